@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+unsigned motus_cpu_flags(void) {
+    const char *wanted = getenv("MOTUS_CPU");
+    if (wanted && !strcmp(wanted, "c")) return 0;
+    unsigned flags = 0;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("popcnt"))
+        flags |= MOTUS_CPU_AVX2;
+#endif
+    return flags;
+}
+
+int motus_cpu_threads(int wanted) {
+#ifdef _OPENMP
+    int n = wanted > 0 ? wanted : omp_get_max_threads();
+#else
+    int n = wanted > 0 ? wanted : 1;
+#endif
+    return n < 1 ? 1 : n > 256 ? 256 : n;
+}

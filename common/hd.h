@@ -1,0 +1,12 @@
+// MOTUS_HD marks the shared arithmetic of the *_core.h files: compiled by gcc for the CPU and by nvcc for both sides.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef COMMON_HD_H
+#define COMMON_HD_H
+
+#ifdef __CUDACC__
+#define MOTUS_HD static inline __host__ __device__
+#else
+#define MOTUS_HD static inline
+#endif
+
+#endif

@@ -1,0 +1,13 @@
+// In-loop deblocking (8.7) of a whole picture.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_DEBLOCK_H
+#define ENCODER_DEBLOCK_H
+
+#include "encoder/mb.h"
+#include "motus/frame.h"
+
+// Filters `rec` (whole MBs) in place. mb: mb_width * mb_height MBs in raster order, one slice, one reference; FilterOffsetA = FilterOffsetB = 0,
+// chroma_qp_index_offset 0. A wavefront over MB rows on `threads` threads; the result does not depend on it.
+void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads);
+
+#endif

@@ -1,0 +1,56 @@
+// Parameter sets, slice headers, NAL units (7.3.1, 7.3.2, 7.3.3, Annex B, Annex E) and the level (Annex A).
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_HEADERS_H
+#define ENCODER_HEADERS_H
+
+#include "encoder/bits.h"
+#include "motus/encoder.h"
+
+enum { MOTUS_NAL_SLICE = 1, MOTUS_NAL_IDR = 5, MOTUS_NAL_SPS = 7, MOTUS_NAL_PPS = 8, MOTUS_NAL_AUD = 9 };
+
+// Limits of a level (table A-1).
+typedef struct MotusLevel {
+    int level_idc;     // 10, 11, ... 62
+    uint32_t max_mbps; // MBs per second
+    uint32_t max_fs;   // MBs per picture; also no side above sqrt(8 * max_fs) MBs
+    uint32_t max_dpb_mbs;
+    int max_mv_y;        // vertical vectors stay within [-max_mv_y, max_mv_y - 0.25] luma samples
+    int max_mvs_per_2mb; // 0 = no limit
+} MotusLevel;
+
+// Lowest level that allows the size (in MBs), the rate, one reference, and vertical vectors of +-reach_y luma samples (reach_y as wanted, not more than the highest level's).
+// NULL when the picture is too large for every level. Where only the MB rate is beyond every level, the highest level is returned.
+const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational fps, int reach_y);
+
+typedef struct MotusSequenceSettings {
+    int width, height; // visible luma samples, even
+    MotusRational fps;
+    MotusColour colour;
+    const MotusLevel *level;
+    int log2_max_frame_num; // 4..16
+    int pic_init_qp;        // PPS: slices code the difference
+    int deblock;
+} MotusSequenceSettings;
+
+typedef struct MotusSliceSettings {
+    int idr, idr_pic_id; // idr_pic_id 0..65535
+    int p_slice;         // else I
+    uint32_t frame_num;
+    int qp;
+    int deblock;
+} MotusSliceSettings;
+
+// Write RBSPs (without NAL header).
+void motus_write_sps(
+    MotusBits *bits,
+    const MotusSequenceSettings *settings); // profile_idc 66 with constraint_set0 and 1: Constrained Baseline; poc type 2
+void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings);
+void motus_write_aud(MotusBits *bits, int p_slice);
+void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings, const MotusSliceSettings *slice);
+
+// Wraps an RBSP as a NAL unit with a four-byte start code and emulation prevention. Returns the bytes written to dst, at most
+// motus_nal_bound(size).
+size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp, size_t size);
+size_t motus_nal_bound(size_t size);
+
+#endif

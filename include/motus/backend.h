@@ -1,0 +1,28 @@
+// Which executor does the work. All give the same bits.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef MOTUS_BACKEND_H
+#define MOTUS_BACKEND_H
+
+#include "motus/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum MotusBackend {
+    MOTUS_BACKEND_AUTO = 0, // CUDA where a usable device is there, else the CPU
+    MOTUS_BACKEND_CPU = 1,
+    MOTUS_BACKEND_CUDA = 2,
+} MotusBackend;
+
+// "auto", "cpu", "cuda". Static storage.
+MOTUS_API const char *motus_backend_name(MotusBackend backend);
+
+// Resolves AUTO and checks the others. MOTUS_ERR_NO_DEVICE: CUDA asked for, none usable.
+// MOTUS_ERR_UNSUPPORTED: this build has no CUDA backend.
+MOTUS_API MotusStatus motus_backend_choose(MotusBackend wanted, MotusBackend *chosen);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

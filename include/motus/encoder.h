@@ -1,0 +1,116 @@
+// H.264 encoder: frames in, byte-stream pictures (Annex B access units) out. Constrained Baseline: I and P pictures, CAVLC, one slice per
+// picture, one reference, closed GOPs.
+//
+//     MotusEncoderConfig config = motus_encoder_config_default(352, 288, (MotusRational){30000, 1001});
+//     MotusEncoder *enc; MotusPicture pic;
+//     motus_encoder_open(&enc, &config);
+//     while (have frame) { motus_encoder_send(enc, frame); while (motus_encoder_receive(enc, &pic) == MOTUS_OK) write(pic.data, pic.size); }
+//     motus_encoder_send(enc, NULL);
+//     while (motus_encoder_receive(enc, &pic) == MOTUS_OK) write(pic.data, pic.size);
+//     motus_encoder_close(&enc);
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef MOTUS_ENCODER_H
+#define MOTUS_ENCODER_H
+
+#include "motus/backend.h"
+#include "motus/frame.h"
+#include "motus/me.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct MotusEncoderConfig {
+    int width,
+        height; // luma samples, even, 2..MOTUS_MAX_SIZE; padded to whole MBs inside and cropped in the SPS (4:2:0 crops in twos)
+    MotusRational fps; // pictures per second, > 0
+    int qp;            // of P pictures, 0..51
+    int qp_i_offset;   // added to qp for I pictures, result clipped to 0..51; -3 by default
+    int keyint;        // an IDR picture every keyint pictures; 0 = only the first one
+    int range;         // R of the integer search, 1..128
+    MotusSubpel subpel;
+    uint32_t partitions; // mask of 1 << MotusMode that P MBs may use; 16x16 is always allowed
+    int deblock;         // 0 = disable_deblocking_filter_idc 1
+    int aud;             // 1 = begin each access unit with a delimiter
+    int rounds;          // decision rounds of P pictures, 1..8
+    int threads;         // 0 = as many as OpenMP offers; the stream does not depend on it
+    MotusBackend backend;
+    MotusColour colour; // goes into the VUI
+} MotusEncoderConfig;
+
+// qp 26, I offset -3, keyint 250, R 16, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO.
+MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
+
+// MB kinds as statistics count them.
+typedef enum MotusMbKind {
+    MOTUS_MB_P_SKIP,
+    MOTUS_MB_P_16x16,
+    MOTUS_MB_P_16x8,
+    MOTUS_MB_P_8x16,
+    MOTUS_MB_P_8x8,
+    MOTUS_MB_I_4x4,
+    MOTUS_MB_I_16x16,
+    MOTUS_MB_I_PCM,
+    MOTUS_MB_KINDS,
+} MotusMbKind;
+
+typedef struct MotusPictureStats {
+    uint32_t mb[MOTUS_MB_KINDS];
+    uint32_t sub[4];                 // 8x8 quarters of P_8x8 MBs: coded 8x8, 8x4, 4x8, 4x4
+    uint64_t bits_header;            // parameter sets, slice header, start codes, emulation prevention, alignment
+    uint64_t bits_mode;              // mb_type, skip runs, sub types, intra modes, coded_block_pattern, mb_qp_delta
+    uint64_t bits_mv;                // vector differences
+    uint64_t bits_luma, bits_chroma; // coefficients (I_PCM samples count by component)
+    uint64_t ssd[3];                 // reconstruction against the frame sent, over the visible picture
+} MotusPictureStats;
+
+// One vector of the coded picture: a block as it was really coded (P_Skip included), in luma samples of the picture.
+typedef struct MotusCodedMv {
+    uint16_t x, y;         // top-left corner
+    uint8_t width, height; // 16x16 .. 4x4
+    uint8_t skip;          // 1: part of a P_Skip MB
+    MotusMv mv;
+} MotusCodedMv;
+
+// A coded picture. Pointers stay valid until the next call on the encoder, except recon, which may be kept with motus_frame_ref.
+typedef struct MotusPicture {
+    const uint8_t *data; // whole access unit with start codes
+    size_t size;
+    int64_t number; // counts pictures from 0, in order
+    int is_idr;
+    char type; // 'I' or 'P'
+    int qp;
+    const MotusFrame *recon; // reconstruction after deblocking, the visible size
+    const MotusCodedMv *mvs; // n_mvs vectors, MBs in raster order; none for I pictures and intra MBs
+    size_t n_mvs;
+    MotusPictureStats stats;
+} MotusPicture;
+
+typedef struct MotusEncoder MotusEncoder;
+
+// Opens an encoder. MOTUS_ERR_ARGUMENT (error->text says which setting), _UNSUPPORTED (size beyond the highest level), _MEMORY, _NO_DEVICE.
+MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
+
+// Gives the next frame (only read; referenced until coded); NULL ends the sequence. MOTUS_ERR_ARGUMENT: wrong size. MOTUS_ERR_STATE: after the end,
+// or pictures are waiting to be received.
+MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, MotusFrame *frame);
+
+// Takes the next coded picture. MOTUS_AGAIN: send more first. MOTUS_END: all pictures have been handed out.
+MOTUS_API MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPicture *picture);
+
+// SPS and PPS as an Annex B byte stream (for containers); valid while the encoder is open.
+MOTUS_API const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *size);
+
+// level_idc of the stream: 10, 11, 12, 13, 20, ... 62 (9 = 1b is never used).
+MOTUS_API int motus_encoder_level(const MotusEncoder *enc);
+
+// The backend that runs (never AUTO).
+MOTUS_API MotusBackend motus_encoder_backend(const MotusEncoder *enc);
+
+// Closes and sets *enc to NULL; accepts NULL and *enc == NULL.
+MOTUS_API void motus_encoder_close(MotusEncoder **enc);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+// Everything motus offers.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef MOTUS_MOTUS_H
+#define MOTUS_MOTUS_H
+
+#include "motus/backend.h"
+#include "motus/dct.h"
+#include "motus/encoder.h"
+#include "motus/frame.h"
+#include "motus/me.h"
+#include "motus/status.h"
+#include "motus/version.h"
+
+#endif

@@ -1,0 +1,21 @@
+// What the encoder uses of motion estimation beside the public API.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ME_INTERNAL_H
+#define ME_INTERNAL_H
+
+#include "me/ref_luma.h"
+#include "motus/me.h"
+
+// Like motus_me_search with a reference that is already prepared (with half planes when subpel needs them).
+// `cur` is a luma plane of whole MBs.
+MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
+                                     MotusField *field);
+
+// Predicts a search centre per MB (quarter samples, multiples of 4, both components within +-limit_x / +-limit_y quarter samples): the best by 16x16 SAD + vector cost of
+// zero, the vectors of the previous picture's field (`previous`, one per MB, quarter samples, may be NULL) at this MB and its eight
+// neighbours and their component-wise picture median, and an exhaustive search in the pictures scaled down 4:1 over +-64 samples.
+// Reads only cur, ref and `previous`: no MB depends on another of this picture.
+MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMv *previous,
+                                     uint32_t lambda_q8, int limit_x, int limit_y, MotusMv *centre);
+
+#endif

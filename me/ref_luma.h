@@ -1,0 +1,32 @@
+// A reference luma plane made ready for quarter-sample prediction: the full samples and the three half-sample planes of 8.4.2.2.1, with a border.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ME_REF_LUMA_H
+#define ME_REF_LUMA_H
+
+#include "motus/me.h"
+
+#define MOTUS_REF_PAD                                                                                                            \
+    32 // border on each side; beyond it samples only repeat, so that positions can be clipped without changing a sample
+
+// plane[k] points at sample (0, 0), rows `stride` bytes apart, valid from -MOTUS_REF_PAD to size + MOTUS_REF_PAD - 1 in both directions:
+// [0] full samples G, [1] b (half to the right), [2] h (half below), [3] j (both).
+typedef struct MotusRefLuma {
+    int width, height; // multiples of 16
+    ptrdiff_t stride;
+    uint8_t *plane[4];
+    uint8_t *memory;
+} MotusRefLuma;
+
+MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height); // rounds the size up to whole MBs
+void motus_ref_luma_free(MotusRefLuma *ref);                                // accepts a zeroed one
+
+// Fills all planes from a luma plane (of the size given to alloc; filled up to whole MBs by edge repetition), rows spread over `threads`.
+// with_half = 0 makes only plane 0.
+void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_half, int threads);
+
+// Predicted samples of the w x h block at (x, y) displaced by mv (8.4.2.2.1), any vector; w, h multiples of 4 up to 16.
+// Writes dst, and returns where the samples are: dst, or straight into a plane when mv needs no averaging (*stride tells the row distance).
+const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h, uint8_t *dst,
+                                    ptrdiff_t *stride);
+
+#endif

@@ -1,0 +1,26 @@
+// Sequence writers: .y4m, headerless .yuv. Bytes go to PATH.part, which is renamed to PATH by a successful close, so that nothing half-written
+// ever stands under the final name; "-" is standard output.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef YUV_WRITER_H
+#define YUV_WRITER_H
+
+#include "yuv/reader.h"
+
+// A file under construction, for frames, streams and reports alike.
+typedef struct MotusOutput MotusOutput;
+MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *error);
+MotusStatus motus_output_write(MotusOutput *out, const void *data, size_t size, MotusError *error);
+// Flushes and renames to the final name; MOTUS_ERR_IO (full disk...) removes the part. Frees and nulls *out in every case.
+MotusStatus motus_output_commit(MotusOutput **out, MotusError *error);
+// Drops what was written; accepts NULL.
+void motus_output_abandon(MotusOutput **out);
+
+typedef struct MotusWriter MotusWriter;
+
+// The kind follows the name's ending: .yuv is headerless, everything else y4m. info gives size, rate, colours (frames and format are not read).
+MotusStatus motus_writer_open(MotusWriter **writer, const char *path, const MotusSequenceInfo *info, MotusError *error);
+MotusStatus motus_writer_put(MotusWriter *writer, const MotusFrame *frame, MotusError *error);
+MotusStatus motus_writer_commit(MotusWriter **writer, MotusError *error);
+void motus_writer_abandon(MotusWriter **writer);
+
+#endif
