@@ -1,0 +1,133 @@
+// Deblocking of a picture as a wavefront over MB rows: see deblock.h.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/deblock.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/cpu.h"
+#include "encoder/deblock_core.h"
+#include "motus/dct.h"
+
+enum { VERTICAL, HORIZONTAL, DIRECTIONS };
+
+// bS of the four edges of one direction, four 4x4 blocks each.
+typedef uint8_t Strengths[4][4];
+
+static void fill_strength(uint8_t edge[4], int strength) { memset(edge, strength, 4); }
+
+static int any(const uint8_t edge[4]) { return edge[0] | edge[1] | edge[2] | edge[3]; }
+
+// `outside` is the MB on the other side of edge 0, NULL where that edge is not filtered.
+static void find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside, int direction) {
+    const int across = direction == VERTICAL ? 1 : 4, along = direction == VERTICAL ? 4 : 1;
+    const int intra = motus_mb_is_intra(mb);
+    if (!outside) {
+        fill_strength(strengths[0], 0);
+    } else if (intra || motus_mb_is_intra(outside)) {
+        fill_strength(strengths[0], 4);
+    } else {
+        for (int k = 0; k < 4; k++)
+            strengths[0][k] = (uint8_t)motus_deblock_strength_inter(outside, k * along + 3 * across, mb, k * along);
+    }
+    const int even = !intra && (mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_P_16x16) && !(mb->cbp & 15);
+    if (intra || even) {
+        for (int edge = 1; edge < 4; edge++) fill_strength(strengths[edge], intra ? 3 : 0);
+        return;
+    }
+    for (int edge = 1; edge < 4; edge++) {
+        for (int k = 0; k < 4; k++) {
+            const int blk = k * along + edge * across;
+            strengths[edge][k] = (uint8_t)motus_deblock_strength_inter(mb, blk - across, mb, blk);
+        }
+    }
+}
+
+// 16 lines; s is the first sample beyond the edge.
+static void luma_edge(uint8_t *s, ptrdiff_t across, ptrdiff_t along, const uint8_t strength[4], int qp) {
+    const MotusDeblockLimits limits = motus_deblock_limits(qp);
+    if (limits.alpha == 0) return;
+    for (int k = 0; k < 4; k++, s += 4 * along) {
+        if (strength[k] == 4)
+            for (int i = 0; i < 4; i++) motus_deblock_luma_strong(s + i * along, across, &limits);
+        else if (strength[k])
+            for (int i = 0; i < 4; i++) motus_deblock_luma_normal(s + i * along, across, limits.tc0[strength[k]], &limits);
+    }
+}
+
+// 8 lines, two for each bS.
+static void chroma_edge(uint8_t *s, ptrdiff_t across, ptrdiff_t along, const uint8_t strength[4], int qp_c) {
+    const MotusDeblockLimits limits = motus_deblock_limits(qp_c);
+    if (limits.alpha == 0) return;
+    for (int i = 0; i < 8; i++)
+        if (strength[i >> 1]) motus_deblock_chroma(s + i * along, across, strength[i >> 1], &limits);
+}
+
+// All edges of one direction of an MB. `at` are the MB's first samples in the three planes.
+static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[3], const MotusMb *mb, const MotusMb *outside,
+                             int direction) {
+    Strengths strengths;
+    find_strengths(strengths, mb, outside, direction);
+    const int qp_c = motus_chroma_qp(mb->qp, 0);
+    for (int edge = 0; edge < 4; edge++) {
+        if (!any(strengths[edge])) continue;
+        int qp = mb->qp, edge_qp_c = qp_c;
+        if (edge == 0) {
+            qp = (outside->qp + qp + 1) >> 1;
+            edge_qp_c = (motus_chroma_qp(outside->qp, 0) + qp_c + 1) >> 1;
+        }
+        for (int c = 0; c < 3; c++) {
+            const ptrdiff_t across = direction == VERTICAL ? 1 : stride[c], along = direction == VERTICAL ? stride[c] : 1;
+            if (c == 0)
+                luma_edge(at[0] + 4 * edge * across, across, along, strengths[edge], qp);
+            else if (edge % 2 == 0)
+                chroma_edge(at[c] + 2 * edge * across, across, along, strengths[edge], edge_qp_c);
+        }
+    }
+}
+
+static void filter_mb(MotusFrame *rec, const MotusMb *mb, int mb_width, int x, int y) {
+    uint8_t *at[3];
+    ptrdiff_t stride[3];
+    for (int c = 0; c < 3; c++) {
+        const int size = c ? 8 : 16;
+        stride[c] = rec->plane[c].stride;
+        at[c] = rec->plane[c].data + size * (y * stride[c] + x);
+    }
+    mb += y * mb_width + x;
+    filter_direction(at, stride, mb, x > 0 ? mb - 1 : NULL, VERTICAL);
+    filter_direction(at, stride, mb, y > 0 ? mb - mb_width : NULL, HORIZONTAL);
+}
+
+// Filters row y. An MB changes its upper neighbour's last rows and needs that one finished, which the MB to the right of that one does:
+// so two MBs ahead in the row above must be done. done[y] counts the MBs of row y.
+static void filter_row(MotusFrame *rec, const MotusMb *mb, int mb_width, int y, atomic_int *done) {
+    for (int x = 0; x < mb_width; x++) {
+        const int needed = y == 0 ? 0 : x + 2 < mb_width ? x + 2 : mb_width;
+        while (needed && atomic_load_explicit(&done[y - 1], memory_order_acquire) < needed) sched_yield();
+        filter_mb(rec, mb, mb_width, x, y);
+        atomic_store_explicit(&done[y], x + 1, memory_order_release);
+    }
+}
+
+static void filter_rows_serially(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height) {
+    for (int y = 0; y < mb_height; y++)
+        for (int x = 0; x < mb_width; x++) filter_mb(rec, mb, mb_width, x, y);
+}
+
+void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads) {
+    threads = motus_cpu_threads(threads);
+    if (threads > mb_height) threads = mb_height;
+    // Without memory for the wavefront's counters the rows simply follow each other.
+    atomic_int *done = threads > 1 ? motus_alloc((size_t)mb_height, sizeof *done) : NULL;
+    if (!done) {
+        filter_rows_serially(rec, mb, mb_width, mb_height);
+        return;
+    }
+// Rows are dealt out in rising order, so the row above is always finished or being filtered.
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int y = 0; y < mb_height; y++) filter_row(rec, mb, mb_width, y, done);
+    motus_free(done);
+}
