@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "motus/frame.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "common/alloc.h"
+
+#define ALIGNMENT 64
+
+struct MotusFrameOwner {
+    atomic_int count;
+    void (*release)(void *opaque); // NULL: nothing to release
+    void *opaque;
+};
+
+// A frame and its owner are one allocation, so that either both exist or neither.
+typedef struct OwnedFrame {
+    MotusFrame frame;
+    struct MotusFrameOwner owner;
+} OwnedFrame;
+
+static size_t align(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static int size_ok(int width, int height) {
+    return width >= 1 && width <= MOTUS_MAX_SIZE && height >= 1 && height <= MOTUS_MAX_SIZE;
+}
+
+// The samples of all planes follow the head in the same allocation.
+static MotusFrame *frame_new(int width, int height, size_t sample_bytes) {
+    OwnedFrame *owned = motus_alloc(1, align(sizeof *owned) + sample_bytes);
+    if (!owned) return NULL;
+    MotusFrame *frame = &owned->frame;
+    frame->width = width;
+    frame->height = height;
+    for (int i = 0; i < 3; i++) {
+        frame->plane[i].width = i ? (width + 1) / 2 : width;
+        frame->plane[i].height = i ? (height + 1) / 2 : height;
+    }
+    frame->owner = &owned->owner;
+    atomic_init(&owned->owner.count, 1);
+    return frame;
+}
+
+MotusStatus motus_frame_alloc(MotusFrame **frame, int width, int height) {
+    if (!frame || !size_ok(width, height)) return MOTUS_ERR_ARGUMENT;
+    size_t luma_stride = align((size_t)width), chroma_stride = align(((size_t)width + 1) / 2);
+    size_t luma = luma_stride * (size_t)height, chroma = chroma_stride * (((size_t)height + 1) / 2);
+    MotusFrame *f = frame_new(width, height, luma + 2 * chroma);
+    if (!f) return MOTUS_ERR_MEMORY;
+    uint8_t *samples = (uint8_t *)f + align(sizeof(OwnedFrame));
+    f->plane[0].data = samples;
+    f->plane[1].data = samples + luma;
+    f->plane[2].data = samples + luma + chroma;
+    f->plane[0].stride = (ptrdiff_t)luma_stride;
+    f->plane[1].stride = f->plane[2].stride = (ptrdiff_t)chroma_stride;
+    *frame = f;
+    return MOTUS_OK;
+}
+
+MotusStatus motus_frame_wrap(MotusFrame **frame, int width, int height, uint8_t *const data[3], const ptrdiff_t stride[3],
+                             void (*release)(void *opaque), void *opaque) {
+    if (!frame || !data || !stride || !size_ok(width, height)) return MOTUS_ERR_ARGUMENT;
+    for (int i = 0; i < 3; i++)
+        if (!data[i] || stride[i] < (i ? (width + 1) / 2 : width)) return MOTUS_ERR_ARGUMENT;
+    MotusFrame *f = frame_new(width, height, 0);
+    if (!f) return MOTUS_ERR_MEMORY;
+    for (int i = 0; i < 3; i++) {
+        f->plane[i].data = data[i];
+        f->plane[i].stride = stride[i];
+    }
+    f->owner->release = release;
+    f->owner->opaque = opaque;
+    *frame = f;
+    return MOTUS_OK;
+}
+
+MotusFrame *motus_frame_ref(MotusFrame *frame) {
+    if (frame) atomic_fetch_add_explicit(&frame->owner->count, 1, memory_order_relaxed);
+    return frame;
+}
+
+void motus_frame_unref(MotusFrame **frame) {
+    if (!frame || !*frame) return;
+    struct MotusFrameOwner *owner = (*frame)->owner;
+    // Release/acquire: whatever other threads wrote before they let go is visible to release().
+    if (atomic_fetch_sub_explicit(&owner->count, 1, memory_order_acq_rel) == 1) {
+        if (owner->release) owner->release(owner->opaque);
+        motus_free(*frame);
+    }
+    *frame = NULL;
+}
+
+static void copy_plane_padded(const MotusPlane *dst, const MotusPlane *src) {
+    for (int y = 0; y < src->height; y++) {
+        uint8_t *row = dst->data + y * dst->stride;
+        memcpy(row, src->data + y * src->stride, (size_t)src->width);
+        memset(row + src->width, row[src->width - 1], (size_t)(dst->width - src->width));
+    }
+    const uint8_t *last = dst->data + (src->height - 1) * dst->stride;
+    for (int y = src->height; y < dst->height; y++) memcpy(dst->data + y * dst->stride, last, (size_t)dst->width);
+}
+
+MotusStatus motus_frame_copy_padded(MotusFrame *dst, const MotusFrame *src) {
+    if (!dst || !src || dst->width < src->width || dst->height < src->height) return MOTUS_ERR_ARGUMENT;
+    for (int i = 0; i < 3; i++) copy_plane_padded(&dst->plane[i], &src->plane[i]);
+    return MOTUS_OK;
+}
