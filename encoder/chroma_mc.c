@@ -6,7 +6,7 @@
 
 #include "encoder/chroma_mc_core.h"
 
-enum { MAX_SIZE = 8 };
+enum { MAX_SIZE = 8, EDGE_STRIDE = 16 };
 
 // A constant `width` lets the compiler use whole vectors.
 static inline void interpolate(uint8_t *restrict dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
@@ -27,15 +27,17 @@ static void gather(uint8_t *dst, ptrdiff_t dst_stride, const MotusPlane *ref, in
 
 void motus_chroma_mc(uint8_t *dst, ptrdiff_t dst_stride, const MotusPlane *ref, int x, int y, MotusMv mv, int w, int h) {
     assert(w <= MAX_SIZE && h <= MAX_SIZE);
-    uint8_t edge[(MAX_SIZE + 1) * 16];
+    uint8_t edge[(MAX_SIZE + 1) * EDGE_STRIDE];
     const MotusChromaWeights weights = motus_chroma_weights(mv.x & 7, mv.y & 7);
     x += mv.x >> 3;
     y += mv.y >> 3;
-    const uint8_t *src = ref->data + y * ref->stride + x;
-    ptrdiff_t stride = ref->stride;
+    const uint8_t *src = edge;
+    ptrdiff_t stride = EDGE_STRIDE;
     if (x < 0 || y < 0 || x + w >= ref->width || y + h >= ref->height) {
-        gather(edge, 16, ref, x, y, w, h);
-        src = edge, stride = 16;
+        gather(edge, EDGE_STRIDE, ref, x, y, w, h);
+    } else {
+        src = ref->data + y * ref->stride + x;
+        stride = ref->stride;
     }
     switch (w) {
     case 8:
