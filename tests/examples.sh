@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs the build tree given as $1 into a folder of its own, builds the examples against it with compiler $2 through pkg-config, shared and static, and runs them.
+# SPDX-License-Identifier: BSD-2-Clause
+set -euo pipefail
+build=$1 cc=$2 root=$(cd "$(dirname "$0")/.." && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+cmake --install "$build" --prefix "$dir/prefix" >"$dir/install.log" || { cat "$dir/install.log" && exit 1; }
+PKG_CONFIG_PATH=$(dirname "$(find "$dir/prefix" -name motus.pc)")
+export PKG_CONFIG_PATH
+lib=$(realpath "$(pkg-config --variable=libdir motus)")
+[ "$lib" = "$(realpath "$PKG_CONFIG_PATH/..")" ] || { echo "motus.pc names $lib, the library is not there" && exit 1; }
+
+for name in search encode; do
+    read -ra shared <<<"$(pkg-config --cflags --libs motus)"
+    "$cc" -std=c11 -Wall -Wextra -Werror "$root/examples/$name.c" "${shared[@]}" -Wl,-rpath,"$lib" -o "$dir/$name"
+    read -ra static <<<"$(pkg-config --static --cflags --libs motus | sed "s|-lmotus|$lib/libmotus.a|")"
+    "$cc" -std=c11 -Wall -Wextra -Werror "$root/examples/$name.c" "${static[@]}" -o "$dir/$name-static"
+done
+
+cd "$dir"
+./search && ./search-static >/dev/null
+./encode shared.264 && ./encode-static static.264 >/dev/null
+cmp shared.264 static.264
+if command -v ffmpeg >/dev/null; then
+    frames=$(ffmpeg -nostdin -v error -f h264 -i shared.264 -f framecrc - | grep -c '^0,')
+    [ "$frames" = 30 ] || { echo "ffmpeg decodes $frames pictures of 30" && exit 1; }
+fi
+if [ -x prefix/bin/motus ]; then prefix/bin/motus info >/dev/null; fi

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Installs what building and testing motus needs on Debian 12 / Ubuntu 24.04 (apt packages only). Returns at once when everything is there.
+# SPDX-License-Identifier: BSD-2-Clause
+set -euo pipefail
+
+build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcjson-dev)
+tests=(libcunit1-dev libopenh264-dev ffmpeg python3)
+bench=(x264 ffmpeg python3)
+lint=(clang-format-14 clang-tidy cppcheck shellcheck)
+
+usage() {
+    cat <<TXT
+usage: tools/deps.sh [--build] [--test] [--bench] [--lint] [--list]
+  --build   compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
+  --test    and what the tests need (default)
+  --bench   and x264 and ffmpeg for comparisons
+  --lint    and the tools of tools/lint.sh
+  --list    print the packages instead of installing them
+MOTUS_NO_INSTALL=1 in the environment makes this script do nothing.
+TXT
+}
+
+wanted=("${build[@]}") list=0
+[ $# -gt 0 ] || set -- --test
+for option in "$@"; do
+    case $option in
+    --build) ;;
+    --test) wanted+=("${tests[@]}") ;;
+    --bench) wanted+=("${bench[@]}") ;;
+    --lint) wanted+=("${lint[@]}") ;;
+    --list) list=1 ;;
+    -h | --help) usage && exit 0 ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+done
+if [ $list = 1 ]; then
+    printf '%s\n' "${wanted[@]}" | sort -u
+    exit 0
+fi
+[ "${MOTUS_NO_INSTALL:-0}" != 1 ] || exit 0
+
+die() {
+    echo "deps.sh: $*" >&2
+    exit 1
+}
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    die "this is no Debian or Ubuntu; install the like of these yourself and set MOTUS_NO_INSTALL=1:" "${wanted[@]}"
+fi
+
+missing=()
+for package in $(printf '%s\n' "${wanted[@]}" | sort -u); do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || die "neither root nor sudo; ask your administrator to install:" "${missing[@]}"
+    as_root=(sudo)
+    if [ ! -t 0 ]; then
+        as_root=(sudo -n) # nobody there to type a password
+        sudo -n true 2>/dev/null || die "sudo wants a password and there is no terminal; install these first:" "${missing[@]}"
+    fi
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1 </dev/null
+}
+echo "deps.sh: installing ${missing[*]}"
+apt update || true # a stale list may do; if it does not, the next line says so
+apt install -y --no-install-recommends --no-remove "${missing[@]}" || {
+    tail -n 20 "$log" >&2
+    die "apt-get could not install:" "${missing[@]}"
+}
