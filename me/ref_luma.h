@@ -15,6 +15,7 @@ typedef struct MotusRefLuma {
     ptrdiff_t stride;
     uint8_t *plane[4];
     uint8_t *memory;
+    const struct MotusLumaOps *ops; // row functions this CPU runs, set by alloc
 } MotusRefLuma;
 
 MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height); // rounds the size up to whole MBs

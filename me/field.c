@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/alloc.h"
+#include "common/int_core.h"
+#include "motus/me.h"
+
+MotusStatus motus_field_alloc(MotusField **field, int width, int height) {
+    if (!field || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+    MotusField *f = motus_alloc(1, sizeof *f);
+    if (!f) return MOTUS_ERR_MEMORY;
+    f->mb_width = motus_mbs(width);
+    f->mb_height = motus_mbs(height);
+    f->n_mb = f->mb_width * f->mb_height;
+    size_t n = (size_t)f->n_mb;
+    MotusMv *mv = motus_alloc(n * MOTUS_BLOCKS, sizeof *mv);
+    uint16_t *sad = motus_alloc(n * MOTUS_BLOCKS, sizeof *sad);
+    uint32_t *cost = motus_alloc(n * MOTUS_BLOCKS, sizeof *cost);
+    for (int b = 0; b < MOTUS_BLOCKS && mv && sad && cost; b++) {
+        f->mv[b] = mv + (size_t)b * n;
+        f->sad[b] = sad + (size_t)b * n;
+        f->cost[b] = cost + (size_t)b * n;
+    }
+    if (!f->mv[0]) {
+        motus_free(mv);
+        motus_free(sad);
+        motus_free(cost);
+        motus_free(f);
+        return MOTUS_ERR_MEMORY;
+    }
+    *field = f;
+    return MOTUS_OK;
+}
+
+void motus_field_free(MotusField **field) {
+    if (!field || !*field) return;
+    motus_free((*field)->mv[0]); // block 0 begins each of the three arrays
+    motus_free((*field)->sad[0]);
+    motus_free((*field)->cost[0]);
+    motus_free(*field);
+    *field = NULL;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "motus/me.h"
+
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/cpu.h"
+#include "common/int_core.h"
+#include "me/me_context.h"
+#include "me/refine.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+MotusMeConfig motus_me_config_default(int width, int height) {
+    return (MotusMeConfig){.width = width,
+                           .height = height,
+                           .range = 16,
+                           .subpel = MOTUS_SUBPEL_QUARTER,
+                           .modes = MOTUS_MODES_ALL,
+                           .threads = 0,
+                           .backend = MOTUS_BACKEND_AUTO};
+}
+
+static int valid(const MotusMeConfig *c) {
+    return c->width >= 1 && c->height >= 1 && c->width <= MOTUS_MAX_SIZE && c->height <= MOTUS_MAX_SIZE && c->range >= 1 &&
+           c->range <= MOTUS_MAX_RANGE && (unsigned)c->subpel <= MOTUS_SUBPEL_QUARTER && c->modes &&
+           !(c->modes & ~MOTUS_MODES_ALL) && c->threads >= 0;
+}
+
+MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
+    if (!out) return MOTUS_ERR_ARGUMENT;
+    *out = NULL;
+    if (!config || !valid(config)) return MOTUS_ERR_ARGUMENT;
+    MotusBackend backend = config->backend;
+    MotusStatus status = motus_backend_choose(config->backend, &backend);
+    if (status != MOTUS_OK) return status;
+    MotusMe *me = motus_alloc(1, sizeof *me);
+    if (!me) return MOTUS_ERR_MEMORY;
+    int width = 16 * motus_mbs(config->width), height = 16 * motus_mbs(config->height);
+    me->config = *config;
+    me->backend = backend;
+    me->threads = motus_cpu_threads(config->threads);
+    me->search = motus_search_mb();
+    me->pixel = motus_pixel_ops(!motus_cpu_flags());
+    me->scratch_size = (motus_search_scratch(config->range) + 63) / 64 * 64;
+    me->scratch = motus_alloc((size_t)me->threads, me->scratch_size);
+    me->cur = (MotusPlane){motus_alloc((size_t)width, (size_t)height), width, width, height};
+    status = motus_ref_luma_alloc(&me->ref, width, height);
+    if (status == MOTUS_OK) status = motus_coarse_alloc(&me->coarse, width / 16, height / 16);
+    if (!me->scratch || !me->cur.data) status = MOTUS_ERR_MEMORY;
+    if (status != MOTUS_OK) motus_me_close(&me);
+    *out = me;
+    return status;
+}
+
+void motus_me_close(MotusMe **me) {
+    if (!me || !*me) return;
+    motus_ref_luma_free(&(*me)->ref);
+    motus_coarse_free(&(*me)->coarse);
+    motus_free((*me)->cur.data);
+    motus_free((*me)->scratch);
+    motus_free(*me);
+    *me = NULL;
+}
+
+MotusBackend motus_me_backend(const MotusMe *me) { return me->backend; }
+
+static void store(MotusField *field, int mb, uint32_t modes, const MotusMbMotion *motion) {
+    for (int b = 0; b < MOTUS_BLOCKS; b++) {
+        if (!(modes >> motus_blocks[b].mode & 1)) continue;
+        field->mv[b][mb] = motion->mv[b];
+        field->sad[b][mb] = motion->sad[b];
+        field->cost[b][mb] = motion->cost[b];
+    }
+}
+
+static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
+                       MotusField *field, int mb, uint8_t *scratch) {
+    static const MotusMv zero = {0, 0};
+    int x = 16 * (mb % field->mb_width), y = 16 * (mb / field->mb_width);
+    MotusMbJob job = {.cur = cur->data + y * cur->stride + x,
+                      .cur_stride = cur->stride,
+                      .ref = ref,
+                      .x = x,
+                      .y = y,
+                      .centre = hints && hints->centre ? hints->centre[mb] : zero,
+                      .predictor = hints && hints->predictor ? hints->predictor[mb] : zero,
+                      .lambda_q8 = !hints          ? 0
+                                   : hints->lambda ? hints->lambda[mb]
+                                                   : hints->lambda_q8,
+                      .modes = me->config.modes,
+                      .range = me->config.range};
+    MotusMbMotion motion;
+    me->search(&job, &motion, scratch);
+    if (me->config.subpel != MOTUS_SUBPEL_FULL) motus_refine_mb(&job, me->config.subpel, me->pixel, &motion);
+    store(field, mb, job.modes, &motion);
+}
+
+static int valid_hints(const MotusMeHints *hints, int n_mb) {
+    if (!hints) return 1;
+    if (hints->lambda_q8 > MOTUS_MAX_LAMBDA_Q8) return 0;
+    for (int i = 0; hints->centre && i < n_mb; i++) {
+        MotusMv c = hints->centre[i];
+        if ((c.x | c.y) & 3 || motus_abs(c.x) > MOTUS_MAX_CENTRE || motus_abs(c.y) > MOTUS_MAX_CENTRE) return 0;
+    }
+    for (int i = 0; hints->predictor && i < n_mb; i++)
+        if (motus_abs(hints->predictor[i].x) > 8191 || motus_abs(hints->predictor[i].y) > 8191) return 0;
+    return 1;
+}
+
+MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
+                                     MotusField *field) {
+    if (!me || !cur || !ref || !field || !cur->data) return MOTUS_ERR_ARGUMENT;
+    if (cur->width != me->ref.width || cur->height != me->ref.height) return MOTUS_ERR_ARGUMENT;
+    if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
+    if (field->mb_width != cur->width / 16 || field->mb_height != cur->height / 16) return MOTUS_ERR_ARGUMENT;
+    if (!valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+#pragma omp parallel for num_threads(me->threads) schedule(dynamic)
+    for (int row = 0; row < field->mb_height; row++) {
+#ifdef _OPENMP
+        uint8_t *scratch = me->scratch + (size_t)omp_get_thread_num() * me->scratch_size;
+#else
+        uint8_t *scratch = me->scratch;
+#endif
+        for (int mb = row * field->mb_width; mb < (row + 1) * field->mb_width; mb++)
+            search_one(me, cur, ref, hints, field, mb, scratch);
+    }
+    return MOTUS_OK;
+}
+
+// Copies a picture into me->cur, its last column and row repeated up to whole MBs.
+static void fill_up(MotusMe *me, const MotusPlane *src) {
+    for (int y = 0; y < me->cur.height; y++) {
+        const uint8_t *from = src->data + motus_min(y, src->height - 1) * src->stride;
+        uint8_t *to = me->cur.data + y * me->cur.stride;
+        memcpy(to, from, (size_t)src->width);
+        memset(to + src->width, from[src->width - 1], (size_t)(me->cur.width - src->width));
+    }
+}
+
+MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
+                            MotusField *field) {
+    if (!me || !cur || !ref || !cur->data || !ref->data) return MOTUS_ERR_ARGUMENT;
+    int width = me->config.width, height = me->config.height;
+    if (cur->width != width || cur->height != height || ref->width != width || ref->height != height) return MOTUS_ERR_ARGUMENT;
+    motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, me->threads);
+    int whole = width == me->cur.width && height == me->cur.height;
+    if (!whole) fill_up(me, cur);
+    return motus_me_search_prepared(me, whole ? cur : &me->cur, &me->ref, hints, field);
+}

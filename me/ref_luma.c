@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "me/ref_luma.h"
+
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/cpu.h"
+#include "me/luma_core.h"
+#include "me/luma_ops.h"
+
+#define MARGIN 32 // beyond the border: the six taps reach 3 samples out, and vector code may read (never use) up to a vector more
+#define SLICE 512 // samples of a row filtered at once: the sums stay in the L1 cache
+
+static void half_row_c(const uint8_t *const row[6], uint8_t *b, uint8_t *h, uint8_t *j, int n) {
+    int16_t sum[SLICE + 5]; // vertical six-tap sums of columns -2 .. n + 2
+    const uint8_t *g = row[2];
+    for (int x = -2; x < n + 3; x++)
+        sum[x + 2] = (int16_t)motus_six_tap(row[0][x], row[1][x], row[2][x], row[3][x], row[4][x], row[5][x]);
+    for (int x = 0; x < n; x++) {
+        const int16_t *s = sum + x;
+        b[x] = motus_round_once(motus_six_tap(g[x - 2], g[x - 1], g[x], g[x + 1], g[x + 2], g[x + 3]));
+        h[x] = motus_round_once(s[2]);
+        j[x] = motus_round_twice(motus_six_tap(s[0], s[1], s[2], s[3], s[4], s[5]));
+    }
+}
+
+static void average_c(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *p, const uint8_t *q, ptrdiff_t stride, int w, int h) {
+    for (int y = 0; y < h; y++, dst += dst_stride, p += stride, q += stride)
+        for (int x = 0; x < w; x++) dst[x] = (uint8_t)((p[x] + q[x] + 1) >> 1);
+}
+
+static const MotusLumaOps luma_ops_c = {half_row_c, average_c};
+
+const MotusLumaOps *motus_luma_ops(void) { return &luma_ops_c; }
+
+MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height) {
+    if (!ref || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+    memset(ref, 0, sizeof *ref);
+    ref->width = 16 * motus_mbs(width);
+    ref->height = 16 * motus_mbs(height);
+    ref->stride = (ref->width + 2 * (MOTUS_REF_PAD + MARGIN) + 63) / 64 * 64;
+    size_t rows = (size_t)ref->height + 2 * MOTUS_REF_PAD, plane_size = rows * (size_t)ref->stride;
+    ref->memory = motus_alloc(4, plane_size);
+    if (!ref->memory) return MOTUS_ERR_MEMORY;
+    for (int k = 0; k < 4; k++)
+        ref->plane[k] = ref->memory + (size_t)k * plane_size + MOTUS_REF_PAD * ref->stride + MOTUS_REF_PAD + MARGIN;
+    ref->ops = motus_luma_ops();
+    return MOTUS_OK;
+}
+
+void motus_ref_luma_free(MotusRefLuma *ref) {
+    motus_free(ref->memory);
+    memset(ref, 0, sizeof *ref);
+}
+
+// Row y of plane 0 with border and margin; rows outside the picture repeat the first or last one.
+static void copy_row(const MotusRefLuma *ref, const MotusPlane *luma, int y) {
+    const uint8_t *src = luma->data + motus_clip(0, luma->height - 1, y) * luma->stride;
+    uint8_t *dst = ref->plane[0] + y * ref->stride;
+    int left = MOTUS_REF_PAD + MARGIN, right = ref->width + MOTUS_REF_PAD + MARGIN;
+    memset(dst - left, src[0], (size_t)left);
+    memcpy(dst, src, (size_t)luma->width);
+    memset(dst + luma->width, src[luma->width - 1], (size_t)(right - luma->width));
+}
+
+// Row y of the half planes over the whole border.
+static void filter_row(const MotusRefLuma *ref, int y) {
+    int last = ref->height + MOTUS_REF_PAD - 1;
+    for (int x = -MOTUS_REF_PAD; x < ref->width + MOTUS_REF_PAD; x += SLICE) {
+        const uint8_t *row[6];
+        for (int i = 0; i < 6; i++) row[i] = ref->plane[0] + motus_clip(-MOTUS_REF_PAD, last, y + i - 2) * ref->stride + x;
+        ptrdiff_t at = y * ref->stride + x;
+        ref->ops->half_row(row, ref->plane[1] + at, ref->plane[2] + at, ref->plane[3] + at,
+                           motus_min(SLICE, ref->width + MOTUS_REF_PAD - x));
+    }
+}
+
+void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_half, int threads) {
+    int first = -MOTUS_REF_PAD, end = ref->height + MOTUS_REF_PAD;
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = first; y < end; y++) copy_row(ref, luma, y);
+    if (!with_half) return;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = first; y < end; y++) filter_row(ref, y);
+}
+
+const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h, uint8_t *dst,
+                                    ptrdiff_t *stride) {
+    // From 8 samples outside on, a block of up to 16 samples, its right neighbour and the six taps see only repeated samples.
+    int px = motus_clip(-24, ref->width + 8, x + (mv.x >> 2)), py = motus_clip(-24, ref->height + 8, y + (mv.y >> 2));
+    MotusQuarterTap tap[2];
+    motus_quarter_taps(mv.x & 3, mv.y & 3, tap);
+    const uint8_t *p = ref->plane[tap[0].plane] + (py + tap[0].y) * ref->stride + px + tap[0].x;
+    const uint8_t *q = ref->plane[tap[1].plane] + (py + tap[1].y) * ref->stride + px + tap[1].x;
+    if (p == q) {
+        *stride = ref->stride;
+        return p;
+    }
+    ref->ops->average(dst, *stride, p, q, ref->stride, w, h);
+    return dst;
+}
