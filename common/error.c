@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 MotusStatus motus_fail(MotusError *error, MotusStatus status, const char *format, ...) {
     if (!error) return status;
@@ -14,4 +15,9 @@ MotusStatus motus_fail(MotusError *error, MotusStatus status, const char *format
     for (char *c = error->text; *c; c++)
         if ((unsigned char)*c < 32 || *c == 127) *c = '?';
     return status;
+}
+
+const char *motus_shown(const char *path) {
+    size_t length = strlen(path);
+    return length > 120 ? path + length - 120 : path;
 }
