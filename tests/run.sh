@@ -83,7 +83,7 @@ if ! tools/deps.sh --test; then
     exit 1
 fi
 
-if build release -DCMAKE_BUILD_TYPE=Release -DMOTUS_WERROR=ON -DMOTUS_CUDA=AUTO; then
+if build release -DCMAKE_BUILD_TYPE=Release -DMOTUS_TESTS=ON -DMOTUS_WERROR=ON -DMOTUS_CUDA=AUTO; then
     suites release build/release
 fi
 if [ $quick = 0 ]; then

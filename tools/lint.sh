@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# clang-format, clang-tidy, cppcheck and shellcheck over every tracked file. Prints what is wrong; ends with one line.
+# SPDX-License-Identifier: BSD-2-Clause
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+tools/deps.sh --test --lint || exit 1
+mkdir -p build
+failed=()
+check() {
+    local name=$1 began=$SECONDS
+    shift
+    if "$@" >build/lint.log 2>&1; then
+        printf 'ok    %-14s %4d s\n' "$name" $((SECONDS - began))
+    else
+        printf 'FAIL  %-14s %4d s\n' "$name" $((SECONDS - began))
+        cat build/lint.log
+        failed+=("$name")
+    fi
+}
+
+jobs=$(nproc)
+mapfile -t sources < <(git ls-files '*.c' ':!examples')
+mapfile -t all < <(git ls-files '*.c' '*.h' '*.cu' '*.cuh')
+mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
+format=$(command -v clang-format-14 || command -v clang-format)
+
+# clang-tidy reads the compile commands of a build without CUDA, whose flags clang does not know.
+tidy() {
+    cmake -G Ninja -S . -B build/lint -DMOTUS_CUDA=OFF -DMOTUS_TESTS=ON -DCMAKE_C_COMPILER=gcc >/dev/null &&
+        printf '%s\0' "${sources[@]}" | xargs -0 -n 4 -P "$jobs" clang-tidy -p build/lint --quiet --extra-arg=-Wno-unknown-warning-option
+}
+
+check clang-format "$format" --dry-run -Werror "${all[@]}"
+check clang-tidy tidy
+check cppcheck cppcheck --quiet --error-exitcode=1 --enable=warning,portability,performance --inline-suppr --std=c11 -j "$jobs" -I . -I include \
+    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches "${sources[@]}"
+check shellcheck shellcheck "${scripts[@]}"
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "lint: failed: ${failed[*]}"
+    exit 1
+fi
+echo "lint: clean"
