@@ -8,11 +8,13 @@
 
 enum { MAX_SIZE = 8, EDGE_STRIDE = 16 };
 
-// A constant `width` lets the compiler use whole vectors.
+// A constant `width` lets the compiler use whole vectors, if it does not unroll the loop before it looks for them (3 times faster so).
 static inline void interpolate(uint8_t *restrict dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
                                MotusChromaWeights weights, int width, int height) {
-    for (int y = 0; y < height; y++, dst += dst_stride, src += src_stride)
+    for (int y = 0; y < height; y++, dst += dst_stride, src += src_stride) {
+#pragma GCC unroll 1
         for (int x = 0; x < width; x++) dst[x] = motus_chroma_sample(src + x, src + src_stride + x, weights);
+    }
 }
 
 // Copies the (w + 1) x (h + 1) samples at (x, y), with the edges of `ref` repeated.

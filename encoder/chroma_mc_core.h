@@ -5,18 +5,21 @@
 
 #include "common/int_core.h"
 
-// Weights of the four samples around a position at (fx, fy) eighths, 0..7; they add up to 64.
+// Weights of the four samples around a position at (fx, fy) eighths, 0..7. They add up to 64, so that 16 bits hold the sum of the products
+// (at most 64 * 255 + 32).
 typedef struct MotusChromaWeights {
-    int a, b, c, d; // here, to the right, below, below to the right
+    uint16_t a, b, c, d; // here, to the right, below, below to the right
 } MotusChromaWeights;
 
 MOTUS_HD MotusChromaWeights motus_chroma_weights(int fx, int fy) {
-    MotusChromaWeights w = {(8 - fx) * (8 - fy), fx * (8 - fy), (8 - fx) * fy, fx * fy};
+    const MotusChromaWeights w = {(uint16_t)((8 - fx) * (8 - fy)), (uint16_t)(fx * (8 - fy)), (uint16_t)((8 - fx) * fy),
+                                  (uint16_t)(fx * fy)};
     return w;
 }
 
 MOTUS_HD uint8_t motus_chroma_sample(const uint8_t *row, const uint8_t *below, MotusChromaWeights w) {
-    return (uint8_t)((w.a * row[0] + w.b * row[1] + w.c * below[0] + w.d * below[1] + 32) >> 6);
+    const uint16_t sum = (uint16_t)(w.a * row[0] + w.b * row[1] + w.c * below[0] + w.d * below[1] + 32);
+    return (uint8_t)(sum >> 6);
 }
 
 #endif

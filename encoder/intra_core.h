@@ -118,7 +118,7 @@ MOTUS_HD int motus_intra_chroma_dc(const MotusIntraEdge *edge, int x, int y) {
 
 // Plane prediction (8.3.3.4, 8.3.4.4): sample (x, y) = clip((base + b * x + c * y) >> 5).
 typedef struct MotusIntraPlane {
-    int base, b, c; // |b|, |c| <= 1355: everything stays far inside 32 bits
+    int base, b, c; // |b|, |c| <= 717 (size 16), 1355 (size 8): every partial sum stays within +-20,000
 } MotusIntraPlane;
 
 // Slope along one side of size 2 * half: `side` are its samples, the corner stands before the first.
@@ -137,8 +137,11 @@ MOTUS_HD MotusIntraPlane motus_intra_plane(const MotusIntraEdge *edge, int size)
 }
 
 MOTUS_HD void motus_intra_plane_row(uint8_t *row, const MotusIntraPlane *p, int y, int size) {
-    const int start = p->base + p->c * y;
-    for (int x = 0; x < size; x++) row[x] = (uint8_t)motus_clip(0, 255, (start + p->b * x) >> 5);
+    const int16_t start = (int16_t)(p->base + p->c * y), step = (int16_t)p->b;
+    for (int x = 0; x < size; x++) {
+        const int16_t v = (int16_t)((int16_t)(start + step * x) >> 5);
+        row[x] = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+    }
 }
 
 #endif
