@@ -5,6 +5,7 @@
 
 #include "motus/backend.h"
 #include "motus/dct.h"
+#include "motus/dct8x8.h"
 #include "motus/encoder.h"
 #include "motus/frame.h"
 #include "motus/me.h"

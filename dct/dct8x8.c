@@ -1,0 +1,117 @@
+// 8x8 DCT of whole planes: plain C blocks, and rows of blocks over threads.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "dct/dct8x8.h"
+
+#include <string.h>
+
+#include "common/cpu.h"
+
+static void load_block(float x[64], const uint8_t *src, ptrdiff_t stride) {
+    for (int r = 0; r < 8; r++, src += stride)
+        for (int c = 0; c < 8; c++) x[8 * r + c] = (float)(src[c] - 128);
+}
+
+static void forward_float(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int n,
+                          const MotusDct8Steps *steps) {
+    for (int b = 0; b < n; b++) {
+        float x[64];
+        load_block(x, src + 8 * b, src_stride);
+        for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
+        for (int r = 0; r < 8; r++) motus_dct8_float_1d(x + 8 * r, 1);
+        for (int i = 0; i < 64; i++)
+            dst[i / 8 * (dst_stride / 2) + 8 * b + i % 8] = (int16_t)motus_round_float(x[i] * steps->forward[i]);
+    }
+}
+
+static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src, ptrdiff_t src_stride, int n,
+                          const MotusDct8Steps *steps) {
+    for (int b = 0; b < n; b++) {
+        float x[64];
+        for (int i = 0; i < 64; i++) x[i] = (float)src[i / 8 * (src_stride / 2) + 8 * b + i % 8] * steps->inverse[i];
+        for (int c = 0; c < 8; c++) motus_idct8_float_1d(x + c, 8);
+        for (int r = 0; r < 8; r++) motus_idct8_float_1d(x + 8 * r, 1);
+        for (int i = 0; i < 64; i++) dst[i / 8 * dst_stride + 8 * b + i % 8] = motus_dct8_float_sample(x[i]);
+    }
+}
+
+static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int n,
+                        const MotusDct8Steps *steps) {
+    for (int b = 0; b < n; b++) {
+        int32_t x[64];
+        for (int i = 0; i < 64; i++) x[i] = src[i / 8 * src_stride + 8 * b + i % 8] - 128;
+        for (int c = 0; c < 8; c++) motus_dct8_int_1d(x + c, 8, DCT8_SHIFT_1);
+        for (int r = 0; r < 8; r++) motus_dct8_int_1d(x + 8 * r, 1, DCT8_SHIFT_2);
+        for (int i = 0; i < 64; i++)
+            dst[i / 8 * (dst_stride / 2) + 8 * b + i % 8] = (int16_t)motus_dct8_int_level(x[i], steps->recip[i], steps->q[i]);
+    }
+}
+
+static void inverse_int(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src, ptrdiff_t src_stride, int n,
+                        const MotusDct8Steps *steps) {
+    for (int b = 0; b < n; b++) {
+        int32_t x[64];
+        for (int i = 0; i < 64; i++) x[i] = motus_dct8_int_coef(src[i / 8 * (src_stride / 2) + 8 * b + i % 8], steps->q[i]);
+        for (int c = 0; c < 8; c++) motus_idct8_int_1d(x + c, 8, IDCT8_SHIFT_1);
+        for (int r = 0; r < 8; r++) motus_idct8_int_1d(x + 8 * r, 1, IDCT8_SHIFT_2);
+        for (int i = 0; i < 64; i++) dst[i / 8 * dst_stride + 8 * b + i % 8] = motus_clip_u8(x[i] + 128);
+    }
+}
+
+const MotusDct8Ops motus_dct8_ops_c = {{forward_float, forward_int}, {inverse_float, inverse_int}};
+
+static const MotusDct8Ops *choose_ops(const MotusExec *exec) {
+#if defined(__x86_64__)
+    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_dct8_ops_avx2;
+#endif
+    (void)exec;
+    return &motus_dct8_ops_c;
+}
+
+// The block at (x, y) of a plane that does not hold all of it: the last column and row are repeated.
+static void gather_edge(uint8_t block[64], const MotusPlane *src, int x, int y) {
+    for (int i = 0; i < 64; i++)
+        block[i] = src->data[motus_min(y + i / 8, src->height - 1) * src->stride + motus_min(x + i % 8, src->width - 1)];
+}
+
+MotusStatus motus_dct8_forward(MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64], MotusDct8Kind kind,
+                               const MotusExec *exec) {
+    MotusDct8Steps steps;
+    if (motus_dct8_check(dst, src) || motus_dct8_steps(&steps, table) || (unsigned)kind > MOTUS_DCT8_INTEGER)
+        return MOTUS_ERR_ARGUMENT;
+    const MotusDct8Ops *ops = choose_ops(exec);
+    int whole = src->width / 8, threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < dst->height; y += 8) {
+        int16_t *out = (int16_t *)((uint8_t *)dst->data + y * dst->stride);
+        int direct = y + 8 <= src->height ? whole : 0;
+        ops->forward[kind](out, dst->stride, src->data + y * src->stride, src->stride, direct, &steps);
+        for (int x = 8 * direct; x < dst->width; x += 8) {
+            uint8_t block[64];
+            gather_edge(block, src, x, y);
+            ops->forward[kind](out + x, dst->stride, block, 8, 1, &steps);
+        }
+    }
+    return MOTUS_OK;
+}
+
+MotusStatus motus_dct8_inverse(MotusPlane *dst, const MotusCoefs *src, const uint16_t table[64], MotusDct8Kind kind,
+                               const MotusExec *exec) {
+    MotusDct8Steps steps;
+    if (motus_dct8_check(src, dst) || motus_dct8_steps(&steps, table) || (unsigned)kind > MOTUS_DCT8_INTEGER)
+        return MOTUS_ERR_ARGUMENT;
+    const MotusDct8Ops *ops = choose_ops(exec);
+    int whole = dst->width / 8, threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < src->height; y += 8) {
+        const int16_t *in = (const int16_t *)((const uint8_t *)src->data + y * src->stride);
+        int direct = y + 8 <= dst->height ? whole : 0;
+        ops->inverse[kind](dst->data + y * dst->stride, dst->stride, in, src->stride, direct, &steps);
+        for (int x = 8 * direct; x < src->width; x += 8) {
+            uint8_t block[64];
+            ops->inverse[kind](block, 8, in + x, src->stride, 1, &steps);
+            for (int r = 0; r < motus_min(8, dst->height - y); r++)
+                memcpy(dst->data + (y + r) * dst->stride + x, block + 8 * r, (size_t)motus_min(8, dst->width - x));
+        }
+    }
+    return MOTUS_OK;
+}

@@ -1,0 +1,114 @@
+// One-dimensional 8-point transforms, float and integer, and the quantizers around them: the arithmetic that CPU and GPU share.
+// Floats are only multiplied and added, never fused (files that include this are compiled without contraction), so both sides give the same bits.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef DCT_DCT8X8_CORE_H
+#define DCT_DCT8X8_CORE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "common/hd.h"
+#include "common/int_core.h"
+
+// Steps as the transforms want them. The float transforms (Arai, Agui, Nakajima 1988) leave out the factors of each row and column, which
+// are put into the steps here; the integer quantizer divides by multiplying.
+typedef struct MotusDct8Steps {
+    float forward[64];  // 1 / (8 * s_u * s_v * q)
+    float inverse[64];  // s_u * s_v * q / 8
+    uint32_t recip[64]; // floor(2^32 / (8 q)) + 1; 0 where q > 4095, as no coefficient reaches half of such a step
+    uint16_t q[64];
+} MotusDct8Steps;
+
+// Nearest integer, ties to even, of |x| < 2^21: the addition leaves it in the low bits of the mantissa.
+MOTUS_HD int motus_round_float(float x) {
+    float shifted = x + 12582912.0f; // 1.5 * 2^23
+    int32_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    return bits - 0x4B400000;
+}
+
+// Eight samples at x[0], x[step], ..., forward, in place; output k is s_k * 2 sqrt 2 times the orthonormal coefficient, s_0 = 1, s_k = sqrt 2 cos(k pi / 16).
+MOTUS_HD void motus_dct8_float_1d(float *x, int step) {
+    float a0 = x[0] + x[7 * step], a7 = x[0] - x[7 * step], a1 = x[step] + x[6 * step], a6 = x[step] - x[6 * step];
+    float a2 = x[2 * step] + x[5 * step], a5 = x[2 * step] - x[5 * step], a3 = x[3 * step] + x[4 * step],
+          a4 = x[3 * step] - x[4 * step];
+    float b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
+    float c2 = (b2 + b3) * 0.707106781f;
+    x[0] = b0 + b1, x[4 * step] = b0 - b1, x[2 * step] = b3 + c2, x[6 * step] = b3 - c2;
+    float d4 = a4 + a5, d5 = a5 + a6, d6 = a6 + a7;
+    float z5 = (d4 - d6) * 0.382683433f, z2 = d4 * 0.541196100f + z5, z4 = d6 * 1.306562965f + z5, z3 = d5 * 0.707106781f;
+    float e7 = a7 + z3, f7 = a7 - z3;
+    x[5 * step] = f7 + z2, x[3 * step] = f7 - z2, x[step] = e7 + z4, x[7 * step] = e7 - z4;
+}
+
+// The inverse; input k is the orthonormal coefficient times s_k / (2 sqrt 2).
+MOTUS_HD void motus_idct8_float_1d(float *x, int step) {
+    float a0 = x[0] + x[4 * step], a1 = x[0] - x[4 * step], a3 = x[2 * step] + x[6 * step];
+    float a2 = (x[2 * step] - x[6 * step]) * 1.414213562f - a3;
+    float b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
+    float z13 = x[5 * step] + x[3 * step], z10 = x[5 * step] - x[3 * step], z11 = x[step] + x[7 * step],
+          z12 = x[step] - x[7 * step];
+    float c7 = z11 + z13, c11 = (z11 - z13) * 1.414213562f, z5 = (z10 + z12) * 1.847759065f;
+    float c6 = (z5 - z10 * 2.613125930f) - c7, c5 = c11 - c6, c4 = (z5 - z12 * 1.082392200f) - c5;
+    x[0] = b0 + c7, x[7 * step] = b0 - c7, x[step] = b1 + c6, x[6 * step] = b1 - c6;
+    x[2 * step] = b2 + c5, x[5 * step] = b2 - c5, x[3 * step] = b3 + c4, x[4 * step] = b3 - c4;
+}
+
+// round(2^13 * cos(k pi / 16) / 2)
+enum { DCT8_C1 = 4017, DCT8_C2 = 3784, DCT8_C3 = 3406, DCT8_C4 = 2896, DCT8_C5 = 2276, DCT8_C6 = 1567, DCT8_C7 = 799 };
+
+// Orthonormal 8-point DCT with 13 fraction bits, shifted right by `shift` with rounding, in place. The sum of |factors| of an output is
+// at most 2.83 * 2^13, so |x| < 92,000 keeps every sum in 32 bits.
+MOTUS_HD void motus_dct8_int_1d(int32_t *x, int step, int shift) {
+    int32_t half = 1 << (shift - 1);
+    int32_t a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step], o1 = x[step] - x[6 * step];
+    int32_t a2 = x[2 * step] + x[5 * step], o2 = x[2 * step] - x[5 * step], a3 = x[3 * step] + x[4 * step],
+            o3 = x[3 * step] - x[4 * step];
+    int32_t b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
+    x[0] = ((b0 + b1) * DCT8_C4 + half) >> shift;
+    x[4 * step] = ((b0 - b1) * DCT8_C4 + half) >> shift;
+    x[2 * step] = (b3 * DCT8_C2 + b2 * DCT8_C6 + half) >> shift;
+    x[6 * step] = (b3 * DCT8_C6 - b2 * DCT8_C2 + half) >> shift;
+    x[step] = (o0 * DCT8_C1 + o1 * DCT8_C3 + o2 * DCT8_C5 + o3 * DCT8_C7 + half) >> shift;
+    x[3 * step] = (o0 * DCT8_C3 - o1 * DCT8_C7 - o2 * DCT8_C1 - o3 * DCT8_C5 + half) >> shift;
+    x[5 * step] = (o0 * DCT8_C5 - o1 * DCT8_C1 + o2 * DCT8_C7 + o3 * DCT8_C3 + half) >> shift;
+    x[7 * step] = (o0 * DCT8_C7 - o1 * DCT8_C5 + o2 * DCT8_C3 - o3 * DCT8_C1 + half) >> shift;
+}
+
+// Its inverse (the transposed matrix).
+MOTUS_HD void motus_idct8_int_1d(int32_t *x, int step, int shift) {
+    int32_t half = 1 << (shift - 1), y1 = x[step], y3 = x[3 * step], y5 = x[5 * step], y7 = x[7 * step];
+    int32_t s0 = (x[0] + x[4 * step]) * DCT8_C4 + half, s1 = (x[0] - x[4 * step]) * DCT8_C4 + half;
+    int32_t t0 = x[2 * step] * DCT8_C2 + x[6 * step] * DCT8_C6, t1 = x[2 * step] * DCT8_C6 - x[6 * step] * DCT8_C2;
+    int32_t e0 = s0 + t0, e1 = s1 + t1, e2 = s1 - t1, e3 = s0 - t0;
+    int32_t o0 = y1 * DCT8_C1 + y3 * DCT8_C3 + y5 * DCT8_C5 + y7 * DCT8_C7;
+    int32_t o1 = y1 * DCT8_C3 - y3 * DCT8_C7 - y5 * DCT8_C1 - y7 * DCT8_C5;
+    int32_t o2 = y1 * DCT8_C5 - y3 * DCT8_C1 + y5 * DCT8_C7 + y7 * DCT8_C3;
+    int32_t o3 = y1 * DCT8_C7 - y3 * DCT8_C5 + y5 * DCT8_C3 - y7 * DCT8_C1;
+    x[0] = (e0 + o0) >> shift, x[7 * step] = (e0 - o0) >> shift, x[step] = (e1 + o1) >> shift, x[6 * step] = (e1 - o1) >> shift;
+    x[2 * step] = (e2 + o2) >> shift, x[5 * step] = (e2 - o2) >> shift;
+    x[3 * step] = (e3 + o3) >> shift, x[4 * step] = (e3 - o3) >> shift;
+}
+
+// Shifts of the two passes: 3 fraction bits between them, out of the forward transform, and out of the inverse's first pass.
+enum { DCT8_SHIFT_1 = 10, DCT8_SHIFT_2 = 13, IDCT8_SHIFT_1 = 10, IDCT8_SHIFT_2 = 16, DCT8_MAX_COEF = 2047 };
+
+// c has 3 fraction bits, |c| <= 8200: n < 2^15, and n * recip >> 32 is floor(n / 8q) because n * 8q < 2^32 where recip is not 0.
+MOTUS_HD int motus_dct8_int_level(int32_t c, uint32_t recip, uint16_t q) {
+    uint32_t n = (uint32_t)motus_abs(c) + 4u * q;
+    int level = (int)(((uint64_t)n * recip) >> 32);
+    return c < 0 ? -level : level;
+}
+
+// Kept within +-2047 (a coefficient of samples is within +-1024), so that no level from outside can overflow the inverse.
+MOTUS_HD int32_t motus_dct8_int_coef(int level, uint16_t q) {
+    return motus_clip(-DCT8_MAX_COEF, DCT8_MAX_COEF, level * (int32_t)q);
+}
+
+// A sample from the float inverse. Clipped before it is rounded, so that any levels, however wild, stay within motus_round_float's range.
+MOTUS_HD uint8_t motus_dct8_float_sample(float x) {
+    float v = x + 128.0f;
+    return (uint8_t)motus_round_float(v < 0.0f ? 0.0f : v > 255.0f ? 255.0f : v);
+}
+
+#endif
