@@ -16,7 +16,7 @@ typedef struct MotusReaderOptions {
 typedef struct MotusSequenceInfo {
     int width, height;
     MotusRational fps; // 25/1 where the input does not say
-    int64_t frames;    // how many frames will come; -1 = unknown (pipes, some containers)
+    int64_t frames;    // how many frames to expect (from the file's length or the container); -1 = unknown (pipes)
     MotusColour colour;
     const char *format; // "y4m", "yuv", or the container's name; lives as long as the reader
 } MotusSequenceInfo;
