@@ -32,13 +32,13 @@ typedef struct MotusEncoderConfig {
     uint32_t partitions; // mask of 1 << MotusMode that P MBs may use; 16x16 is always allowed
     int deblock;         // 0 = disable_deblocking_filter_idc 1
     int aud;             // 1 = begin each access unit with a delimiter
-    int rounds;          // decision rounds of P pictures, 1..8
+    int rounds;          // decision rounds of P pictures, 2..8
     int threads;         // 0 = as many as OpenMP offers; the stream does not depend on it
     MotusBackend backend;
     MotusColour colour; // goes into the VUI
 } MotusEncoderConfig;
 
-// qp 26, I offset -3, keyint 250, R 16, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO.
+// qp 26, I offset -3, keyint 250, R 16, quarter samples, all partitions, deblocking on, no delimiters, 3 rounds, backend AUTO.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // MB kinds as statistics count them.

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "motus/encoder.h"
+
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/cpu.h"
+#include "common/error.h"
+#include "common/int_core.h"
+#include "encoder/deblock.h"
+#include "encoder/headers.h"
+#include "encoder/picture.h"
+#include "encoder/rd_core.h"
+#include "encoder/slice.h"
+#include "me/me_internal.h"
+
+#define LOG2_MAX_FRAME_NUM 16
+#define RESIDUAL_BYTES_PER_MB 416 // 3,200 bits of macroblock_layer() and its mb_skip_run
+#define HEADER_BYTES 512          // parameter sets, delimiter and slice header
+
+enum { WANTS_FRAME, HAS_PICTURE, AT_END };
+
+struct MotusEncoder {
+    MotusEncoderConfig config;
+    MotusSequenceSettings sequence;
+    int mb_width, mb_height, state;
+    int64_t n_coded;
+    uint32_t since_idr, idr_pic_id;
+
+    MotusMe *me;
+    MotusField *field;
+    MotusWork work;
+    MotusMv *centre, *last_mv; // per MB: search centres; the last P picture's vectors
+    int has_last_mv;
+    MotusRefLuma ref_luma;
+    MotusFrame *src, *rec, *ref; // whole MBs
+    MotusFrame *visible;         // rec, cropped, for the receiver
+
+    uint8_t *rbsp, *stream;
+    size_t rbsp_capacity;
+    uint8_t headers[HEADER_BYTES];
+    size_t headers_size;
+    MotusCodedMv *mvs;
+    MotusPicture picture;
+};
+
+MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps) {
+    return (MotusEncoderConfig){.width = width,
+                                .height = height,
+                                .fps = fps,
+                                .qp = 26,
+                                .qp_i_offset = -3,
+                                .keyint = 250,
+                                .range = 16,
+                                .subpel = MOTUS_SUBPEL_QUARTER,
+                                .partitions = MOTUS_MODES_ALL,
+                                .deblock = 1,
+                                .rounds = 3,
+                                .backend = MOTUS_BACKEND_AUTO,
+                                .colour = MOTUS_COLOUR_UNKNOWN};
+}
+
+static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) {
+#define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
+    if (c->width < 2 || c->height < 2 || c->width > MOTUS_MAX_SIZE || c->height > MOTUS_MAX_SIZE)
+        REFUSE("size %dx%d is outside 2x2 .. %dx%d", c->width, c->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
+    if (c->width % 2 || c->height % 2) REFUSE("size %dx%d is odd; 4:2:0 H.264 needs even sizes", c->width, c->height);
+    if (c->fps.num <= 0 || c->fps.den <= 0) REFUSE("frame rate %d/%d is not positive", c->fps.num, c->fps.den);
+    if (c->qp < 0 || c->qp > 51) REFUSE("QP %d is outside 0..51", c->qp);
+    if (c->qp_i_offset < -51 || c->qp_i_offset > 51) REFUSE("I picture QP offset %d is outside -51..51", c->qp_i_offset);
+    if (c->keyint < 0) REFUSE("keyint %d is negative", c->keyint);
+    if (c->range < 1 || c->range > MOTUS_MAX_RANGE) REFUSE("search range %d is outside 1..%d", c->range, MOTUS_MAX_RANGE);
+    if ((unsigned)c->subpel > MOTUS_SUBPEL_QUARTER) REFUSE("unknown sub-sample precision %d", (int)c->subpel);
+    if (c->partitions & ~MOTUS_MODES_ALL) REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
+    if (c->rounds < 2 || c->rounds > 8) REFUSE("%d decision rounds are outside 2..8", c->rounds);
+    if (c->threads < 0) REFUSE("%d threads", c->threads);
+#undef REFUSE
+    return MOTUS_OK;
+}
+
+// Vectors reach R + 1 samples (refinement included) around centres, which get at least as much again where the level allows.
+static MotusStatus choose_level(MotusEncoder *enc, MotusError *error) {
+    enc->sequence.level = motus_level_choose(enc->mb_width, enc->mb_height, enc->config.fps, enc->config.range + 1);
+    if (!enc->sequence.level)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "size %dx%d is beyond H.264's highest level", enc->config.width,
+                          enc->config.height);
+    return MOTUS_OK;
+}
+
+static MotusStatus write_headers(MotusEncoder *enc) {
+    uint8_t rbsp[HEADER_BYTES];
+    MotusBits bits;
+    motus_bits_init(&bits, rbsp, sizeof rbsp);
+    motus_write_sps(&bits, &enc->sequence);
+    enc->headers_size = motus_nal_write(enc->headers, 3, MOTUS_NAL_SPS, rbsp, bits.size);
+    motus_bits_init(&bits, rbsp, sizeof rbsp);
+    motus_write_pps(&bits, &enc->sequence);
+    enc->headers_size += motus_nal_write(enc->headers + enc->headers_size, 3, MOTUS_NAL_PPS, rbsp, bits.size);
+    return bits.overflow ? MOTUS_ERR_STATE : MOTUS_OK;
+}
+
+static MotusStatus open_search(MotusEncoder *enc) {
+    MotusMeConfig me = motus_me_config_default(enc->mb_width * 16, enc->mb_height * 16);
+    me.range = enc->config.range;
+    me.subpel = enc->config.subpel;
+    me.modes = enc->config.partitions;
+    me.threads = enc->config.threads;
+    me.backend = enc->config.backend;
+    MotusStatus status = motus_me_open(&enc->me, &me);
+    return status ? status : motus_field_alloc(&enc->field, me.width, me.height);
+}
+
+static MotusStatus alloc_buffers(MotusEncoder *enc) {
+    size_t n = (size_t)enc->mb_width * (size_t)enc->mb_height;
+    enc->rbsp_capacity = n * RESIDUAL_BYTES_PER_MB + HEADER_BYTES;
+    enc->rbsp = motus_alloc(enc->rbsp_capacity, 1);
+    enc->stream = motus_alloc(motus_nal_bound(enc->rbsp_capacity) + 2 * HEADER_BYTES, 1);
+    enc->centre = motus_alloc(n, sizeof *enc->centre);
+    enc->last_mv = motus_alloc(n, sizeof *enc->last_mv);
+    enc->mvs = motus_alloc(16 * n, sizeof *enc->mvs);
+    if (!enc->rbsp || !enc->stream || !enc->centre || !enc->last_mv || !enc->mvs) return MOTUS_ERR_MEMORY;
+    MotusStatus status = motus_work_alloc(&enc->work, enc->mb_width, enc->mb_height, motus_cpu_threads(enc->config.threads));
+    if (!status) status = motus_frame_alloc(&enc->src, 16 * enc->mb_width, 16 * enc->mb_height);
+    if (!status) status = motus_ref_luma_alloc(&enc->ref_luma, 16 * enc->mb_width, 16 * enc->mb_height);
+    return status;
+}
+
+MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *config, MotusError *error) {
+    if (!out || !config) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no encoder or no configuration given");
+    *out = NULL;
+    MotusStatus status = check_config(config, error);
+    if (status) return status;
+    MotusEncoder *enc = motus_alloc(1, sizeof *enc);
+    if (!enc) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    enc->config = *config;
+    enc->config.partitions |= 1u << MOTUS_MODE_16x16;
+    if (config->partitions >> MOTUS_MODE_8x4) enc->config.partitions |= 1u << MOTUS_MODE_8x8; // sub types need their 8x8
+    enc->mb_width = motus_mbs(config->width);
+    enc->mb_height = motus_mbs(config->height);
+    enc->sequence = (MotusSequenceSettings){.width = config->width,
+                                            .height = config->height,
+                                            .fps = config->fps,
+                                            .colour = config->colour,
+                                            .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
+                                            .pic_init_qp = 26,
+                                            .deblock = config->deblock};
+    status = choose_level(enc, error);
+    if (!status && (status = open_search(enc)) != MOTUS_OK) motus_fail(error, status, "%s", motus_status_text(status));
+    if (!status && (status = alloc_buffers(enc)) != MOTUS_OK) motus_fail(error, status, "%s", motus_status_text(status));
+    if (!status) status = write_headers(enc);
+    if (status) {
+        motus_encoder_close(&enc);
+        return status;
+    }
+    *out = enc;
+    return MOTUS_OK;
+}
+
+// Search centres may go as far as the level's vertical range lets the whole window follow.
+static int centre_limit(int reach, int range) { return motus_clip(0, MOTUS_MAX_CENTRE, (reach - range - 1) * 4 & ~3); }
+
+static MotusStatus search(MotusEncoder *enc, const MotusCoding *coding) {
+    const MotusEncoderConfig *c = &enc->config;
+    const MotusPlane *luma = &enc->src->plane[0];
+    motus_ref_luma_build(&enc->ref_luma, &enc->ref->plane[0], c->subpel != MOTUS_SUBPEL_FULL, enc->work.threads);
+    MotusStatus status =
+        motus_me_predict_centres(enc->me, luma, &enc->ref_luma, enc->has_last_mv ? enc->last_mv : NULL, coding->lambda_q8,
+                                 MOTUS_MAX_CENTRE, centre_limit(enc->sequence.level->max_mv_y, c->range), enc->centre);
+    if (status) return status;
+    MotusMeHints hints = {.centre = enc->centre, .predictor = enc->centre, .lambda_q8 = coding->lambda_q8};
+    return motus_me_search_prepared(enc->me, luma, &enc->ref_luma, &hints, enc->field);
+}
+
+static MotusStatus code_p(MotusEncoder *enc, const MotusCoding *coding) {
+    MotusStatus status = search(enc, coding);
+    if (status) return status;
+    const MotusLevel *level = enc->sequence.level;
+    MotusInter inter = {.coding = coding,
+                        .ref_luma = &enc->ref_luma,
+                        .ref = enc->ref,
+                        .field = enc->field,
+                        .predictor = enc->centre,
+                        .subpel = enc->config.subpel,
+                        .partitions = enc->config.partitions,
+                        .max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
+                        .max_mv_y = level->max_mv_y * 4};
+    motus_code_p_picture(&enc->work, &inter, enc->config.rounds);
+    motus_settle_skips(&enc->work);
+    for (int i = 0; i < enc->work.n_mb; i++)
+        enc->last_mv[i] = motus_mb_is_intra(&enc->work.mb[i]) ? enc->field->mv[MOTUS_BLOCK_16x16][i] : enc->work.mb[i].mv[0];
+    enc->has_last_mv = 1;
+    return MOTUS_OK;
+}
+
+// Writes the access unit into enc->stream.
+static MotusStatus write_picture(MotusEncoder *enc, int idr, int qp, MotusPictureStats *stats) {
+    size_t size = 0;
+    MotusBits bits;
+    if (enc->config.aud) {
+        motus_bits_init(&bits, enc->rbsp, enc->rbsp_capacity);
+        motus_write_aud(&bits, !idr);
+        size += motus_nal_write(enc->stream, 0, MOTUS_NAL_AUD, enc->rbsp, bits.size);
+    }
+    if (idr) {
+        memcpy(enc->stream + size, enc->headers, enc->headers_size);
+        size += enc->headers_size;
+    }
+    MotusSliceSettings slice = {.idr = idr,
+                                .idr_pic_id = (int)(enc->idr_pic_id & 0xFFFF),
+                                .p_slice = !idr,
+                                .frame_num = enc->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
+                                .qp = qp,
+                                .deblock = enc->config.deblock};
+    motus_bits_init(&bits, enc->rbsp, enc->rbsp_capacity);
+    motus_write_slice_header(&bits, &enc->sequence, &slice);
+    motus_write_slice_data(&bits, &enc->work, !idr, stats);
+    if (bits.overflow) return MOTUS_ERR_STATE;
+    size += motus_nal_write(enc->stream + size, 2, idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, enc->rbsp, bits.size);
+    enc->picture.data = enc->stream;
+    enc->picture.size = size;
+    stats->bits_header = 8 * (uint64_t)size - stats->bits_mode - stats->bits_mv - stats->bits_luma - stats->bits_chroma;
+    return MOTUS_OK;
+}
+
+static void release_frame(void *opaque) {
+    MotusFrame *frame = opaque;
+    motus_frame_unref(&frame);
+}
+
+// Hands out the reconstruction at the visible size, and measures it.
+static MotusStatus show(MotusEncoder *enc, const MotusFrame *frame, MotusPictureStats *stats) {
+    uint8_t *data[3];
+    ptrdiff_t stride[3];
+    for (int p = 0; p < 3; p++) {
+        data[p] = enc->rec->plane[p].data;
+        stride[p] = enc->rec->plane[p].stride;
+    }
+    motus_frame_unref(&enc->visible);
+    MotusStatus status = motus_frame_wrap(&enc->visible, frame->width, frame->height, data, stride, release_frame, enc->rec);
+    if (status) return status;
+    motus_frame_ref(enc->rec);
+    enc->visible->number = enc->n_coded;
+    for (int p = 0; p < 3; p++)
+        stats->ssd[p] = motus_plane_ssd(&frame->plane[p], &enc->visible->plane[p], frame->plane[p].width, frame->plane[p].height);
+    return MOTUS_OK;
+}
+
+static MotusStatus encode(MotusEncoder *enc, const MotusFrame *frame) {
+    const MotusEncoderConfig *c = &enc->config;
+    int idr = enc->n_coded == 0 || (c->keyint && enc->since_idr == (uint32_t)c->keyint);
+    int qp = idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
+    MotusPictureStats *stats = &enc->picture.stats;
+    MotusCoding coding = motus_coding(qp, !idr, 0);
+    *stats = (MotusPictureStats){0};
+    if (idr) enc->since_idr = 0, enc->has_last_mv = 0;
+
+    MotusStatus status = motus_frame_copy_padded(enc->src, frame);
+    if (!status) status = motus_frame_alloc(&enc->rec, 16 * enc->mb_width, 16 * enc->mb_height);
+    if (status) return status;
+    enc->work.src = enc->src;
+    enc->work.rec = enc->rec;
+    if (idr)
+        motus_code_i_picture(&enc->work, &coding);
+    else if ((status = code_p(enc, &coding)) != MOTUS_OK)
+        return status;
+    if ((status = write_picture(enc, idr, qp, stats)) != MOTUS_OK) return status;
+    if (c->deblock) motus_deblock_picture(enc->rec, enc->work.mb, enc->mb_width, enc->mb_height, enc->work.threads);
+    if ((status = show(enc, frame, stats)) != MOTUS_OK) return status;
+
+    MotusPicture *pic = &enc->picture;
+    pic->number = enc->n_coded++;
+    pic->is_idr = idr;
+    pic->type = idr ? 'I' : 'P';
+    pic->qp = qp;
+    pic->recon = enc->visible;
+    pic->mvs = enc->mvs;
+    pic->n_mvs = motus_list_mvs(&enc->work, enc->mvs);
+    enc->since_idr++;
+    enc->idr_pic_id += (uint32_t)idr;
+    motus_frame_unref(&enc->ref);
+    enc->ref = enc->rec;
+    enc->rec = NULL;
+    return MOTUS_OK;
+}
+
+MotusStatus motus_encoder_send(MotusEncoder *enc, MotusFrame *frame) {
+    if (!enc) return MOTUS_ERR_ARGUMENT;
+    if (enc->state != WANTS_FRAME) return MOTUS_ERR_STATE;
+    if (!frame) {
+        enc->state = AT_END;
+        return MOTUS_OK;
+    }
+    if (frame->width != enc->config.width || frame->height != enc->config.height) return MOTUS_ERR_ARGUMENT;
+    MotusStatus status = encode(enc, frame);
+    if (status)
+        motus_frame_unref(&enc->rec);
+    else
+        enc->state = HAS_PICTURE;
+    return status;
+}
+
+MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPicture *picture) {
+    if (!enc || !picture) return MOTUS_ERR_ARGUMENT;
+    if (enc->state == AT_END) return MOTUS_END;
+    if (enc->state == WANTS_FRAME) return MOTUS_AGAIN;
+    *picture = enc->picture;
+    enc->state = WANTS_FRAME;
+    return MOTUS_OK;
+}
+
+const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *size) {
+    *size = enc->headers_size;
+    return enc->headers;
+}
+
+int motus_encoder_level(const MotusEncoder *enc) { return enc->sequence.level->level_idc; }
+
+MotusBackend motus_encoder_backend(const MotusEncoder *enc) { return motus_me_backend(enc->me); }
+
+void motus_encoder_close(MotusEncoder **out) {
+    if (!out || !*out) return;
+    MotusEncoder *enc = *out;
+    motus_me_close(&enc->me);
+    motus_field_free(&enc->field);
+    motus_work_free(&enc->work);
+    motus_ref_luma_free(&enc->ref_luma);
+    motus_frame_unref(&enc->visible);
+    motus_frame_unref(&enc->src);
+    motus_frame_unref(&enc->rec);
+    motus_frame_unref(&enc->ref);
+    motus_free(enc->rbsp);
+    motus_free(enc->stream);
+    motus_free(enc->centre);
+    motus_free(enc->last_mv);
+    motus_free(enc->mvs);
+    motus_free(enc);
+    *out = NULL;
+}
