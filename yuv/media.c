@@ -146,6 +146,11 @@ static int is_rgb(int format) {
     return d && d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
 }
 
+static int is_gray(int format) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && d->nb_components <= 2 && !is_rgb(format);
+}
+
 static int is_full_range(const AVFrame *frame) {
     return frame->color_range == AVCOL_RANGE_JPEG || frame->format == AV_PIX_FMT_YUVJ420P ||
            frame->format == AV_PIX_FMT_YUVJ422P || frame->format == AV_PIX_FMT_YUVJ440P || frame->format == AV_PIX_FMT_YUVJ444P;
@@ -163,7 +168,8 @@ static int make_scaler(Media *m) {
     m->scaler = sws_getContext(f->width, f->height, f->format, f->width, f->height, AV_PIX_FMT_YUV420P,
                                SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
     if (!m->scaler) return AVERROR(EINVAL);
-    int rgb = is_rgb(f->format), full = !rgb && is_full_range(f);
+    // libswscale knows no range of gray sources: equal ranges on both sides keep their samples too.
+    int rgb = is_rgb(f->format), full = !rgb && !is_gray(f->format) && is_full_range(f);
     const int *matrix = sws_getCoefficients(rgb ? rgb_matrix(f) : f->colorspace);
     sws_setColorspaceDetails(m->scaler, matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
     return 0;

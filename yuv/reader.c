@@ -85,7 +85,10 @@ MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, 
 }
 
 // A name like img%03d.png stands for many files, which libavformat opens by itself.
-static int is_pattern(const char *path) { return strchr(path, '%') && access(path, F_OK); }
+static int is_pattern(const char *path) {
+    const char *percent = strchr(path, '%');
+    return percent && percent[1 + strspn(percent + 1, "0123456789")] == 'd' && access(path, F_OK);
+}
 
 MotusStatus motus_reader_open(MotusReader **reader, const char *path, const MotusReaderOptions *options, MotusError *error) {
     static const MotusReaderOptions none = {0, 0, {0, 1}, 0};
