@@ -45,6 +45,15 @@ void motus_search_mb_c(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scrat
     }
 }
 
-size_t motus_search_scratch(int range) { return (size_t)(2 * range + 16) * (size_t)(2 * range + 16); }
+// Strips of 16 bytes, 8 apart, for the AVX2 version; they are more than the plain version's window.
+size_t motus_search_scratch(int range) {
+    size_t rows = (size_t)(2 * range + 1), strips = (rows + 7) / 8 + 1;
+    return strips * 16 * (rows + 16);
+}
 
-MotusSearchMb motus_search_mb(void) { return motus_search_mb_c; }
+MotusSearchMb motus_search_mb(void) {
+#if defined(__x86_64__)
+    if (motus_cpu_flags() & MOTUS_CPU_AVX2) return motus_search_mb_avx2;
+#endif
+    return motus_search_mb_c;
+}

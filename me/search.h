@@ -3,6 +3,8 @@
 #ifndef ME_SEARCH_H
 #define ME_SEARCH_H
 
+#include <stddef.h>
+
 #include "me/ref_luma.h"
 #include "motus/me.h"
 
@@ -35,6 +37,7 @@ typedef void (*MotusSearchMb)(const MotusMbJob *job, MotusMbMotion *out, uint8_t
 // The fastest one this CPU runs (see motus_cpu_flags), and the plain C truth.
 MotusSearchMb motus_search_mb(void);
 void motus_search_mb_c(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
+void motus_search_mb_avx2(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
 
 // Sample (x, y) of the reference at any distance: row pointer for y, column for x.
 static inline const uint8_t *motus_ref_row(const MotusRefLuma *ref, int y) {

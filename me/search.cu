@@ -1,0 +1,435 @@
+// Exhaustive integer search of all 41 blocks: for each block the first minimum of J = SAD + vector cost in raster order of (dy, dx),
+// as motus_search_mb_c finds it.
+//
+// One warp searches one MB, its 64 words of source in registers. A lane owns a column dx of the window and takes four rows dy at a time;
+// 4x4 SADs come from VABSDIFF4, the other 25 blocks are merged in registers, and each block keeps one 32-bit word per lane:
+// J << 15 | raster index, so that the smaller word is the better point and ties need no thought. Only these words leave the registers.
+//
+// Grid: x = groups of MBS macroblocks of a row, y = MB rows, z = pictures. Block: MBS warps, which share a window when MBS is 4.
+// A window larger than 33x33 points is cut into panels of 32x32, the last of a row or column one larger if that is what is left.
+// Shared memory: a panel's reference samples as eight copies, each shifted by one byte more, so that any byte position is an aligned
+// 8-byte load; rows of 16-byte chunks [chunk][copy], padded by 16 bytes. The same memory then holds the lanes' minima.
+// Read: the window (48 rows x 112 bytes per panel and group) from L2, the source once; written: 10 bytes per block and MB.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "me/search_cuda.h"
+
+#include "me/cost_core.h"
+#include "me/sad_cuda.h"
+
+namespace {
+
+constexpr int COLUMNS = 32;        // of a panel: one lane each
+constexpr int ROWS = 32;           // of a panel
+constexpr int INDEX_BITS = 15;     // of a key, under J, which is below 2^17
+constexpr int TABLE_PITCH = 36;    // words per row of minima: 32 lanes, one loose point, padding for 16-byte loads
+constexpr uint32_t INDEX_MASK = (1u << INDEX_BITS) - 1;
+
+struct Batch {
+    MotusSearchPicture picture[MOTUS_SEARCH_BATCH];
+};
+
+struct Geometry {
+    int width, height, mb_width, n_mb, range;
+    uint32_t modes;
+    int section;    // rows of panels that one raster index numbers
+    uint32_t scale; // 1 << INDEX_BITS, and
+    uint32_t one;   // 1: multipliers the compiler does not know, so that merging stays on the multiply-add pipe
+};
+
+// Part of the window in one panel: points [x, x + columns) x [y, y + rows) of the window.
+struct Panel {
+    int x, y, columns, rows;
+};
+
+__device__ constexpr int panels(int points) { return points <= COLUMNS ? 1 : (points - 1) / COLUMNS; }
+
+// 41 minima of one lane.
+struct Best {
+    uint32_t key[MOTUS_BLOCKS];
+};
+
+// Shared memory of a block of MBS warps.
+template <int MBS> struct Layout {
+    static constexpr int chunks = (15 + 16 * MBS + COLUMNS + 15) / 16; // any alignment of the window's first column
+    static constexpr int pitch = chunks * 128 + 16;
+    static constexpr int rows = ROWS + 16;
+    static constexpr int window = rows * pitch;
+    static constexpr int table = MOTUS_BLOCKS * MBS * TABLE_PITCH * 4;
+    static constexpr int source = window > table ? window : table; // offset of the source words
+    static constexpr int costs = source + MBS * 256;               // offset of the vector costs, then one key per block and MB
+
+    static constexpr int size(int points) { return costs + MBS * (2 * points + MOTUS_BLOCKS) * 4; }
+};
+
+__device__ uint32_t shifted(uint32_t low, uint32_t high, int bytes) { return __funnelshift_r(low, high, 8 * bytes); }
+
+// Writes the eight copies of one 16-byte chunk: raw holds the chunk and the eight bytes after it.
+__device__ void store_copies(uint4 *to, const uint32_t raw[6]) {
+#pragma unroll
+    for (int s = 0; s < 4; s++) {
+        uint32_t w[5];
+#pragma unroll
+        for (int i = 0; i < 5; i++) w[i] = s ? shifted(raw[i], raw[i + 1], s) : raw[i];
+        to[s] = make_uint4(w[0], w[1], w[2], w[3]);
+        to[s + 4] = make_uint4(w[1], w[2], w[3], w[4]);
+    }
+}
+
+// Fills shared memory with the panel whose first sample is (x0, y0) of the reference; returns x0's place in the first chunk.
+template <int MBS> __device__ int fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0, int y0) {
+    using L = Layout<MBS>;
+    int align = x0 & 15;
+#pragma unroll 3
+    for (int t = threadIdx.x; t < L::rows * L::chunks; t += 32 * MBS) {
+        int row = t % L::rows, chunk = t / L::rows;
+        uint32_t raw[6];
+        motus_load_clamped<6>(raw, p.ref, p.ref_stride, g.width, g.height, x0 - align + 16 * chunk, y0 + row);
+        store_copies(reinterpret_cast<uint4 *>(window + row * L::pitch + chunk * 128), raw);
+    }
+    return align;
+}
+
+// Where a lane finds the 16 samples from byte position `at` of a window row on: two aligned 8-byte halves.
+struct Column {
+    const uint8_t *left, *right;
+
+    __device__ Column(const uint8_t *row, int at) {
+        left = row + (at >> 4) * 128 + (at & 7) * 16 + (at & 8);
+        right = left + (at & 8 ? 120 : 8);
+    }
+    __device__ void load(uint32_t w[4], int offset) const {
+        uint2 a = *reinterpret_cast<const uint2 *>(left + offset), b = *reinterpret_cast<const uint2 *>(right + offset);
+        w[0] = a.x, w[1] = a.y, w[2] = b.x, w[3] = b.y;
+    }
+};
+
+__device__ uint32_t min3(uint32_t a, uint32_t b, uint32_t c) { return __vimin3_u32(a, b, c); }
+
+// Sums of merged blocks run on the multiply-add pipe, which VABSDIFF4 and the minima leave free.
+struct Merge {
+    uint32_t scale, one;
+
+    __device__ uint32_t key(uint32_t sum, uint32_t onto) const { return sum * scale + onto; }
+    __device__ uint32_t add(uint32_t a, uint32_t b) const { return a * one + b; }
+};
+
+// Keys of the nine blocks of an 8x8 quarter from the 4x4 sums a b / e f. The point's word (vector cost and index) goes into a and f only,
+// so that each larger block takes it up exactly once.
+struct Quarter {
+    uint32_t a, b, e, f, ab, ef, ae, bf, all;
+
+    __device__ Quarter(const Merge &m, uint32_t sa, uint32_t sb, uint32_t se, uint32_t sf, uint32_t word) {
+        a = m.key(sa, word), f = m.key(sf, word);
+        ab = m.key(sb, a), ef = m.key(se, f);
+        ae = m.key(se, a), bf = m.key(sb, f);
+        all = m.key(m.add(se, sf), ab);
+        b = m.key(sb, word), e = m.key(se, word);
+    }
+};
+
+// Takes in quarter (x, y) of two points.
+template <int X, int Y> __device__ void take_quarter(Best &best, const Quarter &p, const Quarter &q) {
+    uint32_t *k44 = best.key + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X, *k48 = best.key + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
+    uint32_t *k84 = best.key + MOTUS_BLOCK_8x4 + 4 * Y + X, *k88 = best.key + MOTUS_BLOCK_8x8 + 2 * Y + X;
+    k44[0] = min3(k44[0], p.a, q.a), k44[1] = min3(k44[1], p.b, q.b);
+    k44[4] = min3(k44[4], p.e, q.e), k44[5] = min3(k44[5], p.f, q.f);
+    k84[0] = min3(k84[0], p.ab, q.ab), k84[2] = min3(k84[2], p.ef, q.ef);
+    k48[0] = min3(k48[0], p.ae, q.ae), k48[1] = min3(k48[1], p.bf, q.bf);
+    k88[0] = min3(k88[0], p.all, q.all);
+}
+
+// Keys of the five largest blocks from those of the quarters.
+struct Whole {
+    uint32_t top, bottom, left, right, all;
+
+    __device__ Whole(const Merge &m, const uint32_t q[4], uint32_t word) {
+        uint32_t minus = 0u - word, q1 = m.add(q[1], minus), q2 = m.add(q[2], minus);
+        top = m.add(q[0], q1), bottom = m.add(q[3], q2);
+        left = m.add(q[0], q2), right = m.add(q[3], q1);
+        all = m.add(m.add(bottom, minus), top);
+    }
+};
+
+__device__ void take_whole(Best &best, const Whole &p, const Whole &q) {
+    uint32_t *k = best.key;
+    k[0] = min3(k[0], p.all, q.all);
+    k[1] = min3(k[1], p.top, q.top), k[2] = min3(k[2], p.bottom, q.bottom);
+    k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
+}
+
+// 4x4 sums of the upper or lower half (Y) of an MB at N points one below the other.
+template <int N, int Y, int PITCH>
+__device__ void sum_half(uint32_t (&sum)[N][8], const uint32_t (&src)[64], const Column &column) {
+#pragma unroll
+    for (int r = 8 * Y; r < 8 * Y + 7 + N; r++) {
+        uint32_t w[4];
+        column.load(w, r * PITCH);
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            int line = r - n - 8 * Y; // of the half
+            if (line < 0 || line >= 8) continue;
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                uint32_t &s = sum[n][4 * (line / 4) + i];
+                s = motus_sad4(w[i], src[4 * (r - n) + i], line % 4 ? s : 0);
+            }
+        }
+    }
+}
+
+template <int Y> __device__ void take_half(Best &best, const Merge &m, const uint32_t p[8], const uint32_t q[8], uint32_t pw,
+                                           uint32_t qw, uint32_t p88[4], uint32_t q88[4]) {
+    Quarter p0(m, p[0], p[1], p[4], p[5], pw), q0(m, q[0], q[1], q[4], q[5], qw);
+    take_quarter<0, Y>(best, p0, q0);
+    Quarter p1(m, p[2], p[3], p[6], p[7], pw), q1(m, q[2], q[3], q[6], q[7], qw);
+    take_quarter<1, Y>(best, p1, q1);
+    p88[2 * Y] = p0.all, p88[2 * Y + 1] = p1.all;
+    q88[2 * Y] = q0.all, q88[2 * Y + 1] = q1.all;
+}
+
+// Four points one below the other, from `column` on; word[n] is J's vector part and the index of point n.
+template <int PITCH>
+__device__ void take_four(Best &best, const Merge &m, const uint32_t (&src)[64], const Column &column, const uint32_t word[4]) {
+    uint32_t sum[4][8], q88[4][4];
+    sum_half<4, 0, PITCH>(sum, src, column);
+#pragma unroll
+    for (int n = 0; n < 4; n += 2) take_half<0>(best, m, sum[n], sum[n + 1], word[n], word[n + 1], q88[n], q88[n + 1]);
+    sum_half<4, 1, PITCH>(sum, src, column);
+#pragma unroll
+    for (int n = 0; n < 4; n += 2) {
+        take_half<1>(best, m, sum[n], sum[n + 1], word[n], word[n + 1], q88[n], q88[n + 1]);
+        take_whole(best, Whole(m, q88[n], word[n]), Whole(m, q88[n + 1], word[n + 1]));
+    }
+}
+
+// Two points anywhere.
+template <int PITCH>
+__device__ void take_two(Best &best, const Merge &m, const uint32_t (&src)[64], const Column &p, const Column &q, uint32_t pw,
+                         uint32_t qw) {
+    uint32_t sp[1][8], sq[1][8], p88[4], q88[4];
+    sum_half<1, 0, PITCH>(sp, src, p);
+    sum_half<1, 0, PITCH>(sq, src, q);
+    take_half<0>(best, m, sp[0], sq[0], pw, qw, p88, q88);
+    sum_half<1, 1, PITCH>(sp, src, p);
+    sum_half<1, 1, PITCH>(sq, src, q);
+    take_half<1>(best, m, sp[0], sq[0], pw, qw, p88, q88);
+    take_whole(best, Whole(m, p88, pw), Whole(m, q88, qw));
+}
+
+// What one warp needs to search its MB in a panel.
+struct Window {
+    const uint8_t *samples;      // the panel's first row in shared memory
+    const uint32_t *source;      // the MB's 64 words
+    const uint32_t *column_cost; // lambda * bits << 7 of each column of the window; and of each row:
+    const uint32_t *row_cost;    // their sum with the low bits cut off is the vector part of a key
+    int at;                      // byte position of the MB at the panel's first column
+    int points;                  // 2R + 1
+    int section;                 // first row of the window that indices count from
+
+    __device__ uint32_t index(int x, int y) const { return (y - section) * points + x; }
+    __device__ uint32_t word(uint32_t cost, uint32_t index) const { return (cost & ~INDEX_MASK) | index; }
+    __device__ uint32_t word(int x, int y) const { return word(column_cost[x] + row_cost[y], index(x, y)); }
+};
+
+// Points of a panel outside its 32 columns x (rows rounded down to fours): the last rows, then the 33rd column.
+struct Loose {
+    int whole_rows, wide, in_rows, count;
+
+    __device__ Loose(const Panel &panel) {
+        whole_rows = panel.rows & ~3;
+        wide = min(panel.columns, COLUMNS);
+        in_rows = (panel.rows - whole_rows) * panel.columns;
+        count = in_rows + (panel.columns > COLUMNS ? whole_rows : 0);
+    }
+    __device__ int2 point(const Panel &panel, int i) const {
+        i = min(i, count - 1);
+        return i < in_rows ? make_int2(i % panel.columns, whole_rows + i / panel.columns) : make_int2(COLUMNS, i - in_rows);
+    }
+};
+
+// One point, a 4x4 block per lane (both halves of the warp alike); lowers the keys of all blocks in single[block * STEP].
+template <int PITCH, int STEP>
+__device__ void take_single(uint32_t *single, const Window &window, const Panel &panel, int2 p, int lane) {
+    int x = lane & 3, y = lane >> 2 & 3;
+    Column column(window.samples + (p.y + 4 * y) * PITCH, window.at + p.x + 4 * x);
+    uint32_t word = window.word(panel.x + p.x, panel.y + p.y), sum = 0;
+    for (int r = 0; r < 4; r++)
+        sum = motus_sad4(*reinterpret_cast<const uint32_t *>(column.left + r * PITCH), window.source[16 * y + 4 * r + x], sum);
+    auto lower = [&](bool mine, int block, uint32_t s) {
+        if (mine && lane < 16) single[block * STEP] = min(single[block * STEP], (s << INDEX_BITS) + word);
+    };
+    auto with = [](uint32_t s, int other) { return s + __shfl_xor_sync(~0u, s, other); };
+    uint32_t s84 = with(sum, 1), s48 = with(sum, 4), s88 = with(s84, 4), s168 = with(s88, 2), s816 = with(s88, 8);
+    uint32_t s1616 = with(s168, 8);
+    lower(true, MOTUS_BLOCK_4x4 + 4 * y + x, sum);
+    lower(!(x & 1), MOTUS_BLOCK_8x4 + 2 * y + x / 2, s84);
+    lower(!(y & 1), MOTUS_BLOCK_4x8 + 2 * y + x, s48);
+    lower(!(x & 1) && !(y & 1), MOTUS_BLOCK_8x8 + y + x / 2, s88);
+    lower(!x && !(y & 1), MOTUS_BLOCK_16x8 + y / 2, s168);
+    lower(!y && !(x & 1), MOTUS_BLOCK_8x16 + x / 2, s816);
+    lower(!x && !y, MOTUS_BLOCK_16x16, s1616);
+}
+
+template <int PITCH, int STEP>
+__device__ void search_loose(Best &best, uint32_t *single, const Merge &m, const uint32_t (&src)[64], const Window &window,
+                             const Panel &panel, const Loose &loose, int lane) {
+    int pairs = loose.count % 64 == 1 ? loose.count - 1 : loose.count;
+#pragma unroll 1
+    for (int i = lane; i < pairs + lane; i += 64) {
+        int2 p = loose.point(panel, i), q = loose.point(panel, i + 32);
+        Column pc(window.samples + p.y * PITCH, window.at + p.x), qc(window.samples + q.y * PITCH, window.at + q.x);
+        take_two<PITCH>(best, m, src, pc, qc, window.word(panel.x + p.x, panel.y + p.y), window.word(panel.x + q.x, panel.y + q.y));
+    }
+    if (pairs < loose.count) take_single<PITCH, STEP>(single, window, panel, loose.point(panel, pairs), lane);
+}
+
+template <int PITCH, int STEP>
+__device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const uint32_t (&src)[64], const Window &window,
+                             const Panel &panel, int lane) {
+    Loose loose(panel);
+    int x = min(lane, loose.wide - 1); // lanes beyond a narrow panel repeat its last column
+    Column column(window.samples, window.at + x);
+    uint32_t column_cost = window.column_cost[panel.x + x], index = window.index(panel.x + x, panel.y);
+#pragma unroll 1
+    for (int y = 0; y < loose.whole_rows; y += 4) {
+        uint32_t word[4];
+#pragma unroll
+        for (int n = 0; n < 4; n++, index += window.points)
+            word[n] = window.word(column_cost + window.row_cost[panel.y + y + n], index);
+        take_four<PITCH>(best, m, src, column, word);
+        column.left += 4 * PITCH, column.right += 4 * PITCH;
+    }
+    if (loose.count) search_loose<PITCH, STEP>(best, single, m, src, window, panel, loose, lane);
+}
+
+__device__ MotusMv per_mb(const MotusMv *mv, int mb) { return mv ? mv[mb] : MotusMv{0, 0}; }
+
+// The MB's 64 words into shared memory: each lane half a row.
+__device__ void load_source(uint32_t *source, const MotusSearchPicture &p, const Geometry &g, int mb_x, int mb_y, int lane) {
+    uint32_t w[2];
+    motus_load_clamped<2>(w, p.cur, p.cur_stride, g.width, g.height, 16 * mb_x + 8 * (lane & 1), 16 * mb_y + (lane >> 1));
+    *reinterpret_cast<uint2 *>(source + 2 * lane) = make_uint2(w[0], w[1]);
+}
+
+__device__ void fill_costs(uint32_t *column, uint32_t *row, const MotusSearchPicture &p, const Geometry &g, int mb, int lane) {
+    MotusMv centre = per_mb(p.centre, mb), predictor = per_mb(p.predictor, mb);
+    uint32_t lambda = p.lambda ? p.lambda[mb] : p.lambda_q8;
+    for (int i = lane; i <= 2 * g.range; i += 32) {
+        column[i] = lambda * motus_se_bits(centre.x + 4 * (i - g.range) - predictor.x) << (INDEX_BITS - 8);
+        row[i] = lambda * motus_se_bits(centre.y + 4 * (i - g.range) - predictor.y) << (INDEX_BITS - 8);
+    }
+}
+
+// Smallest of the 32 keys of a table row.
+__device__ uint32_t row_minimum(const uint32_t *row, uint32_t least) {
+#pragma unroll
+    for (int i = 0; i < 32; i += 4) {
+        uint4 v = *reinterpret_cast<const uint4 *>(row + i);
+        least = min3(min3(least, v.x, v.y), v.z, v.w);
+    }
+    return least;
+}
+
+__device__ int mode_of(int block) { return block < 3 ? (block > 0) : block < 9 ? 2 + (block > 4) : block < 25 ? 4 + (block > 16) : 6; }
+
+// Writes one block's result: J in the high word of `winner`, the point's raster index in the window in the low one.
+__device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int block, int mb, uint64_t winner,
+                             const uint32_t *column_cost, const uint32_t *row_cost) {
+    if (!(g.modes >> mode_of(block) & 1)) return;
+    int points = 2 * g.range + 1, index = (int)(uint32_t)winner, x = index % points, y = index / points;
+    uint32_t j = (uint32_t)(winner >> 32);
+    MotusMv centre = per_mb(p.centre, mb);
+    size_t at = (size_t)block * g.n_mb + mb;
+    p.mv[at] = MotusMv{(int16_t)(centre.x + 4 * (x - g.range)), (int16_t)(centre.y + 4 * (y - g.range))};
+    p.cost[at] = j;
+    p.sad[at] = (uint16_t)(j - ((column_cost[x] + row_cost[y]) >> INDEX_BITS));
+}
+
+// Panel number i of n along one side of the window.
+__device__ int panel_size(int points, int i, int n, int whole) { return i + 1 < n ? whole : points - i * whole; }
+
+// Searches `panel_rows` rows of panels from number `first` on; leaves each lane's minima in the table.
+template <int MBS>
+__device__ void search_section(uint8_t *shared, uint32_t *single, const MotusSearchPicture &p, const Geometry &g,
+                               const uint32_t (&src)[64], Window window, int x0, int y0, int first, int panel_rows, int warp, int lane) {
+    using L = Layout<MBS>;
+    Best best;
+    Merge merge{g.scale, g.one};
+    int n = panels(window.points), in_group = MBS == 1 ? 0 : 16 * warp;
+#pragma unroll
+    for (int b = 0; b < MOTUS_BLOCKS; b++) best.key[b] = ~0u;
+    window.section = first * ROWS;
+    for (int i = first * n; i < min(first + panel_rows, n) * n; i++) {
+        Panel panel{i % n * COLUMNS, i / n * ROWS, panel_size(window.points, i % n, n, COLUMNS), panel_size(window.points, i / n, n, ROWS)};
+        __syncthreads(); // all warps are done with the panel or table before
+        window.at = in_group + fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y);
+        __syncthreads(); // the window is whole
+        search_panel<L::pitch, MBS>(best, single, merge, src, window, panel, lane);
+    }
+    __syncthreads(); // the table takes the window's place
+    uint32_t *table = reinterpret_cast<uint32_t *>(shared);
+#pragma unroll
+    for (int b = 0; b < MOTUS_BLOCKS; b++) table[(b * MBS + warp) * TABLE_PITCH + lane] = best.key[b];
+    __syncthreads(); // the table is whole
+}
+
+template <int MBS>
+__global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8) search_kernel(const __grid_constant__ Batch batch, Geometry g) {
+    using L = Layout<MBS>;
+    extern __shared__ __align__(16) uint8_t shared[];
+    const MotusSearchPicture &p = batch.picture[blockIdx.z];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, points = 2 * g.range + 1;
+    int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1), mb = mb_y * g.mb_width + mb_x;
+    uint32_t *source = reinterpret_cast<uint32_t *>(shared + L::source) + 64 * warp;
+    uint32_t *costs = reinterpret_cast<uint32_t *>(shared + L::costs), *column_cost = costs + 2 * points * warp;
+    uint32_t *single = costs + 2 * points * MBS;
+    load_source(source, p, g, mb_x, mb_y, lane);
+    fill_costs(column_cost, column_cost + points, p, g, mb, lane);
+    for (int i = threadIdx.x; i < MOTUS_BLOCKS * MBS; i += 32 * MBS) single[i] = ~0u;
+    __syncthreads(); // source, costs and single are whole
+    uint32_t src[64];
+#pragma unroll
+    for (int i = 0; i < 64; i += 4) {
+        uint4 v = *reinterpret_cast<const uint4 *>(source + i);
+        src[i] = v.x, src[i + 1] = v.y, src[i + 2] = v.z, src[i + 3] = v.w;
+    }
+    MotusMv centre = per_mb(p.centre, mb);
+    Window window{shared, source, column_cost, column_cost + points, 0, points, 0};
+    uint64_t winner[2] = {~0ull, ~0ull};
+    for (int first = 0; first < panels(points); first += g.section) {
+        search_section<MBS>(shared, single + warp, p, g, src, window, 16 * group_x + centre.x / 4 - g.range,
+                            16 * mb_y + centre.y / 4 - g.range, first, g.section, warp, lane);
+        for (int k = 0, e = threadIdx.x; k < 2 && e < MOTUS_BLOCKS * MBS; k++, e += 32 * MBS) {
+            uint32_t key = row_minimum(reinterpret_cast<uint32_t *>(shared) + e * TABLE_PITCH, single[e]);
+            uint64_t found = (uint64_t)(key >> INDEX_BITS) << 32 | ((key & INDEX_MASK) + first * ROWS * points);
+            winner[k] = min(winner[k], found);
+            single[e] = ~0u;
+        }
+    }
+    for (int k = 0, e = threadIdx.x; k < 2 && e < MOTUS_BLOCKS * MBS; k++, e += 32 * MBS) {
+        int block = e / MBS, x = group_x + e % MBS;
+        const uint32_t *column = costs + 2 * points * (e % MBS);
+        if (x < g.mb_width) write_result(p, g, block, mb_y * g.mb_width + x, winner[k], column, column + points);
+    }
+}
+
+template <int MBS> cudaError_t launch(const Batch &batch, int n, const Geometry &g, cudaStream_t stream) {
+    int bytes = Layout<MBS>::size(2 * g.range + 1);
+    cudaError_t error = cudaFuncSetAttribute(search_kernel<MBS>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (error != cudaSuccess) return error;
+    dim3 grid((g.mb_width + MBS - 1) / MBS, g.n_mb / g.mb_width, n);
+    search_kernel<MBS><<<grid, 32 * MBS, bytes, stream>>>(batch, g);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height, int range, uint32_t modes,
+                              cudaStream_t stream) {
+    Batch batch = {};
+    for (int i = 0; i < n; i++) batch.picture[i] = pictures[i];
+    int mb_width = motus_mbs(width), points = 2 * range + 1;
+    int section = max(1, ((INDEX_MASK + 1) / points - 1) / ROWS); // rows of panels whose points one index can number
+    Geometry g{width, height, mb_width, mb_width * motus_mbs(height), range, modes, section, 1u << INDEX_BITS, 1};
+    return pictures[0].centre ? launch<1>(batch, n, g, stream) : launch<4>(batch, n, g, stream);
+}

@@ -1,0 +1,38 @@
+// Random motion-estimation cases, checked against the oracle.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_ME_CASE_H
+#define TESTS_ME_CASE_H
+
+#include "motus/me.h"
+
+typedef enum MeContent {
+    ME_RANDOM,          // noise
+    ME_EXTREMES,        // 0 or 255 at random
+    ME_MOVED,           // the reference moved, with a little noise
+    ME_SMOOTH,          // a slope with some bumps
+    ME_FLAT,            // one value in both pictures
+    ME_CHECKERBOARD,    // 0 and 255
+    ME_OPPOSITE,        // current 0, reference 255
+    ME_NEARLY_OPPOSITE, // the same up to a few samples
+    ME_CONTENTS,
+} MeContent;
+
+typedef struct MeCase {
+    MotusMeConfig config;
+    MotusPlane cur, ref; // exactly as large as they must be, strides of their own
+    MotusMeHints hints;
+    MotusMv *centre, *predictor;
+    uint16_t *lambda;
+    MeContent content;
+} MeCase;
+
+// Draws size (fewer MBs for larger ranges), content, modes and hints.
+void me_case_random(MeCase *c, int range, MotusSubpel subpel);
+void me_case_fill(MeCase *c, MeContent content);
+void me_case_free(MeCase *c);
+
+// Searches with plain C and with the fastest version, with one thread and with three, and compares all with the oracle; entries of blocks
+// that were not asked for must stay as they were.
+void me_case_check(const MeCase *c, int number);
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/me_oracle.h"
+
+#include <stdlib.h>
+
+void oracle_block(int b, int *x, int *y, int *w, int *h) {
+    static const int sizes[7][2] = {{16, 16}, {16, 8}, {8, 16}, {8, 8}, {8, 4}, {4, 8}, {4, 4}};
+    for (int m = 0; m < 7; m++) {
+        int columns = 16 / sizes[m][0], n = columns * (16 / sizes[m][1]);
+        if (b < n) {
+            *w = sizes[m][0], *h = sizes[m][1];
+            *x = b % columns * *w, *y = b / columns * *h;
+            return;
+        }
+        b -= n;
+    }
+}
+
+static int full(const MotusPlane *p, int x, int y) {
+    x = x < 0 ? 0 : x >= p->width ? p->width - 1 : x;
+    y = y < 0 ? 0 : y >= p->height ? p->height - 1 : y;
+    return p->data[y * p->stride + x];
+}
+
+static int clip(int v) { return v < 0 ? 0 : v > 255 ? 255 : v; }
+
+static const int taps[6] = {1, -5, 20, 20, -5, 1};
+
+static int b1(const MotusPlane *p, int x, int y) {
+    int sum = 0;
+    for (int i = 0; i < 6; i++) sum += taps[i] * full(p, x + i - 2, y);
+    return sum;
+}
+
+static int h1(const MotusPlane *p, int x, int y) {
+    int sum = 0;
+    for (int i = 0; i < 6; i++) sum += taps[i] * full(p, x, y + i - 2);
+    return sum;
+}
+
+static int half_b(const MotusPlane *p, int x, int y) { return clip((b1(p, x, y) + 16) >> 5); }
+static int half_h(const MotusPlane *p, int x, int y) { return clip((h1(p, x, y) + 16) >> 5); }
+static int half_j(const MotusPlane *p, int x, int y) {
+    int sum = 0;
+    for (int i = 0; i < 6; i++) sum += taps[i] * b1(p, x, y + i - 2);
+    return clip((sum + 512) >> 10);
+}
+
+static int mean(int a, int b) { return (a + b + 1) >> 1; }
+
+// The letters of figure 8-4, one by one as the clause lists them.
+int oracle_sample(const MotusPlane *p, int qx, int qy) {
+    int fx = qx & 3, fy = qy & 3, x = (qx - fx) / 4, y = (qy - fy) / 4;
+    int G = full(p, x, y);
+    if (!fx && !fy) return G;
+    int H = full(p, x + 1, y), M = full(p, x, y + 1);
+    int b = half_b(p, x, y), h = half_h(p, x, y), s = half_b(p, x, y + 1), m = half_h(p, x + 1, y);
+    int j = fx == 2 || fy == 2 ? half_j(p, x, y) : 0;
+    switch (4 * fy + fx) {
+    case 1:
+        return mean(G, b);
+    case 2:
+        return b;
+    case 3:
+        return mean(H, b);
+    case 4:
+        return mean(G, h);
+    case 5:
+        return mean(b, h);
+    case 6:
+        return mean(b, j);
+    case 7:
+        return mean(b, m);
+    case 8:
+        return h;
+    case 9:
+        return mean(h, j);
+    case 10:
+        return j;
+    case 11:
+        return mean(j, m);
+    case 12:
+        return mean(h, M);
+    case 13:
+        return mean(h, s);
+    case 14:
+        return mean(j, s);
+    default:
+        return mean(s, m);
+    }
+}
+
+uint32_t oracle_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, MotusMv mv) {
+    uint32_t sum = 0;
+    for (int i = y; i < y + h; i++)
+        for (int k = x; k < x + w; k++) sum += (uint32_t)abs(full(cur, k, i) - oracle_sample(ref, 4 * k + mv.x, 4 * i + mv.y));
+    return sum;
+}
+
+// Sum over 4x4 blocks of |H D H| / 2, H written out.
+uint32_t oracle_satd(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, MotusMv mv) {
+    static const int H[4][4] = {{1, 1, 1, 1}, {1, -1, 1, -1}, {1, 1, -1, -1}, {1, -1, -1, 1}};
+    uint32_t total = 0;
+    for (int by = y; by < y + h; by += 4)
+        for (int bx = x; bx < x + w; bx += 4) {
+            int d[4][4], sum = 0;
+            for (int i = 0; i < 4; i++)
+                for (int k = 0; k < 4; k++)
+                    d[i][k] = full(cur, bx + k, by + i) - oracle_sample(ref, 4 * (bx + k) + mv.x, 4 * (by + i) + mv.y);
+            for (int u = 0; u < 4; u++)
+                for (int v = 0; v < 4; v++) {
+                    int c = 0;
+                    for (int i = 0; i < 4; i++)
+                        for (int k = 0; k < 4; k++) c += H[u][i] * H[v][k] * d[i][k];
+                    sum += abs(c);
+                }
+            total += (uint32_t)(sum / 2);
+        }
+    return total;
+}
+
+// Length of se(v) by writing the code down as 9.1 and 9.1.1 define it.
+static uint32_t se_length(int v) {
+    uint32_t code = v > 0 ? 2u * (uint32_t)v - 1 : 2u * (uint32_t)-v, zeros = 0;
+    while (code + 1 >= 2u << zeros) zeros++;
+    return 2 * zeros + 1;
+}
+
+uint32_t oracle_vector_cost(uint32_t lambda_q8, MotusMv mv, MotusMv predictor) {
+    return lambda_q8 * (se_length(mv.x - predictor.x) + se_length(mv.y - predictor.y)) >> 8;
+}
+
+static MotusMv moved(MotusMv mv, int dx, int dy) { return (MotusMv){(int16_t)(mv.x + dx), (int16_t)(mv.y + dy)}; }
+
+OracleResult oracle_search(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, int range,
+                           MotusSubpel subpel, MotusMv centre, MotusMv predictor, uint32_t lambda_q8) {
+    OracleResult best = {{0, 0}, 0, UINT32_MAX};
+    for (int dy = -range; dy <= range; dy++)
+        for (int dx = -range; dx <= range; dx++) {
+            MotusMv mv = moved(centre, 4 * dx, 4 * dy);
+            uint32_t sad = oracle_sad(cur, ref, x, y, w, h, mv), cost = sad + oracle_vector_cost(lambda_q8, mv, predictor);
+            if (cost < best.cost) best = (OracleResult){mv, sad, cost};
+        }
+    if (subpel == MOTUS_SUBPEL_FULL) return best;
+    for (int step = 2; step >= (subpel == MOTUS_SUBPEL_HALF ? 2 : 1); step--) {
+        MotusMv middle = best.mv;
+        best.cost = oracle_satd(cur, ref, x, y, w, h, middle) + oracle_vector_cost(lambda_q8, middle, predictor);
+        for (int dy = -step; dy <= step; dy += step)
+            for (int dx = -step; dx <= step; dx += step) {
+                MotusMv mv = moved(middle, dx, dy);
+                uint32_t cost = oracle_satd(cur, ref, x, y, w, h, mv) + oracle_vector_cost(lambda_q8, mv, predictor);
+                if (cost < best.cost) best.mv = mv, best.cost = cost;
+            }
+    }
+    best.sad = oracle_sad(cur, ref, x, y, w, h, best.mv);
+    return best;
+}
