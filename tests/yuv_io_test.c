@@ -1,0 +1,388 @@
+// yuv/: readers and writers of files and pipes, and what they do with bad input.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/alloc.h"
+#include "tests/harness.h"
+#include "yuv/writer.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "yuv_io_test.XXXXXX";
+
+// Name of a file in the test's folder; valid until the eighth next call.
+static const char *in_folder(const char *name) {
+    static char names[8][128];
+    static int turn;
+    char *to = names[turn++ % 8];
+    snprintf(to, sizeof names[0], "%s/%s", folder, name);
+    return to;
+}
+
+static void put_file(const char *path, const void *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    CU_ASSERT_FATAL(f && fwrite(data, 1, size, f) == size && !fclose(f));
+}
+
+static size_t get_file(const char *path, void *data, size_t capacity) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return 0;
+    size_t size = fread(data, 1, capacity, f);
+    fclose(f);
+    return size;
+}
+
+static int exists(const char *path) { return !access(path, F_OK); }
+
+static MotusFrame *random_frame(int width, int height) {
+    MotusFrame *f = NULL;
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&f, width, height), MOTUS_OK);
+    for (int i = 0; i < 3; i++)
+        for (int y = 0; y < f->plane[i].height; y++)
+            motus_test_fill(f->plane[i].data + y * f->plane[i].stride, (size_t)f->plane[i].width);
+    return f;
+}
+
+static int frames_equal(const MotusFrame *a, const MotusFrame *b) {
+    for (int i = 0; i < 3; i++) {
+        const MotusPlane *p = &a->plane[i], *q = &b->plane[i];
+        if (p->width != q->width || p->height != q->height) return 0;
+        for (int y = 0; y < p->height; y++)
+            if (memcmp(p->data + y * p->stride, q->data + y * q->stride, (size_t)p->width)) return 0;
+    }
+    return 1;
+}
+
+// Reads all frames; returns how many, and how it ended in *status.
+static int read_all(MotusReader *reader, MotusStatus *status, MotusError *error) {
+    int n = 0;
+    MotusFrame *f = NULL;
+    while (!(*status = motus_reader_next(reader, &f, error))) {
+        MOTUS_CHECK(f->number == n, "%lld is not %d", (long long)f->number, n);
+        motus_frame_unref(&f);
+        n++;
+    }
+    return n;
+}
+
+static const char two_frames[] = "YUV4MPEG2 W5 H3 F10:1\nFRAME\n" // 15 + 2 * 6 bytes a picture
+                                 "abcdefghijklmnopqrstuvwxyz!"
+                                 "FRAME Ixyz Xcomment\n"
+                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ?";
+
+#define FRAMES 5
+
+// Writes frames to `path`, reads them back, all and from the middle.
+static void check_round_trip(const char *path, int width, int height, int location, int range) {
+    MotusSequenceInfo info = {width, height, {30000, 1001}, -1, MOTUS_COLOUR_UNKNOWN, NULL};
+    info.colour.chroma_location = location;
+    info.colour.full_range = range;
+    info.colour.sar = (MotusRational){range + 2, 7};
+    MotusFrame *frames[FRAMES], *f = NULL;
+    MotusWriter *writer = NULL;
+    MotusReader *reader = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, path, &info, &error), MOTUS_OK);
+    for (int i = 0; i < FRAMES; i++) {
+        frames[i] = random_frame(width, height);
+        CU_ASSERT_EQUAL(motus_writer_put(writer, frames[i], &error), MOTUS_OK);
+    }
+    CU_ASSERT(!exists(path));
+    CU_ASSERT_EQUAL(motus_writer_commit(&writer, &error), MOTUS_OK);
+    CU_ASSERT(!writer && exists(path));
+    MotusReaderOptions options = {width, height, {0, 1}, 0};
+    for (int start = 0; start < FRAMES; start += FRAMES - 2) {
+        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, path, &options, &error), MOTUS_OK);
+        const MotusSequenceInfo *got = motus_reader_info(reader);
+        MOTUS_CHECK(got->frames == FRAMES && got->width == width && got->height == height, "%s %dx%d", path, width, height);
+        if (!strcmp(got->format, "y4m"))
+            MOTUS_CHECK(!memcmp(&got->colour, &info.colour, sizeof info.colour) && got->fps.num == 30000 && got->fps.den == 1001,
+                        "%s", path);
+        CU_ASSERT_EQUAL(motus_reader_skip(reader, start, &error), MOTUS_OK);
+        for (int i = start; i < FRAMES; i++) {
+            CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
+            MOTUS_CHECK(frames_equal(f, frames[i]) && f->number == i, "%s %dx%d frame %d", path, width, height, i);
+            motus_frame_unref(&f);
+        }
+        CU_ASSERT_EQUAL(motus_reader_next(reader, &f, &error), MOTUS_END);
+        motus_reader_close(&reader);
+    }
+    for (int i = 0; i < FRAMES; i++) motus_frame_unref(&frames[i]);
+    unlink(path);
+}
+
+static void round_trips(void) {
+    static const int sizes[][2] = {{1, 1}, {16, 16}, {352, 288}, {33, 17}, {2, 301}, {70001 % MOTUS_MAX_SIZE, 3}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        check_round_trip(in_folder("a.y4m"), sizes[i][0], sizes[i][1], (int)i % 4 - 1, (int)i % 3 - 1);
+        check_round_trip(in_folder("a.YUV"), sizes[i][0], sizes[i][1], 0, 0);
+    }
+    for (int i = 0; i < 20; i++) check_round_trip(in_folder("a.y4m"), motus_test_range(1, 400), motus_test_range(1, 300), -1, -1);
+}
+
+// A headerless file whose length is no multiple of the picture.
+static void raw_lengths(void) {
+    static uint8_t data[1000];
+    const int picture = 8 * 6 + 2 * 4 * 3;
+    motus_test_fill(data, sizeof data);
+    for (int size = 1; size < 300; size += 7) {
+        put_file(in_folder("a.yuv"), data, (size_t)size);
+        MotusReaderOptions options = {8, 6, {24, 1}, 0};
+        MotusReader *reader = NULL;
+        MotusError error = {MOTUS_OK, ""};
+        MotusStatus status;
+        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error), MOTUS_OK);
+        CU_ASSERT(motus_reader_info(reader)->frames == size / picture && motus_reader_info(reader)->fps.num == 24);
+        MOTUS_CHECK(read_all(reader, &status, &error) == size / picture, "%d bytes", size);
+        MOTUS_CHECK(status == (size % picture ? MOTUS_ERR_TRUNCATED : MOTUS_END), "%d bytes", size);
+        MOTUS_CHECK(!(size % picture) || strstr(error.text, "of the 72 bytes of a 8x6 picture"), "%s", error.text);
+        motus_reader_close(&reader);
+        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error), MOTUS_OK);
+        status = motus_reader_skip(reader, INT64_MAX, &error);
+        MOTUS_CHECK(status == (size % picture ? MOTUS_ERR_TRUNCATED : MOTUS_END), "%d bytes", size);
+        motus_reader_close(&reader);
+    }
+}
+
+// What cannot seek: a pipe, by its name under /dev/fd and as standard input.
+static void pipes(void) {
+    int fd[2], input = dup(0);
+    char path[32];
+    MotusReaderOptions options = {5, 3, {0, 1}, 0};
+    for (int kind = 0; kind < 4; kind++) { // 1: headerless, 2: standard input
+        CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+        const char *from = kind & 1 ? two_frames + 22 + 6 : two_frames;
+        size_t size = kind & 1 ? 27 : sizeof two_frames - 1;
+        CU_ASSERT_EQUAL(write(fd[1], from, size), (ssize_t)size);
+        close(fd[1]);
+        snprintf(path, sizeof path, "/dev/fd/%d", fd[0]);
+        if (kind & 2) dup2(fd[0], 0);
+        MotusReader *reader = NULL;
+        MotusError error = {MOTUS_OK, ""};
+        MotusStatus status = motus_reader_open(&reader, kind & 2 ? "-" : path, &options, &error);
+        MOTUS_CHECK(!status, "kind %d: %s", kind, error.text);
+        if (!status) {
+            CU_ASSERT_EQUAL(motus_reader_info(reader)->frames, -1);
+            if (!(kind & 1)) CU_ASSERT_EQUAL(motus_reader_skip(reader, 1, &error), MOTUS_OK);
+            MotusFrame *f = NULL;
+            CU_ASSERT_EQUAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
+            CU_ASSERT(f && f->plane[0].data[1] == (kind & 1 ? 'b' : 'B'));
+            motus_frame_unref(&f);
+            CU_ASSERT_EQUAL(motus_reader_skip(reader, 1, &error), MOTUS_END);
+        }
+        motus_reader_close(&reader);
+        close(fd[0]);
+    }
+    dup2(input, 0);
+    close(input);
+}
+
+static void check_refused(const char *path, MotusReaderOptions options, MotusStatus want, const char *text) {
+    MotusReader *reader = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    MotusStatus status = motus_reader_open(&reader, path, &options, &error);
+    MOTUS_CHECK(status == want && !reader && error.status == want, "%s: %s", path, motus_status_name(status));
+    MOTUS_CHECK(strstr(error.text, text) && !strchr(error.text, '\n'), "%s: \"%s\" has no \"%s\"", path, error.text, text);
+}
+
+static void bad_inputs(void) {
+    const MotusReaderOptions none = {0, 0, {0, 1}, 0};
+    static char longer[600];
+    memset(longer, 'n', sizeof longer - 1);
+    put_file(in_folder("empty.y4m"), "", 0);
+    put_file(in_folder("junk.y4m"), "hello, world\n", 13);
+    put_file(in_folder("junk.bin"), "hello, world\n", 13);
+    put_file(in_folder("some.yuv"), "hello, world\n", 13);
+    put_file(in_folder("good.y4m"), two_frames, sizeof two_frames - 1);
+    check_refused(in_folder("missing.y4m"), none, MOTUS_ERR_IO, "missing.y4m: No such file");
+    check_refused("two\nlines.y4m", none, MOTUS_ERR_IO, "two?lines.y4m: No such file");
+    check_refused(longer, none, MOTUS_ERR_IO, "nnn: File name too long");
+    check_refused(folder, none, MOTUS_ERR_IO, "is a directory");
+    check_refused(in_folder("empty.y4m"), none, MOTUS_ERR_FORMAT, "is empty");
+    check_refused("/dev/null", none, MOTUS_ERR_FORMAT, "is empty");
+    check_refused(in_folder("junk.y4m"), none, MOTUS_ERR_FORMAT, "does not begin with YUV4MPEG2");
+    check_refused(in_folder("some.yuv"), none, MOTUS_ERR_ARGUMENT, "size WxH must be given");
+    check_refused(in_folder("some.yuv"), (MotusReaderOptions){16, 0, {0, 1}, 0}, MOTUS_ERR_ARGUMENT, "16x0");
+    check_refused(in_folder("some.yuv"), (MotusReaderOptions){100000, 100000, {0, 1}, 0}, MOTUS_ERR_ARGUMENT, "100000x100000");
+    check_refused(in_folder("some.yuv"), (MotusReaderOptions){1, 1, {25, 0}, 0}, MOTUS_ERR_ARGUMENT, "25/0");
+    check_refused(in_folder("good.y4m"), (MotusReaderOptions){3, 5, {0, 1}, 0}, MOTUS_ERR_ARGUMENT, "5x3, not 3x5");
+    check_refused(NULL, none, MOTUS_ERR_ARGUMENT, "no input");
+#ifdef MOTUS_HAVE_MEDIA
+    check_refused(in_folder("junk.bin"), none, MOTUS_ERR_FORMAT, "Invalid data");
+    check_refused(in_folder("none%03d.png"), none, MOTUS_ERR_IO, "No such file");
+#else
+    check_refused(in_folder("junk.bin"), none, MOTUS_ERR_UNSUPPORTED, "libavformat");
+#endif
+    static const char *const names[] = {"empty.y4m", "junk.y4m", "junk.bin", "some.yuv", "good.y4m"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(in_folder(names[i]));
+}
+
+static void outputs(void) {
+    const char *path = in_folder("out.bin"), *part = in_folder("out.bin.part");
+    static uint8_t data[200000], back[300000];
+    motus_test_fill(data, sizeof data);
+    MotusOutput *out = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(motus_output_open(&out, path, &error), MOTUS_OK);
+    size_t total = 0;
+    while (total < sizeof data) { // pieces below, at and above the buffer's size
+        size_t n =
+            (size_t)motus_test_range(0, 3) == 0 ? (size_t)motus_test_range(60000, 70000) : (size_t)motus_test_range(0, 3000);
+        if (n > sizeof data - total) n = sizeof data - total;
+        CU_ASSERT_EQUAL(motus_output_write(out, data + total, n, &error), MOTUS_OK);
+        total += n;
+    }
+    CU_ASSERT(exists(part) && !exists(path));
+    CU_ASSERT_EQUAL(motus_output_commit(&out, &error), MOTUS_OK);
+    CU_ASSERT(!out && !exists(part));
+    CU_ASSERT(get_file(path, back, sizeof back) == sizeof data && !memcmp(back, data, sizeof data));
+    // A second output that is given up leaves the first one as it was.
+    CU_ASSERT_EQUAL_FATAL(motus_output_open(&out, path, &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_output_write(out, data, 10, &error), MOTUS_OK);
+    motus_output_abandon(&out);
+    motus_output_abandon(&out);
+    motus_output_abandon(NULL);
+    CU_ASSERT(!exists(part) && get_file(path, back, sizeof back) == sizeof data);
+    unlink(path);
+    // Standard output.
+    int saved = dup(1), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    fflush(stdout);
+    dup2(fd, 1);
+    CU_ASSERT_EQUAL(motus_output_open(&out, "-", &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_output_write(out, data, 1000, &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_output_commit(&out, &error), MOTUS_OK);
+    dup2(saved, 1);
+    close(saved);
+    close(fd);
+    CU_ASSERT(get_file(path, back, sizeof back) == 1000 && !memcmp(back, data, 1000));
+    unlink(path);
+}
+
+static void check_no_output(const char *path, MotusStatus want, const char *text) {
+    MotusOutput *out = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    MotusStatus status = motus_output_open(&out, path, &error);
+    MOTUS_CHECK(status == want && !out && strstr(error.text, text), "%s: %s", path, error.text);
+}
+
+// Writes until it fails or everything is written; the status of the first failure.
+static MotusStatus write_much(const char *path, MotusError *error) {
+    static const uint8_t zeros[5000];
+    MotusOutput *out = NULL;
+    MotusStatus status = motus_output_open(&out, path, error);
+    for (int i = 0; i < 100 && !status; i++) status = motus_output_write(out, zeros, sizeof zeros, error);
+    if (!status) return motus_output_commit(&out, error);
+    motus_output_abandon(&out);
+    return status;
+}
+
+static void bad_outputs(void) {
+    MotusError error = {MOTUS_OK, ""};
+    check_no_output(in_folder("none/out.bin"), MOTUS_ERR_IO, "No such file");
+    check_no_output(folder, MOTUS_ERR_IO, "Is a directory");
+    check_no_output("", MOTUS_ERR_ARGUMENT, "no output");
+    check_no_output(NULL, MOTUS_ERR_ARGUMENT, "no output");
+    if (geteuid()) { // root may write everywhere
+        put_file(in_folder("fixed"), "x", 1);
+        chmod(in_folder("fixed"), 0400);
+        check_no_output(in_folder("fixed"), MOTUS_ERR_IO, "Permission denied");
+        unlink(in_folder("fixed"));
+    }
+    CU_ASSERT_EQUAL(write_much("/dev/null", &error), MOTUS_OK);
+    if (exists("/dev/full")) {
+        CU_ASSERT_EQUAL(write_much("/dev/full", &error), MOTUS_ERR_IO);
+        CU_ASSERT_STRING_EQUAL(error.text, "/dev/full: No space left on device");
+        CU_ASSERT(!exists("/dev/full.part") && exists("/dev/full"));
+    }
+    // A limit on file sizes stands in for a full disk: seen by a write in the middle, and by the one that commit does.
+    struct rlimit old, low;
+    getrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t limit = 100000; limit < 500000; limit += 399990) {
+        low = old;
+        low.rlim_cur = limit;
+        setrlimit(RLIMIT_FSIZE, &low);
+        MotusStatus status = write_much(in_folder("big"), &error);
+        setrlimit(RLIMIT_FSIZE, &old);
+        MOTUS_CHECK(status == MOTUS_ERR_IO && strstr(error.text, "big: File too large"), "limit %ld: %s", (long)limit,
+                    error.text);
+        CU_ASSERT(!exists(in_folder("big")) && !exists(in_folder("big.part")));
+    }
+    signal(SIGXFSZ, SIG_DFL);
+}
+
+static void writer_arguments(void) {
+    MotusSequenceInfo info = {16, 16, {25, 1}, -1, MOTUS_COLOUR_UNKNOWN, NULL};
+    MotusWriter *writer = NULL;
+    MotusError error;
+    CU_ASSERT_EQUAL(motus_writer_open(&writer, in_folder("w.y4m"), NULL, &error), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, in_folder("w.y4m"), &info, &error), MOTUS_OK);
+    MotusFrame *f = random_frame(16, 18);
+    CU_ASSERT_EQUAL(motus_writer_put(writer, f, &error), MOTUS_ERR_ARGUMENT);
+    motus_frame_unref(&f);
+    motus_writer_abandon(&writer);
+    motus_writer_abandon(&writer);
+    CU_ASSERT(!exists(in_folder("w.y4m")) && !exists(in_folder("w.y4m.part")));
+    CU_ASSERT_EQUAL(motus_writer_commit(&writer, &error), MOTUS_ERR_ARGUMENT);
+}
+
+// Copies a sequence; every allocation on the way may fail.
+static MotusStatus copy_sequence(const char *from, const char *to) {
+    MotusReader *reader = NULL;
+    MotusWriter *writer = NULL;
+    MotusFrame *f = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    MotusStatus status = motus_reader_open(&reader, from, NULL, &error);
+    if (!status) status = motus_writer_open(&writer, to, motus_reader_info(reader), &error);
+    while (!status && !(status = motus_reader_next(reader, &f, &error))) {
+        status = motus_writer_put(writer, f, &error);
+        motus_frame_unref(&f);
+    }
+    if (status == MOTUS_END) status = motus_writer_commit(&writer, &error);
+    motus_writer_abandon(&writer);
+    motus_reader_close(&reader);
+    CU_ASSERT_EQUAL(error.status, status);
+    return status;
+}
+
+static void failing_allocations(void) {
+    char from[64], to[64], part[64];
+    snprintf(from, sizeof from, "%s/from.y4m", folder);
+    snprintf(to, sizeof to, "%s/to.y4m", folder);
+    snprintf(part, sizeof part, "%s/to.y4m.part", folder);
+    put_file(from, two_frames, sizeof two_frames - 1);
+    long n = 0;
+    MotusStatus status = MOTUS_ERR_MEMORY;
+    for (; status && n < 100; n++) {
+        motus_alloc_fail_after(n);
+        status = copy_sequence(from, to);
+        MOTUS_CHECK(!status || (status == MOTUS_ERR_MEMORY && !exists(to)), "allocation %ld: %s", n, motus_status_name(status));
+        CU_ASSERT(!exists(part));
+    }
+    motus_alloc_fail_after(-1);
+    MOTUS_CHECK(n > 8 && n < 100, "%ld allocations", n);
+    unlink(from);
+    unlink(to);
+}
+
+static const MotusTest tests[] = {{"round_trips", round_trips},
+                                  {"raw_lengths", raw_lengths},
+                                  {"pipes", pipes},
+                                  {"bad_inputs", bad_inputs},
+                                  {"outputs", outputs},
+                                  {"bad_outputs", bad_outputs},
+                                  {"writer_arguments", writer_arguments},
+                                  {"failing_allocations", failing_allocations},
+                                  {0}};
+
+int main(int argc, char **argv) {
+    if (!mkdtemp(folder)) return 1;
+    int status = motus_test_main("yuv_io", tests, argc, argv);
+    unlink(in_folder("a.yuv"));
+    return rmdir(folder) ? 1 : status; // a test that leaves files behind fails
+}
