@@ -78,9 +78,9 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
     return MOTUS_OK;
 }
 
-// Vectors reach R + 1 samples (refinement included) around centres, which get at least as much again where the level allows.
+// Vectors reach R + 0.75 samples after refinement, and farther around centres that the level leaves room for.
 static MotusStatus choose_level(MotusEncoder *enc, MotusError *error) {
-    enc->sequence.level = motus_level_choose(enc->mb_width, enc->mb_height, enc->config.fps, enc->config.range + 1);
+    enc->sequence.level = motus_level_choose(enc->mb_width, enc->mb_height, enc->config.fps, enc->config.range);
     if (!enc->sequence.level)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "size %dx%d is beyond H.264's highest level", enc->config.width,
                           enc->config.height);

@@ -1,0 +1,258 @@
+// The encoder's contract: states, refusals, memory, and a stream that depends on nothing but frames and settings. That streams decode
+// to the reconstruction is the conformance suite's part.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/alloc.h"
+#include "encoder/headers.h"
+#include "motus/encoder.h"
+#include "tests/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_FRAMES 4
+
+// Blocks of random grey that move by (3, 2) samples a frame over a gradient, with some noise.
+static MotusFrame *make_frame(int width, int height, int t, const uint8_t *texture) {
+    MotusFrame *frame = NULL;
+    if (motus_frame_alloc(&frame, width, height)) return NULL;
+    for (int p = 0; p < 3; p++)
+        for (int y = 0; y < frame->plane[p].height; y++)
+            for (int x = 0; x < frame->plane[p].width; x++) {
+                int scale = p ? 2 : 1, u = (scale * x + 3 * t) / 5, v = (scale * y + 2 * t) / 6;
+                frame->plane[p].data[y * frame->plane[p].stride + x] =
+                    (uint8_t)(texture[(u * 31 + v * 17 + p) % 1024] / 2 + x % 64 + motus_test_range(0, 3));
+            }
+    return frame;
+}
+
+typedef struct Stream {
+    uint8_t *data;
+    size_t size;
+    int idr[N_FRAMES];
+} Stream;
+
+// Encodes the frames; returns the first error. *stream may be NULL.
+static MotusStatus encode(const MotusEncoderConfig *config, MotusFrame **frames, Stream *stream) {
+    MotusEncoder *enc = NULL;
+    MotusStatus status = motus_encoder_open(&enc, config, NULL);
+    for (int i = 0; i < N_FRAMES && !status; i++) {
+        MotusPicture picture;
+        status = motus_encoder_send(enc, frames[i]);
+        if (!status) status = motus_encoder_receive(enc, &picture);
+        if (status || !stream) continue;
+        stream->data = realloc(stream->data, stream->size + picture.size);
+        memcpy(stream->data + stream->size, picture.data, picture.size);
+        stream->size += picture.size;
+        stream->idr[i] = picture.is_idr;
+    }
+    motus_encoder_close(&enc);
+    return status;
+}
+
+static void make_frames(MotusFrame **frames, int width, int height) {
+    uint8_t texture[1024];
+    motus_test_fill(texture, sizeof texture);
+    for (int t = 0; t < N_FRAMES; t++) {
+        frames[t] = make_frame(width, height, t, texture);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(frames[t]);
+    }
+}
+
+static void drop_frames(MotusFrame **frames) {
+    for (int t = 0; t < N_FRAMES; t++) motus_frame_unref(&frames[t]);
+}
+
+static MotusEncoderConfig config_for(int width, int height) {
+    MotusEncoderConfig config = motus_encoder_config_default(width, height, (MotusRational){25, 1});
+    config.backend = MOTUS_BACKEND_CPU;
+    return config;
+}
+
+// One thread, several threads, plain C: the same stream.
+static void stream_depends_on_settings_only(void) {
+    static const int sizes[][2] = {{16, 16}, {176, 144}, {70, 98}, {2, 34}};
+    for (int s = 0; s < 4; s++) {
+        MotusFrame *frames[N_FRAMES];
+        MotusEncoderConfig config = config_for(sizes[s][0], sizes[s][1]);
+        Stream one = {0}, many = {0}, plain = {0};
+        make_frames(frames, config.width, config.height);
+        config.qp = motus_test_range(0, 51);
+        config.threads = 1;
+        CU_ASSERT_EQUAL_FATAL(encode(&config, frames, &one), MOTUS_OK);
+        config.threads = 5;
+        CU_ASSERT_EQUAL_FATAL(encode(&config, frames, &many), MOTUS_OK);
+        setenv("MOTUS_CPU", "c", 1);
+        CU_ASSERT_EQUAL_FATAL(encode(&config, frames, &plain), MOTUS_OK);
+        unsetenv("MOTUS_CPU");
+        MOTUS_CHECK(one.size == many.size && !memcmp(one.data, many.data, one.size), "threads, %dx%d qp %d", config.width,
+                    config.height, config.qp);
+        MOTUS_CHECK(one.size == plain.size && !memcmp(one.data, plain.data, one.size), "plain C, %dx%d qp %d", config.width,
+                    config.height, config.qp);
+        free(one.data);
+        free(many.data);
+        free(plain.data);
+        drop_frames(frames);
+    }
+}
+
+static void keyint_places_idr_pictures(void) {
+    static const struct {
+        int keyint, idr[N_FRAMES];
+    } cases[] = {{0, {1, 0, 0, 0}}, {1, {1, 1, 1, 1}}, {2, {1, 0, 1, 0}}, {3, {1, 0, 0, 1}}};
+    MotusFrame *frames[N_FRAMES];
+    make_frames(frames, 48, 32);
+    for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
+        MotusEncoderConfig config = config_for(48, 32);
+        Stream stream = {0};
+        config.keyint = cases[c].keyint;
+        CU_ASSERT_EQUAL_FATAL(encode(&config, frames, &stream), MOTUS_OK);
+        MOTUS_CHECK(!memcmp(stream.idr, cases[c].idr, sizeof stream.idr), "keyint %d", config.keyint);
+        free(stream.data);
+    }
+    drop_frames(frames);
+}
+
+static void calls_out_of_order_are_refused(void) {
+    MotusFrame *frames[N_FRAMES];
+    MotusEncoder *enc;
+    MotusPicture picture;
+    MotusEncoderConfig config = config_for(32, 32);
+    make_frames(frames, 32, 32);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_AGAIN);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[0]), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1]), MOTUS_ERR_STATE);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_AGAIN);
+    MotusFrame *wrong = NULL;
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&wrong, 32, 34), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, wrong), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_END);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1]), MOTUS_ERR_STATE);
+    motus_encoder_close(&enc);
+    motus_encoder_close(&enc);
+    motus_frame_unref(&wrong);
+    drop_frames(frames);
+}
+
+// A reconstruction that the caller keeps does not change when more pictures are coded.
+static void kept_reconstruction_stays(void) {
+    MotusFrame *frames[N_FRAMES], *kept = NULL;
+    MotusEncoder *enc;
+    uint64_t ssd = 0;
+    MotusEncoderConfig config = config_for(64, 48);
+    make_frames(frames, 64, 48);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusPicture picture;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i]), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
+        if (i) continue;
+        kept = motus_frame_ref((MotusFrame *)picture.recon);
+        ssd = picture.stats.ssd[0];
+    }
+    motus_encoder_close(&enc);
+    CU_ASSERT_EQUAL(motus_plane_ssd(&kept->plane[0], &frames[0]->plane[0], 64, 48), ssd);
+    motus_frame_unref(&kept);
+    drop_frames(frames);
+}
+
+static void bad_settings_are_refused(void) {
+    static const MotusRational zero = {0, 1};
+    MotusEncoder *enc;
+    for (int i = 0; i < 14; i++) {
+        MotusError error = {0};
+        MotusEncoderConfig c = config_for(64, 48);
+        switch (i) {
+        case 0:
+            c.width = 0;
+            break;
+        case 1:
+            c.height = 33;
+            break;
+        case 2:
+            c.width = 100000;
+            break;
+        case 3:
+            c.qp = 52;
+            break;
+        case 4:
+            c.qp = -1;
+            break;
+        case 5:
+            c.keyint = -1;
+            break;
+        case 6:
+            c.range = 0;
+            break;
+        case 7:
+            c.range = 129;
+            break;
+        case 8:
+            c.subpel = (MotusSubpel)3;
+            break;
+        case 9:
+            c.partitions = 0x80;
+            break;
+        case 10:
+            c.rounds = 1;
+            break;
+        case 11:
+            c.fps = zero;
+            break;
+        case 12:
+            c.threads = -1;
+            break;
+        case 13:
+            c.qp_i_offset = 99;
+            break;
+        }
+        MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_ERR_ARGUMENT && !enc && error.text[0], "case %d", i);
+    }
+    MotusEncoderConfig huge = config_for(16384, 16384); // more MBs than level 6.2 has
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &huge, NULL), MOTUS_ERR_UNSUPPORTED);
+}
+
+// Every single allocation may fail: a clean status, nothing leaked (the sanitizer build sees that), and the next run works.
+static void failing_allocations(void) {
+    MotusFrame *frames[N_FRAMES];
+    MotusEncoderConfig config = config_for(48, 48);
+    make_frames(frames, 48, 48);
+    int failures = 0;
+    for (long n = 0; n < 300; n++) {
+        motus_alloc_fail_after(n);
+        MotusStatus status = encode(&config, frames, NULL);
+        motus_alloc_fail_after(-1);
+        failures += status != MOTUS_OK;
+        MOTUS_CHECK(status == MOTUS_OK || status == MOTUS_ERR_MEMORY, "allocation %ld: %s", n, motus_status_name(status));
+    }
+    CU_ASSERT(failures > 20);
+    CU_ASSERT_EQUAL(encode(&config, frames, NULL), MOTUS_OK);
+    drop_frames(frames);
+}
+
+// The level leaves room for the window: R = 128 at QCIF needs 2.1, whose vertical range is +-256.
+static void level_follows_range(void) {
+    static const int cases[][2] = {{16, 10}, {63, 10}, {64, 11}, {128, 21}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        MotusEncoder *enc;
+        MotusEncoderConfig config = config_for(176, 144);
+        config.fps = (MotusRational){15, 1};
+        config.range = cases[i][0];
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        MOTUS_CHECK(motus_encoder_level(enc) == cases[i][1], "R %d: level %d", config.range, motus_encoder_level(enc));
+        motus_encoder_close(&enc);
+    }
+}
+
+static const MotusTest tests[] = {{"stream_depends_on_settings_only", stream_depends_on_settings_only},
+                                  {"keyint_places_idr_pictures", keyint_places_idr_pictures},
+                                  {"calls_out_of_order_are_refused", calls_out_of_order_are_refused},
+                                  {"kept_reconstruction_stays", kept_reconstruction_stays},
+                                  {"bad_settings_are_refused", bad_settings_are_refused},
+                                  {"failing_allocations", failing_allocations},
+                                  {"level_follows_range", level_follows_range},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("encoder", tests, argc, argv); }
