@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/deblock.h"
 
-#include <sched.h>
-#include <stdatomic.h>
 #include <string.h>
 
-#include "common/alloc.h"
 #include "common/cpu.h"
 #include "encoder/deblock_core.h"
+#include "encoder/wavefront.h"
 #include "motus/dct.h"
 
 enum { VERTICAL, HORIZONTAL, DIRECTIONS };
@@ -101,33 +99,19 @@ static void filter_mb(MotusFrame *rec, const MotusMb *mb, int mb_width, int x, i
     filter_direction(at, stride, mb, y > 0 ? mb - mb_width : NULL, HORIZONTAL);
 }
 
-// Filters row y. An MB changes its upper neighbour's last rows and needs that one finished, which the MB to the right of that one does:
-// so two MBs ahead in the row above must be done. done[y] counts the MBs of row y.
-static void filter_row(MotusFrame *rec, const MotusMb *mb, int mb_width, int y, atomic_int *done) {
-    for (int x = 0; x < mb_width; x++) {
-        const int needed = y == 0 ? 0 : x + 2 < mb_width ? x + 2 : mb_width;
-        while (needed && atomic_load_explicit(&done[y - 1], memory_order_acquire) < needed) sched_yield();
-        filter_mb(rec, mb, mb_width, x, y);
-        atomic_store_explicit(&done[y], x + 1, memory_order_release);
-    }
+typedef struct DeblockPass {
+    MotusFrame *rec;
+    const MotusMb *mb;
+    int mb_width;
+} DeblockPass;
+
+static void visit_mb(void *context, int x, int y) {
+    const DeblockPass *pass = context;
+    filter_mb(pass->rec, pass->mb, pass->mb_width, x, y);
 }
 
-static void filter_rows_serially(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height) {
-    for (int y = 0; y < mb_height; y++)
-        for (int x = 0; x < mb_width; x++) filter_mb(rec, mb, mb_width, x, y);
-}
-
+// An MB changes its upper neighbour's last rows and needs that one finished, which the MB to the right of that one does: the wavefront's order.
 void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads) {
-    threads = motus_cpu_threads(threads);
-    if (threads > mb_height) threads = mb_height;
-    // Without memory for the wavefront's counters the rows simply follow each other.
-    atomic_int *done = threads > 1 ? motus_alloc((size_t)mb_height, sizeof *done) : NULL;
-    if (!done) {
-        filter_rows_serially(rec, mb, mb_width, mb_height);
-        return;
-    }
-// Rows are dealt out in rising order, so the row above is always finished or being filtered.
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int y = 0; y < mb_height; y++) filter_row(rec, mb, mb_width, y, done);
-    motus_free(done);
+    DeblockPass pass = {rec, mb, mb_width};
+    motus_wavefront(mb_width, mb_height, motus_cpu_threads(threads), visit_mb, &pass);
 }

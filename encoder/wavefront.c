@@ -18,6 +18,7 @@ static void walk_row(int mb_width, int y, atomic_int *done, void (*visit)(void *
 }
 
 void motus_wavefront(int mb_width, int mb_height, int threads, void (*visit)(void *context, int x, int y), void *context) {
+    threads = motus_min(threads, mb_height);
     atomic_int *done = threads > 1 ? motus_alloc((size_t)mb_height, sizeof *done) : NULL;
     if (!done) { // one thread asked for, or no memory for more: raster order
         for (int y = 0; y < mb_height; y++)
