@@ -21,7 +21,7 @@ typedef struct Parity {
 
 typedef struct Scan {
     __m256i cur[16];           // rows of the MB, in both halves
-    __m256i bound[41];         // limits of the two parities, minus 32768 for signed comparison
+    __m256i bound[41];         // limit - 1 (0 if the limit is 0) of the two parities, minus 32768 for signed comparison
     __m256i codes[MAX_CHUNKS]; // per dx, in the low bytes: (bits of the horizontal code - 1) / 2, 0..15; high bytes 0x80
     __m256i tail[2];           // [1]: all ones where dx > R in the last chunk; [0]: zero
     Parity best[41][2];
@@ -39,9 +39,10 @@ static const uint8_t blocks_of[5][9] = {{25, 26, 29, 30, 9, 11, 17, 18, 5},
                                         {35, 36, 39, 40, 14, 16, 23, 24, 8},
                                         {1, 2, 3, 4, 0}};
 
-static __m256i signed_bound(const Parity best[2]) {
-    __m128i even = _mm_set1_epi16((short)(best[0].limit ^ 0x8000)), odd = _mm_set1_epi16((short)(best[1].limit ^ 0x8000));
-    return _mm256_set_m128i(odd, even);
+static short signed_bound(uint16_t limit) { return (short)((limit ? limit - 1 : 0) ^ 0x8000); }
+
+static __m256i bounds(const Parity best[2]) {
+    return _mm256_set_m128i(_mm_set1_epi16(signed_bound(best[1].limit)), _mm_set1_epi16(signed_bound(best[0].limit)));
 }
 
 // Notes what the points of one vector improve. sum + cost saturates at 65,535, which no limit exceeds.
@@ -57,7 +58,7 @@ static __attribute__((noinline)) void improve(Scan *s, const uint8_t *blocks, in
             if (value >= best[odd].limit) continue;
             best[odd] = (Parity){value, value, (row + odd) * 512 + chunk * 8 + _mm_extract_epi16(least, 1)};
             if (best[!odd].limit > value + 1) best[!odd].limit = (uint16_t)(value + 1); // a tie may come first in raster order
-            s->bound[blocks[i]] = signed_bound(best);
+            s->bound[blocks[i]] = bounds(best);
         }
     }
 }
@@ -74,7 +75,7 @@ INLINE void two_4x4(const uint8_t *strip, const __m256i *cur, int right, __m256i
     }
 }
 
-// Sums of the nine blocks of quadrant q, in the order of blocks_of. Returns nonzero lanes where one is below its bound.
+// Sums of the nine blocks of quadrant q, in the order of blocks_of. Returns zero lanes where one may be below its limit.
 // Sums are at most 16,320 and cost_small, offset by -32768, at most 32,767 before the offset: as unsigned numbers below 49,088, no overflow.
 INLINE __m256i quadrant(const Scan *s, const uint8_t *strip, int q, __m256i cost_small, __m256i sum[9]) {
     const __m256i *cur = s->cur + 8 * (q >> 1);
@@ -86,10 +87,10 @@ INLINE __m256i quadrant(const Scan *s, const uint8_t *strip, int q, __m256i cost
     sum[6] = _mm256_add_epi16(sum[0], sum[2]);
     sum[7] = _mm256_add_epi16(sum[1], sum[3]);
     sum[8] = _mm256_add_epi16(sum[4], sum[5]);
-    __m256i below = _mm256_setzero_si256();
+    __m256i above = _mm256_set1_epi16(-1);
     for (int i = 0; i < 9; i++)
-        below = _mm256_or_si256(below, _mm256_cmpgt_epi16(s->bound[blocks_of[q][i]], _mm256_add_epi16(sum[i], cost_small)));
-    return below;
+        above = _mm256_and_si256(above, _mm256_cmpgt_epi16(_mm256_add_epi16(sum[i], cost_small), s->bound[blocks_of[q][i]]));
+    return above;
 }
 
 // The five largest blocks from the four 8x8: at most 65,280, which fits 16 bits; J may not, and saturates.
@@ -99,34 +100,38 @@ INLINE __m256i large_blocks(const Scan *s, const __m256i s88[4], __m256i cost, _
     sum[2] = _mm256_add_epi16(s88[0], s88[2]);
     sum[3] = _mm256_add_epi16(s88[1], s88[3]);
     sum[4] = _mm256_add_epi16(sum[0], sum[1]);
-    __m256i below = _mm256_setzero_si256(), offset = _mm256_set1_epi16(-32768);
+    __m256i above = _mm256_set1_epi16(-1), offset = _mm256_set1_epi16(-32768);
     for (int i = 0; i < 5; i++) {
         __m256i j = _mm256_xor_si256(_mm256_adds_epu16(sum[i], cost), offset);
-        below = _mm256_or_si256(below, _mm256_cmpgt_epi16(s->bound[blocks_of[4][i]], j));
+        above = _mm256_and_si256(above, _mm256_cmpgt_epi16(j, s->bound[blocks_of[4][i]]));
     }
-    return below;
+    return above;
 }
 
-INLINE int any(__m256i v) { return !_mm256_testz_si256(v, v); }
+INLINE int all(__m256i v) { return _mm256_testc_si256(v, _mm256_set1_epi16(-1)); }
+
+// Quadrant q of the MB at 16 points; returns the sum of its 8x8 block. q is a constant wherever this is inlined.
+INLINE __m256i scan_quadrant(Scan *s, int q, int row, int chunk, __m256i cost_small, __m256i cost) {
+    __m256i sum[9];
+    __m256i above = quadrant(s, s->strips + (chunk + (q & 1)) * s->strip_size + 16 * row, q, cost_small, sum);
+    if (__builtin_expect(!all(above), 0)) {
+        __m256i kept[9]; // a copy, so that `sum` can live in registers
+        for (int i = 0; i < 9; i++) kept[i] = sum[i];
+        improve(s, blocks_of[q], 9, kept, &cost, row, chunk);
+    }
+    return sum[8];
+}
 
 // All blocks at 16 points: columns 8 * chunk .. + 7 of rows `row` and row + 1.
 INLINE void scan_points(Scan *s, int row, int chunk, __m256i cost) {
-    __m256i offset = _mm256_set1_epi16(-32768);
-    __m256i cost_small = _mm256_xor_si256(_mm256_min_epu16(cost, _mm256_set1_epi16(32767)), offset), s88[4];
-    const uint8_t *strip = s->strips + chunk * s->strip_size + 16 * row;
-    for (int q = 0; q < 4; q++) {
-        __m256i sum[9];
-        __m256i below = quadrant(s, strip + (q & 1) * s->strip_size, q, cost_small, sum);
-        if (__builtin_expect(any(below), 0)) {
-            __m256i kept[9]; // a copy, so that `sum` can live in registers
-            for (int i = 0; i < 9; i++) kept[i] = sum[i];
-            improve(s, blocks_of[q], 9, kept, &cost, row, chunk);
-        }
-        s88[q] = sum[8];
-    }
-    __m256i sum[5];
-    __m256i below = large_blocks(s, s88, cost, sum);
-    if (__builtin_expect(any(below), 0)) {
+    __m256i cost_small = _mm256_xor_si256(_mm256_min_epu16(cost, _mm256_set1_epi16(32767)), _mm256_set1_epi16(-32768));
+    __m256i s88[4], sum[5];
+    s88[0] = scan_quadrant(s, 0, row, chunk, cost_small, cost);
+    s88[1] = scan_quadrant(s, 1, row, chunk, cost_small, cost);
+    s88[2] = scan_quadrant(s, 2, row, chunk, cost_small, cost);
+    s88[3] = scan_quadrant(s, 3, row, chunk, cost_small, cost);
+    __m256i above = large_blocks(s, s88, cost, sum);
+    if (__builtin_expect(!all(above), 0)) {
         __m256i kept[5];
         for (int i = 0; i < 5; i++) kept[i] = sum[i];
         improve(s, blocks_of[4], 5, kept, &cost, row, chunk);
@@ -204,7 +209,7 @@ static void set_limits(Scan *s, uint32_t modes, int seeded) {
         for (int odd = 0; odd < 2 && seeded; odd++)
             if (s->best[b][odd].place >= 0 && s->best[b][odd].cost < limit) limit = (uint16_t)(s->best[b][odd].cost + 1);
         s->best[b][0] = s->best[b][1] = (Parity){limit, 0, -1};
-        s->bound[b] = signed_bound(s->best[b]);
+        s->bound[b] = bounds(s->best[b]);
     }
 }
 
