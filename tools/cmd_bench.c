@@ -1,0 +1,229 @@
+// motus bench: how fast search and encoder are here.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/cpu.h"
+#include "common/error.h"
+#include "motus/encoder.h"
+#include "motus/version.h"
+#include "tools/bench_input.h"
+#include "tools/cmd.h"
+#include "tools/options.h"
+#include "tools/peers.h"
+#include "tools/system.h"
+
+static const char about[] =
+    "Measures on this machine, in memory, without reading or writing files.\n"
+    "  motus bench me      exhaustive search of all 41 blocks: whole samples, and refined to quarter samples\n"
+    "  motus bench encode  the whole encoder\n"
+    "\n"
+    "Examples:\n"
+    "  motus bench me --input foreman.y4m --peers     beside ffmpeg's exhaustive search, in the same go\n"
+    "  motus bench me --size 1920x1080 --range 32 --threads 0\n"
+    "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
+    "  taskset -c 0 motus bench me                    nothing is pinned by itself; this keeps it on one core\n"
+    "\n"
+    "A search is timed for each pair of frames, an encode for each run over all frames; median and best are printed.\n";
+
+typedef struct BenchOptions {
+    const char *what, *input;
+    int size[2], frames, range, threads, qp, runs;
+    MotusBackend backend;
+    int json, peers;
+} BenchOptions;
+
+// Frames per second: of the median time, of the shortest.
+typedef struct Rate {
+    double median, best;
+} Rate;
+
+static Rate rate_of(double *seconds, int n, double frames) {
+    double middle = motus_median_of(seconds, n); // sorts
+    return (Rate){frames / middle, frames / seconds[0]};
+}
+
+// Searches each frame in the one before, in turn.
+static MotusStatus time_search(const BenchOptions *o, const MotusClip *clip, MotusSubpel subpel, Rate *rate, MotusError *error) {
+    MotusMeConfig config = motus_me_config_default(clip->width, clip->height);
+    config.range = o->range;
+    config.threads = o->threads;
+    config.subpel = subpel;
+    config.backend = o->backend;
+    MotusMe *me = NULL;
+    MotusField *field = NULL;
+    double *seconds = motus_alloc((size_t)clip->n, sizeof *seconds);
+    MotusStatus status = seconds ? motus_me_open(&me, &config) : MOTUS_ERR_MEMORY;
+    if (!status) status = motus_field_alloc(&field, clip->width, clip->height);
+    for (int i = 0; !status && i < clip->n; i++) { // the first pair warms up, with the last two frames
+        int cur = i ? i : clip->n - 1;
+        double start = motus_seconds();
+        status = motus_me_search(me, &clip->frame[cur]->plane[0], &clip->frame[cur - 1]->plane[0], NULL, field);
+        if (i) seconds[i - 1] = motus_seconds() - start;
+    }
+    if (!status) *rate = rate_of(seconds, clip->n - 1, 1);
+    motus_field_free(&field);
+    motus_me_close(&me);
+    motus_free(seconds);
+    return status ? motus_fail(error, status, "search: %s", motus_status_text(status)) : MOTUS_OK;
+}
+
+static MotusStatus drain(MotusEncoder *encoder, uint64_t *bytes) {
+    MotusPicture picture;
+    MotusStatus status;
+    while (!(status = motus_encoder_receive(encoder, &picture))) *bytes += picture.size;
+    return status > 0 ? MOTUS_OK : status;
+}
+
+static MotusStatus encode_once(const BenchOptions *o, const MotusClip *clip, double *seconds, uint64_t *bytes,
+                               MotusError *error) {
+    MotusEncoderConfig config = motus_encoder_config_default(clip->width, clip->height, clip->fps);
+    config.qp = o->qp;
+    config.range = o->range;
+    config.threads = o->threads;
+    config.backend = o->backend;
+    MotusEncoder *encoder = NULL;
+    double start = motus_seconds();
+    MotusStatus status = motus_encoder_open(&encoder, &config, error);
+    if (status) return status;
+    *bytes = 0;
+    for (int i = 0; !status && i <= clip->n; i++) {
+        status = motus_encoder_send(encoder, i < clip->n ? clip->frame[i] : NULL);
+        if (!status) status = drain(encoder, bytes);
+    }
+    *seconds = motus_seconds() - start;
+    motus_encoder_close(&encoder);
+    return status ? motus_fail(error, status, "encoder: %s", motus_status_text(status)) : MOTUS_OK;
+}
+
+static void add_rate(cJSON *report, const char *name, Rate rate) {
+    cJSON *object = cJSON_AddObjectToObject(report, name);
+    cJSON_AddNumberToObject(object, "fps_median", rate.median);
+    cJSON_AddNumberToObject(object, "fps_best", rate.best);
+}
+
+static cJSON *begin_report(const BenchOptions *o, const MotusClip *clip) {
+    char cpu[128];
+    motus_cpu_name(cpu, sizeof cpu);
+    cJSON *report = cJSON_CreateObject();
+    cJSON_AddStringToObject(report, "motus", motus_version());
+    cJSON_AddStringToObject(report, "bench", o->what);
+    cJSON_AddStringToObject(report, "cpu", cpu);
+    cJSON_AddStringToObject(report, "instructions", motus_cpu_instructions());
+    cJSON_AddNumberToObject(report, "threads", motus_cpu_threads(o->threads));
+    cJSON_AddStringToObject(report, "backend", motus_backend_name(o->backend));
+    cJSON_AddStringToObject(report, "input", clip->name);
+    cJSON_AddNumberToObject(report, "width", clip->width);
+    cJSON_AddNumberToObject(report, "height", clip->height);
+    cJSON_AddNumberToObject(report, "frames", clip->n);
+    cJSON_AddNumberToObject(report, "range", o->range);
+    if (!o->json)
+        printf("machine    %s, %s, %d thread(s), backend %s\ninput      %s, %dx%d, %d frames\n", cpu, motus_cpu_instructions(),
+               motus_cpu_threads(o->threads), motus_backend_name(o->backend), clip->name, clip->width, clip->height, clip->n);
+    return report;
+}
+
+static void end_report(const BenchOptions *o, cJSON *report) {
+    char *text = o->json ? cJSON_Print(report) : NULL;
+    if (text) printf("%s\n", text);
+    cJSON_free(text);
+    cJSON_Delete(report);
+}
+
+static void report_search(const BenchOptions *o, const MotusClip *clip, const char *name, Rate rate, cJSON *report) {
+    double points = (double)((clip->width + 15) / 16) * ((clip->height + 15) / 16) * (2 * o->range + 1) * (2 * o->range + 1);
+    add_rate(report, name, rate);
+    cJSON_AddNumberToObject(cJSON_GetObjectItem(report, name), "mb_points_per_second", rate.median * points);
+    if (!o->json)
+        printf("%-10s %.1f frames/s (best %.1f), %.1f M MB*points/s; R=%d, %d points, 41 blocks\n", name, rate.median, rate.best,
+               1e-6 * rate.median * points, o->range, (2 * o->range + 1) * (2 * o->range + 1));
+}
+
+static void report_peer(const BenchOptions *o, const MotusClip *clip, Rate full, cJSON *report) {
+    double fps = 0;
+    MotusError error = {0};
+    if (motus_peer_mestimate(clip, 10, o->range, &fps, &error)) {
+        motus_warn("%s", error.text);
+        return;
+    }
+    cJSON_AddNumberToObject(report, "mestimate_fps", fps);
+    cJSON_AddNumberToObject(report, "ratio", fps > 0 ? full.median / fps : 0);
+    if (!o->json && fps > 0)
+        printf("%-10s %.2f frames/s of two directions each (mestimate=method=esa, 16x16 only, 1 thread)\n"
+               "ratio      %.1f frame for frame, %.1f field for field\n",
+               "ffmpeg", fps, full.median / fps, full.median / fps / 2);
+}
+
+static MotusStatus bench_me(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
+    Rate full, quarter;
+    MotusStatus status = time_search(o, clip, MOTUS_SUBPEL_FULL, &full, error);
+    if (!status) status = time_search(o, clip, MOTUS_SUBPEL_QUARTER, &quarter, error);
+    if (status) return status;
+    cJSON *report = begin_report(o, clip);
+    report_search(o, clip, "full", full, report);
+    report_search(o, clip, "quarter", quarter, report);
+    fflush(stdout);
+    if (o->peers) report_peer(o, clip, full, report);
+    end_report(o, report);
+    return MOTUS_OK;
+}
+
+static MotusStatus bench_encode(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
+    double seconds[100];
+    uint64_t bytes = 0;
+    for (int i = 0; i < o->runs; i++) {
+        MotusStatus status = encode_once(o, clip, &seconds[i], &bytes, error);
+        if (status) return status;
+    }
+    Rate rate = rate_of(seconds, o->runs, clip->n);
+    double kbps = 8e-3 * (double)bytes / clip->n * clip->fps.num / clip->fps.den;
+    cJSON *report = begin_report(o, clip);
+    cJSON_AddNumberToObject(report, "qp", o->qp);
+    cJSON_AddNumberToObject(report, "runs", o->runs);
+    cJSON_AddNumberToObject(report, "kbps", kbps);
+    add_rate(report, "encode", rate);
+    if (!o->json)
+        printf("encode     %.1f frames/s (best %.1f) of %d runs; QP %d, R=%d, %.1f kb/s\n", rate.median, rate.best, o->runs,
+               o->qp, o->range, kbps);
+    end_report(o, report);
+    return MOTUS_OK;
+}
+
+static int parse(BenchOptions *o, int argc, char **argv) {
+    const MotusOption options[] = {
+        {"input", 'i', &o->input, motus_option_text, 0, 0, "FILE", "sequence to work on (a synthetic one)"},
+        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of the synthetic sequence (352x288)"},
+        {"frames", 'n', &o->frames, motus_option_int, 2, 100000, "N", "frames to use, held in memory (me 30, encode 60)"},
+        {"range", 0, &o->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", "search +-N samples (16)"},
+        {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (me 1, encode 2)"},
+        {"backend", 0, &o->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
+        {"qp", 'q', &o->qp, motus_option_int, 0, 51, "N", "encode: quantizer (28)"},
+        {"runs", 0, &o->runs, motus_option_int, 1, 100, "N", "encode: how often (3)"},
+        {"peers", 0, &o->peers, NULL, 1, 0, NULL, "me: also time ffmpeg's exhaustive search on one thread"},
+        {"json", 0, &o->json, NULL, 1, 0, NULL, "print JSON"},
+        {0},
+    };
+    const MotusCommand command = {"bench", "me|encode [options]", about, options, &o->what, 1};
+    return motus_options_parse(&command, argc, argv);
+}
+
+int motus_cmd_bench(int argc, char **argv) {
+    BenchOptions o = {.size = {352, 288}, .range = 16, .threads = -1, .qp = 28, .runs = 3};
+    int status = parse(&o, argc, argv);
+    if (status >= 0) return status;
+    if (!o.what || (strcmp(o.what, "me") && strcmp(o.what, "encode")))
+        return motus_usage_error("bench", "what to measure must be me or encode");
+    int encode = !strcmp(o.what, "encode");
+    if (!o.frames) o.frames = encode ? 60 : 30;
+    if (o.threads < 0) o.threads = encode ? 2 : 1;
+    MotusClip clip;
+    MotusError error = {0};
+    MotusStatus chosen = motus_backend_choose(o.backend, &o.backend);
+    if (chosen) motus_fail(&error, chosen, "--backend %s: %s", motus_backend_name(o.backend), motus_status_text(chosen));
+    if (chosen || motus_clip_load(&clip, o.input, o.size, o.frames, &error)) return motus_failure(&error);
+    MotusStatus done = encode ? bench_encode(&o, &clip, &error) : bench_me(&o, &clip, &error);
+    motus_clip_free(&clip);
+    return done ? motus_failure(&error) : motus_flush_stdout();
+}

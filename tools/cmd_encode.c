@@ -1,0 +1,94 @@
+// motus encode: a sequence into an H.264 stream.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/cmd.h"
+#include "tools/encode_job.h"
+#include "tools/mvs.h"
+#include "tools/options.h"
+#include "tools/signals.h"
+
+static const char about[] =
+    "Encodes INPUT (.y4m, headerless .yuv with --size, or any video file that libavformat reads; - is standard input) into an "
+    "H.264 stream\n"
+    "of Constrained Baseline profile: .264 as a plain byte stream (- is standard output), .mp4 or .mkv as a container.\n"
+    "\n"
+    "Examples:\n"
+    "  motus encode film.y4m -o film.264                                    good defaults: QP 26, a key picture every 250\n"
+    "  motus encode film.y4m -o film.mp4 --qp 22                            better and larger (QP 0..51, 6 more is about half "
+    "the bits)\n"
+    "  motus encode shot.yuv -o shot.264 --size 352x288 --fps 30000/1001    headerless input\n"
+    "  motus encode film.mkv -o part.264 --seek 100 --frames 50             only frames 100 to 149\n"
+    "  motus encode film.y4m -o film.264 --recon out.y4m --stats out.json   what the decoder will show, and figures for each "
+    "frame\n"
+    "  motus encode film.y4m -o film.264 --mvs vectors.npy                  the vectors as they were coded\n"
+    "  motus encode - -o - < film.y4m | ffplay -                            through pipes\n"
+    "\n"
+    "Ctrl-C finishes the picture at hand: what has been encoded so far is a complete stream. Nothing half-written stands under "
+    "the final\n"
+    "name of an output. Exit status: 0 done, 1 failed, 2 wrong usage, 130 after Ctrl-C.\n";
+
+static int parse(MotusEncodeOptions *o, int argc, char **argv) {
+    MotusEncoderConfig *c = &o->config;
+    const MotusOption options[] = {
+        {"output", 'o', &o->output, motus_option_text, 0, 0, "FILE", "where the stream goes"},
+        {"qp", 'q', &c->qp, motus_option_int, 0, 51, "N", "quantizer of P pictures, 0..51 (26)"},
+        {"keyint", 'k', &c->keyint, motus_option_int, 0, INT_MAX, "N", "a key picture every N; 0 = only the first (250)"},
+        {"range", 0, &c->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", "search +-N samples around the prediction (16)"},
+        {"subpel", 0, &c->subpel, motus_option_subpel, 0, 0, "LEVEL", "full, half or quarter sample vectors (quarter)"},
+        {"partitions", 0, &c->partitions, motus_option_partitions, 0, 0, "LIST",
+         "all, none, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
+        {"no-deblock", 0, &c->deblock, NULL, 0, 0, NULL, "without the deblocking filter"},
+        {"rounds", 0, &c->rounds, motus_option_int, 1, 8, "N", "decision rounds of P pictures, 1..8"},
+        {"aud", 0, &c->aud, NULL, 1, 0, NULL, "begin each picture with an access unit delimiter"},
+        {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "encode N frames at most"},
+        {"seek", 0, &o->seek, motus_option_int, 0, INT_MAX, "N", "leave out the first N frames"},
+        {"recon", 0, &o->recon, motus_option_text, 0, 0, "FILE.y4m", "write the reconstruction"},
+        {"stats", 0, &o->stats, motus_option_text, 0, 0, "FILE.json", "write figures, in all and for each frame"},
+        {"mvs", 0, &o->mvs, motus_option_text, 0, 0, "FILE", "write the coded vectors, .csv or .npy"},
+        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
+        {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]", "rate of headerless input, or instead of what the input says"},
+        {"threads", 't', &c->threads, motus_option_int, 0, 256, "N",
+         "threads; 0 = all cores (0); the stream is the same for any number"},
+        {"backend", 0, &c->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
+        {"strict", 0, &o->strict, NULL, 1, 0, NULL, "exit with 1 where the input ends inside a frame"},
+        {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line and no summary"},
+        {0},
+    };
+    const MotusCommand command = {"encode", "INPUT -o OUTPUT [options]", about, options, &o->input, 1};
+    return motus_options_parse(&command, argc, argv);
+}
+
+// Devices and pipes may be named twice (/dev/null), files and standard output may not.
+static int same_output(const char *a, const char *b) {
+    struct stat st;
+    int special = strcmp(a, "-") && !stat(a, &st) && !S_ISREG(st.st_mode);
+    return !special && (!strcmp(a, b) || (strcmp(a, "-") && motus_same_file(a, b)));
+}
+
+static int check(const MotusEncodeOptions *o) {
+    if (!o->input) return motus_usage_error("encode", "the input is missing");
+    if (!o->output) return motus_usage_error("encode", "the output is missing: -o FILE");
+    if (o->mvs && !motus_has_ending(o->mvs, MOTUS_MVS_ENDINGS))
+        return motus_usage_error("encode", "--mvs %s: must end in .csv or .npy", o->mvs);
+    const char *outputs[4] = {o->output, o->recon, o->stats, o->mvs};
+    for (int i = 0; i < 4; i++) {
+        if (!outputs[i]) continue;
+        if (motus_same_file(o->input, outputs[i])) return motus_usage_error("encode", "%s: is the input as well", outputs[i]);
+        for (int j = 0; j < i; j++)
+            if (outputs[j] && same_output(outputs[i], outputs[j]))
+                return motus_usage_error("encode", "%s: is named for two outputs", outputs[i]);
+    }
+    return -1;
+}
+
+int motus_cmd_encode(int argc, char **argv) {
+    MotusEncodeOptions o = {.config = motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
+    int status = parse(&o, argc, argv);
+    if (status < 0) status = check(&o);
+    if (status >= 0) return status;
+    motus_signals_catch();
+    return motus_encode_job(&o);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/encode_job.h"
+
+#include <stdio.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "tools/cmd.h"
+#include "tools/mux.h"
+#include "tools/mvs.h"
+#include "tools/options.h"
+#include "tools/progress.h"
+#include "tools/report.h"
+#include "tools/signals.h"
+#include "tools/system.h"
+#include "yuv/writer.h"
+
+// A frame that was sent and whose picture has not come back yet.
+typedef struct Pending {
+    MotusFrame *frame;
+    struct Pending *next;
+} Pending;
+
+typedef struct Session {
+    const MotusEncodeOptions *options;
+    MotusReader *reader;
+    MotusEncoder *encoder;
+    MotusOutput *stream; // this or mux
+    MotusMux *mux;
+    MotusWriter *recon;
+    MotusStatsFile *stats;
+    MotusMvsFile *mvs;
+    MotusJob job;
+    MotusTotals totals;
+    MotusProgress progress;
+    Pending *first, **last; // in order of sending
+    int cut;                // the input ended inside a frame: `warning` says so
+    MotusError warning;
+} Session;
+
+// ---- Input --------------------------------------------------------------------------------------------------------------------------------
+
+static MotusStatus open_input(Session *s, MotusError *error) {
+    const MotusEncodeOptions *o = s->options;
+    const MotusReaderOptions wanted = {.width = o->size[0], .height = o->size[1], .fps = o->fps, .threads = o->config.threads};
+    MotusStatus status = motus_reader_open(&s->reader, o->input, &wanted, error);
+    if (status) return status;
+    const MotusSequenceInfo *info = motus_reader_info(s->reader);
+    MotusEncoderConfig *c = &s->job.config;
+    *c = o->config;
+    c->width = info->width & ~1;
+    c->height = info->height & ~1;
+    c->fps = info->fps;
+    c->colour = info->colour;
+    if (!c->width || !c->height)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
+                          motus_shown(o->input), info->width, info->height);
+    if ((c->width != info->width || c->height != info->height) && !o->quiet)
+        motus_warn("%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only", motus_shown(o->input), info->width,
+                   info->height, c->width, c->height);
+    status = o->seek ? motus_reader_skip(s->reader, o->seek, error) : MOTUS_OK;
+    if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED)
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends before frame %d, where --seek wants to begin",
+                          motus_shown(o->input), o->seek);
+    return status;
+}
+
+static void release_frame(void *opaque) {
+    MotusFrame *frame = opaque;
+    motus_frame_unref(&frame);
+}
+
+// Replaces the frame by its even-sized part.
+static MotusStatus crop(MotusFrame **frame, const MotusEncoderConfig *c, MotusError *error) {
+    MotusFrame *whole = *frame, *part = NULL;
+    if (whole->width == c->width && whole->height == c->height) return MOTUS_OK;
+    uint8_t *const data[3] = {whole->plane[0].data, whole->plane[1].data, whole->plane[2].data};
+    const ptrdiff_t stride[3] = {whole->plane[0].stride, whole->plane[1].stride, whole->plane[2].stride};
+    MotusStatus status = motus_frame_wrap(&part, c->width, c->height, data, stride, release_frame, whole);
+    if (status) return motus_fail(error, status, "cropping: %s", motus_status_text(status));
+    *frame = part;
+    return MOTUS_OK;
+}
+
+// The next frame, MOTUS_END at the end; a frame that is cut short ends the input with a warning once there was a whole one.
+static MotusStatus next_frame(Session *s, int64_t n, MotusFrame **frame, MotusError *error) {
+    if (motus_signal_caught() || (s->options->frames && n >= s->options->frames)) return MOTUS_END;
+    MotusError cause = {0};
+    MotusStatus status = motus_reader_next(s->reader, frame, &cause);
+    if (!status) {
+        status = crop(frame, &s->job.config, error);
+        if (status) motus_frame_unref(frame);
+        return status;
+    }
+    if (status == MOTUS_END || motus_signal_caught()) return MOTUS_END;
+    if (status == MOTUS_ERR_TRUNCATED && n) {
+        s->cut = 1;
+        s->warning = cause;
+        return MOTUS_END;
+    }
+    if (error) *error = cause;
+    return status;
+}
+
+// ---- Outputs ------------------------------------------------------------------------------------------------------------------------------
+
+static MotusStatus open_outputs(Session *s, MotusError *error) {
+    const MotusEncodeOptions *o = s->options;
+    const MotusEncoderConfig *c = &s->job.config;
+    const MotusSequenceInfo recon = {.width = c->width, .height = c->height, .fps = c->fps, .colour = c->colour};
+    MotusStatus status;
+    if (motus_has_ending(o->output, MOTUS_MUX_ENDINGS)) {
+        size_t size;
+        const uint8_t *headers = motus_encoder_headers(s->encoder, &size);
+        status = motus_mux_open(&s->mux, o->output, c, headers, size, error);
+    } else {
+        status = motus_output_open(&s->stream, o->output, error);
+    }
+    if (!status && o->recon) status = motus_writer_open(&s->recon, o->recon, &recon, error);
+    if (!status && o->stats) status = motus_stats_open(&s->stats, o->stats, &s->job, error);
+    if (!status && o->mvs) status = motus_mvs_open(&s->mvs, o->mvs, error);
+    return status;
+}
+
+// The stream first: where another file fails, it is whole.
+static MotusStatus commit_outputs(Session *s, double seconds, MotusError *error) {
+    int complete = !s->cut && !motus_signal_caught();
+    MotusStatus status = s->mux ? motus_mux_commit(&s->mux, error) : motus_output_commit(&s->stream, error);
+    if (!status && s->recon) status = motus_writer_commit(&s->recon, error);
+    if (!status && s->stats) status = motus_stats_commit(&s->stats, &s->totals, &s->job, seconds, complete, error);
+    if (!status && s->mvs) status = motus_mvs_commit(&s->mvs, error);
+    return status;
+}
+
+static MotusStatus put_picture(Session *s, const MotusPicture *picture, double ssim, MotusError *error) {
+    MotusStatus status =
+        s->mux ? motus_mux_picture(s->mux, picture, error) : motus_output_write(s->stream, picture->data, picture->size, error);
+    if (!status && s->recon) status = motus_writer_put(s->recon, picture->recon, error);
+    if (!status && s->stats) status = motus_stats_picture(s->stats, &s->job, picture, ssim, error);
+    if (!status && s->mvs) status = motus_mvs_picture(s->mvs, picture, error);
+    return status;
+}
+
+// ---- The loop -----------------------------------------------------------------------------------------------------------------------------
+
+static MotusStatus push_pending(Session *s, MotusFrame *frame) {
+    Pending *p = motus_alloc(1, sizeof *p);
+    if (!p) return MOTUS_ERR_MEMORY;
+    p->frame = frame;
+    *s->last = p;
+    s->last = &p->next;
+    return MOTUS_OK;
+}
+
+static void pop_pending(Session *s) {
+    Pending *p = s->first;
+    if (!(s->first = p->next)) s->last = &s->first;
+    motus_frame_unref(&p->frame);
+    motus_free(p);
+}
+
+static MotusStatus finish_picture(Session *s, const MotusPicture *picture, MotusError *error) {
+    int wanted = !s->options->quiet || s->stats;
+    const MotusEncoderConfig *c = &s->job.config;
+    double ssim = wanted ? motus_plane_ssim(&s->first->frame->plane[0], &picture->recon->plane[0], c->width, c->height) : 0;
+    motus_totals_add(&s->totals, picture, ssim);
+    pop_pending(s);
+    char more[64];
+    snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB", motus_totals_kbps(&s->totals, &s->job),
+             motus_totals_psnr(&s->totals, &s->job, 0));
+    motus_progress_show(&s->progress, s->totals.frames, more);
+    return put_picture(s, picture, ssim, error);
+}
+
+// Sends a frame (NULL ends), which it takes over, and deals with all pictures that come back.
+static MotusStatus encode(Session *s, MotusFrame *frame, MotusError *error) {
+    MotusStatus status = motus_encoder_send(s->encoder, frame);
+    if (!status && frame) status = push_pending(s, frame);
+    if (status) {
+        motus_frame_unref(&frame);
+        return motus_fail(error, status, "encoder: %s", motus_status_text(status));
+    }
+    MotusPicture picture;
+    while (!(status = motus_encoder_receive(s->encoder, &picture)))
+        if ((status = finish_picture(s, &picture, error))) return status;
+    return status > 0 ? MOTUS_OK : motus_fail(error, status, "encoder: %s", motus_status_text(status));
+}
+
+static MotusStatus encode_all(Session *s, MotusError *error) {
+    MotusFrame *frame = NULL;
+    MotusStatus status = MOTUS_OK;
+    int64_t n = 0;
+    for (; !status && !(status = next_frame(s, n, &frame, error)); n++) {
+        status = encode(s, frame, error);
+        frame = NULL;
+    }
+    if (status != MOTUS_END) return status;
+    if (!n && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
+    if (!n) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode", motus_shown(s->options->input));
+    return encode(s, NULL, error);
+}
+
+static MotusStatus run(Session *s, double *seconds, MotusError *error) {
+    const MotusEncodeOptions *o = s->options;
+    MotusStatus status = open_input(s, error);
+    if (!status) status = motus_encoder_open(&s->encoder, &s->job.config, error);
+    if (status) return status;
+    s->job.backend = motus_encoder_backend(s->encoder);
+    s->job.level = motus_encoder_level(s->encoder);
+    if ((status = open_outputs(s, error))) return status;
+    int64_t total = motus_reader_info(s->reader)->frames;
+    if (total >= 0) total -= o->seek;
+    if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
+    s->progress = motus_progress_begin(total, o->quiet);
+    double start = motus_seconds();
+    status = encode_all(s, error);
+    *seconds = motus_seconds() - start;
+    motus_progress_end(&s->progress);
+    return status ? status : commit_outputs(s, *seconds, error);
+}
+
+static void close_session(Session *s) {
+    while (s->first) pop_pending(s);
+    motus_mvs_abandon(&s->mvs);
+    motus_stats_abandon(&s->stats);
+    motus_writer_abandon(&s->recon);
+    motus_mux_abandon(&s->mux);
+    motus_output_abandon(&s->stream);
+    motus_encoder_close(&s->encoder);
+    motus_reader_close(&s->reader);
+}
+
+int motus_encode_job(const MotusEncodeOptions *options) {
+    Session s = {.options = options, .job = {.input = options->input, .output = options->output}};
+    s.last = &s.first;
+    MotusError error = {0};
+    double seconds = 0;
+    MotusStatus status = run(&s, &seconds, &error);
+    if (status)
+        motus_failure(&error);
+    else if (s.cut)
+        motus_warn("%s (%lld whole frames encoded)", s.warning.text, (long long)s.totals.frames);
+    if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job, seconds);
+    close_session(&s);
+    if (motus_signal_caught() && status >= 0) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
+    return status || (s.cut && options->strict) ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+}

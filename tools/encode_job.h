@@ -1,0 +1,21 @@
+// One encode from input to finished files.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_ENCODE_JOB_H
+#define TOOLS_ENCODE_JOB_H
+
+#include "motus/encoder.h"
+
+typedef struct MotusEncodeOptions {
+    const char *input, *output;
+    const char *recon, *stats, *mvs; // NULL: not wanted
+    int size[2];                     // of headerless input, 0: not given
+    MotusRational fps;               // num 0: not given
+    int frames, seek;                // frames 0: all
+    int strict, quiet;
+    MotusEncoderConfig config; // size, rate and colours are taken from the input
+} MotusEncodeOptions;
+
+// Returns the exit status; prints errors, warnings, the live line and the summary on stderr.
+int motus_encode_job(const MotusEncodeOptions *options);
+
+#endif

@@ -1,0 +1,46 @@
+// The program motus: picks the subcommand.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <string.h>
+
+#include "motus/version.h"
+#include "tools/cmd.h"
+
+static const struct {
+    const char *name, *about;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"encode", "encode a sequence into an H.264 stream", motus_cmd_encode},
+    {"synth", "make a test sequence with known motion", motus_cmd_synth},
+    {"bench", "measure the speed of search and encoder", motus_cmd_bench},
+    {"info", "version, CPU, libraries and backends", motus_cmd_info},
+};
+
+#define N_COMMANDS (sizeof commands / sizeof *commands)
+
+static int help(void) {
+    printf("usage: motus COMMAND ...\n\nH.264 motion estimation and block encoding.\n\n");
+    for (unsigned i = 0; i < N_COMMANDS; i++) printf("  motus %-8s %s\n", commands[i].name, commands[i].about);
+    printf("\nFirst steps:\n"
+           "  motus synth test.y4m                      a sequence to try things on\n"
+           "  motus encode test.y4m -o test.264         encode it; any player opens the result\n"
+           "  motus encode film.mp4 -o film.264         other files are read where libavformat is built in\n"
+           "  motus COMMAND --help                      options and examples of each command\n");
+    return motus_flush_stdout();
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        motus_warn("a command is missing: encode, synth, bench or info (see motus --help)");
+        return MOTUS_EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return help();
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+        printf("motus %s\n", motus_version());
+        return motus_flush_stdout();
+    }
+    for (unsigned i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 1, argv + 1);
+    motus_warn("%s: no such command (see motus --help)", argv[1]);
+    return MOTUS_EXIT_USAGE;
+}

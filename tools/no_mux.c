@@ -1,0 +1,27 @@
+// Stands in for mux.c in builds without libavformat.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/error.h"
+#include "tools/mux.h"
+
+MotusStatus motus_mux_open(MotusMux **mux, const char *path, const MotusEncoderConfig *config, const uint8_t *headers,
+                           size_t size, MotusError *error) {
+    (void)config;
+    (void)headers;
+    (void)size;
+    *mux = NULL;
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: this build (without libavformat) writes .264 only", motus_shown(path));
+}
+
+// No mux was ever opened.
+MotusStatus motus_mux_picture(MotusMux *mux, const MotusPicture *picture, MotusError *error) {
+    (void)mux;
+    (void)picture;
+    return motus_fail(error, MOTUS_ERR_STATE, "no container is open");
+}
+
+MotusStatus motus_mux_commit(MotusMux **mux, MotusError *error) {
+    (void)mux;
+    return motus_fail(error, MOTUS_ERR_STATE, "no container is open");
+}
+
+void motus_mux_abandon(MotusMux **mux) { (void)mux; }

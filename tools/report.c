@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/report.h"
+
+#include "common/int_core.h"
+
+const char *motus_mb_kind_name(MotusMbKind kind) {
+    static const char *const names[MOTUS_MB_KINDS] = {"P_Skip", "P_16x16", "P_16x8",  "P_8x16",
+                                                      "P_8x8",  "I_4x4",   "I_16x16", "I_PCM"};
+    return names[kind];
+}
+
+const char *motus_sub_name(int sub) {
+    static const char *const names[4] = {"8x8", "8x4", "4x8", "4x4"};
+    return names[sub];
+}
+
+void motus_totals_add(MotusTotals *t, const MotusPicture *picture, double ssim) {
+    const MotusPictureStats *s = &picture->stats;
+    t->frames++;
+    t->i_frames += picture->type == 'I';
+    t->bytes += picture->size;
+    for (int k = 0; k < MOTUS_MB_KINDS; k++) t->mb[k] += s->mb[k];
+    for (int k = 0; k < 4; k++) t->sub[k] += s->sub[k];
+    t->bits_header += s->bits_header;
+    t->bits_mode += s->bits_mode;
+    t->bits_mv += s->bits_mv;
+    t->bits_luma += s->bits_luma;
+    t->bits_chroma += s->bits_chroma;
+    for (int c = 0; c < 3; c++) t->ssd[c] += s->ssd[c];
+    t->ssim += ssim;
+}
+
+static uint64_t samples(const MotusJob *job, int c) {
+    uint64_t w = (uint64_t)job->config.width, h = (uint64_t)job->config.height;
+    return c ? (w / 2) * (h / 2) : w * h;
+}
+
+double motus_totals_psnr(const MotusTotals *t, const MotusJob *job, int c) {
+    return t->frames ? motus_psnr(t->ssd[c], samples(job, c) * (uint64_t)t->frames) : 0;
+}
+
+double motus_totals_kbps(const MotusTotals *t, const MotusJob *job) {
+    if (!t->frames) return 0;
+    return 8e-3 * (double)t->bytes / (double)t->frames * job->config.fps.num / job->config.fps.den;
+}
+
+static double share(uint64_t part, uint64_t whole) { return whole ? 100.0 * (double)part / (double)whole : 0; }
+
+static void print_macroblocks(FILE *file, const MotusTotals *t) {
+    uint64_t all = 0, subs = 0;
+    for (int k = 0; k < MOTUS_MB_KINDS; k++) all += t->mb[k];
+    for (int k = 0; k < 4; k++) subs += t->sub[k];
+    fprintf(file, "macroblocks ");
+    for (int k = 0; k < MOTUS_MB_KINDS; k++)
+        fprintf(file, " %s %.1f%%", motus_mb_kind_name((MotusMbKind)k), share(t->mb[k], all));
+    fprintf(file, "\n");
+    if (!subs) return;
+    fprintf(file, "P_8x8 parts ");
+    for (int k = 0; k < 4; k++) fprintf(file, " %s %.1f%%", motus_sub_name(k), share(t->sub[k], subs));
+    fprintf(file, "\n");
+}
+
+static void print_bits(FILE *file, const MotusTotals *t) {
+    uint64_t bits = t->bytes * 8;
+    fprintf(file, "bits         luma %.1f%% chroma %.1f%% vectors %.1f%% modes %.1f%% headers %.1f%%\n",
+            share(t->bits_luma, bits), share(t->bits_chroma, bits), share(t->bits_mv, bits), share(t->bits_mode, bits),
+            share(t->bits_header, bits));
+}
+
+void motus_report_print(FILE *file, const MotusTotals *t, const MotusJob *job, double seconds) {
+    const MotusEncoderConfig *c = &job->config;
+    fprintf(file, "%s: %dx%d, %lld frames (%lld I), QP %d, level %d.%d, backend %s\n", job->output, c->width, c->height,
+            (long long)t->frames, (long long)t->i_frames, c->qp, job->level / 10, job->level % 10,
+            motus_backend_name(job->backend));
+    if (!t->frames) return;
+    fprintf(file, "size         %llu bytes, %.1f kb/s at %.5g frames/s\n", (unsigned long long)t->bytes,
+            motus_totals_kbps(t, job), (double)c->fps.num / c->fps.den);
+    fprintf(file, "quality      PSNR Y %.3f U %.3f V %.3f dB, SSIM %.5f\n", motus_totals_psnr(t, job, 0),
+            motus_totals_psnr(t, job, 1), motus_totals_psnr(t, job, 2), t->ssim / (double)t->frames);
+    print_macroblocks(file, t);
+    print_bits(file, t);
+    fprintf(file, "time         %.2f s, %.1f frames/s\n", seconds, seconds > 0 ? (double)t->frames / seconds : 0);
+}

@@ -1,0 +1,12 @@
+// Ctrl-C and its like end a job after the picture at hand; a closed pipe is an error of the write, not a death.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_SIGNALS_H
+#define TOOLS_SIGNALS_H
+
+// From now on SIGINT, SIGTERM and SIGHUP are noted (the second one of a kind kills) and SIGPIPE is ignored.
+void motus_signals_catch(void);
+
+// The number of the signal that came, 0 = none.
+int motus_signal_caught(void);
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/system.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/cpu.h"
+
+double motus_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void motus_cpu_name(char *text, size_t size) {
+    snprintf(text, size, "unknown CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    if (!file) return;
+    char line[256];
+    while (fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !colon) continue;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(text, size, "%s", colon + 1 + (colon[1] == ' '));
+        break;
+    }
+    fclose(file);
+}
+
+const char *motus_cpu_instructions(void) { return motus_cpu_flags() & MOTUS_CPU_AVX2 ? "avx2" : "c"; }
