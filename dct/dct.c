@@ -1,7 +1,8 @@
 // Plain C transforms and quantization: the truth the other versions are tested against.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "motus/dct.h"
+#include "dct/dct_internal.h"
 
+#include "common/cpu.h"
 #include "dct/dct_core.h"
 
 const uint8_t motus_zigzag4x4[16] = {0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15};
@@ -89,6 +90,9 @@ int motus_chroma_qp(int qp_luma, int offset) {
 static const MotusDctOps ops_c = {"c", forward4x4_c, forward16x16_c, forward8x8_c, quant4x4_c, dequant4x4_c, inverse4x4_add_c};
 
 const MotusDctOps *motus_dct_ops(int plain_c) {
+#if defined(__x86_64__)
+    if (!plain_c && motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_dct_ops_avx2;
+#endif
     (void)plain_c;
     return &ops_c;
 }
