@@ -42,6 +42,7 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     me->backend = backend;
     me->threads = motus_cpu_threads(config->threads);
     me->search = motus_search_mb();
+    me->refine = motus_refine_ops();
     me->pixel = motus_pixel_ops(!motus_cpu_flags());
     me->scratch_size = (motus_search_scratch(config->range) + 63) / 64 * 64;
     me->scratch = motus_alloc((size_t)me->threads, me->scratch_size);
@@ -93,7 +94,7 @@ static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefL
                       .range = me->config.range};
     MotusMbMotion motion;
     me->search(&job, &motion, scratch);
-    if (me->config.subpel != MOTUS_SUBPEL_FULL) motus_refine_mb(&job, me->config.subpel, me->pixel, &motion);
+    if (me->config.subpel != MOTUS_SUBPEL_FULL) motus_refine_mb(&job, me->config.subpel, me->refine, me->pixel, &motion);
     store(field, mb, job.modes, &motion);
 }
 

@@ -6,6 +6,7 @@
 #include "me/me_internal.h"
 #include "me/pixel.h"
 #include "me/predict.h"
+#include "me/refine.h"
 #include "me/search.h"
 
 struct MotusMe {
@@ -13,6 +14,7 @@ struct MotusMe {
     MotusBackend backend; // never AUTO
     int threads;
     MotusSearchMb search;
+    const MotusRefineOps *refine;
     const MotusPixelOps *pixel;
     MotusRefLuma ref;    // made ready by motus_me_search
     MotusPlane cur;      // whole MBs; used when the size is no multiple of 16

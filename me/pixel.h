@@ -20,5 +20,6 @@ typedef struct MotusPixelOps {
 
 // The fastest table this CPU runs; the plain C one with plain_c != 0.
 const MotusPixelOps *motus_pixel_ops(int plain_c);
+extern const MotusPixelOps motus_pixel_ops_avx2;
 
 #endif

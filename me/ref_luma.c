@@ -9,10 +9,9 @@
 #include "me/luma_ops.h"
 
 #define MARGIN 32 // beyond the border: the six taps reach 3 samples out, and vector code may read (never use) up to a vector more
-#define SLICE 512 // samples of a row filtered at once: the sums stay in the L1 cache
 
 static void half_row_c(const uint8_t *const row[6], uint8_t *b, uint8_t *h, uint8_t *j, int n) {
-    int16_t sum[SLICE + 5]; // vertical six-tap sums of columns -2 .. n + 2
+    int16_t sum[MOTUS_LUMA_SLICE + 5]; // vertical six-tap sums of columns -2 .. n + 2
     const uint8_t *g = row[2];
     for (int x = -2; x < n + 3; x++)
         sum[x + 2] = (int16_t)motus_six_tap(row[0][x], row[1][x], row[2][x], row[3][x], row[4][x], row[5][x]);
@@ -31,7 +30,12 @@ static void average_c(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *p, cons
 
 static const MotusLumaOps luma_ops_c = {half_row_c, average_c};
 
-const MotusLumaOps *motus_luma_ops(void) { return &luma_ops_c; }
+const MotusLumaOps *motus_luma_ops(void) {
+#if defined(__x86_64__)
+    if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_luma_ops_avx2;
+#endif
+    return &luma_ops_c;
+}
 
 MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height) {
     if (!ref || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
@@ -44,6 +48,11 @@ MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height) {
     if (!ref->memory) return MOTUS_ERR_MEMORY;
     for (int k = 0; k < 4; k++)
         ref->plane[k] = ref->memory + (size_t)k * plane_size + MOTUS_REF_PAD * ref->stride + MOTUS_REF_PAD + MARGIN;
+    for (int i = 0; i < 16; i++) {
+        MotusQuarterTap tap[2];
+        motus_quarter_taps(i & 3, i >> 2, tap);
+        for (int k = 0; k < 2; k++) ref->tap[i][k] = (ptrdiff_t)(tap[k].plane * plane_size) + tap[k].y * ref->stride + tap[k].x;
+    }
     ref->ops = motus_luma_ops();
     return MOTUS_OK;
 }
@@ -66,12 +75,12 @@ static void copy_row(const MotusRefLuma *ref, const MotusPlane *luma, int y) {
 // Row y of the half planes over the whole border.
 static void filter_row(const MotusRefLuma *ref, int y) {
     int last = ref->height + MOTUS_REF_PAD - 1;
-    for (int x = -MOTUS_REF_PAD; x < ref->width + MOTUS_REF_PAD; x += SLICE) {
+    for (int x = -MOTUS_REF_PAD; x < ref->width + MOTUS_REF_PAD; x += MOTUS_LUMA_SLICE) {
         const uint8_t *row[6];
         for (int i = 0; i < 6; i++) row[i] = ref->plane[0] + motus_clip(-MOTUS_REF_PAD, last, y + i - 2) * ref->stride + x;
         ptrdiff_t at = y * ref->stride + x;
         ref->ops->half_row(row, ref->plane[1] + at, ref->plane[2] + at, ref->plane[3] + at,
-                           motus_min(SLICE, ref->width + MOTUS_REF_PAD - x));
+                           motus_min(MOTUS_LUMA_SLICE, ref->width + MOTUS_REF_PAD - x));
     }
 }
 
@@ -85,18 +94,23 @@ void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_ha
     for (int y = first; y < end; y++) filter_row(ref, y);
 }
 
-const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h, uint8_t *dst,
-                                    ptrdiff_t *stride) {
+void motus_ref_luma_taps(const MotusRefLuma *ref, int x, int y, MotusMv mv, const uint8_t *tap[2]) {
     // From 8 samples outside on, a block of up to 16 samples, its right neighbour and the six taps see only repeated samples.
     int px = motus_clip(-24, ref->width + 8, x + (mv.x >> 2)), py = motus_clip(-24, ref->height + 8, y + (mv.y >> 2));
-    MotusQuarterTap tap[2];
-    motus_quarter_taps(mv.x & 3, mv.y & 3, tap);
-    const uint8_t *p = ref->plane[tap[0].plane] + (py + tap[0].y) * ref->stride + px + tap[0].x;
-    const uint8_t *q = ref->plane[tap[1].plane] + (py + tap[1].y) * ref->stride + px + tap[1].x;
-    if (p == q) {
+    const uint8_t *full = ref->plane[0] + py * ref->stride + px;
+    const ptrdiff_t *offset = ref->tap[(mv.y & 3) * 4 + (mv.x & 3)];
+    tap[0] = full + offset[0];
+    tap[1] = full + offset[1];
+}
+
+const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h, uint8_t *dst,
+                                    ptrdiff_t *stride) {
+    const uint8_t *tap[2];
+    motus_ref_luma_taps(ref, x, y, mv, tap);
+    if (tap[0] == tap[1]) {
         *stride = ref->stride;
-        return p;
+        return tap[0];
     }
-    ref->ops->average(dst, *stride, p, q, ref->stride, w, h);
+    ref->ops->average(dst, *stride, tap[0], tap[1], ref->stride, w, h);
     return dst;
 }

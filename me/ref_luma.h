@@ -15,6 +15,8 @@ typedef struct MotusRefLuma {
     ptrdiff_t stride;
     uint8_t *plane[4];
     uint8_t *memory;
+    // Of position (mv.y & 3) * 4 + (mv.x & 3): offsets from plane[0] to the two samples that are averaged, equal where one is enough.
+    ptrdiff_t tap[16][2];
     const struct MotusLumaOps *ops; // row functions this CPU runs, set by alloc
 } MotusRefLuma;
 
@@ -29,5 +31,9 @@ void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_ha
 // Writes dst, and returns where the samples are: dst, or straight into a plane when mv needs no averaging (*stride tells the row distance).
 const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h, uint8_t *dst,
                                     ptrdiff_t *stride);
+
+// The same without averaging: where the two taps of the block's first sample are (rows ref->stride apart); the prediction is
+// (tap[0][i] + tap[1][i] + 1) >> 1, and both are the same pointer where nothing is averaged. Serves any part of a 16x16 block at (x, y).
+void motus_ref_luma_taps(const MotusRefLuma *ref, int x, int y, MotusMv mv, const uint8_t *tap[2]);
 
 #endif

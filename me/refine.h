@@ -6,9 +6,29 @@
 #include "me/pixel.h"
 #include "me/search.h"
 
+// The current MB as SATDs want it.
+typedef struct MotusRefineCur {
+    int16_t pairs[16][16]; // per row: what motus_pairs_avx2 makes of its samples; filled and used by AVX2 only
+    const uint8_t *samples;
+    ptrdiff_t stride;
+} MotusRefineCur;
+
+typedef struct MotusRefineOps {
+    void (*prepare)(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t stride);
+    // SATDs of all 41 blocks against (tap[0][i] + tap[1][i] + 1) >> 1 (rows `stride` apart). Only the rows of 4x4 blocks in the mask `rows`
+    // are looked at; sums of blocks that reach into other rows are meaningless.
+    void (*satd)(const MotusRefineCur *cur, const uint8_t *const tap[2], ptrdiff_t stride, unsigned rows,
+                 uint32_t sum[MOTUS_BLOCKS]);
+} MotusRefineOps;
+
+// The fastest table this CPU runs (see motus_cpu_flags).
+const MotusRefineOps *motus_refine_ops(void);
+extern const MotusRefineOps motus_refine_ops_avx2;
+
 // Starting from motion->mv (integer), each block of job->modes looks at its eight half-sample neighbours, then at the eight quarter-sample
 // neighbours of the best so far (unless subpel is MOTUS_SUBPEL_HALF), by SATD + vector cost. The centre wins ties, then the first in raster
 // order of (dy, dx). Writes mv, cost (over SATD) and sad.
-void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusPixelOps *pixel, MotusMbMotion *motion);
+void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, const MotusPixelOps *pixel,
+                     MotusMbMotion *motion);
 
 #endif
