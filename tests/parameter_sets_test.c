@@ -291,4 +291,4 @@ static const MotusTest tests[] = {{"sps_reads_back", sps_reads_back},
                                   {"emulation_prevention", emulation_prevention},
                                   {0}};
 
-int main(int argc, char **argv) { return motus_test_main("headers", tests, argc, argv); }
+int main(int argc, char **argv) { return motus_test_main("parameter_sets", tests, argc, argv); }
