@@ -45,7 +45,6 @@ static MotusStatus take_names(MotusMux *mux, const char *path, MotusError *error
 static void describe(AVCodecParameters *p, const MotusEncoderConfig *c) {
     p->codec_type = AVMEDIA_TYPE_VIDEO;
     p->codec_id = AV_CODEC_ID_H264;
-    p->profile = FF_PROFILE_H264_CONSTRAINED_BASELINE;
     p->format = AV_PIX_FMT_YUV420P;
     p->width = c->width;
     p->height = c->height;
