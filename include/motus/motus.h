@@ -7,6 +7,7 @@
 #include "motus/dct.h"
 #include "motus/dct8x8.h"
 #include "motus/encoder.h"
+#include "motus/filter.h"
 #include "motus/frame.h"
 #include "motus/me.h"
 #include "motus/status.h"

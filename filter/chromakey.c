@@ -1,0 +1,130 @@
+// Chroma key and colour conversion on the CPU.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/cpu.h"
+#include "filter/key_rows.h"
+
+const MotusKeyOps motus_key_ops_c = {split, join, weights, unspill, mix, from_yuv};
+
+static const MotusKeyOps *choose_ops(const MotusExec *exec) {
+#if defined(__x86_64__)
+    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_key_ops_avx2;
+#endif
+    (void)exec;
+    return &motus_key_ops_c;
+}
+
+static void key_rgb_row(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, int width, const MotusKey *key,
+                        const MotusKeyOps *ops) {
+    for (int x = 0; x < width; x += KEY_CHUNK) {
+        int n = motus_min(KEY_CHUNK, width - x);
+        MotusKeyPixels front, back;
+        uint8_t weight[KEY_CHUNK];
+        ops->split(&front, fg + 3 * x, n);
+        ops->split(&back, bg + 3 * x, n);
+        ops->weights(weight, &front, n, key);
+        if (key->spill) ops->unspill(&front, n, key);
+        for (int c = 0; c < 3; c++) ops->mix(front.c[c], front.c[c], back.c[c], weight, n);
+        ops->join(dst + 3 * x, &front, n);
+    }
+}
+
+MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, const MotusPlane *bg, const MotusKeyConfig *config,
+                            const MotusExec *exec) {
+    MotusKey key;
+    if (!motus_planes_match(dst, fg) || !motus_planes_match(fg, bg) || fg->width % 3 || motus_key_prepare(&key, config))
+        return MOTUS_ERR_ARGUMENT;
+    const MotusKeyOps *ops = choose_ops(exec);
+    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < fg->height; y++)
+        key_rgb_row(dst->data + y * dst->stride, fg->data + y * fg->stride, bg->data + y * bg->stride, fg->width / 3, &key, ops);
+    return MOTUS_OK;
+}
+
+// The chroma samples of two luma rows (or the last one): weights are the means of the rows' weights.
+static void mix_chroma(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg, int x, int y, int n,
+                       const uint8_t weight[2][KEY_CHUNK], const MotusKey *key) {
+    int second = 2 * y + 1 < fg->height;
+    for (int i = 0; i < (n + 1) / 2; i++) {
+        int right = 2 * i + 1 < n ? 2 * i + 1 : 2 * i;
+        int w = (weight[0][2 * i] + weight[0][right] + weight[second][2 * i] + weight[second][right] + 2) >> 2;
+        uint8_t *out[2];
+        int in[2], back[2];
+        for (int p = 0; p < 2; p++) {
+            in[p] = fg->plane[1 + p].data[y * fg->plane[1 + p].stride + x / 2 + i];
+            back[p] = bg->plane[1 + p].data[y * bg->plane[1 + p].stride + x / 2 + i];
+            out[p] = dst->plane[1 + p].data + y * dst->plane[1 + p].stride + x / 2 + i;
+        }
+        if (key->spill) motus_key_unspill_chroma(&in[0], &in[1], key);
+        for (int p = 0; p < 2; p++) *out[p] = motus_key_mix(in[p], back[p], w);
+    }
+}
+
+// Luma rows 2 y and 2 y + 1 and chroma row y.
+static void key_frame_rows(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg, int y, const MotusKey *key,
+                           const MotusKeyOps *ops) {
+    const MotusPlane *p = fg->plane;
+    for (int x = 0; x < fg->width; x += KEY_CHUNK) {
+        int n = motus_min(KEY_CHUNK, fg->width - x), rows = motus_min(2, fg->height - 2 * y);
+        uint8_t weight[2][KEY_CHUNK];
+        for (int r = 0; r < rows; r++) {
+            MotusKeyPixels rgb;
+            ops->from_yuv(&rgb, p[0].data + (2 * y + r) * p[0].stride + x, p[1].data + y * p[1].stride + x / 2,
+                          p[2].data + y * p[2].stride + x / 2, n, &key->matrix);
+            ops->weights(weight[r], &rgb, n, key);
+        }
+        for (int r = 0; r < rows; r++)
+            ops->mix(dst->plane[0].data + (2 * y + r) * dst->plane[0].stride + x, p[0].data + (2 * y + r) * p[0].stride + x,
+                     bg->plane[0].data + (2 * y + r) * bg->plane[0].stride + x, weight[r], n);
+        mix_chroma(dst, fg, bg, x, y, n, (const uint8_t(*)[KEY_CHUNK])weight, key);
+    }
+}
+
+MotusStatus motus_key_frame(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg, const MotusKeyConfig *config,
+                            const MotusExec *exec) {
+    MotusKey key;
+    if (!motus_frames_match(dst, fg) || !motus_frames_match(fg, bg) || motus_key_prepare(&key, config)) return MOTUS_ERR_ARGUMENT;
+    const MotusKeyOps *ops = choose_ops(exec);
+    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < (fg->height + 1) / 2; y++) key_frame_rows(dst, fg, bg, y, &key, ops);
+    return MOTUS_OK;
+}
+
+MotusStatus motus_rgb24_to_frame(MotusFrame *dst, const MotusPlane *src, int matrix_709, int full_range, const MotusExec *exec) {
+    if (!dst || !src || !src->data || src->width != 3 * dst->width || src->height != dst->height) return MOTUS_ERR_ARGUMENT;
+    MotusYuvMatrix m = motus_yuv_matrix(matrix_709, full_range);
+    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < (dst->height + 1) / 2; y++)
+        for (int x = 0; x < (dst->width + 1) / 2; x++) {
+            int sum[3] = {0};
+            for (int k = 0; k < 4; k++) {
+                int px = motus_min(2 * x + (k & 1), dst->width - 1), py = motus_min(2 * y + (k >> 1), dst->height - 1);
+                const uint8_t *c = src->data + py * src->stride + 3 * px;
+                dst->plane[0].data[py * dst->plane[0].stride + px] = motus_rgb_to_y(c[0], c[1], c[2], &m);
+                for (int i = 0; i < 3; i++) sum[i] += c[i];
+            }
+            dst->plane[1].data[y * dst->plane[1].stride + x] = motus_rgb4_to_cb(sum[0], sum[1], sum[2], &m);
+            dst->plane[2].data[y * dst->plane[2].stride + x] = motus_rgb4_to_cr(sum[0], sum[1], sum[2], &m);
+        }
+    return MOTUS_OK;
+}
+
+MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int matrix_709, int full_range, const MotusExec *exec) {
+    if (!dst || !src || !dst->data || dst->width != 3 * src->width || dst->height != src->height) return MOTUS_ERR_ARGUMENT;
+    MotusYuvMatrix m = motus_yuv_matrix(matrix_709, full_range);
+    const MotusKeyOps *ops = choose_ops(exec);
+    const MotusPlane *p = src->plane;
+    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < src->height; y++)
+        for (int x = 0; x < src->width; x += KEY_CHUNK) {
+            MotusKeyPixels rgb;
+            int n = motus_min(KEY_CHUNK, src->width - x);
+            ops->from_yuv(&rgb, p[0].data + y * p[0].stride + x, p[1].data + y / 2 * p[1].stride + x / 2,
+                          p[2].data + y / 2 * p[2].stride + x / 2, n, &m);
+            ops->join(dst->data + y * dst->stride + 3 * x, &rgb, n);
+        }
+    return MOTUS_OK;
+}

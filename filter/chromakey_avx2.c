@@ -1,0 +1,5 @@
+// Chroma key rows for AVX2: the compiler's vectorizer over the same bodies.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "filter/key_rows.h"
+
+const MotusKeyOps motus_key_ops_avx2 = {split, join, weights, unspill, mix, from_yuv};

@@ -1,0 +1,206 @@
+// Histogram equalization on the CPU: counting, curves, mapping; global, or by tiles with a clip limit; curves smoothed over time.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "filter/equalize.h"
+
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/cpu.h"
+
+struct MotusEqualizer {
+    MotusEqualizeConfig config;
+    MotusTileGrid grid;
+    int started;             // `smooth` and `before` hold a picture
+    uint32_t (*counts)[256]; // of each tile
+    uint16_t (*smooth)[256]; // curve of each tile, 8 fraction bits
+    uint8_t (*curves)[256];  // rounded: what pictures are mapped by
+    uint32_t before[256];    // histogram of the picture before
+    MotusTilePlace *columns; // of each column
+};
+
+// Adds the samples of a rectangle to counts; four arrays take turns so that equal neighbours do not wait for each other.
+static void count_rows(uint32_t counts[256], const uint8_t *row, ptrdiff_t stride, int width, int height) {
+    uint32_t part[4][256] = {{0}};
+    for (int y = 0; y < height; y++, row += stride) {
+        int x = 0;
+        for (; x + 8 <= width; x += 8) {
+            uint64_t v;
+            memcpy(&v, row + x, 8);
+            for (int k = 0; k < 8; k++) part[k & 3][v >> (8 * k) & 255]++;
+        }
+        for (; x < width; x++) part[0][row[x]]++;
+    }
+    for (int k = 0; k < 256; k++) counts[k] += part[0][k] + part[1][k] + part[2][k] + part[3][k];
+}
+
+void motus_histogram(uint32_t counts[256], const MotusPlane *plane, const MotusExec *exec) {
+    int threads = motus_cpu_threads(exec ? exec->threads : 0), strips = motus_min(threads, plane->height);
+    memset(counts, 0, 256 * sizeof *counts);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int s = 0; s < strips; s++) {
+        uint32_t own[256] = {0};
+        int from = (int)((int64_t)plane->height * s / strips), to = (int)((int64_t)plane->height * (s + 1) / strips);
+        count_rows(own, plane->data + from * plane->stride, plane->stride, plane->width, to - from);
+#pragma omp critical(motus_histogram)
+        for (int k = 0; k < 256; k++) counts[k] += own[k];
+    }
+}
+
+void motus_equalize_curve(uint8_t curve[256], const uint32_t counts[256]) {
+    uint32_t total = 0, sum = 0;
+    for (int k = 0; k < 256; k++) total += counts[k];
+    for (int k = 0; k < 256; k++) {
+        sum += counts[k];
+        curve[k] = total ? motus_curve_value(sum, total) : (uint8_t)k;
+    }
+}
+
+void motus_map_row_c(uint8_t *dst, const uint8_t *src, int n, const uint8_t curve[256]) {
+    for (int x = 0; x < n; x++) dst[x] = curve[src[x]];
+}
+
+void motus_plane_map(MotusPlane *dst, const MotusPlane *src, const uint8_t curve[256], const MotusExec *exec) {
+    void (*map_row)(uint8_t *, const uint8_t *, int, const uint8_t[256]) = motus_map_row_c;
+#if defined(__x86_64__)
+    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) map_row = motus_map_row_avx2;
+#endif
+    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < src->height; y++) map_row(dst->data + y * dst->stride, src->data + y * src->stride, src->width, curve);
+}
+
+MotusEqualizeConfig motus_equalize_config_default(void) { return (MotusEqualizeConfig){1, 1, 0, 0}; }
+MotusEqualizeConfig motus_equalize_config_clahe(void) { return (MotusEqualizeConfig){8, 8, 512, 0}; }
+
+MotusStatus motus_equalize_grid(MotusTileGrid *grid, const MotusEqualizeConfig *config, int width, int height) {
+    if (!config || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+    if (config->tiles_x < 1 || config->tiles_x > MOTUS_EQUALIZE_MAX_TILES || config->tiles_y < 1 ||
+        config->tiles_y > MOTUS_EQUALIZE_MAX_TILES)
+        return MOTUS_ERR_ARGUMENT;
+    if (config->clip_q8 < 0 || config->clip_q8 > 65536 || config->smooth_q8 < 0 || config->smooth_q8 > 255)
+        return MOTUS_ERR_ARGUMENT;
+    int tile_w = (width + config->tiles_x - 1) / config->tiles_x, tile_h = (height + config->tiles_y - 1) / config->tiles_y;
+    *grid = (MotusTileGrid){width, height, tile_w, tile_h, (width + tile_w - 1) / tile_w, (height + tile_h - 1) / tile_h};
+    return MOTUS_OK;
+}
+
+MotusStatus motus_equalizer_open(MotusEqualizer **equalizer, const MotusEqualizeConfig *config, int width, int height) {
+    MotusTileGrid grid;
+    if (!equalizer || motus_equalize_grid(&grid, config, width, height)) return MOTUS_ERR_ARGUMENT;
+    *equalizer = NULL;
+    MotusEqualizer *e = motus_alloc(1, sizeof *e);
+    if (!e) return MOTUS_ERR_MEMORY;
+    size_t tiles = (size_t)grid.nx * (size_t)grid.ny;
+    e->config = *config, e->grid = grid;
+    e->counts = motus_alloc(tiles, sizeof *e->counts);
+    e->smooth = motus_alloc(tiles, sizeof *e->smooth);
+    e->curves = motus_alloc(tiles, sizeof *e->curves);
+    e->columns = motus_alloc((size_t)width, sizeof *e->columns);
+    if (!e->counts || !e->smooth || !e->curves || !e->columns) {
+        motus_equalizer_close(&e);
+        return MOTUS_ERR_MEMORY;
+    }
+    for (int x = 0; x < width; x++) e->columns[x] = motus_tile_place(x, grid.tile_w, grid.nx);
+    *equalizer = e;
+    return MOTUS_OK;
+}
+
+void motus_equalizer_close(MotusEqualizer **equalizer) {
+    if (!equalizer || !*equalizer) return;
+    motus_free((*equalizer)->counts);
+    motus_free((*equalizer)->smooth);
+    motus_free((*equalizer)->curves);
+    motus_free((*equalizer)->columns);
+    motus_free(*equalizer);
+    *equalizer = NULL;
+}
+
+const uint8_t (*motus_equalizer_curves(const MotusEqualizer *equalizer, int *tiles))[256] {
+    if (tiles) *tiles = equalizer->grid.nx * equalizer->grid.ny;
+    return (const uint8_t(*)[256])equalizer->curves;
+}
+
+static void count_tiles(MotusEqualizer *e, const MotusPlane *src, const MotusExec *exec) {
+    const MotusTileGrid *g = &e->grid;
+    if (g->nx * g->ny == 1) {
+        motus_histogram(e->counts[0], src, exec);
+        return;
+    }
+    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < g->nx * g->ny; t++) {
+        int x = t % g->nx * g->tile_w, y = t / g->nx * g->tile_h;
+        memset(e->counts[t], 0, sizeof e->counts[t]);
+        count_rows(e->counts[t], src->data + y * src->stride + x, src->stride, motus_min(g->tile_w, g->width - x),
+                   motus_min(g->tile_h, g->height - y));
+    }
+}
+
+// Whether smoothing must start anew: first picture, or a cut. Keeps the picture's histogram for the next one.
+static int starts_anew(MotusEqualizer *e) {
+    uint64_t difference = 0;
+    for (int k = 0; k < 256; k++) {
+        uint32_t n = 0;
+        for (int t = 0; t < e->grid.nx * e->grid.ny; t++) n += e->counts[t][k];
+        difference += n > e->before[k] ? n - e->before[k] : e->before[k] - n;
+        e->before[k] = n;
+    }
+    int anew = !e->started || motus_curve_is_cut(difference, (uint32_t)e->grid.width * (uint32_t)e->grid.height);
+    e->started = 1;
+    return anew;
+}
+
+static void clip_counts(uint32_t counts[256], uint32_t total, int clip_q8) {
+    uint32_t limit = motus_clip_limit(total, clip_q8), excess = 0;
+    if (!limit) return;
+    for (int k = 0; k < 256; k++) excess += counts[k] > limit ? counts[k] - limit : 0;
+    MotusClip clip = motus_clip_share(limit, excess);
+    for (int k = 0; k < 256; k++) counts[k] = motus_clip_bin(counts[k], k, &clip);
+}
+
+static void update_curves(MotusEqualizer *e) {
+    int anew = starts_anew(e);
+    for (int t = 0; t < e->grid.nx * e->grid.ny; t++) {
+        uint32_t total = 0;
+        for (int k = 0; k < 256; k++) total += e->counts[t][k];
+        clip_counts(e->counts[t], total, e->config.clip_q8);
+        uint8_t now[256];
+        motus_equalize_curve(now, e->counts[t]);
+        for (int k = 0; k < 256; k++) {
+            e->smooth[t][k] = motus_curve_smooth(e->smooth[t][k], now[k], anew ? 0 : e->config.smooth_q8);
+            e->curves[t][k] = motus_curve_round(e->smooth[t][k]);
+        }
+    }
+}
+
+static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane *src, const MotusExec *exec) {
+    const MotusTileGrid *g = &e->grid;
+    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < g->height; y++) {
+        MotusTilePlace row = motus_tile_place(y, g->tile_h, g->ny);
+        const uint8_t(*top)[256] = (const uint8_t(*)[256])e->curves + row.a * g->nx;
+        const uint8_t(*bottom)[256] = (const uint8_t(*)[256])e->curves + row.b * g->nx;
+        const uint8_t *in = src->data + y * src->stride;
+        uint8_t *out = dst->data + y * dst->stride;
+        for (int x = 0; x < g->width; x++) {
+            MotusTilePlace c = e->columns[x];
+            uint8_t v = in[x];
+            out[x] = motus_tile_mix(top[c.a][v], top[c.b][v], bottom[c.a][v], bottom[c.b][v], c.weight, row.weight);
+        }
+    }
+}
+
+MotusStatus motus_equalizer_run(MotusEqualizer *equalizer, MotusPlane *dst, const MotusPlane *src, const MotusExec *exec) {
+    if (!equalizer || !dst || !src || !dst->data || !src->data) return MOTUS_ERR_ARGUMENT;
+    const MotusTileGrid *g = &equalizer->grid;
+    if (src->width != g->width || src->height != g->height || dst->width != g->width || dst->height != g->height)
+        return MOTUS_ERR_ARGUMENT;
+    count_tiles(equalizer, src, exec);
+    update_curves(equalizer);
+    if (g->nx * g->ny == 1)
+        motus_plane_map(dst, src, equalizer->curves[0], exec);
+    else
+        map_tiles(equalizer, dst, src, exec);
+    return MOTUS_OK;
+}

@@ -1,0 +1,39 @@
+// Row functions below the chroma key (plain C and AVX2), and the checks that the CUDA version shares.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef FILTER_KEY_H
+#define FILTER_KEY_H
+
+#include "filter/key_core.h"
+
+enum { KEY_CHUNK = 128 }; // pixels handled at once, even
+
+// r, g, b of up to KEY_CHUNK pixels.
+typedef struct MotusKeyPixels {
+    _Alignas(32) uint8_t c[3][KEY_CHUNK];
+} MotusKeyPixels;
+
+// n <= KEY_CHUNK pixels each.
+typedef struct MotusKeyOps {
+    void (*split)(MotusKeyPixels *dst, const uint8_t *rgb, int n);
+    void (*join)(uint8_t *rgb, const MotusKeyPixels *src, int n);
+    void (*weights)(uint8_t *weight, const MotusKeyPixels *pixels, int n, const MotusKey *key);
+    void (*unspill)(MotusKeyPixels *pixels, int n, const MotusKey *key);
+    void (*mix)(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint8_t *weight, int n);
+    void (*from_yuv)(MotusKeyPixels *dst, const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int n,
+                     const MotusYuvMatrix *matrix);
+} MotusKeyOps;
+
+extern const MotusKeyOps motus_key_ops_c;
+#if defined(__x86_64__)
+extern const MotusKeyOps motus_key_ops_avx2;
+#endif
+
+// MOTUS_ERR_ARGUMENT: a parameter out of range.
+MotusStatus motus_key_prepare(MotusKey *key, const MotusKeyConfig *config);
+MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range);
+
+// Whether planes and frames are there and of one size.
+int motus_planes_match(const MotusPlane *a, const MotusPlane *b);
+int motus_frames_match(const MotusFrame *a, const MotusFrame *b);
+
+#endif

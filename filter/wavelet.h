@@ -1,0 +1,28 @@
+// Row functions below the wavelet transform: plain C and AVX2.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef FILTER_WAVELET_H
+#define FILTER_WAVELET_H
+
+#include "filter/wavelet_core.h"
+
+typedef struct MotusWaveletOps {
+    // n outputs each from 2 n + 2 extended samples.
+    void (*split)(float *low, float *high, const float *row, int n);
+    // The same along y: n columns of four rows.
+    void (*split_rows)(float *low, float *high, const float *const row[4], int n);
+    // 2 n samples from n + 1 coefficients each, the first of which is the one before.
+    void (*merge)(float *out, const float *low, const float *high, int n);
+    // Along y: two rows of n columns from low-pass rows (before, at) and high-pass rows.
+    void (*merge_rows)(float *even, float *odd, const float *const low[2], const float *const high[2], int n);
+    void (*to_float)(float *dst, const uint8_t *src, int n);
+    void (*to_sample)(uint8_t *dst, const float *src, int n); // rounded to nearest, clipped
+    void (*shrink)(float *row, int n, float threshold);
+    void (*quantize)(int16_t *dst, const float *src, int n, float scale);
+} MotusWaveletOps;
+
+extern const MotusWaveletOps motus_wavelet_ops_c;
+#if defined(__x86_64__)
+extern const MotusWaveletOps motus_wavelet_ops_avx2;
+#endif
+
+#endif
