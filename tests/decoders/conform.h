@@ -1,0 +1,28 @@
+// Encodes a few frames, then holds the stream against everything that can be known of it: the encoder's own figures, the level's limits,
+// and the reconstruction against independent decoders.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_DECODERS_CONFORM_H
+#define TESTS_DECODERS_CONFORM_H
+
+#include "motus/encoder.h"
+#include "tests/decoders/parse.h"
+
+typedef struct MotusCoded {
+    uint8_t *data; // the whole byte stream
+    size_t size;
+    MotusFrame **recon; // of each picture
+    int pictures;
+    int level;
+    MotusPictureStats stats; // summed up over the pictures
+    char failure[320];       // the first thing found wrong; empty while all is well
+} MotusCoded;
+
+// Encodes frames[0..n-1] (not changed) and checks what the encoder reports. Free with motus_coded_free in every case.
+void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, MotusFrame *const *frames, int n);
+
+// Parses the stream (counting into *coverage) and decodes it with every decoder.
+void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage);
+
+void motus_coded_free(MotusCoded *coded);
+
+#endif

@@ -1,0 +1,46 @@
+// Two independent H.264 decoders behind one interface, strict and loud: whatever they complain about is counted.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_DECODERS_DECODERS_H
+#define TESTS_DECODERS_DECODERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "motus/frame.h"
+
+// What a decoder said of a stream.
+typedef struct MotusDecodeReport {
+    int pictures;    // that came out
+    int complaints;  // warnings, errors, bad return codes
+    char first[200]; // the first of them
+} MotusDecodeReport;
+
+// Gets each decoded picture in output order: the visible part of its three planes, valid during the call.
+typedef void (*MotusDecodedPicture)(void *context, int number, const MotusPlane plane[3]);
+
+// Decodes a whole byte stream (Annex B).
+typedef void (*MotusDecode)(const uint8_t *data, size_t size, MotusDecodedPicture picture, void *context,
+                            MotusDecodeReport *report);
+
+void motus_decode_libavcodec(const uint8_t *data, size_t size, MotusDecodedPicture picture, void *context,
+                             MotusDecodeReport *report);
+void motus_decode_openh264(const uint8_t *data, size_t size, MotusDecodedPicture picture, void *context,
+                           MotusDecodeReport *report);
+
+typedef struct MotusDecoder {
+    const char *name;
+    MotusDecode decode;
+} MotusDecoder;
+enum { MOTUS_DECODERS = 2 };
+extern const MotusDecoder motus_decoders[MOTUS_DECODERS];
+
+// Counts a complaint and keeps the first one's text (one line).
+void motus_decode_complain(MotusDecodeReport *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Length of the first access unit of a byte stream (7.4.1.2.3): up to the first NAL unit of the next picture. 0 at the end.
+size_t motus_access_unit(const uint8_t *data, size_t size);
+
+// Offset of the next NAL unit's first byte (after its start code) from `from` on; *start is that of the start code. Returns size when there is none.
+size_t motus_next_nal(const uint8_t *data, size_t size, size_t from, size_t *start);
+
+#endif
