@@ -34,6 +34,11 @@ static int64_t read_planes(MotusSource *source, MotusFrame *frame) {
 }
 
 MotusStatus motus_picture_read(MotusReader *reader, MotusFrame **frame, MotusError *error) {
+    int64_t left = reader->source->size - motus_source_position(reader->source);
+    if (reader->source->size >= 0 && left < motus_picture_bytes(&reader->info)) { // no memory for what cannot come
+        motus_source_skip(reader->source, left);
+        return cut_picture(reader, reader->number, left > 0 ? left : 0, error);
+    }
     MotusFrame *f = NULL;
     MotusStatus status = motus_frame_alloc(&f, reader->info.width, reader->info.height);
     if (status) return motus_fail(error, status, "%s: out of memory", reader->name);

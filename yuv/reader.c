@@ -45,15 +45,18 @@ static MotusStatus open_raw(MotusReader *reader, const MotusReaderOptions *optio
 
 // The kind is found by content, then by the name. With a size, whatever is no file (a pipe) is headerless.
 static MotusStatus open_kind(MotusReader *reader, const char *path, const MotusReaderOptions *options, MotusError *error) {
+    MotusStatus status = check_options(options, error);
+    if (status) return status;
     if (!reader->source) return motus_media_open(reader, path, options->threads, error);
     const size_t magic = strlen(MOTUS_Y4M_MAGIC);
     size_t have = motus_source_peek(reader->source, magic, -1);
     if (reader->source->error) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(reader->source->error));
     if (!have) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", reader->name);
-    if (ends_with(path, ".y4m") || !memcmp(motus_source_ahead(reader->source), MOTUS_Y4M_MAGIC, have))
+    int begins_y4m = !memcmp(motus_source_ahead(reader->source), MOTUS_Y4M_MAGIC, have);
+    int is_raw = ends_with(path, ".yuv") || (options->width && (!strcmp(path, "-") || !reader->source->seekable));
+    if (ends_with(path, ".y4m") || (begins_y4m && (have == magic || !is_raw)))
         return open_y4m(reader, path, options->threads, error);
-    if (ends_with(path, ".yuv") || (options->width && (!strcmp(path, "-") || !reader->source->seekable)))
-        return open_raw(reader, options, error);
+    if (is_raw) return open_raw(reader, options, error);
     return motus_media_open(reader, path, options->threads, error);
 }
 
@@ -95,8 +98,7 @@ MotusStatus motus_reader_open(MotusReader **reader, const char *path, const Motu
     if (!reader || !path) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no input is named");
     if (!options) options = &none;
     MotusSource *source = NULL;
-    MotusStatus status = check_options(options, error);
-    if (!status && !is_pattern(path)) status = motus_source_open(&source, path, error);
+    MotusStatus status = is_pattern(path) ? MOTUS_OK : motus_source_open(&source, path, error);
     return status ? status : motus_reader_open_source(reader, source, path, options, error);
 }
 
