@@ -12,10 +12,9 @@ typedef struct MotusWork {
     MotusFrame *rec;       // the same size; reconstruction
     MotusMb *mb;           // what was decided, raster order
     MotusMbCoef *coef;
-    MotusMb *mb_before;                // decisions of the round before
     MotusMb *mb_intra;                 // how each MB would be coded as intra
     uint64_t *inter_cost, *intra_cost; // motus_rd_cost of both ways; UINT64_MAX where intra was not tried
-    uint8_t *changed[2];               // whether the decision differs from the round before, for this round and the last
+    uint16_t *changed_at, *seen_at;    // pass in which the decision last changed for its neighbours; and was last worked out
 } MotusWork;
 
 MotusStatus motus_work_alloc(MotusWork *work, int mb_width, int mb_height, int threads);
