@@ -3,9 +3,9 @@
 #ifndef ME_CONTEXT_H
 #define ME_CONTEXT_H
 
+#include "me/coarse.h"
 #include "me/me_internal.h"
 #include "me/pixel.h"
-#include "me/predict.h"
 #include "me/refine.h"
 #include "me/search.h"
 

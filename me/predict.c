@@ -1,80 +1,21 @@
 // Search centres from the previous picture's vectors and from a search in pictures scaled down 4:1.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/predict.h"
-
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/alloc.h"
 #include "me/cost_core.h"
 #include "me/me_context.h"
 
-#define BORDER 32       // around a scaled picture: a block's margin of 2 and the range of 16, rounded up
-#define COARSE_RANGE 16 // scaled samples: +-64 samples of the picture
-#define COARSE_BLOCK 8  // an MB is 4x4 scaled samples; half an MB more on each side steadies the result
-#define FINE_RANGE 2    // samples around a coarse vector, which is a multiple of 4
-
-MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height) {
-    int width = 4 * mb_width, height = 4 * mb_height, stride = (width + 2 * BORDER + 63) / 64 * 64;
-    size_t plane_size = (size_t)stride * (size_t)(height + 2 * BORDER), n_mb = (size_t)mb_width * (size_t)mb_height;
-    coarse->memory = motus_alloc(2, plane_size);
-    coarse->mv = motus_alloc(n_mb, sizeof *coarse->mv);
-    coarse->sorted = motus_alloc(n_mb, sizeof *coarse->sorted);
-    if (!coarse->memory || !coarse->mv || !coarse->sorted) return MOTUS_ERR_MEMORY;
-    uint8_t *origin = coarse->memory + BORDER * stride + BORDER;
-    coarse->cur = (MotusPlane){origin, stride, width, height};
-    coarse->ref = (MotusPlane){origin + plane_size, stride, width, height};
-    return MOTUS_OK;
-}
-
-void motus_coarse_free(MotusCoarse *coarse) {
-    motus_free(coarse->memory);
-    motus_free(coarse->mv);
-    motus_free(coarse->sorted);
-    memset(coarse, 0, sizeof *coarse);
-}
-
-// Row y of the scaled picture (rounded means of 4x4 samples) with its border; rows outside repeat the first or last one.
-static void scale_row(const MotusPlane *dst, const uint8_t *src, ptrdiff_t stride, int y) {
-    const uint8_t *from = src + 4 * motus_clip(0, dst->height - 1, y) * stride;
-    uint8_t *to = dst->data + y * dst->stride;
-    for (int x = 0; x < dst->width; x++, from += 4) {
-        int sum = 8;
-        for (int i = 0; i < 4; i++)
-            for (int k = 0; k < 4; k++) sum += from[i * stride + k];
-        to[x] = (uint8_t)(sum >> 4);
-    }
-    memset(to - BORDER, to[0], BORDER);
-    memset(to + dst->width, to[dst->width - 1], BORDER);
-}
-
-// The displacement of the least SAD (scaled up to that of 16x16 samples) + cost of the vector itself.
-static MotusMv coarse_search(const MotusMe *me, int mb_x, int mb_y, uint32_t lambda_q8) {
-    const MotusCoarse *c = &me->coarse;
-    ptrdiff_t at = (4 * mb_y - 2) * c->cur.stride + 4 * mb_x - 2;
-    MotusMv best = {0, 0}, zero = {0, 0};
-    uint32_t best_cost = UINT32_MAX;
-    for (int dy = -COARSE_RANGE; dy <= COARSE_RANGE; dy++)
-        for (int dx = -COARSE_RANGE; dx <= COARSE_RANGE; dx++) {
-            MotusMv mv = {(int16_t)(16 * dx), (int16_t)(16 * dy)};
-            const uint8_t *ref = c->ref.data + at + dy * c->ref.stride + dx;
-            uint32_t sad = me->pixel->sad(c->cur.data + at, c->cur.stride, ref, c->ref.stride, COARSE_BLOCK, COARSE_BLOCK);
-            uint32_t cost = 4 * sad + motus_mv_cost(lambda_q8, mv, zero);
-            if (cost < best_cost) best_cost = cost, best = mv;
-        }
-    return best;
-}
+#define FINE_RANGE 2 // samples around a coarse vector, which is a multiple of 4
 
 static int by_value(const void *a, const void *b) {
     const int16_t *p = a, *q = b;
     return *p - *q;
 }
 
-// Component-wise median of the picture's vectors, zero without any; `room` has space for them all.
-static MotusMv picture_median(const MotusMv *mv, int n, MotusMv *room) {
+// Component-wise median of the picture's vectors, zero without any; `value` has room for n numbers.
+static MotusMv picture_median(const MotusMv *mv, int n, int16_t *value) {
     MotusMv median = {0, 0};
     if (!mv) return median;
-    int16_t *value = (int16_t *)room;
     for (int i = 0; i < n; i++) value[i] = mv[i].x;
     qsort(value, (size_t)n, sizeof *value, by_value);
     median.x = value[n / 2];
@@ -141,6 +82,7 @@ MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const M
     if (ref->width != cur->width || ref->height != cur->height || limit_x < 0 || limit_y < 0) return MOTUS_ERR_ARGUMENT;
     int mb_width = cur->width / 16, mb_height = cur->height / 16;
     MotusCoarse *coarse = &me->coarse;
+    const MotusPlane full = {ref->plane[0], ref->stride, ref->width, ref->height};
     Centre c = {.me = me,
                 .cur = cur,
                 .ref = ref,
@@ -150,19 +92,8 @@ MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const M
                 .limit_y = motus_min(limit_y, MOTUS_MAX_CENTRE) & ~3,
                 .mb_width = mb_width,
                 .mb_height = mb_height};
-#pragma omp parallel num_threads(me->threads)
-    {
-#pragma omp for schedule(static)
-        for (int y = -BORDER; y < coarse->cur.height + BORDER; y++) {
-            scale_row(&coarse->cur, cur->data, cur->stride, y);
-            scale_row(&coarse->ref, ref->plane[0], ref->stride, y);
-        }
-#pragma omp for schedule(dynamic)
-        for (int y = 0; y < mb_height; y++)
-            for (int x = 0; x < mb_width; x++) coarse->mv[y * mb_width + x] = coarse_search(me, x, y, lambda_q8);
-#pragma omp for schedule(dynamic)
-        for (int y = 0; y < mb_height; y++)
-            for (int x = 0; x < mb_width; x++) centre[y * mb_width + x] = centre_of(&c, x, y, previous);
-    }
+    motus_coarse_run(coarse, cur, &full, lambda_q8, me->threads);
+#pragma omp parallel for num_threads(me->threads) schedule(static)
+    for (int mb = 0; mb < mb_width * mb_height; mb++) centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width, previous);
     return MOTUS_OK;
 }

@@ -1,5 +1,6 @@
 // Known motion: pans of a generated texture are found; search centres follow large pans.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "me/coarse.h"
 #include "me/me_internal.h"
 #include "tests/harness.h"
 #include "tools/synth.h"
@@ -123,7 +124,35 @@ static void centres(void) {
     }
 }
 
-static const MotusTest tests[] = {
-    {"whole_sample_pans", whole_sample_pans}, {"quarter_sample_pans", quarter_sample_pans}, {"centres", centres}, {0}};
+// The scaled search is the same for both versions on noise, extremes and where everything ties.
+static void coarse_versions(void) {
+    enum { W = 80, H = 48 };
+    static uint8_t cur[W * H], ref[W * H];
+    for (int i = 0; i < 60; i++) {
+        MotusCoarse coarse[2];
+        uint32_t lambda_q8 = (uint32_t[]){0, 65535, 300}[i % 3];
+        motus_test_fill(cur, sizeof cur);
+        motus_test_fill(ref, sizeof ref);
+        if (i % 4 == 1) memset(cur, 0, sizeof cur), memset(ref, 255, sizeof ref);
+        if (i % 4 == 2) memset(cur, 9, sizeof cur), memset(ref, 9, sizeof ref);
+        for (int k = 0; i % 4 == 3 && k < W * H; k++) cur[k] = ref[k] = k / 16 & 1 ? 255 : 0;
+        for (int plain_c = 0; plain_c < 2; plain_c++) {
+            if (plain_c) setenv("MOTUS_CPU", "c", 1);
+            CU_ASSERT_EQUAL_FATAL(motus_coarse_alloc(&coarse[plain_c], W / 16, H / 16), MOTUS_OK);
+            unsetenv("MOTUS_CPU");
+            motus_coarse_run(&coarse[plain_c], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H}, lambda_q8, 1 + plain_c);
+        }
+        MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[1].mv, W / 16 * (H / 16) * sizeof(MotusMv)), "case %d", i);
+        if (i % 4 == 2) MOTUS_CHECK(coarse[0].mv[3].x == (lambda_q8 ? 0 : -256), "case %d: %d", i, coarse[0].mv[3].x);
+        motus_coarse_free(&coarse[0]);
+        motus_coarse_free(&coarse[1]);
+    }
+}
+
+static const MotusTest tests[] = {{"whole_sample_pans", whole_sample_pans},
+                                  {"quarter_sample_pans", quarter_sample_pans},
+                                  {"centres", centres},
+                                  {"coarse_versions", coarse_versions},
+                                  {0}};
 
 int main(int argc, char **argv) { return motus_test_main("me_motion", tests, argc, argv); }

@@ -1,0 +1,36 @@
+// Search in pictures scaled down 4:1: one vector per MB within +-64 samples, whatever the MB's neighbours do.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ME_COARSE_H
+#define ME_COARSE_H
+
+#include "motus/me.h"
+
+#define MOTUS_COARSE_RANGE 16                            // scaled samples
+#define MOTUS_COARSE_POINTS (2 * MOTUS_COARSE_RANGE + 1) // in a row or column of the window
+#define MOTUS_COARSE_COLUMNS 40                          // a row of points, rounded up to eights
+
+// Cost of the vector itself for each point of the window, at most 3,967; the points that fill up rows, and the last row, cost 65,535.
+typedef uint16_t MotusCoarseCosts[MOTUS_COARSE_POINTS + 1][MOTUS_COARSE_COLUMNS];
+
+// Index row * MOTUS_COARSE_COLUMNS + column of the least SAD + cost, the first in raster order; cur points at an 8x8 block, ref at the same
+// place of the reference moved to the window's first point, readable for 42 rows of 48 samples.
+typedef int (*MotusCoarseSearch)(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost);
+int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost);
+
+typedef struct MotusCoarse {
+    MotusPlane cur, ref; // one sample per 4x4 samples, with a border of repeated samples; same stride
+    MotusMv *mv;         // per MB, quarter samples of the full picture, multiples of 16
+    int16_t *sorted;     // room for one number per MB
+    uint8_t *memory;
+    MotusCoarseSearch search;
+} MotusCoarse;
+
+MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height);
+void motus_coarse_free(MotusCoarse *coarse); // accepts a zeroed one
+
+// Scales two planes of whole MBs down and fills coarse->mv: per MB the displacement of the least J over the 8x8 scaled samples around it
+// (half an MB more on each side steadies the result). J = SAD + cost of the vector against zero with a quarter of lambda: an 8x8 SAD of
+// means is about a quarter of the MB's SAD.
+void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref, uint32_t lambda_q8, int threads);
+
+#endif
