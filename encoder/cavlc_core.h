@@ -51,23 +51,33 @@ MOTUS_HD int motus_cavlc_next_suffix_length(int suffix_length, int magnitude) {
     return suffix_length < 6 && magnitude > 3 << (suffix_length - 1) ? suffix_length + 1 : suffix_length;
 }
 
-// Bit i says that level[i] is not zero; n <= 16.
-MOTUS_HD uint32_t motus_cavlc_nonzero(const int16_t *level, int n) {
-    uint32_t mask = 0;
-    for (int i = 0; i < n; i++) mask |= (uint32_t)(level[i] != 0) << i;
-    return mask;
+// Where a block's levels are not zero and where they are +-1: bit i stands for level[i].
+typedef struct MotusCavlcShape {
+    uint32_t nonzero, ones;
+} MotusCavlcShape;
+
+MOTUS_HD MotusCavlcShape motus_cavlc_shape(const int16_t *level, int n) {
+    MotusCavlcShape shape = {0, 0};
+    for (int i = 0; i < n; i++) {
+        shape.nonzero |= (uint32_t)(level[i] != 0) << i;
+        shape.ones |= (uint32_t)(level[i] == 1 || level[i] == -1) << i;
+    }
+    return shape;
 }
 
-// Trailing ones (9.2.1): how many of the last nonzero levels, up to three, are +-1.
-MOTUS_HD int motus_cavlc_trailing_ones(const int16_t *level, uint32_t nonzero) {
-    int ones = 0;
-    while (nonzero && ones < 3) {
-        int last = motus_bit_length(nonzero) - 1;
-        if (motus_abs(level[last]) != 1) break;
-        nonzero ^= 1u << last;
-        ones++;
-    }
-    return ones;
+// Nonzero levels of a block.
+MOTUS_HD int motus_cavlc_total_coeff(uint32_t nonzero) {
+    uint32_t pairs = nonzero - (nonzero >> 1 & 0x5555), fours = (pairs & 0x3333) + (pairs >> 2 & 0x3333);
+    uint32_t bytes = (fours + (fours >> 4)) & 0x0F0F;
+    return (int)((bytes + (bytes >> 8)) & 31);
+}
+
+// Positions of the trailing ones (9.2.1): the last levels, up to three, that are all +-1.
+MOTUS_HD uint32_t motus_cavlc_trailing_ones(MotusCavlcShape shape) {
+    int from = motus_bit_length((shape.nonzero ^ shape.ones) << 1 | 1) - 1; // behind the last larger level
+    uint32_t trailing = shape.ones >> from << from;
+    for (int n = motus_cavlc_total_coeff(trailing); n > 3; n--) trailing &= trailing - 1;
+    return trailing;
 }
 
 #endif
