@@ -1,4 +1,4 @@
-// Deblocking of a picture as a wavefront over MB rows: see deblock.h.
+// Deblocking of a picture: see deblock.h.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/deblock.h"
 
@@ -9,7 +9,7 @@
 #include "encoder/wavefront.h"
 #include "motus/dct.h"
 
-enum { VERTICAL, HORIZONTAL, DIRECTIONS };
+enum { VERTICAL, HORIZONTAL };
 
 // bS of the four edges of one direction, four 4x4 blocks each.
 typedef uint8_t Strengths[4][4];
@@ -86,32 +86,28 @@ static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[3], co
     }
 }
 
-static void filter_mb(MotusFrame *rec, const MotusMb *mb, int mb_width, int x, int y) {
+typedef struct Picture {
+    MotusFrame *rec;
+    const MotusMb *mb;
+    int mb_width;
+} Picture;
+
+// An MB changes the last rows of the one above, which the MB to the right of that one changes before it: motus_wavefront keeps that order.
+static void filter_mb(void *context, int x, int y) {
+    const Picture *picture = context;
+    const MotusMb *mb = picture->mb + y * picture->mb_width + x;
     uint8_t *at[3];
     ptrdiff_t stride[3];
     for (int c = 0; c < 3; c++) {
         const int size = c ? 8 : 16;
-        stride[c] = rec->plane[c].stride;
-        at[c] = rec->plane[c].data + size * (y * stride[c] + x);
+        stride[c] = picture->rec->plane[c].stride;
+        at[c] = picture->rec->plane[c].data + size * (y * stride[c] + x);
     }
-    mb += y * mb_width + x;
     filter_direction(at, stride, mb, x > 0 ? mb - 1 : NULL, VERTICAL);
-    filter_direction(at, stride, mb, y > 0 ? mb - mb_width : NULL, HORIZONTAL);
+    filter_direction(at, stride, mb, y > 0 ? mb - picture->mb_width : NULL, HORIZONTAL);
 }
 
-typedef struct DeblockPass {
-    MotusFrame *rec;
-    const MotusMb *mb;
-    int mb_width;
-} DeblockPass;
-
-static void visit_mb(void *context, int x, int y) {
-    const DeblockPass *pass = context;
-    filter_mb(pass->rec, pass->mb, pass->mb_width, x, y);
-}
-
-// An MB changes its upper neighbour's last rows and needs that one finished, which the MB to the right of that one does: the wavefront's order.
 void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads) {
-    DeblockPass pass = {rec, mb, mb_width};
-    motus_wavefront(mb_width, mb_height, motus_cpu_threads(threads), visit_mb, &pass);
+    Picture picture = {rec, mb, mb_width};
+    motus_wavefront(mb_width, mb_height, motus_cpu_threads(threads), filter_mb, &picture);
 }
