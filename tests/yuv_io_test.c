@@ -186,8 +186,9 @@ static void check_refused(const char *path, MotusReaderOptions options, MotusSta
     MotusReader *reader = NULL;
     MotusError error = {MOTUS_OK, ""};
     MotusStatus status = motus_reader_open(&reader, path, &options, &error);
-    MOTUS_CHECK(status == want && !reader && error.status == want, "%s: %s", path, motus_status_name(status));
-    MOTUS_CHECK(strstr(error.text, text) && !strchr(error.text, '\n'), "%s: \"%s\" has no \"%s\"", path, error.text, text);
+    MOTUS_CHECK(status == want && !reader && error.status == want, "%s: %s", path ? path : "no path", motus_status_name(status));
+    MOTUS_CHECK(strstr(error.text, text) && !strchr(error.text, '\n'), "%s: \"%s\" has no \"%s\"", path ? path : "no path",
+                error.text, text);
 }
 
 static void bad_inputs(void) {
@@ -267,7 +268,7 @@ static void check_no_output(const char *path, MotusStatus want, const char *text
     MotusOutput *out = NULL;
     MotusError error = {MOTUS_OK, ""};
     MotusStatus status = motus_output_open(&out, path, &error);
-    MOTUS_CHECK(status == want && !out && strstr(error.text, text), "%s: %s", path, error.text);
+    MOTUS_CHECK(status == want && !out && strstr(error.text, text), "%s: %s", path ? path : "no path", error.text);
 }
 
 // Writes until it fails or everything is written; the status of the first failure.
