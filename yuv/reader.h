@@ -22,7 +22,8 @@ typedef struct MotusSequenceInfo {
 } MotusSequenceInfo;
 
 // Opens `path` ("-" is standard input: y4m, or yuv when a size is given). The kind is found by content (y4m's magic), then by the name's
-// ending (.yuv), then libavformat is asked. Directories, empty files, cut headers, interlaced y4m, absurd sizes are refused with a clear line in *error.
+// ending (.yuv), then libavformat is asked (also for y4m that is not 8-bit 4:2:0). Directories, empty files, cut headers, interlaced y4m, absurd
+// sizes are refused with a clear line in *error. A read that a signal interrupts (handler without SA_RESTART) ends in MOTUS_ERR_IO.
 MotusStatus motus_reader_open(MotusReader **reader, const char *path, const MotusReaderOptions *options, MotusError *error);
 
 const MotusSequenceInfo *motus_reader_info(const MotusReader *reader);

@@ -1,5 +1,5 @@
 // Sequence writers: .y4m, headerless .yuv. Bytes go to PATH.part, which is renamed to PATH by a successful close, so that nothing half-written
-// ever stands under the final name; "-" is standard output.
+// ever stands under the final name; "-" is standard output. Devices and pipes are written directly.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_WRITER_H
 #define YUV_WRITER_H

@@ -49,7 +49,7 @@ typedef struct MotusColour {
 MOTUS_API MotusStatus motus_frame_alloc(MotusFrame **frame, int width, int height);
 
 // Makes a frame around the caller's planes (no copy). `release(opaque)` is called once when the last reference goes; NULL: never.
-// The planes must stay valid until then. data[i] and stride[i] as in MotusPlane.
+// The planes must stay valid until then. data[i] and stride[i] as in MotusPlane. On failure nothing is released.
 MOTUS_API MotusStatus motus_frame_wrap(MotusFrame **frame, int width, int height, uint8_t *const data[3],
                                        const ptrdiff_t stride[3], void (*release)(void *opaque), void *opaque);
 
