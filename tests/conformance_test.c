@@ -155,19 +155,44 @@ static void levels(void) {
     }
 }
 
+static void expect_same(const MotusCoded *a, const MotusCoded *b, const char *what) {
+    MOTUS_CHECK(!b->failure[0] && a->size == b->size && !memcmp(a->data, b->data, a->size), "%s %s", what, b->failure);
+}
+
 static void threads_do_not_matter(void) {
     Case c = make_case(MOTUS_MATERIAL_SCENE, 112, 80, 6, 26);
     MotusCoded first, again;
-    c.config.threads = 1;
     encode(&first, &c);
     for (int threads = 1; threads <= 7; threads += 2) {
+        char what[16];
+        snprintf(what, sizeof what, "threads=%d", threads);
         c.config.threads = threads;
         encode(&again, &c);
-        MOTUS_CHECK(!again.failure[0] && again.size == first.size && !memcmp(again.data, first.data, first.size), "threads=%d %s",
-                    threads, again.failure);
+        expect_same(&first, &again, what);
         motus_coded_free(&again);
     }
     motus_coded_free(&first);
+}
+
+// Plain C and what this CPU has beyond it. The environment is put back as it was.
+static void executors_agree(void) {
+    const char *wanted = getenv("MOTUS_CPU");
+    char before[16] = "";
+    if (wanted) snprintf(before, sizeof before, "%s", wanted);
+    for (int material = 0; material < MOTUS_MATERIALS; material++) {
+        Case c = make_case((MotusMaterial)material, 112, 80, 4, 12 + 7 * material % 30);
+        MotusCoded fast, plain;
+        encode(&fast, &c);
+        setenv("MOTUS_CPU", "c", 1);
+        encode(&plain, &c);
+        if (wanted)
+            setenv("MOTUS_CPU", before, 1);
+        else
+            unsetenv("MOTUS_CPU");
+        expect_same(&fast, &plain, motus_material_name(c.material));
+        motus_coded_free(&fast);
+        motus_coded_free(&plain);
+    }
 }
 
 static void ignore(void *context, int number, const MotusPlane plane[3]) { (void)context, (void)number, (void)plane; }
@@ -281,6 +306,7 @@ static const MotusTest tests[] = {{"grid", grid},
                                   {"long_vectors", long_vectors},
                                   {"levels", levels},
                                   {"threads_do_not_matter", threads_do_not_matter},
+                                  {"executors_agree", executors_agree},
                                   {"damage_is_found", damage_is_found},
                                   {"everything_occurs", everything_occurs},
                                   {0}};
