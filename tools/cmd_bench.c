@@ -220,9 +220,9 @@ int motus_cmd_bench(int argc, char **argv) {
     if (o.threads < 0) o.threads = encode ? 2 : 1;
     MotusClip clip;
     MotusError error = {0};
-    MotusStatus chosen = motus_backend_choose(o.backend, &o.backend);
-    if (chosen) motus_fail(&error, chosen, "--backend %s: %s", motus_backend_name(o.backend), motus_status_text(chosen));
-    if (chosen || motus_clip_load(&clip, o.input, o.size, o.frames, &error)) return motus_failure(&error);
+    if (motus_backend_check(o.backend, &error) || motus_clip_load(&clip, o.input, o.size, o.frames, &error))
+        return motus_failure(&error);
+    motus_backend_choose(o.backend, &o.backend); // the one that runs is reported
     MotusStatus done = encode ? bench_encode(&o, &clip, &error) : bench_me(&o, &clip, &error);
     motus_clip_free(&clip);
     return done ? motus_failure(&error) : motus_flush_stdout();

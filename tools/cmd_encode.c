@@ -41,7 +41,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"partitions", 0, &c->partitions, motus_option_partitions, 0, 0, "LIST",
          "all, none, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
         {"no-deblock", 0, &c->deblock, NULL, 0, 0, NULL, "without the deblocking filter"},
-        {"rounds", 0, &c->rounds, motus_option_int, 1, 8, "N", "decision rounds of P pictures, 1..8"},
+        {"rounds", 0, &c->rounds, motus_option_int, 2, 8, "N", "decision rounds of P pictures, 2..8 (3)"},
         {"aud", 0, &c->aud, NULL, 1, 0, NULL, "begin each picture with an access unit delimiter"},
         {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "encode N frames at most"},
         {"seek", 0, &o->seek, motus_option_int, 0, INT_MAX, "N", "leave out the first N frames"},

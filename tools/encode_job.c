@@ -40,6 +40,11 @@ typedef struct Session {
 
 // ---- Input --------------------------------------------------------------------------------------------------------------------------------
 
+static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
+    if (!o->seek) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode", motus_shown(o->input));
+    return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d, where --seek wants to begin", motus_shown(o->input), o->seek);
+}
+
 static MotusStatus open_input(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     const MotusReaderOptions wanted = {.width = o->size[0], .height = o->size[1], .fps = o->fps, .threads = o->config.threads};
@@ -196,13 +201,14 @@ static MotusStatus encode_all(Session *s, MotusError *error) {
     }
     if (status != MOTUS_END) return status;
     if (!n && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
-    if (!n) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode", motus_shown(s->options->input));
+    if (!n) return no_frame(s->options, error);
     return encode(s, NULL, error);
 }
 
 static MotusStatus run(Session *s, double *seconds, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
-    MotusStatus status = open_input(s, error);
+    MotusStatus status = motus_backend_check(s->options->config.backend, error);
+    if (!status) status = open_input(s, error);
     if (!status) status = motus_encoder_open(&s->encoder, &s->job.config, error);
     if (status) return status;
     s->job.backend = motus_encoder_backend(s->encoder);
@@ -239,7 +245,7 @@ int motus_encode_job(const MotusEncodeOptions *options) {
     if (status)
         motus_failure(&error);
     else if (s.cut)
-        motus_warn("%s (%lld whole frames encoded)", s.warning.text, (long long)s.totals.frames);
+        motus_warn("%s; whole frames encoded: %lld", s.warning.text, (long long)s.totals.frames);
     if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job, seconds);
     close_session(&s);
     if (motus_signal_caught() && status >= 0) return MOTUS_EXIT_SIGNAL + motus_signal_caught();

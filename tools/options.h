@@ -49,6 +49,9 @@ MotusOptionParse motus_option_modes;      // at least one
 const char *motus_mode_name(MotusMode mode);
 const char *motus_subpel_name(MotusSubpel subpel);
 
+// Whether this build and machine have the backend; the error names the option.
+MotusStatus motus_backend_check(MotusBackend backend, MotusError *error);
+
 // Writes a mask as the list that motus_option_partitions reads.
 void motus_modes_text(uint32_t modes, char *text, size_t size);
 

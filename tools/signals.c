@@ -14,12 +14,15 @@ void motus_signals_catch(void) {
     sigemptyset(&action.sa_mask);
     action.sa_handler = note;
     action.sa_flags = (int)SA_RESETHAND; // no SA_RESTART: a read from a silent pipe must return
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    const int noted[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++) {
+        struct sigaction before;
+        if (!sigaction(noted[i], NULL, &before) && before.sa_handler != SIG_IGN) sigaction(noted[i], &action, NULL);
+    }
     action.sa_handler = SIG_IGN;
     action.sa_flags = 0;
     sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL);
 }
 
 int motus_signal_caught(void) { return caught; }

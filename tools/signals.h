@@ -1,9 +1,10 @@
-// Ctrl-C and its like end a job after the picture at hand; a closed pipe is an error of the write, not a death.
+// Ctrl-C and its like end a job after the picture at hand; a closed pipe or a size limit is an error of the write, not a death.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_SIGNALS_H
 #define TOOLS_SIGNALS_H
 
-// From now on SIGINT, SIGTERM and SIGHUP are noted (the second one of a kind kills) and SIGPIPE is ignored.
+// From now on SIGINT, SIGTERM and SIGHUP are noted (the second one of a kind kills) unless the parent had them ignored (nohup, a shell's
+// background job); SIGPIPE and SIGXFSZ are ignored.
 void motus_signals_catch(void);
 
 // The number of the signal that came, 0 = none.

@@ -1,7 +1,7 @@
 // The JSON report. Each object is built with cJSON and written at once; only the list of frames is put together by hand, as it grows.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cjson/cJSON.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -38,6 +38,13 @@ static MotusStatus put_members(MotusStatsFile *stats, cJSON *object, MotusError 
     }
     cJSON_Delete(object);
     return status;
+}
+
+// A number with so many decimals, as people want to read it.
+static void add_decimal(cJSON *object, const char *name, double value, int decimals) {
+    char text[64];
+    snprintf(text, sizeof text, "%.*f", decimals, value);
+    cJSON_AddRawToObject(object, name, text);
 }
 
 static void add_rate(cJSON *object, const char *name, MotusRational rate) {
@@ -96,7 +103,7 @@ static cJSON *mb_counts(const uint64_t counts[MOTUS_MB_KINDS]) {
 
 static void add_psnr(cJSON *object, const MotusTotals *t, const MotusJob *job) {
     static const char *const names[3] = {"psnr_y", "psnr_u", "psnr_v"};
-    for (int c = 0; c < 3; c++) cJSON_AddNumberToObject(object, names[c], motus_totals_psnr(t, job, c));
+    for (int c = 0; c < 3; c++) add_decimal(object, names[c], motus_totals_psnr(t, job, c), 4);
 }
 
 MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPicture *picture, double ssim,
@@ -110,7 +117,7 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, cons
     cJSON_AddNumberToObject(object, "qp", picture->qp);
     cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
     add_psnr(object, &one, job);
-    cJSON_AddNumberToObject(object, "ssim", ssim);
+    add_decimal(object, "ssim", ssim, 6);
     cJSON_AddItemToObject(object, "mb_types", mb_counts(one.mb));
     char *text = cJSON_PrintUnformatted(object);
     MotusStatus status = text ? put(stats, stats->pictures++ ? ",\n" : "\n", error) : no_memory(error);
@@ -148,12 +155,12 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t, con
     cJSON *tail = cJSON_CreateObject();
     cJSON_AddNumberToObject(tail, "frames", (double)t->frames);
     cJSON_AddBoolToObject(tail, "complete", complete);
-    cJSON_AddNumberToObject(tail, "seconds", seconds);
-    cJSON_AddNumberToObject(tail, "fps", seconds > 0 ? (double)t->frames / seconds : 0);
+    add_decimal(tail, "seconds", seconds, 3);
+    add_decimal(tail, "fps", seconds > 0 ? (double)t->frames / seconds : 0, 2);
     cJSON_AddNumberToObject(tail, "bytes", (double)t->bytes);
-    cJSON_AddNumberToObject(tail, "kbps", motus_totals_kbps(t, job));
+    add_decimal(tail, "kbps", motus_totals_kbps(t, job), 3);
     add_psnr(tail, t, job);
-    cJSON_AddNumberToObject(tail, "ssim", t->frames ? t->ssim / (double)t->frames : 0);
+    add_decimal(tail, "ssim", t->frames ? t->ssim / (double)t->frames : 0, 6);
     cJSON_AddItemToObject(tail, "mb_types", mb_counts(t->mb));
     cJSON_AddItemToObject(tail, "partitions", partition_counts(t));
     cJSON_AddItemToObject(tail, "bits", bit_counts(t));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/error.h"
 #include "tools/options.h"
 #ifdef MOTUS_HAVE_MEDIA
 #include <libavutil/parseutils.h>
@@ -108,6 +109,14 @@ int motus_option_backend(const MotusOption *option, const char *text, char *caus
             return 1;
         }
     return refuse(cause, size, "must be auto, cpu or cuda");
+}
+
+MotusStatus motus_backend_check(MotusBackend backend, MotusError *error) {
+    MotusBackend chosen;
+    MotusStatus status = motus_backend_choose(backend, &chosen);
+    if (!status) return MOTUS_OK;
+    const char *cause = status == MOTUS_ERR_UNSUPPORTED ? "this build does not have it" : motus_status_text(status);
+    return motus_fail(error, status, "--backend %s: %s", motus_backend_name(backend), cause);
 }
 
 static int read_modes(const char *text, uint32_t *modes) {

@@ -1,0 +1,338 @@
+#!/usr/bin/env bash
+# The program from outside: every bad input ends in one line and an exit status, nothing half-written stays, the main paths give what they promise.
+#   cli_test.sh MOTUS JSON_CHECK [MEDIA_PROBE]
+# MEDIA_PROBE is left out where the build has no libavformat.
+# SPDX-License-Identifier: BSD-2-Clause
+set -u
+export LC_ALL=C
+motus=$(realpath "$1") json=$(realpath "$2") probe=${3:+$(realpath "$3")}
+[ -x "$motus" ] && [ -x "$json" ] || exit 2
+work=$(mktemp -d) || exit 2
+mounted=''
+cleanup() {
+    [ -z "$mounted" ] || umount "$mounted"
+    rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 2
+failures=0 checks=0
+
+fail() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+    [ ! -s err ] || sed 's/^/    stderr: /' err
+}
+
+ok() { # ok WHAT CONDITION...: the condition is a command
+    local what=$1
+    shift
+    checks=$((checks + 1))
+    "$@" >/dev/null || fail "$what"
+}
+
+no_parts() { [ -z "$(find . -name '*.part')" ]; }
+
+# refused STATUS PATTERN ARGUMENT...: motus exits so, says one line that fits, and leaves no output behind (outputs are named out.*).
+refused() {
+    local status=$1 pattern=$2 got
+    shift 2
+    rm -f out.*
+    checks=$((checks + 1))
+    "$motus" "$@" >stdout 2>err
+    got=$?
+    [ $got = "$status" ] || fail "motus $*: exit status $got, not $status"
+    [ "$(wc -l <err)" = 1 ] || fail "motus $*: not one line"
+    grep -q '^motus: ' err || fail "motus $*: the line does not say who speaks"
+    grep -qE -- "$pattern" err || fail "motus $*: the line has no '$pattern'"
+    [ ! -s stdout ] || fail "motus $*: wrote to stdout"
+    [ -z "$(find . -name 'out.*')" ] || fail "motus $*: left $(find . -name 'out.*')"
+    no_parts || fail "motus $*: left a part"
+}
+
+# runs ARGUMENT...: motus succeeds and says nothing.
+runs() {
+    checks=$((checks + 1))
+    "$motus" "$@" 2>err || fail "motus $*"
+    [ ! -s err ] || fail "motus $*: not silent"
+}
+
+encode() { runs encode "$@" --quiet; }
+
+# y4m_header TEXT: a file that begins so, with the bytes of stdin behind it.
+y4m() { { printf 'YUV4MPEG2 %s\n' "$1" && cat; } >bad.y4m; }
+
+usage_errors() {
+    refused 2 'command is missing'
+    refused 2 'frobnicate: no such command' frobnicate
+    refused 2 'input is missing' encode
+    refused 2 'output is missing' encode in.y4m
+    refused 2 'one argument too many' encode in.y4m other.y4m -o out.264
+    refused 2 '--zap: no such option' encode in.y4m -o out.264 --zap
+    refused 2 '-z: no such option' encode in.y4m -o out.264 -z
+    refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
+    local bad
+    for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' 'threads 257' 'rounds 9' 'frames 0' 'seek -1' \
+        'qp 99999999999999999999' 'subpel eighth' 'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
+        'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
+        # shellcheck disable=SC2086
+        refused 2 "--$bad: " encode in.y4m -o out.264 --$bad
+    done
+    refused 2 'is the input as well' encode in.y4m -o in.y4m
+    refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
+    ln -sf in.y4m link.y4m
+    refused 2 'is the input as well' encode in.y4m -o link.y4m
+    refused 2 'named for two outputs' encode in.y4m -o out.264 --recon out.264
+    refused 2 'named for two outputs' encode in.y4m -o - --stats -
+    refused 2 '--pan 0.1,0: ' synth out.y4m --pan 0.1,0
+    refused 2 '--zoom 2: ' synth out.y4m --zoom 2
+    refused 2 '--rotate nan: ' synth out.y4m --rotate nan
+    refused 2 'must be me or encode' bench
+    refused 2 'one argument too many' info more
+}
+
+bad_inputs() {
+    refused 1 'missing.y4m: No such file' encode missing.y4m -o out.264
+    mkdir -p folder
+    refused 1 'folder: is a directory' encode folder -o out.264
+    : >empty.y4m
+    refused 1 'empty.y4m: is empty' encode empty.y4m -o out.264
+    head -c 20 in.y4m >bad.y4m
+    refused 1 'bad.y4m: ends inside' encode bad.y4m -o out.264
+    head -c 3000 in.y4m >bad.y4m
+    refused 1 'bad.y4m: ends inside frame 0' encode bad.y4m -o out.264
+    y4m 'W352 H288 F25:1 It' </dev/null
+    refused 1 'bad.y4m: .*interlaced' encode bad.y4m -o out.264
+    local size
+    for size in 'W0 H0' 'W100000 H100000' 'W1 H1' 'W1 H64' 'W64 H1'; do
+        head -c 9999 in.y4m | y4m "$size F25:1"
+        refused 1 'bad.y4m: ' encode bad.y4m -o out.264
+    done
+    head -c 5000 /dev/urandom >bad.bin
+    refused 1 'bad.bin: ' encode bad.bin -o out.264
+    head -c 5000 /dev/urandom >bad.yuv
+    refused 1 'bad.yuv: ' encode bad.yuv -o out.264
+    refused 1 'bad.yuv: ' encode bad.yuv -o out.264 --size 352x288
+    refused 1 'seek' encode in.y4m -o out.264 --seek 12
+    refused 1 'backend cuda' encode in.y4m -o out.264 --backend cuda
+    if [ -z "$probe" ]; then
+        { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
+        refused 1 'bad.y4m: ' encode bad.y4m -o out.264
+        refused 1 'libavformat' encode in.y4m -o out.mp4
+    fi
+}
+
+bad_outputs() {
+    local name
+    for name in out.264 out.y4m; do
+        refused 1 "nowhere/$name: No such file" encode in.y4m -o "nowhere/$name"
+    done
+    refused 1 'folder: Is a directory' encode in.y4m -o folder
+    refused 1 '/dev/full: No space left' encode in.y4m -o /dev/full
+    refused 1 '/dev/full: No space left' synth /dev/full
+    refused 1 'nowhere/v.csv: No such file' synth out.y4m --vectors nowhere/v.csv
+    refused 1 'nowhere/r.y4m: No such file' encode in.y4m -o out.264 --recon nowhere/r.y4m
+    (ulimit -f 4 && refused 1 'out.264: File too large' encode in.y4m -o out.264 --qp 0 && exit $failures) || failures=$((failures + $?))
+    if [ -n "$probe" ]; then
+        refused 1 'nowhere/out.mp4: No such file' encode in.y4m -o nowhere/out.mp4
+        (ulimit -f 4 && refused 1 'out.mp4: File too large' encode in.y4m -o out.mp4 --qp 0 && exit $failures) || failures=$((failures + $?))
+    fi
+    "$motus" --help >/dev/full 2>err
+    ok 'help into a full device fails' [ $? = 1 ]
+    mkdir -p small
+    if mount -t tmpfs -o size=8k motus-test small 2>/dev/null; then
+        mounted=$work/small
+        refused 1 'small/out.264: No space left' encode in.y4m -o small/out.264 --qp 0
+        [ -z "$probe" ] || refused 1 'small/out.mp4: No space left' encode in.y4m -o small/out.mp4 --qp 0
+        ok 'nothing on the full disk' [ -z "$(ls small)" ]
+        umount small && mounted=''
+    else
+        echo 'note: no small file system could be mounted; /dev/full and a size limit stand in for it'
+    fi
+}
+
+# A file that stood under the name stays as it is when the encode fails.
+old_output_survives() {
+    echo old >keep.264
+    "$motus" encode cut0.y4m -o keep.264 --quiet 2>err
+    ok 'failure keeps the old file' [ "$(cat keep.264)" = old ]
+    ok 'no part' no_parts
+    encode in.y4m -o keep.264
+    ok 'success replaces the old file' cmp -s keep.264 ref.264
+    rm keep.264
+    "$motus" encode in.y4m -o keep.264 --recon /dev/full --quiet 2>err
+    ok 'another output that fails is a failure' [ $? = 1 ]
+    ok 'the stream is whole all the same' cmp -s keep.264 ref.264
+}
+
+cut_input() {
+    "$motus" encode cut.y4m -o cut.264 --quiet 2>err
+    ok 'a cut last frame is no failure' [ $? = 0 ]
+    ok 'but a warning' grep -q '^motus: cut.y4m: ends inside frame 3' err
+    encode in.y4m -o first3.264 --frames 3
+    ok 'whole frames before the cut are encoded' cmp -s cut.264 first3.264
+    "$motus" encode cut.y4m -o cut.264 --quiet --strict 2>err
+    ok 'with --strict it fails' [ $? = 1 ]
+}
+
+main_paths() {
+    local n
+    for n in 1 2 3 7; do
+        encode in.y4m -o t.264 --threads $n --recon t.y4m --mvs t.csv
+        ok "stream of $n threads" cmp -s t.264 ref.264
+        ok "reconstruction of $n threads" cmp -s t.y4m ref.y4m
+        ok "vectors of $n threads" cmp -s t.csv ref.csv
+    done
+    MOTUS_CPU=c encode in.y4m -o t.264
+    ok 'plain C gives the same stream' cmp -s t.264 ref.264
+    "$motus" encode - -o - --quiet <in.y4m >t.264
+    ok 'through pipes' cmp -s t.264 ref.264
+    "$motus" encode in.y4m -o - 2>/dev/null | cmp -s - ref.264
+    ok 'to a pipe' [ $? = 0 ]
+    runs synth in.yuv --size 64x48 --frames 12 --pan 1.5,-0.25 --objects 1
+    encode in.yuv -o raw.264 --size 64x48 --recon t.y4m
+    ok 'headerless input' cmp -s <(tail -n +2 t.y4m) <(tail -n +2 ref.y4m)
+    encode in.yuv -o t2.264 --size 64x48 --fps 25 --seek 3 --frames 4
+    dd if=in.yuv of=part.yuv bs=4608 skip=3 count=4 status=none
+    encode part.yuv -o t3.264 --size 64x48 --fps 25
+    ok '--seek and --frames' cmp -s t2.264 t3.264
+    encode in.y4m -o t4.264 --seek 3 --frames 4
+    encode in.y4m -o t5.264 --seek 4 --frames 3
+    ok '--seek in y4m' [ "$(cmp t4.264 t5.264 2>&1 | wc -l)" = 1 ]
+    encode in.y4m -o /dev/null --recon /dev/null
+    ok '/dev/null is still a device' [ -c /dev/null ]
+    encode in.y4m -o plain.264 --partitions none --subpel full --no-deblock --aud --rounds 2 --keyint 2 --range 8
+    ok 'options change the stream' [ "$(cmp plain.264 ref.264 2>&1 | wc -l)" = 1 ]
+    "$motus" encode in.y4m -o t.264 >stdout 2>err
+    ok 'a summary on stderr' grep -q '^quality  *PSNR Y' err
+    ok 'nothing on stdout' [ ! -s stdout ]
+    ok 'no live line in a pipe' [ "$(tr -d '\n' <err | tr -d '[:print:]' | wc -c)" = 0 ]
+    no_parts || fail 'a part is left'
+}
+
+odd_sizes() {
+    runs synth odd.y4m --size 35x19 --frames 3 --pan 1,0
+    "$motus" encode odd.y4m -o odd.264 --recon odd_r.y4m 2>err
+    ok 'odd sizes are encoded' [ $? = 0 ]
+    ok 'with a note' grep -q '^motus: odd.y4m: note: 35x19 is cropped to 34x18' err
+    ok 'cropped' grep -q 'W34 H18' <(head -1 odd_r.y4m)
+    encode tiny.y4m -o tiny.264 --recon tiny_r.y4m
+    ok '2x2' grep -q 'W2 H2' <(head -1 tiny_r.y4m)
+}
+
+statistics() {
+    local values
+    encode in.y4m -o t.264 --stats t.json --qp 30 --keyint 5
+    values=$("$json" t.json input size.width size.height frames settings.qp backend seconds fps bytes kbps psnr_y psnr_u psnr_v ssim \
+        mb_types.P_Skip mb_types.I_4x4 partitions.16x16 partitions.4x4 per_frame.# per_frame.0.type per_frame.0.qp per_frame.1.qp \
+        per_frame.11.bits per_frame.11.psnr_y complete 2>err) || fail "statistics lack a field"
+    # shellcheck disable=SC2086
+    set -- $values
+    ok 'input' [ "$1" = in.y4m ]
+    ok 'size' [ "$2x$3" = 64x48 ]
+    ok 'frames' [ "$4/${19}" = 12/12 ]
+    ok 'settings' [ "$5" = 30 ]
+    ok 'backend' [ "$6" = cpu ]
+    ok 'bytes' [ "$9" = "$(stat -c %s t.264)" ]
+    ok 'types and QPs' [ "${20} ${21} ${22}" = 'I 27 30' ]
+    ok 'complete' [ "${25}" = true ]
+    "$motus" encode in.y4m -o t.264 --stats - --quiet >s.json 2>err
+    ok 'statistics on stdout' "$json" s.json frames
+}
+
+vectors() {
+    encode in.y4m -o t.264 --mvs t.npy
+    ok 'csv header' [ "$(head -1 ref.csv)" = frame,x,y,mv_x,mv_y,w,h,skip ]
+    local rows header
+    rows=$(($(wc -l <ref.csv) - 1))
+    header=$((10 + $(od -An -tu2 -j8 -N2 t.npy)))
+    ok 'npy rows' [ "$(stat -c %s t.npy)" = $((header + 15 * rows)) ]
+    ok 'npy alignment' [ $((header % 64)) = 0 ]
+    ok 'npy shape' grep -aq "'shape': ($rows,)" t.npy
+    ok 'every block of a P picture once' [ "$(awk -F, 'NR > 1 && $1 == 1 {n += $6 * $7} END {print n % 256}' ref.csv)" = 0 ]
+    # The background moves by +1.5, -0.25 samples: most vectors say so.
+    ok 'vectors are those of the pan' [ "$(tail -n +2 ref.csv | cut -d, -f4,5 | sort | uniq -c | sort -rn | awk 'NR == 1 {print $2}')" = -6,1 ]
+}
+
+interrupts() {
+    mkfifo pipe
+    local signal number pid
+    for signal in INT TERM; do
+        number=$([ $signal = INT ] && echo 130 || echo 143)
+        rm -f int.264 int.json
+        env --default-signal=INT "$motus" encode - -o int.264 --stats int.json --quiet <pipe 2>err &
+        pid=$!
+        exec 3>pipe
+        cat in.y4m >&3
+        sleep 1
+        kill -$signal $pid
+        wait $pid
+        ok "exit status after SIG$signal" [ $? = "$number" ]
+        exec 3>&-
+        encode in.y4m -o t.264 --frames "$("$json" int.json frames)"
+        ok 'the stream so far is whole' cmp -s int.264 t.264
+        ok 'statistics say that it was cut short' [ "$("$json" int.json complete)" = false ]
+        ok 'no part' no_parts
+    done
+    { sleep 0.5 && "$motus" encode in.y4m -o - --quiet 2>err; echo $? >status; } | true
+    ok 'a closed pipe is a failure' [ "$(cat status)" = 1 ]
+    ok 'and said so' grep -q '^motus: standard output: Broken pipe' err
+}
+
+containers() {
+    local ending line sum
+    sum=$("$probe" ref.y4m | sed 's/.*sum=//')
+    for ending in mp4 mkv mov; do
+        encode in.y4m -o t.$ending --keyint 5 --recon t.y4m
+        line=$("$probe" t.$ending 2>err) || fail "$ending does not decode cleanly"
+        sum=$("$probe" t.y4m | sed 's/.*sum=//')
+        ok "$ending: $line" grep -qx "h264 64x48 25/1 packets=12 key=3 first=0.0000 end=0.4800 avcc=1 frames=12 sum=$sum" <<<"$line"
+        encode in.y4m -o t2.$ending --keyint 5
+        ok "$ending is the same each time" cmp -s t.$ending t2.$ending
+    done
+    encode in.y4m -o ntsc.mp4 --fps 30000/1001
+    ok 'the rate reaches the container' grep -q ' 30000/1001 .* end=0.4004 ' <("$probe" ntsc.mp4)
+    encode t.mkv -o again.264 --frames 3
+    { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
+    encode bad.y4m -o conv.264
+    { echo FRAME && head -c 12288 /dev/zero; } | y4m 'W64 H64 F25:1 C420p10'
+    encode bad.y4m -o conv.264
+}
+
+other_commands() {
+    "$motus" --version | grep -qx 'motus [0-9.]*' || fail version
+    "$motus" info | grep -q '^backend cpu *usable' || fail info
+    local command
+    for command in encode synth bench info; do
+        "$motus" $command --help | grep -q '^usage: motus ' || fail "$command --help"
+    done
+    runs synth a.y4m --size 48x32 --frames 4 --objects 2 --noise 3 --seed 5 --cut 3 --vectors a.csv --grid 8
+    runs synth b.y4m --size 48x32 --frames 4 --objects 2 --noise 3 --seed 5 --cut 3
+    ok 'synth repeats itself' cmp -s a.y4m b.y4m
+    ok 'true vectors: none in the first frame of a scene' [ "$(wc -l <a.csv)" = $((1 + 2 * 24)) ]
+    "$motus" synth - --size 48x32 --frames 4 --objects 2 --noise 3 --seed 5 --cut 3 2>/dev/null | cmp -s - a.y4m
+    ok 'synth to a pipe' [ $? = 0 ]
+    "$motus" bench me --size 64x48 --frames 3 --json >b.json 2>err
+    ok 'bench me' "$json" b.json cpu full.fps_median quarter.fps_best full.mb_points_per_second
+    "$motus" bench encode --size 64x48 --frames 3 --runs 2 --json >b.json 2>err
+    ok 'bench encode' "$json" b.json encode.fps_median encode.fps_best kbps
+}
+
+"$motus" synth in.y4m --size 64x48 --frames 12 --pan 1.5,-0.25 --objects 1 || exit 1
+"$motus" synth tiny.y4m --size 2x2 --frames 2 --pan 1,0 || exit 1
+head -c $((4 * 4614)) in.y4m >cut.y4m
+head -c 200 in.y4m >cut0.y4m
+encode in.y4m -o ref.264 --recon ref.y4m --mvs ref.csv
+usage_errors
+bad_inputs
+bad_outputs
+old_output_survives
+cut_input
+main_paths
+odd_sizes
+statistics
+vectors
+interrupts
+[ -z "$probe" ] || containers
+other_commands
+echo "$checks checks, $failures failures"
+[ $failures = 0 ]
