@@ -155,6 +155,24 @@ static void levels(void) {
     }
 }
 
+static void long_and_thin(void) {
+    static const int sizes[][2] = {{1040, 16}, {16, 1040}, {2, 130}, {130, 2}};
+    for (int i = 0; i < 4; i++) {
+        Case c = make_case(MOTUS_MATERIAL_SCENE, sizes[i][0], sizes[i][1], 3, 24);
+        run_case(&c);
+    }
+}
+
+// What goes into the VUI changes nothing of the pictures.
+static void colours_and_rates(void) {
+    for (int i = 0; i < 6; i++) {
+        Case c = make_case(MOTUS_MATERIAL_STILL, 48, 32, 3, 28);
+        c.config.colour = (MotusColour){{i * 4, 3 + i}, i % 3 - 1, 1 + 4 * (i % 2), 1 + 5 * (i % 2), 1 + 4 * (i % 2), i - 1};
+        c.config.fps = (MotusRational){i % 2 ? 30000 : 24 + i, i % 2 ? 1001 : 1};
+        run_case(&c);
+    }
+}
+
 static void expect_same(const MotusCoded *a, const MotusCoded *b, const char *what) {
     MOTUS_CHECK(!b->failure[0] && a->size == b->size && !memcmp(a->data, b->data, a->size), "%s %s", what, b->failure);
 }
@@ -305,6 +323,8 @@ static const MotusTest tests[] = {{"grid", grid},
                                   {"still_pictures_are_skipped", still_pictures_are_skipped},
                                   {"long_vectors", long_vectors},
                                   {"levels", levels},
+                                  {"long_and_thin", long_and_thin},
+                                  {"colours_and_rates", colours_and_rates},
                                   {"threads_do_not_matter", threads_do_not_matter},
                                   {"executors_agree", executors_agree},
                                   {"damage_is_found", damage_is_found},
