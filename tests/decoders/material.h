@@ -7,7 +7,7 @@
 
 typedef enum MotusMaterial {
     MOTUS_MATERIAL_SCENE, // texture that pans by quarter samples, small objects moving against it, a flat corner, noise, a cut after picture 3
-    MOTUS_MATERIAL_FAST,  // texture that jumps by up to 180 samples, up and down
+    MOTUS_MATERIAL_FAST,  // texture that jumps by up to 122 samples, up and down
     MOTUS_MATERIAL_NOISE, // white noise
     MOTUS_MATERIAL_STILL, // a still texture with one small moving object
     MOTUS_MATERIAL_HARD,  // black and white blocks and lines that jump about
