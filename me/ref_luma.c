@@ -94,23 +94,15 @@ void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_ha
     for (int y = first; y < end; y++) filter_row(ref, y);
 }
 
-void motus_ref_luma_taps(const MotusRefLuma *ref, int x, int y, MotusMv mv, const uint8_t *tap[2]) {
-    // From 8 samples outside on, a block of up to 16 samples, its right neighbour and the six taps see only repeated samples.
-    int px = motus_clip(-24, ref->width + 8, x + (mv.x >> 2)), py = motus_clip(-24, ref->height + 8, y + (mv.y >> 2));
-    const uint8_t *full = ref->plane[0] + py * ref->stride + px;
-    const ptrdiff_t *offset = ref->tap[(mv.y & 3) * 4 + (mv.x & 3)];
-    tap[0] = full + offset[0];
-    tap[1] = full + offset[1];
-}
-
 const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h, uint8_t *dst,
                                     ptrdiff_t *stride) {
-    const uint8_t *tap[2];
-    motus_ref_luma_taps(ref, x, y, mv, tap);
-    if (tap[0] == tap[1]) {
+    int px = motus_ref_luma_place(ref->width, x + (mv.x >> 2)), py = motus_ref_luma_place(ref->height, y + (mv.y >> 2));
+    const uint8_t *full = ref->plane[0] + py * ref->stride + px;
+    const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
+    if (offset[0] == offset[1]) {
         *stride = ref->stride;
-        return tap[0];
+        return full + offset[0];
     }
-    ref->ops->average(dst, *stride, tap[0], tap[1], ref->stride, w, h);
+    ref->ops->average(dst, *stride, full + offset[0], full + offset[1], ref->stride, w, h);
     return dst;
 }

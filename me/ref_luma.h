@@ -3,6 +3,7 @@
 #ifndef ME_REF_LUMA_H
 #define ME_REF_LUMA_H
 
+#include "common/int_core.h"
 #include "motus/me.h"
 
 #define MOTUS_REF_PAD                                                                                                            \
@@ -32,8 +33,8 @@ void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_ha
 const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h, uint8_t *dst,
                                     ptrdiff_t *stride);
 
-// The same without averaging: where the two taps of the block's first sample are (rows ref->stride apart); the prediction is
-// (tap[0][i] + tap[1][i] + 1) >> 1, and both are the same pointer where nothing is averaged. Serves any part of a 16x16 block at (x, y).
-void motus_ref_luma_taps(const MotusRefLuma *ref, int x, int y, MotusMv mv, const uint8_t *tap[2]);
+// Row or column, clipped so that the samples of a block of up to 16 from there on do not change: from 8 samples outside the picture on, the
+// block, its right neighbour and the six taps see only repeated samples.
+static inline int motus_ref_luma_place(int size, int at) { return motus_clip(-24, size + 8, at); }
 
 #endif

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/refine.h"
 
+#include <string.h>
+
 #include "common/cpu.h"
 #include "me/cost_core.h"
 #include "me/pixel_core.h"
@@ -12,20 +14,39 @@ static void prepare_c(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t str
     cur->stride = stride;
 }
 
-static void satd_c(const MotusRefineCur *cur, const uint8_t *const tap[2], ptrdiff_t stride, unsigned rows,
-                   uint32_t sum[MOTUS_BLOCKS]) {
+// SATD of the 4x4 block at (x, y) of the MB.
+static uint32_t satd4x4_at(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride, int x, int y) {
+    uint8_t pred[16];
     for (int i = 0; i < 16; i++) {
-        uint8_t pred[16];
-        ptrdiff_t at = 4 * (i >> 2) * stride + 4 * (i & 3);
-        sum[MOTUS_BLOCK_4x4 + i] = 0;
-        if (!(rows >> (i >> 2) & 1)) continue;
-        for (int k = 0; k < 16; k++, at += k & 3 ? 1 : stride - 3) pred[k] = (uint8_t)((tap[0][at] + tap[1][at] + 1) >> 1);
-        sum[MOTUS_BLOCK_4x4 + i] = motus_satd4x4(cur->samples + 4 * (i >> 2) * cur->stride + 4 * (i & 3), cur->stride, pred, 4);
+        ptrdiff_t at = (y + (i >> 2)) * stride + x + (i & 3);
+        pred[i] = (uint8_t)((taps->tap[0][at] + taps->tap[1][at] + 1) >> 1);
     }
+    return motus_satd4x4(cur->samples + y * cur->stride + x, cur->stride, pred, 4);
+}
+
+static void satd_mb_c(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride, unsigned rows,
+                      uint32_t sum[MOTUS_BLOCKS]) {
+    for (int i = 0; i < 16; i++)
+        sum[MOTUS_BLOCK_4x4 + i] = rows >> (i >> 2) & 1 ? satd4x4_at(cur, taps, stride, 4 * (i & 3), 4 * (i >> 2)) : 0;
     motus_merge_sums(sum);
 }
 
-static const MotusRefineOps refine_ops_c = {prepare_c, satd_c};
+static void satd_block_c(const MotusRefineCur *cur, const MotusBlock *block, const MotusTaps *taps, int n, ptrdiff_t stride,
+                         uint32_t sum[MOTUS_REFINE_TRIALS]) {
+    for (int k = 0; k < n; k++) {
+        sum[k] = 0;
+        for (int y = block->y; y < block->y + block->height; y += 4)
+            for (int x = block->x; x < block->x + block->width; x += 4) sum[k] += satd4x4_at(cur, &taps[k], stride, x, y);
+    }
+}
+
+static uint64_t same_c(const MotusMv mv[MOTUS_BLOCKS], int first) {
+    uint64_t mask = 0;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) mask |= (uint64_t)(mv[b].x == mv[first].x && mv[b].y == mv[first].y) << b;
+    return mask;
+}
+
+static const MotusRefineOps refine_ops_c = {prepare_c, satd_mb_c, satd_block_c, same_c};
 
 const MotusRefineOps *motus_refine_ops(void) {
 #if defined(__x86_64__)
@@ -47,42 +68,83 @@ static unsigned rows_of(int b) {
     return ((1u << block->height / 4) - 1) << block->y / 4;
 }
 
-// Moves those blocks of `group` to mv that are better off there.
-static void try_vector(const Refinement *r, uint64_t group, unsigned rows, MotusMv mv, MotusMbMotion *motion) {
-    const MotusMbJob *job = r->job;
-    const uint8_t *tap[2];
-    uint32_t satd[MOTUS_BLOCKS], vector_cost = motus_mv_cost(job->lambda_q8, mv, job->predictor);
-    motus_ref_luma_taps(job->ref, job->x, job->y, mv, tap);
-    r->ops->satd(&r->cur, tap, job->ref->stride, rows, satd);
-    for (; group; group &= group - 1) {
-        int b = __builtin_ctzll(group);
-        uint32_t cost = satd[b] + vector_cost;
-        if (cost >= motion->cost[b]) continue;
-        motion->cost[b] = cost;
-        motion->mv[b] = mv;
+// A vector and its eight neighbours: the vector, then the neighbours in raster order of (dy, dx).
+typedef struct Trials {
+    MotusMv mv[MOTUS_REFINE_TRIALS];
+    uint32_t vector_cost[MOTUS_REFINE_TRIALS];
+    MotusTaps taps[MOTUS_REFINE_TRIALS];
+} Trials;
+
+// One component of the three vectors around a centre: bits of its code, and whole and fractional part of the place it leads to.
+typedef struct Component {
+    int16_t mv[3];
+    int bits[3], place[3], fraction[3];
+} Component;
+
+static Component components(int centre, int step, int predictor, int corner, int size) {
+    Component c;
+    for (int i = 0; i < 3; i++) {
+        int v = centre + (i - 1) * step;
+        c.mv[i] = (int16_t)v;
+        c.bits[i] = motus_se_bits(v - predictor);
+        c.place[i] = motus_ref_luma_place(size, corner + (v >> 2));
+        c.fraction[i] = v & 3;
     }
+    return c;
+}
+
+static void look_around(const MotusMbJob *job, MotusMv centre, int step, Trials *t) {
+    const MotusRefLuma *ref = job->ref;
+    Component x = components(centre.x, step, job->predictor.x, job->x, ref->width);
+    Component y = components(centre.y, step, job->predictor.y, job->y, ref->height);
+    for (int i = 0; i < MOTUS_REFINE_TRIALS; i++) {
+        static const uint8_t number[MOTUS_REFINE_TRIALS] = {1, 2, 3, 4, 0, 5, 6, 7, 8}; // of the points in raster order
+        int k = number[i], dx = i % 3, dy = i / 3;
+        const uint8_t *full = ref->plane[0] + y.place[dy] * ref->stride + x.place[dx];
+        const ptrdiff_t *offset = ref->tap[4 * y.fraction[dy] + x.fraction[dx]];
+        t->mv[k] = (MotusMv){x.mv[dx], y.mv[dy]};
+        t->vector_cost[k] = motus_bits_cost(job->lambda_q8, x.bits[dx] + y.bits[dy]);
+        t->taps[k].tap[0] = full + offset[0];
+        t->taps[k].tap[1] = full + offset[1];
+    }
+}
+
+// Block b moves to mv where that is better.
+static void offer(MotusMbMotion *motion, int b, MotusMv mv, uint32_t cost) {
+    if (cost >= motion->cost[b]) return;
+    motion->cost[b] = cost;
+    motion->mv[b] = mv;
 }
 
 // Moves every block of `group` (a mask of blocks at the same vector) to the best of its neighbours `step` quarter samples away.
 static void refine_group(const Refinement *r, uint64_t group, int step, MotusMbMotion *motion) {
-    MotusMv centre = motion->mv[__builtin_ctzll(group)];
+    Trials t;
+    ptrdiff_t stride = r->job->ref->stride;
+    int b = __builtin_ctzll(group), first = step == 2 ? 0 : 1; // in the second step the cost of the vector itself is known
+    look_around(r->job, motion->mv[b], step, &t);
+    if (!(group & (group - 1))) {
+        uint32_t satd[MOTUS_REFINE_TRIALS];
+        r->ops->satd_block(&r->cur, &motus_blocks[b], t.taps + first, MOTUS_REFINE_TRIALS - first, stride, satd);
+        for (int k = first; k < MOTUS_REFINE_TRIALS; k++) offer(motion, b, t.mv[k], satd[k - first] + t.vector_cost[k]);
+        return;
+    }
     unsigned rows = 0;
     for (uint64_t left = group; left; left &= left - 1) rows |= rows_of(__builtin_ctzll(left));
-    if (step == 2) try_vector(r, group, rows, centre, motion); // later it is the best so far, and its cost is known
-    for (int k = 0; k < 8; k++) {
-        MotusMv mv = {(int16_t)(centre.x + step * motus_neighbour_dx(k)), (int16_t)(centre.y + step * motus_neighbour_dy(k))};
-        try_vector(r, group, rows, mv, motion);
+    for (int k = first; k < MOTUS_REFINE_TRIALS; k++) {
+        uint32_t satd[MOTUS_BLOCKS];
+        r->ops->satd_mb(&r->cur, &t.taps[k], stride, rows, satd);
+        for (uint64_t left = group; left; left &= left - 1) {
+            b = __builtin_ctzll(left);
+            offer(motion, b, t.mv[k], satd[b] + t.vector_cost[k]);
+        }
     }
 }
 
 static void refine_step(const Refinement *r, uint64_t blocks, int step, MotusMbMotion *motion) {
+    MotusMv start[MOTUS_BLOCKS]; // blocks move while others still wait for their turn
+    memcpy(start, motion->mv, sizeof start);
     while (blocks) {
-        MotusMv mv = motion->mv[__builtin_ctzll(blocks)];
-        uint64_t group = 0;
-        for (uint64_t left = blocks; left; left &= left - 1) {
-            int b = __builtin_ctzll(left);
-            if (motion->mv[b].x == mv.x && motion->mv[b].y == mv.y) group |= 1ull << b;
-        }
+        uint64_t group = r->ops->same(start, __builtin_ctzll(blocks)) & blocks;
         blocks &= ~group;
         refine_group(r, group, step, motion);
     }

@@ -13,12 +13,24 @@ typedef struct MotusRefineCur {
     ptrdiff_t stride;
 } MotusRefineCur;
 
+#define MOTUS_REFINE_TRIALS 9 // a vector and its eight neighbours
+
+// Where a prediction of the MB is: (tap[0][i] + tap[1][i] + 1) >> 1.
+typedef struct MotusTaps {
+    const uint8_t *tap[2];
+} MotusTaps;
+
 typedef struct MotusRefineOps {
     void (*prepare)(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t stride);
-    // SATDs of all 41 blocks against (tap[0][i] + tap[1][i] + 1) >> 1 (rows `stride` apart). Only the rows of 4x4 blocks in the mask `rows`
-    // are looked at; sums of blocks that reach into other rows are meaningless.
-    void (*satd)(const MotusRefineCur *cur, const uint8_t *const tap[2], ptrdiff_t stride, unsigned rows,
-                 uint32_t sum[MOTUS_BLOCKS]);
+    // SATDs of all 41 blocks against one prediction (rows `stride` apart). Only the rows of 4x4 blocks in the mask `rows` are looked at; sums
+    // of blocks that reach into other rows are meaningless.
+    void (*satd_mb)(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride, unsigned rows,
+                    uint32_t sum[MOTUS_BLOCKS]);
+    // SATDs of one block against n predictions of the MB, 1 <= n <= MOTUS_REFINE_TRIALS.
+    void (*satd_block)(const MotusRefineCur *cur, const MotusBlock *block, const MotusTaps *taps, int n, ptrdiff_t stride,
+                       uint32_t sum[MOTUS_REFINE_TRIALS]);
+    // Mask of the blocks whose vector is mv[first].
+    uint64_t (*same)(const MotusMv mv[MOTUS_BLOCKS], int first);
 } MotusRefineOps;
 
 // The fastest table this CPU runs (see motus_cpu_flags).

@@ -45,12 +45,15 @@ static __m256i bounds(const Parity best[2]) {
     return _mm256_set_m128i(_mm_set1_epi16(signed_bound(best[1].limit)), _mm_set1_epi16(signed_bound(best[0].limit)));
 }
 
+INLINE int all(__m256i v) { return _mm256_testc_si256(v, _mm256_set1_epi16(-1)); }
+
 // Notes what the points of one vector improve. sum + cost saturates at 65,535, which no limit exceeds.
 static __attribute__((noinline)) void improve(Scan *s, const uint8_t *blocks, int n, const __m256i *sum, const __m256i *cost,
                                               int row, int chunk) {
     for (int i = 0; i < n; i++) {
         Parity *best = s->best[blocks[i]];
         __m256i j = _mm256_adds_epu16(sum[i], *cost);
+        if (all(_mm256_cmpgt_epi16(_mm256_xor_si256(j, _mm256_set1_epi16(-32768)), s->bound[blocks[i]]))) continue;
         __m128i half[2] = {_mm256_castsi256_si128(j), _mm256_extracti128_si256(j, 1)};
         for (int odd = 0; odd < 2; odd++) {
             __m128i least = _mm_minpos_epu16(half[odd]); // value and first place
@@ -107,8 +110,6 @@ INLINE __m256i large_blocks(const Scan *s, const __m256i s88[4], __m256i cost, _
     }
     return above;
 }
-
-INLINE int all(__m256i v) { return _mm256_testc_si256(v, _mm256_set1_epi16(-1)); }
 
 // Quadrant q of the MB at 16 points; returns the sum of its 8x8 block. q is a constant wherever this is inlined.
 INLINE __m256i scan_quadrant(Scan *s, int q, int row, int chunk, __m256i cost_small, __m256i cost) {
