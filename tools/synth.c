@@ -166,7 +166,8 @@ static int layer_at(const MotusSynth *s, int64_t t, int x, int y) {
     return 0;
 }
 
-static uint8_t to_sample(int value) { return (uint8_t)motus_clip(16, 235, 128 + value); }
+// Large values are pressed together rather than cut off, which would leave flat spots.
+static uint8_t to_sample(int value) { return (uint8_t)motus_clip(16, 235, 128 + value * 160 / (160 + motus_abs(value))); }
 
 // Chroma samples lie at even luma columns and half-way between two luma rows (chroma_sample_loc_type 0).
 static int64_t plane_x(int plane, int x) { return (int64_t)(plane ? 2 * x : x) * ONE; }
