@@ -20,12 +20,13 @@ typedef struct MotusDct8Steps {
 } MotusDct8Steps;
 
 // Nearest integer, ties to even, of |x| < 2^21: the addition leaves it in the low bits of the mantissa.
-MOTUS_HD int motus_round_float(float x) {
-    float shifted = x + 12582912.0f; // 1.5 * 2^23
+MOTUS_HD int32_t motus_round_bits(float x) {
+    float shifted = x + 12582912.0f; // 1.5 * 2^23; its own low 16 bits are 0
     int32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
-    return bits - 0x4B400000;
+    return bits;
 }
+MOTUS_HD int motus_round_float(float x) { return motus_round_bits(x) - 0x4B400000; }
 
 // Eight samples at x[0], x[step], ..., forward, in place; output k is s_k * 2 sqrt 2 times the orthonormal coefficient, s_0 = 1, s_k = sqrt 2 cos(k pi / 16).
 MOTUS_HD void motus_dct8_float_1d(float *x, int step) {
@@ -108,7 +109,7 @@ MOTUS_HD int32_t motus_dct8_int_coef(int level, uint16_t q) {
 // A sample from the float inverse. Clipped before it is rounded, so that any levels, however wild, stay within motus_round_float's range.
 MOTUS_HD uint8_t motus_dct8_float_sample(float x) {
     float v = x + 128.0f;
-    return (uint8_t)motus_round_float(v < 0.0f ? 0.0f : v > 255.0f ? 255.0f : v);
+    return (uint8_t)motus_round_bits(v < 0.0f ? 0.0f : v > 255.0f ? 255.0f : v);
 }
 
 #endif

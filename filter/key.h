@@ -3,13 +3,15 @@
 #ifndef FILTER_KEY_H
 #define FILTER_KEY_H
 
+#include <stdalign.h>
+
 #include "filter/key_core.h"
 
 enum { KEY_CHUNK = 128 }; // pixels handled at once, even
 
 // r, g, b of up to KEY_CHUNK pixels.
 typedef struct MotusKeyPixels {
-    _Alignas(32) uint8_t c[3][KEY_CHUNK];
+    alignas(32) uint8_t c[3][KEY_CHUNK];
 } MotusKeyPixels;
 
 // n <= KEY_CHUNK pixels each.

@@ -1,0 +1,203 @@
+// 8x8 DCT of whole planes on a CUDA device; equals motus_dct8_forward and motus_dct8_inverse bit for bit (built without contraction).
+//
+// One thread transforms one block, all 64 values in registers: no shared memory, no barrier. The 32 threads of a warp take 32 blocks in a row, so
+// that a row of theirs is 256 bytes of samples (8-byte accesses) and 512 bytes of levels (16-byte accesses).
+// Grid: linear over blocks. Read and written once: 1 byte of samples and 2 bytes of level per sample.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "motus/filter_cuda.h"
+
+#include "common/cuda_check.h"
+
+extern "C" {
+#include "dct/dct8x8.h"
+}
+
+namespace {
+
+constexpr int THREADS = 128;
+
+struct Samples {
+    uint8_t *data;
+    int stride, width, height;
+};
+
+struct Levels {
+    int16_t *data;
+    int pitch, blocks_x, blocks; // pitch in elements
+};
+
+// Eight samples of row y from column x on; beyond the plane its last column and row are repeated.
+__device__ uint2 load_row(const Samples &p, int x, int y) {
+    const uint8_t *row = p.data + (ptrdiff_t)min(y, p.height - 1) * p.stride;
+    if (x + 8 <= p.width) return *reinterpret_cast<const uint2 *>(row + x);
+    uint32_t w[2] = {0, 0};
+    for (int i = 0; i < 8; i++) w[i / 4] |= (uint32_t)row[min(x + i, p.width - 1)] << (8 * (i % 4));
+    return make_uint2(w[0], w[1]);
+}
+
+__device__ void store_row(const Samples &p, int x, int y, uint2 v) {
+    if (y >= p.height) return;
+    uint8_t *row = p.data + (ptrdiff_t)y * p.stride;
+    if (x + 8 <= p.width)
+        *reinterpret_cast<uint2 *>(row + x) = v;
+    else
+        for (int i = 0; x + i < p.width; i++) row[x + i] = (uint8_t)((i < 4 ? v.x : v.y) >> (8 * (i % 4)));
+}
+
+// Byte i of a row as sample - 128: the byte becomes the low bits of 2^23's mantissa.
+__device__ __forceinline__ float to_float(uint2 v, int i) {
+    return __uint_as_float(__byte_perm(i < 4 ? v.x : v.y, 0x4B000000u, 0x7440u + (unsigned)(i & 3))) - 8388736.0f;
+}
+
+__device__ __forceinline__ uint32_t pack(int32_t low, int32_t high) { return __byte_perm((uint32_t)low, (uint32_t)high, 0x5410); }
+
+__global__ void __launch_bounds__(THREADS) forward_float(Levels dst, Samples src, const __grid_constant__ MotusDct8Steps steps) {
+    int block = blockIdx.x * THREADS + threadIdx.x;
+    if (block >= dst.blocks) return;
+    int by = block / dst.blocks_x, bx = block - by * dst.blocks_x;
+    uint2 row[8];
+#pragma unroll
+    for (int r = 0; r < 8; r++) row[r] = load_row(src, 8 * bx, 8 * by + r);
+    float x[64];
+#pragma unroll
+    for (int i = 0; i < 64; i++) x[i] = to_float(row[i / 8], i % 8);
+#pragma unroll
+    for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
+    int16_t *out = dst.data + (ptrdiff_t)by * 8 * dst.pitch + 8 * bx;
+#pragma unroll
+    for (int r = 0; r < 8; r++) {
+        motus_dct8_float_1d(x + 8 * r, 1);
+        int32_t level[8];
+#pragma unroll
+        for (int c = 0; c < 8; c++) level[c] = motus_round_bits(x[8 * r + c] * steps.forward[8 * r + c]);
+        *reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch) =
+            make_uint4(pack(level[0], level[1]), pack(level[2], level[3]), pack(level[4], level[5]), pack(level[6], level[7]));
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) forward_int(Levels dst, Samples src, const __grid_constant__ MotusDct8Steps steps) {
+    int block = blockIdx.x * THREADS + threadIdx.x;
+    if (block >= dst.blocks) return;
+    int by = block / dst.blocks_x, bx = block - by * dst.blocks_x;
+    uint2 row[8];
+#pragma unroll
+    for (int r = 0; r < 8; r++) row[r] = load_row(src, 8 * bx, 8 * by + r);
+    int32_t x[64];
+#pragma unroll
+    for (int i = 0; i < 64; i++)
+        x[i] = (int32_t)__byte_perm(i % 8 < 4 ? row[i / 8].x : row[i / 8].y, 0, 0x4440u + (unsigned)(i & 3)) - 128;
+#pragma unroll
+    for (int c = 0; c < 8; c++) motus_dct8_int_1d(x + c, 8, DCT8_SHIFT_1);
+    int16_t *out = dst.data + (ptrdiff_t)by * 8 * dst.pitch + 8 * bx;
+#pragma unroll
+    for (int r = 0; r < 8; r++) {
+        motus_dct8_int_1d(x + 8 * r, 1, DCT8_SHIFT_2);
+        int32_t level[8];
+#pragma unroll
+        for (int c = 0; c < 8; c++) level[c] = motus_dct8_int_level(x[8 * r + c], steps.recip[8 * r + c], steps.q[8 * r + c]);
+        *reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch) =
+            make_uint4(pack(level[0], level[1]), pack(level[2], level[3]), pack(level[4], level[5]), pack(level[6], level[7]));
+    }
+}
+
+__device__ __forceinline__ int level_at(const uint4 &v, int i) {
+    uint32_t word = i < 2 ? v.x : i < 4 ? v.y : i < 6 ? v.z : v.w;
+    return i & 1 ? (int)word >> 16 : (int)(int16_t)word;
+}
+
+__device__ __forceinline__ uint32_t pack4(const int32_t *v) {
+    return __byte_perm(__byte_perm((uint32_t)v[0], (uint32_t)v[1], 0x0040), __byte_perm((uint32_t)v[2], (uint32_t)v[3], 0x0040),
+                       0x5410);
+}
+
+__global__ void __launch_bounds__(THREADS) inverse_float(Samples dst, Levels src, const __grid_constant__ MotusDct8Steps steps) {
+    int block = blockIdx.x * THREADS + threadIdx.x;
+    if (block >= src.blocks) return;
+    int by = block / src.blocks_x, bx = block - by * src.blocks_x;
+    const int16_t *in = src.data + (ptrdiff_t)by * 8 * src.pitch + 8 * bx;
+    uint4 row[8];
+#pragma unroll
+    for (int r = 0; r < 8; r++) row[r] = *reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch);
+    float x[64];
+#pragma unroll
+    for (int i = 0; i < 64; i++) x[i] = (float)level_at(row[i / 8], i % 8) * steps.inverse[i];
+#pragma unroll
+    for (int c = 0; c < 8; c++) motus_idct8_float_1d(x + c, 8);
+#pragma unroll
+    for (int r = 0; r < 8; r++) {
+        motus_idct8_float_1d(x + 8 * r, 1);
+        int32_t sample[8];
+#pragma unroll
+        for (int c = 0; c < 8; c++) sample[c] = motus_dct8_float_sample(x[8 * r + c]);
+        store_row(dst, 8 * bx, 8 * by + r, make_uint2(pack4(sample), pack4(sample + 4)));
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) inverse_int(Samples dst, Levels src, const __grid_constant__ MotusDct8Steps steps) {
+    int block = blockIdx.x * THREADS + threadIdx.x;
+    if (block >= src.blocks) return;
+    int by = block / src.blocks_x, bx = block - by * src.blocks_x;
+    const int16_t *in = src.data + (ptrdiff_t)by * 8 * src.pitch + 8 * bx;
+    uint4 row[8];
+#pragma unroll
+    for (int r = 0; r < 8; r++) row[r] = *reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch);
+    int32_t x[64];
+#pragma unroll
+    for (int i = 0; i < 64; i++) x[i] = motus_dct8_int_coef(level_at(row[i / 8], i % 8), steps.q[i]);
+#pragma unroll
+    for (int c = 0; c < 8; c++) motus_idct8_int_1d(x + c, 8, IDCT8_SHIFT_1);
+#pragma unroll
+    for (int r = 0; r < 8; r++) {
+        motus_idct8_int_1d(x + 8 * r, 1, IDCT8_SHIFT_2);
+        int32_t sample[8];
+#pragma unroll
+        for (int c = 0; c < 8; c++) sample[c] = motus_clip_u8(x[8 * r + c] + 128);
+        store_row(dst, 8 * bx, 8 * by + r, make_uint2(pack4(sample), pack4(sample + 4)));
+    }
+}
+
+bool aligned(const void *data, ptrdiff_t stride) { return ((uintptr_t)data | (uintptr_t)stride) % 16 == 0; }
+
+// Checks everything and makes the kernels' arguments.
+MotusStatus prepare(Levels *levels, Samples *samples, MotusDct8Steps *steps, const MotusCoefs *coefs, const MotusPlane *plane,
+                    const uint16_t table[64], MotusDct8Kind kind, MotusError *error) {
+    if (motus_dct8_check(coefs, plane) || motus_dct8_steps(steps, table) || (unsigned)kind > MOTUS_DCT8_INTEGER)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "8x8 DCT: sizes, table or kind out of range");
+    if (!aligned(plane->data, plane->stride))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "8x8 DCT: plane not aligned to 16 bytes");
+    *samples = Samples{plane->data, (int)plane->stride, plane->width, plane->height};
+    *levels = Levels{coefs->data, (int)(coefs->stride / 2), coefs->width / 8, coefs->width / 8 * (coefs->height / 8)};
+    return MOTUS_OK;
+}
+
+} // namespace
+
+extern "C" MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64],
+                                               MotusDct8Kind kind, void *stream, MotusError *error) {
+    Levels levels;
+    Samples samples;
+    MotusDct8Steps steps;
+    MotusStatus status = prepare(&levels, &samples, &steps, dst, src, table, kind, error);
+    if (status) return status;
+    unsigned grid = (unsigned)(levels.blocks + THREADS - 1) / THREADS;
+    if (kind == MOTUS_DCT8_FLOAT)
+        forward_float<<<grid, THREADS, 0, (cudaStream_t)stream>>>(levels, samples, steps);
+    else
+        forward_int<<<grid, THREADS, 0, (cudaStream_t)stream>>>(levels, samples, steps);
+    return motus_cuda_launched("8x8 DCT", error);
+}
+
+extern "C" MotusStatus motus_cuda_dct8_inverse(const MotusPlane *dst, const MotusCoefs *src, const uint16_t table[64],
+                                               MotusDct8Kind kind, void *stream, MotusError *error) {
+    Levels levels;
+    Samples samples;
+    MotusDct8Steps steps;
+    MotusStatus status = prepare(&levels, &samples, &steps, src, dst, table, kind, error);
+    if (status) return status;
+    unsigned grid = (unsigned)(levels.blocks + THREADS - 1) / THREADS;
+    if (kind == MOTUS_DCT8_FLOAT)
+        inverse_float<<<grid, THREADS, 0, (cudaStream_t)stream>>>(samples, levels, steps);
+    else
+        inverse_int<<<grid, THREADS, 0, (cudaStream_t)stream>>>(samples, levels, steps);
+    return motus_cuda_launched("inverse 8x8 DCT", error);
+}

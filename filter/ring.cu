@@ -1,0 +1,132 @@
+// Pictures from host memory through a job on the device and back, several under way at once; and whether there is a device at all.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "motus/filter_cuda.h"
+
+#include "common/cuda_check.h"
+
+extern "C" {
+#include "common/alloc.h"
+}
+
+namespace {
+
+constexpr int MAX_SLOTS = 16;
+
+struct Slot {
+    void *h_in, *h_out, *d_in, *d_out;
+    cudaEvent_t uploaded, worked, downloaded;
+};
+
+} // namespace
+
+struct MotusCudaRing {
+    Slot slot[MAX_SLOTS];
+    int slots;
+    size_t in_bytes, out_bytes;
+    cudaStream_t upload, work, download;
+    int64_t submitted, taken;
+};
+
+extern "C" MotusStatus motus_cuda_filters_usable(MotusError *error) {
+    int devices = 0;
+    MotusStatus status = motus_cuda_check(cudaGetDeviceCount(&devices), "CUDA", error);
+    if (status) {
+        (void)cudaGetLastError(); // asked and answered: not to be met again by the next launch
+        return MOTUS_ERR_NO_DEVICE;
+    }
+    return devices > 0 ? MOTUS_OK : motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: no device");
+}
+
+static MotusStatus open_slot(Slot *slot, size_t in_bytes, size_t out_bytes, MotusError *error) {
+    const char *what = "picture ring";
+    MotusStatus status = motus_cuda_check(cudaMallocHost(&slot->h_in, in_bytes), what, error);
+    if (!status) status = motus_cuda_check(cudaMallocHost(&slot->h_out, out_bytes), what, error);
+    if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_in, in_bytes), what, error);
+    if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_out, out_bytes), what, error);
+    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&slot->uploaded, cudaEventDisableTiming), what, error);
+    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&slot->worked, cudaEventDisableTiming), what, error);
+    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&slot->downloaded, cudaEventDisableTiming), what, error);
+    return status;
+}
+
+extern "C" MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
+                                            MotusError *error) {
+    if (!ring || slots < 2 || slots > MAX_SLOTS || !in_bytes || !out_bytes)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: parameter out of range");
+    *ring = NULL;
+    MotusStatus status = motus_cuda_filters_usable(error);
+    if (status) return status;
+    MotusCudaRing *r = (MotusCudaRing *)motus_alloc(1, sizeof *r);
+    if (!r) return motus_fail(error, MOTUS_ERR_MEMORY, "picture ring: out of memory");
+    r->slots = slots, r->in_bytes = in_bytes, r->out_bytes = out_bytes;
+    cudaStream_t *streams[] = {&r->upload, &r->work, &r->download};
+    for (int i = 0; i < 3 && !status; i++)
+        status = motus_cuda_check(cudaStreamCreateWithFlags(streams[i], cudaStreamNonBlocking), "picture ring", error);
+    for (int i = 0; i < slots && !status; i++) status = open_slot(&r->slot[i], in_bytes, out_bytes, error);
+    if (status)
+        motus_cuda_ring_close(&r);
+    else
+        *ring = r;
+    return status;
+}
+
+extern "C" MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, MotusError *error) {
+    if (!ring || !input) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
+    if (ring->submitted - ring->taken == ring->slots)
+        return motus_fail(error, MOTUS_ERR_STATE, "picture ring: every slot is taken");
+    *input = ring->slot[ring->submitted % ring->slots].h_in;
+    return MOTUS_OK;
+}
+
+// Each step waits for the one before on the device only; a slot is free again when its result has been taken.
+extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque, MotusError *error) {
+    const char *what = "picture ring";
+    if (!ring || !job) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
+    if (ring->submitted - ring->taken == ring->slots)
+        return motus_fail(error, MOTUS_ERR_STATE, "picture ring: every slot is taken");
+    Slot *s = &ring->slot[ring->submitted % ring->slots];
+    MotusStatus status =
+        motus_cuda_check(cudaMemcpyAsync(s->d_in, s->h_in, ring->in_bytes, cudaMemcpyHostToDevice, ring->upload), what, error);
+    if (!status) status = motus_cuda_check(cudaEventRecord(s->uploaded, ring->upload), what, error);
+    if (!status) status = motus_cuda_check(cudaStreamWaitEvent(ring->work, s->uploaded, 0), what, error);
+    if (!status) status = job(opaque, s->d_in, s->d_out, ring->work, error);
+    if (!status) status = motus_cuda_check(cudaEventRecord(s->worked, ring->work), what, error);
+    if (!status) status = motus_cuda_check(cudaStreamWaitEvent(ring->download, s->worked, 0), what, error);
+    if (!status)
+        status = motus_cuda_check(cudaMemcpyAsync(s->h_out, s->d_out, ring->out_bytes, cudaMemcpyDeviceToHost, ring->download),
+                                  what, error);
+    if (!status) status = motus_cuda_check(cudaEventRecord(s->downloaded, ring->download), what, error);
+    if (!status) ring->submitted++;
+    return status;
+}
+
+extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, MotusError *error) {
+    if (!ring || !output) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
+    if (ring->taken == ring->submitted) return MOTUS_END;
+    Slot *s = &ring->slot[ring->taken % ring->slots];
+    MotusStatus status = motus_cuda_check(cudaEventSynchronize(s->downloaded), "picture ring", error);
+    if (status) return status;
+    *output = s->h_out;
+    ring->taken++;
+    return MOTUS_OK;
+}
+
+extern "C" void motus_cuda_ring_close(MotusCudaRing **ring) {
+    if (!ring || !*ring) return;
+    MotusCudaRing *r = *ring;
+    cudaStream_t streams[] = {r->upload, r->work, r->download};
+    for (int i = 0; i < 3; i++)
+        if (streams[i]) cudaStreamSynchronize(streams[i]);
+    for (int i = 0; i < r->slots; i++) {
+        Slot *s = &r->slot[i];
+        cudaEvent_t events[] = {s->uploaded, s->worked, s->downloaded};
+        for (int k = 0; k < 3; k++)
+            if (events[k]) cudaEventDestroy(events[k]);
+        cudaFreeHost(s->h_in), cudaFreeHost(s->h_out);
+        cudaFree(s->d_in), cudaFree(s->d_out);
+    }
+    for (int i = 0; i < 3; i++)
+        if (streams[i]) cudaStreamDestroy(streams[i]);
+    motus_free(r);
+    *ring = NULL;
+}

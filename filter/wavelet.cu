@@ -1,0 +1,305 @@
+// Daubechies D4 wavelet transform on a CUDA device; equals motus_wavelet_forward and its companions bit for bit (built without contraction).
+//
+// One kernel per level does rows and columns in one pass. A thread owns four output columns and walks down ROWS output rows; it keeps the split values of the
+// last four input rows in registers, so that each input row is read and split once (but for two rows where a walk begins), and needs neither shared memory nor
+// barriers. A thread's first columns overlap its neighbour's last by two samples, which come from the L1.
+// Grid: x = groups of 32 threads along the row, y = walks. Bytes of a level of n samples: n * (1 or 4) read, 4 n written; the inverse the other way round.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "motus/filter_cuda.h"
+
+#include "common/cuda_check.h"
+#include "filter/wavelet_core.h"
+
+namespace {
+
+constexpr int WALKS = 4; // of a block: 32 x WALKS threads
+constexpr int ROWS = 8;  // output rows of a forward walk, or row pairs of an inverse one
+constexpr int THREADS = 256;
+
+// A level's input (forward) or output (inverse): samples or floats.
+template <class T> struct Side {
+    T *data;
+    int stride, n_w, n_h, w, h; // stride in elements; n_*: size the transform sees; w, h: what exists of it
+};
+
+struct Bands {
+    float *low, *x, *y, *xy; // low-pass, details along x, along y, along both
+    int width, height, stride;
+};
+
+__device__ __forceinline__ void load_eight(float v[8], const float *p) {
+    float4 a = *reinterpret_cast<const float4 *>(p), b = *reinterpret_cast<const float4 *>(p + 4);
+    v[0] = a.x, v[1] = a.y, v[2] = a.z, v[3] = a.w, v[4] = b.x, v[5] = b.y, v[6] = b.z, v[7] = b.w;
+}
+
+__device__ __forceinline__ void load_eight(float v[8], const uint8_t *p) {
+    uint2 w = *reinterpret_cast<const uint2 *>(p);
+#pragma unroll
+    for (int i = 0; i < 8; i++) v[i] = (float)__byte_perm(i < 4 ? w.x : w.y, 0, 0x4440u + (unsigned)(i & 3));
+}
+
+// Extended samples 8 t .. 8 t + 9 of input row y (an extended index as well).
+template <class T, int EDGE> __device__ __forceinline__ void load_row(float v[10], const Side<T> &in, int t, int y) {
+    constexpr int before = EDGE == MOTUS_WAVELET_SYMMETRIC ? 2 : 0;
+    int from = y - before, x = 8 * t - before;
+    const T *row =
+        in.data + (size_t)(from >= 0 && from < in.h ? from : motus_d4_index(from, in.n_h, in.h, EDGE)) * (size_t)in.stride;
+    if (x >= 0 && x + 10 <= in.w) {
+        load_eight(v + before, row + 8 * t);
+#pragma unroll
+        for (int i = 0; i < 2; i++) v[before ? i : 8 + i] = (float)row[before ? x + i : x + 8 + i];
+    } else {
+        for (int i = 0; i < 10; i++) v[i] = (float)row[motus_d4_index(x + i, in.n_w, in.w, EDGE)];
+    }
+}
+
+__device__ __forceinline__ void store_four(float *row, int x, int width, const float v[4]) {
+    // Rows are padded to multiples of 16 floats, so that the last four always fit.
+    if (x < width) *reinterpret_cast<float4 *>(row + x) = make_float4(v[0], v[1], v[2], v[3]);
+}
+
+// Low- and high-pass values of four columns of one input row.
+struct Halves {
+    float low[4], high[4];
+};
+
+template <class T, int EDGE> __device__ __forceinline__ Halves split_row(const Side<T> &in, int t, int y) {
+    float v[10];
+    Halves out;
+    load_row<T, EDGE>(v, in, t, y);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        out.low[i] = motus_d4_low(v[2 * i], v[2 * i + 1], v[2 * i + 2], v[2 * i + 3]);
+        out.high[i] = motus_d4_high(v[2 * i], v[2 * i + 1], v[2 * i + 2], v[2 * i + 3]);
+    }
+    return out;
+}
+
+template <class T, int EDGE> __global__ void __launch_bounds__(32 * WALKS) forward(Bands out, Side<T> in) {
+    int t = blockIdx.x * 32 + threadIdx.x, first = (blockIdx.y * WALKS + threadIdx.y) * ROWS,
+        last = min(first + ROWS, out.height);
+    if (4 * t >= out.width || first >= last) return;
+    Halves a = split_row<T, EDGE>(in, t, 2 * first), b = split_row<T, EDGE>(in, t, 2 * first + 1);
+#pragma unroll 2
+    for (int i = first; i < last; i++) {
+        Halves c = split_row<T, EDGE>(in, t, 2 * i + 2), d = split_row<T, EDGE>(in, t, 2 * i + 3);
+        float low[4], x[4], y[4], xy[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            low[k] = motus_d4_low(a.low[k], b.low[k], c.low[k], d.low[k]);
+            y[k] = motus_d4_high(a.low[k], b.low[k], c.low[k], d.low[k]);
+            x[k] = motus_d4_low(a.high[k], b.high[k], c.high[k], d.high[k]);
+            xy[k] = motus_d4_high(a.high[k], b.high[k], c.high[k], d.high[k]);
+        }
+        size_t row = (size_t)i * (size_t)out.stride;
+        store_four(out.low + row, 4 * t, out.width, low);
+        store_four(out.x + row, 4 * t, out.width, x);
+        store_four(out.y + row, 4 * t, out.width, y);
+        store_four(out.xy + row, 4 * t, out.width, xy);
+        a = c, b = d;
+    }
+}
+
+// Five coefficients of a band's row: 4 t - 1 .. 4 t + 3 where edges are periodic, else 4 t .. 4 t + 4.
+template <int EDGE> __device__ __forceinline__ void load_five(float v[5], const float *row, int t, int width) {
+    constexpr int at = EDGE == MOTUS_WAVELET_SYMMETRIC ? 0 : 1;
+    float4 four = *reinterpret_cast<const float4 *>(row + 4 * t);
+    v[at] = four.x, v[at + 1] = four.y, v[at + 2] = four.z, v[at + 3] = four.w;
+    if (at)
+        v[0] = row[t ? 4 * t - 1 : width - 1];
+    else
+        v[4] = row[min(4 * t + 4, width - 1)];
+}
+
+struct Rows { // of the four bands, five columns
+    float low[5], x[5], y[5], xy[5];
+};
+
+template <int EDGE> __device__ __forceinline__ Rows load_bands(const Bands &in, int t, int m) {
+    Rows r;
+    size_t row = (size_t)m * (size_t)in.stride;
+    load_five<EDGE>(r.low, in.low + row, t, in.width);
+    load_five<EDGE>(r.x, in.x + row, t, in.width);
+    load_five<EDGE>(r.y, in.y + row, t, in.width);
+    load_five<EDGE>(r.xy, in.xy + row, t, in.width);
+    return r;
+}
+
+__device__ __forceinline__ uint32_t sample_of(float v) {
+    v = v < 0.0f ? 0.0f : v > 255.0f ? 255.0f : v;
+    return __float_as_uint(v + 12582912.0f) & 255u;
+}
+
+__device__ __forceinline__ void store_eight(uint8_t *row, int x, int w, const float v[8]) {
+    uint32_t word[2] = {0, 0};
+#pragma unroll
+    for (int i = 0; i < 8; i++) word[i / 4] |= sample_of(v[i]) << (8 * (i % 4));
+    if (x + 8 <= w)
+        *reinterpret_cast<uint2 *>(row + x) = make_uint2(word[0], word[1]);
+    else
+        for (int i = 0; x + i < w; i++) row[x + i] = (uint8_t)(word[i / 4] >> (8 * (i % 4)));
+}
+
+__device__ __forceinline__ void store_eight(float *row, int x, int w, const float v[8]) {
+    if (x + 8 <= w) {
+        *reinterpret_cast<float4 *>(row + x) = make_float4(v[0], v[1], v[2], v[3]);
+        *reinterpret_cast<float4 *>(row + x + 4) = make_float4(v[4], v[5], v[6], v[7]);
+    } else
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            if (x + i < w) row[x + i] = v[i];
+}
+
+// One output row from five columns of low- and high-pass values.
+template <class T>
+__device__ __forceinline__ void merge_row(const Side<T> &out, int t, int y, const float low[5], const float high[5]) {
+    float v[8];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        v[2 * i] = motus_d4_even(low[i], low[i + 1], high[i], high[i + 1]);
+        v[2 * i + 1] = motus_d4_odd(low[i], low[i + 1], high[i], high[i + 1]);
+    }
+    if (y < out.h) store_eight(out.data + (size_t)y * (size_t)out.stride, 8 * t, out.w, v);
+}
+
+template <class T, int EDGE> __global__ void __launch_bounds__(32 * WALKS) inverse(Side<T> out, Bands in) {
+    int t = blockIdx.x * 32 + threadIdx.x, first = (blockIdx.y * WALKS + threadIdx.y) * ROWS,
+        last = min(first + ROWS, (out.h + 1) / 2);
+    if (8 * t >= out.w || first >= last) return;
+    constexpr int ahead = EDGE == MOTUS_WAVELET_SYMMETRIC; // the rows that pair m needs: m and m + 1, else m - 1 and m
+    Rows before = load_bands<EDGE>(in, t, ahead ? first : first ? first - 1 : in.height - 1);
+#pragma unroll 2
+    for (int m = first; m < last; m++) {
+        Rows at = load_bands<EDGE>(in, t, m + ahead);
+        float low[2][5], high[2][5];
+#pragma unroll
+        for (int k = 0; k < 5; k++) {
+            low[0][k] = motus_d4_even(before.low[k], at.low[k], before.y[k], at.y[k]);
+            low[1][k] = motus_d4_odd(before.low[k], at.low[k], before.y[k], at.y[k]);
+            high[0][k] = motus_d4_even(before.x[k], at.x[k], before.xy[k], at.xy[k]);
+            high[1][k] = motus_d4_odd(before.x[k], at.x[k], before.xy[k], at.xy[k]);
+        }
+        merge_row(out, t, 2 * m, low[0], high[0]);
+        merge_row(out, t, 2 * m + 1, low[1], high[1]);
+        before = at;
+    }
+}
+
+__global__ void quantize(int16_t *levels, const float *coefs, MotusBand band, float scale) {
+    int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
+    if (x >= band.stride) return;
+    size_t at = band.offset + (size_t)y * (size_t)band.stride + (size_t)x;
+    float v = x < band.width ? coefs[at] * scale : 0.0f;
+    v = v < -32768.0f ? -32768.0f : v > 32767.0f ? 32767.0f : v;
+    levels[at] = (int16_t)__float_as_uint(v + 12582912.0f);
+}
+
+__global__ void dequantize(float *coefs, const int16_t *levels, size_t size, float step) {
+    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < size) coefs[i] = (float)levels[i] * step;
+}
+
+__global__ void shrink(float *coefs, MotusBand band, float threshold) {
+    int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
+    size_t at = band.offset + (size_t)y * (size_t)band.stride + (size_t)x;
+    if (x < band.width) coefs[at] = motus_d4_shrink(coefs[at], threshold);
+}
+
+Bands bands_of(float *coefs, const MotusWaveletShape *s, int l) {
+    const MotusBand *b = s->band[l];
+    return Bands{coefs + s->low_offset[l],
+                 coefs + b[0].offset,
+                 coefs + b[1].offset,
+                 coefs + b[2].offset,
+                 b[0].width,
+                 b[0].height,
+                 b[0].stride};
+}
+
+dim3 grid_of(int columns, int rows) {
+    return dim3((unsigned)(columns + 127) / 128, (unsigned)(rows + WALKS * ROWS - 1) / (WALKS * ROWS));
+}
+
+template <class T> void launch_forward(const Bands &out, const Side<T> &in, MotusWaveletEdge edge, cudaStream_t stream) {
+    dim3 grid = grid_of(out.width, out.height), block(32, WALKS);
+    if (edge == MOTUS_WAVELET_PERIODIC)
+        forward<T, MOTUS_WAVELET_PERIODIC><<<grid, block, 0, stream>>>(out, in);
+    else
+        forward<T, MOTUS_WAVELET_SYMMETRIC><<<grid, block, 0, stream>>>(out, in);
+}
+
+template <class T> void launch_inverse(const Side<T> &out, const Bands &in, MotusWaveletEdge edge, cudaStream_t stream) {
+    dim3 grid = grid_of((out.w + 1) / 2, (out.h + 1) / 2), block(32, WALKS);
+    if (edge == MOTUS_WAVELET_PERIODIC)
+        inverse<T, MOTUS_WAVELET_PERIODIC><<<grid, block, 0, stream>>>(out, in);
+    else
+        inverse<T, MOTUS_WAVELET_SYMMETRIC><<<grid, block, 0, stream>>>(out, in);
+}
+
+// The low-pass plane between level l - 1 and level l.
+Side<float> between(float *coefs, const MotusWaveletShape *s, int l) {
+    return Side<float>{
+        coefs + s->low_offset[l - 1], s->band[l - 1][0].stride, s->in_width[l], s->in_height[l], s->in_width[l], s->in_height[l]};
+}
+
+bool fits(const float *coefs, const MotusPlane *p, const MotusWaveletShape *s) {
+    return coefs && p && p->data && s && p->width == s->width && p->height == s->height &&
+           ((uintptr_t)p->data | (uintptr_t)p->stride | (uintptr_t)coefs) % 16 == 0;
+}
+
+dim3 band_grid(const MotusBand &band) { return dim3((unsigned)(band.stride + THREADS - 1) / THREADS, (unsigned)band.height); }
+
+} // namespace
+
+extern "C" MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane *src, const MotusWaveletShape *shape,
+                                                  void *stream, MotusError *error) {
+    if (!fits(coefs, src, shape))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: another size, or not aligned to 16 bytes");
+    Side<const uint8_t> picture{src->data, (int)src->stride, shape->in_width[0], shape->in_height[0], src->width, src->height};
+    launch_forward(bands_of(coefs, shape, 0), picture, shape->edge, (cudaStream_t)stream);
+    for (int l = 1; l < shape->levels; l++)
+        launch_forward(bands_of(coefs, shape, l), between(coefs, shape, l), shape->edge, (cudaStream_t)stream);
+    return motus_cuda_launched("wavelet", error);
+}
+
+extern "C" MotusStatus motus_cuda_wavelet_inverse_plane(const MotusPlane *dst, float *coefs, const MotusWaveletShape *shape,
+                                                        void *stream, MotusError *error) {
+    if (!fits(coefs, dst, shape))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: another size, or not aligned to 16 bytes");
+    for (int l = shape->levels - 1; l > 0; l--)
+        launch_inverse(between(coefs, shape, l), bands_of(coefs, shape, l), shape->edge, (cudaStream_t)stream);
+    Side<uint8_t> picture{dst->data, (int)dst->stride, shape->in_width[0], shape->in_height[0], dst->width, dst->height};
+    launch_inverse(picture, bands_of(coefs, shape, 0), shape->edge, (cudaStream_t)stream);
+    return motus_cuda_launched("inverse wavelet", error);
+}
+
+extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float *coefs, const MotusWaveletShape *shape,
+                                                   float step, void *stream, MotusError *error) {
+    if (!levels || !coefs || !shape) return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given");
+    for (int i = 0; i <= 3 * shape->levels; i++) {
+        MotusBand band = i < 3 * shape->levels ? shape->band[i / 3][i % 3] : shape->low;
+        quantize<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(levels, coefs, band, 1.0f / step);
+    }
+    for (int l = 0; l < shape->levels - 1; l++) // what no band holds is 0
+        cudaMemsetAsync(levels + shape->low_offset[l], 0, (size_t)shape->band[l][0].stride * (size_t)shape->band[l][0].height * 2,
+                        (cudaStream_t)stream);
+    return motus_cuda_launched("wavelet quantization", error);
+}
+
+extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t *levels, const MotusWaveletShape *shape,
+                                                     float step, void *stream, MotusError *error) {
+    if (!levels || !coefs || !shape) return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given");
+    dequantize<<<(unsigned)((shape->size + THREADS - 1) / THREADS), THREADS, 0, (cudaStream_t)stream>>>(coefs, levels,
+                                                                                                        shape->size, step);
+    return motus_cuda_launched("wavelet dequantization", error);
+}
+
+extern "C" MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *shape, const float *threshold,
+                                                 void *stream, MotusError *error) {
+    if (!coefs || !shape || !threshold) return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given");
+    for (int i = 0; i < 3 * shape->levels; i++) {
+        MotusBand band = shape->band[i / 3][i % 3];
+        shrink<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(coefs, band, threshold[i / 3]);
+    }
+    return motus_cuda_launched("wavelet thresholds", error);
+}
