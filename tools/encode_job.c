@@ -42,7 +42,8 @@ typedef struct Session {
 
 static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
     if (!o->seek) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode", motus_shown(o->input));
-    return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d, where --seek wants to begin", motus_shown(o->input), o->seek);
+    return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d, where --seek wants to begin", motus_shown(o->input),
+                      o->seek);
 }
 
 static MotusStatus open_input(Session *s, MotusError *error) {

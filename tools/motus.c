@@ -11,6 +11,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"encode", "encode a sequence into an H.264 stream", motus_cmd_encode},
+    {"search", "only the motion field between consecutive frames", motus_cmd_search},
     {"synth", "make a test sequence with known motion", motus_cmd_synth},
     {"bench", "measure the speed of search and encoder", motus_cmd_bench},
     {"info", "version, CPU, libraries and backends", motus_cmd_info},
@@ -31,7 +32,7 @@ static int help(void) {
 
 int main(int argc, char **argv) {
     if (argc < 2) {
-        motus_warn("a command is missing: encode, synth, bench or info (see motus --help)");
+        motus_warn("a command is missing: encode, search, synth, bench or info (see motus --help)");
         return MOTUS_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return help();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/mvs.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +10,11 @@
 #include "yuv/writer.h"
 
 #define ROW_BYTES 15
+#define NPY_HEADER_BYTES 320 // a multiple of 64, with room for any number of rows
 
 struct MotusMvsFile {
     MotusOutput *out;
-    FILE *rows; // .npy: its header says how many rows follow, so they wait here; NULL for .csv
+    int npy;
     uint64_t n_rows;
 };
 
@@ -22,23 +22,6 @@ static const char csv_header[] = "frame,x,y,mv_x,mv_y,w,h,skip\n";
 static const char npy_columns[] =
     "[('frame', '<i4'), ('x', '<u2'), ('y', '<u2'), ('mv_x', '<i2'), ('mv_y', '<i2'), ('w', '|u1'), "
     "('h', '|u1'), ('skip', '|u1')]";
-
-static MotusStatus spool_failed(MotusError *error) {
-    return motus_fail(error, MOTUS_ERR_IO, "temporary file for vectors: %s", strerror(errno));
-}
-
-MotusStatus motus_mvs_open(MotusMvsFile **mvs, const char *path, MotusError *error) {
-    MotusMvsFile *m = *mvs = motus_alloc(1, sizeof *m);
-    if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
-    MotusStatus status = motus_output_open(&m->out, path, error);
-    if (!status && motus_has_ending(path, ".npy\0")) {
-        if (!(m->rows = tmpfile())) status = spool_failed(error);
-    } else if (!status) {
-        status = motus_output_write(m->out, csv_header, sizeof csv_header - 1, error);
-    }
-    if (status) motus_mvs_abandon(mvs);
-    return status;
-}
 
 static uint8_t *put16(uint8_t *p, unsigned v) {
     *p++ = (uint8_t)v;
@@ -54,7 +37,7 @@ static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCoded
     *p++ = b->width;
     *p++ = b->height;
     *p = b->skip;
-    return fwrite(row, sizeof row, 1, mvs->rows) == 1 ? MOTUS_OK : spool_failed(error);
+    return motus_output_write(mvs->out, row, sizeof row, error);
 }
 
 static MotusStatus put_text(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b, MotusError *error) {
@@ -64,40 +47,45 @@ static MotusStatus put_text(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv
     return motus_output_write(mvs->out, line, (size_t)length, error);
 }
 
+// NumPy's format 1.0: magic, length of the text, text padded with spaces and a newline.
+static void npy_header(char header[NPY_HEADER_BYTES], uint64_t n_rows) {
+    static const char magic[8] = "\x93NUMPY\x01";
+    memset(header, ' ', NPY_HEADER_BYTES);
+    memcpy(header, magic, sizeof magic);
+    put16((uint8_t *)header + 8, NPY_HEADER_BYTES - 10);
+    int length = snprintf(header + 10, NPY_HEADER_BYTES - 10, "{'descr': %s, 'fortran_order': False, 'shape': (%llu,), }",
+                          npy_columns, (unsigned long long)n_rows);
+    header[10 + length] = ' '; // where the text's terminating zero was
+    header[NPY_HEADER_BYTES - 1] = '\n';
+}
+
+MotusStatus motus_mvs_open(MotusMvsFile **mvs, const char *path, MotusError *error) {
+    char header[NPY_HEADER_BYTES];
+    MotusMvsFile *m = *mvs = motus_alloc(1, sizeof *m);
+    if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
+    m->npy = motus_has_ending(path, ".npy\0");
+    npy_header(header, 0);
+    MotusStatus status = motus_output_open(&m->out, path, error);
+    if (!status)
+        status = m->npy ? motus_output_write(m->out, header, sizeof header, error)
+                        : motus_output_write(m->out, csv_header, sizeof csv_header - 1, error);
+    if (status) motus_mvs_abandon(mvs);
+    return status;
+}
+
 MotusStatus motus_mvs_picture(MotusMvsFile *mvs, const MotusPicture *picture, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (size_t i = 0; i < picture->n_mvs && !status; i++)
-        status = (mvs->rows ? put_binary : put_text)(mvs, picture->number, &picture->mvs[i], error);
+        status = (mvs->npy ? put_binary : put_text)(mvs, picture->number, &picture->mvs[i], error);
     mvs->n_rows += picture->n_mvs;
     return status;
 }
 
-// NumPy's format 1.0: magic, length of the text, text padded so that the rows begin at a multiple of 64.
-static MotusStatus put_npy_header(MotusMvsFile *mvs, MotusError *error) {
-    char header[512] = "\x93NUMPY\x01";
-    int length = snprintf(header + 10, sizeof header - 10, "{'descr': %s, 'fortran_order': False, 'shape': (%llu,), }",
-                          npy_columns, (unsigned long long)mvs->n_rows);
-    size_t end = (10 + (size_t)length + 1 + 63) / 64 * 64;
-    memset(header + 10 + length, ' ', end - 10 - (size_t)length);
-    header[end - 1] = '\n';
-    put16((uint8_t *)header + 8, (unsigned)(end - 10));
-    return motus_output_write(mvs->out, header, end, error);
-}
-
-static MotusStatus copy_rows(MotusMvsFile *mvs, MotusError *error) {
-    char block[16384];
-    size_t n;
-    if (fflush(mvs->rows) || fseek(mvs->rows, 0, SEEK_SET)) return spool_failed(error);
-    MotusStatus status = MOTUS_OK;
-    while (!status && (n = fread(block, 1, sizeof block, mvs->rows)) > 0) status = motus_output_write(mvs->out, block, n, error);
-    return !status && ferror(mvs->rows) ? spool_failed(error) : status;
-}
-
 MotusStatus motus_mvs_commit(MotusMvsFile **mvs, MotusError *error) {
     MotusMvsFile *m = *mvs;
-    MotusStatus status = MOTUS_OK;
-    if (m->rows) status = put_npy_header(m, error);
-    if (m->rows && !status) status = copy_rows(m, error);
+    char header[NPY_HEADER_BYTES];
+    npy_header(header, m->n_rows);
+    MotusStatus status = m->npy ? motus_output_rewrite(m->out, header, sizeof header, error) : MOTUS_OK;
     if (!status) status = motus_output_commit(&m->out, error);
     motus_mvs_abandon(mvs);
     return status;
@@ -106,7 +94,6 @@ MotusStatus motus_mvs_commit(MotusMvsFile **mvs, MotusError *error) {
 void motus_mvs_abandon(MotusMvsFile **mvs) {
     if (!mvs || !*mvs) return;
     motus_output_abandon(&(*mvs)->out);
-    if ((*mvs)->rows) fclose((*mvs)->rows);
     motus_free(*mvs);
     *mvs = NULL;
 }

@@ -110,6 +110,17 @@ MotusStatus motus_output_write(MotusOutput *out, const void *data, size_t size, 
     return out->error ? io_error(out, out->error, error) : MOTUS_OK;
 }
 
+MotusStatus motus_output_rewrite(MotusOutput *out, const void *data, size_t size, MotusError *error) {
+    flush(out);
+    const uint8_t *from = data;
+    for (size_t done = 0; done < size && !out->error;) {
+        ssize_t n = pwrite(out->fd, from + done, size - done, (off_t)done);
+        if (n < 0 && errno != EINTR) out->error = errno;
+        if (n > 0) done += (size_t)n;
+    }
+    return out->error ? io_error(out, out->error, error) : MOTUS_OK;
+}
+
 MotusStatus motus_output_commit(MotusOutput **out, MotusError *error) {
     if (!out || !*out) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no output is open");
     MotusOutput *o = *out;

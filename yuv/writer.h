@@ -10,6 +10,8 @@
 typedef struct MotusOutput MotusOutput;
 MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *error);
 MotusStatus motus_output_write(MotusOutput *out, const void *data, size_t size, MotusError *error);
+// Writes over the first `size` bytes, for headers that count what follows them; not for pipes.
+MotusStatus motus_output_rewrite(MotusOutput *out, const void *data, size_t size, MotusError *error);
 // Flushes and renames to the final name; MOTUS_ERR_IO (full disk...) removes the part. Frees and nulls *out in every case.
 MotusStatus motus_output_commit(MotusOutput **out, MotusError *error);
 // Drops what was written; accepts NULL.

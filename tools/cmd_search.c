@@ -1,0 +1,169 @@
+// motus search: the motion field between consecutive frames.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "me/export.h"
+#include "motus/me.h"
+#include "tools/cmd.h"
+#include "tools/mvs.h"
+#include "tools/options.h"
+#include "tools/progress.h"
+#include "tools/signals.h"
+#include "yuv/writer.h"
+
+static const char about[] =
+    "Searches each frame of INPUT in the one before and writes the best vector of all 41 blocks of each macroblock: one of "
+    "16x16, two of\n"
+    "16x8 and 8x16, four of 8x8, eight of 8x4 and 4x8, sixteen of 4x4. The search is exhaustive; edge samples are repeated "
+    "beyond the\n"
+    "frame. FIELD is .csv (- is standard output) or .npy, a NumPy structured array. One row per block:\n"
+    "  frame,mb,block,w,h,x,y,mv_x,mv_y,sad,cost\n"
+    "mv in quarter samples from the block to its match in the frame before; sad at mv; cost = SAD (with --subpel full) or SATD, "
+    "plus\n"
+    "lambda * the length of mv's code / 256.\n"
+    "\n"
+    "Examples:\n"
+    "  motus search film.y4m -o field.csv                              quarter samples, +-16, all 41 blocks\n"
+    "  motus search film.y4m -o field.npy --modes 16x16,8x8 --range 32\n"
+    "  motus search film.mp4 -o - --frames 2 --subpel full | head      vectors of whole samples, plain SAD\n";
+
+typedef struct SearchOptions {
+    const char *input, *output;
+    int frames, lambda, quiet;
+    MotusReaderOptions reader;
+    int size[2];
+    MotusMeConfig me; // size is taken from the input
+} SearchOptions;
+
+typedef struct Search {
+    const SearchOptions *options;
+    MotusReader *reader;
+    MotusMe *me;
+    MotusField *field;
+    MotusOutput *out;
+    int npy;
+    uint64_t rows;
+    int64_t frames; // read so far
+    MotusError *error;
+} Search;
+
+static int parse(SearchOptions *o, int argc, char **argv) {
+    MotusMeConfig *me = &o->me;
+    const MotusOption options[] = {
+        {"output", 'o', &o->output, motus_option_text, 0, 0, "FIELD", "where the field goes, .csv or .npy"},
+        {"range", 0, &me->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", "search +-N samples (16)"},
+        {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL", "full, half or quarter sample vectors (quarter)"},
+        {"modes", 0, &me->modes, motus_option_modes, 0, 0, "LIST", "all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
+        {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N", "weight of a vector's bits, 1/256 (0)"},
+        {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "read N frames at most"},
+        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
+        {"threads", 't', &me->threads, motus_option_int, 0, 256, "N",
+         "threads, 0 = all cores (0); the field is the same for any number"},
+        {"backend", 0, &me->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
+        {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line"},
+        {0},
+    };
+    const MotusCommand command = {"search", "INPUT -o FIELD [options]", about, options, &o->input, 1};
+    int status = motus_options_parse(&command, argc, argv);
+    if (status >= 0) return status;
+    if (!o->input) return motus_usage_error("search", "the input is missing");
+    if (!o->output) return motus_usage_error("search", "the output is missing: -o FILE");
+    if (strcmp(o->output, "-") && !motus_has_ending(o->output, MOTUS_MVS_ENDINGS))
+        return motus_usage_error("search", "-o %s: must end in .csv or .npy", o->output);
+    if (motus_same_file(o->input, o->output)) return motus_usage_error("search", "%s: is the input as well", o->output);
+    o->reader = (MotusReaderOptions){.width = o->size[0], .height = o->size[1], .threads = me->threads};
+    return -1;
+}
+
+static MotusStatus sink(void *opaque, const void *data, size_t size) {
+    const Search *s = opaque;
+    return motus_output_write(s->out, data, size, s->error);
+}
+
+static MotusStatus open_all(Search *s) {
+    const SearchOptions *o = s->options;
+    MotusStatus status = motus_backend_check(o->me.backend, s->error);
+    if (!status) status = motus_reader_open(&s->reader, o->input, &o->reader, s->error);
+    if (status) return status;
+    const MotusSequenceInfo *info = motus_reader_info(s->reader);
+    MotusMeConfig config = o->me;
+    config.width = info->width;
+    config.height = info->height;
+    status = motus_me_open(&s->me, &config);
+    if (!status) status = motus_field_alloc(&s->field, info->width, info->height);
+    if (status) return motus_fail(s->error, status, "%s: search: %s", motus_shown(o->input), motus_status_text(status));
+    if ((status = motus_output_open(&s->out, o->output, s->error))) return status;
+    char header[MOTUS_FIELD_NPY_HEADER_SIZE];
+    motus_field_npy_header(header, 0);
+    s->npy = motus_has_ending(o->output, ".npy\0");
+    return s->npy ? sink(s, header, sizeof header) : sink(s, MOTUS_FIELD_CSV_HEADER, sizeof MOTUS_FIELD_CSV_HEADER - 1);
+}
+
+static MotusStatus search_pair(Search *s, const MotusFrame *cur, const MotusFrame *ref) {
+    uint32_t modes = s->options->me.modes;
+    const MotusMeHints hints = {.lambda_q8 = (uint32_t)s->options->lambda};
+    MotusStatus status = motus_me_search(s->me, &cur->plane[0], &ref->plane[0], &hints, s->field);
+    if (status) return motus_fail(s->error, status, "search: %s", motus_status_text(status));
+    s->rows += motus_field_rows(s->field, modes);
+    return (s->npy ? motus_field_npy : motus_field_csv)(s->field, s->frames - 1, modes, sink, s);
+}
+
+static MotusStatus next_frame(Search *s, MotusFrame **frame) {
+    int64_t limit = s->options->frames;
+    if (motus_signal_caught() || (limit && s->frames >= limit)) return MOTUS_END;
+    MotusStatus status = motus_reader_next(s->reader, frame, s->error);
+    if (status < 0 && motus_signal_caught()) return MOTUS_END;
+    if (status != MOTUS_ERR_TRUNCATED || s->frames < 2) return status;
+    motus_warn("%s", s->error->text);
+    return MOTUS_END;
+}
+
+static MotusStatus search_all(Search *s) {
+    MotusFrame *cur = NULL, *ref = NULL;
+    int64_t total = motus_reader_info(s->reader)->frames;
+    if (s->options->frames && (total < 0 || total > s->options->frames)) total = s->options->frames;
+    MotusProgress progress = motus_progress_begin(total, s->options->quiet);
+    MotusStatus status = MOTUS_OK;
+    while (!status && !(status = next_frame(s, &cur))) {
+        s->frames++;
+        if (ref) status = search_pair(s, cur, ref);
+        motus_frame_unref(&ref);
+        ref = cur;
+        cur = NULL;
+        motus_progress_show(&progress, s->frames, "");
+    }
+    motus_frame_unref(&ref);
+    motus_progress_end(&progress);
+    if (status != MOTUS_END) return status;
+    if (s->frames < 2 && !motus_signal_caught())
+        return motus_fail(s->error, MOTUS_ERR_TRUNCATED, "%s: has no second frame to search", motus_shown(s->options->input));
+    return MOTUS_OK;
+}
+
+static MotusStatus finish(Search *s) {
+    char header[MOTUS_FIELD_NPY_HEADER_SIZE];
+    motus_field_npy_header(header, s->rows);
+    MotusStatus status = s->npy ? motus_output_rewrite(s->out, header, sizeof header, s->error) : MOTUS_OK;
+    return status ? status : motus_output_commit(&s->out, s->error);
+}
+
+int motus_cmd_search(int argc, char **argv) {
+    SearchOptions o = {.me = motus_me_config_default(1, 1)};
+    int status = parse(&o, argc, argv);
+    if (status >= 0) return status;
+    motus_signals_catch();
+    MotusError error = {0};
+    Search s = {.options = &o, .error = &error};
+    MotusStatus done = open_all(&s);
+    if (!done) done = search_all(&s);
+    if (!done) done = finish(&s);
+    motus_output_abandon(&s.out);
+    motus_field_free(&s.field);
+    motus_me_close(&s.me);
+    motus_reader_close(&s.reader);
+    if (done) return motus_failure(&error);
+    return motus_signal_caught() ? MOTUS_EXIT_SIGNAL + motus_signal_caught() : MOTUS_EXIT_OK;
+}
