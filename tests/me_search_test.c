@@ -22,8 +22,7 @@ static void wide_ranges(void) {
     for (int i = 0; i < 7; i++) {
         MeCase c;
         me_case_random(&c, ranges[i], MOTUS_SUBPEL_FULL);
-        c.config.modes &= 1u << motus_test_range(0, 6) | 1u << motus_test_range(0, 6);
-        if (!c.config.modes) c.config.modes = 1;
+        c.config.modes = 1u << motus_test_range(0, 6); // the oracle takes its time
         me_case_check(&c, i);
         me_case_free(&c);
     }
