@@ -249,6 +249,32 @@ static void levels_of_known_pictures(void) {
     }
 }
 
+// Each limit of table A-1 met exactly, and passed by one. A picture of one MB has as many MBs per second as pictures.
+static void limits_are_exact(void) {
+    static const struct {
+        int max_mbps, level_idc, beyond; // level at max_mbps, level at one more
+    } rates[] = {{1485, 10, 11},   {3000, 11, 12},    {6000, 12, 13},    {11880, 13, 21},   {19800, 21, 22},   {20250, 22, 30},
+                 {40500, 30, 31},  {108000, 31, 32},  {216000, 32, 40},  {245760, 40, 42},  {522240, 42, 50},  {589824, 50, 51},
+                 {983040, 51, 52}, {2073600, 52, 60}, {4177920, 60, 61}, {8355840, 61, 62}, {16711680, 62, 62}};
+    static const struct {
+        int mb_width, mb_height, level_idc, beyond; // MaxFS as a product, level at it, level with one more column
+    } sizes[] = {{11, 9, 10, 11},   {22, 18, 11, 21},  {33, 24, 21, 22},   {45, 36, 22, 31},   {60, 60, 31, 32}, {80, 64, 32, 40},
+                 {128, 64, 40, 42}, {136, 64, 42, 50}, {184, 120, 50, 51}, {192, 192, 51, 60}, {544, 256, 60, 0}};
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+        for (int more = 0; more < 2; more++) {
+            int idc = motus_level_choose(1, 1, (MotusRational){rates[i].max_mbps + more, 1}, 0)->level_idc;
+            MOTUS_CHECK(idc == (more ? rates[i].beyond : rates[i].level_idc), "%d MB/s: %d", rates[i].max_mbps + more, idc);
+        }
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int more = 0; more < 2; more++) {
+            const MotusLevel *level =
+                motus_level_choose(sizes[i].mb_width + more, sizes[i].mb_height, (MotusRational){1, 100}, 0);
+            int idc = level ? level->level_idc : 0;
+            MOTUS_CHECK(idc == (more ? sizes[i].beyond : sizes[i].level_idc), "%dx%d MBs: %d", sizes[i].mb_width + more,
+                        sizes[i].mb_height, idc);
+        }
+}
+
 static void check_nal(const uint8_t *rbsp, size_t size) {
     size_t bound = motus_nal_bound(size), n = 0, zeros = 0;
     uint8_t *nal = motus_test_guarded(bound), back[512];
@@ -288,6 +314,7 @@ static const MotusTest tests[] = {{"sps_reads_back", sps_reads_back},
                                   {"pps_and_aud_read_back", pps_and_aud_read_back},
                                   {"slice_header_reads_back", slice_header_reads_back},
                                   {"levels_of_known_pictures", levels_of_known_pictures},
+                                  {"limits_are_exact", limits_are_exact},
                                   {"emulation_prevention", emulation_prevention},
                                   {0}};
 
