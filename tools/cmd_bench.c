@@ -15,18 +15,18 @@
 #include "tools/peers.h"
 #include "tools/system.h"
 
-static const char about[] =
-    "Measures on this machine, in memory, without reading or writing files.\n"
-    "  motus bench me      exhaustive search of all 41 blocks: whole samples, and refined to quarter samples\n"
-    "  motus bench encode  the whole encoder\n"
-    "\n"
-    "Examples:\n"
-    "  motus bench me --input foreman.y4m --peers     beside ffmpeg's exhaustive search, in the same go\n"
-    "  motus bench me --size 1920x1080 --range 32 --threads 0\n"
-    "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
-    "  taskset -c 0 motus bench me                    nothing is pinned by itself; this keeps it on one core\n"
-    "\n"
-    "A search is timed for each pair of frames, an encode for each run over all frames; median and best are printed.\n";
+static const char about[] = "Measures on this machine, in memory, without reading or writing files.\n"
+                            "  motus bench me      exhaustive search of all 41 blocks, whole samples and quarter samples\n"
+                            "  motus bench encode  the whole encoder\n"
+                            "\n"
+                            "Examples:\n"
+                            "  motus bench me --input foreman.y4m --peers       beside ffmpeg's exhaustive search\n"
+                            "  motus bench me --size 1920x1080 --range 32 --threads 0\n"
+                            "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
+                            "  taskset -c 0 motus bench me                      nothing is pinned by itself; this is one core\n"
+                            "\n"
+                            "A search is timed for each pair of frames, an encode for each run over all frames; median and best\n"
+                            "are printed.\n";
 
 typedef struct BenchOptions {
     const char *what, *input;

@@ -14,21 +14,19 @@
 #include "tools/signals.h"
 #include "yuv/writer.h"
 
-static const char about[] =
-    "Searches each frame of INPUT in the one before and writes the best vector of all 41 blocks of each macroblock: one of "
-    "16x16, two of\n"
-    "16x8 and 8x16, four of 8x8, eight of 8x4 and 4x8, sixteen of 4x4. The search is exhaustive; edge samples are repeated "
-    "beyond the\n"
-    "frame. FIELD is .csv (- is standard output) or .npy, a NumPy structured array. One row per block:\n"
-    "  frame,mb,block,w,h,x,y,mv_x,mv_y,sad,cost\n"
-    "mv in quarter samples from the block to its match in the frame before; sad at mv; cost = SAD (with --subpel full) or SATD, "
-    "plus\n"
-    "lambda * the length of mv's code / 256.\n"
-    "\n"
-    "Examples:\n"
-    "  motus search film.y4m -o field.csv                              quarter samples, +-16, all 41 blocks\n"
-    "  motus search film.y4m -o field.npy --modes 16x16,8x8 --range 32\n"
-    "  motus search film.mp4 -o - --frames 2 --subpel full | head      vectors of whole samples, plain SAD\n";
+static const char about[] = "Searches each frame of INPUT in the one before and writes the best vector of all 41 blocks of each\n"
+                            "macroblock: one of 16x16, two each of 16x8 and 8x16, four of 8x8, eight each of 8x4 and 4x8,\n"
+                            "sixteen of 4x4. The search is exhaustive; beyond the frame its edge samples are repeated. FIELD is\n"
+                            ".csv (- is standard output) or .npy, a NumPy structured array. One row per block:\n"
+                            "  frame,mb,block,w,h,x,y,mv_x,mv_y,sad,cost\n"
+                            "mv in quarter samples from the block to its match in the frame before; sad at mv; cost = SAD (with\n"
+                            "--subpel full) or SATD, plus lambda * length of mv's code / 256.\n"
+                            "\n"
+                            "Examples:\n"
+                            "  motus search film.y4m -o field.csv               quarter samples, +-16, all 41 blocks\n"
+                            "  motus search film.y4m -o field.npy --modes 16x16,8x8 --range 32\n"
+                            "  motus search film.mp4 -o - --frames 2 --subpel full | head\n"
+                            "                                                   vectors of whole samples, plain SAD\n";
 
 typedef struct SearchOptions {
     const char *input, *output;

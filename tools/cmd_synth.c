@@ -12,22 +12,24 @@
 #include "tools/synth.h"
 #include "yuv/writer.h"
 
-static const char about[] =
-    "Writes a sequence of textured pictures whose motion is known. The same settings give the same bytes on every machine.\n"
-    "OUTPUT is .y4m (- is standard output) or headerless .yuv.\n"
-    "\n"
-    "Examples:\n"
-    "  motus synth test.y4m                                            a bit of everything, 352x288, 60 frames\n"
-    "  motus synth pan.y4m --pan 1.25,-0.5 --vectors pan.csv           a pan by quarter samples, and its true vectors\n"
-    "  motus synth hd.y4m --size 1920x1080 --objects 12 --noise 2      moving objects over a still, noisy background\n"
-    "  motus synth turn.y4m --zoom 1.01 --rotate 0.5 --cut 30          zoom and rotation, a new scene every 30 frames\n"
-    "  motus synth - --frames 300 | motus encode - -o test.264         without a file between\n"
-    "\n"
-    "--vectors writes one row per block and frame from the second of each scene on:\n"
-    "  frame,x,y,w,h,mv_x,mv_y,layer,whole,flat\n"
-    "mv in quarter samples from the block to where it was in the frame before; whole = 1: all of it moved as one and was visible "
-    "before;\n"
-    "flat = 1: it touches a flat area, where other vectors are as good.\n";
+static const char about[] = "Writes a sequence of textured pictures whose motion is known. The same settings give the same\n"
+                            "bytes on every machine. OUTPUT is .y4m (- is standard output) or headerless .yuv.\n"
+                            "\n"
+                            "Examples:\n"
+                            "  motus synth test.y4m                             a bit of everything, 352x288, 60 frames\n"
+                            "  motus synth pan.y4m --pan 1.25,-0.5 --vectors pan.csv\n"
+                            "                                                   a pan by quarter samples, its true vectors\n"
+                            "  motus synth hd.y4m --size 1920x1080 --objects 12 --noise 2\n"
+                            "                                                   moving objects, a still and noisy background\n"
+                            "  motus synth turn.y4m --zoom 1.01 --rotate 0.5 --cut 30\n"
+                            "                                                   zoom, rotation, a new scene every 30 frames\n"
+                            "  motus synth - --frames 300 | motus encode - -o test.264\n"
+                            "\n"
+                            "--vectors writes one row per block and frame, from the second frame of each scene on:\n"
+                            "  frame,x,y,w,h,mv_x,mv_y,layer,whole,flat\n"
+                            "mv in quarter samples from the block to where it was in the frame before; whole = 1: all of it\n"
+                            "moved as one and was visible before; flat = 1: it touches a flat area, where other vectors are as\n"
+                            "good.\n";
 
 typedef struct SynthOptions {
     const char *output, *vectors;
