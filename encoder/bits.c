@@ -5,7 +5,10 @@
 
 #include "common/int_core.h"
 
-void motus_bits_init(MotusBits *bits, uint8_t *data, size_t capacity) { *bits = (MotusBits){.data = data, .capacity = capacity}; }
+void motus_bits_init(MotusBits *bits, uint8_t *data, size_t capacity) {
+    *bits = (MotusBits){.capacity = capacity};
+    bits->data = data;
+}
 
 // Moves the whole bytes among the oldest `n` bits of the cache to the buffer.
 static void flush_bytes(MotusBits *bits, int n) {
