@@ -71,7 +71,7 @@ static MotusStatus make_clip(MotusClip *clip, const int size[2], int frames, Mot
 
 MotusStatus motus_clip_load(MotusClip *clip, const char *path, const int size[2], int frames, MotusError *error) {
     *clip = (MotusClip){0};
-    clip->frame = motus_alloc((size_t)frames, sizeof *clip->frame);
+    clip->frame = motus_alloc((size_t)frames, sizeof(void *));
     if (!clip->frame) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = path ? read_clip(clip, path, frames, error) : make_clip(clip, size, frames, error);
     if (!status && clip->n < 2) status = motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: two frames are needed", clip->name);

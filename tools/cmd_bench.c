@@ -157,7 +157,7 @@ static void report_peer(const BenchOptions *o, const MotusClip *clip, Rate full,
 }
 
 static MotusStatus bench_me(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
-    Rate full, quarter;
+    Rate full = {0}, quarter = {0};
     MotusStatus status = time_search(o, clip, MOTUS_SUBPEL_FULL, &full, error);
     if (!status) status = time_search(o, clip, MOTUS_SUBPEL_QUARTER, &quarter, error);
     if (status) return status;

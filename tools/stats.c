@@ -21,6 +21,13 @@ static MotusStatus put(MotusStatsFile *stats, const char *text, MotusError *erro
 
 static MotusStatus no_memory(MotusError *error) { return motus_fail(error, MOTUS_ERR_MEMORY, "statistics: out of memory"); }
 
+static MotusStatus put_member(MotusStatsFile *stats, const char *name, const char *value, int more, MotusError *error) {
+    MotusStatus status = put(stats, name, error);
+    if (!status) status = put(stats, ": ", error);
+    if (!status) status = put(stats, value, error);
+    return status || !more ? status : put(stats, ",\n", error);
+}
+
 // Writes the members of `object` without its braces, one per line, and deletes it (NULL: out of memory).
 static MotusStatus put_members(MotusStatsFile *stats, cJSON *object, MotusError *error) {
     if (!object) return no_memory(error);
@@ -28,10 +35,7 @@ static MotusStatus put_members(MotusStatsFile *stats, cJSON *object, MotusError 
     for (cJSON *m = object->child; m && !status; m = m->next) {
         cJSON *key = cJSON_CreateString(m->string);
         char *name = key ? cJSON_PrintUnformatted(key) : NULL, *value = cJSON_PrintUnformatted(m);
-        status = name && value ? put(stats, name, error) : no_memory(error);
-        if (!status) status = put(stats, ": ", error);
-        if (!status) status = put(stats, value, error);
-        if (!status) status = put(stats, m->next ? ",\n" : "", error);
+        status = name && value ? put_member(stats, name, value, m->next != NULL, error) : no_memory(error);
         cJSON_free(name);
         cJSON_free(value);
         cJSON_Delete(key);
@@ -120,10 +124,11 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, cons
     add_decimal(object, "ssim", ssim, 6);
     cJSON_AddItemToObject(object, "mb_types", mb_counts(one.mb));
     char *text = cJSON_PrintUnformatted(object);
-    MotusStatus status = text ? put(stats, stats->pictures++ ? ",\n" : "\n", error) : no_memory(error);
+    cJSON_Delete(object);
+    if (!text) return no_memory(error);
+    MotusStatus status = put(stats, stats->pictures++ ? ",\n" : "\n", error);
     if (!status) status = put(stats, text, error);
     cJSON_free(text);
-    cJSON_Delete(object);
     return status;
 }
 

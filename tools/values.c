@@ -1,6 +1,7 @@
 // Option values: numbers, sizes, rates, names.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,20 +53,30 @@ static int read_rate(const char *text, MotusRational *rate) {
     return 1;
 }
 #else
+// A positive whole number at *text, which moves behind it.
+static int positive(const char **text, int *value) {
+    char *end;
+    errno = 0;
+    long number = strtol(*text, &end, 10);
+    int ok = end != *text && !errno && number > 0 && number <= INT_MAX;
+    *value = ok ? (int)number : 0;
+    *text = end;
+    return ok;
+}
+
 static int read_size(const char *text, int *width, int *height) {
-    int used = 0;
-    return sscanf(text, "%5dx%5d%n", width, height, &used) == 2 && !text[used] && *width > 0 && *height > 0;
+    if (!positive(&text, width) || *text++ != 'x') return 0;
+    return positive(&text, height) && !*text;
 }
 
 static int read_rate(const char *text, MotusRational *rate) {
-    int used = 0;
     rate->den = 1;
-    if (sscanf(text, "%9d%n", &rate->num, &used) != 1) return 0;
-    if (text[used] == '/' || text[used] == ':') {
-        text += used + 1;
-        if (sscanf(text, "%9d%n", &rate->den, &used) != 1) return 0;
+    if (!positive(&text, &rate->num)) return 0;
+    if (*text == '/' || *text == ':') {
+        text++;
+        if (!positive(&text, &rate->den)) return 0;
     }
-    return !text[used] && rate->num > 0 && rate->den > 0;
+    return !*text;
 }
 #endif
 
