@@ -200,7 +200,7 @@ static void read_levels(Reader *reader, int *value, int total_coeff, int trailin
 int read_residual(Reader *reader, int16_t *level, int max, int nc) {
     memset(level, 0, (size_t)max * sizeof *level);
     const struct TokenRow *token = read_token(reader, nc);
-    int total_coeff = token->total_coeff, value[16], run[16] = {0}, zeros_left = 0;
+    int total_coeff = token->total_coeff, value[16] = {0}, run[16] = {0}, zeros_left = 0;
     if (!total_coeff || reader->error) return 0;
     read_levels(reader, value, total_coeff, token->trailing_ones);
     if (total_coeff < max)

@@ -23,7 +23,7 @@ static void multiply(int n, int64_t *out, const int64_t *a, const int64_t *b) {
 
 // m * x * transposed(m)
 static void naive_transform(int n, int64_t *out, const int64_t *m, const int64_t *x) {
-    int64_t t[16], transposed[16];
+    int64_t t[16], transposed[16] = {0};
     for (int i = 0; i < n * n; i++) transposed[i] = m[i % n * n + i / n];
     multiply(n, t, m, x);
     multiply(n, out, t, transposed);
