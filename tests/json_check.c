@@ -25,7 +25,7 @@ static char *load(const char *path) {
 }
 
 static const cJSON *step(const cJSON *node, const char *name) {
-    if (cJSON_IsArray(node)) return cJSON_GetArrayItem(node, atoi(name));
+    if (cJSON_IsArray(node)) return cJSON_GetArrayItem(node, (int)strtol(name, NULL, 10));
     return cJSON_GetObjectItemCaseSensitive(node, name);
 }
 

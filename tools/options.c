@@ -92,7 +92,7 @@ static int take_operands(const MotusCommand *command, int argc, char **argv) {
 int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
     struct option known[MAX_OPTIONS + 2] = {{"help", no_argument, NULL, 'h'}};
     char letters[2 * MAX_OPTIONS + 4] = ":h", *end = letters + 2;
-    for (int i = 0; command->options[i].name && i < MAX_OPTIONS; i++) {
+    for (int i = 0; i < MAX_OPTIONS && command->options[i].name; i++) {
         const MotusOption *o = &command->options[i];
         known[i + 1] = (struct option){o->name, o->parse ? required_argument : no_argument, NULL, FIRST_CODE + i};
         if (o->letter) *end++ = o->letter;
