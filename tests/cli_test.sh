@@ -4,7 +4,7 @@
 # MEDIA_PROBE is left out where the build has no libavformat.
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
-export LC_ALL=C OMP_WAIT_POLICY=passive # threads that wait spinning would take the other tests' cores
+export LC_ALL=C
 motus=$(realpath "$1") json=$(realpath "$2") probe=${3:+$(realpath "$3")}
 [ -x "$motus" ] && [ -x "$json" ] || exit 2
 work=$(mktemp -d) || exit 2
