@@ -10,13 +10,18 @@
 
 #define MARGIN 32 // beyond the border: the six taps reach 3 samples out, and vector code may read (never use) up to a vector more
 
+// Six-tap sum down column x.
+static int16_t vertical(const uint8_t *const row[6], int x) {
+    return (int16_t)motus_six_tap(row[0][x], row[1][x], row[2][x], row[3][x], row[4][x], row[5][x]);
+}
+
 static void half_row_c(const uint8_t *const row[6], uint8_t *b, uint8_t *h, uint8_t *j, int n) {
-    int16_t sum[MOTUS_LUMA_SLICE + 5]; // vertical six-tap sums of columns -2 .. n + 2
+    int16_t sum[MOTUS_LUMA_SLICE + 5]; // of columns -2 .. n + 2
     const uint8_t *g = row[2];
-    for (int x = -2; x < n + 3; x++)
-        sum[x + 2] = (int16_t)motus_six_tap(row[0][x], row[1][x], row[2][x], row[3][x], row[4][x], row[5][x]);
+    for (int i = 0; i < 5; i++) sum[i] = vertical(row, i - 2);
     for (int x = 0; x < n; x++) {
-        const int16_t *s = sum + x;
+        int16_t *s = sum + x;
+        s[5] = vertical(row, x + 3);
         b[x] = motus_round_once(motus_six_tap(g[x - 2], g[x - 1], g[x], g[x + 1], g[x + 2], g[x + 3]));
         h[x] = motus_round_once(s[2]);
         j[x] = motus_round_twice(motus_six_tap(s[0], s[1], s[2], s[3], s[4], s[5]));

@@ -41,9 +41,11 @@ static inline __m256i j_of(const int16_t *s) {
 // n is a multiple of 16; reads up to 16 samples beyond what it needs.
 static void half_row_avx2(const uint8_t *const row[6], uint8_t *b, uint8_t *h, uint8_t *j, int n) {
     int16_t sum[MOTUS_LUMA_SLICE + 32]; // vertical sums of columns -2 .. n + 13
-    for (int x = -2; x < n + 3; x += 16)
-        _mm256_storeu_si256((__m256i *)(sum + x + 2), six_tap(load16(row[0] + x), load16(row[1] + x), load16(row[2] + x),
-                                                              load16(row[3] + x), load16(row[4] + x), load16(row[5] + x)));
+    for (int i = 0; i < n + 5; i += 16) {
+        int x = i - 2;
+        _mm256_storeu_si256((__m256i *)(sum + i), six_tap(load16(row[0] + x), load16(row[1] + x), load16(row[2] + x),
+                                                          load16(row[3] + x), load16(row[4] + x), load16(row[5] + x)));
+    }
     for (int x = 0; x < n; x += 16) {
         const uint8_t *g = row[2] + x;
         store16(b + x, round_once(six_tap(load16(g - 2), load16(g - 1), load16(g), load16(g + 1), load16(g + 2), load16(g + 3))));
