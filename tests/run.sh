@@ -28,6 +28,8 @@ while [ $# -gt 0 ]; do
     esac
 done
 
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # several tests run at a time: idle threads must not spin
+
 passed=0 failed=0 skipped=0 failures=()
 logs=build/logs
 mkdir -p "$logs"
