@@ -23,25 +23,24 @@ static void reconstruct(const MotusCoding *coding, uint8_t *at, ptrdiff_t stride
     coding->dct->inverse4x4_add(at, stride, at, stride, coef);
 }
 
-// Quantizes the four blocks of 8x8 quarter q; all-zero where that costs less. Returns the bits, 0 for a quarter left out.
-static uint32_t code_quarter(const MotusCoding *coding, const MotusMbAround *around, MotusTrial *trial, int16_t coef[16][16],
-                             int q) {
-    int64_t error = 0, zero_error = 0;
-    uint32_t bits = 0;
-    int n = 0;
-    for (int i = 0; i < 4; i++) {
-        int blk = motus_blk_order[4 * q + i];
-        MotusLevels levels = motus_quantize_block(coding, trial->coef.luma[blk], coef[blk], coding->qp, 0,
+// Quantizes `n` luma blocks from position `from` of the coding order on, without their DCs when first is 1; none of them where that costs
+// less. Returns the bits, 0 for none.
+static uint32_t code_luma_blocks(const MotusCoding *coding, const MotusMbAround *around, MotusTrial *trial, int16_t coef[16][16],
+                                 int from, int n, int first) {
+    MotusLevels sum = {0};
+    for (int i = from; i < from + n; i++) {
+        int blk = motus_blk_order[i];
+        MotusLevels levels = motus_quantize_block(coding, trial->coef.luma[blk], coef[blk], coding->qp, first,
                                                   motus_cavlc_nc_at(&trial->mb, around, blk));
         trial->mb.total_coeff[blk] = (uint8_t)levels.n;
-        error += levels.error;
-        zero_error += levels.zero_error;
-        bits += levels.bits;
-        n += levels.n;
+        sum.error += levels.error;
+        sum.zero_error += levels.zero_error;
+        sum.bits += levels.bits;
+        sum.n += levels.n;
     }
-    if (n && error + motus_bits_error(coding, bits) < zero_error) return bits;
-    for (int i = 0; i < 4; i++) {
-        int blk = motus_blk_order[4 * q + i];
+    if (sum.n && sum.error + motus_bits_error(coding, sum.bits) < sum.zero_error) return sum.bits;
+    for (int i = from; i < from + n; i++) {
+        int blk = motus_blk_order[i];
         memset(trial->coef.luma[blk], 0, sizeof trial->coef.luma[blk]);
         trial->mb.total_coeff[blk] = 0;
     }
@@ -55,7 +54,7 @@ uint32_t motus_code_inter_luma(const MotusCoding *coding, const MotusMbAround *a
     coding->dct->forward16x16(coef, src->plane[0], src->stride[0], trial->luma, MOTUS_LUMA_STRIDE);
     memset(trial->mb.total_coeff, 0, 16);
     for (int q = 0; q < 4; q++) {
-        uint32_t quarter = code_quarter(coding, around, trial, coef, q);
+        uint32_t quarter = code_luma_blocks(coding, around, trial, coef, 4 * q, 4, 0);
         if (quarter) trial->mb.cbp |= (uint8_t)(1 << q);
         bits += quarter;
     }
@@ -63,31 +62,6 @@ uint32_t motus_code_inter_luma(const MotusCoding *coding, const MotusMbAround *a
         if (trial->mb.total_coeff[blk])
             reconstruct(coding, luma_block(trial, blk), MOTUS_LUMA_STRIDE, trial->coef.luma[blk], coding->qp, NULL);
     return bits;
-}
-
-// Quantizes the AC levels of all 16 blocks; none where that costs less.
-static uint32_t code_intra16x16_ac(const MotusCoding *coding, const MotusMbAround *around, MotusTrial *trial,
-                                   int16_t coef[16][16]) {
-    int64_t error = 0, zero_error = 0;
-    uint32_t bits = 0;
-    int n = 0;
-    for (int i = 0; i < 16; i++) {
-        int blk = motus_blk_order[i];
-        MotusLevels levels = motus_quantize_block(coding, trial->coef.luma[blk], coef[blk], coding->qp, 1,
-                                                  motus_cavlc_nc_at(&trial->mb, around, blk));
-        trial->mb.total_coeff[blk] = (uint8_t)levels.n;
-        error += levels.error;
-        zero_error += levels.zero_error;
-        bits += levels.bits;
-        n += levels.n;
-    }
-    if (n && error + motus_bits_error(coding, bits) < zero_error) {
-        trial->mb.cbp |= 15;
-        return bits;
-    }
-    memset(trial->coef.luma, 0, sizeof trial->coef.luma);
-    memset(trial->mb.total_coeff, 0, 16);
-    return 0;
 }
 
 uint32_t motus_code_intra16x16_luma(const MotusCoding *coding, const MotusMbAround *around, const MotusMbSource *src,
@@ -102,11 +76,12 @@ uint32_t motus_code_intra16x16_luma(const MotusCoding *coding, const MotusMbArou
 
     memset(trial->mb.total_coeff, 0, 16);
     uint32_t bits = (uint32_t)motus_cavlc_residual_bits(trial->coef.luma_dc, 16, motus_cavlc_nc_at(&trial->mb, around, 0));
-    bits += code_intra16x16_ac(coding, around, trial, coef);
+    uint32_t ac_bits = code_luma_blocks(coding, around, trial, coef, 0, 16, 1);
+    if (ac_bits) trial->mb.cbp |= 15;
     for (int blk = 0; blk < 16; blk++)
         if (dc[blk] || trial->mb.total_coeff[blk])
             reconstruct(coding, luma_block(trial, blk), MOTUS_LUMA_STRIDE, trial->coef.luma[blk], coding->qp, &dc[blk]);
-    return bits;
+    return bits + ac_bits;
 }
 
 // Quantizes DC and AC of chroma plane c. Returns the AC bits; *error is what dropping all AC levels would add, *dc_found whether a DC level is nonzero.
