@@ -69,7 +69,7 @@ static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[3], co
     Strengths strengths;
     find_strengths(strengths, mb, outside, direction);
     const int qp_c = motus_chroma_qp(mb->qp, 0);
-    for (int edge = 0; edge < 4; edge++) {
+    for (int edge = outside ? 0 : 1; edge < 4; edge++) {
         if (!any(strengths[edge])) continue;
         int qp = mb->qp, edge_qp_c = qp_c;
         if (edge == 0) {

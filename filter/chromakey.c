@@ -47,6 +47,7 @@ static void mix_chroma(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *
     int second = 2 * y + 1 < fg->height;
     for (int i = 0; i < (n + 1) / 2; i++) {
         int right = 2 * i + 1 < n ? 2 * i + 1 : 2 * i;
+        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): n samples of both rows are set by the caller
         int w = (weight[0][2 * i] + weight[0][right] + weight[second][2 * i] + weight[second][right] + 2) >> 2;
         uint8_t *out[2];
         int in[2], back[2];
