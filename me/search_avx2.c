@@ -169,8 +169,8 @@ static void set_up_costs(Scan *s, const MotusMbJob *job) {
     }
     s->cost_low[31] = s->cost_high[31] = 0;
     int dx = job->centre.x - 4 * job->range - job->predictor.x, dy = job->centre.y - 4 * job->range - job->predictor.y;
+    memset(s->row_code, 0, sizeof s->row_code); // one more than rows is read
     for (int i = 0; i < s->rows; i++) s->row_code[i] = (uint8_t)half_code(dy + 4 * i);
-    s->row_code[s->rows] = 0;
     for (int chunk = 0; chunk < s->chunks; chunk++) {
         uint16_t code[8];
         for (int i = 0; i < 8; i++) code[i] = (uint16_t)(0x8000 | half_code(dx + 4 * (8 * chunk + i)));
