@@ -1,4 +1,4 @@
-// A picture on its way through the passes of DESIGN section 4. Passes over MBs that do not depend on one another run on OpenMP threads.
+// A picture on its way through the passes of docs/design.md. Passes over MBs that do not depend on one another run on OpenMP threads.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_PICTURE_H
 #define ENCODER_PICTURE_H
