@@ -9,6 +9,19 @@ static MotusStatus refuse(MotusError *error) {
 
 MotusStatus motus_cuda_filters_usable(MotusError *error) { return refuse(error); }
 
+MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error) {
+    (void)bytes;
+    if (memory) *memory = NULL;
+    return refuse(error);
+}
+
+void motus_cuda_free(void *memory) { (void)memory; }
+
+MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error) {
+    (void)dst, (void)src, (void)bytes, (void)stream;
+    return refuse(error);
+}
+
 MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64], MotusDct8Kind kind,
                                     void *stream, MotusError *error) {
     (void)dst, (void)src, (void)table, (void)kind, (void)stream;

@@ -37,6 +37,16 @@ extern "C" MotusStatus motus_cuda_filters_usable(MotusError *error) {
     return devices > 0 ? MOTUS_OK : motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: no device");
 }
 
+extern "C" MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error) {
+    return motus_cuda_check(cudaMalloc(memory, bytes), "device memory", error);
+}
+
+extern "C" void motus_cuda_free(void *memory) { cudaFree(memory); }
+
+extern "C" MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error) {
+    return motus_cuda_check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)stream), "device copy", error);
+}
+
 static MotusStatus open_slot(Slot *slot, size_t in_bytes, size_t out_bytes, MotusError *error) {
     const char *what = "picture ring";
     MotusStatus status = motus_cuda_check(cudaMallocHost(&slot->h_in, in_bytes), what, error);

@@ -24,6 +24,8 @@ static const char about[] = "Encodes INPUT (.y4m, headerless .yuv with --size, o
                             "  motus encode film.y4m -o film.264 --recon out.y4m --stats out.json\n"
                             "                                                     what decoders will show, figures per frame\n"
                             "  motus encode film.y4m -o film.264 --mvs mvs.npy    the vectors as they were coded\n"
+                            "  motus encode actor.mp4 -o scene.264 --key green --background street.mp4 --scale --denoise 4\n"
+                            "                                                     filtered first, in the order given\n"
                             "  motus encode - -o - < film.y4m | ffplay -          through pipes\n"
                             "\n"
                             "Ctrl-C finishes the picture at hand: what has been encoded so far is a complete stream. Nothing\n"
@@ -32,6 +34,7 @@ static const char about[] = "Encodes INPUT (.y4m, headerless .yuv with --size, o
 
 static int parse(MotusEncodeOptions *o, int argc, char **argv) {
     MotusEncoderConfig *c = &o->config;
+    MotusFilterList *filters = &o->filters;
     const MotusOption options[] = {
         {"output", 'o', &o->output, motus_option_text, 0, 0, "FILE", "where the stream goes"},
         {"qp", 'q', &c->qp, motus_option_int, 0, 51, "N", "quantizer of P pictures, 0..51 (26)"},
@@ -48,6 +51,13 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"recon", 0, &o->recon, motus_option_text, 0, 0, "FILE.y4m", "write the reconstruction"},
         {"stats", 0, &o->stats, motus_option_text, 0, 0, "FILE.json", "write figures, in all and for each frame"},
         {"mvs", 0, &o->mvs, motus_option_text, 0, 0, "FILE", "write the coded vectors, .csv or .npy"},
+        {"equalize", 0, filters, motus_option_equalize, 0, 0, "[=SETTINGS]",
+         "first spread the histogram (see motus filter --help)"},
+        {"denoise", 0, filters, motus_option_denoise, 0, 0, "STRENGTH", "first remove noise by wavelet thresholds"},
+        {"key", 0, filters, motus_option_key, 0, 0, "COLOUR", "first show the background where this colour is"},
+        {"background", 0, &filters->background, motus_option_text, 0, 0, "FILE", "what --key shows; its last frame stays"},
+        {"loop", 0, &filters->loop, NULL, 1, 0, NULL, "begin the background anew when it ends"},
+        {"scale", 0, &filters->scale, NULL, 1, 0, NULL, "scale the background to the input's size"},
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
         {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]", "rate of headerless input, or instead of what the input says"},
         {"threads", 't', &c->threads, motus_option_int, 0, 256, "N",

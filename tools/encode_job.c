@@ -24,6 +24,7 @@ typedef struct Pending {
 typedef struct Session {
     const MotusEncodeOptions *options;
     MotusReader *reader;
+    MotusFilters *filters;
     MotusEncoder *encoder;
     MotusOutput *stream; // this or mux
     MotusMux *mux;
@@ -94,7 +95,8 @@ static MotusStatus next_frame(Session *s, int64_t n, MotusFrame **frame, MotusEr
     MotusError cause = {0};
     MotusStatus status = motus_reader_next(s->reader, frame, &cause);
     if (!status) {
-        status = crop(frame, &s->job.config, error);
+        status = motus_filters_run(s->filters, frame, error);
+        if (!status) status = crop(frame, &s->job.config, error);
         if (status) motus_frame_unref(frame);
         return status;
     }
@@ -210,6 +212,9 @@ static MotusStatus run(Session *s, double *seconds, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     MotusStatus status = motus_backend_check(s->options->config.backend, error);
     if (!status) status = open_input(s, error);
+    if (!status)
+        status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->reader), o->config.threads, o->config.backend,
+                                    error);
     if (!status) status = motus_encoder_open(&s->encoder, &s->job.config, error);
     if (status) return status;
     s->job.backend = motus_encoder_backend(s->encoder);
@@ -234,6 +239,7 @@ static void close_session(Session *s) {
     motus_mux_abandon(&s->mux);
     motus_output_abandon(&s->stream);
     motus_encoder_close(&s->encoder);
+    motus_filters_close(&s->filters);
     motus_reader_close(&s->reader);
 }
 

@@ -4,6 +4,7 @@
 #define TOOLS_ENCODE_JOB_H
 
 #include "motus/encoder.h"
+#include "tools/filters.h"
 
 typedef struct MotusEncodeOptions {
     const char *input, *output;
@@ -12,6 +13,7 @@ typedef struct MotusEncodeOptions {
     MotusRational fps;               // num 0: not given
     int frames, seek;                // frames 0: all
     int strict, quiet;
+    MotusFilterList filters;   // run on each frame before it is encoded
     MotusEncoderConfig config; // size, rate and colours are taken from the input
 } MotusEncodeOptions;
 

@@ -15,6 +15,9 @@ static const struct {
     {"encode", "encode a sequence into an H.264 stream", motus_cmd_encode},
     {"search", "only the motion field between consecutive frames", motus_cmd_search},
     {"synth", "make a test sequence with known motion", motus_cmd_synth},
+    {"filter", "equalize, denoise or key a sequence", motus_cmd_filter},
+    {"dct", "show the 8x8 DCT of a picture", motus_cmd_dct},
+    {"wavelet", "show the wavelet transform of a picture", motus_cmd_wavelet},
     {"bench", "measure the speed of search and encoder", motus_cmd_bench},
     {"info", "version, CPU, libraries and backends", motus_cmd_info},
 };

@@ -94,7 +94,8 @@ int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
     char letters[2 * MAX_OPTIONS + 4] = ":h", *end = letters + 2;
     for (int i = 0; i < MAX_OPTIONS && command->options[i].name; i++) {
         const MotusOption *o = &command->options[i];
-        known[i + 1] = (struct option){o->name, o->parse ? required_argument : no_argument, NULL, FIRST_CODE + i};
+        int takes = !o->parse ? no_argument : o->argument[0] == '[' ? optional_argument : required_argument;
+        known[i + 1] = (struct option){o->name, takes, NULL, FIRST_CODE + i};
         if (o->letter) *end++ = o->letter;
         if (o->letter && o->parse) *end++ = ':';
     }
@@ -111,7 +112,7 @@ int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
             o += code - FIRST_CODE;
         else
             while (o->letter != code) o++;
-        int status = apply(command, o, optarg);
+        int status = apply(command, o, optarg ? optarg : "");
         if (status >= 0) return status;
     }
     return take_operands(command, argc, argv);

@@ -18,7 +18,7 @@ struct MotusOption {
     void *value;
     MotusOptionParse *parse; // NULL: a flag, *(int *)value = lo
     int lo, hi;              // range of numbers
-    const char *argument;    // as shown in the help; NULL for a flag
+    const char *argument;    // as shown in the help; NULL for a flag; "[=...]": may be left out, and is "" then
     const char *help;
 };
 

@@ -18,6 +18,11 @@ extern "C" {
 // MOTUS_OK where a device can run these functions, else MOTUS_ERR_NO_DEVICE or MOTUS_ERR_UNSUPPORTED.
 MOTUS_API MotusStatus motus_cuda_filters_usable(MotusError *error);
 
+// Device memory for callers who use no CUDA themselves, and a copy inside it.
+MOTUS_API MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error);
+MOTUS_API void motus_cuda_free(void *memory); // accepts NULL
+MOTUS_API MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error);
+
 MOTUS_API MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64],
                                               MotusDct8Kind kind, void *stream, MotusError *error);
 MOTUS_API MotusStatus motus_cuda_dct8_inverse(const MotusPlane *dst, const MotusCoefs *src, const uint16_t table[64],

@@ -1,0 +1,128 @@
+// motus filter: equalization, denoising and keying of a sequence.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "tools/cmd.h"
+#include "tools/filters.h"
+#include "tools/histogram_plot.h"
+#include "tools/progress.h"
+#include "tools/signals.h"
+#include "yuv/writer.h"
+
+static const char about[] = "Filters INPUT into OUT, .y4m or headerless .yuv (- is standard input and output).\n"
+                            "\n"
+                            "Examples:\n"
+                            "  motus filter dark.mp4 -o bright.y4m --equalize --plot histogram.png\n"
+                            "  motus filter dark.mp4 -o bright.y4m --equalize=clahe,clip=3 --denoise 6\n"
+                            "  motus filter actor.mp4 -o scene.y4m --key green --background street.mp4 --scale\n"
+                            "\n";
+
+typedef struct FilterOptions {
+    const char *input, *output, *plot;
+    MotusFilterList list;
+    MotusReaderOptions reader;
+    int size[2], frames, threads, quiet;
+    MotusBackend backend;
+} FilterOptions;
+
+static int parse(FilterOptions *o, int argc, char **argv) {
+    MotusFilterList *list = &o->list;
+    const MotusOption options[] = {
+        {"output", 'o', &o->output, motus_option_text, 0, 0, "FILE", "where the frames go"},
+        {"equalize", 0, list, motus_option_equalize, 0, 0, "[=SETTINGS]", "spread the histogram"},
+        {"denoise", 0, list, motus_option_denoise, 0, 0, "STRENGTH", "remove noise by wavelet thresholds"},
+        {"key", 0, list, motus_option_key, 0, 0, "COLOUR", "show the background where this colour is"},
+        {"background", 0, &list->background, motus_option_text, 0, 0, "FILE",
+         "sequence or still behind the key; its last frame stays"},
+        {"loop", 0, &list->loop, NULL, 1, 0, NULL, "begin the background anew when it ends"},
+        {"scale", 0, &list->scale, NULL, 1, 0, NULL, "scale the background to the foreground's size"},
+        {"plot", 0, &o->plot, motus_option_text, 0, 0, "FILE.png", "luma histograms of the first frame, before and after"},
+        {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "N frames at most"},
+        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
+        {"fps", 'r', &o->reader.fps, motus_option_rate, 0, 0, "N[/D]",
+         "rate of headerless input, or instead of what the input says"},
+        {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (0)"},
+        {"backend", 0, &o->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto); the result is the same"},
+        {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line"},
+        {0},
+    };
+    char text[4096];
+    snprintf(text, sizeof text, "%s%s", about, motus_filters_help);
+    const MotusCommand command = {"filter", "INPUT -o OUT [filters] [options]", text, options, &o->input, 1};
+    int status = motus_options_parse(&command, argc, argv);
+    if (status >= 0) return status;
+    if (!o->input) return motus_usage_error("filter", "the input is missing");
+    if (!o->output) return motus_usage_error("filter", "the output is missing: -o FILE");
+    if (motus_same_file(o->input, o->output)) return motus_usage_error("filter", "%s: is the input as well", o->output);
+    o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = o->threads;
+    return -1;
+}
+
+typedef struct Job {
+    const FilterOptions *o;
+    MotusReader *reader;
+    MotusFilters *filters;
+    MotusWriter *writer;
+    uint32_t before[256];
+} Job;
+
+static MotusStatus open_job(Job *j, MotusError *error) {
+    const FilterOptions *o = j->o;
+    MotusStatus status = motus_reader_open(&j->reader, o->input, &o->reader, error);
+    if (status) return status;
+    const MotusSequenceInfo *info = motus_reader_info(j->reader);
+    status = motus_filters_open(&j->filters, &o->list, info, o->threads, o->backend, error);
+    return status ? status : motus_writer_open(&j->writer, o->output, info, error);
+}
+
+static MotusStatus filter_frame(Job *j, MotusFrame **frame, int first, MotusError *error) {
+    uint32_t after[256];
+    const char *plot = first ? j->o->plot : NULL;
+    if (plot) motus_histogram(j->before, &(*frame)->plane[0], NULL);
+    MotusStatus status = motus_filters_run(j->filters, frame, error);
+    if (!status) status = motus_writer_put(j->writer, *frame, error);
+    if (!status && plot) {
+        motus_histogram(after, &(*frame)->plane[0], NULL);
+        status = motus_histogram_plot(plot, j->before, after, error);
+    }
+    return status;
+}
+
+static MotusStatus run(Job *j, int *cut, MotusError *error) {
+    int64_t n = 0, total = motus_reader_info(j->reader)->frames;
+    if (j->o->frames && (total < 0 || total > j->o->frames)) total = j->o->frames;
+    MotusProgress progress = motus_progress_begin(total, j->o->quiet);
+    MotusStatus status = MOTUS_OK;
+    while (!status && !motus_signal_caught() && (!j->o->frames || n < j->o->frames)) {
+        MotusFrame *frame = NULL;
+        status = motus_reader_next(j->reader, &frame, error);
+        if (!status) status = filter_frame(j, &frame, !n, error);
+        if (!status) motus_progress_show(&progress, ++n, "");
+        motus_frame_unref(&frame);
+    }
+    motus_progress_end(&progress);
+    *cut = status == MOTUS_ERR_TRUNCATED && n;
+    if (*cut) motus_warn("%s", error->text);
+    if (status == MOTUS_END || *cut) status = MOTUS_OK;
+    if (!status && !n) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame", motus_shown(j->o->input));
+    return status ? status : motus_writer_commit(&j->writer, error);
+}
+
+int motus_cmd_filter(int argc, char **argv) {
+    FilterOptions o = {0};
+    int status = parse(&o, argc, argv), cut = 0;
+    if (status >= 0) return status;
+    Job job = {.o = &o};
+    MotusError error = {0};
+    motus_signals_catch();
+    MotusStatus done = open_job(&job, &error);
+    if (!done) done = run(&job, &cut, &error);
+    if (job.writer) motus_writer_abandon(&job.writer);
+    motus_filters_close(&job.filters);
+    motus_reader_close(&job.reader);
+    if (done) return motus_failure(&error);
+    return motus_signal_caught() ? MOTUS_EXIT_SIGNAL + motus_signal_caught() : MOTUS_EXIT_OK;
+}
