@@ -2,7 +2,7 @@
 //
 // RGB24: a warp takes 512 pixels of a row, 1536 bytes of each picture, in 16-byte accesses that follow each other, and turns them round in shared memory so
 // that a thread holds 16 whole pixels (48 bytes; at this distance eight threads' 16-byte accesses meet in no bank). The result goes back the same way.
-// 4:2:0: a thread takes 16 x 2 luma samples and the 8 chroma samples that belong to them, straight from device memory.
+// 4:2:0: a thread takes 8 x 2 luma samples and the 4 x 2 chroma samples that belong to them, straight from device memory.
 // Read and written once: foreground, background, result. Bytes between a row's end and the next multiple of 16 are treated like the row's.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
@@ -107,65 +107,53 @@ __global__ void __launch_bounds__(32 * WARPS) key_rgb24(View dst, View fg, View 
         if (chunk + 32 * k + lane < chunks) __stcs(out + chunk + 32 * k + lane, mine[0][32 * k + lane]);
 }
 
-// 16 luma samples or 8 chroma samples as bytes.
-__device__ __forceinline__ void unpack16(uint32_t w[4], uint4 v) { w[0] = v.x, w[1] = v.y, w[2] = v.z, w[3] = v.w; }
-
-__device__ __forceinline__ uint2 load8(const View &p, int y, int x) {
-    return __ldcs(reinterpret_cast<const uint2 *>(p.data + (size_t)y * (size_t)p.stride + (size_t)x));
+template <class T> __device__ __forceinline__ T load(const View &p, int y, int x) {
+    return __ldcs(reinterpret_cast<const T *>(p.data + (size_t)y * (size_t)p.stride + (size_t)x));
 }
-__device__ __forceinline__ uint4 load16(const View &p, int y, int x) {
-    return __ldcs(reinterpret_cast<const uint4 *>(p.data + (size_t)y * (size_t)p.stride + (size_t)x));
+template <class T> __device__ __forceinline__ void store(const View &p, int y, int x, T v) {
+    __stcs(reinterpret_cast<T *>(p.data + (size_t)y * (size_t)p.stride + (size_t)x), v);
 }
 
-// Judges and mixes 16 samples of a luma row; adds each weight to the sum of its chroma sample, a second time where `twice` says so.
+// Judges and mixes 8 samples of a luma row; adds `times` each weight to the sum of its chroma sample.
 template <bool SOFT>
-__device__ __forceinline__ void key_luma_row(const View &dst, const View &fg, const View &bg, int y, int x, const uint32_t cb[2],
-                                             const uint32_t cr[2], int sums[8], int times, const MotusKey &key) {
-    uint32_t front[4], back[4], out[4];
-    unpack16(front, load16(fg, y, x));
-    unpack16(back, load16(bg, y, x));
-#pragma unroll
-    for (int w = 0; w < 4; w++) {
-        int mixed[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            int at = 4 * w + i, r, g, b, luma = byte_of(front, at), other = byte_of(back, at);
-            motus_yuv_to_rgb(&r, &g, &b, luma, byte_of(cb, at / 2), byte_of(cr, at / 2), &key.matrix);
-            int weight = weight_of<SOFT>(r, g, b, key),
-                alone = x + at == fg.width - 1 && !(at & 1); // no right neighbour: it counts twice
-            mixed[i] = SOFT ? motus_key_mix(luma, other, weight) : weight ? luma : other;
-            sums[at / 2] += x + at < fg.width ? weight * times * (1 + alone) : 0;
-        }
-        out[w] = pack4(mixed);
-    }
-    __stcs(reinterpret_cast<uint4 *>(dst.data + (size_t)y * (size_t)dst.stride + (size_t)x),
-           make_uint4(out[0], out[1], out[2], out[3]));
-}
-
-// Thread: 16 x 2 luma samples. Grid: x = groups of 32 threads along the row, y = groups of WARPS row pairs.
-template <bool SOFT>
-__global__ void __launch_bounds__(32 * WARPS) key_yuv(Picture dst, Picture fg, Picture bg, const __grid_constant__ MotusKey key) {
-    int x = 16 * (blockIdx.x * 32 + threadIdx.x), y = blockIdx.y * WARPS + threadIdx.y, width = fg.plane[0].width,
-        height = fg.plane[0].height;
-    if (x >= width || 2 * y >= height) return;
-    uint2 u = load8(fg.plane[1], y, x / 2), v = load8(fg.plane[2], y, x / 2), bu = load8(bg.plane[1], y, x / 2),
-          bv = load8(bg.plane[2], y, x / 2);
-    uint32_t cb[2] = {u.x, u.y}, cr[2] = {v.x, v.y}, back[2][2] = {{bu.x, bu.y}, {bv.x, bv.y}};
-    int sums[8] = {0}, rows = min(2, height - 2 * y);
-    for (int r = 0; r < rows; r++)
-        key_luma_row<SOFT>(dst.plane[0], fg.plane[0], bg.plane[0], 2 * y + r, x, cb, cr, sums, 3 - rows, key);
-    int out[2][8];
+__device__ __forceinline__ void key_luma_row(const View &dst, const View &fg, const View &bg, int y, int x, uint32_t cb,
+                                             uint32_t cr, int sums[4], int times, const MotusKey &key) {
+    uint2 f = load<uint2>(fg, y, x), b = load<uint2>(bg, y, x);
+    uint32_t front[2] = {f.x, f.y}, back[2] = {b.x, b.y};
+    int mixed[8];
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        int c[2] = {byte_of(cb, i), byte_of(cr, i)}, weight = (sums[i] + 2) >> 2;
+        int red, green, blue, luma = byte_of(front, i), other = byte_of(back, i);
+        motus_yuv_to_rgb(&red, &green, &blue, luma, byte_of(&cb, i / 2), byte_of(&cr, i / 2), &key.matrix);
+        int weight = weight_of<SOFT>(red, green, blue, key);
+        mixed[i] = SOFT ? motus_key_mix(luma, other, weight) : weight ? luma : other;
+        if (x + i < fg.width) sums[i / 2] += weight * times;
+        if (x + i == fg.width - 1 && i % 2 == 0) sums[i / 2] += weight * times; // no right neighbour: it counts twice
+    }
+    store(dst, y, x, make_uint2(pack4(mixed), pack4(mixed + 4)));
+}
+
+// Thread: 8 x 2 luma samples. Grid: x = groups of 32 threads along the row, y = groups of WARPS row pairs.
+template <bool SOFT>
+__global__ void __launch_bounds__(32 * WARPS) key_yuv(Picture dst, Picture fg, Picture bg, const __grid_constant__ MotusKey key) {
+    int x = 8 * (blockIdx.x * 32 + threadIdx.x), y = blockIdx.y * WARPS + threadIdx.y, width = fg.plane[0].width,
+        height = fg.plane[0].height;
+    if (x >= width || 2 * y >= height) return;
+    uint32_t cb = load<uint32_t>(fg.plane[1], y, x / 2), cr = load<uint32_t>(fg.plane[2], y, x / 2);
+    uint32_t back[2] = {load<uint32_t>(bg.plane[1], y, x / 2), load<uint32_t>(bg.plane[2], y, x / 2)};
+    int sums[4] = {0}, rows = min(2, height - 2 * y);
+    key_luma_row<SOFT>(dst.plane[0], fg.plane[0], bg.plane[0], 2 * y, x, cb, cr, sums, 3 - rows, key);
+    if (rows == 2) key_luma_row<SOFT>(dst.plane[0], fg.plane[0], bg.plane[0], 2 * y + 1, x, cb, cr, sums, 1, key);
+    int out[2][4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        int c[2] = {byte_of(&cb, i), byte_of(&cr, i)}, weight = (sums[i] + 2) >> 2;
         if (SOFT && key.spill) motus_key_unspill_chroma(&c[0], &c[1], &key);
 #pragma unroll
-        for (int p = 0; p < 2; p++) out[p][i] = motus_key_mix(c[p], byte_of(back[p], i), weight);
+        for (int p = 0; p < 2; p++) out[p][i] = motus_key_mix(c[p], byte_of(&back[p], i), weight);
     }
 #pragma unroll
-    for (int p = 0; p < 2; p++)
-        __stcs(reinterpret_cast<uint2 *>(dst.plane[1 + p].data + (size_t)y * (size_t)dst.plane[1 + p].stride + (size_t)(x / 2)),
-               make_uint2(pack4(out[p]), pack4(out[p] + 4)));
+    for (int p = 0; p < 2; p++) store(dst.plane[1 + p], y, x / 2, pack4(out[p]));
 }
 
 // Thread: one chroma sample and its pixels.
@@ -230,7 +218,7 @@ extern "C" MotusStatus motus_cuda_key_frame(const MotusFrame *dst, const MotusFr
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: sizes differ, or a parameter is out of range");
     if (!aligned(dst) || !aligned(fg) || !aligned(bg))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: planes not aligned to 16 bytes");
-    dim3 grid(groups(fg->width, 16 * 32), groups((fg->height + 1) / 2, WARPS)), block(32, WARPS);
+    dim3 grid(groups(fg->width, 8 * 32), groups((fg->height + 1) / 2, WARPS)), block(32, WARPS);
     if (key.soft || key.spill)
         key_yuv<true><<<grid, block, 0, (cudaStream_t)stream>>>(picture(dst), picture(fg), picture(bg), key);
     else

@@ -1,9 +1,9 @@
 // Histogram equalization on a CUDA device; equals motus_equalizer_run bit for bit.
 //
-// One curve for the plane: a single kernel of blocks that all run at once. They count (each warp's 32 lanes add to 32 copies of the histogram, so that no
-// two lanes ever meet in a bank, whatever the picture), add their counts up in device memory, wait for each other, work the curve out, each for
-// itself, and map: the curve lies in shared memory 32 times as well, again one bank per lane. Mapping goes backwards through what the block counted, as
-// the end of it is most likely still in the L2. Bytes: the picture is read twice (the second time partly from the L2) and written once.
+// One curve for the plane: two kernels. The first counts; each warp's 32 lanes add to 32 copies of the histogram, so that no two lanes ever meet in a bank,
+// whatever the picture; a thread fetches its next samples before it counts these. The second maps, backwards through the picture, as the end of it is
+// most likely still in the L2. Each of its blocks works the curve out for itself, while its samples are on their way; they start, and fetch, while the first kernel
+// is still finishing (programmatic dependent launch, from sm_90 on). Bytes: the picture is read twice and written once.
 // Tiles: one kernel counts, one works out the curves of all tiles, one maps; a block of the last covers the rectangle between four tile centres.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
@@ -17,9 +17,10 @@ extern "C" {
 
 namespace {
 
-constexpr int THREADS = 1024; // of the one-curve kernel
-constexpr int COPIES = 32;    // of the histogram and the curve, one per lane
-constexpr int UNROLL = 4;     // 16-byte chunks in flight per thread
+constexpr int THREADS = 1024;    // of the counting kernel: one block on a multiprocessor
+constexpr int COPIES = 32;       // of the histogram and the curve, one per lane
+constexpr int UNROLL = 4;        // 16-byte chunks that a thread takes at a time
+constexpr int MAP_THREADS = 256; // of the mapping kernel
 constexpr int TILE_THREADS = 256;
 constexpr int SPLITS = 8; // blocks that share a tile's counting
 
@@ -36,7 +37,6 @@ struct Chunks {
     const uint8_t *src;
     uint8_t *dst;
     int src_stride, dst_stride, width, per_row, total;
-    int linear; // rows follow each other without gaps: chunk i lies at 16 i
 };
 
 struct Turn {
@@ -45,15 +45,25 @@ struct Turn {
     int smooth_q8, started;
 };
 
-__device__ __forceinline__ size_t chunk_place(const Chunks &c, int i, int stride) {
-    if (c.linear) return (size_t)i * 16;
+// Where chunk i lies. LINEAR: rows follow each other without gaps.
+template <bool LINEAR> __device__ __forceinline__ size_t chunk_place(const Chunks &c, int i, int stride) {
+    if (LINEAR) return (size_t)i * 16;
     int y = i / c.per_row;
     return (size_t)y * (size_t)stride + (size_t)(i - y * c.per_row) * 16;
 }
 
 // How many of chunk i's bytes are samples.
-__device__ __forceinline__ int chunk_bytes(const Chunks &c, int i) {
-    return c.linear ? 16 : min(16, c.width - i % c.per_row * 16);
+template <bool LINEAR> __device__ __forceinline__ int chunk_bytes(const Chunks &c, int i) {
+    return LINEAR ? 16 : min(16, c.width - i % c.per_row * 16);
+}
+
+// The chunks of one step of a thread: i, i + step, ... as far as they are inside the picture.
+template <bool LINEAR> __device__ __forceinline__ void fetch(uint4 v[UNROLL], const Chunks &c, int i, int step) {
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++) {
+        int at = i + u * step;
+        if (at >= 0 && at < c.total) v[u] = *reinterpret_cast<const uint4 *>(c.src + chunk_place<LINEAR>(c, at, c.src_stride));
+    }
 }
 
 __device__ __forceinline__ uint32_t word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
@@ -61,27 +71,32 @@ __device__ __forceinline__ uint32_t word_of(const uint4 &v, int i) { return i ==
 // Byte k of a word times 128: the byte offset of its row of 32 four-byte copies.
 __device__ __forceinline__ uint32_t row_of(uint32_t word, int k) { return (k == 0 ? word << 7 : word >> (8 * k - 7)) & 0x7F80u; }
 
-__device__ __forceinline__ void count_chunk(uint8_t *own, const uint4 &v, int bytes) {
+// place: the lane's byte offset in a row of copies.
+__device__ __forceinline__ void count_chunk(uint32_t *table, uint32_t place, const uint4 &v, int bytes) {
 #pragma unroll
     for (int i = 0; i < 16; i++)
-        if (i < bytes) atomicAdd(reinterpret_cast<uint32_t *>(own + row_of(word_of(v, i / 4), i % 4)), 1u);
+        if (i < bytes)
+            atomicAdd(
+                reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(table) + (row_of(word_of(v, i / 4), i % 4) | place)),
+                1u);
 }
 
-__device__ __forceinline__ uint32_t map_word(const uint8_t *own, uint32_t w) {
-    uint32_t a = own[row_of(w, 0)], b = own[row_of(w, 1)], c = own[row_of(w, 2)], d = own[row_of(w, 3)];
+__device__ __forceinline__ uint32_t map_word(const uint8_t *curve, uint32_t w) {
+    uint32_t a = curve[w & 255], b = curve[w >> 8 & 255], c = curve[w >> 16 & 255], d = curve[w >> 24];
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-// All blocks of the grid, which must all be resident.
-__device__ void grid_barrier(uint32_t *arrived) {
-    __syncthreads(); // this block's counts are on their way
-    if (threadIdx.x == 0) {
-        __threadfence();
-        uint32_t ticket = atomicAdd(arrived, 1), target = (ticket / gridDim.x + 1) * gridDim.x;
-        while ((int32_t)(*reinterpret_cast<volatile uint32_t *>(arrived) - target) < 0) __nanosleep(20);
-        __threadfence();
-    }
-    __syncthreads();
+// Waits until everything before this kernel in its stream has finished; until then only shared memory and what no kernel writes may be touched.
+__device__ __forceinline__ void wait_for_predecessor() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+__device__ __forceinline__ void let_successor_start() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
 }
 
 // Sum over a block of up to 1024 threads, known to all of them; shared: 32 words that nothing else uses.
@@ -116,65 +131,65 @@ __device__ int starts_anew(const Turn &turn, uint32_t total_now, uint32_t total_
     return motus_curve_is_cut(block_sum(difference, shared), samples); // at most 2 * samples < 2^30
 }
 
-// The curve's value of this thread's bin and its place in the state.
+// The curve's value of this thread's bin; the block that keeps it puts it in its place in the state.
 __device__ uint8_t next_value(const State &state, const Turn &turn, int tiles, int tile, int bin, uint8_t now, int anew,
                               int keeps) {
     uint16_t before = state.smooth[turn.smooth_before * tiles + tile][bin];
     uint16_t smooth = motus_curve_smooth(before, now, anew ? 0 : turn.smooth_q8);
-    uint8_t value = motus_curve_round(smooth);
-    if (keeps) state.smooth[turn.smooth_now * tiles + tile][bin] = smooth, state.curves[tile][bin] = value;
-    return value;
+    if (keeps) state.smooth[turn.smooth_now * tiles + tile][bin] = smooth, state.curves[tile][bin] = motus_curve_round(smooth);
+    return motus_curve_round(smooth);
 }
 
-__global__ void __launch_bounds__(THREADS, 2) equalize_plane(Chunks chunks, State state, Turn turn, uint32_t samples) {
+template <bool LINEAR> __global__ void __launch_bounds__(THREADS) count_plane(Chunks chunks, State state, Turn turn) {
     __shared__ uint32_t table[256 * COPIES];
-    __shared__ uint32_t scratch[32];
-    __shared__ uint8_t curve[256];
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    uint8_t *own = reinterpret_cast<uint8_t *>(table + lane);
-    int step = gridDim.x * THREADS, first = blockIdx.x * THREADS + threadIdx.x, i = first;
+    int lane = threadIdx.x % 32, step = gridDim.x * THREADS;
     for (int k = threadIdx.x; k < 256 * COPIES; k += THREADS) table[k] = 0;
-    if (blockIdx.x == 0 && threadIdx.x < 256) state.counts[turn.next][threadIdx.x] = 0;
-    __syncthreads(); // the table is clear
-    for (; i + (UNROLL - 1) * step < chunks.total; i += UNROLL * step) {
+    wait_for_predecessor();
+    let_successor_start(); // not earlier: the mapping kernel fetches the picture without waiting for whoever made it
+    __syncthreads();       // the table is clear
+    int i = blockIdx.x * THREADS + threadIdx.x;
+    uint4 next[UNROLL];
+    fetch<LINEAR>(next, chunks, i, step);
+    for (; i < chunks.total; i += UNROLL * step) {
         uint4 v[UNROLL];
 #pragma unroll
-        for (int u = 0; u < UNROLL; u++)
-            v[u] = *reinterpret_cast<const uint4 *>(chunks.src + chunk_place(chunks, i + u * step, chunks.src_stride));
+        for (int u = 0; u < UNROLL; u++) v[u] = next[u];
+        fetch<LINEAR>(next, chunks, i + UNROLL * step, step);
 #pragma unroll
-        for (int u = 0; u < UNROLL; u++) count_chunk(own, v[u], chunk_bytes(chunks, i + u * step));
+        for (int u = 0; u < UNROLL; u++)
+            if (i + u * step < chunks.total) count_chunk(table, 4 * lane, v[u], chunk_bytes<LINEAR>(chunks, i + u * step));
     }
-    for (; i < chunks.total; i += step)
-        count_chunk(own, *reinterpret_cast<const uint4 *>(chunks.src + chunk_place(chunks, i, chunks.src_stride)),
-                    chunk_bytes(chunks, i));
     __syncthreads(); // the block has counted
-    for (int bin = warp * 8; bin < warp * 8 + 8; bin++) {
-        uint32_t n = __reduce_add_sync(0xFFFFFFFFu, table[bin * COPIES + lane]);
-        if (lane == 0 && n) atomicAdd(&state.counts[turn.now][bin], n);
-    }
-    grid_barrier(state.arrived);
-    int bin = threadIdx.x & 255;
-    uint32_t n = threadIdx.x < 256 ? __ldcg(&state.counts[turn.now][bin]) : 0,
-             before = threadIdx.x < 256 ? __ldcg(&state.counts[turn.before][bin]) : 0;
-    int anew = starts_anew(turn, n, before, samples, scratch);
-    uint32_t sum = running_sum(n, scratch);
-    if (threadIdx.x < 256)
-        curve[bin] = next_value(state, turn, 1, 0, bin, motus_curve_value(sum, samples), anew, blockIdx.x == 0);
-    __syncthreads(); // the curve is there, and the counts are no longer needed
-    for (int k = threadIdx.x; k < 256 * COPIES; k += THREADS) table[k] = curve[k / COPIES];
-    __syncthreads(); // its copies are there
-    for (i = first + (chunks.total - 1 - first) / step * step; i >= 0 && first < chunks.total; i -= UNROLL * step) {
-        uint4 v[UNROLL];
+    int bin = threadIdx.x & 255, first = threadIdx.x < 256;
+    uint32_t n = 0;
+    for (int k = 0; first && k < COPIES; k++) n += table[bin * COPIES + ((k + bin) & (COPIES - 1))]; // 32 neighbours, 32 banks
+    if (n)
+        atomicAdd(&state.counts[turn.now][bin],
+                  n); // a warp's 32 in one go: the memory behind the L2's atomics is what many blocks wait for
+}
+
+// Grid: linear over groups of UNROLL * MAP_THREADS chunks, from the last to the first.
+template <bool LINEAR>
+__global__ void __launch_bounds__(MAP_THREADS) map_plane(Chunks chunks, State state, Turn turn, uint32_t samples) {
+    __shared__ uint8_t curve[256];
+    __shared__ uint32_t scratch[32];
+    int i = chunks.total - 1 - (int)(blockIdx.x * UNROLL * MAP_THREADS + threadIdx.x);
+    uint4 v[UNROLL];
+    let_successor_start();
+    fetch<LINEAR>(v, chunks, i, -MAP_THREADS); // the counting kernel, which has begun, only reads the picture
+    wait_for_predecessor();
+    int bin = threadIdx.x;
+    uint32_t n = __ldcg(&state.counts[turn.now][bin]);
+    int anew = starts_anew(turn, n, __ldcg(&state.counts[turn.before][bin]), samples, scratch);
+    curve[bin] = next_value(state, turn, 1, 0, bin, motus_curve_value(running_sum(n, scratch), samples), anew, blockIdx.x == 0);
+    if (blockIdx.x == 0) state.counts[turn.next][bin] = 0;
+    __syncthreads(); // the curve is there
 #pragma unroll
-        for (int u = 0; u < UNROLL; u++)
-            if (i - u * step >= 0)
-                v[u] = *reinterpret_cast<const uint4 *>(chunks.src + chunk_place(chunks, i - u * step, chunks.src_stride));
-#pragma unroll
-        for (int u = 0; u < UNROLL; u++)
-            if (i - u * step >= 0)
-                __stcs(reinterpret_cast<uint4 *>(chunks.dst + chunk_place(chunks, i - u * step, chunks.dst_stride)),
-                       make_uint4(map_word(own, v[u].x), map_word(own, v[u].y), map_word(own, v[u].z), map_word(own, v[u].w)));
-    }
+    for (int u = 0; u < UNROLL; u++)
+        if (i - u * MAP_THREADS >= 0)
+            __stcs(
+                reinterpret_cast<uint4 *>(chunks.dst + chunk_place<LINEAR>(chunks, i - u * MAP_THREADS, chunks.dst_stride)),
+                make_uint4(map_word(curve, v[u].x), map_word(curve, v[u].y), map_word(curve, v[u].z), map_word(curve, v[u].w)));
 }
 
 // Block x: tile, y: part of its rows.
@@ -249,7 +264,8 @@ struct MotusCudaEqualizer {
     State state;
     void *memory;
     int64_t runs;
-    int blocks; // that are resident at once
+    int blocks;       // of the counting kernel: as many as are resident at once
+    int starts_early; // the device knows programmatic dependent launch
 };
 
 extern "C" MotusStatus motus_cuda_equalizer_open(MotusCudaEqualizer **equalizer, const MotusEqualizeConfig *config, int width,
@@ -262,16 +278,15 @@ extern "C" MotusStatus motus_cuda_equalizer_open(MotusCudaEqualizer **equalizer,
     if (!e) return motus_fail(error, MOTUS_ERR_MEMORY, "equalizer: out of memory");
     e->config = *config, e->grid = grid;
     size_t tiles = (size_t)grid.nx * (size_t)grid.ny, counts = 3 * tiles * 1024, smooth = 2 * tiles * 512, curves = tiles * 256;
-    int device = 0, processors = 0, per_processor = 0;
-    MotusStatus status = motus_cuda_check(cudaMalloc(&e->memory, counts + smooth + curves + 16), "equalizer", error);
-    if (!status) status = motus_cuda_check(cudaMemset(e->memory, 0, counts + smooth + curves + 16), "equalizer", error);
+    int device = 0, processors = 0, major = 0;
+    MotusStatus status = motus_cuda_check(cudaMalloc(&e->memory, counts + smooth + curves), "equalizer", error);
+    if (!status) status = motus_cuda_check(cudaMemset(e->memory, 0, counts + smooth + curves), "equalizer", error);
     if (!status) status = motus_cuda_check(cudaGetDevice(&device), "equalizer", error);
     if (!status)
         status =
             motus_cuda_check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "equalizer", error);
     if (!status)
-        status = motus_cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, equalize_plane, THREADS, 0),
-                                  "equalizer", error);
+        status = motus_cuda_check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "equalizer", error);
     if (status) {
         motus_cuda_equalizer_close(&e);
         return status;
@@ -280,8 +295,7 @@ extern "C" MotusStatus motus_cuda_equalizer_open(MotusCudaEqualizer **equalizer,
     e->state.counts = (uint32_t(*)[256])base;
     e->state.smooth = (uint16_t(*)[256])(base + counts);
     e->state.curves = (uint8_t(*)[256])(base + counts + smooth);
-    e->state.arrived = (uint32_t *)(base + counts + smooth + curves);
-    e->blocks = processors * per_processor;
+    e->blocks = processors, e->starts_early = major >= 9;
     *equalizer = e;
     return MOTUS_OK;
 }
@@ -299,18 +313,32 @@ static Turn next_turn(MotusCudaEqualizer *e) {
     return turn;
 }
 
+// Launches a kernel that may start while the one before it in the stream is still finishing.
+template <class... T>
+static MotusStatus launch_early(const MotusCudaEqualizer *e, int blocks, int threads, cudaStream_t stream, MotusError *error,
+                                void (*kernel)(T...), T... arguments) {
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)blocks), config.blockDim = dim3((unsigned)threads), config.stream = stream;
+    config.attrs = &early, config.numAttrs = e->starts_early ? 1 : 0;
+    return motus_cuda_check(cudaLaunchKernelEx(&config, kernel, arguments...), "equalizer", error);
+}
+
 static MotusStatus run_plane(MotusCudaEqualizer *e, const MotusPlane *dst, const MotusPlane *src, cudaStream_t stream,
                              MotusError *error) {
     int per_row = (src->width + 15) / 16, linear = src->width % 16 == 0 && src->stride == src->width && dst->stride == dst->width;
-    Chunks chunks = {src->data,  dst->data, (int)src->stride,      (int)dst->stride,
-                     src->width, per_row,   per_row * src->height, linear};
+    Chunks chunks = {src->data, dst->data, (int)src->stride, (int)dst->stride, src->width, per_row, per_row * src->height};
     Turn turn = next_turn(e);
     uint32_t samples = (uint32_t)src->width * (uint32_t)src->height;
-    int wanted = (chunks.total + THREADS - 1) / THREADS, blocks = wanted < e->blocks ? wanted : e->blocks;
-    void *arguments[] = {&chunks, &e->state, &turn, &samples};
-    return motus_cuda_check(
-        cudaLaunchCooperativeKernel((const void *)equalize_plane, dim3((unsigned)blocks), dim3(THREADS), arguments, 0, stream),
-        "equalizer", error);
+    int wanted = (chunks.total + UNROLL * THREADS - 1) / (UNROLL * THREADS), blocks = wanted < e->blocks ? wanted : e->blocks;
+    int map_blocks = (chunks.total + UNROLL * MAP_THREADS - 1) / (UNROLL * MAP_THREADS);
+    MotusStatus status =
+        launch_early(e, blocks, THREADS, stream, error, linear ? count_plane<true> : count_plane<false>, chunks, e->state, turn);
+    if (status) return status;
+    return launch_early(e, map_blocks, MAP_THREADS, stream, error, linear ? map_plane<true> : map_plane<false>, chunks, e->state,
+                        turn, samples);
 }
 
 extern "C" MotusStatus motus_cuda_equalizer_run(MotusCudaEqualizer *e, const MotusPlane *dst, const MotusPlane *src, void *stream,

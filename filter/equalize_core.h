@@ -10,7 +10,14 @@
 
 // int(255 * cumulated / total + 0.5), total > 0. Below 2^28 samples 510 * cumulated stays far inside 64 bits.
 MOTUS_HD uint8_t motus_curve_value(uint32_t cumulated, uint32_t total) {
-    return (uint8_t)((510ull * cumulated + total) / (2ull * total));
+    int64_t n = 510ll * cumulated + total, d = 2ll * total;
+#ifdef __CUDA_ARCH__
+    int q = (int)__fdividef((float)n, (float)d); // below 256: off by less than one, and the remainder tells which way
+    int64_t rest = n - q * d;
+    return (uint8_t)(q + (rest >= d) - (rest < 0));
+#else
+    return (uint8_t)(n / d);
+#endif
 }
 
 // What a tile's histogram loses at the clip limit and how that is dealt out again: `batch` to every bin, one more to each of the first `residual`

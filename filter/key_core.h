@@ -26,6 +26,41 @@ typedef struct MotusKey {
     MotusYuvMatrix matrix;
 } MotusKey;
 
+MOTUS_HD int motus_max3(int a, int b, int c) {
+#ifdef __CUDA_ARCH__
+    return __vimax3_s32(a, b, c); // one instruction from sm_90 on
+#else
+    return motus_max(motus_max(a, b), c);
+#endif
+}
+
+MOTUS_HD int motus_min3(int a, int b, int c) {
+#ifdef __CUDA_ARCH__
+    return __vimin3_s32(a, b, c);
+#else
+    return motus_min(motus_min(a, b), c);
+#endif
+}
+
+// Clips to 0..255.
+MOTUS_HD int motus_key_clip(int v) {
+#ifdef __CUDA_ARCH__
+    return __vimin_s32_relu(v, 255); // one instruction from sm_90 on
+#else
+    return motus_clip_u8(v);
+#endif
+}
+
+// floor(a / b), 0 <= a < 2^30, 0 < b, quotient below 2^16: a float's quotient is off by less than one, and the remainder tells which way.
+MOTUS_HD int motus_key_quotient(int a, int b) {
+#ifdef __CUDA_ARCH__
+    int q = (int)__fdividef((float)a, (float)b), rest = a - q * b;
+    return q + (rest >= b) - (rest < 0);
+#else
+    return a / b;
+#endif
+}
+
 // Distance to the key and threshold as numerators over one denominator, for each of the three.
 typedef struct MotusKeyDistance {
     int hue, hue_limit, sat, sat_limit, value, value_limit;
@@ -33,11 +68,11 @@ typedef struct MotusKeyDistance {
 
 // hue = 5760 / 360 * H * d where d = max - min, or 1 for grey: at most 5760 * 255 = 1.5e6. The others stay below 2048 * 255.
 MOTUS_HD MotusKeyDistance motus_key_distance(int r, int g, int b, const MotusKey *key) {
-    int high = motus_max(r, motus_max(g, b)), low = motus_min(r, motus_min(g, b)), d = high - low;
+    int high = motus_max3(r, g, b), low = motus_min3(r, g, b), d = high - low;
     // Selections one after the other, and no branches, for the sake of vectorizers.
     int rising = high == g ? b - r : r - g, sector = high == g ? 2 * d : 4 * d;
     rising = high == r ? g - b : rising, sector = high == r ? 0 : sector;
-    int hue = 960 * (rising + sector), unit = d + !d, shade = high + !high;
+    int hue = 960 * (rising + sector), unit = motus_max(d, 1), shade = motus_max(high, 1);
     hue += (hue >> 31) & (KEY_CIRCLE * d);
     int distance = motus_abs(hue - key->hue * unit);
     MotusKeyDistance out = {motus_min(distance, key->circle * unit - distance), key->hue_range * unit,
@@ -60,9 +95,9 @@ MOTUS_HD int motus_key_outside(const MotusKeyDistance *d, int soft) {
 
 // Weight 0..255 of a foreground pixel inside the soft edge, by the largest of the three quotients.
 MOTUS_HD int motus_key_edge(const MotusKeyDistance *d, int soft) {
-    int farthest =
-        motus_max(d->hue * 256 / d->hue_limit, motus_max(d->sat * 256 / d->sat_limit, d->value * 256 / d->value_limit));
-    return motus_clip(0, 255, (farthest - 256) * 255 / motus_max(soft, 1));
+    int hue = motus_key_quotient(d->hue * 256, d->hue_limit), sat = motus_key_quotient(d->sat * 256, d->sat_limit);
+    int farthest = motus_max3(hue, sat, motus_key_quotient(d->value * 256, d->value_limit));
+    return motus_clip(0, 255, motus_key_quotient(motus_max(farthest - 256, 0) * 255, motus_max(soft, 1)));
 }
 
 // Weight of the foreground, 0..255.
@@ -95,9 +130,9 @@ MOTUS_HD void motus_key_unspill_chroma(int *cb, int *cr, const MotusKey *key) {
 
 MOTUS_HD void motus_yuv_to_rgb(int *r, int *g, int *b, int y, int cb, int cr, const MotusYuvMatrix *m) {
     int luma = m->cy * (y - m->y_low) + 4096, u = cb - 128, v = cr - 128;
-    *r = motus_clip_u8((luma + m->rv * v) >> 13);
-    *g = motus_clip_u8((luma - m->gu * u - m->gv * v) >> 13);
-    *b = motus_clip_u8((luma + m->bu * u) >> 13);
+    *r = motus_key_clip((luma + m->rv * v) >> 13);
+    *g = motus_key_clip((luma - m->gu * u - m->gv * v) >> 13);
+    *b = motus_key_clip((luma + m->bu * u) >> 13);
 }
 
 MOTUS_HD uint8_t motus_rgb_to_y(int r, int g, int b, const MotusYuvMatrix *m) {

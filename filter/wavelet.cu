@@ -1,19 +1,23 @@
 // Daubechies D4 wavelet transform on a CUDA device; equals motus_wavelet_forward and its companions bit for bit (built without contraction).
 //
-// One kernel per level does rows and columns in one pass. A thread owns four output columns and walks down ROWS output rows; it keeps the split values of the
+// One kernel per level does rows and columns in one pass. A thread owns four output columns and walks down up to ROWS output rows; it keeps the split values of the
 // last four input rows in registers, so that each input row is read and split once (but for two rows where a walk begins), and needs neither shared memory nor
 // barriers. A thread's first columns overlap its neighbour's last by two samples, which come from the L1.
 // Grid: x = groups of 32 threads along the row, y = walks. Bytes of a level of n samples: n * (1 or 4) read, 4 n written; the inverse the other way round.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
+#include <type_traits>
+
 #include "common/cuda_check.h"
+#include "common/int_core.h"
 #include "filter/wavelet_core.h"
 
 namespace {
 
-constexpr int WALKS = 4; // of a block: 32 x WALKS threads
-constexpr int ROWS = 8;  // output rows of a forward walk, or row pairs of an inverse one
+constexpr int WALKS = 4;     // of a block: 32 x WALKS threads
+constexpr int ROWS = 8;      // most output rows of a forward walk, or row pairs of an inverse one
+constexpr int ENOUGH = 1024; // blocks; where a level has fewer, walks are shorter
 constexpr int THREADS = 256;
 
 // A level's input (forward) or output (inverse): samples or floats.
@@ -27,30 +31,71 @@ struct Bands {
     int width, height, stride;
 };
 
-__device__ __forceinline__ void load_eight(float v[8], const float *p) {
-    float4 a = *reinterpret_cast<const float4 *>(p), b = *reinterpret_cast<const float4 *>(p + 4);
-    v[0] = a.x, v[1] = a.y, v[2] = a.z, v[3] = a.w, v[4] = b.x, v[5] = b.y, v[6] = b.z, v[7] = b.w;
+// Ten neighbouring samples of a row as they were loaded, so that a walk can fetch its next rows before it works on these.
+template <class T> struct Ten;
+
+template <> struct Ten<const uint8_t> {
+    uint2 eight;
+    uint32_t two; // the samples before or behind
+};
+
+template <> struct Ten<float> {
+    float4 a, b;
+    float2 two;
+};
+
+template <int BEFORE> __device__ __forceinline__ void load_ten(Ten<const uint8_t> *r, const uint8_t *p) {
+    r->eight = *reinterpret_cast<const uint2 *>(p);
+    r->two = *reinterpret_cast<const uint16_t *>(p + (BEFORE ? -2 : 8));
 }
 
-__device__ __forceinline__ void load_eight(float v[8], const uint8_t *p) {
-    uint2 w = *reinterpret_cast<const uint2 *>(p);
+template <int BEFORE> __device__ __forceinline__ void load_ten(Ten<float> *r, const float *p) {
+    r->a = *reinterpret_cast<const float4 *>(p), r->b = *reinterpret_cast<const float4 *>(p + 4);
+    r->two = *reinterpret_cast<const float2 *>(p + (BEFORE ? -2 : 8));
+}
+
+__device__ __forceinline__ float byte_of(uint32_t w, int i) { return (float)__byte_perm(w, 0, 0x4440u + (unsigned)i); }
+
+__device__ __forceinline__ void spread(float eight[8], float two[2], const Ten<const uint8_t> &r) {
 #pragma unroll
-    for (int i = 0; i < 8; i++) v[i] = (float)__byte_perm(i < 4 ? w.x : w.y, 0, 0x4440u + (unsigned)(i & 3));
+    for (int i = 0; i < 8; i++) eight[i] = byte_of(i < 4 ? r.eight.x : r.eight.y, i & 3);
+    two[0] = byte_of(r.two, 0), two[1] = byte_of(r.two, 1);
+}
+
+__device__ __forceinline__ void spread(float eight[8], float two[2], const Ten<float> &r) {
+    eight[0] = r.a.x, eight[1] = r.a.y, eight[2] = r.a.z, eight[3] = r.a.w, eight[4] = r.b.x, eight[5] = r.b.y, eight[6] = r.b.z,
+    eight[7] = r.b.w;
+    two[0] = r.two.x, two[1] = r.two.y;
+}
+
+// At the plane's edges, sample by sample.
+__device__ void gather_ten(Ten<const uint8_t> *r, const uint8_t (&v)[10], int before) {
+    const uint8_t *e = v + before, *t = v + (before ? 0 : 8);
+    r->eight = make_uint2((uint32_t)(e[0] | e[1] << 8 | e[2] << 16) | (uint32_t)e[3] << 24,
+                          (uint32_t)(e[4] | e[5] << 8 | e[6] << 16) | (uint32_t)e[7] << 24);
+    r->two = (uint32_t)(t[0] | t[1] << 8);
+}
+
+__device__ void gather_ten(Ten<float> *r, const float (&v)[10], int before) {
+    const float *e = v + before, *t = v + (before ? 0 : 8);
+    r->a = make_float4(e[0], e[1], e[2], e[3]), r->b = make_float4(e[4], e[5], e[6], e[7]), r->two = make_float2(t[0], t[1]);
 }
 
 // Extended samples 8 t .. 8 t + 9 of input row y (an extended index as well).
-template <class T, int EDGE> __device__ __forceinline__ void load_row(float v[10], const Side<T> &in, int t, int y) {
+template <class T, int EDGE> __device__ __forceinline__ Ten<T> load_row(const Side<T> &in, int t, int y) {
     constexpr int before = EDGE == MOTUS_WAVELET_SYMMETRIC ? 2 : 0;
     int from = y - before, x = 8 * t - before;
     const T *row =
         in.data + (size_t)(from >= 0 && from < in.h ? from : motus_d4_index(from, in.n_h, in.h, EDGE)) * (size_t)in.stride;
+    Ten<T> r;
     if (x >= 0 && x + 10 <= in.w) {
-        load_eight(v + before, row + 8 * t);
-#pragma unroll
-        for (int i = 0; i < 2; i++) v[before ? i : 8 + i] = (float)row[before ? x + i : x + 8 + i];
+        load_ten<before>(&r, row + 8 * t);
     } else {
-        for (int i = 0; i < 10; i++) v[i] = (float)row[motus_d4_index(x + i, in.n_w, in.w, EDGE)];
+        typename std::remove_const<T>::type v[10];
+        for (int i = 0; i < 10; i++) v[i] = row[motus_d4_index(x + i, in.n_w, in.w, EDGE)];
+        gather_ten(&r, v, before);
     }
+    return r;
 }
 
 __device__ __forceinline__ void store_four(float *row, int x, int width, const float v[4]) {
@@ -58,15 +103,23 @@ __device__ __forceinline__ void store_four(float *row, int x, int width, const f
     if (x < width) *reinterpret_cast<float4 *>(row + x) = make_float4(v[0], v[1], v[2], v[3]);
 }
 
+// For details, which nobody reads soon: they leave the L2 to the low-pass plane, the next level's input.
+__device__ __forceinline__ void stream_four(float *row, int x, int width, const float v[4]) {
+    if (x < width) __stcs(reinterpret_cast<float4 *>(row + x), make_float4(v[0], v[1], v[2], v[3]));
+}
+
 // Low- and high-pass values of four columns of one input row.
 struct Halves {
     float low[4], high[4];
 };
 
-template <class T, int EDGE> __device__ __forceinline__ Halves split_row(const Side<T> &in, int t, int y) {
+template <int EDGE, class T> __device__ __forceinline__ Halves split_row(const Ten<T> &r) {
     float v[10];
     Halves out;
-    load_row<T, EDGE>(v, in, t, y);
+    if (EDGE == MOTUS_WAVELET_SYMMETRIC)
+        spread(v + 2, v, r);
+    else
+        spread(v, v + 8, r);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         out.low[i] = motus_d4_low(v[2 * i], v[2 * i + 1], v[2 * i + 2], v[2 * i + 3]);
@@ -75,14 +128,19 @@ template <class T, int EDGE> __device__ __forceinline__ Halves split_row(const S
     return out;
 }
 
-template <class T, int EDGE> __global__ void __launch_bounds__(32 * WALKS) forward(Bands out, Side<T> in) {
-    int t = blockIdx.x * 32 + threadIdx.x, first = (blockIdx.y * WALKS + threadIdx.y) * ROWS,
-        last = min(first + ROWS, out.height);
+template <class T, int EDGE>
+__global__ void __launch_bounds__(32 * WALKS, sizeof(T) == 1 ? 7 : 5) forward(Bands out, Side<T> in, int rows) {
+    int t = blockIdx.x * 32 + threadIdx.x, first = (blockIdx.y * WALKS + threadIdx.y) * rows,
+        last = min(first + rows, out.height);
     if (4 * t >= out.width || first >= last) return;
-    Halves a = split_row<T, EDGE>(in, t, 2 * first), b = split_row<T, EDGE>(in, t, 2 * first + 1);
+    Ten<T> even = load_row<T, EDGE>(in, t, 2 * first), odd = load_row<T, EDGE>(in, t, 2 * first + 1);
+    Ten<T> next_even = load_row<T, EDGE>(in, t, 2 * first + 2), next_odd = load_row<T, EDGE>(in, t, 2 * first + 3);
+    Halves a = split_row<EDGE>(even), b = split_row<EDGE>(odd);
 #pragma unroll 2
     for (int i = first; i < last; i++) {
-        Halves c = split_row<T, EDGE>(in, t, 2 * i + 2), d = split_row<T, EDGE>(in, t, 2 * i + 3);
+        even = next_even, odd = next_odd;
+        if (i + 1 < last) next_even = load_row<T, EDGE>(in, t, 2 * i + 4), next_odd = load_row<T, EDGE>(in, t, 2 * i + 5);
+        Halves c = split_row<EDGE>(even), d = split_row<EDGE>(odd);
         float low[4], x[4], y[4], xy[4];
 #pragma unroll
         for (int k = 0; k < 4; k++) {
@@ -93,9 +151,9 @@ template <class T, int EDGE> __global__ void __launch_bounds__(32 * WALKS) forwa
         }
         size_t row = (size_t)i * (size_t)out.stride;
         store_four(out.low + row, 4 * t, out.width, low);
-        store_four(out.x + row, 4 * t, out.width, x);
-        store_four(out.y + row, 4 * t, out.width, y);
-        store_four(out.xy + row, 4 * t, out.width, xy);
+        stream_four(out.x + row, 4 * t, out.width, x);
+        stream_four(out.y + row, 4 * t, out.width, y);
+        stream_four(out.xy + row, 4 * t, out.width, xy);
         a = c, b = d;
     }
 }
@@ -162,7 +220,7 @@ __device__ __forceinline__ void merge_row(const Side<T> &out, int t, int y, cons
     if (y < out.h) store_eight(out.data + (size_t)y * (size_t)out.stride, 8 * t, out.w, v);
 }
 
-template <class T, int EDGE> __global__ void __launch_bounds__(32 * WALKS) inverse(Side<T> out, Bands in) {
+template <class T, int EDGE> __global__ void __launch_bounds__(32 * WALKS) inverse(Side<T> out, Bands in, int rows) {
     int t = blockIdx.x * 32 + threadIdx.x, first = (blockIdx.y * WALKS + threadIdx.y) * ROWS,
         last = min(first + ROWS, (out.h + 1) / 2);
     if (8 * t >= out.w || first >= last) return;
@@ -216,24 +274,32 @@ Bands bands_of(float *coefs, const MotusWaveletShape *s, int l) {
                  b[0].stride};
 }
 
-dim3 grid_of(int columns, int rows) {
-    return dim3((unsigned)(columns + 127) / 128, (unsigned)(rows + WALKS * ROWS - 1) / (WALKS * ROWS));
+// Rows of a walk for a plane of so many columns and rows (or pairs).
+int rows_of(int columns, int rows) {
+    int walks = ENOUGH * WALKS / ((columns + 127) / 128);
+    return motus_clip(1, ROWS, rows / motus_max(walks, 1));
+}
+
+dim3 grid_of(int columns, int rows, int per_walk) {
+    return dim3((unsigned)(columns + 127) / 128, (unsigned)(rows + WALKS * per_walk - 1) / (unsigned)(WALKS * per_walk));
 }
 
 template <class T> void launch_forward(const Bands &out, const Side<T> &in, MotusWaveletEdge edge, cudaStream_t stream) {
-    dim3 grid = grid_of(out.width, out.height), block(32, WALKS);
+    int rows = rows_of(out.width, out.height);
+    dim3 grid = grid_of(out.width, out.height, rows), block(32, WALKS);
     if (edge == MOTUS_WAVELET_PERIODIC)
-        forward<T, MOTUS_WAVELET_PERIODIC><<<grid, block, 0, stream>>>(out, in);
+        forward<T, MOTUS_WAVELET_PERIODIC><<<grid, block, 0, stream>>>(out, in, rows);
     else
-        forward<T, MOTUS_WAVELET_SYMMETRIC><<<grid, block, 0, stream>>>(out, in);
+        forward<T, MOTUS_WAVELET_SYMMETRIC><<<grid, block, 0, stream>>>(out, in, rows);
 }
 
 template <class T> void launch_inverse(const Side<T> &out, const Bands &in, MotusWaveletEdge edge, cudaStream_t stream) {
-    dim3 grid = grid_of((out.w + 1) / 2, (out.h + 1) / 2), block(32, WALKS);
+    int columns = (out.w + 1) / 2, pairs = (out.h + 1) / 2, rows = rows_of(columns, pairs);
+    dim3 grid = grid_of(columns, pairs, rows), block(32, WALKS);
     if (edge == MOTUS_WAVELET_PERIODIC)
-        inverse<T, MOTUS_WAVELET_PERIODIC><<<grid, block, 0, stream>>>(out, in);
+        inverse<T, MOTUS_WAVELET_PERIODIC><<<grid, block, 0, stream>>>(out, in, rows);
     else
-        inverse<T, MOTUS_WAVELET_SYMMETRIC><<<grid, block, 0, stream>>>(out, in);
+        inverse<T, MOTUS_WAVELET_SYMMETRIC><<<grid, block, 0, stream>>>(out, in, rows);
 }
 
 // The low-pass plane between level l - 1 and level l.

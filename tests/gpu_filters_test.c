@@ -30,21 +30,26 @@ static void end(void) {
     free(expected);
 }
 
-// Random content of many kinds over the whole input.
+// Content of several kinds over the whole input; what is random repeats after a prime number of bytes.
 static uint8_t *fill_input(int kind) {
+    static uint8_t pattern[65521];
     void *input = NULL;
     CU_ASSERT_EQUAL(motus_cuda_ring_input(ring, &input, NULL), MOTUS_OK);
     uint8_t *p = input, base = (uint8_t)motus_test_random();
-    motus_test_fill(p, IN_BYTES);
-    for (size_t i = 0; kind && i < IN_BYTES; i++)
-        p[i] = kind == 1   ? (p[i] & 1 ? 255 : 0)
-               : kind == 2 ? base
-               : kind == 3 ? (uint8_t)(i / 16 + p[i] % 8)
-                           : (uint8_t)(base + p[i] % 11);
+    motus_test_fill(pattern, sizeof pattern);
+    for (size_t i = 0; kind && i < sizeof pattern; i++) {
+        uint8_t v = pattern[i];
+        pattern[i] = kind == 1   ? (v & 1 ? 255 : 0)
+                     : kind == 2 ? base
+                     : kind == 3 ? (uint8_t)(i / 16 + v % 8)
+                                 : (uint8_t)(base + v % 11);
+    }
+    for (size_t i = 0; i < IN_BYTES; i += sizeof pattern)
+        memcpy(p + i, pattern, IN_BYTES - i < sizeof pattern ? IN_BYTES - i : sizeof pattern);
     return p;
 }
 
-// Runs the job; the result is poisoned on neither side, so whatever a job does not write is compared nowhere.
+// Runs the job and waits for its result.
 static const uint8_t *run_job(MotusCudaJob *job, void *opaque) {
     MotusError error = {0};
     const void *output = NULL;
