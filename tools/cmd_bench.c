@@ -18,6 +18,7 @@
 static const char about[] = "Measures on this machine, in memory, without reading or writing files.\n"
                             "  motus bench me      exhaustive search of all 41 blocks, whole samples and quarter samples\n"
                             "  motus bench encode  the whole encoder\n"
+    "  motus bench seeds   8x8 DCT, wavelet, equalization and chroma key (see motus bench seeds --help)\n"
                             "\n"
                             "Examples:\n"
                             "  motus bench me --input foreman.y4m --peers       beside ffmpeg's exhaustive search\n"
@@ -210,6 +211,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
 }
 
 int motus_cmd_bench(int argc, char **argv) {
+    if (argc > 1 && !strcmp(argv[1], "seeds")) return motus_cmd_bench_seeds(argc - 1, argv + 1);
     BenchOptions o = {.size = {352, 288}, .range = 16, .threads = -1, .qp = 28, .runs = 3};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;

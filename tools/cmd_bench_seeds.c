@@ -1,0 +1,208 @@
+// motus bench seeds: the comparisons of the source documents, on their own picture sizes, on this machine.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/cpu.h"
+#include "common/error.h"
+#include "tools/cmd.h"
+#include "tools/options.h"
+#include "tools/seeds.h"
+#include "tools/system.h"
+
+static const char about[] =
+    "The four picture systems of the source documents (docs/filters.md), each against single-thread scalar C,\n"
+    "on the documents' own sizes and on 8K. Columns, milliseconds of one picture:\n"
+    "  scalar     plain C, one thread: the yardstick of the speed-ups (x)\n"
+    "  simd       one thread with the fastest instructions        cores     all cores with them\n"
+    "  in+out     CUDA from pinned memory and back, pictures overlapped\n"
+    "  one by one the same without overlap                        kernel    CUDA alone, data in device memory\n"
+    "  GB/s, %    bytes that the job must move over the kernel's time; share of a device copy in the same run\n"
+    "  same       CPU's and CUDA's results are equal, byte for byte\n"
+    "NPP's histogram and look-up table are timed beside equalization where they are installed.\n";
+
+// What is measured, document by document.
+static const struct {
+    const char *title;
+    MotusSeedKind kind;
+    int width, height;
+} cases[] = {
+    {"DCT (document: 124.5 x)", SEED_DCT_ROUND, 2592, 2592},
+    {NULL, SEED_DCT, 2592, 2592},
+    {NULL, SEED_DCT_INTEGER, 2592, 2592},
+    {"wavelet, 3 levels (document: up to 51.6 x)", SEED_WAVELET, 512, 512},
+    {NULL, SEED_WAVELET, 1024, 1024},
+    {NULL, SEED_WAVELET, 2048, 2048},
+    {NULL, SEED_WAVELET, 4096, 4096},
+    {NULL, SEED_WAVELET_LEVELS, 4096, 4096},
+    {NULL, SEED_WAVELET_LEVELS, 8192, 8192},
+    {"equalization (document: 61.58 x at 7646x7862)", SEED_EQUALIZE, 356, 687},
+    {NULL, SEED_EQUALIZE, 2048, 2048},
+    {NULL, SEED_EQUALIZE, 7646, 7862},
+    {NULL, SEED_CLAHE, 7646, 7862},
+    {"chroma key (document: HD in real time)", SEED_KEY_RGB, 1920, 1080},
+    {NULL, SEED_KEY_RGB_SOFT, 1920, 1080},
+    {NULL, SEED_KEY_YUV, 1920, 1080},
+    {"8K (kernels against the device copy)", SEED_DCT, 7680, 4320},
+    {NULL, SEED_DCT_INTEGER, 7680, 4320},
+    {NULL, SEED_IDCT, 7680, 4320},
+    {NULL, SEED_EQUALIZE, 7680, 4320},
+    {NULL, SEED_CLAHE, 7680, 4320},
+    {NULL, SEED_KEY_RGB, 7680, 4320},
+    {NULL, SEED_KEY_RGB_SOFT, 7680, 4320},
+    {NULL, SEED_KEY_YUV, 7680, 4320},
+    {NULL, SEED_WAVELET, 7680, 4320},
+    {NULL, SEED_IWAVELET, 7680, 4320},
+};
+
+typedef struct SeedsOptions {
+    int json, quick, threads;
+    const char *none;
+} SeedsOptions;
+
+// One row; times in seconds, 0 = not measured.
+typedef struct Row {
+    MotusSeed seed;
+    double scalar, simd, cores;
+    MotusSeedTime stream, serial, kernel, npp;
+    int same; // -1: not compared
+} Row;
+
+typedef struct Buffers {
+    uint8_t *in, *out, *device_out, *scratch;
+} Buffers;
+
+// The best of three, or of what fits in a second.
+static double time_cpu(const MotusSeed *s, const Buffers *b, MotusExec exec) {
+    double best = 1e9, begin = motus_seconds();
+    for (int i = 0; i < 3 && (i < 1 || motus_seconds() - begin < 1); i++) {
+        double start = motus_seconds();
+        motus_seed_run(s, b->in, b->out, b->scratch, &exec);
+        double seconds = motus_seconds() - start;
+        best = seconds < best ? seconds : best;
+    }
+    return best;
+}
+
+static void free_buffers(Buffers *b) {
+    motus_free(b->in);
+    motus_free(b->out);
+    motus_free(b->device_out);
+    motus_free(b->scratch);
+}
+
+static MotusStatus measure(Row *row, int device, int threads, MotusError *error) {
+    const MotusSeed *s = &row->seed;
+    Buffers b = {motus_alloc(s->in_bytes, 1), motus_alloc(s->out_bytes, 1), motus_alloc(s->out_bytes, 1),
+                 motus_alloc(s->scratch_bytes, 1)};
+    if (!b.in || !b.out || !b.device_out || !b.scratch) {
+        free_buffers(&b);
+        return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    }
+    motus_seed_fill(s, b.in);
+    row->scalar = time_cpu(s, &b, (MotusExec){1, 1});
+    row->simd = time_cpu(s, &b, (MotusExec){1, 0});
+    row->cores = time_cpu(s, &b, (MotusExec){threads, 0});
+    row->same = -1;
+    MotusStatus status = MOTUS_OK;
+    if (device) {
+        status = motus_seed_time_stream(s, b.in, b.device_out, 0, &row->serial, error);
+        if (!status) status = motus_seed_time_stream(s, b.in, b.device_out, 1, &row->stream, error);
+        if (!status) status = motus_seed_time_kernel(s, b.in, &row->kernel, error);
+        if (!status) row->same = motus_seed_same(s, b.out, b.device_out);
+        MotusError why = {0};
+        if (!status && s->kind == SEED_EQUALIZE && motus_seed_time_npp(s, b.in, &row->npp, &why)) motus_warn("%s", why.text);
+    }
+    free_buffers(&b);
+    return status;
+}
+
+static void print_row(const Row *r, double copy) {
+    char size[32];
+    snprintf(size, sizeof size, "%dx%d", r->seed.width, r->seed.height);
+    printf("  %-20s %-10s %8.2f %8.2f %8.2f", motus_seed_name(r->seed.kind), size, 1e3 * r->scalar, 1e3 * r->simd,
+           1e3 * r->cores);
+    if (r->kernel.median > 0) {
+        double rate = r->seed.moved_bytes / r->kernel.median;
+        printf(" %8.3f %6.1fx %8.3f %8.4f %6.0f %5.1f %s", 1e3 * r->stream.median, r->scalar / r->stream.median,
+               1e3 * r->serial.median, 1e3 * r->kernel.median, 1e-9 * rate, 100 * rate / copy, r->same ? "same" : "DIFFERENT");
+        if (r->npp.median > 0) printf("  NPP %.4f", 1e3 * r->npp.median);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static void add_row(cJSON *rows, const Row *r) {
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "job", motus_seed_name(r->seed.kind));
+    cJSON_AddNumberToObject(o, "width", r->seed.width);
+    cJSON_AddNumberToObject(o, "height", r->seed.height);
+    cJSON_AddNumberToObject(o, "scalar_ms", 1e3 * r->scalar);
+    cJSON_AddNumberToObject(o, "simd_ms", 1e3 * r->simd);
+    cJSON_AddNumberToObject(o, "cores_ms", 1e3 * r->cores);
+    if (r->kernel.median > 0) {
+        cJSON_AddNumberToObject(o, "stream_ms", 1e3 * r->stream.median);
+        cJSON_AddNumberToObject(o, "serial_ms", 1e3 * r->serial.median);
+        cJSON_AddNumberToObject(o, "kernel_ms", 1e3 * r->kernel.median);
+        cJSON_AddNumberToObject(o, "kernel_best_ms", 1e3 * r->kernel.best);
+        cJSON_AddNumberToObject(o, "moved_bytes", r->seed.moved_bytes);
+        cJSON_AddBoolToObject(o, "same", r->same > 0);
+    }
+    if (r->npp.median > 0) cJSON_AddNumberToObject(o, "npp_ms", 1e3 * r->npp.median);
+    cJSON_AddItemToArray(rows, o);
+}
+
+static MotusStatus run(const SeedsOptions *o, cJSON *report, MotusError *error) {
+    MotusError why = {0};
+    double copy = 0, up = 0, down = 0;
+    int device = !motus_cuda_filters_usable(&why);
+    MotusStatus status = device ? motus_seed_time_copies(&copy, &up, &down, error) : MOTUS_OK;
+    char cpu[128];
+    motus_cpu_name(cpu, sizeof cpu);
+    cJSON_AddStringToObject(report, "cpu", cpu);
+    cJSON_AddNumberToObject(report, "threads", motus_cpu_threads(o->threads));
+    cJSON_AddNumberToObject(report, "device_copy_gbps", 1e-9 * copy);
+    cJSON_AddNumberToObject(report, "upload_gbps", 1e-9 * up);
+    cJSON_AddNumberToObject(report, "download_gbps", 1e-9 * down);
+    cJSON *rows = cJSON_AddArrayToObject(report, "rows");
+    if (!o->json) {
+        printf("machine  %s, %s, %d threads\n", cpu, motus_cpu_instructions(), motus_cpu_threads(o->threads));
+        printf(device ? "copies   device %.0f GB/s (read + written), up %.1f, down %.1f GB/s, pinned\n" : "device   none\n",
+               1e-9 * copy, 1e-9 * up, 1e-9 * down);
+        printf("  %-20s %-10s %8s %8s %8s %8s %7s %8s %8s %6s %5s\n", "job", "size", "scalar", "simd", "cores", "in+out", "x",
+               "1 by 1", "kernel", "GB/s", "%");
+    }
+    for (unsigned i = 0; !status && i < sizeof cases / sizeof *cases; i++) {
+        if (o->quick && cases[i].width > 2592) continue;
+        Row row = {.same = -1};
+        if (cases[i].title && !o->json) printf("%s\n", cases[i].title);
+        motus_seed_init(&row.seed, cases[i].kind, cases[i].width, cases[i].height);
+        status = measure(&row, device, o->threads, error);
+        if (!status && !o->json) print_row(&row, copy);
+        if (!status) add_row(rows, &row);
+    }
+    return status;
+}
+
+int motus_cmd_bench_seeds(int argc, char **argv) {
+    SeedsOptions o = {0};
+    const MotusOption options[] = {
+        {"threads", 't', &o.threads, motus_option_int, 0, 256, "N", "of the column cores, 0 = all (0)"},
+        {"quick", 0, &o.quick, NULL, 1, 0, NULL, "leave out the large pictures"},
+        {"json", 0, &o.json, NULL, 1, 0, NULL, "print JSON"},
+        {0},
+    };
+    const MotusCommand command = {"bench seeds", "[options]", about, options, &o.none, 0};
+    int done = motus_options_parse(&command, argc, argv);
+    if (done >= 0) return done;
+    MotusError error = {0};
+    cJSON *report = cJSON_CreateObject();
+    MotusStatus status = run(&o, report, &error);
+    char *text = o.json && !status ? cJSON_Print(report) : NULL;
+    if (text) printf("%s\n", text);
+    cJSON_free(text);
+    cJSON_Delete(report);
+    return status ? motus_failure(&error) : motus_flush_stdout();
+}

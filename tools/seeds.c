@@ -1,0 +1,239 @@
+// The source documents' jobs: sizes, inputs, and how CPU and CUDA are called for each.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/seeds.h"
+
+#include <string.h>
+
+#include "common/alloc.h"
+
+static int round_up(int n, int unit) { return (n + unit - 1) / unit * unit; }
+
+const char *motus_seed_name(MotusSeedKind kind) {
+    static const char *const names[SEED_KINDS] = {
+        "DCT + quantization", "the same, integer", "inverse DCT", "DCT there and back", "equalization",   "CLAHE 8x8",
+        "key RGB24",          "key RGB24, soft",   "key 4:2:0",   "wavelet, floats",    "wavelet, int16", "inverse wavelet"};
+    return (unsigned)kind < SEED_KINDS ? names[kind] : "?";
+}
+
+static MotusPlane plane_at(const void *data, int width, int height) {
+    return (MotusPlane){(uint8_t *)(uintptr_t)data, round_up(width, 16), width, height};
+}
+
+static size_t plane_bytes(int width, int height) { return (size_t)round_up(width, 16) * (size_t)height; }
+
+static MotusCoefs coefs_at(const MotusSeed *s, const void *data) {
+    int width = round_up(s->width, 8), height = round_up(s->height, 8);
+    return (MotusCoefs){(int16_t *)(uintptr_t)data, round_up(2 * width, 16), width, height};
+}
+
+static size_t coefs_bytes(const MotusSeed *s) {
+    MotusCoefs c = coefs_at(s, NULL);
+    return (size_t)c.stride * (size_t)c.height;
+}
+
+static MotusFrame frame_at(const MotusSeed *s, const void *data) {
+    MotusFrame f = {.width = s->width, .height = s->height};
+    const uint8_t *p = data;
+    for (int k = 0; k < 3; k++) {
+        f.plane[k] = plane_at(p, k ? (s->width + 1) / 2 : s->width, k ? (s->height + 1) / 2 : s->height);
+        p += plane_bytes(f.plane[k].width, f.plane[k].height);
+    }
+    return f;
+}
+
+static size_t frame_bytes(const MotusSeed *s) {
+    return plane_bytes(s->width, s->height) + 2 * plane_bytes((s->width + 1) / 2, (s->height + 1) / 2);
+}
+
+static double wavelet_moves(const MotusWaveletShape *shape) {
+    double bytes = 0;
+    for (int l = 0; l < shape->levels; l++) {
+        double n = (double)shape->in_width[l] * shape->in_height[l];
+        bytes += n * (l ? 8 : 5);
+    }
+    return bytes;
+}
+
+void motus_seed_init(MotusSeed *s, MotusSeedKind kind, int width, int height) {
+    *s = (MotusSeed){.kind = kind, .width = width, .height = height};
+    size_t plane = plane_bytes(width, height), rgb = plane_bytes(3 * width, height), floats = 0;
+    double samples = (double)width * height;
+    motus_dct8_quality(s->table, motus_jpeg_luma_table, 75);
+    s->key = motus_key_config(40, 200, 60);
+    if (kind == SEED_KEY_RGB_SOFT) s->key.soft_q8 = 96, s->key.spill_q8 = 200;
+    if (kind >= SEED_WAVELET && !motus_wavelet_shape(&s->shape, width, height, 3, MOTUS_WAVELET_PERIODIC))
+        floats = 4 * s->shape.size;
+    s->in_bytes = s->out_bytes = plane;
+    switch (kind) {
+    case SEED_DCT:
+    case SEED_DCT_INTEGER:
+        s->out_bytes = coefs_bytes(s), s->moved_bytes = 3 * samples;
+        break;
+    case SEED_IDCT:
+        s->in_bytes = coefs_bytes(s), s->moved_bytes = 3 * samples;
+        break;
+    case SEED_DCT_ROUND:
+        s->scratch_bytes = coefs_bytes(s), s->moved_bytes = 6 * samples;
+        break;
+    case SEED_KEY_RGB:
+    case SEED_KEY_RGB_SOFT:
+        s->in_bytes = 2 * rgb, s->out_bytes = rgb, s->moved_bytes = 9 * samples;
+        break;
+    case SEED_KEY_YUV:
+        s->in_bytes = 2 * frame_bytes(s), s->out_bytes = frame_bytes(s), s->moved_bytes = 4.5 * samples;
+        break;
+    case SEED_WAVELET:
+        s->out_bytes = floats, s->moved_bytes = wavelet_moves(&s->shape);
+        break;
+    case SEED_WAVELET_LEVELS:
+        s->out_bytes = floats / 2, s->scratch_bytes = floats, s->moved_bytes = wavelet_moves(&s->shape) + 6 * samples;
+        break;
+    case SEED_IWAVELET:
+        s->in_bytes = floats, s->moved_bytes = wavelet_moves(&s->shape);
+        break;
+    default:
+        s->moved_bytes = 3 * samples;
+        break;
+    }
+}
+
+MotusEqualizeConfig motus_seed_equalize_config(MotusSeedKind kind) {
+    return kind == SEED_CLAHE ? motus_equalize_config_clahe() : motus_equalize_config_default();
+}
+
+static MotusStatus equalize(const MotusSeed *s, const void *in, void *out, const MotusExec *exec) {
+    MotusEqualizer *equalizer;
+    MotusEqualizeConfig config = motus_seed_equalize_config(s->kind);
+    MotusPlane src = plane_at(in, s->width, s->height), dst = plane_at(out, s->width, s->height);
+    MotusStatus status = motus_equalizer_open(&equalizer, &config, s->width, s->height);
+    if (!status) status = motus_equalizer_run(equalizer, &dst, &src, exec);
+    motus_equalizer_close(&equalizer);
+    return status;
+}
+
+MotusStatus motus_seed_run(const MotusSeed *s, const void *in, void *out, void *scratch, const MotusExec *exec) {
+    MotusPlane src = plane_at(in, s->width, s->height), dst = plane_at(out, s->width, s->height);
+    MotusCoefs from = coefs_at(s, in), to = coefs_at(s, out), between = coefs_at(s, scratch);
+    MotusStatus status = MOTUS_OK;
+    switch (s->kind) {
+    case SEED_DCT:
+        return motus_dct8_forward(&to, &src, s->table, MOTUS_DCT8_FLOAT, exec);
+    case SEED_DCT_INTEGER:
+        return motus_dct8_forward(&to, &src, s->table, MOTUS_DCT8_INTEGER, exec);
+    case SEED_IDCT:
+        return motus_dct8_inverse(&dst, &from, s->table, MOTUS_DCT8_FLOAT, exec);
+    case SEED_DCT_ROUND:
+        status = motus_dct8_forward(&between, &src, s->table, MOTUS_DCT8_FLOAT, exec);
+        return status ? status : motus_dct8_inverse(&dst, &between, s->table, MOTUS_DCT8_FLOAT, exec);
+    case SEED_EQUALIZE:
+    case SEED_CLAHE:
+        return equalize(s, in, out, exec);
+    case SEED_KEY_RGB:
+    case SEED_KEY_RGB_SOFT: {
+        MotusPlane fg = plane_at(in, 3 * s->width, s->height), bg = fg, mix = plane_at(out, 3 * s->width, s->height);
+        bg.data += s->in_bytes / 2;
+        return motus_key_rgb24(&mix, &fg, &bg, &s->key, exec);
+    }
+    case SEED_KEY_YUV: {
+        MotusFrame fg = frame_at(s, in), bg = frame_at(s, (const uint8_t *)in + s->in_bytes / 2), mix = frame_at(s, out);
+        return motus_key_frame(&mix, &fg, &bg, &s->key, exec);
+    }
+    case SEED_WAVELET:
+        return motus_wavelet_forward(out, &src, &s->shape, exec);
+    case SEED_WAVELET_LEVELS:
+        status = motus_wavelet_forward(scratch, &src, &s->shape, exec);
+        if (!status) motus_wavelet_quantize(out, scratch, &s->shape, 4.0f, exec);
+        return status;
+    case SEED_IWAVELET:
+        return motus_wavelet_inverse_plane(&dst, (float *)(uintptr_t)in, &s->shape, exec);
+    default:
+        return MOTUS_ERR_ARGUMENT;
+    }
+}
+
+MotusStatus motus_seed_launch(const MotusSeed *s, const void *in, void *out, void *scratch, MotusCudaEqualizer *equalizer,
+                              void *stream, MotusError *error) {
+    MotusPlane src = plane_at(in, s->width, s->height), dst = plane_at(out, s->width, s->height);
+    MotusCoefs from = coefs_at(s, in), to = coefs_at(s, out), between = coefs_at(s, scratch);
+    MotusStatus status = MOTUS_OK;
+    switch (s->kind) {
+    case SEED_DCT:
+        return motus_cuda_dct8_forward(&to, &src, s->table, MOTUS_DCT8_FLOAT, stream, error);
+    case SEED_DCT_INTEGER:
+        return motus_cuda_dct8_forward(&to, &src, s->table, MOTUS_DCT8_INTEGER, stream, error);
+    case SEED_IDCT:
+        return motus_cuda_dct8_inverse(&dst, &from, s->table, MOTUS_DCT8_FLOAT, stream, error);
+    case SEED_DCT_ROUND:
+        status = motus_cuda_dct8_forward(&between, &src, s->table, MOTUS_DCT8_FLOAT, stream, error);
+        return status ? status : motus_cuda_dct8_inverse(&dst, &between, s->table, MOTUS_DCT8_FLOAT, stream, error);
+    case SEED_EQUALIZE:
+    case SEED_CLAHE:
+        return motus_cuda_equalizer_run(equalizer, &dst, &src, stream, error);
+    case SEED_KEY_RGB:
+    case SEED_KEY_RGB_SOFT: {
+        MotusPlane fg = plane_at(in, 3 * s->width, s->height), bg = fg, mix = plane_at(out, 3 * s->width, s->height);
+        bg.data += s->in_bytes / 2;
+        return motus_cuda_key_rgb24(&mix, &fg, &bg, &s->key, stream, error);
+    }
+    case SEED_KEY_YUV: {
+        MotusFrame fg = frame_at(s, in), bg = frame_at(s, (const uint8_t *)in + s->in_bytes / 2), mix = frame_at(s, out);
+        return motus_cuda_key_frame(&mix, &fg, &bg, &s->key, stream, error);
+    }
+    case SEED_WAVELET:
+        return motus_cuda_wavelet_forward(out, &src, &s->shape, stream, error);
+    case SEED_WAVELET_LEVELS:
+        status = motus_cuda_wavelet_forward(scratch, &src, &s->shape, stream, error);
+        return status ? status : motus_cuda_wavelet_quantize(out, scratch, &s->shape, 4.0f, stream, error);
+    case SEED_IWAVELET:
+        return motus_cuda_wavelet_inverse_plane(&dst, (float *)(uintptr_t)in, &s->shape, stream, error);
+    default:
+        return MOTUS_ERR_ARGUMENT;
+    }
+}
+
+// Smooth shapes under noise; a third of it near the key's colour where bytes are taken for RGB.
+static void fill_samples(uint8_t *p, size_t n, size_t row) {
+    uint32_t state = 2463534242u;
+    for (size_t i = 0; i < n; i++) {
+        state ^= state << 13, state ^= state >> 17, state ^= state << 5;
+        size_t x = i % row, y = i / row;
+        static const uint8_t key[3] = {40, 200, 60};
+        int green = (x / 300 + y / 100) % 3 == 0, base = green ? key[x % 3] : (int)((x / 9 + y / 5 + x * y / 4096) & 127) + 40;
+        p[i] = (uint8_t)(base + (int)(state >> 27));
+    }
+}
+
+void motus_seed_fill(const MotusSeed *s, void *in) {
+    if (s->kind != SEED_IDCT && s->kind != SEED_IWAVELET) {
+        fill_samples(in, s->in_bytes,
+                     (size_t)(s->kind == SEED_KEY_RGB || s->kind == SEED_KEY_RGB_SOFT ? 3 * s->width : s->width));
+        return;
+    }
+    MotusSeed forward;
+    motus_seed_init(&forward, s->kind == SEED_IDCT ? SEED_DCT : SEED_WAVELET, s->width, s->height);
+    uint8_t *samples = motus_alloc(forward.in_bytes, 1);
+    if (samples) {
+        motus_seed_fill(&forward, samples);
+        motus_seed_run(&forward, samples, in, NULL, NULL);
+    }
+    motus_free(samples);
+}
+
+static int same_planes(const MotusPlane *a, const MotusPlane *b) {
+    for (int y = 0; y < a->height; y++)
+        if (memcmp(a->data + y * a->stride, b->data + y * b->stride, (size_t)a->width)) return 0;
+    return 1;
+}
+
+int motus_seed_same(const MotusSeed *s, const void *a, const void *b) {
+    if (s->kind == SEED_KEY_YUV) {
+        MotusFrame f = frame_at(s, a), g = frame_at(s, b);
+        return same_planes(&f.plane[0], &g.plane[0]) && same_planes(&f.plane[1], &g.plane[1]) &&
+               same_planes(&f.plane[2], &g.plane[2]);
+    }
+    if (s->out_bytes != plane_bytes(s->width, s->height) && s->kind != SEED_KEY_RGB && s->kind != SEED_KEY_RGB_SOFT)
+        return !memcmp(a, b, s->out_bytes);
+    int width = s->kind == SEED_KEY_RGB || s->kind == SEED_KEY_RGB_SOFT ? 3 * s->width : s->width;
+    MotusPlane p = plane_at(a, width, s->height), q = plane_at(b, width, s->height);
+    return same_planes(&p, &q);
+}
