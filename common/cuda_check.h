@@ -13,6 +13,7 @@ extern "C" {
 // MOTUS_OK, or the error that `what` met.
 static inline MotusStatus motus_cuda_check(cudaError_t status, const char *what, MotusError *error) {
     if (status == cudaSuccess) return MOTUS_OK;
+    (void)cudaGetLastError(); // told once: the next launch is not to meet it again
     MotusStatus ours =
         status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver ? MOTUS_ERR_NO_DEVICE : MOTUS_ERR_CUDA;
     return motus_fail(error, ours, "%s: %s", what, cudaGetErrorString(status));

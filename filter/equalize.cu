@@ -45,16 +45,16 @@ struct Turn {
     int smooth_q8, started;
 };
 
-// Where chunk i lies. LINEAR: rows follow each other without gaps.
+// Where chunk i lies. LINEAR: chunks follow each other without gaps, from one row to the next too.
 template <bool LINEAR> __device__ __forceinline__ size_t chunk_place(const Chunks &c, int i, int stride) {
     if (LINEAR) return (size_t)i * 16;
     int y = i / c.per_row;
     return (size_t)y * (size_t)stride + (size_t)(i - y * c.per_row) * 16;
 }
 
-// How many of chunk i's bytes are samples.
-template <bool LINEAR> __device__ __forceinline__ int chunk_bytes(const Chunks &c, int i) {
-    return LINEAR ? 16 : min(16, c.width - i % c.per_row * 16);
+// How many of chunk i's bytes are samples. WHOLE: the width is a multiple of 16.
+template <bool WHOLE> __device__ __forceinline__ int chunk_bytes(const Chunks &c, int i) {
+    return WHOLE ? 16 : min(16, c.width - i % c.per_row * 16);
 }
 
 // The chunks of one step of a thread: i, i + step, ... as far as they are inside the picture.
@@ -140,7 +140,7 @@ __device__ uint8_t next_value(const State &state, const Turn &turn, int tiles, i
     return motus_curve_round(smooth);
 }
 
-template <bool LINEAR> __global__ void __launch_bounds__(THREADS) count_plane(Chunks chunks, State state, Turn turn) {
+template <bool LINEAR, bool WHOLE> __global__ void __launch_bounds__(THREADS) count_plane(Chunks chunks, State state, Turn turn) {
     __shared__ uint32_t table[256 * COPIES];
     int lane = threadIdx.x % 32, step = gridDim.x * THREADS;
     for (int k = threadIdx.x; k < 256 * COPIES; k += THREADS) table[k] = 0;
@@ -157,7 +157,7 @@ template <bool LINEAR> __global__ void __launch_bounds__(THREADS) count_plane(Ch
         fetch<LINEAR>(next, chunks, i + UNROLL * step, step);
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
-            if (i + u * step < chunks.total) count_chunk(table, 4 * lane, v[u], chunk_bytes<LINEAR>(chunks, i + u * step));
+            if (i + u * step < chunks.total) count_chunk(table, 4 * lane, v[u], chunk_bytes<WHOLE>(chunks, i + u * step));
     }
     __syncthreads(); // the block has counted
     int bin = threadIdx.x & 255, first = threadIdx.x < 256;
@@ -328,14 +328,15 @@ static MotusStatus launch_early(const MotusCudaEqualizer *e, int blocks, int thr
 
 static MotusStatus run_plane(MotusCudaEqualizer *e, const MotusPlane *dst, const MotusPlane *src, cudaStream_t stream,
                              MotusError *error) {
-    int per_row = (src->width + 15) / 16, linear = src->width % 16 == 0 && src->stride == src->width && dst->stride == dst->width;
-    Chunks chunks = {src->data, dst->data, (int)src->stride, (int)dst->stride, src->width, per_row, per_row * src->height};
+    int per_row = (src->width + 15) / 16, total = per_row * src->height;
+    bool linear = src->stride == 16 * per_row && dst->stride == 16 * per_row, whole = src->width % 16 == 0;
+    Chunks chunks = {src->data, dst->data, (int)src->stride, (int)dst->stride, src->width, per_row, total};
     Turn turn = next_turn(e);
     uint32_t samples = (uint32_t)src->width * (uint32_t)src->height;
-    int wanted = (chunks.total + UNROLL * THREADS - 1) / (UNROLL * THREADS), blocks = wanted < e->blocks ? wanted : e->blocks;
-    int map_blocks = (chunks.total + UNROLL * MAP_THREADS - 1) / (UNROLL * MAP_THREADS);
-    MotusStatus status =
-        launch_early(e, blocks, THREADS, stream, error, linear ? count_plane<true> : count_plane<false>, chunks, e->state, turn);
+    int wanted = (total + UNROLL * THREADS - 1) / (UNROLL * THREADS), blocks = wanted < e->blocks ? wanted : e->blocks;
+    int map_blocks = (total + UNROLL * MAP_THREADS - 1) / (UNROLL * MAP_THREADS);
+    auto count = linear ? whole ? count_plane<true, true> : count_plane<true, false> : count_plane<false, false>;
+    MotusStatus status = launch_early(e, blocks, THREADS, stream, error, count, chunks, e->state, turn);
     if (status) return status;
     return launch_early(e, map_blocks, MAP_THREADS, stream, error, linear ? map_plane<true> : map_plane<false>, chunks, e->state,
                         turn, samples);

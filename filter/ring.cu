@@ -29,11 +29,7 @@ struct MotusCudaRing {
 
 extern "C" MotusStatus motus_cuda_filters_usable(MotusError *error) {
     int devices = 0;
-    MotusStatus status = motus_cuda_check(cudaGetDeviceCount(&devices), "CUDA", error);
-    if (status) {
-        (void)cudaGetLastError(); // asked and answered: not to be met again by the next launch
-        return MOTUS_ERR_NO_DEVICE;
-    }
+    if (motus_cuda_check(cudaGetDeviceCount(&devices), "CUDA", error)) return MOTUS_ERR_NO_DEVICE;
     return devices > 0 ? MOTUS_OK : motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: no device");
 }
 
@@ -44,7 +40,8 @@ extern "C" MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError 
 extern "C" void motus_cuda_free(void *memory) { cudaFree(memory); }
 
 extern "C" MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error) {
-    return motus_cuda_check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)stream), "device copy", error);
+    return motus_cuda_check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)stream), "device copy",
+                            error);
 }
 
 static MotusStatus open_slot(Slot *slot, size_t in_bytes, size_t out_bytes, MotusError *error) {
@@ -53,6 +50,9 @@ static MotusStatus open_slot(Slot *slot, size_t in_bytes, size_t out_bytes, Motu
     if (!status) status = motus_cuda_check(cudaMallocHost(&slot->h_out, out_bytes), what, error);
     if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_in, in_bytes), what, error);
     if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_out, out_bytes), what, error);
+    if (!status)
+        status = motus_cuda_check(cudaMemset(slot->d_out, 0, out_bytes), what,
+                                  error); // what a job leaves out is not someone else's data
     if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&slot->uploaded, cudaEventDisableTiming), what, error);
     if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&slot->worked, cudaEventDisableTiming), what, error);
     if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&slot->downloaded, cudaEventDisableTiming), what, error);

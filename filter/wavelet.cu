@@ -243,24 +243,38 @@ template <class T, int EDGE> __global__ void __launch_bounds__(32 * WALKS) inver
     }
 }
 
-__global__ void quantize(int16_t *levels, const float *coefs, MotusBand band, float scale) {
-    int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
-    if (x >= band.stride) return;
-    size_t at = band.offset + (size_t)y * (size_t)band.stride + (size_t)x;
-    float v = x < band.width ? coefs[at] * scale : 0.0f;
+__device__ __forceinline__ int level_of(float v, float scale, bool exists) {
+    v = exists ? v * scale : 0.0f;
     v = v < -32768.0f ? -32768.0f : v > 32767.0f ? 32767.0f : v;
-    levels[at] = (int16_t)__float_as_uint(v + 12582912.0f);
+    return (int)__float_as_uint(v + 12582912.0f); // the low 16 bits are the level
+}
+
+// Thread: four coefficients of a row, those between width and stride included, which become 0.
+__global__ void quantize(int16_t *levels, const float *coefs, MotusBand band, float scale) {
+    int x = 4 * (blockIdx.x * THREADS + threadIdx.x), w = band.width;
+    if (x >= band.stride) return;
+    size_t at = band.offset + (size_t)blockIdx.y * (size_t)band.stride + (size_t)x;
+    float4 c = *reinterpret_cast<const float4 *>(coefs + at);
+    int a = level_of(c.x, scale, x < w), b = level_of(c.y, scale, x + 1 < w), d = level_of(c.z, scale, x + 2 < w),
+        e = level_of(c.w, scale, x + 3 < w);
+    *reinterpret_cast<uint2 *>(levels + at) =
+        make_uint2(__byte_perm((uint32_t)a, (uint32_t)b, 0x5410), __byte_perm((uint32_t)d, (uint32_t)e, 0x5410));
 }
 
 __global__ void dequantize(float *coefs, const int16_t *levels, size_t size, float step) {
-    size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < size) coefs[i] = (float)levels[i] * step;
+    size_t i = 4 * ((size_t)blockIdx.x * THREADS + threadIdx.x); // size is a multiple of 16
+    if (i >= size) return;
+    uint2 v = *reinterpret_cast<const uint2 *>(levels + i);
+    *reinterpret_cast<float4 *>(coefs + i) = make_float4((float)(int16_t)v.x * step, (float)((int)v.x >> 16) * step,
+                                                         (float)(int16_t)v.y * step, (float)((int)v.y >> 16) * step);
 }
 
 __global__ void shrink(float *coefs, MotusBand band, float threshold) {
-    int x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y;
-    size_t at = band.offset + (size_t)y * (size_t)band.stride + (size_t)x;
-    if (x < band.width) coefs[at] = motus_d4_shrink(coefs[at], threshold);
+    int x = 4 * (blockIdx.x * THREADS + threadIdx.x);
+    if (x >= band.stride) return;
+    float4 *at = reinterpret_cast<float4 *>(coefs + band.offset + (size_t)blockIdx.y * (size_t)band.stride + (size_t)x), c = *at;
+    *at = make_float4(motus_d4_shrink(c.x, threshold), motus_d4_shrink(c.y, threshold), motus_d4_shrink(c.z, threshold),
+                      motus_d4_shrink(c.w, threshold));
 }
 
 Bands bands_of(float *coefs, const MotusWaveletShape *s, int l) {
@@ -313,7 +327,7 @@ bool fits(const float *coefs, const MotusPlane *p, const MotusWaveletShape *s) {
            ((uintptr_t)p->data | (uintptr_t)p->stride | (uintptr_t)coefs) % 16 == 0;
 }
 
-dim3 band_grid(const MotusBand &band) { return dim3((unsigned)(band.stride + THREADS - 1) / THREADS, (unsigned)band.height); }
+dim3 band_grid(const MotusBand &band) { return dim3((unsigned)(band.stride / 4 + THREADS - 1) / THREADS, (unsigned)band.height); }
 
 } // namespace
 
@@ -355,8 +369,8 @@ extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float 
 extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t *levels, const MotusWaveletShape *shape,
                                                      float step, void *stream, MotusError *error) {
     if (!levels || !coefs || !shape) return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given");
-    dequantize<<<(unsigned)((shape->size + THREADS - 1) / THREADS), THREADS, 0, (cudaStream_t)stream>>>(coefs, levels,
-                                                                                                        shape->size, step);
+    dequantize<<<(unsigned)((shape->size / 4 + THREADS - 1) / THREADS), THREADS, 0, (cudaStream_t)stream>>>(coefs, levels,
+                                                                                                            shape->size, step);
     return motus_cuda_launched("wavelet dequantization", error);
 }
 

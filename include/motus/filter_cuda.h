@@ -1,7 +1,7 @@
 // The filters and the 8x8 DCT on pictures in the memory of a CUDA device: same results as motus/filter.h and motus/dct8x8.h, bit for bit.
 //
-// Planes, coefficients and frames have the same types as on the host; their data are device pointers. Data and strides are multiples of 16 bytes
-// (MOTUS_ERR_ARGUMENT otherwise), and the bytes between a row's end and the next multiple of 16 may be overwritten.
+// Planes, coefficients and frames have the same types as on the host; their data are device pointers. Data (levels too) and strides are multiples
+// of 16 bytes (MOTUS_ERR_ARGUMENT otherwise), and the bytes between a row's end and the next multiple of 16 may be overwritten.
 // Calls return at once; the work is done in the order of `stream` (a cudaStream_t, NULL: the default stream) on the current device.
 // `error` (may be NULL) gets CUDA's own words. A build without CUDA has these functions too; they return MOTUS_ERR_UNSUPPORTED.
 // SPDX-License-Identifier: BSD-2-Clause
