@@ -5,6 +5,7 @@
 
 #include "common/alloc.h"
 #include "common/cpu.h"
+#include "common/device.h"
 #include "common/int_core.h"
 #include "me/me_context.h"
 #include "me/refine.h"
@@ -28,13 +29,22 @@ static int valid(const MotusMeConfig *c) {
            !(c->modes & ~MOTUS_MODES_ALL) && c->threads >= 0;
 }
 
+// A device that fails is replaced by the CPU where the caller left the choice.
+static MotusStatus open_cuda(MotusMe *me) {
+    MotusStatus status = motus_me_cuda_open(&me->cuda, &me->config, &me->error);
+    if (status != MOTUS_OK && me->config.error) *me->config.error = me->error;
+    if (status == MOTUS_OK || me->config.backend != MOTUS_BACKEND_AUTO) return status;
+    me->backend = MOTUS_BACKEND_CPU;
+    return MOTUS_OK;
+}
+
 MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     if (!out) return MOTUS_ERR_ARGUMENT;
     *out = NULL;
     if (!config || !valid(config)) return MOTUS_ERR_ARGUMENT;
     MotusBackend backend = config->backend;
     MotusStatus status = motus_backend_choose(config->backend, &backend);
-    if (status != MOTUS_OK) return status;
+    if (status != MOTUS_OK) return status == MOTUS_ERR_ARGUMENT ? status : motus_device_check(config->error);
     MotusMe *me = motus_alloc(1, sizeof *me);
     if (!me) return MOTUS_ERR_MEMORY;
     int width = 16 * motus_mbs(config->width), height = 16 * motus_mbs(config->height);
@@ -50,6 +60,7 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     status = motus_ref_luma_alloc(&me->ref, width, height);
     if (status == MOTUS_OK) status = motus_coarse_alloc(&me->coarse, width / 16, height / 16);
     if (!me->scratch || !me->cur.data) status = MOTUS_ERR_MEMORY;
+    if (status == MOTUS_OK && backend == MOTUS_BACKEND_CUDA) status = open_cuda(me);
     if (status != MOTUS_OK) motus_me_close(&me);
     *out = me;
     return status;
@@ -57,6 +68,8 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
 
 void motus_me_close(MotusMe **me) {
     if (!me || !*me) return;
+    motus_me_cuda_close(&(*me)->cuda);
+    motus_free((*me)->last.data);
     motus_ref_luma_free(&(*me)->ref);
     motus_coarse_free(&(*me)->coarse);
     motus_free((*me)->cur.data);
@@ -98,7 +111,7 @@ static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefL
     store(field, mb, job.modes, &motion);
 }
 
-static int valid_hints(const MotusMeHints *hints, int n_mb) {
+int motus_me_valid_hints(const MotusMeHints *hints, int n_mb) {
     if (!hints) return 1;
     if (hints->lambda_q8 > MOTUS_MAX_LAMBDA_Q8) return 0;
     for (int i = 0; hints->centre && i < n_mb; i++) {
@@ -110,13 +123,32 @@ static int valid_hints(const MotusMeHints *hints, int n_mb) {
     return 1;
 }
 
+// One picture from start to end. A device that fails is given up where the caller left the choice: then me->cuda is NULL afterwards.
+static MotusStatus search_cuda(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
+                               MotusField *field) {
+    MotusMeJob job = {.cur = cur, .ref = ref, .memory = MOTUS_MEMORY_HOST, .hints = hints, .field = field};
+    if (me->submitted != me->received) return MOTUS_ERR_STATE;
+    MotusStatus status = motus_me_cuda_submit(me->cuda, &job, &me->error);
+    if (status == MOTUS_OK) status = motus_me_cuda_receive(me->cuda, NULL, &me->error);
+    if (status < 0 && me->config.backend == MOTUS_BACKEND_AUTO) {
+        motus_me_cuda_close(&me->cuda);
+        me->backend = MOTUS_BACKEND_CPU;
+    }
+    return status;
+}
+
 MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
                                      MotusField *field) {
     if (!me || !cur || !ref || !field || !cur->data) return MOTUS_ERR_ARGUMENT;
     if (cur->width != me->ref.width || cur->height != me->ref.height) return MOTUS_ERR_ARGUMENT;
     if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
     if (field->mb_width != cur->width / 16 || field->mb_height != cur->height / 16) return MOTUS_ERR_ARGUMENT;
-    if (!valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    if (!motus_me_valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    if (me->cuda && cur->width == me->config.width && cur->height == me->config.height) {
+        MotusPlane plane = {ref->plane[0], ref->stride, ref->width, ref->height};
+        MotusStatus status = search_cuda(me, cur, &plane, hints, field);
+        if (me->cuda) return status;
+    }
 #pragma omp parallel for num_threads(me->threads) schedule(dynamic)
     for (int row = 0; row < field->mb_height; row++) {
 #ifdef _OPENMP
@@ -145,6 +177,12 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
     if (!me || !cur || !ref || !cur->data || !ref->data) return MOTUS_ERR_ARGUMENT;
     int width = me->config.width, height = me->config.height;
     if (cur->width != width || cur->height != height || ref->width != width || ref->height != height) return MOTUS_ERR_ARGUMENT;
+    if (me->cuda) {
+        if (!field || !motus_me_same_size(field, width, height) || !motus_me_valid_hints(hints, field->n_mb))
+            return MOTUS_ERR_ARGUMENT;
+        MotusStatus status = search_cuda(me, cur, ref, hints, field);
+        if (me->cuda) return status;
+    }
     motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, me->threads);
     int whole = width == me->cur.width && height == me->cur.height;
     if (!whole) fill_up(me, cur);

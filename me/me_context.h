@@ -4,6 +4,7 @@
 #define ME_CONTEXT_H
 
 #include "me/coarse.h"
+#include "me/me_cuda.h"
 #include "me/me_internal.h"
 #include "me/pixel.h"
 #include "me/refine.h"
@@ -21,6 +22,12 @@ struct MotusMe {
     uint8_t *scratch;    // scratch_size bytes per thread
     size_t scratch_size; // multiple of 64
     MotusCoarse coarse;  // for motus_me_predict_centres
+    MotusMeCuda *cuda;   // NULL: everything runs on the CPU
+    MotusError error;    // of the CUDA backend
+    // Jobs of motus_me_submit that were done on the CPU and wait to be received, and the picture of the last one.
+    MotusField *waiting[MOTUS_ME_IN_FLIGHT];
+    unsigned submitted, received;
+    MotusPlane last; // data NULL: no job yet
 };
 
 #endif

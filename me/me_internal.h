@@ -6,6 +6,9 @@
 #include "me/ref_luma.h"
 #include "motus/me.h"
 
+int motus_me_valid_hints(const MotusMeHints *hints, int n_mb);
+int motus_me_same_size(const MotusField *field, int width, int height); // the field is one for pictures of this size
+
 // Like motus_me_search with a reference that is already prepared (with half planes when subpel needs them).
 // `cur` is a luma plane of whole MBs.
 MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,

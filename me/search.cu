@@ -1,7 +1,7 @@
 // Exhaustive integer search of all 41 blocks: for each block the first minimum of J = SAD + vector cost in raster order of (dy, dx),
 // as motus_search_mb_c finds it.
 //
-// One warp searches one MB, its 64 words of source in registers. A lane owns a column dx of the window and takes four rows dy at a time;
+// One warp searches one MB. A lane owns a column dx of the window and takes four rows dy at a time;
 // 4x4 SADs come from VABSDIFF4, the other 25 blocks are merged in registers, and each block keeps one 32-bit word per lane:
 // J << 15 | raster index, so that the smaller word is the better point and ties need no thought. Only these words leave the registers.
 //
@@ -18,10 +18,10 @@
 
 namespace {
 
-constexpr int COLUMNS = 32;        // of a panel: one lane each
-constexpr int ROWS = 32;           // of a panel
-constexpr int INDEX_BITS = 15;     // of a key, under J, which is below 2^17
-constexpr int TABLE_PITCH = 36;    // words per row of minima: 32 lanes, one loose point, padding for 16-byte loads
+constexpr int COLUMNS = 32;     // of a panel: one lane each
+constexpr int ROWS = 32;        // of a panel
+constexpr int INDEX_BITS = 15;  // of a key, under J, which is below 2^17
+constexpr int TABLE_PITCH = 36; // words per row of minima: 32 lanes, one loose point, padding for 16-byte loads
 constexpr uint32_t INDEX_MASK = (1u << INDEX_BITS) - 1;
 
 struct Batch {
@@ -41,7 +41,7 @@ struct Panel {
     int x, y, columns, rows;
 };
 
-__device__ constexpr int panels(int points) { return points <= COLUMNS ? 1 : (points - 1) / COLUMNS; }
+constexpr __host__ __device__ int panels(int points) { return (points - 1 + COLUMNS - 1) / COLUMNS; }
 
 // 41 minima of one lane.
 struct Best {
@@ -61,32 +61,29 @@ template <int MBS> struct Layout {
     static constexpr int size(int points) { return costs + MBS * (2 * points + MOTUS_BLOCKS) * 4; }
 };
 
-__device__ uint32_t shifted(uint32_t low, uint32_t high, int bytes) { return __funnelshift_r(low, high, 8 * bytes); }
-
 // Writes the eight copies of one 16-byte chunk: raw holds the chunk and the eight bytes after it.
 __device__ void store_copies(uint4 *to, const uint32_t raw[6]) {
 #pragma unroll
-    for (int s = 0; s < 4; s++) {
+    for (int shift = 0; shift < 4; shift++) {
         uint32_t w[5];
 #pragma unroll
-        for (int i = 0; i < 5; i++) w[i] = s ? shifted(raw[i], raw[i + 1], s) : raw[i];
-        to[s] = make_uint4(w[0], w[1], w[2], w[3]);
-        to[s + 4] = make_uint4(w[1], w[2], w[3], w[4]);
+        for (int i = 0; i < 5; i++) w[i] = shift ? __funnelshift_r(raw[i], raw[i + 1], 8 * shift) : raw[i];
+        to[shift] = make_uint4(w[0], w[1], w[2], w[3]);
+        to[shift + 4] = make_uint4(w[1], w[2], w[3], w[4]);
     }
 }
 
-// Fills shared memory with the panel whose first sample is (x0, y0) of the reference; returns x0's place in the first chunk.
-template <int MBS> __device__ int fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0, int y0) {
+// Fills shared memory with the panel whose first sample is (x0, y0) of the reference. Neighbouring lanes take neighbouring rows: their
+// stores meet no bank twice.
+template <int MBS> __device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0, int y0) {
     using L = Layout<MBS>;
-    int align = x0 & 15;
-#pragma unroll 3
+#pragma unroll 1
     for (int t = threadIdx.x; t < L::rows * L::chunks; t += 32 * MBS) {
         int row = t % L::rows, chunk = t / L::rows;
         uint32_t raw[6];
-        motus_load_clamped<6>(raw, p.ref, p.ref_stride, g.width, g.height, x0 - align + 16 * chunk, y0 + row);
+        motus_load_clamped<6>(raw, p.ref, p.ref_stride, g.width, g.height, (x0 & ~15) + 16 * chunk, y0 + row);
         store_copies(reinterpret_cast<uint4 *>(window + row * L::pitch + chunk * 128), raw);
     }
-    return align;
 }
 
 // Where a lane finds the 16 samples from byte position `at` of a window row on: two aligned 8-byte halves.
@@ -97,10 +94,6 @@ struct Column {
         left = row + (at >> 4) * 128 + (at & 7) * 16 + (at & 8);
         right = left + (at & 8 ? 120 : 8);
     }
-    __device__ void load(uint32_t w[4], int offset) const {
-        uint2 a = *reinterpret_cast<const uint2 *>(left + offset), b = *reinterpret_cast<const uint2 *>(right + offset);
-        w[0] = a.x, w[1] = a.y, w[2] = b.x, w[3] = b.y;
-    }
 };
 
 __device__ uint32_t min3(uint32_t a, uint32_t b, uint32_t c) { return __vimin3_u32(a, b, c); }
@@ -109,8 +102,14 @@ __device__ uint32_t min3(uint32_t a, uint32_t b, uint32_t c) { return __vimin3_u
 struct Merge {
     uint32_t scale, one;
 
-    __device__ uint32_t key(uint32_t sum, uint32_t onto) const { return sum * scale + onto; }
-    __device__ uint32_t add(uint32_t a, uint32_t b) const { return a * one + b; }
+    // In assembly, because the compiler would share a product between two sums and add it up on the busy pipe.
+    static __device__ uint32_t multiply_add(uint32_t a, uint32_t b, uint32_t c) {
+        uint32_t d;
+        asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+        return d;
+    }
+    __device__ uint32_t key(uint32_t sum, uint32_t onto) const { return multiply_add(sum, scale, onto); }
+    __device__ uint32_t add(uint32_t a, uint32_t b) const { return multiply_add(a, one, b); }
 };
 
 // Keys of the nine blocks of an 8x8 quarter from the 4x4 sums a b / e f. The point's word (vector cost and index) goes into a and f only,
@@ -138,14 +137,19 @@ template <int X, int Y> __device__ void take_quarter(Best &best, const Quarter &
     k88[0] = min3(k88[0], p.all, q.all);
 }
 
+// What a point adds to each key (see Window::word), and its quarters' keys once they are known.
+struct Point {
+    uint32_t word, all[4];
+};
+
 // Keys of the five largest blocks from those of the quarters.
 struct Whole {
     uint32_t top, bottom, left, right, all;
 
-    __device__ Whole(const Merge &m, const uint32_t q[4], uint32_t word) {
-        uint32_t minus = 0u - word, q1 = m.add(q[1], minus), q2 = m.add(q[2], minus);
-        top = m.add(q[0], q1), bottom = m.add(q[3], q2);
-        left = m.add(q[0], q2), right = m.add(q[3], q1);
+    __device__ Whole(const Merge &m, const Point &p) {
+        uint32_t minus = 0u - p.word, q1 = m.add(p.all[1], minus), q2 = m.add(p.all[2], minus);
+        top = m.add(p.all[0], q1), bottom = m.add(p.all[3], q2);
+        left = m.add(p.all[0], q2), right = m.add(p.all[3], q1);
         all = m.add(m.add(bottom, minus), top);
     }
 };
@@ -157,63 +161,89 @@ __device__ void take_whole(Best &best, const Whole &p, const Whole &q) {
     k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
 }
 
-// 4x4 sums of the upper or lower half (Y) of an MB at N points one below the other.
-template <int N, int Y, int PITCH>
-__device__ void sum_half(uint32_t (&sum)[N][8], const uint32_t (&src)[64], const Column &column) {
+// Eight rows of source, the upper or lower half of an MB.
+struct Half {
+    uint32_t word[32];
+
+    // Read anew for each set of points: kept, all 64 words would cost the registers of every fourth warp.
+    __device__ explicit Half(const uint32_t *source) {
+        uint32_t at = (uint32_t)__cvta_generic_to_shared(source);
+        asm volatile("" : "+r"(at)); // so that the compiler does not keep them after all
 #pragma unroll
-    for (int r = 8 * Y; r < 8 * Y + 7 + N; r++) {
-        uint32_t w[4];
-        column.load(w, r * PITCH);
+        for (int i = 0; i < 32; i += 4)
+            asm("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                : "=r"(word[i]), "=r"(word[i + 1]), "=r"(word[i + 2]), "=r"(word[i + 3])
+                : "r"(at + 4 * i));
+    }
+};
+
+// The four 4x4 sums of quarter (X, Y) of an MB at N points one below the other; `half` is source half Y.
+template <int N, int X, int Y, int PITCH>
+__device__ void sum_quarter(uint32_t (&sum)[N][4], const Half &half, const Column &column) {
+#pragma unroll
+    for (int r = 0; r < 7 + N; r++) {
+        uint2 w = *reinterpret_cast<const uint2 *>((X ? column.right : column.left) + (8 * Y + r) * PITCH);
 #pragma unroll
         for (int n = 0; n < N; n++) {
-            int line = r - n - 8 * Y; // of the half
+            int line = r - n; // of the quarter
             if (line < 0 || line >= 8) continue;
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                uint32_t &s = sum[n][4 * (line / 4) + i];
-                s = motus_sad4(w[i], src[4 * (r - n) + i], line % 4 ? s : 0);
-            }
+            const uint32_t *from = half.word + 4 * line + 2 * X;
+            uint32_t *s = sum[n] + 2 * (line / 4);
+            s[0] = motus_sad4(w.x, from[0], line % 4 ? s[0] : 0);
+            s[1] = motus_sad4(w.y, from[1], line % 4 ? s[1] : 0);
         }
     }
 }
 
-template <int Y> __device__ void take_half(Best &best, const Merge &m, const uint32_t p[8], const uint32_t q[8], uint32_t pw,
-                                           uint32_t qw, uint32_t p88[4], uint32_t q88[4]) {
-    Quarter p0(m, p[0], p[1], p[4], p[5], pw), q0(m, q[0], q[1], q[4], q[5], qw);
-    take_quarter<0, Y>(best, p0, q0);
-    Quarter p1(m, p[2], p[3], p[6], p[7], pw), q1(m, q[2], q[3], q[6], q[7], qw);
-    take_quarter<1, Y>(best, p1, q1);
-    p88[2 * Y] = p0.all, p88[2 * Y + 1] = p1.all;
-    q88[2 * Y] = q0.all, q88[2 * Y + 1] = q1.all;
+// Takes in quarter (X, Y) of two points with these 4x4 sums.
+template <int X, int Y>
+__device__ void take_pair(Best &best, const Merge &m, Point &p, Point &q, const uint32_t sp[4], const uint32_t sq[4]) {
+    Quarter a(m, sp[0], sp[1], sp[2], sp[3], p.word), b(m, sq[0], sq[1], sq[2], sq[3], q.word);
+    take_quarter<X, Y>(best, a, b);
+    p.all[2 * Y + X] = a.all, q.all[2 * Y + X] = b.all;
 }
 
-// Four points one below the other, from `column` on; word[n] is J's vector part and the index of point n.
+template <int X, int Y, int PITCH>
+__device__ void quarter_of_four(Best &best, const Merge &m, const Half &half, const Column &column, Point (&point)[4]) {
+    uint32_t sum[4][4];
+    sum_quarter<4, X, Y, PITCH>(sum, half, column);
+    take_pair<X, Y>(best, m, point[0], point[1], sum[0], sum[1]);
+    take_pair<X, Y>(best, m, point[2], point[3], sum[2], sum[3]);
+}
+
+// Four points one below the other, from `column` on.
 template <int PITCH>
-__device__ void take_four(Best &best, const Merge &m, const uint32_t (&src)[64], const Column &column, const uint32_t word[4]) {
-    uint32_t sum[4][8], q88[4][4];
-    sum_half<4, 0, PITCH>(sum, src, column);
-#pragma unroll
-    for (int n = 0; n < 4; n += 2) take_half<0>(best, m, sum[n], sum[n + 1], word[n], word[n + 1], q88[n], q88[n + 1]);
-    sum_half<4, 1, PITCH>(sum, src, column);
-#pragma unroll
-    for (int n = 0; n < 4; n += 2) {
-        take_half<1>(best, m, sum[n], sum[n + 1], word[n], word[n + 1], q88[n], q88[n + 1]);
-        take_whole(best, Whole(m, q88[n], word[n]), Whole(m, q88[n + 1], word[n + 1]));
-    }
+__device__ void take_four(Best &best, const Merge &m, const uint32_t *source, const Column &column, Point (&point)[4]) {
+    Half upper(source);
+    quarter_of_four<0, 0, PITCH>(best, m, upper, column, point);
+    quarter_of_four<1, 0, PITCH>(best, m, upper, column, point);
+    Half lower(source + 32);
+    quarter_of_four<0, 1, PITCH>(best, m, lower, column, point);
+    quarter_of_four<1, 1, PITCH>(best, m, lower, column, point);
+    take_whole(best, Whole(m, point[0]), Whole(m, point[1]));
+    take_whole(best, Whole(m, point[2]), Whole(m, point[3]));
+}
+
+template <int X, int Y, int PITCH>
+__device__ void quarter_of_two(Best &best, const Merge &m, const Half &half, const Column &at_p, const Column &at_q, Point &p,
+                               Point &q) {
+    uint32_t sp[1][4], sq[1][4];
+    sum_quarter<1, X, Y, PITCH>(sp, half, at_p);
+    sum_quarter<1, X, Y, PITCH>(sq, half, at_q);
+    take_pair<X, Y>(best, m, p, q, sp[0], sq[0]);
 }
 
 // Two points anywhere.
 template <int PITCH>
-__device__ void take_two(Best &best, const Merge &m, const uint32_t (&src)[64], const Column &p, const Column &q, uint32_t pw,
-                         uint32_t qw) {
-    uint32_t sp[1][8], sq[1][8], p88[4], q88[4];
-    sum_half<1, 0, PITCH>(sp, src, p);
-    sum_half<1, 0, PITCH>(sq, src, q);
-    take_half<0>(best, m, sp[0], sq[0], pw, qw, p88, q88);
-    sum_half<1, 1, PITCH>(sp, src, p);
-    sum_half<1, 1, PITCH>(sq, src, q);
-    take_half<1>(best, m, sp[0], sq[0], pw, qw, p88, q88);
-    take_whole(best, Whole(m, p88, pw), Whole(m, q88, qw));
+__device__ void take_two(Best &best, const Merge &m, const uint32_t *source, const Column &at_p, const Column &at_q, Point &p,
+                         Point &q) {
+    Half upper(source);
+    quarter_of_two<0, 0, PITCH>(best, m, upper, at_p, at_q, p, q);
+    quarter_of_two<1, 0, PITCH>(best, m, upper, at_p, at_q, p, q);
+    Half lower(source + 32);
+    quarter_of_two<0, 1, PITCH>(best, m, lower, at_p, at_q, p, q);
+    quarter_of_two<1, 1, PITCH>(best, m, lower, at_p, at_q, p, q);
+    take_whole(best, Whole(m, p), Whole(m, q));
 }
 
 // What one warp needs to search its MB in a panel.
@@ -271,35 +301,35 @@ __device__ void take_single(uint32_t *single, const Window &window, const Panel 
 }
 
 template <int PITCH, int STEP>
-__device__ void search_loose(Best &best, uint32_t *single, const Merge &m, const uint32_t (&src)[64], const Window &window,
-                             const Panel &panel, const Loose &loose, int lane) {
+__device__ void search_loose(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel,
+                             const Loose &loose, int lane) {
     int pairs = loose.count % 64 == 1 ? loose.count - 1 : loose.count;
 #pragma unroll 1
     for (int i = lane; i < pairs + lane; i += 64) {
         int2 p = loose.point(panel, i), q = loose.point(panel, i + 32);
         Column pc(window.samples + p.y * PITCH, window.at + p.x), qc(window.samples + q.y * PITCH, window.at + q.x);
-        take_two<PITCH>(best, m, src, pc, qc, window.word(panel.x + p.x, panel.y + p.y), window.word(panel.x + q.x, panel.y + q.y));
+        Point first{window.word(panel.x + p.x, panel.y + p.y), {}}, second{window.word(panel.x + q.x, panel.y + q.y), {}};
+        take_two<PITCH>(best, m, window.source, pc, qc, first, second);
     }
     if (pairs < loose.count) take_single<PITCH, STEP>(single, window, panel, loose.point(panel, pairs), lane);
 }
 
 template <int PITCH, int STEP>
-__device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const uint32_t (&src)[64], const Window &window,
-                             const Panel &panel, int lane) {
+__device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel, int lane) {
     Loose loose(panel);
     int x = min(lane, loose.wide - 1); // lanes beyond a narrow panel repeat its last column
     Column column(window.samples, window.at + x);
     uint32_t column_cost = window.column_cost[panel.x + x], index = window.index(panel.x + x, panel.y);
 #pragma unroll 1
     for (int y = 0; y < loose.whole_rows; y += 4) {
-        uint32_t word[4];
+        Point point[4];
 #pragma unroll
-        for (int n = 0; n < 4; n++, index += window.points)
-            word[n] = window.word(column_cost + window.row_cost[panel.y + y + n], index);
-        take_four<PITCH>(best, m, src, column, word);
+        for (int n = 0; n < 4; n++, index = m.add(window.points, index))
+            point[n].word = window.word(column_cost + window.row_cost[panel.y + y + n], index);
+        take_four<PITCH>(best, m, window.source, column, point);
         column.left += 4 * PITCH, column.right += 4 * PITCH;
     }
-    if (loose.count) search_loose<PITCH, STEP>(best, single, m, src, window, panel, loose, lane);
+    if (loose.count) search_loose<PITCH, STEP>(best, single, m, window, panel, loose, lane);
 }
 
 __device__ MotusMv per_mb(const MotusMv *mv, int mb) { return mv ? mv[mb] : MotusMv{0, 0}; }
@@ -330,7 +360,9 @@ __device__ uint32_t row_minimum(const uint32_t *row, uint32_t least) {
     return least;
 }
 
-__device__ int mode_of(int block) { return block < 3 ? (block > 0) : block < 9 ? 2 + (block > 4) : block < 25 ? 4 + (block > 16) : 6; }
+__device__ int mode_of(int block) {
+    return block < 3 ? (block > 0) : block < 9 ? 2 + (block > 4) : block < 25 ? 4 + (block > 16) : 6;
+}
 
 // Writes one block's result: J in the high word of `winner`, the point's raster index in the window in the low one.
 __device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int block, int mb, uint64_t winner,
@@ -345,84 +377,105 @@ __device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int
     p.sad[at] = (uint16_t)(j - ((column_cost[x] + row_cost[y]) >> INDEX_BITS));
 }
 
-// Panel number i of n along one side of the window.
-__device__ int panel_size(int points, int i, int n, int whole) { return i + 1 < n ? whole : points - i * whole; }
-
-// Searches `panel_rows` rows of panels from number `first` on; leaves each lane's minima in the table.
-template <int MBS>
-__device__ void search_section(uint8_t *shared, uint32_t *single, const MotusSearchPicture &p, const Geometry &g,
-                               const uint32_t (&src)[64], Window window, int x0, int y0, int first, int panel_rows, int warp, int lane) {
-    using L = Layout<MBS>;
-    Best best;
-    Merge merge{g.scale, g.one};
-    int n = panels(window.points), in_group = MBS == 1 ? 0 : 16 * warp;
+__device__ void reset(Best &best) {
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++) best.key[b] = ~0u;
-    window.section = first * ROWS;
-    for (int i = first * n; i < min(first + panel_rows, n) * n; i++) {
-        Panel panel{i % n * COLUMNS, i / n * ROWS, panel_size(window.points, i % n, n, COLUMNS), panel_size(window.points, i / n, n, ROWS)};
-        __syncthreads(); // all warps are done with the panel or table before
-        window.at = in_group + fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y);
-        __syncthreads(); // the window is whole
-        search_panel<L::pitch, MBS>(best, single, merge, src, window, panel, lane);
-    }
-    __syncthreads(); // the table takes the window's place
-    uint32_t *table = reinterpret_cast<uint32_t *>(shared);
+}
+
+// Passes the lanes' minima through a table of a row per block and MB, which takes the window's place. A thread owns up to two rows: of its
+// winners, J is in the high word and the raster index in the whole window in the low one.
+template <int MBS>
+__device__ void reduce(uint64_t winner[2], const Best &best, uint32_t *singles, uint32_t *table, const Window &window) {
+    int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5;
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++) table[(b * MBS + warp) * TABLE_PITCH + lane] = best.key[b];
     __syncthreads(); // the table is whole
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        int row = threadIdx.x + 32 * MBS * k;
+        if (row >= MOTUS_BLOCKS * MBS) break;
+        uint32_t key = row_minimum(table + row * TABLE_PITCH, singles[row]);
+        uint64_t found = (uint64_t)(key >> INDEX_BITS) << 32 | ((key & INDEX_MASK) + window.section * window.points);
+        winner[k] = min(winner[k], found);
+        singles[row] = ~0u;
+    }
+    __syncthreads(); // the table may be overwritten
 }
 
 template <int MBS>
-__global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8) search_kernel(const __grid_constant__ Batch batch, Geometry g) {
-    using L = Layout<MBS>;
-    extern __shared__ __align__(16) uint8_t shared[];
-    const MotusSearchPicture &p = batch.picture[blockIdx.z];
-    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, points = 2 * g.range + 1;
-    int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1), mb = mb_y * g.mb_width + mb_x;
-    uint32_t *source = reinterpret_cast<uint32_t *>(shared + L::source) + 64 * warp;
-    uint32_t *costs = reinterpret_cast<uint32_t *>(shared + L::costs), *column_cost = costs + 2 * points * warp;
-    uint32_t *single = costs + 2 * points * MBS;
-    load_source(source, p, g, mb_x, mb_y, lane);
-    fill_costs(column_cost, column_cost + points, p, g, mb, lane);
-    for (int i = threadIdx.x; i < MOTUS_BLOCKS * MBS; i += 32 * MBS) single[i] = ~0u;
-    __syncthreads(); // source, costs and single are whole
-    uint32_t src[64];
+__device__ void write_results(const MotusSearchPicture &p, const Geometry &g, const uint64_t winner[2], const uint32_t *costs,
+                              int group_x, int mb_y) {
+    int points = 2 * g.range + 1;
 #pragma unroll
-    for (int i = 0; i < 64; i += 4) {
-        uint4 v = *reinterpret_cast<const uint4 *>(source + i);
-        src[i] = v.x, src[i + 1] = v.y, src[i + 2] = v.z, src[i + 3] = v.w;
-    }
-    MotusMv centre = per_mb(p.centre, mb);
-    Window window{shared, source, column_cost, column_cost + points, 0, points, 0};
-    uint64_t winner[2] = {~0ull, ~0ull};
-    for (int first = 0; first < panels(points); first += g.section) {
-        search_section<MBS>(shared, single + warp, p, g, src, window, 16 * group_x + centre.x / 4 - g.range,
-                            16 * mb_y + centre.y / 4 - g.range, first, g.section, warp, lane);
-        for (int k = 0, e = threadIdx.x; k < 2 && e < MOTUS_BLOCKS * MBS; k++, e += 32 * MBS) {
-            uint32_t key = row_minimum(reinterpret_cast<uint32_t *>(shared) + e * TABLE_PITCH, single[e]);
-            uint64_t found = (uint64_t)(key >> INDEX_BITS) << 32 | ((key & INDEX_MASK) + first * ROWS * points);
-            winner[k] = min(winner[k], found);
-            single[e] = ~0u;
-        }
-    }
-    for (int k = 0, e = threadIdx.x; k < 2 && e < MOTUS_BLOCKS * MBS; k++, e += 32 * MBS) {
-        int block = e / MBS, x = group_x + e % MBS;
-        const uint32_t *column = costs + 2 * points * (e % MBS);
-        if (x < g.mb_width) write_result(p, g, block, mb_y * g.mb_width + x, winner[k], column, column + points);
+    for (int k = 0; k < 2; k++) {
+        int row = threadIdx.x + 32 * MBS * k, block = row / MBS, x = group_x + row % MBS;
+        const uint32_t *column_cost = costs + 2 * points * (row % MBS);
+        if (row < MOTUS_BLOCKS * MBS && x < g.mb_width)
+            write_result(p, g, block, mb_y * g.mb_width + x, winner[k], column_cost, column_cost + points);
     }
 }
 
+// Panel number i of n along one side of the window.
+__device__ int panel_size(int points, int i, int n, int whole) { return i + 1 < n ? whole : points - i * whole; }
+
+// Panel number i of the n x n panels of a window.
+__device__ Panel panel_at(int points, int n, int i) {
+    int px = i % n, py = i / n;
+    return Panel{px * COLUMNS, py * ROWS, panel_size(points, px, n, COLUMNS), panel_size(points, py, n, ROWS)};
+}
+
+template <int MBS>
+__global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 4 : 8) search_kernel(const __grid_constant__ Batch batch, Geometry g) {
+    using L = Layout<MBS>;
+    extern __shared__ __align__(16) uint8_t shared[];
+    const MotusSearchPicture &p = batch.picture[blockIdx.z];
+    int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5, points = 2 * g.range + 1, n = panels(points);
+    int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1), mb = mb_y * g.mb_width + mb_x;
+    MotusMv centre = per_mb(p.centre, mb);
+    int x0 = 16 * group_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
+    uint32_t *source = reinterpret_cast<uint32_t *>(shared + L::source) + 64 * warp;
+    uint32_t *costs = reinterpret_cast<uint32_t *>(shared + L::costs), *column_cost = costs + 2 * points * warp;
+    uint32_t *singles = costs + 2 * points * MBS;
+    load_source(source, p, g, mb_x, mb_y, lane);
+    fill_costs(column_cost, column_cost + points, p, g, mb, lane);
+    for (int i = threadIdx.x; i < MOTUS_BLOCKS * MBS; i += 32 * MBS) singles[i] = ~0u;
+    Window window{shared, source, column_cost, column_cost + points, (x0 & 15) + 16 * warp, points, 0};
+    Merge merge{g.scale, g.one};
+    Best best;
+    uint64_t winner[2] = {~0ull, ~0ull};
+    reset(best);
+#pragma unroll 1
+    for (int i = 0; i < n * n; i++) {
+        Panel panel = panel_at(points, n, i);
+        fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y);
+        __syncthreads(); // window, source, costs and singles are whole
+        search_panel<L::pitch, MBS>(best, singles + warp, merge, window, panel, lane);
+        __syncthreads(); // all warps are done with the window
+        if (i + 1 < n * n && (i + 1) % (n * g.section)) continue;
+        reduce<MBS>(winner, best, singles, reinterpret_cast<uint32_t *>(shared), window);
+        window.section += g.section * ROWS;
+        reset(best);
+    }
+    write_results<MBS>(p, g, winner, costs, group_x, mb_y);
+}
+
+template <int MBS> cudaError_t allow_shared_memory() {
+    return cudaFuncSetAttribute(search_kernel<MBS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                Layout<MBS>::size(2 * MOTUS_MAX_RANGE + 1));
+}
+
 template <int MBS> cudaError_t launch(const Batch &batch, int n, const Geometry &g, cudaStream_t stream) {
-    int bytes = Layout<MBS>::size(2 * g.range + 1);
-    cudaError_t error = cudaFuncSetAttribute(search_kernel<MBS>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (error != cudaSuccess) return error;
     dim3 grid((g.mb_width + MBS - 1) / MBS, g.n_mb / g.mb_width, n);
-    search_kernel<MBS><<<grid, 32 * MBS, bytes, stream>>>(batch, g);
+    search_kernel<MBS><<<grid, 32 * MBS, Layout<MBS>::size(2 * g.range + 1), stream>>>(batch, g);
     return cudaGetLastError();
 }
 
 } // namespace
+
+cudaError_t motus_search_cuda_prepare(void) {
+    cudaError_t error = allow_shared_memory<1>();
+    return error == cudaSuccess ? allow_shared_memory<4>() : error;
+}
 
 cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height, int range, uint32_t modes,
                               cudaStream_t stream) {

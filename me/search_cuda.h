@@ -26,6 +26,9 @@ typedef struct MotusSearchPicture {
     uint32_t *cost; // [41][n_mb]
 } MotusSearchPicture;
 
+// Once per device, before the first search: loads the kernels and lets them have their shared memory.
+cudaError_t motus_search_cuda_prepare(void);
+
 // Searches n pictures (1..MOTUS_SEARCH_BATCH) of the same size in one launch; only blocks of `modes` are written.
 // Either all pictures have centres or none.
 cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height, int range, uint32_t modes,

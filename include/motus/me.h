@@ -12,6 +12,7 @@
 #ifndef MOTUS_ME_H
 #define MOTUS_ME_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "motus/backend.h"
@@ -75,6 +76,7 @@ typedef struct MotusMeConfig {
     uint32_t modes; // mask of 1 << MotusMode: blocks of other modes are left out of the field (their entries are not written)
     int threads;    // 0 = as many as OpenMP offers; the result does not depend on it
     MotusBackend backend;
+    MotusError *error; // where motus_me_open leaves the words of a CUDA failure, or NULL
 } MotusMeConfig;
 
 // R = 16, quarter samples, all modes, all threads, backend AUTO.
@@ -105,7 +107,8 @@ MOTUS_API void motus_field_free(MotusField **field);
 
 typedef struct MotusMe MotusMe;
 
-// Opens a motion estimator. MOTUS_ERR_ARGUMENT, _MEMORY, _NO_DEVICE, _UNSUPPORTED.
+// Opens a motion estimator. MOTUS_ERR_ARGUMENT, _MEMORY, _NO_DEVICE, _UNSUPPORTED, _CUDA. With AUTO a device that fails, here or in a later
+// motus_me_search, is replaced by the CPU: motus_me_backend and motus_me_error tell.
 MOTUS_API MotusStatus motus_me_open(MotusMe **me, const MotusMeConfig *config);
 
 // Searches `cur` in `ref` (luma planes of the configured size; only read, not kept) and fills `field`. Samples outside a plane are its edge
@@ -113,6 +116,43 @@ MOTUS_API MotusStatus motus_me_open(MotusMe **me, const MotusMeConfig *config);
 // One call at a time per context; contexts are independent.
 MOTUS_API MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
                                       MotusField *field);
+
+// ---- Several pictures in flight -----------------------------------------------------------------------------------------------------------
+
+typedef enum MotusMemory {
+    MOTUS_MEMORY_HOST,
+    MOTUS_MEMORY_DEVICE, // CUDA device memory; needs the CUDA backend
+} MotusMemory;
+
+#define MOTUS_ME_IN_FLIGHT 3 // jobs that may wait to be received
+
+// One picture to search. Planes, hints, and field must stay valid and unchanged until the job has been received.
+typedef struct MotusMeJob {
+    const MotusPlane *cur;
+    const MotusPlane *ref; // NULL: the cur of the job submitted before, which need not be given again
+    MotusMemory memory;    // of both planes. Host planes are best page-locked (motus_host_alloc): only then do uploads overlap
+    void *stream;          // device planes: the cudaStream_t that made them and will use the results (NULL: they are ready)
+    const MotusMeHints *hints; // in host memory; NULL: none
+    MotusField *field;         // gets the results, in host memory; NULL where they are to stay on the device:
+    MotusMv *device_mv;        // [MOTUS_BLOCKS][n_mb] each, all three or none
+    uint16_t *device_sad;
+    uint32_t *device_cost;
+} MotusMeJob;
+
+// Starts a job. With the CUDA backend upload, search and download of several jobs overlap; the CPU backend does the work here.
+// MOTUS_AGAIN: MOTUS_ME_IN_FLIGHT jobs wait already, receive one first. MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (the first job has no ref),
+// MOTUS_ERR_UNSUPPORTED (device memory on the CPU), MOTUS_ERR_CUDA.
+MOTUS_API MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job);
+
+// Waits for the oldest job and hands out its field (NULL where the results stay on the device; *field may be NULL). MOTUS_END: no job waits.
+MOTUS_API MotusStatus motus_me_receive(MotusMe *me, MotusField **field);
+
+// Page-locked memory where a CUDA device is there, else ordinary memory; aligned to 64 bytes at least, not initialized. NULL: none.
+MOTUS_API void *motus_host_alloc(size_t size);
+MOTUS_API void motus_host_free(void *memory); // accepts NULL
+
+// What the last CUDA failure was, in CUDA's own words; also says why AUTO fell back to the CPU. status is MOTUS_OK and text empty if there was none.
+MOTUS_API const MotusError *motus_me_error(const MotusMe *me);
 
 // The backend that runs (never AUTO).
 MOTUS_API MotusBackend motus_me_backend(const MotusMe *me);

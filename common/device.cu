@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/device.h"
+
+#include <stdio.h>
+
+#include "common/cuda_check.h"
+
+// Oldest chips the kernels are built for: 7.5.
+static int usable(int device) {
+    int major = 0, minor = 0;
+    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
+           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess && 10 * major + minor >= 75;
+}
+
+MotusStatus motus_device_check(MotusError *error) {
+    int count = 0, device = 0;
+    cudaError_t status = cudaGetDeviceCount(&count);
+    if (status == cudaSuccess && count > 0) status = cudaGetDevice(&device);
+    if (status != cudaSuccess || count < 1) {
+        cudaGetLastError(); // a missing device is no error of the calls to come
+        return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: %s",
+                          count < 1 && status == cudaSuccess ? "no device" : cudaGetErrorString(status));
+    }
+    if (!usable(device))
+        return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: device %d is older than compute capability 7.5", device);
+    return MOTUS_OK;
+}
+
+int motus_device_count(void) {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+    cudaGetLastError();
+    return 0;
+}
+
+void motus_device_describe(int i, char *text, size_t size) {
+    cudaDeviceProp p;
+    cudaError_t status = cudaGetDeviceProperties(&p, i);
+    if (status == cudaSuccess)
+        snprintf(text, size, "%s, compute capability %d.%d, %d processors, %.1f GiB", p.name, p.major, p.minor,
+                 p.multiProcessorCount, (double)p.totalGlobalMem / (1 << 30));
+    else
+        snprintf(text, size, "%s", cudaGetErrorString(status));
+}
+
+static long fail_after = -1;
+
+void motus_device_fail_after(long n) { fail_after = n; }
+
+int motus_device_fault(void) {
+    if (fail_after < 0) return 0;
+    if (fail_after == 0) return 1;
+    fail_after--;
+    return 0;
+}

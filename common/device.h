@@ -1,0 +1,30 @@
+// The CUDA devices of this machine; without the CUDA backend there are none.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef COMMON_DEVICE_H
+#define COMMON_DEVICE_H
+
+#include <stddef.h>
+
+#include "motus/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// MOTUS_OK where the current device can run the backend. MOTUS_ERR_NO_DEVICE; MOTUS_ERR_UNSUPPORTED: not in this build. error (may be NULL)
+// gets CUDA's own words.
+MotusStatus motus_device_check(MotusError *error);
+
+// Number of devices, and one line about device i: name, compute capability, processors, memory.
+int motus_device_count(void);
+void motus_device_describe(int i, char *text, size_t size);
+
+// Test hook: the next n CUDA calls that motion estimation makes succeed, the one after fails, and so does every later one of that context;
+// n < 0 switches it off. motus_device_fault counts a call and tells whether it is to fail.
+void motus_device_fail_after(long n);
+int motus_device_fault(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,24 @@
+// Motion estimation of whole pictures on a CUDA device: a ring of slots, each with a stream, in which upload, search, refinement and download
+// of neighbouring pictures overlap. Nothing is allocated per picture.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ME_ME_CUDA_H
+#define ME_ME_CUDA_H
+
+#include "motus/me.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct MotusMeCuda MotusMeCuda;
+
+// On any failure *error gets CUDA's own words. A context that has failed once fails from then on.
+MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, MotusError *error);
+void motus_me_cuda_close(MotusMeCuda **cuda);
+MotusStatus motus_me_cuda_submit(MotusMeCuda *cuda, const MotusMeJob *job, MotusError *error);
+MotusStatus motus_me_cuda_receive(MotusMeCuda *cuda, MotusField **field, MotusError *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
