@@ -61,6 +61,16 @@ static MotusFilterStep *append(const MotusOption *option, MotusFilterKind kind, 
     return step;
 }
 
+// "WxH", each 1..MOTUS_EQUALIZE_MAX_TILES.
+static int tiles(const char *text, int *x, int *y) {
+    char *end;
+    long w = strtol(text, &end, 10), h = 0;
+    if (*end == 'x') h = strtol(end + 1, &end, 10);
+    if (*end || w < 1 || h < 1 || w > MOTUS_EQUALIZE_MAX_TILES || h > MOTUS_EQUALIZE_MAX_TILES) return 0;
+    *x = (int)w, *y = (int)h;
+    return 1;
+}
+
 static int equalize_word(MotusEqualizeConfig *c, const Word *w, char *cause, size_t size) {
     if (!strcmp(w->name, "clahe") && !w->value) {
         int smooth = c->smooth_q8;
@@ -70,10 +80,7 @@ static int equalize_word(MotusEqualizeConfig *c, const Word *w, char *cause, siz
     }
     if (!strcmp(w->name, "clip")) return number(w, 0, 256, 256, &c->clip_q8, cause, size);
     if (!strcmp(w->name, "smooth")) return number(w, 0, 255, 1, &c->smooth_q8, cause, size);
-    char rest;
-    if (!strcmp(w->name, "tiles") && w->value && sscanf(w->value, "%dx%d%c", &c->tiles_x, &c->tiles_y, &rest) == 2 &&
-        c->tiles_x >= 1 && c->tiles_y >= 1 && c->tiles_x <= MOTUS_EQUALIZE_MAX_TILES && c->tiles_y <= MOTUS_EQUALIZE_MAX_TILES)
-        return 1;
+    if (!strcmp(w->name, "tiles") && w->value && tiles(w->value, &c->tiles_x, &c->tiles_y)) return 1;
     snprintf(cause, size, "must be a list of clahe, tiles=WxH (1..%d each), clip=X, smooth=N", MOTUS_EQUALIZE_MAX_TILES);
     return 0;
 }
@@ -118,13 +125,13 @@ static int colour(const Word *w, MotusKeyConfig *key) {
         const char *name;
         uint8_t rgb[3];
     } named[] = {{"green", {90, 200, 70}}, {"blue", {20, 60, 220}}, {"red", {220, 30, 30}}};
-    unsigned v, end = 0;
     for (unsigned i = 0; i < sizeof named / sizeof *named; i++)
         if (!strcmp(w->text, named[i].name)) {
             *key = motus_key_config(named[i].rgb[0], named[i].rgb[1], named[i].rgb[2]);
             return 1;
         }
-    if (strlen(w->text) != 7 || sscanf(w->text, "#%6x%n", &v, (int *)&end) != 1 || end != 7) return 0;
+    if (w->text[0] != '#' || strspn(w->text + 1, "0123456789abcdefABCDEF") != 6 || w->text[7]) return 0;
+    unsigned long v = strtoul(w->text + 1, NULL, 16);
     *key = motus_key_config((uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v);
     return 1;
 }
