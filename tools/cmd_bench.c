@@ -10,6 +10,7 @@
 #include "motus/encoder.h"
 #include "motus/version.h"
 #include "tools/bench_input.h"
+#include "tools/bench_me_cuda.h"
 #include "tools/cmd.h"
 #include "tools/options.h"
 #include "tools/peers.h"
@@ -18,11 +19,12 @@
 static const char about[] = "Measures on this machine, in memory, without reading or writing files.\n"
                             "  motus bench me      exhaustive search of all 41 blocks, whole samples and quarter samples\n"
                             "  motus bench encode  the whole encoder\n"
-    "  motus bench seeds   8x8 DCT, wavelet, equalization and chroma key (see motus bench seeds --help)\n"
+                            "  motus bench seeds   8x8 DCT, wavelet, equalization and chroma key (see motus bench seeds --help)\n"
                             "\n"
                             "Examples:\n"
                             "  motus bench me --input foreman.y4m --peers       beside ffmpeg's exhaustive search\n"
                             "  motus bench me --size 1920x1080 --range 32 --threads 0\n"
+                            "  motus bench me --size 1920x1080 --backend cuda --upload\n"
                             "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
                             "  taskset -c 0 motus bench me                      nothing is pinned by itself; this is one core\n"
                             "\n"
@@ -33,7 +35,7 @@ typedef struct BenchOptions {
     const char *what, *input;
     int size[2], frames, range, threads, qp, runs;
     MotusBackend backend;
-    int json, peers;
+    int json, peers, upload;
 } BenchOptions;
 
 // Frames per second: of the median time, of the shortest.
@@ -167,8 +169,12 @@ static MotusStatus bench_me(const BenchOptions *o, const MotusClip *clip, MotusE
     report_search(o, clip, "quarter", quarter, report);
     fflush(stdout);
     if (o->peers) report_peer(o, clip, full, report);
+    if (o->backend == MOTUS_BACKEND_CUDA) {
+        MotusBenchMeCuda cuda = {clip, o->range, o->upload, !o->json, report};
+        status = motus_bench_me_cuda(&cuda, error);
+    }
     end_report(o, report);
-    return MOTUS_OK;
+    return status;
 }
 
 static MotusStatus bench_encode(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
@@ -203,6 +209,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"qp", 'q', &o->qp, motus_option_int, 0, 51, "N", "encode: quantizer (28)"},
         {"runs", 0, &o->runs, motus_option_int, 1, 100, "N", "encode: how often (3)"},
         {"peers", 0, &o->peers, NULL, 1, 0, NULL, "me: also time ffmpeg's exhaustive search on one thread"},
+        {"upload", 0, &o->upload, NULL, 1, 0, NULL, "me: also time ways to upload to the GPU"},
         {"json", 0, &o->json, NULL, 1, 0, NULL, "print JSON"},
         {0},
     };

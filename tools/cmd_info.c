@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/cpu.h"
+#include "common/device.h"
 #include "motus/backend.h"
 #include "motus/version.h"
 #include "tools/cmd.h"
@@ -34,6 +35,14 @@ static void print_backend(MotusBackend backend) {
                                            : "usable");
 }
 
+static void print_devices(void) {
+    for (int i = 0; i < motus_device_count(); i++) {
+        char text[400];
+        motus_device_describe(i, text, sizeof text);
+        printf("device %-6d %s\n", i, text);
+    }
+}
+
 int motus_cmd_info(int argc, char **argv) {
     static const MotusOption options[] = {{0}};
     const MotusCommand command = {"info",  "",   "Prints version, CPU features, threads, libraries and backends.\n",
@@ -54,5 +63,6 @@ int motus_cmd_info(int argc, char **argv) {
     print_backend(MOTUS_BACKEND_CPU);
     print_backend(MOTUS_BACKEND_CUDA);
     print_backend(MOTUS_BACKEND_AUTO);
+    print_devices();
     return motus_flush_stdout();
 }
