@@ -29,7 +29,7 @@ struct Levels {
 // Eight samples of row y from column x on; beyond the plane its last column and row are repeated.
 __device__ uint2 load_row(const Samples &p, int x, int y) {
     const uint8_t *row = p.data + (ptrdiff_t)min(y, p.height - 1) * p.stride;
-    if (x + 8 <= p.width) return *reinterpret_cast<const uint2 *>(row + x);
+    if (x + 8 <= p.width) return __ldcs(reinterpret_cast<const uint2 *>(row + x));
     uint32_t w[2] = {0, 0};
     for (int i = 0; i < 8; i++) w[i / 4] |= (uint32_t)row[min(x + i, p.width - 1)] << (8 * (i % 4));
     return make_uint2(w[0], w[1]);
@@ -39,7 +39,7 @@ __device__ void store_row(const Samples &p, int x, int y, uint2 v) {
     if (y >= p.height) return;
     uint8_t *row = p.data + (ptrdiff_t)y * p.stride;
     if (x + 8 <= p.width)
-        *reinterpret_cast<uint2 *>(row + x) = v;
+        __stcs(reinterpret_cast<uint2 *>(row + x), v);
     else
         for (int i = 0; x + i < p.width; i++) row[x + i] = (uint8_t)((i < 4 ? v.x : v.y) >> (8 * (i % 4)));
 }
@@ -70,8 +70,9 @@ __global__ void __launch_bounds__(THREADS) forward_float(Levels dst, Samples src
         int32_t level[8];
 #pragma unroll
         for (int c = 0; c < 8; c++) level[c] = motus_round_bits(x[8 * r + c] * steps.forward[8 * r + c]);
-        *reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch) =
-            make_uint4(pack(level[0], level[1]), pack(level[2], level[3]), pack(level[4], level[5]), pack(level[6], level[7]));
+        __stcs(
+            reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch),
+            make_uint4(pack(level[0], level[1]), pack(level[2], level[3]), pack(level[4], level[5]), pack(level[6], level[7])));
     }
 }
 
@@ -95,8 +96,9 @@ __global__ void __launch_bounds__(THREADS) forward_int(Levels dst, Samples src, 
         int32_t level[8];
 #pragma unroll
         for (int c = 0; c < 8; c++) level[c] = motus_dct8_int_level(x[8 * r + c], steps.recip[8 * r + c], steps.q[8 * r + c]);
-        *reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch) =
-            make_uint4(pack(level[0], level[1]), pack(level[2], level[3]), pack(level[4], level[5]), pack(level[6], level[7]));
+        __stcs(
+            reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch),
+            make_uint4(pack(level[0], level[1]), pack(level[2], level[3]), pack(level[4], level[5]), pack(level[6], level[7])));
     }
 }
 
@@ -117,7 +119,7 @@ __global__ void __launch_bounds__(THREADS) inverse_float(Samples dst, Levels src
     const int16_t *in = src.data + (ptrdiff_t)by * 8 * src.pitch + 8 * bx;
     uint4 row[8];
 #pragma unroll
-    for (int r = 0; r < 8; r++) row[r] = *reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch);
+    for (int r = 0; r < 8; r++) row[r] = __ldcs(reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch));
     float x[64];
 #pragma unroll
     for (int i = 0; i < 64; i++) x[i] = (float)level_at(row[i / 8], i % 8) * steps.inverse[i];
@@ -140,7 +142,7 @@ __global__ void __launch_bounds__(THREADS) inverse_int(Samples dst, Levels src, 
     const int16_t *in = src.data + (ptrdiff_t)by * 8 * src.pitch + 8 * bx;
     uint4 row[8];
 #pragma unroll
-    for (int r = 0; r < 8; r++) row[r] = *reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch);
+    for (int r = 0; r < 8; r++) row[r] = __ldcs(reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch));
     int32_t x[64];
 #pragma unroll
     for (int i = 0; i < 64; i++) x[i] = motus_dct8_int_coef(level_at(row[i / 8], i % 8), steps.q[i]);
