@@ -171,6 +171,8 @@ MotusStatus open_slot(MotusMeCuda *m, Slot *s, MotusError *error) {
     if (!status) status = check(m, cudaEventCreateWithFlags(&s->uploaded, cudaEventDisableTiming), "event", error);
     if (!status) status = check(m, cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming), "event", error);
     if (!status) status = check(m, cudaMalloc((void **)&s->device, m->layout.size), "device memory", error);
+    // Kernels read whole words, beyond the last column as well; what they find there has no effect.
+    if (!status) status = check(m, cudaMemsetAsync(s->device, 0, m->layout.size, s->stream), "device memory", error);
     if (!status) status = check(m, cudaMallocHost((void **)&s->host, m->layout.size - m->layout.mv), "page-locked memory", error);
     return status;
 }

@@ -75,11 +75,14 @@ __device__ void store_copies(uint4 *to, const uint32_t raw[6]) {
 
 // Fills shared memory with the panel whose first sample is (x0, y0) of the reference. Neighbouring lanes take neighbouring rows: their
 // stores meet no bank twice.
-template <int MBS> __device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0, int y0) {
+template <int MBS>
+__device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0, int y0, const Panel &panel) {
     using L = Layout<MBS>;
+    int chunks = ((x0 & 15) + 16 * MBS + panel.columns + 14) / 16; // that the panel's points reach into
 #pragma unroll 1
-    for (int t = threadIdx.x; t < L::rows * L::chunks; t += 32 * MBS) {
+    for (int t = threadIdx.x; t < L::rows * chunks; t += 32 * MBS) {
         int row = t % L::rows, chunk = t / L::rows;
+        if (row >= panel.rows + 15) continue;
         uint32_t raw[6];
         motus_load_clamped<6>(raw, p.ref, p.ref_stride, g.width, g.height, (x0 & ~15) + 16 * chunk, y0 + row);
         store_copies(reinterpret_cast<uint4 *>(window + row * L::pitch + chunk * 128), raw);
@@ -273,7 +276,8 @@ struct Loose {
     }
     __device__ int2 point(const Panel &panel, int i) const {
         i = min(i, count - 1);
-        return i < in_rows ? make_int2(i % panel.columns, whole_rows + i / panel.columns) : make_int2(COLUMNS, i - in_rows);
+        int row = (i >= panel.columns) + (i >= 2 * panel.columns); // of the rows left, three at most
+        return i < in_rows ? make_int2(i - row * panel.columns, whole_rows + row) : make_int2(COLUMNS, i - in_rows);
     }
 };
 
@@ -368,7 +372,8 @@ __device__ int mode_of(int block) {
 __device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int block, int mb, uint64_t winner,
                              const uint32_t *column_cost, const uint32_t *row_cost) {
     if (!(g.modes >> mode_of(block) & 1)) return;
-    int points = 2 * g.range + 1, index = (int)(uint32_t)winner, x = index % points, y = index / points;
+    int points = 2 * g.range + 1, index = (int)(uint32_t)winner; // below 2^17: half a step keeps the division exact
+    int y = (int)((index + 0.5f) * (1.0f / points)), x = index - y * points;
     uint32_t j = (uint32_t)(winner >> 32);
     MotusMv centre = per_mb(p.centre, mb);
     size_t at = (size_t)block * g.n_mb + mb;
@@ -447,7 +452,7 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 4 : 8) search_kernel(cons
 #pragma unroll 1
     for (int i = 0; i < n * n; i++) {
         Panel panel = panel_at(points, n, i);
-        fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y);
+        fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y, panel);
         __syncthreads(); // window, source, costs and singles are whole
         search_panel<L::pitch, MBS>(best, singles + warp, merge, window, panel, lane);
         __syncthreads(); // all warps are done with the window
