@@ -281,7 +281,7 @@ struct Loose {
     }
 };
 
-// One point, a 4x4 block per lane (both halves of the warp alike); lowers the keys of all blocks in single[block * STEP].
+// One point, a 4x4 block per lane (both halves of the warp alike); leaves the keys of all blocks in single[block * STEP].
 template <int PITCH, int STEP>
 __device__ void take_single(uint32_t *single, const Window &window, const Panel &panel, int2 p, int lane) {
     int x = lane & 3, y = lane >> 2 & 3;
@@ -289,25 +289,25 @@ __device__ void take_single(uint32_t *single, const Window &window, const Panel 
     uint32_t word = window.word(panel.x + p.x, panel.y + p.y), sum = 0;
     for (int r = 0; r < 4; r++)
         sum = motus_sad4(*reinterpret_cast<const uint32_t *>(column.left + r * PITCH), window.source[16 * y + 4 * r + x], sum);
-    auto lower = [&](bool mine, int block, uint32_t s) {
-        if (mine && lane < 16) single[block * STEP] = min(single[block * STEP], (s << INDEX_BITS) + word);
+    auto leave = [&](bool mine, int block, uint32_t s) {
+        if (mine && lane < 16) single[block * STEP] = (s << INDEX_BITS) + word;
     };
     auto with = [](uint32_t s, int other) { return s + __shfl_xor_sync(~0u, s, other); };
     uint32_t s84 = with(sum, 1), s48 = with(sum, 4), s88 = with(s84, 4), s168 = with(s88, 2), s816 = with(s88, 8);
     uint32_t s1616 = with(s168, 8);
-    lower(true, MOTUS_BLOCK_4x4 + 4 * y + x, sum);
-    lower(!(x & 1), MOTUS_BLOCK_8x4 + 2 * y + x / 2, s84);
-    lower(!(y & 1), MOTUS_BLOCK_4x8 + 2 * y + x, s48);
-    lower(!(x & 1) && !(y & 1), MOTUS_BLOCK_8x8 + y + x / 2, s88);
-    lower(!x && !(y & 1), MOTUS_BLOCK_16x8 + y / 2, s168);
-    lower(!y && !(x & 1), MOTUS_BLOCK_8x16 + x / 2, s816);
-    lower(!x && !y, MOTUS_BLOCK_16x16, s1616);
+    leave(true, MOTUS_BLOCK_4x4 + 4 * y + x, sum);
+    leave(!(x & 1), MOTUS_BLOCK_8x4 + 2 * y + x / 2, s84);
+    leave(!(y & 1), MOTUS_BLOCK_4x8 + 2 * y + x, s48);
+    leave(!(x & 1) && !(y & 1), MOTUS_BLOCK_8x8 + y + x / 2, s88);
+    leave(!x && !(y & 1), MOTUS_BLOCK_16x8 + y / 2, s168);
+    leave(!y && !(x & 1), MOTUS_BLOCK_8x16 + x / 2, s816);
+    leave(!x && !y, MOTUS_BLOCK_16x16, s1616);
 }
 
 template <int PITCH, int STEP>
 __device__ void search_loose(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel,
                              const Loose &loose, int lane) {
-    int pairs = loose.count % 64 == 1 ? loose.count - 1 : loose.count;
+    int pairs = loose.count == 65 ? 64 : loose.count; // only the last corner of a window of whole panels stands alone
 #pragma unroll 1
     for (int i = lane; i < pairs + lane; i += 64) {
         int2 p = loose.point(panel, i), q = loose.point(panel, i + 32);
@@ -345,12 +345,15 @@ __device__ void load_source(uint32_t *source, const MotusSearchPicture &p, const
     *reinterpret_cast<uint2 *>(source + 2 * lane) = make_uint2(w[0], w[1]);
 }
 
-__device__ void fill_costs(uint32_t *column, uint32_t *row, const MotusSearchPicture &p, const Geometry &g, int mb, int lane) {
+// Vector costs, times 128, of the window's columns and then of its rows.
+__device__ void fill_costs(uint32_t *costs, const MotusSearchPicture &p, const Geometry &g, int mb, int lane) {
     MotusMv centre = per_mb(p.centre, mb), predictor = per_mb(p.predictor, mb);
     uint32_t lambda = p.lambda ? p.lambda[mb] : p.lambda_q8;
-    for (int i = lane; i <= 2 * g.range; i += 32) {
-        column[i] = lambda * motus_se_bits(centre.x + 4 * (i - g.range) - predictor.x) << (INDEX_BITS - 8);
-        row[i] = lambda * motus_se_bits(centre.y + 4 * (i - g.range) - predictor.y) << (INDEX_BITS - 8);
+    int points = 2 * g.range + 1;
+#pragma unroll 1
+    for (int i = lane; i < 2 * points; i += 32) {
+        int mv = i < points ? centre.x - predictor.x + 4 * i : centre.y - predictor.y + 4 * (i - points);
+        costs[i] = lambda * motus_se_bits(mv - 4 * g.range) << (INDEX_BITS - 8);
     }
 }
 
@@ -404,7 +407,6 @@ __device__ void reduce(uint64_t winner[2], const Best &best, uint32_t *singles, 
         winner[k] = min(winner[k], found);
         singles[row] = ~0u;
     }
-    __syncthreads(); // the table may be overwritten
 }
 
 template <int MBS>
@@ -423,12 +425,6 @@ __device__ void write_results(const MotusSearchPicture &p, const Geometry &g, co
 // Panel number i of n along one side of the window.
 __device__ int panel_size(int points, int i, int n, int whole) { return i + 1 < n ? whole : points - i * whole; }
 
-// Panel number i of the n x n panels of a window.
-__device__ Panel panel_at(int points, int n, int i) {
-    int px = i % n, py = i / n;
-    return Panel{px * COLUMNS, py * ROWS, panel_size(points, px, n, COLUMNS), panel_size(points, py, n, ROWS)};
-}
-
 template <int MBS>
 __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 4 : 8) search_kernel(const __grid_constant__ Batch batch, Geometry g) {
     using L = Layout<MBS>;
@@ -442,24 +438,31 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 4 : 8) search_kernel(cons
     uint32_t *costs = reinterpret_cast<uint32_t *>(shared + L::costs), *column_cost = costs + 2 * points * warp;
     uint32_t *singles = costs + 2 * points * MBS;
     load_source(source, p, g, mb_x, mb_y, lane);
-    fill_costs(column_cost, column_cost + points, p, g, mb, lane);
+    fill_costs(column_cost, p, g, mb, lane);
     for (int i = threadIdx.x; i < MOTUS_BLOCKS * MBS; i += 32 * MBS) singles[i] = ~0u;
     Window window{shared, source, column_cost, column_cost + points, (x0 & 15) + 16 * warp, points, 0};
     Merge merge{g.scale, g.one};
     Best best;
     uint64_t winner[2] = {~0ull, ~0ull};
     reset(best);
+    int until_reduction = g.section; // rows of panels
 #pragma unroll 1
-    for (int i = 0; i < n * n; i++) {
-        Panel panel = panel_at(points, n, i);
-        fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y, panel);
-        __syncthreads(); // window, source, costs and singles are whole
-        search_panel<L::pitch, MBS>(best, singles + warp, merge, window, panel, lane);
-        __syncthreads(); // all warps are done with the window
-        if (i + 1 < n * n && (i + 1) % (n * g.section)) continue;
+    for (int py = 0; py < n; py++) {
+#pragma unroll 1
+        for (int px = 0; px < n; px++) {
+            Panel panel{px * COLUMNS, py * ROWS, panel_size(points, px, n, COLUMNS), panel_size(points, py, n, ROWS)};
+            fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y, panel);
+            __syncthreads(); // window, source, costs and singles are whole
+            search_panel<L::pitch, MBS>(best, singles + warp, merge, window, panel, lane);
+            __syncthreads(); // all warps are done with the window
+        }
+        if (--until_reduction && py + 1 < n) continue;
         reduce<MBS>(winner, best, singles, reinterpret_cast<uint32_t *>(shared), window);
-        window.section += g.section * ROWS;
+        if (py + 1 == n) break;
+        __syncthreads(); // the table may be overwritten
         reset(best);
+        window.section = (py + 1) * ROWS;
+        until_reduction = g.section;
     }
     write_results<MBS>(p, g, winner, costs, group_x, mb_y);
 }
