@@ -1,5 +1,7 @@
 // Chroma key and colour conversion on the CPU.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
 #include "common/cpu.h"
 #include "filter/key_rows.h"
 
@@ -126,6 +128,36 @@ MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int mat
             ops->from_yuv(&rgb, p[0].data + y * p[0].stride + x, p[1].data + y / 2 * p[1].stride + x / 2,
                           p[2].data + y / 2 * p[2].stride + x / 2, n, &m);
             ops->join(dst->data + y * dst->stride + 3 * x, &rgb, n);
+        }
+    return MOTUS_OK;
+}
+
+MotusStatus motus_rgb24_split(MotusPlane planes[3], const MotusPlane *rgb, const MotusExec *exec) {
+    if (!motus_rgb24_matches(rgb, planes)) return MOTUS_ERR_ARGUMENT;
+    const MotusKeyOps *ops = choose_ops(exec);
+    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < rgb->height; y++)
+        for (int x = 0; x < rgb->width / 3; x += KEY_CHUNK) {
+            MotusKeyPixels pixels;
+            int n = motus_min(KEY_CHUNK, rgb->width / 3 - x);
+            ops->split(&pixels, rgb->data + y * rgb->stride + 3 * x, n);
+            for (int k = 0; k < 3; k++) memcpy(planes[k].data + y * planes[k].stride + x, pixels.c[k], (size_t)n);
+        }
+    return MOTUS_OK;
+}
+
+MotusStatus motus_rgb24_join(MotusPlane *rgb, const MotusPlane planes[3], const MotusExec *exec) {
+    if (!motus_rgb24_matches(rgb, planes)) return MOTUS_ERR_ARGUMENT;
+    const MotusKeyOps *ops = choose_ops(exec);
+    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < rgb->height; y++)
+        for (int x = 0; x < rgb->width / 3; x += KEY_CHUNK) {
+            MotusKeyPixels pixels;
+            int n = motus_min(KEY_CHUNK, rgb->width / 3 - x);
+            for (int k = 0; k < 3; k++) memcpy(pixels.c[k], planes[k].data + y * planes[k].stride + x, (size_t)n);
+            ops->join(rgb->data + y * rgb->stride + 3 * x, &pixels, n);
         }
     return MOTUS_OK;
 }

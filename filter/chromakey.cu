@@ -184,6 +184,22 @@ __global__ void yuv_to_rgb24(View dst, Picture src, MotusYuvMatrix m) {
     out[0] = (uint8_t)r, out[1] = (uint8_t)g, out[2] = (uint8_t)b;
 }
 
+// Thread: one pixel, either way.
+template <bool JOIN> __global__ void rgb24_planes(View rgb, View r, View g, View b) {
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * WARPS + threadIdx.y;
+    if (x >= r.width || y >= r.height) return;
+    uint8_t *pixel = rgb.data + (size_t)y * (size_t)rgb.stride + (size_t)(3 * x);
+    View planes[3] = {r, g, b};
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        uint8_t *sample = planes[k].data + (size_t)y * (size_t)planes[k].stride + (size_t)x;
+        if (JOIN)
+            pixel[k] = *sample;
+        else
+            *sample = pixel[k];
+    }
+}
+
 bool aligned(const MotusPlane &p) { return ((uintptr_t)p.data | (uintptr_t)p.stride) % 16 == 0; }
 
 bool aligned(const MotusFrame *f) { return aligned(f->plane[0]) && aligned(f->plane[1]) && aligned(f->plane[2]); }
@@ -242,4 +258,21 @@ extern "C" MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const Mo
     dim3 grid(groups(src->width, 32), groups(src->height, WARPS)), block(32, WARPS);
     yuv_to_rgb24<<<grid, block, 0, (cudaStream_t)stream>>>(view(*dst), picture(src), motus_yuv_matrix(matrix_709, full_range));
     return motus_cuda_launched("colour conversion", error);
+}
+
+template <bool JOIN>
+static MotusStatus launch_planes(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error) {
+    if (!motus_rgb24_matches(rgb, planes)) return motus_fail(error, MOTUS_ERR_ARGUMENT, "RGB24 and its planes: sizes differ");
+    dim3 grid(groups(rgb->width / 3, 32), groups(rgb->height, WARPS)), block(32, WARPS);
+    rgb24_planes<JOIN><<<grid, block, 0, (cudaStream_t)stream>>>(view(*rgb), view(planes[0]), view(planes[1]), view(planes[2]));
+    return motus_cuda_launched("RGB24 and its planes", error);
+}
+
+extern "C" MotusStatus motus_cuda_rgb24_split(const MotusPlane planes[3], const MotusPlane *rgb, void *stream,
+                                              MotusError *error) {
+    return launch_planes<false>(rgb, planes, stream, error);
+}
+
+extern "C" MotusStatus motus_cuda_rgb24_join(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error) {
+    return launch_planes<true>(rgb, planes, stream, error);
 }

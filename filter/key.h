@@ -37,5 +37,7 @@ MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range);
 // Whether planes and frames are there and of one size.
 int motus_planes_match(const MotusPlane *a, const MotusPlane *b);
 int motus_frames_match(const MotusFrame *a, const MotusFrame *b);
+// Whether an RGB24 picture and its three planes fit.
+int motus_rgb24_matches(const MotusPlane *rgb, const MotusPlane planes[3]);
 
 #endif

@@ -66,3 +66,10 @@ int motus_planes_match(const MotusPlane *a, const MotusPlane *b) {
 int motus_frames_match(const MotusFrame *a, const MotusFrame *b) {
     return a && b && a->width == b->width && a->height == b->height;
 }
+
+int motus_rgb24_matches(const MotusPlane *rgb, const MotusPlane planes[3]) {
+    if (!rgb || !planes || !rgb->data || rgb->width < 3 || rgb->width % 3 || rgb->height < 1) return 0;
+    for (int k = 0; k < 3; k++)
+        if (!planes[k].data || planes[k].width != rgb->width / 3 || planes[k].height != rgb->height) return 0;
+    return 1;
+}

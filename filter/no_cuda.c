@@ -79,6 +79,16 @@ MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const MotusFrame *s
     return refuse(error);
 }
 
+MotusStatus motus_cuda_rgb24_split(const MotusPlane planes[3], const MotusPlane *rgb, void *stream, MotusError *error) {
+    (void)planes, (void)rgb, (void)stream;
+    return refuse(error);
+}
+
+MotusStatus motus_cuda_rgb24_join(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error) {
+    (void)rgb, (void)planes, (void)stream;
+    return refuse(error);
+}
+
 MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane *src, const MotusWaveletShape *shape, void *stream,
                                        MotusError *error) {
     (void)coefs, (void)src, (void)shape, (void)stream;

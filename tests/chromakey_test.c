@@ -195,6 +195,37 @@ static void rgb_round_trip(void) {
     }
 }
 
+// Split planes hold each channel; joined again they are the picture.
+static void channels(void) {
+    for (int n = 0; n < 20; n++) {
+        uint8_t colour[3] = {60, 120, 200};
+        MotusPlane rgb = make_rgb(motus_test_range(1, 300), motus_test_range(1, 9), colour, 50),
+                   back = make_rgb(rgb.width / 3, rgb.height, colour, 0);
+        MotusPlane planes[3];
+        MotusExec exec = {1 + n % 3, n & 1};
+        for (int k = 0; k < 3; k++) {
+            planes[k] = (MotusPlane){NULL, rgb.width / 3 + n, rgb.width / 3, rgb.height};
+            planes[k].data = motus_test_guarded((size_t)(planes[k].stride * rgb.height));
+        }
+        CU_ASSERT_EQUAL(motus_rgb24_split(planes, &rgb, &exec), MOTUS_OK);
+        for (int i = 0; i < rgb.width * rgb.height; i++) {
+            int x = i % rgb.width, y = i / rgb.width;
+            CU_ASSERT_EQUAL(planes[x % 3].data[y * planes[x % 3].stride + x / 3], rgb.data[y * rgb.stride + x]);
+        }
+        CU_ASSERT_EQUAL(motus_rgb24_join(&back, planes, &exec), MOTUS_OK);
+        for (int y = 0; y < rgb.height; y++)
+            CU_ASSERT(!memcmp(back.data + y * back.stride, rgb.data + y * rgb.stride, (size_t)rgb.width));
+        planes[2].height++;
+        CU_ASSERT_EQUAL(motus_rgb24_join(&back, planes, &exec), MOTUS_ERR_ARGUMENT);
+        CU_ASSERT(motus_test_guard_ok(back.data));
+        for (int k = 0; k < 3; k++) {
+            CU_ASSERT(motus_test_guard_ok(planes[k].data));
+            motus_test_guard_free(planes[k].data);
+        }
+        motus_test_guard_free(rgb.data), motus_test_guard_free(back.data);
+    }
+}
+
 static void executors_agree(void) {
     for (int n = 0; n < 60; n++) {
         uint8_t colour[3], grey[3] = {90, 90, 90};
@@ -243,6 +274,7 @@ static const MotusTest tests[] = {{"rgb_is_the_document", rgb_is_the_document},
                                   {"spill", spill},
                                   {"frames", frames},
                                   {"rgb_round_trip", rgb_round_trip},
+                                  {"channels", channels},
                                   {"executors_agree", executors_agree},
                                   {"bad_arguments", bad_arguments},
                                   {0}};

@@ -294,6 +294,41 @@ static void conversions(void) {
     end();
 }
 
+// Input: RGB24; output: it again, joined from the planes behind it.
+static MotusStatus channels_job(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
+    KeyJob *j = opaque;
+    MotusPlane rgb = j->rgb, planes[3];
+    rgb.data = (uint8_t *)(uintptr_t)d_in;
+    for (int k = 0; k < 3; k++) {
+        planes[k] = j->frame.plane[k];
+        planes[k].data = (uint8_t *)d_out + j->size + (size_t)(k * planes[k].stride * planes[k].height);
+    }
+    MotusStatus status = motus_cuda_rgb24_split(planes, &rgb, stream, error);
+    rgb.data = d_out;
+    return status ? status : motus_cuda_rgb24_join(&rgb, planes, stream, error);
+}
+
+static void channels(void) {
+    if (!begin()) return;
+    for (int n = 0; n < 12; n++) {
+        KeyJob j = {.size = 0};
+        int w, h;
+        random_size(&w, &h, 900, 700);
+        j.rgb = (MotusPlane){NULL, round16(3 * w), 3 * w, h}, j.size = (size_t)(j.rgb.stride * h);
+        for (int k = 0; k < 3; k++) j.frame.plane[k] = (MotusPlane){NULL, round16(w), w, h};
+        const uint8_t *input = fill_input(0), *got = run_job(channels_job, &j);
+        MOTUS_CHECK(got && same_rows(got, input, j.rgb.stride, (size_t)j.rgb.width, h), "%dx%d", w, h);
+        for (int k = 0; got && k < 3; k++)
+            for (int i = 0; i < w * h; i++)
+                if (got[j.size + (size_t)(k * round16(w) * h + i / w * round16(w) + i % w)] !=
+                    input[i / w * j.rgb.stride + 3 * (i % w) + k]) {
+                    MOTUS_CHECK(0, "plane %d of %dx%d", k, w, h);
+                    break;
+                }
+    }
+    end();
+}
+
 typedef struct WaveletJob {
     MotusWaveletShape shape;
     MotusPlane plane;
@@ -402,6 +437,7 @@ static const MotusTest tests[] = {{"dct", dct},
                                   {"key_rgb24", key_rgb24},
                                   {"key_frames", key_frames},
                                   {"conversions", conversions},
+                                  {"channels", channels},
                                   {"wavelet", wavelet},
                                   {"ring_order", ring_order},
                                   {"bad_arguments", bad_arguments},

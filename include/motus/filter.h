@@ -82,6 +82,10 @@ MOTUS_API MotusStatus motus_rgb24_to_frame(MotusFrame *dst, const MotusPlane *sr
 MOTUS_API MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int matrix_709, int full_range,
                                            const MotusExec *exec);
 
+// RGB24 <-> three planes of the same height and a third of the width; to equalize R, G and B each by itself, for one.
+MOTUS_API MotusStatus motus_rgb24_split(MotusPlane planes[3], const MotusPlane *rgb, const MotusExec *exec);
+MOTUS_API MotusStatus motus_rgb24_join(MotusPlane *rgb, const MotusPlane planes[3], const MotusExec *exec);
+
 // ---- Daubechies D4 wavelet ----------------------------------------------------------------------------------------------------------------
 
 #define MOTUS_WAVELET_MAX_LEVELS 10

@@ -48,6 +48,9 @@ MOTUS_API MotusStatus motus_cuda_rgb24_to_frame(const MotusFrame *dst, const Mot
 MOTUS_API MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const MotusFrame *src, int matrix_709, int full_range,
                                                 void *stream, MotusError *error);
 
+MOTUS_API MotusStatus motus_cuda_rgb24_split(const MotusPlane planes[3], const MotusPlane *rgb, void *stream, MotusError *error);
+MOTUS_API MotusStatus motus_cuda_rgb24_join(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error);
+
 MOTUS_API MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane *src, const MotusWaveletShape *shape,
                                                  void *stream, MotusError *error);
 MOTUS_API MotusStatus motus_cuda_wavelet_inverse_plane(const MotusPlane *dst, float *coefs, const MotusWaveletShape *shape,
