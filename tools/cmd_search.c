@@ -90,9 +90,13 @@ static MotusStatus open_all(Search *s) {
     MotusMeConfig config = o->me;
     config.width = info->width;
     config.height = info->height;
+    MotusError cuda = {0};
+    config.error = &cuda;
     status = motus_me_open(&s->me, &config);
     if (!status) status = motus_field_alloc(&s->field, info->width, info->height);
-    if (status) return motus_fail(s->error, status, "%s: search: %s", motus_shown(o->input), motus_status_text(status));
+    if (status)
+        return motus_fail(s->error, status, "%s: search: %s", motus_shown(o->input),
+                          cuda.text[0] ? cuda.text : motus_status_text(status));
     if ((status = motus_output_open(&s->out, o->output, s->error))) return status;
     char header[MOTUS_FIELD_NPY_HEADER_SIZE];
     motus_field_npy_header(header, 0);
@@ -104,7 +108,8 @@ static MotusStatus search_pair(Search *s, const MotusFrame *cur, const MotusFram
     uint32_t modes = s->options->me.modes;
     const MotusMeHints hints = {.lambda_q8 = (uint32_t)s->options->lambda};
     MotusStatus status = motus_me_search(s->me, &cur->plane[0], &ref->plane[0], &hints, s->field);
-    if (status) return motus_fail(s->error, status, "search: %s", motus_status_text(status));
+    const char *cuda = motus_me_error(s->me)->text;
+    if (status) return motus_fail(s->error, status, "search: %s", cuda[0] ? cuda : motus_status_text(status));
     s->rows += motus_field_rows(s->field, modes);
     return (s->npy ? motus_field_npy : motus_field_csv)(s->field, s->frames - 1, modes, sink, s);
 }
@@ -136,6 +141,7 @@ static MotusStatus search_all(Search *s) {
     motus_frame_unref(&ref);
     motus_progress_end(&progress);
     if (status != MOTUS_END) return status;
+    if (motus_me_error(s->me)->text[0]) motus_warn("%s; searched on the CPU", motus_me_error(s->me)->text);
     if (s->frames < 2 && !motus_signal_caught())
         return motus_fail(s->error, MOTUS_ERR_TRUNCATED, "%s: has no second frame to search", motus_shown(s->options->input));
     return MOTUS_OK;

@@ -208,6 +208,14 @@ static MotusStatus encode_all(Session *s, MotusError *error) {
     return encode(s, NULL, error);
 }
 
+// A device that fails under --backend auto is replaced by the CPU: say so.
+static void note_backend(Session *s) {
+    MotusBackend expected = s->job.backend;
+    motus_backend_choose(s->options->config.backend, &expected);
+    s->job.backend = motus_encoder_backend(s->encoder);
+    if (s->job.backend != expected) motus_warn("the CUDA device failed; motion was searched on the CPU");
+}
+
 static MotusStatus run(Session *s, double *seconds, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     MotusStatus status = motus_backend_check(s->options->config.backend, error);
@@ -228,6 +236,7 @@ static MotusStatus run(Session *s, double *seconds, MotusError *error) {
     status = encode_all(s, error);
     *seconds = motus_seconds() - start;
     motus_progress_end(&s->progress);
+    note_backend(s);
     return status ? status : commit_outputs(s, *seconds, error);
 }
 
