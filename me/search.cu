@@ -1,15 +1,15 @@
 // Exhaustive integer search of all 41 blocks: for each block the first minimum of J = SAD + vector cost in raster order of (dy, dx),
 // as motus_search_mb_c finds it.
 //
-// One warp searches one MB. A lane owns a column dx of the window and takes four rows dy at a time;
-// 4x4 SADs come from VABSDIFF4, the other 25 blocks are merged in registers, and each block keeps one 32-bit word per lane:
-// J << 15 | raster index, so that the smaller word is the better point and ties need no thought. Only these words leave the registers.
+// One warp searches one MB. A lane owns a column dx of the window and takes four rows dy at a time; 4x4 SADs come from VABSDIFF4, the
+// other 25 blocks are merged in registers, and each block keeps one 32-bit word per lane: J << 15 | raster index, so that the smaller
+// word is the better point and ties need no thought. Only these words leave the registers.
 //
 // Grid: x = groups of MBS macroblocks of a row, y = MB rows, z = pictures. Block: MBS warps, which share a window when MBS is 4.
 // A window larger than 33x33 points is cut into panels of 32x32, the last of a row or column one larger if that is what is left.
 // Shared memory: a panel's reference samples as eight copies, each shifted by one byte more, so that any byte position is an aligned
 // 8-byte load; rows of 16-byte chunks [chunk][copy], padded by 16 bytes. The same memory then holds the lanes' minima.
-// Read: the window (48 rows x 112 bytes per panel and group) from L2, the source once; written: 10 bytes per block and MB.
+// Read: the window (48 rows x 96 bytes and a few, per panel and group) through L2, the source once; written: 10 bytes per block and MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search_cuda.h"
 
