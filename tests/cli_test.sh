@@ -251,6 +251,12 @@ statistics() {
     ok 'bytes' [ "$9" = "$(stat -c %s t.264)" ]
     ok 'types and QPs' [ "${20} ${21} ${22}" = 'I 27 30' ]
     ok 'complete' [ "${25}" = true ]
+    if command -v ffmpeg >/dev/null && "$json" t.json per_frame.0.recon_md5 >/dev/null 2>&1; then
+        ffmpeg -v error -i t.264 -fps_mode passthrough -f framemd5 - | grep -v '^#' | awk '{ print $NF }' >their.md5
+        grep -o '"recon_md5":"[0-9a-f]*"' t.json | cut -d '"' -f 4 >our.md5
+        ok "MD5s of a decoder's pictures" cmp their.md5 our.md5
+        ok 'as many as pictures' [ "$(wc -l <our.md5)" = 12 ]
+    fi
     "$motus" encode in.y4m -o t.264 --stats - --quiet >s.json 2>err
     ok 'statistics on stdout' "$json" s.json frames
 }

@@ -7,6 +7,7 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "motus/version.h"
+#include "tools/checksum.h"
 #include "tools/options.h"
 #include "tools/report.h"
 
@@ -113,6 +114,7 @@ static void add_psnr(cJSON *object, const MotusTotals *t, const MotusJob *job) {
 MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPicture *picture, double ssim,
                                 MotusError *error) {
     const char type[2] = {picture->type, 0};
+    char md5[MOTUS_MD5_TEXT];
     MotusTotals one = {0};
     motus_totals_add(&one, picture, ssim);
     cJSON *object = cJSON_CreateObject();
@@ -123,6 +125,7 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, cons
     add_psnr(object, &one, job);
     add_decimal(object, "ssim", ssim, 6);
     cJSON_AddItemToObject(object, "mb_types", mb_counts(one.mb));
+    if (motus_frame_md5(picture->recon, md5)) cJSON_AddStringToObject(object, "recon_md5", md5);
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
     if (!text) return no_memory(error);
