@@ -35,10 +35,10 @@ static void release_motus(void *opaque, uint8_t *data) {
     motus_frame_unref(&frame);
 }
 
-MotusStatus motus_frame_to_av(AVFrame **out, const MotusFrame *frame) {
-    if (!out || !frame) return MOTUS_ERR_ARGUMENT;
-    AVFrame *av = *out = av_frame_alloc();
-    if (!av) return MOTUS_ERR_MEMORY;
+MotusStatus motus_frame_to_av(AVFrame **av, const MotusFrame *frame) {
+    if (!av || !frame) return MOTUS_ERR_ARGUMENT;
+    AVFrame *f = *av = av_frame_alloc();
+    if (!f) return MOTUS_ERR_MEMORY;
     MotusStatus status = MOTUS_OK;
     for (int p = 0; p < 3 && !status; p++) {
         const MotusPlane *plane = &frame->plane[p];
@@ -46,19 +46,19 @@ MotusStatus motus_frame_to_av(AVFrame **out, const MotusFrame *frame) {
         if (status) break;
         MotusFrame *kept = motus_frame_ref((MotusFrame *)frame); // the count is not part of what const protects
         size_t size = (size_t)(plane->height - 1) * (size_t)plane->stride + (size_t)plane->width;
-        av->buf[p] = av_buffer_create(plane->data, size, release_motus, kept, AV_BUFFER_FLAG_READONLY);
-        if (!av->buf[p]) {
+        f->buf[p] = av_buffer_create(plane->data, size, release_motus, kept, AV_BUFFER_FLAG_READONLY);
+        if (!f->buf[p]) {
             motus_frame_unref(&kept);
             status = MOTUS_ERR_MEMORY;
         }
-        av->data[p] = plane->data;
-        av->linesize[p] = (int)plane->stride;
+        f->data[p] = plane->data;
+        f->linesize[p] = (int)plane->stride;
     }
-    av->format = AV_PIX_FMT_YUV420P;
-    av->width = frame->width;
-    av->height = frame->height;
-    av->pts = frame->number;
-    if (status) av_frame_free(out);
+    f->format = AV_PIX_FMT_YUV420P;
+    f->width = frame->width;
+    f->height = frame->height;
+    f->pts = frame->number;
+    if (status) av_frame_free(av);
     return status;
 }
 
