@@ -42,8 +42,10 @@ MotusStatus motus_frame_to_av(AVFrame **av, const MotusFrame *frame) {
     MotusStatus status = MOTUS_OK;
     for (int p = 0; p < 3 && !status; p++) {
         const MotusPlane *plane = &frame->plane[p];
-        if (plane->stride < plane->width) status = MOTUS_ERR_UNSUPPORTED;
-        if (status) break;
+        if (plane->stride < plane->width) {
+            status = MOTUS_ERR_UNSUPPORTED;
+            break;
+        }
         MotusFrame *kept = motus_frame_ref((MotusFrame *)frame); // the count is not part of what const protects
         size_t size = (size_t)(plane->height - 1) * (size_t)plane->stride + (size_t)plane->width;
         f->buf[p] = av_buffer_create(plane->data, size, release_motus, kept, AV_BUFFER_FLAG_READONLY);
