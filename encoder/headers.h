@@ -10,10 +10,9 @@ enum { MOTUS_NAL_SLICE = 1, MOTUS_NAL_IDR = 5, MOTUS_NAL_SPS = 7, MOTUS_NAL_PPS 
 
 // Limits of a level (table A-1).
 typedef struct MotusLevel {
-    int level_idc;     // 10, 11, ... 62
-    uint32_t max_mbps; // MBs per second
-    uint32_t max_fs;   // MBs per picture; also no side above sqrt(8 * max_fs) MBs
-    uint32_t max_dpb_mbs;
+    int level_idc;       // 10, 11, ... 62
+    uint32_t max_mbps;   // MBs per second
+    uint32_t max_fs;     // MBs per picture; also no side above sqrt(8 * max_fs) MBs
     int max_mv_y;        // vertical vectors stay within [-max_mv_y, max_mv_y - 0.25] luma samples
     int max_mvs_per_2mb; // 0 = no limit
 } MotusLevel;
