@@ -7,21 +7,6 @@ static MotusStatus refuse(MotusError *error) {
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
 }
 
-MotusStatus motus_cuda_filters_usable(MotusError *error) { return refuse(error); }
-
-MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error) {
-    (void)bytes;
-    if (memory) *memory = NULL;
-    return refuse(error);
-}
-
-void motus_cuda_free(void *memory) { (void)memory; }
-
-MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error) {
-    (void)dst, (void)src, (void)bytes, (void)stream;
-    return refuse(error);
-}
-
 MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64], MotusDct8Kind kind,
                                     void *stream, MotusError *error) {
     (void)dst, (void)src, (void)table, (void)kind, (void)stream;
@@ -118,26 +103,3 @@ MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *sha
     (void)coefs, (void)shape, (void)threshold, (void)stream;
     return refuse(error);
 }
-
-MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, MotusError *error) {
-    (void)slots, (void)in_bytes, (void)out_bytes;
-    if (ring) *ring = NULL;
-    return refuse(error);
-}
-
-MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, MotusError *error) {
-    (void)ring, (void)input;
-    return refuse(error);
-}
-
-MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque, MotusError *error) {
-    (void)ring, (void)job, (void)opaque;
-    return refuse(error);
-}
-
-MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, MotusError *error) {
-    (void)ring, (void)output;
-    return refuse(error);
-}
-
-void motus_cuda_ring_close(MotusCudaRing **ring) { (void)ring; }

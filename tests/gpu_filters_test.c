@@ -1,6 +1,7 @@
 // CUDA == CPU, bit for bit, for the filters and the 8x8 DCT. Pictures travel through the ring, whose device buffers the jobs cut into planes.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
+#include "motus/upload.h"
 #include "tests/harness.h"
 
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "motus/filter_cuda.h"
+#include "motus/upload.h"
 
 struct MotusFiltersCuda {
     MotusFilterList list;

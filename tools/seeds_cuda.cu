@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "common/cuda_check.h"
+#include "motus/upload.h"
 
 namespace {
 

@@ -1,8 +1,9 @@
-// Pictures from host memory through a job on the device and back, several under way at once; and whether there is a device at all.
+// Pictures from host memory through a job on the device and back, several under way at once.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "motus/filter_cuda.h"
+#include "motus/upload.h"
 
 #include "common/cuda_check.h"
+#include "common/device.h"
 
 extern "C" {
 #include "common/alloc.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr int MAX_SLOTS = 16;
 
 struct Slot {
-    void *h_in, *h_out, *d_in, *d_out;
+    void *h_in, *h_out, *d_in, *d_out; // h_out NULL where results stay on the device
     cudaEvent_t uploaded, worked, downloaded;
 };
 
@@ -21,17 +22,11 @@ struct Slot {
 
 struct MotusCudaRing {
     Slot slot[MAX_SLOTS];
-    int slots;
+    int slots, down; // down: results are downloaded
     size_t in_bytes, out_bytes;
     cudaStream_t upload, work, download;
     int64_t submitted, taken;
 };
-
-extern "C" MotusStatus motus_cuda_filters_usable(MotusError *error) {
-    int devices = 0;
-    if (motus_cuda_check(cudaGetDeviceCount(&devices), "CUDA", error)) return MOTUS_ERR_NO_DEVICE;
-    return devices > 0 ? MOTUS_OK : motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: no device");
-}
 
 extern "C" MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error) {
     return motus_cuda_check(cudaMalloc(memory, bytes), "device memory", error);
@@ -44,10 +39,10 @@ extern "C" MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes,
                             error);
 }
 
-static MotusStatus open_slot(Slot *slot, size_t in_bytes, size_t out_bytes, MotusError *error) {
+static MotusStatus open_slot(Slot *slot, size_t in_bytes, size_t out_bytes, int down, MotusError *error) {
     const char *what = "picture ring";
     MotusStatus status = motus_cuda_check(cudaMallocHost(&slot->h_in, in_bytes), what, error);
-    if (!status) status = motus_cuda_check(cudaMallocHost(&slot->h_out, out_bytes), what, error);
+    if (!status && down) status = motus_cuda_check(cudaMallocHost(&slot->h_out, out_bytes), what, error);
     if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_in, in_bytes), what, error);
     if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_out, out_bytes), what, error);
     if (!status)
@@ -59,20 +54,19 @@ static MotusStatus open_slot(Slot *slot, size_t in_bytes, size_t out_bytes, Motu
     return status;
 }
 
-extern "C" MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
-                                            MotusError *error) {
+static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, int down, MotusError *error) {
     if (!ring || slots < 2 || slots > MAX_SLOTS || !in_bytes || !out_bytes)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: parameter out of range");
     *ring = NULL;
-    MotusStatus status = motus_cuda_filters_usable(error);
+    MotusStatus status = motus_device_check(error);
     if (status) return status;
     MotusCudaRing *r = (MotusCudaRing *)motus_alloc(1, sizeof *r);
     if (!r) return motus_fail(error, MOTUS_ERR_MEMORY, "picture ring: out of memory");
-    r->slots = slots, r->in_bytes = in_bytes, r->out_bytes = out_bytes;
+    r->slots = slots, r->down = down, r->in_bytes = in_bytes, r->out_bytes = out_bytes;
     cudaStream_t *streams[] = {&r->upload, &r->work, &r->download};
     for (int i = 0; i < 3 && !status; i++)
         status = motus_cuda_check(cudaStreamCreateWithFlags(streams[i], cudaStreamNonBlocking), "picture ring", error);
-    for (int i = 0; i < slots && !status; i++) status = open_slot(&r->slot[i], in_bytes, out_bytes, error);
+    for (int i = 0; i < slots && !status; i++) status = open_slot(&r->slot[i], in_bytes, out_bytes, down, error);
     if (status)
         motus_cuda_ring_close(&r);
     else
@@ -80,44 +74,79 @@ extern "C" MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, siz
     return status;
 }
 
+extern "C" MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
+                                            MotusError *error) {
+    return open_ring(ring, slots, in_bytes, out_bytes, 1, error);
+}
+
+extern "C" MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
+                                                   MotusError *error) {
+    return open_ring(ring, slots, in_bytes, out_bytes, 0, error);
+}
+
+// A result that stays on the device is taken without waiting: the slot's upload may still be reading its input.
 extern "C" MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, MotusError *error) {
     if (!ring || !input) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
     if (ring->submitted - ring->taken == ring->slots)
         return motus_fail(error, MOTUS_ERR_STATE, "picture ring: every slot is taken");
-    *input = ring->slot[ring->submitted % ring->slots].h_in;
-    return MOTUS_OK;
+    Slot *s = &ring->slot[ring->submitted % ring->slots];
+    *input = s->h_in;
+    return motus_cuda_check(cudaEventSynchronize(s->uploaded), "picture ring", error);
 }
 
-// Each step waits for the one before on the device only; a slot is free again when its result has been taken.
+static MotusStatus download(MotusCudaRing *ring, Slot *s, MotusError *error) {
+    const char *what = "picture ring";
+    MotusStatus status = motus_cuda_check(cudaStreamWaitEvent(ring->download, s->worked, 0), what, error);
+    if (!status)
+        status = motus_cuda_check(cudaMemcpyAsync(s->h_out, s->d_out, ring->out_bytes, cudaMemcpyDeviceToHost, ring->download),
+                                  what, error);
+    return status ? status : motus_cuda_check(cudaEventRecord(s->downloaded, ring->download), what, error);
+}
+
+// Each step waits for the one before, and the upload for the slot's job before, which read the same input, on the device only. A slot is free again
+// when its result has been taken.
 extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque, MotusError *error) {
     const char *what = "picture ring";
     if (!ring || !job) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
     if (ring->submitted - ring->taken == ring->slots)
         return motus_fail(error, MOTUS_ERR_STATE, "picture ring: every slot is taken");
     Slot *s = &ring->slot[ring->submitted % ring->slots];
-    MotusStatus status =
-        motus_cuda_check(cudaMemcpyAsync(s->d_in, s->h_in, ring->in_bytes, cudaMemcpyHostToDevice, ring->upload), what, error);
+    MotusStatus status = motus_cuda_check(cudaStreamWaitEvent(ring->upload, s->worked, 0), what, error);
+    if (!status)
+        status = motus_cuda_check(cudaMemcpyAsync(s->d_in, s->h_in, ring->in_bytes, cudaMemcpyHostToDevice, ring->upload), what,
+                                  error);
     if (!status) status = motus_cuda_check(cudaEventRecord(s->uploaded, ring->upload), what, error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(ring->work, s->uploaded, 0), what, error);
     if (!status) status = job(opaque, s->d_in, s->d_out, ring->work, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(s->worked, ring->work), what, error);
-    if (!status) status = motus_cuda_check(cudaStreamWaitEvent(ring->download, s->worked, 0), what, error);
-    if (!status)
-        status = motus_cuda_check(cudaMemcpyAsync(s->h_out, s->d_out, ring->out_bytes, cudaMemcpyDeviceToHost, ring->download),
-                                  what, error);
-    if (!status) status = motus_cuda_check(cudaEventRecord(s->downloaded, ring->download), what, error);
+    if (!status && ring->down) status = download(ring, s, error);
     if (!status) ring->submitted++;
     return status;
 }
 
-extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, MotusError *error) {
+static MotusStatus check_take(const MotusCudaRing *ring, const void *output, int down, MotusError *error) {
     if (!ring || !output) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
-    if (ring->taken == ring->submitted) return MOTUS_END;
+    if (ring->down != down)
+        return motus_fail(error, MOTUS_ERR_STATE, "picture ring: results %s", down ? "stay on the device" : "are downloaded");
+    return ring->taken == ring->submitted ? MOTUS_END : MOTUS_OK;
+}
+
+extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, MotusError *error) {
+    MotusStatus status = check_take(ring, output, 1, error);
+    if (status) return status;
     Slot *s = &ring->slot[ring->taken % ring->slots];
-    MotusStatus status = motus_cuda_check(cudaEventSynchronize(s->downloaded), "picture ring", error);
+    status = motus_cuda_check(cudaEventSynchronize(s->downloaded), "picture ring", error);
     if (status) return status;
     *output = s->h_out;
     ring->taken++;
+    return MOTUS_OK;
+}
+
+extern "C" MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output, void **stream, MotusError *error) {
+    MotusStatus status = check_take(ring, stream ? d_output : NULL, 0, error);
+    if (status) return status;
+    *d_output = ring->slot[ring->taken++ % ring->slots].d_out;
+    *stream = ring->work;
     return MOTUS_OK;
 }
 

@@ -1,0 +1,55 @@
+// Pictures from host memory through a job on a CUDA device, and back, several under way at once; and device memory for callers who use no CUDA
+// themselves.
+//
+// All calls concern the current device. `error` (may be NULL) gets CUDA's own words. A build without CUDA has these functions too; they return
+// MOTUS_ERR_UNSUPPORTED.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef MOTUS_UPLOAD_H
+#define MOTUS_UPLOAD_H
+
+#include <stddef.h>
+
+#include "motus/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Device memory, and a copy inside it in the order of `stream` (a cudaStream_t, NULL: the default stream).
+MOTUS_API MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error);
+MOTUS_API void motus_cuda_free(void *memory); // accepts NULL
+MOTUS_API MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error);
+
+// A ring of slots, each a pinned and a device buffer for a picture's input and output. Uploads, jobs and downloads run on three streams, so that
+// the upload of one picture, the job of the one before and the download of the one before that overlap.
+//
+//     for (n = 0; n < pictures + slots; n++) {
+//         if (n >= slots) motus_cuda_ring_take(ring, &result, error), use(result);
+//         if (n < pictures) motus_cuda_ring_input(ring, &input, error), fill(input), motus_cuda_ring_submit(ring, job, opaque, error);
+//     }
+typedef struct MotusCudaRing MotusCudaRing;
+
+// Launches one picture's work on `stream`: d_in holds the picture, d_out takes the result.
+typedef MotusStatus MotusCudaJob(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error);
+
+// slots 2..16; in_bytes and out_bytes of one picture, > 0.
+MOTUS_API MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, MotusError *error);
+// The same for results that stay on the device: nothing is downloaded, and motus_cuda_ring_take_device takes in place of motus_cuda_ring_take.
+MOTUS_API MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
+                                                  MotusError *error);
+// Pinned memory for the next picture. MOTUS_ERR_STATE: every slot is taken; take a result first.
+MOTUS_API MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, MotusError *error);
+// Sends it on its way. The job is called before the function returns.
+MOTUS_API MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque, MotusError *error);
+// Waits for the oldest picture; its pinned output is valid until the slot's next submit. MOTUS_END: none is under way.
+MOTUS_API MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, MotusError *error);
+// Hands out the oldest picture's result without waiting: device memory, made on *stream (a cudaStream_t of the ring), on which later jobs follow.
+// Work that the caller puts on *stream before the slot's next submit reads it in time. MOTUS_END: none is under way.
+MOTUS_API MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output, void **stream, MotusError *error);
+// Waits for what is under way.
+MOTUS_API void motus_cuda_ring_close(MotusCudaRing **ring);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
