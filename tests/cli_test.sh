@@ -362,6 +362,21 @@ other_commands() {
     ok 'bench me' "$json" b.json cpu full.fps_median quarter.fps_best full.mb_points_per_second
     "$motus" bench encode --size 64x48 --frames 3 --runs 2 --json >b.json 2>err
     ok 'bench encode' "$json" b.json encode.fps_median encode.fps_best kbps
+    bench_seeds
+}
+
+# OpenCV's results must be near ours (equalization rounds otherwise): a time of another job would be no comparison.
+bench_seeds() {
+    "$motus" bench seeds --quick --json >b.json 2>err
+    ok 'bench seeds' "$json" b.json cpu rows.0.scalar_ms rows.10.cores_ms
+    if [ "$("$json" b.json opencv)" = null ]; then
+        ok 'no row of OpenCV without it' bash -c '! grep -q opencv_ b.json'
+        ok 'and the table says so' grep -qx 'opencv   not in this build' <("$motus" bench seeds --quick 2>err)
+    else
+        ok "OpenCV's times" "$json" b.json rows.{0,1,6,7,8}.opencv_ms rows.{0,1,6,7,8}.opencv_cores_ms
+        # shellcheck disable=SC2016
+        ok "OpenCV's results" awk '/opencv_distance/ && $2 + 0 >= 0.7 {exit 1}' b.json
+    fi
 }
 
 "$motus" synth in.y4m --size 64x48 --frames 12 --pan 1.5,-0.25 --objects 1 || exit 1

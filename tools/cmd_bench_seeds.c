@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "tools/cmd.h"
 #include "tools/options.h"
+#include "tools/peers_opencv.h"
 #include "tools/seeds.h"
 #include "tools/system.h"
 
@@ -21,7 +22,8 @@ static const char about[] =
     "  one by one the same without overlap                        kernel    CUDA alone, data in device memory\n"
     "  GB/s, %    bytes that the job must move over the kernel's time; share of a device copy in the same run\n"
     "  same       CPU's and CUDA's results are equal, byte for byte\n"
-    "NPP's histogram and look-up table are timed beside equalization where they are installed.\n";
+    "NPP's histogram and look-up table are timed beside equalization where they are installed. OpenCV's functions, on one\n"
+    "thread and on all cores, stand at the ends of their rows in a build with -DMOTUS_OPENCV=ON (docs/bench.md).\n";
 
 // What is measured, document by document.
 static const struct {
@@ -67,19 +69,27 @@ typedef struct Row {
     MotusSeed seed;
     double scalar, simd, cores;
     MotusSeedTime stream, serial, kernel, npp;
-    int same; // -1: not compared
+    double opencv, opencv_cores, opencv_distance; // distance: of its result from ours, mean over the samples
+    int same;                                     // -1: not compared
 } Row;
 
 typedef struct Buffers {
-    uint8_t *in, *out, *device_out, *scratch;
+    uint8_t *in, *out, *other_out, *scratch;
 } Buffers;
 
-// The best of three, or of what fits in a second.
-static double time_cpu(const MotusSeed *s, const Buffers *b, MotusExec exec) {
+enum Who { MOTUS, OPENCV };
+
+static MotusStatus run_once(enum Who who, const MotusSeed *s, const Buffers *b, const MotusExec *exec) {
+    return who == OPENCV ? motus_opencv_run(s, b->in, b->other_out, b->scratch, exec->threads)
+                         : motus_seed_run(s, b->in, b->out, b->scratch, exec);
+}
+
+// The best of three, or of what fits in a second; 0: there is no such function.
+static double time_cpu(enum Who who, const MotusSeed *s, const Buffers *b, MotusExec exec) {
     double best = 1e9, begin = motus_seconds();
     for (int i = 0; i < 3 && (i < 1 || motus_seconds() - begin < 1); i++) {
         double start = motus_seconds();
-        motus_seed_run(s, b->in, b->out, b->scratch, &exec);
+        if (run_once(who, s, b, &exec)) return 0;
         double seconds = motus_seconds() - start;
         best = seconds < best ? seconds : best;
     }
@@ -89,7 +99,7 @@ static double time_cpu(const MotusSeed *s, const Buffers *b, MotusExec exec) {
 static void free_buffers(Buffers *b) {
     motus_free(b->in);
     motus_free(b->out);
-    motus_free(b->device_out);
+    motus_free(b->other_out);
     motus_free(b->scratch);
 }
 
@@ -97,21 +107,26 @@ static MotusStatus measure(Row *row, int device, int threads, MotusError *error)
     const MotusSeed *s = &row->seed;
     Buffers b = {motus_alloc(s->in_bytes, 1), motus_alloc(s->out_bytes, 1), motus_alloc(s->out_bytes, 1),
                  motus_alloc(s->scratch_bytes, 1)};
-    if (!b.in || !b.out || !b.device_out || !b.scratch) {
+    if (!b.in || !b.out || !b.other_out || !b.scratch) {
         free_buffers(&b);
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     }
     motus_seed_fill(s, b.in);
-    row->scalar = time_cpu(s, &b, (MotusExec){1, 1});
-    row->simd = time_cpu(s, &b, (MotusExec){1, 0});
-    row->cores = time_cpu(s, &b, (MotusExec){threads, 0});
+    row->scalar = time_cpu(MOTUS, s, &b, (MotusExec){1, 1});
+    row->simd = time_cpu(MOTUS, s, &b, (MotusExec){1, 0});
+    row->cores = time_cpu(MOTUS, s, &b, (MotusExec){threads, 0});
+    row->opencv = time_cpu(OPENCV, s, &b, (MotusExec){1, 0});
+    if (row->opencv > 0) {
+        row->opencv_cores = time_cpu(OPENCV, s, &b, (MotusExec){motus_cpu_threads(threads), 0});
+        row->opencv_distance = motus_seed_distance(s, b.out, b.other_out);
+    }
     row->same = -1;
     MotusStatus status = MOTUS_OK;
     if (device) {
-        status = motus_seed_time_stream(s, b.in, b.device_out, 0, &row->serial, error);
-        if (!status) status = motus_seed_time_stream(s, b.in, b.device_out, 1, &row->stream, error);
+        status = motus_seed_time_stream(s, b.in, b.other_out, 0, &row->serial, error);
+        if (!status) status = motus_seed_time_stream(s, b.in, b.other_out, 1, &row->stream, error);
         if (!status) status = motus_seed_time_kernel(s, b.in, &row->kernel, error);
-        if (!status) row->same = motus_seed_same(s, b.out, b.device_out);
+        if (!status) row->same = motus_seed_same(s, b.out, b.other_out);
         MotusError why = {0};
         if (!status && s->kind == SEED_EQUALIZE && motus_seed_time_npp(s, b.in, &row->npp, &why)) motus_warn("%s", why.text);
     }
@@ -130,6 +145,7 @@ static void print_row(const Row *r, double copy) {
                1e3 * r->serial.median, 1e3 * r->kernel.median, 1e-9 * rate, 100 * rate / copy, r->same ? "same" : "DIFFERENT");
         if (r->npp.median > 0) printf("  NPP %.4f", 1e3 * r->npp.median);
     }
+    if (r->opencv > 0) printf("  OpenCV %.2f %.2f", 1e3 * r->opencv, 1e3 * r->opencv_cores);
     printf("\n");
     fflush(stdout);
 }
@@ -151,6 +167,11 @@ static void add_row(cJSON *rows, const Row *r) {
         cJSON_AddBoolToObject(o, "same", r->same > 0);
     }
     if (r->npp.median > 0) cJSON_AddNumberToObject(o, "npp_ms", 1e3 * r->npp.median);
+    if (r->opencv > 0) {
+        cJSON_AddNumberToObject(o, "opencv_ms", 1e3 * r->opencv);
+        cJSON_AddNumberToObject(o, "opencv_cores_ms", 1e3 * r->opencv_cores);
+        cJSON_AddNumberToObject(o, "opencv_distance", r->opencv_distance);
+    }
     cJSON_AddItemToArray(rows, o);
 }
 
@@ -166,11 +187,14 @@ static MotusStatus run(const SeedsOptions *o, cJSON *report, MotusError *error) 
     cJSON_AddNumberToObject(report, "device_copy_gbps", 1e-9 * copy);
     cJSON_AddNumberToObject(report, "upload_gbps", 1e-9 * up);
     cJSON_AddNumberToObject(report, "download_gbps", 1e-9 * down);
+    const char *opencv = motus_opencv_version();
+    cJSON_AddItemToObject(report, "opencv", opencv ? cJSON_CreateString(opencv) : cJSON_CreateNull());
     cJSON *rows = cJSON_AddArrayToObject(report, "rows");
     if (!o->json) {
         printf("machine  %s, %s, %d threads\n", cpu, motus_cpu_instructions(), motus_cpu_threads(o->threads));
         printf(device ? "copies   device %.0f GB/s (read + written), up %.1f, down %.1f GB/s, pinned\n" : "device   none\n",
                1e-9 * copy, 1e-9 * up, 1e-9 * down);
+        printf("opencv   %s\n", opencv ? opencv : "not in this build");
         printf("  %-20s %-10s %8s %8s %8s %8s %7s %8s %8s %6s %5s\n", "job", "size", "scalar", "simd", "cores", "in+out", "x",
                "1 by 1", "kernel", "GB/s", "%");
     }

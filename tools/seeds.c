@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/seeds.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -15,19 +16,21 @@ const char *motus_seed_name(MotusSeedKind kind) {
     return (unsigned)kind < SEED_KINDS ? names[kind] : "?";
 }
 
-static MotusPlane plane_at(const void *data, int width, int height) {
+static int is_rgb(const MotusSeed *s) { return s->kind == SEED_KEY_RGB || s->kind == SEED_KEY_RGB_SOFT; }
+
+MotusPlane motus_seed_plane(const void *data, int width, int height) {
     return (MotusPlane){(uint8_t *)(uintptr_t)data, round_up(width, 16), width, height};
 }
 
 static size_t plane_bytes(int width, int height) { return (size_t)round_up(width, 16) * (size_t)height; }
 
-static MotusCoefs coefs_at(const MotusSeed *s, const void *data) {
+MotusCoefs motus_seed_coefs(const MotusSeed *s, const void *data) {
     int width = round_up(s->width, 8), height = round_up(s->height, 8);
     return (MotusCoefs){(int16_t *)(uintptr_t)data, round_up(2 * width, 16), width, height};
 }
 
 static size_t coefs_bytes(const MotusSeed *s) {
-    MotusCoefs c = coefs_at(s, NULL);
+    MotusCoefs c = motus_seed_coefs(s, NULL);
     return (size_t)c.stride * (size_t)c.height;
 }
 
@@ -35,7 +38,7 @@ static MotusFrame frame_at(const MotusSeed *s, const void *data) {
     MotusFrame f = {.width = s->width, .height = s->height};
     const uint8_t *p = data;
     for (int k = 0; k < 3; k++) {
-        f.plane[k] = plane_at(p, k ? (s->width + 1) / 2 : s->width, k ? (s->height + 1) / 2 : s->height);
+        f.plane[k] = motus_seed_plane(p, k ? (s->width + 1) / 2 : s->width, k ? (s->height + 1) / 2 : s->height);
         p += plane_bytes(f.plane[k].width, f.plane[k].height);
     }
     return f;
@@ -104,7 +107,7 @@ MotusEqualizeConfig motus_seed_equalize_config(MotusSeedKind kind) {
 static MotusStatus equalize(const MotusSeed *s, const void *in, void *out, const MotusExec *exec) {
     MotusEqualizer *equalizer;
     MotusEqualizeConfig config = motus_seed_equalize_config(s->kind);
-    MotusPlane src = plane_at(in, s->width, s->height), dst = plane_at(out, s->width, s->height);
+    MotusPlane src = motus_seed_plane(in, s->width, s->height), dst = motus_seed_plane(out, s->width, s->height);
     MotusStatus status = motus_equalizer_open(&equalizer, &config, s->width, s->height);
     if (!status) status = motus_equalizer_run(equalizer, &dst, &src, exec);
     motus_equalizer_close(&equalizer);
@@ -112,8 +115,8 @@ static MotusStatus equalize(const MotusSeed *s, const void *in, void *out, const
 }
 
 MotusStatus motus_seed_run(const MotusSeed *s, const void *in, void *out, void *scratch, const MotusExec *exec) {
-    MotusPlane src = plane_at(in, s->width, s->height), dst = plane_at(out, s->width, s->height);
-    MotusCoefs from = coefs_at(s, in), to = coefs_at(s, out), between = coefs_at(s, scratch);
+    MotusPlane src = motus_seed_plane(in, s->width, s->height), dst = motus_seed_plane(out, s->width, s->height);
+    MotusCoefs from = motus_seed_coefs(s, in), to = motus_seed_coefs(s, out), between = motus_seed_coefs(s, scratch);
     MotusStatus status = MOTUS_OK;
     switch (s->kind) {
     case SEED_DCT:
@@ -130,7 +133,8 @@ MotusStatus motus_seed_run(const MotusSeed *s, const void *in, void *out, void *
         return equalize(s, in, out, exec);
     case SEED_KEY_RGB:
     case SEED_KEY_RGB_SOFT: {
-        MotusPlane fg = plane_at(in, 3 * s->width, s->height), bg = fg, mix = plane_at(out, 3 * s->width, s->height);
+        MotusPlane fg = motus_seed_plane(in, 3 * s->width, s->height), bg = fg,
+                   mix = motus_seed_plane(out, 3 * s->width, s->height);
         bg.data += s->in_bytes / 2;
         return motus_key_rgb24(&mix, &fg, &bg, &s->key, exec);
     }
@@ -153,8 +157,8 @@ MotusStatus motus_seed_run(const MotusSeed *s, const void *in, void *out, void *
 
 MotusStatus motus_seed_launch(const MotusSeed *s, const void *in, void *out, void *scratch, MotusCudaEqualizer *equalizer,
                               void *stream, MotusError *error) {
-    MotusPlane src = plane_at(in, s->width, s->height), dst = plane_at(out, s->width, s->height);
-    MotusCoefs from = coefs_at(s, in), to = coefs_at(s, out), between = coefs_at(s, scratch);
+    MotusPlane src = motus_seed_plane(in, s->width, s->height), dst = motus_seed_plane(out, s->width, s->height);
+    MotusCoefs from = motus_seed_coefs(s, in), to = motus_seed_coefs(s, out), between = motus_seed_coefs(s, scratch);
     MotusStatus status = MOTUS_OK;
     switch (s->kind) {
     case SEED_DCT:
@@ -171,7 +175,8 @@ MotusStatus motus_seed_launch(const MotusSeed *s, const void *in, void *out, voi
         return motus_cuda_equalizer_run(equalizer, &dst, &src, stream, error);
     case SEED_KEY_RGB:
     case SEED_KEY_RGB_SOFT: {
-        MotusPlane fg = plane_at(in, 3 * s->width, s->height), bg = fg, mix = plane_at(out, 3 * s->width, s->height);
+        MotusPlane fg = motus_seed_plane(in, 3 * s->width, s->height), bg = fg,
+                   mix = motus_seed_plane(out, 3 * s->width, s->height);
         bg.data += s->in_bytes / 2;
         return motus_cuda_key_rgb24(&mix, &fg, &bg, &s->key, stream, error);
     }
@@ -205,8 +210,7 @@ static void fill_samples(uint8_t *p, size_t n, size_t row) {
 
 void motus_seed_fill(const MotusSeed *s, void *in) {
     if (s->kind != SEED_IDCT && s->kind != SEED_IWAVELET) {
-        fill_samples(in, s->in_bytes,
-                     (size_t)(s->kind == SEED_KEY_RGB || s->kind == SEED_KEY_RGB_SOFT ? 3 * s->width : s->width));
+        fill_samples(in, s->in_bytes, (size_t)(is_rgb(s) ? 3 * s->width : s->width));
         return;
     }
     MotusSeed forward;
@@ -231,9 +235,18 @@ int motus_seed_same(const MotusSeed *s, const void *a, const void *b) {
         return same_planes(&f.plane[0], &g.plane[0]) && same_planes(&f.plane[1], &g.plane[1]) &&
                same_planes(&f.plane[2], &g.plane[2]);
     }
-    if (s->out_bytes != plane_bytes(s->width, s->height) && s->kind != SEED_KEY_RGB && s->kind != SEED_KEY_RGB_SOFT)
-        return !memcmp(a, b, s->out_bytes);
-    int width = s->kind == SEED_KEY_RGB || s->kind == SEED_KEY_RGB_SOFT ? 3 * s->width : s->width;
-    MotusPlane p = plane_at(a, width, s->height), q = plane_at(b, width, s->height);
+    if (s->out_bytes != plane_bytes(s->width, s->height) && !is_rgb(s)) return !memcmp(a, b, s->out_bytes);
+    const int width = is_rgb(s) ? 3 * s->width : s->width;
+    MotusPlane p = motus_seed_plane(a, width, s->height), q = motus_seed_plane(b, width, s->height);
     return same_planes(&p, &q);
+}
+
+double motus_seed_distance(const MotusSeed *s, const void *a, const void *b) {
+    const int levels = s->kind == SEED_DCT || s->kind == SEED_DCT_INTEGER, width = is_rgb(s) ? 3 * s->width : s->width;
+    const ptrdiff_t stride = levels ? motus_seed_coefs(s, a).stride : motus_seed_plane(a, width, s->height).stride;
+    const uint8_t *p = a, *q = b;
+    double sum = 0;
+    for (int y = 0; y < s->height; y++, p += stride, q += stride)
+        for (int x = 0; x < width; x++) sum += levels ? abs(((const int16_t *)p)[x] - ((const int16_t *)q)[x]) : abs(p[x] - q[x]);
+    return sum / ((double)width * s->height);
 }

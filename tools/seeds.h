@@ -40,11 +40,18 @@ typedef struct MotusSeed {
 const char *motus_seed_name(MotusSeedKind kind);
 void motus_seed_init(MotusSeed *seed, MotusSeedKind kind, int width, int height);
 
+// Samples (RGB24: width is three times the picture's) and quantized levels as they lie in a job's buffers.
+MotusPlane motus_seed_plane(const void *data, int width, int height);
+MotusCoefs motus_seed_coefs(const MotusSeed *seed, const void *data);
+
 // The job on the CPU; scratch: scratch_bytes.
 MotusStatus motus_seed_run(const MotusSeed *seed, const void *in, void *out, void *scratch, const MotusExec *exec);
 
 // Whether two outputs hold the same picture (bytes between a row's end and its stride do not count).
 int motus_seed_same(const MotusSeed *seed, const void *a, const void *b);
+
+// Mean absolute difference of two outputs' samples or levels; for kinds that leave either.
+double motus_seed_distance(const MotusSeed *seed, const void *a, const void *b);
 
 // The job on device memory. equalizer: open for the kinds that need one, else NULL.
 MotusStatus motus_seed_launch(const MotusSeed *seed, const void *in, void *out, void *scratch, MotusCudaEqualizer *equalizer,
