@@ -9,6 +9,7 @@
 #include "common/int_core.h"
 #include "encoder/deblock.h"
 #include "encoder/headers.h"
+#include "encoder/intake.h"
 #include "encoder/picture.h"
 #include "encoder/rd_core.h"
 #include "encoder/slice.h"
@@ -33,8 +34,10 @@ struct MotusEncoder {
     MotusMv *centre, *last_mv; // per MB: search centres; the last P picture's vectors
     int has_last_mv;
     MotusRefLuma ref_luma;
-    MotusFrame *src, *rec, *ref; // whole MBs
-    MotusFrame *visible;         // rec, cropped, for the receiver
+    MotusIntake intake;
+    MotusError intake_error; // of the last frame, when it could not be brought in
+    MotusFrame *rec, *ref;   // whole MBs
+    MotusFrame *visible;     // rec, cropped, for the receiver
 
     uint8_t *rbsp, *stream;
     size_t rbsp_capacity;
@@ -99,15 +102,19 @@ static MotusStatus write_headers(MotusEncoder *enc) {
     return bits.overflow ? MOTUS_ERR_STATE : MOTUS_OK;
 }
 
-static MotusStatus open_search(MotusEncoder *enc) {
+static MotusStatus open_search(MotusEncoder *enc, MotusError *error) {
+    MotusError cause = {0};
     MotusMeConfig me = motus_me_config_default(enc->mb_width * 16, enc->mb_height * 16);
     me.range = enc->config.range;
     me.subpel = enc->config.subpel;
     me.modes = enc->config.partitions;
     me.threads = enc->config.threads;
     me.backend = enc->config.backend;
+    me.error = &cause;
     MotusStatus status = motus_me_open(&enc->me, &me);
-    return status ? status : motus_field_alloc(&enc->field, me.width, me.height);
+    if (status) return motus_fail(error, status, "%s", cause.text[0] ? cause.text : motus_status_text(status));
+    status = motus_field_alloc(&enc->field, me.width, me.height);
+    return status ? motus_fail(error, status, "%s", motus_status_text(status)) : MOTUS_OK;
 }
 
 static MotusStatus alloc_buffers(MotusEncoder *enc) {
@@ -120,7 +127,9 @@ static MotusStatus alloc_buffers(MotusEncoder *enc) {
     enc->mvs = motus_alloc(16 * n, sizeof *enc->mvs);
     if (!enc->rbsp || !enc->stream || !enc->centre || !enc->last_mv || !enc->mvs) return MOTUS_ERR_MEMORY;
     MotusStatus status = motus_work_alloc(&enc->work, enc->mb_width, enc->mb_height, motus_cpu_threads(enc->config.threads));
-    if (!status) status = motus_frame_alloc(&enc->src, 16 * enc->mb_width, 16 * enc->mb_height);
+    if (!status)
+        status = motus_intake_open(&enc->intake, enc->config.width, enc->config.height,
+                                   motus_me_backend(enc->me) == MOTUS_BACKEND_CUDA);
     if (!status) status = motus_ref_luma_alloc(&enc->ref_luma, 16 * enc->mb_width, 16 * enc->mb_height);
     return status;
 }
@@ -145,7 +154,7 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
                                             .pic_init_qp = 26,
                                             .deblock = config->deblock};
     status = choose_level(enc, error);
-    if (!status && (status = open_search(enc)) != MOTUS_OK) motus_fail(error, status, "%s", motus_status_text(status));
+    if (!status) status = open_search(enc, error);
     if (!status && (status = alloc_buffers(enc)) != MOTUS_OK) motus_fail(error, status, "%s", motus_status_text(status));
     if (!status) status = write_headers(enc);
     if (status) {
@@ -161,14 +170,14 @@ static int centre_limit(int reach, int range) { return motus_clip(0, MOTUS_MAX_C
 
 static MotusStatus search(MotusEncoder *enc, const MotusCoding *coding) {
     const MotusEncoderConfig *c = &enc->config;
-    const MotusPlane *luma = &enc->src->plane[0];
+    const MotusPlane *luma = &enc->intake.whole->plane[0], *on_device = &enc->intake.device_luma;
     motus_ref_luma_build(&enc->ref_luma, &enc->ref->plane[0], c->subpel != MOTUS_SUBPEL_FULL, enc->work.threads);
     MotusStatus status =
         motus_me_predict_centres(enc->me, luma, &enc->ref_luma, enc->has_last_mv ? enc->last_mv : NULL, coding->lambda_q8,
                                  MOTUS_MAX_CENTRE, centre_limit(enc->sequence.level->max_mv_y, c->range), enc->centre);
     if (status) return status;
     MotusMeHints hints = {.centre = enc->centre, .predictor = enc->centre, .lambda_q8 = coding->lambda_q8};
-    return motus_me_search_prepared(enc->me, luma, &enc->ref_luma, &hints, enc->field);
+    return motus_me_search_prepared(enc->me, luma, on_device->data ? on_device : NULL, &enc->ref_luma, &hints, enc->field);
 }
 
 static MotusStatus code_p(MotusEncoder *enc, const MotusCoding *coding) {
@@ -186,9 +195,6 @@ static MotusStatus code_p(MotusEncoder *enc, const MotusCoding *coding) {
                         .max_mv_y = level->max_mv_y * 4};
     motus_code_p_picture(&enc->work, &inter, enc->config.rounds);
     motus_settle_skips(&enc->work);
-    for (int i = 0; i < enc->work.n_mb; i++)
-        enc->last_mv[i] = motus_mb_is_intra(&enc->work.mb[i]) ? enc->field->mv[MOTUS_BLOCK_16x16][i] : enc->work.mb[i].mv[0];
-    enc->has_last_mv = 1;
     return MOTUS_OK;
 }
 
@@ -208,7 +214,7 @@ static MotusStatus write_picture(MotusEncoder *enc, int idr, int qp, MotusPictur
     MotusSliceSettings slice = {.idr = idr,
                                 .idr_pic_id = (int)(enc->idr_pic_id & 0xFFFF),
                                 .p_slice = !idr,
-                                .frame_num = enc->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
+                                .frame_num = idr ? 0 : enc->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
                                 .qp = qp,
                                 .deblock = enc->config.deblock};
     motus_bits_init(&bits, enc->rbsp, enc->rbsp_capacity);
@@ -222,60 +228,57 @@ static MotusStatus write_picture(MotusEncoder *enc, int idr, int qp, MotusPictur
     return MOTUS_OK;
 }
 
-static void release_frame(void *opaque) {
-    MotusFrame *frame = opaque;
-    motus_frame_unref(&frame);
-}
-
 // Hands out the reconstruction at the visible size, and measures it.
-static MotusStatus show(MotusEncoder *enc, const MotusFrame *frame, MotusPictureStats *stats) {
-    uint8_t *data[3];
-    ptrdiff_t stride[3];
-    for (int p = 0; p < 3; p++) {
-        data[p] = enc->rec->plane[p].data;
-        stride[p] = enc->rec->plane[p].stride;
-    }
+static MotusStatus show(MotusEncoder *enc, MotusPictureStats *stats) {
+    const MotusFrame *source = enc->intake.visible;
     motus_frame_unref(&enc->visible);
-    MotusStatus status = motus_frame_wrap(&enc->visible, frame->width, frame->height, data, stride, release_frame, enc->rec);
+    MotusStatus status = motus_frame_crop(&enc->visible, enc->rec, source->width, source->height);
     if (status) return status;
-    motus_frame_ref(enc->rec);
     enc->visible->number = enc->n_coded;
-    for (int p = 0; p < 3; p++)
-        stats->ssd[p] = motus_plane_ssd(&frame->plane[p], &enc->visible->plane[p], frame->plane[p].width, frame->plane[p].height);
+    for (int p = 0; p < 3; p++) {
+        const MotusPlane *plane = &source->plane[p];
+        stats->ssd[p] = motus_plane_ssd(plane, &enc->visible->plane[p], plane->width, plane->height);
+    }
     return MOTUS_OK;
 }
 
-static MotusStatus encode(MotusEncoder *enc, const MotusFrame *frame) {
+static void keep_vectors(MotusEncoder *enc) {
+    for (int i = 0; i < enc->work.n_mb; i++)
+        enc->last_mv[i] = motus_mb_is_intra(&enc->work.mb[i]) ? enc->field->mv[MOTUS_BLOCK_16x16][i] : enc->work.mb[i].mv[0];
+}
+
+// The frame that was taken in. After a failure the encoder is as it was before.
+static MotusStatus encode(MotusEncoder *enc) {
     const MotusEncoderConfig *c = &enc->config;
     int idr = enc->n_coded == 0 || (c->keyint && enc->since_idr == (uint32_t)c->keyint);
     int qp = idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
-    MotusPictureStats *stats = &enc->picture.stats;
+    MotusPicture *pic = &enc->picture;
     MotusCoding coding = motus_coding(qp, !idr, 0);
-    *stats = (MotusPictureStats){0};
-    if (idr) enc->since_idr = 0, enc->has_last_mv = 0;
+    pic->stats = (MotusPictureStats){0};
 
-    MotusStatus status = motus_frame_copy_padded(enc->src, frame);
-    if (!status) status = motus_frame_alloc(&enc->rec, 16 * enc->mb_width, 16 * enc->mb_height);
+    MotusStatus status = motus_frame_alloc(&enc->rec, 16 * enc->mb_width, 16 * enc->mb_height);
     if (status) return status;
-    enc->work.src = enc->src;
+    enc->work.src = enc->intake.whole;
     enc->work.rec = enc->rec;
     if (idr)
         motus_code_i_picture(&enc->work, &coding);
     else if ((status = code_p(enc, &coding)) != MOTUS_OK)
         return status;
-    if ((status = write_picture(enc, idr, qp, stats)) != MOTUS_OK) return status;
+    if ((status = write_picture(enc, idr, qp, &pic->stats)) != MOTUS_OK) return status;
     if (c->deblock) motus_deblock_picture(enc->rec, enc->work.mb, enc->mb_width, enc->mb_height, enc->work.threads);
-    if ((status = show(enc, frame, stats)) != MOTUS_OK) return status;
+    if ((status = show(enc, &pic->stats)) != MOTUS_OK) return status;
 
-    MotusPicture *pic = &enc->picture;
     pic->number = enc->n_coded++;
     pic->is_idr = idr;
     pic->type = idr ? 'I' : 'P';
     pic->qp = qp;
     pic->recon = enc->visible;
+    pic->source = enc->intake.visible;
     pic->mvs = enc->mvs;
     pic->n_mvs = motus_list_mvs(&enc->work, enc->mvs);
-    enc->since_idr++;
+    enc->has_last_mv = !idr;
+    if (!idr) keep_vectors(enc);
+    enc->since_idr = idr ? 1 : enc->since_idr + 1;
     enc->idr_pic_id += (uint32_t)idr;
     motus_frame_unref(&enc->ref);
     enc->ref = enc->rec;
@@ -283,7 +286,8 @@ static MotusStatus encode(MotusEncoder *enc, const MotusFrame *frame) {
     return MOTUS_OK;
 }
 
-MotusStatus motus_encoder_send(MotusEncoder *enc, MotusFrame *frame) {
+// Takes in and encodes a frame of host memory, or (on_device) one that was made on `stream`.
+static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_device, void *stream) {
     if (!enc) return MOTUS_ERR_ARGUMENT;
     if (enc->state != WANTS_FRAME) return MOTUS_ERR_STATE;
     if (!frame) {
@@ -291,12 +295,23 @@ MotusStatus motus_encoder_send(MotusEncoder *enc, MotusFrame *frame) {
         return MOTUS_OK;
     }
     if (frame->width != enc->config.width || frame->height != enc->config.height) return MOTUS_ERR_ARGUMENT;
-    MotusStatus status = encode(enc, frame);
+    MotusError cause = {0};
+    MotusStatus status =
+        on_device ? motus_intake_device(&enc->intake, frame, stream, &cause) : motus_intake_host(&enc->intake, frame);
+    enc->intake_error = cause;
+    if (!status) status = encode(enc);
     if (status)
         motus_frame_unref(&enc->rec);
     else
         enc->state = HAS_PICTURE;
     return status;
+}
+
+MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame) { return send(enc, frame, 0, NULL); }
+
+MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream) {
+    if (enc && frame && enc->config.backend == MOTUS_BACKEND_CPU) return MOTUS_ERR_UNSUPPORTED;
+    return send(enc, frame, 1, stream);
 }
 
 MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPicture *picture) {
@@ -315,6 +330,10 @@ const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *size) {
 
 int motus_encoder_level(const MotusEncoder *enc) { return enc->sequence.level->level_idc; }
 
+const MotusError *motus_encoder_error(const MotusEncoder *enc) {
+    return enc->intake_error.text[0] ? &enc->intake_error : motus_me_error(enc->me);
+}
+
 MotusBackend motus_encoder_backend(const MotusEncoder *enc) { return motus_me_backend(enc->me); }
 
 void motus_encoder_close(MotusEncoder **out) {
@@ -325,7 +344,7 @@ void motus_encoder_close(MotusEncoder **out) {
     motus_work_free(&enc->work);
     motus_ref_luma_free(&enc->ref_luma);
     motus_frame_unref(&enc->visible);
-    motus_frame_unref(&enc->src);
+    motus_intake_close(&enc->intake);
     motus_frame_unref(&enc->rec);
     motus_frame_unref(&enc->ref);
     motus_free(enc->rbsp);

@@ -45,7 +45,7 @@ MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
     if (!me || !valid_job(me, job)) return MOTUS_ERR_ARGUMENT;
     if (me->submitted - me->received >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
     if (!job->ref && !me->submitted) return MOTUS_ERR_STATE;
-    MotusStatus status = me->cuda ? motus_me_cuda_submit(me->cuda, job, &me->error) : work_now(me, job);
+    MotusStatus status = me->cuda ? motus_me_cuda_submit(me->cuda, job, job->memory, &me->error) : work_now(me, job);
     if (status == MOTUS_OK) me->submitted++;
     return status;
 }

@@ -61,6 +61,7 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     if (status == MOTUS_OK) status = motus_coarse_alloc(&me->coarse, width / 16, height / 16);
     if (!me->scratch || !me->cur.data) status = MOTUS_ERR_MEMORY;
     if (status == MOTUS_OK && backend == MOTUS_BACKEND_CUDA) status = open_cuda(me);
+    me->config.error = NULL; // the caller's, for this call
     if (status != MOTUS_OK) motus_me_close(&me);
     *out = me;
     return status;
@@ -123,12 +124,13 @@ int motus_me_valid_hints(const MotusMeHints *hints, int n_mb) {
     return 1;
 }
 
-// One picture from start to end. A device that fails is given up where the caller left the choice: then me->cuda is NULL afterwards.
-static MotusStatus search_cuda(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
-                               MotusField *field) {
-    MotusMeJob job = {.cur = cur, .ref = ref, .memory = MOTUS_MEMORY_HOST, .hints = hints, .field = field};
+// One picture from start to end; `memory` is where cur lies, ref is host memory. A device that fails is given up where the caller left the choice:
+// then me->cuda is NULL afterwards.
+static MotusStatus search_cuda(MotusMe *me, const MotusPlane *cur, MotusMemory memory, const MotusPlane *ref,
+                               const MotusMeHints *hints, MotusField *field) {
+    MotusMeJob job = {.cur = cur, .ref = ref, .memory = memory, .hints = hints, .field = field};
     if (me->submitted != me->received) return MOTUS_ERR_STATE;
-    MotusStatus status = motus_me_cuda_submit(me->cuda, &job, &me->error);
+    MotusStatus status = motus_me_cuda_submit(me->cuda, &job, MOTUS_MEMORY_HOST, &me->error);
     if (status == MOTUS_OK) status = motus_me_cuda_receive(me->cuda, NULL, &me->error);
     if (status < 0 && me->config.backend == MOTUS_BACKEND_AUTO) {
         motus_me_cuda_close(&me->cuda);
@@ -137,8 +139,8 @@ static MotusStatus search_cuda(MotusMe *me, const MotusPlane *cur, const MotusPl
     return status;
 }
 
-MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
-                                     MotusField *field) {
+MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusPlane *device_cur, const MotusRefLuma *ref,
+                                     const MotusMeHints *hints, MotusField *field) {
     if (!me || !cur || !ref || !field || !cur->data) return MOTUS_ERR_ARGUMENT;
     if (cur->width != me->ref.width || cur->height != me->ref.height) return MOTUS_ERR_ARGUMENT;
     if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
@@ -146,7 +148,8 @@ MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const M
     if (!motus_me_valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
     if (me->cuda && cur->width == me->config.width && cur->height == me->config.height) {
         MotusPlane plane = {ref->plane[0], ref->stride, ref->width, ref->height};
-        MotusStatus status = search_cuda(me, cur, &plane, hints, field);
+        MotusMemory memory = device_cur ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
+        MotusStatus status = search_cuda(me, device_cur ? device_cur : cur, memory, &plane, hints, field);
         if (me->cuda) return status;
     }
 #pragma omp parallel for num_threads(me->threads) schedule(dynamic)
@@ -180,11 +183,11 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
     if (me->cuda) {
         if (!field || !motus_me_same_size(field, width, height) || !motus_me_valid_hints(hints, field->n_mb))
             return MOTUS_ERR_ARGUMENT;
-        MotusStatus status = search_cuda(me, cur, ref, hints, field);
+        MotusStatus status = search_cuda(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
         if (me->cuda) return status;
     }
     motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, me->threads);
     int whole = width == me->cur.width && height == me->cur.height;
     if (!whole) fill_up(me, cur);
-    return motus_me_search_prepared(me, whole ? cur : &me->cur, &me->ref, hints, field);
+    return motus_me_search_prepared(me, whole ? cur : &me->cur, NULL, &me->ref, hints, field);
 }

@@ -151,9 +151,9 @@ MotusStatus wait_before(MotusMeCuda *m, Slot *s, Slot *next, const MotusMeJob *j
     return status ? status : check(m, cudaStreamWaitEvent(s->stream, s->uploaded, 0), "wait", error);
 }
 
-MotusStatus bring_reference(MotusMeCuda *m, Slot *s, const Slot *before, const MotusMeJob *job, MotusSearchPicture *p,
-                            MotusError *error) {
-    if (job->ref) return bring(m, s, job->ref, job->memory, m->layout.ref, &p->ref, &p->ref_stride, error);
+MotusStatus bring_reference(MotusMeCuda *m, Slot *s, const Slot *before, const MotusMeJob *job, MotusMemory memory,
+                            MotusSearchPicture *p, MotusError *error) {
+    if (job->ref) return bring(m, s, job->ref, memory, m->layout.ref, &p->ref, &p->ref_stride, error);
     p->ref = before->cur, p->ref_stride = before->cur_stride;
     return check(m, cudaStreamWaitEvent(s->stream, before->uploaded, 0), "wait", error);
 }
@@ -225,7 +225,7 @@ void motus_me_cuda_close(MotusMeCuda **cuda) {
     *cuda = NULL;
 }
 
-MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusError *error) {
+MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusMemory ref_memory, MotusError *error) {
     if (m->failed) return m->failed;
     if (m->submitted - m->received >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
     Slot *s = &m->slot[m->submitted % SLOTS], *next = &m->slot[(m->submitted + 1) % SLOTS];
@@ -238,7 +238,7 @@ MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusErr
     if (!status) status = bring(m, s, job->cur, job->memory, m->layout.cur, &p.cur, &p.cur_stride, error);
     s->cur = p.cur, s->cur_stride = p.cur_stride;
     if (!status) status = check(m, cudaEventRecord(s->uploaded, s->stream), "record", error);
-    if (!status) status = bring_reference(m, s, before, job, &p, error);
+    if (!status) status = bring_reference(m, s, before, job, ref_memory, &p, error);
     if (!status) status = bring_hints(m, s, job->hints, &p, error);
     if (!status) status = run(m, s, &p, error);
     if (!status) status = finish(m, s, job, error);
@@ -260,17 +260,27 @@ MotusStatus motus_me_cuda_receive(MotusMeCuda *m, MotusField **field, MotusError
     return MOTUS_OK;
 }
 
+// A head before the memory says where it came from: by the time it is freed the device may have failed.
+static constexpr size_t HEAD = 64;
+
 void *motus_host_alloc(size_t size) {
-    void *memory = NULL;
-    if (motus_device_check(NULL) != MOTUS_OK) return motus_alloc(size, 1);
-    if (cudaMallocHost(&memory, size) == cudaSuccess) return memory;
-    cudaGetLastError();
-    return NULL;
+    uint8_t *memory = NULL;
+    int locked = motus_device_check(NULL) == MOTUS_OK;
+    if (size > SIZE_MAX - HEAD) return NULL;
+    if (!locked)
+        memory = (uint8_t *)motus_alloc(size + HEAD, 1);
+    else if (cudaMallocHost((void **)&memory, size + HEAD) != cudaSuccess)
+        memory = NULL, cudaGetLastError();
+    if (!memory) return NULL;
+    *memory = (uint8_t)locked;
+    return memory + HEAD;
 }
 
 void motus_host_free(void *memory) {
-    if (motus_device_check(NULL) != MOTUS_OK)
-        motus_free(memory);
+    if (!memory) return;
+    uint8_t *head = (uint8_t *)memory - HEAD;
+    if (*head)
+        cudaFreeHost(head);
     else
-        cudaFreeHost(memory);
+        motus_free(head);
 }

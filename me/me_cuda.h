@@ -15,7 +15,8 @@ typedef struct MotusMeCuda MotusMeCuda;
 // On any failure *error gets CUDA's own words. A context that has failed once fails from then on.
 MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, MotusError *error);
 void motus_me_cuda_close(MotusMeCuda **cuda);
-MotusStatus motus_me_cuda_submit(MotusMeCuda *cuda, const MotusMeJob *job, MotusError *error);
+// ref_memory: where job->ref lies; job->memory speaks of job->cur alone here.
+MotusStatus motus_me_cuda_submit(MotusMeCuda *cuda, const MotusMeJob *job, MotusMemory ref_memory, MotusError *error);
 MotusStatus motus_me_cuda_receive(MotusMeCuda *cuda, MotusField **field, MotusError *error);
 
 #ifdef __cplusplus

@@ -13,8 +13,8 @@ MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, 
 
 void motus_me_cuda_close(MotusMeCuda **cuda) { (void)cuda; }
 
-MotusStatus motus_me_cuda_submit(MotusMeCuda *cuda, const MotusMeJob *job, MotusError *error) {
-    (void)cuda, (void)job, (void)error;
+MotusStatus motus_me_cuda_submit(MotusMeCuda *cuda, const MotusMeJob *job, MotusMemory ref_memory, MotusError *error) {
+    (void)cuda, (void)job, (void)ref_memory, (void)error;
     return MOTUS_ERR_UNSUPPORTED;
 }
 

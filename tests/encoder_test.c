@@ -136,26 +136,61 @@ static void calls_out_of_order_are_refused(void) {
     drop_frames(frames);
 }
 
-// A reconstruction that the caller keeps does not change when more pictures are coded.
-static void kept_reconstruction_stays(void) {
-    MotusFrame *frames[N_FRAMES], *kept = NULL;
+static int same_samples(const MotusFrame *a, const MotusFrame *b) {
+    if (a->width != b->width || a->height != b->height) return 0;
+    for (int p = 0; p < 3; p++)
+        if (motus_plane_ssd(&a->plane[p], &b->plane[p], a->plane[p].width, a->plane[p].height)) return 0;
+    return 1;
+}
+
+// Frames that the caller keeps do not change when more pictures are coded, nor when the frame sent is drawn over.
+static void kept_frames_stay(void) {
+    MotusFrame *frames[N_FRAMES], *recon = NULL, *source[N_FRAMES], *sent = NULL;
     MotusEncoder *enc;
     uint64_t ssd = 0;
-    MotusEncoderConfig config = config_for(64, 48);
-    make_frames(frames, 64, 48);
+    MotusEncoderConfig config = config_for(62, 50);
+    make_frames(frames, 62, 50);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&sent, 62, 50), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
     for (int i = 0; i < N_FRAMES; i++) {
         MotusPicture picture;
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i]), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_frame_copy_padded(sent, frames[i]), MOTUS_OK);
+        sent->number = 100 + i;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, sent), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
+        CU_ASSERT_EQUAL(picture.source->number, 100 + i);
+        source[i] = motus_frame_ref((MotusFrame *)picture.source);
         if (i) continue;
-        kept = motus_frame_ref((MotusFrame *)picture.recon);
+        recon = motus_frame_ref((MotusFrame *)picture.recon);
         ssd = picture.stats.ssd[0];
     }
     motus_encoder_close(&enc);
-    CU_ASSERT_EQUAL(motus_plane_ssd(&kept->plane[0], &frames[0]->plane[0], 64, 48), ssd);
-    motus_frame_unref(&kept);
+    CU_ASSERT_EQUAL(motus_plane_ssd(&recon->plane[0], &frames[0]->plane[0], 62, 50), ssd);
+    for (int i = 0; i < N_FRAMES; i++) MOTUS_CHECK(same_samples(source[i], frames[i]), "frame %d", i);
+    for (int i = 0; i < N_FRAMES; i++) motus_frame_unref(&source[i]);
+    motus_frame_unref(&recon);
+    motus_frame_unref(&sent);
     drop_frames(frames);
+}
+
+// An encoder that was told to use the CPU takes no device frames, and says so without touching them.
+static void device_frames_need_cuda(void) {
+    MotusEncoder *enc;
+    MotusFrame *frame = NULL;
+    MotusPicture picture;
+    uint8_t *const nowhere[3] = {(uint8_t *)4096, (uint8_t *)4096, (uint8_t *)4096};
+    const ptrdiff_t stride[3] = {64, 32, 32};
+    MotusEncoderConfig config = config_for(64, 48);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&frame, 64, 48, nowhere, stride, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, frame, NULL), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_AGAIN);
+    CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_END);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(NULL, frame, NULL), MOTUS_ERR_ARGUMENT);
+    motus_encoder_close(&enc);
+    motus_frame_unref(&frame);
 }
 
 static void bad_settings_are_refused(void) {
@@ -232,6 +267,38 @@ static void failing_allocations(void) {
     drop_frames(frames);
 }
 
+// A frame that could not be encoded may be sent again: the stream is the one without the failure.
+static void failed_frames_may_be_sent_again(void) {
+    MotusFrame *frames[N_FRAMES];
+    MotusEncoderConfig config = config_for(48, 48);
+    Stream want = {0};
+    int failures = 0;
+    config.keyint = 3;
+    make_frames(frames, 48, 48);
+    CU_ASSERT_EQUAL_FATAL(encode(&config, frames, &want), MOTUS_OK);
+    for (long n = 0; n < 20; n++) {
+        MotusEncoder *enc;
+        size_t at = 0;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        for (int i = 0; i < N_FRAMES; i++) {
+            MotusPicture picture;
+            motus_alloc_fail_after(n);
+            MotusStatus status = motus_encoder_send(enc, frames[i]);
+            motus_alloc_fail_after(-1);
+            failures += status != MOTUS_OK;
+            if (status) CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i]), MOTUS_OK);
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
+            MOTUS_CHECK(at + picture.size <= want.size && !memcmp(want.data + at, picture.data, picture.size),
+                        "allocation %ld, frame %d", n, i);
+            at += picture.size;
+        }
+        motus_encoder_close(&enc);
+    }
+    CU_ASSERT(failures >= 3 * N_FRAMES);
+    free(want.data);
+    drop_frames(frames);
+}
+
 // The level leaves room for the window: R = 128 at QCIF needs 2.1, whose vertical range is +-256.
 static void level_follows_range(void) {
     static const int cases[][2] = {{16, 10}, {63, 10}, {64, 11}, {128, 21}};
@@ -249,9 +316,11 @@ static void level_follows_range(void) {
 static const MotusTest tests[] = {{"stream_depends_on_settings_only", stream_depends_on_settings_only},
                                   {"keyint_places_idr_pictures", keyint_places_idr_pictures},
                                   {"calls_out_of_order_are_refused", calls_out_of_order_are_refused},
-                                  {"kept_reconstruction_stays", kept_reconstruction_stays},
+                                  {"kept_frames_stay", kept_frames_stay},
+                                  {"device_frames_need_cuda", device_frames_need_cuda},
                                   {"bad_settings_are_refused", bad_settings_are_refused},
                                   {"failing_allocations", failing_allocations},
+                                  {"failed_frames_may_be_sent_again", failed_frames_may_be_sent_again},
                                   {"level_follows_range", level_follows_range},
                                   {0}};
 

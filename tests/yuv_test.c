@@ -207,9 +207,28 @@ static void failing_allocations(void) {
     motus_alloc_fail_after(-1);
 }
 
+// A part shares the samples of the whole and keeps it; larger parts are refused.
+static void parts(void) {
+    MotusFrame *whole = NULL, *part = NULL;
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&whole, 33, 17), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_frame_crop(&part, whole, 34, 16), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_frame_crop(&part, whole, 32, 18), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_frame_crop(&part, whole, 0, 16), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT(!motus_frame_shared(whole) && !part);
+    whole->number = 7;
+    CU_ASSERT_EQUAL_FATAL(motus_frame_crop(&part, whole, 32, 16), MOTUS_OK);
+    CU_ASSERT(motus_frame_shared(whole) && !motus_frame_shared(part) && part->number == 7);
+    whole->plane[2].data[7 * whole->plane[2].stride + 15] = 99;
+    motus_frame_unref(&whole);
+    CU_ASSERT(part->width == 32 && part->plane[2].width == 16 && part->plane[2].height == 8);
+    CU_ASSERT_EQUAL(part->plane[2].data[7 * part->plane[2].stride + 15], 99);
+    motus_frame_unref(&part);
+}
+
 static const MotusTest tests[] = {{"frame_shapes", frame_shapes},
                                   {"frame_references", frame_references},
                                   {"padding", padding},
+                                  {"parts", parts},
                                   {"metrics", metrics},
                                   {"psnr", psnr},
                                   {"failing_allocations", failing_allocations},

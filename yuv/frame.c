@@ -80,6 +80,26 @@ MotusFrame *motus_frame_ref(MotusFrame *frame) {
     return frame;
 }
 
+int motus_frame_shared(const MotusFrame *frame) {
+    return frame && atomic_load_explicit(&frame->owner->count, memory_order_acquire) > 1;
+}
+
+static void release_whole(void *opaque) {
+    MotusFrame *whole = opaque;
+    motus_frame_unref(&whole);
+}
+
+MotusStatus motus_frame_crop(MotusFrame **part, MotusFrame *whole, int width, int height) {
+    if (!whole || width > whole->width || height > whole->height) return MOTUS_ERR_ARGUMENT;
+    uint8_t *const data[3] = {whole->plane[0].data, whole->plane[1].data, whole->plane[2].data};
+    const ptrdiff_t stride[3] = {whole->plane[0].stride, whole->plane[1].stride, whole->plane[2].stride};
+    MotusStatus status = motus_frame_wrap(part, width, height, data, stride, release_whole, whole);
+    if (status) return status;
+    motus_frame_ref(whole);
+    (*part)->number = whole->number;
+    return MOTUS_OK;
+}
+
 void motus_frame_unref(MotusFrame **frame) {
     if (!frame || !*frame) return;
     struct MotusFrameOwner *owner = (*frame)->owner;

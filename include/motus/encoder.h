@@ -61,7 +61,7 @@ typedef struct MotusPictureStats {
     uint64_t bits_mode;              // mb_type, skip runs, sub types, intra modes, coded_block_pattern, mb_qp_delta
     uint64_t bits_mv;                // vector differences
     uint64_t bits_luma, bits_chroma; // coefficients (I_PCM samples count by component)
-    uint64_t ssd[3];                 // reconstruction against the frame sent, over the visible picture
+    uint64_t ssd[3];                 // reconstruction against `source`
 } MotusPictureStats;
 
 // One vector of the coded picture: a block as it was really coded (P_Skip included), in luma samples of the picture.
@@ -72,7 +72,7 @@ typedef struct MotusCodedMv {
     MotusMv mv;
 } MotusCodedMv;
 
-// A coded picture. Pointers stay valid until the next call on the encoder, except recon, which may be kept with motus_frame_ref.
+// A coded picture. Pointers stay valid until the next call on the encoder, except recon and source, which may be kept with motus_frame_ref.
 typedef struct MotusPicture {
     const uint8_t *data; // whole access unit with start codes
     size_t size;
@@ -80,8 +80,9 @@ typedef struct MotusPicture {
     int is_idr;
     char type; // 'I' or 'P'
     int qp;
-    const MotusFrame *recon; // reconstruction after deblocking, the visible size
-    const MotusCodedMv *mvs; // n_mvs vectors, MBs in raster order; none for I pictures and intra MBs
+    const MotusFrame *recon;  // reconstruction after deblocking, the visible size
+    const MotusFrame *source; // the frame as it was encoded, the visible size, in host memory; `number` is that of the frame sent
+    const MotusCodedMv *mvs;  // n_mvs vectors, MBs in raster order; none for I pictures and intra MBs
     size_t n_mvs;
     MotusPictureStats stats;
 } MotusPicture;
@@ -91,9 +92,18 @@ typedef struct MotusEncoder MotusEncoder;
 // Opens an encoder. MOTUS_ERR_ARGUMENT (error->text says which setting), _UNSUPPORTED (size beyond the highest level), _MEMORY, _NO_DEVICE.
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 
-// Gives the next frame (only read; referenced until coded); NULL ends the sequence. MOTUS_ERR_ARGUMENT: wrong size. MOTUS_ERR_STATE: after the end,
-// or pictures are waiting to be received.
-MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, MotusFrame *frame);
+// Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. MOTUS_ERR_ARGUMENT: wrong size.
+// MOTUS_ERR_STATE: after the end, or pictures are waiting to be received. After any error the encoder is as it was before the call.
+MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame);
+
+// The same for a frame in CUDA device memory (motus_frame_wrap makes a MotusFrame of device pointers; any strides and alignment), made on `stream`, a
+// cudaStream_t (NULL: the legacy default stream) of the device that was current when the encoder was opened, and is now. The encoder reads it on that
+// stream, once: after what the caller has put there before, and before what comes later; by the time the call returns it has been read. The search
+// works on it where it is; the stages on the CPU get it by one download. The stream of pictures is the one that motus_encoder_send gives, frames of
+// both kinds may alternate, and where AUTO has given a failed device up, frames still come down from it as long as it can do that.
+// Beside the errors above: MOTUS_ERR_UNSUPPORTED (the encoder was told to use the CPU, or this build has no CUDA), MOTUS_ERR_NO_DEVICE,
+// MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA, MOTUS_ERR_ARGUMENT (a plane that is not in device memory): motus_encoder_error has the words.
+MOTUS_API MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream);
 
 // Takes the next coded picture. MOTUS_AGAIN: send more first. MOTUS_END: all pictures have been handed out.
 MOTUS_API MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPicture *picture);
@@ -103,6 +113,10 @@ MOTUS_API const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *
 
 // level_idc of the stream: 10, 11, 12, 13, 20, ... 62 (9 = 1b is never used).
 MOTUS_API int motus_encoder_level(const MotusEncoder *enc);
+
+// What CUDA's last failure was, in CUDA's own words: why motus_encoder_send_device failed, else why AUTO fell back to the CPU, at the opening or
+// later. status is MOTUS_OK and text empty if there was none.
+MOTUS_API const MotusError *motus_encoder_error(const MotusEncoder *enc);
 
 // The backend that runs (never AUTO).
 MOTUS_API MotusBackend motus_encoder_backend(const MotusEncoder *enc);

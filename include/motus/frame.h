@@ -56,6 +56,13 @@ MOTUS_API MotusStatus motus_frame_wrap(MotusFrame **frame, int width, int height
 // Adds a reference and returns the same frame; never fails.
 MOTUS_API MotusFrame *motus_frame_ref(MotusFrame *frame);
 
+// 1 when others hold references too: then its samples are not the caller's alone.
+MOTUS_API int motus_frame_shared(const MotusFrame *frame);
+
+// Makes a frame of the top left width x height of `whole` (no copy), which it holds a reference to. Planes may lie in any memory.
+// MOTUS_ERR_ARGUMENT: larger than `whole`.
+MOTUS_API MotusStatus motus_frame_crop(MotusFrame **part, MotusFrame *whole, int width, int height);
+
 // Drops a reference and sets *frame to NULL; accepts NULL and *frame == NULL.
 MOTUS_API void motus_frame_unref(MotusFrame **frame);
 
