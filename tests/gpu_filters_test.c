@@ -295,6 +295,41 @@ static void conversions(void) {
     end();
 }
 
+typedef struct RgbJob {
+    MotusFrame frame;
+    MotusCudaRgbEqualizer *equalizer;
+} RgbJob;
+
+static MotusStatus equalize_rgb_job(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
+    RgbJob *j = opaque;
+    MotusFrame src = frame_at(&j->frame, d_in), dst = frame_at(&j->frame, d_out);
+    return motus_cuda_rgb_equalizer_run(j->equalizer, &dst, &src, stream, error);
+}
+
+static void equalize_rgb(void) {
+    if (!begin()) return;
+    for (int n = 0; n < 20; n++) {
+        RgbJob j = {random_frame(900, 700), NULL};
+        int m709 = n & 1, full = n >> 1 & 1;
+        MotusEqualizeConfig config = n % 3 ? motus_equalize_config_default() : motus_equalize_config_clahe();
+        config.smooth_q8 = n % 4 ? 0 : 200;
+        MotusRgbEqualizer *cpu;
+        CU_ASSERT_EQUAL_FATAL(motus_rgb_equalizer_open(&cpu, &config, j.frame.width, j.frame.height, m709, full), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            motus_cuda_rgb_equalizer_open(&j.equalizer, &config, j.frame.width, j.frame.height, m709, full, NULL), MOTUS_OK);
+        for (int picture = 0; picture < 3; picture++) {
+            MotusFrame src = frame_at(&j.frame, fill_input(n % 5)), want = frame_at(&j.frame, expected);
+            motus_rgb_equalizer_run(cpu, &want, &src, NULL);
+            const uint8_t *got = run_job(equalize_rgb_job, &j);
+            MOTUS_CHECK(got && same_frames(got, expected, &j.frame), "%dx%d case %d picture %d", src.width, src.height, n,
+                        picture);
+        }
+        motus_cuda_rgb_equalizer_close(&j.equalizer);
+        motus_rgb_equalizer_close(&cpu);
+    }
+    end();
+}
+
 // Input: RGB24; output: it again, joined from the planes behind it.
 static MotusStatus channels_job(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
     KeyJob *j = opaque;
@@ -439,6 +474,7 @@ static const MotusTest tests[] = {{"dct", dct},
                                   {"key_frames", key_frames},
                                   {"conversions", conversions},
                                   {"channels", channels},
+                                  {"equalize_rgb", equalize_rgb},
                                   {"wavelet", wavelet},
                                   {"ring_order", ring_order},
                                   {"bad_arguments", bad_arguments},

@@ -51,6 +51,17 @@ MOTUS_API const uint8_t (*motus_equalizer_curves(const MotusEqualizer *equalizer
 
 MOTUS_API void motus_equalizer_close(MotusEqualizer **equalizer);
 
+// R, G and B of 4:2:0 frames, each equalized by itself, in place of their luma: to RGB24 and back by motus_frame_to_rgb24 and
+// motus_rgb24_to_frame, with this matrix and range. Colours of single pixels are means of 2x2 afterwards, as 4:2:0 has it.
+typedef struct MotusRgbEqualizer MotusRgbEqualizer;
+
+MOTUS_API MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer, const MotusEqualizeConfig *config, int width,
+                                               int height, int matrix_709, int full_range);
+// The next frame, of the size that the equalizer was opened for (MOTUS_ERR_ARGUMENT otherwise); dst and src may be the same.
+MOTUS_API MotusStatus motus_rgb_equalizer_run(MotusRgbEqualizer *equalizer, MotusFrame *dst, const MotusFrame *src,
+                                              const MotusExec *exec);
+MOTUS_API void motus_rgb_equalizer_close(MotusRgbEqualizer **equalizer);
+
 // ---- Chroma key ---------------------------------------------------------------------------------------------------------------------------
 
 // Colour as HSV with H in 1/16 degree (0..5759), S and V in 1/1024 (0..1024). A pixel is background where all three distances to the key are
