@@ -66,7 +66,10 @@ typedef struct Job {
     MotusReader *reader;
     MotusFilters *filters;
     MotusWriter *writer;
-    uint32_t before[256];
+    int64_t read, written; // frames
+    uint32_t before[256];  // histogram of the first
+    int cut;               // the input ended inside a frame: `warning` says so
+    MotusError warning;
 } Job;
 
 static MotusStatus open_job(Job *j, MotusError *error) {
@@ -74,52 +77,59 @@ static MotusStatus open_job(Job *j, MotusError *error) {
     MotusStatus status = motus_reader_open(&j->reader, o->input, &o->reader, error);
     if (status) return status;
     const MotusSequenceInfo *info = motus_reader_info(j->reader);
-    status = motus_filters_open(&j->filters, &o->list, info, o->threads, o->backend, error);
+    status = motus_filters_open(&j->filters, &o->list, info, o->threads, o->backend, 0, error);
     return status ? status : motus_writer_open(&j->writer, o->output, info, error);
 }
 
-static MotusStatus filter_frame(Job *j, MotusFrame **frame, int first, MotusError *error) {
-    uint32_t after[256];
-    const char *plot = first ? j->o->plot : NULL;
-    if (plot) motus_histogram(j->before, &(*frame)->plane[0], NULL);
-    MotusStatus status = motus_filters_run(j->filters, frame, error);
-    if (!status) status = motus_writer_put(j->writer, *frame, error);
-    if (!status && plot) {
-        motus_histogram(after, &(*frame)->plane[0], NULL);
-        status = motus_histogram_plot(plot, j->before, after, error);
-    }
-    return status;
+// The next frame of the input. One that is cut short ends it with a warning, once there was a whole one.
+static MotusStatus read_frame(void *opaque, MotusFrame **frame, MotusError *error) {
+    Job *j = opaque;
+    if (motus_signal_caught() || (j->o->frames && j->read >= j->o->frames)) return MOTUS_END;
+    MotusStatus status = motus_reader_next(j->reader, frame, &j->warning);
+    j->cut = status == MOTUS_ERR_TRUNCATED && j->read;
+    if (j->cut) return MOTUS_END;
+    if (status < 0) *error = j->warning;
+    if (status) return status;
+    if (!j->read++ && j->o->plot) motus_histogram(j->before, &(*frame)->plane[0], NULL);
+    return MOTUS_OK;
 }
 
-static MotusStatus run(Job *j, int *cut, MotusError *error) {
-    int64_t n = 0, total = motus_reader_info(j->reader)->frames;
+static MotusStatus write_frame(Job *j, const MotusFrame *frame, MotusError *error) {
+    uint32_t after[256];
+    MotusStatus status = motus_writer_put(j->writer, frame, error);
+    if (status || j->written++ || !j->o->plot) return status;
+    motus_histogram(after, &frame->plane[0], NULL);
+    return motus_histogram_plot(j->o->plot, j->before, after, error);
+}
+
+static MotusStatus run(Job *j, MotusError *error) {
+    int64_t total = motus_reader_info(j->reader)->frames;
     if (j->o->frames && (total < 0 || total > j->o->frames)) total = j->o->frames;
     MotusProgress progress = motus_progress_begin(total, j->o->quiet);
     MotusStatus status = MOTUS_OK;
-    while (!status && !motus_signal_caught() && (!j->o->frames || n < j->o->frames)) {
+    while (!status) {
         MotusFrame *frame = NULL;
-        status = motus_reader_next(j->reader, &frame, error);
-        if (!status) status = filter_frame(j, &frame, !n, error);
-        if (!status) motus_progress_show(&progress, ++n, "");
+        status = motus_filters_next(j->filters, read_frame, j, &frame, error);
+        if (!status) status = write_frame(j, frame, error);
+        if (!status) motus_progress_show(&progress, j->written, "");
         motus_frame_unref(&frame);
     }
     motus_progress_end(&progress);
-    *cut = status == MOTUS_ERR_TRUNCATED && n;
-    if (*cut) motus_warn("%s", error->text);
-    if (status == MOTUS_END || *cut) status = MOTUS_OK;
-    if (!status && !n) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame", motus_shown(j->o->input));
-    return status ? status : motus_writer_commit(&j->writer, error);
+    if (status != MOTUS_END) return status;
+    if (j->cut) motus_warn("%s", j->warning.text);
+    if (!j->written) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame", motus_shown(j->o->input));
+    return motus_writer_commit(&j->writer, error);
 }
 
 int motus_cmd_filter(int argc, char **argv) {
     FilterOptions o = {0};
-    int status = parse(&o, argc, argv), cut = 0;
+    int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     Job job = {.o = &o};
     MotusError error = {0};
     motus_signals_catch();
     MotusStatus done = open_job(&job, &error);
-    if (!done) done = run(&job, &cut, &error);
+    if (!done) done = run(&job, &error);
     if (job.writer) motus_writer_abandon(&job.writer);
     motus_filters_close(&job.filters);
     motus_reader_close(&job.reader);

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "common/alloc.h"
 #include "common/error.h"
 #include "tools/cmd.h"
 #include "tools/mux.h"
@@ -14,12 +13,6 @@
 #include "tools/signals.h"
 #include "tools/system.h"
 #include "yuv/writer.h"
-
-// A frame that was sent and whose picture has not come back yet.
-typedef struct Pending {
-    MotusFrame *frame;
-    struct Pending *next;
-} Pending;
 
 typedef struct Session {
     const MotusEncodeOptions *options;
@@ -34,8 +27,8 @@ typedef struct Session {
     MotusJob job;
     MotusTotals totals;
     MotusProgress progress;
-    Pending *first, **last; // in order of sending
-    int cut;                // the input ended inside a frame: `warning` says so
+    int64_t read; // frames
+    int cut;      // the input ended inside a frame: `warning` says so
     MotusError warning;
 } Session;
 
@@ -72,42 +65,33 @@ static MotusStatus open_input(Session *s, MotusError *error) {
     return status;
 }
 
-static void release_frame(void *opaque) {
-    MotusFrame *frame = opaque;
-    motus_frame_unref(&frame);
-}
-
-// Replaces the frame by its even-sized part.
-static MotusStatus crop(MotusFrame **frame, const MotusEncoderConfig *c, MotusError *error) {
-    MotusFrame *whole = *frame, *part = NULL;
-    if (whole->width == c->width && whole->height == c->height) return MOTUS_OK;
-    uint8_t *const data[3] = {whole->plane[0].data, whole->plane[1].data, whole->plane[2].data};
-    const ptrdiff_t stride[3] = {whole->plane[0].stride, whole->plane[1].stride, whole->plane[2].stride};
-    MotusStatus status = motus_frame_wrap(&part, c->width, c->height, data, stride, release_frame, whole);
-    if (status) return motus_fail(error, status, "cropping: %s", motus_status_text(status));
-    *frame = part;
-    return MOTUS_OK;
-}
-
-// The next frame, MOTUS_END at the end; a frame that is cut short ends the input with a warning once there was a whole one.
-static MotusStatus next_frame(Session *s, int64_t n, MotusFrame **frame, MotusError *error) {
-    if (motus_signal_caught() || (s->options->frames && n >= s->options->frames)) return MOTUS_END;
+// The next frame of the input, MOTUS_END at its end; one that is cut short ends it with a warning once there was a whole one.
+static MotusStatus read_frame(void *opaque, MotusFrame **frame, MotusError *error) {
+    Session *s = opaque;
+    if (motus_signal_caught() || (s->options->frames && s->read >= s->options->frames)) return MOTUS_END;
     MotusError cause = {0};
     MotusStatus status = motus_reader_next(s->reader, frame, &cause);
-    if (!status) {
-        status = motus_filters_run(s->filters, frame, error);
-        if (!status) status = crop(frame, &s->job.config, error);
-        if (status) motus_frame_unref(frame);
-        return status;
-    }
-    if (status == MOTUS_END || motus_signal_caught()) return MOTUS_END;
-    if (status == MOTUS_ERR_TRUNCATED && n) {
+    if (!status) s->read++;
+    if (!status || status == MOTUS_END) return status;
+    if (motus_signal_caught()) return MOTUS_END;
+    if (status == MOTUS_ERR_TRUNCATED && s->read) {
         s->cut = 1;
         s->warning = cause;
         return MOTUS_END;
     }
     if (error) *error = cause;
     return status;
+}
+
+// The next frame to encode, filtered, its even-sized part; where the filters leave it on a device, it lies there.
+static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error) {
+    const MotusEncoderConfig *c = &s->job.config;
+    MotusFrame *whole = NULL;
+    MotusStatus status = motus_filters_next(s->filters, read_frame, s, &whole, error);
+    if (status) return status;
+    status = motus_frame_crop(frame, whole, c->width, c->height);
+    motus_frame_unref(&whole);
+    return status ? motus_fail(error, status, "cropping: %s", motus_status_text(status)) : MOTUS_OK;
 }
 
 // ---- Outputs ------------------------------------------------------------------------------------------------------------------------------
@@ -151,28 +135,11 @@ static MotusStatus put_picture(Session *s, const MotusPicture *picture, double s
 
 // ---- The loop -----------------------------------------------------------------------------------------------------------------------------
 
-static MotusStatus push_pending(Session *s, MotusFrame *frame) {
-    Pending *p = motus_alloc(1, sizeof *p);
-    if (!p) return MOTUS_ERR_MEMORY;
-    p->frame = frame;
-    *s->last = p;
-    s->last = &p->next;
-    return MOTUS_OK;
-}
-
-static void pop_pending(Session *s) {
-    Pending *p = s->first;
-    if (!(s->first = p->next)) s->last = &s->first;
-    motus_frame_unref(&p->frame);
-    motus_free(p);
-}
-
 static MotusStatus finish_picture(Session *s, const MotusPicture *picture, MotusError *error) {
     int wanted = !s->options->quiet || s->stats;
     const MotusEncoderConfig *c = &s->job.config;
-    double ssim = wanted ? motus_plane_ssim(&s->first->frame->plane[0], &picture->recon->plane[0], c->width, c->height) : 0;
+    double ssim = wanted ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], c->width, c->height) : 0;
     motus_totals_add(&s->totals, picture, ssim);
-    pop_pending(s);
     char more[64];
     snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB", motus_totals_kbps(&s->totals, &s->job),
              motus_totals_psnr(&s->totals, &s->job, 0));
@@ -180,31 +147,33 @@ static MotusStatus finish_picture(Session *s, const MotusPicture *picture, Motus
     return put_picture(s, picture, ssim, error);
 }
 
-// Sends a frame (NULL ends), which it takes over, and deals with all pictures that come back.
-static MotusStatus encode(Session *s, MotusFrame *frame, MotusError *error) {
-    MotusStatus status = motus_encoder_send(s->encoder, frame);
-    if (!status && frame) status = push_pending(s, frame);
-    if (status) {
-        motus_frame_unref(&frame);
-        return motus_fail(error, status, "encoder: %s", motus_status_text(status));
-    }
+static MotusStatus encoder_failure(const Session *s, MotusStatus status, MotusError *error) {
+    const char *words = status == MOTUS_ERR_CUDA ? motus_encoder_error(s->encoder)->text : "";
+    return motus_fail(error, status, "encoder: %s", *words ? words : motus_status_text(status));
+}
+
+// Sends a frame (NULL ends) and deals with all pictures that come back.
+static MotusStatus encode(Session *s, const MotusFrame *frame, MotusError *error) {
+    void *stream;
+    MotusStatus status = motus_filters_on_device(s->filters, &stream) ? motus_encoder_send_device(s->encoder, frame, stream)
+                                                                      : motus_encoder_send(s->encoder, frame);
+    if (status) return encoder_failure(s, status, error);
     MotusPicture picture;
     while (!(status = motus_encoder_receive(s->encoder, &picture)))
         if ((status = finish_picture(s, &picture, error))) return status;
-    return status > 0 ? MOTUS_OK : motus_fail(error, status, "encoder: %s", motus_status_text(status));
+    return status > 0 ? MOTUS_OK : encoder_failure(s, status, error);
 }
 
 static MotusStatus encode_all(Session *s, MotusError *error) {
     MotusFrame *frame = NULL;
     MotusStatus status = MOTUS_OK;
-    int64_t n = 0;
-    for (; !status && !(status = next_frame(s, n, &frame, error)); n++) {
+    while (!status && !(status = next_frame(s, &frame, error))) {
         status = encode(s, frame, error);
-        frame = NULL;
+        motus_frame_unref(&frame);
     }
     if (status != MOTUS_END) return status;
-    if (!n && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
-    if (!n) return no_frame(s->options, error);
+    if (!s->read && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
+    if (!s->read) return no_frame(s->options, error);
     return encode(s, NULL, error);
 }
 
@@ -213,19 +182,20 @@ static void note_backend(Session *s) {
     MotusBackend expected = s->job.backend;
     motus_backend_choose(s->options->config.backend, &expected);
     s->job.backend = motus_encoder_backend(s->encoder);
-    if (s->job.backend != expected) motus_warn("the CUDA device failed; motion was searched on the CPU");
+    if (s->job.backend != expected)
+        motus_warn("the CUDA device failed (%s); motion was searched on the CPU", motus_encoder_error(s->encoder)->text);
 }
 
 static MotusStatus run(Session *s, double *seconds, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     MotusStatus status = motus_backend_check(s->options->config.backend, error);
     if (!status) status = open_input(s, error);
-    if (!status)
-        status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->reader), o->config.threads, o->config.backend,
-                                    error);
     if (!status) status = motus_encoder_open(&s->encoder, &s->job.config, error);
     if (status) return status;
     s->job.backend = motus_encoder_backend(s->encoder);
+    status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->reader), o->config.threads, o->config.backend,
+                                s->job.backend == MOTUS_BACKEND_CUDA, error);
+    if (status) return status;
     s->job.level = motus_encoder_level(s->encoder);
     if ((status = open_outputs(s, error))) return status;
     int64_t total = motus_reader_info(s->reader)->frames;
@@ -241,7 +211,6 @@ static MotusStatus run(Session *s, double *seconds, MotusError *error) {
 }
 
 static void close_session(Session *s) {
-    while (s->first) pop_pending(s);
     motus_mvs_abandon(&s->mvs);
     motus_stats_abandon(&s->stats);
     motus_writer_abandon(&s->recon);
@@ -254,7 +223,6 @@ static void close_session(Session *s) {
 
 int motus_encode_job(const MotusEncodeOptions *options) {
     Session s = {.options = options, .job = {.input = options->input, .output = options->output}};
-    s.last = &s.first;
     MotusError error = {0};
     double seconds = 0;
     MotusStatus status = run(&s, &seconds, &error);

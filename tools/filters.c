@@ -18,6 +18,7 @@ struct MotusFilters {
     MotusFrame *background;
     MotusFiltersCuda *cuda; // where the steps run there
     int64_t background_frames;
+    int ended; // the source; with `cuda` frames may still be under way
 };
 
 static int has_key(const MotusFilterList *list) {
@@ -100,7 +101,7 @@ static MotusStatus choose_backend(MotusBackend *backend, MotusError *error) {
 }
 
 MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *list, const MotusSequenceInfo *info, int threads,
-                               MotusBackend backend, MotusError *error) {
+                               MotusBackend backend, int on_device, MotusError *error) {
     *filters = NULL;
     MotusFilters *f = motus_alloc(1, sizeof *f);
     if (!f) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -121,7 +122,7 @@ MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *li
                                 info->width, info->height);
     }
     if (!status && list->n && backend == MOTUS_BACKEND_CUDA)
-        status = motus_filters_cuda_open(&f->cuda, &f->list, info->width, info->height, error);
+        status = motus_filters_cuda_open(&f->cuda, &f->list, info->width, info->height, on_device, error);
     if (status)
         motus_filters_close(&f);
     else
@@ -148,29 +149,58 @@ static MotusStatus run_step(MotusFilters *f, int i, MotusFrame *frame) {
     }
 }
 
-MotusStatus motus_filters_run(MotusFilters *f, MotusFrame **frame, MotusError *error) {
-    if (!f->list.n) return MOTUS_OK;
+// Replaces *frame by the filtered frame. The reader's frame may be shared with a decoder: it is not written to.
+static MotusStatus run_here(MotusFilters *f, MotusFrame **frame, MotusError *error) {
     MotusFrame *out = NULL;
-    int width = (*frame)->width, height = (*frame)->height;
-    MotusStatus status = f->list.background ? next_background(f, width, height, error) : MOTUS_OK;
+    if (!f->list.n) return MOTUS_OK;
+    MotusStatus status = next_background(f, (*frame)->width, (*frame)->height, error);
     if (status) return status;
-    // The reader's frame may be shared with a decoder: it is not written to.
-    status = motus_frame_alloc(&out, width, height);
-    if (!status) out->number = (*frame)->number;
-    if (!status && f->cuda) {
-        status = motus_filters_cuda_run(f->cuda, out, *frame, f->background, error);
-    } else {
-        if (!status) status = motus_frame_copy_padded(out, *frame);
-        for (int i = 0; !status && i < f->list.n; i++) status = run_step(f, i, out);
-        if (status) motus_fail(error, status, "filter: %s", motus_status_text(status));
-    }
+    status = motus_frame_alloc(&out, (*frame)->width, (*frame)->height);
+    if (!status) status = motus_frame_copy_padded(out, *frame);
+    for (int i = 0; !status && i < f->list.n; i++) status = run_step(f, i, out);
     if (status) {
         motus_frame_unref(&out);
-        return status;
+        return motus_fail(error, status, "filter: %s", motus_status_text(status));
     }
+    out->number = (*frame)->number;
     motus_frame_unref(frame);
     *frame = out;
     return MOTUS_OK;
+}
+
+static MotusStatus send(MotusFilters *f, const MotusFrame *frame, MotusError *error) {
+    MotusStatus status = next_background(f, frame->width, frame->height, error);
+    return status ? status : motus_filters_cuda_send(f->cuda, frame, f->background, error);
+}
+
+// Keeps the device supplied, then waits for its oldest frame.
+static MotusStatus next_from_device(MotusFilters *f, MotusFilterSource *read, void *opaque, MotusFrame **frame,
+                                    MotusError *error) {
+    while (!f->ended && motus_filters_cuda_has_room(f->cuda)) {
+        MotusFrame *in = NULL;
+        MotusStatus status = read(opaque, &in, error);
+        if (status == MOTUS_END) {
+            f->ended = 1;
+            break;
+        }
+        if (!status) status = send(f, in, error);
+        motus_frame_unref(&in);
+        if (status) return status;
+    }
+    return motus_filters_cuda_receive(f->cuda, frame, error);
+}
+
+MotusStatus motus_filters_next(MotusFilters *f, MotusFilterSource *read, void *opaque, MotusFrame **frame, MotusError *error) {
+    *frame = NULL;
+    if (f->cuda) return next_from_device(f, read, opaque, frame, error);
+    MotusStatus status = read(opaque, frame, error);
+    if (!status) status = run_here(f, frame, error);
+    if (status) motus_frame_unref(frame);
+    return status;
+}
+
+int motus_filters_on_device(const MotusFilters *f, void **stream) {
+    return f->cuda && motus_filters_cuda_on_device(f->cuda, stream);
 }
 
 void motus_filters_close(MotusFilters **filters) {

@@ -39,13 +39,22 @@ extern const char motus_filters_help[]; // for the text of commands that have th
 
 typedef struct MotusFilters MotusFilters;
 
-// backend AUTO: on a CUDA device where there is one. MOTUS_ERR_ARGUMENT: a key without background or the reverse, or a background of another size
+// backend AUTO: on a CUDA device where there is one. on_device: there, filtered frames stay in its memory. MOTUS_ERR_ARGUMENT: a key without background or the reverse, or a background of another size
 // without `scale`.
 MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *list, const MotusSequenceInfo *info, int threads,
-                               MotusBackend backend, MotusError *error);
+                               MotusBackend backend, int on_device, MotusError *error);
 
-// Replaces *frame (a reference that the caller owns) by the filtered frame. With an empty list it stays as it is.
-MotusStatus motus_filters_run(MotusFilters *filters, MotusFrame **frame, MotusError *error);
+// Where frames come from: hands the caller a reference to the next one. MOTUS_END: there are no more.
+typedef MotusStatus MotusFilterSource(void *opaque, MotusFrame **frame, MotusError *error);
+
+// Hands the caller a reference to the next frame that `read` gives, filtered (with an empty list: as it is). On a device several frames are under
+// way, so that `read` is ahead of what comes out. MOTUS_END: all frames have been handed out.
+MotusStatus motus_filters_next(MotusFilters *filters, MotusFilterSource *read, void *opaque, MotusFrame **frame,
+                               MotusError *error);
+
+// 1 when these frames lie in device memory. The frame last handed out is there for what is put on *stream (a cudaStream_t) before the next
+// motus_filters_next.
+int motus_filters_on_device(const MotusFilters *filters, void **stream);
 
 void motus_filters_close(MotusFilters **filters);
 

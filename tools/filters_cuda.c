@@ -8,9 +8,15 @@
 #include "motus/filter_cuda.h"
 #include "motus/upload.h"
 
+enum { DEPTH = 4 }; // frames under way: one in each of upload, filters and download, and one that is being read or written
+
 struct MotusFiltersCuda {
     MotusFilterList list;
     MotusCudaRing *ring;
+    int on_device;
+    void *stream;          // of the frames that stay there
+    int64_t number[DEPTH]; // of the frames under way, at their place modulo DEPTH
+    int64_t sent, received;
     MotusCudaEqualizer *equalizer[MOTUS_MAX_FILTERS];
     float *coefs;     // device memory for the largest transform
     MotusFrame shape; // size and strides of a frame in the ring's buffers
@@ -64,19 +70,21 @@ static MotusStatus job(void *opaque, const void *d_in, void *d_out, void *stream
     return status ? status : motus_cuda_copy(d_out, d_in, f->frame_bytes, stream, error);
 }
 
-MotusStatus motus_filters_cuda_open(MotusFiltersCuda **filters, const MotusFilterList *list, int width, int height,
+MotusStatus motus_filters_cuda_open(MotusFiltersCuda **filters, const MotusFilterList *list, int width, int height, int on_device,
                                     MotusError *error) {
     *filters = NULL;
     MotusFiltersCuda *f = motus_alloc(1, sizeof *f);
     if (!f) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    f->list = *list;
+    f->list = *list, f->on_device = on_device;
     f->shape.width = width, f->shape.height = height;
     for (int p = 0; p < 3; p++) {
         int w = p ? (width + 1) / 2 : width, h = p ? (height + 1) / 2 : height;
         f->shape.plane[p] = (MotusPlane){NULL, (w + 15) / 16 * 16, w, h};
         f->frame_bytes += (size_t)f->shape.plane[p].stride * (size_t)h;
     }
-    MotusStatus status = motus_cuda_ring_open(&f->ring, 2, 2 * f->frame_bytes, f->frame_bytes, error);
+    size_t in_bytes = list->background ? 2 * f->frame_bytes : f->frame_bytes;
+    MotusStatus status = on_device ? motus_cuda_ring_open_device(&f->ring, DEPTH, in_bytes, f->frame_bytes, error)
+                                   : motus_cuda_ring_open(&f->ring, DEPTH, in_bytes, f->frame_bytes, error);
     size_t coefs = 0;
     for (int i = 0; !status && i < list->n; i++) {
         MotusWaveletShape shape;
@@ -101,21 +109,49 @@ static void copy_frame(const MotusFrame *dst, const MotusFrame *src) {
                    (size_t)src->plane[p].width);
 }
 
-MotusStatus motus_filters_cuda_run(MotusFiltersCuda *f, MotusFrame *out, const MotusFrame *frame, const MotusFrame *background,
-                                   MotusError *error) {
+int motus_filters_cuda_has_room(const MotusFiltersCuda *f) { return f->sent - f->received < DEPTH; }
+
+MotusStatus motus_filters_cuda_send(MotusFiltersCuda *f, const MotusFrame *frame, const MotusFrame *background,
+                                    MotusError *error) {
     void *input;
-    const void *output;
     MotusStatus status = motus_cuda_ring_input(f->ring, &input, error);
     if (status) return status;
     MotusFrame in = frame_at(f, input), behind = frame_at(f, (uint8_t *)input + f->frame_bytes);
     copy_frame(&in, frame);
     if (background) copy_frame(&behind, background);
     status = motus_cuda_ring_submit(f->ring, job, f, error);
-    if (!status) status = motus_cuda_ring_take(f->ring, &output, error);
-    if (status) return status;
-    MotusFrame result = frame_at(f, output);
-    copy_frame(out, &result);
+    if (!status) f->number[f->sent++ % DEPTH] = frame->number;
+    return status;
+}
+
+static MotusStatus wrap(MotusFrame **frame, const MotusFrame *at, MotusError *error) {
+    uint8_t *const data[3] = {at->plane[0].data, at->plane[1].data, at->plane[2].data};
+    const ptrdiff_t stride[3] = {at->plane[0].stride, at->plane[1].stride, at->plane[2].stride};
+    MotusStatus status = motus_frame_wrap(frame, at->width, at->height, data, stride, NULL, NULL);
+    return status ? motus_fail(error, status, "filter: %s", motus_status_text(status)) : MOTUS_OK;
+}
+
+static MotusStatus copy_out(MotusFrame **frame, const MotusFrame *at, MotusError *error) {
+    MotusStatus status = motus_frame_alloc(frame, at->width, at->height);
+    if (status) return motus_fail(error, status, "filter: %s", motus_status_text(status));
+    copy_frame(*frame, at);
     return MOTUS_OK;
+}
+
+MotusStatus motus_filters_cuda_receive(MotusFiltersCuda *f, MotusFrame **frame, MotusError *error) {
+    const void *output = NULL;
+    MotusStatus status = f->on_device ? motus_cuda_ring_take_device(f->ring, &output, &f->stream, error)
+                                      : motus_cuda_ring_take(f->ring, &output, error);
+    if (status) return status;
+    const MotusFrame at = frame_at(f, output);
+    status = f->on_device ? wrap(frame, &at, error) : copy_out(frame, &at, error);
+    if (!status) (*frame)->number = f->number[f->received++ % DEPTH];
+    return status;
+}
+
+int motus_filters_cuda_on_device(const MotusFiltersCuda *f, void **stream) {
+    *stream = f->stream;
+    return f->on_device;
 }
 
 void motus_filters_cuda_close(MotusFiltersCuda **filters) {

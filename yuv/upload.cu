@@ -14,8 +14,8 @@ namespace {
 constexpr int MAX_SLOTS = 16;
 
 struct Slot {
-    void *h_in, *h_out, *d_in, *d_out; // h_out NULL where results stay on the device
-    cudaEvent_t uploaded, worked, downloaded;
+    void *h_in, *h_out, *d_in, *d_out;        // h_out NULL where results stay on the device
+    cudaEvent_t uploaded, worked, downloaded; // downloaded: or read by whoever took the result on the device
 };
 
 } // namespace
@@ -24,7 +24,7 @@ struct MotusCudaRing {
     Slot slot[MAX_SLOTS];
     int slots, down; // down: results are downloaded
     size_t in_bytes, out_bytes;
-    cudaStream_t upload, work, download;
+    cudaStream_t upload, work, download; // download: the stream of the readers where results stay
     int64_t submitted, taken;
 };
 
@@ -103,6 +103,12 @@ static MotusStatus download(MotusCudaRing *ring, Slot *s, MotusError *error) {
     return status ? status : motus_cuda_check(cudaEventRecord(s->downloaded, ring->download), what, error);
 }
 
+// The slot's result of before has been read: what its reader has done lies on the download stream.
+static MotusStatus wait_for_reader(MotusCudaRing *ring, Slot *s, MotusError *error) {
+    MotusStatus status = motus_cuda_check(cudaEventRecord(s->downloaded, ring->download), "picture ring", error);
+    return status ? status : motus_cuda_check(cudaStreamWaitEvent(ring->work, s->downloaded, 0), "picture ring", error);
+}
+
 // Each step waits for the one before, and the upload for the slot's job before, which read the same input, on the device only. A slot is free again
 // when its result has been taken.
 extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque, MotusError *error) {
@@ -117,6 +123,7 @@ extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob 
                                   error);
     if (!status) status = motus_cuda_check(cudaEventRecord(s->uploaded, ring->upload), what, error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(ring->work, s->uploaded, 0), what, error);
+    if (!status && !ring->down) status = wait_for_reader(ring, s, error);
     if (!status) status = job(opaque, s->d_in, s->d_out, ring->work, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(s->worked, ring->work), what, error);
     if (!status && ring->down) status = download(ring, s, error);
@@ -145,8 +152,12 @@ extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **ou
 extern "C" MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output, void **stream, MotusError *error) {
     MotusStatus status = check_take(ring, stream ? d_output : NULL, 0, error);
     if (status) return status;
-    *d_output = ring->slot[ring->taken++ % ring->slots].d_out;
-    *stream = ring->work;
+    Slot *s = &ring->slot[ring->taken % ring->slots];
+    status = motus_cuda_check(cudaStreamWaitEvent(ring->download, s->worked, 0), "picture ring", error);
+    if (status) return status;
+    *d_output = s->d_out;
+    *stream = ring->download;
+    ring->taken++;
     return MOTUS_OK;
 }
 

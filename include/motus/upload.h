@@ -43,8 +43,8 @@ MOTUS_API MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, M
 MOTUS_API MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque, MotusError *error);
 // Waits for the oldest picture; its pinned output is valid until the slot's next submit. MOTUS_END: none is under way.
 MOTUS_API MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, MotusError *error);
-// Hands out the oldest picture's result without waiting: device memory, made on *stream (a cudaStream_t of the ring), on which later jobs follow.
-// Work that the caller puts on *stream before the slot's next submit reads it in time. MOTUS_END: none is under way.
+// Hands out the oldest picture's result without waiting: device memory, there for work that the caller puts on *stream (a cudaStream_t of the ring's)
+// before the slot's next submit; jobs of later pictures run beside it. MOTUS_END: none is under way.
 MOTUS_API MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output, void **stream, MotusError *error);
 // Waits for what is under way.
 MOTUS_API void motus_cuda_ring_close(MotusCudaRing **ring);
