@@ -1,0 +1,346 @@
+// Frames in CUDA device memory give the streams, reconstructions and sources that the same frames give from host memory on the CPU backend;
+// stream order; devices that fail.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cuda_runtime_api.h>
+#include <time.h>
+
+#include "common/device.h"
+#include "motus/encoder.h"
+#include "motus/upload.h"
+#include "tests/gpu.h"
+
+#define N_FRAMES 5
+#define TEXTURE 1024
+
+// Blocks of random grey that move by (3, 2) samples a frame over a gradient, with some noise.
+static MotusFrame *make_frame(int width, int height, int t, const uint8_t *texture) {
+    MotusFrame *frame = NULL;
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, width, height), MOTUS_OK);
+    for (int p = 0; p < 3; p++)
+        for (int y = 0; y < frame->plane[p].height; y++)
+            for (int x = 0; x < frame->plane[p].width; x++) {
+                int scale = p ? 2 : 1, u = (scale * x + 3 * t) / 5, v = (scale * y + 2 * t) / 6;
+                frame->plane[p].data[y * frame->plane[p].stride + x] =
+                    (uint8_t)(texture[(u * 31 + v * 17 + p) % TEXTURE] / 2 + x % 64 + motus_test_range(0, 3));
+            }
+    frame->number = 70 + t;
+    return frame;
+}
+
+// What a sequence must become: by the CPU, from host memory.
+typedef struct Sequence {
+    MotusEncoderConfig config;
+    MotusFrame *frame[N_FRAMES], *recon[N_FRAMES];
+    uint8_t *data[N_FRAMES];
+    size_t size[N_FRAMES];
+} Sequence;
+
+static void make_sequence(Sequence *s, int width, int height) {
+    uint8_t texture[TEXTURE];
+    MotusEncoder *enc = NULL;
+    memset(s, 0, sizeof *s);
+    s->config = motus_encoder_config_default(width, height, (MotusRational){25, 1});
+    s->config.backend = MOTUS_BACKEND_CPU;
+    s->config.keyint = 3;
+    s->config.range = 8;
+    motus_test_fill(texture, sizeof texture);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s->config, NULL), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusPicture picture;
+        s->frame[i] = make_frame(width, height, i, texture);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, s->frame[i]), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
+        s->recon[i] = motus_frame_ref((MotusFrame *)picture.recon);
+        s->size[i] = picture.size;
+        s->data[i] = malloc(picture.size);
+        memcpy(s->data[i], picture.data, picture.size);
+    }
+    motus_encoder_close(&enc);
+    s->config.backend = MOTUS_BACKEND_CUDA;
+}
+
+static void drop_sequence(Sequence *s) {
+    for (int i = 0; i < N_FRAMES; i++) {
+        motus_frame_unref(&s->frame[i]);
+        motus_frame_unref(&s->recon[i]);
+        free(s->data[i]);
+    }
+}
+
+static int same_samples(const MotusFrame *a, const MotusFrame *b) {
+    if (a->width != b->width || a->height != b->height) return 0;
+    for (int p = 0; p < 3; p++)
+        if (motus_plane_ssd(&a->plane[p], &b->plane[p], a->plane[p].width, a->plane[p].height)) return 0;
+    return 1;
+}
+
+// Takes the picture of frame i, and compares. 1: as it must be.
+static int as_wanted(MotusEncoder *enc, const Sequence *s, int i) {
+    MotusPicture picture;
+    if (motus_encoder_receive(enc, &picture)) return 0;
+    return picture.size == s->size[i] && !memcmp(picture.data, s->data[i], picture.size) &&
+           same_samples(picture.recon, s->recon[i]) && same_samples(picture.source, s->frame[i]) &&
+           picture.source->number == s->frame[i]->number;
+}
+
+// A frame in device memory: each plane begins `shift` bytes after a boundary, rows are `gap` bytes longer than they need be.
+typedef struct DeviceFrame {
+    uint8_t *memory;
+    size_t size;
+    MotusFrame *frame;
+} DeviceFrame;
+
+static DeviceFrame device_frame(int width, int height, int gap, int shift) {
+    DeviceFrame d = {0};
+    size_t at[3];
+    ptrdiff_t stride[3];
+    for (int p = 0; p < 3; p++) {
+        int w = p ? (width + 1) / 2 : width, h = p ? (height + 1) / 2 : height;
+        at[p] = (d.size + 255) / 256 * 256 + (size_t)shift;
+        stride[p] = w + gap;
+        d.size = at[p] + (size_t)(stride[p] * (h - 1) + w); // nothing may be read beyond the last sample
+    }
+    CU_ASSERT_EQUAL_FATAL(cudaMalloc((void **)&d.memory, d.size), cudaSuccess);
+    uint8_t *const data[3] = {d.memory + at[0], d.memory + at[1], d.memory + at[2]};
+    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&d.frame, width, height, data, stride, NULL, NULL), MOTUS_OK);
+    return d;
+}
+
+static void drop_device_frame(DeviceFrame *d) {
+    cudaFree(d->memory);
+    motus_frame_unref(&d->frame);
+}
+
+static void upload(const DeviceFrame *d, const MotusFrame *frame, cudaStream_t stream) {
+    for (int p = 0; p < 3; p++) {
+        const MotusPlane *to = &d->frame->plane[p], *from = &frame->plane[p];
+        CU_ASSERT_EQUAL(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride, (size_t)from->width,
+                                          (size_t)from->height, cudaMemcpyHostToDevice, stream),
+                        cudaSuccess);
+    }
+    d->frame->number = frame->number;
+}
+
+// I and P pictures, all from the device or each third one from the host; the frame is drawn over as soon as it has been sent.
+static void compare(const Sequence *s, int gap, int shift, int mixed, cudaStream_t stream) {
+    MotusEncoder *enc = NULL;
+    MotusError error = {0};
+    DeviceFrame d = device_frame(s->config.width, s->config.height, gap, shift);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s->config, &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CUDA);
+    for (int i = 0; i < N_FRAMES; i++) {
+        int on_host = mixed && i % 3 == 2;
+        upload(&d, s->frame[i], stream);
+        MotusStatus status = on_host ? motus_encoder_send(enc, s->frame[i]) : motus_encoder_send_device(enc, d.frame, stream);
+        CU_ASSERT_EQUAL(cudaMemsetAsync(d.memory, 0x5A, d.size, stream), cudaSuccess);
+        MOTUS_CHECK(!status && as_wanted(enc, s, i), "%dx%d gap %d shift %d mixed %d frame %d: %d %s", s->config.width,
+                    s->config.height, gap, shift, mixed, i, status, motus_encoder_error(enc)->text);
+    }
+    CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_OK);
+    motus_encoder_close(&enc);
+    drop_device_frame(&d);
+}
+
+static void equal_to_the_cpu(void) {
+    static const int sizes[][2] = {{16, 16}, {34, 18}, {2, 2}, {352, 288}, {130, 66}, {1918, 1080}};
+    if (!motus_test_has_gpu()) return;
+    cudaStream_t stream;
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (int k = 0; k < 6; k++) {
+        Sequence s;
+        make_sequence(&s, sizes[k][0], sizes[k][1]);
+        compare(&s, 0, 0, 0, stream);
+        compare(&s, 7, 1 + k % 3, k % 2, stream);
+        if (k < 5) compare(&s, 64 - sizes[k][0] % 64, 0, 1, NULL);
+        drop_sequence(&s);
+    }
+    cudaStreamDestroy(stream);
+}
+
+static void CUDART_CB sleep_a_while(void *unused) {
+    (void)unused;
+    const struct timespec a_while = {.tv_nsec = 30000000};
+    nanosleep(&a_while, NULL);
+}
+
+// A frame that is not ready when it is sent: what comes before it on the stream is awaited.
+static void frames_made_late(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    MotusEncoder *enc = NULL;
+    cudaStream_t stream;
+    make_sequence(&s, 96, 80);
+    DeviceFrame now = device_frame(96, 80, 3, 0), later = device_frame(96, 80, 3, 0);
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        upload(&later, s.frame[i], stream);
+        CU_ASSERT_EQUAL(cudaStreamSynchronize(stream), cudaSuccess);
+        CU_ASSERT_EQUAL(cudaLaunchHostFunc(stream, sleep_a_while, NULL), cudaSuccess);
+        CU_ASSERT_EQUAL(cudaMemcpyAsync(now.memory, later.memory, now.size, cudaMemcpyDeviceToDevice, stream), cudaSuccess);
+        now.frame->number = s.frame[i]->number;
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, now.frame, stream), MOTUS_OK);
+        MOTUS_CHECK(as_wanted(enc, &s, i), "frame %d", i);
+    }
+    motus_encoder_close(&enc);
+    drop_device_frame(&now);
+    drop_device_frame(&later);
+    drop_sequence(&s);
+    cudaStreamDestroy(stream);
+}
+
+// Sources that are kept outlive the frames that follow, and the encoder.
+static void kept_sources(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    MotusEncoder *enc = NULL;
+    MotusFrame *source[N_FRAMES];
+    make_sequence(&s, 70, 50);
+    DeviceFrame d = device_frame(70, 50, 0, 0);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusPicture picture;
+        upload(&d, s.frame[i], NULL);
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
+        source[i] = motus_frame_ref((MotusFrame *)picture.source);
+    }
+    motus_encoder_close(&enc);
+    for (int i = 0; i < N_FRAMES; i++) MOTUS_CHECK(same_samples(source[i], s.frame[i]), "frame %d", i);
+    for (int i = 0; i < N_FRAMES; i++) motus_frame_unref(&source[i]);
+    drop_device_frame(&d);
+    drop_sequence(&s);
+}
+
+static MotusStatus copy_job(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
+    return motus_cuda_copy(d_out, d_in, *(size_t *)opaque, stream, error);
+}
+
+static MotusFrame *tight_frame(const Sequence *s, void *memory) {
+    int w = s->config.width, h = s->config.height;
+    MotusFrame *frame = NULL;
+    uint8_t *luma = memory, *cb = luma + w * h;
+    uint8_t *const data[3] = {luma, cb, cb + w * h / 4};
+    const ptrdiff_t stride[3] = {w, w / 2, w / 2};
+    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&frame, w, h, data, stride, NULL, NULL), MOTUS_OK);
+    return frame;
+}
+
+// Results of the ring that stay on the device go into the encoder while the pictures after them are on their way through the same slots.
+static void frames_from_a_ring(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    MotusEncoder *enc = NULL;
+    MotusCudaRing *ring = NULL;
+    const void *output;
+    void *input, *stream;
+    make_sequence(&s, 192, 112);
+    size_t bytes = 192 * 112 * 3 / 2;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_open_device(&ring, 2, bytes, bytes, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_cuda_ring_take_device(ring, &output, &stream, NULL), MOTUS_END);
+    for (int n = 0; n < 40; n++) {
+        if (n < 38) {
+            CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_input(ring, &input, NULL), MOTUS_OK);
+            MotusFrame *up = tight_frame(&s, input);
+            CU_ASSERT_EQUAL(motus_frame_copy_padded(up, s.frame[n % N_FRAMES]), MOTUS_OK);
+            motus_frame_unref(&up);
+            CU_ASSERT_EQUAL(motus_cuda_ring_submit(ring, copy_job, &bytes, NULL), MOTUS_OK);
+        }
+        if (!n || n > 38) continue;
+        int i = (n - 1) % N_FRAMES;
+        CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL), MOTUS_ERR_STATE);
+        CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_take_device(ring, &output, &stream, NULL), MOTUS_OK);
+        MotusFrame *down = tight_frame(&s, (void *)(uintptr_t)output);
+        down->number = s.frame[i]->number;
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, down, stream), MOTUS_OK);
+        motus_frame_unref(&down);
+        MOTUS_CHECK(as_wanted(enc, &s, i), "picture %d", n - 1);
+        if (i < N_FRAMES - 1) continue;
+        motus_encoder_close(&enc);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    }
+    motus_cuda_ring_close(&ring);
+    motus_encoder_close(&enc);
+    drop_sequence(&s);
+}
+
+// A plane that the device cannot read is refused before it is touched; the encoder works on.
+static void host_memory_is_refused(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    MotusEncoder *enc = NULL;
+    make_sequence(&s, 64, 48);
+    DeviceFrame d = device_frame(64, 48, 0, 0);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, s.frame[0], NULL), MOTUS_ERR_ARGUMENT);
+    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "device memory") != NULL, "%s", motus_encoder_error(enc)->text);
+    upload(&d, s.frame[0], NULL);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL), MOTUS_OK);
+    CU_ASSERT(as_wanted(enc, &s, 0));
+    CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_OK);
+    motus_encoder_close(&enc);
+    drop_device_frame(&d);
+    drop_sequence(&s);
+}
+
+// Encodes while CUDA call n fails (and the ones after it, until the failure has shown). What AUTO does must be as wanted in any case: where a frame could
+// not be brought in it is sent again. Returns 1 when nothing failed.
+static int encode_with_fault(const Sequence *s, const DeviceFrame *d, long n) {
+    MotusEncoder *enc = NULL;
+    MotusError error = {0};
+    int failed = 0, is_auto = s->config.backend == MOTUS_BACKEND_AUTO;
+    motus_device_fail_after(n);
+    MotusStatus status = motus_encoder_open(&enc, &s->config, &error);
+    for (int i = 0; i < N_FRAMES && !status; i++) {
+        motus_device_fail_after(failed ? -1 : n);
+        upload(d, s->frame[i], NULL);
+        status = motus_encoder_send_device(enc, d->frame, NULL);
+        error = *motus_encoder_error(enc);
+        failed |= error.status != MOTUS_OK;
+        if (status && is_auto) {
+            motus_device_fail_after(-1);
+            status = motus_encoder_send_device(enc, d->frame, NULL);
+        }
+        if (!status) MOTUS_CHECK(as_wanted(enc, s, i), "n=%ld frame %d", n, i);
+    }
+    motus_device_fail_after(-1);
+    failed |= status != MOTUS_OK;
+    if (is_auto || !failed)
+        MOTUS_CHECK(!status, "n=%ld: %d %s", n, status, error.text);
+    else
+        MOTUS_CHECK(status == MOTUS_ERR_CUDA && strstr(error.text, "unknown error"), "n=%ld: %d %s", n, status, error.text);
+    motus_encoder_close(&enc);
+    return !failed;
+}
+
+// Lets the n-th CUDA call of the opening or of one picture fail, for every n up to success.
+static void failing_device(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    make_sequence(&s, 66, 34);
+    DeviceFrame d = device_frame(66, 34, 0, 0);
+    for (int k = 0; k < 2; k++) {
+        size_t before = 0, after = 0, total;
+        long n = 0;
+        s.config.backend = k ? MOTUS_BACKEND_AUTO : MOTUS_BACKEND_CUDA;
+        CU_ASSERT(encode_with_fault(&s, &d, -1)); // loads what is loaded at its first use
+        for (int done = 0; !done; n++) {
+            done = encode_with_fault(&s, &d, n);
+            cudaMemGetInfo(n < 2 ? &before : &after, &total);
+        }
+        MOTUS_CHECK(before == after && n > 25, "%zu bytes free, then %zu; %ld failures", before, after, n - 1);
+    }
+    drop_device_frame(&d);
+    drop_sequence(&s);
+}
+
+static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
+                                  {"frames_made_late", frames_made_late},
+                                  {"kept_sources", kept_sources},
+                                  {"frames_from_a_ring", frames_from_a_ring},
+                                  {"host_memory_is_refused", host_memory_is_refused},
+                                  {"failing_device", failing_device},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("gpu_encoder", tests, argc, argv); }
