@@ -19,6 +19,16 @@ for name in search encode; do
     "$cc" -std=c11 -Wall -Wextra -Werror "$root/examples/$name.c" "${static[@]}" -o "$dir/$name-static"
 done
 
+# Where nvcc is and the library has the CUDA backend: built everywhere, run where a device is.
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [ -x "$nvcc" ] && [ -x "$dir/prefix/bin/motus" ] && ! "$dir/prefix/bin/motus" info | grep -q '^backend cuda *not supported'; then
+    arch=native
+    "$dir/prefix/bin/motus" info | grep -q '^device' || arch=sm_90
+    read -ra flags <<<"$(pkg-config --cflags --libs motus)"
+    "$nvcc" -std=c++17 -arch=$arch -Xcompiler=-Wall,-Wextra,-Werror "$root/examples/encode_gpu.cu" "${flags[@]}" -Xlinker -rpath="$lib" -o "$dir/encode_gpu"
+    if [ $arch = native ]; then (cd "$dir" && ./encode_gpu gpu.264); fi
+fi
+
 cd "$dir"
 ./search && ./search-static >/dev/null
 ./encode shared.264 && ./encode-static static.264 >/dev/null

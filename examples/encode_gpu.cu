@@ -1,0 +1,85 @@
+// Renders frames on the GPU and encodes them from there: no frame goes up, and each comes down once.
+//     nvcc -std=c++17 encode_gpu.cu $(pkg-config --cflags --libs motus) -o encode_gpu && ./encode_gpu out.264
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cuda_runtime.h>
+#include <motus/motus.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+constexpr int WIDTH = 640, HEIGHT = 360, FRAMES = 60;
+
+// One plane of a ring of light around a point that wanders over a gradient. Chroma planes (p = 1, 2) are half as wide and high.
+__global__ void draw(MotusPlane plane, int p, int t) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= plane.width || y >= plane.height) return;
+    int scale = p > 0 ? 2 : 1;
+    float dx = scale * x - WIDTH * (0.5f + 0.4f * cosf(0.07f * t)), dy = scale * y - HEIGHT * (0.5f + 0.3f * sinf(0.11f * t));
+    float light = expf(-fabsf(sqrtf(dx * dx + dy * dy) - 60) / 12);
+    float ground = p == 0 ? 40 + 120.0f * (x + y) / (WIDTH + HEIGHT) : 128, glow = p == 0 ? 60 : p == 1 ? -50 : 60;
+    plane.data[y * plane.stride + x] = (uint8_t)(ground + glow * light + 0.5f);
+}
+
+static void render(const MotusFrame *frame, int t, cudaStream_t stream) {
+    for (int p = 0; p < 3; p++) {
+        dim3 block(32, 8), grid((frame->plane[p].width + 31) / 32, (frame->plane[p].height + 7) / 8);
+        draw<<<grid, block, 0, stream>>>(frame->plane[p], p, t);
+    }
+}
+
+// A frame in device memory, which `memory` owns.
+static MotusFrame *frame_on_device(uint8_t **memory) {
+    MotusFrame *frame = nullptr;
+    size_t luma = (size_t)WIDTH * HEIGHT, chroma = luma / 4;
+    if (cudaMalloc(memory, luma + 2 * chroma) != cudaSuccess) return nullptr;
+    uint8_t *const data[3] = {*memory, *memory + luma, *memory + luma + chroma};
+    const ptrdiff_t stride[3] = {WIDTH, WIDTH / 2, WIDTH / 2};
+    return motus_frame_wrap(&frame, WIDTH, HEIGHT, data, stride, nullptr, nullptr) == MOTUS_OK ? frame : nullptr;
+}
+
+// Writes every picture that is ready. False when that fails.
+static bool drain(MotusEncoder *enc, FILE *out) {
+    MotusPicture picture;
+    MotusStatus status;
+    while ((status = motus_encoder_receive(enc, &picture)) == MOTUS_OK) {
+        std::printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)picture.number, picture.type, picture.size,
+                    motus_psnr(picture.stats.ssd[0], (uint64_t)WIDTH * HEIGHT));
+        if (std::fwrite(picture.data, 1, picture.size, out) != picture.size) return false;
+    }
+    return status == MOTUS_AGAIN || status == MOTUS_END;
+}
+
+static bool encode(MotusEncoder *enc, FILE *out) {
+    uint8_t *memory = nullptr;
+    cudaStream_t stream = nullptr;
+    MotusFrame *frame = frame_on_device(&memory);
+    bool good = frame && cudaStreamCreate(&stream) == cudaSuccess;
+    for (int t = 0; t < FRAMES && good; t++) {
+        render(frame, t, stream); // the encoder waits for it, and the next rendering for the encoder: one frame is enough
+        good = motus_encoder_send_device(enc, frame, stream) == MOTUS_OK && drain(enc, out);
+    }
+    if (!good) std::fprintf(stderr, "encode_gpu: %s\n", motus_encoder_error(enc)->text);
+    good = good && motus_encoder_send(enc, nullptr) == MOTUS_OK && drain(enc, out);
+    motus_frame_unref(&frame);
+    cudaFree(memory);
+    if (stream) cudaStreamDestroy(stream);
+    return good;
+}
+
+int main(int argc, char **argv) {
+    const char *path = argc > 1 ? argv[1] : "out.264";
+    MotusEncoderConfig config = motus_encoder_config_default(WIDTH, HEIGHT, MotusRational{30, 1});
+    config.backend = MOTUS_BACKEND_CUDA;
+    MotusEncoder *enc = nullptr;
+    MotusError error;
+    if (motus_encoder_open(&enc, &config, &error) != MOTUS_OK) {
+        std::fprintf(stderr, "encode_gpu: %s\n", error.text);
+        return EXIT_FAILURE;
+    }
+    FILE *out = std::fopen(path, "wb");
+    bool good = out && encode(enc, out);
+    good = out && std::fclose(out) == 0 && good;
+    motus_encoder_close(&enc);
+    std::printf(good ? "wrote %s: play it with ffplay, mpv or vlc\n" : "%s was not written\n", path);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
