@@ -30,12 +30,12 @@ static const struct {
     MotusSynthConfig config;
     uint64_t sum;
 } goldens[] = {
-    {"still", {64, 48, 1, 0, 0, 65536, 0, 0, 0, 0, 0}, 0x4EFC0D16EF055566},
-    {"pan", {176, 144, 2, 5, -3, 65536, 0, 0, 0, 0, 0}, 0x33B3A52C8F98335A},
-    {"zoom_rotate", {98, 70, 3, 1, 1, 66500, 700, 0, 0, 0, 0}, 0xD2A820662E22002E},
-    {"rotate_back", {64, 64, 3, 0, 0, 64000, -44999, 0, 0, 0, 0}, 0x2601BF981D1A7C0C},
-    {"objects_noise_cut_flat", {120, 90, 4, -6, 2, 65536, 0, 7, 9, 3, 30}, 0x2FC2D0CB14AC4791},
-    {"odd_1x1", {1, 1, 5, 3, 3, 65536, 100, 2, 1, 2, 10}, 0x4B7C925594CA0072},
+    {"still", {64, 48, 1, 0, 0, 65536, 0, 0, 0, 0, 0}, 0xA71F0E181C90D1F5},
+    {"pan", {176, 144, 2, 5, -3, 65536, 0, 0, 0, 0, 0}, 0xD0866C862FE3462B},
+    {"zoom_rotate", {98, 70, 3, 1, 1, 66500, 700, 0, 0, 0, 0}, 0x74CE538AA93BD240},
+    {"rotate_back", {64, 64, 3, 0, 0, 64000, -44999, 0, 0, 0, 0}, 0x11FE699934CAC206},
+    {"objects_noise_cut_flat", {120, 90, 4, -6, 2, 65536, 0, 7, 9, 3, 30}, 0x18CE22E8C83E927E},
+    {"odd_1x1", {1, 1, 5, 3, 3, 65536, 100, 2, 1, 2, 10}, 0x21DEC4317C6309B7},
 };
 
 static void same_samples_as_ever(void) {
@@ -131,14 +131,14 @@ static int half_sample(const MotusPlane *p, int x, int y) {
 }
 
 // A pan by half a sample is what the standard's interpolation makes of the frame before: the texture holds little that the filter would lose. And it
-// is no smooth surface: without motion compensation the difference is large (18 times and more in 300 seeds), and 4x4 blocks have detail.
+// is no smooth surface: without motion compensation the difference is large, and every 4x4 block has detail.
 static void texture_is_detailed_and_band_limited(void) {
     MotusSynthConfig config = motus_synth_config_default(200, 120);
     config.seed = motus_test_random();
     config.pan_x = -2;
     MotusFrame *a = render(&config, 0), *b = render(&config, 1);
     double interpolated = 0, still = 0;
-    int n = 0, flat = 0;
+    int n = 0, flattest = 999;
     for (int y = 0; y < 120; y++)
         for (int x = 2; x < 197; x++, n++) {
             int now = b->plane[0].data[y * b->plane[0].stride + x], d = half_sample(&a->plane[0], x, y) - now;
@@ -152,11 +152,11 @@ static void texture_is_detailed_and_band_limited(void) {
                 int v = a->plane[0].data[(y + k / 4) * a->plane[0].stride + x + k % 4];
                 lo = v < lo ? v : lo, hi = v > hi ? v : hi;
             }
-            flat += hi - lo < 2;
+            flattest = hi - lo < flattest ? hi - lo : flattest;
         }
-    MOTUS_CHECK(interpolated / n < 1.0 && still / n > 15 * interpolated / n, "mean squared error %.2f, still %.2f",
+    MOTUS_CHECK(interpolated / n < 1.0 && still / n > 20 * interpolated / n, "mean squared error %.2f, still %.2f",
                 interpolated / n, still / n);
-    MOTUS_CHECK(flat <= 3, "%d of 1500 4x4 blocks span less than 2 values", flat);
+    MOTUS_CHECK(flattest >= 2, "a 4x4 block spans %d values", flattest);
     motus_frame_unref(&a);
     motus_frame_unref(&b);
 }
