@@ -50,6 +50,13 @@ ok 'copy' same fg.y4m copy.y4m
 ok 'equalize' f fg.y4m -o eq.y4m --equalize
 ok 'equalize: every frame' as_long eq.y4m fg.y4m
 ok 'equalize: changed' differ fg.y4m eq.y4m
+ok 'equalize rgb' f fg.y4m -o rgb.y4m --equalize=rgb
+ok 'equalize rgb: every frame' as_long rgb.y4m fg.y4m
+ok 'equalize rgb: not luma alone' differ eq.y4m rgb.y4m
+ok 'equalize rgb, clahe' f fg.y4m -o rgbclahe.y4m --equalize=rgb,clahe,smooth=0
+ok 'equalize rgb: by tiles' differ rgb.y4m rgbclahe.y4m
+ok 'equalize rgb: one thread' f fg.y4m -o rgb1.y4m --equalize=rgb --threads 1
+ok 'equalize rgb: one thread gives the same' same rgb.y4m rgb1.y4m
 ok 'clahe and denoise' f fg.y4m -o chain.y4m --equalize=clahe,clip=3,tiles=4x4,smooth=0 --denoise 5,levels=2
 ok 'other order' f fg.y4m -o other.y4m --denoise 5,levels=2 --equalize=clahe,clip=3,tiles=4x4,smooth=0
 ok 'the order matters' differ chain.y4m other.y4m
@@ -75,7 +82,7 @@ refused 2 'must be 1..100' dct fg.y4m -o out.d --quality 0
 refused 2 'must be 1..100' dct fg.y4m -o out.d --quality 101
 refused 1 'has no frame 99' dct fg.y4m -o out.d --frame 99
 refused 1 'levels are too many' wavelet fg.y4m -o out.d --levels 9
-for bad in --key=mauve --key=green,hue=0 --key=green,soft=x --equalize=tiles=0x4 --equalize=dark --denoise=-1 --denoise=5,levels=0; do
+for bad in --key=mauve --key=green,hue=0 --key=green,soft=x --equalize=tiles=0x4 --equalize=dark --equalize=rgb=1 --denoise=-1 --denoise=5,levels=0; do
     refused 2 "${bad%%=*}" filter fg.y4m -o out.y4m "$bad" --background bg.y4m
 done
 head -c 9000 fg.y4m >tiny.y4m

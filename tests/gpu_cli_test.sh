@@ -42,7 +42,8 @@ make hd.y4m --size 1918x1078 --frames 6
 head -c 700000 fg.y4m >cut.y4m
 
 for input in fg.y4m odd.y4m one.y4m hd.y4m; do
-    for filters in '--equalize' '--denoise 4' '--equalize=clahe,clip=3,tiles=4x4 --denoise 6,levels=2' \
+    for filters in '--equalize' '--equalize=rgb' '--equalize=rgb,clahe --denoise 3' '--denoise 4' \
+        '--equalize=clahe,clip=3,tiles=4x4 --denoise 6,levels=2' \
         '--key #808080,hue=60,soft=0.3,spill=1 --background bg.y4m --scale --loop --denoise 3 --equalize'; do
         read -ra list <<<"$filters"
         same filter $input y4m "${list[@]}"

@@ -8,8 +8,9 @@
 
 const char motus_filters_help[] =
     "Filters run in the order in which they are given:\n"
-    "  --equalize[=clahe][,tiles=WxH][,clip=X][,smooth=N]   spread the luma's histogram; clahe: by 8x8 tiles with clip\n"
-    "                limit 2; smooth: 0..255 256ths of the curve before, against flicker (224)\n"
+    "  --equalize[=rgb][,clahe][,tiles=WxH][,clip=X][,smooth=N]   spread the luma's histogram; rgb: those of red, green\n"
+    "                and blue, each by itself; clahe: by 8x8 tiles with clip limit 2; smooth: 0..255 256ths of the\n"
+    "                curve before, against flicker (224)\n"
     "  --denoise STRENGTH[,levels=N]                        soft-threshold wavelet details; 0..255 sample values\n"
     "  --key COLOUR[,hue=D][,sat=X][,value=X][,soft=X][,spill=X][,plain]   show --background where the colour is near\n"
     "                COLOUR (green, blue, red, #RRGGBB): hue within D degrees (30), saturation and value within X\n"
@@ -71,7 +72,12 @@ static int tiles(const char *text, int *x, int *y) {
     return 1;
 }
 
-static int equalize_word(MotusEqualizeConfig *c, const Word *w, char *cause, size_t size) {
+static int equalize_word(MotusFilterStep *step, const Word *w, char *cause, size_t size) {
+    MotusEqualizeConfig *c = &step->equalize;
+    if (!strcmp(w->name, "rgb") && !w->value) {
+        step->kind = MOTUS_FILTER_EQUALIZE_RGB;
+        return 1;
+    }
     if (!strcmp(w->name, "clahe") && !w->value) {
         int smooth = c->smooth_q8;
         *c = motus_equalize_config_clahe();
@@ -81,7 +87,7 @@ static int equalize_word(MotusEqualizeConfig *c, const Word *w, char *cause, siz
     if (!strcmp(w->name, "clip")) return number(w, 0, 256, 256, &c->clip_q8, cause, size);
     if (!strcmp(w->name, "smooth")) return number(w, 0, 255, 1, &c->smooth_q8, cause, size);
     if (!strcmp(w->name, "tiles") && w->value && tiles(w->value, &c->tiles_x, &c->tiles_y)) return 1;
-    snprintf(cause, size, "must be a list of clahe, tiles=WxH (1..%d each), clip=X, smooth=N", MOTUS_EQUALIZE_MAX_TILES);
+    snprintf(cause, size, "must be a list of rgb, clahe, tiles=WxH (1..%d each), clip=X, smooth=N", MOTUS_EQUALIZE_MAX_TILES);
     return 0;
 }
 
@@ -92,7 +98,7 @@ int motus_option_equalize(const MotusOption *option, const char *text, char *cau
     step->equalize = motus_equalize_config_default();
     step->equalize.smooth_q8 = 224;
     while (*text)
-        if (!next_word(&word, &text) || !equalize_word(&step->equalize, &word, cause, size)) {
+        if (!next_word(&word, &text) || !equalize_word(step, &word, cause, size)) {
             if (!*cause) snprintf(cause, size, "is no list of settings");
             return 0;
         }

@@ -14,7 +14,8 @@ struct MotusFilters {
     MotusFilterList list;
     MotusExec exec;
     MotusEqualizer *equalizer[MOTUS_MAX_FILTERS]; // of the steps that are one
-    MotusReader *reader;                          // of the background; NULL once it has ended and its last frame stays
+    MotusRgbEqualizer *rgb_equalizer[MOTUS_MAX_FILTERS];
+    MotusReader *reader; // of the background; NULL once it has ended and its last frame stays
     MotusFrame *background;
     MotusFiltersCuda *cuda; // where the steps run there
     int64_t background_frames;
@@ -114,6 +115,9 @@ MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *li
         step->key.matrix_709 = info->colour.matrix == 1, step->key.full_range = info->colour.full_range == 1;
         if (step->kind == MOTUS_FILTER_EQUALIZE && backend != MOTUS_BACKEND_CUDA)
             status = motus_equalizer_open(&f->equalizer[i], &step->equalize, info->width, info->height);
+        if (step->kind == MOTUS_FILTER_EQUALIZE_RGB && backend != MOTUS_BACKEND_CUDA)
+            status = motus_rgb_equalizer_open(&f->rgb_equalizer[i], &step->equalize, info->width, info->height,
+                                              step->key.matrix_709, step->key.full_range);
         if (status) motus_fail(error, status, "--equalize: %s", motus_status_text(status));
         MotusWaveletShape shape;
         if (!status && step->levels &&
@@ -141,6 +145,8 @@ static MotusStatus run_step(MotusFilters *f, int i, MotusFrame *frame) {
     switch (step->kind) {
     case MOTUS_FILTER_EQUALIZE:
         return motus_equalizer_run(f->equalizer[i], &frame->plane[0], &frame->plane[0], &f->exec);
+    case MOTUS_FILTER_EQUALIZE_RGB:
+        return motus_rgb_equalizer_run(f->rgb_equalizer[i], frame, frame, &f->exec);
     case MOTUS_FILTER_KEY:
         return motus_key_frame(frame, frame, f->background, &step->key, &f->exec);
     default:
@@ -206,7 +212,10 @@ int motus_filters_on_device(const MotusFilters *f, void **stream) {
 void motus_filters_close(MotusFilters **filters) {
     if (!filters || !*filters) return;
     MotusFilters *f = *filters;
-    for (int i = 0; i < MOTUS_MAX_FILTERS; i++) motus_equalizer_close(&f->equalizer[i]);
+    for (int i = 0; i < MOTUS_MAX_FILTERS; i++) {
+        motus_equalizer_close(&f->equalizer[i]);
+        motus_rgb_equalizer_close(&f->rgb_equalizer[i]);
+    }
     motus_filters_cuda_close(&f->cuda);
     motus_reader_close(&f->reader);
     motus_frame_unref(&f->background);

@@ -10,7 +10,7 @@
 
 #define MOTUS_MAX_FILTERS 8
 
-typedef enum MotusFilterKind { MOTUS_FILTER_EQUALIZE, MOTUS_FILTER_DENOISE, MOTUS_FILTER_KEY } MotusFilterKind;
+typedef enum MotusFilterKind { MOTUS_FILTER_EQUALIZE, MOTUS_FILTER_EQUALIZE_RGB, MOTUS_FILTER_DENOISE, MOTUS_FILTER_KEY } MotusFilterKind;
 
 typedef struct MotusFilterStep {
     MotusFilterKind kind;
@@ -28,7 +28,7 @@ typedef struct MotusFilterList {
 } MotusFilterList;
 
 // Parsers for options whose value is a MotusFilterList; each use appends a filter.
-//   equalize  [clahe][,tiles=WxH][,clip=X][,smooth=N]
+//   equalize  [rgb][,clahe][,tiles=WxH][,clip=X][,smooth=N]
 //   denoise   STRENGTH[,levels=N]
 //   key       COLOUR[,hue=DEGREES][,sat=X][,value=X][,soft=X][,spill=X][,plain]    COLOUR: green, blue, red or #RRGGBB
 MotusOptionParse motus_option_equalize;

@@ -18,6 +18,7 @@ struct MotusFiltersCuda {
     int64_t number[DEPTH]; // of the frames under way, at their place modulo DEPTH
     int64_t sent, received;
     MotusCudaEqualizer *equalizer[MOTUS_MAX_FILTERS];
+    MotusCudaRgbEqualizer *rgb_equalizer[MOTUS_MAX_FILTERS];
     float *coefs;     // device memory for the largest transform
     MotusFrame shape; // size and strides of a frame in the ring's buffers
     size_t frame_bytes;
@@ -62,6 +63,8 @@ static MotusStatus job(void *opaque, const void *d_in, void *d_out, void *stream
         const MotusFilterStep *step = &f->list.step[i];
         if (step->kind == MOTUS_FILTER_EQUALIZE)
             status = motus_cuda_equalizer_run(f->equalizer[i], &frame.plane[0], &frame.plane[0], stream, error);
+        else if (step->kind == MOTUS_FILTER_EQUALIZE_RGB)
+            status = motus_cuda_rgb_equalizer_run(f->rgb_equalizer[i], &frame, &frame, stream, error);
         else if (step->kind == MOTUS_FILTER_KEY)
             status = motus_cuda_key_frame(&frame, &frame, &background, &step->key, stream, error);
         else
@@ -91,6 +94,9 @@ MotusStatus motus_filters_cuda_open(MotusFiltersCuda **filters, const MotusFilte
         const MotusFilterStep *step = &list->step[i];
         if (step->kind == MOTUS_FILTER_EQUALIZE)
             status = motus_cuda_equalizer_open(&f->equalizer[i], &step->equalize, width, height, error);
+        if (step->kind == MOTUS_FILTER_EQUALIZE_RGB)
+            status = motus_cuda_rgb_equalizer_open(&f->rgb_equalizer[i], &step->equalize, width, height, step->key.matrix_709,
+                                                   step->key.full_range, error);
         if (step->kind == MOTUS_FILTER_DENOISE && !denoise_shape(&shape, &f->shape.plane[0], step->levels) && shape.size > coefs)
             coefs = shape.size;
     }
@@ -158,7 +164,10 @@ void motus_filters_cuda_close(MotusFiltersCuda **filters) {
     if (!filters || !*filters) return;
     MotusFiltersCuda *f = *filters;
     motus_cuda_ring_close(&f->ring);
-    for (int i = 0; i < MOTUS_MAX_FILTERS; i++) motus_cuda_equalizer_close(&f->equalizer[i]);
+    for (int i = 0; i < MOTUS_MAX_FILTERS; i++) {
+        motus_cuda_equalizer_close(&f->equalizer[i]);
+        motus_cuda_rgb_equalizer_close(&f->rgb_equalizer[i]);
+    }
     motus_cuda_free(f->coefs);
     motus_free(f);
     *filters = NULL;

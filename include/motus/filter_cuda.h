@@ -34,7 +34,7 @@ MOTUS_API MotusStatus motus_cuda_equalizer_curves(MotusCudaEqualizer *equalizer,
                                                   MotusError *error);
 MOTUS_API void motus_cuda_equalizer_close(MotusCudaEqualizer **equalizer);
 
-// R, G and B by themselves; as motus_rgb_equalizer_*. dst and src may be the same.
+// R, G and B by themselves; as motus_rgb_equalizer_*. Runs of one must follow each other in stream order.
 typedef struct MotusCudaRgbEqualizer MotusCudaRgbEqualizer;
 MOTUS_API MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer, const MotusEqualizeConfig *config,
                                                     int width, int height, int matrix_709, int full_range, MotusError *error);
