@@ -39,10 +39,13 @@ static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, 
     for (int b = 0; b < n; b++) {
         int32_t x[64];
         for (int i = 0; i < 64; i++) x[i] = src[i / 8 * src_stride + 8 * b + i % 8] - 128;
-        for (int c = 0; c < 8; c++) motus_dct8_int_1d(x + c, 8, DCT8_SHIFT_1);
-        for (int r = 0; r < 8; r++) motus_dct8_int_1d(x + 8 * r, 1, DCT8_SHIFT_2);
+        for (int c = 0; c < 8; c++) motus_dct8_int_1d(x + c, 8, DCT8_COLUMNS);
         for (int i = 0; i < 64; i++)
-            dst[i / 8 * (dst_stride / 2) + 8 * b + i % 8] = (int16_t)motus_dct8_int_level(x[i], steps->recip[i], steps->q[i]);
+            if (i / 8 % 4) x[i] = motus_dct8_int_shift(x[i]);
+        for (int r = 0; r < 8; r++) motus_dct8_int_1d(x + 8 * r, 1, DCT8_ROWS);
+        for (int i = 0; i < 64; i++)
+            dst[i / 8 * (dst_stride / 2) + 8 * b + i % 8] =
+                (int16_t)motus_dct8_int_level(x[i], steps->multiplier[i], steps->shift[i]);
     }
 }
 

@@ -6,7 +6,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
-#include "common/cuda_check.h"
+#include "common/cuda_launch.h"
 
 extern "C" {
 #include "dct/dct8x8.h"
@@ -14,7 +14,7 @@ extern "C" {
 
 namespace {
 
-constexpr int THREADS = 128;
+constexpr int THREADS = 128, BLOCKS = 6; // of a block; on a multiprocessor at once, at 80 registers a thread
 
 struct Samples {
     uint8_t *data;
@@ -25,6 +25,9 @@ struct Levels {
     int16_t *data;
     int pitch, blocks_x, blocks; // pitch in elements
 };
+
+// One of MotusDct8Steps' arrays.
+template <class T> struct Table { T of[64]; };
 
 // Eight samples of row y from column x on; beyond the plane its last column and row are repeated.
 __device__ uint2 load_row(const Samples &p, int x, int y) {
@@ -51,51 +54,44 @@ __device__ __forceinline__ float to_float(uint2 v, int i) {
 
 __device__ __forceinline__ uint32_t pack(int32_t low, int32_t high) { return __byte_perm((uint32_t)low, (uint32_t)high, 0x5410); }
 
-__global__ void __launch_bounds__(THREADS) forward_float(Levels dst, Samples src, const __grid_constant__ MotusDct8Steps steps) {
+// Samples to coefficients still to be scaled, in place.
+template <MotusDct8Kind KIND> __device__ __forceinline__ void transform(float x[64]) {
+#pragma unroll
+    for (int c = 0; c < 8; c++)
+        KIND == MOTUS_DCT8_FLOAT ? motus_dct8_float_1d(x + c, 8) : motus_dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
+#pragma unroll
+    for (int i = 0; i < 64; i++)
+        if (KIND == MOTUS_DCT8_INTEGER && i / 8 % 4) x[i] = motus_dct8_exact_shift(x[i]);
+#pragma unroll
+    for (int r = 0; r < 8; r++)
+        KIND == MOTUS_DCT8_FLOAT ? motus_dct8_float_1d(x + 8 * r, 1) : motus_dct8_exact_1d(x + 8 * r, 1, DCT8_ROWS);
+}
+
+// The level in the low 16 bits. Float: product and sum are both rounded. Integer: only the sum (see motus_dct8_int_level).
+template <MotusDct8Kind KIND> __device__ __forceinline__ int32_t level_bits(float x, float step) {
+    return KIND == MOTUS_DCT8_FLOAT ? motus_round_bits(x * step) : __float_as_int(fmaf(x, step, 12582912.0f));
+}
+
+template <MotusDct8Kind KIND>
+__global__ void __launch_bounds__(THREADS, BLOCKS) forward(Levels dst, Samples src, const __grid_constant__ Table<float> steps) {
     int block = blockIdx.x * THREADS + threadIdx.x;
+    motus_let_successor_start();
     if (block >= dst.blocks) return;
     int by = block / dst.blocks_x, bx = block - by * dst.blocks_x;
+    motus_wait_for_predecessor();
     uint2 row[8];
 #pragma unroll
     for (int r = 0; r < 8; r++) row[r] = load_row(src, 8 * bx, 8 * by + r);
     float x[64];
 #pragma unroll
     for (int i = 0; i < 64; i++) x[i] = to_float(row[i / 8], i % 8);
-#pragma unroll
-    for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
+    transform<KIND>(x);
     int16_t *out = dst.data + (ptrdiff_t)by * 8 * dst.pitch + 8 * bx;
 #pragma unroll
     for (int r = 0; r < 8; r++) {
-        motus_dct8_float_1d(x + 8 * r, 1);
         int32_t level[8];
 #pragma unroll
-        for (int c = 0; c < 8; c++) level[c] = motus_round_bits(x[8 * r + c] * steps.forward[8 * r + c]);
-        __stcs(
-            reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch),
-            make_uint4(pack(level[0], level[1]), pack(level[2], level[3]), pack(level[4], level[5]), pack(level[6], level[7])));
-    }
-}
-
-__global__ void __launch_bounds__(THREADS) forward_int(Levels dst, Samples src, const __grid_constant__ MotusDct8Steps steps) {
-    int block = blockIdx.x * THREADS + threadIdx.x;
-    if (block >= dst.blocks) return;
-    int by = block / dst.blocks_x, bx = block - by * dst.blocks_x;
-    uint2 row[8];
-#pragma unroll
-    for (int r = 0; r < 8; r++) row[r] = load_row(src, 8 * bx, 8 * by + r);
-    int32_t x[64];
-#pragma unroll
-    for (int i = 0; i < 64; i++)
-        x[i] = (int32_t)__byte_perm(i % 8 < 4 ? row[i / 8].x : row[i / 8].y, 0, 0x4440u + (unsigned)(i & 3)) - 128;
-#pragma unroll
-    for (int c = 0; c < 8; c++) motus_dct8_int_1d(x + c, 8, DCT8_SHIFT_1);
-    int16_t *out = dst.data + (ptrdiff_t)by * 8 * dst.pitch + 8 * bx;
-#pragma unroll
-    for (int r = 0; r < 8; r++) {
-        motus_dct8_int_1d(x + 8 * r, 1, DCT8_SHIFT_2);
-        int32_t level[8];
-#pragma unroll
-        for (int c = 0; c < 8; c++) level[c] = motus_dct8_int_level(x[8 * r + c], steps.recip[8 * r + c], steps.q[8 * r + c]);
+        for (int c = 0; c < 8; c++) level[c] = level_bits<KIND>(x[8 * r + c], steps.of[8 * r + c]);
         __stcs(
             reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch),
             make_uint4(pack(level[0], level[1]), pack(level[2], level[3]), pack(level[4], level[5]), pack(level[6], level[7])));
@@ -112,50 +108,45 @@ __device__ __forceinline__ uint32_t pack4(const int32_t *v) {
                        0x5410);
 }
 
-__global__ void __launch_bounds__(THREADS) inverse_float(Samples dst, Levels src, const __grid_constant__ MotusDct8Steps steps) {
-    int block = blockIdx.x * THREADS + threadIdx.x;
-    if (block >= src.blocks) return;
-    int by = block / src.blocks_x, bx = block - by * src.blocks_x;
-    const int16_t *in = src.data + (ptrdiff_t)by * 8 * src.pitch + 8 * bx;
-    uint4 row[8];
-#pragma unroll
-    for (int r = 0; r < 8; r++) row[r] = __ldcs(reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch));
+// Levels to samples, in place; the types say which transform.
+__device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[8], const Table<float> &steps) {
     float x[64];
 #pragma unroll
-    for (int i = 0; i < 64; i++) x[i] = (float)level_at(row[i / 8], i % 8) * steps.inverse[i];
+    for (int i = 0; i < 64; i++) x[i] = (float)level_at(row[i / 8], i % 8) * steps.of[i];
 #pragma unroll
     for (int c = 0; c < 8; c++) motus_idct8_float_1d(x + c, 8);
 #pragma unroll
-    for (int r = 0; r < 8; r++) {
-        motus_idct8_float_1d(x + 8 * r, 1);
-        int32_t sample[8];
+    for (int r = 0; r < 8; r++) motus_idct8_float_1d(x + 8 * r, 1);
 #pragma unroll
-        for (int c = 0; c < 8; c++) sample[c] = motus_dct8_float_sample(x[8 * r + c]);
-        store_row(dst, 8 * bx, 8 * by + r, make_uint2(pack4(sample), pack4(sample + 4)));
-    }
+    for (int i = 0; i < 64; i++) sample[i] = motus_round_bits(fminf(fmaxf(x[i] + 128.0f, 0.0f), 255.0f));
 }
 
-__global__ void __launch_bounds__(THREADS) inverse_int(Samples dst, Levels src, const __grid_constant__ MotusDct8Steps steps) {
+__device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[8], const Table<uint16_t> &steps) {
+#pragma unroll
+    for (int i = 0; i < 64; i++) sample[i] = motus_dct8_int_coef(level_at(row[i / 8], i % 8), steps.of[i]);
+#pragma unroll
+    for (int c = 0; c < 8; c++) motus_idct8_int_1d(sample + c, 8, IDCT8_SHIFT_1);
+#pragma unroll
+    for (int r = 0; r < 8; r++) motus_idct8_int_1d(sample + 8 * r, 1, IDCT8_SHIFT_2);
+#pragma unroll
+    for (int i = 0; i < 64; i++) sample[i] = motus_clip_u8(sample[i] + 128);
+}
+
+template <class T>
+__global__ void __launch_bounds__(THREADS, BLOCKS) inverse(Levels src, Samples dst, const __grid_constant__ Table<T> steps) {
     int block = blockIdx.x * THREADS + threadIdx.x;
+    motus_let_successor_start();
     if (block >= src.blocks) return;
     int by = block / src.blocks_x, bx = block - by * src.blocks_x;
     const int16_t *in = src.data + (ptrdiff_t)by * 8 * src.pitch + 8 * bx;
+    motus_wait_for_predecessor();
     uint4 row[8];
 #pragma unroll
     for (int r = 0; r < 8; r++) row[r] = __ldcs(reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch));
-    int32_t x[64];
+    int32_t sample[64];
+    reconstruct(sample, row, steps);
 #pragma unroll
-    for (int i = 0; i < 64; i++) x[i] = motus_dct8_int_coef(level_at(row[i / 8], i % 8), steps.q[i]);
-#pragma unroll
-    for (int c = 0; c < 8; c++) motus_idct8_int_1d(x + c, 8, IDCT8_SHIFT_1);
-#pragma unroll
-    for (int r = 0; r < 8; r++) {
-        motus_idct8_int_1d(x + 8 * r, 1, IDCT8_SHIFT_2);
-        int32_t sample[8];
-#pragma unroll
-        for (int c = 0; c < 8; c++) sample[c] = motus_clip_u8(x[8 * r + c] + 128);
-        store_row(dst, 8 * bx, 8 * by + r, make_uint2(pack4(sample), pack4(sample + 4)));
-    }
+    for (int r = 0; r < 8; r++) store_row(dst, 8 * bx, 8 * by + r, make_uint2(pack4(sample + 8 * r), pack4(sample + 8 * r + 4)));
 }
 
 bool aligned(const void *data, ptrdiff_t stride) { return ((uintptr_t)data | (uintptr_t)stride) % 16 == 0; }
@@ -172,6 +163,15 @@ MotusStatus prepare(Levels *levels, Samples *samples, MotusDct8Steps *steps, con
     return MOTUS_OK;
 }
 
+template <class T>
+MotusStatus launch(void (*kernel)(Levels, Samples, Table<T>), const T steps[64], const Levels &levels, const Samples &samples,
+                   void *stream, const char *what, MotusError *error) {
+    Table<T> table;
+    memcpy(table.of, steps, sizeof table.of);
+    dim3 grid((unsigned)(levels.blocks + THREADS - 1) / THREADS);
+    return motus_launch_early(grid, THREADS, (cudaStream_t)stream, what, error, kernel, levels, samples, table);
+}
+
 } // namespace
 
 extern "C" MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64],
@@ -181,12 +181,9 @@ extern "C" MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const Motu
     MotusDct8Steps steps;
     MotusStatus status = prepare(&levels, &samples, &steps, dst, src, table, kind, error);
     if (status) return status;
-    unsigned grid = (unsigned)(levels.blocks + THREADS - 1) / THREADS;
     if (kind == MOTUS_DCT8_FLOAT)
-        forward_float<<<grid, THREADS, 0, (cudaStream_t)stream>>>(levels, samples, steps);
-    else
-        forward_int<<<grid, THREADS, 0, (cudaStream_t)stream>>>(levels, samples, steps);
-    return motus_cuda_launched("8x8 DCT", error);
+        return launch(forward<MOTUS_DCT8_FLOAT>, steps.forward, levels, samples, stream, "8x8 DCT", error);
+    return launch(forward<MOTUS_DCT8_INTEGER>, steps.integer, levels, samples, stream, "8x8 DCT", error);
 }
 
 extern "C" MotusStatus motus_cuda_dct8_inverse(const MotusPlane *dst, const MotusCoefs *src, const uint16_t table[64],
@@ -196,10 +193,6 @@ extern "C" MotusStatus motus_cuda_dct8_inverse(const MotusPlane *dst, const Motu
     MotusDct8Steps steps;
     MotusStatus status = prepare(&levels, &samples, &steps, src, dst, table, kind, error);
     if (status) return status;
-    unsigned grid = (unsigned)(levels.blocks + THREADS - 1) / THREADS;
-    if (kind == MOTUS_DCT8_FLOAT)
-        inverse_float<<<grid, THREADS, 0, (cudaStream_t)stream>>>(samples, levels, steps);
-    else
-        inverse_int<<<grid, THREADS, 0, (cudaStream_t)stream>>>(samples, levels, steps);
-    return motus_cuda_launched("inverse 8x8 DCT", error);
+    if (kind == MOTUS_DCT8_FLOAT) return launch(inverse<float>, steps.inverse, levels, samples, stream, "inverse 8x8 DCT", error);
+    return launch(inverse<uint16_t>, steps.q, levels, samples, stream, "inverse 8x8 DCT", error);
 }

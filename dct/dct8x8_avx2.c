@@ -93,17 +93,25 @@ static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src
     }
 }
 
+// Four levels of the integer transform: the product of two floats is exact in a double.
+static inline __m128i int_levels(const float *x, const float *step) {
+    return _mm256_cvtpd_epi32(_mm256_mul_pd(_mm256_cvtps_pd(_mm_load_ps(x)), _mm256_cvtps_pd(_mm_loadu_ps(step))));
+}
+
 static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int n,
                         const MotusDct8Steps *steps) {
     for (int b = 0; b < n; b++) {
-        _Alignas(32) int32_t x[64];
-        for (int r = 0; r < 8; r++) _mm256_store_si256((__m256i *)(x + 8 * r), load_samples(src + r * src_stride + 8 * b));
-        for (int c = 0; c < 8; c++) motus_dct8_int_1d(x + c, 8, DCT8_SHIFT_1);
+        _Alignas(32) float x[64];
+        _Alignas(32) int32_t level[64];
+        for (int r = 0; r < 8; r++) _mm256_store_ps(x + 8 * r, _mm256_cvtepi32_ps(load_samples(src + r * src_stride + 8 * b)));
+        for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
+        for (int i = 0; i < 64; i++)
+            if (i / 8 % 4) x[i] = motus_dct8_exact_shift(x[i]);
         transpose_block(x);
-        for (int c = 0; c < 8; c++) motus_dct8_int_1d(x + c, 8, DCT8_SHIFT_2);
+        for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_ROWS);
         transpose_block(x);
-        for (int i = 0; i < 64; i++) x[i] = motus_dct8_int_level(x[i], steps->recip[i], steps->q[i]);
-        store_levels(dst + 8 * b, dst_stride, x);
+        for (int i = 0; i < 64; i += 4) _mm_store_si128((__m128i *)(level + i), int_levels(x + i, steps->integer + i));
+        store_levels(dst + 8 * b, dst_stride, level);
     }
 }
 

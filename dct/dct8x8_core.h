@@ -10,12 +10,14 @@
 #include "common/hd.h"
 #include "common/int_core.h"
 
-// Steps as the transforms want them. The float transforms (Arai, Agui, Nakajima 1988) leave out the factors of each row and column, which
-// are put into the steps here; the integer quantizer divides by multiplying.
+// Steps as the transforms want them. The forward transforms and the float inverse leave out the factors of each row and column, which are put
+// into the steps here.
 typedef struct MotusDct8Steps {
-    float forward[64];  // 1 / (8 * s_u * s_v * q)
-    float inverse[64];  // s_u * s_v * q / 8
-    uint32_t recip[64]; // floor(2^32 / (8 q)) + 1; 0 where q > 4095, as no coefficient reaches half of such a step
+    float forward[64];      // 1 / (8 * s_u * s_v * q)
+    float inverse[64];      // s_u * s_v * q / 8
+    float integer[64];      // multiplier / 2^shift
+    int32_t multiplier[64]; // of the integer quantizer: 24 bits, odd
+    uint8_t shift[64];
     uint16_t q[64];
 } MotusDct8Steps;
 
@@ -55,28 +57,69 @@ MOTUS_HD void motus_idct8_float_1d(float *x, int step) {
     x[2 * step] = b2 + c5, x[5 * step] = b2 - c5, x[3 * step] = b3 + c4, x[4 * step] = b3 - c4;
 }
 
-// round(2^13 * cos(k pi / 16) / 2)
-enum { DCT8_C1 = 4017, DCT8_C2 = 3784, DCT8_C3 = 3406, DCT8_C4 = 2896, DCT8_C5 = 2276, DCT8_C6 = 1567, DCT8_C7 = 799 };
+// Factors of the integer forward transform, about cos(k pi / 16) / 2 times a scale that is the same for 1, 3, 5, 7 and for 2, 6 (and sqrt 8 for
+// 0 and 4, whose factors are 1). The scales are those, among all that keep the bounds below, whose factors come nearest to integers.
+typedef struct MotusDct8Factors {
+    int c1, c3, c5, c7, c2, c6;
+} MotusDct8Factors;
 
-// Orthonormal 8-point DCT with 13 fraction bits, shifted right by `shift` with rounding, in place. The sum of |factors| of an output is
-// at most 2.83 * 2^13, so |x| < 92,000 keeps every sum in 32 bits.
-MOTUS_HD void motus_dct8_int_1d(int32_t *x, int step, int shift) {
-    int32_t half = 1 << (shift - 1);
+#define DCT8_COLUMNS ((MotusDct8Factors){5741, 4867, 3252, 1142, 5741, 2378}) // scales 11706.94568 and 12428.02724
+#define DCT8_ROWS ((MotusDct8Factors){729, 618, 413, 145, 577, 239})          // 1486.563909 and 1249.080599
+
+// Columns are transformed first; all but their coefficients 0 and 4 then lose DCT8_SHIFT bits. Bounds, for samples within +-128: before the
+// shift 128 * 4 * (5741 + 2378) < 2^22, after it 4060; coefficients 0 and 4 are at most 1024. After the rows 4060 * 2 * (729 + 618 + 413 + 145) <
+// 2^24. So every value is also exact as a float, and floats that are multiplied and added, fused or not, give the same integers.
+enum { DCT8_SHIFT = 10 };
+
+MOTUS_HD void motus_dct8_int_1d(int32_t *x, int step, MotusDct8Factors k) {
     int32_t a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step], o1 = x[step] - x[6 * step];
     int32_t a2 = x[2 * step] + x[5 * step], o2 = x[2 * step] - x[5 * step], a3 = x[3 * step] + x[4 * step],
             o3 = x[3 * step] - x[4 * step];
     int32_t b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
-    x[0] = ((b0 + b1) * DCT8_C4 + half) >> shift;
-    x[4 * step] = ((b0 - b1) * DCT8_C4 + half) >> shift;
-    x[2 * step] = (b3 * DCT8_C2 + b2 * DCT8_C6 + half) >> shift;
-    x[6 * step] = (b3 * DCT8_C6 - b2 * DCT8_C2 + half) >> shift;
-    x[step] = (o0 * DCT8_C1 + o1 * DCT8_C3 + o2 * DCT8_C5 + o3 * DCT8_C7 + half) >> shift;
-    x[3 * step] = (o0 * DCT8_C3 - o1 * DCT8_C7 - o2 * DCT8_C1 - o3 * DCT8_C5 + half) >> shift;
-    x[5 * step] = (o0 * DCT8_C5 - o1 * DCT8_C1 + o2 * DCT8_C7 + o3 * DCT8_C3 + half) >> shift;
-    x[7 * step] = (o0 * DCT8_C7 - o1 * DCT8_C5 + o2 * DCT8_C3 - o3 * DCT8_C1 + half) >> shift;
+    x[0] = b0 + b1, x[4 * step] = b0 - b1;
+    x[2 * step] = b3 * k.c2 + b2 * k.c6, x[6 * step] = b3 * k.c6 - b2 * k.c2;
+    x[step] = o0 * k.c1 + o1 * k.c3 + o2 * k.c5 + o3 * k.c7, x[3 * step] = o0 * k.c3 - o1 * k.c7 - o2 * k.c1 - o3 * k.c5;
+    x[5 * step] = o0 * k.c5 - o1 * k.c1 + o2 * k.c7 + o3 * k.c3, x[7 * step] = o0 * k.c7 - o1 * k.c5 + o2 * k.c3 - o3 * k.c1;
 }
 
-// Its inverse (the transposed matrix).
+// Halves go up.
+MOTUS_HD int32_t motus_dct8_int_shift(int32_t x) { return (x + (1 << (DCT8_SHIFT - 1))) >> DCT8_SHIFT; }
+
+// a * b + c, all of them and the result integers below 2^24.
+MOTUS_HD float motus_exact_madd(float a, float b, float c) {
+#ifdef __CUDA_ARCH__
+    return fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+// motus_dct8_int_1d on floats.
+MOTUS_HD void motus_dct8_exact_1d(float *x, int step, MotusDct8Factors k) {
+    float c1 = (float)k.c1, c3 = (float)k.c3, c5 = (float)k.c5, c7 = (float)k.c7, c2 = (float)k.c2, c6 = (float)k.c6;
+    float a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step], o1 = x[step] - x[6 * step];
+    float a2 = x[2 * step] + x[5 * step], o2 = x[2 * step] - x[5 * step], a3 = x[3 * step] + x[4 * step],
+          o3 = x[3 * step] - x[4 * step];
+    float b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
+    x[0] = b0 + b1, x[4 * step] = b0 - b1;
+    x[2 * step] = motus_exact_madd(b2, c6, b3 * c2), x[6 * step] = motus_exact_madd(b2, -c2, b3 * c6);
+    x[step] = motus_exact_madd(o3, c7, motus_exact_madd(o2, c5, motus_exact_madd(o1, c3, o0 * c1)));
+    x[3 * step] = motus_exact_madd(o3, -c5, motus_exact_madd(o2, -c1, motus_exact_madd(o1, -c7, o0 * c3)));
+    x[5 * step] = motus_exact_madd(o3, c3, motus_exact_madd(o2, c7, motus_exact_madd(o1, -c1, o0 * c5)));
+    x[7 * step] = motus_exact_madd(o3, -c1, motus_exact_madd(o2, c3, motus_exact_madd(o1, -c5, o0 * c7)));
+}
+
+// motus_dct8_int_shift on floats: x + 1/2 is still exact below 2^22, and no integer plus 1/2 lies halfway between two multiples of 2^10.
+MOTUS_HD float motus_dct8_exact_shift(float x) {
+    const float bias = 12582912.0f; // 1.5 * 2^23: what is below 1 is rounded off
+    return motus_exact_madd(x + 0.5f, 1.0f / (1 << DCT8_SHIFT), bias) - bias;
+}
+
+// round(2^13 * cos(k pi / 16) / 2)
+enum { DCT8_C1 = 4017, DCT8_C2 = 3784, DCT8_C3 = 3406, DCT8_C4 = 2896, DCT8_C5 = 2276, DCT8_C6 = 1567, DCT8_C7 = 799 };
+
+// The inverse of the orthonormal 8-point DCT, with 13 fraction bits, shifted right by `shift` with rounding, in place. The sum of |factors| of
+// an output is at most 2.83 * 2^13, so |x| < 92,000 keeps every sum in 32 bits.
 MOTUS_HD void motus_idct8_int_1d(int32_t *x, int step, int shift) {
     int32_t half = 1 << (shift - 1), y1 = x[step], y3 = x[3 * step], y5 = x[5 * step], y7 = x[7 * step];
     int32_t s0 = (x[0] + x[4 * step]) * DCT8_C4 + half, s1 = (x[0] - x[4 * step]) * DCT8_C4 + half;
@@ -91,14 +134,13 @@ MOTUS_HD void motus_idct8_int_1d(int32_t *x, int step, int shift) {
     x[3 * step] = (e3 + o3) >> shift, x[4 * step] = (e3 - o3) >> shift;
 }
 
-// Shifts of the two passes: 3 fraction bits between them, out of the forward transform, and out of the inverse's first pass.
-enum { DCT8_SHIFT_1 = 10, DCT8_SHIFT_2 = 13, IDCT8_SHIFT_1 = 10, IDCT8_SHIFT_2 = 16, DCT8_MAX_COEF = 2047 };
+// Shifts of the inverse's two passes (3 fraction bits between them), and its largest coefficient.
+enum { IDCT8_SHIFT_1 = 10, IDCT8_SHIFT_2 = 16, DCT8_MAX_COEF = 2047 };
 
-// c has 3 fraction bits, |c| <= 8200: n < 2^15, and n * recip >> 32 is floor(n / 8q) because n * 8q < 2^32 where recip is not 0.
-MOTUS_HD int motus_dct8_int_level(int32_t c, uint32_t recip, uint16_t q) {
-    uint32_t n = (uint32_t)motus_abs(c) + 4u * q;
-    int level = (int)(((uint64_t)n * recip) >> 32);
-    return c < 0 ? -level : level;
+// Nearest integer of v * multiplier / 2^shift, |v| < 2^24. There are no ties: half of 2^shift would have to divide v, as the multiplier is odd,
+// and shift is 26 at least. So whoever rounds the exact product once, by whatever rule, gets the same.
+MOTUS_HD int motus_dct8_int_level(int32_t v, int32_t multiplier, int shift) {
+    return (int)(((int64_t)v * multiplier + (1ll << (shift - 1))) >> shift);
 }
 
 // Kept within +-2047 (a coefficient of samples is within +-1024), so that no level from outside can overflow the inverse.

@@ -1,5 +1,7 @@
 // Quantization tables and steps of the 8x8 DCT.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <math.h>
+
 #include "common/int_core.h"
 #include "dct/dct8x8.h"
 
@@ -22,18 +24,34 @@ MotusStatus motus_dct8_quality(uint16_t table[64], const uint16_t base[64], int 
     return MOTUS_OK;
 }
 
+// A step of the integer quantizer: multiplier / 2^shift, the multiplier odd and of 24 bits, the quotient at most 3 of its units above the exact
+// step, so that halves are rounded away from 0. (No entry of a table, at no place, gives a multiplier of 25 bits.)
+static void set_integer_step(MotusDct8Steps *steps, int i, double step) {
+    int exponent;
+    float mantissa = frexpf((float)step, &exponent);
+    steps->multiplier[i] = ((int32_t)(mantissa * (1 << 24)) + 1) | 1;
+    steps->shift[i] = (uint8_t)(24 - exponent);
+    steps->integer[i] = (float)ldexp(steps->multiplier[i], exponent - 24);
+}
+
 MotusStatus motus_dct8_steps(MotusDct8Steps *steps, const uint16_t table[64]) {
     // 1 and sqrt 2 cos(k pi / 16)
     static const double s[8] = {1.0, 1.3870398453221474618,  1.3065629648763765279,  1.1758756024193587170,
                                 1.0, 0.78569495838710218128, 0.54119610014619698440, 0.27589937928294301234};
+    // of the integer transform: what motus_dct8_int_1d multiplies an orthonormal coefficient by, and the shift after the columns
+    static const double o = 11706.94567854791 / (1 << DCT8_SHIFT), e = 12428.027243757268 / (1 << DCT8_SHIFT),
+                        z = 2.8284271247461901;
+    static const double columns[8] = {z, o, e, o, z, o, e, o};
+    static const double rows[8] = {z, 1486.5639086677281, 1249.0805991374227, 1486.5639086677281,
+                                   z, 1486.5639086677281, 1249.0805991374227, 1486.5639086677281};
     if (!table) return MOTUS_ERR_ARGUMENT;
     for (int i = 0; i < 64; i++) {
         if (!table[i]) return MOTUS_ERR_ARGUMENT;
         double scale = s[i / 8] * s[i % 8];
         steps->forward[i] = (float)(1.0 / (8.0 * scale * table[i]));
         steps->inverse[i] = (float)(scale * table[i] / 8.0);
-        steps->recip[i] = table[i] > 4095 ? 0 : (uint32_t)((1ull << 32) / (8u * table[i])) + 1;
         steps->q[i] = table[i];
+        set_integer_step(steps, i, 1.0 / (columns[i / 8] * rows[i % 8] * table[i]));
     }
     return MOTUS_OK;
 }

@@ -1,6 +1,7 @@
-// dct/dct8x8: against the transform's definition in double precision, C against AVX2, one thread against several, bad arguments.
+// dct/dct8x8: against the transform's definition in double precision, C against AVX2, one thread against several, the integer transform in floats, bad
+// arguments.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "motus/dct8x8.h"
+#include "dct/dct8x8.h"
 #include "tests/harness.h"
 
 #include <math.h>
@@ -68,7 +69,8 @@ static void expected_block(double out[64], const Case *c, int bx, int by) {
 }
 
 // Levels may differ from the exact quotient by half a step and the arithmetic's error: 24-bit floats through 16 additions and products of
-// values up to 8,192 (scaled) stay within 0.004; the integer transform's two roundings and 13-bit factors within 0.35 of a coefficient.
+// values up to 8,192 (scaled) stay within 0.004; the integer transform's factors and its rounding between the passes within 0.151 of a coefficient
+// (128 times the sum of the differences between its matrix and the exact one, plus half a unit times the sum of a row's factors).
 static void forward_is_the_definition(void) {
     static const int sizes[][2] = {{8, 8}, {1, 1}, {7, 9}, {16, 8}, {40, 24}, {33, 17}, {64, 3}};
     for (int n = 0; n < 140; n++) {
@@ -86,8 +88,8 @@ static void forward_is_the_definition(void) {
                     if (error > worst) worst = error;
                 }
             }
-        MOTUS_CHECK(worst < (dct ? 0.35 : 0.004), "%dx%d kind %d quality %d dct %d error %g", c.plane.width, c.plane.height, kind,
-                    quality, dct, worst);
+        MOTUS_CHECK(worst < (dct ? 0.151 : 0.004), "%dx%d kind %d quality %d dct %d error %g", c.plane.width, c.plane.height,
+                    kind, quality, dct, worst);
         CU_ASSERT(motus_test_guard_ok((uint8_t *)c.coefs.data) && motus_test_guard_ok(c.plane.data));
         free_case(&c);
     }
@@ -144,6 +146,78 @@ static void executors_agree(void) {
     }
 }
 
+// One value through the quantizers of C, CUDA (one fused multiply-add) and AVX2 (a product in double precision).
+static int levels_agree(int32_t v, const MotusDct8Steps *s, int i) {
+    int level = motus_dct8_int_level(v, s->multiplier[i], s->shift[i]);
+    float fused = fmaf((float)v, s->integer[i], 12582912.0f);
+    int32_t bits;
+    memcpy(&bits, &fused, sizeof bits);
+    return level == bits - 0x4B400000 && level == (int)lrint((double)v * s->integer[i]);
+}
+
+// Every step that a table can ask for, and for each the values around every place where the level changes: the levels are monotone between.
+static void integer_quantizers_agree(void) {
+    static const int places[] = {0, 1, 2, 8, 9, 10, 16, 17, 18}; // one of each pair of scales
+    MotusDct8Steps s;
+    uint16_t table[64];
+    long tried = 0;
+    for (int q = 1; q < 65536; q++) {
+        for (int i = 0; i < 64; i++) table[i] = (uint16_t)q;
+        motus_dct8_steps(&s, table);
+        for (int k = 0; k < 9; k++) {
+            int i = places[k];
+            MOTUS_CHECK(s.multiplier[i] & 1 && s.multiplier[i] < 1 << 24 && s.multiplier[i] >= 1 << 23 && s.shift[i] >= 26,
+                        "q %d place %d", q, i);
+            MOTUS_CHECK((double)s.integer[i] == ldexp(s.multiplier[i], -s.shift[i]), "q %d place %d", q, i);
+            for (int level = 0;; level++) {
+                int32_t v = (int32_t)((level + 0.5) / s.integer[i]);
+                if (v >= (1 << 24) - 2) break;
+                for (int d = -1; d <= 1; d++)
+                    if (!levels_agree(v + d, &s, i) || !levels_agree(-v - d, &s, i))
+                        MOTUS_CHECK(0, "+-%d by %d at %d", v + d, q, i);
+                tried++;
+            }
+        }
+    }
+    CU_ASSERT(tried > 1000000);
+}
+
+// Coefficient 0 is the sum of the samples over 8: exact, halves away from 0.
+static void integer_dc_is_exact(void) {
+    MotusDct8Steps s;
+    uint16_t table[64] = {0};
+    for (int q = 1; q < 256; q++) {
+        for (int i = 0; i < 64; i++) table[i] = (uint16_t)q;
+        motus_dct8_steps(&s, table);
+        for (int32_t v = 0; v <= 8192; v++) {
+            int want = (v + 4 * q) / (8 * q);
+            if (motus_dct8_int_level(v, s.multiplier[0], s.shift[0]) != want ||
+                motus_dct8_int_level(-v, s.multiplier[0], s.shift[0]) != -want)
+                MOTUS_CHECK(0, "+-%d by %d", v, q);
+        }
+    }
+}
+
+// The transform on floats is the one on integers: for blocks that drive every sum to its bound (signs of a coefficient's basis function), and any.
+static void integers_in_floats(void) {
+    for (int n = 0; n < 2000; n++) {
+        int32_t x[64];
+        float f[64];
+        for (int i = 0; i < 64; i++) {
+            double basis = cos((2 * (i % 8) + 1) * (n % 8) * pi / 16) * cos((2 * (i / 8) + 1) * (n / 8 % 8) * pi / 16);
+            x[i] = n < 128 ? ((basis < 0) == (n < 64) ? 127 : -128) : motus_test_range(-128, 127);
+            f[i] = (float)x[i];
+        }
+        for (int c = 0; c < 8; c++) motus_dct8_int_1d(x + c, 8, DCT8_COLUMNS), motus_dct8_exact_1d(f + c, 8, DCT8_COLUMNS);
+        for (int i = 0; i < 64; i++)
+            if (i / 8 % 4) x[i] = motus_dct8_int_shift(x[i]), f[i] = motus_dct8_exact_shift(f[i]);
+        for (int r = 0; r < 8; r++) motus_dct8_int_1d(x + 8 * r, 1, DCT8_ROWS), motus_dct8_exact_1d(f + 8 * r, 1, DCT8_ROWS);
+        for (int i = 0; i < 64; i++) MOTUS_CHECK(f[i] == (float)x[i] && abs(x[i]) < 1 << 24, "block %d at %d", n, i);
+    }
+    for (int32_t v = -(1 << 22) + 1; v < 1 << 22; v++)
+        if (motus_dct8_exact_shift((float)v) != (float)motus_dct8_int_shift(v)) MOTUS_CHECK(0, "shift of %d", v);
+}
+
 static void quality_tables(void) {
     uint16_t table[64];
     CU_ASSERT_EQUAL(motus_dct8_quality(table, motus_jpeg_luma_table, 50), MOTUS_OK);
@@ -171,6 +245,9 @@ static void bad_arguments(void) {
 static const MotusTest tests[] = {{"forward_is_the_definition", forward_is_the_definition},
                                   {"inverse_is_the_definition", inverse_is_the_definition},
                                   {"executors_agree", executors_agree},
+                                  {"integer_quantizers_agree", integer_quantizers_agree},
+                                  {"integer_dc_is_exact", integer_dc_is_exact},
+                                  {"integers_in_floats", integers_in_floats},
                                   {"quality_tables", quality_tables},
                                   {"bad_arguments", bad_arguments},
                                   {0}};
