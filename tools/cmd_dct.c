@@ -1,6 +1,5 @@
 // motus dct: what the 8x8 DCT and its quantization do to a picture.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +8,6 @@
 #include "motus/dct8x8.h"
 #include "tools/cmd.h"
 #include "tools/one_frame.h"
-#include "tools/options.h"
 
 static const char about[] =
     "Transforms the luma of one frame of INPUT (a video or a picture) by the 8x8 DCT of JPEG, quantizes,\n"
@@ -21,28 +19,10 @@ static const char about[] =
     "  motus dct film.mp4 -o out --frame 100 --quality 10 --integer\n";
 
 typedef struct DctOptions {
-    const char *input, *output;
-    int quality, frame, size[2], threads;
+    MotusOneFrame one;
+    int quality;
     MotusDct8Kind kind;
 } DctOptions;
-
-static int parse(DctOptions *o, int argc, char **argv) {
-    const MotusOption options[] = {
-        {"output", 'o', &o->output, motus_option_text, 0, 0, "DIR", "where the picture goes; made if need be"},
-        {"quality", 'q', &o->quality, motus_option_int, 1, 100, "N", "of the quantization table, 1..100 (75)"},
-        {"integer", 0, &o->kind, NULL, MOTUS_DCT8_INTEGER, 0, NULL, "the integer transform instead of the float one"},
-        {"frame", 'n', &o->frame, motus_option_int, 0, INT_MAX, "N", "which frame (0)"},
-        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
-        {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (0)"},
-        {0},
-    };
-    const MotusCommand command = {"dct", "INPUT -o DIR [options]", about, options, &o->input, 1};
-    int status = motus_options_parse(&command, argc, argv);
-    if (status >= 0) return status;
-    if (!o->input) return motus_usage_error("dct", "the input is missing");
-    if (!o->output) return motus_usage_error("dct", "the output is missing: -o DIR");
-    return -1;
-}
 
 static void draw_levels(const MotusPlane *picture, const MotusCoefs *coefs, const uint16_t table[64], long *zeros) {
     double most = 1;
@@ -59,9 +39,10 @@ static void draw_levels(const MotusPlane *picture, const MotusCoefs *coefs, cons
             }
 }
 
-static MotusStatus show(const DctOptions *o, const MotusFrame *frame, MotusError *error) {
+static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error) {
+    const DctOptions *o = opaque;
     const MotusPlane *luma = &frame->plane[0];
-    const MotusExec exec = {o->threads, 0};
+    const MotusExec exec = {o->one.threads, 0};
     uint16_t table[64];
     long zeros = 0;
     int width = (luma->width + 7) / 8 * 8, height = (luma->height + 7) / 8 * 8;
@@ -74,7 +55,7 @@ static MotusStatus show(const DctOptions *o, const MotusFrame *frame, MotusError
         motus_dct8_forward(&coefs, luma, table, o->kind, &exec);
         motus_dct8_inverse(&planes[2], &coefs, table, o->kind, &exec);
         draw_levels(&planes[1], &coefs, table, &zeros);
-        status = motus_strip_write(o->output, "dct.png", planes, 3, error);
+        status = motus_strip_write(o->one.output, "dct.png", planes, 3, error);
     }
     if (!status) {
         double n = (double)luma->width * luma->height;
@@ -90,12 +71,10 @@ static MotusStatus show(const DctOptions *o, const MotusFrame *frame, MotusError
 
 int motus_cmd_dct(int argc, char **argv) {
     DctOptions o = {.quality = 75};
-    int status = parse(&o, argc, argv);
-    if (status >= 0) return status;
-    MotusFrame *frame = NULL;
-    MotusError error = {0};
-    MotusStatus done = motus_frame_read(&frame, o.input, o.frame, o.size, &error);
-    if (!done) done = show(&o, frame, &error);
-    motus_frame_unref(&frame);
-    return done ? motus_failure(&error) : motus_flush_stdout();
+    const MotusOption own[] = {
+        {"quality", 'q', &o.quality, motus_option_int, 1, 100, "N", "of the quantization table, 1..100 (75)"},
+        {"integer", 0, &o.kind, NULL, MOTUS_DCT8_INTEGER, 0, NULL, "the integer transform instead of the float one"},
+        {0},
+    };
+    return motus_one_frame_command("dct", about, own, &o.one, show, &o, argc, argv);
 }

@@ -1,6 +1,5 @@
 // motus wavelet: what the D4 wavelet transform and its quantization do to a picture.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -9,7 +8,6 @@
 #include "motus/filter.h"
 #include "tools/cmd.h"
 #include "tools/one_frame.h"
-#include "tools/options.h"
 
 static const char about[] =
     "Transforms the luma of one frame of INPUT (a video or a picture) by Daubechies' D4 wavelet, quantizes,\n"
@@ -21,29 +19,10 @@ static const char about[] =
     "  motus wavelet film.mp4 -o out --frame 100 --levels 5 --step 24 --symmetric\n";
 
 typedef struct WaveletOptions {
-    const char *input, *output;
-    int levels, step, frame, size[2], threads;
+    MotusOneFrame one;
+    int levels, step;
     MotusWaveletEdge edge;
 } WaveletOptions;
-
-static int parse(WaveletOptions *o, int argc, char **argv) {
-    const MotusOption options[] = {
-        {"output", 'o', &o->output, motus_option_text, 0, 0, "DIR", "where the picture goes; made if need be"},
-        {"levels", 'l', &o->levels, motus_option_int, 1, MOTUS_WAVELET_MAX_LEVELS, "N", "levels of the transform (3)"},
-        {"step", 0, &o->step, motus_option_int, 0, 4096, "N", "step of the quantization; 0 = none (8)"},
-        {"symmetric", 0, &o->edge, NULL, MOTUS_WAVELET_SYMMETRIC, 0, NULL, "reflect at the edges instead of wrapping around"},
-        {"frame", 'n', &o->frame, motus_option_int, 0, INT_MAX, "N", "which frame (0)"},
-        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
-        {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (0)"},
-        {0},
-    };
-    const MotusCommand command = {"wavelet", "INPUT -o DIR [options]", about, options, &o->input, 1};
-    int status = motus_options_parse(&command, argc, argv);
-    if (status >= 0) return status;
-    if (!o->input) return motus_usage_error("wavelet", "the input is missing");
-    if (!o->output) return motus_usage_error("wavelet", "the output is missing: -o DIR");
-    return -1;
-}
 
 // One band at (x, y): details logarithmically up to `most`, the low-pass band divided by its gain.
 static void draw_band(const MotusPlane *picture, const float *coefs, MotusBand band, int x, int y, double most, double gain) {
@@ -87,9 +66,10 @@ static double share_of_zeros(const int16_t *levels, const MotusWaveletShape *s) 
     return 100 * zeros / all;
 }
 
-static MotusStatus show(const WaveletOptions *o, const MotusFrame *frame, MotusError *error) {
+static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error) {
+    const WaveletOptions *o = opaque;
     const MotusPlane *luma = &frame->plane[0];
-    const MotusExec exec = {o->threads, 0};
+    const MotusExec exec = {o->one.threads, 0};
     MotusWaveletShape shape;
     if (motus_wavelet_shape(&shape, luma->width, luma->height, o->levels, o->edge))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d levels are too many for %dx%d", o->levels, luma->width, luma->height);
@@ -105,7 +85,7 @@ static MotusStatus show(const WaveletOptions *o, const MotusFrame *frame, MotusE
         motus_wavelet_dequantize(coefs, levels, &shape, (float)o->step, &exec);
     }
     if (!status && !(status = motus_wavelet_inverse_plane(&planes[2], coefs, &shape, &exec)))
-        status = motus_strip_write(o->output, "wavelet.png", planes, 3, error);
+        status = motus_strip_write(o->one.output, "wavelet.png", planes, 3, error);
     if (!status) {
         uint64_t n = (uint64_t)luma->width * (uint64_t)luma->height;
         printf("%dx%d, %d levels, step %d: PSNR %.2f dB", luma->width, luma->height, o->levels, o->step,
@@ -121,12 +101,11 @@ static MotusStatus show(const WaveletOptions *o, const MotusFrame *frame, MotusE
 
 int motus_cmd_wavelet(int argc, char **argv) {
     WaveletOptions o = {.levels = 3, .step = 8};
-    int status = parse(&o, argc, argv);
-    if (status >= 0) return status;
-    MotusFrame *frame = NULL;
-    MotusError error = {0};
-    MotusStatus done = motus_frame_read(&frame, o.input, o.frame, o.size, &error);
-    if (!done) done = show(&o, frame, &error);
-    motus_frame_unref(&frame);
-    return done ? motus_failure(&error) : motus_flush_stdout();
+    const MotusOption own[] = {
+        {"levels", 'l', &o.levels, motus_option_int, 1, MOTUS_WAVELET_MAX_LEVELS, "N", "levels of the transform (3)"},
+        {"step", 0, &o.step, motus_option_int, 0, 4096, "N", "step of the quantization; 0 = none (8)"},
+        {"symmetric", 0, &o.edge, NULL, MOTUS_WAVELET_SYMMETRIC, 0, NULL, "reflect at the edges instead of wrapping around"},
+        {0},
+    };
+    return motus_one_frame_command("wavelet", about, own, &o.one, show, &o, argc, argv);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/one_frame.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,19 +12,55 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "tools/cmd.h"
 #include "tools/png.h"
 
 enum { GAP = 4, GAP_SHADE = 128 };
 
-MotusStatus motus_frame_read(MotusFrame **frame, const char *path, int number, const int size[2], MotusError *error) {
+// -1 to go on, else the exit status.
+static int parse(const char *name, const char *about, const MotusOption *own, MotusOneFrame *o, int argc, char **argv) {
+    MotusOption options[MOTUS_ONE_FRAME_OPTIONS + 5] = {
+        {"output", 'o', &o->output, motus_option_text, 0, 0, "DIR", "where the picture goes; made if need be"}};
+    const MotusOption shared[] = {
+        {"frame", 'n', &o->frame, motus_option_int, 0, INT_MAX, "N", "which frame (0)"},
+        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
+        {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (0)"},
+    };
+    MotusOption *next = options + 1;
+    for (; own->name; own++) {
+        assert(next - options <= MOTUS_ONE_FRAME_OPTIONS);
+        *next++ = *own;
+    }
+    memcpy(next, shared, sizeof shared);
+    const MotusCommand command = {name, "INPUT -o DIR [options]", about, options, &o->input, 1};
+    int status = motus_options_parse(&command, argc, argv);
+    if (status >= 0) return status;
+    if (!o->input) return motus_usage_error(name, "the input is missing");
+    if (!o->output) return motus_usage_error(name, "the output is missing: -o DIR");
+    return -1;
+}
+
+static MotusStatus read_frame(MotusFrame **frame, const MotusOneFrame *o, MotusError *error) {
     MotusReader *reader = NULL;
-    const MotusReaderOptions options = {.width = size[0], .height = size[1]};
-    MotusStatus status = motus_reader_open(&reader, path, &options, error);
-    if (!status && number) status = motus_reader_skip(reader, number, error);
+    const MotusReaderOptions options = {.width = o->size[0], .height = o->size[1]};
+    MotusStatus status = motus_reader_open(&reader, o->input, &options, error);
+    if (!status && o->frame) status = motus_reader_skip(reader, o->frame, error);
     if (!status) status = motus_reader_next(reader, frame, error);
     motus_reader_close(&reader);
-    return status == MOTUS_END ? motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d", motus_shown(path), number)
+    return status == MOTUS_END ? motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d", motus_shown(o->input), o->frame)
                                : status;
+}
+
+int motus_one_frame_command(const char *name, const char *about, const MotusOption *own, MotusOneFrame *o, MotusShowFrame *show,
+                            void *opaque, int argc, char **argv) {
+    MotusFrame *frame = NULL;
+    MotusError error = {0};
+    int done = parse(name, about, own, o, argc, argv);
+    if (done >= 0) return done;
+    MotusStatus status = read_frame(&frame, o, &error);
+    if (!status) status = show(opaque, frame, &error);
+    motus_frame_unref(&frame);
+    return status ? motus_failure(&error) : motus_flush_stdout();
 }
 
 MotusPlane motus_plane_new(int width, int height) {

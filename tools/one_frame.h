@@ -3,10 +3,24 @@
 #ifndef TOOLS_ONE_FRAME_H
 #define TOOLS_ONE_FRAME_H
 
+#include "tools/options.h"
 #include "yuv/reader.h"
 
-// Reads frame `number` of a video or picture; the caller unrefs it.
-MotusStatus motus_frame_read(MotusFrame **frame, const char *path, int number, const int size[2], MotusError *error);
+// What all of them are given.
+typedef struct MotusOneFrame {
+    const char *input, *output; // video or picture; directory for pictures
+    int frame, size[2], threads;
+} MotusOneFrame;
+
+#define MOTUS_ONE_FRAME_OPTIONS 4 // of a command's own, at most
+
+// Shows the frame as pictures in the directory.
+typedef MotusStatus MotusShowFrame(void *opaque, const MotusFrame *frame, MotusError *error);
+
+// The whole of such a command: reads the command line into `o` and the values of its `own` options (the list ends with a NULL name), reads the
+// frame and shows it. Returns the exit status.
+int motus_one_frame_command(const char *name, const char *about, const MotusOption *own, MotusOneFrame *o, MotusShowFrame *show,
+                            void *opaque, int argc, char **argv);
 
 // An owned plane without gaps between rows; data NULL: no memory.
 MotusPlane motus_plane_new(int width, int height);
