@@ -1,6 +1,7 @@
 // yuv/: y4m headers and frames, from memory.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/harness.h"
+#include "tests/two_frames.h"
 #include "yuv/reader_ops.h"
 #include "yuv/y4m.h"
 
@@ -109,23 +110,6 @@ static void absurd_headers(void) {
     CU_ASSERT_EQUAL(open_text(&reader, text, sizeof text, "x", &error), MOTUS_OK);
     motus_reader_close(&reader);
 }
-
-// Reads all frames; returns how many, and how it ended in *status.
-static int read_all(MotusReader *reader, MotusStatus *status, MotusError *error) {
-    int n = 0;
-    MotusFrame *f = NULL;
-    while (!(*status = motus_reader_next(reader, &f, error))) {
-        MOTUS_CHECK(f->number == n, "%lld is not %d", (long long)f->number, n);
-        motus_frame_unref(&f);
-        n++;
-    }
-    return n;
-}
-
-static const char two_frames[] = "YUV4MPEG2 W5 H3 F10:1\nFRAME\n" // 15 + 2 * 6 bytes a picture
-                                 "abcdefghijklmnopqrstuvwxyz!"
-                                 "FRAME Ixyz Xcomment\n"
-                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ?";
 
 // Cut at every byte: whole frames come out, then the end or a clear error.
 static void cuts(void) {

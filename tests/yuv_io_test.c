@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "tests/harness.h"
+#include "tests/two_frames.h"
 #include "yuv/writer.h"
 
 #include <fcntl.h>
@@ -57,23 +58,6 @@ static int frames_equal(const MotusFrame *a, const MotusFrame *b) {
     }
     return 1;
 }
-
-// Reads all frames; returns how many, and how it ended in *status.
-static int read_all(MotusReader *reader, MotusStatus *status, MotusError *error) {
-    int n = 0;
-    MotusFrame *f = NULL;
-    while (!(*status = motus_reader_next(reader, &f, error))) {
-        MOTUS_CHECK(f->number == n, "%lld is not %d", (long long)f->number, n);
-        motus_frame_unref(&f);
-        n++;
-    }
-    return n;
-}
-
-static const char two_frames[] = "YUV4MPEG2 W5 H3 F10:1\nFRAME\n" // 15 + 2 * 6 bytes a picture
-                                 "abcdefghijklmnopqrstuvwxyz!"
-                                 "FRAME Ixyz Xcomment\n"
-                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ?";
 
 #define FRAMES 5
 
