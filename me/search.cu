@@ -1,9 +1,8 @@
 // Exhaustive integer search of all 41 blocks: for each block the first minimum of J = SAD + vector cost in raster order of (dy, dx),
 // as motus_search_mb_c finds it.
 //
-// One warp searches one MB. A lane owns a column dx of the window and takes four rows dy at a time; 4x4 SADs come from VABSDIFF4, the
-// other 25 blocks are merged in registers, and each block keeps one 32-bit word per lane: J << 15 | raster index, so that the smaller
-// word is the better point and ties need no thought. Only these words leave the registers.
+// One warp searches one MB. A lane owns a column dx of the window and takes eight rows dy at a time; blocks_cuda.h has what it does
+// with them. Only the least key of each block leaves its registers.
 //
 // Grid: x = groups of MBS macroblocks of a row, y = MB rows, z = pictures. Block: MBS warps, which share a window when MBS is 4.
 // A window larger than 33x33 points is cut into panels of 32x32, the last of a row or column one larger if that is what is left.
@@ -13,6 +12,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search_cuda.h"
 
+#include "me/blocks_cuda.h"
 #include "me/cost_core.h"
 #include "me/sad_cuda.h"
 
@@ -20,9 +20,8 @@ namespace {
 
 constexpr int COLUMNS = 32;     // of a panel: one lane each
 constexpr int ROWS = 32;        // of a panel
-constexpr int INDEX_BITS = 15;  // of a key, under J, which is below 2^17
+constexpr int RUN = 8;          // rows that a lane takes at a time
 constexpr int TABLE_PITCH = 36; // words per row of minima: 32 lanes, one loose point, padding for 16-byte loads
-constexpr uint32_t INDEX_MASK = (1u << INDEX_BITS) - 1;
 
 struct Batch {
     MotusSearchPicture picture[MOTUS_SEARCH_BATCH];
@@ -31,9 +30,8 @@ struct Batch {
 struct Geometry {
     int width, height, mb_width, n_mb, range;
     uint32_t modes;
-    int section;    // rows of panels that one raster index numbers
-    uint32_t scale; // 1 << INDEX_BITS, and
-    uint32_t one;   // 1: multipliers the compiler does not know, so that merging stays on the multiply-add pipe
+    int section; // rows of panels that one raster index numbers
+    Merge merge;
 };
 
 // Part of the window in one panel: points [x, x + columns) x [y, y + rows) of the window.
@@ -42,11 +40,6 @@ struct Panel {
 };
 
 constexpr __host__ __device__ int panels(int points) { return (points - 1 + COLUMNS - 1) / COLUMNS; }
-
-// 41 minima of one lane.
-struct Best {
-    uint32_t key[MOTUS_BLOCKS];
-};
 
 // Shared memory of a block of MBS warps.
 template <int MBS> struct Layout {
@@ -89,166 +82,6 @@ __device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const 
     }
 }
 
-// Where a lane finds the 16 samples from byte position `at` of a window row on: two aligned 8-byte halves.
-struct Column {
-    const uint8_t *left, *right;
-
-    __device__ Column(const uint8_t *row, int at) {
-        left = row + (at >> 4) * 128 + (at & 7) * 16 + (at & 8);
-        right = left + (at & 8 ? 120 : 8);
-    }
-};
-
-__device__ uint32_t min3(uint32_t a, uint32_t b, uint32_t c) { return __vimin3_u32(a, b, c); }
-
-// Sums of merged blocks run on the multiply-add pipe, which VABSDIFF4 and the minima leave free.
-struct Merge {
-    uint32_t scale, one;
-
-    // In assembly, because the compiler would share a product between two sums and add it up on the busy pipe.
-    static __device__ uint32_t multiply_add(uint32_t a, uint32_t b, uint32_t c) {
-        uint32_t d;
-        asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
-        return d;
-    }
-    __device__ uint32_t key(uint32_t sum, uint32_t onto) const { return multiply_add(sum, scale, onto); }
-    __device__ uint32_t add(uint32_t a, uint32_t b) const { return multiply_add(a, one, b); }
-};
-
-// Keys of the nine blocks of an 8x8 quarter from the 4x4 sums a b / e f. The point's word (vector cost and index) goes into a and f only,
-// so that each larger block takes it up exactly once.
-struct Quarter {
-    uint32_t a, b, e, f, ab, ef, ae, bf, all;
-
-    __device__ Quarter(const Merge &m, uint32_t sa, uint32_t sb, uint32_t se, uint32_t sf, uint32_t word) {
-        a = m.key(sa, word), f = m.key(sf, word);
-        ab = m.key(sb, a), ef = m.key(se, f);
-        ae = m.key(se, a), bf = m.key(sb, f);
-        all = m.key(m.add(se, sf), ab);
-        b = m.key(sb, word), e = m.key(se, word);
-    }
-};
-
-// Takes in quarter (x, y) of two points.
-template <int X, int Y> __device__ void take_quarter(Best &best, const Quarter &p, const Quarter &q) {
-    uint32_t *k44 = best.key + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X, *k48 = best.key + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
-    uint32_t *k84 = best.key + MOTUS_BLOCK_8x4 + 4 * Y + X, *k88 = best.key + MOTUS_BLOCK_8x8 + 2 * Y + X;
-    k44[0] = min3(k44[0], p.a, q.a), k44[1] = min3(k44[1], p.b, q.b);
-    k44[4] = min3(k44[4], p.e, q.e), k44[5] = min3(k44[5], p.f, q.f);
-    k84[0] = min3(k84[0], p.ab, q.ab), k84[2] = min3(k84[2], p.ef, q.ef);
-    k48[0] = min3(k48[0], p.ae, q.ae), k48[1] = min3(k48[1], p.bf, q.bf);
-    k88[0] = min3(k88[0], p.all, q.all);
-}
-
-// What a point adds to each key (see Window::word), and its quarters' keys once they are known.
-struct Point {
-    uint32_t word, all[4];
-};
-
-// Keys of the five largest blocks from those of the quarters.
-struct Whole {
-    uint32_t top, bottom, left, right, all;
-
-    __device__ Whole(const Merge &m, const Point &p) {
-        uint32_t minus = 0u - p.word, q1 = m.add(p.all[1], minus), q2 = m.add(p.all[2], minus);
-        top = m.add(p.all[0], q1), bottom = m.add(p.all[3], q2);
-        left = m.add(p.all[0], q2), right = m.add(p.all[3], q1);
-        all = m.add(m.add(bottom, minus), top);
-    }
-};
-
-__device__ void take_whole(Best &best, const Whole &p, const Whole &q) {
-    uint32_t *k = best.key;
-    k[0] = min3(k[0], p.all, q.all);
-    k[1] = min3(k[1], p.top, q.top), k[2] = min3(k[2], p.bottom, q.bottom);
-    k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
-}
-
-// Eight rows of source, the upper or lower half of an MB.
-struct Half {
-    uint32_t word[32];
-
-    // Read anew for each set of points: kept, all 64 words would cost the registers of every fourth warp.
-    __device__ explicit Half(const uint32_t *source) {
-        uint32_t at = (uint32_t)__cvta_generic_to_shared(source);
-        asm volatile("" : "+r"(at)); // so that the compiler does not keep them after all
-#pragma unroll
-        for (int i = 0; i < 32; i += 4)
-            asm("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                : "=r"(word[i]), "=r"(word[i + 1]), "=r"(word[i + 2]), "=r"(word[i + 3])
-                : "r"(at + 4 * i));
-    }
-};
-
-// The four 4x4 sums of quarter (X, Y) of an MB at N points one below the other; `half` is source half Y.
-template <int N, int X, int Y, int PITCH>
-__device__ void sum_quarter(uint32_t (&sum)[N][4], const Half &half, const Column &column) {
-#pragma unroll
-    for (int r = 0; r < 7 + N; r++) {
-        uint2 w = *reinterpret_cast<const uint2 *>((X ? column.right : column.left) + (8 * Y + r) * PITCH);
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            int line = r - n; // of the quarter
-            if (line < 0 || line >= 8) continue;
-            const uint32_t *from = half.word + 4 * line + 2 * X;
-            uint32_t *s = sum[n] + 2 * (line / 4);
-            s[0] = motus_sad4(w.x, from[0], line % 4 ? s[0] : 0);
-            s[1] = motus_sad4(w.y, from[1], line % 4 ? s[1] : 0);
-        }
-    }
-}
-
-// Takes in quarter (X, Y) of two points with these 4x4 sums.
-template <int X, int Y>
-__device__ void take_pair(Best &best, const Merge &m, Point &p, Point &q, const uint32_t sp[4], const uint32_t sq[4]) {
-    Quarter a(m, sp[0], sp[1], sp[2], sp[3], p.word), b(m, sq[0], sq[1], sq[2], sq[3], q.word);
-    take_quarter<X, Y>(best, a, b);
-    p.all[2 * Y + X] = a.all, q.all[2 * Y + X] = b.all;
-}
-
-template <int X, int Y, int PITCH>
-__device__ void quarter_of_four(Best &best, const Merge &m, const Half &half, const Column &column, Point (&point)[4]) {
-    uint32_t sum[4][4];
-    sum_quarter<4, X, Y, PITCH>(sum, half, column);
-    take_pair<X, Y>(best, m, point[0], point[1], sum[0], sum[1]);
-    take_pair<X, Y>(best, m, point[2], point[3], sum[2], sum[3]);
-}
-
-// Four points one below the other, from `column` on.
-template <int PITCH>
-__device__ void take_four(Best &best, const Merge &m, const uint32_t *source, const Column &column, Point (&point)[4]) {
-    Half upper(source);
-    quarter_of_four<0, 0, PITCH>(best, m, upper, column, point);
-    quarter_of_four<1, 0, PITCH>(best, m, upper, column, point);
-    Half lower(source + 32);
-    quarter_of_four<0, 1, PITCH>(best, m, lower, column, point);
-    quarter_of_four<1, 1, PITCH>(best, m, lower, column, point);
-    take_whole(best, Whole(m, point[0]), Whole(m, point[1]));
-    take_whole(best, Whole(m, point[2]), Whole(m, point[3]));
-}
-
-template <int X, int Y, int PITCH>
-__device__ void quarter_of_two(Best &best, const Merge &m, const Half &half, const Column &at_p, const Column &at_q, Point &p,
-                               Point &q) {
-    uint32_t sp[1][4], sq[1][4];
-    sum_quarter<1, X, Y, PITCH>(sp, half, at_p);
-    sum_quarter<1, X, Y, PITCH>(sq, half, at_q);
-    take_pair<X, Y>(best, m, p, q, sp[0], sq[0]);
-}
-
-// Two points anywhere.
-template <int PITCH>
-__device__ void take_two(Best &best, const Merge &m, const uint32_t *source, const Column &at_p, const Column &at_q, Point &p,
-                         Point &q) {
-    Half upper(source);
-    quarter_of_two<0, 0, PITCH>(best, m, upper, at_p, at_q, p, q);
-    quarter_of_two<1, 0, PITCH>(best, m, upper, at_p, at_q, p, q);
-    Half lower(source + 32);
-    quarter_of_two<0, 1, PITCH>(best, m, lower, at_p, at_q, p, q);
-    quarter_of_two<1, 1, PITCH>(best, m, lower, at_p, at_q, p, q);
-    take_whole(best, Whole(m, p), Whole(m, q));
-}
-
 // What one warp needs to search its MB in a panel.
 struct Window {
     const uint8_t *samples;      // the panel's first row in shared memory
@@ -264,19 +97,19 @@ struct Window {
     __device__ uint32_t word(int x, int y) const { return word(column_cost[x] + row_cost[y], index(x, y)); }
 };
 
-// Points of a panel outside its 32 columns x (rows rounded down to fours): the last rows, then the 33rd column.
+// Points of a panel outside its 32 columns x (rows rounded down to runs): the last rows, then the 33rd column.
 struct Loose {
     int whole_rows, wide, in_rows, count;
 
     __device__ Loose(const Panel &panel) {
-        whole_rows = panel.rows & ~3;
+        whole_rows = panel.rows / RUN * RUN;
         wide = min(panel.columns, COLUMNS);
         in_rows = (panel.rows - whole_rows) * panel.columns;
         count = in_rows + (panel.columns > COLUMNS ? whole_rows : 0);
     }
     __device__ int2 point(const Panel &panel, int i) const {
         i = min(i, count - 1);
-        int row = (i >= panel.columns) + (i >= 2 * panel.columns); // of the rows left, three at most
+        int row = (int)((i + 0.5f) * (1.0f / panel.columns)); // below 8: half a step keeps the division exact
         return i < in_rows ? make_int2(i - row * panel.columns, whole_rows + row) : make_int2(COLUMNS, i - in_rows);
     }
 };
@@ -304,34 +137,44 @@ __device__ void take_single(uint32_t *single, const Window &window, const Panel 
     leave(!x && !y, MOTUS_BLOCK_16x16, s1616);
 }
 
+// The loose points, 64 at a time, 32 where no more are left, one where one is.
 template <int PITCH, int STEP>
 __device__ void search_loose(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel,
                              const Loose &loose, int lane) {
-    int pairs = loose.count == 65 ? 64 : loose.count; // only the last corner of a window of whole panels stands alone
 #pragma unroll 1
-    for (int i = lane; i < pairs + lane; i += 64) {
-        int2 p = loose.point(panel, i), q = loose.point(panel, i + 32);
-        Column pc(window.samples + p.y * PITCH, window.at + p.x), qc(window.samples + q.y * PITCH, window.at + q.x);
-        Point first{window.word(panel.x + p.x, panel.y + p.y), {}}, second{window.word(panel.x + q.x, panel.y + q.y), {}};
-        take_two<PITCH>(best, m, window.source, pc, qc, first, second);
+    for (int i = 0; i < loose.count; i += 64) {
+        int left = loose.count - i;
+        int2 p = loose.point(panel, i + lane), q = loose.point(panel, i + 32 + lane);
+        Column pc(window.samples + p.y * PITCH, window.at + p.x);
+        Point first{window.word(panel.x + p.x, panel.y + p.y), {}};
+        if (left == 1) {
+            take_single<PITCH, STEP>(single, window, panel, p, lane);
+        } else if (left <= 32) {
+            Column column[1] = {pc};
+            Point point[1] = {first};
+            take_points<PITCH>(best, m, window.source, column, point);
+        } else {
+            Column column[2] = {pc, Column(window.samples + q.y * PITCH, window.at + q.x)};
+            Point point[2] = {first, Point{window.word(panel.x + q.x, panel.y + q.y), {}}};
+            take_points<PITCH>(best, m, window.source, column, point);
+        }
     }
-    if (pairs < loose.count) take_single<PITCH, STEP>(single, window, panel, loose.point(panel, pairs), lane);
 }
 
 template <int PITCH, int STEP>
 __device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel, int lane) {
     Loose loose(panel);
     int x = min(lane, loose.wide - 1); // lanes beyond a narrow panel repeat its last column
-    Column column(window.samples, window.at + x);
+    Column column[1] = {Column(window.samples, window.at + x)};
     uint32_t column_cost = window.column_cost[panel.x + x], index = window.index(panel.x + x, panel.y);
 #pragma unroll 1
-    for (int y = 0; y < loose.whole_rows; y += 4) {
-        Point point[4];
+    for (int y = 0; y < loose.whole_rows; y += RUN) {
+        Point point[RUN];
 #pragma unroll
-        for (int n = 0; n < 4; n++, index = m.add(window.points, index))
+        for (int n = 0; n < RUN; n++, index = m.add(window.points, index))
             point[n].word = window.word(column_cost + window.row_cost[panel.y + y + n], index);
-        take_four<PITCH>(best, m, window.source, column, point);
-        column.left += 4 * PITCH, column.right += 4 * PITCH;
+        take_points<PITCH>(best, m, window.source, column, point);
+        column[0].left += RUN * PITCH, column[0].right += RUN * PITCH;
     }
     if (loose.count) search_loose<PITCH, STEP>(best, single, m, window, panel, loose, lane);
 }
@@ -426,7 +269,7 @@ __device__ void write_results(const MotusSearchPicture &p, const Geometry &g, co
 __device__ int panel_size(int points, int i, int n, int whole) { return i + 1 < n ? whole : points - i * whole; }
 
 template <int MBS>
-__global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 4 : 8) search_kernel(const __grid_constant__ Batch batch, Geometry g) {
+__global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8) search_kernel(const __grid_constant__ Batch batch, Geometry g) {
     using L = Layout<MBS>;
     extern __shared__ __align__(16) uint8_t shared[];
     const MotusSearchPicture &p = batch.picture[blockIdx.z];
@@ -441,7 +284,6 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 4 : 8) search_kernel(cons
     fill_costs(column_cost, p, g, mb, lane);
     for (int i = threadIdx.x; i < MOTUS_BLOCKS * MBS; i += 32 * MBS) singles[i] = ~0u;
     Window window{shared, source, column_cost, column_cost + points, (x0 & 15) + 16 * warp, points, 0};
-    Merge merge{g.scale, g.one};
     Best best;
     uint64_t winner[2] = {~0ull, ~0ull};
     reset(best);
@@ -453,7 +295,7 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 4 : 8) search_kernel(cons
             Panel panel{px * COLUMNS, py * ROWS, panel_size(points, px, n, COLUMNS), panel_size(points, py, n, ROWS)};
             fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y, panel);
             __syncthreads(); // window, source, costs and singles are whole
-            search_panel<L::pitch, MBS>(best, singles + warp, merge, window, panel, lane);
+            search_panel<L::pitch, MBS>(best, singles + warp, g.merge, window, panel, lane);
             __syncthreads(); // all warps are done with the window
         }
         if (--until_reduction && py + 1 < n) continue;
@@ -491,6 +333,6 @@ cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int wid
     for (int i = 0; i < n; i++) batch.picture[i] = pictures[i];
     int mb_width = motus_mbs(width), points = 2 * range + 1;
     int section = max(1, ((INDEX_MASK + 1) / points - 1) / ROWS); // rows of panels whose points one index can number
-    Geometry g{width, height, mb_width, mb_width * motus_mbs(height), range, modes, section, 1u << INDEX_BITS, 1};
+    Geometry g{width, height, mb_width, mb_width * motus_mbs(height), range, modes, section, {1u << INDEX_BITS, 1}};
     return pictures[0].centre ? launch<1>(batch, n, g, stream) : launch<4>(batch, n, g, stream);
 }
