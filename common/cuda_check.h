@@ -8,10 +8,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#include "common/device.h"
 #include "common/error.h"
 
 // MOTUS_OK, or the error that `what` met.
 static inline MotusStatus motus_cuda_check(cudaError_t status, const char *what, MotusError *error) {
+    if (status == cudaSuccess && motus_device_fault()) status = cudaErrorUnknown;
     if (status == cudaSuccess) return MOTUS_OK;
     (void)cudaGetLastError(); // told once: the next launch is not to meet it again
     MotusStatus ours =

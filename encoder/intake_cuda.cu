@@ -38,17 +38,11 @@ __global__ void fill_up(FillUp f) {
     *(uint32_t *)(dst.data + y * dst.stride + x) = word;
 }
 
-// Every CUDA call passes here.
-MotusStatus check(cudaError_t status, const char *what, MotusError *error) {
-    if (status == cudaSuccess && motus_device_fault()) status = cudaErrorUnknown;
-    return motus_cuda_check(status, what, error);
-}
-
 // A plane in ordinary host memory would end every CUDA context of the process; it is found here.
 MotusStatus check_memory(const MotusFrame *frame, MotusError *error) {
     for (int p = 0; p < 3; p++) {
         cudaPointerAttributes attributes = {};
-        MotusStatus status = check(cudaPointerGetAttributes(&attributes, frame->plane[p].data), "frame", error);
+        MotusStatus status = motus_cuda_check(cudaPointerGetAttributes(&attributes, frame->plane[p].data), "frame", error);
         if (status) return status;
         if (attributes.type == cudaMemoryTypeUnregistered)
             return motus_fail(error, MOTUS_ERR_ARGUMENT, "frame: plane %d is not in device memory", p);
@@ -61,16 +55,17 @@ MotusStatus fill(const MotusIntakeCuda *in, const MotusFrame *frame, cudaStream_
     for (int p = 0; p < 3; p++) f.dst[p] = in->plane[p], f.src[p] = frame->plane[p];
     dim3 grid((in->plane[0].width + 4 * COLUMNS - 1) / (4 * COLUMNS), (in->plane[0].height + ROWS - 1) / ROWS, 3);
     fill_up<<<grid, dim3(COLUMNS, ROWS), 0, stream>>>(f);
-    return check(cudaGetLastError(), "filling up to macroblocks", error);
+    return motus_cuda_launched("filling up to macroblocks", error);
 }
 
 MotusStatus download(const MotusIntakeCuda *in, const MotusFrame *whole, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int p = 0; p < 3 && !status; p++) {
         const MotusPlane *from = &in->plane[p], *to = &whole->plane[p];
-        status = check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride, (size_t)from->width,
-                                         (size_t)from->height, cudaMemcpyDeviceToHost, in->stream),
-                       "download of the frame", error);
+        status =
+            motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride,
+                                               (size_t)from->width, (size_t)from->height, cudaMemcpyDeviceToHost, in->stream),
+                             "download of the frame", error);
     }
     return status;
 }
@@ -84,11 +79,11 @@ MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int heig
     MotusIntakeCuda *in = (MotusIntakeCuda *)motus_alloc(1, sizeof *in);
     if (!in) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     size_t luma = (size_t)width * height, size = luma + luma / 2 + TAIL;
-    status = check(cudaStreamCreateWithFlags(&in->stream, cudaStreamNonBlocking), "stream", error);
-    if (!status) status = check(cudaEventCreateWithFlags(&in->filled, cudaEventDisableTiming), "event", error);
-    if (!status) status = check(cudaMalloc((void **)&in->memory, size), "device memory", error);
-    if (!status) status = check(cudaMemsetAsync(in->memory, 0, size, in->stream), "device memory", error);
-    if (!status) status = check(cudaStreamSynchronize(in->stream), "device memory", error);
+    status = motus_cuda_check(cudaStreamCreateWithFlags(&in->stream, cudaStreamNonBlocking), "stream", error);
+    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&in->filled, cudaEventDisableTiming), "event", error);
+    if (!status) status = motus_cuda_check(cudaMalloc((void **)&in->memory, size), "device memory", error);
+    if (!status) status = motus_cuda_check(cudaMemsetAsync(in->memory, 0, size, in->stream), "device memory", error);
+    if (!status) status = motus_cuda_check(cudaStreamSynchronize(in->stream), "device memory", error);
     in->plane[0] = {in->memory, width, width, height};
     in->plane[1] = {in->memory + luma, width / 2, width / 2, height / 2};
     in->plane[2] = {in->memory + luma + luma / 4, width / 2, width / 2, height / 2};
@@ -101,11 +96,11 @@ MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame,
                                    MotusPlane *luma, MotusError *error) {
     MotusStatus status = check_memory(frame, error);
     if (!status) status = fill(in, frame, (cudaStream_t)stream, error);
-    if (!status) status = check(cudaEventRecord(in->filled, (cudaStream_t)stream), "record", error);
-    if (!status) status = check(cudaStreamWaitEvent(in->stream, in->filled, 0), "wait", error);
+    if (!status) status = motus_cuda_check(cudaEventRecord(in->filled, (cudaStream_t)stream), "record", error);
+    if (!status) status = motus_cuda_check(cudaStreamWaitEvent(in->stream, in->filled, 0), "wait", error);
     if (!status) status = download(in, whole, error);
     // Even after a failure nothing may write to `whole` behind the caller's back.
-    MotusStatus waited = check(cudaStreamSynchronize(in->stream), "download of the frame", status ? NULL : error);
+    MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(in->stream), "download of the frame", status ? NULL : error);
     if (!status) status = waited;
     if (!status) *luma = in->plane[0];
     return status;

@@ -70,7 +70,6 @@ Layout lay_out(const MotusMeConfig *c, int stride, int n_mb) {
 // Every CUDA call passes here.
 MotusStatus check(MotusMeCuda *m, cudaError_t status, const char *what, MotusError *error) {
     if (m->failed) return m->failed;
-    if (status == cudaSuccess && motus_device_fault()) status = cudaErrorUnknown;
     return m->failed = motus_cuda_check(status, what, error);
 }
 

@@ -10,7 +10,12 @@
 
 #define MOTUS_MAX_FILTERS 8
 
-typedef enum MotusFilterKind { MOTUS_FILTER_EQUALIZE, MOTUS_FILTER_EQUALIZE_RGB, MOTUS_FILTER_DENOISE, MOTUS_FILTER_KEY } MotusFilterKind;
+typedef enum MotusFilterKind {
+    MOTUS_FILTER_EQUALIZE,
+    MOTUS_FILTER_EQUALIZE_RGB,
+    MOTUS_FILTER_DENOISE,
+    MOTUS_FILTER_KEY
+} MotusFilterKind;
 
 typedef struct MotusFilterStep {
     MotusFilterKind kind;

@@ -38,8 +38,8 @@ MOTUS_API void motus_cuda_equalizer_close(MotusCudaEqualizer **equalizer);
 typedef struct MotusCudaRgbEqualizer MotusCudaRgbEqualizer;
 MOTUS_API MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer, const MotusEqualizeConfig *config,
                                                     int width, int height, int matrix_709, int full_range, MotusError *error);
-MOTUS_API MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *equalizer, const MotusFrame *dst,
-                                                   const MotusFrame *src, void *stream, MotusError *error);
+MOTUS_API MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *equalizer, const MotusFrame *dst, const MotusFrame *src,
+                                                   void *stream, MotusError *error);
 MOTUS_API void motus_cuda_rgb_equalizer_close(MotusCudaRgbEqualizer **equalizer);
 
 MOTUS_API MotusStatus motus_cuda_key_rgb24(const MotusPlane *dst, const MotusPlane *fg, const MotusPlane *bg,
