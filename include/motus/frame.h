@@ -1,4 +1,4 @@
-// Pictures: 8-bit 4:2:0 planes in host memory, owned or wrapped, reference counted.
+// Pictures: 8-bit 4:2:0 planes, owned or wrapped, reference counted; in host memory where a function does not say otherwise.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_FRAME_H
 #define MOTUS_FRAME_H
