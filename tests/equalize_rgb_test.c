@@ -20,15 +20,6 @@ static MotusFrame *make_frame(int width, int height, int spread) {
     return f;
 }
 
-static int same_frames(const MotusFrame *a, const MotusFrame *b) {
-    for (int p = 0; p < 3; p++)
-        for (int y = 0; y < a->plane[p].height; y++)
-            if (memcmp(a->plane[p].data + y * a->plane[p].stride, b->plane[p].data + y * b->plane[p].stride,
-                       (size_t)a->plane[p].width))
-                return 0;
-    return 1;
-}
-
 // To RGB24, every third byte through its own equalizer, and back.
 static void by_hand(MotusFrame *dst, const MotusFrame *src, MotusEqualizer *const channel[3], int matrix_709, int full_range) {
     int w = src->width, h = src->height;
@@ -57,7 +48,7 @@ static void each_channel_by_itself(void) {
             MotusFrame *src = make_frame(w, h, n % 5 ? 60 : 255), *want = make_frame(w, h, 0), *dst = make_frame(w, h, 0);
             by_hand(want, src, channel, m709, full);
             CU_ASSERT_EQUAL(motus_rgb_equalizer_run(e, dst, src, &exec), MOTUS_OK);
-            MOTUS_CHECK(same_frames(dst, want), "%dx%d case %d picture %d", w, h, n, picture);
+            MOTUS_CHECK(motus_test_same_frames(dst, want), "%dx%d case %d picture %d", w, h, n, picture);
             motus_frame_unref(&src), motus_frame_unref(&want), motus_frame_unref(&dst);
         }
         for (int k = 0; k < 3; k++) motus_equalizer_close(&channel[k]);
@@ -78,7 +69,7 @@ static void grey_is_equalized_in_luma(void) {
     CU_ASSERT_EQUAL_FATAL(motus_equalizer_open(&luma, &config, 80, 60), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_equalizer_run(luma, &want->plane[0], &want->plane[0], NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_rgb_equalizer_run(e, f, f, NULL), MOTUS_OK);
-    CU_ASSERT(same_frames(f, want));
+    CU_ASSERT(motus_test_same_frames(f, want));
     motus_rgb_equalizer_close(&e), motus_equalizer_close(&luma);
     motus_frame_unref(&f), motus_frame_unref(&want);
 }

@@ -61,6 +61,16 @@ void motus_test_guard_free(uint8_t *data) {
     if (data) free(data - BAND);
 }
 
+int motus_test_same_frames(const MotusFrame *a, const MotusFrame *b) {
+    for (int i = 0; i < 3; i++) {
+        const MotusPlane *p = &a->plane[i], *q = &b->plane[i];
+        if (p->width != q->width || p->height != q->height) return 0;
+        for (int y = 0; y < p->height; y++)
+            if (memcmp(p->data + y * p->stride, q->data + y * q->stride, (size_t)p->width)) return 0;
+    }
+    return 1;
+}
+
 void motus_test_skip(const char *reason) {
     printf(" SKIP (%s) ", reason);
     skipped++;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "motus/frame.h"
+
 typedef struct MotusTest {
     const char *name;
     void (*run)(void);
@@ -30,6 +32,8 @@ void motus_test_check(int ok, const char *what, const char *file, int line, cons
 uint8_t *motus_test_guarded(size_t size);
 int motus_test_guard_ok(const uint8_t *data);
 void motus_test_guard_free(uint8_t *data);
+
+int motus_test_same_frames(const MotusFrame *a, const MotusFrame *b); // sizes and samples
 
 // Marks the running test as skipped (printed, and the process exits with 77 if every test was skipped).
 void motus_test_skip(const char *reason);

@@ -49,16 +49,6 @@ static MotusFrame *random_frame(int width, int height) {
     return f;
 }
 
-static int frames_equal(const MotusFrame *a, const MotusFrame *b) {
-    for (int i = 0; i < 3; i++) {
-        const MotusPlane *p = &a->plane[i], *q = &b->plane[i];
-        if (p->width != q->width || p->height != q->height) return 0;
-        for (int y = 0; y < p->height; y++)
-            if (memcmp(p->data + y * p->stride, q->data + y * q->stride, (size_t)p->width)) return 0;
-    }
-    return 1;
-}
-
 #define FRAMES 5
 
 // Writes frames to `path`, reads them back, all and from the middle.
@@ -90,7 +80,7 @@ static void check_round_trip(const char *path, int width, int height, int locati
         CU_ASSERT_EQUAL(motus_reader_skip(reader, start, &error), MOTUS_OK);
         for (int i = start; i < FRAMES; i++) {
             CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
-            MOTUS_CHECK(frames_equal(f, frames[i]) && f->number == i, "%s %dx%d frame %d", path, width, height, i);
+            MOTUS_CHECK(motus_test_same_frames(f, frames[i]) && f->number == i, "%s %dx%d frame %d", path, width, height, i);
             motus_frame_unref(&f);
         }
         CU_ASSERT_EQUAL(motus_reader_next(reader, &f, &error), MOTUS_END);
