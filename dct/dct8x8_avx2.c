@@ -105,8 +105,7 @@ static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, 
         _Alignas(32) int32_t level[64];
         for (int r = 0; r < 8; r++) _mm256_store_ps(x + 8 * r, _mm256_cvtepi32_ps(load_samples(src + r * src_stride + 8 * b)));
         for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
-        for (int i = 0; i < 64; i++)
-            if (i / 8 % 4) x[i] = motus_dct8_exact_shift(x[i]);
+        for (int i = 8; i < 32; i++) x[i] = motus_dct8_exact_shift(x[i]), x[32 + i] = motus_dct8_exact_shift(x[32 + i]);
         transpose_block(x);
         for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_ROWS);
         transpose_block(x);
