@@ -5,7 +5,7 @@
 #include "common/cpu.h"
 #include "filter/key_rows.h"
 
-const MotusKeyOps motus_key_ops_c = {split, join, weights, unspill, mix, from_yuv};
+const MotusKeyOps motus_key_ops_c = {split, join, weights, weights_yuv, unspill, mix, from_yuv};
 
 static const MotusKeyOps *choose_ops(const MotusExec *exec) {
 #if defined(__x86_64__)
@@ -20,7 +20,7 @@ static void key_rgb_row(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, int 
     for (int x = 0; x < width; x += KEY_CHUNK) {
         int n = motus_min(KEY_CHUNK, width - x);
         MotusKeyPixels front, back;
-        uint8_t weight[KEY_CHUNK];
+        uint16_t weight[KEY_CHUNK];
         ops->split(&front, fg + 3 * x, n);
         ops->split(&back, bg + 3 * x, n);
         ops->weights(weight, &front, n, key);
@@ -45,7 +45,7 @@ MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, const MotusPl
 
 // The chroma samples of two luma rows (or the last one): weights are the means of the rows' weights.
 static void mix_chroma(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg, int x, int y, int n,
-                       const uint8_t weight[2][KEY_CHUNK], const MotusKey *key) {
+                       const uint16_t weight[2][KEY_CHUNK], const MotusKey *key) {
     int second = 2 * y + 1 < fg->height;
     for (int i = 0; i < (n + 1) / 2; i++) {
         int right = 2 * i + 1 < n ? 2 * i + 1 : 2 * i;
@@ -58,7 +58,11 @@ static void mix_chroma(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *
             back[p] = bg->plane[1 + p].data[y * bg->plane[1 + p].stride + x / 2 + i];
             out[p] = dst->plane[1 + p].data + y * dst->plane[1 + p].stride + x / 2 + i;
         }
-        if (key->spill) motus_key_unspill_chroma(&in[0], &in[1], key);
+        if (key->spill) {
+            float u = (float)(in[0] - 128), v = (float)(in[1] - 128), inside = motus_key_cone(u, v, key);
+            in[0] = motus_key_unspill_chroma(u, inside, key->cb_move);
+            in[1] = motus_key_unspill_chroma(v, inside, key->cr_move);
+        }
         for (int p = 0; p < 2; p++) *out[p] = motus_key_mix(in[p], back[p], w);
     }
 }
@@ -69,17 +73,14 @@ static void key_frame_rows(MotusFrame *dst, const MotusFrame *fg, const MotusFra
     const MotusPlane *p = fg->plane;
     for (int x = 0; x < fg->width; x += KEY_CHUNK) {
         int n = motus_min(KEY_CHUNK, fg->width - x), rows = motus_min(2, fg->height - 2 * y);
-        uint8_t weight[2][KEY_CHUNK];
-        for (int r = 0; r < rows; r++) {
-            MotusKeyPixels rgb;
-            ops->from_yuv(&rgb, p[0].data + (2 * y + r) * p[0].stride + x, p[1].data + y * p[1].stride + x / 2,
-                          p[2].data + y * p[2].stride + x / 2, n, &key->matrix);
-            ops->weights(weight[r], &rgb, n, key);
-        }
+        uint16_t weight[2][KEY_CHUNK];
+        for (int r = 0; r < rows; r++)
+            ops->weights_yuv(weight[r], p[0].data + (2 * y + r) * p[0].stride + x, p[1].data + y * p[1].stride + x / 2,
+                             p[2].data + y * p[2].stride + x / 2, n, key);
         for (int r = 0; r < rows; r++)
             ops->mix(dst->plane[0].data + (2 * y + r) * dst->plane[0].stride + x, p[0].data + (2 * y + r) * p[0].stride + x,
                      bg->plane[0].data + (2 * y + r) * bg->plane[0].stride + x, weight[r], n);
-        mix_chroma(dst, fg, bg, x, y, n, (const uint8_t(*)[KEY_CHUNK])weight, key);
+        mix_chroma(dst, fg, bg, x, y, n, (const uint16_t(*)[KEY_CHUNK])weight, key);
     }
 }
 
@@ -132,7 +133,8 @@ MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int mat
     return MOTUS_OK;
 }
 
-MotusStatus motus_rgb24_split(MotusPlane planes[3], const MotusPlane *rgb, const MotusExec *exec) {
+// Between an RGB24 picture and its three planes, either way.
+static MotusStatus exchange_planes(const MotusPlane *rgb, const MotusPlane planes[3], int joins, const MotusExec *exec) {
     if (!motus_rgb24_matches(rgb, planes)) return MOTUS_ERR_ARGUMENT;
     const MotusKeyOps *ops = choose_ops(exec);
     int threads = motus_cpu_threads(exec ? exec->threads : 0);
@@ -141,23 +143,21 @@ MotusStatus motus_rgb24_split(MotusPlane planes[3], const MotusPlane *rgb, const
         for (int x = 0; x < rgb->width / 3; x += KEY_CHUNK) {
             MotusKeyPixels pixels;
             int n = motus_min(KEY_CHUNK, rgb->width / 3 - x);
-            ops->split(&pixels, rgb->data + y * rgb->stride + 3 * x, n);
-            for (int k = 0; k < 3; k++) memcpy(planes[k].data + y * planes[k].stride + x, pixels.c[k], (size_t)n);
+            uint8_t *row = rgb->data + y * rgb->stride + 3 * x;
+            if (!joins) ops->split(&pixels, row, n);
+            for (int k = 0; k < 3; k++) {
+                uint8_t *samples = planes[k].data + y * planes[k].stride + x;
+                memcpy(joins ? pixels.c[k] : samples, joins ? samples : pixels.c[k], (size_t)n);
+            }
+            if (joins) ops->join(row, &pixels, n);
         }
     return MOTUS_OK;
 }
 
+MotusStatus motus_rgb24_split(MotusPlane planes[3], const MotusPlane *rgb, const MotusExec *exec) {
+    return exchange_planes(rgb, planes, 0, exec);
+}
+
 MotusStatus motus_rgb24_join(MotusPlane *rgb, const MotusPlane planes[3], const MotusExec *exec) {
-    if (!motus_rgb24_matches(rgb, planes)) return MOTUS_ERR_ARGUMENT;
-    const MotusKeyOps *ops = choose_ops(exec);
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int y = 0; y < rgb->height; y++)
-        for (int x = 0; x < rgb->width / 3; x += KEY_CHUNK) {
-            MotusKeyPixels pixels;
-            int n = motus_min(KEY_CHUNK, rgb->width / 3 - x);
-            for (int k = 0; k < 3; k++) memcpy(pixels.c[k], planes[k].data + y * planes[k].stride + x, (size_t)n);
-            ops->join(rgb->data + y * rgb->stride + 3 * x, &pixels, n);
-        }
-    return MOTUS_OK;
+    return exchange_planes(rgb, planes, 1, exec);
 }

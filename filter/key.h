@@ -18,9 +18,10 @@ typedef struct MotusKeyPixels {
 typedef struct MotusKeyOps {
     void (*split)(MotusKeyPixels *dst, const uint8_t *rgb, int n);
     void (*join)(uint8_t *rgb, const MotusKeyPixels *src, int n);
-    void (*weights)(uint8_t *weight, const MotusKeyPixels *pixels, int n, const MotusKey *key);
+    void (*weights)(uint16_t *weight, const MotusKeyPixels *pixels, int n, const MotusKey *key); // 0..KEY_FULL
+    void (*weights_yuv)(uint16_t *weight, const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int n, const MotusKey *key);
     void (*unspill)(MotusKeyPixels *pixels, int n, const MotusKey *key);
-    void (*mix)(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint8_t *weight, int n);
+    void (*mix)(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint16_t *weight, int n);
     void (*from_yuv)(MotusKeyPixels *dst, const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int n,
                      const MotusYuvMatrix *matrix);
 } MotusKeyOps;

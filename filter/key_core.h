@@ -1,15 +1,20 @@
-// Chroma key: the per-pixel arithmetic that CPU and GPU share. Hue, saturation and value are exact fractions: every comparison is multiplied out.
+// Chroma key: the per-pixel arithmetic that CPU and GPU share. Whether a pixel lies inside the thresholds is exact: hue, saturation and value stay
+// fractions, every comparison is multiplied out, and the products are whole numbers (or halves) that a float holds. The weights of a soft edge are
+// single precision in a fixed order, so that every executor gives the same bits; never contract them into multiply-adds.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_KEY_CORE_H
 #define FILTER_KEY_CORE_H
 
+#include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/hd.h"
 #include "common/int_core.h"
 #include "motus/filter.h"
 
 enum { KEY_CIRCLE = 5760, KEY_UNIT = 1024 }; // 360 degrees; saturation or value 1
+enum { KEY_FULL = 256 };                     // weight of a pixel that is all foreground
 
 // Factors with 13 fraction bits of RGB <-> YCbCr; y_low is the luma of black.
 typedef struct MotusYuvMatrix {
@@ -17,100 +22,158 @@ typedef struct MotusYuvMatrix {
     int yr, yg, yb, ur, ug, ub, vr, vg, vb;
 } MotusYuvMatrix;
 
+// The hues within the threshold, as a part of a plane of two colour differences (x, y) whose origin is grey and in which opposite hues lie opposite
+// each other. (f - |e|) * side > 0 inside, where f and e are linear in x and y: f - |e| is twice the smaller of the distances from two lines through
+// grey. Coefficients are whole and sums below 2^24, so floats are exact, and f0 and e0 are such that the result is never 0.
+typedef struct MotusKeyWedge {
+    float fx, fy, f0, ex, ey, e0, side;
+} MotusKeyWedge;
+
 // A key configuration made ready.
 typedef struct MotusKey {
-    int hue, saturation, value, hue_range, sat_range, value_range, soft, spill;
-    int circle;                     // KEY_CIRCLE, or more than twice that where hue distances are not taken around the circle
-    int channel;                    // the key's largest: 0 R, 1 G, 2 B
-    int cb_direction, cr_direction; // the key's chroma as a vector of length 2^10
+    int soft, spill;
+    int channel;                      // the key's largest: 0 R, 1 G, 2 B
+    float cb_direction, cr_direction; // the key's chroma as a vector of length 2^10, whole
+    float cb_move, cr_move;           // the opposite direction, times the strength of spill suppression
     MotusYuvMatrix matrix;
+    float rv, gu, gv, bu; // of the matrix, too
+    // Without a soft edge. Saturation and value in units of 1 (multiples of 2^-10), value_limit in 1/1024 of 1/255.
+    MotusKeyWedge rgb, chroma; // planes of (G - R, G - B), and of (Cb, Cr) - 128
+    float grey;                // 1/2 where grey's hue, which is 0, is inside; else -1
+    float saturation, sat_range, value, value_limit;
+    // With one: distances to the key are scaled so that the soft edge is 1 wide; `first` is motus_key_steps of the thresholds.
+    int first;
+    float hue_scale, hue_round, sat_scale, sat_at, value_scale, value_at; // hue_round: once around the circle, or out of reach
+    float hue_at[4]; // minus the key's hue, seen from 0, 120 and 240 degrees; [3]: from 360, for what comes before 0
 } MotusKey;
 
-MOTUS_HD int motus_max3(int a, int b, int c) {
+// a * b + c where that is exact, and where it is rounded twice.
+MOTUS_HD float motus_key_exact(float a, float b, float c) {
 #ifdef __CUDA_ARCH__
-    return __vimax3_s32(a, b, c); // one instruction from sm_90 on
+    return __fmaf_rn(a, b, c);
 #else
-    return motus_max(motus_max(a, b), c);
+    return a * b + c;
+#endif
+}
+MOTUS_HD float motus_key_sum(float a, float b) {
+#ifdef __CUDA_ARCH__
+    return __fadd_rn(a, b);
+#else
+    return a + b;
+#endif
+}
+MOTUS_HD float motus_key_rounded(float a, float b, float c) {
+#ifdef __CUDA_ARCH__
+    return __fadd_rn(__fmul_rn(a, b), c);
+#else
+    return a * b + c;
 #endif
 }
 
-MOTUS_HD int motus_min3(int a, int b, int c) {
+MOTUS_HD float motus_key_larger(float a, float b) {
 #ifdef __CUDA_ARCH__
-    return __vimin3_s32(a, b, c);
+    return fmaxf(a, b);
 #else
-    return motus_min(motus_min(a, b), c);
+    return a > b ? a : b;
+#endif
+}
+MOTUS_HD float motus_key_smaller(float a, float b) {
+#ifdef __CUDA_ARCH__
+    return fminf(a, b);
+#else
+    return a < b ? a : b;
 #endif
 }
 
-// Clips to 0..255.
-MOTUS_HD int motus_key_clip(int v) {
+// 1 / v, correctly rounded, for whole v = 1..2^22.
+MOTUS_HD float motus_key_reciprocal(float v) {
 #ifdef __CUDA_ARCH__
-    return __vimin_s32_relu(v, 255); // one instruction from sm_90 on
+    float near; // off by one unit in the last place at most; one step of Newton's makes it right (tests: for each v)
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(v));
+    return __fmaf_rn(__fmaf_rn(-v, near, 1.0f), near, near);
 #else
-    return motus_clip_u8(v);
+    return 1.0f / v;
 #endif
 }
 
-// floor(a / b), 0 <= a < 2^30, 0 < b, quotient below 2^16: a float's quotient is off by less than one, and the remainder tells which way.
-MOTUS_HD int motus_key_quotient(int a, int b) {
+MOTUS_HD uint32_t motus_float_bits(float v) {
 #ifdef __CUDA_ARCH__
-    int q = (int)__fdividef((float)a, (float)b), rest = a - q * b;
-    return q + (rest >= b) - (rest < 0);
+    return __float_as_uint(v);
 #else
-    return a / b;
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
 #endif
 }
 
-// Distance to the key and threshold as numerators over one denominator, for each of the three.
-typedef struct MotusKeyDistance {
-    int hue, hue_limit, sat, sat_limit, value, value_limit;
-} MotusKeyDistance;
+// The nearest whole number, even of two, + 2^23, as bits; 0 <= v < 2^23.
+enum { KEY_MAGIC = 0x4b000000 };
+MOTUS_HD int motus_key_nearest_bits(float v) { return (int)motus_float_bits(motus_key_sum(v, 8388608.0f)); }
+MOTUS_HD int motus_key_nearest(float v) { return motus_key_nearest_bits(v) - KEY_MAGIC; }
 
-// hue = 5760 / 360 * H * d where d = max - min, or 1 for grey: at most 5760 * 255 = 1.5e6. The others stay below 2048 * 255.
-MOTUS_HD MotusKeyDistance motus_key_distance(int r, int g, int b, const MotusKey *key) {
-    int high = motus_max3(r, g, b), low = motus_min3(r, g, b), d = high - low;
+// ---- Hard edge: margins, positive inside the threshold, negative (never 0) elsewhere -------------------------------------------------------
+
+MOTUS_HD float motus_key_hue_margin(float x, float y, const MotusKeyWedge *w) {
+    float f = motus_key_exact(w->fx, x, motus_key_exact(w->fy, y, w->f0)),
+          e = motus_key_exact(w->ex, x, motus_key_exact(w->ey, y, w->e0));
+    return (f - fabsf(e)) * w->side;
+}
+
+// high and d = high - low: of R, G, B, 0..255. |1024 d - saturation * high| < range * high with high at least 1, over 1024.
+MOTUS_HD float motus_key_sat_margin(float high, float d, const MotusKey *key) {
+    float shade = motus_key_larger(high, 1.0f), limit = motus_key_exact(key->sat_range, shade, -0.5f / KEY_UNIT);
+    return limit - fabsf(motus_key_exact(-key->saturation, shade, d));
+}
+
+// |1024 high - value * 255| < range * 255, over 1024.
+MOTUS_HD float motus_key_value_margin(float high, const MotusKey *key) { return key->value_limit - fabsf(high - key->value); }
+
+// Grey has no direction in the plane, but a hue.
+MOTUS_HD float motus_key_grey_margin(float hue, float d, const MotusKey *key) { return motus_key_larger(hue, key->grey - d); }
+
+// ---- Soft edge: distances, 1 the width of the edge ----------------------------------------------------------------------------------------------
+
+// Of a colour or of its contributions from chroma: whole numbers, high and low the largest and the smallest of the three.
+MOTUS_HD float motus_key_hue_distance(float r, float g, float b, float high, float low, const MotusKey *key) {
     // Selections one after the other, and no branches, for the sake of vectorizers.
-    int rising = high == g ? b - r : r - g, sector = high == g ? 2 * d : 4 * d;
-    rising = high == r ? g - b : rising, sector = high == r ? 0 : sector;
-    int hue = 960 * (rising + sector), unit = motus_max(d, 1), shade = motus_max(high, 1);
-    hue += (hue >> 31) & (KEY_CIRCLE * d);
-    int distance = motus_abs(hue - key->hue * unit);
-    MotusKeyDistance out = {motus_min(distance, key->circle * unit - distance), key->hue_range * unit,
-                            motus_abs(KEY_UNIT * d - key->saturation * shade),  key->sat_range * shade,
-                            motus_abs(KEY_UNIT * high - key->value * 255),      key->value_range * 255};
-    return out;
+    float turn = high == g ? b - r : r - g, at = high == g ? key->hue_at[1] : key->hue_at[2];
+    float red = g - b, red_at = red < 0 ? key->hue_at[3] : key->hue_at[0];
+    turn = high == r ? red : turn, at = high == r ? red_at : at;
+    float part = turn * motus_key_reciprocal(motus_key_larger(high - low, 1.0f)); // of 60 degrees
+    float distance = fabsf(motus_key_rounded(part, key->hue_scale, at));
+    return motus_key_smaller(distance, key->hue_round - distance); // the other way round may be shorter
 }
 
-// All three below their thresholds: background, as the source document has it.
-MOTUS_HD int motus_key_inside(const MotusKeyDistance *d) {
-    return (d->hue < d->hue_limit) & (d->sat < d->sat_limit) & (d->value < d->value_limit);
+// What d is to be multiplied by; high: rounded.
+MOTUS_HD float motus_key_sat_factor(float high, const MotusKey *key) {
+    return key->sat_scale * motus_key_reciprocal(motus_key_larger(high, 1.0f));
+}
+MOTUS_HD float motus_key_sat_distance(float d, float factor, const MotusKey *key) {
+    return fabsf(motus_key_rounded(d, factor, -key->sat_at));
 }
 
-// One of the three beyond the soft edge: foreground. distance * 256 <= 3.8e8, limit * (256 + 1024) <= 1.9e9.
-MOTUS_HD int motus_key_outside(const MotusKeyDistance *d, int soft) {
-    int edge = 256 + soft;
-    return (d->hue * 256 >= d->hue_limit * edge) | (d->sat * 256 >= d->sat_limit * edge) |
-           (d->value * 256 >= d->value_limit * edge);
+MOTUS_HD float motus_key_value_distance(float high, const MotusKey *key) {
+    return fabsf(motus_key_rounded(high, key->value_scale, -key->value_at));
 }
 
-// Weight 0..255 of a foreground pixel inside the soft edge, by the largest of the three quotients.
-MOTUS_HD int motus_key_edge(const MotusKeyDistance *d, int soft) {
-    int hue = motus_key_quotient(d->hue * 256, d->hue_limit), sat = motus_key_quotient(d->sat * 256, d->sat_limit);
-    int farthest = motus_max3(hue, sat, motus_key_quotient(d->value * 256, d->value_limit));
-    return motus_clip(0, 255, motus_key_quotient(motus_max(farthest - 256, 0) * 255, motus_max(soft, 1)));
+// A distance >= 0 in steps of 1/256, rounded, on top of KEY_STEPS: the bits of 2^15 + distance. Beyond 2^15 steps are wider.
+enum { KEY_STEPS = 0x47000000 };
+MOTUS_HD int motus_key_steps(float distance) { return (int)motus_float_bits(motus_key_sum(distance, 32768.0f)); }
+
+// The foreground's weight by the farthest of the three.
+MOTUS_HD int motus_key_weight(int steps, const MotusKey *key) {
+#ifdef __CUDA_ARCH__
+    return __viaddmin_s32_relu(steps, -key->first, KEY_FULL);
+#else
+    return motus_clip(0, KEY_FULL, steps - key->first);
+#endif
 }
 
-// Weight of the foreground, 0..255.
-MOTUS_HD int motus_key_weight(int r, int g, int b, const MotusKey *key) {
-    MotusKeyDistance d = motus_key_distance(r, g, b, key);
-    if (motus_key_inside(&d)) return 0;
-    return motus_key_outside(&d, key->soft) ? 255 : motus_key_edge(&d, key->soft);
-}
+// ---- Mixing -----------------------------------------------------------------------------------------------------------------------------------
 
-// Mean of two samples; weights 0..255 are taken as 0..256 so that both ends are exact.
+// weight: of the foreground, 0..256.
 MOTUS_HD uint8_t motus_key_mix(int fg, int bg, int weight) {
-    int w = weight + (weight >> 7);
-    return (uint8_t)((fg * w + bg * (256 - w) + 128) >> 8);
+    return (uint8_t)((fg * weight + bg * (KEY_FULL - weight) + 128) >> 8);
 }
 
 // The key's channel, moved down towards the larger of the other two.
@@ -119,20 +182,33 @@ MOTUS_HD int motus_key_unspill(int value, int other1, int other2, int spill) {
     return value - ((above * spill + 128) >> 8);
 }
 
-// Chroma, moved against the key's direction by as much as it lies inside a right-angled cone around that direction.
-MOTUS_HD void motus_key_unspill_chroma(int *cb, int *cr, const MotusKey *key) {
-    int x = *cb - 128, y = *cr - 128;
-    int along = x * key->cb_direction + y * key->cr_direction, across = motus_abs(x * key->cr_direction - y * key->cb_direction);
-    int spill = motus_max(along - across, 0) * key->spill >> 18; // in samples
-    *cb = motus_clip_u8(*cb - ((spill * key->cb_direction + 512) >> 10));
-    *cr = motus_clip_u8(*cr - ((spill * key->cr_direction + 512) >> 10));
+// By how much chroma (less 128) lies inside a right-angled cone around the key's direction: whole, below 2^19.
+MOTUS_HD float motus_key_cone(float u, float v, const MotusKey *key) {
+    float along = motus_key_exact(u, key->cb_direction, v * key->cr_direction);
+    float across = motus_key_exact(u, key->cr_direction, -v * key->cb_direction);
+    return motus_key_larger(along - fabsf(across), 0.0f);
+}
+
+// One of the two, moved out of the cone against the key's direction; move is that of its direction.
+MOTUS_HD int motus_key_unspill_chroma(float c, float inside, float move) {
+    float bits = motus_key_rounded(inside, move, c);
+#ifdef __CUDA_ARCH__
+    return __viaddmin_s32_relu(__float_as_int(__fadd_rn(bits, 8388608.0f + 128)), -KEY_MAGIC, 255);
+#else
+    return motus_clip(0, 255, motus_key_nearest(motus_key_larger(bits, -128.0f) + 128));
+#endif
+}
+
+// What chroma (less 128) adds to R, G and B, with 13 fraction bits: exact, below 2^22.
+MOTUS_HD void motus_key_chroma(float *r, float *g, float *b, float u, float v, const MotusKey *key) {
+    *r = key->rv * v, *g = motus_key_exact(-key->gu, u, -key->gv * v), *b = key->bu * u;
 }
 
 MOTUS_HD void motus_yuv_to_rgb(int *r, int *g, int *b, int y, int cb, int cr, const MotusYuvMatrix *m) {
     int luma = m->cy * (y - m->y_low) + 4096, u = cb - 128, v = cr - 128;
-    *r = motus_key_clip((luma + m->rv * v) >> 13);
-    *g = motus_key_clip((luma - m->gu * u - m->gv * v) >> 13);
-    *b = motus_key_clip((luma + m->bu * u) >> 13);
+    *r = motus_clip_u8((luma + m->rv * v) >> 13);
+    *g = motus_clip_u8((luma - m->gu * u - m->gv * v) >> 13);
+    *b = motus_clip_u8((luma + m->bu * u) >> 13);
 }
 
 MOTUS_HD uint8_t motus_rgb_to_y(int r, int g, int b, const MotusYuvMatrix *m) {

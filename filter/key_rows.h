@@ -10,17 +10,79 @@ static void join(uint8_t *restrict rgb, const MotusKeyPixels *restrict src, int 
     for (int i = 0; i < n; i++) rgb[3 * i] = src->c[0][i], rgb[3 * i + 1] = src->c[1][i], rgb[3 * i + 2] = src->c[2][i];
 }
 
-// First all pixels that are clearly one or the other, then the few inside a soft edge, which need divisions.
-static void weights(uint8_t *restrict weight, const MotusKeyPixels *restrict pixels, int n, const MotusKey *key_at) {
+static int hard_weight(float hue, float high, float d, const MotusKey *key) {
+    int inside = (hue > 0) & (motus_key_sat_margin(high, d, key) > 0) & (motus_key_value_margin(high, key) > 0);
+    return (inside - 1) & KEY_FULL;
+}
+
+static int soft_weight(float hue, int high, float d, const MotusKey *key) {
+    float sat = motus_key_sat_distance(d, motus_key_sat_factor((float)high, key), key);
+    float value = motus_key_value_distance((float)motus_min(high, 255), key);
+    return motus_key_weight(motus_key_steps(motus_key_larger(motus_key_larger(hue, sat), value)), key);
+}
+
+static void weights(uint16_t *restrict weight, const MotusKeyPixels *restrict pixels, int n, const MotusKey *key_at) {
     const MotusKey key = *key_at;
+    float r[KEY_CHUNK], g[KEY_CHUNK], b[KEY_CHUNK], high[KEY_CHUNK], d[KEY_CHUNK];
     for (int i = 0; i < n; i++) {
-        MotusKeyDistance d = motus_key_distance(pixels->c[0][i], pixels->c[1][i], pixels->c[2][i], &key);
-        int inside = motus_key_inside(&d), outside = motus_key_outside(&d, key.soft);
-        weight[i] = (uint8_t)(-outside | (inside ^ 1)); // 0, 255, or 1 between the two
+        int c0 = pixels->c[0][i], c1 = pixels->c[1][i], c2 = pixels->c[2][i];
+        int top = motus_max(c0, motus_max(c1, c2)), bottom = motus_min(c0, motus_min(c1, c2));
+        r[i] = (float)c0, g[i] = (float)c1, b[i] = (float)c2, high[i] = (float)top, d[i] = (float)(top - bottom);
     }
-    if (!key.soft) return;
-    for (int i = 0; i < n; i++)
-        if (weight[i] == 1) weight[i] = (uint8_t)motus_key_weight(pixels->c[0][i], pixels->c[1][i], pixels->c[2][i], &key);
+    if (key.soft)
+        for (int i = 0; i < n; i++) {
+            float hue = motus_key_hue_distance(r[i], g[i], b[i], high[i], high[i] - d[i], &key);
+            weight[i] = (uint16_t)soft_weight(hue, (int)high[i], d[i], &key);
+        }
+    else
+        for (int i = 0; i < n; i++) {
+            float hue = motus_key_grey_margin(motus_key_hue_margin(g[i] - r[i], g[i] - b[i], &key.rgb), d[i], &key);
+            weight[i] = (uint16_t)hard_weight(hue, high[i], d[i], &key);
+        }
+}
+
+// What chroma adds to the largest and the smallest of R, G and B of a pixel, with 13 fraction bits, and the margin or distance of its hue. cb and cr
+// hold one sample for two pixels.
+static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict bottom, const uint8_t *restrict cb,
+                         const uint8_t *restrict cr, int n, const MotusKey *key_at) {
+    const MotusKey key = *key_at;
+    float hues[KEY_CHUNK / 2];
+    int tops[KEY_CHUNK / 2], bottoms[KEY_CHUNK / 2];
+    for (int i = 0; i < (n + 1) / 2; i++) {
+        float r, g, b, u = (float)(cb[i] - 128), v = (float)(cr[i] - 128);
+        motus_key_chroma(&r, &g, &b, u, v, &key);
+        float high = motus_key_larger(r, motus_key_larger(g, b)), low = motus_key_smaller(r, motus_key_smaller(g, b));
+        hues[i] = key.soft ? motus_key_hue_distance(r, g, b, high, low, &key) : motus_key_hue_margin(u, v, &key.chroma);
+        tops[i] = (int)high, bottoms[i] = (int)low;
+    }
+    for (int i = 0; i < (n + 1) / 2; i++)
+        hue[2 * i] = hue[2 * i + 1] = hues[i], top[2 * i] = top[2 * i + 1] = tops[i],
+                bottom[2 * i] = bottom[2 * i + 1] = bottoms[i];
+}
+
+// Without a soft edge, saturation and value are those of the pixel that from_yuv gives; with one, d is taken before it is rounded.
+static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y, const uint8_t *restrict cb,
+                        const uint8_t *restrict cr, int n, const MotusKey *key_at) {
+    const MotusKey key = *key_at;
+    float hue[KEY_CHUNK], d[KEY_CHUNK];
+    int top[KEY_CHUNK], bottom[KEY_CHUNK];
+    weigh_chroma(hue, top, bottom, cb, cr, n, &key);
+    for (int i = 0; i < n; i++) {
+        int luma = key.matrix.cy * (y[i] - key.matrix.y_low);
+        top[i] += luma, bottom[i] += luma;
+    }
+    if (key.soft) {
+        for (int i = 0; i < n; i++) {
+            int high = motus_clip(0, KEY_FULL << 13, top[i]), low = motus_clip(0, KEY_FULL << 13, bottom[i]);
+            d[i] = (float)(high - low) / 8192, top[i] = motus_key_nearest((float)high / 8192);
+        }
+        for (int i = 0; i < n; i++) weight[i] = (uint16_t)soft_weight(hue[i], top[i], d[i], &key);
+    } else {
+        for (int i = 0; i < n; i++) {
+            int high = motus_clip_u8((top[i] + 4096) >> 13), low = motus_clip_u8((bottom[i] + 4096) >> 13);
+            weight[i] = (uint16_t)hard_weight(hue[i], (float)high, (float)(high - low), &key);
+        }
+    }
 }
 
 static void unspill(MotusKeyPixels *pixels, int n, const MotusKey *key) {
@@ -30,11 +92,10 @@ static void unspill(MotusKeyPixels *pixels, int n, const MotusKey *key) {
     for (int i = 0; i < n; i++) value[i] = (uint8_t)motus_key_unspill(value[i], other1[i], other2[i], spill);
 }
 
-static void mix(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint8_t *weight, int n) {
+static void mix(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint16_t *weight, int n) {
     for (int i = 0; i < n; i++) dst[i] = motus_key_mix(fg[i], bg[i], weight[i]);
 }
 
-// cb and cr hold one sample for two pixels.
 static void from_yuv(MotusKeyPixels *restrict dst, const uint8_t *restrict y, const uint8_t *restrict cb,
                      const uint8_t *restrict cr, int n, const MotusYuvMatrix *matrix) {
     const MotusYuvMatrix m = *matrix;

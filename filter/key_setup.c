@@ -29,16 +29,112 @@ MotusKeyConfig motus_key_config(uint8_t r, uint8_t g, uint8_t b) {
     return config;
 }
 
-// The direction of a pure colour of the key's hue in the chroma plane.
-static void chroma_direction(MotusKey *key) {
-    int rgb[3] = {0}, sector = key->hue / 960, rise = key->hue % 960;
+// R, G, B up to 960, the smallest 0; returns the channel of the largest.
+static int pure_colour(int rgb[3], int hue) {
     static const uint8_t full[6] = {0, 1, 1, 2, 2, 0}, partial[6] = {1, 0, 2, 1, 0, 2};
+    int sector = hue / 960, rise = hue % 960;
+    rgb[0] = rgb[1] = rgb[2] = 0;
     rgb[full[sector]] = 960, rgb[partial[sector]] = sector & 1 ? 960 - rise : rise;
+    return full[sector];
+}
+
+// The direction of a pure colour of the key's hue in the chroma plane.
+static void chroma_direction(MotusKey *key, int hue) {
+    int rgb[3];
+    key->channel = pure_colour(rgb, hue);
     double cb = key->matrix.ur * rgb[0] + key->matrix.ug * rgb[1] + key->matrix.ub * rgb[2];
     double cr = key->matrix.vr * rgb[0] + key->matrix.vg * rgb[1] + key->matrix.vb * rgb[2], length = sqrt(cb * cb + cr * cr);
-    key->channel = full[sector];
-    key->cb_direction = (int)lround(1024.0 * cb / length);
-    key->cr_direction = (int)lround(1024.0 * cr / length);
+    key->cb_direction = (float)nearbyint(1024.0 * cb / length), key->cr_direction = (float)nearbyint(1024.0 * cr / length);
+    key->cb_move = -key->cb_direction * (float)key->spill / (1 << 28);
+    key->cr_move = -key->cr_direction * (float)key->spill / (1 << 28);
+}
+
+// (G - R, G - B) of a pure colour of a hue, 960 long in the largest channel.
+typedef struct Ray {
+    double x, y;
+} Ray;
+
+static Ray ray_of(int hue) {
+    int rgb[3];
+    pure_colour(rgb, hue);
+    return (Ray){rgb[1] - rgb[0], rgb[1] - rgb[2]};
+}
+
+// A linear function of the plane.
+typedef struct Line {
+    double x, y;
+} Line;
+
+// Positive where hues follow the ray's within 180 degrees.
+static Line after(Ray r) { return (Line){r.y, -r.x}; }
+static Line before(Ray r) { return (Line){-r.y, r.x}; }
+
+// The same function of (Cb, Cr) - 128, its coefficients rounded to whole numbers up to 2^14.
+static Line of_chroma(Line l, const MotusYuvMatrix *m) {
+    double u = -l.x * m->gu - l.y * (m->gu + m->bu), v = -l.x * (m->gv + m->rv) - l.y * m->gv, longest = fmax(fabs(u), fabs(v));
+    return (Line){nearbyint(u * 16384.0 / longest), nearbyint(v * 16384.0 / longest)};
+}
+
+// first, second: 1 where the line itself is inside, too.
+static MotusKeyWedge wedge_of(Line a, Line b, int first, int second, int wide) {
+    double c = first ? 0.5 : -0.5, d = second ? 0.5 : -0.5,
+           side = wide ? -1 : 1; // wider than 180 degrees: what is left lies between the lines
+    return (MotusKeyWedge){(float)(side * (a.x + b.x)),
+                           (float)(side * (a.y + b.y)),
+                           (float)(side * (c + d)),
+                           (float)(a.x - b.x),
+                           (float)(a.y - b.y),
+                           (float)(c - d),
+                           (float)side};
+}
+
+// All hues but the one along the ray: |across| >= 1 outweighs along < 2^23.
+static MotusKeyWedge all_but(Line along, Line across, int grey) {
+    float big = 8388608.0f;
+    return (MotusKeyWedge){(float)along.x, (float)along.y, grey ? -1.0f : 1.0f, big * (float)across.x, big * (float)across.y,
+                           0.0f,           -1.0f};
+}
+
+// The hues from `low` to `high`, both outside (but 0 inside where the plain difference begins there).
+static void hue_wedges(MotusKey *key, const MotusKeyConfig *c) {
+    int low = c->hue - c->hue_range, high = c->hue + c->hue_range, from_zero = c->plain_hue && low < 0;
+    if (c->plain_hue) low = motus_max(low, 0), high = motus_min(high, KEY_CIRCLE);
+    int across = motus_min(c->hue, KEY_CIRCLE - c->hue), grey = (c->plain_hue ? c->hue : across) < c->hue_range;
+    key->grey = grey ? 0.5f : -1.0f;
+    if (high - low > KEY_CIRCLE || (from_zero && high == KEY_CIRCLE)) {
+        key->rgb = key->chroma = (MotusKeyWedge){0, 0, 1, 0, 0, 0, 1};
+        return;
+    }
+    Ray begin = ray_of((low + KEY_CIRCLE) % KEY_CIRCLE), end = ray_of(high % KEY_CIRCLE);
+    Line a = after(begin), b = before(end);
+    if (from_zero && high == KEY_CIRCLE / 2)
+        b = (Line){-1, 512}; // 0 is inside, 180 degrees not: a line that no other hue lies between
+    if (high - low == KEY_CIRCLE) {
+        Line along = {begin.x, begin.y};
+        key->rgb = all_but(along, a, grey);
+        key->chroma = all_but(of_chroma(along, &key->matrix), of_chroma(a, &key->matrix), grey);
+        return;
+    }
+    int wide = high - low > KEY_CIRCLE / 2;
+    key->rgb = wedge_of(a, b, from_zero, 0, wide);
+    key->chroma = wedge_of(of_chroma(a, &key->matrix), of_chroma(b, &key->matrix), grey, grey, wide);
+}
+
+static void thresholds(MotusKey *key, const MotusKeyConfig *c) {
+    key->saturation = (float)c->saturation / KEY_UNIT, key->sat_range = (float)c->sat_range / KEY_UNIT;
+    key->value = (float)c->value * 255 / KEY_UNIT, key->value_limit = ((float)c->value_range * 255 - 0.5f) / KEY_UNIT;
+    double edge = 256.0 / motus_max(c->soft_q8, 1), unit = edge / c->hue_range,
+           circle = c->plain_hue ? 3 * KEY_CIRCLE : KEY_CIRCLE;
+    key->first = motus_key_steps((float)edge);
+    key->hue_scale = (float)(960 * unit), key->hue_round = (float)(circle * unit);
+    key->sat_scale = (float)(KEY_UNIT * edge / c->sat_range), key->sat_at = (float)(c->saturation * edge / c->sat_range);
+    key->value_scale = (float)(KEY_UNIT * edge / (255.0 * c->value_range)),
+    key->value_at = (float)(c->value * edge / c->value_range);
+    for (int i = 0; i < 4; i++) {
+        int at = 1920 * i - c->hue;
+        if (!c->plain_hue) at = (at + KEY_CIRCLE + KEY_CIRCLE / 2) % KEY_CIRCLE - KEY_CIRCLE / 2;
+        key->hue_at[i] = (float)(at * unit);
+    }
 }
 
 static int in_range(int v, int lo, int hi) { return v >= lo && v <= hi; }
@@ -50,11 +146,11 @@ MotusStatus motus_key_prepare(MotusKey *key, const MotusKeyConfig *c) {
         !in_range(c->value_range, 1, 2 * KEY_UNIT))
         return MOTUS_ERR_ARGUMENT;
     if (!in_range(c->soft_q8, 0, 1024) || !in_range(c->spill_q8, 0, 256)) return MOTUS_ERR_ARGUMENT;
-    MotusKey k = {.hue = c->hue, .saturation = c->saturation, .value = c->value};
-    k.hue_range = c->hue_range, k.sat_range = c->sat_range, k.value_range = c->value_range;
-    k.soft = c->soft_q8, k.spill = c->spill_q8, k.circle = c->plain_hue ? 3 * KEY_CIRCLE : KEY_CIRCLE;
-    k.matrix = motus_yuv_matrix(c->matrix_709, c->full_range);
-    chroma_direction(&k);
+    MotusKey k = {.soft = c->soft_q8, .spill = c->spill_q8, .matrix = motus_yuv_matrix(c->matrix_709, c->full_range)};
+    k.rv = (float)k.matrix.rv, k.gu = (float)k.matrix.gu, k.gv = (float)k.matrix.gv, k.bu = (float)k.matrix.bu;
+    chroma_direction(&k, c->hue);
+    hue_wedges(&k, c);
+    thresholds(&k, c);
     *key = k;
     return MOTUS_OK;
 }

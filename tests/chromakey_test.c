@@ -1,4 +1,4 @@
-// filter/chromakey: the document's HSV rule in floating point, both hue distances, soft edges, spill, 4:2:0, C against AVX2, bad arguments.
+// filter/chromakey: the document's HSV rule in whole numbers, both hue distances, soft edges, spill, 4:2:0, C against AVX2, bad arguments.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter.h"
 #include "tests/harness.h"
@@ -19,27 +19,27 @@ static MotusPlane make_rgb(int width, int height, const uint8_t near_colour[3], 
 }
 
 // seeds.md section 5: V = max, S = (max - min) / max, H in degrees by sector, + 360 when negative.
-static void hsv(double out[3], const uint8_t *c) {
-    int r = c[0], g = c[1], b = c[2], high = r > g ? (r > b ? r : b) : (g > b ? g : b),
-        low = r < g ? (r < b ? r : b) : (g < b ? g : b);
-    double d = high - low, h = 0;
+static void hsv(double out[3], const double *c) {
+    double r = c[0], g = c[1], b = c[2], high = fmax(r, fmax(g, b)), low = fmin(r, fmin(g, b)), d = high - low, h = 0;
     if (d > 0) h = high == r ? 60 * (g - b) / d : high == g ? 120 + 60 * (b - r) / d : 240 + 60 * (r - g) / d;
-    out[0] = h < 0 ? h + 360 : h, out[1] = high ? d / high : 0, out[2] = high / 255.0;
+    out[0] = h < 0 ? h + 360 : h, out[1] = high > 0 ? d / high : 0, out[2] = high / 255.0;
 }
 
-// 1 background, 0 foreground, -1 too near a threshold for floating point to tell.
+static double hue_distance(double hue, const MotusKeyConfig *k) {
+    double distance = fabs(hue - k->hue / 16.0);
+    return k->plain_hue || distance <= 180 ? distance : 360 - distance;
+}
+
+// 1 background, 0 foreground: the rule multiplied out. H in 1/16 degrees and S in 1/1024 are n / d.
 static int document_rule(const uint8_t *c, const MotusKeyConfig *k) {
-    double v[3];
-    hsv(v, c);
-    double hue = fabs(v[0] - k->hue / 16.0), limit[3] = {k->hue_range / 16.0, k->sat_range / 1024.0, k->value_range / 1024.0};
-    if (!k->plain_hue && hue > 180) hue = 360 - hue;
-    double distance[3] = {hue, fabs(v[1] - k->saturation / 1024.0), fabs(v[2] - k->value / 1024.0)};
-    int inside = 1;
-    for (int i = 0; i < 3; i++) {
-        if (fabs(distance[i] - limit[i]) < 1e-9) return -1;
-        inside &= distance[i] < limit[i];
-    }
-    return inside;
+    int r = c[0], g = c[1], b = c[2], high = r > g ? (r > b ? r : b) : (g > b ? g : b),
+        low = r < g ? (r < b ? r : b) : (g < b ? g : b), d = high - low;
+    int hue = 960 * (high == r ? g - b : high == g ? b - r + 2 * d : r - g + 4 * d), unit = d ? d : 1, shade = high ? high : 1;
+    if (hue < 0) hue += 5760 * d;
+    int distance = abs(hue - k->hue * unit);
+    if (!k->plain_hue && distance > 2880 * unit) distance = 5760 * unit - distance;
+    return distance < k->hue_range * unit && abs(1024 * d - k->saturation * shade) < k->sat_range * shade &&
+           abs(1024 * high - k->value * 255) < k->value_range * 255;
 }
 
 static MotusKeyConfig random_key(uint8_t colour[3]) {
@@ -49,22 +49,26 @@ static MotusKeyConfig random_key(uint8_t colour[3]) {
     MotusKeyConfig k = motus_key_config(colour[0], colour[1], colour[2]);
     k.hue_range = motus_test_range(1, 900), k.sat_range = motus_test_range(1, 1024), k.value_range = motus_test_range(1, 1024);
     k.plain_hue = motus_test_range(0, 1);
+    if (motus_test_range(0, 3) == 0) { // thresholds through and along the edges of sectors, half circles and whole ones
+        k.hue = motus_test_range(0, 11) * 480, k.hue_range = motus_test_range(1, 12) * 480;
+        if (motus_test_range(0, 1)) k.sat_range = k.value_range = 2048;
+    }
     return k;
 }
 
 static void rgb_is_the_document(void) {
     int backgrounds = 0, foregrounds = 0;
-    for (int n = 0; n < 80; n++) {
+    for (int n = 0; n < 400; n++) {
         uint8_t colour[3], grey[3] = {90, 90, 90};
         MotusKeyConfig key = random_key(colour);
-        MotusPlane fg = make_rgb(motus_test_range(1, 300), motus_test_range(1, 6), colour, n % 4 ? 60 : 255);
+        if (n % 5 == 4) colour[1] = colour[2] = colour[0] = (uint8_t)(n / 5 & 1); // dark, and nearly grey: many equal channels
+        MotusPlane fg = make_rgb(motus_test_range(1, 300), motus_test_range(1, 6), colour, n % 5 == 4 ? 2 : n % 4 ? 60 : 255);
         MotusPlane bg = make_rgb(fg.width / 3, fg.height, grey, 255), dst = make_rgb(fg.width / 3, fg.height, grey, 0);
         MotusExec exec = {1, n & 1};
         CU_ASSERT_EQUAL(motus_key_rgb24(&dst, &fg, &bg, &key, &exec), MOTUS_OK);
         for (int y = 0; y < fg.height; y++)
             for (int x = 0; x < fg.width; x += 3) {
                 int rule = document_rule(fg.data + y * fg.stride + x, &key);
-                if (rule < 0) continue;
                 const MotusPlane *from = rule ? &bg : &fg;
                 MOTUS_CHECK(!memcmp(dst.data + y * dst.stride + x, from->data + y * from->stride + x, 3),
                             "case %d pixel %d,%d rule %d", n, x / 3, y, rule);
@@ -108,6 +112,36 @@ static void soft_edge(void) {
     MOTUS_CHECK(between > 60, "%d", between);
 }
 
+// Weights of a soft edge are the farthest distance's; it and the threshold are rounded to 1/256, and single precision loses a little.
+static void soft_weights(void) {
+    int between = 0;
+    for (int n = 0; n < 200; n++) {
+        uint8_t colour[3];
+        MotusKeyConfig key = random_key(colour);
+        key.soft_q8 = motus_test_range(1, 1024);
+        if (key.hue_range < 40) key.hue_range += 40; // where thresholds are tiny, single precision tells
+        if (key.sat_range < 40) key.sat_range += 40;
+        if (key.value_range < 40) key.value_range += 40;
+        MotusPlane fg = make_rgb(100, 2, colour, 80), bg = make_rgb(100, 2, colour, 0), out = make_rgb(100, 2, colour, 0);
+        memset(bg.data, 0, (size_t)(bg.stride * 2));
+        CU_ASSERT_EQUAL(motus_key_rgb24(&out, &fg, &bg, &key, &(MotusExec){1, n & 1}), MOTUS_OK);
+        for (int i = 0; i < 300; i += 3) {
+            double v[3], c[3] = {fg.data[i], fg.data[i + 1], fg.data[i + 2]};
+            hsv(v, c);
+            double hue = hue_distance(v[0], &key) * 16 / key.hue_range, sat = fabs(1024 * v[1] - key.saturation) / key.sat_range,
+                   value = fabs(1024 * v[2] - key.value) / key.value_range;
+            double weight = 256 * (fmax(hue, fmax(sat, value)) - 1) / (key.soft_q8 / 256.0);
+            weight = weight < 0 ? 0 : weight > 256 ? 256 : weight;
+            for (int k = 0; k < 3; k++)
+                MOTUS_CHECK(fabs(out.data[i + k] - c[k] * weight / 256) < 0.5 + 1.05 * c[k] / 256, "%d, not %g * %g / 256",
+                            out.data[i + k], c[k], weight);
+            between += weight > 1 && weight < 255;
+        }
+        motus_test_guard_free(fg.data), motus_test_guard_free(bg.data), motus_test_guard_free(out.data);
+    }
+    MOTUS_CHECK(between > 1000, "%d", between);
+}
+
 static void spill(void) {
     uint8_t fg_pixel[6] = {100, 200, 120, 200, 100, 150}, bg_pixel[6] = {0}, out_pixel[6];
     MotusPlane fg = {fg_pixel, 6, 6, 1}, bg = {bg_pixel, 6, 6, 1}, out = {out_pixel, 6, 6, 1};
@@ -141,9 +175,10 @@ static int same_frames(const MotusFrame *a, const MotusFrame *b) {
     return 1;
 }
 
-// Each luma sample follows the rule on its pixel of the RGB conversion; conversions are within 1 of the real matrix and nearly undo each other.
+// Each luma sample follows the rule: saturation and value of its pixel of the RGB conversion, hue of its chroma sample. Conversions are within 1 of the real matrix and nearly undo each other.
 static void frames(void) {
-    for (int n = 0; n < 40; n++) {
+    int counts[2] = {0};
+    for (int n = 0; n < 80; n++) {
         int w = motus_test_range(1, 280), h = motus_test_range(1, 9), m709 = n & 1, full = n / 2 & 1;
         MotusFrame *fg = make_frame(w, h, n % 3), *bg = make_frame(w, h, 0), *dst = make_frame(w, h, 0);
         uint8_t none[3] = {0};
@@ -151,6 +186,7 @@ static void frames(void) {
         CU_ASSERT_EQUAL(motus_frame_to_rgb24(&rgb, fg, m709, full, NULL), MOTUS_OK);
         MotusKeyConfig key = motus_key_config(rgb.data[0], rgb.data[1], rgb.data[2]);
         key.matrix_709 = m709, key.full_range = full;
+        if (n % 5 == 1) key.hue_range = motus_test_range(1, 5760), key.plain_hue = n / 5 & 1;
         CU_ASSERT_EQUAL(motus_key_frame(dst, fg, bg, &key, &(MotusExec){1 + n % 2, n / 4 & 1}), MOTUS_OK);
         double kr = m709 ? 0.2126 : 0.299, kb = m709 ? 0.0722 : 0.114, ly = full ? 1 : 219 / 255.0, lc = full ? 1 : 224 / 255.0;
         for (int y = 0; y < h; y++)
@@ -165,8 +201,15 @@ static void frames(void) {
                     double clipped = want[i] < 0 ? 0 : want[i] > 255 ? 255 : want[i];
                     MOTUS_CHECK(fabs(c[i] - clipped) < 0.56, "channel %d: %d, not %g", i, c[i], clipped);
                 }
-                int rule = document_rule(c, &key);
-                if (rule < 0) continue;
+                double sv[3], hue[3], pixel[3] = {c[0], c[1], c[2]}, from_chroma[3];
+                for (int i = 0; i < 3; i++) from_chroma[i] = want[i] - v;
+                hsv(sv, pixel), hsv(hue, from_chroma);
+                double sat = fabs(1024 * sv[1] - key.saturation) - key.sat_range,
+                       away = hue_distance(hue[0], &key) - key.hue_range / 16.0,
+                       value = fabs(1024 * sv[2] - key.value) - key.value_range;
+                if (fabs(sat) < 1e-9 || fabs(value) < 1e-9 || (fabs(away) < 0.03 && sat < 0 && value < 0)) continue;
+                int rule = sat < 0 && value < 0 && away < 0;
+                counts[rule]++;
                 MotusFrame *from = rule ? bg : fg;
                 CU_ASSERT_EQUAL(dst->plane[0].data[y * dst->plane[0].stride + x],
                                 from->plane[0].data[y * from->plane[0].stride + x]);
@@ -174,6 +217,7 @@ static void frames(void) {
         motus_frame_unref(&fg), motus_frame_unref(&bg), motus_frame_unref(&dst);
         motus_test_guard_free(rgb.data);
     }
+    MOTUS_CHECK(counts[0] > 5000 && counts[1] > 5000, "%d and %d", counts[0], counts[1]);
 }
 
 // Grey survives both conversions exactly in full range; a colour comes back within 2.
@@ -271,6 +315,7 @@ static void bad_arguments(void) {
 static const MotusTest tests[] = {{"rgb_is_the_document", rgb_is_the_document},
                                   {"around_the_circle", around_the_circle},
                                   {"soft_edge", soft_edge},
+                                  {"soft_weights", soft_weights},
                                   {"spill", spill},
                                   {"frames", frames},
                                   {"rgb_round_trip", rgb_round_trip},
