@@ -142,11 +142,15 @@ static void equalize(void) {
         MotusEqualizeConfig config = motus_equalize_config_default();
         int tiles, pictures = n % 2 ? 5 : 1;
         random_size(&j.plane.width, &j.plane.height, 1700, 1500);
+        if (n % 12 == 11) // a row of a tile has more chunks than a block has threads
+            j.plane.width = motus_test_range(8200, 9900), j.plane.height = motus_test_range(1, 300);
         j.plane.stride = round16(j.plane.width);
         if (n % 4 == 0) j.plane.width = (int)j.plane.stride;
         if (n % 3 == 2)
             config.tiles_x = motus_test_range(1, 12), config.tiles_y = motus_test_range(1, 12),
             config.clip_q8 = motus_test_range(0, 2000);
+        if (n % 12 == 5) config.tiles_x = MOTUS_EQUALIZE_MAX_TILES, config.tiles_y = MOTUS_EQUALIZE_MAX_TILES - n % 9;
+        if (n % 12 == 11) config.tiles_x = 1, config.clip_q8 = 512;
         if (pictures > 1) config.smooth_q8 = motus_test_range(1, 255);
         CU_ASSERT_EQUAL_FATAL(motus_cuda_equalizer_open(&j.equalizer, &config, j.plane.width, j.plane.height, NULL), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_equalizer_open(&cpu, &config, j.plane.width, j.plane.height), MOTUS_OK);

@@ -1,0 +1,109 @@
+// What the two files of CUDA equalization share: state in device memory, counting into copies of a histogram, sums over blocks, early launches.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef FILTER_EQUALIZE_CUDA_H
+#define FILTER_EQUALIZE_CUDA_H
+
+#include "common/cuda_launch.h"
+#include "motus/filter_cuda.h"
+
+extern "C" {
+#include "filter/equalize.h"
+}
+
+// What runs keep in device memory. Three histograms take turns: this picture's, the one before, and one being cleared for the next.
+struct State {
+    uint32_t (*counts)[256]; // [3][tiles]
+    uint16_t (*smooth)[256]; // [2][tiles], two take turns
+    uint8_t (*curves)[256];  // [tiles]
+};
+
+struct Turn {
+    int now, before, next;         // histograms
+    int smooth_now, smooth_before; // curves
+    int smooth_q8, started;
+};
+
+struct MotusCudaEqualizer {
+    MotusEqualizeConfig config;
+    MotusTileGrid grid;
+    State state;
+    uint32_t *column_weights, *row_weights; // what map_cells wants
+    void *memory;                           // all of these
+    int64_t runs;
+    int processors;
+};
+
+// Curves of tiles, and the picture mapped by them (equalize_tiles.cu).
+extern "C" MotusStatus motus_cuda_equalize_tiles(const MotusCudaEqualizer *e, const Turn *turn, const MotusPlane *dst,
+                                                 const MotusPlane *src, cudaStream_t stream, MotusError *error);
+
+namespace {
+
+constexpr int COPIES = 32; // of the histogram, one per lane
+
+__device__ __forceinline__ uint32_t word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+
+// Byte k of a word times 128: the byte offset of its row of 32 four-byte copies.
+__device__ __forceinline__ uint32_t row_of(uint32_t word, int k) { return (k == 0 ? word << 7 : word >> (8 * k - 7)) & 0x7F80u; }
+
+// Counts a chunk's first samples; place: the lane's byte offset in a row of copies.
+__device__ __forceinline__ void count_chunk(uint32_t *table, uint32_t place, const uint4 &v, int bytes) {
+#pragma unroll
+    for (int i = 0; i < 16; i++)
+        if (i < bytes)
+            atomicAdd(
+                reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(table) + (row_of(word_of(v, i / 4), i % 4) | place)),
+                1u);
+}
+
+// The sum of a bin's copies; 32 neighbouring bins use 32 banks.
+__device__ __forceinline__ uint32_t sum_copies(const uint32_t *table, int bin) {
+    uint32_t n = 0;
+    for (int k = 0; k < COPIES; k++) n += table[bin * COPIES + ((k + bin) & (COPIES - 1))];
+    return n;
+}
+
+// Sum over a block of up to 1024 threads, known to all of them; shared: 32 words that nothing else uses.
+__device__ uint32_t block_sum(uint32_t v, uint32_t *shared) {
+    v = __reduce_add_sync(0xFFFFFFFFu, v);
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
+    __syncthreads();
+    uint32_t sum = __reduce_add_sync(0xFFFFFFFFu, threadIdx.x % 32 < blockDim.x / 32 ? shared[threadIdx.x % 32] : 0);
+    __syncthreads(); // before `shared` is written again
+    return sum;
+}
+
+// Running sum over the first 256 threads' values; every thread of the block takes part.
+__device__ uint32_t running_sum(uint32_t v, uint32_t *shared) {
+    int lane = threadIdx.x % 32;
+    for (int d = 1; d < 32; d *= 2) {
+        uint32_t left = __shfl_up_sync(0xFFFFFFFFu, v, d);
+        if (lane >= d) v += left;
+    }
+    if (lane == 31) shared[threadIdx.x / 32] = v;
+    __syncthreads();
+    for (int w = 0; w < (int)threadIdx.x / 32 && w < 8; w++) v += shared[w];
+    __syncthreads(); // before `shared` is written again
+    return v;
+}
+
+// 1 where smoothing must start anew; total_now and total_before: this thread's bin over the whole plane.
+__device__ int starts_anew(const Turn &turn, uint32_t total_now, uint32_t total_before, uint32_t samples, uint32_t *shared) {
+    if (!turn.started) return 1;
+    if (!turn.smooth_q8) return 0;
+    uint32_t difference = total_now > total_before ? total_now - total_before : total_before - total_now;
+    return motus_curve_is_cut(block_sum(difference, shared), samples); // at most 2 * samples < 2^30
+}
+
+// The curve's value of this thread's bin; the block that keeps it puts it in its place in the state.
+__device__ uint8_t next_value(const State &state, const Turn &turn, int tiles, int tile, int bin, uint8_t now, int anew,
+                              int keeps) {
+    uint16_t before = state.smooth[turn.smooth_before * tiles + tile][bin];
+    uint16_t smooth = motus_curve_smooth(before, now, anew ? 0 : turn.smooth_q8);
+    if (keeps) state.smooth[turn.smooth_now * tiles + tile][bin] = smooth, state.curves[tile][bin] = motus_curve_round(smooth);
+    return motus_curve_round(smooth);
+}
+
+} // namespace
+
+#endif
