@@ -17,7 +17,7 @@ extern "C" {
 
 typedef enum MotusDct8Kind {
     MOTUS_DCT8_FLOAT = 0,   // single precision, level = coefficient / q rounded to nearest, ties to even
-    MOTUS_DCT8_INTEGER = 1, // 13-bit constants, level = coefficient / q rounded to nearest, ties away from zero
+    MOTUS_DCT8_INTEGER = 1, // integers only, level = coefficient / q rounded to nearest, ties away from zero
 } MotusDct8Kind;
 
 // A plane of quantized coefficients. Width and height are those of the samples, rounded up to multiples of 8.
