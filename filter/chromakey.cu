@@ -1,4 +1,4 @@
-// Chroma key and colour conversion on a CUDA device; equals motus_key_rgb24, motus_key_frame and the conversions bit for bit.
+// Chroma key on a CUDA device; equals motus_key_rgb24 and motus_key_frame bit for bit.
 //
 // RGB24: a warp takes 512 pixels of a row, 1536 bytes of each picture, in 16-byte accesses that follow each other, and turns them round in shared memory so
 // that a thread holds 16 whole pixels (48 bytes; at this distance eight threads' 16-byte accesses meet in no bank). The result goes back the same way.
@@ -18,6 +18,8 @@ extern "C" {
 #include "filter/key.h"
 }
 
+#include "filter/key_cuda.h"
+
 namespace {
 
 constexpr int WARPS = 8;      // of a block
@@ -25,15 +27,6 @@ constexpr int CHUNKS = 96;    // of 16 bytes: what a warp takes of a row of RGB2
 constexpr int PER_THREAD = 3; // chunks
 constexpr int WORDS = 4;      // of a luma row, in each of two rows: what a thread takes of 4:2:0
 constexpr int ROUNDS = 4;     // such pieces of a thread
-
-struct View {
-    uint8_t *data;
-    int stride, width, height;
-};
-
-struct Picture {
-    View plane[3];
-};
 
 // ---- Samples and weights ----------------------------------------------------------------------------------------------------------------------
 
@@ -95,7 +88,7 @@ __device__ __forceinline__ int rgb_sign(int r, int g, int b, int high_bits, int 
 
 __device__ __forceinline__ uint32_t rgb_weight(int r, int g, int b, int high_bits, int low_bits, const MotusKey &key) {
     float high = unmagic(high_bits), d = as_float(high_bits) - as_float(low_bits);
-    float hue = motus_key_hue_distance(as_float(r), as_float(g), as_float(b), as_float(high_bits), as_float(low_bits), &key);
+    float hue = motus_key_hue_distance(as_float(r), as_float(g), as_float(b), as_float(high_bits), as_float(low_bits), 1, &key);
     float sat = motus_key_sat_distance(d, motus_key_sat_factor(high, &key), &key);
     return (uint32_t)motus_key_weight(motus_key_steps(fmaxf(fmaxf(hue, sat), motus_key_value_distance(high, &key))), &key);
 }
@@ -188,13 +181,13 @@ struct Chroma {
 
 constexpr float SCALE = 1.0f / (1 << 21); // 13 fraction bits, and 256 is 1
 
-template <bool SOFT> __device__ __forceinline__ Chroma chroma_of(int cb, int cr, const MotusKey &key) {
+template <bool SOFT, bool AROUND> __device__ __forceinline__ Chroma chroma_of(int cb, int cr, const MotusKey &key) {
     float u = as_float(cb) - (8388608.0f + 128), v = as_float(cr) - (8388608.0f + 128), r, g, b;
     motus_key_chroma(&r, &g, &b, u, v, &key);
     float high = fmaxf(r, fmaxf(g, b)), low = fminf(r, fminf(g, b));
     // Without a soft edge channels are rounded: a half, and half a unit more that keeps what follows off the whole numbers.
     float black = ((SOFT ? 0.0f : 4096.5f) - (float)(key.matrix.cy * key.matrix.y_low)) * SCALE;
-    int hue = SOFT ? motus_key_steps(motus_key_hue_distance(r, g, b, high, low, &key))
+    int hue = SOFT ? motus_key_steps(motus_key_hue_distance(r, g, b, high, low, AROUND, &key))
                    : __float_as_int(motus_key_hue_margin(u, v, &key.chroma));
     return Chroma{u, v, __fmaf_rn(high, SCALE, black), __fmaf_rn(low, SCALE, black), hue};
 }
@@ -315,7 +308,7 @@ __device__ __forceinline__ void mix_soft(uint32_t front[2], const uint32_t back[
     mean[0] = sum[0] >> 2, mean[1] = sum[1] >> 2;
 }
 
-template <bool SOFT, bool SPILL>
+template <bool SOFT, bool SPILL, bool AROUND>
 __device__ __forceinline__ void mix_piece(Piece *f, const Piece &b, uint32_t table, const MotusKey &key) {
     const float cy = (float)key.matrix.cy * SCALE;
     uint32_t mixed[2][4];
@@ -326,7 +319,7 @@ __device__ __forceinline__ void mix_piece(Piece *f, const Piece &b, uint32_t tab
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             int at = 2 * (w & 1) + i;
-            c[i] = chroma_of<SOFT>(sample(&f->chroma[0][w / 2], at), sample(&f->chroma[1][w / 2], at), key);
+            c[i] = chroma_of<SOFT, AROUND>(sample(&f->chroma[0][w / 2], at), sample(&f->chroma[1][w / 2], at), key);
         }
         if (SOFT)
             mix_soft(front, back, mean, c, cy, table, key);
@@ -352,8 +345,9 @@ __device__ __forceinline__ void mix_piece(Piece *f, const Piece &b, uint32_t tab
 }
 
 // Thread: 4 WORDS x 2 luma samples, in ROUNDS groups of rows. Grid: x = groups of 32 threads along the row, y = groups of WARPS * ROUNDS row pairs.
-template <bool SOFT, bool SPILL>
-__global__ void __launch_bounds__(32 * WARPS) key_yuv(Picture dst, Picture fg, Picture bg, const __grid_constant__ MotusKey key) {
+template <bool SOFT, bool SPILL, bool AROUND>
+__global__ void __launch_bounds__(32 * WARPS, SOFT ? 4 : 0)
+    key_yuv(Picture dst, Picture fg, Picture bg, const __grid_constant__ MotusKey key) {
     __shared__ SoftTable table[SOFT ? 257 : 1]; // the largest channel is clipped to 0..256
     int x = 4 * WORDS * (blockIdx.x * 32 + threadIdx.x), left = fg.plane[0].width - x, pairs = (fg.plane[0].height + 1) / 2;
     if (SOFT) {
@@ -373,64 +367,14 @@ __global__ void __launch_bounds__(32 * WARPS) key_yuv(Picture dst, Picture fg, P
                 uint32_t selectors = repeat_last(left - 4 * w);
                 f.luma[0][w] = permute(f.luma[0][w], 0, selectors), f.luma[1][w] = permute(f.luma[1][w], 0, selectors);
             }
-        mix_piece<SOFT, SPILL>(&f, b, address, key);
+        mix_piece<SOFT, SPILL, AROUND>(&f, b, address, key);
         store_piece(dst, x, y, f);
-    }
-}
-
-// Thread: one chroma sample and its pixels.
-__global__ void rgb24_to_yuv(Picture dst, View src, MotusYuvMatrix m) {
-    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * WARPS + threadIdx.y, width = dst.plane[0].width,
-        height = dst.plane[0].height;
-    if (2 * x >= width || 2 * y >= height) return;
-    int sum[3] = {0, 0, 0};
-    for (int k = 0; k < 4; k++) {
-        int px = min(2 * x + (k & 1), width - 1), py = min(2 * y + (k >> 1), height - 1);
-        const uint8_t *c = src.data + (size_t)py * (size_t)src.stride + (size_t)(3 * px);
-        dst.plane[0].data[(size_t)py * (size_t)dst.plane[0].stride + (size_t)px] = motus_rgb_to_y(c[0], c[1], c[2], &m);
-        for (int i = 0; i < 3; i++) sum[i] += c[i];
-    }
-    dst.plane[1].data[(size_t)y * (size_t)dst.plane[1].stride + (size_t)x] = motus_rgb4_to_cb(sum[0], sum[1], sum[2], &m);
-    dst.plane[2].data[(size_t)y * (size_t)dst.plane[2].stride + (size_t)x] = motus_rgb4_to_cr(sum[0], sum[1], sum[2], &m);
-}
-
-// Thread: one pixel.
-__global__ void yuv_to_rgb24(View dst, Picture src, MotusYuvMatrix m) {
-    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * WARPS + threadIdx.y, r, g, b;
-    if (x >= src.plane[0].width || y >= src.plane[0].height) return;
-    int luma = src.plane[0].data[(size_t)y * (size_t)src.plane[0].stride + (size_t)x];
-    size_t at = (size_t)(y / 2) * (size_t)src.plane[1].stride + (size_t)(x / 2),
-           at2 = (size_t)(y / 2) * (size_t)src.plane[2].stride + (size_t)(x / 2);
-    motus_yuv_to_rgb(&r, &g, &b, luma, src.plane[1].data[at], src.plane[2].data[at2], &m);
-    uint8_t *out = dst.data + (size_t)y * (size_t)dst.stride + (size_t)(3 * x);
-    out[0] = (uint8_t)r, out[1] = (uint8_t)g, out[2] = (uint8_t)b;
-}
-
-// Thread: one pixel, either way.
-template <bool JOIN> __global__ void rgb24_planes(View rgb, View r, View g, View b) {
-    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * WARPS + threadIdx.y;
-    if (x >= r.width || y >= r.height) return;
-    uint8_t *pixel = rgb.data + (size_t)y * (size_t)rgb.stride + (size_t)(3 * x);
-    View planes[3] = {r, g, b};
-#pragma unroll
-    for (int k = 0; k < 3; k++) {
-        uint8_t *sample = planes[k].data + (size_t)y * (size_t)planes[k].stride + (size_t)x;
-        if (JOIN)
-            pixel[k] = *sample;
-        else
-            *sample = pixel[k];
     }
 }
 
 bool aligned(const MotusPlane &p) { return ((uintptr_t)p.data | (uintptr_t)p.stride) % 16 == 0; }
 
 bool aligned(const MotusFrame *f) { return aligned(f->plane[0]) && aligned(f->plane[1]) && aligned(f->plane[2]); }
-
-View view(const MotusPlane &p) { return View{p.data, (int)p.stride, p.width, p.height}; }
-
-Picture picture(const MotusFrame *f) { return Picture{{view(f->plane[0]), view(f->plane[1]), view(f->plane[2])}}; }
-
-unsigned groups(int n, int size) { return (unsigned)((n + size - 1) / size); }
 
 template <bool SOFT>
 void launch_rgb24(const View &dst, const View &fg, const View &bg, const MotusKey &key, cudaStream_t stream) {
@@ -443,10 +387,10 @@ void launch_rgb24(const View &dst, const View &fg, const View &bg, const MotusKe
 template <bool SOFT>
 void launch_yuv(const Picture &dst, const Picture &fg, const Picture &bg, const MotusKey &key, cudaStream_t stream) {
     dim3 grid(groups(fg.plane[0].width, 4 * WORDS * 32), groups((fg.plane[0].height + 1) / 2, WARPS * ROUNDS)), block(32, WARPS);
-    if (key.spill)
-        key_yuv<SOFT, true><<<grid, block, 0, stream>>>(dst, fg, bg, key);
-    else
-        key_yuv<SOFT, false><<<grid, block, 0, stream>>>(dst, fg, bg, key);
+    using Kernel = void(Picture, Picture, Picture, MotusKey);
+    static Kernel *const kernels[4] = {key_yuv<SOFT, false, false>, key_yuv<SOFT, true, false>, key_yuv<SOFT, false, SOFT>,
+                                       key_yuv<SOFT, true, SOFT>};
+    kernels[2 * key.around + (key.spill > 0)]<<<grid, block, 0, stream>>>(dst, fg, bg, key);
 }
 
 } // namespace
@@ -473,39 +417,4 @@ extern "C" MotusStatus motus_cuda_key_frame(const MotusFrame *dst, const MotusFr
     auto launch = key.soft ? launch_yuv<true> : launch_yuv<false>;
     launch(picture(dst), picture(fg), picture(bg), key, (cudaStream_t)stream);
     return motus_cuda_launched("chroma key", error);
-}
-
-extern "C" MotusStatus motus_cuda_rgb24_to_frame(const MotusFrame *dst, const MotusPlane *src, int matrix_709, int full_range,
-                                                 void *stream, MotusError *error) {
-    if (!dst || !src || src->width != 3 * dst->width || src->height != dst->height)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "colour conversion: sizes differ");
-    dim3 grid(groups((dst->width + 1) / 2, 32), groups((dst->height + 1) / 2, WARPS)), block(32, WARPS);
-    rgb24_to_yuv<<<grid, block, 0, (cudaStream_t)stream>>>(picture(dst), view(*src), motus_yuv_matrix(matrix_709, full_range));
-    return motus_cuda_launched("colour conversion", error);
-}
-
-extern "C" MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const MotusFrame *src, int matrix_709, int full_range,
-                                                 void *stream, MotusError *error) {
-    if (!dst || !src || dst->width != 3 * src->width || dst->height != src->height)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "colour conversion: sizes differ");
-    dim3 grid(groups(src->width, 32), groups(src->height, WARPS)), block(32, WARPS);
-    yuv_to_rgb24<<<grid, block, 0, (cudaStream_t)stream>>>(view(*dst), picture(src), motus_yuv_matrix(matrix_709, full_range));
-    return motus_cuda_launched("colour conversion", error);
-}
-
-template <bool JOIN>
-static MotusStatus launch_planes(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error) {
-    if (!motus_rgb24_matches(rgb, planes)) return motus_fail(error, MOTUS_ERR_ARGUMENT, "RGB24 and its planes: sizes differ");
-    dim3 grid(groups(rgb->width / 3, 32), groups(rgb->height, WARPS)), block(32, WARPS);
-    rgb24_planes<JOIN><<<grid, block, 0, (cudaStream_t)stream>>>(view(*rgb), view(planes[0]), view(planes[1]), view(planes[2]));
-    return motus_cuda_launched("RGB24 and its planes", error);
-}
-
-extern "C" MotusStatus motus_cuda_rgb24_split(const MotusPlane planes[3], const MotusPlane *rgb, void *stream,
-                                              MotusError *error) {
-    return launch_planes<false>(rgb, planes, stream, error);
-}
-
-extern "C" MotusStatus motus_cuda_rgb24_join(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error) {
-    return launch_planes<true>(rgb, planes, stream, error);
 }

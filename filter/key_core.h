@@ -43,6 +43,7 @@ typedef struct MotusKey {
     float saturation, sat_range, value, value_limit;
     // With one: distances to the key are scaled so that the soft edge is 1 wide; `first` is motus_key_steps of the thresholds.
     int first;
+    int around; // 0: hues beyond 120 degrees from the key are foreground by any reckoning, and 0 and 360 degrees are the same
     float hue_scale, hue_round, sat_scale, sat_at, value_scale, value_at; // hue_round: once around the circle, or out of reach
     float hue_at[4]; // minus the key's hue, seen from 0, 120 and 240 degrees; [3]: from 360, for what comes before 0
 } MotusKey;
@@ -88,7 +89,7 @@ MOTUS_HD float motus_key_smaller(float a, float b) {
 // 1 / v, correctly rounded, for whole v = 1..2^22.
 MOTUS_HD float motus_key_reciprocal(float v) {
 #ifdef __CUDA_ARCH__
-    float near; // off by one unit in the last place at most; one step of Newton's makes it right (tests: for each v)
+    float near; // off by one unit in the last place at most; one step of Newton's makes it right, on sm_90 for each v
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(v));
     return __fmaf_rn(__fmaf_rn(-v, near, 1.0f), near, near);
 #else
@@ -133,15 +134,16 @@ MOTUS_HD float motus_key_grey_margin(float hue, float d, const MotusKey *key) { 
 
 // ---- Soft edge: distances, 1 the width of the edge ----------------------------------------------------------------------------------------------
 
-// Of a colour or of its contributions from chroma: whole numbers, high and low the largest and the smallest of the three.
-MOTUS_HD float motus_key_hue_distance(float r, float g, float b, float high, float low, const MotusKey *key) {
+// Of a colour or of its contributions from chroma: whole numbers, high and low the largest and the smallest of the three. around: 0 only where
+// key->around is 0.
+MOTUS_HD float motus_key_hue_distance(float r, float g, float b, float high, float low, int around, const MotusKey *key) {
     // Selections one after the other, and no branches, for the sake of vectorizers.
     float turn = high == g ? b - r : r - g, at = high == g ? key->hue_at[1] : key->hue_at[2];
-    float red = g - b, red_at = red < 0 ? key->hue_at[3] : key->hue_at[0];
+    float red = g - b, red_at = around && red < 0 ? key->hue_at[3] : key->hue_at[0];
     turn = high == r ? red : turn, at = high == r ? red_at : at;
     float part = turn * motus_key_reciprocal(motus_key_larger(high - low, 1.0f)); // of 60 degrees
     float distance = fabsf(motus_key_rounded(part, key->hue_scale, at));
-    return motus_key_smaller(distance, key->hue_round - distance); // the other way round may be shorter
+    return around ? motus_key_smaller(distance, key->hue_round - distance) : distance; // the other way round may be shorter
 }
 
 // What d is to be multiplied by; high: rounded.

@@ -31,7 +31,7 @@ static void weights(uint16_t *restrict weight, const MotusKeyPixels *restrict pi
     }
     if (key.soft)
         for (int i = 0; i < n; i++) {
-            float hue = motus_key_hue_distance(r[i], g[i], b[i], high[i], high[i] - d[i], &key);
+            float hue = motus_key_hue_distance(r[i], g[i], b[i], high[i], high[i] - d[i], 1, &key);
             weight[i] = (uint16_t)soft_weight(hue, (int)high[i], d[i], &key);
         }
     else
@@ -52,7 +52,7 @@ static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict b
         float r, g, b, u = (float)(cb[i] - 128), v = (float)(cr[i] - 128);
         motus_key_chroma(&r, &g, &b, u, v, &key);
         float high = motus_key_larger(r, motus_key_larger(g, b)), low = motus_key_smaller(r, motus_key_smaller(g, b));
-        hues[i] = key.soft ? motus_key_hue_distance(r, g, b, high, low, &key) : motus_key_hue_margin(u, v, &key.chroma);
+        hues[i] = key.soft ? motus_key_hue_distance(r, g, b, high, low, 1, &key) : motus_key_hue_margin(u, v, &key.chroma);
         tops[i] = (int)high, bottoms[i] = (int)low;
     }
     for (int i = 0; i < (n + 1) / 2; i++)

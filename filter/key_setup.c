@@ -125,6 +125,7 @@ static void thresholds(MotusKey *key, const MotusKeyConfig *c) {
     key->value = (float)c->value * 255 / KEY_UNIT, key->value_limit = ((float)c->value_range * 255 - 0.5f) / KEY_UNIT;
     double edge = 256.0 / motus_max(c->soft_q8, 1), unit = edge / c->hue_range,
            circle = c->plain_hue ? 3 * KEY_CIRCLE : KEY_CIRCLE;
+    key->around = c->plain_hue || c->hue_range * (256 + c->soft_q8) > 1920 * 256;
     key->first = motus_key_steps((float)edge);
     key->hue_scale = (float)(960 * unit), key->hue_round = (float)(circle * unit);
     key->sat_scale = (float)(KEY_UNIT * edge / c->sat_range), key->sat_at = (float)(c->saturation * edge / c->sat_range);
