@@ -176,7 +176,7 @@ static MotusKeyConfig random_key(int n) {
     MotusKeyConfig k = motus_key_config((uint8_t)motus_test_random(), (uint8_t)motus_test_random(), (uint8_t)motus_test_random());
     k.hue_range = motus_test_range(1, 1500), k.sat_range = motus_test_range(1, 1024), k.value_range = motus_test_range(1, 1024);
     k.plain_hue = n & 1, k.matrix_709 = n >> 1 & 1, k.full_range = n >> 2 & 1;
-    if (n % 8 == 3) k.hue_range = motus_test_range(1, 5760);
+    if (n % 5 == 3) k.hue_range = motus_test_range(1, 5760);
     if (n % 3) k.soft_q8 = motus_test_range(0, 1024), k.spill_q8 = motus_test_range(0, 256);
     return k;
 }
