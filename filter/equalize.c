@@ -18,19 +18,27 @@ struct MotusEqualizer {
     MotusTilePlace *columns; // of each column
 };
 
-// Adds the samples of a rectangle to counts; four arrays take turns so that equal neighbours do not wait for each other.
+// Each value has eight counts, which take turns: equal neighbours do not wait for each other, and their counts share a cache line.
+static inline void count_8(uint32_t part[256][8], const uint8_t *p) {
+    uint64_t v;
+    memcpy(&v, p, 8);
+    for (int k = 0; k < 8; k++) part[v >> (8 * k) & 255][k]++;
+}
+
+// Adds the samples of a rectangle to counts. The next row is fetched while one is counted.
 static void count_rows(uint32_t counts[256], const uint8_t *row, ptrdiff_t stride, int width, int height) {
-    uint32_t part[4][256] = {{0}};
+    uint32_t part[256][8] = {{0}};
     for (int y = 0; y < height; y++, row += stride) {
         int x = 0;
-        for (; x + 8 <= width; x += 8) {
-            uint64_t v;
-            memcpy(&v, row + x, 8);
-            for (int k = 0; k < 8; k++) part[k & 3][v >> (8 * k) & 255]++;
+        for (; x + 64 <= width; x += 64) {
+            __builtin_prefetch(row + stride + x);
+            for (int k = 0; k < 64; k += 8) count_8(part, row + x + k);
         }
-        for (; x < width; x++) part[0][row[x]]++;
+        for (; x + 8 <= width; x += 8) count_8(part, row + x);
+        for (; x < width; x++) part[row[x]][x & 7]++;
     }
-    for (int k = 0; k < 256; k++) counts[k] += part[0][k] + part[1][k] + part[2][k] + part[3][k];
+    for (int v = 0; v < 256; v++)
+        for (int k = 0; k < 8; k++) counts[v] += part[v][k];
 }
 
 void motus_histogram(uint32_t counts[256], const MotusPlane *plane, const MotusExec *exec) {
