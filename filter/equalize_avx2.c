@@ -1,8 +1,10 @@
-// Mapping by a 256-entry table, AVX2: sixteen 16-entry look-ups, 32 samples at a time; 2.4 times as fast as a load per sample.
+// Mapping by a 256-entry table, AVX2: sixteen 16-entry look-ups, 32 samples at a time; twice as fast as a load per sample.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
 #include "filter/equalize.h"
+
+enum { AHEAD = 2048 }; // bytes from what is mapped to what is fetched meanwhile, at a row's end most likely in the next row
 
 // Entries 0..127 of a table whose sixteenths were replaced by their difference (xor) from the one before: every step that an index is still
 // not negative after taking 16 away turns the result into the next sixteenth's. Indices from 128 on give 0.
@@ -25,6 +27,8 @@ void motus_map_row_avx2(uint8_t *dst, const uint8_t *src, int n, const uint8_t c
     }
     int x = 0;
     for (; x + 32 <= n; x += 32) {
+        __builtin_prefetch(src + x + AHEAD);
+        __builtin_prefetch(dst + x + AHEAD, 1);
         __m256i v = _mm256_loadu_si256((const __m256i *)(src + x));
         __m256i low = half_look_up(steps, v), high = half_look_up(steps + 8, _mm256_xor_si256(v, _mm256_set1_epi8(-128)));
         _mm256_storeu_si256((__m256i *)(dst + x), _mm256_or_si256(low, high));
