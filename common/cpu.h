@@ -4,7 +4,7 @@
 #define COMMON_CPU_H
 
 enum {
-    MOTUS_CPU_AVX2 = 1, // AVX2, BMI1, BMI2 and POPCNT, with operating-system support
+    MOTUS_CPU_AVX2 = 1, // AVX2, FMA, BMI1, BMI2 and POPCNT, with operating-system support
 };
 
 // Mask of MOTUS_CPU_*. The environment variable MOTUS_CPU=c switches all of them off (for tests and comparisons).

@@ -60,8 +60,8 @@ static void mix_chroma(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *
         }
         if (key->spill) {
             float u = (float)(in[0] - 128), v = (float)(in[1] - 128), inside = motus_key_cone(u, v, key);
-            in[0] = motus_key_unspill_chroma(u, inside, key->cb_move);
-            in[1] = motus_key_unspill_chroma(v, inside, key->cr_move);
+            in[0] = motus_key_unspill_chroma((float)(in[0] + 32768), inside, key->cb_move) >> 8;
+            in[1] = motus_key_unspill_chroma((float)(in[1] + 32768), inside, key->cr_move) >> 8;
         }
         for (int p = 0; p < 2; p++) *out[p] = motus_key_mix(in[p], back[p], w);
     }

@@ -1,6 +1,7 @@
 // Chroma key: the per-pixel arithmetic that CPU and GPU share. Whether a pixel lies inside the thresholds is exact: hue, saturation and value stay
-// fractions, every comparison is multiplied out, and the products are whole numbers (or halves) that a float holds. The weights of a soft edge are
-// single precision in a fixed order, so that every executor gives the same bits; never contract them into multiply-adds.
+// fractions, every comparison is multiplied out, and the products are whole numbers (or halves) that a float holds. The weights of a soft edge and
+// spill suppression are single precision in a fixed order, so that every executor gives the same bits: a product and a sum are rounded together where
+// motus_key_fused says so, else one by one. A compiler must not contract them.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_KEY_CORE_H
 #define FILTER_KEY_CORE_H
@@ -48,7 +49,7 @@ typedef struct MotusKey {
     float hue_at[4]; // minus the key's hue, seen from 0, 120 and 240 degrees; [3]: from 360, for what comes before 0
 } MotusKey;
 
-// a * b + c where that is exact, and where it is rounded twice.
+// a * b + c where that is exact.
 MOTUS_HD float motus_key_exact(float a, float b, float c) {
 #ifdef __CUDA_ARCH__
     return __fmaf_rn(a, b, c);
@@ -63,11 +64,14 @@ MOTUS_HD float motus_key_sum(float a, float b) {
     return a + b;
 #endif
 }
-MOTUS_HD float motus_key_rounded(float a, float b, float c) {
-#ifdef __CUDA_ARCH__
-    return __fadd_rn(__fmul_rn(a, b), c);
+// a * b + c rounded once, of arguments for which double precision is exact.
+MOTUS_HD float motus_key_fused(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+    return __fmaf_rn(a, b, c);
+#elif defined(__FMA__)
+    return __builtin_fmaf(a, b, c);
 #else
-    return a * b + c;
+    return (float)((double)a * b + c);
 #endif
 }
 
@@ -141,8 +145,8 @@ MOTUS_HD float motus_key_hue_distance(float r, float g, float b, float high, flo
     float turn = high == g ? b - r : r - g, at = high == g ? key->hue_at[1] : key->hue_at[2];
     float red = g - b, red_at = around && red < 0 ? key->hue_at[3] : key->hue_at[0];
     turn = high == r ? red : turn, at = high == r ? red_at : at;
-    float part = turn * motus_key_reciprocal(motus_key_larger(high - low, 1.0f)); // of 60 degrees
-    float distance = fabsf(motus_key_rounded(part, key->hue_scale, at));
+    float unit = motus_key_reciprocal(motus_key_larger(high - low, 1.0f)) * key->hue_scale; // high - low are 60 degrees
+    float distance = fabsf(motus_key_fused(turn, unit, at));
     return around ? motus_key_smaller(distance, key->hue_round - distance) : distance; // the other way round may be shorter
 }
 
@@ -151,11 +155,11 @@ MOTUS_HD float motus_key_sat_factor(float high, const MotusKey *key) {
     return key->sat_scale * motus_key_reciprocal(motus_key_larger(high, 1.0f));
 }
 MOTUS_HD float motus_key_sat_distance(float d, float factor, const MotusKey *key) {
-    return fabsf(motus_key_rounded(d, factor, -key->sat_at));
+    return fabsf(motus_key_fused(d, factor, -key->sat_at));
 }
 
 MOTUS_HD float motus_key_value_distance(float high, const MotusKey *key) {
-    return fabsf(motus_key_rounded(high, key->value_scale, -key->value_at));
+    return fabsf(motus_key_fused(high, key->value_scale, -key->value_at));
 }
 
 // A distance >= 0 in steps of 1/256, rounded, on top of KEY_STEPS: the bits of 2^15 + distance. Beyond 2^15 steps are wider.
@@ -191,13 +195,14 @@ MOTUS_HD float motus_key_cone(float u, float v, const MotusKey *key) {
     return motus_key_larger(along - fabsf(across), 0.0f);
 }
 
-// One of the two, moved out of the cone against the key's direction; move is that of its direction.
-MOTUS_HD int motus_key_unspill_chroma(float c, float inside, float move) {
-    float bits = motus_key_rounded(inside, move, c);
+// A chroma sample, plus 2^15, moved out of the cone against the key's direction; move is that of its direction. The result, 0..255, is in byte 1. (The
+// sum has 8 fraction bits, and half a unit more rounds it.)
+MOTUS_HD int motus_key_unspill_chroma(float sample, float inside, float move) {
+    int bits = (int)motus_float_bits(motus_key_fused(inside, move, sample));
 #ifdef __CUDA_ARCH__
-    return __viaddmin_s32_relu(__float_as_int(__fadd_rn(bits, 8388608.0f + 128)), -KEY_MAGIC, 255);
+    return __viaddmin_s32_relu(bits, 128 - KEY_STEPS, 0xFFFF);
 #else
-    return motus_clip(0, 255, motus_key_nearest(motus_key_larger(bits, -128.0f) + 128));
+    return motus_clip(0, 0xFFFF, bits - KEY_STEPS + 128);
 #endif
 }
 
