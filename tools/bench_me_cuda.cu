@@ -17,14 +17,14 @@ extern "C" {
 
 namespace {
 
-constexpr int REPEATS = 30, WARM_UP = 3, CHAINS = 8, LIMIT_ROUNDS = 400;
+constexpr int REPEATS = 30, WARM_UP = 3, CHAINS = 8, LIMIT_ROUNDS = 400, IN_FLIGHT = 16;
 constexpr size_t ROTATE = 128u << 20; // bytes of pictures that kernels go through: more than twice the L2
 
 struct Bench {
     const MotusBenchMeCuda *b;
     MotusError *error;
-    cudaStream_t stream;
-    cudaEvent_t begin, end;
+    cudaStream_t stream, second;
+    cudaEvent_t begin, end, handover;
     int width, height, stride, n_mb, n; // n pictures on the device
     size_t plane;                       // bytes
     uint8_t *pictures, *planes;
@@ -99,6 +99,18 @@ cudaError_t run_search(Bench *b, int i, int batch) {
     return motus_search_cuda(p, batch, b->width, b->height, b->b->range, MOTUS_MODES_ALL, b->stream);
 }
 
+// Pictures one a launch, on two streams in turn, as a context with several in flight has them: the end of one overlaps the beginning of the next.
+cudaError_t run_in_flight(Bench *b, int i, int pictures) {
+    cudaEventRecord(b->handover, b->stream), cudaStreamWaitEvent(b->second, b->handover, 0);
+    cudaError_t error = cudaSuccess;
+    for (int k = 0; k < pictures && error == cudaSuccess; k++) {
+        MotusSearchPicture p = picture(b, i * pictures + k, k % MOTUS_SEARCH_BATCH);
+        error = motus_search_cuda(&p, 1, b->width, b->height, b->b->range, MOTUS_MODES_ALL, k % 2 ? b->second : b->stream);
+    }
+    cudaEventRecord(b->handover, b->second), cudaStreamWaitEvent(b->stream, b->handover, 0);
+    return error;
+}
+
 cudaError_t run_refine(Bench *b, int i, int) {
     MotusSearchPicture p = picture(b, i, 0);
     return motus_refine_cuda(&p, b->planes, b->width, b->height, MOTUS_SUBPEL_QUARTER, MOTUS_MODES_ALL, b->stream);
@@ -145,7 +157,8 @@ void search_line(const Bench *b, const char *name, Time time, int batch) {
     cJSON_AddNumberToObject(b->b->report, key, limit_seconds(b) * batch / time.best);
 }
 
-MotusStatus measure_kernels(Bench *b) {
+// *search: seconds a picture, the best way of launching.
+MotusStatus measure_kernels(Bench *b, double *search) {
     Time time;
     int batch = b->n_mb < 2000 ? MOTUS_SEARCH_BATCH : 8, processors = 0;
     MotusStatus status = check(b, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
@@ -155,6 +168,10 @@ MotusStatus measure_kernels(Bench *b) {
     line(b, "vabsdiff4_limit", 1e-12 * b->vabsdiff4, "%.2f", " T/s");
     line(b, "limit_us", 1e6 * limit_seconds(b), "%.1f", " us a picture");
     if (!(status = time_work(b, run_search, 1, &time))) search_line(b, "search_us", time, 1);
+    if (!status && !(status = time_work(b, run_in_flight, IN_FLIGHT, &time))) {
+        search_line(b, "search_in_flight_us", time, IN_FLIGHT);
+        *search = time.best / IN_FLIGHT;
+    }
     if (!status && !(status = time_work(b, run_search, batch, &time))) {
         char name[40];
         snprintf(name, sizeof name, "search_batch_of_%d_us", batch);
@@ -295,8 +312,10 @@ MotusStatus prepare(Bench *b) {
     size_t entries = (size_t)MOTUS_BLOCKS * b->n_mb * MOTUS_SEARCH_BATCH;
     MotusStatus status = check(b, motus_search_cuda_prepare(), "kernels");
     if (!status) status = check(b, cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking), "stream");
+    if (!status) status = check(b, cudaStreamCreateWithFlags(&b->second, cudaStreamNonBlocking), "stream");
     if (!status) status = check(b, cudaEventCreate(&b->begin), "event");
     if (!status) status = check(b, cudaEventCreate(&b->end), "event");
+    if (!status) status = check(b, cudaEventCreateWithFlags(&b->handover, cudaEventDisableTiming), "event");
     if (!status) status = check(b, cudaMalloc((void **)&b->pictures, b->plane * b->n + ROTATE / 2), "device memory");
     if (!status)
         status = check(b, cudaMalloc((void **)&b->planes, motus_refine_cuda_bytes(b->width, b->height)), "device memory");
@@ -326,21 +345,21 @@ void release(Bench *b) {
     cudaFreeHost(b->pinned);
     if (b->begin) cudaEventDestroy(b->begin);
     if (b->end) cudaEventDestroy(b->end);
+    if (b->handover) cudaEventDestroy(b->handover);
     if (b->stream) cudaStreamDestroy(b->stream);
+    if (b->second) cudaStreamDestroy(b->second);
 }
 
 } // namespace
 
 MotusStatus motus_bench_me_cuda(const MotusBenchMeCuda *bench, MotusError *error) {
     Bench b = {};
-    Time search = {};
-    double upload = 0, back = 0;
+    double search = 0, upload = 0, back = 0;
     b.b = bench, b.error = error;
     MotusStatus status = prepare(&b);
-    if (!status) status = measure_kernels(&b);
-    if (!status) status = time_work(&b, run_search, b.n_mb < 2000 ? 1 : 8, &search);
+    if (!status) status = measure_kernels(&b, &search);
     if (!status) status = measure_copies(&b, &upload, &back);
-    if (!status) status = measure_end_to_end(&b, search.best / (b.n_mb < 2000 ? 1 : 8), upload, back);
+    if (!status) status = measure_end_to_end(&b, search, upload, back);
     if (!status && bench->upload) status = measure_uploads(&b);
     release(&b);
     return status;
