@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "motus/filter_cuda.h"
+#include "tools/cmd.h"
 #include "tools/filters_cuda.h"
 
 struct MotusFilters {
@@ -95,10 +96,37 @@ static MotusStatus check_background(MotusFilters *f, const MotusSequenceInfo *in
     return MOTUS_OK;
 }
 
-static MotusStatus choose_backend(MotusBackend *backend, MotusError *error) {
-    if (*backend == MOTUS_BACKEND_CUDA) return motus_cuda_filters_usable(error);
-    if (*backend == MOTUS_BACKEND_AUTO) *backend = motus_cuda_filters_usable(NULL) ? MOTUS_BACKEND_CPU : MOTUS_BACKEND_CUDA;
+// Checks the step, and opens what it needs on the CPU unless the steps run on a device.
+static MotusStatus open_step(MotusFilters *f, int i, const MotusSequenceInfo *info, MotusError *error) {
+    const MotusFilterStep *step = &f->list.step[i];
+    MotusStatus status = MOTUS_OK;
+    if (step->kind == MOTUS_FILTER_EQUALIZE && !f->cuda)
+        status = motus_equalizer_open(&f->equalizer[i], &step->equalize, info->width, info->height);
+    if (step->kind == MOTUS_FILTER_EQUALIZE_RGB && !f->cuda)
+        status = motus_rgb_equalizer_open(&f->rgb_equalizer[i], &step->equalize, info->width, info->height, step->key.matrix_709,
+                                          step->key.full_range);
+    if (status) return motus_fail(error, status, "--equalize: %s", motus_status_text(status));
+    MotusWaveletShape shape;
+    if (step->levels && motus_wavelet_shape(&shape, info->width, info->height, step->levels, MOTUS_WAVELET_SYMMETRIC))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "--denoise: %d levels are too many for %dx%d", step->levels, info->width,
+                          info->height);
     return MOTUS_OK;
+}
+
+// Leaves f->cuda NULL where the steps are to run on the CPU: with AUTO also where there is no device and, with a warning, where it fails.
+static MotusStatus open_device(MotusFilters *f, const MotusSequenceInfo *info, MotusBackend wanted, int on_device,
+                               MotusError *error) {
+    MotusError cause = {0};
+    if (!f->list.n || wanted == MOTUS_BACKEND_CPU) return MOTUS_OK;
+    MotusStatus status = motus_cuda_filters_usable(wanted == MOTUS_BACKEND_CUDA ? error : NULL);
+    if (status) return wanted == MOTUS_BACKEND_CUDA ? status : MOTUS_OK;
+    status = motus_filters_cuda_open(&f->cuda, &f->list, info->width, info->height, on_device, &cause);
+    if (status && wanted == MOTUS_BACKEND_AUTO) {
+        motus_warn("the CUDA device failed (%s); frames are filtered on the CPU", cause.text);
+        return MOTUS_OK;
+    }
+    if (status && error) *error = cause;
+    return status;
 }
 
 MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *list, const MotusSequenceInfo *info, int threads,
@@ -108,25 +136,11 @@ MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *li
     if (!f) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     f->list = *list;
     f->exec.threads = threads;
-    MotusStatus status = list->n ? choose_backend(&backend, error) : MOTUS_OK;
-    if (!status) status = check_background(f, info, error);
-    for (int i = 0; !status && i < list->n; i++) {
-        MotusFilterStep *step = &f->list.step[i];
-        step->key.matrix_709 = info->colour.matrix == 1, step->key.full_range = info->colour.full_range == 1;
-        if (step->kind == MOTUS_FILTER_EQUALIZE && backend != MOTUS_BACKEND_CUDA)
-            status = motus_equalizer_open(&f->equalizer[i], &step->equalize, info->width, info->height);
-        if (step->kind == MOTUS_FILTER_EQUALIZE_RGB && backend != MOTUS_BACKEND_CUDA)
-            status = motus_rgb_equalizer_open(&f->rgb_equalizer[i], &step->equalize, info->width, info->height,
-                                              step->key.matrix_709, step->key.full_range);
-        if (status) motus_fail(error, status, "--equalize: %s", motus_status_text(status));
-        MotusWaveletShape shape;
-        if (!status && step->levels &&
-            motus_wavelet_shape(&shape, info->width, info->height, step->levels, MOTUS_WAVELET_SYMMETRIC))
-            status = motus_fail(error, MOTUS_ERR_ARGUMENT, "--denoise: %d levels are too many for %dx%d", step->levels,
-                                info->width, info->height);
-    }
-    if (!status && list->n && backend == MOTUS_BACKEND_CUDA)
-        status = motus_filters_cuda_open(&f->cuda, &f->list, info->width, info->height, on_device, error);
+    for (int i = 0; i < list->n; i++)
+        f->list.step[i].key.matrix_709 = info->colour.matrix == 1, f->list.step[i].key.full_range = info->colour.full_range == 1;
+    MotusStatus status = check_background(f, info, error);
+    if (!status) status = open_device(f, info, backend, on_device, error);
+    for (int i = 0; !status && i < list->n; i++) status = open_step(f, i, info, error);
     if (status)
         motus_filters_close(&f);
     else

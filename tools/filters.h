@@ -44,8 +44,9 @@ extern const char motus_filters_help[]; // for the text of commands that have th
 
 typedef struct MotusFilters MotusFilters;
 
-// backend AUTO: on a CUDA device where there is one. on_device: there, filtered frames stay in its memory. MOTUS_ERR_ARGUMENT: a key without background or the reverse, or a background of another size
-// without `scale`.
+// backend AUTO: on a CUDA device where there is one; should it fail here (too little memory, say), on the CPU with a warning. on_device: filtered
+// frames stay in the device's memory; motus_filters_on_device tells whether they do. MOTUS_ERR_ARGUMENT: a key without background or the reverse,
+// or a background of another size without `scale`.
 MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *list, const MotusSequenceInfo *info, int threads,
                                MotusBackend backend, int on_device, MotusError *error);
 
