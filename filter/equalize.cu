@@ -133,7 +133,9 @@ static MotusStatus set_up(MotusCudaEqualizer *e, MotusError *error) {
     e->state.smooth = (uint16_t(*)[256])(base + counts);
     e->state.curves = (uint8_t(*)[256])(base + counts + smooth);
     e->column_weights = (uint32_t *)(base + state), e->row_weights = e->column_weights + columns;
-    return upload_weights(e, columns, error);
+    status = upload_weights(e, columns, error);
+    // Runs may come on streams that do not wait for the default one, and a copy from pageable memory returns before it has arrived.
+    return status ? status : motus_cuda_check(cudaStreamSynchronize(0), what, error);
 }
 
 extern "C" MotusStatus motus_cuda_equalizer_open(MotusCudaEqualizer **equalizer, const MotusEqualizeConfig *config, int width,

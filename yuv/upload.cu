@@ -39,15 +39,14 @@ extern "C" MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes,
                             error);
 }
 
-static MotusStatus open_slot(Slot *slot, size_t in_bytes, size_t out_bytes, int down, MotusError *error) {
+static MotusStatus open_slot(const MotusCudaRing *ring, Slot *slot, MotusError *error) {
     const char *what = "picture ring";
-    MotusStatus status = motus_cuda_check(cudaMallocHost(&slot->h_in, in_bytes), what, error);
-    if (!status && down) status = motus_cuda_check(cudaMallocHost(&slot->h_out, out_bytes), what, error);
-    if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_in, in_bytes), what, error);
-    if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_out, out_bytes), what, error);
-    if (!status)
-        status = motus_cuda_check(cudaMemset(slot->d_out, 0, out_bytes), what,
-                                  error); // what a job leaves out is not someone else's data
+    MotusStatus status = motus_cuda_check(cudaMallocHost(&slot->h_in, ring->in_bytes), what, error);
+    if (!status && ring->down) status = motus_cuda_check(cudaMallocHost(&slot->h_out, ring->out_bytes), what, error);
+    if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_in, ring->in_bytes), what, error);
+    if (!status) status = motus_cuda_check(cudaMalloc(&slot->d_out, ring->out_bytes), what, error);
+    // What a job leaves out is not to be someone else's data.
+    if (!status) status = motus_cuda_check(cudaMemsetAsync(slot->d_out, 0, ring->out_bytes, ring->work), what, error);
     if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&slot->uploaded, cudaEventDisableTiming), what, error);
     if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&slot->worked, cudaEventDisableTiming), what, error);
     if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&slot->downloaded, cudaEventDisableTiming), what, error);
@@ -66,7 +65,9 @@ static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, s
     cudaStream_t *streams[] = {&r->upload, &r->work, &r->download};
     for (int i = 0; i < 3 && !status; i++)
         status = motus_cuda_check(cudaStreamCreateWithFlags(streams[i], cudaStreamNonBlocking), "picture ring", error);
-    for (int i = 0; i < slots && !status; i++) status = open_slot(&r->slot[i], in_bytes, out_bytes, down, error);
+    for (int i = 0; i < slots && !status; i++) status = open_slot(r, &r->slot[i], error);
+    // Jobs follow on the same stream; a failure of the clearing is to be the opening's.
+    if (!status) status = motus_cuda_check(cudaStreamSynchronize(r->work), "picture ring", error);
     if (status)
         motus_cuda_ring_close(&r);
     else
