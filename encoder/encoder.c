@@ -35,7 +35,7 @@ struct MotusEncoder {
     int has_last_mv;
     MotusRefLuma ref_luma;
     MotusIntake intake;
-    MotusError intake_error; // of the last frame, when it could not be brought in
+    MotusError intake_error; // of the last frame, where it failed and the search has no words for it
     MotusFrame *rec, *ref;   // whole MBs
     MotusFrame *visible;     // rec, cropped, for the receiver
 
@@ -298,8 +298,9 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
     MotusError cause = {0};
     MotusStatus status =
         on_device ? motus_intake_device(&enc->intake, frame, stream, &cause) : motus_intake_host(&enc->intake, frame);
-    enc->intake_error = cause;
     if (!status) status = encode(enc);
+    if (status == MOTUS_ERR_MEMORY && !cause.text[0]) motus_fail(&cause, status, "%s", motus_status_text(status));
+    enc->intake_error = cause;
     if (status)
         motus_frame_unref(&enc->rec);
     else
@@ -310,7 +311,8 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
 MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame) { return send(enc, frame, 0, NULL); }
 
 MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream) {
-    if (enc && frame && enc->config.backend == MOTUS_BACKEND_CPU) return MOTUS_ERR_UNSUPPORTED;
+    if (enc && frame && enc->config.backend == MOTUS_BACKEND_CPU)
+        return motus_fail(&enc->intake_error, MOTUS_ERR_UNSUPPORTED, "a frame in device memory, for an encoder on the CPU");
     return send(enc, frame, 1, stream);
 }
 

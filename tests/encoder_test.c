@@ -185,7 +185,8 @@ static void device_frames_need_cuda(void) {
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send_device(enc, frame, NULL), MOTUS_ERR_UNSUPPORTED);
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_AGAIN);
-    CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT(motus_encoder_error(enc)->text[0] != 0);
     CU_ASSERT_EQUAL(motus_encoder_send_device(enc, NULL, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_END);
     CU_ASSERT_EQUAL(motus_encoder_send_device(NULL, frame, NULL), MOTUS_ERR_ARGUMENT);
@@ -286,6 +287,8 @@ static void failed_frames_may_be_sent_again(void) {
             MotusStatus status = motus_encoder_send(enc, frames[i]);
             motus_alloc_fail_after(-1);
             failures += status != MOTUS_OK;
+            MOTUS_CHECK(motus_encoder_error(enc)->status == status && !motus_encoder_error(enc)->text[0] == !status,
+                        "allocation %ld, frame %d: %s", n, i, motus_encoder_error(enc)->text);
             if (status) CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i]), MOTUS_OK);
             CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
             MOTUS_CHECK(at + picture.size <= want.size && !memcmp(want.data + at, picture.data, picture.size),

@@ -148,8 +148,8 @@ static MotusStatus finish_picture(Session *s, const MotusPicture *picture, Motus
 }
 
 static MotusStatus encoder_failure(const Session *s, MotusStatus status, MotusError *error) {
-    const char *words = status == MOTUS_ERR_CUDA ? motus_encoder_error(s->encoder)->text : "";
-    return motus_fail(error, status, "encoder: %s", *words ? words : motus_status_text(status));
+    const MotusError *cause = motus_encoder_error(s->encoder);
+    return motus_fail(error, status, "encoder: %s", cause->status == status ? cause->text : motus_status_text(status));
 }
 
 // Sends a frame (NULL ends) and deals with all pictures that come back.

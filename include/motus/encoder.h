@@ -93,7 +93,8 @@ typedef struct MotusEncoder MotusEncoder;
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 
 // Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. MOTUS_ERR_ARGUMENT: wrong size.
-// MOTUS_ERR_STATE: after the end, or pictures are waiting to be received. After any error the encoder is as it was before the call.
+// MOTUS_ERR_STATE: after the end, or pictures are waiting to be received. MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA (the search): motus_encoder_error has the
+// words. After any error the encoder is as it was before the call.
 MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame);
 
 // The same for a frame in CUDA device memory (motus_frame_wrap makes a MotusFrame of device pointers; any strides and alignment), made on `stream`, a
@@ -114,8 +115,8 @@ MOTUS_API const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *
 // level_idc of the stream: 10, 11, 12, 13, 20, ... 62 (9 = 1b is never used).
 MOTUS_API int motus_encoder_level(const MotusEncoder *enc);
 
-// What CUDA's last failure was, in CUDA's own words: why motus_encoder_send_device failed, else why AUTO fell back to the CPU, at the opening or
-// later. status is MOTUS_OK and text empty if there was none.
+// Why the last frame failed, in CUDA's own words where it was CUDA (wrong sizes and calls out of order leave none), else why AUTO fell back to the
+// CPU, at the opening or later. status is MOTUS_OK and text empty if there was neither.
 MOTUS_API const MotusError *motus_encoder_error(const MotusEncoder *enc);
 
 // The backend that runs (never AUTO).
