@@ -1,5 +1,9 @@
 // Launches that may begin while the kernel before them in the stream is still finishing (programmatic dependent launch, from sm_90 on; elsewhere they
 // are plain launches). Every kernel launched so calls motus_wait_for_predecessor before it touches what another kernel may use.
+//
+// One exception: a kernel may fetch its input without waiting where one before it, of the same job, has waited already and nothing from that one on
+// writes the input. All blocks of the one that waited must do so before they call motus_let_successor_start: only then has whoever made the input
+// finished by the time the later kernel's blocks begin.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_CUDA_LAUNCH_H
 #define COMMON_CUDA_LAUNCH_H
@@ -23,19 +27,19 @@ static __device__ __forceinline__ void motus_let_successor_start(void) {
 }
 
 template <class... T>
-static MotusStatus motus_launch_early(dim3 blocks, int threads, cudaStream_t stream, const char *what, MotusError *error,
+static MotusStatus motus_launch_early(dim3 blocks, dim3 threads, cudaStream_t stream, const char *what, MotusError *error,
                                       void (*kernel)(T...), T... arguments) {
-    int device = 0, major = 0;
-    MotusStatus status = motus_cuda_check(cudaGetDevice(&device), what, error);
-    if (!status)
-        status = motus_cuda_check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), what, error);
+    // Whether the kernel waits is settled where __CUDA_ARCH__ is: by the virtual architecture it was compiled for. The binary's, like the device,
+    // may be newer, as PTX for sm_80 becomes a binary for sm_90 on loading.
+    cudaFuncAttributes compiled = {};
+    MotusStatus status = motus_cuda_check(cudaFuncGetAttributes(&compiled, kernel), what, error);
     if (status) return status;
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = blocks, config.blockDim = dim3((unsigned)threads), config.stream = stream;
-    config.attrs = &early, config.numAttrs = major >= 9 ? 1 : 0;
+    config.gridDim = blocks, config.blockDim = threads, config.stream = stream;
+    config.attrs = &early, config.numAttrs = compiled.ptxVersion >= 90 ? 1 : 0;
     return motus_cuda_check(cudaLaunchKernelEx(&config, kernel, arguments...), what, error);
 }
 
