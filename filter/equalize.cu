@@ -166,12 +166,11 @@ static Turn next_turn(MotusCudaEqualizer *e) {
     return turn;
 }
 
-static MotusStatus run_plane(MotusCudaEqualizer *e, const MotusPlane *dst, const MotusPlane *src, cudaStream_t stream,
-                             MotusError *error) {
+static MotusStatus run_plane(const MotusCudaEqualizer *e, const Turn &turn, const MotusPlane *dst, const MotusPlane *src,
+                             cudaStream_t stream, MotusError *error) {
     int per_row = (src->width + 15) / 16, total = per_row * src->height;
     bool linear = src->stride == 16 * per_row && dst->stride == 16 * per_row, whole = src->width % 16 == 0;
     Chunks chunks = {src->data, dst->data, (int)src->stride, (int)dst->stride, src->width, per_row, total};
-    Turn turn = next_turn(e);
     uint32_t samples = (uint32_t)src->width * (uint32_t)src->height;
     int wanted = (total + UNROLL * THREADS - 1) / (UNROLL * THREADS), blocks = motus_min(wanted, e->processors);
     int map_blocks = (total + UNROLL * MAP_THREADS - 1) / (UNROLL * MAP_THREADS);
@@ -190,11 +189,15 @@ extern "C" MotusStatus motus_cuda_equalizer_run(MotusCudaEqualizer *e, const Mot
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalizer: planes of another size");
     if (((uintptr_t)dst->data | (uintptr_t)src->data | (uintptr_t)dst->stride | (uintptr_t)src->stride) % 16)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalizer: planes not aligned to 16 bytes");
-    cudaStream_t s = (cudaStream_t)stream;
-    const MotusTileGrid *g = &e->grid;
-    if (g->nx * g->ny == 1 && !e->config.clip_q8) return run_plane(e, dst, src, s, error);
-    Turn turn = next_turn(e);
-    return motus_cuda_equalize_tiles(e, &turn, dst, src, s, error);
+    if (!e->failure.status) {
+        Turn turn = next_turn(e);
+        if (e->grid.nx * e->grid.ny == 1 && !e->config.clip_q8)
+            run_plane(e, turn, dst, src, (cudaStream_t)stream, &e->failure);
+        else
+            motus_cuda_equalize_tiles(e, &turn, dst, src, (cudaStream_t)stream, &e->failure);
+    }
+    if (e->failure.status && error) *error = e->failure;
+    return e->failure.status;
 }
 
 extern "C" MotusStatus motus_cuda_equalizer_curves(MotusCudaEqualizer *e, uint8_t (*curves)[256], int tiles, void *stream,

@@ -30,6 +30,7 @@ struct MotusCudaEqualizer {
     uint32_t *column_weights, *row_weights; // what map_cells wants
     void *memory;                           // all of these
     int64_t runs;
+    MotusError failure; // sticky: a run that ends half way leaves histograms that do not take turns any more
     int processors;
 };
 

@@ -23,7 +23,8 @@ MOTUS_API MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const Motus
 MOTUS_API MotusStatus motus_cuda_dct8_inverse(const MotusPlane *dst, const MotusCoefs *src, const uint16_t table[64],
                                               MotusDct8Kind kind, void *stream, MotusError *error);
 
-// Equalizer with its curves in device memory. Runs of one equalizer must follow each other in stream order.
+// Equalizer with its curves in device memory. Runs of one equalizer must follow each other in stream order. One whose run met MOTUS_ERR_CUDA gives
+// that error from then on: close it.
 typedef struct MotusCudaEqualizer MotusCudaEqualizer;
 MOTUS_API MotusStatus motus_cuda_equalizer_open(MotusCudaEqualizer **equalizer, const MotusEqualizeConfig *config, int width,
                                                 int height, MotusError *error);
