@@ -8,6 +8,7 @@ extern "C" {
 #include "filter/key.h"
 }
 
+#include "filter/device_planes.h"
 #include "filter/key_cuda.h"
 
 namespace {
@@ -60,10 +61,16 @@ template <bool JOIN> __global__ void rgb24_planes(View rgb, View r, View g, View
 
 } // namespace
 
+static MotusStatus check_planes(int aligned, const char *what, MotusError *error) {
+    return aligned ? MOTUS_OK : motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: planes missing, or not aligned to 16 bytes", what);
+}
+
 extern "C" MotusStatus motus_cuda_rgb24_to_frame(const MotusFrame *dst, const MotusPlane *src, int matrix_709, int full_range,
                                                  void *stream, MotusError *error) {
     if (!dst || !src || src->width != 3 * dst->width || src->height != dst->height)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "colour conversion: sizes differ");
+    MotusStatus status = check_planes(motus_frame_aligned(dst) && motus_plane_aligned(src), "colour conversion", error);
+    if (status) return status;
     dim3 grid(groups((dst->width + 1) / 2, 32), groups((dst->height + 1) / 2, WARPS)), block(32, WARPS);
     rgb24_to_yuv<<<grid, block, 0, (cudaStream_t)stream>>>(picture(dst), view(*src), motus_yuv_matrix(matrix_709, full_range));
     return motus_cuda_launched("colour conversion", error);
@@ -73,6 +80,8 @@ extern "C" MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const Mo
                                                  void *stream, MotusError *error) {
     if (!dst || !src || dst->width != 3 * src->width || dst->height != src->height)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "colour conversion: sizes differ");
+    MotusStatus status = check_planes(motus_plane_aligned(dst) && motus_frame_aligned(src), "colour conversion", error);
+    if (status) return status;
     dim3 grid(groups(src->width, 32), groups(src->height, WARPS)), block(32, WARPS);
     yuv_to_rgb24<<<grid, block, 0, (cudaStream_t)stream>>>(view(*dst), picture(src), motus_yuv_matrix(matrix_709, full_range));
     return motus_cuda_launched("colour conversion", error);
@@ -81,6 +90,10 @@ extern "C" MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const Mo
 template <bool JOIN>
 static MotusStatus launch_planes(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error) {
     if (!motus_rgb24_matches(rgb, planes)) return motus_fail(error, MOTUS_ERR_ARGUMENT, "RGB24 and its planes: sizes differ");
+    int aligned = motus_plane_aligned(rgb);
+    for (int k = 0; k < 3; k++) aligned = aligned && motus_plane_aligned(&planes[k]);
+    MotusStatus status = check_planes(aligned, "RGB24 and its planes", error);
+    if (status) return status;
     dim3 grid(groups(rgb->width / 3, 32), groups(rgb->height, WARPS)), block(32, WARPS);
     rgb24_planes<JOIN><<<grid, block, 0, (cudaStream_t)stream>>>(view(*rgb), view(planes[0]), view(planes[1]), view(planes[2]));
     return motus_cuda_launched("RGB24 and its planes", error);

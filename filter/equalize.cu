@@ -6,6 +6,7 @@
 // is still finishing (programmatic dependent launch, from sm_90 on). Bytes: the picture is read twice and written once.
 // Tiles: see equalize_tiles.cu.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "filter/device_planes.h"
 #include "filter/equalize_cuda.h"
 
 extern "C" {
@@ -187,8 +188,8 @@ extern "C" MotusStatus motus_cuda_equalizer_run(MotusCudaEqualizer *e, const Mot
     if (!e || !dst || !src || src->width != e->grid.width || src->height != e->grid.height || dst->width != src->width ||
         dst->height != src->height)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalizer: planes of another size");
-    if (((uintptr_t)dst->data | (uintptr_t)src->data | (uintptr_t)dst->stride | (uintptr_t)src->stride) % 16)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalizer: planes not aligned to 16 bytes");
+    if (!motus_plane_aligned(dst) || !motus_plane_aligned(src))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalizer: planes missing, or not aligned to 16 bytes");
     if (!e->failure.status) {
         Turn turn = next_turn(e);
         if (e->grid.nx * e->grid.ny == 1 && !e->config.clip_q8)

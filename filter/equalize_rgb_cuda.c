@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/error.h"
+#include "filter/device_planes.h"
 #include "filter/equalize_rgb.h"
 #include "filter/key.h"
 #include "motus/filter_cuda.h"
@@ -36,6 +37,8 @@ MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer, con
 MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *e, const MotusFrame *dst, const MotusFrame *src, void *stream,
                                          MotusError *error) {
     if (!e || !motus_frames_match(dst, src)) return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: sizes differ");
+    if (!motus_frame_aligned(dst) || !motus_frame_aligned(src))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: planes missing, or not aligned to 16 bytes");
     const MotusPlane *rgb = &e->work.rgb, *plane = e->work.plane;
     MotusStatus status = motus_cuda_frame_to_rgb24(rgb, src, e->matrix_709, e->full_range, stream, error);
     if (!status) status = motus_cuda_rgb24_split(plane, rgb, stream, error);
