@@ -84,16 +84,32 @@ static MotusStatus run_once(enum Who who, const MotusSeed *s, const Buffers *b, 
                          : motus_seed_run(s, b->in, b->out, b->scratch, exec);
 }
 
-// The best of three, or of what fits in a second; 0: there is no such function.
-static double time_cpu(enum Who who, const MotusSeed *s, const Buffers *b, MotusExec exec) {
-    double best = 1e9, begin = motus_seconds();
+// Seconds: the best of three, or of what fits in a second; 0 where OpenCV has no such function.
+static MotusStatus time_cpu(double *best, enum Who who, const MotusSeed *s, const Buffers *b, MotusExec exec, MotusError *error) {
+    double begin = motus_seconds();
+    *best = 0;
     for (int i = 0; i < 3 && (i < 1 || motus_seconds() - begin < 1); i++) {
         double start = motus_seconds();
-        if (run_once(who, s, b, &exec)) return 0;
+        MotusStatus status = run_once(who, s, b, &exec);
+        if (who == OPENCV && status == MOTUS_ERR_UNSUPPORTED) return MOTUS_OK;
+        if (status)
+            return motus_fail(error, status, "%s%s: %s", who == OPENCV ? "OpenCV, " : "", motus_seed_name(s->kind),
+                              motus_status_text(status));
         double seconds = motus_seconds() - start;
-        best = seconds < best ? seconds : best;
+        *best = i && *best < seconds ? *best : seconds;
     }
-    return best;
+    return MOTUS_OK;
+}
+
+static MotusStatus measure_cpu(Row *row, const Buffers *b, int threads, MotusError *error) {
+    const MotusSeed *s = &row->seed;
+    MotusStatus status = time_cpu(&row->scalar, MOTUS, s, b, (MotusExec){1, 1}, error);
+    if (!status) status = time_cpu(&row->simd, MOTUS, s, b, (MotusExec){1, 0}, error);
+    if (!status) status = time_cpu(&row->cores, MOTUS, s, b, (MotusExec){threads, 0}, error);
+    if (!status) status = time_cpu(&row->opencv, OPENCV, s, b, (MotusExec){1, 0}, error);
+    if (status || row->opencv <= 0) return status;
+    row->opencv_distance = motus_seed_distance(s, b->out, b->other_out);
+    return time_cpu(&row->opencv_cores, OPENCV, s, b, (MotusExec){motus_cpu_threads(threads), 0}, error);
 }
 
 static void free_buffers(Buffers *b) {
@@ -112,17 +128,9 @@ static MotusStatus measure(Row *row, int device, int threads, MotusError *error)
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     }
     motus_seed_fill(s, b.in);
-    row->scalar = time_cpu(MOTUS, s, &b, (MotusExec){1, 1});
-    row->simd = time_cpu(MOTUS, s, &b, (MotusExec){1, 0});
-    row->cores = time_cpu(MOTUS, s, &b, (MotusExec){threads, 0});
-    row->opencv = time_cpu(OPENCV, s, &b, (MotusExec){1, 0});
-    if (row->opencv > 0) {
-        row->opencv_cores = time_cpu(OPENCV, s, &b, (MotusExec){motus_cpu_threads(threads), 0});
-        row->opencv_distance = motus_seed_distance(s, b.out, b.other_out);
-    }
+    MotusStatus status = measure_cpu(row, &b, threads, error);
     row->same = -1;
-    MotusStatus status = MOTUS_OK;
-    if (device) {
+    if (!status && device) {
         status = motus_seed_time_stream(s, b.in, b.other_out, 0, &row->serial, error);
         if (!status) status = motus_seed_time_stream(s, b.in, b.other_out, 1, &row->stream, error);
         if (!status) status = motus_seed_time_kernel(s, b.in, &row->kernel, error);
