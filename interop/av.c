@@ -46,7 +46,7 @@ MotusStatus motus_frame_to_av(AVFrame **av, const MotusFrame *frame) {
             status = MOTUS_ERR_UNSUPPORTED;
             break;
         }
-        MotusFrame *kept = motus_frame_ref((MotusFrame *)frame); // the count is not part of what const protects
+        MotusFrame *kept = motus_frame_ref(frame);
         size_t size = (size_t)(plane->height - 1) * (size_t)plane->stride + (size_t)plane->width;
         f->buf[p] = av_buffer_create(plane->data, size, release_motus, kept, AV_BUFFER_FLAG_READONLY);
         if (!f->buf[p]) {

@@ -159,9 +159,9 @@ static void kept_frames_stay(void) {
         CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, sent), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
         CU_ASSERT_EQUAL(picture.source->number, 100 + i);
-        source[i] = motus_frame_ref((MotusFrame *)picture.source);
+        source[i] = motus_frame_ref(picture.source);
         if (i) continue;
-        recon = motus_frame_ref((MotusFrame *)picture.recon);
+        recon = motus_frame_ref(picture.recon);
         ssd = picture.stats.ssd[0];
     }
     motus_encoder_close(&enc);

@@ -50,7 +50,7 @@ static void make_sequence(Sequence *s, int width, int height) {
         s->frame[i] = make_frame(width, height, i, texture);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, s->frame[i]), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
-        s->recon[i] = motus_frame_ref((MotusFrame *)picture.recon);
+        s->recon[i] = motus_frame_ref(picture.recon);
         s->size[i] = picture.size;
         s->data[i] = malloc(picture.size);
         memcpy(s->data[i], picture.data, picture.size);
@@ -203,7 +203,7 @@ static void kept_sources(void) {
         upload(&d, s.frame[i], NULL);
         CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
-        source[i] = motus_frame_ref((MotusFrame *)picture.source);
+        source[i] = motus_frame_ref(picture.source);
     }
     motus_encoder_close(&enc);
     for (int i = 0; i < N_FRAMES; i++) MOTUS_CHECK(same_samples(source[i], s.frame[i]), "frame %d", i);

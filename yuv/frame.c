@@ -75,9 +75,9 @@ MotusStatus motus_frame_wrap(MotusFrame **frame, int width, int height, uint8_t 
     return MOTUS_OK;
 }
 
-MotusFrame *motus_frame_ref(MotusFrame *frame) {
+MotusFrame *motus_frame_ref(const MotusFrame *frame) {
     if (frame) atomic_fetch_add_explicit(&frame->owner->count, 1, memory_order_relaxed);
-    return frame;
+    return (MotusFrame *)frame;
 }
 
 int motus_frame_shared(const MotusFrame *frame) {

@@ -3,7 +3,7 @@
 //
 //     MotusEncoderConfig config = motus_encoder_config_default(352, 288, (MotusRational){30000, 1001});
 //     MotusEncoder *enc; MotusPicture pic;
-//     motus_encoder_open(&enc, &config);
+//     motus_encoder_open(&enc, &config, NULL);
 //     while (have frame) { motus_encoder_send(enc, frame); while (motus_encoder_receive(enc, &pic) == MOTUS_OK) write(pic.data, pic.size); }
 //     motus_encoder_send(enc, NULL);
 //     while (motus_encoder_receive(enc, &pic) == MOTUS_OK) write(pic.data, pic.size);

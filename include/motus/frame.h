@@ -53,8 +53,9 @@ MOTUS_API MotusStatus motus_frame_alloc(MotusFrame **frame, int width, int heigh
 MOTUS_API MotusStatus motus_frame_wrap(MotusFrame **frame, int width, int height, uint8_t *const data[3],
                                        const ptrdiff_t stride[3], void (*release)(void *opaque), void *opaque);
 
-// Adds a reference and returns the same frame; never fails.
-MOTUS_API MotusFrame *motus_frame_ref(MotusFrame *frame);
+// Adds a reference and returns the same frame; never fails. The count is not part of what const protects, the samples are: who got a const frame may
+// keep it and let go of it, but not write to it.
+MOTUS_API MotusFrame *motus_frame_ref(const MotusFrame *frame);
 
 // 1 when others hold references too: then its samples are not the caller's alone.
 MOTUS_API int motus_frame_shared(const MotusFrame *frame);
