@@ -136,13 +136,6 @@ static void calls_out_of_order_are_refused(void) {
     drop_frames(frames);
 }
 
-static int same_samples(const MotusFrame *a, const MotusFrame *b) {
-    if (a->width != b->width || a->height != b->height) return 0;
-    for (int p = 0; p < 3; p++)
-        if (motus_plane_ssd(&a->plane[p], &b->plane[p], a->plane[p].width, a->plane[p].height)) return 0;
-    return 1;
-}
-
 // Frames that the caller keeps do not change when more pictures are coded, nor when the frame sent is drawn over.
 static void kept_frames_stay(void) {
     MotusFrame *frames[N_FRAMES], *recon = NULL, *source[N_FRAMES], *sent = NULL;
@@ -166,7 +159,7 @@ static void kept_frames_stay(void) {
     }
     motus_encoder_close(&enc);
     CU_ASSERT_EQUAL(motus_plane_ssd(&recon->plane[0], &frames[0]->plane[0], 62, 50), ssd);
-    for (int i = 0; i < N_FRAMES; i++) MOTUS_CHECK(same_samples(source[i], frames[i]), "frame %d", i);
+    for (int i = 0; i < N_FRAMES; i++) MOTUS_CHECK(motus_test_same_frames(source[i], frames[i]), "frame %d", i);
     for (int i = 0; i < N_FRAMES; i++) motus_frame_unref(&source[i]);
     motus_frame_unref(&recon);
     motus_frame_unref(&sent);

@@ -67,19 +67,12 @@ static void drop_sequence(Sequence *s) {
     }
 }
 
-static int same_samples(const MotusFrame *a, const MotusFrame *b) {
-    if (a->width != b->width || a->height != b->height) return 0;
-    for (int p = 0; p < 3; p++)
-        if (motus_plane_ssd(&a->plane[p], &b->plane[p], a->plane[p].width, a->plane[p].height)) return 0;
-    return 1;
-}
-
 // Takes the picture of frame i, and compares. 1: as it must be.
 static int as_wanted(MotusEncoder *enc, const Sequence *s, int i) {
     MotusPicture picture;
     if (motus_encoder_receive(enc, &picture)) return 0;
     return picture.size == s->size[i] && !memcmp(picture.data, s->data[i], picture.size) &&
-           same_samples(picture.recon, s->recon[i]) && same_samples(picture.source, s->frame[i]) &&
+           motus_test_same_frames(picture.recon, s->recon[i]) && motus_test_same_frames(picture.source, s->frame[i]) &&
            picture.source->number == s->frame[i]->number;
 }
 
@@ -206,7 +199,7 @@ static void kept_sources(void) {
         source[i] = motus_frame_ref(picture.source);
     }
     motus_encoder_close(&enc);
-    for (int i = 0; i < N_FRAMES; i++) MOTUS_CHECK(same_samples(source[i], s.frame[i]), "frame %d", i);
+    for (int i = 0; i < N_FRAMES; i++) MOTUS_CHECK(motus_test_same_frames(source[i], s.frame[i]), "frame %d", i);
     for (int i = 0; i < N_FRAMES; i++) motus_frame_unref(&source[i]);
     drop_device_frame(&d);
     drop_sequence(&s);
