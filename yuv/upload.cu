@@ -54,9 +54,9 @@ static MotusStatus open_slot(const MotusCudaRing *ring, Slot *slot, MotusError *
 }
 
 static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, int down, MotusError *error) {
+    if (ring) *ring = NULL;
     if (!ring || slots < 2 || slots > MAX_SLOTS || !in_bytes || !out_bytes)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: parameter out of range");
-    *ring = NULL;
     MotusStatus status = motus_device_check(error);
     if (status) return status;
     MotusCudaRing *r = (MotusCudaRing *)motus_alloc(1, sizeof *r);
@@ -125,8 +125,12 @@ extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob 
     if (!status) status = motus_cuda_check(cudaEventRecord(s->uploaded, ring->upload), what, error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(ring->work, s->uploaded, 0), what, error);
     if (!status && !ring->down) status = wait_for_reader(ring, s, error);
-    if (!status) status = job(opaque, s->d_in, s->d_out, ring->work, error);
-    if (!status) status = motus_cuda_check(cudaEventRecord(s->worked, ring->work), what, error);
+    if (!status) {
+        status = job(opaque, s->d_in, s->d_out, ring->work, error);
+        // Also after a failure: what the job has launched may still be at work on the input when the slot's next one is sent.
+        MotusStatus recorded = motus_cuda_check(cudaEventRecord(s->worked, ring->work), what, status ? NULL : error);
+        if (!status) status = recorded;
+    }
     if (!status && ring->down) status = download(ring, s, error);
     if (!status) ring->submitted++;
     return status;
