@@ -1,8 +1,8 @@
 // Pictures from host memory through a job on a CUDA device, and back, several under way at once; and device memory for callers who use no CUDA
 // themselves.
 //
-// All calls concern the current device. `error` (may be NULL) gets CUDA's own words. A build without CUDA has these functions too; they return
-// MOTUS_ERR_UNSUPPORTED.
+// All calls concern the current device. MOTUS_ERR_CUDA: a CUDA call failed, for want of device or page-locked memory among other reasons; `error` (may
+// be NULL) gets CUDA's own words. A build without CUDA has these functions too; they return MOTUS_ERR_UNSUPPORTED.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_UPLOAD_H
 #define MOTUS_UPLOAD_H
@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-// Device memory, and a copy inside it in the order of `stream` (a cudaStream_t, NULL: the default stream).
+// Device memory, not initialized, that the caller frees; and a copy inside it in the order of `stream` (a cudaStream_t, NULL: the default stream),
+// which returns at once. MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error);
 MOTUS_API void motus_cuda_free(void *memory); // accepts NULL
 MOTUS_API MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error);
@@ -29,24 +30,29 @@ MOTUS_API MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, 
 //     }
 typedef struct MotusCudaRing MotusCudaRing;
 
-// Launches one picture's work on `stream`: d_in holds the picture, d_out takes the result.
+// Launches one picture's work on `stream`: d_in holds the picture, d_out takes the result. Both are the ring's.
 typedef MotusStatus MotusCudaJob(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error);
 
-// slots 2..16; in_bytes and out_bytes of one picture, > 0.
+// slots 2..16; in_bytes and out_bytes of one picture, > 0. Close with motus_cuda_ring_close; *ring is NULL after an error: MOTUS_ERR_ARGUMENT,
+// MOTUS_ERR_NO_DEVICE, MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, MotusError *error);
 // The same for results that stay on the device: nothing is downloaded, and motus_cuda_ring_take_device takes in place of motus_cuda_ring_take.
 MOTUS_API MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
                                                   MotusError *error);
-// Pinned memory for the next picture. MOTUS_ERR_STATE: every slot is taken; take a result first.
+// Pinned memory for the next picture, the ring's, to be filled before its submit. MOTUS_ERR_STATE: every slot is taken; take a result first.
+// MOTUS_ERR_ARGUMENT (NULL), MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, MotusError *error);
-// Sends it on its way. The job is called before the function returns.
+// Sends it on its way. The job is called before the function returns. MOTUS_ERR_STATE: every slot is taken; MOTUS_ERR_ARGUMENT (NULL),
+// MOTUS_ERR_CUDA, and whatever the job returns. After an error the picture is not under way and will not be taken; the slot waits for the next.
 MOTUS_API MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque, MotusError *error);
-// Waits for the oldest picture; its pinned output is valid until the slot's next submit. MOTUS_END: none is under way.
+// Waits for the oldest picture; its pinned output, the ring's, is valid until the slot's next submit. MOTUS_END: none is under way.
+// MOTUS_ERR_STATE: results stay on the device. MOTUS_ERR_ARGUMENT (NULL). MOTUS_ERR_CUDA: also where the picture's job failed on the device.
 MOTUS_API MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, MotusError *error);
 // Hands out the oldest picture's result without waiting: device memory, there for work that the caller puts on *stream (a cudaStream_t of the ring's)
-// before the slot's next submit; jobs of later pictures run beside it. MOTUS_END: none is under way.
+// before the slot's next submit; jobs of later pictures run beside it. MOTUS_END: none is under way. MOTUS_ERR_STATE: results are downloaded.
+// MOTUS_ERR_ARGUMENT (NULL), MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output, void **stream, MotusError *error);
-// Waits for what is under way.
+// Waits for what is under way, the caller's work on the ring's stream too, frees everything and sets *ring to NULL; accepts NULL and *ring == NULL.
 MOTUS_API void motus_cuda_ring_close(MotusCudaRing **ring);
 
 #ifdef __cplusplus
