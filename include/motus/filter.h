@@ -1,5 +1,6 @@
-// Frame filters before encoding: histogram equalization, chroma key, Daubechies D4 wavelet. Integer arithmetic (the wavelet: single precision in a
-// fixed order), so that every executor gives the same bits. The CUDA twins, on device planes, are in motus/filter_cuda.h.
+// Frame filters before encoding: histogram equalization, chroma key, Daubechies D4 wavelet. Integer arithmetic, or single precision in a fixed order
+// (the wavelet; the key's soft edge, and its spill suppression in 4:2:0), so that every executor gives the same bits. The CUDA twins, on device
+// planes, are in motus/filter_cuda.h.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_FILTER_H
 #define MOTUS_FILTER_H
@@ -39,27 +40,32 @@ MOTUS_API MotusEqualizeConfig motus_equalize_config_clahe(void);   // 8 x 8 tile
 
 typedef struct MotusEqualizer MotusEqualizer; // the curves of the previous picture; one per plane of a sequence
 
-// MOTUS_ERR_ARGUMENT: a parameter out of range.
+// MOTUS_ERR_ARGUMENT: a parameter out of range. MOTUS_ERR_MEMORY.
 MOTUS_API MotusStatus motus_equalizer_open(MotusEqualizer **equalizer, const MotusEqualizeConfig *config, int width, int height);
 
-// Equalizes the next picture; dst and src may be the same plane. With smoothing, a cut (half of all samples changed their bin) starts anew.
+// Equalizes the next picture, of the size that the equalizer was opened for (MOTUS_ERR_ARGUMENT otherwise); dst and src may be the same plane. With
+// smoothing, a cut (half of all samples changed their bin) starts anew.
 MOTUS_API MotusStatus motus_equalizer_run(MotusEqualizer *equalizer, MotusPlane *dst, const MotusPlane *src,
                                           const MotusExec *exec);
 
 // The curves in use, tile by tile in raster order; *tiles (may be NULL) gets their number. Valid until the next run.
 MOTUS_API const uint8_t (*motus_equalizer_curves(const MotusEqualizer *equalizer, int *tiles))[256];
 
+// Closes and sets *equalizer to NULL; accepts NULL and *equalizer == NULL.
 MOTUS_API void motus_equalizer_close(MotusEqualizer **equalizer);
 
 // R, G and B of 4:2:0 frames, each equalized by itself, in place of their luma: to RGB24 and back by motus_frame_to_rgb24 and
 // motus_rgb24_to_frame, with this matrix and range. Colours of single pixels are means of 2x2 afterwards, as 4:2:0 has it.
 typedef struct MotusRgbEqualizer MotusRgbEqualizer;
 
+// config: of each channel's equalizer. matrix_709 and full_range: of the frames, as in MotusKeyConfig. Close with motus_rgb_equalizer_close.
+// MOTUS_ERR_ARGUMENT: a parameter out of range. MOTUS_ERR_MEMORY. *equalizer is NULL after an error.
 MOTUS_API MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer, const MotusEqualizeConfig *config, int width,
                                                int height, int matrix_709, int full_range);
 // The next frame, of the size that the equalizer was opened for (MOTUS_ERR_ARGUMENT otherwise); dst and src may be the same.
 MOTUS_API MotusStatus motus_rgb_equalizer_run(MotusRgbEqualizer *equalizer, MotusFrame *dst, const MotusFrame *src,
                                               const MotusExec *exec);
+// Closes and sets *equalizer to NULL; accepts NULL and *equalizer == NULL.
 MOTUS_API void motus_rgb_equalizer_close(MotusRgbEqualizer **equalizer);
 
 // ---- Chroma key ---------------------------------------------------------------------------------------------------------------------------
@@ -83,7 +89,9 @@ MOTUS_API MotusKeyConfig motus_key_config(uint8_t r, uint8_t g, uint8_t b);
 MOTUS_API MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, const MotusPlane *bg, const MotusKeyConfig *config,
                                       const MotusExec *exec);
 
-// 4:2:0 pictures: each luma sample is judged with its chroma sample; chroma is mixed by the mean of its (up to four) luma samples' weights.
+// 4:2:0 pictures: each luma sample is judged with its chroma sample; chroma is mixed by the mean of its (up to four) luma samples' weights. Saturation
+// and value are those of the pixel that the conversion to RGB gives. Hue is the chroma sample's own, before R, G and B are rounded and clipped, so
+// that luma does not change it.
 MOTUS_API MotusStatus motus_key_frame(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg, const MotusKeyConfig *config,
                                       const MotusExec *exec);
 

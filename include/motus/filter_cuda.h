@@ -3,7 +3,8 @@
 // Planes, coefficients and frames have the same types as on the host; their data are device pointers. Data (levels too) and strides are multiples
 // of 16 bytes (MOTUS_ERR_ARGUMENT otherwise), and the bytes between a row's end and the next multiple of 16 may be overwritten.
 // Calls return at once; the work is done in the order of `stream` (a cudaStream_t, NULL: the default stream) on the current device.
-// `error` (may be NULL) gets CUDA's own words. motus/upload.h brings pictures up and down. A build without CUDA has these functions too; they return MOTUS_ERR_UNSUPPORTED.
+// `error` (may be NULL) gets CUDA's own words. motus/upload.h brings pictures up and down. A build without CUDA has these functions too; they return
+// MOTUS_ERR_UNSUPPORTED.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_FILTER_CUDA_H
 #define MOTUS_FILTER_CUDA_H

@@ -46,10 +46,11 @@ typedef struct MotusColour {
     { {0, 1}, -1, 2, 2, 2, -1 }
 
 // Allocates a frame with rows aligned to 64 bytes; samples are not initialized. MOTUS_ERR_ARGUMENT: size out of 1..MOTUS_MAX_SIZE.
+// MOTUS_ERR_MEMORY.
 MOTUS_API MotusStatus motus_frame_alloc(MotusFrame **frame, int width, int height);
 
 // Makes a frame around the caller's planes (no copy). `release(opaque)` is called once when the last reference goes; NULL: never.
-// The planes must stay valid until then. data[i] and stride[i] as in MotusPlane. On failure nothing is released.
+// The planes must stay valid until then. data[i] and stride[i] as in MotusPlane. On failure (MOTUS_ERR_ARGUMENT, MOTUS_ERR_MEMORY) nothing is released.
 MOTUS_API MotusStatus motus_frame_wrap(MotusFrame **frame, int width, int height, uint8_t *const data[3],
                                        const ptrdiff_t stride[3], void (*release)(void *opaque), void *opaque);
 
@@ -61,7 +62,7 @@ MOTUS_API MotusFrame *motus_frame_ref(const MotusFrame *frame);
 MOTUS_API int motus_frame_shared(const MotusFrame *frame);
 
 // Makes a frame of the top left width x height of `whole` (no copy), which it holds a reference to. Planes may lie in any memory.
-// MOTUS_ERR_ARGUMENT: larger than `whole`.
+// MOTUS_ERR_ARGUMENT: larger than `whole`, or width or height below 1. MOTUS_ERR_MEMORY.
 MOTUS_API MotusStatus motus_frame_crop(MotusFrame **part, MotusFrame *whole, int width, int height);
 
 // Drops a reference and sets *frame to NULL; accepts NULL and *frame == NULL.

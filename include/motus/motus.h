@@ -8,9 +8,11 @@
 #include "motus/dct8x8.h"
 #include "motus/encoder.h"
 #include "motus/filter.h"
+#include "motus/filter_cuda.h"
 #include "motus/frame.h"
 #include "motus/me.h"
 #include "motus/status.h"
+#include "motus/upload.h"
 #include "motus/version.h"
 
 #endif
