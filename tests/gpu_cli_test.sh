@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# motus encode and motus filter, $1 being the program: --backend cuda and auto write the files that --backend cpu writes. Skipped (77) without a GPU; failed under MOTUS_REQUIRE_GPU=1.
+# motus encode and motus filter, $1 being the program: --backend cuda and auto write the files that --backend cpu
+# writes. Skipped (77) without a GPU; failed under MOTUS_REQUIRE_GPU=1.
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
 export LC_ALL=C
