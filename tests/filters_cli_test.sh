@@ -87,6 +87,26 @@ for bad in --key=mauve --key=green,hue=0 --key=green,soft=x --equalize=tiles=0x4
 done
 head -c 9000 fg.y4m >tiny.y4m
 refused 1 'tiny.y4m' filter tiny.y4m -o out.y4m --equalize
+# A signal while the next frame is waited for: what came before is written; without any frame nothing is.
+mkfifo fifo && head -1 fg.y4m >header
+for frames in fg.y4m header; do
+    rm -f out.y4m
+    env --default-signal=INT "$motus" filter - -o out.y4m --equalize --backend cpu --quiet <fifo 2>err &
+    pid=$!
+    exec 3>fifo
+    cat $frames >&3
+    sleep 1
+    kill -INT $pid
+    wait $pid
+    ok "interrupted, $frames: exit status" [ $? = 130 ]
+    exec 3>&-
+    if [ $frames = fg.y4m ]; then
+        ok 'interrupted: the frames so far' same out.y4m eq.y4m
+    else
+        ok 'interrupted: said so' grep -q 'interrupted before the first picture' err
+        ok 'interrupted: no output' [ ! -e out.y4m ]
+    fi
+done
 if [ "$png" = 1 ]; then
     ok 'dct' "$motus" dct fg.y4m -o pictures --quality 30
     ok 'wavelet' "$motus" wavelet fg.y4m -o pictures --levels 2 --symmetric

@@ -8,6 +8,7 @@
 #include "tools/cmd.h"
 #include "tools/filters.h"
 #include "tools/histogram_plot.h"
+#include "tools/input.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 #include "yuv/writer.h"
@@ -63,35 +64,27 @@ static int parse(FilterOptions *o, int argc, char **argv) {
 
 typedef struct Job {
     const FilterOptions *o;
-    MotusReader *reader;
+    MotusInput input;
     MotusFilters *filters;
     MotusWriter *writer;
-    int64_t read, written; // frames
-    uint32_t before[256];  // histogram of the first
-    int cut;               // the input ended inside a frame: `warning` says so
-    MotusError warning;
+    int64_t written;      // frames
+    uint32_t before[256]; // histogram of the first
 } Job;
 
 static MotusStatus open_job(Job *j, MotusError *error) {
     const FilterOptions *o = j->o;
-    MotusStatus status = motus_reader_open(&j->reader, o->input, &o->reader, error);
+    MotusStatus status = motus_reader_open(&j->input.reader, o->input, &o->reader, error);
     if (status) return status;
-    const MotusSequenceInfo *info = motus_reader_info(j->reader);
+    const MotusSequenceInfo *info = motus_reader_info(j->input.reader);
     status = motus_filters_open(&j->filters, &o->list, info, o->threads, o->backend, 0, error);
     return status ? status : motus_writer_open(&j->writer, o->output, info, error);
 }
 
-// The next frame of the input. One that is cut short ends it with a warning, once there was a whole one.
 static MotusStatus read_frame(void *opaque, MotusFrame **frame, MotusError *error) {
     Job *j = opaque;
-    if (motus_signal_caught() || (j->o->frames && j->read >= j->o->frames)) return MOTUS_END;
-    MotusStatus status = motus_reader_next(j->reader, frame, &j->warning);
-    j->cut = status == MOTUS_ERR_TRUNCATED && j->read;
-    if (j->cut) return MOTUS_END;
-    if (status < 0) *error = j->warning;
-    if (status) return status;
-    if (!j->read++ && j->o->plot) motus_histogram(j->before, &(*frame)->plane[0], NULL);
-    return MOTUS_OK;
+    MotusStatus status = motus_input_next(&j->input, frame, error);
+    if (!status && j->input.read == 1 && j->o->plot) motus_histogram(j->before, &(*frame)->plane[0], NULL);
+    return status;
 }
 
 static MotusStatus write_frame(Job *j, const MotusFrame *frame, MotusError *error) {
@@ -103,7 +96,7 @@ static MotusStatus write_frame(Job *j, const MotusFrame *frame, MotusError *erro
 }
 
 static MotusStatus run(Job *j, MotusError *error) {
-    int64_t total = motus_reader_info(j->reader)->frames;
+    int64_t total = motus_reader_info(j->input.reader)->frames;
     if (j->o->frames && (total < 0 || total > j->o->frames)) total = j->o->frames;
     MotusProgress progress = motus_progress_begin(total, j->o->quiet);
     MotusStatus status = MOTUS_OK;
@@ -116,7 +109,8 @@ static MotusStatus run(Job *j, MotusError *error) {
     }
     motus_progress_end(&progress);
     if (status != MOTUS_END) return status;
-    if (j->cut) motus_warn("%s", j->warning.text);
+    if (j->input.cut) motus_warn("%s", j->input.warning.text);
+    if (!j->written && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
     if (!j->written) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame", motus_shown(j->o->input));
     return motus_writer_commit(&j->writer, error);
 }
@@ -125,14 +119,15 @@ int motus_cmd_filter(int argc, char **argv) {
     FilterOptions o = {0};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
-    Job job = {.o = &o};
+    Job job = {.o = &o, .input = {.limit = o.frames}};
     MotusError error = {0};
     motus_signals_catch();
     MotusStatus done = open_job(&job, &error);
     if (!done) done = run(&job, &error);
     if (job.writer) motus_writer_abandon(&job.writer);
     motus_filters_close(&job.filters);
-    motus_reader_close(&job.reader);
-    if (done) return motus_failure(&error);
+    motus_reader_close(&job.input.reader);
+    if (done) motus_failure(&error);
+    if (done < 0) return MOTUS_EXIT_FAILURE;
     return motus_signal_caught() ? MOTUS_EXIT_SIGNAL + motus_signal_caught() : MOTUS_EXIT_OK;
 }

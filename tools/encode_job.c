@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "tools/cmd.h"
+#include "tools/input.h"
 #include "tools/mux.h"
 #include "tools/mvs.h"
 #include "tools/options.h"
@@ -16,7 +17,7 @@
 
 typedef struct Session {
     const MotusEncodeOptions *options;
-    MotusReader *reader;
+    MotusInput input;
     MotusFilters *filters;
     MotusEncoder *encoder;
     MotusOutput *stream; // this or mux
@@ -27,9 +28,6 @@ typedef struct Session {
     MotusJob job;
     MotusTotals totals;
     MotusProgress progress;
-    int64_t read; // frames
-    int cut;      // the input ended inside a frame: `warning` says so
-    MotusError warning;
 } Session;
 
 // ---- Input --------------------------------------------------------------------------------------------------------------------------------
@@ -43,9 +41,9 @@ static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
 static MotusStatus open_input(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     const MotusReaderOptions wanted = {.width = o->size[0], .height = o->size[1], .fps = o->fps, .threads = o->config.threads};
-    MotusStatus status = motus_reader_open(&s->reader, o->input, &wanted, error);
+    MotusStatus status = motus_reader_open(&s->input.reader, o->input, &wanted, error);
     if (status) return status;
-    const MotusSequenceInfo *info = motus_reader_info(s->reader);
+    const MotusSequenceInfo *info = motus_reader_info(s->input.reader);
     MotusEncoderConfig *c = &s->job.config;
     *c = o->config;
     c->width = info->width & ~1;
@@ -58,29 +56,15 @@ static MotusStatus open_input(Session *s, MotusError *error) {
     if ((c->width != info->width || c->height != info->height) && !o->quiet)
         motus_warn("%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only", motus_shown(o->input), info->width,
                    info->height, c->width, c->height);
-    status = o->seek ? motus_reader_skip(s->reader, o->seek, error) : MOTUS_OK;
+    status = o->seek ? motus_reader_skip(s->input.reader, o->seek, error) : MOTUS_OK;
     if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED)
         return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends before frame %d, where --seek wants to begin",
                           motus_shown(o->input), o->seek);
     return status;
 }
 
-// The next frame of the input, MOTUS_END at its end; one that is cut short ends it with a warning once there was a whole one.
 static MotusStatus read_frame(void *opaque, MotusFrame **frame, MotusError *error) {
-    Session *s = opaque;
-    if (motus_signal_caught() || (s->options->frames && s->read >= s->options->frames)) return MOTUS_END;
-    MotusError cause = {0};
-    MotusStatus status = motus_reader_next(s->reader, frame, &cause);
-    if (!status) s->read++;
-    if (!status || status == MOTUS_END) return status;
-    if (motus_signal_caught()) return MOTUS_END;
-    if (status == MOTUS_ERR_TRUNCATED && s->read) {
-        s->cut = 1;
-        s->warning = cause;
-        return MOTUS_END;
-    }
-    if (error) *error = cause;
-    return status;
+    return motus_input_next(&((Session *)opaque)->input, frame, error);
 }
 
 // The next frame to encode, filtered, its even-sized part; where the filters leave it on a device, it lies there.
@@ -116,7 +100,7 @@ static MotusStatus open_outputs(Session *s, MotusError *error) {
 
 // The stream first: where another file fails, it is whole.
 static MotusStatus commit_outputs(Session *s, double seconds, MotusError *error) {
-    int complete = !s->cut && !motus_signal_caught();
+    int complete = !s->input.cut && !motus_signal_caught();
     MotusStatus status = s->mux ? motus_mux_commit(&s->mux, error) : motus_output_commit(&s->stream, error);
     if (!status && s->recon) status = motus_writer_commit(&s->recon, error);
     if (!status && s->stats) status = motus_stats_commit(&s->stats, &s->totals, &s->job, seconds, complete, error);
@@ -172,8 +156,8 @@ static MotusStatus encode_all(Session *s, MotusError *error) {
         motus_frame_unref(&frame);
     }
     if (status != MOTUS_END) return status;
-    if (!s->read && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
-    if (!s->read) return no_frame(s->options, error);
+    if (!s->input.read && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
+    if (!s->input.read) return no_frame(s->options, error);
     return encode(s, NULL, error);
 }
 
@@ -193,12 +177,12 @@ static MotusStatus run(Session *s, double *seconds, MotusError *error) {
     if (!status) status = motus_encoder_open(&s->encoder, &s->job.config, error);
     if (status) return status;
     s->job.backend = motus_encoder_backend(s->encoder);
-    status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->reader), o->config.threads, o->config.backend,
-                                s->job.backend == MOTUS_BACKEND_CUDA, error);
+    status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->input.reader), o->config.threads,
+                                o->config.backend, s->job.backend == MOTUS_BACKEND_CUDA, error);
     if (status) return status;
     s->job.level = motus_encoder_level(s->encoder);
     if ((status = open_outputs(s, error))) return status;
-    int64_t total = motus_reader_info(s->reader)->frames;
+    int64_t total = motus_reader_info(s->input.reader)->frames;
     if (total >= 0) total -= o->seek;
     if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
     s->progress = motus_progress_begin(total, o->quiet);
@@ -218,20 +202,21 @@ static void close_session(Session *s) {
     motus_output_abandon(&s->stream);
     motus_encoder_close(&s->encoder);
     motus_filters_close(&s->filters);
-    motus_reader_close(&s->reader);
+    motus_reader_close(&s->input.reader);
 }
 
 int motus_encode_job(const MotusEncodeOptions *options) {
-    Session s = {.options = options, .job = {.input = options->input, .output = options->output}};
+    Session s = {
+        .options = options, .input = {.limit = options->frames}, .job = {.input = options->input, .output = options->output}};
     MotusError error = {0};
     double seconds = 0;
     MotusStatus status = run(&s, &seconds, &error);
     if (status)
         motus_failure(&error);
-    else if (s.cut)
-        motus_warn("%s; whole frames encoded: %lld", s.warning.text, (long long)s.totals.frames);
+    else if (s.input.cut)
+        motus_warn("%s; whole frames encoded: %lld", s.input.warning.text, (long long)s.totals.frames);
     if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job, seconds);
     close_session(&s);
     if (motus_signal_caught() && status >= 0) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
-    return status || (s.cut && options->strict) ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    return status || (s.input.cut && options->strict) ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
 }
