@@ -40,7 +40,7 @@ static int encode(FILE *out) {
     MotusEncoderConfig config = motus_encoder_config_default(WIDTH, HEIGHT, (MotusRational){25, 1});
     config.qp = 28;
     MotusEncoder *enc = NULL;
-    MotusError error;
+    MotusError error = {0};
     if (motus_encoder_open(&enc, &config, &error)) {
         fprintf(stderr, "encode: %s\n", error.text);
         return -1;

@@ -20,21 +20,38 @@ __global__ void draw(MotusPlane plane, int p, int t) {
     plane.data[y * plane.stride + x] = (uint8_t)(ground + glow * light + 0.5f);
 }
 
-static void render(const MotusFrame *frame, int t, cudaStream_t stream) {
+// Says what failed; true where nothing did.
+static bool fine(cudaError_t status, const char *what) {
+    if (status != cudaSuccess) std::fprintf(stderr, "encode_gpu: %s: %s\n", what, cudaGetErrorString(status));
+    return status == cudaSuccess;
+}
+
+static bool fine(const MotusEncoder *enc, MotusStatus status) {
+    const MotusError *cause = motus_encoder_error(enc);
+    if (status < 0)
+        std::fprintf(stderr, "encode_gpu: encoder: %s\n", cause->status == status ? cause->text : motus_status_text(status));
+    return status >= 0;
+}
+
+static bool render(const MotusFrame *frame, int t, cudaStream_t stream) {
     for (int p = 0; p < 3; p++) {
         dim3 block(32, 8), grid((frame->plane[p].width + 31) / 32, (frame->plane[p].height + 7) / 8);
         draw<<<grid, block, 0, stream>>>(frame->plane[p], p, t);
+        if (!fine(cudaGetLastError(), "drawing")) return false;
     }
+    return true;
 }
 
 // A frame in device memory, which `memory` owns.
 static MotusFrame *frame_on_device(uint8_t **memory) {
     MotusFrame *frame = nullptr;
     size_t luma = (size_t)WIDTH * HEIGHT, chroma = luma / 4;
-    if (cudaMalloc(memory, luma + 2 * chroma) != cudaSuccess) return nullptr;
+    if (!fine(cudaMalloc(memory, luma + 2 * chroma), "device memory")) return nullptr;
     uint8_t *const data[3] = {*memory, *memory + luma, *memory + luma + chroma};
     const ptrdiff_t stride[3] = {WIDTH, WIDTH / 2, WIDTH / 2};
-    return motus_frame_wrap(&frame, WIDTH, HEIGHT, data, stride, nullptr, nullptr) == MOTUS_OK ? frame : nullptr;
+    MotusStatus status = motus_frame_wrap(&frame, WIDTH, HEIGHT, data, stride, nullptr, nullptr);
+    if (status != MOTUS_OK) std::fprintf(stderr, "encode_gpu: frame: %s\n", motus_status_text(status));
+    return frame;
 }
 
 // Writes every picture that is ready. False when that fails.
@@ -44,22 +61,23 @@ static bool drain(MotusEncoder *enc, FILE *out) {
     while ((status = motus_encoder_receive(enc, &picture)) == MOTUS_OK) {
         std::printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)picture.number, picture.type, picture.size,
                     motus_psnr(picture.stats.ssd[0], (uint64_t)WIDTH * HEIGHT));
-        if (std::fwrite(picture.data, 1, picture.size, out) != picture.size) return false;
+        if (std::fwrite(picture.data, 1, picture.size, out) != picture.size) {
+            std::perror("encode_gpu: writing");
+            return false;
+        }
     }
-    return status == MOTUS_AGAIN || status == MOTUS_END;
+    return fine(enc, status);
 }
 
 static bool encode(MotusEncoder *enc, FILE *out) {
     uint8_t *memory = nullptr;
     cudaStream_t stream = nullptr;
     MotusFrame *frame = frame_on_device(&memory);
-    bool good = frame && cudaStreamCreate(&stream) == cudaSuccess;
-    for (int t = 0; t < FRAMES && good; t++) {
-        render(frame, t, stream); // the encoder waits for it, and the next rendering for the encoder: one frame is enough
-        good = motus_encoder_send_device(enc, frame, stream) == MOTUS_OK && drain(enc, out);
-    }
-    if (!good) std::fprintf(stderr, "encode_gpu: %s\n", motus_encoder_error(enc)->text);
-    good = good && motus_encoder_send(enc, nullptr) == MOTUS_OK && drain(enc, out);
+    bool good = frame && fine(cudaStreamCreate(&stream), "stream");
+    // The encoder waits for the rendering, and the next rendering for the encoder: one frame is enough.
+    for (int t = 0; t < FRAMES && good; t++)
+        good = render(frame, t, stream) && fine(enc, motus_encoder_send_device(enc, frame, stream)) && drain(enc, out);
+    good = good && fine(enc, motus_encoder_send(enc, nullptr)) && drain(enc, out);
     motus_frame_unref(&frame);
     cudaFree(memory);
     if (stream) cudaStreamDestroy(stream);
@@ -71,14 +89,17 @@ int main(int argc, char **argv) {
     MotusEncoderConfig config = motus_encoder_config_default(WIDTH, HEIGHT, MotusRational{30, 1});
     config.backend = MOTUS_BACKEND_CUDA;
     MotusEncoder *enc = nullptr;
-    MotusError error;
+    MotusError error = {};
     if (motus_encoder_open(&enc, &config, &error) != MOTUS_OK) {
         std::fprintf(stderr, "encode_gpu: %s\n", error.text);
         return EXIT_FAILURE;
     }
     FILE *out = std::fopen(path, "wb");
     bool good = out && encode(enc, out);
-    good = out && std::fclose(out) == 0 && good;
+    if (!out || std::fclose(out) != 0) {
+        std::perror(path);
+        good = false;
+    }
     motus_encoder_close(&enc);
     std::printf(good ? "wrote %s: play it with ffplay, mpv or vlc\n" : "%s was not written\n", path);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
