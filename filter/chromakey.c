@@ -5,7 +5,7 @@
 #include "common/cpu.h"
 #include "filter/key_rows.h"
 
-const MotusKeyOps motus_key_ops_c = {split, join, weights, weights_yuv, unspill, mix, from_yuv};
+const MotusKeyOps motus_key_ops_c = {split, join, weights, weights_yuv, unspill, halve, unspill_chroma, mix, from_yuv};
 
 static const MotusKeyOps *choose_ops(const MotusExec *exec) {
 #if defined(__x86_64__)
@@ -43,28 +43,15 @@ MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, const MotusPl
     return MOTUS_OK;
 }
 
-// The chroma samples of two luma rows (or the last one): weights are the means of the rows' weights.
-static void mix_chroma(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg, int x, int y, int n,
-                       const uint16_t weight[2][KEY_CHUNK], const MotusKey *key) {
-    int second = 2 * y + 1 < fg->height;
-    for (int i = 0; i < (n + 1) / 2; i++) {
-        int right = 2 * i + 1 < n ? 2 * i + 1 : 2 * i;
-        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): n samples of both rows are set by the caller
-        int w = (weight[0][2 * i] + weight[0][right] + weight[second][2 * i] + weight[second][right] + 2) >> 2;
-        uint8_t *out[2];
-        int in[2], back[2];
-        for (int p = 0; p < 2; p++) {
-            in[p] = fg->plane[1 + p].data[y * fg->plane[1 + p].stride + x / 2 + i];
-            back[p] = bg->plane[1 + p].data[y * bg->plane[1 + p].stride + x / 2 + i];
-            out[p] = dst->plane[1 + p].data + y * dst->plane[1 + p].stride + x / 2 + i;
-        }
-        if (key->spill) {
-            float u = (float)(in[0] - 128), v = (float)(in[1] - 128), inside = motus_key_cone(u, v, key);
-            in[0] = motus_key_unspill_chroma((float)(in[0] + 32768), inside, key->cb_move) >> 8;
-            in[1] = motus_key_unspill_chroma((float)(in[1] + 32768), inside, key->cr_move) >> 8;
-        }
-        for (int p = 0; p < 2; p++) *out[p] = motus_key_mix(in[p], back[p], w);
-    }
+// n chroma samples of row y, by their weights.
+static void mix_chroma(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg, int x, int y, int n, const uint16_t *weight,
+                       const MotusKey *key, const MotusKeyOps *ops) {
+    uint8_t front[2][KEY_CHUNK / 2];
+    for (int p = 0; p < 2; p++) memcpy(front[p], fg->plane[1 + p].data + y * fg->plane[1 + p].stride + x, (size_t)n);
+    if (key->spill) ops->unspill_chroma(front[0], front[1], n, key);
+    for (int p = 0; p < 2; p++)
+        ops->mix(dst->plane[1 + p].data + y * dst->plane[1 + p].stride + x, front[p],
+                 bg->plane[1 + p].data + y * bg->plane[1 + p].stride + x, weight, n);
 }
 
 // Luma rows 2 y and 2 y + 1 and chroma row y.
@@ -73,14 +60,15 @@ static void key_frame_rows(MotusFrame *dst, const MotusFrame *fg, const MotusFra
     const MotusPlane *p = fg->plane;
     for (int x = 0; x < fg->width; x += KEY_CHUNK) {
         int n = motus_min(KEY_CHUNK, fg->width - x), rows = motus_min(2, fg->height - 2 * y);
-        uint16_t weight[2][KEY_CHUNK];
+        uint16_t weight[2][KEY_CHUNK], mean[KEY_CHUNK / 2];
         for (int r = 0; r < rows; r++)
             ops->weights_yuv(weight[r], p[0].data + (2 * y + r) * p[0].stride + x, p[1].data + y * p[1].stride + x / 2,
                              p[2].data + y * p[2].stride + x / 2, n, key);
         for (int r = 0; r < rows; r++)
             ops->mix(dst->plane[0].data + (2 * y + r) * dst->plane[0].stride + x, p[0].data + (2 * y + r) * p[0].stride + x,
                      bg->plane[0].data + (2 * y + r) * bg->plane[0].stride + x, weight[r], n);
-        mix_chroma(dst, fg, bg, x, y, n, (const uint16_t(*)[KEY_CHUNK])weight, key);
+        ops->halve(mean, weight[0], weight[rows - 1], n); // a last single row counts twice
+        mix_chroma(dst, fg, bg, x / 2, y, (n + 1) / 2, mean, key, ops);
     }
 }
 

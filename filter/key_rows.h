@@ -46,18 +46,20 @@ static void weights(uint16_t *restrict weight, const MotusKeyPixels *restrict pi
 static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict bottom, const uint8_t *restrict cb,
                          const uint8_t *restrict cr, int n, const MotusKey *key_at) {
     const MotusKey key = *key_at;
-    float hues[KEY_CHUNK / 2];
-    int tops[KEY_CHUNK / 2], bottoms[KEY_CHUNK / 2];
-    for (int i = 0; i < (n + 1) / 2; i++) {
-        float r, g, b, u = (float)(cb[i] - 128), v = (float)(cr[i] - 128);
-        motus_key_chroma(&r, &g, &b, u, v, &key);
-        float high = motus_key_larger(r, motus_key_larger(g, b)), low = motus_key_smaller(r, motus_key_smaller(g, b));
-        hues[i] = key.soft ? motus_key_hue_distance(r, g, b, high, low, 1, &key) : motus_key_hue_margin(u, v, &key.chroma);
-        tops[i] = (int)high, bottoms[i] = (int)low;
+    float r[KEY_CHUNK / 2], g[KEY_CHUNK / 2], b[KEY_CHUNK / 2], high[KEY_CHUNK / 2], low[KEY_CHUNK / 2], hues[KEY_CHUNK / 2];
+    int samples = (n + 1) / 2;
+    for (int i = 0; i < samples; i++) {
+        motus_key_chroma(&r[i], &g[i], &b[i], (float)(cb[i] - 128), (float)(cr[i] - 128), &key);
+        high[i] = motus_key_larger(r[i], motus_key_larger(g[i], b[i]));
+        low[i] = motus_key_smaller(r[i], motus_key_smaller(g[i], b[i]));
     }
-    for (int i = 0; i < (n + 1) / 2; i++)
-        hue[2 * i] = hue[2 * i + 1] = hues[i], top[2 * i] = top[2 * i + 1] = tops[i],
-                bottom[2 * i] = bottom[2 * i + 1] = bottoms[i];
+    if (key.soft)
+        for (int i = 0; i < samples; i++) hues[i] = motus_key_hue_distance(r[i], g[i], b[i], high[i], low[i], 1, &key);
+    else
+        for (int i = 0; i < samples; i++) hues[i] = motus_key_hue_margin((float)(cb[i] - 128), (float)(cr[i] - 128), &key.chroma);
+    for (int i = 0; i < samples; i++)
+        hue[2 * i] = hue[2 * i + 1] = hues[i], top[2 * i] = top[2 * i + 1] = (int)high[i],
+                bottom[2 * i] = bottom[2 * i + 1] = (int)low[i];
 }
 
 // Without a soft edge, saturation and value are those of the pixel that from_yuv gives; with one, d is taken before it is rounded.
@@ -90,6 +92,21 @@ static void unspill(MotusKeyPixels *pixels, int n, const MotusKey *key) {
     const uint8_t *other1 = pixels->c[(key->channel + 1) % 3], *other2 = pixels->c[(key->channel + 2) % 3];
     int spill = key->spill;
     for (int i = 0; i < n; i++) value[i] = (uint8_t)motus_key_unspill(value[i], other1[i], other2[i], spill);
+}
+
+static void halve(uint16_t *restrict mean, const uint16_t *restrict above, const uint16_t *restrict below, int n) {
+    for (int i = 0; i < n / 2; i++)
+        mean[i] = (uint16_t)((above[2 * i] + above[2 * i + 1] + below[2 * i] + below[2 * i + 1] + 2) >> 2);
+    if (n & 1) mean[n / 2] = (uint16_t)((above[n - 1] + below[n - 1] + 1) >> 1); // a last single column counts twice
+}
+
+static void unspill_chroma(uint8_t *restrict cb, uint8_t *restrict cr, int n, const MotusKey *key_at) {
+    const MotusKey key = *key_at;
+    for (int i = 0; i < n; i++) {
+        float u = (float)(cb[i] - 128), v = (float)(cr[i] - 128), inside = motus_key_cone(u, v, &key);
+        cb[i] = (uint8_t)(motus_key_unspill_chroma((float)(cb[i] + 32768), inside, key.cb_move) >> 8);
+        cr[i] = (uint8_t)(motus_key_unspill_chroma((float)(cr[i] + 32768), inside, key.cr_move) >> 8);
+    }
 }
 
 static void mix(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint16_t *weight, int n) {

@@ -47,6 +47,7 @@ static const struct {
     {"chroma key (document: HD in real time)", SEED_KEY_RGB, 1920, 1080},
     {NULL, SEED_KEY_RGB_SOFT, 1920, 1080},
     {NULL, SEED_KEY_YUV, 1920, 1080},
+    {NULL, SEED_KEY_YUV_SOFT, 1920, 1080},
     {"8K (kernels against the device copy)", SEED_DCT, 7680, 4320},
     {NULL, SEED_DCT_INTEGER, 7680, 4320},
     {NULL, SEED_IDCT, 7680, 4320},
@@ -55,6 +56,7 @@ static const struct {
     {NULL, SEED_KEY_RGB, 7680, 4320},
     {NULL, SEED_KEY_RGB_SOFT, 7680, 4320},
     {NULL, SEED_KEY_YUV, 7680, 4320},
+    {NULL, SEED_KEY_YUV_SOFT, 7680, 4320},
     {NULL, SEED_WAVELET, 7680, 4320},
     {NULL, SEED_IWAVELET, 7680, 4320},
 };

@@ -11,8 +11,9 @@ static int round_up(int n, int unit) { return (n + unit - 1) / unit * unit; }
 
 const char *motus_seed_name(MotusSeedKind kind) {
     static const char *const names[SEED_KINDS] = {
-        "DCT + quantization", "the same, integer", "inverse DCT", "DCT there and back", "equalization",   "CLAHE 8x8",
-        "key RGB24",          "key RGB24, soft",   "key 4:2:0",   "wavelet, floats",    "wavelet, int16", "inverse wavelet"};
+        "DCT + quantization", "the same, integer", "inverse DCT",     "DCT there and back", "equalization",
+        "CLAHE 8x8",          "key RGB24",         "key RGB24, soft", "key 4:2:0",          "key 4:2:0, soft",
+        "wavelet, floats",    "wavelet, int16",    "inverse wavelet"};
     return (unsigned)kind < SEED_KINDS ? names[kind] : "?";
 }
 
@@ -63,7 +64,7 @@ void motus_seed_init(MotusSeed *s, MotusSeedKind kind, int width, int height) {
     double samples = (double)width * height;
     motus_dct8_quality(s->table, motus_jpeg_luma_table, 75);
     s->key = motus_key_config(40, 200, 60);
-    if (kind == SEED_KEY_RGB_SOFT) s->key.soft_q8 = 96, s->key.spill_q8 = 200;
+    if (kind == SEED_KEY_RGB_SOFT || kind == SEED_KEY_YUV_SOFT) s->key.soft_q8 = 96, s->key.spill_q8 = 200;
     if (kind >= SEED_WAVELET && !motus_wavelet_shape(&s->shape, width, height, 3, MOTUS_WAVELET_PERIODIC))
         floats = 4 * s->shape.size;
     s->in_bytes = s->out_bytes = plane;
@@ -83,6 +84,7 @@ void motus_seed_init(MotusSeed *s, MotusSeedKind kind, int width, int height) {
         s->in_bytes = 2 * rgb, s->out_bytes = rgb, s->moved_bytes = 9 * samples;
         break;
     case SEED_KEY_YUV:
+    case SEED_KEY_YUV_SOFT:
         s->in_bytes = 2 * frame_bytes(s), s->out_bytes = frame_bytes(s), s->moved_bytes = 4.5 * samples;
         break;
     case SEED_WAVELET:
@@ -138,7 +140,8 @@ MotusStatus motus_seed_run(const MotusSeed *s, const void *in, void *out, void *
         bg.data += s->in_bytes / 2;
         return motus_key_rgb24(&mix, &fg, &bg, &s->key, exec);
     }
-    case SEED_KEY_YUV: {
+    case SEED_KEY_YUV:
+    case SEED_KEY_YUV_SOFT: {
         MotusFrame fg = frame_at(s, in), bg = frame_at(s, (const uint8_t *)in + s->in_bytes / 2), mix = frame_at(s, out);
         return motus_key_frame(&mix, &fg, &bg, &s->key, exec);
     }
@@ -180,7 +183,8 @@ MotusStatus motus_seed_launch(const MotusSeed *s, const void *in, void *out, voi
         bg.data += s->in_bytes / 2;
         return motus_cuda_key_rgb24(&mix, &fg, &bg, &s->key, stream, error);
     }
-    case SEED_KEY_YUV: {
+    case SEED_KEY_YUV:
+    case SEED_KEY_YUV_SOFT: {
         MotusFrame fg = frame_at(s, in), bg = frame_at(s, (const uint8_t *)in + s->in_bytes / 2), mix = frame_at(s, out);
         return motus_cuda_key_frame(&mix, &fg, &bg, &s->key, stream, error);
     }
@@ -230,7 +234,7 @@ static int same_planes(const MotusPlane *a, const MotusPlane *b) {
 }
 
 int motus_seed_same(const MotusSeed *s, const void *a, const void *b) {
-    if (s->kind == SEED_KEY_YUV) {
+    if (s->kind == SEED_KEY_YUV || s->kind == SEED_KEY_YUV_SOFT) {
         MotusFrame f = frame_at(s, a), g = frame_at(s, b);
         return same_planes(&f.plane[0], &g.plane[0]) && same_planes(&f.plane[1], &g.plane[1]) &&
                same_planes(&f.plane[2], &g.plane[2]);

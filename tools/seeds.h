@@ -19,6 +19,7 @@ typedef enum MotusSeedKind {
     SEED_KEY_RGB,        // two RGB24 pictures -> one
     SEED_KEY_RGB_SOFT,   // with soft edge and spill suppression
     SEED_KEY_YUV,        // two 4:2:0 pictures -> one
+    SEED_KEY_YUV_SOFT,   // with soft edge and spill suppression
     SEED_WAVELET,        // samples -> float coefficients of 3 levels, periodic
     SEED_WAVELET_LEVELS, // samples -> quantized int16 coefficients
     SEED_IWAVELET,       // float coefficients -> samples

@@ -29,7 +29,13 @@ struct MotusCudaRing {
 };
 
 extern "C" MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error) {
-    return motus_cuda_check(cudaMalloc(memory, bytes), "device memory", error);
+    const char *what = "device memory";
+    MotusStatus status = motus_cuda_check(cudaMalloc(memory, bytes), what, error);
+    if (status) return status;
+    status = motus_cuda_check(cudaMemset(*memory, 0, bytes), what, error);
+    if (!status) status = motus_cuda_check(cudaStreamSynchronize(0), what, error); // the caller's streams do not wait for it
+    if (status) motus_cuda_free(*memory), *memory = NULL;
+    return status;
 }
 
 extern "C" void motus_cuda_free(void *memory) { cudaFree(memory); }

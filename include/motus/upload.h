@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-// Device memory, not initialized, that the caller frees; and a copy inside it in the order of `stream` (a cudaStream_t, NULL: the default stream),
+// Device memory, zeroed, that the caller frees; and a copy inside it in the order of `stream` (a cudaStream_t, NULL: the default stream),
 // which returns at once. MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error);
 MOTUS_API void motus_cuda_free(void *memory); // accepts NULL
