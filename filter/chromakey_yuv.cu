@@ -19,7 +19,7 @@ extern "C" {
 namespace {
 
 constexpr int WARPS = 4;  // of a block
-constexpr int ROUNDS = 3; // pieces of a thread
+constexpr int ROUNDS = 4; // pieces of a thread
 constexpr int WORDS = 4;  // of a luma row, in each of two rows: a piece
 
 // ---- One chroma sample and its four luma samples ------------------------------------------------------------------------------------------------
@@ -258,15 +258,16 @@ __device__ __forceinline__ void repeat_last(Piece *v, int left) {
     }
 }
 
-// Thread: 4 WORDS x 2 luma samples, in ROUNDS groups of rows. Grid: x = groups of 32 threads along the row, y = groups of WARPS * ROUNDS row pairs.
+// Grid: x = groups of 32 threads along the row, y = groups of WARPS * ROUNDS row pairs, of which each warp takes every WARPS-th.
 template <bool SOFT, bool SPILL, bool AROUND>
 __global__ void __launch_bounds__(32 * WARPS, SOFT ? 6 : 0)
     key_yuv(Picture dst, Picture fg, Picture bg, const __grid_constant__ MotusKey key) {
     __shared__ SoftTable table[SOFT ? 257 : 1]; // the largest channel is clipped to 0..256
     __shared__ Slots slots;
     motus_let_successor_start();
-    int lane = threadIdx.x % 32, pairs = (fg.plane[0].height + 1) / 2, step = gridDim.y * WARPS;
-    int x = 4 * WORDS * (blockIdx.x * 32 + lane), left = fg.plane[0].width - x;
+    int x = 4 * WORDS * (blockIdx.x * 32 + threadIdx.x % 32), left = fg.plane[0].width - x;
+    int y = blockIdx.y * ROUNDS * WARPS + threadIdx.x / 32;
+    int end = min((fg.plane[0].height + 1) / 2, (int)(blockIdx.y + 1) * ROUNDS * WARPS);
     if (SOFT) {
         for (int i = threadIdx.x; i < 257; i += 32 * WARPS)
             table[i] = SoftTable{256 * motus_key_sat_factor((float)i, &key),
@@ -277,13 +278,12 @@ __global__ void __launch_bounds__(32 * WARPS, SOFT ? 6 : 0)
     if (left <= 0) return;
     const Magic magic;
     uint32_t address = (uint32_t)__cvta_generic_to_shared(table);
-    int y = blockIdx.y * WARPS + threadIdx.x / 32;
-    if (y < pairs) fetch_piece(slots, threadIdx.x, fg, bg, x, y);
+    if (y < end) fetch_piece(slots, threadIdx.x, fg, bg, x, y);
     __pipeline_commit();
-    for (; y < pairs; y += step) {
+    for (; y < end; y += WARPS) {
         __pipeline_wait_prior(0);
         Piece f = take_piece(slots, threadIdx.x, 0), b = take_piece(slots, threadIdx.x, 1);
-        if (y + step < pairs) fetch_piece(slots, threadIdx.x, fg, bg, x, y + step);
+        if (y + WARPS < end) fetch_piece(slots, threadIdx.x, fg, bg, x, y + WARPS);
         __pipeline_commit();
         if (left < 4 * WORDS) repeat_last(&f, left);
         mix_piece<SOFT, SPILL, AROUND>(&f, b, magic, address, key);
