@@ -135,14 +135,13 @@ __device__ void take_quarters(Best &best, const Merge &m, const uint32_t *mb, co
     for (int c = 0; c < C; c++) sum_quarter<N / C, X, Y, PITCH>(sum + c * (N / C), source, column[c]);
 #pragma unroll
     for (int n = 0; n < N; n += 2) {
-        int other = n + 1 < N ? n + 1 : n;
-        Quarter p(m, sum[n], point[n].word), q(m, sum[other], point[other].word);
+        Quarter p(m, sum[n], point[n].word), q(m, sum[n + 1], point[n + 1].word);
         take_quarter<X, Y>(best, p, q);
-        point[n].all[2 * Y + X] = p.all, point[other].all[2 * Y + X] = q.all;
+        point[n].all[2 * Y + X] = p.all, point[n + 1].all[2 * Y + X] = q.all;
     }
 }
 
-// N points, an even number of them or one: each of C columns has N / C, one below the other, from the column's first row on.
+// N points, an even number of them: each of C columns has N / C, one below the other, from the column's first row on.
 // mb: the 64 source words in shared memory.
 template <int PITCH, int N, int C>
 __device__ void take_points(Best &best, const Merge &m, const uint32_t *mb, const Column (&column)[C], Point (&point)[N]) {
@@ -151,7 +150,7 @@ __device__ void take_points(Best &best, const Merge &m, const uint32_t *mb, cons
     take_quarters<0, 1, N, C, PITCH>(best, m, mb, column, point);
     take_quarters<1, 1, N, C, PITCH>(best, m, mb, column, point);
 #pragma unroll
-    for (int n = 0; n < N; n += 2) take_whole(best, Whole(m, point[n]), Whole(m, point[n + 1 < N ? n + 1 : n]));
+    for (int n = 0; n < N; n += 2) take_whole(best, Whole(m, point[n]), Whole(m, point[n + 1]));
 }
 
 } // namespace

@@ -5,10 +5,10 @@
 // with them. Only the least key of each block leaves its registers.
 //
 // Grid: x = groups of MBS macroblocks of a row, y = MB rows, z = pictures. Block: MBS warps, which share a window when MBS is 4.
-// A window larger than 33x33 points is cut into panels of 32x32, the last of a row or column one larger if that is what is left.
+// The window is cut into panels of 64x32 points (32x32 where a block is one warp), the last of a row or column one larger if that is what is left.
 // Shared memory: a panel's reference samples as eight copies, each shifted by one byte more, so that any byte position is an aligned
 // 8-byte load; rows of 16-byte chunks [chunk][copy], padded by 16 bytes. The same memory then holds the lanes' minima.
-// Read: the window (48 rows x 96 bytes and a few, per panel and group) through L2, the source once; written: 10 bytes per block and MB.
+// Read: the window (48 rows x 128 bytes and a few, per panel and group) through L2, the source once; written: 10 bytes per block and MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search_cuda.h"
 
@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr int COLUMNS = 32;     // of a panel: one lane each
+constexpr int LANES = 32;       // columns that a warp takes at a time
 constexpr int ROWS = 32;        // of a panel
 constexpr int RUN = 8;          // rows that a lane takes at a time
 constexpr int TABLE_PITCH = 36; // words per row of minima: 32 lanes, one loose point, padding for 16-byte loads
@@ -39,11 +39,12 @@ struct Panel {
     int x, y, columns, rows;
 };
 
-constexpr __host__ __device__ int panels(int points) { return (points - 1 + COLUMNS - 1) / COLUMNS; }
+constexpr __host__ __device__ int panels(int points, int size) { return (points - 1 + size - 1) / size; }
 
 // Shared memory of a block of MBS warps.
 template <int MBS> struct Layout {
-    static constexpr int chunks = (15 + 16 * MBS + COLUMNS + 15) / 16; // any alignment of the window's first column
+    static constexpr int columns = MBS == 4 ? 64 : 32;                 // of a panel
+    static constexpr int chunks = (15 + 16 * MBS + columns + 15) / 16; // any alignment of the window's first column
     static constexpr int pitch = chunks * 128 + 16;
     static constexpr int rows = ROWS + 16;
     static constexpr int window = rows * pitch;
@@ -97,29 +98,30 @@ struct Window {
     __device__ uint32_t word(int x, int y) const { return word(column_cost[x] + row_cost[y], index(x, y)); }
 };
 
-// Points of a panel outside its 32 columns x (rows rounded down to runs): the last rows, then the 33rd column.
+// Points of a panel that are left over: a last column for which a lane would work alone, then the last rows, below runs. The last one of them is the
+// panel's corner.
 struct Loose {
-    int whole_rows, wide, in_rows, count;
+    int whole_rows, wide, in_column, count;
 
     __device__ Loose(const Panel &panel) {
         whole_rows = panel.rows / RUN * RUN;
-        wide = min(panel.columns, COLUMNS);
-        in_rows = (panel.rows - whole_rows) * panel.columns;
-        count = in_rows + (panel.columns > COLUMNS ? whole_rows : 0);
+        wide = panel.columns - (panel.columns % LANES == 1);
+        in_column = (panel.columns - wide) * whole_rows;
+        count = in_column + (panel.rows - whole_rows) * panel.columns;
     }
     __device__ int2 point(const Panel &panel, int i) const {
         i = min(i, count - 1);
-        int row = (int)((i + 0.5f) * (1.0f / panel.columns)); // below 8: half a step keeps the division exact
-        return i < in_rows ? make_int2(i - row * panel.columns, whole_rows + row) : make_int2(COLUMNS, i - in_rows);
+        int in_rows = i - in_column;
+        int row = (int)((in_rows + 0.5f) * (1.0f / panel.columns)); // below 8: half a step keeps the division exact
+        return in_rows < 0 ? make_int2(wide, i) : make_int2(in_rows - row * panel.columns, whole_rows + row);
     }
 };
 
-// One point, a 4x4 block per lane (both halves of the warp alike); leaves the keys of all blocks in single[block * STEP].
-template <int PITCH, int STEP>
-__device__ void take_single(uint32_t *single, const Window &window, const Panel &panel, int2 p, int lane) {
-    int x = lane & 3, y = lane >> 2 & 3;
-    Column column(window.samples + (p.y + 4 * y) * PITCH, window.at + p.x + 4 * x);
-    uint32_t word = window.word(panel.x + p.x, panel.y + p.y), sum = 0;
+// The panel's corner, a 4x4 block per lane (both halves of the warp alike); leaves the keys of all blocks in single[block * STEP].
+template <int PITCH, int STEP> __device__ void take_single(uint32_t *single, const Window &window, const Panel &panel, int lane) {
+    int x = lane & 3, y = lane >> 2 & 3, right = panel.columns - 1, low = panel.rows - 1;
+    Column column(window.samples + (low + 4 * y) * PITCH, window.at + right + 4 * x);
+    uint32_t word = window.word(panel.x + right, panel.y + low), sum = 0;
     for (int r = 0; r < 4; r++)
         sum = motus_sad4(*reinterpret_cast<const uint32_t *>(column.left + r * PITCH), window.source[16 * y + 4 * r + x], sum);
     auto leave = [&](bool mine, int block, uint32_t s) {
@@ -137,34 +139,26 @@ __device__ void take_single(uint32_t *single, const Window &window, const Panel 
     leave(!x && !y, MOTUS_BLOCK_16x16, s1616);
 }
 
-// The loose points, 64 at a time, 32 where no more are left, one where one is.
+// The loose points, 64 at a time, but for one that is left then.
 template <int PITCH, int STEP>
 __device__ void search_loose(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel,
                              const Loose &loose, int lane) {
+    int i = 0;
 #pragma unroll 1
-    for (int i = 0; i < loose.count; i += 64) {
-        int left = loose.count - i;
-        int2 p = loose.point(panel, i + lane), q = loose.point(panel, i + 32 + lane);
-        Column pc(window.samples + p.y * PITCH, window.at + p.x);
-        Point first{window.word(panel.x + p.x, panel.y + p.y), {}};
-        if (left == 1) {
-            take_single<PITCH, STEP>(single, window, panel, p, lane);
-        } else if (left <= 32) {
-            Column column[1] = {pc};
-            Point point[1] = {first};
-            take_points<PITCH>(best, m, window.source, column, point);
-        } else {
-            Column column[2] = {pc, Column(window.samples + q.y * PITCH, window.at + q.x)};
-            Point point[2] = {first, Point{window.word(panel.x + q.x, panel.y + q.y), {}}};
-            take_points<PITCH>(best, m, window.source, column, point);
-        }
+    for (; loose.count - i > 1; i += 2 * LANES) {
+        int2 p = loose.point(panel, i + lane), q = loose.point(panel, i + LANES + lane);
+        Column column[2] = {Column(window.samples + p.y * PITCH, window.at + p.x),
+                            Column(window.samples + q.y * PITCH, window.at + q.x)};
+        Point point[2] = {{window.word(panel.x + p.x, panel.y + p.y), {}}, {window.word(panel.x + q.x, panel.y + q.y), {}}};
+        take_points<PITCH>(best, m, window.source, column, point);
     }
+    if (i < loose.count) take_single<PITCH, STEP>(single, window, panel, lane);
 }
 
-template <int PITCH, int STEP>
-__device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel, int lane) {
-    Loose loose(panel);
-    int x = min(lane, loose.wide - 1); // lanes beyond a narrow panel repeat its last column
+// The panel's columns from x on, a lane each; lanes beyond the last repeat it.
+template <int PITCH>
+__device__ void search_columns(Best &best, const Merge &m, const Window &window, const Panel &panel, const Loose &loose, int x) {
+    x = min(x, loose.wide - 1);
     Column column[1] = {Column(window.samples, window.at + x)};
     uint32_t column_cost = window.column_cost[panel.x + x], index = window.index(panel.x + x, panel.y);
 #pragma unroll 1
@@ -176,6 +170,13 @@ __device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const
         take_points<PITCH>(best, m, window.source, column, point);
         column[0].left += RUN * PITCH, column[0].right += RUN * PITCH;
     }
+}
+
+template <int PITCH, int STEP>
+__device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel, int lane) {
+    Loose loose(panel);
+#pragma unroll 1
+    for (int x = 0; x < loose.wide; x += LANES) search_columns<PITCH>(best, m, window, panel, loose, x + lane);
     if (loose.count) search_loose<PITCH, STEP>(best, single, m, window, panel, loose, lane);
 }
 
@@ -273,7 +274,8 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8) search_kernel(cons
     using L = Layout<MBS>;
     extern __shared__ __align__(16) uint8_t shared[];
     const MotusSearchPicture &p = batch.picture[blockIdx.z];
-    int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5, points = 2 * g.range + 1, n = panels(points);
+    int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5, points = 2 * g.range + 1;
+    int across = panels(points, L::columns), down = panels(points, ROWS);
     int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1), mb = mb_y * g.mb_width + mb_x;
     MotusMv centre = per_mb(p.centre, mb);
     int x0 = 16 * group_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
@@ -289,18 +291,19 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8) search_kernel(cons
     reset(best);
     int until_reduction = g.section; // rows of panels
 #pragma unroll 1
-    for (int py = 0; py < n; py++) {
+    for (int py = 0; py < down; py++) {
 #pragma unroll 1
-        for (int px = 0; px < n; px++) {
-            Panel panel{px * COLUMNS, py * ROWS, panel_size(points, px, n, COLUMNS), panel_size(points, py, n, ROWS)};
+        for (int px = 0; px < across; px++) {
+            Panel panel{px * L::columns, py * ROWS, panel_size(points, px, across, L::columns),
+                        panel_size(points, py, down, ROWS)};
             fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y, panel);
             __syncthreads(); // window, source, costs and singles are whole
             search_panel<L::pitch, MBS>(best, singles + warp, g.merge, window, panel, lane);
             __syncthreads(); // all warps are done with the window
         }
-        if (--until_reduction && py + 1 < n) continue;
+        if (--until_reduction && py + 1 < down) continue;
         reduce<MBS>(winner, best, singles, reinterpret_cast<uint32_t *>(shared), window);
-        if (py + 1 == n) break;
+        if (py + 1 == down) break;
         __syncthreads(); // the table may be overwritten
         reset(best);
         window.section = (py + 1) * ROWS;
