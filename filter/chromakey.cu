@@ -12,6 +12,7 @@ extern "C" {
 #include "filter/key.h"
 }
 
+#include "filter/device_planes.h"
 #include "filter/key_samples_cuda.h"
 
 namespace {
@@ -126,7 +127,7 @@ extern "C" MotusStatus motus_cuda_key_rgb24(const MotusPlane *dst, const MotusPl
     MotusKey key;
     if (!motus_planes_match(dst, fg) || !motus_planes_match(fg, bg) || fg->width % 3 || motus_key_prepare(&key, config))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: sizes differ, or a parameter is out of range");
-    if (!aligned(*dst) || !aligned(*fg) || !aligned(*bg))
+    if (!motus_plane_aligned(dst) || !motus_plane_aligned(fg) || !motus_plane_aligned(bg))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: planes not aligned to 16 bytes");
     auto launch = key.soft ? launch_rgb24<true> : launch_rgb24<false>;
     launch(view(*dst), view(*fg), view(*bg), key, (cudaStream_t)stream);

@@ -14,6 +14,7 @@ extern "C" {
 #include "filter/key.h"
 }
 
+#include "filter/device_planes.h"
 #include "filter/key_samples_cuda.h"
 
 namespace {
@@ -302,8 +303,6 @@ MotusStatus launch(const Picture &dst, const Picture &fg, const Picture &bg, con
                               bg, key);
 }
 
-bool aligned(const MotusFrame *f) { return aligned(f->plane[0]) && aligned(f->plane[1]) && aligned(f->plane[2]); }
-
 } // namespace
 
 extern "C" MotusStatus motus_cuda_key_frame(const MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg,
@@ -311,7 +310,7 @@ extern "C" MotusStatus motus_cuda_key_frame(const MotusFrame *dst, const MotusFr
     MotusKey key;
     if (!motus_frames_match(dst, fg) || !motus_frames_match(fg, bg) || motus_key_prepare(&key, config))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: sizes differ, or a parameter is out of range");
-    if (!aligned(dst) || !aligned(fg) || !aligned(bg))
+    if (!motus_frame_aligned(dst) || !motus_frame_aligned(fg) || !motus_frame_aligned(bg))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: planes not aligned to 16 bytes");
     auto run = key.soft ? launch<true> : launch<false>;
     return run(picture(dst), picture(fg), picture(bg), key, (cudaStream_t)stream, error);

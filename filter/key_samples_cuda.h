@@ -51,8 +51,6 @@ __device__ __forceinline__ uint32_t pack4(const uint32_t *v) {
     return __byte_perm(__byte_perm(v[0], v[1], 0x0051), __byte_perm(v[2], v[3], 0x0051), 0x5410);
 }
 
-inline bool aligned(const MotusPlane &p) { return ((uintptr_t)p.data | (uintptr_t)p.stride) % 16 == 0; }
-
 } // namespace
 
 #endif
