@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/me_cuda.h"
 
-#include <string.h>
-
 #include "common/cuda_check.h"
 #include "common/device.h"
 #include "common/int_core.h"
+#include "me/field_store.h"
 #include "me/refine_cuda.h"
 #include "me/search_cuda.h"
 
 extern "C" {
 #include "common/alloc.h"
+#include "common/cpu.h"
 }
 
 namespace {
@@ -36,7 +36,7 @@ struct Slot {
 
 struct MotusMeCuda {
     MotusMeConfig config;
-    int stride, n_mb;
+    int stride, n_mb, threads;
     Layout layout;
     Slot slot[SLOTS];
     unsigned submitted, received;
@@ -186,17 +186,9 @@ void close_slot(Slot *s) {
 }
 
 void store(const MotusMeCuda *m, const Slot *s, MotusField *field) {
-    const uint8_t *host = s->host;
-    size_t n = (size_t)m->n_mb;
-    const MotusMv *mv = (const MotusMv *)host;
-    const uint16_t *sad = (const uint16_t *)(host + (m->layout.sad - m->layout.mv));
-    const uint32_t *cost = (const uint32_t *)(host + (m->layout.cost - m->layout.mv));
-    for (int b = 0; b < MOTUS_BLOCKS; b++) {
-        if (!(m->config.modes >> motus_blocks[b].mode & 1)) continue;
-        memcpy(field->mv[b], mv + b * n, n * sizeof *mv);
-        memcpy(field->sad[b], sad + b * n, n * sizeof *sad);
-        memcpy(field->cost[b], cost + b * n, n * sizeof *cost);
-    }
+    auto at = [&](size_t array) { return s->host + (array - m->layout.mv); };
+    motus_field_store(field, m->config.modes, (const MotusMv *)at(m->layout.mv), (const uint16_t *)at(m->layout.sad),
+                      (const uint32_t *)at(m->layout.cost), m->threads);
 }
 
 } // namespace
@@ -208,6 +200,7 @@ MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, 
     m->config = *config;
     m->stride = (config->width + 15) & ~15;
     m->n_mb = motus_mbs(config->width) * motus_mbs(config->height);
+    m->threads = motus_cpu_threads(config->threads);
     m->layout = lay_out(config, m->stride, m->n_mb);
     MotusStatus status = check(m, motus_search_cuda_prepare(), "kernels", error);
     for (int i = 0; i < SLOTS && !status; i++) status = open_slot(m, &m->slot[i], error);
