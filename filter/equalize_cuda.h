@@ -64,12 +64,22 @@ __device__ __forceinline__ uint32_t sum_copies(const uint32_t *table, int bin) {
     return n;
 }
 
+// Sum over a warp, known to all of it; one instruction from sm_80 on.
+__device__ __forceinline__ uint32_t warp_sum(uint32_t v) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xFFFFFFFFu, v);
+#else
+    for (int d = 16; d; d /= 2) v += __shfl_xor_sync(0xFFFFFFFFu, v, d);
+    return v;
+#endif
+}
+
 // Sum over a block of up to 1024 threads, known to all of them; shared: 32 words that nothing else uses.
 __device__ uint32_t block_sum(uint32_t v, uint32_t *shared) {
-    v = __reduce_add_sync(0xFFFFFFFFu, v);
+    v = warp_sum(v);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
     __syncthreads();
-    uint32_t sum = __reduce_add_sync(0xFFFFFFFFu, threadIdx.x % 32 < blockDim.x / 32 ? shared[threadIdx.x % 32] : 0);
+    uint32_t sum = warp_sum(threadIdx.x % 32 < blockDim.x / 32 ? shared[threadIdx.x % 32] : 0);
     __syncthreads(); // before `shared` is written again
     return sum;
 }
