@@ -201,6 +201,33 @@ static void chroma_spill(void) {
     motus_frame_unref(&f), motus_frame_unref(&dst);
 }
 
+// Chroma is mixed by the mean of its luma samples' weights; a last single column or row counts twice. Dark luma is background here, bright luma not.
+static void chroma_mean(void) {
+    for (int n = 0; n < 60; n++) {
+        int w = motus_test_range(1, 300), h = motus_test_range(1, 9);
+        MotusFrame *fg = make_frame(w, h, 0), *bg = make_frame(w, h, 0), *dst = make_frame(w, h, 0);
+        for (int p = 1; p < 3; p++)
+            for (int y = 0; y < fg->plane[p].height; y++)
+                memset(fg->plane[p].data + y * fg->plane[p].stride, 128, (size_t)fg->plane[p].width);
+        MotusKeyConfig key = motus_key_config(0, 0, 0);
+        key.hue_range = 5760, key.sat_range = 2048, key.value_range = 512, key.full_range = 1;
+        CU_ASSERT_EQUAL(motus_key_frame(dst, fg, bg, &key, &(MotusExec){1 + n % 2, n / 2 & 1}), MOTUS_OK);
+        for (int y = 0; y < h; y += 2)
+            for (int x = 0; x < w; x += 2) {
+                int bright = 0;
+                for (int k = 0; k < 4; k++) {
+                    int px = x + (k & 1) < w ? x + (k & 1) : x, py = y + (k >> 1) < h ? y + (k >> 1) : y;
+                    bright += fg->plane[0].data[py * fg->plane[0].stride + px] >= 128;
+                }
+                for (int p = 1; p < 3; p++) {
+                    int at = y / 2 * (int)bg->plane[p].stride + x / 2, back = bg->plane[p].data[at];
+                    CU_ASSERT_EQUAL(dst->plane[p].data[at], (128 * 64 * bright + back * (256 - 64 * bright) + 128) >> 8);
+                }
+            }
+        motus_frame_unref(&fg), motus_frame_unref(&bg), motus_frame_unref(&dst);
+    }
+}
+
 // Each luma sample follows the rule: saturation and value of its pixel of the RGB conversion, hue of its chroma sample. Conversions are
 // within 1 of the real matrix and nearly undo each other.
 static void frames(void) {
@@ -344,6 +371,7 @@ static const MotusTest tests[] = {{"rgb_is_the_document", rgb_is_the_document},
                                   {"soft_edge", soft_edge},
                                   {"soft_weights", soft_weights},
                                   {"spill", spill},
+                                  {"chroma_mean", chroma_mean},
                                   {"chroma_spill", chroma_spill},
                                   {"frames", frames},
                                   {"rgb_round_trip", rgb_round_trip},
