@@ -30,7 +30,7 @@ static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src
         for (int i = 0; i < 64; i++) x[i] = (float)src[i / 8 * (src_stride / 2) + 8 * b + i % 8] * steps->inverse[i];
         for (int c = 0; c < 8; c++) motus_idct8_float_1d(x + c, 8);
         for (int r = 0; r < 8; r++) motus_idct8_float_1d(x + 8 * r, 1);
-        for (int i = 0; i < 64; i++) dst[i / 8 * dst_stride + 8 * b + i % 8] = motus_dct8_float_sample(x[i]);
+        for (int i = 0; i < 64; i++) dst[i / 8 * dst_stride + 8 * b + i % 8] = (uint8_t)motus_dct8_float_sample(x[i]);
     }
 }
 

@@ -118,7 +118,7 @@ __device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[
 #pragma unroll
     for (int r = 0; r < 8; r++) motus_idct8_float_1d(x + 8 * r, 1);
 #pragma unroll
-    for (int i = 0; i < 64; i++) sample[i] = motus_round_bits(fminf(fmaxf(x[i] + 128.0f, 0.0f), 255.0f));
+    for (int i = 0; i < 64; i++) sample[i] = motus_dct8_float_sample(x[i]);
 }
 
 __device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[8], const Table<uint16_t> &steps) {

@@ -5,8 +5,8 @@
 #define DCT_DCT8X8_CORE_H
 
 #include <stdint.h>
-#include <string.h>
 
+#include "common/float_core.h"
 #include "common/hd.h"
 #include "common/int_core.h"
 
@@ -20,15 +20,6 @@ typedef struct MotusDct8Steps {
     uint8_t shift[64];
     uint16_t q[64];
 } MotusDct8Steps;
-
-// Nearest integer, ties to even, of |x| < 2^21: the addition leaves it in the low bits of the mantissa.
-MOTUS_HD int32_t motus_round_bits(float x) {
-    float shifted = x + 12582912.0f; // 1.5 * 2^23; its own low 16 bits are 0
-    int32_t bits;
-    memcpy(&bits, &shifted, sizeof bits);
-    return bits;
-}
-MOTUS_HD int motus_round_float(float x) { return motus_round_bits(x) - 0x4B400000; }
 
 // Eight samples at x[0], x[step], ..., forward, in place; output k is s_k * 2 sqrt 2 times the orthonormal coefficient, s_0 = 1, s_k = sqrt 2 cos(k pi / 16).
 MOTUS_HD void motus_dct8_float_1d(float *x, int step) {
@@ -85,15 +76,6 @@ MOTUS_HD void motus_dct8_int_1d(int32_t *x, int step, MotusDct8Factors k) {
 // Halves go up.
 MOTUS_HD int32_t motus_dct8_int_shift(int32_t x) { return (x + (1 << (DCT8_SHIFT - 1))) >> DCT8_SHIFT; }
 
-// a * b + c, all of them and the result integers below 2^24.
-MOTUS_HD float motus_exact_madd(float a, float b, float c) {
-#ifdef __CUDA_ARCH__
-    return fmaf(a, b, c);
-#else
-    return a * b + c;
-#endif
-}
-
 // motus_dct8_int_1d on floats.
 MOTUS_HD void motus_dct8_exact_1d(float *x, int step, MotusDct8Factors k) {
     float c1 = (float)k.c1, c3 = (float)k.c3, c5 = (float)k.c5, c7 = (float)k.c7, c2 = (float)k.c2, c6 = (float)k.c6;
@@ -148,10 +130,9 @@ MOTUS_HD int32_t motus_dct8_int_coef(int level, uint16_t q) {
     return motus_clip(-DCT8_MAX_COEF, DCT8_MAX_COEF, level * (int32_t)q);
 }
 
-// A sample from the float inverse. Clipped before it is rounded, so that any levels, however wild, stay within motus_round_float's range.
-MOTUS_HD uint8_t motus_dct8_float_sample(float x) {
-    float v = x + 128.0f;
-    return (uint8_t)motus_round_bits(v < 0.0f ? 0.0f : v > 255.0f ? 255.0f : v);
+// A sample from the float inverse, in the low 8 bits. Clipped before it is rounded, so that any levels, however wild, stay within motus_round_bits' range.
+MOTUS_HD int32_t motus_dct8_float_sample(float x) {
+    return motus_round_bits(motus_float_min(motus_float_max(x + 128.0f, 0.0f), 255.0f));
 }
 
 #endif

@@ -40,11 +40,6 @@ __device__ __forceinline__ float chroma_sample(uint32_t w, int i, const Magic &m
 
 constexpr float GREY = 32768.0f + 128;
 
-// (sample - GREY) * factor + onto, of whole numbers so small that it is exact: one instruction, as the last argument is the same for all samples.
-__device__ __forceinline__ float from_grey(float sample, float factor, float onto) {
-    return __fmaf_rn(sample, factor, __fmaf_rn(-GREY, factor, onto));
-}
-
 // What the samples of one chroma sample have in common: the scaled parts of their largest and smallest channel, and the hue: the margin's bits or the
 // distance's steps.
 struct Chroma {
@@ -56,8 +51,8 @@ constexpr float SCALE = 1.0f / (1 << 21); // 13 fraction bits, and 256 is 1
 constexpr float ABOVE = 4194304;          // added to what chroma adds to R, G and B, so that their bits compare as they do
 
 template <bool SOFT, bool AROUND> __device__ __forceinline__ Chroma chroma_of(float cb, float cr, const MotusKey &key) {
-    float u = cb - GREY, r = from_grey(cr, key.rv, ABOVE), b = __fmaf_rn(u, key.bu, ABOVE);
-    float g = __fmaf_rn(-u, key.gu, from_grey(cr, -key.gv, ABOVE));
+    float u = cb - GREY, r, g, b;
+    motus_key_chroma(&r, &g, &b, u, cr, GREY, ABOVE, &key);
     float high = as_float(__vimax3_s32(__float_as_int(r), __float_as_int(g), __float_as_int(b)));
     float low = as_float(__vimin3_s32(__float_as_int(r), __float_as_int(g), __float_as_int(b)));
     // Without a soft edge channels are rounded: a half, and half a unit more that keeps what follows off the whole numbers.
@@ -65,14 +60,6 @@ template <bool SOFT, bool AROUND> __device__ __forceinline__ Chroma chroma_of(fl
     int hue = SOFT ? motus_key_steps(motus_key_hue_distance(r, g, b, high, low, AROUND, &key))
                    : __float_as_int(motus_key_hue_margin(u, cr - GREY, &key.chroma));
     return Chroma{__fmaf_rn(high, SCALE, black), __fmaf_rn(low, SCALE, black), hue};
-}
-
-// How far the two lie inside the cone around the key's direction: motus_key_cone.
-__device__ __forceinline__ float cone(float cb, float cr, const MotusKey &key) {
-    float u = cb - GREY;
-    float along = __fmaf_rn(u, key.cb_direction, from_grey(cr, key.cr_direction, 0.0f));
-    float across = __fmaf_rn(u, key.cr_direction, from_grey(cr, -key.cb_direction, 0.0f));
-    return fmaxf(along - fabsf(across), 0.0f);
 }
 
 // Byte i of a word of luma. The conversion's pipe is slow, and otherwise idle: it takes those two of four bytes that it can address.
@@ -184,7 +171,7 @@ __device__ __forceinline__ void mix_piece(Piece *f, const Piece &b, const Magic 
             int at = 2 * (w & 1) + i;
             uint32_t pair = pair_of(mean[i]), from[2] = {f->chroma[0][w / 2], f->chroma[1][w / 2]};
             if (SPILL) {
-                float inside = cone(cb[i], cr[i], key);
+                float inside = motus_key_cone(cb[i] - GREY, cr[i], GREY, &key);
                 from[0] = (uint32_t)motus_key_unspill_chroma(cb[i], inside, key.cb_move);
                 from[1] = (uint32_t)motus_key_unspill_chroma(cr[i], inside, key.cr_move);
             }
@@ -211,9 +198,8 @@ __device__ __forceinline__ uint8_t *address_of(const View &p, int y, int x) {
     return p.data + offset;
 }
 
-__device__ __forceinline__ int second_row(const Picture &p, int y) {
-    return min(2 * y + 1, p.plane[0].height - 1);
-} // a last single row counts twice
+// A last single row counts twice.
+__device__ __forceinline__ int second_row(const Picture &p, int y) { return min(2 * y + 1, p.plane[0].height - 1); }
 
 __device__ __forceinline__ void fetch_piece(Slots &slots, int slot, const Picture &fg, const Picture &bg, int x, int y) {
 #pragma unroll

@@ -8,8 +8,8 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "common/float_core.h"
 #include "common/hd.h"
 #include "common/int_core.h"
 #include "motus/filter.h"
@@ -49,14 +49,6 @@ typedef struct MotusKey {
     float hue_at[4]; // minus the key's hue, seen from 0, 120 and 240 degrees; [3]: from 360, for what comes before 0
 } MotusKey;
 
-// a * b + c where that is exact.
-MOTUS_HD float motus_key_exact(float a, float b, float c) {
-#ifdef __CUDA_ARCH__
-    return __fmaf_rn(a, b, c);
-#else
-    return a * b + c;
-#endif
-}
 MOTUS_HD float motus_key_sum(float a, float b) {
 #ifdef __CUDA_ARCH__
     return __fadd_rn(a, b);
@@ -75,19 +67,10 @@ MOTUS_HD float motus_key_fused(float a, float b, float c) {
 #endif
 }
 
-MOTUS_HD float motus_key_larger(float a, float b) {
-#ifdef __CUDA_ARCH__
-    return fmaxf(a, b);
-#else
-    return a > b ? a : b;
-#endif
-}
-MOTUS_HD float motus_key_smaller(float a, float b) {
-#ifdef __CUDA_ARCH__
-    return fminf(a, b);
-#else
-    return a < b ? a : b;
-#endif
+// (sample - grey) * factor + onto, of whole numbers: exact where products are not rounded (a GPU's), elsewhere where grey is 0. One instruction, as the outer
+// sum's last argument is the same for all samples.
+MOTUS_HD float motus_key_from_grey(float sample, float grey, float factor, float onto) {
+    return motus_exact_madd(sample, factor, motus_exact_madd(-grey, factor, onto));
 }
 
 // 1 / v, correctly rounded, for whole v = 1..2^22.
@@ -101,40 +84,25 @@ MOTUS_HD float motus_key_reciprocal(float v) {
 #endif
 }
 
-MOTUS_HD uint32_t motus_float_bits(float v) {
-#ifdef __CUDA_ARCH__
-    return __float_as_uint(v);
-#else
-    uint32_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-#endif
-}
-
-// The nearest whole number, even of two, + 2^23, as bits; 0 <= v < 2^23.
-enum { KEY_MAGIC = 0x4b000000 };
-MOTUS_HD int motus_key_nearest_bits(float v) { return (int)motus_float_bits(motus_key_sum(v, 8388608.0f)); }
-MOTUS_HD int motus_key_nearest(float v) { return motus_key_nearest_bits(v) - KEY_MAGIC; }
-
 // ---- Hard edge: margins, positive inside the threshold, negative (never 0) elsewhere -------------------------------------------------------
 
 MOTUS_HD float motus_key_hue_margin(float x, float y, const MotusKeyWedge *w) {
-    float f = motus_key_exact(w->fx, x, motus_key_exact(w->fy, y, w->f0)),
-          e = motus_key_exact(w->ex, x, motus_key_exact(w->ey, y, w->e0));
+    float f = motus_exact_madd(w->fx, x, motus_exact_madd(w->fy, y, w->f0)),
+          e = motus_exact_madd(w->ex, x, motus_exact_madd(w->ey, y, w->e0));
     return (f - fabsf(e)) * w->side;
 }
 
 // high and d = high - low: of R, G, B, 0..255. |1024 d - saturation * high| < range * high with high at least 1, over 1024.
 MOTUS_HD float motus_key_sat_margin(float high, float d, const MotusKey *key) {
-    float shade = motus_key_larger(high, 1.0f), limit = motus_key_exact(key->sat_range, shade, -0.5f / KEY_UNIT);
-    return limit - fabsf(motus_key_exact(-key->saturation, shade, d));
+    float shade = motus_float_max(high, 1.0f), limit = motus_exact_madd(key->sat_range, shade, -0.5f / KEY_UNIT);
+    return limit - fabsf(motus_exact_madd(-key->saturation, shade, d));
 }
 
 // |1024 high - value * 255| < range * 255, over 1024.
 MOTUS_HD float motus_key_value_margin(float high, const MotusKey *key) { return key->value_limit - fabsf(high - key->value); }
 
 // Grey has no direction in the plane, but a hue.
-MOTUS_HD float motus_key_grey_margin(float hue, float d, const MotusKey *key) { return motus_key_larger(hue, key->grey - d); }
+MOTUS_HD float motus_key_grey_margin(float hue, float d, const MotusKey *key) { return motus_float_max(hue, key->grey - d); }
 
 // ---- Soft edge: distances, 1 the width of the edge ----------------------------------------------------------------------------------------------
 
@@ -145,14 +113,14 @@ MOTUS_HD float motus_key_hue_distance(float r, float g, float b, float high, flo
     float turn = high == g ? b - r : r - g, at = high == g ? key->hue_at[1] : key->hue_at[2];
     float red = g - b, red_at = around && red < 0 ? key->hue_at[3] : key->hue_at[0];
     turn = high == r ? red : turn, at = high == r ? red_at : at;
-    float unit = motus_key_reciprocal(motus_key_larger(high - low, 1.0f)) * key->hue_scale; // high - low are 60 degrees
+    float unit = motus_key_reciprocal(motus_float_max(high - low, 1.0f)) * key->hue_scale; // high - low are 60 degrees
     float distance = fabsf(motus_key_fused(turn, unit, at));
-    return around ? motus_key_smaller(distance, key->hue_round - distance) : distance; // the other way round may be shorter
+    return around ? motus_float_min(distance, key->hue_round - distance) : distance; // the other way round may be shorter
 }
 
 // What d is to be multiplied by; high: rounded.
 MOTUS_HD float motus_key_sat_factor(float high, const MotusKey *key) {
-    return key->sat_scale * motus_key_reciprocal(motus_key_larger(high, 1.0f));
+    return key->sat_scale * motus_key_reciprocal(motus_float_max(high, 1.0f));
 }
 MOTUS_HD float motus_key_sat_distance(float d, float factor, const MotusKey *key) {
     return fabsf(motus_key_fused(d, factor, -key->sat_at));
@@ -188,11 +156,11 @@ MOTUS_HD int motus_key_unspill(int value, int other1, int other2, int spill) {
     return value - ((above * spill + 128) >> 8);
 }
 
-// By how much chroma (less 128) lies inside a right-angled cone around the key's direction: whole, below 2^19.
-MOTUS_HD float motus_key_cone(float u, float v, const MotusKey *key) {
-    float along = motus_key_exact(u, key->cb_direction, v * key->cr_direction);
-    float across = motus_key_exact(u, key->cr_direction, -v * key->cb_direction);
-    return motus_key_larger(along - fabsf(across), 0.0f);
+// By how much chroma lies inside a right-angled cone around the key's direction: whole, below 2^19. u: Cb - 128; cr: Cr - 128 + grey.
+MOTUS_HD float motus_key_cone(float u, float cr, float grey, const MotusKey *key) {
+    float along = motus_exact_madd(u, key->cb_direction, motus_key_from_grey(cr, grey, key->cr_direction, 0.0f));
+    float across = motus_exact_madd(u, key->cr_direction, motus_key_from_grey(cr, grey, -key->cb_direction, 0.0f));
+    return motus_float_max(along - fabsf(across), 0.0f);
 }
 
 // A chroma sample, plus 2^15, moved out of the cone against the key's direction; move is that of its direction. The result, 0..255, is in byte 1. (The
@@ -206,9 +174,10 @@ MOTUS_HD int motus_key_unspill_chroma(float sample, float inside, float move) {
 #endif
 }
 
-// What chroma (less 128) adds to R, G and B, with 13 fraction bits: exact, below 2^22.
-MOTUS_HD void motus_key_chroma(float *r, float *g, float *b, float u, float v, const MotusKey *key) {
-    *r = key->rv * v, *g = motus_key_exact(-key->gu, u, -key->gv * v), *b = key->bu * u;
+// What chroma adds to R, G and B, with 13 fraction bits, plus `onto`: exact, below 2^23. u: Cb - 128; cr: Cr - 128 + grey.
+MOTUS_HD void motus_key_chroma(float *r, float *g, float *b, float u, float cr, float grey, float onto, const MotusKey *key) {
+    *r = motus_key_from_grey(cr, grey, key->rv, onto), *b = motus_exact_madd(u, key->bu, onto);
+    *g = motus_exact_madd(-u, key->gu, motus_key_from_grey(cr, grey, -key->gv, onto));
 }
 
 MOTUS_HD void motus_yuv_to_rgb(int *r, int *g, int *b, int y, int cb, int cr, const MotusYuvMatrix *m) {

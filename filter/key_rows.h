@@ -18,7 +18,7 @@ static int hard_weight(float hue, float high, float d, const MotusKey *key) {
 static int soft_weight(float hue, int high, float d, const MotusKey *key) {
     float sat = motus_key_sat_distance(d, motus_key_sat_factor((float)high, key), key);
     float value = motus_key_value_distance((float)motus_min(high, 255), key);
-    return motus_key_weight(motus_key_steps(motus_key_larger(motus_key_larger(hue, sat), value)), key);
+    return motus_key_weight(motus_key_steps(motus_float_max(motus_float_max(hue, sat), value)), key);
 }
 
 static void weights(uint16_t *restrict weight, const MotusKeyPixels *restrict pixels, int n, const MotusKey *key_at) {
@@ -49,9 +49,9 @@ static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict b
     float r[KEY_CHUNK / 2], g[KEY_CHUNK / 2], b[KEY_CHUNK / 2], high[KEY_CHUNK / 2], low[KEY_CHUNK / 2], hues[KEY_CHUNK / 2];
     int samples = (n + 1) / 2;
     for (int i = 0; i < samples; i++) {
-        motus_key_chroma(&r[i], &g[i], &b[i], (float)(cb[i] - 128), (float)(cr[i] - 128), &key);
-        high[i] = motus_key_larger(r[i], motus_key_larger(g[i], b[i]));
-        low[i] = motus_key_smaller(r[i], motus_key_smaller(g[i], b[i]));
+        motus_key_chroma(&r[i], &g[i], &b[i], (float)(cb[i] - 128), (float)(cr[i] - 128), 0.0f, 0.0f, &key);
+        high[i] = motus_float_max(r[i], motus_float_max(g[i], b[i]));
+        low[i] = motus_float_min(r[i], motus_float_min(g[i], b[i]));
     }
     if (key.soft)
         for (int i = 0; i < samples; i++) hues[i] = motus_key_hue_distance(r[i], g[i], b[i], high[i], low[i], 1, &key);
@@ -76,7 +76,7 @@ static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y, co
     if (key.soft) {
         for (int i = 0; i < n; i++) {
             int high = motus_clip(0, KEY_FULL << 13, top[i]), low = motus_clip(0, KEY_FULL << 13, bottom[i]);
-            d[i] = (float)(high - low) / 8192, top[i] = motus_key_nearest((float)high / 8192);
+            d[i] = (float)(high - low) / 8192, top[i] = motus_round_float((float)high / 8192);
         }
         for (int i = 0; i < n; i++) weight[i] = (uint16_t)soft_weight(hue[i], top[i], d[i], &key);
     } else {
@@ -103,7 +103,8 @@ static void halve(uint16_t *restrict mean, const uint16_t *restrict above, const
 static void unspill_chroma(uint8_t *restrict cb, uint8_t *restrict cr, int n, const MotusKey *key_at) {
     const MotusKey key = *key_at;
     for (int i = 0; i < n; i++) {
-        float u = (float)(cb[i] - 128), v = (float)(cr[i] - 128), inside = motus_key_cone(u, v, &key);
+        float u = (float)(cb[i] - 128), v = (float)(cr[i] - 128);
+        float inside = motus_key_cone(u, v, 0.0f, &key);
         cb[i] = (uint8_t)(motus_key_unspill_chroma((float)(cb[i] + 32768), inside, key.cb_move) >> 8);
         cr[i] = (uint8_t)(motus_key_unspill_chroma((float)(cr[i] + 32768), inside, key.cr_move) >> 8);
     }

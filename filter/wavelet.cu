@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "common/cuda_check.h"
+#include "common/float_core.h"
 #include "common/int_core.h"
 #include "filter/wavelet_core.h"
 
@@ -185,7 +186,7 @@ template <int EDGE> __device__ __forceinline__ Rows load_bands(const Bands &in, 
 
 __device__ __forceinline__ uint32_t sample_of(float v) {
     v = v < 0.0f ? 0.0f : v > 255.0f ? 255.0f : v;
-    return __float_as_uint(v + 12582912.0f) & 255u;
+    return (uint32_t)motus_round_bits(v) & 255u;
 }
 
 __device__ __forceinline__ void store_eight(uint8_t *row, int x, int w, const float v[8]) {
@@ -246,7 +247,7 @@ template <class T, int EDGE> __global__ void __launch_bounds__(32 * WALKS) inver
 __device__ __forceinline__ int level_of(float v, float scale, bool exists) {
     v = exists ? v * scale : 0.0f;
     v = v < -32768.0f ? -32768.0f : v > 32767.0f ? 32767.0f : v;
-    return (int)__float_as_uint(v + 12582912.0f); // the low 16 bits are the level
+    return motus_round_bits(v); // the low 16 bits are the level
 }
 
 // Thread: four coefficients of a row, those between width and stride included, which become 0.

@@ -1,8 +1,6 @@
 // Bodies of the wavelet's row functions; compiled once as scalar C and once for AVX2, where the compiler vectorizes the loops.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <string.h>
-
-#include "common/int_core.h"
+#include "common/float_core.h"
 #include "filter/wavelet.h"
 
 static void split(float *restrict low, float *restrict high, const float *restrict row, int n) {
@@ -36,18 +34,10 @@ static void to_float(float *restrict dst, const uint8_t *restrict src, int n) {
     for (int i = 0; i < n; i++) dst[i] = (float)src[i];
 }
 
-// Nearest integer, ties to even, of |x| < 2^21.
-static inline int32_t nearest(float x) {
-    float shifted = x + 12582912.0f; // 1.5 * 2^23
-    int32_t bits;
-    memcpy(&bits, &shifted, sizeof bits);
-    return bits - 0x4B400000;
-}
-
 static inline float clip_float(float v, float lo, float hi) { return v < lo ? lo : v > hi ? hi : v; }
 
 static void to_sample(uint8_t *restrict dst, const float *restrict src, int n) {
-    for (int i = 0; i < n; i++) dst[i] = (uint8_t)nearest(clip_float(src[i], 0.0f, 255.0f));
+    for (int i = 0; i < n; i++) dst[i] = (uint8_t)motus_round_float(clip_float(src[i], 0.0f, 255.0f));
 }
 
 static void shrink(float *row, int n, float threshold) {
@@ -55,5 +45,5 @@ static void shrink(float *row, int n, float threshold) {
 }
 
 static void quantize(int16_t *restrict dst, const float *restrict src, int n, float scale) {
-    for (int i = 0; i < n; i++) dst[i] = (int16_t)nearest(clip_float(src[i] * scale, -32768.0f, 32767.0f));
+    for (int i = 0; i < n; i++) dst[i] = (int16_t)motus_round_float(clip_float(src[i] * scale, -32768.0f, 32767.0f));
 }

@@ -1,4 +1,4 @@
-// CUDA == CPU, bit for bit, for the 8x8 DCT, equalization and the wavelet. Pictures travel through the gpu_ring, whose device buffers the jobs cut into planes.
+// CUDA == CPU, bit for bit, for the 8x8 DCT, equalization and the wavelet. Pictures travel through the ring, whose device buffers the jobs cut into planes.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 #include "tests/gpu_ring.h"

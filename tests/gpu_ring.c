@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "motus/filter_cuda.h"
+#include "tests/gpu.h"
 #include "tests/harness.h"
 
 MotusCudaRing *gpu_ring;
@@ -12,12 +13,8 @@ uint8_t *gpu_expected;
 
 int gpu_begin(void) {
     MotusError error;
-    MotusStatus status = motus_cuda_filters_usable(&error);
-    const char *required = getenv("MOTUS_REQUIRE_GPU");
-    if (status && required && !strcmp(required, "1")) MOTUS_CHECK(0, "MOTUS_REQUIRE_GPU=1, but %s", error.text);
-    if (status && !(required && !strcmp(required, "1"))) motus_test_skip(error.text);
-    if (status) return 0;
-    status = motus_cuda_ring_open(&gpu_ring, 2, GPU_IN_BYTES, GPU_OUT_BYTES, &error);
+    if (!motus_test_has_gpu()) return 0;
+    MotusStatus status = motus_cuda_ring_open(&gpu_ring, 2, GPU_IN_BYTES, GPU_OUT_BYTES, &error);
     MOTUS_CHECK(!status, "%s", error.text);
     gpu_expected = malloc(GPU_OUT_BYTES);
     return !status && gpu_expected;

@@ -157,7 +157,7 @@ void search_line(const Bench *b, const char *name, Time time, int batch) {
     cJSON_AddNumberToObject(b->b->report, key, limit_seconds(b) * batch / time.best);
 }
 
-// *search: seconds a picture, the best way of launching.
+// *search: seconds a picture, launched as a context does it: several in flight.
 MotusStatus measure_kernels(Bench *b, double *search) {
     Time time;
     int batch = b->n_mb < 2000 ? MOTUS_SEARCH_BATCH : 8, processors = 0;
