@@ -82,9 +82,7 @@ void motus_chroma_dc_inverse(int16_t dc[4], const int16_t level[4], int qp) {
 }
 
 int motus_chroma_qp(int qp_luma, int offset) {
-    static const uint8_t from_30[22] = {29, 30, 31, 32, 32, 33, 34, 34, 35, 35, 36, 36, 37, 37, 37, 38, 38, 38, 39, 39, 39, 39};
-    int qp = motus_clip(0, 51, qp_luma + offset); // qPI, table 8-15
-    return qp < 30 ? qp : from_30[qp - 30];
+    return motus_chroma_qp_of(motus_clip(0, 51, motus_clip(0, 51, qp_luma) + motus_clip(-51, 51, offset))); // qPI, table 8-15
 }
 
 static const MotusDctOps ops_c = {"c", forward4x4_c, forward16x16_c, forward8x8_c, quant4x4_c, dequant4x4_c, inverse4x4_add_c};

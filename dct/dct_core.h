@@ -3,11 +3,22 @@
 #ifndef DCT_DCT_CORE_H
 #define DCT_DCT_CORE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/int_core.h"
 #include "dct/quant_tables.h"
 #include "motus/dct.h"
+
+// Zigzag position -> raster position of a 4x4 block (figure 8-8 a, frame scan), and back: a nibble for each.
+MOTUS_HD int motus_zigzag_at(int i) { return (int)(0xFEB7ADC963258410ULL >> (4 * i)) & 15; }
+MOTUS_HD int motus_zigzag_of(int raster) { return (int)(0xFEA9DB83C7426510ULL >> (4 * raster)) & 15; }
+
+// QP'c of a luma QP 0..51 (table 8-15) without an offset.
+MOTUS_HD int motus_chroma_qp_of(int qp) {
+    static const uint8_t from_30[22] = {29, 30, 31, 32, 32, 33, 34, 34, 35, 35, 36, 36, 37, 37, 37, 38, 38, 38, 39, 39, 39, 39};
+    return qp < 30 ? qp : from_30[qp - 30];
+}
 
 // One quantizer: level = sign * min((|coef| * scale + offset) >> shift, MOTUS_MAX_LEVEL).
 // |coef| <= 32768, scale <= 13107, offset <= 2^(shift - 1) <= 2^23: the sum stays below 2^29.

@@ -1,33 +1,67 @@
-// macroblock_layer (7.3.5) and what it derives from neighbours.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cavlc.h"
 
-#include "common/int_core.h"
-#include "encoder/cavlc_tables.h"
-#include "encoder/intra.h"
+#include <assert.h>
 
-int motus_cavlc_nc(int left, int above) {
-    if (left < 0) return above < 0 ? 0 : above;
-    return above < 0 ? left : (left + above + 1) >> 1;
+#include "encoder/syntax_core.h"
+
+// ---- residual_block_cavlc (7.3.5.3.2) -----------------------------------------------------------------------------------------------------
+
+static void put_vlc(MotusBits *bits, MotusVlc vlc) { motus_bits_put(bits, vlc.length, vlc.bits); }
+
+static void put_trailing_signs(MotusBits *bits, const int16_t *level, uint32_t trailing) {
+    for (; trailing; trailing ^= 1u << (motus_bit_length(trailing) - 1))
+        motus_bits_put(bits, 1, level[motus_bit_length(trailing) - 1] < 0);
 }
 
-int motus_cavlc_nc_at(const MotusMb *mb, const MotusMbAround *around, int blk) {
-    int side = blk < 16 ? 4 : 2; // blocks per row and column of the component
-    int x = blk & (side - 1), y = (blk & (side * side - 1)) / side;
-    int left = x ? mb->total_coeff[blk - 1] : around->a ? around->a->total_coeff[blk + side - 1] : -1;
-    int above = y ? mb->total_coeff[blk - side] : around->b ? around->b->total_coeff[blk + side * (side - 1)] : -1;
-    return motus_cavlc_nc(left, above);
+// The levels left in `nonzero`, last one first.
+static void put_levels(MotusBits *bits, const int16_t *level, uint32_t nonzero, int total_coeff, int trailing_ones) {
+    int suffix_length = total_coeff > 10 && trailing_ones < 3;
+    int offset = trailing_ones < 3 ? 2 : 0; // the first one can't be +-1, or it would be a trailing one
+    while (nonzero) {
+        int last = motus_bit_length(nonzero) - 1, value = level[last], magnitude = motus_abs(value);
+        assert(magnitude <= MOTUS_MAX_LEVEL);
+        put_vlc(bits, motus_cavlc_level(2 * magnitude - 2 + (value < 0) - offset, suffix_length));
+        suffix_length = motus_cavlc_next_suffix_length(suffix_length, magnitude);
+        offset = 0;
+        nonzero ^= 1u << last;
+    }
 }
 
-static int intra4x4_mode_of(const MotusMb *mb, int blk) {
-    return mb->type == MOTUS_MB_I_4x4 ? mb->intra4x4_pred_mode[blk] : MOTUS_I4_DC;
+static void put_runs(MotusBits *bits, uint32_t nonzero, int zeros_left) {
+    int last = motus_bit_length(nonzero) - 1;
+    while (zeros_left > 0 && (nonzero ^= 1u << last)) {
+        int next = motus_bit_length(nonzero) - 1, run_before = last - next - 1;
+        put_vlc(bits, motus_cavlc_run(zeros_left, run_before));
+        zeros_left -= run_before;
+        last = next;
+    }
 }
 
-int motus_intra4x4_predicted_mode(const MotusMb *mb, const MotusMbAround *around, int blk) {
-    const MotusMb *left = blk & 3 ? mb : around->a, *above = blk >> 2 ? mb : around->b;
-    if (!left || !above) return MOTUS_I4_DC;
-    return motus_min(intra4x4_mode_of(left, (blk & 12) | ((blk - 1) & 3)), intra4x4_mode_of(above, (blk - 4) & 15));
+void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n, int nc) {
+    int token_class = motus_cavlc_token_class(nc);
+    MotusCavlcShape shape = motus_cavlc_shape(level, n);
+    uint32_t trailing = shape.nonzero ? motus_cavlc_trailing_ones(shape) : 0;
+    int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_cavlc_total_coeff(trailing);
+    put_vlc(bits, motus_cavlc_token(token_class, total_coeff, trailing_ones));
+    if (!total_coeff) return;
+    int total_zeros = motus_bit_length(shape.nonzero) - total_coeff;
+    put_trailing_signs(bits, level, trailing);
+    put_levels(bits, level, shape.nonzero ^ trailing, total_coeff, trailing_ones);
+    if (total_coeff < n) put_vlc(bits, motus_cavlc_total_zeros(token_class, total_coeff, total_zeros));
+    put_runs(bits, shape.nonzero, total_zeros);
 }
+
+// A 4x4 block of an MB: one without levels has nothing to read.
+static void put_block(MotusBits *bits, const MotusMb *mb, const MotusNeighbours *neighbours, int blk, const int16_t *level, int n) {
+    int nc = motus_cavlc_nc_at(mb->total_coeff, neighbours, blk);
+    if (mb->total_coeff[blk])
+        motus_cavlc_residual(bits, level, n, nc);
+    else
+        put_vlc(bits, motus_cavlc_token(motus_cavlc_token_class(nc), 0, 0));
+}
+
+// ---- macroblock_layer (7.3.5) -------------------------------------------------------------------------------------------------------------
 
 // Bits written since *mark, which moves on.
 static uint32_t bits_since(const MotusBits *bits, size_t *mark) {
@@ -45,26 +79,11 @@ static void write_pcm(MotusBits *bits, const uint8_t *pcm, MotusMbBits *count, s
     count->chroma += bits_since(bits, mark);
 }
 
-// Tables 7-11 and 7-13. P_8x8ref0 is not used: ref_idx has one possible value and is never written.
-static uint32_t mb_type_code(const MotusMb *mb, int p_slice) {
-    uint32_t first_intra = p_slice ? 5 : 0;
-    switch (mb->type) {
-    case MOTUS_MB_I_4x4:
-        return first_intra;
-    case MOTUS_MB_I_16x16:
-        return first_intra + 1 + mb->intra16x16_pred_mode + 4u * (mb->cbp >> 4) + ((mb->cbp & 15) ? 12 : 0);
-    case MOTUS_MB_I_PCM:
-        return first_intra + 25;
-    default:
-        return mb->type - (uint32_t)MOTUS_MB_P_16x16;
-    }
-}
-
-static void write_intra_pred(MotusBits *bits, const MotusMb *mb, const MotusMbAround *around) {
+static void write_intra_pred(MotusBits *bits, const MotusMb *mb, const MotusNeighbours *neighbours) {
     if (mb->type == MOTUS_MB_I_4x4)
         for (int i = 0; i < 16; i++) {
-            int blk = motus_blk_order[i], mode = mb->intra4x4_pred_mode[blk];
-            int predicted = motus_intra4x4_predicted_mode(mb, around, blk);
+            int blk = motus_blk_at(i), mode = mb->intra4x4_pred_mode[blk];
+            int predicted = motus_intra4x4_predicted_mode(mb, neighbours, blk);
             motus_bits_put(bits, 1, mode == predicted); // prev_intra4x4_pred_mode_flag
             if (mode != predicted) motus_bits_put(bits, 3, (uint32_t)(mode - (mode > predicted)));
         }
@@ -90,36 +109,34 @@ static void write_inter_pred(MotusBits *bits, const MotusMb *mb, const MotusMv *
     count->mv += bits_since(bits, mark);
 }
 
-static void write_luma(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *coef, const MotusMbAround *around) {
+static void write_luma(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *coef, const MotusNeighbours *neighbours) {
     int first = mb->type == MOTUS_MB_I_16x16; // its blocks carry AC only
-    if (first) motus_cavlc_residual(bits, coef->luma_dc, 16, motus_cavlc_nc_at(mb, around, 0));
+    if (first) motus_cavlc_residual(bits, coef->luma_dc, 16, motus_cavlc_nc_at(mb->total_coeff, neighbours, 0));
     for (int i = 0; i < 16; i++) {
-        int blk = motus_blk_order[i];
-        if (mb->cbp >> (i / 4) & 1)
-            motus_cavlc_residual(bits, coef->luma[blk] + first, 16 - first, motus_cavlc_nc_at(mb, around, blk));
+        int blk = motus_blk_at(i);
+        if (mb->cbp >> (i / 4) & 1) put_block(bits, mb, neighbours, blk, coef->luma[blk] + first, 16 - first);
     }
 }
 
-static void write_chroma(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *coef, const MotusMbAround *around) {
+static void write_chroma(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *coef, const MotusNeighbours *neighbours) {
     if (mb->cbp >> 4)
         for (int c = 0; c < 2; c++) motus_cavlc_residual(bits, coef->chroma_dc[c], 4, -1);
     if (mb->cbp >> 4 == 2)
-        for (int i = 0; i < 8; i++)
-            motus_cavlc_residual(bits, coef->chroma_ac[i / 4][i & 3] + 1, 15, motus_cavlc_nc_at(mb, around, 16 + i));
+        for (int i = 0; i < 8; i++) put_block(bits, mb, neighbours, 16 + i, coef->chroma_ac[i / 4][i & 3] + 1, 15);
 }
 
-void motus_cavlc_mb(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *coef, const MotusMbAround *around, const MotusMv *mvd,
+void motus_cavlc_mb(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *coef, const MotusNeighbours *neighbours, const MotusMv *mvd,
                     const uint8_t *pcm, int p_slice, int qp_delta, MotusMbBits *count) {
     MotusMbBits unused = {0};
     if (!count) count = &unused;
     size_t mark = motus_bits_count(bits);
-    motus_bits_ue(bits, mb_type_code(mb, p_slice));
+    motus_bits_ue(bits, motus_mb_type_code(mb, p_slice));
     if (mb->type == MOTUS_MB_I_PCM) {
         write_pcm(bits, pcm, count, &mark);
         return;
     }
     if (motus_mb_is_intra(mb))
-        write_intra_pred(bits, mb, around);
+        write_intra_pred(bits, mb, neighbours);
     else
         write_inter_pred(bits, mb, mvd, count, &mark);
     if (mb->type != MOTUS_MB_I_16x16) motus_bits_ue(bits, (uint32_t)motus_cavlc_cbp_code(mb->cbp, motus_mb_is_intra(mb)));
@@ -127,8 +144,8 @@ void motus_cavlc_mb(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *coef,
     if (coded) motus_bits_se(bits, qp_delta);
     count->mode += bits_since(bits, &mark);
     if (!coded) return;
-    write_luma(bits, mb, coef, around);
+    write_luma(bits, mb, coef, neighbours);
     count->luma += bits_since(bits, &mark);
-    write_chroma(bits, mb, coef, around);
+    write_chroma(bits, mb, coef, neighbours);
     count->chroma += bits_since(bits, &mark);
 }

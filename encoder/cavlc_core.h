@@ -5,6 +5,7 @@
 
 #include "common/int_core.h"
 #include "encoder/cavlc_tables.h"
+#include "encoder/mb.h"
 
 MOTUS_HD MotusVlc motus_vlc(uint32_t bits, int length) {
     MotusVlc vlc = {bits, length};
@@ -67,9 +68,15 @@ MOTUS_HD MotusCavlcShape motus_cavlc_shape(const int16_t *level, int n) {
 
 // Nonzero levels of a block.
 MOTUS_HD int motus_cavlc_total_coeff(uint32_t nonzero) {
+#ifdef __CUDA_ARCH__
+    return __popc(nonzero);
+#elif defined(__POPCNT__)
+    return __builtin_popcount(nonzero);
+#else
     uint32_t pairs = nonzero - (nonzero >> 1 & 0x5555), fours = (pairs & 0x3333) + (pairs >> 2 & 0x3333);
     uint32_t bytes = (fours + (fours >> 4)) & 0x0F0F;
     return (int)((bytes + (bytes >> 8)) & 31);
+#endif
 }
 
 // Positions of the trailing ones (9.2.1): the last levels, up to three, that are all +-1.
@@ -78,6 +85,83 @@ MOTUS_HD uint32_t motus_cavlc_trailing_ones(MotusCavlcShape shape) {
     uint32_t trailing = shape.ones >> from << from;
     for (int n = motus_cavlc_total_coeff(trailing); n > 3; n--) trailing &= trailing - 1;
     return trailing;
+}
+
+// Bits of the levels left in `nonzero`, last one first (9.2.2.1).
+MOTUS_HD int motus_cavlc_levels_bits(const int16_t *level, uint32_t nonzero, int total_coeff, int trailing_ones) {
+    int suffix_length = total_coeff > 10 && trailing_ones < 3;
+    int offset = trailing_ones < 3 ? 2 : 0, bits = 0; // the first one can't be +-1, or it would be a trailing one
+    while (nonzero) {
+        int last = motus_bit_length(nonzero) - 1, value = level[last], magnitude = motus_abs(value);
+        bits += motus_cavlc_level(2 * magnitude - 2 + (value < 0) - offset, suffix_length).length;
+        suffix_length = motus_cavlc_next_suffix_length(suffix_length, magnitude);
+        offset = 0;
+        nonzero ^= 1u << last;
+    }
+    return bits;
+}
+
+// Bits of total_zeros and every run_before of a block of 15 or 16 levels: they follow from where its nonzero levels are. total_zeros counts although a full
+// block has none.
+MOTUS_HD int motus_cavlc_zero_run_bits(uint32_t nonzero) {
+    int total_coeff = motus_cavlc_total_coeff(nonzero), last = motus_bit_length(nonzero) - 1, zeros_left = last + 1 - total_coeff;
+    int bits = total_coeff < 16 ? motus_cavlc_total_zeros(0, total_coeff, zeros_left).length : 0;
+    while (zeros_left > 0) {
+        nonzero ^= 1u << last;
+        if (!nonzero) break;
+        int next = motus_bit_length(nonzero) - 1, run_before = last - next - 1;
+        bits += motus_cavlc_run(zeros_left, run_before).length;
+        zeros_left -= run_before;
+        last = next;
+    }
+    return bits;
+}
+
+#define MOTUS_ZERO_RUNS 65536 // entries of a table of motus_cavlc_zero_run_bits by mask; [0] is not used. The longest is far below 256
+
+// residual_block_cavlc's length for a block of n = 15 or 16 levels. zero_runs is such a table.
+MOTUS_HD int motus_cavlc_block_bits(MotusCavlcShape shape, const int16_t *level, int n, int token_class, const uint8_t *zero_runs) {
+    if (!shape.nonzero) return motus_cavlc_token(token_class, 0, 0).length;
+    uint32_t trailing = motus_cavlc_trailing_ones(shape);
+    int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_cavlc_total_coeff(trailing);
+    int bits = motus_cavlc_token(token_class, total_coeff, trailing_ones).length + trailing_ones;
+    bits += motus_cavlc_levels_bits(level, shape.nonzero ^ trailing, total_coeff, trailing_ones);
+    return total_coeff < n ? bits + zero_runs[shape.nonzero] : bits;
+}
+
+// The same for the four levels of a chroma DC block.
+MOTUS_HD int motus_cavlc_chroma_dc_bits(const int16_t level[4]) {
+    MotusCavlcShape shape = motus_cavlc_shape(level, 4);
+    int bits = motus_cavlc_token(MOTUS_TOKEN_CHROMA_DC, 0, 0).length, last = motus_bit_length(shape.nonzero | 1) - 1;
+    if (!shape.nonzero) return bits;
+    uint32_t trailing = motus_cavlc_trailing_ones(shape), left = shape.nonzero;
+    int total_coeff = motus_cavlc_total_coeff(left), trailing_ones = motus_cavlc_total_coeff(trailing);
+    int zeros_left = last + 1 - total_coeff;
+    bits = motus_cavlc_token(MOTUS_TOKEN_CHROMA_DC, total_coeff, trailing_ones).length + trailing_ones;
+    bits += motus_cavlc_levels_bits(level, left ^ trailing, total_coeff, trailing_ones);
+    if (total_coeff < 4) bits += motus_cavlc_total_zeros(MOTUS_TOKEN_CHROMA_DC, total_coeff, zeros_left).length;
+    while (zeros_left > 0 && (left ^= 1u << last)) {
+        int next = motus_bit_length(left) - 1;
+        bits += motus_cavlc_run(zeros_left, last - next - 1).length;
+        zeros_left -= last - next - 1;
+        last = next;
+    }
+    return bits;
+}
+
+// nC of a 4x4 block (9.2.1) from the counts of the left and upper neighbours; -1 = neighbour not available.
+MOTUS_HD int motus_cavlc_nc(int left, int above) {
+    if (left < 0) return above < 0 ? 0 : above;
+    return above < 0 ? left : (left + above + 1) >> 1;
+}
+
+// nC of block blk: luma 0..15, or chroma 16..23, from the MB's own counts and its neighbours'.
+MOTUS_HD int motus_cavlc_nc_at(const uint8_t total_coeff[24], const MotusNeighbours *neighbours, int blk) {
+    int side = blk < 16 ? 4 : 2; // blocks per row and column of the component
+    int x = blk & (side - 1), y = (blk & (side * side - 1)) / side;
+    int left = x ? total_coeff[blk - 1] : neighbours->a ? neighbours->a->total_coeff[blk + side - 1] : -1;
+    int above = y ? total_coeff[blk - side] : neighbours->b ? neighbours->b->total_coeff[blk + side * (side - 1)] : -1;
+    return motus_cavlc_nc(left, above);
 }
 
 #endif

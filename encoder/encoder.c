@@ -9,9 +9,9 @@
 #include "common/int_core.h"
 #include "encoder/deblock.h"
 #include "encoder/headers.h"
+#include "encoder/decide.h"
 #include "encoder/intake.h"
-#include "encoder/picture.h"
-#include "encoder/rd_core.h"
+#include "encoder/preset.h"
 #include "encoder/slice.h"
 #include "me/me_internal.h"
 
@@ -31,6 +31,9 @@ struct MotusEncoder {
     MotusMe *me;
     MotusField *field;
     MotusWork work;
+    const MotusPasses *passes;
+    MotusQp qp_table[52];
+    MotusEffort effort;
     MotusMv *centre, *last_mv; // per MB: search centres; the last P picture's vectors
     int has_last_mv;
     MotusRefLuma ref_luma;
@@ -54,11 +57,11 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .qp = 26,
                                 .qp_i_offset = -3,
                                 .keyint = 250,
-                                .range = 16,
+                                .range = 0,
                                 .subpel = MOTUS_SUBPEL_QUARTER,
                                 .partitions = MOTUS_MODES_ALL,
                                 .deblock = 1,
-                                .rounds = 3,
+                                .preset = MOTUS_PRESET_MEDIUM,
                                 .backend = MOTUS_BACKEND_AUTO,
                                 .colour = MOTUS_COLOUR_UNKNOWN};
 }
@@ -72,10 +75,10 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
     if (c->qp < 0 || c->qp > 51) REFUSE("QP %d is outside 0..51", c->qp);
     if (c->qp_i_offset < -51 || c->qp_i_offset > 51) REFUSE("I picture QP offset %d is outside -51..51", c->qp_i_offset);
     if (c->keyint < 0) REFUSE("keyint %d is negative", c->keyint);
-    if (c->range < 1 || c->range > MOTUS_MAX_RANGE) REFUSE("search range %d is outside 1..%d", c->range, MOTUS_MAX_RANGE);
+    if (c->range < 0 || c->range > MOTUS_MAX_RANGE) REFUSE("search range %d is outside 0..%d", c->range, MOTUS_MAX_RANGE);
     if ((unsigned)c->subpel > MOTUS_SUBPEL_QUARTER) REFUSE("unknown sub-sample precision %d", (int)c->subpel);
     if (c->partitions & ~MOTUS_MODES_ALL) REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
-    if (c->rounds < 2 || c->rounds > 8) REFUSE("%d decision rounds are outside 2..8", c->rounds);
+    if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
     if (c->threads < 0) REFUSE("%d threads", c->threads);
 #undef REFUSE
     return MOTUS_OK;
@@ -83,7 +86,7 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
 
 // Vectors reach R + 0.75 samples after refinement, and farther around centres that the level leaves room for.
 static MotusStatus choose_level(MotusEncoder *enc, MotusError *error) {
-    enc->sequence.level = motus_level_choose(enc->mb_width, enc->mb_height, enc->config.fps, enc->config.range);
+    enc->sequence.level = motus_level_choose(enc->mb_width, enc->mb_height, enc->config.fps, enc->effort.range);
     if (!enc->sequence.level)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "size %dx%d is beyond H.264's highest level", enc->config.width,
                           enc->config.height);
@@ -105,9 +108,9 @@ static MotusStatus write_headers(MotusEncoder *enc) {
 static MotusStatus open_search(MotusEncoder *enc, MotusError *error) {
     MotusError cause = {0};
     MotusMeConfig me = motus_me_config_default(enc->mb_width * 16, enc->mb_height * 16);
-    me.range = enc->config.range;
-    me.subpel = enc->config.subpel;
-    me.modes = enc->config.partitions;
+    me.range = enc->effort.range;
+    me.subpel = MOTUS_SUBPEL_FULL; // what is worth refining is refined by the decisions
+    me.modes = enc->effort.partitions;
     me.threads = enc->config.threads;
     me.backend = enc->config.backend;
     me.error = &cause;
@@ -142,8 +145,9 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
     MotusEncoder *enc = motus_alloc(1, sizeof *enc);
     if (!enc) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     enc->config = *config;
-    enc->config.partitions |= 1u << MOTUS_MODE_16x16;
-    if (config->partitions >> MOTUS_MODE_8x4) enc->config.partitions |= 1u << MOTUS_MODE_8x8; // sub types need their 8x8
+    enc->effort = motus_effort_of(config);
+    enc->passes = motus_passes();
+    for (int qp = 0; qp < 52; qp++) enc->qp_table[qp] = motus_qp_at(qp);
     enc->mb_width = motus_mbs(config->width);
     enc->mb_height = motus_mbs(config->height);
     enc->sequence = (MotusSequenceSettings){.width = config->width,
@@ -168,32 +172,44 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
 // Search centres may go as far as the level's vertical range lets the whole window follow.
 static int centre_limit(int reach, int range) { return motus_clip(0, MOTUS_MAX_CENTRE, (reach - range - 1) * 4 & ~3); }
 
-static MotusStatus search(MotusEncoder *enc, const MotusCoding *coding) {
-    const MotusEncoderConfig *c = &enc->config;
+static MotusStatus search(MotusEncoder *enc, uint32_t lambda_q8) {
     const MotusPlane *luma = &enc->intake.whole->plane[0], *on_device = &enc->intake.device_luma;
-    motus_ref_luma_build(&enc->ref_luma, &enc->ref->plane[0], c->subpel != MOTUS_SUBPEL_FULL, enc->work.threads);
+    motus_ref_luma_build(&enc->ref_luma, &enc->ref->plane[0], enc->config.subpel != MOTUS_SUBPEL_FULL, enc->work.threads);
     MotusStatus status =
-        motus_me_predict_centres(enc->me, luma, &enc->ref_luma, enc->has_last_mv ? enc->last_mv : NULL, coding->lambda_q8,
-                                 MOTUS_MAX_CENTRE, centre_limit(enc->sequence.level->max_mv_y, c->range), enc->centre);
+        motus_me_predict_centres(enc->me, luma, &enc->ref_luma, enc->has_last_mv ? enc->last_mv : NULL, lambda_q8, MOTUS_MAX_CENTRE,
+                                 centre_limit(enc->sequence.level->max_mv_y, enc->effort.range), enc->centre);
     if (status) return status;
-    MotusMeHints hints = {.centre = enc->centre, .predictor = enc->centre, .lambda_q8 = coding->lambda_q8};
+    MotusMeHints hints = {.centre = enc->centre, .predictor = enc->centre, .lambda_q8 = lambda_q8};
     return motus_me_search_prepared(enc->me, luma, on_device->data ? on_device : NULL, &enc->ref_luma, &hints, enc->field);
 }
 
+static MotusReference reference(const MotusEncoder *enc) {
+    const MotusRefLuma *luma = &enc->ref_luma;
+    MotusReference ref = {.width = luma->width,
+                          .height = luma->height,
+                          .luma = luma->plane[0],
+                          .chroma = {enc->ref->plane[1].data, enc->ref->plane[2].data},
+                          .luma_stride = luma->stride,
+                          .chroma_stride = enc->ref->plane[1].stride};
+    memcpy(ref.tap, luma->tap, sizeof ref.tap);
+    return ref;
+}
+
 static MotusStatus code_p(MotusEncoder *enc, const MotusCoding *coding) {
-    MotusStatus status = search(enc, coding);
+    MotusStatus status = search(enc, coding->qp_table[coding->qp].lambda_q8);
     if (status) return status;
     const MotusLevel *level = enc->sequence.level;
-    MotusInter inter = {.coding = coding,
-                        .ref_luma = &enc->ref_luma,
-                        .ref = enc->ref,
-                        .field = enc->field,
-                        .predictor = enc->centre,
-                        .subpel = enc->config.subpel,
-                        .partitions = enc->config.partitions,
-                        .max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
-                        .max_mv_y = level->max_mv_y * 4};
-    motus_code_p_picture(&enc->work, &inter, enc->config.rounds);
+    const MotusPCoding p = {.ref = reference(enc),
+                            .ref_luma = &enc->ref_luma,
+                            .field = enc->field,
+                            .centre = enc->centre,
+                            .subpel = enc->config.subpel,
+                            .limits = {.partitions = enc->effort.partitions,
+                                       .max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
+                                       .max_mv_y = level->max_mv_y * 4,
+                                       .unit = 4 >> enc->config.subpel,
+                                       .steps = enc->effort.steps}};
+    enc->passes->code_p(&enc->work, coding, &p);
     motus_settle_skips(&enc->work);
     return MOTUS_OK;
 }
@@ -253,7 +269,7 @@ static MotusStatus encode(MotusEncoder *enc) {
     int idr = enc->n_coded == 0 || (c->keyint && enc->since_idr == (uint32_t)c->keyint);
     int qp = idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
     MotusPicture *pic = &enc->picture;
-    MotusCoding coding = motus_coding(qp, !idr, 0);
+    const MotusCoding coding = {enc->qp_table, qp, enc->effort};
     pic->stats = (MotusPictureStats){0};
 
     MotusStatus status = motus_frame_alloc(&enc->rec, 16 * enc->mb_width, 16 * enc->mb_height);
@@ -261,7 +277,7 @@ static MotusStatus encode(MotusEncoder *enc) {
     enc->work.src = enc->intake.whole;
     enc->work.rec = enc->rec;
     if (idr)
-        motus_code_i_picture(&enc->work, &coding);
+        enc->passes->code_i(&enc->work, &coding);
     else if ((status = code_p(enc, &coding)) != MOTUS_OK)
         return status;
     if ((status = write_picture(enc, idr, qp, &pic->stats)) != MOTUS_OK) return status;

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "encoder/cavlc.h"
-#include "encoder/parts.h"
+#include "encoder/syntax_core.h"
 
 void motus_settle_skips(MotusWork *work) {
     for (int i = 0; i < work->n_mb; i++) {
         MotusMb *mb = &work->mb[i];
         if (mb->type > MOTUS_MB_P_16x16 || mb->cbp) continue;
-        MotusMbAround around = motus_mb_around(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width);
-        mb->type = motus_mv_equal(mb->mv[0], motus_mb_skip_mv(&around)) ? MOTUS_MB_P_SKIP : MOTUS_MB_P_16x16;
+        MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width);
+        mb->type = motus_mv_equal(mb->mv[0], motus_mb_skip_mv(&neighbours)) ? MOTUS_MB_P_SKIP : MOTUS_MB_P_16x16;
     }
 }
 
@@ -26,12 +26,12 @@ static void pcm_samples(const MotusWork *work, int x, int y, uint8_t pcm[384]) {
 static void write_mb(MotusBits *bits, const MotusWork *work, int i, int p_slice, MotusMbBits *count) {
     const MotusMb *mb = &work->mb[i];
     int x = i % work->mb_width, y = i / work->mb_width;
-    MotusMbAround around = motus_mb_around(work->mb, work->mb_width, x, y);
+    MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, x, y);
     MotusMv mvd[16];
     uint8_t pcm[384];
-    motus_mb_mvd(mb, &around, mvd);
+    motus_mb_mvd(mb, &neighbours, mvd);
     if (mb->type == MOTUS_MB_I_PCM) pcm_samples(work, x, y, pcm);
-    motus_cavlc_mb(bits, mb, &work->coef[i], &around, mvd, mb->type == MOTUS_MB_I_PCM ? pcm : NULL, p_slice, 0, count);
+    motus_cavlc_mb(bits, mb, &work->coef[i], &neighbours, mvd, mb->type == MOTUS_MB_I_PCM ? pcm : NULL, p_slice, 0, count);
 }
 
 void motus_write_slice_data(MotusBits *bits, const MotusWork *work, int p_slice, MotusPictureStats *stats) {

@@ -5,7 +5,7 @@
 
 #include "encoder/bits.h"
 #include "encoder/mb.h"
-#include "encoder/picture.h"
+#include "encoder/decide.h"
 
 // Settles P_Skip: with all vectors final, an inter 16x16 MB without residual is skipped if, and only if, it has the skip vector.
 void motus_settle_skips(MotusWork *work);

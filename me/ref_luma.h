@@ -35,6 +35,6 @@ const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, Motus
 
 // Row or column, clipped so that the samples of a block of up to 16 from there on do not change: from 8 samples outside the picture on, the
 // block, its right neighbour and the six taps see only repeated samples.
-static inline int motus_ref_luma_place(int size, int at) { return motus_clip(-24, size + 8, at); }
+MOTUS_HD int motus_ref_luma_place(int size, int at) { return motus_clip(-24, size + 8, at); }
 
 #endif

@@ -159,17 +159,19 @@ static void measure_sad(const MotusMbJob *job, const MotusPixelOps *pixel, int b
     motion->sad[b] = (uint16_t)pixel->sad(job->cur + y * job->cur_stride + x, job->cur_stride, pred, stride, w, h);
 }
 
-void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, const MotusPixelOps *pixel,
-                     MotusMbMotion *motion) {
+void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, uint64_t blocks, MotusMbMotion *motion) {
     Refinement r = {.job = job, .ops = ops};
-    uint64_t blocks = 0;
-    for (int b = 0; b < MOTUS_BLOCKS; b++) {
-        if (!(job->modes >> motus_blocks[b].mode & 1)) continue;
-        blocks |= 1ull << b;
-        motion->cost[b] = UINT32_MAX; // costs over SATD begin here
-    }
+    if (subpel == MOTUS_SUBPEL_FULL) return;
+    for (uint64_t left = blocks; left; left &= left - 1) motion->cost[__builtin_ctzll(left)] = UINT32_MAX; // costs over SATD begin here
     ops->prepare(&r.cur, job->cur, job->cur_stride);
     refine_step(&r, blocks, 2, motion);
     if (subpel == MOTUS_SUBPEL_QUARTER) refine_step(&r, blocks, 1, motion);
+}
+
+void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, const MotusPixelOps *pixel,
+                     MotusMbMotion *motion) {
+    uint64_t blocks = 0;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) blocks |= (uint64_t)(job->modes >> motus_blocks[b].mode & 1) << b;
+    motus_refine_blocks(job, subpel, ops, blocks, motion);
     for (; blocks; blocks &= blocks - 1) measure_sad(job, pixel, __builtin_ctzll(blocks), motion);
 }

@@ -43,4 +43,7 @@ extern const MotusRefineOps motus_refine_ops_avx2;
 void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, const MotusPixelOps *pixel,
                      MotusMbMotion *motion);
 
+// The same for a mask of blocks, whatever their modes; their SADs are not measured.
+void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, uint64_t blocks, MotusMbMotion *motion);
+
 #endif

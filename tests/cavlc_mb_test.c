@@ -2,7 +2,7 @@
 // predicted intra modes) from its own picture-wide arrays.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cavlc.h"
-#include "encoder/intra.h"
+#include "encoder/syntax_core.h"
 #include "tests/cavlc_reader.h"
 #include "tests/harness.h"
 
@@ -90,9 +90,9 @@ static void write_slice(MotusBits *bits, Coded *coded, int p_slice) {
         }
         if (p_slice) motus_bits_ue(bits, mb_skip_run);
         mb_skip_run = 0;
-        MotusMbAround around = {i % W ? &coded[i - 1].mb : NULL, i >= W ? &coded[i - W].mb : NULL, NULL, NULL};
+        MotusNeighbours neighbours = {i % W ? &coded[i - 1].mb : NULL, i >= W ? &coded[i - W].mb : NULL, NULL, NULL};
         size_t before = motus_bits_count(bits);
-        motus_cavlc_mb(bits, &c->mb, &c->coef, &around, c->mvd, c->mb.type == MOTUS_MB_I_PCM ? c->pcm : NULL, p_slice,
+        motus_cavlc_mb(bits, &c->mb, &c->coef, &neighbours, c->mvd, c->mb.type == MOTUS_MB_I_PCM ? c->pcm : NULL, p_slice,
                        c->qp_delta, &c->bits);
         size_t sum = c->bits.mode + c->bits.mv + c->bits.luma + c->bits.chroma;
         MOTUS_CHECK(motus_bits_count(bits) - before == sum, "type %d", c->mb.type);
@@ -308,19 +308,19 @@ static void neighbour_functions(void) {
     for (int round = 0; round < 500; round++) {
         Coded mb[3];
         for (int i = 0; i < 3; i++) random_mb(&mb[i], 1);
-        MotusMbAround around = {round & 1 ? &mb[1].mb : NULL, round & 2 ? &mb[2].mb : NULL, NULL, NULL};
+        MotusNeighbours neighbours = {round & 1 ? &mb[1].mb : NULL, round & 2 ? &mb[2].mb : NULL, NULL, NULL};
         for (int blk = 0; blk < 24; blk++) {
             int side = blk < 16 ? 4 : 2, first = blk < 16 ? 0 : blk & ~3, x = (blk - first) % side, y = (blk - first) / side;
             int left = x ? mb[0].mb.total_coeff[blk - 1] : round & 1 ? mb[1].mb.total_coeff[first + y * side + side - 1] : -1;
             int above = y           ? mb[0].mb.total_coeff[blk - side]
                         : round & 2 ? mb[2].mb.total_coeff[first + (side - 1) * side + x]
                                     : -1;
-            MOTUS_CHECK(motus_cavlc_nc_at(&mb[0].mb, &around, blk) == motus_cavlc_nc(left, above), "blk %d around %d", blk,
-                        round & 3);
+            MOTUS_CHECK(motus_cavlc_nc_at(mb[0].mb.total_coeff, &neighbours, blk) == motus_cavlc_nc(left, above),
+                        "blk %d around %d", blk, round & 3);
         }
     }
     MotusMb none = {.type = MOTUS_MB_I_4x4};
-    MotusMbAround nothing = {0};
+    MotusNeighbours nothing = {0};
     CU_ASSERT_EQUAL(motus_intra4x4_predicted_mode(&none, &nothing, 0), MOTUS_I4_DC);
     CU_ASSERT_EQUAL(motus_intra4x4_predicted_mode(&none, &nothing, 5), MOTUS_I4_VERTICAL);
 }

@@ -1,6 +1,6 @@
 // encoder/chroma_mc: against equation 8-270 with every sample fetched and clipped by itself.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/chroma_mc.h"
+#include "encoder/chroma_mc_core.h"
 #include "tests/harness.h"
 
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static void one_block(const MotusPlane *ref, int x, int y, MotusMv mv, int w, in
     const ptrdiff_t stride = w + motus_test_range(0, 2) * 8;
     const size_t bytes = (size_t)(stride * (h - 1) + w);
     uint8_t *dst = motus_test_guarded(bytes);
-    motus_chroma_mc(dst, stride, ref, x, y, mv, w, h);
+    motus_chroma_block(dst, stride, ref->data, ref->stride, ref->width, ref->height, x + (mv.x >> 3), y + (mv.y >> 3),
+                       motus_chroma_weights(mv.x & 7, mv.y & 7), w, h);
     int wrong = 0;
     for (size_t i = 0; i < bytes; i++) {
         const int dx = (int)((ptrdiff_t)i % stride), dy = (int)((ptrdiff_t)i / stride);

@@ -12,7 +12,7 @@
 #include "yuv/reader.h"
 
 enum { MOST_ROWS = 200, MOST_FRAMES = 12, LEAST_FRAMES = 3 };
-enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, ROUNDS, THREADS, AXES };
+enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, AXES };
 
 typedef struct Value {
     const char *name;
@@ -46,7 +46,7 @@ static const Axis axes[AXES] = {
     {"subpel", 3, {{"full", MOTUS_SUBPEL_FULL}, {"half", MOTUS_SUBPEL_HALF}, {"quarter", MOTUS_SUBPEL_QUARTER}}},
     {"deblock", 2, {{"off", 0}, {"on", 1}}},
     {"aud", 2, {{"off", 0}, {"on", 1}}},
-    {"rounds", 2, {{"2", 2}, {"3", 3}}},
+    {"preset", MOTUS_PRESETS, {{"slow", MOTUS_PRESET_SLOW}, {"medium", MOTUS_PRESET_MEDIUM}, {"fast", MOTUS_PRESET_FAST}, {"faster", MOTUS_PRESET_FASTER}}},
     {"threads", 2, {{"1", 1}, {"2", 2}}},
 };
 
@@ -99,7 +99,7 @@ static MotusEncoderConfig configure(const MotusFrame *frame, const int *row) {
     config.subpel = (MotusSubpel)axes[SUBPEL].value[row[SUBPEL]].number;
     config.deblock = axes[DEBLOCK].value[row[DEBLOCK]].number;
     config.aud = axes[AUD].value[row[AUD]].number;
-    config.rounds = axes[ROUNDS].value[row[ROUNDS]].number;
+    config.preset = (MotusPreset)axes[PRESET].value[row[PRESET]].number;
     config.threads = axes[THREADS].value[row[THREADS]].number;
     config.backend = MOTUS_BACKEND_CPU;
     return config;

@@ -32,9 +32,9 @@ static Case make_case(MotusMaterial material, int width, int height, int frames,
 static void describe(char text[200], const Case *c) {
     const MotusEncoderConfig *e = &c->config;
     snprintf(text, 200,
-             "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x deblock=%d aud=%d rounds=%d threads=%d",
+             "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x deblock=%d aud=%d preset=%d threads=%d",
              motus_material_name(c->material), c->grey ? "-grey" : "", e->width, e->height, c->frames, e->qp, e->qp_i_offset,
-             e->keyint, e->range, (int)e->subpel, e->partitions, e->deblock, e->aud, e->rounds, e->threads);
+             e->keyint, e->range, (int)e->subpel, e->partitions, e->deblock, e->aud, (int)e->preset, e->threads);
 }
 
 static MotusFrame *make_frame(const Case *c, int number) {
@@ -70,8 +70,8 @@ static void grid(void) {
                      offset[] = {-3, 0, 6};
     static const int size[][2] = {{16, 16}, {2, 2}, {18, 34}, {80, 64}, {112, 80}};
     static const uint32_t partitions[] = {1 << MOTUS_MODE_16x16, 0x7, 0xF, MOTUS_MODES_ALL, 1 << MOTUS_MODE_4x4};
-    enum { QP, KEYINT, RANGE, OFFSET, SIZE, PARTITIONS, SUBPEL, DEBLOCK, MATERIAL, AUD, ROUNDS, THREADS, AXES };
-    static const int sizes[AXES] = {8, 3, 4, 3, 5, 5, 3, 2, MOTUS_MATERIALS, 2, 3, 2};
+    enum { QP, KEYINT, RANGE, OFFSET, SIZE, PARTITIONS, SUBPEL, DEBLOCK, MATERIAL, AUD, PRESET, THREADS, AXES };
+    static const int sizes[AXES] = {8, 3, 4, 3, 5, 5, 3, 2, MOTUS_MATERIALS, 2, MOTUS_PRESETS, 2};
     static int rows[MOST_ROWS][MOTUS_MAX_AXES];
     const int n = motus_pairwise(AXES, sizes, rows, MOST_ROWS);
     CU_ASSERT_FATAL(n <= MOST_ROWS);
@@ -85,7 +85,7 @@ static void grid(void) {
         c.config.subpel = (MotusSubpel)row[SUBPEL];
         c.config.deblock = row[DEBLOCK];
         c.config.aud = row[AUD];
-        c.config.rounds = 2 + row[ROUNDS];
+        c.config.preset = (MotusPreset)row[PRESET];
         c.config.threads = 1 + 2 * row[THREADS];
         run_case(&c);
     }

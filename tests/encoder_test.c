@@ -225,7 +225,7 @@ static void bad_settings_are_refused(void) {
             c.partitions = 0x80;
             break;
         case 10:
-            c.rounds = 1;
+            c.preset = MOTUS_PRESETS;
             break;
         case 11:
             c.fps = zero;

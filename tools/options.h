@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "motus/me.h"
+#include "motus/encoder.h"
 
 typedef struct MotusOption MotusOption;
 
@@ -35,13 +35,14 @@ typedef struct MotusCommand {
 // Reads the command line. Returns -1 to go on, else the exit status (help was printed, or an error).
 int motus_options_parse(const MotusCommand *command, int argc, char **argv);
 
-// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel, MotusBackend, a mask of MotusMode (uint32_t).
+// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel, MotusBackend, MotusPreset, a mask of MotusMode (uint32_t).
 MotusOptionParse motus_option_int;
 MotusOptionParse motus_option_text;
 MotusOptionParse motus_option_size;
 MotusOptionParse motus_option_rate;
 MotusOptionParse motus_option_subpel;
 MotusOptionParse motus_option_backend;
+MotusOptionParse motus_option_preset;
 MotusOptionParse motus_option_partitions; // 16x16 is always part of it
 MotusOptionParse motus_option_modes;      // at least one
 

@@ -71,7 +71,7 @@ static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     cJSON_AddStringToObject(s, "partitions", partitions);
     cJSON_AddBoolToObject(s, "deblock", c->deblock);
     cJSON_AddBoolToObject(s, "aud", c->aud);
-    cJSON_AddNumberToObject(s, "rounds", c->rounds);
+    cJSON_AddStringToObject(s, "preset", motus_preset_name(c->preset));
     cJSON_AddNumberToObject(s, "threads", c->threads);
 }
 

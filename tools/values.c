@@ -113,6 +113,15 @@ int motus_option_subpel(const MotusOption *option, const char *text, char *cause
     return refuse(cause, size, "must be full, half or quarter");
 }
 
+int motus_option_preset(const MotusOption *option, const char *text, char *cause, size_t size) {
+    for (int i = 0; i < MOTUS_PRESETS; i++)
+        if (!strcmp(text, motus_preset_name((MotusPreset)i))) {
+            *(MotusPreset *)option->value = (MotusPreset)i;
+            return 1;
+        }
+    return refuse(cause, size, "must be slow, medium, fast or faster");
+}
+
 int motus_option_backend(const MotusOption *option, const char *text, char *cause, size_t size) {
     for (int i = MOTUS_BACKEND_AUTO; i <= MOTUS_BACKEND_CUDA; i++)
         if (!strcmp(text, motus_backend_name((MotusBackend)i))) {

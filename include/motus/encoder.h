@@ -20,6 +20,19 @@
 extern "C" {
 #endif
 
+// How much work goes into decisions: from the fewest bits to the most pictures a second. A preset chooses the search range, which blocks are refined, how many
+// ways to code a macroblock are evaluated to the last bit, and how levels are chosen; the stream of a preset is the same on every backend.
+typedef enum MotusPreset {
+    MOTUS_PRESET_SLOW,
+    MOTUS_PRESET_MEDIUM,
+    MOTUS_PRESET_FAST,
+    MOTUS_PRESET_FASTER,
+    MOTUS_PRESETS,
+} MotusPreset;
+
+// "slow", "medium", "fast", "faster"; "unknown" for other values. Static storage.
+MOTUS_API const char *motus_preset_name(MotusPreset preset);
+
 typedef struct MotusEncoderConfig {
     int width,
         height; // luma samples, even, 2..MOTUS_MAX_SIZE; padded to whole MBs inside and cropped in the SPS (4:2:0 crops in twos)
@@ -27,18 +40,18 @@ typedef struct MotusEncoderConfig {
     int qp;            // of P pictures, 0..51
     int qp_i_offset;   // added to qp for I pictures, result clipped to 0..51; -3 by default
     int keyint;        // an IDR picture every keyint pictures; 0 = only the first one
-    int range;         // R of the integer search, 1..128
+    MotusPreset preset;
+    int range; // R of the whole-sample search, 1..128; 0 = the preset's
     MotusSubpel subpel;
-    uint32_t partitions; // mask of 1 << MotusMode that P MBs may use; 16x16 is always allowed
+    uint32_t partitions; // mask of 1 << MotusMode that P MBs may use, of those that the preset considers; 16x16 is always allowed
     int deblock;         // 0 = disable_deblocking_filter_idc 1
     int aud;             // 1 = begin each access unit with a delimiter
-    int rounds;          // decision rounds of P pictures, 2..8
     int threads;         // 0 = as many as OpenMP offers; the stream does not depend on it
     MotusBackend backend;
     MotusColour colour; // goes into the VUI
 } MotusEncoderConfig;
 
-// qp 26, I offset -3, keyint 250, R 16, quarter samples, all partitions, deblocking on, no delimiters, 3 rounds, backend AUTO.
+// qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // MB kinds as statistics count them.

@@ -1,0 +1,50 @@
+// The lanes that work on one macroblock together: one on a CPU, the 32 threads of a warp on a GPU. Code for an MB is written once, as loops over blocks or
+// candidates of the form
+//     for (int i = motus_lane(); i < n; i += MOTUS_LANES) ...
+// with motus_lanes_sync() between a step that writes memory and the step in which other lanes read it. All lanes of a group call such a function together, with
+// the same arguments; what it writes lies in memory that all of them see (the stack on a CPU, shared or global memory on a GPU).
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef COMMON_LANES_H
+#define COMMON_LANES_H
+
+#include <stdint.h>
+
+#include "common/hd.h"
+
+#ifdef __CUDA_ARCH__
+
+#define MOTUS_LANES 32
+#define MOTUS_ALL_LANES 0xFFFFFFFFu
+
+MOTUS_HD int motus_lane(void) { return (int)(threadIdx.x & 31); }
+MOTUS_HD void motus_lanes_sync(void) { __syncwarp(); }
+
+// Sum, least value and bitwise or of every lane's `v`; each lane gets it.
+MOTUS_HD uint32_t motus_lanes_sum(uint32_t v) {
+    for (int step = 16; step; step >>= 1) v += __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
+    return v;
+}
+MOTUS_HD uint32_t motus_lanes_min(uint32_t v) {
+    for (int step = 16; step; step >>= 1) {
+        uint32_t other = __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
+        v = other < v ? other : v;
+    }
+    return v;
+}
+MOTUS_HD uint32_t motus_lanes_or(uint32_t v) {
+    for (int step = 16; step; step >>= 1) v |= __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
+    return v;
+}
+
+#else
+
+#define MOTUS_LANES 1
+
+MOTUS_HD int motus_lane(void) { return 0; }
+MOTUS_HD void motus_lanes_sync(void) {}
+MOTUS_HD uint32_t motus_lanes_sum(uint32_t v) { return v; }
+MOTUS_HD uint32_t motus_lanes_min(uint32_t v) { return v; }
+MOTUS_HD uint32_t motus_lanes_or(uint32_t v) { return v; }
+
+#endif
+#endif

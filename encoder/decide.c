@@ -1,0 +1,248 @@
+// Decisions of I and P pictures on the CPU. decide_avx2.c compiles this file a second time.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/decide.h"
+
+#include "encoder/wavefront.h"
+#include "me/refine.h"
+
+#ifndef MOTUS_PASSES
+#define MOTUS_PASSES motus_passes_c
+#endif
+
+static MotusMbRecon mb_recon(MotusFrame *frame, int x, int y) {
+    MotusMbRecon rec;
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        rec.stride[p] = frame->plane[p].stride;
+        rec.plane[p] = frame->plane[p].data + y * size * rec.stride[p] + x * size;
+    }
+    return rec;
+}
+
+// Copies the trial's samples to the reconstruction.
+static void store_samples(const MotusTrial *trial, MotusFrame *frame, int x, int y) {
+    MotusMbRecon rec = mb_recon(frame, x, y);
+    for (int row = 0; row < 16; row++) memcpy(rec.plane[0] + row * rec.stride[0], trial->luma + row * MOTUS_LUMA_STRIDE, 16);
+    for (int c = 0; c < 2; c++)
+        for (int row = 0; row < 8; row++)
+            memcpy(rec.plane[c + 1] + row * rec.stride[c + 1], trial->chroma[c] + row * MOTUS_CHROMA_STRIDE, 8);
+}
+
+// ---- Intra --------------------------------------------------------------------------------------------------------------------------------
+
+typedef struct IntraPass {
+    MotusWork *work;
+    const MotusCoding *coding;
+    MotusLevelChoice levels;
+    int p_slice;
+} IntraPass;
+
+static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
+    const MotusWork *work = pass->work;
+    MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, x, y);
+    return (MotusIntraMb){.qp = &pass->coding->qp_table[pass->coding->qp],
+                          .levels = &pass->levels,
+                          .i4_trials = pass->coding->effort.i4_trials,
+                          .p_slice = pass->p_slice,
+                          .src = motus_mb_source(work->src, x, y),
+                          .rec = mb_recon(work->rec, x, y),
+                          .neighbours = neighbours,
+                          .has = motus_intra_has(&neighbours)};
+}
+
+static void code_intra(const IntraPass *pass, int x, int y) {
+    MotusWork *work = pass->work;
+    int i = y * work->mb_width + x;
+    MotusIntraMb in = intra_mb(pass, x, y);
+    MotusTrial trials[2];
+    MotusIntraScratch scratch;
+    const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
+    work->mb[i] = best->mb;
+    work->coef[i] = best->coef;
+    store_samples(best, work->rec, x, y);
+}
+
+static void visit_i(void *context, int x, int y) { code_intra(context, x, y); }
+
+static void code_i_picture(MotusWork *work, const MotusCoding *coding) {
+    IntraPass pass = {work, coding, {work->zero_runs, coding->effort.levels}, 0};
+    motus_wavefront(work->mb_width, work->mb_height, work->threads, visit_i, &pass);
+}
+
+// Length of the longest chain of intra MBs that MB i would end.
+static int chain_length(const MotusWork *work, int i) {
+    MotusNeighbours n = motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width);
+    const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
+    int longest = 0;
+    for (int k = 0; k < 4; k++)
+        if (around[k]) longest = motus_max(longest, work->chain[around[k] - work->mb]);
+    return longest + 1;
+}
+
+// The MBs of a P picture that are to be intra, unless their chain grows too long: an MB that waits for others is what a picture's intra coding costs where MBs
+// are coded side by side.
+static void visit_intra_of_p(void *context, int x, int y) {
+    const IntraPass *pass = context;
+    MotusWork *work = pass->work;
+    int i = y * work->mb_width + x, length;
+    work->chain[i] = 0;
+    if (!motus_mb_is_intra(&work->mb[i])) return;
+    if ((length = chain_length(work, i)) > pass->coding->effort.intra_chain) {
+        work->mb[i] = work->mb_inter[i];
+        return;
+    }
+    work->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
+    code_intra(pass, x, y);
+}
+
+// Estimates intra coding from the reconstruction that the last round left, where it looks worth while.
+static void estimate_intra(const IntraPass *pass) {
+    MotusWork *work = pass->work;
+    const MotusEffort *effort = &pass->coding->effort;
+#pragma omp parallel for num_threads(work->threads) schedule(dynamic, 16)
+    for (int i = 0; i < work->n_mb; i++) {
+        work->intra_cost[i] = UINT32_MAX;
+        if (work->mb[i].type == MOTUS_MB_P_SKIP) continue;
+        MotusIntraMb in = intra_mb(pass, i % work->mb_width, i / work->mb_width);
+        MotusIntraScratch scratch;
+        int mode;
+        uint64_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
+        if (satd * 16 > (uint64_t)work->satd[i] * (uint32_t)effort->intra_gate) continue;
+        MotusTrial trials[2];
+        const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
+        work->intra_cost[i] = best->cost;
+        work->mb_intra[i] = best->mb;
+    }
+}
+
+// ---- Inter --------------------------------------------------------------------------------------------------------------------------------
+
+typedef struct InterPass {
+    MotusWork *work;
+    const MotusCoding *coding;
+    const MotusPCoding *p;
+    MotusLevelChoice levels;
+    const MotusRefineOps *refine;
+} InterPass;
+
+// Refines the blocks that the whole-sample costs leave, and measures their vectors.
+static void find_candidates(const InterPass *pass, int i) {
+    MotusWork *work = pass->work;
+    const MotusPCoding *p = pass->p;
+    MotusCandidates *found = &work->candidates[i];
+    int x = i % work->mb_width, y = i / work->mb_width;
+    MotusMbSource src = motus_mb_source(work->src, x, y);
+    uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
+    MotusMbJob job = {.cur = src.plane[0],
+                      .cur_stride = src.stride[0],
+                      .ref = p->ref_luma,
+                      .x = 16 * x,
+                      .y = 16 * y,
+                      .predictor = p->centre[i],
+                      .lambda_q8 = lambda_q8};
+    MotusMbMotion motion;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) {
+        motion.mv[b] = p->field->mv[b][i];
+        motion.cost[b] = p->field->cost[b][i];
+    }
+    found->blocks = motus_blocks_with_a_chance(motion.cost, &pass->coding->effort, lambda_q8);
+    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks, &motion);
+    found->n = 0;
+    for (uint64_t left = found->blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
+        MotusMv mv = motion.mv[__builtin_ctzll(left)];
+        int known = 0;
+        for (int v = 0; v < found->n; v++) known |= motus_mv_equal(found->mv[v], mv);
+        if (known) continue;
+        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &p->ref, 16 * x, 16 * y, mv);
+        found->mv[found->n++] = mv;
+    }
+}
+
+// What neighbours see of an MB before its first decision: 16x16 with its searched vector.
+static void first_guess(MotusWork *work, int i) {
+    MotusMb *mb = &work->mb[i];
+    memset(mb, 0, sizeof *mb);
+    mb->type = MOTUS_MB_P_16x16;
+    for (int blk = 0; blk < 16; blk++) mb->mv[blk] = work->candidates[i].mv[0];
+    work->intra_cost[i] = UINT32_MAX;
+    work->changed_at[i] = work->seen_at[i] = 0;
+}
+
+static int neighbours_changed(const MotusWork *work, int i) {
+    const uint16_t *changed = work->changed_at;
+    int w = work->mb_width, x = i % w, seen = work->seen_at[i];
+    return !seen || (x && changed[i - 1] > seen) ||
+           (i >= w && (changed[i - w] > seen || (x && changed[i - w - 1] > seen) || (x + 1 < w && changed[i - w + 1] > seen)));
+}
+
+// Whether the neighbours would predict other vectors. (Coefficient counts, which choose code tables, change too often to be followed.)
+static int predicts_differently(const MotusMb *a, const MotusMb *b) {
+    return motus_mb_is_intra(a) != motus_mb_is_intra(b) || memcmp(a->mv, b->mv, sizeof a->mv);
+}
+
+// Takes the cheaper of the two ways to code MB i.
+static void note_decision(MotusWork *work, int i, int now) {
+    const MotusMb *mb = work->intra_cost[i] < work->inter_cost[i] ? &work->mb_intra[i] : &work->mb_inter[i];
+    if (predicts_differently(mb, &work->mb[i])) work->changed_at[i] = (uint16_t)now;
+    work->mb[i] = *mb;
+}
+
+static void visit_p(const InterPass *pass, int x, int y, int now) {
+    MotusWork *work = pass->work;
+    const MotusPCoding *p = pass->p;
+    int i = y * work->mb_width + x;
+    if (!neighbours_changed(work, i)) return; // the decision stands
+    MotusInterMb in = {.ref = &p->ref,
+                       .limits = &p->limits,
+                       .qp = &pass->coding->qp_table[pass->coding->qp],
+                       .src = motus_mb_source(work->src, x, y),
+                       .neighbours = motus_neighbours(work->mb, work->mb_width, x, y),
+                       .x = x,
+                       .y = y};
+    MotusDecideScratch scratch;
+    const MotusTrial *best =
+        motus_decide_inter(&in, &work->candidates[i], &pass->coding->effort, &pass->levels, &scratch, &work->satd[i]);
+    work->inter_cost[i] = best->cost;
+    work->coef[i] = best->coef;
+    store_samples(best, work->rec, x, y);
+    work->seen_at[i] = (uint16_t)now;
+    work->mb_inter[i] = best->mb;
+    note_decision(work, i, now);
+}
+
+// MBs with equal x + 2y are one diagonal: A, B, C and D of an MB lie on the three diagonals before its own. A round is `colours` passes, each over every
+// colours-th diagonal, so that no MB reads what another decides in the same pass, and yet most MBs see their neighbours' newest decisions: a vector's influence
+// travels `colours` steps in a round where plain Jacobi iteration takes one. `now` numbers the passes of a picture, from 1.
+static void run_round(const InterPass *pass, int *now) {
+    const MotusWork *work = pass->work;
+    int colours = pass->coding->effort.colours;
+    for (int k = 0; k < colours; k++) {
+        ++*now;
+#pragma omp parallel for num_threads(work->threads) schedule(dynamic, 1)
+        for (int y = 0; y < work->mb_height; y++)
+            for (int x = (k + 2 * colours - 2 * y % colours) % colours; x < work->mb_width; x += colours)
+                visit_p(pass, x, y, *now);
+    }
+}
+
+static void code_p_picture(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p) {
+    const MotusLevelChoice levels = {work->zero_runs, coding->effort.levels};
+    InterPass inter = {work, coding, p, levels, motus_refine_ops()};
+    IntraPass intra = {work, coding, levels, 1};
+    int now = 0;
+#pragma omp parallel for num_threads(work->threads) schedule(dynamic, 16)
+    for (int i = 0; i < work->n_mb; i++) {
+        find_candidates(&inter, i);
+        first_guess(work, i);
+    }
+    for (int round = 0; round < coding->effort.rounds; round++) {
+        run_round(&inter, &now);
+        if (round) continue;
+        estimate_intra(&intra);
+        ++now;
+        for (int i = 0; i < work->n_mb; i++) note_decision(work, i, now);
+    }
+    motus_wavefront(work->mb_width, work->mb_height, work->threads, visit_intra_of_p, &intra);
+}
+
+const MotusPasses MOTUS_PASSES = {code_i_picture, code_p_picture};

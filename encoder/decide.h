@@ -1,0 +1,58 @@
+// A picture on its way through the passes of docs/design.md. Passes over MBs that do not depend on one another run on OpenMP threads.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_DECIDE_H
+#define ENCODER_DECIDE_H
+
+#include "encoder/intra_search_core.h"
+#include "encoder/trial_core.h"
+#include "motus/frame.h"
+
+// What was decided about a picture's MBs, in raster order, and how they are coded.
+typedef struct MotusWork {
+    int mb_width, mb_height, n_mb, threads;
+    const MotusFrame *src; // whole MBs
+    MotusFrame *rec;       // the same size; reconstruction
+    MotusMb *mb;
+    MotusMbCoef *coef;
+    MotusCandidates *candidates;       // of P pictures
+    MotusMb *mb_inter;                 // how an MB would be coded as inter
+    MotusMb *mb_intra;                 // how an MB would be coded as intra, where intra_cost is known
+    uint32_t *inter_cost, *intra_cost; // motus_rd_cost of both ways; UINT32_MAX where intra was not evaluated
+    uint32_t *satd;                    // cost of the best inter type by SATD
+    uint16_t *changed_at, *seen_at;    // pass in which the decision last changed for its neighbours; and was last evaluated
+    uint8_t *chain;                    // length of the chain of intra MBs that ends here, 0 for inter
+    uint8_t *zero_runs;                // MOTUS_ZERO_RUNS
+} MotusWork;
+
+MotusStatus motus_work_alloc(MotusWork *work, int mb_width, int mb_height, int threads);
+void motus_work_free(MotusWork *work); // accepts a zeroed one
+
+// What a picture is coded with. QP is read per MB: `qp` is its place in a table of all 52.
+typedef struct MotusCoding {
+    const MotusQp *qp_table; // by QP
+    int qp;
+    MotusEffort effort;
+} MotusCoding;
+
+// What P pictures need beside that.
+typedef struct MotusPCoding {
+    MotusReference ref;
+    const MotusRefLuma *ref_luma;
+    const MotusField *field; // whole-sample vectors and their costs
+    const MotusMv *centre;   // per MB, what the field's costs are relative to
+    MotusInterLimits limits;
+    MotusSubpel subpel;
+} MotusPCoding;
+
+// The passes, compiled for plain C and for AVX2: the same results.
+typedef struct MotusPasses {
+    void (*code_i)(MotusWork *work, const MotusCoding *coding);
+    void (*code_p)(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p);
+} MotusPasses;
+
+extern const MotusPasses motus_passes_c, motus_passes_avx2;
+const MotusPasses *motus_passes(void); // the fastest this CPU runs (see motus_cpu_flags)
+
+MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y);
+
+#endif
