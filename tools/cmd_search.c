@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "me/export.h"
 #include "motus/me.h"
 #include "tools/cmd.h"
+#include "tools/export.h"
 #include "tools/mvs.h"
 #include "tools/options.h"
 #include "tools/progress.h"
