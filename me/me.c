@@ -1,3 +1,4 @@
+// The public calls: arguments are checked here, then the device or the CPU does the work.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/me.h"
 
@@ -7,8 +8,7 @@
 #include "common/cpu.h"
 #include "common/device.h"
 #include "common/int_core.h"
-#include "me/me_context.h"
-#include "me/refine.h"
+#include "me/me_internal.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -81,6 +81,10 @@ void motus_me_close(MotusMe **me) {
 
 MotusBackend motus_me_backend(const MotusMe *me) { return me->backend; }
 
+const MotusError *motus_me_error(const MotusMe *me) { return &me->error; }
+
+// ---- One picture ---------------------------------------------------------------------------------------------------------------------------
+
 static void store(MotusField *field, int mb, uint32_t modes, const MotusMbMotion *motion) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         if (!(modes >> motus_blocks[b].mode & 1)) continue;
@@ -112,7 +116,7 @@ static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefL
     store(field, mb, job.modes, &motion);
 }
 
-int motus_me_valid_hints(const MotusMeHints *hints, int n_mb) {
+static int valid_hints(const MotusMeHints *hints, int n_mb) {
     if (!hints) return 1;
     if (hints->lambda_q8 > MOTUS_MAX_LAMBDA_Q8) return 0;
     for (int i = 0; hints->centre && i < n_mb; i++) {
@@ -122,6 +126,11 @@ int motus_me_valid_hints(const MotusMeHints *hints, int n_mb) {
     for (int i = 0; hints->predictor && i < n_mb; i++)
         if (motus_abs(hints->predictor[i].x) > 8191 || motus_abs(hints->predictor[i].y) > 8191) return 0;
     return 1;
+}
+
+// The field is one for pictures of this size.
+static int same_size(const MotusField *field, int width, int height) {
+    return field->mb_width == motus_mbs(width) && field->mb_height == motus_mbs(height);
 }
 
 // One picture from start to end; `memory` is where cur lies, ref is host memory. A device that fails is given up where the caller left the choice:
@@ -145,7 +154,7 @@ MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const M
     if (cur->width != me->ref.width || cur->height != me->ref.height) return MOTUS_ERR_ARGUMENT;
     if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
     if (field->mb_width != cur->width / 16 || field->mb_height != cur->height / 16) return MOTUS_ERR_ARGUMENT;
-    if (!motus_me_valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    if (!valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
     if (me->cuda && cur->width == me->config.width && cur->height == me->config.height) {
         MotusPlane plane = {ref->plane[0], ref->stride, ref->width, ref->height};
         MotusMemory memory = device_cur ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
@@ -181,8 +190,7 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
     int width = me->config.width, height = me->config.height;
     if (cur->width != width || cur->height != height || ref->width != width || ref->height != height) return MOTUS_ERR_ARGUMENT;
     if (me->cuda) {
-        if (!field || !motus_me_same_size(field, width, height) || !motus_me_valid_hints(hints, field->n_mb))
-            return MOTUS_ERR_ARGUMENT;
+        if (!field || !same_size(field, width, height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
         MotusStatus status = search_cuda(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
         if (me->cuda) return status;
     }
@@ -190,4 +198,59 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
     int whole = width == me->cur.width && height == me->cur.height;
     if (!whole) fill_up(me, cur);
     return motus_me_search_prepared(me, whole ? cur : &me->cur, NULL, &me->ref, hints, field);
+}
+
+// ---- Several pictures in flight ------------------------------------------------------------------------------------------------------------
+
+static int valid_plane(const MotusMe *me, const MotusPlane *plane) {
+    return plane->data && plane->width == me->config.width && plane->height == me->config.height;
+}
+
+static int valid_job(const MotusMe *me, const MotusMeJob *job) {
+    if (!job || !job->cur || !valid_plane(me, job->cur) || (job->ref && !valid_plane(me, job->ref))) return 0;
+    int stays = job->device_mv != NULL;
+    if (stays != (job->device_sad != NULL) || stays != (job->device_cost != NULL) || (!stays && !job->field)) return 0;
+    if (job->field && !same_size(job->field, me->config.width, me->config.height)) return 0;
+    return valid_hints(job->hints, motus_mbs(me->config.width) * motus_mbs(me->config.height));
+}
+
+// Keeps the job's picture for the next one, which may refer to it.
+static MotusStatus keep(MotusMe *me, const MotusPlane *cur) {
+    if (!me->last.data) {
+        me->last = (MotusPlane){motus_alloc((size_t)cur->width, (size_t)cur->height), cur->width, cur->width, cur->height};
+        if (!me->last.data) return MOTUS_ERR_MEMORY;
+    }
+    for (int y = 0; y < cur->height; y++)
+        memcpy(me->last.data + y * me->last.stride, cur->data + y * cur->stride, (size_t)cur->width);
+    return MOTUS_OK;
+}
+
+static MotusStatus work_now(MotusMe *me, const MotusMeJob *job) {
+    if (job->memory != MOTUS_MEMORY_HOST || job->device_mv) return MOTUS_ERR_UNSUPPORTED;
+    MotusStatus status = motus_me_search(me, job->cur, job->ref ? job->ref : &me->last, job->hints, job->field);
+    if (status == MOTUS_OK) status = keep(me, job->cur);
+    if (status == MOTUS_OK) me->waiting[me->submitted % MOTUS_ME_IN_FLIGHT] = job->field;
+    return status;
+}
+
+MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
+    if (!me || !valid_job(me, job)) return MOTUS_ERR_ARGUMENT;
+    if (me->submitted - me->received >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
+    if (!job->ref && !me->submitted) return MOTUS_ERR_STATE;
+    MotusStatus status = me->cuda ? motus_me_cuda_submit(me->cuda, job, job->memory, &me->error) : work_now(me, job);
+    if (status == MOTUS_OK) me->submitted++;
+    return status;
+}
+
+MotusStatus motus_me_receive(MotusMe *me, MotusField **field) {
+    if (field) *field = NULL;
+    if (!me) return MOTUS_ERR_ARGUMENT;
+    if (me->submitted == me->received) return MOTUS_END;
+    MotusStatus status = MOTUS_OK;
+    if (me->cuda)
+        status = motus_me_cuda_receive(me->cuda, field, &me->error);
+    else if (field)
+        *field = me->waiting[me->received % MOTUS_ME_IN_FLIGHT];
+    if (status == MOTUS_OK) me->received++;
+    return status;
 }

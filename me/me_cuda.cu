@@ -4,7 +4,6 @@
 #include "common/cuda_check.h"
 #include "common/device.h"
 #include "common/int_core.h"
-#include "me/field_store.h"
 #include "me/refine_cuda.h"
 #include "me/search_cuda.h"
 

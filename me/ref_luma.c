@@ -6,7 +6,6 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "me/luma_core.h"
-#include "me/luma_ops.h"
 
 #define MARGIN 32 // beyond the border: the six taps reach 3 samples out, and vector code may read (never use) up to a vector more
 
@@ -35,7 +34,7 @@ static void average_c(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *p, cons
 
 static const MotusLumaOps luma_ops_c = {half_row_c, average_c};
 
-const MotusLumaOps *motus_luma_ops(void) {
+static const MotusLumaOps *luma_ops(void) {
 #if defined(__x86_64__)
     if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_luma_ops_avx2;
 #endif
@@ -58,7 +57,7 @@ MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height) {
         motus_quarter_taps(i & 3, i >> 2, tap);
         for (int k = 0; k < 2; k++) ref->tap[i][k] = (ptrdiff_t)(tap[k].plane * plane_size) + tap[k].y * ref->stride + tap[k].x;
     }
-    ref->ops = motus_luma_ops();
+    ref->ops = luma_ops();
     return MOTUS_OK;
 }
 
