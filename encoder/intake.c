@@ -5,7 +5,7 @@
 
 #include "common/error.h"
 #include "common/int_core.h"
-#include "motus/me.h"
+#include "motus/upload.h"
 
 static ptrdiff_t row_of(int samples) { return (samples + 63) / 64 * 64; }
 

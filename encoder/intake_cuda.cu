@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/intake_cuda.h"
 
-#include "common/cuda_check.h"
+#include "common/cuda_call.h"
 #include "common/device.h"
 
 extern "C" {

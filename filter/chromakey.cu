@@ -6,7 +6,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
-#include "common/cuda_check.h"
+#include "common/cuda_call.h"
 
 extern "C" {
 #include "filter/key.h"

@@ -8,7 +8,7 @@
 
 #include <cuda_pipeline.h>
 
-#include "common/cuda_launch.h"
+#include "common/cuda_call.h"
 
 extern "C" {
 #include "filter/key.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/me_cuda.h"
 
-#include "common/cuda_check.h"
-#include "common/device.h"
+#include "common/cuda_call.h"
 #include "common/int_core.h"
 #include "me/refine_cuda.h"
 #include "me/search_cuda.h"
@@ -249,29 +248,4 @@ MotusStatus motus_me_cuda_receive(MotusMeCuda *m, MotusField **field, MotusError
     if (s->field) store(m, s, s->field);
     if (field) *field = s->field;
     return MOTUS_OK;
-}
-
-// A head before the memory says where it came from: by the time it is freed the device may have failed.
-static constexpr size_t HEAD = 64;
-
-void *motus_host_alloc(size_t size) {
-    uint8_t *memory = NULL;
-    int locked = motus_device_check(NULL) == MOTUS_OK;
-    if (size > SIZE_MAX - HEAD) return NULL;
-    if (!locked)
-        memory = (uint8_t *)motus_alloc(size + HEAD, 1);
-    else if (cudaMallocHost((void **)&memory, size + HEAD) != cudaSuccess)
-        memory = NULL, cudaGetLastError();
-    if (!memory) return NULL;
-    *memory = (uint8_t)locked;
-    return memory + HEAD;
-}
-
-void motus_host_free(void *memory) {
-    if (!memory) return;
-    uint8_t *head = (uint8_t *)memory - HEAD;
-    if (*head)
-        cudaFreeHost(head);
-    else
-        motus_free(head);
 }

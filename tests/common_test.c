@@ -1,6 +1,7 @@
 // common/: integer helpers, allocator, statuses.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
+#include "common/faults.h"
 #include "common/int_core.h"
 #include "motus/motus.h"
 #include "tests/harness.h"

@@ -1,7 +1,7 @@
 // The encoder's contract: states, refusals, memory, and a stream that depends on nothing but frames and settings. That streams decode
 // to the reconstruction is the conformance suite's part.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "encoder/headers.h"
 #include "motus/encoder.h"
 #include "tests/harness.h"

@@ -4,7 +4,7 @@
 #include <cuda_runtime_api.h>
 #include <time.h>
 
-#include "common/device.h"
+#include "common/faults.h"
 #include "motus/encoder.h"
 #include "motus/upload.h"
 #include "tests/gpu.h"

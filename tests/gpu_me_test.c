@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "common/device.h"
+#include "common/faults.h"
 #include "tests/gpu.h"
 #include "tests/me_case.h"
 #include "yuv/reader.h"

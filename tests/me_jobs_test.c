@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "motus/me.h"
+#include "motus/upload.h"
 #include "tests/harness.h"
 
 #define FRAMES 7

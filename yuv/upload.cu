@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/upload.h"
 
-#include "common/cuda_check.h"
-#include "common/device.h"
+#include <stdint.h>
+
+#include "common/cuda_call.h"
 
 extern "C" {
 #include "common/alloc.h"
@@ -43,6 +44,31 @@ extern "C" void motus_cuda_free(void *memory) { cudaFree(memory); }
 extern "C" MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error) {
     return motus_cuda_check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)stream), "device copy",
                             error);
+}
+
+// A head before the memory says where it came from: by the time it is freed the device may have failed.
+static constexpr size_t HEAD = 64;
+
+extern "C" void *motus_host_alloc(size_t size) {
+    uint8_t *memory = NULL;
+    int pinned = motus_device_check(NULL) == MOTUS_OK;
+    if (size > SIZE_MAX - HEAD) return NULL;
+    if (!pinned)
+        memory = (uint8_t *)motus_alloc(size + HEAD, 1);
+    else if (cudaMallocHost((void **)&memory, size + HEAD) != cudaSuccess)
+        memory = NULL, cudaGetLastError();
+    if (!memory) return NULL;
+    *memory = (uint8_t)pinned;
+    return memory + HEAD;
+}
+
+extern "C" void motus_host_free(void *memory) {
+    if (!memory) return;
+    uint8_t *head = (uint8_t *)memory - HEAD;
+    if (*head)
+        cudaFreeHost(head);
+    else
+        motus_free(head);
 }
 
 static MotusStatus open_slot(const MotusCudaRing *ring, Slot *slot, MotusError *error) {

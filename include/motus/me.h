@@ -130,7 +130,7 @@ typedef enum MotusMemory {
 typedef struct MotusMeJob {
     const MotusPlane *cur;
     const MotusPlane *ref; // NULL: the cur of the job submitted before, which need not be given again
-    MotusMemory memory;    // of both planes. Host planes are best page-locked (motus_host_alloc): only then do uploads overlap
+    MotusMemory memory;    // of both planes. Host planes are best pinned (motus_host_alloc, motus/upload.h): only then do uploads overlap
     void *stream;          // device planes: the cudaStream_t that made them and will use the results (NULL: they are ready)
     const MotusMeHints *hints; // in host memory; NULL: none
     MotusField *field;         // gets the results, in host memory; NULL where they are to stay on the device:
@@ -146,10 +146,6 @@ MOTUS_API MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job);
 
 // Waits for the oldest job and hands out its field (NULL where the results stay on the device; *field may be NULL). MOTUS_END: no job waits.
 MOTUS_API MotusStatus motus_me_receive(MotusMe *me, MotusField **field);
-
-// Page-locked memory where a CUDA device is there, else ordinary memory; aligned to 64 bytes at least, not initialized. NULL: none.
-MOTUS_API void *motus_host_alloc(size_t size);
-MOTUS_API void motus_host_free(void *memory); // accepts NULL
 
 // What the last CUDA failure was, in CUDA's own words; also says why AUTO fell back to the CPU. status is MOTUS_OK and text empty if there was none.
 MOTUS_API const MotusError *motus_me_error(const MotusMe *me);

@@ -1,7 +1,7 @@
 // Pictures from host memory through a job on a CUDA device, and back, several under way at once; and device memory for callers who use no CUDA
 // themselves.
 //
-// All calls concern the current device. MOTUS_ERR_CUDA: a CUDA call failed, for want of device or page-locked memory among other reasons; `error` (may
+// All calls concern the current device. MOTUS_ERR_CUDA: a CUDA call failed, for want of device or pinned memory among other reasons; `error` (may
 // be NULL) gets CUDA's own words. A build without CUDA has these functions too; they return MOTUS_ERR_UNSUPPORTED.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_UPLOAD_H
@@ -20,6 +20,10 @@ extern "C" {
 MOTUS_API MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error);
 MOTUS_API void motus_cuda_free(void *memory); // accepts NULL
 MOTUS_API MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error);
+
+// Pinned memory where a CUDA device is there, else ordinary memory; aligned to 64 bytes at least, not initialized. NULL: none.
+MOTUS_API void *motus_host_alloc(size_t size);
+MOTUS_API void motus_host_free(void *memory); // accepts NULL
 
 // A ring of slots, each a pinned and a device buffer for a picture's input and output. Uploads, jobs and downloads run on three streams, so that
 // the upload of one picture, the job of the one before and the download of the one before that overlap.
