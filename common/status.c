@@ -25,6 +25,7 @@ static const struct {
     {MOTUS_ERR_STATE, "MOTUS_ERR_STATE", "call out of order"},
     {MOTUS_ERR_NO_DEVICE, "MOTUS_ERR_NO_DEVICE", "no usable CUDA device"},
     {MOTUS_ERR_CUDA, "MOTUS_ERR_CUDA", "CUDA call failed"},
+    {MOTUS_ERR_INTERNAL, "MOTUS_ERR_INTERNAL", "internal error, a bug in motus"},
 };
 
 #define N_STATUSES (sizeof statuses / sizeof *statuses)

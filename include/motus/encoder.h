@@ -94,7 +94,7 @@ MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderC
 
 // Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. MOTUS_ERR_ARGUMENT: wrong size.
 // MOTUS_ERR_STATE: after the end, or pictures are waiting to be received. MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA (the search): motus_encoder_error has the
-// words. After any error the encoder is as it was before the call.
+// words. MOTUS_ERR_INTERNAL. After any error the encoder is as it was before the call.
 MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame);
 
 // The same for a frame in CUDA device memory (motus_frame_wrap makes a MotusFrame of device pointers; any strides and alignment), made on `stream`, a
