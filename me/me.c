@@ -29,7 +29,7 @@ static int valid(const MotusMeConfig *c) {
            !(c->modes & ~MOTUS_MODES_ALL) && c->threads >= 0;
 }
 
-// A device that fails is replaced by the CPU where the caller left the choice.
+// Where the caller left the choice, a device that cannot be opened leaves it to the CPU; me->error says why.
 static MotusStatus open_cuda(MotusMe *me) {
     MotusStatus status = motus_me_cuda_open(&me->cuda, &me->config, &me->error);
     if (status != MOTUS_OK && me->config.error) *me->config.error = me->error;
@@ -133,34 +133,21 @@ static int same_size(const MotusField *field, int width, int height) {
     return field->mb_width == motus_mbs(width) && field->mb_height == motus_mbs(height);
 }
 
-// One picture from start to end; `memory` is where cur lies, ref is host memory. A device that fails is given up where the caller left the choice:
-// then me->cuda is NULL afterwards.
-static MotusStatus search_cuda(MotusMe *me, const MotusPlane *cur, MotusMemory memory, const MotusPlane *ref,
-                               const MotusMeHints *hints, MotusField *field) {
-    MotusMeJob job = {.cur = cur, .ref = ref, .memory = memory, .hints = hints, .field = field};
-    if (me->submitted != me->received) return MOTUS_ERR_STATE;
-    MotusStatus status = motus_me_cuda_submit(me->cuda, &job, MOTUS_MEMORY_HOST, &me->error);
-    if (status == MOTUS_OK) status = motus_me_cuda_receive(me->cuda, NULL, &me->error);
-    if (status < 0 && me->config.backend == MOTUS_BACKEND_AUTO) {
-        motus_me_cuda_close(&me->cuda);
-        me->backend = MOTUS_BACKEND_CPU;
-    }
-    return status;
+static int valid_plane(const MotusMe *me, const MotusPlane *plane) {
+    return plane->data && plane->width == me->config.width && plane->height == me->config.height;
 }
 
-MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusPlane *device_cur, const MotusRefLuma *ref,
-                                     const MotusMeHints *hints, MotusField *field) {
-    if (!me || !cur || !ref || !field || !cur->data) return MOTUS_ERR_ARGUMENT;
-    if (cur->width != me->ref.width || cur->height != me->ref.height) return MOTUS_ERR_ARGUMENT;
-    if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
-    if (field->mb_width != cur->width / 16 || field->mb_height != cur->height / 16) return MOTUS_ERR_ARGUMENT;
-    if (!valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
-    if (me->cuda && cur->width == me->config.width && cur->height == me->config.height) {
-        MotusPlane plane = {ref->plane[0], ref->stride, ref->width, ref->height};
-        MotusMemory memory = device_cur ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
-        MotusStatus status = search_cuda(me, device_cur ? device_cur : cur, memory, &plane, hints, field);
-        if (me->cuda) return status;
-    }
+// One picture from start to end; `memory` is where cur lies, ref is host memory.
+static MotusStatus search_on_device(MotusMe *me, const MotusPlane *cur, MotusMemory memory, const MotusPlane *ref,
+                                    const MotusMeHints *hints, MotusField *field) {
+    MotusMeJob job = {.cur = cur, .ref = ref, .memory = memory, .hints = hints, .field = field};
+    MotusStatus status = motus_me_cuda_submit(me->cuda, &job, MOTUS_MEMORY_HOST, &me->error);
+    return status ? status : motus_me_cuda_receive(me->cuda, NULL, &me->error);
+}
+
+// cur is whole MBs.
+static void search_on_cpu(const MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
+                          MotusField *field) {
 #pragma omp parallel for num_threads(me->threads) schedule(dynamic)
     for (int row = 0; row < field->mb_height; row++) {
 #ifdef _OPENMP
@@ -171,7 +158,6 @@ MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const M
         for (int mb = row * field->mb_width; mb < (row + 1) * field->mb_width; mb++)
             search_one(me, cur, ref, hints, field, mb, scratch);
     }
-    return MOTUS_OK;
 }
 
 // Copies a picture into me->cur, its last column and row repeated up to whole MBs.
@@ -184,27 +170,42 @@ static void fill_up(MotusMe *me, const MotusPlane *src) {
     }
 }
 
+// Planes of the configured size.
+static void search_planes_on_cpu(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
+                                 MotusField *field) {
+    motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, me->threads);
+    int whole = cur->width == me->cur.width && cur->height == me->cur.height;
+    if (!whole) fill_up(me, cur);
+    search_on_cpu(me, whole ? cur : &me->cur, &me->ref, hints, field);
+}
+
 MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
                             MotusField *field) {
-    if (!me || !cur || !ref || !cur->data || !ref->data) return MOTUS_ERR_ARGUMENT;
-    int width = me->config.width, height = me->config.height;
-    if (cur->width != width || cur->height != height || ref->width != width || ref->height != height) return MOTUS_ERR_ARGUMENT;
+    if (!me || !cur || !ref || !field || !valid_plane(me, cur) || !valid_plane(me, ref)) return MOTUS_ERR_ARGUMENT;
+    if (!same_size(field, cur->width, cur->height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    if (me->submitted != me->received) return MOTUS_ERR_STATE;
+    if (me->cuda) return search_on_device(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
+    search_planes_on_cpu(me, cur, ref, hints, field);
+    return MOTUS_OK;
+}
+
+MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusPlane *device_cur, const MotusRefLuma *ref,
+                                     const MotusMeHints *hints, MotusField *field) {
+    if (!me || !cur || !ref || !field || !valid_plane(me, cur)) return MOTUS_ERR_ARGUMENT;
+    if (cur->width != me->cur.width || cur->height != me->cur.height) return MOTUS_ERR_ARGUMENT;
+    if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
+    if (!same_size(field, cur->width, cur->height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    if (me->submitted != me->received) return MOTUS_ERR_STATE;
     if (me->cuda) {
-        if (!field || !same_size(field, width, height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
-        MotusStatus status = search_cuda(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
-        if (me->cuda) return status;
+        MotusPlane plane = {ref->plane[0], ref->stride, ref->width, ref->height};
+        MotusMemory memory = device_cur ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
+        return search_on_device(me, device_cur ? device_cur : cur, memory, &plane, hints, field);
     }
-    motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, me->threads);
-    int whole = width == me->cur.width && height == me->cur.height;
-    if (!whole) fill_up(me, cur);
-    return motus_me_search_prepared(me, whole ? cur : &me->cur, NULL, &me->ref, hints, field);
+    search_on_cpu(me, cur, ref, hints, field);
+    return MOTUS_OK;
 }
 
 // ---- Several pictures in flight ------------------------------------------------------------------------------------------------------------
-
-static int valid_plane(const MotusMe *me, const MotusPlane *plane) {
-    return plane->data && plane->width == me->config.width && plane->height == me->config.height;
-}
 
 static int valid_job(const MotusMe *me, const MotusMeJob *job) {
     if (!job || !job->cur || !valid_plane(me, job->cur) || (job->ref && !valid_plane(me, job->ref))) return 0;
@@ -227,8 +228,8 @@ static MotusStatus keep(MotusMe *me, const MotusPlane *cur) {
 
 static MotusStatus work_now(MotusMe *me, const MotusMeJob *job) {
     if (job->memory != MOTUS_MEMORY_HOST || job->device_mv) return MOTUS_ERR_UNSUPPORTED;
-    MotusStatus status = motus_me_search(me, job->cur, job->ref ? job->ref : &me->last, job->hints, job->field);
-    if (status == MOTUS_OK) status = keep(me, job->cur);
+    search_planes_on_cpu(me, job->cur, job->ref ? job->ref : &me->last, job->hints, job->field);
+    MotusStatus status = keep(me, job->cur);
     if (status == MOTUS_OK) me->waiting[me->submitted % MOTUS_ME_IN_FLIGHT] = job->field;
     return status;
 }

@@ -31,8 +31,8 @@ struct MotusMe {
 };
 
 // Like motus_me_search with a reference that is already prepared (with half planes when subpel needs them).
-// `cur` is a luma plane of whole MBs. device_cur, where not NULL, is the same plane in CUDA device memory, ready: the device then searches it as it
-// lies there (rows at multiples of 16 bytes) in place of an uploaded `cur`, and the CPU, should it take over, searches `cur`.
+// `cur` is a luma plane of whole MBs, and so is the size that `me` was opened for. device_cur, where not NULL, is the same plane in CUDA device memory,
+// ready: a device then searches it as it lies there (rows at multiples of 16 bytes) in place of an uploaded `cur`.
 MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusPlane *device_cur, const MotusRefLuma *ref,
                                      const MotusMeHints *hints, MotusField *field);
 
