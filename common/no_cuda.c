@@ -4,7 +4,7 @@
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
-#include "encoder/intake_cuda.h"
+#include "encoder/intake.h"
 #include "me/me_cuda.h"
 #include "motus/filter_cuda.h"
 #include "motus/upload.h"

@@ -9,6 +9,7 @@
 #include "common/cpu.h"
 #include "me/cost_core.h"
 #include "me/me_internal.h"
+#include "yuv/pad.h"
 
 #define FINE_RANGE 2 // samples around a coarse vector, which is a multiple of 4
 #define BORDER 32    // around a scaled picture: a margin of 2 and the range of 16, and what the search may read beyond
@@ -61,8 +62,7 @@ static void scale_row(const MotusPlane *dst, const MotusPlane *src, int y) {
             for (int k = 0; k < 4; k++) sum += from[i * src->stride + k];
         to[x] = (uint8_t)(sum >> 4);
     }
-    memset(to - BORDER, to[0], BORDER);
-    memset(to + dst->width, to[dst->width - 1], BORDER);
+    motus_row_pad(to, dst->width, BORDER, BORDER);
 }
 
 static MotusMv vector_of(int row, int column) {

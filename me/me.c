@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/me.h"
 
-#include <string.h>
-
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "common/device.h"
 #include "common/int_core.h"
 #include "me/me_internal.h"
+#include "yuv/pad.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -160,22 +159,12 @@ static void search_on_cpu(const MotusMe *me, const MotusPlane *cur, const MotusR
     }
 }
 
-// Copies a picture into me->cur, its last column and row repeated up to whole MBs.
-static void fill_up(MotusMe *me, const MotusPlane *src) {
-    for (int y = 0; y < me->cur.height; y++) {
-        const uint8_t *from = src->data + motus_min(y, src->height - 1) * src->stride;
-        uint8_t *to = me->cur.data + y * me->cur.stride;
-        memcpy(to, from, (size_t)src->width);
-        memset(to + src->width, from[src->width - 1], (size_t)(me->cur.width - src->width));
-    }
-}
-
 // Planes of the configured size.
 static void search_planes_on_cpu(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
                                  MotusField *field) {
     motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, me->threads);
     int whole = cur->width == me->cur.width && cur->height == me->cur.height;
-    if (!whole) fill_up(me, cur);
+    if (!whole) motus_plane_copy_padded(&me->cur, cur);
     search_on_cpu(me, whole ? cur : &me->cur, &me->ref, hints, field);
 }
 
@@ -221,8 +210,7 @@ static MotusStatus keep(MotusMe *me, const MotusPlane *cur) {
         me->last = (MotusPlane){motus_alloc((size_t)cur->width, (size_t)cur->height), cur->width, cur->width, cur->height};
         if (!me->last.data) return MOTUS_ERR_MEMORY;
     }
-    for (int y = 0; y < cur->height; y++)
-        memcpy(me->last.data + y * me->last.stride, cur->data + y * cur->stride, (size_t)cur->width);
+    motus_plane_copy_padded(&me->last, cur);
     return MOTUS_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "me/luma_core.h"
+#include "yuv/pad.h"
 
 #define MARGIN 32 // beyond the border: the six taps reach 3 samples out, and vector code may read (never use) up to a vector more
 
@@ -70,10 +71,8 @@ void motus_ref_luma_free(MotusRefLuma *ref) {
 static void copy_row(const MotusRefLuma *ref, const MotusPlane *luma, int y) {
     const uint8_t *src = luma->data + motus_clip(0, luma->height - 1, y) * luma->stride;
     uint8_t *dst = ref->plane[0] + y * ref->stride;
-    int left = MOTUS_REF_PAD + MARGIN, right = ref->width + MOTUS_REF_PAD + MARGIN;
-    memset(dst - left, src[0], (size_t)left);
     memcpy(dst, src, (size_t)luma->width);
-    memset(dst + luma->width, src[luma->width - 1], (size_t)(right - luma->width));
+    motus_row_pad(dst, luma->width, MOTUS_REF_PAD + MARGIN, ref->width - luma->width + MOTUS_REF_PAD + MARGIN);
 }
 
 // Row y of the half planes over the whole border.

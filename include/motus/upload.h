@@ -37,7 +37,7 @@ typedef struct MotusCudaRing MotusCudaRing;
 // Launches one picture's work on `stream`: d_in holds the picture, d_out takes the result. Both are the ring's.
 typedef MotusStatus MotusCudaJob(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error);
 
-// slots 2..16; in_bytes and out_bytes of one picture, > 0. Close with motus_cuda_ring_close; *ring is NULL after an error: MOTUS_ERR_ARGUMENT,
+// slots 2..16; in_bytes and out_bytes of one picture, 1..SIZE_MAX / 4. Close with motus_cuda_ring_close; *ring is NULL after an error: MOTUS_ERR_ARGUMENT,
 // MOTUS_ERR_NO_DEVICE, MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, MotusError *error);
 // The same for results that stay on the device: nothing is downloaded, and motus_cuda_ring_take_device takes in place of motus_cuda_ring_take.
