@@ -14,8 +14,8 @@ extern "C" {
 #include "filter/key.h"
 }
 
-#include "filter/device_planes.h"
-#include "filter/key_samples_cuda.h"
+#include "filter/key_cuda.h"
+#include "filter/planes.h"
 
 namespace {
 
