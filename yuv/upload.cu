@@ -1,4 +1,4 @@
-// Pictures from host memory through a job on the device and back, several under way at once.
+// Device and pinned memory; pictures from host memory through a job on the device and back, several under way at once.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/upload.h"
 

@@ -1,8 +1,8 @@
-// Pictures from host memory through a job on a CUDA device, and back, several under way at once; and device memory for callers who use no CUDA
-// themselves.
+// Pictures from host memory through a job on a CUDA device, and back, several under way at once; and device and pinned memory for callers who use no
+// CUDA themselves.
 //
 // All calls concern the current device. MOTUS_ERR_CUDA: a CUDA call failed, for want of device or pinned memory among other reasons; `error` (may
-// be NULL) gets CUDA's own words. A build without CUDA has these functions too; they return MOTUS_ERR_UNSUPPORTED.
+// be NULL) gets CUDA's own words. A build without CUDA has these functions too; what needs a device returns MOTUS_ERR_UNSUPPORTED.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_UPLOAD_H
 #define MOTUS_UPLOAD_H
