@@ -136,6 +136,12 @@ static int valid_plane(const MotusMe *me, const MotusPlane *plane) {
     return plane->data && plane->width == me->config.width && plane->height == me->config.height;
 }
 
+// A device that has failed stays so; jobs in flight come first.
+static MotusStatus ready(const MotusMe *me) {
+    if (me->cuda && me->error.status) return me->error.status;
+    return me->submitted == me->received ? MOTUS_OK : MOTUS_ERR_STATE;
+}
+
 // One picture from start to end; `memory` is where cur lies, ref is host memory.
 static MotusStatus search_on_device(MotusMe *me, const MotusPlane *cur, MotusMemory memory, const MotusPlane *ref,
                                     const MotusMeHints *hints, MotusField *field) {
@@ -172,7 +178,8 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
                             MotusField *field) {
     if (!me || !cur || !ref || !field || !valid_plane(me, cur) || !valid_plane(me, ref)) return MOTUS_ERR_ARGUMENT;
     if (!same_size(field, cur->width, cur->height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
-    if (me->submitted != me->received) return MOTUS_ERR_STATE;
+    MotusStatus status = ready(me);
+    if (status) return status;
     if (me->cuda) return search_on_device(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
     search_planes_on_cpu(me, cur, ref, hints, field);
     return MOTUS_OK;
@@ -184,7 +191,8 @@ MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const M
     if (cur->width != me->cur.width || cur->height != me->cur.height) return MOTUS_ERR_ARGUMENT;
     if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
     if (!same_size(field, cur->width, cur->height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
-    if (me->submitted != me->received) return MOTUS_ERR_STATE;
+    MotusStatus status = ready(me);
+    if (status) return status;
     if (me->cuda) {
         MotusPlane plane = {ref->plane[0], ref->stride, ref->width, ref->height};
         MotusMemory memory = device_cur ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
