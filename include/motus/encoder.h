@@ -89,7 +89,8 @@ typedef struct MotusPicture {
 
 typedef struct MotusEncoder MotusEncoder;
 
-// Opens an encoder. MOTUS_ERR_ARGUMENT (error->text says which setting), _UNSUPPORTED (size beyond the highest level), _MEMORY, _NO_DEVICE.
+// Opens an encoder. MOTUS_ERR_ARGUMENT (error->text says which setting), _UNSUPPORTED (size beyond the highest level), _MEMORY, _NO_DEVICE,
+// _CUDA. With AUTO a device that cannot be opened leaves the search to the CPU for good: motus_encoder_backend tells, and motus_encoder_error why.
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 
 // Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. MOTUS_ERR_ARGUMENT: wrong size.
