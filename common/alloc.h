@@ -1,4 +1,4 @@
-// The one allocator. Tests make the n-th allocation fail (motus_alloc_fail_after) to see that nothing leaks or crashes.
+// The one allocator. Tests make the n-th allocation fail (common/faults.h) to see that nothing leaks or crashes.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_ALLOC_H
 #define COMMON_ALLOC_H
@@ -8,8 +8,5 @@
 // Zeroed memory aligned to 64 bytes; NULL when there is none, or when n * size overflows. Free with motus_free.
 void *motus_alloc(size_t n, size_t size);
 void motus_free(void *p); // accepts NULL
-
-// Test hook: the next `n` allocations succeed, the one after fails, later ones succeed again; n < 0 switches it off.
-void motus_alloc_fail_after(long n);
 
 #endif

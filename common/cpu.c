@@ -1,3 +1,4 @@
+// What runs the work: instructions, threads, backend.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 
@@ -6,6 +7,9 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+
+#include "common/device.h"
+#include "motus/backend.h"
 
 unsigned motus_cpu_flags(void) {
     const char *wanted = getenv("MOTUS_CPU");
@@ -27,4 +31,17 @@ int motus_cpu_threads(int wanted) {
     int n = wanted > 0 ? wanted : 1;
 #endif
     return n < 1 ? 1 : n > 256 ? 256 : n;
+}
+
+const char *motus_backend_name(MotusBackend backend) {
+    static const char *const names[] = {"auto", "cpu", "cuda"};
+    return (unsigned)backend < sizeof names / sizeof *names ? names[backend] : "?";
+}
+
+MotusStatus motus_backend_choose(MotusBackend wanted, MotusBackend *chosen) {
+    if (!chosen || (unsigned)wanted > MOTUS_BACKEND_CUDA) return MOTUS_ERR_ARGUMENT;
+    MotusStatus status = wanted == MOTUS_BACKEND_CPU ? MOTUS_ERR_UNSUPPORTED : motus_device_check(NULL);
+    if (wanted == MOTUS_BACKEND_CUDA && status != MOTUS_OK) return status;
+    *chosen = status == MOTUS_OK ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU;
+    return MOTUS_OK;
 }

@@ -1,4 +1,4 @@
-// What this CPU can do, found once at run time.
+// What this CPU can do, found at run time.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_CPU_H
 #define COMMON_CPU_H

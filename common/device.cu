@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "common/cuda_check.h"
+#include "common/cuda_call.h"
 
 // Oldest chips the kernels are built for: 7.5.
 static int usable(int device) {
@@ -41,15 +41,4 @@ void motus_device_describe(int i, char *text, size_t size) {
                  p.multiProcessorCount, (double)p.totalGlobalMem / (1 << 30));
     else
         snprintf(text, size, "%s", cudaGetErrorString(status));
-}
-
-static long fail_after = -1;
-
-void motus_device_fail_after(long n) { fail_after = n; }
-
-int motus_device_fault(void) {
-    if (fail_after < 0) return 0;
-    if (fail_after == 0) return 1;
-    fail_after--;
-    return 0;
 }

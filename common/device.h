@@ -19,11 +19,6 @@ MotusStatus motus_device_check(MotusError *error);
 int motus_device_count(void);
 void motus_device_describe(int i, char *text, size_t size);
 
-// Test hook: the next n CUDA calls whose status is looked at (motus_cuda_check) succeed, the one after fails, and so does every later one;
-// n < 0 switches it off. motus_device_fault counts a call and tells whether it is to fail.
-void motus_device_fail_after(long n);
-int motus_device_fault(void);
-
 #ifdef __cplusplus
 }
 #endif

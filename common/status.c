@@ -1,5 +1,12 @@
+// What functions return, and what they say to people.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/error.h"
 #include "motus/version.h"
 
 static const struct {
@@ -18,6 +25,7 @@ static const struct {
     {MOTUS_ERR_STATE, "MOTUS_ERR_STATE", "call out of order"},
     {MOTUS_ERR_NO_DEVICE, "MOTUS_ERR_NO_DEVICE", "no usable CUDA device"},
     {MOTUS_ERR_CUDA, "MOTUS_ERR_CUDA", "CUDA call failed"},
+    {MOTUS_ERR_INTERNAL, "MOTUS_ERR_INTERNAL", "internal error, a bug in motus"},
 };
 
 #define N_STATUSES (sizeof statuses / sizeof *statuses)
@@ -35,3 +43,20 @@ const char *motus_status_text(MotusStatus status) {
 }
 
 const char *motus_version(void) { return "0.1.0"; }
+
+MotusStatus motus_fail(MotusError *error, MotusStatus status, const char *format, ...) {
+    if (!error) return status;
+    error->status = status;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    for (char *c = error->text; *c; c++)
+        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    return status;
+}
+
+const char *motus_shown(const char *path) {
+    size_t length = strlen(path);
+    return length > 120 ? path + length - 120 : path;
+}

@@ -102,7 +102,7 @@ static MotusStatus write_headers(MotusEncoder *enc) {
     motus_bits_init(&bits, rbsp, sizeof rbsp);
     motus_write_pps(&bits, &enc->sequence);
     enc->headers_size += motus_nal_write(enc->headers + enc->headers_size, 3, MOTUS_NAL_PPS, rbsp, bits.size);
-    return bits.overflow ? MOTUS_ERR_STATE : MOTUS_OK;
+    return bits.overflow ? MOTUS_ERR_INTERNAL : MOTUS_OK;
 }
 
 static MotusStatus open_search(MotusEncoder *enc, MotusError *error) {
@@ -236,7 +236,7 @@ static MotusStatus write_picture(MotusEncoder *enc, int idr, int qp, MotusPictur
     motus_bits_init(&bits, enc->rbsp, enc->rbsp_capacity);
     motus_write_slice_header(&bits, &enc->sequence, &slice);
     motus_write_slice_data(&bits, &enc->work, !idr, stats);
-    if (bits.overflow) return MOTUS_ERR_STATE;
+    if (bits.overflow) return MOTUS_ERR_INTERNAL;
     size += motus_nal_write(enc->stream + size, 2, idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, enc->rbsp, bits.size);
     enc->picture.data = enc->stream;
     enc->picture.size = size;

@@ -5,12 +5,12 @@
 
 #include "common/error.h"
 #include "common/int_core.h"
-#include "motus/me.h"
+#include "motus/upload.h"
 
 static ptrdiff_t row_of(int samples) { return (samples + 63) / 64 * 64; }
 
-// A frame in page-locked memory, rows aligned as motus_frame_alloc aligns them.
-static MotusStatus alloc_locked(MotusFrame **frame, int width, int height) {
+// A frame in pinned memory, rows aligned as motus_frame_alloc aligns them.
+static MotusStatus alloc_pinned(MotusFrame **frame, int width, int height) {
     ptrdiff_t stride[3] = {row_of(width), row_of(width / 2), row_of(width / 2)};
     size_t luma = (size_t)(stride[0] * height), chroma = (size_t)(stride[1] * (height / 2));
     uint8_t *memory = motus_host_alloc(luma + 2 * chroma);
@@ -25,12 +25,12 @@ static MotusStatus alloc_locked(MotusFrame **frame, int width, int height) {
 // Ordinary memory does as well, only slower.
 static MotusStatus alloc_whole(MotusIntake *in) {
     int width = 16 * motus_mbs(in->width), height = 16 * motus_mbs(in->height);
-    if (in->locked && !alloc_locked(&in->whole, width, height)) return MOTUS_OK;
+    if (in->pinned && !alloc_pinned(&in->whole, width, height)) return MOTUS_OK;
     return motus_frame_alloc(&in->whole, width, height);
 }
 
-MotusStatus motus_intake_open(MotusIntake *in, int width, int height, int locked) {
-    *in = (MotusIntake){.width = width, .height = height, .locked = locked};
+MotusStatus motus_intake_open(MotusIntake *in, int width, int height, int pinned) {
+    *in = (MotusIntake){.width = width, .height = height, .pinned = pinned};
     return alloc_whole(in);
 }
 

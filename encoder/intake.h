@@ -3,19 +3,24 @@
 #ifndef ENCODER_INTAKE_H
 #define ENCODER_INTAKE_H
 
-#include "encoder/intake_cuda.h"
 #include "motus/frame.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct MotusIntakeCuda MotusIntakeCuda;
 
 typedef struct MotusIntake {
     int width, height;      // visible
-    int locked;             // host memory is to be page-locked where there is such memory
+    int pinned;             // host memory is to be pinned where there is such memory
     MotusFrame *whole;      // the frame in whole MBs, host memory
     MotusFrame *visible;    // the same samples at the visible size
     MotusPlane device_luma; // of `whole`, in device memory; data NULL where the frame did not come from there
     MotusIntakeCuda *cuda;  // NULL until a frame came from a device
 } MotusIntake;
 
-MotusStatus motus_intake_open(MotusIntake *intake, int width, int height, int locked);
+MotusStatus motus_intake_open(MotusIntake *intake, int width, int height, int pinned);
 void motus_intake_close(MotusIntake *intake); // accepts a zeroed one
 
 // Take in a frame of the visible size, which is not needed any more afterwards. `visible` and `whole` are then good until the next call; whoever
@@ -23,4 +28,19 @@ void motus_intake_close(MotusIntake *intake); // accepts a zeroed one
 MotusStatus motus_intake_host(MotusIntake *intake, const MotusFrame *frame);
 MotusStatus motus_intake_device(MotusIntake *intake, const MotusFrame *frame, void *stream, MotusError *error);
 
+// ---- Frames in CUDA device memory (intake_cuda.cu): filled up there, for the search, and brought to host memory once, for the other stages -----------
+
+// width and height: multiples of 16. On failure *error gets CUDA's own words, here and below.
+MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height, MotusError *error);
+
+// Fills `frame` (device memory, any strides and alignment, made on the cudaStream_t `stream`) up on that stream as motus_frame_copy_padded would, and
+// copies the result to `whole` (host memory), which is complete on return. *luma is the filled-up luma plane on the device, ready, rows at multiples
+// of 16 bytes; it stays until the next call. MOTUS_ERR_ARGUMENT: memory that no device can read.
+MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *frame, void *stream, MotusFrame *whole,
+                                   MotusPlane *luma, MotusError *error);
+void motus_intake_cuda_close(MotusIntakeCuda **intake); // accepts NULL inside
+
+#ifdef __cplusplus
+}
+#endif
 #endif

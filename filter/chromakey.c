@@ -4,6 +4,7 @@
 
 #include "common/cpu.h"
 #include "filter/key_rows.h"
+#include "filter/planes.h"
 
 const MotusKeyOps motus_key_ops_c = {split, join, weights, weights_yuv, unspill, halve, unspill_chroma, mix, from_yuv};
 

@@ -6,14 +6,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
-#include "common/cuda_check.h"
+#include "common/cuda_call.h"
 
 extern "C" {
 #include "filter/key.h"
 }
 
-#include "filter/device_planes.h"
-#include "filter/key_samples_cuda.h"
+#include "filter/key_cuda.h"
+#include "filter/planes.h"
 
 namespace {
 

@@ -8,14 +8,14 @@
 
 #include <cuda_pipeline.h>
 
-#include "common/cuda_launch.h"
+#include "common/cuda_call.h"
 
 extern "C" {
 #include "filter/key.h"
 }
 
-#include "filter/device_planes.h"
-#include "filter/key_samples_cuda.h"
+#include "filter/key_cuda.h"
+#include "filter/planes.h"
 
 namespace {
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
-#include "common/cuda_check.h"
+#include "common/cuda_call.h"
 
 extern "C" {
 #include "filter/key.h"
 }
 
-#include "filter/device_planes.h"
 #include "filter/key_cuda.h"
+#include "filter/planes.h"
 
 namespace {
 
@@ -107,3 +107,5 @@ extern "C" MotusStatus motus_cuda_rgb24_split(const MotusPlane planes[3], const 
 extern "C" MotusStatus motus_cuda_rgb24_join(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error) {
     return launch_planes<true>(rgb, planes, stream, error);
 }
+
+extern "C" MotusStatus motus_cuda_filters_usable(MotusError *error) { return motus_device_check(error); }

@@ -49,8 +49,10 @@ void motus_histogram(uint32_t counts[256], const MotusPlane *plane, const MotusE
         uint32_t own[256] = {0};
         int from = (int)((int64_t)plane->height * s / strips), to = (int)((int64_t)plane->height * (s + 1) / strips);
         count_rows(own, plane->data + from * plane->stride, plane->stride, plane->width, to - from);
-#pragma omp critical(motus_histogram)
-        for (int k = 0; k < 256; k++) counts[k] += own[k];
+        for (int k = 0; k < 256; k++) {
+#pragma omp atomic
+            counts[k] += own[k];
+        }
     }
 }
 

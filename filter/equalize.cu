@@ -6,8 +6,8 @@
 // is still finishing (programmatic dependent launch, from sm_90 on). Bytes: the picture is read twice and written once.
 // Tiles: see equalize_tiles.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "filter/device_planes.h"
 #include "filter/equalize_cuda.h"
+#include "filter/planes.h"
 
 extern "C" {
 #include "common/alloc.h"

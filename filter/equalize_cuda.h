@@ -3,7 +3,7 @@
 #ifndef FILTER_EQUALIZE_CUDA_H
 #define FILTER_EQUALIZE_CUDA_H
 
-#include "common/cuda_launch.h"
+#include "common/cuda_call.h"
 #include "motus/filter_cuda.h"
 
 extern "C" {

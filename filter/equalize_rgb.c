@@ -1,16 +1,35 @@
-// Equalization of R, G and B of 4:2:0 frames: the colour conversions of the chroma key around three equalizers.
+// Equalization of R, G and B of 4:2:0 frames: the colour conversions of the chroma key around three equalizers, on the CPU, and on a CUDA device, which equals
+// it since each of its parts does (and fails where they do in a build without CUDA).
 // SPDX-License-Identifier: BSD-2-Clause
-#include "filter/equalize_rgb.h"
-
 #include "common/alloc.h"
-#include "filter/key.h"
+#include "common/error.h"
+#include "filter/planes.h"
 #include "motus/filter.h"
+#include "motus/filter_cuda.h"
+#include "motus/upload.h"
+
+// An RGB24 picture and its three planes, one behind the other; strides are multiples of 16 bytes.
+typedef struct RgbPlanes {
+    MotusPlane rgb, plane[3];
+} RgbPlanes;
+
+// Cuts `memory` (NULL: to learn the size only) into them; returns the bytes that they take.
+static size_t place_planes(RgbPlanes *p, void *memory, int width, int height) {
+    MotusPlane *const planes[4] = {&p->rgb, &p->plane[0], &p->plane[1], &p->plane[2]};
+    size_t size = 0;
+    for (int k = 0; k < 4; k++) {
+        int w = k ? width : 3 * width, stride = (w + 15) / 16 * 16;
+        *planes[k] = (MotusPlane){memory ? (uint8_t *)memory + size : NULL, stride, w, height};
+        size += (size_t)stride * (size_t)height;
+    }
+    return size;
+}
 
 struct MotusRgbEqualizer {
     MotusEqualizer *channel[3];
     int matrix_709, full_range;
     uint8_t *memory;
-    MotusRgbPlanes work; // in `memory`
+    RgbPlanes work; // in `memory`
 };
 
 MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer, const MotusEqualizeConfig *config, int width, int height,
@@ -23,9 +42,9 @@ MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer, const MotusE
     e->matrix_709 = matrix_709, e->full_range = full_range;
     for (int k = 0; !status && k < 3; k++) status = motus_equalizer_open(&e->channel[k], config, width, height);
     if (!status) { // the size is a good one from here on
-        e->memory = motus_alloc(motus_rgb_planes_at(&e->work, NULL, width, height), 1);
+        e->memory = motus_alloc(place_planes(&e->work, NULL, width, height), 1);
         if (!e->memory) status = MOTUS_ERR_MEMORY;
-        motus_rgb_planes_at(&e->work, e->memory, width, height);
+        place_planes(&e->work, e->memory, width, height);
     }
     if (status)
         motus_rgb_equalizer_close(&e);
@@ -48,6 +67,55 @@ void motus_rgb_equalizer_close(MotusRgbEqualizer **equalizer) {
     if (!equalizer || !*equalizer) return;
     for (int k = 0; k < 3; k++) motus_equalizer_close(&(*equalizer)->channel[k]);
     motus_free((*equalizer)->memory);
+    motus_free(*equalizer);
+    *equalizer = NULL;
+}
+
+// ---- CUDA ----------------------------------------------------------------------------------------------------------------------------------
+
+struct MotusCudaRgbEqualizer {
+    MotusCudaEqualizer *channel[3];
+    int matrix_709, full_range;
+    void *memory; // of the device
+    RgbPlanes work;
+};
+
+MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer, const MotusEqualizeConfig *config, int width,
+                                          int height, int matrix_709, int full_range, MotusError *error) {
+    if (!equalizer) return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: no place for the equalizer");
+    *equalizer = NULL;
+    MotusCudaRgbEqualizer *e = motus_alloc(1, sizeof *e);
+    if (!e) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusStatus status = MOTUS_OK;
+    e->matrix_709 = matrix_709, e->full_range = full_range;
+    for (int k = 0; !status && k < 3; k++) status = motus_cuda_equalizer_open(&e->channel[k], config, width, height, error);
+    if (!status) status = motus_cuda_alloc(&e->memory, place_planes(&e->work, NULL, width, height), error);
+    if (status) {
+        motus_cuda_rgb_equalizer_close(&e);
+        return status;
+    }
+    place_planes(&e->work, e->memory, width, height);
+    *equalizer = e;
+    return MOTUS_OK;
+}
+
+MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *e, const MotusFrame *dst, const MotusFrame *src, void *stream,
+                                         MotusError *error) {
+    if (!e || !motus_frames_match(dst, src)) return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: sizes differ");
+    if (!motus_frame_aligned(dst) || !motus_frame_aligned(src))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: planes missing, or not aligned to 16 bytes");
+    const MotusPlane *rgb = &e->work.rgb, *plane = e->work.plane;
+    MotusStatus status = motus_cuda_frame_to_rgb24(rgb, src, e->matrix_709, e->full_range, stream, error);
+    if (!status) status = motus_cuda_rgb24_split(plane, rgb, stream, error);
+    for (int k = 0; !status && k < 3; k++) status = motus_cuda_equalizer_run(e->channel[k], &plane[k], &plane[k], stream, error);
+    if (!status) status = motus_cuda_rgb24_join(rgb, plane, stream, error);
+    return status ? status : motus_cuda_rgb24_to_frame(dst, rgb, e->matrix_709, e->full_range, stream, error);
+}
+
+void motus_cuda_rgb_equalizer_close(MotusCudaRgbEqualizer **equalizer) {
+    if (!equalizer || !*equalizer) return;
+    for (int k = 0; k < 3; k++) motus_cuda_equalizer_close(&(*equalizer)->channel[k]);
+    motus_cuda_free((*equalizer)->memory);
     motus_free(*equalizer);
     *equalizer = NULL;
 }

@@ -1,4 +1,4 @@
-// Row functions below the chroma key (plain C and AVX2), and the checks that the CUDA version shares.
+// Row functions below the chroma key (plain C and AVX2), and what it makes of a configuration, which the CUDA version shares.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_KEY_H
 #define FILTER_KEY_H
@@ -37,11 +37,5 @@ extern const MotusKeyOps motus_key_ops_avx2;
 // MOTUS_ERR_ARGUMENT: a parameter out of range.
 MotusStatus motus_key_prepare(MotusKey *key, const MotusKeyConfig *config);
 MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range);
-
-// Whether planes and frames are there and of one size.
-int motus_planes_match(const MotusPlane *a, const MotusPlane *b);
-int motus_frames_match(const MotusFrame *a, const MotusFrame *b);
-// Whether an RGB24 picture and its three planes fit.
-int motus_rgb24_matches(const MotusPlane *rgb, const MotusPlane planes[3]);
 
 #endif

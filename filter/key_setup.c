@@ -1,4 +1,4 @@
-// Chroma key: configurations, colour matrices, checks.
+// Chroma key: configurations, colour matrices.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 
@@ -154,19 +154,4 @@ MotusStatus motus_key_prepare(MotusKey *key, const MotusKeyConfig *c) {
     thresholds(&k, c);
     *key = k;
     return MOTUS_OK;
-}
-
-int motus_planes_match(const MotusPlane *a, const MotusPlane *b) {
-    return a && b && a->data && b->data && a->width == b->width && a->height == b->height && a->width > 0 && a->height > 0;
-}
-
-int motus_frames_match(const MotusFrame *a, const MotusFrame *b) {
-    return a && b && a->width == b->width && a->height == b->height;
-}
-
-int motus_rgb24_matches(const MotusPlane *rgb, const MotusPlane planes[3]) {
-    if (!rgb || !planes || !rgb->data || rgb->width < 3 || rgb->width % 3 || rgb->height < 1) return 0;
-    for (int k = 0; k < 3; k++)
-        if (!planes[k].data || planes[k].width != rgb->width / 3 || planes[k].height != rgb->height) return 0;
-    return 1;
 }

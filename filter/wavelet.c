@@ -6,7 +6,7 @@
 
 const MotusWaveletOps motus_wavelet_ops_c = {split, split_rows, merge, merge_rows, to_float, to_sample, shrink, quantize};
 
-static const MotusWaveletOps *choose_ops(const MotusExec *exec) {
+const MotusWaveletOps *motus_wavelet_ops(const MotusExec *exec) {
 #if defined(__x86_64__)
     if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_wavelet_ops_avx2;
 #endif
@@ -86,7 +86,7 @@ MotusStatus motus_wavelet_forward(float *coefs, const MotusPlane *src, const Mot
         return MOTUS_ERR_ARGUMENT;
     if (work_open(&work, shape, exec)) return MOTUS_ERR_MEMORY;
     for (int l = 0; l < shape->levels; l++) {
-        Level level = make_level(shape, choose_ops(exec), coefs, l);
+        Level level = make_level(shape, motus_wavelet_ops(exec), coefs, l);
         Side in = {l ? NULL : src, l ? coefs + shape->low_offset[l - 1] : NULL, l ? shape->band[l - 1][0].stride : 0};
         int h = shape->band[l][0].height;
 #pragma omp parallel for num_threads(work.threads) schedule(static, 1)
@@ -135,7 +135,7 @@ static MotusStatus inverse(const Side *last, float *coefs, const MotusWaveletSha
     Work work;
     if (work_open(&work, shape, exec)) return MOTUS_ERR_MEMORY;
     for (int l = shape->levels - 1; l >= 0; l--) {
-        Level level = make_level(shape, choose_ops(exec), coefs, l);
+        Level level = make_level(shape, motus_wavelet_ops(exec), coefs, l);
         Side lower = {NULL, l ? coefs + shape->low_offset[l - 1] : NULL, l ? shape->band[l - 1][0].stride : 0};
         int pairs = (level.existing_h + 1) / 2;
 #pragma omp parallel for num_threads(work.threads) schedule(static, 1)

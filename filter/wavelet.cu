@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-#include "common/cuda_check.h"
+#include "common/cuda_call.h"
 #include "common/float_core.h"
 #include "common/int_core.h"
 #include "filter/wavelet_core.h"

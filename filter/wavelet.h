@@ -20,6 +20,8 @@ typedef struct MotusWaveletOps {
     void (*quantize)(int16_t *dst, const float *src, int n, float scale);
 } MotusWaveletOps;
 
+// The fastest table this CPU runs; plain C where `exec` says so.
+const MotusWaveletOps *motus_wavelet_ops(const MotusExec *exec);
 extern const MotusWaveletOps motus_wavelet_ops_c;
 #if defined(__x86_64__)
 extern const MotusWaveletOps motus_wavelet_ops_avx2;

@@ -1,4 +1,5 @@
-// What is done to wavelet coefficients between the transforms: quantization, thresholds; and the denoiser made of these parts.
+// Where a wavelet transform's coefficients lie, and what is done to them between the transforms: quantization, thresholds; and the denoiser made of these
+// parts.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
@@ -6,12 +7,33 @@
 #include "common/cpu.h"
 #include "filter/wavelet.h"
 
-static const MotusWaveletOps *choose_ops(const MotusExec *exec) {
-#if defined(__x86_64__)
-    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_wavelet_ops_avx2;
-#endif
-    (void)exec;
-    return &motus_wavelet_ops_c;
+enum { ROW_UNIT = 16 }; // floats; rows begin at multiples of 64 bytes
+
+static MotusBand place_band(MotusWaveletShape *shape, int width, int height) {
+    MotusBand band = {shape->size, width, height, (width + ROW_UNIT - 1) / ROW_UNIT * ROW_UNIT};
+    shape->size += (size_t)band.stride * (size_t)height;
+    return band;
+}
+
+static int half(int n, MotusWaveletEdge edge) { return edge == MOTUS_WAVELET_SYMMETRIC ? (n + 3) / 2 : n / 2; }
+
+MotusStatus motus_wavelet_shape(MotusWaveletShape *shape, int width, int height, int levels, MotusWaveletEdge edge) {
+    if (!shape || (unsigned)edge > MOTUS_WAVELET_SYMMETRIC || levels < 1 || levels > MOTUS_WAVELET_MAX_LEVELS)
+        return MOTUS_ERR_ARGUMENT;
+    if (width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+    int before_last = 1 << (levels - 1); // the last level's input has ceil(n / before_last) samples, or a few more
+    if (width <= before_last || height <= before_last) return MOTUS_ERR_ARGUMENT;
+    *shape = (MotusWaveletShape){.width = width, .height = height, .levels = levels, .edge = edge};
+    int unit = edge == MOTUS_WAVELET_PERIODIC ? 1 << levels : 1;
+    int w = (width + unit - 1) / unit * unit, h = (height + unit - 1) / unit * unit;
+    for (int l = 0; l < levels; l++) {
+        shape->in_width[l] = w, shape->in_height[l] = h;
+        w = half(w, edge), h = half(h, edge);
+        for (int k = 0; k < 3; k++) shape->band[l][k] = place_band(shape, w, h);
+        shape->low = place_band(shape, w, h);
+        shape->low_offset[l] = shape->low.offset;
+    }
+    return MOTUS_OK;
 }
 
 static MotusBand nth_band(const MotusWaveletShape *shape, int i) {
@@ -20,7 +42,7 @@ static MotusBand nth_band(const MotusWaveletShape *shape, int i) {
 
 void motus_wavelet_quantize(int16_t *levels, const float *coefs, const MotusWaveletShape *shape, float step,
                             const MotusExec *exec) {
-    const MotusWaveletOps *ops = choose_ops(exec);
+    const MotusWaveletOps *ops = motus_wavelet_ops(exec);
     int threads = motus_cpu_threads(exec ? exec->threads : 0);
     memset(levels, 0, shape->size * sizeof *levels);
     for (int i = 0; i <= 3 * shape->levels; i++) {
@@ -41,7 +63,7 @@ void motus_wavelet_dequantize(float *coefs, const int16_t *levels, const MotusWa
 }
 
 void motus_wavelet_shrink(float *coefs, const MotusWaveletShape *shape, const float *threshold, const MotusExec *exec) {
-    const MotusWaveletOps *ops = choose_ops(exec);
+    const MotusWaveletOps *ops = motus_wavelet_ops(exec);
     int threads = motus_cpu_threads(exec ? exec->threads : 0);
     for (int i = 0; i < 3 * shape->levels; i++) {
         MotusBand band = nth_band(shape, i);

@@ -1,14 +1,13 @@
+// The public calls: arguments are checked here, then the device or the CPU does the work.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/me.h"
-
-#include <string.h>
 
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "common/device.h"
 #include "common/int_core.h"
-#include "me/me_context.h"
-#include "me/refine.h"
+#include "me/me_internal.h"
+#include "yuv/pad.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -29,7 +28,7 @@ static int valid(const MotusMeConfig *c) {
            !(c->modes & ~MOTUS_MODES_ALL) && c->threads >= 0;
 }
 
-// A device that fails is replaced by the CPU where the caller left the choice.
+// Where the caller left the choice, a device that cannot be opened leaves it to the CPU; me->error says why.
 static MotusStatus open_cuda(MotusMe *me) {
     MotusStatus status = motus_me_cuda_open(&me->cuda, &me->config, &me->error);
     if (status != MOTUS_OK && me->config.error) *me->config.error = me->error;
@@ -81,6 +80,10 @@ void motus_me_close(MotusMe **me) {
 
 MotusBackend motus_me_backend(const MotusMe *me) { return me->backend; }
 
+const MotusError *motus_me_error(const MotusMe *me) { return &me->error; }
+
+// ---- One picture ---------------------------------------------------------------------------------------------------------------------------
+
 static void store(MotusField *field, int mb, uint32_t modes, const MotusMbMotion *motion) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         if (!(modes >> motus_blocks[b].mode & 1)) continue;
@@ -112,7 +115,7 @@ static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefL
     store(field, mb, job.modes, &motion);
 }
 
-int motus_me_valid_hints(const MotusMeHints *hints, int n_mb) {
+static int valid_hints(const MotusMeHints *hints, int n_mb) {
     if (!hints) return 1;
     if (hints->lambda_q8 > MOTUS_MAX_LAMBDA_Q8) return 0;
     for (int i = 0; hints->centre && i < n_mb; i++) {
@@ -124,34 +127,32 @@ int motus_me_valid_hints(const MotusMeHints *hints, int n_mb) {
     return 1;
 }
 
-// One picture from start to end; `memory` is where cur lies, ref is host memory. A device that fails is given up where the caller left the choice:
-// then me->cuda is NULL afterwards.
-static MotusStatus search_cuda(MotusMe *me, const MotusPlane *cur, MotusMemory memory, const MotusPlane *ref,
-                               const MotusMeHints *hints, MotusField *field) {
-    MotusMeJob job = {.cur = cur, .ref = ref, .memory = memory, .hints = hints, .field = field};
-    if (me->submitted != me->received) return MOTUS_ERR_STATE;
-    MotusStatus status = motus_me_cuda_submit(me->cuda, &job, MOTUS_MEMORY_HOST, &me->error);
-    if (status == MOTUS_OK) status = motus_me_cuda_receive(me->cuda, NULL, &me->error);
-    if (status < 0 && me->config.backend == MOTUS_BACKEND_AUTO) {
-        motus_me_cuda_close(&me->cuda);
-        me->backend = MOTUS_BACKEND_CPU;
-    }
-    return status;
+// The field is one for pictures of this size.
+static int same_size(const MotusField *field, int width, int height) {
+    return field->mb_width == motus_mbs(width) && field->mb_height == motus_mbs(height);
 }
 
-MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusPlane *device_cur, const MotusRefLuma *ref,
-                                     const MotusMeHints *hints, MotusField *field) {
-    if (!me || !cur || !ref || !field || !cur->data) return MOTUS_ERR_ARGUMENT;
-    if (cur->width != me->ref.width || cur->height != me->ref.height) return MOTUS_ERR_ARGUMENT;
-    if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
-    if (field->mb_width != cur->width / 16 || field->mb_height != cur->height / 16) return MOTUS_ERR_ARGUMENT;
-    if (!motus_me_valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
-    if (me->cuda && cur->width == me->config.width && cur->height == me->config.height) {
-        MotusPlane plane = {ref->plane[0], ref->stride, ref->width, ref->height};
-        MotusMemory memory = device_cur ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
-        MotusStatus status = search_cuda(me, device_cur ? device_cur : cur, memory, &plane, hints, field);
-        if (me->cuda) return status;
-    }
+static int valid_plane(const MotusMe *me, const MotusPlane *plane) {
+    return plane->data && plane->width == me->config.width && plane->height == me->config.height;
+}
+
+// A device that has failed stays so; jobs in flight come first.
+static MotusStatus ready(const MotusMe *me) {
+    if (me->cuda && me->error.status) return me->error.status;
+    return me->submitted == me->received ? MOTUS_OK : MOTUS_ERR_STATE;
+}
+
+// One picture from start to end; `memory` is where cur lies, ref is host memory.
+static MotusStatus search_on_device(MotusMe *me, const MotusPlane *cur, MotusMemory memory, const MotusPlane *ref,
+                                    const MotusMeHints *hints, MotusField *field) {
+    MotusMeJob job = {.cur = cur, .ref = ref, .memory = memory, .hints = hints, .field = field};
+    MotusStatus status = motus_me_cuda_submit(me->cuda, &job, MOTUS_MEMORY_HOST, &me->error);
+    return status ? status : motus_me_cuda_receive(me->cuda, NULL, &me->error);
+}
+
+// cur is whole MBs.
+static void search_on_cpu(const MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
+                          MotusField *field) {
 #pragma omp parallel for num_threads(me->threads) schedule(dynamic)
     for (int row = 0; row < field->mb_height; row++) {
 #ifdef _OPENMP
@@ -162,32 +163,91 @@ MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const M
         for (int mb = row * field->mb_width; mb < (row + 1) * field->mb_width; mb++)
             search_one(me, cur, ref, hints, field, mb, scratch);
     }
-    return MOTUS_OK;
 }
 
-// Copies a picture into me->cur, its last column and row repeated up to whole MBs.
-static void fill_up(MotusMe *me, const MotusPlane *src) {
-    for (int y = 0; y < me->cur.height; y++) {
-        const uint8_t *from = src->data + motus_min(y, src->height - 1) * src->stride;
-        uint8_t *to = me->cur.data + y * me->cur.stride;
-        memcpy(to, from, (size_t)src->width);
-        memset(to + src->width, from[src->width - 1], (size_t)(me->cur.width - src->width));
-    }
+// Planes of the configured size.
+static void search_planes_on_cpu(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
+                                 MotusField *field) {
+    motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, me->threads);
+    int whole = cur->width == me->cur.width && cur->height == me->cur.height;
+    if (!whole) motus_plane_copy_padded(&me->cur, cur);
+    search_on_cpu(me, whole ? cur : &me->cur, &me->ref, hints, field);
 }
 
 MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
                             MotusField *field) {
-    if (!me || !cur || !ref || !cur->data || !ref->data) return MOTUS_ERR_ARGUMENT;
-    int width = me->config.width, height = me->config.height;
-    if (cur->width != width || cur->height != height || ref->width != width || ref->height != height) return MOTUS_ERR_ARGUMENT;
+    if (!me || !cur || !ref || !field || !valid_plane(me, cur) || !valid_plane(me, ref)) return MOTUS_ERR_ARGUMENT;
+    if (!same_size(field, cur->width, cur->height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    MotusStatus status = ready(me);
+    if (status) return status;
+    if (me->cuda) return search_on_device(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
+    search_planes_on_cpu(me, cur, ref, hints, field);
+    return MOTUS_OK;
+}
+
+MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusPlane *device_cur, const MotusRefLuma *ref,
+                                     const MotusMeHints *hints, MotusField *field) {
+    if (!me || !cur || !ref || !field || !valid_plane(me, cur)) return MOTUS_ERR_ARGUMENT;
+    if (cur->width != me->cur.width || cur->height != me->cur.height) return MOTUS_ERR_ARGUMENT;
+    if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
+    if (!same_size(field, cur->width, cur->height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    MotusStatus status = ready(me);
+    if (status) return status;
     if (me->cuda) {
-        if (!field || !motus_me_same_size(field, width, height) || !motus_me_valid_hints(hints, field->n_mb))
-            return MOTUS_ERR_ARGUMENT;
-        MotusStatus status = search_cuda(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
-        if (me->cuda) return status;
+        MotusPlane plane = {ref->plane[0], ref->stride, ref->width, ref->height};
+        MotusMemory memory = device_cur ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
+        return search_on_device(me, device_cur ? device_cur : cur, memory, &plane, hints, field);
     }
-    motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, me->threads);
-    int whole = width == me->cur.width && height == me->cur.height;
-    if (!whole) fill_up(me, cur);
-    return motus_me_search_prepared(me, whole ? cur : &me->cur, NULL, &me->ref, hints, field);
+    search_on_cpu(me, cur, ref, hints, field);
+    return MOTUS_OK;
+}
+
+// ---- Several pictures in flight ------------------------------------------------------------------------------------------------------------
+
+static int valid_job(const MotusMe *me, const MotusMeJob *job) {
+    if (!job || !job->cur || !valid_plane(me, job->cur) || (job->ref && !valid_plane(me, job->ref))) return 0;
+    int stays = job->device_mv != NULL;
+    if (stays != (job->device_sad != NULL) || stays != (job->device_cost != NULL) || (!stays && !job->field)) return 0;
+    if (job->field && !same_size(job->field, me->config.width, me->config.height)) return 0;
+    return valid_hints(job->hints, motus_mbs(me->config.width) * motus_mbs(me->config.height));
+}
+
+// Keeps the job's picture for the next one, which may refer to it.
+static MotusStatus keep(MotusMe *me, const MotusPlane *cur) {
+    if (!me->last.data) {
+        me->last = (MotusPlane){motus_alloc((size_t)cur->width, (size_t)cur->height), cur->width, cur->width, cur->height};
+        if (!me->last.data) return MOTUS_ERR_MEMORY;
+    }
+    motus_plane_copy_padded(&me->last, cur);
+    return MOTUS_OK;
+}
+
+static MotusStatus work_now(MotusMe *me, const MotusMeJob *job) {
+    if (job->memory != MOTUS_MEMORY_HOST || job->device_mv) return MOTUS_ERR_UNSUPPORTED;
+    search_planes_on_cpu(me, job->cur, job->ref ? job->ref : &me->last, job->hints, job->field);
+    MotusStatus status = keep(me, job->cur);
+    if (status == MOTUS_OK) me->waiting[me->submitted % MOTUS_ME_IN_FLIGHT] = job->field;
+    return status;
+}
+
+MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
+    if (!me || !valid_job(me, job)) return MOTUS_ERR_ARGUMENT;
+    if (me->submitted - me->received >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
+    if (!job->ref && !me->submitted) return MOTUS_ERR_STATE;
+    MotusStatus status = me->cuda ? motus_me_cuda_submit(me->cuda, job, job->memory, &me->error) : work_now(me, job);
+    if (status == MOTUS_OK) me->submitted++;
+    return status;
+}
+
+MotusStatus motus_me_receive(MotusMe *me, MotusField **field) {
+    if (field) *field = NULL;
+    if (!me) return MOTUS_ERR_ARGUMENT;
+    if (me->submitted == me->received) return MOTUS_END;
+    MotusStatus status = MOTUS_OK;
+    if (me->cuda)
+        status = motus_me_cuda_receive(me->cuda, field, &me->error);
+    else if (field)
+        *field = me->waiting[me->received % MOTUS_ME_IN_FLIGHT];
+    if (status == MOTUS_OK) me->received++;
+    return status;
 }

@@ -19,6 +19,11 @@ void motus_me_cuda_close(MotusMeCuda **cuda);
 MotusStatus motus_me_cuda_submit(MotusMeCuda *cuda, const MotusMeJob *job, MotusMemory ref_memory, MotusError *error);
 MotusStatus motus_me_cuda_receive(MotusMeCuda *cuda, MotusField **field, MotusError *error);
 
+// What receiving ends with (field.c): copies the blocks of the modes asked for into the field, from arrays of MOTUS_BLOCKS x n_mb entries, by up to
+// `threads` threads (1 or more).
+void motus_field_store(MotusField *field, uint32_t modes, const MotusMv *mv, const uint16_t *sad, const uint32_t *cost,
+                       int threads);
+
 #ifdef __cplusplus
 }
 #endif

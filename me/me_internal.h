@@ -1,17 +1,38 @@
-// What the encoder uses of motion estimation beside the public API.
+// What a motion estimator holds, and what the encoder uses of it beside the public API.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_INTERNAL_H
 #define ME_INTERNAL_H
 
+#include "me/centres.h"
+#include "me/me_cuda.h"
+#include "me/pixel.h"
 #include "me/ref_luma.h"
-#include "motus/me.h"
+#include "me/refine.h"
+#include "me/search.h"
 
-int motus_me_valid_hints(const MotusMeHints *hints, int n_mb);
-int motus_me_same_size(const MotusField *field, int width, int height); // the field is one for pictures of this size
+struct MotusMe {
+    MotusMeConfig config;
+    MotusBackend backend; // never AUTO
+    int threads;
+    MotusSearchMb search;
+    const MotusRefineOps *refine;
+    const MotusPixelOps *pixel;
+    MotusRefLuma ref;    // made ready by motus_me_search
+    MotusPlane cur;      // whole MBs; used when the size is no multiple of 16
+    uint8_t *scratch;    // scratch_size bytes per thread
+    size_t scratch_size; // multiple of 64
+    MotusCoarse coarse;  // for motus_me_predict_centres
+    MotusMeCuda *cuda;   // NULL: everything runs on the CPU
+    MotusError error;    // of the CUDA backend
+    // Jobs of motus_me_submit that were done on the CPU and wait to be received, and the picture of the last one.
+    MotusField *waiting[MOTUS_ME_IN_FLIGHT];
+    unsigned submitted, received;
+    MotusPlane last; // data NULL: no job yet
+};
 
 // Like motus_me_search with a reference that is already prepared (with half planes when subpel needs them).
-// `cur` is a luma plane of whole MBs. device_cur, where not NULL, is the same plane in CUDA device memory, ready: the device then searches it as it
-// lies there (rows at multiples of 16 bytes) in place of an uploaded `cur`, and the CPU, should it take over, searches `cur`.
+// `cur` is a luma plane of whole MBs, and so is the size that `me` was opened for. device_cur, where not NULL, is the same plane in CUDA device memory,
+// ready: a device then searches it as it lies there (rows at multiples of 16 bytes) in place of an uploaded `cur`.
 MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusPlane *device_cur, const MotusRefLuma *ref,
                                      const MotusMeHints *hints, MotusField *field);
 

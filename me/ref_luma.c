@@ -6,7 +6,7 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "me/luma_core.h"
-#include "me/luma_ops.h"
+#include "yuv/pad.h"
 
 #define MARGIN 32 // beyond the border: the six taps reach 3 samples out, and vector code may read (never use) up to a vector more
 
@@ -35,7 +35,7 @@ static void average_c(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *p, cons
 
 static const MotusLumaOps luma_ops_c = {half_row_c, average_c};
 
-const MotusLumaOps *motus_luma_ops(void) {
+static const MotusLumaOps *luma_ops(void) {
 #if defined(__x86_64__)
     if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_luma_ops_avx2;
 #endif
@@ -58,7 +58,7 @@ MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height) {
         motus_quarter_taps(i & 3, i >> 2, tap);
         for (int k = 0; k < 2; k++) ref->tap[i][k] = (ptrdiff_t)(tap[k].plane * plane_size) + tap[k].y * ref->stride + tap[k].x;
     }
-    ref->ops = motus_luma_ops();
+    ref->ops = luma_ops();
     return MOTUS_OK;
 }
 
@@ -71,10 +71,8 @@ void motus_ref_luma_free(MotusRefLuma *ref) {
 static void copy_row(const MotusRefLuma *ref, const MotusPlane *luma, int y) {
     const uint8_t *src = luma->data + motus_clip(0, luma->height - 1, y) * luma->stride;
     uint8_t *dst = ref->plane[0] + y * ref->stride;
-    int left = MOTUS_REF_PAD + MARGIN, right = ref->width + MOTUS_REF_PAD + MARGIN;
-    memset(dst - left, src[0], (size_t)left);
     memcpy(dst, src, (size_t)luma->width);
-    memset(dst + luma->width, src[luma->width - 1], (size_t)(right - luma->width));
+    motus_row_pad(dst, luma->width, MOTUS_REF_PAD + MARGIN, ref->width - luma->width + MOTUS_REF_PAD + MARGIN);
 }
 
 // Row y of the half planes over the whole border.

@@ -6,8 +6,22 @@
 #include "common/int_core.h"
 #include "motus/me.h"
 
-#define MOTUS_REF_PAD                                                                                                            \
-    32 // border on each side; beyond it samples only repeat, so that positions can be clipped without changing a sample
+// Border on each side; beyond it samples only repeat, so that positions can be clipped without changing a sample.
+#define MOTUS_REF_PAD 32
+
+#define MOTUS_LUMA_SLICE 512 // samples of a row filtered at once: the sums stay in the L1 cache
+
+// The inner loops of preparation and prediction.
+typedef struct MotusLumaOps {
+    // Half samples of n neighbours of one row (n a multiple of 16, at most MOTUS_LUMA_SLICE): row[0..5] are the rows y - 2 .. y + 3 of full
+    // samples; columns -2 .. n + 2 count, and up to n + 18 must be readable. Writes b, h, j for [0, n).
+    void (*half_row)(const uint8_t *const row[6], uint8_t *b, uint8_t *h, uint8_t *j, int n);
+    // dst = (p + q + 1) >> 1 over w x h samples, w and h multiples of 4 up to 16; p and q have the same stride and
+    // are readable for 16 samples in every row.
+    void (*average)(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *p, const uint8_t *q, ptrdiff_t stride, int w, int h);
+} MotusLumaOps;
+
+extern const MotusLumaOps motus_luma_ops_avx2;
 
 // plane[k] points at sample (0, 0), rows `stride` bytes apart, valid from -MOTUS_REF_PAD to size + MOTUS_REF_PAD - 1 in both directions:
 // [0] full samples G, [1] b (half to the right), [2] h (half below), [3] j (both).
@@ -18,7 +32,7 @@ typedef struct MotusRefLuma {
     uint8_t *memory;
     // Of position (mv.y & 3) * 4 + (mv.x & 3): offsets from plane[0] to the two samples that are averaged, equal where one is enough.
     ptrdiff_t tap[16][2];
-    const struct MotusLumaOps *ops; // row functions this CPU runs, set by alloc
+    const MotusLumaOps *ops; // what this CPU runs, set by alloc
 } MotusRefLuma;
 
 MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height); // rounds the size up to whole MBs

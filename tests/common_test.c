@@ -1,6 +1,7 @@
 // common/: integer helpers, allocator, statuses.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
+#include "common/faults.h"
 #include "common/int_core.h"
 #include "motus/motus.h"
 #include "tests/harness.h"
@@ -47,6 +48,12 @@ static void allocator(void) {
 
 static void statuses(void) {
     CU_ASSERT_STRING_EQUAL(motus_status_name(MOTUS_ERR_FORMAT), "MOTUS_ERR_FORMAT");
+    for (int s = MOTUS_END; s <= MOTUS_AGAIN; s++) CU_ASSERT_STRING_NOT_EQUAL(motus_status_text(s), "unknown status");
+    for (int s = MOTUS_ERR_INTERNAL; s <= MOTUS_OK; s++) { // numbers without a gap, each with a name
+        CU_ASSERT_STRING_NOT_EQUAL(motus_status_name(s), "MOTUS_ERR_?");
+        CU_ASSERT_STRING_NOT_EQUAL(motus_status_text(s), "unknown status");
+    }
+    CU_ASSERT_STRING_EQUAL(motus_status_name(MOTUS_ERR_INTERNAL), "MOTUS_ERR_INTERNAL");
     CU_ASSERT_STRING_EQUAL(motus_status_name((MotusStatus)-99), "MOTUS_ERR_?");
     CU_ASSERT_STRING_EQUAL(motus_status_text(MOTUS_END), "no more data");
     CU_ASSERT_STRING_EQUAL(motus_version(), "0.1.0");

@@ -1,7 +1,7 @@
 // The encoder's contract: states, refusals, memory, and a stream that depends on nothing but frames and settings. That streams decode
 // to the reconstruction is the conformance suite's part.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "encoder/headers.h"
 #include "motus/encoder.h"
 #include "tests/harness.h"
@@ -213,7 +213,7 @@ static void bad_settings_are_refused(void) {
             c.keyint = -1;
             break;
         case 6:
-            c.range = 0;
+            c.range = -1;
             break;
         case 7:
             c.range = 129;

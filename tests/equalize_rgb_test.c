@@ -1,6 +1,6 @@
 // filter/equalize_rgb: against its parts put together by hand, grey pictures, bad arguments, memory that runs out.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "motus/filter.h"
 #include "tests/harness.h"
 

@@ -1,6 +1,6 @@
 // filter/equalize: the document's formula, CLAHE from its definition, smoothing, C against AVX2, one thread against several, bad arguments.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "motus/filter.h"
 #include "tests/harness.h"
 

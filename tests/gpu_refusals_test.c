@@ -1,6 +1,6 @@
 // What the CUDA filters refuse, and that an equalizer whose run failed half way says so from then on.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/device.h"
+#include "common/faults.h"
 #include "motus/filter_cuda.h"
 #include "motus/upload.h"
 #include "tests/gpu.h"

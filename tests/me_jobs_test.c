@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "motus/me.h"
+#include "motus/upload.h"
 #include "tests/harness.h"
 
 #define FRAMES 7
@@ -93,7 +94,9 @@ static void refusals(void) {
     CU_ASSERT_EQUAL(motus_me_submit(me, &good), MOTUS_ERR_MEMORY);
     motus_alloc_fail_after(-1);
     CU_ASSERT_EQUAL(motus_me_submit(me, &good), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_me_search(me, &plane, &plane, NULL, field), MOTUS_ERR_STATE);
     CU_ASSERT_EQUAL(motus_me_receive(me, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_me_search(me, &plane, &plane, NULL, field), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_me_error(me)->text[0], 0);
     motus_field_free(&field);
     motus_me_close(&me);

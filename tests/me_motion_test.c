@@ -1,6 +1,6 @@
 // Known motion: pans of a generated texture are found; search centres follow large pans.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/coarse.h"
+#include "me/centres.h"
 #include "me/me_internal.h"
 #include "tests/harness.h"
 #include "tools/synth.h"

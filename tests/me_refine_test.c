@@ -1,6 +1,6 @@
 // Reference planes and sub-sample refinement against a direct 8.4.2.2.1.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "me/me_internal.h"
 #include "tests/harness.h"
 #include "tests/me_case.h"

@@ -1,6 +1,6 @@
 // Exhaustive search against the oracle: every block's vector, SAD and cost, plain C and AVX2, one thread and several.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "tests/harness.h"
 #include "tests/me_case.h"
 

@@ -1,6 +1,6 @@
 // filter/wavelet: against a double-precision transform from the definition, perfect reconstruction, C against AVX2, thresholds, bad arguments.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "motus/filter.h"
 #include "tests/harness.h"
 

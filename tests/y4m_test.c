@@ -3,7 +3,6 @@
 #include "tests/harness.h"
 #include "tests/two_frames.h"
 #include "yuv/reader_ops.h"
-#include "yuv/y4m.h"
 
 #include <stdio.h>
 #include <string.h>

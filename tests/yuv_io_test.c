@@ -1,6 +1,6 @@
 // yuv/: readers and writers of files and pipes, and what they do with bad input.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "tests/harness.h"
 #include "tests/two_frames.h"
 #include "yuv/writer.h"

@@ -1,6 +1,6 @@
 // yuv/: files that libavformat reads. They are made here with libav's own muxers and lossless encoders.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "tests/harness.h"
 #include "yuv/reader_ops.h"
 #include "yuv/writer.h"

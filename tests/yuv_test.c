@@ -1,6 +1,6 @@
 // yuv/: frames, padding, differences, PSNR, SSIM.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/alloc.h"
+#include "common/faults.h"
 #include "common/int_core.h"
 #include "motus/frame.h"
 #include "tests/harness.h"

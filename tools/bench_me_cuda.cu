@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/cuda_check.h"
+#include "common/cuda_call.h"
 #include "common/int_core.h"
 #include "me/refine_cuda.h"
 #include "me/sad_cuda.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "me/export.h"
 #include "motus/me.h"
 #include "tools/cmd.h"
+#include "tools/export.h"
 #include "tools/mvs.h"
 #include "tools/options.h"
 #include "tools/progress.h"
@@ -97,6 +97,7 @@ static MotusStatus open_all(Search *s) {
     if (status)
         return motus_fail(s->error, status, "%s: search: %s", motus_shown(o->input),
                           cuda.text[0] ? cuda.text : motus_status_text(status));
+    if (cuda.text[0]) motus_warn("the CUDA device cannot be used (%s); searching on the CPU", cuda.text); // under --backend auto
     if ((status = motus_output_open(&s->out, o->output, s->error))) return status;
     char header[MOTUS_FIELD_NPY_HEADER_SIZE];
     motus_field_npy_header(header, 0);
@@ -141,7 +142,6 @@ static MotusStatus search_all(Search *s) {
     motus_frame_unref(&ref);
     motus_progress_end(&progress);
     if (status != MOTUS_END) return status;
-    if (motus_me_error(s->me)->text[0]) motus_warn("%s; searched on the CPU", motus_me_error(s->me)->text);
     if (s->frames < 2 && !motus_signal_caught())
         return motus_fail(s->error, MOTUS_ERR_TRUNCATED, "%s: has no second frame to search", motus_shown(s->options->input));
     return MOTUS_OK;

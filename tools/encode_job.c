@@ -161,13 +161,11 @@ static MotusStatus encode_all(Session *s, MotusError *error) {
     return encode(s, NULL, error);
 }
 
-// A device that fails under --backend auto is replaced by the CPU: say so.
+// Under --backend auto a device that cannot be opened leaves the work to the CPU: say so.
 static void note_backend(Session *s) {
-    MotusBackend expected = s->job.backend;
-    motus_backend_choose(s->options->config.backend, &expected);
     s->job.backend = motus_encoder_backend(s->encoder);
-    if (s->job.backend != expected)
-        motus_warn("the CUDA device failed (%s); motion was searched on the CPU", motus_encoder_error(s->encoder)->text);
+    const MotusError *cause = motus_encoder_error(s->encoder);
+    if (cause->status) motus_warn("the CUDA device cannot be used (%s); encoding on the CPU", cause->text);
 }
 
 static MotusStatus run(Session *s, double *seconds, MotusError *error) {
@@ -176,7 +174,7 @@ static MotusStatus run(Session *s, double *seconds, MotusError *error) {
     if (!status) status = open_input(s, error);
     if (!status) status = motus_encoder_open(&s->encoder, &s->job.config, error);
     if (status) return status;
-    s->job.backend = motus_encoder_backend(s->encoder);
+    note_backend(s);
     status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->input.reader), o->config.threads,
                                 o->config.backend, s->job.backend == MOTUS_BACKEND_CUDA, error);
     if (status) return status;
@@ -190,7 +188,6 @@ static MotusStatus run(Session *s, double *seconds, MotusError *error) {
     status = encode_all(s, error);
     *seconds = motus_seconds() - start;
     motus_progress_end(&s->progress);
-    note_backend(s);
     return status ? status : commit_outputs(s, *seconds, error);
 }
 

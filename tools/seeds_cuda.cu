@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "common/cuda_check.h"
+#include "common/cuda_call.h"
 #include "motus/upload.h"
 
 namespace {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "yuv/pad.h"
 
 #define ALIGNMENT 64
 
@@ -111,11 +112,11 @@ void motus_frame_unref(MotusFrame **frame) {
     *frame = NULL;
 }
 
-static void copy_plane_padded(const MotusPlane *dst, const MotusPlane *src) {
+void motus_plane_copy_padded(const MotusPlane *dst, const MotusPlane *src) {
     for (int y = 0; y < src->height; y++) {
         uint8_t *row = dst->data + y * dst->stride;
         memcpy(row, src->data + y * src->stride, (size_t)src->width);
-        memset(row + src->width, row[src->width - 1], (size_t)(dst->width - src->width));
+        motus_row_pad(row, src->width, 0, dst->width - src->width);
     }
     const uint8_t *last = dst->data + (src->height - 1) * dst->stride;
     for (int y = src->height; y < dst->height; y++) memcpy(dst->data + y * dst->stride, last, (size_t)dst->width);
@@ -123,6 +124,6 @@ static void copy_plane_padded(const MotusPlane *dst, const MotusPlane *src) {
 
 MotusStatus motus_frame_copy_padded(MotusFrame *dst, const MotusFrame *src) {
     if (!dst || !src || dst->width < src->width || dst->height < src->height) return MOTUS_ERR_ARGUMENT;
-    for (int i = 0; i < 3; i++) copy_plane_padded(&dst->plane[i], &src->plane[i]);
+    for (int i = 0; i < 3; i++) motus_plane_copy_padded(&dst->plane[i], &src->plane[i]);
     return MOTUS_OK;
 }

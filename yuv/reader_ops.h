@@ -38,4 +38,22 @@ int64_t motus_picture_bytes(const MotusSequenceInfo *info);
 MotusStatus motus_picture_read(MotusReader *reader, MotusFrame **frame, MotusError *error);
 MotusStatus motus_picture_skip(MotusReader *reader, int64_t n, MotusError *error);
 
+// ---- YUV4MPEG2: one text line for the stream, then for each picture the line "FRAME" and three planes (y4m.c) ----------------------------------
+
+#define MOTUS_Y4M_MAGIC "YUV4MPEG2"
+#define MOTUS_Y4M_MAX_LINE 1024 // bytes of a header line with its newline; real ones have 30..150
+
+typedef struct MotusY4mHeader {
+    MotusSequenceInfo info; // frames is left at -1
+    size_t length;          // bytes of the line with its newline
+    int is_420;             // 8-bit 4:2:0: what motus_y4m_open can read
+} MotusY4mHeader;
+
+// Parses the stream header that lies ahead of `source` and consumes nothing. `name` is for error texts. MOTUS_ERR_FORMAT, _TRUNCATED,
+// _UNSUPPORTED (interlaced), _IO.
+MotusStatus motus_y4m_header(MotusSource *source, MotusY4mHeader *header, const char *name, MotusError *error);
+
+// Consumes the header and makes `reader` (source and name are set) a y4m reader.
+void motus_y4m_open(MotusReader *reader, const MotusY4mHeader *header);
+
 #endif

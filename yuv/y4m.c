@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "yuv/y4m.h"
+#include "yuv/reader_ops.h"
 
 #include <limits.h>
 #include <string.h>

@@ -102,19 +102,20 @@ typedef struct MotusPicture {
 
 typedef struct MotusEncoder MotusEncoder;
 
-// Opens an encoder. MOTUS_ERR_ARGUMENT (error->text says which setting), _UNSUPPORTED (size beyond the highest level), _MEMORY, _NO_DEVICE.
+// Opens an encoder. MOTUS_ERR_ARGUMENT (error->text says which setting), _UNSUPPORTED (size beyond the highest level), _MEMORY, _NO_DEVICE,
+// _CUDA. With AUTO a device that cannot be opened leaves the search to the CPU for good: motus_encoder_backend tells, and motus_encoder_error why.
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 
 // Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. MOTUS_ERR_ARGUMENT: wrong size.
 // MOTUS_ERR_STATE: after the end, or pictures are waiting to be received. MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA (the search): motus_encoder_error has the
-// words. After any error the encoder is as it was before the call.
+// words. MOTUS_ERR_INTERNAL. After any error the encoder is as it was before the call, but a search that failed on a device fails from then on.
 MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame);
 
 // The same for a frame in CUDA device memory (motus_frame_wrap makes a MotusFrame of device pointers; any strides and alignment), made on `stream`, a
 // cudaStream_t (NULL: the legacy default stream) of the device that was current when the encoder was opened, and is now. The encoder reads it on that
 // stream, once: after what the caller has put there before, and before what comes later; by the time the call returns it has been read. The search
-// works on it where it is; the stages on the CPU get it by one download. The stream of pictures is the one that motus_encoder_send gives, frames of
-// both kinds may alternate, and where AUTO has given a failed device up, frames still come down from it as long as it can do that.
+// works on it where it is; the stages on the CPU get it by one download. The stream of pictures is the one that motus_encoder_send gives, and frames
+// of both kinds may alternate. Where AUTO took the CPU at the opening, frames still come down from a device that can do that.
 // Beside the errors above: MOTUS_ERR_UNSUPPORTED (the encoder was told to use the CPU, or this build has no CUDA), MOTUS_ERR_NO_DEVICE,
 // MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA, MOTUS_ERR_ARGUMENT (a plane that is not in device memory): motus_encoder_error has the words.
 MOTUS_API MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream);
@@ -128,8 +129,8 @@ MOTUS_API const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *
 // level_idc of the stream: 10, 11, 12, 13, 20, ... 62 (9 = 1b is never used).
 MOTUS_API int motus_encoder_level(const MotusEncoder *enc);
 
-// Why the last frame failed, in CUDA's own words where it was CUDA (wrong sizes and calls out of order leave none), else why AUTO fell back to the
-// CPU, at the opening or later. status is MOTUS_OK and text empty if there was neither.
+// Why the last frame failed, in CUDA's own words where it was CUDA (wrong sizes and calls out of order leave none), else why AUTO took the CPU at the
+// opening. status is MOTUS_OK and text empty if there was neither.
 MOTUS_API const MotusError *motus_encoder_error(const MotusEncoder *enc);
 
 // The backend that runs (never AUTO).

@@ -107,13 +107,13 @@ MOTUS_API void motus_field_free(MotusField **field);
 
 typedef struct MotusMe MotusMe;
 
-// Opens a motion estimator. MOTUS_ERR_ARGUMENT, _MEMORY, _NO_DEVICE, _UNSUPPORTED, _CUDA. With AUTO a device that fails, here or in a later
-// motus_me_search, is replaced by the CPU: motus_me_backend and motus_me_error tell.
+// Opens a motion estimator. MOTUS_ERR_ARGUMENT, _MEMORY, _NO_DEVICE, _UNSUPPORTED, _CUDA. With AUTO a device that cannot be opened leaves the work to the
+// CPU: motus_me_backend tells, and motus_me_error why. Later the backend never changes: a device that fails is an error, of this call and all that follow.
 MOTUS_API MotusStatus motus_me_open(MotusMe **me, const MotusMeConfig *config);
 
 // Searches `cur` in `ref` (luma planes of the configured size; only read, not kept) and fills `field`. Samples outside a plane are its edge
 // sample repeated, to any distance (8.4.2.2.1); partial MBs at the right and bottom are filled up the same way.
-// One call at a time per context; contexts are independent.
+// One call at a time per context; contexts are independent. MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (jobs wait to be received), MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
                                       MotusField *field);
 
@@ -130,8 +130,9 @@ typedef enum MotusMemory {
 typedef struct MotusMeJob {
     const MotusPlane *cur;
     const MotusPlane *ref; // NULL: the cur of the job submitted before, which need not be given again
-    MotusMemory memory;    // of both planes. Host planes are best page-locked (motus_host_alloc): only then do uploads overlap
-    void *stream;          // device planes: the cudaStream_t that made them and will use the results (NULL: they are ready)
+    MotusMemory
+        memory;   // of both planes. Host planes are best pinned (motus_host_alloc, motus/upload.h): only then do uploads overlap
+    void *stream; // device planes: the cudaStream_t that made them and will use the results (NULL: they are ready)
     const MotusMeHints *hints; // in host memory; NULL: none
     MotusField *field;         // gets the results, in host memory; NULL where they are to stay on the device:
     MotusMv *device_mv;        // [MOTUS_BLOCKS][n_mb] each, all three or none
@@ -147,11 +148,8 @@ MOTUS_API MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job);
 // Waits for the oldest job and hands out its field (NULL where the results stay on the device; *field may be NULL). MOTUS_END: no job waits.
 MOTUS_API MotusStatus motus_me_receive(MotusMe *me, MotusField **field);
 
-// Page-locked memory where a CUDA device is there, else ordinary memory; aligned to 64 bytes at least, not initialized. NULL: none.
-MOTUS_API void *motus_host_alloc(size_t size);
-MOTUS_API void motus_host_free(void *memory); // accepts NULL
-
-// What the last CUDA failure was, in CUDA's own words; also says why AUTO fell back to the CPU. status is MOTUS_OK and text empty if there was none.
+// What failed on the device, in CUDA's own words: since when every call fails, or why AUTO took the CPU at the opening. status is MOTUS_OK and text empty
+// if nothing did.
 MOTUS_API const MotusError *motus_me_error(const MotusMe *me);
 
 // The backend that runs (never AUTO).

@@ -28,6 +28,7 @@ typedef enum MotusStatus {
     MOTUS_ERR_STATE = -7,       // call out of order (e.g. a frame after the flush)
     MOTUS_ERR_NO_DEVICE = -8,   // no usable CUDA device
     MOTUS_ERR_CUDA = -9,        // a CUDA call failed; the context keeps CUDA's own words
+    MOTUS_ERR_INTERNAL = -10,   // motus broke a bound of its own (a bug: please report it); nothing was written beyond it
 } MotusStatus;
 
 // The enumerator's name, e.g. "MOTUS_ERR_IO"; "MOTUS_ERR_?" for a number that is none. Static storage, never NULL.

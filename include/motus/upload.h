@@ -1,8 +1,8 @@
-// Pictures from host memory through a job on a CUDA device, and back, several under way at once; and device memory for callers who use no CUDA
-// themselves.
+// Pictures from host memory through a job on a CUDA device, and back, several under way at once; and device and pinned memory for callers who use no
+// CUDA themselves.
 //
-// All calls concern the current device. MOTUS_ERR_CUDA: a CUDA call failed, for want of device or page-locked memory among other reasons; `error` (may
-// be NULL) gets CUDA's own words. A build without CUDA has these functions too; they return MOTUS_ERR_UNSUPPORTED.
+// All calls concern the current device. MOTUS_ERR_CUDA: a CUDA call failed, for want of device or pinned memory among other reasons; `error` (may
+// be NULL) gets CUDA's own words. A build without CUDA has these functions too; what needs a device returns MOTUS_ERR_UNSUPPORTED.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_UPLOAD_H
 #define MOTUS_UPLOAD_H
@@ -21,6 +21,10 @@ MOTUS_API MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *
 MOTUS_API void motus_cuda_free(void *memory); // accepts NULL
 MOTUS_API MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error);
 
+// Pinned memory where a CUDA device is there, else ordinary memory; aligned to 64 bytes at least, not initialized. NULL: none.
+MOTUS_API void *motus_host_alloc(size_t size);
+MOTUS_API void motus_host_free(void *memory); // accepts NULL
+
 // A ring of slots, each a pinned and a device buffer for a picture's input and output. Uploads, jobs and downloads run on three streams, so that
 // the upload of one picture, the job of the one before and the download of the one before that overlap.
 //
@@ -33,7 +37,7 @@ typedef struct MotusCudaRing MotusCudaRing;
 // Launches one picture's work on `stream`: d_in holds the picture, d_out takes the result. Both are the ring's.
 typedef MotusStatus MotusCudaJob(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error);
 
-// slots 2..16; in_bytes and out_bytes of one picture, > 0. Close with motus_cuda_ring_close; *ring is NULL after an error: MOTUS_ERR_ARGUMENT,
+// slots 2..16; in_bytes and out_bytes of one picture, 1..SIZE_MAX / 4. Close with motus_cuda_ring_close; *ring is NULL after an error: MOTUS_ERR_ARGUMENT,
 // MOTUS_ERR_NO_DEVICE, MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, MotusError *error);
 // The same for results that stay on the device: nothing is downloaded, and motus_cuda_ring_take_device takes in place of motus_cuda_ring_take.

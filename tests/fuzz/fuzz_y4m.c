@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "yuv/y4m.h"
+#include "yuv/reader_ops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     MotusSource *source = NULL;

@@ -1,11 +1,119 @@
-// What motus/filter_cuda.h offers in a build without CUDA.
+// Stands in for every .cu file in a build without the CUDA backend: nothing here works, and says so. The only file of common/ that knows what lies
+// above it, and only its headers.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "common/alloc.h"
+#include "common/device.h"
 #include "common/error.h"
+#include "encoder/intake.h"
+#include "me/me_cuda.h"
 #include "motus/filter_cuda.h"
+#include "motus/upload.h"
 
 static MotusStatus refuse(MotusError *error) {
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
 }
+
+// ---- common ---------------------------------------------------------------------------------------------------------------------------------
+
+MotusStatus motus_device_check(MotusError *error) { return refuse(error); }
+
+int motus_device_count(void) { return 0; }
+
+void motus_device_describe(int i, char *text, size_t size) {
+    (void)i;
+    if (size) text[0] = 0;
+}
+
+// ---- yuv ------------------------------------------------------------------------------------------------------------------------------------
+
+void *motus_host_alloc(size_t size) { return motus_alloc(size, 1); }
+
+void motus_host_free(void *memory) { motus_free(memory); }
+
+MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error) {
+    (void)bytes;
+    if (memory) *memory = NULL;
+    return refuse(error);
+}
+
+void motus_cuda_free(void *memory) { (void)memory; }
+
+MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error) {
+    (void)dst, (void)src, (void)bytes, (void)stream;
+    return refuse(error);
+}
+
+MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, MotusError *error) {
+    (void)slots, (void)in_bytes, (void)out_bytes;
+    if (ring) *ring = NULL;
+    return refuse(error);
+}
+
+MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, MotusError *error) {
+    return motus_cuda_ring_open(ring, slots, in_bytes, out_bytes, error);
+}
+
+MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, MotusError *error) {
+    (void)ring, (void)input;
+    return refuse(error);
+}
+
+MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque, MotusError *error) {
+    (void)ring, (void)job, (void)opaque;
+    return refuse(error);
+}
+
+MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, MotusError *error) {
+    (void)ring, (void)output;
+    return refuse(error);
+}
+
+MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output, void **stream, MotusError *error) {
+    (void)ring, (void)d_output, (void)stream;
+    return refuse(error);
+}
+
+void motus_cuda_ring_close(MotusCudaRing **ring) { (void)ring; }
+
+// ---- me -------------------------------------------------------------------------------------------------------------------------------------
+
+MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, MotusError *error) {
+    (void)config;
+    *cuda = NULL;
+    return refuse(error);
+}
+
+void motus_me_cuda_close(MotusMeCuda **cuda) { (void)cuda; }
+
+MotusStatus motus_me_cuda_submit(MotusMeCuda *cuda, const MotusMeJob *job, MotusMemory ref_memory, MotusError *error) {
+    (void)cuda, (void)job, (void)ref_memory;
+    return refuse(error);
+}
+
+MotusStatus motus_me_cuda_receive(MotusMeCuda *cuda, MotusField **field, MotusError *error) {
+    (void)cuda, (void)field;
+    return refuse(error);
+}
+
+// ---- encoder --------------------------------------------------------------------------------------------------------------------------------
+
+MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height, MotusError *error) {
+    (void)width, (void)height;
+    *intake = NULL;
+    return refuse(error);
+}
+
+MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *frame, void *stream, MotusFrame *whole,
+                                   MotusPlane *luma, MotusError *error) {
+    (void)intake, (void)frame, (void)stream, (void)whole, (void)luma;
+    return refuse(error);
+}
+
+void motus_intake_cuda_close(MotusIntakeCuda **intake) { (void)intake; }
+
+// ---- dct and filter -------------------------------------------------------------------------------------------------------------------------
+
+MotusStatus motus_cuda_filters_usable(MotusError *error) { return refuse(error); }
 
 MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64], MotusDct8Kind kind,
                                     void *stream, MotusError *error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/export.h"
+#include "tools/export.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
-// Search in pictures scaled down 4:1: one vector per MB within +-64 samples, whatever the MB's neighbours do.
+// What window centres are predicted from (motus_me_predict_centres) beside earlier vectors: a search in pictures scaled down 4:1, one vector per MB
+// within +-64 samples, whatever the MB's neighbours do.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_COARSE_H
-#define ME_COARSE_H
+#ifndef ME_CENTRES_H
+#define ME_CENTRES_H
 
 #include "motus/me.h"
 

@@ -1,7 +1,9 @@
-// Stands in for mux.c in builds without libavformat.
+// Stands in for mux.c, png.c and checksum.c in builds without FFmpeg's libraries.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/error.h"
+#include "tools/checksum.h"
 #include "tools/mux.h"
+#include "tools/png.h"
 
 MotusStatus motus_mux_open(MotusMux **mux, const char *path, const MotusEncoderConfig *config, const uint8_t *headers,
                            size_t size, MotusError *error) {
@@ -25,3 +27,15 @@ MotusStatus motus_mux_commit(MotusMux **mux, MotusError *error) {
 }
 
 void motus_mux_abandon(MotusMux **mux) { (void)mux; }
+
+MotusStatus motus_png_write(const char *path, const MotusPlane *picture, int channels, MotusError *error) {
+    (void)picture, (void)channels;
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: this build has no PNG encoder (libavcodec was not found)",
+                      motus_shown(path));
+}
+
+int motus_frame_md5(const MotusFrame *frame, char text[MOTUS_MD5_TEXT]) {
+    (void)frame;
+    text[0] = 0;
+    return 0;
+}

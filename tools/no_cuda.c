@@ -1,7 +1,13 @@
-// Timing on a CUDA device, in a build without CUDA.
+// Stands in for the .cu files of the program in builds without the CUDA backend.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/error.h"
+#include "tools/bench_me_cuda.h"
 #include "tools/seeds.h"
+
+MotusStatus motus_bench_me_cuda(const MotusBenchMeCuda *bench, MotusError *error) {
+    (void)bench;
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
+}
 
 MotusStatus motus_seed_time_kernel(const MotusSeed *seed, const void *in, MotusSeedTime *time, MotusError *error) {
     (void)seed, (void)in, (void)time;

@@ -1,7 +1,7 @@
 // Motion fields as CSV and .npy.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/export.h"
 #include "tests/harness.h"
+#include "tools/export.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,4 +123,4 @@ static void full_sink(void) {
 
 static const MotusTest tests[] = {{"csv", csv}, {"npy", npy}, {"npy_header", npy_header}, {"full_sink", full_sink}, {0}};
 
-int main(int argc, char **argv) { return motus_test_main("me_export", tests, argc, argv); }
+int main(int argc, char **argv) { return motus_test_main("export", tests, argc, argv); }

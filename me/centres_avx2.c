@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
-#include "me/coarse.h"
+#include "me/centres.h"
 
 typedef struct Best {
     int cost, place;

@@ -4,8 +4,8 @@
 // Columns: frame, mb (raster number), block (0..40), w, h (samples), x, y (top-left corner in the picture, samples), mv_x, mv_y (quarter
 // samples), sad, cost.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_EXPORT_H
-#define ME_EXPORT_H
+#ifndef TOOLS_EXPORT_H
+#define TOOLS_EXPORT_H
 
 #include <stddef.h>
 

@@ -1,0 +1,34 @@
+// Same samples as motus_plane_copy_padded. Grid x: 128 columns a block, four a thread; grid y: 8 rows; grid z: the plane (of the chroma planes three
+// quarters of the blocks have nothing to do). Reads the frame once, byte by byte, since the caller's rows begin anywhere; writes words.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "yuv/pad.h"
+
+#include "common/cuda_call.h"
+
+namespace {
+
+constexpr int COLUMNS = 32, ROWS = 8; // threads of a block
+
+struct Planes {
+    MotusPlane dst[3], src[3];
+};
+
+__global__ void copy_padded(Planes p) {
+    const MotusPlane &dst = p.dst[blockIdx.z], &src = p.src[blockIdx.z];
+    int x = 4 * (blockIdx.x * COLUMNS + threadIdx.x), y = blockIdx.y * ROWS + threadIdx.y;
+    if (x >= dst.width || y >= dst.height) return;
+    const uint8_t *row = src.data + min(y, src.height - 1) * src.stride;
+    uint32_t word = 0;
+    for (int i = 0; i < 4; i++) word |= (uint32_t)row[min(x + i, src.width - 1)] << 8 * i;
+    *(uint32_t *)(dst.data + y * dst.stride + x) = word;
+}
+
+} // namespace
+
+MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3], void *stream, MotusError *error) {
+    Planes p;
+    for (int i = 0; i < 3; i++) p.dst[i] = dst[i], p.src[i] = src[i];
+    dim3 grid((dst[0].width + 4 * COLUMNS - 1) / (4 * COLUMNS), (dst[0].height + ROWS - 1) / ROWS, 3);
+    copy_padded<<<grid, dim3(COLUMNS, ROWS), 0, (cudaStream_t)stream>>>(p);
+    return motus_cuda_launched("filling up to macroblocks", error);
+}

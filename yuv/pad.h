@@ -1,0 +1,30 @@
+// Filling planes up to a larger size, whole MBs as a rule: the last column and row are repeated (8.4.2.2.1 sees samples beyond a picture so).
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef YUV_PAD_H
+#define YUV_PAD_H
+
+#include <string.h>
+
+#include "motus/frame.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Repeats the first sample of a row `left` times in front of it and the last one `right` times behind it.
+static inline void motus_row_pad(uint8_t *row, int width, int left, int right) {
+    memset(row - left, row[0], (size_t)left);
+    memset(row + width, row[width - 1], (size_t)right);
+}
+
+// Copies src into dst, which is as large or larger.
+void motus_plane_copy_padded(const MotusPlane *dst, const MotusPlane *src);
+
+// The same for the three planes of a frame on a CUDA device, on `stream` (a cudaStream_t): returns at once. Of dst, widths, strides and addresses are multiples of 4;
+// src lies in any way. MOTUS_ERR_CUDA.
+MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3], void *stream, MotusError *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
