@@ -1,0 +1,25 @@
+// A build without the CUDA backend.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/error.h"
+#include "tools/filter_jobs.h"
+
+MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in, MotusFilterTime *time, MotusError *error) {
+    (void)job, (void)in, (void)time;
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
+}
+
+MotusStatus motus_filter_time_copies(double *device, double *up, double *down, MotusError *error) {
+    (void)device, (void)up, (void)down;
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
+}
+
+MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const void *in, void *out, int overlapped, MotusFilterTime *time,
+                                     MotusError *error) {
+    (void)job, (void)in, (void)out, (void)overlapped, (void)time;
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
+}
+
+MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in, MotusFilterTime *time, MotusError *error) {
+    (void)job, (void)in, (void)time;
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
+}
