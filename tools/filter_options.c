@@ -15,7 +15,7 @@ const char motus_filters_help[] =
     "  --key COLOUR[,hue=D][,sat=X][,value=X][,soft=X][,spill=X][,plain]   show --background where the colour is near\n"
     "                COLOUR (green, blue, red, #RRGGBB): hue within D degrees (30), saturation and value within X\n"
     "                (0.5, 0.6); soft: width of the soft edge in thresholds (0.25); spill: 0..1 (0.8);\n"
-    "                plain: |H - Hkey| as in the source document, not around the circle\n";
+    "                plain: |H - Hkey| as it stands, not the shorter way round the circle\n";
 
 // One word of a comma list; `value` points behind its '=' or is NULL.
 typedef struct Word {
