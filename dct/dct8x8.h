@@ -19,7 +19,7 @@ extern const MotusDct8Ops motus_dct8_ops_c;
 extern const MotusDct8Ops motus_dct8_ops_avx2;
 #endif
 
-// Checks a table and works the steps out of it. MOTUS_ERR_ARGUMENT: a step of 0.
+// Checks a table and computes the steps from it. MOTUS_ERR_ARGUMENT: a step of 0.
 MotusStatus motus_dct8_steps(MotusDct8Steps *steps, const uint16_t table[64]);
 
 // Checks the sizes and strides of a plane against its coefficients.

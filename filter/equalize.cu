@@ -2,7 +2,7 @@
 //
 // One curve for the plane: two kernels. The first counts; each warp's 32 lanes add to 32 copies of the histogram, so that no two lanes ever meet in a bank,
 // whatever the picture; a thread fetches its next samples before it counts these. The second maps, backwards through the picture, as the end of it is
-// most likely still in the L2. Each of its blocks works the curve out for itself, while its samples are on their way; they start, and fetch, while the first kernel
+// most likely still in the L2. Each of its blocks computes the curve for itself, while its samples are on their way; they start, and fetch, while the first kernel
 // is still finishing (programmatic dependent launch, from sm_90 on). Bytes: the picture is read twice and written once.
 // Tiles: see equalize_tiles.cu.
 // SPDX-License-Identifier: BSD-2-Clause

@@ -1,6 +1,6 @@
 // Equalization by tiles on a CUDA device: three kernels, each of which is launched while the one before it is finishing.
 //
-// Counting: a block counts a band of rows of one tile into 32 copies of the histogram, one per lane. Curves: a block works out one tile's. Mapping:
+// Counting: a block counts a band of rows of one tile into 32 copies of the histogram, one per lane. Curves: a block computes one tile's. Mapping:
 // a block takes a band of the rectangle ("cell") between four tile centres. The cell's four curves are the bytes of one word per value, in 32
 // copies too; a thread keeps the weights of its 16 columns and walks down, 16 bytes in, 16 bytes out. A sample costs two instructions to find its
 // word, two dot products of two weights and two bytes, and two multiply-adds. Weights are tables from the time the equalizer was opened.

@@ -36,17 +36,17 @@ struct Merge {
     __device__ uint32_t subtract(uint32_t a, uint32_t b) const { return multiply_add(b, 0u - one, a); }
 };
 
-// What a point adds to each key (vector cost and index), and its quarters' keys once they are known.
+// What a point adds to each key (vector cost and index), and its 8x8 blocks' keys once they are known.
 struct Point {
     uint32_t word, all[4];
 };
 
-// Keys of the nine blocks of an 8x8 quarter from the 4x4 sums a b / e f. The point's word goes into a and f only, so that each larger
+// Keys of the nine blocks within an 8x8 block, itself one of them, from the 4x4 sums a b / e f. The point's word goes into a and f only, so that each larger
 // block takes it up exactly once.
-struct Quarter {
+struct Keys8x8 {
     uint32_t a, b, e, f, ab, ef, ae, bf, all;
 
-    __device__ Quarter(const Merge &m, const uint32_t (&sum)[4], uint32_t word) {
+    __device__ Keys8x8(const Merge &m, const uint32_t (&sum)[4], uint32_t word) {
         a = m.key(sum[0], word), f = m.key(sum[3], word);
         ab = m.key(sum[1], a), ef = m.key(sum[2], f);
         ae = m.key(sum[2], a), bf = m.key(sum[1], f);
@@ -55,8 +55,8 @@ struct Quarter {
     }
 };
 
-// Takes in quarter (X, Y) of two points.
-template <int X, int Y> __device__ void take_quarter(Best &best, const Quarter &p, const Quarter &q) {
+// Takes in 8x8 block (X, Y) of two points.
+template <int X, int Y> __device__ void take_8x8(Best &best, const Keys8x8 &p, const Keys8x8 &q) {
     uint32_t *k44 = best.key + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X, *k48 = best.key + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
     uint32_t *k84 = best.key + MOTUS_BLOCK_8x4 + 4 * Y + X, *k88 = best.key + MOTUS_BLOCK_8x8 + 2 * Y + X;
     k44[0] = min3(k44[0], p.a, q.a), k44[1] = min3(k44[1], p.b, q.b);
@@ -66,7 +66,7 @@ template <int X, int Y> __device__ void take_quarter(Best &best, const Quarter &
     k88[0] = min3(k88[0], p.all, q.all);
 }
 
-// Keys of the five largest blocks from those of the quarters.
+// Keys of the five largest blocks from those of the 8x8 blocks.
 struct Whole {
     uint32_t top, bottom, left, right, all;
 
@@ -95,7 +95,7 @@ struct Column {
     }
 };
 
-// Source words of quarter (X, Y): eight rows of two.
+// Source words of 8x8 block (X, Y): eight rows of two.
 template <int X, int Y> struct Source {
     uint32_t word[16];
 
@@ -109,9 +109,9 @@ template <int X, int Y> struct Source {
     }
 };
 
-// The four 4x4 sums of a quarter at N points one below the other, line by line, so that N additions in a row share a source word.
+// The four 4x4 sums of an 8x8 block at N points one below the other, line by line, so that N additions in a row share a source word.
 template <int N, int X, int Y, int PITCH>
-__device__ void sum_quarter(uint32_t (*sum)[4], const Source<X, Y> &source, const Column &column) {
+__device__ void sum_8x8(uint32_t (*sum)[4], const Source<X, Y> &source, const Column &column) {
     uint2 w[7 + N];
 #pragma unroll
     for (int r = 0; r < 7 + N; r++)
@@ -128,15 +128,15 @@ __device__ void sum_quarter(uint32_t (*sum)[4], const Source<X, Y> &source, cons
 }
 
 template <int X, int Y, int N, int C, int PITCH>
-__device__ void take_quarters(Best &best, const Merge &m, const uint32_t *mb, const Column (&column)[C], Point (&point)[N]) {
+__device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb, const Column (&column)[C], Point (&point)[N]) {
     Source<X, Y> source(mb);
     uint32_t sum[N][4];
 #pragma unroll
-    for (int c = 0; c < C; c++) sum_quarter<N / C, X, Y, PITCH>(sum + c * (N / C), source, column[c]);
+    for (int c = 0; c < C; c++) sum_8x8<N / C, X, Y, PITCH>(sum + c * (N / C), source, column[c]);
 #pragma unroll
     for (int n = 0; n < N; n += 2) {
-        Quarter p(m, sum[n], point[n].word), q(m, sum[n + 1], point[n + 1].word);
-        take_quarter<X, Y>(best, p, q);
+        Keys8x8 p(m, sum[n], point[n].word), q(m, sum[n + 1], point[n + 1].word);
+        take_8x8<X, Y>(best, p, q);
         point[n].all[2 * Y + X] = p.all, point[n + 1].all[2 * Y + X] = q.all;
     }
 }
@@ -145,10 +145,10 @@ __device__ void take_quarters(Best &best, const Merge &m, const uint32_t *mb, co
 // mb: the 64 source words in shared memory.
 template <int PITCH, int N, int C>
 __device__ void take_points(Best &best, const Merge &m, const uint32_t *mb, const Column (&column)[C], Point (&point)[N]) {
-    take_quarters<0, 0, N, C, PITCH>(best, m, mb, column, point);
-    take_quarters<1, 0, N, C, PITCH>(best, m, mb, column, point);
-    take_quarters<0, 1, N, C, PITCH>(best, m, mb, column, point);
-    take_quarters<1, 1, N, C, PITCH>(best, m, mb, column, point);
+    take_blocks<0, 0, N, C, PITCH>(best, m, mb, column, point);
+    take_blocks<1, 0, N, C, PITCH>(best, m, mb, column, point);
+    take_blocks<0, 1, N, C, PITCH>(best, m, mb, column, point);
+    take_blocks<1, 1, N, C, PITCH>(best, m, mb, column, point);
 #pragma unroll
     for (int n = 0; n < N; n += 2) take_whole(best, Whole(m, point[n]), Whole(m, point[n + 1]));
 }

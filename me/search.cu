@@ -21,7 +21,7 @@ namespace {
 constexpr int LANES = 32;       // columns that a warp takes at a time
 constexpr int ROWS = 32;        // of a panel
 constexpr int RUN = 8;          // rows that a lane takes at a time
-constexpr int TABLE_PITCH = 36; // words per row of minima: 32 lanes, one loose point, padding for 16-byte loads
+constexpr int TABLE_PITCH = 36; // words per row of minima: 32 lanes, one remainder point, padding for 16-byte loads
 
 struct Batch {
     MotusSearchPicture picture[MOTUS_SEARCH_BATCH];
@@ -98,12 +98,12 @@ struct Window {
     __device__ uint32_t word(int x, int y) const { return word(column_cost[x] + row_cost[y], index(x, y)); }
 };
 
-// Points of a panel that are left over: a last column for which a lane would work alone, then the last rows, below runs. The last one of them is the
+// Remainder points of a panel: a last column for which a lane would work alone, then the last rows, below runs. The last one of them is the
 // panel's corner.
-struct Loose {
+struct Remainder {
     int whole_rows, wide, in_column, count;
 
-    __device__ Loose(const Panel &panel) {
+    __device__ Remainder(const Panel &panel) {
         whole_rows = panel.rows / RUN * RUN;
         wide = panel.columns - (panel.columns % LANES == 1);
         in_column = (panel.columns - wide) * whole_rows;
@@ -139,30 +139,31 @@ template <int PITCH, int STEP> __device__ void take_single(uint32_t *single, con
     leave(!x && !y, MOTUS_BLOCK_16x16, s1616);
 }
 
-// The loose points, 64 at a time, but for one that is left then.
+// The remainder points, 64 at a time, but for one that is left then.
 template <int PITCH, int STEP>
-__device__ void search_loose(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel,
-                             const Loose &loose, int lane) {
+__device__ void search_remainder(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel,
+                                 const Remainder &rest, int lane) {
     int i = 0;
 #pragma unroll 1
-    for (; loose.count - i > 1; i += 2 * LANES) {
-        int2 p = loose.point(panel, i + lane), q = loose.point(panel, i + LANES + lane);
+    for (; rest.count - i > 1; i += 2 * LANES) {
+        int2 p = rest.point(panel, i + lane), q = rest.point(panel, i + LANES + lane);
         Column column[2] = {Column(window.samples + p.y * PITCH, window.at + p.x),
                             Column(window.samples + q.y * PITCH, window.at + q.x)};
         Point point[2] = {{window.word(panel.x + p.x, panel.y + p.y), {}}, {window.word(panel.x + q.x, panel.y + q.y), {}}};
         take_points<PITCH>(best, m, window.source, column, point);
     }
-    if (i < loose.count) take_single<PITCH, STEP>(single, window, panel, lane);
+    if (i < rest.count) take_single<PITCH, STEP>(single, window, panel, lane);
 }
 
 // The panel's columns from x on, a lane each; lanes beyond the last repeat it.
 template <int PITCH>
-__device__ void search_columns(Best &best, const Merge &m, const Window &window, const Panel &panel, const Loose &loose, int x) {
-    x = min(x, loose.wide - 1);
+__device__ void search_columns(Best &best, const Merge &m, const Window &window, const Panel &panel, const Remainder &rest,
+                               int x) {
+    x = min(x, rest.wide - 1);
     Column column[1] = {Column(window.samples, window.at + x)};
     uint32_t column_cost = window.column_cost[panel.x + x], index = window.index(panel.x + x, panel.y);
 #pragma unroll 1
-    for (int y = 0; y < loose.whole_rows; y += RUN) {
+    for (int y = 0; y < rest.whole_rows; y += RUN) {
         Point point[RUN];
 #pragma unroll
         for (int n = 0; n < RUN; n++, index = m.add(window.points, index))
@@ -174,10 +175,10 @@ __device__ void search_columns(Best &best, const Merge &m, const Window &window,
 
 template <int PITCH, int STEP>
 __device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel, int lane) {
-    Loose loose(panel);
+    Remainder rest(panel);
 #pragma unroll 1
-    for (int x = 0; x < loose.wide; x += LANES) search_columns<PITCH>(best, m, window, panel, loose, x + lane);
-    if (loose.count) search_loose<PITCH, STEP>(best, single, m, window, panel, loose, lane);
+    for (int x = 0; x < rest.wide; x += LANES) search_columns<PITCH>(best, m, window, panel, rest, x + lane);
+    if (rest.count) search_remainder<PITCH, STEP>(best, single, m, window, panel, rest, lane);
 }
 
 __device__ MotusMv per_mb(const MotusMv *mv, int mb) { return mv ? mv[mb] : MotusMv{0, 0}; }

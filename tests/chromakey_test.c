@@ -1,4 +1,4 @@
-// filter/chromakey: the document's HSV rule in whole numbers, both hue distances, soft edges, spill, luma in 4:2:0, C against AVX2, bad arguments.
+// filter/chromakey: the HSV rule in whole numbers, both hue distances, soft edges, spill, luma in 4:2:0, C against AVX2, bad arguments.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter.h"
 #include "tests/harness.h"
@@ -18,7 +18,7 @@ static MotusPlane make_rgb(int width, int height, const uint8_t near_colour[3], 
     return p;
 }
 
-// seeds.md section 5: V = max, S = (max - min) / max, H in degrees by sector, + 360 when negative.
+// V = max, S = (max - min) / max, H in degrees by sector, + 360 when negative.
 static void hsv(double out[3], const double *c) {
     double r = c[0], g = c[1], b = c[2], high = fmax(r, fmax(g, b)), low = fmin(r, fmin(g, b)), d = high - low, h = 0;
     if (d > 0) h = high == r ? 60 * (g - b) / d : high == g ? 120 + 60 * (b - r) / d : 240 + 60 * (r - g) / d;
@@ -80,7 +80,7 @@ static void rgb_is_the_document(void) {
     MOTUS_CHECK(backgrounds > 1000 && foregrounds > 1000, "%d and %d", backgrounds, foregrounds);
 }
 
-// Hue 359 is 2 degrees from hue 1 around the circle, 358 in the document's plain difference.
+// Hue 359 is 2 degrees from hue 1 the shorter way round the circle, 358 in the plain difference.
 static void around_the_circle(void) {
     uint8_t fg_pixel[3] = {255, 0, 4}, bg_pixel[3] = {1, 2, 3}, out_pixel[3];
     MotusPlane fg = {fg_pixel, 3, 3, 1}, bg = {bg_pixel, 3, 3, 1}, out = {out_pixel, 3, 3, 1};

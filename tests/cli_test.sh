@@ -86,7 +86,7 @@ usage_errors() {
     refused 2 '--pan 0.1,0: ' synth out.y4m --pan 0.1,0
     refused 2 '--zoom 2: ' synth out.y4m --zoom 2
     refused 2 '--rotate nan: ' synth out.y4m --rotate nan
-    refused 2 'must be me or encode' bench
+    refused 2 'must be me, encode or filters' bench
     refused 2 'output is missing' search in.y4m
     refused 2 '-o out.264: must end in .csv or .npy' search in.y4m -o out.264
     ln -sf in.y4m in.csv
@@ -362,16 +362,16 @@ other_commands() {
     ok 'bench me' "$json" b.json cpu full.fps_median quarter.fps_best full.mb_points_per_second
     "$motus" bench encode --size 64x48 --frames 3 --runs 2 --json >b.json 2>err
     ok 'bench encode' "$json" b.json encode.fps_median encode.fps_best kbps
-    bench_seeds
+    bench_filters
 }
 
 # OpenCV's results must be near ours (equalization rounds otherwise): a time of another job would be no comparison.
-bench_seeds() {
-    "$motus" bench seeds --quick --json >b.json 2>err
-    ok 'bench seeds' "$json" b.json cpu rows.0.scalar_ms rows.10.cores_ms
+bench_filters() {
+    "$motus" bench filters --quick --json >b.json 2>err
+    ok 'bench filters' "$json" b.json cpu rows.0.scalar_ms rows.10.cores_ms
     if [ "$("$json" b.json opencv)" = null ]; then
         ok 'no row of OpenCV without it' bash -c '! grep -q opencv_ b.json'
-        ok 'and the table says so' grep -qx 'opencv   not in this build' <("$motus" bench seeds --quick 2>err)
+        ok 'and the table says so' grep -qx 'opencv   not in this build' <("$motus" bench filters --quick 2>err)
     else
         ok "OpenCV's times" "$json" b.json rows.{0,1,6,7,8}.opencv_ms rows.{0,1,6,7,8}.opencv_cores_ms
         # shellcheck disable=SC2016

@@ -299,7 +299,7 @@ static void everything_occurs(void) {
     expect("intra4x4 mode predicted", count_all(&c->intra4x4_is_predicted, 1), 0);
     expect("intra_chroma_pred_mode", count_all(c->intra_chroma, 4), 0);
     expect("coded_block_pattern, inter", count_all(c->cbp[0], 48), 4);
-    // I_NxN with one luma quarter alone is what the decision hardly ever finds worth its bits.
+    // I_NxN with levels in one 8x8 luma block alone is what the decision hardly ever finds worth its bits.
     expect("coded_block_pattern, intra", count_all(c->cbp[1], 48), 16);
     expect("QP", count_all(c->qp, 52), 0);
     expect("coeff_token, nC 0..1", tokens(0), 2);

@@ -1,4 +1,4 @@
-// filter/equalize: the document's formula, CLAHE from its definition, smoothing, C against AVX2, one thread against several, bad arguments.
+// filter/equalize: the formula, CLAHE from its definition, smoothing, C against AVX2, one thread against several, bad arguments.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "motus/filter.h"

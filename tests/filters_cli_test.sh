@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# motus filter, dct, wavelet and bench seeds from outside.
+# motus filter, dct and wavelet from outside.
 #   filters_cli_test.sh MOTUS PNG       PNG: 1 where the build writes PNG files, else 0
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2016  # "$0" is for the inner shell

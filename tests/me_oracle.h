@@ -1,4 +1,4 @@
-// Motion estimation straight from its definition, sharing nothing with the library but the list of blocks' places, which it works out itself.
+// Motion estimation straight from its definition, sharing nothing with the library but the list of blocks' places, which it derives itself.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_ME_ORACLE_H
 #define TESTS_ME_ORACLE_H
@@ -8,7 +8,7 @@
 // A block's place by the rule of the list: modes from large to small, raster order of corners inside a mode.
 void oracle_block(int b, int *x, int *y, int *w, int *h);
 
-// Sample at quarter position (qx, qy) of a plane (8.4.2.2.1), edges repeated; whole positions are multiples of 4.
+// Sample at quarter-sample position (qx, qy) of a plane (8.4.2.2.1), edges repeated; whole positions are multiples of 4.
 int oracle_sample(const MotusPlane *p, int qx, int qy);
 
 uint32_t oracle_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, MotusMv mv);

@@ -1,4 +1,4 @@
-// Reference planes and sub-sample refinement against a direct 8.4.2.2.1.
+// Reference planes and sub-pel refinement against a direct 8.4.2.2.1.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "me/me_internal.h"

@@ -189,7 +189,7 @@ MotusStatus measure_copies(Bench *b, double *upload, double *back) {
     if (!status) status = time_work(b, run_upload, 0, &time);
     if (status) return status;
     *upload = time.best;
-    line(b, "upload_gbs", 1e-9 * frame_bytes(b) / time.best, "%.1f", " GB/s, a luma plane from page-locked memory");
+    line(b, "upload_gbs", 1e-9 * frame_bytes(b) / time.best, "%.1f", " GB/s, a luma plane from pinned memory");
     if ((status = time_work(b, run_download, 0, &time))) return status;
     *back = time.best;
     line(b, "download_gbs", 1e-9 * field_bytes(b) / time.best, "%.1f", " GB/s, the field of 16x16 to 8x8");
@@ -277,27 +277,27 @@ double upload_and_work(Bench *b, cudaStream_t *streams, int in_turn, const uint8
 
 MotusStatus measure_uploads(Bench *b) {
     size_t bytes = frame_bytes(b) * 3 / 2;
-    uint8_t *pageable = (uint8_t *)motus_alloc(bytes, 1), *locked = NULL;
+    uint8_t *pageable = (uint8_t *)motus_alloc(bytes, 1), *pinned = NULL;
     cudaStream_t streams[4] = {};
-    MotusStatus status = pageable ? check(b, cudaMallocHost((void **)&locked, bytes), "page-locked memory") : MOTUS_ERR_MEMORY;
+    MotusStatus status = pageable ? check(b, cudaMallocHost((void **)&pinned, bytes), "pinned memory") : MOTUS_ERR_MEMORY;
     for (int i = 0; i < 4 && !status; i++)
         status = check(b, cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking), "stream");
     if (!status) {
-        memcpy(pageable, b->pinned, frame_bytes(b)), memset(locked, 1, bytes);
+        memcpy(pageable, b->pinned, frame_bytes(b)), memset(pinned, 1, bytes);
         line(b, "upload_pageable_us", 1e6 * upload_split(b, streams, 1, pageable, bytes), "%.1f",
              " us a 4:2:0 picture, ordinary memory");
-        line(b, "upload_pinned_us", 1e6 * upload_split(b, streams, 1, locked, bytes), "%.1f", " us, page-locked");
-        line(b, "upload_2_streams_us", 1e6 * upload_split(b, streams, 2, locked, bytes), "%.1f", " us, split over 2 streams");
-        line(b, "upload_4_streams_us", 1e6 * upload_split(b, streams, 4, locked, bytes), "%.1f", " us, split over 4 streams");
-        line(b, "upload_then_search_us", 1e6 * upload_and_work(b, streams, 1, locked, bytes), "%.1f",
+        line(b, "upload_pinned_us", 1e6 * upload_split(b, streams, 1, pinned, bytes), "%.1f", " us, pinned");
+        line(b, "upload_2_streams_us", 1e6 * upload_split(b, streams, 2, pinned, bytes), "%.1f", " us, split over 2 streams");
+        line(b, "upload_4_streams_us", 1e6 * upload_split(b, streams, 4, pinned, bytes), "%.1f", " us, split over 4 streams");
+        line(b, "upload_then_search_us", 1e6 * upload_and_work(b, streams, 1, pinned, bytes), "%.1f",
              " us, upload and search on one stream");
-        line(b, "upload_beside_search_us", 1e6 * upload_and_work(b, streams, 3, locked, bytes), "%.1f",
+        line(b, "upload_beside_search_us", 1e6 * upload_and_work(b, streams, 3, pinned, bytes), "%.1f",
              " us, pictures on 3 streams in turn: they overlap");
         status = check(b, cudaDeviceSynchronize(), "uploads");
     }
     for (int i = 0; i < 4; i++)
         if (streams[i]) cudaStreamDestroy(streams[i]);
-    cudaFreeHost(locked);
+    cudaFreeHost(pinned);
     motus_free(pageable);
     return status;
 }
@@ -323,7 +323,7 @@ MotusStatus prepare(Bench *b) {
     if (!status) status = check(b, cudaMalloc((void **)&b->sad, entries * sizeof *b->sad), "device memory");
     if (!status) status = check(b, cudaMalloc((void **)&b->cost, entries * sizeof *b->cost), "device memory");
     if (!status)
-        status = check(b, cudaMallocHost((void **)&b->pinned, frame_bytes(b) * clip->n + field_bytes(b)), "page-locked memory");
+        status = check(b, cudaMallocHost((void **)&b->pinned, frame_bytes(b) * clip->n + field_bytes(b)), "pinned memory");
     for (int i = 0; i < b->n && !status; i++) {
         const MotusPlane *luma = &clip->frame[i % clip->n]->plane[0];
         for (int y = 0; i < clip->n && y < b->height; y++)

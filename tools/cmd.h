@@ -18,7 +18,7 @@ int motus_cmd_search(int argc, char **argv);
 int motus_cmd_info(int argc, char **argv);
 int motus_cmd_synth(int argc, char **argv);
 int motus_cmd_bench(int argc, char **argv);
-int motus_cmd_bench_seeds(int argc, char **argv); // motus bench seeds
+int motus_cmd_bench_filters(int argc, char **argv); // motus bench filters
 int motus_cmd_filter(int argc, char **argv);
 int motus_cmd_dct(int argc, char **argv);
 int motus_cmd_wavelet(int argc, char **argv);

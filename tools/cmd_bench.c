@@ -19,14 +19,14 @@
 static const char about[] = "Measures on this machine, in memory, without reading or writing files.\n"
                             "  motus bench me      exhaustive search of all 41 blocks, whole samples and quarter samples\n"
                             "  motus bench encode  the whole encoder\n"
-                            "  motus bench seeds   8x8 DCT, wavelet, equalization and chroma key (see motus bench seeds --help)\n"
+                            "  motus bench filters 8x8 DCT, wavelet, equalization, chroma key (motus bench filters --help)\n"
                             "\n"
                             "Examples:\n"
                             "  motus bench me --input foreman.y4m --peers       beside ffmpeg's exhaustive search\n"
                             "  motus bench me --size 1920x1080 --range 32 --threads 0\n"
                             "  motus bench me --size 1920x1080 --backend cuda --upload\n"
                             "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
-                            "  taskset -c 0 motus bench me                      nothing is pinned by itself; this is one core\n"
+                            "  taskset -c 0 motus bench me                      on one core (motus binds its threads to none)\n"
                             "\n"
                             "A search is timed for each pair of frames, an encode for each run over all frames; median and best\n"
                             "are printed.\n";
@@ -213,17 +213,17 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"json", 0, &o->json, NULL, 1, 0, NULL, "print JSON"},
         {0},
     };
-    const MotusCommand command = {"bench", "me|encode [options]", about, options, &o->what, 1};
+    const MotusCommand command = {"bench", "me|encode|filters [options]", about, options, &o->what, 1};
     return motus_options_parse(&command, argc, argv);
 }
 
 int motus_cmd_bench(int argc, char **argv) {
-    if (argc > 1 && !strcmp(argv[1], "seeds")) return motus_cmd_bench_seeds(argc - 1, argv + 1);
+    if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
     BenchOptions o = {.size = {352, 288}, .range = 16, .threads = -1, .qp = 28, .runs = 3};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     if (!o.what || (strcmp(o.what, "me") && strcmp(o.what, "encode")))
-        return motus_usage_error("bench", "what to measure must be me or encode");
+        return motus_usage_error("bench", "what to measure must be me, encode or filters");
     int encode = !strcmp(o.what, "encode");
     if (!o.frames) o.frames = encode ? 60 : 30;
     if (o.threads < 0) o.threads = encode ? 2 : 1;

@@ -56,7 +56,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"denoise", 0, filters, motus_option_denoise, 0, 0, "STRENGTH", "first remove noise by wavelet thresholds"},
         {"key", 0, filters, motus_option_key, 0, 0, "COLOUR", "first show the background where this colour is"},
         {"background", 0, &filters->background, motus_option_text, 0, 0, "FILE", "what --key shows; its last frame stays"},
-        {"loop", 0, &filters->loop, NULL, 1, 0, NULL, "begin the background anew when it ends"},
+        {"loop", 0, &filters->loop, NULL, 1, 0, NULL, "start the background again when it ends"},
         {"scale", 0, &filters->scale, NULL, 1, 0, NULL, "scale the background to the input's size"},
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
         {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]", "rate of headerless input, or instead of what the input says"},

@@ -38,7 +38,7 @@ static int parse(FilterOptions *o, int argc, char **argv) {
         {"key", 0, list, motus_option_key, 0, 0, "COLOUR", "show the background where this colour is"},
         {"background", 0, &list->background, motus_option_text, 0, 0, "FILE",
          "sequence or still behind the key; its last frame stays"},
-        {"loop", 0, &list->loop, NULL, 1, 0, NULL, "begin the background anew when it ends"},
+        {"loop", 0, &list->loop, NULL, 1, 0, NULL, "start the background again when it ends"},
         {"scale", 0, &list->scale, NULL, 1, 0, NULL, "scale the background to the foreground's size"},
         {"plot", 0, &o->plot, motus_option_text, 0, 0, "FILE.png", "luma histograms of the first frame, before and after"},
         {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "N frames at most"},

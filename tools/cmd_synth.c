@@ -92,7 +92,7 @@ static int parse(SynthOptions *o, int argc, char **argv) {
         {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "number of frames (60)"},
         {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]", "frames per second (25)"},
         {"seed", 0, &seed, motus_option_int, 0, INT_MAX, "N", "another texture, other objects (1)"},
-        {"pan", 0, pan, option_pan, 0, 0, "X,Y", "movement of the background, samples per frame, in quarters"},
+        {"pan", 0, pan, option_pan, 0, 0, "X,Y", "movement of the background, samples per frame, in steps of 1/4"},
         {"zoom", 0, &c->zoom_q16, option_zoom, 0, 0, "F", "growth of the background per frame, 0.9..1.1"},
         {"rotate", 0, &c->rotate_mdeg, option_rotate, 0, 0, "DEG", "rotation of the background per frame"},
         {"objects", 0, &c->objects, motus_option_int, 0, MOTUS_SYNTH_MAX_OBJECTS, "N",

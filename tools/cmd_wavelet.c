@@ -11,7 +11,7 @@
 
 static const char about[] =
     "Transforms the luma of one frame of INPUT (a video or a picture) by Daubechies' D4 wavelet, quantizes,\n"
-    "and transforms back. DIR/wavelet.png shows the original, the bands in nested quarters (details on a\n"
+    "and transforms back. DIR/wavelet.png shows the original, the bands of all levels (details on a\n"
     "logarithmic scale) and the reconstruction side by side; PSNR and the share of zeros are printed.\n"
     "\n"
     "Examples:\n"
@@ -34,8 +34,8 @@ static void draw_band(const MotusPlane *picture, const float *coefs, MotusBand b
         }
 }
 
-// Low-pass quarters at the top left, one inside the other. The details of a level begin where the next level's square ends.
-static MotusPlane draw_quarters(const float *coefs, const MotusWaveletShape *s) {
+// The low-pass band at the top left, and outwards from it the details of each level, which begin where the next level's square ends.
+static MotusPlane draw_bands(const float *coefs, const MotusWaveletShape *s) {
     int w = s->low.width, h = s->low.height;
     for (int l = s->levels - 1; l >= 0; l--) {
         w = (w > s->band[l][0].width ? w : s->band[l][0].width) + s->band[l][0].width;
@@ -77,7 +77,7 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
     int16_t *levels = motus_alloc(shape.size, sizeof *levels);
     MotusPlane planes[3] = {*luma, {0}, motus_plane_new(luma->width, luma->height)};
     MotusStatus status = coefs && levels && planes[2].data ? motus_wavelet_forward(coefs, luma, &shape, &exec) : MOTUS_ERR_MEMORY;
-    if (!status) planes[1] = draw_quarters(coefs, &shape);
+    if (!status) planes[1] = draw_bands(coefs, &shape);
     if (!status && !planes[1].data) status = MOTUS_ERR_MEMORY;
     if (status) motus_fail(error, status, "wavelet: %s", motus_status_text(status));
     if (!status && o->step) {

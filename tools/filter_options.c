@@ -9,13 +9,13 @@
 const char motus_filters_help[] =
     "Filters run in the order in which they are given:\n"
     "  --equalize[=rgb][,clahe][,tiles=WxH][,clip=X][,smooth=N]   spread the luma's histogram; rgb: those of red, green\n"
-    "                and blue, each by itself; clahe: by 8x8 tiles with clip limit 2; smooth: 0..255 256ths of the\n"
-    "                curve before, against flicker (224)\n"
+    "                and blue, each by itself; clahe: by 8x8 tiles with clip limit 2; smooth: N/256 of the previous\n"
+    "                frame's curve, 0..255, against flicker (224)\n"
     "  --denoise STRENGTH[,levels=N]                        soft-threshold wavelet details; 0..255 sample values\n"
     "  --key COLOUR[,hue=D][,sat=X][,value=X][,soft=X][,spill=X][,plain]   show --background where the colour is near\n"
     "                COLOUR (green, blue, red, #RRGGBB): hue within D degrees (30), saturation and value within X\n"
     "                (0.5, 0.6); soft: width of the soft edge in thresholds (0.25); spill: 0..1 (0.8);\n"
-    "                plain: |H - Hkey| as in the source document, not around the circle\n";
+    "                plain: |H - Hkey| as it stands, not the shorter way round the circle\n";
 
 // One word of a comma list; `value` points behind its '=' or is NULL.
 typedef struct Word {

@@ -18,7 +18,7 @@ static const struct {
     {"filter", "equalize, denoise or key a sequence", motus_cmd_filter},
     {"dct", "show the 8x8 DCT of a picture", motus_cmd_dct},
     {"wavelet", "show the wavelet transform of a picture", motus_cmd_wavelet},
-    {"bench", "measure the speed of search and encoder", motus_cmd_bench},
+    {"bench", "measure the speed of search, encoder and filters", motus_cmd_bench},
     {"info", "version, CPU, libraries and backends", motus_cmd_info},
 };
 

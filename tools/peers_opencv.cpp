@@ -37,13 +37,13 @@ void transform(Mat &strip, int inverse) {
 }
 
 // The quantization table, once for each block of a strip.
-Mat steps_of(const MotusSeed *s) {
+Mat steps_of(const MotusFilterJob *s) {
     Mat one(8, 8, CV_32F);
     for (int k = 0; k < 64; k++) one.at<float>(k / 8, k % 8) = s->table[k];
     return cv::repeat(one, 1, s->width / 8);
 }
 
-void forward(const MotusSeed *s, const Mat &samples, Mat levels) {
+void forward(const MotusFilterJob *s, const Mat &samples, Mat levels) {
     const Mat factors = 1 / steps_of(s);
     in_strips(s->height, 8, [&](const cv::Range &rows) {
         Mat strip, to = levels.rowRange(rows);
@@ -54,7 +54,7 @@ void forward(const MotusSeed *s, const Mat &samples, Mat levels) {
     });
 }
 
-void inverse(const MotusSeed *s, const Mat &levels, Mat samples) {
+void inverse(const MotusFilterJob *s, const Mat &levels, Mat samples) {
     const Mat steps = steps_of(s);
     in_strips(s->height, 8, [&](const cv::Range &rows) {
         Mat strip, to = samples.rowRange(rows);
@@ -67,7 +67,7 @@ void inverse(const MotusSeed *s, const Mat &levels, Mat samples) {
 
 // Hue in units of two degrees, saturation and value in 1/255, both rounded: a pixel near a threshold can fall on the other side. The key's
 // hue must be farther from 0 degrees than its range.
-void key(const MotusSeed *s, const Mat &fg, const Mat &bg, Mat mix) {
+void key(const MotusFilterJob *s, const Mat &fg, const Mat &bg, Mat mix) {
     const MotusKeyConfig &k = s->key;
     const auto bound = [&k](int sign) {
         return cv::Scalar((k.hue + sign * k.hue_range) / 32, (k.saturation + sign * k.sat_range) * 255 / 1024,
@@ -83,35 +83,36 @@ void key(const MotusSeed *s, const Mat &fg, const Mat &bg, Mat mix) {
     });
 }
 
-MotusStatus run(const MotusSeed *s, const void *in, void *out, void *scratch) {
-    Mat src = mat_of(motus_seed_plane(in, s->width, s->height)), dst = mat_of(motus_seed_plane(out, s->width, s->height));
+MotusStatus run(const MotusFilterJob *s, const void *in, void *out, void *scratch) {
+    Mat src = mat_of(motus_filter_job_plane(in, s->width, s->height)),
+        dst = mat_of(motus_filter_job_plane(out, s->width, s->height));
     const bool whole = s->width % 8 == 0 && s->height % 8 == 0;
     switch (s->kind) {
-    case SEED_DCT:
+    case JOB_DCT:
         if (!whole) return MOTUS_ERR_UNSUPPORTED;
-        forward(s, src, mat_of(motus_seed_coefs(s, out)));
+        forward(s, src, mat_of(motus_filter_job_coefs(s, out)));
         return MOTUS_OK;
-    case SEED_IDCT:
+    case JOB_IDCT:
         if (!whole) return MOTUS_ERR_UNSUPPORTED;
-        inverse(s, mat_of(motus_seed_coefs(s, in)), dst);
+        inverse(s, mat_of(motus_filter_job_coefs(s, in)), dst);
         return MOTUS_OK;
-    case SEED_DCT_ROUND:
+    case JOB_DCT_ROUND:
         if (!whole) return MOTUS_ERR_UNSUPPORTED;
-        forward(s, src, mat_of(motus_seed_coefs(s, scratch)));
-        inverse(s, mat_of(motus_seed_coefs(s, scratch)), dst);
+        forward(s, src, mat_of(motus_filter_job_coefs(s, scratch)));
+        inverse(s, mat_of(motus_filter_job_coefs(s, scratch)), dst);
         return MOTUS_OK;
-    case SEED_EQUALIZE:
+    case JOB_EQUALIZE:
         cv::equalizeHist(src, dst);
         return MOTUS_OK;
-    case SEED_CLAHE: {
-        const MotusEqualizeConfig c = motus_seed_equalize_config(SEED_CLAHE);
+    case JOB_CLAHE: {
+        const MotusEqualizeConfig c = motus_filter_job_equalize_config(JOB_CLAHE);
         cv::createCLAHE(c.clip_q8 / 256.0, cv::Size(c.tiles_x, c.tiles_y))->apply(src, dst);
         return MOTUS_OK;
     }
-    case SEED_KEY_RGB: {
-        Mat fg = mat_of(motus_seed_plane(in, 3 * s->width, s->height), 3);
-        Mat bg = mat_of(motus_seed_plane(static_cast<const uint8_t *>(in) + s->in_bytes / 2, 3 * s->width, s->height), 3);
-        key(s, fg, bg, mat_of(motus_seed_plane(out, 3 * s->width, s->height), 3));
+    case JOB_KEY_RGB: {
+        Mat fg = mat_of(motus_filter_job_plane(in, 3 * s->width, s->height), 3);
+        Mat bg = mat_of(motus_filter_job_plane(static_cast<const uint8_t *>(in) + s->in_bytes / 2, 3 * s->width, s->height), 3);
+        key(s, fg, bg, mat_of(motus_filter_job_plane(out, 3 * s->width, s->height), 3));
         return MOTUS_OK;
     }
     default:
@@ -123,10 +124,10 @@ MotusStatus run(const MotusSeed *s, const void *in, void *out, void *scratch) {
 
 extern "C" const char *motus_opencv_version(void) { return CV_VERSION; }
 
-extern "C" MotusStatus motus_opencv_run(const MotusSeed *seed, const void *in, void *out, void *scratch, int threads) {
+extern "C" MotusStatus motus_opencv_run(const MotusFilterJob *job, const void *in, void *out, void *scratch, int threads) {
     try {
         cv::setNumThreads(threads ? threads : -1);
-        return run(seed, in, out, scratch);
+        return run(job, in, out, scratch);
     } catch (...) {
         return MOTUS_ERR_MEMORY;
     }

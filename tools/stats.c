@@ -142,7 +142,7 @@ static cJSON *partition_counts(const MotusTotals *t) {
     cJSON_AddNumberToObject(object, "16x8", 2.0 * (double)t->mb[MOTUS_MB_P_16x8]);
     cJSON_AddNumberToObject(object, "8x16", 2.0 * (double)t->mb[MOTUS_MB_P_8x16]);
     for (int k = 0; k < 4; k++) {
-        static const int blocks[4] = {1, 2, 2, 4}; // of an 8x8 quarter
+        static const int blocks[4] = {1, 2, 2, 4}; // of a sub-macroblock
         cJSON_AddNumberToObject(object, motus_sub_name(k), blocks[k] * (double)t->sub[k]);
     }
     return object;

@@ -69,7 +69,7 @@ typedef enum MotusMbKind {
 
 typedef struct MotusPictureStats {
     uint32_t mb[MOTUS_MB_KINDS];
-    uint32_t sub[4];                 // 8x8 quarters of P_8x8 MBs: coded 8x8, 8x4, 4x8, 4x4
+    uint32_t sub[4];                 // sub-macroblocks of P_8x8 MBs: coded 8x8, 8x4, 4x8, 4x4
     uint64_t bits_header;            // parameter sets, slice header, start codes, emulation prevention, alignment
     uint64_t bits_mode;              // mb_type, skip runs, sub types, intra modes, coded_block_pattern, mb_qp_delta
     uint64_t bits_mv;                // vector differences

@@ -75,7 +75,7 @@ MOTUS_API void motus_rgb_equalizer_close(MotusRgbEqualizer **equalizer);
 typedef struct MotusKeyConfig {
     int hue, saturation, value;            // of the key
     int hue_range, sat_range, value_range; // thresholds, > 0 (hue up to 5760, others up to 2048)
-    int plain_hue;                         // nonzero: |H - Hkey| as in the source document; 0: around the circle
+    int plain_hue;                         // nonzero: |H - Hkey| as it stands; 0: the shorter way round the circle
     int soft_q8;                           // width of the soft edge beyond the thresholds, in 1/256 of them; 0..1024
     int spill_q8;                          // spill suppression on foreground pixels, 0..256 / 256
     int matrix_709, full_range;            // of YUV pictures: BT.709 (else BT.601) and full range (else 16..235)

@@ -93,7 +93,7 @@ typedef struct MotusMeHints {
 
 // A motion field: structure of arrays, one entry per block and MB (raster order of MBs).
 // `sad` is the SAD at `mv` (at most 65,280); `cost` is J at `mv`: over SAD for MOTUS_SUBPEL_FULL, over SATD (4x4 Hadamard, halved) after refinement.
-// Ties: the point that comes first in raster order of (dy, dx) wins; the centre wins over its sub-sample neighbours, those in raster order.
+// Ties: the point that comes first in raster order of (dy, dx) wins; the centre wins over its sub-pel neighbours, those in raster order.
 typedef struct MotusField {
     int mb_width, mb_height, n_mb;
     MotusMv *mv[MOTUS_BLOCKS];

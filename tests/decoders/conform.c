@@ -50,7 +50,8 @@ static void check_stats(MotusCoded *coded, const MotusPicture *picture, const Mo
     for (int i = 0; i < MOTUS_MB_KINDS; i++) mbs += s->mb[i];
     for (int i = 0; i < 4; i++) subs += s->sub[i];
     if (mbs != (uint32_t)n_mb) fail(coded, "picture %d: %u MBs counted of %d", n, mbs, n_mb);
-    if (subs != 4 * s->mb[MOTUS_MB_P_8x8]) fail(coded, "picture %d: %u quarters for %u P_8x8", n, subs, s->mb[MOTUS_MB_P_8x8]);
+    if (subs != 4 * s->mb[MOTUS_MB_P_8x8])
+        fail(coded, "picture %d: %u sub-macroblocks for %u P_8x8", n, subs, s->mb[MOTUS_MB_P_8x8]);
     const uint64_t bits = s->bits_header + s->bits_mode + s->bits_mv + s->bits_luma + s->bits_chroma;
     if (bits != 8 * (uint64_t)picture->size)
         fail(coded, "picture %d: %llu bits counted, %zu bytes", n, (unsigned long long)bits, picture->size);

@@ -1,6 +1,6 @@
-// Timing of the source documents' jobs on a CUDA device: kernels alone, and pictures from host memory and back.
+// Timing of the filters' jobs on a CUDA device: kernels alone, and pictures from host memory and back.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/seeds.h"
+#include "tools/filter_jobs.h"
 
 #include <dlfcn.h>
 
@@ -18,9 +18,9 @@ constexpr int ROUNDS = 9;                      // timed
 
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-MotusSeedTime time_of(double *seconds, int n) {
+MotusFilterTime time_of(double *seconds, int n) {
     std::sort(seconds, seconds + n);
-    return MotusSeedTime{seconds[n / 2], seconds[0]};
+    return MotusFilterTime{seconds[n / 2], seconds[0]};
 }
 
 // NVIDIA's own image library, loaded at run time where it is installed. It has no 8x8 DCT any more; of these jobs it does equalization, as a
@@ -56,7 +56,7 @@ struct Device {
     int sets;
 };
 
-MotusStatus open_device(Device *d, const MotusSeed *s, const void *in, MotusError *error) {
+MotusStatus open_device(Device *d, const MotusFilterJob *s, const void *in, MotusError *error) {
     const char *what = "benchmark";
     *d = Device{};
     d->in_pitch = (s->in_bytes + 255) / 256 * 256, d->out_pitch = (s->out_bytes + 255) / 256 * 256;
@@ -69,8 +69,8 @@ MotusStatus open_device(Device *d, const MotusSeed *s, const void *in, MotusErro
             motus_cuda_check(cudaMemcpy(d->in + (size_t)i * d->in_pitch, in, s->in_bytes, cudaMemcpyHostToDevice), what, error);
     if (!status) status = motus_cuda_check(cudaEventCreate(&d->begin), what, error);
     if (!status) status = motus_cuda_check(cudaEventCreate(&d->end), what, error);
-    MotusEqualizeConfig config = motus_seed_equalize_config(s->kind);
-    if (!status && (s->kind == SEED_EQUALIZE || s->kind == SEED_CLAHE))
+    MotusEqualizeConfig config = motus_filter_job_equalize_config(s->kind);
+    if (!status && (s->kind == JOB_EQUALIZE || s->kind == JOB_CLAHE))
         status = motus_cuda_equalizer_open(&d->equalizer, &config, s->width, s->height, error);
     return status;
 }
@@ -83,7 +83,7 @@ void close_device(Device *d) {
     cudaFree(d->npp.buffer), cudaFree(d->npp.counts);
 }
 
-MotusStatus launch_npp(Device *d, const MotusSeed *s, const uint8_t *in, uint8_t *out, MotusError *error) {
+MotusStatus launch_npp(Device *d, const MotusFilterJob *s, const uint8_t *in, uint8_t *out, MotusError *error) {
     Size size = {s->width, s->height};
     int stride = (s->width + 15) / 16 * 16;
     int failed = d->npp.histogram(in, stride, size, d->npp.counts, 257, 0, 256, d->npp.buffer, d->npp.context);
@@ -91,7 +91,7 @@ MotusStatus launch_npp(Device *d, const MotusSeed *s, const uint8_t *in, uint8_t
     return failed ? motus_fail(error, MOTUS_ERR_CUDA, "NPP: status %d", failed) : MOTUS_OK;
 }
 
-MotusStatus open_npp(Npp *npp, const MotusSeed *s, MotusError *error) {
+MotusStatus open_npp(Npp *npp, const MotusFilterJob *s, MotusError *error) {
     void *statistics = dlopen("libnppist.so.13", RTLD_NOW), *tables = dlopen("libnppicc.so.13", RTLD_NOW);
     if (!statistics || !tables) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "NPP is not installed");
     npp->buffer_size = (decltype(npp->buffer_size))dlsym(statistics, "nppiHistogramEvenGetBufferSize_8u_C1R_Ctx");
@@ -121,7 +121,7 @@ MotusStatus open_npp(Npp *npp, const MotusSeed *s, MotusError *error) {
 }
 
 // One round: every set once, at least 20 launches. Seconds of one.
-MotusStatus time_round(Device *d, const MotusSeed *s, double *seconds, MotusError *error) {
+MotusStatus time_round(Device *d, const MotusFilterJob *s, double *seconds, MotusError *error) {
     int launches = std::max(d->sets, 20);
     float ms = 0;
     MotusStatus status = motus_cuda_check(cudaEventRecord(d->begin, 0), "benchmark", error);
@@ -130,7 +130,7 @@ MotusStatus time_round(Device *d, const MotusSeed *s, double *seconds, MotusErro
         const uint8_t *in = d->in + set * d->in_pitch;
         uint8_t *out = d->out + set * d->out_pitch;
         status = d->npp.histogram ? launch_npp(d, s, in, out, error)
-                                  : motus_seed_launch(s, in, out, d->scratch, d->equalizer, NULL, error);
+                                  : motus_filter_job_launch(s, in, out, d->scratch, d->equalizer, NULL, error);
     }
     if (!status) status = motus_cuda_check(cudaEventRecord(d->end, 0), "benchmark", error);
     if (!status) status = motus_cuda_check(cudaEventSynchronize(d->end), "benchmark", error);
@@ -160,25 +160,25 @@ MotusStatus time_copy(void *dst, const void *src, size_t bytes, cudaMemcpyKind k
     return status;
 }
 
-struct StreamJob {
-    const MotusSeed *seed;
+struct StreamWork {
+    const MotusFilterJob *job;
     void *scratch;
     MotusCudaEqualizer *equalizer;
 };
 
-MotusStatus stream_job(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
-    StreamJob *j = (StreamJob *)opaque;
-    return motus_seed_launch(j->seed, d_in, d_out, j->scratch, j->equalizer, stream, error);
+MotusStatus launch_work(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
+    StreamWork *w = (StreamWork *)opaque;
+    return motus_filter_job_launch(w->job, d_in, d_out, w->scratch, w->equalizer, stream, error);
 }
 
 // `pictures` through the ring with `depth` under way. Seconds of one.
-MotusStatus stream_round(MotusCudaRing *ring, StreamJob *job, int depth, int pictures, const void **last, double *seconds,
+MotusStatus stream_round(MotusCudaRing *ring, StreamWork *work, int depth, int pictures, const void **last, double *seconds,
                          MotusError *error) {
     double start = seconds_now();
     MotusStatus status = MOTUS_OK;
     for (int n = 0; !status && n < pictures + depth; n++) {
         if (n >= depth) status = motus_cuda_ring_take(ring, last, error);
-        if (!status && n < pictures) status = motus_cuda_ring_submit(ring, stream_job, job, error);
+        if (!status && n < pictures) status = motus_cuda_ring_submit(ring, launch_work, work, error);
     }
     *seconds = (seconds_now() - start) / pictures;
     return status;
@@ -186,28 +186,30 @@ MotusStatus stream_round(MotusCudaRing *ring, StreamJob *job, int depth, int pic
 
 } // namespace
 
-static MotusStatus time_device(const MotusSeed *seed, const void *in, int npp, MotusSeedTime *time, MotusError *error) {
+static MotusStatus time_device(const MotusFilterJob *job, const void *in, int npp, MotusFilterTime *time, MotusError *error) {
     Device d;
     double seconds[ROUNDS], warm;
-    MotusStatus status = open_device(&d, seed, in, error);
-    if (!status && npp) status = open_npp(&d.npp, seed, error);
-    if (!status) status = time_round(&d, seed, &warm, error);
-    for (int i = 0; !status && i < ROUNDS; i++) status = time_round(&d, seed, &seconds[i], error);
+    MotusStatus status = open_device(&d, job, in, error);
+    if (!status && npp) status = open_npp(&d.npp, job, error);
+    if (!status) status = time_round(&d, job, &warm, error);
+    for (int i = 0; !status && i < ROUNDS; i++) status = time_round(&d, job, &seconds[i], error);
     if (!status) *time = time_of(seconds, ROUNDS);
     close_device(&d);
     return status;
 }
 
-extern "C" MotusStatus motus_seed_time_kernel(const MotusSeed *seed, const void *in, MotusSeedTime *time, MotusError *error) {
-    return time_device(seed, in, 0, time, error);
+extern "C" MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in, MotusFilterTime *time,
+                                                MotusError *error) {
+    return time_device(job, in, 0, time, error);
 }
 
-extern "C" MotusStatus motus_seed_time_npp(const MotusSeed *seed, const void *in, MotusSeedTime *time, MotusError *error) {
-    if (seed->kind != SEED_EQUALIZE) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "NPP has no such function");
-    return time_device(seed, in, 1, time, error);
+extern "C" MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in, MotusFilterTime *time,
+                                             MotusError *error) {
+    if (job->kind != JOB_EQUALIZE) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "NPP has no such function");
+    return time_device(job, in, 1, time, error);
 }
 
-extern "C" MotusStatus motus_seed_time_copies(double *device, double *up, double *down, MotusError *error) {
+extern "C" MotusStatus motus_filter_time_copies(double *device, double *up, double *down, MotusError *error) {
     size_t bytes = (size_t)1 << 30;
     uint8_t *a = NULL, *b = NULL, *h = NULL;
     MotusStatus status = motus_cuda_check(cudaMalloc(&a, bytes), "copy", error);
@@ -222,31 +224,31 @@ extern "C" MotusStatus motus_seed_time_copies(double *device, double *up, double
     return status;
 }
 
-extern "C" MotusStatus motus_seed_time_stream(const MotusSeed *seed, const void *in, void *out, int overlapped,
-                                              MotusSeedTime *time, MotusError *error) {
+extern "C" MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const void *in, void *out, int overlapped,
+                                                MotusFilterTime *time, MotusError *error) {
     constexpr int slots = 4, pictures = 24;
     MotusCudaRing *ring = NULL;
-    StreamJob job = {seed, NULL, NULL};
+    StreamWork work = {job, NULL, NULL};
     double seconds[ROUNDS];
     const void *last = NULL;
-    MotusEqualizeConfig config = motus_seed_equalize_config(seed->kind);
-    MotusStatus status = motus_cuda_ring_open(&ring, slots, seed->in_bytes, seed->out_bytes, error);
-    if (!status) status = motus_cuda_check(cudaMalloc(&job.scratch, seed->scratch_bytes + 256), "benchmark", error);
-    if (!status && (seed->kind == SEED_EQUALIZE || seed->kind == SEED_CLAHE))
-        status = motus_cuda_equalizer_open(&job.equalizer, &config, seed->width, seed->height, error);
+    MotusEqualizeConfig config = motus_filter_job_equalize_config(job->kind);
+    MotusStatus status = motus_cuda_ring_open(&ring, slots, job->in_bytes, job->out_bytes, error);
+    if (!status) status = motus_cuda_check(cudaMalloc(&work.scratch, job->scratch_bytes + 256), "benchmark", error);
+    if (!status && (job->kind == JOB_EQUALIZE || job->kind == JOB_CLAHE))
+        status = motus_cuda_equalizer_open(&work.equalizer, &config, job->width, job->height, error);
     for (int i = 0; !status && i < slots; i++) { // every slot's input, which also warms up
         void *input;
         status = motus_cuda_ring_input(ring, &input, error);
         if (status) break;
-        std::memcpy(input, in, seed->in_bytes);
-        status = stream_round(ring, &job, 1, 1, &last, &seconds[0], error);
+        std::memcpy(input, in, job->in_bytes);
+        status = stream_round(ring, &work, 1, 1, &last, &seconds[0], error);
     }
     for (int i = 0; !status && i < ROUNDS; i++)
-        status = stream_round(ring, &job, overlapped ? slots : 1, pictures, &last, &seconds[i], error);
+        status = stream_round(ring, &work, overlapped ? slots : 1, pictures, &last, &seconds[i], error);
     if (!status) *time = time_of(seconds, ROUNDS);
-    if (!status) std::memcpy(out, last, seed->out_bytes);
+    if (!status) std::memcpy(out, last, job->out_bytes);
     motus_cuda_ring_close(&ring);
-    motus_cuda_equalizer_close(&job.equalizer);
-    cudaFree(job.scratch);
+    motus_cuda_equalizer_close(&work.equalizer);
+    cudaFree(work.scratch);
     return status;
 }

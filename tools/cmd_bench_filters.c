@@ -1,4 +1,4 @@
-// motus bench seeds: the comparisons of the source documents, on their own picture sizes, on this machine.
+// motus bench filters: how fast the filters and the 8x8 DCT are here, on the sizes of published comparisons and on 8K.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include "common/cpu.h"
 #include "common/error.h"
 #include "tools/cmd.h"
+#include "tools/filter_jobs.h"
 #include "tools/options.h"
 #include "tools/peers_opencv.h"
-#include "tools/seeds.h"
 #include "tools/system.h"
 
 static const char about[] =
-    "The four picture systems of the source documents (docs/filters.md), each against single-thread scalar C,\n"
-    "on the documents' own sizes and on 8K. Columns, milliseconds of one picture:\n"
+    "Times the 8x8 DCT, wavelet, equalization and chroma key (docs/filters.md) against single-thread scalar C, on 8K and\n"
+    "on the sizes of published CUDA programs, whose speed-up stands in brackets. Columns, milliseconds of one picture:\n"
     "  scalar     plain C, one thread: the yardstick of the speed-ups (x)\n"
     "  simd       one thread with the fastest instructions        cores     all cores with them\n"
     "  in+out     CUDA from pinned memory and back, pictures overlapped\n"
@@ -25,52 +25,52 @@ static const char about[] =
     "NPP's histogram and look-up table are timed beside equalization where they are installed. OpenCV's functions, on one\n"
     "thread and on all cores, stand at the ends of their rows in a build with -DMOTUS_OPENCV=ON (docs/bench.md).\n";
 
-// What is measured, document by document.
+// What is measured. In brackets: the speed-up over one CPU thread that others have published for their CUDA programs.
 static const struct {
     const char *title;
-    MotusSeedKind kind;
+    MotusFilterJobKind kind;
     int width, height;
 } cases[] = {
-    {"DCT (document: 124.5 x)", SEED_DCT_ROUND, 2592, 2592},
-    {NULL, SEED_DCT, 2592, 2592},
-    {NULL, SEED_DCT_INTEGER, 2592, 2592},
-    {"wavelet, 3 levels (document: up to 51.6 x)", SEED_WAVELET, 512, 512},
-    {NULL, SEED_WAVELET, 1024, 1024},
-    {NULL, SEED_WAVELET, 2048, 2048},
-    {NULL, SEED_WAVELET, 4096, 4096},
-    {NULL, SEED_WAVELET_LEVELS, 4096, 4096},
-    {NULL, SEED_WAVELET_LEVELS, 8192, 8192},
-    {"equalization (document: 61.58 x at 7646x7862)", SEED_EQUALIZE, 356, 687},
-    {NULL, SEED_EQUALIZE, 2048, 2048},
-    {NULL, SEED_EQUALIZE, 7646, 7862},
-    {NULL, SEED_CLAHE, 7646, 7862},
-    {"chroma key (document: HD in real time)", SEED_KEY_RGB, 1920, 1080},
-    {NULL, SEED_KEY_RGB_SOFT, 1920, 1080},
-    {NULL, SEED_KEY_YUV, 1920, 1080},
-    {NULL, SEED_KEY_YUV_SOFT, 1920, 1080},
-    {"8K (kernels against the device copy)", SEED_DCT, 7680, 4320},
-    {NULL, SEED_DCT_INTEGER, 7680, 4320},
-    {NULL, SEED_IDCT, 7680, 4320},
-    {NULL, SEED_EQUALIZE, 7680, 4320},
-    {NULL, SEED_CLAHE, 7680, 4320},
-    {NULL, SEED_KEY_RGB, 7680, 4320},
-    {NULL, SEED_KEY_RGB_SOFT, 7680, 4320},
-    {NULL, SEED_KEY_YUV, 7680, 4320},
-    {NULL, SEED_KEY_YUV_SOFT, 7680, 4320},
-    {NULL, SEED_WAVELET, 7680, 4320},
-    {NULL, SEED_IWAVELET, 7680, 4320},
+    {"DCT (published: 124.5 x)", JOB_DCT_ROUND, 2592, 2592},
+    {NULL, JOB_DCT, 2592, 2592},
+    {NULL, JOB_DCT_INTEGER, 2592, 2592},
+    {"wavelet, 3 levels (published: up to 51.6 x)", JOB_WAVELET, 512, 512},
+    {NULL, JOB_WAVELET, 1024, 1024},
+    {NULL, JOB_WAVELET, 2048, 2048},
+    {NULL, JOB_WAVELET, 4096, 4096},
+    {NULL, JOB_WAVELET_LEVELS, 4096, 4096},
+    {NULL, JOB_WAVELET_LEVELS, 8192, 8192},
+    {"equalization (published: 61.58 x at 7646x7862)", JOB_EQUALIZE, 356, 687},
+    {NULL, JOB_EQUALIZE, 2048, 2048},
+    {NULL, JOB_EQUALIZE, 7646, 7862},
+    {NULL, JOB_CLAHE, 7646, 7862},
+    {"chroma key", JOB_KEY_RGB, 1920, 1080},
+    {NULL, JOB_KEY_RGB_SOFT, 1920, 1080},
+    {NULL, JOB_KEY_YUV, 1920, 1080},
+    {NULL, JOB_KEY_YUV_SOFT, 1920, 1080},
+    {"8K (kernels against the device copy)", JOB_DCT, 7680, 4320},
+    {NULL, JOB_DCT_INTEGER, 7680, 4320},
+    {NULL, JOB_IDCT, 7680, 4320},
+    {NULL, JOB_EQUALIZE, 7680, 4320},
+    {NULL, JOB_CLAHE, 7680, 4320},
+    {NULL, JOB_KEY_RGB, 7680, 4320},
+    {NULL, JOB_KEY_RGB_SOFT, 7680, 4320},
+    {NULL, JOB_KEY_YUV, 7680, 4320},
+    {NULL, JOB_KEY_YUV_SOFT, 7680, 4320},
+    {NULL, JOB_WAVELET, 7680, 4320},
+    {NULL, JOB_IWAVELET, 7680, 4320},
 };
 
-typedef struct SeedsOptions {
+typedef struct BenchFiltersOptions {
     int json, quick, threads;
     const char *none;
-} SeedsOptions;
+} BenchFiltersOptions;
 
 // One row; times in seconds, 0 = not measured.
 typedef struct Row {
-    MotusSeed seed;
+    MotusFilterJob job;
     double scalar, simd, cores;
-    MotusSeedTime stream, serial, kernel, npp;
+    MotusFilterTime stream, serial, kernel, npp;
     double opencv, opencv_cores, opencv_distance; // distance: of its result from ours, mean over the samples
     int same;                                     // -1: not compared
 } Row;
@@ -81,13 +81,14 @@ typedef struct Buffers {
 
 enum Who { MOTUS, OPENCV };
 
-static MotusStatus run_once(enum Who who, const MotusSeed *s, const Buffers *b, const MotusExec *exec) {
+static MotusStatus run_once(enum Who who, const MotusFilterJob *s, const Buffers *b, const MotusExec *exec) {
     return who == OPENCV ? motus_opencv_run(s, b->in, b->other_out, b->scratch, exec->threads)
-                         : motus_seed_run(s, b->in, b->out, b->scratch, exec);
+                         : motus_filter_job_run(s, b->in, b->out, b->scratch, exec);
 }
 
 // Seconds: the best of three, or of what fits in a second; 0 where OpenCV has no such function.
-static MotusStatus time_cpu(double *best, enum Who who, const MotusSeed *s, const Buffers *b, MotusExec exec, MotusError *error) {
+static MotusStatus time_cpu(double *best, enum Who who, const MotusFilterJob *s, const Buffers *b, MotusExec exec,
+                            MotusError *error) {
     double begin = motus_seconds();
     *best = 0;
     for (int i = 0; i < 3 && (i < 1 || motus_seconds() - begin < 1); i++) {
@@ -95,7 +96,7 @@ static MotusStatus time_cpu(double *best, enum Who who, const MotusSeed *s, cons
         MotusStatus status = run_once(who, s, b, &exec);
         if (who == OPENCV && status == MOTUS_ERR_UNSUPPORTED) return MOTUS_OK;
         if (status)
-            return motus_fail(error, status, "%s%s: %s", who == OPENCV ? "OpenCV, " : "", motus_seed_name(s->kind),
+            return motus_fail(error, status, "%s%s: %s", who == OPENCV ? "OpenCV, " : "", motus_filter_job_name(s->kind),
                               motus_status_text(status));
         double seconds = motus_seconds() - start;
         *best = i && *best < seconds ? *best : seconds;
@@ -104,13 +105,13 @@ static MotusStatus time_cpu(double *best, enum Who who, const MotusSeed *s, cons
 }
 
 static MotusStatus measure_cpu(Row *row, const Buffers *b, int threads, MotusError *error) {
-    const MotusSeed *s = &row->seed;
+    const MotusFilterJob *s = &row->job;
     MotusStatus status = time_cpu(&row->scalar, MOTUS, s, b, (MotusExec){1, 1}, error);
     if (!status) status = time_cpu(&row->simd, MOTUS, s, b, (MotusExec){1, 0}, error);
     if (!status) status = time_cpu(&row->cores, MOTUS, s, b, (MotusExec){threads, 0}, error);
     if (!status) status = time_cpu(&row->opencv, OPENCV, s, b, (MotusExec){1, 0}, error);
     if (status || row->opencv <= 0) return status;
-    row->opencv_distance = motus_seed_distance(s, b->out, b->other_out);
+    row->opencv_distance = motus_filter_job_distance(s, b->out, b->other_out);
     return time_cpu(&row->opencv_cores, OPENCV, s, b, (MotusExec){motus_cpu_threads(threads), 0}, error);
 }
 
@@ -122,23 +123,23 @@ static void free_buffers(Buffers *b) {
 }
 
 static MotusStatus measure(Row *row, int device, int threads, MotusError *error) {
-    const MotusSeed *s = &row->seed;
+    const MotusFilterJob *s = &row->job;
     Buffers b = {motus_alloc(s->in_bytes, 1), motus_alloc(s->out_bytes, 1), motus_alloc(s->out_bytes, 1),
                  motus_alloc(s->scratch_bytes, 1)};
     if (!b.in || !b.out || !b.other_out || !b.scratch) {
         free_buffers(&b);
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     }
-    motus_seed_fill(s, b.in);
+    motus_filter_job_fill(s, b.in);
     MotusStatus status = measure_cpu(row, &b, threads, error);
     row->same = -1;
     if (!status && device) {
-        status = motus_seed_time_stream(s, b.in, b.other_out, 0, &row->serial, error);
-        if (!status) status = motus_seed_time_stream(s, b.in, b.other_out, 1, &row->stream, error);
-        if (!status) status = motus_seed_time_kernel(s, b.in, &row->kernel, error);
-        if (!status) row->same = motus_seed_same(s, b.out, b.other_out);
+        status = motus_filter_time_stream(s, b.in, b.other_out, 0, &row->serial, error);
+        if (!status) status = motus_filter_time_stream(s, b.in, b.other_out, 1, &row->stream, error);
+        if (!status) status = motus_filter_time_kernel(s, b.in, &row->kernel, error);
+        if (!status) row->same = motus_filter_job_same(s, b.out, b.other_out);
         MotusError why = {0};
-        if (!status && s->kind == SEED_EQUALIZE && motus_seed_time_npp(s, b.in, &row->npp, &why)) motus_warn("%s", why.text);
+        if (!status && s->kind == JOB_EQUALIZE && motus_filter_time_npp(s, b.in, &row->npp, &why)) motus_warn("%s", why.text);
     }
     free_buffers(&b);
     return status;
@@ -146,11 +147,11 @@ static MotusStatus measure(Row *row, int device, int threads, MotusError *error)
 
 static void print_row(const Row *r, double copy) {
     char size[32];
-    snprintf(size, sizeof size, "%dx%d", r->seed.width, r->seed.height);
-    printf("  %-20s %-10s %8.2f %8.2f %8.2f", motus_seed_name(r->seed.kind), size, 1e3 * r->scalar, 1e3 * r->simd,
+    snprintf(size, sizeof size, "%dx%d", r->job.width, r->job.height);
+    printf("  %-20s %-10s %8.2f %8.2f %8.2f", motus_filter_job_name(r->job.kind), size, 1e3 * r->scalar, 1e3 * r->simd,
            1e3 * r->cores);
     if (r->kernel.median > 0) {
-        double rate = r->seed.moved_bytes / r->kernel.median;
+        double rate = r->job.moved_bytes / r->kernel.median;
         printf(" %8.3f %6.1fx %8.3f %8.4f %6.0f %5.1f %s", 1e3 * r->stream.median, r->scalar / r->stream.median,
                1e3 * r->serial.median, 1e3 * r->kernel.median, 1e-9 * rate, 100 * rate / copy, r->same ? "same" : "DIFFERENT");
         if (r->npp.median > 0) printf("  NPP %.4f", 1e3 * r->npp.median);
@@ -162,9 +163,9 @@ static void print_row(const Row *r, double copy) {
 
 static void add_row(cJSON *rows, const Row *r) {
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "job", motus_seed_name(r->seed.kind));
-    cJSON_AddNumberToObject(o, "width", r->seed.width);
-    cJSON_AddNumberToObject(o, "height", r->seed.height);
+    cJSON_AddStringToObject(o, "job", motus_filter_job_name(r->job.kind));
+    cJSON_AddNumberToObject(o, "width", r->job.width);
+    cJSON_AddNumberToObject(o, "height", r->job.height);
     cJSON_AddNumberToObject(o, "scalar_ms", 1e3 * r->scalar);
     cJSON_AddNumberToObject(o, "simd_ms", 1e3 * r->simd);
     cJSON_AddNumberToObject(o, "cores_ms", 1e3 * r->cores);
@@ -173,7 +174,7 @@ static void add_row(cJSON *rows, const Row *r) {
         cJSON_AddNumberToObject(o, "serial_ms", 1e3 * r->serial.median);
         cJSON_AddNumberToObject(o, "kernel_ms", 1e3 * r->kernel.median);
         cJSON_AddNumberToObject(o, "kernel_best_ms", 1e3 * r->kernel.best);
-        cJSON_AddNumberToObject(o, "moved_bytes", r->seed.moved_bytes);
+        cJSON_AddNumberToObject(o, "moved_bytes", r->job.moved_bytes);
         cJSON_AddBoolToObject(o, "same", r->same > 0);
     }
     if (r->npp.median > 0) cJSON_AddNumberToObject(o, "npp_ms", 1e3 * r->npp.median);
@@ -185,11 +186,11 @@ static void add_row(cJSON *rows, const Row *r) {
     cJSON_AddItemToArray(rows, o);
 }
 
-static MotusStatus run(const SeedsOptions *o, cJSON *report, MotusError *error) {
+static MotusStatus run(const BenchFiltersOptions *o, cJSON *report, MotusError *error) {
     MotusError why = {0};
     double copy = 0, up = 0, down = 0;
     int device = !motus_cuda_filters_usable(&why);
-    MotusStatus status = device ? motus_seed_time_copies(&copy, &up, &down, error) : MOTUS_OK;
+    MotusStatus status = device ? motus_filter_time_copies(&copy, &up, &down, error) : MOTUS_OK;
     char cpu[128];
     motus_cpu_name(cpu, sizeof cpu);
     cJSON_AddStringToObject(report, "cpu", cpu);
@@ -212,7 +213,7 @@ static MotusStatus run(const SeedsOptions *o, cJSON *report, MotusError *error) 
         if (o->quick && cases[i].width > 2592) continue;
         Row row = {.same = -1};
         if (cases[i].title && !o->json) printf("%s\n", cases[i].title);
-        motus_seed_init(&row.seed, cases[i].kind, cases[i].width, cases[i].height);
+        motus_filter_job_init(&row.job, cases[i].kind, cases[i].width, cases[i].height);
         status = measure(&row, device, o->threads, error);
         if (!status && !o->json) print_row(&row, copy);
         if (!status) add_row(rows, &row);
@@ -220,15 +221,15 @@ static MotusStatus run(const SeedsOptions *o, cJSON *report, MotusError *error) 
     return status;
 }
 
-int motus_cmd_bench_seeds(int argc, char **argv) {
-    SeedsOptions o = {0};
+int motus_cmd_bench_filters(int argc, char **argv) {
+    BenchFiltersOptions o = {0};
     const MotusOption options[] = {
         {"threads", 't', &o.threads, motus_option_int, 0, 256, "N", "of the column cores, 0 = all (0)"},
         {"quick", 0, &o.quick, NULL, 1, 0, NULL, "leave out the large pictures"},
         {"json", 0, &o.json, NULL, 1, 0, NULL, "print JSON"},
         {0},
     };
-    const MotusCommand command = {"bench seeds", "[options]", about, options, &o.none, 0};
+    const MotusCommand command = {"bench filters", "[options]", about, options, &o.none, 0};
     int done = motus_options_parse(&command, argc, argv);
     if (done >= 0) return done;
     MotusError error = {0};

@@ -1,6 +1,6 @@
-// The source documents' jobs: sizes, inputs, and how CPU and CUDA are called for each.
+// The jobs of motus bench filters: sizes, inputs, and how CPU and CUDA are called for each.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/seeds.h"
+#include "tools/filter_jobs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,43 +9,43 @@
 
 static int round_up(int n, int unit) { return (n + unit - 1) / unit * unit; }
 
-const char *motus_seed_name(MotusSeedKind kind) {
-    static const char *const names[SEED_KINDS] = {
-        "DCT + quantization", "the same, integer", "inverse DCT",     "DCT there and back", "equalization",
-        "CLAHE 8x8",          "key RGB24",         "key RGB24, soft", "key 4:2:0",          "key 4:2:0, soft",
-        "wavelet, floats",    "wavelet, int16",    "inverse wavelet"};
-    return (unsigned)kind < SEED_KINDS ? names[kind] : "?";
+const char *motus_filter_job_name(MotusFilterJobKind kind) {
+    static const char *const names[JOB_KINDS] = {"DCT + quantization", "DCT, integer",    "inverse DCT",     "DCT round trip",
+                                                 "equalization",       "CLAHE 8x8",       "key RGB24",       "key RGB24, soft",
+                                                 "key 4:2:0",          "key 4:2:0, soft", "wavelet, floats", "wavelet, int16",
+                                                 "inverse wavelet"};
+    return (unsigned)kind < JOB_KINDS ? names[kind] : "?";
 }
 
-static int is_rgb(const MotusSeed *s) { return s->kind == SEED_KEY_RGB || s->kind == SEED_KEY_RGB_SOFT; }
+static int is_rgb(const MotusFilterJob *s) { return s->kind == JOB_KEY_RGB || s->kind == JOB_KEY_RGB_SOFT; }
 
-MotusPlane motus_seed_plane(const void *data, int width, int height) {
+MotusPlane motus_filter_job_plane(const void *data, int width, int height) {
     return (MotusPlane){(uint8_t *)(uintptr_t)data, round_up(width, 16), width, height};
 }
 
 static size_t plane_bytes(int width, int height) { return (size_t)round_up(width, 16) * (size_t)height; }
 
-MotusCoefs motus_seed_coefs(const MotusSeed *s, const void *data) {
+MotusCoefs motus_filter_job_coefs(const MotusFilterJob *s, const void *data) {
     int width = round_up(s->width, 8), height = round_up(s->height, 8);
     return (MotusCoefs){(int16_t *)(uintptr_t)data, round_up(2 * width, 16), width, height};
 }
 
-static size_t coefs_bytes(const MotusSeed *s) {
-    MotusCoefs c = motus_seed_coefs(s, NULL);
+static size_t coefs_bytes(const MotusFilterJob *s) {
+    MotusCoefs c = motus_filter_job_coefs(s, NULL);
     return (size_t)c.stride * (size_t)c.height;
 }
 
-static MotusFrame frame_at(const MotusSeed *s, const void *data) {
+static MotusFrame frame_at(const MotusFilterJob *s, const void *data) {
     MotusFrame f = {.width = s->width, .height = s->height};
     const uint8_t *p = data;
     for (int k = 0; k < 3; k++) {
-        f.plane[k] = motus_seed_plane(p, k ? (s->width + 1) / 2 : s->width, k ? (s->height + 1) / 2 : s->height);
+        f.plane[k] = motus_filter_job_plane(p, k ? (s->width + 1) / 2 : s->width, k ? (s->height + 1) / 2 : s->height);
         p += plane_bytes(f.plane[k].width, f.plane[k].height);
     }
     return f;
 }
 
-static size_t frame_bytes(const MotusSeed *s) {
+static size_t frame_bytes(const MotusFilterJob *s) {
     return plane_bytes(s->width, s->height) + 2 * plane_bytes((s->width + 1) / 2, (s->height + 1) / 2);
 }
 
@@ -58,42 +58,42 @@ static double wavelet_moves(const MotusWaveletShape *shape) {
     return bytes;
 }
 
-void motus_seed_init(MotusSeed *s, MotusSeedKind kind, int width, int height) {
-    *s = (MotusSeed){.kind = kind, .width = width, .height = height};
+void motus_filter_job_init(MotusFilterJob *s, MotusFilterJobKind kind, int width, int height) {
+    *s = (MotusFilterJob){.kind = kind, .width = width, .height = height};
     size_t plane = plane_bytes(width, height), rgb = plane_bytes(3 * width, height), floats = 0;
     double samples = (double)width * height;
     motus_dct8_quality(s->table, motus_jpeg_luma_table, 75);
     s->key = motus_key_config(40, 200, 60);
-    if (kind == SEED_KEY_RGB_SOFT || kind == SEED_KEY_YUV_SOFT) s->key.soft_q8 = 96, s->key.spill_q8 = 200;
-    if (kind >= SEED_WAVELET && !motus_wavelet_shape(&s->shape, width, height, 3, MOTUS_WAVELET_PERIODIC))
+    if (kind == JOB_KEY_RGB_SOFT || kind == JOB_KEY_YUV_SOFT) s->key.soft_q8 = 96, s->key.spill_q8 = 200;
+    if (kind >= JOB_WAVELET && !motus_wavelet_shape(&s->shape, width, height, 3, MOTUS_WAVELET_PERIODIC))
         floats = 4 * s->shape.size;
     s->in_bytes = s->out_bytes = plane;
     switch (kind) {
-    case SEED_DCT:
-    case SEED_DCT_INTEGER:
+    case JOB_DCT:
+    case JOB_DCT_INTEGER:
         s->out_bytes = coefs_bytes(s), s->moved_bytes = 3 * samples;
         break;
-    case SEED_IDCT:
+    case JOB_IDCT:
         s->in_bytes = coefs_bytes(s), s->moved_bytes = 3 * samples;
         break;
-    case SEED_DCT_ROUND:
+    case JOB_DCT_ROUND:
         s->scratch_bytes = coefs_bytes(s), s->moved_bytes = 6 * samples;
         break;
-    case SEED_KEY_RGB:
-    case SEED_KEY_RGB_SOFT:
+    case JOB_KEY_RGB:
+    case JOB_KEY_RGB_SOFT:
         s->in_bytes = 2 * rgb, s->out_bytes = rgb, s->moved_bytes = 9 * samples;
         break;
-    case SEED_KEY_YUV:
-    case SEED_KEY_YUV_SOFT:
+    case JOB_KEY_YUV:
+    case JOB_KEY_YUV_SOFT:
         s->in_bytes = 2 * frame_bytes(s), s->out_bytes = frame_bytes(s), s->moved_bytes = 4.5 * samples;
         break;
-    case SEED_WAVELET:
+    case JOB_WAVELET:
         s->out_bytes = floats, s->moved_bytes = wavelet_moves(&s->shape);
         break;
-    case SEED_WAVELET_LEVELS:
+    case JOB_WAVELET_LEVELS:
         s->out_bytes = floats / 2, s->scratch_bytes = floats, s->moved_bytes = wavelet_moves(&s->shape) + 6 * samples;
         break;
-    case SEED_IWAVELET:
+    case JOB_IWAVELET:
         s->in_bytes = floats, s->moved_bytes = wavelet_moves(&s->shape);
         break;
     default:
@@ -102,98 +102,100 @@ void motus_seed_init(MotusSeed *s, MotusSeedKind kind, int width, int height) {
     }
 }
 
-MotusEqualizeConfig motus_seed_equalize_config(MotusSeedKind kind) {
-    return kind == SEED_CLAHE ? motus_equalize_config_clahe() : motus_equalize_config_default();
+MotusEqualizeConfig motus_filter_job_equalize_config(MotusFilterJobKind kind) {
+    return kind == JOB_CLAHE ? motus_equalize_config_clahe() : motus_equalize_config_default();
 }
 
-static MotusStatus equalize(const MotusSeed *s, const void *in, void *out, const MotusExec *exec) {
+static MotusStatus equalize(const MotusFilterJob *s, const void *in, void *out, const MotusExec *exec) {
     MotusEqualizer *equalizer;
-    MotusEqualizeConfig config = motus_seed_equalize_config(s->kind);
-    MotusPlane src = motus_seed_plane(in, s->width, s->height), dst = motus_seed_plane(out, s->width, s->height);
+    MotusEqualizeConfig config = motus_filter_job_equalize_config(s->kind);
+    MotusPlane src = motus_filter_job_plane(in, s->width, s->height), dst = motus_filter_job_plane(out, s->width, s->height);
     MotusStatus status = motus_equalizer_open(&equalizer, &config, s->width, s->height);
     if (!status) status = motus_equalizer_run(equalizer, &dst, &src, exec);
     motus_equalizer_close(&equalizer);
     return status;
 }
 
-MotusStatus motus_seed_run(const MotusSeed *s, const void *in, void *out, void *scratch, const MotusExec *exec) {
-    MotusPlane src = motus_seed_plane(in, s->width, s->height), dst = motus_seed_plane(out, s->width, s->height);
-    MotusCoefs from = motus_seed_coefs(s, in), to = motus_seed_coefs(s, out), between = motus_seed_coefs(s, scratch);
+MotusStatus motus_filter_job_run(const MotusFilterJob *s, const void *in, void *out, void *scratch, const MotusExec *exec) {
+    MotusPlane src = motus_filter_job_plane(in, s->width, s->height), dst = motus_filter_job_plane(out, s->width, s->height);
+    MotusCoefs from = motus_filter_job_coefs(s, in), to = motus_filter_job_coefs(s, out),
+               between = motus_filter_job_coefs(s, scratch);
     MotusStatus status = MOTUS_OK;
     switch (s->kind) {
-    case SEED_DCT:
+    case JOB_DCT:
         return motus_dct8_forward(&to, &src, s->table, MOTUS_DCT8_FLOAT, exec);
-    case SEED_DCT_INTEGER:
+    case JOB_DCT_INTEGER:
         return motus_dct8_forward(&to, &src, s->table, MOTUS_DCT8_INTEGER, exec);
-    case SEED_IDCT:
+    case JOB_IDCT:
         return motus_dct8_inverse(&dst, &from, s->table, MOTUS_DCT8_FLOAT, exec);
-    case SEED_DCT_ROUND:
+    case JOB_DCT_ROUND:
         status = motus_dct8_forward(&between, &src, s->table, MOTUS_DCT8_FLOAT, exec);
         return status ? status : motus_dct8_inverse(&dst, &between, s->table, MOTUS_DCT8_FLOAT, exec);
-    case SEED_EQUALIZE:
-    case SEED_CLAHE:
+    case JOB_EQUALIZE:
+    case JOB_CLAHE:
         return equalize(s, in, out, exec);
-    case SEED_KEY_RGB:
-    case SEED_KEY_RGB_SOFT: {
-        MotusPlane fg = motus_seed_plane(in, 3 * s->width, s->height), bg = fg,
-                   mix = motus_seed_plane(out, 3 * s->width, s->height);
+    case JOB_KEY_RGB:
+    case JOB_KEY_RGB_SOFT: {
+        MotusPlane fg = motus_filter_job_plane(in, 3 * s->width, s->height), bg = fg,
+                   mix = motus_filter_job_plane(out, 3 * s->width, s->height);
         bg.data += s->in_bytes / 2;
         return motus_key_rgb24(&mix, &fg, &bg, &s->key, exec);
     }
-    case SEED_KEY_YUV:
-    case SEED_KEY_YUV_SOFT: {
+    case JOB_KEY_YUV:
+    case JOB_KEY_YUV_SOFT: {
         MotusFrame fg = frame_at(s, in), bg = frame_at(s, (const uint8_t *)in + s->in_bytes / 2), mix = frame_at(s, out);
         return motus_key_frame(&mix, &fg, &bg, &s->key, exec);
     }
-    case SEED_WAVELET:
+    case JOB_WAVELET:
         return motus_wavelet_forward(out, &src, &s->shape, exec);
-    case SEED_WAVELET_LEVELS:
+    case JOB_WAVELET_LEVELS:
         status = motus_wavelet_forward(scratch, &src, &s->shape, exec);
         if (!status) motus_wavelet_quantize(out, scratch, &s->shape, 4.0f, exec);
         return status;
-    case SEED_IWAVELET:
+    case JOB_IWAVELET:
         return motus_wavelet_inverse_plane(&dst, (float *)(uintptr_t)in, &s->shape, exec);
     default:
         return MOTUS_ERR_ARGUMENT;
     }
 }
 
-MotusStatus motus_seed_launch(const MotusSeed *s, const void *in, void *out, void *scratch, MotusCudaEqualizer *equalizer,
-                              void *stream, MotusError *error) {
-    MotusPlane src = motus_seed_plane(in, s->width, s->height), dst = motus_seed_plane(out, s->width, s->height);
-    MotusCoefs from = motus_seed_coefs(s, in), to = motus_seed_coefs(s, out), between = motus_seed_coefs(s, scratch);
+MotusStatus motus_filter_job_launch(const MotusFilterJob *s, const void *in, void *out, void *scratch,
+                                    MotusCudaEqualizer *equalizer, void *stream, MotusError *error) {
+    MotusPlane src = motus_filter_job_plane(in, s->width, s->height), dst = motus_filter_job_plane(out, s->width, s->height);
+    MotusCoefs from = motus_filter_job_coefs(s, in), to = motus_filter_job_coefs(s, out),
+               between = motus_filter_job_coefs(s, scratch);
     MotusStatus status = MOTUS_OK;
     switch (s->kind) {
-    case SEED_DCT:
+    case JOB_DCT:
         return motus_cuda_dct8_forward(&to, &src, s->table, MOTUS_DCT8_FLOAT, stream, error);
-    case SEED_DCT_INTEGER:
+    case JOB_DCT_INTEGER:
         return motus_cuda_dct8_forward(&to, &src, s->table, MOTUS_DCT8_INTEGER, stream, error);
-    case SEED_IDCT:
+    case JOB_IDCT:
         return motus_cuda_dct8_inverse(&dst, &from, s->table, MOTUS_DCT8_FLOAT, stream, error);
-    case SEED_DCT_ROUND:
+    case JOB_DCT_ROUND:
         status = motus_cuda_dct8_forward(&between, &src, s->table, MOTUS_DCT8_FLOAT, stream, error);
         return status ? status : motus_cuda_dct8_inverse(&dst, &between, s->table, MOTUS_DCT8_FLOAT, stream, error);
-    case SEED_EQUALIZE:
-    case SEED_CLAHE:
+    case JOB_EQUALIZE:
+    case JOB_CLAHE:
         return motus_cuda_equalizer_run(equalizer, &dst, &src, stream, error);
-    case SEED_KEY_RGB:
-    case SEED_KEY_RGB_SOFT: {
-        MotusPlane fg = motus_seed_plane(in, 3 * s->width, s->height), bg = fg,
-                   mix = motus_seed_plane(out, 3 * s->width, s->height);
+    case JOB_KEY_RGB:
+    case JOB_KEY_RGB_SOFT: {
+        MotusPlane fg = motus_filter_job_plane(in, 3 * s->width, s->height), bg = fg,
+                   mix = motus_filter_job_plane(out, 3 * s->width, s->height);
         bg.data += s->in_bytes / 2;
         return motus_cuda_key_rgb24(&mix, &fg, &bg, &s->key, stream, error);
     }
-    case SEED_KEY_YUV:
-    case SEED_KEY_YUV_SOFT: {
+    case JOB_KEY_YUV:
+    case JOB_KEY_YUV_SOFT: {
         MotusFrame fg = frame_at(s, in), bg = frame_at(s, (const uint8_t *)in + s->in_bytes / 2), mix = frame_at(s, out);
         return motus_cuda_key_frame(&mix, &fg, &bg, &s->key, stream, error);
     }
-    case SEED_WAVELET:
+    case JOB_WAVELET:
         return motus_cuda_wavelet_forward(out, &src, &s->shape, stream, error);
-    case SEED_WAVELET_LEVELS:
+    case JOB_WAVELET_LEVELS:
         status = motus_cuda_wavelet_forward(scratch, &src, &s->shape, stream, error);
         return status ? status : motus_cuda_wavelet_quantize(out, scratch, &s->shape, 4.0f, stream, error);
-    case SEED_IWAVELET:
+    case JOB_IWAVELET:
         return motus_cuda_wavelet_inverse_plane(&dst, (float *)(uintptr_t)in, &s->shape, stream, error);
     default:
         return MOTUS_ERR_ARGUMENT;
@@ -212,17 +214,17 @@ static void fill_samples(uint8_t *p, size_t n, size_t row) {
     }
 }
 
-void motus_seed_fill(const MotusSeed *s, void *in) {
-    if (s->kind != SEED_IDCT && s->kind != SEED_IWAVELET) {
+void motus_filter_job_fill(const MotusFilterJob *s, void *in) {
+    if (s->kind != JOB_IDCT && s->kind != JOB_IWAVELET) {
         fill_samples(in, s->in_bytes, (size_t)(is_rgb(s) ? 3 * s->width : s->width));
         return;
     }
-    MotusSeed forward;
-    motus_seed_init(&forward, s->kind == SEED_IDCT ? SEED_DCT : SEED_WAVELET, s->width, s->height);
+    MotusFilterJob forward;
+    motus_filter_job_init(&forward, s->kind == JOB_IDCT ? JOB_DCT : JOB_WAVELET, s->width, s->height);
     uint8_t *samples = motus_alloc(forward.in_bytes, 1);
     if (samples) {
-        motus_seed_fill(&forward, samples);
-        motus_seed_run(&forward, samples, in, NULL, NULL);
+        motus_filter_job_fill(&forward, samples);
+        motus_filter_job_run(&forward, samples, in, NULL, NULL);
     }
     motus_free(samples);
 }
@@ -233,21 +235,21 @@ static int same_planes(const MotusPlane *a, const MotusPlane *b) {
     return 1;
 }
 
-int motus_seed_same(const MotusSeed *s, const void *a, const void *b) {
-    if (s->kind == SEED_KEY_YUV || s->kind == SEED_KEY_YUV_SOFT) {
+int motus_filter_job_same(const MotusFilterJob *s, const void *a, const void *b) {
+    if (s->kind == JOB_KEY_YUV || s->kind == JOB_KEY_YUV_SOFT) {
         MotusFrame f = frame_at(s, a), g = frame_at(s, b);
         return same_planes(&f.plane[0], &g.plane[0]) && same_planes(&f.plane[1], &g.plane[1]) &&
                same_planes(&f.plane[2], &g.plane[2]);
     }
     if (s->out_bytes != plane_bytes(s->width, s->height) && !is_rgb(s)) return !memcmp(a, b, s->out_bytes);
     const int width = is_rgb(s) ? 3 * s->width : s->width;
-    MotusPlane p = motus_seed_plane(a, width, s->height), q = motus_seed_plane(b, width, s->height);
+    MotusPlane p = motus_filter_job_plane(a, width, s->height), q = motus_filter_job_plane(b, width, s->height);
     return same_planes(&p, &q);
 }
 
-double motus_seed_distance(const MotusSeed *s, const void *a, const void *b) {
-    const int levels = s->kind == SEED_DCT || s->kind == SEED_DCT_INTEGER, width = is_rgb(s) ? 3 * s->width : s->width;
-    const ptrdiff_t stride = levels ? motus_seed_coefs(s, a).stride : motus_seed_plane(a, width, s->height).stride;
+double motus_filter_job_distance(const MotusFilterJob *s, const void *a, const void *b) {
+    const int levels = s->kind == JOB_DCT || s->kind == JOB_DCT_INTEGER, width = is_rgb(s) ? 3 * s->width : s->width;
+    const ptrdiff_t stride = levels ? motus_filter_job_coefs(s, a).stride : motus_filter_job_plane(a, width, s->height).stride;
     const uint8_t *p = a, *q = b;
     double sum = 0;
     for (int y = 0; y < s->height; y++, p += stride, q += stride)
