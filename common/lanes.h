@@ -11,11 +11,11 @@
 
 #include "common/hd.h"
 
+#define MOTUS_ALL_LANES 0xFFFFFFFFu
+
 #ifdef __CUDA_ARCH__
 
 #define MOTUS_LANES 32
-#define MOTUS_ALL_LANES 0xFFFFFFFFu
-
 MOTUS_HD int motus_lane(void) { return (int)(threadIdx.x & 31); }
 MOTUS_HD void motus_lanes_sync(void) { __syncwarp(); }
 

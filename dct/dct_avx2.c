@@ -36,10 +36,5 @@ static void dequant4x4_avx2(int16_t coef[16], const int16_t level[16], int qp) {
     _mm256_storeu_si256((__m256i *)coef, _mm256_sll_epi16(scaled, _mm_cvtsi32_si128(qp / 6)));
 }
 
-const MotusDctOps motus_dct_ops_avx2 = {"avx2",
-                                        motus_forward4x4_avx2,
-                                        motus_forward16x16_avx2,
-                                        motus_forward8x8_avx2,
-                                        quant4x4_avx2,
-                                        dequant4x4_avx2,
-                                        motus_inverse4x4_add_avx2};
+const MotusDctOps motus_dct_ops_avx2 = {"avx2",        motus_forward4x4_avx2, motus_forward16x16_avx2,  motus_forward8x8_avx2,
+                                        quant4x4_avx2, dequant4x4_avx2,       motus_inverse4x4_add_avx2};

@@ -53,7 +53,8 @@ void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n, int nc) 
 }
 
 // A 4x4 block of an MB: one without levels has nothing to read.
-static void put_block(MotusBits *bits, const MotusMb *mb, const MotusNeighbours *neighbours, int blk, const int16_t *level, int n) {
+static void put_block(MotusBits *bits, const MotusMb *mb, const MotusNeighbours *neighbours, int blk, const int16_t *level,
+                      int n) {
     int nc = motus_cavlc_nc_at(mb->total_coeff, neighbours, blk);
     if (mb->total_coeff[blk])
         motus_cavlc_residual(bits, level, n, nc);
@@ -125,8 +126,8 @@ static void write_chroma(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *
         for (int i = 0; i < 8; i++) put_block(bits, mb, neighbours, 16 + i, coef->chroma_ac[i / 4][i & 3] + 1, 15);
 }
 
-void motus_cavlc_mb(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *coef, const MotusNeighbours *neighbours, const MotusMv *mvd,
-                    const uint8_t *pcm, int p_slice, int qp_delta, MotusMbBits *count) {
+void motus_cavlc_mb(MotusBits *bits, const MotusMb *mb, const MotusMbCoef *coef, const MotusNeighbours *neighbours,
+                    const MotusMv *mvd, const uint8_t *pcm, int p_slice, int qp_delta, MotusMbBits *count) {
     MotusMbBits unused = {0};
     if (!count) count = &unused;
     size_t mark = motus_bits_count(bits);

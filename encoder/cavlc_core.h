@@ -117,10 +117,12 @@ MOTUS_HD int motus_cavlc_zero_run_bits(uint32_t nonzero) {
     return bits;
 }
 
-#define MOTUS_ZERO_RUNS 65536 // entries of a table of motus_cavlc_zero_run_bits by mask; [0] is not used. The longest is far below 256
+#define MOTUS_ZERO_RUNS                                                                                                          \
+    65536 // entries of a table of motus_cavlc_zero_run_bits by mask; [0] is not used. The longest is far below 256
 
 // residual_block_cavlc's length for a block of n = 15 or 16 levels. zero_runs is such a table.
-MOTUS_HD int motus_cavlc_block_bits(MotusCavlcShape shape, const int16_t *level, int n, int token_class, const uint8_t *zero_runs) {
+MOTUS_HD int motus_cavlc_block_bits(MotusCavlcShape shape, const int16_t *level, int n, int token_class,
+                                    const uint8_t *zero_runs) {
     if (!shape.nonzero) return motus_cavlc_token(token_class, 0, 0).length;
     uint32_t trailing = motus_cavlc_trailing_ones(shape);
     int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_cavlc_total_coeff(trailing);

@@ -70,7 +70,7 @@ MOTUS_HD void motus_choices_put(MotusChoices *c, int at, MotusMv mv, const uint1
 // Loads what the search has left.
 MOTUS_HD void motus_choices_load(MotusChoices *c, const MotusCandidates *found) {
     for (int v = motus_lane(); v < found->n; v += MOTUS_LANES) motus_choices_put(c, v, found->mv[v], found->satd[v]);
-    c->n = found->n;
+    if (motus_lane() == 0) c->n = found->n;
     motus_lanes_sync();
 }
 
@@ -86,8 +86,10 @@ MOTUS_HD int motus_choices_add(MotusChoices *c, const MotusInterMb *in, MotusMv 
     int at = c->n;
     motus_satd_mb(scratch, in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y, mv);
     motus_lanes_sync();
-    if (motus_lane() == 0) motus_choices_put(c, at, mv, scratch);
-    c->n = at + 1;
+    if (motus_lane() == 0) {
+        motus_choices_put(c, at, mv, scratch);
+        c->n = at + 1;
+    }
     motus_lanes_sync();
     return 1;
 }
@@ -277,7 +279,7 @@ MOTUS_HD void motus_choose_inter(const MotusInterMb *in, const MotusCandidates *
     int best = 0;
     for (int k = 1; k < 4; k++)
         if (choice->cost[k] < choice->cost[best]) best = k;
-    choice->best = best;
+    if (motus_lane() == 0) choice->best = best;
     motus_lanes_sync();
 }
 

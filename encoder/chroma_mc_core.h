@@ -37,8 +37,8 @@ MOTUS_HD void motus_chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const
 }
 
 // Prediction from (x, y) of a plane whose edge samples repeat outside it.
-MOTUS_HD void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *plane, ptrdiff_t stride, int width, int height, int x,
-                                 int y, MotusChromaWeights weights, int w, int h) {
+MOTUS_HD void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *plane, ptrdiff_t stride, int width,
+                                 int height, int x, int y, MotusChromaWeights weights, int w, int h) {
     const uint8_t *src = plane + y * stride + x;
     uint8_t edge[9 * 16];
     if (x < 0 || y < 0 || x + w >= width || y + h >= height) {

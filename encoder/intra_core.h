@@ -219,7 +219,8 @@ MOTUS_HD void motus_intra_fill_plane(uint8_t *pred, ptrdiff_t stride, const Motu
 }
 
 // A 4x4 prediction; `line` is motus_intra_line of the edge (not needed by vertical, horizontal and DC).
-MOTUS_HD void motus_intra4x4_of_line(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, const MotusIntraLine *line, int mode) {
+MOTUS_HD void motus_intra4x4_of_line(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, const MotusIntraLine *line,
+                                     int mode) {
     if (mode == MOTUS_I4_VERTICAL)
         motus_intra_fill_rows(pred, stride, edge->top, 4);
     else if (mode == MOTUS_I4_HORIZONTAL)

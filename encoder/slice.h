@@ -4,8 +4,8 @@
 #define ENCODER_SLICE_H
 
 #include "encoder/bits.h"
-#include "encoder/mb.h"
 #include "encoder/decide.h"
+#include "encoder/mb.h"
 
 // Settles P_Skip: with all vectors final, an inter 16x16 MB without residual is skipped if, and only if, it has the skip vector.
 void motus_settle_skips(MotusWork *work);

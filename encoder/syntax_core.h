@@ -10,7 +10,7 @@
 #define MOTUS_SKIP_RUN_BITS 1 // an MB's share of mb_skip_run: a skipped MB lengthens a run, a coded one ends it
 
 MOTUS_HD int motus_intra4x4_mode_of(const MotusMb *mb, int blk) {
-    return mb->type == MOTUS_MB_I_4x4 ? mb->intra4x4_pred_mode[blk] : MOTUS_I4_DC;
+    return mb->type == MOTUS_MB_I_4x4 ? mb->intra4x4_pred_mode[blk] : (int)MOTUS_I4_DC;
 }
 
 // Predicted intra4x4 mode of block blk (8.3.1.1).

@@ -159,10 +159,12 @@ static void measure_sad(const MotusMbJob *job, const MotusPixelOps *pixel, int b
     motion->sad[b] = (uint16_t)pixel->sad(job->cur + y * job->cur_stride + x, job->cur_stride, pred, stride, w, h);
 }
 
-void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, uint64_t blocks, MotusMbMotion *motion) {
+void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, uint64_t blocks,
+                         MotusMbMotion *motion) {
     Refinement r = {.job = job, .ops = ops};
     if (subpel == MOTUS_SUBPEL_FULL) return;
-    for (uint64_t left = blocks; left; left &= left - 1) motion->cost[__builtin_ctzll(left)] = UINT32_MAX; // costs over SATD begin here
+    for (uint64_t left = blocks; left; left &= left - 1)
+        motion->cost[__builtin_ctzll(left)] = UINT32_MAX; // costs over SATD begin here
     ops->prepare(&r.cur, job->cur, job->cur_stride);
     refine_step(&r, blocks, 2, motion);
     if (subpel == MOTUS_SUBPEL_QUARTER) refine_step(&r, blocks, 1, motion);

@@ -44,6 +44,7 @@ void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefin
                      MotusMbMotion *motion);
 
 // The same for a mask of blocks, whatever their modes; their SADs are not measured.
-void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, uint64_t blocks, MotusMbMotion *motion);
+void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, uint64_t blocks,
+                         MotusMbMotion *motion);
 
 #endif

@@ -46,7 +46,12 @@ static const Axis axes[AXES] = {
     {"subpel", 3, {{"full", MOTUS_SUBPEL_FULL}, {"half", MOTUS_SUBPEL_HALF}, {"quarter", MOTUS_SUBPEL_QUARTER}}},
     {"deblock", 2, {{"off", 0}, {"on", 1}}},
     {"aud", 2, {{"off", 0}, {"on", 1}}},
-    {"preset", MOTUS_PRESETS, {{"slow", MOTUS_PRESET_SLOW}, {"medium", MOTUS_PRESET_MEDIUM}, {"fast", MOTUS_PRESET_FAST}, {"faster", MOTUS_PRESET_FASTER}}},
+    {"preset",
+     MOTUS_PRESETS,
+     {{"slow", MOTUS_PRESET_SLOW},
+      {"medium", MOTUS_PRESET_MEDIUM},
+      {"fast", MOTUS_PRESET_FAST},
+      {"faster", MOTUS_PRESET_FASTER}}},
     {"threads", 2, {{"1", 1}, {"2", 2}}},
 };
 

@@ -1,0 +1,362 @@
+// Decisions of I and P pictures on a CUDA device: the passes of decide.c, a warp per MB, the arithmetic of the same cores (their loops over blocks, modes and
+// candidates are shared out among the warp's lanes: common/lanes.h).
+//
+// mark_kernel, candidates_kernel: every MB at once. decide_kernel: the MBs of one colour; a picture launches it rounds * colours times. estimate_kernel and
+// note_kernel: every MB. intra_kernel: the wavefront of intra MBs, all of an I picture's, the chosen ones of a P picture's.
+//
+// The wavefront is one launch: a warp takes the next row off a counter and walks it, staying behind the row above by one MB more than its right neighbour
+// (flags[1 + y] counts the finished MBs of row y). Rows are handed out in order, so the row above is finished or being walked by a warp that runs: the topmost
+// unfinished row waits for nobody, and whatever number of blocks is resident, the picture is finished.
+//
+// Shared memory: each warp's scratch (10 KiB for decisions, 7 KiB for intra). Read and written: MBs, levels, reconstruction.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/decide_cuda.h"
+
+#include <stdlib.h>
+
+#include "common/cuda_call.h"
+
+namespace {
+
+constexpr int WARPS = 4; // of a block
+
+struct Pass {
+    MotusWorkCuda work;
+    MotusEffort effort;
+    int qp, p_slice;
+};
+
+__device__ MotusMbSource mb_source(const MotusWorkCuda &w, int x, int y) {
+    MotusMbSource src;
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        src.stride[p] = w.src_stride[p];
+        src.plane[p] = w.src[p] + y * size * src.stride[p] + x * size;
+    }
+    return src;
+}
+
+__device__ MotusMbRecon mb_recon(const MotusWorkCuda &w, int x, int y) {
+    MotusMbRecon rec;
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        rec.stride[p] = w.rec_stride[p];
+        rec.plane[p] = w.rec[p] + y * size * rec.stride[p] + x * size;
+    }
+    return rec;
+}
+
+// The warp copies a structure of 16-byte vectors.
+template <class T> __device__ void copy(T *to, const T *from) {
+    static_assert(sizeof(T) % 16 == 0, "whole vectors");
+    uint4 *d = reinterpret_cast<uint4 *>(to);
+    const uint4 *s = reinterpret_cast<const uint4 *>(from);
+    for (int i = motus_lane(); i < (int)(sizeof(T) / 16); i += MOTUS_LANES) d[i] = s[i];
+}
+
+__device__ void store_samples(const MotusTrial *trial, const MotusWorkCuda &w, int x, int y) {
+    MotusMbRecon rec = mb_recon(w, x, y);
+    for (int i = motus_lane(); i < 64; i += MOTUS_LANES)
+        *reinterpret_cast<uint32_t *>(rec.plane[0] + (i >> 2) * rec.stride[0] + 4 * (i & 3)) =
+            *reinterpret_cast<const uint32_t *>(trial->luma + 4 * i);
+    for (int i = motus_lane(); i < 32; i += MOTUS_LANES) {
+        int c = 1 + (i >> 4), row = i >> 1 & 7;
+        *reinterpret_cast<uint32_t *>(rec.plane[c] + row * rec.stride[c] + 4 * (i & 1)) =
+            *reinterpret_cast<const uint32_t *>(trial->chroma[c - 1] + 8 * row + 4 * (i & 1));
+    }
+}
+
+__device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.x / 32); }
+
+// ---- Intra --------------------------------------------------------------------------------------------------------------------------------
+
+struct IntraShared {
+    MotusTrial trial[2];
+    MotusIntraScratch scratch;
+};
+
+__device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x, int y) {
+    MotusIntraMb in;
+    in.qp = &pass.work.qp_table[pass.qp];
+    in.levels = levels;
+    in.i4_trials = pass.effort.i4_trials;
+    in.p_slice = pass.p_slice;
+    in.src = mb_source(pass.work, x, y);
+    in.rec = mb_recon(pass.work, x, y);
+    in.neighbours = motus_neighbours(pass.work.mb, pass.work.mb_width, x, y);
+    in.has = motus_intra_has(&in.neighbours);
+    return in;
+}
+
+__device__ void code_intra(const Pass &pass, int x, int y, IntraShared *s) {
+    const MotusLevelChoice levels = {pass.work.zero_runs, pass.effort.levels};
+    MotusIntraMb in = intra_mb(pass, &levels, x, y);
+    const MotusTrial *best = motus_intra_search(&in, &s->scratch, &s->trial[0], &s->trial[1]);
+    int i = y * pass.work.mb_width + x;
+    motus_lanes_sync();
+    copy(&pass.work.mb[i], &best->mb);
+    copy(&pass.work.coef[i], &best->coef);
+    store_samples(best, pass.work, x, y);
+}
+
+__device__ int chain_length(const MotusWorkCuda &w, int x, int y) {
+    MotusNeighbours n = motus_neighbours(w.mb, w.mb_width, x, y);
+    const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
+    int longest = 0;
+    for (int k = 0; k < 4; k++)
+        if (around[k]) longest = motus_max(longest, ((volatile const uint8_t *)w.chain)[around[k] - w.mb]);
+    return longest + 1;
+}
+
+__device__ void visit_intra_of_p(const Pass &pass, int x, int y, IntraShared *s) {
+    const MotusWorkCuda &w = pass.work;
+    int i = y * w.mb_width + x, intra = motus_mb_is_intra(&w.mb[i]), length = intra ? chain_length(w, x, y) : 0;
+    int stays = length > pass.effort.intra_chain;
+    if (motus_lane() == 0) w.chain[i] = (uint8_t)(stays ? 0 : motus_min(length, UINT8_MAX));
+    if (!intra) return;
+    if (stays)
+        copy(&w.mb[i], &w.mb_inter[i]);
+    else
+        code_intra(pass, x, y, s);
+}
+
+__global__ void __launch_bounds__(32) intra_kernel(const __grid_constant__ Pass pass) {
+    __shared__ IntraShared shared;
+    const MotusWorkCuda &w = pass.work;
+    for (;;) {
+        int y = 0;
+        if (motus_lane() == 0) y = atomicAdd(&w.flags[0], 1);
+        y = __shfl_sync(MOTUS_ALL_LANES, y, 0);
+        if (y >= w.mb_height) return;
+        volatile int *done = w.flags + 1 + y;
+        for (int x = 0; x < w.mb_width; x++) {
+            if (y) {
+                int needed = motus_min(x + 2, w.mb_width);
+                while (done[-1] < needed) __nanosleep(20);
+                __threadfence(); // what the row above has written is read after its flag
+            }
+            __syncwarp();
+            if (pass.p_slice)
+                visit_intra_of_p(pass, x, y, &shared);
+            else
+                code_intra(pass, x, y, &shared);
+            __threadfence(); // and this row's before its own
+            __syncwarp();
+            if (motus_lane() == 0) *done = x + 1;
+        }
+    }
+}
+
+__global__ void __launch_bounds__(32 * WARPS) estimate_kernel(const __grid_constant__ Pass pass) {
+    extern __shared__ __align__(64) uint8_t memory[];
+    const MotusWorkCuda &w = pass.work;
+    IntraShared *s = reinterpret_cast<IntraShared *>(memory) + threadIdx.x / 32;
+    int i = this_warp();
+    if (i >= w.n_mb || w.mb[i].type == MOTUS_MB_P_SKIP) return;
+    const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
+    MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
+    int mode;
+    uint64_t satd = motus_intra16x16_estimate(&in, &s->scratch, &mode);
+    if (satd * 16 > (uint64_t)w.satd[i] * (uint32_t)pass.effort.intra_gate) return;
+    const MotusTrial *best = motus_intra_search(&in, &s->scratch, &s->trial[0], &s->trial[1]);
+    motus_lanes_sync();
+    copy(&w.mb_intra[i], &best->mb);
+    if (motus_lane() == 0) w.intra_cost[i] = best->cost;
+}
+
+// ---- Inter --------------------------------------------------------------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(256) mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost) {
+    int i = (int)(blockIdx.x * 256 + threadIdx.x);
+    if (i >= pass.work.n_mb) return;
+    uint32_t own[MOTUS_BLOCKS];
+#pragma unroll
+    for (int b = 0; b < MOTUS_BLOCKS; b++) own[b] = cost[(size_t)b * pass.work.n_mb + i];
+    pass.work.candidates[i].blocks = motus_blocks_with_a_chance(own, &pass.effort, pass.work.qp_table[pass.qp].lambda_q8);
+}
+
+// The different vectors of the marked blocks, in the order of the blocks, measured; and what neighbours see of the MB before its first decision.
+__global__ void __launch_bounds__(32 * WARPS)
+    candidates_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p) {
+    __shared__ MotusMv all[WARPS][MOTUS_BLOCKS];
+    const MotusWorkCuda &w = pass.work;
+    int i = this_warp(), lane = motus_lane(), n = 0;
+    if (i >= w.n_mb) return;
+    MotusMv *mv = all[threadIdx.x / 32];
+    MotusCandidates *found = &w.candidates[i];
+    uint64_t blocks = found->blocks;
+    for (int b = lane; b < MOTUS_BLOCKS; b += 32) mv[b] = p.mv[(size_t)b * w.n_mb + i];
+    __syncwarp();
+    for (int first = 0; first < MOTUS_BLOCKS; first += 32) {
+        int b = first + lane, fresh = b < MOTUS_BLOCKS && blocks >> b & 1;
+        for (int k = 0; k < b && fresh; k++) fresh = !(blocks >> k & 1 && motus_mv_equal(mv[k], mv[b]));
+        uint32_t which = __ballot_sync(MOTUS_ALL_LANES, fresh);
+        int at = n + __popc(which & ((1u << lane) - 1));
+        if (fresh && at < MOTUS_CANDIDATES) found->mv[at] = mv[b];
+        n = motus_min(n + __popc(which), MOTUS_CANDIDATES);
+    }
+    __syncwarp();
+    int x = i % w.mb_width, y = i / w.mb_width;
+    MotusMbSource src = mb_source(w, x, y);
+    for (int v = 0; v < n; v++) motus_satd_mb(found->satd[v], src.plane[0], src.stride[0], &p.ref, 16 * x, 16 * y, found->mv[v]);
+    MotusMb *mb = &w.mb[i];
+    uint32_t *words = reinterpret_cast<uint32_t *>(mb);
+    words[lane] = 0;
+    __syncwarp();
+    if (lane < 16) mb->mv[lane] = found->mv[0];
+    if (lane == 0) {
+        mb->type = MOTUS_MB_P_16x16;
+        found->n = (uint8_t)n;
+        w.intra_cost[i] = UINT32_MAX;
+        w.changed_at[i] = w.seen_at[i] = 0;
+    }
+}
+
+__device__ int neighbours_changed(const MotusWorkCuda &work, int i) {
+    const uint16_t *changed = work.changed_at;
+    int w = work.mb_width, x = i % w, seen = work.seen_at[i];
+    return !seen || (x && changed[i - 1] > seen) ||
+           (i >= w && (changed[i - w] > seen || (x && changed[i - w - 1] > seen) || (x + 1 < w && changed[i - w + 1] > seen)));
+}
+
+// Takes the cheaper of the two ways to code MB i, a lane a vector.
+__device__ void note_decision(const MotusWorkCuda &w, int i, int now) {
+    const MotusMb *mb = w.intra_cost[i] < w.inter_cost[i] ? &w.mb_intra[i] : &w.mb_inter[i];
+    int lane = motus_lane(), differs = lane < 16 && !motus_mv_equal(mb->mv[lane & 15], w.mb[i].mv[lane & 15]);
+    differs |= motus_mb_is_intra(mb) != motus_mb_is_intra(&w.mb[i]);
+    differs = __any_sync(MOTUS_ALL_LANES, differs);
+    if (differs && lane == 0) w.changed_at[i] = (uint16_t)now;
+    __syncwarp();
+    copy(&w.mb[i], mb);
+}
+
+__global__ void __launch_bounds__(32 * WARPS)
+    decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p, int colour, int now) {
+    extern __shared__ __align__(64) uint8_t memory[];
+    const MotusWorkCuda &w = pass.work;
+    MotusDecideScratch *s = reinterpret_cast<MotusDecideScratch *>(memory) + threadIdx.x / 32;
+    int colours = pass.effort.colours, columns = (w.mb_width + colours - 1) / colours, at = this_warp();
+    int y = at / columns, x = (colour + 2 * colours - 2 * y % colours) % colours + at % columns * colours, i = y * w.mb_width + x;
+    if (y >= w.mb_height || x >= w.mb_width || !neighbours_changed(w, i)) return;
+    MotusInterMb in;
+    in.ref = &p.ref;
+    in.limits = &p.limits;
+    in.qp = &w.qp_table[pass.qp];
+    in.src = mb_source(w, x, y);
+    in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y);
+    in.x = x, in.y = y;
+    const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
+    uint32_t satd;
+    const MotusTrial *best = motus_decide_inter(&in, &w.candidates[i], &pass.effort, &levels, s, &satd);
+    motus_lanes_sync();
+    copy(&w.coef[i], &best->coef);
+    copy(&w.mb_inter[i], &best->mb);
+    store_samples(best, w, x, y);
+    if (motus_lane() == 0) {
+        w.satd[i] = satd;
+        w.inter_cost[i] = best->cost;
+        w.seen_at[i] = (uint16_t)now;
+    }
+    __syncwarp();
+    note_decision(w, i, now);
+}
+
+__global__ void __launch_bounds__(32 * WARPS) note_kernel(const __grid_constant__ Pass pass, int now) {
+    int i = this_warp();
+    if (i < pass.work.n_mb) note_decision(pass.work, i, now);
+}
+
+// ---- Launchers ----------------------------------------------------------------------------------------------------------------------------
+
+int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
+
+size_t place(size_t *end, size_t bytes) {
+    size_t at = *end;
+    *end += (bytes + 255) & ~(size_t)255;
+    return at;
+}
+
+// Lays the arrays out from `base` on; returns the bytes.
+size_t lay_out(MotusWorkCuda *w, uint8_t *base, int mb_width, int mb_height) {
+    size_t n = (size_t)mb_width * (size_t)mb_height, end = 0;
+    w->mb = (MotusMb *)(base + place(&end, n * sizeof(MotusMb)));
+    w->mb_inter = (MotusMb *)(base + place(&end, n * sizeof(MotusMb)));
+    w->mb_intra = (MotusMb *)(base + place(&end, n * sizeof(MotusMb)));
+    w->coef = (MotusMbCoef *)(base + place(&end, n * sizeof(MotusMbCoef)));
+    w->candidates = (MotusCandidates *)(base + place(&end, n * sizeof(MotusCandidates)));
+    w->inter_cost = (uint32_t *)(base + place(&end, 4 * n));
+    w->intra_cost = (uint32_t *)(base + place(&end, 4 * n));
+    w->satd = (uint32_t *)(base + place(&end, 4 * n));
+    w->changed_at = (uint16_t *)(base + place(&end, 2 * n));
+    w->seen_at = (uint16_t *)(base + place(&end, 2 * n));
+    w->chain = base + place(&end, n);
+    w->zero_runs = base + place(&end, MOTUS_ZERO_RUNS);
+    w->qp_table = (const MotusQp *)(base + place(&end, 52 * sizeof(MotusQp)));
+    w->flags = (int *)(base + place(&end, MOTUS_WAVEFRONT_FLAGS(mb_height) * sizeof(int)));
+    return end;
+}
+
+cudaError_t wavefront(const Pass &pass, cudaStream_t stream) {
+    const MotusWorkCuda &w = pass.work;
+    cudaError_t status = cudaMemsetAsync(w.flags, 0, MOTUS_WAVEFRONT_FLAGS(w.mb_height) * sizeof(int), stream);
+    if (status != cudaSuccess) return status;
+    intra_kernel<<<w.mb_height, 32, 0, stream>>>(pass);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+extern "C" size_t motus_work_cuda_bytes(int mb_width, int mb_height) {
+    MotusWorkCuda unused;
+    return lay_out(&unused, NULL, mb_width, mb_height);
+}
+
+extern "C" cudaError_t motus_work_cuda_place(MotusWorkCuda *w, void *memory, int mb_width, int mb_height) {
+    static_assert(sizeof(MotusMb) == 128, "see mb.h");
+    MotusQp qp_table[52];
+    uint8_t *zero_runs = (uint8_t *)malloc(MOTUS_ZERO_RUNS);
+    if (!zero_runs) return cudaErrorMemoryAllocation;
+    lay_out(w, (uint8_t *)memory, mb_width, mb_height);
+    w->mb_width = mb_width, w->mb_height = mb_height, w->n_mb = mb_width * mb_height;
+    for (int qp = 0; qp < 52; qp++) qp_table[qp] = motus_qp_at(qp);
+    zero_runs[0] = 0;
+    for (uint32_t mask = 1; mask < MOTUS_ZERO_RUNS; mask++) zero_runs[mask] = (uint8_t)motus_cavlc_zero_run_bits(mask);
+    cudaError_t status = cudaMemcpy((void *)w->zero_runs, zero_runs, MOTUS_ZERO_RUNS, cudaMemcpyHostToDevice);
+    if (status == cudaSuccess) status = cudaMemcpy((void *)w->qp_table, qp_table, sizeof qp_table, cudaMemcpyHostToDevice);
+    free(zero_runs);
+    const int decide = WARPS * sizeof(MotusDecideScratch), estimate = WARPS * sizeof(IntraShared);
+    if (status == cudaSuccess) status = cudaFuncSetAttribute(decide_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, decide);
+    if (status == cudaSuccess)
+        status = cudaFuncSetAttribute(estimate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, estimate);
+    return status;
+}
+
+extern "C" cudaError_t motus_code_i_cuda(const MotusWorkCuda *work, int qp, const MotusEffort *effort, cudaStream_t stream) {
+    const Pass pass = {*work, *effort, qp, 0};
+    return wavefront(pass, stream);
+}
+
+extern "C" cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const uint32_t *cost, int qp, const MotusEffort *effort,
+                                              cudaStream_t stream) {
+    const Pass pass = {*work, *effort, qp, 1};
+    mark_kernel<<<(work->n_mb + 255) / 256, 256, 0, stream>>>(pass, cost);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusPCodingCuda *p, int qp, const MotusEffort *effort,
+                                         cudaStream_t stream) {
+    const Pass pass = {*work, *effort, qp, 1};
+    const int colours = effort->colours, columns = (work->mb_width + colours - 1) / colours;
+    int now = 0;
+    candidates_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
+    for (int round = 0; round < effort->rounds; round++) {
+        for (int k = 0; k < colours; k++)
+            decide_kernel<<<blocks_for(columns * work->mb_height), 32 * WARPS, WARPS * sizeof(MotusDecideScratch), stream>>>(
+                pass, *p, k, ++now);
+        if (round) continue;
+        estimate_kernel<<<blocks_for(work->n_mb), 32 * WARPS, WARPS * sizeof(IntraShared), stream>>>(pass);
+        note_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, ++now);
+    }
+    cudaError_t status = cudaGetLastError();
+    return status == cudaSuccess ? wavefront(pass, stream) : status;
+}

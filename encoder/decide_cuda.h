@@ -1,0 +1,59 @@
+// The passes of encoder/decide.h on a CUDA device: the same results, MB for MB. All pointers are device memory unless said otherwise.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_DECIDE_CUDA_H
+#define ENCODER_DECIDE_CUDA_H
+
+#include <cuda_runtime_api.h>
+
+#include "encoder/decide.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A picture's passes on the device: MotusWork's arrays, and planes of whole MBs (rows at multiples of 16 bytes).
+typedef struct MotusWorkCuda {
+    int mb_width, mb_height, n_mb;
+    const uint8_t *src[3];
+    uint8_t *rec[3];
+    ptrdiff_t src_stride[3], rec_stride[3];
+    MotusMb *mb, *mb_inter, *mb_intra;
+    MotusMbCoef *coef;
+    MotusCandidates *candidates;
+    uint32_t *inter_cost, *intra_cost, *satd;
+    uint16_t *changed_at, *seen_at;
+    uint8_t *chain;
+    const uint8_t *zero_runs;
+    const MotusQp *qp_table; // 52
+    int *flags;              // MOTUS_WAVEFRONT_FLAGS(mb_height)
+} MotusWorkCuda;
+
+#define MOTUS_WAVEFRONT_FLAGS(mb_height) ((mb_height) + 1)
+
+// Bytes of one allocation that holds every array above but the planes; and `work` carved from it. Fills zero_runs and qp_table (synchronously, once).
+size_t motus_work_cuda_bytes(int mb_width, int mb_height);
+cudaError_t motus_work_cuda_place(MotusWorkCuda *work, void *memory, int mb_width, int mb_height);
+
+// What P pictures need beside it: MotusPCoding with device pointers. mv, cost: the search's [41][n_mb]; mv is refined in place for subpel other than FULL by
+// the caller between the two calls below, costs of whole samples are read by the first.
+typedef struct MotusPCodingCuda {
+    MotusReference ref;
+    const MotusMv *mv;
+    const uint32_t *cost;
+    MotusInterLimits limits;
+} MotusPCodingCuda;
+
+cudaError_t motus_code_i_cuda(const MotusWorkCuda *work, int qp, const MotusEffort *effort, cudaStream_t stream);
+
+// Marks the blocks that whole-sample costs leave a chance; to be called before vectors and costs are refined.
+cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const uint32_t *cost, int qp, const MotusEffort *effort,
+                                   cudaStream_t stream);
+
+// Everything from the refined vectors on: candidates, rounds, intra.
+cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusPCodingCuda *p, int qp, const MotusEffort *effort,
+                              cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
