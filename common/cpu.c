@@ -20,6 +20,10 @@ unsigned motus_cpu_flags(void) {
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
         flags |= MOTUS_CPU_AVX2;
+    if (flags && !(wanted && !strcmp(wanted, "avx2")) && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        flags |= MOTUS_CPU_AVX512;
 #endif
     return flags;
 }

@@ -28,6 +28,15 @@ static int search_c(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, co
     return best;
 }
 
+static void scale_c(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width) {
+    for (int x = 0; x < width; x++, from += 4) {
+        int sum = 8;
+        for (int i = 0; i < 4; i++)
+            for (int k = 0; k < 4; k++) sum += from[i * stride + k];
+        to[x] = (uint8_t)(sum >> 4);
+    }
+}
+
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height) {
     int width = 4 * mb_width, height = 4 * mb_height, stride = (width + 2 * BORDER + 63) / 64 * 64;
     size_t plane_size = (size_t)stride * (size_t)(height + 2 * BORDER), n_mb = (size_t)mb_width * (size_t)mb_height;
@@ -35,8 +44,11 @@ MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height)
     coarse->mv = motus_alloc(n_mb, sizeof *coarse->mv);
     coarse->sorted = motus_alloc(n_mb, sizeof *coarse->sorted);
     coarse->search = search_c;
+    coarse->scale = scale_c;
 #if defined(__x86_64__)
-    if (motus_cpu_flags() & MOTUS_CPU_AVX2) coarse->search = motus_coarse_search_avx2;
+    unsigned flags = motus_cpu_flags();
+    if (flags & MOTUS_CPU_AVX2) coarse->search = motus_coarse_search_avx2, coarse->scale = motus_coarse_scale_avx2;
+    if (flags & MOTUS_CPU_AVX512) coarse->search = motus_coarse_search_avx512;
 #endif
     if (!coarse->memory || !coarse->mv || !coarse->sorted) return MOTUS_ERR_MEMORY;
     uint8_t *origin = coarse->memory + BORDER * stride + BORDER;
@@ -52,17 +64,16 @@ void motus_coarse_free(MotusCoarse *coarse) {
     memset(coarse, 0, sizeof *coarse);
 }
 
-// Row y of the scaled picture (rounded means of 4x4 samples) with its border; rows outside repeat the first or last one.
-static void scale_row(const MotusPlane *dst, const MotusPlane *src, int y) {
-    const uint8_t *from = src->data + 4 * motus_clip(0, dst->height - 1, y) * src->stride;
+// Row y of the scaled picture with its border; the first and the last one are also the rows outside.
+static void scale_row(const MotusCoarse *coarse, const MotusPlane *dst, const MotusPlane *src, int y) {
+    size_t whole = (size_t)(dst->width + 2 * BORDER);
     uint8_t *to = dst->data + y * dst->stride;
-    for (int x = 0; x < dst->width; x++, from += 4) {
-        int sum = 8;
-        for (int i = 0; i < 4; i++)
-            for (int k = 0; k < 4; k++) sum += from[i * src->stride + k];
-        to[x] = (uint8_t)(sum >> 4);
-    }
+    coarse->scale(to, src->data + 4 * y * src->stride, src->stride, dst->width);
     motus_row_pad(to, dst->width, BORDER, BORDER);
+    for (int i = 1; i <= BORDER; i++) {
+        if (y == 0) memcpy(to - BORDER - i * dst->stride, to - BORDER, whole);
+        if (y == dst->height - 1) memcpy(to - BORDER + i * dst->stride, to - BORDER, whole);
+    }
 }
 
 static MotusMv vector_of(int row, int column) {
@@ -86,9 +97,9 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
 #pragma omp parallel num_threads(threads)
     {
 #pragma omp for schedule(static)
-        for (int y = -BORDER; y < coarse->cur.height + BORDER; y++) {
-            scale_row(&coarse->cur, cur, y);
-            scale_row(&coarse->ref, ref, y);
+        for (int y = 0; y < coarse->cur.height; y++) {
+            scale_row(coarse, &coarse->cur, cur, y);
+            scale_row(coarse, &coarse->ref, ref, y);
         }
 #pragma omp for schedule(static)
         for (int mb = 0; mb < mb_width * mb_height; mb++) {

@@ -17,6 +17,11 @@ typedef uint16_t MotusCoarseCosts[MOTUS_COARSE_POINTS + 1][MOTUS_COARSE_COLUMNS]
 // place of the reference moved to the window's first point, readable for 42 rows of 48 samples.
 typedef int (*MotusCoarseSearch)(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost);
 int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost);
+int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost);
+
+// A row of `width` (a multiple of 4) rounded means of 4x4 samples.
+typedef void (*MotusCoarseScale)(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width);
+void motus_coarse_scale_avx2(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width);
 
 typedef struct MotusCoarse {
     MotusPlane cur, ref; // one sample per 4x4 samples, with a border of repeated samples; same stride
@@ -24,6 +29,7 @@ typedef struct MotusCoarse {
     int16_t *sorted;     // room for one number per MB
     uint8_t *memory;
     MotusCoarseSearch search;
+    MotusCoarseScale scale;
 } MotusCoarse;
 
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height);

@@ -50,7 +50,7 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     me->config = *config;
     me->backend = backend;
     me->threads = motus_cpu_threads(config->threads);
-    me->search = motus_search_mb();
+    me->search = motus_search_mb(motus_cpu_flags());
     me->refine = motus_refine_ops();
     me->pixel = motus_pixel_ops(!motus_cpu_flags());
     me->scratch_size = (motus_search_scratch(config->range) + 63) / 64 * 64;

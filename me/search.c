@@ -45,15 +45,20 @@ void motus_search_mb_c(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scrat
     }
 }
 
-// Strips of 16 bytes, 8 apart, for the AVX2 version; they are more than the plain version's window.
 size_t motus_search_scratch(int range) {
-    size_t rows = (size_t)(2 * range + 1), strips = (rows + 7) / 8 + 1;
-    return strips * 16 * (rows + 16);
+    size_t side = (size_t)(2 * range + 16), size = side * side;
+#if defined(__x86_64__)
+    if (motus_search_scratch_avx2(range) > size) size = motus_search_scratch_avx2(range);
+    if (motus_search_scratch_avx512(range) > size) size = motus_search_scratch_avx512(range);
+#endif
+    return size;
 }
 
-MotusSearchMb motus_search_mb(void) {
+MotusSearchMb motus_search_mb(unsigned cpu_flags) {
 #if defined(__x86_64__)
-    if (motus_cpu_flags() & MOTUS_CPU_AVX2) return motus_search_mb_avx2;
+    if (cpu_flags & MOTUS_CPU_AVX512) return motus_search_mb_avx512;
+    if (cpu_flags & MOTUS_CPU_AVX2) return motus_search_mb_avx2;
 #endif
+    (void)cpu_flags;
     return motus_search_mb_c;
 }

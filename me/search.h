@@ -30,14 +30,17 @@ typedef struct MotusMbJob {
 
 // Bytes of scratch memory (aligned to 64) that one thread needs for range R.
 size_t motus_search_scratch(int range);
+size_t motus_search_scratch_avx2(int range);
+size_t motus_search_scratch_avx512(int range);
 
 // Gives the first minimum of J = SAD + vector cost in raster order of (dy, dx) for each block.
 typedef void (*MotusSearchMb)(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
 
-// The fastest one this CPU runs (see motus_cpu_flags), and the plain C truth.
-MotusSearchMb motus_search_mb(void);
+// The fastest one for a CPU with these features (see motus_cpu_flags; 0: the plain C truth).
+MotusSearchMb motus_search_mb(unsigned cpu_flags);
 void motus_search_mb_c(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
 void motus_search_mb_avx2(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
+void motus_search_mb_avx512(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
 
 // Sample (x, y) of the reference at any distance: row pointer for y, column for x.
 static inline const uint8_t *motus_ref_row(const MotusRefLuma *ref, int y) {

@@ -110,12 +110,12 @@ void me_case_free(MeCase *c) {
     free(c->lambda);
 }
 
-static MotusField *run(const MeCase *c, int plain_c, int threads) {
+static MotusField *run(const MeCase *c, const char *cpu, int threads) {
     MotusMeConfig config = c->config;
     MotusMe *me = NULL;
     MotusField *field = NULL;
     config.threads = threads;
-    if (plain_c) setenv("MOTUS_CPU", "c", 1);
+    if (cpu) setenv("MOTUS_CPU", cpu, 1);
     MOTUS_CHECK(motus_me_open(&me, &config) == MOTUS_OK, "%dx%d", config.width, config.height);
     unsetenv("MOTUS_CPU");
     MOTUS_CHECK(motus_field_alloc(&field, config.width, config.height) == MOTUS_OK, "%dx%d", config.width, config.height);
@@ -145,13 +145,17 @@ static OracleResult expected(const MeCase *c, int columns, int mb, int b) {
 }
 
 void me_case_check(const MeCase *c, int number) {
-    static const struct { int plain_c, threads; } runs[] = {{1, 1}, {1, 3}, {0, 1}, {0, 3}};
-    MotusField *field[4];
-    for (int i = 0; i < 4; i++) field[i] = run(c, runs[i].plain_c, runs[i].threads);
+    enum { RUNS = 5 };
+    static const struct {
+        const char *cpu;
+        int threads;
+    } runs[RUNS] = {{"c", 1}, {"c", 3}, {"avx2", 1}, {NULL, 1}, {NULL, 3}};
+    MotusField *field[RUNS];
+    for (int i = 0; i < RUNS; i++) field[i] = run(c, runs[i].cpu, runs[i].threads);
     for (int mb = 0; mb < field[0]->n_mb; mb++)
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             OracleResult want = expected(c, field[0]->mb_width, mb, b);
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < RUNS; i++) {
                 MotusMv mv = field[i]->mv[b][mb];
                 uint32_t sad = field[i]->sad[b][mb], cost = field[i]->cost[b][mb];
                 MOTUS_CHECK(
@@ -159,9 +163,9 @@ void me_case_check(const MeCase *c, int number) {
                     "case %d %dx%d R=%d subpel %d content %d modes %#x %s threads %d mb %d block %d: (%d,%d) sad %u cost %u, "
                     "want (%d,%d) %u %u",
                     number, c->config.width, c->config.height, c->config.range, (int)c->config.subpel, (int)c->content,
-                    c->config.modes, runs[i].plain_c ? "C" : "best", runs[i].threads, mb, b, mv.x, mv.y, sad, cost, want.mv.x,
+                    c->config.modes, runs[i].cpu ? runs[i].cpu : "best", runs[i].threads, mb, b, mv.x, mv.y, sad, cost, want.mv.x,
                     want.mv.y, want.sad, want.cost);
             }
         }
-    for (int i = 0; i < 4; i++) motus_field_free(&field[i]);
+    for (int i = 0; i < RUNS; i++) motus_field_free(&field[i]);
 }

@@ -124,35 +124,69 @@ static void centres(void) {
     }
 }
 
-// The scaled search is the same for both versions on noise, extremes and where everything ties.
+enum { VERSIONS = 3 };
+static void open_versions(MotusCoarse coarse[VERSIONS], int mb_width, int mb_height) {
+    static const char *const cpu[VERSIONS] = {"c", "avx2", NULL}; // NULL: the best that this CPU runs
+    for (int i = 0; i < VERSIONS; i++) {
+        if (cpu[i]) setenv("MOTUS_CPU", cpu[i], 1);
+        CU_ASSERT_EQUAL_FATAL(motus_coarse_alloc(&coarse[i], mb_width, mb_height), MOTUS_OK);
+        unsetenv("MOTUS_CPU");
+    }
+}
+
+// The scaled search is the same for all versions on noise, extremes and where everything ties.
 static void coarse_versions(void) {
     enum { W = 80, H = 48 };
     static uint8_t cur[W * H], ref[W * H];
     for (int i = 0; i < 60; i++) {
-        MotusCoarse coarse[2];
+        MotusCoarse coarse[VERSIONS];
         uint32_t lambda_q8 = (uint32_t[]){0, 65535, 300}[i % 3];
         motus_test_fill(cur, sizeof cur);
         motus_test_fill(ref, sizeof ref);
         if (i % 4 == 1) memset(cur, 0, sizeof cur), memset(ref, 255, sizeof ref);
         if (i % 4 == 2) memset(cur, 9, sizeof cur), memset(ref, 9, sizeof ref);
         for (int k = 0; i % 4 == 3 && k < W * H; k++) cur[k] = ref[k] = k / 16 & 1 ? 255 : 0;
-        for (int plain_c = 0; plain_c < 2; plain_c++) {
-            if (plain_c) setenv("MOTUS_CPU", "c", 1);
-            CU_ASSERT_EQUAL_FATAL(motus_coarse_alloc(&coarse[plain_c], W / 16, H / 16), MOTUS_OK);
-            unsetenv("MOTUS_CPU");
-            motus_coarse_run(&coarse[plain_c], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H}, lambda_q8, 1 + plain_c);
+        open_versions(coarse, W / 16, H / 16);
+        for (int v = 0; v < VERSIONS; v++) {
+            motus_coarse_run(&coarse[v], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H}, lambda_q8, 1 + v);
+            MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[v].mv, W / 16 * (H / 16) * sizeof(MotusMv)), "case %d version %d", i, v);
         }
-        MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[1].mv, W / 16 * (H / 16) * sizeof(MotusMv)), "case %d", i);
         if (i % 4 == 2) MOTUS_CHECK(coarse[0].mv[3].x == (lambda_q8 ? 0 : -256), "case %d: %d", i, coarse[0].mv[3].x);
-        motus_coarse_free(&coarse[0]);
-        motus_coarse_free(&coarse[1]);
+        for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
     }
+}
+
+// Every point of the window is found, and the first of two that tie.
+static void coarse_points(void) {
+    enum { STRIDE = 48, COLUMNS = MOTUS_COARSE_COLUMNS };
+    static MotusCoarseCosts cost; // zero where points count
+    static uint8_t ref[42 * STRIDE], cur[8 * STRIDE];
+    MotusCoarse coarse[VERSIONS];
+    memset(cost, 0xFF, sizeof cost);
+    for (int row = 0; row < MOTUS_COARSE_POINTS; row++) memset(cost[row], 0, MOTUS_COARSE_POINTS * sizeof cost[0][0]);
+    open_versions(coarse, 1, 1);
+    for (int at = 0; at < MOTUS_COARSE_POINTS * COLUMNS; at++) {
+        int row = at / COLUMNS, column = at % COLUMNS, other_row = motus_test_range(0, 32),
+            other_column = motus_test_range(0, 32);
+        if (column >= MOTUS_COARSE_POINTS) continue;
+        motus_test_fill(ref, sizeof ref);
+        for (int y = 0; y < 8; y++) memcpy(cur + y * STRIDE, ref + (row + y) * STRIDE + column, 8);
+        int tie = abs(other_row - row) >= 8 || abs(other_column - column) >= 8, other = other_row * COLUMNS + other_column;
+        for (int y = 0; y < 8 && tie; y++) memcpy(ref + (other_row + y) * STRIDE + other_column, cur + y * STRIDE, 8);
+        int want = tie && other < at ? other : at;
+        for (int v = 0; v < VERSIONS; v++) {
+            int found = coarse[v].search(cur, ref, STRIDE, cost);
+            MOTUS_CHECK(found == want, "version %d: %d, want %d (planted at %d and %d)", v, found, want, at, tie ? other : at);
+        }
+    }
+    for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
 }
 
 static const MotusTest tests[] = {{"whole_sample_pans", whole_sample_pans},
                                   {"quarter_sample_pans", quarter_sample_pans},
                                   {"centres", centres},
                                   {"coarse_versions", coarse_versions},
+                                  {"coarse_points", coarse_points},
                                   {0}};
 
 int main(int argc, char **argv) { return motus_test_main("me_motion", tests, argc, argv); }

@@ -1,6 +1,8 @@
-// Exhaustive search against the oracle: every block's vector, SAD and cost, plain C and AVX2, one thread and several.
+// Exhaustive search against the oracle: every block's vector, SAD and cost, all versions that this CPU runs, one thread and several.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "common/cpu.h"
 #include "common/faults.h"
+#include "me/search.h"
 #include "tests/harness.h"
 #include "tests/me_case.h"
 
@@ -52,6 +54,74 @@ static void ties(void) {
         me_case_check(&c, i);
         me_case_free(&c);
     }
+}
+
+// One MB, asked of a version by name: the same 41 results as plain C, nothing else written, the scratch memory kept to.
+static void check_version(const MotusMbJob *job, unsigned cpu_flags, const MotusMbMotion *want, int number) {
+    uint8_t *scratch = motus_test_guarded(motus_search_scratch(job->range));
+    MotusMbMotion out;
+    memset(&out, 0xA5, sizeof out);
+    motus_search_mb(cpu_flags)(job, &out, scratch);
+    MOTUS_CHECK(!memcmp(&out, want, sizeof out), "case %d flags %u R=%d at %d,%d centre %d,%d modes %#x lambda %u", number,
+                cpu_flags, job->range, job->x, job->y, job->centre.x, job->centre.y, job->modes, job->lambda_q8);
+    MOTUS_CHECK(motus_test_guard_ok(scratch), "case %d flags %u R=%d", number, cpu_flags, job->range);
+    motus_test_guard_free(scratch);
+}
+
+static void check_versions(const MotusMbJob *job, int number) {
+    unsigned flags = motus_cpu_flags();
+    MotusMbMotion want;
+    uint8_t *scratch = malloc(motus_search_scratch(job->range));
+    memset(&want, 0xA5, sizeof want);
+    motus_search_mb(0)(job, &want, scratch);
+    free(scratch);
+    if (flags & MOTUS_CPU_AVX2) check_version(job, MOTUS_CPU_AVX2, &want, number);
+    if (flags & MOTUS_CPU_AVX512) check_version(job, MOTUS_CPU_AVX2 | MOTUS_CPU_AVX512, &want, number);
+}
+
+static void versions(void) {
+    enum { W = 96, H = 64 };
+    static uint8_t cur[W * H], luma[W * H];
+    const MotusPlane plane = {luma, W, W, H};
+    MotusRefLuma ref;
+    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, W, H), MOTUS_OK);
+    for (int i = 0; i < 400; i++) {
+        int noise = motus_test_range(0, 3), step = 1 << motus_test_range(0, 7); // few different samples: many ties
+        for (int k = 0; k < W * H; k++) {
+            luma[k] = (uint8_t)(motus_test_range(0, 255) / step * step);
+            cur[k] = (uint8_t)(noise ? motus_test_range(0, 255) / step * step : luma[(k + 3 * W + 2) % (W * H)]);
+        }
+        motus_ref_luma_build(&ref, &plane, 0, 1);
+        int x = 16 * motus_test_range(0, W / 16 - 1), y = 16 * motus_test_range(0, H / 16 - 1);
+        MotusMbJob job = {.cur = cur + y * W + x, .cur_stride = W, .ref = &ref, .x = x, .y = y};
+        if (i % 2) job.centre = (MotusMv){(int16_t)(4 * motus_test_range(-90, 90)), (int16_t)(4 * motus_test_range(-90, 90))};
+        job.predictor = (MotusMv){(int16_t)motus_test_range(-300, 300), (int16_t)motus_test_range(-300, 300)};
+        job.lambda_q8 = (uint32_t)motus_test_range(0, 4) * (uint32_t)motus_test_range(0, 700);
+        job.modes = i % 3 ? MOTUS_MODES_ALL : (uint32_t)motus_test_range(1, MOTUS_MODES_ALL);
+        job.range = i < 80 ? i % 40 + 1 : i < 384 ? motus_test_range(1, 16) : i < 392 ? 128 : motus_test_range(60, 127);
+        check_versions(&job, i);
+    }
+    motus_ref_luma_free(&ref);
+}
+
+// The match is perfect just beyond the range, poor within it, and vectors cost as much as they can: points that only fill up vectors must not win.
+static void beyond_range(void) {
+    enum { W = 96, H = 80 };
+    static uint8_t cur[W * H], luma[W * H]; // cur is black
+    const MotusPlane plane = {luma, W, W, H};
+    MotusRefLuma ref;
+    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, W, H), MOTUS_OK);
+    for (int i = 0; i < 80; i++) {
+        MotusMbJob job = {.cur = cur, .cur_stride = W, .ref = &ref, .x = 16, .y = 16, .range = i % 16 + 1};
+        for (int k = 0; k < W * H; k++)
+            luma[k] = k % W > 16 + 15 + job.range || (i & 16 && k / W > 16 + 15 + job.range) ? 0 : 255;
+        motus_ref_luma_build(&ref, &plane, 0, 1);
+        job.predictor = (MotusMv){-8191, -8191};
+        job.lambda_q8 = 65535;
+        job.modes = i < 64 ? MOTUS_MODES_ALL & ~(1u << MOTUS_MODE_16x16) : 1u << (i % 6 + 1); // 16x16 costs more than 65,535
+        check_versions(&job, i);
+    }
+    motus_ref_luma_free(&ref);
 }
 
 static MotusStatus search_with(const MeCase *c, const MotusMeHints *hints) {
@@ -116,6 +186,8 @@ static const MotusTest tests[] = {{"random_cases", random_cases},
                                   {"wide_ranges", wide_ranges},
                                   {"costs_beyond_16_bits", costs_beyond_16_bits},
                                   {"ties", ties},
+                                  {"versions", versions},
+                                  {"beyond_range", beyond_range},
                                   {"arguments", arguments},
                                   {"memory_runs_out", memory_runs_out},
                                   {0}};

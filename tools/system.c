@@ -28,4 +28,7 @@ void motus_cpu_name(char *text, size_t size) {
     fclose(file);
 }
 
-const char *motus_cpu_instructions(void) { return motus_cpu_flags() & MOTUS_CPU_AVX2 ? "avx2" : "c"; }
+const char *motus_cpu_instructions(void) {
+    unsigned flags = motus_cpu_flags();
+    return flags & MOTUS_CPU_AVX512 ? "avx512" : flags & MOTUS_CPU_AVX2 ? "avx2" : "c";
+}
