@@ -31,8 +31,8 @@ typedef struct MotusResidual {
     uint16_t live[24];    // motus_live_coefs
     uint8_t count[24];    // how many
     MotusLevels levels[24];
-    int16_t dc[24]; // dequantized, where DCs are coded apart: luma 16, Cb 4, Cr 4
-    int32_t has_dc;
+    int16_t dc[24];   // dequantized, where DCs are coded apart: luma 16, Cb 4, Cr 4
+    uint32_t dc_bits; // of Intra16x16's DC levels
 } MotusResidual;
 
 // What choosing levels needs beside the quantizer.
@@ -203,13 +203,15 @@ MOTUS_HD uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial
             if (!ac) trial->mb.total_coeff[blk] = 0;
         }
         if (ac) trial->mb.cbp |= 15;
+        // Counted by one lane: ptxas 13.0 at -O3 leaves the loop over the levels too early where all lanes count them.
+        int left = neighbours->a ? neighbours->a->total_coeff[3] : -1,
+            above = neighbours->b ? neighbours->b->total_coeff[12] : -1;
+        r->dc_bits = (uint32_t)motus_cavlc_block_bits(motus_cavlc_shape(trial->coef.luma_dc, 16), trial->coef.luma_dc, 16,
+                                                      motus_cavlc_token_class(motus_cavlc_nc(left, above)), choice->zero_runs);
     }
     motus_lanes_sync();
-    int left = neighbours->a ? neighbours->a->total_coeff[3] : -1, above = neighbours->b ? neighbours->b->total_coeff[12] : -1;
-    uint32_t bits = (uint32_t)motus_cavlc_block_bits(motus_cavlc_shape(trial->coef.luma_dc, 16), trial->coef.luma_dc, 16,
-                                                     motus_cavlc_token_class(motus_cavlc_nc(left, above)), choice->zero_runs);
     motus_residual_add(r, trial, 0, 16, 1, qp->luma.qp);
-    return bits + (ac ? ac_bits : 0);
+    return r->dc_bits + (ac ? ac_bits : 0);
 }
 
 // Fills ssd and cost from the reconstruction and `bits`.
