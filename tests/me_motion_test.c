@@ -104,7 +104,7 @@ static void centres(void) {
         Pan p;
         MotusMv centre[N], other[N], previous[N];
         int reach = i % 3 == 2 ? 32 : 64, limit = i == 7 ? 99 : 400, near = 0, total = 0;
-        int pan = 4 * reach - 26; // and a border's width to spare
+        int pan = 4 * reach - 26; // quarter samples: the search reaches as far, and fine vectors further
         pan_open(&p, motus_test_range(-pan, pan), motus_test_range(-pan, pan), (uint32_t)i + 50);
         for (int k = 0; k < N; k++)
             previous[k] = (MotusMv){(int16_t)motus_test_range(-999, 999), (int16_t)motus_test_range(-999, 999)};
