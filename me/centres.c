@@ -7,23 +7,17 @@
 
 #include "common/alloc.h"
 #include "common/cpu.h"
-#include "me/cost_core.h"
 #include "me/me_internal.h"
 #include "yuv/pad.h"
 
-#define FINE_RANGE 2 // samples around a coarse vector, which is a multiple of 4
-#define BORDER 32    // around a scaled picture: a margin of 2 and the range of 16, and what the search may read beyond
-#define BLOCK 8
-#define MARGIN 2 // of the block on each side of the MB's 4x4 scaled samples
-
-static int search_c(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost) {
+static int search_c(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost, int points) {
     int best = 0, best_cost = 65535;
-    for (int i = 0; i < MOTUS_COARSE_POINTS * MOTUS_COARSE_COLUMNS; i++) {
-        int row = i / MOTUS_COARSE_COLUMNS, column = i % MOTUS_COARSE_COLUMNS, j = cost[row][column];
-        if (column >= MOTUS_COARSE_POINTS) continue;
-        for (int y = 0; y < BLOCK; y++)
-            for (int x = 0; x < BLOCK; x++) j += motus_abs(cur[y * stride + x] - ref[(row + y) * stride + column + x]);
-        if (j < best_cost) best_cost = j, best = i;
+    for (int i = 0; i < points * points; i++) {
+        int row = i / points, column = i % points, j = cost[row][column];
+        for (int y = 0; y < MOTUS_COARSE_BLOCK; y++)
+            for (int x = 0; x < MOTUS_COARSE_BLOCK; x++)
+                j += motus_abs(cur[y * stride + x] - ref[(row + y) * stride + column + x]);
+        if (j < best_cost) best_cost = j, best = row * MOTUS_COARSE_COLUMNS + column;
     }
     return best;
 }
@@ -38,8 +32,8 @@ static void scale_c(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int widt
 }
 
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height) {
-    int width = 4 * mb_width, height = 4 * mb_height, stride = (width + 2 * BORDER + 63) / 64 * 64;
-    size_t plane_size = (size_t)stride * (size_t)(height + 2 * BORDER), n_mb = (size_t)mb_width * (size_t)mb_height;
+    int width = 4 * mb_width, height = 4 * mb_height, stride = (width + 2 * MOTUS_COARSE_BORDER + 63) / 64 * 64;
+    size_t plane_size = (size_t)stride * (size_t)(height + 2 * MOTUS_COARSE_BORDER), n_mb = (size_t)mb_width * (size_t)mb_height;
     coarse->memory = motus_alloc(2, plane_size);
     coarse->mv = motus_alloc(n_mb, sizeof *coarse->mv);
     coarse->sorted = motus_alloc(n_mb, sizeof *coarse->sorted);
@@ -51,7 +45,7 @@ MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height)
     if (flags & MOTUS_CPU_AVX512) coarse->search = motus_coarse_search_avx512;
 #endif
     if (!coarse->memory || !coarse->mv || !coarse->sorted) return MOTUS_ERR_MEMORY;
-    uint8_t *origin = coarse->memory + BORDER * stride + BORDER;
+    uint8_t *origin = coarse->memory + MOTUS_COARSE_BORDER * stride + MOTUS_COARSE_BORDER;
     coarse->cur = (MotusPlane){origin, stride, width, height};
     coarse->ref = (MotusPlane){origin + plane_size, stride, width, height};
     return MOTUS_OK;
@@ -66,34 +60,36 @@ void motus_coarse_free(MotusCoarse *coarse) {
 
 // Row y of the scaled picture with its border; the first and the last one are also the rows outside.
 static void scale_row(const MotusCoarse *coarse, const MotusPlane *dst, const MotusPlane *src, int y) {
-    size_t whole = (size_t)(dst->width + 2 * BORDER);
+    size_t whole = (size_t)(dst->width + 2 * MOTUS_COARSE_BORDER);
     uint8_t *to = dst->data + y * dst->stride;
     coarse->scale(to, src->data + 4 * y * src->stride, src->stride, dst->width);
-    motus_row_pad(to, dst->width, BORDER, BORDER);
-    for (int i = 1; i <= BORDER; i++) {
-        if (y == 0) memcpy(to - BORDER - i * dst->stride, to - BORDER, whole);
-        if (y == dst->height - 1) memcpy(to - BORDER + i * dst->stride, to - BORDER, whole);
+    motus_row_pad(to, dst->width, MOTUS_COARSE_BORDER, MOTUS_COARSE_BORDER);
+    for (int i = 1; i <= MOTUS_COARSE_BORDER; i++) {
+        if (y == 0) memcpy(to - MOTUS_COARSE_BORDER - i * dst->stride, to - MOTUS_COARSE_BORDER, whole);
+        if (y == dst->height - 1) memcpy(to - MOTUS_COARSE_BORDER + i * dst->stride, to - MOTUS_COARSE_BORDER, whole);
     }
 }
 
-static MotusMv vector_of(int row, int column) {
-    return (MotusMv){(int16_t)(16 * (column - MOTUS_COARSE_RANGE)), (int16_t)(16 * (row - MOTUS_COARSE_RANGE))};
+static MotusMv vector_of(int reach, int row, int column) {
+    return (MotusMv){(int16_t)motus_coarse_component(reach, column), (int16_t)motus_coarse_component(reach, row)};
 }
 
-static void fill_costs(MotusCoarseCosts cost, uint32_t lambda_q8) {
-    static const MotusMv zero = {0, 0};
+static void fill_costs(MotusCoarseCosts cost, uint32_t lambda_q8, int reach) {
     memset(cost, 0xFF, sizeof(MotusCoarseCosts));
-    for (int row = 0; row < MOTUS_COARSE_POINTS; row++)
-        for (int column = 0; column < MOTUS_COARSE_POINTS; column++)
-            cost[row][column] = (uint16_t)motus_mv_cost(lambda_q8 / 4, vector_of(row, column), zero);
+    for (int row = 0; row < motus_coarse_points(reach); row++)
+        for (int column = 0; column < motus_coarse_points(reach); column++) {
+            MotusMv mv = vector_of(reach, row, column);
+            cost[row][column] = (uint16_t)motus_coarse_cost(lambda_q8, motus_se_bits(mv.x) + motus_se_bits(mv.y));
+        }
 }
 
-void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref, uint32_t lambda_q8, int threads) {
+void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref, uint32_t lambda_q8, int reach,
+                      int threads) {
     MotusCoarseCosts cost;
     int mb_width = coarse->cur.width / 4, mb_height = coarse->cur.height / 4;
     ptrdiff_t stride = coarse->cur.stride;
     (void)threads;
-    fill_costs(cost, lambda_q8);
+    fill_costs(cost, lambda_q8, reach);
 #pragma omp parallel num_threads(threads)
     {
 #pragma omp for schedule(static)
@@ -103,10 +99,10 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
         }
 #pragma omp for schedule(static)
         for (int mb = 0; mb < mb_width * mb_height; mb++) {
-            ptrdiff_t at = (4 * (mb / mb_width) - MARGIN) * stride + 4 * (mb % mb_width) - MARGIN;
-            const uint8_t *window = coarse->ref.data + at - MOTUS_COARSE_RANGE * (stride + 1);
-            int best = coarse->search(coarse->cur.data + at, window, stride, cost);
-            coarse->mv[mb] = vector_of(best / MOTUS_COARSE_COLUMNS, best % MOTUS_COARSE_COLUMNS);
+            ptrdiff_t at = (4 * (mb / mb_width) - MOTUS_COARSE_MARGIN) * stride + 4 * (mb % mb_width) - MOTUS_COARSE_MARGIN;
+            const uint8_t *window = coarse->ref.data + at - reach / 4 * (stride + 1);
+            int best = coarse->search(coarse->cur.data + at, window, stride, cost, motus_coarse_points(reach));
+            coarse->mv[mb] = vector_of(reach, best / MOTUS_COARSE_COLUMNS, best % MOTUS_COARSE_COLUMNS);
         }
     }
 }
@@ -133,10 +129,8 @@ typedef struct Centre {
     const MotusMe *me;
     const MotusPlane *cur;
     const MotusRefLuma *ref;
-    MotusMv median; // what vectors cost relative to
     uint32_t lambda_q8;
-    int limit_x, limit_y; // multiples of 4
-    int mb_width, mb_height;
+    MotusCentreSource source;
 } Centre;
 
 typedef struct Best {
@@ -144,11 +138,9 @@ typedef struct Best {
     uint32_t cost;
 } Best;
 
-// Rounds a vector to whole samples within the limits and keeps it if it is better than *best.
-static void try_vector(const Centre *c, int mb_x, int mb_y, int vx, int vy, Best *best) {
-    MotusMv mv = {(int16_t)motus_clip(-c->limit_x, c->limit_x, (vx + 2) & ~3),
-                  (int16_t)motus_clip(-c->limit_y, c->limit_y, (vy + 2) & ~3)};
-    uint32_t cost = motus_mv_cost(c->lambda_q8, mv, c->median);
+// Keeps a vector if it is better than *best.
+static void try_vector(const Centre *c, int mb_x, int mb_y, MotusMv mv, Best *best) {
+    uint32_t cost = motus_mv_cost(c->lambda_q8, mv, c->source.median);
     if (cost >= best->cost) return;
     int x = 16 * mb_x, y = 16 * mb_y;
     uint8_t unused[1];
@@ -158,30 +150,18 @@ static void try_vector(const Centre *c, int mb_x, int mb_y, int vx, int vy, Best
     if (cost < best->cost) *best = (Best){mv, cost};
 }
 
-// The vectors of a field at the MB and at its eight neighbours inside the picture, in raster order.
-static void try_field(const Centre *c, int mb_x, int mb_y, const MotusMv *field, Best *best) {
-    for (int y = motus_max(mb_y - 1, 0); y <= motus_min(mb_y + 1, c->mb_height - 1); y++)
-        for (int x = motus_max(mb_x - 1, 0); x <= motus_min(mb_x + 1, c->mb_width - 1); x++) {
-            MotusMv mv = field[y * c->mb_width + x];
-            try_vector(c, mb_x, mb_y, mv.x, mv.y, best);
-        }
-}
-
-static MotusMv centre_of(const Centre *c, int mb_x, int mb_y, const MotusMv *previous) {
+static MotusMv centre_of(const Centre *c, int mb_x, int mb_y) {
     Best best = {{0, 0}, UINT32_MAX};
-    MotusMv own = c->me->coarse.mv[mb_y * c->mb_width + mb_x];
-    try_vector(c, mb_x, mb_y, 0, 0, &best);
-    if (previous) try_field(c, mb_x, mb_y, previous, &best);
-    try_vector(c, mb_x, mb_y, c->median.x, c->median.y, &best);
-    try_field(c, mb_x, mb_y, c->me->coarse.mv, &best);
-    for (int dy = -FINE_RANGE; dy <= FINE_RANGE; dy++)
-        for (int dx = -FINE_RANGE; dx <= FINE_RANGE; dx++) try_vector(c, mb_x, mb_y, own.x + 4 * dx, own.y + 4 * dy, &best);
+    MotusMv mv;
+    for (int i = 0; i < MOTUS_CENTRES; i++)
+        if (motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv)) try_vector(c, mb_x, mb_y, mv, &best);
     return best.mv;
 }
 
 MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMv *previous,
-                                     uint32_t lambda_q8, int limit_x, int limit_y, MotusMv *centre) {
+                                     uint32_t lambda_q8, int reach, int limit_x, int limit_y, MotusMv *centre) {
     if (!me || !cur || !ref || !centre || lambda_q8 > MOTUS_MAX_LAMBDA_Q8) return MOTUS_ERR_ARGUMENT;
+    if (reach < 4 || reach > MOTUS_MAX_COARSE_REACH || reach % 4) return MOTUS_ERR_ARGUMENT;
     if (cur->width != me->ref.width || cur->height != me->ref.height) return MOTUS_ERR_ARGUMENT;
     if (ref->width != cur->width || ref->height != cur->height || limit_x < 0 || limit_y < 0) return MOTUS_ERR_ARGUMENT;
     int mb_width = cur->width / 16, mb_height = cur->height / 16;
@@ -190,14 +170,16 @@ MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const M
     Centre c = {.me = me,
                 .cur = cur,
                 .ref = ref,
-                .median = picture_median(previous, mb_width * mb_height, coarse->sorted),
                 .lambda_q8 = lambda_q8,
-                .limit_x = motus_min(limit_x, MOTUS_MAX_CENTRE) & ~3,
-                .limit_y = motus_min(limit_y, MOTUS_MAX_CENTRE) & ~3,
-                .mb_width = mb_width,
-                .mb_height = mb_height};
-    motus_coarse_run(coarse, cur, &full, lambda_q8, me->threads);
+                .source = {.previous = previous,
+                           .coarse = coarse->mv,
+                           .median = picture_median(previous, mb_width * mb_height, coarse->sorted),
+                           .limit_x = motus_centre_limit(limit_x),
+                           .limit_y = motus_centre_limit(limit_y),
+                           .mb_width = mb_width,
+                           .mb_height = mb_height}};
+    motus_coarse_run(coarse, cur, &full, lambda_q8, reach, me->threads);
 #pragma omp parallel for num_threads(me->threads) schedule(static)
-    for (int mb = 0; mb < mb_width * mb_height; mb++) centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width, previous);
+    for (int mb = 0; mb < mb_width * mb_height; mb++) centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width);
     return MOTUS_OK;
 }

@@ -22,12 +22,12 @@ static void improve(__m256i j, int place, Best best[2]) {
     }
 }
 
-int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost) {
+int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost, int points) {
     __m256i block[8], bound = _mm256_set1_epi16(-1);
     Best best[2] = {{65535, 0}, {65535, 0}};
     for (int y = 0; y < 8; y++) block[y] = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(cur + y * stride)));
-    for (int row = 0; row < MOTUS_COARSE_POINTS; row += 2)
-        for (int column = 0; column < MOTUS_COARSE_COLUMNS; column += 8) {
+    for (int row = 0; row < points; row += 2)
+        for (int column = 0; column < points; column += 8) {
             const uint8_t *at = ref + row * stride + column;
             __m256i j = _mm256_set_m128i(load16(&cost[row + 1][column]), load16(&cost[row][column]));
             for (int y = 0; y < 8; y++) { // sums are at most 16,320; saturation keeps the 65,535 of points that do not count

@@ -52,7 +52,10 @@ static int cost_at(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, int
     return cost + _mm_cvtsi128_si32(sum);
 }
 
-int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost) {
+int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost,
+                               int points) {
+    if (points != MOTUS_COARSE_POINTS)
+        return motus_coarse_search_avx2(cur, ref, stride, cost, points); // quarters are for the largest window
     const ptrdiff_t quarter = ROWS * stride;
     __m512i block[8][2], rows[CHUNKS][ROWS + 7], last[8];
     Best best = {_mm512_set1_epi16(-1), _mm512_set1_epi16(-1)};

@@ -4,6 +4,7 @@
 #include "common/cuda_call.h"
 #include "common/int_core.h"
 #include "common/slots.h"
+#include "me/ref_luma.h"
 #include "me/refine_cuda.h"
 #include "me/search_cuda.h"
 
@@ -48,7 +49,7 @@ Layout lay_out(const MotusMeConfig *c, int stride, int n_mb) {
     Layout l;
     l.cur = motus_slot_place(&end, plane);
     l.ref = motus_slot_place(&end, plane);
-    l.planes = motus_slot_place(&end, c->subpel == MOTUS_SUBPEL_FULL ? 0 : motus_refine_cuda_bytes(c->width, c->height));
+    l.planes = motus_slot_place(&end, c->subpel == MOTUS_SUBPEL_FULL ? 0 : motus_ref_luma_bytes(c->width, c->height));
     l.centre = motus_slot_place(&end, n * sizeof(MotusMv));
     l.predictor = motus_slot_place(&end, n * sizeof(MotusMv));
     l.lambda = motus_slot_place(&end, n * sizeof(uint16_t));

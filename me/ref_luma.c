@@ -42,15 +42,21 @@ static const MotusLumaOps *luma_ops(void) {
     return &luma_ops_c;
 }
 
-MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height) {
-    if (!ref || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+static size_t row_bytes(int width) { return ((size_t)(16 * motus_mbs(width)) + 2 * (MOTUS_REF_PAD + MARGIN) + 63) / 64 * 64; }
+
+static size_t plane_bytes(int width, int height) {
+    return ((size_t)(16 * motus_mbs(height)) + 2 * MOTUS_REF_PAD) * row_bytes(width);
+}
+
+size_t motus_ref_luma_bytes(int width, int height) { return 4 * plane_bytes(width, height); }
+
+void motus_ref_luma_layout(MotusRefLuma *ref, void *memory, int width, int height) {
+    size_t plane_size = plane_bytes(width, height);
     memset(ref, 0, sizeof *ref);
     ref->width = 16 * motus_mbs(width);
     ref->height = 16 * motus_mbs(height);
-    ref->stride = (ref->width + 2 * (MOTUS_REF_PAD + MARGIN) + 63) / 64 * 64;
-    size_t rows = (size_t)ref->height + 2 * MOTUS_REF_PAD, plane_size = rows * (size_t)ref->stride;
-    ref->memory = motus_alloc(4, plane_size);
-    if (!ref->memory) return MOTUS_ERR_MEMORY;
+    ref->stride = (ptrdiff_t)row_bytes(width);
+    ref->memory = memory;
     for (int k = 0; k < 4; k++)
         ref->plane[k] = ref->memory + (size_t)k * plane_size + MOTUS_REF_PAD * ref->stride + MOTUS_REF_PAD + MARGIN;
     for (int i = 0; i < 16; i++) {
@@ -58,6 +64,14 @@ MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height) {
         motus_quarter_taps(i & 3, i >> 2, tap);
         for (int k = 0; k < 2; k++) ref->tap[i][k] = (ptrdiff_t)(tap[k].plane * plane_size) + tap[k].y * ref->stride + tap[k].x;
     }
+}
+
+MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height) {
+    if (!ref || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+    memset(ref, 0, sizeof *ref);
+    void *memory = motus_alloc(1, motus_ref_luma_bytes(width, height));
+    if (!memory) return MOTUS_ERR_MEMORY;
+    motus_ref_luma_layout(ref, memory, width, height);
     ref->ops = luma_ops();
     return MOTUS_OK;
 }

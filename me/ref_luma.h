@@ -6,6 +6,10 @@
 #include "common/int_core.h"
 #include "motus/me.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Border on each side; beyond it samples only repeat, so that positions can be clipped without changing a sample.
 #define MOTUS_REF_PAD 32
 
@@ -25,6 +29,7 @@ extern const MotusLumaOps motus_luma_ops_avx2;
 
 // plane[k] points at sample (0, 0), rows `stride` bytes apart, valid from -MOTUS_REF_PAD to size + MOTUS_REF_PAD - 1 in both directions:
 // [0] full samples G, [1] b (half to the right), [2] h (half below), [3] j (both).
+// The layout is one for the CPU and for CUDA devices.
 typedef struct MotusRefLuma {
     int width, height; // multiples of 16
     ptrdiff_t stride;
@@ -32,8 +37,13 @@ typedef struct MotusRefLuma {
     uint8_t *memory;
     // Of position (mv.y & 3) * 4 + (mv.x & 3): offsets from plane[0] to the two samples that are averaged, equal where one is enough.
     ptrdiff_t tap[16][2];
-    const MotusLumaOps *ops; // what this CPU runs, set by alloc
+    const MotusLumaOps *ops; // what this CPU runs, set by alloc; NULL: for a device
 } MotusRefLuma;
+
+// Bytes of all planes for a picture of this size (rounded up to whole MBs), and where they are in `memory`: of a CUDA device, too, at a multiple of 64
+// bytes. ops is NULL.
+size_t motus_ref_luma_bytes(int width, int height);
+void motus_ref_luma_layout(MotusRefLuma *ref, void *memory, int width, int height);
 
 MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height); // rounds the size up to whole MBs
 void motus_ref_luma_free(MotusRefLuma *ref);                                // accepts a zeroed one
@@ -50,5 +60,9 @@ const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, Motus
 // Row or column, clipped so that the samples of a block of up to 16 from there on do not change: from 8 samples outside the picture on, the
 // block, its right neighbour and the six taps see only repeated samples.
 MOTUS_HD int motus_ref_luma_place(int size, int at) { return motus_clip(-24, size + 8, at); }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

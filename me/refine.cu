@@ -1,10 +1,6 @@
 // Half- and quarter-sample refinement of all 41 blocks by SATD + vector cost, as motus_refine_mb does it.
 //
-// interpolate_kernel makes the four planes of half-sample positions (G, b, h, j of 8.4.2.2.1) with a border beyond which samples only repeat.
-// Grid: tiles of 128x16 samples of the bordered plane; block 256 threads. Shared memory: the tile's full samples and its unrounded b.
-// Read: the reference once (and halos); written: four planes.
-//
-// refine_kernel: half a warp owns an MB and a mode, a lane one 4x4 block of it. A lane loads the 3x3 half-sample positions around its block's
+// Half a warp owns an MB and a mode, a lane one 4x4 block of it. A lane loads the 3x3 half-sample positions around its block's
 // vector; a block's SATD is the sum over its lanes, by shuffles. Every quarter position next to a half position is the average of two of those
 // nine, so the second round loads nine again and averages.
 // Grid: pairs of MBs; block: a warp per mode. Read and written: vectors, SADs and costs in place; planes through the L1.
@@ -12,57 +8,19 @@
 #include "me/refine_cuda.h"
 
 #include "me/cost_core.h"
-#include "me/luma_core.h"
+#include "me/ref_luma_cuda.h"
 #include "me/sad_cuda.h"
 
 namespace {
 
-constexpr int PAD = 32; // border on each side
-constexpr int TILE_X = 128, TILE_Y = 16;
+constexpr int PAD = MOTUS_REF_PAD;
 
-// Planes lie one after the other; sample (0, 0) of plane k is at base + k * size.
+// Of a MotusRefLuma: sample (0, 0) of plane k is at base + k * size.
 struct Planes {
     const uint8_t *base;
-    int stride, size; // bytes of a row, of a plane
-    int width, height;
+    int stride, size;  // bytes of a row, of a plane
+    int width, height; // of the picture, not filled up
 };
-
-__host__ __device__ int padded(int n) { return (n + 15) / 16 * 16 + 2 * PAD; }
-__host__ __device__ int plane_stride(int width) { return (padded(width) + TILE_X - 1) / TILE_X * TILE_X; }
-__host__ __device__ int plane_rows(int height) { return (padded(height) + TILE_Y - 1) / TILE_Y * TILE_Y; }
-
-__device__ int six_tap_column(const int16_t *v, int stride) {
-    return motus_six_tap(v[0], v[stride], v[2 * stride], v[3 * stride], v[4 * stride], v[5 * stride]);
-}
-
-__global__ void __launch_bounds__(256)
-    interpolate_kernel(uint8_t *planes, size_t size, const uint8_t *ref, int ref_stride, int width, int height, int stride) {
-    constexpr int ROWS = TILE_Y + 5, PITCH = TILE_X + 16;
-    __shared__ __align__(16) uint8_t full[ROWS][PITCH]; // from (-8, -2) of the tile on
-    __shared__ int16_t half[ROWS][TILE_X];              // b before rounding
-    int x0 = blockIdx.x * TILE_X - PAD, y0 = blockIdx.y * TILE_Y - PAD;
-    for (int i = threadIdx.x; i < ROWS * (PITCH / 8); i += 256) {
-        int row = i / (PITCH / 8), column = i % (PITCH / 8) * 8;
-        uint32_t w[2];
-        motus_load_clamped<2>(w, ref, ref_stride, width, height, x0 - 8 + column, y0 - 2 + row);
-        *reinterpret_cast<uint2 *>(&full[row][column]) = make_uint2(w[0], w[1]);
-    }
-    __syncthreads(); // full samples are whole
-    for (int i = threadIdx.x; i < ROWS * TILE_X; i += 256) {
-        const uint8_t *s = &full[i / TILE_X][i % TILE_X + 6];
-        half[i / TILE_X][i % TILE_X] = (int16_t)motus_six_tap(s[0], s[1], s[2], s[3], s[4], s[5]);
-    }
-    __syncthreads(); // b is whole
-    for (int i = threadIdx.x; i < TILE_X * TILE_Y; i += 256) {
-        int x = i % TILE_X, y = i / TILE_X;
-        const uint8_t *s = &full[y][x + 8];
-        uint8_t *to = planes + (size_t)(blockIdx.y * TILE_Y + y) * stride + blockIdx.x * TILE_X + x;
-        to[0] = s[2 * PITCH];
-        to[size] = motus_round_once(half[y + 2][x]);
-        to[2 * size] = motus_round_once(motus_six_tap(s[0], s[PITCH], s[2 * PITCH], s[3 * PITCH], s[4 * PITCH], s[5 * PITCH]));
-        to[3 * size] = motus_round_twice(six_tap_column(&half[y][x], TILE_X));
-    }
-}
 
 // Sixteen samples of a 4x4 block, a row per word.
 struct Block {
@@ -276,17 +234,16 @@ __global__ void __launch_bounds__(224, 3)
 
 } // namespace
 
-size_t motus_refine_cuda_bytes(int width, int height) { return 4 * (size_t)plane_stride(width) * plane_rows(height) + 64; }
-
 cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, uint8_t *planes, int width, int height, MotusSubpel subpel,
                               uint32_t modes, cudaStream_t stream) {
-    int stride = plane_stride(width), rows = plane_rows(height), n_mb = motus_mbs(width) * motus_mbs(height);
-    dim3 tiles(stride / TILE_X, rows / TILE_Y);
-    interpolate_kernel<<<tiles, 256, 0, stream>>>(planes, (size_t)stride * rows, picture->ref, picture->ref_stride, width, height,
-                                                  stride);
-    cudaError_t error = cudaGetLastError();
+    int n_mb = motus_mbs(width) * motus_mbs(height);
+    MotusRefLuma ref;
+    motus_ref_luma_layout(&ref, planes, width, height);
+    // The build only reads it.
+    const MotusPlane luma = {const_cast<uint8_t *>(picture->ref), picture->ref_stride, width, height};
+    cudaError_t error = motus_ref_luma_cuda_build(&ref, &luma, stream);
     if (error != cudaSuccess) return error;
-    Planes p{planes + PAD * stride + PAD, stride, stride * rows, width, height};
+    Planes p{ref.plane[0], (int)ref.stride, (int)(ref.plane[1] - ref.plane[0]), width, height};
     refine_kernel<<<(n_mb + 1) / 2, 32 * MOTUS_MODES, 0, stream>>>(*picture, p, motus_mbs(width), n_mb, subpel, modes);
     return cudaGetLastError();
 }

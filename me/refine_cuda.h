@@ -3,18 +3,13 @@
 #ifndef ME_REFINE_CUDA_H
 #define ME_REFINE_CUDA_H
 
-#include <stddef.h>
-
 #include "me/search_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Device memory for the interpolated planes of one reference.
-size_t motus_refine_cuda_bytes(int width, int height);
-
-// Interpolates the picture's reference into `planes`, then refines the vectors of the blocks of `modes` in place, and their SADs and costs.
+// Interpolates the picture's reference into `planes` (motus_ref_luma_bytes, at a multiple of 64), then refines the vectors of the blocks of `modes` in place, and their SADs and costs.
 cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, uint8_t *planes, int width, int height, MotusSubpel subpel,
                               uint32_t modes, cudaStream_t stream);
 

@@ -81,7 +81,7 @@ static void quarter_sample_pans(void) {
                     score.total[m]);
 }
 
-static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous, int limit, MotusMv *centre) {
+static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous, int reach, int limit, MotusMv *centre) {
     MotusMe *me;
     MotusRefLuma ref;
     MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
@@ -91,7 +91,8 @@ static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, WIDTH, HEIGHT), MOTUS_OK);
     unsetenv("MOTUS_CPU");
     motus_ref_luma_build(&ref, &p->frame[0]->plane[0], 0, threads);
-    CU_ASSERT_EQUAL(motus_me_predict_centres(me, &p->frame[1]->plane[0], &ref, previous, 300, limit, limit, centre), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_me_predict_centres(me, &p->frame[1]->plane[0], &ref, previous, 300, reach, limit, limit, centre),
+                    MOTUS_OK);
     motus_ref_luma_free(&ref);
     motus_me_close(&me);
 }
@@ -102,13 +103,14 @@ static void centres(void) {
     for (int i = 0; i < 8; i++) {
         Pan p;
         MotusMv centre[N], other[N], previous[N];
-        int limit = i == 7 ? 99 : 400, near = 0, total = 0;
-        pan_open(&p, motus_test_range(-230, 230), motus_test_range(-230, 230), (uint32_t)i + 50);
+        int reach = i % 3 == 2 ? 32 : 64, limit = i == 7 ? 99 : 400, near = 0, total = 0;
+        int pan = 4 * reach - 26; // quarter samples: the search reaches as far, and fine vectors further
+        pan_open(&p, motus_test_range(-pan, pan), motus_test_range(-pan, pan), (uint32_t)i + 50);
         for (int k = 0; k < N; k++)
             previous[k] = (MotusMv){(int16_t)motus_test_range(-999, 999), (int16_t)motus_test_range(-999, 999)};
         const MotusMv *before = i & 1 ? previous : NULL;
-        centres_of(&p, 0, 1, before, limit, centre);
-        centres_of(&p, 1, 3, before, limit, other);
+        centres_of(&p, 0, 1, before, reach, limit, centre);
+        centres_of(&p, 1, 3, before, reach, limit, other);
         MOTUS_CHECK(!memcmp(centre, other, sizeof centre), "pan %d: C with 3 threads differs from the best with 1", i);
         for (int k = 0; k < N; k++) {
             MotusSynthTruth truth;
@@ -141,6 +143,7 @@ static void coarse_versions(void) {
     for (int i = 0; i < 60; i++) {
         MotusCoarse coarse[VERSIONS];
         uint32_t lambda_q8 = (uint32_t[]){0, 65535, 300}[i % 3];
+        int reach = i < 30 ? 64 : 4 * motus_test_range(1, 16);
         motus_test_fill(cur, sizeof cur);
         motus_test_fill(ref, sizeof ref);
         if (i % 4 == 1) memset(cur, 0, sizeof cur), memset(ref, 255, sizeof ref);
@@ -148,10 +151,11 @@ static void coarse_versions(void) {
         for (int k = 0; i % 4 == 3 && k < W * H; k++) cur[k] = ref[k] = k / 16 & 1 ? 255 : 0;
         open_versions(coarse, W / 16, H / 16);
         for (int v = 0; v < VERSIONS; v++) {
-            motus_coarse_run(&coarse[v], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H}, lambda_q8, 1 + v);
-            MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[v].mv, W / 16 * (H / 16) * sizeof(MotusMv)), "case %d version %d", i, v);
+            motus_coarse_run(&coarse[v], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H}, lambda_q8, reach, 1 + v);
+            MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[v].mv, W / 16 * (H / 16) * sizeof(MotusMv)), "case %d version %d reach %d",
+                        i, v, reach);
         }
-        if (i % 4 == 2) MOTUS_CHECK(coarse[0].mv[3].x == (lambda_q8 ? 0 : -256), "case %d: %d", i, coarse[0].mv[3].x);
+        if (i % 4 == 2) MOTUS_CHECK(coarse[0].mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i, coarse[0].mv[3].x);
         for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
     }
 }
@@ -175,7 +179,7 @@ static void coarse_points(void) {
         for (int y = 0; y < 8 && tie; y++) memcpy(ref + (other_row + y) * STRIDE + other_column, cur + y * STRIDE, 8);
         int want = tie && other < at ? other : at;
         for (int v = 0; v < VERSIONS; v++) {
-            int found = coarse[v].search(cur, ref, STRIDE, cost);
+            int found = coarse[v].search(cur, ref, STRIDE, cost, MOTUS_COARSE_POINTS);
             MOTUS_CHECK(found == want, "version %d: %d, want %d (planted at %d and %d)", v, found, want, at, tie ? other : at);
         }
     }

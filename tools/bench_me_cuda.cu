@@ -6,6 +6,7 @@
 
 #include "common/cuda_call.h"
 #include "common/int_core.h"
+#include "me/ref_luma.h"
 #include "me/refine_cuda.h"
 #include "me/sad_cuda.h"
 #include "me/search_cuda.h"
@@ -317,8 +318,7 @@ MotusStatus prepare(Bench *b) {
     if (!status) status = check(b, cudaEventCreate(&b->end), "event");
     if (!status) status = check(b, cudaEventCreateWithFlags(&b->handover, cudaEventDisableTiming), "event");
     if (!status) status = check(b, cudaMalloc((void **)&b->pictures, b->plane * b->n + ROTATE / 2), "device memory");
-    if (!status)
-        status = check(b, cudaMalloc((void **)&b->planes, motus_refine_cuda_bytes(b->width, b->height)), "device memory");
+    if (!status) status = check(b, cudaMalloc((void **)&b->planes, motus_ref_luma_bytes(b->width, b->height)), "device memory");
     if (!status) status = check(b, cudaMalloc((void **)&b->mv, entries * sizeof *b->mv), "device memory");
     if (!status) status = check(b, cudaMalloc((void **)&b->sad, entries * sizeof *b->sad), "device memory");
     if (!status) status = check(b, cudaMalloc((void **)&b->cost, entries * sizeof *b->cost), "device memory");
