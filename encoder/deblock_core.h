@@ -25,7 +25,7 @@ MOTUS_HD MotusDeblockLimits motus_deblock_limits(int qp) {
         {1, 1, 1},  {1, 1, 1},  {1, 1, 2},  {1, 1, 2},   {1, 1, 2},   {1, 1, 2},   {1, 2, 3},    {1, 2, 3},    {2, 2, 3},
         {2, 2, 4},  {2, 3, 4},  {2, 3, 4},  {3, 3, 5},   {3, 4, 6},   {3, 4, 6},   {4, 5, 7},    {4, 5, 8},    {4, 6, 9},
         {5, 7, 10}, {6, 8, 11}, {6, 8, 13}, {7, 10, 14}, {8, 11, 16}, {9, 12, 18}, {10, 13, 20}, {11, 15, 23}, {13, 17, 25}};
-    MotusDeblockLimits limits = {0};
+    MotusDeblockLimits limits = {0, 0, {0}};
     if (qp < 16) return limits; // the tables are zero below
     limits.alpha = alpha[qp - 16];
     limits.beta = beta[qp - 16];
