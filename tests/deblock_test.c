@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/deblock.h"
 #include "motus/dct.h"
+#include "tests/deblock_case.h"
 #include "tests/harness.h"
 
 #include <stdlib.h>
@@ -108,39 +109,11 @@ static void naive_picture(Scene *s) {
     }
 }
 
-// Noise around a level per 4x4 block, so that every threshold is met and missed; or plain extremes.
-static void random_samples(MotusPlane *plane, int spread) {
-    for (int y = 0; y < plane->height; y++) {
-        for (int x = 0; x < plane->width; x++) {
-            const int level = 128 + ((x / 4 * 37 + y / 4 * 59) % 16 - 8) * spread / 8;
-            plane->data[y * plane->stride + x] = (uint8_t)clip1(level + motus_test_range(-spread, spread) / 2);
-        }
-    }
-}
-
-static void random_mb(MotusMb *mb, int qp) {
-    memset(mb, 0, sizeof *mb);
-    mb->type = (uint8_t)(motus_test_range(0, 2) ? motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_P_8x8)
-                                                : motus_test_range(MOTUS_MB_I_4x4, MOTUS_MB_I_PCM));
-    mb->qp = (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 0 : qp >= 0 ? qp : motus_test_range(0, 51));
-    const int whole = mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_P_16x16;
-    const MotusMv first = {(int16_t)motus_test_range(-6, 6), (int16_t)motus_test_range(-6, 6)};
-    for (int i = 0; i < 16 && mb->type < MOTUS_MB_I_4x4; i++) {
-        mb->mv[i] = first;
-        if (!whole) mb->mv[i].x = (int16_t)(first.x + motus_test_range(-3, 3));
-        if (!whole) mb->mv[i].y = (int16_t)(first.y + motus_test_range(-3, 3));
-    }
-    mb->cbp = mb->type == MOTUS_MB_P_SKIP ? 0 : (uint8_t)motus_test_range(0, 15);
-    for (int i = 0; i < 16; i++)
-        if (mb->cbp >> (i / 8 * 2 + i / 2 % 2) & 1) mb->total_coeff[i] = (uint8_t)(motus_test_range(0, 2) == 0);
-    if (mb->type == MOTUS_MB_I_PCM) memset(mb->total_coeff, 16, sizeof mb->total_coeff);
-}
-
 static Scene make_scene(int mb_width, int mb_height, int qp, int spread) {
     Scene s = {NULL, calloc((size_t)mb_width * (size_t)mb_height, sizeof *s.mb), mb_width, mb_height};
     if (!s.mb || motus_frame_alloc(&s.frame, 16 * mb_width, 16 * mb_height)) abort();
-    for (int c = 0; c < 3; c++) random_samples(&s.frame->plane[c], spread);
-    for (int i = 0; i < mb_width * mb_height; i++) random_mb(s.mb + i, qp);
+    for (int c = 0; c < 3; c++) deblock_case_samples(&s.frame->plane[c], spread);
+    for (int i = 0; i < mb_width * mb_height; i++) deblock_case_mb(s.mb + i, DEBLOCK_MIXED, qp);
     return s;
 }
 
