@@ -10,9 +10,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/slice_cuda.h"
 
-#include <cub/block/block_scan.cuh>
-#include <cub/device/device_scan.cuh>
-
 #include "common/cuda_call.h"
 #include "common/slots.h"
 
@@ -30,14 +27,6 @@ struct Last {
     uint32_t coded, with_qp;
 };
 
-struct LaterOf {
-    __device__ Last operator()(Last a, Last b) const { return {max(a.coded, b.coded), max(a.with_qp, b.with_qp)}; }
-};
-
-struct Join {
-    __device__ MotusSpan operator()(MotusSpan a, MotusSpan b) const { return motus_span_join(a, b); }
-};
-
 struct Job {
     MotusSliceCuda slice;
     int n_mb, n_tiles;
@@ -46,18 +35,7 @@ struct Job {
     uint16_t (*at)[32]; // [n_mb]: where units begin, from the MB's first bit, alignment left out
     uint8_t *rbsp;      // words
     uint32_t *escapes;  // [n_tiles]
-    void *temp;         // CUB's
-    size_t temp_bytes;
 };
-
-cudaError_t temp_bytes(int n_mb, size_t *bytes) {
-    size_t last = 0, span = 0;
-    cudaError_t status = cub::DeviceScan::InclusiveScan(nullptr, last, (Last *)nullptr, (Last *)nullptr, LaterOf(), n_mb);
-    if (!status)
-        status = cub::DeviceScan::InclusiveScan(nullptr, span, (MotusSpan *)nullptr, (MotusSpan *)nullptr, Join(), n_mb + 1);
-    *bytes = last > span ? last : span;
-    return status;
-}
 
 // Shares out `work`; returns its size.
 size_t place(Job *job, uint8_t *work, uint32_t capacity) {
@@ -68,8 +46,52 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     job->at = (uint16_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->at));
     job->rbsp = work + motus_slot_place(&end, (size_t)job->n_tiles * TILE);
     job->escapes = (uint32_t *)(work + motus_slot_place(&end, (size_t)job->n_tiles * sizeof *job->escapes));
-    job->temp = work + motus_slot_place(&end, job->temp_bytes);
     return end;
+}
+
+// ---- Scans --------------------------------------------------------------------------------------------------------------------------------
+//
+// Not CUB's DeviceScan: its host side throws exceptions and keeps state of its own in the process.
+
+constexpr int SCAN_THREADS = 1024;
+
+struct Later {
+    static __device__ Last none() { return {0, 0}; }
+    __device__ Last operator()(Last a, Last b) const { return {max(a.coded, b.coded), max(a.with_qp, b.with_qp)}; }
+};
+
+struct Join {
+    static __device__ MotusSpan none() { return {0, -1}; }
+    __device__ MotusSpan operator()(MotusSpan a, MotusSpan b) const { return motus_span_join(a, b); }
+};
+
+struct Sum {
+    static __device__ uint32_t none() { return 0; }
+    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
+};
+
+// What the block's threads before this one have, together. `room` is read to the end: a barrier comes before it is used again.
+template <int N, class T, class Op> __device__ T scan_before(T mine, Op op, T (*room)[N]) {
+    const int t = (int)threadIdx.x;
+    int now = 0;
+    room[0][t] = mine;
+    __syncthreads(); // written before others read it
+    for (int step = 1; step < N; step *= 2, now ^= 1) {
+        T v = room[now][t];
+        room[now ^ 1][t] = t >= step ? op(room[now][t - step], v) : v;
+        __syncthreads(); // written before others read it; and nobody writes this half before all have read the other
+    }
+    return t ? room[now][t - 1] : Op::none();
+}
+
+// v[i] becomes what v[0..i] are together. One block, a thread for n / 1024 neighbouring entries.
+template <class T, class Op> __global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) {
+    __shared__ T room[2][SCAN_THREADS];
+    const int each = (n + SCAN_THREADS - 1) / SCAN_THREADS, first = (int)threadIdx.x * each, end = min(first + each, n);
+    T mine = Op::none();
+    for (int i = first; i < end; i++) mine = op(mine, v[i]);
+    T sum = scan_before<SCAN_THREADS>(mine, op, room);
+    for (int i = first; i < end; i++) v[i] = sum = op(sum, v[i]);
 }
 
 // ---- Where every bit goes -----------------------------------------------------------------------------------------------------------------
@@ -315,16 +337,13 @@ __device__ void put_byte(const MotusSliceCuda &slice, uint32_t at, uint8_t byte)
 }
 
 __global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
-    typedef cub::BlockScan<uint32_t, THREADS> Scan;
-    __shared__ Scan::TempStorage scan;
-    __shared__ uint32_t sum;
+    __shared__ uint32_t room[2][THREADS], sum;
     const MotusSliceCuda &slice = job.slice;
     const uint32_t size = rbsp_bytes(job), at = first_byte();
     if (blockIdx.x * (uint32_t)TILE >= size) return;
     const uint32_t mask = escapes_at(job.rbsp, size, at), end = min(at + BYTES, size);
-    uint32_t inserted, before = escapes_before(job, &sum);
-    Scan(scan).ExclusiveSum((uint32_t)__popc(mask), inserted);
-    uint32_t to = START + at + before + inserted;
+    uint32_t to = START + at + escapes_before(job, &sum);
+    to += scan_before<THREADS>((uint32_t)__popc(mask), Sum(), room);
     for (uint32_t i = at; i < end; i++) {
         if (mask >> (i - at) & 1) put_byte(slice, to++, 3);
         put_byte(slice, to++, job.rbsp[i]);
@@ -340,12 +359,10 @@ __global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
 
 // ---- Launchers ----------------------------------------------------------------------------------------------------------------------------
 
-cudaError_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity, size_t *bytes) {
+size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity) {
     Job job = {};
     job.n_mb = n_mb;
-    cudaError_t status = temp_bytes(n_mb, &job.temp_bytes);
-    *bytes = place(&job, nullptr, capacity);
-    return status;
+    return place(&job, nullptr, capacity);
 }
 
 cudaError_t motus_slice_cuda(const MotusSliceCuda *slice, cudaStream_t stream) {
@@ -353,16 +370,12 @@ cudaError_t motus_slice_cuda(const MotusSliceCuda *slice, cudaStream_t stream) {
     job.slice = *slice;
     job.n_mb = slice->mb_width * slice->mb_height;
     if (job.n_mb <= 0 || job.n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
-    cudaError_t status = temp_bytes(job.n_mb, &job.temp_bytes);
-    if (status) return status;
     place(&job, (uint8_t *)slice->work, slice->capacity);
     const int n = job.n_mb, blocks = n / WARPS + 1; // one warp more than MBs
     settle_kernel<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(job);
-    status = cub::DeviceScan::InclusiveScan(job.temp, job.temp_bytes, job.last, job.last, LaterOf(), n, stream);
-    if (status) return status;
+    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.last, n, Later());
     count_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
-    status = cub::DeviceScan::InclusiveScan(job.temp, job.temp_bytes, job.span, job.span, Join(), n + 1, stream);
-    if (status) return status;
+    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, n + 1, Join());
     clear_kernel<<<64, THREADS, 0, stream>>>(job);
     write_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
     escapes_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);

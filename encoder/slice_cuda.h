@@ -33,8 +33,8 @@ typedef struct MotusSliceCuda {
     MotusPictureStats *stats; // mb, sub, bits_mode, bits_mv, bits_luma and bits_chroma are added to; 8-byte aligned
 } MotusSliceCuda;
 
-// Bytes of `work` for pictures of n_mb MBs and NAL units of at most `capacity` bytes. Needs a device (what CUB asks for depends on it).
-cudaError_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity, size_t *bytes);
+// Bytes of `work` for pictures of n_mb MBs and NAL units of at most `capacity` bytes.
+size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity);
 
 cudaError_t motus_slice_cuda(const MotusSliceCuda *slice, cudaStream_t stream);
 

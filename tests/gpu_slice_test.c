@@ -69,9 +69,9 @@ static size_t take(size_t *end, size_t bytes) {
 
 static void open_case(Case *c, int mb_width, int mb_height, uint32_t most) {
     MotusSliceCuda *s = &c->slice;
-    size_t bytes = 0;
     memset(c, 0, sizeof *c);
     random_mbs_open(&c->work, mb_width, mb_height);
+    const size_t bytes = motus_slice_cuda_bytes(c->work.n_mb, most);
     size_t n = (size_t)c->work.n_mb, samples = 0;
     for (int p = 0; p < 3; p++) samples += (size_t)c->work.src->plane[p].stride * (size_t)c->work.src->plane[p].height;
     take(&c->block_bytes, sizeof(MotusSliceResult));
@@ -83,7 +83,6 @@ static void open_case(Case *c, int mb_width, int mb_height, uint32_t most) {
     c->allocated = most + GUARD;
     CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), cudaSuccess);
     CU_ASSERT_EQUAL_FATAL(cudaMalloc((void **)&c->block, c->block_bytes), cudaSuccess);
-    CU_ASSERT_EQUAL_FATAL(motus_slice_cuda_bytes(c->work.n_mb, most, &bytes), cudaSuccess);
     CU_ASSERT_EQUAL_FATAL(cudaMalloc(&s->work, bytes), cudaSuccess);
     CU_ASSERT_EQUAL_FATAL(cudaMemset(s->work, POISON, bytes), cudaSuccess);
     CU_ASSERT_EQUAL_FATAL(cudaMalloc((void **)&s->nal, c->allocated), cudaSuccess);
