@@ -210,7 +210,6 @@ static MotusStatus code_p(MotusEncoder *enc, const MotusCoding *coding) {
                                        .unit = 4 >> enc->config.subpel,
                                        .steps = enc->effort.steps}};
     enc->passes->code_p(&enc->work, coding, &p);
-    motus_settle_skips(&enc->work);
     return MOTUS_OK;
 }
 
@@ -235,7 +234,7 @@ static MotusStatus write_picture(MotusEncoder *enc, int idr, int qp, MotusPictur
                                 .deblock = enc->config.deblock};
     motus_bits_init(&bits, enc->rbsp, enc->rbsp_capacity);
     motus_write_slice_header(&bits, &enc->sequence, &slice);
-    motus_write_slice_data(&bits, &enc->work, !idr, stats);
+    motus_write_slice_data(&bits, &enc->work, !idr, qp, stats);
     if (bits.overflow) return MOTUS_ERR_INTERNAL;
     size += motus_nal_write(enc->stream + size, 2, idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, enc->rbsp, bits.size);
     enc->picture.data = enc->stream;
@@ -280,6 +279,7 @@ static MotusStatus encode(MotusEncoder *enc) {
         enc->passes->code_i(&enc->work, &coding);
     else if ((status = code_p(enc, &coding)) != MOTUS_OK)
         return status;
+    motus_settle_mbs(&enc->work, qp);
     if ((status = write_picture(enc, idr, qp, &pic->stats)) != MOTUS_OK) return status;
     if (c->deblock) motus_deblock_picture(enc->rec, enc->work.mb, enc->mb_width, enc->mb_height, enc->work.threads);
     if ((status = show(enc, &pic->stats)) != MOTUS_OK) return status;

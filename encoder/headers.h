@@ -3,7 +3,7 @@
 #ifndef ENCODER_HEADERS_H
 #define ENCODER_HEADERS_H
 
-#include "encoder/bits.h"
+#include "encoder/bits_core.h"
 #include "motus/encoder.h"
 
 enum { MOTUS_NAL_SLICE = 1, MOTUS_NAL_IDR = 5, MOTUS_NAL_SPS = 7, MOTUS_NAL_PPS = 8, MOTUS_NAL_AUD = 9 };

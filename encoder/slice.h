@@ -3,15 +3,19 @@
 #ifndef ENCODER_SLICE_H
 #define ENCODER_SLICE_H
 
-#include "encoder/bits.h"
+#include "encoder/bits_core.h"
 #include "encoder/decide.h"
-#include "encoder/mb.h"
+#include "encoder/headers.h"
+#include "encoder/slice_core.h"
 
-// Settles P_Skip: with all vectors final, an inter 16x16 MB without residual is skipped if, and only if, it has the skip vector.
-void motus_settle_skips(MotusWork *work);
+// Settles what the MBs of a decided picture leave to one another: P_Skip, and the QP of MBs that code none.
+void motus_settle_mbs(MotusWork *work, int slice_qp);
 
-// Writes slice_data() with its trailing bits after a slice header; counts kinds and bits into *stats.
-void motus_write_slice_data(MotusBits *bits, const MotusWork *work, int p_slice, MotusPictureStats *stats);
+// Writes slice_data() of a settled picture, with its trailing bits, after a slice header; counts kinds and bits into *stats.
+void motus_write_slice_data(MotusBits *bits, const MotusWork *work, int p_slice, int slice_qp, MotusPictureStats *stats);
+
+// The slice's head for who writes slices elsewhere (slice_cuda.h). A header of this encoder has at most 80 bits.
+MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings, const MotusSliceSettings *slice, int nal_ref_idc);
 
 // Lists the vectors of a coded P picture, cropped to nothing: blocks may reach past the visible size. `mvs` has room for 16 per MB. Returns how many.
 size_t motus_list_mvs(const MotusWork *work, MotusCodedMv *mvs);

@@ -1,22 +1,21 @@
-// encoder/cavlc.c: slices of random macroblocks are parsed back by an independent reader of 7.3.4 and 7.3.5, which derives neighbours (nC,
-// predicted intra modes) from its own picture-wide arrays.
+// encoder/slice.c and its cores: slices of random macroblocks are parsed back by an independent reader of 7.3.4 and 7.3.5, which derives neighbours (nC,
+// predicted intra modes) and QP from its own picture-wide arrays.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/cavlc.h"
-#include "encoder/syntax_core.h"
 #include "tests/cavlc_reader.h"
 #include "tests/harness.h"
+#include "tests/random_mbs.h"
 
 #include <string.h>
 
 enum { W = 5, H = 4, N = W * H }; // MBs of the test picture
 
+// An MB as it is read.
 typedef struct Coded {
-    MotusMb mb;
+    MotusMb mb; // without vectors
     MotusMbCoef coef;
     MotusMv mvd[16];
-    int n_mvd, qp_delta;
+    int n_mvd;
     uint8_t pcm[384];
-    MotusMbBits bits;
 } Coded;
 
 // Columns of table 9-4 for 4:2:0: coded_block_pattern of a codeNum.
@@ -27,85 +26,12 @@ static const uint8_t cbp_inter[48] = {0,  16, 1,  2,  4,  8,  32, 3,  5,  10, 12
                                       14, 6,  9,  31, 35, 37, 42, 44, 33, 34, 36, 40, 39, 43, 45, 46,
                                       17, 18, 20, 24, 19, 21, 26, 28, 23, 27, 29, 30, 22, 25, 38, 41};
 
-// --- random macroblocks
-
-static int random_block(int16_t *level, int n, int density) {
-    static const int largest[4] = {1, 3, 40, 2063};
-    int count = 0, most = largest[motus_test_range(0, 3)];
-    for (int i = 0; i < n; i++)
-        if (motus_test_range(0, 16) < density) {
-            int magnitude = motus_test_range(1, motus_test_range(1, most));
-            level[i] = (int16_t)(motus_test_random() & 8 ? magnitude : -magnitude);
-            count++;
-        }
-    return count;
-}
-
-static void random_residual(Coded *c) {
-    int intra16 = c->mb.type == MOTUS_MB_I_16x16, density = motus_test_range(0, 16);
-    int luma = intra16 ? 15 * motus_test_range(0, 1) : motus_test_range(0, 15), chroma = motus_test_range(0, 2);
-    c->mb.cbp = (uint8_t)(luma | chroma << 4);
-    if (intra16) random_block(c->coef.luma_dc, 16, density);
-    for (int blk = 0; blk < 16; blk++)
-        if (luma >> (blk / 8 * 2 + blk % 4 / 2) & 1)
-            c->mb.total_coeff[blk] = (uint8_t)random_block(c->coef.luma[blk] + intra16, 16 - intra16, density);
-    for (int i = 0; i < 8; i++) {
-        if (chroma && i < 2) random_block(c->coef.chroma_dc[i], 4, density);
-        if (chroma == 2) c->mb.total_coeff[16 + i] = (uint8_t)random_block(c->coef.chroma_ac[i / 4][i % 4] + 1, 15, density);
-    }
-    c->qp_delta = c->mb.cbp || intra16 ? motus_test_range(-26, 25) : 0;
-}
-
-static void random_mb(Coded *c, int p_slice) {
-    static const uint8_t vectors[4] = {1, 2, 2, 4};
-    memset(c, 0, sizeof *c);
-    c->mb.type =
-        (uint8_t)(p_slice ? motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_I_PCM) : motus_test_range(MOTUS_MB_I_4x4, MOTUS_MB_I_PCM));
-    c->n_mvd = c->mb.type == MOTUS_MB_P_16x16 ? 1 : c->mb.type == MOTUS_MB_P_16x8 || c->mb.type == MOTUS_MB_P_8x16 ? 2 : 0;
-    if (c->mb.type == MOTUS_MB_I_PCM) {
-        memset(c->mb.total_coeff, 16, sizeof c->mb.total_coeff);
-        motus_test_fill(c->pcm, sizeof c->pcm);
-    }
-    if (c->mb.type == MOTUS_MB_P_SKIP || c->mb.type == MOTUS_MB_I_PCM) return;
-    if (motus_mb_is_intra(&c->mb)) c->mb.intra_chroma_pred_mode = (uint8_t)motus_test_range(0, 3);
-    if (c->mb.type == MOTUS_MB_I_16x16) c->mb.intra16x16_pred_mode = (uint8_t)motus_test_range(0, 3);
-    int usual_mode = motus_test_range(0, 8);
-    for (int i = 0; i < 16 && c->mb.type == MOTUS_MB_I_4x4; i++)
-        c->mb.intra4x4_pred_mode[i] = (uint8_t)(motus_test_range(0, 2) ? usual_mode : motus_test_range(0, 8));
-    for (int i = 0; i < 4 && c->mb.type == MOTUS_MB_P_8x8; i++)
-        c->n_mvd += vectors[c->mb.sub_type[i] = (uint8_t)motus_test_range(0, 3)];
-    int reach = 1 << motus_test_range(0, 14);
-    for (int i = 0; i < c->n_mvd; i++)
-        c->mvd[i] = (MotusMv){(int16_t)motus_test_range(-reach, reach), (int16_t)motus_test_range(-reach, reach)};
-    random_residual(c);
-}
-
-static void write_slice(MotusBits *bits, Coded *coded, int p_slice) {
-    uint32_t mb_skip_run = 0;
-    for (int i = 0; i < N; i++) {
-        Coded *c = &coded[i];
-        if (c->mb.type == MOTUS_MB_P_SKIP) {
-            mb_skip_run++;
-            continue;
-        }
-        if (p_slice) motus_bits_ue(bits, mb_skip_run);
-        mb_skip_run = 0;
-        MotusNeighbours neighbours = {i % W ? &coded[i - 1].mb : NULL, i >= W ? &coded[i - W].mb : NULL, NULL, NULL};
-        size_t before = motus_bits_count(bits);
-        motus_cavlc_mb(bits, &c->mb, &c->coef, &neighbours, c->mvd, c->mb.type == MOTUS_MB_I_PCM ? c->pcm : NULL, p_slice,
-                       c->qp_delta, &c->bits);
-        size_t sum = c->bits.mode + c->bits.mv + c->bits.luma + c->bits.chroma;
-        MOTUS_CHECK(motus_bits_count(bits) - before == sum, "type %d", c->mb.type);
-    }
-    if (mb_skip_run) motus_bits_ue(bits, mb_skip_run);
-    motus_bits_trailing(bits);
-}
-
 // --- the reader
 
 typedef struct Parser {
     Reader reader;
-    int p_slice;
+    int p_slice, qp; // of the MB before
+    MotusPictureStats stats;
     int luma_count[4 * H][4 * W], chroma_count[2][2 * H][2 * W]; // total_coeff by block, -1 not yet decoded
     int mode[4 * H][4 * W];                                      // intra 4x4 modes, 2 in other MBs, -1 not yet decoded
     long seen_mb_type[2][31], seen_sub_type[4], seen_cbp[2][48], seen_mode[9][9];
@@ -173,11 +99,12 @@ static void parse_pcm(Parser *p, Coded *c) {
     while (p->reader.pos % 8) MOTUS_CHECK(!read_bits(&p->reader, 1), "pcm_alignment_zero_bit");
     for (int i = 0; i < 384; i++) c->pcm[i] = (uint8_t)read_bits(&p->reader, 8);
     memset(c->mb.total_coeff, 16, sizeof c->mb.total_coeff);
-    c->bits.luma = 256 * 8;
-    c->bits.chroma = 128 * 8;
+    p->stats.bits_luma += 256 * 8;
+    p->stats.bits_chroma += 128 * 8;
 }
 
-static void parse_vectors(Parser *p, Coded *c) {
+// Returns the bits of the vectors.
+static uint32_t parse_vectors(Parser *p, Coded *c) {
     static const uint8_t vectors[4] = {1, 2, 2, 4};
     size_t start = p->reader.pos;
     c->n_mvd = c->mb.type == MOTUS_MB_P_16x16 ? 1 : c->mb.type == MOTUS_MB_P_8x8 ? 0 : 2;
@@ -186,13 +113,14 @@ static void parse_vectors(Parser *p, Coded *c) {
         MOTUS_CHECK(sub_mb_type < 4, "sub_mb_type %u", sub_mb_type);
         c->n_mvd += vectors[c->mb.sub_type[i] = (uint8_t)(sub_mb_type & 3)];
         p->seen_sub_type[sub_mb_type & 3]++;
+        p->stats.sub[sub_mb_type & 3]++;
         start = p->reader.pos;
     }
     for (int i = 0; i < c->n_mvd; i++) {
         c->mvd[i].x = (int16_t)read_se(&p->reader);
         c->mvd[i].y = (int16_t)read_se(&p->reader);
     }
-    c->bits.mv = (uint32_t)(p->reader.pos - start);
+    return (uint32_t)(p->reader.pos - start);
 }
 
 // mb_type of tables 7-11 and 7-13. Returns whether the MB is intra.
@@ -215,62 +143,85 @@ static int parse_mb_type(Parser *p, Coded *c) {
 
 static void parse_mb(Parser *p, Coded *c, int mb_x, int mb_y) {
     size_t start = p->reader.pos;
+    uint32_t mv_bits = 0;
     int intra = parse_mb_type(p, c);
+    p->stats.mb[c->mb.type]++;
     set_modes(p, mb_x, mb_y, c->mb.type == MOTUS_MB_I_4x4 ? -1 : 2);
     set_counts(p, mb_x, mb_y, c->mb.type == MOTUS_MB_I_PCM ? 16 : 0);
     if (c->mb.type == MOTUS_MB_I_PCM) {
         parse_pcm(p, c);
-        c->bits.mode = (uint32_t)(p->reader.pos - start) - 384 * 8;
+        p->stats.bits_mode += p->reader.pos - start - 384 * 8;
         return;
     }
     if (c->mb.type == MOTUS_MB_I_4x4) parse_intra4x4_modes(p, c, mb_x, mb_y);
     if (intra)
         c->mb.intra_chroma_pred_mode = (uint8_t)read_ue(&p->reader);
     else
-        parse_vectors(p, c);
+        mv_bits = parse_vectors(p, c);
     if (c->mb.type != MOTUS_MB_I_16x16) {
         uint32_t code_num = read_ue(&p->reader);
         MOTUS_CHECK(code_num < 48, "coded_block_pattern %u", code_num);
         c->mb.cbp = (intra ? cbp_intra : cbp_inter)[code_num % 48];
         p->seen_cbp[intra][c->mb.cbp]++;
     }
-    if (c->mb.cbp || c->mb.type == MOTUS_MB_I_16x16) c->qp_delta = read_se(&p->reader);
-    c->bits.mode = (uint32_t)(p->reader.pos - start) - c->bits.mv;
+    if (c->mb.cbp || c->mb.type == MOTUS_MB_I_16x16) {
+        int mb_qp_delta = read_se(&p->reader);
+        MOTUS_CHECK(mb_qp_delta >= -26 && mb_qp_delta <= 25, "mb_qp_delta %d", mb_qp_delta);
+        p->qp = (p->qp + mb_qp_delta + 52) % 52;
+    }
+    c->mb.qp = (uint8_t)p->qp;
+    p->stats.bits_mode += p->reader.pos - start - mv_bits;
+    p->stats.bits_mv += mv_bits;
     start = p->reader.pos;
     if (!c->mb.cbp && c->mb.type != MOTUS_MB_I_16x16) return;
     parse_luma(p, c, mb_x, mb_y);
-    c->bits.luma = (uint32_t)(p->reader.pos - start);
+    p->stats.bits_luma += p->reader.pos - start;
     start = p->reader.pos;
     parse_chroma(p, c, mb_x, mb_y);
-    c->bits.chroma = (uint32_t)(p->reader.pos - start);
+    p->stats.bits_chroma += p->reader.pos - start;
 }
 
 static void parse_slice(Parser *p, Coded *coded) {
     memset(p->luma_count, -1, sizeof p->luma_count);
     memset(p->chroma_count, -1, sizeof p->chroma_count);
     memset(p->mode, -1, sizeof p->mode);
+    memset(&p->stats, 0, sizeof p->stats);
     memset(coded, 0, N * sizeof *coded);
     for (int i = 0; i < N && !p->reader.error; i++) {
-        for (uint32_t run = p->p_slice ? read_ue(&p->reader) : 0; run && i < N; run--, i++) {
+        size_t start = p->reader.pos;
+        uint32_t run = p->p_slice ? read_ue(&p->reader) : 0;
+        p->stats.bits_mode += p->reader.pos - start;
+        for (; run && i < N; run--, i++) {
             set_modes(p, i % W, i / W, 2);
             set_counts(p, i % W, i / W, 0);
+            coded[i].mb.qp = (uint8_t)p->qp;
+            p->stats.mb[MOTUS_MB_P_SKIP]++;
         }
         if (i < N) parse_mb(p, &coded[i], i % W, i / W);
     }
 }
 
-static void compare(const Coded *want, const Coded *got, int p_slice) {
+static void compare(const MotusWork *want, const Parser *p, const MotusPictureStats *stats, const Coded *got) {
     for (int i = 0; i < N; i++) {
-        const Coded *a = &want[i], *b = &got[i];
-        const void *mb_a = &a->mb, *mb_b = &b->mb; // zeroed before they were filled, padding and all
-        MOTUS_CHECK(!memcmp(mb_a, mb_b, sizeof a->mb), "MB %d type %d p_slice %d", i, a->mb.type, p_slice);
-        MOTUS_CHECK(!memcmp(&a->coef, &b->coef, sizeof a->coef), "MB %d type %d coefficients", i, a->mb.type);
-        MOTUS_CHECK(a->n_mvd == b->n_mvd && !memcmp(a->mvd, b->mvd, sizeof a->mvd), "MB %d type %d vectors", i, a->mb.type);
-        MOTUS_CHECK(a->qp_delta == b->qp_delta && !memcmp(a->pcm, b->pcm, sizeof a->pcm), "MB %d type %d", i, a->mb.type);
-        MOTUS_CHECK(!memcmp(&a->bits, &b->bits, sizeof a->bits), "MB %d type %d bits %u %u %u %u / %u %u %u %u", i, a->mb.type,
-                    a->bits.mode, a->bits.mv, a->bits.luma, a->bits.chroma, b->bits.mode, b->bits.mv, b->bits.luma,
-                    b->bits.chroma);
+        MotusNeighbours neighbours = motus_neighbours(want->mb, W, i % W, i / W);
+        MotusMbSource src = motus_mb_source(want->src, i % W, i / W);
+        MotusMv mvd[16] = {{0, 0}};
+        MotusMb mb = want->mb[i];
+        uint8_t pcm[384] = {0};
+        int n = mb.type == MOTUS_MB_P_SKIP ? 0 : motus_mb_mvd(&mb, &neighbours, mvd);
+        for (int k = 0; k < 384 && mb.type == MOTUS_MB_I_PCM; k++) {
+            int plane = k / 256 + k / 320, size = plane ? 8 : 16, at = k - (plane ? 192 + 64 * plane : 0);
+            pcm[k] = src.plane[plane][at / size * src.stride[plane] + at % size];
+        }
+        memset(mb.mv, 0, sizeof mb.mv);
+        const void *a = &mb, *b = &got[i].mb; // zeroed before they were filled, padding and all
+        MOTUS_CHECK(!memcmp(a, b, sizeof mb), "MB %d type %d p_slice %d", i, mb.type, p->p_slice);
+        MOTUS_CHECK(!memcmp(&want->coef[i], &got[i].coef, sizeof got[i].coef), "MB %d type %d coefficients", i, mb.type);
+        MOTUS_CHECK(got[i].n_mvd == n && !memcmp(got[i].mvd, mvd, (size_t)n * sizeof *mvd), "MB %d type %d vectors", i, mb.type);
+        MOTUS_CHECK(!memcmp(got[i].pcm, pcm, sizeof pcm), "MB %d type %d samples", i, mb.type);
     }
+    MOTUS_CHECK(!memcmp(&p->stats, stats, sizeof *stats), "bits %ju %ju %ju %ju", (uintmax_t)stats->bits_mode,
+                (uintmax_t)stats->bits_mv, (uintmax_t)stats->bits_luma, (uintmax_t)stats->bits_chroma);
 }
 
 static int unseen(const long *seen, int n) {
@@ -279,23 +230,41 @@ static int unseen(const long *seen, int n) {
     return count;
 }
 
+// Writes the slice once more with levels that nobody may read overwritten.
+static int same_when_poisoned(MotusWork *work, int p_slice, int qp, const uint8_t *data, size_t size) {
+    static uint8_t again[N * 8192];
+    MotusPictureStats stats = {0};
+    MotusBits bits;
+    random_mbs_poison(work);
+    motus_bits_init(&bits, again, sizeof again);
+    motus_write_slice_data(&bits, work, p_slice, qp, &stats);
+    return bits.size == size && !memcmp(again, data, size);
+}
+
 static void slices_read_back(void) {
     static Parser p;
-    static Coded coded[N], parsed[N];
+    static Coded parsed[N];
     static uint8_t data[N * 8192];
+    MotusWork work;
     memset(&p, 0, sizeof p);
-    for (int round = 0; round < 600; round++) {
-        p.p_slice = round & 1;
-        for (int i = 0; i < N; i++) random_mb(&coded[i], p.p_slice);
+    random_mbs_open(&work, W, H);
+    for (int round = 0; round < 800; round++) {
+        MotusPictureStats stats = {0};
         MotusBits bits;
+        int qp = p.qp = motus_test_range(0, 51);
+        p.p_slice = round & 1;
+        random_mbs_fill(&work, p.p_slice, qp, round % 8 < 5 ? MBS_MIXED : (MbContent)(round / 8 % MBS_CONTENTS));
+        motus_settle_mbs(&work, qp);
         motus_bits_init(&bits, data, sizeof data);
-        write_slice(&bits, coded, p.p_slice);
+        motus_write_slice_data(&bits, &work, p.p_slice, qp, &stats);
         p.reader = (Reader){data, bits.size, 0, 0};
         parse_slice(&p, parsed);
         MOTUS_CHECK(!p.reader.error && !bits.overflow && read_bits(&p.reader, 1) == 1 && p.reader.pos + 7 >= 8 * bits.size,
                     "round %d", round);
-        compare(coded, parsed, p.p_slice);
+        compare(&work, &p, &stats, parsed);
+        MOTUS_CHECK(same_when_poisoned(&work, p.p_slice, qp, data, bits.size), "round %d", round);
     }
+    random_mbs_close(&work);
     CU_ASSERT_EQUAL(unseen(p.seen_mb_type[0], 26), 0);
     CU_ASSERT_EQUAL(unseen(p.seen_mb_type[1], 31), 1); // P_8x8ref0 is not for use
     CU_ASSERT_EQUAL(unseen(p.seen_sub_type, 4), 0);
@@ -305,20 +274,21 @@ static void slices_read_back(void) {
 
 // The functions that decisions use must give what the writer uses.
 static void neighbour_functions(void) {
+    MotusWork work;
+    random_mbs_open(&work, 3, 1);
     for (int round = 0; round < 500; round++) {
-        Coded mb[3];
-        for (int i = 0; i < 3; i++) random_mb(&mb[i], 1);
-        MotusNeighbours neighbours = {round & 1 ? &mb[1].mb : NULL, round & 2 ? &mb[2].mb : NULL, NULL, NULL};
+        random_mbs_fill(&work, 1, 26, MBS_MIXED);
+        const MotusMb *mb = work.mb;
+        MotusNeighbours neighbours = {round & 1 ? &mb[1] : NULL, round & 2 ? &mb[2] : NULL, NULL, NULL};
         for (int blk = 0; blk < 24; blk++) {
             int side = blk < 16 ? 4 : 2, first = blk < 16 ? 0 : blk & ~3, x = (blk - first) % side, y = (blk - first) / side;
-            int left = x ? mb[0].mb.total_coeff[blk - 1] : round & 1 ? mb[1].mb.total_coeff[first + y * side + side - 1] : -1;
-            int above = y           ? mb[0].mb.total_coeff[blk - side]
-                        : round & 2 ? mb[2].mb.total_coeff[first + (side - 1) * side + x]
-                                    : -1;
-            MOTUS_CHECK(motus_cavlc_nc_at(mb[0].mb.total_coeff, &neighbours, blk) == motus_cavlc_nc(left, above),
-                        "blk %d around %d", blk, round & 3);
+            int left = x ? mb[0].total_coeff[blk - 1] : round & 1 ? mb[1].total_coeff[first + y * side + side - 1] : -1;
+            int above = y ? mb[0].total_coeff[blk - side] : round & 2 ? mb[2].total_coeff[first + (side - 1) * side + x] : -1;
+            MOTUS_CHECK(motus_cavlc_nc_at(mb[0].total_coeff, &neighbours, blk) == motus_cavlc_nc(left, above), "blk %d around %d",
+                        blk, round & 3);
         }
     }
+    random_mbs_close(&work);
     MotusMb none = {.type = MOTUS_MB_I_4x4};
     MotusNeighbours nothing = {0};
     CU_ASSERT_EQUAL(motus_intra4x4_predicted_mode(&none, &nothing, 0), MOTUS_I4_DC);

@@ -1,0 +1,384 @@
+// Entropy coding of a picture on a CUDA device. Equals motus_settle_mbs, motus_write_slice_data and motus_nal_write; the syntax is cavlc_mb_core.h's.
+//
+// In the order of the launches: settle_kernel (a thread per MB) settles P_Skip and marks the MBs that are coded and that have mb_qp_delta; a scan turns the
+// marks into "the last one up to here". count_kernel (a warp per MB, a lane per unit of syntax) settles QP and counts; a scan of the MBs' spans of bits gives
+// where each begins. clear_kernel zeroes as many words as the slice has; write_kernel (a warp per MB, a lane per unit) ors every unit's bits into them.
+// escapes_kernel counts, and nal_kernel inserts, emulation prevention, 16 bytes a thread, a tile a block.
+//
+// Memory: MBs are read three times, levels twice (their second time from L2 for pictures up to 1080p); what is written is the RBSP and the NAL unit, and 80
+// bytes for each MB. Grids follow from the picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/slice_cuda.h"
+
+#include "common/cuda_call.h"
+#include "common/slots.h"
+
+namespace {
+
+constexpr int WARPS = 8;              // MBs of a block
+constexpr int THREADS = 256;          // of a block that deals with bytes
+constexpr int BYTES = 16;             // of a thread
+constexpr int TILE = THREADS * BYTES; // of a block
+constexpr int START = 5;              // start code and NAL header
+constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
+
+// One more than the raster index of the last coded MB up to here, and of the last one with mb_qp_delta; 0: none.
+struct Last {
+    uint32_t coded, with_qp;
+};
+
+struct Job {
+    MotusSliceCuda slice;
+    int n_mb, n_tiles;
+    Last *last;         // [n_mb]
+    MotusSpan *span;    // [n_mb + 1]: the slice's first MBs up to and with this one; the last entry is what follows them
+    uint16_t (*at)[32]; // [n_mb]: where units begin, from the MB's first bit, alignment left out
+    uint8_t *rbsp;      // words
+    uint32_t *escapes;  // [n_tiles]
+};
+
+// Shares out `work`; returns its size.
+size_t place(Job *job, uint8_t *work, uint32_t capacity) {
+    size_t n = (size_t)job->n_mb, end = 0;
+    job->n_tiles = (int)((capacity + (size_t)TILE - 1) / TILE);
+    job->last = (Last *)(work + motus_slot_place(&end, n * sizeof *job->last));
+    job->span = (MotusSpan *)(work + motus_slot_place(&end, (n + 1) * sizeof *job->span));
+    job->at = (uint16_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->at));
+    job->rbsp = work + motus_slot_place(&end, (size_t)job->n_tiles * TILE);
+    job->escapes = (uint32_t *)(work + motus_slot_place(&end, (size_t)job->n_tiles * sizeof *job->escapes));
+    return end;
+}
+
+// ---- Scans --------------------------------------------------------------------------------------------------------------------------------
+//
+// Not CUB's DeviceScan: its host side throws exceptions and keeps state of its own in the process.
+
+constexpr int SCAN_THREADS = 1024;
+
+struct Later {
+    static __device__ Last none() { return {0, 0}; }
+    __device__ Last operator()(Last a, Last b) const { return {max(a.coded, b.coded), max(a.with_qp, b.with_qp)}; }
+};
+
+struct Join {
+    static __device__ MotusSpan none() { return {0, -1}; }
+    __device__ MotusSpan operator()(MotusSpan a, MotusSpan b) const { return motus_span_join(a, b); }
+};
+
+struct Sum {
+    static __device__ uint32_t none() { return 0; }
+    __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
+};
+
+// What the block's threads before this one have, together. `room` is read to the end: a barrier comes before it is used again.
+template <int N, class T, class Op> __device__ T scan_before(T mine, Op op, T (*room)[N]) {
+    const int t = (int)threadIdx.x;
+    int now = 0;
+    room[0][t] = mine;
+    __syncthreads(); // written before others read it
+    for (int step = 1; step < N; step *= 2, now ^= 1) {
+        T v = room[now][t];
+        room[now ^ 1][t] = t >= step ? op(room[now][t - step], v) : v;
+        __syncthreads(); // written before others read it; and nobody writes this half before all have read the other
+    }
+    return t ? room[now][t - 1] : Op::none();
+}
+
+// v[i] becomes what v[0..i] are together. One block, a thread for n / 1024 neighbouring entries.
+template <class T, class Op> __global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) {
+    __shared__ T room[2][SCAN_THREADS];
+    const int each = (n + SCAN_THREADS - 1) / SCAN_THREADS, first = (int)threadIdx.x * each, end = min(first + each, n);
+    T mine = Op::none();
+    for (int i = first; i < end; i++) mine = op(mine, v[i]);
+    T sum = scan_before<SCAN_THREADS>(mine, op, room);
+    for (int i = first; i < end; i++) v[i] = sum = op(sum, v[i]);
+}
+
+// ---- Where every bit goes -----------------------------------------------------------------------------------------------------------------
+
+// Bits of the whole RBSP, trailing bits included.
+__device__ uint32_t rbsp_bits(const Job &job) {
+    return motus_align8(motus_span_end(job.span[job.n_mb], job.slice.head->header_bits));
+}
+
+// Bytes of the RBSP; 0 where they are more than the NAL unit has room for.
+__device__ uint32_t rbsp_bytes(const Job &job) {
+    uint32_t bytes = rbsp_bits(job) / 8;
+    return bytes + START <= job.slice.capacity ? bytes : 0;
+}
+
+// First bit of MB i, or of what follows the MBs.
+__device__ uint32_t first_bit(const Job &job, int i) {
+    uint32_t header = job.slice.head->header_bits;
+    return i ? motus_span_end(job.span[i - 1], header) : header;
+}
+
+// MBs of the run of skipped ones that ends before MB i.
+__device__ uint32_t skip_run(const Job &job, int i) { return (uint32_t)i - (i ? job.last[i - 1].coded : 0); }
+
+__device__ int qp_before(const Job &job, int i) {
+    uint32_t k = i ? job.last[i - 1].with_qp : 0;
+    return k ? job.slice.mb[k - 1].qp : job.slice.head->qp;
+}
+
+__device__ MotusMbSyntax syntax_of(const Job &job, int i) {
+    const MotusSliceCuda &slice = job.slice;
+    int x = i % slice.mb_width, y = i / slice.mb_width;
+    MotusMbSyntax s;
+    s.mb = &slice.mb[i];
+    s.coef = &slice.coef[i];
+    s.neighbours = motus_neighbours(slice.mb, slice.mb_width, x, y);
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        s.src.stride[p] = slice.src_stride[p];
+        s.src.plane[p] = slice.src[p] + y * size * slice.src_stride[p] + x * size;
+    }
+    s.p_slice = slice.head->p_slice;
+    s.skip_run = skip_run(job, i);
+    s.qp_delta = motus_mb_has_qp_delta(s.mb) ? motus_qp_delta(s.mb->qp, qp_before(job, i)) : 0;
+    return s;
+}
+
+// While a thread settles an MB others may read its type: skipped or not, it is inter and has the same vectors.
+__global__ void settle_kernel(Job job) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= job.n_mb) return;
+    const MotusSliceCuda &slice = job.slice;
+    MotusNeighbours neighbours = motus_neighbours(slice.mb, slice.mb_width, i % slice.mb_width, i / slice.mb_width);
+    MotusMb *mb = &slice.mb[i];
+    motus_mb_settle_skip(mb, &neighbours);
+    uint32_t next = (uint32_t)i + 1;
+    job.last[i] = {mb->type == MOTUS_MB_P_SKIP ? 0 : next, motus_mb_has_qp_delta(mb) ? next : 0};
+}
+
+// ---- Counting -----------------------------------------------------------------------------------------------------------------------------
+
+enum { TALLY_KINDS, TALLY_SUBS = MOTUS_MB_KINDS, TALLY_BITS = TALLY_SUBS + 4, TALLIES = TALLY_BITS + MOTUS_BIT_KINDS };
+
+__device__ uint32_t sum_of_lanes_before(uint32_t v) {
+    uint32_t sum = v;
+    for (int step = 1; step < 32; step *= 2) {
+        uint32_t other = __shfl_up_sync(MOTUS_ALL_LANES, sum, step);
+        if (motus_lane() >= step) sum += other;
+    }
+    return sum - v;
+}
+
+// One MB, by a warp: the lengths of its units, its span, and its part of the statistics.
+__device__ void count_mb(const Job &job, int i, uint32_t *tally) {
+    MotusMbSyntax s = syntax_of(job, i);
+    const MotusMb *mb = s.mb;
+    const int unit = motus_lane(), pcm = mb->type == MOTUS_MB_I_PCM;
+    const uint32_t units = motus_mb_units(mb, s.p_slice);
+    MotusBits bits;
+    motus_bits_init(&bits, NULL, 0);
+    if (units >> unit & 1) motus_put_unit(&bits, &s, unit);
+    const uint32_t length = (uint32_t)motus_bits_count(&bits), at = sum_of_lanes_before(length);
+    const uint32_t all = __shfl_sync(MOTUS_ALL_LANES, at + length, 31);
+    const uint32_t samples = pcm ? all - __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA) : 0;
+    job.at[i][unit] = (uint16_t)at;
+    if (length) atomicAdd(&tally[TALLY_BITS + motus_unit_kind(unit)], length);
+    if (unit == 0) {
+        job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
+        motus_mb_settle_qp(&job.slice.mb[i], qp_before(job, i)); // only MBs without mb_qp_delta change, and only others are asked
+        atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+    }
+    if (unit < 4 && mb->type == MOTUS_MB_P_8x8) atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
+}
+
+// What follows the MBs: the last run of skipped ones, and rbsp_stop_one_bit.
+__device__ void put_end(MotusBits *bits, const Job &job) {
+    uint32_t run = skip_run(job, job.n_mb);
+    if (run) motus_bits_ue(bits, run);
+    motus_bits_put(bits, 1, 1);
+}
+
+__device__ void count_end(const Job &job, uint32_t *tally) {
+    MotusBits bits;
+    motus_bits_init(&bits, NULL, 0);
+    put_end(&bits, job);
+    uint32_t length = (uint32_t)motus_bits_count(&bits);
+    job.span[job.n_mb] = {length, -1};
+    atomicAdd(&tally[TALLY_BITS + MOTUS_BITS_MODE], length - 1);
+}
+
+__device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
+    uint64_t *to = kind == MOTUS_BITS_MODE   ? &stats->bits_mode
+                   : kind == MOTUS_BITS_MV   ? &stats->bits_mv
+                   : kind == MOTUS_BITS_LUMA ? &stats->bits_luma
+                                             : &stats->bits_chroma;
+    atomicAdd((unsigned long long *)to, (unsigned long long)bits);
+}
+
+__global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
+    __shared__ uint32_t tally[TALLIES];
+    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
+    if (t < TALLIES) tally[t] = 0;
+    __syncthreads(); // cleared before it is added to
+    if (i < job.n_mb)
+        count_mb(job, i, tally);
+    else if (i == job.n_mb && motus_lane() == 0)
+        count_end(job, tally);
+    __syncthreads(); // complete before it is read
+    if (t >= TALLIES || !tally[t]) return;
+    MotusPictureStats *stats = job.slice.stats;
+    if (t < TALLY_SUBS)
+        atomicAdd(&stats->mb[t], tally[t]);
+    else if (t < TALLY_BITS)
+        atomicAdd(&stats->sub[t - TALLY_SUBS], tally[t]);
+    else
+        add_bits(stats, t - TALLY_BITS, tally[t]);
+}
+
+// ---- Writing ------------------------------------------------------------------------------------------------------------------------------
+
+// Whole vectors are cleared, since escapes_kernel reads such.
+__global__ void clear_kernel(Job job) {
+    const uint32_t bytes = rbsp_bytes(job), vectors = (bytes + 15) / 16;
+    if (!bytes && blockIdx.x == 0 && threadIdx.x == 0) *job.slice.result = {0, 1};
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < vectors; i += gridDim.x * blockDim.x)
+        ((uint4 *)job.rbsp)[i] = make_uint4(0, 0, 0, 0);
+}
+
+__device__ void write_mb(const Job &job, int i) {
+    const int unit = motus_lane();
+    const MotusMb *mb = &job.slice.mb[i];
+    const uint32_t units = motus_mb_units(mb, job.slice.head->p_slice);
+    if (!units) return;
+    uint32_t at = first_bit(job, i) + job.at[i][unit];
+    if (mb->type == MOTUS_MB_I_PCM) {
+        uint32_t end = first_bit(job, i) + job.at[i][MOTUS_UNIT_LUMA], aligned = motus_align8(end);
+        if (unit >= MOTUS_UNIT_LUMA) at += aligned - end;
+        if (unit == 0) add_bits(job.slice.stats, MOTUS_BITS_MODE, aligned - end);
+    }
+    if (!(units >> unit & 1)) return;
+    MotusMbSyntax s = syntax_of(job, i);
+    MotusBits bits;
+    motus_bits_init_at(&bits, job.rbsp, at);
+    motus_put_unit(&bits, &s, unit);
+    motus_bits_finish(&bits);
+}
+
+__device__ void write_header(const Job &job) {
+    const MotusSliceHead *head = job.slice.head;
+    MotusBits bits;
+    motus_bits_init_at(&bits, job.rbsp, 0);
+    for (uint32_t at = 0; at < head->header_bits; at += 8) {
+        int n = (int)min(8u, head->header_bits - at);
+        motus_bits_put(&bits, n, (uint32_t)head->header[at / 8] >> (8 - n));
+    }
+    motus_bits_finish(&bits);
+}
+
+__device__ void write_end(const Job &job) {
+    MotusBits bits;
+    motus_bits_init_at(&bits, job.rbsp, first_bit(job, job.n_mb));
+    put_end(&bits, job);
+    motus_bits_finish(&bits);
+}
+
+__global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
+    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
+    if (i > job.n_mb || !rbsp_bytes(job)) return;
+    if (i < job.n_mb)
+        write_mb(job, i);
+    else if (motus_lane() == 0)
+        write_header(job);
+    else if (motus_lane() == 1)
+        write_end(job);
+}
+
+// ---- NAL unit -----------------------------------------------------------------------------------------------------------------------------
+//
+// motus_nal_write counts zeros from the last insertion on. Seen from a byte that means: emulation_prevention_three_byte goes before a byte of at most 3 with an
+// even number of zeros, two or more, right before it. The last byte of a slice is not zero (it has rbsp_stop_one_bit), so nothing goes behind it; and neither
+// is the NAL header, so no run begins before the RBSP.
+
+// Of the 16 bytes at `at` (fewer at the end), those that need a byte before them.
+__device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t at) {
+    if (at >= size) return 0;
+    uint32_t mask = 0, zeros = 0;
+    while (zeros < at && !rbsp[at - 1 - zeros]) zeros++; // 384 and little more, in I_PCM: other syntax has no such runs
+    for (uint32_t i = 0, n = min((uint32_t)BYTES, size - at); i < n; i++) {
+        uint8_t byte = rbsp[at + i];
+        if (zeros >= 2 && !(zeros & 1) && byte <= 3) mask |= 1u << i;
+        zeros = byte ? 0 : zeros + 1;
+    }
+    return mask;
+}
+
+__device__ uint32_t first_byte() { return (blockIdx.x * (uint32_t)THREADS + threadIdx.x) * BYTES; }
+
+__global__ void __launch_bounds__(THREADS) escapes_kernel(Job job) {
+    __shared__ uint32_t sum;
+    const uint32_t size = rbsp_bytes(job);
+    if (blockIdx.x * (uint32_t)TILE >= size) return;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads(); // cleared before it is added to
+    uint32_t mask = escapes_at(job.rbsp, size, first_byte());
+    if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
+    __syncthreads(); // complete before it is read
+    if (threadIdx.x == 0) job.escapes[blockIdx.x] = sum;
+}
+
+// Bytes inserted in the tiles before this one; every thread of the block gets it.
+__device__ uint32_t escapes_before(const Job &job, uint32_t *sum) {
+    uint32_t mine = 0;
+    if (threadIdx.x == 0) *sum = 0;
+    __syncthreads(); // cleared before it is added to
+    for (uint32_t i = threadIdx.x; i < blockIdx.x; i += THREADS) mine += job.escapes[i];
+    if (mine) atomicAdd(sum, mine);
+    __syncthreads(); // complete before it is read
+    return *sum;
+}
+
+__device__ void put_byte(const MotusSliceCuda &slice, uint32_t at, uint8_t byte) {
+    if (at < slice.capacity) slice.nal[at] = byte;
+}
+
+__global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
+    __shared__ uint32_t room[2][THREADS], sum;
+    const MotusSliceCuda &slice = job.slice;
+    const uint32_t size = rbsp_bytes(job), at = first_byte();
+    if (blockIdx.x * (uint32_t)TILE >= size) return;
+    const uint32_t mask = escapes_at(job.rbsp, size, at), end = min(at + BYTES, size);
+    uint32_t to = START + at + escapes_before(job, &sum);
+    to += scan_before<THREADS>((uint32_t)__popc(mask), Sum(), room);
+    for (uint32_t i = at; i < end; i++) {
+        if (mask >> (i - at) & 1) put_byte(slice, to++, 3);
+        put_byte(slice, to++, job.rbsp[i]);
+    }
+    if (at < size && end == size) *slice.result = {to <= slice.capacity ? to : 0, to > slice.capacity};
+    if (at == 0) {
+        const uint8_t start[START] = {0, 0, 0, 1, slice.head->nal_header};
+        for (int i = 0; i < START; i++) slice.nal[i] = start[i];
+    }
+}
+
+} // namespace
+
+// ---- Launchers ----------------------------------------------------------------------------------------------------------------------------
+
+size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity) {
+    Job job = {};
+    job.n_mb = n_mb;
+    return place(&job, nullptr, capacity);
+}
+
+cudaError_t motus_slice_cuda(const MotusSliceCuda *slice, cudaStream_t stream) {
+    Job job = {};
+    job.slice = *slice;
+    job.n_mb = slice->mb_width * slice->mb_height;
+    if (job.n_mb <= 0 || job.n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
+    place(&job, (uint8_t *)slice->work, slice->capacity);
+    const int n = job.n_mb, blocks = n / WARPS + 1; // one warp more than MBs
+    settle_kernel<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(job);
+    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.last, n, Later());
+    count_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
+    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, n + 1, Join());
+    clear_kernel<<<64, THREADS, 0, stream>>>(job);
+    write_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
+    escapes_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
+    nal_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
+    return cudaGetLastError();
+}

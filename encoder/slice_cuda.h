@@ -1,0 +1,44 @@
+// Entropy coding of a whole picture on a CUDA device: the NAL unit that motus_settle_mbs, motus_write_slice_data and motus_nal_write give on the CPU.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_SLICE_CUDA_H
+#define ENCODER_SLICE_CUDA_H
+
+#include <cuda_runtime_api.h>
+
+#include "encoder/slice_core.h"
+#include "motus/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Where and how large the NAL unit is.
+typedef struct MotusSliceResult {
+    uint32_t size;     // bytes; 0 after an overflow
+    uint32_t overflow; // 1: the NAL unit has no room in `capacity` bytes
+} MotusSliceResult;
+
+// One picture. All pointers are device memory. Everything is read when the kernels run, so that a captured launch may be played again with another head.
+typedef struct MotusSliceCuda {
+    int mb_width, mb_height; // at most 139,264 MBs (level 6.2)
+    MotusMb *mb;             // settled in place, as by motus_settle_mbs: deblocking comes after that
+    const MotusMbCoef *coef;
+    const uint8_t *src[3]; // the source, for I_PCM
+    ptrdiff_t src_stride[3];
+    const MotusSliceHead *head;
+    void *work; // motus_slice_cuda_bytes, aligned to 256, its content of no interest
+    uint8_t *nal;
+    uint32_t capacity; // of nal, bytes; nothing is written past it
+    MotusSliceResult *result;
+    MotusPictureStats *stats; // mb, sub, bits_mode, bits_mv, bits_luma and bits_chroma are added to; 8-byte aligned
+} MotusSliceCuda;
+
+// Bytes of `work` for pictures of n_mb MBs and NAL units of at most `capacity` bytes.
+size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity);
+
+cudaError_t motus_slice_cuda(const MotusSliceCuda *slice, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
