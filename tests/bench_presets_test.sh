@@ -2,6 +2,7 @@
 # motus bench encode --presets, alone and beside x264.
 #   bench_presets_test.sh MOTUS JSON_CHECK MEDIA BDRATE...       MEDIA: 1 where the build decodes streams, else 0; BDRATE: command of tools/bdrate.py
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck disable=SC2016  # the fake programs expand their own variables
 set -u
 export LC_ALL=C
 motus=$(realpath "$1") json=$(realpath "$2") media=$3
@@ -43,9 +44,9 @@ presets_alone() {
     ok 'its rows' [ "$(value alone.json rows.#)" = 4 ]
     local i names=(slow medium fast faster)
     for i in 0 1 2 3; do
-        ok "row $i" [ "$(value alone.json rows.$i.preset)" = ${names[i]} ]
+        ok "row $i" [ "$(value alone.json rows.$i.preset)" = "${names[i]}" ]
         ok "row $i has figures" "$json" alone.json rows.$i.{fps_median,fps_best}
-        "$motus" encode in.y4m -o t.264 --stats t.json --quiet --qp 27 --keyint 0 --preset ${names[i]}
+        "$motus" encode in.y4m -o t.264 --stats t.json --quiet --qp 27 --keyint 0 --preset "${names[i]}"
         ok "row $i: PSNR of the same stream" within "$(value alone.json rows.$i.psnr_y)" "$(value t.json psnr_y)" 0.0001
         # A byte is 0.033 kb/s here: the parameter sets differ by one or two, which tell the file's colours.
         ok "row $i: rate of the same stream" within "$(value alone.json rows.$i.kbps)" "$(value t.json kbps)" 0.07
@@ -62,7 +63,7 @@ missing_program() {
     ok 'nothing left' clean
 }
 
-# Programs of its name that are not it: errors, one line each.
+# Programs of its name that fail, say nothing, or are interrupted.
 broken_program() {
     local path=$PATH
     mkdir -p fake
@@ -77,12 +78,13 @@ broken_program() {
     ok 'and said so' grep -qx 'motus: x264: did not say that it encoded 6 frames' err
     ok 'nothing left' clean
     printf '#!/bin/sh\n[ "$1" != --version ] || exec echo x264 0.0\n: >"$TMPDIR/waits"\nsleep 1\n' >fake/x264
-    PATH=$work/fake:$path bench --presets --peers --runs 1 >table &
+    PATH=$work/fake:$path "$motus" bench encode --input in.y4m --presets --peers --runs 1 >table 2>err &
     local pid=$! n=0
     while [ ! -e tmp/waits ] && [ $((n += 1)) -lt 600 ]; do sleep 0.1; done
-    kill -TERM "$(pgrep -P $pid -f 'bench encode' || echo $pid)"
+    kill -TERM $pid
     wait $pid
     ok 'SIGTERM ends it' [ $? = 143 ]
+    ok 'with one line' grep -qx 'motus: interrupted' err
     rm -f tmp/waits
     ok 'and nothing is left' clean
 }
@@ -104,7 +106,9 @@ beside_x264() {
     for r in 0 1 2 3 4 5 6; do
         echo kbps,psnr >$r.csv
         for q in 0 1 2 3; do echo "$(value peers.json rows.$r.curve.$q.kbps),$(value peers.json rows.$r.curve.$q.psnr_y)" >>$r.csv; done
-        ok "row $r: the point at QP 27" [ "$(value peers.json rows.$r.curve.1.psnr_y)" = "$(value peers.json rows.$r.psnr_y)" ]
+    done
+    for r in 0 1 2 3 4 5 6; do
+        ok "row $r: its point at QP 27" [ "$(value peers.json rows.$r.curve.1.psnr_y)" = "$(value peers.json rows.$r.psnr_y)" ]
         [ ${#bdrate[@]} = 0 ] || ok "row $r: BD-rate as tools/bdrate.py has it" within "$(value peers.json rows.$r.bd_rate)" \
             "$("${bdrate[@]}" 4.csv $r.csv | awk '{ print $2 }')" 0.00501
     done

@@ -24,7 +24,7 @@ static double end_slope(double h0, double h1, double d0, double d1) {
 
 // Inside, the weighted harmonic mean of the gradients on both sides.
 static void find_slopes(Curve *c) {
-    double h[MOTUS_RD_POINTS], d[MOTUS_RD_POINTS];
+    double h[MOTUS_RD_POINTS] = {0}, d[MOTUS_RD_POINTS] = {0}; // widths and gradients of the pieces, three or more
     int last = c->n - 1;
     for (int i = 0; i < last; i++) {
         h[i] = c->x[i + 1] - c->x[i];

@@ -250,6 +250,7 @@ int motus_cmd_bench(int argc, char **argv) {
     motus_backend_choose(o.backend, &o.backend); // the one that runs is reported
     MotusStatus done = encode ? bench_encode(&o, &clip, &error) : bench_me(&o, &clip, &error);
     motus_clip_free(&clip);
-    if (done && motus_signal_caught()) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
-    return done ? motus_failure(&error) : motus_flush_stdout();
+    if (!done) return motus_flush_stdout();
+    int failed = motus_failure(&error);
+    return motus_signal_caught() ? MOTUS_EXIT_SIGNAL + motus_signal_caught() : failed;
 }
