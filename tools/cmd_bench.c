@@ -11,31 +11,40 @@
 #include "motus/version.h"
 #include "tools/bench_input.h"
 #include "tools/bench_me_cuda.h"
+#include "tools/bench_presets.h"
 #include "tools/cmd.h"
 #include "tools/options.h"
 #include "tools/peers.h"
+#include "tools/signals.h"
 #include "tools/system.h"
 
-static const char about[] = "Measures on this machine, in memory, without reading or writing files.\n"
-                            "  motus bench me      exhaustive search of all 41 blocks, whole samples and quarter samples\n"
-                            "  motus bench encode  the whole encoder\n"
-                            "  motus bench filters 8x8 DCT, wavelet, equalization, chroma key (motus bench filters --help)\n"
-                            "\n"
-                            "Examples:\n"
-                            "  motus bench me --input foreman.y4m --peers       beside ffmpeg's exhaustive search\n"
-                            "  motus bench me --size 1920x1080 --range 32 --threads 0\n"
-                            "  motus bench me --size 1920x1080 --backend cuda --upload\n"
-                            "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
-                            "  taskset -c 0 motus bench me                      on one core (motus binds its threads to none)\n"
-                            "\n"
-                            "A search is timed for each pair of frames, an encode for each run over all frames; median and best\n"
-                            "are printed.\n";
+static const char about[] =
+    "Measures on this machine, in memory, without reading or writing files.\n"
+    "  motus bench me      exhaustive search of all 41 blocks, whole samples and quarter samples\n"
+    "  motus bench encode  the whole encoder\n"
+    "  motus bench filters 8x8 DCT, wavelet, equalization, chroma key (motus bench filters --help)\n"
+    "\n"
+    "Examples:\n"
+    "  motus bench me --input foreman.y4m --peers       beside ffmpeg's exhaustive search\n"
+    "  motus bench me --size 1920x1080 --range 32 --threads 0\n"
+    "  motus bench me --size 1920x1080 --backend cuda --upload\n"
+    "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
+    "  taskset -c 0 motus bench encode --input foreman.y4m --qp 28 --threads 1 --presets --peers\n"
+    "  taskset -c 0 motus bench me                      on one core (motus binds its threads to none)\n"
+    "\n"
+    "A search is timed for each pair of frames, an encode for each run over all frames; median and best\n"
+    "are printed.\n"
+    "\n"
+    "encode --presets --peers: frames/s (median and best of the runs, all rows taking turns), kb/s and luma PSNR at\n"
+    "--qp; BD-rate against x264 preset medium over QP 22, 27, 32, 37; speed as a multiple of that x264's. x264 is the\n"
+    "program on the PATH: baseline profile, tune psnr, one reference, no B pictures, one IDR picture, as many threads;\n"
+    "its time is the encode time that it prints, its PSNR that of its decoded stream, and SEI is not counted.\n";
 
 typedef struct BenchOptions {
     const char *what, *input;
     int size[2], frames, range, threads, qp, runs;
     MotusBackend backend;
-    int json, peers, upload;
+    int json, peers, upload, presets;
 } BenchOptions;
 
 // Frames per second: of the median time, of the shortest.
@@ -73,34 +82,6 @@ static MotusStatus time_search(const BenchOptions *o, const MotusClip *clip, Mot
     return status ? motus_fail(error, status, "search: %s", motus_status_text(status)) : MOTUS_OK;
 }
 
-static MotusStatus drain(MotusEncoder *encoder, uint64_t *bytes) {
-    MotusPicture picture;
-    MotusStatus status;
-    while (!(status = motus_encoder_receive(encoder, &picture))) *bytes += picture.size;
-    return status > 0 ? MOTUS_OK : status;
-}
-
-static MotusStatus encode_once(const BenchOptions *o, const MotusClip *clip, double *seconds, uint64_t *bytes,
-                               MotusError *error) {
-    MotusEncoderConfig config = motus_encoder_config_default(clip->width, clip->height, clip->fps);
-    config.qp = o->qp;
-    config.range = o->range;
-    config.threads = o->threads;
-    config.backend = o->backend;
-    MotusEncoder *encoder = NULL;
-    double start = motus_seconds();
-    MotusStatus status = motus_encoder_open(&encoder, &config, error);
-    if (status) return status;
-    *bytes = 0;
-    for (int i = 0; !status && i <= clip->n; i++) {
-        status = motus_encoder_send(encoder, i < clip->n ? clip->frame[i] : NULL);
-        if (!status) status = drain(encoder, bytes);
-    }
-    *seconds = motus_seconds() - start;
-    motus_encoder_close(&encoder);
-    return status ? motus_fail(error, status, "encoder: %s", motus_status_text(status)) : MOTUS_OK;
-}
-
 static void add_rate(cJSON *report, const char *name, Rate rate) {
     cJSON *object = cJSON_AddObjectToObject(report, name);
     cJSON_AddNumberToObject(object, "fps_median", rate.median);
@@ -121,7 +102,7 @@ static cJSON *begin_report(const BenchOptions *o, const MotusClip *clip) {
     cJSON_AddNumberToObject(report, "width", clip->width);
     cJSON_AddNumberToObject(report, "height", clip->height);
     cJSON_AddNumberToObject(report, "frames", clip->n);
-    cJSON_AddNumberToObject(report, "range", o->range);
+    if (o->range) cJSON_AddNumberToObject(report, "range", o->range);
     if (!o->json)
         printf("machine    %s, %s, %d thread(s), backend %s\ninput      %s, %dx%d, %d frames\n", cpu, motus_cpu_instructions(),
                motus_cpu_threads(o->threads), motus_backend_name(o->backend), clip->name, clip->width, clip->height, clip->n);
@@ -177,15 +158,44 @@ static MotusStatus bench_me(const BenchOptions *o, const MotusClip *clip, MotusE
     return status;
 }
 
+static MotusEncoderConfig encoder_config(const BenchOptions *o, const MotusClip *clip) {
+    MotusEncoderConfig config = motus_encoder_config_default(clip->width, clip->height, clip->fps);
+    config.qp = o->qp;
+    config.range = o->range;
+    config.threads = o->threads;
+    config.backend = o->backend;
+    return config;
+}
+
+static MotusStatus bench_presets(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
+    cJSON *report = begin_report(o, clip);
+    cJSON_AddNumberToObject(report, "qp", o->qp);
+    cJSON_AddNumberToObject(report, "runs", o->runs);
+    fflush(stdout);
+    MotusBenchPresets presets = {clip, encoder_config(o, clip), o->runs, o->peers, !o->json, report};
+    presets.config.keyint = 0; // as x264's rows
+    presets.config.threads = motus_cpu_threads(o->threads);
+    motus_signals_catch(); // a temporary folder is to be removed
+    MotusStatus status = motus_bench_presets(&presets, error);
+    if (status)
+        cJSON_Delete(report);
+    else
+        end_report(o, report);
+    return status;
+}
+
 static MotusStatus bench_encode(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
-    double seconds[100];
-    uint64_t bytes = 0;
+    if (o->presets) return bench_presets(o, clip, error);
+    const MotusEncoderConfig config = encoder_config(o, clip);
+    double seconds[MOTUS_BENCH_RUNS];
+    MotusEncodeRun run = {0};
     for (int i = 0; i < o->runs; i++) {
-        MotusStatus status = encode_once(o, clip, &seconds[i], &bytes, error);
+        MotusStatus status = motus_bench_encode_once(&config, clip, &run, error);
         if (status) return status;
+        seconds[i] = run.seconds;
     }
     Rate rate = rate_of(seconds, o->runs, clip->n);
-    double kbps = 8e-3 * (double)bytes / clip->n * clip->fps.num / clip->fps.den;
+    double kbps = 8e-3 * (double)run.bytes / clip->n * clip->fps.num / clip->fps.den;
     cJSON *report = begin_report(o, clip);
     cJSON_AddNumberToObject(report, "qp", o->qp);
     cJSON_AddNumberToObject(report, "runs", o->runs);
@@ -203,12 +213,15 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"input", 'i', &o->input, motus_option_text, 0, 0, "FILE", "sequence to work on (a synthetic one)"},
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of the synthetic sequence (352x288)"},
         {"frames", 'n', &o->frames, motus_option_int, 2, 100000, "N", "frames to use, held in memory (me 30, encode 60)"},
-        {"range", 0, &o->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", "search +-N samples (16)"},
+        {"range", 0, &o->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
+         "search +-N samples (16; with --presets the preset's)"},
         {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (me 1, encode 2)"},
         {"backend", 0, &o->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
         {"qp", 'q', &o->qp, motus_option_int, 0, 51, "N", "encode: quantizer (28)"},
-        {"runs", 0, &o->runs, motus_option_int, 1, 100, "N", "encode: how often (3)"},
-        {"peers", 0, &o->peers, NULL, 1, 0, NULL, "me: also time ffmpeg's exhaustive search on one thread"},
+        {"runs", 0, &o->runs, motus_option_int, 1, MOTUS_BENCH_RUNS, "N", "encode: how often (3)"},
+        {"presets", 0, &o->presets, NULL, 1, 0, NULL, "encode: a table of all presets, one IDR picture each"},
+        {"peers", 0, &o->peers, NULL, 1, 0, NULL,
+         "me: also time ffmpeg's exhaustive search on one thread; encode --presets: x264 (see above)"},
         {"upload", 0, &o->upload, NULL, 1, 0, NULL, "me: also time ways to upload to the GPU"},
         {"json", 0, &o->json, NULL, 1, 0, NULL, "print JSON"},
         {0},
@@ -219,12 +232,15 @@ static int parse(BenchOptions *o, int argc, char **argv) {
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {.size = {352, 288}, .range = 16, .threads = -1, .qp = 28, .runs = 3};
+    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     if (!o.what || (strcmp(o.what, "me") && strcmp(o.what, "encode")))
         return motus_usage_error("bench", "what to measure must be me, encode or filters");
     int encode = !strcmp(o.what, "encode");
+    if (o.presets && !encode) return motus_usage_error("bench", "--presets: goes with encode");
+    if (o.peers && encode && !o.presets) return motus_usage_error("bench", "--peers: goes with me, or with encode --presets");
+    if (!o.range && !o.presets) o.range = 16;
     if (!o.frames) o.frames = encode ? 60 : 30;
     if (o.threads < 0) o.threads = encode ? 2 : 1;
     MotusClip clip;
@@ -234,5 +250,7 @@ int motus_cmd_bench(int argc, char **argv) {
     motus_backend_choose(o.backend, &o.backend); // the one that runs is reported
     MotusStatus done = encode ? bench_encode(&o, &clip, &error) : bench_me(&o, &clip, &error);
     motus_clip_free(&clip);
-    return done ? motus_failure(&error) : motus_flush_stdout();
+    if (!done) return motus_flush_stdout();
+    int failed = motus_failure(&error);
+    return motus_signal_caught() ? MOTUS_EXIT_SIGNAL + motus_signal_caught() : failed;
 }

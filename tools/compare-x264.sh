@@ -15,6 +15,7 @@ usage: tools/compare-x264.sh [options] SEQS_DIR [NAME...]
   NAME...           beginnings of file names (default: foreman mobile flower soccer crowdrun street)
   --work DIR        streams, measurements and the cache of x264's results (default: build/rd)
   --motus FILE      program to measure (default: build/release/tools/motus)
+  --preset NAME     preset of 'motus encode' (x264's stays medium)
   --motus-args STR  further options for 'motus encode'
   --qps "LIST"      default "22 27 32 37"
   --frames N        only the first N pictures
@@ -29,11 +30,12 @@ die() {
     exit 1
 }
 
-work=$root/build/rd motus=$root/build/release/tools/motus motus_args='' qps='22 27 32 37' frames=0 csv='' x264_only=0 check=0
+work=$root/build/rd motus=$root/build/release/tools/motus motus_args='' preset='' qps='22 27 32 37' frames=0 csv='' x264_only=0 check=0
 while [ $# -gt 0 ]; do
     case $1 in
     --work) work=$2 && shift 2 ;;
     --motus) motus=$2 && shift 2 ;;
+    --preset) preset=$2 && shift 2 ;;
     --motus-args) motus_args=$2 && shift 2 ;;
     --qps) qps=$2 && shift 2 ;;
     --frames) frames=$2 && shift 2 ;;
@@ -106,7 +108,7 @@ run_x264() {
 run_motus() {
     local out=$work/motus/$tag.qp$1
     # shellcheck disable=SC2086 # the options are several words
-    "$motus" encode "$seq" -o "$out.264" --keyint 0 --qp "$1" $motus_args >"$out.log" 2>&1 || die "motus failed: $(tail -n 1 "$out.log")"
+    "$motus" encode "$seq" -o "$out.264" --keyint 0 --qp "$1" ${preset:+--preset "$preset"} $motus_args >"$out.log" 2>&1 || die "motus failed: $(tail -n 1 "$out.log")"
     measure "$out.264"
 }
 

@@ -13,13 +13,14 @@
 #include "tools/system.h"
 #include "yuv/writer.h"
 
-// Runs a program, its output thrown away; returns its exit status, 127 where it could not be started.
-static int run_program(char *const argv[]) {
+int motus_peer_run(char *const argv[], const char *log) {
     pid_t child = fork();
     if (child < 0) return 127;
     if (!child) {
-        int nowhere = open("/dev/null", O_RDWR);
-        for (int fd = 0; fd < 3; fd++) dup2(nowhere, fd);
+        int nowhere = open("/dev/null", O_RDWR), out = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600) : nowhere;
+        dup2(nowhere, 0);
+        dup2(out, 1);
+        dup2(out, 2);
         execvp(argv[0], argv);
         _exit(127);
     }
@@ -40,12 +41,35 @@ static MotusStatus write_clip(const MotusClip *clip, int frames, const char *pat
     return status;
 }
 
+MotusStatus motus_peer_folder_make(MotusPeerFolder *folder, const MotusClip *clip, int frames, MotusError *error) {
+    const char *temporary = getenv("TMPDIR");
+    MotusPeerFolder f = {0};
+    snprintf(f.path, sizeof f.path, "%s/motus-bench-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(f.path)) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(f.path), strerror(errno));
+    snprintf(f.clip, sizeof f.clip, "%s/clip.y4m", f.path);
+    snprintf(f.out, sizeof f.out, "%s/out.264", f.path);
+    snprintf(f.log, sizeof f.log, "%s/log", f.path);
+    MotusStatus status = write_clip(clip, frames, f.clip, error);
+    if (status) motus_peer_folder_remove(&f);
+    *folder = f;
+    return status;
+}
+
+void motus_peer_folder_remove(MotusPeerFolder *folder) {
+    if (!*folder->path) return;
+    unlink(folder->clip);
+    unlink(folder->out);
+    unlink(folder->log);
+    rmdir(folder->path);
+    *folder = (MotusPeerFolder){0};
+}
+
 // Seconds that ffmpeg takes over the file with this filter.
 static MotusStatus time_filter(const char *path, const char *filter, double *seconds, MotusError *error) {
     char *const argv[] = {"ffmpeg",       "-v", "error", "-threads", "1", "-filter_threads", "1", "-i", (char *)path, "-vf",
                           (char *)filter, "-f", "null",  "-",        NULL};
     double start = motus_seconds();
-    int status = run_program(argv);
+    int status = motus_peer_run(argv, NULL);
     *seconds = motus_seconds() - start;
     if (!status) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
@@ -53,19 +77,15 @@ static MotusStatus time_filter(const char *path, const char *filter, double *sec
 }
 
 MotusStatus motus_peer_mestimate(const MotusClip *clip, int frames, int range, double *fps, MotusError *error) {
-    char folder[512], path[600], filter[64];
-    const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/motus-bench-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(folder)) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(folder), strerror(errno));
-    snprintf(path, sizeof path, "%s/clip.y4m", folder);
+    char filter[64];
+    MotusPeerFolder folder = {0};
     snprintf(filter, sizeof filter, "mestimate=method=esa:search_param=%d", range);
     if (frames > clip->n) frames = clip->n;
     double with = 0, without = 0; // the time to start and to read the file is taken off
-    MotusStatus status = write_clip(clip, frames, path, error);
-    if (!status) status = time_filter(path, "null", &without, error);
-    if (!status) status = time_filter(path, filter, &with, error);
+    MotusStatus status = motus_peer_folder_make(&folder, clip, frames, error);
+    if (!status) status = time_filter(folder.clip, "null", &without, error);
+    if (!status) status = time_filter(folder.clip, filter, &with, error);
     if (!status) *fps = with > without ? frames / (with - without) : 0;
-    unlink(path);
-    rmdir(folder);
+    motus_peer_folder_remove(&folder);
     return status;
 }
