@@ -57,11 +57,13 @@ typedef struct MotusCavlcShape {
     uint32_t nonzero, ones;
 } MotusCavlcShape;
 
+// (Written with branches: of the same as sums of comparisons shifted into place, ptxas 13.0 at -O2 makes wrong masks for sm_90.)
 MOTUS_HD MotusCavlcShape motus_cavlc_shape(const int16_t *level, int n) {
     MotusCavlcShape shape = {0, 0};
     for (int i = 0; i < n; i++) {
-        shape.nonzero |= (uint32_t)(level[i] != 0) << i;
-        shape.ones |= (uint32_t)(level[i] == 1 || level[i] == -1) << i;
+        uint32_t magnitude = (uint32_t)motus_abs(level[i]), bit = 1u << i;
+        if (magnitude) shape.nonzero |= bit;
+        if (magnitude == 1) shape.ones |= bit;
     }
     return shape;
 }

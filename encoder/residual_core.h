@@ -203,7 +203,6 @@ MOTUS_HD uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial
             if (!ac) trial->mb.total_coeff[blk] = 0;
         }
         if (ac) trial->mb.cbp |= 15;
-        // Counted by one lane: ptxas 13.0 at -O3 leaves the loop over the levels too early where all lanes count them.
         int left = neighbours->a ? neighbours->a->total_coeff[3] : -1,
             above = neighbours->b ? neighbours->b->total_coeff[12] : -1;
         r->dc_bits = (uint32_t)motus_cavlc_block_bits(motus_cavlc_shape(trial->coef.luma_dc, 16), trial->coef.luma_dc, 16,
