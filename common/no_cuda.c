@@ -5,6 +5,7 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "encoder/intake.h"
+#include "encoder/lane_cuda.h"
 #include "me/me_cuda.h"
 #include "motus/filter_cuda.h"
 #include "motus/upload.h"
@@ -209,5 +210,32 @@ MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t *levels, c
 MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *shape, const float *threshold, void *stream,
                                       MotusError *error) {
     (void)coefs, (void)shape, (void)threshold, (void)stream;
+    return refuse(error);
+}
+
+// ---- encoder: lanes -------------------------------------------------------------------------------------------------------------------------
+
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusLaneSettings *settings, MotusError *error) {
+    (void)settings;
+    *lane = NULL;
+    return refuse(error);
+}
+
+void motus_lane_cuda_close(MotusLaneCuda **lane) { (void)lane; }
+
+size_t motus_lane_cuda_bytes(const MotusLaneCuda *lane) {
+    (void)lane;
+    return 0;
+}
+
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrame *frame, int on_device, void *stream,
+                                  const MotusSliceHead *head, MotusError *error) {
+    (void)lane, (void)frame, (void)on_device, (void)stream, (void)head;
+    return refuse(error);
+}
+
+MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusFrame *rec, int want_mb, MotusLanePicture *picture,
+                                   MotusError *error) {
+    (void)lane, (void)rec, (void)want_mb, (void)picture;
     return refuse(error);
 }

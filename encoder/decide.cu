@@ -266,6 +266,26 @@ __global__ void __launch_bounds__(32 * WARPS) note_kernel(const __grid_constant_
     if (i < pass.work.n_mb) note_decision(pass.work, i, now);
 }
 
+// ---- What is left of a picture ------------------------------------------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(256) keep_kernel(const MotusMb *mb, const MotusMv *searched, MotusMv *kept, int n) {
+    int i = (int)(blockIdx.x * 256 + threadIdx.x);
+    if (i < n) kept[i] = motus_mb_is_intra(&mb[i]) ? searched[i] : mb[i].mv[0];
+}
+
+// A block sums rows of a plane: at most 2^12 samples a thread keep 32 bits from overflowing.
+__global__ void __launch_bounds__(256) error_kernel(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b, ptrdiff_t b_stride,
+                                                    int width, int height, unsigned long long *ssd) {
+    uint32_t sum = 0;
+    for (int y = blockIdx.x; y < height; y += gridDim.x)
+        for (int x = threadIdx.x; x < width; x += 256) {
+            int d = a[y * a_stride + x] - b[y * b_stride + x];
+            sum += (uint32_t)(d * d);
+        }
+    sum = motus_lanes_sum(sum);
+    if (motus_lane() == 0 && sum) atomicAdd(ssd, (unsigned long long)sum);
+}
+
 // ---- Launchers ----------------------------------------------------------------------------------------------------------------------------
 
 int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
@@ -329,6 +349,22 @@ extern "C" cudaError_t motus_work_cuda_place(MotusWorkCuda *w, void *memory, int
     if (status == cudaSuccess)
         status = cudaFuncSetAttribute(estimate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, estimate);
     return status;
+}
+
+extern "C" cudaError_t motus_keep_vectors_cuda(const MotusWorkCuda *work, const MotusMv *searched, MotusMv *kept,
+                                               cudaStream_t stream) {
+    keep_kernel<<<(work->n_mb + 255) / 256, 256, 0, stream>>>(work->mb, searched, kept, work->n_mb);
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t motus_plane_errors_cuda(const MotusPlane src[3], const MotusPlane rec[3], int width, int height,
+                                               uint64_t *ssd, cudaStream_t stream) {
+    for (int p = 0; p < 3; p++) {
+        int w = p ? width / 2 : width, h = p ? height / 2 : height;
+        error_kernel<<<h, 256, 0, stream>>>(src[p].data, src[p].stride, rec[p].data, rec[p].stride, w, h,
+                                            (unsigned long long *)(ssd + p));
+    }
+    return cudaGetLastError();
 }
 
 extern "C" cudaError_t motus_code_i_cuda(const MotusWorkCuda *work, int qp, const MotusEffort *effort, cudaStream_t stream) {

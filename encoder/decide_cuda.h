@@ -53,6 +53,13 @@ cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const uint32_t *co
 cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusPCodingCuda *p, int qp, const MotusEffort *effort,
                               cudaStream_t stream);
 
+// What the next picture's centres are predicted from: of inter MBs their first vector, of intra MBs the whole-sample one that 16x16 was searched to have.
+cudaError_t motus_keep_vectors_cuda(const MotusWorkCuda *work, const MotusMv *searched, MotusMv *kept, cudaStream_t stream);
+
+// Adds the squared error of each plane over the visible width x height of luma to ssd[3].
+cudaError_t motus_plane_errors_cuda(const MotusPlane src[3], const MotusPlane rec[3], int width, int height, uint64_t *ssd,
+                                    cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,12 +5,14 @@
 
 #include "common/alloc.h"
 #include "common/cpu.h"
+#include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
 #include "encoder/deblock.h"
 #include "encoder/decide.h"
 #include "encoder/headers.h"
 #include "encoder/intake.h"
+#include "encoder/lane_cuda.h"
 #include "encoder/preset.h"
 #include "encoder/slice.h"
 #include "me/me_internal.h"
@@ -28,6 +30,8 @@ struct MotusEncoder {
     int64_t n_coded;
     uint32_t since_idr, idr_pic_id;
 
+    MotusBackend backend; // never AUTO
+    MotusLaneCuda *lane;  // of the CUDA backend, which does all that the members down to `intake` do on the CPU
     MotusMe *me;
     MotusField *field;
     MotusWork work;
@@ -38,9 +42,9 @@ struct MotusEncoder {
     int has_last_mv;
     MotusRefLuma ref_luma;
     MotusIntake intake;
-    MotusError intake_error; // of the last frame, where it failed and the search has no words for it
-    MotusFrame *rec, *ref;   // whole MBs
-    MotusFrame *visible;     // rec, cropped, for the receiver
+    MotusError error;      // of the last frame, where it failed; else why AUTO fell back to the CPU
+    MotusFrame *rec, *ref; // whole MBs
+    MotusFrame *visible;   // rec, cropped, for the receiver
 
     uint8_t *rbsp, *stream;
     size_t rbsp_capacity;
@@ -105,36 +109,67 @@ static MotusStatus write_headers(MotusEncoder *enc) {
     return bits.overflow ? MOTUS_ERR_INTERNAL : MOTUS_OK;
 }
 
-static MotusStatus open_search(MotusEncoder *enc, MotusError *error) {
-    MotusError cause = {0};
+static MotusStatus open_search(MotusEncoder *enc) {
     MotusMeConfig me = motus_me_config_default(enc->mb_width * 16, enc->mb_height * 16);
     me.range = enc->effort.range;
     me.subpel = MOTUS_SUBPEL_FULL; // what is worth refining is refined by the decisions
     me.modes = enc->effort.partitions;
     me.threads = enc->config.threads;
-    me.backend = enc->config.backend;
-    me.error = &cause;
+    me.backend = MOTUS_BACKEND_CPU;
     MotusStatus status = motus_me_open(&enc->me, &me);
-    if (status) return motus_fail(error, status, "%s", cause.text[0] ? cause.text : motus_status_text(status));
-    status = motus_field_alloc(&enc->field, me.width, me.height);
-    return status ? motus_fail(error, status, "%s", motus_status_text(status)) : MOTUS_OK;
+    return status ? status : motus_field_alloc(&enc->field, me.width, me.height);
+}
+
+static MotusInterLimits inter_limits(const MotusEncoder *enc) {
+    const MotusLevel *level = enc->sequence.level;
+    return (MotusInterLimits){.partitions = enc->effort.partitions,
+                              .max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
+                              .max_mv_y = level->max_mv_y * 4,
+                              .unit = 4 >> enc->config.subpel,
+                              .steps = enc->effort.steps};
+}
+
+// Search centres may go as far as the level's vertical range lets the whole window follow.
+static int centre_limit(const MotusEncoder *enc) {
+    return motus_clip(0, MOTUS_MAX_CENTRE, (enc->sequence.level->max_mv_y - enc->effort.range - 1) * 4 & ~3);
+}
+
+// Where AUTO is asked for, a device that is not there or fails leaves the work to the CPU.
+static MotusStatus open_backend(MotusEncoder *enc, MotusError *error) {
+    MotusStatus status = motus_backend_choose(enc->config.backend, &enc->backend);
+    if (status) return status == MOTUS_ERR_ARGUMENT ? motus_fail(error, status, "unknown backend") : motus_device_check(error);
+    if (enc->backend == MOTUS_BACKEND_CPU) return MOTUS_OK;
+    const MotusLaneSettings lane = {.width = enc->config.width,
+                                    .height = enc->config.height,
+                                    .mb_width = enc->mb_width,
+                                    .mb_height = enc->mb_height,
+                                    .effort = enc->effort,
+                                    .limits = inter_limits(enc),
+                                    .subpel = enc->config.subpel,
+                                    .centre_limit_y = centre_limit(enc),
+                                    .deblock = enc->config.deblock,
+                                    .nal_capacity = motus_nal_bound(enc->rbsp_capacity)};
+    status = motus_lane_cuda_open(&enc->lane, &lane, &enc->error);
+    if (!status) return MOTUS_OK;
+    if (enc->config.backend == MOTUS_BACKEND_CUDA) return motus_fail(error, status, "%s", enc->error.text);
+    enc->backend = MOTUS_BACKEND_CPU;
+    return MOTUS_OK;
 }
 
 static MotusStatus alloc_buffers(MotusEncoder *enc) {
     size_t n = (size_t)enc->mb_width * (size_t)enc->mb_height;
-    enc->rbsp_capacity = n * RESIDUAL_BYTES_PER_MB + HEADER_BYTES;
     enc->rbsp = motus_alloc(enc->rbsp_capacity, 1);
     enc->stream = motus_alloc(motus_nal_bound(enc->rbsp_capacity) + 2 * HEADER_BYTES, 1);
+    enc->mvs = motus_alloc(16 * n, sizeof *enc->mvs);
+    if (!enc->rbsp || !enc->stream || !enc->mvs) return MOTUS_ERR_MEMORY;
+    MotusStatus status = motus_intake_open(&enc->intake, enc->config.width, enc->config.height, enc->lane != NULL);
+    if (status || enc->lane) return status;
     enc->centre = motus_alloc(n, sizeof *enc->centre);
     enc->last_mv = motus_alloc(n, sizeof *enc->last_mv);
-    enc->mvs = motus_alloc(16 * n, sizeof *enc->mvs);
-    if (!enc->rbsp || !enc->stream || !enc->centre || !enc->last_mv || !enc->mvs) return MOTUS_ERR_MEMORY;
-    MotusStatus status = motus_work_alloc(&enc->work, enc->mb_width, enc->mb_height, motus_cpu_threads(enc->config.threads));
-    if (!status)
-        status = motus_intake_open(&enc->intake, enc->config.width, enc->config.height,
-                                   motus_me_backend(enc->me) == MOTUS_BACKEND_CUDA);
+    if (!enc->centre || !enc->last_mv) return MOTUS_ERR_MEMORY;
+    status = motus_work_alloc(&enc->work, enc->mb_width, enc->mb_height, motus_cpu_threads(enc->config.threads));
     if (!status) status = motus_ref_luma_alloc(&enc->ref_luma, 16 * enc->mb_width, 16 * enc->mb_height);
-    return status;
+    return status ? status : open_search(enc);
 }
 
 MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *config, MotusError *error) {
@@ -158,7 +193,8 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
                                             .pic_init_qp = 26,
                                             .deblock = config->deblock};
     status = choose_level(enc, error);
-    if (!status) status = open_search(enc, error);
+    enc->rbsp_capacity = (size_t)enc->mb_width * (size_t)enc->mb_height * RESIDUAL_BYTES_PER_MB + HEADER_BYTES;
+    if (!status) status = open_backend(enc, error);
     if (!status && (status = alloc_buffers(enc)) != MOTUS_OK) motus_fail(error, status, "%s", motus_status_text(status));
     if (!status) status = write_headers(enc);
     if (status) {
@@ -169,15 +205,12 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
     return MOTUS_OK;
 }
 
-// Search centres may go as far as the level's vertical range lets the whole window follow.
-static int centre_limit(int reach, int range) { return motus_clip(0, MOTUS_MAX_CENTRE, (reach - range - 1) * 4 & ~3); }
-
 static MotusStatus search(MotusEncoder *enc, uint32_t lambda_q8) {
     const MotusPlane *luma = &enc->intake.whole->plane[0], *on_device = &enc->intake.device_luma;
     motus_ref_luma_build(&enc->ref_luma, &enc->ref->plane[0], enc->config.subpel != MOTUS_SUBPEL_FULL, enc->work.threads);
-    MotusStatus status = motus_me_predict_centres(enc->me, luma, &enc->ref_luma, enc->has_last_mv ? enc->last_mv : NULL,
-                                                  lambda_q8, MOTUS_MAX_COARSE_REACH, MOTUS_MAX_CENTRE,
-                                                  centre_limit(enc->sequence.level->max_mv_y, enc->effort.range), enc->centre);
+    MotusStatus status =
+        motus_me_predict_centres(enc->me, luma, &enc->ref_luma, enc->has_last_mv ? enc->last_mv : NULL, lambda_q8,
+                                 MOTUS_MAX_COARSE_REACH, MOTUS_MAX_CENTRE, centre_limit(enc), enc->centre);
     if (status) return status;
     MotusMeHints hints = {.centre = enc->centre, .predictor = enc->centre, .lambda_q8 = lambda_q8};
     return motus_me_search_prepared(enc->me, luma, on_device->data ? on_device : NULL, &enc->ref_luma, &hints, enc->field);
@@ -198,63 +231,73 @@ static MotusReference reference(const MotusEncoder *enc) {
 static MotusStatus code_p(MotusEncoder *enc, const MotusCoding *coding) {
     MotusStatus status = search(enc, coding->qp_table[coding->qp].lambda_q8);
     if (status) return status;
-    const MotusLevel *level = enc->sequence.level;
     const MotusPCoding p = {.ref = reference(enc),
                             .ref_luma = &enc->ref_luma,
                             .field = enc->field,
                             .centre = enc->centre,
                             .subpel = enc->config.subpel,
-                            .limits = {.partitions = enc->effort.partitions,
-                                       .max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
-                                       .max_mv_y = level->max_mv_y * 4,
-                                       .unit = 4 >> enc->config.subpel,
-                                       .steps = enc->effort.steps}};
+                            .limits = inter_limits(enc)};
     enc->passes->code_p(&enc->work, coding, &p);
     return MOTUS_OK;
 }
 
-// Writes the access unit into enc->stream.
-static MotusStatus write_picture(MotusEncoder *enc, int idr, int qp, MotusPictureStats *stats) {
+// Begins the access unit in enc->stream: what comes before the slice. Returns its bytes.
+static size_t begin_access_unit(MotusEncoder *enc, int idr) {
     size_t size = 0;
-    MotusBits bits;
     if (enc->config.aud) {
+        MotusBits bits;
         motus_bits_init(&bits, enc->rbsp, enc->rbsp_capacity);
         motus_write_aud(&bits, !idr);
         size += motus_nal_write(enc->stream, 0, MOTUS_NAL_AUD, enc->rbsp, bits.size);
     }
-    if (idr) {
-        memcpy(enc->stream + size, enc->headers, enc->headers_size);
-        size += enc->headers_size;
-    }
-    MotusSliceSettings slice = {.idr = idr,
+    if (!idr) return size;
+    memcpy(enc->stream + size, enc->headers, enc->headers_size);
+    return size + enc->headers_size;
+}
+
+static MotusSliceSettings slice_settings(const MotusEncoder *enc, int idr, int qp) {
+    return (MotusSliceSettings){.idr = idr,
                                 .idr_pic_id = (int)(enc->idr_pic_id & 0xFFFF),
                                 .p_slice = !idr,
                                 .frame_num = idr ? 0 : enc->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
                                 .qp = qp,
                                 .deblock = enc->config.deblock};
-    motus_bits_init(&bits, enc->rbsp, enc->rbsp_capacity);
-    motus_write_slice_header(&bits, &enc->sequence, &slice);
-    motus_write_slice_data(&bits, &enc->work, !idr, qp, stats);
-    if (bits.overflow) return MOTUS_ERR_INTERNAL;
-    size += motus_nal_write(enc->stream + size, 2, idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, enc->rbsp, bits.size);
+}
+
+static void end_access_unit(MotusEncoder *enc, size_t size) {
+    MotusPictureStats *stats = &enc->picture.stats;
     enc->picture.data = enc->stream;
     enc->picture.size = size;
     stats->bits_header = 8 * (uint64_t)size - stats->bits_mode - stats->bits_mv - stats->bits_luma - stats->bits_chroma;
+}
+
+// Writes the access unit into enc->stream.
+static MotusStatus write_picture(MotusEncoder *enc, int idr, int qp) {
+    size_t size = begin_access_unit(enc, idr);
+    const MotusSliceSettings slice = slice_settings(enc, idr, qp);
+    MotusBits bits;
+    motus_bits_init(&bits, enc->rbsp, enc->rbsp_capacity);
+    motus_write_slice_header(&bits, &enc->sequence, &slice);
+    motus_write_slice_data(&bits, &enc->work, !idr, qp, &enc->picture.stats);
+    if (bits.overflow) return MOTUS_ERR_INTERNAL;
+    size += motus_nal_write(enc->stream + size, 2, idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, enc->rbsp, bits.size);
+    end_access_unit(enc, size);
     return MOTUS_OK;
 }
 
-// Hands out the reconstruction at the visible size, and measures it.
-static MotusStatus show(MotusEncoder *enc, MotusPictureStats *stats) {
-    const MotusFrame *source = enc->intake.visible;
+// Hands out the reconstruction at the visible size.
+static MotusStatus show(MotusEncoder *enc) {
     motus_frame_unref(&enc->visible);
-    MotusStatus status = motus_frame_crop(&enc->visible, enc->rec, source->width, source->height);
-    if (status) return status;
-    enc->visible->number = enc->n_coded;
+    MotusStatus status = motus_frame_crop(&enc->visible, enc->rec, enc->config.width, enc->config.height);
+    if (!status) enc->visible->number = enc->n_coded;
+    return status;
+}
+
+static void measure(MotusEncoder *enc) {
     for (int p = 0; p < 3; p++) {
-        const MotusPlane *plane = &source->plane[p];
-        stats->ssd[p] = motus_plane_ssd(plane, &enc->visible->plane[p], plane->width, plane->height);
+        const MotusPlane *plane = &enc->intake.visible->plane[p];
+        enc->picture.stats.ssd[p] = motus_plane_ssd(plane, &enc->visible->plane[p], plane->width, plane->height);
     }
-    return MOTUS_OK;
 }
 
 static void keep_vectors(MotusEncoder *enc) {
@@ -262,15 +305,9 @@ static void keep_vectors(MotusEncoder *enc) {
         enc->last_mv[i] = motus_mb_is_intra(&enc->work.mb[i]) ? enc->field->mv[MOTUS_BLOCK_16x16][i] : enc->work.mb[i].mv[0];
 }
 
-// The frame that was taken in. After a failure the encoder is as it was before.
-static MotusStatus encode(MotusEncoder *enc) {
-    const MotusEncoderConfig *c = &enc->config;
-    int idr = enc->n_coded == 0 || (c->keyint && enc->since_idr == (uint32_t)c->keyint);
-    int qp = idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
-    MotusPicture *pic = &enc->picture;
+// The frame that was taken in, on the CPU. After a failure the encoder is as it was before.
+static MotusStatus encode_on_cpu(MotusEncoder *enc, int idr, int qp) {
     const MotusCoding coding = {enc->qp_table, qp, enc->effort};
-    pic->stats = (MotusPictureStats){0};
-
     MotusStatus status = motus_frame_alloc(&enc->rec, 16 * enc->mb_width, 16 * enc->mb_height);
     if (status) return status;
     enc->work.src = enc->intake.whole;
@@ -280,25 +317,66 @@ static MotusStatus encode(MotusEncoder *enc) {
     else if ((status = code_p(enc, &coding)) != MOTUS_OK)
         return status;
     motus_settle_mbs(&enc->work, qp);
-    if ((status = write_picture(enc, idr, qp, &pic->stats)) != MOTUS_OK) return status;
-    if (c->deblock) motus_deblock_picture(enc->rec, enc->work.mb, enc->mb_width, enc->mb_height, enc->work.threads);
-    if ((status = show(enc, &pic->stats)) != MOTUS_OK) return status;
-
-    pic->number = enc->n_coded++;
-    pic->is_idr = idr;
-    pic->type = idr ? 'I' : 'P';
-    pic->qp = qp;
-    pic->recon = enc->visible;
-    pic->source = enc->intake.visible;
-    pic->mvs = enc->mvs;
-    pic->n_mvs = motus_list_mvs(&enc->work, enc->mvs);
+    if ((status = write_picture(enc, idr, qp)) != MOTUS_OK) return status;
+    if (enc->config.deblock) motus_deblock_picture(enc->rec, enc->work.mb, enc->mb_width, enc->mb_height, enc->work.threads);
+    if ((status = show(enc)) != MOTUS_OK) return status;
+    measure(enc);
+    enc->picture.n_mvs = motus_list_mvs(&enc->work, enc->mvs);
     enc->has_last_mv = !idr;
     if (!idr) keep_vectors(enc);
-    enc->since_idr = idr ? 1 : enc->since_idr + 1;
-    enc->idr_pic_id += (uint32_t)idr;
     motus_frame_unref(&enc->ref);
     enc->ref = enc->rec;
     enc->rec = NULL;
+    return MOTUS_OK;
+}
+
+// Room for the reconstruction: that of the picture before, unless somebody has kept it.
+static MotusStatus make_room(MotusEncoder *enc) {
+    motus_frame_unref(&enc->visible);
+    if (enc->rec && motus_frame_shared(enc->rec)) motus_frame_unref(&enc->rec);
+    return enc->rec ? MOTUS_OK : motus_frame_alloc_pinned(&enc->rec, 16 * enc->mb_width, 16 * enc->mb_height);
+}
+
+// The same on the device; only results come to the host.
+static MotusStatus encode_on_device(MotusEncoder *enc, const MotusFrame *frame, int on_device, void *stream, int idr, int qp) {
+    const MotusSliceSettings slice = slice_settings(enc, idr, qp);
+    const MotusSliceHead head = motus_slice_head(&enc->sequence, &slice, 2);
+    int bare = enc->config.stream_only;
+    MotusLanePicture coded;
+    MotusStatus status = motus_lane_cuda_begin(enc->lane, frame, on_device, stream, &head, &enc->error);
+    if (!status && !bare) status = make_room(enc);
+    if (!status) status = motus_lane_cuda_finish(enc->lane, bare ? NULL : enc->rec, !bare, &coded, &enc->error);
+    if (status) return status;
+    size_t size = begin_access_unit(enc, idr);
+    memcpy(enc->stream + size, coded.nal, coded.size);
+    enc->picture.stats = coded.stats;
+    end_access_unit(enc, size + coded.size);
+    if (bare) return MOTUS_OK;
+    const MotusWork listed = {.mb_width = enc->mb_width,
+                              .mb_height = enc->mb_height,
+                              .n_mb = enc->mb_width * enc->mb_height,
+                              .mb = (MotusMb *)coded.mb};
+    enc->picture.n_mvs = motus_list_mvs(&listed, enc->mvs);
+    return show(enc);
+}
+
+static MotusStatus encode(MotusEncoder *enc, const MotusFrame *frame, int on_device, void *stream) {
+    const MotusEncoderConfig *c = &enc->config;
+    int idr = enc->n_coded == 0 || (c->keyint && enc->since_idr == (uint32_t)c->keyint);
+    int qp = idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
+    MotusPicture *pic = &enc->picture;
+    *pic = (MotusPicture){.number = enc->n_coded, .is_idr = idr, .type = idr ? 'I' : 'P', .qp = qp, .mvs = enc->mvs};
+    MotusStatus status = enc->lane ? encode_on_device(enc, frame, on_device, stream, idr, qp) : encode_on_cpu(enc, idr, qp);
+    if (status) return status;
+    if (!c->stream_only) {
+        pic->recon = enc->visible;
+        pic->source = enc->intake.visible;
+    } else {
+        pic->n_mvs = 0;
+    }
+    enc->n_coded++;
+    enc->since_idr = idr ? 1 : enc->since_idr + 1;
+    enc->idr_pic_id += (uint32_t)idr;
     return MOTUS_OK;
 }
 
@@ -311,12 +389,13 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
         return MOTUS_OK;
     }
     if (frame->width != enc->config.width || frame->height != enc->config.height) return MOTUS_ERR_ARGUMENT;
-    MotusError cause = {0};
-    MotusStatus status =
-        on_device ? motus_intake_device(&enc->intake, frame, stream, &cause) : motus_intake_host(&enc->intake, frame);
-    if (!status) status = encode(enc);
-    if (status == MOTUS_ERR_MEMORY && !cause.text[0]) motus_fail(&cause, status, "%s", motus_status_text(status));
-    enc->intake_error = cause;
+    enc->error = (MotusError){0};
+    MotusStatus status = MOTUS_OK;
+    if (!enc->lane || !enc->config.stream_only)
+        status =
+            on_device ? motus_intake_device(&enc->intake, frame, stream, &enc->error) : motus_intake_host(&enc->intake, frame);
+    if (!status) status = encode(enc, frame, on_device, stream);
+    if (status && !enc->error.text[0]) motus_fail(&enc->error, status, "%s", motus_status_text(status));
     if (status)
         motus_frame_unref(&enc->rec);
     else
@@ -327,8 +406,8 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
 MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame) { return send(enc, frame, 0, NULL); }
 
 MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream) {
-    if (enc && frame && enc->config.backend == MOTUS_BACKEND_CPU)
-        return motus_fail(&enc->intake_error, MOTUS_ERR_UNSUPPORTED, "a frame in device memory, for an encoder on the CPU");
+    if (enc && frame && !enc->lane)
+        return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED, "a frame in device memory, for an encoder on the CPU");
     return send(enc, frame, 1, stream);
 }
 
@@ -348,15 +427,14 @@ const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *size) {
 
 int motus_encoder_level(const MotusEncoder *enc) { return enc->sequence.level->level_idc; }
 
-const MotusError *motus_encoder_error(const MotusEncoder *enc) {
-    return enc->intake_error.text[0] ? &enc->intake_error : motus_me_error(enc->me);
-}
+const MotusError *motus_encoder_error(const MotusEncoder *enc) { return &enc->error; }
 
-MotusBackend motus_encoder_backend(const MotusEncoder *enc) { return motus_me_backend(enc->me); }
+MotusBackend motus_encoder_backend(const MotusEncoder *enc) { return enc->backend; }
 
 void motus_encoder_close(MotusEncoder **out) {
     if (!out || !*out) return;
     MotusEncoder *enc = *out;
+    motus_lane_cuda_close(&enc->lane);
     motus_me_close(&enc->me);
     motus_field_free(&enc->field);
     motus_work_free(&enc->work);

@@ -9,12 +9,11 @@
 
 static ptrdiff_t row_of(int samples) { return (samples + 63) / 64 * 64; }
 
-// A frame in pinned memory, rows aligned as motus_frame_alloc aligns them.
-static MotusStatus alloc_pinned(MotusFrame **frame, int width, int height) {
+MotusStatus motus_frame_alloc_pinned(MotusFrame **frame, int width, int height) {
     ptrdiff_t stride[3] = {row_of(width), row_of(width / 2), row_of(width / 2)};
     size_t luma = (size_t)(stride[0] * height), chroma = (size_t)(stride[1] * (height / 2));
     uint8_t *memory = motus_host_alloc(luma + 2 * chroma);
-    if (!memory) return MOTUS_ERR_MEMORY;
+    if (!memory) return motus_frame_alloc(frame, width, height);
     memset(memory, 0, luma + 2 * chroma); // rows are read in whole vectors, beyond the last column as well
     uint8_t *data[3] = {memory, memory + luma, memory + luma + chroma};
     MotusStatus status = motus_frame_wrap(frame, width, height, data, stride, motus_host_free, memory);
@@ -22,11 +21,9 @@ static MotusStatus alloc_pinned(MotusFrame **frame, int width, int height) {
     return status;
 }
 
-// Ordinary memory does as well, only slower.
 static MotusStatus alloc_whole(MotusIntake *in) {
     int width = 16 * motus_mbs(in->width), height = 16 * motus_mbs(in->height);
-    if (in->pinned && !alloc_pinned(&in->whole, width, height)) return MOTUS_OK;
-    return motus_frame_alloc(&in->whole, width, height);
+    return in->pinned ? motus_frame_alloc_pinned(&in->whole, width, height) : motus_frame_alloc(&in->whole, width, height);
 }
 
 MotusStatus motus_intake_open(MotusIntake *in, int width, int height, int pinned) {

@@ -20,6 +20,9 @@ typedef struct MotusIntake {
     MotusIntakeCuda *cuda;  // NULL until a frame came from a device
 } MotusIntake;
 
+// A frame in pinned memory, rows aligned as motus_frame_alloc aligns them; in ordinary memory, only slower, where there is no more of that.
+MotusStatus motus_frame_alloc_pinned(MotusFrame **frame, int width, int height);
+
 MotusStatus motus_intake_open(MotusIntake *intake, int width, int height, int pinned);
 void motus_intake_close(MotusIntake *intake); // accepts a zeroed one
 

@@ -47,6 +47,7 @@ typedef struct MotusEncoderConfig {
     int deblock;         // 0 = disable_deblocking_filter_idc 1
     int aud;             // 1 = begin each access unit with a delimiter
     int threads;         // 0 = as many as OpenMP offers; the stream does not depend on it
+    int stream_only;     // 1: pictures have no recon, source and mvs: with CUDA nothing but the stream leaves the device
     MotusBackend backend;
     MotusColour colour; // goes into the VUI
 } MotusEncoderConfig;
