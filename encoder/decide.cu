@@ -4,9 +4,9 @@
 // mark_kernel, candidates_kernel: every MB at once. decide_kernel: the MBs of one colour; a picture launches it rounds * colours times. estimate_kernel and
 // note_kernel: every MB. intra_kernel: the wavefront of intra MBs, all of an I picture's, the chosen ones of a P picture's.
 //
-// The wavefront is one launch: a warp takes the next row off a counter and walks it, staying behind the row above by one MB more than its right neighbour
-// (flags[1 + y] counts the finished MBs of row y). Rows are handed out in order, so the row above is finished or being walked by a warp that runs: the topmost
-// unfinished row waits for nobody, and whatever number of blocks is resident, the picture is finished.
+// The wavefront is one launch: the MBs to be coded as intra stand in a list (list_kernel) in which each comes after those that it depends on; a warp takes the
+// next one, waits for its neighbours among them and codes it. Whoever is waited for was taken before by a warp that runs, so the first MB of the list that is
+// not done waits for nobody, and whatever number of blocks is resident, the picture is finished.
 //
 // Shared memory: each warp's scratch (10 KiB for decisions, 7 KiB for intra). Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -18,7 +18,10 @@
 
 namespace {
 
-constexpr int WARPS = 4; // of a block
+constexpr int WARPS = 4;           // of a block
+constexpr int MOST_WAITING = 1024; // warps of the intra wavefront
+
+enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront
 
 struct Pass {
     MotusWorkCuda work;
@@ -99,52 +102,83 @@ __device__ void code_intra(const Pass &pass, int x, int y, IntraShared *s) {
     store_samples(best, pass.work, x, y);
 }
 
-__device__ int chain_length(const MotusWorkCuda &w, int x, int y) {
-    MotusNeighbours n = motus_neighbours(w.mb, w.mb_width, x, y);
-    const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
+// The longest chain of intra MBs that MB i would end, once its neighbours among them have been coded or left alone.
+__device__ int chain_length(const MotusWorkCuda &w, int i, uint32_t waits) {
+    const int around[4] = {i - 1, i - w.mb_width, i - w.mb_width + 1, i - w.mb_width - 1};
     int longest = 0;
     for (int k = 0; k < 4; k++)
-        if (around[k]) longest = motus_max(longest, ((volatile const uint8_t *)w.chain)[around[k] - w.mb]);
+        if (waits >> k & 1) longest = motus_max(longest, ((volatile const uint8_t *)w.chain)[around[k]]);
     return longest + 1;
 }
 
-__device__ void visit_intra_of_p(const Pass &pass, int x, int y, IntraShared *s) {
-    const MotusWorkCuda &w = pass.work;
-    int i = y * w.mb_width + x, intra = motus_mb_is_intra(&w.mb[i]), length = intra ? chain_length(w, x, y) : 0;
-    int stays = length > pass.effort.intra_chain;
-    if (motus_lane() == 0) w.chain[i] = (uint8_t)(stays ? 0 : motus_min(length, UINT8_MAX));
-    if (!intra) return;
-    if (stays)
-        copy(&w.mb[i], &w.mb_inter[i]);
-    else
-        code_intra(pass, x, y, s);
+// Waits for the neighbours A, B, C and D of MB i that are on the list as well; returns which they are.
+__device__ uint32_t wait_for_neighbours(const MotusWorkCuda &w, int i) {
+    int x = i % w.mb_width, y = i / w.mb_width;
+    const int around[4] = {i - 1, i - w.mb_width, i - w.mb_width + 1, i - w.mb_width - 1};
+    const bool there[4] = {x > 0, y > 0, y > 0 && x + 1 < w.mb_width, x > 0 && y > 0};
+    uint32_t waits = 0;
+    for (int k = 0; k < 4; k++) {
+        if (!there[k]) continue;
+        volatile const uint8_t *state = w.listed + around[k];
+        if (*state == NOT_LISTED) continue;
+        waits |= 1u << k;
+        while (*state != DONE) __nanosleep(20);
+    }
+    __threadfence(); // what they have written is read after their states
+    __syncwarp();
+    return waits;
 }
 
+// MBs whose turn it is, in the order of the list.
 __global__ void __launch_bounds__(32) intra_kernel(const __grid_constant__ Pass pass) {
     __shared__ IntraShared shared;
     const MotusWorkCuda &w = pass.work;
     for (;;) {
-        int y = 0;
-        if (motus_lane() == 0) y = atomicAdd(&w.flags[0], 1);
-        y = __shfl_sync(MOTUS_ALL_LANES, y, 0);
-        if (y >= w.mb_height) return;
-        volatile int *done = w.flags + 1 + y;
-        for (int x = 0; x < w.mb_width; x++) {
-            if (y) {
-                int needed = motus_min(x + 2, w.mb_width);
-                while (done[-1] < needed) __nanosleep(20);
-                __threadfence(); // what the row above has written is read after its flag
-            }
-            __syncwarp();
-            if (pass.p_slice)
-                visit_intra_of_p(pass, x, y, &shared);
-            else
-                code_intra(pass, x, y, &shared);
-            __threadfence(); // and this row's before its own
-            __syncwarp();
-            if (motus_lane() == 0) *done = x + 1;
-        }
+        int at = 0;
+        if (motus_lane() == 0) at = atomicAdd(&w.flags[0], 1);
+        at = __shfl_sync(MOTUS_ALL_LANES, at, 0);
+        if (at >= w.flags[1]) return;
+        int i = w.list[at], length = 0;
+        uint32_t waits = wait_for_neighbours(w, i);
+        int stays = pass.p_slice && (length = chain_length(w, i, waits)) > pass.effort.intra_chain;
+        if (stays)
+            copy(&w.mb[i], &w.mb_inter[i]);
+        else
+            code_intra(pass, i % w.mb_width, i / w.mb_width, &shared);
+        if (motus_lane() == 0) w.chain[i] = (uint8_t)(stays ? 0 : motus_min(length, UINT8_MAX));
+        __threadfence(); // all of it before the state
+        __syncwarp();
+        if (motus_lane() == 0) *(volatile uint8_t *)(w.listed + i) = DONE;
     }
+}
+
+// Lists the MBs to be coded as intra by diagonals x + 2y: whatever an MB waits for comes before it. One block; a thread looks at a stretch of the diagonals.
+__global__ void __launch_bounds__(1024) list_kernel(const __grid_constant__ Pass pass) {
+    __shared__ int count[1024];
+    const MotusWorkCuda &w = pass.work;
+    int places = (w.mb_width + 2 * w.mb_height) * w.mb_height, each = (places + 1023) / 1024, n = 0;
+    int first = (int)threadIdx.x * each, end = motus_min(first + each, places);
+    for (int k = first; k < end; k++) {
+        int y = k % w.mb_height, x = k / w.mb_height - 2 * y, i = y * w.mb_width + x;
+        if (x < 0 || x >= w.mb_width) continue;
+        int listed = !pass.p_slice || motus_mb_is_intra(&w.mb[i]);
+        w.listed[i] = (uint8_t)(listed ? LISTED : NOT_LISTED);
+        n += listed;
+    }
+    count[threadIdx.x] = n;
+    __syncthreads(); // counted before it is summed
+    for (int step = 1; step < 1024; step *= 2) {
+        int before = (int)threadIdx.x >= step ? count[threadIdx.x - step] : 0;
+        __syncthreads(); // read before it is added to
+        count[threadIdx.x] += before;
+        __syncthreads(); // added before it is read
+    }
+    int at = count[threadIdx.x] - n;
+    for (int k = first; k < end; k++) {
+        int y = k % w.mb_height, x = k / w.mb_height - 2 * y, i = y * w.mb_width + x;
+        if (x >= 0 && x < w.mb_width && w.listed[i] == LISTED) w.list[at++] = i;
+    }
+    if (threadIdx.x == 1023) w.flags[0] = 0, w.flags[1] = count[1023];
 }
 
 __global__ void __launch_bounds__(32 * WARPS) estimate_kernel(const __grid_constant__ Pass pass) {
@@ -312,15 +346,16 @@ size_t lay_out(MotusWorkCuda *w, uint8_t *base, int mb_width, int mb_height) {
     w->chain = base + place(&end, n);
     w->zero_runs = base + place(&end, MOTUS_ZERO_RUNS);
     w->qp_table = (const MotusQp *)(base + place(&end, 52 * sizeof(MotusQp)));
-    w->flags = (int *)(base + place(&end, MOTUS_WAVEFRONT_FLAGS(mb_height) * sizeof(int)));
+    w->listed = base + place(&end, n);
+    w->list = (int *)(base + place(&end, 4 * n));
+    w->flags = (int *)(base + place(&end, 2 * sizeof(int)));
     return end;
 }
 
 cudaError_t wavefront(const Pass &pass, cudaStream_t stream) {
     const MotusWorkCuda &w = pass.work;
-    cudaError_t status = cudaMemsetAsync(w.flags, 0, MOTUS_WAVEFRONT_FLAGS(w.mb_height) * sizeof(int), stream);
-    if (status != cudaSuccess) return status;
-    intra_kernel<<<w.mb_height, 32, 0, stream>>>(pass);
+    list_kernel<<<1, 1024, 0, stream>>>(pass);
+    intra_kernel<<<motus_min(w.n_mb, MOST_WAITING), 32, 0, stream>>>(pass);
     return cudaGetLastError();
 }
 

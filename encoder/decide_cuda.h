@@ -25,10 +25,9 @@ typedef struct MotusWorkCuda {
     uint8_t *chain;
     const uint8_t *zero_runs;
     const MotusQp *qp_table; // 52
-    int *flags;              // MOTUS_WAVEFRONT_FLAGS(mb_height)
+    uint8_t *listed;         // per MB: where it stands in the intra wavefront
+    int *list, *flags;       // the wavefront's MBs in their order; how many are taken, and are there
 } MotusWorkCuda;
-
-#define MOTUS_WAVEFRONT_FLAGS(mb_height) ((mb_height) + 1)
 
 // Bytes of one allocation that holds every array above but the planes; and `work` carved from it. Fills zero_runs and qp_table (synchronously, once).
 size_t motus_work_cuda_bytes(int mb_width, int mb_height);

@@ -406,7 +406,7 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
 MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame) { return send(enc, frame, 0, NULL); }
 
 MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream) {
-    if (enc && frame && !enc->lane)
+    if (enc && frame && enc->config.backend == MOTUS_BACKEND_CPU)
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED, "a frame in device memory, for an encoder on the CPU");
     return send(enc, frame, 1, stream);
 }

@@ -33,6 +33,9 @@ MotusStatus motus_intake_device(MotusIntake *intake, const MotusFrame *frame, vo
 
 // ---- Frames in CUDA device memory (intake_cuda.cu): filled up there, for the search, and brought to host memory once, for the other stages -----------
 
+// MOTUS_ERR_ARGUMENT: a plane of `frame` is in memory that no device can read.
+MotusStatus motus_intake_cuda_check(const MotusFrame *frame, MotusError *error);
+
 // width and height: multiples of 16. On failure *error gets CUDA's own words, here and below.
 MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height, MotusError *error);
 

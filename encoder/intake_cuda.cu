@@ -19,18 +19,6 @@ namespace {
 
 constexpr size_t TAIL = 32; // the search reads whole words, beyond the last sample as well
 
-// A plane in ordinary host memory would end every CUDA context of the process; it is found here.
-MotusStatus check_memory(const MotusFrame *frame, MotusError *error) {
-    for (int p = 0; p < 3; p++) {
-        cudaPointerAttributes attributes = {};
-        MotusStatus status = motus_cuda_check(cudaPointerGetAttributes(&attributes, frame->plane[p].data), "frame", error);
-        if (status) return status;
-        if (attributes.type == cudaMemoryTypeUnregistered)
-            return motus_fail(error, MOTUS_ERR_ARGUMENT, "frame: plane %d is not in device memory", p);
-    }
-    return MOTUS_OK;
-}
-
 MotusStatus download(const MotusIntakeCuda *in, const MotusFrame *whole, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int p = 0; p < 3 && !status; p++) {
@@ -44,6 +32,18 @@ MotusStatus download(const MotusIntakeCuda *in, const MotusFrame *whole, MotusEr
 }
 
 } // namespace
+
+// A plane in ordinary host memory would end every CUDA context of the process; it is found here.
+MotusStatus motus_intake_cuda_check(const MotusFrame *frame, MotusError *error) {
+    for (int p = 0; p < 3; p++) {
+        cudaPointerAttributes attributes = {};
+        MotusStatus status = motus_cuda_check(cudaPointerGetAttributes(&attributes, frame->plane[p].data), "frame", error);
+        if (status) return status;
+        if (attributes.type == cudaMemoryTypeUnregistered)
+            return motus_fail(error, MOTUS_ERR_ARGUMENT, "frame: plane %d is not in device memory", p);
+    }
+    return MOTUS_OK;
+}
 
 MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height, MotusError *error) {
     *intake = NULL;
@@ -66,7 +66,7 @@ MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame,
                                    MotusPlane *luma, MotusError *error) {
     cudaEvent_t filled = in->ring.slot[0].uploaded;
     cudaStream_t down = in->ring.stream[0];
-    MotusStatus status = check_memory(frame, error);
+    MotusStatus status = motus_intake_cuda_check(frame, error);
     if (!status) status = motus_planes_copy_padded_cuda(in->plane, frame->plane, stream, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(filled, (cudaStream_t)stream), "record", error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(down, filled, 0), "wait", error);
