@@ -240,6 +240,7 @@ static void code_p_picture(MotusWork *work, const MotusCoding *coding, const Mot
         if (round) continue;
         estimate_intra(&intra);
         ++now;
+#pragma omp parallel for num_threads(work->threads) schedule(static)
         for (int i = 0; i < work->n_mb; i++) note_decision(work, i, now);
     }
     motus_wavefront(work->mb_width, work->mb_height, work->threads, visit_intra_of_p, &intra);

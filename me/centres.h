@@ -26,7 +26,6 @@ void motus_coarse_scale_avx2(uint8_t *to, const uint8_t *from, ptrdiff_t stride,
 typedef struct MotusCoarse {
     MotusPlane cur, ref; // one sample per 4x4 samples, with a border of repeated samples; same stride
     MotusMv *mv;         // per MB, quarter samples of the full picture, multiples of 16
-    int16_t *sorted;     // room for one number per MB
     uint8_t *memory;
     MotusCoarseSearch search;
     MotusCoarseScale scale;
