@@ -50,13 +50,3 @@ const MotusPasses *motus_passes(void) {
 #endif
     return &motus_passes_c;
 }
-
-MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y) {
-    MotusMbSource src;
-    for (int p = 0; p < 3; p++) {
-        int size = p ? 8 : 16;
-        src.stride[p] = frame->plane[p].stride;
-        src.plane[p] = frame->plane[p].data + mb_y * size * src.stride[p] + mb_x * size;
-    }
-    return src;
-}
