@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/cpu.h"
+#include "encoder/deblock.h"
 #include "encoder/decide.h"
 
 MotusStatus motus_work_alloc(MotusWork *work, int mb_width, int mb_height, int threads) {
@@ -49,4 +50,14 @@ const MotusPasses *motus_passes(void) {
     if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_passes_avx2;
 #endif
     return &motus_passes_c;
+}
+
+void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads) {
+#if defined(__x86_64__)
+    if (motus_cpu_flags() & MOTUS_CPU_AVX2) {
+        motus_deblock_picture_avx2(rec, mb, mb_width, mb_height, threads);
+        return;
+    }
+#endif
+    motus_deblock_picture_c(rec, mb, mb_width, mb_height, threads);
 }
