@@ -122,8 +122,7 @@ static int16_t median_of(const MotusMv *mv, int n, int vertical) {
     return (int16_t)(256 * top + bottom - 32768);
 }
 
-// Component-wise median of the picture's vectors, zero without any.
-static MotusMv picture_median(const MotusMv *mv, int n) {
+MotusMv motus_mv_median(const MotusMv *mv, int n) {
     if (!mv) return (MotusMv){0, 0};
     return (MotusMv){median_of(mv, n, 0), median_of(mv, n, 1)};
 }
@@ -176,7 +175,7 @@ MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const M
                 .lambda_q8 = lambda_q8,
                 .source = {.previous = previous,
                            .coarse = coarse->mv,
-                           .median = picture_median(previous, mb_width * mb_height),
+                           .median = motus_mv_median(previous, mb_width * mb_height),
                            .limit_x = motus_centre_limit(limit_x),
                            .limit_y = motus_centre_limit(limit_y),
                            .mb_width = mb_width,

@@ -41,4 +41,7 @@ void motus_coarse_free(MotusCoarse *coarse); // accepts a zeroed one
 void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref, uint32_t lambda_q8, int reach,
                       int threads);
 
+// Component-wise median of n vectors (the one with n / 2 others before it), zero where mv is NULL.
+MotusMv motus_mv_median(const MotusMv *mv, int n);
+
 #endif
