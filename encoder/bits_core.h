@@ -105,6 +105,15 @@ static inline void motus_bits_align_zero(MotusBits *bits) {
     motus_bits_bytes(bits, bits->cached);
 }
 
+// Appends the first `n` bits at `from`, whole bytes of which can be read. `from` may lie in the writer's own buffer, at or after the place that these bits go to:
+// a word is read before its place is written.
+static inline void motus_bits_append(MotusBits *bits, const uint8_t *from, size_t n) {
+    for (; n >= 32; n -= 32, from += 4)
+        motus_bits_put(bits, 32, (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3]);
+    for (; n >= 8; n -= 8) motus_bits_put(bits, 8, *from++);
+    if (n) motus_bits_put(bits, (int)n, (uint32_t)*from >> (8 - n));
+}
+
 // rbsp_trailing_bits: a one, then zeros up to the byte; flushes the cache.
 static inline void motus_bits_trailing(MotusBits *bits) {
     motus_bits_put(bits, 1, 1);

@@ -196,13 +196,12 @@ MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) 
 
 #ifndef __CUDACC__
 
-// Puts the MB, all units in order, and adds to the bits of each kind.
-static inline void motus_put_mb(MotusBits *bits, const MotusMbSyntax *s, uint64_t count[MOTUS_BIT_KINDS]) {
+// Puts some of the MB's units (bit i standing for unit i) in order, and adds to the bits of each kind.
+static inline void motus_put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units, uint64_t count[MOTUS_BIT_KINDS]) {
     size_t mark = motus_bits_count(bits), now;
-    for (uint32_t units = motus_mb_units(s->mb, s->p_slice); units; units &= units - 1, mark = now) {
+    for (; units; units &= units - 1, mark = now) {
         int unit = motus_bit_length(units & (0u - units)) - 1;
         motus_put_unit(bits, s, unit);
-        if (unit == MOTUS_UNIT_MODE && s->mb->type == MOTUS_MB_I_PCM) motus_bits_align_zero(bits);
         now = motus_bits_count(bits);
         count[motus_unit_kind(unit)] += now - mark;
     }

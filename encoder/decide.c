@@ -210,6 +210,15 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
     note_decision(work, i, now);
 }
 
+#define PIECES 4 // of a row: 1080p has 68 rows, which can't be shared out evenly among 16 threads
+
+static void visit_piece(const InterPass *pass, int y, int piece, int k, int now) {
+    const int colours = pass->coding->effort.colours, width = pass->work->mb_width;
+    const int first = width * piece / PIECES, end = width * (piece + 1) / PIECES;
+    const int ahead = (k - first - 2 * y) % colours; // to the first MB with (x + 2y) % colours == k
+    for (int x = first + (ahead < 0 ? ahead + colours : ahead); x < end; x += colours) visit_p(pass, x, y, now);
+}
+
 // MBs with equal x + 2y are one diagonal: A, B, C and D of an MB lie on the three diagonals before its own. A round is `colours` passes, each over every
 // colours-th diagonal, so that no MB reads what another decides in the same pass, and yet most MBs see their neighbours' newest decisions: a vector's influence
 // travels `colours` steps in a round where plain Jacobi iteration takes one. `now` numbers the passes of a picture, from 1.
@@ -219,9 +228,7 @@ static void run_round(const InterPass *pass, int *now) {
     for (int k = 0; k < colours; k++) {
         ++*now;
 #pragma omp parallel for num_threads(work->threads) schedule(dynamic, 1)
-        for (int y = 0; y < work->mb_height; y++)
-            for (int x = (k + 2 * colours - 2 * y % colours) % colours; x < work->mb_width; x += colours)
-                visit_p(pass, x, y, *now);
+        for (int i = 0; i < PIECES * work->mb_height; i++) visit_piece(pass, i / PIECES, i % PIECES, k, *now);
     }
 }
 
@@ -240,6 +247,7 @@ static void code_p_picture(MotusWork *work, const MotusCoding *coding, const Mot
         if (round) continue;
         estimate_intra(&intra);
         ++now;
+#pragma omp parallel for num_threads(work->threads) schedule(static)
         for (int i = 0; i < work->n_mb; i++) note_decision(work, i, now);
     }
     motus_wavefront(work->mb_width, work->mb_height, work->threads, visit_intra_of_p, &intra);

@@ -53,6 +53,15 @@ typedef struct MotusPasses {
 extern const MotusPasses motus_passes_c, motus_passes_avx2;
 const MotusPasses *motus_passes(void); // the fastest this CPU runs (see motus_cpu_flags)
 
-MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y);
+// Inline: handed back through memory in halves and read as a whole, it would wait for every store before it.
+static inline MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y) {
+    MotusMbSource src;
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        src.stride[p] = frame->plane[p].stride;
+        src.plane[p] = frame->plane[p].data + mb_y * size * src.stride[p] + mb_x * size;
+    }
+    return src;
+}
 
 #endif

@@ -16,6 +16,7 @@
 #include "encoder/preset.h"
 #include "encoder/slice.h"
 #include "me/me_internal.h"
+#include "yuv/pad.h"
 
 #define LOG2_MAX_FRAME_NUM 16
 #define RESIDUAL_BYTES_PER_MB 416 // 3,200 bits of macroblock_layer() and its mb_skip_run
@@ -44,6 +45,7 @@ struct MotusEncoder {
     MotusIntake intake;
     MotusError error;      // of the last frame, where it failed; else why AUTO fell back to the CPU
     MotusFrame *rec, *ref; // whole MBs
+    MotusFrame *spare;     // the reference before, where nobody has kept it: memory of the next rec
     MotusFrame *visible;   // rec, cropped, for the receiver
 
     uint8_t *rbsp, *stream;
@@ -162,12 +164,13 @@ static MotusStatus alloc_buffers(MotusEncoder *enc) {
     enc->stream = motus_alloc(motus_nal_bound(enc->rbsp_capacity) + 2 * HEADER_BYTES, 1);
     enc->mvs = motus_alloc(16 * n, sizeof *enc->mvs);
     if (!enc->rbsp || !enc->stream || !enc->mvs) return MOTUS_ERR_MEMORY;
-    MotusStatus status = motus_intake_open(&enc->intake, enc->config.width, enc->config.height, enc->lane != NULL);
+    const int threads = motus_cpu_threads(enc->config.threads);
+    MotusStatus status = motus_intake_open(&enc->intake, enc->config.width, enc->config.height, threads, enc->lane != NULL);
     if (status || enc->lane) return status;
     enc->centre = motus_alloc(n, sizeof *enc->centre);
     enc->last_mv = motus_alloc(n, sizeof *enc->last_mv);
     if (!enc->centre || !enc->last_mv) return MOTUS_ERR_MEMORY;
-    status = motus_work_alloc(&enc->work, enc->mb_width, enc->mb_height, motus_cpu_threads(enc->config.threads));
+    status = motus_work_alloc(&enc->work, enc->mb_width, enc->mb_height, threads);
     if (!status) status = motus_ref_luma_alloc(&enc->ref_luma, 16 * enc->mb_width, 16 * enc->mb_height);
     return status ? status : open_search(enc);
 }
@@ -293,22 +296,46 @@ static MotusStatus show(MotusEncoder *enc) {
     return status;
 }
 
-static void measure(MotusEncoder *enc) {
-    for (int p = 0; p < 3; p++) {
-        const MotusPlane *plane = &enc->intake.visible->plane[p];
-        enc->picture.stats.ssd[p] = motus_plane_ssd(plane, &enc->visible->plane[p], plane->width, plane->height);
+static uint64_t plane_ssd(const MotusPlane *a, const MotusPlane *b, int threads) {
+    uint64_t sum = 0;
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
+    for (int y = 0; y < a->height; y += 16) {
+        const MotusPlane rows = motus_plane_rows(a, y, 16), others = motus_plane_rows(b, y, 16);
+        sum += motus_plane_ssd(&rows, &others, rows.width, rows.height);
     }
+    return sum;
+}
+
+static void measure(MotusEncoder *enc) {
+    for (int p = 0; p < 3; p++)
+        enc->picture.stats.ssd[p] = plane_ssd(&enc->intake.visible->plane[p], &enc->visible->plane[p], enc->work.threads);
 }
 
 static void keep_vectors(MotusEncoder *enc) {
+#pragma omp parallel for num_threads(enc->work.threads) schedule(static)
     for (int i = 0; i < enc->work.n_mb; i++)
         enc->last_mv[i] = motus_mb_is_intra(&enc->work.mb[i]) ? enc->field->mv[MOTUS_BLOCK_16x16][i] : enc->work.mb[i].mv[0];
+}
+
+static MotusStatus make_rec(MotusEncoder *enc) {
+    enc->rec = enc->spare;
+    enc->spare = NULL;
+    return enc->rec ? MOTUS_OK : motus_frame_alloc(&enc->rec, 16 * enc->mb_width, 16 * enc->mb_height);
+}
+
+// What was made is the next picture's reference.
+static void keep_rec(MotusEncoder *enc) {
+    if (motus_frame_shared(enc->ref)) motus_frame_unref(&enc->ref);
+    enc->spare = enc->ref;
+    enc->ref = enc->rec;
+    enc->rec = NULL;
 }
 
 // The frame that was taken in, on the CPU. After a failure the encoder is as it was before.
 static MotusStatus encode_on_cpu(MotusEncoder *enc, int idr, int qp) {
     const MotusCoding coding = {enc->qp_table, qp, enc->effort};
-    MotusStatus status = motus_frame_alloc(&enc->rec, 16 * enc->mb_width, 16 * enc->mb_height);
+    MotusStatus status = make_rec(enc);
     if (status) return status;
     enc->work.src = enc->intake.whole;
     enc->work.rec = enc->rec;
@@ -324,9 +351,7 @@ static MotusStatus encode_on_cpu(MotusEncoder *enc, int idr, int qp) {
     enc->picture.n_mvs = motus_list_mvs(&enc->work, enc->mvs);
     enc->has_last_mv = !idr;
     if (!idr) keep_vectors(enc);
-    motus_frame_unref(&enc->ref);
-    enc->ref = enc->rec;
-    enc->rec = NULL;
+    keep_rec(enc);
     return MOTUS_OK;
 }
 
@@ -355,6 +380,7 @@ static MotusStatus encode_on_device(MotusEncoder *enc, const MotusFrame *frame, 
     const MotusWork listed = {.mb_width = enc->mb_width,
                               .mb_height = enc->mb_height,
                               .n_mb = enc->mb_width * enc->mb_height,
+                              .threads = motus_cpu_threads(enc->config.threads),
                               .mb = (MotusMb *)coded.mb};
     enc->picture.n_mvs = motus_list_mvs(&listed, enc->mvs);
     return show(enc);
@@ -443,6 +469,7 @@ void motus_encoder_close(MotusEncoder **out) {
     motus_intake_close(&enc->intake);
     motus_frame_unref(&enc->rec);
     motus_frame_unref(&enc->ref);
+    motus_frame_unref(&enc->spare);
     motus_free(enc->rbsp);
     motus_free(enc->stream);
     motus_free(enc->centre);

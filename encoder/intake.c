@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "motus/upload.h"
+#include "yuv/pad.h"
 
 static ptrdiff_t row_of(int samples) { return (samples + 63) / 64 * 64; }
 
@@ -26,8 +27,8 @@ static MotusStatus alloc_whole(MotusIntake *in) {
     return in->pinned ? motus_frame_alloc_pinned(&in->whole, width, height) : motus_frame_alloc(&in->whole, width, height);
 }
 
-MotusStatus motus_intake_open(MotusIntake *in, int width, int height, int pinned) {
-    *in = (MotusIntake){.width = width, .height = height, .pinned = pinned};
+MotusStatus motus_intake_open(MotusIntake *in, int width, int height, int threads, int pinned) {
+    *in = (MotusIntake){.width = width, .height = height, .threads = threads, .pinned = pinned};
     return alloc_whole(in);
 }
 
@@ -51,10 +52,25 @@ static MotusStatus show(MotusIntake *in, const MotusFrame *frame) {
     return status;
 }
 
+// As motus_frame_copy_padded, by rows of MBs: the last one has a row of the frame at least.
+static void copy_padded(const MotusFrame *dst, const MotusFrame *src, int threads) {
+    const int mb_height = dst->height / 16;
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < mb_height; y++)
+        for (int p = 0; p < 3; p++) {
+            const int size = p ? 8 : 16;
+            const MotusPlane to = motus_plane_rows(&dst->plane[p], y * size, size),
+                             from = motus_plane_rows(&src->plane[p], y * size, size);
+            motus_plane_copy_padded(&to, &from);
+        }
+}
+
 MotusStatus motus_intake_host(MotusIntake *in, const MotusFrame *frame) {
     MotusStatus status = make_room(in);
-    if (!status) status = motus_frame_copy_padded(in->whole, frame);
-    return status ? status : show(in, frame);
+    if (status) return status;
+    copy_padded(in->whole, frame, in->threads);
+    return show(in, frame);
 }
 
 MotusStatus motus_intake_device(MotusIntake *in, const MotusFrame *frame, void *stream, MotusError *error) {

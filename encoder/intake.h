@@ -13,6 +13,7 @@ typedef struct MotusIntakeCuda MotusIntakeCuda;
 
 typedef struct MotusIntake {
     int width, height;      // visible
+    int threads;            // of copies
     int pinned;             // host memory is to be pinned where there is such memory
     MotusFrame *whole;      // the frame in whole MBs, host memory
     MotusFrame *visible;    // the same samples at the visible size
@@ -23,7 +24,7 @@ typedef struct MotusIntake {
 // A frame in pinned memory, rows aligned as motus_frame_alloc aligns them; in ordinary memory, only slower, where there is no more of that.
 MotusStatus motus_frame_alloc_pinned(MotusFrame **frame, int width, int height);
 
-MotusStatus motus_intake_open(MotusIntake *intake, int width, int height, int pinned);
+MotusStatus motus_intake_open(MotusIntake *intake, int width, int height, int threads, int pinned);
 void motus_intake_close(MotusIntake *intake); // accepts a zeroed one
 
 // Take in a frame of the visible size, which is not needed any more afterwards. `visible` and `whole` are then good until the next call; whoever

@@ -1,18 +1,91 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/slice.h"
 
+#include "common/alloc.h"
 #include "encoder/slice_core.h"
 
-void motus_settle_mbs(MotusWork *work, int slice_qp) {
-    int qp = slice_qp;
-    for (int i = 0; i < work->n_mb; i++) {
-        MotusMb *mb = &work->mb[i];
-        MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width);
-        motus_mb_settle_skip(mb, &neighbours);
-        motus_mb_settle_qp(mb, qp);
-        if (motus_mb_has_qp_delta(mb)) qp = mb->qp;
+// ---- What MB rows hand down ---------------------------------------------------------------------------------------------------------------------
+
+#define MAX_ROWS (MOTUS_MAX_SIZE / 16)
+
+// What the MBs before a row leave to it.
+typedef struct RowStart {
+    uint32_t skip_run; // P_Skip MBs since the last coded one
+    int qp;            // of the last MB with mb_qp_delta, else the slice's
+} RowStart;
+
+// What row y alone would leave; qp -1 without mb_qp_delta.
+static RowStart find_end(const MotusWork *work, int y) {
+    const MotusMb *row = work->mb + (ptrdiff_t)y * work->mb_width;
+    RowStart end = {0, -1};
+    int x = work->mb_width;
+    while (x > 0 && row[x - 1].type == MOTUS_MB_P_SKIP) x--;
+    end.skip_run = (uint32_t)(work->mb_width - x);
+    while (x > 0 && !motus_mb_has_qp_delta(&row[x - 1])) x--;
+    if (x > 0) end.qp = row[x - 1].qp;
+    return end;
+}
+
+// In: what each row alone leaves. Out: what each finds. Returns what the last one leaves.
+static RowStart hand_down(RowStart *rows, int mb_width, int mb_height, int slice_qp) {
+    RowStart now = {0, slice_qp};
+    for (int y = 0; y < mb_height; y++) {
+        const RowStart end = rows[y];
+        rows[y] = now;
+        now.skip_run = end.skip_run == (uint32_t)mb_width ? now.skip_run + end.skip_run : end.skip_run;
+        if (end.qp >= 0) now.qp = end.qp;
+    }
+    return now;
+}
+
+// ---- Settling -------------------------------------------------------------------------------------------------------------------------------
+
+static void settle_skips(MotusWork *work, int y) {
+    for (int x = 0; x < work->mb_width; x++) {
+        MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, x, y);
+        motus_mb_settle_skip(work->mb + (ptrdiff_t)y * work->mb_width + x, &neighbours);
     }
 }
+
+static void settle_qps(MotusWork *work, int y, int qp) {
+    MotusMb *row = work->mb + (ptrdiff_t)y * work->mb_width;
+    for (int x = 0; x < work->mb_width; x++) {
+        motus_mb_settle_qp(&row[x], qp);
+        if (motus_mb_has_qp_delta(&row[x])) qp = row[x].qp;
+    }
+}
+
+void motus_settle_mbs(MotusWork *work, int slice_qp) {
+    RowStart rows[MAX_ROWS];
+    assert(work->mb_height <= MAX_ROWS);
+#pragma omp parallel num_threads(work->threads)
+    {
+        // Every other row, so that nobody changes a type while a neighbour in the row below reads it.
+        for (int odd = 0; odd < 2; odd++) {
+#pragma omp for schedule(static)
+            for (int y = odd; y < work->mb_height; y += 2) {
+                settle_skips(work, y);
+                rows[y] = find_end(work, y);
+            }
+        }
+#pragma omp single
+        hand_down(rows, work->mb_width, work->mb_height, slice_qp);
+#pragma omp for schedule(static)
+        for (int y = 0; y < work->mb_height; y++) settle_qps(work, y, rows[y].qp);
+    }
+}
+
+// ---- Writing --------------------------------------------------------------------------------------------------------------------------------
+
+// What writes MB rows, and what they cost. I_PCM samples begin at a byte of the slice: where it is not known yet at which bit a row begins (`apart`), what follows the
+// first I_PCM's mb_type is kept apart, in `rest`.
+typedef struct RowWriter {
+    MotusBits bits, rest;
+    int apart, split; // split: `rest` is being written
+    size_t n, n_rest; // bits of both
+    uint64_t count[MOTUS_BIT_KINDS];
+    MotusPictureStats stats; // kinds alone
+} RowWriter;
 
 static void count_kind(const MotusMb *mb, MotusPictureStats *stats) {
     stats->mb[mb->type]++;
@@ -20,39 +93,141 @@ static void count_kind(const MotusMb *mb, MotusPictureStats *stats) {
         for (int q = 0; q < 4; q++) stats->sub[mb->sub_type[q]]++;
 }
 
-void motus_write_slice_data(MotusBits *bits, const MotusWork *work, int p_slice, int slice_qp, MotusPictureStats *stats) {
-    uint64_t count[MOTUS_BIT_KINDS] = {0};
-    uint32_t skip_run = 0;
-    int qp = slice_qp;
-    for (int i = 0; i < work->n_mb; i++) {
+static void align(MotusBits *bits, uint64_t count[MOTUS_BIT_KINDS]) {
+    size_t before = motus_bits_count(bits);
+    motus_bits_align_zero(bits);
+    count[MOTUS_BITS_MODE] += motus_bits_count(bits) - before;
+}
+
+// Ends a stretch of bits that is to be moved: padded to a whole byte. Returns how many bits there are.
+static size_t end_stretch(MotusBits *bits) {
+    size_t n = motus_bits_count(bits);
+    motus_bits_align_zero(bits);
+    return n;
+}
+
+// Begins `rest`, at the first byte that `bits` leaves free.
+static void split(RowWriter *row) {
+    row->n = end_stretch(&row->bits);
+    row->split = 1;
+    motus_bits_init(&row->rest, row->bits.data + row->bits.size, row->bits.capacity - row->bits.size);
+}
+
+static void put_mb(RowWriter *rows, const MotusMbSyntax *s) {
+    MotusBits *bits = rows->split ? &rows->rest : &rows->bits;
+    uint32_t units = motus_mb_units(s->mb, s->p_slice);
+    if (s->mb->type == MOTUS_MB_I_PCM) {
+        const uint32_t first = units & (1u << MOTUS_UNIT_RUN | 1u << MOTUS_UNIT_MODE);
+        motus_put_units(bits, s, first, rows->count);
+        units ^= first;
+        if (rows->apart && !rows->split) {
+            split(rows);
+            bits = &rows->rest;
+        } else {
+            align(bits, rows->count);
+        }
+    }
+    motus_put_units(bits, s, units, rows->count);
+}
+
+// Writes row y; *start goes on to the next one.
+static void put_row(RowWriter *rows, const MotusWork *work, int p_slice, int y, RowStart *start) {
+    for (int x = 0; x < work->mb_width; x++) {
+        const ptrdiff_t i = (ptrdiff_t)y * work->mb_width + x;
         const MotusMb *mb = &work->mb[i];
-        count_kind(mb, stats);
+        count_kind(mb, &rows->stats);
         if (mb->type == MOTUS_MB_P_SKIP) {
-            skip_run++;
+            start->skip_run++;
             continue;
         }
-        int x = i % work->mb_width, y = i / work->mb_width;
         const MotusMbSyntax syntax = {.mb = mb,
                                       .coef = &work->coef[i],
                                       .neighbours = motus_neighbours(work->mb, work->mb_width, x, y),
                                       .src = motus_mb_source(work->src, x, y),
                                       .p_slice = p_slice,
-                                      .skip_run = skip_run,
-                                      .qp_delta = motus_qp_delta(mb->qp, qp)};
-        motus_put_mb(bits, &syntax, count);
-        if (motus_mb_has_qp_delta(mb)) qp = mb->qp;
-        skip_run = 0;
+                                      .skip_run = start->skip_run,
+                                      .qp_delta = motus_qp_delta(mb->qp, start->qp)};
+        put_mb(rows, &syntax);
+        if (motus_mb_has_qp_delta(mb)) start->qp = mb->qp;
+        start->skip_run = 0;
     }
-    if (skip_run) {
+}
+
+static void add_stats(const RowWriter *rows, MotusPictureStats *stats) {
+    for (int i = 0; i < MOTUS_MB_KINDS; i++) stats->mb[i] += rows->stats.mb[i];
+    for (int i = 0; i < 4; i++) stats->sub[i] += rows->stats.sub[i];
+    stats->bits_mode += rows->count[MOTUS_BITS_MODE];
+    stats->bits_mv += rows->count[MOTUS_BITS_MV];
+    stats->bits_luma += rows->count[MOTUS_BITS_LUMA];
+    stats->bits_chroma += rows->count[MOTUS_BITS_CHROMA];
+}
+
+// Appends a row that was written apart.
+static void join(MotusBits *bits, RowWriter *row) {
+    motus_bits_append(bits, row->bits.data, row->n);
+    if (!row->split) return;
+    align(bits, row->count);
+    motus_bits_append(bits, row->rest.data, row->n_rest);
+}
+
+static void put_row_apart(RowWriter *row, uint8_t *data, size_t capacity, const MotusWork *work, int p_slice, int y,
+                          RowStart start) {
+    *row = (RowWriter){.apart = 1};
+    motus_bits_init(&row->bits, data, capacity);
+    put_row(row, work, p_slice, y, &start);
+    if (row->split)
+        row->n_rest = end_stretch(&row->rest);
+    else
+        row->n = end_stretch(&row->bits);
+}
+
+// All rows side by side, each into a stretch of its own of the buffer, which are then joined in place: a row's bits go to where they are or before it, since
+// every row before fits its stretch. Returns whether all do and there is memory for it; else *bits, *start and *stats are as they were.
+static int put_rows_apart(MotusBits *bits, const MotusWork *work, int p_slice, RowStart *start, MotusPictureStats *stats) {
+    const int height = work->mb_height;
+    const size_t first = bits->size + 4; // behind what is still in the cache
+    if (work->threads == 1 || height > MAX_ROWS || first > bits->capacity) return 0;
+    const size_t room = (bits->capacity - first) / (size_t)height;
+    RowWriter *rows = motus_alloc((size_t)height, sizeof *rows);
+    if (!rows) return 0;
+    RowStart starts[MAX_ROWS], end = *start;
+    int overflow = 0;
+#pragma omp parallel num_threads(work->threads)
+    {
+#pragma omp for schedule(static)
+        for (int y = 0; y < height; y++) starts[y] = find_end(work, y);
+#pragma omp single
+        end = hand_down(starts, work->mb_width, height, start->qp);
+#pragma omp for schedule(dynamic, 1)
+        for (int y = 0; y < height; y++)
+            put_row_apart(&rows[y], bits->data + first + (size_t)y * room, room, work, p_slice, y, starts[y]);
+    }
+    for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].rest.overflow;
+    for (int y = 0; y < height && !overflow; y++) {
+        join(bits, &rows[y]);
+        add_stats(&rows[y], stats);
+    }
+    if (!overflow) *start = end;
+    motus_free(rows);
+    return !overflow;
+}
+
+static void put_rows_in_order(MotusBits *bits, const MotusWork *work, int p_slice, RowStart *start, MotusPictureStats *stats) {
+    RowWriter rows = {.bits = *bits};
+    for (int y = 0; y < work->mb_height; y++) put_row(&rows, work, p_slice, y, start);
+    add_stats(&rows, stats);
+    *bits = rows.bits;
+}
+
+void motus_write_slice_data(MotusBits *bits, const MotusWork *work, int p_slice, int slice_qp, MotusPictureStats *stats) {
+    RowStart start = {0, slice_qp};
+    if (!put_rows_apart(bits, work, p_slice, &start, stats)) put_rows_in_order(bits, work, p_slice, &start, stats);
+    if (start.skip_run) {
         size_t before = motus_bits_count(bits);
-        motus_bits_ue(bits, skip_run);
-        count[MOTUS_BITS_MODE] += motus_bits_count(bits) - before;
+        motus_bits_ue(bits, start.skip_run);
+        stats->bits_mode += motus_bits_count(bits) - before;
     }
     motus_bits_trailing(bits);
-    stats->bits_mode += count[MOTUS_BITS_MODE];
-    stats->bits_mv += count[MOTUS_BITS_MV];
-    stats->bits_luma += count[MOTUS_BITS_LUMA];
-    stats->bits_chroma += count[MOTUS_BITS_CHROMA];
 }
 
 MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings, const MotusSliceSettings *slice, int nal_ref_idc) {
@@ -67,21 +242,46 @@ MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings, const Mot
     return head;
 }
 
-size_t motus_list_mvs(const MotusWork *work, MotusCodedMv *mvs) {
-    size_t total = 0;
-    for (int i = 0; i < work->n_mb; i++) {
-        const MotusMb *mb = &work->mb[i];
+static int part_count(const MotusMb *mb) {
+    MotusPart parts[16];
+    return motus_mb_parts(mb, parts);
+}
+
+static void list_row(const MotusWork *work, int y, MotusCodedMv *mvs) {
+    for (int x = 0; x < work->mb_width; x++) {
+        const MotusMb *mb = work->mb + (ptrdiff_t)y * work->mb_width + x;
         MotusPart parts[16];
         int n = motus_mb_parts(mb, parts);
         for (int k = 0; k < n; k++) {
             const MotusPart *p = &parts[k];
-            mvs[total++] = (MotusCodedMv){.x = (uint16_t)(i % work->mb_width * 16 + 4 * p->x),
-                                          .y = (uint16_t)(i / work->mb_width * 16 + 4 * p->y),
-                                          .width = (uint8_t)(4 * p->width),
-                                          .height = (uint8_t)(4 * p->height),
-                                          .skip = mb->type == MOTUS_MB_P_SKIP,
-                                          .mv = mb->mv[4 * p->y + p->x]};
+            *mvs++ = (MotusCodedMv){.x = (uint16_t)(16 * x + 4 * p->x),
+                                    .y = (uint16_t)(16 * y + 4 * p->y),
+                                    .width = (uint8_t)(4 * p->width),
+                                    .height = (uint8_t)(4 * p->height),
+                                    .skip = mb->type == MOTUS_MB_P_SKIP,
+                                    .mv = mb->mv[4 * p->y + p->x]};
         }
+    }
+}
+
+size_t motus_list_mvs(const MotusWork *work, MotusCodedMv *mvs) {
+    size_t first[MAX_ROWS], total = 0;
+    assert(work->mb_height <= MAX_ROWS);
+#pragma omp parallel num_threads(work->threads)
+    {
+#pragma omp for schedule(static)
+        for (int y = 0; y < work->mb_height; y++) {
+            first[y] = 0;
+            for (int x = 0; x < work->mb_width; x++) first[y] += (size_t)part_count(work->mb + (ptrdiff_t)y * work->mb_width + x);
+        }
+#pragma omp single
+        for (int y = 0; y < work->mb_height; y++) {
+            size_t n = first[y];
+            first[y] = total;
+            total += n;
+        }
+#pragma omp for schedule(static)
+        for (int y = 0; y < work->mb_height; y++) list_row(work, y, mvs + first[y]);
     }
     return total;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/cpu.h"
+#include "encoder/deblock.h"
 #include "encoder/decide.h"
 
 MotusStatus motus_work_alloc(MotusWork *work, int mb_width, int mb_height, int threads) {
@@ -51,12 +52,12 @@ const MotusPasses *motus_passes(void) {
     return &motus_passes_c;
 }
 
-MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y) {
-    MotusMbSource src;
-    for (int p = 0; p < 3; p++) {
-        int size = p ? 8 : 16;
-        src.stride[p] = frame->plane[p].stride;
-        src.plane[p] = frame->plane[p].data + mb_y * size * src.stride[p] + mb_x * size;
+void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads) {
+#if defined(__x86_64__)
+    if (motus_cpu_flags() & MOTUS_CPU_AVX2) {
+        motus_deblock_picture_avx2(rec, mb, mb_width, mb_height, threads);
+        return;
     }
-    return src;
+#endif
+    motus_deblock_picture_c(rec, mb, mb_width, mb_height, threads);
 }

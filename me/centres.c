@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -36,7 +35,6 @@ MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height)
     size_t plane_size = (size_t)stride * (size_t)(height + 2 * MOTUS_COARSE_BORDER), n_mb = (size_t)mb_width * (size_t)mb_height;
     coarse->memory = motus_alloc(2, plane_size);
     coarse->mv = motus_alloc(n_mb, sizeof *coarse->mv);
-    coarse->sorted = motus_alloc(n_mb, sizeof *coarse->sorted);
     coarse->search = search_c;
     coarse->scale = scale_c;
 #if defined(__x86_64__)
@@ -44,7 +42,7 @@ MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height)
     if (flags & MOTUS_CPU_AVX2) coarse->search = motus_coarse_search_avx2, coarse->scale = motus_coarse_scale_avx2;
     if (flags & MOTUS_CPU_AVX512) coarse->search = motus_coarse_search_avx512;
 #endif
-    if (!coarse->memory || !coarse->mv || !coarse->sorted) return MOTUS_ERR_MEMORY;
+    if (!coarse->memory || !coarse->mv) return MOTUS_ERR_MEMORY;
     uint8_t *origin = coarse->memory + MOTUS_COARSE_BORDER * stride + MOTUS_COARSE_BORDER;
     coarse->cur = (MotusPlane){origin, stride, width, height};
     coarse->ref = (MotusPlane){origin + plane_size, stride, width, height};
@@ -54,7 +52,6 @@ MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height)
 void motus_coarse_free(MotusCoarse *coarse) {
     motus_free(coarse->memory);
     motus_free(coarse->mv);
-    motus_free(coarse->sorted);
     memset(coarse, 0, sizeof *coarse);
 }
 
@@ -107,22 +104,27 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
     }
 }
 
-static int by_value(const void *a, const void *b) {
-    const int16_t *p = a, *q = b;
-    return *p - *q;
+// Finds the bucket in which the element of the given rank lies; returns its rank in there.
+static int find_bucket(const int count[256], int rank, int *bucket) {
+    for (*bucket = 0; rank >= count[*bucket]; ++*bucket) rank -= count[*bucket];
+    return rank;
 }
 
-// Component-wise median of the picture's vectors, zero without any; `value` has room for n numbers.
-static MotusMv picture_median(const MotusMv *mv, int n, int16_t *value) {
-    MotusMv median = {0, 0};
-    if (!mv) return median;
-    for (int i = 0; i < n; i++) value[i] = mv[i].x;
-    qsort(value, (size_t)n, sizeof *value, by_value);
-    median.x = value[n / 2];
-    for (int i = 0; i < n; i++) value[i] = mv[i].y;
-    qsort(value, (size_t)n, sizeof *value, by_value);
-    median.y = value[n / 2];
-    return median;
+static int16_t component(MotusMv mv, int vertical) { return vertical ? mv.y : mv.x; }
+
+// The number in the middle, n / 2 others before it in ascending order: found byte by byte. Order is that of the numbers + 32768.
+static int16_t median_of(const MotusMv *mv, int n, int vertical) {
+    int high[256] = {0}, low[256] = {0}, top, bottom;
+    for (int i = 0; i < n; i++) high[(component(mv[i], vertical) + 32768) >> 8]++;
+    int rank = find_bucket(high, n / 2, &top);
+    for (int i = 0; i < n; i++) low[component(mv[i], vertical) & 255] += (component(mv[i], vertical) + 32768) >> 8 == top;
+    find_bucket(low, rank, &bottom);
+    return (int16_t)(256 * top + bottom - 32768);
+}
+
+MotusMv motus_mv_median(const MotusMv *mv, int n) {
+    if (!mv) return (MotusMv){0, 0};
+    return (MotusMv){median_of(mv, n, 0), median_of(mv, n, 1)};
 }
 
 typedef struct Centre {
@@ -173,7 +175,7 @@ MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const M
                 .lambda_q8 = lambda_q8,
                 .source = {.previous = previous,
                            .coarse = coarse->mv,
-                           .median = picture_median(previous, mb_width * mb_height, coarse->sorted),
+                           .median = motus_mv_median(previous, mb_width * mb_height),
                            .limit_x = motus_centre_limit(limit_x),
                            .limit_y = motus_centre_limit(limit_y),
                            .mb_width = mb_width,

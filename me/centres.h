@@ -26,7 +26,6 @@ void motus_coarse_scale_avx2(uint8_t *to, const uint8_t *from, ptrdiff_t stride,
 typedef struct MotusCoarse {
     MotusPlane cur, ref; // one sample per 4x4 samples, with a border of repeated samples; same stride
     MotusMv *mv;         // per MB, quarter samples of the full picture, multiples of 16
-    int16_t *sorted;     // room for one number per MB
     uint8_t *memory;
     MotusCoarseSearch search;
     MotusCoarseScale scale;
@@ -41,5 +40,8 @@ void motus_coarse_free(MotusCoarse *coarse); // accepts a zeroed one
 // reach: samples, a multiple of 4 up to MOTUS_MAX_COARSE_REACH.
 void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref, uint32_t lambda_q8, int reach,
                       int threads);
+
+// Component-wise median of n vectors (the one with n / 2 others before it), zero where mv is NULL.
+MotusMv motus_mv_median(const MotusMv *mv, int n);
 
 #endif

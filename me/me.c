@@ -153,15 +153,14 @@ static MotusStatus search_on_device(MotusMe *me, const MotusPlane *cur, MotusMem
 // cur is whole MBs.
 static void search_on_cpu(const MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
                           MotusField *field) {
-#pragma omp parallel for num_threads(me->threads) schedule(dynamic)
-    for (int row = 0; row < field->mb_height; row++) {
+#pragma omp parallel for num_threads(me->threads) schedule(dynamic, 16)
+    for (int mb = 0; mb < field->n_mb; mb++) {
 #ifdef _OPENMP
         uint8_t *scratch = me->scratch + (size_t)omp_get_thread_num() * me->scratch_size;
 #else
         uint8_t *scratch = me->scratch;
 #endif
-        for (int mb = row * field->mb_width; mb < (row + 1) * field->mb_width; mb++)
-            search_one(me, cur, ref, hints, field, mb, scratch);
+        search_one(me, cur, ref, hints, field, mb, scratch);
     }
 }
 

@@ -295,6 +295,89 @@ static void neighbour_functions(void) {
     CU_ASSERT_EQUAL(motus_intra4x4_predicted_mode(&none, &nothing, 5), MOTUS_I4_VERTICAL);
 }
 
-static const MotusTest tests[] = {{"slices_read_back", slices_read_back}, {"neighbour_functions", neighbour_functions}, {0}};
+// ---- Threads
+
+typedef struct Written {
+    uint8_t *data;
+    size_t size;
+    int overflow;
+    MotusPictureStats stats;
+} Written;
+
+// A slice behind a header of `header` bits, in a buffer of `capacity` bytes.
+static Written write_slice(const MotusWork *work, int threads, int p_slice, int qp, int header, size_t capacity) {
+    MotusWork with = *work;
+    Written w = {.data = motus_test_guarded(capacity)};
+    MotusBits bits;
+    with.threads = threads;
+    motus_bits_init(&bits, w.data, capacity);
+    for (int i = 0; i < header; i++) motus_bits_put(&bits, 1, i % 3 == 0);
+    motus_write_slice_data(&bits, &with, p_slice, qp, &w.stats);
+    w.size = bits.size;
+    w.overflow = bits.overflow;
+    return w;
+}
+
+// Whether several threads write what one does: into plenty of room, room for the slice but not for every row's share, and too little.
+static void one_and_many(const MotusWork *work, int p_slice, int qp, int header) {
+    const Written one = write_slice(work, 1, p_slice, qp, header, 64 + 8192 * (size_t)work->n_mb);
+    const size_t capacity[4] = {64 + 8192 * (size_t)work->n_mb, 2 * one.size, one.size, one.size - 1};
+    for (int i = 0; i < 4; i++) {
+        const Written many = write_slice(work, 2 + i, p_slice, qp, header, capacity[i]);
+        MOTUS_CHECK(many.overflow == (i == 3), "%dx%d header %d room %d", work->mb_width, work->mb_height, header, i);
+        MOTUS_CHECK(motus_test_guard_ok(many.data), "%dx%d header %d room %d", work->mb_width, work->mb_height, header, i);
+        if (i < 3)
+            MOTUS_CHECK(many.size == one.size && !memcmp(many.data, one.data, one.size) &&
+                            !memcmp(&many.stats, &one.stats, sizeof one.stats),
+                        "%dx%d header %d room %d", work->mb_width, work->mb_height, header, i);
+        motus_test_guard_free(many.data);
+    }
+    motus_test_guard_free(one.data);
+}
+
+static void copy_mbs(MotusMb *to, const MotusWork *from) { memcpy(to, from->mb, (size_t)from->n_mb * sizeof *to); }
+
+// Settles and lists with one thread and with several.
+static void settle_and_list(MotusWork *work, int qp) {
+    enum { MOST = 256 };
+    static MotusMb before[MOST], settled[MOST];
+    static MotusCodedMv mvs[2][16 * MOST];
+    size_t n[2];
+    CU_ASSERT_FATAL(work->n_mb <= MOST);
+    copy_mbs(before, work);
+    memset(mvs, 0, sizeof mvs);
+    motus_settle_mbs(work, qp);
+    copy_mbs(settled, work);
+    n[0] = motus_list_mvs(work, mvs[0]);
+    memcpy(work->mb, before, (size_t)work->n_mb * sizeof *before);
+    work->threads = 4;
+    motus_settle_mbs(work, qp);
+    n[1] = motus_list_mvs(work, mvs[1]);
+    work->threads = 1;
+    const void *a = settled, *b = work->mb;
+    MOTUS_CHECK(!memcmp(a, b, (size_t)work->n_mb * sizeof *settled), "%dx%d settled", work->mb_width, work->mb_height);
+    MOTUS_CHECK(n[0] == n[1] && !memcmp(mvs[0], mvs[1], sizeof mvs[0]), "%dx%d vectors", work->mb_width, work->mb_height);
+}
+
+// Rows alone, and together: P_Skip runs and QP that pass through whole rows, I_PCM in none, some and all of them.
+static void rows_on_threads(void) {
+    static const int sizes[][2] = {{1, 1}, {1, 17}, {23, 1}, {3, 2}, {7, 5}, {13, 11}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        MotusWork work;
+        random_mbs_open(&work, sizes[i][0], sizes[i][1]);
+        for (int round = 0; round < 8 * MBS_CONTENTS; round++) {
+            const int qp = motus_test_range(0, 51), p_slice = round & 1;
+            random_mbs_fill(&work, p_slice, qp, (MbContent)(round / 8));
+            settle_and_list(&work, qp);
+            one_and_many(&work, p_slice, qp, motus_test_range(0, 90));
+        }
+        random_mbs_close(&work);
+    }
+}
+
+static const MotusTest tests[] = {{"slices_read_back", slices_read_back},
+                                  {"neighbour_functions", neighbour_functions},
+                                  {"rows_on_threads", rows_on_threads},
+                                  {0}};
 
 int main(int argc, char **argv) { return motus_test_main("cavlc_mb", tests, argc, argv); }

@@ -1,5 +1,6 @@
 // encoder/deblock: against 8.7 written out sample by sample, from the positions of p0 and q0 alone.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "common/cpu.h"
 #include "encoder/deblock.h"
 #include "motus/dct.h"
 #include "tests/deblock_case.h"
@@ -133,17 +134,26 @@ static int differences(const MotusFrame *a, const MotusFrame *b) {
     return n;
 }
 
-// Filters one random picture with each number of threads and by the definition.
+typedef void (*Version)(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads);
+
+static void one_version(const char *name, Version deblock, const Scene *scene, const Scene *expected, int threads) {
+    Scene got = copy_scene(scene);
+    deblock(got.frame, got.mb, got.mb_width, got.mb_height, threads);
+    const int wrong = differences(got.frame, expected->frame);
+    MOTUS_CHECK(wrong == 0, "%s: %dx%d MBs threads=%d: %d rows", name, got.mb_width, got.mb_height, threads, wrong);
+    motus_frame_unref(&got.frame);
+}
+
+// Filters one random picture with each version, each number of threads and by the definition.
 static void one_picture(int mb_width, int mb_height, int qp, int spread) {
     Scene scene = make_scene(mb_width, mb_height, qp, spread);
     Scene expected = copy_scene(&scene);
     naive_picture(&expected);
     for (int threads = 1; threads <= 5; threads += 2) {
-        Scene got = copy_scene(&scene);
-        motus_deblock_picture(got.frame, got.mb, mb_width, mb_height, threads);
-        const int wrong = differences(got.frame, expected.frame);
-        MOTUS_CHECK(wrong == 0, "%dx%d MBs qp=%d spread=%d threads=%d: %d rows", mb_width, mb_height, qp, spread, threads, wrong);
-        motus_frame_unref(&got.frame);
+        one_version("c", motus_deblock_picture_c, &scene, &expected, threads);
+#if defined(__x86_64__)
+        if (motus_cpu_flags() & MOTUS_CPU_AVX2) one_version("avx2", motus_deblock_picture_avx2, &scene, &expected, threads);
+#endif
     }
     // At high QP and little contrast the filter must have done something, or nothing above was tested.
     if (qp >= 36 && spread <= 16 && mb_width * mb_height > 4)

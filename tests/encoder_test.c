@@ -290,7 +290,7 @@ static void failed_frames_may_be_sent_again(void) {
         }
         motus_encoder_close(&enc);
     }
-    CU_ASSERT(failures >= 3 * N_FRAMES);
+    CU_ASSERT(failures >= 2 * N_FRAMES + 2); // the two pictures, and two reconstructions that take turns
     free(want.data);
     drop_frames(frames);
 }

@@ -126,6 +126,27 @@ static void centres(void) {
     }
 }
 
+static int ascending(const void *a, const void *b) { return *(const int16_t *)a - *(const int16_t *)b; }
+
+static void medians(void) {
+    enum { MOST = 700 };
+    for (int round = 0; round < 300; round++) {
+        MotusMv mv[MOST], median;
+        int16_t x[MOST], y[MOST];
+        int n = motus_test_range(1, round % 3 ? MOST : 4), reach = 1 << motus_test_range(0, 15), off = motus_test_range(-9, 9);
+        for (int i = 0; i < n; i++) {
+            x[i] = mv[i].x = (int16_t)motus_clip(INT16_MIN, INT16_MAX, 300 * off + motus_test_range(-reach, reach));
+            y[i] = mv[i].y = (int16_t)motus_test_range(-reach, reach - 1);
+        }
+        median = motus_mv_median(mv, n);
+        qsort(x, (size_t)n, sizeof *x, ascending);
+        qsort(y, (size_t)n, sizeof *y, ascending);
+        MOTUS_CHECK(median.x == x[n / 2] && median.y == y[n / 2], "n %d reach %d", n, reach);
+    }
+    MotusMv none = motus_mv_median(NULL, 9);
+    CU_ASSERT(none.x == 0 && none.y == 0);
+}
+
 enum { VERSIONS = 3 };
 static void open_versions(MotusCoarse coarse[VERSIONS], int mb_width, int mb_height) {
     static const char *const cpu[VERSIONS] = {"c", "avx2", NULL}; // NULL: the best that this CPU runs
@@ -191,6 +212,7 @@ static const MotusTest tests[] = {{"whole_sample_pans", whole_sample_pans},
                                   {"centres", centres},
                                   {"coarse_versions", coarse_versions},
                                   {"coarse_points", coarse_points},
+                                  {"medians", medians},
                                   {0}};
 
 int main(int argc, char **argv) { return motus_test_main("me_motion", tests, argc, argv); }

@@ -17,6 +17,14 @@ static inline void motus_row_pad(uint8_t *row, int width, int left, int right) {
     memset(row + width, row[width - 1], (size_t)right);
 }
 
+// `n` rows of a plane from row `first` on, or those there are.
+static inline MotusPlane motus_plane_rows(const MotusPlane *plane, int first, int n) {
+    MotusPlane rows = *plane;
+    rows.data += first * plane->stride;
+    rows.height = plane->height - first < n ? plane->height - first : n;
+    return rows;
+}
+
 // Copies src into dst, which is as large or larger.
 void motus_plane_copy_padded(const MotusPlane *dst, const MotusPlane *src);
 
