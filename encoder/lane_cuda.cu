@@ -9,6 +9,7 @@
 #include "common/cuda_call.h"
 #include "encoder/deblock_cuda.h"
 #include "encoder/decide_cuda.h"
+#include "encoder/intake.h"
 #include "encoder/slice_cuda.h"
 #include "me/centres_core.h"
 #include "me/centres_cuda.h"
@@ -172,8 +173,9 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, MotusError *error) {
 MotusStatus take_in(MotusLaneCuda *l, const MotusFrame *frame, int on_device, cudaStream_t made_on, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     if (on_device) {
-        status = motus_planes_copy_padded_cuda(l->src, frame->plane, made_on,
-                                               error); // on the caller's stream: its frame is free when that is through
+        status = motus_intake_cuda_check(frame, error);
+        if (!status) // on the caller's stream: its frame is free when that is through
+            status = motus_planes_copy_padded_cuda(l->src, frame->plane, made_on, error);
         if (!status) status = check(l, cudaEventRecord(l->taken, made_on), "record", error);
         return status ? status : check(l, cudaStreamWaitEvent(l->stream, l->taken, 0), "wait", error);
     }
