@@ -120,7 +120,7 @@ static int far_samples(const MotusPlane *p, const AVFrame *f, int i, int depth, 
 static MotusStatus clip_open(const Clip *clip, int threads, MotusReader **reader, MotusError *error) {
     char path[128];
     clip_path(clip, path);
-    const MotusReaderOptions options = {clip->width, clip->height, {0, 1}, threads};
+    const MotusReaderOptions options = {.width = clip->width, .height = clip->height, .fps = {0, 1}, .threads = threads};
     return motus_reader_open(reader, path, &options, error);
 }
 
@@ -218,7 +218,7 @@ static void cuts(void) {
         MotusSource *source = NULL;
         MotusReader *reader = NULL;
         MotusError error = {MOTUS_OK, ""};
-        static const MotusReaderOptions one = {0, 0, {0, 1}, 1};
+        static const MotusReaderOptions one = {.threads = 1};
         CU_ASSERT_EQUAL_FATAL(motus_source_memory(&source, data, cut), MOTUS_OK);
         MotusStatus status = motus_reader_open_source(&reader, source, "cut.avi", &one, &error);
         MotusFrame *f = NULL;
