@@ -235,6 +235,7 @@ static int write_one(MotusMuxStreams *s, AVPacket *p, int64_t shift) {
     AVRational unit = unit_of(s, p);
     const AVStream *to = s->output->streams[s->to[i]];
     int64_t back = av_rescale_q(shift, unit_of_pictures(s), unit), delay = codec_delay(s, to);
+    if (back == INT64_MIN) back = 0; // beyond all bounds
     if (p->pts != AV_NOPTS_VALUE) p->pts -= back;
     if (p->dts != AV_NOPTS_VALUE) p->dts -= back;
     av_packet_rescale_ts(p, unit, to->time_base);

@@ -61,6 +61,7 @@ int motus_deinterlacer_send(MotusDeinterlacer *d, AVFrame *frame) {
 
 // bwdif counts in halves of the unit that it was given.
 int motus_deinterlacer_receive(MotusDeinterlacer *d, AVFrame *frame) {
+    av_frame_unref(frame); // which the sink does not do
     int code = av_buffersink_get_frame(d->sink, frame);
     if (code < 0) return code;
     frame->pts = av_rescale_q(frame->pts, av_buffersink_get_time_base(d->sink), d->time_base);

@@ -3,6 +3,7 @@
 #include "yuv/media.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -118,6 +119,8 @@ static int64_t duration_of(const AVFrame *frame) {
 static void take_time(MotusReader *reader) {
     MotusMedia *m = reader->state;
     MotusTime time = {m->frame->best_effort_timestamp, duration_of(m->frame)};
+    if (time.at != AV_NOPTS_VALUE && llabs(time.at / 2) > MOTUS_MAX_TIME / 2) time.at = AV_NOPTS_VALUE;
+    if (time.duration > MOTUS_MAX_TIME) time.duration = 0;
     int64_t next = m->has_last ? m->last.at + m->last.duration : 0;
     if (time.at == AV_NOPTS_VALUE) time.at = next;
     if (m->has_last && time.at <= m->last.at) {

@@ -1,8 +1,8 @@
 // What is wrong with an input, and telling it. libavformat and libavcodec repair what they can and go on; what they drop or make up shows in return
 // codes, in flags of pictures, in their logs, and in what the container promised.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "yuv/media_state.h"

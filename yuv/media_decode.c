@@ -1,6 +1,7 @@
 // From libavformat's packets to pictures without fields: what cannot be read or decoded is told and left out.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <stdlib.h>
 
 #include "common/error.h"
 #include "yuv/media_state.h"
@@ -17,6 +18,13 @@ static int keep_side_packet(MotusReader *reader) {
     return reader->options.with_side_streams ? motus_packets_push(&m->side, m->packet) : 0;
 }
 
+// Times so far from zero that sums of them could overflow are damage: the packet counts as one without.
+static void forget_absurd_times(AVPacket *p) {
+    if (llabs(p->pts / 2) > MOTUS_MAX_TIME / 2) p->pts = AV_NOPTS_VALUE;
+    if (llabs(p->dts / 2) > MOTUS_MAX_TIME / 2) p->dts = AV_NOPTS_VALUE;
+    if (p->duration < 0 || p->duration > MOTUS_MAX_TIME) p->duration = 0;
+}
+
 // Times of broadcasts and of files that were strung together jump: then the rest is moved, so that they go on. (So far back, or so far ahead, that no
 // picture is shown so late or so long.)
 static void join_times(MotusReader *reader) {
@@ -25,7 +33,10 @@ static void join_times(MotusReader *reader) {
     const AVRational unit = m->format->streams[p->stream_index]->time_base, us = AV_TIME_BASE_Q;
     if (!(m->format->iformat->flags & AVFMT_TS_DISCONT) || p->stream_index >= MOTUS_MEDIA_STREAMS || p->dts == AV_NOPTS_VALUE)
         return;
-    int64_t *next = &m->next_dts[p->stream_index], dts = av_rescale_q(p->dts, unit, us) + m->moved;
+    int64_t *next = &m->next_dts[p->stream_index], dts = av_rescale_q(p->dts, unit, us),
+            length = av_rescale_q(p->duration, unit, us);
+    if (llabs(dts / 2) > MOTUS_MAX_TIME / 2 || length > MOTUS_MAX_TIME || llabs(m->moved) > MOTUS_MAX_TIME) return;
+    dts += m->moved;
     if (*next != AV_NOPTS_VALUE && (dts < *next - JUMP_BACK || dts > *next + JUMP_AHEAD)) {
         if (p->stream_index == m->stream)
             motus_reader_tell(reader, MOTUS_TOLD_NOTE,
@@ -37,7 +48,8 @@ static void join_times(MotusReader *reader) {
     int64_t by = av_rescale_q(m->moved, us, unit);
     p->dts += by;
     if (p->pts != AV_NOPTS_VALUE) p->pts += by;
-    *next = dts + av_rescale_q(p->duration, unit, us);
+    *next = dts + length;
+    forget_absurd_times(p);
 }
 
 // Reads the next packet of the video stream into m->packet; those of other streams are kept for whoever wants them.
@@ -52,6 +64,7 @@ int motus_media_read_packet(MotusReader *reader) {
         }
         if (code < 0) return code;
         int ends = m->packet->flags & AV_PKT_FLAG_CORRUPT && m->format->pb && avio_feof(m->format->pb);
+        forget_absurd_times(m->packet);
         join_times(reader);
         motus_media_packet_came(reader, m->packet);
         if (m->packet->stream_index == m->stream) return ends ? CUT : 0;
