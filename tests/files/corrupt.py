@@ -99,9 +99,13 @@ def main():
                 made.append(recipe[0])
     print(f"MOTUS_SEED={SEED}, {len(made)} files to corrupt")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        finds = [f for f in pool.map(lambda n: judge(motus, n, made[n % len(made)]), range(CASES)) if f]
-    for find in finds:
-        print("FAILED:", find)
+        finds = []
+        for number, find in enumerate(pool.map(lambda n: judge(motus, n, made[n % len(made)]), range(CASES)), 1):
+            if find:
+                finds.append(find)
+                print("FAILED:", find, flush=True)
+            if number % 500 == 0:
+                print(number, "done", flush=True)
     if not keep:
         shutil.rmtree(folder)
     print(f"{CASES} corrupted files, {len(finds)} failures")
