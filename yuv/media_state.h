@@ -43,7 +43,7 @@ typedef struct MotusMediaLog {
 void motus_media_log_begin(MotusMediaLog *log); // from now on the `opaque` of codec and format contexts may point to it
 
 #define MOTUS_MAX_TIME (INT64_MAX / 1024) // of packets: sums and small multiples stay within 64 bits
-#define MOTUS_MEDIA_STREAMS 64 // whose times are joined where they jump
+#define MOTUS_MEDIA_STREAMS 64            // whose times are joined where they jump
 
 // ---- The reader ---------------------------------------------------------------------------------------------------------------------------
 
