@@ -55,12 +55,13 @@ void motus_luma_dc_forward(int16_t out[16], const int16_t dc[16]) {
 }
 
 int motus_luma_dc_quant(int16_t level[16], const int16_t coef[16], int qp, int deadzone) {
-    return motus_quant_dc(level, coef, 16, qp, deadzone);
+    return motus_quant_dc(level, coef, 16, motus_clip(0, 51, qp), motus_clip(0, 32, deadzone));
 }
 
 void motus_luma_dc_inverse(int16_t dc[16], const int16_t level[16], int qp) {
     int v[16];
     for (int i = 0; i < 16; i++) v[i] = level[i];
+    qp = motus_clip(0, 51, qp);
     motus_hadamard4x4(v);
     for (int i = 0; i < 16; i++) dc[i] = motus_luma_dc_dequant(v[i], qp);
 }
@@ -72,11 +73,12 @@ void motus_chroma_dc_forward(int16_t out[4], const int16_t dc[4]) {
 }
 
 int motus_chroma_dc_quant(int16_t level[4], const int16_t coef[4], int qp, int deadzone) {
-    return motus_quant_dc(level, coef, 4, qp, deadzone);
+    return motus_quant_dc(level, coef, 4, motus_clip(0, 51, qp), motus_clip(0, 32, deadzone));
 }
 
 void motus_chroma_dc_inverse(int16_t dc[4], const int16_t level[4], int qp) {
     int v[4] = {level[0], level[1], level[2], level[3]};
+    qp = motus_clip(0, 51, qp);
     motus_hadamard2x2(v);
     for (int i = 0; i < 4; i++) dc[i] = motus_chroma_dc_dequant(v[i], qp);
 }

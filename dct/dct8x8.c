@@ -7,6 +7,7 @@
 
 #include "common/cpu.h"
 #include "common/int_core.h"
+#include "yuv/usable.h"
 
 // ITU-T T.81, tables K.1 and K.2
 const uint16_t motus_jpeg_luma_table[64] = {
@@ -60,8 +61,7 @@ MotusStatus motus_dct8_steps(MotusDct8Steps *steps, const uint16_t table[64]) {
 }
 
 MotusStatus motus_dct8_check(const MotusCoefs *coefs, const MotusPlane *plane) {
-    if (!coefs || !plane || !coefs->data || !plane->data) return MOTUS_ERR_ARGUMENT;
-    if (plane->width < 1 || plane->height < 1 || plane->stride < plane->width) return MOTUS_ERR_ARGUMENT;
+    if (!coefs || !coefs->data || !motus_plane_usable(plane)) return MOTUS_ERR_ARGUMENT;
     if (coefs->width != (plane->width + 7) / 8 * 8 || coefs->height != (plane->height + 7) / 8 * 8) return MOTUS_ERR_ARGUMENT;
     if (coefs->stride % 16 || coefs->stride < 2 * (ptrdiff_t)coefs->width || (uintptr_t)coefs->data % 16)
         return MOTUS_ERR_ARGUMENT;

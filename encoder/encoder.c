@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "common/alloc.h"
-#include "common/cpu.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "common/threads.h"
 #include "encoder/deblock.h"
 #include "encoder/decide.h"
 #include "encoder/headers.h"
@@ -17,6 +17,7 @@
 #include "encoder/slice.h"
 #include "me/me_internal.h"
 #include "yuv/pad.h"
+#include "yuv/usable.h"
 
 #define LOG2_MAX_FRAME_NUM 16
 #define RESIDUAL_BYTES_PER_MB 416 // 3,200 bits of macroblock_layer() and its mb_skip_run
@@ -170,7 +171,7 @@ static MotusStatus alloc_buffers(MotusEncoder *enc) {
     enc->centre = motus_alloc(n, sizeof *enc->centre);
     enc->last_mv = motus_alloc(n, sizeof *enc->last_mv);
     if (!enc->centre || !enc->last_mv) return MOTUS_ERR_MEMORY;
-    status = motus_work_alloc(&enc->work, enc->mb_width, enc->mb_height, threads);
+    status = motus_work_alloc(&enc->work, enc->mb_width, enc->mb_height, enc->config.threads);
     if (!status) status = motus_ref_luma_alloc(&enc->ref_luma, 16 * enc->mb_width, 16 * enc->mb_height);
     return status ? status : open_search(enc);
 }
@@ -195,6 +196,7 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
                                             .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
                                             .pic_init_qp = 26,
                                             .deblock = config->deblock};
+    enc->config.threads = motus_threads_open(config->threads);
     status = choose_level(enc, error);
     enc->rbsp_capacity = (size_t)enc->mb_width * (size_t)enc->mb_height * RESIDUAL_BYTES_PER_MB + HEADER_BYTES;
     if (!status) status = open_backend(enc, error);
@@ -414,6 +416,7 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
         enc->state = AT_END;
         return MOTUS_OK;
     }
+    if (!motus_frame_usable(frame)) return MOTUS_ERR_ARGUMENT;
     if (frame->width != enc->config.width || frame->height != enc->config.height) return MOTUS_ERR_ARGUMENT;
     enc->error = (MotusError){0};
     MotusStatus status = MOTUS_OK;
@@ -447,15 +450,18 @@ MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPicture *picture) {
 }
 
 const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *size) {
-    *size = enc->headers_size;
-    return enc->headers;
+    if (size) *size = enc ? enc->headers_size : 0;
+    return enc ? enc->headers : NULL;
 }
 
-int motus_encoder_level(const MotusEncoder *enc) { return enc->sequence.level->level_idc; }
+int motus_encoder_level(const MotusEncoder *enc) { return enc ? enc->sequence.level->level_idc : 0; }
 
-const MotusError *motus_encoder_error(const MotusEncoder *enc) { return &enc->error; }
+const MotusError *motus_encoder_error(const MotusEncoder *enc) {
+    static const MotusError none = {MOTUS_OK, ""};
+    return enc ? &enc->error : &none;
+}
 
-MotusBackend motus_encoder_backend(const MotusEncoder *enc) { return enc->backend; }
+MotusBackend motus_encoder_backend(const MotusEncoder *enc) { return enc ? enc->backend : MOTUS_BACKEND_CPU; }
 
 void motus_encoder_close(MotusEncoder **out) {
     if (!out || !*out) return;

@@ -34,7 +34,7 @@ static void key_rgb_row(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, int 
 MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, const MotusPlane *bg, const MotusKeyConfig *config,
                             const MotusExec *exec) {
     MotusKey key;
-    if (!motus_planes_match(dst, fg) || !motus_planes_match(fg, bg) || fg->width % 3 || motus_key_prepare(&key, config))
+    if (!motus_planes_usable(dst, fg) || !motus_planes_usable(fg, bg) || fg->width % 3 || motus_key_prepare(&key, config))
         return MOTUS_ERR_ARGUMENT;
     const MotusKeyOps *ops = choose_ops(exec);
     int threads = motus_cpu_threads(exec ? exec->threads : 0);
@@ -85,7 +85,8 @@ MotusStatus motus_key_frame(MotusFrame *dst, const MotusFrame *fg, const MotusFr
 }
 
 MotusStatus motus_rgb24_to_frame(MotusFrame *dst, const MotusPlane *src, int matrix_709, int full_range, const MotusExec *exec) {
-    if (!dst || !src || !src->data || src->width != 3 * dst->width || src->height != dst->height) return MOTUS_ERR_ARGUMENT;
+    if (!motus_frame_usable(dst) || !motus_plane_usable(src)) return MOTUS_ERR_ARGUMENT;
+    if (src->width != 3 * dst->width || src->height != dst->height) return MOTUS_ERR_ARGUMENT;
     MotusYuvMatrix m = motus_yuv_matrix(matrix_709, full_range);
     int threads = motus_cpu_threads(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -105,7 +106,8 @@ MotusStatus motus_rgb24_to_frame(MotusFrame *dst, const MotusPlane *src, int mat
 }
 
 MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int matrix_709, int full_range, const MotusExec *exec) {
-    if (!dst || !src || !dst->data || dst->width != 3 * src->width || dst->height != src->height) return MOTUS_ERR_ARGUMENT;
+    if (!motus_plane_usable(dst) || !motus_frame_usable(src)) return MOTUS_ERR_ARGUMENT;
+    if (dst->width != 3 * src->width || dst->height != src->height) return MOTUS_ERR_ARGUMENT;
     MotusYuvMatrix m = motus_yuv_matrix(matrix_709, full_range);
     const MotusKeyOps *ops = choose_ops(exec);
     const MotusPlane *p = src->plane;

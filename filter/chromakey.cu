@@ -125,7 +125,7 @@ void launch_rgb24(const View &dst, const View &fg, const View &bg, const MotusKe
 extern "C" MotusStatus motus_cuda_key_rgb24(const MotusPlane *dst, const MotusPlane *fg, const MotusPlane *bg,
                                             const MotusKeyConfig *config, void *stream, MotusError *error) {
     MotusKey key;
-    if (!motus_planes_match(dst, fg) || !motus_planes_match(fg, bg) || fg->width % 3 || motus_key_prepare(&key, config))
+    if (!motus_planes_usable(dst, fg) || !motus_planes_usable(fg, bg) || fg->width % 3 || motus_key_prepare(&key, config))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: sizes differ, or a parameter is out of range");
     if (!motus_plane_aligned(dst) || !motus_plane_aligned(fg) || !motus_plane_aligned(bg))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: planes not aligned to 16 bytes");

@@ -6,6 +6,7 @@
 
 #include "common/alloc.h"
 #include "common/cpu.h"
+#include "yuv/usable.h"
 
 struct MotusEqualizer {
     MotusEqualizeConfig config;
@@ -42,8 +43,11 @@ static void count_rows(uint32_t counts[256], const uint8_t *row, ptrdiff_t strid
 }
 
 void motus_histogram(uint32_t counts[256], const MotusPlane *plane, const MotusExec *exec) {
-    int threads = motus_cpu_threads(exec ? exec->threads : 0), strips = motus_min(threads, plane->height);
+    int threads = motus_cpu_threads(exec ? exec->threads : 0), strips;
+    if (!counts) return;
     memset(counts, 0, 256 * sizeof *counts);
+    if (!motus_plane_usable(plane)) return;
+    strips = motus_min(threads, plane->height);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int s = 0; s < strips; s++) {
         uint32_t own[256] = {0};
@@ -58,6 +62,7 @@ void motus_histogram(uint32_t counts[256], const MotusPlane *plane, const MotusE
 
 void motus_equalize_curve(uint8_t curve[256], const uint32_t counts[256]) {
     uint32_t total = 0, sum = 0;
+    if (!curve || !counts) return;
     for (int k = 0; k < 256; k++) total += counts[k];
     for (int k = 0; k < 256; k++) {
         sum += counts[k];
@@ -71,6 +76,7 @@ void motus_map_row_c(uint8_t *dst, const uint8_t *src, int n, const uint8_t curv
 
 void motus_plane_map(MotusPlane *dst, const MotusPlane *src, const uint8_t curve[256], const MotusExec *exec) {
     void (*map_row)(uint8_t *, const uint8_t *, int, const uint8_t[256]) = motus_map_row_c;
+    if (!curve || !motus_planes_usable(dst, src)) return;
 #if defined(__x86_64__)
     if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) map_row = motus_map_row_avx2;
 #endif
@@ -126,8 +132,8 @@ void motus_equalizer_close(MotusEqualizer **equalizer) {
 }
 
 const uint8_t (*motus_equalizer_curves(const MotusEqualizer *equalizer, int *tiles))[256] {
-    if (tiles) *tiles = equalizer->grid.nx * equalizer->grid.ny;
-    return (const uint8_t(*)[256])equalizer->curves;
+    if (tiles) *tiles = equalizer ? equalizer->grid.nx * equalizer->grid.ny : 0;
+    return equalizer ? (const uint8_t(*)[256])equalizer->curves : NULL;
 }
 
 static void count_tiles(MotusEqualizer *e, const MotusPlane *src, const MotusExec *exec) {
@@ -202,10 +208,9 @@ static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane
 }
 
 MotusStatus motus_equalizer_run(MotusEqualizer *equalizer, MotusPlane *dst, const MotusPlane *src, const MotusExec *exec) {
-    if (!equalizer || !dst || !src || !dst->data || !src->data) return MOTUS_ERR_ARGUMENT;
+    if (!equalizer || !motus_planes_usable(dst, src)) return MOTUS_ERR_ARGUMENT;
     const MotusTileGrid *g = &equalizer->grid;
-    if (src->width != g->width || src->height != g->height || dst->width != g->width || dst->height != g->height)
-        return MOTUS_ERR_ARGUMENT;
+    if (src->width != g->width || src->height != g->height) return MOTUS_ERR_ARGUMENT;
     count_tiles(equalizer, src, exec);
     update_curves(equalizer);
     if (g->nx * g->ny == 1)

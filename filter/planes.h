@@ -3,21 +3,17 @@
 #ifndef FILTER_PLANES_H
 #define FILTER_PLANES_H
 
-#include "motus/frame.h"
-
-static inline int motus_planes_match(const MotusPlane *a, const MotusPlane *b) {
-    return a && b && a->data && b->data && a->width == b->width && a->height == b->height && a->width > 0 && a->height > 0;
-}
+#include "yuv/usable.h"
 
 static inline int motus_frames_match(const MotusFrame *a, const MotusFrame *b) {
-    return a && b && a->width == b->width && a->height == b->height;
+    return motus_frame_usable(a) && motus_frame_usable(b) && a->width == b->width && a->height == b->height;
 }
 
 // An RGB24 picture and its three planes.
 static inline int motus_rgb24_matches(const MotusPlane *rgb, const MotusPlane planes[3]) {
-    if (!rgb || !planes || !rgb->data || rgb->width < 3 || rgb->width % 3 || rgb->height < 1) return 0;
+    if (!planes || !motus_plane_usable(rgb) || rgb->width % 3) return 0;
     for (int k = 0; k < 3; k++)
-        if (!planes[k].data || planes[k].width != rgb->width / 3 || planes[k].height != rgb->height) return 0;
+        if (!motus_plane_usable(&planes[k]) || planes[k].width != rgb->width / 3 || planes[k].height != rgb->height) return 0;
     return 1;
 }
 

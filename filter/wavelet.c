@@ -3,6 +3,7 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "filter/wavelet_rows.h"
+#include "yuv/usable.h"
 
 const MotusWaveletOps motus_wavelet_ops_c = {split, split_rows, merge, merge_rows, to_float, to_sample, shrink, quantize};
 
@@ -82,8 +83,8 @@ static void forward_rows(const Level *level, const Side *in, int from, int to, f
 
 MotusStatus motus_wavelet_forward(float *coefs, const MotusPlane *src, const MotusWaveletShape *shape, const MotusExec *exec) {
     Work work;
-    if (!coefs || !src || !src->data || !shape || src->width != shape->width || src->height != shape->height)
-        return MOTUS_ERR_ARGUMENT;
+    if (!coefs || !motus_plane_usable(src) || !motus_wavelet_shape_ok(shape)) return MOTUS_ERR_ARGUMENT;
+    if (src->width != shape->width || src->height != shape->height) return MOTUS_ERR_ARGUMENT;
     if (work_open(&work, shape, exec)) return MOTUS_ERR_MEMORY;
     for (int l = 0; l < shape->levels; l++) {
         Level level = make_level(shape, motus_wavelet_ops(exec), coefs, l);
@@ -149,14 +150,14 @@ static MotusStatus inverse(const Side *last, float *coefs, const MotusWaveletSha
 }
 
 MotusStatus motus_wavelet_inverse_plane(MotusPlane *dst, float *coefs, const MotusWaveletShape *shape, const MotusExec *exec) {
-    if (!dst || !dst->data || !coefs || !shape || dst->width != shape->width || dst->height != shape->height)
-        return MOTUS_ERR_ARGUMENT;
+    if (!coefs || !motus_plane_usable(dst) || !motus_wavelet_shape_ok(shape)) return MOTUS_ERR_ARGUMENT;
+    if (dst->width != shape->width || dst->height != shape->height) return MOTUS_ERR_ARGUMENT;
     Side last = {dst, NULL, 0};
     return inverse(&last, coefs, shape, exec);
 }
 
 MotusStatus motus_wavelet_inverse_float(float *dst, float *coefs, const MotusWaveletShape *shape, const MotusExec *exec) {
-    if (!dst || !coefs || !shape) return MOTUS_ERR_ARGUMENT;
+    if (!dst || !coefs || !motus_wavelet_shape_ok(shape)) return MOTUS_ERR_ARGUMENT;
     Side last = {NULL, dst, shape->width};
     return inverse(&last, coefs, shape, exec);
 }

@@ -13,6 +13,7 @@
 #include "common/float_core.h"
 #include "common/int_core.h"
 #include "filter/wavelet_core.h"
+#include "yuv/usable.h"
 
 namespace {
 
@@ -324,7 +325,7 @@ Side<float> between(float *coefs, const MotusWaveletShape *s, int l) {
 }
 
 bool fits(const float *coefs, const MotusPlane *p, const MotusWaveletShape *s) {
-    return coefs && p && p->data && s && p->width == s->width && p->height == s->height &&
+    return coefs && motus_plane_usable(p) && motus_wavelet_shape_ok(s) && p->width == s->width && p->height == s->height &&
            ((uintptr_t)p->data | (uintptr_t)p->stride | (uintptr_t)coefs) % 16 == 0;
 }
 
@@ -356,7 +357,8 @@ extern "C" MotusStatus motus_cuda_wavelet_inverse_plane(const MotusPlane *dst, f
 
 extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float *coefs, const MotusWaveletShape *shape,
                                                    float step, void *stream, MotusError *error) {
-    if (!levels || !coefs || !shape) return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given");
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given, or a shape that is none");
     for (int i = 0; i <= 3 * shape->levels; i++) {
         MotusBand band = i < 3 * shape->levels ? shape->band[i / 3][i % 3] : shape->low;
         quantize<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(levels, coefs, band, 1.0f / step);
@@ -369,7 +371,8 @@ extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float 
 
 extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t *levels, const MotusWaveletShape *shape,
                                                      float step, void *stream, MotusError *error) {
-    if (!levels || !coefs || !shape) return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given");
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given, or a shape that is none");
     dequantize<<<(unsigned)((shape->size / 4 + THREADS - 1) / THREADS), THREADS, 0, (cudaStream_t)stream>>>(coefs, levels,
                                                                                                             shape->size, step);
     return motus_cuda_launched("wavelet dequantization", error);
@@ -377,7 +380,8 @@ extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t
 
 extern "C" MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *shape, const float *threshold,
                                                  void *stream, MotusError *error) {
-    if (!coefs || !shape || !threshold) return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given");
+    if (!coefs || !threshold || !motus_wavelet_shape_ok(shape))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given, or a shape that is none");
     for (int i = 0; i < 3 * shape->levels; i++) {
         MotusBand band = shape->band[i / 3][i % 3];
         shrink<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(coefs, band, threshold[i / 3]);

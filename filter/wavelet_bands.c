@@ -6,6 +6,7 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "filter/wavelet.h"
+#include "yuv/usable.h"
 
 enum { ROW_UNIT = 16 }; // floats; rows begin at multiples of 64 bytes
 
@@ -36,12 +37,28 @@ MotusStatus motus_wavelet_shape(MotusWaveletShape *shape, int width, int height,
     return MOTUS_OK;
 }
 
+static int same_band(const MotusBand *a, const MotusBand *b) {
+    return a->offset == b->offset && a->width == b->width && a->height == b->height && a->stride == b->stride;
+}
+
+int motus_wavelet_shape_ok(const MotusWaveletShape *s) {
+    MotusWaveletShape own;
+    if (!s || motus_wavelet_shape(&own, s->width, s->height, s->levels, s->edge) || own.size != s->size) return 0;
+    int ok = same_band(&own.low, &s->low);
+    for (int l = 0; l < own.levels; l++) {
+        ok &= own.in_width[l] == s->in_width[l] && own.in_height[l] == s->in_height[l] && own.low_offset[l] == s->low_offset[l];
+        for (int k = 0; k < 3; k++) ok &= same_band(&own.band[l][k], &s->band[l][k]);
+    }
+    return ok;
+}
+
 static MotusBand nth_band(const MotusWaveletShape *shape, int i) {
     return i < 3 * shape->levels ? shape->band[i / 3][i % 3] : shape->low;
 }
 
 void motus_wavelet_quantize(int16_t *levels, const float *coefs, const MotusWaveletShape *shape, float step,
                             const MotusExec *exec) {
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return;
     const MotusWaveletOps *ops = motus_wavelet_ops(exec);
     int threads = motus_cpu_threads(exec ? exec->threads : 0);
     memset(levels, 0, shape->size * sizeof *levels);
@@ -57,12 +74,14 @@ void motus_wavelet_quantize(int16_t *levels, const float *coefs, const MotusWave
 
 void motus_wavelet_dequantize(float *coefs, const int16_t *levels, const MotusWaveletShape *shape, float step,
                               const MotusExec *exec) {
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return;
     int threads = motus_cpu_threads(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (size_t i = 0; i < shape->size; i++) coefs[i] = (float)levels[i] * step;
 }
 
 void motus_wavelet_shrink(float *coefs, const MotusWaveletShape *shape, const float *threshold, const MotusExec *exec) {
+    if (!coefs || !threshold || !motus_wavelet_shape_ok(shape)) return;
     const MotusWaveletOps *ops = motus_wavelet_ops(exec);
     int threads = motus_cpu_threads(exec ? exec->threads : 0);
     for (int i = 0; i < 3 * shape->levels; i++) {
@@ -74,7 +93,7 @@ void motus_wavelet_shrink(float *coefs, const MotusWaveletShape *shape, const fl
 }
 
 MotusStatus motus_wavelet_denoise(MotusPlane *dst, const MotusPlane *src, int levels, float strength, const MotusExec *exec) {
-    if (!dst || !src || !(strength >= 0.0f && strength <= 255.0f) || levels < 0) return MOTUS_ERR_ARGUMENT;
+    if (!motus_planes_usable(dst, src) || !(strength >= 0.0f && strength <= 255.0f) || levels < 0) return MOTUS_ERR_ARGUMENT;
     MotusWaveletShape shape;
     MotusStatus status = motus_wavelet_shape(&shape, src->width, src->height, levels ? levels : 3, MOTUS_WAVELET_SYMMETRIC);
     for (int l = 2; status && !levels && l; l--)

@@ -7,6 +7,15 @@
 #include "common/hd.h"
 #include "motus/filter.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+// Whether a shape is one that motus_wavelet_shape makes: the transforms take their bounds from it.
+int motus_wavelet_shape_ok(const MotusWaveletShape *shape);
+#ifdef __cplusplus
+}
+#endif
+
 // (1 + sqrt 3, 3 + sqrt 3, 3 - sqrt 3, 1 - sqrt 3) / (4 sqrt 2); the high-pass filter is (D4_3, -D4_2, D4_1, -D4_0).
 #define D4_0 0.48296291314453414f
 #define D4_1 0.83651630373780790f

@@ -6,8 +6,10 @@
 #include "common/cpu.h"
 #include "common/device.h"
 #include "common/int_core.h"
+#include "common/threads.h"
 #include "me/me_internal.h"
 #include "yuv/pad.h"
+#include "yuv/usable.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -49,7 +51,7 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     int width = 16 * motus_mbs(config->width), height = 16 * motus_mbs(config->height);
     me->config = *config;
     me->backend = backend;
-    me->threads = motus_cpu_threads(config->threads);
+    me->threads = motus_threads_open(config->threads);
     me->search = motus_search_mb(motus_cpu_flags());
     me->refine = motus_refine_ops();
     me->pixel = motus_pixel_ops(!motus_cpu_flags());
@@ -78,9 +80,12 @@ void motus_me_close(MotusMe **me) {
     *me = NULL;
 }
 
-MotusBackend motus_me_backend(const MotusMe *me) { return me->backend; }
+MotusBackend motus_me_backend(const MotusMe *me) { return me ? me->backend : MOTUS_BACKEND_CPU; }
 
-const MotusError *motus_me_error(const MotusMe *me) { return &me->error; }
+const MotusError *motus_me_error(const MotusMe *me) {
+    static const MotusError none = {MOTUS_OK, ""};
+    return me ? &me->error : &none;
+}
 
 // ---- One picture ---------------------------------------------------------------------------------------------------------------------------
 
@@ -129,11 +134,20 @@ static int valid_hints(const MotusMeHints *hints, int n_mb) {
 
 // The field is one for pictures of this size.
 static int same_size(const MotusField *field, int width, int height) {
-    return field->mb_width == motus_mbs(width) && field->mb_height == motus_mbs(height);
+    return field->mb_width == motus_mbs(width) && field->mb_height == motus_mbs(height) &&
+           field->n_mb == field->mb_width * field->mb_height;
+}
+
+// Of the size, and with room for the modes that are found.
+static int valid_field(const MotusMe *me, const MotusField *field) {
+    if (!field || !same_size(field, me->config.width, me->config.height)) return 0;
+    for (int b = 0; b < MOTUS_BLOCKS; b++)
+        if (me->config.modes >> motus_blocks[b].mode & 1 && (!field->mv[b] || !field->sad[b] || !field->cost[b])) return 0;
+    return 1;
 }
 
 static int valid_plane(const MotusMe *me, const MotusPlane *plane) {
-    return plane->data && plane->width == me->config.width && plane->height == me->config.height;
+    return motus_plane_usable(plane) && plane->width == me->config.width && plane->height == me->config.height;
 }
 
 // A device that has failed stays so; jobs in flight come first.
@@ -175,8 +189,8 @@ static void search_planes_on_cpu(MotusMe *me, const MotusPlane *cur, const Motus
 
 MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
                             MotusField *field) {
-    if (!me || !cur || !ref || !field || !valid_plane(me, cur) || !valid_plane(me, ref)) return MOTUS_ERR_ARGUMENT;
-    if (!same_size(field, cur->width, cur->height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    if (!me || !valid_plane(me, cur) || !valid_plane(me, ref)) return MOTUS_ERR_ARGUMENT;
+    if (!valid_field(me, field) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
     MotusStatus status = ready(me);
     if (status) return status;
     if (me->cuda) return search_on_device(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
@@ -207,7 +221,8 @@ static int valid_job(const MotusMe *me, const MotusMeJob *job) {
     if (!job || !job->cur || !valid_plane(me, job->cur) || (job->ref && !valid_plane(me, job->ref))) return 0;
     int stays = job->device_mv != NULL;
     if (stays != (job->device_sad != NULL) || stays != (job->device_cost != NULL) || (!stays && !job->field)) return 0;
-    if (job->field && !same_size(job->field, me->config.width, me->config.height)) return 0;
+    if (job->memory != MOTUS_MEMORY_HOST && job->memory != MOTUS_MEMORY_DEVICE) return 0;
+    if (job->field && !valid_field(me, job->field)) return 0;
     return valid_hints(job->hints, motus_mbs(me->config.width) * motus_mbs(me->config.height));
 }
 

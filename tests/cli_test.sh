@@ -30,7 +30,7 @@ ok() { # ok WHAT CONDITION...: the condition is a command
     "$@" >/dev/null || fail "$what"
 }
 
-no_parts() { [ -z "$(find . -name '*.part')" ]; }
+no_parts() { [ -z "$(find . -name '*.motus-*')" ]; }
 
 # refused STATUS PATTERN ARGUMENT...: motus exits so, says one line that fits, and leaves no output behind (outputs are named out.*).
 refused() {
@@ -81,6 +81,19 @@ usage_errors() {
     refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
     ln -sf in.y4m link.y4m
     refused 2 'is the input as well' encode in.y4m -o link.y4m
+    cp in.y4m linked.y4m && ln -f linked.y4m other_name.264
+    refused 2 'is the input as well; nothing was done' encode linked.y4m -o other_name.264
+    ln -f linked.y4m back.y4m
+    refused 2 'back.y4m: is the background, an input' encode in.y4m -o out.264 --key green --background linked.y4m --recon back.y4m
+    refused 2 'back.y4m: is the background, an input' filter in.y4m -o back.y4m --key green --background linked.y4m
+    cp in.y4m series01.264
+    refused 2 'series01.264: is the input as well' encode 'series%02d.264' -o series01.264
+    rm linked.y4m other_name.264 back.y4m series01.264
+    refused 2 'out.avi: ends in none of .264' encode in.y4m -o out.avi
+    refused 2 'out: ends in none of .264' encode in.y4m -o out
+    refused 2 '--format avi: must be one of h264, mp4, mov, mkv, ts' encode in.y4m -o out.264 --format avi
+    refused 2 '--fragment: only .mp4 and .mov' encode in.y4m -o out.264 --fragment
+    refused 2 '--deinterlace maybe: ' encode in.y4m -o out.264 --deinterlace maybe
     refused 2 'named for two outputs' encode in.y4m -o out.264 --recon out.264
     refused 2 'named for two outputs' encode in.y4m -o - --stats -
     refused 2 '--pan 0.1,0: ' synth out.y4m --pan 0.1,0
@@ -108,7 +121,7 @@ bad_inputs() {
     refused 1 'bad.y4m: ends inside' encode bad.y4m -o out.264
     head -c 3000 in.y4m >bad.y4m
     refused 1 'bad.y4m: ends inside frame 0' encode bad.y4m -o out.264
-    y4m 'W352 H288 F25:1 It' </dev/null
+    y4m 'W352 H288 F25:1 Im' </dev/null
     refused 1 'bad.y4m: .*interlaced' encode bad.y4m -o out.264
     local size
     for size in 'W0 H0' 'W100000 H100000' 'W1 H1' 'W1 H64' 'W64 H1'; do
@@ -137,7 +150,7 @@ bad_inputs() {
 
 bad_outputs() {
     local name
-    for name in out.264 out.y4m; do
+    for name in out.264 out.h264; do
         refused 1 "nowhere/$name: No such file" encode in.y4m -o "nowhere/$name"
     done
     refused 1 'folder: Is a directory' encode in.y4m -o folder
@@ -164,6 +177,33 @@ bad_outputs() {
     else
         echo 'note: no small file system could be mounted; /dev/full and a size limit stand in for it'
     fi
+}
+
+# Names as people have them; what an output replaces or goes through; and what is not ours.
+output_names() {
+    cp in.y4m t.264.part && cp in.y4m part_input.264.part
+    encode part_input.264.part -o part_input.264
+    ok 'an input called OUTPUT.part' cmp -s part_input.264 ref.264
+    ok 'is what it was' cmp -s part_input.264.part in.y4m
+    encode in.y4m -o t.264
+    ok "a stranger's part is what it was" cmp -s t.264.part in.y4m
+    rm t.264.part part_input.264.part
+    echo old >kept.264 && chmod 604 kept.264 && ln -sf kept.264 link.264
+    encode in.y4m -o link.264
+    ok 'a link stays one' [ -L link.264 ]
+    ok 'the file behind it is new' cmp -s kept.264 ref.264
+    ok 'and has its permissions' [ "$(stat -c %a kept.264)" = 604 ]
+    encode in.y4m -o stream --format h264
+    ok '--format for a name without ending' cmp -s stream ref.264
+    encode in.y4m -o t.H264
+    ok 'endings in capitals' cmp -s t.H264 ref.264
+    [ ! -e /dev/full ] || {
+        "$motus" encode in.y4m -o t.264 --recon /dev/full --mvs t.csv --quiet 2>err
+        ok 'a file beside the stream that fails in the middle is a failure' [ $? = 1 ]
+        ok 'and said in one line' [ "$(grep -c '^motus: /dev/full: No space left.* given up, the stream is not' err)" = "$(wc -l <err)" ]
+        ok 'the stream is whole' cmp -s t.264 ref.264
+        ok 'the other files too' cmp -s t.csv ref.csv
+    }
 }
 
 # A file that stood under the name stays as it is when the encode fails.
@@ -302,7 +342,7 @@ search_fields() {
 
 interrupts() {
     mkfifo pipe
-    local signal number pid
+    local signal number pid name
     for signal in INT TERM; do
         number=$([ $signal = INT ] && echo 130 || echo 143)
         rm -f int.264 int.json
@@ -320,14 +360,49 @@ interrupts() {
         ok 'statistics say that it was cut short' [ "$("$json" int.json complete)" = false ]
         ok 'no part' no_parts
     done
+    # The second signal is for good, but leaves no part.
+    env --default-signal=INT "$motus" encode - -o int.264 --quiet <pipe 2>err &
+    pid=$!
+    exec 3>pipe
+    cat in.y4m >&3
+    sleep 0.5
+    kill -STOP $pid
+    kill -INT $pid && kill -TERM $pid
+    kill -CONT $pid
+    wait $pid
+    ok 'exit status after two signals' [ $? -gt 128 ]
+    exec 3>&-
+    ok 'no part after two signals' no_parts
+    # Waiting for the first byte, and for a container's.
+    for name in - pipe; do
+        env --default-signal=INT "$motus" encode "$name" -o none.264 <pipe 2>err &
+        pid=$!
+        exec 3>pipe
+        sleep 0.5
+        kill -INT $pid
+        wait $pid
+        ok "exit status while waiting for the first byte of $name" [ $? = 130 ]
+        exec 3>&-
+        ok 'one line says so' [ "$(wc -l <err)" = 1 ]
+        ok 'nothing is there' [ ! -e none.264 ]
+    done
+    # A reader that has stopped reading.
+    mkfifo slow
+    env --default-signal=INT "$motus" encode in.y4m -o slow --qp 0 --recon /dev/null --quiet 2>err &
+    pid=$!
+    exec 4<slow
+    sleep 0.3
+    wait $pid
+    ok 'a slow reader is waited for' [ $? = 0 ]
+    exec 4<&-
     { sleep 0.5 && "$motus" encode in.y4m -o - --quiet 2>err; echo $? >status; } | true
     ok 'a closed pipe is a failure' [ "$(cat status)" = 1 ]
     ok 'and said so' grep -q '^motus: standard output: Broken pipe' err
 }
 
 containers() {
-    local ending line sum
-    sum=$("$probe" ref.y4m | sed 's/.*sum=//')
+    local ending line sum whole
+    whole=$("$probe" ref.y4m | sed 's/.*sum=//')
     for ending in mp4 mkv mov; do
         encode in.y4m -o t.$ending --keyint 5 --recon t.y4m
         line=$("$probe" t.$ending 2>err) || fail "$ending does not decode cleanly"
@@ -338,6 +413,19 @@ containers() {
     done
     encode in.y4m -o ntsc.mp4 --fps 30000/1001
     ok 'the rate reaches the container' grep -q ' 30000/1001 .* end=0.4004 ' <("$probe" ntsc.mp4)
+    for ending in mp4 mov mkv ts; do
+        encode in.y4m -o fmt --format $ending
+        ok "--format $ending" grep -q "^h264 64x48 .*frames=12 sum=$whole" <("$probe" fmt 2>err)
+        encode in.y4m -o t3.$ending --stats t.json
+    done
+    encode in.y4m -o t.mp4 --fragment --keyint 5
+    ok 'fragments' grep -q "packets=12 .*frames=12" <("$probe" t.mp4 2>err)
+    ok 'there are some' grep -q moof t.mp4
+    for ending in mp4 mkv ts; do
+        "$motus" encode in.y4m -o - --format $ending 2>err >piped.$ending
+        ok "$ending into a pipe" grep -q "frames=12 sum=$whole" <("$probe" piped.$ending 2>/dev/null)
+    done
+    "$motus" encode in.y4m -o - --format mp4 2>&1 >/dev/null | grep -q 'note: is no file, so MP4 is written in fragments' || fail 'fragments into a pipe are not told'
     encode t.mkv -o again.264 --frames 3
     { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
     encode bad.y4m -o conv.264
@@ -388,6 +476,7 @@ usage_errors
 bad_inputs
 bad_outputs
 old_output_survives
+output_names
 cut_input
 main_paths
 odd_sizes

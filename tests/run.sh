@@ -89,10 +89,10 @@ if build release -DCMAKE_BUILD_TYPE=Release -DMOTUS_TESTS=ON -DMOTUS_WERROR=ON -
     suites release build/release
 fi
 if [ $quick = 0 ]; then
-    if build asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMOTUS_SANITIZE=address,undefined -DMOTUS_CUDA=OFF; then
+    if build asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMOTUS_SANITIZE=address,undefined -DMOTUS_CUDA=OFF -DMOTUS_WERROR=ON; then
         suites asan build/asan -L unit
     fi
-    if build plain -DCMAKE_BUILD_TYPE=Release -DMOTUS_CUDA=OFF -DMOTUS_MEDIA=OFF; then
+    if build plain -DCMAKE_BUILD_TYPE=Release -DMOTUS_CUDA=OFF -DMOTUS_MEDIA=OFF -DMOTUS_WERROR=ON; then
         suites plain build/plain -L 'unit|cli'
     fi
 fi

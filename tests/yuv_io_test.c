@@ -3,8 +3,10 @@
 #include "common/faults.h"
 #include "tests/harness.h"
 #include "tests/two_frames.h"
+#include "yuv/source.h"
 #include "yuv/writer.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +14,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "yuv_io_test.XXXXXX";
@@ -40,6 +44,19 @@ static size_t get_file(const char *path, void *data, size_t capacity) {
 
 static int exists(const char *path) { return !access(path, F_OK); }
 
+// Parts in the test's folder; the last one's name in `name` (may be NULL).
+static int parts(char name[128]) {
+    DIR *list = opendir(folder);
+    int n = 0;
+    for (struct dirent *d; list && (d = readdir(list));)
+        if (strstr(d->d_name, ".motus-")) {
+            n++;
+            if (name) snprintf(name, 128, "%s/%.100s", folder, d->d_name);
+        }
+    if (list) closedir(list);
+    return n;
+}
+
 static MotusFrame *random_frame(int width, int height) {
     MotusFrame *f = NULL;
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&f, width, height), MOTUS_OK);
@@ -53,7 +70,8 @@ static MotusFrame *random_frame(int width, int height) {
 
 // Writes frames to `path`, reads them back, all and from the middle.
 static void check_round_trip(const char *path, int width, int height, int location, int range) {
-    MotusSequenceInfo info = {width, height, {30000, 1001}, -1, MOTUS_COLOUR_UNKNOWN, NULL};
+    MotusSequenceInfo info = {
+        .width = width, .height = height, .fps = {30000, 1001}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
     info.colour.chroma_location = location;
     info.colour.full_range = range;
     info.colour.sar = (MotusRational){range + 2, 7};
@@ -69,7 +87,7 @@ static void check_round_trip(const char *path, int width, int height, int locati
     CU_ASSERT(!exists(path));
     CU_ASSERT_EQUAL(motus_writer_commit(&writer, &error), MOTUS_OK);
     CU_ASSERT(!writer && exists(path));
-    MotusReaderOptions options = {width, height, {0, 1}, 0};
+    MotusReaderOptions options = {.width = width, .height = height, .fps = {0, 1}, .threads = 0};
     for (int start = 0; start < FRAMES; start += FRAMES - 2) {
         CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, path, &options, &error), MOTUS_OK);
         const MotusSequenceInfo *got = motus_reader_info(reader);
@@ -106,7 +124,7 @@ static void raw_lengths(void) {
     motus_test_fill(data, sizeof data);
     for (int size = 1; size < 300; size += 7) {
         put_file(in_folder("a.yuv"), data, (size_t)size);
-        MotusReaderOptions options = {8, 6, {24, 1}, 0};
+        MotusReaderOptions options = {.width = 8, .height = 6, .fps = {24, 1}, .threads = 0};
         MotusReader *reader = NULL;
         MotusError error = {MOTUS_OK, ""};
         MotusStatus status;
@@ -127,7 +145,7 @@ static void raw_lengths(void) {
 static void pipes(void) {
     int fd[2], input = dup(0);
     char path[32];
-    MotusReaderOptions options = {5, 3, {0, 1}, 0};
+    MotusReaderOptions options = {.width = 5, .height = 3, .fps = {0, 1}, .threads = 0};
     for (int kind = 0; kind < 4; kind++) { // 1: headerless, 2: standard input
         CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
         const char *from = kind & 1 ? two_frames + 22 + 6 : two_frames;
@@ -166,7 +184,7 @@ static void check_refused(const char *path, MotusReaderOptions options, MotusSta
 }
 
 static void bad_inputs(void) {
-    const MotusReaderOptions none = {0, 0, {0, 1}, 0};
+    const MotusReaderOptions none = {0};
     static char longer[600];
     memset(longer, 'n', sizeof longer - 1);
     put_file(in_folder("empty.y4m"), "", 0);
@@ -182,10 +200,14 @@ static void bad_inputs(void) {
     check_refused("/dev/null", none, MOTUS_ERR_FORMAT, "is empty");
     check_refused(in_folder("junk.y4m"), none, MOTUS_ERR_FORMAT, "does not begin with YUV4MPEG2");
     check_refused(in_folder("some.yuv"), none, MOTUS_ERR_ARGUMENT, "size WxH must be given");
-    check_refused(in_folder("some.yuv"), (MotusReaderOptions){16, 0, {0, 1}, 0}, MOTUS_ERR_ARGUMENT, "16x0");
-    check_refused(in_folder("some.yuv"), (MotusReaderOptions){100000, 100000, {0, 1}, 0}, MOTUS_ERR_ARGUMENT, "100000x100000");
-    check_refused(in_folder("some.yuv"), (MotusReaderOptions){1, 1, {25, 0}, 0}, MOTUS_ERR_ARGUMENT, "25/0");
-    check_refused(in_folder("good.y4m"), (MotusReaderOptions){3, 5, {0, 1}, 0}, MOTUS_ERR_ARGUMENT, "5x3, not 3x5");
+    check_refused(in_folder("some.yuv"), (MotusReaderOptions){.width = 16, .height = 0, .fps = {0, 1}, .threads = 0},
+                  MOTUS_ERR_ARGUMENT, "16x0");
+    check_refused(in_folder("some.yuv"), (MotusReaderOptions){.width = 100000, .height = 100000, .fps = {0, 1}, .threads = 0},
+                  MOTUS_ERR_ARGUMENT, "100000x100000");
+    check_refused(in_folder("some.yuv"), (MotusReaderOptions){.width = 1, .height = 1, .fps = {25, 0}, .threads = 0},
+                  MOTUS_ERR_ARGUMENT, "25/0");
+    check_refused(in_folder("good.y4m"), (MotusReaderOptions){.width = 3, .height = 5, .fps = {0, 1}, .threads = 0},
+                  MOTUS_ERR_ARGUMENT, "5x3, not 3x5");
     check_refused(NULL, none, MOTUS_ERR_ARGUMENT, "no input");
 #ifdef MOTUS_HAVE_MEDIA
     check_refused(in_folder("junk.bin"), none, MOTUS_ERR_FORMAT, "Invalid data");
@@ -198,7 +220,7 @@ static void bad_inputs(void) {
 }
 
 static void outputs(void) {
-    const char *path = in_folder("out.bin"), *part = in_folder("out.bin.part");
+    const char *path = in_folder("out.bin");
     static uint8_t data[200000], back[300000];
     motus_test_fill(data, sizeof data);
     MotusOutput *out = NULL;
@@ -212,9 +234,9 @@ static void outputs(void) {
         CU_ASSERT_EQUAL(motus_output_write(out, data + total, n, &error), MOTUS_OK);
         total += n;
     }
-    CU_ASSERT(exists(part) && !exists(path));
+    CU_ASSERT(parts(NULL) == 1 && !exists(path));
     CU_ASSERT_EQUAL(motus_output_commit(&out, &error), MOTUS_OK);
-    CU_ASSERT(!out && !exists(part));
+    CU_ASSERT(!out && !parts(NULL));
     CU_ASSERT(get_file(path, back, sizeof back) == sizeof data && !memcmp(back, data, sizeof data));
     // A second output that is given up leaves the first one as it was.
     CU_ASSERT_EQUAL_FATAL(motus_output_open(&out, path, &error), MOTUS_OK);
@@ -222,7 +244,7 @@ static void outputs(void) {
     motus_output_abandon(&out);
     motus_output_abandon(&out);
     motus_output_abandon(NULL);
-    CU_ASSERT(!exists(part) && get_file(path, back, sizeof back) == sizeof data);
+    CU_ASSERT(!parts(NULL) && get_file(path, back, sizeof back) == sizeof data);
     unlink(path);
     // Standard output.
     int saved = dup(1), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -236,6 +258,111 @@ static void outputs(void) {
     close(fd);
     CU_ASSERT(get_file(path, back, sizeof back) == 1000 && !memcmp(back, data, 1000));
     unlink(path);
+}
+
+static mode_t mode_of(const char *path) {
+    struct stat st;
+    return stat(path, &st) ? 0 : st.st_mode & 07777;
+}
+
+static void put_output(const char *path, const char *text) {
+    MotusOutput *out = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    MotusStatus status = motus_output_open(&out, path, &error);
+    if (!status) status = motus_output_write(out, text, strlen(text), &error);
+    if (!status) status = motus_output_commit(&out, &error);
+    MOTUS_CHECK(!status, "%s: %s", path, error.text);
+}
+
+static int holds(const char *path, const char *text) {
+    char back[64] = "";
+    return get_file(path, back, sizeof back - 1) == strlen(text) && !strcmp(back, text);
+}
+
+// What an output's part must not do: be somebody else's file, be shared, change permissions, replace a link.
+static void output_parts(void) {
+    MotusOutput *first = NULL, *second = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    char name[128] = "";
+    const char *path = in_folder("p.bin"), *link = in_folder("link"), *dangling = in_folder("dangling"), *new = in_folder("new");
+    put_file(in_folder("p.bin.part"), "a stranger's", 12);
+    CU_ASSERT_EQUAL_FATAL(motus_output_open(&first, path, &error), MOTUS_OK);
+    CU_ASSERT(parts(name) == 1 && !strncmp(name + strlen(folder) + 1, "p.bin.motus-", 12));
+    CU_ASSERT_STRING_EQUAL(motus_output_part(first), name);
+    CU_ASSERT_EQUAL(motus_output_open(&second, path, &error), MOTUS_ERR_IO); // one job per name
+    CU_ASSERT(!second && strstr(error.text, "p.bin: another job is writing it") && parts(NULL) == 1);
+    motus_output_abandon(&first);
+    put_file(name, "left by a job that was killed", 29); // whose lock is gone
+    put_output(path, "1");
+    CU_ASSERT(holds(path, "1") && holds(in_folder("p.bin.part"), "a stranger's") && exists(name));
+    unlink(name);
+    chmod(path, 0640);
+    put_output(path, "2");
+    CU_ASSERT(holds(path, "2") && mode_of(path) == 0640);
+    CU_ASSERT_EQUAL(symlink("p.bin", link), 0);
+    put_output(link, "3");
+    CU_ASSERT(holds(path, "3") && readlink(link, name, sizeof name) == 5 && mode_of(path) == 0640);
+    CU_ASSERT_EQUAL(symlink("new", dangling), 0);
+    put_output(dangling, "4");
+    CU_ASSERT(holds(new, "4") && readlink(dangling, name, sizeof name) == 3);
+    unlink(link);
+    CU_ASSERT_EQUAL(symlink("link", link), 0);
+    CU_ASSERT_EQUAL(motus_output_open(&first, link, &error), MOTUS_ERR_IO);
+    CU_ASSERT(strstr(error.text, "Too many levels of symbolic links") != NULL);
+    // A name as long as names may be.
+    char longest[256];
+    memset(longest, 'n', 255);
+    longest[255] = 0;
+    char longest_path[512];
+    snprintf(longest_path, sizeof longest_path, "%s/%s", folder, longest);
+    put_output(longest_path, "5");
+    CU_ASSERT(holds(longest_path, "5") && !parts(NULL));
+    // Removed when the process gives up without a word.
+    pid_t child = fork();
+    if (!child) {
+        motus_output_open(&first, path, &error);
+        exit(first ? 5 : 6);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 5 && !parts(NULL) && holds(path, "3"));
+    const char *const all[] = {path, link, dangling, new, longest_path, in_folder("p.bin.part")};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) unlink(all[i]);
+}
+
+// A pipe in non-blocking mode: both ends wait instead of failing.
+static void non_blocking(void) {
+    static uint8_t data[300000], back[sizeof data];
+    int fd[2], input = dup(0);
+    motus_test_fill(data, sizeof data);
+    CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+    pid_t child = fork();
+    if (!child) { // the writer, through an output on the pipe
+        MotusOutput *out = NULL;
+        close(fd[0]);
+        fcntl(fd[1], F_SETFL, O_NONBLOCK);
+        dup2(fd[1], 1);
+        int failed = motus_output_open(&out, "-", NULL) || fcntl(1, F_GETFL) < 0;
+        for (size_t at = 0; !failed && at < sizeof data; at += 100000)
+            failed = motus_output_write(out, data + at, 100000, NULL) != 0;
+        if (!failed) failed = motus_output_commit(&out, NULL) != 0;
+        _exit(failed);
+    }
+    close(fd[1]);
+    fcntl(fd[0], F_SETFL, O_NONBLOCK);
+    dup2(fd[0], 0);
+    MotusSource *source = NULL;
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); // the pipe is full, or still empty
+    CU_ASSERT_EQUAL_FATAL(motus_source_open(&source, "-", NULL), MOTUS_OK);
+    CU_ASSERT(motus_source_read(source, back, sizeof back) == sizeof back && !memcmp(data, back, sizeof back));
+    CU_ASSERT(motus_source_read(source, back, 1) == 0 && !source->error);
+    motus_source_close(&source);
+    int status = 0;
+    waitpid(child, &status, 0);
+    CU_ASSERT(WIFEXITED(status) && !WEXITSTATUS(status));
+    close(fd[0]);
+    dup2(input, 0);
+    close(input);
 }
 
 static void check_no_output(const char *path, MotusStatus want, const char *text) {
@@ -272,7 +399,7 @@ static void bad_outputs(void) {
     if (exists("/dev/full")) {
         CU_ASSERT_EQUAL(write_much("/dev/full", &error), MOTUS_ERR_IO);
         CU_ASSERT_STRING_EQUAL(error.text, "/dev/full: No space left on device");
-        CU_ASSERT(!exists("/dev/full.part") && exists("/dev/full"));
+        CU_ASSERT(exists("/dev/full"));
     }
     // A limit on file sizes stands in for a full disk: seen by a write in the middle, and by the one that commit does.
     struct rlimit old, low;
@@ -286,13 +413,13 @@ static void bad_outputs(void) {
         setrlimit(RLIMIT_FSIZE, &old);
         MOTUS_CHECK(status == MOTUS_ERR_IO && strstr(error.text, "big: File too large"), "limit %ld: %s", (long)limit,
                     error.text);
-        CU_ASSERT(!exists(in_folder("big")) && !exists(in_folder("big.part")));
+        CU_ASSERT(!exists(in_folder("big")) && !parts(NULL));
     }
     signal(SIGXFSZ, SIG_DFL);
 }
 
 static void writer_arguments(void) {
-    MotusSequenceInfo info = {16, 16, {25, 1}, -1, MOTUS_COLOUR_UNKNOWN, NULL};
+    MotusSequenceInfo info = {.width = 16, .height = 16, .fps = {25, 1}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
     MotusWriter *writer = NULL;
     MotusError error;
     CU_ASSERT_EQUAL(motus_writer_open(&writer, in_folder("w.y4m"), NULL, &error), MOTUS_ERR_ARGUMENT);
@@ -302,7 +429,7 @@ static void writer_arguments(void) {
     motus_frame_unref(&f);
     motus_writer_abandon(&writer);
     motus_writer_abandon(&writer);
-    CU_ASSERT(!exists(in_folder("w.y4m")) && !exists(in_folder("w.y4m.part")));
+    CU_ASSERT(!exists(in_folder("w.y4m")) && !parts(NULL));
     CU_ASSERT_EQUAL(motus_writer_commit(&writer, &error), MOTUS_ERR_ARGUMENT);
 }
 
@@ -326,10 +453,9 @@ static MotusStatus copy_sequence(const char *from, const char *to) {
 }
 
 static void failing_allocations(void) {
-    char from[64], to[64], part[64];
+    char from[64], to[64];
     snprintf(from, sizeof from, "%s/from.y4m", folder);
     snprintf(to, sizeof to, "%s/to.y4m", folder);
-    snprintf(part, sizeof part, "%s/to.y4m.part", folder);
     put_file(from, two_frames, sizeof two_frames - 1);
     long n = 0;
     MotusStatus status = MOTUS_ERR_MEMORY;
@@ -337,7 +463,7 @@ static void failing_allocations(void) {
         motus_alloc_fail_after(n);
         status = copy_sequence(from, to);
         MOTUS_CHECK(!status || (status == MOTUS_ERR_MEMORY && !exists(to)), "allocation %ld: %s", n, motus_status_name(status));
-        CU_ASSERT(!exists(part));
+        CU_ASSERT(!parts(NULL));
     }
     motus_alloc_fail_after(-1);
     MOTUS_CHECK(n > 8 && n < 100, "%ld allocations", n);
@@ -350,6 +476,8 @@ static const MotusTest tests[] = {{"round_trips", round_trips},
                                   {"pipes", pipes},
                                   {"bad_inputs", bad_inputs},
                                   {"outputs", outputs},
+                                  {"output_parts", output_parts},
+                                  {"non_blocking", non_blocking},
                                   {"bad_outputs", bad_outputs},
                                   {"writer_arguments", writer_arguments},
                                   {"failing_allocations", failing_allocations},

@@ -120,7 +120,7 @@ static int far_samples(const MotusPlane *p, const AVFrame *f, int i, int depth, 
 static MotusStatus clip_open(const Clip *clip, int threads, MotusReader **reader, MotusError *error) {
     char path[128];
     clip_path(clip, path);
-    const MotusReaderOptions options = {clip->width, clip->height, {0, 1}, threads};
+    const MotusReaderOptions options = {.width = clip->width, .height = clip->height, .fps = {0, 1}, .threads = threads};
     return motus_reader_open(reader, path, &options, error);
 }
 
@@ -176,6 +176,45 @@ static void containers(void) {
     }
 }
 
+static MotusFrame *first_frame(const Clip *clip) {
+    MotusReader *reader = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    MotusFrame *f = NULL;
+    MotusStatus status = clip_open(clip, 1, &reader, &error);
+    if (!status) status = motus_reader_next(reader, &f, &error);
+    MOTUS_CHECK(!status, "%s: %s", clip->name, error.text);
+    motus_reader_close(&reader);
+    return f;
+}
+
+// Chroma of an odd-sized 4:4:4 or 4:2:2 picture is that of the picture without its last column and row, as H.264 will crop it.
+static void odd_chroma(void) {
+    static const enum AVPixelFormat formats[] = {AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV422P, AV_PIX_FMT_RGB24};
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
+        int rgb = formats[k] == AV_PIX_FMT_RGB24;
+        Clip odd = {rgb ? "odd.mov" : "odd.mkv", rgb ? AV_CODEC_ID_PNG : AV_CODEC_ID_FFV1, formats[k], 37, 35, {0}};
+        Clip even = {rgb ? "even.mov" : "even.mkv", odd.codec, formats[k], 36, 34, {0}};
+        clip_fill(&odd);
+        clip_fill(&even);
+        for (int n = 0; n < FRAMES; n++)
+            av_image_copy(even.frames[n]->data, even.frames[n]->linesize, (const uint8_t **)odd.frames[n]->data,
+                          odd.frames[n]->linesize, formats[k], 36, 34);
+        clip_write(&odd);
+        clip_write(&even);
+        MotusFrame *a = first_frame(&odd), *b = first_frame(&even);
+        int different = 0;
+        for (int i = 0; a && b && i < 3; i++)
+            for (int y = 0; y < b->plane[i].height; y++)
+                different += memcmp(a->plane[i].data + y * a->plane[i].stride, b->plane[i].data + y * b->plane[i].stride,
+                                    (size_t)b->plane[i].width) != 0;
+        MOTUS_CHECK(a && b && !different, "%s: %d rows differ", av_get_pix_fmt_name(formats[k]), different);
+        motus_frame_unref(&a);
+        motus_frame_unref(&b);
+        clip_remove(&odd);
+        clip_remove(&even);
+    }
+}
+
 static void details(void) {
     Clip clip = {"tags.mkv", AV_CODEC_ID_FFV1, AV_PIX_FMT_YUV420P, 32, 32, {0}};
     MotusReader *reader = NULL;
@@ -218,7 +257,7 @@ static void cuts(void) {
         MotusSource *source = NULL;
         MotusReader *reader = NULL;
         MotusError error = {MOTUS_OK, ""};
-        static const MotusReaderOptions one = {0, 0, {0, 1}, 1};
+        static const MotusReaderOptions one = {.threads = 1};
         CU_ASSERT_EQUAL_FATAL(motus_source_memory(&source, data, cut), MOTUS_OK);
         MotusStatus status = motus_reader_open_source(&reader, source, "cut.avi", &one, &error);
         MotusFrame *f = NULL;
@@ -257,8 +296,12 @@ static void failing_allocations(void) {
     clip_remove(&clip);
 }
 
-static const MotusTest tests[] = {
-    {"containers", containers}, {"details", details}, {"cuts", cuts}, {"failing_allocations", failing_allocations}, {0}};
+static const MotusTest tests[] = {{"containers", containers},
+                                  {"odd_chroma", odd_chroma},
+                                  {"details", details},
+                                  {"cuts", cuts},
+                                  {"failing_allocations", failing_allocations},
+                                  {0}};
 
 int main(int argc, char **argv) {
     av_log_set_level(AV_LOG_QUIET);

@@ -1,6 +1,7 @@
 // motus encode: a sequence into an H.264 stream.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -10,33 +11,47 @@
 #include "tools/options.h"
 #include "tools/signals.h"
 
-static const char about[] = "Encodes INPUT (.y4m, headerless .yuv with --size, or any video file that libavformat reads;\n"
-                            "- is standard input) into an H.264 stream of Constrained Baseline profile: .264 as a plain byte\n"
-                            "stream (- is standard output), .mp4 or .mkv as a container.\n"
-                            "\n"
-                            "Examples:\n"
-                            "  motus encode film.y4m -o film.264                  good defaults: QP 26, a key picture every 250\n"
-                            "  motus encode film.y4m -o film.mp4 --qp 22          better and larger; 6 less doubles the bits\n"
-                            "  motus encode shot.yuv -o shot.264 --size 352x288 --fps 30000/1001\n"
-                            "                                                     headerless input\n"
-                            "  motus encode film.mkv -o part.264 --seek 100 --frames 50\n"
-                            "                                                     only frames 100 to 149\n"
-                            "  motus encode film.y4m -o film.264 --recon out.y4m --stats out.json\n"
-                            "                                                     what decoders will show, figures per frame\n"
-                            "  motus encode film.y4m -o film.264 --mvs mvs.npy    the vectors as they were coded\n"
-                            "  motus encode actor.mp4 -o scene.264 --key green --background street.mp4 --scale --denoise 4\n"
-                            "                                                     filtered first, in the order given\n"
-                            "  motus encode - -o - < film.y4m | ffplay -          through pipes\n"
-                            "\n"
-                            "Ctrl-C finishes the picture at hand: what has been encoded so far is a complete stream. Nothing\n"
-                            "half-written stands under the final name of an output. Exit status: 0 done, 1 failed, 2 wrong\n"
-                            "usage, 130 after Ctrl-C.\n";
+static const char about[] =
+    "Encodes INPUT (.y4m, headerless .yuv with --size, or any video file that libavformat reads;\n"
+    "- is standard input) into an H.264 stream of Constrained Baseline profile: .264 as a plain byte\n"
+    "stream (- is standard output); .mp4, .mov, .mkv or .ts as a container, with the input's times,\n"
+    "audio, subtitles and rotation.\n"
+    "\n"
+    "Examples:\n"
+    "  motus encode film.y4m -o film.264                  good defaults: QP 26, a key picture every 250\n"
+    "  motus encode film.y4m -o film.mp4 --qp 22          better and larger; 6 less doubles the bits\n"
+    "  motus encode shot.yuv -o shot.264 --size 352x288 --fps 30000/1001\n"
+    "                                                     headerless input\n"
+    "  motus encode film.mkv -o part.264 --seek 100 --frames 50\n"
+    "                                                     only frames 100 to 149\n"
+    "  motus encode film.y4m -o film.264 --recon out.y4m --stats out.json\n"
+    "                                                     what decoders will show, figures per frame\n"
+    "  motus encode film.y4m -o film.264 --mvs mvs.npy    the vectors as they were coded\n"
+    "  motus encode actor.mp4 -o scene.264 --key green --background street.mp4 --scale --denoise 4\n"
+    "                                                     filtered first, in the order given\n"
+    "  motus encode - -o - < film.y4m | ffplay -          through pipes\n"
+    "  motus encode camera.ts -o film.mp4 --fragment      plays up to its last second even after kill -9\n"
+    "\n"
+    "Ctrl-C finishes the picture at hand: what has been encoded so far is a complete stream. Nothing\n"
+    "half-written stands under the final name of an output; it is built beside it as NAME.motus-*.part.\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 130 after Ctrl-C.\n";
+
+static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const names[MOTUS_FORMATS] = {"h264", "mp4", "mov", "mkv", "ts"};
+    for (int i = 0; i < MOTUS_FORMATS; i++)
+        if (!strcmp(text, names[i])) {
+            *(int *)option->value = i;
+            return 1;
+        }
+    snprintf(cause, size, "must be one of " MOTUS_FORMAT_NAMES);
+    return 0;
+}
 
 static int parse(MotusEncodeOptions *o, int argc, char **argv) {
     MotusEncoderConfig *c = &o->config;
     MotusFilterList *filters = &o->filters;
     const MotusOption options[] = {
-        {"output", 'o', &o->output, motus_option_text, 0, 0, "FILE", "where the stream goes"},
+        {"output", 'o', &o->outputs.stream, motus_option_text, 0, 0, "FILE", "where the stream goes"},
         {"qp", 'q', &c->qp, motus_option_int, 0, 51, "N", "quantizer of P pictures, 0..51 (26)"},
         {"keyint", 'k', &c->keyint, motus_option_int, 0, INT_MAX, "N", "a key picture every N; 0 = only the first (250)"},
         {"range", 0, &c->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
@@ -49,9 +64,9 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"aud", 0, &c->aud, NULL, 1, 0, NULL, "begin each picture with an access unit delimiter"},
         {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "encode N frames at most"},
         {"seek", 0, &o->seek, motus_option_int, 0, INT_MAX, "N", "leave out the first N frames"},
-        {"recon", 0, &o->recon, motus_option_text, 0, 0, "FILE.y4m", "write the reconstruction"},
-        {"stats", 0, &o->stats, motus_option_text, 0, 0, "FILE.json", "write figures, in all and for each frame"},
-        {"mvs", 0, &o->mvs, motus_option_text, 0, 0, "FILE", "write the coded vectors, .csv or .npy"},
+        {"recon", 0, &o->outputs.recon, motus_option_text, 0, 0, "FILE.y4m", "write the reconstruction"},
+        {"stats", 0, &o->outputs.stats, motus_option_text, 0, 0, "FILE.json", "write figures, in all and for each frame"},
+        {"mvs", 0, &o->outputs.mvs, motus_option_text, 0, 0, "FILE", "write the coded vectors, .csv or .npy"},
         {"equalize", 0, filters, motus_option_equalize, 0, 0, "[=SETTINGS]",
          "first spread the histogram (see motus filter --help)"},
         {"denoise", 0, filters, motus_option_denoise, 0, 0, "STRENGTH", "first remove noise by wavelet thresholds"},
@@ -60,11 +75,17 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"loop", 0, &filters->loop, NULL, 1, 0, NULL, "start the background again when it ends"},
         {"scale", 0, &filters->scale, NULL, 1, 0, NULL, "scale the background to the input's size"},
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
-        {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]", "rate of headerless input, or instead of what the input says"},
+        {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]",
+         "rate of headerless input, or a constant one instead of the input's times"},
         {"threads", 't', &c->threads, motus_option_int, 0, 256, "N",
          "threads; 0 = all cores (0); the stream is the same for any number"},
         {"backend", 0, &c->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
-        {"strict", 0, &o->strict, NULL, 1, 0, NULL, "exit with 1 where the input ends inside a frame"},
+        {"format", 0, &o->format, parse_format, 0, 0, "NAME", "h264, mp4, mov, mkv or ts, whatever the output's name ends in"},
+        {"fragment", 0, &o->fragment, NULL, 1, 0, NULL, ".mp4 and .mov in fragments: whole up to the last second at any time"},
+        {"no-audio", 0, &o->no_audio, NULL, 1, 0, NULL, "leave the input's audio out"},
+        {"deinterlace", 0, &o->deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
+         "auto, off or on (auto: what says that it is interlaced)"},
+        {"strict", 0, &o->strict, NULL, 1, 0, NULL, "exit with 1 where the input is cut or damaged"},
         {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line and no summary"},
         {0},
     };
@@ -72,31 +93,34 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
     return motus_options_parse(&command, argc, argv);
 }
 
-// Devices and pipes may be named twice (/dev/null), files and standard output may not.
-static int same_output(const char *a, const char *b) {
+// What is no file (standard output, a device, a pipe) gets a byte stream unless --format says otherwise.
+static int choose_format(MotusEncodeOptions *o) {
     struct stat st;
-    int special = strcmp(a, "-") && !stat(a, &st) && !S_ISREG(st.st_mode);
-    return !special && (!strcmp(a, b) || (strcmp(a, "-") && motus_same_file(a, b)));
-}
-
-static int check(const MotusEncodeOptions *o) {
-    if (!o->input) return motus_usage_error("encode", "the input is missing");
-    if (!o->output) return motus_usage_error("encode", "the output is missing: -o FILE");
-    if (o->mvs && !motus_has_ending(o->mvs, MOTUS_MVS_ENDINGS))
-        return motus_usage_error("encode", "--mvs %s: must end in .csv or .npy", o->mvs);
-    const char *outputs[4] = {o->output, o->recon, o->stats, o->mvs};
-    for (int i = 0; i < 4; i++) {
-        if (!outputs[i]) continue;
-        if (motus_same_file(o->input, outputs[i])) return motus_usage_error("encode", "%s: is the input as well", outputs[i]);
-        for (int j = 0; j < i; j++)
-            if (outputs[j] && same_output(outputs[i], outputs[j]))
-                return motus_usage_error("encode", "%s: is named for two outputs", outputs[i]);
-    }
+    const char *path = o->outputs.stream;
+    int no_file = !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
+    if (o->format < 0) o->format = motus_format_of(path);
+    if (o->format < 0 && no_file) o->format = MOTUS_FORMAT_H264;
+    if (o->format < 0)
+        return motus_usage_error("encode", "%s: ends in none of " MOTUS_FORMAT_ENDINGS "; --format says what to write", path);
+    if (o->fragment && o->format != MOTUS_FORMAT_MP4 && o->format != MOTUS_FORMAT_MOV)
+        return motus_usage_error("encode", "--fragment: only .mp4 and .mov have fragments");
     return -1;
 }
 
+static int check(MotusEncodeOptions *o) {
+    const MotusEncodeNames *names = &o->outputs;
+    if (!o->input) return motus_usage_error("encode", "the input is missing");
+    if (!names->stream) return motus_usage_error("encode", "the output is missing: -o FILE");
+    if (names->mvs && !motus_has_ending(names->mvs, MOTUS_MVS_ENDINGS))
+        return motus_usage_error("encode", "--mvs %s: must end in .csv or .npy", names->mvs);
+    const char *inputs[] = {o->input, o->filters.background},
+               *outputs[] = {names->stream, names->recon, names->stats, names->mvs};
+    int status = motus_check_names("encode", inputs, 2, outputs, 4);
+    return status < 0 ? choose_format(o) : status;
+}
+
 int motus_cmd_encode(int argc, char **argv) {
-    MotusEncodeOptions o = {.config = motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
+    MotusEncodeOptions o = {.format = -1, .config = motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
     int status = parse(&o, argc, argv);
     if (status < 0) status = check(&o);
     if (status >= 0) return status;

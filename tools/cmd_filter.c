@@ -45,6 +45,7 @@ static int parse(FilterOptions *o, int argc, char **argv) {
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
         {"fps", 'r', &o->reader.fps, motus_option_rate, 0, 0, "N[/D]",
          "rate of headerless input, or instead of what the input says"},
+        {"deinterlace", 0, &o->reader.deinterlace, motus_option_deinterlace, 0, 0, "WHEN", "auto, off or on (auto)"},
         {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (0)"},
         {"backend", 0, &o->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto); the result is the same"},
         {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line"},
@@ -57,9 +58,10 @@ static int parse(FilterOptions *o, int argc, char **argv) {
     if (status >= 0) return status;
     if (!o->input) return motus_usage_error("filter", "the input is missing");
     if (!o->output) return motus_usage_error("filter", "the output is missing: -o FILE");
-    if (motus_same_file(o->input, o->output)) return motus_usage_error("filter", "%s: is the input as well", o->output);
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = o->threads;
-    return -1;
+    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet;
+    const char *inputs[] = {o->input, list->background}, *outputs[] = {o->output, o->plot};
+    return motus_check_names("filter", inputs, 2, outputs, 2);
 }
 
 typedef struct Job {
@@ -69,6 +71,7 @@ typedef struct Job {
     MotusWriter *writer;
     int64_t written;      // frames
     uint32_t before[256]; // histogram of the first
+    int interrupted;      // by which signal, 0: not
 } Job;
 
 static MotusStatus open_job(Job *j, MotusError *error) {
@@ -112,6 +115,10 @@ static MotusStatus run(Job *j, MotusError *error) {
     if (j->input.cut) motus_warn("%s", j->input.warning.text);
     if (!j->written && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
     if (!j->written) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame", motus_shown(j->o->input));
+    if (motus_reader_info(j->input.reader)->variable && !j->o->quiet)
+        motus_warn("%s: note: pictures come at a variable rate; the output gives them their average", motus_shown(j->o->input));
+    j->interrupted = motus_signal_caught();
+    motus_signals_finish();
     return motus_writer_commit(&j->writer, error);
 }
 
@@ -128,6 +135,6 @@ int motus_cmd_filter(int argc, char **argv) {
     motus_filters_close(&job.filters);
     motus_reader_close(&job.input.reader);
     if (done) motus_failure(&error);
-    if (done < 0) return MOTUS_EXIT_FAILURE;
-    return motus_signal_caught() ? MOTUS_EXIT_SIGNAL + motus_signal_caught() : MOTUS_EXIT_OK;
+    int signal = done ? motus_signal_caught() : job.interrupted;
+    return signal ? MOTUS_EXIT_SIGNAL + signal : done ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
 }

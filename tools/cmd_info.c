@@ -14,14 +14,24 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #endif
+#ifdef MOTUS_HAVE_DEINTERLACE
+#include <libavfilter/avfilter.h>
+#endif
 
 static void print_libraries(void) {
 #ifdef MOTUS_HAVE_MEDIA
     unsigned format = avformat_version(), codec = avcodec_version();
-    printf("libavformat   %u.%u.%u: reads other files, writes .mp4 and .mkv\n", format >> 16, format >> 8 & 255, format & 255);
+    printf("libavformat   %u.%u.%u: reads other files, writes .mp4, .mov, .mkv, .ts\n", format >> 16, format >> 8 & 255,
+           format & 255);
     printf("libavcodec    %u.%u.%u\n", codec >> 16, codec >> 8 & 255, codec & 255);
 #else
     printf("libavformat   not in this build: .y4m and .yuv in, .264 out\n");
+#endif
+#ifdef MOTUS_HAVE_DEINTERLACE
+    unsigned filter = avfilter_version();
+    printf("libavfilter   %u.%u.%u: deinterlaces\n", filter >> 16, filter >> 8 & 255, filter & 255);
+#else
+    printf("libavfilter   not in this build: interlaced input is refused\n");
 #endif
     printf("cJSON         %s\n", cJSON_Version());
 }

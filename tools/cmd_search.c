@@ -58,6 +58,7 @@ static int parse(SearchOptions *o, int argc, char **argv) {
         {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N", "weight of a vector's bits, 1/256 (0)"},
         {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "read N frames at most"},
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
+        {"deinterlace", 0, &o->reader.deinterlace, motus_option_deinterlace, 0, 0, "WHEN", "auto, off or on (auto)"},
         {"threads", 't', &me->threads, motus_option_int, 0, 256, "N",
          "threads, 0 = all cores (0); the field is the same for any number"},
         {"backend", 0, &me->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
@@ -71,9 +72,9 @@ static int parse(SearchOptions *o, int argc, char **argv) {
     if (!o->output) return motus_usage_error("search", "the output is missing: -o FILE");
     if (strcmp(o->output, "-") && !motus_has_ending(o->output, MOTUS_MVS_ENDINGS))
         return motus_usage_error("search", "-o %s: must end in .csv or .npy", o->output);
-    if (motus_same_file(o->input, o->output)) return motus_usage_error("search", "%s: is the input as well", o->output);
-    o->reader = (MotusReaderOptions){.width = o->size[0], .height = o->size[1], .threads = me->threads};
-    return -1;
+    o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = me->threads;
+    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet;
+    return motus_check_names("search", &o->input, 1, &o->output, 1);
 }
 
 static MotusStatus sink(void *opaque, const void *data, size_t size) {
@@ -163,11 +164,15 @@ int motus_cmd_search(int argc, char **argv) {
     Search s = {.options = &o, .error = &error};
     MotusStatus done = open_all(&s);
     if (!done) done = search_all(&s);
-    if (!done) done = finish(&s);
+    int interrupted = motus_signal_caught();
+    if (!done) {
+        motus_signals_finish();
+        done = finish(&s);
+    }
     motus_output_abandon(&s.out);
     motus_field_free(&s.field);
     motus_me_close(&s.me);
     motus_reader_close(&s.reader);
-    if (done) return motus_failure(&error);
-    return motus_signal_caught() ? MOTUS_EXIT_SIGNAL + motus_signal_caught() : MOTUS_EXIT_OK;
+    if (done) motus_failure(&error);
+    return interrupted ? MOTUS_EXIT_SIGNAL + interrupted : done ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
 }

@@ -108,7 +108,8 @@ static int parse(SynthOptions *o, int argc, char **argv) {
     int status = motus_options_parse(&command, argc, argv);
     if (status >= 0) return status;
     if (!o->output) return motus_usage_error("synth", "the output is missing");
-    if (o->vectors && !strcmp(o->vectors, o->output)) return motus_usage_error("synth", "%s: named for two outputs", o->output);
+    const char *outputs[] = {o->output, o->vectors};
+    if ((status = motus_check_names("synth", NULL, 0, outputs, 2)) >= 0) return status;
     int plain =
         pan[0] == INT_MAX && c->zoom_q16 == 65536 && !c->rotate_mdeg && !c->objects && !c->noise && !c->cut_every && !c->flat;
     if (plain) { // nothing asked for: something to look at
@@ -168,6 +169,7 @@ static MotusStatus run(const SynthOptions *o, MotusError *error) {
     if (!status && o->vectors) status = motus_output_open(&vectors, o->vectors, error);
     if (!status && vectors) status = motus_output_write(vectors, header, sizeof header - 1, error);
     if (!status) status = write_frames(synth, o, writer, vectors, error);
+    if (!status) motus_signals_finish();
     if (!status) status = motus_writer_commit(&writer, error);
     if (!status && vectors) status = motus_output_commit(&vectors, error);
     motus_output_abandon(&vectors);
@@ -182,6 +184,9 @@ int motus_cmd_synth(int argc, char **argv) {
     if (status >= 0) return status;
     motus_signals_catch();
     MotusError error = {0};
-    if (run(&o, &error)) return motus_failure(&error);
+    if (run(&o, &error)) {
+        motus_failure(&error);
+        if (!motus_signal_caught()) return MOTUS_EXIT_FAILURE;
+    }
     return motus_signal_caught() ? MOTUS_EXIT_SIGNAL + motus_signal_caught() : MOTUS_EXIT_OK;
 }

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcjson-dev)
-tests=(libcunit1-dev libopenh264-dev ffmpeg python3)
+tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3)
 bench=(x264 ffmpeg python3 time libopencv-dev)
 lint=(clang-format-14 clang-tidy cppcheck shellcheck)
 
@@ -12,7 +12,7 @@ usage() {
     cat <<TXT
 usage: tools/deps.sh [--build] [--test] [--bench] [--lint] [--list]
   --build   compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
-  --test    and what the tests need (default)
+  --test    and what the tests need, and libavfilter, which deinterlaces (default)
   --bench   and what comparisons need: x264, ffmpeg, time, OpenCV
   --lint    and the tools of tools/lint.sh
   --list    print the packages instead of installing them

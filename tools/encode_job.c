@@ -6,28 +6,22 @@
 #include "common/error.h"
 #include "tools/cmd.h"
 #include "tools/input.h"
-#include "tools/mux.h"
-#include "tools/mvs.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/signals.h"
 #include "tools/system.h"
-#include "yuv/writer.h"
 
 typedef struct Session {
     const MotusEncodeOptions *options;
     MotusInput input;
     MotusFilters *filters;
     MotusEncoder *encoder;
-    MotusOutput *stream; // this or mux
-    MotusMux *mux;
-    MotusWriter *recon;
-    MotusStatsFile *stats;
-    MotusMvsFile *mvs;
+    MotusEncodeOutputs outputs;
     MotusJob job;
     MotusTotals totals;
     MotusProgress progress;
+    int interrupted; // by which signal, before the input's end; 0: not
 } Session;
 
 // ---- Input --------------------------------------------------------------------------------------------------------------------------------
@@ -38,9 +32,24 @@ static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
                       o->seek);
 }
 
+// Notes and warnings of the reader and the muxer.
+static void tell(void *opaque, MotusTold kind, const char *line) {
+    Session *s = opaque;
+    if (kind == MOTUS_TOLD_NOTE && s->options->quiet) return;
+    motus_progress_wipe(&s->progress);
+    motus_warn("%s", line);
+}
+
 static MotusStatus open_input(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
-    const MotusReaderOptions wanted = {.width = o->size[0], .height = o->size[1], .fps = o->fps, .threads = o->config.threads};
+    const MotusReaderOptions wanted = {.width = o->size[0],
+                                       .height = o->size[1],
+                                       .fps = o->fps,
+                                       .threads = o->config.threads,
+                                       .deinterlace = o->deinterlace,
+                                       .with_side_streams = o->format != MOTUS_FORMAT_H264,
+                                       .tell = tell,
+                                       .opaque = s};
     MotusStatus status = motus_reader_open(&s->input.reader, o->input, &wanted, error);
     if (status) return status;
     const MotusSequenceInfo *info = motus_reader_info(s->input.reader);
@@ -50,6 +59,7 @@ static MotusStatus open_input(Session *s, MotusError *error) {
     c->height = info->height & ~1;
     c->fps = info->fps;
     c->colour = info->colour;
+    s->job.time_base = info->time_base;
     if (!c->width || !c->height)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
                           motus_shown(o->input), info->width, info->height);
@@ -78,49 +88,10 @@ static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error)
     return status ? motus_fail(error, status, "cropping: %s", motus_status_text(status)) : MOTUS_OK;
 }
 
-// ---- Outputs ------------------------------------------------------------------------------------------------------------------------------
-
-static MotusStatus open_outputs(Session *s, MotusError *error) {
-    const MotusEncodeOptions *o = s->options;
-    const MotusEncoderConfig *c = &s->job.config;
-    const MotusSequenceInfo recon = {.width = c->width, .height = c->height, .fps = c->fps, .colour = c->colour};
-    MotusStatus status;
-    if (motus_has_ending(o->output, MOTUS_MUX_ENDINGS)) {
-        size_t size;
-        const uint8_t *headers = motus_encoder_headers(s->encoder, &size);
-        status = motus_mux_open(&s->mux, o->output, c, headers, size, error);
-    } else {
-        status = motus_output_open(&s->stream, o->output, error);
-    }
-    if (!status && o->recon) status = motus_writer_open(&s->recon, o->recon, &recon, error);
-    if (!status && o->stats) status = motus_stats_open(&s->stats, o->stats, &s->job, error);
-    if (!status && o->mvs) status = motus_mvs_open(&s->mvs, o->mvs, error);
-    return status;
-}
-
-// The stream first: where another file fails, it is whole.
-static MotusStatus commit_outputs(Session *s, double seconds, MotusError *error) {
-    int complete = !s->input.cut && !motus_signal_caught();
-    MotusStatus status = s->mux ? motus_mux_commit(&s->mux, error) : motus_output_commit(&s->stream, error);
-    if (!status && s->recon) status = motus_writer_commit(&s->recon, error);
-    if (!status && s->stats) status = motus_stats_commit(&s->stats, &s->totals, &s->job, seconds, complete, error);
-    if (!status && s->mvs) status = motus_mvs_commit(&s->mvs, error);
-    return status;
-}
-
-static MotusStatus put_picture(Session *s, const MotusPicture *picture, double ssim, MotusError *error) {
-    MotusStatus status =
-        s->mux ? motus_mux_picture(s->mux, picture, error) : motus_output_write(s->stream, picture->data, picture->size, error);
-    if (!status && s->recon) status = motus_writer_put(s->recon, picture->recon, error);
-    if (!status && s->stats) status = motus_stats_picture(s->stats, &s->job, picture, ssim, error);
-    if (!status && s->mvs) status = motus_mvs_picture(s->mvs, picture, error);
-    return status;
-}
-
 // ---- The loop -----------------------------------------------------------------------------------------------------------------------------
 
 static MotusStatus finish_picture(Session *s, const MotusPicture *picture, MotusError *error) {
-    int wanted = !s->options->quiet || s->stats;
+    int wanted = !s->options->quiet || s->outputs.stats;
     const MotusEncoderConfig *c = &s->job.config;
     double ssim = wanted ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], c->width, c->height) : 0;
     motus_totals_add(&s->totals, picture, ssim);
@@ -128,7 +99,8 @@ static MotusStatus finish_picture(Session *s, const MotusPicture *picture, Motus
     snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB", motus_totals_kbps(&s->totals, &s->job),
              motus_totals_psnr(&s->totals, &s->job, 0));
     motus_progress_show(&s->progress, s->totals.frames, more);
-    return put_picture(s, picture, ssim, error);
+    MotusTime time = motus_reader_time(s->input.reader, picture->source->number);
+    return motus_encode_outputs_picture(&s->outputs, &s->job, picture, time, ssim, error);
 }
 
 static MotusStatus encoder_failure(const Session *s, MotusStatus status, MotusError *error) {
@@ -168,52 +140,92 @@ static void note_backend(Session *s) {
     if (cause->status) motus_warn("the CUDA device cannot be used (%s); encoding on the CPU", cause->text);
 }
 
-static MotusStatus run(Session *s, double *seconds, MotusError *error) {
+static MotusStatus open_outputs(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
-    MotusStatus status = motus_backend_check(s->options->config.backend, error);
+    const MotusMuxSettings settings = {.format = (MotusFormat)o->format,
+                                       .fragment = o->fragment,
+                                       .no_audio = o->no_audio,
+                                       .forced_rate = o->fps.num != 0,
+                                       .reader = s->input.reader,
+                                       .tell = tell,
+                                       .opaque = s};
+    size_t size;
+    const uint8_t *headers = motus_encoder_headers(s->encoder, &size);
+    return motus_encode_outputs_open(&s->outputs, &o->outputs, &settings, &s->job, headers, size, error);
+}
+
+static MotusStatus open_all(Session *s, MotusError *error) {
+    const MotusEncodeOptions *o = s->options;
+    MotusStatus status = motus_backend_check(o->config.backend, error);
     if (!status) status = open_input(s, error);
     if (!status) status = motus_encoder_open(&s->encoder, &s->job.config, error);
     if (status) return status;
     note_backend(s);
+    s->job.level = motus_encoder_level(s->encoder);
     status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->input.reader), o->config.threads,
                                 o->config.backend, s->job.backend == MOTUS_BACKEND_CUDA, error);
+    return status ? status : open_outputs(s, error);
+}
+
+// Whether the input goes on behind the last picture, because nobody wanted more.
+static int is_part(const Session *s) { return motus_signal_caught() || (s->input.limit && s->input.read >= s->input.limit); }
+
+static void note_input(Session *s) {
+    const MotusSequenceInfo *info = motus_reader_info(s->input.reader);
+    s->job.damage = motus_reader_damage(s->input.reader);
+    s->job.variable = info->variable;
+    s->job.complete = !s->input.cut && !s->job.damage.cut && !motus_signal_caught();
+    if (info->variable && !s->job.told_variable && s->options->format == MOTUS_FORMAT_H264 && !s->options->quiet)
+        motus_warn("%s: note: left out, a byte stream holds pictures only: the pictures' own times",
+                   motus_shown(s->options->outputs.stream));
+}
+
+static MotusStatus run(Session *s, MotusError *error) {
+    const MotusEncodeOptions *o = s->options;
+    MotusStatus status = open_all(s, error);
     if (status) return status;
-    s->job.level = motus_encoder_level(s->encoder);
-    if ((status = open_outputs(s, error))) return status;
     int64_t total = motus_reader_info(s->input.reader)->frames;
     if (total >= 0) total -= o->seek;
     if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
+    s->job.told_variable = motus_reader_info(s->input.reader)->variable;
     s->progress = motus_progress_begin(total, o->quiet);
     double start = motus_seconds();
     status = encode_all(s, error);
-    *seconds = motus_seconds() - start;
+    s->job.seconds = motus_seconds() - start;
     motus_progress_end(&s->progress);
-    return status ? status : commit_outputs(s, *seconds, error);
+    if (status) return status;
+    note_input(s);
+    s->interrupted = motus_signal_caught();
+    motus_signals_finish();
+    return motus_encode_outputs_commit(&s->outputs, &s->totals, &s->job, is_part(s), error);
 }
 
 static void close_session(Session *s) {
-    motus_mvs_abandon(&s->mvs);
-    motus_stats_abandon(&s->stats);
-    motus_writer_abandon(&s->recon);
-    motus_mux_abandon(&s->mux);
-    motus_output_abandon(&s->stream);
+    motus_encode_outputs_abandon(&s->outputs);
     motus_encoder_close(&s->encoder);
     motus_filters_close(&s->filters);
     motus_reader_close(&s->input.reader);
 }
 
+static int warn_of_damage(const Session *s) {
+    char text[160];
+    motus_damage_text(&s->job.damage, text);
+    if (s->input.cut) motus_warn("%s; whole frames encoded: %lld", s->input.warning.text, (long long)s->totals.frames);
+    if (text[0] && !s->input.cut) motus_warn("%s: damaged: %s; the rest was encoded", motus_shown(s->options->input), text);
+    return s->input.cut || text[0];
+}
+
 int motus_encode_job(const MotusEncodeOptions *options) {
-    Session s = {
-        .options = options, .input = {.limit = options->frames}, .job = {.input = options->input, .output = options->output}};
+    Session s = {.options = options,
+                 .input = {.limit = options->frames},
+                 .job = {.input = options->input, .output = options->outputs.stream}};
     MotusError error = {0};
-    double seconds = 0;
-    MotusStatus status = run(&s, &seconds, &error);
-    if (status)
-        motus_failure(&error);
-    else if (s.input.cut)
-        motus_warn("%s; whole frames encoded: %lld", s.input.warning.text, (long long)s.totals.frames);
-    if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job, seconds);
+    MotusStatus status = run(&s, &error);
+    int damaged = !status && warn_of_damage(&s);
+    if (status) motus_failure(&error);
+    if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job);
     close_session(&s);
-    if (motus_signal_caught() && status >= 0) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
-    return status || (s.input.cut && options->strict) ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    if (status && motus_signal_caught()) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
+    if (s.interrupted) return MOTUS_EXIT_SIGNAL + s.interrupted;
+    return status || s.outputs.lost || (options->strict && damaged) ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
 }

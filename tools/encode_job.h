@@ -4,14 +4,18 @@
 #define TOOLS_ENCODE_JOB_H
 
 #include "motus/encoder.h"
+#include "tools/encode_outputs.h"
 #include "tools/filters.h"
 
 typedef struct MotusEncodeOptions {
-    const char *input, *output;
-    const char *recon, *stats, *mvs; // NULL: not wanted
-    int size[2];                     // of headerless input, 0: not given
-    MotusRational fps;               // num 0: not given
-    int frames, seek;                // frames 0: all
+    const char *input;
+    MotusEncodeNames outputs;
+    int format; // MotusFormat; -1: by the output's name
+    int fragment, no_audio;
+    MotusDeinterlace deinterlace;
+    int size[2];       // of headerless input, 0: not given
+    MotusRational fps; // num 0: not given
+    int frames, seek;  // frames 0: all
     int strict, quiet;
     MotusFilterList filters;   // run on each frame before it is encoded
     MotusEncoderConfig config; // size, rate and colours are taken from the input

@@ -55,7 +55,8 @@ static MotusStatus scale_frame(MotusFrame **frame, int width, int height, MotusE
 }
 
 static MotusStatus open_background(MotusFilters *f, MotusError *error) {
-    const MotusReaderOptions options = {.threads = f->exec.threads};
+    static const int quiet = 1; // what the pictures behind the key needed interests nobody; that some are lost does
+    const MotusReaderOptions options = {.threads = f->exec.threads, .tell = motus_tell, .opaque = (void *)&quiet};
     return motus_reader_open(&f->reader, f->list.background, &options, error);
 }
 

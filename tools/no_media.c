@@ -5,8 +5,9 @@
 #include "tools/mux.h"
 #include "tools/png.h"
 
-MotusStatus motus_mux_open(MotusMux **mux, const char *path, const MotusEncoderConfig *config, const uint8_t *headers,
-                           size_t size, MotusError *error) {
+MotusStatus motus_mux_open(MotusMux **mux, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
+                           const uint8_t *headers, size_t size, MotusError *error) {
+    (void)settings;
     (void)config;
     (void)headers;
     (void)size;
@@ -15,18 +16,26 @@ MotusStatus motus_mux_open(MotusMux **mux, const char *path, const MotusEncoderC
 }
 
 // No mux was ever opened.
-MotusStatus motus_mux_picture(MotusMux *mux, const MotusPicture *picture, MotusError *error) {
+MotusStatus motus_mux_picture(MotusMux *mux, const MotusPicture *picture, MotusTime time, MotusError *error) {
     (void)mux;
     (void)picture;
+    (void)time;
     return motus_fail(error, MOTUS_ERR_STATE, "no container is open");
 }
 
-MotusStatus motus_mux_commit(MotusMux **mux, MotusError *error) {
+MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error) {
     (void)mux;
+    (void)partly;
     return motus_fail(error, MOTUS_ERR_STATE, "no container is open");
 }
 
 void motus_mux_abandon(MotusMux **mux) { (void)mux; }
+
+// Inputs of this build have nothing but pictures.
+void motus_mux_tell_left_out(const MotusMuxSettings *settings, const char *path) {
+    (void)settings;
+    (void)path;
+}
 
 MotusStatus motus_png_write(const char *path, const MotusPlane *picture, int channels, MotusError *error) {
     (void)picture, (void)channels;

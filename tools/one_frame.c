@@ -14,6 +14,7 @@
 #include "common/int_core.h"
 #include "tools/cmd.h"
 #include "tools/png.h"
+#include "tools/signals.h"
 
 enum { GAP = 4, GAP_SHADE = 128 };
 
@@ -42,7 +43,7 @@ static int parse(const char *name, const char *about, const MotusOption *own, Mo
 
 static MotusStatus read_frame(MotusFrame **frame, const MotusOneFrame *o, MotusError *error) {
     MotusReader *reader = NULL;
-    const MotusReaderOptions options = {.width = o->size[0], .height = o->size[1]};
+    const MotusReaderOptions options = {.width = o->size[0], .height = o->size[1], .tell = motus_tell};
     MotusStatus status = motus_reader_open(&reader, o->input, &options, error);
     if (!status && o->frame) status = motus_reader_skip(reader, o->frame, error);
     if (!status) status = motus_reader_next(reader, frame, error);
@@ -57,10 +58,13 @@ int motus_one_frame_command(const char *name, const char *about, const MotusOpti
     MotusError error = {0};
     int done = parse(name, about, own, o, argc, argv);
     if (done >= 0) return done;
+    motus_signals_catch();
     MotusStatus status = read_frame(&frame, o, &error);
     if (!status) status = show(opaque, frame, &error);
     motus_frame_unref(&frame);
-    return status ? motus_failure(&error) : motus_flush_stdout();
+    if (status) motus_failure(&error);
+    if (motus_signal_caught()) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
+    return status ? MOTUS_EXIT_FAILURE : motus_flush_stdout();
 }
 
 MotusPlane motus_plane_new(int width, int height) {

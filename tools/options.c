@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #include "tools/cmd.h"
 
@@ -118,11 +117,9 @@ int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
     return take_operands(command, argc, argv);
 }
 
-int motus_same_file(const char *input, const char *output) {
-    struct stat a, b;
-    if (!strcmp(output, "-")) return 0;
-    if (strcmp(input, "-") ? stat(input, &a) : fstat(0, &a)) return !strcmp(input, output);
-    return !stat(output, &b) && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+void motus_tell(void *opaque, MotusTold kind, const char *line) {
+    const int *quiet = opaque;
+    if (kind == MOTUS_TOLD_WARNING || !quiet || !*quiet) motus_warn("%s", line);
 }
 
 int motus_has_ending(const char *path, const char *endings) {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "motus/encoder.h"
+#include "yuv/reader.h"
 
 typedef struct MotusOption MotusOption;
 
@@ -35,13 +36,15 @@ typedef struct MotusCommand {
 // Reads the command line. Returns -1 to go on, else the exit status (help was printed, or an error).
 int motus_options_parse(const MotusCommand *command, int argc, char **argv);
 
-// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel, MotusBackend, MotusPreset, a mask of MotusMode (uint32_t).
+// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel, MotusBackend, MotusPreset, MotusDeinterlace, a mask of
+// MotusMode (uint32_t).
 MotusOptionParse motus_option_int;
 MotusOptionParse motus_option_text;
 MotusOptionParse motus_option_size;
 MotusOptionParse motus_option_rate;
 MotusOptionParse motus_option_subpel;
 MotusOptionParse motus_option_backend;
+MotusOptionParse motus_option_deinterlace;
 MotusOptionParse motus_option_preset;
 MotusOptionParse motus_option_partitions; // 16x16 is always part of it
 MotusOptionParse motus_option_modes;      // at least one
@@ -56,8 +59,12 @@ MotusStatus motus_backend_check(MotusBackend backend, MotusError *error);
 // Writes a mask as the list that motus_option_partitions reads.
 void motus_modes_text(uint32_t modes, char *text, size_t size);
 
-// Whether the two paths name the same file ("-" is standard input for `input`).
-int motus_same_file(const char *input, const char *output);
+// An output must be no input (a file of a numbered series neither) and no other output; files are told apart by device and inode, devices and pipes may be
+// named twice. NULL names are skipped. Returns -1, or the exit status after one line.
+int motus_check_names(const char *command, const char *const *inputs, int n_inputs, const char *const *outputs, int n_outputs);
+
+// A MotusTell (yuv/reader.h) that prints all, or with *(const int *)opaque (quiet) only warnings; opaque may be NULL.
+void motus_tell(void *opaque, MotusTold kind, const char *line);
 
 // Whether `path` ends in one of the endings (".a\0.b\0" style list, closed by an empty one), ignoring case.
 int motus_has_ending(const char *path, const char *endings);

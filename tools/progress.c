@@ -28,7 +28,11 @@ void motus_progress_show(MotusProgress *p, int64_t done, const char *more) {
     fflush(stderr);
 }
 
-void motus_progress_end(MotusProgress *p) {
+void motus_progress_wipe(const MotusProgress *p) {
     if (p->on && p->shown > 0) fprintf(stderr, "\r\033[K");
+}
+
+void motus_progress_end(MotusProgress *p) {
+    motus_progress_wipe(p);
     p->on = 0;
 }

@@ -17,7 +17,10 @@ MotusProgress motus_progress_begin(int64_t total, int quiet);
 // Shows the state at most ten times a second: frames done, and `more` (kb/s, PSNR, ...).
 void motus_progress_show(MotusProgress *progress, int64_t done, const char *more);
 
-// Wipes the line, so that what is printed next starts at its beginning.
+// Wipes the line for one that stays; the live line comes again by itself.
+void motus_progress_wipe(const MotusProgress *progress);
+
+// Wipes the line for good, so that what is printed next starts at its beginning.
 void motus_progress_end(MotusProgress *progress);
 
 #endif

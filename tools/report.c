@@ -67,17 +67,37 @@ static void print_bits(FILE *file, const MotusTotals *t) {
             share(t->bits_header, bits));
 }
 
-void motus_report_print(FILE *file, const MotusTotals *t, const MotusJob *job, double seconds) {
+void motus_damage_text(const MotusDamage *d, char text[160]) {
+    const struct {
+        int64_t n;
+        const char *what;
+    } parts[] = {
+        {d->packets, "lost"}, {d->pictures, "repaired"}, {d->missing, "missing"}, {d->places, "bad places in the container"}};
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < 4; i++)
+        if (parts[i].n) {
+            const char *kind = i == 3 ? "" : parts[i].n == 1 ? "picture " : "pictures ";
+            used += (size_t)snprintf(text + used, 160 - used, "%s%lld %s%s", used ? ", " : "", (long long)parts[i].n, kind,
+                                     parts[i].what);
+        }
+    if (d->cut) snprintf(text + used, 160 - used, "%scut", used ? ", " : "");
+}
+
+void motus_report_print(FILE *file, const MotusTotals *t, const MotusJob *job) {
     const MotusEncoderConfig *c = &job->config;
     fprintf(file, "%s: %dx%d, %lld frames (%lld I), QP %d, level %d.%d, backend %s\n", job->output, c->width, c->height,
             (long long)t->frames, (long long)t->i_frames, c->qp, job->level / 10, job->level % 10,
             motus_backend_name(job->backend));
     if (!t->frames) return;
-    fprintf(file, "size         %llu bytes, %.1f kb/s at %.5g frames/s\n", (unsigned long long)t->bytes,
-            motus_totals_kbps(t, job), (double)c->fps.num / c->fps.den);
+    fprintf(file, "size         %llu bytes, %.1f kb/s at %.5g frames/s%s\n", (unsigned long long)t->bytes,
+            motus_totals_kbps(t, job), (double)c->fps.num / c->fps.den, job->variable ? " on average" : "");
     fprintf(file, "quality      PSNR Y %.3f U %.3f V %.3f dB, SSIM %.5f\n", motus_totals_psnr(t, job, 0),
             motus_totals_psnr(t, job, 1), motus_totals_psnr(t, job, 2), t->ssim / (double)t->frames);
     print_macroblocks(file, t);
     print_bits(file, t);
-    fprintf(file, "time         %.2f s, %.1f frames/s\n", seconds, seconds > 0 ? (double)t->frames / seconds : 0);
+    char damage[160];
+    motus_damage_text(&job->damage, damage);
+    if (damage[0]) fprintf(file, "damage       %s\n", damage);
+    fprintf(file, "time         %.2f s, %.1f frames/s\n", job->seconds, job->seconds > 0 ? (double)t->frames / job->seconds : 0);
 }

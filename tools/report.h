@@ -21,8 +21,14 @@ typedef struct MotusTotals {
 typedef struct MotusJob {
     const char *input, *output;
     MotusEncoderConfig config;
-    MotusBackend backend; // the one that ran
-    int level;            // level_idc
+    MotusRational time_base; // of the pictures' times
+    MotusBackend backend;    // the one that ran
+    int level;               // level_idc
+    double seconds;          // of work
+    MotusDamage damage;      // of the input
+    int complete;            // 0: interrupted, or the input was cut
+    int variable;            // pictures do not follow each other at one rate; kb/s are at the average one
+    int told_variable;       // that was known, and said, from the beginning
 } MotusJob;
 
 void motus_totals_add(MotusTotals *totals, const MotusPicture *picture, double ssim);
@@ -33,16 +39,17 @@ double motus_totals_psnr(const MotusTotals *totals, const MotusJob *job, int c);
 // Bits per second / 1000 at the sequence's frame rate; 0 without frames.
 double motus_totals_kbps(const MotusTotals *totals, const MotusJob *job);
 
-void motus_report_print(FILE *file, const MotusTotals *totals, const MotusJob *job, double seconds);
+// "2 pictures lost, 1 repaired, ..." of what there is; empty: nothing was wrong.
+void motus_damage_text(const MotusDamage *damage, char text[160]);
+
+void motus_report_print(FILE *file, const MotusTotals *totals, const MotusJob *job);
 
 // The JSON file is written as the job goes on, so that it takes no memory: settings, then "per_frame", then the totals.
 typedef struct MotusStatsFile MotusStatsFile;
 MotusStatus motus_stats_open(MotusStatsFile **stats, const char *path, const MotusJob *job, MotusError *error);
-MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPicture *picture, double ssim,
-                                MotusError *error);
-// complete: 0 where the job was interrupted.
-MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *totals, const MotusJob *job, double seconds,
-                               int complete, MotusError *error);
+MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPicture *picture, MotusTime time,
+                                double ssim, MotusError *error);
+MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *totals, const MotusJob *job, MotusError *error);
 void motus_stats_abandon(MotusStatsFile **stats); // accepts NULL and *stats == NULL
 
 // Names of MB kinds and of the sub-partitions of P_8x8, as the reports show them. Static storage.

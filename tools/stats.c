@@ -111,14 +111,15 @@ static void add_psnr(cJSON *object, const MotusTotals *t, const MotusJob *job) {
     for (int c = 0; c < 3; c++) add_decimal(object, names[c], motus_totals_psnr(t, job, c), 4);
 }
 
-MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPicture *picture, double ssim,
-                                MotusError *error) {
+MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPicture *picture, MotusTime time,
+                                double ssim, MotusError *error) {
     const char type[2] = {picture->type, 0};
     char md5[MOTUS_MD5_TEXT];
     MotusTotals one = {0};
     motus_totals_add(&one, picture, ssim);
     cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "frame", (double)picture->number);
+    add_decimal(object, "time", (double)time.at * job->time_base.num / job->time_base.den, 6);
     cJSON_AddStringToObject(object, "type", type);
     cJSON_AddNumberToObject(object, "qp", picture->qp);
     cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
@@ -158,13 +159,24 @@ static cJSON *bit_counts(const MotusTotals *t) {
     return object;
 }
 
-MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t, const MotusJob *job, double seconds, int complete,
-                               MotusError *error) {
+static cJSON *damage_counts(const MotusDamage *d) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "lost", (double)d->packets);
+    cJSON_AddNumberToObject(object, "repaired", (double)d->pictures);
+    cJSON_AddNumberToObject(object, "missing", (double)d->missing);
+    cJSON_AddNumberToObject(object, "places", (double)d->places);
+    cJSON_AddBoolToObject(object, "cut", d->cut);
+    return object;
+}
+
+MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t, const MotusJob *job, MotusError *error) {
     cJSON *tail = cJSON_CreateObject();
     cJSON_AddNumberToObject(tail, "frames", (double)t->frames);
-    cJSON_AddBoolToObject(tail, "complete", complete);
-    add_decimal(tail, "seconds", seconds, 3);
-    add_decimal(tail, "fps", seconds > 0 ? (double)t->frames / seconds : 0, 2);
+    cJSON_AddBoolToObject(tail, "complete", job->complete);
+    cJSON_AddBoolToObject(tail, "variable_rate", job->variable);
+    cJSON_AddItemToObject(tail, "damage", damage_counts(&job->damage));
+    add_decimal(tail, "seconds", job->seconds, 3);
+    add_decimal(tail, "fps", job->seconds > 0 ? (double)t->frames / job->seconds : 0, 2);
     cJSON_AddNumberToObject(tail, "bytes", (double)t->bytes);
     add_decimal(tail, "kbps", motus_totals_kbps(t, job), 3);
     add_psnr(tail, t, job);

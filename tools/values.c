@@ -131,6 +131,16 @@ int motus_option_backend(const MotusOption *option, const char *text, char *caus
     return refuse(cause, size, "must be auto, cpu or cuda");
 }
 
+int motus_option_deinterlace(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const names[] = {"auto", "off", "on"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, names[i])) {
+            *(MotusDeinterlace *)option->value = (MotusDeinterlace)i;
+            return 1;
+        }
+    return refuse(cause, size, "must be auto, off or on");
+}
+
 MotusStatus motus_backend_check(MotusBackend backend, MotusError *error) {
     MotusBackend chosen;
     MotusStatus status = motus_backend_choose(backend, &chosen);

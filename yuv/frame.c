@@ -6,6 +6,7 @@
 
 #include "common/alloc.h"
 #include "yuv/pad.h"
+#include "yuv/usable.h"
 
 #define ALIGNMENT 64
 
@@ -123,7 +124,8 @@ void motus_plane_copy_padded(const MotusPlane *dst, const MotusPlane *src) {
 }
 
 MotusStatus motus_frame_copy_padded(MotusFrame *dst, const MotusFrame *src) {
-    if (!dst || !src || dst->width < src->width || dst->height < src->height) return MOTUS_ERR_ARGUMENT;
+    if (!motus_frame_usable(dst) || !motus_frame_usable(src)) return MOTUS_ERR_ARGUMENT;
+    if (dst->width < src->width || dst->height < src->height) return MOTUS_ERR_ARGUMENT;
     for (int i = 0; i < 3; i++) motus_plane_copy_padded(&dst->plane[i], &src->plane[i]);
     return MOTUS_OK;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "motus/frame.h"
+#include "yuv/usable.h"
 
 // At most 16384 * 255^2 = 1,065,369,600 per row: fits 32 bits.
 static uint32_t row_ssd(const uint8_t *a, const uint8_t *b, int width) {
@@ -14,8 +15,15 @@ static uint32_t row_ssd(const uint8_t *a, const uint8_t *b, int width) {
     return sum;
 }
 
+// Whether both planes have so many samples.
+static int reach(const MotusPlane *a, const MotusPlane *b, int width, int height) {
+    return motus_plane_usable(a) && motus_plane_usable(b) && width >= 1 && height >= 1 && width <= a->width &&
+           width <= b->width && height <= a->height && height <= b->height;
+}
+
 uint64_t motus_plane_ssd(const MotusPlane *a, const MotusPlane *b, int width, int height) {
     uint64_t sum = 0;
+    if (!reach(a, b, width, height)) return 0;
     for (int y = 0; y < height; y++) sum += row_ssd(a->data + y * a->stride, b->data + y * b->stride, width);
     return sum;
 }
@@ -83,6 +91,7 @@ static double strip_ssim(const MotusPlane *a, const MotusPlane *b, int x4, int w
 
 double motus_plane_ssim(const MotusPlane *a, const MotusPlane *b, int width, int height) {
     int columns = width / 4 - 1, rows = height / 4 - 1;
+    if (!reach(a, b, width, height)) return 0;
     if (columns < 1 || rows < 1) return planes_equal(a, b, width, height) ? 1.0 : 0.0;
     double total = 0;
     for (int x4 = 0; x4 < columns; x4 += STRIP) total += strip_ssim(a, b, x4, columns - x4 < STRIP ? columns - x4 : STRIP, rows);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/reader.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -75,7 +76,7 @@ static MotusStatus raw_next(MotusReader *reader, MotusFrame **frame, MotusError 
 }
 
 void motus_raw_open(MotusReader *reader) {
-    static const MotusReaderOps ops = {raw_next, motus_picture_skip, NULL};
+    static const MotusReaderOps ops = {.next = raw_next, .skip = motus_picture_skip};
     reader->ops = &ops;
     reader->info.format = "yuv";
     if (reader->source->size >= 0)
@@ -83,6 +84,12 @@ void motus_raw_open(MotusReader *reader) {
 }
 
 // ---- Finding the kind ------------------------------------------------------------------------------------------------------------------------
+
+#ifdef MOTUS_HAVE_DEINTERLACE
+static const int can_deinterlace = 1;
+#else
+static const int can_deinterlace = 0;
+#endif
 
 static int ends_with(const char *name, const char *ending) {
     size_t n = strlen(name), e = strlen(ending);
@@ -100,20 +107,26 @@ static MotusStatus check_options(const MotusReaderOptions *o, MotusError *error)
 }
 
 #ifndef MOTUS_HAVE_MEDIA
-MotusStatus motus_media_open(MotusReader *reader, const char *path, int threads, MotusError *error) {
+MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *error) {
     (void)path;
-    (void)threads;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                       "%s: is neither 8-bit 4:2:0 .y4m nor .yuv, and this build (without libavformat) reads nothing else",
                       reader->name);
 }
 #endif
 
-static MotusStatus open_y4m(MotusReader *reader, const char *path, int threads, MotusError *error) {
+// Interlaced pictures go the way that has a deinterlacer, unless they are wanted as they are.
+static MotusStatus open_y4m(MotusReader *reader, const char *path, MotusError *error) {
     MotusY4mHeader header;
     MotusStatus status = motus_y4m_header(reader->source, &header, reader->name, error);
     if (status) return status;
-    if (!header.is_420) return motus_media_open(reader, path, threads, error);
+    MotusDeinterlace wanted = reader->options.deinterlace;
+    if (header.interlaced && wanted != MOTUS_DEINTERLACE_OFF && (!can_deinterlace || header.interlaced == 'm'))
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: is interlaced (y4m tag I%c) and cannot be deinterlaced here; --deinterlace off reads it as it is",
+                          reader->name, header.interlaced);
+    if (header.interlaced ? wanted != MOTUS_DEINTERLACE_OFF : wanted == MOTUS_DEINTERLACE_ON) header.is_420 = 0;
+    if (!header.is_420) return motus_media_open(reader, path, error);
     motus_y4m_open(reader, &header);
     return MOTUS_OK;
 }
@@ -121,7 +134,10 @@ static MotusStatus open_y4m(MotusReader *reader, const char *path, int threads, 
 static MotusStatus open_raw(MotusReader *reader, const MotusReaderOptions *options, MotusError *error) {
     if (!options->width)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: has no header, so its size WxH must be given", reader->name);
-    reader->info = (MotusSequenceInfo){options->width, options->height, {25, 1}, -1, MOTUS_COLOUR_UNKNOWN, NULL};
+    if (options->deinterlace == MOTUS_DEINTERLACE_ON)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: headerless pictures cannot be deinterlaced", reader->name);
+    reader->info = (MotusSequenceInfo){
+        .width = options->width, .height = options->height, .fps = {25, 1}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
     motus_raw_open(reader);
     return MOTUS_OK;
 }
@@ -130,17 +146,16 @@ static MotusStatus open_raw(MotusReader *reader, const MotusReaderOptions *optio
 static MotusStatus open_kind(MotusReader *reader, const char *path, const MotusReaderOptions *options, MotusError *error) {
     MotusStatus status = check_options(options, error);
     if (status) return status;
-    if (!reader->source) return motus_media_open(reader, path, options->threads, error);
+    if (!reader->source) return motus_media_open(reader, path, error);
     const size_t magic = strlen(MOTUS_Y4M_MAGIC);
     size_t have = motus_source_peek(reader->source, magic, -1);
     if (reader->source->error) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(reader->source->error));
     if (!have) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", reader->name);
     int begins_y4m = !memcmp(motus_source_ahead(reader->source), MOTUS_Y4M_MAGIC, have);
     int is_raw = ends_with(path, ".yuv") || (options->width && (!strcmp(path, "-") || !reader->source->seekable));
-    if (ends_with(path, ".y4m") || (begins_y4m && (have == magic || !is_raw)))
-        return open_y4m(reader, path, options->threads, error);
+    if (ends_with(path, ".y4m") || (begins_y4m && (have == magic || !is_raw))) return open_y4m(reader, path, error);
     if (is_raw) return open_raw(reader, options, error);
-    return motus_media_open(reader, path, options->threads, error);
+    return motus_media_open(reader, path, error);
 }
 
 static MotusStatus apply_options(MotusReader *reader, const MotusReaderOptions *options, MotusError *error) {
@@ -148,7 +163,9 @@ static MotusStatus apply_options(MotusReader *reader, const MotusReaderOptions *
     if (options->width && (options->width != info->width || options->height != info->height))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: pictures are %dx%d, not %dx%d", reader->name, info->width, info->height,
                           options->width, options->height);
-    if (options->fps.num) info->fps = options->fps;
+    if (options->fps.num) info->fps = options->fps, info->variable = 0;
+    // What has no times of its own, or is not to keep them, counts pictures.
+    if (options->fps.num || !info->time_base.num) info->time_base = (MotusRational){info->fps.den, info->fps.num};
     return MOTUS_OK;
 }
 
@@ -160,9 +177,10 @@ MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, 
         return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     }
     r->source = source;
+    if (options) r->options = *options;
     snprintf(r->name, sizeof r->name, "%s", strcmp(path, "-") ? motus_shown(path) : "standard input");
-    MotusStatus status = open_kind(r, path, options, error);
-    if (!status) status = apply_options(r, options, error);
+    MotusStatus status = open_kind(r, path, &r->options, error);
+    if (!status) status = apply_options(r, &r->options, error);
     if (status)
         motus_reader_close(&r);
     else
@@ -177,9 +195,7 @@ static int is_pattern(const char *path) {
 }
 
 MotusStatus motus_reader_open(MotusReader **reader, const char *path, const MotusReaderOptions *options, MotusError *error) {
-    static const MotusReaderOptions none = {0, 0, {0, 1}, 0};
     if (!reader || !path) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no input is named");
-    if (!options) options = &none;
     MotusSource *source = NULL;
     MotusStatus status = is_pattern(path) ? MOTUS_OK : motus_source_open(&source, path, error);
     return status ? status : motus_reader_open_source(reader, source, path, options, error);
@@ -187,9 +203,40 @@ MotusStatus motus_reader_open(MotusReader **reader, const char *path, const Motu
 
 const MotusSequenceInfo *motus_reader_info(const MotusReader *reader) { return &reader->info; }
 
+// A reader without times, or one that was given a rate, counts pictures.
+static int has_times(const MotusReader *reader) { return reader->ops->has_times && !reader->options.fps.num; }
+
+static void note_time(MotusReader *reader, int64_t number, MotusTime time) {
+    reader->times[number % MOTUS_READER_TIMES] = time;
+    if (!number) reader->start = time.at;
+}
+
+void motus_reader_set_time(MotusReader *reader, MotusTime time) {
+    if (has_times(reader)) note_time(reader, reader->number, time);
+}
+
+MotusTime motus_reader_time(const MotusReader *reader, int64_t number) { return reader->times[number % MOTUS_READER_TIMES]; }
+
+int64_t motus_reader_start(const MotusReader *reader) { return reader->start; }
+
+MotusDamage motus_reader_damage(const MotusReader *reader) { return reader->damage; }
+
+void motus_reader_tell(const MotusReader *reader, MotusTold kind, const char *format, ...) {
+    char text[300];
+    int used = snprintf(text, sizeof text, "%s: ", reader->name);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, sizeof text - (size_t)used, format, args);
+    va_end(args);
+    if (reader->options.tell) reader->options.tell(reader->options.opaque, kind, text);
+}
+
 MotusStatus motus_reader_next(MotusReader *reader, MotusFrame **frame, MotusError *error) {
     if (!reader || !frame) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no reader or no place for a frame");
-    return reader->ops->next(reader, frame, error);
+    int64_t number = reader->number;
+    MotusStatus status = reader->ops->next(reader, frame, error);
+    if (!status && !has_times(reader)) note_time(reader, number, (MotusTime){number, 1});
+    return status;
 }
 
 MotusStatus motus_reader_skip(MotusReader *reader, int64_t n, MotusError *error) {

@@ -10,16 +10,27 @@ typedef struct MotusReaderOps {
     MotusStatus (*next)(MotusReader *reader, MotusFrame **frame, MotusError *error);
     MotusStatus (*skip)(MotusReader *reader, int64_t n, MotusError *error);
     void (*close)(MotusReader *reader); // frees `state`; NULL: nothing to free
+    int has_times;                      // next and skip call motus_reader_set_time
 } MotusReaderOps;
 
 struct MotusReader {
     const MotusReaderOps *ops; // NULL until the kind is known
     MotusSource *source;       // NULL where libavformat opens the file by itself
     MotusSequenceInfo info;
+    MotusReaderOptions options;
     int64_t number; // of the next frame
+    MotusTime times[MOTUS_READER_TIMES];
+    int64_t start; // time of frame 0
+    MotusDamage damage;
     void *state;    // of the kind
     char name[128]; // for error texts
 };
+
+// Notes the time of the next frame, reader->number; readers of constant rate count frames.
+void motus_reader_set_time(MotusReader *reader, MotusTime time);
+
+// Passes a line on to options.tell: "NAME: " and the text.
+void motus_reader_tell(const MotusReader *reader, MotusTold kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // Finds the kind and opens it. The reader owns `source`, also when this fails. `path` is a name for libavformat to guess from.
 MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, const char *path,
@@ -29,7 +40,7 @@ MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, 
 void motus_raw_open(MotusReader *reader);
 
 // Opens whatever libavformat and libavcodec decode, from reader->source or, where that is NULL, from `path`.
-MotusStatus motus_media_open(MotusReader *reader, const char *path, int threads, MotusError *error);
+MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *error);
 
 // Bytes of one picture's samples: three planes without gaps.
 int64_t motus_picture_bytes(const MotusSequenceInfo *info);
@@ -46,11 +57,12 @@ MotusStatus motus_picture_skip(MotusReader *reader, int64_t n, MotusError *error
 typedef struct MotusY4mHeader {
     MotusSequenceInfo info; // frames is left at -1
     size_t length;          // bytes of the line with its newline
+    char interlaced;        // 't', 'b' or 'm' as the tag says, 0: progressive or unknown
     int is_420;             // 8-bit 4:2:0: what motus_y4m_open can read
 } MotusY4mHeader;
 
 // Parses the stream header that lies ahead of `source` and consumes nothing. `name` is for error texts. MOTUS_ERR_FORMAT, _TRUNCATED,
-// _UNSUPPORTED (interlaced), _IO.
+// _IO.
 MotusStatus motus_y4m_header(MotusSource *source, MotusY4mHeader *header, const char *name, MotusError *error);
 
 // Consumes the header and makes `reader` (source and name are set) a y4m reader.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,10 +58,14 @@ MotusStatus motus_source_memory(MotusSource **source, const void *data, size_t s
     return MOTUS_OK;
 }
 
-// One read(2) to `to`; 0 at the end of the input and on errors.
+// One read(2) to `to`, after waiting where the descriptor is in non-blocking mode; 0 at the end of the input and on errors.
 static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
     if (s->fd < 0) return 0;
     ssize_t got = read(s->fd, to, n);
+    while (got < 0 && errno == EAGAIN) {
+        struct pollfd waited = {.fd = s->fd, .events = POLLIN};
+        got = poll(&waited, 1, -1) < 0 ? -1 : read(s->fd, to, n);
+    }
     if (got < 0) s->error = errno;
     if (got <= 0) return 0;
     s->after += got;

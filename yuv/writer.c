@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,15 +14,19 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "yuv/part.h"
 #include "yuv/reader_ops.h"
 
 #define CAPACITY 65536 // bytes of the buffer; longer writes pass it by
+#define PATIENCE 1000  // milliseconds that a reader has after Ctrl-C before it is given up
 
 struct MotusOutput {
-    int fd;
-    int error; // errno of the first write that failed, else 0
+    int fd;          // the part's, or that of standard output, a device, a pipe
+    int error;       // errno of the first write that failed, else 0
+    int interrupted; // by a signal, in the middle of a write
+    int built;       // 1: under construction in `part`; 0: written directly
+    MotusPart part;
     size_t used;
-    char *part; // name while under construction; NULL: written directly (standard output, devices, pipes)
     char *path;
     uint8_t *buffer;
 };
@@ -34,33 +40,29 @@ static MotusStatus io_error(const MotusOutput *out, int cause, MotusError *error
 // Closes and frees everything; the part, where there still is one, is removed.
 static void discard(MotusOutput **out) {
     MotusOutput *o = *out;
-    if (o->fd >= 0) close(o->fd);
-    if (o->part) unlink(o->part);
-    motus_free(o->part);
+    if (o->built)
+        motus_part_close(&o->part);
+    else if (o->fd >= 0)
+        close(o->fd);
     motus_free(o->path);
     motus_free(o->buffer);
     motus_free(o);
     *out = NULL;
 }
 
-// Opens the part, or what is no regular file (devices, pipes) directly.
+// Opens a part, or what is no regular file (devices, pipes) directly.
 static MotusStatus open_file(MotusOutput *out, MotusError *error) {
     struct stat st;
     int exists = !stat(out->path, &st);
     if (exists && S_ISDIR(st.st_mode)) return io_error(out, EISDIR, error);
-    if (exists && access(out->path, W_OK)) return io_error(out, errno, error); // renaming would replace even a read-only file
-    int direct = exists && !S_ISREG(st.st_mode);
-    if (!direct) {
-        size_t size = strlen(out->path) + sizeof ".part";
-        if (!(out->part = motus_alloc(1, size))) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", shown(out));
-        snprintf(out->part, size, "%s.part", out->path);
+    if (exists && !S_ISREG(st.st_mode)) {
+        out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
+        return out->fd < 0 ? io_error(out, errno, error) : MOTUS_OK;
     }
-    out->fd = open(direct ? out->path : out->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (out->fd >= 0) return MOTUS_OK;
-    int cause = errno;
-    motus_free(out->part); // not ours to remove
-    out->part = NULL;
-    return io_error(out, cause, error);
+    MotusStatus status = motus_part_open(&out->part, out->path, error);
+    out->built = !status;
+    out->fd = out->part.fd;
+    return status;
 }
 
 MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *error) {
@@ -88,10 +90,24 @@ MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *e
     return status;
 }
 
+// Waits until a descriptor takes more: one in non-blocking mode, or any after a signal that a handler caught; then only for a while.
+static int wait_for_room(const MotusOutput *out) {
+    struct pollfd waited = {.fd = out->fd, .events = POLLOUT};
+    int ready = poll(&waited, 1, out->interrupted ? PATIENCE : -1);
+    if (ready > 0 || (ready < 0 && errno == EINTR)) return 0;
+    return ready ? errno : EINTR;
+}
+
 static void push(MotusOutput *out, const uint8_t *data, size_t size) {
     while (size && !out->error) {
-        ssize_t done = write(out->fd, data, size);
-        if (done < 0 && errno != EINTR) out->error = errno;
+        if (out->interrupted) out->error = wait_for_room(out);
+        ssize_t done = out->error ? 0 : write(out->fd, data, out->interrupted && size > PIPE_BUF ? PIPE_BUF : size);
+        if (done < 0 && errno == EINTR)
+            out->interrupted = 1;
+        else if (done < 0 && errno == EAGAIN)
+            out->error = wait_for_room(out);
+        else if (done < 0)
+            out->error = errno;
         if (done <= 0) continue;
         data += done;
         size -= (size_t)done;
@@ -125,19 +141,28 @@ MotusStatus motus_output_rewrite(MotusOutput *out, const void *data, size_t size
     return out->error ? io_error(out, out->error, error) : MOTUS_OK;
 }
 
+MotusStatus motus_output_flush(MotusOutput *out, MotusError *error) {
+    flush(out);
+    return out->error ? io_error(out, out->error, error) : MOTUS_OK;
+}
+
+int64_t motus_output_seek(MotusOutput *out, int64_t offset, int whence) {
+    if (!out->built) return -1;
+    flush(out);
+    return (int64_t)lseek(out->fd, (off_t)offset, whence);
+}
+
+const char *motus_output_part(const MotusOutput *out) { return out->built ? out->part.name : NULL; }
+
 MotusStatus motus_output_commit(MotusOutput **out, MotusError *error) {
     if (!out || !*out) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no output is open");
     MotusOutput *o = *out;
     flush(o);
-    if (close(o->fd) && !o->error) o->error = errno;
-    o->fd = -1;
-    if (!o->error && o->part) {
-        if (rename(o->part, o->path)) {
-            o->error = errno;
-        } else {
-            motus_free(o->part);
-            o->part = NULL;
-        }
+    if (!o->error && o->built) {
+        o->error = motus_part_commit(&o->part);
+    } else if (!o->error) {
+        if (close(o->fd)) o->error = errno;
+        o->fd = -1;
     }
     MotusStatus status = o->error ? io_error(o, o->error, error) : MOTUS_OK;
     discard(out);
@@ -148,7 +173,7 @@ void motus_output_abandon(MotusOutput **out) {
     if (out && *out) discard(out);
 }
 
-// ---- Frames --------------------------------------------------------------------------------------------------------------------------------
+// ---- Frames ---------------------------------------------------------------------------------------------------------------------------------
 
 struct MotusWriter {
     MotusOutput *out;

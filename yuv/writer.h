@@ -1,5 +1,5 @@
-// Sequence writers: .y4m, headerless .yuv. Bytes go to PATH.part, which is renamed to PATH by a successful close, so that nothing half-written
-// ever stands under the final name; "-" is standard output. Devices and pipes are written directly.
+// Sequence writers: .y4m, headerless .yuv. Bytes go to a part beside PATH (yuv/part.h), which is renamed to PATH by a successful commit, so that
+// nothing half-written ever stands under the final name; "-" is standard output. Devices and pipes are written directly.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_WRITER_H
 #define YUV_WRITER_H
@@ -12,7 +12,13 @@ MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *e
 MotusStatus motus_output_write(MotusOutput *out, const void *data, size_t size, MotusError *error);
 // Writes over the first `size` bytes, for headers that count what follows them; not for pipes.
 MotusStatus motus_output_rewrite(MotusOutput *out, const void *data, size_t size, MotusError *error);
-// Flushes and renames to the final name; MOTUS_ERR_IO (full disk...) removes the part. Frees and nulls *out in every case.
+// Hands everything so far to the system.
+MotusStatus motus_output_flush(MotusOutput *out, MotusError *error);
+// As lseek(2); -1 for what is written directly.
+int64_t motus_output_seek(MotusOutput *out, int64_t offset, int whence);
+// Name of the file under construction, to read it again; NULL for what is written directly.
+const char *motus_output_part(const MotusOutput *out);
+// Flushes, makes the data durable and renames to the final name; MOTUS_ERR_IO (full disk...) removes the part. Frees and nulls *out in every case.
 MotusStatus motus_output_commit(MotusOutput **out, MotusError *error);
 // Drops what was written; accepts NULL.
 void motus_output_abandon(MotusOutput **out);

@@ -110,14 +110,17 @@ static MotusStatus judge(MotusY4mHeader *header, const Tags *tags, const char *n
     if (tags->width < 1 || tags->width > MOTUS_MAX_SIZE || tags->height < 1 || tags->height > MOTUS_MAX_SIZE)
         return motus_fail(error, MOTUS_ERR_FORMAT, "%s: size %dx%d is out of the range 1x1 to %dx%d", name, tags->width,
                           tags->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
-    if (tags->interlace != 'p' && tags->interlace != '?')
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                          "%s: interlaced video (y4m tag I%c) is not supported; deinterlace it first", name, tags->interlace);
     MotusSequenceInfo *info = &header->info;
-    *info = (MotusSequenceInfo){tags->width, tags->height, {25, 1}, -1, MOTUS_COLOUR_UNKNOWN, "y4m"};
+    *info = (MotusSequenceInfo){.width = tags->width,
+                                .height = tags->height,
+                                .fps = {25, 1},
+                                .frames = -1,
+                                .colour = MOTUS_COLOUR_UNKNOWN,
+                                .format = "y4m"};
     if (tags->fps.num) info->fps = tags->fps;
     if (tags->sar.num) info->colour.sar = tags->sar;
     info->colour.full_range = tags->full_range;
+    header->interlaced = tags->interlace == 'p' || tags->interlace == '?' ? 0 : tags->interlace;
     header->is_420 = chroma_420(tags, &info->colour.chroma_location);
     return MOTUS_OK;
 }
@@ -139,7 +142,7 @@ MotusStatus motus_y4m_header(MotusSource *source, MotusY4mHeader *header, const 
     return status ? status : judge(header, &tags, name, error);
 }
 
-// Consumes the line before a picture. Its parameters say how fields lie in interlaced pictures, which are refused, so they mean nothing here.
+// Consumes the line before a picture. Its parameters say how fields lie in interlaced pictures, which are read as they are.
 static MotusStatus frame_line(MotusReader *reader, MotusError *error) {
     MotusSource *source = reader->source;
     size_t length = motus_source_peek(source, MOTUS_Y4M_MAX_LINE, '\n');
@@ -173,7 +176,7 @@ static MotusStatus y4m_skip(MotusReader *reader, int64_t n, MotusError *error) {
 }
 
 void motus_y4m_open(MotusReader *reader, const MotusY4mHeader *header) {
-    static const MotusReaderOps ops = {y4m_next, y4m_skip, NULL};
+    static const MotusReaderOps ops = {.next = y4m_next, .skip = y4m_skip};
     reader->ops = &ops;
     reader->info = header->info;
     motus_source_skip(reader->source, (int64_t)header->length);

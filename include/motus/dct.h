@@ -46,12 +46,14 @@ typedef struct MotusDctOps {
 MOTUS_API const MotusDctOps *motus_dct_ops(int plain_c);
 
 // Luma DC of Intra16x16: 4x4 Hadamard over the DCs of the 16 blocks (raster order), (x + 1) >> 1 forward; quantization at qp with twice the
-// step's shift; inverse + scaling (8.5.10) gives the dequantized DC for each block. Returns nonzero levels.
+// step's shift; inverse + scaling (8.5.10) gives the dequantized DC for each block. Returns nonzero levels. Blocks must not be NULL; QPs are clipped to
+// 0..51, dead zones to 0..32.
 MOTUS_API void motus_luma_dc_forward(int16_t out[16], const int16_t dc[16]);
 MOTUS_API int motus_luma_dc_quant(int16_t level[16], const int16_t coef[16], int qp, int deadzone);
 MOTUS_API void motus_luma_dc_inverse(int16_t dc[16], const int16_t level[16], int qp);
 
-// Chroma DC: 2x2 Hadamard (8.5.11.1), its quantization and its inverse with scaling (8.5.11.2). qp is QP'c.
+// Chroma DC: 2x2 Hadamard (8.5.11.1), its quantization and its inverse with scaling (8.5.11.2). qp is QP'c. Blocks must not be NULL; numbers are
+// clipped as above.
 MOTUS_API void motus_chroma_dc_forward(int16_t out[4], const int16_t dc[4]);
 MOTUS_API int motus_chroma_dc_quant(int16_t level[4], const int16_t coef[4], int qp, int deadzone);
 MOTUS_API void motus_chroma_dc_inverse(int16_t dc[4], const int16_t level[4], int qp);

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     av_max_alloc(64 << 20); // pictures may claim to be huge
     av_log_set_level(AV_LOG_QUIET);
     if (!size || !is_simple(data, size)) return 0;
-    const MotusReaderOptions none = {0, 0, {0, 1}, 1};
+    const MotusReaderOptions none = {.threads = 1};
     MotusStatus status;
     motus_fuzz_read(data, size, "fuzz", &none, 50, &status);
     return 0;

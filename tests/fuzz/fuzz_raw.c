@@ -8,7 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 5) return 0;
-    const MotusReaderOptions options = {data[0] | data[1] << 8, data[2] | data[3] << 8, {data[4], 1}, 1};
+    const MotusReaderOptions options = {
+        .width = data[0] | data[1] << 8, .height = data[2] | data[3] << 8, .fps = {data[4], 1}, .threads = 1};
     data += 4;
     size -= 4;
     if (size >= strlen(MOTUS_Y4M_MAGIC) && !memcmp(data, MOTUS_Y4M_MAGIC, strlen(MOTUS_Y4M_MAGIC)))

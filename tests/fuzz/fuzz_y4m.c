@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     MotusStatus status = motus_y4m_header(source, &header, "fuzz.y4m", NULL);
     motus_source_close(&source);
     if (!status && !header.is_420) return 0; // libavformat's work
-    const MotusReaderOptions none = {0, 0, {0, 1}, 1};
+    const MotusReaderOptions none = {.threads = 1};
     motus_fuzz_read(data, size, "fuzz.y4m", &none, 1000, &status);
     return 0;
 }

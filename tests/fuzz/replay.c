@@ -1,5 +1,5 @@
 // Runs a fuzz target without libFuzzer, over its seeds and a fixed series of mutations of them.
-//   replay CASES          runs
+//   replay CASES          runs, or as many as MOTUS_FUZZ_CASES says
 //   replay --seeds DIR    writes the seeds as files for libFuzzer to start from
 //   replay --file FILE    runs one saved input
 // SPDX-License-Identifier: BSD-2-Clause
@@ -94,5 +94,6 @@ static int run_file(const char *path) {
 int main(int argc, char **argv) {
     if (argc == 3 && !strcmp(argv[1], "--seeds")) return write_seeds(argv[2]);
     if (argc == 3 && !strcmp(argv[1], "--file")) return run_file(argv[2]);
-    return run_cases(argc > 1 ? atoi(argv[1]) : 300);
+    const char *wanted = getenv("MOTUS_FUZZ_CASES");
+    return run_cases(wanted ? atoi(wanted) : argc > 1 ? atoi(argv[1]) : 300);
 }

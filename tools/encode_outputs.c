@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/encode_outputs.h"
+
+#include "common/error.h"
+#include "tools/cmd.h"
+#include "tools/options.h"
+
+int motus_format_of(const char *path) {
+    static const char *const endings[MOTUS_FORMATS] = {".264\0.h264\0.avc\0", ".mp4\0.m4v\0", ".mov\0", ".mkv\0", ".ts\0"};
+    for (int format = 0; format < MOTUS_FORMATS; format++)
+        if (motus_has_ending(path, endings[format])) return format;
+    return -1;
+}
+
+MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNames *names, const MotusMuxSettings *settings,
+                                      const MotusJob *job, const uint8_t *headers, size_t size, MotusError *error) {
+    const MotusEncoderConfig *c = &job->config;
+    const MotusSequenceInfo recon = {.width = c->width, .height = c->height, .fps = c->fps, .colour = c->colour};
+    MotusStatus status = settings->format == MOTUS_FORMAT_H264
+                             ? motus_output_open(&o->stream, names->stream, error)
+                             : motus_mux_open(&o->mux, names->stream, settings, c, headers, size, error);
+    if (!status && o->stream) motus_mux_tell_left_out(settings, names->stream);
+    if (!status && names->recon) status = motus_writer_open(&o->recon, names->recon, &recon, error);
+    if (!status && names->stats) status = motus_stats_open(&o->stats, names->stats, job, error);
+    if (!status && names->mvs) status = motus_mvs_open(&o->mvs, names->mvs, error);
+    return status;
+}
+
+// Whether to close a file beside the stream: it failed, and the stream goes on without.
+static int is_lost(MotusEncodeOutputs *o, MotusStatus status, const MotusError *cause) {
+    if (!status) return 0;
+    o->lost++;
+    motus_warn("%s; this file is given up, the stream is not", cause->text);
+    return 1;
+}
+
+MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusJob *job, const MotusPicture *picture, MotusTime time,
+                                         double ssim, MotusError *error) {
+    MotusError cause = {0};
+    MotusStatus status = o->mux ? motus_mux_picture(o->mux, picture, time, error)
+                                : motus_output_write(o->stream, picture->data, picture->size, error);
+    if (status) return status;
+    if (o->recon && is_lost(o, motus_writer_put(o->recon, picture->recon, &cause), &cause)) motus_writer_abandon(&o->recon);
+    if (o->stats && is_lost(o, motus_stats_picture(o->stats, job, picture, time, ssim, &cause), &cause))
+        motus_stats_abandon(&o->stats);
+    if (o->mvs && is_lost(o, motus_mvs_picture(o->mvs, picture, &cause), &cause)) motus_mvs_abandon(&o->mvs);
+    return MOTUS_OK;
+}
+
+MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals *totals, const MotusJob *job, int partly,
+                                        MotusError *error) {
+    MotusError cause = {0};
+    MotusStatus status = o->mux ? motus_mux_commit(&o->mux, partly, error) : motus_output_commit(&o->stream, error);
+    if (status) return status;
+    if (o->recon) is_lost(o, motus_writer_commit(&o->recon, &cause), &cause);
+    if (o->stats) is_lost(o, motus_stats_commit(&o->stats, totals, job, &cause), &cause);
+    if (o->mvs) is_lost(o, motus_mvs_commit(&o->mvs, &cause), &cause);
+    return MOTUS_OK;
+}
+
+void motus_encode_outputs_abandon(MotusEncodeOutputs *o) {
+    motus_mvs_abandon(&o->mvs);
+    motus_stats_abandon(&o->stats);
+    motus_writer_abandon(&o->recon);
+    motus_mux_abandon(&o->mux);
+    motus_output_abandon(&o->stream);
+}

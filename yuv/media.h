@@ -1,0 +1,22 @@
+// What the program needs of a libavformat input beside its pictures: the container, and the packets of its other streams.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef YUV_MEDIA_H
+#define YUV_MEDIA_H
+
+#include <libavformat/avformat.h>
+
+#include "yuv/reader.h"
+
+// The open input and the index of its video stream; NULL where libavformat does not read it (y4m, headerless). The reader's.
+AVFormatContext *motus_media_container(const MotusReader *reader, int *video);
+
+// The matrix that players apply to the pictures, nine numbers as libavutil/display.h has them; NULL: none.
+const int32_t *motus_media_matrix(const MotusReader *reader);
+
+// The next packet of another stream that came along with the pictures read so far (options.with_side_streams); NULL: none waits. The caller frees it.
+AVPacket *motus_media_side_packet(MotusReader *reader);
+
+// Reads on for the other streams' sake, past a picture that nobody wants, whose time goes to *at (AV_NOPTS_VALUE: unknown). 0: the input has ended.
+int motus_media_read_on(MotusReader *reader, int64_t *at);
+
+#endif
