@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/cpu.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
