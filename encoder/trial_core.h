@@ -8,6 +8,7 @@
 // How hard to try (preset.c has the values). Gates are in 1/16: what costs more than gate / 16 times the best is not looked at.
 typedef struct MotusEffort {
     int range;           // R of the whole-sample search
+    int reach;           // of the search in downscaled pictures, samples
     uint32_t partitions; // modes that are considered at all
     int rounds, colours; // of decisions: a round is `colours` passes
     int type_gate;       // types by their whole-sample costs
