@@ -1,4 +1,5 @@
-// Arithmetic of the H.264 4x4 transforms and of quantization (8.5.6..8.5.12), shared by CPU and GPU code.
+// Arithmetic of the H.264 4x4 transforms and of quantization (8.5.6..8.5.12), shared by CPU and GPU code. QPs are 0..51, scaling matrices flat; blocks
+// are 16 int16 in raster order (row * 4 + column) unless a name says zigzag.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef DCT_DCT_CORE_H
 #define DCT_DCT_CORE_H
@@ -8,7 +9,13 @@
 
 #include "common/int_core.h"
 #include "dct/quant_tables.h"
-#include "motus/dct.h"
+
+// Rounding offset of the quantizer as a fraction of a step in 1/64: level = (|coef| * scale + offset) >> shift.
+// Inter about 1/6, intra about 1/3 are the usual dead zones.
+#define MOTUS_DEADZONE_INTER 11
+#define MOTUS_DEADZONE_INTRA 21
+
+#define MOTUS_MAX_LEVEL 2063 // largest |level| that CAVLC of the Baseline profile can always carry (9.2.2.1, level_prefix <= 15)
 
 // Zigzag position -> raster position of a 4x4 block (figure 8-8 a, frame scan), and back: a nibble for each.
 MOTUS_HD int motus_zigzag_at(int i) { return (int)(0xFEB7ADC963258410ULL >> (4 * i)) & 15; }
@@ -27,7 +34,7 @@ typedef struct MotusQuantizer {
     int offset, shift;
 } MotusQuantizer;
 
-// extra_shift: 0 for 4x4 blocks, 1 for DC levels, whose second transform doubles the scale.
+// deadzone: 0..32. extra_shift: 0 for 4x4 blocks, 1 for DC levels, whose second transform doubles the scale.
 MOTUS_HD MotusQuantizer motus_quantizer(int qp, int deadzone, int extra_shift) {
     MotusQuantizer q;
     for (int c = 0; c < 3; c++) q.scale[c] = motus_quant_scale(qp % 6, c);
@@ -41,17 +48,6 @@ MOTUS_HD int motus_quant(int coef, int scale, int offset, int shift) {
     return coef < 0 ? -level : level;
 }
 
-// Quantizes n coefficients of class 0: all of a DC block.
-MOTUS_HD int motus_quant_dc(int16_t *level, const int16_t *coef, int n, int qp, int deadzone) {
-    MotusQuantizer q = motus_quantizer(qp, deadzone, 1);
-    int nonzero = 0;
-    for (int i = 0; i < n; i++) {
-        level[i] = (int16_t)motus_quant(coef[i], q.scale[0], q.offset, q.shift);
-        nonzero += level[i] != 0;
-    }
-    return nonzero;
-}
-
 // Forward core transform of four values that lie `step` apart, in place. Residuals of +-255 give at most +-1530 after the rows and +-9180
 // after the columns.
 MOTUS_HD void motus_forward4(int16_t *v, int step) {
@@ -63,6 +59,7 @@ MOTUS_HD void motus_forward4(int16_t *v, int step) {
     v[3 * step] = (int16_t)(diff03 - 2 * diff12);
 }
 
+// Forward core transform (the encoder's side of 8.5.12) of src - pred.
 MOTUS_HD void motus_forward4x4(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride, const uint8_t *pred,
                                ptrdiff_t pred_stride) {
     for (int y = 0; y < 4; y++) {
@@ -83,6 +80,7 @@ MOTUS_HD void motus_inverse4(int16_t *v, int step) {
     v[3 * step] = (int16_t)(sum02 - odd3);
 }
 
+// dst = clip(pred + ((inverse(coef) + 32) >> 6)) (8.5.12.2); dst and pred may be the same memory.
 MOTUS_HD void motus_inverse4x4_add(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *pred, ptrdiff_t pred_stride,
                                    const int16_t coef[16]) {
     int16_t r[16];

@@ -1,7 +1,7 @@
 // encoder/bits_core.h and the residual blocks of encoder/cavlc_mb_core.h: everything written is read back by an independent reader, and counted bits are written bits.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "dct/dct_core.h"
 #include "encoder/cavlc_mb_core.h"
-#include "motus/dct.h"
 #include "tests/cavlc_reader.h"
 #include "tests/harness.h"
 

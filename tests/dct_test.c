@@ -1,6 +1,8 @@
-// dct/: the 4x4 transforms and quantization against the standard's formulas written down naively, and every table of functions against plain C.
+// dct/: the 4x4 transforms and quantization against the standard's formulas written down naively, and AVX2 against plain C.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "motus/dct.h"
+#include "common/cpu.h"
+#include "dct/dct_lanes.h"
+#include "tests/dct_avx2.h"
 #include "tests/harness.h"
 
 #include <math.h>
@@ -62,6 +64,37 @@ static int naive_quant(int coef, int v, int norm, int deadzone, int shift) {
     return (int)(coef < 0 ? -level : level);
 }
 
+static const int norms[3] = {16, 25, 20}; // of the basis functions, by class
+
+static void quant4x4(int16_t level[16], const int16_t coef[16], int qp, int deadzone) {
+    MotusQuantizer q = motus_quantizer(qp, deadzone, 0);
+    for (int i = 0; i < 16; i++) level[i] = (int16_t)motus_quant(coef[i], q.scale[motus_coef_class(i)], q.offset, q.shift);
+}
+
+static void quant_dc(int16_t *level, const int16_t *coef, int n, int qp, int deadzone) {
+    MotusQuantizer q = motus_quantizer(qp, deadzone, 1);
+    for (int i = 0; i < n; i++) level[i] = (int16_t)motus_quant(coef[i], q.scale[0], q.offset, q.shift);
+}
+
+// Scaling of a block's levels in raster order.
+static void dequant4x4(int16_t coef[16], const int16_t level[16], int qp) {
+    int16_t zigzag[16];
+    for (int i = 0; i < 16; i++) zigzag[motus_zigzag_of(i)] = level[i];
+    motus_dequant_zigzag(coef, zigzag, qp);
+}
+
+static void chroma_dc_forward(int16_t out[4], const int16_t dc[4]) {
+    int v[4] = {dc[0], dc[1], dc[2], dc[3]};
+    motus_hadamard2x2(v);
+    for (int i = 0; i < 4; i++) out[i] = (int16_t)v[i];
+}
+
+static void chroma_dc_inverse(int16_t dc[4], const int16_t level[4], int qp) {
+    int v[4] = {level[0], level[1], level[2], level[3]};
+    motus_hadamard2x2(v);
+    for (int i = 0; i < 4; i++) dc[i] = motus_chroma_dc_dequant(v[i], qp);
+}
+
 // Residual patterns as src and pred samples: random, small, constant extremes, and the sign pattern of one basis function at full size.
 static void fill_block(uint8_t *src, uint8_t *pred, int n, int kind) {
     int u = motus_test_range(0, 3), v = motus_test_range(0, 3);
@@ -93,7 +126,6 @@ static void fill_block(uint8_t *src, uint8_t *pred, int n, int kind) {
 enum { KINDS = 6 };
 
 static void forward_is_the_matrix_product(void) {
-    const MotusDctOps *ops = motus_dct_ops(1);
     for (int round = 0; round < 6000; round++) {
         uint8_t src[64], pred[64];
         fill_block(src, pred, 64, round % KINDS);
@@ -101,46 +133,37 @@ static void forward_is_the_matrix_product(void) {
         int64_t x[16], want[16];
         for (int i = 0; i < 16; i++) x[i] = src[i / 4 * 16 + i % 4] - pred[i / 4 * 16 + i % 4];
         naive_transform(4, want, core_matrix, x);
-        ops->forward4x4(coef, src, 16, pred, 16);
+        motus_forward4x4(coef, src, 16, pred, 16);
         for (int i = 0; i < 16; i++) MOTUS_CHECK(coef[i] == want[i], "kind %d coef %d", round % KINDS, i);
     }
 }
 
 static void quant_and_scaling_formulas(void) {
-    const MotusDctOps *ops = motus_dct_ops(1);
-    static const int norm[3] = {16, 25, 20};
     for (int qp = 0; qp <= 51; qp++)
         for (int deadzone = 0; deadzone <= 32; deadzone += deadzone < 24 ? 1 : 4) {
             int16_t coef[16], level[16], scaled[16];
-            int nonzero = 0;
             for (int i = 0; i < 16; i++) coef[i] = (int16_t)(motus_test_range(-9180, 9180) >> motus_test_range(0, 8));
-            int returned = ops->quant4x4(level, coef, qp, deadzone);
-            ops->dequant4x4(scaled, level, qp);
+            quant4x4(level, coef, qp, deadzone);
+            dequant4x4(scaled, level, qp);
             for (int i = 0; i < 16; i++) {
-                int want = naive_quant(coef[i], v_table[qp % 6][class_of[i]], norm[class_of[i]], deadzone, 15 + qp / 6);
-                nonzero += want != 0;
+                int want = naive_quant(coef[i], v_table[qp % 6][class_of[i]], norms[class_of[i]], deadzone, 15 + qp / 6);
                 MOTUS_CHECK(level[i] == want, "qp %d dz %d coef %d: %d, not %d", qp, deadzone, coef[i], level[i], want);
                 MOTUS_CHECK(scaled[i] == (int16_t)naive_scale(level[i], i, qp), "qp %d level %d", qp, level[i]);
             }
-            MOTUS_CHECK(returned == nonzero, "qp %d", qp);
         }
 }
 
 static void levels_are_clipped(void) {
-    const MotusDctOps *ops = motus_dct_ops(1);
     int16_t coef[16], level[16];
     for (int i = 0; i < 16; i++) coef[i] = i & 1 ? INT16_MIN : INT16_MAX;
-    ops->quant4x4(level, coef, 0, 32);
+    quant4x4(level, coef, 0, 32);
     for (int i = 0; i < 16; i++) MOTUS_CHECK(level[i] == (i & 1 ? -MOTUS_MAX_LEVEL : MOTUS_MAX_LEVEL), "i %d", i);
-    motus_luma_dc_quant(level, coef, 0, 32);
-    for (int i = 0; i < 16; i++) MOTUS_CHECK(level[i] == (i & 1 ? -MOTUS_MAX_LEVEL : MOTUS_MAX_LEVEL), "luma DC %d", i);
-    motus_chroma_dc_quant(level, coef, 0, 32);
-    for (int i = 0; i < 4; i++) MOTUS_CHECK(level[i] == (i & 1 ? -MOTUS_MAX_LEVEL : MOTUS_MAX_LEVEL), "chroma DC %d", i);
+    quant_dc(level, coef, 16, 0, 32);
+    for (int i = 0; i < 16; i++) MOTUS_CHECK(level[i] == (i & 1 ? -MOTUS_MAX_LEVEL : MOTUS_MAX_LEVEL), "DC %d", i);
 }
 
 // Levels of real residuals: the 16-bit inverse equals the standard's in wide integers, and samples come back within the quantizer's error.
 static void round_trip_error_per_qp(void) {
-    const MotusDctOps *ops = motus_dct_ops(1);
     static const int deadzones[3] = {MOTUS_DEADZONE_INTER, MOTUS_DEADZONE_INTRA, 32};
     for (int qp = 0; qp <= 51; qp++)
         for (int round = 0; round < 3 * 60; round++) {
@@ -153,10 +176,10 @@ static void round_trip_error_per_qp(void) {
             int16_t coef[16], level[16], d[16];
             int wide[16], r[16];
             fill_block(src, pred, 64, kind);
-            ops->forward4x4(coef, src, 16, pred, 16);
-            ops->quant4x4(level, coef, qp, deadzone);
-            ops->dequant4x4(d, level, qp);
-            ops->inverse4x4_add(dst, 16, pred, 16, d);
+            motus_forward4x4(coef, src, 16, pred, 16);
+            quant4x4(level, coef, qp, deadzone);
+            dequant4x4(d, level, qp);
+            motus_inverse4x4_add(dst, 16, pred, 16, d);
             for (int i = 0; i < 16; i++) wide[i] = naive_scale(level[i], i, qp);
             naive_inverse(r, wide);
             for (int i = 0; i < 16; i++) {
@@ -169,7 +192,6 @@ static void round_trip_error_per_qp(void) {
 
 // Rounding to the nearest level leaves a uniform error: its mean square is Qstep^2 / 12 (and 1 / 12 from rounding samples).
 static void error_power_follows_the_step(void) {
-    const MotusDctOps *ops = motus_dct_ops(1);
     static const double qstep0[6] = {0.625, 0.6875, 0.8125, 0.875, 1, 1.125};
     for (int qp = 12; qp <= 36; qp++) {
         double sum = 0, qstep = qstep0[qp % 6] * (1 << qp / 6), want = (qstep * qstep + 1) / 12;
@@ -179,10 +201,10 @@ static void error_power_follows_the_step(void) {
             int16_t coef[16], d[16];
             for (int i = 0; i < 64; i++)
                 src[i] = (uint8_t)motus_test_range(96, 159), pred[i] = (uint8_t)motus_test_range(96, 159);
-            ops->forward4x4(coef, src, 16, pred, 16);
-            ops->quant4x4(d, coef, qp, 32);
-            ops->dequant4x4(d, d, qp);
-            ops->inverse4x4_add(dst, 16, pred, 16, d);
+            motus_forward4x4(coef, src, 16, pred, 16);
+            quant4x4(d, coef, qp, 32);
+            dequant4x4(d, d, qp);
+            motus_inverse4x4_add(dst, 16, pred, 16, d);
             for (int i = 0; i < 16; i++) {
                 int e = dst[i / 4 * 16 + i % 4] - src[i / 4 * 16 + i % 4];
                 sum += e * e;
@@ -196,27 +218,28 @@ static void error_power_follows_the_step(void) {
 static void luma_dc(void) {
     for (int round = 0; round < 3000; round++) {
         int qp = round % 52, big = round / 52 % 3;
-        int16_t dc[16], out[16], level[16], back[16];
-        int64_t x[16], want[16];
+        int v[16];
+        int16_t dc[16], level[16];
+        int64_t x[16], want[16], out[16];
         for (int i = 0; i < 16; i++)
-            x[i] = dc[i] =
+            x[i] = v[i] = dc[i] =
                 (int16_t)(big == 2 ? (motus_test_random() & 1 ? 4080 : -4080) : motus_test_range(-4080, 4080) >> (5 * big));
         naive_transform(4, want, hadamard4, x);
-        motus_luma_dc_forward(out, dc);
-        for (int i = 0; i < 16; i++) MOTUS_CHECK(out[i] == (want[i] + 1) >> 1, "%d", i);
-        int nonzero = 0, returned = motus_luma_dc_quant(level, out, qp, 21);
+        motus_hadamard4x4(v);
         for (int i = 0; i < 16; i++) {
-            MOTUS_CHECK(level[i] == naive_quant(out[i], v_table[qp % 6][0], 16, 21, 16 + qp / 6), "qp %d", qp);
-            nonzero += level[i] != 0;
+            MOTUS_CHECK(v[i] == want[i], "%d", i);
+            out[i] = (want[i] + 1) >> 1;
+        }
+        motus_luma_dc_code(level, dc, qp, 21);
+        for (int i = 0; i < 16; i++) {
+            MOTUS_CHECK(level[i] == naive_quant((int)out[i], v_table[qp % 6][0], 16, 21, 16 + qp / 6), "qp %d", qp);
             x[i] = level[i];
         }
-        MOTUS_CHECK(returned == nonzero, "qp %d", qp);
         naive_transform(4, want, hadamard4, x);
-        motus_luma_dc_inverse(back, level, qp);
         for (int i = 0; i < 16; i++) { // 8.5.10
             int64_t f = want[i] * 16 * v_table[qp % 6][0];
             f = qp >= 36 ? f * (1 << (qp / 6 - 6)) : (f + (1 << (5 - qp / 6))) >> (6 - qp / 6);
-            MOTUS_CHECK(back[i] == (int16_t)f, "qp %d: %d, not %d", qp, back[i], (int)f);
+            MOTUS_CHECK(dc[i] == (int16_t)f, "qp %d: %d, not %d", qp, dc[i], (int)f);
         }
     }
 }
@@ -228,15 +251,15 @@ static void chroma_dc(void) {
         int64_t x[4], want[4];
         for (int i = 0; i < 4; i++) x[i] = dc[i] = (int16_t)(round % 7 ? motus_test_range(-4080, 4080) : 4080);
         naive_transform(2, want, hadamard2, x);
-        motus_chroma_dc_forward(out, dc);
+        chroma_dc_forward(out, dc);
         for (int i = 0; i < 4; i++) MOTUS_CHECK(out[i] == want[i], "%d", i);
-        motus_chroma_dc_quant(level, out, qp, 11);
+        quant_dc(level, out, 4, qp, 11);
         for (int i = 0; i < 4; i++) {
             MOTUS_CHECK(level[i] == naive_quant(out[i], v_table[qp % 6][0], 16, 11, 16 + qp / 6), "qp %d", qp);
             x[i] = level[i];
         }
         naive_transform(2, want, hadamard2, x);
-        motus_chroma_dc_inverse(back, level, qp);
+        chroma_dc_inverse(back, level, qp);
         for (int i = 0; i < 4; i++) { // 8.5.11.2
             int64_t f = (want[i] * 16 * v_table[qp % 6][0] * (1 << qp / 6)) >> 5;
             MOTUS_CHECK(back[i] == (int16_t)f, "qp %d: %d, not %d", qp, back[i], (int)f);
@@ -244,27 +267,25 @@ static void chroma_dc(void) {
     }
 }
 
-// Rounding to the nearest level, DCs come back 4 times as large (the scale inverse4x4_add takes), each within its share of the levels' errors and
+// Rounding to the nearest level, DCs come back 4 times as large (the scale motus_inverse4x4_add takes), each within its share of the levels' errors and
 // on average where they were.
 static void dc_round_trip_is_unbiased(void) {
     for (int qp = 0; qp <= 45; qp += 3) {
         double luma_sum = 0, chroma_sum = 0, step = v_table[qp % 6][0] * pow(2, qp / 6.0 - (qp % 6) / 6.0);
         enum { ROUNDS = 2000 };
         for (int round = 0; round < ROUNDS; round++) {
-            int16_t dc[16], t[16];
-            for (int i = 0; i < 16; i++) dc[i] = (int16_t)motus_test_range(-255, 255);
-            motus_luma_dc_forward(t, dc);
-            motus_luma_dc_quant(t, t, qp, 32);
-            motus_luma_dc_inverse(t, t, qp);
+            int16_t dc[16], level[16], t[16];
+            for (int i = 0; i < 16; i++) t[i] = dc[i] = (int16_t)motus_test_range(-255, 255);
+            motus_luma_dc_code(level, t, qp, 32);
             for (int i = 0; i < 16; i++) {
                 int e = t[i] - 4 * dc[i];
                 luma_sum += e;
                 MOTUS_CHECK(abs(e) <= 2 * step + 5, "luma qp %d error %d", qp,
                             e); // 16 levels, half a step each, over 4; the halving's rounding
             }
-            motus_chroma_dc_forward(t, dc);
-            motus_chroma_dc_quant(t, t, qp, 32);
-            motus_chroma_dc_inverse(t, t, qp);
+            chroma_dc_forward(t, dc);
+            quant_dc(t, t, 4, qp, 32);
+            chroma_dc_inverse(t, t, qp);
             for (int i = 0; i < 4; i++) {
                 int e = t[i] - 4 * dc[i];
                 chroma_sum += e;
@@ -279,17 +300,14 @@ static void dc_round_trip_is_unbiased(void) {
 
 static void chroma_qp_table(void) {
     static const int from_30[22] = {29, 30, 31, 32, 32, 33, 34, 34, 35, 35, 36, 36, 37, 37, 37, 38, 38, 38, 39, 39, 39, 39};
-    for (int qp = 0; qp <= 51; qp++)
-        for (int offset = -12; offset <= 12; offset++) {
-            int index = clip(0, 51, qp + offset);
-            MOTUS_CHECK(motus_chroma_qp(qp, offset) == (index < 30 ? index : from_30[index - 30]), "%d %d", qp, offset);
-        }
+    for (int qp = 0; qp <= 51; qp++) MOTUS_CHECK(motus_chroma_qp_of(qp) == (qp < 30 ? qp : from_30[qp - 30]), "%d", qp);
 }
 
 static void zigzag_walks_the_diagonals(void) {
     int x = 0, y = 0, up = 1;
     for (int i = 0; i < 16; i++) {
-        MOTUS_CHECK(motus_zigzag4x4[i] == 4 * y + x, "position %d", i);
+        MOTUS_CHECK(motus_zigzag_at(i) == 4 * y + x, "position %d", i);
+        MOTUS_CHECK(motus_zigzag_of(4 * y + x) == i, "and back, position %d", i);
         int next_x = x + (up ? 1 : -1), next_y = y + (up ? -1 : 1);
         if (next_x < 0 || next_x > 3 || next_y < 0 || next_y > 3) {
             if (up)
@@ -312,48 +330,82 @@ static int16_t any_int16(int kind) {
                        : (int16_t)((value & 15) - 8);
 }
 
-static void tables_agree_on_forward(void) {
-    const MotusDctOps *c = motus_dct_ops(1), *fast = motus_dct_ops(0);
+// The quantizer and the scaling, which is modulo 2^16, of blocks that no residual gives.
+static void any_block_quantizes_and_scales(void) {
+    for (int round = 0; round < 52 * 33 * 4; round++) {
+        int qp = round % 52, deadzone = round / 52 % 33;
+        int16_t coef[16], level[16];
+        for (int i = 0; i < 16; i++) coef[i] = any_int16(round / (52 * 33));
+        int16_t *scaled = (int16_t *)(void *)motus_test_guarded(32);
+        quant4x4(level, coef, qp, deadzone);
+        dequant4x4(scaled, coef, qp);
+        for (int i = 0; i < 16; i++) {
+            int want = naive_quant(coef[i], v_table[qp % 6][class_of[i]], norms[class_of[i]], deadzone, 15 + qp / 6);
+            MOTUS_CHECK(level[i] == want, "qp %d dz %d coef %d: %d, not %d", qp, deadzone, coef[i], level[i], want);
+            MOTUS_CHECK(scaled[i] == (int16_t)naive_scale(coef[i], i, qp), "qp %d level %d", qp, coef[i]);
+        }
+        MOTUS_CHECK(motus_test_guard_ok((uint8_t *)scaled), "qp %d", qp);
+        motus_test_guard_free((uint8_t *)scaled);
+    }
+}
+
+// n x n blocks in raster order, one by one.
+static void forward_blocks(int n, int16_t coef[][16], const uint8_t *src, ptrdiff_t src_stride, const uint8_t *pred,
+                           ptrdiff_t pred_stride) {
+    for (int i = 0; i < n * n; i++) {
+        int x = 4 * (i % n), y = 4 * (i / n);
+        motus_forward4x4(coef[i], src + y * src_stride + x, src_stride, pred + y * pred_stride + x, pred_stride);
+    }
+}
+
+static void forward_of_many_blocks(void) {
     for (int round = 0; round < 3000; round++) {
         uint8_t src[256 + 64], pred[256 + 64];
-        int stride = round & 1 ? 16 : 20;
-        fill_block(src, pred, 256 + 64, round % KINDS);
+        int stride = round & 1 ? 16 : 20, kind = round % KINDS;
+        fill_block(src, pred, 256 + 64, kind);
         int16_t want[16][16];
         int16_t *got = (int16_t *)(void *)motus_test_guarded(sizeof want);
-        c->forward16x16(want, src, 16, pred, stride);
-        fast->forward16x16((int16_t(*)[16])(void *)got, src, 16, pred, stride);
-        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "%s 16x16 kind %d", fast->name,
-                    round % KINDS);
-        c->forward8x8(want, src, stride, pred, 16);
-        fast->forward8x8((int16_t(*)[16])(void *)got, src, stride, pred, 16);
-        MOTUS_CHECK(!memcmp(want, got, 128), "%s 8x8 kind %d", fast->name, round % KINDS);
-        c->forward4x4(want[0], src, 16, pred, stride);
-        fast->forward4x4(got, src, 16, pred, stride);
-        MOTUS_CHECK(!memcmp(want, got, 32), "%s 4x4 kind %d", fast->name, round % KINDS);
+        forward_blocks(4, want, src, stride, pred, 16);
+        motus_forward_luma((int16_t(*)[16])(void *)got, src, stride, pred);
+        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "luma kind %d", kind);
+        forward_blocks(2, want, src, stride, pred, 8);
+        motus_forward_chroma((int16_t(*)[16])(void *)got, src, stride, pred);
+        MOTUS_CHECK(!memcmp(want, got, 128), "chroma kind %d", kind);
         motus_test_guard_free((uint8_t *)got);
     }
 }
 
-static void tables_agree_on_quantization(void) {
-    const MotusDctOps *c = motus_dct_ops(1), *fast = motus_dct_ops(0);
-    for (int round = 0; round < 52 * 33 * 4; round++) {
-        int qp = round % 52, deadzone = round / 52 % 33, kind = round / (52 * 33);
-        int16_t coef[16], want[16], want_d[16];
-        for (int i = 0; i < 16; i++) coef[i] = any_int16(kind);
+#if defined(__x86_64__)
+static void avx2_agrees_on_forward(void) {
+    if (!(motus_cpu_flags() & MOTUS_CPU_AVX2)) return;
+    for (int round = 0; round < 3000; round++) {
+        uint8_t src[256 + 64], pred[256 + 64];
+        int stride = round & 1 ? 16 : 20, kind = round % KINDS;
+        fill_block(src, pred, 256 + 64, kind);
+        int16_t want[16][16];
         int16_t *got = (int16_t *)(void *)motus_test_guarded(sizeof want);
-        int n = c->quant4x4(want, coef, qp, deadzone), m = fast->quant4x4(got, coef, qp, deadzone);
-        MOTUS_CHECK(n == m && !memcmp(want, got, 32) && motus_test_guard_ok((uint8_t *)got), "%s qp %d dz %d kind %d", fast->name,
-                    qp, deadzone, kind);
-        c->dequant4x4(want_d, coef, qp);
-        fast->dequant4x4(got, coef, qp);
-        MOTUS_CHECK(!memcmp(want_d, got, 32) && motus_test_guard_ok((uint8_t *)got), "%s dequant qp %d kind %d", fast->name, qp,
-                    kind);
+        int16_t(*blocks)[16] = (int16_t(*)[16])(void *)got;
+        forward_blocks(4, want, src, 16, pred, stride);
+        dct_avx2.forward16x16(blocks, src, 16, pred, stride);
+        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "16x16 kind %d", kind);
+        forward_blocks(2, want, src, stride, pred, 16);
+        dct_avx2.forward8x8(blocks, src, stride, pred, 16);
+        MOTUS_CHECK(!memcmp(want, got, 128), "8x8 kind %d", kind);
+        motus_forward4x4(want[0], src, 16, pred, stride);
+        dct_avx2.forward4x4(got, src, 16, pred, stride);
+        MOTUS_CHECK(!memcmp(want, got, 32), "4x4 kind %d", kind);
+        forward_blocks(4, want, src, stride, pred, 16);
+        dct_avx2.forward_luma(blocks, src, stride, pred);
+        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "luma kind %d", kind);
+        forward_blocks(2, want, src, stride, pred, 8);
+        dct_avx2.forward_chroma(blocks, src, stride, pred);
+        MOTUS_CHECK(!memcmp(want, got, 128), "chroma kind %d", kind);
         motus_test_guard_free((uint8_t *)got);
     }
 }
 
-static void tables_agree_on_inverse(void) {
-    const MotusDctOps *c = motus_dct_ops(1), *fast = motus_dct_ops(0);
+static void avx2_agrees_on_inverse(void) {
+    if (!(motus_cpu_flags() & MOTUS_CPU_AVX2)) return;
     for (int round = 0; round < 20000; round++) {
         int16_t coef[16];
         uint8_t pred[64], want[64];
@@ -363,13 +415,13 @@ static void tables_agree_on_inverse(void) {
         memset(want, 0xDB, sizeof want);
         int in_place = round & 16;
         if (in_place) memcpy(got, pred, 3 * 16 + 4), memcpy(want, pred, 64);
-        c->inverse4x4_add(want, 16, in_place ? want : pred, 16, coef);
-        fast->inverse4x4_add(got, 16, in_place ? got : pred, 16, coef);
-        MOTUS_CHECK(!memcmp(want, got, 3 * 16 + 4) && motus_test_guard_ok(got), "%s kind %d in place %d", fast->name, round % 4,
-                    in_place);
+        motus_inverse4x4_add(want, 16, in_place ? want : pred, 16, coef);
+        dct_avx2.inverse4x4_add(got, 16, in_place ? got : pred, 16, coef);
+        MOTUS_CHECK(!memcmp(want, got, 3 * 16 + 4) && motus_test_guard_ok(got), "kind %d in place %d", round % 4, in_place);
         motus_test_guard_free(got);
     }
 }
+#endif
 
 static const MotusTest tests[] = {{"forward_is_the_matrix_product", forward_is_the_matrix_product},
                                   {"quant_and_scaling_formulas", quant_and_scaling_formulas},
@@ -381,9 +433,12 @@ static const MotusTest tests[] = {{"forward_is_the_matrix_product", forward_is_t
                                   {"dc_round_trip_is_unbiased", dc_round_trip_is_unbiased},
                                   {"chroma_qp_table", chroma_qp_table},
                                   {"zigzag_walks_the_diagonals", zigzag_walks_the_diagonals},
-                                  {"tables_agree_on_forward", tables_agree_on_forward},
-                                  {"tables_agree_on_quantization", tables_agree_on_quantization},
-                                  {"tables_agree_on_inverse", tables_agree_on_inverse},
+                                  {"any_block_quantizes_and_scales", any_block_quantizes_and_scales},
+                                  {"forward_of_many_blocks", forward_of_many_blocks},
+#if defined(__x86_64__)
+                                  {"avx2_agrees_on_forward", avx2_agrees_on_forward},
+                                  {"avx2_agrees_on_inverse", avx2_agrees_on_inverse},
+#endif
                                   {0}};
 
 int main(int argc, char **argv) { return motus_test_main("dct", tests, argc, argv); }

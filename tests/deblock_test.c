@@ -1,8 +1,8 @@
 // encoder/deblock: against 8.7 written out sample by sample, from the positions of p0 and q0 alone.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
+#include "dct/dct_core.h"
 #include "encoder/deblock.h"
-#include "motus/dct.h"
 #include "tests/deblock_case.h"
 #include "tests/harness.h"
 
@@ -84,7 +84,7 @@ static void naive_position(Scene *s, int c, int x, int y, int dx, int dy) {
     const int strength = naive_strength(s, scale * (x - dx), scale * (y - dy), scale * x, scale * y);
     const MotusMb *p = mb_at(s, scale * (x - dx), scale * (y - dy)), *q = mb_at(s, scale * x, scale * y);
     const int qp_p = p->type == MOTUS_MB_I_PCM ? 0 : p->qp, qp_q = q->type == MOTUS_MB_I_PCM ? 0 : q->qp;
-    const int qp = c ? (motus_chroma_qp(qp_p, 0) + motus_chroma_qp(qp_q, 0) + 1) >> 1 : (qp_p + qp_q + 1) >> 1;
+    const int qp = c ? (motus_chroma_qp_of(qp_p) + motus_chroma_qp_of(qp_q) + 1) >> 1 : (qp_p + qp_q + 1) >> 1;
     int v[8] = {0};
     uint8_t *at[8] = {NULL};
     for (int i = 0; i < reach; i++) {

@@ -4,7 +4,6 @@
 #define MOTUS_MOTUS_H
 
 #include "motus/backend.h"
-#include "motus/dct.h"
 #include "motus/dct8x8.h"
 #include "motus/encoder.h"
 #include "motus/filter.h"

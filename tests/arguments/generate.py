@@ -82,10 +82,9 @@ TYPES = {
 }
 ENUMS = {"MotusStatus": "MOTUS_OK", "MotusBackend": "MOTUS_BACKEND_CPU", "MotusDct8Kind": "MOTUS_DCT8_INTEGER",
          "MotusWaveletEdge": "MOTUS_WAVELET_SYMMETRIC", "MotusPreset": "MOTUS_PRESET_MEDIUM"}
-ARRAYS = {"uint8_t": "good_bytes", "uint16_t": "good_table", "uint32_t": "good_counts", "int16_t": "good_levels"}  # by what they hold
+ARRAYS = {"uint8_t": "good_bytes", "uint16_t": "good_table", "uint32_t": "good_counts"}  # by what they hold
 # Values that a name asks for, where "any good int" is not good enough.
-BY_NAME = {"width": "64", "height": "48", "quality": "50", "qp": "26", "qp_luma": "26", "deadzone": "11", "offset": "0", "levels": "2", "slots": "3",
-           "tiles": "1", "plain_c": "0", "matrix_709": "0", "full_range": "0"}
+BY_NAME = {"width": "64", "height": "48", "quality": "50", "levels": "2", "slots": "3", "tiles": "1", "matrix_709": "0", "full_range": "0"}
 
 
 def split(text):
