@@ -66,7 +66,8 @@ static void visit_i(void *context, int x, int y) { code_intra(context, x, y); }
 
 static void code_i_picture(MotusWork *work, const MotusCoding *coding) {
     IntraPass pass = {work, coding, {work->zero_runs, coding->effort.levels}, 0};
-    motus_wavefront(work->mb_width, work->mb_height, work->threads, visit_i, &pass);
+    const MotusWave wave = {visit_i, NULL, &pass};
+    motus_wavefront(work->mb_width, work->mb_height, work->threads, &wave);
 }
 
 // Length of the longest chain of intra MBs that MB i would end.
@@ -77,6 +78,11 @@ static int chain_length(const MotusWork *work, int i) {
     for (int k = 0; k < 4; k++)
         if (around[k]) longest = motus_max(longest, work->chain[around[k] - work->mb]);
     return longest + 1;
+}
+
+static int is_intra_of_p(void *context, int x, int y) {
+    const MotusWork *work = ((const IntraPass *)context)->work;
+    return motus_mb_is_intra(&work->mb[y * work->mb_width + x]);
 }
 
 // The MBs of a P picture that are to be intra, unless their chain grows too long: an MB that waits for others is what a picture's intra coding costs where MBs
@@ -250,7 +256,8 @@ static void code_p_picture(MotusWork *work, const MotusCoding *coding, const Mot
 #pragma omp parallel for num_threads(work->threads) schedule(static)
         for (int i = 0; i < work->n_mb; i++) note_decision(work, i, now);
     }
-    motus_wavefront(work->mb_width, work->mb_height, work->threads, visit_intra_of_p, &intra);
+    const MotusWave wave = {visit_intra_of_p, is_intra_of_p, &intra};
+    motus_wavefront(work->mb_width, work->mb_height, work->threads, &wave);
 }
 
 const MotusPasses MOTUS_PASSES = {code_i_picture, code_p_picture};

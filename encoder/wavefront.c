@@ -7,26 +7,26 @@
 #include "common/alloc.h"
 #include "common/int_core.h"
 
-// Walks row y, staying one MB behind the row above's right neighbour. done[y] counts the finished MBs of row y.
-static void walk_row(int mb_width, int y, atomic_int *done, void (*visit)(void *, int, int), void *context) {
+// Walks row y; where an MB waits, one MB behind the row above's right neighbour. done[y] counts the finished MBs of row y.
+static void walk_row(int mb_width, int y, atomic_int *done, const MotusWave *wave) {
     for (int x = 0; x < mb_width; x++) {
-        int needed = y ? motus_min(x + 2, mb_width) : 0;
+        int needed = y && (!wave->waits || wave->waits(wave->context, x, y)) ? motus_min(x + 2, mb_width) : 0;
         while (needed && atomic_load_explicit(&done[y - 1], memory_order_acquire) < needed) sched_yield();
-        visit(context, x, y);
+        wave->visit(wave->context, x, y);
         atomic_store_explicit(&done[y], x + 1, memory_order_release);
     }
 }
 
-void motus_wavefront(int mb_width, int mb_height, int threads, void (*visit)(void *context, int x, int y), void *context) {
+void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *wave) {
     threads = motus_min(threads, mb_height);
     atomic_int *done = threads > 1 ? motus_alloc((size_t)mb_height, sizeof *done) : NULL;
     if (!done) { // one thread asked for, or no memory for more: raster order
         for (int y = 0; y < mb_height; y++)
-            for (int x = 0; x < mb_width; x++) visit(context, x, y);
+            for (int x = 0; x < mb_width; x++) wave->visit(wave->context, x, y);
         return;
     }
     // Rows go round the threads in order, so that the row a thread waits for is always being worked on or done.
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int y = 0; y < mb_height; y++) walk_row(mb_width, y, done, visit, context);
+    for (int y = 0; y < mb_height; y++) walk_row(mb_width, y, done, wave);
     motus_free(done);
 }

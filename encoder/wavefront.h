@@ -3,8 +3,15 @@
 #ifndef ENCODER_WAVEFRONT_H
 #define ENCODER_WAVEFRONT_H
 
-// Calls visit(context, x, y) once for each MB, after the calls for the MBs to the left, above left, above and above right have returned.
+// What runs over the MBs. visit(context, x, y) is called once for each; where waits is NULL, or waits(context, x, y) says so, not before the calls for the MBs to
+// the left, above left, above and above right have returned. MBs of a row are always visited from left to right.
+typedef struct MotusWave {
+    void (*visit)(void *context, int x, int y);
+    int (*waits)(void *context, int x, int y);
+    void *context;
+} MotusWave;
+
 // `threads` rows are worked on at a time; the order of independent calls is open.
-void motus_wavefront(int mb_width, int mb_height, int threads, void (*visit)(void *context, int x, int y), void *context);
+void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *wave);
 
 #endif
