@@ -128,8 +128,8 @@ MotusReference reference(const MotusLaneCuda *l, const MotusPlane rec[3]) {
 MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8, MotusError *error) {
     const MotusLaneSettings *s = &l->settings;
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
-    MotusCentresPicture centres = {l->src[0].data, l->src[0].stride,       &l->ref_luma,     l->has_last_mv ? l->last_mv : NULL,
-                                   lambda_q8,      s->effort.reach, MOTUS_MAX_CENTRE, s->centre_limit_y,
+    MotusCentresPicture centres = {l->src[0].data, l->src[0].stride, &l->ref_luma,     l->has_last_mv ? l->last_mv : NULL,
+                                   lambda_q8,      s->effort.reach,  MOTUS_MAX_CENTRE, s->centre_limit_y,
                                    l->centre};
     MotusSearchPicture search = {
         l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,

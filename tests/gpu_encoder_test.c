@@ -377,8 +377,8 @@ static void failing_device(void) {
                 cudaMemGetInfo(n < 2 && at < 0 ? &before : &after, &total);
             }
         MOTUS_CHECK(before == after, "%zu bytes free, then %zu", before, after);
-        MOTUS_CHECK(failures.opening > 5 && failures.intake > 20 && failures.search > 8, "failures: %d, %d, %d",
-                    failures.opening, failures.intake, failures.search);
+        MOTUS_CHECK(failures.opening > 5 && failures.intake > 20 && failures.search > 8, "failures: %d, %d, %d", failures.opening,
+                    failures.intake, failures.search);
     }
     drop_device_frame(&d);
     drop_sequence(&s);
