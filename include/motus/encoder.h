@@ -94,7 +94,8 @@ typedef struct MotusPicture {
     int is_idr;
     char type; // 'I' or 'P'
     int qp;
-    const MotusFrame *recon;  // reconstruction after deblocking, the visible size
+    const MotusFrame
+        *recon; // reconstruction after deblocking, the visible size; with stream_only NULL, as is source, and n_mvs is 0
     const MotusFrame *source; // the frame as it was encoded, the visible size, in host memory; `number` is that of the frame sent
     const MotusCodedMv *mvs;  // n_mvs vectors, MBs in raster order; none for I pictures and intra MBs
     size_t n_mvs;
@@ -114,9 +115,9 @@ MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *fr
 
 // The same for a frame in CUDA device memory (motus_frame_wrap makes a MotusFrame of device pointers; any strides and alignment), made on `stream`, a
 // cudaStream_t (NULL: the legacy default stream) of the device that was current when the encoder was opened, and is now. The encoder reads it on that
-// stream, once: after what the caller has put there before, and before what comes later; by the time the call returns it has been read. The search
-// works on it where it is; the stages on the CPU get it by one download. The stream of pictures is the one that motus_encoder_send gives, and frames
-// of both kinds may alternate. Where AUTO took the CPU at the opening, frames still come down from a device that can do that.
+// stream, once: after what the caller has put there before, and before what comes later; by the time the call returns it has been read. It is
+// encoded where it is; with stream_only nothing but the stream comes to the host. The stream of pictures is the one that motus_encoder_send gives, and
+// frames of both kinds may alternate. Where AUTO took the CPU at the opening, frames still come down from a device that can do that.
 // Beside the errors above: MOTUS_ERR_UNSUPPORTED (the encoder was told to use the CPU, or this build has no CUDA), MOTUS_ERR_NO_DEVICE,
 // MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA, MOTUS_ERR_ARGUMENT (a plane that is not in device memory): motus_encoder_error has the words.
 MOTUS_API MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream);
