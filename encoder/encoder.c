@@ -212,13 +212,13 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
 }
 
 static MotusStatus search(MotusEncoder *enc, uint32_t lambda_q8) {
-    const MotusPlane *luma = &enc->intake.whole->plane[0], *on_device = &enc->intake.device_luma;
+    const MotusPlane *luma = &enc->intake.whole->plane[0];
     motus_ref_luma_build(&enc->ref_luma, &enc->ref->plane[0], enc->config.subpel != MOTUS_SUBPEL_FULL, enc->work.threads);
     MotusStatus status = motus_me_predict_centres(enc->me, luma, &enc->ref_luma, enc->has_last_mv ? enc->last_mv : NULL,
                                                   lambda_q8, enc->effort.reach, MOTUS_MAX_CENTRE, centre_limit(enc), enc->centre);
     if (status) return status;
     MotusMeHints hints = {.centre = enc->centre, .predictor = enc->centre, .lambda_q8 = lambda_q8};
-    return motus_me_search_prepared(enc->me, luma, on_device->data ? on_device : NULL, &enc->ref_luma, &hints, enc->field);
+    return motus_me_search_prepared(enc->me, luma, NULL, &enc->ref_luma, &hints, enc->field);
 }
 
 static MotusReference reference(const MotusEncoder *enc) {
