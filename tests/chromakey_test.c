@@ -186,15 +186,16 @@ static void frames(void) {
                 int at = y / 2 * (int)fg->plane[1].stride + x / 2, luma = fg->plane[0].data[y * fg->plane[0].stride + x];
                 double v = (luma - (full ? 0 : 16)) / ly, cb = (fg->plane[1].data[at] - 128) / lc,
                        cr = (fg->plane[2].data[at] - 128) / lc;
-                double want[3] = {v + 2 * (1 - kr) * cr, 0, v + 2 * (1 - kb) * cb};
-                want[1] = (v - kr * want[0] - kb * want[2]) / (1 - kr - kb);
+                double from_chroma[3] = {2 * (1 - kr) * cr, 0, 2 * (1 - kb) * cb}, want[3];
+                from_chroma[1] =
+                    -(kr * from_chroma[0] + kb * from_chroma[2]) / (1 - kr - kb); // exactly 0 where both are: grey's hue is 0
+                for (int i = 0; i < 3; i++) want[i] = v + from_chroma[i];
                 const uint8_t *c = rgb.data + y * rgb.stride + 3 * x;
                 for (int i = 0; i < 3; i++) {
                     double clipped = want[i] < 0 ? 0 : want[i] > 255 ? 255 : want[i];
                     MOTUS_CHECK(fabs(c[i] - clipped) < 0.56, "channel %d: %d, not %g", i, c[i], clipped);
                 }
-                double sv[3], hue[3], pixel[3] = {c[0], c[1], c[2]}, from_chroma[3];
-                for (int i = 0; i < 3; i++) from_chroma[i] = want[i] - v;
+                double sv[3], hue[3], pixel[3] = {c[0], c[1], c[2]};
                 hsv(sv, pixel), hsv(hue, from_chroma);
                 double sat = fabs(1024 * sv[1] - key.saturation) - key.sat_range,
                        away = hue_distance(hue[0], &key) - key.hue_range / 16.0,
