@@ -105,8 +105,8 @@ MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int heig
 }
 
 MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *frame, void *stream, MotusFrame *whole,
-                                   MotusPlane *luma, MotusError *error) {
-    (void)intake, (void)frame, (void)stream, (void)whole, (void)luma;
+                                   MotusError *error) {
+    (void)intake, (void)frame, (void)stream, (void)whole;
     return refuse(error);
 }
 
@@ -215,27 +215,41 @@ MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *sha
 
 // ---- encoder: lanes -------------------------------------------------------------------------------------------------------------------------
 
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusLaneSettings *settings, MotusError *error) {
-    (void)settings;
+MotusStatus motus_lane_cuda_device(int wanted, int *device, MotusError *error) {
+    (void)wanted, (void)device;
+    return refuse(error);
+}
+
+size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots) {
+    (void)stream, (void)slots;
+    return 0;
+}
+
+size_t motus_lane_cuda_free_bytes(int device) {
+    (void)device;
+    return 0;
+}
+
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int slots, MotusError *error) {
+    (void)stream, (void)device, (void)slots;
     *lane = NULL;
     return refuse(error);
 }
 
 void motus_lane_cuda_close(MotusLaneCuda **lane) { (void)lane; }
 
-size_t motus_lane_cuda_bytes(const MotusLaneCuda *lane) {
-    (void)lane;
-    return 0;
-}
-
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrame *frame, int on_device, void *stream,
-                                  const MotusSliceHead *head, MotusError *error) {
-    (void)lane, (void)frame, (void)on_device, (void)stream, (void)head;
+MotusStatus motus_lane_cuda_take(MotusLaneCuda *lane, int slot, const MotusFrame *frame, int on_device, void *made_on,
+                                 MotusError *error) {
+    (void)lane, (void)slot, (void)frame, (void)on_device, (void)made_on;
     return refuse(error);
 }
 
-MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusFrame *rec, int want_mb, MotusLanePicture *picture,
-                                   MotusError *error) {
-    (void)lane, (void)rec, (void)want_mb, (void)picture;
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlace *place, MotusFrame *rec, MotusError *error) {
+    (void)lane, (void)slot, (void)place, (void)rec;
+    return refuse(error);
+}
+
+MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusLanePicture *picture, MotusError *error) {
+    (void)lane, (void)picture;
     return refuse(error);
 }

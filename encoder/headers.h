@@ -6,6 +6,10 @@
 #include "encoder/bits_core.h"
 #include "motus/encoder.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { MOTUS_NAL_SLICE = 1, MOTUS_NAL_IDR = 5, MOTUS_NAL_SPS = 7, MOTUS_NAL_PPS = 8, MOTUS_NAL_AUD = 9 };
 
 // Limits of a level (table A-1).
@@ -51,5 +55,9 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
 // motus_nal_bound(size).
 size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp, size_t size);
 size_t motus_nal_bound(size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

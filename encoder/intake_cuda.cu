@@ -17,8 +17,6 @@ struct MotusIntakeCuda {
 
 namespace {
 
-constexpr size_t TAIL = 32; // the search reads whole words, beyond the last sample as well
-
 MotusStatus download(const MotusIntakeCuda *in, const MotusFrame *whole, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int p = 0; p < 3 && !status; p++) {
@@ -52,7 +50,7 @@ MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int heig
     MotusIntakeCuda *in = (MotusIntakeCuda *)motus_alloc(1, sizeof *in);
     if (!in) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     size_t luma = (size_t)width * height;
-    status = motus_slots_open(&in->ring, 1, 1, luma + luma / 2 + TAIL, 0, error);
+    status = motus_slots_open(&in->ring, 1, 1, luma + luma / 2, 0, error);
     uint8_t *memory = in->ring.slot[0].device;
     in->plane[0] = {memory, width, width, height};
     in->plane[1] = {memory + luma, width / 2, width / 2, height / 2};
@@ -63,7 +61,7 @@ MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int heig
 }
 
 MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame, void *stream, MotusFrame *whole,
-                                   MotusPlane *luma, MotusError *error) {
+                                   MotusError *error) {
     cudaEvent_t filled = in->ring.slot[0].uploaded;
     cudaStream_t down = in->ring.stream[0];
     MotusStatus status = motus_intake_cuda_check(frame, error);
@@ -73,9 +71,7 @@ MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame,
     if (!status) status = download(in, whole, error);
     // Even after a failure nothing may write to `whole` behind the caller's back.
     MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(down), "download of the frame", status ? NULL : error);
-    if (!status) status = waited;
-    if (!status) *luma = in->plane[0];
-    return status;
+    return status ? status : waited;
 }
 
 void motus_intake_cuda_close(MotusIntakeCuda **intake) {

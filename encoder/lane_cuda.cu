@@ -1,12 +1,13 @@
 // The way of a picture on the device:
 //   frame -> whole MBs -> [reference planes -> centres -> search -> marked blocks -> refinement -> decisions] -> intra -> entropy coding -> deblocking -> error
-// Every step is a launch on the lane's stream; the host waits once, for the NAL unit's size and its bytes.
+// Every step is a launch on the lane's stream; the host waits once, for the NAL unit's size and its bytes, and meanwhile the next picture is put on its way.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lane_cuda.h"
 
 #include <string.h>
 
 #include "common/cuda_call.h"
+#include "common/slots.h"
 #include "encoder/deblock_cuda.h"
 #include "encoder/decide_cuda.h"
 #include "encoder/intake.h"
@@ -19,95 +20,130 @@
 
 extern "C" {
 #include "common/alloc.h"
+#include "encoder/slice.h"
 }
 
-// What the device hands back of a picture beside its NAL unit; pinned on the host.
+// What the device hands back of a picture beside its NAL unit.
 typedef struct Report {
     MotusSliceResult result;
     MotusPictureStats stats;
 } Report;
 
+// What goes in and comes out of a picture beside its samples: two, as the next picture begins before the host has seen to this one.
+typedef struct Output {
+    MotusSliceHead *head; // on the device
+    Report *report;
+    uint8_t *nal;
+    MotusSliceHead *h_head; // pinned
+    Report *h_report;
+    uint8_t *h_nal;
+    MotusMb *h_mb;
+    size_t brought; // bytes of the NAL unit that come down without its size being known
+    int with_mb;
+    cudaEvent_t done;
+} Output;
+
+typedef struct Slot {
+    MotusPlane src[3];  // whole MBs
+    cudaEvent_t filled; // the frame is there
+} Slot;
+
 struct MotusLaneCuda {
-    MotusLaneSettings settings;
-    cudaStream_t stream;
-    cudaEvent_t taken; // the caller's frame has been read
-    uint8_t *device, *host;
-    size_t device_bytes;
+    const MotusStream *stream_settings;
+    int device, n_slots;
+    cudaStream_t stream, up, down; // coding; frames from the host; what comes down late
+    uint8_t *memory, *host;        // device memory, pinned memory
+    Slot *slot;
+    MotusPlane frame[3]; // as it came from the host
+    // What the lane's thread uses.
     MotusWorkCuda work;
-    MotusPlane frame[3], src[3], rec[2][3]; // as it came; whole MBs; reconstructions in turn
+    MotusPlane rec[2][3];  // reconstructions in turn
+    const MotusPlane *src; // of the picture that is put on its way
     MotusRefLuma ref_luma;
     MotusMv *centre, *last_mv, *mv, *whole_mv; // whole_mv: of 16x16 before refinement
     uint16_t *sad;
     uint32_t *cost;
     void *centres_work, *slice_work;
     int *deblock_flags;
-    uint8_t *nal;
-    MotusSliceHead *head;
-    Report *report;
-    Report *h_report; // the host's copies
-    MotusSliceHead *h_head;
-    MotusMb *h_mb;
-    uint8_t *h_nal;
-    size_t expected; // bytes of the NAL unit that are brought down without knowing its size
-    int current;     // of rec: the picture under way
+    Output output[MOTUS_LANE_BEGUN];
+    unsigned begun, finished; // pictures
+    size_t expected;          // bytes of the next NAL unit, with some to spare
+    int current;              // of rec: the picture that is put on its way
     int has_last_mv;
     MotusError failure; // of the call that failed: the lane stays so
 };
 
 namespace {
 
-size_t place(size_t *end, size_t bytes) {
-    size_t at = *end;
-    *end += (bytes + 255) & ~(size_t)255;
-    return at;
-}
+// Makes a device the current one for as long as it lives.
+struct OnDevice {
+    int before;
+    explicit OnDevice(int device) : before(-1) {
+        int now;
+        if (cudaGetDevice(&now) == cudaSuccess && now != device && cudaSetDevice(device) == cudaSuccess) before = now;
+    }
+    ~OnDevice() {
+        if (before >= 0) cudaSetDevice(before);
+    }
+    OnDevice(const OnDevice &) = delete;
+    OnDevice &operator=(const OnDevice &) = delete;
+};
 
 MotusPlane place_plane(uint8_t *base, size_t *end, int width, int height) {
     MotusPlane plane;
     plane.stride = (width + 63) / 64 * 64;
     plane.width = width, plane.height = height;
-    plane.data = base + place(end, (size_t)plane.stride * height + 64); // the search reads whole words beyond the last sample
+    plane.data =
+        base + motus_slot_place(end, (size_t)plane.stride * height + 64); // the search reads whole words beyond the last sample
     return plane;
 }
 
-// Lays the lane's buffers out from `device` on; returns the bytes.
-size_t lay_out(MotusLaneCuda *l, uint8_t *device, void **ref_memory, void **work_memory) {
-    const MotusLaneSettings *s = &l->settings;
+// Lays what does not depend on the number of slots out from `base` on; returns the bytes.
+size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref_memory, void **work_memory) {
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
-    size_t n = (size_t)s->mb_width * s->mb_height, end = 0;
-    *work_memory = device + place(&end, motus_work_cuda_bytes(s->mb_width, s->mb_height));
+    size_t n = (size_t)s->mb_width * s->mb_height, nal_capacity = motus_nal_bound(s->rbsp_capacity), end = 0;
+    *work_memory = base + motus_slot_place(&end, motus_work_cuda_bytes(s->mb_width, s->mb_height));
     for (int p = 0; p < 3; p++) {
         int half = p ? 2 : 1;
-        l->frame[p] = place_plane(device, &end, s->width / half, s->height / half);
-        l->src[p] = place_plane(device, &end, width / half, height / half);
-        for (int k = 0; k < 2; k++) l->rec[k][p] = place_plane(device, &end, width / half, height / half);
+        l->frame[p] = place_plane(base, &end, s->config.width / half, s->config.height / half);
+        for (int k = 0; k < 2; k++) l->rec[k][p] = place_plane(base, &end, width / half, height / half);
     }
-    *ref_memory = device + place(&end, motus_ref_luma_bytes(width, height));
-    l->centre = (MotusMv *)(device + place(&end, n * sizeof(MotusMv)));
-    l->last_mv = (MotusMv *)(device + place(&end, n * sizeof(MotusMv)));
-    l->whole_mv = (MotusMv *)(device + place(&end, n * sizeof(MotusMv)));
-    l->mv = (MotusMv *)(device + place(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
-    l->sad = (uint16_t *)(device + place(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
-    l->cost = (uint32_t *)(device + place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
-    l->centres_work = device + place(&end, motus_centres_cuda_bytes(width, height));
-    l->slice_work = device + place(&end, motus_slice_cuda_bytes((int)n, (uint32_t)s->nal_capacity));
-    l->deblock_flags = (int *)(device + place(&end, motus_deblock_cuda_flags(s->mb_width, s->mb_height) * sizeof(int)));
-    l->nal = device + place(&end, s->nal_capacity);
-    l->head = (MotusSliceHead *)(device + place(&end, sizeof(MotusSliceHead)));
-    l->report = (Report *)(device + place(&end, sizeof(Report)));
+    *ref_memory = base + motus_slot_place(&end, motus_ref_luma_bytes(width, height));
+    l->centre = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+    l->last_mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+    l->whole_mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+    l->mv = (MotusMv *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
+    l->sad = (uint16_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
+    l->cost = (uint32_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
+    l->centres_work = base + motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
+    l->slice_work = base + motus_slot_place(&end, motus_slice_cuda_bytes((int)n, (uint32_t)nal_capacity));
+    l->deblock_flags = (int *)(base + motus_slot_place(&end, motus_deblock_cuda_flags(s->mb_width, s->mb_height) * sizeof(int)));
+    for (Output *out = l->output; out < l->output + MOTUS_LANE_BEGUN; out++) {
+        out->nal = base + motus_slot_place(&end, nal_capacity);
+        out->head = (MotusSliceHead *)(base + motus_slot_place(&end, sizeof(MotusSliceHead)));
+        out->report = (Report *)(base + motus_slot_place(&end, sizeof(Report)));
+    }
     return end;
 }
 
-size_t lay_out_host(MotusLaneCuda *l, uint8_t *host) {
-    size_t end = 0, n = (size_t)l->settings.mb_width * l->settings.mb_height;
-    l->h_report = (Report *)(host + place(&end, sizeof(Report)));
-    l->h_head = (MotusSliceHead *)(host + place(&end, sizeof(MotusSliceHead)));
-    l->h_mb = (MotusMb *)(host + place(&end, n * sizeof(MotusMb)));
-    l->h_nal = host + place(&end, l->settings.nal_capacity);
+size_t lay_out_slot(Slot *slot, const MotusStream *s, uint8_t *base) {
+    size_t end = 0;
+    for (int p = 0; p < 3; p++) slot->src[p] = place_plane(base, &end, (p ? 8 : 16) * s->mb_width, (p ? 8 : 16) * s->mb_height);
     return end;
 }
 
-// Every CUDA call passes here.
+size_t lay_out_host(MotusLaneCuda *l, const MotusStream *s, uint8_t *host) {
+    size_t end = 0, n = (size_t)s->mb_width * s->mb_height;
+    for (Output *out = l->output; out < l->output + MOTUS_LANE_BEGUN; out++) {
+        out->h_report = (Report *)(host + motus_slot_place(&end, sizeof(Report)));
+        out->h_head = (MotusSliceHead *)(host + motus_slot_place(&end, sizeof(MotusSliceHead)));
+        out->h_mb = (MotusMb *)(host + motus_slot_place(&end, n * sizeof(MotusMb)));
+        out->h_nal = host + motus_slot_place(&end, motus_nal_bound(s->rbsp_capacity));
+    }
+    return end;
+}
+
+// Every CUDA call of the lane's thread passes here.
 MotusStatus check(MotusLaneCuda *l, cudaError_t status, const char *what, MotusError *error) {
     if (!l->failure.status) motus_cuda_check(status, what, &l->failure);
     if (l->failure.status && error) *error = l->failure;
@@ -126,7 +162,7 @@ MotusReference reference(const MotusLaneCuda *l, const MotusPlane rec[3]) {
 
 // Keeps the whole-sample vectors of 16x16 for the next picture's centres: refinement is about to change them.
 MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8, MotusError *error) {
-    const MotusLaneSettings *s = &l->settings;
+    const MotusStream *s = l->stream_settings;
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
     MotusCentresPicture centres = {l->src[0].data, l->src[0].stride, &l->ref_luma,     l->has_last_mv ? l->last_mv : NULL,
                                    lambda_q8,      s->effort.reach,  MOTUS_MAX_CENTRE, s->centre_limit_y,
@@ -147,17 +183,17 @@ MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8
 }
 
 MotusStatus code_p(MotusLaneCuda *l, int qp, MotusError *error) {
-    const MotusLaneSettings *s = &l->settings;
+    const MotusStream *s = l->stream_settings;
     const MotusPlane *ref = l->rec[!l->current];
     uint32_t lambda_q8 = motus_lambda_q8(qp);
     MotusStatus status = search(l, ref, lambda_q8, error);
     if (!status) status = check(l, motus_mark_blocks_cuda(&l->work, l->cost, qp, &s->effort, l->stream), "blocks", error);
-    if (!status && s->subpel != MOTUS_SUBPEL_FULL) {
+    if (!status && s->config.subpel != MOTUS_SUBPEL_FULL) {
         MotusSearchPicture p = {
             l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,
             l->sad,         l->cost};
         status = check(l,
-                       motus_refine_cuda(&p, l->ref_luma.memory, 16 * s->mb_width, 16 * s->mb_height, s->subpel,
+                       motus_refine_cuda(&p, l->ref_luma.memory, 16 * s->mb_width, 16 * s->mb_height, s->config.subpel,
                                          s->effort.partitions, l->stream),
                        "refinement", error);
     }
@@ -168,37 +204,15 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, MotusError *error) {
     return status;
 }
 
-// The frame, filled up to whole MBs.
-MotusStatus take_in(MotusLaneCuda *l, const MotusFrame *frame, int on_device, cudaStream_t made_on, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    if (on_device) {
-        status = motus_intake_cuda_check(frame, error);
-        if (!status) // on the caller's stream: its frame is free when that is through
-            status = motus_planes_copy_padded_cuda(l->src, frame->plane, made_on, error);
-        if (!status) status = check(l, cudaEventRecord(l->taken, made_on), "record", error);
-        return status ? status : check(l, cudaStreamWaitEvent(l->stream, l->taken, 0), "wait", error);
-    }
-    for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &frame->plane[p], *to = &l->frame[p];
-        status = check(l,
-                       cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride, (size_t)from->width,
-                                         (size_t)from->height, cudaMemcpyHostToDevice, l->stream),
-                       "upload of the frame", error);
-    }
-    if (!status) status = check(l, cudaEventRecord(l->taken, l->stream), "record", error);
-    if (!status) status = motus_planes_copy_padded_cuda(l->src, l->frame, l->stream, error);
-    return status;
-}
-
-MotusStatus entropy_code(MotusLaneCuda *l, MotusError *error) {
-    const MotusLaneSettings *s = &l->settings;
+MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, MotusError *error) {
+    const MotusStream *s = l->stream_settings;
     MotusSliceCuda slice = {};
     slice.mb_width = s->mb_width, slice.mb_height = s->mb_height;
     slice.mb = l->work.mb, slice.coef = l->work.coef;
     for (int p = 0; p < 3; p++) slice.src[p] = l->src[p].data, slice.src_stride[p] = l->src[p].stride;
-    slice.head = l->head, slice.work = l->slice_work;
-    slice.nal = l->nal, slice.capacity = (uint32_t)s->nal_capacity;
-    slice.result = &l->report->result, slice.stats = &l->report->stats;
+    slice.head = out->head, slice.work = l->slice_work;
+    slice.nal = out->nal, slice.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
+    slice.result = &out->report->result, slice.stats = &out->report->stats;
     return check(l, motus_slice_cuda(&slice, l->stream), "entropy coding", error);
 }
 
@@ -206,38 +220,122 @@ MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
     const MotusPlane *rec = l->rec[l->current];
     uint8_t *const plane[3] = {rec[0].data, rec[1].data, rec[2].data};
     const ptrdiff_t stride[3] = {rec[0].stride, rec[1].stride, rec[2].stride};
-    return check(
-        l,
-        motus_deblock_cuda(plane, stride, l->work.mb, l->settings.mb_width, l->settings.mb_height, l->deblock_flags, l->stream),
-        "deblocking", error);
+    return check(l,
+                 motus_deblock_cuda(plane, stride, l->work.mb, l->work.mb_width, l->work.mb_height, l->deblock_flags, l->stream),
+                 "deblocking", error);
+}
+
+// Everything that becomes of a picture on the device, in order.
+MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, MotusError *error) {
+    const MotusStream *s = l->stream_settings;
+    MotusStatus status = check(l, cudaMemcpyAsync(out->head, out->h_head, sizeof *out->head, cudaMemcpyHostToDevice, l->stream),
+                               "slice header", error);
+    if (!status) status = check(l, cudaMemsetAsync(out->report, 0, sizeof *out->report, l->stream), "statistics", error);
+    if (!status)
+        status = place->idr ? check(l, motus_code_i_cuda(&l->work, place->qp, &s->effort, l->stream), "intra coding", error)
+                            : code_p(l, place->qp, error);
+    if (!status) status = entropy_code(l, out, error);
+    if (!status && s->config.deblock) status = deblock(l, error);
+    return status ? status
+                  : check(l,
+                          motus_plane_errors_cuda(l->src, l->rec[l->current], s->config.width, s->config.height,
+                                                  out->report->stats.ssd, l->stream),
+                          "statistics", error);
+}
+
+// What comes down: the NAL unit as far as it is expected to reach, and where a reconstruction is wanted, that and the MBs.
+MotusStatus bring(MotusLaneCuda *l, const Output *out, const MotusFrame *rec, MotusError *error) {
+    MotusStatus status =
+        check(l, cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report, cudaMemcpyDeviceToHost, l->stream), "download",
+              error);
+    if (!status)
+        status =
+            check(l, cudaMemcpyAsync(out->h_nal, out->nal, out->brought, cudaMemcpyDeviceToHost, l->stream), "download", error);
+    for (int p = 0; rec && p < 3 && !status; p++) {
+        const MotusPlane *from = &l->rec[l->current][p], *to = &rec->plane[p];
+        status = check(l,
+                       cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride, (size_t)from->width,
+                                         (size_t)from->height, cudaMemcpyDeviceToHost, l->stream),
+                       "download", error);
+    }
+    if (!status && out->with_mb)
+        status = check(
+            l, cudaMemcpyAsync(out->h_mb, l->work.mb, (size_t)l->work.n_mb * sizeof(MotusMb), cudaMemcpyDeviceToHost, l->stream),
+            "download", error);
+    return status ? status : check(l, cudaEventRecord(out->done, l->stream), "record", error);
+}
+
+MotusStatus open_memory(MotusLaneCuda *l, MotusError *error) {
+    const MotusStream *s = l->stream_settings;
+    void *ref_memory, *work_memory;
+    Slot unused;
+    size_t common = lay_out(l, s, NULL, &ref_memory, &work_memory), of_slot = lay_out_slot(&unused, s, NULL);
+    size_t bytes = common + (size_t)l->n_slots * of_slot;
+    MotusStatus status = check(l, cudaMalloc((void **)&l->memory, bytes), "device memory", error);
+    if (!status) status = check(l, cudaMemsetAsync(l->memory, 0, bytes, l->stream), "device memory", error);
+    if (!status) status = check(l, cudaMallocHost((void **)&l->host, lay_out_host(l, s, NULL)), "pinned memory", error);
+    if (status) return status;
+    lay_out(l, s, l->memory, &ref_memory, &work_memory);
+    lay_out_host(l, s, l->host);
+    for (int i = 0; i < l->n_slots; i++) lay_out_slot(&l->slot[i], s, l->memory + common + (size_t)i * of_slot);
+    motus_ref_luma_layout(&l->ref_luma, ref_memory, 16 * s->mb_width, 16 * s->mb_height);
+    status = check(l, cudaStreamSynchronize(l->stream), "device memory", error);
+    return status ? status
+                  : check(l, motus_work_cuda_place(&l->work, work_memory, s->mb_width, s->mb_height), "device memory", error);
+}
+
+MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (cudaStream_t *stream : {&l->stream, &l->up, &l->down})
+        if (!status) status = check(l, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream", error);
+    for (int i = 0; i < l->n_slots && !status; i++)
+        status = check(l, cudaEventCreateWithFlags(&l->slot[i].filled, cudaEventDisableTiming), "event", error);
+    for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++)
+        status = check(l, cudaEventCreateWithFlags(&l->output[i].done, cudaEventDisableTiming | cudaEventBlockingSync), "event",
+                       error);
+    return status;
 }
 
 } // namespace
 
-extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusLaneSettings *settings, MotusError *error) {
-    *out = NULL;
+extern "C" MotusStatus motus_lane_cuda_device(int wanted, int *device, MotusError *error) {
     MotusStatus status = motus_device_check(error);
     if (status) return status;
+    int n = motus_device_count();
+    if (wanted >= n) return motus_fail(error, MOTUS_ERR_NO_DEVICE, "there is no CUDA device %d, only %d", wanted, n);
+    *device = wanted;
+    if (wanted < 0) return motus_cuda_check(cudaGetDevice(device), "device", error);
+    OnDevice on(wanted);
+    return motus_device_check(error);
+}
+
+extern "C" size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots) {
+    MotusLaneCuda unused;
+    Slot slot;
+    void *ref_memory, *work_memory;
+    return lay_out(&unused, stream, NULL, &ref_memory, &work_memory) + (size_t)slots * lay_out_slot(&slot, stream, NULL);
+}
+
+extern "C" size_t motus_lane_cuda_free_bytes(int device) {
+    OnDevice on(device);
+    size_t free_bytes = 0, total;
+    return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : 0;
+}
+
+extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, int device, int slots,
+                                            MotusError *error) {
+    OnDevice on(device);
+    *out = NULL;
     MotusLaneCuda *l = (MotusLaneCuda *)motus_alloc(1, sizeof *l);
     if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    void *ref_memory, *work_memory;
-    l->settings = *settings;
-    l->device_bytes = lay_out(l, NULL, &ref_memory, &work_memory);
-    status = check(l, motus_search_cuda_prepare(), "kernels", error);
-    if (!status) status = check(l, cudaMalloc((void **)&l->device, l->device_bytes), "device memory", error);
-    if (!status) status = check(l, cudaMemset(l->device, 0, l->device_bytes), "device memory", error);
-    if (!status) status = check(l, cudaMallocHost((void **)&l->host, lay_out_host(l, NULL)), "pinned memory", error);
-    if (!status) status = check(l, cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking), "stream", error);
-    if (!status) status = check(l, cudaEventCreateWithFlags(&l->taken, cudaEventDisableTiming), "event", error);
-    if (!status) {
-        lay_out(l, l->device, &ref_memory, &work_memory);
-        lay_out_host(l, l->host);
-        motus_ref_luma_layout(&l->ref_luma, ref_memory, 16 * settings->mb_width, 16 * settings->mb_height);
-        status = check(l, motus_work_cuda_place(&l->work, work_memory, settings->mb_width, settings->mb_height), "device memory",
-                       error);
-    }
-    if (!status) status = check(l, cudaDeviceSynchronize(), "device memory", error);
-    l->expected = settings->nal_capacity < 4096 ? settings->nal_capacity : 4096;
+    l->stream_settings = stream;
+    l->device = device, l->n_slots = slots;
+    l->slot = (Slot *)motus_alloc((size_t)slots, sizeof *l->slot);
+    MotusStatus status = l->slot ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status) status = check(l, motus_search_cuda_prepare(), "kernels", error);
+    if (!status) status = open_streams(l, error);
+    if (!status) status = open_memory(l, error);
+    l->expected = 4096;
     if (status) motus_lane_cuda_close(&l);
     *out = l;
     return status;
@@ -246,81 +344,86 @@ extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusLane
 extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
     if (!lane || !*lane) return;
     MotusLaneCuda *l = *lane;
-    if (l->stream) cudaStreamSynchronize(l->stream);
-    if (l->taken) cudaEventDestroy(l->taken);
-    if (l->stream) cudaStreamDestroy(l->stream);
-    cudaFree(l->device);
+    OnDevice on(l->device);
+    for (cudaStream_t stream : {l->up, l->down, l->stream}) {
+        if (stream) cudaStreamSynchronize(stream);
+        if (stream) cudaStreamDestroy(stream);
+    }
+    for (int i = 0; l->slot && i < l->n_slots; i++)
+        if (l->slot[i].filled) cudaEventDestroy(l->slot[i].filled);
+    for (int i = 0; i < MOTUS_LANE_BEGUN; i++)
+        if (l->output[i].done) cudaEventDestroy(l->output[i].done);
+    cudaFree(l->memory);
     cudaFreeHost(l->host);
     (void)cudaGetLastError();
+    motus_free(l->slot);
     motus_free(l);
     *lane = NULL;
 }
 
-extern "C" size_t motus_lane_cuda_bytes(const MotusLaneCuda *lane) { return lane->device_bytes; }
+extern "C" MotusStatus motus_lane_cuda_take(MotusLaneCuda *l, int slot, const MotusFrame *frame, int on_device, void *made_on,
+                                            MotusError *error) {
+    OnDevice on(l->device);
+    Slot *to = &l->slot[slot];
+    cudaStream_t stream = on_device ? (cudaStream_t)made_on : l->up;
+    const MotusPlane *from = on_device ? frame->plane : l->frame;
+    MotusStatus status = on_device ? motus_intake_cuda_check(frame, error) : MOTUS_OK;
+    for (int p = 0; p < 3 && !on_device && !status; p++) {
+        const MotusPlane *given = &frame->plane[p];
+        status = motus_cuda_check(cudaMemcpy2DAsync(from[p].data, (size_t)from[p].stride, given->data, (size_t)given->stride,
+                                                    (size_t)given->width, (size_t)given->height, cudaMemcpyHostToDevice, stream),
+                                  "upload of the frame", error);
+    }
+    if (!status) status = motus_planes_copy_padded_cuda(to->src, from, stream, error);
+    if (!status) status = motus_cuda_check(cudaEventRecord(to->filled, stream), "record", error);
+    if (on_device) return status;
+    // Even after a failure nothing may read the frame behind the caller's back.
+    MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(stream), "upload of the frame", status ? NULL : error);
+    return status ? status : waited;
+}
 
-extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, const MotusFrame *frame, int on_device, void *stream,
-                                             const MotusSliceHead *head, MotusError *error) {
-    MotusStatus status = check(l, cudaSuccess, "lane", error);
-    if (!status) status = take_in(l, frame, on_device, (cudaStream_t)stream, error);
+extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const MotusPlace *place, MotusFrame *rec,
+                                             MotusError *error) {
+    OnDevice on(l->device);
+    MotusStatus status = check(l, cudaStreamWaitEvent(l->stream, l->slot[slot].filled, 0), "wait", error);
     if (status) return status;
+    Output *out = &l->output[l->begun % MOTUS_LANE_BEGUN];
+    const MotusSliceSettings slice = motus_slice_settings(l->stream_settings, place);
+    *out->h_head = motus_slice_head(&l->stream_settings->sequence, &slice, 2);
+    out->brought = l->expected;
+    out->with_mb = rec != NULL;
     l->current = !l->current;
+    l->src = l->slot[slot].src;
     for (int p = 0; p < 3; p++) {
         l->work.src[p] = l->src[p].data, l->work.src_stride[p] = l->src[p].stride;
         l->work.rec[p] = l->rec[l->current][p].data, l->work.rec_stride[p] = l->rec[l->current][p].stride;
     }
-    *l->h_head = *head;
-    status =
-        check(l, cudaMemcpyAsync(l->head, l->h_head, sizeof *head, cudaMemcpyHostToDevice, l->stream), "slice header", error);
-    if (!status) status = check(l, cudaMemsetAsync(l->report, 0, sizeof *l->report, l->stream), "statistics", error);
-    if (!status)
-        status = head->p_slice
-                     ? code_p(l, head->qp, error)
-                     : check(l, motus_code_i_cuda(&l->work, head->qp, &l->settings.effort, l->stream), "intra coding", error);
-    l->has_last_mv = head->p_slice;
-    if (!status) status = entropy_code(l, error);
-    if (!status && l->settings.deblock) status = deblock(l, error);
-    if (!status)
-        status = check(l,
-                       motus_plane_errors_cuda(l->src, l->rec[l->current], l->settings.width, l->settings.height,
-                                               l->report->stats.ssd, l->stream),
-                       "statistics", error);
-    if (!status)
-        status = check(l, cudaMemcpyAsync(l->h_report, l->report, sizeof *l->report, cudaMemcpyDeviceToHost, l->stream),
-                       "download", error);
-    if (!status)
-        status = check(l, cudaMemcpyAsync(l->h_nal, l->nal, l->expected, cudaMemcpyDeviceToHost, l->stream), "download", error);
+    status = code(l, place, out, error);
+    if (!status) status = bring(l, out, rec, error);
+    if (status) cudaStreamSynchronize(l->stream); // nothing may write to `rec` behind the caller's back
+    l->has_last_mv = !place->idr;
+    l->begun += !status;
     return status;
 }
 
-extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusFrame *rec, int want_mb, MotusLanePicture *picture,
-                                              MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; rec && p < 3 && !status; p++) {
-        const MotusPlane *from = &l->rec[l->current][p], *to = &rec->plane[p];
-        status = check(l,
-                       cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride, (size_t)from->width,
-                                         (size_t)from->height, cudaMemcpyDeviceToHost, l->stream),
-                       "download", error);
-    }
-    if (!status && want_mb)
-        status = check(
-            l, cudaMemcpyAsync(l->h_mb, l->work.mb, (size_t)l->work.n_mb * sizeof(MotusMb), cudaMemcpyDeviceToHost, l->stream),
-            "download", error);
-    if (!status) status = check(l, cudaStreamSynchronize(l->stream), "picture", error);
+extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusLanePicture *picture, MotusError *error) {
+    OnDevice on(l->device);
+    const Output *out = &l->output[l->finished++ % MOTUS_LANE_BEGUN];
+    MotusStatus status = check(l, cudaEventSynchronize(out->done), "picture", error);
     if (status) return status;
-    size_t size = l->h_report->result.size;
-    if (l->h_report->result.overflow) return motus_fail(error, MOTUS_ERR_INTERNAL, "the picture is larger than its buffer");
-    if (size > l->expected) {
-        status = check(
-            l,
-            cudaMemcpyAsync(l->h_nal + l->expected, l->nal + l->expected, size - l->expected, cudaMemcpyDeviceToHost, l->stream),
-            "download", error);
-        if (!status) status = check(l, cudaStreamSynchronize(l->stream), "download", error);
+    size_t size = out->h_report->result.size, most = motus_nal_bound(l->stream_settings->rbsp_capacity);
+    if (out->h_report->result.overflow) return motus_fail(error, MOTUS_ERR_INTERNAL, "the picture is larger than its buffer");
+    if (size > out->brought) {
+        status = check(l,
+                       cudaMemcpyAsync(out->h_nal + out->brought, out->nal + out->brought, size - out->brought,
+                                       cudaMemcpyDeviceToHost, l->down),
+                       "download", error);
+        if (!status) status = check(l, cudaStreamSynchronize(l->down), "download", error);
     }
-    l->expected = size + size / 4 + 4096 < l->settings.nal_capacity ? size + size / 4 + 4096 : l->settings.nal_capacity;
-    picture->nal = l->h_nal;
+    l->expected = size + size / 4 + 4096 < most ? size + size / 4 + 4096 : most;
+    picture->nal = out->h_nal;
     picture->size = size;
-    picture->stats = l->h_report->stats;
-    picture->mb = want_mb ? l->h_mb : NULL;
+    picture->stats = out->h_report->stats;
+    picture->mb = out->with_mb ? out->h_mb : NULL;
     return status;
 }

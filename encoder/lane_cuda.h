@@ -1,53 +1,50 @@
 // A lane: the whole way of a picture on a CUDA device, from the frame to the NAL unit, on a stream and in buffers of its own. Pictures of a lane refer to one
-// another; lanes do not.
+// another; lanes do not. One thread takes frames in, another codes them.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LANE_CUDA_H
 #define ENCODER_LANE_CUDA_H
 
-#include "encoder/decide.h"
-#include "encoder/slice_core.h"
-#include "motus/status.h"
+#include "encoder/mb.h"
+#include "encoder/stream.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+enum { MOTUS_LANE_BEGUN = 2 }; // pictures of a lane that may be on the device at the same time, one behind the other
+
 typedef struct MotusLaneCuda MotusLaneCuda;
 
-typedef struct MotusLaneSettings {
-    int width, height;       // visible, luma samples
-    int mb_width, mb_height; // whole MBs
-    MotusEffort effort;
-    MotusInterLimits limits;
-    MotusSubpel subpel;
-    int centre_limit_y; // of search centres, quarter samples
-    int deblock;
-    size_t nal_capacity; // bytes of the largest NAL unit
-} MotusLaneSettings;
+// The device to use: `wanted`, or the current one for -1. MOTUS_ERR_NO_DEVICE, _UNSUPPORTED, _CUDA with CUDA's words in *error.
+MotusStatus motus_lane_cuda_device(int wanted, int *device, MotusError *error);
 
-// Opens a lane on the current device. MOTUS_ERR_CUDA, _NO_DEVICE, _MEMORY with CUDA's words in *error.
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusLaneSettings *settings, MotusError *error);
+// Device memory of a lane with `slots` frames that wait, bytes; and what there is of it on the device that is not in use.
+size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots);
+size_t motus_lane_cuda_free_bytes(int device);
+
+// Opens a lane on that device. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error.
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int slots, MotusError *error);
 void motus_lane_cuda_close(MotusLaneCuda **lane); // accepts NULL inside
 
-// Device memory of a lane, bytes.
-size_t motus_lane_cuda_bytes(const MotusLaneCuda *lane);
+// Puts a frame of the visible size into a slot whose picture before is finished: one in host memory, which has been read when the call returns, or one made
+// on `made_on` of the device, which is read there.
+MotusStatus motus_lane_cuda_take(MotusLaneCuda *lane, int slot, const MotusFrame *frame, int on_device, void *made_on,
+                                 MotusError *error);
 
-// Puts a picture on the lane's way and returns: a frame of the visible size, in host memory (read by the time `taken` is waited for) or made on `stream` of
-// the device. One picture at a time: motus_lane_cuda_finish comes before the next.
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrame *frame, int on_device, void *stream,
-                                  const MotusSliceHead *head, MotusError *error);
+// Puts the picture in `slot` on its way and returns. rec, where not NULL, is a frame of whole MBs in host memory that gets the deblocked reconstruction. At
+// most MOTUS_LANE_BEGUN pictures may have begun and not finished. After a failure the lane can only be closed, and nothing of it runs any more.
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlace *place, MotusFrame *rec, MotusError *error);
 
-// What came out. Pointers are good until the next motus_lane_cuda_begin.
+// What came out. Pointers are good until the second next motus_lane_cuda_begin.
 typedef struct MotusLanePicture {
     const uint8_t *nal;
     size_t size;
     MotusPictureStats stats; // without bits_header
-    const MotusMb *mb;       // NULL unless asked for
+    const MotusMb *mb;       // NULL where no reconstruction was asked for
 } MotusLanePicture;
 
-// Waits for the picture. rec, where not NULL, is a frame of whole MBs in host memory that gets the deblocked reconstruction; want_mb: picture->mb as well.
-MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusFrame *rec, int want_mb, MotusLanePicture *picture,
-                                   MotusError *error);
+// Waits, without using a processor, for the picture that began first.
+MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusLanePicture *picture, MotusError *error);
 
 #ifdef __cplusplus
 }

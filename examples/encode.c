@@ -23,15 +23,17 @@ static void draw(MotusFrame *frame, int t) {
     }
 }
 
-// Writes every picture that is ready. Returns 0 when more frames are wanted or all is done.
-static int drain(MotusEncoder *enc, FILE *out) {
-    MotusPicture picture;
+// Writes every picture that is ready, or (wait) all that are under way. Returns 0 when more frames are wanted or all is done.
+static int drain(MotusEncoder *enc, FILE *out, int wait) {
+    MotusPacket *packet;
     MotusStatus status;
-    while ((status = motus_encoder_receive(enc, &picture)) == MOTUS_OK) {
+    while ((status = motus_encoder_receive(enc, &packet, wait ? -1 : 0)) == MOTUS_OK) {
         uint64_t samples = (uint64_t)WIDTH * HEIGHT;
-        printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)picture.number, picture.type, picture.size,
-               motus_psnr(picture.stats.ssd[0], samples));
-        if (fwrite(picture.data, 1, picture.size, out) != picture.size) return -1;
+        printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)packet->number, packet->type, packet->size,
+               motus_psnr(packet->stats.ssd[0], samples));
+        int bad = fwrite(packet->data, 1, packet->size, out) != packet->size;
+        motus_packet_unref(&packet);
+        if (bad) return -1;
     }
     return status == MOTUS_AGAIN || status == MOTUS_END ? 0 : -1;
 }
@@ -51,10 +53,10 @@ static int encode(FILE *out) {
         bad = motus_frame_alloc(&frame, WIDTH, HEIGHT) != MOTUS_OK;
         if (bad) break;
         draw(frame, t);
-        bad = motus_encoder_send(enc, frame) || drain(enc, out);
+        bad = motus_encoder_send(enc, frame, NULL) || drain(enc, out, 0);
         motus_frame_unref(&frame);
     }
-    bad = bad || motus_encoder_send(enc, NULL) || drain(enc, out);
+    bad = bad || motus_encoder_send(enc, NULL, NULL) || drain(enc, out, 1);
     motus_encoder_close(&enc);
     return bad ? -1 : 0;
 }

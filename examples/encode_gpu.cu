@@ -54,14 +54,16 @@ static MotusFrame *frame_on_device(uint8_t **memory) {
     return frame;
 }
 
-// Writes every picture that is ready. False when that fails.
-static bool drain(MotusEncoder *enc, FILE *out) {
-    MotusPicture picture;
+// Writes every picture that is ready, or (wait) all that are under way. False when that fails.
+static bool drain(MotusEncoder *enc, FILE *out, bool wait) {
+    MotusPacket *packet;
     MotusStatus status;
-    while ((status = motus_encoder_receive(enc, &picture)) == MOTUS_OK) {
-        std::printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)picture.number, picture.type, picture.size,
-                    motus_psnr(picture.stats.ssd[0], (uint64_t)WIDTH * HEIGHT));
-        if (std::fwrite(picture.data, 1, picture.size, out) != picture.size) {
+    while ((status = motus_encoder_receive(enc, &packet, wait ? -1 : 0)) == MOTUS_OK) {
+        std::printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)packet->number, packet->type, packet->size,
+                    motus_psnr(packet->stats.ssd[0], (uint64_t)WIDTH * HEIGHT));
+        bool written = std::fwrite(packet->data, 1, packet->size, out) == packet->size;
+        motus_packet_unref(&packet);
+        if (!written) {
             std::perror("encode_gpu: writing");
             return false;
         }
@@ -76,8 +78,9 @@ static bool encode(MotusEncoder *enc, FILE *out) {
     bool good = frame && fine(cudaStreamCreate(&stream), "stream");
     // The encoder waits for the rendering, and the next rendering for the encoder: one frame is enough.
     for (int t = 0; t < FRAMES && good; t++)
-        good = render(frame, t, stream) && fine(enc, motus_encoder_send_device(enc, frame, stream)) && drain(enc, out);
-    good = good && fine(enc, motus_encoder_send(enc, nullptr)) && drain(enc, out);
+        good = render(frame, t, stream) && fine(enc, motus_encoder_send_device(enc, frame, stream, nullptr)) &&
+               drain(enc, out, false);
+    good = good && fine(enc, motus_encoder_send(enc, nullptr, nullptr)) && drain(enc, out, true);
     motus_frame_unref(&frame);
     cudaFree(memory);
     if (stream) cudaStreamDestroy(stream);

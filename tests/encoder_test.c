@@ -31,19 +31,23 @@ typedef struct Stream {
     int idr[N_FRAMES];
 } Stream;
 
-// Encodes the frames; returns the first error. *stream may be NULL.
+static void append(Stream *stream, const MotusPacket *packet) {
+    stream->data = realloc(stream->data, stream->size + packet->size);
+    memcpy(stream->data + stream->size, packet->data, packet->size);
+    stream->size += packet->size;
+    stream->idr[packet->number] = packet->is_idr;
+}
+
+// Encodes the frames one at a time; returns the first error. *stream may be NULL.
 static MotusStatus encode(const MotusEncoderConfig *config, MotusFrame **frames, Stream *stream) {
     MotusEncoder *enc = NULL;
     MotusStatus status = motus_encoder_open(&enc, config, NULL);
     for (int i = 0; i < N_FRAMES && !status; i++) {
-        MotusPicture picture;
-        status = motus_encoder_send(enc, frames[i]);
-        if (!status) status = motus_encoder_receive(enc, &picture);
-        if (status || !stream) continue;
-        stream->data = realloc(stream->data, stream->size + picture.size);
-        memcpy(stream->data + stream->size, picture.data, picture.size);
-        stream->size += picture.size;
-        stream->idr[i] = picture.is_idr;
+        MotusPacket *packet = NULL;
+        status = motus_encoder_send(enc, frames[i], NULL);
+        if (!status) status = motus_encoder_receive(enc, &packet, -1);
+        if (!status && stream) append(stream, packet);
+        motus_packet_unref(&packet);
     }
     motus_encoder_close(&enc);
     return status;
@@ -115,21 +119,25 @@ static void keyint_places_idr_pictures(void) {
 static void calls_out_of_order_are_refused(void) {
     MotusFrame *frames[N_FRAMES];
     MotusEncoder *enc;
-    MotusPicture picture;
+    MotusPacket *packet;
     MotusEncoderConfig config = config_for(32, 32);
     make_frames(frames, 32, 32);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_AGAIN);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[0]), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1]), MOTUS_ERR_STATE);
-    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_AGAIN);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 0), MOTUS_AGAIN);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_AGAIN);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[0], NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+    motus_packet_unref(&packet);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_AGAIN);
+    CU_ASSERT_PTR_NULL(packet);
     MotusFrame *wrong = NULL;
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&wrong, 32, 34), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, wrong), MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_END);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1]), MOTUS_ERR_STATE);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, wrong, NULL), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1], &(MotusFrameParams){.size = 3}), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_END);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 0), MOTUS_END);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1], NULL), MOTUS_ERR_STATE);
     motus_encoder_close(&enc);
     motus_encoder_close(&enc);
     motus_frame_unref(&wrong);
@@ -146,16 +154,18 @@ static void kept_frames_stay(void) {
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&sent, 62, 50), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
     for (int i = 0; i < N_FRAMES; i++) {
-        MotusPicture picture;
+        MotusPacket *packet;
         CU_ASSERT_EQUAL(motus_frame_copy_padded(sent, frames[i]), MOTUS_OK);
         sent->number = 100 + i;
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, sent), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
-        CU_ASSERT_EQUAL(picture.source->number, 100 + i);
-        source[i] = motus_frame_ref(picture.source);
-        if (i) continue;
-        recon = motus_frame_ref(picture.recon);
-        ssd = picture.stats.ssd[0];
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, sent, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        CU_ASSERT_EQUAL(packet->source->number, 100 + i);
+        source[i] = motus_frame_ref(packet->source);
+        if (!i) {
+            recon = motus_frame_ref(packet->recon);
+            ssd = packet->stats.ssd[0];
+        }
+        motus_packet_unref(&packet);
     }
     motus_encoder_close(&enc);
     CU_ASSERT_EQUAL(motus_plane_ssd(&recon->plane[0], &frames[0]->plane[0], 62, 50), ssd);
@@ -170,19 +180,19 @@ static void kept_frames_stay(void) {
 static void device_frames_need_cuda(void) {
     MotusEncoder *enc;
     MotusFrame *frame = NULL;
-    MotusPicture picture;
+    MotusPacket *packet;
     uint8_t *const nowhere[3] = {(uint8_t *)4096, (uint8_t *)4096, (uint8_t *)4096};
     const ptrdiff_t stride[3] = {64, 32, 32};
     MotusEncoderConfig config = config_for(64, 48);
     CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&frame, 64, 48, nowhere, stride, NULL, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, frame, NULL), MOTUS_ERR_UNSUPPORTED);
-    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_AGAIN);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, frame, NULL, NULL), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_AGAIN);
     CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_ERR_UNSUPPORTED);
     CU_ASSERT(motus_encoder_error(enc)->text[0] != 0);
-    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, NULL, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &picture), MOTUS_END);
-    CU_ASSERT_EQUAL(motus_encoder_send_device(NULL, frame, NULL), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, NULL, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_END);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(NULL, frame, NULL, NULL), MOTUS_ERR_ARGUMENT);
     motus_encoder_close(&enc);
     motus_frame_unref(&frame);
 }
@@ -190,7 +200,7 @@ static void device_frames_need_cuda(void) {
 static void bad_settings_are_refused(void) {
     static const MotusRational zero = {0, 1};
     MotusEncoder *enc;
-    for (int i = 0; i < 14; i++) {
+    for (int i = 0; i < 17; i++) {
         MotusError error = {0};
         MotusEncoderConfig c = config_for(64, 48);
         switch (i) {
@@ -236,6 +246,15 @@ static void bad_settings_are_refused(void) {
         case 13:
             c.qp_i_offset = 99;
             break;
+        case 14:
+            c.lanes = MOTUS_MAX_LANES + 1;
+            break;
+        case 15:
+            c.size = 1;
+            break;
+        case 16:
+            c.device = -2;
+            break;
         }
         MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_ERR_ARGUMENT && !enc && error.text[0], "case %d", i);
     }
@@ -261,37 +280,119 @@ static void failing_allocations(void) {
     drop_frames(frames);
 }
 
-// A frame that could not be encoded may be sent again: the stream is the one without the failure.
-static void failed_frames_may_be_sent_again(void) {
+// An allocation fails while frame i is sent and coded. A frame that was not taken in may be sent again; a picture that could not be coded ends the stream, with
+// the same words from then on. What came before is the stream without the failure.
+static void failures_keep_what_was_done(void) {
     MotusFrame *frames[N_FRAMES];
     MotusEncoderConfig config = config_for(48, 48);
     Stream want = {0};
-    int failures = 0;
+    int taken_later = 0, ended = 0;
     config.keyint = 3;
     make_frames(frames, 48, 48);
     CU_ASSERT_EQUAL_FATAL(encode(&config, frames, &want), MOTUS_OK);
-    for (long n = 0; n < 20; n++) {
+    for (long n = 0; n < 40; n++) {
         MotusEncoder *enc;
+        MotusPacket *packet = NULL;
         size_t at = 0;
         CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
         for (int i = 0; i < N_FRAMES; i++) {
-            MotusPicture picture;
-            motus_alloc_fail_after(n);
-            MotusStatus status = motus_encoder_send(enc, frames[i]);
+            if (n % N_FRAMES == i) motus_alloc_fail_after(n / N_FRAMES);
+            MotusStatus status = motus_encoder_send(enc, frames[i], NULL);
+            if (status) {
+                motus_alloc_fail_after(-1);
+                MOTUS_CHECK(status == MOTUS_ERR_MEMORY && motus_encoder_error(enc)->status == status, "allocation %ld, frame %d",
+                            n, i);
+                CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_OK);
+                taken_later++;
+            }
+            status = motus_encoder_receive(enc, &packet, -1);
             motus_alloc_fail_after(-1);
-            failures += status != MOTUS_OK;
-            MOTUS_CHECK(motus_encoder_error(enc)->status == status && !motus_encoder_error(enc)->text[0] == !status,
-                        "allocation %ld, frame %d: %s", n, i, motus_encoder_error(enc)->text);
-            if (status) CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i]), MOTUS_OK);
-            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
-            MOTUS_CHECK(at + picture.size <= want.size && !memcmp(want.data + at, picture.data, picture.size),
+            if (status) {
+                MOTUS_CHECK(status == MOTUS_ERR_MEMORY && motus_encoder_error(enc)->text[0], "allocation %ld, frame %d", n, i);
+                CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_ERR_MEMORY);
+                CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 0), MOTUS_ERR_MEMORY);
+                ended++;
+                break;
+            }
+            MOTUS_CHECK(at + packet->size <= want.size && !memcmp(want.data + at, packet->data, packet->size),
                         "allocation %ld, frame %d", n, i);
-            at += picture.size;
+            at += packet->size;
+            motus_packet_unref(&packet);
         }
         motus_encoder_close(&enc);
     }
-    CU_ASSERT(failures >= 2 * N_FRAMES + 2); // the two pictures, and two reconstructions that take turns
+    MOTUS_CHECK(taken_later >= N_FRAMES && ended >= N_FRAMES, "%d frames, %d streams", taken_later, ended);
     free(want.data);
+    drop_frames(frames);
+}
+
+enum { LONG = 23 };
+
+// Sends all frames before it waits for a packet, with an IDR picture asked for at frame 9, and keeps the packets beyond the encoder's end.
+static void encode_in_lanes(int lanes, MotusFrame **frames, MotusPacket **packets) {
+    MotusEncoder *enc;
+    MotusEncoderConfig config = config_for(64, 48);
+    MotusPacket *packet;
+    int n = 0;
+    config.lanes = lanes;
+    config.keyint = 4;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    MOTUS_CHECK(lanes ? motus_encoder_lanes(enc) == lanes : motus_encoder_lanes(enc) >= 1, "%d lanes", motus_encoder_lanes(enc));
+    CU_ASSERT(motus_encoder_lane_bytes(enc) > 0);
+    for (int i = 0; i < LONG; i++) {
+        const MotusFrameParams params = {sizeof params, 1000 + 7 * i, 5, &frames[i % N_FRAMES], i == 9};
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i % N_FRAMES], &params), MOTUS_OK);
+    }
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    while (n < LONG && motus_encoder_receive(enc, &packet, n % 2 ? -1 : 10000) == MOTUS_OK) packets[n++] = packet;
+    CU_ASSERT_EQUAL_FATAL(n, LONG);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_END);
+    motus_encoder_close(&enc);
+}
+
+static void lanes_give_one_stream(void) {
+    static const int counts[] = {1, 2, 3, 7, 0};
+    MotusFrame *frames[N_FRAMES];
+    MotusPacket *want[LONG], *got[LONG];
+    make_frames(frames, 64, 48);
+    encode_in_lanes(1, frames, want);
+    for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
+        encode_in_lanes(counts[c], frames, got);
+        for (int i = 0; i < LONG; i++) {
+            const MotusPacket *a = want[i], *b = got[i];
+            int idr = i == 0 || i == 4 || i == 8 || i == 9 || i == 13 || i == 17 || i == 21;
+            MOTUS_CHECK(a->size == b->size && !memcmp(a->data, b->data, a->size), "%d lanes, picture %d", counts[c], i);
+            MOTUS_CHECK(b->number == i && b->is_idr == idr && b->pts == 1000 + 7 * i && b->duration == 5 &&
+                            b->opaque == &frames[i % N_FRAMES],
+                        "%d lanes, picture %d", counts[c], i);
+            CU_ASSERT(motus_test_same_frames(b->recon, a->recon) && motus_test_same_frames(b->source, frames[i % N_FRAMES]));
+            CU_ASSERT(a->n_mvs == b->n_mvs && (!a->n_mvs || !memcmp(a->mvs, b->mvs, a->n_mvs * sizeof *a->mvs)));
+            motus_packet_unref(&got[i]);
+        }
+    }
+    MotusPacket *again = motus_packet_ref(want[3]);
+    for (int i = 0; i < LONG; i++) motus_packet_unref(&want[i]);
+    CU_ASSERT(again->size > 0 && !again->is_idr);
+    motus_packet_unref(&again);
+    drop_frames(frames);
+}
+
+// An encoder that is closed in the middle drops what it had.
+static void closed_in_the_middle(void) {
+    MotusFrame *frames[N_FRAMES];
+    make_frames(frames, 64, 48);
+    for (int lanes = 1; lanes < 6; lanes++) {
+        MotusEncoder *enc;
+        MotusPacket *packet;
+        MotusEncoderConfig config = config_for(64, 48);
+        config.lanes = lanes;
+        config.keyint = 2;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        for (int i = 0; i < 5; i++) CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i % N_FRAMES], NULL), MOTUS_OK);
+        if (lanes > 2) CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        motus_encoder_close(&enc);
+        if (lanes > 2) motus_packet_unref(&packet);
+    }
     drop_frames(frames);
 }
 
@@ -316,7 +417,9 @@ static const MotusTest tests[] = {{"stream_depends_on_settings_only", stream_dep
                                   {"device_frames_need_cuda", device_frames_need_cuda},
                                   {"bad_settings_are_refused", bad_settings_are_refused},
                                   {"failing_allocations", failing_allocations},
-                                  {"failed_frames_may_be_sent_again", failed_frames_may_be_sent_again},
+                                  {"failures_keep_what_was_done", failures_keep_what_was_done},
+                                  {"lanes_give_one_stream", lanes_give_one_stream},
+                                  {"closed_in_the_middle", closed_in_the_middle},
                                   {"level_follows_range", level_follows_range},
                                   {0}};
 

@@ -46,14 +46,15 @@ static void make_sequence(Sequence *s, int width, int height) {
     motus_test_fill(texture, sizeof texture);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s->config, NULL), MOTUS_OK);
     for (int i = 0; i < N_FRAMES; i++) {
-        MotusPicture picture;
+        MotusPacket *packet;
         s->frame[i] = make_frame(width, height, i, texture);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, s->frame[i]), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
-        s->recon[i] = motus_frame_ref(picture.recon);
-        s->size[i] = picture.size;
-        s->data[i] = malloc(picture.size);
-        memcpy(s->data[i], picture.data, picture.size);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, s->frame[i], NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        s->recon[i] = motus_frame_ref(packet->recon);
+        s->size[i] = packet->size;
+        s->data[i] = malloc(packet->size);
+        memcpy(s->data[i], packet->data, packet->size);
+        motus_packet_unref(&packet);
     }
     motus_encoder_close(&enc);
     s->config.backend = MOTUS_BACKEND_CUDA;
@@ -67,13 +68,16 @@ static void drop_sequence(Sequence *s) {
     }
 }
 
-// Takes the picture of frame i, and compares. 1: as it must be.
+// Takes the packet of frame i, and compares. 1: as it must be.
 static int as_wanted(MotusEncoder *enc, const Sequence *s, int i) {
-    MotusPicture picture;
-    if (motus_encoder_receive(enc, &picture)) return 0;
-    return picture.size == s->size[i] && !memcmp(picture.data, s->data[i], picture.size) &&
-           motus_test_same_frames(picture.recon, s->recon[i]) && motus_test_same_frames(picture.source, s->frame[i]) &&
-           picture.source->number == s->frame[i]->number;
+    MotusPacket *packet;
+    if (motus_encoder_receive(enc, &packet, -1)) return 0;
+    int same = packet->size == s->size[i] && !memcmp(packet->data, s->data[i], packet->size);
+    if (packet->recon)
+        same = same && motus_test_same_frames(packet->recon, s->recon[i]) &&
+               motus_test_same_frames(packet->source, s->frame[i]) && packet->source->number == s->frame[i]->number;
+    motus_packet_unref(&packet);
+    return same;
 }
 
 // A frame in device memory: each plane begins `shift` bytes after a boundary, rows are `gap` bytes longer than they need be.
@@ -124,7 +128,8 @@ static void compare(const Sequence *s, int gap, int shift, int mixed, cudaStream
     for (int i = 0; i < N_FRAMES; i++) {
         int on_host = mixed && i % 3 == 2;
         upload(&d, s->frame[i], stream);
-        MotusStatus status = on_host ? motus_encoder_send(enc, s->frame[i]) : motus_encoder_send_device(enc, d.frame, stream);
+        MotusStatus status =
+            on_host ? motus_encoder_send(enc, s->frame[i], NULL) : motus_encoder_send_device(enc, d.frame, stream, NULL);
         CU_ASSERT_EQUAL(cudaMemsetAsync(d.memory, 0x5A, d.size, stream), cudaSuccess);
         MOTUS_CHECK(!status && as_wanted(enc, s, i), "%dx%d gap %d shift %d mixed %d frame %d: %d %s", s->config.width,
                     s->config.height, gap, shift, mixed, i, status, motus_encoder_error(enc)->text);
@@ -145,6 +150,53 @@ static void equal_to_the_cpu(void) {
         if (k < 5) compare(&s, 0, 0, 0, stream);
         compare(&s, 7, 1 + k % 3, k % 2, stream);
         if (k < 5) compare(&s, 64 - sizes[k][0] % 64, 0, 1, NULL);
+        drop_sequence(&s);
+    }
+    cudaStreamDestroy(stream);
+}
+
+// All frames sent before the first packet is waited for, on any number of lanes, with and without what comes down beside the stream.
+static void lanes_give_one_stream(void) {
+    static const int lanes[] = {1, 2, 3, 7, 16, 0};
+    if (!motus_test_has_gpu()) return;
+    cudaStream_t stream;
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (int c = 0; c < 12; c++) {
+        Sequence s;
+        MotusEncoder *enc = NULL;
+        make_sequence(&s, c % 2 ? 176 : 130, c % 2 ? 144 : 66);
+        s.config.lanes = lanes[c / 2];
+        s.config.stream_only = c % 2;
+        DeviceFrame d = device_frame(s.config.width, s.config.height, 0, 0);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+        // The sequence again and again: each time it begins with an IDR picture, and every second time it is in host memory.
+        for (int i = 0; i < 8 * N_FRAMES; i++) {
+            const MotusFrameParams params = {.size = sizeof params, .force_idr = i % N_FRAMES == 0};
+            const MotusFrame *frame = s.frame[i % N_FRAMES];
+            if (i / N_FRAMES % 2) {
+                CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, &params), MOTUS_OK);
+                continue;
+            }
+            upload(&d, frame, stream);
+            CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, stream, &params), MOTUS_OK);
+            CU_ASSERT_EQUAL(cudaMemsetAsync(d.memory, 0x5A, d.size, stream), cudaSuccess);
+        }
+        // idr_pic_id differs from the sequence's alone: the first time is compared, later ones by their size.
+        for (int i = 0; i < 8 * N_FRAMES; i++) {
+            MotusPacket *packet;
+            if (i < N_FRAMES) {
+                MOTUS_CHECK(as_wanted(enc, &s, i), "%d lanes, picture %d", s.config.lanes, i);
+                continue;
+            }
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+            const int want = (int)s.size[i % N_FRAMES], off = abs((int)packet->size - want);
+            MOTUS_CHECK(packet->is_idr == (i % N_FRAMES % 3 == 0) && (packet->is_idr ? off < 4 : !off), "%d lanes, picture %d",
+                        s.config.lanes, i);
+            if (packet->recon) CU_ASSERT(motus_test_same_frames(packet->recon, s.recon[i % N_FRAMES]));
+            motus_packet_unref(&packet);
+        }
+        motus_encoder_close(&enc);
+        drop_device_frame(&d);
         drop_sequence(&s);
     }
     cudaStreamDestroy(stream);
@@ -172,7 +224,7 @@ static void frames_made_late(void) {
         CU_ASSERT_EQUAL(cudaLaunchHostFunc(stream, sleep_a_while, NULL), cudaSuccess);
         CU_ASSERT_EQUAL(cudaMemcpyAsync(now.memory, later.memory, now.size, cudaMemcpyDeviceToDevice, stream), cudaSuccess);
         now.frame->number = s.frame[i]->number;
-        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, now.frame, stream), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, now.frame, stream, NULL), MOTUS_OK);
         MOTUS_CHECK(as_wanted(enc, &s, i), "frame %d", i);
     }
     motus_encoder_close(&enc);
@@ -192,11 +244,12 @@ static void kept_sources(void) {
     DeviceFrame d = device_frame(70, 50, 0, 0);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
     for (int i = 0; i < N_FRAMES; i++) {
-        MotusPicture picture;
+        MotusPacket *packet;
         upload(&d, s.frame[i], NULL);
-        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture), MOTUS_OK);
-        source[i] = motus_frame_ref(picture.source);
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        source[i] = motus_frame_ref(packet->source);
+        motus_packet_unref(&packet);
     }
     motus_encoder_close(&enc);
     for (int i = 0; i < N_FRAMES; i++) MOTUS_CHECK(motus_test_same_frames(source[i], s.frame[i]), "frame %d", i);
@@ -246,7 +299,7 @@ static void frames_from_a_ring(void) {
         CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_take_device(ring, &output, &stream, NULL), MOTUS_OK);
         MotusFrame *down = tight_frame(&s, (void *)(uintptr_t)output);
         down->number = s.frame[i]->number;
-        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, down, stream), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, down, stream, NULL), MOTUS_OK);
         motus_frame_unref(&down);
         MOTUS_CHECK(as_wanted(enc, &s, i), "picture %d", n - 1);
         if (i < N_FRAMES - 1) continue;
@@ -266,10 +319,10 @@ static void host_memory_is_refused(void) {
     make_sequence(&s, 64, 48);
     DeviceFrame d = device_frame(64, 48, 0, 0);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, s.frame[0], NULL), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, s.frame[0], NULL, NULL), MOTUS_ERR_ARGUMENT);
     MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "device memory") != NULL, "%s", motus_encoder_error(enc)->text);
     upload(&d, s.frame[0], NULL);
-    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL, NULL), MOTUS_OK);
     CU_ASSERT(as_wanted(enc, &s, 0));
     CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_OK);
     motus_encoder_close(&enc);
@@ -277,31 +330,43 @@ static void host_memory_is_refused(void) {
     drop_sequence(&s);
 }
 
-// What became of failures: at the opening, in frames that were taken the next time, in searches that went on failing.
+// What became of failures: at the opening, of frames that were taken the next time, of streams that ended.
 typedef struct Failures {
-    int opening, intake, search;
+    int opening, intake, ended;
 } Failures;
 
-// Sends frame i while CUDA call n fails, and if it failed once more when calls succeed: then it was the frame that could not be brought in, or the search fails
-// for good and says why. MOTUS_OK: the picture is there and as it must be.
+static void check_words(const MotusEncoder *enc, MotusStatus status, long n) {
+    const MotusError *error = motus_encoder_error(enc);
+    MOTUS_CHECK(status == MOTUS_ERR_CUDA && error->status == status && strstr(error->text, "unknown error"), "n=%ld: %d %s", n,
+                status, error->text);
+}
+
+// Sends frame i while CUDA call n fails, and those after it. A frame that could not be brought in may be sent again; a picture that could not be coded ends the
+// stream. MOTUS_OK: the packet is there and as it must be.
 static MotusStatus send_with_fault(MotusEncoder *enc, const Sequence *s, const DeviceFrame *d, int i, long n,
                                    Failures *failures) {
+    MotusPacket *packet;
     motus_device_fail_after(n);
     upload(d, s->frame[i], NULL);
-    MotusStatus status = motus_encoder_send_device(enc, d->frame, NULL);
+    MotusStatus status = motus_encoder_send_device(enc, d->frame, NULL, NULL);
+    if (status) {
+        motus_device_fail_after(-1);
+        check_words(enc, status, n);
+        failures->intake++;
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d->frame, NULL, NULL), MOTUS_OK);
+    }
+    status = motus_encoder_receive(enc, &packet, -1);
     motus_device_fail_after(-1);
     if (status) {
-        MotusError error = *motus_encoder_error(enc);
-        MOTUS_CHECK(status == MOTUS_ERR_CUDA && error.status == status && strstr(error.text, "unknown error"), "n=%ld: %d %s", n,
-                    status, error.text);
-        status = motus_encoder_send_device(enc, d->frame, NULL);
-        *(status ? &failures->search : &failures->intake) += 1;
-        const MotusError *later = motus_encoder_error(enc);
-        MOTUS_CHECK(!status || (status == error.status && later->status == status && !strcmp(later->text, error.text)),
-                    "n=%ld: %d %s", n, status, later->text);
+        check_words(enc, status, n);
+        failures->ended++;
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d->frame, NULL, NULL), status);
+        CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), status);
+        return status;
     }
-    if (!status) MOTUS_CHECK(as_wanted(enc, s, i), "n=%ld frame %d", n, i);
-    return status;
+    MOTUS_CHECK(packet->size == s->size[i] && !memcmp(packet->data, s->data[i], packet->size), "n=%ld frame %d", n, i);
+    motus_packet_unref(&packet);
+    return MOTUS_OK;
 }
 
 // Encodes; CUDA call n of sending frame `at` fails (-1: of the opening), and those after it. Returns 1 when nothing failed.
@@ -318,11 +383,8 @@ static int encode_with_fault(const Sequence *s, const DeviceFrame *d, int at, lo
         MOTUS_CHECK(error.status == MOTUS_ERR_CUDA && strstr(error.text, "unknown error"), "n=%ld: %s", n, error.text);
     }
     MOTUS_CHECK(!status || (s->config.backend == MOTUS_BACKEND_CUDA && status == error.status), "n=%ld: %d", n, status);
-    MotusBackend chosen = error.status ? MOTUS_BACKEND_CPU : MOTUS_BACKEND_CUDA;
-    for (int i = 0; i < N_FRAMES && !status; i++) {
-        status = send_with_fault(enc, s, d, i, i == at ? n : -1, failures);
-        MOTUS_CHECK(motus_encoder_backend(enc) == chosen, "n=%ld frame %d", n, i);
-    }
+    if (!status) CU_ASSERT_EQUAL(motus_encoder_backend(enc), error.status ? MOTUS_BACKEND_CPU : MOTUS_BACKEND_CUDA);
+    for (int i = 0; i < N_FRAMES && !status; i++) status = send_with_fault(enc, s, d, i, i == at ? n : -1, failures);
     motus_encoder_close(&enc);
     return !memcmp(&before, failures, sizeof before);
 }
@@ -377,14 +439,15 @@ static void failing_device(void) {
                 cudaMemGetInfo(n < 2 && at < 0 ? &before : &after, &total);
             }
         MOTUS_CHECK(before == after, "%zu bytes free, then %zu", before, after);
-        MOTUS_CHECK(failures.opening > 5 && failures.intake > 20 && failures.search > 8, "failures: %d, %d, %d", failures.opening,
-                    failures.intake, failures.search);
+        MOTUS_CHECK(failures.opening > 5 && failures.intake > 10 && failures.ended > 20, "failures: %d, %d, %d", failures.opening,
+                    failures.intake, failures.ended);
     }
     drop_device_frame(&d);
     drop_sequence(&s);
 }
 
 static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
+                                  {"lanes_give_one_stream", lanes_give_one_stream},
                                   {"frames_made_late", frames_made_late},
                                   {"kept_sources", kept_sources},
                                   {"frames_from_a_ring", frames_from_a_ring},

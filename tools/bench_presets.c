@@ -42,12 +42,13 @@ typedef struct Table {
 
 // ---- One encode ---------------------------------------------------------------------------------------------------------------------------
 
-static MotusStatus drain(MotusEncoder *encoder, MotusEncodeRun *run) {
-    MotusPicture picture;
+static MotusStatus drain(MotusEncoder *encoder, int wait, MotusEncodeRun *run) {
+    MotusPacket *packet;
     MotusStatus status;
-    while (!(status = motus_encoder_receive(encoder, &picture))) {
-        run->bytes += picture.size;
-        run->luma_ssd += picture.stats.ssd[0];
+    while (!(status = motus_encoder_receive(encoder, &packet, wait ? -1 : 0))) {
+        run->bytes += packet->size;
+        run->luma_ssd += packet->stats.ssd[0];
+        motus_packet_unref(&packet);
     }
     return status > 0 ? MOTUS_OK : status;
 }
@@ -64,8 +65,8 @@ MotusStatus motus_bench_encode_once(const MotusEncoderConfig *config, const Motu
     if (status) return status;
     *run = (MotusEncodeRun){0};
     for (int i = 0; !status && i <= clip->n && !motus_signal_caught(); i++) {
-        status = motus_encoder_send(encoder, i < clip->n ? clip->frame[i] : NULL);
-        if (!status) status = drain(encoder, run);
+        status = motus_encoder_send(encoder, i < clip->n ? clip->frame[i] : NULL, NULL);
+        if (!status) status = drain(encoder, i == clip->n, run);
     }
     run->seconds = motus_seconds() - start;
     motus_encoder_close(&encoder);

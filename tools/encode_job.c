@@ -90,7 +90,7 @@ static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error)
 
 // ---- The loop -----------------------------------------------------------------------------------------------------------------------------
 
-static MotusStatus finish_picture(Session *s, const MotusPicture *picture, MotusError *error) {
+static MotusStatus finish_picture(Session *s, const MotusPacket *picture, MotusError *error) {
     int wanted = !s->options->quiet || s->outputs.stats;
     const MotusEncoderConfig *c = &s->job.config;
     double ssim = wanted ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], c->width, c->height) : 0;
@@ -99,7 +99,7 @@ static MotusStatus finish_picture(Session *s, const MotusPicture *picture, Motus
     snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB", motus_totals_kbps(&s->totals, &s->job),
              motus_totals_psnr(&s->totals, &s->job, 0));
     motus_progress_show(&s->progress, s->totals.frames, more);
-    MotusTime time = motus_reader_time(s->input.reader, picture->source->number);
+    const MotusTime time = {picture->pts, picture->duration};
     return motus_encode_outputs_picture(&s->outputs, &s->job, picture, time, ssim, error);
 }
 
@@ -108,29 +108,47 @@ static MotusStatus encoder_failure(const Session *s, MotusStatus status, MotusEr
     return motus_fail(error, status, "encoder: %s", cause->status == status ? cause->text : motus_status_text(status));
 }
 
-// Sends a frame (NULL ends) and deals with all pictures that come back.
-static MotusStatus encode(Session *s, const MotusFrame *frame, MotusError *error) {
+// Sends a frame; NULL ends.
+static MotusStatus send(Session *s, const MotusFrame *frame, MotusError *error) {
     void *stream;
-    MotusStatus status = motus_filters_on_device(s->filters, &stream) ? motus_encoder_send_device(s->encoder, frame, stream)
-                                                                      : motus_encoder_send(s->encoder, frame);
-    if (status) return encoder_failure(s, status, error);
-    MotusPicture picture;
-    while (!(status = motus_encoder_receive(s->encoder, &picture)))
-        if ((status = finish_picture(s, &picture, error))) return status;
+    const MotusTime time = frame ? motus_reader_time(s->input.reader, frame->number) : (MotusTime){0};
+    const MotusFrameParams params = {.size = sizeof params, .pts = time.at, .duration = time.duration};
+    MotusStatus status = motus_filters_on_device(s->filters, &stream)
+                             ? motus_encoder_send_device(s->encoder, frame, stream, &params)
+                             : motus_encoder_send(s->encoder, frame, &params);
+    return status ? encoder_failure(s, status, error) : MOTUS_OK;
+}
+
+// Deals with the pictures that come: after the first at once (timeout 0), or as long as it takes (-1).
+static MotusStatus receive(Session *s, int first_timeout, int timeout, MotusError *error) {
+    MotusPacket *picture;
+    MotusStatus status = motus_encoder_receive(s->encoder, &picture, first_timeout);
+    for (; !status; status = motus_encoder_receive(s->encoder, &picture, timeout)) {
+        status = finish_picture(s, picture, error);
+        motus_packet_unref(&picture);
+        if (status) return status;
+    }
     return status > 0 ? MOTUS_OK : encoder_failure(s, status, error);
+}
+
+// After a signal the picture at hand is awaited, and what is done behind it is kept; the others would let people wait.
+static MotusStatus finish(Session *s, MotusError *error) {
+    MotusStatus status = send(s, NULL, error);
+    return status ? status : receive(s, -1, motus_signal_caught() ? 0 : -1, error);
 }
 
 static MotusStatus encode_all(Session *s, MotusError *error) {
     MotusFrame *frame = NULL;
     MotusStatus status = MOTUS_OK;
     while (!status && !(status = next_frame(s, &frame, error))) {
-        status = encode(s, frame, error);
+        status = send(s, frame, error);
+        if (!status) status = receive(s, 0, 0, error);
         motus_frame_unref(&frame);
     }
     if (status != MOTUS_END) return status;
     if (!s->input.read && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
     if (!s->input.read) return no_frame(s->options, error);
-    return encode(s, NULL, error);
+    return finish(s, error);
 }
 
 // Under --backend auto a device that cannot be opened leaves the work to the CPU: say so.

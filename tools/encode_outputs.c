@@ -34,7 +34,7 @@ static int is_lost(MotusEncodeOutputs *o, MotusStatus status, const MotusError *
     return 1;
 }
 
-MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusJob *job, const MotusPicture *picture, MotusTime time,
+MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusJob *job, const MotusPacket *picture, MotusTime time,
                                          double ssim, MotusError *error) {
     MotusError cause = {0};
     MotusStatus status = o->mux ? motus_mux_picture(o->mux, picture, time, error)

@@ -28,7 +28,7 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *outputs, const MotusEn
                                       MotusError *error);
 
 // Adds a picture, shown at `time`. A file beside the stream that fails is told, removed and done without.
-MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *outputs, const MotusJob *job, const MotusPicture *picture,
+MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *outputs, const MotusJob *job, const MotusPacket *picture,
                                          MotusTime time, double ssim, MotusError *error);
 
 // The stream first: where another file fails, it is whole. partly: the input goes on behind the last picture.

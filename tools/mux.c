@@ -210,7 +210,7 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
 
 // ---- Pictures -------------------------------------------------------------------------------------------------------------------------------
 
-static int fill_packet(MotusMux *mux, const MotusPicture *picture) {
+static int fill_packet(MotusMux *mux, const MotusPacket *picture) {
     size_t needed = picture->size / 3 * 4 + 8;
     if (needed > mux->capacity) {
         motus_free(mux->data);
@@ -231,7 +231,7 @@ static int fill_packet(MotusMux *mux, const MotusPicture *picture) {
     return 0;
 }
 
-MotusStatus motus_mux_picture(MotusMux *mux, const MotusPicture *picture, MotusTime time, MotusError *error) {
+MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time, MotusError *error) {
     int code = fill_packet(mux, picture);
     if (code < 0) return failed(mux, code, error);
     if (!mux->n++) {

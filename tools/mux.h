@@ -39,7 +39,7 @@ MotusStatus motus_mux_open(MotusMux **mux, const char *path, const MotusMuxSetti
 
 // Pictures in order, shown at `time` (of the reader's time base); the first one decides what everything is shifted by, so that a start in the middle of
 // the input is shown when the input's own start would be. With them goes what the reader met on the way.
-MotusStatus motus_mux_picture(MotusMux *mux, const MotusPicture *picture, MotusTime time, MotusError *error);
+MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time, MotusError *error);
 
 // Frees in every case. partly: the input goes on behind the last picture; audio ends with it.
 MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error);

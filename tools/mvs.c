@@ -73,7 +73,7 @@ MotusStatus motus_mvs_open(MotusMvsFile **mvs, const char *path, MotusError *err
     return status;
 }
 
-MotusStatus motus_mvs_picture(MotusMvsFile *mvs, const MotusPicture *picture, MotusError *error) {
+MotusStatus motus_mvs_picture(MotusMvsFile *mvs, const MotusPacket *picture, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (size_t i = 0; i < picture->n_mvs && !status; i++)
         status = (mvs->npy ? put_binary : put_text)(mvs, picture->number, &picture->mvs[i], error);

@@ -11,7 +11,7 @@
 typedef struct MotusMvsFile MotusMvsFile;
 
 MotusStatus motus_mvs_open(MotusMvsFile **mvs, const char *path, MotusError *error); // the kind follows the ending
-MotusStatus motus_mvs_picture(MotusMvsFile *mvs, const MotusPicture *picture, MotusError *error);
+MotusStatus motus_mvs_picture(MotusMvsFile *mvs, const MotusPacket *picture, MotusError *error);
 MotusStatus motus_mvs_commit(MotusMvsFile **mvs, MotusError *error); // frees in every case
 void motus_mvs_abandon(MotusMvsFile **mvs);                          // accepts NULL and *mvs == NULL
 

@@ -16,7 +16,7 @@ MotusStatus motus_mux_open(MotusMux **mux, const char *path, const MotusMuxSetti
 }
 
 // No mux was ever opened.
-MotusStatus motus_mux_picture(MotusMux *mux, const MotusPicture *picture, MotusTime time, MotusError *error) {
+MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time, MotusError *error) {
     (void)mux;
     (void)picture;
     (void)time;

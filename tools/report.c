@@ -14,7 +14,7 @@ const char *motus_sub_name(int sub) {
     return names[sub];
 }
 
-void motus_totals_add(MotusTotals *t, const MotusPicture *picture, double ssim) {
+void motus_totals_add(MotusTotals *t, const MotusPacket *picture, double ssim) {
     const MotusPictureStats *s = &picture->stats;
     t->frames++;
     t->i_frames += picture->type == 'I';

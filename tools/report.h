@@ -31,7 +31,7 @@ typedef struct MotusJob {
     int told_variable;       // that was known, and said, from the beginning
 } MotusJob;
 
-void motus_totals_add(MotusTotals *totals, const MotusPicture *picture, double ssim);
+void motus_totals_add(MotusTotals *totals, const MotusPacket *picture, double ssim);
 
 // PSNR of component c (0 Y, 1 Cb, 2 Cr) from the mean squared error of all frames; 0 without frames.
 double motus_totals_psnr(const MotusTotals *totals, const MotusJob *job, int c);
@@ -47,7 +47,7 @@ void motus_report_print(FILE *file, const MotusTotals *totals, const MotusJob *j
 // The JSON file is written as the job goes on, so that it takes no memory: settings, then "per_frame", then the totals.
 typedef struct MotusStatsFile MotusStatsFile;
 MotusStatus motus_stats_open(MotusStatsFile **stats, const char *path, const MotusJob *job, MotusError *error);
-MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPicture *picture, MotusTime time,
+MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPacket *picture, MotusTime time,
                                 double ssim, MotusError *error);
 MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *totals, const MotusJob *job, MotusError *error);
 void motus_stats_abandon(MotusStatsFile **stats); // accepts NULL and *stats == NULL

@@ -111,7 +111,7 @@ static void add_psnr(cJSON *object, const MotusTotals *t, const MotusJob *job) {
     for (int c = 0; c < 3; c++) add_decimal(object, names[c], motus_totals_psnr(t, job, c), 4);
 }
 
-MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPicture *picture, MotusTime time,
+MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPacket *picture, MotusTime time,
                                 double ssim, MotusError *error) {
     const char type[2] = {picture->type, 0};
     char md5[MOTUS_MD5_TEXT];

@@ -2,12 +2,18 @@
 // picture, one reference, closed GOPs.
 //
 //     MotusEncoderConfig config = motus_encoder_config_default(352, 288, (MotusRational){30000, 1001});
-//     MotusEncoder *enc; MotusPicture pic;
+//     MotusEncoder *enc; MotusPacket *packet;
 //     motus_encoder_open(&enc, &config, NULL);
-//     while (have frame) { motus_encoder_send(enc, frame); while (motus_encoder_receive(enc, &pic) == MOTUS_OK) write(pic.data, pic.size); }
-//     motus_encoder_send(enc, NULL);
-//     while (motus_encoder_receive(enc, &pic) == MOTUS_OK) write(pic.data, pic.size);
+//     while (have frame) {
+//         motus_encoder_send(enc, frame, NULL);
+//         while (motus_encoder_receive(enc, &packet, 0) == MOTUS_OK) write(packet->data, packet->size), motus_packet_unref(&packet);
+//     }
+//     motus_encoder_send(enc, NULL, NULL);
+//     while (motus_encoder_receive(enc, &packet, -1) == MOTUS_OK) write(packet->data, packet->size), motus_packet_unref(&packet);
 //     motus_encoder_close(&enc);
+//
+// Pictures are coded by threads of the encoder's own: in several lanes, each of which codes one closed GOP at a time. Lanes know nothing of one another, and
+// the stream is the same for any number of them. One thread at a time may send, and one receive.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_ENCODER_H
 #define MOTUS_ENCODER_H
@@ -33,7 +39,10 @@ typedef enum MotusPreset {
 // "slow", "medium", "fast", "faster"; "unknown" for other values. Static storage.
 MOTUS_API const char *motus_preset_name(MotusPreset preset);
 
+enum { MOTUS_MAX_LANES = 64 };
+
 typedef struct MotusEncoderConfig {
+    size_t size; // sizeof(MotusEncoderConfig): later versions add members at the end
     int width,
         height; // luma samples, even, 2..MOTUS_MAX_SIZE; padded to whole MBs inside and cropped in the SPS (4:2:0 crops in twos)
     MotusRational fps; // pictures per second, > 0
@@ -47,12 +56,15 @@ typedef struct MotusEncoderConfig {
     int deblock;         // 0 = disable_deblocking_filter_idc 1
     int aud;             // 1 = begin each access unit with a delimiter
     int threads;         // 0 = as many as OpenMP offers; the stream does not depend on it
-    int stream_only;     // 1: pictures have no recon, source and mvs: with CUDA nothing but the stream leaves the device
+    int stream_only;     // 1: packets have no recon, source and mvs: with CUDA nothing but the stream leaves the device
     MotusBackend backend;
     MotusColour colour; // goes into the VUI
+    int lanes; // GOPs that may be coded at the same time, 1..MOTUS_MAX_LANES; 0: chosen by keyint and memory. A lane is opened when it is needed
+    int device; // CUDA's number of the device; -1: the current one
 } MotusEncoderConfig;
 
-// qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO.
+// qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO, lanes chosen, the
+// current device.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // MB kinds as statistics count them.
@@ -86,11 +98,21 @@ typedef struct MotusCodedMv {
     MotusMv mv;
 } MotusCodedMv;
 
-// A coded picture. Pointers stay valid until the next call on the encoder, except recon and source, which may be kept with motus_frame_ref.
-typedef struct MotusPicture {
+// What goes with a frame.
+typedef struct MotusFrameParams {
+    size_t size;           // sizeof(MotusFrameParams)
+    int64_t pts, duration; // in any unit: handed on to the packet
+    void *opaque;          // handed on to the packet
+    int force_idr;         // 1: a GOP begins here
+} MotusFrameParams;
+
+// A coded picture, counted: it lives on after later calls and after the encoder, until motus_packet_unref. What it points to is read only.
+typedef struct MotusPacket {
     const uint8_t *data; // whole access unit with start codes
     size_t size;
-    int64_t number; // counts pictures from 0, in order
+    int64_t number;        // counts pictures from 0, in order
+    int64_t pts, duration; // of the frame's parameters; without them the number of the picture and 1
+    void *opaque;
     int is_idr;
     char type; // 'I' or 'P'
     int qp;
@@ -100,7 +122,13 @@ typedef struct MotusPicture {
     const MotusCodedMv *mvs;  // n_mvs vectors, MBs in raster order; none for I pictures and intra MBs
     size_t n_mvs;
     MotusPictureStats stats;
-} MotusPicture;
+} MotusPacket;
+
+// Adds a reference and returns the same packet; accepts NULL.
+MOTUS_API MotusPacket *motus_packet_ref(MotusPacket *packet);
+
+// Drops a reference and sets *packet to NULL; accepts NULL and *packet == NULL.
+MOTUS_API void motus_packet_unref(MotusPacket **packet);
 
 typedef struct MotusEncoder MotusEncoder;
 
@@ -108,22 +136,27 @@ typedef struct MotusEncoder MotusEncoder;
 // _CUDA. With AUTO a device that cannot be opened leaves the search to the CPU for good: motus_encoder_backend tells, and motus_encoder_error why.
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 
-// Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. MOTUS_ERR_ARGUMENT: wrong size.
-// MOTUS_ERR_STATE: after the end, or pictures are waiting to be received. MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA (the search): motus_encoder_error has the
-// words. MOTUS_ERR_INTERNAL. After any error the encoder is as it was before the call, but a search that failed on a device fails from then on.
-MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame);
+// Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. params may be NULL. Returns once the frame
+// has been copied (with CUDA: uploaded); waits only where its lane holds as many frames as it may: a GOP, or four where there is one lane.
+// MOTUS_ERR_ARGUMENT: wrong size or parameters. MOTUS_ERR_STATE: after the end. MOTUS_ERR_MEMORY: no memory for the frame. After these the encoder is as it was
+// before the call. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY or MOTUS_ERR_INTERNAL of a picture before: no more frames are taken; motus_encoder_error has the words,
+// and motus_encoder_receive still hands out the packets before that picture.
+MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame, const MotusFrameParams *params);
 
 // The same for a frame in CUDA device memory (motus_frame_wrap makes a MotusFrame of device pointers; any strides and alignment), made on `stream`, a
-// cudaStream_t (NULL: the legacy default stream) of the device that was current when the encoder was opened, and is now. The encoder reads it on that
-// stream, once: after what the caller has put there before, and before what comes later; by the time the call returns it has been read. It is
-// encoded where it is; with stream_only nothing but the stream comes to the host. The stream of pictures is the one that motus_encoder_send gives, and
-// frames of both kinds may alternate. Where AUTO took the CPU at the opening, frames still come down from a device that can do that.
+// cudaStream_t (NULL: the legacy default stream) of the encoder's device. The encoder reads it on that stream, once: after what the caller has put there
+// before, and before what comes later, which may be put there as soon as the call returns. It is encoded where it is; with stream_only nothing but the
+// stream comes to the host, and the call does not wait for the device. The stream of pictures is the one that motus_encoder_send gives, and frames of both
+// kinds may alternate. Where AUTO took the CPU at the opening, frames still come down from a device that can do that.
 // Beside the errors above: MOTUS_ERR_UNSUPPORTED (the encoder was told to use the CPU, or this build has no CUDA), MOTUS_ERR_NO_DEVICE,
 // MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA, MOTUS_ERR_ARGUMENT (a plane that is not in device memory): motus_encoder_error has the words.
-MOTUS_API MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream);
+MOTUS_API MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream,
+                                                const MotusFrameParams *params);
 
-// Takes the next coded picture. MOTUS_AGAIN: send more first. MOTUS_END: all pictures have been handed out.
-MOTUS_API MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPicture *picture);
+// Takes the next packet, in the order of the frames. Waits for it up to timeout_ms milliseconds: 0 asks only, a negative one waits as long as it takes.
+// MOTUS_AGAIN: it is not there, and where the call was to wait as long as it takes, no frame is under way: send more. MOTUS_END: all packets have been handed
+// out. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL: the picture could not be coded, and none after it will be; motus_encoder_error has the words.
+MOTUS_API MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPacket **packet, int timeout_ms);
 
 // SPS and PPS as an Annex B byte stream (for containers); valid while the encoder is open.
 MOTUS_API const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *size);
@@ -131,14 +164,18 @@ MOTUS_API const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *
 // level_idc of the stream: 10, 11, 12, 13, 20, ... 62 (9 = 1b is never used).
 MOTUS_API int motus_encoder_level(const MotusEncoder *enc);
 
-// Why the last frame failed, in CUDA's own words where it was CUDA (wrong sizes and calls out of order leave none), else why AUTO took the CPU at the
-// opening. status is MOTUS_OK and text empty if there was neither.
+// Why the last call failed, in CUDA's own words where it was CUDA (wrong sizes and calls out of order leave none), else why AUTO took the CPU at the
+// opening. status is MOTUS_OK and text empty if there was neither. To be read by the thread whose call failed.
 MOTUS_API const MotusError *motus_encoder_error(const MotusEncoder *enc);
 
 // The backend that runs (never AUTO).
 MOTUS_API MotusBackend motus_encoder_backend(const MotusEncoder *enc);
 
-// Closes and sets *enc to NULL; accepts NULL and *enc == NULL.
+// How many lanes there may be, and the memory of one, bytes: on the device where the backend is CUDA, else on the host, without the frames that wait.
+MOTUS_API int motus_encoder_lanes(const MotusEncoder *enc);
+MOTUS_API size_t motus_encoder_lane_bytes(const MotusEncoder *enc);
+
+// Closes and sets *enc to NULL, dropping pictures that are under way; accepts NULL and *enc == NULL.
 MOTUS_API void motus_encoder_close(MotusEncoder **enc);
 
 #ifdef __cplusplus

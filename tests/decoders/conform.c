@@ -22,7 +22,7 @@ static void *must(void *p) {
     return p;
 }
 
-static void append(MotusCoded *coded, const MotusPicture *picture) {
+static void append(MotusCoded *coded, const MotusPacket *picture) {
     coded->data = must(realloc(coded->data, coded->size + picture->size));
     memcpy(coded->data + coded->size, picture->data, picture->size);
     coded->size += picture->size;
@@ -43,7 +43,7 @@ static void append(MotusCoded *coded, const MotusPicture *picture) {
 }
 
 // The picture's counts agree with each other, with the bytes and with the samples.
-static void check_stats(MotusCoded *coded, const MotusPicture *picture, const MotusFrame *frame) {
+static void check_stats(MotusCoded *coded, const MotusPacket *picture, const MotusFrame *frame) {
     const MotusPictureStats *s = &picture->stats;
     const int n = coded->pictures, n_mb = (frame->width + 15) / 16 * ((frame->height + 15) / 16);
     uint32_t mbs = 0, subs = 0;
@@ -71,7 +71,7 @@ static int max_mv_y(int level) { return 4 * (level <= 10 ? 64 : level <= 20 ? 12
 static int max_mvs_per_2mb(int level) { return level < 30 ? 0 : level == 30 ? 32 : 16; }
 
 // The vectors tile the inter MBs and keep the limits of the level.
-static void check_vectors(MotusCoded *coded, const MotusPicture *picture, int width) {
+static void check_vectors(MotusCoded *coded, const MotusPacket *picture, int width) {
     const int n = coded->pictures, mb_width = (width + 15) / 16;
     const int reach = max_mv_y(coded->level), most = max_mvs_per_2mb(coded->level);
     uint32_t area = 0, inter = 0;
@@ -92,7 +92,7 @@ static void check_vectors(MotusCoded *coded, const MotusPicture *picture, int wi
     if (area != 256 * inter) fail(coded, "picture %d: vectors cover %u samples of %u inter MBs", n, area, inter);
 }
 
-static void check_picture(MotusCoded *coded, const MotusPicture *picture, const MotusEncoderConfig *config,
+static void check_picture(MotusCoded *coded, const MotusPacket *picture, const MotusEncoderConfig *config,
                           const MotusFrame *frame) {
     const int n = coded->pictures, idr = config->keyint ? n % config->keyint == 0 : n == 0;
     if (picture->number != n) fail(coded, "picture %d: number %lld", n, (long long)picture->number);
@@ -102,18 +102,19 @@ static void check_picture(MotusCoded *coded, const MotusPicture *picture, const 
     check_vectors(coded, picture, frame->width);
 }
 
-// Takes all pictures that are ready.
+// Takes all pictures that are ready, or (wait) under way.
 static MotusStatus receive(MotusCoded *coded, MotusEncoder *encoder, const MotusEncoderConfig *config, MotusFrame *const *frames,
-                           int n) {
-    MotusPicture picture;
+                           int n, int wait) {
+    MotusPacket *picture;
     MotusStatus status;
-    while ((status = motus_encoder_receive(encoder, &picture)) == MOTUS_OK) {
-        if (coded->pictures >= n) {
+    while ((status = motus_encoder_receive(encoder, &picture, wait ? -1 : 0)) == MOTUS_OK) {
+        if (coded->pictures < n) {
+            check_picture(coded, picture, config, frames[coded->pictures]);
+            append(coded, picture);
+        } else {
             fail(coded, "more pictures than frames");
-            return MOTUS_END;
         }
-        check_picture(coded, &picture, config, frames[coded->pictures]);
-        append(coded, &picture);
+        motus_packet_unref(&picture);
     }
     return status;
 }
@@ -129,11 +130,11 @@ void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, M
     coded->level = motus_encoder_level(encoder);
     MotusStatus status = MOTUS_AGAIN;
     for (int i = 0; i < n && status == MOTUS_AGAIN; i++) {
-        status = motus_encoder_send(encoder, frames[i]);
-        if (status == MOTUS_OK) status = receive(coded, encoder, config, frames, n);
+        status = motus_encoder_send(encoder, frames[i], NULL);
+        if (status == MOTUS_OK) status = receive(coded, encoder, config, frames, n, 0);
     }
-    if (status == MOTUS_AGAIN) status = motus_encoder_send(encoder, NULL);
-    if (status == MOTUS_OK) status = receive(coded, encoder, config, frames, n);
+    if (status == MOTUS_AGAIN) status = motus_encoder_send(encoder, NULL, NULL);
+    if (status == MOTUS_OK) status = receive(coded, encoder, config, frames, n, 1);
     if (status != MOTUS_END) fail(coded, "picture %d: %s", coded->pictures, motus_status_name(status));
     if (coded->pictures != n) fail(coded, "%d pictures of %d frames", coded->pictures, n);
     motus_encoder_close(&encoder);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/frame_pool.h"
+
+#include <string.h>
+
+#include "motus/upload.h"
+
+static ptrdiff_t row_of(int samples) { return (samples + 63) / 64 * 64; }
+
+// Rows aligned as motus_frame_alloc aligns them. Where there is no (more) pinned memory, ordinary memory will do.
+static MotusStatus alloc_pinned(MotusFrame **frame, int width, int height) {
+    ptrdiff_t stride[3] = {row_of(width), row_of(width / 2), row_of(width / 2)};
+    size_t luma = (size_t)(stride[0] * height), chroma = (size_t)(stride[1] * (height / 2));
+    uint8_t *memory = motus_host_alloc(luma + 2 * chroma);
+    if (!memory) return motus_frame_alloc(frame, width, height);
+    memset(memory, 0, luma + 2 * chroma); // rows are read in whole vectors, beyond the last column as well
+    uint8_t *data[3] = {memory, memory + luma, memory + luma + chroma};
+    MotusStatus status = motus_frame_wrap(frame, width, height, data, stride, motus_host_free, memory);
+    if (status) motus_host_free(memory);
+    return status;
+}
+
+// The first one that is free: as few as possible are in use, and caches know them.
+MotusStatus motus_frame_pool_take(MotusFramePool *pool, MotusFrame **frame) {
+    *frame = NULL;
+    for (int i = 0; i < MOTUS_POOL_FRAMES; i++) {
+        MotusFrame **place = &pool->frame[i];
+        if (*place && motus_frame_shared(*place)) continue;
+        MotusStatus status = MOTUS_OK;
+        if (!*place)
+            status = pool->pinned ? alloc_pinned(place, pool->width, pool->height)
+                                  : motus_frame_alloc(place, pool->width, pool->height);
+        if (status) return status;
+        *frame = motus_frame_ref(*place);
+        return MOTUS_OK;
+    }
+    return motus_frame_alloc(frame, pool->width, pool->height); // more are in use than are worth keeping
+}
+
+void motus_frame_pool_close(MotusFramePool *pool) {
+    for (int i = 0; i < MOTUS_POOL_FRAMES; i++) motus_frame_unref(&pool->frame[i]);
+}

@@ -1,0 +1,217 @@
+// The way of a picture on the CPU: search -> decisions -> entropy coding -> deblocking -> error.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/lane_cpu.h"
+
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/int_core.h"
+#include "common/threads.h"
+#include "encoder/deblock.h"
+#include "encoder/decide.h"
+#include "encoder/frame_pool.h"
+#include "encoder/slice.h"
+#include "me/me_internal.h"
+#include "yuv/pad.h"
+
+struct MotusLaneCpu {
+    const MotusStream *stream;
+    const MotusPasses *passes;
+    MotusMe *me;
+    MotusField *field;
+    MotusWork work;
+    int threads, most;         // that there are, for the picture before; that there may be
+    MotusMv *centre, *last_mv; // per MB: search centres; the last P picture's vectors
+    int has_last_mv;
+    MotusRefLuma ref_luma;
+    MotusFramePool pool;
+    MotusFrame *rec, *ref; // whole MBs
+    uint8_t *rbsp, *nal;
+    MotusCodedMv *mvs;
+};
+
+static MotusStatus open_search(MotusLaneCpu *l) {
+    MotusMeConfig me = motus_me_config_default(l->work.mb_width * 16, l->work.mb_height * 16);
+    me.range = l->stream->effort.range;
+    me.subpel = MOTUS_SUBPEL_FULL; // what is worth refining is refined by the decisions
+    me.modes = l->stream->effort.partitions;
+    me.threads = l->most;
+    me.backend = MOTUS_BACKEND_CPU;
+    MotusStatus status = motus_me_open(&l->me, &me);
+    if (!status) l->threads = l->most = l->me->threads;
+    return status ? status : motus_field_alloc(&l->field, me.width, me.height);
+}
+
+static MotusStatus alloc_buffers(MotusLaneCpu *l) {
+    const MotusStream *s = l->stream;
+    size_t n = (size_t)s->mb_width * (size_t)s->mb_height;
+    l->rbsp = motus_alloc(s->rbsp_capacity, 1);
+    l->nal = motus_alloc(motus_nal_bound(s->rbsp_capacity), 1);
+    l->mvs = motus_alloc(16 * n, sizeof *l->mvs);
+    l->centre = motus_alloc(n, sizeof *l->centre);
+    l->last_mv = motus_alloc(n, sizeof *l->last_mv);
+    if (!l->rbsp || !l->nal || !l->mvs || !l->centre || !l->last_mv) return MOTUS_ERR_MEMORY;
+    MotusStatus status = motus_work_alloc(&l->work, s->mb_width, s->mb_height, 1);
+    if (!status) status = motus_ref_luma_alloc(&l->ref_luma, 16 * s->mb_width, 16 * s->mb_height);
+    return status ? status : open_search(l);
+}
+
+// What alloc_buffers takes: all that grows with the picture.
+size_t motus_lane_cpu_bytes(const MotusStream *s) {
+    size_t n = (size_t)s->mb_width * (size_t)s->mb_height, samples = 256 * n;
+    size_t per_mb = 16 * sizeof(MotusCodedMv) + 2 * sizeof(MotusMv) + 3 * sizeof(MotusMb) + sizeof(MotusMbCoef) +
+                    sizeof(MotusCandidates) + 17 + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4);
+    return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) +
+           7 * samples; // reference planes, two reconstructions
+}
+
+MotusStatus motus_lane_cpu_open(MotusLaneCpu **lane, const MotusStream *stream, int threads) {
+    *lane = motus_alloc(1, sizeof **lane);
+    if (!*lane) return MOTUS_ERR_MEMORY;
+    (*lane)->stream = stream;
+    (*lane)->most = threads;
+    (*lane)->passes = motus_passes();
+    (*lane)->pool = (MotusFramePool){.width = 16 * stream->mb_width, .height = 16 * stream->mb_height};
+    MotusStatus status = alloc_buffers(*lane);
+    if (status) motus_lane_cpu_close(lane);
+    return status;
+}
+
+void motus_lane_cpu_close(MotusLaneCpu **lane) {
+    if (!lane || !*lane) return;
+    MotusLaneCpu *l = *lane;
+    motus_me_close(&l->me);
+    motus_field_free(&l->field);
+    motus_work_free(&l->work);
+    motus_ref_luma_free(&l->ref_luma);
+    motus_frame_unref(&l->rec);
+    motus_frame_unref(&l->ref);
+    motus_frame_pool_close(&l->pool);
+    motus_free(l->rbsp);
+    motus_free(l->nal);
+    motus_free(l->mvs);
+    motus_free(l->centre);
+    motus_free(l->last_mv);
+    motus_free(l);
+    *lane = NULL;
+}
+
+static MotusStatus search(MotusLaneCpu *l, const MotusPlane *luma, uint32_t lambda_q8) {
+    const MotusStream *s = l->stream;
+    motus_ref_luma_build(&l->ref_luma, &l->ref->plane[0], s->config.subpel != MOTUS_SUBPEL_FULL, l->work.threads);
+    MotusStatus status = motus_me_predict_centres(l->me, luma, &l->ref_luma, l->has_last_mv ? l->last_mv : NULL, lambda_q8,
+                                                  s->effort.reach, MOTUS_MAX_CENTRE, s->centre_limit_y, l->centre);
+    if (status) return status;
+    MotusMeHints hints = {.centre = l->centre, .predictor = l->centre, .lambda_q8 = lambda_q8};
+    return motus_me_search_prepared(l->me, luma, NULL, &l->ref_luma, &hints, l->field);
+}
+
+static MotusReference reference(const MotusLaneCpu *l) {
+    const MotusRefLuma *luma = &l->ref_luma;
+    MotusReference ref = {.width = luma->width,
+                          .height = luma->height,
+                          .luma = luma->plane[0],
+                          .chroma = {l->ref->plane[1].data, l->ref->plane[2].data},
+                          .luma_stride = luma->stride,
+                          .chroma_stride = l->ref->plane[1].stride};
+    memcpy(ref.tap, luma->tap, sizeof ref.tap);
+    return ref;
+}
+
+static MotusStatus code_p(MotusLaneCpu *l, const MotusCoding *coding) {
+    MotusStatus status = search(l, &l->work.src->plane[0], coding->qp_table[coding->qp].lambda_q8);
+    if (status) return status;
+    const MotusPCoding p = {.ref = reference(l),
+                            .ref_luma = &l->ref_luma,
+                            .field = l->field,
+                            .centre = l->centre,
+                            .subpel = l->stream->config.subpel,
+                            .limits = l->stream->limits};
+    l->passes->code_p(&l->work, coding, &p);
+    return MOTUS_OK;
+}
+
+// Writes the slice's NAL unit into l->nal.
+static MotusStatus write_slice(MotusLaneCpu *l, const MotusPlace *place, size_t *size, MotusPictureStats *stats) {
+    const MotusSliceSettings slice = motus_slice_settings(l->stream, place);
+    MotusBits bits;
+    motus_bits_init(&bits, l->rbsp, l->stream->rbsp_capacity);
+    motus_write_slice_header(&bits, &l->stream->sequence, &slice);
+    motus_write_slice_data(&bits, &l->work, slice.p_slice, place->qp, stats);
+    if (bits.overflow) return MOTUS_ERR_INTERNAL;
+    *size = motus_nal_write(l->nal, 2, place->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, l->rbsp, bits.size);
+    return MOTUS_OK;
+}
+
+static uint64_t plane_ssd(const MotusPlane *a, const MotusPlane *b, int threads) {
+    uint64_t sum = 0;
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
+    for (int y = 0; y < a->height; y += 16) {
+        const MotusPlane rows = motus_plane_rows(a, y, 16), others = motus_plane_rows(b, y, 16);
+        sum += motus_plane_ssd(&rows, &others, rows.width, rows.height);
+    }
+    return sum;
+}
+
+// Of each MB, for the centres of the next picture.
+static void keep_vectors(MotusLaneCpu *l) {
+#pragma omp parallel for num_threads(l->work.threads) schedule(static)
+    for (int i = 0; i < l->work.n_mb; i++)
+        l->last_mv[i] = motus_mb_is_intra(&l->work.mb[i]) ? l->field->mv[MOTUS_BLOCK_16x16][i] : l->work.mb[i].mv[0];
+}
+
+static MotusStatus finish(MotusLaneCpu *l, const MotusPlace *place, const MotusFrame *source, MotusPacket **packet) {
+    const MotusStream *s = l->stream;
+    MotusPictureStats stats = {0};
+    MotusFrame *visible = NULL;
+    size_t size = 0;
+    MotusStatus status = write_slice(l, place, &size, &stats);
+    if (!status && s->config.deblock) motus_deblock_picture(l->rec, l->work.mb, s->mb_width, s->mb_height, l->work.threads);
+    if (!status) status = motus_frame_crop(&visible, l->rec, s->config.width, s->config.height);
+    if (status) return status;
+    visible->number = place->number;
+    for (int p = 0; p < 3; p++) stats.ssd[p] = plane_ssd(&source->plane[p], &visible->plane[p], l->work.threads);
+    status = motus_packet_make(packet, s, place, l->nal, size, &stats);
+    if (!status && !s->config.stream_only)
+        status = motus_packet_add(*packet, visible, source, l->mvs, motus_list_mvs(&l->work, l->mvs));
+    motus_frame_unref(&visible);
+    if (status) motus_packet_unref(packet);
+    return status;
+}
+
+// OpenMP keeps as many threads as the last region had; more are made before it is asked for them.
+static void use_threads(MotusLaneCpu *l, int threads) {
+    threads = motus_min(threads, l->most);
+    if (threads > l->threads) threads = motus_threads_open(threads);
+    l->threads = l->work.threads = l->me->threads = threads;
+}
+
+MotusStatus motus_lane_cpu_code(MotusLaneCpu *l, const MotusPlace *place, const MotusFrame *whole, const MotusFrame *source,
+                                int threads, MotusPacket **packet) {
+    const MotusCoding coding = {l->stream->qp_table, place->qp, l->stream->effort};
+    *packet = NULL;
+    MotusStatus status = motus_frame_pool_take(&l->pool, &l->rec);
+    if (status) return status;
+    l->work.src = whole;
+    l->work.rec = l->rec;
+    use_threads(l, threads);
+    if (place->idr)
+        l->passes->code_i(&l->work, &coding);
+    else
+        status = code_p(l, &coding);
+    if (!status) {
+        motus_settle_mbs(&l->work, place->qp);
+        status = finish(l, place, source, packet);
+    }
+    if (status) {
+        motus_frame_unref(&l->rec);
+        return status;
+    }
+    l->has_last_mv = !place->idr;
+    if (!place->idr) keep_vectors(l);
+    motus_frame_unref(&l->ref); // what was made is the next picture's reference
+    l->ref = l->rec;
+    l->rec = NULL;
+    return MOTUS_OK;
+}

@@ -1,0 +1,40 @@
+// The lanes of a stream: closed GOPs are dealt out to them in turn, each codes its pictures one after another on a thread of its own, and packets come out in
+// the order of the frames. A lane is opened when its first GOP arrives; where it cannot be, those that are open go on with its work.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_LANES_H
+#define ENCODER_LANES_H
+
+#include "encoder/stream.h"
+
+typedef struct MotusLanes MotusLanes;
+
+// What comes with a frame on its way to its packet.
+typedef struct MotusOrder {
+    MotusPlace place;
+    int64_t pts, duration;
+    void *opaque;
+} MotusOrder;
+
+// Opens the first lane on a backend that is not AUTO, and on that CUDA device; `threads` of all lanes together (as motus_cpu_threads has it). The stream is
+// only referred to. With words in *error: MOTUS_ERR_MEMORY, _CUDA, _NO_DEVICE, _UNSUPPORTED.
+MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, MotusBackend backend, MotusError *error);
+
+// Drops what is under way; accepts NULL inside.
+void motus_lanes_close(MotusLanes **lanes);
+
+int motus_lanes_count(const MotusLanes *lanes); // that there may be
+
+size_t motus_lanes_bytes(const MotusLanes *lanes); // of one
+
+// Puts a frame on its way: in host memory, or (on_device) made on `made_on` of a CUDA device. Waits where its lane holds as many as it may. The frame is not
+// needed any more when the call returns (on a device: in what comes later on made_on). After an error of this frame alone nothing has changed, else every
+// later call fails as well.
+MotusStatus motus_lanes_send(MotusLanes *lanes, const MotusOrder *order, const MotusFrame *frame, int on_device, void *made_on,
+                             MotusError *error);
+
+// As motus_encoder_receive, with MOTUS_AGAIN where no frame is under way.
+MotusStatus motus_lanes_receive(MotusLanes *lanes, MotusPacket **packet, int timeout_ms, MotusError *error);
+
+int motus_lanes_empty(MotusLanes *lanes); // 1: no frame is under way and no packet waits
+
+#endif

@@ -1,0 +1,17 @@
+// Packets: what a coded picture is handed out as.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_PACKET_H
+#define ENCODER_PACKET_H
+
+#include "encoder/stream.h"
+
+// Makes a packet of the picture at `place`: its access unit is what motus_access_unit_begin writes, and then `nal`. pts, duration and opaque are left to the
+// caller. MOTUS_ERR_MEMORY.
+MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, const MotusPlace *place, const uint8_t *nal,
+                              size_t nal_size, const MotusPictureStats *stats);
+
+// Adds what a packet with stream_only has not: references to both frames, and a copy of the vectors. MOTUS_ERR_MEMORY.
+MotusStatus motus_packet_add(MotusPacket *packet, const MotusFrame *recon, const MotusFrame *source, const MotusCodedMv *mvs,
+                             size_t n_mvs);
+
+#endif

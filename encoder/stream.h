@@ -1,0 +1,49 @@
+// What all pictures of a stream have in common: made once at the opening, read by every lane.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_STREAM_H
+#define ENCODER_STREAM_H
+
+#include "encoder/choose_core.h"
+#include "encoder/headers.h"
+#include "encoder/slice_core.h"
+#include "encoder/trial_core.h"
+#include "motus/encoder.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MOTUS_HEADER_BYTES = 512 }; // parameter sets, delimiter and slice header
+
+typedef struct MotusStream {
+    MotusEncoderConfig config;
+    MotusSequenceSettings sequence;
+    int mb_width, mb_height;
+    MotusEffort effort;
+    MotusInterLimits limits;
+    int centre_limit_y;   // of search centres, quarter samples: the whole window stays within the level's vertical range
+    size_t rbsp_capacity; // bytes of the largest slice
+    MotusQp qp_table[52];
+    uint8_t headers[MOTUS_HEADER_BYTES]; // SPS and PPS, Annex B
+    size_t headers_size;
+} MotusStream;
+
+// A picture's place in the stream: with the frame and the pictures before it in its GOP it determines every bit.
+typedef struct MotusPlace {
+    int64_t number; // from 0
+    int idr, qp;
+    uint32_t since_idr, idr_pic_id;
+} MotusPlace;
+
+// Checks the configuration. MOTUS_ERR_ARGUMENT, _UNSUPPORTED with words in *error.
+MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *config, MotusError *error);
+
+MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPlace *place);
+
+// Writes what comes before the picture's slices into `dst`, which has room for 2 * MOTUS_HEADER_BYTES; returns the bytes.
+size_t motus_access_unit_begin(const MotusStream *stream, const MotusPlace *place, uint8_t *dst);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
