@@ -21,8 +21,42 @@ typedef struct Session {
     MotusJob job;
     MotusTotals totals;
     MotusProgress progress;
-    int interrupted; // by which signal, before the input's end; 0: not
+    int64_t sent;
+    MotusError idle_error; // of what was done while the input was silent
+    int interrupted;       // by which signal, before the input's end; 0: not
 } Session;
+
+// ---- Packets -------------------------------------------------------------------------------------------------------------------------------
+
+static MotusStatus finish_picture(Session *s, const MotusPacket *picture, MotusError *error) {
+    int wanted = !s->options->quiet || s->outputs.stats;
+    const MotusEncoderConfig *c = &s->job.config;
+    double ssim = wanted ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], c->width, c->height) : 0;
+    motus_totals_add(&s->totals, picture, ssim);
+    char more[64];
+    snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB", motus_totals_kbps(&s->totals, &s->job),
+             motus_totals_psnr(&s->totals, &s->job, 0));
+    motus_progress_show(&s->progress, s->totals.frames, more);
+    const MotusTime time = {picture->pts, picture->duration};
+    return motus_encode_outputs_picture(&s->outputs, &s->job, picture, time, ssim, error);
+}
+
+static MotusStatus encoder_failure(const Session *s, MotusStatus status, MotusError *error) {
+    const MotusError *cause = motus_encoder_error(s->encoder);
+    return motus_fail(error, status, "encoder: %s", cause->status == status ? cause->text : motus_status_text(status));
+}
+
+// Deals with the pictures that come: after the first at once (timeout 0), or as long as it takes (-1).
+static MotusStatus receive(Session *s, int first_timeout, int timeout, MotusError *error) {
+    MotusPacket *picture;
+    MotusStatus status = motus_encoder_receive(s->encoder, &picture, first_timeout);
+    for (; !status; status = motus_encoder_receive(s->encoder, &picture, timeout)) {
+        status = finish_picture(s, picture, error);
+        motus_packet_unref(&picture);
+        if (status) return status;
+    }
+    return status > 0 ? MOTUS_OK : encoder_failure(s, status, error);
+}
 
 // ---- Input --------------------------------------------------------------------------------------------------------------------------------
 
@@ -40,6 +74,14 @@ static void tell(void *opaque, MotusTold kind, const char *line) {
     motus_warn("%s", line);
 }
 
+// While a pipe is silent, what is done goes on its way.
+static int idle(void *opaque) {
+    Session *s = opaque;
+    if (motus_signal_caught()) return -1;
+    if (!s->encoder || s->idle_error.status || s->sent == s->totals.frames) return 0;
+    return receive(s, 20, 0, &s->idle_error) ? -1 : 1;
+}
+
 static MotusStatus open_input(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     const MotusReaderOptions wanted = {.width = o->size[0],
@@ -49,6 +91,7 @@ static MotusStatus open_input(Session *s, MotusError *error) {
                                        .deinterlace = o->deinterlace,
                                        .with_side_streams = o->format != MOTUS_FORMAT_H264,
                                        .tell = tell,
+                                       .idle = idle,
                                        .opaque = s};
     MotusStatus status = motus_reader_open(&s->input.reader, o->input, &wanted, error);
     if (status) return status;
@@ -90,24 +133,6 @@ static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error)
 
 // ---- The loop -----------------------------------------------------------------------------------------------------------------------------
 
-static MotusStatus finish_picture(Session *s, const MotusPacket *picture, MotusError *error) {
-    int wanted = !s->options->quiet || s->outputs.stats;
-    const MotusEncoderConfig *c = &s->job.config;
-    double ssim = wanted ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], c->width, c->height) : 0;
-    motus_totals_add(&s->totals, picture, ssim);
-    char more[64];
-    snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB", motus_totals_kbps(&s->totals, &s->job),
-             motus_totals_psnr(&s->totals, &s->job, 0));
-    motus_progress_show(&s->progress, s->totals.frames, more);
-    const MotusTime time = {picture->pts, picture->duration};
-    return motus_encode_outputs_picture(&s->outputs, &s->job, picture, time, ssim, error);
-}
-
-static MotusStatus encoder_failure(const Session *s, MotusStatus status, MotusError *error) {
-    const MotusError *cause = motus_encoder_error(s->encoder);
-    return motus_fail(error, status, "encoder: %s", cause->status == status ? cause->text : motus_status_text(status));
-}
-
 // Sends a frame; NULL ends.
 static MotusStatus send(Session *s, const MotusFrame *frame, MotusError *error) {
     void *stream;
@@ -116,19 +141,8 @@ static MotusStatus send(Session *s, const MotusFrame *frame, MotusError *error) 
     MotusStatus status = motus_filters_on_device(s->filters, &stream)
                              ? motus_encoder_send_device(s->encoder, frame, stream, &params)
                              : motus_encoder_send(s->encoder, frame, &params);
+    s->sent += frame && !status;
     return status ? encoder_failure(s, status, error) : MOTUS_OK;
-}
-
-// Deals with the pictures that come: after the first at once (timeout 0), or as long as it takes (-1).
-static MotusStatus receive(Session *s, int first_timeout, int timeout, MotusError *error) {
-    MotusPacket *picture;
-    MotusStatus status = motus_encoder_receive(s->encoder, &picture, first_timeout);
-    for (; !status; status = motus_encoder_receive(s->encoder, &picture, timeout)) {
-        status = finish_picture(s, picture, error);
-        motus_packet_unref(&picture);
-        if (status) return status;
-    }
-    return status > 0 ? MOTUS_OK : encoder_failure(s, status, error);
 }
 
 // After a signal the picture at hand is awaited, and what is done behind it is kept; the others would let people wait.
@@ -145,6 +159,8 @@ static MotusStatus encode_all(Session *s, MotusError *error) {
         if (!status) status = receive(s, 0, 0, error);
         motus_frame_unref(&frame);
     }
+    if (s->idle_error.status) *error = s->idle_error;
+    if (s->idle_error.status) return error->status;
     if (status != MOTUS_END) return status;
     if (!s->input.read && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
     if (!s->input.read) return no_frame(s->options, error);

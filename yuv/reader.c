@@ -177,6 +177,7 @@ MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, 
         return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     }
     r->source = source;
+    if (source && options) source->idle = options->idle, source->opaque = options->opaque;
     if (options) r->options = *options;
     snprintf(r->name, sizeof r->name, "%s", strcmp(path, "-") ? motus_shown(path) : "standard input");
     MotusStatus status = open_kind(r, path, &r->options, error);

@@ -21,7 +21,10 @@ typedef struct MotusReaderOptions {
     MotusDeinterlace deinterlace;
     int with_side_streams; // keep the container's audio and subtitles for motus_media_side_packet (yuv/media.h)
     MotusTell *tell;       // NULL: nobody listens
-    void *opaque;          // for `tell`
+    // What else there is to do while an input that is no file has nothing to read: called again and again until it returns 0, or -1 where reading is to end as
+    // if a signal had interrupted it. It may not read. NULL: reading just waits.
+    int (*idle)(void *opaque);
+    void *opaque; // for both
 } MotusReaderOptions;
 
 typedef struct MotusSequenceInfo {

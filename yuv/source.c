@@ -58,9 +58,18 @@ MotusStatus motus_source_memory(MotusSource **source, const void *data, size_t s
     return MOTUS_OK;
 }
 
+static int would_wait(const MotusSource *s) {
+    struct pollfd asked = {.fd = s->fd, .events = POLLIN};
+    return poll(&asked, 1, 0) == 0;
+}
+
 // One read(2) to `to`, after waiting where the descriptor is in non-blocking mode; 0 at the end of the input and on errors.
 static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
     if (s->fd < 0) return 0;
+    int more = 1;
+    while (more > 0 && s->idle && !s->seekable && would_wait(s)) more = s->idle(s->opaque);
+    if (more < 0) s->error = EINTR;
+    if (more < 0) return 0;
     ssize_t got = read(s->fd, to, n);
     while (got < 0 && errno == EAGAIN) {
         struct pollfd waited = {.fd = s->fd, .events = POLLIN};

@@ -18,8 +18,10 @@ typedef struct MotusSource {
     int64_t size;  // bytes in all; -1 = unknown
     int64_t after; // position of the byte that follows the buffered ones
     const uint8_t *data;
-    size_t begin, end; // buffered and not yet read: data[begin .. end)
-    uint8_t *buffer;   // data where fd >= 0, else NULL
+    size_t begin, end;         // buffered and not yet read: data[begin .. end)
+    uint8_t *buffer;           // data where fd >= 0, else NULL
+    int (*idle)(void *opaque); // see MotusReaderOptions; NULL: reading just waits
+    void *opaque;
 } MotusSource;
 
 // Opens `path`, "-" for standard input. MOTUS_ERR_IO: missing, no permission, a directory; MOTUS_ERR_FORMAT: an empty regular file.
