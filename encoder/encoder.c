@@ -166,8 +166,8 @@ static MotusStatus alloc_buffers(MotusEncoder *enc) {
     enc->stream = motus_alloc(motus_nal_bound(enc->rbsp_capacity) + 2 * HEADER_BYTES, 1);
     enc->mvs = motus_alloc(16 * n, sizeof *enc->mvs);
     if (!enc->rbsp || !enc->stream || !enc->mvs) return MOTUS_ERR_MEMORY;
-    const int threads = motus_cpu_threads(enc->config.threads);
-    MotusStatus status = motus_intake_open(&enc->intake, enc->config.width, enc->config.height, threads, enc->lane != NULL);
+    MotusStatus status =
+        motus_intake_open(&enc->intake, enc->config.width, enc->config.height, enc->config.threads, enc->lane != NULL);
     if (status || enc->lane) return status;
     enc->centre = motus_alloc(n, sizeof *enc->centre);
     enc->last_mv = motus_alloc(n, sizeof *enc->last_mv);
@@ -382,7 +382,7 @@ static MotusStatus encode_on_device(MotusEncoder *enc, const MotusFrame *frame, 
     const MotusWork listed = {.mb_width = enc->mb_width,
                               .mb_height = enc->mb_height,
                               .n_mb = enc->mb_width * enc->mb_height,
-                              .threads = motus_cpu_threads(enc->config.threads),
+                              .threads = enc->intake.threads,
                               .mb = (MotusMb *)coded.mb};
     enc->picture.n_mvs = motus_list_mvs(&listed, enc->mvs);
     return show(enc);
@@ -419,6 +419,7 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
     if (!motus_frame_usable(frame)) return MOTUS_ERR_ARGUMENT;
     if (frame->width != enc->config.width || frame->height != enc->config.height) return MOTUS_ERR_ARGUMENT;
     enc->error = (MotusError){0};
+    enc->work.threads = enc->intake.threads = motus_threads_ready(enc->config.threads);
     MotusStatus status = MOTUS_OK;
     if (!enc->lane || !enc->config.stream_only)
         status =
