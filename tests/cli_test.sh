@@ -441,6 +441,13 @@ containers() {
     encode in.y4m -o t.mp4 --fragment --keyint 5
     ok 'fragments' grep -q "packets=12 .*frames=12" <("$probe" t.mp4 2>err)
     ok 'there are some' grep -q moof t.mp4
+    ls t.mp4.* 2>/dev/null && fail 'fragments are built beside a file that is not there'
+    (ulimit -f 16 && exec "$motus" encode in.y4m -o cut.mp4 --fragment --keyint 1 --qp 0 --fps 4 --quiet) 2>err
+    ok 'a full disk' [ $? = 1 ]
+    ok 'is told, with what stays' grep -qx 'motus: cut.mp4: what was written stays; it plays up to its last whole fragment' err
+    ok 'and plays' grep -Eq '^h264 64x48 .* frames=[4-7] ' <("$probe" cut.mp4 2>/dev/null)
+    encode in.y4m -o cut.mp4 --fragment --keyint 5
+    ok 'and is replaced' cmp -s cut.mp4 t.mp4
     for ending in mp4 mkv ts; do
         "$motus" encode in.y4m -o - --format $ending 2>err >piped.$ending
         ok "$ending into a pipe" grep -q "frames=12 sum=$whole" <("$probe" piped.$ending 2>/dev/null)

@@ -147,11 +147,14 @@ def fragments(motus):
     data = open("long.y4m", "rb").read()
     size = (len(data) - 60) // total
     for number in range(ROUNDS):
+        given, idle = dice.randrange(1, total), number % 2 == 0
+        if number % 3 == 0:  # an older file of that name stays what it was, and the new one is built beside it
+            with open("frag.mp4", "wb") as file:
+                file.write(b"old")
         process = begin(motus, "encode", "-", "-o", "frag.mp4", "--fragment", "--quiet", "--threads", "1", "--backend", "cpu",
                         stdin=subprocess.PIPE, bufsize=0)
-        given, idle = dice.randrange(1, total), number % 2 == 0
         process.stdin.write(data[:60 + given * size])
-        part = wait_for_part("frag.mp4")
+        part = wait_for_part("frag.mp4") if number % 3 == 0 else wait_for("frag.mp4")
         if idle:  # until it has encoded all that it was given, and waits for more
             wait_until_idle(process.pid)
         else:
@@ -168,7 +171,11 @@ def fragments(motus):
         # A fragment is written when the next one begins: one more second is in memory at most.
         check(not idle or got >= given - rate - 1, f"killed after {given} pictures had been encoded: {got} play: {said}")
         check(got > 0 or not idle or given <= rate + 1, f"killed after {given} pictures: does not play: {said}")
+        if number % 3 == 0:
+            check(open("frag.mp4", "rb").read() == b"old", "the older file is not what it was")
+            os.remove("frag.mp4")
         os.remove(part)
+        check(not [n for n in os.listdir(".") if n.startswith("frag")], f"there is more: {os.listdir('.')}")
     return f"{ROUNDS} fragmented files killed"
 
 
@@ -177,6 +184,14 @@ def wait_for_part(name):
         parts = [n for n in os.listdir(".") if n.startswith(name + ".motus-")]
         if parts:
             return parts[0]
+        time.sleep(0.01)
+    return None
+
+
+def wait_for(name):
+    for _ in range(1000):
+        if os.path.exists(name):
+            return name
         time.sleep(0.01)
     return None
 

@@ -34,6 +34,7 @@ static const char about[] =
     "\n"
     "Ctrl-C finishes the picture at hand: what has been encoded so far is a complete stream. Nothing\n"
     "half-written stands under the final name of an output; it is built beside it as NAME.motus-*.part.\n"
+    "With --fragment a file that was not there before has its final name at once and plays while it grows.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 130 after Ctrl-C.\n";
 
 static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {

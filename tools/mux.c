@@ -195,7 +195,8 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
     mux->path = path;
     mux->settings = *settings;
     mux->unit = (AVRational){unit.num, unit.den};
-    MotusStatus status = motus_output_open(&mux->file, path, error);
+    int live = is_mp4(mux) && settings->fragment;
+    MotusStatus status = live ? motus_output_open_live(&mux->file, path, error) : motus_output_open(&mux->file, path, error);
     if (!status && !(mux->packet = av_packet_alloc())) status = failed(mux, AVERROR(ENOMEM), error);
     if (!status && is_mp4(mux) && !settings->fragment && !motus_output_part(mux->file)) {
         mux->settings.fragment = 1;
@@ -277,6 +278,7 @@ MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error) {
 void motus_mux_abandon(MotusMux **mux) {
     if (!mux || !*mux) return;
     MotusMux *m = *mux;
+    if (m->file && motus_output_stays(m->file)) tell(m, MOTUS_TOLD_WARNING, "what was written stays; it plays up to its last whole fragment");
     avformat_free_context(m->context);
     if (m->io) av_freep(&m->io->buffer);
     avio_context_free(&m->io);

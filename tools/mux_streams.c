@@ -52,9 +52,9 @@ static void leave_out_stream(LeftOut *left, const AVStream *stream) {
 static void leave_out_rotation(LeftOut *left, const MotusReader *reader) {
     int rotation = motus_reader_info(reader)->rotation;
     if (rotation)
-        leave_out(left, "rotation by %d degrees", rotation);
+        leave_out(left, "rotation by %d degrees clockwise (.mp4 and .mov hold it)", rotation);
     else if (motus_media_matrix(reader))
-        leave_out(left, "mirroring or rotation");
+        leave_out(left, "mirroring or rotation (.mp4 and .mov hold it)");
 }
 
 void motus_mux_tell_left_out(const MotusMuxSettings *settings, const char *path) {
@@ -170,9 +170,9 @@ static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *
     return code;
 }
 
-// Matroska has a field for rotation (ProjectionPoseRoll); whether the libavformat at hand writes it, for this matrix, is seen in a header of its own.
+// Matroska has fields for it (ProjectionPoseYaw and PoseRoll); whether the libavformat at hand writes it, for this matrix, is seen in a header of its own.
 static int matroska_keeps(const int32_t *matrix) {
-    static const uint8_t pose_roll[] = {0x76, 0x75, 0x88}; // its identifier, and the size of a double
+    static const uint8_t fields[2][3] = {{0x76, 0x73, 0x88}, {0x76, 0x75, 0x88}}; // identifier, and the size of a double
     AVFormatContext *trial = NULL;
     uint8_t *bytes = NULL;
     int size = 0, found = 0;
@@ -187,7 +187,7 @@ static int matroska_keeps(const int32_t *matrix) {
         if (good && avformat_write_header(trial, NULL) >= 0) avio_flush(trial->pb);
         size = avio_close_dyn_buf(trial->pb, &bytes);
     }
-    for (int i = 0; i + (int)sizeof pose_roll <= size; i++) found |= !memcmp(bytes + i, pose_roll, sizeof pose_roll);
+    for (int i = 0; i + 3 <= size; i++) found |= !memcmp(bytes + i, fields[0], 3) || !memcmp(bytes + i, fields[1], 3);
     av_free(bytes);
     avformat_free_context(trial);
     return found;
