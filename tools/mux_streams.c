@@ -118,7 +118,8 @@ static int copy_stream(MotusMuxStreams *s, int i, const AVStream *from) {
 
 static int copy_chapters(AVFormatContext *output, const AVFormatContext *input) {
     if (!input->nb_chapters) return 0;
-    if (!(output->chapters = av_calloc(input->nb_chapters, sizeof *output->chapters))) return AVERROR(ENOMEM);
+    output->chapters = av_calloc(input->nb_chapters, sizeof(AVChapter *)); // NOLINT(bugprone-sizeof-expression): pointers
+    if (!output->chapters) return AVERROR(ENOMEM);
     for (unsigned i = 0; i < input->nb_chapters; i++) {
         AVChapter *c = av_mallocz(sizeof *c);
         if (!c) return AVERROR(ENOMEM);
