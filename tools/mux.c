@@ -278,7 +278,8 @@ MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error) {
 void motus_mux_abandon(MotusMux **mux) {
     if (!mux || !*mux) return;
     MotusMux *m = *mux;
-    if (m->file && motus_output_stays(m->file)) tell(m, MOTUS_TOLD_WARNING, "what was written stays; it plays up to its last whole fragment");
+    if (m->file && motus_output_stays(m->file))
+        tell(m, MOTUS_TOLD_WARNING, "what was written stays; it plays up to its last whole fragment");
     avformat_free_context(m->context);
     if (m->io) av_freep(&m->io->buffer);
     avio_context_free(&m->io);
