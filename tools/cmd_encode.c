@@ -110,7 +110,7 @@ static int choose_format(MotusEncodeOptions *o) {
 
 static int check(MotusEncodeOptions *o) {
     const MotusEncodeNames *names = &o->outputs;
-    if (!o->input) return motus_usage_error("encode", "the input is missing");
+    if (!o->input || !*o->input) return motus_usage_error("encode", "the input is missing");
     if (!names->stream) return motus_usage_error("encode", "the output is missing: -o FILE");
     if (names->mvs && !motus_has_ending(names->mvs, MOTUS_MVS_ENDINGS))
         return motus_usage_error("encode", "--mvs %s: must end in .csv or .npy", names->mvs);

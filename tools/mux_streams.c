@@ -118,7 +118,7 @@ static int copy_stream(MotusMuxStreams *s, int i, const AVStream *from) {
 
 static int copy_chapters(AVFormatContext *output, const AVFormatContext *input) {
     if (!input->nb_chapters) return 0;
-    output->chapters = av_calloc(input->nb_chapters, sizeof(AVChapter *)); // NOLINT(bugprone-sizeof-expression): pointers
+    output->chapters = av_calloc(input->nb_chapters, sizeof *output->chapters);
     if (!output->chapters) return AVERROR(ENOMEM);
     for (unsigned i = 0; i < input->nb_chapters; i++) {
         AVChapter *c = av_mallocz(sizeof *c);
@@ -161,6 +161,7 @@ static const uint8_t *side_data(const AVStream *stream, enum AVPacketSideDataTyp
 static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *matrix) {
     static const enum AVPacketSideDataType kept[] = {AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
                                                      AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL};
+    to->disposition = from->disposition & ~AV_DISPOSITION_ATTACHED_PIC;
     int code = matrix ? set_side_data(to, AV_PKT_DATA_DISPLAYMATRIX, matrix, 9 * sizeof *matrix) : 0;
     for (size_t i = 0; i < sizeof kept / sizeof *kept && code >= 0; i++) {
         size_t size = 0;

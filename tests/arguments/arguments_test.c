@@ -23,12 +23,13 @@ typedef struct Call {
 } Call;
 
 // Runs call number n, or with `describe` only tells what it is. Returns -1000: there is none.
+// NOLINTNEXTLINE(readability-function-size): it is generated
 static int run(int n, int describe, Call *call) {
     int at = 0;
 #define CALL(name, text, status, expression)                                                                                     \
     if (n == at++) {                                                                                                             \
         *call = (Call){name, text, status};                                                                                      \
-        return describe ? 0 : expression;                                                                                        \
+        return describe ? 0 : (expression);                                                                                      \
     }
 #include "calls.inc"
     return -1000;
