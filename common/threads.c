@@ -29,13 +29,27 @@ static int try_threads(int n) {
     return made + 1;
 }
 
-int motus_threads_open(int wanted) {
-    int n = motus_cpu_threads(wanted), there = n > 1 && !omp_in_parallel() ? try_threads(n) : n, sum = 0;
+// The team that OpenMP keeps for this thread, as far as this library has used it: a region of the same size makes no thread. It is OpenMP's state, which
+// is the calling thread's as well, and no result depends on it.
+static _Thread_local struct {
+    int wanted, size; // of it, size came
+} team;
+
+int motus_threads_ready(int wanted) {
+    int n = motus_cpu_threads(wanted), sum = 0;
+    if (n == 1 || omp_in_parallel()) return 1;
+    if (n == team.wanted || n == team.size) return team.size;
+    int there = try_threads(n);
     if (there < n) there = (there + 1) / 2; // what there is is not for us alone
 #pragma omp parallel num_threads(there) reduction(+ : sum)
     sum += 1;
-    return sum < there ? sum : there;
+    team.wanted = n;
+    team.size = sum < there ? sum : there;
+    return team.size;
 }
+
+int motus_threads_open(int wanted) { return omp_in_parallel() ? motus_cpu_threads(wanted) : motus_threads_ready(wanted); }
 #else
+int motus_threads_ready(int wanted) { return motus_cpu_threads(wanted); }
 int motus_threads_open(int wanted) { return motus_cpu_threads(wanted); }
 #endif

@@ -3,8 +3,12 @@
 #ifndef COMMON_THREADS_H
 #define COMMON_THREADS_H
 
-// As motus_cpu_threads (common/cpu.h), but at most as many as can be made now; they are made, and OpenMP keeps them for this thread's next parallel
-// regions of that size. For the opening of contexts: it takes some 10 us a thread.
+// How many threads the next parallel region of the calling thread may have: as motus_cpu_threads (common/cpu.h), but no more than can be made now. They
+// are made, and OpenMP keeps them for this thread's regions of that size, so that asking again costs nothing; the first time it takes some 10 us a thread.
+// Every call that works in parallel asks for itself, since a context may be used by another thread than the one that opened it. 1 inside a parallel region.
+int motus_threads_ready(int wanted);
+
+// The most that a context will use, for what it has one of per thread: the same now, and what was asked for inside a parallel region, which it may leave.
 int motus_threads_open(int wanted);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "common/cpu.h"
 #include "common/int_core.h"
+#include "common/threads.h"
 #include "yuv/usable.h"
 
 // ITU-T T.81, tables K.1 and K.2
@@ -144,7 +145,7 @@ MotusStatus motus_dct8_forward(MotusCoefs *dst, const MotusPlane *src, const uin
     if (motus_dct8_check(dst, src) || motus_dct8_steps(&steps, table) || (unsigned)kind > MOTUS_DCT8_INTEGER)
         return MOTUS_ERR_ARGUMENT;
     const MotusDct8Ops *ops = choose_ops(exec);
-    int whole = src->width / 8, threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int whole = src->width / 8, threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < dst->height; y += 8) {
         int16_t *out = (int16_t *)((uint8_t *)dst->data + y * dst->stride);
@@ -165,7 +166,7 @@ MotusStatus motus_dct8_inverse(MotusPlane *dst, const MotusCoefs *src, const uin
     if (motus_dct8_check(src, dst) || motus_dct8_steps(&steps, table) || (unsigned)kind > MOTUS_DCT8_INTEGER)
         return MOTUS_ERR_ARGUMENT;
     const MotusDct8Ops *ops = choose_ops(exec);
-    int whole = dst->width / 8, threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int whole = dst->width / 8, threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < src->height; y += 8) {
         const int16_t *in = (const int16_t *)((const uint8_t *)src->data + y * src->stride);

@@ -66,6 +66,7 @@ static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[2], co
     for (int edge = 0; edge < 4; edge++) {
         if (!any(strengths[edge])) continue;
         const MotusMb *p = edge == 0 ? outside : mb;
+        assert(p); // at the picture's border strengths are 0
         const MotusDeblockLimits luma = motus_deblock_limits(motus_deblock_qp(p, mb, 0));
         if (luma.alpha) luma_edge(at[0] + edge * luma_step, stride[0], direction, strengths[edge], &luma);
         if (edge % 2) continue;

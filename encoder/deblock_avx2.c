@@ -251,4 +251,4 @@ static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int directio
     }
 }
 
-#include "encoder/deblock.c"
+#include "encoder/deblock.c" // NOLINT(bugprone-suspicious-include): compiled again, for these leaves

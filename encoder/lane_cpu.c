@@ -20,7 +20,7 @@ struct MotusLaneCpu {
     MotusMe *me;
     MotusField *field;
     MotusWork work;
-    int threads, most;         // that there are, for the picture before; that there may be
+    int most;                  // threads
     MotusMv *centre, *last_mv; // per MB: search centres; the last P picture's vectors
     int has_last_mv;
     MotusRefLuma ref_luma;
@@ -38,7 +38,7 @@ static MotusStatus open_search(MotusLaneCpu *l) {
     me.threads = l->most;
     me.backend = MOTUS_BACKEND_CPU;
     MotusStatus status = motus_me_open(&l->me, &me);
-    if (!status) l->threads = l->most = l->me->threads;
+    if (!status) l->most = l->me->threads;
     return status ? status : motus_field_alloc(&l->field, me.width, me.height);
 }
 
@@ -182,9 +182,7 @@ static MotusStatus finish(MotusLaneCpu *l, const MotusPlace *place, const MotusF
 
 // OpenMP keeps as many threads as the last region had; more are made before it is asked for them.
 static void use_threads(MotusLaneCpu *l, int threads) {
-    threads = motus_min(threads, l->most);
-    if (threads > l->threads) threads = motus_threads_open(threads);
-    l->threads = l->work.threads = l->me->threads = threads;
+    l->work.threads = l->me->threads = motus_threads_ready(motus_min(threads, l->most));
 }
 
 MotusStatus motus_lane_cpu_code(MotusLaneCpu *l, const MotusPlace *place, const MotusFrame *whole, const MotusFrame *source,

@@ -18,14 +18,14 @@ static void walk_row(int mb_width, int y, atomic_int *done, const MotusWave *wav
 }
 
 void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *wave) {
-    threads = motus_min(threads, mb_height);
-    atomic_int *done = threads > 1 ? motus_alloc((size_t)mb_height, sizeof *done) : NULL;
+    atomic_int *done = threads > 1 && mb_height > 1 ? motus_alloc((size_t)mb_height, sizeof *done) : NULL;
     if (!done) { // one thread asked for, or no memory for more: raster order
         for (int y = 0; y < mb_height; y++)
             for (int x = 0; x < mb_width; x++) wave->visit(wave->context, x, y);
         return;
     }
-    // Rows go round the threads in order, so that the row a thread waits for is always being worked on or done.
+    // Rows go round the threads in order, so that the row a thread waits for is always being worked on or done. Where there are more threads than rows, some
+    // have none: OpenMP ends the threads that a smaller region leaves out, and makes them again for the next one.
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int y = 0; y < mb_height; y++) walk_row(mb_width, y, done, wave);
     motus_free(done);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
+#include "common/threads.h"
 #include "filter/key_rows.h"
 #include "filter/planes.h"
 
@@ -37,7 +38,7 @@ MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, const MotusPl
     if (!motus_planes_usable(dst, fg) || !motus_planes_usable(fg, bg) || fg->width % 3 || motus_key_prepare(&key, config))
         return MOTUS_ERR_ARGUMENT;
     const MotusKeyOps *ops = choose_ops(exec);
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < fg->height; y++)
         key_rgb_row(dst->data + y * dst->stride, fg->data + y * fg->stride, bg->data + y * bg->stride, fg->width / 3, &key, ops);
@@ -78,7 +79,7 @@ MotusStatus motus_key_frame(MotusFrame *dst, const MotusFrame *fg, const MotusFr
     MotusKey key;
     if (!motus_frames_match(dst, fg) || !motus_frames_match(fg, bg) || motus_key_prepare(&key, config)) return MOTUS_ERR_ARGUMENT;
     const MotusKeyOps *ops = choose_ops(exec);
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < (fg->height + 1) / 2; y++) key_frame_rows(dst, fg, bg, y, &key, ops);
     return MOTUS_OK;
@@ -88,7 +89,7 @@ MotusStatus motus_rgb24_to_frame(MotusFrame *dst, const MotusPlane *src, int mat
     if (!motus_frame_usable(dst) || !motus_plane_usable(src)) return MOTUS_ERR_ARGUMENT;
     if (src->width != 3 * dst->width || src->height != dst->height) return MOTUS_ERR_ARGUMENT;
     MotusYuvMatrix m = motus_yuv_matrix(matrix_709, full_range);
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < (dst->height + 1) / 2; y++)
         for (int x = 0; x < (dst->width + 1) / 2; x++) {
@@ -111,7 +112,7 @@ MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int mat
     MotusYuvMatrix m = motus_yuv_matrix(matrix_709, full_range);
     const MotusKeyOps *ops = choose_ops(exec);
     const MotusPlane *p = src->plane;
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < src->height; y++)
         for (int x = 0; x < src->width; x += KEY_CHUNK) {
@@ -128,7 +129,7 @@ MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int mat
 static MotusStatus exchange_planes(const MotusPlane *rgb, const MotusPlane planes[3], int joins, const MotusExec *exec) {
     if (!motus_rgb24_matches(rgb, planes)) return MOTUS_ERR_ARGUMENT;
     const MotusKeyOps *ops = choose_ops(exec);
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < rgb->height; y++)
         for (int x = 0; x < rgb->width / 3; x += KEY_CHUNK) {

@@ -6,6 +6,7 @@
 
 #include "common/alloc.h"
 #include "common/cpu.h"
+#include "common/threads.h"
 #include "yuv/usable.h"
 
 struct MotusEqualizer {
@@ -43,7 +44,7 @@ static void count_rows(uint32_t counts[256], const uint8_t *row, ptrdiff_t strid
 }
 
 void motus_histogram(uint32_t counts[256], const MotusPlane *plane, const MotusExec *exec) {
-    int threads = motus_cpu_threads(exec ? exec->threads : 0), strips;
+    int threads = motus_threads_ready(exec ? exec->threads : 0), strips;
     if (!counts) return;
     memset(counts, 0, 256 * sizeof *counts);
     if (!motus_plane_usable(plane)) return;
@@ -80,7 +81,7 @@ void motus_plane_map(MotusPlane *dst, const MotusPlane *src, const uint8_t curve
 #if defined(__x86_64__)
     if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) map_row = motus_map_row_avx2;
 #endif
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < src->height; y++) map_row(dst->data + y * dst->stride, src->data + y * src->stride, src->width, curve);
 }
@@ -142,7 +143,7 @@ static void count_tiles(MotusEqualizer *e, const MotusPlane *src, const MotusExe
         motus_histogram(e->counts[0], src, exec);
         return;
     }
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < g->nx * g->ny; t++) {
         int x = t % g->nx * g->tile_w, y = t / g->nx * g->tile_h;
@@ -191,7 +192,7 @@ static void update_curves(MotusEqualizer *e) {
 
 static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane *src, const MotusExec *exec) {
     const MotusTileGrid *g = &e->grid;
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < g->height; y++) {
         MotusTilePlace row = motus_tile_place(y, g->tile_h, g->ny);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/cpu.h"
+#include "common/threads.h"
 #include "filter/wavelet_rows.h"
 #include "yuv/usable.h"
 
@@ -31,7 +32,7 @@ typedef struct Work {
 enum { ROWS_PER_THREAD = 5 };
 
 static MotusStatus work_open(Work *work, const MotusWaveletShape *shape, const MotusExec *exec) {
-    work->threads = motus_cpu_threads(exec ? exec->threads : 0);
+    work->threads = motus_threads_ready(exec ? exec->threads : 0);
     work->pitch = (shape->in_width[0] + 64 + 15) / 16 * 16;
     work->memory = motus_alloc((size_t)work->pitch * ROWS_PER_THREAD, (size_t)work->threads * sizeof(float));
     return work->memory ? MOTUS_OK : MOTUS_ERR_MEMORY;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
-#include "common/cpu.h"
+#include "common/threads.h"
 #include "filter/wavelet.h"
 #include "yuv/usable.h"
 
@@ -60,7 +60,7 @@ void motus_wavelet_quantize(int16_t *levels, const float *coefs, const MotusWave
                             const MotusExec *exec) {
     if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return;
     const MotusWaveletOps *ops = motus_wavelet_ops(exec);
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
     memset(levels, 0, shape->size * sizeof *levels);
     for (int i = 0; i <= 3 * shape->levels; i++) {
         MotusBand band = nth_band(shape, i);
@@ -75,7 +75,7 @@ void motus_wavelet_quantize(int16_t *levels, const float *coefs, const MotusWave
 void motus_wavelet_dequantize(float *coefs, const int16_t *levels, const MotusWaveletShape *shape, float step,
                               const MotusExec *exec) {
     if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return;
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (size_t i = 0; i < shape->size; i++) coefs[i] = (float)levels[i] * step;
 }
@@ -83,7 +83,7 @@ void motus_wavelet_dequantize(float *coefs, const int16_t *levels, const MotusWa
 void motus_wavelet_shrink(float *coefs, const MotusWaveletShape *shape, const float *threshold, const MotusExec *exec) {
     if (!coefs || !threshold || !motus_wavelet_shape_ok(shape)) return;
     const MotusWaveletOps *ops = motus_wavelet_ops(exec);
-    int threads = motus_cpu_threads(exec ? exec->threads : 0);
+    int threads = motus_threads_ready(exec ? exec->threads : 0);
     for (int i = 0; i < 3 * shape->levels; i++) {
         MotusBand band = nth_band(shape, i);
 #pragma omp parallel for num_threads(threads) schedule(static)

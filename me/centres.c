@@ -6,6 +6,7 @@
 
 #include "common/alloc.h"
 #include "common/cpu.h"
+#include "common/threads.h"
 #include "me/me_internal.h"
 #include "yuv/pad.h"
 
@@ -180,8 +181,9 @@ MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const M
                            .limit_y = motus_centre_limit(limit_y),
                            .mb_width = mb_width,
                            .mb_height = mb_height}};
-    motus_coarse_run(coarse, cur, &full, lambda_q8, reach, me->threads);
-#pragma omp parallel for num_threads(me->threads) schedule(static)
+    const int threads = motus_threads_ready(me->threads);
+    motus_coarse_run(coarse, cur, &full, lambda_q8, reach, threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int mb = 0; mb < mb_width * mb_height; mb++) centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width);
     return MOTUS_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "common/alloc.h"
 #include "common/int_core.h"
+#include "common/threads.h"
 #include "me/me_cuda.h"
 
 // {x, y, width, height, mode}
@@ -65,7 +66,7 @@ void motus_field_store(MotusField *field, uint32_t modes, const MotusMv *mv, con
     size_t n = (size_t)field->n_mb;
     // One thread copies nine blocks of a 1080p picture in 52 us, where a large GPU searches for 67 us. Small fields are copied before a second thread is
     // awake.
-    int copiers = n < 2000 ? 1 : motus_min(threads, 3);
+    int copiers = n < 2000 ? 1 : motus_threads_ready(motus_min(threads, 3));
 #pragma omp parallel for num_threads(copiers) schedule(static, 1)
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         if (!(modes >> motus_blocks[b].mode & 1)) continue;

@@ -167,7 +167,9 @@ static MotusStatus search_on_device(MotusMe *me, const MotusPlane *cur, MotusMem
 // cur is whole MBs.
 static void search_on_cpu(const MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
                           MotusField *field) {
-#pragma omp parallel for num_threads(me->threads) schedule(dynamic, 16)
+    const int threads = motus_threads_ready(me->threads);
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 16)
     for (int mb = 0; mb < field->n_mb; mb++) {
 #ifdef _OPENMP
         uint8_t *scratch = me->scratch + (size_t)omp_get_thread_num() * me->scratch_size;
@@ -181,7 +183,7 @@ static void search_on_cpu(const MotusMe *me, const MotusPlane *cur, const MotusR
 // Planes of the configured size.
 static void search_planes_on_cpu(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
                                  MotusField *field) {
-    motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, me->threads);
+    motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, motus_threads_ready(me->threads));
     int whole = cur->width == me->cur.width && cur->height == me->cur.height;
     if (!whole) motus_plane_copy_padded(&me->cur, cur);
     search_on_cpu(me, whole ? cur : &me->cur, &me->ref, hints, field);

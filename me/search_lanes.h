@@ -201,6 +201,7 @@ INLINE void fill_row(uint8_t *to, ptrdiff_t strip, const uint8_t *const row[PART
 static void fill_strips(const Window *w, const Rows rows) {
     const uint8_t *row[PARTS];
     for (int y = 0; y < w->rows + 15; y++) {
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): find_rows has filled them all
         for (int i = 0; i < PARTS; i++) row[i] = rows[y + i * w->rows];
         fill_row(w->memory + WIDTH * y, w->strip, row, w->chunks + 1);
     }

@@ -56,6 +56,25 @@ runs() {
     [ ! -s err ] || fail "motus $*: not silent"
 }
 
+# What a playlist names is an input, too.
+refuse_listed_inputs() {
+    mkdir 'a list' && cp in.y4m 'a list/it'\''s one.264' && cp in.y4m 'a list/two.264'
+    printf "ffconcat version 1.0\nfile 'it'\\\''s one.264'\n  file two.264\n" >'a list/concat.txt'
+    printf '#EXTM3U\r\n#EXT-X-MAP:URI="two.264"\r\n#EXTINF:1,\r\nit'\''s one.264?x=1\r\n' >'a list/media.m3u8'
+    printf '#EXTM3U\na list/media.m3u8\nmaster.m3u8\n' >master.m3u8
+    # shellcheck disable=SC2016 # $Number$ is DASH's
+    printf '<?xml version="1.0"?>\n<MPD><BaseURL>two.264</BaseURL><SegmentTemplate media="it$Number%%03d$.264"/></MPD>\n' >'a list/dash.mpd'
+    for list in concat.txt media.m3u8 dash.mpd; do
+        refused 2 'is the input as well' encode "a list/$list" -o "a list/it's one.264"
+        refused 2 'is the input as well' encode "a list/$list" -o in.264 --recon 'a list/two.264'
+    done
+    refused 2 'is the input as well' encode master.m3u8 -o 'a list/two.264'
+    refused 2 'is the background, an input' encode in.y4m -o 'a list/two.264' --key green --background 'a list/concat.txt'
+    cp in.y4m three.264 && printf 'three.264\n' >no_list.yuv
+    ok 'text that is no playlist names nothing' "$motus" encode no_list.yuv --size 2x2 --frames 1 -o three.264 --quiet
+    rm -r 'a list' master.m3u8 three.264 no_list.yuv
+}
+
 encode() { runs encode "$@" --quiet; }
 
 # y4m_header TEXT: a file that begins so, with the bytes of stdin behind it.
@@ -88,6 +107,7 @@ usage_errors() {
     refused 2 'back.y4m: is the background, an input' filter in.y4m -o back.y4m --key green --background linked.y4m
     cp in.y4m series01.264
     refused 2 'series01.264: is the input as well' encode 'series%02d.264' -o series01.264
+    refuse_listed_inputs
     rm linked.y4m other_name.264 back.y4m series01.264
     refused 2 'out.avi: ends in none of .264' encode in.y4m -o out.avi
     refused 2 'out: ends in none of .264' encode in.y4m -o out
@@ -421,6 +441,13 @@ containers() {
     encode in.y4m -o t.mp4 --fragment --keyint 5
     ok 'fragments' grep -q "packets=12 .*frames=12" <("$probe" t.mp4 2>err)
     ok 'there are some' grep -q moof t.mp4
+    ls t.mp4.* 2>/dev/null && fail 'fragments are built beside a file that is not there'
+    (ulimit -f 16 && exec "$motus" encode in.y4m -o cut.mp4 --fragment --keyint 1 --qp 0 --fps 4 --quiet) 2>err
+    ok 'a full disk' [ $? = 1 ]
+    ok 'is told, with what stays' grep -qx 'motus: cut.mp4: what was written stays; it plays up to its last whole fragment' err
+    ok 'and plays' grep -Eq '^h264 64x48 .* frames=[4-7] ' <("$probe" cut.mp4 2>/dev/null)
+    encode in.y4m -o cut.mp4 --fragment --keyint 5
+    ok 'and is replaced' cmp -s cut.mp4 t.mp4
     for ending in mp4 mkv ts; do
         "$motus" encode in.y4m -o - --format $ending 2>err >piped.$ending
         ok "$ending into a pipe" grep -q "frames=12 sum=$whole" <("$probe" piped.$ending 2>/dev/null)

@@ -330,6 +330,56 @@ static void output_parts(void) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) unlink(all[i]);
 }
 
+static MotusOutput *live_output(const char *path, const char *text) {
+    MotusOutput *out = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    MotusStatus status = motus_output_open_live(&out, path, &error);
+    if (!status) status = motus_output_write(out, text, strlen(text), &error);
+    if (!status) status = motus_output_flush(out, &error);
+    MOTUS_CHECK(!status, "%s: %s", path, error.text);
+    return out;
+}
+
+// A file that is of use while it is being written has its final name where nothing else has, and stays once there is something in it.
+static void live_outputs(void) {
+    const char *path = in_folder("live");
+    MotusOutput *out = live_output(path, ""), *second = NULL;
+    MotusError error = {MOTUS_OK, ""};
+    CU_ASSERT(exists(path) && !parts(NULL) && !motus_output_stays(out));
+    CU_ASSERT_EQUAL(motus_output_open(&second, path, &error), MOTUS_ERR_IO); // one job per name
+    CU_ASSERT(!second && strstr(error.text, "live: another job is writing it"));
+    CU_ASSERT_EQUAL(motus_output_open_live(&second, path, &error), MOTUS_ERR_IO);
+    motus_output_abandon(&out);
+    CU_ASSERT(!exists(path));
+    out = live_output(path, "1");
+    CU_ASSERT(holds(path, "1") && motus_output_stays(out));
+    motus_output_abandon(&out);
+    CU_ASSERT(holds(path, "1") && !parts(NULL));
+    out = live_output(path, "2"); // beside what was there
+    CU_ASSERT(holds(path, "1") && parts(NULL) == 1 && !motus_output_stays(out));
+    motus_output_abandon(&out);
+    CU_ASSERT(holds(path, "1") && !parts(NULL));
+    unlink(path);
+    out = live_output(path, "3");
+    CU_ASSERT(!motus_output_commit(&out, &error) && holds(path, "3"));
+    unlink(path);
+    out = live_output(path, "4"); // whose name somebody takes
+    unlink(path);
+    put_file(path, "a stranger's", 12);
+    CU_ASSERT(!motus_output_stays(out));
+    CU_ASSERT_EQUAL(motus_output_commit(&out, &error), MOTUS_ERR_IO);
+    CU_ASSERT(holds(path, "a stranger's"));
+    for (int i = 0; i < 2; i++) { // a process that gives up without a word
+        unlink(path);
+        pid_t child = fork();
+        if (!child) exit(live_output(path, i ? "5" : "") ? 5 : 6);
+        int status = 0;
+        waitpid(child, &status, 0);
+        CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 5 && exists(path) == i);
+    }
+    unlink(path);
+}
+
 // A pipe in non-blocking mode: both ends wait instead of failing.
 static void non_blocking(void) {
     static uint8_t data[300000], back[sizeof data];
@@ -477,6 +527,7 @@ static const MotusTest tests[] = {{"round_trips", round_trips},
                                   {"bad_inputs", bad_inputs},
                                   {"outputs", outputs},
                                   {"output_parts", output_parts},
+                                  {"live_outputs", live_outputs},
                                   {"non_blocking", non_blocking},
                                   {"bad_outputs", bad_outputs},
                                   {"writer_arguments", writer_arguments},

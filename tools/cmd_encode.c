@@ -34,6 +34,7 @@ static const char about[] =
     "\n"
     "Ctrl-C finishes the picture at hand: what has been encoded so far is a complete stream. Nothing\n"
     "half-written stands under the final name of an output; it is built beside it as NAME.motus-*.part.\n"
+    "With --fragment a file that was not there before has its final name at once and plays while it grows.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 130 after Ctrl-C.\n";
 
 static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {
@@ -112,7 +113,7 @@ static int choose_format(MotusEncodeOptions *o) {
 
 static int check(MotusEncodeOptions *o) {
     const MotusEncodeNames *names = &o->outputs;
-    if (!o->input) return motus_usage_error("encode", "the input is missing");
+    if (!o->input || !*o->input) return motus_usage_error("encode", "the input is missing");
     if (!names->stream) return motus_usage_error("encode", "the output is missing: -o FILE");
     if (names->mvs && !motus_has_ending(names->mvs, MOTUS_MVS_ENDINGS))
         return motus_usage_error("encode", "--mvs %s: must end in .csv or .npy", names->mvs);

@@ -192,8 +192,10 @@ static MotusStatus open_all(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     MotusStatus status = motus_backend_check(o->config.backend, error);
     if (!status) status = open_input(s, error);
-    if (!status) status = motus_encoder_open(&s->encoder, &s->job.config, error);
     if (status) return status;
+    MotusError cause = {0};
+    status = motus_encoder_open(&s->encoder, &s->job.config, &cause);
+    if (status) return motus_fail(error, status, "%s: %s", motus_shown(o->input), cause.text);
     note_backend(s);
     s->job.level = motus_encoder_level(s->encoder);
     status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->input.reader), o->config.threads,

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "tools/avcc.h"
 #include "tools/mux_streams.h"
+#include "yuv/media.h"
 #include "yuv/writer.h"
 
 #define IO_BUFFER 65536
@@ -21,10 +22,12 @@ struct MotusMux {
     AVPacket *packet;
     MotusMuxSettings settings;
     MotusMuxStreams streams;
-    AVRational unit; // of the pictures' times
-    int64_t first, end, shift;
-    int n;         // pictures so far
-    uint8_t *data; // the packet's bytes
+    AVRational unit;    // of the pictures' times
+    int64_t first, end; // of the pictures
+    int64_t skipped;    // by --seek
+    int64_t clock;      // where the input's clock begins, which is 0 here
+    int n;              // pictures so far
+    uint8_t *data;      // the packet's bytes
     size_t capacity;
     const char *path; // the caller's
 };
@@ -39,7 +42,8 @@ static MotusStatus failed(const MotusMux *mux, int code, MotusError *error) {
     MotusStatus status = mux->file ? motus_output_flush(mux->file, error) : MOTUS_OK;
     if (status) return status;
     av_strerror(code, text, sizeof text);
-    return motus_fail(error, code == AVERROR(ENOMEM) ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s", motus_shown(mux->path), text);
+    return motus_fail(error, code == AVERROR(ENOMEM) ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: libavformat cannot write it: %s",
+                      motus_shown(mux->path), text);
 }
 
 // ---- The file -------------------------------------------------------------------------------------------------------------------------------
@@ -173,6 +177,22 @@ static void tell(const MotusMux *mux, MotusTold kind, const char *text) {
     if (mux->settings.tell) mux->settings.tell(mux->settings.opaque, kind, line);
 }
 
+static void tell_clock(const MotusMux *mux) {
+    char line[160];
+    snprintf(line, sizeof line, "note: times begin at 0, where the input's clock says %.3f s",
+             (double)mux->clock * av_q2d(mux->unit));
+    tell(mux, MOTUS_TOLD_NOTE, line);
+}
+
+// A broadcast's clock may have run for a day: a player would wait for as long. MPEG-TS is at home with such clocks.
+static void set_clock(MotusMux *mux) {
+    int64_t start = motus_media_clock_start(mux->settings.reader);
+    if (mux->settings.format == MOTUS_FORMAT_TS || !start) return;
+    mux->clock = av_rescale_q(start, AV_TIME_BASE_Q, mux->unit);
+    if (mux->clock == INT64_MIN) mux->clock = 0; // beyond all bounds
+    if (mux->clock) tell_clock(mux);
+}
+
 // Without what comes along, where libavformat refuses that only now.
 static MotusStatus begin(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers, size_t size,
                          MotusError *error) {
@@ -195,7 +215,9 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
     mux->path = path;
     mux->settings = *settings;
     mux->unit = (AVRational){unit.num, unit.den};
-    MotusStatus status = motus_output_open(&mux->file, path, error);
+    set_clock(mux);
+    int live = is_mp4(mux) && settings->fragment;
+    MotusStatus status = live ? motus_output_open_live(&mux->file, path, error) : motus_output_open(&mux->file, path, error);
     if (!status && !(mux->packet = av_packet_alloc())) status = failed(mux, AVERROR(ENOMEM), error);
     if (!status && is_mp4(mux) && !settings->fragment && !motus_output_part(mux->file)) {
         mux->settings.fragment = 1;
@@ -231,20 +253,35 @@ static int fill_packet(MotusMux *mux, const MotusPacket *picture) {
     return 0;
 }
 
+// Pictures of a forced rate count from 0, the streams beside them from where the clock begins.
+static int64_t beside(const MotusMux *mux, int64_t time) { return mux->settings.forced_rate ? time + mux->clock : time; }
+
+static int write_streams(MotusMux *mux, int64_t until) {
+    return motus_mux_streams_write(&mux->streams, mux->skipped ? beside(mux, mux->first) : INT64_MIN,
+                                   until == INT64_MAX ? until : beside(mux, until), mux->skipped + mux->clock);
+}
+
+// Pictures before zero would be hidden by players.
+static void begin_times(MotusMux *mux, MotusTime time) {
+    int64_t start = motus_reader_start(mux->settings.reader);
+    mux->first = time.at;
+    mux->skipped = time.at - start;
+    if (mux->settings.forced_rate || start >= mux->clock) return;
+    mux->clock = start;
+    tell_clock(mux);
+}
+
 MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time, MotusError *error) {
     int code = fill_packet(mux, picture);
     if (code < 0) return failed(mux, code, error);
-    if (!mux->n++) {
-        mux->first = time.at;
-        mux->shift = time.at - motus_reader_start(mux->settings.reader);
-    }
+    if (!mux->n++) begin_times(mux, time);
     mux->end = time.at + time.duration;
     AVPacket *p = mux->packet;
-    p->pts = p->dts = time.at - mux->shift;
+    p->pts = p->dts = time.at - mux->skipped - (mux->settings.forced_rate ? 0 : mux->clock);
     p->duration = time.duration;
     av_packet_rescale_ts(p, mux->unit, mux->context->streams[0]->time_base);
     if (mux->streams.copied) { // before the picture that they lead up to
-        code = motus_mux_streams_write(&mux->streams, mux->shift ? mux->first : INT64_MIN, mux->end, mux->shift);
+        code = write_streams(mux, mux->end);
         if (code >= 0) code = av_interleaved_write_frame(mux->context, p);
     } else {
         code = av_write_frame(mux->context, p);
@@ -255,9 +292,8 @@ MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTi
 // ---- The end --------------------------------------------------------------------------------------------------------------------------------
 
 static int finish_streams(MotusMux *mux, int partly) {
-    if (partly) motus_mux_streams_read_on(&mux->streams, mux->end);
-    int64_t until = partly ? mux->end : INT64_MAX;
-    int code = motus_mux_streams_write(&mux->streams, mux->shift ? mux->first : INT64_MIN, until, mux->shift);
+    if (partly) motus_mux_streams_read_on(&mux->streams, beside(mux, mux->end));
+    int code = write_streams(mux, partly ? mux->end : INT64_MAX);
     if (mux->streams.lost)
         tell(mux, MOTUS_TOLD_WARNING, "some packets of audio or subtitles could not be written and are left out");
     return code;
@@ -277,6 +313,8 @@ MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error) {
 void motus_mux_abandon(MotusMux **mux) {
     if (!mux || !*mux) return;
     MotusMux *m = *mux;
+    if (m->file && motus_output_stays(m->file))
+        tell(m, MOTUS_TOLD_WARNING, "what was written stays; it plays up to its last whole fragment");
     avformat_free_context(m->context);
     if (m->io) av_freep(&m->io->buffer);
     avio_context_free(&m->io);

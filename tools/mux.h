@@ -34,7 +34,7 @@ typedef struct MotusMuxSettings {
 } MotusMuxSettings;
 
 // `headers` are SPS and PPS as a byte stream. MOTUS_ERR_UNSUPPORTED: this build has no libavformat.
-MotusStatus motus_mux_open(MotusMux **mux, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
+MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
                            const uint8_t *headers, size_t size, MotusError *error);
 
 // Pictures in order, shown at `time` (of the reader's time base); the first one decides what everything is shifted by, so that a start in the middle of

@@ -52,9 +52,9 @@ static void leave_out_stream(LeftOut *left, const AVStream *stream) {
 static void leave_out_rotation(LeftOut *left, const MotusReader *reader) {
     int rotation = motus_reader_info(reader)->rotation;
     if (rotation)
-        leave_out(left, "rotation by %d degrees", rotation);
+        leave_out(left, "rotation by %d degrees clockwise (.mp4 and .mov hold it)", rotation);
     else if (motus_media_matrix(reader))
-        leave_out(left, "mirroring or rotation");
+        leave_out(left, "mirroring or rotation (.mp4 and .mov hold it)");
 }
 
 void motus_mux_tell_left_out(const MotusMuxSettings *settings, const char *path) {
@@ -118,7 +118,8 @@ static int copy_stream(MotusMuxStreams *s, int i, const AVStream *from) {
 
 static int copy_chapters(AVFormatContext *output, const AVFormatContext *input) {
     if (!input->nb_chapters) return 0;
-    if (!(output->chapters = av_calloc(input->nb_chapters, sizeof *output->chapters))) return AVERROR(ENOMEM);
+    output->chapters = av_calloc(input->nb_chapters, sizeof *output->chapters);
+    if (!output->chapters) return AVERROR(ENOMEM);
     for (unsigned i = 0; i < input->nb_chapters; i++) {
         AVChapter *c = av_mallocz(sizeof *c);
         if (!c) return AVERROR(ENOMEM);
@@ -160,6 +161,7 @@ static const uint8_t *side_data(const AVStream *stream, enum AVPacketSideDataTyp
 static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *matrix) {
     static const enum AVPacketSideDataType kept[] = {AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
                                                      AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL};
+    to->disposition = from->disposition & ~AV_DISPOSITION_ATTACHED_PIC;
     int code = matrix ? set_side_data(to, AV_PKT_DATA_DISPLAYMATRIX, matrix, 9 * sizeof *matrix) : 0;
     for (size_t i = 0; i < sizeof kept / sizeof *kept && code >= 0; i++) {
         size_t size = 0;
@@ -170,10 +172,38 @@ static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *
     return code;
 }
 
+// Matroska has fields for it (ProjectionPoseYaw and PoseRoll); whether the libavformat at hand writes it, for this matrix, is seen in a header of its own.
+static int matroska_keeps(const int32_t *matrix) {
+    static const uint8_t fields[2][3] = {{0x76, 0x73, 0x88}, {0x76, 0x75, 0x88}}; // identifier, and the size of a double
+    AVFormatContext *trial = NULL;
+    uint8_t *bytes = NULL;
+    int size = 0, found = 0;
+    if (avformat_alloc_output_context2(&trial, NULL, "matroska", NULL) < 0) return 0;
+    AVStream *stream = avformat_new_stream(trial, NULL);
+    if (stream && avio_open_dyn_buf(&trial->pb) >= 0) {
+        AVCodecParameters *p = stream->codecpar;
+        p->codec_type = AVMEDIA_TYPE_VIDEO;
+        p->codec_id = AV_CODEC_ID_MJPEG;
+        p->width = p->height = 16;
+        int good = set_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, matrix, 9 * sizeof *matrix) >= 0;
+        if (good && avformat_write_header(trial, NULL) >= 0) avio_flush(trial->pb);
+        size = avio_close_dyn_buf(trial->pb, &bytes);
+    }
+    for (int i = 0; i + 3 <= size; i++) found |= !memcmp(bytes + i, fields[0], 3) || !memcmp(bytes + i, fields[1], 3);
+    av_free(bytes);
+    avformat_free_context(trial);
+    return found;
+}
+
+static int holds_matrix(MotusFormat format, const int32_t *matrix) {
+    return matrix &&
+           (format == MOTUS_FORMAT_MP4 || format == MOTUS_FORMAT_MOV || (format == MOTUS_FORMAT_MKV && matroska_keeps(matrix)));
+}
+
 int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output, const MotusMuxSettings *settings, const char *path) {
     static const char *const names[MOTUS_FORMATS] = {"H.264", "MP4", "QuickTime", "Matroska", "MPEG-TS"};
     LeftOut left = {0};
-    int video, code = 0, takes_matrix = settings->format == MOTUS_FORMAT_MP4 || settings->format == MOTUS_FORMAT_MOV;
+    int video, code = 0;
     const AVFormatContext *input = motus_media_container(settings->reader, &video);
     s->reader = settings->reader;
     s->output = output;
@@ -181,7 +211,9 @@ int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output, const Mot
     s->waiting_from = INT64_MAX;
     for (int i = 0; i < MOTUS_MUX_STREAMS; i++) s->to[i] = -1, s->last_dts[i] = AV_NOPTS_VALUE;
     if (!input) return 0;
-    code = copy_picture_data(output->streams[0], input->streams[video], takes_matrix ? motus_media_matrix(s->reader) : NULL);
+    const int32_t *matrix = motus_media_matrix(s->reader);
+    int held = holds_matrix(settings->format, matrix);
+    code = copy_picture_data(output->streams[0], input->streams[video], held ? matrix : NULL);
     for (int i = 0; i < (int)input->nb_streams && code >= 0; i++) {
         const AVStream *stream = input->streams[i];
         int unwanted = settings->no_audio && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
@@ -193,7 +225,7 @@ int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output, const Mot
     }
     copy_tags(&output->metadata, input->metadata);
     if (code >= 0) code = copy_chapters(output, input);
-    if (!takes_matrix) leave_out_rotation(&left, s->reader);
+    if (!held) leave_out_rotation(&left, s->reader);
     char why[64];
     snprintf(why, sizeof why, "%s as written here cannot hold it", names[settings->format]);
     if (code >= 0) tell(&left, settings, path, why);

@@ -5,13 +5,13 @@
 #include "tools/mux.h"
 #include "tools/png.h"
 
-MotusStatus motus_mux_open(MotusMux **mux, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
+MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
                            const uint8_t *headers, size_t size, MotusError *error) {
     (void)settings;
     (void)config;
     (void)headers;
     (void)size;
-    *mux = NULL;
+    *out = NULL;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: this build (without libavformat) writes .264 only", motus_shown(path));
 }
 

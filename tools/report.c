@@ -71,8 +71,10 @@ void motus_damage_text(const MotusDamage *d, char text[160]) {
     const struct {
         int64_t n;
         const char *what;
-    } parts[] = {
-        {d->packets, "lost"}, {d->pictures, "repaired"}, {d->missing, "missing"}, {d->places, "bad places in the container"}};
+    } parts[] = {{d->packets, "lost"},
+                 {d->pictures, "repaired"},
+                 {d->missing, "missing"},
+                 {d->places, d->places == 1 ? "bad place in the container" : "bad places in the container"}};
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < 4; i++)

@@ -72,6 +72,8 @@ static int use_source(MotusMedia *m, MotusSource *source) {
 
 static int open_container(MotusMedia *m, MotusSource *source, const char *path) {
     if (!(m->format = avformat_alloc_context())) return AVERROR(ENOMEM);
+    m->format->opaque = &m->log;
+    m->log.opening = 1;
     int code = source ? use_source(m, source) : 0;
     if (code < 0) return code;
     AVDictionary *options = NULL;
@@ -121,7 +123,7 @@ static void take_time(MotusReader *reader) {
     MotusTime time = {m->frame->best_effort_timestamp, duration_of(m->frame)};
     if (time.at != AV_NOPTS_VALUE && llabs(time.at / 2) > MOTUS_MAX_TIME / 2) time.at = AV_NOPTS_VALUE;
     if (time.duration > MOTUS_MAX_TIME) time.duration = 0;
-    int64_t next = m->has_last ? m->last.at + m->last.duration : 0;
+    int64_t next = m->has_last ? m->last.at + m->last.duration : m->begin;
     if (time.at == AV_NOPTS_VALUE) time.at = next;
     if (m->has_last && time.at <= m->last.at) {
         if (!(m->told & MOTUS_ONCE_TIMES))
@@ -238,7 +240,7 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
     code = open_decoder(m, reader->options.threads);
     if (code == AVERROR_STREAM_NOT_FOUND) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: has no video", reader->name);
     if (code < 0) return motus_media_fail(reader, error, code, "libavcodec cannot decode it");
-    m->format->opaque = &m->log;
+    m->log.opening = 0;
     code = motus_media_measure(reader);
     if (code < 0) return motus_media_fail(reader, error, code, "cannot be read");
     return prime(reader, error);
@@ -251,6 +253,13 @@ AVFormatContext *motus_media_container(const MotusReader *reader, int *video) {
     const MotusMedia *m = reader->state;
     *video = m->stream;
     return m->format;
+}
+
+int64_t motus_media_clock_start(const MotusReader *reader) {
+    const MotusMedia *m = reader->ops == &ops ? reader->state : NULL;
+    const char *name = m ? m->format->iformat->name : "";
+    int runs = !strcmp(name, "mpegts") || !strcmp(name, "mpeg") || !strcmp(name, "hls");
+    return runs && m->format->start_time != AV_NOPTS_VALUE ? m->format->start_time : 0;
 }
 
 const int32_t *motus_media_matrix(const MotusReader *reader) {

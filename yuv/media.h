@@ -10,6 +10,10 @@
 // The open input and the index of its video stream; NULL where libavformat does not read it (y4m, headerless). The reader's.
 AVFormatContext *motus_media_container(const MotusReader *reader, int *video);
 
+// Where the times of an input begin that count from no zero of their own (a transport or program stream, cut out of a broadcast or a recording), in
+// AV_TIME_BASE; 0 for all others.
+int64_t motus_media_clock_start(const MotusReader *reader);
+
 // The matrix that players apply to the pictures, nine numbers as libavutil/display.h has them; NULL: none.
 const int32_t *motus_media_matrix(const MotusReader *reader);
 

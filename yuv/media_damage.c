@@ -24,14 +24,24 @@ static void keep_text(MotusMediaLog *log, const char *format, va_list args) {
     atomic_store(&log->text_state, TEXT_READY);
 }
 
+int motus_media_is_playlist(const AVFormatContext *f) {
+    static const char *const names[] = {"hls", "dash", "concat"};
+    for (size_t i = 0; f->iformat && i < sizeof names / sizeof *names; i++)
+        if (strstr(f->iformat->name, names[i])) return 1;
+    return 0;
+}
+
 // libav*'s log is one for the process; who is meant shows in the context's `opaque`.
 static void note_error(void *context, int level, const char *format, va_list args) {
-    if (!context || level > AV_LOG_ERROR) return;
+    if (!context || level > AV_LOG_WARNING) return;
     const AVClass *class = *(const AVClass **)context;
     if (!class) return;
     int decoder = !strcmp(class->class_name, "AVCodecContext"), container = !strcmp(class->class_name, "AVFormatContext");
     MotusMediaLog *log = decoder ? ((AVCodecContext *)context)->opaque : container ? ((AVFormatContext *)context)->opaque : NULL;
     if (!log || log->magic != LOG_MAGIC) return;
+    // A segment that is not there is only a warning to the readers of playlists, which go on with the next one.
+    int playlist = container && motus_media_is_playlist(context);
+    if (level > AV_LOG_ERROR ? !playlist : !playlist && log->opening) return;
     atomic_fetch_add(decoder ? &log->decoder : &log->container, 1);
     keep_text(log, format, args);
 }

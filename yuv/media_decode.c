@@ -63,7 +63,9 @@ int motus_media_read_packet(MotusReader *reader) {
             continue;
         }
         if (code < 0) return code;
-        int ends = m->packet->flags & AV_PKT_FLAG_CORRUPT && m->format->pb && avio_feof(m->format->pb);
+        int at_end =
+            m->format->pb && avio_feof(m->format->pb) && !motus_media_is_playlist(m->format); // which has been read first of all
+        int ends = at_end && m->packet->flags & AV_PKT_FLAG_CORRUPT;
         forget_absurd_times(m->packet);
         join_times(reader);
         motus_media_packet_came(reader, m->packet);

@@ -22,17 +22,21 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Times of the first pictures in the order they are shown; the packets wait in m->ahead. *more: the input goes on behind them.
-static int look_ahead(MotusReader *reader, int64_t times[LOOK], int *n, int *more) {
+// Times of the first pictures in the order they are shown; the packets wait in m->ahead. *more: the input goes on behind them. *untimed: pictures without a
+// time, where the first one has none.
+static int look_ahead(MotusReader *reader, int64_t times[LOOK], int *n, int *more, int *untimed) {
     MotusMedia *m = reader->state;
-    int code = 0;
-    *n = *more = 0;
+    int code = 0, none = 0;
+    *n = *more = *untimed = 0;
     for (int i = 0; i < LOOK && m->ahead.bytes < LOOK_BYTES && !(code = motus_media_read_packet(reader)); i++) {
         int64_t at = m->packet->pts != AV_NOPTS_VALUE ? m->packet->pts : m->packet->dts;
         if (at != AV_NOPTS_VALUE && !(m->packet->flags & AV_PKT_FLAG_DISCARD)) times[(*n)++] = at;
+        none += at == AV_NOPTS_VALUE;
+        if (none > i) *untimed = none;
         code = motus_packets_push(&m->ahead, m->packet);
         if (code) return code;
     }
+    if (*untimed) *untimed = none;
     *more = !code;
     m->after_ahead = code;
     qsort(times, (size_t)*n, sizeof *times, by_value);
@@ -104,9 +108,9 @@ int motus_media_measure(MotusReader *reader) {
     MotusSequenceInfo *info = &reader->info;
     AVRational guess = av_guess_frame_rate(m->format, stream, NULL);
     int64_t times[LOOK];
-    int n = 0, more = 1;
+    int n = 0, more = 1, untimed = 0;
     if (reader->source && reader->source->seekable) { // a pipe may be slow: no waiting for more than is needed
-        int code = look_ahead(reader, times, &n, &more);
+        int code = look_ahead(reader, times, &n, &more, &untimed);
         if (code < 0) return code;
     }
     if (n < 2) {
@@ -121,5 +125,7 @@ int motus_media_measure(MotusReader *reader) {
     info->time_base = (MotusRational){stream->time_base.num, stream->time_base.den};
     m->period = av_rescale_q(1, (AVRational){info->fps.den, info->fps.num}, stream->time_base);
     if (m->period < 1) m->period = 1;
+    // Matroska's reader leaves out times below zero.
+    if (n && untimed && m->period < MOTUS_MAX_TIME / LOOK) m->begin = times[0] - untimed * m->period;
     return 0;
 }

@@ -35,10 +35,14 @@ void motus_converter_free(MotusConverter *converter);
 // What libav* logs as errors about one decoder or container, from whatever thread.
 typedef struct MotusMediaLog {
     uint32_t magic;
+    int opening;                   // only playlists' errors count
     atomic_int decoder, container; // errors so far
     atomic_int text_state;         // 0 free, 1 being written, 2 there
     char text[100];                // one of them
 } MotusMediaLog;
+
+// Whether the container is a list of files, which libavformat opens by itself.
+int motus_media_is_playlist(const AVFormatContext *format);
 
 void motus_media_log_begin(MotusMediaLog *log); // from now on the `opaque` of codec and format contexts may point to it
 
@@ -74,6 +78,7 @@ typedef struct MotusMedia {
     // Times, in the stream's time base.
     MotusTime last;
     int has_last;
+    int64_t begin;  // of pictures that have no time before others that have one
     int64_t period; // of a picture
     int64_t even;   // pictures that followed their neighbours at `period`
     int says_even;  // so does the container

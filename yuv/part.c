@@ -28,21 +28,22 @@
 
 #define SLOTS 16
 
-// What a signal handler has to find: a process has one set of parts, so this is the process's.
-static _Atomic(const char *) slots[SLOTS];
+// What a signal handler has to find: a process has one set of parts, so this is the process's. The second half is for live parts.
+static _Atomic(const char *) slots[2 * SLOTS];
 
 void motus_parts_remove(void) {
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < 2 * SLOTS; i++) {
         const char *name = atomic_exchange(&slots[i], NULL);
-        if (name) unlink(name);
+        struct stat st;
+        if (name && (i < SLOTS || (!stat(name, &st) && !st.st_size))) unlink(name);
     }
 }
 
 // -1: all slots are taken, then nobody removes this part after a signal.
-static int remember(const char *name) {
+static int remember(const char *name, int live) {
     static atomic_flag at_exit = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&at_exit)) atexit(motus_parts_remove); // libraries that give up (out of threads) call exit
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = live * SLOTS; i < (live + 1) * SLOTS; i++) {
         const char *none = NULL;
         if (atomic_compare_exchange_strong(&slots[i], &none, name)) return i;
     }
@@ -150,10 +151,30 @@ static void inherit(int fd, const struct stat *old) {
     if (fchmod(fd, old->st_mode & 0777)) errno = 0;
 }
 
+// What is at the part's name now, if that is still our file.
+static int look_at(const MotusPart *part, struct stat *st) {
+    struct stat named;
+    return !fstat(part->fd, st) && !stat(part->name, &named) && named.st_dev == st->st_dev && named.st_ino == st->st_ino;
+}
+
+static int make_live(MotusPart *part) {
+    if (!(part->name = join("", 0, part->target))) return ENOMEM;
+    part->fd = open(part->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (part->fd >= 0) {
+        part->live = 1;
+        part->slot = remember(part->name, 1);
+        return 0;
+    }
+    int cause = errno;
+    motus_free(part->name);
+    part->name = NULL;
+    return cause;
+}
+
 static int make(MotusPart *part) {
     for (int i = 0; i < 100; i++) {
         if (!(part->name = new_name(part->target))) return ENOMEM;
-        part->slot = remember(part->name);
+        part->slot = remember(part->name, 0);
         part->fd = open(part->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (part->fd >= 0) return 0;
         int cause = errno;
@@ -173,21 +194,27 @@ static int open_folder(const char *target) {
     return fd;
 }
 
-MotusStatus motus_part_open(MotusPart *part, const char *path, MotusError *error) {
+// Under the lock of the folder. 0 or errno, EBUSY for another job.
+static int make_kind(MotusPart *part, int live) {
+    struct stat old;
+    int replaces = !stat(part->target, &old), cause = 0;
+    if (replaces && access(part->target, W_OK)) return errno; // renaming would replace even a read-only file
+    if (part->folder >= 0 && another_job(part->folder, base_of(part->target))) return EBUSY;
+    if (replaces && is_alive(AT_FDCWD, part->target)) return EBUSY;
+    if (!(live && !replaces && !make_live(part))) cause = make(part);
+    if (!cause && flock(part->fd, LOCK_EX | LOCK_NB)) errno = 0; // a file system without locks
+    if (!cause && replaces) inherit(part->fd, &old);
+    return cause;
+}
+
+MotusStatus motus_part_open(MotusPart *part, const char *path, int live, MotusError *error) {
     *part = (MotusPart){.fd = -1, .folder = -1, .slot = -1};
     if (!(part->target = follow_links(path)))
         return motus_fail(error, errno == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
-    struct stat old;
-    int replaces = !stat(part->target, &old), cause = 0;
-    if (replaces && access(part->target, W_OK)) cause = errno; // renaming would replace even a read-only file
-    if (!cause) {
-        part->folder = open_folder(part->target);
-        lock_folder(part->folder);
-        cause = part->folder >= 0 && another_job(part->folder, base_of(part->target)) ? EBUSY : make(part);
-        if (!cause && flock(part->fd, LOCK_EX | LOCK_NB)) errno = 0; // a file system without locks
-        if (part->folder >= 0) flock(part->folder, LOCK_UN);
-    }
-    if (!cause && replaces) inherit(part->fd, &old);
+    part->folder = open_folder(part->target);
+    lock_folder(part->folder);
+    int cause = make_kind(part, live);
+    if (part->folder >= 0) flock(part->folder, LOCK_UN);
     if (!cause) return MOTUS_OK;
     motus_part_close(part);
     if (cause == EBUSY)
@@ -199,8 +226,10 @@ MotusStatus motus_part_open(MotusPart *part, const char *path, MotusError *error
 static int sync_to_disk(int fd) { return fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS ? errno : 0; }
 
 int motus_part_commit(MotusPart *part) {
+    struct stat st;
     int cause = sync_to_disk(part->fd);
-    if (!cause && rename(part->name, part->target)) cause = errno;
+    if (!cause && part->live && !look_at(part, &st)) cause = ENOENT; // somebody has removed or replaced it meanwhile
+    if (!cause && !part->live && rename(part->name, part->target)) cause = errno;
     if (!cause) {
         forget(part);
         motus_free(part->name);
@@ -211,8 +240,14 @@ int motus_part_commit(MotusPart *part) {
     return cause;
 }
 
+int motus_part_stays(const MotusPart *part) {
+    struct stat st;
+    return part->live && part->name && look_at(part, &st) && st.st_size > 0;
+}
+
 void motus_part_close(MotusPart *part) {
-    if (part->name) unlink(part->name);
+    struct stat st;
+    if (part->name && (!part->live || (look_at(part, &st) && !st.st_size))) unlink(part->name);
     forget(part);
     if (part->fd >= 0) close(part->fd);
     if (part->folder >= 0) close(part->folder);

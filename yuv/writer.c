@@ -51,7 +51,7 @@ static void discard(MotusOutput **out) {
 }
 
 // Opens a part, or what is no regular file (devices, pipes) directly.
-static MotusStatus open_file(MotusOutput *out, MotusError *error) {
+static MotusStatus open_file(MotusOutput *out, int live, MotusError *error) {
     struct stat st;
     int exists = !stat(out->path, &st);
     if (exists && S_ISDIR(st.st_mode)) return io_error(out, EISDIR, error);
@@ -59,13 +59,13 @@ static MotusStatus open_file(MotusOutput *out, MotusError *error) {
         out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? io_error(out, errno, error) : MOTUS_OK;
     }
-    MotusStatus status = motus_part_open(&out->part, out->path, error);
+    MotusStatus status = motus_part_open(&out->part, out->path, live, error);
     out->built = !status;
     out->fd = out->part.fd;
     return status;
 }
 
-MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *error) {
+static MotusStatus open_output(MotusOutput **out, const char *path, int live, MotusError *error) {
     if (!out || !path || !*path) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no output is named");
     MotusOutput *o = motus_alloc(1, sizeof *o);
     if (!o) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
@@ -79,7 +79,7 @@ MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *e
     } else {
         memcpy(o->path, path, size);
         if (strcmp(path, "-"))
-            status = open_file(o, error);
+            status = open_file(o, live, error);
         else if ((o->fd = dup(STDOUT_FILENO)) < 0)
             status = io_error(o, errno, error);
     }
@@ -89,6 +89,14 @@ MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *e
         *out = o;
     return status;
 }
+
+MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *error) { return open_output(out, path, 0, error); }
+
+MotusStatus motus_output_open_live(MotusOutput **out, const char *path, MotusError *error) {
+    return open_output(out, path, 1, error);
+}
+
+int motus_output_stays(const MotusOutput *out) { return out->built && motus_part_stays(&out->part); }
 
 // Waits until a descriptor takes more: one in non-blocking mode, or any after a signal that a handler caught; then only for a while.
 static int wait_for_room(const MotusOutput *out) {

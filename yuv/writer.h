@@ -9,6 +9,10 @@
 // A file under construction, for frames, streams and reports alike.
 typedef struct MotusOutput MotusOutput;
 MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *error);
+// For a file that is of use while it is being written: under its final name from the beginning, where there is no file of that name yet.
+MotusStatus motus_output_open_live(MotusOutput **out, const char *path, MotusError *error);
+// Whether abandoning leaves such a file, with something in it.
+int motus_output_stays(const MotusOutput *out);
 MotusStatus motus_output_write(MotusOutput *out, const void *data, size_t size, MotusError *error);
 // Writes over the first `size` bytes, for headers that count what follows them; not for pipes.
 MotusStatus motus_output_rewrite(MotusOutput *out, const void *data, size_t size, MotusError *error);

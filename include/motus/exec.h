@@ -5,7 +5,7 @@
 
 // Functions that take a MotusExec * accept NULL: every core, the fastest instructions this CPU has.
 typedef struct MotusExec {
-    int threads; // 0 = what OpenMP offers; 1..256
+    int threads; // 0 = what OpenMP offers; 1..256; fewer where they cannot be made
     int plain_c; // nonzero: scalar C only
 } MotusExec;
 

@@ -1,0 +1,13 @@
+// Files that an input stands for: what a playlist (HLS, DASH, FFmpeg's concat list) names, and the pictures of a numbered series. libavformat opens them by
+// itself, and nobody may write over them.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_PLAYLIST_H
+#define TOOLS_PLAYLIST_H
+
+#include <sys/stat.h>
+
+// Whether `file` is one of those of the input `path`. Whatever the input's text mentions counts, used or not; of names with numbers to be filled in
+// ($Number$) whatever fits.
+int motus_playlist_names(const char *path, const struct stat *file);
+
+#endif
