@@ -26,6 +26,8 @@ typedef struct Picture {
     int number; // of the case
 } Picture;
 
+enum { MOVES = 4 }; // vectors that an MB's blocks move by
+
 static LanesMemory memory[2]; // for one lane and for 32
 
 static void picture_open(Picture *p, int mb_width, int mb_height) {
@@ -128,12 +130,43 @@ static void code_intra(Picture *p, int x, int y, int p_slice) {
     settle(p, x, y, "intra");
 }
 
-// Vectors around the last one, some with fractions.
-static MotusMv random_mv(MotusMv around) {
-    int reach = 1 << motus_test_range(0, 8);
-    around.x = (int16_t)motus_clip(-2000, 2000, around.x + motus_test_range(-reach, reach));
-    around.y = (int16_t)motus_clip(-600, 600, around.y + motus_test_range(-reach, reach));
-    return around;
+// An MB's vectors: a few that its blocks have moved by (move_blocks), then what lies around them.
+static void draw_candidates(MotusCandidates *found) {
+    int moves = motus_test_range(1, MOVES);
+    found->n = (uint8_t)motus_test_range(moves, MOTUS_CANDIDATES);
+    found->blocks = 1;
+    for (int k = 0; k < 3; k++) found->blocks |= (uint64_t)motus_test_random() << 15 * k;
+    for (int v = 0; v < found->n; v++) {
+        MotusMv mv = v < MOVES ? (MotusMv){0, 0} : found->mv[motus_test_range(0, v - 1)];
+        int reach = v < MOVES ? 8 : 1 << motus_test_range(0, 8), unit = v < MOVES ? 4 : 1;
+        mv.x = (int16_t)motus_clip(-2000, 2000, mv.x + unit * motus_test_range(-reach, reach));
+        mv.y = (int16_t)motus_clip(-600, 600, mv.y + unit * motus_test_range(-reach, reach));
+        found->mv[v] = mv;
+    }
+}
+
+// Makes the MB's source from the reference: its blocks, of some sizes, move by the first of its vectors.
+static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) {
+    const MotusPlane *src = &p->src->plane[0];
+    int w = 4 << motus_test_range(0, 2), h = 4 << motus_test_range(0, 2), which[16];
+    for (int i = 0; i < 16; i++) which[i] = motus_test_range(0, motus_min(found->n, MOVES) - 1);
+    for (int i = 0; i < 256; i++) {
+        int px = i & 15, py = i >> 4;
+        const uint8_t *tap[2];
+        motus_luma_taps(&p->reference, 16 * x + px, 16 * y + py, found->mv[which[py / h * 4 + px / w]], tap);
+        src->data[(16 * y + py) * src->stride + 16 * x + px] = motus_clip_u8(*tap[0] + motus_test_range(-2, 2));
+    }
+}
+
+static void same_choices(const Picture *p, int x, int y) {
+    const MotusChoice *one = &memory[0].decide.choice, *many = &memory[1].decide.choice;
+    for (int k = 0; k < 4; k++) {
+        int same = one->cost[k] == many->cost[k];
+        if (same && one->cost[k] != UINT32_MAX)
+            same = one->mv_bits[k] == many->mv_bits[k] && !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
+        MOTUS_CHECK(same, "%s, case %d, MB %d,%d: type %d costs %u, not %u", p->name, p->number, x, y, k, many->cost[k],
+                    one->cost[k]);
+    }
 }
 
 static void code_inter(Picture *p, int x, int y) {
@@ -145,13 +178,13 @@ static void code_inter(Picture *p, int x, int y) {
                              .neighbours = motus_neighbours(p->work.mb, p->mb_width, x, y),
                              .x = x,
                              .y = y};
-    MotusCandidates found = {.n = (uint8_t)motus_test_range(1, MOTUS_CANDIDATES), .blocks = 1};
-    for (int k = 0; k < 3; k++) found.blocks |= (uint64_t)motus_test_random() << 15 * k;
+    MotusCandidates found;
+    draw_candidates(&found);
+    move_blocks(p, x, y, &found);
     for (int v = 0; v < found.n; v++) {
         uint16_t satd[16];
-        found.mv[v] = random_mv(v ? found.mv[v - 1] : (MotusMv){0, 0});
         lanes_calls_1.satd_mb(&in, found.mv[v], found.satd[v], &memory[0]);
-        if (v) continue; // that one is enough for each MB
+        if (v) continue; // comparing one of each MB is enough
         lanes_calls_32.satd_mb(&in, found.mv[v], satd, &memory[1]);
         MOTUS_CHECK(!memory[1].failure && !memcmp(satd, found.satd[v], sizeof satd), "%s, case %d, MB %d,%d: SATDs", p->name,
                     p->number, x, y);
@@ -161,10 +194,11 @@ static void code_inter(Picture *p, int x, int y) {
     lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, &memory[1]);
     MOTUS_CHECK(memory[1].failure || memory[0].satd == memory[1].satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name,
                 p->number, x, y, memory[1].satd, memory[0].satd);
+    same_choices(p, x, y);
     settle(p, x, y, "inter");
 }
 
-// Codes the picture as I, and as P with its own source as reference, moved a little by the vectors.
+// Codes the picture as I, or as P with itself as reference.
 static void code_picture(Picture *p, int p_slice) {
     for (int k = 0; p_slice && k < 3; k++) motus_plane_copy_padded(&p->ref->plane[k], &p->src->plane[k]);
     if (p_slice) {
