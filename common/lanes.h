@@ -36,6 +36,34 @@ MOTUS_HD uint32_t motus_lanes_or(uint32_t v) {
     return v;
 }
 
+#elif defined(MOTUS_EMULATED_LANES) // tests only: tests/emulated_lanes.c runs 32 lanes on a CPU, one after another
+
+#define MOTUS_LANES 32
+
+int motus_emulated_lane(void);
+void motus_emulated_sync(void);
+const uint32_t *motus_emulated_gather(uint32_t v,
+                                      int what); // what each of the 32 lanes has brought; `what` must be the same for all
+
+static inline int motus_lane(void) { return motus_emulated_lane(); }
+static inline void motus_lanes_sync(void) { motus_emulated_sync(); }
+static inline uint32_t motus_lanes_sum(uint32_t v) {
+    const uint32_t *all = motus_emulated_gather(v, 1);
+    uint32_t sum = 0;
+    for (int i = 0; i < 32; i++) sum += all[i];
+    return sum;
+}
+static inline uint32_t motus_lanes_min(uint32_t v) {
+    const uint32_t *all = motus_emulated_gather(v, 2);
+    for (int i = 0; i < 32; i++) v = all[i] < v ? all[i] : v;
+    return v;
+}
+static inline uint32_t motus_lanes_or(uint32_t v) {
+    const uint32_t *all = motus_emulated_gather(v, 3);
+    for (int i = 0; i < 32; i++) v |= all[i];
+    return v;
+}
+
 #else
 
 #define MOTUS_LANES 1

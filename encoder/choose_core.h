@@ -112,7 +112,7 @@ MOTUS_HD int motus_se_bits_of(int v) {
 MOTUS_HD int motus_choose_mv(const MotusChoices *c, int block, MotusMv predictor, uint32_t lambda_q8, uint32_t *cost) {
     uint32_t best = UINT32_MAX; // cost << 5 | index: the cost is below 2^18 + 2^14
     const uint32_t *sum = c->sum[block];
-#ifdef __CUDA_ARCH__
+#if MOTUS_LANES > 1
     int v = motus_lane();
     if (v < c->n) {
         int bits = motus_se_bits_of(c->x[v] - predictor.x) + motus_se_bits_of(c->y[v] - predictor.y);

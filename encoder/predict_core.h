@@ -114,7 +114,7 @@ MOTUS_HD void motus_predict_chroma_block(uint8_t chroma[64], const MotusReferenc
 // Prediction of the whole MB with the vectors of mb.
 MOTUS_HD void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb, const MotusReference *ref,
                                   int mb_x, int mb_y) {
-#ifdef __CUDA_ARCH__
+#if MOTUS_LANES > 1
     for (int i = motus_lane(); i < 64; i += MOTUS_LANES) { // four samples of a row
         int x = 4 * (i & 3), y = i >> 2;
         motus_predict_luma_block(luma, ref, mb_x, mb_y, x, y, 4, 1, mb->mv[(y & 12) | (i & 3)]);

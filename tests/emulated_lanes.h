@@ -1,0 +1,15 @@
+// Lanes (common/lanes.h) on a CPU: what the threads of a GPU's warps do together, as fibers of one thread. A lane runs up to its next barrier, then any other
+// that can run does, in random order: where a barrier is missing, results depend on that order.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_EMULATED_LANES_H
+#define TESTS_EMULATED_LANES_H
+
+#define EMULATED_WARPS 4 // at most
+
+// Runs body(argument) on `warps` warps of 32 lanes each. Returns NULL, or what the lanes did wrong: waited at different barriers, or left others waiting.
+const char *emulated_lanes_run(int warps, void (*body)(void *argument), void *argument);
+
+int emulated_warp(void);       // of the running lane
+void emulated_team_sync(void); // a barrier of all warps
+
+#endif

@@ -1,0 +1,75 @@
+// Compiled twice, see lanes_calls.h.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/lanes_calls.h"
+
+#ifdef MOTUS_EMULATED_LANES
+#include "tests/emulated_lanes.h"
+#define CALLS lanes_calls_32
+static const char *run(void (*body)(void *), void *argument) { return emulated_lanes_run(1, body, argument); }
+#else
+#define CALLS lanes_calls_1
+static const char *run(void (*body)(void *), void *argument) {
+    body(argument);
+    return NULL;
+}
+#endif
+
+typedef struct Arguments {
+    const MotusIntraMb *intra;
+    const MotusInterMb *inter;
+    const MotusCandidates *found;
+    const MotusEffort *effort;
+    const MotusLevelChoice *levels;
+    MotusMv mv;
+    uint16_t *satd;
+    LanesMemory *m;
+} Arguments;
+
+static void search_body(void *argument) {
+    const Arguments *a = argument;
+    MotusTrial *best = motus_intra_search(a->intra, &a->m->intra, &a->m->trial[0], &a->m->trial[1]);
+    if (motus_lane() == MOTUS_LANES - 1) a->m->best = best;
+}
+
+static void intra_search(const MotusIntraMb *in, LanesMemory *m) {
+    Arguments a = {.intra = in, .m = m};
+    m->failure = run(search_body, &a);
+}
+
+static void estimate_body(void *argument) {
+    const Arguments *a = argument;
+    int mode;
+    uint32_t satd = motus_intra16x16_estimate(a->intra, &a->m->intra, &mode);
+    if (motus_lane() == MOTUS_LANES - 1) a->m->satd = satd, a->m->mode = mode;
+}
+
+static void intra16x16_estimate(const MotusIntraMb *in, LanesMemory *m) {
+    Arguments a = {.intra = in, .m = m};
+    m->failure = run(estimate_body, &a);
+}
+
+static void decide_body(void *argument) {
+    const Arguments *a = argument;
+    uint32_t satd;
+    MotusTrial *best = motus_decide_inter(a->inter, a->found, a->effort, a->levels, &a->m->decide, &satd);
+    if (motus_lane() == MOTUS_LANES - 1) a->m->best = best, a->m->satd = satd;
+}
+
+static void decide_inter(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
+                         const MotusLevelChoice *levels, LanesMemory *m) {
+    Arguments a = {.inter = in, .found = found, .effort = effort, .levels = levels, .m = m};
+    m->failure = run(decide_body, &a);
+}
+
+static void satd_body(void *argument) {
+    const Arguments *a = argument;
+    const MotusInterMb *in = a->inter;
+    motus_satd_mb(a->satd, in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y, a->mv);
+}
+
+static void satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], LanesMemory *m) {
+    Arguments a = {.inter = in, .mv = mv, .satd = satd, .m = m};
+    m->failure = run(satd_body, &a);
+}
+
+const LanesCalls CALLS = {intra_search, intra16x16_estimate, decide_inter, satd_mb};

@@ -1,0 +1,29 @@
+// The cores' functions that lanes share, compiled twice: for one lane, as the CPU runs them, and for the 32 of a warp (tests/emulated_lanes.h).
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_LANES_CALLS_H
+#define TESTS_LANES_CALLS_H
+
+#include "encoder/decide.h"
+
+// Working memory, and what came out: one of the two trials.
+typedef struct LanesMemory {
+    MotusTrial trial[2];
+    MotusIntraScratch intra;
+    MotusDecideScratch decide;
+    MotusTrial *best;
+    uint32_t satd;
+    int mode;
+    const char *failure; // of the lanes, or NULL
+} LanesMemory;
+
+typedef struct LanesCalls {
+    void (*intra_search)(const MotusIntraMb *in, LanesMemory *m);
+    void (*intra16x16_estimate)(const MotusIntraMb *in, LanesMemory *m); // satd, mode
+    void (*decide_inter)(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
+                         const MotusLevelChoice *levels, LanesMemory *m); // best, satd
+    void (*satd_mb)(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], LanesMemory *m);
+} LanesCalls;
+
+extern const LanesCalls lanes_calls_1, lanes_calls_32;
+
+#endif
