@@ -28,6 +28,10 @@ static void store_samples(const MotusTrial *trial, MotusFrame *frame, int x, int
             memcpy(rec.plane[c + 1] + row * rec.stride[c + 1], trial->chroma[c] + row * MOTUS_CHROMA_STRIDE, 8);
 }
 
+static const MotusQp *qp_of(const MotusWork *work, const MotusCoding *coding, int i) {
+    return &coding->qp_table[motus_mb_qp(coding->qp, work->qp_offset, i)];
+}
+
 // ---- Intra --------------------------------------------------------------------------------------------------------------------------------
 
 typedef struct IntraPass {
@@ -40,7 +44,7 @@ typedef struct IntraPass {
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
     const MotusWork *work = pass->work;
     MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, x, y);
-    return (MotusIntraMb){.qp = &pass->coding->qp_table[pass->coding->qp],
+    return (MotusIntraMb){.qp = qp_of(work, pass->coding, y * work->mb_width + x),
                           .levels = &pass->levels,
                           .i4_trials = pass->coding->effort.i4_trials,
                           .p_slice = pass->p_slice,
@@ -200,7 +204,7 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
     if (!neighbours_changed(work, i)) return; // the decision stands
     MotusInterMb in = {.ref = &p->ref,
                        .limits = &p->limits,
-                       .qp = &pass->coding->qp_table[pass->coding->qp],
+                       .qp = qp_of(work, pass->coding, i),
                        .src = motus_mb_source(work->src, x, y),
                        .neighbours = motus_neighbours(work->mb, work->mb_width, x, y),
                        .x = x,

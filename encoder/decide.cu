@@ -80,7 +80,7 @@ struct IntraShared {
 
 __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x, int y) {
     MotusIntraMb in;
-    in.qp = &pass.work.qp_table[pass.qp];
+    in.qp = &pass.work.qp_table[motus_mb_qp(pass.qp, pass.work.qp_offset, y * pass.work.mb_width + x)];
     in.levels = levels;
     in.i4_trials = pass.effort.i4_trials;
     in.p_slice = pass.p_slice;
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     MotusInterMb in;
     in.ref = &p.ref;
     in.limits = &p.limits;
-    in.qp = &w.qp_table[pass.qp];
+    in.qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
     in.src = mb_source(w, x, y);
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y);
     in.x = x, in.y = y;
@@ -372,6 +372,7 @@ extern "C" cudaError_t motus_work_cuda_place(MotusWorkCuda *w, void *memory, int
     uint8_t *zero_runs = (uint8_t *)malloc(MOTUS_ZERO_RUNS);
     if (!zero_runs) return cudaErrorMemoryAllocation;
     lay_out(w, (uint8_t *)memory, mb_width, mb_height);
+    w->qp_offset = NULL;
     w->mb_width = mb_width, w->mb_height = mb_height, w->n_mb = mb_width * mb_height;
     for (int qp = 0; qp < 52; qp++) qp_table[qp] = motus_qp_at(qp);
     zero_runs[0] = 0;

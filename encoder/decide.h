@@ -10,8 +10,9 @@
 // What was decided about a picture's MBs, in raster order, and how they are coded.
 typedef struct MotusWork {
     int mb_width, mb_height, n_mb, threads;
-    const MotusFrame *src; // whole MBs
-    MotusFrame *rec;       // the same size; reconstruction
+    const MotusFrame *src;   // whole MBs
+    MotusFrame *rec;         // the same size; reconstruction
+    const int8_t *qp_offset; // per MB, added to the picture's QP (motus_mb_qp); NULL: none. Not owned
     MotusMb *mb;
     MotusMbCoef *coef;
     MotusCandidates *candidates;       // of P pictures
@@ -27,10 +28,10 @@ typedef struct MotusWork {
 MotusStatus motus_work_alloc(MotusWork *work, int mb_width, int mb_height, int threads);
 void motus_work_free(MotusWork *work); // accepts a zeroed one
 
-// What a picture is coded with. QP is read per MB: `qp` is its place in a table of all 52.
+// What a picture is coded with. MBs are decided and coded at their own QPs; what comes before (search, refinement) is weighed at the picture's.
 typedef struct MotusCoding {
-    const MotusQp *qp_table; // by QP
-    int qp;
+    const MotusQp *qp_table; // all 52
+    int qp;                  // of the slice and, without offsets, of every MB
     MotusEffort effort;
 } MotusCoding;
 

@@ -25,6 +25,7 @@ typedef struct MotusWorkCuda {
     uint8_t *chain;
     const uint8_t *zero_runs;
     const MotusQp *qp_table; // 52
+    const int8_t *qp_offset; // per MB, as in MotusWork; NULL: none. The caller's
     uint8_t *listed;         // per MB: where it stands in the intra wavefront
     int *list, *flags;       // the wavefront's MBs in their order; how many are taken, and are there
 } MotusWorkCuda;

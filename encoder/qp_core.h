@@ -68,6 +68,9 @@ MOTUS_HD MotusQp motus_qp_at(int qp) {
     return q;
 }
 
+// QP of MB i of a picture: the picture's, moved by the MB's offset (NULL: by none).
+MOTUS_HD int motus_mb_qp(int qp, const int8_t *offset, int i) { return offset ? motus_clip(0, 51, qp + offset[i]) : qp; }
+
 // Cost of coding something with this distortion and this many bits, in 1/16 of a squared sample difference: an MB's ssd is below 2^25 and its bits below
 // 2^12.2, so that 32 bits hold it.
 MOTUS_HD uint32_t motus_rd_cost(uint32_t ssd, uint32_t bits, uint32_t lambda_ssd_q8) {

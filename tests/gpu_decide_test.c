@@ -24,7 +24,9 @@ typedef struct Bench {
     MotusWorkCuda gpu;
     uint8_t *device; // work, planes, reference, vectors, costs
     size_t device_bytes;
-    MotusMv *mv; // refined, [41][n_mb]
+    MotusMv *mv;    // refined, [41][n_mb]
+    int8_t *offset; // of QP, per MB
+    int maps;       // whether there are offsets
 } Bench;
 
 static void bench_open(Bench *b, int width, int height, int range) {
@@ -43,10 +45,11 @@ static void bench_open(Bench *b, int width, int height, int range) {
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&b->ref, b->width, b->height), MOTUS_OK);
     b->centre = calloc((size_t)b->n_mb, sizeof *b->centre);
     b->mv = calloc((size_t)b->n_mb * MOTUS_BLOCKS, sizeof *b->mv);
+    b->offset = malloc((size_t)b->n_mb);
     for (int qp = 0; qp < 52; qp++) b->qp_table[qp] = motus_qp_at(qp);
     size_t plane_rows = (size_t)b->height + 2 * MOTUS_REF_PAD, luma = (size_t)b->ref_luma.stride * plane_rows * 4;
-    b->device_bytes = motus_work_cuda_bytes(b->mb_width, b->mb_height) + 8 * (size_t)b->width * b->height + luma +
-                      (size_t)b->n_mb * MOTUS_BLOCKS * 8 + 65536;
+    b->device_bytes = motus_work_cuda_bytes(b->mb_width, b->mb_height) + (size_t)b->n_mb + 8 * (size_t)b->width * b->height +
+                      luma + (size_t)b->n_mb * MOTUS_BLOCKS * 8 + 65536;
     CU_ASSERT_EQUAL_FATAL((int)cudaMalloc((void **)&b->device, b->device_bytes), 0);
 }
 
@@ -61,6 +64,7 @@ static void bench_close(Bench *b) {
     motus_frame_unref(&b->ref);
     free(b->centre);
     free(b->mv);
+    free(b->offset);
 }
 
 static uint8_t *place(Bench *b, size_t *end, size_t bytes) {
@@ -95,6 +99,9 @@ static size_t place_work(Bench *b) {
         b->gpu.rec[p] = put_plane(b, &end, &b->rec->plane[p], 0);
         b->gpu.src_stride[p] = b->gpu.rec_stride[p] = b->whole->plane[p].width;
     }
+    for (int i = 0; i < b->n_mb; i++) b->offset[i] = (int8_t)(i % 7 ? motus_test_range(-8, 8) : motus_test_range(-51, 51));
+    b->work.qp_offset = b->maps ? b->offset : NULL;
+    b->gpu.qp_offset = b->maps ? (const int8_t *)put(b, &end, b->offset, (size_t)b->n_mb) : NULL;
     return end;
 }
 
@@ -215,16 +222,17 @@ static void code_i(Bench *b, const MotusEffort *effort, int qp, const char *what
 }
 
 // The first picture as I, the others as P.
-static void code_frames(MotusFrame *const *frames, int n, MotusPreset preset, int qp, const char *name) {
+static void code_frames(MotusFrame *const *frames, int n, MotusPreset preset, int qp, int maps, const char *name) {
     MotusEncoderConfig config = motus_encoder_config_default(frames[0]->width, frames[0]->height, (MotusRational){25, 1});
     config.preset = preset;
     MotusEffort effort = motus_effort_of(&config);
     Bench b;
     bench_open(&b, frames[0]->width, frames[0]->height, effort.range);
+    b.maps = maps;
     for (int t = 0; t < n; t++) {
         char what[128];
-        snprintf(what, sizeof what, "%s %dx%d, %s, QP %d, picture %d", name, frames[0]->width, frames[0]->height,
-                 motus_preset_name(preset), qp, t);
+        snprintf(what, sizeof what, "%s %dx%d, %s, QP %d%s, picture %d", name, frames[0]->width, frames[0]->height,
+                 motus_preset_name(preset), qp, maps ? " and a map" : "", t);
         CU_ASSERT_EQUAL_FATAL(motus_frame_copy_padded(b.whole, frames[t]), MOTUS_OK);
         b.work.src = b.whole;
         b.work.rec = b.rec;
@@ -258,10 +266,11 @@ static void generated(void) {
         }
         for (int preset = 0; preset < MOTUS_PRESETS; preset++) {
             static const int qps[4] = {20, 28, 36, 44};
-            code_frames(frames, N, (MotusPreset)preset, qps[(preset + i) % 4], "synth");
+            code_frames(frames, N, (MotusPreset)preset, qps[(preset + i) % 4], 0, "synth");
+            code_frames(frames, N, (MotusPreset)preset, qps[(preset + i + 1) % 4], 1, "synth");
         }
-        code_frames(frames, N, MOTUS_PRESET_MEDIUM, 0, "synth");
-        code_frames(frames, N, MOTUS_PRESET_FAST, 51, "synth");
+        code_frames(frames, N, MOTUS_PRESET_MEDIUM, 0, 0, "synth");
+        code_frames(frames, N, MOTUS_PRESET_FAST, 51, 0, "synth");
         motus_synth_close(&synth);
         for (int t = 0; t < N; t++) motus_frame_unref(&frames[t]);
     }
@@ -285,7 +294,7 @@ static void real(void) {
         if (motus_reader_open(&reader, path, NULL, NULL)) continue;
         while (n < N && !motus_reader_next(reader, &frames[n], NULL)) n++;
         for (int preset = 0; preset < MOTUS_PRESETS && n == N; preset++)
-            code_frames(frames, n, (MotusPreset)preset, 26 + 3 * preset, names[i]);
+            code_frames(frames, n, (MotusPreset)preset, 26 + 3 * preset, preset % 2, names[i]);
         for (int t = 0; t < n; t++) motus_frame_unref(&frames[t]);
         motus_reader_close(&reader);
     }

@@ -1,0 +1,51 @@
+// Look-ahead: source pictures go in, in order; out come, `depth` pictures later, their types and the QP offsets of their MBs. It keeps costs, not pictures, and
+// reads nothing that is coded. A closed GOP's plan depends on its own pictures and those before it alone.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_LOOKAHEAD_H
+#define ENCODER_LOOKAHEAD_H
+
+#include "encoder/aq.h"
+
+#define MOTUS_MAX_LOOKAHEAD 250
+
+typedef struct MotusLookaheadSettings {
+    int mb_width, mb_height, threads;
+    int depth;           // pictures known beyond the one that is planned, 0..MOTUS_MAX_LOOKAHEAD
+    int keyint;          // most pictures of a GOP; 0: any number
+    int min_keyint;      // least pictures between a scene cut's IDR picture and the one before
+    int scenecut;        // how readily a cut is seen, 0 (never) to 100
+    MotusAqMode aq_mode; //
+    int aq_strength_q8;  // 1/256
+    int propagation_q8;  // QPs an octave, 1/256; 0: none
+} MotusLookaheadSettings;
+
+// What is known of a picture before it is coded.
+typedef struct MotusPlan {
+    int64_t number;       // counts pictures from 0
+    int idr, forced;      // forced: because the caller said so
+    int has_offsets;      // 0: they are all 0
+    uint64_t cost, intra; // sums over MBs: as they would be coded, and all as intra
+    uint64_t weighted;    // of cost, each MB's at its own step: cost * 2^(-offset / 6)
+    int mean;             // of offsets, weighted by nothing
+} MotusPlan;
+
+typedef struct MotusLookahead MotusLookahead;
+
+// MOTUS_ERR_MEMORY.
+MotusStatus motus_lookahead_open(MotusLookahead **look, const MotusLookaheadSettings *settings);
+void motus_lookahead_close(MotusLookahead **look); // accepts NULL inside
+
+// Takes the next source picture's luma, which is read and not kept; NULL: there are no more. To be called while motus_lookahead_get says MOTUS_AGAIN.
+void motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr);
+
+// Plans the next picture; offset[n_mb], 1/256 QP, is filled. MOTUS_AGAIN: more pictures first. MOTUS_END: there are none left.
+MotusStatus motus_lookahead_get(MotusLookahead *look, MotusPlan *plan, int16_t *offset);
+
+// Costs of the pictures after the last one that was handed out, as far as they are known, nearest first; up to n. Returns how many.
+// intra, where the picture is an IDR picture, else what it would cost; idr[i] says which.
+int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *idr, int n);
+
+// Whether the last picture has been put, so that what motus_lookahead_costs tells is all that is left.
+int motus_lookahead_ended(const MotusLookahead *look);
+
+#endif

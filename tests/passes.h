@@ -1,0 +1,36 @@
+// An encoder made of the passes alone, with nothing in flight: for tests and measurements of what goes into a picture (QPs, maps) without what surrounds it.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_PASSES_H
+#define TESTS_PASSES_H
+
+#include "encoder/decide.h"
+#include "encoder/headers.h"
+#include "me/me_internal.h"
+
+typedef struct Passes {
+    MotusEncoderConfig config;
+    MotusSequenceSettings sequence;
+    MotusEffort effort;
+    MotusInterLimits limits;
+    int mb_width, mb_height;
+    MotusWork work;
+    MotusMe *me;
+    MotusField *field;
+    MotusRefLuma ref_luma;
+    MotusMv *centre, *last_mv;
+    int has_last_mv, since_idr, idrs;
+    MotusQp qp_table[52];
+    MotusFrame *src, *rec, *ref; // whole MBs
+    uint8_t *rbsp, *stream;      // stream: the last access unit
+    size_t rbsp_capacity, size;
+    MotusPictureStats stats; // of the last picture, ssd over whole MBs
+} Passes;
+
+// Aborts where memory is missing. Of the configuration: size, fps, preset, range, partitions, subpel, deblock, threads.
+void passes_open(Passes *p, const MotusEncoderConfig *config);
+void passes_close(Passes *p);
+
+// Codes a frame of the visible size into p->stream; offset: per MB or NULL. p->ref is its reconstruction.
+void passes_code(Passes *p, const MotusFrame *frame, int idr, int qp, const int8_t *offset);
+
+#endif
