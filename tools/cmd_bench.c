@@ -10,6 +10,7 @@
 #include "motus/encoder.h"
 #include "motus/version.h"
 #include "tools/bench_input.h"
+#include "tools/bench_lanes.h"
 #include "tools/bench_me_cuda.h"
 #include "tools/bench_presets.h"
 #include "tools/cmd.h"
@@ -30,10 +31,15 @@ static const char about[] =
     "  motus bench me --size 1920x1080 --backend cuda --upload\n"
     "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
     "  taskset -c 0 motus bench encode --input foreman.y4m --qp 28 --threads 1 --presets --peers\n"
+    "  motus bench encode --input street.y4m --lanes 16 --backend cuda\n"
     "  taskset -c 0 motus bench me                      on one core (motus binds its threads to none)\n"
     "\n"
     "A search is timed for each pair of frames, an encode for each run over all frames; median and best\n"
     "are printed.\n"
+    "\n"
+    "encode --lanes N: frames/s with 1, 2, 4, ... N lanes, the clip again and again as a closed GOP each time, from frames\n"
+    "in (pinned) host memory and, on a GPU, in device memory; processors of the host in use; memory of a lane; then how\n"
+    "long a picture takes alone, from its sending to its packet.\n"
     "\n"
     "encode --presets --peers: frames/s (median and best of the runs, all rows taking turns), kb/s and luma PSNR at\n"
     "--qp; BD-rate against x264 preset medium over QP 22, 27, 32, 37; speed as a multiple of that x264's. x264 is the\n"
@@ -44,7 +50,8 @@ typedef struct BenchOptions {
     const char *what, *input;
     int size[2], frames, range, threads, qp, runs;
     MotusBackend backend;
-    int json, peers, upload, presets;
+    int json, peers, upload, presets, lanes;
+    int preset; // -1: all
 } BenchOptions;
 
 // Frames per second: of the median time, of the shortest.
@@ -184,8 +191,28 @@ static MotusStatus bench_presets(const BenchOptions *o, const MotusClip *clip, M
     return status;
 }
 
+static MotusStatus bench_lanes(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
+    cJSON *report = begin_report(o, clip);
+    cJSON_AddNumberToObject(report, "qp", o->qp);
+    fflush(stdout);
+    const MotusBenchLanes lanes = {.clip = clip,
+                                   .config = encoder_config(o, clip),
+                                   .presets = o->preset < 0 ? (1 << MOTUS_PRESETS) - 1 : 1 << o->preset,
+                                   .most = o->lanes,
+                                   .runs = o->runs,
+                                   .print = !o->json,
+                                   .report = report};
+    MotusStatus status = motus_bench_lanes(&lanes, error);
+    if (status)
+        cJSON_Delete(report);
+    else
+        end_report(o, report);
+    return status;
+}
+
 static MotusStatus bench_encode(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
     if (o->presets) return bench_presets(o, clip, error);
+    if (o->lanes) return bench_lanes(o, clip, error);
     const MotusEncoderConfig config = encoder_config(o, clip);
     double seconds[MOTUS_BENCH_RUNS];
     MotusEncodeRun run = {0};
@@ -219,6 +246,8 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"backend", 0, &o->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
         {"qp", 'q', &o->qp, motus_option_int, 0, 51, "N", "encode: quantizer (28)"},
         {"runs", 0, &o->runs, motus_option_int, 1, MOTUS_BENCH_RUNS, "N", "encode: how often (3)"},
+        {"lanes", 0, &o->lanes, motus_option_int, 1, MOTUS_MAX_LANES, "N", "encode: a table of 1, 2, 4, ... N lanes"},
+        {"preset", 0, &o->preset, motus_option_preset, 0, 0, "NAME", "encode --lanes: this preset only"},
         {"presets", 0, &o->presets, NULL, 1, 0, NULL, "encode: a table of all presets, one IDR picture each"},
         {"peers", 0, &o->peers, NULL, 1, 0, NULL,
          "me: also time ffmpeg's exhaustive search on one thread; encode --presets: x264 (see above)"},
@@ -232,7 +261,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3};
+    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .preset = -1};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     if (!o.what || (strcmp(o.what, "me") && strcmp(o.what, "encode")))
@@ -240,7 +269,8 @@ int motus_cmd_bench(int argc, char **argv) {
     int encode = !strcmp(o.what, "encode");
     if (o.presets && !encode) return motus_usage_error("bench", "--presets: goes with encode");
     if (o.peers && encode && !o.presets) return motus_usage_error("bench", "--peers: goes with me, or with encode --presets");
-    if (!o.range && !o.presets) o.range = 16;
+    if (o.lanes && (!encode || o.presets)) return motus_usage_error("bench", "--lanes: goes with encode, without --presets");
+    if (!o.range && !o.presets && !o.lanes) o.range = 16;
     if (!o.frames) o.frames = encode ? 60 : 30;
     if (o.threads < 0) o.threads = encode ? 2 : 1;
     MotusClip clip;

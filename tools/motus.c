@@ -42,6 +42,9 @@ static void sleep_when_idle(char **argv) {
     if (!setenv("OMP_WAIT_POLICY", "passive", 1)) execv("/proc/self/exe", argv); // where that is not possible: go on as it is
 }
 
+// CUDA gives a process eight queues unless it is told otherwise before it begins: streams that share one wait for each other, and a lane has three.
+static void use_many_queues(void) { setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); }
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         motus_warn("a command is missing: encode, search, synth, bench or info (see motus --help)");
@@ -55,6 +58,7 @@ int main(int argc, char **argv) {
     for (unsigned i = 0; i < N_COMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name)) {
             sleep_when_idle(argv);
+            use_many_queues();
             return commands[i].run(argc - 1, argv + 1);
         }
     motus_warn("%s: no such command (see motus --help)", argv[1]);

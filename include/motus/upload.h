@@ -15,8 +15,8 @@
 extern "C" {
 #endif
 
-// Device memory, zeroed, that the caller frees; and a copy inside it in the order of `stream` (a cudaStream_t, NULL: the default stream),
-// which returns at once. MOTUS_ERR_CUDA.
+// Device memory, zeroed, that the caller frees; and a copy between device or pinned memory in the order of `stream` (a cudaStream_t, NULL: the default
+// stream), which returns at once. MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error);
 MOTUS_API void motus_cuda_free(void *memory); // accepts NULL
 MOTUS_API MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error);

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/bench_lanes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "motus/upload.h"
+#include "tools/cmd.h"
+#include "tools/system.h"
+
+enum { HOST, DEVICE, PLACES, LATENCY_FRAMES = 200 };
+
+// The clip's frames where an encoder finds them at its best: in pinned memory, and in device memory.
+typedef struct Frames {
+    MotusFrame **at[PLACES]; // [DEVICE] NULL: the backend is the CPU
+    int n;
+} Frames;
+
+typedef struct Run {
+    double fps, cores; // processors in use, of the host
+} Run;
+
+// ---- Frames -------------------------------------------------------------------------------------------------------------------------------
+
+// One allocation per frame, rows without gaps.
+static MotusStatus frame_at(MotusFrame **out, const MotusFrame *from, int place, MotusError *error) {
+    size_t luma = (size_t)from->width * (size_t)from->height;
+    MotusFrame *host = NULL;
+    void *memory = NULL;
+    const ptrdiff_t stride[3] = {from->width, from->width / 2, from->width / 2};
+    uint8_t *pinned = motus_host_alloc(luma * 3 / 2);
+    if (!pinned) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+    uint8_t *const data[3] = {pinned, pinned + luma, pinned + luma + luma / 4};
+    MotusStatus status = motus_frame_wrap(&host, from->width, from->height, data, stride, motus_host_free, pinned);
+    if (status) {
+        motus_host_free(pinned);
+        return motus_fail(error, status, "%s", motus_status_text(status));
+    }
+    status = motus_frame_copy_padded(host, from);
+    if (place == HOST) {
+        *out = host;
+        return status;
+    }
+    if (!status) status = motus_cuda_alloc(&memory, luma * 3 / 2, error);
+    if (!status) status = motus_cuda_copy(memory, pinned, luma * 3 / 2, NULL, error);
+    if (!status) {
+        uint8_t *there = memory, *const planes[3] = {there, there + luma, there + luma + luma / 4};
+        status = motus_frame_wrap(out, from->width, from->height, planes, stride, motus_cuda_free, memory);
+    }
+    if (status) motus_cuda_free(memory);
+    motus_frame_unref(&host);
+    return status;
+}
+
+static void free_frames(Frames *frames) {
+    for (int place = 0; place < PLACES; place++) {
+        for (int i = 0; frames->at[place] && i < frames->n; i++) motus_frame_unref(&frames->at[place][i]);
+        motus_free(frames->at[place]);
+    }
+}
+
+static MotusStatus load_frames(Frames *frames, const MotusClip *clip, int with_device, MotusError *error) {
+    *frames = (Frames){.n = clip->n};
+    for (int place = 0; place < (with_device ? PLACES : DEVICE); place++) {
+        frames->at[place] = motus_alloc((size_t)clip->n, sizeof *frames->at[place]);
+        if (!frames->at[place]) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+        for (int i = 0; i < clip->n; i++) {
+            MotusStatus status = frame_at(&frames->at[place][i], clip->frame[i], place, error);
+            if (status) return status;
+        }
+    }
+    return MOTUS_OK;
+}
+
+// ---- Throughput ---------------------------------------------------------------------------------------------------------------------------
+
+static double processor_seconds(void) {
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) + 1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+}
+
+static MotusStatus send(MotusEncoder *encoder, const Frames *frames, int place, int i) {
+    const MotusFrame *frame = frames->at[place][i % frames->n];
+    return place == DEVICE ? motus_encoder_send_device(encoder, frame, NULL, NULL) : motus_encoder_send(encoder, frame, NULL);
+}
+
+// Sends n frames and takes n packets.
+static MotusStatus pass(MotusEncoder *encoder, const Frames *frames, int place, int n) {
+    MotusPacket *packet;
+    MotusStatus status = MOTUS_OK;
+    int done = 0;
+    for (int i = 0; i < n && !status; i++) {
+        status = send(encoder, frames, place, i);
+        while (!status && !(status = motus_encoder_receive(encoder, &packet, 0))) done++, motus_packet_unref(&packet);
+        if (status == MOTUS_AGAIN) status = MOTUS_OK;
+    }
+    while (done < n && !status) {
+        status = motus_encoder_receive(encoder, &packet, -1);
+        if (!status) done++, motus_packet_unref(&packet);
+    }
+    return status;
+}
+
+// The first pass opens all lanes and is not counted.
+static MotusStatus measure(const MotusEncoderConfig *config, const Frames *frames, int place, int runs, Run *run, size_t *bytes,
+                           MotusError *error) {
+    MotusEncoder *encoder = NULL;
+    MotusStatus status = motus_encoder_open(&encoder, config, error);
+    if (status) return status;
+    const int gops = config->lanes;
+    double seconds[100];
+    status = pass(encoder, frames, place, gops * frames->n);
+    double before = processor_seconds(), began = motus_seconds();
+    for (int r = 0; r < runs && !status; r++) {
+        double start = motus_seconds();
+        status = pass(encoder, frames, place, 2 * gops * frames->n);
+        seconds[r] = motus_seconds() - start;
+    }
+    run->cores = (processor_seconds() - before) / (motus_seconds() - began);
+    if (status) motus_fail(error, status, "encoder: %s", motus_encoder_error(encoder)->text);
+    if (!status) run->fps = 2 * gops * frames->n / motus_median_of(seconds, runs);
+    *bytes = motus_encoder_lane_bytes(encoder);
+    motus_encoder_close(&encoder);
+    return status;
+}
+
+// ---- Latency ------------------------------------------------------------------------------------------------------------------------------
+
+typedef struct Latency {
+    double median, p99, idr; // milliseconds from the sending of a frame to its packet; of I pictures the median
+} Latency;
+
+static int by_size(const void *a, const void *b) {
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+static MotusStatus time_single(const MotusEncoderConfig *config, const Frames *frames, Latency *latency, MotusError *error) {
+    MotusEncoder *encoder = NULL;
+    MotusEncoderConfig alone = *config;
+    double p[LATENCY_FRAMES], idr[LATENCY_FRAMES];
+    int n_p = 0, n_idr = 0;
+    alone.lanes = 1;
+    MotusStatus status = motus_encoder_open(&encoder, &alone, error);
+    for (int i = 0; i < LATENCY_FRAMES && !status; i++) {
+        MotusPacket *packet;
+        double start = motus_seconds();
+        status = send(encoder, frames, HOST, i);
+        if (!status) status = motus_encoder_receive(encoder, &packet, -1);
+        if (status) break;
+        *(packet->is_idr ? &idr[n_idr++] : &p[n_p++]) = 1e3 * (motus_seconds() - start);
+        motus_packet_unref(&packet);
+    }
+    if (status && encoder) motus_fail(error, status, "encoder: %s", motus_encoder_error(encoder)->text);
+    motus_encoder_close(&encoder);
+    if (status) return status;
+    qsort(p, (size_t)n_p, sizeof *p, by_size);
+    *latency = (Latency){n_p ? p[n_p / 2] : 0, n_p ? p[n_p * 99 / 100] : 0, motus_median_of(idr, n_idr)};
+    return MOTUS_OK;
+}
+
+// ---- The table ----------------------------------------------------------------------------------------------------------------------------
+
+static void report_row(const MotusBenchLanes *o, const char *preset, int lanes, const Run run[PLACES], int with_device,
+                       size_t bytes, cJSON *rows) {
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "preset", preset);
+    cJSON_AddNumberToObject(row, "lanes", lanes);
+    cJSON_AddNumberToObject(row, "fps", run[HOST].fps);
+    cJSON_AddNumberToObject(row, "host_cores", run[HOST].cores);
+    if (with_device) cJSON_AddNumberToObject(row, "fps_device_frames", run[DEVICE].fps);
+    cJSON_AddNumberToObject(row, "lane_bytes", (double)bytes);
+    cJSON_AddItemToArray(rows, row);
+    if (!o->print) return;
+    printf("%-8s %5d %11.1f", preset, lanes, run[HOST].fps);
+    if (with_device)
+        printf(" %13.1f", run[DEVICE].fps);
+    else
+        printf(" %13s", "-");
+    printf(" %10.2f %9.1f\n", run[HOST].cores, (double)bytes / (1 << 20));
+    fflush(stdout);
+}
+
+static MotusStatus preset_rows(const MotusBenchLanes *o, const Frames *frames, MotusPreset preset, cJSON *rows, cJSON *latencies,
+                               MotusError *error) {
+    MotusEncoderConfig config = o->config;
+    const char *name = motus_preset_name(preset);
+    const int with_device = frames->at[DEVICE] != NULL;
+    config.preset = preset;
+    config.keyint = frames->n;
+    config.stream_only = 1;
+    for (int lanes = 1;; lanes = 2 * lanes < o->most ? 2 * lanes : o->most) {
+        Run run[PLACES] = {{0}};
+        size_t bytes = 0;
+        config.lanes = lanes;
+        for (int place = 0; place < (with_device ? PLACES : DEVICE); place++) {
+            MotusStatus status = measure(&config, frames, place, o->runs, &run[place], &bytes, error);
+            if (status) return status;
+        }
+        report_row(o, name, lanes, run, with_device, bytes, rows);
+        if (lanes == o->most) break;
+    }
+    Latency latency;
+    MotusStatus status = time_single(&config, frames, &latency, error);
+    if (status) return status;
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "preset", name);
+    cJSON_AddNumberToObject(row, "p_median_ms", latency.median);
+    cJSON_AddNumberToObject(row, "p_99_ms", latency.p99);
+    cJSON_AddNumberToObject(row, "i_median_ms", latency.idr);
+    cJSON_AddItemToArray(latencies, row);
+    if (o->print)
+        printf("%-8s alone: P picture %.2f ms (median), %.2f ms (99 %%); I picture %.2f ms\n", name, latency.median, latency.p99,
+               latency.idr);
+    return MOTUS_OK;
+}
+
+MotusStatus motus_bench_lanes(const MotusBenchLanes *o, MotusError *error) {
+    Frames frames;
+    MotusStatus status = load_frames(&frames, o->clip, o->config.backend == MOTUS_BACKEND_CUDA, error);
+    cJSON *rows = cJSON_AddArrayToObject(o->report, "rows"), *latencies = cJSON_AddArrayToObject(o->report, "latency");
+    if (o->print) printf("preset   lanes    frames/s  from a device host cores  MiB/lane\n");
+    for (int preset = 0; preset < MOTUS_PRESETS && !status; preset++)
+        if (o->presets >> preset & 1) status = preset_rows(o, &frames, (MotusPreset)preset, rows, latencies, error);
+    free_frames(&frames);
+    return status;
+}

@@ -1,0 +1,23 @@
+// motus bench encode --lanes: frames per second by the number of lanes, and how long one picture takes alone.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_BENCH_LANES_H
+#define TOOLS_BENCH_LANES_H
+
+#include <cjson/cJSON.h>
+
+#include "motus/encoder.h"
+#include "tools/bench_input.h"
+
+typedef struct MotusBenchLanes {
+    const MotusClip *clip;     // encoded again and again, as one closed GOP each time
+    MotusEncoderConfig config; // for every row but for preset, lanes and keyint
+    int presets;               // mask of 1 << MotusPreset
+    int most;                  // lanes: 1, 2, 4, ... up to this
+    int runs;
+    int print;     // the table on stdout
+    cJSON *report; // gets "rows" and "latency"
+} MotusBenchLanes;
+
+MotusStatus motus_bench_lanes(const MotusBenchLanes *options, MotusError *error);
+
+#endif
