@@ -19,7 +19,7 @@
 MOTUS_HD int motus_lane(void) { return (int)(threadIdx.x & 31); }
 MOTUS_HD void motus_lanes_sync(void) { __syncwarp(); }
 
-// Sum, least value and bitwise or of every lane's `v`; each lane gets it.
+// Sum, least value and bitwise or of every lane's `v`; each lane gets it. All lanes come here together, as to each function below.
 MOTUS_HD uint32_t motus_lanes_sum(uint32_t v) {
     for (int step = 16; step; step >>= 1) v += __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
     return v;
@@ -35,6 +35,15 @@ MOTUS_HD uint32_t motus_lanes_or(uint32_t v) {
     for (int step = 16; step; step >>= 1) v |= __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
     return v;
 }
+
+// For code that has a formulation of its own for 32 lanes. The sum over each group of n lanes, n a power of two; lane `from`'s value; and which lanes' `v` is
+// not 0, bit i standing for lane i.
+MOTUS_HD uint32_t motus_lanes_sum_of(uint32_t v, int n) {
+    for (int step = n / 2; step; step >>= 1) v += __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
+    return v;
+}
+MOTUS_HD uint32_t motus_lanes_get(uint32_t v, int from) { return __shfl_sync(MOTUS_ALL_LANES, v, from); }
+MOTUS_HD uint32_t motus_lanes_which(int v) { return __ballot_sync(MOTUS_ALL_LANES, v); }
 
 #elif defined(MOTUS_EMULATED_LANES) // tests only: tests/emulated_lanes.c runs 32 lanes on a CPU, one after another
 
@@ -62,6 +71,19 @@ static inline uint32_t motus_lanes_or(uint32_t v) {
     const uint32_t *all = motus_emulated_gather(v, 3);
     for (int i = 0; i < 32; i++) v |= all[i];
     return v;
+}
+static inline uint32_t motus_lanes_sum_of(uint32_t v, int n) {
+    const uint32_t *all = motus_emulated_gather(v, 4);
+    uint32_t sum = 0;
+    for (int i = 0; i < n; i++) sum += all[(motus_lane() & ~(n - 1)) + i];
+    return sum;
+}
+static inline uint32_t motus_lanes_get(uint32_t v, int from) { return motus_emulated_gather(v, 5)[from & 31]; }
+static inline uint32_t motus_lanes_which(int v) {
+    const uint32_t *all = motus_emulated_gather(v != 0, 6);
+    uint32_t which = 0;
+    for (int i = 0; i < 32; i++) which |= all[i] << i;
+    return which;
 }
 
 #else

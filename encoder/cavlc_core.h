@@ -89,12 +89,13 @@ MOTUS_HD uint32_t motus_cavlc_trailing_ones(MotusCavlcShape shape) {
     return trailing;
 }
 
-// Bits of the levels left in `nonzero`, last one first (9.2.2.1).
-MOTUS_HD int motus_cavlc_levels_bits(const int16_t *level, uint32_t nonzero, int total_coeff, int trailing_ones) {
+// Bits of the levels left in `nonzero`, last one first (9.2.2.1); level[at], should it come up, counts as `instead`.
+MOTUS_HD int motus_cavlc_levels_bits(const int16_t *level, int at, int instead, uint32_t nonzero, int total_coeff,
+                                     int trailing_ones) {
     int suffix_length = total_coeff > 10 && trailing_ones < 3;
     int offset = trailing_ones < 3 ? 2 : 0, bits = 0; // the first one can't be +-1, or it would be a trailing one
     while (nonzero) {
-        int last = motus_bit_length(nonzero) - 1, value = level[last], magnitude = motus_abs(value);
+        int last = motus_bit_length(nonzero) - 1, value = last == at ? instead : level[last], magnitude = motus_abs(value);
         bits += motus_cavlc_level(2 * magnitude - 2 + (value < 0) - offset, suffix_length).length;
         suffix_length = motus_cavlc_next_suffix_length(suffix_length, magnitude);
         offset = 0;
@@ -122,15 +123,21 @@ MOTUS_HD int motus_cavlc_zero_run_bits(uint32_t nonzero) {
 #define MOTUS_ZERO_RUNS                                                                                                          \
     65536 // entries of a table of motus_cavlc_zero_run_bits by mask; [0] is not used. The longest is far below 256
 
-// residual_block_cavlc's length for a block of n = 15 or 16 levels. zero_runs is such a table.
-MOTUS_HD int motus_cavlc_block_bits(MotusCavlcShape shape, const int16_t *level, int n, int token_class,
-                                    const uint8_t *zero_runs) {
+// residual_block_cavlc's length for a block of n = 15 or 16 levels, level[at] taken as `instead`. zero_runs is such a table.
+MOTUS_HD int motus_cavlc_block_bits_with(MotusCavlcShape shape, const int16_t *level, int at, int instead, int n, int token_class,
+                                         const uint8_t *zero_runs) {
     if (!shape.nonzero) return motus_cavlc_token(token_class, 0, 0).length;
     uint32_t trailing = motus_cavlc_trailing_ones(shape);
     int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_cavlc_total_coeff(trailing);
     int bits = motus_cavlc_token(token_class, total_coeff, trailing_ones).length + trailing_ones;
-    bits += motus_cavlc_levels_bits(level, shape.nonzero ^ trailing, total_coeff, trailing_ones);
+    bits += motus_cavlc_levels_bits(level, at, instead, shape.nonzero ^ trailing, total_coeff, trailing_ones);
     return total_coeff < n ? bits + zero_runs[shape.nonzero] : bits;
+}
+
+// The same for the levels as they are.
+MOTUS_HD int motus_cavlc_block_bits(MotusCavlcShape shape, const int16_t *level, int n, int token_class,
+                                    const uint8_t *zero_runs) {
+    return motus_cavlc_block_bits_with(shape, level, -1, 0, n, token_class, zero_runs);
 }
 
 // The same for the four levels of a chroma DC block.
@@ -142,7 +149,7 @@ MOTUS_HD int motus_cavlc_chroma_dc_bits(const int16_t level[4]) {
     int total_coeff = motus_cavlc_total_coeff(left), trailing_ones = motus_cavlc_total_coeff(trailing);
     int zeros_left = last + 1 - total_coeff;
     bits = motus_cavlc_token(MOTUS_TOKEN_CHROMA_DC, total_coeff, trailing_ones).length + trailing_ones;
-    bits += motus_cavlc_levels_bits(level, left ^ trailing, total_coeff, trailing_ones);
+    bits += motus_cavlc_levels_bits(level, -1, 0, left ^ trailing, total_coeff, trailing_ones);
     if (total_coeff < 4) bits += motus_cavlc_total_zeros(MOTUS_TOKEN_CHROMA_DC, total_coeff, zeros_left).length;
     while (zeros_left > 0 && (left ^= 1u << last)) {
         int next = motus_bit_length(left) - 1;

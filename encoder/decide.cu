@@ -4,11 +4,11 @@
 // mark_kernel, candidates_kernel: every MB at once. decide_kernel: the MBs of one colour; a picture launches it rounds * colours times. estimate_kernel and
 // note_kernel: every MB. intra_kernel: the wavefront of intra MBs, all of an I picture's, the chosen ones of a P picture's.
 //
-// The wavefront is one launch: the MBs to be coded as intra stand in a list (list_kernel) in which each comes after those that it depends on; a warp takes the
-// next one, waits for its neighbours among them and codes it. Whoever is waited for was taken before by a warp that runs, so the first MB of the list that is
-// not done waits for nobody, and whatever number of blocks is resident, the picture is finished.
+// The wavefront is one launch: the MBs to be coded as intra stand in a list (list_kernel) in which each comes after those that it depends on; a block takes the
+// next one, waits for its neighbours among them and codes it, with a warp for Intra4x4, one for Intra16x16 and one for chroma. Whoever is waited for was taken
+// before by a block that runs, so the first MB of the list that is not done waits for nobody, and whatever number of blocks is resident, the picture is finished.
 //
-// Shared memory: each warp's scratch (10 KiB for decisions, 7 KiB for intra). Read and written: MBs, levels, reconstruction.
+// Shared memory: each warp's scratch (10 KiB for decisions, 8 KiB for estimates), 20 KiB a block of the wavefront. Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide_cuda.h"
 
@@ -18,8 +18,10 @@
 
 namespace {
 
-constexpr int WARPS = 4;           // of a block
-constexpr int MOST_WAITING = 1024; // warps of the intra wavefront
+constexpr int WARPS = 4; // of a block
+constexpr int INTRA_THREADS = 32 * MOTUS_INTRA_ROLES;
+constexpr int MOST_WAITING = 1024;  // blocks of the intra wavefront
+constexpr int MOST_OF_A_WAVE = 256; // of an I picture's: a wave is half as wide as the picture, and no higher, in MBs
 
 enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront
 
@@ -47,6 +49,10 @@ __device__ MotusMbRecon mb_recon(const MotusWorkCuda &w, int x, int y) {
         rec.plane[p] = w.rec[p] + y * size * rec.stride[p] + x * size;
     }
     return rec;
+}
+
+__device__ void copy4(uint8_t *to, const uint8_t *from) {
+    *reinterpret_cast<uint32_t *>(to) = *reinterpret_cast<const uint32_t *>(from);
 }
 
 // The warp copies a structure of 16-byte vectors.
@@ -91,64 +97,85 @@ __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *level
     return in;
 }
 
-__device__ void code_intra(const Pass &pass, int x, int y, IntraShared *s) {
-    const MotusLevelChoice levels = {pass.work.zero_runs, pass.effort.levels};
-    MotusIntraMb in = intra_mb(pass, &levels, x, y);
-    const MotusTrial *best = motus_intra_search(&in, &s->scratch, &s->trial[0], &s->trial[1]);
-    int i = y * pass.work.mb_width + x;
-    motus_lanes_sync();
-    copy(&pass.work.mb[i], &best->mb);
-    copy(&pass.work.coef[i], &best->coef);
-    store_samples(best, pass.work, x, y);
+// A block's shared memory in the wavefront.
+struct IntraTeam {
+    MotusIntraTeam team;
+    alignas(16) uint8_t luma[256], chroma[2][64]; // the source
+    int at, stays;
+};
+
+// The MB's source comes into shared memory before its neighbours are done: no part of coding waits for it.
+__device__ void fetch_source(IntraTeam *s, MotusIntraMb *in) {
+    const MotusMbSource from = in->src;
+    int t = (int)threadIdx.x, c = t >> 4 & 1, row = t >> 1 & 7;
+    if (t < 64)
+        copy4(s->luma + 4 * t, from.plane[0] + (t >> 2) * from.stride[0] + 4 * (t & 3));
+    else
+        copy4(s->chroma[c] + 8 * row + 4 * (t & 1), from.plane[c + 1] + row * from.stride[c + 1] + 4 * (t & 1));
+    in->src.plane[0] = s->luma, in->src.plane[1] = s->chroma[0], in->src.plane[2] = s->chroma[1];
+    in->src.stride[0] = MOTUS_LUMA_STRIDE, in->src.stride[1] = in->src.stride[2] = MOTUS_CHROMA_STRIDE;
 }
 
-// The longest chain of intra MBs that MB i would end, once its neighbours among them have been coded or left alone.
-__device__ int chain_length(const MotusWorkCuda &w, int i, uint32_t waits) {
-    const int around[4] = {i - 1, i - w.mb_width, i - w.mb_width + 1, i - w.mb_width - 1};
-    int longest = 0;
-    for (int k = 0; k < 4; k++)
-        if (waits >> k & 1) longest = motus_max(longest, ((volatile const uint8_t *)w.chain)[around[k]]);
-    return longest + 1;
-}
-
-// Waits for the neighbours A, B, C and D of MB i that are on the list as well; returns which they are.
-__device__ uint32_t wait_for_neighbours(const MotusWorkCuda &w, int i) {
-    int x = i % w.mb_width, y = i / w.mb_width;
-    const int around[4] = {i - 1, i - w.mb_width, i - w.mb_width + 1, i - w.mb_width - 1};
-    const bool there[4] = {x > 0, y > 0, y > 0 && x + 1 < w.mb_width, x > 0 && y > 0};
-    uint32_t waits = 0;
-    for (int k = 0; k < 4; k++) {
-        if (!there[k]) continue;
-        volatile const uint8_t *state = w.listed + around[k];
-        if (*state == NOT_LISTED) continue;
-        waits |= 1u << k;
-        while (*state != DONE) __nanosleep(20);
+// A warp waits for the neighbours A, B, C and D of MB i that are on the list as well, a lane each; returns the length of the longest chain of intra MBs that MB i
+// would end, 1 where it waits for none.
+__device__ int wait_for_neighbours(const MotusWorkCuda &w, int i) {
+    int lane = motus_lane(), x = i % w.mb_width, y = i / w.mb_width, length = 0;
+    bool there = lane == 0 ? x > 0 : lane == 1 ? y > 0 : lane == 2 ? y > 0 && x + 1 < w.mb_width : lane == 3 && x > 0 && y > 0;
+    int at = lane == 0 ? i - 1 : lane == 1 ? i - w.mb_width : lane == 2 ? i - w.mb_width + 1 : i - w.mb_width - 1;
+    if (there) {
+        volatile const uint8_t *state = w.listed + at;
+        if (*state != NOT_LISTED) {
+            while (*state != DONE) __nanosleep(20);
+            __threadfence(); // what they have written is read after their states
+            length = *(volatile const uint8_t *)(w.chain + at);
+        }
     }
-    __threadfence(); // what they have written is read after their states
     __syncwarp();
-    return waits;
+    return 256 - (int)motus_lanes_min((uint32_t)(255 - length));
+}
+
+// Makes MB i's state known, after everything that neighbours look at has been written by this warp.
+__device__ void mark_done(const MotusWorkCuda &w, int i, int chain) {
+    if (motus_lane() == 0) w.chain[i] = (uint8_t)motus_min(chain, UINT8_MAX);
+    __threadfence(); // all of it before the state
+    __syncwarp();
+    if (motus_lane() == 0) *(volatile uint8_t *)(w.listed + i) = DONE;
 }
 
 // MBs whose turn it is, in the order of the list.
-__global__ void __launch_bounds__(32) intra_kernel(const __grid_constant__ Pass pass) {
-    __shared__ IntraShared shared;
+__global__ void __launch_bounds__(INTRA_THREADS) intra_kernel(const __grid_constant__ Pass pass) {
+    __shared__ IntraTeam s;
     const MotusWorkCuda &w = pass.work;
+    const int warp = (int)threadIdx.x / 32;
     for (;;) {
-        int at = 0;
-        if (motus_lane() == 0) at = atomicAdd(&w.flags[0], 1);
-        at = __shfl_sync(MOTUS_ALL_LANES, at, 0);
-        if (at >= w.flags[1]) return;
-        int i = w.list[at], length = 0;
-        uint32_t waits = wait_for_neighbours(w, i);
-        int stays = pass.p_slice && (length = chain_length(w, i, waits)) > pass.effort.intra_chain;
-        if (stays)
+        if (threadIdx.x == 0) s.at = atomicAdd(&w.flags[0], 1);
+        __syncthreads(); // the place is there; shared memory of the last MB has been read
+        if (s.at >= w.flags[1]) return;
+        int i = w.list[s.at], length = 0;
+        const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
+        MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
+        fetch_source(&s, &in);
+        if (warp == 0) {
+            motus_intra_begin(&in, &s.team.trial[0], &s.team.trial[1]);
+            length = wait_for_neighbours(w, i);
+            if (motus_lane() == 0) s.stays = pass.p_slice && length > pass.effort.intra_chain;
+        }
+        __syncthreads(); // source, beginnings and neighbours are there
+        if (s.stays) {
+            if (warp) continue;
             copy(&w.mb[i], &w.mb_inter[i]);
-        else
-            code_intra(pass, i % w.mb_width, i / w.mb_width, &shared);
-        if (motus_lane() == 0) w.chain[i] = (uint8_t)(stays ? 0 : motus_min(length, UINT8_MAX));
-        __threadfence(); // all of it before the state
+            mark_done(w, i, 0);
+            continue;
+        }
+        motus_intra_role(&in, &s.team, warp);
+        __syncthreads(); // all parts are there
+        if (warp) continue;
+        const MotusTrial *best = motus_intra_join(&in, &s.team);
         __syncwarp();
-        if (motus_lane() == 0) *(volatile uint8_t *)(w.listed + i) = DONE;
+        copy(&w.mb[i], &best->mb);
+        store_samples(best, w, i % w.mb_width, i / w.mb_width);
+        mark_done(w, i, length);
+        copy(&w.coef[i], &best->coef); // which no MB of the wavefront reads
     }
 }
 
@@ -355,7 +382,7 @@ size_t lay_out(MotusWorkCuda *w, uint8_t *base, int mb_width, int mb_height) {
 cudaError_t wavefront(const Pass &pass, cudaStream_t stream) {
     const MotusWorkCuda &w = pass.work;
     list_kernel<<<1, 1024, 0, stream>>>(pass);
-    intra_kernel<<<motus_min(w.n_mb, MOST_WAITING), 32, 0, stream>>>(pass);
+    intra_kernel<<<motus_min(w.n_mb, pass.p_slice ? MOST_WAITING : MOST_OF_A_WAVE), INTRA_THREADS, 0, stream>>>(pass);
     return cudaGetLastError();
 }
 

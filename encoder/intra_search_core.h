@@ -3,7 +3,7 @@
 #ifndef ENCODER_INTRA_SEARCH_CORE_H
 #define ENCODER_INTRA_SEARCH_CORE_H
 
-#include "encoder/intra_core.h"
+#include "encoder/intra_lanes_core.h"
 #include "encoder/syntax_core.h"
 
 // Samples of the picture being reconstructed: the first of the MB in each plane.
@@ -24,21 +24,26 @@ typedef struct MotusIntraMb {
     int has; // MOTUS_HAS_* of the MB
 } MotusIntraMb;
 
-#define MOTUS_I4_TRIALS 3      // at most
-#define MOTUS_CANVAS_STRIDE 32 // Intra4x4 reconstructs on a canvas with one row above and one column to the left
-#define MOTUS_CANVAS_ORIGIN (MOTUS_CANVAS_STRIDE + 8)
-
 // Working memory of a search.
-typedef struct MotusIntraScratch {
-    MotusResidual residual;
-    MotusIntraEdge edge[2];
-    uint32_t cost[16];    // of modes
+typedef struct __attribute__((aligned(16))) MotusIntraScratch {
     uint8_t pred[4][256]; // of modes
     uint8_t canvas[18 * MOTUS_CANVAS_STRIDE];
+    MotusI4Lanes i4;
+    MotusIntraSides sides;
+    MotusResidual residual;
+    MotusIntraEdge edge[2];
+    uint32_t cost[16];                  // of modes
     int16_t level[MOTUS_I4_TRIALS][16]; // of the modes evaluated for a 4x4 block
     uint8_t block[MOTUS_I4_TRIALS][16]; // their reconstructions, rows of 4
     uint32_t bits[MOTUS_I4_TRIALS], n[MOTUS_I4_TRIALS];
 } MotusIntraScratch;
+
+// What one of the three parts of an intra MB came to: Intra4x4, Intra16x16 or chroma. They don't depend on one another.
+typedef struct MotusIntraPart {
+    uint32_t cost;                 // of Intra4x4's blocks: if it passes the cost of the MB as Intra16x16, Intra4x4 is not taken
+    uint32_t bits, ssd, mode_bits; // bits of the residual; of Intra4x4's modes
+    int cbp;                       // its bits of coded_block_pattern
+} MotusIntraPart;
 
 MOTUS_HD int motus_intra_has(const MotusNeighbours *n) {
     return (n->a ? MOTUS_HAS_LEFT : 0) | (n->b ? MOTUS_HAS_TOP : 0) | (n->d ? MOTUS_HAS_CORNER : 0) |
@@ -75,12 +80,26 @@ MOTUS_HD int motus_least(const uint32_t *cost, int n) {
     return best;
 }
 
-// Chooses the chroma mode by SATD and codes chroma on top of it. Returns the residual's bits.
-MOTUS_HD uint32_t motus_intra_chroma_search(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
-    for (int c = motus_lane(); c < 2; c += MOTUS_LANES)
-        motus_intra_edge(&s->edge[c], in->rec.plane[c + 1], in->rec.stride[c + 1], 8, in->has);
+#if MOTUS_LANES > 1
+
+MOTUS_HD void motus_intra_chroma_mode(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
+    int mode =
+        motus_chroma_mode_lanes(&s->sides, in->rec.plane + 1, in->rec.stride + 1, &in->src, in->qp, in->has, trial->chroma);
+    if (motus_lane() == 0) trial->mb.intra_chroma_pred_mode = (uint8_t)mode;
     motus_lanes_sync();
-    for (int mode = motus_lane(); mode < MOTUS_IC_MODES; mode += MOTUS_LANES) {
+}
+
+// SATD + mode bits of the best Intra16x16 mode, whose prediction is left in s->pred[*mode].
+MOTUS_HD uint32_t motus_intra16x16_estimate(const MotusIntraMb *in, MotusIntraScratch *s, int *mode) {
+    return motus_intra16x16_lanes(&s->sides, in->rec.plane[0], in->rec.stride[0], &in->src, in->qp, in->has, s->pred, mode);
+}
+
+#else
+
+// Chooses the chroma mode by SATD and leaves its prediction in trial->chroma.
+MOTUS_HD void motus_intra_chroma_mode(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
+    for (int c = 0; c < 2; c++) motus_intra_edge(&s->edge[c], in->rec.plane[c + 1], in->rec.stride[c + 1], 8, in->has);
+    for (int mode = 0; mode < MOTUS_IC_MODES; mode++) {
         uint32_t satd = 0;
         s->cost[mode] = UINT32_MAX;
         if (!motus_intra_chroma_allowed(mode, in->has)) continue;
@@ -91,46 +110,49 @@ MOTUS_HD uint32_t motus_intra_chroma_search(const MotusIntraMb *in, MotusIntraSc
         }
         s->cost[mode] = satd + motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)mode));
     }
-    motus_lanes_sync();
     int best = motus_least(s->cost, MOTUS_IC_MODES);
-    for (int i = motus_lane(); i < 128; i += MOTUS_LANES) trial->chroma[i >> 6][i & 63] = s->pred[best][i];
-    if (motus_lane() == 0) trial->mb.intra_chroma_pred_mode = (uint8_t)best;
-    motus_lanes_sync();
-    return motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours, in->qp, in->levels);
+    memcpy(trial->chroma, s->pred[best], 128);
+    trial->mb.intra_chroma_pred_mode = (uint8_t)best;
 }
 
 // SATD + mode bits of the best Intra16x16 mode, whose prediction is left in s->pred[*mode].
 MOTUS_HD uint32_t motus_intra16x16_estimate(const MotusIntraMb *in, MotusIntraScratch *s, int *mode) {
-    if (motus_lane() == 0) motus_intra_edge(&s->edge[0], in->rec.plane[0], in->rec.stride[0], 16, in->has);
-    motus_lanes_sync();
-    for (int m = motus_lane(); m < MOTUS_I16_MODES; m += MOTUS_LANES) {
+    motus_intra_edge(&s->edge[0], in->rec.plane[0], in->rec.stride[0], 16, in->has);
+    for (int m = 0; m < MOTUS_I16_MODES; m++) {
         s->cost[m] = UINT32_MAX;
         if (!motus_intra16x16_allowed(m, in->has)) continue;
         motus_intra16x16(s->pred[m], MOTUS_LUMA_STRIDE, &s->edge[0], m);
         s->cost[m] = motus_satd_block(in->src.plane[0], in->src.stride[0], s->pred[m], MOTUS_LUMA_STRIDE, 16, 16) +
                      motus_mode_cost(in->qp, (uint32_t)motus_ue_bits(1u + (uint32_t)m));
     }
-    motus_lanes_sync();
     *mode = motus_least(s->cost, MOTUS_I16_MODES);
-    uint32_t cost = s->cost[*mode];
-    motus_lanes_sync();
-    return cost;
+    return s->cost[*mode];
 }
 
-// Luma as Intra16x16 on top of the trial's chroma.
-MOTUS_HD void motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, uint32_t chroma_bits) {
+#endif
+
+// Codes chroma by its best mode: trial->chroma, its levels, counts, mode, and chroma's bits of cbp.
+MOTUS_HD MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    motus_intra_chroma_mode(in, s, trial);
+    part.bits = motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours, in->qp, in->levels);
+    part.ssd = motus_ssd_chroma(&in->src, trial->chroma);
+    part.cbp = trial->mb.cbp;
+    return part;
+}
+
+// Luma as Intra16x16: trial->luma, its levels, counts and mode.
+MOTUS_HD MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
     int mode;
     motus_intra16x16_estimate(in, s, &mode);
-    for (int i = motus_lane(); i < 256; i += MOTUS_LANES) trial->luma[i] = s->pred[mode][i];
-    if (motus_lane() == 0) {
-        trial->mb.type = MOTUS_MB_I_16x16;
-        trial->mb.intra16x16_pred_mode = (uint8_t)mode;
-    }
+    for (int i = motus_lane(); i < 16; i += MOTUS_LANES) memcpy(trial->luma + 16 * i, s->pred[mode] + 16 * i, 16);
+    if (motus_lane() == 0) trial->mb.intra16x16_pred_mode = (uint8_t)mode;
     motus_lanes_sync();
-    uint32_t bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours, in->qp, in->levels);
-    if (motus_lane() == 0) trial->bits = bits + chroma_bits + motus_intra_bits(&trial->mb, &in->neighbours, in->p_slice);
-    motus_lanes_sync();
-    motus_trial_judge(trial, &in->src, in->qp);
+    part.bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours, in->qp, in->levels);
+    part.ssd = motus_ssd_luma(&in->src, trial->luma);
+    part.cbp = s->residual.luma_cbp;
+    return part;
 }
 
 // Copies what Intra4x4 predicts from: the row above with its corner and four samples of the upper right MB, and the column to the left.
@@ -146,24 +168,69 @@ MOTUS_HD void motus_canvas_load(const MotusIntraMb *in, uint8_t *canvas) {
     motus_lanes_sync();
 }
 
-// Codes luma block blk; returns its cost with the mode's bits. Writes mode, levels, count, canvas and trial->luma.
-MOTUS_HD uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, int blk, uint32_t *bits) {
+#if MOTUS_LANES > 1
+
+// Luma as Intra4x4: trial->luma, its levels, counts and modes. Gives up as soon as the cost passes `limit`.
+MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, uint32_t limit) {
+    const int lane = motus_lane(), half = lane >> 4, blk_of = lane & 15;
+    const uint32_t rows = motus_i4_rows(motus_min(blk_of, MOTUS_I4_MODES - 1));
+    const MotusI4Pair pair = motus_i4_pair(&in->qp->luma);
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    uint32_t spent = 0;
+    motus_i4_surroundings(&s->i4, &in->neighbours);
+    motus_canvas_load(in, s->canvas);
+    for (int step = 0; step < 10; step++) { // blocks with x + 2y == step
+        int first = step < 3 ? 0 : (step - 2) >> 1, last = motus_min(3, step >> 1);
+        int y = motus_min(first + half, last), x = step - 2 * y, blk = 4 * y + x, has = motus_intra4x4_has(blk, in->has);
+        const uint8_t *from = in->src.plane[0] + 4 * y * in->src.stride[0] + 4 * x;
+        uint8_t *at = s->canvas + MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
+        int nc = motus_cavlc_nc(s->i4.count[y + 1][x], s->i4.count[y][x + 1]);
+        int left = s->i4.mode[y + 1][x], above = s->i4.mode[y][x + 1];
+        int predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
+        uint32_t src[4];
+        for (int i = 0; i < 4; i++) src[i] = motus_load4(from + i * in->src.stride[0]);
+        MotusI4Block *b = &s->i4.block[half];
+        motus_i4_line(b->runs, at, has);
+        motus_lanes_sync(); // the line is there
+        int n = motus_i4_modes(b, src, in->qp, has, predicted, rows, in->i4_trials);
+        const MotusI4Trial *best = motus_i4_evaluate(b, &pair, n, in->i4_trials, src, nc, in->qp, in->levels);
+        if (first + half <= last) motus_i4_keep(&s->i4, trial, at, blk, best);
+        spent += motus_lanes_get(best->cost, 0);
+        if (first < last) spent += motus_lanes_get(best->cost, 16);
+        part.cost = spent;
+        if (spent > limit) return part;
+        motus_lanes_sync(); // kept before it is predicted from, and read before the next blocks take its memory
+    }
+    uint32_t coded = motus_lanes_which(lane < 16 && trial->mb.total_coeff[blk_of]);
+    for (int q = 0; q < 4; q++) part.cbp |= (coded >> (q / 2 * 8 + q % 2 * 2) & 0x33 ? 1 : 0) << q;
+    int counts = lane < 16 && (part.cbp >> (blk_of / 8 * 2 + blk_of % 4 / 2) & 1);
+    part.bits = motus_lanes_sum(counts ? s->i4.bits[blk_of] : 0);
+    part.ssd = motus_lanes_sum(lane < 16 ? s->i4.ssd[blk_of] : 0);
+    part.mode_bits = motus_lanes_sum(lane < 16 ? s->i4.mode_bits[blk_of] : 0);
+    return part;
+}
+
+#else
+
+// Codes luma block blk and adds to the part's cost, SSD and modes' bits. Writes mode, levels, count, canvas and trial->luma. Returns the levels' bits.
+MOTUS_HD uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, int blk,
+                                      MotusIntraPart *part) {
     int x = blk % 4 * 4, y = blk / 4 * 4, nc = motus_cavlc_nc_at(trial->mb.total_coeff, &in->neighbours, blk);
     const uint8_t *src = in->src.plane[0] + y * in->src.stride[0] + x;
     uint8_t *at = s->canvas + MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE + x;
     int predicted = motus_intra4x4_predicted_mode(&trial->mb, &in->neighbours, blk), order[MOTUS_I4_TRIALS], n = 0;
+    uint32_t ssd[MOTUS_I4_TRIALS];
     MotusIntraEdge edge;
     MotusIntraLine line;
     motus_intra_edge(&edge, at, MOTUS_CANVAS_STRIDE, 4, motus_intra4x4_has(blk, in->has));
     motus_intra_line(&line, &edge);
-    for (int mode = motus_lane(); mode < MOTUS_I4_MODES; mode += MOTUS_LANES) {
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
         uint8_t *pred = s->pred[0] + 16 * mode;
         s->cost[mode] = UINT32_MAX;
         if (!motus_intra4x4_allowed(mode, edge.has)) continue;
         motus_intra4x4_of_line(pred, 4, &edge, &line, mode);
         s->cost[mode] = motus_satd4x4(src, in->src.stride[0], pred, 4) + motus_mode_cost(in->qp, mode == predicted ? 1 : 4);
     }
-    motus_lanes_sync();
     for (uint32_t taken = 0; n < in->i4_trials; n++) {
         int best = -1;
         for (int mode = 0; mode < MOTUS_I4_MODES; mode++)
@@ -172,94 +239,140 @@ MOTUS_HD uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScratch 
         taken |= 1u << best;
         order[n] = best;
     }
-    motus_lanes_sync();
-    for (int i = motus_lane(); i < n; i += MOTUS_LANES) {
+    for (int i = 0; i < n; i++) {
         int16_t coef[16];
         const uint8_t *pred = s->pred[0] + 16 * order[i];
-        for (int k = 0; k < 16; k++) s->block[i][k] = pred[k];
+        memcpy(s->block[i], pred, 16);
         motus_forward_block(coef, src, in->src.stride[0], pred, 4);
         MotusLevels levels = motus_choose_levels(s->level[i], coef, motus_live_coefs(coef, &in->qp->luma), 0, nc, &in->qp->luma,
                                                  in->levels->method, in->levels->zero_runs);
         if (levels.n) motus_reconstruct_block(s->block[i], 4, s->level[i], levels.n, 0, 0, in->qp->luma.qp);
-        uint32_t ssd = motus_ssd_block(src, in->src.stride[0], s->block[i], 4, 4, 4);
-        s->cost[i] = motus_rd_cost(ssd, levels.bits + (order[i] == predicted ? 1 : 4), in->qp->lambda_ssd_q8);
+        ssd[i] = motus_ssd_block(src, in->src.stride[0], s->block[i], 4, 4, 4);
+        s->cost[i] = motus_rd_cost(ssd[i], levels.bits + (order[i] == predicted ? 1 : 4), in->qp->lambda_ssd_q8);
         s->bits[i] = levels.bits;
         s->n[i] = (uint32_t)levels.n;
     }
-    motus_lanes_sync();
     int best = motus_least(s->cost, n);
-    uint32_t cost = s->cost[best];
-    *bits = s->bits[best];
-    for (int i = motus_lane(); i < 16; i += MOTUS_LANES) {
-        at[(i >> 2) * MOTUS_CANVAS_STRIDE + (i & 3)] = s->block[best][i];
-        trial->luma[(y + (i >> 2)) * MOTUS_LUMA_STRIDE + x + (i & 3)] = s->block[best][i];
-        trial->coef.luma[blk][i] = s->level[best][i];
+    part->cost += s->cost[best];
+    part->ssd += ssd[best];
+    part->mode_bits += order[best] == predicted ? 1 : 4;
+    for (int i = 0; i < 4; i++) {
+        memcpy(at + i * MOTUS_CANVAS_STRIDE, s->block[best] + 4 * i, 4);
+        memcpy(trial->luma + (y + i) * MOTUS_LUMA_STRIDE + x, s->block[best] + 4 * i, 4);
     }
-    if (motus_lane() == 0) {
-        trial->mb.intra4x4_pred_mode[blk] = (uint8_t)order[best];
-        trial->mb.total_coeff[blk] = (uint8_t)s->n[best];
-    }
-    motus_lanes_sync();
-    return cost;
+    memcpy(trial->coef.luma[blk], s->level[best], sizeof s->level[best]);
+    trial->mb.intra4x4_pred_mode[blk] = (uint8_t)order[best];
+    trial->mb.total_coeff[blk] = (uint8_t)s->n[best];
+    return s->bits[best];
 }
 
-// Luma as Intra4x4 on top of the trial's chroma. Gives up (cost UINT32_MAX) as soon as it is worse than `limit`.
-MOTUS_HD void motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, uint32_t chroma_bits,
-                                  uint32_t limit) {
-    uint32_t bits = chroma_bits, cost = 0, cbp = 0;
-    if (motus_lane() == 0) {
-        trial->mb.type = MOTUS_MB_I_4x4;
-        trial->cost = UINT32_MAX;
-        memset(trial->mb.total_coeff, 0, 16);
-    }
+// Luma as Intra4x4: trial->luma, its levels, counts and modes. Gives up as soon as the cost passes `limit`.
+MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, uint32_t limit) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_canvas_load(in, s->canvas);
     for (int q = 0; q < 4; q++) {
         uint32_t q_bits = 0, found = 0;
         for (int i = 4 * q; i < 4 * q + 4; i++) {
-            uint32_t block_bits;
-            cost += motus_code_i4_block(in, s, trial, motus_blk_at(i), &block_bits);
-            q_bits += block_bits;
+            q_bits += motus_code_i4_block(in, s, trial, motus_blk_at(i), &part);
             found |= trial->mb.total_coeff[motus_blk_at(i)];
         }
-        if (found) cbp |= 1u << q, bits += q_bits;
-        if (cost > limit) return;
+        if (found) part.cbp |= 1 << q, part.bits += q_bits;
+        if (part.cost > limit) return part;
     }
-    motus_lanes_sync();
-    if (motus_lane() == 0) {
-        trial->mb.cbp |= (uint8_t)cbp;
-        trial->bits = bits + motus_intra_bits(&trial->mb, &in->neighbours, in->p_slice);
-    }
-    motus_lanes_sync();
-    motus_trial_judge(trial, &in->src, in->qp);
+    return part;
 }
 
-// Evaluates Intra16x16 and Intra4x4 (and I_PCM as a last resort); returns which of the two trials holds the cheapest.
-MOTUS_HD MotusTrial *motus_intra_search(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *first, MotusTrial *second) {
+#endif
+
+// An intra MB's two trials before anything is known of them: Intra16x16 with chroma, and Intra4x4.
+MOTUS_HD void motus_intra_begin(const MotusIntraMb *in, MotusTrial *first, MotusTrial *second) {
     if (motus_lane() == 0) {
         memset(&first->mb, 0, sizeof first->mb);
         first->mb.type = MOTUS_MB_I_16x16;
         first->mb.qp = in->qp->luma.qp;
+        second->mb = first->mb;
+        second->mb.type = MOTUS_MB_I_4x4;
     }
     motus_lanes_sync();
-    uint32_t chroma_bits = motus_intra_chroma_search(in, s, first);
-    MotusTrial *best = first;
-    if (in->i4_trials) {
-        if (motus_lane() == 0) second->mb = first->mb;
-        for (int i = motus_lane(); i < 128; i += MOTUS_LANES) {
-            second->chroma[i >> 6][i & 63] = first->chroma[i >> 6][i & 63];
-            second->coef.chroma_ac[i >> 6][i >> 4 & 3][i & 15] = first->coef.chroma_ac[i >> 6][i >> 4 & 3][i & 15];
-            if (i < 8) second->coef.chroma_dc[i >> 2][i & 3] = first->coef.chroma_dc[i >> 2][i & 3];
-        }
-        motus_lanes_sync();
+}
+
+// Puts bits, SSD and cost of an MB together from luma and chroma.
+MOTUS_HD void motus_intra_judge(const MotusIntraMb *in, MotusTrial *trial, const MotusIntraPart *luma,
+                                const MotusIntraPart *chroma) {
+    if (motus_lane() == 0) {
+        trial->mb.cbp = (uint8_t)(luma->cbp | chroma->cbp);
+        trial->bits = luma->bits + chroma->bits + motus_intra_bits(&trial->mb, luma->mode_bits, in->p_slice);
+        trial->ssd = luma->ssd + chroma->ssd;
+        trial->cost = motus_rd_cost(trial->ssd, trial->bits, in->qp->lambda_ssd_q8);
     }
-    motus_code_intra16x16(in, s, first, chroma_bits);
-    if (in->i4_trials) {
-        motus_code_intra4x4(in, s, second, chroma_bits, first->cost);
-        if (second->cost < first->cost) best = second;
+    motus_lanes_sync();
+}
+
+// Gives the MB as Intra4x4 the chroma that was coded for Intra16x16.
+MOTUS_HD void motus_intra_copy_chroma(MotusTrial *to, const MotusTrial *from) {
+    for (int i = motus_lane(); i < 8; i += MOTUS_LANES) {
+        memcpy(to->chroma[0] + 16 * i, from->chroma[0] + 16 * i, 16);
+        memcpy(to->coef.chroma_ac[i >> 2][i & 3], from->coef.chroma_ac[i >> 2][i & 3], sizeof to->coef.chroma_ac[0][0]);
+        to->coef.chroma_dc[i >> 2][i & 3] = from->coef.chroma_dc[i >> 2][i & 3];
+        to->mb.total_coeff[16 + i] = from->mb.total_coeff[16 + i];
+    }
+    motus_lanes_sync();
+}
+
+// Which of the two trials is cheaper (I_PCM as a last resort), after Intra16x16 has been judged.
+MOTUS_HD MotusTrial *motus_intra_cheaper(const MotusIntraMb *in, MotusTrial *first, MotusTrial *second, const MotusIntraPart *i4,
+                                         const MotusIntraPart *chroma) {
+    MotusTrial *best = first;
+    if (in->i4_trials && i4->cost <= first->cost) {
+        if (motus_lane() == 0) second->mb.intra_chroma_pred_mode = first->mb.intra_chroma_pred_mode;
+        motus_lanes_sync();
+        motus_intra_judge(in, second, i4, chroma);
+        if (second->cost < first->cost) {
+            best = second;
+            motus_intra_copy_chroma(second, first);
+        }
     }
     if (best->bits > MOTUS_MB_BITS_LIMIT || best->cost > motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8))
         motus_trial_pcm(best, &in->src, in->qp);
     return best;
+}
+
+// Evaluates Intra16x16 and Intra4x4; returns which of the two trials holds the cheapest way to code the MB.
+MOTUS_HD MotusTrial *motus_intra_search(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *first, MotusTrial *second) {
+    MotusIntraPart i4 = {0, 0, 0, 0, 0};
+    motus_intra_begin(in, first, second);
+    MotusIntraPart chroma = motus_code_intra_chroma(in, s, first), i16 = motus_code_intra16x16(in, s, first);
+    motus_intra_judge(in, first, &i16, &chroma);
+    if (in->i4_trials) i4 = motus_code_intra4x4(in, s, second, first->cost);
+    return motus_intra_cheaper(in, first, second, &i4, &chroma);
+}
+
+// The same by three warps side by side, whose shared memory this is: `role` is which of them this is. All of them meet between these calls:
+// motus_intra_begin by one warp, motus_intra_role by the three, motus_intra_join by one.
+typedef struct MotusIntraTeam {
+    MotusTrial trial[2];
+    MotusIntraScratch scratch[3];
+    MotusIntraPart part[3];
+} MotusIntraTeam;
+
+enum { MOTUS_ROLE_INTRA4X4, MOTUS_ROLE_INTRA16X16, MOTUS_ROLE_CHROMA, MOTUS_INTRA_ROLES };
+
+MOTUS_HD void motus_intra_role(const MotusIntraMb *in, MotusIntraTeam *team, int role) {
+    MotusIntraScratch *s = &team->scratch[role];
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    if (role == MOTUS_ROLE_CHROMA)
+        part = motus_code_intra_chroma(in, s, &team->trial[0]);
+    else if (role == MOTUS_ROLE_INTRA16X16)
+        part = motus_code_intra16x16(in, s, &team->trial[0]);
+    else if (in->i4_trials)
+        part = motus_code_intra4x4(in, s, &team->trial[1], UINT32_MAX); // costs only grow: giving up early or late is the same
+    if (motus_lane() == 0) team->part[role] = part;
+}
+
+MOTUS_HD MotusTrial *motus_intra_join(const MotusIntraMb *in, MotusIntraTeam *team) {
+    const MotusIntraPart *chroma = &team->part[MOTUS_ROLE_CHROMA];
+    motus_intra_judge(in, &team->trial[0], &team->part[MOTUS_ROLE_INTRA16X16], chroma);
+    return motus_intra_cheaper(in, &team->trial[0], &team->trial[1], &team->part[MOTUS_ROLE_INTRA4X4], chroma);
 }
 
 #endif

@@ -166,13 +166,25 @@ static inline __m128i motus_load_8x2_avx2(const uint8_t *p, ptrdiff_t stride) {
 }
 #endif
 
-// Squared error of the whole MB, all three planes: below 2^25.
-MOTUS_HD uint32_t motus_ssd_mb(const MotusMbSource *src, const uint8_t luma[256], uint8_t chroma[2][64]) {
+// Squared error of the MB's luma, and of its chroma: below 2^24 and 2^23.
+MOTUS_HD uint32_t motus_ssd_luma(const MotusMbSource *src, const uint8_t luma[256]) {
 #ifdef MOTUS_USE_AVX2
     __m256i sum = _mm256_setzero_si256();
     for (int y = 0; y < 16; y++)
         sum = _mm256_add_epi32(sum, motus_ssd16_avx2(_mm_loadu_si128((const __m128i *)(src->plane[0] + y * src->stride[0])),
                                                      _mm_loadu_si128((const __m128i *)(luma + 16 * y))));
+    return motus_sum32_avx2(sum);
+#else
+    uint32_t sum = 0;
+    for (int i = motus_lane(); i < 32; i += MOTUS_LANES) // half a row
+        sum += motus_ssd_block(src->plane[0] + (i >> 1) * src->stride[0] + 8 * (i & 1), src->stride[0], luma + 8 * i, 16, 8, 1);
+    return motus_lanes_sum(sum);
+#endif
+}
+
+MOTUS_HD uint32_t motus_ssd_chroma(const MotusMbSource *src, uint8_t chroma[2][64]) {
+#ifdef MOTUS_USE_AVX2
+    __m256i sum = _mm256_setzero_si256();
     for (int c = 0; c < 2; c++)
         for (int y = 0; y < 8; y += 2)
             sum = _mm256_add_epi32(
@@ -181,11 +193,10 @@ MOTUS_HD uint32_t motus_ssd_mb(const MotusMbSource *src, const uint8_t luma[256]
     return motus_sum32_avx2(sum);
 #else
     uint32_t sum = 0;
-    for (int i = motus_lane(); i < 16; i += MOTUS_LANES)
-        sum += motus_ssd_block(src->plane[0] + i * src->stride[0], src->stride[0], luma + 16 * i, 16, 16, 1);
-    for (int i = motus_lane(); i < 16; i += MOTUS_LANES) {
-        int c = i >> 3, y = i & 7;
-        sum += motus_ssd_block(src->plane[c + 1] + y * src->stride[c + 1], src->stride[c + 1], chroma[c] + 8 * y, 8, 8, 1);
+    for (int i = motus_lane(); i < 32; i += MOTUS_LANES) { // half a row
+        int c = i >> 4, y = i >> 1 & 7, x = 4 * (i & 1);
+        sum +=
+            motus_ssd_block(src->plane[c + 1] + y * src->stride[c + 1] + x, src->stride[c + 1], chroma[c] + 8 * y + x, 8, 4, 1);
     }
     return motus_lanes_sum(sum);
 #endif

@@ -33,6 +33,7 @@ typedef struct MotusResidual {
     MotusLevels levels[24];
     int16_t dc[24];   // dequantized, where DCs are coded apart: luma 16, Cb 4, Cr 4
     uint32_t dc_bits; // of Intra16x16's DC levels
+    int luma_cbp;     // of Intra16x16: 15 or 0
 } MotusResidual;
 
 // What choosing levels needs beside the quantizer.
@@ -184,7 +185,8 @@ MOTUS_HD uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial, const M
     return bits;
 }
 
-// Luma of an Intra16x16 MB: AC is coded for all blocks or none (cbp 15 or 0), the DCs always. Returns the bits.
+// Luma of an Intra16x16 MB: AC is coded for all blocks or none, the DCs always. Returns the bits; r->luma_cbp is to be put into cbp by the caller (chroma may
+// be in the hands of other lanes).
 MOTUS_HD uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial, const MotusMbSource *src,
                                              const MotusNeighbours *neighbours, const MotusQp *qp,
                                              const MotusLevelChoice *choice) {
@@ -202,7 +204,7 @@ MOTUS_HD uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial
             trial->coef.luma[blk][0] = 0;
             if (!ac) trial->mb.total_coeff[blk] = 0;
         }
-        if (ac) trial->mb.cbp |= 15;
+        r->luma_cbp = ac ? 15 : 0;
         int left = neighbours->a ? neighbours->a->total_coeff[3] : -1,
             above = neighbours->b ? neighbours->b->total_coeff[12] : -1;
         r->dc_bits = (uint32_t)motus_cavlc_block_bits(motus_cavlc_shape(trial->coef.luma_dc, 16), trial->coef.luma_dc, 16,
@@ -215,7 +217,7 @@ MOTUS_HD uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial
 
 // Fills ssd and cost from the reconstruction and `bits`.
 MOTUS_HD void motus_trial_judge(MotusTrial *trial, const MotusMbSource *src, const MotusQp *qp) {
-    uint32_t ssd = motus_ssd_mb(src, trial->luma, trial->chroma);
+    uint32_t ssd = motus_ssd_luma(src, trial->luma) + motus_ssd_chroma(src, trial->chroma);
     if (motus_lane() == 0) {
         trial->ssd = ssd;
         trial->cost = motus_rd_cost(ssd, trial->bits, qp->lambda_ssd_q8);

@@ -35,14 +35,12 @@ MOTUS_HD uint32_t motus_cbp_bits(int cbp, int intra4x4) {
     return (uint32_t)motus_ue_bits((uint32_t)motus_cavlc_cbp_code(cbp, intra4x4)) + (cbp != 0);
 }
 
-MOTUS_HD uint32_t motus_intra_bits(const MotusMb *mb, const MotusNeighbours *neighbours, int p_slice) {
+// What an intra MB costs beside its residual; i4_mode_bits are those of Intra4x4's modes: 1 for the predicted mode of a block, 4 for others.
+MOTUS_HD uint32_t motus_intra_bits(const MotusMb *mb, uint32_t i4_mode_bits, int p_slice) {
     uint32_t bits =
         (uint32_t)motus_ue_bits(mb->intra_chroma_pred_mode) + (uint32_t)motus_ue_bits(motus_mb_type_code(mb, p_slice));
     if (p_slice) bits += MOTUS_SKIP_RUN_BITS;
-    if (mb->type != MOTUS_MB_I_4x4) return bits + 1; // mb_qp_delta
-    for (int blk = 0; blk < 16; blk++)
-        bits += mb->intra4x4_pred_mode[blk] == motus_intra4x4_predicted_mode(mb, neighbours, blk) ? 1 : 4;
-    return bits + motus_cbp_bits(mb->cbp, 1);
+    return mb->type == MOTUS_MB_I_4x4 ? bits + i4_mode_bits + motus_cbp_bits(mb->cbp, 1) : bits + 1; // mb_qp_delta
 }
 
 // An inter MB in a P slice; mv_bits are those of its vector differences.

@@ -5,10 +5,13 @@
 #ifdef MOTUS_EMULATED_LANES
 #include "tests/emulated_lanes.h"
 #define CALLS lanes_calls_32
-static const char *run(void (*body)(void *), void *argument) { return emulated_lanes_run(1, body, argument); }
+#define TEAM MOTUS_INTRA_ROLES
+static const char *run(int warps, void (*body)(void *), void *argument) { return emulated_lanes_run(warps, body, argument); }
 #else
 #define CALLS lanes_calls_1
-static const char *run(void (*body)(void *), void *argument) {
+#define TEAM 1
+static const char *run(int warps, void (*body)(void *), void *argument) {
+    (void)warps;
     body(argument);
     return NULL;
 }
@@ -33,7 +36,31 @@ static void search_body(void *argument) {
 
 static void intra_search(const MotusIntraMb *in, LanesMemory *m) {
     Arguments a = {.intra = in, .m = m};
-    m->failure = run(search_body, &a);
+    m->failure = run(1, search_body, &a);
+}
+
+// As the kernel does it, with one warp for each part; one lane takes the parts in turn.
+static void team_body(void *argument) {
+    const Arguments *a = argument;
+    MotusIntraTeam *team = &a->m->team;
+#ifdef MOTUS_EMULATED_LANES
+    int warp = emulated_warp();
+    if (warp == 0) motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
+    emulated_team_sync();
+    motus_intra_role(a->intra, team, warp);
+    emulated_team_sync();
+    if (warp > 0) return;
+#else
+    motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
+    for (int role = 0; role < MOTUS_INTRA_ROLES; role++) motus_intra_role(a->intra, team, role);
+#endif
+    MotusTrial *best = motus_intra_join(a->intra, team);
+    if (motus_lane() == MOTUS_LANES - 1) a->m->best = best;
+}
+
+static void intra_team(const MotusIntraMb *in, LanesMemory *m) {
+    Arguments a = {.intra = in, .m = m};
+    m->failure = run(TEAM, team_body, &a);
 }
 
 static void estimate_body(void *argument) {
@@ -45,7 +72,7 @@ static void estimate_body(void *argument) {
 
 static void intra16x16_estimate(const MotusIntraMb *in, LanesMemory *m) {
     Arguments a = {.intra = in, .m = m};
-    m->failure = run(estimate_body, &a);
+    m->failure = run(1, estimate_body, &a);
 }
 
 static void decide_body(void *argument) {
@@ -58,7 +85,7 @@ static void decide_body(void *argument) {
 static void decide_inter(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
                          const MotusLevelChoice *levels, LanesMemory *m) {
     Arguments a = {.inter = in, .found = found, .effort = effort, .levels = levels, .m = m};
-    m->failure = run(decide_body, &a);
+    m->failure = run(1, decide_body, &a);
 }
 
 static void satd_body(void *argument) {
@@ -69,7 +96,7 @@ static void satd_body(void *argument) {
 
 static void satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], LanesMemory *m) {
     Arguments a = {.inter = in, .mv = mv, .satd = satd, .m = m};
-    m->failure = run(satd_body, &a);
+    m->failure = run(1, satd_body, &a);
 }
 
-const LanesCalls CALLS = {intra_search, intra16x16_estimate, decide_inter, satd_mb};
+const LanesCalls CALLS = {intra_search, intra_team, intra16x16_estimate, decide_inter, satd_mb};
