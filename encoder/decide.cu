@@ -20,8 +20,9 @@ namespace {
 
 constexpr int WARPS = 4; // of a block
 constexpr int INTRA_THREADS = 32 * MOTUS_INTRA_ROLES;
-constexpr int MOST_WAITING = 1024;  // blocks of the intra wavefront
-constexpr int MOST_OF_A_WAVE = 256; // of an I picture's: a wave is half as wide as the picture, and no higher, in MBs
+constexpr int MOST_WAITING =
+    256; // blocks of the intra wavefront. It is half as wide as the picture, and no higher, in MBs; more would only take places from
+         // other lanes
 
 enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront
 
@@ -382,7 +383,7 @@ size_t lay_out(MotusWorkCuda *w, uint8_t *base, int mb_width, int mb_height) {
 cudaError_t wavefront(const Pass &pass, cudaStream_t stream) {
     const MotusWorkCuda &w = pass.work;
     list_kernel<<<1, 1024, 0, stream>>>(pass);
-    intra_kernel<<<motus_min(w.n_mb, pass.p_slice ? MOST_WAITING : MOST_OF_A_WAVE), INTRA_THREADS, 0, stream>>>(pass);
+    intra_kernel<<<motus_min(w.n_mb, MOST_WAITING), INTRA_THREADS, 0, stream>>>(pass);
     return cudaGetLastError();
 }
 

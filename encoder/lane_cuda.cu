@@ -335,7 +335,7 @@ extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStre
     if (!status) status = check(l, motus_search_cuda_prepare(), "kernels", error);
     if (!status) status = open_streams(l, error);
     if (!status) status = open_memory(l, error);
-    l->expected = 4096;
+    l->expected = 4096 < motus_nal_bound(stream->rbsp_capacity) ? 4096 : motus_nal_bound(stream->rbsp_capacity);
     if (status) motus_lane_cuda_close(&l);
     *out = l;
     return status;
