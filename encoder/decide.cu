@@ -20,9 +20,6 @@ namespace {
 
 constexpr int WARPS = 4; // of a block
 constexpr int INTRA_THREADS = 32 * MOTUS_INTRA_ROLES;
-constexpr int MOST_WAITING =
-    256; // blocks of the intra wavefront. It is half as wide as the picture, and no higher, in MBs; more would only take places from
-         // other lanes
 
 enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront
 
@@ -383,7 +380,9 @@ size_t lay_out(MotusWorkCuda *w, uint8_t *base, int mb_width, int mb_height) {
 cudaError_t wavefront(const Pass &pass, cudaStream_t stream) {
     const MotusWorkCuda &w = pass.work;
     list_kernel<<<1, 1024, 0, stream>>>(pass);
-    intra_kernel<<<motus_min(w.n_mb, MOST_WAITING), INTRA_THREADS, 0, stream>>>(pass);
+    // The wave is half as wide as the picture, and no higher, in MBs. More blocks would only wait, in places that other lanes have use for.
+    const int blocks = motus_min(motus_clip(64, w.mb_height, 256), w.n_mb);
+    intra_kernel<<<blocks, INTRA_THREADS, 0, stream>>>(pass);
     return cudaGetLastError();
 }
 
