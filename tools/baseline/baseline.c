@@ -159,7 +159,7 @@ static MotusStatus read_nal(MotusBaseline *s, const uint8_t *nal, size_t size, i
 }
 
 MotusStatus motus_baseline_next(MotusBaseline *s, MotusReadPicture *picture) {
-    *picture = (MotusReadPicture){.type = 'I'};
+    *picture = (MotusReadPicture){.type = 'I', .begin = s->start};
     int next = 0;
     if (s->wrong) return MOTUS_ERR_FORMAT;
     while (s->nal < s->size && (next == 0 || next < s->n_mb)) {
@@ -176,6 +176,7 @@ MotusStatus motus_baseline_next(MotusBaseline *s, MotusReadPicture *picture) {
         s->wrong = "fewer MBs than the picture has";
         return MOTUS_ERR_FORMAT;
     }
+    picture->end = s->start;
     picture->mb_width = s->sps.mb_width;
     picture->mb_height = s->sps.mb_height;
     picture->mb = s->mb;

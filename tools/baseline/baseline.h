@@ -34,6 +34,7 @@ typedef struct MotusReadMb {
 typedef struct MotusReadPicture {
     int mb_width, mb_height, n_slices;
     char type;             // 'I': only I slices
+    size_t begin, end;     // where it lies in the stream, with what stands before it (parameter sets, SEI)
     uint64_t bytes;        // of its NAL units with start codes, and of those before it, but without SEI
     const MotusReadMb *mb; // raster order; valid until the next call
 } MotusReadPicture;
