@@ -32,7 +32,6 @@ MotusStatus motus_stream_decoder_open(MotusStreamDecoder **decoder, MotusError *
     }
     d->context->thread_count = 1;
     d->context->err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE | AV_EF_CAREFUL;
-    d->context->error_concealment = 0;
     d->context->flags |= AV_CODEC_FLAG_LOW_DELAY; // I and P pictures come out in the order they go in
     d->context->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
     d->context->apply_cropping = 0; // prediction refers to whole MBs
