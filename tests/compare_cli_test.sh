@@ -98,6 +98,8 @@ figures() {
     ok 'sums of J' [ "$(awk -F, 'NR > 1 { s += $21 } END { print s }' c.csv)" = "$(value j.json total.j.ours)" ]
     ok "sums of x264's J" [ "$(awk -F, 'NR > 1 { s += $20 } END { print s }' c.csv)" = "$(value j.json total.j.x264)" ]
     ok 'equal vectors' [ "$(awk -F, 'NR > 1 { n += $10 == $12 && $11 == $13 } END { print n }' c.csv)" = "$(value j.json total.within.0)" ]
+    ok 'who costs less' [ "$(awk -F, 'NR > 1 { n += $21 < $20 } END { print n }' c.csv)" = "$(value j.json total.j.less)" ]
+    ok 'and more' [ "$(awk -F, 'NR > 1 { n += $21 > $20 } END { print n + 0 }' c.csv)" = "$(value j.json total.j.more)" ]
     ok 'bits of the stream' [ $(($(value j.json sequences.0.runs.0.bits.x264.header) + $(value j.json sequences.0.runs.0.bits.x264.mode) + \
         $(value j.json sequences.0.runs.0.bits.x264.mv) + $(value j.json sequences.0.runs.0.bits.x264.residual))) = \
         $((8 * $(value j.json sequences.0.rd.0.bytes))) ]

@@ -229,7 +229,128 @@ static void damaged(void) {
     motus_work_folder_remove(&m.folder);
 }
 
+// One vector that differs, one that is missing, one that nobody expects: each is found.
+static void disagreement(void) {
+    Material m;
+    make_material(&m, lively(96, 80));
+    MotusOurStream s = encode_ours(&m, 20, MOTUS_PRESET_MEDIUM);
+    MotusBaseline *stream = NULL;
+    MotusStreamDecoder *decoder = NULL;
+    MotusReadPicture picture;
+    MotusDecoded decoded;
+    CU_ASSERT(!motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL) && !motus_stream_decoder_open(&decoder, NULL));
+    for (int n = 0; n < 2; n++) {
+        CU_ASSERT_EQUAL_FATAL(motus_baseline_next(stream, &picture), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            motus_stream_decoder_next(decoder, s.stream.data + picture.begin, picture.end - picture.begin, &decoded, NULL),
+            MOTUS_OK);
+    }
+    MotusExtraction e[4] = {{0}};
+    MotusExportedMv mv[2000];
+    CU_ASSERT_FATAL(decoded.n_mv > 1 && decoded.n_mv < 1999);
+    size_t whole = 0; // a vector of a block that is not divided
+    while (decoded.mv[whole].width < 16) whole++;
+    memcpy(mv, decoded.mv, decoded.n_mv * sizeof *mv);
+    decoded.mv = mv;
+    motus_extraction_add(&e[0], &picture, &decoded);
+    mv[whole].mv.y++;
+    motus_extraction_add(&e[1], &picture, &decoded);
+    mv[whole].mv.y--;
+    mv[decoded.n_mv++] = mv[whole];
+    motus_extraction_add(&e[2], &picture, &decoded);
+    decoded.n_mv--;
+    mv[whole].x += 8;
+    motus_extraction_add(&e[3], &picture, &decoded);
+    CU_ASSERT(e[0].equal == e[0].compared && !e[0].unknown);
+    CU_ASSERT(e[1].equal == e[1].compared - 1 && !e[1].unknown);
+    CU_ASSERT(e[2].equal == e[2].compared && e[2].unknown == 1);
+    CU_ASSERT(e[3].equal < e[3].compared);
+    motus_baseline_close(&stream);
+    motus_stream_decoder_close(&decoder);
+    motus_our_stream_free(&s);
+    motus_work_folder_remove(&m.folder);
+}
+
 // ---- The judge ----------------------------------------------------------------------------------------------------------------------------
+
+static int clamp(int v, int hi) { return v < 0 ? 0 : v > hi ? hi : v; }
+
+static uint32_t plain_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, MotusMv mv) {
+    uint32_t sum = 0;
+    for (int j = y; j < y + h; j++)
+        for (int i = x; i < x + w; i++)
+            sum += (uint32_t)abs(
+                cur->data[j * cur->stride + i] -
+                ref->data[clamp(j + mv.y / 4, ref->height - 1) * ref->stride + clamp(i + mv.x / 4, ref->width - 1)]);
+    return sum;
+}
+
+static int plain_bits(int v) { // of se(v)
+    int bits = 1;
+    for (unsigned code = v > 0 ? 2u * (unsigned)v : 2u * (unsigned)-v + 1; code > 1; code >>= 1) bits += 2;
+    return bits;
+}
+
+static void check_pair(const MotusPair *p, const MotusPlane *cur, const MotusPlane *ref, int n, MotusMv predictor, int lambda,
+                       int range) {
+    const int x = n % 3 * 16 + 4 * p->part.x, y = n / 3 * 16 + 4 * p->part.y, w = 4 * p->part.width, h = 4 * p->part.height;
+    for (int side = p->has_both ? MOTUS_X264 : MOTUS_OURS; side < MOTUS_SIDES; side++) {
+        const int bits = plain_bits(p->mv[side].x - predictor.x) + plain_bits(p->mv[side].y - predictor.y);
+        const uint32_t sad = plain_sad(cur, ref, x, y, w, h, p->mv[side]);
+        MOTUS_CHECK(p->sad[side] == sad && p->bits[side] == bits && p->j[side] == sad + (uint32_t)(lambda * bits >> 8),
+                    "side %d: %u %d %u", side, p->sad[side], p->bits[side], p->j[side]);
+    }
+    if (!p->has_both) return;
+    const int dx = p->mv[MOTUS_X264].x - predictor.x, dy = p->mv[MOTUS_X264].y - predictor.y;
+    CU_ASSERT_EQUAL(p->inside, abs(dx) <= 4 * range && abs(dy) <= 4 * range);
+    if (p->inside) CU_ASSERT(p->j[MOTUS_OURS] <= p->j[MOTUS_X264]);
+}
+
+// Made-up answers of whole samples on random pictures, measured again here in the plainest way.
+static void measures(void) {
+    enum { W = 48, H = 32, MBS = 6, RANGE = 5 };
+    uint8_t cur_data[W * H], ref_data[W * H];
+    const MotusPlane cur = {cur_data, W, W, H}, ref = {ref_data, W, W, H};
+    const MotusJudgeConfig config = {
+        .width = W, .height = H, .range = RANGE, .threads = 1, .subpel = MOTUS_SUBPEL_FULL, .modes = MOTUS_MODES_ALL};
+    MotusJudge *judge = NULL;
+    int several = 0, alone = 0;
+    CU_ASSERT_EQUAL_FATAL(motus_judge_open(&judge, &config), MOTUS_OK);
+    for (int round = 0; round < 40; round++) {
+        MotusReadMb mb[MBS] = {{.type = 0}};
+        const int lambda = motus_test_range(0, 5000);
+        motus_test_fill(cur_data, sizeof cur_data);
+        motus_test_fill(ref_data, sizeof ref_data);
+        for (int n = 0; n < MBS; n++) {
+            mb[n].type = (uint8_t)motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_I_16x16);
+            mb[n].predictor = (MotusMv){(int16_t)(4 * motus_test_range(-9, 9)), (int16_t)(4 * motus_test_range(-9, 9))};
+            for (int q = 0; q < 4; q++) mb[n].sub_type[q] = (uint8_t)motus_test_range(0, 3);
+            MotusPart parts[16];
+            const int n_parts = motus_read_parts(&mb[n], parts);
+            for (int i = 0; i < n_parts; i++) {
+                const MotusMv mv = {(int16_t)(4 * motus_test_range(-12, 12)), (int16_t)(4 * motus_test_range(-12, 12))};
+                for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
+                    for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++) mb[n].mv[4 * y + x] = mv;
+            }
+        }
+        CU_ASSERT_EQUAL(motus_judge_picture(judge, &cur, &ref, mb, (uint32_t)lambda), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_judge_search(judge), MOTUS_OK);
+        for (int n = 0; n < MBS; n++) {
+            MotusMbPairs pairs;
+            motus_judge_mb(judge, n, &pairs);
+            CU_ASSERT(pairs.n_own > 0 && (pairs.n_x264 > 0) == (mb[n].type < MOTUS_MB_I_4x4));
+            for (int i = 0; i < pairs.n_x264; i++) check_pair(&pairs.x264[i], &cur, &ref, n, mb[n].predictor, lambda, RANGE);
+            for (int i = 0; i < pairs.n_own; i++) {
+                check_pair(&pairs.own[i], &cur, &ref, n, mb[n].predictor, lambda, RANGE);
+                CU_ASSERT_EQUAL(pairs.own[i].j[MOTUS_OURS], motus_judge_field(judge)->cost[pairs.own[i].part.block][n]);
+                several += !pairs.own[i].has_both;
+                alone += pairs.own[i].has_both;
+            }
+        }
+    }
+    CU_ASSERT(several > 20 && alone > 20);
+    motus_judge_close(&judge);
+}
 
 static MotusRun compare(const Material *m, const MotusBytes *x264, int qp, int feed) {
     MotusOurStream ours = encode_ours(m, qp, MOTUS_PRESET_FASTER);
@@ -358,6 +479,8 @@ int main(int argc, char **argv) {
                                {"streams_of_x264", streams_of_x264},
                                {"refusals", refusals},
                                {"damaged", damaged},
+                               {"disagreement", disagreement},
+                               {"measures", measures},
                                {"the_same_vectors", the_same_vectors},
                                {"whole_samples", whole_samples},
                                {"known_motion", known_motion},

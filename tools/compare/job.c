@@ -199,6 +199,9 @@ static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name,
                                      .opaque = j};
         begin(j, "comparing");
         status = motus_run(&setup, &run, j->error);
+        if (run.extraction.equal != run.extraction.compared || run.extraction.unknown)
+            motus_warn("%s, QP %d: libavcodec and our reader disagree about vectors of x264's stream: please report this", name,
+                       o->qp[q]);
         add_to_totals(&j->totals, &run);
         add_times(&j->totals, &s->clip, seconds, out.seconds);
         j->left_out += run.left_out;
@@ -342,14 +345,18 @@ static MotusStatus write_all(Job *j, int complete) {
     return status;
 }
 
+// A signal or a failure leaves a report of what was done before.
 static MotusStatus run(Job *j) {
     MotusStatus status = open_all(j);
     j->sequences = cJSON_CreateArray();
     for (int i = 0; i < j->o->n_inputs && !status; i++) status = compare_sequence(j, j->o->input[i]);
     motus_progress_end(&j->progress);
-    if (status && !(status == MOTUS_END && j->totals.p_frames)) return status; // a signal leaves a report of what was done
-    if (!j->totals.p_frames) return motus_fail(j->error, MOTUS_ERR_FORMAT, "x264 made no P picture: there is nothing to compare");
-    return write_all(j, !status);
+    if (!j->totals.p_frames)
+        return status ? status : motus_fail(j->error, MOTUS_ERR_FORMAT, "x264 made no P picture: there is nothing to compare");
+    const MotusError first = *j->error;
+    MotusStatus written = write_all(j, !status);
+    if (status < 0) *j->error = first;
+    return status < 0 ? status : written;
 }
 
 int motus_compare_job(const MotusCompareOptions *options) {
