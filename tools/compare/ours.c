@@ -6,7 +6,7 @@
 #include "tools/signals.h"
 #include "tools/system.h"
 
-static void add_picture(MotusOurStream *out, const MotusPicture *p, const MotusCompareClip *clip) {
+static void add_picture(MotusOurStream *out, const MotusPacket *p, const MotusCompareClip *clip) {
     const MotusPictureStats *s = &p->stats;
     motus_bytes_add(&out->stream, p->data, p->size);
     out->bits.header += s->bits_header;
@@ -19,15 +19,16 @@ static void add_picture(MotusOurStream *out, const MotusPicture *p, const MotusC
     out->frames++;
 }
 
-// Sends a frame (NULL ends) and takes the pictures that come back; only the encoder's own time counts.
+// Sends a frame (NULL ends) and waits until nothing is under way; only the encoder's own time counts.
 static MotusStatus code(MotusEncoder *encoder, const MotusFrame *frame, const MotusCompareClip *clip, MotusOurStream *out) {
     double start = motus_seconds();
-    MotusStatus status = motus_encoder_send(encoder, frame);
+    MotusStatus status = motus_encoder_send(encoder, frame, NULL);
     while (!status) {
-        MotusPicture picture;
-        status = motus_encoder_receive(encoder, &picture);
+        MotusPacket *packet = NULL;
+        status = motus_encoder_receive(encoder, &packet, -1);
         out->seconds += motus_seconds() - start;
-        if (!status) add_picture(out, &picture, clip);
+        if (!status) add_picture(out, packet, clip);
+        motus_packet_unref(&packet);
         start = motus_seconds();
     }
     return status > 0 ? MOTUS_OK : status;
