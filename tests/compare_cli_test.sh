@@ -88,7 +88,7 @@ with_x264() {
 figures() {
     ok 'a comparison' "$motus" compare in.y4m -o report --qps 24,30 --truth in.csv --json j.json --csv c.csv --quiet
     ok 'the report' grep -q 'motus-compare' report/index.html
-    ok 'no placeholder is left' bash -c '! grep -q MOTUS_REPORT_DATA report/index.html'
+    ok 'no placeholder is left' bash -c '! grep -q MOTUS_DATA report/index.html'
     ok 'nothing left' clean
     ok 'complete' [ "$(value j.json complete)" = true ]
     ok 'both QPs' [ "$(value j.json sequences.0.runs.#)" = 2 ]

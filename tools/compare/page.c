@@ -8,6 +8,8 @@
 #include "tools/compare/compare.h"
 #include "tools/report_page.h"
 
+static const char placeholder[] = "@MOTUS_DATA@";
+
 // JSON inside HTML: a "<" might begin a tag that ends the script.
 static MotusStatus write_escaped(MotusOutput *out, const char *text, MotusError *error) {
     MotusStatus status = MOTUS_OK;
@@ -23,10 +25,9 @@ static MotusStatus write_escaped(MotusOutput *out, const char *text, MotusError 
 }
 
 static MotusStatus write_page(MotusOutput *out, const char *json, MotusError *error) {
-    const char *page = (const char *)motus_report_page, *end = page + motus_report_page_size,
-               *at = strstr(page, MOTUS_REPORT_PLACEHOLDER);
+    const char *page = motus_report_page, *end = page + motus_report_page_size, *at = strstr(page, placeholder);
     if (!at) return motus_fail(error, MOTUS_ERR_INTERNAL, "the report's page has no place for its data");
-    const char *rest = at + sizeof MOTUS_REPORT_PLACEHOLDER - 1;
+    const char *rest = at + sizeof placeholder - 1;
     MotusStatus status = motus_output_write(out, page, (size_t)(at - page), error);
     if (!status) status = write_escaped(out, json, error);
     return status ? status : motus_output_write(out, rest, (size_t)(end - rest), error);
