@@ -1,4 +1,4 @@
-// BD-rate in C: the cases of tools/bdrate.py --self-test whose answer is known without a program, and values that bdrate.py itself gives.
+// BD-rate: cases whose answer is known without a program, published worked examples, and values of another implementation.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 
@@ -44,8 +44,8 @@ static void straight_lines(void) {
     CHECK_NEAR(rate(line, above), 100 * (pow(10, 0.1) - 1), 1e-6, "lines");
 }
 
-// What bdrate.py's bd_rate(anchor, test) returns, to all its digits: crossing curves, end slopes held at 0 on both sides, six points.
-static void as_the_script(void) {
+// What another implementation (in Python) returned, to all its digits: crossing curves, end slopes held at 0 on both sides, six points.
+static void as_another_program(void) {
     const MotusRdPoint near[4] = {{90, 29.1}, {130, 32.0}, {520, 36.9}, {1500, 41.2}};
     const MotusRdPoint steep[4] = {{100, 30.0}, {101, 32.0}, {400, 33.0}, {900, 39.0}};
     const MotusRdPoint flat[4] = {{100, 30.0}, {300, 30.5}, {310, 36.0}, {1000, 39.9}};
@@ -59,6 +59,17 @@ static void as_the_script(void) {
     CHECK_NEAR(percent, 5.284869013650062, 1e-9, "six");
     CU_ASSERT_EQUAL(motus_bd_rate(six, 6, curve, 4, &percent), MOTUS_OK);
     CHECK_NEAR(percent, -5.019590244221028, 1e-9, "of six");
+}
+
+// JCTVC-E137's two examples, whose spreadsheet interpolates piecewise too: -0.465215... and -1.877982... per cent, as the tests of Netflix's VMAF quote them.
+static void published_examples(void) {
+    const MotusRdPoint anchor[2][4] = {
+        {{108048.8736, 43.6471}, {61279.976, 40.3953}, {33905.6656, 37.247}, {18883.6928, 34.2911}},
+        {{40433.8848, 37.5761}, {7622.7456, 35.3756}, {2394.488, 33.8977}, {1017.6184, 32.0603}}};
+    const MotusRdPoint test[2][4] = {{{108061.2784, 43.6768}, {61299.9936, 40.4232}, {33928.7472, 37.2761}, {18910.912, 34.3147}},
+                                     {{40370.12, 37.5982}, {7587.0024, 35.4025}, {2390.0944, 33.9194}, {1017.0984, 32.0822}}};
+    CHECK_NEAR(rate(anchor[0], test[0]), -0.465215420752807, 1e-6, "the first");
+    CHECK_NEAR(rate(anchor[1], test[1]), -1.8779823450567612, 1e-6, "the second");
 }
 
 static void bad_curves(void) {
@@ -89,8 +100,12 @@ static void bad_curves(void) {
 }
 
 int main(int argc, char **argv) {
-    const MotusTest tests[] = {{"same and scaled", same_and_scaled}, {"any order", any_order},
-                               {"straight lines", straight_lines},   {"as the script", as_the_script},
-                               {"bad curves", bad_curves},           {0}};
+    const MotusTest tests[] = {{"same and scaled", same_and_scaled},
+                               {"any order", any_order},
+                               {"straight lines", straight_lines},
+                               {"as another program", as_another_program},
+                               {"published examples", published_examples},
+                               {"bad curves", bad_curves},
+                               {0}};
     return motus_test_main("bd_rate", tests, argc, argv);
 }

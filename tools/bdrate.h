@@ -11,8 +11,8 @@ typedef struct MotusRdPoint {
     double kbps, psnr; // kb/s > 0; dB
 } MotusRdPoint;
 
-// Integrates log10(rate) over PSNR, a monotone piecewise cubic through each curve's points (Fritsch-Carlson slopes): the fit that tools/bdrate.py calls
-// `piecewise`. Below 0: `test` needs fewer bits. The points may come in any order. MOTUS_ERR_ARGUMENT, with *percent untouched: a curve has fewer than
+// Integrates log10(rate) over PSNR, a monotone piecewise cubic through each curve's points (Fritsch-Carlson slopes), as the
+// spreadsheets of JCT-VC do. Below 0: `test` needs fewer bits. The points may come in any order. MOTUS_ERR_ARGUMENT, with *percent untouched: a curve has fewer than
 // four or more than MOTUS_RD_POINTS points, its PSNR does not rise strictly with its rate, or the two share no range of PSNR.
 MotusStatus motus_bd_rate(const MotusRdPoint *anchor, int n_anchor, const MotusRdPoint *test, int n_test, double *percent);
 

@@ -6,12 +6,13 @@
 #include "common/error.h"
 #include "tools/bdrate.h"
 #include "tools/cmd.h"
-#include "tools/peers_x264.h"
+#include "tools/peers.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 #include "tools/system.h"
+#include "tools/x264.h"
 
-// The QPs of a curve, those of tools/compare-x264.sh.
+// The QPs of a curve, those of motus compare.
 enum { CURVE = 4 };
 static const int curve_qp[CURVE] = {22, 27, 32, 37};
 
@@ -73,14 +74,30 @@ MotusStatus motus_bench_encode_once(const MotusEncoderConfig *config, const Motu
     return status ? motus_fail(error, status, "encoder: %s", motus_status_text(status)) : interrupted(error);
 }
 
+static MotusStatus clip_frame(void *opaque, int n, const MotusFrame **frame, MotusError *error) {
+    (void)error;
+    *frame = ((const MotusClip *)opaque)->frame[n];
+    return MOTUS_OK;
+}
+
 // x264's stream is measured in the same way as ours; where there is no decoder, luma_ssd stays 0.
 static MotusStatus encode_x264(Table *t, int r, int qp, int measure, MotusEncodeRun *run, MotusError *error) {
     const MotusBenchPresets *o = t->o;
+    const MotusX264Job job = {.program = "x264",
+                              .preset = t->row[r].preset,
+                              .qp = qp,
+                              .threads = o->config.threads,
+                              .input = t->folder.clip,
+                              .output = t->folder.out,
+                              .log = t->folder.log,
+                              .frames = o->clip->n};
     *run = (MotusEncodeRun){0};
-    MotusStatus status = motus_x264_encode(&t->folder, o->clip->n, t->row[r].preset, qp, o->config.threads, &run->seconds, error);
-    if (motus_signal_caught()) return interrupted(error); // a terminal's Ctrl-C reaches x264 too
+    MotusStatus status = motus_x264_encode(&job, &run->seconds, error);
     if (status || !measure) return status;
-    status = motus_x264_measure(&t->folder, o->clip, &run->bytes, &run->luma_ssd, error);
+    MotusQuality quality;
+    status = motus_stream_measure(t->folder.out, o->clip->n, clip_frame, (void *)o->clip, &quality, error);
+    run->bytes = quality.bytes;
+    run->luma_ssd = quality.luma_ssd;
     if (status != MOTUS_ERR_UNSUPPORTED) return status;
     if (t->has_decoder) motus_warn("note: this build has no decoder to measure x264's PSNR with; no BD-rate");
     t->has_decoder = 0;
@@ -143,7 +160,7 @@ static MotusStatus find_x264(Table *t, MotusError *error) {
     MotusError none = {0};
     MotusStatus status = motus_peer_folder_make(&t->folder, t->o->clip, t->o->clip->n, error);
     if (status) return status;
-    if (motus_x264_version(&t->folder, t->x264, sizeof t->x264, &none)) {
+    if (motus_x264_version("x264", t->folder.log, t->x264, sizeof t->x264, &none)) {
         motus_warn("note: %s; only motus's rows, without BD-rate", none.text);
         return MOTUS_OK;
     }

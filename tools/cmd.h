@@ -15,6 +15,7 @@ enum {
 // argv[0] is the subcommand's name. They return the exit status.
 int motus_cmd_encode(int argc, char **argv);
 int motus_cmd_search(int argc, char **argv);
+int motus_cmd_compare(int argc, char **argv);
 int motus_cmd_info(int argc, char **argv);
 int motus_cmd_synth(int argc, char **argv);
 int motus_cmd_bench(int argc, char **argv);

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 
-build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcjson-dev)
-tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3)
-bench=(x264 ffmpeg python3 time libopencv-dev)
+build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcjson-dev zlib1g-dev)
+tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 x264)
+bench=(x264 ffmpeg time libopencv-dev)
 lint=(clang-format-14 clang-tidy cppcheck shellcheck)
 
 usage() {

@@ -14,6 +14,7 @@ static const struct {
 } commands[] = {
     {"encode", "encode a sequence into an H.264 stream", motus_cmd_encode},
     {"search", "only the motion field between consecutive frames", motus_cmd_search},
+    {"compare", "our vectors, bits and speed beside x264's, as a report", motus_cmd_compare},
     {"synth", "make a test sequence with known motion", motus_cmd_synth},
     {"filter", "equalize, denoise or key a sequence", motus_cmd_filter},
     {"dct", "show the 8x8 DCT of a picture", motus_cmd_dct},
@@ -47,7 +48,7 @@ static void use_many_queues(void) { setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 
 
 int main(int argc, char **argv) {
     if (argc < 2) {
-        motus_warn("a command is missing: encode, search, synth, bench or info (see motus --help)");
+        motus_warn("a command is missing: encode, search, compare, synth, bench or info (see motus --help)");
         return MOTUS_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return help();

@@ -1,7 +1,8 @@
-// Stands in for mux.c, png.c and checksum.c in builds without FFmpeg's libraries.
+// Stands in for mux.c, png.c, checksum.c and cmd_compare.c in builds without FFmpeg's libraries.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/error.h"
 #include "tools/checksum.h"
+#include "tools/cmd.h"
 #include "tools/mux.h"
 #include "tools/png.h"
 
@@ -47,4 +48,10 @@ int motus_frame_md5(const MotusFrame *frame, char text[MOTUS_MD5_TEXT]) {
     (void)frame;
     text[0] = 0;
     return 0;
+}
+
+int motus_cmd_compare(int argc, char **argv) {
+    (void)argc, (void)argv;
+    motus_warn("compare: this build (without libavcodec) cannot decode x264's streams");
+    return MOTUS_EXIT_FAILURE;
 }

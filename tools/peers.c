@@ -2,33 +2,15 @@
 #include "tools/peers.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/error.h"
+#include "tools/spawn.h"
 #include "tools/system.h"
 #include "yuv/writer.h"
-
-int motus_peer_run(char *const argv[], const char *log) {
-    pid_t child = fork();
-    if (child < 0) return 127;
-    if (!child) {
-        int nowhere = open("/dev/null", O_RDWR), out = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600) : nowhere;
-        dup2(nowhere, 0);
-        dup2(out, 1);
-        dup2(out, 2);
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return 127;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
-}
 
 static MotusStatus write_clip(const MotusClip *clip, int frames, const char *path, MotusError *error) {
     const MotusSequenceInfo info = {
@@ -69,7 +51,7 @@ static MotusStatus time_filter(const char *path, const char *filter, double *sec
     char *const argv[] = {"ffmpeg",       "-v", "error", "-threads", "1", "-filter_threads", "1", "-i", (char *)path, "-vf",
                           (char *)filter, "-f", "null",  "-",        NULL};
     double start = motus_seconds();
-    int status = motus_peer_run(argv, NULL);
+    int status = motus_spawn(argv, NULL);
     *seconds = motus_seconds() - start;
     if (!status) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED,

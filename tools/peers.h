@@ -21,8 +21,4 @@ typedef struct MotusPeerFolder {
 MotusStatus motus_peer_folder_make(MotusPeerFolder *folder, const MotusClip *clip, int frames, MotusError *error);
 void motus_peer_folder_remove(MotusPeerFolder *folder); // accepts one that was never made, all zero
 
-// Runs a program found on the PATH and waits for it. What it prints on stdout and stderr goes to the file `log` (NULL: is thrown away). Returns its exit
-// status: 127 where it could not be started, 126 where a signal ended it.
-int motus_peer_run(char *const argv[], const char *log);
-
 #endif

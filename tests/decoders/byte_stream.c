@@ -6,18 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/baseline/baseline.h"
+
 const MotusDecoder motus_decoders[MOTUS_DECODERS] = {{"libavcodec", motus_decode_libavcodec},
                                                      {"openh264", motus_decode_openh264}};
-
-size_t motus_next_nal(const uint8_t *data, size_t size, size_t from, size_t *start) {
-    for (size_t i = from; i + 3 < size; i++) {
-        if (data[i] || data[i + 1] || data[i + 2] != 1) continue;
-        *start = i > from && data[i - 1] == 0 ? i - 1 : i; // zero_byte belongs to the start code
-        return i + 3;
-    }
-    *start = size;
-    return size;
-}
 
 size_t motus_access_unit(const uint8_t *data, size_t size) {
     int have_slice = 0;

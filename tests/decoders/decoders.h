@@ -40,7 +40,4 @@ void motus_decode_complain(MotusDecodeReport *report, const char *format, ...) _
 // Length of the first access unit of a byte stream (7.4.1.2.3): up to the first NAL unit of the next picture. 0 at the end.
 size_t motus_access_unit(const uint8_t *data, size_t size);
 
-// Offset of the next NAL unit's first byte (after its start code) from `from` on; *start is that of the start code. Returns size when there is none.
-size_t motus_next_nal(const uint8_t *data, size_t size, size_t from, size_t *start);
-
 #endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/compare/figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/int_core.h"
+
+static const int within_edges[MOTUS_WITHIN] = {0, 1, 2, 4, 8};                                                // quarter samples
+static const int distance_edges[MOTUS_DISTANCES - 1] = {0, 1, 2, 4, 8, 16, 32, 64};                           // quarter samples
+static const int difference_edges[MOTUS_DIFFERENCES - 1] = {-1024, -256, -64, -16, -1, 0, 15, 63, 255, 1023}; // J
+
+// The first edge that is not below v; n where all are.
+static int slot(const int *edges, int n, int v) {
+    int i = 0;
+    while (i < n && v > edges[i]) i++;
+    return i;
+}
+
+static void add_measure(MotusMeasure *m, const uint32_t value[MOTUS_SIDES]) {
+    const uint32_t ours = value[MOTUS_OURS], x264 = value[MOTUS_X264];
+    m->less += ours < x264;
+    m->same += ours == x264;
+    m->more += ours > x264;
+    m->ours += ours;
+    m->x264 += x264;
+    m->gain += ours < x264 ? x264 - ours : 0;
+    m->loss += ours > x264 ? ours - x264 : 0;
+}
+
+static double error_of(MotusMv mv, MotusMv truth) { return hypot(mv.x - truth.x, mv.y - truth.y) / 4; }
+
+void motus_figures_add(MotusFigures *f, const MotusPair *pair, const MotusMv *truth) {
+    if (!pair->has_both) return;
+    const MotusMv *mv = pair->mv;
+    const int far = motus_max(abs(mv[MOTUS_OURS].x - mv[MOTUS_X264].x), abs(mv[MOTUS_OURS].y - mv[MOTUS_X264].y));
+    f->blocks++;
+    for (int i = 0; i < MOTUS_WITHIN; i++) f->within[i] += far <= within_edges[i];
+    f->distance[slot(distance_edges, MOTUS_DISTANCES - 1, far)]++;
+    f->difference[slot(difference_edges, MOTUS_DIFFERENCES - 1, (int)pair->j[MOTUS_OURS] - (int)pair->j[MOTUS_X264])]++;
+    add_measure(&f->sad, pair->sad);
+    add_measure(&f->satd, pair->satd);
+    add_measure(&f->j, pair->j);
+    f->inside += (uint64_t)pair->inside;
+    f->worse += pair->inside && pair->j[MOTUS_OURS] > pair->j[MOTUS_X264];
+    if (!truth) return;
+    f->true_blocks++;
+    f->error_ours += error_of(mv[MOTUS_OURS], *truth);
+    f->error_x264 += error_of(mv[MOTUS_X264], *truth);
+}
+
+static void merge_measure(MotusMeasure *m, const MotusMeasure *more) {
+    m->less += more->less, m->same += more->same, m->more += more->more;
+    m->ours += more->ours, m->x264 += more->x264;
+    m->gain += more->gain, m->loss += more->loss;
+}
+
+void motus_figures_merge(MotusFigures *f, const MotusFigures *more) {
+    f->blocks += more->blocks;
+    for (int i = 0; i < MOTUS_WITHIN; i++) f->within[i] += more->within[i];
+    for (int i = 0; i < MOTUS_DISTANCES; i++) f->distance[i] += more->distance[i];
+    for (int i = 0; i < MOTUS_DIFFERENCES; i++) f->difference[i] += more->difference[i];
+    merge_measure(&f->sad, &more->sad);
+    merge_measure(&f->satd, &more->satd);
+    merge_measure(&f->j, &more->j);
+    f->inside += more->inside, f->worse += more->worse;
+    f->true_blocks += more->true_blocks;
+    f->error_ours += more->error_ours, f->error_x264 += more->error_x264;
+}
+
+// ---- JSON ---------------------------------------------------------------------------------------------------------------------------------
+
+static void add_counts(cJSON *object, const char *name, const uint64_t *count, int n) {
+    cJSON *array = cJSON_AddArrayToObject(object, name);
+    for (int i = 0; i < n; i++) cJSON_AddItemToArray(array, cJSON_CreateNumber((double)count[i]));
+}
+
+static void add_histogram(cJSON *object, const char *name, const int *edges, const uint64_t *count, int n) {
+    cJSON *histogram = cJSON_AddObjectToObject(object, name);
+    cJSON_AddItemToObject(histogram, "edges", cJSON_CreateIntArray(edges, n - 1));
+    add_counts(histogram, "counts", count, n);
+}
+
+static void add_number(cJSON *object, const char *name, uint64_t value) { cJSON_AddNumberToObject(object, name, (double)value); }
+
+static void add_measure_json(cJSON *object, const char *name, const MotusMeasure *m) {
+    cJSON *measure = cJSON_AddObjectToObject(object, name);
+    add_number(measure, "less", m->less);
+    add_number(measure, "same", m->same);
+    add_number(measure, "more", m->more);
+    add_number(measure, "ours", m->ours);
+    add_number(measure, "x264", m->x264);
+    add_number(measure, "gain", m->gain);
+    add_number(measure, "loss", m->loss);
+}
+
+cJSON *motus_figures_json(const MotusFigures *f, int has_truth) {
+    cJSON *object = cJSON_CreateObject();
+    add_number(object, "blocks", f->blocks);
+    add_counts(object, "within", f->within, MOTUS_WITHIN);
+    add_histogram(object, "distance", distance_edges, f->distance, MOTUS_DISTANCES);
+    add_measure_json(object, "sad", &f->sad);
+    add_measure_json(object, "satd", &f->satd);
+    add_measure_json(object, "j", &f->j);
+    add_histogram(object, "difference", difference_edges, f->difference, MOTUS_DIFFERENCES);
+    cJSON *window = cJSON_AddObjectToObject(object, "window");
+    add_number(window, "inside", f->inside);
+    add_number(window, "worse", f->worse);
+    if (!has_truth || !f->true_blocks) {
+        cJSON_AddNullToObject(object, "epe");
+        return object;
+    }
+    cJSON *epe = cJSON_AddObjectToObject(object, "epe");
+    add_number(epe, "blocks", f->true_blocks);
+    cJSON_AddNumberToObject(epe, "ours", f->error_ours / (double)f->true_blocks);
+    cJSON_AddNumberToObject(epe, "x264", f->error_x264 / (double)f->true_blocks);
+    return object;
+}

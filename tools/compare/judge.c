@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/compare/judge.h"
+
+#include <stdlib.h>
+
+#include "common/alloc.h"
+#include "common/threads.h"
+#include "me/me_internal.h"
+#include "yuv/pad.h"
+
+struct MotusJudge {
+    MotusJudgeConfig config;
+    MotusMe *me;
+    MotusField *field;
+    MotusRefLuma ref;
+    MotusPlane cur; // whole MBs
+    MotusMv *centre, *predictor;
+    const MotusPixelOps *pixel;
+    const MotusReadMb *mb; // x264's
+    uint32_t lambda_q8;
+    int mb_width, n_mb, threads;
+};
+
+MotusStatus motus_judge_open(MotusJudge **judge, const MotusJudgeConfig *config) {
+    MotusJudge *j = *judge = motus_alloc(1, sizeof *j);
+    if (!j) return MOTUS_ERR_MEMORY;
+    j->config = *config;
+    j->mb_width = config->width / 16;
+    j->n_mb = j->mb_width * (config->height / 16);
+    j->pixel = motus_pixel_ops(0);
+    j->threads = motus_threads_open(config->threads);
+    MotusMeConfig me = motus_me_config_default(config->width, config->height);
+    me.range = config->range;
+    me.threads = config->threads;
+    me.subpel = config->subpel;
+    me.modes = config->modes;
+    me.backend = MOTUS_BACKEND_CPU;
+    const size_t samples = (size_t)config->width * (size_t)config->height;
+    j->cur = (MotusPlane){motus_alloc(samples, 1), config->width, config->width, config->height};
+    j->centre = motus_alloc((size_t)j->n_mb, sizeof *j->centre);
+    j->predictor = motus_alloc((size_t)j->n_mb, sizeof *j->predictor);
+    MotusStatus status = j->cur.data && j->centre && j->predictor ? MOTUS_OK : MOTUS_ERR_MEMORY;
+    if (!status) status = motus_ref_luma_alloc(&j->ref, config->width, config->height);
+    if (!status) status = motus_field_alloc(&j->field, config->width, config->height);
+    if (!status) status = motus_me_open(&j->me, &me);
+    if (status) motus_judge_close(judge);
+    return status;
+}
+
+void motus_judge_close(MotusJudge **judge) {
+    if (!judge || !*judge) return;
+    MotusJudge *j = *judge;
+    motus_me_close(&j->me);
+    motus_field_free(&j->field);
+    motus_ref_luma_free(&j->ref);
+    motus_free(j->cur.data);
+    motus_free(j->centre);
+    motus_free(j->predictor);
+    motus_free(j);
+    *judge = NULL;
+}
+
+const MotusField *motus_judge_field(const MotusJudge *judge) { return judge->field; }
+
+// To the nearest whole sample, away from zero between two, within what the search takes.
+static int16_t whole(int v) {
+    const int rounded = (v < 0 ? -((-v + 2) >> 2) : (v + 2) >> 2) * 4;
+    return (int16_t)motus_clip(-MOTUS_MAX_CENTRE, MOTUS_MAX_CENTRE, rounded);
+}
+
+MotusStatus motus_judge_picture(MotusJudge *j, const MotusPlane *source, const MotusPlane *ref, const MotusReadMb *mb,
+                                uint32_t lambda_q8) {
+    if (source->width > j->cur.width || source->height > j->cur.height || ref->width != j->cur.width ||
+        ref->height != j->cur.height)
+        return MOTUS_ERR_ARGUMENT;
+    motus_plane_copy_padded(&j->cur, source);
+    motus_ref_luma_build(&j->ref, ref, 1, j->threads);
+    j->mb = mb;
+    j->lambda_q8 = lambda_q8;
+    for (int n = 0; n < j->n_mb; n++) {
+        j->predictor[n] = mb[n].predictor;
+        j->centre[n] = (MotusMv){whole(mb[n].predictor.x), whole(mb[n].predictor.y)};
+    }
+    return MOTUS_OK;
+}
+
+MotusStatus motus_judge_search(MotusJudge *j) {
+    const MotusMeHints hints = {.centre = j->centre, .predictor = j->predictor, .lambda_q8 = j->lambda_q8};
+    return motus_me_search_prepared(j->me, &j->cur, NULL, &j->ref, &hints, j->field);
+}
+
+// ---- Measures -----------------------------------------------------------------------------------------------------------------------------
+
+static int is_intra(const MotusReadMb *mb) { return mb->type >= MOTUS_MB_I_4x4; }
+
+// What the block at p of MB n costs with this vector.
+static void measure(const MotusJudge *j, int n, const MotusPart *p, MotusMv mv, uint32_t *sad, uint32_t *satd) {
+    uint8_t samples[16 * 16];
+    ptrdiff_t stride = 16;
+    const int x = n % j->mb_width * 16 + 4 * p->x, y = n / j->mb_width * 16 + 4 * p->y, w = 4 * p->width, h = 4 * p->height;
+    const uint8_t *cur = j->cur.data + y * j->cur.stride + x;
+    const uint8_t *ref = motus_ref_luma_block(&j->ref, x, y, mv, w, h, samples, &stride);
+    *sad = j->pixel->sad(cur, j->cur.stride, ref, stride, w, h);
+    *satd = j->pixel->satd(cur, j->cur.stride, ref, stride, w, h);
+}
+
+static void weigh(const MotusJudge *j, int n, MotusPair *pair, int side) {
+    pair->bits[side] = motus_mv_bits(pair->mv[side], j->predictor[n]);
+    const uint32_t distortion = j->config.subpel == MOTUS_SUBPEL_FULL ? pair->sad[side] : pair->satd[side];
+    pair->j[side] = distortion + motus_bits_cost(j->lambda_q8, pair->bits[side]);
+}
+
+static int within_window(const MotusJudge *j, int n, MotusMv mv) {
+    const int reach = 4 * j->config.range;
+    return abs(mv.x - j->centre[n].x) <= reach && abs(mv.y - j->centre[n].y) <= reach;
+}
+
+// Whether x264 has one vector in all of the block.
+static int one_vector(const MotusReadMb *mb, const MotusPart *p) {
+    const MotusMv mv = mb->mv[4 * p->y + p->x];
+    for (int y = p->y; y < p->y + p->height; y++)
+        for (int x = p->x; x < p->x + p->width; x++)
+            if (!motus_mv_equal(mb->mv[4 * y + x], mv)) return 0;
+    return 1;
+}
+
+// SAD and SATD of x264's prediction of a block in which it has several vectors: sums over its 4x4 blocks.
+static void measure_several(const MotusJudge *j, int n, MotusPair *pair) {
+    const MotusPart *p = &pair->part;
+    for (int y = p->y; y < p->y + p->height; y++)
+        for (int x = p->x; x < p->x + p->width; x++) {
+            const MotusPart cell = {.x = (uint8_t)x, .y = (uint8_t)y, .width = 1, .height = 1};
+            uint32_t sad, satd;
+            measure(j, n, &cell, j->mb[n].mv[4 * y + x], &sad, &satd);
+            pair->sad[MOTUS_X264] += sad;
+            pair->satd[MOTUS_X264] += satd;
+        }
+}
+
+static MotusPair compare_block(const MotusJudge *j, int n, const MotusPart *part) {
+    const MotusReadMb *mb = j->mb + n;
+    MotusPair pair = {.part = *part, .has_both = !is_intra(mb) && one_vector(mb, part)};
+    pair.mv[MOTUS_OURS] = j->field->mv[part->block][n];
+    measure(j, n, part, pair.mv[MOTUS_OURS], &pair.sad[MOTUS_OURS], &pair.satd[MOTUS_OURS]);
+    weigh(j, n, &pair, MOTUS_OURS);
+    if (pair.has_both) {
+        pair.mv[MOTUS_X264] = mb->mv[4 * part->y + part->x];
+        pair.inside = within_window(j, n, pair.mv[MOTUS_X264]);
+        measure(j, n, part, pair.mv[MOTUS_X264], &pair.sad[MOTUS_X264], &pair.satd[MOTUS_X264]);
+        weigh(j, n, &pair, MOTUS_X264);
+    } else if (!is_intra(mb)) {
+        measure_several(j, n, &pair);
+    }
+    return pair;
+}
+
+void motus_judge_copy_x264(MotusJudge *j) {
+    for (int n = 0; n < j->n_mb; n++)
+        for (int b = 0; b < MOTUS_BLOCKS; b++) {
+            const MotusBlock *block = &motus_blocks[b];
+            const MotusPart part = motus_part_at(block->mode, 0, block->x / 4, block->y / 4);
+            MotusPair pair = {.part = part};
+            pair.mv[MOTUS_OURS] = j->mb[n].mv[part.y * 4 + part.x];
+            measure(j, n, &part, pair.mv[MOTUS_OURS], &pair.sad[MOTUS_OURS], &pair.satd[MOTUS_OURS]);
+            weigh(j, n, &pair, MOTUS_OURS);
+            j->field->mv[b][n] = pair.mv[MOTUS_OURS];
+            j->field->sad[b][n] = (uint16_t)pair.sad[MOTUS_OURS];
+            j->field->cost[b][n] = pair.j[MOTUS_OURS];
+        }
+}
+
+// ---- Our partition ------------------------------------------------------------------------------------------------------------------------
+
+// The sub type of quarter q with the least J, and that J.
+static uint32_t best_sub(const MotusJudge *j, int n, int q, uint8_t *sub) {
+    uint32_t best = UINT32_MAX;
+    for (int s = 0; s < 4; s++) {
+        if (!(j->config.modes >> (MOTUS_MODE_8x8 + s) & 1)) continue;
+        uint32_t cost = motus_bits_cost(j->lambda_q8, motus_ue_bits((uint32_t)s));
+        for (int i = 0; i < motus_sub_parts(s); i++) cost += j->field->cost[motus_sub_part(s, q, i).block][n];
+        if (cost >= best) continue;
+        best = cost;
+        *sub = (uint8_t)s;
+    }
+    return best;
+}
+
+// Types in the order of mb_type, whose code is what a type costs; the first wins a tie.
+static void choose_own(const MotusJudge *j, int n, MotusMbPairs *pairs) {
+    static const uint8_t first[3] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16};
+    uint32_t best = UINT32_MAX;
+    for (int type = 0; type < 3; type++) {
+        if (!(j->config.modes >> type & 1)) continue;
+        uint32_t cost = motus_bits_cost(j->lambda_q8, motus_ue_bits((uint32_t)type));
+        for (int i = 0; i < (type ? 2 : 1); i++) cost += j->field->cost[first[type] + i][n];
+        if (cost >= best) continue;
+        best = cost;
+        pairs->own_type = (uint8_t)(MOTUS_MB_P_16x16 + type);
+    }
+    if (!(j->config.modes >> MOTUS_MODE_8x8 & 15)) return;
+    uint8_t sub[4] = {0};
+    uint32_t cost = motus_bits_cost(j->lambda_q8, motus_ue_bits(3));
+    for (int q = 0; q < 4; q++) cost += best_sub(j, n, q, &sub[q]);
+    if (cost >= best) return;
+    pairs->own_type = MOTUS_MB_P_8x8;
+    for (int q = 0; q < 4; q++) pairs->own_sub[q] = sub[q];
+}
+
+int motus_read_parts(const MotusReadMb *mb, MotusPart parts[16]) {
+    MotusMb shape = {.type = mb->type};
+    for (int q = 0; q < 4; q++) shape.sub_type[q] = mb->sub_type[q];
+    return motus_mb_parts(&shape, parts);
+}
+
+void motus_judge_mb(const MotusJudge *j, int n, MotusMbPairs *pairs) {
+    MotusPart parts[16];
+    *pairs = (MotusMbPairs){.predictor = j->predictor[n]};
+    pairs->n_x264 = motus_read_parts(j->mb + n, parts);
+    for (int i = 0; i < pairs->n_x264; i++) pairs->x264[i] = compare_block(j, n, parts + i);
+    choose_own(j, n, pairs);
+    MotusReadMb own = {.type = pairs->own_type};
+    for (int q = 0; q < 4; q++) own.sub_type[q] = pairs->own_sub[q];
+    pairs->n_own = motus_read_parts(&own, parts);
+    for (int i = 0; i < pairs->n_own; i++) pairs->own[i] = compare_block(j, n, parts + i);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/compare/ours.h"
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "tools/signals.h"
+#include "tools/system.h"
+
+static void add_picture(MotusOurStream *out, const MotusPacket *p, const MotusCompareClip *clip) {
+    const MotusPictureStats *s = &p->stats;
+    motus_bytes_add(&out->stream, p->data, p->size);
+    out->bits.header += s->bits_header;
+    out->bits.mode += s->bits_mode;
+    out->bits.mv += s->bits_mv;
+    out->bits.residual += s->bits_luma + s->bits_chroma;
+    out->luma_ssd += s->ssd[0];
+    if (out->frames < clip->frames) out->frame_ssd[out->frames] = s->ssd[0];
+    out->ssim += motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], clip->width, clip->height);
+    out->frames++;
+}
+
+// Sends a frame (NULL ends) and waits until nothing is under way; only the encoder's own time counts.
+static MotusStatus code(MotusEncoder *encoder, const MotusFrame *frame, const MotusCompareClip *clip, MotusOurStream *out) {
+    double start = motus_seconds();
+    MotusStatus status = motus_encoder_send(encoder, frame, NULL);
+    while (!status) {
+        MotusPacket *packet = NULL;
+        status = motus_encoder_receive(encoder, &packet, -1);
+        out->seconds += motus_seconds() - start;
+        if (!status) add_picture(out, packet, clip);
+        motus_packet_unref(&packet);
+        start = motus_seconds();
+    }
+    return status > 0 ? MOTUS_OK : status;
+}
+
+static MotusStatus code_all(MotusEncoder *encoder, const MotusCompareClip *clip, MotusClipFrames *frames,
+                            MotusOurProgress *progress, void *opaque, MotusOurStream *out, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int n = 0; !status && n <= clip->frames; n++) {
+        const MotusFrame *frame = NULL;
+        if (motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted");
+        if (n < clip->frames && (status = motus_clip_frames_next(frames, n, &frame, error))) return status;
+        if ((status = code(encoder, frame, clip, out))) motus_fail(error, status, "encoder: %s", motus_status_text(status));
+        if (progress) progress(opaque, out->frames);
+    }
+    if (!status && out->stream.failed) status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    return status;
+}
+
+MotusStatus motus_our_encode(const MotusEncoderConfig *config, const MotusCompareClip *clip, MotusOurProgress *progress,
+                             void *opaque, MotusOurStream *out, MotusError *error) {
+    *out = (MotusOurStream){0};
+    MotusEncoder *encoder = NULL;
+    MotusClipFrames frames = {0};
+    MotusStatus status = motus_clip_frames_open(&frames, clip, error);
+    out->frame_ssd = motus_alloc((size_t)clip->frames, sizeof *out->frame_ssd);
+    if (!status && !out->frame_ssd) status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    const double start = motus_seconds();
+    if (!status) status = motus_encoder_open(&encoder, config, error);
+    out->seconds = motus_seconds() - start;
+    if (!status) status = code_all(encoder, clip, &frames, progress, opaque, out, error);
+    motus_encoder_close(&encoder);
+    motus_clip_frames_close(&frames);
+    return status;
+}
+
+void motus_our_stream_free(MotusOurStream *out) {
+    motus_bytes_free(&out->stream);
+    motus_free(out->frame_ssd);
+    *out = (MotusOurStream){0};
+}
