@@ -90,7 +90,7 @@ usage_errors() {
     refused 2 '-z: no such option' encode in.y4m -o out.264 -z
     refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
     local bad
-    for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' 'threads 257' 'preset slowest' 'frames 0' 'seek -1' \
+    for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' 'threads 257' 'lanes 65' 'device x' 'preset slowest' 'frames 0' 'seek -1' \
         'qp 99999999999999999999' 'subpel eighth' 'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
         'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
         # shellcheck disable=SC2086
@@ -278,6 +278,9 @@ main_paths() {
     ok '/dev/null is still a device' [ -c /dev/null ]
     encode in.y4m -o plain.264 --partitions none --subpel full --no-deblock --aud --preset faster --keyint 2 --range 8
     ok 'options change the stream' [ "$(cmp plain.264 ref.264 2>&1 | wc -l)" = 1 ]
+    encode in.y4m -o one.264 --keyint 3 --lanes 1
+    encode in.y4m -o many.264 --keyint 3 --lanes 5 --recon lanes_r.y4m --stats lanes.json
+    ok 'any number of lanes gives the same stream' cmp -s one.264 many.264
     "$motus" encode in.y4m -o t.264 >stdout 2>err
     ok 'a summary on stderr' grep -q '^quality  *PSNR Y' err
     ok 'nothing on stdout' [ ! -s stdout ]
