@@ -1,9 +1,10 @@
-// Stands in for mux.c, png.c and checksum.c in builds without FFmpeg's libraries.
+// Stands in for mux.c, png.c, view_stream.c and checksum.c in builds without FFmpeg's libraries.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/error.h"
 #include "tools/checksum.h"
 #include "tools/mux.h"
 #include "tools/png.h"
+#include "tools/view.h"
 
 MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
                            const uint8_t *headers, size_t size, MotusError *error) {
@@ -47,4 +48,9 @@ int motus_frame_md5(const MotusFrame *frame, char text[MOTUS_MD5_TEXT]) {
     (void)frame;
     text[0] = 0;
     return 0;
+}
+
+MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *error) {
+    (void)view, (void)path, (void)error;
+    return MOTUS_END; // nothing here tells what is in the file: the reader refuses what it does not know
 }
