@@ -24,7 +24,7 @@ from browser import Browser, find_chromium  # noqa: E402
 from make_data import blocks_of  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PLACEHOLDER = "@MOTUS_REPORT_DATA@"
+PLACEHOLDER = "@MOTUS_DATA@"
 checks = failures = 0
 
 

@@ -7,7 +7,7 @@ const BIT_KINDS = ['header', 'mode', 'mv', 'residual'];
 const BIT_NAMES = { header: 'headers', mode: 'modes', mv: 'vectors', residual: 'residual' };
 
 function loadReport() {
-  const report = JSON.parse(document.getElementById('report-data').textContent);
+  const report = JSON.parse(document.getElementById('motus-data').textContent);
   if (report.format !== 'motus-compare') throw new Error('the data are none of motus compare');
   if (report.version !== 1) throw new Error(`the data have version ${report.version}; this page reads version 1`);
   report.sequences = report.sequences || [];
