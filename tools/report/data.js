@@ -139,11 +139,13 @@ function readMb(r, j) {
   return mb;
 }
 
+// What J is made of beside bits.
+const criterionOf = (report) => (report.settings && report.settings.criterion === 'sad' ? 'sad' : 'satd');
+
 async function unpackFrame(report, sequence, run, frame) {
   if (!frame || !frame.mbs) return null;
-  const r = new Reader(await inflate(frame.mbs)), mbs = [];
-  const criterion = report.settings && report.settings.criterion === 'sad' ? 'sad' : 'satd';
+  const r = new Reader(await inflate(frame.mbs)), mbs = [], criterion = criterionOf(report);
   const j = (b) => b[criterion] + Math.floor(run.lambda_q8 * b.bits / 256);
-  for (let i = 0; i < sequence.mb_width * sequence.mb_height; i++) mbs.push(readMb(r, j));
+  for (let i = 0; i < sequence.mb_width * sequence.mb_height; i++) mbs.push({ ...readMb(r, j), criterion });
   return mbs;
 }

@@ -1,5 +1,5 @@
 // What is drawn over a picture, in samples: the context is scaled.
-const OVER = { ours: '#4fc1ff', x264: '#ff9a2e', halo: 'rgba(0, 0, 0, 0.75)' }; // the two colours, bright enough for any picture
+const OVER = { ours: '#4fc1ff', x264: '#ff9a2e', same: '#e4e4e0', halo: 'rgba(0, 0, 0, 0.7)' }; // the two colours, bright enough for any picture
 
 function eachMb(sequence, mbs, draw) {
   mbs.forEach((mb, i) => draw(mb, 16 * (i % sequence.mb_width), 16 * Math.floor(i / sequence.mb_width)));
@@ -18,18 +18,29 @@ function drawVector(ctx, x, y, mv, stretch, width, color) {
   ctx.fill();
 }
 
-// unit: samples a CSS pixel; where macroblocks are small on the screen, lines are thinner. Ours lie thinner over x264's, so that equal vectors show both colours.
-function drawVectors(ctx, sequence, mbs, view, unit) {
-  const line = unit * Math.max(0.5, Math.min(1.25, 0.65 / unit));
-  const pass = (width, ours, x264) => eachMb(sequence, mbs, (mb, left, top) => {
-    const put = (b, mv, w, color) => mv && drawVector(ctx, left + b.x + b.w / 2, top + b.y + b.h / 2, mv, view.stretch, w * line, color);
-    if (x264 && view.vectors !== 'ours') for (const b of mb.blocks) put(b, b.x264.mv, width + 1.7, x264);
-    if (ours && view.vectors !== 'x264') for (const b of ownBlocks(view) ? mb.own : mb.blocks) put(b, b.ours.mv, width, ours);
+// The vectors to draw: { x, y, mv, kind }, kind "same" where both have the same one.
+function vectorsOf(sequence, mbs, view) {
+  const list = [], own = ownBlocks(view), both = view.vectors === 'both' && !own;
+  eachMb(sequence, mbs, (mb, left, top) => {
+    const put = (b, mv, kind) => list.push({ x: left + b.x + b.w / 2, y: top + b.y + b.h / 2, mv, kind });
+    for (const b of mb.blocks) {
+      const same = both && b.ours.mv[0] === b.x264.mv[0] && b.ours.mv[1] === b.x264.mv[1];
+      if (view.vectors !== 'ours') put(b, b.x264.mv, same ? 'same' : 'x264');
+      if (view.vectors !== 'x264' && !own && !same) put(b, b.ours.mv, 'ours');
+    }
+    if (view.vectors !== 'x264' && own) for (const b of mb.own) put(b, b.ours.mv, 'ours');
   });
+  return list;
+}
+
+// unit: samples a CSS pixel; where macroblocks are small on the screen, lines are thinner. What both agree on is grey, so that the rest stands out.
+function drawVectors(ctx, sequence, mbs, view, unit) {
+  const line = unit * Math.max(0.5, Math.min(1.25, 0.65 / unit)), list = vectorsOf(sequence, mbs, view);
+  const widths = { same: 1.3, x264: 2, ours: 2 };
   ctx.lineCap = 'round';
-  pass(3, OVER.halo, OVER.halo);
-  pass(1.8, null, OVER.x264);
-  pass(1.8, OVER.ours, null);
+  for (const v of list) drawVector(ctx, v.x, v.y, v.mv, view.stretch, (widths[v.kind] + 1.3) * line, OVER.halo);
+  for (const kind of ['same', 'x264', 'ours'])
+    for (const v of list) if (v.kind === kind) drawVector(ctx, v.x, v.y, v.mv, view.stretch, widths[kind] * line, OVER[kind]);
 }
 
 const ownBlocks = (view) => view.outlines === 'own' || view.heat === 'own';
@@ -51,7 +62,7 @@ function drawOutlines(ctx, sequence, mbs, kind, unit) {
 // What the heat map shows of a macroblock: below 0 ours is less. null: nothing to compare.
 function heatOf(mb, kind) {
   if (kind === 'j') return mb.blocks.length ? sum(mb.blocks.map((b) => b.ours.j - b.x264.j)) : null;
-  if (kind === 'own') return mb.own.some((b) => !b.x264) ? null : sum(mb.own.map((b) => b.ours.satd - b.x264.satd));
+  if (kind === 'own') return mb.own.some((b) => !b.x264) ? null : sum(mb.own.map((b) => b.ours[mb.criterion] - b.x264[mb.criterion]));
   return sum(Object.values(mb.motusBits)) - sum(Object.values(mb.x264Bits));
 }
 
@@ -62,11 +73,11 @@ function heatScale(mbs, kind) {
   return 2 ** Math.ceil(Math.log2(Math.max(high, 16)));
 }
 
-function drawHeat(ctx, sequence, mbs, kind, scale) {
+function drawHeat(ctx, sequence, mbs, kind, scale, strength) {
   eachMb(sequence, mbs, (mb, left, top) => {
     const value = heatOf(mb, kind);
     if (!value) return;
-    ctx.globalAlpha = 0.15 + 0.7 * Math.min(1, Math.abs(value) / scale);
+    ctx.globalAlpha = strength * (0.2 + 0.8 * Math.min(1, Math.abs(value) / scale));
     ctx.fillStyle = value < 0 ? OVER.ours : OVER.x264;
     ctx.fillRect(left, top, 16, 16);
   });
@@ -83,7 +94,7 @@ function drawFrame(ctx, sequence, image, mbs, view, unit, scale, mark) {
     const busy = view.vectors !== 'none' || view.outlines !== 'none' || view.heat !== 'none';
     ctx.fillStyle = 'rgba(0, 0, 0, 0.28)';
     if (busy && image) ctx.fillRect(0, 0, sequence.width, sequence.height);
-    if (view.heat !== 'none') drawHeat(ctx, sequence, mbs, view.heat, scale);
+    if (view.heat !== 'none') drawHeat(ctx, sequence, mbs, view.heat, scale, view.vectors === 'none' ? 0.85 : 0.55);
     if (view.outlines !== 'none') drawOutlines(ctx, sequence, mbs, view.outlines, unit);
     if (view.vectors !== 'none') drawVectors(ctx, sequence, mbs, view, unit);
   }

@@ -28,8 +28,8 @@ function blockTable(blocks, key, criterion) {
     element('tbody', null, lines)));
 }
 
-function describeMb(mb, report) {
-  const h4 = (text) => element('h4', null, text), criterion = report.settings && report.settings.criterion === 'sad' ? 'sad' : 'satd';
+function describeMb(mb) {
+  const h4 = (text) => element('h4', null, text), { criterion } = mb;
   const total = (blocks, who, what) => sum(blocks.map((b) => (b[who] ? b[who][what] : 0)));
   const on = (blocks, what) => [total(blocks, 'x264', what), total(blocks, 'ours', what)].map(count);
   const parts = [];

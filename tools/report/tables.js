@@ -44,7 +44,7 @@ function drawTiles(report) {
       tiles.push(tile('BD-rate, PSNR', signedPercent(rate.psnr), `${report.coders[motus].name} against ${report.coders[x264].name}`));
     const ours = speed(report, motus), theirs = speed(report, x264);
     if (ours && theirs)
-      tiles.push(tile('Encoding, frames/s', fixed(ours, 1), `${report.coders[x264].name}: ${fixed(theirs, 1)}; threads: ${(report.settings || {}).threads || 'all'}`));
+      tiles.push(tile('Encoding', [fixed(ours, 1), element('span', { class: 'unit' }, ' frames/s')], `${report.coders[x264].name}: ${fixed(theirs, 1)}; threads: ${(report.settings || {}).threads || 'all'}`));
   }
   if (total && total.epe)
     tiles.push(tile('From the true vector', `${fixed(total.epe.ours, 3)}`, `samples; x264’s: ${fixed(total.epe.x264, 3)}`));
@@ -59,14 +59,14 @@ const FIGURE_COLUMNS = 8;
 function figureHeads(first, last) {
   const gap = (n) => Array.from({ length: n }, () => td('', { class: 'gap' }));
   return [row([gap(first.length + 1), th('Vectors', { colspan: 2, class: 'group', scope: 'colgroup' }), th('Cost J of ours', { colspan: 5, class: 'group', scope: 'colgroup' }), last.length ? gap(last.length) : null]),
-    row([first.map((h) => th(h)), ['Blocks', 'the same', '≤ ½ sample', 'less', 'the same', 'more', ''].map((h) => th(h)), th('sum'), last.map((h) => th(h))])];
+    row([first.map((h) => th(h)), ['Blocks', 'the same', '≤ ½ sample', 'less', 'the same', 'more', 'sum', ''].map((h) => th(h)), last.map((h) => th(h))])];
 }
 
 function figureCells(f) {
   if (!f) return Array.from({ length: FIGURE_COLUMNS }, () => td('–'));
   return [td(count(f.blocks)), td(percent(f.within[0], f.blocks)), td(percent(f.within[2], f.blocks)),
     td(percent(f.j.less, f.blocks), { class: 'ours' }), td(percent(f.j.same, f.blocks)), td(percent(f.j.more, f.blocks), { class: 'x264' }),
-    td(f.blocks ? shares(f.j.less, f.j.same, f.j.more) : ''), td(signedPercent(change(f.j.ours, f.j.x264)))];
+    td(signedPercent(change(f.j.ours, f.j.x264))), td(f.blocks ? shares(f.j.less, f.j.same, f.j.more) : '')];
 }
 
 function drawSummary(report, choice, onChoose) {
@@ -122,7 +122,7 @@ function drawSizes(sizes, total) {
     f && f.epe ? [td(fixed(f.epe.ours, 3)), td(fixed(f.epe.x264, 3))] : total && total.epe ? [td('–'), td('–')] : null);
   fill(byId('size-table'),
     element('thead', null, figureHeads(['Size'], total && total.epe ? ['from truth, samples', 'x264’s'] : [])),
-    element('tbody', null, sizes.map((s) => line(times(s.size), s.figures)), line('All', total, 'sum')));
+    element('tbody', null, sizes.filter((s) => s.figures && s.figures.blocks).map((s) => line(times(s.size), s.figures)), line('All', total, 'sum')));
 }
 
 const times = (name) => name.replace('x', '×');
@@ -130,16 +130,17 @@ const times = (name) => name.replace('x', '×');
 function drawMatrix(id, caption, matrix, corner) {
   const table = byId(id);
   if (!matrix || !sum(matrix.counts.flat())) return fill(table, element('caption', null, `${caption}: none here.`));
+  const used = matrix.columns.map((_, c) => c).filter((c) => sum(matrix.counts.map((r) => r[c])) > 0);
   const body = matrix.rows.map((name, r) => {
     const all = sum(matrix.counts[r]);
     if (!all) return null;
     const same = (c) => matrix.columns[c] === name || (name === 'skip' && matrix.columns[c] === '16x16');
-    return row([rowHead(times(name)), matrix.counts[r].map((n, c) => td([count(n), n ? element('small', null, percent(n, all, 0)) : null], {
-      style: `background: rgba(var(--shade), ${(0.55 * n / all).toFixed(3)})${same(c) ? '; box-shadow: inset 0 0 0 1.5px var(--muted)' : ''}`,
+    return row([rowHead(times(name)), used.map((c) => [c, matrix.counts[r][c]]).map(([c, n]) => td([count(n), n ? element('small', null, percent(n, all, 0)) : null], {
+      style: `background: rgba(var(--shade), ${(0.42 * n / all).toFixed(3)})${same(c) ? '; box-shadow: inset 0 0 0 1.5px var(--muted)' : ''}`,
       class: n ? null : 'empty-cell',
     })), td(count(all))]);
   });
-  return fill(table, element('caption', null, caption), element('thead', null, row([th(corner), matrix.columns.map((c) => th(times(c))), th('All')])), element('tbody', null, body));
+  return fill(table, element('caption', null, caption), element('thead', null, row([th(corner), used.map((c) => th(times(matrix.columns[c]))), th('All')])), element('tbody', null, body));
 }
 
 // Bits of a run's two streams, or of several runs'.
@@ -166,11 +167,10 @@ function drawBits(runs, report) {
 function drawHow(report) {
   const entries = (report.how || []).map((h) => [h.topic, h.text]), runs = chosenRuns(report, { sequence: null, qp: null }).map((r) => r.run);
   const read = addKeys(runs.map((r) => r.extraction), ['compared', 'equal', 'only_here']);
-  if (read.compared)
-    entries.push(['Reading x264’s vectors', `Our parser and libavcodec agree on ${count(read.equal)} of ${count(read.compared)} blocks; ${count(read.only_here)} blocks below 8×8 are known from the parser only.`]);
   const inside = report.total && report.total.window;
-  if (inside)
-    entries.push(['Window', `x264’s vector lies inside our window in ${count(inside.inside)} of ${count(report.total.blocks)} blocks; in ${count(inside.worse)} of those ours costs more.`]);
+  if (read.compared || inside)
+    entries.push(['In numbers', [read.compared ? `Parser and libavcodec agree on ${count(read.equal)} of ${count(read.compared)} blocks; ${count(read.only_here)} smaller ones only the parser knows. ` : '',
+      inside ? `x264’s vector lies inside our window in ${count(inside.inside)} of ${count(report.total.blocks)} blocks; in ${count(inside.worse)} of those ours costs more.` : '']]);
   fill(byId('how'), entries.map(([topic, text]) => [element('dt', null, topic), element('dd', null, text)]));
   const settings = [['Command', element('code', null, report.command || '–')]];
   for (const coder of report.coders) settings.push([coder.name, element('code', null, coder.args || '(defaults)')]);

@@ -131,13 +131,13 @@ class Viewer {
   tellLegend(view, heat) {
     const words = [], colored = (text, color) => element('span', { class: color }, text);
     if (view.vectors !== 'none') {
-      const whose = { ours: [colored('ours', 'ours')], x264: [colored('x264’s', 'x264')], both: [colored('ours', 'ours'), ' over ', colored('x264’s', 'x264')] }[view.vectors];
+      const whose = { ours: [colored('ours', 'ours')], x264: [colored('x264’s', 'x264')], both: [colored('ours', 'ours'), ', ', colored('x264’s', 'x264'), ownBlocks(view) ? '' : ', grey where they are the same'] }[view.vectors];
       words.push('Vectors: ', ...whose, '; a line begins where the block was in the picture before', view.stretch > 1 ? ` (${view.stretch} times as far)` : '', ' and ends at its centre. ');
     }
     if (view.outlines !== 'none') words.push('Outlines: faint P_Skip, filled intra. ');
     if (view.heat !== 'none') {
       const ramp = element('span', { class: 'swatch', style: `background: linear-gradient(90deg, ${OVER.ours}, transparent 50%, ${OVER.x264})` });
-      words.push('Heat map: ours less ', `${MINUS}${heat} `, ramp, ` +${heat} ours more, a macroblock (${{ j: 'J', own: 'SATD', bits: 'bits' }[view.heat]}).`);
+      words.push('Heat map: ours less ', `${MINUS}${heat} `, ramp, ` +${heat} ours more, a macroblock (${{ j: 'J', own: criterionOf(this.report).toUpperCase(), bits: 'bits' }[view.heat]}).`);
     }
     fill(byId('viewer-legend'), words);
   }
@@ -157,7 +157,7 @@ class Viewer {
     byId('mb-empty').hidden = n !== null;
     byId('mb-panel').hidden = n === null;
     byId('mb-title').textContent = n === null ? 'Macroblock' : `Macroblock ${n} at ${16 * (n % this.sequence.mb_width)}, ${16 * Math.floor(n / this.sequence.mb_width)}`;
-    if (n !== null) fill(byId('mb-panel'), known ? describeMb(this.mbs[n], this.report) : element('p', { class: 'muted' }, 'This frame has no macroblocks to read.'));
+    if (n !== null) fill(byId('mb-panel'), known ? describeMb(this.mbs[n]) : element('p', { class: 'muted' }, 'This frame has no macroblocks to read.'));
   }
 
   // The macroblocks where ours gains and loses most on x264's blocks.
