@@ -11,7 +11,7 @@
 
 enum { MAX_BLOCKS = 4096 };
 
-static MotusView view_of(const MotusPicture *p, MotusViewBlock blocks[MAX_BLOCKS]) {
+static MotusView view_of(const MotusPacket *p, MotusViewBlock blocks[MAX_BLOCKS]) {
     CU_ASSERT_FATAL(p->n_mvs <= MAX_BLOCKS);
     for (size_t i = 0; i < p->n_mvs; i++) {
         const MotusCodedMv *m = &p->mvs[i];
@@ -36,22 +36,24 @@ static uint64_t encode_and_count(int width, int height, int qp, int objects, int
     MotusSynth *synth = NULL;
     MotusEncoder *encoder = NULL;
     MotusFrame *frame = NULL;
-    MotusPicture picture;
+    MotusPacket *packet = NULL;
     uint64_t all = 0;
     CU_ASSERT_FATAL(!motus_synth_open(&synth, &scene) && !motus_encoder_open(&encoder, &config, NULL));
     CU_ASSERT_FATAL(!motus_frame_alloc(&frame, width, height));
     for (int n = 0; n < 4; n++) {
         motus_synth_frame(synth, n, frame);
-        CU_ASSERT_FATAL(!motus_encoder_send(encoder, frame));
-        while (!motus_encoder_receive(encoder, &picture)) {
-            MotusView view = view_of(&picture, blocks);
-            uint64_t sum = 0;
-            CU_ASSERT_EQUAL(motus_view_bits(&view, NULL), MOTUS_OK);
-            for (size_t i = 0; i < view.n; i++) sum += (uint64_t)blocks[i].value;
-            MOTUS_CHECK(sum == picture.stats.bits_mv, "%dx%d qp %d picture %d: %llu bits, the encoder wrote %llu", width, height,
-                        qp, n, (unsigned long long)sum, (unsigned long long)picture.stats.bits_mv);
-            all += sum;
-        }
+        CU_ASSERT_FATAL(!motus_encoder_send(encoder, frame, NULL));
+    }
+    CU_ASSERT_FATAL(!motus_encoder_send(encoder, NULL, NULL));
+    while (!motus_encoder_receive(encoder, &packet, -1)) {
+        MotusView view = view_of(packet, blocks);
+        uint64_t sum = 0;
+        CU_ASSERT_EQUAL(motus_view_bits(&view, NULL), MOTUS_OK);
+        for (size_t i = 0; i < view.n; i++) sum += (uint64_t)blocks[i].value;
+        MOTUS_CHECK(sum == packet->stats.bits_mv, "%dx%d qp %d picture %d: %llu bits, the encoder wrote %llu", width, height, qp,
+                    (int)packet->number, (unsigned long long)sum, (unsigned long long)packet->stats.bits_mv);
+        all += sum;
+        motus_packet_unref(&packet);
     }
     motus_frame_unref(&frame);
     motus_encoder_close(&encoder);
