@@ -105,7 +105,7 @@ def wait_frame(browser, n):
 
 
 def figures_are_the_data(browser, data):
-    same(browser.run("[...document.querySelectorAll('#verdict p')].map((p) => p.textContent)"), data["verdict"], "verdict")
+    same(browser.run("[...document.querySelectorAll('#verdict p')].map((p) => p.textContent.replaceAll('\\u00a0', ' '))"), data["verdict"], "verdict")
     rows = browser.run("[...document.querySelectorAll('#summary-table tbody tr')].map((r) => [...r.children].map((c) => c.textContent))")
     runs = [(s, r) for s in data["sequences"] for r in s["runs"]]
     same(len(rows), len(runs), "rows of the summary")

@@ -54,7 +54,7 @@ function drawOutlines(ctx, sequence, mbs, kind, unit) {
       ctx.fillStyle = 'rgba(255, 255, 255, 0.28)';
       ctx.fillRect(left, top, 16, 16);
     }
-    ctx.strokeStyle = type === 0 ? 'rgba(255, 255, 255, 0.22)' : 'rgba(255, 255, 255, 0.75)';
+    ctx.strokeStyle = type === 0 ? 'rgba(255, 255, 255, 0.22)' : `rgba(255, 255, 255, ${unit > 0.8 ? 0.5 : 0.75})`;
     for (const b of blocks.length ? blocks : [{ x: 0, y: 0, w: 16, h: 16 }]) ctx.strokeRect(left + b.x + unit / 2, top + b.y + unit / 2, b.w, b.h);
   });
 }
@@ -84,8 +84,8 @@ function drawHeat(ctx, sequence, mbs, kind, scale, strength) {
   ctx.globalAlpha = 1;
 }
 
-// image: a decoded picture or null; mbs: null where they were left out; mark: the macroblock that is read.
-function drawFrame(ctx, sequence, image, mbs, view, unit, scale, mark) {
+// image: a decoded picture or null; mbs: null where they were left out.
+function drawFrame(ctx, sequence, image, mbs, view, unit, scale) {
   ctx.fillStyle = '#4a4a4a';
   ctx.fillRect(0, 0, sequence.width, sequence.height);
   ctx.imageSmoothingEnabled = unit > 0.6;
@@ -98,8 +98,11 @@ function drawFrame(ctx, sequence, image, mbs, view, unit, scale, mark) {
     if (view.outlines !== 'none') drawOutlines(ctx, sequence, mbs, view.outlines, unit);
     if (view.vectors !== 'none') drawVectors(ctx, sequence, mbs, view, unit);
   }
-  if (mark === null) return;
-  const left = 16 * (mark % sequence.mb_width), top = 16 * Math.floor(mark / sequence.mb_width);
+}
+
+// The border of the macroblock that is read.
+function drawMark(ctx, sequence, n, unit) {
+  const left = 16 * (n % sequence.mb_width), top = 16 * Math.floor(n / sequence.mb_width);
   for (const [color, width] of [['#000', 4], ['#fff', 2]]) {
     ctx.strokeStyle = color;
     ctx.lineWidth = width * unit;

@@ -26,7 +26,7 @@ function drawHeader(report) {
   if (settings.range) parts.push(`range ±${settings.range}, ${settings.subpel} samples`);
   byId('about').textContent = parts.join(' · ');
   byId('incomplete').hidden = report.complete !== false;
-  fill(byId('verdict'), (report.verdict || []).map((text) => element('p', null, text)));
+  fill(byId('verdict'), (report.verdict || []).map((text) => element('p', null, text.replace(/(\d) %/g, `$1${THIN}%`))));
 }
 
 function tile(name, value, note) { return element('div', null, element('dt', null, name), element('dd', null, value, element('small', null, note))); }

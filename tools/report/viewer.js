@@ -12,6 +12,7 @@ class Viewer {
     this.images = new Map();
     this.unpacked = new Map();
     this.canvas = byId('canvas');
+    this.drawn = document.createElement('canvas'); // the frame without the mark: pointing at macroblocks must not draw thousands of vectors again
     this.bind();
   }
 
@@ -121,11 +122,20 @@ class Viewer {
     const ratio = Math.min(devicePixelRatio || 1, 2), scale = width / sequence.width;
     canvas.style.width = `${width}px`, canvas.style.height = `${Math.round(sequence.height * scale)}px`;
     canvas.width = Math.round(width * ratio), canvas.height = Math.round(sequence.height * scale * ratio);
-    const ctx = canvas.getContext('2d');
+    [this.drawn.width, this.drawn.height, this.scale, this.ratio] = [canvas.width, canvas.height, scale, ratio];
+    const ctx = this.drawn.getContext('2d'), heat = this.mbs && view.heat !== 'none' ? heatScale(this.mbs, view.heat) : 0;
     ctx.setTransform(scale * ratio, 0, 0, scale * ratio, 0, 0);
-    const heat = this.mbs && view.heat !== 'none' ? heatScale(this.mbs, view.heat) : 0;
-    drawFrame(ctx, sequence, this.image, this.mbs, view, 1 / scale, heat, this.mb());
+    drawFrame(ctx, sequence, this.image, this.mbs, view, 1 / scale, heat);
     this.tellLegend(view, heat);
+    this.mark();
+  }
+
+  mark() {
+    const ctx = this.canvas.getContext('2d'), n = this.mb(), s = this.scale * this.ratio;
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.drawImage(this.drawn, 0, 0);
+    ctx.setTransform(s, 0, 0, s, 0, 0);
+    if (n !== null) drawMark(ctx, this.sequence, n, 1 / this.scale);
   }
 
   tellLegend(view, heat) {
@@ -176,14 +186,14 @@ class Viewer {
   point(n) {
     if (n === this.hovered) return;
     this.hovered = n;
-    this.draw();
+    this.mark();
     this.tellMb();
   }
 
   pin(n) {
     this.pinned = n;
     this.hovered = null;
-    this.draw();
+    this.mark();
     this.tellMb();
     this.onChange();
   }
