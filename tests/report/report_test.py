@@ -12,6 +12,7 @@ import argparse
 import base64
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -119,7 +120,7 @@ def figures_are_the_data(browser, data):
     all_rows = [sum(sum(r["confusion"]["counts"][i]) for _, r in runs) for i in range(8)]
     same([number(c) for c in counts], [n for n in all_rows if n], "confusion matrix")
     check(browser.run("[...document.querySelectorAll('.chart canvas')].length >= 5"), "charts are drawn")
-    same(browser.run("document.getElementById('settings').textContent.includes('</script>')"), True, "the command line")
+    same(browser.run("document.getElementById('settings').textContent.includes(" + json.dumps(data["command"]) + ")"), True, "the command line")
 
 
 def slider_moves(browser, data):
@@ -279,8 +280,28 @@ def test(browser, folder, template, motus, shots):
         colours(browser, url, dark)
         fits(browser, url, dark, shots)
     missing_parts(browser, folder, template, data)
+    real_report(browser, folder, motus)
     same(browser.errors, [], "errors on the console")
     same([r for r in browser.requests if not r.startswith(("file://", "data:", "about:", "blob:"))], [], "requests to the network")
+
+
+def real_report(browser, folder, motus):
+    """A report as motus compare writes it, from generated pictures: the same questions."""
+    if not shutil.which("x264"):
+        print("SKIP: no x264 here, so no report of motus compare itself")
+        return
+    video, report = os.path.join(folder, "clip.y4m"), os.path.join(folder, "report")
+    subprocess.run([motus, "synth", video, "--size", "96x64", "--frames", "5", "--pan", "3,1", "--objects", "4"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([motus, "compare", video, video, "-o", report, "--qps", "27,37", "--quiet"], check=True)
+    with open(os.path.join(report, "index.html"), encoding="utf-8") as file:  # the second clip of the same name gets a number
+        data = json.loads(re.search(r'id="motus-data">(.*?)</script>', file.read(), re.S).group(1))
+    data["sequences"][1]["name"] += " (2)"
+    browser.size(1280, 900)
+    browser.open(f"file://{report}/index.html")
+    figures_are_the_data(browser, data)
+    hover_shows_the_data(browser, data, 2)
+    browser.open(f"file://{report}/index.html#frame=3&mb=2&outlines=motus&heat=own")
+    wait_frame(browser, 3)
 
 
 def large(browser, folder, template, motus):

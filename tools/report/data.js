@@ -12,7 +12,10 @@ function loadReport() {
   if (report.version !== 1) throw new Error(`the data have version ${report.version}; this page reads version 1`);
   report.sequences = report.sequences || [];
   report.coders = report.coders || [];
+  const seen = {};
   for (const sequence of report.sequences) {
+    const times = (seen[sequence.name] = (seen[sequence.name] || 0) + 1);
+    if (times > 1) sequence.name += ` (${times})`; // one file given twice, or two of one name
     sequence.runs = sequence.runs || [];
     sequence.rd = sequence.rd || [];
     sequence.bd_rate = sequence.bd_rate || [];
@@ -73,7 +76,10 @@ function addMatrices(list) {
 // Sequences and runs that a choice stands for; sequence and qp are null for all.
 function chosenRuns(report, choice) {
   const runs = [];
+  const seen = {};
   for (const sequence of report.sequences) {
+    const times = (seen[sequence.name] = (seen[sequence.name] || 0) + 1);
+    if (times > 1) sequence.name += ` (${times})`; // one file given twice, or two of one name
     if (choice.sequence !== null && sequence.name !== choice.sequence) continue;
     for (const run of sequence.runs) if (choice.qp === null || run.qp === choice.qp) runs.push({ sequence, run });
   }
