@@ -120,6 +120,8 @@ static MotusStatus open_views(MotusView views[2], int *n, const ViewOptions *o, 
         status = motus_view_open(&views[*n], &source, error);
         if (!status && views[*n].left_out)
             motus_warn("%s: note: %d vectors into later pictures are left out", motus_shown(source.path), views[*n].left_out);
+        if (!status && views[*n].damaged)
+            motus_warn("%s: picture %d is damaged; its vectors may be wrong", motus_shown(source.path), views[*n].frame);
         if (!status && !views[*n].is_stream && o->both && *n == 0)
             status = motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: --both: has no H.264 in it", motus_shown(source.path));
     }

@@ -29,6 +29,7 @@ typedef struct MotusView {
     size_t n, capacity;
     int has_cost;  // `value` is the source's own cost
     int is_stream; // what has no vector is intra
+    int damaged;   // libavcodec decoded the picture with errors
     int left_out;  // vectors of the source that are not among the blocks: into pictures that come later
 } MotusView;
 

@@ -27,12 +27,9 @@ static MotusStatus av_failure(const Stream *s, int code, MotusError *error) {
 
 // MOTUS_END: no H.264 in it.
 static MotusStatus open_stream(Stream *s, MotusError *error) {
-    int level = av_log_get_level();
-    av_log_set_level(AV_LOG_QUIET); // what is wrong with the file is told by whoever reads it in earnest
     int opened = avformat_open_input(&s->format, s->path, NULL, NULL);
     if (opened >= 0) opened = avformat_find_stream_info(s->format, NULL);
     if (opened >= 0) opened = s->index = av_find_best_stream(s->format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
-    av_log_set_level(level);
     if (opened < 0) return MOTUS_END;
     const AVCodecParameters *parameters = s->format->streams[s->index]->codecpar;
     const AVCodec *codec = avcodec_find_decoder(AV_CODEC_ID_H264);
@@ -107,6 +104,8 @@ static MotusStatus take_pictures(MotusView *view, const Stream *s, MotusError *e
 
 MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *error) {
     Stream s = {.path = path};
+    int level = av_log_get_level();
+    av_log_set_level(AV_LOG_QUIET); // a damaged picture is told in one line
     MotusStatus status = open_stream(&s, error);
     if (!status) status = decode_up_to(&s, view->frame, error);
     if (!status) status = take_pictures(view, &s, error);
@@ -127,6 +126,8 @@ MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *err
         if (block.x >= 0 && block.y >= 0) status = motus_view_add(view, &block, error);
     }
     view->is_stream = status == MOTUS_OK;
+    view->damaged = status == MOTUS_OK && s.frame->decode_error_flags;
     close_stream(&s);
+    av_log_set_level(level);
     return status;
 }
