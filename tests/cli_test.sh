@@ -467,7 +467,7 @@ other_commands() {
     "$motus" --version | grep -qx 'motus [0-9.]*' || fail version
     "$motus" info | grep -q '^backend cpu *usable' || fail info
     local command
-    for command in encode search synth bench info; do
+    for command in encode search view synth bench info; do
         "$motus" $command --help | grep -q '^usage: motus ' || fail "$command --help"
     done
     runs synth a.y4m --size 48x32 --frames 4 --objects 2 --noise 3 --seed 5 --cut 3 --vectors a.csv --grid 8

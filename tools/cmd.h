@@ -17,6 +17,7 @@ int motus_cmd_encode(int argc, char **argv);
 int motus_cmd_search(int argc, char **argv);
 int motus_cmd_compare(int argc, char **argv);
 int motus_cmd_info(int argc, char **argv);
+int motus_cmd_view(int argc, char **argv);
 int motus_cmd_synth(int argc, char **argv);
 int motus_cmd_bench(int argc, char **argv);
 int motus_cmd_bench_filters(int argc, char **argv); // motus bench filters

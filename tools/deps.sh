@@ -5,14 +5,16 @@ set -euo pipefail
 
 build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcjson-dev zlib1g-dev)
 tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 x264)
+browser=(chromium)
 bench=(x264 ffmpeg time libopencv-dev)
 lint=(clang-format-14 clang-tidy cppcheck shellcheck)
 
 usage() {
     cat <<TXT
-usage: tools/deps.sh [--build] [--test] [--bench] [--lint] [--list]
+usage: tools/deps.sh [--build] [--test] [--browser] [--bench] [--lint] [--list]
   --build   compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
   --test    and what the tests need, and libavfilter, which deinterlaces (default)
+  --browser and Chromium, in which the tests open reports (Debian's package, 440 MB on the disk)
   --bench   and what comparisons need: x264, ffmpeg, time, OpenCV
   --lint    and the tools of tools/lint.sh
   --list    print the packages instead of installing them
@@ -26,6 +28,7 @@ for option in "$@"; do
     case $option in
     --build) ;;
     --test) wanted+=("${tests[@]}") ;;
+    --browser) wanted+=("${browser[@]}") ;;
     --bench) wanted+=("${bench[@]}") ;;
     --lint) wanted+=("${lint[@]}") ;;
     --list) list=1 ;;

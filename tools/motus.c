@@ -15,6 +15,7 @@ static const struct {
     {"encode", "encode a sequence into an H.264 stream", motus_cmd_encode},
     {"search", "only the motion field between consecutive frames", motus_cmd_search},
     {"compare", "our vectors, bits and speed beside x264's, as a report", motus_cmd_compare},
+    {"view", "draw motion vectors: of a field, a stream, or a search", motus_cmd_view},
     {"synth", "make a test sequence with known motion", motus_cmd_synth},
     {"filter", "equalize, denoise or key a sequence", motus_cmd_filter},
     {"dct", "show the 8x8 DCT of a picture", motus_cmd_dct},

@@ -1,10 +1,11 @@
-// Stands in for mux.c, png.c, checksum.c and cmd_compare.c in builds without FFmpeg's libraries.
+// Stands in for mux.c, png.c, checksum.c, view_stream.c and cmd_compare.c in builds without FFmpeg's libraries.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/error.h"
 #include "tools/checksum.h"
 #include "tools/cmd.h"
 #include "tools/mux.h"
 #include "tools/png.h"
+#include "tools/view.h"
 
 MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
                            const uint8_t *headers, size_t size, MotusError *error) {
@@ -54,4 +55,9 @@ int motus_cmd_compare(int argc, char **argv) {
     (void)argc, (void)argv;
     motus_warn("compare: this build (without libavcodec) cannot decode x264's streams");
     return MOTUS_EXIT_FAILURE;
+}
+
+MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *error) {
+    (void)view, (void)path, (void)error;
+    return MOTUS_END; // nothing here tells what is in the file: the reader refuses what it does not know
 }

@@ -16,6 +16,7 @@ static MotusStatus encode(AVCodecContext *encoder, AVFrame *frame, AVPacket *pac
     if (av_frame_get_buffer(frame, 0)) return MOTUS_ERR_MEMORY;
     for (int y = 0; y < picture->height; y++)
         memcpy(frame->data[0] + y * frame->linesize[0], picture->data + y * picture->stride, (size_t)picture->width);
+    encoder->compression_level = 9;
     if (avcodec_open2(encoder, encoder->codec, NULL) < 0 || avcodec_send_frame(encoder, frame) < 0 ||
         avcodec_send_frame(encoder, NULL) < 0 || avcodec_receive_packet(encoder, packet) < 0)
         return MOTUS_ERR_UNSUPPORTED;

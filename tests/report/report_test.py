@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""The page of motus compare in headless Chromium: what it shows against the data it was given, keys, addresses, widths, colours, missing parts.
+
+usage: report_test.py PAGE.html MOTUS [--shots DIR] [--large]
+  PAGE.html  the page with its placeholder, as the build leaves it
+  --shots    also leaves screenshots (desktop light and dark, phone) in DIR
+  --large    ten seconds of CIF instead: size of the page and time to first paint
+Exit status 77 without Chromium (MOTUS_CHROMIUM names another).
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import argparse
+import base64
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import Browser, find_chromium  # noqa: E402
+from make_data import blocks_of  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PLACEHOLDER = "@MOTUS_DATA@"
+checks = failures = 0
+
+
+def check(ok, *what):
+    global checks, failures
+    checks += 1
+    if not ok:
+        failures += 1
+        print("FAILED:", *what)
+
+
+def same(got, want, what):
+    check(got == want, f"{what}: {got!r}, not {want!r}")
+
+
+# ---- Data -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def make_data(folder, motus, *options):
+    command = [sys.executable, os.path.join(HERE, "make_data.py"), *options]
+    if shutil.which("ffmpeg"):
+        size = options[options.index("--size") + 1] if "--size" in options else "96x64"
+        frames = options[options.index("--frames") + 1] if "--frames" in options else "5"
+        video = os.path.join(folder, "pictures.y4m")
+        subprocess.run([motus, "synth", video, "--size", size, "--frames", frames, "--pan", "3,1", "--objects", "4"], check=True, stderr=subprocess.DEVNULL)
+        command += ["--pictures", video]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def write_page(folder, template, data, name="index.html"):
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(template.replace(PLACEHOLDER, text.replace("<", "\\u003c")))
+    return path
+
+
+def macroblocks(sequence, run, n):
+    """Sums that the page shows of each macroblock, read from the data on their own: J, SATD, SAD, vector bits of both; None where x264's is intra."""
+    raw, at, out = zlib.decompress(base64.b64decode(run["frames"][n]["mbs"])), 0, []
+    lam = run["lambda_q8"]
+    for _ in range(sequence["mb_width"] * sequence["mb_height"]):
+        kind, sub, own, own_sub = raw[at:at + 4]
+        at += 6 + 12 + 4
+        sums = dict.fromkeys(("j-x264", "j-ours", "satd-x264", "satd-ours", "sad-x264", "sad-ours", "bits-x264", "bits-ours"), 0)
+        vectors = []
+        for _ in blocks_of(kind, sub):
+            xx, xy, ox, oy, xsad, osad, xsatd, osatd, xbits, obits = struct.unpack_from("<4h4H2B", raw, at)
+            at += 18
+            vectors.append(((xx, xy), (ox, oy)))
+            for who, sad, satd, bits in (("x264", xsad, xsatd, xbits), ("ours", osad, osatd, obits)):
+                for key, v in (("sad", sad), ("satd", satd), ("bits", bits), ("j", satd + (lam * bits >> 8))):
+                    sums[f"{key}-{who}"] += v
+        at += 13 * len(blocks_of(own, own_sub))
+        out.append((sums, vectors) if vectors else None)
+    same(at, len(raw), "the macroblocks take up the whole text")
+    return out
+
+
+def number(text):
+    return None if text is None else int(text.replace(",", "").replace("\u2212", "-"))
+
+
+def samples(v):
+    return f"{abs(v) / 4:.2f}".join(("\u2212" if v < 0 else "", ""))
+
+
+# ---- Tests ----------------------------------------------------------------------------------------------------------------------------------
+
+
+def shown(browser):
+    browser.wait_for("document.getElementById('canvas').dataset.frame !== undefined")
+    return int(browser.run("document.getElementById('canvas').dataset.frame"))
+
+
+def wait_frame(browser, n):
+    browser.wait_for(f"document.getElementById('canvas').dataset.frame === '{n}'")
+
+
+def figures_are_the_data(browser, data):
+    same(browser.run("[...document.querySelectorAll('#verdict p')].map((p) => p.textContent.replaceAll('\\u00a0', ' '))"), data["verdict"], "verdict")
+    rows = browser.run("[...document.querySelectorAll('#summary-table tbody tr')].map((r) => [...r.children].map((c) => c.textContent))")
+    runs = [(s, r) for s in data["sequences"] for r in s["runs"]]
+    same(len(rows), len(runs), "rows of the summary")
+    for cells, (sequence, run) in zip(rows, runs):
+        f, share = run["figures"], lambda n, f=run["figures"]: f"{100 * n / f['blocks']:.1f}\u00a0%"
+        same(cells[:3], [sequence["name"], str(run["qp"]), f"{f['blocks']:,}"], "summary")
+        same([cells[3], cells[5], cells[7]], [share(f["within"][0]), share(f["j"]["less"]), share(f["j"]["more"])], "shares in the summary")
+    points = browser.run("[...document.querySelectorAll('#rd-table tbody tr')].length")
+    same(points, len(data["sequences"][0]["rd"]), "points of the curves")
+    counts = browser.run("[...document.querySelectorAll('#confusion tbody tr')].map((r) => r.lastChild.textContent)")
+    all_rows = [sum(sum(r["confusion"]["counts"][i]) for _, r in runs) for i in range(8)]
+    same([number(c) for c in counts], [n for n in all_rows if n], "confusion matrix")
+    check(browser.run("[...document.querySelectorAll('.chart canvas')].length >= 5"), "charts are drawn")
+    same(browser.run("document.getElementById('settings').textContent.includes(" + json.dumps(data["command"]) + ")"), True, "the command line")
+
+
+def slider_moves(browser, data):
+    last = data["sequences"][0]["frames"] - 1
+    before = browser.run("document.getElementById('canvas').toDataURL()")
+    at = shown(browser)
+    browser.run("document.getElementById('slider').focus()")
+    browser.key("ArrowRight", 39)
+    wait_frame(browser, at + 1)
+    check(browser.run("document.getElementById('canvas').toDataURL()") != before, "another picture is drawn")
+    same(browser.run("document.getElementById('frame-number').textContent"), f"{at + 1} / {last} (P)", "number of the frame")
+    browser.key("End", 35)
+    wait_frame(browser, last)
+    browser.run("document.getElementById('previous').click()")
+    wait_frame(browser, last - 1)
+    browser.run("document.getElementById('play').click()")
+    browser.wait_for(f"document.getElementById('canvas').dataset.frame !== '{last - 1}'")
+    browser.run("document.getElementById('play').click()")
+    same(browser.run("document.getElementById('play').textContent"), "Play", "playing ends")
+
+
+def point_at(browser, n, mb_width, size, click=False):
+    box = browser.run("(() => { const c = document.getElementById('canvas'); c.scrollIntoView({block: 'center', behavior: 'instant'});"
+                      "const b = c.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()")
+    x, y = 16 * (n % mb_width) + 8, 16 * (n // mb_width) + 8
+    browser.mouse(box[0] + x / size[0] * box[2], box[1] + y / size[1] * box[3], click)
+
+
+def hover_shows_the_data(browser, data, frame):
+    sequence = data["sequences"][0]
+    run = sequence["runs"][0]
+    browser.run(f"delete document.getElementById('canvas').dataset.frame; location.hash = '#sequence={sequence['name']}&qp={run['qp']}&frame={frame}'")
+    wait_frame(browser, frame)
+    mbs = macroblocks(sequence, run, frame)
+    for n, mb in enumerate(mbs):
+        point_at(browser, n, sequence["mb_width"], (sequence["width"], sequence["height"]))
+        browser.wait_for(f"document.getElementById('mb-title').textContent.startsWith('Macroblock {n} ')")
+        got = browser.run("Object.fromEntries([...document.querySelectorAll('#mb-panel [data-key]')].map((c) => [c.dataset.key, c.textContent]))")
+        if mb is None:
+            check("j-ours" not in got, f"macroblock {n} is intra")
+            continue
+        for key, want in mb[0].items():
+            same(number(got.get(key)), want, f"macroblock {n}: {key}")
+        for i, (theirs, ours) in enumerate(mb[1]):
+            for who, mv in (("x264", theirs), ("ours", ours)):
+                same(got.get(f"block-{i}-mv-{who}"), f"{samples(mv[0])}, {samples(mv[1])}", f"macroblock {n}, block {i}: vector of {who}")
+
+
+def addresses_lead_back(browser, url, data):
+    sequence = data["sequences"][1]
+    run = sequence["runs"][1]
+    browser.open(f"{url}#sequence={sequence['name']}&qp={run['qp']}&frame=2&mb=7&vectors=ours&outlines=own&heat=j")
+    wait_frame(browser, 2)
+    same(browser.run("document.getElementById('mb-title').textContent.split(' at')[0]"), "Macroblock 7", "macroblock of the address")
+    same(browser.run("[document.getElementById('choose-sequence').value, document.getElementById('choose-qp').value, document.getElementById('heat').value,"
+                     "document.querySelector('input[name=vectors]:checked').value]"), [sequence["name"], str(run["qp"]), "j", "ours"], "choices of the address")
+    point_at(browser, 3, sequence["mb_width"], (sequence["width"], sequence["height"]), click=True)
+    browser.wait_for("location.hash.includes('mb=3')")
+    browser.run("document.getElementById('canvas').focus()")
+    browser.mouse(1, 1)
+    browser.key("ArrowRight", 39)
+    browser.wait_for("location.hash.includes('mb=4')")
+    browser.key("ArrowDown", 40)
+    browser.wait_for(f"location.hash.includes('mb={4 + sequence['mb_width']}')")
+    browser.key(".", 190, ".")
+    wait_frame(browser, 3)
+    browser.wait_for("location.hash.includes('frame=3')")
+    link = browser.run("document.getElementById('permalink').href")
+    browser.open(link)
+    wait_frame(browser, 3)
+    same(browser.run("document.getElementById('mb-title').textContent.split(' at')[0]"), f"Macroblock {4 + sequence['mb_width']}", "macroblock of the link")
+    for broken in ("#frame=99999&mb=99999", "#sequence=none&frame=x", "#frame=-1", "#%%%", "#frame=1&vectors=%22]&heat=x&zoom=77"):
+        browser.open(url + broken)
+
+
+def fits(browser, url, dark, shots):
+    """Widths from a phone's on, without scrolling sideways; colours that can be read."""
+    for width, height, phone in ((390, 844, True), (320, 700, True), (800, 600, False), (1280, 900, False)):
+        browser.size(width, height, phone)
+        for fragment in ("", "#frame=1&mb=5&zoom=4&outlines=x264&heat=bits"):
+            browser.open(url + fragment)
+            wide = browser.run("document.documentElement.scrollWidth")
+            check(wide <= width, f"{width} px: the page is {wide} wide {fragment}")
+        if shots and width in (390, 1280):
+            browser.open(f"{url}#frame=2&mb=9&stretch=2&outlines=x264")
+            browser.run("scrollTo(0, 0)")
+            browser.screenshot(os.path.join(shots, f"{'phone' if phone else 'desktop'}-{'dark' if dark else 'light'}.png"))
+
+
+LUMINANCE = """(() => {
+  const l = (c) => { const v = c.match(/[\\d.]+/g).slice(0, 3).map((x) => { x /= 255; return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }); return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
+  const of = (e) => l(getComputedStyle(e).color), paper = l(getComputedStyle(document.body).backgroundColor);
+  const ratio = (e) => { const a = of(e); return (Math.max(a, paper) + 0.05) / (Math.min(a, paper) + 0.05); };
+  const least = {};
+  for (const selector of ['p', 'th', 'td', 'dd', 'a', '.muted', '.ours', '.x264', 'summary', 'label', 'select', 'button'])
+    least[selector] = Math.min(...[...document.querySelectorAll(selector)].filter((e) => e.offsetParent && !e.closest('.picture, .skip')).map(ratio));
+  return [paper, least];
+})()"""
+
+
+def colours(browser, url, dark):
+    browser.dark(dark)
+    browser.size(1280, 900)
+    browser.open(url + "#frame=1&mb=5")
+    paper, least = browser.run(LUMINANCE)
+    check(paper < 0.05 if dark else paper > 0.9, f"background, dark {dark}: {paper}")
+    for selector, ratio in least.items():
+        check(ratio is None or ratio >= 4.5, f"contrast of {selector}, dark {dark}: {ratio}")
+
+
+def everything_has_a_name(browser):
+    browser.call("Accessibility.enable")
+    for node in browser.call("Accessibility.getFullAXTree")["nodes"]:
+        role = node.get("role", {}).get("value")
+        if not node.get("ignored") and role in ("button", "combobox", "slider", "radio", "link", "application", "table", "region", "Canvas"):
+            if role == "table":
+                continue
+            check(node.get("name", {}).get("value"), f"a {role} has no name: {node.get('properties')}")
+    check(browser.run("[...document.querySelectorAll('h2, h3')].every((h) => h.textContent.trim())"), "headings")
+    check(browser.run("document.documentElement.lang === 'en' && document.title.length > 5"), "language and title")
+
+
+def missing_parts(browser, folder, template, data):
+    """Reports of which something is missing are shown as far as they go, without an error."""
+    thin = json.loads(json.dumps(data))
+    for sequence in thin["sequences"]:
+        sequence["pictures"] = [None] * sequence["frames"]
+        sequence["rd"] = sequence["bd_rate"] = []
+        for run in sequence["runs"]:
+            run["own"] = run["by_size"] = run["own_by_size"] = run["confusion"] = run["bits"] = None
+            for frame in run["frames"]:
+                frame["mbs"] = None
+    one = dict(thin, sequences=thin["sequences"][:1], complete=False, total=None)
+    for name, part, words in (("thin", thin, "left out"), ("one", one, "left out"), ("bare", {"format": "motus-compare", "version": 1}, "no frames"),
+                              ("empty", {"format": "motus-compare", "version": 1, "sequences": [], "coders": [], "verdict": [], "complete": False}, "no frames")):
+        browser.open("file://" + write_page(folder, template, part, f"{name}.html"))
+        browser.wait_for(f"document.getElementById('viewer-empty').textContent.includes('{words}')")
+        same(browser.run("document.getElementById('incomplete').hidden"), part.get("complete") is not False, f"{name}: notice")
+    for name, text, words in (("newer", '{"format": "motus-compare", "version": 2}', "version 2"), ("other", '{"a": 1}', "none of motus compare"), ("cut", '{"format": "mot', "cannot be read")):
+        path = write_page(folder, template, text, f"{name}.html")
+        browser.call("Page.navigate", url="file://" + path)
+        browser.wait_for(f"document.querySelector('#verdict')?.textContent.includes('{words}')")
+
+
+def test(browser, folder, template, motus, shots):
+    data = make_data(folder, motus, "--qps", "27,37")
+    url = "file://" + write_page(folder, template, data)
+    browser.size(1280, 900)
+    browser.open(url)
+    check(not browser.run("location.hash"), "a plain address stays plain")
+    figures_are_the_data(browser, data)
+    slider_moves(browser, data)
+    hover_shows_the_data(browser, data, 2)
+    addresses_lead_back(browser, url, data)
+    everything_has_a_name(browser)
+    for dark in (False, True):
+        colours(browser, url, dark)
+        fits(browser, url, dark, shots)
+    missing_parts(browser, folder, template, data)
+    real_report(browser, folder, motus)
+    same(browser.errors, [], "errors on the console")
+    same([r for r in browser.requests if not r.startswith(("file://", "data:", "about:", "blob:"))], [], "requests to the network")
+
+
+def real_report(browser, folder, motus):
+    """A report as motus compare writes it, from generated pictures: the same questions."""
+    if not shutil.which("x264"):
+        print("SKIP: no x264 here, so no report of motus compare itself")
+        return
+    video, report = os.path.join(folder, "clip.y4m"), os.path.join(folder, "report")
+    subprocess.run([motus, "synth", video, "--size", "96x64", "--frames", "5", "--pan", "3,1", "--objects", "4"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([motus, "compare", video, video, "-o", report, "--qps", "27,37", "--quiet"], check=True)
+    with open(os.path.join(report, "index.html"), encoding="utf-8") as file:  # the second clip of the same name gets a number
+        data = json.loads(re.search(r'id="motus-data">(.*?)</script>', file.read(), re.S).group(1))
+    data["sequences"][1]["name"] += " (2)"
+    browser.size(1280, 900)
+    browser.open(f"file://{report}/index.html")
+    figures_are_the_data(browser, data)
+    hover_shows_the_data(browser, data, 2)
+    browser.open(f"file://{report}/index.html#frame=3&mb=2&outlines=motus&heat=own")
+    wait_frame(browser, 3)
+
+
+def large(browser, folder, template, motus):
+    data = make_data(folder, motus, "--size", "352x288", "--frames", "300", "--sequences", "1", "--qps", "27")
+    path = write_page(folder, template, data)
+    browser.size(1280, 900)
+    paints = []
+    for _ in range(5):
+        browser.open("file://" + path)
+        wait_frame(browser, 1)
+        paints.append(browser.run("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+    whole = browser.run("performance.now()")
+    print(f"300 CIF frames, one QP: {os.path.getsize(path) / 1e6:.1f} MB, first paint after {sorted(paints)[2]:.0f} ms (median of 5), frame 1 drawn after {whole:.0f} ms")
+    check(os.path.getsize(path) < 25e6 and sorted(paints)[2] < 2000, "limits")
+    began = browser.run("performance.now()")
+    browser.run("document.getElementById('play').click()")
+    browser.wait_for("Number(document.getElementById('canvas').dataset.frame) >= 91", 60)
+    print(f"90 frames played in {browser.run('performance.now()') - began:.0f} ms (3003 at full speed)")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page")
+    parser.add_argument("motus")
+    parser.add_argument("--shots")
+    parser.add_argument("--large", action="store_true")
+    args = parser.parse_args()
+    program = find_chromium()
+    if not program:
+        print("SKIP: no Chromium here (tools/deps.sh --browser installs it)")
+        return 77
+    with open(args.page, encoding="utf-8") as file:
+        template = file.read()
+    same(template.count(PLACEHOLDER), 1, "placeholders")
+    with tempfile.TemporaryDirectory() as folder:
+        browser = Browser(program)
+        try:
+            if args.large:
+                large(browser, folder, template, args.motus)
+            else:
+                test(browser, folder, template, args.motus, args.shots)
+        finally:
+            browser.close()
+    print(f"{checks} checks, {failures} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
