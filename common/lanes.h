@@ -20,6 +20,11 @@ MOTUS_HD int motus_lane(void) { return (int)(threadIdx.x & 31); }
 MOTUS_HD void motus_lanes_sync(void) { __syncwarp(); }
 
 // Sum, least value and bitwise or of every lane's `v`; each lane gets it. All lanes come here together, as to each function below.
+#if __CUDA_ARCH__ >= 800
+MOTUS_HD uint32_t motus_lanes_sum(uint32_t v) { return __reduce_add_sync(MOTUS_ALL_LANES, v); }
+MOTUS_HD uint32_t motus_lanes_min(uint32_t v) { return __reduce_min_sync(MOTUS_ALL_LANES, v); }
+MOTUS_HD uint32_t motus_lanes_or(uint32_t v) { return __reduce_or_sync(MOTUS_ALL_LANES, v); }
+#else
 MOTUS_HD uint32_t motus_lanes_sum(uint32_t v) {
     for (int step = 16; step; step >>= 1) v += __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
     return v;
@@ -35,6 +40,7 @@ MOTUS_HD uint32_t motus_lanes_or(uint32_t v) {
     for (int step = 16; step; step >>= 1) v |= __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
     return v;
 }
+#endif
 
 // For code that has a formulation of its own for 32 lanes. The sum over each group of n lanes, n a power of two; lane `from`'s value; and which lanes' `v` is
 // not 0, bit i standing for lane i.

@@ -197,35 +197,33 @@ MOTUS_HD uint32_t motus_eight(uint32_t which) { return which >> (motus_lane() & 
 
 // motus_lower_levels: each lane has one of the highest levels that are left to be tried and counts the block's bits with it lowered. The first of them that pays
 // is lowered, and those after it are tried again: what came before it has been answered for good.
-MOTUS_HD void motus_i4_lower(MotusI4Trial *trial, MotusCavlcShape *shape, uint32_t left, uint32_t *bits, const MotusQuant *q,
+MOTUS_HD void motus_i4_lower(MotusI4Trial *trial, MotusLevelPlanes *planes, uint32_t left, uint32_t *bits, const MotusQuant *q,
                              int token_class, const uint8_t *zero_runs) {
     const int lane = motus_lane();
     while (motus_lanes_which(left != 0)) {
         uint32_t rest = left, own_bits = 0;
-        int i = 0, magnitude = 0, lowered = 0, pays = 0;
+        int i = 0, magnitude = 0, pays = 0;
         for (int k = 0; k < (lane & 7) && rest; k++) rest ^= 1u << (motus_bit_length(rest) - 1);
         if (rest) {
             i = motus_bit_length(rest) - 1;
             magnitude = motus_abs(trial->level[i]);
-            lowered = trial->level[i] < 0 ? 1 - magnitude : magnitude - 1;
-            uint32_t bit = 1u << i;
-            MotusCavlcShape with = *shape;
-            if (magnitude == 1) with.nonzero ^= bit, with.ones ^= bit;
-            if (magnitude == 2) with.ones |= bit;
-            own_bits = (uint32_t)motus_cavlc_block_bits_with(with, trial->level, i, lowered, 16, token_class, zero_runs);
+            MotusLevelPlanes with = *planes;
+            motus_planes_set(&with, i, magnitude - 1);
+            int lowered = trial->level[i] < 0 ? 1 - magnitude : magnitude - 1;
+            own_bits = motus_planes_block_bits(&with, trial->level, i, lowered, 0, token_class, zero_runs);
             int loss = 512 * trial->t[i] - 65536 * (2 * magnitude - 1);
             pays = loss + (int32_t)(own_bits * q->rate) < (int32_t)(*bits * q->rate);
         }
-        uint32_t votes = motus_eight(motus_lanes_which(pays)); // every lane of the warp has read levels by now
+        uint32_t votes = motus_eight(motus_lanes_which(pays));
         int winner = (lane & 24) + (votes ? motus_bit_length(votes & (0u - votes)) - 1 : 7);
-        if (votes && lane == winner) trial->level[i] = (int16_t)lowered;
-        uint32_t at = motus_lanes_get((uint32_t)i, winner), was = motus_lanes_get((uint32_t)magnitude, winner);
-        uint32_t now = motus_lanes_get(own_bits, winner), bit = 1u << at;
-        left &= bit - 1; // without a winner: lane 7 of eight has tried the lowest one, or had none and at is 0
+        int at = (int)motus_lanes_get((uint32_t)i, winner), lowered = (int)motus_lanes_get((uint32_t)magnitude, winner) - 1;
+        uint32_t now = motus_lanes_get(own_bits, winner);
+        left &= (1u << at) - 1; // without a winner: lane 7 of eight has tried the lowest one, or had none and at is 0
+        motus_lanes_sync();     // the level has been read by all
         if (votes) {
             *bits = now;
-            if (was == 1) shape->nonzero ^= bit, shape->ones ^= bit;
-            if (was == 2) shape->ones |= bit;
+            motus_planes_set(planes, at, lowered);
+            if (lane == winner) trial->level[at] = (int16_t)(trial->level[at] < 0 ? -lowered : lowered);
         }
         motus_lanes_sync(); // the level is written
     }
@@ -236,7 +234,7 @@ MOTUS_HD MotusLevels motus_i4_levels(MotusI4Trial *trial, const MotusI4Pair *pai
                                      const MotusLevelChoice *choice) {
     const int token_class = motus_cavlc_token_class(nc), k = motus_lane() & 7;
     const uint32_t zero_bits = (uint32_t)motus_cavlc_token(token_class, 0, 0).length;
-    MotusCavlcShape shape = {0, 0};
+    MotusLevelPlanes planes = {0, 0, 0, {0, 0, 0, 0}};
     MotusLevels levels;
     uint32_t tried = 0, bits;
     int t[2];
@@ -247,18 +245,23 @@ MOTUS_HD MotusLevels motus_i4_levels(MotusI4Trial *trial, const MotusI4Pair *pai
         int loss = 512 * t[h] - 65536 * (2 * magnitude - 1);
         trial->t[k + 8 * h] = t[h];
         trial->level[k + 8 * h] = (int16_t)(coef < 0 ? -magnitude : magnitude);
-        shape.nonzero |= motus_eight(motus_lanes_which(magnitude)) << (8 * h);
-        shape.ones |= motus_eight(motus_lanes_which(magnitude == 1)) << (8 * h);
+        planes.nonzero |= motus_eight(motus_lanes_which(magnitude)) << (8 * h);
+        planes.negative |= motus_eight(motus_lanes_which(coef < 0)) << (8 * h);
+        planes.large |= motus_eight(motus_lanes_which(magnitude > MOTUS_PLANES_MAX)) << (8 * h);
+        for (int p = 0; p < 4; p++) {
+            int bit = magnitude && magnitude <= MOTUS_PLANES_MAX ? (magnitude - 1) >> p & 1 : 0;
+            planes.plane[p] |= motus_eight(motus_lanes_which(bit)) << (8 * h);
+        }
         tried |= motus_eight(motus_lanes_which(magnitude && (magnitude <= 2 || loss <= 0))) << (8 * h);
     }
     motus_lanes_sync();
-    bits = (uint32_t)motus_cavlc_block_bits(shape, trial->level, 16, token_class, choice->zero_runs);
-    if (choice->method == MOTUS_LEVELS_LOWERED) motus_i4_lower(trial, &shape, tried, &bits, q, token_class, choice->zero_runs);
+    bits = motus_planes_block_bits(&planes, trial->level, -1, 0, 0, token_class, choice->zero_runs);
+    if (choice->method == MOTUS_LEVELS_LOWERED) motus_i4_lower(trial, &planes, tried, &bits, q, token_class, choice->zero_runs);
     int32_t gain = 0;
     for (int h = 0; h < 2; h++)
-        if (shape.nonzero >> (k + 8 * h) & 1) gain += motus_level_gain(t[h], motus_abs(trial->level[k + 8 * h]));
+        if (planes.nonzero >> (k + 8 * h) & 1) gain += motus_level_gain(t[h], motus_abs(trial->level[k + 8 * h]));
     gain = motus_min((int32_t)motus_lanes_sum_of((uint32_t)gain, 8), MOTUS_GAIN_MAX);
-    levels.n = motus_cavlc_total_coeff(shape.nonzero);
+    levels.n = motus_cavlc_total_coeff(planes.nonzero);
     if (gain <= (int32_t)((bits - zero_bits) * q->rate)) levels.n = 0;
     levels.bits = levels.n ? bits : zero_bits;
     levels.gain = levels.n ? gain : 0;

@@ -3,8 +3,10 @@
 #ifndef ENCODER_LEVELS_CORE_H
 #define ENCODER_LEVELS_CORE_H
 
+#include <string.h>
+
 #include "common/lanes.h"
-#include "encoder/cavlc_core.h"
+#include "encoder/cavlc_planes_core.h"
 #include "encoder/qp_core.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)
 #include <immintrin.h>
@@ -51,27 +53,41 @@ MOTUS_HD void motus_live_blocks(uint16_t *live, uint8_t *count, const int16_t (*
     motus_lanes_sync();
 }
 
-// A block on its way: levels in zigzag order, what its nonzero positions and its ones are, and each coefficient in 1/256 of a level.
+// A block on its way: levels in zigzag order, what its nonzero positions and its ones are, and each coefficient in 1/256 of a level. A lane of many counts bits by
+// planes: the fullest block of an MB is what the others wait for.
 typedef struct MotusLevelBlock {
     int16_t *level;
     int t[16]; // up to 2^20
+#if MOTUS_LANES > 1
+    MotusLevelPlanes shape;
+#else
     MotusCavlcShape shape;
+#endif
     int first, n; // 1 and 15 for AC blocks
 } MotusLevelBlock;
 
 MOTUS_HD uint32_t motus_level_block_bits(const MotusLevelBlock *b, int token_class, const uint8_t *zero_runs) {
+#if MOTUS_LANES > 1
+    return motus_planes_block_bits(&b->shape, b->level, -1, 0, b->first, token_class, zero_runs);
+#else
     MotusCavlcShape shape;
     shape.nonzero = b->shape.nonzero >> b->first;
     shape.ones = b->shape.ones >> b->first;
     return (uint32_t)motus_cavlc_block_bits(shape, b->level + b->first, b->n, token_class, zero_runs);
+#endif
 }
 
 // Sets zigzag position i to sign * magnitude.
 MOTUS_HD void motus_level_set(MotusLevelBlock *b, int i, int magnitude, int negative) {
     uint32_t bit = 1u << i;
     b->level[i] = (int16_t)(negative ? -magnitude : magnitude);
+#if MOTUS_LANES > 1
+    motus_planes_set(&b->shape, i, magnitude);
+    b->shape.negative = motus_with_bit(b->shape.negative, bit, negative);
+#else
     b->shape.nonzero = magnitude ? b->shape.nonzero | bit : b->shape.nonzero & ~bit;
     b->shape.ones = magnitude == 1 ? b->shape.ones | bit : b->shape.ones & ~bit;
+#endif
 }
 
 // Lowers levels from the highest frequency down wherever the bits saved outweigh the error added.
@@ -104,7 +120,7 @@ MOTUS_HD MotusLevels motus_choose_levels(int16_t level[16], const int16_t coef[1
     if (!live) return levels;
     MotusLevelBlock b;
     b.level = level;
-    b.shape.nonzero = b.shape.ones = 0;
+    memset(&b.shape, 0, sizeof b.shape);
     b.first = first;
     b.n = 16 - first;
     for (int i = 0; i < 16; i++) level[i] = 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dct/dct_core.h"
 #include "encoder/cavlc_mb_core.h"
+#include "encoder/cavlc_planes_core.h"
 #include "tests/cavlc_reader.h"
 #include "tests/harness.h"
 
@@ -71,6 +72,22 @@ static void code_tables_are_prefix_codes(void) {
 
 static uint8_t zero_runs[MOTUS_ZERO_RUNS];
 
+// Counts a block by planes, one of its levels given apart.
+static uint32_t count_by_planes(const int16_t *level, int n, int nc) {
+    MotusLevelPlanes planes;
+    int16_t whole[16] = {0};
+    int first = 16 - n, at = motus_test_range(first, 15), instead = level[at - first];
+    memset(&planes, 0, sizeof planes);
+    for (int i = first; i < 16; i++) {
+        whole[i] = level[i - first];
+        motus_planes_set(&planes, i, motus_test_range(1, 40)); // which leaves no trace
+        motus_planes_set(&planes, i, motus_abs(whole[i]));
+        planes.negative |= (uint32_t)(whole[i] < 0) << i;
+    }
+    whole[at] = 2000;
+    return motus_planes_block_bits(&planes, whole, at, instead, first, motus_cavlc_token_class(nc), zero_runs);
+}
+
 // Writes, counts and reads back one block. The levels stand in memory of exactly their size, so that the sanitizer sees a read too far.
 static void check_block(const int16_t *level, int n, int nc) {
     int16_t *exact = malloc((size_t)n * sizeof *exact), back[16];
@@ -92,6 +109,8 @@ static void check_block(const int16_t *level, int n, int nc) {
     MOTUS_CHECK(!reader.error && !bits.overflow && reader.pos == written, "n %d nc %d: read %zu of %zu", n, nc, reader.pos,
                 written);
     MOTUS_CHECK((size_t)counted == written, "n %d nc %d: counted %d, wrote %zu", n, nc, counted, written);
+    uint32_t by_planes = n == 4 ? (uint32_t)counted : count_by_planes(level, n, nc);
+    MOTUS_CHECK(by_planes == written, "n %d nc %d: counted %u by planes, wrote %zu", n, nc, by_planes, written);
     MOTUS_CHECK(total_coeff == nonzero && !memcmp(back, level, (size_t)n * sizeof *back), "n %d nc %d", n, nc);
 }
 
