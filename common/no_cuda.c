@@ -249,6 +249,8 @@ MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlac
     return refuse(error);
 }
 
+void motus_lane_cuda_undo(MotusLaneCuda *lane) { (void)lane; }
+
 MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusLanePicture *picture, MotusError *error) {
     (void)lane, (void)picture;
     return refuse(error);

@@ -4,12 +4,7 @@
 #define ENCODER_AQ_H
 
 #include "encoder/lookahead_cost.h"
-
-typedef enum MotusAqMode {
-    MOTUS_AQ_OFF,
-    MOTUS_AQ_VARIANCE, // flat MBs get finer steps, busy ones coarser, against a fixed measure
-    MOTUS_AQ_AUTO,     // against the picture's own mean: QPs move between MBs and the mean stays
-} MotusAqMode;
+#include "motus/encoder.h"
 
 // Fills offset[mb_width * mb_height], 1/256 QP, from the variance of each MB's luma. strength: 1/256; the plane covers the MBs but for less than one.
 void motus_aq_variance(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height, MotusAqMode mode, int strength_q8,

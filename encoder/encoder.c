@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "encoder/lanes.h"
+#include "encoder/rate_config.h"
 #include "encoder/stream.h"
 #include "yuv/usable.h"
 
@@ -15,7 +16,10 @@ struct MotusEncoder {
     MotusStream stream;
     MotusBackend backend; // never AUTO
     MotusLanes *lanes;
-    MotusPlace next; // of the next picture, but for its type
+    MotusLookahead *look;   // NULL where QP is fixed
+    MotusRateChange change; // for the next picture
+    MotusError lost;        // why no more pictures can be planned
+    MotusPlace next;        // of the next picture, but for its type
     int at_end;
     MotusError error; // of the last call, where it failed; else why AUTO fell back to the CPU
 };
@@ -41,6 +45,8 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
     MotusEncoder *enc = motus_alloc(1, sizeof *enc);
     if (!enc) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = motus_stream_open(&enc->stream, config, error);
+    if (!status && enc->stream.config.rate != MOTUS_RATE_QP && (status = motus_lookahead_open(&enc->look, &enc->stream.look)))
+        motus_fail(error, status, "out of memory");
     if (!status) status = open_lanes(enc, error);
     if (status)
         motus_encoder_close(&enc);
@@ -49,13 +55,14 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
     return status;
 }
 
-// Which picture comes next.
+// Which picture comes next; with look-ahead its type is only what the caller wants, and its QP is chosen later.
 static MotusPlace place_next(const MotusEncoder *enc, int force_idr) {
     const MotusEncoderConfig *c = &enc->stream.config;
     MotusPlace place = enc->next;
-    place.idr = force_idr || !place.number || (c->keyint && place.since_idr == (uint32_t)c->keyint);
+    place.idr = force_idr;
+    if (enc->look) return place;
+    if (!place.number || (c->keyint && place.since_idr == (uint32_t)c->keyint)) place.idr = 1;
     place.qp = place.idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
-    if (place.idr) place.since_idr = 0;
     return place;
 }
 
@@ -65,22 +72,80 @@ static void note_sent(MotusEncoder *enc, const MotusPlace *place) {
     enc->next.idr_pic_id += (uint32_t)place->idr;
 }
 
-static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_device, void *made_on,
-                        const MotusFrameParams *params) {
+// A program that was built with an older header knows only the first members.
+static MotusStatus read_params(const MotusEncoder *enc, MotusFrameParams *to, const MotusFrameParams *from) {
+    const size_t n_mb = (size_t)enc->stream.mb_width * (size_t)enc->stream.mb_height;
+    *to = (MotusFrameParams){.size = sizeof *to, .pts = enc->next.number, .duration = 1};
+    if (!from) return MOTUS_OK;
+    if (from->size < offsetof(MotusFrameParams, qp_offset) || from->size > sizeof *to) return MOTUS_ERR_ARGUMENT;
+    memcpy(to, from, from->size);
+    if (to->qp_offset && to->n_qp_offset != n_mb) return MOTUS_ERR_ARGUMENT;
+    return enc->stream.config.time_base.num && to->duration < 1 ? MOTUS_ERR_ARGUMENT : MOTUS_OK;
+}
+
+// Whether this is the picture that the first pass saw.
+static MotusStatus check_log(const MotusEncoder *enc, const MotusPlan *plan, MotusError *error) {
+    const MotusPassLog *log = enc->stream.control.log;
+    if (!log) return MOTUS_OK;
+    const MotusPassPicture *p = plan->number < log->n ? &log->picture[plan->number] : NULL;
+    if (p && p->idr == plan->idr && p->cost == plan->cost) return MOTUS_OK;
+    return motus_fail(error, MOTUS_ERR_FORMAT, "picture %lld is not the one that the pass log tells of", (long long)plan->number);
+}
+
+// Hands out the plans that look-ahead has become able to make.
+static MotusStatus plan(MotusEncoder *enc) {
+    MotusPlanned *planned;
+    MotusStatus status = MOTUS_OK;
+    while (!status && (planned = motus_lanes_unplanned(enc->lanes))) {
+        if ((status = motus_planned_get(planned, enc->look))) break;
+        if (!(status = check_log(enc, &planned->plan, &enc->lost))) motus_lanes_planned(enc->lanes);
+    }
+    if (status >= 0) return MOTUS_OK;
+    enc->error = enc->lost;
+    return status;
+}
+
+static MotusStatus end(MotusEncoder *enc) {
+    enc->at_end = 1;
+    if (!enc->look) return MOTUS_OK;
+    motus_lookahead_put(enc->look, NULL, 0);
+    return plan(enc);
+}
+
+static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_device, void *made_on, const MotusFrameParams *given) {
+    MotusFrameParams params;
     if (!enc) return MOTUS_ERR_ARGUMENT;
     if (enc->at_end) return MOTUS_ERR_STATE;
-    if (!frame) {
-        enc->at_end = 1;
-        return MOTUS_OK;
-    }
+    if (!frame) return end(enc);
     const MotusEncoderConfig *c = &enc->stream.config;
     if (!motus_frame_usable(frame) || frame->width != c->width || frame->height != c->height) return MOTUS_ERR_ARGUMENT;
-    if (params && params->size != sizeof *params) return MOTUS_ERR_ARGUMENT;
-    MotusOrder order = {.place = place_next(enc, params && params->force_idr), .pts = enc->next.number, .duration = 1};
-    if (params) order.pts = params->pts, order.duration = params->duration, order.opaque = params->opaque;
+    if (read_params(enc, &params, given)) return MOTUS_ERR_ARGUMENT;
+    enc->error = enc->lost;
+    if (enc->lost.status) return enc->lost.status;
+    MotusOrder order = {
+        .place = place_next(enc, params.force_idr != 0), .pts = params.pts, .duration = params.duration, .opaque = params.opaque};
+    MotusStatus status = motus_planned_alloc(&order.planned, &enc->stream, params.qp_offset);
+    if (status) return motus_fail(&enc->error, status, "out of memory");
+    order.planned->duration = c->time_base.num ? params.duration : 1;
+    order.planned->change = enc->change;
+    status = motus_lanes_send(enc->lanes, &order, enc->look, frame, on_device, made_on, &enc->error);
+    if (status) return status;
+    enc->change.wanted = 0;
+    note_sent(enc, &order.place);
+    return enc->look ? plan(enc) : MOTUS_OK;
+}
+
+MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t vbv_maxrate, int64_t vbv_bufsize) {
+    if (!enc) return MOTUS_ERR_ARGUMENT;
+    const MotusRateSettings *r = &enc->stream.control;
     enc->error = (MotusError){0};
-    MotusStatus status = motus_lanes_send(enc->lanes, &order, frame, on_device, made_on, &enc->error);
-    if (!status) note_sent(enc, &order.place);
+    if (enc->stream.config.rate != MOTUS_RATE_BITRATE || r->log || enc->stream.config.hrd)
+        return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED, "this encoder's rate cannot be changed");
+    MotusStatus status = motus_rate_config_rates(bitrate, vbv_maxrate, vbv_bufsize, &enc->error);
+    if (!status && bitrate < 1) status = motus_fail(&enc->error, MOTUS_ERR_ARGUMENT, "no bitrate given");
+    if (!status && !r->vbv_rate != !vbv_maxrate)
+        status = motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED, "a running encoder neither gets a VBV nor loses it");
+    if (!status) enc->change = (MotusRateChange){1, bitrate, vbv_maxrate, vbv_bufsize};
     return status;
 }
 
@@ -125,6 +190,8 @@ size_t motus_encoder_lane_bytes(const MotusEncoder *enc) { return enc ? motus_la
 void motus_encoder_close(MotusEncoder **out) {
     if (!out || !*out) return;
     motus_lanes_close(&(*out)->lanes);
+    motus_lookahead_close(&(*out)->look);
+    motus_stream_close(&(*out)->stream);
     motus_free(*out);
     *out = NULL;
 }

@@ -77,6 +77,22 @@ static void write_bitstream_restriction(MotusBits *bits, const MotusLevel *level
     motus_bits_ue(bits, 1);                                                         // max_dec_frame_buffering
 }
 
+#define DELAY_BITS 24 // of every delay: 186 s, and 97 hours at 24 pictures a second
+
+// One schedule (E.1.2).
+static void write_hrd(MotusBits *bits, const MotusSequenceSettings *settings) {
+    motus_bits_ue(bits, 0);     // cpb_cnt_minus1
+    motus_bits_put(bits, 4, 0); // bit_rate_scale
+    motus_bits_put(bits, 4, 0); // cpb_size_scale
+    motus_bits_ue(bits, (uint32_t)(settings->hrd_rate / 64) - 1);
+    motus_bits_ue(bits, (uint32_t)(settings->hrd_size / 16) - 1);
+    put_flag(bits, settings->hrd == MOTUS_HRD_CBR);
+    motus_bits_put(bits, 5, DELAY_BITS - 1); // initial_cpb_removal_delay_length_minus1
+    motus_bits_put(bits, 5, DELAY_BITS - 1); // cpb_removal_delay_length_minus1
+    motus_bits_put(bits, 5, DELAY_BITS - 1); // dpb_output_delay_length_minus1
+    motus_bits_put(bits, 5, 0);              // time_offset_length
+}
+
 static void write_vui(MotusBits *bits, const MotusSequenceSettings *settings) {
     write_aspect_ratio(bits, settings->colour.sar);
     put_flag(bits, 0); // overscan_info_present_flag
@@ -85,9 +101,11 @@ static void write_vui(MotusBits *bits, const MotusSequenceSettings *settings) {
     motus_bits_put(bits, 32, (uint32_t)settings->fps.den);
     motus_bits_put(bits, 32, 2 * (uint32_t)settings->fps.num); // time_scale counts fields
     put_flag(bits, 1);                                         // fixed_frame_rate_flag
-    put_flag(bits, 0);                                         // nal_hrd_parameters_present_flag
-    put_flag(bits, 0);                                         // vcl_hrd_parameters_present_flag
-    put_flag(bits, 0);                                         // pic_struct_present_flag
+    put_flag(bits, settings->hrd != MOTUS_HRD_NONE);           // nal_hrd_parameters_present_flag
+    if (settings->hrd) write_hrd(bits, settings);
+    put_flag(bits, 0);                    // vcl_hrd_parameters_present_flag
+    if (settings->hrd) put_flag(bits, 0); // low_delay_hrd_flag
+    put_flag(bits, 0);                    // pic_struct_present_flag
     write_bitstream_restriction(bits, settings->level);
 }
 
@@ -142,6 +160,52 @@ void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings) {
 
 void motus_write_aud(MotusBits *bits, int p_slice) {
     motus_bits_put(bits, 3, p_slice != 0); // primary_pic_type: 0 = I slices, 1 = I and P slices
+    motus_bits_trailing(bits);
+}
+
+enum { SEI_BUFFERING_PERIOD = 0, SEI_PIC_TIMING = 1 };
+
+// A message of less than 255 bytes, filled up to a whole byte (7.3.2.3.1).
+static void write_message(MotusBits *bits, uint32_t type, const MotusBits *payload) {
+    motus_bits_put(bits, 8, type);
+    motus_bits_put(bits, 8, (uint32_t)payload->size);
+    for (size_t i = 0; i < payload->size; i++) motus_bits_put(bits, 8, payload->data[i]);
+}
+
+// Ends a payload that is no whole number of bytes (D.1.1).
+static void end_payload(MotusBits *bits) {
+    if (motus_bits_count(bits) % 8)
+        motus_bits_trailing(bits);
+    else
+        motus_bits_align_zero(bits);
+}
+
+static void write_buffering_period(MotusBits *bits, const MotusHrdTiming *timing) {
+    uint8_t room[32];
+    MotusBits payload;
+    const uint32_t most = (1u << DELAY_BITS) - 1, whole = timing->whole < most ? timing->whole : most;
+    const uint32_t initial = timing->initial < 1 ? 1 : timing->initial < whole ? timing->initial : whole;
+    motus_bits_init(&payload, room, sizeof room);
+    motus_bits_ue(&payload, 0); // seq_parameter_set_id
+    motus_bits_put(&payload, DELAY_BITS, initial);
+    motus_bits_put(&payload, DELAY_BITS, whole - initial); // initial_cpb_removal_delay_offset
+    end_payload(&payload);
+    write_message(bits, SEI_BUFFERING_PERIOD, &payload);
+}
+
+static void write_pic_timing(MotusBits *bits, const MotusHrdTiming *timing) {
+    uint8_t room[32];
+    MotusBits payload;
+    motus_bits_init(&payload, room, sizeof room);
+    motus_bits_put(&payload, DELAY_BITS, timing->since_idr & ((1u << DELAY_BITS) - 1)); // cpb_removal_delay
+    motus_bits_put(&payload, DELAY_BITS, 0);                                            // dpb_output_delay: shown when decoded
+    end_payload(&payload);
+    write_message(bits, SEI_PIC_TIMING, &payload);
+}
+
+void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
+    if (idr) write_buffering_period(bits, timing);
+    write_pic_timing(bits, timing);
     motus_bits_trailing(bits);
 }
 

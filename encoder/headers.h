@@ -10,7 +10,15 @@
 extern "C" {
 #endif
 
-enum { MOTUS_NAL_SLICE = 1, MOTUS_NAL_IDR = 5, MOTUS_NAL_SPS = 7, MOTUS_NAL_PPS = 8, MOTUS_NAL_AUD = 9 };
+enum {
+    MOTUS_NAL_SLICE = 1,
+    MOTUS_NAL_IDR = 5,
+    MOTUS_NAL_SEI = 6,
+    MOTUS_NAL_SPS = 7,
+    MOTUS_NAL_PPS = 8,
+    MOTUS_NAL_AUD = 9,
+    MOTUS_NAL_FILLER = 12,
+};
 
 // Limits of a level (table A-1).
 typedef struct MotusLevel {
@@ -33,7 +41,16 @@ typedef struct MotusSequenceSettings {
     int log2_max_frame_num; // 4..16
     int pic_init_qp;        // PPS: slices code the difference
     int deblock;
+    MotusHrd hrd;
+    int64_t hrd_rate, hrd_size; // bits a second, a multiple of 64; bits, a multiple of 16
 } MotusSequenceSettings;
+
+// When an access unit is due (Annex C).
+typedef struct MotusHrdTiming {
+    uint32_t initial,
+        whole; // 1 / 90000 s: from the first bit's arrival to the access unit's removal at most; the same for a full buffer
+    uint32_t since_idr; // clock ticks (half pictures) since the IDR picture before this picture was removed
+} MotusHrdTiming;
 
 typedef struct MotusSliceSettings {
     int idr, idr_pic_id; // idr_pic_id 0..65535
@@ -50,6 +67,9 @@ void motus_write_sps(
 void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings);
 void motus_write_aud(MotusBits *bits, int p_slice);
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings, const MotusSliceSettings *slice);
+
+// SEI of an access unit: buffering_period() with IDR pictures, and pic_timing() (D.1.2, D.1.3). Only with settings->hrd.
+void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr);
 
 // Wraps an RBSP as a NAL unit with a four-byte start code and emulation prevention. Returns the bytes written to dst, at most
 // motus_nal_bound(size).

@@ -161,18 +161,17 @@ static void keep_vectors(MotusLaneCpu *l) {
         l->last_mv[i] = motus_mb_is_intra(&l->work.mb[i]) ? l->field->mv[MOTUS_BLOCK_16x16][i] : l->work.mb[i].mv[0];
 }
 
-static MotusStatus finish(MotusLaneCpu *l, const MotusPlace *place, const MotusFrame *source, MotusPacket **packet) {
+// The packet of the picture in l->nal.
+static MotusStatus finish(MotusLaneCpu *l, const MotusPlace *place, const MotusPlanned *planned, const MotusFrame *source,
+                          size_t size, MotusPictureStats stats, MotusPacket **packet) {
     const MotusStream *s = l->stream;
-    MotusPictureStats stats = {0};
     MotusFrame *visible = NULL;
-    size_t size = 0;
-    MotusStatus status = write_slice(l, place, &size, &stats);
-    if (!status && s->config.deblock) motus_deblock_picture(l->rec, l->work.mb, s->mb_width, s->mb_height, l->work.threads);
-    if (!status) status = motus_frame_crop(&visible, l->rec, s->config.width, s->config.height);
+    if (s->config.deblock) motus_deblock_picture(l->rec, l->work.mb, s->mb_width, s->mb_height, l->work.threads);
+    MotusStatus status = motus_frame_crop(&visible, l->rec, s->config.width, s->config.height);
     if (status) return status;
     visible->number = place->number;
     for (int p = 0; p < 3; p++) stats.ssd[p] = plane_ssd(&source->plane[p], &visible->plane[p], l->work.threads);
-    status = motus_packet_make(packet, s, place, l->nal, size, &stats);
+    status = motus_packet_make(packet, s, place, l->nal, size, (size_t)planned->filler_bytes, &stats);
     if (!status && !s->config.stream_only)
         status = motus_packet_add(*packet, visible, source, l->mvs, motus_list_mvs(&l->work, l->mvs));
     motus_frame_unref(&visible);
@@ -185,23 +184,36 @@ static void use_threads(MotusLaneCpu *l, int threads) {
     l->work.threads = l->me->threads = motus_threads_ready(motus_min(threads, l->most));
 }
 
-MotusStatus motus_lane_cpu_code(MotusLaneCpu *l, const MotusPlace *place, const MotusFrame *whole, const MotusFrame *source,
-                                int threads, MotusPacket **packet) {
+// Decides, and writes the slice: all that another QP would change.
+static MotusStatus code_once(MotusLaneCpu *l, const MotusPlace *place, size_t *size, MotusPictureStats *stats) {
     const MotusCoding coding = {l->stream->qp_table, place->qp, l->stream->effort};
+    MotusStatus status = MOTUS_OK;
+    l->work.qp_offset = place->qp_offset;
+    *stats = (MotusPictureStats){0};
+    if (place->idr)
+        l->passes->code_i(&l->work, &coding);
+    else
+        status = code_p(l, &coding);
+    if (status) return status;
+    motus_settle_mbs(&l->work, place->qp);
+    return write_slice(l, place, size, stats);
+}
+
+MotusStatus motus_lane_cpu_code(MotusLaneCpu *l, MotusPlace *place, MotusPlanned *planned, MotusRate *rate,
+                                const MotusFrame *whole, const MotusFrame *source, int threads, MotusPacket **packet) {
+    const MotusStream *s = l->stream;
+    MotusPictureStats stats;
+    size_t size = 0;
     *packet = NULL;
     MotusStatus status = motus_frame_pool_take(&l->pool, &l->rec);
     if (status) return status;
     l->work.src = whole;
     l->work.rec = l->rec;
     use_threads(l, threads);
-    if (place->idr)
-        l->passes->code_i(&l->work, &coding);
-    else
-        status = code_p(l, &coding);
-    if (!status) {
-        motus_settle_mbs(&l->work, place->qp);
-        status = finish(l, place, source, packet);
-    }
+    motus_planned_begin(planned, rate, s, place);
+    do status = code_once(l, place, &size, &stats);
+    while (!status && motus_planned_coded(planned, rate, s, place, motus_packet_bytes(s, place, size)));
+    if (!status) status = finish(l, place, planned, source, size, stats, packet);
     if (status) {
         motus_frame_unref(&l->rec);
         return status;

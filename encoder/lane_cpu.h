@@ -4,6 +4,7 @@
 #define ENCODER_LANE_CPU_H
 
 #include "encoder/packet.h"
+#include "encoder/planned.h"
 
 typedef struct MotusLaneCpu MotusLaneCpu;
 
@@ -15,9 +16,9 @@ void motus_lane_cpu_close(MotusLaneCpu **lane); // accepts NULL inside
 // Host memory of a lane, bytes, without its threads' stacks.
 size_t motus_lane_cpu_bytes(const MotusStream *stream);
 
-// Codes the picture at `place` on `threads` OpenMP threads, the calling one among them. whole: the source in whole MBs; source: its visible part, which the packet
-// refers to. MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL.
-MotusStatus motus_lane_cpu_code(MotusLaneCpu *lane, const MotusPlace *place, const MotusFrame *whole, const MotusFrame *source,
-                                int threads, MotusPacket **packet);
+// Codes a picture on `threads` OpenMP threads, the calling one among them, at QPs that are chosen now: *place gets them, *planned what came of it. rate is the
+// lane's. whole: the source in whole MBs; source: its visible part, which the packet refers to. MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL.
+MotusStatus motus_lane_cpu_code(MotusLaneCpu *lane, MotusPlace *place, MotusPlanned *planned, MotusRate *rate,
+                                const MotusFrame *whole, const MotusFrame *source, int threads, MotusPacket **packet);
 
 #endif

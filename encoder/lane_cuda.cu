@@ -32,9 +32,11 @@ typedef struct Report {
 // What goes in and comes out of a picture beside its samples: two, as the next picture begins before the host has seen to this one.
 typedef struct Output {
     MotusSliceHead *head; // on the device
+    int8_t *qp_offset;
     Report *report;
     uint8_t *nal;
     MotusSliceHead *h_head; // pinned
+    int8_t *h_qp_offset;
     Report *h_report;
     uint8_t *h_nal;
     MotusMb *h_mb;
@@ -60,17 +62,18 @@ struct MotusLaneCuda {
     MotusPlane rec[2][3];  // reconstructions in turn
     const MotusPlane *src; // of the picture that is put on its way
     MotusRefLuma ref_luma;
-    MotusMv *centre, *last_mv, *mv, *whole_mv; // whole_mv: of 16x16 before refinement
+    MotusMv *centre, *mv, *whole_mv; // whole_mv: of 16x16 before refinement
+    MotusMv *last_mv[2];             // what a picture leaves to the next one, in turn as rec is
     uint16_t *sad;
     uint32_t *cost;
     void *centres_work, *slice_work;
     int *deblock_flags;
     Output output[MOTUS_LANE_BEGUN];
-    unsigned begun, finished; // pictures
-    size_t expected;          // bytes of the next NAL unit, with some to spare
-    int current;              // of rec: the picture that is put on its way
-    int has_last_mv;
-    MotusError failure; // of the call that failed: the lane stays so
+    unsigned begun, finished;     // pictures
+    size_t expected;              // bytes of the next NAL unit, with some to spare
+    int current;                  // of rec: the picture that is put on its way
+    int has_last_mv, had_last_mv; // had: before the picture that was begun last
+    MotusError failure;           // of the call that failed: the lane stays so
 };
 
 namespace {
@@ -110,7 +113,7 @@ size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref
     }
     *ref_memory = base + motus_slot_place(&end, motus_ref_luma_bytes(width, height));
     l->centre = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
-    l->last_mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+    for (int k = 0; k < 2; k++) l->last_mv[k] = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
     l->whole_mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
     l->mv = (MotusMv *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
     l->sad = (uint16_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
@@ -121,6 +124,7 @@ size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref
     for (Output *out = l->output; out < l->output + MOTUS_LANE_BEGUN; out++) {
         out->nal = base + motus_slot_place(&end, nal_capacity);
         out->head = (MotusSliceHead *)(base + motus_slot_place(&end, sizeof(MotusSliceHead)));
+        out->qp_offset = (int8_t *)(base + motus_slot_place(&end, n));
         out->report = (Report *)(base + motus_slot_place(&end, sizeof(Report)));
     }
     return end;
@@ -137,6 +141,7 @@ size_t lay_out_host(MotusLaneCuda *l, const MotusStream *s, uint8_t *host) {
     for (Output *out = l->output; out < l->output + MOTUS_LANE_BEGUN; out++) {
         out->h_report = (Report *)(host + motus_slot_place(&end, sizeof(Report)));
         out->h_head = (MotusSliceHead *)(host + motus_slot_place(&end, sizeof(MotusSliceHead)));
+        out->h_qp_offset = (int8_t *)(host + motus_slot_place(&end, n));
         out->h_mb = (MotusMb *)(host + motus_slot_place(&end, n * sizeof(MotusMb)));
         out->h_nal = host + motus_slot_place(&end, motus_nal_bound(s->rbsp_capacity));
     }
@@ -164,9 +169,10 @@ MotusReference reference(const MotusLaneCuda *l, const MotusPlane rec[3]) {
 MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
-    MotusCentresPicture centres = {l->src[0].data, l->src[0].stride, &l->ref_luma,     l->has_last_mv ? l->last_mv : NULL,
-                                   lambda_q8,      s->effort.reach,  MOTUS_MAX_CENTRE, s->centre_limit_y,
-                                   l->centre};
+    MotusCentresPicture centres = {
+        l->src[0].data, l->src[0].stride, &l->ref_luma,     l->has_last_mv ? l->last_mv[!l->current] : NULL,
+        lambda_q8,      s->effort.reach,  MOTUS_MAX_CENTRE, s->centre_limit_y,
+        l->centre};
     MotusSearchPicture search = {
         l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,
         l->sad,         l->cost};
@@ -200,7 +206,8 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, MotusError *error) {
     if (status) return status;
     const MotusPCodingCuda p = {reference(l, ref), l->mv, l->cost, s->limits};
     status = check(l, motus_code_p_cuda(&l->work, &p, qp, &s->effort, l->stream), "decisions", error);
-    if (!status) status = check(l, motus_keep_vectors_cuda(&l->work, l->whole_mv, l->last_mv, l->stream), "vectors", error);
+    if (!status)
+        status = check(l, motus_keep_vectors_cuda(&l->work, l->whole_mv, l->last_mv[l->current], l->stream), "vectors", error);
     return status;
 }
 
@@ -230,6 +237,10 @@ MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, M
     const MotusStream *s = l->stream_settings;
     MotusStatus status = check(l, cudaMemcpyAsync(out->head, out->h_head, sizeof *out->head, cudaMemcpyHostToDevice, l->stream),
                                "slice header", error);
+    if (!status && place->qp_offset)
+        status =
+            check(l, cudaMemcpyAsync(out->qp_offset, out->h_qp_offset, (size_t)l->work.n_mb, cudaMemcpyHostToDevice, l->stream),
+                  "QP offsets", error);
     if (!status) status = check(l, cudaMemsetAsync(out->report, 0, sizeof *out->report, l->stream), "statistics", error);
     if (!status)
         status = place->idr ? check(l, motus_code_i_cuda(&l->work, place->qp, &s->effort, l->stream), "intra coding", error)
@@ -390,6 +401,8 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
     Output *out = &l->output[l->begun % MOTUS_LANE_BEGUN];
     const MotusSliceSettings slice = motus_slice_settings(l->stream_settings, place);
     *out->h_head = motus_slice_head(&l->stream_settings->sequence, &slice, 2);
+    if (place->qp_offset) memcpy(out->h_qp_offset, place->qp_offset, (size_t)l->work.n_mb);
+    l->work.qp_offset = place->qp_offset ? out->qp_offset : NULL;
     out->brought = l->expected;
     out->with_mb = rec != NULL;
     l->current = !l->current;
@@ -401,9 +414,15 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
     status = code(l, place, out, error);
     if (!status) status = bring(l, out, rec, error);
     if (status) cudaStreamSynchronize(l->stream); // nothing may write to `rec` behind the caller's back
+    l->had_last_mv = l->has_last_mv;
     l->has_last_mv = !place->idr;
     l->begun += !status;
     return status;
+}
+
+extern "C" void motus_lane_cuda_undo(MotusLaneCuda *l) {
+    l->current = !l->current;
+    l->has_last_mv = l->had_last_mv;
 }
 
 extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusLanePicture *picture, MotusError *error) {

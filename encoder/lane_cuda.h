@@ -35,6 +35,9 @@ MotusStatus motus_lane_cuda_take(MotusLaneCuda *lane, int slot, const MotusFrame
 // most MOTUS_LANE_BEGUN pictures may have begun and not finished. After a failure the lane can only be closed, and nothing of it runs any more.
 MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlace *place, MotusFrame *rec, MotusError *error);
 
+// Takes back the picture that was finished last, with none begun after it, so that it may begin again at another QP.
+void motus_lane_cuda_undo(MotusLaneCuda *lane);
+
 // What came out. Pointers are good until the second next motus_lane_cuda_begin.
 typedef struct MotusLanePicture {
     const uint8_t *nal;

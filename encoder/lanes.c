@@ -23,6 +23,7 @@
 typedef struct Job {
     struct Job *next;   // in the stream
     struct Job *behind; // in the lane
+    struct Lane *lane;
     MotusOrder order;
     int slot;                   // of the frame on a device
     MotusFrame *whole, *source; // on the host: whole MBs, and their visible part; NULL where only a device has the frame
@@ -41,6 +42,7 @@ typedef struct Lane {
     MotusLaneCuda *cuda;
     MotusFramePool recs; // where reconstructions come down to
     MotusCodedMv *mvs;   // of a picture that came down
+    MotusRate rate;
     // Under the lock.
     Job *first, *waiting, *last; // the oldest; the first that has not begun; the newest
     unsigned sent, finished;     // so far
@@ -55,11 +57,13 @@ struct MotusLanes {
     MotusBackend backend;
     int device, threads;
     int n, most_waiting; // lanes; pictures of a lane that may wait or be under way
+    int most_begun;      // that are on a device at the same time
     int gops;            // so far
     MotusIntake intake;
     pthread_mutex_t lock;
     pthread_cond_t work, done; // a lane has something to do; a picture or an opening is done
     Job *first, *last;         // in the order of the stream
+    Job *unplanned;            // the first without a plan
     int active;                // lanes that have something to do
     int closing;
     MotusError failure; // of the first picture that could not be coded
@@ -73,11 +77,13 @@ static void free_job(Job *job) {
     motus_frame_unref(&job->source);
     motus_frame_unref(&job->rec);
     motus_packet_unref(&job->packet);
+    motus_free(job->order.planned);
     motus_free(job);
 }
 
 static MotusStatus open_lane(Lane *lane) {
     MotusLanes *l = lane->lanes;
+    motus_rate_open(&lane->rate, &l->stream->control);
     if (l->backend == MOTUS_BACKEND_CPU) {
         MotusStatus status = motus_lane_cpu_open(&lane->cpu, l->stream, l->threads);
         return status ? motus_fail(&lane->error, status, "%s", motus_status_text(status)) : MOTUS_OK;
@@ -98,8 +104,26 @@ static void close_lane(Lane *lane) {
 }
 
 static MotusStatus begin_on_device(Lane *lane, Job *job) {
-    MotusStatus status = lane->lanes->stream->config.stream_only ? MOTUS_OK : motus_frame_pool_take(&lane->recs, &job->rec);
-    return status ? status : motus_lane_cuda_begin(lane->cuda, job->slot, &job->order.place, job->rec, &job->error);
+    const MotusStream *s = lane->lanes->stream;
+    MotusStatus status = s->config.stream_only ? MOTUS_OK : motus_frame_pool_take(&lane->recs, &job->rec);
+    if (status) return status;
+    motus_planned_begin(job->order.planned, &lane->rate, s, &job->order.place);
+    return motus_lane_cuda_begin(lane->cuda, job->slot, &job->order.place, job->rec, &job->error);
+}
+
+// Waits for a picture; one that turns out too large is coded again.
+static MotusStatus wait_for_device(Lane *lane, Job *job, MotusLanePicture *coded) {
+    const MotusStream *s = lane->lanes->stream;
+    MotusPlace *place = &job->order.place;
+    for (;;) {
+        MotusStatus status = motus_lane_cuda_finish(lane->cuda, coded, &job->error);
+        if (status) return status;
+        const size_t bytes = motus_packet_bytes(s, place, coded->size);
+        if (!motus_planned_coded(job->order.planned, &lane->rate, s, place, bytes)) return MOTUS_OK;
+        motus_lane_cuda_undo(lane->cuda);
+        status = motus_lane_cuda_begin(lane->cuda, job->slot, place, job->rec, &job->error);
+        if (status) return status;
+    }
 }
 
 // The packet of what has come from the device.
@@ -107,8 +131,10 @@ static MotusStatus finish_on_device(Lane *lane, Job *job) {
     const MotusStream *s = lane->lanes->stream;
     MotusLanePicture coded;
     MotusFrame *visible = NULL;
-    MotusStatus status = motus_lane_cuda_finish(lane->cuda, &coded, &job->error);
-    if (!status) status = motus_packet_make(&job->packet, s, &job->order.place, coded.nal, coded.size, &coded.stats);
+    MotusStatus status = wait_for_device(lane, job, &coded);
+    if (!status)
+        status = motus_packet_make(&job->packet, s, &job->order.place, coded.nal, coded.size,
+                                   (size_t)job->order.planned->filler_bytes, &coded.stats);
     if (status || !job->rec) return status;
     const MotusWork listed = {.mb_width = s->mb_width,
                               .mb_height = s->mb_height,
@@ -124,19 +150,30 @@ static MotusStatus finish_on_device(Lane *lane, Job *job) {
 
 // ---- A lane's thread ----------------------------------------------------------------------------------------------------------------------
 
+// What is known of a packet beside its picture. The first pass's log costs the packet if there is no memory for it.
+static MotusStatus describe(const MotusLanes *l, Job *job) {
+    const MotusPlanned *planned = job->order.planned;
+    MotusPacket *packet = job->packet;
+    packet->pts = job->order.pts;
+    packet->duration = job->order.duration;
+    packet->opaque = job->order.opaque;
+    packet->mean_qp = planned->mean_q8 / 256.0;
+    packet->again = planned->again;
+    packet->vbv_fullness = planned->held;
+    if (l->stream->config.pass != 1) return MOTUS_OK;
+    packet->pass_log = motus_planned_log(planned, l->stream, packet->size);
+    return packet->pass_log ? MOTUS_OK : MOTUS_ERR_MEMORY;
+}
+
 // The lane's oldest picture is done, or will never be. Under the lock.
 static void retire(Lane *lane, MotusStatus status) {
     MotusLanes *l = lane->lanes;
     Job *job = lane->first;
+    if (!status) status = describe(l, job);
     job->status = status;
     if (status && !job->error.status) motus_fail(&job->error, status, "%s", motus_status_text(status));
     if (status) motus_packet_unref(&job->packet);
     if (status && !l->failure.status) l->failure = job->error;
-    if (!status) {
-        job->packet->pts = job->order.pts;
-        job->packet->duration = job->order.duration;
-        job->packet->opaque = job->order.opaque;
-    }
     motus_frame_unref(&job->whole);
     motus_frame_unref(&job->source);
     motus_frame_unref(&job->rec);
@@ -157,7 +194,8 @@ static void step_on_cpu(Lane *lane) {
     lane->waiting = job->behind;
     if (!status) {
         pthread_mutex_unlock(&l->lock);
-        status = motus_lane_cpu_code(lane->cpu, &job->order.place, job->whole, job->source, threads, &job->packet);
+        status = motus_lane_cpu_code(lane->cpu, &job->order.place, job->order.planned, &lane->rate, job->whole, job->source,
+                                     threads, &job->packet);
         pthread_mutex_lock(&l->lock);
     }
     retire(lane, status);
@@ -166,7 +204,7 @@ static void step_on_cpu(Lane *lane) {
 // Begins the next picture, or waits for the oldest one: the device always has one to go on with.
 static void step_on_device(Lane *lane) {
     MotusLanes *l = lane->lanes;
-    if (!l->failure.status && lane->waiting && lane->begun < MOTUS_LANE_BEGUN) {
+    if (!l->failure.status && lane->waiting && lane->waiting->order.planned->known && lane->begun < l->most_begun) {
         Job *job = lane->waiting;
         lane->waiting = job->behind;
         lane->begun++;
@@ -193,6 +231,12 @@ static void step_on_device(Lane *lane) {
     retire(lane, status);
 }
 
+// Whether there is something to do: a picture whose plan is known, one on a device, or pictures that will never be coded.
+static int is_ready(const Lane *lane) {
+    if (!lane->first) return 0;
+    return lane->lanes->failure.status || lane->begun || (lane->waiting && lane->waiting->order.planned->known);
+}
+
 static void step(Lane *lane) {
     if (lane->cuda)
         step_on_device(lane);
@@ -209,7 +253,7 @@ static void *run_lane(void *argument) {
     lane->opened = 1;
     pthread_cond_broadcast(&l->done);
     while (!status) {
-        while (!lane->first && !l->closing) pthread_cond_wait(&l->work, &l->lock);
+        while (!is_ready(lane) && !l->closing) pthread_cond_wait(&l->work, &l->lock);
         if (l->closing) break;
         step(lane);
     }
@@ -283,8 +327,10 @@ MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, Motu
         motus_free(l);
         return status;
     }
-    l->n = !c->keyint ? 1 : c->lanes ? c->lanes : auto_lanes(l);
-    l->most_waiting = l->n == 1 ? FRAMES_OF_ONE_LANE : motus_max(FRAMES_OF_ONE_LANE, c->keyint);
+    const int looks = c->rate != MOTUS_RATE_QP, unplanned = looks ? c->lookahead + 1 : 0;
+    l->n = !c->keyint || (looks && motus_rate_feeds_back(&stream->control)) ? 1 : c->lanes ? c->lanes : auto_lanes(l);
+    l->most_waiting = unplanned + (l->n == 1 ? FRAMES_OF_ONE_LANE : motus_max(FRAMES_OF_ONE_LANE, c->keyint));
+    l->most_begun = looks && motus_rate_wants_sizes(&stream->control) ? 1 : MOTUS_LANE_BEGUN;
     motus_intake_open(&l->intake, c->width, c->height, backend == MOTUS_BACKEND_CUDA);
     status = start_lane(l, 0, error);
     *lanes = l;
@@ -345,18 +391,12 @@ static MotusStatus wait_for_room(MotusLanes *l, const Lane *lane, MotusError *er
     return status;
 }
 
-// The frame, where the lane and the receiver of the packet want it.
-static MotusStatus take_in(MotusLanes *l, const Lane *lane, Job *job, const MotusFrame *frame, int on_device, void *made_on,
+// The frame on the host, where the lane, the receiver of the packet or look-ahead wants it.
+static MotusStatus take_in(MotusLanes *l, Job *job, int looks, const MotusFrame *frame, int on_device, void *made_on,
                            MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    if (!lane->cuda || !l->stream->config.stream_only)
-        status = on_device ? motus_intake_device(&l->intake, frame, made_on, &job->whole, &job->source, error)
-                           : motus_intake_host(&l->intake, frame, &job->whole, &job->source);
-    if (!status && lane->cuda) {
-        job->slot = (int)(lane->sent % (unsigned)l->most_waiting);
-        status = motus_lane_cuda_take(lane->cuda, job->slot, frame, on_device, made_on, error);
-    }
-    return status;
+    if (l->backend != MOTUS_BACKEND_CPU && l->stream->config.stream_only && !(looks && on_device)) return MOTUS_OK;
+    return on_device ? motus_intake_device(&l->intake, frame, made_on, &job->whole, &job->source, error)
+                     : motus_intake_host(&l->intake, frame, &job->whole, &job->source);
 }
 
 // The job joins its lane and the stream.
@@ -373,27 +413,63 @@ static void submit(MotusLanes *l, Lane *lane, Job *job) {
     lane->last = job;
     if (!lane->waiting) lane->waiting = job;
     lane->sent++;
+    if (!l->unplanned && !job->order.planned->known) l->unplanned = job;
     pthread_cond_broadcast(&l->work);
-    while (!lane->has_thread && lane->first) step(lane);
+    while (!lane->has_thread && is_ready(lane)) step(lane);
     pthread_mutex_unlock(&l->lock);
 }
 
-MotusStatus motus_lanes_send(MotusLanes *l, const MotusOrder *order, const MotusFrame *frame, int on_device, void *made_on,
-                             MotusError *error) {
-    Lane *lane = lane_for(l, order->place.idr);
+// Finds the job's lane, once its type is known, and puts the frame there.
+static MotusStatus send_job(MotusLanes *l, Job *job, const MotusFrame *frame, int on_device, void *made_on, MotusError *error) {
+    Lane *lane = lane_for(l, job->order.place.idr);
     MotusStatus status = wait_for_room(l, lane, error);
-    if (status) return status;
+    job->lane = lane;
+    if (!status && lane->cuda) {
+        job->slot = (int)(lane->sent % (unsigned)l->most_waiting);
+        status = motus_lane_cuda_take(lane->cuda, job->slot, frame, on_device, made_on, error);
+    }
+    if (!status) submit(l, lane, job);
+    return status;
+}
+
+MotusStatus motus_lanes_send(MotusLanes *l, MotusOrder *order, MotusLookahead *look, const MotusFrame *frame, int on_device,
+                             void *made_on, MotusError *error) {
     Job *job = motus_alloc(1, sizeof *job);
-    if (!job) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!job) {
+        motus_free(order->planned);
+        return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    }
     job->order = *order;
-    status = take_in(l, lane, job, frame, on_device, made_on, error);
+    MotusStatus status = take_in(l, job, look != NULL, frame, on_device, made_on, error);
     if (!status) {
-        submit(l, lane, job);
-        return MOTUS_OK;
+        MotusPlace *place = &job->order.place;
+        if (look) place->idr = motus_lookahead_put(look, on_device ? &job->source->plane[0] : &frame->plane[0], place->idr);
+        if (place->idr) place->since_idr = 0;
+        *order = job->order;
+        status = send_job(l, job, frame, on_device, made_on, error);
+        if (!status) return MOTUS_OK;
+        if (look) motus_lookahead_undo(look);
     }
     free_job(job);
     if (!error->status) motus_fail(error, status, "%s", motus_status_text(status));
     return status;
+}
+
+MotusPlanned *motus_lanes_unplanned(MotusLanes *l) {
+    pthread_mutex_lock(&l->lock);
+    MotusPlanned *planned = l->unplanned ? l->unplanned->order.planned : NULL;
+    pthread_mutex_unlock(&l->lock);
+    return planned;
+}
+
+void motus_lanes_planned(MotusLanes *l) {
+    pthread_mutex_lock(&l->lock);
+    Job *job = l->unplanned;
+    job->order.planned->known = 1;
+    l->unplanned = job->next;
+    pthread_cond_broadcast(&l->work);
+    while (!job->lane->has_thread && is_ready(job->lane)) step(job->lane);
+    pthread_mutex_unlock(&l->lock);
 }
 
 // ---- Packets out --------------------------------------------------------------------------------------------------------------------------
@@ -412,8 +488,10 @@ MotusStatus motus_lanes_receive(MotusLanes *l, MotusPacket **packet, int timeout
     MotusStatus status = MOTUS_AGAIN;
     pthread_mutex_lock(&l->lock);
     while (l->first && !l->first->done && timeout_ms)
-        if (timeout_ms < 0)
+        if (timeout_ms < 0 && (l->first->order.planned->known || l->failure.status))
             pthread_cond_wait(&l->done, &l->lock);
+        else if (timeout_ms < 0)
+            break; // it needs frames that have not come
         else if (pthread_cond_timedwait(&l->done, &l->lock, &end) == ETIMEDOUT)
             break;
     Job *job = l->first;

@@ -4,6 +4,7 @@
 #ifndef ENCODER_LANES_H
 #define ENCODER_LANES_H
 
+#include "encoder/planned.h"
 #include "encoder/stream.h"
 
 typedef struct MotusLanes MotusLanes;
@@ -13,6 +14,7 @@ typedef struct MotusOrder {
     MotusPlace place;
     int64_t pts, duration;
     void *opaque;
+    MotusPlanned *planned; // goes with the order
 } MotusOrder;
 
 // Opens the first lane on a backend that is not AUTO, and on that CUDA device; `threads` of all lanes together (as motus_cpu_threads has it). The stream is
@@ -28,9 +30,14 @@ size_t motus_lanes_bytes(const MotusLanes *lanes); // of one
 
 // Puts a frame on its way: in host memory, or (on_device) made on `made_on` of a CUDA device. Waits where its lane holds as many as it may. The frame is not
 // needed any more when the call returns (on a device: in what comes later on made_on). After an error of this frame alone nothing has changed, else every
-// later call fails as well.
-MotusStatus motus_lanes_send(MotusLanes *lanes, const MotusOrder *order, const MotusFrame *frame, int on_device, void *made_on,
-                             MotusError *error);
+// later call fails as well. order->planned is taken over in any case; where it is not known, the picture waits for motus_lanes_planned. look
+// (NULL: *order has the type) is asked for the picture's type, and told to forget the picture if the call fails.
+MotusStatus motus_lanes_send(MotusLanes *lanes, MotusOrder *order, MotusLookahead *look, const MotusFrame *frame, int on_device,
+                             void *made_on, MotusError *error);
+
+// The oldest frame without a plan has one now: its `planned` has been filled in.
+MotusPlanned *motus_lanes_unplanned(MotusLanes *lanes); // NULL: there is none
+void motus_lanes_planned(MotusLanes *lanes);
 
 // As motus_encoder_receive, with MOTUS_AGAIN where no frame is under way.
 MotusStatus motus_lanes_receive(MotusLanes *lanes, MotusPacket **packet, int timeout_ms, MotusError *error);

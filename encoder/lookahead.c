@@ -18,10 +18,11 @@ typedef struct Entry {
 struct MotusLookahead {
     MotusLookaheadSettings settings;
     int n_mb, capacity;
-    Entry *ring;          // capacity entries: number % capacity
-    int64_t first, end;   // numbers of the pictures that wait: [first, end)
-    int ended, since_idr; // pictures since the last IDR picture began, itself included
-    MotusHalf half[2];    // of the picture that came last, and of the one before: number & 1
+    Entry *ring;        // capacity entries: number % capacity
+    int64_t first, end; // numbers of the pictures that wait: [first, end)
+    int ended;
+    int since_idr, since_idr_before; // pictures since the last IDR picture began, itself included; the same before the last put
+    MotusHalf half[2];               // of the picture that came last, and of the one before: number & 1
 };
 
 static Entry *entry_of(const MotusLookahead *look, int64_t number) { return &look->ring[number % look->capacity]; }
@@ -112,10 +113,10 @@ static void analyse(MotusLookahead *look, Entry *e, const MotusPlane *luma) {
         for (int i = 0; i < look->n_mb; i++) e->offset[i] = 0;
 }
 
-void motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr) {
+int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr) {
     if (!luma) {
         look->ended = 1;
-        return;
+        return 0;
     }
     const int64_t number = look->end++;
     Entry *e = entry_of(look, number);
@@ -123,7 +124,14 @@ void motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force
     e->planned = 0;
     analyse(look, e, luma);
     add_up(look, e);
+    look->since_idr_before = look->since_idr;
     choose_type(look, e, force_idr);
+    return e->plan.idr;
+}
+
+void motus_lookahead_undo(MotusLookahead *look) {
+    look->end--;
+    look->since_idr = look->since_idr_before;
 }
 
 // ---- A plan goes out ------------------------------------------------------------------------------------------------------------------------

@@ -6,8 +6,6 @@
 
 #include "encoder/aq.h"
 
-#define MOTUS_MAX_LOOKAHEAD 250
-
 typedef struct MotusLookaheadSettings {
     int mb_width, mb_height, threads;
     int depth;           // pictures known beyond the one that is planned, 0..MOTUS_MAX_LOOKAHEAD
@@ -35,8 +33,12 @@ typedef struct MotusLookahead MotusLookahead;
 MotusStatus motus_lookahead_open(MotusLookahead **look, const MotusLookaheadSettings *settings);
 void motus_lookahead_close(MotusLookahead **look); // accepts NULL inside
 
-// Takes the next source picture's luma, which is read and not kept; NULL: there are no more. To be called while motus_lookahead_get says MOTUS_AGAIN.
-void motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr);
+// Takes the next source picture's luma, which is read and not kept; NULL: there are no more. To be called while motus_lookahead_get says MOTUS_AGAIN. Returns
+// whether it is an IDR picture.
+int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr);
+
+// Takes back the last put.
+void motus_lookahead_undo(MotusLookahead *look);
 
 // Plans the next picture; offset[n_mb], 1/256 QP, is filled. MOTUS_AGAIN: more pictures first. MOTUS_END: there are none left.
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusPlan *plan, int16_t *offset);

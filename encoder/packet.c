@@ -13,14 +13,28 @@ typedef struct Counted {
     uint8_t bytes[];
 } Counted;
 
-MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, const MotusPlace *place, const uint8_t *nal,
-                              size_t nal_size, const MotusPictureStats *stats) {
+// 7.3.2.7.
+static void put_filler(uint8_t *to, size_t bytes) {
+    static const uint8_t start[5] = {0, 0, 0, 1, MOTUS_NAL_FILLER};
+    memcpy(to, start, sizeof start);
+    memset(to + 5, 0xFF, bytes - 6);
+    to[bytes - 1] = 0x80;
+}
+
+size_t motus_packet_bytes(const MotusStream *stream, const MotusPlace *place, size_t nal_size) {
     uint8_t before[2 * MOTUS_HEADER_BYTES];
-    size_t before_size = motus_access_unit_begin(stream, place, before), size = before_size + nal_size;
+    return motus_access_unit_begin(stream, place, before) + nal_size;
+}
+
+MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, const MotusPlace *place, const uint8_t *nal,
+                              size_t nal_size, size_t filler, const MotusPictureStats *stats) {
+    uint8_t before[2 * MOTUS_HEADER_BYTES];
+    size_t before_size = motus_access_unit_begin(stream, place, before), size = before_size + nal_size + filler;
     Counted *counted = motus_alloc(1, sizeof *counted + size);
     if (!counted) return MOTUS_ERR_MEMORY;
     memcpy(counted->bytes, before, before_size);
     memcpy(counted->bytes + before_size, nal, nal_size);
+    if (filler) put_filler(counted->bytes + before_size + nal_size, filler);
     atomic_init(&counted->count, 1);
     counted->packet = (MotusPacket){.data = counted->bytes,
                                     .size = size,
@@ -28,6 +42,8 @@ MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, c
                                     .is_idr = place->idr,
                                     .type = place->idr ? 'I' : 'P',
                                     .qp = place->qp,
+                                    .mean_qp = place->qp,
+                                    .vbv_fullness = INT64_MAX,
                                     .stats = *stats};
     counted->packet.stats.bits_header =
         8 * (uint64_t)size - stats->bits_mode - stats->bits_mv - stats->bits_luma - stats->bits_chroma;
@@ -61,5 +77,6 @@ void motus_packet_unref(MotusPacket **out) {
     motus_frame_unref(&recon);
     motus_frame_unref(&source);
     motus_free((void *)packet->mvs);
+    motus_free((void *)packet->pass_log);
     motus_free(packet);
 }

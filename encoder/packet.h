@@ -5,10 +5,13 @@
 
 #include "encoder/stream.h"
 
-// Makes a packet of the picture at `place`: its access unit is what motus_access_unit_begin writes, and then `nal`. pts, duration and opaque are left to the
-// caller. MOTUS_ERR_MEMORY.
+// Makes a packet of the picture at `place`: its access unit is what motus_access_unit_begin writes, then `nal`, then a filler data NAL unit of so many bytes (0,
+// or 6 at least). What does not follow from these is left to the caller. MOTUS_ERR_MEMORY.
 MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, const MotusPlace *place, const uint8_t *nal,
-                              size_t nal_size, const MotusPictureStats *stats);
+                              size_t nal_size, size_t filler, const MotusPictureStats *stats);
+
+// Bytes of the access unit without filler.
+size_t motus_packet_bytes(const MotusStream *stream, const MotusPlace *place, size_t nal_size);
 
 // Adds what a packet with stream_only has not: references to both frames, and a copy of the vectors. MOTUS_ERR_MEMORY.
 MotusStatus motus_packet_add(MotusPacket *packet, const MotusFrame *recon, const MotusFrame *source, const MotusCodedMv *mvs,

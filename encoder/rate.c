@@ -11,8 +11,8 @@ enum { HALVES_I = 6, HALVES_P = 5 };
 enum { FIRST_DEMAND_I = 4, FIRST_DEMAND_P = 8 };
 
 #define COARSEST (81 * MOTUS_QP_UNIT) // with any offsets, every MB has QP 51
-#define END_STEP                                                                                                                 \
-    (3 * MOTUS_QP_UNIT) // how far QP may go from what is right for all pictures to meet the rate exactly in the last ones
+// How far QP may go from what is right for all pictures so that the last ones meet the rate exactly.
+#define END_STEP (6 * MOTUS_QP_UNIT)
 #define LONGEST_GOP 250 // where keyint sets no limit
 #define RESERVE 10      // one in so many bits of the VBV is left alone by predictions
 
@@ -96,7 +96,7 @@ static Outlook look_ahead(const MotusRate *r, MotusDemand demand, const MotusAhe
     Outlook o = {INT64_MAX, 0};
     for (int i = -1; i < ahead->n && o.least >= 0; i++) {
         const MotusDemand d = i < 0 ? demand : predict_ahead(r, ahead, i);
-        const int64_t held = motus_vbv_take(&v, bits_at(d, qp_q8), r->duration, NULL);
+        const int64_t held = motus_vbv_take(&v, bits_at(d, qp_q8), r->duration);
         if (held < o.least) o.least = held;
         o.full += v.fullness == v.size;
     }
@@ -141,7 +141,7 @@ static int64_t square_root(int64_t v) {
 static int qp_for_average(const MotusRate *r, MotusDemand window, int64_t known) {
     const MotusRateSettings *s = &r->settings;
     const int64_t second = motus_max(1, s->fps.num / s->fps.den), stretch = second + square_root(second * r->elapsed);
-    const int64_t gop = s->keyint && s->keyint < LONGEST_GOP ? s->keyint : LONGEST_GOP;
+    const int64_t gop = (s->keyint && s->keyint < LONGEST_GOP ? s->keyint : LONGEST_GOP) * r->duration;
     MotusDemand sum = window;
     add_demand(&sum, r->past);
     sum = times(sum, stretch, known);
@@ -224,6 +224,8 @@ void motus_rate_open(MotusRate *r, const MotusRateSettings *settings) {
     if (settings->log) r->log_qp_q8 = qp_of_log(r);
 }
 
+int motus_rate_wants_sizes(const MotusRateSettings *s) { return s->vbv_rate || s->kind == MOTUS_RATE_BITRATE; }
+
 int motus_rate_feeds_back(const MotusRateSettings *s) { return s->vbv_rate || (s->kind == MOTUS_RATE_BITRATE && !s->log); }
 
 int motus_rate_qp(MotusRate *r, const MotusPlan *plan, const MotusAhead *ahead, int64_t duration) {
@@ -237,6 +239,8 @@ int motus_rate_qp(MotusRate *r, const MotusPlan *plan, const MotusAhead *ahead, 
     if (r->last_qp_q8 >= 0 && s->kind == MOTUS_RATE_BITRATE) qp = motus_clip(r->last_qp_q8 - step, r->last_qp_q8 + step, qp);
     if (s->vbv_rate) qp = qp_for_vbv(r, demand, ahead, qp);
     if (plan->idr) qp -= s->ip_q8;
+    r->since_idr = r->elapsed - r->idr_at;
+    if (plan->idr) r->idr_at = r->elapsed;
     r->qp_q8 = motus_clip(s->qp_min * MOTUS_QP_UNIT - plan->mean, s->qp_max * MOTUS_QP_UNIT - plan->mean, qp);
     return r->qp_q8;
 }
@@ -249,7 +253,10 @@ static int again_at(const MotusRate *r, int64_t bits, int64_t room) {
     return r->tries == MOTUS_RATE_TRIES ? COARSEST : motus_min(r->qp_q8 + more, COARSEST);
 }
 
-int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler) {
+// Bytes of a filler data NAL unit that takes up so many bits at least: start code, header and trailing bits are six.
+static int64_t filler_for(int64_t over) { return over > 0 ? (over + 7) / 8 < 6 ? 6 : (over + 7) / 8 : 0; }
+
+int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_bytes) {
     const int64_t room = motus_vbv_room(&r->vbv);
     const MotusDemand demand = demand_at(r, r->plan.idr, bits, r->qp_q8);
     if (bits > room && r->tries < MOTUS_RATE_TRIES && r->qp_q8 < COARSEST) {
@@ -260,10 +267,11 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler) {
     }
     learn(r, demand);
     add_demand(&r->past, demand);
-    const int64_t held = motus_vbv_take(&r->vbv, bits, r->duration, filler);
-    r->underflows += held < 0;
-    if (held < r->least_fullness) r->least_fullness = held;
-    if (filler) bits += *filler;
+    *filler_bytes = r->settings.filler ? filler_for(motus_vbv_over(&r->vbv, bits, r->duration)) : 0;
+    bits += 8 * *filler_bytes;
+    r->held = motus_vbv_take(&r->vbv, bits, r->duration);
+    r->underflows += r->held < 0;
+    if (r->held < r->least_fullness) r->least_fullness = r->held;
     r->spent += bits;
     r->taken += bits;
     r->expected += bits_at(r->now, r->qp_q8 + (r->plan.idr ? r->settings.ip_q8 : 0));

@@ -12,14 +12,11 @@
 #include "encoder/pass_log.h"
 #include "encoder/vbv.h"
 
-typedef enum MotusRateKind { MOTUS_RATE_CRF, MOTUS_RATE_BITRATE } MotusRateKind;
-
 #define MOTUS_RATE_TRIES 3 // how often a picture that would break the VBV is coded again, at most; the last time at QP 51
 
 typedef struct MotusRateSettings {
-    MotusRateKind kind;
-    MotusRational fps; // a picture's duration is counted in 1 / fps
-    int n_mb;
+    MotusRateControl kind;   // not QP
+    MotusRational fps;       // a picture's duration is counted in 1 / fps
     int crf_q8;              // CRF, 1/256
     int64_t bitrate;         // BITRATE: bits a second
     int64_t vbv_rate;        // bits a second; 0: no VBV
@@ -27,6 +24,7 @@ typedef struct MotusRateSettings {
     int qp_min, qp_max;      // of MBs
     int qp_step;             // most QPs from a P picture to the next
     int ip_q8;               // I pictures are quantized finer by this much, 1/256 QP
+    int filler;              // the channel never pauses: what is missing is made up for
     int keyint;              // pictures of a GOP, as far as is known; 0: any number
     const MotusPassLog *log; // BITRATE, second pass; NULL: none. The caller's
 } MotusRateSettings;
@@ -55,14 +53,17 @@ typedef struct MotusRate {
     int qp_q8, tries;
     int64_t duration;
     // For statistics.
+    int64_t idr_at, since_idr; // when the last IDR picture was due, and how long before this picture the one before it was
+    int64_t held;              // in the VBV after the last picture had left, bits
     int64_t underflows, again; // pictures that broke the VBV all the same; codings that were thrown away
     int64_t least_fullness;    // of the VBV once a picture has left, bits
 } MotusRate;
 
 void motus_rate_open(MotusRate *rate, const MotusRateSettings *settings);
 
-// Whether sizes of other GOPs matter (see above).
+// Whether sizes of other GOPs matter (see above); and whether those of the GOP's own pictures do.
 int motus_rate_feeds_back(const MotusRateSettings *settings);
+int motus_rate_wants_sizes(const MotusRateSettings *settings);
 
 // What is known of the pictures after the one in question (motus_lookahead_costs).
 typedef struct MotusAhead {
@@ -74,9 +75,9 @@ typedef struct MotusAhead {
 // QP of a picture in 1/256, to which the plan's offsets are added; duration: how long it is shown, in 1 / fps.
 int motus_rate_qp(MotusRate *rate, const MotusPlan *plan, const MotusAhead *ahead, int64_t duration);
 
-// Tells how many bits its access unit has. Returns 0, or 1 where the picture has to be coded again, at *qp_q8. filler: bits to add so that the buffer does not
-// overflow where the channel never pauses (may be NULL).
-int motus_rate_coded(MotusRate *rate, int64_t bits, int *qp_q8, int64_t *filler);
+// Tells how many bits its access unit has. Returns 0, or 1 where the picture has to be coded again, at *qp_q8. filler_bytes: of a filler data NAL unit that goes
+// with it, where settings.filler asks for one.
+int motus_rate_coded(MotusRate *rate, int64_t bits, int *qp_q8, int64_t *filler_bytes);
 
 // From now on; for a sender whose channel changes. The buffer keeps what it holds, up to its new size.
 void motus_rate_change(MotusRate *rate, int64_t bitrate, int64_t vbv_rate, int64_t vbv_size, MotusRational fps);

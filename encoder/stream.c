@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "encoder/preset.h"
+#include "encoder/rate_config.h"
 #include "me/me_internal.h"
 
 #define LOG2_MAX_FRAME_NUM 16
@@ -26,7 +27,18 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .preset = MOTUS_PRESET_MEDIUM,
                                 .backend = MOTUS_BACKEND_AUTO,
                                 .device = -1,
-                                .colour = MOTUS_COLOUR_UNKNOWN};
+                                .colour = MOTUS_COLOUR_UNKNOWN,
+                                .rate = MOTUS_RATE_QP,
+                                .crf = 23,
+                                .qp_min = 0,
+                                .qp_max = 51,
+                                .qp_step = 4,
+                                .ip_ratio = 1.26,
+                                .time_base = {0, 1},
+                                .lookahead = 40,
+                                .scenecut = 40,
+                                .aq_strength = 1,
+                                .propagation = 1};
 }
 
 static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) {
@@ -46,7 +58,7 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
     if (c->lanes < 0 || c->lanes > MOTUS_MAX_LANES) REFUSE("%d lanes are outside 0..%d", c->lanes, MOTUS_MAX_LANES);
     if (c->device < -1) REFUSE("CUDA device %d", c->device);
 #undef REFUSE
-    return MOTUS_OK;
+    return motus_rate_config_check(c, error);
 }
 
 static MotusStatus write_headers(MotusStream *s, MotusError *error) {
@@ -103,9 +115,14 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
                                           .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
                                           .pic_init_qp = 26,
                                           .deblock = c->deblock};
-    status = choose_level(s, error);
-    return status ? status : write_headers(s, error);
+    status = motus_rate_config_apply(s, error);
+    if (!status) status = choose_level(s, error);
+    if (!status) status = write_headers(s, error);
+    if (status) motus_stream_close(s);
+    return status;
 }
+
+void motus_stream_close(MotusStream *s) { motus_pass_log_free(&s->log); }
 
 MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPlace *place) {
     return (MotusSliceSettings){.idr = place->idr,
@@ -125,7 +142,16 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPlace *place, ui
         motus_write_aud(&bits, !place->idr);
         size += motus_nal_write(dst, 0, MOTUS_NAL_AUD, rbsp, bits.size);
     }
-    if (!place->idr) return size;
-    memcpy(dst + size, s->headers, s->headers_size);
-    return size + s->headers_size;
+    if (place->idr) {
+        memcpy(dst + size, s->headers, s->headers_size);
+        size += s->headers_size;
+    }
+    if (s->sequence.hrd) {
+        uint8_t rbsp[64];
+        MotusBits bits;
+        motus_bits_init(&bits, rbsp, sizeof rbsp);
+        motus_write_sei(&bits, &place->hrd, place->idr);
+        size += motus_nal_write(dst + size, 0, MOTUS_NAL_SEI, rbsp, bits.size);
+    }
+    return size;
 }

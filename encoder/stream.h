@@ -5,6 +5,7 @@
 
 #include "encoder/choose_core.h"
 #include "encoder/headers.h"
+#include "encoder/rate.h"
 #include "encoder/slice_core.h"
 #include "encoder/trial_core.h"
 #include "motus/encoder.h"
@@ -26,17 +27,24 @@ typedef struct MotusStream {
     MotusQp qp_table[52];
     uint8_t headers[MOTUS_HEADER_BYTES]; // SPS and PPS, Annex B
     size_t headers_size;
+    MotusLookaheadSettings look; // with a rate control other than QP
+    MotusRateSettings control;
+    MotusPassLog log;      // of the first pass; control.log points at it
+    char fingerprint[200]; // of what both passes must share
 } MotusStream;
 
 // A picture's place in the stream: with the frame and the pictures before it in its GOP it determines every bit.
 typedef struct MotusPlace {
     int64_t number; // from 0
     int idr, qp;
+    const int8_t *qp_offset; // per MB, NULL: none
     uint32_t since_idr, idr_pic_id;
+    MotusHrdTiming hrd;
 } MotusPlace;
 
-// Checks the configuration. MOTUS_ERR_ARGUMENT, _UNSUPPORTED with words in *error.
+// Checks the configuration. MOTUS_ERR_ARGUMENT, _UNSUPPORTED, _FORMAT (the pass log), _MEMORY with words in *error.
 MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *config, MotusError *error);
+void motus_stream_close(MotusStream *stream); // accepts a zeroed one
 
 MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPlace *place);
 

@@ -18,15 +18,19 @@ void motus_vbv_change(MotusVbv *v, int64_t rate, int64_t size, MotusRational fps
 
 int64_t motus_vbv_room(const MotusVbv *v) { return v->unit ? v->fullness / v->unit : INT64_MAX; }
 
-int64_t motus_vbv_take(MotusVbv *v, int64_t bits, int64_t duration, int64_t *filler) {
-    if (filler) *filler = 0;
+int64_t motus_vbv_take(MotusVbv *v, int64_t bits, int64_t duration) {
     if (!v->unit) return INT64_MAX;
     const int64_t held = v->fullness / v->unit - bits;
     v->fullness = held < 0 ? 0 : v->fullness - bits * v->unit;
     const Wide then = v->fullness + (Wide)v->arriving * duration;
-    if (filler && then > v->size) *filler = (int64_t)((then - v->size + v->unit - 1) / v->unit);
     v->fullness = then > v->size ? v->size : (int64_t)then;
     return held;
+}
+
+int64_t motus_vbv_over(const MotusVbv *v, int64_t bits, int64_t duration) {
+    if (!v->unit) return 0;
+    const Wide over = v->fullness - (Wide)bits * v->unit + (Wide)v->arriving * duration - v->size;
+    return over > 0 ? (int64_t)((over + v->unit - 1) / v->unit) : 0;
 }
 
 uint32_t motus_vbv_removal_delay(const MotusVbv *v) {

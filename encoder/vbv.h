@@ -23,9 +23,11 @@ void motus_vbv_change(MotusVbv *vbv, int64_t rate, int64_t size, MotusRational f
 // Bits that the next picture may have.
 int64_t motus_vbv_room(const MotusVbv *vbv);
 
-// A picture leaves, then time passes (in 1 / fps). Returns what the buffer held in between, bits: below 0 the picture came too late. filler (may be NULL): bits
-// that would have to follow the picture so that a constant channel never finds the buffer full.
-int64_t motus_vbv_take(MotusVbv *vbv, int64_t bits, int64_t duration, int64_t *filler);
+// A picture leaves, then time passes (in 1 / fps). Returns what the buffer held in between, bits: below 0 the picture came too late.
+int64_t motus_vbv_take(MotusVbv *vbv, int64_t bits, int64_t duration);
+
+// Bits that would have to leave with such a picture beside its own, so that a channel that never pauses does not find the buffer full.
+int64_t motus_vbv_over(const MotusVbv *vbv, int64_t bits, int64_t duration);
 
 // In 1 / 90000 s of arrival: what the buffer holds (initial_cpb_removal_delay), and its size.
 uint32_t motus_vbv_removal_delay(const MotusVbv *vbv);

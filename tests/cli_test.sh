@@ -369,7 +369,7 @@ interrupts() {
     for signal in INT TERM; do
         number=$([ $signal = INT ] && echo 130 || echo 143)
         rm -f int.264 int.json
-        env --default-signal=INT "$motus" encode - -o int.264 --stats int.json --quiet <pipe 2>err &
+        env --default-signal=INT "$motus" encode - -o int.264 --qp 26 --stats int.json --quiet <pipe 2>err &
         pid=$!
         exec 3>pipe
         cat in.y4m >&3
@@ -378,7 +378,7 @@ interrupts() {
         wait $pid
         ok "exit status after SIG$signal" [ $? = "$number" ]
         exec 3>&-
-        encode in.y4m -o t.264 --frames "$("$json" int.json frames)"
+        encode in.y4m -o t.264 --qp 26 --frames "$("$json" int.json frames)"
         ok 'the stream so far is whole' cmp -s int.264 t.264
         ok 'statistics say that it was cut short' [ "$("$json" int.json complete)" = false ]
         ok 'no part' no_parts

@@ -87,7 +87,7 @@ static void known_motion(void) {
                 right += mv.x == dx && mv.y == dy;
                 MOTUS_CHECK(costs.inter[y * MBW + x] <= costs.intra[y * MBW + x], "pan %d,%d at %d,%d", dx, dy, x, y);
             }
-        MOTUS_CHECK(right * 10 >= 8 * (MBW - 2) * (MBH - 2), "pan %d,%d: %d of %d", dx, dy, right, (MBW - 2) * (MBH - 2));
+        MOTUS_CHECK(right * 10 >= 6 * (MBW - 2) * (MBH - 2), "pan %d,%d: %d of %d", dx, dy, right, (MBW - 2) * (MBH - 2));
     }
     for (int i = 0; i < 2; i++) motus_half_free(&half[i]), free(plane[i].data);
     costs_free(&costs);

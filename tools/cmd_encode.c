@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,8 +19,14 @@ static const char about[] =
     "audio, subtitles and rotation.\n"
     "\n"
     "Examples:\n"
-    "  motus encode film.y4m -o film.264                  good defaults: QP 26, a key picture every 250\n"
-    "  motus encode film.y4m -o film.mp4 --qp 22          better and larger; 6 less doubles the bits\n"
+    "  motus encode film.y4m -o film.264                  good defaults: CRF 23, a key picture every 250\n"
+    "  motus encode film.y4m -o film.mp4 --crf 18         better and larger; 5 less doubles the bits\n"
+    "  motus encode film.y4m -o film.mp4 --bitrate 800    800 kb/s on average\n"
+    "  motus encode film.y4m -o film.mp4 --bitrate 800 --pass 1 --pass-log film.log\n"
+    "  motus encode film.y4m -o film.mp4 --bitrate 800 --pass 2 --pass-log film.log\n"
+    "                                                     the same, better shared out\n"
+    "  motus encode cam.y4m -o cam.ts --bitrate 2000 --vbv-maxrate 2000 --vbv-bufsize 1000 --tune zerolatency\n"
+    "                                                     for a channel of 2 Mb/s, half a second behind\n"
     "  motus encode shot.yuv -o shot.264 --size 352x288 --fps 30000/1001\n"
     "                                                     headerless input\n"
     "  motus encode film.mkv -o part.264 --seek 100 --frames 50\n"
@@ -51,10 +58,31 @@ static int parse_format(const MotusOption *option, const char *text, char *cause
 static int parse(MotusEncodeOptions *o, int argc, char **argv) {
     MotusEncoderConfig *c = &o->config;
     MotusFilterList *filters = &o->filters;
+    MotusRateOptions *r = &o->rate;
     const MotusOption options[] = {
         {"output", 'o', &o->outputs.stream, motus_option_text, 0, 0, "FILE", "where the stream goes"},
-        {"qp", 'q', &c->qp, motus_option_int, 0, 51, "N", "quantizer of P pictures, 0..51 (26)"},
+        {"crf", 0, &r->crf, motus_option_number, 0, 51, "N", "one quality for all pictures, about as QPs count (23)"},
+        {"qp", 'q', &r->qp, motus_option_int, 0, 51, "N", "the same quantizer for all P pictures, 0..51"},
+        {"bitrate", 'b', &r->bitrate, motus_option_number, 0, 1000000000, "KBPS", "so many kb/s on average"},
+        {"vbv-maxrate", 0, &r->vbv_maxrate, motus_option_number, 0, 1000000000, "KBPS", "what arrives at the decoder's buffer"},
+        {"vbv-bufsize", 0, &r->vbv_bufsize, motus_option_number, 0, 1000000000, "KBIT", "the size of that buffer"},
+        {"nal-hrd", 0, &r->hrd, motus_option_hrd, 0, 0, "NAME", "none, vbr or cbr: say so in the stream; cbr: filled up (none)"},
+        {"pass", 0, &r->pass, motus_option_int, 1, 2, "N", "first or second of two passes, with --bitrate"},
+        {"pass-log", 0, &r->pass_log, motus_option_text, 0, 0, "FILE", "what the first pass leaves to the second"},
+        {"qpmin", 0, &c->qp_min, motus_option_int, 0, 51, "N", "finest quantizer (0)"},
+        {"qpmax", 0, &c->qp_max, motus_option_int, 0, 51, "N", "coarsest quantizer (51)"},
+        {"qpstep", 0, &c->qp_step, motus_option_int, 1, 51, "N", "most QPs from picture to picture, with --bitrate (4)"},
+        {"ipratio", 0, &c->ip_ratio, motus_option_number, 0, 10, "N",
+         "quantizer steps of P pictures against key pictures (1.26)"},
+        {"aq-mode", 0, &r->aq_mode, motus_option_int, 0, 2, "N", "QP by the MB's variance: 0 off, 1 fixed measure, 2 mean (0)"},
+        {"aq-strength", 0, &r->aq_strength, motus_option_number, 0, 4, "N", "of --aq-mode (1)"},
+        {"no-mbtree", 0, &r->no_mbtree, NULL, 1, 0, NULL, "no finer quantizer where later pictures look"},
+        {"rc-lookahead", 0, &c->lookahead, motus_option_int, 0, MOTUS_MAX_LOOKAHEAD, "N", "pictures known ahead (40)"},
+        {"tune", 0, &r->tune, motus_option_tune, 0, 0, "NAME",
+         "none, psnr, ssim (AQ) or zerolatency (no look-ahead: a picture comes out before the next goes in)"},
         {"keyint", 'k', &c->keyint, motus_option_int, 0, INT_MAX, "N", "a key picture every N; 0 = only the first (250)"},
+        {"min-keyint", 0, &c->min_keyint, motus_option_int, 0, INT_MAX, "N", "none at a cut sooner; 0 = keyint / 10 (0)"},
+        {"scenecut", 0, &c->scenecut, motus_option_int, 0, 100, "N", "how readily cuts get key pictures; 0 = never (40)"},
         {"range", 0, &c->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
          "search +-N samples around the prediction (the preset's)"},
         {"subpel", 0, &c->subpel, motus_option_subpel, 0, 0, "LEVEL", "full, half or quarter sample vectors (quarter)"},
@@ -117,17 +145,23 @@ static int check(MotusEncodeOptions *o) {
     if (!names->stream) return motus_usage_error("encode", "the output is missing: -o FILE");
     if (names->mvs && !motus_has_ending(names->mvs, MOTUS_MVS_ENDINGS))
         return motus_usage_error("encode", "--mvs %s: must end in .csv or .npy", names->mvs);
-    const char *inputs[] = {o->input, o->filters.background},
-               *outputs[] = {names->stream, names->recon, names->stats, names->mvs};
-    int status = motus_check_names("encode", inputs, 2, outputs, 4);
+    o->outputs.log = o->rate.pass == 1 ? o->rate.pass_log : NULL;
+    const char *inputs[] = {o->input, o->filters.background, o->rate.pass == 2 ? o->rate.pass_log : NULL},
+               *outputs[] = {names->stream, names->recon, names->stats, names->mvs, names->log};
+    int status = motus_check_names("encode", inputs, 3, outputs, 5);
+    if (status < 0) status = motus_rate_options_apply(&o->rate, &o->config);
     return status < 0 ? choose_format(o) : status;
 }
 
 int motus_cmd_encode(int argc, char **argv) {
-    MotusEncodeOptions o = {.format = -1, .config = motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
+    MotusEncodeOptions o = {
+        .format = -1, .rate = motus_rate_options_default(), .config = motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
     int status = parse(&o, argc, argv);
     if (status < 0) status = check(&o);
-    if (status >= 0) return status;
-    motus_signals_catch();
-    return motus_encode_job(&o);
+    if (status < 0) {
+        motus_signals_catch();
+        status = motus_encode_job(&o);
+    }
+    free(o.rate.log_text);
+    return status;
 }

@@ -103,6 +103,7 @@ static MotusStatus open_input(Session *s, MotusError *error) {
     c->fps = info->fps;
     c->colour = info->colour;
     s->job.time_base = info->time_base;
+    if (info->variable && c->rate != MOTUS_RATE_QP && !c->hrd) c->time_base = info->time_base;
     if (!c->width || !c->height)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
                           motus_shown(o->input), info->width, info->height);
@@ -137,7 +138,7 @@ static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error)
 static MotusStatus send(Session *s, const MotusFrame *frame, MotusError *error) {
     void *stream;
     const MotusTime time = frame ? motus_reader_time(s->input.reader, frame->number) : (MotusTime){0};
-    const MotusFrameParams params = {.size = sizeof params, .pts = time.at, .duration = time.duration};
+    const MotusFrameParams params = {.size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
     MotusStatus status = motus_filters_on_device(s->filters, &stream)
                              ? motus_encoder_send_device(s->encoder, frame, stream, &params)
                              : motus_encoder_send(s->encoder, frame, &params);

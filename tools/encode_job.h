@@ -6,6 +6,7 @@
 #include "motus/encoder.h"
 #include "tools/encode_outputs.h"
 #include "tools/filters.h"
+#include "tools/rate_options.h"
 
 typedef struct MotusEncodeOptions {
     const char *input;
@@ -18,6 +19,7 @@ typedef struct MotusEncodeOptions {
     int frames, seek;  // frames 0: all
     int strict, quiet;
     MotusFilterList filters;   // run on each frame before it is encoded
+    MotusRateOptions rate;     // already in config
     MotusEncoderConfig config; // size, rate and colours are taken from the input
 } MotusEncodeOptions;
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/encode_outputs.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "common/error.h"
 #include "tools/cmd.h"
 #include "tools/options.h"
@@ -22,6 +25,7 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNa
     if (!status && o->stream) motus_mux_tell_left_out(settings, names->stream);
     if (!status && names->recon) status = motus_writer_open(&o->recon, names->recon, &recon, error);
     if (!status && names->stats) status = motus_stats_open(&o->stats, names->stats, job, error);
+    if (!status && names->log) status = motus_output_open(&o->log, names->log, error);
     if (!status && names->mvs) status = motus_mvs_open(&o->mvs, names->mvs, error);
     return status;
 }
@@ -40,6 +44,8 @@ MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusJob *
     MotusStatus status = o->mux ? motus_mux_picture(o->mux, picture, time, error)
                                 : motus_output_write(o->stream, picture->data, picture->size, error);
     if (status) return status;
+    if (o->log && (status = motus_output_write(o->log, picture->pass_log, strlen(picture->pass_log), error))) return status;
+    o->logged++;
     if (o->recon && is_lost(o, motus_writer_put(o->recon, picture->recon, &cause), &cause)) motus_writer_abandon(&o->recon);
     if (o->stats && is_lost(o, motus_stats_picture(o->stats, job, picture, time, ssim, &cause), &cause))
         motus_stats_abandon(&o->stats);
@@ -47,10 +53,20 @@ MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusJob *
     return MOTUS_OK;
 }
 
+// The log of a first pass is what that pass is for: without it the encode has failed.
+static MotusStatus commit_log(MotusEncodeOutputs *o, MotusError *error) {
+    char end[40];
+    const int length = snprintf(end, sizeof end, "end %lld\n", (long long)o->logged);
+    if (!o->log) return MOTUS_OK;
+    MotusStatus status = motus_output_write(o->log, end, (size_t)length, error);
+    return status ? status : motus_output_commit(&o->log, error);
+}
+
 MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals *totals, const MotusJob *job, int partly,
                                         MotusError *error) {
     MotusError cause = {0};
     MotusStatus status = o->mux ? motus_mux_commit(&o->mux, partly, error) : motus_output_commit(&o->stream, error);
+    if (!status) status = commit_log(o, error);
     if (status) return status;
     if (o->recon) is_lost(o, motus_writer_commit(&o->recon, &cause), &cause);
     if (o->stats) is_lost(o, motus_stats_commit(&o->stats, totals, job, &cause), &cause);
@@ -60,6 +76,7 @@ MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals
 
 void motus_encode_outputs_abandon(MotusEncodeOutputs *o) {
     motus_mvs_abandon(&o->mvs);
+    motus_output_abandon(&o->log);
     motus_stats_abandon(&o->stats);
     motus_writer_abandon(&o->recon);
     motus_mux_abandon(&o->mux);

@@ -10,7 +10,7 @@
 
 typedef struct MotusEncodeNames {
     const char *stream;
-    const char *recon, *stats, *mvs; // NULL: not wanted
+    const char *recon, *stats, *mvs, *log; // NULL: not wanted
 } MotusEncodeNames;
 
 typedef struct MotusEncodeOutputs {
@@ -19,6 +19,8 @@ typedef struct MotusEncodeOutputs {
     MotusWriter *recon;
     MotusStatsFile *stats;
     MotusMvsFile *mvs;
+    MotusOutput *log; // of the first pass
+    int64_t logged;
     int lost; // files beside the stream that were given up
 } MotusEncodeOutputs;
 

@@ -10,7 +10,7 @@
 
 #include "tools/cmd.h"
 
-#define MAX_OPTIONS 48
+#define MAX_OPTIONS 80
 #define FIRST_CODE 256 // getopt's return value of option i is FIRST_CODE + i
 
 static void print_line(const char *format, va_list args) {

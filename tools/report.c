@@ -2,6 +2,7 @@
 #include "tools/report.h"
 
 #include "common/int_core.h"
+#include "tools/rate_options.h"
 
 const char *motus_mb_kind_name(MotusMbKind kind) {
     static const char *const names[MOTUS_MB_KINDS] = {"P_Skip", "P_16x16", "P_16x8",  "P_8x16",
@@ -28,6 +29,10 @@ void motus_totals_add(MotusTotals *t, const MotusPacket *picture, double ssim) {
     t->bits_chroma += s->bits_chroma;
     for (int c = 0; c < 3; c++) t->ssd[c] += s->ssd[c];
     t->ssim += ssim;
+    t->qp += picture->mean_qp;
+    t->again += picture->again;
+    t->late += picture->vbv_fullness < 0;
+    if (t->frames == 1 || picture->vbv_fullness < t->least_vbv) t->least_vbv = picture->vbv_fullness;
 }
 
 static uint64_t samples(const MotusJob *job, int c) {
@@ -88,10 +93,16 @@ void motus_damage_text(const MotusDamage *d, char text[160]) {
 
 void motus_report_print(FILE *file, const MotusTotals *t, const MotusJob *job) {
     const MotusEncoderConfig *c = &job->config;
-    fprintf(file, "%s: %dx%d, %lld frames (%lld I), QP %d, level %d.%d, backend %s\n", job->output, c->width, c->height,
-            (long long)t->frames, (long long)t->i_frames, c->qp, job->level / 10, job->level % 10,
+    char rate[96];
+    motus_rate_text(c, rate, sizeof rate);
+    fprintf(file, "%s: %dx%d, %lld frames (%lld I), %s, level %d.%d, backend %s\n", job->output, c->width, c->height,
+            (long long)t->frames, (long long)t->i_frames, rate, job->level / 10, job->level % 10,
             motus_backend_name(job->backend));
     if (!t->frames) return;
+    if (c->rate != MOTUS_RATE_QP) fprintf(file, "QP           %.2f on average\n", t->qp / (double)t->frames);
+    if (c->vbv_maxrate)
+        fprintf(file, "VBV          at least %lld bits left, %lld underflows, %lld pictures coded again\n",
+                (long long)t->least_vbv, (long long)t->late, (long long)t->again);
     fprintf(file, "size         %llu bytes, %.1f kb/s at %.5g frames/s%s\n", (unsigned long long)t->bytes,
             motus_totals_kbps(t, job), (double)c->fps.num / c->fps.den, job->variable ? " on average" : "");
     fprintf(file, "quality      PSNR Y %.3f U %.3f V %.3f dB, SSIM %.5f\n", motus_totals_psnr(t, job, 0),

@@ -14,7 +14,10 @@ typedef struct MotusTotals {
     uint64_t mb[MOTUS_MB_KINDS], sub[4];
     uint64_t bits_header, bits_mode, bits_mv, bits_luma, bits_chroma;
     uint64_t ssd[3];
-    double ssim; // sum over frames, in order
+    double ssim;         // sum over frames, in order
+    double qp;           // sum of means over frames
+    int64_t again, late; // codings that were thrown away; pictures that broke the VBV
+    int64_t least_vbv;   // of what the VBV held, bits
 } MotusTotals;
 
 // What the totals are about. Pointers are the caller's.

@@ -58,11 +58,29 @@ static void add_rate(cJSON *object, const char *name, MotusRational rate) {
     cJSON_AddStringToObject(object, name, text);
 }
 
+static void add_lookahead(cJSON *s, const MotusEncoderConfig *c) {
+    cJSON_AddNumberToObject(s, "qp_min", c->qp_min);
+    cJSON_AddNumberToObject(s, "qp_max", c->qp_max);
+    cJSON_AddNumberToObject(s, "lookahead", c->lookahead);
+    cJSON_AddNumberToObject(s, "scenecut", c->scenecut);
+    cJSON_AddNumberToObject(s, "aq_mode", c->aq_mode);
+    cJSON_AddNumberToObject(s, "aq_strength", c->aq_strength);
+    cJSON_AddBoolToObject(s, "mbtree", c->propagation);
+    cJSON_AddNumberToObject(s, "pass", c->pass);
+}
+
 static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     cJSON *s = cJSON_AddObjectToObject(head, "settings");
     char partitions[64];
     motus_modes_text(c->partitions, partitions, sizeof partitions);
     add_rate(s, "frame_rate", c->fps);
+    static const char *const rates[] = {"qp", "crf", "bitrate"};
+    cJSON_AddStringToObject(s, "rate_control", rates[c->rate]);
+    if (c->rate == MOTUS_RATE_CRF) cJSON_AddNumberToObject(s, "crf", c->crf);
+    if (c->rate == MOTUS_RATE_BITRATE) cJSON_AddNumberToObject(s, "bitrate", (double)c->bitrate);
+    if (c->vbv_maxrate) cJSON_AddNumberToObject(s, "vbv_maxrate", (double)c->vbv_maxrate);
+    if (c->vbv_maxrate) cJSON_AddNumberToObject(s, "vbv_bufsize", (double)c->vbv_bufsize);
+    if (c->rate != MOTUS_RATE_QP) add_lookahead(s, c);
     cJSON_AddNumberToObject(s, "qp", c->qp);
     cJSON_AddNumberToObject(s, "qp_i_offset", c->qp_i_offset);
     cJSON_AddNumberToObject(s, "keyint", c->keyint);
@@ -122,6 +140,9 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, cons
     add_decimal(object, "time", (double)time.at * job->time_base.num / job->time_base.den, 6);
     cJSON_AddStringToObject(object, "type", type);
     cJSON_AddNumberToObject(object, "qp", picture->qp);
+    if (job->config.rate != MOTUS_RATE_QP) add_decimal(object, "mean_qp", picture->mean_qp, 3);
+    if (job->config.vbv_maxrate) cJSON_AddNumberToObject(object, "vbv_fullness", (double)picture->vbv_fullness);
+    if (job->config.vbv_maxrate) cJSON_AddNumberToObject(object, "coded_again", picture->again);
     cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
     add_psnr(object, &one, job);
     add_decimal(object, "ssim", ssim, 6);
@@ -175,6 +196,12 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t, con
     cJSON_AddBoolToObject(tail, "complete", job->complete);
     cJSON_AddBoolToObject(tail, "variable_rate", job->variable);
     cJSON_AddItemToObject(tail, "damage", damage_counts(&job->damage));
+    if (job->config.rate != MOTUS_RATE_QP) add_decimal(tail, "mean_qp", t->frames ? t->qp / (double)t->frames : 0, 3);
+    if (job->config.vbv_maxrate) {
+        cJSON_AddNumberToObject(tail, "vbv_least_fullness", (double)t->least_vbv);
+        cJSON_AddNumberToObject(tail, "vbv_underflows", (double)t->late);
+        cJSON_AddNumberToObject(tail, "coded_again", (double)t->again);
+    }
     add_decimal(tail, "seconds", job->seconds, 3);
     add_decimal(tail, "fps", job->seconds > 0 ? (double)t->frames / job->seconds : 0, 2);
     cJSON_AddNumberToObject(tail, "bytes", (double)t->bytes);

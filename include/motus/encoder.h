@@ -39,7 +39,25 @@ typedef enum MotusPreset {
 // "slow", "medium", "fast", "faster"; "unknown" for other values. Static storage.
 MOTUS_API const char *motus_preset_name(MotusPreset preset);
 
-enum { MOTUS_MAX_LANES = 64 };
+enum { MOTUS_MAX_LANES = 64, MOTUS_MAX_LOOKAHEAD = 250 };
+
+// What decides about QP.
+typedef enum MotusRateControl {
+    MOTUS_RATE_QP,      // `qp` for every picture: no look-ahead, no adaptive quantization
+    MOTUS_RATE_CRF,     // `crf`: one quality for all pictures, whatever rate that takes; lower is better, about as QPs count
+    MOTUS_RATE_BITRATE, // `bitrate` on average
+} MotusRateControl;
+
+// What QPs are moved for between macroblocks.
+typedef enum MotusAqMode {
+    MOTUS_AQ_OFF,
+    MOTUS_AQ_VARIANCE, // flat MBs get finer steps, busy ones coarser, against a fixed measure
+    MOTUS_AQ_AUTO,     // against the picture's own mean: QPs move between MBs and the mean stays
+} MotusAqMode;
+
+// hrd: what the stream says of the decoder's buffer (Annex E): nothing; a channel that pauses while the buffer is full; one that never does, for which filler
+// data are inserted.
+typedef enum MotusHrd { MOTUS_HRD_NONE, MOTUS_HRD_VBR, MOTUS_HRD_CBR } MotusHrd;
 
 typedef struct MotusEncoderConfig {
     size_t size; // sizeof(MotusEncoderConfig): later versions add members at the end
@@ -61,10 +79,34 @@ typedef struct MotusEncoderConfig {
     MotusColour colour; // goes into the VUI
     int lanes; // GOPs that may be coded at the same time, 1..MOTUS_MAX_LANES; 0: chosen by keyint and memory. A lane is opened when it is needed
     int device; // CUDA's number of the device; -1: the current one
+
+    // Rate control. Sizes of coded pictures decide about QPs with MOTUS_RATE_BITRATE (but for the second of two passes) and where there is a VBV: then there is
+    // one lane, and each picture's QP is chosen when all before it have been coded.
+    MotusRateControl rate;
+    double crf;          // 0..51, in steps of 1/256
+    int64_t bitrate;     // bits a second
+    int64_t vbv_maxrate; // bits a second that arrive at the decoder's buffer (VBV); 0: none
+    int64_t vbv_bufsize; // of that buffer, bits
+    int qp_min, qp_max;  // of macroblocks with CRF and BITRATE, 0..51
+    int qp_step;         // most QPs from a P picture to the next with BITRATE, 1..51
+    double ip_ratio;     // quantizer steps of P pictures against those of I pictures, 0.1..10
+    MotusHrd hrd;        // needs a VBV; CBR needs maxrate = bitrate
+    MotusRational
+        time_base; // seconds in a unit of MotusFrameParams.duration, for rates of pictures that are shown for different times; 0/1: all are 1 / fps
+    // Look-ahead (CRF, BITRATE).
+    int lookahead; // pictures known beyond the one that is coded, 0..MOTUS_MAX_LOOKAHEAD: each packet comes that many frames later
+    int min_keyint; // least pictures from an IDR picture to the next scene cut's; 0: a tenth of keyint, at most a second
+    int scenecut;   // how readily a cut is seen, 0 (never) .. 100
+    MotusAqMode aq_mode;
+    double aq_strength;   // 0..4
+    int propagation;      // 1: MBs that later pictures lean on get finer steps, as far as is looked ahead
+    int pass;             // 1: packets carry lines of a log; 2: pass_log is that of the first pass; 0: one pass
+    const char *pass_log; // text, NUL-terminated; read at the opening
 } MotusEncoderConfig;
 
 // qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO, lanes chosen, the
-// current device.
+// current device. Rate control QP; for the others: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, look-ahead 40, min_keyint 0, scenecut 40, AQ MOTUS_AQ_OFF of
+// strength 1, propagation on.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // MB kinds as statistics count them.
@@ -104,6 +146,9 @@ typedef struct MotusFrameParams {
     int64_t pts, duration; // in any unit: handed on to the packet
     void *opaque;          // handed on to the packet
     int force_idr;         // 1: a GOP begins here
+    const int8_t *
+        qp_offset; // per macroblock in raster order, whole QPs added to what rate control chose; NULL: none. Read before the call returns
+    size_t n_qp_offset; // entries of qp_offset: those of the picture, (width + 15) / 16 * ((height + 15) / 16)
 } MotusFrameParams;
 
 // A coded picture, counted: it lives on after later calls and after the encoder, until motus_packet_unref. What it points to is read only.
@@ -115,13 +160,18 @@ typedef struct MotusPacket {
     void *opaque;
     int is_idr;
     char type; // 'I' or 'P'
-    int qp;
+    int qp;    // of the slice: near the mean
     const MotusFrame
         *recon; // reconstruction after deblocking, the visible size; with stream_only NULL, as is source, and n_mvs is 0
     const MotusFrame *source; // the frame as it was encoded, the visible size, in host memory; `number` is that of the frame sent
     const MotusCodedMv *mvs;  // n_mvs vectors, MBs in raster order; none for I pictures and intra MBs
     size_t n_mvs;
     MotusPictureStats stats;
+    double mean_qp;       // of all MBs
+    int again;            // how often it was coded again, because it would have broken the VBV
+    int64_t vbv_fullness; // bits in the VBV once the picture has left; below 0 it came too late. INT64_MAX without a VBV
+    const char *
+        pass_log; // first pass: lines of the log, with their ends. The log is those of all packets in order, and at last a line "end N", N pictures
 } MotusPacket;
 
 // Adds a reference and returns the same packet; accepts NULL.
@@ -153,8 +203,12 @@ MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *fr
 MOTUS_API MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream,
                                                 const MotusFrameParams *params);
 
+// Another rate from the next frame on, for senders whose channel changes: bitrate and VBV as in the configuration. Only with MOTUS_RATE_BITRATE, without a second
+// pass and without hrd, and not from none to some VBV or back: MOTUS_ERR_UNSUPPORTED. MOTUS_ERR_ARGUMENT: rates that motus_encoder_open would refuse.
+MOTUS_API MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t vbv_maxrate, int64_t vbv_bufsize);
+
 // Takes the next packet, in the order of the frames. Waits for it up to timeout_ms milliseconds: 0 asks only, a negative one waits as long as it takes.
-// MOTUS_AGAIN: it is not there, and where the call was to wait as long as it takes, no frame is under way: send more. MOTUS_END: all packets have been handed
+// MOTUS_AGAIN: it is not there, and where the call was to wait as long as it takes, it needs frames that have not come: send more. MOTUS_END: all packets have been handed
 // out. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL: the picture could not be coded, and none after it will be; motus_encoder_error has the words.
 MOTUS_API MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPacket **packet, int timeout_ms);
 

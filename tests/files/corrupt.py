@@ -59,7 +59,7 @@ def judge(motus, number, name):
         done = subprocess.run([motus, "encode", path, "-o", output, "--backend", "cpu", "--preset", "faster", "--threads", "2", *words], stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=120)
         said = done.stderr.decode(errors="replace")
-        lines = [line for line in said.splitlines() if not re.match(r"(\S+: \d+x\d+, |size  |quality  |macroblocks |P_8x8 parts|bits  |damage  |time  )", line)]
+        lines = [line for line in said.splitlines() if not re.match(r"(\S+: \d+x\d+, |size  |QP  |VBV  |quality  |macroblocks |P_8x8 parts|bits  |damage  |time  )", line)]
         if done.returncode not in (0, 1):
             bad = f"exit status {done.returncode}: {said[-3000:]}"
         elif any(not line.startswith("motus: ") for line in lines) or done.returncode == 1 and not lines:

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""The decoder's buffer as Annex C of H.264 describes it, from the stream alone: vbv.py [--rate BITS_A_SECOND --size BITS --fps N/D] FILE.264...
+
+Reads the HRD parameters of the VUI and the buffering period and picture timing messages, and checks every access unit's arrival and removal (C.1, C.2.1):
+no picture comes too late (underflow), with cbr_flag the buffer is never full before the last bit of a stream, and delays are what the buffer allows. Streams
+without HRD are held against the rate and size given, as a leaky bucket that is nine tenths full at first. Exit status 1 where anything is wrong.
+"""
+import argparse
+import sys
+from fractions import Fraction
+
+
+class Bits:
+    def __init__(self, rbsp):
+        self.data, self.at = rbsp, 0
+
+    def u(self, n):
+        v = 0
+        for _ in range(n):
+            v = v << 1 | self.data[self.at >> 3] >> (7 - (self.at & 7)) & 1
+            self.at += 1
+        return v
+
+    def ue(self):
+        n = 0
+        while not self.u(1):
+            n += 1
+        return (1 << n) - 1 + self.u(n)
+
+    def se(self):
+        k = self.ue()
+        return (k + 1) // 2 if k & 1 else -(k // 2)
+
+
+def nal_units(data):
+    """(first byte of the start code with its zero_byte, first byte of the NAL unit, its end)."""
+    starts, at = [], data.find(b'\0\0\1')
+    while at >= 0:
+        starts.append((at - 1 if at and data[at - 1] == 0 else at, at + 3))
+        at = data.find(b'\0\0\1', at + 3)
+    for i, (code, first) in enumerate(starts):
+        yield code, first, starts[i + 1][0] if i + 1 < len(starts) else len(data)
+
+
+def rbsp_of(nal):
+    return nal[1:].replace(b'\0\0\3', b'\0\0')
+
+
+def read_hrd(b):
+    hrd = {'count': b.ue() + 1}
+    rate_scale, size_scale = b.u(4), b.u(4)
+    for i in range(hrd['count']):
+        rate, size, cbr = (b.ue() + 1) << (6 + rate_scale), (b.ue() + 1) << (4 + size_scale), b.u(1)
+        if i == 0:
+            hrd.update(rate=rate, size=size, cbr=cbr)
+    hrd['initial_bits'], hrd['removal_bits'], hrd['output_bits'] = b.u(5) + 1, b.u(5) + 1, b.u(5) + 1
+    hrd['offset_bits'] = b.u(5)
+    return hrd
+
+
+def read_sps(rbsp):
+    b = Bits(rbsp)
+    b.u(24), b.ue(), b.ue()
+    if b.ue() == 0:
+        b.ue()
+    b.ue(), b.u(1), b.ue(), b.ue(), b.u(1), b.u(1)
+    if b.u(1):
+        [b.ue() for _ in range(4)]
+    sps = {'hrd': None}
+    if not b.u(1):
+        return sps
+    if b.u(1) and b.u(8) == 255:
+        b.u(32)
+    if b.u(1):
+        b.u(1)
+    if b.u(1):
+        b.u(4)
+        if b.u(1):
+            b.u(24)
+    if b.u(1):
+        b.ue(), b.ue()
+    if b.u(1):
+        units, scale = b.u(32), b.u(32)
+        sps['tick'] = Fraction(units, scale)
+        b.u(1)
+    if b.u(1):
+        sps['hrd'] = read_hrd(b)
+    if b.u(1):
+        read_hrd(b)
+    return sps
+
+
+def messages(rbsp):
+    at = 0
+    while at + 2 < len(rbsp):
+        kind = size = 0
+        while rbsp[at] == 255:
+            kind, at = kind + 255, at + 1
+        kind, at = kind + rbsp[at], at + 1
+        while rbsp[at] == 255:
+            size, at = size + 255, at + 1
+        size, at = size + rbsp[at], at + 1
+        yield kind, rbsp[at:at + size]
+        at += size
+
+
+def access_units(data):
+    """Dictionaries with bits, buffering (delay, offset) or None, removal."""
+    sps, unit, units, seen = None, None, [], False
+    for code, first, end in nal_units(data):
+        kind = data[first] & 31
+        begins = kind in (6, 7, 8, 9) and seen or kind in (1, 5) and seen and data[first + 1] & 0x80
+        if unit is None or begins:
+            unit, seen = {'bits': 0, 'buffering': None, 'removal': None}, False
+            units.append(unit)
+        unit['bits'] += 8 * (end - code)
+        seen = seen or kind in (1, 5)
+        if kind == 7:
+            sps = read_sps(rbsp_of(data[first:end]))
+        if kind == 6 and sps and sps['hrd']:
+            h = sps['hrd']
+            for sei, payload in messages(rbsp_of(data[first:end])):
+                b = Bits(payload)
+                if sei == 0:
+                    b.ue()
+                    unit['buffering'] = b.u(h['initial_bits']), b.u(h['initial_bits'])
+                if sei == 1:
+                    unit['removal'] = b.u(h['removal_bits'])
+    return sps, units
+
+
+def check_hrd(sps, units, complain):
+    h, tick = sps['hrd'], sps['tick']
+    final, period, removed = Fraction(0), None, Fraction(0)
+    for n, unit in enumerate(units):
+        if unit['removal'] is None:
+            complain(n, 'no picture timing')
+            return
+        if n == 0 or unit['buffering']:
+            if not unit['buffering']:
+                complain(n, 'no buffering period')
+                return
+            delay, offset = unit['buffering']
+        removal = Fraction(delay, 90000) if n == 0 else period + tick * unit['removal']  # C.1.2
+        if unit['buffering']:
+            if delay < 1 or (delay + offset) * h['rate'] > 90000 * h['size'] + h['rate']:
+                complain(n, f'initial delay {delay} + {offset} is more than the buffer')
+            if n and delay > (removal - final) * 90000 + 1:
+                complain(n, f'initial delay {delay} is longer than {float((removal - final) * 90000):.1f}')
+        earliest = removal - Fraction(delay + (0 if unit['buffering'] else offset), 90000)
+        begins = final if h['cbr'] else max(final, earliest)  # C.1.1
+        if n == 0:
+            begins = Fraction(0)
+        final = begins + Fraction(unit['bits'], h['rate'])
+        if final > removal:
+            complain(n, f'arrives {float(final - removal):.6f} s too late')
+        if unit['buffering']:
+            period = removal
+        if removed > removal:
+            complain(n, 'removed before the one before it')
+        removed = removal
+        unit['begins'], unit['final'], unit['removed'] = begins, final, removal
+    occupancy(h, units, complain)
+
+
+def occupancy(h, units, complain):
+    """Bits that have arrived and not been removed, looked at right before each removal (C.3)."""
+    for n, unit in enumerate(units):
+        total = Fraction(0)
+        for later in units[n:]:
+            if later['begins'] >= unit['removed']:
+                break
+            total += min(Fraction(later['bits']), (unit['removed'] - later['begins']) * h['rate'])
+        if total > h['size'] + 64:
+            complain(n, f'{float(total):.0f} bits in a buffer of {h["size"]}')
+
+
+def check_bucket(units, rate, size, fps, complain):
+    held, least = Fraction(size) * 9 / 10, Fraction(size)
+    for n, unit in enumerate(units):
+        held -= unit['bits']
+        least = min(least, held)
+        if held < 0:
+            complain(n, f'{float(-held):.0f} bits are missing')
+            held = Fraction(0)
+        held = min(held + Fraction(rate) / fps, Fraction(size))
+    return least
+
+
+def check_file(path, args):
+    data = open(path, 'rb').read()
+    sps, units = access_units(data)
+    wrong = []
+    complain = lambda n, text: wrong.append(f'{path}: picture {n}: {text}')
+    if args.rate:
+        check_bucket(units, args.rate, args.size, Fraction(args.fps), complain)
+    elif not sps or not sps['hrd']:
+        wrong.append(f'{path}: no HRD parameters, and no --rate')
+    if sps and sps['hrd']:
+        check_hrd(sps, units, complain)
+    for line in wrong[:5]:
+        print(line)
+    return not wrong, len(units)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--rate', type=int)
+    parser.add_argument('--size', type=int)
+    parser.add_argument('--fps', default='25')
+    parser.add_argument('files', nargs='+')
+    args = parser.parse_args()
+    good = 0
+    for path in args.files:
+        ok, n = check_file(path, args)
+        good += ok
+    print(f'{good} of {len(args.files)} streams keep their buffer')
+    return good != len(args.files)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
