@@ -8,69 +8,20 @@
 #include "common/faults.h"
 #include "tests/decoders/conform.h"
 #include "tests/decoders/decoders.h"
-#include "tests/decoders/material.h"
 #include "tests/harness.h"
+#include "tests/rate_modes.h"
 
-enum { W = 96, H = 80, N_MB = 6 * 5, N = 30 };
-
-static MotusFrame *frames[N];
-
-static void make_frames(void) {
-    for (int i = 0; i < N; i++)
-        frames[i] = motus_material_frame(i / 12 % 2 ? MOTUS_MATERIAL_PATCHES : MOTUS_MATERIAL_SCENE, W, H, i);
-}
-
-static void drop_frames(void) {
-    for (int i = 0; i < N; i++) motus_frame_unref(&frames[i]);
-}
-
-static MotusEncoderConfig config_of(MotusRateControl rate) {
-    MotusEncoderConfig c = motus_encoder_config_default(W, H, (MotusRational){25, 1});
-    c.backend = MOTUS_BACKEND_CPU;
-    c.threads = 1;
-    c.lanes = 1;
-    c.preset = MOTUS_PRESET_FAST;
-    c.rate = rate;
-    c.crf = 27;
-    c.bitrate = 150000;
-    c.keyint = 10;
-    c.min_keyint = 2;
-    c.lookahead = 8;
-    return c;
-}
-
-enum { CRF, CRF_AQ, CRF_PLAIN, BITRATE, VBV, CAPPED, CBR, SECOND_PASS, FIXED, MODES };
-
-static char log_text[20000];
-
-static MotusEncoderConfig config_of_mode(int mode) {
-    MotusEncoderConfig c = config_of(mode == FIXED                         ? MOTUS_RATE_QP
-                                     : mode <= CRF_PLAIN || mode == CAPPED ? MOTUS_RATE_CRF
-                                                                           : MOTUS_RATE_BITRATE);
-    if (mode == CRF_AQ) c.aq_mode = MOTUS_AQ_AUTO;
-    if (mode == CRF_PLAIN) c.propagation = 0, c.aq_mode = MOTUS_AQ_VARIANCE, c.aq_strength = 0.5;
-    if (mode == VBV || mode == CAPPED) c.vbv_maxrate = 200000, c.vbv_bufsize = 60000;
-    if (mode == VBV) c.hrd = MOTUS_HRD_VBR;
-    if (mode == CBR) c.vbv_maxrate = 150000, c.vbv_bufsize = 80000, c.hrd = MOTUS_HRD_CBR, c.qp_min = 24;
-    if (mode == SECOND_PASS) c.pass = 2, c.pass_log = log_text;
-    return c;
-}
-
-// With an IDR picture forced and maps given here and there.
 static MotusStatus send(MotusEncoder *enc, int i) {
     int8_t map[N_MB];
-    for (int k = 0; k < N_MB; k++) map[k] = (int8_t)((k * 7 + i) % 9 - 4);
-    const MotusFrameParams params = {.size = sizeof params,
-                                     .pts = i,
-                                     .duration = 1,
-                                     .force_idr = i == 17,
-                                     .qp_offset = i % 4 == 3 ? map : NULL,
-                                     .n_qp_offset = N_MB};
+    const MotusFrameParams params = params_of(i, map);
     return motus_encoder_send(enc, frames[i], &params);
 }
 
 // The whole stream; logs of a first pass go into log_text.
+static int again; // codings that the last stream threw away
+
 static void encode(const MotusEncoderConfig *config, MotusCoded *coded) {
+    again = 0;
     MotusEncoder *enc;
     MotusError error = {0};
     MotusPacket *packet;
@@ -86,6 +37,7 @@ static void encode(const MotusEncoderConfig *config, MotusCoded *coded) {
             coded->data = realloc(coded->data, coded->size + packet->size);
             memcpy(coded->data + coded->size, packet->data, packet->size);
             coded->size += packet->size;
+            again += packet->again;
             coded->recon[coded->pictures++] = motus_frame_ref(packet->recon);
             CU_ASSERT(packet->vbv_fullness >= 0 && (packet->vbv_fullness == INT64_MAX) == !config->vbv_maxrate);
             CU_ASSERT_EQUAL(packet->pass_log != NULL, config->pass == 1);
@@ -114,6 +66,7 @@ static void one_stream(void) {
         MotusCoded want, got;
         MotusCoverage coverage = {0};
         encode(&c, &want);
+        if (mode == TIGHT) CU_ASSERT(again > 0);
         motus_conform_judge(&want, &coverage);
         MOTUS_CHECK(!want.failure[0], "mode %d: %s", mode, want.failure);
         for (int k = 0; k < 3; k++) {
