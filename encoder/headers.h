@@ -27,11 +27,15 @@ typedef struct MotusLevel {
     uint32_t max_fs;     // MBs per picture; also no side above sqrt(8 * max_fs) MBs
     int max_mv_y;        // vertical vectors stay within [-max_mv_y, max_mv_y - 0.25] luma samples
     int max_mvs_per_2mb; // 0 = no limit
+    int max_br, max_cpb; // of the NAL HRD, in units of 1,200 bits a second and 1,200 bits
 } MotusLevel;
 
 // Lowest level that allows the size (in MBs), the rate, one reference, and vertical vectors of +-reach_y luma samples (reach_y as wanted, not more than the highest level's).
 // NULL when the picture is too large for every level. Where only the MB rate is beyond every level, the highest level is returned.
 const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational fps, int reach_y);
+
+// This level or the lowest above it that allows the bit rate and the buffer; the highest level where none does.
+const MotusLevel *motus_level_for_rate(const MotusLevel *level, int64_t rate, int64_t size);
 
 typedef struct MotusSequenceSettings {
     int width, height; // visible luma samples, even

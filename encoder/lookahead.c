@@ -2,6 +2,7 @@
 #include "encoder/lookahead.h"
 
 #include "common/alloc.h"
+#include "common/threads.h"
 #include "encoder/log2_core.h"
 
 #define BATCH 8 // pictures of a window whose offsets are found by one walk: a window may be this share of `depth` shorter
@@ -103,12 +104,13 @@ static void choose_type(MotusLookahead *look, Entry *e, int force_idr) {
 static void analyse(MotusLookahead *look, Entry *e, const MotusPlane *luma) {
     const MotusLookaheadSettings *s = &look->settings;
     const int64_t number = e->plan.number;
+    const int threads = motus_threads_ready(s->threads); // of whoever sends frames
     MotusHalf *half = &look->half[number & 1];
     const Entry *before = number ? entry_of(look, number - 1) : NULL;
-    motus_half_build(half, luma, s->threads);
-    motus_mb_costs(&e->costs, half, before ? &look->half[(number - 1) & 1] : NULL, before ? before->costs.mv : NULL, s->threads);
+    motus_half_build(half, luma, threads);
+    motus_mb_costs(&e->costs, half, before ? &look->half[(number - 1) & 1] : NULL, before ? before->costs.mv : NULL, threads);
     if (s->aq_mode)
-        motus_aq_variance(e->offset, luma, s->mb_width, s->mb_height, s->aq_mode, s->aq_strength_q8, s->threads);
+        motus_aq_variance(e->offset, luma, s->mb_width, s->mb_height, s->aq_mode, s->aq_strength_q8, threads);
     else
         for (int i = 0; i < look->n_mb; i++) e->offset[i] = 0;
 }

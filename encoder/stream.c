@@ -79,6 +79,7 @@ static MotusStatus choose_level(MotusStream *s, MotusError *error) {
     const MotusLevel *level = motus_level_choose(s->mb_width, s->mb_height, c->fps, s->effort.range);
     if (!level)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "size %dx%d is beyond H.264's highest level", c->width, c->height);
+    level = motus_level_for_rate(level, c->vbv_maxrate > c->bitrate ? c->vbv_maxrate : c->bitrate, c->vbv_bufsize);
     s->sequence.level = level;
     s->limits = (MotusInterLimits){.partitions = s->effort.partitions,
                                    .max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,

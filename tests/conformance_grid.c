@@ -12,7 +12,7 @@
 #include "yuv/reader.h"
 
 enum { MOST_ROWS = 200, MOST_FRAMES = 12, LEAST_FRAMES = 3 };
-enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, AXES };
+enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, AXES };
 
 typedef struct Value {
     const char *name;
@@ -53,6 +53,8 @@ static const Axis axes[AXES] = {
       {"fast", MOTUS_PRESET_FAST},
       {"faster", MOTUS_PRESET_FASTER}}},
     {"threads", 2, {{"1", 1}, {"2", 2}}},
+    {"rate", 5, {{"qp", 0}, {"crf", 1}, {"crf+aq", 2}, {"bitrate", 3}, {"cbr", 4}}},
+    {"maps", 2, {{"none", 0}, {"wild", 1}}},
 };
 
 typedef struct Sequence {
@@ -107,6 +109,7 @@ static MotusEncoderConfig configure(const MotusFrame *frame, const int *row) {
     config.preset = (MotusPreset)axes[PRESET].value[row[PRESET]].number;
     config.threads = axes[THREADS].value[row[THREADS]].number;
     config.backend = MOTUS_BACKEND_CPU;
+    motus_conform_rate(&config, axes[RATE].value[row[RATE]].number);
     return config;
 }
 
@@ -132,7 +135,7 @@ static void run_row(const Sequence *sequence, const int *row, long budget, Total
     n = n > sequence->n ? sequence->n : n;
     const MotusEncoderConfig config = configure(frames[0], row);
     MotusCoded coded;
-    motus_conform_encode(&coded, &config, frames, (int)n);
+    motus_conform_encode(&coded, &config, frames, (int)n, axes[MAPS].value[row[MAPS]].number);
     motus_conform_judge(&coded, &total->coverage);
     const int failed = coded.failure[0] != 0;
     if (failed) print_failure(sequence, row, coded.failure);

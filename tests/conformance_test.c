@@ -17,24 +17,27 @@ static MotusCoverage coverage; // of everything this program encoded
 
 typedef struct Case {
     MotusMaterial material;
-    int frames, grey; // grey: chroma is flat
+    int frames, grey, maps; // grey: chroma is flat; maps: QP offsets for each MB
     MotusEncoderConfig config;
 } Case;
 
 static Case make_case(MotusMaterial material, int width, int height, int frames, int qp) {
-    Case c = {material, frames, 0, motus_encoder_config_default(width, height, (MotusRational){25, 1})};
+    Case c = {material, frames, 0, 0, motus_encoder_config_default(width, height, (MotusRational){25, 1})};
+    c.config.scenecut = 0; // IDR pictures stand where keyint says
     c.config.qp = qp;
     c.config.backend = MOTUS_BACKEND_CPU;
     c.config.threads = 1;
     return c;
 }
 
-static void describe(char text[200], const Case *c) {
+static void describe(char text[240], const Case *c) {
     const MotusEncoderConfig *e = &c->config;
-    snprintf(text, 200,
-             "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x deblock=%d aud=%d preset=%d threads=%d",
+    snprintf(text, 240,
+             "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x deblock=%d aud=%d preset=%d threads=%d "
+             "rate=%d maps=%d",
              motus_material_name(c->material), c->grey ? "-grey" : "", e->width, e->height, c->frames, e->qp, e->qp_i_offset,
-             e->keyint, e->range, (int)e->subpel, e->partitions, e->deblock, e->aud, (int)e->preset, e->threads);
+             e->keyint, e->range, (int)e->subpel, e->partitions, e->deblock, e->aud, (int)e->preset, e->threads, (int)e->rate,
+             c->maps);
 }
 
 static MotusFrame *make_frame(const Case *c, int number) {
@@ -48,14 +51,14 @@ static MotusFrame *make_frame(const Case *c, int number) {
 static void encode(MotusCoded *coded, const Case *c) {
     MotusFrame *frames[MOST_FRAMES];
     for (int i = 0; i < c->frames; i++) frames[i] = make_frame(c, i);
-    motus_conform_encode(coded, &c->config, frames, c->frames);
+    motus_conform_encode(coded, &c->config, frames, c->frames, c->maps);
     for (int i = 0; i < c->frames; i++) motus_frame_unref(&frames[i]);
 }
 
 // Encodes and judges; the figures stay for the caller, the memory does not.
 static MotusPictureStats run_case(const Case *c) {
     MotusCoded coded;
-    char text[200];
+    char text[240];
     describe(text, c);
     encode(&coded, c);
     motus_conform_judge(&coded, &coverage);
@@ -70,8 +73,8 @@ static void grid(void) {
                      offset[] = {-3, 0, 6};
     static const int size[][2] = {{16, 16}, {2, 2}, {18, 34}, {80, 64}, {112, 80}};
     static const uint32_t partitions[] = {1 << MOTUS_MODE_16x16, 0x7, 0xF, MOTUS_MODES_ALL, 1 << MOTUS_MODE_4x4};
-    enum { QP, KEYINT, RANGE, OFFSET, SIZE, PARTITIONS, SUBPEL, DEBLOCK, MATERIAL, AUD, PRESET, THREADS, AXES };
-    static const int sizes[AXES] = {8, 3, 4, 3, 5, 5, 3, 2, MOTUS_MATERIALS, 2, MOTUS_PRESETS, 2};
+    enum { QP, KEYINT, RANGE, OFFSET, SIZE, PARTITIONS, SUBPEL, DEBLOCK, MATERIAL, AUD, PRESET, THREADS, RATE, MAPS, AXES };
+    static const int sizes[AXES] = {8, 3, 4, 3, 5, 5, 3, 2, MOTUS_MATERIALS, 2, MOTUS_PRESETS, 2, MOTUS_CONFORM_RATES, 2};
     static int rows[MOST_ROWS][MOTUS_MAX_AXES];
     const int n = motus_pairwise(AXES, sizes, rows, MOST_ROWS);
     CU_ASSERT_FATAL(n <= MOST_ROWS);
@@ -87,6 +90,8 @@ static void grid(void) {
         c.config.aud = row[AUD];
         c.config.preset = (MotusPreset)row[PRESET];
         c.config.threads = 1 + 2 * row[THREADS];
+        c.maps = row[MAPS];
+        motus_conform_rate(&c.config, row[RATE]);
         run_case(&c);
     }
     printf("\n    %d cases ", n);

@@ -309,6 +309,21 @@ static void emulation_prevention(void) {
     for (size_t size = 0; size <= sizeof rbsp; size++) check_nal(rbsp, size);
 }
 
+static void level_of_a_rate(void) {
+    static const struct {
+        int64_t rate, size;
+        int level;
+    } cases[] = {{0, 0, 10},         {76800, 0, 10},    {76801, 0, 11},     {0, 210000, 10},   {0, 210001, 11},
+                 {2400000, 0, 20},   {2400001, 0, 21},  {24000000, 0, 32},  {24000001, 0, 41}, {24000000, 30000000, 40},
+                 {300000000, 0, 61}, {0, 75000001, 50}, {960000000, 0, 62}, {990000000, 0, 62}};
+    const MotusLevel *lowest = motus_level_choose(1, 1, (MotusRational){25, 1}, 0);
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int idc = motus_level_for_rate(lowest, cases[i].rate, cases[i].size)->level_idc;
+        MOTUS_CHECK(idc == cases[i].level, "%lld bit/s, %lld bits: level %d, not %d", (long long)cases[i].rate,
+                    (long long)cases[i].size, idc, cases[i].level);
+    }
+}
+
 static const MotusTest tests[] = {{"sps_reads_back", sps_reads_back},
                                   {"aspect_ratios", aspect_ratios},
                                   {"pps_and_aud_read_back", pps_and_aud_read_back},
@@ -316,6 +331,7 @@ static const MotusTest tests[] = {{"sps_reads_back", sps_reads_back},
                                   {"levels_of_known_pictures", levels_of_known_pictures},
                                   {"limits_are_exact", limits_are_exact},
                                   {"emulation_prevention", emulation_prevention},
+                                  {"level_of_a_rate", level_of_a_rate},
                                   {0}};
 
 int main(int argc, char **argv) { return motus_test_main("parameter_sets", tests, argc, argv); }

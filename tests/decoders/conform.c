@@ -119,7 +119,22 @@ static MotusStatus receive(MotusCoded *coded, MotusEncoder *encoder, const Motus
     return status;
 }
 
-void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, MotusFrame *const *frames, int n) {
+// Mostly small offsets, some that reach any QP; the same for the same picture.
+static MotusStatus send(MotusEncoder *encoder, const MotusFrame *frame, int number, int maps) {
+    const size_t n = (size_t)((frame->width + 15) / 16 * ((frame->height + 15) / 16));
+    int8_t *map = maps ? malloc(n) : NULL;
+    uint32_t chance = (uint32_t)number * 2654435761u + 12345;
+    for (size_t i = 0; map && i < n; i++) {
+        chance = chance * 1664525 + 1013904223;
+        map[i] = (int8_t)(chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128);
+    }
+    const MotusFrameParams params = {.size = sizeof params, .pts = number, .duration = 1, .qp_offset = map, .n_qp_offset = n};
+    const MotusStatus status = motus_encoder_send(encoder, frame, &params);
+    free(map);
+    return status;
+}
+
+void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, MotusFrame *const *frames, int n, int maps) {
     memset(coded, 0, sizeof *coded);
     MotusEncoder *encoder;
     MotusError error = {0};
@@ -130,7 +145,7 @@ void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, M
     coded->level = motus_encoder_level(encoder);
     MotusStatus status = MOTUS_AGAIN;
     for (int i = 0; i < n && status == MOTUS_AGAIN; i++) {
-        status = motus_encoder_send(encoder, frames[i], NULL);
+        status = send(encoder, frames[i], i, maps);
         if (status == MOTUS_OK) status = receive(coded, encoder, config, frames, n, 0);
     }
     if (status == MOTUS_AGAIN) status = motus_encoder_send(encoder, NULL, NULL);
@@ -179,6 +194,18 @@ void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage) {
         if (report.pictures != coded->pictures)
             fail(coded, "%s: %d pictures of %d", comparison.decoder, report.pictures, coded->pictures);
     }
+}
+
+void motus_conform_rate(MotusEncoderConfig *config, int rate) {
+    config->scenecut = 0; // IDR pictures stand where keyint says
+    config->rate = rate == 0 ? MOTUS_RATE_QP : rate < 3 ? MOTUS_RATE_CRF : MOTUS_RATE_BITRATE;
+    config->crf = config->qp;
+    config->aq_mode = rate == 2 ? MOTUS_AQ_AUTO : MOTUS_AQ_OFF;
+    if (rate < 3) return;
+    config->bitrate = ((int64_t)config->width * config->height * 30 * 16 >> config->qp / 6) + 20000; // 16 bits a sample at QP 0
+    if (rate < 4) return;
+    config->vbv_maxrate = config->vbv_bufsize = config->bitrate;
+    config->hrd = MOTUS_HRD_CBR;
 }
 
 void motus_coded_free(MotusCoded *coded) {

@@ -17,11 +17,16 @@ typedef struct MotusCoded {
     char failure[320];       // the first thing found wrong; empty while all is well
 } MotusCoded;
 
-// Encodes frames[0..n-1] (not changed) and checks what the encoder reports. Free with motus_coded_free in every case.
-void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, MotusFrame *const *frames, int n);
+// Encodes frames[0..n-1] (not changed) and checks what the encoder reports; maps: with offsets of QP for each MB, wild ones. Scene cuts must be off. Free with
+// motus_coded_free in every case.
+void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, MotusFrame *const *frames, int n, int maps);
 
 // Parses the stream (counting into *coverage) and decodes it with every decoder.
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage);
+
+// Ways to choose QPs, at about config->qp: 0 fixed, 1 CRF, 2 with AQ, 3 a bitrate, 4 a constant one with HRD and filler. Scene cuts are switched off.
+enum { MOTUS_CONFORM_RATES = 5 };
+void motus_conform_rate(MotusEncoderConfig *config, int rate);
 
 void motus_coded_free(MotusCoded *coded);
 
