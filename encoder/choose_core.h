@@ -40,7 +40,7 @@ typedef struct MotusChoice {
     MotusMb mb[4];
     uint32_t cost[4];    // SATD + lambda * bits of types and vectors
     uint32_t mv_bits[4]; // of the vectors alone
-    int best;
+    MotusMv skip;        // P_Skip's vector
 } MotusChoice;
 
 // An inter MB and what surrounds it.
@@ -74,24 +74,51 @@ MOTUS_HD void motus_choices_load(MotusChoices *c, const MotusCandidates *found) 
     motus_lanes_sync();
 }
 
-MOTUS_HD int motus_choices_find(const MotusChoices *c, MotusMv mv) {
-    for (int v = 0; v < c->n; v++)
-        if (c->x[v] == mv.x && c->y[v] == mv.y) return v;
-    return -1;
+// Whether mv is among the first n vectors.
+MOTUS_HD int motus_choices_have(const MotusChoices *c, int n, MotusMv mv) {
+#if MOTUS_LANES > 1
+    int v = motus_lane();
+    return motus_lanes_which(v < n && c->x[v] == mv.x && c->y[v] == mv.y) != 0;
+#else
+    for (int v = 0; v < n; v++)
+        if (c->x[v] == mv.x && c->y[v] == mv.y) return 1;
+    return 0;
+#endif
 }
 
-// Measures one more vector, unless it is there, not allowed, or there is no room. Returns whether it is new.
-MOTUS_HD int motus_choices_add(MotusChoices *c, const MotusInterMb *in, MotusMv mv, uint16_t scratch[16]) {
-    if (c->n == MOTUS_CHOICES || !motus_mv_allowed(in->limits, mv) || motus_choices_find(c, mv) >= 0) return 0;
-    int at = c->n;
-    motus_satd_mb(scratch, in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y, mv);
-    motus_lanes_sync();
-    if (motus_lane() == 0) {
-        motus_choices_put(c, at, mv, scratch);
-        c->n = at + 1;
+// Measures some more vectors, but for those that are there, are not allowed, or find no room. satd is working memory.
+MOTUS_HD void motus_choices_add(MotusChoices *c, const MotusInterMb *in, const MotusMv *mv, int n, uint16_t satd[2][16]) {
+#if MOTUS_LANES > 1
+    // Listed first, then measured two at a time.
+    const int from = c->n, half = motus_lane() >> 4, blk = motus_lane() & 15;
+    int end = from;
+    for (int i = 0; i < n; i++) {
+        if (end == MOTUS_CHOICES || !motus_mv_allowed(in->limits, mv[i]) || motus_choices_have(c, end, mv[i])) continue;
+        if (motus_lane() == 0) c->x[end] = mv[i].x, c->y[end] = mv[i].y;
+        end++;
+        motus_lanes_sync(); // listed
     }
+    for (int v = from; v < end; v += 2) {
+        MotusMv own;
+        int at = v + half;
+        if (at < end) {
+            own.x = c->x[at], own.y = c->y[at];
+            satd[half][blk] =
+                (uint16_t)motus_satd_at(blk, in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y, own);
+        }
+        motus_lanes_sync(); // measured
+        if (at < end && blk == 0) motus_choices_put(c, at, own, satd[half]);
+        motus_lanes_sync(); // put, and satd has been read
+    }
+    if (motus_lane() == 0) c->n = end;
     motus_lanes_sync();
-    return 1;
+#else
+    for (int i = 0; i < n; i++) {
+        if (c->n == MOTUS_CHOICES || !motus_mv_allowed(in->limits, mv[i]) || motus_choices_have(c, c->n, mv[i])) continue;
+        motus_satd_mb(satd[0], in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y, mv[i]);
+        motus_choices_put(c, c->n++, mv[i], satd[0]);
+    }
+#endif
 }
 
 // Bits of se(v) for |v| < 2^15: by the exponent of |v| as a float, which vectors have an instruction for.
@@ -132,6 +159,28 @@ MOTUS_HD int motus_choose_mv(const MotusChoices *c, int block, MotusMv predictor
     return (int)(best & 31);
 }
 
+// Sets the cells of a block in grid and, where there is one, MB.
+MOTUS_HD void motus_part_set(MotusMvGrid *grid, MotusMb *mb, int x, int y, int width, int height, int state, MotusMv mv) {
+#if MOTUS_LANES > 1
+    int cx = motus_lane() & 3, cy = motus_lane() >> 2;
+    if (cx >= x && cx < x + width && cy >= y && cy < y + height) {
+        grid->mv[cy + 1][cx + 1] = mv;
+        grid->state[cy + 1][cx + 1] = (uint8_t)state;
+        if (mb) mb->mv[4 * cy + cx] = mv;
+    }
+    motus_lanes_sync();
+#else
+    motus_grid_set(grid, x, y, width, height, state, mv);
+    for (int cy = y; mb && cy < y + height; cy++)
+        for (int cx = x; cx < x + width; cx++) mb->mv[4 * cy + cx] = mv;
+#endif
+}
+
+MOTUS_HD void motus_part_clear(MotusMvGrid *grid, int x, int y, int width, int height) {
+    const MotusMv zero = {0, 0};
+    motus_part_set(grid, NULL, x, y, width, height, MOTUS_CELL_NONE, zero);
+}
+
 // Chooses the vector of one block, notes it in mb and grid, and adds to cost and bits.
 MOTUS_HD void motus_choose_part(const MotusChoices *c, const MotusInterMb *in, MotusMvGrid *grid, const MotusPart *p, MotusMb *mb,
                                 uint32_t *cost, uint32_t *mv_bits) {
@@ -141,11 +190,7 @@ MOTUS_HD void motus_choose_part(const MotusChoices *c, const MotusInterMb *in, M
     mv.x = c->x[v];
     mv.y = c->y[v];
     motus_lanes_sync(); // the grid has been read by all
-    if (motus_lane() == 0) {
-        motus_mb_set_mv(mb, p, mv);
-        motus_grid_set(grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER, mv);
-    }
-    motus_lanes_sync();
+    motus_part_set(grid, mb, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER, mv);
     *cost += part_cost;
     *mv_bits += (uint32_t)motus_mv_bits(mv, predictor);
 }
@@ -163,9 +208,8 @@ MOTUS_HD void motus_choose_whole(const MotusChoices *c, const MotusInterMb *in, 
         choice->mb[k].type = (uint8_t)(MOTUS_MB_P_16x16 + k);
         choice->cost[k] = cost;
         choice->mv_bits[k] = mv_bits;
-        motus_grid_clear(grid, 0, 0, 4, 4);
     }
-    motus_lanes_sync();
+    motus_part_clear(grid, 0, 0, 4, 4);
 }
 
 // The vectors of 8x8 block q, in MB order of its four cells.
@@ -184,8 +228,7 @@ MOTUS_HD int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in, uin
         MotusPart first = motus_sub_part(sub, q, 0);
         if (sub != MOTUS_SUB_8x8 && (n > max_mvs || !(blocks >> first.block & 1))) continue;
         uint32_t sub_cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub)), sub_bits = 0;
-        if (motus_lane() == 0) motus_grid_clear(grid, q % 2 * 2, q / 2 * 2, 2, 2);
-        motus_lanes_sync();
+        motus_part_clear(grid, q % 2 * 2, q / 2 * 2, 2, 2);
         for (int i = 0; i < n; i++) {
             MotusPart p = motus_sub_part(sub, q, i);
             motus_choose_part(c, in, grid, &p, trial, &sub_cost, &sub_bits);
@@ -197,12 +240,10 @@ MOTUS_HD int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in, uin
         if (motus_lane() == 0) motus_copy_8x8(mb->mv, trial->mv, q);
         motus_lanes_sync();
     }
-    if (motus_lane() == 0) {
+    for (int i = motus_lane(); i < 4; i += MOTUS_LANES) {
+        int x = q % 2 * 2 + i % 2, y = q / 2 * 2 + i / 2;
+        motus_grid_set(grid, x, y, 1, 1, MOTUS_CELL_INTER, mb->mv[4 * y + x]);
         mb->sub_type[q] = (uint8_t)best_sub;
-        for (int i = 0; i < 4; i++) {
-            int x = q % 2 * 2 + i % 2, y = q / 2 * 2 + i / 2;
-            motus_grid_set(grid, x, y, 1, 1, MOTUS_CELL_INTER, mb->mv[4 * y + x]);
-        }
     }
     motus_lanes_sync();
     *cost += best;
@@ -230,57 +271,81 @@ typedef struct MotusChooseScratch {
     MotusChoices choices;
     MotusMvGrid grid;
     MotusMb trial;
-    uint16_t satd[16];
+    uint16_t satd[2][16];
 } MotusChooseScratch;
 
 // Adds the neighbours' vectors, P_Skip's and zero; and where one of them serves the whole MB best, what lies around it.
-MOTUS_HD void motus_choices_of_neighbours(MotusChooseScratch *s, const MotusInterMb *in) {
+MOTUS_HD void motus_choices_of_neighbours(MotusChooseScratch *s, const MotusInterMb *in, MotusMv skip) {
     MotusChoices *c = &s->choices;
-    MotusMv zero, predictor = motus_mvp(&s->grid, MOTUS_MODE_16x16, 0, 0, 0, 4);
+    MotusMv mv[6], predictor = motus_mvp(&s->grid, MOTUS_MODE_16x16, 0, 0, 0, 4);
     uint32_t unused;
-    int found = c->n;
-    zero.x = zero.y = 0;
-    motus_choices_add(c, in, motus_mvp_skip(&s->grid), s->satd);
-    motus_choices_add(c, in, predictor, s->satd);
-    motus_choices_add(c, in, zero, s->satd);
+    int found = c->n, n = 3;
+    mv[0] = skip;
+    mv[1] = predictor;
+    mv[2].x = mv[2].y = 0;
     for (int i = 0; i < 3; i++) {
-        int row = i == 0, column = i == 0 ? 0 : i == 1 ? 1 : 5; // A, B, C
-        if (s->grid.state[row][column] == MOTUS_CELL_INTER) motus_choices_add(c, in, s->grid.mv[row][column], s->satd);
+        int row = i == 0, column = i == 0 ? 0 : i == 1 ? 1 : 5; // A, B, C; zero once more where one has no vector
+        mv[3 + i] = s->grid.state[row][column] == MOTUS_CELL_INTER ? s->grid.mv[row][column] : mv[2];
+        n = 4 + i;
     }
+    motus_choices_add(c, in, mv, n, s->satd);
     for (int step = 0; step < in->limits->steps; step++) {
         int best = motus_choose_mv(c, MOTUS_BLOCK_16x16, predictor, in->qp->lambda_q8, &unused), first = c->n;
         if (best < found) break;
         for (int i = 0; i < 4; i++) {
-            MotusMv mv;
-            mv.x = (int16_t)(c->x[best] + in->limits->unit * (i == 1 ? -1 : i == 2));
-            mv.y = (int16_t)(c->y[best] + in->limits->unit * (i == 0 ? -1 : i == 3));
-            motus_choices_add(c, in, mv, s->satd);
+            mv[i].x = (int16_t)(c->x[best] + in->limits->unit * (i == 1 ? -1 : i == 2));
+            mv[i].y = (int16_t)(c->y[best] + in->limits->unit * (i == 0 ? -1 : i == 3));
         }
+        motus_lanes_sync(); // the count of choices has been read by all
+        motus_choices_add(c, in, mv, 4, s->satd);
         found = first;
     }
 }
 
-// Chooses among the types that the candidates' `blocks` leave.
-MOTUS_HD void motus_choose_inter(const MotusInterMb *in, const MotusCandidates *found, MotusChooseScratch *s,
+MOTUS_HD void motus_grid_load_by_lanes(MotusMvGrid *grid, const MotusNeighbours *n) {
+#if MOTUS_LANES > 1
+    int cell = motus_lane(), row = cell / 6, column = cell % 6;
+    const MotusMb *above = column == 0 ? n->d : column == 5 ? n->c : n->b;
+    int blk = row ? 4 * row - 1 : column == 0 ? 15 : column == 5 ? 12 : 11 + column;
+    if (cell < 30) motus_grid_neighbour(grid, row, column, row == 0 ? above : column == 0 ? n->a : NULL, blk);
+#else
+    motus_grid_load(grid, n);
+#endif
+}
+
+// What the types of an MB are chosen from: all vectors, measured; the grid; P_Skip's vector.
+MOTUS_HD void motus_choose_begin(const MotusInterMb *in, const MotusCandidates *found, MotusChooseScratch *s,
                                  MotusChoice *choice) {
-    uint64_t blocks = found->blocks;
     motus_choices_load(&s->choices, found);
-    if (motus_lane() == 0) {
-        memset(choice->mb, 0, sizeof choice->mb);
-        for (int k = 0; k < 4; k++) choice->cost[k] = UINT32_MAX;
-        motus_grid_load(&s->grid, &in->neighbours);
+    motus_grid_load_by_lanes(&s->grid, &in->neighbours);
+    for (int k = motus_lane(); k < 4; k += MOTUS_LANES) {
+        memset(&choice->mb[k], 0, sizeof choice->mb[k]);
+        choice->cost[k] = UINT32_MAX;
     }
     motus_lanes_sync();
-    motus_choices_of_neighbours(s, in);
-    motus_choose_whole(&s->choices, in, &s->grid, 0, choice);
-    if (blocks >> MOTUS_BLOCK_16x8 & 1) motus_choose_whole(&s->choices, in, &s->grid, 1, choice);
-    if (blocks >> MOTUS_BLOCK_8x16 & 1) motus_choose_whole(&s->choices, in, &s->grid, 2, choice);
-    if (blocks >> MOTUS_BLOCK_8x8 & 1) motus_choose_8x8(&s->choices, in, blocks, &s->grid, &s->trial, choice);
+    MotusMv skip = motus_mvp_skip(&s->grid);
+    if (motus_lane() == 0) choice->skip = skip;
+    motus_choices_of_neighbours(s, in, skip);
+    motus_lanes_sync();
+}
+
+// Chooses the vectors of type k (P_16x16 + k), if the candidates' `blocks` leave it a chance. The grid is left as it was, but by P_8x8.
+MOTUS_HD void motus_choose_type(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks, MotusMvGrid *grid, MotusMb *trial,
+                                int k, MotusChoice *choice) {
+    const int first = k == 0 ? 0 : k == 1 ? MOTUS_BLOCK_16x8 : k == 2 ? MOTUS_BLOCK_8x16 : MOTUS_BLOCK_8x8;
+    if (k && !(blocks >> first & 1)) return;
+    if (k < 3)
+        motus_choose_whole(c, in, grid, k, choice);
+    else
+        motus_choose_8x8(c, in, blocks, grid, trial, choice);
+}
+
+// The best type by SATD.
+MOTUS_HD int motus_choice_best(const MotusChoice *choice) {
     int best = 0;
     for (int k = 1; k < 4; k++)
         if (choice->cost[k] < choice->cost[best]) best = k;
-    if (motus_lane() == 0) choice->best = best;
-    motus_lanes_sync();
+    return best;
 }
 
 #endif

@@ -19,7 +19,7 @@
 namespace {
 
 constexpr int WARPS = 4; // of a block
-constexpr int INTRA_THREADS = 32 * MOTUS_INTRA_ROLES;
+constexpr int INTRA_THREADS = 32 * MOTUS_INTRA_ROLES, INTER_THREADS = 32 * MOTUS_INTER_ROLES;
 
 enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront
 
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(1024) list_kernel(const __grid_constant__ Pass
     if (threadIdx.x == 1023) w.flags[0] = 0, w.flags[1] = count[1023];
 }
 
-__global__ void __launch_bounds__(32 * WARPS) estimate_kernel(const __grid_constant__ Pass pass) {
+__global__ void __launch_bounds__(32 * WARPS, 5) estimate_kernel(const __grid_constant__ Pass pass) {
     extern __shared__ __align__(64) uint8_t memory[];
     const MotusWorkCuda &w = pass.work;
     IntraShared *s = reinterpret_cast<IntraShared *>(memory) + threadIdx.x / 32;
@@ -289,14 +289,15 @@ __device__ void note_decision(const MotusWorkCuda &w, int i, int now) {
     copy(&w.mb[i], mb);
 }
 
-__global__ void __launch_bounds__(32 * WARPS)
+// A block decides an MB, with a warp for each type and one for P_Skip: what a pass takes is its slowest MB.
+__global__ void __launch_bounds__(INTER_THREADS, 6)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p, int colour, int now) {
-    extern __shared__ __align__(64) uint8_t memory[];
+    __shared__ MotusInterTeam team;
     const MotusWorkCuda &w = pass.work;
-    MotusDecideScratch *s = reinterpret_cast<MotusDecideScratch *>(memory) + threadIdx.x / 32;
-    int colours = pass.effort.colours, columns = (w.mb_width + colours - 1) / colours, at = this_warp();
+    int colours = pass.effort.colours, columns = (w.mb_width + colours - 1) / colours, at = (int)blockIdx.x;
     int y = at / columns, x = (colour + 2 * colours - 2 * y % colours) % colours + at % columns * colours, i = y * w.mb_width + x;
-    if (y >= w.mb_height || x >= w.mb_width || !neighbours_changed(w, i)) return;
+    if (y >= w.mb_height || x >= w.mb_width || !neighbours_changed(w, i)) return; // the whole block
+    const int warp = (int)threadIdx.x / 32;
     MotusInterMb in;
     in.ref = &p.ref;
     in.limits = &p.limits;
@@ -305,9 +306,17 @@ __global__ void __launch_bounds__(32 * WARPS)
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y);
     in.x = x, in.y = y;
     const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
+    const MotusCandidates *found = &w.candidates[i];
+    if (warp == 0) motus_choose_begin(&in, found, &team.choose, &team.choice);
+    __syncthreads(); // vectors are measured
+    motus_inter_choose(&in, found->blocks, &team, warp);
+    __syncthreads(); // and chosen
+    motus_inter_evaluate(&in, &pass.effort, &levels, &team, warp);
+    __syncthreads(); // and every type evaluated
+    if (warp) return;
     uint32_t satd;
-    const MotusTrial *best = motus_decide_inter(&in, &w.candidates[i], &pass.effort, &levels, s, &satd);
-    motus_lanes_sync();
+    const MotusTrial *best = motus_inter_join(&in, &pass.effort, &team, &satd);
+    __syncwarp();
     copy(&w.coef[i], &best->coef);
     copy(&w.mb_inter[i], &best->mb);
     store_samples(best, w, x, y);
@@ -407,8 +416,7 @@ extern "C" cudaError_t motus_work_cuda_place(MotusWorkCuda *w, void *memory, int
     cudaError_t status = cudaMemcpy((void *)w->zero_runs, zero_runs, MOTUS_ZERO_RUNS, cudaMemcpyHostToDevice);
     if (status == cudaSuccess) status = cudaMemcpy((void *)w->qp_table, qp_table, sizeof qp_table, cudaMemcpyHostToDevice);
     free(zero_runs);
-    const int decide = WARPS * sizeof(MotusDecideScratch), estimate = WARPS * sizeof(IntraShared);
-    if (status == cudaSuccess) status = cudaFuncSetAttribute(decide_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, decide);
+    const int estimate = WARPS * sizeof(IntraShared);
     if (status == cudaSuccess)
         status = cudaFuncSetAttribute(estimate_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, estimate);
     return status;
@@ -450,8 +458,7 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusP
     candidates_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
     for (int round = 0; round < effort->rounds; round++) {
         for (int k = 0; k < colours; k++)
-            decide_kernel<<<blocks_for(columns * work->mb_height), 32 * WARPS, WARPS * sizeof(MotusDecideScratch), stream>>>(
-                pass, *p, k, ++now);
+            decide_kernel<<<columns * work->mb_height, INTER_THREADS, 0, stream>>>(pass, *p, k, ++now);
         if (round) continue;
         estimate_kernel<<<blocks_for(work->n_mb), 32 * WARPS, WARPS * sizeof(IntraShared), stream>>>(pass);
         note_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, ++now);

@@ -46,12 +46,26 @@ MOTUS_HD void motus_average_row4(uint8_t *dst, const uint8_t *p, const uint8_t *
     for (int x = 0; x < 4; x++) dst[x] = (uint8_t)((p[x] + q[x] + 1) >> 1);
 }
 
-// SATDs of the sixteen 4x4 blocks of the MB at (x, y) against its prediction with one vector: each at most 8,160.
+// SATD of 4x4 block blk of the MB at (x, y) against its prediction with one vector: at most 8,160.
+MOTUS_HD uint32_t motus_satd_at(int blk, const uint8_t *src, ptrdiff_t src_stride, const MotusReference *ref, int x, int y,
+                                MotusMv mv) {
+    const uint8_t *tap[2];
+    int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
+    uint8_t pred[16];
+    motus_luma_taps(ref, x, y, mv, tap);
+    for (int i = 0; i < 4; i++) {
+        ptrdiff_t at = (by + i) * ref->luma_stride + bx;
+        motus_average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
+    }
+    return motus_satd4x4(src + by * src_stride + bx, src_stride, pred, 4);
+}
+
+// The same for all sixteen.
 MOTUS_HD void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_t src_stride, const MotusReference *ref, int x, int y,
                             MotusMv mv) {
+#ifdef MOTUS_USE_AVX2
     const uint8_t *tap[2];
     motus_luma_taps(ref, x, y, mv, tap);
-#ifdef MOTUS_USE_AVX2
     for (int row = 0; row < 4; row++) {
         __m256i d[4];
         for (int i = 0; i < 4; i++) { // the average of a sample with itself is the sample
@@ -66,15 +80,8 @@ MOTUS_HD void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_t src
         _mm_storel_epi64((__m128i *)(satd + 4 * row), _mm_packus_epi32(four, four));
     }
 #else
-    for (int blk = motus_lane(); blk < 16; blk += MOTUS_LANES) {
-        int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
-        uint8_t pred[16];
-        for (int i = 0; i < 4; i++) {
-            ptrdiff_t at = (by + i) * ref->luma_stride + bx;
-            motus_average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
-        }
-        satd[blk] = (uint16_t)motus_satd4x4(src + by * src_stride + bx, src_stride, pred, 4);
-    }
+    for (int blk = motus_lane(); blk < 16; blk += MOTUS_LANES)
+        satd[blk] = (uint16_t)motus_satd_at(blk, src, src_stride, ref, x, y, mv);
 #endif
 }
 

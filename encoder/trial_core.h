@@ -30,14 +30,13 @@ typedef struct MotusDecideScratch {
 } MotusDecideScratch;
 
 // Evaluates trial->mb (type, sub types and vectors set) as an inter MB: residual, bits, cost. A 16x16 MB with the skip vector and no residual becomes P_Skip.
-MOTUS_HD void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels, uint32_t mv_bits, MotusResidual *residual,
-                                MotusTrial *trial) {
+MOTUS_HD void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels, uint32_t mv_bits, MotusMv skip,
+                                MotusResidual *residual, MotusTrial *trial) {
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     uint32_t bits = motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, in->qp, levels);
     bits += motus_code_chroma(residual, trial, &in->src, &in->neighbours, in->qp, levels);
     if (motus_lane() == 0) {
-        if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp &&
-            motus_mv_equal(trial->mb.mv[0], motus_mb_skip_mv(&in->neighbours)))
+        if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp && motus_mv_equal(trial->mb.mv[0], skip))
             trial->mb.type = MOTUS_MB_P_SKIP;
         trial->bits = bits + motus_inter_bits(&trial->mb, mv_bits);
     }
@@ -46,18 +45,35 @@ MOTUS_HD void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *
 }
 
 // Evaluates P_Skip. Its vector may point anywhere that the neighbours' vectors do.
-MOTUS_HD void motus_skip_trial(const MotusInterMb *in, MotusTrial *trial) {
+MOTUS_HD void motus_skip_trial(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
     if (motus_lane() == 0) {
-        MotusMv mv = motus_mb_skip_mv(&in->neighbours);
         memset(&trial->mb, 0, sizeof trial->mb);
         trial->mb.type = MOTUS_MB_P_SKIP;
         trial->mb.qp = in->qp->luma.qp;
-        for (int i = 0; i < 16; i++) trial->mb.mv[i] = mv;
         trial->bits = MOTUS_SKIP_RUN_BITS;
     }
     motus_lanes_sync();
+    for (int i = motus_lane(); i < 16; i += MOTUS_LANES) trial->mb.mv[i] = skip;
+    motus_lanes_sync();
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     motus_trial_judge(trial, &in->src, in->qp);
+}
+
+// Whether type k comes close enough to the best one by SATD to be evaluated.
+MOTUS_HD int motus_type_is_close(const MotusChoice *choice, int k, int best, const MotusEffort *effort) {
+    return choice->cost[k] != UINT32_MAX &&
+           (uint64_t)choice->cost[k] * 16 <= (uint64_t)choice->cost[best] * (uint32_t)effort->trial_gate;
+}
+
+// Evaluates type k.
+MOTUS_HD void motus_type_trial(const MotusInterMb *in, const MotusLevelChoice *levels, const MotusChoice *choice, int k,
+                               MotusResidual *residual, MotusTrial *trial) {
+    if (motus_lane() == 0) {
+        trial->mb = choice->mb[k];
+        trial->mb.qp = in->qp->luma.qp;
+    }
+    motus_lanes_sync();
+    motus_inter_trial(in, levels, choice->mv_bits[k], choice->skip, residual, trial);
 }
 
 // The cheapest way to code the MB with vectors, in one of the scratch's two trials. *satd is the cost of the best type by SATD.
@@ -65,24 +81,65 @@ MOTUS_HD MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandi
                                         const MotusLevelChoice *levels, MotusDecideScratch *s, uint32_t *satd) {
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
-    motus_choose_inter(in, found, &s->choose, choice);
-    motus_skip_trial(in, best);
-    *satd = choice->cost[choice->best];
-    for (int i = 0; i < 4; i++) {
-        int k = (choice->best + i) & 3; // the best one first: others then stop early
-        if (choice->cost[k] == UINT32_MAX || (uint64_t)choice->cost[k] * 16 > (uint64_t)*satd * (uint32_t)effort->trial_gate)
-            continue;
-        if (motus_lane() == 0) {
-            other->mb = choice->mb[k];
-            other->mb.qp = in->qp->luma.qp;
-        }
-        motus_lanes_sync();
-        motus_inter_trial(in, levels, choice->mv_bits[k], &s->residual, other);
+    motus_choose_begin(in, found, &s->choose, choice);
+    for (int k = 0; k < 4; k++)
+        motus_choose_type(&s->choose.choices, in, found->blocks, &s->choose.grid, &s->choose.trial, k, choice);
+    int first = motus_choice_best(choice);
+    motus_skip_trial(in, choice->skip, best);
+    *satd = choice->cost[first];
+    for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
+        int k = (first + i) & 3;
+        if (!motus_type_is_close(choice, k, first, effort)) continue;
+        motus_type_trial(in, levels, choice, k, &s->residual, other);
         if (other->cost >= best->cost) continue;
         MotusTrial *swap = best;
         best = other;
         other = swap;
     }
+    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
+    return best;
+}
+
+// The same by five warps side by side, one for each type and one for P_Skip, whose shared memory this is. All of them meet between these calls:
+// motus_choose_begin by one warp, motus_inter_choose and motus_inter_evaluate by the five, motus_inter_join by one.
+typedef struct MotusInterTeam {
+    MotusTrial trial[5];
+    MotusResidual residual[4];
+    MotusMvGrid grid[4];
+    MotusChooseScratch choose;
+    MotusChoice choice;
+} MotusInterTeam;
+
+enum { MOTUS_ROLE_SKIP = 4, MOTUS_INTER_ROLES };
+
+// Vectors of type `role`; P_Skip altogether.
+MOTUS_HD void motus_inter_choose(const MotusInterMb *in, uint64_t blocks, MotusInterTeam *t, int role) {
+    if (role == MOTUS_ROLE_SKIP) {
+        motus_skip_trial(in, t->choice.skip, &t->trial[MOTUS_ROLE_SKIP]);
+        return;
+    }
+    for (int i = motus_lane(); i < 30; i += MOTUS_LANES) {
+        t->grid[role].mv[i / 6][i % 6] = t->choose.grid.mv[i / 6][i % 6];
+        t->grid[role].state[i / 6][i % 6] = t->choose.grid.state[i / 6][i % 6];
+    }
+    motus_lanes_sync();
+    motus_choose_type(&t->choose.choices, in, blocks, &t->grid[role], &t->choose.trial, role, &t->choice);
+}
+
+MOTUS_HD void motus_inter_evaluate(const MotusInterMb *in, const MotusEffort *effort, const MotusLevelChoice *levels,
+                                   MotusInterTeam *t, int role) {
+    if (role < MOTUS_ROLE_SKIP && motus_type_is_close(&t->choice, role, motus_choice_best(&t->choice), effort))
+        motus_type_trial(in, levels, &t->choice, role, &t->residual[role], &t->trial[role]);
+}
+
+MOTUS_HD MotusTrial *motus_inter_join(const MotusInterMb *in, const MotusEffort *effort, MotusInterTeam *t, uint32_t *satd) {
+    const int first = motus_choice_best(&t->choice);
+    MotusTrial *best = &t->trial[MOTUS_ROLE_SKIP];
+    for (int i = 0; i < 4; i++) {
+        int k = (first + i) & 3;
+        if (motus_type_is_close(&t->choice, k, first, effort) && t->trial[k].cost < best->cost) best = &t->trial[k];
+    }
+    *satd = t->choice.cost[first];
     if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
     return best;
 }

@@ -5,11 +5,9 @@
 #ifdef MOTUS_EMULATED_LANES
 #include "tests/emulated_lanes.h"
 #define CALLS lanes_calls_32
-#define TEAM MOTUS_INTRA_ROLES
 static const char *run(int warps, void (*body)(void *), void *argument) { return emulated_lanes_run(warps, body, argument); }
 #else
 #define CALLS lanes_calls_1
-#define TEAM 1
 static const char *run(int warps, void (*body)(void *), void *argument) {
     (void)warps;
     body(argument);
@@ -60,7 +58,7 @@ static void team_body(void *argument) {
 
 static void intra_team(const MotusIntraMb *in, LanesMemory *m) {
     Arguments a = {.intra = in, .m = m};
-    m->failure = run(TEAM, team_body, &a);
+    m->failure = run(MOTUS_INTRA_ROLES, team_body, &a);
 }
 
 static void estimate_body(void *argument) {
@@ -88,6 +86,34 @@ static void decide_inter(const MotusInterMb *in, const MotusCandidates *found, c
     m->failure = run(1, decide_body, &a);
 }
 
+static void inter_team_body(void *argument) {
+    const Arguments *a = argument;
+    MotusInterTeam *team = &a->m->inter_team;
+    uint32_t satd;
+#ifdef MOTUS_EMULATED_LANES
+    int warp = emulated_warp();
+    if (warp == 0) motus_choose_begin(a->inter, a->found, &team->choose, &team->choice);
+    emulated_team_sync();
+    motus_inter_choose(a->inter, a->found->blocks, team, warp);
+    emulated_team_sync();
+    motus_inter_evaluate(a->inter, a->effort, a->levels, team, warp);
+    emulated_team_sync();
+    if (warp > 0) return;
+#else
+    motus_choose_begin(a->inter, a->found, &team->choose, &team->choice);
+    for (int role = 0; role < MOTUS_INTER_ROLES; role++) motus_inter_choose(a->inter, a->found->blocks, team, role);
+    for (int role = 0; role < MOTUS_INTER_ROLES; role++) motus_inter_evaluate(a->inter, a->effort, a->levels, team, role);
+#endif
+    MotusTrial *best = motus_inter_join(a->inter, a->effort, team, &satd);
+    if (motus_lane() == MOTUS_LANES - 1) a->m->best = best, a->m->satd = satd;
+}
+
+static void inter_team(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
+                       const MotusLevelChoice *levels, LanesMemory *m) {
+    Arguments a = {.inter = in, .found = found, .effort = effort, .levels = levels, .m = m};
+    m->failure = run(MOTUS_INTER_ROLES, inter_team_body, &a);
+}
+
 static void satd_body(void *argument) {
     const Arguments *a = argument;
     const MotusInterMb *in = a->inter;
@@ -99,4 +125,4 @@ static void satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], Lanes
     m->failure = run(1, satd_body, &a);
 }
 
-const LanesCalls CALLS = {intra_search, intra_team, intra16x16_estimate, decide_inter, satd_mb};
+const LanesCalls CALLS = {intra_search, intra_team, intra16x16_estimate, decide_inter, inter_team, satd_mb};

@@ -11,6 +11,7 @@ typedef struct LanesMemory {
     MotusIntraScratch intra;
     MotusIntraTeam team;
     MotusDecideScratch decide;
+    MotusInterTeam inter_team;
     MotusTrial *best;
     uint32_t satd;
     int mode;
@@ -23,6 +24,8 @@ typedef struct LanesCalls {
     void (*intra16x16_estimate)(const MotusIntraMb *in, LanesMemory *m); // satd, mode
     void (*decide_inter)(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
                          const MotusLevelChoice *levels, LanesMemory *m); // best, satd
+    void (*inter_team)(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
+                       const MotusLevelChoice *levels, LanesMemory *m); // the same by five warps side by side
     void (*satd_mb)(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], LanesMemory *m);
 } LanesCalls;
 

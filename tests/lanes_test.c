@@ -162,8 +162,9 @@ static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) 
     }
 }
 
-static void same_choices(const Picture *p, int x, int y) {
-    const MotusChoice *one = &memory[0].decide.choice, *many = &memory[1].decide.choice;
+static void same_choices(const Picture *p, int x, int y, const MotusChoice *one, const MotusChoice *many) {
+    MOTUS_CHECK(memory[1].failure || memory[0].satd == memory[1].satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name,
+                p->number, x, y, memory[1].satd, memory[0].satd);
     for (int k = 0; k < 4; k++) {
         int same = one->cost[k] == many->cost[k];
         if (same && one->cost[k] != UINT32_MAX)
@@ -196,10 +197,13 @@ static void code_inter(Picture *p, int x, int y) {
     poison();
     lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, &memory[0]);
     lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, &memory[1]);
-    MOTUS_CHECK(memory[1].failure || memory[0].satd == memory[1].satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name,
-                p->number, x, y, memory[1].satd, memory[0].satd);
-    same_choices(p, x, y);
+    same_choices(p, x, y, &memory[0].decide.choice, &memory[1].decide.choice);
     settle(p, x, y, "inter");
+    poison();
+    lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, &memory[0]);
+    lanes_calls_32.inter_team(&in, &found, &p->effort, &levels, &memory[1]);
+    same_choices(p, x, y, &memory[0].decide.choice, &memory[1].inter_team.choice);
+    settle(p, x, y, "inter by five warps");
 }
 
 // Codes the picture as I, or as P with itself as reference.
