@@ -401,6 +401,7 @@ interrupts() {
         env --default-signal=INT "$motus" encode "$name" -o none.264 <pipe 2>err &
         pid=$!
         exec 3>pipe
+        until grep -qE '^SigCgt:.*[1-9a-f]' /proc/$pid/status || ! kill -0 $pid; do sleep 0.05; done
         sleep 0.5
         kill -INT $pid
         wait $pid
@@ -451,6 +452,19 @@ containers() {
     ok 'and plays' grep -Eq '^h264 64x48 .* frames=[4-7] ' <("$probe" cut.mp4 2>/dev/null)
     encode in.y4m -o cut.mp4 --fragment --keyint 5
     ok 'and is replaced' cmp -s cut.mp4 t.mp4
+    # A playlist without an end may grow: it is read from its beginning and waited for, until a signal comes.
+    "$motus" synth longer.y4m --size 64x48 --frames 96 2>err
+    encode longer.y4m -o longer.ts
+    printf '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:3.84,\nlonger.ts\n' >live.m3u8
+    "$motus" encode live.m3u8 -o live.mp4 --quiet 2>err &
+    local pid=$!
+    until [ -n "$(find . -name 'live.mp4.motus-*')" ] || ! kill -0 $pid; do sleep 0.05; done
+    sleep 1
+    kill -TERM $pid
+    wait $pid
+    ok 'a growing playlist ends at a signal' [ $? = 143 ]
+    ok 'with what there was' grep -Eq '^h264 64x48 .* frames=[89][0-9] ' <("$probe" live.mp4 2>err)
+    ok 'silently' [ ! -s err ]
     for ending in mp4 mkv ts; do
         "$motus" encode in.y4m -o - --format $ending 2>err >piped.$ending
         ok "$ending into a pipe" grep -q "frames=12 sum=$whole" <("$probe" piped.$ending 2>/dev/null)

@@ -59,7 +59,7 @@ static int parse(FilterOptions *o, int argc, char **argv) {
     if (!o->input) return motus_usage_error("filter", "the input is missing");
     if (!o->output) return motus_usage_error("filter", "the output is missing: -o FILE");
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = o->threads;
-    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet;
+    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet, o->reader.interrupted = motus_signal_caught;
     const char *inputs[] = {o->input, list->background}, *outputs[] = {o->output, o->plot};
     return motus_check_names("filter", inputs, 2, outputs, 2);
 }

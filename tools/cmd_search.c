@@ -73,7 +73,7 @@ static int parse(SearchOptions *o, int argc, char **argv) {
     if (strcmp(o->output, "-") && !motus_has_ending(o->output, MOTUS_MVS_ENDINGS))
         return motus_usage_error("search", "-o %s: must end in .csv or .npy", o->output);
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = me->threads;
-    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet;
+    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet, o->reader.interrupted = motus_signal_caught;
     return motus_check_names("search", &o->input, 1, &o->output, 1);
 }
 

@@ -90,6 +90,7 @@ static MotusStatus open_input(Session *s, MotusError *error) {
                                        .threads = o->config.threads,
                                        .deinterlace = o->deinterlace,
                                        .with_side_streams = o->format != MOTUS_FORMAT_H264,
+                                       .interrupted = motus_signal_caught,
                                        .tell = tell,
                                        .idle = idle,
                                        .opaque = s};

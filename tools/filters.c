@@ -10,6 +10,7 @@
 #include "motus/filter_cuda.h"
 #include "tools/cmd.h"
 #include "tools/filters_cuda.h"
+#include "tools/signals.h"
 
 struct MotusFilters {
     MotusFilterList list;
@@ -56,7 +57,8 @@ static MotusStatus scale_frame(MotusFrame **frame, int width, int height, MotusE
 
 static MotusStatus open_background(MotusFilters *f, MotusError *error) {
     static const int quiet = 1; // what the pictures behind the key needed interests nobody; that some are lost does
-    const MotusReaderOptions options = {.threads = f->exec.threads, .tell = motus_tell, .opaque = (void *)&quiet};
+    const MotusReaderOptions options = {
+        .threads = f->exec.threads, .interrupted = motus_signal_caught, .tell = motus_tell, .opaque = (void *)&quiet};
     return motus_reader_open(&f->reader, f->list.background, &options, error);
 }
 

@@ -13,7 +13,8 @@
 #include "yuv/writer.h"
 
 #define IO_BUFFER 65536
-#define FRAGMENT 1000000 // microseconds
+#define FRAGMENT 1000000             // microseconds
+#define MAX_CLOCK (INT64_MAX / 1024) // what goes beyond is damage; sums of times stay within 64 bits
 
 struct MotusMux {
     AVFormatContext *context;
@@ -189,7 +190,7 @@ static void set_clock(MotusMux *mux) {
     int64_t start = motus_media_clock_start(mux->settings.reader);
     if (mux->settings.format == MOTUS_FORMAT_TS || !start) return;
     mux->clock = av_rescale_q(start, AV_TIME_BASE_Q, mux->unit);
-    if (mux->clock == INT64_MIN) mux->clock = 0; // beyond all bounds
+    if (mux->clock > MAX_CLOCK || mux->clock < -MAX_CLOCK) mux->clock = 0;
     if (mux->clock) tell_clock(mux);
 }
 

@@ -38,11 +38,18 @@ static void tell(const LeftOut *left, const MotusMuxSettings *settings, const ch
     settings->tell(settings->opaque, MOTUS_TOLD_NOTE, line);
 }
 
+// Of QuickTime; libavformat's containers make it anew from the pictures' tag, which is copied.
+static int is_timecode(const AVStream *stream) {
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_DATA && stream->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
+}
+
 static void leave_out_stream(LeftOut *left, const AVStream *stream) {
     const char *kind = av_get_media_type_string(stream->codecpar->codec_type),
                *name = avcodec_get_name(stream->codecpar->codec_id);
     if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
         leave_out(left, "cover picture");
+    else if (is_timecode(stream))
+        leave_out(left, "timecode");
     else if (stream->codecpar->codec_id == AV_CODEC_ID_NONE)
         leave_out(left, "%s", kind ? kind : "unknown data");
     else
@@ -92,9 +99,9 @@ static int holds(const AVFormatContext *output, const AVStream *stream, MotusFor
 
 // Titles and languages; not what the input's muxer said of itself, nor its counts.
 static void copy_tags(AVDictionary **to, const AVDictionary *from) {
-    static const char *const own[] = {"encoder",   "major_brand",      "minor_version", "compatible_brands", "handler_name",
-                                      "vendor_id", "DURATION",         "BPS",           "NUMBER_OF_FRAMES",  "NUMBER_OF_BYTES",
-                                      "rotate",    "_STATISTICS_TAGS", "alpha_mode",    "variant_bitrate"};
+    static const char *const own[] = {"encoder",          "major_brand", "minor_version",    "compatible_brands", "vendor_id",
+                                      "DURATION",         "BPS",         "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES",   "rotate",
+                                      "_STATISTICS_TAGS", "alpha_mode",  "variant_bitrate"};
     for (const AVDictionaryEntry *e = NULL; (e = av_dict_get(from, "", e, AV_DICT_IGNORE_SUFFIX));) {
         int skip = !strncmp(e->key, "_STATISTICS", 11);
         for (size_t i = 0; i < sizeof own / sizeof *own; i++) skip |= !strncasecmp(e->key, own[i], strlen(own[i]));
@@ -217,7 +224,9 @@ int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output, const Mot
     for (int i = 0; i < (int)input->nb_streams && code >= 0; i++) {
         const AVStream *stream = input->streams[i];
         int unwanted = settings->no_audio && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
-        if (i == video || unwanted) continue;
+        int remade = is_timecode(stream) && settings->format != MOTUS_FORMAT_TS &&
+                     av_dict_get(input->streams[video]->metadata, "timecode", NULL, 0);
+        if (i == video || unwanted || remade) continue;
         if (i < MOTUS_MUX_STREAMS && holds(output, stream, settings->format))
             code = copy_stream(s, i, stream);
         else

@@ -43,7 +43,8 @@ static int parse(const char *name, const char *about, const MotusOption *own, Mo
 
 static MotusStatus read_frame(MotusFrame **frame, const MotusOneFrame *o, MotusError *error) {
     MotusReader *reader = NULL;
-    const MotusReaderOptions options = {.width = o->size[0], .height = o->size[1], .tell = motus_tell};
+    const MotusReaderOptions options = {
+        .width = o->size[0], .height = o->size[1], .tell = motus_tell, .interrupted = motus_signal_caught};
     MotusStatus status = motus_reader_open(&reader, o->input, &options, error);
     if (!status && o->frame) status = motus_reader_skip(reader, o->frame, error);
     if (!status) status = motus_reader_next(reader, frame, error);

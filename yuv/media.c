@@ -70,14 +70,23 @@ static int use_source(MotusMedia *m, MotusSource *source) {
     return 0;
 }
 
-static int open_container(MotusMedia *m, MotusSource *source, const char *path) {
+static int is_interrupted(void *opaque) {
+    const MotusReader *reader = opaque;
+    return reader->options.interrupted && reader->options.interrupted();
+}
+
+static int open_container(MotusReader *reader, const char *path) {
+    MotusMedia *m = reader->state;
+    MotusSource *source = reader->source;
     if (!(m->format = avformat_alloc_context())) return AVERROR(ENOMEM);
     m->format->opaque = &m->log;
+    m->format->interrupt_callback = (AVIOInterruptCB){is_interrupted, reader};
     m->log.opening = 1;
     int code = source ? use_source(m, source) : 0;
     if (code < 0) return code;
     AVDictionary *options = NULL;
     av_dict_set(&options, "protocol_whitelist", "file", 0); // a playlist may name files, never the network
+    av_dict_set(&options, "live_start_index", "0", 0);      // nor begins in the middle when it has no end yet
     code = avformat_open_input(&m->format, path, NULL, &options);
     av_dict_free(&options);
     return code < 0 ? code : avformat_find_stream_info(m->format, NULL);
@@ -235,7 +244,7 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
     m->read_at = m->at = m->end = AV_NOPTS_VALUE;
     for (int i = 0; i < MOTUS_MEDIA_STREAMS; i++) m->next_dts[i] = AV_NOPTS_VALUE;
     motus_media_log_begin(&m->log); // what libav* has to say comes in MotusError and MotusDamage
-    int code = open_container(m, reader->source, path);
+    int code = open_container(reader, path);
     if (code < 0) return motus_media_fail(reader, error, code, "libavformat cannot open it");
     code = open_decoder(m, reader->options.threads);
     if (code == AVERROR_STREAM_NOT_FOUND) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: has no video", reader->name);

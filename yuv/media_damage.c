@@ -39,8 +39,8 @@ static void note_error(void *context, int level, const char *format, va_list arg
     int decoder = !strcmp(class->class_name, "AVCodecContext"), container = !strcmp(class->class_name, "AVFormatContext");
     MotusMediaLog *log = decoder ? ((AVCodecContext *)context)->opaque : container ? ((AVFormatContext *)context)->opaque : NULL;
     if (!log || log->magic != LOG_MAGIC) return;
-    // A segment that is not there is only a warning to the readers of playlists, which go on with the next one.
-    int playlist = container && motus_media_is_playlist(context);
+    // A segment that is not there is only a warning to the readers of playlists, which go on with the next one. A packet that is flagged is its picture's matter.
+    int playlist = container && motus_media_is_playlist(context) && strncmp(format, "Packet corrupt", 14) != 0;
     if (level > AV_LOG_ERROR ? !playlist : !playlist && log->opening) return;
     atomic_fetch_add(decoder ? &log->decoder : &log->container, 1);
     keep_text(log, format, args);

@@ -24,7 +24,8 @@ typedef struct MotusReaderOptions {
     // What else there is to do while an input that is no file has nothing to read: called again and again until it returns 0, or -1 where reading is to end as
     // if a signal had interrupted it. It may not read. NULL: reading just waits.
     int (*idle)(void *opaque);
-    void *opaque; // for both
+    void *opaque;             // for both
+    int (*interrupted)(void); // whether a signal came: ends libavformat's waiting for more of a playlist. NULL: never
 } MotusReaderOptions;
 
 typedef struct MotusSequenceInfo {

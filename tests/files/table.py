@@ -107,6 +107,7 @@ def look(name):
             "colour": {key: video.get(key, "unknown") for key in ("color_range", "color_space", "color_transfer", "color_primaries")},
             "sar": video.get("sample_aspect_ratio", "1:1"), "chapters": len(found.get("chapters", [])),
             "title": container.get("tags", {}).get("title"), "count": len(frames), "clock": clock, "default": video["disposition"].get("default"),
+            "timecode": {key.lower(): value for key, value in video.get("tags", {}).items()}.get("timecode"),
             "times": [float(f["best_effort_timestamp_time"]) for f in frames if "best_effort_timestamp_time" in f],
             "sound": (float(packets[0]["pts_time"]), max(ends), len(packets)) if packets else None, "errors": done.stderr}
 
@@ -142,6 +143,8 @@ def differences(given, got, container):
         found.append(("clock", f"{given['clock']:.3f} s -> 0", r"times begin at 0, where the input's clock says"))
     if given["default"] and not got["default"]:
         found.append(("default", "track -> not", r"(?!)"))
+    if given["timecode"] != got["timecode"]:
+        found.append(("timecode", f"{given['timecode']} -> {got['timecode']}", r"left out.*timecode"))
     if given["rotation"] != got["rotation"]:
         found.append(("rotation", f"{given['rotation']} -> {got['rotation']}", "left out.*rotation"))
     for kind in ("audio", "subtitles"):
