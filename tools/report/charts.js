@@ -181,7 +181,7 @@ function drawTimeline(run, at, onFrame) {
     cursor: { drag: { x: false, y: false }, y: false, points: { show: false } },
     scales: { x: { time: false }, y: { distr: 3, range: (u, min, max) => [min / 1.3, max * 1.3] } },
     axes: [axis({ size: 24, values: (u, v) => v.map((x) => (Number.isInteger(x) ? String(x) : '')) }),
-      axis({ size: 56, splits: roundNumbers, filter: (u, splits) => splits, values: (u, v) => v.map((y) => (y >= 1000 ? `${y / 1000}k` : `${y}`)) })],
+      axis({ size: 56, splits: roundNumbers, filter: (u, splits) => splits, values: (u, v) => v.map((y) => (y >= 1e6 ? `${y / 1e6}M` : y >= 1000 ? `${y / 1000}k` : `${y}`)) })],
     series: [{}, line('--x264', [5, 3]), line('--ours', [])],
     hooks: { draw: [mark], ready: [(u) => u.over.addEventListener('click', () => { if (u.cursor.idx !== null) onFrame(frames[u.cursor.idx].n); })] },
   });

@@ -140,6 +140,9 @@ function drawMatrix(id, caption, matrix, corner) {
       class: n ? null : 'empty-cell',
     })), td(count(all))]);
   });
+  const rows = matrix.rows.filter((_, r) => sum(matrix.counts[r]) > 0);
+  if (used.length === 1 && rows.length === 1) // nothing to confuse
+    return fill(table, element('caption', null, `${caption}: all ${count(sum(matrix.counts.flat()))} are ${times(rows[0])} with x264 and ${times(matrix.columns[used[0]])} with us.`));
   return fill(table, element('caption', null, caption), element('thead', null, row([th(corner), used.map((c) => th(times(matrix.columns[c]))), th('All')])), element('tbody', null, body));
 }
 
