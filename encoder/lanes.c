@@ -285,18 +285,22 @@ static MotusStatus start_lane(MotusLanes *l, int k, MotusError *error) {
     return status;
 }
 
+// Frames that wait for look-ahead to have seen enough.
+static int unplanned_frames(const MotusStream *s) { return s->config.rate == MOTUS_RATE_QP ? 0 : s->config.lookahead + 1; }
+
 // As many lanes as there are processors for them, or, on a device, as speed it up, and as whole GOPs fit into a bounded memory: while a lane codes its GOP, the
 // frames of the others' must have come.
 static int auto_lanes(const MotusLanes *l) {
     const MotusStream *s = l->stream;
-    const size_t gop = (size_t)s->config.keyint * 384 * (size_t)s->mb_width * (size_t)s->mb_height;
+    const int frames = s->config.keyint + unplanned_frames(s);
+    const size_t gop = (size_t)frames * 384 * (size_t)s->mb_width * (size_t)s->mb_height;
     size_t fit, most;
     if (l->backend == MOTUS_BACKEND_CPU) {
         fit = 1 + AUTO_BYTES_CPU / gop;
         most = (size_t)l->threads;
     } else {
         const size_t free_bytes = motus_lane_cuda_free_bytes(l->device) / 4;
-        fit = (free_bytes < AUTO_BYTES_CUDA ? free_bytes : AUTO_BYTES_CUDA) / motus_lane_cuda_bytes(s, s->config.keyint);
+        fit = (free_bytes < AUTO_BYTES_CUDA ? free_bytes : AUTO_BYTES_CUDA) / motus_lane_cuda_bytes(s, frames);
         most = AUTO_LANES_CUDA;
     }
     if (most > MOTUS_MAX_LANES) most = MOTUS_MAX_LANES;
@@ -327,9 +331,9 @@ MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, Motu
         motus_free(l);
         return status;
     }
-    const int looks = c->rate != MOTUS_RATE_QP, unplanned = looks ? c->lookahead + 1 : 0;
+    const int looks = c->rate != MOTUS_RATE_QP;
     l->n = !c->keyint || (looks && motus_rate_feeds_back(&stream->control)) ? 1 : c->lanes ? c->lanes : auto_lanes(l);
-    l->most_waiting = unplanned + (l->n == 1 ? FRAMES_OF_ONE_LANE : motus_max(FRAMES_OF_ONE_LANE, c->keyint));
+    l->most_waiting = unplanned_frames(stream) + (l->n == 1 ? FRAMES_OF_ONE_LANE : motus_max(FRAMES_OF_ONE_LANE, c->keyint));
     l->most_begun = looks && motus_rate_wants_sizes(&stream->control) ? 1 : MOTUS_LANE_BEGUN;
     motus_intake_open(&l->intake, c->width, c->height, backend == MOTUS_BACKEND_CUDA);
     status = start_lane(l, 0, error);

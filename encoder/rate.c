@@ -165,7 +165,10 @@ static int qp_for_bitrate(const MotusRate *r, MotusDemand window, const MotusAhe
     const int64_t most = known / 200 + motus_max(1, s->fps.num / s->fps.den / 4);
     const int qp =
         motus_clip(qp_within(r, window, known + most), qp_within(r, window, known - most), qp_for_average(r, window, known));
-    return ahead->ended ? motus_clip(qp - END_STEP, qp + END_STEP, qp_within(r, window, known)) : qp;
+    if (!ahead->ended) return qp;
+    // The last few pictures cannot use up what is left: coded finer than their references, they take more than any model says.
+    const int finer = motus_min(END_STEP, (1 + ahead->n) * MOTUS_QP_UNIT / 2);
+    return motus_clip(qp - finer, qp + END_STEP, qp_within(r, window, known));
 }
 
 // ---- Second pass ----------------------------------------------------------------------------------------------------------------------------
