@@ -10,8 +10,8 @@ cd "$dir"
 
 die() { echo "$*" && exit 1; }
 
-# Prints "WIDTHxHEIGHT HUE COUNT": the size, and the most frequent hue, degrees in steps of 6, of what is no grey ("-": none), with its number of
-# pixels. Fails where the file is no whole PNG.
+# Prints "WIDTHxHEIGHT HUE COUNT SUM": the size, and the most frequent hue, degrees in steps of 6, of what is no grey ("-": none), with its number of
+# pixels, and a checksum of all but the 47 rows of a small caption. Fails where the file is no whole PNG.
 colour() {
     "$python" - "$1" <<'PY'
 import collections, colorsys, struct, sys, zlib
@@ -34,7 +34,7 @@ for c, n in counts.items():
     if max(c) - min(c) > 24:
         hues[round(60 * colorsys.rgb_to_hsv(*c)[0]) % 60 * 6] += n
 hue, n = hues.most_common(1)[0] if hues else ("-", 0)
-print(f"{width}x{height}", hue, n)
+print(f"{width}x{height}", hue, n, zlib.crc32(b"".join(rows[:-47])))
 PY
 }
 
@@ -47,7 +47,7 @@ for case in 3,0:0 0,3:54 -3,0:192 0,-3:264; do
     "$motus" encode in.y4m -o out.264 --quiet --recon recon.y4m --mvs mvs.npy
     "$motus" encode in.y4m -o out.264 --quiet --mvs mvs.csv
     view mvs.npy --picture recon.y4m --frame 2 --zoom 2
-    read -r size got n <<<"$(colour out.png)"
+    read -r size got n _ <<<"$(colour out.png)"
     [ "$size" = 176x191 ] || die "$size" # 72 * 2 and three lines of text
     # 30 macroblocks, lines of twelve pixels
     if [ "$got" != "$hue" ] || [ "$n" -lt 200 ]; then die "arrows, pan $pan: $got $n"; fi
@@ -56,7 +56,7 @@ for case in 3,0:0 0,3:54 -3,0:192 0,-3:264; do
     [ "$(colour npy.png)" = "$(colour out.png)" ] || die "csv and npy differ"
     for source in mvs.npy out.264 in.y4m; do
         view $source --frame 2 --style flow --zoom 1
-        read -r size got n <<<"$(colour out.png)"
+        read -r size got n _ <<<"$(colour out.png)"
         if [ "$got" != "$hue" ] || [ "$n" -lt 3000 ]; then die "flow of $source, pan $pan: $size $got $n"; fi
     done
 done
@@ -71,15 +71,27 @@ view truth.csv field.npy --zoom 1
 for style in arrows flow partitions cost bits; do
     for source in out.264 in.y4m field.npy mvs.npy; do view $source --picture in.y4m --style $style --zoom 1; done
 done
+# All blocks of a Baseline stream are known, from a byte stream and from a container.
+"$motus" synth in3.y4m --size 88x72 --frames 3 --pan 3,1 --objects 6 --noise 4 2>log
+"$motus" encode in3.y4m -o out3.264 --quiet --recon recon3.y4m --mvs mvs3.npy --qp 18
+"$motus" encode in3.y4m -o out3.mp4 --quiet --qp 18
+for style in arrows partitions bits; do
+    sums=()
+    for source in mvs3.npy out3.264 out3.mp4; do
+        view $source --picture recon3.y4m --frame 2 --zoom 2 --style $style
+        sums+=("$(colour out.png | cut -d ' ' -f 4)")
+    done
+    if [ "${sums[0]}" != "${sums[1]}" ] || [ "${sums[0]}" != "${sums[2]}" ]; then die "$style: ${sums[*]}"; fi
+done
 # An I picture is intra all over.
 view out.264 --frame 0 --style partitions --zoom 1
-read -r size got n <<<"$(colour out.png)"
+read -r size got n _ <<<"$(colour out.png)"
 [ "$n" -ge 700 ] || die "I picture: $got $n"
 
 # A table's own costs: two macroblocks, dark violet and yellow.
 printf 'frame,x,y,w,h,mv_x,mv_y,cost\n1,0,0,16,16,4,0,0\n1,16,0,16,16,4,0,2560\n1,32,0,16,16,4,0,2560\n' >cost.csv
 view cost.csv --style cost --zoom 1
-read -r size got n <<<"$(colour out.png)"
+read -r size got n _ <<<"$(colour out.png)"
 [ "$n" -ge 400 ] || die "costs: $got $n"
 
 refused() { # refused STATUS PATTERN ARGUMENT...

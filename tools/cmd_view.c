@@ -14,9 +14,9 @@
 
 static const char about[] = "Draws the motion vectors of one picture, as a PNG. SOURCE is\n"
                             "  a table (.npy, .csv) of motus search, motus encode --mvs or motus synth --vectors;\n"
-                            "  a file with H.264 in it, whose own vectors are drawn as libavcodec exports them: 8x8 is the\n"
-                            "  smallest block then, only the first vector of an 8x8 with smaller ones is known, and vectors\n"
-                            "  into later pictures are left out;\n"
+                            "  a file with H.264 in it, whose own vectors are drawn: all of a Baseline stream (motus's own);\n"
+                            "  else as libavcodec exports them: 8x8 is the smallest block then, only the first vector of an\n"
+                            "  8x8 with smaller ones is known, and vectors into later pictures are left out;\n"
                             "  or another video, whose pictures are searched as motus search does. Two sources are drawn side\n"
                             "  by side.\n"
                             "\n"

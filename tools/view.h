@@ -58,8 +58,12 @@ MotusStatus motus_view_pictures(MotusView *view, const MotusPlane *picture, cons
 // The rows of `view->frame` in a .npy or .csv file of motus search, motus encode --mvs or motus synth --vectors.
 MotusStatus motus_view_table(MotusView *view, const char *path, MotusError *error);
 
-// MOTUS_END: no H.264 file. Else decodes up to the picture; blocks are those of libavcodec's side data, 8x8 where an MB has smaller ones.
+// MOTUS_END: no H.264 file. Else decodes up to the picture; blocks are those of libavcodec's side data, 8x8 where an MB has smaller ones, or of
+// motus_view_baseline.
 MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *error);
+
+// Replaces the blocks by those of the picture number `view->frame` of a byte stream, to the smallest; leaves them where it is no Baseline stream.
+MotusStatus motus_view_baseline(MotusView *view, const uint8_t *data, size_t size, MotusError *error);
 
 // ---- Values of blocks ---------------------------------------------------------------------------------------------------------------------
 

@@ -1,11 +1,13 @@
-// The vectors of an H.264 picture as libavcodec exports them, and the pictures.
+// The vectors of an H.264 picture as libavcodec exports them, or as our own reader finds them, and the pictures.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
 #include <libavformat/avformat.h>
 #include <libavutil/motion_vector.h>
 #include <libavutil/pixdesc.h>
 #include <string.h>
 
+#include "common/alloc.h"
 #include "common/error.h"
 #include "tools/signals.h"
 #include "tools/view.h"
@@ -14,10 +16,15 @@ typedef struct Stream {
     const char *path;
     AVFormatContext *format;
     AVCodecContext *decoder;
+    AVBSFContext *filter; // makes a byte stream of the packets of .mp4 and its like
     AVPacket *packet;
     AVFrame *frame, *before; // the last picture, and the one shown before it
     int index;               // of the video stream
+    uint8_t *bytes;          // the byte stream so far, n_bytes of it; NULL: given up
+    size_t n_bytes, room;
 } Stream;
+
+#define MAX_BYTES ((size_t)256 << 20) // of a byte stream that is kept for our own reader
 
 static MotusStatus av_failure(const Stream *s, int code, MotusError *error) {
     char text[AV_ERROR_MAX_STRING_SIZE] = "";
@@ -41,7 +48,11 @@ static MotusStatus open_stream(Stream *s, MotusError *error) {
     s->before = av_frame_alloc();
     if (!s->decoder || !s->packet || !s->frame || !s->before)
         return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(s->path));
-    int code = avcodec_parameters_to_context(s->decoder, parameters);
+    const AVBitStreamFilter *kind = av_bsf_get_by_name("h264_mp4toannexb");
+    int code = kind ? av_bsf_alloc(kind, &s->filter) : AVERROR_BSF_NOT_FOUND;
+    if (code >= 0) code = avcodec_parameters_copy(s->filter->par_in, parameters);
+    if (code >= 0) code = av_bsf_init(s->filter);
+    if (code >= 0) code = avcodec_parameters_to_context(s->decoder, s->filter->par_out);
     s->decoder->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
     s->decoder->thread_count = 1;
     if (code >= 0) code = avcodec_open2(s->decoder, codec, NULL);
@@ -52,23 +63,45 @@ static void close_stream(Stream *s) {
     av_frame_free(&s->frame);
     av_frame_free(&s->before);
     av_packet_free(&s->packet);
+    av_bsf_free(&s->filter);
+    motus_free(s->bytes);
     avcodec_free_context(&s->decoder);
     avformat_close_input(&s->format);
 }
 
+static void keep_bytes(Stream *s, const AVPacket *packet) {
+    size_t size = (size_t)packet->size, wanted = s->n_bytes + size;
+    if (wanted > s->room && (s->bytes || !s->room)) {
+        uint8_t *more = wanted <= MAX_BYTES ? motus_alloc(2 * wanted, 1) : NULL;
+        if (more && s->n_bytes) memcpy(more, s->bytes, s->n_bytes);
+        motus_free(s->bytes);
+        s->bytes = more;
+        s->room = 2 * wanted;
+    }
+    if (!s->bytes) return;
+    memcpy(s->bytes + s->n_bytes, packet->data, size);
+    s->n_bytes = wanted;
+}
+
 // Gives the decoder its next packet, or the end. 0 or AVERROR.
-static int feed(const Stream *s) {
+static int feed(Stream *s) {
     for (;;) {
         int code = av_read_frame(s->format, s->packet);
         if (code < 0) return avcodec_send_packet(s->decoder, NULL);
         int ours = s->packet->stream_index == s->index;
-        code = ours ? avcodec_send_packet(s->decoder, s->packet) : 0;
+        if (ours) code = av_bsf_send_packet(s->filter, s->packet);
+        if (ours && code >= 0) code = av_bsf_receive_packet(s->filter, s->packet);
+        if (ours && code >= 0) {
+            keep_bytes(s, s->packet);
+            code = avcodec_send_packet(s->decoder, s->packet);
+        }
         av_packet_unref(s->packet);
+        if (code == AVERROR(EAGAIN)) continue;                // the filter wants more
         if (ours && code != AVERROR_INVALIDDATA) return code; // a damaged packet is passed over
     }
 }
 
-static MotusStatus next_picture(const Stream *s, MotusError *error) {
+static MotusStatus next_picture(Stream *s, MotusError *error) {
     for (;;) {
         int code = avcodec_receive_frame(s->decoder, s->frame);
         if (code >= 0) return MOTUS_OK;
@@ -78,7 +111,7 @@ static MotusStatus next_picture(const Stream *s, MotusError *error) {
     }
 }
 
-static MotusStatus decode_up_to(const Stream *s, int number, MotusError *error) {
+static MotusStatus decode_up_to(Stream *s, int number, MotusError *error) {
     for (int n = 0;; n++) {
         MotusStatus status = next_picture(s, error);
         if (status == MOTUS_END)
@@ -125,6 +158,7 @@ MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *err
             .mv = {(int16_t)(v[i].motion_x * 4 / v[i].motion_scale), (int16_t)(v[i].motion_y * 4 / v[i].motion_scale)}};
         if (block.x >= 0 && block.y >= 0) status = motus_view_add(view, &block, error);
     }
+    if (!status && s.bytes && !s.frame->decode_error_flags) status = motus_view_baseline(view, s.bytes, s.n_bytes, error);
     view->is_stream = status == MOTUS_OK;
     view->damaged = status == MOTUS_OK && s.frame->decode_error_flags;
     close_stream(&s);
