@@ -205,12 +205,14 @@ static void refusals(void) {
     motus_work_folder_remove(&m.folder);
 }
 
-// Streams with random damage: an error or pictures, never anything else (under the sanitizers).
+// Streams with random damage: an error or pictures, never anything else (under the sanitizers). MOTUS_FUZZ_CASES: for longer.
 static void damaged(void) {
+    const char *wanted = getenv("MOTUS_FUZZ_CASES");
+    const int cases = wanted ? atoi(wanted) : 400;
     Material m;
     make_material(&m, lively(64, 48));
     MotusOurStream s = encode_ours(&m, 24, MOTUS_PRESET_FAST);
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < cases; i++) {
         MotusBytes copy = {0};
         motus_bytes_add(&copy, s.stream.data, i % 3 ? s.stream.n : (size_t)motus_test_range(1, (int)s.stream.n));
         for (int k = motus_test_range(0, 6); k > 0; k--)

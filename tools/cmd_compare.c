@@ -60,7 +60,7 @@ static int option_qps(const MotusOption *option, const char *text, char *cause, 
 }
 
 static int option_subpel(const MotusOption *option, const char *text, char *cause, size_t size) {
-    MotusSubpel subpel;
+    MotusSubpel subpel = MOTUS_SUBPEL_QUARTER;
     const MotusOption plain = {.value = &subpel};
     if (!motus_option_subpel(&plain, text, cause, size)) return 0;
     *(int *)option->value = (int)subpel;

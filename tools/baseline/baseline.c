@@ -112,7 +112,7 @@ static int read_slice(MotusBaseline *s, MotusRbsp *rbsp, int ref_idc, int idr, i
     motus_rbsp_expect(rbsp, s->mb && s->pps.there, "a slice before its parameter sets");
     if (!rbsp->wrong) motus_read_slice_header(rbsp, &s->sps, &s->pps, ref_idc, idr, &slice);
     motus_rbsp_expect(rbsp, slice.first_mb == next && next < s->n_mb, "slices out of order, or MBs are missing");
-    if (rbsp->wrong) return next;
+    if (rbsp->wrong || !s->mb) return next;
     if (s->coverage && !picture->n_slices) s->coverage->pictures[slice.is_p]++;
     if (slice.is_p) picture->type = 'P';
     picture->n_slices++;

@@ -121,7 +121,7 @@ static MotusStatus encode_ours(Job *j, const MotusCompareClip *clip, int coder, 
 static MotusStatus trace_point(Job *j, MotusCompareSequence *s, int coder, int q) {
     MotusComparePoint *p = &s->point[coder][q];
     if (j->o->coders.coder[coder].is_x264) {
-        MotusQuality quality;
+        MotusQuality quality = {0};
         double seconds = 0;
         MotusClipFrames frames = {0};
         MotusStatus status = encode_x264(j, &s->clip, coder, j->o->qp[q], &seconds);

@@ -36,9 +36,9 @@ static MotusStatus write_page(MotusOutput *out, const char *json, MotusError *er
 // Writes `text` through `write` to a file that appears when it is complete; takes the text.
 static MotusStatus write_file(const char *path, char *text, MotusStatus (*write)(MotusOutput *, const char *, MotusError *),
                               MotusError *error) {
+    if (!text) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     MotusOutput *out = NULL;
-    MotusStatus status =
-        text ? motus_output_open(&out, path, error) : motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
+    MotusStatus status = motus_output_open(&out, path, error);
     if (!status) status = write(out, text, error);
     if (!status) status = motus_output_commit(&out, error);
     motus_output_abandon(&out);
@@ -57,12 +57,16 @@ static MotusStatus write_plain(MotusOutput *out, const char *text, MotusError *e
     return status ? status : motus_output_write(out, "\n", 1, error);
 }
 
+static cJSON *first_of(const cJSON *object, const char *name) {
+    const cJSON *array = cJSON_GetObjectItem(object, name);
+    return array ? array->child : NULL;
+}
+
 MotusStatus motus_compare_write_json(const char *path, cJSON *report, MotusError *error) {
-    cJSON *sequence, *run, *frame;
-    cJSON_ArrayForEach(sequence, cJSON_GetObjectItem(report, "sequences")) {
-        cJSON_DeleteItemFromObject(sequence, "pictures");
-        cJSON_ArrayForEach(run, cJSON_GetObjectItem(sequence, "runs"))
-            cJSON_ArrayForEach(frame, cJSON_GetObjectItem(run, "frames")) cJSON_DeleteItemFromObject(frame, "mbs");
+    for (cJSON *s = first_of(report, "sequences"); s; s = s->next) {
+        cJSON_DeleteItemFromObject(s, "pictures");
+        for (const cJSON *run = first_of(s, "runs"); run; run = run->next)
+            for (cJSON *frame = first_of(run, "frames"); frame; frame = frame->next) cJSON_DeleteItemFromObject(frame, "mbs");
     }
     return write_file(path, cJSON_Print(report), write_plain, error);
 }

@@ -6,6 +6,11 @@
 
 static const char *text(const cJSON *object, const char *name) { return cJSON_GetStringValue(cJSON_GetObjectItem(object, name)); }
 
+static const cJSON *first_of(const cJSON *object, const char *name) {
+    const cJSON *array = cJSON_GetObjectItem(object, name);
+    return array ? array->child : NULL;
+}
+
 // NAN where it is null.
 static double number(const cJSON *object, const char *name) {
     const cJSON *item = cJSON_GetObjectItem(object, name);
@@ -20,8 +25,8 @@ static void print_points(const cJSON *report) {
     const cJSON *sequence, *point;
     printf("\n%-24s %-20s %3s %10s %10s %9s %9s %9s\n", "sequence", "setting", "QP", "bytes", "kb/s", "PSNR-Y", "SSIM-Y",
            "frames/s");
-    cJSON_ArrayForEach(sequence, cJSON_GetObjectItem(report, "sequences"))
-        cJSON_ArrayForEach(point, cJSON_GetObjectItem(sequence, "rd"))
+    for (sequence = first_of(report, "sequences"); sequence; sequence = sequence->next)
+        for (point = first_of(sequence, "rd"); point; point = point->next)
             printf("%-24s %-20s %3.0f %10.0f %10.2f %9.3f %9.5f %9.1f\n", text(sequence, "name"),
                    coder_name(report, point, "coder"), number(point, "qp"), number(point, "bytes"), number(point, "kbps"),
                    number(point, "psnr_y"), number(point, "ssim_y"), number(point, "fps"));
@@ -32,7 +37,7 @@ static int print_pair(const cJSON *report, int pair) {
     const cJSON *sequence;
     double sum[2] = {0}, worst[2] = {-INFINITY, -INFINITY};
     int n = 0;
-    cJSON_ArrayForEach(sequence, cJSON_GetObjectItem(report, "sequences")) {
+    for (sequence = first_of(report, "sequences"); sequence; sequence = sequence->next) {
         const cJSON *rate = cJSON_GetArrayItem(cJSON_GetObjectItem(sequence, "bd_rate"), pair);
         const double value[2] = {number(rate, "psnr"), number(rate, "ssim")};
         if (!rate || isnan(value[0]) || isnan(value[1])) continue;
@@ -52,7 +57,8 @@ static int print_pair(const cJSON *report, int pair) {
 
 void motus_compare_print(const cJSON *report) {
     const cJSON *sentence, *first = cJSON_GetArrayItem(cJSON_GetObjectItem(report, "sequences"), 0);
-    cJSON_ArrayForEach(sentence, cJSON_GetObjectItem(report, "verdict")) printf("%s\n", cJSON_GetStringValue(sentence));
+    for (sentence = first_of(report, "verdict"); sentence; sentence = sentence->next)
+        printf("%s\n", cJSON_GetStringValue(sentence));
     print_points(report);
     for (int pair = 0; pair < cJSON_GetArraySize(cJSON_GetObjectItem(first, "bd_rate")); pair++) print_pair(report, pair);
 }
