@@ -1,277 +1,13 @@
-// motus compare's engine: the reader of streams against the decoder's exported vectors and the encoder's own statistics; the judge on x264's vectors in place of ours,
-// on motion that is known, and on x264's whole-sample searches. Streams of x264 need the program.
+// motus compare's engine: the judge on x264's vectors in place of ours, on made-up vectors, on motion that is known, and on x264's whole-sample searches; MOTUS_SEQS: on real
+// sequences too. Streams of x264 need the program.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/compare_material.h"
 #include "tests/harness.h"
-#include "tools/compare/run.h"
-#include "tools/synth.h"
-
-// ---- Material -----------------------------------------------------------------------------------------------------------------------------
-
-enum { FRAMES = 6 };
-
-typedef struct Material {
-    MotusWorkFolder folder;
-    MotusCompareClip clip;
-    MotusSynthConfig scene;
-} Material;
-
-// A generated clip in a folder of its own; the clip's path points into *m.
-static void make_material(Material *m, MotusSynthConfig scene) {
-    *m = (Material){.scene = scene};
-    MotusError error = {0};
-    MotusSynth *synth = NULL;
-    MotusWriter *writer = NULL;
-    MotusFrame *frame = NULL;
-    const MotusSequenceInfo info = {.width = scene.width, .height = scene.height, .fps = {25, 1}, .colour = MOTUS_COLOUR_UNKNOWN};
-    MotusStatus status = motus_work_folder_make(&m->folder, &error);
-    if (!status) status = motus_synth_open(&synth, &scene);
-    if (!status) status = motus_frame_alloc(&frame, scene.width, scene.height);
-    if (!status) status = motus_writer_open(&writer, m->folder.clip, &info, &error);
-    for (int n = 0; n < FRAMES && !status; n++) {
-        motus_synth_frame(synth, n, frame);
-        status = motus_writer_put(writer, frame, &error);
-    }
-    if (!status) status = motus_writer_commit(&writer, &error);
-    motus_writer_abandon(&writer);
-    motus_frame_unref(&frame);
-    motus_synth_close(&synth);
-    MOTUS_CHECK(!status, "%s", error.text);
-    m->clip = (MotusCompareClip){
-        .path = m->folder.clip, .width = scene.width, .height = scene.height, .frames = FRAMES, .fps = {25, 1}};
-}
-
-static MotusSynthConfig lively(int width, int height) {
-    MotusSynthConfig c = motus_synth_config_default(width, height);
-    c.seed = motus_test_random();
-    c.pan_x = motus_test_range(-20, 20);
-    c.pan_y = motus_test_range(-12, 12);
-    c.objects = 6;
-    c.noise = 3;
-    c.flat = 10;
-    return c;
-}
-
-static int have_x264(void) {
-    static int have = -1;
-    char text[128];
-    if (have < 0) have = !motus_x264_version("x264", "/dev/null", text, sizeof text, NULL);
-    MotusWorkFolder folder = {0};
-    if (have <= 0 && !motus_work_folder_make(&folder, NULL))
-        have = !motus_x264_version("x264", folder.log, text, sizeof text, NULL);
-    motus_work_folder_remove(&folder);
-    if (!have) motus_test_skip("x264 is not installed");
-    return have;
-}
-
-// x264's stream of the clip with these further options.
-static MotusBytes encode_x264(const Material *m, int qp, const char *const *words) {
-    MotusError error = {0};
-    MotusBytes bytes = {0};
-    double seconds;
-    const MotusX264Job job = {.program = "x264",
-                              .words = words,
-                              .qp = qp,
-                              .threads = 1,
-                              .range = 16,
-                              .input = m->folder.clip,
-                              .output = m->folder.stream,
-                              .log = m->folder.log,
-                              .frames = FRAMES};
-    MOTUS_CHECK(!motus_x264_encode(&job, &seconds, &error), "%s", error.text);
-    FILE *file = fopen(m->folder.stream, "rb");
-    uint8_t part[4096];
-    for (size_t n; file && (n = fread(part, 1, sizeof part, file));) motus_bytes_add(&bytes, part, n);
-    if (file) fclose(file);
-    return bytes;
-}
-
-static MotusOurStream encode_ours(const Material *m, int qp, MotusPreset preset) {
-    MotusEncoderConfig config = motus_encoder_config_default(m->clip.width, m->clip.height, m->clip.fps);
-    MotusOurStream out;
-    MotusError error = {0};
-    config.qp = qp;
-    config.keyint = 0;
-    config.preset = preset;
-    config.backend = MOTUS_BACKEND_CPU;
-    config.threads = 1;
-    MOTUS_CHECK(!motus_our_encode(&config, &m->clip, NULL, NULL, &out, &error), "%s", error.text);
-    return out;
-}
-
-// ---- The reader of streams ----------------------------------------------------------------------------------------------------------------
-
-// Both ways to read a stream's vectors agree, and the bits add up to the stream's.
-static MotusExtraction check_extraction(const uint8_t *data, size_t size, const char *what) {
-    MotusBaseline *stream = NULL;
-    MotusStreamDecoder *decoder = NULL;
-    MotusReadPicture picture;
-    MotusDecoded decoded;
-    MotusExtraction e = {0};
-    MotusError error = {0};
-    int pictures = 0;
-    MotusStatus status = motus_baseline_open(&stream, data, size, NULL);
-    if (!status) status = motus_stream_decoder_open(&decoder, &error);
-    while (!status && !(status = motus_baseline_next(stream, &picture))) {
-        status = motus_stream_decoder_next(decoder, data + picture.begin, picture.end - picture.begin, &decoded, &error);
-        if (!status) status = motus_extraction_add(&e, &picture, &decoded);
-        pictures++;
-    }
-    MOTUS_CHECK(status == MOTUS_END && pictures == FRAMES, "%s: %s %s, %d pictures", what, error.text,
-                status == MOTUS_ERR_FORMAT && motus_baseline_wrong(stream) ? motus_baseline_wrong(stream) : "", pictures);
-    MOTUS_CHECK(e.compared > 0 && e.equal == e.compared && e.unknown == 0, "%s: %llu of %llu vectors agree, %llu unknown", what,
-                (unsigned long long)e.equal, (unsigned long long)e.compared, (unsigned long long)e.unknown);
-    motus_baseline_close(&stream);
-    motus_stream_decoder_close(&decoder);
-    return e;
-}
-
-static void our_streams(void) {
-    for (int i = 0; i < 4; i++) {
-        Material m;
-        make_material(&m, lively(i % 2 ? 96 : 118, i % 2 ? 80 : 66));
-        MotusOurStream s = encode_ours(&m, 12 * i + 4, (MotusPreset)i);
-        MotusBaseline *stream = NULL;
-        MotusReadPicture p;
-        uint64_t bits[3] = {0}, bytes = 0;
-        char what[32];
-        snprintf(what, sizeof what, "ours, QP %d", 12 * i + 4);
-        check_extraction(s.stream.data, s.stream.n, what);
-        CU_ASSERT_EQUAL(motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL), MOTUS_OK);
-        while (!motus_baseline_next(stream, &p)) {
-            bytes += p.bytes;
-            for (int n = 0; n < p.mb_width * p.mb_height; n++) {
-                bits[0] += p.mb[n].bits_mode;
-                bits[1] += p.mb[n].bits_mv;
-                bits[2] += p.mb[n].bits_residual;
-            }
-        }
-        MOTUS_CHECK(bytes == s.stream.n, "%s: bytes", what);
-        MOTUS_CHECK(bits[0] == s.bits.mode && bits[1] == s.bits.mv && bits[2] == s.bits.residual,
-                    "%s: mode %llu of %llu, vectors %llu of %llu, residual %llu of %llu", what, (unsigned long long)bits[0],
-                    (unsigned long long)s.bits.mode, (unsigned long long)bits[1], (unsigned long long)s.bits.mv,
-                    (unsigned long long)bits[2], (unsigned long long)s.bits.residual);
-        motus_baseline_close(&stream);
-        motus_our_stream_free(&s);
-        motus_work_folder_remove(&m.folder);
-    }
-}
-
-static void streams_of_x264(void) {
-    static const char *const words[][12] = {{NULL},
-                                            {"--partitions", "all", "--me", "umh", "--subme", "9", NULL},
-                                            {"--slices", "3", "--partitions", "all", NULL},
-                                            {"--slice-max-mbs", "7", "--no-deblock", NULL},
-                                            {"--deblock", "2:-2", "--constrained-intra", "--keyint", "3", NULL},
-                                            {"--ref", "4", "--partitions", "all", "--b-pyramid", "none", NULL},
-                                            {"--preset", "ultrafast", "--aud", NULL},
-                                            {"--profile", "main", "--no-cabac", "--no-weightb", "--chroma-qp-offset", "3", NULL}};
-    if (!have_x264()) return;
-    for (int i = 0; i < 8; i++) {
-        Material m;
-        make_material(&m, lively(112, 96));
-        MotusBytes bytes = encode_x264(&m, 6 * i + 3, words[i]);
-        MotusExtraction e = check_extraction(bytes.data, bytes.n, words[i][0] ? words[i][0] : "medium");
-        if (words[i][0] && !strcmp(words[i][0], "--partitions")) MOTUS_CHECK(e.only_here > 0, "small blocks");
-        motus_bytes_free(&bytes);
-        motus_work_folder_remove(&m.folder);
-    }
-}
-
-// What is no Baseline stream is refused in words.
-static void refusals(void) {
-    static const char *const words[][6] = {{"--profile", "main", NULL},
-                                           {"--profile", "high", "--no-cabac", NULL},
-                                           {"--profile", "main", "--no-cabac", "--bframes", "2", NULL}};
-    static const char *const text[] = {"CABAC is not read", "the profile is neither Baseline nor Main",
-                                       "only I and P slices are read"};
-    if (!have_x264()) return;
-    Material m;
-    make_material(&m, lively(96, 80));
-    for (int i = 0; i < 3; i++) {
-        MotusBytes bytes = encode_x264(&m, 30, words[i]);
-        MotusBaseline *stream = NULL;
-        MotusReadPicture picture;
-        MotusStatus status = motus_baseline_open(&stream, bytes.data, bytes.n, NULL);
-        while (!status) status = motus_baseline_next(stream, &picture);
-        MOTUS_CHECK(status == MOTUS_ERR_FORMAT && !strcmp(motus_baseline_wrong(stream), text[i]), "%s",
-                    motus_baseline_wrong(stream));
-        motus_baseline_close(&stream);
-        motus_bytes_free(&bytes);
-    }
-    motus_work_folder_remove(&m.folder);
-}
-
-// Streams with random damage: an error or pictures, never anything else (under the sanitizers). MOTUS_FUZZ_CASES: for longer.
-static void damaged(void) {
-    const char *wanted = getenv("MOTUS_FUZZ_CASES");
-    const int cases = wanted ? atoi(wanted) : 400;
-    Material m;
-    make_material(&m, lively(64, 48));
-    MotusOurStream s = encode_ours(&m, 24, MOTUS_PRESET_FAST);
-    for (int i = 0; i < cases; i++) {
-        MotusBytes copy = {0};
-        motus_bytes_add(&copy, s.stream.data, i % 3 ? s.stream.n : (size_t)motus_test_range(1, (int)s.stream.n));
-        for (int k = motus_test_range(0, 6); k > 0; k--)
-            copy.data[motus_test_range(0, (int)copy.n - 1)] = (uint8_t)motus_test_random();
-        MotusBaseline *stream = NULL;
-        MotusReadPicture picture;
-        int pictures = 0;
-        MotusStatus status = motus_baseline_open(&stream, copy.data, copy.n, NULL);
-        while (!status && !(status = motus_baseline_next(stream, &picture))) pictures++;
-        MOTUS_CHECK(status == MOTUS_END || (status == MOTUS_ERR_FORMAT && motus_baseline_wrong(stream)), "status %d", status);
-        MOTUS_CHECK(pictures <= FRAMES * 40, "%d pictures", pictures);
-        motus_baseline_close(&stream);
-        motus_bytes_free(&copy);
-    }
-    motus_our_stream_free(&s);
-    motus_work_folder_remove(&m.folder);
-}
-
-// One vector that differs, one that is missing, one that nobody expects: each is found.
-static void disagreement(void) {
-    Material m;
-    make_material(&m, lively(96, 80));
-    MotusOurStream s = encode_ours(&m, 20, MOTUS_PRESET_MEDIUM);
-    MotusBaseline *stream = NULL;
-    MotusStreamDecoder *decoder = NULL;
-    MotusReadPicture picture;
-    MotusDecoded decoded;
-    CU_ASSERT(!motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL) && !motus_stream_decoder_open(&decoder, NULL));
-    for (int n = 0; n < 2; n++) {
-        CU_ASSERT_EQUAL_FATAL(motus_baseline_next(stream, &picture), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(
-            motus_stream_decoder_next(decoder, s.stream.data + picture.begin, picture.end - picture.begin, &decoded, NULL),
-            MOTUS_OK);
-    }
-    MotusExtraction e[4] = {{0}};
-    MotusExportedMv mv[2000];
-    CU_ASSERT_FATAL(decoded.n_mv > 1 && decoded.n_mv < 1999);
-    size_t whole = 0; // a vector of a block that is not divided
-    while (decoded.mv[whole].width < 16) whole++;
-    memcpy(mv, decoded.mv, decoded.n_mv * sizeof *mv);
-    decoded.mv = mv;
-    motus_extraction_add(&e[0], &picture, &decoded);
-    mv[whole].mv.y++;
-    motus_extraction_add(&e[1], &picture, &decoded);
-    mv[whole].mv.y--;
-    mv[decoded.n_mv++] = mv[whole];
-    motus_extraction_add(&e[2], &picture, &decoded);
-    decoded.n_mv--;
-    mv[whole].x += 8;
-    motus_extraction_add(&e[3], &picture, &decoded);
-    CU_ASSERT(e[0].equal == e[0].compared && !e[0].unknown);
-    CU_ASSERT(e[1].equal == e[1].compared - 1 && !e[1].unknown);
-    CU_ASSERT(e[2].equal == e[2].compared && e[2].unknown == 1);
-    CU_ASSERT(e[3].equal < e[3].compared);
-    motus_baseline_close(&stream);
-    motus_stream_decoder_close(&decoder);
-    motus_our_stream_free(&s);
-    motus_work_folder_remove(&m.folder);
-}
 
 // ---- The judge ----------------------------------------------------------------------------------------------------------------------------
 
@@ -476,16 +212,53 @@ static void known_motion(void) {
     motus_work_folder_remove(&m.folder);
 }
 
+// ---- Real sequences -----------------------------------------------------------------------------------------------------------------------
+
+// The first frames of a file: both readings agree, x264's vectors in place of ours make no difference, and no whole-sample vector of x264's in our window is cheaper.
+static void check_file(const char *path) {
+    static const char *const words[][7] = {{"--partitions", "all", "--subme", "9", NULL},
+                                           {"--me", "umh", "--subme", "0", "--partitions", "all", NULL}};
+    Material m = {.clip = {0}};
+    MotusError error = {0};
+    MotusStatus status = motus_work_folder_make(&m.folder, &error);
+    if (!status) status = motus_compare_clip_make(&m.clip, &m.folder, path, FRAMES, &error);
+    MOTUS_CHECK(!status && m.clip.frames >= 2, "%s", error.text);
+    for (int i = 0; i < 2 && !status && m.clip.frames == FRAMES; i++) {
+        MotusBytes x264 = encode_x264(&m, 27, words[i]);
+        check_extraction(x264.data, x264.n, path);
+        MotusRun fed = compare(&m, &x264, 27, 1);
+        MOTUS_CHECK(no_difference(&fed.figures) && no_difference(&fed.own), "%s", path);
+        if (i == 1) {
+            MotusRun run = compare(&m, &x264, 27, 0);
+            MOTUS_CHECK(!run.figures.worse && !run.own.worse, "%s: %llu blocks", path, (unsigned long long)run.figures.worse);
+            printf(" %s: %llu blocks, %llu in the window, none cheaper;", path, (unsigned long long)run.figures.blocks,
+                   (unsigned long long)run.figures.inside);
+        }
+        motus_bytes_free(&x264);
+    }
+    motus_work_folder_remove(&m.folder);
+}
+
+static void sequences(void) {
+    const char *folder = getenv("MOTUS_SEQS");
+    DIR *dir = folder ? opendir(folder) : NULL;
+    if (!dir) {
+        motus_test_skip("MOTUS_SEQS names no folder");
+        return;
+    }
+    for (struct dirent *entry; have_x264() && (entry = readdir(dir));) {
+        char path[1024];
+        const size_t n = strlen(entry->d_name);
+        if (n < 4 || strcmp(entry->d_name + n - 4, ".y4m")) continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        check_file(path);
+    }
+    closedir(dir);
+}
+
 int main(int argc, char **argv) {
-    const MotusTest tests[] = {{"our_streams", our_streams},
-                               {"streams_of_x264", streams_of_x264},
-                               {"refusals", refusals},
-                               {"damaged", damaged},
-                               {"disagreement", disagreement},
-                               {"measures", measures},
-                               {"the_same_vectors", the_same_vectors},
-                               {"whole_samples", whole_samples},
-                               {"known_motion", known_motion},
-                               {0}};
+    const MotusTest tests[] = {{"measures", measures},           {"the_same_vectors", the_same_vectors},
+                               {"whole_samples", whole_samples}, {"known_motion", known_motion},
+                               {"sequences", sequences},         {0}};
     return motus_test_main("compare", tests, argc, argv);
 }
