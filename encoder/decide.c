@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide.h"
 
+#include "encoder/schedule_core.h"
 #include "encoder/wavefront.h"
 #include "me/refine.h"
 
@@ -116,8 +117,8 @@ static void estimate_intra(const IntraPass *pass) {
         MotusIntraMb in = intra_mb(pass, i % work->mb_width, i / work->mb_width);
         MotusIntraScratch scratch;
         int mode;
-        uint64_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
-        if (satd * 16 > (uint64_t)work->satd[i] * (uint32_t)effort->intra_gate) continue;
+        uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
+        if (!motus_intra_is_close(satd, work->satd[i], effort->intra_gate)) continue;
         MotusTrial trials[2];
         const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
         work->intra_cost[i] = best->cost;
@@ -168,40 +169,17 @@ static void find_candidates(const InterPass *pass, int i) {
     }
 }
 
-// What neighbours see of an MB before its first decision: 16x16 with its searched vector.
-static void first_guess(MotusWork *work, int i) {
-    MotusMb *mb = &work->mb[i];
-    memset(mb, 0, sizeof *mb);
-    mb->type = MOTUS_MB_P_16x16;
-    for (int blk = 0; blk < 16; blk++) mb->mv[blk] = work->candidates[i].mv[0];
-    work->intra_cost[i] = UINT32_MAX;
-    work->changed_at[i] = work->seen_at[i] = 0;
-}
-
-static int neighbours_changed(const MotusWork *work, int i) {
-    const uint16_t *changed = work->changed_at;
-    int w = work->mb_width, x = i % w, seen = work->seen_at[i];
-    return !seen || (x && changed[i - 1] > seen) ||
-           (i >= w && (changed[i - w] > seen || (x && changed[i - w - 1] > seen) || (x + 1 < w && changed[i - w + 1] > seen)));
-}
-
-// Whether the neighbours would predict other vectors. (Coefficient counts, which choose code tables, change too often to be followed.)
-static int predicts_differently(const MotusMb *a, const MotusMb *b) {
-    return motus_mb_is_intra(a) != motus_mb_is_intra(b) || memcmp(a->mv, b->mv, sizeof a->mv);
-}
-
 // Takes the cheaper of the two ways to code MB i.
 static void note_decision(MotusWork *work, int i, int now) {
     const MotusMb *mb = work->intra_cost[i] < work->inter_cost[i] ? &work->mb_intra[i] : &work->mb_inter[i];
-    if (predicts_differently(mb, &work->mb[i])) work->changed_at[i] = (uint16_t)now;
-    work->mb[i] = *mb;
+    motus_note_decision(&work->mb[i], mb, &work->changed_at[i], now);
 }
 
 static void visit_p(const InterPass *pass, int x, int y, int now) {
     MotusWork *work = pass->work;
     const MotusPCoding *p = pass->p;
     int i = y * work->mb_width + x;
-    if (!neighbours_changed(work, i)) return; // the decision stands
+    if (!motus_neighbours_changed(work->changed_at, work->seen_at, i, work->mb_width)) return; // the decision stands
     MotusInterMb in = {.ref = &p->ref,
                        .limits = &p->limits,
                        .qp = qp_of(work, pass->coding, i),
@@ -250,7 +228,9 @@ static void code_p_picture(MotusWork *work, const MotusCoding *coding, const Mot
 #pragma omp parallel for num_threads(work->threads) schedule(dynamic, 16)
     for (int i = 0; i < work->n_mb; i++) {
         find_candidates(&inter, i);
-        first_guess(work, i);
+        motus_first_guess(&work->mb[i], work->candidates[i].mv[0]);
+        work->intra_cost[i] = UINT32_MAX;
+        work->changed_at[i] = work->seen_at[i] = 0;
     }
     for (int round = 0; round < coding->effort.rounds; round++) {
         run_round(&inter, &now);

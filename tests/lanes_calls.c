@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/lanes_calls.h"
 
+#include "encoder/schedule_core.h"
+
 #ifdef MOTUS_EMULATED_LANES
 #include "tests/emulated_lanes.h"
 #define CALLS lanes_calls_32
@@ -22,7 +24,9 @@ typedef struct Arguments {
     const MotusEffort *effort;
     const MotusLevelChoice *levels;
     MotusMv mv;
-    uint16_t *satd;
+    MotusMb *to;
+    const MotusMb *decided;
+    uint16_t *satd, *changed_at;
     LanesMemory *m;
 } Arguments;
 
@@ -114,6 +118,26 @@ static void inter_team(const MotusInterMb *in, const MotusCandidates *found, con
     m->failure = run(MOTUS_INTER_ROLES, inter_team_body, &a);
 }
 
+static void note_body(void *argument) {
+    const Arguments *a = argument;
+    motus_note_decision(a->to, a->decided, a->changed_at, 7);
+}
+
+static void note(MotusMb *to, const MotusMb *decided, uint16_t *changed_at, LanesMemory *m) {
+    Arguments a = {.to = to, .decided = decided, .changed_at = changed_at};
+    m->failure = run(1, note_body, &a);
+}
+
+static void guess_body(void *argument) {
+    const Arguments *a = argument;
+    motus_first_guess(a->to, a->mv);
+}
+
+static void first_guess(MotusMb *mb, MotusMv mv, LanesMemory *m) {
+    Arguments a = {.to = mb, .mv = mv};
+    m->failure = run(1, guess_body, &a);
+}
+
 static void satd_body(void *argument) {
     const Arguments *a = argument;
     const MotusInterMb *in = a->inter;
@@ -125,4 +149,4 @@ static void satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], Lanes
     m->failure = run(1, satd_body, &a);
 }
 
-const LanesCalls CALLS = {intra_search, intra_team, intra16x16_estimate, decide_inter, inter_team, satd_mb};
+const LanesCalls CALLS = {intra_search, intra_team, intra16x16_estimate, decide_inter, inter_team, note, first_guess, satd_mb};

@@ -26,6 +26,8 @@ typedef struct LanesCalls {
                          const MotusLevelChoice *levels, LanesMemory *m); // best, satd
     void (*inter_team)(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
                        const MotusLevelChoice *levels, LanesMemory *m); // the same by five warps side by side
+    void (*note)(MotusMb *to, const MotusMb *decided, uint16_t *changed_at, LanesMemory *m); // in pass 7
+    void (*first_guess)(MotusMb *mb, MotusMv mv, LanesMemory *m);
     void (*satd_mb)(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], LanesMemory *m);
 } LanesCalls;
 

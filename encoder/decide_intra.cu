@@ -1,0 +1,181 @@
+// Intra MBs on a CUDA device, by the cores that the CPU runs (see decide.cu). estimate_kernel: every MB of a P picture, a warp each. intra_kernel: the wavefront
+// of intra MBs, all of an I picture's, the chosen ones of a P picture's.
+//
+// The wavefront is one launch: the MBs to be coded as intra stand in a list (list_kernel) in which each comes after those that it depends on; a block takes the
+// next one, waits for its neighbours among them and codes it, with a warp for Intra4x4, one for Intra16x16 and one for chroma. Whoever is waited for was taken
+// before by a block that runs, so the first MB of the list that is not done waits for nobody, and whatever number of blocks is resident, the picture is finished.
+//
+// Shared memory: 8 KiB a warp for estimates, 20 KiB a block of the wavefront. Read and written: MBs, levels, reconstruction.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/decide_pass.cuh"
+#include "encoder/schedule_core.h"
+
+using namespace motus_decide;
+
+namespace {
+
+constexpr int INTRA_THREADS = 32 * MOTUS_INTRA_ROLES;
+
+enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront
+
+struct IntraShared {
+    MotusTrial trial[2];
+    MotusIntraScratch scratch;
+};
+
+__device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x, int y) {
+    MotusIntraMb in;
+    in.qp = &pass.work.qp_table[motus_mb_qp(pass.qp, pass.work.qp_offset, y * pass.work.mb_width + x)];
+    in.levels = levels;
+    in.i4_trials = pass.effort.i4_trials;
+    in.p_slice = pass.p_slice;
+    in.src = mb_source(pass.work, x, y);
+    in.rec = mb_recon(pass.work, x, y);
+    in.neighbours = motus_neighbours(pass.work.mb, pass.work.mb_width, x, y);
+    in.has = motus_intra_has(&in.neighbours);
+    return in;
+}
+
+// A block's shared memory in the wavefront.
+struct IntraTeam {
+    MotusIntraTeam team;
+    alignas(16) uint8_t luma[256], chroma[2][64]; // the source
+    int at, stays;
+};
+
+// The MB's source comes into shared memory before its neighbours are done: no part of coding waits for it.
+__device__ void fetch_source(IntraTeam *s, MotusIntraMb *in) {
+    const MotusMbSource from = in->src;
+    int t = (int)threadIdx.x, c = t >> 4 & 1, row = t >> 1 & 7;
+    if (t < 64)
+        copy4(s->luma + 4 * t, from.plane[0] + (t >> 2) * from.stride[0] + 4 * (t & 3));
+    else
+        copy4(s->chroma[c] + 8 * row + 4 * (t & 1), from.plane[c + 1] + row * from.stride[c + 1] + 4 * (t & 1));
+    in->src.plane[0] = s->luma, in->src.plane[1] = s->chroma[0], in->src.plane[2] = s->chroma[1];
+    in->src.stride[0] = MOTUS_LUMA_STRIDE, in->src.stride[1] = in->src.stride[2] = MOTUS_CHROMA_STRIDE;
+}
+
+// A warp waits for the neighbours A, B, C and D of MB i that are on the list as well, a lane each; returns the length of the longest chain of intra MBs that MB i
+// would end, 1 where it waits for none.
+__device__ int wait_for_neighbours(const MotusWorkCuda &w, int i) {
+    int lane = motus_lane(), x = i % w.mb_width, y = i / w.mb_width, length = 0;
+    bool there = lane == 0 ? x > 0 : lane == 1 ? y > 0 : lane == 2 ? y > 0 && x + 1 < w.mb_width : lane == 3 && x > 0 && y > 0;
+    int at = lane == 0 ? i - 1 : lane == 1 ? i - w.mb_width : lane == 2 ? i - w.mb_width + 1 : i - w.mb_width - 1;
+    if (there) {
+        volatile const uint8_t *state = w.listed + at;
+        if (*state != NOT_LISTED) {
+            while (*state != DONE) __nanosleep(20);
+            __threadfence(); // what they have written is read after their states
+            length = *(volatile const uint8_t *)(w.chain + at);
+        }
+    }
+    __syncwarp();
+    return 256 - (int)motus_lanes_min((uint32_t)(255 - length));
+}
+
+// Makes MB i's state known, after everything that neighbours look at has been written by this warp.
+__device__ void mark_done(const MotusWorkCuda &w, int i, int chain) {
+    if (motus_lane() == 0) w.chain[i] = (uint8_t)motus_min(chain, UINT8_MAX);
+    __threadfence(); // all of it before the state
+    __syncwarp();
+    if (motus_lane() == 0) *(volatile uint8_t *)(w.listed + i) = DONE;
+}
+
+// MBs whose turn it is, in the order of the list.
+__global__ void __launch_bounds__(INTRA_THREADS) intra_kernel(const __grid_constant__ Pass pass) {
+    __shared__ IntraTeam s;
+    const MotusWorkCuda &w = pass.work;
+    const int warp = (int)threadIdx.x / 32;
+    for (;;) {
+        if (threadIdx.x == 0) s.at = atomicAdd(&w.flags[0], 1);
+        __syncthreads(); // the place is there; shared memory of the last MB has been read
+        if (s.at >= w.flags[1]) return;
+        int i = w.list[s.at], length = 0;
+        const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
+        MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
+        fetch_source(&s, &in);
+        if (warp == 0) {
+            motus_intra_begin(&in, &s.team.trial[0], &s.team.trial[1]);
+            length = wait_for_neighbours(w, i);
+            if (motus_lane() == 0) s.stays = pass.p_slice && length > pass.effort.intra_chain;
+        }
+        __syncthreads(); // source, beginnings and neighbours are there
+        if (s.stays) {
+            if (warp) continue;
+            copy(&w.mb[i], &w.mb_inter[i]);
+            mark_done(w, i, 0);
+            continue;
+        }
+        motus_intra_role(&in, &s.team, warp);
+        __syncthreads(); // all parts are there
+        if (warp) continue;
+        const MotusTrial *best = motus_intra_join(&in, &s.team);
+        __syncwarp();
+        copy(&w.mb[i], &best->mb);
+        store_samples(best, w, i % w.mb_width, i / w.mb_width);
+        mark_done(w, i, length);
+        copy(&w.coef[i], &best->coef); // which no MB of the wavefront reads
+    }
+}
+
+// Lists the MBs to be coded as intra by diagonals x + 2y: whatever an MB waits for comes before it. One block; a thread looks at a stretch of the diagonals.
+__global__ void __launch_bounds__(1024) list_kernel(const __grid_constant__ Pass pass) {
+    __shared__ int count[1024];
+    const MotusWorkCuda &w = pass.work;
+    int places = (w.mb_width + 2 * w.mb_height) * w.mb_height, each = (places + 1023) / 1024, n = 0;
+    int first = (int)threadIdx.x * each, end = motus_min(first + each, places);
+    for (int k = first; k < end; k++) {
+        int y = k % w.mb_height, x = k / w.mb_height - 2 * y, i = y * w.mb_width + x;
+        if (x < 0 || x >= w.mb_width) continue;
+        int listed = !pass.p_slice || motus_mb_is_intra(&w.mb[i]);
+        w.listed[i] = (uint8_t)(listed ? LISTED : NOT_LISTED);
+        n += listed;
+    }
+    count[threadIdx.x] = n;
+    __syncthreads(); // counted before it is summed
+    for (int step = 1; step < 1024; step *= 2) {
+        int before = (int)threadIdx.x >= step ? count[threadIdx.x - step] : 0;
+        __syncthreads(); // read before it is added to
+        count[threadIdx.x] += before;
+        __syncthreads(); // added before it is read
+    }
+    int at = count[threadIdx.x] - n;
+    for (int k = first; k < end; k++) {
+        int y = k % w.mb_height, x = k / w.mb_height - 2 * y, i = y * w.mb_width + x;
+        if (x >= 0 && x < w.mb_width && w.listed[i] == LISTED) w.list[at++] = i;
+    }
+    if (threadIdx.x == 1023) w.flags[0] = 0, w.flags[1] = count[1023];
+}
+
+__global__ void __launch_bounds__(32 * WARPS, 5) estimate_kernel(const __grid_constant__ Pass pass) {
+    __shared__ IntraShared memory[WARPS];
+    const MotusWorkCuda &w = pass.work;
+    IntraShared *s = &memory[threadIdx.x / 32];
+    int i = this_warp();
+    if (i >= w.n_mb || w.mb[i].type == MOTUS_MB_P_SKIP) return;
+    const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
+    MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
+    int mode;
+    uint32_t satd = motus_intra16x16_estimate(&in, &s->scratch, &mode);
+    if (!motus_intra_is_close(satd, w.satd[i], pass.effort.intra_gate)) return;
+    const MotusTrial *best = motus_intra_search(&in, &s->scratch, &s->trial[0], &s->trial[1]);
+    motus_lanes_sync();
+    copy(&w.mb_intra[i], &best->mb);
+    if (motus_lane() == 0) w.intra_cost[i] = best->cost;
+}
+
+} // namespace
+
+cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) {
+    estimate_kernel<<<blocks_for(pass.work.n_mb), 32 * WARPS, 0, stream>>>(pass);
+    return cudaGetLastError();
+}
+
+cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
+    const MotusWorkCuda &w = pass.work;
+    list_kernel<<<1, 1024, 0, stream>>>(pass);
+    // The wave is half as wide as the picture, and no higher, in MBs. More blocks would only wait, in places that other lanes have use for.
+    const int blocks = motus_min(motus_clip(64, w.mb_height, 256), w.n_mb);
+    intra_kernel<<<blocks, INTRA_THREADS, 0, stream>>>(pass);
+    return cudaGetLastError();
+}

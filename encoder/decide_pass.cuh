@@ -1,0 +1,74 @@
+// What the kernels that decide and code MBs share: a picture's pass, its MBs' samples, a warp's copies.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_DECIDE_PASS_CUH
+#define ENCODER_DECIDE_PASS_CUH
+
+#include "encoder/decide_cuda.h"
+
+namespace motus_decide {
+
+constexpr int WARPS = 4; // of a block whose warps have an MB each
+
+struct Pass {
+    MotusWorkCuda work;
+    MotusEffort effort;
+    int qp, p_slice;
+};
+
+static __device__ MotusMbSource mb_source(const MotusWorkCuda &w, int x, int y) {
+    MotusMbSource src;
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        src.stride[p] = w.src_stride[p];
+        src.plane[p] = w.src[p] + y * size * src.stride[p] + x * size;
+    }
+    return src;
+}
+
+static __device__ MotusMbRecon mb_recon(const MotusWorkCuda &w, int x, int y) {
+    MotusMbRecon rec;
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        rec.stride[p] = w.rec_stride[p];
+        rec.plane[p] = w.rec[p] + y * size * rec.stride[p] + x * size;
+    }
+    return rec;
+}
+
+static __device__ void copy4(uint8_t *to, const uint8_t *from) {
+    *reinterpret_cast<uint32_t *>(to) = *reinterpret_cast<const uint32_t *>(from);
+}
+
+// The warp copies a structure of 16-byte vectors.
+template <class T> static __device__ void copy(T *to, const T *from) {
+    static_assert(sizeof(T) % 16 == 0, "whole vectors");
+    uint4 *d = reinterpret_cast<uint4 *>(to);
+    const uint4 *s = reinterpret_cast<const uint4 *>(from);
+    for (int i = motus_lane(); i < (int)(sizeof(T) / 16); i += MOTUS_LANES) d[i] = s[i];
+}
+
+static __device__ void store_samples(const MotusTrial *trial, const MotusWorkCuda &w, int x, int y) {
+    MotusMbRecon rec = mb_recon(w, x, y);
+    for (int i = motus_lane(); i < 64; i += MOTUS_LANES)
+        *reinterpret_cast<uint32_t *>(rec.plane[0] + (i >> 2) * rec.stride[0] + 4 * (i & 3)) =
+            *reinterpret_cast<const uint32_t *>(trial->luma + 4 * i);
+    for (int i = motus_lane(); i < 32; i += MOTUS_LANES) {
+        int c = 1 + (i >> 4), row = i >> 1 & 7;
+        *reinterpret_cast<uint32_t *>(rec.plane[c] + row * rec.stride[c] + 4 * (i & 1)) =
+            *reinterpret_cast<const uint32_t *>(trial->chroma[c - 1] + 8 * row + 4 * (i & 1));
+    }
+}
+
+static __device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.x / 32); }
+
+inline int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
+
+// Estimates intra coding of every MB of a P picture from the reconstruction that is there.
+cudaError_t estimate_intra(const Pass &pass, cudaStream_t stream);
+
+// Codes the MBs that are to be intra: all of an I picture.
+cudaError_t code_intra(const Pass &pass, cudaStream_t stream);
+
+} // namespace motus_decide
+
+#endif
