@@ -21,11 +21,10 @@ typedef struct MotusCandidates {
 
 // What inter MBs of a picture may choose from, and how hard to try.
 typedef struct MotusInterLimits {
-    uint32_t partitions; // mask of 1 << MotusMode
-    int max_mvs;         // vectors an MB may have
-    int max_mv_y;        // vertical range [-max_mv_y, max_mv_y - 1], quarter samples
-    int unit;            // least difference of two vectors, quarter samples: 4, 2 or 1
-    int steps;           // refinements around a predicted vector that beats the searched ones
+    int max_mvs;  // vectors an MB may have
+    int max_mv_y; // vertical range [-max_mv_y, max_mv_y - 1], quarter samples
+    int unit;     // least difference of two vectors, quarter samples: 4, 2 or 1
+    int steps;    // refinements around a predicted vector that beats the searched ones
 } MotusInterLimits;
 
 // The vectors to choose from, and the SATD of each of the 41 blocks with each.

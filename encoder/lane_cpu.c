@@ -103,7 +103,7 @@ static MotusStatus search(MotusLaneCpu *l, const MotusPlane *luma, uint32_t lamb
                                                   s->effort.reach, MOTUS_MAX_CENTRE, s->centre_limit_y, l->centre);
     if (status) return status;
     MotusMeHints hints = {.centre = l->centre, .predictor = l->centre, .lambda_q8 = lambda_q8};
-    return motus_me_search_prepared(l->me, luma, NULL, &l->ref_luma, &hints, l->field);
+    return motus_me_search_prepared(l->me, luma, &l->ref_luma, &hints, l->field);
 }
 
 static MotusReference reference(const MotusLaneCpu *l) {

@@ -81,8 +81,7 @@ static MotusStatus choose_level(MotusStream *s, MotusError *error) {
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "size %dx%d is beyond H.264's highest level", c->width, c->height);
     level = motus_level_for_rate(level, c->vbv_maxrate > c->bitrate ? c->vbv_maxrate : c->bitrate, c->vbv_bufsize);
     s->sequence.level = level;
-    s->limits = (MotusInterLimits){.partitions = s->effort.partitions,
-                                   .max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
+    s->limits = (MotusInterLimits){.max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
                                    .max_mv_y = level->max_mv_y * 4,
                                    .unit = 4 >> c->subpel,
                                    .steps = s->effort.steps};

@@ -200,8 +200,8 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
     return MOTUS_OK;
 }
 
-MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusPlane *device_cur, const MotusRefLuma *ref,
-                                     const MotusMeHints *hints, MotusField *field) {
+MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
+                                     MotusField *field) {
     if (!me || !cur || !ref || !field || !valid_plane(me, cur)) return MOTUS_ERR_ARGUMENT;
     if (cur->width != me->cur.width || cur->height != me->cur.height) return MOTUS_ERR_ARGUMENT;
     if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
@@ -210,8 +210,7 @@ MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const M
     if (status) return status;
     if (me->cuda) {
         MotusPlane plane = {ref->plane[0], ref->stride, ref->width, ref->height};
-        MotusMemory memory = device_cur ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
-        return search_on_device(me, device_cur ? device_cur : cur, memory, &plane, hints, field);
+        return search_on_device(me, cur, MOTUS_MEMORY_HOST, &plane, hints, field);
     }
     search_on_cpu(me, cur, ref, hints, field);
     return MOTUS_OK;

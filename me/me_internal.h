@@ -31,10 +31,9 @@ struct MotusMe {
 };
 
 // Like motus_me_search with a reference that is already prepared (with half planes when subpel needs them).
-// `cur` is a luma plane of whole MBs, and so is the size that `me` was opened for. device_cur, where not NULL, is the same plane in CUDA device memory,
-// ready: a device then searches it as it lies there (rows at multiples of 16 bytes) in place of an uploaded `cur`.
-MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusPlane *device_cur, const MotusRefLuma *ref,
-                                     const MotusMeHints *hints, MotusField *field);
+// `cur` is a luma plane of whole MBs, and so is the size that `me` was opened for.
+MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
+                                     MotusField *field);
 
 // Predicts a search centre per MB (quarter samples, multiples of 4, both components within +-limit_x / +-limit_y quarter samples): the best by 16x16 SAD + vector cost of
 // zero, the vectors of the previous picture's field (`previous`, one per MB, quarter samples, may be NULL) at this MB and its eight

@@ -179,15 +179,14 @@ static MotusReference reference(const MotusRefLuma *luma, const uint8_t *base, c
 }
 
 static void code_p(Bench *b, const MotusEffort *effort, int qp, const char *what) {
-    const MotusInterLimits limits = {
-        .partitions = effort->partitions, .max_mvs = 16, .max_mv_y = 512, .unit = 1, .steps = effort->steps};
+    const MotusInterLimits limits = {.max_mvs = 16, .max_mv_y = 512, .unit = 1, .steps = effort->steps};
     const MotusPlane *luma = &b->whole->plane[0];
     uint32_t lambda_q8 = b->qp_table[qp].lambda_q8;
     motus_ref_luma_build(&b->ref_luma, &b->ref->plane[0], 1, 4);
     CU_ASSERT_EQUAL_FATAL(motus_me_predict_centres(b->me, luma, &b->ref_luma, NULL, lambda_q8, 64, 400, 400, b->centre),
                           MOTUS_OK);
     MotusMeHints hints = {.centre = b->centre, .predictor = b->centre, .lambda_q8 = lambda_q8};
-    CU_ASSERT_EQUAL_FATAL(motus_me_search_prepared(b->me, luma, NULL, &b->ref_luma, &hints, b->field), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_me_search_prepared(b->me, luma, &b->ref_luma, &hints, b->field), MOTUS_OK);
     refine_marked(b, effort, qp);
 
     size_t end = place_work(b), rows = (size_t)b->height + 2 * MOTUS_REF_PAD, bytes = (size_t)b->ref_luma.stride * rows * 4;

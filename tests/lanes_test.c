@@ -53,8 +53,7 @@ static void set_effort(Picture *p, MotusPreset preset, int qp) {
     config.preset = preset;
     p->effort = motus_effort_of(&config);
     p->qp = motus_qp_at(qp);
-    p->limits = (MotusInterLimits){.partitions = p->effort.partitions,
-                                   .max_mvs = motus_test_range(0, 3) ? 16 : 5,
+    p->limits = (MotusInterLimits){.max_mvs = motus_test_range(0, 3) ? 16 : 5,
                                    .max_mv_y = 512,
                                    .unit = 1 << motus_test_range(0, 2),
                                    .steps = p->effort.steps};

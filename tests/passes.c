@@ -28,8 +28,7 @@ void passes_open(Passes *p, const MotusEncoderConfig *config) {
                                           .deblock = config->deblock};
     const MotusLevel *level = p->sequence.level = motus_level_choose(p->mb_width, p->mb_height, config->fps, p->effort.range);
     must(level != NULL);
-    p->limits = (MotusInterLimits){.partitions = p->effort.partitions,
-                                   .max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
+    p->limits = (MotusInterLimits){.max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
                                    .max_mv_y = level->max_mv_y * 4,
                                    .unit = 4 >> config->subpel,
                                    .steps = p->effort.steps};
@@ -69,7 +68,7 @@ static void code_p(Passes *p, const MotusCoding *coding) {
     must(!motus_me_predict_centres(p->me, &p->src->plane[0], luma, p->has_last_mv ? p->last_mv : NULL, lambda_q8, p->effort.reach,
                                    MOTUS_MAX_CENTRE, reach_y, p->centre));
     const MotusMeHints hints = {.centre = p->centre, .predictor = p->centre, .lambda_q8 = lambda_q8};
-    must(!motus_me_search_prepared(p->me, &p->src->plane[0], NULL, luma, &hints, p->field));
+    must(!motus_me_search_prepared(p->me, &p->src->plane[0], luma, &hints, p->field));
     MotusPCoding coded = {.ref = {.width = luma->width,
                                   .height = luma->height,
                                   .luma = luma->plane[0],

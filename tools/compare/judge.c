@@ -86,7 +86,7 @@ MotusStatus motus_judge_picture(MotusJudge *j, const MotusPlane *source, const M
 
 MotusStatus motus_judge_search(MotusJudge *j) {
     const MotusMeHints hints = {.centre = j->centre, .predictor = j->predictor, .lambda_q8 = j->lambda_q8};
-    return motus_me_search_prepared(j->me, &j->cur, NULL, &j->ref, &hints, j->field);
+    return motus_me_search_prepared(j->me, &j->cur, &j->ref, &hints, j->field);
 }
 
 // ---- Measures -----------------------------------------------------------------------------------------------------------------------------
