@@ -57,6 +57,30 @@ runs() {
 }
 
 # What a playlist names is an input, too.
+refuse_rates() {
+    refused 2 'one of them decides' encode in.y4m -o out.264 --qp 20 --crf 20
+    refused 2 'one of them decides' encode in.y4m -o out.264 --bitrate 500 --crf 20
+    refused 2 '--qp: goes with no VBV' encode in.y4m -o out.264 --qp 20 --vbv-maxrate 500 --vbv-bufsize 500
+    refused 2 'only together' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 500
+    refused 2 '--nal-hrd: needs' encode in.y4m -o out.264 --bitrate 500 --nal-hrd cbr
+    refused 2 '--nal-hrd maybe: must be one of' encode in.y4m -o out.264 --bitrate 500 --nal-hrd maybe
+    refused 2 '--tune film: must be one of' encode in.y4m -o out.264 --tune film
+    refused 2 '--crf nan: is not a number' encode in.y4m -o out.264 --crf nan
+    refused 2 '--crf 60: must be' encode in.y4m -o out.264 --crf 60
+    refused 2 '--pass 1: needs --bitrate' encode in.y4m -o out.264 --pass 1 --pass-log out.log
+    refused 2 '--pass 2: needs --pass-log' encode in.y4m -o out.264 --bitrate 500 --pass 2
+    refused 1 'above the VBV' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 100 --vbv-bufsize 100
+    refused 1 'no bitrate given' encode in.y4m -o out.264 --bitrate 0
+    refused 1 'constant rate needs' encode in.y4m -o out.264 --bitrate 50 --vbv-maxrate 100 --vbv-bufsize 100 --nal-hrd cbr
+    refused 1 'nowhere.log: No such file' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log nowhere.log
+    refused 1 'pass log: this is no pass log' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log in.y4m
+    encode in.y4m -o first.264 --bitrate 100 --pass 1 --pass-log first.log
+    head -n 4 first.log >cut.log
+    refused 1 'pass log: it is cut short' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log cut.log
+    refused 1 'made with other settings' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log first.log --keyint 7
+    encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log
+}
+
 refuse_listed_inputs() {
     mkdir 'a list' && cp in.y4m 'a list/it'\''s one.264' && cp in.y4m 'a list/two.264'
     printf "ffconcat version 1.0\nfile 'it'\\\''s one.264'\n  file two.264\n" >'a list/concat.txt'
@@ -108,6 +132,7 @@ usage_errors() {
     cp in.y4m series01.264
     refused 2 'series01.264: is the input as well' encode 'series%02d.264' -o series01.264
     refuse_listed_inputs
+    refuse_rates
     rm linked.y4m other_name.264 back.y4m series01.264
     refused 2 'out.avi: ends in none of .264' encode in.y4m -o out.avi
     refused 2 'out: ends in none of .264' encode in.y4m -o out
