@@ -491,13 +491,13 @@ MotusStatus motus_lanes_receive(MotusLanes *l, MotusPacket **packet, int timeout
     const struct timespec end = later(motus_max(timeout_ms, 0));
     MotusStatus status = MOTUS_AGAIN;
     pthread_mutex_lock(&l->lock);
-    while (l->first && !l->first->done && timeout_ms)
-        if (timeout_ms < 0 && (l->first->order.planned->known || l->failure.status))
+    while (l->first && !l->first->done && timeout_ms) {
+        const int needs_frames = !l->first->order.planned->known && !l->failure.status; // that have not come
+        if (timeout_ms < 0 && !needs_frames)
             pthread_cond_wait(&l->done, &l->lock);
-        else if (timeout_ms < 0)
-            break; // it needs frames that have not come
-        else if (pthread_cond_timedwait(&l->done, &l->lock, &end) == ETIMEDOUT)
+        else if (timeout_ms < 0 || pthread_cond_timedwait(&l->done, &l->lock, &end) == ETIMEDOUT)
             break;
+    }
     Job *job = l->first;
     if (job && job->done && job->status) {
         status = job->status; // and so it stays

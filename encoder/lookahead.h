@@ -30,8 +30,8 @@ typedef struct MotusPlan {
 typedef struct MotusLookahead MotusLookahead;
 
 // MOTUS_ERR_MEMORY.
-MotusStatus motus_lookahead_open(MotusLookahead **look, const MotusLookaheadSettings *settings);
-void motus_lookahead_close(MotusLookahead **look); // accepts NULL inside
+MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings);
+void motus_lookahead_close(MotusLookahead **out); // accepts NULL inside
 
 // Takes the next source picture's luma, which is read and not kept; NULL: there are no more. To be called while motus_lookahead_get says MOTUS_AGAIN. Returns
 // whether it is an IDR picture.

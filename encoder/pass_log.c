@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/pass_log.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -38,23 +40,40 @@ int motus_pass_log_line(const MotusPassLog *log, int64_t line, char *text, size_
                     p->duration, p->cost, p->weighted);
 }
 
+// A whole number at *text, behind which a space or the end of the line stands; *text moves behind it. Returns whether there is one.
+static int take_number(const char **text, int64_t *value) {
+    char *end;
+    errno = 0;
+    *value = strtoll(*text, &end, 10);
+    const int good = end != *text && !errno && (!*end || strchr(" \r\n", *end));
+    *text = end;
+    return good;
+}
+
 static MotusStatus take_end(const MotusPassLog *log, const char *text, MotusError *error) {
-    int64_t n;
-    if (sscanf(text, "end %" SCNd64, &n) != 1 || n != log->n || !n)
+    const char *at = text + 3;
+    int64_t n = 0;
+    if (strncmp(text, "end", 3) || !take_number(&at, &n) || n != log->n || !n)
         return motus_fail(error, MOTUS_ERR_FORMAT, "its last line does not count its %" PRId64 " pictures", log->n);
     return MOTUS_OK;
 }
 
 static MotusStatus take_picture(MotusPassLog *log, int64_t line, const char *text, MotusError *error) {
-    MotusPassPicture p;
-    char type;
-    const int n = sscanf(text, "%c %d %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64, &type, &p.qp_q8, &p.bits, &p.duration,
-                         &p.cost, &p.weighted);
+    enum { QP, BITS, DURATION, COST, WEIGHTED, NUMBERS };
     const int64_t most = (int64_t)1 << 40;
-    if (n != 6 || (type != 'I' && type != 'P') || p.qp_q8 < -65536 || p.qp_q8 > 65536 || p.bits <= 0 || p.bits > most ||
-        p.duration <= 0 || p.duration > most || (type == 'P' && !line))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "picture %" PRId64 " is not readable", line);
-    p.idr = type == 'I';
+    int64_t number[NUMBERS] = {0};
+    const char *at = text + (*text != 0);
+    int good = *text == 'I' || (*text == 'P' && line);
+    for (int i = 0; i < NUMBERS && good; i++) good = take_number(&at, &number[i]);
+    good = good && number[QP] > -65536 && number[QP] < 65536 && number[BITS] > 0 && number[BITS] <= most &&
+           number[DURATION] > 0 && number[DURATION] <= most && number[COST] >= 0 && number[WEIGHTED] >= 0;
+    if (!good) return motus_fail(error, MOTUS_ERR_FORMAT, "picture %" PRId64 " is not readable", line);
+    const MotusPassPicture p = {.idr = *text == 'I',
+                                .qp_q8 = (int)number[QP],
+                                .bits = number[BITS],
+                                .duration = number[DURATION],
+                                .cost = (uint64_t)number[COST],
+                                .weighted = (uint64_t)number[WEIGHTED]};
     const MotusStatus status = motus_pass_log_add(log, &p);
     return status ? motus_fail(error, status, "out of memory") : MOTUS_AGAIN;
 }

@@ -6,12 +6,13 @@
 #include "common/alloc.h"
 #include "encoder/log2_core.h"
 
-MotusStatus motus_planned_alloc(MotusPlanned **out, const MotusStream *s, const int8_t *extra) {
+MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *stream, const int8_t *extra) {
+    const MotusStream *s = stream;
     const size_t n = (size_t)s->mb_width * (size_t)s->mb_height, ahead = (size_t)s->look.depth;
     const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra;
     const size_t head = (sizeof(MotusPlanned) + 15) & ~(size_t)15;
     uint8_t *at = motus_alloc(1, head + (looks ? ahead * 9 + 2 * n : 0) + (maps ? n : 0) + (extra ? n : 0));
-    MotusPlanned *p = *out = (MotusPlanned *)(void *)at;
+    MotusPlanned *p = *planned = (MotusPlanned *)(void *)at;
     if (!p) return MOTUS_ERR_MEMORY;
     at += head;
     if (looks) p->cost = (uint64_t *)(void *)at, at += 8 * ahead;
@@ -24,7 +25,8 @@ MotusStatus motus_planned_alloc(MotusPlanned **out, const MotusStream *s, const 
     return MOTUS_OK;
 }
 
-MotusStatus motus_planned_get(MotusPlanned *p, MotusLookahead *look) {
+MotusStatus motus_planned_get(MotusPlanned *planned, MotusLookahead *look) {
+    MotusPlanned *p = planned;
     const MotusStatus status = motus_lookahead_get(look, &p->plan, p->offset);
     if (status) return status;
     p->n_ahead = motus_lookahead_costs(look, p->cost, p->idr, MOTUS_MAX_LOOKAHEAD);

@@ -34,12 +34,12 @@ MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *strea
 MotusStatus motus_planned_get(MotusPlanned *planned, MotusLookahead *look);
 
 // The picture's turn: chooses place->qp, qp_offset and what the HRD says. rate is the lane's.
-void motus_planned_begin(MotusPlanned *planned, MotusRate *rate, const MotusStream *stream, MotusPlace *place);
+void motus_planned_begin(MotusPlanned *p, MotusRate *rate, const MotusStream *s, MotusPlace *place);
 
 // The access unit has so many bytes. 1: it has to be coded again, with what is now in *place.
-int motus_planned_coded(MotusPlanned *planned, MotusRate *rate, const MotusStream *stream, MotusPlace *place, size_t bytes);
+int motus_planned_coded(MotusPlanned *p, MotusRate *rate, const MotusStream *s, MotusPlace *place, size_t bytes);
 
 // The picture's lines of the first pass's log. NULL without memory; goes with motus_free.
-char *motus_planned_log(const MotusPlanned *planned, const MotusStream *stream, size_t bytes);
+char *motus_planned_log(const MotusPlanned *p, const MotusStream *s, size_t bytes);
 
 #endif

@@ -481,7 +481,7 @@ containers() {
     "$motus" synth longer.y4m --size 64x48 --frames 96 2>err
     encode longer.y4m -o longer.ts
     printf '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:3.84,\nlonger.ts\n' >live.m3u8
-    "$motus" encode live.m3u8 -o live.mp4 --quiet 2>err &
+    "$motus" encode live.m3u8 -o live.mp4 --qp 26 --quiet 2>err &
     local pid=$!
     until [ -n "$(find . -name 'live.mp4.motus-*')" ] || ! kill -0 $pid; do sleep 0.05; done
     sleep 1

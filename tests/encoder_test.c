@@ -340,11 +340,8 @@ static void encode_in_lanes(int lanes, MotusFrame **frames, MotusPacket **packet
     MOTUS_CHECK(lanes ? motus_encoder_lanes(enc) == lanes : motus_encoder_lanes(enc) >= 1, "%d lanes", motus_encoder_lanes(enc));
     CU_ASSERT(motus_encoder_lane_bytes(enc) > 0);
     for (int i = 0; i < LONG; i++) {
-        const MotusFrameParams params = {.size = sizeof params,
-                                         .pts = 1000 + 7 * i,
-                                         .duration = 5,
-                                         .opaque = &frames[i % N_FRAMES],
-                                         .force_idr = i == 9};
+        const MotusFrameParams params = {
+            .size = sizeof params, .pts = 1000 + 7 * i, .duration = 5, .opaque = &frames[i % N_FRAMES], .force_idr = i == 9};
         CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i % N_FRAMES], &params), MOTUS_OK);
     }
     CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);

@@ -151,7 +151,7 @@ def fragments(motus):
         if number % 3 == 0:  # an older file of that name stays what it was, and the new one is built beside it
             with open("frag.mp4", "wb") as file:
                 file.write(b"old")
-        process = begin(motus, "encode", "-", "-o", "frag.mp4", "--fragment", "--quiet", "--threads", "1", "--backend", "cpu",
+        process = begin(motus, "encode", "-", "-o", "frag.mp4", "--qp", "26", "--fragment", "--quiet", "--threads", "1", "--backend", "cpu",
                         stdin=subprocess.PIPE, bufsize=0)
         process.stdin.write(data[:60 + given * size])
         part = wait_for_part("frag.mp4") if number % 3 == 0 else wait_for("frag.mp4")

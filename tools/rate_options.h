@@ -23,10 +23,10 @@ MotusRateOptions motus_rate_options_default(void);
 MotusOptionParse motus_option_number; // double, 0 or more
 MotusOptionParse motus_option_tune, motus_option_hrd;
 
-// Puts what was given into *config; reads the log of a second pass. Returns -1, or the exit status after one line.
-int motus_rate_options_apply(MotusRateOptions *given, MotusEncoderConfig *config);
+// Puts what was given into *c; reads the log of a second pass. Returns -1, or the exit status after one line.
+int motus_rate_options_apply(MotusRateOptions *o, MotusEncoderConfig *c);
 
 // "QP 26", "CRF 23", "500 kb/s", ...
-void motus_rate_text(const MotusEncoderConfig *config, char *text, size_t size);
+void motus_rate_text(const MotusEncoderConfig *c, char *text, size_t size);
 
 #endif

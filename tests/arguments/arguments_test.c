@@ -50,7 +50,8 @@ static int run_alone(int n, int *how) {
 
 // A missing thing that the function needs: NULL where NULL is not one of the documented values.
 static int is_refusable(const Call *call) {
-    static const char *const optional[] = {"error", "exec", "hints", "stream", "params", "release", "opaque", "all NULL", "frame = NULL"};
+    static const char *const optional[] = {"error",   "exec",   "hints",    "stream",      "params",
+                                           "release", "opaque", "all NULL", "frame = NULL"};
     if (!call->is_status || !strstr(call->what, "NULL")) return 0;
     for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
         if (!strncmp(call->what, optional[i], strlen(optional[i]))) return 0;
