@@ -24,8 +24,7 @@ extern "C" MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError 
 extern "C" void motus_cuda_free(void *memory) { cudaFree(memory); }
 
 extern "C" MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error) {
-    return motus_cuda_check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, (cudaStream_t)stream), "copy",
-                            error);
+    return motus_cuda_check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, (cudaStream_t)stream), "copy", error);
 }
 
 // A head before the memory says where it came from: by the time it is freed the device may have failed.
