@@ -27,7 +27,7 @@ static inline uint64_t motus_exp2_q16(int x) {
     // 2^(2^-k) * 2^30, k = 1..12
     static const uint32_t root[12] = {1518500250, 1276901417, 1170923762, 1121280436, 1097253708, 1085434106,
                                       1079572136, 1076653033, 1075196443, 1074468888, 1074105294, 1073923544};
-    int whole = x >> 12, bits = x & (MOTUS_OCTAVE - 1);
+    const int whole = x >= 0 ? x / MOTUS_OCTAVE : -((MOTUS_OCTAVE - 1 - x) / MOTUS_OCTAVE), bits = x - whole * MOTUS_OCTAVE;
     uint64_t m = 1u << 30;
     for (int i = 0; i < 12; i++)
         if (bits >> (11 - i) & 1) m = (m * root[i] + (1u << 29)) >> 30;

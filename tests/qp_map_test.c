@@ -72,7 +72,7 @@ static void point(Case *c, const int8_t *maps, int n) {
 static void decoders_follow(void) {
     const char *cases = getenv("MOTUS_CASES");
     MotusCoverage coverage = {0};
-    for (int i = 0; i < (cases ? atoi(cases) : 42); i++) {
+    for (int i = 0; i < (cases ? (int)strtol(cases, NULL, 10) : 42); i++) {
         Case c = make_case(i);
         const int n = c.config.width / 16 * (c.config.height / 16);
         const MapKind kind = (MapKind)(MAP_SMALL + i % 3);
