@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/lane.h"
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "common/int_core.h"
+#include "encoder/slice.h"
+
+// ---- A picture in its lane ----------------------------------------------------------------------------------------------------------------
+
+void motus_job_free(MotusJob *job) {
+    motus_frame_unref(&job->whole);
+    motus_frame_unref(&job->source);
+    motus_frame_unref(&job->rec);
+    motus_packet_unref(&job->packet);
+    motus_free(job->order.planned);
+    motus_free(job);
+}
+
+static MotusStatus open_lane(MotusLane *lane) {
+    MotusLanes *l = lane->lanes;
+    motus_rate_open(&lane->rate, &l->stream->control);
+    if (l->backend == MOTUS_BACKEND_CPU) {
+        MotusStatus status = motus_lane_cpu_open(&lane->cpu, l->stream, l->threads);
+        return status ? motus_fail(&lane->error, status, "%s", motus_status_text(status)) : MOTUS_OK;
+    }
+    const MotusStream *s = l->stream;
+    lane->recs = (MotusFramePool){.width = 16 * s->mb_width, .height = 16 * s->mb_height, .pinned = 1};
+    lane->mvs = motus_alloc(s->config.stream_only ? 1 : 16 * (size_t)s->mb_width * (size_t)s->mb_height, sizeof *lane->mvs);
+    if (!lane->mvs) return motus_fail(&lane->error, MOTUS_ERR_MEMORY, "out of memory");
+    return motus_lane_cuda_open(&lane->cuda, s, l->device, l->most_waiting, &lane->error);
+}
+
+void motus_lane_stop(MotusLane *lane) {
+    motus_lane_cpu_close(&lane->cpu);
+    motus_lane_cuda_close(&lane->cuda);
+    motus_frame_pool_close(&lane->recs);
+    motus_free(lane->mvs);
+    lane->mvs = NULL;
+}
+
+static MotusStatus begin_on_device(MotusLane *lane, MotusJob *job) {
+    const MotusStream *s = lane->lanes->stream;
+    MotusStatus status = s->config.stream_only ? MOTUS_OK : motus_frame_pool_take(&lane->recs, &job->rec);
+    if (status) return status;
+    motus_planned_begin(job->order.planned, &lane->rate, s, &job->order.place);
+    return motus_lane_cuda_begin(lane->cuda, job->slot, &job->order.place, job->rec, &job->error);
+}
+
+// Waits for a picture; one that turns out too large is coded again.
+static MotusStatus wait_for_device(MotusLane *lane, MotusJob *job, MotusLanePicture *coded) {
+    const MotusStream *s = lane->lanes->stream;
+    MotusPlace *place = &job->order.place;
+    for (;;) {
+        MotusStatus status = motus_lane_cuda_finish(lane->cuda, coded, &job->error);
+        if (status) return status;
+        const size_t bytes = motus_packet_bytes(s, place, coded->size);
+        if (!motus_planned_coded(job->order.planned, &lane->rate, s, place, bytes)) return MOTUS_OK;
+        motus_lane_cuda_undo(lane->cuda);
+        status = motus_lane_cuda_begin(lane->cuda, job->slot, place, job->rec, &job->error);
+        if (status) return status;
+    }
+}
+
+// The packet of what has come from the device.
+static MotusStatus finish_on_device(MotusLane *lane, MotusJob *job) {
+    const MotusStream *s = lane->lanes->stream;
+    MotusLanePicture coded;
+    MotusFrame *visible = NULL;
+    MotusStatus status = wait_for_device(lane, job, &coded);
+    if (!status)
+        status = motus_packet_make(&job->packet, s, &job->order.place, coded.nal, coded.size,
+                                   (size_t)job->order.planned->filler_bytes, &coded.stats);
+    if (status || !job->rec) return status;
+    const MotusWork listed = {.mb_width = s->mb_width,
+                              .mb_height = s->mb_height,
+                              .n_mb = s->mb_width * s->mb_height,
+                              .threads = 1,
+                              .mb = (MotusMb *)coded.mb};
+    status = motus_frame_crop(&visible, job->rec, s->config.width, s->config.height);
+    if (!status) visible->number = job->order.place.number;
+    if (!status) status = motus_packet_add(job->packet, visible, job->source, lane->mvs, motus_list_mvs(&listed, lane->mvs));
+    motus_frame_unref(&visible);
+    return status;
+}
+
+// ---- A lane's thread ----------------------------------------------------------------------------------------------------------------------
+
+// What is known of a packet beside its picture. The first pass's log costs the packet if there is no memory for it.
+static MotusStatus describe(const MotusLanes *l, MotusJob *job) {
+    const MotusPlanned *planned = job->order.planned;
+    MotusPacket *packet = job->packet;
+    packet->pts = job->order.pts;
+    packet->duration = job->order.duration;
+    packet->opaque = job->order.opaque;
+    packet->mean_qp = planned->mean_q8 / 256.0;
+    packet->again = planned->again;
+    packet->vbv_fullness = planned->held;
+    if (l->stream->config.pass != 1) return MOTUS_OK;
+    packet->pass_log = motus_planned_log(planned, l->stream, packet->size);
+    return packet->pass_log ? MOTUS_OK : MOTUS_ERR_MEMORY;
+}
+
+// The lane's oldest picture is done, or will never be. Under the lock.
+static void retire(MotusLane *lane, MotusStatus status) {
+    MotusLanes *l = lane->lanes;
+    MotusJob *job = lane->first;
+    if (!status) status = describe(l, job);
+    job->status = status;
+    if (status && !job->error.status) motus_fail(&job->error, status, "%s", motus_status_text(status));
+    if (status) motus_packet_unref(&job->packet);
+    if (status && !l->failure.status) l->failure = job->error;
+    motus_frame_unref(&job->whole);
+    motus_frame_unref(&job->source);
+    motus_frame_unref(&job->rec);
+    lane->first = job->behind;
+    lane->finished++;
+    l->active -= !lane->first;
+    job->done = 1;
+    pthread_cond_broadcast(&l->done);
+}
+
+// The steps of a lane that has something to do, under the lock, which they let go of meanwhile. Once a picture has failed, those behind it are not coded.
+
+static void step_on_cpu(MotusLane *lane) {
+    MotusLanes *l = lane->lanes;
+    MotusJob *job = lane->first;
+    MotusStatus status = l->failure.status;
+    const int threads = motus_max(1, l->threads / l->active);
+    lane->waiting = job->behind;
+    if (!status) {
+        pthread_mutex_unlock(&l->lock);
+        status = motus_lane_cpu_code(lane->cpu, &job->order.place, job->order.planned, &lane->rate, job->whole, job->source,
+                                     threads, &job->packet);
+        pthread_mutex_lock(&l->lock);
+    }
+    retire(lane, status);
+}
+
+// Begins the next picture, or waits for the oldest one: the device always has one to go on with.
+static void step_on_device(MotusLane *lane) {
+    MotusLanes *l = lane->lanes;
+    if (!l->failure.status && lane->waiting && lane->waiting->order.planned->known && lane->begun < l->most_begun) {
+        MotusJob *job = lane->waiting;
+        lane->waiting = job->behind;
+        lane->begun++;
+        pthread_mutex_unlock(&l->lock);
+        job->status = begin_on_device(lane, job);
+        pthread_mutex_lock(&l->lock);
+        if (job->status && !l->failure.status) {
+            if (!job->error.status) motus_fail(&job->error, job->status, "%s", motus_status_text(job->status));
+            l->failure = job->error;
+        }
+        return;
+    }
+    MotusJob *job = lane->first;
+    MotusStatus status = l->failure.status;
+    if (!lane->begun) {
+        lane->waiting = job->behind;
+    } else {
+        pthread_mutex_unlock(&l->lock);
+        MotusStatus finished = job->status ? job->status : finish_on_device(lane, job);
+        pthread_mutex_lock(&l->lock);
+        lane->begun--;
+        if (finished) status = finished;
+    }
+    retire(lane, status);
+}
+
+// Whether there is something to do: a picture whose plan is known, one on a device, or pictures that will never be coded.
+int motus_lane_ready(const MotusLane *lane) {
+    if (!lane->first) return 0;
+    return lane->lanes->failure.status || lane->begun || (lane->waiting && lane->waiting->order.planned->known);
+}
+
+void motus_lane_step(MotusLane *lane) {
+    if (lane->cuda)
+        step_on_device(lane);
+    else
+        step_on_cpu(lane);
+}
+
+static void *run_lane(void *argument) {
+    MotusLane *lane = argument;
+    MotusLanes *l = lane->lanes;
+    MotusStatus status = open_lane(lane);
+    pthread_mutex_lock(&l->lock);
+    lane->status = status;
+    lane->opened = 1;
+    pthread_cond_broadcast(&l->done);
+    while (!status) {
+        while (!motus_lane_ready(lane) && !l->closing) pthread_cond_wait(&l->work, &l->lock);
+        if (l->closing) break;
+        motus_lane_step(lane);
+    }
+    pthread_mutex_unlock(&l->lock);
+    motus_lane_stop(lane);
+    return NULL;
+}
+
+// A lane without a thread does its work where frames are sent.
+MotusStatus motus_lane_start(MotusLanes *l, int k, MotusError *error) {
+    MotusLane *lane = &l->lane[k];
+    lane->lanes = l;
+    lane->has_thread = !pthread_create(&lane->thread, NULL, run_lane, lane);
+    if (!lane->has_thread) {
+        lane->status = k ? motus_fail(&lane->error, MOTUS_ERR_MEMORY, "no thread for another lane") : open_lane(lane);
+        if (lane->status) motus_lane_stop(lane);
+    } else {
+        pthread_mutex_lock(&l->lock);
+        while (!lane->opened) pthread_cond_wait(&l->done, &l->lock);
+        pthread_mutex_unlock(&l->lock);
+    }
+    if (!lane->status) return MOTUS_OK;
+    if (lane->has_thread) pthread_join(lane->thread, NULL);
+    if (error) *error = lane->error;
+    MotusStatus status = lane->status;
+    *lane = (MotusLane){0};
+    return status;
+}
