@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # motus-mpi from outside: for any number of ranks the stream that motus makes; killed and stopped ranks; journals.
 #   mpi_test.sh MOTUS MOTUS_MPI MPIEXEC JSON_CHECK
-# MOTUS_KILLS=N: how many jobs lose a rank at a random time (6). MOTUS_BATCH=N: how many files a batch has (60). MOTUS_SEED=N.
+# MOTUS_KILLS=N: how many jobs lose a rank at a random time (6). MOTUS_BATCH=N: how many files a batch has (30). MOTUS_SEED=N.
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive
@@ -97,12 +97,17 @@ ok "usage" [ "$(grep -c '^motus: ' err)" = 1 ]
 job=(encode "$work/long.y4m" -o "$work/out.264" "${common[@]}" --preset slow --qp 24 --keyint 3 --quiet)
 "$motus" encode long.y4m -o ref.264 "${common[@]}" --preset slow --qp 24 --keyint 3 --quiet
 ids() { pgrep -f -x "$mpi encode $work/long.y4m .*" | sort -n; }
-killed=0 resumed=0
+killed=0 resumed=0 whole=$(($(stat -c %s ref.264) + 60 * 200))
 for k in $(seq 1 "${MOTUS_KILLS:-6}"); do
     rm -f out.264 ./*.motus-*
     timeout 120 "$launcher" "${options[@]}" -n 3 "$mpi" "${job[@]}" 2>err &
     launched=$!
-    sleep "$((RANDOM % 2)).$((RANDOM % 10))"
+    least=$((RANDOM * 2 % whole)) # bytes in the journal when it happens; at first at any time
+    for _ in $(seq 400); do
+        [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -ge "$least" ] && break
+        kill -0 $launched 2>/dev/null || break
+        sleep 0.02
+    done
     victim=$(ids | sed -n "$((k % 3 + 1))p")
     [ -z "$victim" ] || { kill -9 "$victim" 2>/dev/null && killed=$((killed + 1)); }
     began=$SECONDS
@@ -166,6 +171,33 @@ if [ -e out.264.motus-journal ]; then
 else
     ok "a journal was left" false
 fi
+
+# Many files: what is broken is told, and the rest is done.
+mkdir files coded copies
+n=${MOTUS_BATCH:-30}
+for i in $(seq 4); do "$motus" synth files/f$i.y4m --size 32x32 --frames $i >/dev/null 2>err; done
+for i in $(seq 5 "$n"); do ln files/f$((i % 4 + 1)).y4m files/f"$i".y4m; done
+broken=$((n / 100 + 2))
+for i in $(seq $broken); do head -c 300 files/f1.y4m >files/broken"$i".y4m; done
+echo junk >files/junk.mp4
+cp files/f1.y4m copies/
+ls files/* >list
+echo "files/missing.y4m" >>list
+echo "copies/f1.y4m" >>list
+ranks 3 batch list -o coded --report report.json --qp 30 --backend cpu --threads 1
+ok "batch: status" [ $? = 1 ]
+ok "batch: outputs" [ "$(ls coded | wc -l)" = "$n" ]
+ok "batch: failures are told" [ "$(grep -c '^motus: ' err)" = $((broken + 3)) ]
+ok "batch: the report" "$json" report.json
+ok "batch: failures in the report" [ "$(grep -c '"state": "failed"' report.json)" = $((broken + 3)) ]
+ok "batch: files in the report" [ "$(grep -c '"state": "done"' report.json)" = "$n" ]
+"$motus" encode files/f3.y4m -o ref.264 --qp 30 --backend cpu --quiet
+ok "batch: as motus does it" cmp ref.264 coded/f3.264
+rm coded/f2.264
+ls files/f*.y4m >list
+ranks 2 batch list -o coded --resume --report report.json --qp 30 --backend cpu --threads 1
+ok "batch: resumed" [ $? = 0 ]
+ok "batch: only what was missing" [ "$(grep -c '"state": "done"' report.json)" = 1 ]
 
 echo "$checks checks, $failures failures"
 [ $failures = 0 ]
