@@ -1,10 +1,12 @@
 // motus-mpi encode on rank 0: from the options to the finished output.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <inttypes.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
@@ -151,6 +153,8 @@ static MotusStatus open_all(MotusMaster *m, const MotusMpiOptions *own, MotusErr
     if (!status) status = open_input(m, error);
     if (!status) status = open_journal(m, own, error);
     if (!status) status = open_outputs(m, error);
+    if (!status && own->times && !(m->times = fopen(own->times, "w")))
+        status = motus_fail(error, MOTUS_ERR_IO, "%s: cannot be written", motus_shown(own->times));
     if (!status) plan(m);
     return status;
 }
@@ -185,6 +189,7 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
     m->job.told_variable = m->job.variable = motus_reader_info(m->reader)->variable;
     m->progress = motus_progress_begin(total, o->quiet);
     const double start = motus_seconds();
+    m->cpu_before = clock();
     MotusStatus status = motus_master_run(m, error);
     m->job.seconds = motus_seconds() - start;
     motus_progress_end(&m->progress);
@@ -195,6 +200,15 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
     m->job.complete = !m->damaged;
     motus_signals_finish();
     return motus_encode_outputs_commit(&m->outputs, &m->totals, &m->job, o->frames && m->totals.frames >= o->frames, error);
+}
+
+// The last line is of the whole job.
+static void finish_times(MotusMaster *m) {
+    if (!m->times) return;
+    fprintf(m->times, "# ranks %d workers %d seconds %.6f messages %" PRId64 " cpu %.6f\n", m->ranks, m->workers, m->job.seconds,
+            m->messages, (double)(clock() - m->cpu_before) / CLOCKS_PER_SEC);
+    if (fclose(m->times)) motus_warn("the times could not be written");
+    m->times = NULL;
 }
 
 static void close_all(MotusMaster *m, int done) {
@@ -241,6 +255,7 @@ int motus_mpi_encode(MotusLink *link, const MotusEncodeOptions *options, const M
         status = motus_fail(&error, MOTUS_ERR_MEMORY, "no thread for rank 0's own work");
     if (!status) status = run(&m, &error);
     if (status) give_up(&m, &error);
+    finish_times(&m);
     stop_all(&m);
     if (works) pthread_join(thread, NULL);
     if (!options->quiet) motus_report_print(stderr, &m.totals, &m.job);

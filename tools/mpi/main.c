@@ -39,6 +39,7 @@ static const char help[] =
     "  --resume               go on from OUTPUT.motus-journal, where finished GOPs are kept until the end\n"
     "  --discard              begin anew although there is such a journal\n"
     "  --rank0-muxes-only     rank 0 codes nothing itself; for many ranks\n"
+    "  --times FILE.csv       what each part of the stream took (for tools/scale_sim.py)\n"
     "A batch does not end with a file that fails: the others are done, the failure is told, and the exit\n"
     "status is 1. --resume leaves out files whose output is there and not older than they are.\n"
     "Not here yet, but for a batch: --bitrate without --pass 2, VBV, --pass 1, --recon, --stats, --mvs, filters.\n"
@@ -127,7 +128,7 @@ static void sleep_when_idle(char **argv) {
 // Rank 0 reads the options first: what is wrong with them is said once.
 static int encode(int rank, int argc, char **argv) {
     const MotusMpiOptions own = {take_flag(&argc, argv, "--resume"), take_flag(&argc, argv, "--discard"),
-                                 take_flag(&argc, argv, "--rank0-muxes-only")};
+                                 take_flag(&argc, argv, "--rank0-muxes-only"), take_value(&argc, argv, "--times")};
     MotusEncodeOptions o = motus_encode_options_default();
     MotusMpiSetup setup = {.status = -1};
     int status = rank ? -1 : motus_encode_options_read(&o, argc, argv);

@@ -154,6 +154,9 @@ static MotusStatus part_done(MotusMaster *m, MotusStreamPart *p, const MotusMess
         return motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d: %" PRId64 " pictures came of %" PRId64 "; has the input changed?",
                           p->rank, p->came, p->count);
     p->done = 1;
+    if (m->times && p->count)
+        fprintf(m->times, "%" PRId64 ",%" PRId64 ",%d,%" PRId64 ",%.6f\n", p->first, p->count, p->rank, p->bytes,
+                (double)message->reserved / 1e6);
     MotusStatus status = m->journal && p->count ? motus_part_keep(p, m->journal, error) : MOTUS_OK;
     return status ? status : write_due(m, error);
 }
@@ -172,6 +175,7 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
     *heard = message != NULL;
     if (!message) return MOTUS_OK;
     const int rank = message->rank;
+    m->messages++;
     MotusStreamPart *p = motus_parts_of(&m->parts, rank);
     if (message->kind == MOTUS_SAYS_ASK) {
         m->asks[rank] = 1;
@@ -186,6 +190,7 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
     } else if (message->kind == MOTUS_SAYS_ENDS) {
         settle(m, p, message->count, message->gops, message->at_end);
     } else if (message->kind == MOTUS_SAYS_PICTURE) {
+        p->bytes += message->size;
         motus_part_take(p, message);
         message = NULL;
         if (p == m->parts.head) status = write_due(m, error);

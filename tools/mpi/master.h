@@ -3,6 +3,9 @@
 #ifndef TOOLS_MPI_MASTER_H
 #define TOOLS_MPI_MASTER_H
 
+#include <stdio.h>
+#include <time.h>
+
 #include "tools/mpi/gops.h"
 #include "tools/mpi/parts.h"
 #include "tools/mpi/setup.h"
@@ -37,6 +40,9 @@ typedef struct MotusMaster {
     MotusJob job;
     MotusTotals totals;
     MotusProgress progress;
+    FILE *times;      // NULL: nobody wants to know
+    int64_t messages; // heard
+    clock_t cpu_before;
     int damaged;
     MotusError cut; // the input ended inside a frame
     char warned[512];

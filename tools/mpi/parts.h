@@ -14,7 +14,7 @@ typedef struct MotusStreamPart {
     int known, at_end, done;  // count is known; nothing comes after it; all pictures are here or in the journal
     int rank;                 // who codes it; -1: the journal has it
     MotusMessage *pictures, *last, *unwritten;
-    int64_t came, written;
+    int64_t came, bytes;
 } MotusStreamPart;
 
 typedef struct MotusParts {

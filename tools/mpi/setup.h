@@ -32,6 +32,7 @@ void motus_mpi_work(const MotusMpiWorker *worker);
 typedef struct MotusMpiOptions {
     int resume, discard;
     int rank0_muxes_only; // rank 0 codes nothing where there are others
+    const char *times;    // where to write what each part took; NULL: nowhere
 } MotusMpiOptions;
 
 // Rank 0's part; returns the exit status. Ends the whole job by MPI_Abort where it fails.

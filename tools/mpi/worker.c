@@ -9,6 +9,7 @@
 #include "tools/mpi/picture.h"
 #include "tools/mpi/setup.h"
 #include "tools/report.h"
+#include "tools/system.h"
 
 // A reader and the frame that it has handed out last, so that frames are found by number without going back for one.
 typedef struct Place {
@@ -223,7 +224,16 @@ static MotusStatus code_fed(Work *w, MotusMessage *part, MotusError *error) {
     }
 }
 
+static MotusStatus say_done(const Work *w, const MotusMessage *part, double seconds, MotusError *error) {
+    MotusMessage *m = motus_message(MOTUS_SAYS_DONE, NULL, 0);
+    if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    m->number = part->number, m->count = part->count, m->gops = part->gops, m->at_end = part->at_end;
+    m->reserved = (int64_t)(seconds * 1e6);
+    return motus_link_say(w->of->link, m) ? MOTUS_OK : over(error);
+}
+
 static MotusStatus code_part(Work *w, MotusMessage *part, MotusError *error) {
+    const double start = motus_seconds();
     const MotusMpiSetup *s = w->of->setup;
     MotusEncoderConfig c = s->config;
     c.first_picture = part->number;
@@ -235,8 +245,7 @@ static MotusStatus code_part(Work *w, MotusMessage *part, MotusError *error) {
     if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL))) encoder_failure(w, status, error);
     if (!status) status = send_pictures(w, -1, error);
     motus_encoder_close(&w->encoder);
-    if (status) return status;
-    return say(w, MOTUS_SAYS_DONE, part->number, part->count, part->gops, part->at_end) ? MOTUS_OK : over(error);
+    return status ? status : say_done(w, part, motus_seconds() - start, error);
 }
 
 void motus_mpi_work(const MotusMpiWorker *of) {
