@@ -113,6 +113,7 @@ static int batch(int rank, int argc, char **argv) {
     } else {
         MPI_Bcast(&begins, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (begins) motus_batch_work(link, &b);
+        if (motus_signal_caught()) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_SIGNAL + motus_signal_caught());
         status = MOTUS_EXIT_OK;
     }
     motus_link_close(&link);
@@ -123,6 +124,14 @@ static int batch(int rank, int argc, char **argv) {
 static void sleep_when_idle(char **argv) {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
     if (!setenv("OMP_WAIT_POLICY", "passive", 1)) execv("/proc/self/exe", argv);
+}
+
+// A rank that was told to end takes the others along, who would wait for it. Where rank 0 cannot say any more how to go on, rank 1 does.
+static void give_up(int rank, const MotusEncodeOptions *o, const MotusMpiSetup *setup) {
+    if (rank == 1 && motus_mpi_rank0_is_gone(setup))
+        motus_warn("rank 0 is gone; what is done is in %s.motus-journal: the same command with --resume goes on",
+                   o->outputs.stream);
+    MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_SIGNAL + motus_signal_caught());
 }
 
 // Rank 0 reads the options first: what is wrong with them is said once.
@@ -144,6 +153,7 @@ static int encode(int rank, int argc, char **argv) {
         status = setup.status < 0 ? MOTUS_EXIT_OK : setup.status;
         const MotusMpiWorker worker = {link, &o, &setup};
         if (setup.status < 0) motus_mpi_work(&worker);
+        if (motus_signal_caught()) give_up(rank, &o, &setup);
     }
     motus_link_close(&link);
     free(o.rate.log_text);

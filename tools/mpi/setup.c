@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/mpi/setup.h"
 
+#include <errno.h>
 #include <mpi.h>
+#include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/cpu.h"
@@ -23,8 +26,16 @@ static void share_machine(MotusEncoderConfig *c) {
 }
 
 void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options) {
+    setup->pid = (int64_t)getpid();
+    if (gethostname(setup->host, sizeof setup->host - 1)) setup->host[0] = 0;
     MPI_Bcast(setup, (int)sizeof *setup, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (setup->status >= 0) return;
     setup->config.pass_log = options->config.pass_log;
     share_machine(&setup->config);
+}
+
+int motus_mpi_rank0_is_gone(const MotusMpiSetup *setup) {
+    char host[sizeof setup->host] = "";
+    if (gethostname(host, sizeof host - 1) || !host[0] || strcmp(host, setup->host)) return 0;
+    return kill((pid_t)setup->pid, 0) && errno == ESRCH;
 }

@@ -8,6 +8,8 @@
 
 // Handed out by rank 0, but for what is said to be the rank's own.
 typedef struct MotusMpiSetup {
+    int64_t pid; // rank 0's process, on `host`
+    char host[64];
     int status;                // exit status where the job does not begin; below 0: it does
     int feeds;                 // frames come from rank 0, not from the input
     int gops;                  // of a part
@@ -24,6 +26,9 @@ typedef struct MotusMpiWorker {
     const MotusEncodeOptions *options;
     const MotusMpiSetup *setup;
 } MotusMpiWorker;
+
+// Whether rank 0 is on this machine and gone.
+int motus_mpi_rank0_is_gone(const MotusMpiSetup *setup);
 
 // Does the work of a rank until rank 0 says that there is no more, or that fails, which rank 0 is told.
 void motus_mpi_work(const MotusMpiWorker *worker);
