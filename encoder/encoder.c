@@ -48,6 +48,8 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
     if (!status && enc->stream.config.rate != MOTUS_RATE_QP && (status = motus_lookahead_open(&enc->look, &enc->stream.look)))
         motus_fail(error, status, "out of memory");
     if (!status) status = open_lanes(enc, error);
+    enc->next.number = enc->stream.config.first_picture;
+    enc->next.idr_pic_id = (uint32_t)enc->stream.config.first_gop;
     if (status)
         motus_encoder_close(&enc);
     else
@@ -61,7 +63,7 @@ static MotusPlace place_next(const MotusEncoder *enc, int force_idr) {
     MotusPlace place = enc->next;
     place.idr = force_idr;
     if (enc->look) return place;
-    if (!place.number || (c->keyint && place.since_idr == (uint32_t)c->keyint)) place.idr = 1;
+    if (place.number == c->first_picture || (c->keyint && place.since_idr == (uint32_t)c->keyint)) place.idr = 1;
     place.qp = place.idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
     return place;
 }

@@ -43,6 +43,7 @@ MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSetti
     if (!look) return MOTUS_ERR_MEMORY;
     look->settings = *settings;
     look->n_mb = settings->mb_width * settings->mb_height;
+    look->first = look->end = settings->first;
     look->capacity = settings->depth + 2; // the one handed out last keeps its vectors for the next one's search
     look->ring = motus_alloc((size_t)look->capacity, sizeof *look->ring);
     int ok = look->ring != NULL;
@@ -94,7 +95,8 @@ static int is_cut(const MotusLookahead *look, const Entry *e) {
 }
 
 static void choose_type(MotusLookahead *look, Entry *e, int force_idr) {
-    const int first = e->plan.number == 0, full = look->settings.keyint && look->since_idr >= look->settings.keyint;
+    const int first = e->plan.number == look->settings.first,
+              full = look->settings.keyint && look->since_idr >= look->settings.keyint;
     e->plan.forced = force_idr && !first;
     e->plan.idr = first || full || force_idr || is_cut(look, e);
     if (e->plan.idr) e->plan.cost = e->plan.intra;
@@ -106,9 +108,11 @@ static void analyse(MotusLookahead *look, Entry *e, const MotusPlane *luma) {
     const int64_t number = e->plan.number;
     const int threads = motus_threads_ready(s->threads); // of whoever sends frames
     MotusHalf *half = &look->half[number & 1];
-    const Entry *before = number ? entry_of(look, number - 1) : NULL;
+    const Entry *before = number > s->first ? entry_of(look, number - 1) : NULL;
+    // What comes before an IDR picture leaves no trace behind it: searches begin anew.
+    const MotusMv *earlier = before && !before->plan.idr ? before->costs.mv : NULL;
     motus_half_build(half, luma, threads);
-    motus_mb_costs(&e->costs, half, before ? &look->half[(number - 1) & 1] : NULL, before ? before->costs.mv : NULL, threads);
+    motus_mb_costs(&e->costs, half, before ? &look->half[(number - 1) & 1] : NULL, earlier, threads);
     if (s->aq_mode)
         motus_aq_variance(e->offset, luma, s->mb_width, s->mb_height, s->aq_mode, s->aq_strength_q8, threads);
     else

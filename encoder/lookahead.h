@@ -1,5 +1,5 @@
 // Look-ahead: source pictures go in, in order; out come, `depth` pictures later, their types and the QP offsets of their MBs. It keeps costs, not pictures, and
-// reads nothing that is coded. A closed GOP's plan depends on its own pictures and those before it alone.
+// reads nothing that is coded. A closed GOP's plan, and where the next one begins, depend on its own pictures and those that follow alone.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LOOKAHEAD_H
 #define ENCODER_LOOKAHEAD_H
@@ -15,11 +15,12 @@ typedef struct MotusLookaheadSettings {
     MotusAqMode aq_mode; //
     int aq_strength_q8;  // 1/256
     int propagation_q8;  // QPs an octave, 1/256; 0: none
+    int64_t first;       // number of the first picture
 } MotusLookaheadSettings;
 
 // What is known of a picture before it is coded.
 typedef struct MotusPlan {
-    int64_t number;       // counts pictures from 0
+    int64_t number;       // of the picture in the stream
     int idr, forced;      // forced: because the caller said so
     int has_offsets;      // 0: they are all 0
     uint64_t cost, intra; // sums over MBs: as they would be coded, and all as intra

@@ -29,7 +29,7 @@ typedef struct MotusMbCosts {
     MotusMv *mv;     // whole samples of the full picture
 } MotusMbCosts;
 
-// Fills *costs; before: the picture that is referred to, with its own vectors in earlier (NULL: none of both). The result does not depend on `threads`.
+// Fills *costs; before: the picture that is referred to, with its own vectors in earlier (NULL: none, or none of both). The result does not depend on `threads`.
 void motus_mb_costs(const MotusMbCosts *costs, const MotusHalf *cur, const MotusHalf *before, const MotusMv *earlier,
                     int threads);
 

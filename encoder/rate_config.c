@@ -129,7 +129,8 @@ MotusStatus motus_rate_config_apply(MotusStream *s, MotusError *error) {
                                        .scenecut = c->scenecut,
                                        .aq_mode = c->aq_mode,
                                        .aq_strength_q8 = q8(c->aq_strength),
-                                       .propagation_q8 = c->propagation && c->lookahead ? PROPAGATION : 0};
+                                       .propagation_q8 = c->propagation && c->lookahead ? PROPAGATION : 0,
+                                       .first = c->first_picture};
     s->control = (MotusRateSettings){.kind = c->rate,
                                      .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
                                      .crf_q8 = q8(c->crf) + (s->look.propagation_q8 ? PROPAGATED_CRF : 0),

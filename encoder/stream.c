@@ -57,6 +57,8 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
     if (c->threads < 0) REFUSE("%d threads", c->threads);
     if (c->lanes < 0 || c->lanes > MOTUS_MAX_LANES) REFUSE("%d lanes are outside 0..%d", c->lanes, MOTUS_MAX_LANES);
     if (c->device < -1) REFUSE("CUDA device %d", c->device);
+    if (c->first_picture < 0 || c->first_picture > (int64_t)1 << 62 || c->first_gop < 0 || c->first_gop > c->first_picture)
+        REFUSE("a stream's part cannot begin at picture %lld, GOP %lld", (long long)c->first_picture, (long long)c->first_gop);
 #undef REFUSE
     return motus_rate_config_check(c, error);
 }

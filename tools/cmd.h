@@ -3,6 +3,8 @@
 #ifndef TOOLS_CMD_H
 #define TOOLS_CMD_H
 
+#include <stddef.h>
+
 #include "motus/status.h"
 
 enum {
@@ -31,6 +33,7 @@ int motus_flush_stdout(void);
 // Print one line, "motus: ...", on stderr and return the exit status that goes with it.
 int motus_failure(const MotusError *error);
 int motus_usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void motus_warn_into(char *text, size_t size); // this thread's lines go there, the last one stays; NULL: to stderr again
 void motus_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -153,11 +153,19 @@ static int check(MotusEncodeOptions *o) {
     return status < 0 ? choose_format(o) : status;
 }
 
-int motus_cmd_encode(int argc, char **argv) {
-    MotusEncodeOptions o = {
+MotusEncodeOptions motus_encode_options_default(void) {
+    return (MotusEncodeOptions){
         .format = -1, .rate = motus_rate_options_default(), .config = motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
-    int status = parse(&o, argc, argv);
-    if (status < 0) status = check(&o);
+}
+
+int motus_encode_options_read(MotusEncodeOptions *o, int argc, char **argv) {
+    const int status = parse(o, argc, argv);
+    return status < 0 ? check(o) : status;
+}
+
+int motus_cmd_encode(int argc, char **argv) {
+    MotusEncodeOptions o = motus_encode_options_default();
+    int status = motus_encode_options_read(&o, argc, argv);
     if (status < 0) {
         motus_signals_catch();
         status = motus_encode_job(&o);

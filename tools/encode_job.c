@@ -82,6 +82,23 @@ static int idle(void *opaque) {
     return receive(s, 20, 0, &s->idle_error) ? -1 : 1;
 }
 
+MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequenceInfo *info, MotusEncoderConfig *c,
+                                MotusError *error) {
+    *c = o->config;
+    c->width = info->width & ~1;
+    c->height = info->height & ~1;
+    c->fps = info->fps;
+    c->colour = info->colour;
+    if (info->variable && c->rate != MOTUS_RATE_QP && !c->hrd) c->time_base = info->time_base;
+    if (!c->width || !c->height)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
+                          motus_shown(o->input), info->width, info->height);
+    if ((c->width != info->width || c->height != info->height) && !o->quiet)
+        motus_warn("%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only", motus_shown(o->input), info->width,
+                   info->height, c->width, c->height);
+    return MOTUS_OK;
+}
+
 static MotusStatus open_input(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     const MotusReaderOptions wanted = {.width = o->size[0],
@@ -96,21 +113,9 @@ static MotusStatus open_input(Session *s, MotusError *error) {
                                        .opaque = s};
     MotusStatus status = motus_reader_open(&s->input.reader, o->input, &wanted, error);
     if (status) return status;
-    const MotusSequenceInfo *info = motus_reader_info(s->input.reader);
-    MotusEncoderConfig *c = &s->job.config;
-    *c = o->config;
-    c->width = info->width & ~1;
-    c->height = info->height & ~1;
-    c->fps = info->fps;
-    c->colour = info->colour;
-    s->job.time_base = info->time_base;
-    if (info->variable && c->rate != MOTUS_RATE_QP && !c->hrd) c->time_base = info->time_base;
-    if (!c->width || !c->height)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
-                          motus_shown(o->input), info->width, info->height);
-    if ((c->width != info->width || c->height != info->height) && !o->quiet)
-        motus_warn("%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only", motus_shown(o->input), info->width,
-                   info->height, c->width, c->height);
+    status = motus_encode_config(o, motus_reader_info(s->input.reader), &s->job.config, error);
+    if (status) return status;
+    s->job.time_base = motus_reader_info(s->input.reader)->time_base;
     status = o->seek ? motus_reader_skip(s->input.reader, o->seek, error) : MOTUS_OK;
     if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED)
         return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends before frame %d, where --seek wants to begin",

@@ -290,6 +290,12 @@ MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTi
     return code < 0 ? failed(mux, code, error) : MOTUS_OK;
 }
 
+int motus_mux_has_streams(const MotusReader *reader) {
+    int video;
+    const AVFormatContext *container = motus_media_container(reader, &video);
+    return container && container->nb_streams > 1;
+}
+
 // ---- The end --------------------------------------------------------------------------------------------------------------------------------
 
 static int finish_streams(MotusMux *mux, int partly) {

@@ -45,6 +45,9 @@ MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTi
 MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error);
 void motus_mux_abandon(MotusMux **mux); // accepts NULL and *mux == NULL
 
+// Whether the reader's input has streams beside its pictures, which would go along.
+int motus_mux_has_streams(const MotusReader *reader);
+
 // What a plain byte stream leaves out of the reader's input, told as one note.
 void motus_mux_tell_left_out(const MotusMuxSettings *settings, const char *path);
 

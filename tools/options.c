@@ -13,12 +13,23 @@
 #define MAX_OPTIONS 80
 #define FIRST_CODE 256 // getopt's return value of option i is FIRST_CODE + i
 
+static _Thread_local char *lines_to; // NULL: stderr
+static _Thread_local size_t lines_size;
+
+void motus_warn_into(char *text, size_t size) {
+    lines_to = text;
+    lines_size = size;
+}
+
 static void print_line(const char *format, va_list args) {
     char text[512];
     vsnprintf(text, sizeof text, format, args);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < 32) *c = '?'; // a name with a newline must not make two lines
-    fprintf(stderr, "motus: %s\n", text);
+    if (lines_to)
+        snprintf(lines_to, lines_size, "%s", text);
+    else
+        fprintf(stderr, "motus: %s\n", text);
 }
 
 void motus_warn(const char *format, ...) {

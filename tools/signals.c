@@ -45,3 +45,5 @@ void motus_signals_catch(void) {
 int motus_signal_caught(void) { return caught; }
 
 void motus_signals_finish(void) { finishing = 1; }
+
+void motus_signals_go_on(void) { finishing = 0; }

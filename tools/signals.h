@@ -13,4 +13,7 @@ int motus_signal_caught(void);
 // The last frame is done and outputs get their names: a signal that comes now comes too late, so that names and exit status agree.
 void motus_signals_finish(void);
 
+// There is more to do after all: signals count again.
+void motus_signals_go_on(void);
+
 #endif

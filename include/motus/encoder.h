@@ -102,6 +102,12 @@ typedef struct MotusEncoderConfig {
     int propagation;      // 1: MBs that later pictures lean on get finer steps, as far as is looked ahead
     int pass;             // 1: packets carry lines of a log; 2: pass_log is that of the first pass; 0: one pass
     const char *pass_log; // text, NUL-terminated; read at the opening
+
+    // A stream may be coded in parts, by encoders that know nothing of one another, where no sizes decide about QPs (see `rate`). The first picture that is
+    // sent has to be one where the whole stream has an IDR picture; the last one of a part is the last before another such picture. The packets of all parts
+    // in order are those that one encoder makes of the whole.
+    int64_t first_picture; // pictures of the stream before this part; packets and the pass log are numbered so. 0..2^62
+    int64_t first_gop;     // IDR pictures of the stream before this part, 0..first_picture
 } MotusEncoderConfig;
 
 // qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO, lanes chosen, the

@@ -1,0 +1,204 @@
+#!/usr/bin/env bash
+# motus-mpi from outside: for any number of ranks the stream that motus makes; killed and stopped ranks; journals.
+#   mpi_test.sh MOTUS MOTUS_MPI MPIEXEC JSON_CHECK
+# MOTUS_KILLS=N: how many jobs lose a rank at a random time (6). MOTUS_BATCH=N: how many files a batch has (30). MOTUS_SEED=N.
+# SPDX-License-Identifier: BSD-2-Clause
+set -u
+export LC_ALL=C OMP_WAIT_POLICY=passive
+motus=$(realpath "$1") mpi=$(realpath "$2") launcher=$3 json=$(realpath "$4")
+[ -x "$motus" ] && [ -x "$mpi" ] && [ -x "$json" ] || exit 2
+command -v "$launcher" >/dev/null || {
+    echo "skipped: $launcher is not there"
+    exit 77
+}
+RANDOM=${MOTUS_SEED:-7}
+echo "MOTUS_SEED=${MOTUS_SEED:-7}"
+options=()
+if "$launcher" --version 2>&1 | grep -qi 'open mpi\|openrte'; then
+    options=(--oversubscribe --allow-run-as-root --bind-to none)
+    export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid it, and every message would say so
+fi
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+failures=0 checks=0
+
+ok() { # ok WHAT CONDITION...
+    local what=$1
+    shift
+    checks=$((checks + 1))
+    "$@" >/dev/null 2>&1 && return
+    failures=$((failures + 1))
+    echo "FAILED: $what"
+    [ ! -s err ] || sed 's/^/    stderr: /' err | head -20
+}
+
+# ranks N ARGUMENT...: motus-mpi on N ranks; its exit status.
+ranks() {
+    local n=$1
+    shift
+    timeout 120 "$launcher" "${options[@]}" -n "$n" "$mpi" "$@" 2>err
+}
+
+clean() { [ -z "$(find . -name '*.motus-*')" ]; }
+
+common=(--backend cpu --preset faster --threads 1)
+"$motus" synth long.y4m --size 144x96 --frames 60 >/dev/null 2>err || ok "synth" false
+"$motus" synth odd.y4m --size 47x35 --frames 23 >/dev/null 2>>err || ok "synth" false
+"$motus" synth one.y4m --size 64x48 --frames 1 >/dev/null 2>>err || ok "synth" false
+# Three scenes of unequal length.
+for i in 1 2 3; do "$motus" synth scene.y4m --size 96x64 --frames $((5 + 9 * i)) --seed $i >/dev/null 2>>err && cat scene.y4m >>scenes.$i; done
+{
+    cat scenes.1
+    for i in 2 3; do tail -c +$(($(head -n 1 scenes.$i | wc -c) + 1)) scenes.$i; done
+} >scenes.y4m
+
+# same NAME INPUT RANKS OPTION...: from a file and from a pipe.
+same() {
+    local name=$1 input=$2 counts=$3 n
+    shift 3
+    "$motus" encode "$input" -o ref.264 "${common[@]}" --quiet "$@" 2>err || ok "$name: motus" false
+    for n in $counts; do
+        ranks "$n" encode "$input" -o out.264 "${common[@]}" --quiet "$@"
+        ok "$name: $n ranks, file" cmp ref.264 out.264
+        rm -f out.264
+        ranks "$n" encode - -o out.264 "${common[@]}" --quiet "$@" <"$input"
+        ok "$name: $n ranks, pipe" cmp ref.264 out.264
+        ok "$name: nothing is left" clean
+        rm -f out.264
+    done
+}
+
+same "QP" long.y4m "1 2 3 5 8" --qp 30 --keyint 7
+same "CRF with cuts" scenes.y4m "1 3" --crf 28 --keyint 12 --min-keyint 2
+ok "there are cuts" [ "$("$motus" encode scenes.y4m -o - "${common[@]}" --crf 28 --quiet | grep -caP '\x00\x00\x00\x01\x67|\x00\x00\x01\x67')" -ge 1 ]
+same "fewer GOPs than ranks" odd.y4m "5" --qp 33 --keyint 12
+same "one frame" one.y4m "3" --crf 30
+same "part of the input" long.y4m "3" --qp 33 --keyint 6 --seek 11 --frames 25
+"$motus" encode long.y4m -o ref.264 "${common[@]}" --bitrate 100 --keyint 10 --pass 1 --pass-log log --quiet 2>err
+same "second pass" long.y4m "3" --bitrate 100 --keyint 10 --pass 2 --pass-log log
+
+# Refusals: one line from rank 0, nothing left.
+head -n 1 long.y4m >empty.y4m
+: >nothing.y4m
+for input in empty.y4m nothing.y4m missing.y4m; do
+    ranks 3 encode "$input" -o out.264 "${common[@]}" --qp 30
+    ok "$input: refused" [ $? -ne 0 ]
+    ok "$input: said once" [ "$(grep -c "^motus: .*$input" err)" = 1 ]
+    ok "$input: nothing is left" clean
+    ok "$input: no output" [ ! -e out.264 ]
+done
+ranks 2 encode long.y4m -o out.264 "${common[@]}" --bitrate 100
+ok "bitrate is refused" grep -q 'bitrate.*motus encode only' err
+ranks 2 encode long.y4m -o out.264 --no-such-option
+ok "usage" [ "$(grep -c '^motus: ' err)" = 1 ]
+
+# A rank is killed at a random time; the job ends, nothing half-written has the final name, --resume gives the stream.
+job=(encode "$work/long.y4m" -o "$work/out.264" "${common[@]}" --preset slow --qp 24 --keyint 3 --quiet)
+"$motus" encode long.y4m -o ref.264 "${common[@]}" --preset slow --qp 24 --keyint 3 --quiet
+ids() { pgrep -f -x "$mpi encode $work/long.y4m .*" | sort -n; }
+killed=0 resumed=0 whole=$(($(stat -c %s ref.264) + 60 * 200))
+for k in $(seq 1 "${MOTUS_KILLS:-6}"); do
+    rm -f out.264 ./*.motus-*
+    timeout 120 "$launcher" "${options[@]}" -n 3 "$mpi" "${job[@]}" 2>err &
+    launched=$!
+    least=$((RANDOM * 2 % whole)) # bytes in the journal when it happens; at first at any time
+    for _ in $(seq 400); do
+        [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -ge "$least" ] && break
+        kill -0 $launched 2>/dev/null || break
+        sleep 0.02
+    done
+    victim=$(ids | sed -n "$((k % 3 + 1))p")
+    [ -z "$victim" ] || { kill -9 "$victim" 2>/dev/null && killed=$((killed + 1)); }
+    began=$SECONDS
+    wait $launched
+    status=$?
+    ok "kill $k: the job ends soon" [ $((SECONDS - began)) -le 20 ]
+    if [ $status -ne 0 ]; then
+        # Nothing, or, where it was killed after its work, everything.
+        [ ! -e out.264 ] || ok "kill $k: a whole output" cmp ref.264 out.264
+        [ ! -e out.264.motus-journal ] || resumed=$((resumed + 1))
+        ranks 3 "${job[@]}" --resume
+        ok "kill $k: resumed" [ $? = 0 ]
+    fi
+    ok "kill $k: the stream" cmp ref.264 out.264
+    ok "kill $k: no journal" [ ! -e out.264.motus-journal ]
+done
+echo "$killed ranks killed, $resumed jobs resumed from a journal"
+
+# A rank stops for a while: the others wait for it, and the stream is whole.
+rm -f out.264 ./*.motus-*
+timeout 120 "$launcher" "${options[@]}" -n 3 "$mpi" "${job[@]}" 2>err &
+launched=$!
+sleep 0.7
+victim=$(ids | tail -n 1)
+[ -z "$victim" ] || kill -STOP "$victim"
+sleep 1.5
+[ -z "$victim" ] || kill -CONT "$victim"
+wait $launched
+ok "a stopped rank: status" [ $? = 0 ]
+ok "a stopped rank: the stream" cmp ref.264 out.264
+
+# Journals: of other settings, of another input, damaged, in use.
+rm -f out.264 ./*.motus-*
+timeout 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" 2>err &
+launched=$!
+for _ in $(seq 100); do [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -gt 5000 ] && break || sleep 0.05; done
+ids | tail -n 1 | xargs -r kill -9
+wait $launched
+if [ -e out.264.motus-journal ]; then
+    cp out.264.motus-journal kept
+    ranks 2 "${job[@]}"
+    ok "a journal is not overwritten" grep -q -- '--resume goes on' err
+    ranks 2 "${job[@]}" --qp 25 --resume
+    ok "other settings" grep -q 'other settings' err
+    cp -p long.y4m before
+    touch long.y4m
+    ranks 2 "${job[@]}" --resume
+    ok "another input" grep -q 'another input' err
+    cp -p before long.y4m
+    ok "the journal is as it was" cmp kept out.264.motus-journal
+    size=$(stat -c %s kept)
+    for at in $((size - 1)) $((size / 2)); do # a torn tail; a flipped byte in the middle
+        cp kept out.264.motus-journal
+        printf '\x5a\xa5' | dd of=out.264.motus-journal bs=1 seek="$at" conv=notrunc 2>/dev/null
+        ranks 2 "${job[@]}" --resume
+        ok "a damaged journal" cmp ref.264 out.264
+        rm -f out.264
+    done
+    cp kept out.264.motus-journal
+    ranks 2 "${job[@]}" --discard
+    ok "discarded" cmp ref.264 out.264
+else
+    ok "a journal was left" false
+fi
+
+# Many files: what is broken is told, and the rest is done.
+mkdir files coded copies
+n=${MOTUS_BATCH:-30}
+for i in $(seq 4); do "$motus" synth files/f$i.y4m --size 32x32 --frames $i >/dev/null 2>err; done
+for i in $(seq 5 "$n"); do ln files/f$((i % 4 + 1)).y4m files/f"$i".y4m; done
+broken=$((n / 100 + 2))
+for i in $(seq $broken); do head -c 300 files/f1.y4m >files/broken"$i".y4m; done
+echo junk >files/junk.mp4
+cp files/f1.y4m copies/
+ls files/* >list
+echo "files/missing.y4m" >>list
+echo "copies/f1.y4m" >>list
+ranks 3 batch list -o coded --report report.json --qp 30 --backend cpu --threads 1
+ok "batch: status" [ $? = 1 ]
+ok "batch: outputs" [ "$(ls coded | wc -l)" = "$n" ]
+ok "batch: failures are told" [ "$(grep -c '^motus: ' err)" = $((broken + 3)) ]
+ok "batch: the report" "$json" report.json
+ok "batch: failures in the report" [ "$(grep -c '"state": "failed"' report.json)" = $((broken + 3)) ]
+ok "batch: files in the report" [ "$(grep -c '"state": "done"' report.json)" = "$n" ]
+"$motus" encode files/f3.y4m -o ref.264 --qp 30 --backend cpu --quiet
+ok "batch: as motus does it" cmp ref.264 coded/f3.264
+rm coded/f2.264
+ls files/f*.y4m >list
+ranks 2 batch list -o coded --resume --report report.json --qp 30 --backend cpu --threads 1
+ok "batch: resumed" [ $? = 0 ]
+ok "batch: only what was missing" [ "$(grep -c '"state": "done"' report.json)" = 1 ]
+
+echo "$checks checks, $failures failures"
+[ $failures = 0 ]

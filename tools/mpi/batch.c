@@ -1,0 +1,271 @@
+// Rank 0 of a batch: reads the list, hands files out, the largest first, and tells what became of them.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/mpi/batch.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "motus/version.h"
+#include "tools/cmd.h"
+#include "tools/signals.h"
+#include "tools/system.h"
+#include "yuv/writer.h"
+
+enum { FILE_WAITS, FILE_DONE, FILE_FAILED, FILE_KEPT };
+
+typedef struct BatchFile {
+    char *input, *output;
+    int64_t size, bytes; // of input and output; -1: there is none
+    int state, rank;
+    double seconds;
+    char *line; // what was said of it; NULL: nothing
+} BatchFile;
+
+typedef struct Run {
+    MotusLink *link;
+    const MotusBatch *of;
+    BatchFile *file;
+    size_t n, room, next, finished, failed;
+    int ranks, asking; // asking: who has nothing to do
+    double start;
+} Run;
+
+// ---- The list -------------------------------------------------------------------------------------------------------------------------------------
+
+// FOLDER/NAME without its ending, and the suffix.
+static char *output_of(const MotusBatch *b, const char *input) {
+    const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input, *dot = strrchr(base, '.');
+    const int length = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+    const size_t size = strlen(b->folder) + (size_t)length + strlen(b->suffix) + 2;
+    char *name = malloc(size);
+    if (name) snprintf(name, size, "%s/%.*s%s", b->folder, length, base, b->suffix);
+    return name;
+}
+
+static int64_t size_of(const char *path) {
+    struct stat st;
+    return stat(path, &st) ? -1 : (int64_t)st.st_size;
+}
+
+static int add(Run *r, const char *input) {
+    if (r->n == r->room) {
+        const size_t room = r->room ? 2 * r->room : 256;
+        BatchFile *more = realloc(r->file, room * sizeof *more);
+        if (!more) return 0;
+        r->file = more, r->room = room;
+    }
+    BatchFile *f = &r->file[r->n];
+    *f = (BatchFile){.input = strdup(input), .output = output_of(r->of, input), .size = size_of(input), .bytes = -1, .rank = -1};
+    r->n += f->input && f->output;
+    return f->input && f->output;
+}
+
+static MotusStatus read_list(Run *r, MotusError *error) {
+    const char *name = r->of->list;
+    FILE *file = strcmp(name, "-") ? fopen(name, "r") : stdin;
+    char *line = NULL;
+    size_t room = 0;
+    int good = 1;
+    if (!file) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(name), strerror(errno));
+    for (ssize_t length; good && (length = getline(&line, &room, file)) > 0;) {
+        while (length && (line[length - 1] == '\n' || line[length - 1] == '\r')) line[--length] = 0;
+        if (length) good = add(r, line);
+    }
+    const int cause = ferror(file) ? errno : 0;
+    free(line);
+    if (file != stdin) fclose(file);
+    if (!good) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(name));
+    if (cause) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(name), strerror(cause));
+    return r->n ? MOTUS_OK : motus_fail(error, MOTUS_ERR_FORMAT, "%s: names no file", motus_shown(name));
+}
+
+static int by_output(const void *a, const void *b) {
+    const BatchFile *x = a, *y = b;
+    const int order = strcmp(x->output, y->output);
+    return order ? order : strcmp(x->input, y->input);
+}
+
+static int by_size(const void *a, const void *b) {
+    const BatchFile *x = a, *y = b;
+    return x->size != y->size ? (x->size < y->size) - (x->size > y->size) : strcmp(x->input, y->input);
+}
+
+// ---- What became of a file ------------------------------------------------------------------------------------------------------------------------
+
+static void finish(Run *r, BatchFile *f, int state, const char *line) {
+    f->state = state;
+    f->bytes = state == FILE_FAILED ? -1 : size_of(f->output);
+    if (line && line[0]) f->line = strdup(line);
+    r->finished++;
+    r->failed += state == FILE_FAILED;
+    if (line && line[0]) motus_warn("%s", line);
+}
+
+static int is_there(const BatchFile *f) {
+    struct stat in, out;
+    return !stat(f->input, &in) && !stat(f->output, &out) && out.st_mtime >= in.st_mtime;
+}
+
+// Two inputs with one output: the second one fails. What is there stays, where that is wanted.
+static void sort_files(Run *r) {
+    char line[512];
+    qsort(r->file, r->n, sizeof *r->file, by_output);
+    for (size_t i = 0; i < r->n; i++) {
+        BatchFile *f = &r->file[i];
+        if (i && !strcmp(f->output, f[-1].output)) {
+            snprintf(line, sizeof line, "%s: %s is the output of another file of the list", motus_shown(f->input),
+                     motus_shown(f->output));
+            finish(r, f, FILE_FAILED, line);
+        } else if (r->of->resume && is_there(f)) {
+            finish(r, f, FILE_KEPT, NULL);
+        }
+    }
+    qsort(r->file, r->n, sizeof *r->file, by_size);
+}
+
+// ---- Handing out ----------------------------------------------------------------------------------------------------------------------------------
+
+static void hand_out(Run *r, int rank) {
+    while (r->next < r->n && r->file[r->next].state != FILE_WAITS) r->next++;
+    MotusMessage *m = motus_message(r->next < r->n ? MOTUS_SAYS_FILE : MOTUS_SAYS_STOP, NULL, 0);
+    if (r->next < r->n && m) {
+        BatchFile *f = &r->file[r->next];
+        const size_t in = strlen(f->input) + 1, out = strlen(f->output) + 1;
+        motus_message_free(&m);
+        if ((m = motus_message(MOTUS_SAYS_FILE, NULL, in + out))) {
+            memcpy(m->data, f->input, in);
+            memcpy(m->data + in, f->output, out);
+            m->number = (int64_t)r->next++;
+            f->rank = rank;
+        }
+    }
+    if (!m) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
+    r->asking += m->kind == MOTUS_SAYS_STOP;
+    motus_link_tell(r->link, rank, m);
+}
+
+static void hear(Run *r, const MotusMessage *m) {
+    if (m->kind == MOTUS_SAYS_ASK) hand_out(r, m->rank);
+    if (m->kind != MOTUS_SAYS_DONE || m->number < 0 || (size_t)m->number >= r->n) return;
+    BatchFile *f = &r->file[m->number];
+    f->seconds = (double)m->reserved / 1e6;
+    finish(r, f, m->count ? FILE_FAILED : FILE_DONE, (const char *)m->data);
+}
+
+static void show(const Run *r, int quiet, double *shown) {
+    const double now = motus_seconds();
+    if (quiet || now - *shown < 0.5) return;
+    *shown = now;
+    fprintf(stderr, "\r%zu/%zu files, %zu failed, %d ranks\033[K", r->finished, r->n, r->failed, r->ranks);
+    fflush(stderr);
+}
+
+// ---- The report -----------------------------------------------------------------------------------------------------------------------------------
+
+static MotusStatus put_text(MotusOutput *out, const char *before, const char *text, MotusError *error) {
+    cJSON *string = cJSON_CreateString(text);
+    char *json = string ? cJSON_PrintUnformatted(string) : NULL;
+    MotusStatus status =
+        json ? motus_output_write(out, before, strlen(before), error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status) status = motus_output_write(out, json, strlen(json), error);
+    cJSON_free(json);
+    cJSON_Delete(string);
+    return status;
+}
+
+static MotusStatus put_file(MotusOutput *out, const BatchFile *f, int last, MotusError *error) {
+    static const char *const states[] = {"waiting", "done", "failed", "kept"};
+    char numbers[200];
+    MotusStatus status = put_text(out, "    {\"input\": ", f->input, error);
+    if (!status) status = put_text(out, ", \"output\": ", f->output, error);
+    if (!status && f->line) status = put_text(out, ", \"said\": ", f->line, error);
+    const int n =
+        snprintf(numbers, sizeof numbers, ", \"state\": \"%s\", \"rank\": %d, \"bytes\": %" PRId64 ", \"seconds\": %.6f}%s\n",
+                 states[f->state], f->rank, f->bytes, f->seconds, last ? "" : ",");
+    return status ? status : motus_output_write(out, numbers, (size_t)n, error);
+}
+
+static MotusStatus write_report(const Run *r, MotusError *error) {
+    MotusOutput *out = NULL;
+    char head[300];
+    if (!r->of->report) return MOTUS_OK;
+    const int n = snprintf(head, sizeof head,
+                           "{\n  \"motus\": \"%s\",\n  \"ranks\": %d,\n  \"files\": %zu,\n  \"failed\": %zu,\n  \"seconds\": "
+                           "%.3f,\n  \"results\": [\n",
+                           motus_version(), r->ranks, r->n, r->failed, motus_seconds() - r->start);
+    MotusStatus status = motus_output_open(&out, r->of->report, error);
+    if (!status) status = motus_output_write(out, head, (size_t)n, error);
+    for (size_t i = 0; i < r->n && !status; i++) status = put_file(out, &r->file[i], i + 1 == r->n, error);
+    if (!status) status = motus_output_write(out, "  ]\n}\n", 6, error);
+    if (!status) status = motus_output_commit(&out, error);
+    motus_output_abandon(&out);
+    return status;
+}
+
+// ---- The run --------------------------------------------------------------------------------------------------------------------------------------
+
+typedef struct Worker {
+    MotusLink *link;
+    const MotusBatch *batch;
+} Worker;
+
+static void *run_worker(void *worker) {
+    const Worker *w = worker;
+    motus_batch_work(w->link, w->batch);
+    return NULL;
+}
+
+static void run(Run *r, int quiet) {
+    double shown = 0;
+    for (int idle = 0; r->asking < r->ranks && !motus_signal_caught();) {
+        MotusMessage *m = motus_link_hear(r->link);
+        if (m) {
+            hear(r, m);
+            motus_message_free(&m);
+            idle = 0;
+        } else {
+            show(r, quiet, &shown);
+            motus_link_nap(&idle);
+        }
+    }
+    for (int idle = 0; !motus_signal_caught() && motus_link_pending(r->link);) motus_link_nap(&idle);
+    if (!quiet && shown > 0) fprintf(stderr, "\r\033[K");
+}
+
+int motus_batch(MotusLink *link, const MotusBatch *batch) {
+    Run r = {.link = link, .of = batch, .start = motus_seconds()};
+    const Worker worker = {link, batch};
+    MotusError error = {0};
+    pthread_t thread;
+    MPI_Comm_size(MPI_COMM_WORLD, &r.ranks);
+    MotusStatus status = read_list(&r, &error);
+    int begins = !status;
+    MPI_Bcast(&begins, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!status) {
+        sort_files(&r);
+        if (pthread_create(&thread, NULL, run_worker, (void *)&worker)) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
+        run(&r, !isatty(STDERR_FILENO));
+        status = write_report(&r, &error);
+        if (motus_signal_caught()) {
+            motus_warn("ended by signal %d; %zu of %zu files are done: the same command with --resume goes on",
+                       motus_signal_caught(), r.finished, r.n);
+            MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_SIGNAL + motus_signal_caught());
+        }
+        pthread_join(thread, NULL);
+        fprintf(stderr, "%zu files: %zu done, %zu failed, in %.1f s by %d ranks\n", r.n, r.n - r.failed, r.failed,
+                motus_seconds() - r.start, r.ranks);
+    }
+    if (status) motus_failure(&error);
+    for (size_t i = 0; i < r.n; i++) free(r.file[i].input), free(r.file[i].output), free(r.file[i].line);
+    free(r.file);
+    return status || r.failed ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+}

@@ -1,0 +1,264 @@
+// motus-mpi encode on rank 0: from the options to the finished output.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <inttypes.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "tools/cmd.h"
+#include "tools/mpi/fingerprint.h"
+#include "tools/mpi/master.h"
+#include "tools/options.h"
+#include "tools/signals.h"
+#include "tools/system.h"
+
+#define CREDIT_BYTES ((int64_t)256 << 20) // of frames on their way to a worker
+#define GOPS_CUDA 8                       // of a part: as many lanes
+
+static int is_file(const char *path) {
+    struct stat st;
+    return strcmp(path, "-") && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static void tell(void *opaque, MotusTold kind, const char *line) {
+    const MotusMaster *m = opaque;
+    if (kind == MOTUS_TOLD_NOTE && m->options->quiet) return;
+    motus_progress_wipe(&m->progress);
+    motus_warn("%s", line);
+}
+
+// ---- Opening --------------------------------------------------------------------------------------------------------------------------------------
+
+// What several machines cannot do yet.
+static MotusStatus check(const MotusEncodeOptions *o, const MotusMpiOptions *own, MotusError *error) {
+    const MotusEncoderConfig *c = &o->config;
+    const char *what = o->outputs.recon                                ? "--recon"
+                       : o->outputs.stats                              ? "--stats"
+                       : o->outputs.mvs                                ? "--mvs"
+                       : o->filters.n                                  ? "a filter"
+                       : c->pass == 1                                  ? "--pass 1"
+                       : c->vbv_maxrate                                ? "--vbv-maxrate"
+                       : c->rate == MOTUS_RATE_BITRATE && c->pass != 2 ? "--bitrate without --pass 2"
+                                                                       : NULL;
+    const char *instead =
+        c->rate == MOTUS_RATE_BITRATE || c->vbv_maxrate ? ", whose pictures wait for the sizes of those before" : "";
+    if (what) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: goes with motus encode only%s", what, instead);
+    if (own->resume && !(is_file(o->input) && strcmp(o->outputs.stream, "-")))
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "--resume: needs an input and an output that are files");
+    return motus_backend_check(c->backend, error);
+}
+
+static MotusStatus open_reader(MotusMaster *m, int streams, MotusError *error) {
+    const MotusEncodeOptions *o = m->options;
+    const MotusReaderOptions wanted = {.width = o->size[0],
+                                       .height = o->size[1],
+                                       .fps = o->fps,
+                                       .deinterlace = o->deinterlace,
+                                       .with_side_streams = streams,
+                                       .tell = tell,
+                                       .idle = motus_feed_idle,
+                                       .opaque = m};
+    return motus_reader_open(&m->reader, o->input, &wanted, error);
+}
+
+// The time of the first picture decides about the container's clock; where frames are fed, they come from here anyway.
+static MotusStatus find_start(MotusMaster *m, MotusError *error) {
+    const MotusEncodeOptions *o = m->options;
+    MotusStatus status = o->seek ? motus_reader_skip(m->reader, o->seek, error) : MOTUS_OK;
+    if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED)
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends before frame %d, where --seek wants to begin",
+                          motus_shown(o->input), o->seek);
+    if (status || m->setup.feeds) return status;
+    MotusFrame *frame = NULL;
+    status = motus_reader_next(m->reader, &frame, error);
+    motus_frame_unref(&frame);
+    return status == MOTUS_END ? MOTUS_OK : status;
+}
+
+static MotusStatus open_input(MotusMaster *m, MotusError *error) {
+    const MotusEncodeOptions *o = m->options;
+    const int streams = o->format != MOTUS_FORMAT_H264 && !o->no_audio;
+    MotusStatus status = open_reader(m, streams, error);
+    if (status) return status;
+    m->setup.feeds = !is_file(o->input) || (streams && motus_mux_has_streams(m->reader));
+    status = motus_encode_config(o, motus_reader_info(m->reader), &m->setup.config, error);
+    if (!status) status = find_start(m, error);
+    if (!status) status = motus_gops_open(&m->gops, &m->setup.config, error);
+    return status;
+}
+
+static MotusStatus open_journal(MotusMaster *m, const MotusMpiOptions *own, MotusError *error) {
+    const MotusEncodeOptions *o = m->options;
+    struct stat st;
+    char settings[1024], input[256];
+    const int output_is_file = strcmp(o->outputs.stream, "-") && (stat(o->outputs.stream, &st) || S_ISREG(st.st_mode));
+    if (!is_file(o->input) || !output_is_file) return MOTUS_OK;
+    motus_settings_text(o, &m->setup.config, settings, sizeof settings);
+    MotusStatus status = motus_input_text(o->input, input, sizeof input, error);
+    if (status) return status;
+    const MotusJournalUse use = own->resume ? MOTUS_JOURNAL_RESUME : own->discard ? MOTUS_JOURNAL_DISCARD : MOTUS_JOURNAL_NEW;
+    status = motus_journal_open(&m->journal, o->outputs.stream, settings, input, use, error);
+    if (!status && own->resume && !o->quiet)
+        motus_warn("note: %lld pictures are in the journal", (long long)motus_journal_pictures(m->journal));
+    return status;
+}
+
+static MotusStatus open_outputs(MotusMaster *m, MotusError *error) {
+    const MotusEncodeOptions *o = m->options;
+    m->job = (MotusJob){.input = o->input,
+                        .output = o->outputs.stream,
+                        .config = m->setup.config,
+                        .time_base = motus_reader_info(m->reader)->time_base,
+                        .level = m->gops.stream.sequence.level->level_idc};
+    motus_backend_choose(m->setup.config.backend, &m->job.backend);
+    const MotusMuxSettings settings = {.format = (MotusFormat)o->format,
+                                       .fragment = o->fragment,
+                                       .no_audio = o->no_audio || !m->setup.feeds,
+                                       .forced_rate = o->fps.num != 0,
+                                       .reader = m->reader,
+                                       .tell = tell,
+                                       .opaque = m};
+    return motus_encode_outputs_open(&m->outputs, &o->outputs, &settings, &m->job, m->gops.stream.headers,
+                                     m->gops.stream.headers_size, error);
+}
+
+static void plan(MotusMaster *m) {
+    const MotusEncoderConfig *c = &m->setup.config;
+    const int64_t frame = (int64_t)c->width * c->height * 3 / 2;
+    MotusBackend backend = MOTUS_BACKEND_CPU;
+    motus_backend_choose(c->backend, &backend);
+    m->setup.gops = c->lanes ? c->lanes : backend == MOTUS_BACKEND_CUDA ? GOPS_CUDA : 1;
+    m->setup.config.lanes = m->setup.gops;
+    m->setup.wants_ssim = !m->options->quiet;
+    m->setup.credit = CREDIT_BYTES / frame < 8 ? 8 : CREDIT_BYTES / frame;
+    if (c->keyint && m->setup.credit > 2 * (int64_t)c->keyint * m->setup.gops)
+        m->setup.credit = 2 * (int64_t)c->keyint * m->setup.gops;
+    if (m->setup.credit < 8) m->setup.credit = 8;
+    m->window = 2 * m->ranks + 1;
+    m->limit = m->options->frames ? m->options->frames : INT64_MAX;
+    for (int i = 0; i < m->ranks; i++) m->credit[i] = m->setup.credit;
+}
+
+static MotusStatus open_all(MotusMaster *m, const MotusMpiOptions *own, MotusError *error) {
+    MPI_Comm_size(MPI_COMM_WORLD, &m->ranks);
+    m->asks = motus_alloc((size_t)m->ranks, sizeof *m->asks);
+    m->credit = motus_alloc((size_t)m->ranks, sizeof *m->credit);
+    if (!m->asks || !m->credit) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusStatus status = check(m->options, own, error);
+    if (!status) status = open_input(m, error);
+    if (!status) status = open_journal(m, own, error);
+    if (!status) status = open_outputs(m, error);
+    if (!status && own->times && !(m->times = fopen(own->times, "w")))
+        status = motus_fail(error, MOTUS_ERR_IO, "%s: cannot be written", motus_shown(own->times));
+    if (!status) plan(m);
+    return status;
+}
+
+// ---- The run ----------------------------------------------------------------------------------------------------------------------------------------
+
+static void *run_worker(void *worker) {
+    motus_mpi_work(worker);
+    return NULL;
+}
+
+// Everybody else is done; whoever asks is told.
+static void stop_all(MotusMaster *m) {
+    MotusError ignored = {0};
+    int asked = 0, idle = 0, heard;
+    for (int i = 0; i < m->ranks; i++) {
+        MotusMessage *stop = motus_message(MOTUS_SAYS_STOP, NULL, 0);
+        if (stop) motus_link_tell(m->link, i, stop);
+    }
+    for (;; heard ? (void)(idle = 0) : motus_link_nap(&idle)) {
+        for (int i = asked = 0; i < m->ranks; i++) asked += m->asks[i];
+        if (asked >= m->workers && !motus_link_pending(m->link)) break;
+        motus_master_hear(m, &heard, &ignored);
+    }
+}
+
+static MotusStatus run(MotusMaster *m, MotusError *error) {
+    const MotusEncodeOptions *o = m->options;
+    int64_t total = motus_reader_info(m->reader)->frames;
+    if (total >= 0) total -= o->seek;
+    if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
+    m->job.told_variable = m->job.variable = motus_reader_info(m->reader)->variable;
+    m->progress = motus_progress_begin(total, o->quiet);
+    const double start = motus_seconds();
+    m->cpu_before = clock();
+    MotusStatus status = motus_master_run(m, error);
+    m->job.seconds = motus_seconds() - start;
+    motus_progress_end(&m->progress);
+    if (status) return status;
+    if (!m->totals.frames) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode", motus_shown(o->input));
+    if (m->cut.status) motus_warn("%s; whole frames encoded: %lld", m->cut.text, (long long)m->totals.frames);
+    m->damaged |= m->cut.status != MOTUS_OK;
+    m->job.complete = !m->damaged;
+    motus_signals_finish();
+    return motus_encode_outputs_commit(&m->outputs, &m->totals, &m->job, o->frames && m->totals.frames >= o->frames, error);
+}
+
+// The last line is of the whole job.
+static void finish_times(MotusMaster *m) {
+    if (!m->times) return;
+    fprintf(m->times, "# ranks %d workers %d seconds %.6f messages %" PRId64 " cpu %.6f\n", m->ranks, m->workers, m->job.seconds,
+            m->messages, (double)(clock() - m->cpu_before) / CLOCKS_PER_SEC);
+    if (fclose(m->times)) motus_warn("the times could not be written");
+    m->times = NULL;
+}
+
+static void close_all(MotusMaster *m, int done) {
+    motus_encode_outputs_abandon(&m->outputs);
+    motus_journal_close(&m->journal, done);
+    motus_parts_close(&m->parts);
+    motus_frame_unref(&m->feed.frame);
+    motus_gops_close(&m->gops);
+    motus_reader_close(&m->reader);
+    motus_free(m->asks);
+    motus_free(m->credit);
+}
+
+// One line says why, and how to go on; then everybody ends.
+static void give_up(MotusMaster *m, const MotusError *error) {
+    const long long kept = (long long)motus_journal_pictures(m->journal);
+    motus_progress_end(&m->progress);
+    if (kept)
+        motus_warn("%s; %lld pictures are kept: the same command with --resume goes on", error->text, kept);
+    else
+        motus_warn("%s", error->text);
+    const int signal = motus_signal_caught();
+    motus_encode_outputs_abandon(&m->outputs);
+    motus_journal_close(&m->journal, 0);
+    fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, signal ? MOTUS_EXIT_SIGNAL + signal : MOTUS_EXIT_FAILURE);
+}
+
+int motus_mpi_encode(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own) {
+    MotusMaster m = {.link = link, .options = options, .setup = {.status = -1}};
+    MotusError error = {0};
+    pthread_t thread;
+    MotusStatus status = open_all(&m, own, &error);
+    if (status) m.setup.status = motus_failure(&error);
+    motus_mpi_share(&m.setup, options);
+    if (status) {
+        close_all(&m, 0);
+        return m.setup.status;
+    }
+    const MotusMpiWorker worker = {link, options, &m.setup};
+    const int works = m.ranks == 1 || !own->rank0_muxes_only;
+    m.workers = m.ranks - !works;
+    if (works && pthread_create(&thread, NULL, run_worker, (void *)&worker))
+        status = motus_fail(&error, MOTUS_ERR_MEMORY, "no thread for rank 0's own work");
+    if (!status) status = run(&m, &error);
+    if (status) give_up(&m, &error);
+    finish_times(&m);
+    stop_all(&m);
+    if (works) pthread_join(thread, NULL);
+    if (!options->quiet) motus_report_print(stderr, &m.totals, &m.job);
+    close_all(&m, 1);
+    return options->strict && m.damaged ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+}

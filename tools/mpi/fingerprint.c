@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/mpi/fingerprint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/error.h"
+#include "motus/version.h"
+#include "tools/mpi/journal.h"
+
+void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *c, char *text, size_t size) {
+    const uint64_t log = c->pass_log ? motus_sum(MOTUS_SUM_BEGIN, c->pass_log, strlen(c->pass_log)) : 0;
+    snprintf(text, size,
+             "motus %s %dx%d %d/%d rate %d qp %d %d crf %.9g bitrate %" PRId64 " qps %d %d %d ip %.9g time %d/%d lookahead %d "
+             "keyint %d %d scenecut %d aq %d %.9g propagation %d pass %d %016" PRIx64
+             " preset %d range %d subpel %d partitions %x "
+             "deblock %d aud %d colour %d/%d %d %d %d %d %d frames %d seek %d fps %d/%d deinterlace %d ssim %d",
+             motus_version(), c->width, c->height, c->fps.num, c->fps.den, (int)c->rate, c->qp, c->qp_i_offset, c->crf,
+             c->bitrate, c->qp_min, c->qp_max, c->qp_step, c->ip_ratio, c->time_base.num, c->time_base.den, c->lookahead,
+             c->keyint, c->min_keyint, c->scenecut, (int)c->aq_mode, c->aq_strength, c->propagation, c->pass, log, (int)c->preset,
+             c->range, (int)c->subpel, c->partitions, c->deblock, c->aud, c->colour.sar.num, c->colour.sar.den,
+             c->colour.full_range, c->colour.primaries, c->colour.transfer, c->colour.matrix, c->colour.chroma_location,
+             o->frames, o->seek, o->fps.num, o->fps.den, (int)o->deinterlace, !o->quiet);
+}
+
+MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusError *error) {
+    static uint8_t part[65536];
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st)) {
+        const int cause = errno;
+        if (fd >= 0) close(fd);
+        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(cause));
+    }
+    uint64_t sum = MOTUS_SUM_BEGIN;
+    const off_t at[2] = {0, st.st_size > (off_t)sizeof part ? st.st_size - (off_t)sizeof part : 0};
+    for (int i = 0; i < 2; i++) {
+        const ssize_t n = pread(fd, part, sizeof part, at[i]);
+        if (n > 0) sum = motus_sum(sum, part, (size_t)n);
+    }
+    close(fd);
+    snprintf(text, size, "input of %" PRId64 " bytes, changed %" PRId64 ".%09ld, %016" PRIx64, (int64_t)st.st_size,
+             (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, sum);
+    return MOTUS_OK;
+}

@@ -1,0 +1,14 @@
+// What a journal is of: the settings that the stream depends on, and the input.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_MPI_FINGERPRINT_H
+#define TOOLS_MPI_FINGERPRINT_H
+
+#include "tools/encode_job.h"
+
+// One line each. The number of threads, lanes and ranks, and where the work is done, do not matter.
+void motus_settings_text(const MotusEncodeOptions *options, const MotusEncoderConfig *config, char *text, size_t size);
+
+// Size, time of change, and a checksum of the first and the last 64 KiB. MOTUS_ERR_IO.
+MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusError *error);
+
+#endif

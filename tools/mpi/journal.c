@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/mpi/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "tools/system.h"
+
+#define MAGIC "motus journal 1\n"
+#define SYNC 1.0 // seconds at most from a record to the disk, while there are records
+#define MOST_HEADER 8192
+
+typedef struct Entry {
+    MotusRecord record;
+    int64_t at; // of the data in the file
+} Entry;
+
+struct MotusJournal {
+    int fd;
+    char *name;
+    Entry *entry;
+    size_t n, room;
+    int64_t end, pictures;
+    double synced;
+    int ours; // opened, and not another job's
+};
+
+uint64_t motus_sum(uint64_t sum, const void *data, size_t size) {
+    const uint8_t *p = data;
+    for (size_t i = 0; i < size; i++) sum = (sum ^ p[i]) * 1099511628211u;
+    return sum;
+}
+
+static MotusStatus failed(const MotusJournal *j, int cause, MotusError *error) {
+    return motus_fail(error, cause == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s", motus_shown(j->name), strerror(cause));
+}
+
+static int write_all(int fd, const void *data, size_t size) {
+    for (const uint8_t *p = data; size;) {
+        const ssize_t n = write(fd, p, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        p += n, size -= (size_t)n;
+    }
+    return 0;
+}
+
+// Whether so many bytes came.
+static int read_at(int fd, int64_t at, void *data, size_t size) {
+    for (uint8_t *p = data; size;) {
+        const ssize_t n = pread(fd, p, size, at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return 0;
+        p += n, size -= (size_t)n, at += n;
+    }
+    return 1;
+}
+
+static int note(MotusJournal *j, const MotusRecord *record, int64_t at) {
+    if (j->n == j->room) {
+        const size_t room = j->room ? 2 * j->room : 64;
+        Entry *more = realloc(j->entry, room * sizeof *more);
+        if (!more) return 0;
+        j->entry = more, j->room = room;
+    }
+    j->entry[j->n++] = (Entry){*record, at};
+    j->pictures += record->count;
+    return 1;
+}
+
+static uint64_t sum_of(const MotusRecord *r) { return motus_sum(MOTUS_SUM_BEGIN, r, offsetof(MotusRecord, checksum)); }
+
+// Whole records from j->end on; what follows them is cut off.
+static MotusStatus read_records(MotusJournal *j, MotusError *error) {
+    const int64_t size = lseek(j->fd, 0, SEEK_END);
+    for (MotusRecord r; read_at(j->fd, j->end, &r, sizeof r);) {
+        const int64_t at = j->end + (int64_t)sizeof r;
+        if (r.size < 0 || r.size > size - at || r.count < 1 || r.first < 0) break;
+        uint8_t *data = motus_alloc(1, (size_t)r.size + 1);
+        if (!data) return failed(j, ENOMEM, error);
+        const int good = read_at(j->fd, at, data, (size_t)r.size) && motus_sum(sum_of(&r), data, (size_t)r.size) == r.checksum;
+        motus_free(data);
+        if (!good) break;
+        if (!note(j, &r, at)) return failed(j, ENOMEM, error);
+        j->end = at + r.size;
+    }
+    return ftruncate(j->fd, j->end) ? failed(j, errno, error) : MOTUS_OK;
+}
+
+// The header's three lines; different ones are told apart.
+static MotusStatus check_header(MotusJournal *j, const char *settings, const char *input, MotusError *error) {
+    char *text = motus_alloc(1, MOST_HEADER);
+    if (!text) return failed(j, ENOMEM, error);
+    const ssize_t n = pread(j->fd, text, MOST_HEADER - 1, 0);
+    char *line[3] = {text, NULL, NULL}, *end = text;
+    for (int i = 0; i < 3 && end && n > 0; i++) {
+        line[i] = end;
+        if ((end = strchr(end, '\n'))) *end++ = 0;
+    }
+    const int whole = n > 0 && end, ours = whole && !strncmp(line[0], MAGIC, strlen(MAGIC) - 1);
+    const char *other = !ours                       ? "is no journal of motus-mpi"
+                        : strcmp(line[1], settings) ? "is of a job with other settings"
+                        : strcmp(line[2], input)    ? "is of another input, or of one that has changed"
+                                                    : NULL;
+    j->end = ours ? end - text : 0;
+    motus_free(text);
+    if (!other) return MOTUS_OK;
+    return motus_fail(error, MOTUS_ERR_FORMAT, "%s: %s; --discard begins anew", motus_shown(j->name), other);
+}
+
+static MotusStatus begin(MotusJournal *j, const char *settings, const char *input, MotusError *error) {
+    int cause = ftruncate(j->fd, 0) || lseek(j->fd, 0, SEEK_SET) < 0 ? errno : 0;
+    const char *const parts[] = {MAGIC, settings, "\n", input, "\n"};
+    for (int i = 0; i < 5 && !cause; i++) {
+        cause = write_all(j->fd, parts[i], strlen(parts[i]));
+        j->end += (int64_t)strlen(parts[i]);
+    }
+    return cause ? failed(j, cause, error) : MOTUS_OK;
+}
+
+static MotusStatus open_file(MotusJournal *j, MotusJournalUse use, MotusError *error) {
+    struct stat st;
+    j->fd = open(j->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (j->fd < 0) return failed(j, errno, error);
+    if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return motus_fail(error, MOTUS_ERR_IO, "%s: another job has it; nothing was done", motus_shown(j->name));
+    if (fstat(j->fd, &st)) return failed(j, errno, error);
+    if (use == MOTUS_JOURNAL_NEW && st.st_size)
+        return motus_fail(error, MOTUS_ERR_IO,
+                          "%s: is left of a job that did not end; --resume goes on with it, --discard begins anew",
+                          motus_shown(j->name));
+    return MOTUS_OK;
+}
+
+MotusStatus motus_journal_open(MotusJournal **out, const char *output, const char *settings, const char *input,
+                               MotusJournalUse use, MotusError *error) {
+    MotusJournal *j = *out = motus_alloc(1, sizeof *j);
+    if (!j) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    const size_t length = strlen(output) + 20;
+    j->fd = -1;
+    if (!(j->name = motus_alloc(1, length))) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    snprintf(j->name, length, "%s.motus-journal", output);
+    MotusStatus status = open_file(j, use, error);
+    const int goes_on = !status && use == MOTUS_JOURNAL_RESUME && lseek(j->fd, 0, SEEK_END) > 0;
+    if (!status) status = goes_on ? check_header(j, settings, input, error) : begin(j, settings, input, error);
+    if (!status && goes_on) status = read_records(j, error);
+    j->ours = !status;
+    if (status) motus_journal_close(out, 0);
+    return status;
+}
+
+const MotusRecord *motus_journal_find(const MotusJournal *j, int64_t first) {
+    for (size_t i = 0; j && i < j->n; i++)
+        if (j->entry[i].record.first == first) return &j->entry[i].record;
+    return NULL;
+}
+
+int64_t motus_journal_pictures(const MotusJournal *j) { return j ? j->pictures : 0; }
+
+const char *motus_journal_name(const MotusJournal *j) { return j->name; }
+
+MotusStatus motus_journal_read(MotusJournal *j, const MotusRecord *record, uint8_t **data, MotusError *error) {
+    for (size_t i = 0; i < j->n; i++) {
+        if (j->entry[i].record.first != record->first) continue;
+        if (!(*data = motus_alloc(1, (size_t)record->size + 1))) return failed(j, ENOMEM, error);
+        if (read_at(j->fd, j->entry[i].at, *data, (size_t)record->size)) return MOTUS_OK;
+        motus_free(*data);
+        *data = NULL;
+        return failed(j, EIO, error);
+    }
+    return motus_fail(error, MOTUS_ERR_INTERNAL, "%s: no such part", motus_shown(j->name));
+}
+
+MotusStatus motus_journal_add(MotusJournal *j, MotusRecord r, const uint8_t *const *pieces, const size_t *sizes, int n,
+                              MotusError *error) {
+    r.checksum = sum_of(&r);
+    for (int i = 0; i < n; i++) r.checksum = motus_sum(r.checksum, pieces[i], sizes[i]);
+    int cause = lseek(j->fd, j->end, SEEK_SET) < 0 ? errno : write_all(j->fd, &r, sizeof r);
+    for (int i = 0; i < n && !cause; i++) cause = write_all(j->fd, pieces[i], sizes[i]);
+    const double now = motus_seconds();
+    if (!cause && now - j->synced >= SYNC) {
+        cause = fdatasync(j->fd) ? errno : 0;
+        j->synced = now;
+    }
+    if (cause) return failed(j, cause, error);
+    if (!note(j, &r, j->end + (int64_t)sizeof r)) return failed(j, ENOMEM, error);
+    j->end += (int64_t)sizeof r + r.size;
+    return MOTUS_OK;
+}
+
+void motus_journal_close(MotusJournal **out, int done) {
+    if (!out || !*out) return;
+    MotusJournal *j = *out;
+    if (j->ours && (done || !j->n)) unlink(j->name); // without a record nothing is lost
+    if (j->fd >= 0) close(j->fd);
+    free(j->entry);
+    motus_free(j->name);
+    motus_free(j);
+    *out = NULL;
+}

@@ -1,0 +1,66 @@
+// What rank 0 keeps of an encode.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_MPI_MASTER_H
+#define TOOLS_MPI_MASTER_H
+
+#include <stdio.h>
+#include <time.h>
+
+#include "tools/mpi/gops.h"
+#include "tools/mpi/parts.h"
+#include "tools/mpi/setup.h"
+#include "tools/progress.h"
+#include "yuv/reader.h"
+
+typedef struct MotusFeed { // where frames go from rank 0
+    MotusStreamPart *part; // the one that frames belong to
+    int64_t count;         // its frames so far
+    MotusFrame *frame;     // read and not yet sent
+    MotusTime time;        // of it
+    int64_t number;        // of the input's next frame
+    MotusError error;      // of what was done while the input was silent
+} MotusFeed;
+
+typedef struct MotusMaster {
+    MotusLink *link;
+    const MotusEncodeOptions *options;
+    MotusMpiSetup setup;
+    MotusReader *reader; // for the first frame's time, and for all frames where they are fed
+    MotusGops gops;
+    MotusFeed feed;
+    MotusJournal *journal; // NULL: none
+    MotusParts parts;
+    int64_t next_first, next_gop; // where the part after the last one begins
+    int64_t limit;                // pictures at most
+    int ended;                    // no part comes after the last one
+    int ranks, workers, window;   // window: parts that may be handed out before the first of them is written
+    int *asks;                    // by rank: has nothing to do
+    int64_t *credit;              // by rank: frames that may be sent
+    MotusEncodeOutputs outputs;
+    MotusJob job;
+    MotusTotals totals;
+    MotusProgress progress;
+    FILE *times;      // NULL: nobody wants to know
+    int64_t messages; // heard
+    clock_t cpu_before;
+    int damaged;
+    MotusError cut; // the input ended inside a frame
+    char warned[512];
+} MotusMaster;
+
+// Until everything is in the output; the output is not committed.
+MotusStatus motus_master_run(MotusMaster *master, MotusError *error);
+
+// Deals with what somebody says, if anything.
+MotusStatus motus_master_hear(MotusMaster *master, int *heard, MotusError *error);
+
+// For feeding: the next part, for somebody who asks or of the journal; NULL: not now, or an error. And its end.
+MotusStreamPart *motus_master_open_part(MotusMaster *master, MotusError *error);
+MotusStatus motus_master_end_part(MotusMaster *master, MotusStreamPart *part, int64_t count, int64_t gops, int at_end,
+                                  MotusError *error);
+
+// Reads the next frame of the input and sends it on, if somebody takes it.
+MotusStatus motus_feed(MotusMaster *master, int *fed, MotusError *error);
+int motus_feed_idle(void *master); // for MotusReaderOptions.idle
+
+#endif

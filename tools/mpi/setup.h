@@ -1,0 +1,46 @@
+// What every rank of an encode knows before it begins.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_MPI_SETUP_H
+#define TOOLS_MPI_SETUP_H
+
+#include "tools/encode_job.h"
+#include "tools/mpi/link.h"
+
+// Handed out by rank 0, but for what is said to be the rank's own.
+typedef struct MotusMpiSetup {
+    int64_t pid; // rank 0's process, on `host`
+    char host[64];
+    int status;                // exit status where the job does not begin; below 0: it does
+    int feeds;                 // frames come from rank 0, not from the input
+    int gops;                  // of a part
+    int wants_ssim;            //
+    int64_t credit;            // frames that may be on their way to a worker
+    MotusEncoderConfig config; // threads, device and the pass log: the rank's own
+} MotusMpiSetup;
+
+// Rank 0 hands *setup out.
+void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options);
+
+typedef struct MotusMpiWorker {
+    MotusLink *link;
+    const MotusEncodeOptions *options;
+    const MotusMpiSetup *setup;
+} MotusMpiWorker;
+
+// Whether rank 0 is on this machine and gone.
+int motus_mpi_rank0_is_gone(const MotusMpiSetup *setup);
+
+// Does the work of a rank until rank 0 says that there is no more, or that fails, which rank 0 is told.
+void motus_mpi_work(const MotusMpiWorker *worker);
+
+// Own flags of motus-mpi encode.
+typedef struct MotusMpiOptions {
+    int resume, discard;
+    int rank0_muxes_only; // rank 0 codes nothing where there are others
+    const char *times;    // where to write what each part took; NULL: nowhere
+} MotusMpiOptions;
+
+// Rank 0's part; returns the exit status. Ends the whole job by MPI_Abort where it fails.
+int motus_mpi_encode(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own);
+
+#endif
