@@ -86,6 +86,18 @@ static void start(void) {
     switch_from(own);
 }
 
+// A function of its own, as getcontext may come back twice for all that a compiler knows.
+static void prepare(Lane *lane) {
+    if (!lane->stack) lane->stack = malloc(STACK);
+    if (!lane->stack) abort();
+    getcontext(&lane->context);
+    lane->context.uc_stack.ss_sp = lane->stack;
+    lane->context.uc_stack.ss_size = STACK;
+    lane->context.uc_link = NULL;
+    lane->ended = 0;
+    makecontext(&lane->context, start, 0);
+}
+
 const char *emulated_lanes_run(int warps, void (*body)(void *argument), void *argument) {
     team.n = 32 * warps;
     team.body = body;
@@ -94,15 +106,7 @@ const char *emulated_lanes_run(int warps, void (*body)(void *argument), void *ar
     memset(team.waiting, 0, sizeof team.waiting);
     team.n_ready = 0;
     for (int i = 0; i < team.n; i++) {
-        Lane *lane = &team.lane[i];
-        if (!lane->stack) lane->stack = malloc(STACK);
-        if (!lane->stack) abort();
-        getcontext(&lane->context);
-        lane->context.uc_stack.ss_sp = lane->stack;
-        lane->context.uc_stack.ss_size = STACK;
-        lane->context.uc_link = NULL;
-        lane->ended = 0;
-        makecontext(&lane->context, start, 0);
+        prepare(&team.lane[i]);
         team.ready[team.n_ready++] = i;
     }
     team.current = team.ready[--team.n_ready];
