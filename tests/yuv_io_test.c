@@ -372,7 +372,7 @@ static void live_outputs(void) {
     for (int i = 0; i < 2; i++) { // a process that gives up without a word
         unlink(path);
         pid_t child = fork();
-        static MotusOutput *left; // so that nothing calls it a leak
+        static MotusOutput *volatile left; // so that nothing calls it a leak
         if (!child) exit((left = live_output(path, i ? "5" : "")) ? 5 : 6);
         int status = 0;
         waitpid(child, &status, 0);
