@@ -29,7 +29,7 @@ static int auto_lanes(const MotusLanes *l) {
     size_t fit, most;
     if (l->backend == MOTUS_BACKEND_CPU) {
         fit = 1 + AUTO_BYTES_CPU / gop;
-        most = (size_t)l->threads;
+        most = (size_t)motus_max(1, l->threads / 2); // two threads share a picture well; more lanes cost memory
     } else {
         const size_t free_bytes = motus_lane_cuda_free_bytes(l->device) / 4;
         fit = (free_bytes < AUTO_BYTES_CUDA ? free_bytes : AUTO_BYTES_CUDA) / motus_lane_cuda_bytes(s, frames);
