@@ -78,7 +78,7 @@ void motus_test_skip(const char *reason) {
 
 int motus_test_main(const char *suite, const MotusTest *tests, int argc, char **argv) {
     const char *seed = getenv("MOTUS_SEED");
-    uint32_t start = seed ? (uint32_t)strtoul(seed, NULL, 0) : (uint32_t)time(NULL) * 2654435761u;
+    uint32_t start = seed ? (uint32_t)strtoul(seed, NULL, 0) : 1; // the same cases in every run, unless others are asked for
     if (!start) start = 1;
     printf("%s: MOTUS_SEED=%u\n", suite, start);
     if (CU_initialize_registry() != CUE_SUCCESS) return 1;

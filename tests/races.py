@@ -24,7 +24,7 @@ import tempfile
 import time
 
 ROUNDS = int(os.environ.get("MOTUS_RACES", "12"))
-SEED = int(os.environ.get("MOTUS_SEED", str(int(time.time()))))
+SEED = int(os.environ.get("MOTUS_SEED", "1"))
 dice = random.Random(SEED)
 failures = []
 

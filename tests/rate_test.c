@@ -141,7 +141,7 @@ static void bitrate_is_met(void) {
         missed += fabs(miss) * 1000 > percent[k % 3];
         CU_ASSERT_EQUAL(out.codings, n);
     }
-    MOTUS_CHECK(missed <= 6, "%d of 60 rates are missed", missed);
+    MOTUS_CHECK(missed <= 2, "%d of 60 rates are missed", missed);
 }
 
 static void no_picture_is_late(void) {
@@ -311,7 +311,8 @@ static void maps(void) {
     }
 }
 
-static void changes(void) {
+// A CBR channel that narrows in the middle: how far each half is from its rate, as a share.
+static void narrowed(double miss[2]) {
     MotusRate rate;
     MotusRateSettings s = settings_of(500000);
     s.fps = (MotusRational){25, 1};
@@ -329,9 +330,20 @@ static void changes(void) {
         while (motus_rate_coded(&rate, bits, &qp, &filler));
         sum[i / 200] += (double)bits / 8;
     }
-    MOTUS_CHECK(fabs(sum[0] - 500000) < 60000, "before: %.0f bit/s", sum[0]);
-    MOTUS_CHECK(sum[1] < 220000 && sum[1] > 120000, "after: %.0f bit/s", sum[1]);
+    miss[0] = sum[0] / 500000 - 1, miss[1] = sum[1] / 200000 - 1;
     CU_ASSERT_EQUAL(rate.underflows, 0);
+}
+
+static void changes(void) {
+    enum { N = 40 };
+    double mean[2] = {0, 0}, worst[2] = {0, 0}, miss[2];
+    for (int k = 0; k < N; k++) {
+        narrowed(miss);
+        for (int i = 0; i < 2; i++) mean[i] += miss[i] / N, worst[i] = fmax(worst[i], fabs(miss[i]));
+    }
+    // 40 seeds: means to -1.3 and -4.8 %, worst 18 and 22 %.
+    MOTUS_CHECK(fabs(mean[0]) < 0.04 && worst[0] < 0.3, "before: mean %f, worst %f", mean[0], worst[0]);
+    MOTUS_CHECK(fabs(mean[1]) < 0.08 && worst[1] < 0.35, "after: mean %f, worst %f", mean[1], worst[1]);
 }
 
 static const MotusTest tests[] = {{"bitrate_is_met", bitrate_is_met},

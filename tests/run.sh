@@ -14,7 +14,7 @@ Environment:
   MOTUS_NO_INSTALL=1     install nothing
   MOTUS_SEQS=DIR         also run the tests that need real sequences, which lie in DIR
   MOTUS_REQUIRE_GPU=1    a missing GPU is a failure instead of a skipped test
-  MOTUS_SEED=N           seed of the random tests (every suite prints its own)
+  MOTUS_SEED=N           seed of the random tests (default 1)
 TXT
 }
 

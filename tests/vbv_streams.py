@@ -104,7 +104,7 @@ def check(motus, source, folder, rng):
 
 
 def main():
-    seed = int(os.environ.get('MOTUS_SEED', random.randrange(1 << 31)))
+    seed = int(os.environ.get('MOTUS_SEED', '1'))
     count = int(os.environ.get('MOTUS_VBV', 16))
     rng = random.Random(seed)
     motus, failures, hopeless, again = os.path.abspath(sys.argv[1]), [], 0, 0

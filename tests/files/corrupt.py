@@ -14,14 +14,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True
 import table
 from recipes import RECIPES
 
 CASES = int(os.environ.get("MOTUS_CORRUPT", "40"))
-SEED = int(os.environ.get("MOTUS_SEED", str(int(time.time()))))
+SEED = int(os.environ.get("MOTUS_SEED", "1"))
 KINDS = ["bframes.mp4", "bframes.mkv", "bframes.ts", "editlist_audio.mp4", "two_audio.mkv", "opus.webm", "subs.mp4", "subs.mkv", "pcm.mov", "hdr.mp4", "c422.mov",
          "rgb.avi", "alpha4444.mov", "delays.gif", "interlaced.ts", "interlaced.mp4", "odd444.mkv", "full.avi", "sar.mpg", "cover.m4a", "still.png", "vp9.webm",
          "mpeg4.avi", "rate15.flv", "theora.ogv", "stream_b.h264", "fragmented.mp4", "raw.nut", "progressive.y4m", "interlaced.y4m"]
