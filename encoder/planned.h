@@ -14,7 +14,7 @@ typedef struct MotusRateChange {
 
 typedef struct MotusPlanned {
     int known;      // look-ahead has seen enough: the picture may be coded
-    MotusPlan plan; //
+    MotusPlan plan;
     int64_t duration;
     int16_t *offset; // n_mb, 1/256 QP; NULL where QP is fixed
     int8_t *extra;   // n_mb, the caller's; NULL: none

@@ -8,6 +8,7 @@
 #include "me/me_internal.h"
 #include "me/refine.h"
 #include "tests/gpu.h"
+#include "tests/same_levels.h"
 #include "tools/synth.h"
 #include "yuv/reader.h"
 
@@ -103,17 +104,6 @@ static size_t place_work(Bench *b) {
     b->work.qp_offset = b->maps ? b->offset : NULL;
     b->gpu.qp_offset = b->maps ? (const int8_t *)put(b, &end, b->offset, (size_t)b->n_mb) : NULL;
     return end;
-}
-
-static int same_levels(const MotusMb *mb, const MotusMbCoef *a, const MotusMbCoef *b) {
-    int same = 1;
-    if (mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_I_PCM) return 1;
-    for (int blk = 0; blk < 16; blk++) same &= !mb->total_coeff[blk] || !memcmp(a->luma[blk], b->luma[blk], sizeof a->luma[blk]);
-    for (int i = 0; i < 8; i++)
-        same &= !mb->total_coeff[16 + i] ||
-                !memcmp(a->chroma_ac[i / 4][i % 4], b->chroma_ac[i / 4][i % 4], sizeof a->chroma_ac[0][0]);
-    if (mb->type == MOTUS_MB_I_16x16) same &= !memcmp(a->luma_dc, b->luma_dc, sizeof a->luma_dc);
-    return same & (!(mb->cbp >> 4) || !memcmp(a->chroma_dc, b->chroma_dc, sizeof a->chroma_dc));
 }
 
 static void compare(Bench *b, const char *what) {

@@ -32,7 +32,7 @@ typedef struct Row {
 
 typedef struct Table {
     const MotusBenchPresets *o;
-    MotusPeerFolder folder;
+    MotusWorkFolder folder;
     char x264[128]; // its version; empty: none here
     int has_decoder;
     int n_rows;
@@ -88,14 +88,14 @@ static MotusStatus encode_x264(Table *t, int r, int qp, int measure, MotusEncode
                               .qp = qp,
                               .threads = o->config.threads,
                               .input = t->folder.clip,
-                              .output = t->folder.out,
+                              .output = t->folder.stream,
                               .log = t->folder.log,
                               .frames = o->clip->n};
     *run = (MotusEncodeRun){0};
     MotusStatus status = motus_x264_encode(&job, &run->seconds, error);
     if (status || !measure) return status;
     MotusQuality quality;
-    status = motus_stream_measure(t->folder.out, o->clip->n, clip_frame, (void *)o->clip, &quality, error);
+    status = motus_stream_measure(t->folder.stream, o->clip->n, clip_frame, (void *)o->clip, &quality, error);
     run->bytes = quality.bytes;
     run->luma_ssd = quality.luma_ssd;
     if (status != MOTUS_ERR_UNSUPPORTED) return status;
@@ -233,7 +233,7 @@ static void report_row(const Table *t, int r, cJSON *rows) {
 MotusStatus motus_bench_presets(const MotusBenchPresets *options, MotusError *error) {
     Table t = {.o = options};
     MotusStatus status = measure(&t, error);
-    motus_peer_folder_remove(&t.folder);
+    motus_work_folder_remove(&t.folder);
     if (status) return status;
     if (*t.x264) cJSON_AddStringToObject(options->report, "x264", t.x264);
     cJSON *rows = cJSON_AddArrayToObject(options->report, "rows");

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/peers.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/error.h"
 #include "tools/spawn.h"
@@ -23,27 +20,11 @@ static MotusStatus write_clip(const MotusClip *clip, int frames, const char *pat
     return status;
 }
 
-MotusStatus motus_peer_folder_make(MotusPeerFolder *folder, const MotusClip *clip, int frames, MotusError *error) {
-    const char *temporary = getenv("TMPDIR");
-    MotusPeerFolder f = {0};
-    snprintf(f.path, sizeof f.path, "%s/motus-bench-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(f.path)) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(f.path), strerror(errno));
-    snprintf(f.clip, sizeof f.clip, "%s/clip.y4m", f.path);
-    snprintf(f.out, sizeof f.out, "%s/out.264", f.path);
-    snprintf(f.log, sizeof f.log, "%s/log", f.path);
-    MotusStatus status = write_clip(clip, frames, f.clip, error);
-    if (status) motus_peer_folder_remove(&f);
-    *folder = f;
+MotusStatus motus_peer_folder_make(MotusWorkFolder *folder, const MotusClip *clip, int frames, MotusError *error) {
+    MotusStatus status = motus_work_folder_make(folder, error);
+    if (!status) status = write_clip(clip, frames, folder->clip, error);
+    if (status) motus_work_folder_remove(folder);
     return status;
-}
-
-void motus_peer_folder_remove(MotusPeerFolder *folder) {
-    if (!*folder->path) return;
-    unlink(folder->clip);
-    unlink(folder->out);
-    unlink(folder->log);
-    rmdir(folder->path);
-    *folder = (MotusPeerFolder){0};
 }
 
 // Seconds that ffmpeg takes over the file with this filter.
@@ -60,7 +41,7 @@ static MotusStatus time_filter(const char *path, const char *filter, double *sec
 
 MotusStatus motus_peer_mestimate(const MotusClip *clip, int frames, int range, double *fps, MotusError *error) {
     char filter[64];
-    MotusPeerFolder folder = {0};
+    MotusWorkFolder folder = {0};
     snprintf(filter, sizeof filter, "mestimate=method=esa:search_param=%d", range);
     if (frames > clip->n) frames = clip->n;
     double with = 0, without = 0; // the time to start and to read the file is taken off
@@ -68,6 +49,6 @@ MotusStatus motus_peer_mestimate(const MotusClip *clip, int frames, int range, d
     if (!status) status = time_filter(folder.clip, "null", &without, error);
     if (!status) status = time_filter(folder.clip, filter, &with, error);
     if (!status) *fps = with > without ? frames / (with - without) : 0;
-    motus_peer_folder_remove(&folder);
+    motus_work_folder_remove(&folder);
     return status;
 }

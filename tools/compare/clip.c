@@ -14,27 +14,6 @@
 #include "tools/signals.h"
 #include "yuv/writer.h"
 
-MotusStatus motus_work_folder_make(MotusWorkFolder *folder, MotusError *error) {
-    const char *temporary = getenv("TMPDIR");
-    MotusWorkFolder f = {0};
-    snprintf(f.path, sizeof f.path, "%s/motus-compare-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(f.path)) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(f.path), strerror(errno));
-    snprintf(f.clip, sizeof f.clip, "%s/clip.y4m", f.path);
-    snprintf(f.stream, sizeof f.stream, "%s/x264.264", f.path);
-    snprintf(f.log, sizeof f.log, "%s/log", f.path);
-    *folder = f;
-    return MOTUS_OK;
-}
-
-void motus_work_folder_remove(MotusWorkFolder *folder) {
-    if (!*folder->path) return;
-    unlink(folder->clip);
-    unlink(folder->stream);
-    unlink(folder->log);
-    rmdir(folder->path);
-    *folder = (MotusWorkFolder){0};
-}
-
 // Copies what is left of the input; its frames lose an odd row or column.
 static MotusStatus copy_frames(MotusInput *in, MotusWriter *writer, MotusCompareClip *clip, MotusError *error) {
     MotusFrame *frame = NULL;

@@ -3,16 +3,8 @@
 #ifndef TOOLS_COMPARE_CLIP_H
 #define TOOLS_COMPARE_CLIP_H
 
+#include "tools/work_folder.h"
 #include "yuv/reader.h"
-
-// A temporary folder ($TMPDIR, else /tmp) and the files in it.
-typedef struct MotusWorkFolder {
-    char path[512];
-    char clip[544], stream[544], log[544];
-} MotusWorkFolder;
-
-MotusStatus motus_work_folder_make(MotusWorkFolder *folder, MotusError *error);
-void motus_work_folder_remove(MotusWorkFolder *folder); // accepts one that was never made, all zero
 
 typedef struct MotusCompareClip {
     const char *path; // the folder's
