@@ -198,9 +198,11 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, MotusError *error) {
         MotusSearchPicture p = {
             l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,
             l->sad,         l->cost};
+        static_assert(sizeof(MotusCandidates) % sizeof(uint64_t) == 0, "masks at a pitch of whole words");
+        const MotusWantedBlocks marked = {&l->work.candidates->blocks, sizeof(MotusCandidates) / sizeof(uint64_t)};
         status = check(l,
-                       motus_refine_cuda(&p, l->ref_luma.memory, 16 * s->mb_width, 16 * s->mb_height, s->config.subpel,
-                                         s->effort.partitions, l->stream),
+                       motus_refine_cuda(&p, &l->ref_luma, 16 * s->mb_width, 16 * s->mb_height, s->config.subpel,
+                                         s->effort.partitions, marked, l->stream),
                        "refinement", error);
     }
     if (status) return status;

@@ -4,7 +4,7 @@
 #include "common/cuda_call.h"
 #include "common/int_core.h"
 #include "common/slots.h"
-#include "me/ref_luma.h"
+#include "me/ref_luma_cuda.h"
 #include "me/refine_cuda.h"
 #include "me/search_cuda.h"
 
@@ -134,8 +134,13 @@ MotusStatus run(MotusMeCuda *m, Task *t, const MotusSearchPicture *p, MotusError
     const MotusMeConfig *c = &m->config;
     MotusStatus status = check(m, motus_search_cuda(p, 1, c->width, c->height, c->range, c->modes, t->stream), "search", error);
     if (status || c->subpel == MOTUS_SUBPEL_FULL) return status;
-    return check(m, motus_refine_cuda(p, t->slot->device + m->layout.planes, c->width, c->height, c->subpel, c->modes, t->stream),
-                 "refinement", error);
+    MotusRefLuma ref;
+    motus_ref_luma_layout(&ref, t->slot->device + m->layout.planes, c->width, c->height);
+    const MotusPlane luma = {const_cast<uint8_t *>(p->ref), p->ref_stride, c->width, c->height}; // which the build only reads
+    status = check(m, motus_ref_luma_cuda_build(&ref, &luma, t->stream), "reference", error);
+    return status ? status
+                  : check(m, motus_refine_cuda(p, &ref, c->width, c->height, c->subpel, c->modes, {}, t->stream), "refinement",
+                          error);
 }
 
 // The slot's stream waits for the caller's planes, and for the job after the slot's last one, which read the slot's picture.

@@ -2,13 +2,12 @@
 //
 // Half a warp owns an MB and a mode, a lane one 4x4 block of it. A lane loads the 3x3 half-sample positions around its block's
 // vector; a block's SATD is the sum over its lanes, by shuffles. Every quarter position next to a half position is the average of two of those
-// nine, so the second round loads nine again and averages.
+// nine, so the second round loads nine again and averages. A warp with no block that is wanted ends at once.
 // Grid: pairs of MBs; block: a warp per mode. Read and written: vectors, SADs and costs in place; planes through the L1.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/refine_cuda.h"
 
 #include "me/cost_core.h"
-#include "me/ref_luma_cuda.h"
 #include "me/sad_cuda.h"
 
 namespace {
@@ -201,11 +200,12 @@ __device__ int place(int corner, int v, int size) {
     return min(max(2 * corner + (v >> 1), 2 * (8 - PAD)), 2 * (size + PAD - 12)) | (v >> 1 & 1);
 }
 
-__global__ void __launch_bounds__(224, 3)
-    refine_kernel(MotusSearchPicture p, Planes planes, int mb_width, int n_mb, int subpel, uint32_t modes) {
+__global__ void __launch_bounds__(224, 3) refine_kernel(MotusSearchPicture p, Planes planes, int mb_width, int n_mb, int subpel,
+                                                        uint32_t modes, MotusWantedBlocks wanted) {
     int lane = threadIdx.x & 31, mode = threadIdx.x >> 5, x = lane & 3, y = lane >> 2 & 3;
     int mb = min((int)(blockIdx.x * 2 + (lane >> 4)), n_mb - 1), block = block_of(mode, x, y);
     if (!(modes >> mode & 1)) return;
+    if (wanted.mask && !__any_sync(~0u, wanted.mask[(size_t)mb * wanted.pitch] >> block & 1)) return;
     int left = mb % mb_width * 16 + 4 * x, top = mb / mb_width * 16 + 4 * y;
     size_t at = (size_t)block * n_mb + mb;
     Judge judge{{}, p.predictor ? p.predictor[mb] : MotusMv{0, 0}, p.lambda ? p.lambda[mb] : p.lambda_q8, lanes_of(mode)};
@@ -234,16 +234,10 @@ __global__ void __launch_bounds__(224, 3)
 
 } // namespace
 
-cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, uint8_t *planes, int width, int height, MotusSubpel subpel,
-                              uint32_t modes, cudaStream_t stream) {
+cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefLuma *ref, int width, int height,
+                              MotusSubpel subpel, uint32_t modes, MotusWantedBlocks wanted, cudaStream_t stream) {
     int n_mb = motus_mbs(width) * motus_mbs(height);
-    MotusRefLuma ref;
-    motus_ref_luma_layout(&ref, planes, width, height);
-    // The build only reads it.
-    const MotusPlane luma = {const_cast<uint8_t *>(picture->ref), picture->ref_stride, width, height};
-    cudaError_t error = motus_ref_luma_cuda_build(&ref, &luma, stream);
-    if (error != cudaSuccess) return error;
-    Planes p{ref.plane[0], (int)ref.stride, (int)(ref.plane[1] - ref.plane[0]), width, height};
-    refine_kernel<<<(n_mb + 1) / 2, 32 * MOTUS_MODES, 0, stream>>>(*picture, p, motus_mbs(width), n_mb, subpel, modes);
+    Planes p{ref->plane[0], (int)ref->stride, (int)(ref->plane[1] - ref->plane[0]), width, height};
+    refine_kernel<<<(n_mb + 1) / 2, 32 * MOTUS_MODES, 0, stream>>>(*picture, p, motus_mbs(width), n_mb, subpel, modes, wanted);
     return cudaGetLastError();
 }

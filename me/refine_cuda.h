@@ -3,15 +3,23 @@
 #ifndef ME_REFINE_CUDA_H
 #define ME_REFINE_CUDA_H
 
+#include "me/ref_luma.h"
 #include "me/search_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Interpolates the picture's reference into `planes` (motus_ref_luma_bytes, at a multiple of 64), then refines the vectors of the blocks of `modes` in place, and their SADs and costs.
-cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, uint8_t *planes, int width, int height, MotusSubpel subpel,
-                              uint32_t modes, cudaStream_t stream);
+// Which of the 41 blocks somebody will look at: MB i's mask is mask[i * pitch], device memory. NULL: all.
+typedef struct MotusWantedBlocks {
+    const uint64_t *mask;
+    size_t pitch;
+} MotusWantedBlocks;
+
+// Refines the vectors of the blocks of `modes` in place, and their SADs and costs; blocks that nobody wants may stay as they are. ref: the picture's reference,
+// as motus_ref_luma_cuda_build left it.
+cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefLuma *ref, int width, int height,
+                              MotusSubpel subpel, uint32_t modes, MotusWantedBlocks wanted, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 
 #include "common/cuda_call.h"
 #include "common/int_core.h"
-#include "me/ref_luma.h"
+#include "me/ref_luma_cuda.h"
 #include "me/refine_cuda.h"
 #include "me/sad_cuda.h"
 #include "me/search_cuda.h"
@@ -114,7 +114,12 @@ cudaError_t run_in_flight(Bench *b, int i, int pictures) {
 
 cudaError_t run_refine(Bench *b, int i, int) {
     MotusSearchPicture p = picture(b, i, 0);
-    return motus_refine_cuda(&p, b->planes, b->width, b->height, MOTUS_SUBPEL_QUARTER, MOTUS_MODES_ALL, b->stream);
+    MotusRefLuma ref;
+    motus_ref_luma_layout(&ref, b->planes, b->width, b->height);
+    const MotusPlane luma = {const_cast<uint8_t *>(p.ref), p.ref_stride, b->width, b->height}; // which the build only reads
+    cudaError_t error = motus_ref_luma_cuda_build(&ref, &luma, b->stream);
+    if (error != cudaSuccess) return error;
+    return motus_refine_cuda(&p, &ref, b->width, b->height, MOTUS_SUBPEL_QUARTER, MOTUS_MODES_ALL, {}, b->stream);
 }
 
 cudaError_t run_device_copy(Bench *b, int, int) {
