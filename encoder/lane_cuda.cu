@@ -1,6 +1,8 @@
 // The way of a picture on the device:
-//   frame -> whole MBs -> [reference planes -> centres -> search -> marked blocks -> refinement -> decisions] -> intra -> entropy coding -> deblocking -> error
-// Every step is a launch on the lane's stream; the host waits once, for the NAL unit's size and its bytes, and meanwhile the next picture is put on its way.
+//   frame -> whole MBs -> [reference planes -> centres -> search -> marked blocks -> refinement -> decisions] -> intra -> counting bits -> deblocking -> error
+//                                                                                                                       \-> NAL unit -> down
+// Every step is a launch on one of the lane's two streams; the host waits once, for the NAL unit's size and its bytes, and meanwhile the next picture is put on
+// its way.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lane_cuda.h"
 
@@ -53,8 +55,9 @@ typedef struct Slot {
 struct MotusLaneCuda {
     const MotusStream *stream_settings;
     int device, n_slots;
-    cudaStream_t stream, up, down; // coding; frames from the host; what comes down late
-    uint8_t *memory, *host;        // device memory, pinned memory
+    cudaStream_t stream, writing, copying; // coding; NAL units; frames from the host, and what comes down late
+    cudaEvent_t counted, written, made;    // a picture's bits, its NAL unit, its reconstruction
+    uint8_t *memory, *host;                // device memory, pinned memory
     Slot *slot;
     MotusPlane frame[3]; // as it came from the host
     // What the lane's thread uses.
@@ -213,6 +216,13 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, MotusError *error) {
     return status;
 }
 
+// `after` waits until `before` is where it is now.
+MotusStatus follow(MotusLaneCuda *l, cudaStream_t after, cudaStream_t before, cudaEvent_t event, MotusError *error) {
+    MotusStatus status = check(l, cudaEventRecord(event, before), "record", error);
+    return status ? status : check(l, cudaStreamWaitEvent(after, event, 0), "wait", error);
+}
+
+// Bits are counted, and MBs settled, before deblocking; the NAL unit is written beside it.
 MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     MotusSliceCuda slice = {};
@@ -222,7 +232,9 @@ MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, MotusError *error)
     slice.head = out->head, slice.work = l->slice_work;
     slice.nal = out->nal, slice.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
     slice.result = &out->report->result, slice.stats = &out->report->stats;
-    return check(l, motus_slice_cuda(&slice, l->stream), "entropy coding", error);
+    MotusStatus status = check(l, motus_slice_cuda_count(&slice, l->stream), "entropy coding", error);
+    if (!status) status = follow(l, l->writing, l->stream, l->counted, error);
+    return status ? status : check(l, motus_slice_cuda_write(&slice, l->writing), "entropy coding", error);
 }
 
 MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
@@ -249,21 +261,17 @@ MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, M
                             : code_p(l, place->qp, error);
     if (!status) status = entropy_code(l, out, error);
     if (!status && s->config.deblock) status = deblock(l, error);
-    return status ? status
-                  : check(l,
-                          motus_plane_errors_cuda(l->src, l->rec[l->current], s->config.width, s->config.height,
-                                                  out->report->stats.ssd, l->stream),
-                          "statistics", error);
+    if (!status)
+        status = check(l,
+                       motus_plane_errors_cuda(l->src, l->rec[l->current], s->config.width, s->config.height,
+                                               out->report->stats.ssd, l->stream),
+                       "statistics", error);
+    // The next picture overwrites what the NAL unit is written from.
+    return status ? status : follow(l, l->stream, l->writing, l->written, error);
 }
 
-// What comes down: the NAL unit as far as it is expected to reach, and where a reconstruction is wanted, that and the MBs.
-MotusStatus bring(MotusLaneCuda *l, const Output *out, const MotusFrame *rec, MotusError *error) {
-    MotusStatus status =
-        check(l, cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report, cudaMemcpyDeviceToHost, l->stream), "download",
-              error);
-    if (!status)
-        status =
-            check(l, cudaMemcpyAsync(out->h_nal, out->nal, out->brought, cudaMemcpyDeviceToHost, l->stream), "download", error);
+MotusStatus bring_recon(MotusLaneCuda *l, const Output *out, const MotusFrame *rec, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
     for (int p = 0; rec && p < 3 && !status; p++) {
         const MotusPlane *from = &l->rec[l->current][p], *to = &rec->plane[p];
         status = check(l,
@@ -275,7 +283,20 @@ MotusStatus bring(MotusLaneCuda *l, const Output *out, const MotusFrame *rec, Mo
         status = check(
             l, cudaMemcpyAsync(out->h_mb, l->work.mb, (size_t)l->work.n_mb * sizeof(MotusMb), cudaMemcpyDeviceToHost, l->stream),
             "download", error);
-    return status ? status : check(l, cudaEventRecord(out->done, l->stream), "record", error);
+    return status;
+}
+
+// What comes down: the NAL unit as far as it is expected to reach, and where a reconstruction is wanted, that and the MBs.
+MotusStatus bring(MotusLaneCuda *l, const Output *out, const MotusFrame *rec, MotusError *error) {
+    MotusStatus status = bring_recon(l, out, rec, error);
+    if (!status)
+        status =
+            check(l, cudaMemcpyAsync(out->h_nal, out->nal, out->brought, cudaMemcpyDeviceToHost, l->writing), "download", error);
+    if (!status) status = follow(l, l->writing, l->stream, l->made, error); // the report is complete
+    if (!status)
+        status = check(l, cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report, cudaMemcpyDeviceToHost, l->writing),
+                       "download", error);
+    return status ? status : check(l, cudaEventRecord(out->done, l->writing), "record", error);
 }
 
 MotusStatus open_memory(MotusLaneCuda *l, MotusError *error) {
@@ -299,8 +320,10 @@ MotusStatus open_memory(MotusLaneCuda *l, MotusError *error) {
 
 MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
     MotusStatus status = MOTUS_OK;
-    for (cudaStream_t *stream : {&l->stream, &l->up, &l->down})
+    for (cudaStream_t *stream : {&l->stream, &l->writing, &l->copying})
         if (!status) status = check(l, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream", error);
+    for (cudaEvent_t *event : {&l->counted, &l->written, &l->made})
+        if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < l->n_slots && !status; i++)
         status = check(l, cudaEventCreateWithFlags(&l->slot[i].filled, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++)
@@ -358,10 +381,12 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
     if (!lane || !*lane) return;
     MotusLaneCuda *l = *lane;
     OnDevice on(l->device);
-    for (cudaStream_t stream : {l->up, l->down, l->stream}) {
+    for (cudaStream_t stream : {l->copying, l->stream, l->writing}) {
         if (stream) cudaStreamSynchronize(stream);
         if (stream) cudaStreamDestroy(stream);
     }
+    for (cudaEvent_t event : {l->counted, l->written, l->made})
+        if (event) cudaEventDestroy(event);
     for (int i = 0; l->slot && i < l->n_slots; i++)
         if (l->slot[i].filled) cudaEventDestroy(l->slot[i].filled);
     for (int i = 0; i < MOTUS_LANE_BEGUN; i++)
@@ -378,7 +403,7 @@ extern "C" MotusStatus motus_lane_cuda_take(MotusLaneCuda *l, int slot, const Mo
                                             MotusError *error) {
     OnDevice on(l->device);
     Slot *to = &l->slot[slot];
-    cudaStream_t stream = on_device ? (cudaStream_t)made_on : l->up;
+    cudaStream_t stream = on_device ? (cudaStream_t)made_on : l->copying;
     const MotusPlane *from = on_device ? frame->plane : l->frame;
     MotusStatus status = on_device ? motus_intake_cuda_check(frame, error) : MOTUS_OK;
     for (int p = 0; p < 3 && !on_device && !status; p++) {
@@ -415,7 +440,10 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
     }
     status = code(l, place, out, error);
     if (!status) status = bring(l, out, rec, error);
-    if (status) cudaStreamSynchronize(l->stream); // nothing may write to `rec` behind the caller's back
+    if (status) { // nothing may write to `rec` behind the caller's back
+        cudaStreamSynchronize(l->stream);
+        cudaStreamSynchronize(l->writing);
+    }
     l->had_last_mv = l->has_last_mv;
     l->has_last_mv = !place->idr;
     l->begun += !status;
@@ -437,9 +465,9 @@ extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusLanePicture
     if (size > out->brought) {
         status = check(l,
                        cudaMemcpyAsync(out->h_nal + out->brought, out->nal + out->brought, size - out->brought,
-                                       cudaMemcpyDeviceToHost, l->down),
+                                       cudaMemcpyDeviceToHost, l->copying),
                        "download", error);
-        if (!status) status = check(l, cudaStreamSynchronize(l->down), "download", error);
+        if (!status) status = check(l, cudaStreamSynchronize(l->copying), "download", error);
     }
     l->expected = size + size / 4 + 4096 < most ? size + size / 4 + 4096 : most;
     picture->nal = out->h_nal;

@@ -365,19 +365,33 @@ size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity) {
     return place(&job, nullptr, capacity);
 }
 
-cudaError_t motus_slice_cuda(const MotusSliceCuda *slice, cudaStream_t stream) {
-    Job job = {};
-    job.slice = *slice;
-    job.n_mb = slice->mb_width * slice->mb_height;
-    if (job.n_mb <= 0 || job.n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
-    place(&job, (uint8_t *)slice->work, slice->capacity);
-    const int n = job.n_mb, blocks = n / WARPS + 1; // one warp more than MBs
+static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
+    *job = {};
+    job->slice = *slice;
+    job->n_mb = slice->mb_width * slice->mb_height;
+    if (job->n_mb <= 0 || job->n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
+    place(job, (uint8_t *)slice->work, slice->capacity);
+    return cudaSuccess;
+}
+
+cudaError_t motus_slice_cuda_count(const MotusSliceCuda *slice, cudaStream_t stream) {
+    Job job;
+    cudaError_t status = job_of(&job, slice);
+    if (status != cudaSuccess) return status;
+    const int n = job.n_mb;
     settle_kernel<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(job);
     scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.last, n, Later());
-    count_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
-    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, n + 1, Join());
+    count_kernel<<<n / WARPS + 1, 32 * WARPS, 0, stream>>>(job); // one warp more than MBs
+    return cudaGetLastError();
+}
+
+cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream) {
+    Job job;
+    cudaError_t status = job_of(&job, slice);
+    if (status != cudaSuccess) return status;
+    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, job.n_mb + 1, Join());
     clear_kernel<<<64, THREADS, 0, stream>>>(job);
-    write_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
+    write_kernel<<<job.n_mb / WARPS + 1, 32 * WARPS, 0, stream>>>(job);
     escapes_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
     nal_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
     return cudaGetLastError();

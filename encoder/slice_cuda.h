@@ -21,7 +21,7 @@ typedef struct MotusSliceResult {
 // One picture. All pointers are device memory. Everything is read when the kernels run, so that a captured launch may be played again with another head.
 typedef struct MotusSliceCuda {
     int mb_width, mb_height; // at most 139,264 MBs (level 6.2)
-    MotusMb *mb;             // settled in place, as by motus_settle_mbs: deblocking comes after that
+    MotusMb *mb;             // settled in place by the first half, as by motus_settle_mbs: deblocking comes after that
     const MotusMbCoef *coef;
     const uint8_t *src[3]; // the source, for I_PCM
     ptrdiff_t src_stride[3];
@@ -36,7 +36,9 @@ typedef struct MotusSliceCuda {
 // Bytes of `work` for pictures of n_mb MBs and NAL units of at most `capacity` bytes.
 size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity);
 
-cudaError_t motus_slice_cuda(const MotusSliceCuda *slice, cudaStream_t stream);
+// The first half settles the MBs and counts; what comes after it may read mb beside the second half, which writes `nal` and `result`.
+cudaError_t motus_slice_cuda_count(const MotusSliceCuda *slice, cudaStream_t stream);
+cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

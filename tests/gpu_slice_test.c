@@ -115,7 +115,10 @@ static void upload(Case *c) {
     }
 }
 
-static void start(Case *c) { CU_ASSERT_EQUAL(motus_slice_cuda(&c->slice, c->stream), cudaSuccess); }
+static void start(Case *c) {
+    CU_ASSERT_EQUAL(motus_slice_cuda_count(&c->slice, c->stream), cudaSuccess);
+    CU_ASSERT_EQUAL(motus_slice_cuda_write(&c->slice, c->stream), cudaSuccess);
+}
 
 // Bytes that differ, or -1.
 static long first_difference(const uint8_t *a, const uint8_t *b, size_t size) {
