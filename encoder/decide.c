@@ -232,6 +232,7 @@ static void code_p_picture(MotusWork *work, const MotusCoding *coding, const Mot
         work->intra_cost[i] = UINT32_MAX;
         work->changed_at[i] = work->seen_at[i] = 0;
     }
+    motus_stage_ended(work->clock, MOTUS_STAGE_CANDIDATES);
     for (int round = 0; round < coding->effort.rounds; round++) {
         run_round(&inter, &now);
         if (round) continue;
@@ -240,6 +241,7 @@ static void code_p_picture(MotusWork *work, const MotusCoding *coding, const Mot
 #pragma omp parallel for num_threads(work->threads) schedule(static)
         for (int i = 0; i < work->n_mb; i++) note_decision(work, i, now);
     }
+    motus_stage_ended(work->clock, MOTUS_STAGE_DECIDE);
     const MotusWave wave = {visit_intra_of_p, is_intra_of_p, &intra};
     motus_wavefront(work->mb_width, work->mb_height, work->threads, &wave);
 }

@@ -130,14 +130,16 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusP
     const int colours = effort->colours, columns = (work->mb_width + colours - 1) / colours;
     int now = 0;
     candidates_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
+    cudaError_t status = motus_stage_ended_cuda(work, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < effort->rounds; round++) {
         for (int k = 0; k < colours; k++)
             decide_kernel<<<columns * work->mb_height, INTER_THREADS, 0, stream>>>(pass, *p, k, ++now);
         if (round) continue;
-        cudaError_t status = estimate_intra(pass, stream);
+        if (status == cudaSuccess) status = estimate_intra(pass, stream);
         if (status != cudaSuccess) return status;
         note_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, ++now);
     }
-    cudaError_t status = cudaGetLastError();
+    status = cudaGetLastError();
+    if (status == cudaSuccess) status = motus_stage_ended_cuda(work, MOTUS_STAGE_DECIDE, stream);
     return status == cudaSuccess ? code_intra(pass, stream) : status;
 }

@@ -4,6 +4,7 @@
 #define ENCODER_DECIDE_H
 
 #include "encoder/intra_search_core.h"
+#include "encoder/stages.h"
 #include "encoder/trial_core.h"
 #include "motus/frame.h"
 
@@ -23,6 +24,7 @@ typedef struct MotusWork {
     uint16_t *changed_at, *seen_at;    // pass in which the decision last changed for its neighbours; and was last evaluated
     uint8_t *chain;                    // length of the chain of intra MBs that ends here, 0 for inter
     uint8_t *zero_runs;                // MOTUS_ZERO_RUNS
+    MotusStageClock *clock;            // NULL: stages are not timed. Not owned
 } MotusWork;
 
 MotusStatus motus_work_alloc(MotusWork *work, int mb_width, int mb_height, int threads);

@@ -24,10 +24,11 @@ typedef struct MotusWorkCuda {
     uint16_t *changed_at, *seen_at;
     uint8_t *chain;
     const uint8_t *zero_runs;
-    const MotusQp *qp_table; // 52
-    const int8_t *qp_offset; // per MB, as in MotusWork; NULL: none. The caller's
-    uint8_t *listed;         // per MB: where it stands in the intra wavefront
-    int *list, *flags;       // the wavefront's MBs in their order; how many are taken, and are there
+    const MotusQp *qp_table;  // 52
+    const int8_t *qp_offset;  // per MB, as in MotusWork; NULL: none. The caller's
+    uint8_t *listed;          // per MB: where it stands in the intra wavefront
+    int *list, *flags;        // the wavefront's MBs in their order; how many are taken, and are there
+    const cudaEvent_t *ended; // [MOTUS_STAGES], recorded behind each stage; NULL: stages are not timed. The caller's
 } MotusWorkCuda;
 
 // Bytes of one allocation that holds every array above but the planes; and `work` carved from it. Fills zero_runs and qp_table (synchronously, once).
@@ -42,6 +43,9 @@ typedef struct MotusPCodingCuda {
     const uint32_t *cost;
     MotusInterLimits limits;
 } MotusPCodingCuda;
+
+// Records that a stage ends here, where stages are timed.
+cudaError_t motus_stage_ended_cuda(const MotusWorkCuda *work, MotusStage stage, cudaStream_t stream);
 
 cudaError_t motus_code_i_cuda(const MotusWorkCuda *work, int qp, const MotusEffort *effort, cudaStream_t stream);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lane.h"
 
+#include <string.h>
+
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
@@ -71,6 +73,7 @@ static MotusStatus finish_on_device(MotusLane *lane, MotusJob *job) {
     if (!status)
         status = motus_packet_make(&job->packet, s, &job->order.place, coded.nal, coded.size,
                                    (size_t)job->order.planned->filler_bytes, &coded.stats);
+    if (!status) memcpy(job->packet->stage_us, coded.stage_us, sizeof coded.stage_us);
     if (status || !job->rec) return status;
     const MotusWork listed = {.mb_width = s->mb_width,
                               .mb_height = s->mb_height,

@@ -26,6 +26,7 @@ struct MotusLaneCpu {
     MotusRefLuma ref_luma;
     MotusFramePool pool;
     MotusFrame *rec, *ref; // whole MBs
+    MotusStageClock clock; // of the picture
     uint8_t *rbsp, *nal;
     MotusCodedMv *mvs;
 };
@@ -102,6 +103,7 @@ static MotusStatus search(MotusLaneCpu *l, const MotusPlane *luma, uint32_t lamb
     MotusStatus status = motus_me_predict_centres(l->me, luma, &l->ref_luma, l->has_last_mv ? l->last_mv : NULL, lambda_q8,
                                                   s->effort.reach, MOTUS_MAX_CENTRE, s->centre_limit_y, l->centre);
     if (status) return status;
+    motus_stage_ended(l->work.clock, MOTUS_STAGE_REFERENCE);
     MotusMeHints hints = {.centre = l->centre, .predictor = l->centre, .lambda_q8 = lambda_q8};
     return motus_me_search_prepared(l->me, luma, &l->ref_luma, &hints, l->field);
 }
@@ -121,6 +123,7 @@ static MotusReference reference(const MotusLaneCpu *l) {
 static MotusStatus code_p(MotusLaneCpu *l, const MotusCoding *coding) {
     MotusStatus status = search(l, &l->work.src->plane[0], coding->qp_table[coding->qp].lambda_q8);
     if (status) return status;
+    motus_stage_ended(l->work.clock, MOTUS_STAGE_SEARCH);
     const MotusPCoding p = {.ref = reference(l),
                             .ref_luma = &l->ref_luma,
                             .field = l->field,
@@ -171,7 +174,9 @@ static MotusStatus finish(MotusLaneCpu *l, const MotusPlace *place, const MotusP
     if (status) return status;
     visible->number = place->number;
     for (int p = 0; p < 3; p++) stats.ssd[p] = plane_ssd(&source->plane[p], &visible->plane[p], l->work.threads);
+    motus_stage_ended(l->work.clock, MOTUS_STAGE_DEBLOCK);
     status = motus_packet_make(packet, s, place, l->nal, size, (size_t)planned->filler_bytes, &stats);
+    if (!status && l->work.clock) memcpy((*packet)->stage_us, l->clock.us, sizeof l->clock.us);
     if (!status && !s->config.stream_only)
         status = motus_packet_add(*packet, visible, source, l->mvs, motus_list_mvs(&l->work, l->mvs));
     motus_frame_unref(&visible);
@@ -195,8 +200,11 @@ static MotusStatus code_once(MotusLaneCpu *l, const MotusPlace *place, size_t *s
     else
         status = code_p(l, &coding);
     if (status) return status;
+    motus_stage_ended(l->work.clock, MOTUS_STAGE_INTRA);
     motus_settle_mbs(&l->work, place->qp);
-    return write_slice(l, place, size, stats);
+    status = write_slice(l, place, size, stats);
+    motus_stage_ended(l->work.clock, MOTUS_STAGE_ENTROPY);
+    return status;
 }
 
 MotusStatus motus_lane_cpu_code(MotusLaneCpu *l, MotusPlace *place, MotusPlanned *planned, MotusRate *rate,
@@ -210,6 +218,8 @@ MotusStatus motus_lane_cpu_code(MotusLaneCpu *l, MotusPlace *place, MotusPlanned
     l->work.src = whole;
     l->work.rec = l->rec;
     use_threads(l, threads);
+    l->work.clock = s->config.time_stages ? &l->clock : NULL;
+    motus_stages_begin(l->work.clock);
     motus_planned_begin(planned, rate, s, place);
     do status = code_once(l, place, &size, &stats);
     while (!status && motus_planned_coded(planned, rate, s, place, motus_packet_bytes(s, place, size)));

@@ -43,8 +43,9 @@ typedef struct Output {
     uint8_t *h_nal;
     MotusMb *h_mb;
     size_t brought; // bytes of the NAL unit that come down without its size being known
-    int with_mb;
+    int with_mb, is_i;
     cudaEvent_t done;
+    cudaEvent_t began, ended[MOTUS_STAGES]; // where stages are timed
 } Output;
 
 typedef struct Slot {
@@ -168,6 +169,10 @@ MotusReference reference(const MotusLaneCuda *l, const MotusPlane rec[3]) {
     return ref;
 }
 
+MotusStatus stage_ended(MotusLaneCuda *l, MotusStage stage, MotusError *error) {
+    return check(l, motus_stage_ended_cuda(&l->work, stage, l->stream), "record", error);
+}
+
 // Keeps the whole-sample vectors of 16x16 for the next picture's centres: refinement is about to change them.
 MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8, MotusError *error) {
     const MotusStream *s = l->stream_settings;
@@ -181,6 +186,7 @@ MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8
         l->sad,         l->cost};
     MotusStatus status = check(l, motus_ref_luma_cuda_build(&l->ref_luma, &ref[0], l->stream), "reference", error);
     if (!status) status = check(l, motus_centres_cuda(&centres, l->centres_work, l->stream), "centres", error);
+    if (!status) status = stage_ended(l, MOTUS_STAGE_REFERENCE, error);
     if (!status)
         status = check(l, motus_search_cuda(&search, 1, width, height, s->effort.range, s->effort.partitions, l->stream),
                        "search", error);
@@ -188,7 +194,7 @@ MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8
         status = check(
             l, cudaMemcpyAsync(l->whole_mv, l->mv, (size_t)l->work.n_mb * sizeof(MotusMv), cudaMemcpyDeviceToDevice, l->stream),
             "vectors", error);
-    return status;
+    return status ? status : stage_ended(l, MOTUS_STAGE_SEARCH, error);
 }
 
 MotusStatus code_p(MotusLaneCuda *l, int qp, MotusError *error) {
@@ -249,8 +255,10 @@ MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
 // Everything that becomes of a picture on the device, in order.
 MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, MotusError *error) {
     const MotusStream *s = l->stream_settings;
-    MotusStatus status = check(l, cudaMemcpyAsync(out->head, out->h_head, sizeof *out->head, cudaMemcpyHostToDevice, l->stream),
-                               "slice header", error);
+    MotusStatus status = l->work.ended ? check(l, cudaEventRecord(out->began, l->stream), "record", error) : MOTUS_OK;
+    if (!status)
+        status = check(l, cudaMemcpyAsync(out->head, out->h_head, sizeof *out->head, cudaMemcpyHostToDevice, l->stream),
+                       "slice header", error);
     if (!status && place->qp_offset)
         status =
             check(l, cudaMemcpyAsync(out->qp_offset, out->h_qp_offset, (size_t)l->work.n_mb, cudaMemcpyHostToDevice, l->stream),
@@ -259,13 +267,16 @@ MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, M
     if (!status)
         status = place->idr ? check(l, motus_code_i_cuda(&l->work, place->qp, &s->effort, l->stream), "intra coding", error)
                             : code_p(l, place->qp, error);
+    if (!status) status = stage_ended(l, MOTUS_STAGE_INTRA, error);
     if (!status) status = entropy_code(l, out, error);
+    if (!status) status = stage_ended(l, MOTUS_STAGE_ENTROPY, error);
     if (!status && s->config.deblock) status = deblock(l, error);
     if (!status)
         status = check(l,
                        motus_plane_errors_cuda(l->src, l->rec[l->current], s->config.width, s->config.height,
                                                out->report->stats.ssd, l->stream),
                        "statistics", error);
+    if (!status) status = stage_ended(l, MOTUS_STAGE_DEBLOCK, error);
     // The next picture overwrites what the NAL unit is written from.
     return status ? status : follow(l, l->stream, l->writing, l->written, error);
 }
@@ -318,6 +329,31 @@ MotusStatus open_memory(MotusLaneCuda *l, MotusError *error) {
                   : check(l, motus_work_cuda_place(&l->work, work_memory, s->mb_width, s->mb_height), "device memory", error);
 }
 
+MotusStatus open_timing(MotusLaneCuda *l, Output *out, MotusError *error) {
+    MotusStatus status = check(l, cudaEventCreate(&out->began), "event", error);
+    for (int k = 0; k < MOTUS_STAGES && !status; k++) status = check(l, cudaEventCreate(&out->ended[k]), "event", error);
+    return status;
+}
+
+void close_timing(Output *out) {
+    if (out->began) cudaEventDestroy(out->began);
+    for (cudaEvent_t event : out->ended)
+        if (event) cudaEventDestroy(event);
+}
+
+// A picture that is done.
+MotusStatus read_timing(MotusLaneCuda *l, const Output *out, float us[MOTUS_STAGES], MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    cudaEvent_t before = out->began;
+    memset(us, 0, MOTUS_STAGES * sizeof *us);
+    for (int k = out->is_i ? MOTUS_STAGE_INTRA : 0; out->began && k < MOTUS_STAGES && !status; k++) {
+        status = check(l, cudaEventElapsedTime(&us[k], before, out->ended[k]), "timing", error);
+        us[k] *= 1000;
+        before = out->ended[k];
+    }
+    return status;
+}
+
 MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (cudaStream_t *stream : {&l->stream, &l->writing, &l->copying})
@@ -326,9 +362,11 @@ MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
         if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < l->n_slots && !status; i++)
         status = check(l, cudaEventCreateWithFlags(&l->slot[i].filled, cudaEventDisableTiming), "event", error);
-    for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++)
+    for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++) {
         status = check(l, cudaEventCreateWithFlags(&l->output[i].done, cudaEventDisableTiming | cudaEventBlockingSync), "event",
                        error);
+        if (!status && l->stream_settings->config.time_stages) status = open_timing(l, &l->output[i], error);
+    }
     return status;
 }
 
@@ -389,8 +427,10 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
         if (event) cudaEventDestroy(event);
     for (int i = 0; l->slot && i < l->n_slots; i++)
         if (l->slot[i].filled) cudaEventDestroy(l->slot[i].filled);
-    for (int i = 0; i < MOTUS_LANE_BEGUN; i++)
+    for (int i = 0; i < MOTUS_LANE_BEGUN; i++) {
         if (l->output[i].done) cudaEventDestroy(l->output[i].done);
+        close_timing(&l->output[i]);
+    }
     cudaFree(l->memory);
     cudaFreeHost(l->host);
     (void)cudaGetLastError();
@@ -432,6 +472,8 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
     l->work.qp_offset = place->qp_offset ? out->qp_offset : NULL;
     out->brought = l->expected;
     out->with_mb = rec != NULL;
+    out->is_i = place->idr;
+    l->work.ended = out->began ? out->ended : NULL;
     l->current = !l->current;
     l->src = l->slot[slot].src;
     for (int p = 0; p < 3; p++) {
@@ -474,5 +516,5 @@ extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusLanePicture
     picture->size = size;
     picture->stats = out->h_report->stats;
     picture->mb = out->with_mb ? out->h_mb : NULL;
-    return status;
+    return status ? status : read_timing(l, out, picture->stage_us, error);
 }

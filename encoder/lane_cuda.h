@@ -42,8 +42,9 @@ void motus_lane_cuda_undo(MotusLaneCuda *lane);
 typedef struct MotusLanePicture {
     const uint8_t *nal;
     size_t size;
-    MotusPictureStats stats; // without bits_header
-    const MotusMb *mb;       // NULL where no reconstruction was asked for
+    MotusPictureStats stats;      // without bits_header
+    const MotusMb *mb;            // NULL where no reconstruction was asked for
+    float stage_us[MOTUS_STAGES]; // where stages are timed
 } MotusLanePicture;
 
 // Waits, without using a processor, for the picture that began first.

@@ -13,7 +13,7 @@ typedef struct MotusRateChange {
 } MotusRateChange;
 
 typedef struct MotusPlanned {
-    int known;      // look-ahead has seen enough: the picture may be coded
+    int known; // look-ahead has seen enough: the picture may be coded
     MotusPlan plan;
     int64_t duration;
     int16_t *offset; // n_mb, 1/256 QP; NULL where QP is fixed

@@ -62,6 +62,7 @@ extern "C" cudaError_t motus_work_cuda_place(MotusWorkCuda *w, void *memory, int
     if (!zero_runs) return cudaErrorMemoryAllocation;
     lay_out(w, (uint8_t *)memory, mb_width, mb_height);
     w->qp_offset = NULL;
+    w->ended = NULL;
     w->mb_width = mb_width, w->mb_height = mb_height, w->n_mb = mb_width * mb_height;
     for (int qp = 0; qp < 52; qp++) qp_table[qp] = motus_qp_at(qp);
     zero_runs[0] = 0;
@@ -70,6 +71,10 @@ extern "C" cudaError_t motus_work_cuda_place(MotusWorkCuda *w, void *memory, int
     if (status == cudaSuccess) status = cudaMemcpy((void *)w->qp_table, qp_table, sizeof qp_table, cudaMemcpyHostToDevice);
     free(zero_runs);
     return status;
+}
+
+extern "C" cudaError_t motus_stage_ended_cuda(const MotusWorkCuda *work, MotusStage stage, cudaStream_t stream) {
+    return work->ended ? cudaEventRecord(work->ended[stage], stream) : cudaSuccess;
 }
 
 extern "C" cudaError_t motus_keep_vectors_cuda(const MotusWorkCuda *work, const MotusMv *searched, MotusMv *kept,

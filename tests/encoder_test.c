@@ -398,6 +398,35 @@ static void closed_in_the_middle(void) {
 }
 
 // The level leaves room for the window: R = 128 at QCIF needs 2.1, whose vertical range is +-256.
+// Times are there where they are asked for, and the stream does not know.
+static void stages_are_timed(void) {
+    MotusFrame *frames[N_FRAMES];
+    Stream want = {0}, got = {0};
+    make_frames(frames, 64, 48);
+    for (int timed = 0; timed < 2; timed++) {
+        MotusEncoderConfig config = config_for(64, 48);
+        MotusEncoder *enc = NULL;
+        MotusPacket *packet;
+        config.time_stages = timed;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        for (int i = 0; i < N_FRAMES; i++) {
+            CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_OK);
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+            for (int k = 0; k < MOTUS_STAGES; k++)
+                MOTUS_CHECK((packet->stage_us[k] > 0) == (timed && (k >= MOTUS_STAGE_INTRA || !packet->is_idr)),
+                            "picture %d, %s: %f us", i, motus_stage_name((MotusStage)k), packet->stage_us[k]);
+            append(timed ? &got : &want, packet);
+            motus_packet_unref(&packet);
+        }
+        motus_encoder_close(&enc);
+    }
+    CU_ASSERT(got.size == want.size && !memcmp(got.data, want.data, want.size));
+    CU_ASSERT_STRING_EQUAL(motus_stage_name(MOTUS_STAGES), "unknown");
+    free(want.data);
+    free(got.data);
+    drop_frames(frames);
+}
+
 static void level_follows_range(void) {
     static const int cases[][2] = {{16, 10}, {63, 10}, {64, 11}, {128, 21}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -421,6 +450,7 @@ static const MotusTest tests[] = {{"stream_depends_on_settings_only", stream_dep
                                   {"failures_keep_what_was_done", failures_keep_what_was_done},
                                   {"lanes_give_one_stream", lanes_give_one_stream},
                                   {"closed_in_the_middle", closed_in_the_middle},
+                                  {"stages_are_timed", stages_are_timed},
                                   {"level_follows_range", level_follows_range},
                                   {0}};
 

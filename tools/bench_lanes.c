@@ -12,7 +12,7 @@
 #include "tools/cmd.h"
 #include "tools/system.h"
 
-enum { HOST, DEVICE, PLACES, LATENCY_FRAMES = 200 };
+enum { HOST, DEVICE, PLACES, LATENCY_FRAMES = 200, STAGE_FRAMES = 60 };
 
 // The clip's frames where an encoder finds them at its best: in pinned memory, and in device memory.
 typedef struct Frames {
@@ -163,6 +163,57 @@ static MotusStatus time_single(const MotusEncoderConfig *config, const Frames *f
     return MOTUS_OK;
 }
 
+// ---- Stages -------------------------------------------------------------------------------------------------------------------------------
+
+typedef struct Stages {
+    double us[2][MOTUS_STAGES]; // of P and of I pictures, medians
+} Stages;
+
+// One lane, pictures one behind the other.
+static MotusStatus time_stages(const MotusEncoderConfig *config, const Frames *frames, Stages *stages, MotusError *error) {
+    MotusEncoder *encoder = NULL;
+    MotusEncoderConfig timed = *config;
+    double us[2][MOTUS_STAGES][STAGE_FRAMES];
+    int n[2] = {0, 0}, done = 0;
+    timed.lanes = 1;
+    timed.time_stages = 1;
+    MotusStatus status = motus_encoder_open(&encoder, &timed, error);
+    if (status) return status;
+    for (int i = 0; i < STAGE_FRAMES && !status; i++) status = send(encoder, frames, HOST, i);
+    if (!status) status = motus_encoder_send(encoder, NULL, NULL);
+    while (!status && done++ < STAGE_FRAMES) {
+        MotusPacket *packet;
+        status = motus_encoder_receive(encoder, &packet, -1);
+        if (status) break;
+        for (int k = 0; k < MOTUS_STAGES; k++) us[packet->is_idr][k][n[packet->is_idr]] = packet->stage_us[k];
+        n[packet->is_idr]++;
+        motus_packet_unref(&packet);
+    }
+    if (status) motus_fail(error, status, "encoder: %s", motus_encoder_error(encoder)->text);
+    motus_encoder_close(&encoder);
+    for (int type = 0; type < 2; type++)
+        for (int k = 0; k < MOTUS_STAGES; k++) stages->us[type][k] = motus_median_of(us[type][k], n[type]);
+    return status;
+}
+
+static void report_stages(const MotusBenchLanes *o, const char *preset, const Stages *stages, cJSON *rows) {
+    for (int type = 0; type < 2; type++) {
+        const double *us = stages->us[type];
+        double sum = 0;
+        for (int k = 0; k < MOTUS_STAGES; k++) sum += us[k];
+        cJSON *row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "preset", preset);
+        cJSON_AddStringToObject(row, "type", type ? "I" : "P");
+        for (int k = 0; k < MOTUS_STAGES; k++) cJSON_AddNumberToObject(row, motus_stage_name((MotusStage)k), us[k]);
+        cJSON_AddItemToArray(rows, row);
+        if (!o->print) continue;
+        printf("%-8s %c picture, us:", preset, type ? 'I' : 'P');
+        for (int k = 0; k < MOTUS_STAGES; k++)
+            if (us[k] > 0) printf(" %s %.0f (%.0f %%)", motus_stage_name((MotusStage)k), us[k], 100 * us[k] / sum);
+        printf(", together %.0f\n", sum);
+    }
+}
+
 // ---- The table ----------------------------------------------------------------------------------------------------------------------------
 
 static void report_row(const MotusBenchLanes *o, const char *preset, int lanes, const Run run[PLACES], int with_device,
@@ -185,8 +236,9 @@ static void report_row(const MotusBenchLanes *o, const char *preset, int lanes, 
     fflush(stdout);
 }
 
-static MotusStatus preset_rows(const MotusBenchLanes *o, const Frames *frames, MotusPreset preset, cJSON *rows, cJSON *latencies,
-                               MotusError *error) {
+static MotusStatus preset_rows(const MotusBenchLanes *o, const Frames *frames, MotusPreset preset, MotusError *error) {
+    cJSON *rows = cJSON_GetObjectItem(o->report, "rows"), *latencies = cJSON_GetObjectItem(o->report, "latency");
+    cJSON *stage_rows = cJSON_GetObjectItem(o->report, "stages_us");
     MotusEncoderConfig config = o->config;
     const char *name = motus_preset_name(preset);
     const int with_device = frames->at[DEVICE] != NULL;
@@ -216,16 +268,19 @@ static MotusStatus preset_rows(const MotusBenchLanes *o, const Frames *frames, M
     if (o->print)
         printf("%-8s alone: P picture %.2f ms (median), %.2f ms (99 %%); I picture %.2f ms\n", name, latency.median, latency.p99,
                latency.idr);
-    return MOTUS_OK;
+    Stages stages;
+    status = time_stages(&config, frames, &stages, error);
+    if (!status) report_stages(o, name, &stages, stage_rows);
+    return status;
 }
 
 MotusStatus motus_bench_lanes(const MotusBenchLanes *o, MotusError *error) {
     Frames frames;
     MotusStatus status = load_frames(&frames, o->clip, o->config.backend == MOTUS_BACKEND_CUDA, error);
-    cJSON *rows = cJSON_AddArrayToObject(o->report, "rows"), *latencies = cJSON_AddArrayToObject(o->report, "latency");
+    for (int k = 0; k < 3; k++) cJSON_AddArrayToObject(o->report, ((const char *const[]){"rows", "latency", "stages_us"})[k]);
     if (o->print) printf("preset   lanes    frames/s  from a device host cores  MiB/lane\n");
     for (int preset = 0; preset < MOTUS_PRESETS && !status; preset++)
-        if (o->presets >> preset & 1) status = preset_rows(o, &frames, (MotusPreset)preset, rows, latencies, error);
+        if (o->presets >> preset & 1) status = preset_rows(o, &frames, (MotusPreset)preset, error);
     free_frames(&frames);
     return status;
 }

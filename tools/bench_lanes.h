@@ -1,4 +1,4 @@
-// motus bench encode --lanes: frames per second by the number of lanes, and how long one picture takes alone.
+// motus bench encode --lanes: frames per second by the number of lanes, how long one picture takes alone, and each of its stages.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_BENCH_LANES_H
 #define TOOLS_BENCH_LANES_H
@@ -15,7 +15,7 @@ typedef struct MotusBenchLanes {
     int most;                  // lanes: 1, 2, 4, ... up to this
     int runs;
     int print;     // the table on stdout
-    cJSON *report; // gets "rows" and "latency"
+    cJSON *report; // gets "rows", "latency" and "stages_us"
 } MotusBenchLanes;
 
 MotusStatus motus_bench_lanes(const MotusBenchLanes *options, MotusError *error);

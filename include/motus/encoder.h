@@ -59,6 +59,21 @@ typedef enum MotusAqMode {
 // data are inserted.
 typedef enum MotusHrd { MOTUS_HRD_NONE, MOTUS_HRD_VBR, MOTUS_HRD_CBR } MotusHrd;
 
+// What a picture goes through, in this order; I pictures begin with intra coding.
+typedef enum MotusStage {
+    MOTUS_STAGE_REFERENCE,  // half-sample planes of the reference, search centres
+    MOTUS_STAGE_SEARCH,     // whole samples, all 41 blocks
+    MOTUS_STAGE_CANDIDATES, // refinement of the blocks that have a chance; their vectors are measured
+    MOTUS_STAGE_DECIDE,     // rounds of decisions, intra estimates
+    MOTUS_STAGE_INTRA,      // intra MBs
+    MOTUS_STAGE_ENTROPY,    // CAVLC; on a GPU what deblocking waits for, the rest runs beside it
+    MOTUS_STAGE_DEBLOCK,    // deblocking, squared errors
+    MOTUS_STAGES,
+} MotusStage;
+
+// "reference", "search", ...; "unknown" for other values. Static storage.
+MOTUS_API const char *motus_stage_name(MotusStage stage);
+
 typedef struct MotusEncoderConfig {
     size_t size; // sizeof(MotusEncoderConfig): later versions add members at the end
     int width,
@@ -108,6 +123,7 @@ typedef struct MotusEncoderConfig {
     // in order are those that one encoder makes of the whole.
     int64_t first_picture; // pictures of the stream before this part; packets and the pass log are numbered so. 0..2^62
     int64_t first_gop;     // IDR pictures of the stream before this part, 0..first_picture
+    int time_stages;       // 1: packets say how long each stage took, and pictures take a little longer for it
 } MotusEncoderConfig;
 
 // qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO, lanes chosen, the
@@ -178,6 +194,7 @@ typedef struct MotusPacket {
     int64_t vbv_fullness; // bits in the VBV once the picture has left; below 0 it came too late. INT64_MAX without a VBV
     const char *
         pass_log; // first pass: lines of the log, with their ends. The log is those of all packets in order, and at last a line "end N", N pictures
+    float stage_us[MOTUS_STAGES]; // with time_stages: microseconds on the lane's threads, or on the device's clock; else 0
 } MotusPacket;
 
 // Adds a reference and returns the same packet; accepts NULL.

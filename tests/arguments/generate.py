@@ -83,7 +83,8 @@ TYPES = {
     "const ptrdiff_t [3]": ("good_strides", ["NULL", "bad_strides(0)", "bad_strides(1)", "bad_strides(2)"]),
 }
 ENUMS = {"MotusStatus": "MOTUS_OK", "MotusBackend": "MOTUS_BACKEND_CPU", "MotusDct8Kind": "MOTUS_DCT8_INTEGER",
-         "MotusWaveletEdge": "MOTUS_WAVELET_SYMMETRIC", "MotusPreset": "MOTUS_PRESET_MEDIUM"}
+         "MotusWaveletEdge": "MOTUS_WAVELET_SYMMETRIC", "MotusPreset": "MOTUS_PRESET_MEDIUM",
+         "MotusStage": "MOTUS_STAGE_SEARCH"}
 ARRAYS = {"uint8_t": "good_bytes", "uint16_t": "good_table", "uint32_t": "good_counts"}  # by what they hold
 # Values that a name asks for, where "any good int" is not good enough.
 BY_NAME = {"width": "64", "height": "48", "quality": "50", "levels": "2", "slots": "3", "tiles": "1", "matrix_709": "0", "full_range": "0"}
