@@ -42,7 +42,10 @@ const char *motus_status_text(MotusStatus status) {
     return "unknown status";
 }
 
-const char *motus_version(void) { return "0.1.0"; }
+#define TEXT(x) #x
+#define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
+const char *motus_version(void) { return VERSION(MOTUS_VERSION_MAJOR, MOTUS_VERSION_MINOR, MOTUS_VERSION_PATCH); }
 
 MotusStatus motus_fail(MotusError *error, MotusStatus status, const char *format, ...) {
     if (!error) return status;

@@ -39,10 +39,11 @@ static int drain(MotusEncoder *enc, FILE *out, int wait) {
 }
 
 static int encode(FILE *out) {
-    MotusEncoderConfig config = motus_encoder_config_default(WIDTH, HEIGHT, (MotusRational){25, 1});
+    const MotusRational fps = {25, 1};
+    MotusEncoderConfig config = motus_encoder_config_default(WIDTH, HEIGHT, fps);
     config.qp = 28;
     MotusEncoder *enc = NULL;
-    MotusError error = {0};
+    MotusError error = {MOTUS_OK, ""};
     if (motus_encoder_open(&enc, &config, &error)) {
         fprintf(stderr, "encode: %s\n", error.text);
         return -1;

@@ -1,44 +1,83 @@
 #!/usr/bin/env bash
-# Installs the build tree given as $1 into a folder of its own, builds examples against it through pkg-config and runs them.
-#   examples.sh BUILD CC          those in C with compiler CC, shared and static; ffmpeg decodes what they wrote
-#   examples.sh BUILD NVCC gpu    the one in CUDA, built everywhere, run where a device is
+# Installs the build tree given as $1, moves what was installed to another folder, builds every program of examples/ against it there and runs it.
+#   examples.sh BUILD CC CXX         those in C: as C11 and as C++17, with the shared and the static library, through pkg-config and find_package; ffmpeg decodes
+#                                    what they wrote
+#   examples.sh BUILD NVCC "" gpu    the one in CUDA, built everywhere, run where a device is
 # Skipped (77) where pkg-config is missing; and, after all that can be done without it, where ffmpeg or the device is (a failure under MOTUS_REQUIRE_GPU=1).
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
-build=$1 cc=$2 kind=${3:-c} root=$(cd "$(dirname "$0")/.." && pwd)
+build=$1 cc=$2 cxx=$3 kind=${4:-c} root=$(cd "$(dirname "$0")/.." && pwd)
 command -v pkg-config >/dev/null || { echo "SKIP: pkg-config is not installed" && exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-cmake --install "$build" --prefix "$dir/prefix" >"$dir/install.log" || { cat "$dir/install.log" && exit 1; }
+die() {
+    echo "$*"
+    exit 1
+}
+
+cmake --install "$build" --prefix "$dir/first" >"$dir/install.log" || { cat "$dir/install.log" && exit 1; }
+mv "$dir/first" "$dir/prefix"
+! grep -rlI "$dir/first" "$dir/prefix" || die "these name the folder that they were installed to"
 PKG_CONFIG_PATH=$(dirname "$(find "$dir/prefix" -name motus.pc)")
 export PKG_CONFIG_PATH
 lib=$(realpath "$(pkg-config --variable=libdir motus)")
-[ "$lib" = "$(realpath "$PKG_CONFIG_PATH/..")" ] || { echo "motus.pc names $lib, the library is not there" && exit 1; }
+[ "$lib" = "$(realpath "$PKG_CONFIG_PATH/..")" ] || die "motus.pc names $lib, the library is not there"
 read -ra shared <<<"$(pkg-config --cflags --libs motus)"
-read -ra static <<<"$(pkg-config --static --cflags --libs motus | sed "s|-lmotus|$lib/libmotus.a|")"
+read -ra static <<<"$(pkg-config --static --cflags --libs motus | sed 's/-lmotus/-l:libmotus.a/')"
+warnings=(-Wall -Wextra -Werror)
 
 # decodes FILE N: ffmpeg finds N pictures in it. Without ffmpeg the test is skipped here, so this comes last.
 decodes() {
     command -v ffmpeg >/dev/null || { echo "SKIP: built and run; ffmpeg, which would decode the streams, is not installed" && exit 77; }
     local pictures
     pictures=$(ffmpeg -nostdin -v error -f h264 -i "$1" -f framecrc - | grep -c '^0,') || true
-    [ "$pictures" = "$2" ] || { echo "ffmpeg decodes $pictures pictures of $2 of $1" && exit 1; }
+    [ "$pictures" = "$2" ] || die "ffmpeg decodes $pictures pictures of $2 of $1"
+}
+
+by_pkg_config() { # NAME
+    local source=$root/examples/$1.c soname=libmotus
+    "$cc" -std=c11 "${warnings[@]}" "$source" "${shared[@]}" -Wl,-rpath,"$lib" -o "$1-pc-c-shared"
+    "$cc" -std=c11 "${warnings[@]}" "$source" "${static[@]}" -o "$1-pc-c-static"
+    "$cxx" -std=c++17 "${warnings[@]}" -x c++ "$source" -x none "${shared[@]}" -Wl,-rpath,"$lib" -o "$1-pc-cxx-shared"
+    "$cxx" -std=c++17 "${warnings[@]}" -x c++ "$source" -x none "${static[@]}" -o "$1-pc-cxx-static"
+    readelf -d "$1-pc-c-shared" | grep -q "NEEDED.*$soname\.so\.[0-9]" || die "$1 does not ask for the library by its soname"
+    ! readelf -d "$1-pc-c-static" | grep -q "NEEDED.*$soname" || die "$1 needs the shared library, although it was linked with the static one"
+}
+
+by_find_package() { # makes NAME-cmake-(c|cxx)-(shared|static) of all
+    local project=(cmake -G Ninja -S "$root/tests/installed" -DCMAKE_PREFIX_PATH="$dir/prefix" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx") wrong
+    { "${project[@]}" -B cmake && cmake --build cmake; } >cmake.log 2>&1 || { cat cmake.log && exit 1; }
+    cp cmake/*-cmake-* .
+    for wrong in 'VERSION=9.0' 'COMPONENTS=wrong'; do
+        ! "${project[@]}" -B wrong -DASK_"$wrong" >wrong.log 2>&1 || die "find_package accepts $wrong"
+        grep -qE 'has no component wrong|requested version .9\.0' wrong.log || { cat wrong.log && die "find_package refuses $wrong without a reason"; }
+        rm -r wrong
+    done
+}
+
+run_all() { # NAME: each of its programs; what they write is the same
+    local how file
+    for how in {pc,cmake}-{c,cxx}-{shared,static}; do
+        file=$1-$how
+        case $1 in
+        encode) "./$file" "$file.264" >"$file.txt" && sed -i '/^wrote /d' "$file.txt" ;;
+        *) "./$file" >"$file.txt" ;;
+        esac
+        cmp "$file.txt" "$1-pc-c-shared.txt"
+        [ "$1" != encode ] || cmp "$file.264" encode-pc-c-shared.264
+    done
+    cat "$1-pc-c-shared.txt"
 }
 
 in_c() {
-    local name
-    for name in search encode; do
-        "$cc" -std=c11 -Wall -Wextra -Werror "$root/examples/$name.c" "${shared[@]}" -Wl,-rpath,"$lib" -o "$name"
-        "$cc" -std=c11 -Wall -Wextra -Werror "$root/examples/$name.c" "${static[@]}" -o "$name-static"
-    done
-    ./search
-    ./search-static >/dev/null
-    ./encode shared.264
-    ./encode-static static.264 >/dev/null
-    cmp shared.264 static.264
+    local source names=()
+    for source in "$root"/examples/*.c; do names+=("$(basename "$source" .c)"); done
+    for name in "${names[@]}"; do by_pkg_config "$name"; done
+    by_find_package
+    for name in "${names[@]}"; do run_all "$name"; done
     if [ -x prefix/bin/motus ]; then prefix/bin/motus info >/dev/null; fi
-    decodes shared.264 30
+    decodes encode-pc-c-shared.264 30
 }
 
 in_cuda() {

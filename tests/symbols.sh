@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every symbol that crosses a file of the static library $1 is named motus_*, so that it can be linked into any program; and the library has no variables of
-# its own: state lies in contexts. Skipped (77) without nm and objdump.
+# its own: state lies in contexts. The shared library $2 exports what symbols/SONAME.txt lists. Skipped (77) without nm and objdump.
+#   symbols.sh STATIC SHARED [--update]   --update writes that list anew
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 for tool in nm objdump; do
@@ -16,3 +17,15 @@ foreign=$(grep -vE '^(motus_|__|DW\.ref\.__|_Z.*(motus|_GLOBAL__N_))' <<<"$symbo
 objects=$(objdump -t "$1" 2>/dev/null | awk -F'\t' 'NF == 2 { n = split($1, a, " "); m = split($2, b, " "); print a[n], b[m] }')
 variables=$(awk '$1 ~ /^(\.t?(data|bss)|\*COM\*)$/ && $2 !~ /^[_.]/ { print $2 }' <<<"$objects" | grep -vxE 'allocations_left|calls_left|team' | sort -u || true)
 [ -z "$variables" ] || { echo "variables outside contexts: $variables" && exit 1; }
+
+# Functions may come, and the list with them; where one goes or changes, programs that were linked before break: that takes another soname.
+soname=$(objdump -p "$2" | awk '$1 == "SONAME" { print $2 }')
+case $soname in libmotus.so.0.[0-9]* | libmotus.so.[1-9]*) ;; *) echo "$2: its soname is '$soname'" && exit 1 ;; esac
+list=$(cd "$(dirname "$0")" && pwd)/symbols/$soname.txt
+exported=$(nm -D --defined-only "$2" | awk '{ print $NF }' | grep '^motus_' | LC_ALL=C sort)
+if [ "${3:-}" = --update ]; then
+    echo "$exported" >"$list"
+    exit 0
+fi
+[ -f "$list" ] || { echo "$list is missing: this script writes it with --update" && exit 1; }
+diff "$list" - <<<"$exported" || { echo "$soname exports other functions than its list says (<: listed). Where none has gone: $0 $1 $2 --update" && exit 1; }
