@@ -33,20 +33,12 @@ static MotusColour colour_of(const GstVideoInfo *info) {
                          .chroma_location = chroma_location(info->chroma_site)};
 }
 
-// What a variable rate is counted as where a rate has to be said: its most, or 25.
-static MotusRational nominal_fps(const GstCaps *caps) {
-    const GstStructure *s = gst_caps_get_structure(caps, 0);
-    MotusRational fps;
-    if (gst_structure_get_fraction(s, "max-framerate", &fps.num, &fps.den) && fps.num > 0) return fps;
-    return (MotusRational){25, 1};
-}
-
-MotusEncoderConfig motus_gst_config(const GstVideoCodecState *input) {
-    const GstVideoInfo *info = &input->info;
-    const gboolean variable = GST_VIDEO_INFO_FPS_N(info) == 0;
-    const MotusRational constant = {GST_VIDEO_INFO_FPS_N(info), GST_VIDEO_INFO_FPS_D(info)};
-    MotusEncoderConfig config = motus_encoder_config_default(GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info),
-                                                             variable ? nominal_fps(input->caps) : constant);
+MotusEncoderConfig motus_gst_config(const GstVideoInfo *info) {
+    // A variable rate has its most in the place of the rate, or nothing.
+    const gboolean variable = GST_VIDEO_INFO_FPS_N(info) == 0 || GST_VIDEO_INFO_FLAG_IS_SET(info, GST_VIDEO_FLAG_VARIABLE_FPS);
+    const MotusRational said = {GST_VIDEO_INFO_FPS_N(info), GST_VIDEO_INFO_FPS_D(info)}, usual = {25, 1};
+    MotusEncoderConfig config =
+        motus_encoder_config_default(GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info), said.num ? said : usual);
     if (variable) config.time_base = (MotusRational){1, MOTUS_GST_TIME_UNIT};
     config.colour = colour_of(info);
     return config;

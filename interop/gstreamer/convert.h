@@ -20,7 +20,7 @@ enum { MOTUS_GST_TIME_UNIT = 90000 };
 
 // A configuration with its defaults and what the caps say: size, rate (a variable one: time_base is set, and fps is that of max-framerate, or 25), sample
 // aspect ratio, colour, place of chroma samples.
-MotusEncoderConfig motus_gst_config(const GstVideoCodecState *input);
+MotusEncoderConfig motus_gst_config(const GstVideoInfo *info);
 
 // Caps of the stream of an open encoder, out of those that downstream takes (NULL: any). *avc says which stream format they have. NULL: downstream takes none.
 GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gboolean *avc);

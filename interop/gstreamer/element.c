@@ -140,7 +140,7 @@ static int most_under_way(const MotusEncoder *enc, const MotusEncoderConfig *c, 
 }
 
 static gboolean open_encoder(MotusH264Enc *self) {
-    MotusEncoderConfig config = motus_gst_config(self->input);
+    MotusEncoderConfig config = motus_gst_config(&self->input->info);
     MotusError error = {0};
     gchar *text = NULL;
     GST_OBJECT_LOCK(self);
