@@ -19,9 +19,9 @@ def find_chromium():
 
 
 class Browser:
-    """One page. Errors of the page's script and console messages of level error are collected in `errors`."""
+    """One page; `more` are further options for the program. Errors of the page's script and console messages of level error are collected in `errors`."""
 
-    def __init__(self, program):
+    def __init__(self, program, *more):
         self.profile = tempfile.mkdtemp(prefix="motus-browser-")
         self.errors, self.requests, self.number, self.buffer, self.session = [], [], 0, b"", None
         (child_in, self.out), (self.inp, child_out) = os.pipe(), os.pipe()
@@ -29,7 +29,7 @@ class Browser:
         child_in, child_out = self._high(child_in), self._high(child_out)
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--hide-scrollbars",
                    "--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe",
-                   f"--user-data-dir={self.profile}", "about:blank"]
+                   f"--user-data-dir={self.profile}", *more, "about:blank"]
 
         def wire():
             os.dup2(child_in, 3)

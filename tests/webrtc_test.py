@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""examples/webrtc end to end: motush264enc to a headless Chromium on this machine, until it has shown a hundred pictures.
+
+usage: webrtc_test.py [--size WxH]
+Exit status 77 without Chromium, GStreamer's Python bindings, or the elements that WebRTC takes.
+SPDX-License-Identifier: BSD-2-Clause
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "report"))
+from browser import Browser, find_chromium  # noqa: E402
+
+PICTURES = 100
+BARS = [(255, 255, 255), (255, 255, 0), (0, 255, 255), (0, 255, 0), (255, 0, 255), (255, 0, 0), (0, 0, 255)]  # as videotestsrc paints them, R'G'B'
+
+
+def skip(why):
+    print("SKIP:", why)
+    sys.exit(77)
+
+
+def needed():
+    """What is missing, or None."""
+    try:
+        import gi
+        gi.require_version("Gst", "1.0")
+        gi.require_version("GstSdp", "1.0")
+        gi.require_version("GstWebRTC", "1.0")
+        from gi.repository import Gst
+    except (ImportError, ValueError) as error:
+        return str(error)
+    Gst.init(None)
+    for name in ("webrtcbin", "nicesrc", "dtlsenc", "srtpenc", "rtph264pay", "videotestsrc", "videoconvert"):
+        if not Gst.ElementFactory.find(name):
+            return f"GStreamer has no element {name}"
+    return None if find_chromium() else "Chromium was not found"
+
+
+def bars(browser):
+    """The middle of each bar in the upper part of what the browser shows."""
+    return browser.run("""(() => {
+        const canvas = document.createElement("canvas"), c = canvas.getContext("2d");
+        canvas.width = video.videoWidth, canvas.height = video.videoHeight;
+        c.drawImage(video, 0, 0);
+        return [...Array(7).keys()].map(i => [...c.getImageData(Math.floor((i + 0.5) * canvas.width / 7), canvas.height / 4, 1, 1).data].slice(0, 3));
+    })()""")
+
+
+def judge(browser, width, height):
+    shown, stats = browser.run("shown"), browser.run("report()")
+    print("shown", shown, "stats", stats)
+    colours = bars(browser)
+    farthest = max(abs(a - b) for got, want in zip(colours, BARS) for a, b in zip(got, want))
+    checks = {
+        "pictures shown": shown["frames"] >= PICTURES,
+        "pictures decoded": stats["decoded"] >= PICTURES,
+        "size shown": (shown["width"], shown["height"]) == (width, height),
+        "size decoded": (stats["width"], stats["height"]) == (width, height),
+        "H.264": stats["mime"] == "video/H264" and "packetization-mode=1" in stats["fmtp"],
+        "key pictures": stats["keys"] >= 1,
+        f"colours ({colours})": farthest <= 24,  # by the browser's own conversion
+        f"no errors ({browser.errors})": not browser.errors,
+    }
+    return [name for name, good in checks.items() if not good]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--size", default="320x240")
+    width, height = map(int, parser.parse_args().size.split("x"))
+    missing = needed()
+    if missing:
+        skip(missing)
+    source = "videotestsrc is-live=true pattern=smpte"  # bars, and noise in a corner, so that each picture has something to code
+    server = subprocess.Popen([sys.executable, os.path.join(HERE, "..", "examples", "webrtc", "serve.py"), "--port", "0", "--source", source,
+                               "--width", str(width), "--height", str(height)], stdout=subprocess.PIPE, text=True)
+    browser = None
+    try:
+        url = server.stdout.readline().strip()
+        if not url:
+            sys.exit("FAILED: the server does not start")
+        browser = Browser(find_chromium(), "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--allow-loopback-in-peer-connection",
+                          "--autoplay-policy=no-user-gesture-required")
+        browser.open(url)
+        browser.wait_for(f"shown.frames >= {PICTURES}", 60)
+        failed = judge(browser, width, height)
+        first = browser.run("peer.connectionState")
+        browser.open(url)  # a second connection: the first one's pipeline goes, another comes
+        browser.wait_for("shown.frames >= 10", 60)
+        if first != "connected" or browser.run("peer.connectionState") != "connected":
+            failed.append("connected twice")
+    finally:
+        if browser:
+            browser.close()
+        server.terminate()
+        server.wait()
+    print("FAILED: " + ", ".join(failed) if failed else "ok")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
