@@ -1,5 +1,5 @@
-# What `cmake --install` puts where, in four components that are also the Debian packages (package.cmake): runtime (the shared library), dev (headers, static
-# library, pkg-config file, CMake package, motus(3)), tools (the program, its man pages, completion), mpi (motus-mpi). Nothing installed holds a path of
+# What `cmake --install` puts where, in five components that are also the Debian packages (package.cmake): runtime (the shared library), dev (headers, static
+# library, pkg-config file, CMake package, motus(3)), tools (the program, its man pages, completion), mpi (motus-mpi), gstreamer (the plug-in). Nothing installed holds a path of
 # the build or of the prefix: the tree may be moved.
 include(CMakePackageConfigHelpers)
 

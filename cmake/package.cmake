@@ -1,5 +1,6 @@
 # Debian packages from `cpack -G DEB`, one for each component of install.cmake. Their dependencies are those that dpkg-shlibdeps finds. Configure with
-# -DCMAKE_INSTALL_PREFIX=/usr, or the library lies in /usr/lib instead of Debian's folder for the architecture (both work).
+# -DCMAKE_INSTALL_PREFIX=/usr, or libraries lie in /usr/lib instead of Debian's folder for the architecture (both work,
+# but GStreamer looks for plug-ins in the second only).
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME motus)
 set(CPACK_PACKAGE_VENDOR motus)
@@ -38,5 +39,11 @@ if(TARGET motus-mpi)
   set(CPACK_DEBIAN_MPI_PACKAGE_NAME motus-mpi)
   set(CPACK_DEBIAN_MPI_PACKAGE_SECTION video)
   set(CPACK_COMPONENT_MPI_DESCRIPTION "H.264 encoding on many machines\nThe encoder of motus, spread over processes of MPI.")
+endif()
+if(TARGET gstmotus)
+  list(APPEND CPACK_COMPONENTS_ALL gstreamer)
+  set(CPACK_DEBIAN_GSTREAMER_PACKAGE_NAME gstreamer1.0-motus)
+  set(CPACK_DEBIAN_GSTREAMER_PACKAGE_SECTION video)
+  set(CPACK_COMPONENT_GSTREAMER_DESCRIPTION "H.264 encoding with motus, GStreamer plug-in\nThe element motush264enc.")
 endif()
 include(CPack)

@@ -1,6 +1,6 @@
 # Run by CPack on the files of the packages: man pages are compressed, the licence goes where Debian looks for it, completion for zsh where Debian's zsh looks.
 find_program(gzip gzip REQUIRED)
-set(names "runtime=${CPACK_DEBIAN_RUNTIME_PACKAGE_NAME};dev=${CPACK_DEBIAN_DEV_PACKAGE_NAME};tools=motus;mpi=motus-mpi")
+set(names "runtime=${CPACK_DEBIAN_RUNTIME_PACKAGE_NAME};dev=${CPACK_DEBIAN_DEV_PACKAGE_NAME};tools=motus;mpi=motus-mpi;gstreamer=gstreamer1.0-motus")
 foreach(entry IN LISTS names)
   string(REGEX MATCH "^([a-z]+)=(.*)$" entry "${entry}")
   set(root "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${CMAKE_MATCH_1}/usr")

@@ -2,7 +2,7 @@
 # Installs the build tree given as $1, moves what was installed to another folder, builds every program of examples/ against it there and runs it.
 #   examples.sh BUILD CC CXX         those in C: as C11 and as C++17, with the shared and the static library, through pkg-config and find_package; ffmpeg decodes
 #                                    what they wrote
-#   examples.sh BUILD NVCC "" gpu    the one in CUDA, built everywhere, run where a device is
+#   examples.sh BUILD NVCC none gpu  the one in CUDA, built everywhere, run where a device is
 # Skipped (77) where pkg-config is missing; and, after all that can be done without it, where ffmpeg or the device is (a failure under MOTUS_REQUIRE_GPU=1).
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail

@@ -25,7 +25,7 @@ soname=$(cd "$build" && objdump -p libmotus.so | awk '$1 == "SONAME" { sub(/libm
 field "libmotus$soname" Depends | grep -q 'libc6 (>= ' || die "libmotus$soname depends on no libc6"
 field libmotus-dev Depends | grep -q "libmotus$soname (= " || die "libmotus-dev does not depend on its own libmotus$soname"
 packages=(libmotus-dev "libmotus$soname") # the other packages need neither
-for name in motus motus-mpi; do
+for name in motus motus-mpi gstreamer1.0-motus; do
     [ -z "$(find packages -name "${name}_*.deb")" ] || packages+=("$name")
 done
 [ ${#debs[@]} = ${#packages[@]} ] || die "packages: ${debs[*]}"
