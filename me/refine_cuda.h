@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-// Interpolates the picture's reference into `planes` (motus_ref_luma_bytes, at a multiple of 64), then refines the vectors of the blocks of `modes` in place, and their SADs and costs.
+// Interpolates the picture's reference into `planes` (motus_ref_luma_bytes, at a multiple of 64), then refines the vectors of the blocks of `modes` in place, and their SADs and costs;
+// those of vectors that have a fraction already stay as they are.
 cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, uint8_t *planes, int width, int height, MotusSubpel subpel,
                               uint32_t modes, cudaStream_t stream);
 
