@@ -244,8 +244,9 @@ MotusStatus motus_lane_cuda_take(MotusLaneCuda *lane, int slot, const MotusFrame
     return refuse(error);
 }
 
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlace *place, MotusFrame *rec, MotusError *error) {
-    (void)lane, (void)slot, (void)place, (void)rec;
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlace *place, MotusFrame *rec, MotusField *field,
+                                  MotusError *error) {
+    (void)lane, (void)slot, (void)place, (void)rec, (void)field;
     return refuse(error);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide.h"
 
+#include "encoder/given_core.h"
 #include "encoder/schedule_core.h"
 #include "encoder/wavefront.h"
 #include "me/refine.h"
@@ -136,6 +137,13 @@ typedef struct InterPass {
     const MotusRefineOps *refine;
 } InterPass;
 
+// Mask of the blocks whose vectors have no fraction: all that the search finds, not all that a caller may give.
+static uint64_t whole_vectors(const MotusMv mv[MOTUS_BLOCKS]) {
+    uint64_t mask = 0;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) mask |= (uint64_t)motus_mv_is_whole(mv[b]) << b;
+    return mask;
+}
+
 // Refines the blocks that the whole-sample costs leave, and measures their vectors.
 static void find_candidates(const InterPass *pass, int i) {
     MotusWork *work = pass->work;
@@ -157,7 +165,7 @@ static void find_candidates(const InterPass *pass, int i) {
         motion.cost[b] = p->field->cost[b][i];
     }
     found->blocks = motus_blocks_with_a_chance(motion.cost, &pass->coding->effort, lambda_q8);
-    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks, &motion);
+    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks & whole_vectors(motion.mv), &motion);
     found->n = 0;
     for (uint64_t left = found->blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
         MotusMv mv = motion.mv[__builtin_ctzll(left)];

@@ -41,10 +41,10 @@ typedef struct MotusCoding {
 typedef struct MotusPCoding {
     MotusReference ref;
     const MotusRefLuma *ref_luma;
-    const MotusField *field; // whole-sample vectors and their costs
+    const MotusField *field; // vectors and their costs: whole samples, or what the caller gave instead
     const MotusMv *centre;   // per MB, what the field's costs are relative to
     MotusInterLimits limits;
-    MotusSubpel subpel;
+    MotusSubpel subpel; // how far vectors of whole samples are refined
 } MotusPCoding;
 
 // The passes, compiled for plain C and for AVX2: the same results.

@@ -7,6 +7,7 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "encoder/given.h"
 #include "encoder/lanes.h"
 #include "encoder/rate_config.h"
 #include "encoder/stream.h"
@@ -75,13 +76,14 @@ static void note_sent(MotusEncoder *enc, const MotusPlace *place) {
 }
 
 // A program that was built with an older header knows only the first members.
-static MotusStatus read_params(const MotusEncoder *enc, MotusFrameParams *to, const MotusFrameParams *from) {
+static MotusStatus read_params(MotusEncoder *enc, MotusFrameParams *to, const MotusFrameParams *from) {
     const size_t n_mb = (size_t)enc->stream.mb_width * (size_t)enc->stream.mb_height;
     *to = (MotusFrameParams){.size = sizeof *to, .pts = enc->next.number, .duration = 1};
     if (!from) return MOTUS_OK;
     if (from->size < offsetof(MotusFrameParams, qp_offset) || from->size > sizeof *to) return MOTUS_ERR_ARGUMENT;
     memcpy(to, from, from->size);
     if (to->qp_offset && to->n_qp_offset != n_mb) return MOTUS_ERR_ARGUMENT;
+    if (to->field && motus_given_check(&enc->stream, to, &enc->error)) return MOTUS_ERR_ARGUMENT;
     return enc->stream.config.time_base.num && to->duration < 1 ? MOTUS_ERR_ARGUMENT : MOTUS_OK;
 }
 
@@ -121,12 +123,12 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
     if (!frame) return end(enc);
     const MotusEncoderConfig *c = &enc->stream.config;
     if (!motus_frame_usable(frame) || frame->width != c->width || frame->height != c->height) return MOTUS_ERR_ARGUMENT;
-    if (read_params(enc, &params, given)) return MOTUS_ERR_ARGUMENT;
     enc->error = enc->lost;
+    if (read_params(enc, &params, given)) return MOTUS_ERR_ARGUMENT;
     if (enc->lost.status) return enc->lost.status;
     MotusOrder order = {
         .place = place_next(enc, params.force_idr != 0), .pts = params.pts, .duration = params.duration, .opaque = params.opaque};
-    MotusStatus status = motus_planned_alloc(&order.planned, &enc->stream, params.qp_offset);
+    MotusStatus status = motus_planned_alloc(&order.planned, &enc->stream, &params, &order.place.given);
     if (status) return motus_fail(&enc->error, status, "out of memory");
     order.planned->duration = c->time_base.num ? params.duration : 1;
     order.planned->change = enc->change;

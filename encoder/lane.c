@@ -6,6 +6,7 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "encoder/given.h"
 #include "encoder/slice.h"
 
 // ---- A picture in its lane ----------------------------------------------------------------------------------------------------------------
@@ -15,6 +16,7 @@ void motus_job_free(MotusJob *job) {
     motus_frame_unref(&job->source);
     motus_frame_unref(&job->rec);
     motus_packet_unref(&job->packet);
+    motus_field_free(&job->field);
     motus_free(job->order.planned);
     motus_free(job);
 }
@@ -44,9 +46,11 @@ void motus_lane_stop(MotusLane *lane) {
 static MotusStatus begin_on_device(MotusLane *lane, MotusJob *job) {
     const MotusStream *s = lane->lanes->stream;
     MotusStatus status = s->config.stream_only ? MOTUS_OK : motus_frame_pool_take(&lane->recs, &job->rec);
+    if (!status && s->config.with_field && !job->order.place.idr)
+        status = motus_field_alloc(&job->field, s->config.width, s->config.height);
     if (status) return status;
     motus_planned_begin(job->order.planned, &lane->rate, s, &job->order.place);
-    return motus_lane_cuda_begin(lane->cuda, job->slot, &job->order.place, job->rec, &job->error);
+    return motus_lane_cuda_begin(lane->cuda, job->slot, &job->order.place, job->rec, job->field, &job->error);
 }
 
 // Waits for a picture; one that turns out too large is coded again.
@@ -59,7 +63,7 @@ static MotusStatus wait_for_device(MotusLane *lane, MotusJob *job, MotusLanePict
         const size_t bytes = motus_packet_bytes(s, place, coded->size);
         if (!motus_planned_coded(job->order.planned, &lane->rate, s, place, bytes)) return MOTUS_OK;
         motus_lane_cuda_undo(lane->cuda);
-        status = motus_lane_cuda_begin(lane->cuda, job->slot, place, job->rec, &job->error);
+        status = motus_lane_cuda_begin(lane->cuda, job->slot, place, job->rec, job->field, &job->error);
         if (status) return status;
     }
 }
@@ -74,6 +78,8 @@ static MotusStatus finish_on_device(MotusLane *lane, MotusJob *job) {
         status = motus_packet_make(&job->packet, s, &job->order.place, coded.nal, coded.size,
                                    (size_t)job->order.planned->filler_bytes, &coded.stats);
     if (!status) memcpy(job->packet->stage_us, coded.stage_us, sizeof coded.stage_us);
+    if (!status && job->field)
+        status = motus_packet_add_field(job->packet, s, job->field, motus_given_effort(s, &job->order.place.given).partitions);
     if (status || !job->rec) return status;
     const MotusWork listed = {.mb_width = s->mb_width,
                               .mb_height = s->mb_height,

@@ -19,6 +19,7 @@ typedef struct MotusJob {
     int slot;                   // of the frame on a device
     MotusFrame *whole, *source; // on the host: whole MBs, and their visible part; NULL where only a device has the frame
     MotusFrame *rec;            // that a device writes to
+    MotusField *field;          // likewise
     MotusPacket *packet;        // once it is done
     MotusStatus status;
     MotusError error;

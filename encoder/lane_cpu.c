@@ -10,6 +10,7 @@
 #include "encoder/deblock.h"
 #include "encoder/decide.h"
 #include "encoder/frame_pool.h"
+#include "encoder/given.h"
 #include "encoder/slice.h"
 #include "me/me_internal.h"
 #include "yuv/pad.h"
@@ -97,17 +98,6 @@ void motus_lane_cpu_close(MotusLaneCpu **lane) {
     *lane = NULL;
 }
 
-static MotusStatus search(MotusLaneCpu *l, const MotusPlane *luma, uint32_t lambda_q8) {
-    const MotusStream *s = l->stream;
-    motus_ref_luma_build(&l->ref_luma, &l->ref->plane[0], s->config.subpel != MOTUS_SUBPEL_FULL, l->work.threads);
-    MotusStatus status = motus_me_predict_centres(l->me, luma, &l->ref_luma, l->has_last_mv ? l->last_mv : NULL, lambda_q8,
-                                                  s->effort.reach, MOTUS_MAX_CENTRE, s->centre_limit_y, l->centre);
-    if (status) return status;
-    motus_stage_ended(l->work.clock, MOTUS_STAGE_REFERENCE);
-    MotusMeHints hints = {.centre = l->centre, .predictor = l->centre, .lambda_q8 = lambda_q8};
-    return motus_me_search_prepared(l->me, luma, &l->ref_luma, &hints, l->field);
-}
-
 static MotusReference reference(const MotusLaneCpu *l) {
     const MotusRefLuma *luma = &l->ref_luma;
     MotusReference ref = {.width = luma->width,
@@ -120,15 +110,33 @@ static MotusReference reference(const MotusLaneCpu *l) {
     return ref;
 }
 
-static MotusStatus code_p(MotusLaneCpu *l, const MotusCoding *coding) {
-    MotusStatus status = search(l, &l->work.src->plane[0], coding->qp_table[coding->qp].lambda_q8);
+// Fills the field; vectors that were given are only measured.
+static MotusStatus search(MotusLaneCpu *l, const MotusPlane *luma, uint32_t lambda_q8, const MotusGiven *given, uint32_t modes) {
+    const MotusStream *s = l->stream;
+    motus_ref_luma_build(&l->ref_luma, &l->ref->plane[0], s->config.subpel != MOTUS_SUBPEL_FULL, l->work.threads);
+    MotusStatus status = motus_me_predict_centres(l->me, luma, &l->ref_luma, l->has_last_mv ? l->last_mv : NULL, lambda_q8,
+                                                  s->effort.reach, MOTUS_MAX_CENTRE, s->centre_limit_y, l->centre);
+    if (status) return status;
+    motus_stage_ended(l->work.clock, MOTUS_STAGE_REFERENCE);
+    if (given->mv) {
+        const MotusReference ref = reference(l);
+        motus_given_measure(given, modes, luma, &ref, l->centre, lambda_q8, l->work.threads, l->field);
+        return MOTUS_OK;
+    }
+    MotusMeHints hints = {.centre = l->centre, .predictor = l->centre, .lambda_q8 = lambda_q8};
+    return motus_me_search_prepared(l->me, luma, &l->ref_luma, &hints, l->field);
+}
+
+static MotusStatus code_p(MotusLaneCpu *l, const MotusCoding *coding, const MotusGiven *given) {
+    MotusStatus status =
+        search(l, &l->work.src->plane[0], coding->qp_table[coding->qp].lambda_q8, given, coding->effort.partitions);
     if (status) return status;
     motus_stage_ended(l->work.clock, MOTUS_STAGE_SEARCH);
     const MotusPCoding p = {.ref = reference(l),
                             .ref_luma = &l->ref_luma,
                             .field = l->field,
                             .centre = l->centre,
-                            .subpel = l->stream->config.subpel,
+                            .subpel = given->final ? MOTUS_SUBPEL_FULL : l->stream->config.subpel,
                             .limits = l->stream->limits};
     l->passes->code_p(&l->work, coding, &p);
     return MOTUS_OK;
@@ -180,6 +188,8 @@ static MotusStatus finish(MotusLaneCpu *l, const MotusPlace *place, const MotusP
     if (!status && !s->config.stream_only)
         status = motus_packet_add(*packet, visible, source, l->mvs, motus_list_mvs(&l->work, l->mvs));
     motus_frame_unref(&visible);
+    if (!status && s->config.with_field && !place->idr)
+        status = motus_packet_add_field(*packet, s, l->field, motus_given_effort(s, &place->given).partitions);
     if (status) motus_packet_unref(packet);
     return status;
 }
@@ -191,14 +201,14 @@ static void use_threads(MotusLaneCpu *l, int threads) {
 
 // Decides, and writes the slice: all that another QP would change.
 static MotusStatus code_once(MotusLaneCpu *l, const MotusPlace *place, size_t *size, MotusPictureStats *stats) {
-    const MotusCoding coding = {l->stream->qp_table, place->qp, l->stream->effort};
+    const MotusCoding coding = {l->stream->qp_table, place->qp, motus_given_effort(l->stream, &place->given)};
     MotusStatus status = MOTUS_OK;
     l->work.qp_offset = place->qp_offset;
     *stats = (MotusPictureStats){0};
     if (place->idr)
         l->passes->code_i(&l->work, &coding);
     else
-        status = code_p(l, &coding);
+        status = code_p(l, &coding, &place->given);
     if (status) return status;
     motus_stage_ended(l->work.clock, MOTUS_STAGE_INTRA);
     motus_settle_mbs(&l->work, place->qp);

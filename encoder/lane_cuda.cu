@@ -12,6 +12,8 @@
 #include "common/slots.h"
 #include "encoder/deblock_cuda.h"
 #include "encoder/decide_cuda.h"
+#include "encoder/given.h"
+#include "encoder/given_cuda.h"
 #include "encoder/intake.h"
 #include "encoder/slice_cuda.h"
 #include "me/centres_cuda.h"
@@ -173,8 +175,35 @@ MotusStatus stage_ended(MotusLaneCuda *l, MotusStage stage, MotusError *error) {
     return check(l, motus_stage_ended_cuda(&l->work, stage, l->stream), "record", error);
 }
 
-// Keeps the whole-sample vectors of 16x16 for the next picture's centres: refinement is about to change them.
-MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8, MotusError *error) {
+// Uploads vectors that were given, and measures them. (From pageable memory: the call returns when they have been read.)
+MotusStatus measure(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8, const MotusGiven *given, uint32_t modes,
+                    MotusError *error) {
+    const MotusReference with_half = reference(l, ref);
+    MotusStatus status = check(l,
+                               cudaMemcpyAsync(l->mv, given->mv, MOTUS_BLOCKS * (size_t)l->work.n_mb * sizeof(MotusMv),
+                                               cudaMemcpyHostToDevice, l->stream),
+                               "vectors", error);
+    return status ? status
+                  : check(l,
+                          motus_given_measure_cuda(l->mv, modes, &l->src[0], &with_half, l->centre, lambda_q8, l->sad, l->cost,
+                                                   l->stream),
+                          "vectors", error);
+}
+
+// Brings the field down before refinement changes it. (To pageable memory: the call waits for the device.)
+MotusStatus bring_field(MotusLaneCuda *l, MotusField *field, MotusError *error) {
+    const size_t n = MOTUS_BLOCKS * (size_t)l->work.n_mb;
+    cudaError_t status = cudaMemcpyAsync(field->mv[0], l->mv, n * sizeof(MotusMv), cudaMemcpyDeviceToHost, l->stream);
+    if (status == cudaSuccess)
+        status = cudaMemcpyAsync(field->sad[0], l->sad, n * sizeof(uint16_t), cudaMemcpyDeviceToHost, l->stream);
+    if (status == cudaSuccess)
+        status = cudaMemcpyAsync(field->cost[0], l->cost, n * sizeof(uint32_t), cudaMemcpyDeviceToHost, l->stream);
+    return check(l, status, "field", error);
+}
+
+// Keeps the whole-sample vectors of 16x16 for the next picture's centres: refinement is about to change them. Vectors that were given are only measured.
+MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8, const MotusGiven *given, uint32_t modes,
+                   MotusField *field, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
     MotusCentresPicture centres = {
@@ -187,9 +216,11 @@ MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8
     MotusStatus status = check(l, motus_ref_luma_cuda_build(&l->ref_luma, &ref[0], l->stream), "reference", error);
     if (!status) status = check(l, motus_centres_cuda(&centres, l->centres_work, l->stream), "centres", error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_REFERENCE, error);
-    if (!status)
-        status = check(l, motus_search_cuda(&search, 1, width, height, s->effort.range, s->effort.partitions, l->stream),
-                       "search", error);
+    if (!status && given->mv)
+        status = measure(l, ref, lambda_q8, given, modes, error);
+    else if (!status)
+        status = check(l, motus_search_cuda(&search, 1, width, height, s->effort.range, modes, l->stream), "search", error);
+    if (!status && field) status = bring_field(l, field, error);
     if (!status)
         status = check(
             l, cudaMemcpyAsync(l->whole_mv, l->mv, (size_t)l->work.n_mb * sizeof(MotusMv), cudaMemcpyDeviceToDevice, l->stream),
@@ -197,13 +228,14 @@ MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8
     return status ? status : stage_ended(l, MOTUS_STAGE_SEARCH, error);
 }
 
-MotusStatus code_p(MotusLaneCuda *l, int qp, MotusError *error) {
+MotusStatus code_p(MotusLaneCuda *l, int qp, const MotusGiven *given, MotusField *field, MotusError *error) {
     const MotusStream *s = l->stream_settings;
+    const MotusEffort effort = motus_given_effort(s, given);
     const MotusPlane *ref = l->rec[!l->current];
     uint32_t lambda_q8 = motus_lambda_q8(qp);
-    MotusStatus status = search(l, ref, lambda_q8, error);
-    if (!status) status = check(l, motus_mark_blocks_cuda(&l->work, l->cost, qp, &s->effort, l->stream), "blocks", error);
-    if (!status && s->config.subpel != MOTUS_SUBPEL_FULL) {
+    MotusStatus status = search(l, ref, lambda_q8, given, effort.partitions, field, error);
+    if (!status) status = check(l, motus_mark_blocks_cuda(&l->work, l->cost, qp, &effort, l->stream), "blocks", error);
+    if (!status && s->config.subpel != MOTUS_SUBPEL_FULL && !given->final) {
         MotusSearchPicture p = {
             l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,
             l->sad,         l->cost};
@@ -211,12 +243,12 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, MotusError *error) {
         const MotusWantedBlocks marked = {&l->work.candidates->blocks, sizeof(MotusCandidates) / sizeof(uint64_t)};
         status = check(l,
                        motus_refine_cuda(&p, &l->ref_luma, 16 * s->mb_width, 16 * s->mb_height, s->config.subpel,
-                                         s->effort.partitions, marked, l->stream),
+                                         effort.partitions, marked, l->stream),
                        "refinement", error);
     }
     if (status) return status;
     const MotusPCodingCuda p = {reference(l, ref), l->mv, l->cost, s->limits};
-    status = check(l, motus_code_p_cuda(&l->work, &p, qp, &s->effort, l->stream), "decisions", error);
+    status = check(l, motus_code_p_cuda(&l->work, &p, qp, &effort, l->stream), "decisions", error);
     if (!status)
         status = check(l, motus_keep_vectors_cuda(&l->work, l->whole_mv, l->last_mv[l->current], l->stream), "vectors", error);
     return status;
@@ -253,7 +285,7 @@ MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
 }
 
 // Everything that becomes of a picture on the device, in order.
-MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, MotusError *error) {
+MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, MotusField *field, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     MotusStatus status = l->work.ended ? check(l, cudaEventRecord(out->began, l->stream), "record", error) : MOTUS_OK;
     if (!status)
@@ -266,7 +298,7 @@ MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, M
     if (!status) status = check(l, cudaMemsetAsync(out->report, 0, sizeof *out->report, l->stream), "statistics", error);
     if (!status)
         status = place->idr ? check(l, motus_code_i_cuda(&l->work, place->qp, &s->effort, l->stream), "intra coding", error)
-                            : code_p(l, place->qp, error);
+                            : code_p(l, place->qp, &place->given, field, error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_INTRA, error);
     if (!status) status = entropy_code(l, out, error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_ENTROPY, error);
@@ -461,7 +493,7 @@ extern "C" MotusStatus motus_lane_cuda_take(MotusLaneCuda *l, int slot, const Mo
 }
 
 extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const MotusPlace *place, MotusFrame *rec,
-                                             MotusError *error) {
+                                             MotusField *field, MotusError *error) {
     OnDevice on(l->device);
     MotusStatus status = check(l, cudaStreamWaitEvent(l->stream, l->slot[slot].filled, 0), "wait", error);
     if (status) return status;
@@ -480,7 +512,7 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
         l->work.src[p] = l->src[p].data, l->work.src_stride[p] = l->src[p].stride;
         l->work.rec[p] = l->rec[l->current][p].data, l->work.rec_stride[p] = l->rec[l->current][p].stride;
     }
-    status = code(l, place, out, error);
+    status = code(l, place, out, field, error);
     if (!status) status = bring(l, out, rec, error);
     if (status) { // nothing may write to `rec` behind the caller's back
         cudaStreamSynchronize(l->stream);

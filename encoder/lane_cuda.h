@@ -31,9 +31,11 @@ void motus_lane_cuda_close(MotusLaneCuda **lane); // accepts NULL inside
 MotusStatus motus_lane_cuda_take(MotusLaneCuda *lane, int slot, const MotusFrame *frame, int on_device, void *made_on,
                                  MotusError *error);
 
-// Puts the picture in `slot` on its way and returns. rec, where not NULL, is a frame of whole MBs in host memory that gets the deblocked reconstruction. At
-// most MOTUS_LANE_BEGUN pictures may have begun and not finished. After a failure the lane can only be closed, and nothing of it runs any more.
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlace *place, MotusFrame *rec, MotusError *error);
+// Puts the picture in `slot` on its way and returns. rec, where not NULL, is a frame of whole MBs in host memory that gets the deblocked reconstruction; field,
+// where not NULL, gets the picture's field, if it is a P picture, before the call returns (as packet.h wants it laid out). At most
+// MOTUS_LANE_BEGUN pictures may have begun and not finished. After a failure the lane can only be closed, and nothing of it runs any more.
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlace *place, MotusFrame *rec, MotusField *field,
+                                  MotusError *error);
 
 // Takes back the picture that was finished last, with none begun after it, so that it may begin again at another QP.
 void motus_lane_cuda_undo(MotusLaneCuda *lane);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "me/me_cuda.h"
 
 // A packet, its count and its bytes are one allocation.
 typedef struct Counted {
@@ -63,6 +64,16 @@ MotusStatus motus_packet_add(MotusPacket *packet, const MotusFrame *recon, const
     return MOTUS_OK;
 }
 
+MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *stream, const MotusField *field, uint32_t modes) {
+    MotusField *copy;
+    MotusStatus status = motus_field_alloc(&copy, stream->config.width, stream->config.height);
+    if (status) return status;
+    motus_field_store(copy, modes, field->mv[0], field->sad[0], field->cost[0], 1);
+    packet->field = copy;
+    packet->field_modes = modes;
+    return MOTUS_OK;
+}
+
 MotusPacket *motus_packet_ref(MotusPacket *packet) {
     if (packet) atomic_fetch_add_explicit(&((Counted *)packet)->count, 1, memory_order_relaxed);
     return packet;
@@ -78,5 +89,7 @@ void motus_packet_unref(MotusPacket **out) {
     motus_frame_unref(&source);
     motus_free((void *)packet->mvs);
     motus_free((void *)packet->pass_log);
+    MotusField *field = (MotusField *)packet->field;
+    motus_field_free(&field);
     motus_free(packet);
 }

@@ -17,4 +17,7 @@ size_t motus_packet_bytes(const MotusStream *stream, const MotusPlace *place, si
 MotusStatus motus_packet_add(MotusPacket *packet, const MotusFrame *recon, const MotusFrame *source, const MotusCodedMv *mvs,
                              size_t n_mvs);
 
+// Adds a copy of those modes of a P picture's field, whose arrays follow one another as motus_field_alloc lays them out. MOTUS_ERR_MEMORY.
+MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *stream, const MotusField *field, uint32_t modes);
+
 #endif

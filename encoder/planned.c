@@ -4,17 +4,21 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "encoder/given.h"
 #include "encoder/log2_core.h"
 
-MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *stream, const int8_t *extra) {
+MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *stream, const MotusFrameParams *params,
+                                MotusGiven *given) {
     const MotusStream *s = stream;
+    const int8_t *extra = params->qp_offset;
     const size_t n = (size_t)s->mb_width * (size_t)s->mb_height, ahead = (size_t)s->look.depth;
     const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra;
-    const size_t head = (sizeof(MotusPlanned) + 15) & ~(size_t)15;
-    uint8_t *at = motus_alloc(1, head + (looks ? ahead * 9 + 2 * n : 0) + (maps ? n : 0) + (extra ? n : 0));
+    const size_t head = (sizeof(MotusPlanned) + 15) & ~(size_t)15, field = params->field ? motus_given_bytes(s) : 0;
+    uint8_t *at = motus_alloc(1, head + field + (looks ? ahead * 9 + 2 * n : 0) + (maps ? n : 0) + (extra ? n : 0));
     MotusPlanned *p = *planned = (MotusPlanned *)(void *)at;
     if (!p) return MOTUS_ERR_MEMORY;
     at += head;
+    if (field) *given = motus_given_keep(s, params, at), at += field;
     if (looks) p->cost = (uint64_t *)(void *)at, at += 8 * ahead;
     if (looks) p->offset = (int16_t *)(void *)at, at += 2 * n;
     if (looks) p->idr = at, at += ahead;

@@ -27,8 +27,10 @@ typedef struct MotusPlanned {
     int64_t held, filler_bytes;
 } MotusPlanned;
 
-// Room for a picture of the stream; extra is copied (NULL: none). MOTUS_ERR_MEMORY. Goes with motus_free.
-MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *stream, const int8_t *extra);
+// Room for a picture of the stream; the parameters' offsets of QP and their field (checked) are copied, *given gets the latter. MOTUS_ERR_MEMORY. Goes with
+// motus_free.
+MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *stream, const MotusFrameParams *params,
+                                MotusGiven *given);
 
 // Fills in what look-ahead says of its next picture, and of those behind it. MOTUS_AGAIN where it has to see more.
 MotusStatus motus_planned_get(MotusPlanned *planned, MotusLookahead *look);

@@ -33,6 +33,13 @@ typedef struct MotusStream {
     char fingerprint[200]; // of what both passes must share
 } MotusStream;
 
+// Vectors in place of the search's: [MOTUS_BLOCKS][n_mb], of those modes (16x16 among them). mv NULL: none are given.
+typedef struct MotusGiven {
+    const MotusMv *mv;
+    uint32_t modes;
+    int final; // 1: none is refined
+} MotusGiven;
+
 // A picture's place in the stream: with the frame and the pictures before it in its GOP it determines every bit.
 typedef struct MotusPlace {
     int64_t number; // from 0
@@ -40,6 +47,7 @@ typedef struct MotusPlace {
     const int8_t *qp_offset; // per MB, NULL: none
     uint32_t since_idr, idr_pic_id;
     MotusHrdTiming hrd;
+    MotusGiven given; // for a P picture
 } MotusPlace;
 
 // Checks the configuration. MOTUS_ERR_ARGUMENT, _UNSUPPORTED, _FORMAT (the pass log), _MEMORY with words in *error.

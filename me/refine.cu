@@ -215,6 +215,7 @@ __global__ void __launch_bounds__(224, 3) refine_kernel(MotusSearchPicture p, Pl
         judge.cur.row[r] = motus_edge_word(row, planes.width, left);
     }
     Best best{p.mv[at], ~0u, {}};
+    const bool stays = (best.mv.x | best.mv.y) & 3; // a vector that did not come from the search; its lanes go along for the others
     __syncwarp(); // all lanes of a block have its vector before one of them writes
     Grid grid;
     int width = (planes.width + 15) & ~15, height = (planes.height + 15) & ~15;
@@ -226,7 +227,7 @@ __global__ void __launch_bounds__(224, 3) refine_kernel(MotusSearchPicture p, Pl
     }
     uint32_t difference = over_block(sad(judge.cur, best.samples), judge.lanes);
     bool first = !(lane & judge.lanes); // the block's first lane
-    if (!first) return;
+    if (!first || stays) return;
     p.mv[at] = best.mv;
     p.cost[at] = best.cost;
     p.sad[at] = (uint16_t)difference;

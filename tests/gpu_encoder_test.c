@@ -446,8 +446,72 @@ static void failing_device(void) {
     drop_sequence(&s);
 }
 
+// Vectors of whole samples and with fractions, some far outside, in place of the search's: the same streams and fields from both backends.
+static void fill_field(MotusField *field) {
+    for (int i = 0; i < MOTUS_BLOCKS * field->n_mb; i++) {
+        const int reach = motus_test_range(0, 9) ? 40 : 250, step = motus_test_range(0, 1) ? 4 : 1;
+        field->mv[0][i] = (MotusMv){(int16_t)(motus_test_range(-reach, reach) / step * step),
+                                    (int16_t)(motus_test_range(-reach, reach) / step * step)};
+    }
+}
+
+static int same_field(const MotusPacket *a, const MotusPacket *b) {
+    if (!a->field != !b->field || a->field_modes != b->field_modes) return 0;
+    for (int k = 0; k < MOTUS_BLOCKS && a->field; k++) {
+        const size_t n = (size_t)a->field->n_mb;
+        if (!(a->field_modes >> motus_blocks[k].mode & 1)) continue;
+        if (memcmp(a->field->mv[k], b->field->mv[k], n * sizeof(MotusMv)) || memcmp(a->field->sad[k], b->field->sad[k], n * 2) ||
+            memcmp(a->field->cost[k], b->field->cost[k], n * 4))
+            return 0;
+    }
+    return 1;
+}
+
+static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
+    MotusEncoder *enc[2] = {0};
+    MotusEncoderConfig c = s->config;
+    MotusField *field = NULL;
+    c.with_field = 1;
+    for (int k = 0; k < 2; k++) {
+        c.backend = k ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc[k], &c, NULL), MOTUS_OK);
+    }
+    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, c.width, c.height), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusPacket *packet[2] = {0};
+        fill_field(field);
+        const MotusFrameParams params = {
+            .size = sizeof params, .duration = 1, .field = given ? field : NULL, .field_modes = modes, .field_final = final};
+        for (int k = 0; k < 2; k++) {
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc[k], s->frame[i], &params), MOTUS_OK);
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc[k], &packet[k], -1), MOTUS_OK);
+        }
+        MOTUS_CHECK(packet[0]->size == packet[1]->size && !memcmp(packet[0]->data, packet[1]->data, packet[0]->size) &&
+                        same_field(packet[0], packet[1]),
+                    "preset %d subpel %d modes 0x%x final %d given %d frame %d", (int)c.preset, (int)c.subpel, (unsigned)modes, final,
+                    given, i);
+        for (int k = 0; k < 2; k++) motus_packet_unref(&packet[k]);
+    }
+    for (int k = 0; k < 2; k++) motus_encoder_close(&enc[k]);
+    motus_field_free(&field);
+}
+
+static void fields_as_on_the_cpu(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    make_sequence(&s, 162, 98);
+    for (int i = 0; i < 16; i++) {
+        s.config.preset = (MotusPreset)(i % MOTUS_PRESETS);
+        s.config.subpel = i % 3 ? MOTUS_SUBPEL_QUARTER : MOTUS_SUBPEL_HALF;
+        code_both(&s, 0, 0, 0);
+        if (i % 3) code_both(&s, (uint32_t)motus_test_range(0, 63) << 1 | 1, i / 4 % 2, 1);
+    }
+    drop_sequence(&s);
+}
+
 static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
                                   {"lanes_give_one_stream", lanes_give_one_stream},
+                                  {"fields_as_on_the_cpu", fields_as_on_the_cpu},
                                   {"frames_made_late", frames_made_late},
                                   {"kept_sources", kept_sources},
                                   {"frames_from_a_ring", frames_from_a_ring},

@@ -34,10 +34,17 @@ static const char about[] =
     "  motus encode film.y4m -o film.264 --recon out.y4m --stats out.json\n"
     "                                                     what decoders will show, figures per frame\n"
     "  motus encode film.y4m -o film.264 --mvs mvs.npy    the vectors as they were coded\n"
+    "  motus search film.y4m -o field.npy --lambda 1500; motus encode film.y4m -o film.264 --mvs-in field.npy\n"
+    "                                                     vectors from elsewhere instead of the encoder's search\n"
     "  motus encode actor.mp4 -o scene.264 --key green --background street.mp4 --scale --denoise 4\n"
     "                                                     filtered first, in the order given\n"
     "  motus encode - -o - < film.y4m | ffplay -          through pipes\n"
     "  motus encode camera.ts -o film.mp4 --fragment      plays up to its last second even after kill -9\n"
+    "\n"
+    "FIELD has one row per block, ordered by picture, with the columns frame, x, y, w, h, mv_x, mv_y: what\n"
+    "motus search and --field write. For each P picture it has a vector for every 16x16 block, and for every\n"
+    "block of whatever other partitions shall be used; mv in quarter samples, from the block to its match in\n"
+    "the picture before. Vectors of whole samples are refined, others stay (with --mvs-final all do).\n"
     "\n"
     "Ctrl-C finishes the picture at hand: what has been encoded so far is a complete stream. Nothing\n"
     "half-written stands under the final name of an output; it is built beside it as NAME.motus-*.part.\n"
@@ -96,6 +103,9 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"recon", 0, &o->outputs.recon, motus_option_text, 0, 0, "FILE.y4m", "write the reconstruction"},
         {"stats", 0, &o->outputs.stats, motus_option_text, 0, 0, "FILE.json", "write figures, in all and for each frame"},
         {"mvs", 0, &o->outputs.mvs, motus_option_text, 0, 0, "FILE", "write the coded vectors, .csv or .npy"},
+        {"mvs-in", 0, &o->mvs_in, motus_option_text, 0, 0, "FIELD", "vectors instead of a search, .csv or .npy (see above)"},
+        {"mvs-final", 0, &o->mvs_final, NULL, 1, 0, NULL, "refine none of these vectors"},
+        {"field", 0, &o->outputs.field, motus_option_text, 0, 0, "FILE", "write the field that was searched, for --mvs-in"},
         {"equalize", 0, filters, motus_option_equalize, 0, 0, "[=SETTINGS]",
          "first spread the histogram (see motus filter --help)"},
         {"denoise", 0, filters, motus_option_denoise, 0, 0, "STRENGTH", "first remove noise by wavelet thresholds"},
@@ -145,10 +155,16 @@ static int check(MotusEncodeOptions *o) {
     if (!names->stream) return motus_usage_error("encode", "the output is missing: -o FILE");
     if (names->mvs && !motus_has_ending(names->mvs, MOTUS_MVS_ENDINGS))
         return motus_usage_error("encode", "--mvs %s: must end in .csv or .npy", names->mvs);
+    if (names->field && !motus_has_ending(names->field, MOTUS_MVS_ENDINGS))
+        return motus_usage_error("encode", "--field %s: must end in .csv or .npy", names->field);
+    if (o->mvs_in && !motus_has_ending(o->mvs_in, MOTUS_MVS_ENDINGS))
+        return motus_usage_error("encode", "--mvs-in %s: must end in .csv or .npy", o->mvs_in);
+    if (o->mvs_final && !o->mvs_in) return motus_usage_error("encode", "--mvs-final: says something about --mvs-in only");
+    o->config.with_field = names->field != NULL;
     o->outputs.log = o->rate.pass == 1 ? o->rate.pass_log : NULL;
-    const char *inputs[] = {o->input, o->filters.background, o->rate.pass == 2 ? o->rate.pass_log : NULL},
-               *outputs[] = {names->stream, names->recon, names->stats, names->mvs, names->log};
-    int status = motus_check_names("encode", inputs, 3, outputs, 5);
+    const char *inputs[] = {o->input, o->filters.background, o->rate.pass == 2 ? o->rate.pass_log : NULL, o->mvs_in},
+               *outputs[] = {names->stream, names->recon, names->stats, names->mvs, names->log, names->field};
+    int status = motus_check_names("encode", inputs, 4, outputs, 6);
     if (status < 0) status = motus_rate_options_apply(&o->rate, &o->config);
     return status < 0 ? choose_format(o) : status;
 }

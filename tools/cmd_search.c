@@ -7,12 +7,11 @@
 #include "common/error.h"
 #include "motus/me.h"
 #include "tools/cmd.h"
-#include "tools/export.h"
+#include "tools/field_file.h"
 #include "tools/mvs.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
-#include "yuv/writer.h"
 
 static const char about[] = "Searches each frame of INPUT in the one before and writes the best vector of all 41 blocks of each\n"
                             "macroblock: one of 16x16, two each of 16x8 and 8x16, four of 8x8, eight each of 8x4 and 4x8,\n"
@@ -41,9 +40,7 @@ typedef struct Search {
     MotusReader *reader;
     MotusMe *me;
     MotusField *field;
-    MotusOutput *out;
-    int npy;
-    uint64_t rows;
+    MotusFieldOut *out;
     int64_t frames; // read so far
     MotusError *error;
 } Search;
@@ -77,11 +74,6 @@ static int parse(SearchOptions *o, int argc, char **argv) {
     return motus_check_names("search", &o->input, 1, &o->output, 1);
 }
 
-static MotusStatus sink(void *opaque, const void *data, size_t size) {
-    const Search *s = opaque;
-    return motus_output_write(s->out, data, size, s->error);
-}
-
 static MotusStatus open_all(Search *s) {
     const SearchOptions *o = s->options;
     MotusStatus status = motus_backend_check(o->me.backend, s->error);
@@ -99,21 +91,15 @@ static MotusStatus open_all(Search *s) {
         return motus_fail(s->error, status, "%s: search: %s", motus_shown(o->input),
                           cuda.text[0] ? cuda.text : motus_status_text(status));
     if (cuda.text[0]) motus_warn("the CUDA device cannot be used (%s); searching on the CPU", cuda.text); // under --backend auto
-    if ((status = motus_output_open(&s->out, o->output, s->error))) return status;
-    char header[MOTUS_FIELD_NPY_HEADER_SIZE];
-    motus_field_npy_header(header, 0);
-    s->npy = motus_has_ending(o->output, ".npy\0");
-    return s->npy ? sink(s, header, sizeof header) : sink(s, MOTUS_FIELD_CSV_HEADER, sizeof MOTUS_FIELD_CSV_HEADER - 1);
+    return motus_field_out_open(&s->out, o->output, s->error);
 }
 
 static MotusStatus search_pair(Search *s, const MotusFrame *cur, const MotusFrame *ref) {
-    uint32_t modes = s->options->me.modes;
     const MotusMeHints hints = {.lambda_q8 = (uint32_t)s->options->lambda};
     MotusStatus status = motus_me_search(s->me, &cur->plane[0], &ref->plane[0], &hints, s->field);
     const char *cuda = motus_me_error(s->me)->text;
     if (status) return motus_fail(s->error, status, "search: %s", cuda[0] ? cuda : motus_status_text(status));
-    s->rows += motus_field_rows(s->field, modes);
-    return (s->npy ? motus_field_npy : motus_field_csv)(s->field, s->frames - 1, modes, sink, s);
+    return motus_field_out_picture(s->out, s->frames - 1, s->field, s->options->me.modes, s->error);
 }
 
 static MotusStatus next_frame(Search *s, MotusFrame **frame) {
@@ -148,13 +134,6 @@ static MotusStatus search_all(Search *s) {
     return MOTUS_OK;
 }
 
-static MotusStatus finish(Search *s) {
-    char header[MOTUS_FIELD_NPY_HEADER_SIZE];
-    motus_field_npy_header(header, s->rows);
-    MotusStatus status = s->npy ? motus_output_rewrite(s->out, header, sizeof header, s->error) : MOTUS_OK;
-    return status ? status : motus_output_commit(&s->out, s->error);
-}
-
 int motus_cmd_search(int argc, char **argv) {
     SearchOptions o = {.me = motus_me_config_default(1, 1)};
     int status = parse(&o, argc, argv);
@@ -167,9 +146,9 @@ int motus_cmd_search(int argc, char **argv) {
     int interrupted = motus_signal_caught();
     if (!done) {
         motus_signals_finish();
-        done = finish(&s);
+        done = motus_field_out_commit(&s.out, &error);
     }
-    motus_output_abandon(&s.out);
+    motus_field_out_abandon(&s.out);
     motus_field_free(&s.field);
     motus_me_close(&s.me);
     motus_reader_close(&s.reader);

@@ -15,6 +15,7 @@
 typedef struct Session {
     const MotusEncodeOptions *options;
     MotusInput input;
+    MotusFieldIn *field; // NULL: the encoder searches
     MotusFilters *filters;
     MotusEncoder *encoder;
     MotusEncodeOutputs outputs;
@@ -29,6 +30,9 @@ typedef struct Session {
 // ---- Packets -------------------------------------------------------------------------------------------------------------------------------
 
 static MotusStatus finish_picture(Session *s, const MotusPacket *picture, MotusError *error) {
+    if (s->field && picture->type == 'P' && !picture->opaque)
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no vectors of picture %lld, which is a P picture",
+                          motus_shown(s->options->mvs_in), (long long)picture->number);
     int wanted = !s->options->quiet || s->outputs.stats;
     const MotusEncoderConfig *c = &s->job.config;
     double ssim = wanted ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], c->width, c->height) : 0;
@@ -140,14 +144,30 @@ static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error)
 
 // ---- The loop -----------------------------------------------------------------------------------------------------------------------------
 
+// The vectors that the next frame is sent with; the packet's opaque tells whether there were any.
+static MotusStatus read_field(Session *s, MotusFrameParams *params, MotusError *error) {
+    MotusStatus status = motus_field_in_picture(s->field, s->sent, &params->field, &params->field_modes, error);
+    if (!params->field_modes) params->field = NULL;
+    params->field_final = s->options->mvs_final;
+    params->opaque = params->field ? s : NULL;
+    return status;
+}
+
 // Sends a frame; NULL ends.
 static MotusStatus send(Session *s, const MotusFrame *frame, MotusError *error) {
     void *stream;
     const MotusTime time = frame ? motus_reader_time(s->input.reader, frame->number) : (MotusTime){0};
-    const MotusFrameParams params = {.size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
+    MotusFrameParams params = {.size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
+    if (frame && s->field) {
+        MotusStatus read = read_field(s, &params, error);
+        if (read) return read;
+    }
     MotusStatus status = motus_filters_on_device(s->filters, &stream)
                              ? motus_encoder_send_device(s->encoder, frame, stream, &params)
                              : motus_encoder_send(s->encoder, frame, &params);
+    if (status && params.field && motus_encoder_error(s->encoder)->status == MOTUS_ERR_ARGUMENT)
+        return motus_fail(error, status, "%s: picture %lld: %s", motus_shown(s->options->mvs_in), (long long)s->sent,
+                          motus_encoder_error(s->encoder)->text);
     s->sent += frame && !status;
     return status ? encoder_failure(s, status, error) : MOTUS_OK;
 }
@@ -203,6 +223,8 @@ static MotusStatus open_all(Session *s, MotusError *error) {
     MotusError cause = {0};
     status = motus_encoder_open(&s->encoder, &s->job.config, &cause);
     if (status) return motus_fail(error, status, "%s: %s", motus_shown(o->input), cause.text);
+    if (o->mvs_in && (status = motus_field_in_open(&s->field, o->mvs_in, s->job.config.width, s->job.config.height, error)))
+        return status;
     note_backend(s);
     s->job.level = motus_encoder_level(s->encoder);
     status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->input.reader), o->config.threads,
@@ -246,6 +268,7 @@ static MotusStatus run(Session *s, MotusError *error) {
 static void close_session(Session *s) {
     motus_encode_outputs_abandon(&s->outputs);
     motus_encoder_close(&s->encoder);
+    motus_field_in_close(&s->field);
     motus_filters_close(&s->filters);
     motus_reader_close(&s->input.reader);
 }

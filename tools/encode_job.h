@@ -17,6 +17,8 @@ typedef struct MotusEncodeOptions {
     int size[2];       // of headerless input, 0: not given
     MotusRational fps; // num 0: not given
     int frames, seek;  // frames 0: all
+    const char *mvs_in; // a field to encode with; NULL: search
+    int mvs_final;      // 1: its vectors are not refined
     int strict, quiet;
     MotusFilterList filters;   // run on each frame before it is encoded
     MotusRateOptions rate;     // already in config

@@ -27,6 +27,7 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNa
     if (!status && names->stats) status = motus_stats_open(&o->stats, names->stats, job, error);
     if (!status && names->log) status = motus_output_open(&o->log, names->log, error);
     if (!status && names->mvs) status = motus_mvs_open(&o->mvs, names->mvs, error);
+    if (!status && names->field) status = motus_field_out_open(&o->field, names->field, error);
     return status;
 }
 
@@ -50,6 +51,9 @@ MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusJob *
     if (o->stats && is_lost(o, motus_stats_picture(o->stats, job, picture, time, ssim, &cause), &cause))
         motus_stats_abandon(&o->stats);
     if (o->mvs && is_lost(o, motus_mvs_picture(o->mvs, picture, &cause), &cause)) motus_mvs_abandon(&o->mvs);
+    if (o->field && picture->field &&
+        is_lost(o, motus_field_out_picture(o->field, picture->number, picture->field, picture->field_modes, &cause), &cause))
+        motus_field_out_abandon(&o->field);
     return MOTUS_OK;
 }
 
@@ -71,10 +75,12 @@ MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals
     if (o->recon) is_lost(o, motus_writer_commit(&o->recon, &cause), &cause);
     if (o->stats) is_lost(o, motus_stats_commit(&o->stats, totals, job, &cause), &cause);
     if (o->mvs) is_lost(o, motus_mvs_commit(&o->mvs, &cause), &cause);
+    if (o->field) is_lost(o, motus_field_out_commit(&o->field, &cause), &cause);
     return MOTUS_OK;
 }
 
 void motus_encode_outputs_abandon(MotusEncodeOutputs *o) {
+    motus_field_out_abandon(&o->field);
     motus_mvs_abandon(&o->mvs);
     motus_output_abandon(&o->log);
     motus_stats_abandon(&o->stats);

@@ -3,6 +3,7 @@
 #ifndef TOOLS_ENCODE_OUTPUTS_H
 #define TOOLS_ENCODE_OUTPUTS_H
 
+#include "tools/field_file.h"
 #include "tools/mux.h"
 #include "tools/mvs.h"
 #include "tools/report.h"
@@ -10,7 +11,7 @@
 
 typedef struct MotusEncodeNames {
     const char *stream;
-    const char *recon, *stats, *mvs, *log; // NULL: not wanted
+    const char *recon, *stats, *mvs, *log, *field; // NULL: not wanted
 } MotusEncodeNames;
 
 typedef struct MotusEncodeOutputs {
@@ -19,6 +20,7 @@ typedef struct MotusEncodeOutputs {
     MotusWriter *recon;
     MotusStatsFile *stats;
     MotusMvsFile *mvs;
+    MotusFieldOut *field;
     MotusOutput *log; // of the first pass
     int64_t logged;
     int lost; // files beside the stream that were given up

@@ -1,179 +1,52 @@
-// Tables of vectors: CSV text or a NumPy structured array, whose columns are found by their names.
+// Vectors to draw from a table of vectors.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/error.h"
 #include "tools/options.h"
+#include "tools/vector_table.h"
 #include "tools/view.h"
-
-enum { FRAME, X, Y, W, H, MV_X, MV_Y, NEEDED, SKIP = NEEDED, BLOCK, COST, COLUMNS };
-static const char *const names[COLUMNS] = {"frame", "x", "y", "w", "h", "mv_x", "mv_y", "skip", "block", "cost"};
-
-enum { MAX_FIELDS = 32, MAX_HEADER = 4096, MAX_ROW = 512 };
-
-// Where a column is: CSV: the field's number; .npy: byte offset, size, sign.
-typedef struct Column {
-    int at, bytes, is_signed;
-} Column;
-
-typedef struct Table {
-    const char *path;
-    FILE *file;
-    Column column[COLUMNS]; // at < 0: not there
-    int row_bytes;          // .npy
-    long long rows, row;    // .npy: in all; read so far
-} Table;
-
-static int column_of(const char *name, size_t length) {
-    for (int c = 0; c < COLUMNS; c++)
-        if (strlen(names[c]) == length && !memcmp(names[c], name, length)) return c;
-    return -1;
-}
-
-static MotusStatus check_columns(const Table *t, MotusError *error) {
-    for (int c = 0; c < NEEDED; c++)
-        if (t->column[c].at < 0)
-            return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: is no table of vectors: has no column %s", motus_shown(t->path),
-                              names[c]);
-    return MOTUS_OK;
-}
-
-// ---- CSV ----------------------------------------------------------------------------------------------------------------------------------
-
-static MotusStatus csv_header(Table *t, MotusError *error) {
-    char line[MAX_ROW];
-    if (!fgets(line, sizeof line, t->file)) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: is empty", motus_shown(t->path));
-    const char *at = line;
-    for (int field = 0; field < MAX_FIELDS; field++) {
-        size_t length = strcspn(at, ",\r\n");
-        int c = column_of(at, length);
-        if (c >= 0) t->column[c].at = field;
-        if (at[length] != ',') break;
-        at += length + 1;
-    }
-    return check_columns(t, error);
-}
-
-// The next row's values. MOTUS_END after the last one.
-static MotusStatus csv_row(Table *t, long long values[COLUMNS], MotusError *error) {
-    char line[MAX_ROW];
-    long long field[MAX_FIELDS];
-    int n = 0;
-    if (!fgets(line, sizeof line, t->file)) return MOTUS_END;
-    t->row++;
-    for (char *at = line, *end; n < MAX_FIELDS; at = end + 1) {
-        field[n++] = strtoll(at, &end, 10);
-        if (end == at) n = 0;
-        if (end == at || *end != ',') break;
-    }
-    for (int c = 0; c < COLUMNS; c++) {
-        if (t->column[c].at >= n)
-            return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld is no row of numbers", motus_shown(t->path), t->row);
-        values[c] = t->column[c].at < 0 ? 0 : field[t->column[c].at];
-    }
-    return MOTUS_OK;
-}
-
-// ---- .npy ---------------------------------------------------------------------------------------------------------------------------------
-
-static MotusStatus npy_refuse(const Table *t, MotusError *error) {
-    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: is no table of vectors that motus wrote", motus_shown(t->path));
-}
-
-// Reads "('NAME', '<i2')" pairs of the header's descr.
-static int npy_columns(Table *t, const char *text) {
-    for (const char *at = strchr(text, '('); at && at[1] == '\''; at = strchr(at + 1, '(')) {
-        const char *name = at + 2, *end = strchr(name, '\'');
-        char kind;
-        int bytes;
-        if (!end || sscanf(end, "', '%*[<|]%c%d'", &kind, &bytes) != 2) return 0;
-        if ((kind != 'i' && kind != 'u') || (bytes != 1 && bytes != 2 && bytes != 4)) return 0;
-        int c = column_of(name, (size_t)(end - name));
-        if (c >= 0) t->column[c] = (Column){t->row_bytes, bytes, kind == 'i'};
-        t->row_bytes += bytes;
-        if (t->row_bytes > MAX_ROW) return 0;
-    }
-    return t->row_bytes > 0;
-}
-
-static MotusStatus npy_header(Table *t, MotusError *error) {
-    unsigned char start[10];
-    char text[MAX_HEADER + 1];
-    if (fread(start, 1, sizeof start, t->file) != sizeof start || memcmp(start, "\x93NUMPY\x01", 7)) return npy_refuse(t, error);
-    size_t length = start[8] + 256U * start[9];
-    if (length > MAX_HEADER || fread(text, 1, length, t->file) != length) return npy_refuse(t, error);
-    text[length] = 0;
-    const char *shape = strstr(text, "'shape': (");
-    if (!strstr(text, "'fortran_order': False") || !shape || sscanf(shape, "'shape': (%lld,)", &t->rows) != 1 || t->rows < 0)
-        return npy_refuse(t, error);
-    text[shape - text] = 0;
-    return npy_columns(t, text) ? check_columns(t, error) : npy_refuse(t, error);
-}
-
-static long long number_at(const unsigned char *row, Column c) {
-    uint32_t v = 0;
-    for (int i = 0; i < c.bytes; i++) v |= (uint32_t)row[c.at + i] << 8 * i;
-    if (!c.is_signed) return v;
-    return c.bytes == 1 ? (int8_t)v : c.bytes == 2 ? (int16_t)v : (int32_t)v;
-}
-
-static MotusStatus npy_row(Table *t, long long values[COLUMNS], MotusError *error) {
-    unsigned char row[MAX_ROW];
-    if (t->row == t->rows) return MOTUS_END;
-    if (fread(row, 1, (size_t)t->row_bytes, t->file) != (size_t)t->row_bytes)
-        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends in row %lld of %lld", motus_shown(t->path), t->row + 1, t->rows);
-    t->row++;
-    for (int c = 0; c < COLUMNS; c++) values[c] = t->column[c].at < 0 ? 0 : number_at(row, t->column[c]);
-    return MOTUS_OK;
-}
-
-// ---- Both ---------------------------------------------------------------------------------------------------------------------------------
 
 static int in_range(long long v, long long lo, long long hi) { return v >= lo && v <= hi; }
 
-static MotusStatus add_row(MotusView *view, const Table *t, const long long v[COLUMNS], MotusError *error) {
-    int all_sizes = t->column[BLOCK].at >= 0;
-    if (!in_range(v[X], 0, MOTUS_MAX_SIZE) || !in_range(v[Y], 0, MOTUS_MAX_SIZE) || !in_range(v[W], 1, 255) ||
-        !in_range(v[H], 1, 255) || !in_range(v[MV_X], INT16_MIN, INT16_MAX) || !in_range(v[MV_Y], INT16_MIN, INT16_MAX) ||
-        (all_sizes && !in_range(v[BLOCK], 0, MOTUS_BLOCKS - 1)))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld is no block of a picture", motus_shown(t->path), t->row);
-    const MotusViewBlock block = {.x = (int)v[X],
-                                  .y = (int)v[Y],
-                                  .width = (uint8_t)v[W],
-                                  .height = (uint8_t)v[H],
-                                  .skip = v[SKIP] != 0,
-                                  .block = all_sizes ? (uint8_t)v[BLOCK] : MOTUS_VIEW_CODED,
-                                  .mv = {(int16_t)v[MV_X], (int16_t)v[MV_Y]},
-                                  .value = (double)v[COST]};
+static MotusStatus add_row(MotusView *view, const MotusTable *t, const char *path, const long long v[MOTUS_COLUMNS],
+                           MotusError *error) {
+    const int all_sizes = motus_table_has(t, MOTUS_COLUMN_BLOCK);
+    const long long x = v[MOTUS_COLUMN_X], y = v[MOTUS_COLUMN_Y], w = v[MOTUS_COLUMN_W], h = v[MOTUS_COLUMN_H];
+    const long long mv_x = v[MOTUS_COLUMN_MV_X], mv_y = v[MOTUS_COLUMN_MV_Y], b = v[MOTUS_COLUMN_BLOCK];
+    if (!in_range(x, 0, MOTUS_MAX_SIZE) || !in_range(y, 0, MOTUS_MAX_SIZE) || !in_range(w, 1, 255) || !in_range(h, 1, 255) ||
+        !in_range(mv_x, INT16_MIN, INT16_MAX) || !in_range(mv_y, INT16_MIN, INT16_MAX) ||
+        (all_sizes && !in_range(b, 0, MOTUS_BLOCKS - 1)))
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld is no block of a picture", motus_shown(path), motus_table_rows(t));
+    const MotusViewBlock block = {.x = (int)x,
+                                  .y = (int)y,
+                                  .width = (uint8_t)w,
+                                  .height = (uint8_t)h,
+                                  .skip = v[MOTUS_COLUMN_SKIP] != 0,
+                                  .block = all_sizes ? (uint8_t)b : MOTUS_VIEW_CODED,
+                                  .mv = {(int16_t)mv_x, (int16_t)mv_y},
+                                  .value = (double)v[MOTUS_COLUMN_COST]};
     return motus_view_add(view, &block, error);
 }
 
-static MotusStatus read_table(MotusView *view, Table *t, int npy, MotusError *error) {
-    long long values[COLUMNS], last = -1;
-    for (int c = 0; c < COLUMNS; c++) t->column[c].at = -1;
-    MotusStatus status = (npy ? npy_header : csv_header)(t, error);
-    while (!status && !(status = (npy ? npy_row : csv_row)(t, values, error))) {
-        if (values[FRAME] > last) last = values[FRAME];
-        if (values[FRAME] == view->frame) status = add_row(view, t, values, error);
+static MotusStatus read_table(MotusView *view, MotusTable *t, const char *path, MotusError *error) {
+    long long values[MOTUS_COLUMNS], last = -1;
+    MotusStatus status = MOTUS_OK;
+    while (!status && !(status = motus_table_row(t, values, error))) {
+        if (values[MOTUS_COLUMN_FRAME] > last) last = values[MOTUS_COLUMN_FRAME];
+        if (values[MOTUS_COLUMN_FRAME] == view->frame) status = add_row(view, t, path, values, error);
     }
     if (status != MOTUS_END) return status;
-    view->has_cost = t->column[COST].at >= 0;
+    view->has_cost = motus_table_has(t, MOTUS_COLUMN_COST);
     if (view->n) return MOTUS_OK;
-    if (last < 0) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no vectors at all", motus_shown(t->path));
+    if (last < 0) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no vectors at all", motus_shown(path));
     return motus_fail(error, MOTUS_ERR_TRUNCATED,
-                      "%s: has no vectors of picture %d (its last picture is %lld; I pictures have none)", motus_shown(t->path),
+                      "%s: has no vectors of picture %d (its last picture is %lld; I pictures have none)", motus_shown(path),
                       view->frame, last);
 }
 
 MotusStatus motus_view_table(MotusView *view, const char *path, MotusError *error) {
-    Table t = {.path = path, .file = fopen(path, "rb")};
-    if (!t.file) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
-    MotusStatus status = read_table(view, &t, motus_has_ending(path, ".npy\0"), error);
-    if (status != MOTUS_OK && ferror(t.file))
-        status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
-    fclose(t.file);
+    MotusTable *table;
+    MotusStatus status = motus_table_open(&table, path, error);
+    if (!status) status = read_table(view, table, path, error);
+    motus_table_close(&table);
     return status;
 }

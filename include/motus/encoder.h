@@ -124,6 +124,7 @@ typedef struct MotusEncoderConfig {
     int64_t first_picture; // pictures of the stream before this part; packets and the pass log are numbered so. 0..2^62
     int64_t first_gop;     // IDR pictures of the stream before this part, 0..first_picture
     int time_stages;       // 1: packets say how long each stage took, and pictures take a little longer for it
+    int with_field;        // 1: packets of P pictures carry their motion field
 } MotusEncoderConfig;
 
 // qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO, lanes chosen, the
@@ -171,6 +172,14 @@ typedef struct MotusFrameParams {
     const int8_t *
         qp_offset; // per macroblock in raster order, whole QPs added to what rate control chose; NULL: none. Read before the call returns
     size_t n_qp_offset; // entries of qp_offset: those of the picture, (width + 15) / 16 * ((height + 15) / 16)
+    // Vectors from elsewhere, which take the place of the whole-sample search should this become a P picture; NULL: search. Only `mv` is read, before the call
+    // returns. From there on all is as ever: what each vector costs (SAD, and bits against the predicted centre) is measured here, costs choose the blocks and
+    // types that have a chance, their vectors of whole samples are refined as far as `subpel` says, and decisions may also take P_Skip's vector, zero, and what
+    // the neighbours have. A vector with a fraction stays as it is. The first motus_blocks entry, 16x16, must be there. A vector must lead at most 2047 samples to
+    // the left or right, and vertically stay a sample within the range of the stream's level (table A-1); it must be no finer than `subpel`.
+    const MotusField *field;
+    uint32_t field_modes; // mask of 1 << MotusMode: those that the field has; P pictures use no other partitions. 0: all seven
+    int field_final;      // 1: nothing is refined, vectors of whole samples neither
 } MotusFrameParams;
 
 // A coded picture, counted: it lives on after later calls and after the encoder, until motus_packet_unref. What it points to is read only.
@@ -195,6 +204,11 @@ typedef struct MotusPacket {
     const char *
         pass_log; // first pass: lines of the log, with their ends. The log is those of all packets in order, and at last a line "end N", N pictures
     float stage_us[MOTUS_STAGES]; // with time_stages: microseconds on the lane's threads, or on the device's clock; else 0
+    // With with_field, of P pictures: what the whole-sample search found (or was given instead) in the reconstruction of the picture before, and what decisions
+    // began with: SAD, and cost = SAD + lambda * bits. Of the modes in field_modes. Fed back through MotusFrameParams (field, field_modes), with the same frames and
+    // configuration, it gives the same stream, unless a picture was coded `again`: then the field is that of the last attempt.
+    const MotusField *field;
+    uint32_t field_modes;
 } MotusPacket;
 
 // Adds a reference and returns the same packet; accepts NULL.
@@ -211,7 +225,7 @@ MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderC
 
 // Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. params may be NULL. Returns once the frame
 // has been copied (with CUDA: uploaded); waits only where its lane holds as many frames as it may: a GOP, or four where there is one lane.
-// MOTUS_ERR_ARGUMENT: wrong size or parameters. MOTUS_ERR_STATE: after the end. MOTUS_ERR_MEMORY: no memory for the frame. After these the encoder is as it was
+// MOTUS_ERR_ARGUMENT: wrong size or parameters (motus_encoder_error says what is wrong with a field). MOTUS_ERR_STATE: after the end. MOTUS_ERR_MEMORY: no memory for the frame. After these the encoder is as it was
 // before the call. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY or MOTUS_ERR_INTERNAL of a picture before: no more frames are taken; motus_encoder_error has the words,
 // and motus_encoder_receive still hands out the packets before that picture.
 MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame, const MotusFrameParams *params);

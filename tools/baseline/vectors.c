@@ -58,7 +58,7 @@ static int read_difference(MotusMbReader *r) {
     const int32_t d = motus_rbsp_se(r->rbsp);
     const size_t bits = r->rbsp->at - from;
     if (r->coverage) r->coverage->mvd_bits[bits < 33 ? bits : 32]++;
-    motus_rbsp_expect(r->rbsp, d >= -8192 && d <= 8191, "mvd_l0");
+    motus_rbsp_expect(r->rbsp, d >= -32768 && d <= 32767, "mvd_l0"); // -8192 to 8191.75 samples, 7.4.5.1
     return d;
 }
 

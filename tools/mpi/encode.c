@@ -40,6 +40,8 @@ static MotusStatus check(const MotusEncodeOptions *o, const MotusMpiOptions *own
     const char *what = o->outputs.recon                                ? "--recon"
                        : o->outputs.stats                              ? "--stats"
                        : o->outputs.mvs                                ? "--mvs"
+                       : o->outputs.field                              ? "--field"
+                       : o->mvs_in                                     ? "--mvs-in"
                        : o->filters.n                                  ? "a filter"
                        : c->pass == 1                                  ? "--pass 1"
                        : c->vbv_maxrate                                ? "--vbv-maxrate"
