@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# What only a GPU can show, in one run: the GPU suites, streams equal to the CPU's, compute-sanitizer. Needs programs alone: they may have been built elsewhere.
+# SPDX-License-Identifier: BSD-2-Clause
+set -uo pipefail
+usage() {
+    cat <<TXT
+usage: tests/gpu.sh PROGRAMS SEQUENCES [PART...]
+  PROGRAMS   folder with motus and the gpu_*_test programs: a build tree, or a copy of what is in its tools/ and tests/
+  SEQUENCES  folder with .y4m files
+  PART       suites    each GPU suite
+             same      CUDA's streams are the CPU's: sequences x presets x rate controls x lanes
+             sanitize  compute-sanitizer's four tools over an encode, CIF and an odd size
+             (all of them where none is named)
+Environment: MOTUS_FRAMES=N, frames of a sequence in \`same\` (8); MOTUS_LIMIT=N, seconds for one suite or sanitizer (120).
+Example: tests/gpu.sh build/release ~/sequences suites same
+TXT
+}
+case ${1:-} in -h | --help) usage && exit 0 ;; esac
+[ $# -ge 2 ] || { usage >&2 && exit 2; }
+programs=$(cd "$1" && pwd) || exit 2
+sequences=$(cd "$2" && pwd) || exit 2
+shift 2
+parts=${*:-suites same sanitize}
+frames=${MOTUS_FRAMES:-8} limit=${MOTUS_LIMIT:-120} failures=0
+export MOTUS_REQUIRE_GPU=1 MOTUS_SEQS=$sequences
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+program() { find "$programs" -name "$1" -type f -perm -u+x | head -n 1; }
+motus=$(program motus)
+[ -x "$motus" ] || { echo "$programs: no program motus in it" && exit 2; }
+
+# step NAME COMMAND...: says how it went, and of a failure what was said.
+step() {
+    local name=$1 began=$SECONDS status
+    shift
+    if [ "$(type -t "$1")" = function ]; then "$@" >log 2>&1; else timeout "$limit" "$@" >log 2>&1; fi
+    status=$?
+    printf '%-44s %s %4d s\n' "$name" "$([ $status = 0 ] && echo ok || echo "FAILED ($status)")" $((SECONDS - began))
+    [ $status = 0 ] && return
+    failures=$((failures + 1))
+    grep -E 'FAILED|rror|CUDA|^ +[0-9]+\. |race|Invalid' log | head -n 12
+}
+
+suites() {
+    local suite
+    for suite in $(find "$programs" -name 'gpu_*_test' -type f -perm -u+x | sort); do
+        step "$(basename "$suite")" "$suite"
+    done
+}
+
+# same_streams FILE OPTION...: 1, 2 and 7 lanes.
+same_streams() {
+    local input=$1 lanes
+    shift
+    "$motus" encode "$input" -o cpu.264 --frames "$frames" --keyint 3 --backend cpu --quiet "$@" || return 1
+    for lanes in 1 2 7; do
+        "$motus" encode "$input" -o gpu.264 --frames "$frames" --keyint 3 --backend cuda --lanes $lanes --quiet "$@" || return 1
+        cmp cpu.264 gpu.264 || { echo "FAILED: --lanes $lanes $*" && return 1; }
+    done
+}
+
+same() {
+    local input preset
+    for input in "$sequences"/*.y4m; do
+        for preset in slow medium fast faster; do step "$(basename "$input") $preset" same_streams "$input" --preset $preset --qp 28; done
+        step "$(basename "$input") crf" same_streams "$input" --crf 24 --aq-mode 1
+        step "$(basename "$input") bitrate" same_streams "$input" --bitrate 500 --preset fast
+    done
+}
+
+sanitize() {
+    local tool input
+    command -v compute-sanitizer >/dev/null || { echo "SKIP: compute-sanitizer is missing" && return; }
+    "$motus" synth odd.y4m --size 178x130 --frames 4 >/dev/null || return
+    for input in odd.y4m "$(find "$sequences" -name '*cif*.y4m' | sort | head -n 1)"; do
+        [ -f "$input" ] || continue
+        for tool in memcheck racecheck synccheck initcheck; do
+            step "$tool $(basename "$input")" compute-sanitizer --tool $tool --error-exitcode 9 "$motus" encode "$input" -o s.264 \
+                --qp 28 --frames 4 --keyint 2 --lanes 2 --backend cuda --quiet
+        done
+    done
+}
+
+for part in $parts; do
+    case $part in
+    suites | same | sanitize) $part ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+done
+echo "$failures failed"
+[ $failures = 0 ]
