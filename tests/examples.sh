@@ -56,12 +56,21 @@ by_find_package() { # makes NAME-cmake-(c|cxx)-(shared|static) of all
     done
 }
 
+# Two pictures of the width and height that arrows.c takes for granted: noise, and the same moved to the left by three samples.
+moving_noise() {
+    local size=$((352 * 288 * 3 / 2))
+    gzip -9nc "$lib/libmotus.a" >noise
+    head -c $size noise
+    head -c $((size + 3)) noise | tail -c $size
+}
+
 run_all() { # NAME: each of its programs; what they write is the same
     local how file
     for how in {pc,cmake}-{c,cxx}-{shared,static}; do
         file=$1-$how
         case $1 in
         encode) "./$file" "$file.264" >"$file.txt" && sed -i '/^wrote /d' "$file.txt" ;;
+        arrows) "./$file" <noise.yuv >"$file.txt" && [ "$(grep -o '←' "$file.txt" | wc -l)" -ge 350 ] ;; # of 396
         *) "./$file" >"$file.txt" ;;
         esac
         cmp "$file.txt" "$1-pc-c-shared.txt"
@@ -75,6 +84,7 @@ in_c() {
     for source in "$root"/examples/*.c; do names+=("$(basename "$source" .c)"); done
     for name in "${names[@]}"; do by_pkg_config "$name"; done
     by_find_package
+    moving_noise >noise.yuv
     for name in "${names[@]}"; do run_all "$name"; done
     if [ -x prefix/bin/motus ]; then prefix/bin/motus info >/dev/null; fi
     decodes encode-pc-c-shared.264 30

@@ -89,6 +89,10 @@ if ! tools/deps.sh --browser; then
     echo "SKIP  Chromium could not be installed: the test of reports will be skipped"
 fi
 
+if ! tools/deps.sh --ffmpeg-source; then
+    echo "SKIP  FFmpeg's source package could not be had: the test of FFmpeg's encoder libmotus will be skipped"
+fi
+
 if build release -DCMAKE_BUILD_TYPE=Release -DMOTUS_TESTS=ON -DMOTUS_WERROR=ON -DMOTUS_CUDA=AUTO; then
     suites release build/release
 fi

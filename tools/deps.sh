@@ -12,17 +12,44 @@ lint=(clang-format-14 clang-tidy cppcheck shellcheck)
 usage() {
     cat <<TXT
 usage: tools/deps.sh [--build] [--test] [--browser] [--bench] [--lint] [--list]
+       tools/deps.sh --ffmpeg-source
   --build   compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
   --test    and what the tests need, libavfilter, which deinterlaces, and Open MPI (default)
   --browser and Chromium, in which the tests open reports (Debian's package, 440 MB on the disk)
   --bench   and what comparisons need: x264, ffmpeg, time, OpenCV
   --lint    and the tools of tools/lint.sh
   --list    print the packages instead of installing them
+  --ffmpeg-source puts what tests/ffmpeg_wrapper.sh needs of the distribution's FFmpeg source package (10 MB) into build/ffmpeg-source
 MOTUS_NO_INSTALL=1 in the environment makes this script do nothing.
 TXT
 }
 
-wanted=("${build[@]}") list=0
+# The source package comes from where the system's own packages come from; apt's configuration is left as it is.
+ffmpeg_source() {
+    local to=$PWD/build/ffmpeg-source dir option=() file
+    [ ! -e "$to" ] || return 0
+    dir=$(mktemp -d)
+    mkdir -p "$dir"/{parts,lists/partial,cache/archives/partial}
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+        [ -f "$file" ] || continue
+        case $file in
+        *.list) sed -n 's/^deb /deb-src /p' "$file" >"$dir/parts/${file##*/}" ;;
+        *.sources) sed 's/^Types:.*/Types: deb-src/' "$file" >"$dir/parts/${file##*/}" ;;
+        esac
+    done
+    option=(-qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$dir/parts" -o Dir::State::lists="$dir/lists" -o Dir::Cache="$dir/cache"
+        -o APT::Sandbox::User=root -o Acquire::Languages=none)
+    { apt-get "${option[@]}" update || true; } >"$dir/log" 2>&1 # one list that cannot be had does not matter
+    if (cd "$dir" && apt-get "${option[@]}" source --download-only ffmpeg) >>"$dir/log" 2>&1; then
+        mkdir -p "$dir/tree" build
+        tar -xf "$dir"/ffmpeg_*.orig.tar.?z -C "$dir/tree" --strip-components=1 --wildcards '*/libavcodec/*.h' '*/libavutil/*.h' '*/configure' '*/libavcodec/Makefile' '*/libavcodec/allcodecs.c'
+        mv "$dir/tree" "$to"
+    fi
+    rm -rf "$dir"
+    [ -e "$to" ]
+}
+
+wanted=("${build[@]}") list=0 source_only=0
 [ $# -gt 0 ] || set -- --test
 for option in "$@"; do
     case $option in
@@ -32,6 +59,7 @@ for option in "$@"; do
     --bench) wanted+=("${bench[@]}") ;;
     --lint) wanted+=("${lint[@]}") ;;
     --list) list=1 ;;
+    --ffmpeg-source) source_only=1 ;;
     -h | --help) usage && exit 0 ;;
     *) usage >&2 && exit 2 ;;
     esac
@@ -46,6 +74,12 @@ die() {
     echo "deps.sh: $*" >&2
     exit 1
 }
+
+if [ $source_only = 1 ]; then
+    cd "$(dirname "$0")/.."
+    ffmpeg_source
+    exit
+fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     die "this is no Debian or Ubuntu; install the like of these yourself and set MOTUS_NO_INSTALL=1:" "${wanted[@]}"

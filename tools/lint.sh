@@ -20,8 +20,8 @@ check() {
 }
 
 jobs=$(nproc)
-mapfile -t sources < <(git ls-files '*.c' ':!examples' ':!tests')
-mapfile -t tests < <(git grep -L -e cuda_runtime_api.h -e '_cuda.h"' -- 'tests/*.c') # without CUDA's headers
+mapfile -t sources < <(git ls-files '*.c' ':!examples' ':!tests' ':!interop/ffmpeg') # that is a file of FFmpeg's
+mapfile -t tests < <(git grep -L -e cuda_runtime_api.h -e '_cuda.h"' -- 'tests/*.c' ':!tests/subproject') # without CUDA's headers
 mapfile -t all < <(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
 format=$(command -v clang-format-14 || command -v clang-format)

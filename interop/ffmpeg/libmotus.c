@@ -1,0 +1,349 @@
+// FFmpeg's encoder "libmotus": a file of libavcodec, built with FFmpeg itself (docs/ffmpeg.md; apply.sh puts it there). It compiles with FFmpeg 5.1.
+// Frames are sent as they come and packets taken as they are ready: motus codes several GOPs at a time, and looks ahead, on threads of its own.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <motus/motus.h>
+
+#include "avcodec.h"
+#include "codec_internal.h"
+#include "encode.h"
+#include "libavutil/imgutils.h"
+#include "libavutil/mem.h"
+#include "libavutil/opt.h"
+#include "packet_internal.h"
+
+typedef struct LibmotusContext {
+    const AVClass *class;
+    MotusEncoder *encoder;
+    AVFrame *frame;
+    int ended;       // the end was sent
+    int64_t packets; // handed out
+
+    // Options.
+    float crf, aq_strength, scenecut;
+    int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, range, lanes, backend, device;
+} LibmotusContext;
+
+static int averror(MotusStatus status) {
+    switch (status) {
+    case MOTUS_END:
+        return AVERROR_EOF;
+    case MOTUS_AGAIN:
+        return AVERROR(EAGAIN);
+    case MOTUS_ERR_ARGUMENT:
+        return AVERROR(EINVAL);
+    case MOTUS_ERR_MEMORY:
+        return AVERROR(ENOMEM);
+    case MOTUS_ERR_UNSUPPORTED:
+        return AVERROR(ENOSYS);
+    case MOTUS_ERR_NO_DEVICE:
+        return AVERROR(ENODEV);
+    default:
+        return AVERROR_EXTERNAL;
+    }
+}
+
+static int failure(AVCodecContext *avctx, MotusStatus status) {
+    const LibmotusContext *x = avctx->priv_data;
+    const MotusError *cause = motus_encoder_error(x->encoder);
+    av_log(avctx, AV_LOG_ERROR, "%s\n", cause->status == status ? cause->text : motus_status_text(status));
+    return averror(status);
+}
+
+// ---- Opening ------------------------------------------------------------------------------------------------------------------------------
+
+// What AVCodecContext has under general names wins where it was set: -b:v, -maxrate, -bufsize, -g, -qmin, ...
+static void set_rate(MotusEncoderConfig *config, const AVCodecContext *avctx) {
+    const LibmotusContext *x = avctx->priv_data;
+    config->rate = MOTUS_RATE_CRF;
+    if (x->crf >= 0) {
+        config->crf = x->crf;
+    } else if (x->qp >= 0) {
+        config->rate = MOTUS_RATE_QP;
+        config->qp = x->qp;
+    } else if (avctx->bit_rate > 0) {
+        config->rate = MOTUS_RATE_BITRATE;
+        config->bitrate = avctx->bit_rate;
+    }
+    config->vbv_maxrate = avctx->rc_max_rate;
+    config->vbv_bufsize = avctx->rc_buffer_size;
+    config->hrd = (MotusHrd)x->hrd;
+    if (avctx->qmin >= 0) config->qp_min = avctx->qmin;
+    if (avctx->qmax >= 0) config->qp_max = avctx->qmax;
+    if (avctx->max_qdiff >= 0) config->qp_step = avctx->max_qdiff;
+    if (avctx->i_quant_factor > 0) config->ip_ratio = 1 / fabs(avctx->i_quant_factor);
+    config->pass = avctx->flags & AV_CODEC_FLAG_PASS1 ? 1 : avctx->flags & AV_CODEC_FLAG_PASS2 ? 2 : 0;
+    config->pass_log = config->pass == 2 ? avctx->stats_in : NULL;
+}
+
+static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx) {
+    const LibmotusContext *x = avctx->priv_data;
+    if (avctx->gop_size >= 0) config->keyint = avctx->gop_size;
+    if (avctx->keyint_min >= 0) config->min_keyint = avctx->keyint_min;
+    if (x->scenecut >= 0) config->scenecut = (int)x->scenecut;
+    if (x->lookahead >= 0) config->lookahead = x->lookahead;
+    config->preset = (MotusPreset)x->preset;
+    config->range = x->range;
+    config->aq_mode = (MotusAqMode)x->aq_mode;
+    config->aq_strength = x->aq_strength;
+    config->propagation = x->mbtree;
+    config->aud = x->aud;
+    config->deblock = x->deblock && avctx->flags & AV_CODEC_FLAG_LOOP_FILTER;
+    if (x->zerolatency) {
+        config->lookahead = 0;
+        config->lanes = 1;
+    }
+}
+
+// Fields of the VUI are numbered as FFmpeg numbers them, both after Annex E.
+static MotusColour colour_of(const AVCodecContext *avctx) {
+    MotusColour colour = MOTUS_COLOUR_UNKNOWN;
+    if (avctx->sample_aspect_ratio.num > 0) {
+        colour.sar.num = avctx->sample_aspect_ratio.num;
+        colour.sar.den = avctx->sample_aspect_ratio.den;
+    }
+    if (avctx->color_range == AVCOL_RANGE_JPEG || avctx->pix_fmt == AV_PIX_FMT_YUVJ420P)
+        colour.full_range = 1;
+    else if (avctx->color_range == AVCOL_RANGE_MPEG)
+        colour.full_range = 0;
+    colour.primaries = avctx->color_primaries;
+    colour.transfer = avctx->color_trc;
+    colour.matrix = avctx->colorspace;
+    if (avctx->chroma_sample_location != AVCHROMA_LOC_UNSPECIFIED)
+        colour.chroma_location = avctx->chroma_sample_location - AVCHROMA_LOC_LEFT; // 0 is left there, 1 here
+    return colour;
+}
+
+// SPS and PPS as a byte stream: muxers make of it what their container wants.
+static int set_extradata(AVCodecContext *avctx) {
+    const LibmotusContext *x = avctx->priv_data;
+    size_t size;
+    const uint8_t *headers = motus_encoder_headers(x->encoder, &size);
+    avctx->extradata = av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE);
+    if (!avctx->extradata) return AVERROR(ENOMEM);
+    memcpy(avctx->extradata, headers, size);
+    avctx->extradata_size = (int)size;
+    return 0;
+}
+
+static int libmotus_init(AVCodecContext *avctx) {
+    LibmotusContext *x = avctx->priv_data;
+    AVRational fps = avctx->framerate.num > 0 && avctx->framerate.den > 0 ? avctx->framerate : av_inv_q(avctx->time_base);
+    MotusRational rate = {fps.num, fps.den};
+    MotusEncoderConfig config = motus_encoder_config_default(avctx->width, avctx->height, rate);
+    MotusError error = {MOTUS_OK, ""};
+    set_rate(&config, avctx);
+    set_pictures(&config, avctx);
+    config.colour = colour_of(avctx);
+    config.threads = avctx->thread_count;
+    config.backend = (MotusBackend)x->backend;
+    config.device = x->device;
+    if (x->lanes) config.lanes = x->lanes;
+    config.stream_only = 1;
+    MotusStatus status = motus_encoder_open(&x->encoder, &config, &error);
+    if (status) {
+        av_log(avctx, AV_LOG_ERROR, "%s\n", error.text);
+        return averror(status);
+    }
+    av_log(avctx, AV_LOG_VERBOSE, "motus %s, backend %s\n", motus_version(),
+           motus_backend_name(motus_encoder_backend(x->encoder)));
+    x->frame = av_frame_alloc();
+    if (!x->frame) return AVERROR(ENOMEM);
+    avctx->profile = FF_PROFILE_H264_CONSTRAINED_BASELINE;
+    avctx->level = motus_encoder_level(x->encoder);
+    return avctx->flags & AV_CODEC_FLAG_GLOBAL_HEADER ? set_extradata(avctx) : 0;
+}
+
+// ---- Frames -------------------------------------------------------------------------------------------------------------------------------
+
+// A MotusFrame of FFmpeg's planes; where rows are stored from the bottom up, which motus does not take, of a copy.
+static MotusStatus wrap(MotusFrame **wrapped, const AVFrame *frame) {
+    const ptrdiff_t strides[3] = {frame->linesize[0], frame->linesize[1], frame->linesize[2]};
+    if (strides[0] > 0 && strides[1] > 0 && strides[2] > 0)
+        return motus_frame_wrap(wrapped, frame->width, frame->height, frame->data, strides, NULL, NULL);
+    MotusStatus status = motus_frame_alloc(wrapped, frame->width, frame->height);
+    for (int p = 0; !status && p < 3; p++) {
+        MotusPlane *plane = &(*wrapped)->plane[p];
+        av_image_copy_plane(plane->data, (int)plane->stride, frame->data[p], frame->linesize[p], plane->width, plane->height);
+    }
+    return status;
+}
+
+static int64_t duration_of(const AVFrame *frame) {
+#if LIBAVUTIL_VERSION_MAJOR >= 58
+    return frame->duration;
+#else
+    return frame->pkt_duration;
+#endif
+}
+
+static MotusStatus send(AVCodecContext *avctx) {
+    LibmotusContext *x = avctx->priv_data;
+    const AVFrame *frame = x->frame;
+    const MotusFrameParams params = {.size = sizeof params,
+                                     .pts = frame->pts,
+                                     .duration = duration_of(frame),
+                                     .force_idr = frame->pict_type == AV_PICTURE_TYPE_I};
+    MotusFrame *wrapped = NULL;
+    MotusStatus status = wrap(&wrapped, frame);
+    if (!status) status = motus_encoder_send(x->encoder, wrapped, &params);
+    motus_frame_unref(&wrapped);
+    return status;
+}
+
+// Sends the next frame, or the end, as far as there is one.
+static int feed(AVCodecContext *avctx) {
+    LibmotusContext *x = avctx->priv_data;
+    int ret = ff_encode_get_frame(avctx, x->frame);
+    if (ret < 0 && ret != AVERROR_EOF) return ret;
+    x->ended = ret == AVERROR_EOF;
+    MotusStatus status = x->ended ? motus_encoder_send(x->encoder, NULL, NULL) : send(avctx);
+    av_frame_unref(x->frame);
+    return status ? failure(avctx, status) : 0;
+}
+
+// ---- Packets ------------------------------------------------------------------------------------------------------------------------------
+
+// The log of a first pass is what FFmpeg writes down after each packet, and once more after the last one.
+static int note(AVCodecContext *avctx, const char *lines) {
+    if (!(avctx->flags & AV_CODEC_FLAG_PASS1)) return 0;
+    av_freep(&avctx->stats_out);
+    avctx->stats_out = av_strdup(lines ? lines : "");
+    return avctx->stats_out ? 0 : AVERROR(ENOMEM);
+}
+
+static int note_end(AVCodecContext *avctx) {
+    const LibmotusContext *x = avctx->priv_data;
+    char line[32];
+    snprintf(line, sizeof line, "end %lld\n", (long long)x->packets);
+    int ret = note(avctx, line);
+    return ret < 0 ? ret : AVERROR_EOF;
+}
+
+// Bytes in the packet before its first slice that the container has already, as extradata: of parameter sets that lie at the beginning, or behind a delimiter.
+static size_t headers_at(const AVCodecContext *avctx, const MotusPacket *packet, size_t delimiter) {
+    size_t size = avctx->extradata_size;
+    if (!size || packet->size < delimiter + size) return 0;
+    return memcmp(packet->data + delimiter, avctx->extradata, size) ? 0 : size;
+}
+
+static int hand_out(AVCodecContext *avctx, AVPacket *pkt, const MotusPacket *packet) {
+    const LibmotusContext *x = avctx->priv_data;
+    const size_t delimiter = x->aud ? 6 : 0; // four bytes of start code, NAL header, primary_pic_type
+    const size_t cut = packet->is_idr ? headers_at(avctx, packet, delimiter) : 0;
+    int ret = ff_get_encode_buffer(avctx, pkt, (int64_t)(packet->size - cut), 0);
+    if (ret < 0) return ret;
+    memcpy(pkt->data, packet->data, delimiter);
+    memcpy(pkt->data + delimiter, packet->data + delimiter + cut, packet->size - delimiter - cut);
+    pkt->pts = pkt->dts = packet->pts; // no picture refers to a later one
+    pkt->duration = packet->duration;
+    if (packet->is_idr) pkt->flags |= AV_PKT_FLAG_KEY;
+    ret = ff_side_data_set_encoder_stats(pkt, packet->qp * FF_QP2LAMBDA, NULL, 0,
+                                         packet->type == 'I' ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_P);
+    return ret < 0 ? ret : note(avctx, packet->pass_log);
+}
+
+static int libmotus_receive_packet(AVCodecContext *avctx, AVPacket *pkt) {
+    LibmotusContext *x = avctx->priv_data;
+    for (;;) {
+        MotusPacket *packet;
+        MotusStatus status = motus_encoder_receive(x->encoder, &packet, x->ended || x->zerolatency ? -1 : 0);
+        if (status == MOTUS_OK) {
+            int ret = hand_out(avctx, pkt, packet);
+            x->packets++;
+            motus_packet_unref(&packet);
+            return ret;
+        }
+        if (status == MOTUS_END) return note_end(avctx);
+        if (status != MOTUS_AGAIN) return failure(avctx, status);
+        int ret = feed(avctx);
+        if (ret < 0) return ret;
+    }
+}
+
+static int libmotus_close(AVCodecContext *avctx) {
+    LibmotusContext *x = avctx->priv_data;
+    motus_encoder_close(&x->encoder);
+    av_frame_free(&x->frame);
+    av_freep(&avctx->stats_out);
+    return 0;
+}
+
+// ---- Options ------------------------------------------------------------------------------------------------------------------------------
+
+#define OFFSET(member) offsetof(LibmotusContext, member)
+#define VE (AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_ENCODING_PARAM)
+#define NUMBER(name, help, member, standard, least, most)                                                                        \
+    { name, help, OFFSET(member), AV_OPT_TYPE_INT, {.i64 = standard}, least, most, VE, NULL }
+#define FRACTION(name, help, member, standard, least, most)                                                                      \
+    { name, help, OFFSET(member), AV_OPT_TYPE_FLOAT, {.dbl = standard}, least, most, VE, NULL }
+#define SWITCH(name, help, member, standard)                                                                                     \
+    { name, help, OFFSET(member), AV_OPT_TYPE_BOOL, {.i64 = standard}, 0, 1, VE, NULL }
+#define CHOICE(name, help, member, standard, most)                                                                               \
+    { name, help, OFFSET(member), AV_OPT_TYPE_INT, {.i64 = standard}, 0, most, VE, name }
+#define WORD(of, name, value)                                                                                                    \
+    { name, "", 0, AV_OPT_TYPE_CONST, {.i64 = value}, 0, 0, VE, of }
+
+static const AVOption options[] = {
+    FRACTION("crf", "one quality for all pictures (23 where neither qp nor a bit rate is given)", crf, -1, -1, 51),
+    NUMBER("qp", "the same quantizer for all P pictures", qp, -1, -1, 51),
+    CHOICE("preset", "from the fewest bits to the most pictures a second", preset, MOTUS_PRESET_MEDIUM, MOTUS_PRESETS - 1),
+    WORD("preset", "slow", MOTUS_PRESET_SLOW),
+    WORD("preset", "medium", MOTUS_PRESET_MEDIUM),
+    WORD("preset", "fast", MOTUS_PRESET_FAST),
+    WORD("preset", "faster", MOTUS_PRESET_FASTER),
+    CHOICE("tune", "zerolatency: a packet comes out before the next frame goes in", zerolatency, 0, 1),
+    WORD("tune", "none", 0),
+    WORD("tune", "zerolatency", 1),
+    CHOICE("aq-mode", "quantizer by the macroblock's variance", aq_mode, MOTUS_AQ_OFF, MOTUS_AQ_AUTO),
+    WORD("aq-mode", "none", MOTUS_AQ_OFF),
+    WORD("aq-mode", "variance", MOTUS_AQ_VARIANCE),
+    WORD("aq-mode", "autovariance", MOTUS_AQ_AUTO),
+    FRACTION("aq-strength", "of aq-mode", aq_strength, 1, 0, 4),
+    NUMBER("rc-lookahead", "pictures known ahead (-1: 40)", lookahead, -1, -1, MOTUS_MAX_LOOKAHEAD),
+    FRACTION("sc_threshold", "how readily cuts get key pictures, 0: never (-1: 40)", scenecut, -1, -1, 100),
+    SWITCH("mbtree", "finer quantizers where later pictures look", mbtree, 1),
+    CHOICE("nal-hrd", "what the stream says of the decoder's buffer", hrd, MOTUS_HRD_NONE, MOTUS_HRD_CBR),
+    WORD("nal-hrd", "none", MOTUS_HRD_NONE),
+    WORD("nal-hrd", "vbr", MOTUS_HRD_VBR),
+    WORD("nal-hrd", "cbr", MOTUS_HRD_CBR),
+    SWITCH("aud", "access unit delimiters", aud, 0),
+    SWITCH("deblock", "deblocking filter", deblock, 1),
+    NUMBER("range", "search +-range samples (0: the preset's)", range, 0, 0, MOTUS_MAX_RANGE),
+    NUMBER("lanes", "GOPs coded at a time (0: as memory allows)", lanes, 0, 0, MOTUS_MAX_LANES),
+    CHOICE("backend", "what does the work", backend, MOTUS_BACKEND_AUTO, MOTUS_BACKEND_CUDA),
+    WORD("backend", "auto", MOTUS_BACKEND_AUTO),
+    WORD("backend", "cpu", MOTUS_BACKEND_CPU),
+    WORD("backend", "cuda", MOTUS_BACKEND_CUDA),
+    NUMBER("device", "CUDA device (-1: the current one)", device, -1, -1, INT_MAX),
+    {NULL},
+};
+
+static const AVClass libmotus_class = {
+    .class_name = "libmotus",
+    .item_name = av_default_item_name,
+    .option = options,
+    .version = LIBAVUTIL_VERSION_INT,
+};
+
+// -1: not set, and motus's own default holds.
+static const FFCodecDefault defaults[] = {
+    {"b", "0"},      {"g", "-1"},         {"keyint_min", "-1"}, {"qmin", "-1"},   {"qmax", "-1"},
+    {"qdiff", "-1"}, {"i_qfactor", "-1"}, {"flags", "+loop"},   {"threads", "0"}, {NULL},
+};
+
+const FFCodec ff_libmotus_encoder = {
+    .p.name = "libmotus",
+    .p.long_name = "motus H.264 / AVC",
+    .p.type = AVMEDIA_TYPE_VIDEO,
+    .p.id = AV_CODEC_ID_H264,
+    .p.capabilities = AV_CODEC_CAP_DR1 | AV_CODEC_CAP_DELAY | AV_CODEC_CAP_OTHER_THREADS,
+    .p.pix_fmts = (const enum AVPixelFormat[]){AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NONE},
+    .p.priv_class = &libmotus_class,
+    .p.wrapper_name = "libmotus",
+    .priv_data_size = sizeof(LibmotusContext),
+    .caps_internal = FF_CODEC_CAP_INIT_CLEANUP | FF_CODEC_CAP_AUTO_THREADS | FF_CODEC_CAP_INIT_THREADSAFE,
+    .defaults = defaults,
+    .init = libmotus_init,
+    FF_CODEC_RECEIVE_PACKET_CB(libmotus_receive_packet),
+    .close = libmotus_close,
+};
