@@ -50,7 +50,7 @@ static MotusStatus check(const MotusEncodeOptions *o, const MotusMpiOptions *own
     if (what) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: goes with motus encode only%s", what, instead);
     if (own->resume && !(is_file(o->input) && strcmp(o->outputs.stream, "-")))
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "--resume: needs an input and an output that are files");
-    return motus_backend_check(c->backend, error);
+    return motus_encode_check_backend(o, error);
 }
 
 static MotusStatus open_reader(MotusMaster *m, int streams, MotusError *error) {

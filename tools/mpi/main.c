@@ -33,7 +33,8 @@ static const char help[] =
     "                                           the largest first, each as motus encode would do it\n"
     "\n"
     "Each rank codes with its share of the machine's processors, or, where there are GPUs, on the GPU\n"
-    "whose number is its own on that machine (--threads, --device: for all ranks).\n"
+    "whose number is its own on that machine (--threads, --device: for all ranks; --devices 0,2: the\n"
+    "GPUs of each machine that its ranks take in turn).\n"
     "\n"
     "Options of its own:\n"
     "  --resume               go on from OUTPUT.motus-journal, where finished GOPs are kept until the end\n"
@@ -105,6 +106,7 @@ static int batch(int rank, int argc, char **argv) {
     int status = rank ? -1 : check_batch(&b), begins = 0;
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (status >= 0) return status;
+    b.here = motus_mpi_place();
     MotusLink *link = motus_link_open();
     if (!link) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
     motus_signals_catch();

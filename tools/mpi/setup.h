@@ -15,8 +15,17 @@ typedef struct MotusMpiSetup {
     int gops;                  // of a part
     int wants_ssim;            //
     int64_t credit;            // frames that may be on their way to a worker
-    MotusEncoderConfig config; // threads, device and the pass log: the rank's own
+    MotusEncoderConfig config; // threads, device, list of devices and pass log: the rank's own
 } MotusMpiSetup;
+
+// Where a rank is among those of its machine. All ranks have to ask.
+typedef struct MotusMpiPlace {
+    int rank, ranks;
+} MotusMpiPlace;
+MotusMpiPlace motus_mpi_place(void);
+
+// Ranks of one machine take its devices (or those listed) in turn, one each, and share its processors evenly, unless they are bound to some of them.
+void motus_mpi_share_machine(MotusEncoderConfig *config, MotusMpiPlace here);
 
 // Rank 0 hands *setup out.
 void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options);
