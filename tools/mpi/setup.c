@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,12 +33,23 @@ void motus_mpi_share_machine(MotusEncoderConfig *c, MotusMpiPlace here) {
     c->threads = offered < all ? offered : all / here.ranks > 1 ? all / here.ranks : 1;
 }
 
+static void share_log(MotusMpiSetup *setup) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank && !(setup->log = malloc((size_t)setup->log_size))) MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int64_t at = 0, n; at < setup->log_size; at += n) { // a call carries less than 2 GiB
+        n = setup->log_size - at < 1 << 30 ? setup->log_size - at : 1 << 30;
+        MPI_Bcast(setup->log + at, (int)n, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+}
+
 void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options) {
     setup->pid = (int64_t)getpid();
     if (gethostname(setup->host, sizeof setup->host - 1)) setup->host[0] = 0;
     MPI_Bcast(setup, (int)sizeof *setup, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (setup->status >= 0) return;
-    setup->config.pass_log = options->config.pass_log;
+    if (setup->log_size) share_log(setup);
+    setup->config.pass_log = setup->log_size ? setup->log : options->config.pass_log;
     setup->config.devices = options->config.devices;
     motus_mpi_share_machine(&setup->config, motus_mpi_place());
 }
