@@ -29,13 +29,14 @@ MotusStatus motus_intake_device(MotusIntake *intake, const MotusFrame *frame, vo
 
 // ---- Frames in CUDA device memory (intake_cuda.cu): filled up there and brought to host memory ---------------------------------------------------
 
-// MOTUS_ERR_ARGUMENT: a plane of `frame` is in memory that no device can read.
-MotusStatus motus_intake_cuda_check(const MotusFrame *frame, MotusError *error);
+// Which device the frame lies on; *device stays as it is where that does not matter (memory that every device reads). MOTUS_ERR_ARGUMENT: a plane of `frame` is in
+// memory that no device can read, or planes are on different devices.
+MotusStatus motus_intake_cuda_device(const MotusFrame *frame, int *device, MotusError *error);
 
 // width and height: multiples of 16. On failure *error gets CUDA's own words, here and below.
 MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height, MotusError *error);
 
-// Fills `frame` (device memory, any strides and alignment, made on the cudaStream_t `stream`) up on that stream as motus_frame_copy_padded would, and
+// Fills `frame` (device memory, any strides and alignment, made on the cudaStream_t `stream` of its device) up on that stream as motus_frame_copy_padded would, and
 // copies the result to `whole` (host memory), which is complete on return. MOTUS_ERR_ARGUMENT: memory that no device can read.
 MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *frame, void *stream, MotusFrame *whole,
                                    MotusError *error);

@@ -21,6 +21,12 @@ void motus_job_free(MotusJob *job) {
     motus_free(job);
 }
 
+void motus_lane_name_device(const MotusLane *lane, MotusError *error) {
+    if (lane->lanes->backend == MOTUS_BACKEND_CPU || lane->lanes->n_devices < 2 || !error->status) return;
+    const MotusError plain = *error;
+    motus_fail(error, plain.status, "CUDA device %d: %s", lane->device, plain.text);
+}
+
 static MotusStatus open_lane(MotusLane *lane) {
     MotusLanes *l = lane->lanes;
     motus_rate_open(&lane->rate, &l->stream->control);
@@ -32,7 +38,9 @@ static MotusStatus open_lane(MotusLane *lane) {
     lane->recs = (MotusFramePool){.width = 16 * s->mb_width, .height = 16 * s->mb_height, .pinned = 1};
     lane->mvs = motus_alloc(s->config.stream_only ? 1 : 16 * (size_t)s->mb_width * (size_t)s->mb_height, sizeof *lane->mvs);
     if (!lane->mvs) return motus_fail(&lane->error, MOTUS_ERR_MEMORY, "out of memory");
-    return motus_lane_cuda_open(&lane->cuda, s, l->device, l->most_waiting, &lane->error);
+    MotusStatus status = motus_lane_cuda_open(&lane->cuda, s, lane->device, l->most_waiting, &lane->error);
+    motus_lane_name_device(lane, &lane->error);
+    return status;
 }
 
 void motus_lane_stop(MotusLane *lane) {
@@ -116,6 +124,8 @@ static void retire(MotusLane *lane, MotusStatus status) {
     MotusJob *job = lane->first;
     if (!status) status = describe(l, job);
     job->status = status;
+    if (status && !job->error.status && l->failure.status)
+        job->error = l->failure; // of a picture before, here or in another lane
     if (status && !job->error.status) motus_fail(&job->error, status, "%s", motus_status_text(status));
     if (status) motus_packet_unref(&job->packet);
     if (status && !l->failure.status) l->failure = job->error;
@@ -155,6 +165,7 @@ static void step_on_device(MotusLane *lane) {
         lane->begun++;
         pthread_mutex_unlock(&l->lock);
         job->status = begin_on_device(lane, job);
+        motus_lane_name_device(lane, &job->error);
         pthread_mutex_lock(&l->lock);
         if (job->status && !l->failure.status) {
             if (!job->error.status) motus_fail(&job->error, job->status, "%s", motus_status_text(job->status));
@@ -168,7 +179,11 @@ static void step_on_device(MotusLane *lane) {
         lane->waiting = job->behind;
     } else {
         pthread_mutex_unlock(&l->lock);
-        MotusStatus finished = job->status ? job->status : finish_on_device(lane, job);
+        MotusStatus finished = job->status;
+        if (!finished) {
+            finished = finish_on_device(lane, job);
+            motus_lane_name_device(lane, &job->error);
+        }
         pthread_mutex_lock(&l->lock);
         lane->begun--;
         if (finished) status = finished;
@@ -211,6 +226,7 @@ static void *run_lane(void *argument) {
 MotusStatus motus_lane_start(MotusLanes *l, int k, MotusError *error) {
     MotusLane *lane = &l->lane[k];
     lane->lanes = l;
+    lane->device = l->device[k % l->n_devices];
     lane->has_thread = !pthread_create(&lane->thread, NULL, run_lane, lane);
     if (!lane->has_thread) {
         lane->status = k ? motus_fail(&lane->error, MOTUS_ERR_MEMORY, "no thread for another lane") : open_lane(lane);

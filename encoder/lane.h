@@ -28,6 +28,7 @@ typedef struct MotusJob {
 
 typedef struct MotusLane {
     MotusLanes *lanes;
+    int device; // CUDA's number, where the backend is CUDA
     pthread_t thread;
     int has_thread;
     MotusLaneCpu *cpu;
@@ -47,7 +48,8 @@ typedef struct MotusLane {
 struct MotusLanes {
     const MotusStream *stream;
     MotusBackend backend;
-    int device, threads;
+    int device[MOTUS_MAX_LANES], n_devices; // lane k runs on device[k % n_devices]
+    int threads;
     int n, most_waiting; // lanes; pictures of a lane that may wait or be under way
     int most_begun;      // that are on a device at the same time
     int gops;            // so far
@@ -63,6 +65,9 @@ struct MotusLanes {
 };
 
 void motus_job_free(MotusJob *job);
+
+// Where there are several devices, puts the lane's in front of what the error says.
+void motus_lane_name_device(const MotusLane *lane, MotusError *error);
 
 // Opens lane k on a thread of its own and waits until it is open; without a thread, lane 0 does its work where frames are sent (motus_lane_step). On failure nothing
 // of it is left, and *error (may be NULL) has the words.

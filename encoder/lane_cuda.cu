@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/cuda_call.h"
+#include "common/on_device.h"
 #include "common/slots.h"
 #include "encoder/deblock_cuda.h"
 #include "encoder/decide_cuda.h"
@@ -83,20 +84,6 @@ struct MotusLaneCuda {
 };
 
 namespace {
-
-// Makes a device the current one for as long as it lives.
-struct OnDevice {
-    int before;
-    explicit OnDevice(int device) : before(-1) {
-        int now;
-        if (cudaGetDevice(&now) == cudaSuccess && now != device && cudaSetDevice(device) == cudaSuccess) before = now;
-    }
-    ~OnDevice() {
-        if (before >= 0) cudaSetDevice(before);
-    }
-    OnDevice(const OnDevice &) = delete;
-    OnDevice &operator=(const OnDevice &) = delete;
-};
 
 MotusPlane place_plane(uint8_t *base, size_t *end, int width, int height) {
     MotusPlane plane;
@@ -402,6 +389,37 @@ MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
     return status;
 }
 
+MotusStatus upload(MotusLaneCuda *l, const MotusFrame *frame, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int p = 0; p < 3 && !status; p++) {
+        const MotusPlane *from = &frame->plane[p], *to = &l->frame[p];
+        status =
+            motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride,
+                                               (size_t)from->width, (size_t)from->height, cudaMemcpyHostToDevice, l->copying),
+                             "upload of the frame", error);
+    }
+    return status;
+}
+
+// Copies a frame that lies on another device, where `made_on` is, into l->frame, which nothing uses now: whoever did has waited for it. Complete on return.
+MotusStatus bring_over(MotusLaneCuda *l, const MotusFrame *frame, int device, void *made_on, MotusError *error) {
+    MotusOnDevice there(device);
+    MotusStatus status = MOTUS_OK;
+    for (int p = 0; p < 3 && !status; p++) {
+        const MotusPlane *from = &frame->plane[p], *to = &l->frame[p];
+        const size_t width = (size_t)from->width, height = (size_t)from->height;
+        cudaMemcpy3DPeerParms copy = {};
+        copy.srcPtr = make_cudaPitchedPtr(from->data, (size_t)from->stride, width, height);
+        copy.dstPtr = make_cudaPitchedPtr(to->data, (size_t)to->stride, width, height);
+        copy.srcDevice = device, copy.dstDevice = l->device;
+        copy.extent = make_cudaExtent(width, height, 1);
+        status = motus_cuda_check(cudaMemcpy3DPeerAsync(&copy, (cudaStream_t)made_on), "copy from another device", error);
+    }
+    MotusStatus waited =
+        motus_cuda_check(cudaStreamSynchronize((cudaStream_t)made_on), "copy from another device", status ? NULL : error);
+    return status ? status : waited;
+}
+
 } // namespace
 
 extern "C" MotusStatus motus_lane_cuda_device(int wanted, int *device, MotusError *error) {
@@ -411,7 +429,7 @@ extern "C" MotusStatus motus_lane_cuda_device(int wanted, int *device, MotusErro
     if (wanted >= n) return motus_fail(error, MOTUS_ERR_NO_DEVICE, "there is no CUDA device %d, only %d", wanted, n);
     *device = wanted;
     if (wanted < 0) return motus_cuda_check(cudaGetDevice(device), "device", error);
-    OnDevice on(wanted);
+    MotusOnDevice on(wanted);
     return motus_device_check(error);
 }
 
@@ -423,14 +441,14 @@ extern "C" size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots) {
 }
 
 extern "C" size_t motus_lane_cuda_free_bytes(int device) {
-    OnDevice on(device);
+    MotusOnDevice on(device);
     size_t free_bytes = 0, total;
     return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : 0;
 }
 
 extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, int device, int slots,
                                             MotusError *error) {
-    OnDevice on(device);
+    MotusOnDevice on(device);
     *out = NULL;
     MotusLaneCuda *l = (MotusLaneCuda *)motus_alloc(1, sizeof *l);
     if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -450,7 +468,7 @@ extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStre
 extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
     if (!lane || !*lane) return;
     MotusLaneCuda *l = *lane;
-    OnDevice on(l->device);
+    MotusOnDevice on(l->device);
     for (cudaStream_t stream : {l->copying, l->stream, l->writing}) {
         if (stream) cudaStreamSynchronize(stream);
         if (stream) cudaStreamDestroy(stream);
@@ -473,20 +491,16 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
 
 extern "C" MotusStatus motus_lane_cuda_take(MotusLaneCuda *l, int slot, const MotusFrame *frame, int on_device, void *made_on,
                                             MotusError *error) {
-    OnDevice on(l->device);
+    MotusOnDevice on(l->device);
     Slot *to = &l->slot[slot];
-    cudaStream_t stream = on_device ? (cudaStream_t)made_on : l->copying;
-    const MotusPlane *from = on_device ? frame->plane : l->frame;
-    MotusStatus status = on_device ? motus_intake_cuda_check(frame, error) : MOTUS_OK;
-    for (int p = 0; p < 3 && !on_device && !status; p++) {
-        const MotusPlane *given = &frame->plane[p];
-        status = motus_cuda_check(cudaMemcpy2DAsync(from[p].data, (size_t)from[p].stride, given->data, (size_t)given->stride,
-                                                    (size_t)given->width, (size_t)given->height, cudaMemcpyHostToDevice, stream),
-                                  "upload of the frame", error);
-    }
-    if (!status) status = motus_planes_copy_padded_cuda(to->src, from, stream, error);
+    int device = l->device; // that the frame lies on
+    MotusStatus status = on_device ? motus_intake_cuda_device(frame, &device, error) : MOTUS_OK;
+    const int here = on_device && device == l->device;
+    cudaStream_t stream = here ? (cudaStream_t)made_on : l->copying;
+    if (!status && !here) status = on_device ? bring_over(l, frame, device, made_on, error) : upload(l, frame, error);
+    if (!status) status = motus_planes_copy_padded_cuda(to->src, here ? frame->plane : l->frame, stream, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(to->filled, stream), "record", error);
-    if (on_device) return status;
+    if (here) return status;
     // Even after a failure nothing may read the frame behind the caller's back.
     MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(stream), "upload of the frame", status ? NULL : error);
     return status ? status : waited;
@@ -494,7 +508,7 @@ extern "C" MotusStatus motus_lane_cuda_take(MotusLaneCuda *l, int slot, const Mo
 
 extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const MotusPlace *place, MotusFrame *rec,
                                              MotusField *field, MotusError *error) {
-    OnDevice on(l->device);
+    MotusOnDevice on(l->device);
     MotusStatus status = check(l, cudaStreamWaitEvent(l->stream, l->slot[slot].filled, 0), "wait", error);
     if (status) return status;
     Output *out = &l->output[l->begun % MOTUS_LANE_BEGUN];
@@ -530,7 +544,7 @@ extern "C" void motus_lane_cuda_undo(MotusLaneCuda *l) {
 }
 
 extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusLanePicture *picture, MotusError *error) {
-    OnDevice on(l->device);
+    MotusOnDevice on(l->device);
     const Output *out = &l->output[l->finished++ % MOTUS_LANE_BEGUN];
     MotusStatus status = check(l, cudaEventSynchronize(out->done), "picture", error);
     if (status) return status;

@@ -27,7 +27,7 @@ MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream
 void motus_lane_cuda_close(MotusLaneCuda **lane); // accepts NULL inside
 
 // Puts a frame of the visible size into a slot whose picture before is finished: one in host memory, which has been read when the call returns, or one made
-// on `made_on` of the device, which is read there.
+// on `made_on`, which is read there if it lies on the lane's device, and else copied over before the call returns.
 MotusStatus motus_lane_cuda_take(MotusLaneCuda *lane, int slot, const MotusFrame *frame, int on_device, void *made_on,
                                  MotusError *error);
 

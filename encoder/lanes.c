@@ -6,6 +6,7 @@
 
 #include "common/alloc.h"
 #include "common/cpu.h"
+#include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
 #include "encoder/lane.h"
@@ -20,8 +21,8 @@
 // Frames that wait for look-ahead to have seen enough.
 static int unplanned_frames(const MotusStream *s) { return s->config.rate == MOTUS_RATE_QP ? 0 : s->config.lookahead + 1; }
 
-// As many lanes as there are processors for them, or, on a device, as speed it up, and as whole GOPs fit into a bounded memory: while a lane codes its GOP, the
-// frames of the others' must have come.
+// As many lanes as there are processors for them, or, on each device, as speed it up, and as whole GOPs fit into a bounded memory: while a lane codes its GOP,
+// the frames of the others' must have come.
 static int auto_lanes(const MotusLanes *l) {
     const MotusStream *s = l->stream;
     const int frames = s->config.keyint + unplanned_frames(s);
@@ -31,12 +32,30 @@ static int auto_lanes(const MotusLanes *l) {
         fit = 1 + AUTO_BYTES_CPU / gop;
         most = (size_t)motus_max(1, l->threads / 2); // two threads share a picture well; more lanes cost memory
     } else {
-        const size_t free_bytes = motus_lane_cuda_free_bytes(l->device) / 4;
-        fit = (free_bytes < AUTO_BYTES_CUDA ? free_bytes : AUTO_BYTES_CUDA) / motus_lane_cuda_bytes(s, frames);
-        most = AUTO_LANES_CUDA;
+        size_t bytes = AUTO_BYTES_CUDA; // of the device that has least
+        for (int i = 0; i < l->n_devices; i++) {
+            const size_t free_bytes = motus_lane_cuda_free_bytes(l->device[i]) / 4;
+            if (bytes > free_bytes) bytes = free_bytes;
+        }
+        fit = bytes / motus_lane_cuda_bytes(s, frames);
+        fit = (fit < 1 ? 1 : fit) * (size_t)l->n_devices;
+        most = AUTO_LANES_CUDA * (size_t)l->n_devices;
     }
     if (most > MOTUS_MAX_LANES) most = MOTUS_MAX_LANES;
     return (int)(fit < 1 ? 1 : fit < most ? fit : most);
+}
+
+// Every device has to be there and usable, not only those whose lanes get a GOP.
+static MotusStatus find_devices(MotusLanes *l, MotusError *error) {
+    const MotusEncoderConfig *c = &l->stream->config;
+    MotusStatus status = MOTUS_OK;
+    int n = c->n_devices == MOTUS_ALL_DEVICES ? motus_min(motus_device_count(), MOTUS_MAX_LANES) : c->n_devices;
+    l->n_devices = motus_max(n, 1);
+    for (int i = 0; i < l->n_devices && !status; i++) {
+        const int wanted = !c->n_devices ? c->device : c->n_devices > 0 ? c->devices[i] : i;
+        status = motus_lane_cuda_device(wanted, &l->device[i], error);
+    }
+    return status;
 }
 
 // Monotonic, so that nobody waits longer because a clock is set.
@@ -57,7 +76,8 @@ MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, Motu
     l->stream = stream;
     l->backend = backend;
     l->threads = motus_cpu_threads(c->threads);
-    MotusStatus status = backend == MOTUS_BACKEND_CUDA ? motus_lane_cuda_device(c->device, &l->device, error) : MOTUS_OK;
+    l->n_devices = 1;
+    MotusStatus status = backend == MOTUS_BACKEND_CUDA ? find_devices(l, error) : MOTUS_OK;
     if (!status && !open_conditions(l)) status = motus_fail(error, MOTUS_ERR_MEMORY, "no memory for locks");
     if (status) {
         motus_free(l);
@@ -105,16 +125,24 @@ size_t motus_lanes_bytes(const MotusLanes *l) {
 
 // ---- Frames in ----------------------------------------------------------------------------------------------------------------------------
 
-// The lane of the GOP that begins: the next one, opened if it is its first. Where that fails, the lanes there are have to do.
-static MotusLane *lane_for(MotusLanes *l, int idr) {
-    if (!idr) return &l->lane[(l->gops - 1) % l->n];
-    int k = l->gops % l->n;
-    if (!l->lane[k].lanes && motus_lane_start(l, k, NULL)) {
-        l->n = k;
-        l->gops = 0;
-        k = 0;
+// The lane of the GOP that begins: the next one, opened if it is its first. Where that fails, the lanes there are have to do, but for a device that has none.
+static MotusStatus find_lane(MotusLanes *l, int idr, MotusLane **lane, MotusError *error) {
+    int k = (idr ? l->gops : l->gops - 1) % l->n;
+    if (idr && !l->lane[k].lanes) {
+        MotusError cause = {0};
+        MotusStatus status = motus_lane_start(l, k, &cause);
+        if (status && k < l->n_devices) {
+            *error = cause;
+            return status;
+        }
+        if (status) {
+            l->n = k;
+            l->gops = 0;
+            k = 0;
+        }
     }
-    return &l->lane[k];
+    *lane = &l->lane[k];
+    return MOTUS_OK;
 }
 
 // Waits until the lane has room. The error of a picture before ends that.
@@ -158,14 +186,16 @@ static void submit(MotusLanes *l, MotusLane *lane, MotusJob *job) {
 // Finds the job's lane, once its type is known, and puts the frame there.
 static MotusStatus send_job(MotusLanes *l, MotusJob *job, const MotusFrame *frame, int on_device, void *made_on,
                             MotusError *error) {
-    MotusLane *lane = lane_for(l, job->order.place.idr);
-    MotusStatus status = wait_for_room(l, lane, error);
-    job->lane = lane;
-    if (!status && lane->cuda) {
-        job->slot = (int)(lane->sent % (unsigned)l->most_waiting);
-        status = motus_lane_cuda_take(lane->cuda, job->slot, frame, on_device, made_on, error);
+    MotusStatus status = find_lane(l, job->order.place.idr, &job->lane, error);
+    if (!status) status = wait_for_room(l, job->lane, error);
+    if (!status && job->lane->cuda) {
+        MotusError cause = {0};
+        job->slot = (int)(job->lane->sent % (unsigned)l->most_waiting);
+        status = motus_lane_cuda_take(job->lane->cuda, job->slot, frame, on_device, made_on, &cause);
+        motus_lane_name_device(job->lane, &cause);
+        if (status) *error = cause;
     }
-    if (!status) submit(l, lane, job);
+    if (!status) submit(l, job->lane, job);
     return status;
 }
 

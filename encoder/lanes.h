@@ -17,7 +17,7 @@ typedef struct MotusOrder {
     MotusPlanned *planned; // goes with the order
 } MotusOrder;
 
-// Opens the first lane on a backend that is not AUTO, and on that CUDA device; `threads` of all lanes together (as motus_cpu_threads has it). The stream is
+// Opens the first lane on a backend that is not AUTO, on the first of its CUDA devices; `threads` of all lanes together (as motus_cpu_threads has it). The stream is
 // only referred to. With words in *error: MOTUS_ERR_MEMORY, _CUDA, _NO_DEVICE, _UNSUPPORTED.
 MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, MotusBackend backend, MotusError *error);
 

@@ -41,8 +41,22 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .propagation = 1};
 }
 
-static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) {
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
+
+static MotusStatus check_devices(const MotusEncoderConfig *c, MotusError *error) {
+    if (c->device < -1) REFUSE("CUDA device %d", c->device);
+    if (c->n_devices < MOTUS_ALL_DEVICES || c->n_devices > MOTUS_MAX_LANES) REFUSE("%d CUDA devices", c->n_devices);
+    if (c->n_devices && c->device >= 0) REFUSE("CUDA device %d beside a list of devices", c->device);
+    if (c->n_devices > 0 && !c->devices) REFUSE("%d CUDA devices, but no list of them", c->n_devices);
+    for (int i = 0; i < c->n_devices; i++) {
+        if (c->devices[i] < 0) REFUSE("CUDA device %d", c->devices[i]);
+        for (int k = 0; k < i; k++)
+            if (c->devices[k] == c->devices[i]) REFUSE("CUDA device %d is listed twice", c->devices[i]);
+    }
+    return MOTUS_OK;
+}
+
+static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) {
     if (c->width < 2 || c->height < 2 || c->width > MOTUS_MAX_SIZE || c->height > MOTUS_MAX_SIZE)
         REFUSE("size %dx%d is outside 2x2 .. %dx%d", c->width, c->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
     if (c->width % 2 || c->height % 2) REFUSE("size %dx%d is odd; 4:2:0 H.264 needs even sizes", c->width, c->height);
@@ -56,12 +70,12 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
     if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
     if (c->threads < 0) REFUSE("%d threads", c->threads);
     if (c->lanes < 0 || c->lanes > MOTUS_MAX_LANES) REFUSE("%d lanes are outside 0..%d", c->lanes, MOTUS_MAX_LANES);
-    if (c->device < -1) REFUSE("CUDA device %d", c->device);
     if (c->first_picture < 0 || c->first_picture > (int64_t)1 << 62 || c->first_gop < 0 || c->first_gop > c->first_picture)
         REFUSE("a stream's part cannot begin at picture %lld, GOP %lld", (long long)c->first_picture, (long long)c->first_gop);
-#undef REFUSE
-    return motus_rate_config_check(c, error);
+    MotusStatus status = check_devices(c, error);
+    return status ? status : motus_rate_config_check(c, error);
 }
+#undef REFUSE
 
 static MotusStatus write_headers(MotusStream *s, MotusError *error) {
     uint8_t rbsp[MOTUS_HEADER_BYTES];

@@ -114,12 +114,14 @@ usage_errors() {
     refused 2 '-z: no such option' encode in.y4m -o out.264 -z
     refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
     local bad
-    for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' 'threads 257' 'lanes 65' 'device x' 'preset slowest' 'frames 0' 'seek -1' \
+    for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' 'threads 257' 'lanes 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' 'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' \
         'qp 99999999999999999999' 'subpel eighth' 'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
         'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
         # shellcheck disable=SC2086
         refused 2 "--$bad: " encode in.y4m -o out.264 --$bad
     done
+    refused 2 '--device and --devices' encode in.y4m -o out.264 --device 0 --devices 0
+    refused 2 '--devices: with --backend cpu' encode in.y4m -o out.264 --backend cpu --devices 0
     refused 2 'is the input as well' encode in.y4m -o in.y4m
     refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
     ln -sf in.y4m link.y4m
@@ -186,6 +188,8 @@ bad_inputs() {
     refused 1 'backend cuda' search in.y4m -o out.csv --backend cuda
     refused 1 'seek' encode in.y4m -o out.264 --seek 12
     refused 1 'backend cuda' encode in.y4m -o out.264 --backend cuda
+    refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices all
+    refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices 0,2
     if [ -z "$probe" ]; then
         { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
         refused 1 'bad.y4m: ' encode bad.y4m -o out.264

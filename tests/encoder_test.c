@@ -262,6 +262,40 @@ static void bad_settings_are_refused(void) {
     CU_ASSERT_EQUAL(motus_encoder_open(&enc, &huge, NULL), MOTUS_ERR_UNSUPPORTED);
 }
 
+// What a list may hold; where it cannot be used, AUTO takes the CPU, as without a list, and CUDA does not open.
+static void lists_of_devices(void) {
+    static const struct {
+        int n, device, list[3];
+        const char *why;
+    } bad[] = {{2, -1, {0, 0}, "device 0 is listed twice"},
+               {3, -1, {1, 0, 1}, "device 1 is listed twice"},
+               {2, -1, {0, -1}, "device -1"},
+               {1, 0, {0}, "beside a list"},
+               {MOTUS_ALL_DEVICES, 2, {0}, "beside a list"},
+               {-2, -1, {0}, "-2 CUDA devices"},
+               {MOTUS_MAX_LANES + 1, -1, {0}, "65 CUDA devices"}};
+    static const int absent[] = {200, 201};
+    MotusEncoder *enc;
+    MotusError error = {0};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        MotusEncoderConfig c = config_for(48, 32);
+        c.device = bad[i].device, c.n_devices = bad[i].n, c.devices = bad[i].list;
+        MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_ERR_ARGUMENT && strstr(error.text, bad[i].why), "case %zu: %s",
+                    i, error.text);
+    }
+    MotusEncoderConfig c = config_for(48, 32);
+    c.n_devices = 2;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_ARGUMENT); // no list
+    c.devices = absent;
+    c.backend = MOTUS_BACKEND_CUDA;
+    MotusStatus status = motus_encoder_open(&enc, &c, &error);
+    CU_ASSERT((status == MOTUS_ERR_NO_DEVICE || status == MOTUS_ERR_UNSUPPORTED) && !enc && error.text[0]);
+    c.backend = MOTUS_BACKEND_AUTO;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
+    motus_encoder_close(&enc);
+}
+
 // Every single allocation may fail: a clean status, nothing leaked (the sanitizer build sees that), and the next run works.
 static void failing_allocations(void) {
     MotusFrame *frames[N_FRAMES];
@@ -446,6 +480,7 @@ static const MotusTest tests[] = {{"stream_depends_on_settings_only", stream_dep
                                   {"kept_frames_stay", kept_frames_stay},
                                   {"device_frames_need_cuda", device_frames_need_cuda},
                                   {"bad_settings_are_refused", bad_settings_are_refused},
+                                  {"lists_of_devices", lists_of_devices},
                                   {"failing_allocations", failing_allocations},
                                   {"failures_keep_what_was_done", failures_keep_what_was_done},
                                   {"lanes_give_one_stream", lanes_give_one_stream},

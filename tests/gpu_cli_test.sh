@@ -62,5 +62,11 @@ for output in filter.y4m encode.264; do
     done
     if ! cmp cpu-$output cuda-$output || ! cmp cpu.log cuda.log || [ ! -s cpu.log ]; then failures=$((failures + 1)); fi
 done
-echo "$((checks + 2)) checks, $failures failed"
+# Lanes on all devices.
+"$motus" encode fg.y4m -o cpu.264 --backend cpu --keyint 3 --quiet
+for devices in all 0; do
+    if ! "$motus" encode fg.y4m -o all.264 --devices $devices --keyint 3 --quiet || ! cmp cpu.264 all.264; then failures=$((failures + 1)); fi
+done
+if "$motus" encode fg.y4m -o all.264 --devices 0,200 2>log || ! grep -q 'no CUDA device 200' log; then failures=$((failures + 1)); fi
+echo "$((checks + 5)) checks, $failures failed"
 [ $failures -eq 0 ]

@@ -202,6 +202,64 @@ static void lanes_give_one_stream(void) {
     cudaStreamDestroy(stream);
 }
 
+// Lanes on all devices there are, in another order than CUDA's; frames in host memory and on any device. One device makes a list, too.
+static void lanes_on_all_devices(void) {
+    if (!motus_test_has_gpu()) return;
+    int n = 0, list[16], none = 16;
+    CU_ASSERT_EQUAL_FATAL(cudaGetDeviceCount(&n), cudaSuccess);
+    n = n > 16 ? 16 : n;
+    printf("%d devices\n", n);
+    for (int i = 0; i < n; i++) list[i] = n - 1 - i;
+    for (int c = 0; c < 8; c++) {
+        Sequence s;
+        MotusEncoder *enc = NULL;
+        MotusError error = {0};
+        DeviceFrame d[16];
+        make_sequence(&s, c % 2 ? 176 : 130, c % 2 ? 144 : 66);
+        s.config.lanes = (int[]){0, n, 2 * n + 1, 1}[c / 2];
+        s.config.stream_only = c % 2;
+        s.config.n_devices = c / 2 % 2 ? n : MOTUS_ALL_DEVICES;
+        s.config.devices = c / 2 % 2 ? list : NULL;
+        for (int i = 0; i < n; i++) {
+            CU_ASSERT_EQUAL(cudaSetDevice(i), cudaSuccess);
+            d[i] = device_frame(s.config.width, s.config.height, 5, 3);
+        }
+        CU_ASSERT_EQUAL(cudaSetDevice(0), cudaSuccess);
+        MotusStatus opened = motus_encoder_open(&enc, &s.config, &error);
+        MOTUS_CHECK(!opened, "%d: %s", opened, error.text);
+        for (int turn = 0, sent = 0; !opened && turn < 3; turn++) {
+            for (int i = 0; i < N_FRAMES; i++, sent++) {
+                const int at = sent % (n + 1);
+                if (at < n) {
+                    CU_ASSERT_EQUAL(cudaSetDevice(at), cudaSuccess);
+                    upload(&d[at], s.frame[i], NULL);
+                    CU_ASSERT_EQUAL(cudaSetDevice(sent % n),
+                                    cudaSuccess); // the current one does not matter: frames tell where they lie
+                }
+                MotusStatus status =
+                    at < n ? motus_encoder_send_device(enc, d[at].frame, NULL, NULL) : motus_encoder_send(enc, s.frame[i], NULL);
+                MOTUS_CHECK(!status, "frame %d of device %d: %s", i, at, motus_encoder_error(enc)->text);
+            }
+            for (int i = 0; i < N_FRAMES; i++)
+                MOTUS_CHECK(as_wanted(enc, &s, i), "%d devices, %d lanes, picture %d", n, s.config.lanes, i);
+            motus_encoder_close(&enc);
+            opened = motus_encoder_open(&enc, &s.config, &error);
+        }
+        motus_encoder_close(&enc);
+        for (int i = 0; i < n; i++) drop_device_frame(&d[i]);
+        CU_ASSERT_EQUAL(cudaSetDevice(0), cudaSuccess);
+        drop_sequence(&s);
+    }
+    MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
+    MotusError error = {0};
+    MotusEncoder *enc = NULL;
+    c.backend = MOTUS_BACKEND_CUDA;
+    c.devices = &none;
+    c.n_devices = 1;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_NO_DEVICE);
+    MOTUS_CHECK(strstr(error.text, "16") != NULL, "%s", error.text);
+}
+
 static void CUDART_CB sleep_a_while(void *unused) {
     (void)unused;
     const struct timespec a_while = {.tv_nsec = 30000000};
@@ -488,8 +546,8 @@ static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
         }
         MOTUS_CHECK(packet[0]->size == packet[1]->size && !memcmp(packet[0]->data, packet[1]->data, packet[0]->size) &&
                         same_field(packet[0], packet[1]),
-                    "preset %d subpel %d modes 0x%x final %d given %d frame %d", (int)c.preset, (int)c.subpel, (unsigned)modes, final,
-                    given, i);
+                    "preset %d subpel %d modes 0x%x final %d given %d frame %d", (int)c.preset, (int)c.subpel, (unsigned)modes,
+                    final, given, i);
         for (int k = 0; k < 2; k++) motus_packet_unref(&packet[k]);
     }
     for (int k = 0; k < 2; k++) motus_encoder_close(&enc[k]);
@@ -512,6 +570,7 @@ static void fields_as_on_the_cpu(void) {
 static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
                                   {"lanes_give_one_stream", lanes_give_one_stream},
                                   {"fields_as_on_the_cpu", fields_as_on_the_cpu},
+                                  {"lanes_on_all_devices", lanes_on_all_devices},
                                   {"frames_made_late", frames_made_late},
                                   {"kept_sources", kept_sources},
                                   {"frames_from_a_ring", frames_from_a_ring},

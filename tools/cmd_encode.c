@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/error.h"
 #include "tools/cmd.h"
 #include "tools/encode_job.h"
 #include "tools/mvs.h"
@@ -38,6 +39,7 @@ static const char about[] =
     "                                                     vectors from elsewhere instead of the encoder's search\n"
     "  motus encode actor.mp4 -o scene.264 --key green --background street.mp4 --scale --denoise 4\n"
     "                                                     filtered first, in the order given\n"
+    "  motus encode film.y4m -o film.264 --devices all    on all GPUs of this machine\n"
     "  motus encode - -o - < film.y4m | ffplay -          through pipes\n"
     "  motus encode camera.ts -o film.mp4 --fragment      plays up to its last second even after kill -9\n"
     "\n"
@@ -59,6 +61,30 @@ static int parse_format(const MotusOption *option, const char *text, char *cause
             return 1;
         }
     snprintf(cause, size, "must be one of " MOTUS_FORMAT_NAMES);
+    return 0;
+}
+
+// "all", or numbers with commas between: into devices and config.n_devices.
+static int parse_devices(const MotusOption *option, const char *text, char *cause, size_t size) {
+    MotusEncodeOptions *o = option->value;
+    int n = 0;
+    o->config.n_devices = MOTUS_ALL_DEVICES;
+    if (!strcmp(text, "all")) return 1;
+    for (const char *at = text;; at++, n++) {
+        char *end;
+        const long number = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : -1;
+        if (number < 0 || number > 255 || n == MOTUS_MAX_LANES || (*end && *end != ',')) break;
+        for (int i = 0; i < n; i++)
+            if (o->devices[i] == number) {
+                snprintf(cause, size, "has device %ld twice", number);
+                return 0;
+            }
+        o->devices[n] = (int)number;
+        o->config.n_devices = n + 1;
+        if (!*end) return 1;
+        at = end;
+    }
+    snprintf(cause, size, "must be \"all\" or numbers 0..255 with commas between, as in 0,2,3");
     return 0;
 }
 
@@ -122,6 +148,8 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"lanes", 0, &c->lanes, motus_option_int, 0, MOTUS_MAX_LANES, "N",
          "key pictures and what follows them, coded N at a time; 0 = as memory allows (0); same stream"},
         {"device", 0, &c->device, motus_option_int, 0, 255, "N", "CUDA device (the first)"},
+        {"devices", 0, o, parse_devices, 0, 0, "LIST",
+         "CUDA devices whose lanes share the work: all, or as in 0,2,3; same stream"},
         {"format", 0, &o->format, parse_format, 0, 0, "NAME", "h264, mp4, mov, mkv or ts, whatever the output's name ends in"},
         {"fragment", 0, &o->fragment, NULL, 1, 0, NULL, ".mp4 and .mov in fragments: whole up to the last second at any time"},
         {"no-audio", 0, &o->no_audio, NULL, 1, 0, NULL, "leave the input's audio out"},
@@ -149,6 +177,17 @@ static int choose_format(MotusEncodeOptions *o) {
     return -1;
 }
 
+// Who lists devices wants them used, and is told where they cannot be.
+static int check_devices(MotusEncodeOptions *o) {
+    MotusEncoderConfig *c = &o->config;
+    if (!c->n_devices) return -1;
+    if (c->device >= 0) return motus_usage_error("encode", "--device and --devices: one of the two");
+    if (c->backend == MOTUS_BACKEND_CPU) return motus_usage_error("encode", "--devices: with --backend cpu none is used");
+    c->backend = MOTUS_BACKEND_CUDA;
+    c->devices = o->devices;
+    return -1;
+}
+
 static int check(MotusEncodeOptions *o) {
     const MotusEncodeNames *names = &o->outputs;
     if (!o->input || !*o->input) return motus_usage_error("encode", "the input is missing");
@@ -166,7 +205,14 @@ static int check(MotusEncodeOptions *o) {
                *outputs[] = {names->stream, names->recon, names->stats, names->mvs, names->log, names->field};
     int status = motus_check_names("encode", inputs, 4, outputs, 6);
     if (status < 0) status = motus_rate_options_apply(&o->rate, &o->config);
+    if (status < 0) status = check_devices(o);
     return status < 0 ? choose_format(o) : status;
+}
+
+MotusStatus motus_encode_check_backend(const MotusEncodeOptions *o, MotusError *error) {
+    MotusError cause = {0};
+    MotusStatus status = motus_backend_check(o->config.backend, &cause);
+    return status ? motus_fail(error, status, "%s%s", o->config.n_devices ? "--devices needs " : "", cause.text) : MOTUS_OK;
 }
 
 MotusEncodeOptions motus_encode_options_default(void) {

@@ -217,7 +217,7 @@ static MotusStatus open_outputs(Session *s, MotusError *error) {
 
 static MotusStatus open_all(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
-    MotusStatus status = motus_backend_check(o->config.backend, error);
+    MotusStatus status = motus_encode_check_backend(o, error);
     if (!status) status = open_input(s, error);
     if (status) return status;
     MotusError cause = {0};

@@ -20,9 +20,10 @@ typedef struct MotusEncodeOptions {
     const char *mvs_in; // a field to encode with; NULL: search
     int mvs_final;      // 1: its vectors are not refined
     int strict, quiet;
-    MotusFilterList filters;   // run on each frame before it is encoded
-    MotusRateOptions rate;     // already in config
-    MotusEncoderConfig config; // size, rate and colours are taken from the input
+    MotusFilterList filters;      // run on each frame before it is encoded
+    int devices[MOTUS_MAX_LANES]; // config.devices
+    MotusRateOptions rate;        // already in config
+    MotusEncoderConfig config;    // size, rate and colours are taken from the input
 } MotusEncodeOptions;
 
 // Returns the exit status; prints errors, warnings, the live line and the summary on stderr.
@@ -31,6 +32,9 @@ int motus_encode_job(const MotusEncodeOptions *options);
 // The configuration for an input. MOTUS_ERR_UNSUPPORTED: it is too small. A size that has to be cropped is told.
 MotusStatus motus_encode_config(const MotusEncodeOptions *options, const MotusSequenceInfo *info, MotusEncoderConfig *config,
                                 MotusError *error);
+
+// Whether the backend that is asked for is there; the error names the option.
+MotusStatus motus_encode_check_backend(const MotusEncodeOptions *options, MotusError *error);
 
 // Reads the arguments of motus encode; argv[0] is the subcommand. Returns -1, or the exit status after a line or the help. What o->rate holds is the caller's to
 // free (rate.log_text).

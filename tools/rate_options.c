@@ -85,7 +85,8 @@ static char *read_file(const char *path, char *cause, size_t size) {
 static int check(const MotusRateOptions *o) {
     if ((o->qp >= 0) + (o->crf >= 0) + (o->bitrate >= 0) > 1)
         return motus_usage_error("encode", "--qp, --crf and --bitrate: one of them decides");
-    if (o->pass && o->bitrate < 0) return motus_usage_error("encode", "--pass %d: needs --bitrate", o->pass);
+    if (o->pass == 1 && o->qp >= 0) return motus_usage_error("encode", "--pass 1: needs --bitrate or --crf");
+    if (o->pass == 2 && o->bitrate < 0) return motus_usage_error("encode", "--pass 2: needs --bitrate");
     if (o->pass && !o->pass_log) return motus_usage_error("encode", "--pass %d: needs --pass-log FILE", o->pass);
     if (!o->pass && o->pass_log) return motus_usage_error("encode", "--pass-log: needs --pass 1 or 2");
     if (o->qp >= 0 && (o->vbv_maxrate >= 0 || o->vbv_bufsize >= 0)) return motus_usage_error("encode", "--qp: goes with no VBV");
@@ -128,7 +129,7 @@ void motus_rate_text(const MotusEncoderConfig *c, char *text, size_t size) {
     if (c->rate == MOTUS_RATE_QP)
         used = snprintf(text, size, "QP %d", c->qp);
     else if (c->rate == MOTUS_RATE_CRF)
-        used = snprintf(text, size, "CRF %g", c->crf);
+        used = snprintf(text, size, "%sCRF %g", c->pass == 1 ? "pass 1, " : "", c->crf);
     else
         used = snprintf(text, size, "%s%g kb/s",
                         c->pass == 1   ? "pass 1, "

@@ -39,7 +39,7 @@ typedef enum MotusPreset {
 // "slow", "medium", "fast", "faster"; "unknown" for other values. Static storage.
 MOTUS_API const char *motus_preset_name(MotusPreset preset);
 
-enum { MOTUS_MAX_LANES = 64, MOTUS_MAX_LOOKAHEAD = 250 };
+enum { MOTUS_MAX_LANES = 64, MOTUS_MAX_LOOKAHEAD = 250, MOTUS_ALL_DEVICES = -1 };
 
 // What decides about QP.
 typedef enum MotusRateControl {
@@ -125,11 +125,17 @@ typedef struct MotusEncoderConfig {
     int64_t first_gop;     // IDR pictures of the stream before this part, 0..first_picture
     int time_stages;       // 1: packets say how long each stage took, and pictures take a little longer for it
     int with_field;        // 1: packets of P pictures carry their motion field
+
+    // CUDA devices of this machine that lanes are spread over: the GOPs of lane k are coded on devices[k % n_devices], and with lanes 0 each device gets as many
+    // lanes as one alone would. 0: `device` is the only one. MOTUS_ALL_DEVICES: all that CUDA shows, in its order. Up to MOTUS_MAX_LANES; `device` has to be
+    // -1 beside them.
+    int n_devices;
+    const int *devices; // CUDA's numbers, no two the same; read at the opening
 } MotusEncoderConfig;
 
 // qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO, lanes chosen, the
-// current device. Rate control QP; for the others: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, look-ahead 40, min_keyint 0, scenecut 40, AQ MOTUS_AQ_OFF of
-// strength 1, propagation on.
+// current device alone. Rate control QP; for the others: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, look-ahead 40, min_keyint 0, scenecut 40, AQ
+// MOTUS_AQ_OFF of strength 1, propagation on.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // MB kinds as statistics count them.
@@ -231,10 +237,11 @@ MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderC
 MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame, const MotusFrameParams *params);
 
 // The same for a frame in CUDA device memory (motus_frame_wrap makes a MotusFrame of device pointers; any strides and alignment), made on `stream`, a
-// cudaStream_t (NULL: the legacy default stream) of the encoder's device. The encoder reads it on that stream, once: after what the caller has put there
+// cudaStream_t (NULL: the legacy default stream) of the device that it lies on. The encoder reads it on that stream, once: after what the caller has put there
 // before, and before what comes later, which may be put there as soon as the call returns. It is encoded where it is; with stream_only nothing but the
 // stream comes to the host, and the call does not wait for the device. The stream of pictures is the one that motus_encoder_send gives, and frames of both
-// kinds may alternate. Where AUTO took the CPU at the opening, frames still come down from a device that can do that.
+// kinds may alternate. A frame that lies on another device than its lane's is copied over there, for which the call waits. Where AUTO took the CPU at the
+// opening, frames still come down from a device that can do that.
 // Beside the errors above: MOTUS_ERR_UNSUPPORTED (the encoder was told to use the CPU, or this build has no CUDA), MOTUS_ERR_NO_DEVICE,
 // MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA, MOTUS_ERR_ARGUMENT (a plane that is not in device memory): motus_encoder_error has the words.
 MOTUS_API MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream,

@@ -3,13 +3,14 @@
 #ifndef TOOLS_MPI_BATCH_H
 #define TOOLS_MPI_BATCH_H
 
-#include "tools/mpi/link.h"
+#include "tools/mpi/setup.h"
 
 typedef struct MotusBatch {
     const char *list, *folder, *suffix, *report; // report: NULL: none
     int resume;                                  // outputs that are there and not older than their input stay
     int argc;                                    // options of motus encode, the same for every file
     char **argv;
+    MotusMpiPlace here;
 } MotusBatch;
 
 // Rank 0; returns the exit status.

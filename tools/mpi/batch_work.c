@@ -22,7 +22,10 @@ static int encode(const MotusBatch *b, char *input, char *output, char *line, si
     argv[argc] = NULL;
     motus_warn_into(line, size);
     int status = motus_encode_options_read(&o, argc, argv);
-    if (status < 0) status = motus_encode_job(&o);
+    if (status < 0) {
+        motus_mpi_share_machine(&o.config, b->here);
+        status = motus_encode_job(&o);
+    }
     motus_warn_into(NULL, 0);
     motus_signals_go_on();
     free(o.rate.log_text);

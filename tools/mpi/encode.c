@@ -1,6 +1,7 @@
 // motus-mpi encode on rank 0: from the options to the finished output.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <inttypes.h>
+#include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -25,8 +26,12 @@ static int is_file(const char *path) {
     return strcmp(path, "-") && !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+// A bitrate is met by two passes, so that no picture waits for others and any number of ranks makes the same stream.
+static int takes_two_passes(const MotusEncoderConfig *c) { return c->rate == MOTUS_RATE_BITRATE && !c->pass && !c->vbv_maxrate; }
+
 static void tell(void *opaque, MotusTold kind, const char *line) {
     const MotusMaster *m = opaque;
+    if (m->pass->first) return; // the last pass tells it
     if (kind == MOTUS_TOLD_NOTE && m->options->quiet) return;
     motus_progress_wipe(&m->progress);
     motus_warn("%s", line);
@@ -35,24 +40,25 @@ static void tell(void *opaque, MotusTold kind, const char *line) {
 // ---- Opening --------------------------------------------------------------------------------------------------------------------------------------
 
 // What several machines cannot do yet.
-static MotusStatus check(const MotusEncodeOptions *o, const MotusMpiOptions *own, MotusError *error) {
+static MotusStatus check(const MotusMaster *m, const MotusMpiOptions *own, MotusError *error) {
+    const MotusEncodeOptions *o = m->options;
     const MotusEncoderConfig *c = &o->config;
-    const char *what = o->outputs.recon                                ? "--recon"
-                       : o->outputs.stats                              ? "--stats"
-                       : o->outputs.mvs                                ? "--mvs"
-                       : o->outputs.field                              ? "--field"
-                       : o->mvs_in                                     ? "--mvs-in"
-                       : o->filters.n                                  ? "a filter"
-                       : c->pass == 1                                  ? "--pass 1"
-                       : c->vbv_maxrate                                ? "--vbv-maxrate"
-                       : c->rate == MOTUS_RATE_BITRATE && c->pass != 2 ? "--bitrate without --pass 2"
-                                                                       : NULL;
-    const char *instead =
-        c->rate == MOTUS_RATE_BITRATE || c->vbv_maxrate ? ", whose pictures wait for the sizes of those before" : "";
+    const char *what = o->outputs.recon                  ? "--recon"
+                       : o->outputs.stats                ? "--stats"
+                       : o->outputs.mvs                  ? "--mvs"
+                       : o->outputs.field                ? "--field"
+                       : o->mvs_in                       ? "--mvs-in"
+                       : o->filters.n                    ? "a filter"
+                       : c->pass == 1 && !m->pass->first ? "--pass 1"
+                       : c->vbv_maxrate                  ? "--vbv-maxrate"
+                                                         : NULL;
+    const char *instead = c->vbv_maxrate ? ", whose pictures wait for the sizes of those before" : "";
     if (what) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: goes with motus encode only%s", what, instead);
     if (own->resume && !(is_file(o->input) && strcmp(o->outputs.stream, "-")))
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "--resume: needs an input and an output that are files");
-    return motus_backend_check(c->backend, error);
+    if (takes_two_passes(c) && !is_file(o->input))
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "--bitrate: takes two passes, for which the input has to be a file");
+    return motus_encode_check_backend(o, error);
 }
 
 static MotusStatus open_reader(MotusMaster *m, int streams, MotusError *error) {
@@ -84,12 +90,13 @@ static MotusStatus find_start(MotusMaster *m, MotusError *error) {
 
 static MotusStatus open_input(MotusMaster *m, MotusError *error) {
     const MotusEncodeOptions *o = m->options;
-    const int streams = o->format != MOTUS_FORMAT_H264 && !o->no_audio;
+    const int streams = o->format != MOTUS_FORMAT_H264 && !o->no_audio && !m->pass->first;
     MotusStatus status = open_reader(m, streams, error);
     if (status) return status;
     m->setup.feeds = !is_file(o->input) || (streams && motus_mux_has_streams(m->reader));
     status = motus_encode_config(o, motus_reader_info(m->reader), &m->setup.config, error);
     if (!status) status = find_start(m, error);
+    m->pass->config = m->setup.config;
     if (!status) status = motus_gops_open(&m->gops, &m->setup.config, error);
     return status;
 }
@@ -97,14 +104,21 @@ static MotusStatus open_input(MotusMaster *m, MotusError *error) {
 static MotusStatus open_journal(MotusMaster *m, const MotusMpiOptions *own, MotusError *error) {
     const MotusEncodeOptions *o = m->options;
     struct stat st;
-    char settings[1024], input[256];
+    char settings[1024], input[256], name[PATH_MAX];
     const int output_is_file = strcmp(o->outputs.stream, "-") && (stat(o->outputs.stream, &st) || S_ISREG(st.st_mode));
     if (!is_file(o->input) || !output_is_file) return MOTUS_OK;
+    if (m->pass->first && !own->resume && !own->discard) { // what the last pass would refuse is refused now
+        motus_mpi_beside(name, o->outputs.stream, "journal");
+        MotusStatus status = motus_journal_open(&m->journal, name, "", "", MOTUS_JOURNAL_NEW, error);
+        motus_journal_close(&m->journal, 0);
+        if (status) return status;
+    }
+    motus_mpi_beside(name, o->outputs.stream, m->pass->journal);
     motus_settings_text(o, &m->setup.config, settings, sizeof settings);
     MotusStatus status = motus_input_text(o->input, input, sizeof input, error);
     if (status) return status;
     const MotusJournalUse use = own->resume ? MOTUS_JOURNAL_RESUME : own->discard ? MOTUS_JOURNAL_DISCARD : MOTUS_JOURNAL_NEW;
-    status = motus_journal_open(&m->journal, o->outputs.stream, settings, input, use, error);
+    status = motus_journal_open(&m->journal, name, settings, input, use, error);
     if (!status && own->resume && !o->quiet)
         motus_warn("note: %lld pictures are in the journal", (long long)motus_journal_pictures(m->journal));
     return status;
@@ -136,7 +150,10 @@ static void plan(MotusMaster *m) {
     motus_backend_choose(c->backend, &backend);
     m->setup.gops = c->lanes ? c->lanes : backend == MOTUS_BACKEND_CUDA ? GOPS_CUDA : 1;
     m->setup.config.lanes = m->setup.gops;
-    m->setup.wants_ssim = !m->options->quiet;
+    m->setup.wants_ssim = !m->options->quiet && !m->pass->first;
+    m->setup.more = m->pass->more;
+    m->setup.log = m->pass->first ? NULL : m->pass->log;
+    m->setup.log_size = m->setup.log ? (int64_t)m->pass->log_size + 1 : 0;
     m->setup.credit = CREDIT_BYTES / frame < 8 ? 8 : CREDIT_BYTES / frame;
     if (c->keyint && m->setup.credit > 2 * (int64_t)c->keyint * m->setup.gops)
         m->setup.credit = 2 * (int64_t)c->keyint * m->setup.gops;
@@ -151,11 +168,11 @@ static MotusStatus open_all(MotusMaster *m, const MotusMpiOptions *own, MotusErr
     m->asks = motus_alloc((size_t)m->ranks, sizeof *m->asks);
     m->credit = motus_alloc((size_t)m->ranks, sizeof *m->credit);
     if (!m->asks || !m->credit) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    MotusStatus status = check(m->options, own, error);
+    MotusStatus status = check(m, own, error);
     if (!status) status = open_input(m, error);
     if (!status) status = open_journal(m, own, error);
-    if (!status) status = open_outputs(m, error);
-    if (!status && own->times && !(m->times = fopen(own->times, "w")))
+    if (!status && !m->pass->first) status = open_outputs(m, error);
+    if (!status && own->times && !m->pass->first && !(m->times = fopen(own->times, "w")))
         status = motus_fail(error, MOTUS_ERR_IO, "%s: cannot be written", motus_shown(own->times));
     if (!status) plan(m);
     return status;
@@ -183,6 +200,12 @@ static void stop_all(MotusMaster *m) {
     }
 }
 
+static MotusStatus end_log(MotusMaster *m, MotusError *error) {
+    char end[40];
+    snprintf(end, sizeof end, "end %" PRId64 "\n", m->totals.frames);
+    return motus_mpi_log_add(m->pass, end, strlen(end), error);
+}
+
 static MotusStatus run(MotusMaster *m, MotusError *error) {
     const MotusEncodeOptions *o = m->options;
     int64_t total = motus_reader_info(m->reader)->frames;
@@ -197,9 +220,10 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
     motus_progress_end(&m->progress);
     if (status) return status;
     if (!m->totals.frames) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode", motus_shown(o->input));
-    if (m->cut.status) motus_warn("%s; whole frames encoded: %lld", m->cut.text, (long long)m->totals.frames);
+    if (m->cut.status && !m->pass->first) motus_warn("%s; whole frames encoded: %lld", m->cut.text, (long long)m->totals.frames);
     m->damaged |= m->cut.status != MOTUS_OK;
     m->job.complete = !m->damaged;
+    if (m->pass->first) return end_log(m, error);
     motus_signals_finish();
     return motus_encode_outputs_commit(&m->outputs, &m->totals, &m->job, o->frames && m->totals.frames >= o->frames, error);
 }
@@ -239,8 +263,8 @@ static void give_up(MotusMaster *m, const MotusError *error) {
     MPI_Abort(MPI_COMM_WORLD, signal ? MOTUS_EXIT_SIGNAL + signal : MOTUS_EXIT_FAILURE);
 }
 
-int motus_mpi_encode(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own) {
-    MotusMaster m = {.link = link, .options = options, .setup = {.status = -1}};
+int motus_mpi_run_pass(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own, MotusMpiPass *pass) {
+    MotusMaster m = {.pass = pass, .link = link, .options = options, .setup = {.status = -1}};
     MotusError error = {0};
     pthread_t thread;
     MotusStatus status = open_all(&m, own, &error);
@@ -260,7 +284,13 @@ int motus_mpi_encode(MotusLink *link, const MotusEncodeOptions *options, const M
     finish_times(&m);
     stop_all(&m);
     if (works) pthread_join(thread, NULL);
-    if (!options->quiet) motus_report_print(stderr, &m.totals, &m.job);
-    close_all(&m, 1);
-    return options->strict && m.damaged ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    if (!options->quiet && !pass->first) motus_report_print(stderr, &m.totals, &m.job);
+    close_all(&m, !pass->first);
+    return options->strict && m.damaged && !pass->first ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+}
+
+int motus_mpi_encode(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own) {
+    MotusMpiPass pass = {.journal = "journal"};
+    if (takes_two_passes(&options->config) && is_file(options->input)) return motus_mpi_two_passes(link, options, own);
+    return motus_mpi_run_pass(link, options, own, &pass);
 }

@@ -140,14 +140,13 @@ static MotusStatus open_file(MotusJournal *j, MotusJournalUse use, MotusError *e
     return MOTUS_OK;
 }
 
-MotusStatus motus_journal_open(MotusJournal **out, const char *output, const char *settings, const char *input,
-                               MotusJournalUse use, MotusError *error) {
+MotusStatus motus_journal_open(MotusJournal **out, const char *name, const char *settings, const char *input, MotusJournalUse use,
+                               MotusError *error) {
     MotusJournal *j = *out = motus_alloc(1, sizeof *j);
     if (!j) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    const size_t length = strlen(output) + 20;
     j->fd = -1;
-    if (!(j->name = motus_alloc(1, length))) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    snprintf(j->name, length, "%s.motus-journal", output);
+    if (!(j->name = motus_alloc(1, strlen(name) + 1))) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    strcpy(j->name, name);
     MotusStatus status = open_file(j, use, error);
     const int goes_on = !status && use == MOTUS_JOURNAL_RESUME && lseek(j->fd, 0, SEEK_END) > 0;
     if (!status) status = goes_on ? check_header(j, settings, input, error) : begin(j, settings, input, error);

@@ -1,4 +1,5 @@
-// What has been coded, kept beside the output until that is whole, so that nothing is done twice after a crash: OUTPUT.motus-journal. A header of text says of
+// What has been coded, kept beside the output until that is whole, so that nothing is done twice after a crash: OUTPUT.motus-journal, and
+// OUTPUT.motus-pass1 of a first pass. A header of text says of
 // which input and settings it is; then come parts of the stream in the order in which they were done, each with a checksum. A last record that was cut off is
 // dropped. One job at a time has it.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -22,7 +23,7 @@ typedef enum MotusJournalUse { MOTUS_JOURNAL_NEW, MOTUS_JOURNAL_RESUME, MOTUS_JO
 
 // NEW: there must not be one. RESUME: goes on with the one there is, or begins where there is none. DISCARD: begins anew. `settings` and `input`: one line each
 // without its end; a journal that has others is refused (MOTUS_ERR_FORMAT), and so is one that another job has (MOTUS_ERR_IO).
-MotusStatus motus_journal_open(MotusJournal **journal, const char *output, const char *settings, const char *input,
+MotusStatus motus_journal_open(MotusJournal **journal, const char *name, const char *settings, const char *input,
                                MotusJournalUse use, MotusError *error);
 
 // What is known of the part that begins with that picture; NULL: nothing.

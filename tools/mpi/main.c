@@ -33,7 +33,8 @@ static const char help[] =
     "                                           the largest first, each as motus encode would do it\n"
     "\n"
     "Each rank codes with its share of the machine's processors, or, where there are GPUs, on the GPU\n"
-    "whose number is its own on that machine (--threads, --device: for all ranks).\n"
+    "whose number is its own on that machine (--threads, --device: for all ranks; --devices 0,2: the\n"
+    "GPUs of each machine that its ranks take in turn).\n"
     "\n"
     "Options of its own:\n"
     "  --resume               go on from OUTPUT.motus-journal, where finished GOPs are kept until the end\n"
@@ -42,7 +43,8 @@ static const char help[] =
     "  --times FILE.csv       what each part of the stream took (for tools/scale_sim.py)\n"
     "A batch does not end with a file that fails: the others are done, the failure is told, and the exit\n"
     "status is 1. --resume leaves out files whose output is there and not older than they are.\n"
-    "Not here yet, but for a batch: --bitrate without --pass 2, VBV, --pass 1, --recon, --stats, --mvs, filters.\n"
+    "--bitrate takes two passes, the first at CRF 23, over an input that is a file. Not here yet, but for a\n"
+    "batch: VBV, --pass 1, --recon, --stats, --mvs, filters.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
 // Takes options of motus-mpi's own out of the arguments.
@@ -105,6 +107,7 @@ static int batch(int rank, int argc, char **argv) {
     int status = rank ? -1 : check_batch(&b), begins = 0;
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (status >= 0) return status;
+    b.here = motus_mpi_place();
     MotusLink *link = motus_link_open();
     if (!link) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
     motus_signals_catch();
@@ -129,8 +132,7 @@ static void sleep_when_idle(char **argv) {
 // A rank that was told to end takes the others along, who would wait for it. Where rank 0 cannot say any more how to go on, rank 1 does.
 static void give_up(int rank, const MotusEncodeOptions *o, const MotusMpiSetup *setup) {
     if (rank == 1 && motus_mpi_rank0_is_gone(setup))
-        motus_warn("rank 0 is gone; what is done is in %s.motus-journal: the same command with --resume goes on",
-                   o->outputs.stream);
+        motus_warn("rank 0 is gone; what is done is kept beside %s: the same command with --resume goes on", o->outputs.stream);
     MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_SIGNAL + motus_signal_caught());
 }
 
@@ -149,11 +151,15 @@ static int encode(int rank, int argc, char **argv) {
     if (status < 0 && !rank) {
         status = motus_mpi_encode(link, &o, &own);
     } else if (status < 0) {
-        motus_mpi_share(&setup, &o);
-        status = setup.status < 0 ? MOTUS_EXIT_OK : setup.status;
-        const MotusMpiWorker worker = {link, &o, &setup};
-        if (setup.status < 0) motus_mpi_work(&worker);
-        if (motus_signal_caught()) give_up(rank, &o, &setup);
+        do {
+            motus_mpi_share(&setup, &o);
+            status = setup.status < 0 ? MOTUS_EXIT_OK : setup.status;
+            const MotusMpiWorker worker = {link, &o, &setup};
+            if (setup.status < 0) motus_mpi_work(&worker);
+            if (motus_signal_caught()) give_up(rank, &o, &setup);
+            free(setup.log);
+            setup.log = NULL;
+        } while (setup.status < 0 && setup.more);
     }
     motus_link_close(&link);
     free(o.rate.log_text);

@@ -15,6 +15,19 @@
 
 // ---- Output -------------------------------------------------------------------------------------------------------------------------------------
 
+MotusStatus motus_mpi_log_add(MotusMpiPass *pass, const char *text, size_t size, MotusError *error) {
+    if (pass->log_room < pass->log_size + size + 1) {
+        const size_t room = 2 * pass->log_room + size + 4096;
+        char *more = realloc(pass->log, room);
+        if (!more) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+        pass->log = more, pass->log_room = room;
+    }
+    memcpy(pass->log + pass->log_size, text, size);
+    pass->log_size += size;
+    pass->log[pass->log_size] = 0;
+    return MOTUS_OK;
+}
+
 static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t size, MotusError *error) {
     MotusPictureHead head;
     if (size < (int64_t)sizeof head) return motus_fail(error, MOTUS_ERR_INTERNAL, "a picture without a head");
@@ -26,9 +39,13 @@ static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t si
     const MotusTime time = {packet.pts, packet.duration};
     char more[80];
     motus_totals_add(&m->totals, &packet, head.ssim);
-    snprintf(more, sizeof more, "  %d rank%s  %.1f kb/s", m->ranks, m->ranks > 1 ? "s" : "",
-             motus_totals_kbps(&m->totals, &m->job));
+    const int used = snprintf(more, sizeof more, "  %d rank%s  ", m->ranks, m->ranks > 1 ? "s" : "");
+    if (m->pass->first)
+        snprintf(more + used, sizeof more - (size_t)used, "first pass");
+    else
+        snprintf(more + used, sizeof more - (size_t)used, "%.1f kb/s", motus_totals_kbps(&m->totals, &m->job));
     motus_progress_show(&m->progress, m->totals.frames, more);
+    if (m->pass->first) return motus_mpi_log_add(m->pass, (const char *)packet.data, packet.size, error);
     return motus_encode_outputs_picture(&m->outputs, &m->job, &packet, time, head.ssim, error);
 }
 
@@ -164,6 +181,7 @@ static MotusStatus part_done(MotusMaster *m, MotusStreamPart *p, const MotusMess
 static void warn(MotusMaster *m, const char *line) {
     if (!strcmp(m->warned, line)) return; // by another rank
     snprintf(m->warned, sizeof m->warned, "%s", line);
+    if (m->pass->first) return; // the last pass says it again
     motus_progress_wipe(&m->progress);
     motus_warn("%s", line);
     m->damaged = 1;

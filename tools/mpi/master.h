@@ -21,7 +21,18 @@ typedef struct MotusFeed { // where frames go from rank 0
     MotusError error;      // of what was done while the input was silent
 } MotusFeed;
 
+// One of the passes over the input, which are one after another of the same options but for rate control.
+typedef struct MotusMpiPass {
+    const char *journal;       // its name ends so
+    int first;                 // leaves a log, and no output
+    int more;                  // another one follows
+    char *log;                 // with a NUL: of the pass before, or what a first pass has left; to be freed
+    size_t log_size, log_room; // without it
+    MotusEncoderConfig config; // with what the input says; pass_log does not hold
+} MotusMpiPass;
+
 typedef struct MotusMaster {
+    MotusMpiPass *pass;
     MotusLink *link;
     const MotusEncodeOptions *options;
     MotusMpiSetup setup;
@@ -47,6 +58,18 @@ typedef struct MotusMaster {
     MotusError cut; // the input ended inside a frame
     char warned[512];
 } MotusMaster;
+
+// Rank 0's part in one pass; returns the exit status. A first pass leaves its journal, for the whole job to be resumed.
+int motus_mpi_run_pass(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own, MotusMpiPass *pass);
+
+// The same for a bitrate (two_passes.c).
+int motus_mpi_two_passes(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own);
+
+// OUTPUT.motus-KIND, in PATH_MAX bytes.
+void motus_mpi_beside(char *name, const char *output, const char *kind);
+
+// Adds to the log of a first pass.
+MotusStatus motus_mpi_log_add(MotusMpiPass *pass, const char *text, size_t size, MotusError *error);
 
 // Until everything is in the output; the output is not committed.
 MotusStatus motus_master_run(MotusMaster *master, MotusError *error);

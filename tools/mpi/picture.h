@@ -1,4 +1,4 @@
-// A coded picture as it travels and as the journal keeps it: a head, then the access unit.
+// A coded picture as it travels and as the journal keeps it: a head, then the access unit, or, of a first pass, its lines of the log.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_PICTURE_H
 #define TOOLS_MPI_PICTURE_H

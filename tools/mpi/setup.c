@@ -4,25 +4,43 @@
 #include <errno.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/cpu.h"
 #include "common/device.h"
 
-// Ranks of one machine share its devices in turn, and its processors evenly, unless they are bound to some of them.
-static void share_machine(MotusEncoderConfig *c) {
+MotusMpiPlace motus_mpi_place(void) {
     MPI_Comm here;
-    int rank, n;
+    MotusMpiPlace place;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    MPI_Comm_rank(here, &rank);
-    MPI_Comm_size(here, &n);
+    MPI_Comm_rank(here, &place.rank);
+    MPI_Comm_size(here, &place.ranks);
     MPI_Comm_free(&here);
-    const int devices = c->backend == MOTUS_BACKEND_CPU ? 0 : motus_device_count();
-    if (devices > 0 && c->device < 0) c->device = rank % devices;
+    return place;
+}
+
+void motus_mpi_share_machine(MotusEncoderConfig *c, MotusMpiPlace here) {
+    const int listed = c->n_devices > 0;
+    int devices = c->backend == MOTUS_BACKEND_CPU ? 0 : motus_device_count();
+    if (listed) devices = c->n_devices;
+    if (devices > 0 && c->device < 0) c->device = listed ? c->devices[here.rank % devices] : here.rank % devices;
+    c->n_devices = 0;
+    c->devices = NULL;
     if (c->threads) return;
     const int offered = motus_cpu_threads(0), all = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    c->threads = offered < all ? offered : all / n > 1 ? all / n : 1;
+    c->threads = offered < all ? offered : all / here.ranks > 1 ? all / here.ranks : 1;
+}
+
+static void share_log(MotusMpiSetup *setup) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank && !(setup->log = malloc((size_t)setup->log_size))) MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int64_t at = 0, n; at < setup->log_size; at += n) { // a call carries less than 2 GiB
+        n = setup->log_size - at < 1 << 30 ? setup->log_size - at : 1 << 30;
+        MPI_Bcast(setup->log + at, (int)n, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
 }
 
 void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options) {
@@ -30,8 +48,10 @@ void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options) {
     if (gethostname(setup->host, sizeof setup->host - 1)) setup->host[0] = 0;
     MPI_Bcast(setup, (int)sizeof *setup, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (setup->status >= 0) return;
-    setup->config.pass_log = options->config.pass_log;
-    share_machine(&setup->config);
+    if (setup->log_size) share_log(setup);
+    setup->config.pass_log = setup->log_size ? setup->log : options->config.pass_log;
+    setup->config.devices = options->config.devices;
+    motus_mpi_share_machine(&setup->config, motus_mpi_place());
 }
 
 int motus_mpi_rank0_is_gone(const MotusMpiSetup *setup) {

@@ -11,14 +11,26 @@ typedef struct MotusMpiSetup {
     int64_t pid; // rank 0's process, on `host`
     char host[64];
     int status;                // exit status where the job does not begin; below 0: it does
+    int more;                  // another pass follows
     int feeds;                 // frames come from rank 0, not from the input
     int gops;                  // of a part
     int wants_ssim;            //
     int64_t credit;            // frames that may be on their way to a worker
-    MotusEncoderConfig config; // threads, device and the pass log: the rank's own
+    MotusEncoderConfig config; // threads, device, list of devices and pass log: the rank's own
+    int64_t log_size; // of a pass log that rank 0 hands out as well, with its NUL; 0: the options have it, if there is one
+    char *log;        // the rank's own; NULL: none
 } MotusMpiSetup;
 
-// Rank 0 hands *setup out.
+// Where a rank is among those of its machine. All ranks have to ask.
+typedef struct MotusMpiPlace {
+    int rank, ranks;
+} MotusMpiPlace;
+MotusMpiPlace motus_mpi_place(void);
+
+// Ranks of one machine take its devices (or those listed) in turn, one each, and share its processors evenly, unless they are bound to some of them.
+void motus_mpi_share_machine(MotusEncoderConfig *config, MotusMpiPlace here);
+
+// Rank 0 hands *setup out. Others free setup->log when the pass is over.
 void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options);
 
 typedef struct MotusMpiWorker {

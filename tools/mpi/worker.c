@@ -116,12 +116,14 @@ static MotusStatus encoder_failure(const Work *w, MotusStatus status, MotusError
 static MotusStatus send_picture(const Work *w, const MotusPacket *p, MotusError *error) {
     const MotusEncoderConfig *c = &w->of->setup->config;
     const int shows = w->of->setup->wants_ssim && p->recon;
-    const MotusPictureHead head =
+    MotusPictureHead head =
         motus_picture_head(p, shows ? motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], c->width, c->height) : 0);
-    MotusMessage *m = motus_message(MOTUS_SAYS_PICTURE, NULL, sizeof head + p->size);
+    const void *data = c->pass == 1 ? (const void *)p->pass_log : p->data;
+    if (c->pass == 1) head.size = (int64_t)strlen(p->pass_log);
+    MotusMessage *m = motus_message(MOTUS_SAYS_PICTURE, NULL, sizeof head + (size_t)head.size);
     if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     memcpy(m->data, &head, sizeof head);
-    memcpy(m->data + sizeof head, p->data, p->size);
+    memcpy(m->data + sizeof head, data, (size_t)head.size);
     return motus_link_say(w->of->link, m) ? MOTUS_OK : over(error);
 }
 
