@@ -97,6 +97,6 @@ static void filter_mb(void *context, int x, int y) {
 void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads) {
     Picture picture = {rec, mb, mb_width};
     assert(rec->plane[1].stride == rec->plane[2].stride);
-    const MotusWave wave = {filter_mb, NULL, &picture};
+    const MotusWave wave = {filter_mb, NULL, &picture, NULL};
     motus_wavefront(mb_width, mb_height, motus_cpu_threads(threads), &wave);
 }

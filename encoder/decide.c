@@ -45,8 +45,9 @@ typedef struct IntraPass {
 
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
     const MotusWork *work = pass->work;
-    MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, x, y);
-    return (MotusIntraMb){.qp = qp_of(work, pass->coding, y * work->mb_width + x),
+    const int i = y * work->mb_width + x;
+    MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, x, y, motus_slice_first(work->slice_first, i));
+    return (MotusIntraMb){.qp = qp_of(work, pass->coding, i),
                           .levels = &pass->levels,
                           .i4_trials = pass->coding->effort.i4_trials,
                           .p_slice = pass->p_slice,
@@ -56,10 +57,12 @@ static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
                           .has = motus_intra_has(&neighbours)};
 }
 
-static void code_intra(const IntraPass *pass, int x, int y) {
+// qp -1: the MB's own.
+static void code_intra_at(const IntraPass *pass, int x, int y, int qp) {
     MotusWork *work = pass->work;
     int i = y * work->mb_width + x;
     MotusIntraMb in = intra_mb(pass, x, y);
+    if (qp >= 0) in.qp = &pass->coding->qp_table[qp];
     MotusTrial trials[2];
     MotusIntraScratch scratch;
     const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
@@ -68,17 +71,32 @@ static void code_intra(const IntraPass *pass, int x, int y) {
     store_samples(best, work->rec, x, y);
 }
 
+static void code_intra(const IntraPass *pass, int x, int y) { code_intra_at(pass, x, y, -1); }
+
+// Whether an MB of the row above is in the slice.
+static int row_above_is_of_slice(const MotusWork *work, int x, int y) {
+    const int i = y * work->mb_width + x, above = i - work->mb_width, first = motus_slice_first(work->slice_first, i);
+    return above >= first || (x + 1 < work->mb_width && above + 1 >= first);
+}
+
 static void visit_i(void *context, int x, int y) { code_intra(context, x, y); }
 
+static int waits_in_i(void *context, int x, int y) { return row_above_is_of_slice(((const IntraPass *)context)->work, x, y); }
+
+static IntraPass intra_pass(MotusWork *work, const MotusCoding *coding, int p_slice) {
+    return (IntraPass){work, coding, {work->zero_runs, coding->effort.levels}, p_slice};
+}
+
 static void code_i_picture(MotusWork *work, const MotusCoding *coding) {
-    IntraPass pass = {work, coding, {work->zero_runs, coding->effort.levels}, 0};
-    const MotusWave wave = {visit_i, NULL, &pass};
+    IntraPass pass = intra_pass(work, coding, 0);
+    const MotusWave wave = {visit_i, waits_in_i, &pass, work->row_order};
     motus_wavefront(work->mb_width, work->mb_height, work->threads, &wave);
 }
 
 // Length of the longest chain of intra MBs that MB i would end.
 static int chain_length(const MotusWork *work, int i) {
-    MotusNeighbours n = motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width);
+    MotusNeighbours n = motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width,
+                                         motus_slice_first(work->slice_first, i));
     const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
     int longest = 0;
     for (int k = 0; k < 4; k++)
@@ -86,9 +104,9 @@ static int chain_length(const MotusWork *work, int i) {
     return longest + 1;
 }
 
-static int is_intra_of_p(void *context, int x, int y) {
+static int waits_in_p(void *context, int x, int y) {
     const MotusWork *work = ((const IntraPass *)context)->work;
-    return motus_mb_is_intra(&work->mb[y * work->mb_width + x]);
+    return motus_mb_is_intra(&work->mb[y * work->mb_width + x]) && row_above_is_of_slice(work, x, y);
 }
 
 // The MBs of a P picture that are to be intra, unless their chain grows too long: an MB that waits for others is what a picture's intra coding costs where MBs
@@ -186,13 +204,13 @@ static void note_decision(MotusWork *work, int i, int now) {
 static void visit_p(const InterPass *pass, int x, int y, int now) {
     MotusWork *work = pass->work;
     const MotusPCoding *p = pass->p;
-    int i = y * work->mb_width + x;
-    if (!motus_neighbours_changed(work->changed_at, work->seen_at, i, work->mb_width)) return; // the decision stands
+    const int i = y * work->mb_width + x, first = motus_slice_first(work->slice_first, i);
+    if (!motus_neighbours_changed(work->changed_at, work->seen_at, i, work->mb_width, first)) return; // the decision stands
     MotusInterMb in = {.ref = &p->ref,
                        .limits = &p->limits,
                        .qp = qp_of(work, pass->coding, i),
                        .src = motus_mb_source(work->src, x, y),
-                       .neighbours = motus_neighbours(work->mb, work->mb_width, x, y),
+                       .neighbours = motus_neighbours(work->mb, work->mb_width, x, y, first),
                        .x = x,
                        .y = y};
     MotusDecideScratch scratch;
@@ -228,10 +246,9 @@ static void run_round(const InterPass *pass, int *now) {
     }
 }
 
-static void code_p_picture(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p) {
-    const MotusLevelChoice levels = {work->zero_runs, coding->effort.levels};
-    InterPass inter = {work, coding, p, levels, motus_refine_ops()};
-    IntraPass intra = {work, coding, levels, 1};
+static void decide_p_picture(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p) {
+    const IntraPass intra = intra_pass(work, coding, 1);
+    InterPass inter = {work, coding, p, intra.levels, motus_refine_ops()};
     int now = 0;
 #pragma omp parallel for num_threads(work->threads) schedule(dynamic, 16)
     for (int i = 0; i < work->n_mb; i++) {
@@ -250,8 +267,23 @@ static void code_p_picture(MotusWork *work, const MotusCoding *coding, const Mot
         for (int i = 0; i < work->n_mb; i++) note_decision(work, i, now);
     }
     motus_stage_ended(work->clock, MOTUS_STAGE_DECIDE);
-    const MotusWave wave = {visit_intra_of_p, is_intra_of_p, &intra};
+}
+
+static void code_p_picture(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p) {
+    IntraPass intra = intra_pass(work, coding, 1);
+    const MotusWave wave = {visit_intra_of_p, waits_in_p, &intra, work->row_order};
+    decide_p_picture(work, coding, p);
     motus_wavefront(work->mb_width, work->mb_height, work->threads, &wave);
 }
 
-const MotusPasses MOTUS_PASSES = {code_i_picture, code_p_picture};
+static void code_mb(MotusWork *work, const MotusCoding *coding, int p_slice, int i, int qp) {
+    IntraPass pass = intra_pass(work, coding, p_slice);
+    const int x = i % work->mb_width, y = i / work->mb_width;
+    if (p_slice && qp < 0)
+        visit_intra_of_p(&pass, x, y);
+    else
+        code_intra_at(&pass, x, y, qp);
+    if (qp >= 0) work->chain[i] = 1;
+}
+
+const MotusPasses MOTUS_PASSES = {code_i_picture, code_p_picture, decide_p_picture, code_mb};

@@ -71,15 +71,16 @@ __global__ void __launch_bounds__(INTER_THREADS, 6)
     const MotusWorkCuda &w = pass.work;
     int colours = pass.effort.colours, columns = (w.mb_width + colours - 1) / colours, at = (int)blockIdx.x;
     int y = at / columns, x = (colour + 2 * colours - 2 * y % colours) % colours + at % columns * colours, i = y * w.mb_width + x;
-    if (y >= w.mb_height || x >= w.mb_width || !motus_neighbours_changed(w.changed_at, w.seen_at, i, w.mb_width))
-        return; // the whole block
+    if (y >= w.mb_height || x >= w.mb_width) return; // the whole block
+    const int first = motus_slice_first(w.slice_first, i);
+    if (!motus_neighbours_changed(w.changed_at, w.seen_at, i, w.mb_width, first)) return; // likewise
     const int warp = (int)threadIdx.x / 32;
     MotusInterMb in;
     in.ref = &p.ref;
     in.limits = &p.limits;
     in.qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
     in.src = mb_source(w, x, y);
-    in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y);
+    in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     in.x = x, in.y = y;
     const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
     const MotusCandidates *found = &w.candidates[i];

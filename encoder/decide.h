@@ -14,6 +14,8 @@ typedef struct MotusWork {
     const MotusFrame *src;   // whole MBs
     MotusFrame *rec;         // the same size; reconstruction
     const int8_t *qp_offset; // per MB, added to the picture's QP (motus_mb_qp); NULL: none. Not owned
+    const int *slice_first;  // per MB (motus_slice_first); NULL: one slice. Not owned
+    const int *row_order;    // the order of wavefronts (MotusWave); NULL: from the top. Not owned
     MotusMb *mb;
     MotusMbCoef *coef;
     MotusCandidates *candidates;       // of P pictures
@@ -51,6 +53,10 @@ typedef struct MotusPCoding {
 typedef struct MotusPasses {
     void (*code_i)(MotusWork *work, const MotusCoding *coding);
     void (*code_p)(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p);
+    // The same in two steps, for slices that are not known yet: all of code_p but its wavefront of intra MBs; and MB i of an I or P picture in that wavefront,
+    // to be called in raster order. qp -1: as was decided; else the MB becomes intra at that QP.
+    void (*decide_p)(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p);
+    void (*code_mb)(MotusWork *work, const MotusCoding *coding, int p_slice, int i, int qp);
 } MotusPasses;
 
 extern const MotusPasses motus_passes_c, motus_passes_avx2;

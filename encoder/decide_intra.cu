@@ -24,14 +24,15 @@ struct IntraShared {
 };
 
 __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x, int y) {
+    const int i = y * pass.work.mb_width + x;
     MotusIntraMb in;
-    in.qp = &pass.work.qp_table[motus_mb_qp(pass.qp, pass.work.qp_offset, y * pass.work.mb_width + x)];
+    in.qp = &pass.work.qp_table[motus_mb_qp(pass.qp, pass.work.qp_offset, i)];
     in.levels = levels;
     in.i4_trials = pass.effort.i4_trials;
     in.p_slice = pass.p_slice;
     in.src = mb_source(pass.work, x, y);
     in.rec = mb_recon(pass.work, x, y);
-    in.neighbours = motus_neighbours(pass.work.mb, pass.work.mb_width, x, y);
+    in.neighbours = motus_neighbours(pass.work.mb, pass.work.mb_width, x, y, motus_slice_first(pass.work.slice_first, i));
     in.has = motus_intra_has(&in.neighbours);
     return in;
 }
@@ -58,10 +59,10 @@ __device__ void fetch_source(IntraTeam *s, MotusIntraMb *in) {
 // A warp waits for the neighbours A, B, C and D of MB i that are on the list as well, a lane each; returns the length of the longest chain of intra MBs that MB i
 // would end, 1 where it waits for none.
 __device__ int wait_for_neighbours(const MotusWorkCuda &w, int i) {
-    int lane = motus_lane(), x = i % w.mb_width, y = i / w.mb_width, length = 0;
-    bool there = lane == 0 ? x > 0 : lane == 1 ? y > 0 : lane == 2 ? y > 0 && x + 1 < w.mb_width : lane == 3 && x > 0 && y > 0;
+    int lane = motus_lane(), x = i % w.mb_width, length = 0;
+    bool there = lane == 0 ? x > 0 : lane == 1 ? true : lane == 2 ? x + 1 < w.mb_width : lane == 3 && x > 0;
     int at = lane == 0 ? i - 1 : lane == 1 ? i - w.mb_width : lane == 2 ? i - w.mb_width + 1 : i - w.mb_width - 1;
-    if (there) {
+    if (there && at >= motus_slice_first(w.slice_first, i)) {
         volatile const uint8_t *state = w.listed + at;
         if (*state != NOT_LISTED) {
             while (*state != DONE) __nanosleep(20);
@@ -118,15 +119,22 @@ __global__ void __launch_bounds__(INTRA_THREADS) intra_kernel(const __grid_const
     }
 }
 
-// Lists the MBs to be coded as intra by diagonals x + 2y: whatever an MB waits for comes before it. One block; a thread looks at a stretch of the diagonals.
+// MB k of the picture in the order of diagonals x + 2y, y counted from the top of its slice: whatever an MB waits for comes before it. -1: there is none here.
+__device__ int mb_of_diagonals(const MotusWorkCuda &w, int k) {
+    const int y = k % w.mb_height, top = motus_slice_first(w.slice_first, y * w.mb_width) / w.mb_width;
+    const int x = k / w.mb_height - 2 * (y - top);
+    return x < 0 || x >= w.mb_width ? -1 : y * w.mb_width + x;
+}
+
+// Lists the MBs to be coded as intra. One block; a thread looks at a stretch of the diagonals.
 __global__ void __launch_bounds__(1024) list_kernel(const __grid_constant__ Pass pass) {
     __shared__ int count[1024];
     const MotusWorkCuda &w = pass.work;
     int places = (w.mb_width + 2 * w.mb_height) * w.mb_height, each = (places + 1023) / 1024, n = 0;
     int first = (int)threadIdx.x * each, end = motus_min(first + each, places);
     for (int k = first; k < end; k++) {
-        int y = k % w.mb_height, x = k / w.mb_height - 2 * y, i = y * w.mb_width + x;
-        if (x < 0 || x >= w.mb_width) continue;
+        const int i = mb_of_diagonals(w, k);
+        if (i < 0) continue;
         int listed = !pass.p_slice || motus_mb_is_intra(&w.mb[i]);
         w.listed[i] = (uint8_t)(listed ? LISTED : NOT_LISTED);
         n += listed;
@@ -141,8 +149,8 @@ __global__ void __launch_bounds__(1024) list_kernel(const __grid_constant__ Pass
     }
     int at = count[threadIdx.x] - n;
     for (int k = first; k < end; k++) {
-        int y = k % w.mb_height, x = k / w.mb_height - 2 * y, i = y * w.mb_width + x;
-        if (x >= 0 && x < w.mb_width && w.listed[i] == LISTED) w.list[at++] = i;
+        const int i = mb_of_diagonals(w, k);
+        if (i >= 0 && w.listed[i] == LISTED) w.list[at++] = i;
     }
     if (threadIdx.x == 1023) w.flags[0] = 0, w.flags[1] = count[1023];
 }

@@ -210,7 +210,7 @@ void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
 }
 
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings, const MotusSliceSettings *slice) {
-    motus_bits_ue(bits, 0); // first_mb_in_slice
+    motus_bits_ue(bits, (uint32_t)slice->first_mb);
     motus_bits_ue(bits, slice->p_slice ? SLICE_P : SLICE_I);
     motus_bits_ue(bits, 0); // pic_parameter_set_id
     motus_bits_put(bits, settings->log2_max_frame_num, slice->frame_num & ((1u << settings->log2_max_frame_num) - 1));

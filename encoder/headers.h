@@ -57,6 +57,7 @@ typedef struct MotusHrdTiming {
 } MotusHrdTiming;
 
 typedef struct MotusSliceSettings {
+    int first_mb;        // raster index
     int idr, idr_pic_id; // idr_pic_id 0..65535
     int p_slice;         // else I
     uint32_t frame_num;

@@ -12,6 +12,7 @@
 #include "encoder/frame_pool.h"
 #include "encoder/given.h"
 #include "encoder/slice.h"
+#include "encoder/slice_cut.h"
 #include "me/me_internal.h"
 #include "yuv/pad.h"
 
@@ -29,6 +30,8 @@ struct MotusLaneCpu {
     MotusFrame *rec, *ref; // whole MBs
     MotusStageClock clock; // of the picture
     uint8_t *rbsp, *nal;
+    int n_slices;   // in nal
+    int *cut_first; // n_mb, where slices have a largest size (MotusCut)
     MotusCodedMv *mvs;
 };
 
@@ -53,7 +56,10 @@ static MotusStatus alloc_buffers(MotusLaneCpu *l) {
     l->centre = motus_alloc(n, sizeof *l->centre);
     l->last_mv = motus_alloc(n, sizeof *l->last_mv);
     if (!l->rbsp || !l->nal || !l->mvs || !l->centre || !l->last_mv) return MOTUS_ERR_MEMORY;
+    if (s->config.slice_max_size && !(l->cut_first = motus_alloc(n, sizeof *l->cut_first))) return MOTUS_ERR_MEMORY;
     MotusStatus status = motus_work_alloc(&l->work, s->mb_width, s->mb_height, 1);
+    l->work.slice_first = s->slices.first;
+    l->work.row_order = s->slices.row_order;
     if (!status) status = motus_ref_luma_alloc(&l->ref_luma, 16 * s->mb_width, 16 * s->mb_height);
     return status ? status : open_search(l);
 }
@@ -62,7 +68,7 @@ static MotusStatus alloc_buffers(MotusLaneCpu *l) {
 size_t motus_lane_cpu_bytes(const MotusStream *s) {
     size_t n = (size_t)s->mb_width * (size_t)s->mb_height, samples = 256 * n;
     size_t per_mb = 16 * sizeof(MotusCodedMv) + 2 * sizeof(MotusMv) + 3 * sizeof(MotusMb) + sizeof(MotusMbCoef) +
-                    sizeof(MotusCandidates) + 17 + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4);
+                    sizeof(MotusCandidates) + 17 + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4) + sizeof(int);
     return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) +
            7 * samples; // reference planes, two reconstructions
 }
@@ -91,6 +97,7 @@ void motus_lane_cpu_close(MotusLaneCpu **lane) {
     motus_frame_pool_close(&l->pool);
     motus_free(l->rbsp);
     motus_free(l->nal);
+    motus_free(l->cut_first);
     motus_free(l->mvs);
     motus_free(l->centre);
     motus_free(l->last_mv);
@@ -138,20 +145,30 @@ static MotusStatus code_p(MotusLaneCpu *l, const MotusCoding *coding, const Motu
                             .centre = l->centre,
                             .subpel = given->final ? MOTUS_SUBPEL_FULL : l->stream->config.subpel,
                             .limits = l->stream->limits};
-    l->passes->code_p(&l->work, coding, &p);
+    (l->cut_first ? l->passes->decide_p : l->passes->code_p)(&l->work, coding, &p);
     return MOTUS_OK;
 }
 
-// Writes the slice's NAL unit into l->nal.
-static MotusStatus write_slice(MotusLaneCpu *l, const MotusPlace *place, size_t *size, MotusPictureStats *stats) {
-    const MotusSliceSettings slice = motus_slice_settings(l->stream, place);
+// Appends the NAL unit of the slice that is MB rows [from, to) to the *size bytes in l->nal.
+static MotusStatus write_slice(MotusLaneCpu *l, const MotusPlace *place, int from, int to, size_t *size,
+                               MotusPictureStats *stats) {
+    const MotusSliceSettings slice = motus_slice_settings(l->stream, place, from * l->work.mb_width);
     MotusBits bits;
     motus_bits_init(&bits, l->rbsp, l->stream->rbsp_capacity);
     motus_write_slice_header(&bits, &l->stream->sequence, &slice);
-    motus_write_slice_data(&bits, &l->work, slice.p_slice, place->qp, stats);
+    motus_write_slice_data(&bits, &l->work, from, to, slice.p_slice, place->qp, stats);
     if (bits.overflow) return MOTUS_ERR_INTERNAL;
-    *size = motus_nal_write(l->nal, 2, place->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, l->rbsp, bits.size);
+    *size += motus_nal_write(l->nal + *size, 2, place->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, l->rbsp, bits.size);
     return MOTUS_OK;
+}
+
+static MotusStatus write_slices(MotusLaneCpu *l, const MotusPlace *place, size_t *size, MotusPictureStats *stats) {
+    const MotusSlices *s = &l->stream->slices;
+    MotusStatus status = MOTUS_OK;
+    *size = 0;
+    if (!s->begin) return write_slice(l, place, 0, l->work.mb_height, size, stats);
+    for (int k = 0; k < s->n && !status; k++) status = write_slice(l, place, s->begin[k], s->begin[k + 1], size, stats);
+    return status;
 }
 
 static uint64_t plane_ssd(const MotusPlane *a, const MotusPlane *b, int threads) {
@@ -185,6 +202,7 @@ static MotusStatus finish(MotusLaneCpu *l, const MotusPlace *place, const MotusP
     motus_stage_ended(l->work.clock, MOTUS_STAGE_DEBLOCK);
     status = motus_packet_make(packet, s, place, l->nal, size, (size_t)planned->filler_bytes, &stats);
     if (!status && l->work.clock) memcpy((*packet)->stage_us, l->clock.us, sizeof l->clock.us);
+    if (!status) (*packet)->slices = l->n_slices;
     if (!status && !s->config.stream_only)
         status = motus_packet_add(*packet, visible, source, l->mvs, motus_list_mvs(&l->work, l->mvs));
     motus_frame_unref(&visible);
@@ -199,20 +217,26 @@ static void use_threads(MotusLaneCpu *l, int threads) {
     l->work.threads = l->me->threads = motus_threads_ready(motus_min(threads, l->most));
 }
 
-// Decides, and writes the slice: all that another QP would change.
+// Decides, and writes the slices: all that another QP would change.
 static MotusStatus code_once(MotusLaneCpu *l, const MotusPlace *place, size_t *size, MotusPictureStats *stats) {
     const MotusCoding coding = {l->stream->qp_table, place->qp, motus_given_effort(l->stream, &place->given)};
     MotusStatus status = MOTUS_OK;
     l->work.qp_offset = place->qp_offset;
+    l->n_slices = l->stream->slices.n;
     *stats = (MotusPictureStats){0};
-    if (place->idr)
-        l->passes->code_i(&l->work, &coding);
-    else
+    if (!place->idr)
         status = code_p(l, &coding, &place->given);
+    else if (!l->cut_first)
+        l->passes->code_i(&l->work, &coding);
     if (status) return status;
     motus_stage_ended(l->work.clock, MOTUS_STAGE_INTRA);
-    motus_settle_mbs(&l->work, place->qp);
-    status = write_slice(l, place, size, stats);
+    if (l->cut_first) {
+        const MotusCut cut = {l->stream, place, l->passes, &coding, l->cut_first, l->rbsp, l->nal};
+        status = motus_cut_picture(&cut, &l->work, size, &l->n_slices, stats);
+    } else {
+        motus_settle_mbs(&l->work, place->qp);
+        status = write_slices(l, place, size, stats);
+    }
     motus_stage_ended(l->work.clock, MOTUS_STAGE_ENTROPY);
     return status;
 }

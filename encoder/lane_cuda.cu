@@ -36,7 +36,7 @@ typedef struct Report {
 
 // What goes in and comes out of a picture beside its samples: two, as the next picture begins before the host has seen to this one.
 typedef struct Output {
-    MotusSliceHead *head; // on the device
+    MotusSliceHead *head; // on the device; one for each slice
     int8_t *qp_offset;
     Report *report;
     uint8_t *nal;
@@ -74,6 +74,8 @@ struct MotusLaneCuda {
     uint16_t *sad;
     uint32_t *cost;
     void *centres_work, *slice_work;
+    MotusSliceResult *slice_results; // of all slices but the last one
+    int *slice_first;                // of work; not there for one slice
     int *deblock_flags;
     Output output[MOTUS_LANE_BEGUN];
     unsigned begun, finished;     // pictures
@@ -113,10 +115,14 @@ size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref
     l->cost = (uint32_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
     l->centres_work = base + motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
     l->slice_work = base + motus_slot_place(&end, motus_slice_cuda_bytes((int)n, (uint32_t)nal_capacity));
+    if (s->slices.first) {
+        l->slice_first = (int *)(base + motus_slot_place(&end, n * sizeof(int)));
+        l->slice_results = (MotusSliceResult *)(base + motus_slot_place(&end, (size_t)s->slices.n * sizeof(MotusSliceResult)));
+    }
     l->deblock_flags = (int *)(base + motus_slot_place(&end, motus_deblock_cuda_flags(s->mb_width, s->mb_height) * sizeof(int)));
     for (Output *out = l->output; out < l->output + MOTUS_LANE_BEGUN; out++) {
         out->nal = base + motus_slot_place(&end, nal_capacity);
-        out->head = (MotusSliceHead *)(base + motus_slot_place(&end, sizeof(MotusSliceHead)));
+        out->head = (MotusSliceHead *)(base + motus_slot_place(&end, (size_t)s->slices.n * sizeof(MotusSliceHead)));
         out->qp_offset = (int8_t *)(base + motus_slot_place(&end, n));
         out->report = (Report *)(base + motus_slot_place(&end, sizeof(Report)));
     }
@@ -133,7 +139,7 @@ size_t lay_out_host(MotusLaneCuda *l, const MotusStream *s, uint8_t *host) {
     size_t end = 0, n = (size_t)s->mb_width * s->mb_height;
     for (Output *out = l->output; out < l->output + MOTUS_LANE_BEGUN; out++) {
         out->h_report = (Report *)(host + motus_slot_place(&end, sizeof(Report)));
-        out->h_head = (MotusSliceHead *)(host + motus_slot_place(&end, sizeof(MotusSliceHead)));
+        out->h_head = (MotusSliceHead *)(host + motus_slot_place(&end, (size_t)s->slices.n * sizeof(MotusSliceHead)));
         out->h_qp_offset = (int8_t *)(host + motus_slot_place(&end, n));
         out->h_mb = (MotusMb *)(host + motus_slot_place(&end, n * sizeof(MotusMb)));
         out->h_nal = host + motus_slot_place(&end, motus_nal_bound(s->rbsp_capacity));
@@ -247,19 +253,33 @@ MotusStatus follow(MotusLaneCuda *l, cudaStream_t after, cudaStream_t before, cu
     return status ? status : check(l, cudaStreamWaitEvent(after, event, 0), "wait", error);
 }
 
-// Bits are counted, and MBs settled, before deblocking; the NAL unit is written beside it.
-MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, MotusError *error) {
+// Slice k, one of whole MB rows: a picture of its own to who writes it. Bits are counted, and MBs settled, before deblocking; the last slice's NAL unit is written
+// beside it, those before on the same stream: they share the working memory.
+MotusStatus entropy_code_slice(MotusLaneCuda *l, const Output *out, int k, MotusError *error) {
     const MotusStream *s = l->stream_settings;
+    const MotusSlices *slices = &s->slices;
+    const int begin = slices->begin ? slices->begin[k] : 0, end = slices->begin ? slices->begin[k + 1] : s->mb_height;
     MotusSliceCuda slice = {};
-    slice.mb_width = s->mb_width, slice.mb_height = s->mb_height;
-    slice.mb = l->work.mb, slice.coef = l->work.coef;
-    for (int p = 0; p < 3; p++) slice.src[p] = l->src[p].data, slice.src_stride[p] = l->src[p].stride;
-    slice.head = out->head, slice.work = l->slice_work;
+    slice.mb_width = s->mb_width, slice.mb_height = end - begin;
+    slice.mb = l->work.mb + begin * s->mb_width, slice.coef = l->work.coef + begin * s->mb_width;
+    for (int p = 0; p < 3; p++) {
+        slice.src[p] = l->src[p].data + (p ? 8 : 16) * begin * l->src[p].stride;
+        slice.src_stride[p] = l->src[p].stride;
+    }
+    slice.head = out->head + k, slice.work = l->slice_work;
     slice.nal = out->nal, slice.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
-    slice.result = &out->report->result, slice.stats = &out->report->stats;
+    const int last = k + 1 == slices->n;
+    slice.before = k ? &l->slice_results[k - 1] : NULL;
+    slice.result = last ? &out->report->result : &l->slice_results[k], slice.stats = &out->report->stats;
     MotusStatus status = check(l, motus_slice_cuda_count(&slice, l->stream), "entropy coding", error);
-    if (!status) status = follow(l, l->writing, l->stream, l->counted, error);
-    return status ? status : check(l, motus_slice_cuda_write(&slice, l->writing), "entropy coding", error);
+    if (!status && last) status = follow(l, l->writing, l->stream, l->counted, error);
+    return status ? status : check(l, motus_slice_cuda_write(&slice, last ? l->writing : l->stream), "entropy coding", error);
+}
+
+MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int k = 0; k < l->stream_settings->slices.n && !status; k++) status = entropy_code_slice(l, out, k, error);
+    return status;
 }
 
 MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
@@ -271,13 +291,22 @@ MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
                  "deblocking", error);
 }
 
+void put_heads(const MotusStream *s, const MotusPlace *place, MotusSliceHead *head) {
+    for (int k = 0; k < s->slices.n; k++) {
+        const MotusSliceSettings slice = motus_slice_settings(s, place, s->slices.begin ? s->slices.begin[k] * s->mb_width : 0);
+        head[k] = motus_slice_head(&s->sequence, &slice, 2);
+    }
+}
+
 // Everything that becomes of a picture on the device, in order.
 MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, MotusField *field, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     MotusStatus status = l->work.ended ? check(l, cudaEventRecord(out->began, l->stream), "record", error) : MOTUS_OK;
     if (!status)
-        status = check(l, cudaMemcpyAsync(out->head, out->h_head, sizeof *out->head, cudaMemcpyHostToDevice, l->stream),
-                       "slice header", error);
+        status = check(
+            l,
+            cudaMemcpyAsync(out->head, out->h_head, (size_t)s->slices.n * sizeof *out->head, cudaMemcpyHostToDevice, l->stream),
+            "slice header", error);
     if (!status && place->qp_offset)
         status =
             check(l, cudaMemcpyAsync(out->qp_offset, out->h_qp_offset, (size_t)l->work.n_mb, cudaMemcpyHostToDevice, l->stream),
@@ -343,9 +372,16 @@ MotusStatus open_memory(MotusLaneCuda *l, MotusError *error) {
     lay_out_host(l, s, l->host);
     for (int i = 0; i < l->n_slots; i++) lay_out_slot(&l->slot[i], s, l->memory + common + (size_t)i * of_slot);
     motus_ref_luma_layout(&l->ref_luma, ref_memory, 16 * s->mb_width, 16 * s->mb_height);
-    status = check(l, cudaStreamSynchronize(l->stream), "device memory", error);
-    return status ? status
-                  : check(l, motus_work_cuda_place(&l->work, work_memory, s->mb_width, s->mb_height), "device memory", error);
+    if (s->slices.first)
+        status = check(l,
+                       cudaMemcpyAsync(l->slice_first, s->slices.first, (size_t)s->mb_width * s->mb_height * sizeof(int),
+                                       cudaMemcpyHostToDevice, l->stream),
+                       "slices", error);
+    if (!status) status = check(l, cudaStreamSynchronize(l->stream), "device memory", error);
+    if (!status)
+        status = check(l, motus_work_cuda_place(&l->work, work_memory, s->mb_width, s->mb_height), "device memory", error);
+    l->work.slice_first = s->slices.first ? l->slice_first : NULL;
+    return status;
 }
 
 MotusStatus open_timing(MotusLaneCuda *l, Output *out, MotusError *error) {
@@ -450,6 +486,8 @@ extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStre
                                             MotusError *error) {
     MotusOnDevice on(device);
     *out = NULL;
+    if (stream->config.slice_max_size)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "slices of a largest size are cut on the CPU only");
     MotusLaneCuda *l = (MotusLaneCuda *)motus_alloc(1, sizeof *l);
     if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     l->stream_settings = stream;
@@ -512,8 +550,7 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
     MotusStatus status = check(l, cudaStreamWaitEvent(l->stream, l->slot[slot].filled, 0), "wait", error);
     if (status) return status;
     Output *out = &l->output[l->begun % MOTUS_LANE_BEGUN];
-    const MotusSliceSettings slice = motus_slice_settings(l->stream_settings, place);
-    *out->h_head = motus_slice_head(&l->stream_settings->sequence, &slice, 2);
+    put_heads(l->stream_settings, place, out->h_head);
     if (place->qp_offset) memcpy(out->h_qp_offset, place->qp_offset, (size_t)l->work.n_mb);
     l->work.qp_offset = place->qp_offset ? out->qp_offset : NULL;
     out->brought = l->expected;

@@ -22,7 +22,7 @@ MotusStatus motus_lane_cuda_device(int wanted, int *device, MotusError *error);
 size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots);
 size_t motus_lane_cuda_free_bytes(int device);
 
-// Opens a lane on that device. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error.
+// Opens a lane on that device. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error; _UNSUPPORTED with slice_max_size.
 MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int slots, MotusError *error);
 void motus_lane_cuda_close(MotusLaneCuda **lane); // accepts NULL inside
 

@@ -41,14 +41,17 @@ typedef struct MotusNeighbours {
     const MotusMb *a, *b, *c, *d;
 } MotusNeighbours;
 
-// Neighbours of MB (x, y) in a raster array.
-MOTUS_HD MotusNeighbours motus_neighbours(const MotusMb *mb, int mb_width, int x, int y) {
-    const MotusMb *here = mb + (ptrdiff_t)y * mb_width + x;
+// A picture's slices are stretches of MBs in raster order: `first`, per MB, is the first MB of its slice. NULL: the picture is one slice.
+MOTUS_HD int motus_slice_first(const int *first, int i) { return first ? first[i] : 0; }
+
+// Neighbours of MB (x, y) in a raster array; `first` is the first MB of its slice.
+MOTUS_HD MotusNeighbours motus_neighbours(const MotusMb *mb, int mb_width, int x, int y, int first) {
+    const int i = y * mb_width + x, above = i - mb_width; // below 0 in the first row
     MotusNeighbours n;
-    n.a = x ? here - 1 : NULL;
-    n.b = y ? here - mb_width : NULL;
-    n.c = y && x + 1 < mb_width ? here - mb_width + 1 : NULL;
-    n.d = x && y ? here - mb_width - 1 : NULL;
+    n.a = x && i > first ? mb + i - 1 : NULL;
+    n.b = above >= first ? mb + above : NULL;
+    n.c = x + 1 < mb_width && above + 1 >= first ? mb + above + 1 : NULL;
+    n.d = x && above > first ? mb + above - 1 : NULL;
     return n;
 }
 

@@ -14,12 +14,18 @@ typedef struct Counted {
     uint8_t bytes[];
 } Counted;
 
-// 7.3.2.7.
-static void put_filler(uint8_t *to, size_t bytes) {
+// Filler data NAL units (7.3.2.7) of at least 6 bytes, with start code, which together have so many; none passes `most` bytes without it (0: any size).
+static void put_filler(uint8_t *to, size_t bytes, size_t most) {
     static const uint8_t start[5] = {0, 0, 0, 1, MOTUS_NAL_FILLER};
-    memcpy(to, start, sizeof start);
-    memset(to + 5, 0xFF, bytes - 6);
-    to[bytes - 1] = 0x80;
+    while (bytes) {
+        size_t n = most && bytes > most + 4 ? most + 4 : bytes;
+        if (n < bytes && bytes - n < 6) n -= 6; // which leaves room for the last one
+        memcpy(to, start, sizeof start);
+        memset(to + 5, 0xFF, n - 6);
+        to[n - 1] = 0x80;
+        to += n;
+        bytes -= n;
+    }
 }
 
 size_t motus_packet_bytes(const MotusStream *stream, const MotusPlace *place, size_t nal_size) {
@@ -35,7 +41,7 @@ MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, c
     if (!counted) return MOTUS_ERR_MEMORY;
     memcpy(counted->bytes, before, before_size);
     memcpy(counted->bytes + before_size, nal, nal_size);
-    if (filler) put_filler(counted->bytes + before_size + nal_size, filler);
+    if (filler) put_filler(counted->bytes + before_size + nal_size, filler, (size_t)stream->config.slice_max_size);
     atomic_init(&counted->count, 1);
     counted->packet = (MotusPacket){.data = counted->bytes,
                                     .size = size,
@@ -45,7 +51,8 @@ MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, c
                                     .qp = place->qp,
                                     .mean_qp = place->qp,
                                     .vbv_fullness = INT64_MAX,
-                                    .stats = *stats};
+                                    .stats = *stats,
+                                    .slices = stream->slices.n};
     counted->packet.stats.bits_header =
         8 * (uint64_t)size - stats->bits_mode - stats->bits_mv - stats->bits_luma - stats->bits_chroma;
     *packet = &counted->packet;

@@ -5,7 +5,7 @@
 
 #include "encoder/stream.h"
 
-// Makes a packet of the picture at `place`: its access unit is what motus_access_unit_begin writes, then `nal`, then a filler data NAL unit of so many bytes (0,
+// Makes a packet of the picture at `place`: its access unit is what motus_access_unit_begin writes, then `nal`, then filler data NAL units of so many bytes (0,
 // or 6 at least). What does not follow from these is left to the caller. MOTUS_ERR_MEMORY.
 MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, const MotusPlace *place, const uint8_t *nal,
                               size_t nal_size, size_t filler, const MotusPictureStats *stats);

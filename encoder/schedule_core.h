@@ -8,12 +8,13 @@
 #include "common/lanes.h"
 #include "encoder/mb.h"
 
-// Whether a neighbour of MB i has changed (changed_at, per MB) since the MB was evaluated, in pass seen_at[i]; 0: never yet.
-MOTUS_HD int motus_neighbours_changed(const uint16_t *changed_at, const uint16_t *seen_at, int i, int mb_width) {
-    const int w = mb_width, x = i % w, seen = seen_at[i];
-    return !seen || (x && changed_at[i - 1] > seen) ||
-           (i >= w &&
-            (changed_at[i - w] > seen || (x && changed_at[i - w - 1] > seen) || (x + 1 < w && changed_at[i - w + 1] > seen)));
+// Whether a neighbour of MB i has changed (changed_at, per MB) since the MB was evaluated, in pass seen_at[i]; 0: never yet. `first` is the first MB of its
+// slice: what comes before it is no neighbour.
+MOTUS_HD int motus_neighbours_changed(const uint16_t *changed_at, const uint16_t *seen_at, int i, int mb_width, int first) {
+    const int w = mb_width, x = i % w, above = i - w, seen = seen_at[i];
+    return !seen || (x && i > first && changed_at[i - 1] > seen) || (above >= first && changed_at[above] > seen) ||
+           (x && above > first && changed_at[above - 1] > seen) ||
+           (x + 1 < w && above + 1 >= first && changed_at[above + 1] > seen);
 }
 
 // Whether the neighbours would predict other vectors. (Coefficient counts, which choose code tables, change too often to be followed.)

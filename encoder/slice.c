@@ -8,16 +8,10 @@
 
 #define MAX_ROWS (MOTUS_MAX_SIZE / 16)
 
-// What the MBs before a row leave to it.
-typedef struct RowStart {
-    uint32_t skip_run; // P_Skip MBs since the last coded one
-    int qp;            // of the last MB with mb_qp_delta, else the slice's
-} RowStart;
-
 // What row y alone would leave; qp -1 without mb_qp_delta.
-static RowStart find_end(const MotusWork *work, int y) {
+static MotusSliceState find_end(const MotusWork *work, int y) {
     const MotusMb *row = work->mb + (ptrdiff_t)y * work->mb_width;
-    RowStart end = {0, -1};
+    MotusSliceState end = {0, -1};
     int x = work->mb_width;
     while (x > 0 && row[x - 1].type == MOTUS_MB_P_SKIP) x--;
     end.skip_run = (uint32_t)(work->mb_width - x);
@@ -26,13 +20,19 @@ static RowStart find_end(const MotusWork *work, int y) {
     return end;
 }
 
-// In: what each row alone leaves. Out: what each finds. Returns what the last one leaves.
-static RowStart hand_down(RowStart *rows, int mb_width, int mb_height, int slice_qp) {
-    RowStart now = {0, slice_qp};
-    for (int y = 0; y < mb_height; y++) {
-        const RowStart end = rows[y];
+static int begins_slice(const MotusWork *work, int y) {
+    const int i = y * work->mb_width;
+    return motus_slice_first(work->slice_first, i) == i;
+}
+
+// Of rows [from, to). In: what each alone leaves. Out: what each finds. Returns what the last one leaves.
+static MotusSliceState hand_down(MotusSliceState *rows, const MotusWork *work, int from, int to, int slice_qp) {
+    MotusSliceState now = {0, slice_qp};
+    for (int y = from; y < to; y++) {
+        const MotusSliceState end = rows[y];
+        if (begins_slice(work, y)) now = (MotusSliceState){0, slice_qp};
         rows[y] = now;
-        now.skip_run = end.skip_run == (uint32_t)mb_width ? now.skip_run + end.skip_run : end.skip_run;
+        now.skip_run = end.skip_run == (uint32_t)work->mb_width ? now.skip_run + end.skip_run : end.skip_run;
         if (end.qp >= 0) now.qp = end.qp;
     }
     return now;
@@ -40,11 +40,18 @@ static RowStart hand_down(RowStart *rows, int mb_width, int mb_height, int slice
 
 // ---- Settling -------------------------------------------------------------------------------------------------------------------------------
 
+static MotusNeighbours neighbours_of(const MotusWork *work, int i) {
+    return motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width,
+                            motus_slice_first(work->slice_first, i));
+}
+
+static void settle_skip(MotusWork *work, int i) {
+    const MotusNeighbours neighbours = neighbours_of(work, i);
+    motus_mb_settle_skip(&work->mb[i], &neighbours);
+}
+
 static void settle_skips(MotusWork *work, int y) {
-    for (int x = 0; x < work->mb_width; x++) {
-        MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, x, y);
-        motus_mb_settle_skip(work->mb + (ptrdiff_t)y * work->mb_width + x, &neighbours);
-    }
+    for (int i = y * work->mb_width; i < (y + 1) * work->mb_width; i++) settle_skip(work, i);
 }
 
 static void settle_qps(MotusWork *work, int y, int qp) {
@@ -56,7 +63,7 @@ static void settle_qps(MotusWork *work, int y, int qp) {
 }
 
 void motus_settle_mbs(MotusWork *work, int slice_qp) {
-    RowStart rows[MAX_ROWS];
+    MotusSliceState rows[MAX_ROWS];
     assert(work->mb_height <= MAX_ROWS);
 #pragma omp parallel num_threads(work->threads)
     {
@@ -69,23 +76,13 @@ void motus_settle_mbs(MotusWork *work, int slice_qp) {
             }
         }
 #pragma omp single
-        hand_down(rows, work->mb_width, work->mb_height, slice_qp);
+        hand_down(rows, work, 0, work->mb_height, slice_qp);
 #pragma omp for schedule(static)
         for (int y = 0; y < work->mb_height; y++) settle_qps(work, y, rows[y].qp);
     }
 }
 
 // ---- Writing --------------------------------------------------------------------------------------------------------------------------------
-
-// What writes MB rows, and what they cost. I_PCM samples begin at a byte of the slice: where it is not known yet at which bit a row begins (`apart`), what follows the
-// first I_PCM's mb_type is kept apart, in `rest`.
-typedef struct RowWriter {
-    MotusBits bits, rest;
-    int apart, split; // split: `rest` is being written
-    size_t n, n_rest; // bits of both
-    uint64_t count[MOTUS_BIT_KINDS];
-    MotusPictureStats stats; // kinds alone
-} RowWriter;
 
 static void count_kind(const MotusMb *mb, MotusPictureStats *stats) {
     stats->mb[mb->type]++;
@@ -107,13 +104,13 @@ static size_t end_stretch(MotusBits *bits) {
 }
 
 // Begins `rest`, at the first byte that `bits` leaves free.
-static void split(RowWriter *row) {
+static void split(MotusMbWriter *row) {
     row->n = end_stretch(&row->bits);
     row->split = 1;
     motus_bits_init(&row->rest, row->bits.data + row->bits.size, row->bits.capacity - row->bits.size);
 }
 
-static void put_mb(RowWriter *rows, const MotusMbSyntax *s) {
+static void put_mb(MotusMbWriter *rows, const MotusMbSyntax *s) {
     MotusBits *bits = rows->split ? &rows->rest : &rows->bits;
     uint32_t units = motus_mb_units(s->mb, s->p_slice);
     if (s->mb->type == MOTUS_MB_I_PCM) {
@@ -130,30 +127,36 @@ static void put_mb(RowWriter *rows, const MotusMbSyntax *s) {
     motus_put_units(bits, s, units, rows->count);
 }
 
-// Writes row y; *start goes on to the next one.
-static void put_row(RowWriter *rows, const MotusWork *work, int p_slice, int y, RowStart *start) {
-    for (int x = 0; x < work->mb_width; x++) {
-        const ptrdiff_t i = (ptrdiff_t)y * work->mb_width + x;
-        const MotusMb *mb = &work->mb[i];
-        count_kind(mb, &rows->stats);
-        if (mb->type == MOTUS_MB_P_SKIP) {
-            start->skip_run++;
-            continue;
-        }
-        const MotusMbSyntax syntax = {.mb = mb,
-                                      .coef = &work->coef[i],
-                                      .neighbours = motus_neighbours(work->mb, work->mb_width, x, y),
-                                      .src = motus_mb_source(work->src, x, y),
-                                      .p_slice = p_slice,
-                                      .skip_run = start->skip_run,
-                                      .qp_delta = motus_qp_delta(mb->qp, start->qp)};
-        put_mb(rows, &syntax);
-        if (motus_mb_has_qp_delta(mb)) start->qp = mb->qp;
-        start->skip_run = 0;
-    }
+void motus_settle_mb(MotusWork *work, int i, const MotusSliceState *state) {
+    settle_skip(work, i);
+    motus_mb_settle_qp(&work->mb[i], state->qp);
 }
 
-static void add_stats(const RowWriter *rows, MotusPictureStats *stats) {
+void motus_write_mb(MotusMbWriter *writer, const MotusWork *work, int p_slice, int i, MotusSliceState *state) {
+    const MotusMb *mb = &work->mb[i];
+    count_kind(mb, &writer->stats);
+    if (mb->type == MOTUS_MB_P_SKIP) {
+        state->skip_run++;
+        return;
+    }
+    const MotusMbSyntax syntax = {.mb = mb,
+                                  .coef = &work->coef[i],
+                                  .neighbours = neighbours_of(work, i),
+                                  .src = motus_mb_source(work->src, i % work->mb_width, i / work->mb_width),
+                                  .p_slice = p_slice,
+                                  .skip_run = state->skip_run,
+                                  .qp_delta = motus_qp_delta(mb->qp, state->qp)};
+    put_mb(writer, &syntax);
+    if (motus_mb_has_qp_delta(mb)) state->qp = mb->qp;
+    state->skip_run = 0;
+}
+
+// Writes row y; *start goes on to the next one.
+static void put_row(MotusMbWriter *rows, const MotusWork *work, int p_slice, int y, MotusSliceState *start) {
+    for (int i = y * work->mb_width; i < (y + 1) * work->mb_width; i++) motus_write_mb(rows, work, p_slice, i, start);
+}
+
+void motus_add_written(const MotusMbWriter *rows, MotusPictureStats *stats) {
     for (int i = 0; i < MOTUS_MB_KINDS; i++) stats->mb[i] += rows->stats.mb[i];
     for (int i = 0; i < 4; i++) stats->sub[i] += rows->stats.sub[i];
     stats->bits_mode += rows->count[MOTUS_BITS_MODE];
@@ -163,16 +166,16 @@ static void add_stats(const RowWriter *rows, MotusPictureStats *stats) {
 }
 
 // Appends a row that was written apart.
-static void join(MotusBits *bits, RowWriter *row) {
+static void join(MotusBits *bits, MotusMbWriter *row) {
     motus_bits_append(bits, row->bits.data, row->n);
     if (!row->split) return;
     align(bits, row->count);
     motus_bits_append(bits, row->rest.data, row->n_rest);
 }
 
-static void put_row_apart(RowWriter *row, uint8_t *data, size_t capacity, const MotusWork *work, int p_slice, int y,
-                          RowStart start) {
-    *row = (RowWriter){.apart = 1};
+static void put_row_apart(MotusMbWriter *row, uint8_t *data, size_t capacity, const MotusWork *work, int p_slice, int y,
+                          MotusSliceState start) {
+    *row = (MotusMbWriter){.apart = 1};
     motus_bits_init(&row->bits, data, capacity);
     put_row(row, work, p_slice, y, &start);
     if (row->split)
@@ -181,53 +184,61 @@ static void put_row_apart(RowWriter *row, uint8_t *data, size_t capacity, const 
         row->n = end_stretch(&row->bits);
 }
 
-// All rows side by side, each into a stretch of its own of the buffer, which are then joined in place: a row's bits go to where they are or before it, since
+// Rows [from, to) side by side, each into a stretch of its own of the buffer, which are then joined in place: a row's bits go to where they are or before it, since
 // every row before fits its stretch. Returns whether all do and there is memory for it; else *bits, *start and *stats are as they were.
-static int put_rows_apart(MotusBits *bits, const MotusWork *work, int p_slice, RowStart *start, MotusPictureStats *stats) {
-    const int height = work->mb_height;
+static int put_rows_apart(MotusBits *bits, const MotusWork *work, int from, int to, int p_slice, MotusSliceState *start,
+                          MotusPictureStats *stats) {
+    const int height = to - from;
     const size_t first = bits->size + 4; // behind what is still in the cache
     if (work->threads == 1 || height > MAX_ROWS || first > bits->capacity) return 0;
     const size_t room = (bits->capacity - first) / (size_t)height;
-    RowWriter *rows = motus_alloc((size_t)height, sizeof *rows);
+    MotusMbWriter *rows = motus_alloc((size_t)height, sizeof *rows);
     if (!rows) return 0;
-    RowStart starts[MAX_ROWS], end = *start;
+    MotusSliceState starts[MAX_ROWS], end = *start; // by rows of the picture
     int overflow = 0;
 #pragma omp parallel num_threads(work->threads)
     {
 #pragma omp for schedule(static)
-        for (int y = 0; y < height; y++) starts[y] = find_end(work, y);
+        for (int y = from; y < to; y++) starts[y] = find_end(work, y);
 #pragma omp single
-        end = hand_down(starts, work->mb_width, height, start->qp);
+        end = hand_down(starts, work, from, to, start->qp);
 #pragma omp for schedule(dynamic, 1)
-        for (int y = 0; y < height; y++)
-            put_row_apart(&rows[y], bits->data + first + (size_t)y * room, room, work, p_slice, y, starts[y]);
+        for (int k = 0; k < height; k++)
+            put_row_apart(&rows[k], bits->data + first + (size_t)k * room, room, work, p_slice, from + k, starts[from + k]);
     }
     for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].rest.overflow;
     for (int y = 0; y < height && !overflow; y++) {
         join(bits, &rows[y]);
-        add_stats(&rows[y], stats);
+        motus_add_written(&rows[y], stats);
     }
     if (!overflow) *start = end;
     motus_free(rows);
     return !overflow;
 }
 
-static void put_rows_in_order(MotusBits *bits, const MotusWork *work, int p_slice, RowStart *start, MotusPictureStats *stats) {
-    RowWriter rows = {.bits = *bits};
-    for (int y = 0; y < work->mb_height; y++) put_row(&rows, work, p_slice, y, start);
-    add_stats(&rows, stats);
+static void put_rows_in_order(MotusBits *bits, const MotusWork *work, int from, int to, int p_slice, MotusSliceState *start,
+                              MotusPictureStats *stats) {
+    MotusMbWriter rows = {.bits = *bits};
+    for (int y = from; y < to; y++) put_row(&rows, work, p_slice, y, start);
+    motus_add_written(&rows, stats);
     *bits = rows.bits;
 }
 
-void motus_write_slice_data(MotusBits *bits, const MotusWork *work, int p_slice, int slice_qp, MotusPictureStats *stats) {
-    RowStart start = {0, slice_qp};
-    if (!put_rows_apart(bits, work, p_slice, &start, stats)) put_rows_in_order(bits, work, p_slice, &start, stats);
-    if (start.skip_run) {
+void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPictureStats *stats) {
+    if (state->skip_run) {
         size_t before = motus_bits_count(bits);
-        motus_bits_ue(bits, start.skip_run);
+        motus_bits_ue(bits, state->skip_run);
         stats->bits_mode += motus_bits_count(bits) - before;
     }
     motus_bits_trailing(bits);
+}
+
+void motus_write_slice_data(MotusBits *bits, const MotusWork *work, int from, int to, int p_slice, int slice_qp,
+                            MotusPictureStats *stats) {
+    MotusSliceState state = {0, slice_qp};
+    if (!put_rows_apart(bits, work, from, to, p_slice, &state, stats))
+        put_rows_in_order(bits, work, from, to, p_slice, &state, stats);
+    motus_end_slice(bits, &state, stats);
 }
 
 MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings, const MotusSliceSettings *slice, int nal_ref_idc) {

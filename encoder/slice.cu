@@ -101,10 +101,15 @@ __device__ uint32_t rbsp_bits(const Job &job) {
     return motus_align8(motus_span_end(job.span[job.n_mb], job.slice.head->header_bits));
 }
 
+// Where the NAL unit begins in the buffer; at its end where the slice before has found no room.
+__device__ uint32_t nal_begin(const MotusSliceCuda &slice) {
+    return !slice.before ? 0 : slice.before->overflow ? slice.capacity : slice.before->size;
+}
+
 // Bytes of the RBSP; 0 where they are more than the NAL unit has room for.
 __device__ uint32_t rbsp_bytes(const Job &job) {
     uint32_t bytes = rbsp_bits(job) / 8;
-    return bytes + START <= job.slice.capacity ? bytes : 0;
+    return nal_begin(job.slice) + bytes + START <= job.slice.capacity ? bytes : 0;
 }
 
 // First bit of MB i, or of what follows the MBs.
@@ -127,7 +132,7 @@ __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
     MotusMbSyntax s;
     s.mb = &slice.mb[i];
     s.coef = &slice.coef[i];
-    s.neighbours = motus_neighbours(slice.mb, slice.mb_width, x, y);
+    s.neighbours = motus_neighbours(slice.mb, slice.mb_width, x, y, 0);
     for (int p = 0; p < 3; p++) {
         int size = p ? 8 : 16;
         s.src.stride[p] = slice.src_stride[p];
@@ -144,7 +149,7 @@ __global__ void settle_kernel(Job job) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= job.n_mb) return;
     const MotusSliceCuda &slice = job.slice;
-    MotusNeighbours neighbours = motus_neighbours(slice.mb, slice.mb_width, i % slice.mb_width, i / slice.mb_width);
+    MotusNeighbours neighbours = motus_neighbours(slice.mb, slice.mb_width, i % slice.mb_width, i / slice.mb_width, 0);
     MotusMb *mb = &slice.mb[i];
     motus_mb_settle_skip(mb, &neighbours);
     uint32_t next = (uint32_t)i + 1;
@@ -342,7 +347,8 @@ __global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
     const uint32_t size = rbsp_bytes(job), at = first_byte();
     if (blockIdx.x * (uint32_t)TILE >= size) return;
     const uint32_t mask = escapes_at(job.rbsp, size, at), end = min(at + BYTES, size);
-    uint32_t to = START + at + escapes_before(job, &sum);
+    const uint32_t begin = nal_begin(slice);
+    uint32_t to = begin + START + at + escapes_before(job, &sum);
     to += scan_before<THREADS>((uint32_t)__popc(mask), Sum(), room);
     for (uint32_t i = at; i < end; i++) {
         if (mask >> (i - at) & 1) put_byte(slice, to++, 3);
@@ -351,7 +357,7 @@ __global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
     if (at < size && end == size) *slice.result = {to <= slice.capacity ? to : 0, to > slice.capacity};
     if (at == 0) {
         const uint8_t start[START] = {0, 0, 0, 1, slice.head->nal_header};
-        for (int i = 0; i < START; i++) slice.nal[i] = start[i];
+        for (int i = 0; i < START; i++) slice.nal[begin + i] = start[i];
     }
 }
 

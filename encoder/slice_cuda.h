@@ -1,4 +1,4 @@
-// Entropy coding of a whole picture on a CUDA device: the NAL unit that motus_settle_mbs, motus_write_slice_data and motus_nal_write give on the CPU.
+// Entropy coding of a slice on a CUDA device: the NAL unit that motus_settle_mbs, motus_write_slice_data and motus_nal_write give on the CPU.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_SLICE_CUDA_H
 #define ENCODER_SLICE_CUDA_H
@@ -12,13 +12,14 @@
 extern "C" {
 #endif
 
-// Where and how large the NAL unit is.
+// Where the NAL unit ends.
 typedef struct MotusSliceResult {
-    uint32_t size;     // bytes; 0 after an overflow
-    uint32_t overflow; // 1: the NAL unit has no room in `capacity` bytes
+    uint32_t size;     // bytes in `nal`, with those of the slices before; 0 after an overflow
+    uint32_t overflow; // 1: it, or one before, has no room in `capacity` bytes
 } MotusSliceResult;
 
-// One picture. All pointers are device memory. Everything is read when the kernels run, so that a captured launch may be played again with another head.
+// One slice of whole MB rows: `mb`, `coef` and `src` begin with its first one, as if it were a picture of its own. All pointers are device memory.
+// Everything is read when the kernels run, so that a captured launch may be played again with another head.
 typedef struct MotusSliceCuda {
     int mb_width, mb_height; // at most 139,264 MBs (level 6.2)
     MotusMb *mb;             // settled in place by the first half, as by motus_settle_mbs: deblocking comes after that
@@ -28,7 +29,8 @@ typedef struct MotusSliceCuda {
     const MotusSliceHead *head;
     void *work; // motus_slice_cuda_bytes, aligned to 256, its content of no interest
     uint8_t *nal;
-    uint32_t capacity; // of nal, bytes; nothing is written past it
+    uint32_t capacity;              // of nal, bytes; nothing is written past it
+    const MotusSliceResult *before; // of the slice whose NAL unit this one follows in `nal`; NULL: it comes first
     MotusSliceResult *result;
     MotusPictureStats *stats; // mb, sub, bits_mode, bits_mv, bits_luma and bits_chroma are added to; 8-byte aligned
 } MotusSliceCuda;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
 #include "encoder/preset.h"
@@ -11,6 +12,42 @@
 
 #define LOG2_MAX_FRAME_NUM 16
 #define RESIDUAL_BYTES_PER_MB 416 // 3,200 bits of macroblock_layer() and its mb_skip_run
+#define BYTES_PER_SLICE 32        // header (120 bits), trailing bits, start code
+
+// ---- Slices of whole rows -------------------------------------------------------------------------------------------------------------------
+
+static void place_rows(MotusSlices *s, int mb_width, int mb_height) {
+    int at = 0;
+    for (int k = 0; k <= s->n; k++) s->begin[k] = (mb_height * k + s->n / 2) / s->n;
+    for (int k = 0; k < s->n; k++)
+        for (int i = s->begin[k] * mb_width; i < s->begin[k + 1] * mb_width; i++) s->first[i] = s->begin[k] * mb_width;
+    for (int row = 0; at < mb_height; row++)
+        for (int k = 0; k < s->n; k++)
+            if (s->begin[k] + row < s->begin[k + 1]) s->row_order[at++] = s->begin[k] + row;
+}
+
+MotusStatus motus_slices_make(MotusSlices *s, int wanted, int mb_width, int mb_height) {
+    *s = (MotusSlices){.n = motus_clip(1, mb_height, wanted)};
+    if (s->n == 1) return MOTUS_OK;
+    s->first = motus_alloc((size_t)mb_width * (size_t)mb_height, sizeof *s->first);
+    s->row_order = motus_alloc((size_t)mb_height, sizeof *s->row_order);
+    s->begin = motus_alloc((size_t)s->n + 1, sizeof *s->begin);
+    if (s->first && s->row_order && s->begin) {
+        place_rows(s, mb_width, mb_height);
+        return MOTUS_OK;
+    }
+    motus_slices_free(s);
+    return MOTUS_ERR_MEMORY;
+}
+
+void motus_slices_free(MotusSlices *s) {
+    motus_free(s->first);
+    motus_free(s->row_order);
+    motus_free(s->begin);
+    *s = (MotusSlices){0};
+}
+
+// ---- Configuration --------------------------------------------------------------------------------------------------------------------------
 
 MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps) {
     return (MotusEncoderConfig){.size = sizeof(MotusEncoderConfig),
@@ -38,7 +75,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .lookahead = 40,
                                 .scenecut = 40,
                                 .aq_strength = 1,
-                                .propagation = 1};
+                                .propagation = 1,
+                                .slices = 1};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -72,10 +110,15 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
     if (c->lanes < 0 || c->lanes > MOTUS_MAX_LANES) REFUSE("%d lanes are outside 0..%d", c->lanes, MOTUS_MAX_LANES);
     if (c->first_picture < 0 || c->first_picture > (int64_t)1 << 62 || c->first_gop < 0 || c->first_gop > c->first_picture)
         REFUSE("a stream's part cannot begin at picture %lld, GOP %lld", (long long)c->first_picture, (long long)c->first_gop);
+    if (c->slices < 0) REFUSE("%d slices", c->slices);
+    if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
+        REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size, MOTUS_MIN_SLICE_SIZE);
     MotusStatus status = check_devices(c, error);
     return status ? status : motus_rate_config_check(c, error);
 }
 #undef REFUSE
+
+// ---- Opening --------------------------------------------------------------------------------------------------------------------------------
 
 static MotusStatus write_headers(MotusStream *s, MotusError *error) {
     uint8_t rbsp[MOTUS_HEADER_BYTES];
@@ -123,7 +166,10 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     for (int qp = 0; qp < 52; qp++) s->qp_table[qp] = motus_qp_at(qp);
     s->mb_width = motus_mbs(c->width);
     s->mb_height = motus_mbs(c->height);
-    s->rbsp_capacity = (size_t)s->mb_width * (size_t)s->mb_height * RESIDUAL_BYTES_PER_MB + MOTUS_HEADER_BYTES;
+    if (motus_slices_make(&s->slices, c->slices, s->mb_width, s->mb_height))
+        return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height, most_slices = c->slice_max_size ? n_mb : (size_t)s->slices.n;
+    s->rbsp_capacity = n_mb * RESIDUAL_BYTES_PER_MB + most_slices * BYTES_PER_SLICE + MOTUS_HEADER_BYTES;
     s->sequence = (MotusSequenceSettings){.width = c->width,
                                           .height = c->height,
                                           .fps = c->fps,
@@ -138,10 +184,14 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     return status;
 }
 
-void motus_stream_close(MotusStream *s) { motus_pass_log_free(&s->log); }
+void motus_stream_close(MotusStream *s) {
+    motus_pass_log_free(&s->log);
+    motus_slices_free(&s->slices);
+}
 
-MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPlace *place) {
-    return (MotusSliceSettings){.idr = place->idr,
+MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPlace *place, int first_mb) {
+    return (MotusSliceSettings){.first_mb = first_mb,
+                                .idr = place->idr,
                                 .idr_pic_id = (int)(place->idr_pic_id & 0xFFFF),
                                 .p_slice = !place->idr,
                                 .frame_num = place->idr ? 0 : place->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),

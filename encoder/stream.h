@@ -16,14 +16,28 @@ extern "C" {
 
 enum { MOTUS_HEADER_BYTES = 512 }; // parameter sets, delimiter and slice header
 
+// The slices of whole MB rows that every picture of a stream has.
+typedef struct MotusSlices {
+    int n;      // of a picture, from 1 on
+    int *first; // per MB: the first MB of its slice (motus_slice_first); NULL: one slice
+    int *
+        row_order; // rows in the order of wavefronts (MotusWave): all slices' first rows, then their second ones, ...; NULL: from the top
+    int *begin; // n + 1: the row that slice k begins with, and the end of the last one; NULL: one slice
+} MotusSlices;
+
+// `wanted` slices, or as many as there are rows, as even as possible. MOTUS_ERR_MEMORY.
+MotusStatus motus_slices_make(MotusSlices *slices, int wanted, int mb_width, int mb_height);
+void motus_slices_free(MotusSlices *slices); // accepts a zeroed one
+
 typedef struct MotusStream {
     MotusEncoderConfig config;
     MotusSequenceSettings sequence;
     int mb_width, mb_height;
     MotusEffort effort;
     MotusInterLimits limits;
-    int centre_limit_y;   // of search centres, quarter samples: the whole window stays within the level's vertical range
-    size_t rbsp_capacity; // bytes of the largest slice
+    int centre_limit_y; // of search centres, quarter samples: the whole window stays within the level's vertical range
+    MotusSlices slices;
+    size_t rbsp_capacity; // bytes of a picture's largest slices, together
     MotusQp qp_table[52];
     uint8_t headers[MOTUS_HEADER_BYTES]; // SPS and PPS, Annex B
     size_t headers_size;
@@ -54,7 +68,8 @@ typedef struct MotusPlace {
 MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *config, MotusError *error);
 void motus_stream_close(MotusStream *stream); // accepts a zeroed one
 
-MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPlace *place);
+// Of the slice that begins with that MB.
+MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPlace *place, int first_mb);
 
 // Writes what comes before the picture's slices into `dst`, which has room for 2 * MOTUS_HEADER_BYTES; returns the bytes.
 size_t motus_access_unit_begin(const MotusStream *stream, const MotusPlace *place, uint8_t *dst);

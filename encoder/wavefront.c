@@ -27,6 +27,6 @@ void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *
     // Rows go round the threads in order, so that the row a thread waits for is always being worked on or done. Where there are more threads than rows, some
     // have none: OpenMP ends the threads that a smaller region leaves out, and makes them again for the next one.
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int y = 0; y < mb_height; y++) walk_row(mb_width, y, done, wave);
+    for (int k = 0; k < mb_height; k++) walk_row(mb_width, wave->row_order ? wave->row_order[k] : k, done, wave);
     motus_free(done);
 }

@@ -62,6 +62,7 @@ extern "C" cudaError_t motus_work_cuda_place(MotusWorkCuda *w, void *memory, int
     if (!zero_runs) return cudaErrorMemoryAllocation;
     lay_out(w, (uint8_t *)memory, mb_width, mb_height);
     w->qp_offset = NULL;
+    w->slice_first = NULL;
     w->ended = NULL;
     w->mb_width = mb_width, w->mb_height = mb_height, w->n_mb = mb_width * mb_height;
     for (int qp = 0; qp < 52; qp++) qp_table[qp] = motus_qp_at(qp);

@@ -203,7 +203,7 @@ static void parse_slice(Parser *p, Coded *coded) {
 
 static void compare(const MotusWork *want, const Parser *p, const MotusPictureStats *stats, const Coded *got) {
     for (int i = 0; i < N; i++) {
-        MotusNeighbours neighbours = motus_neighbours(want->mb, W, i % W, i / W);
+        MotusNeighbours neighbours = motus_neighbours(want->mb, W, i % W, i / W, 0);
         MotusMbSource src = motus_mb_source(want->src, i % W, i / W);
         MotusMv mvd[16] = {{0, 0}};
         MotusMb mb = want->mb[i];
@@ -237,7 +237,7 @@ static int same_when_poisoned(MotusWork *work, int p_slice, int qp, const uint8_
     MotusBits bits;
     random_mbs_poison(work);
     motus_bits_init(&bits, again, sizeof again);
-    motus_write_slice_data(&bits, work, p_slice, qp, &stats);
+    motus_write_slice_data(&bits, work, 0, work->mb_height, p_slice, qp, &stats);
     return bits.size == size && !memcmp(again, data, size);
 }
 
@@ -256,7 +256,7 @@ static void slices_read_back(void) {
         random_mbs_fill(&work, p.p_slice, qp, round % 8 < 5 ? MBS_MIXED : (MbContent)(round / 8 % MBS_CONTENTS));
         motus_settle_mbs(&work, qp);
         motus_bits_init(&bits, data, sizeof data);
-        motus_write_slice_data(&bits, &work, p.p_slice, qp, &stats);
+        motus_write_slice_data(&bits, &work, 0, H, p.p_slice, qp, &stats);
         p.reader = (Reader){data, bits.size, 0, 0};
         parse_slice(&p, parsed);
         MOTUS_CHECK(!p.reader.error && !bits.overflow && read_bits(&p.reader, 1) == 1 && p.reader.pos + 7 >= 8 * bits.size,
@@ -312,7 +312,7 @@ static Written write_slice(const MotusWork *work, int threads, int p_slice, int 
     with.threads = threads;
     motus_bits_init(&bits, w.data, capacity);
     for (int i = 0; i < header; i++) motus_bits_put(&bits, 1, i % 3 == 0);
-    motus_write_slice_data(&bits, &with, p_slice, qp, &w.stats);
+    motus_write_slice_data(&bits, &with, 0, with.mb_height, p_slice, qp, &w.stats);
     w.size = bits.size;
     w.overflow = bits.overflow;
     return w;

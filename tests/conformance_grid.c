@@ -12,7 +12,7 @@
 #include "yuv/reader.h"
 
 enum { MOST_ROWS = 200, MOST_FRAMES = 12, LEAST_FRAMES = 3 };
-enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, AXES };
+enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, SLICES, SIZE, AXES };
 
 typedef struct Value {
     const char *name;
@@ -55,6 +55,8 @@ static const Axis axes[AXES] = {
     {"threads", 2, {{"1", 1}, {"2", 2}}},
     {"rate", 5, {{"qp", 0}, {"crf", 1}, {"crf+aq", 2}, {"bitrate", 3}, {"cbr", 4}}},
     {"maps", 2, {{"none", 0}, {"wild", 1}}},
+    {"slices", 5, {{"1", 1}, {"2", 2}, {"3", 3}, {"17", 17}, {"999", 999}}},
+    {"slice size", 5, {{"any", 0}, {"128", 128}, {"300", 300}, {"1200", 1200}, {"5000", 5000}}},
 };
 
 typedef struct Sequence {
@@ -109,6 +111,8 @@ static MotusEncoderConfig configure(const MotusFrame *frame, const int *row) {
     config.preset = (MotusPreset)axes[PRESET].value[row[PRESET]].number;
     config.threads = axes[THREADS].value[row[THREADS]].number;
     config.backend = MOTUS_BACKEND_CPU;
+    config.slices = axes[SLICES].value[row[SLICES]].number;
+    config.slice_max_size = axes[SIZE].value[row[SIZE]].number;
     motus_conform_rate(&config, axes[RATE].value[row[RATE]].number);
     return config;
 }

@@ -5,6 +5,7 @@
 #include "encoder/deblock.h"
 #include "encoder/decide_cuda.h"
 #include "encoder/preset.h"
+#include "encoder/stream.h"
 #include "me/me_internal.h"
 #include "me/refine.h"
 #include "tests/gpu.h"
@@ -28,9 +29,10 @@ typedef struct Bench {
     MotusMv *mv;    // refined, [41][n_mb]
     int8_t *offset; // of QP, per MB
     int maps;       // whether there are offsets
+    MotusSlices slices;
 } Bench;
 
-static void bench_open(Bench *b, int width, int height, int range) {
+static void bench_open(Bench *b, int width, int height, int range, int slices) {
     *b = (Bench){.width = (width + 15) & ~15, .height = (height + 15) & ~15};
     b->mb_width = b->width / 16, b->mb_height = b->height / 16, b->n_mb = b->mb_width * b->mb_height;
     MotusMeConfig config = motus_me_config_default(b->width, b->height);
@@ -44,18 +46,22 @@ static void bench_open(Bench *b, int width, int height, int range) {
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&b->whole, b->width, b->height), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&b->rec, b->width, b->height), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&b->ref, b->width, b->height), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_slices_make(&b->slices, slices, b->mb_width, b->mb_height), MOTUS_OK);
+    b->work.slice_first = b->slices.first;
+    b->work.row_order = b->slices.row_order;
     b->centre = calloc((size_t)b->n_mb, sizeof *b->centre);
     b->mv = calloc((size_t)b->n_mb * MOTUS_BLOCKS, sizeof *b->mv);
     b->offset = malloc((size_t)b->n_mb);
     for (int qp = 0; qp < 52; qp++) b->qp_table[qp] = motus_qp_at(qp);
     size_t plane_rows = (size_t)b->height + 2 * MOTUS_REF_PAD, luma = (size_t)b->ref_luma.stride * plane_rows * 4;
-    b->device_bytes = motus_work_cuda_bytes(b->mb_width, b->mb_height) + (size_t)b->n_mb + 8 * (size_t)b->width * b->height +
+    b->device_bytes = motus_work_cuda_bytes(b->mb_width, b->mb_height) + 5 * (size_t)b->n_mb + 8 * (size_t)b->width * b->height +
                       luma + (size_t)b->n_mb * MOTUS_BLOCKS * 8 + 65536;
     CU_ASSERT_EQUAL_FATAL((int)cudaMalloc((void **)&b->device, b->device_bytes), 0);
 }
 
 static void bench_close(Bench *b) {
     cudaFree(b->device);
+    motus_slices_free(&b->slices);
     motus_work_free(&b->work);
     motus_me_close(&b->me);
     motus_field_free(&b->field);
@@ -103,6 +109,7 @@ static size_t place_work(Bench *b) {
     for (int i = 0; i < b->n_mb; i++) b->offset[i] = (int8_t)(i % 7 ? motus_test_range(-8, 8) : motus_test_range(-51, 51));
     b->work.qp_offset = b->maps ? b->offset : NULL;
     b->gpu.qp_offset = b->maps ? (const int8_t *)put(b, &end, b->offset, (size_t)b->n_mb) : NULL;
+    if (b->slices.first) b->gpu.slice_first = (const int *)(void *)put(b, &end, b->slices.first, (size_t)b->n_mb * sizeof(int));
     return end;
 }
 
@@ -211,17 +218,17 @@ static void code_i(Bench *b, const MotusEffort *effort, int qp, const char *what
 }
 
 // The first picture as I, the others as P.
-static void code_frames(MotusFrame *const *frames, int n, MotusPreset preset, int qp, int maps, const char *name) {
+static void code_frames(MotusFrame *const *frames, int n, MotusPreset preset, int qp, int maps, int slices, const char *name) {
     MotusEncoderConfig config = motus_encoder_config_default(frames[0]->width, frames[0]->height, (MotusRational){25, 1});
     config.preset = preset;
     MotusEffort effort = motus_effort_of(&config);
     Bench b;
-    bench_open(&b, frames[0]->width, frames[0]->height, effort.range);
+    bench_open(&b, frames[0]->width, frames[0]->height, effort.range, slices);
     b.maps = maps;
     for (int t = 0; t < n; t++) {
         char what[128];
-        snprintf(what, sizeof what, "%s %dx%d, %s, QP %d%s, picture %d", name, frames[0]->width, frames[0]->height,
-                 motus_preset_name(preset), qp, maps ? " and a map" : "", t);
+        snprintf(what, sizeof what, "%s %dx%d, %s, QP %d%s, %d slices, picture %d", name, frames[0]->width, frames[0]->height,
+                 motus_preset_name(preset), qp, maps ? " and a map" : "", b.slices.n, t);
         CU_ASSERT_EQUAL_FATAL(motus_frame_copy_padded(b.whole, frames[t]), MOTUS_OK);
         b.work.src = b.whole;
         b.work.rec = b.rec;
@@ -255,11 +262,13 @@ static void generated(void) {
         }
         for (int preset = 0; preset < MOTUS_PRESETS; preset++) {
             static const int qps[4] = {20, 28, 36, 44};
-            code_frames(frames, N, (MotusPreset)preset, qps[(preset + i) % 4], 0, "synth");
-            code_frames(frames, N, (MotusPreset)preset, qps[(preset + i + 1) % 4], 1, "synth");
+            code_frames(frames, N, (MotusPreset)preset, qps[(preset + i) % 4], 0, 1, "synth");
+            code_frames(frames, N, (MotusPreset)preset, qps[(preset + i + 1) % 4], 1, 1, "synth");
+            code_frames(frames, N, (MotusPreset)preset, qps[(preset + i + 2) % 4], preset % 2, 2 + 3 * preset, "synth");
         }
-        code_frames(frames, N, MOTUS_PRESET_MEDIUM, 0, 0, "synth");
-        code_frames(frames, N, MOTUS_PRESET_FAST, 51, 0, "synth");
+        code_frames(frames, N, MOTUS_PRESET_MEDIUM, 0, 0, 1, "synth");
+        code_frames(frames, N, MOTUS_PRESET_FAST, 51, 0, 1, "synth");
+        code_frames(frames, N, MOTUS_PRESET_MEDIUM, 8, 0, 99, "synth");
         motus_synth_close(&synth);
         for (int t = 0; t < N; t++) motus_frame_unref(&frames[t]);
     }
@@ -283,7 +292,8 @@ static void real(void) {
         if (motus_reader_open(&reader, path, NULL, NULL)) continue;
         while (n < N && !motus_reader_next(reader, &frames[n], NULL)) n++;
         for (int preset = 0; preset < MOTUS_PRESETS && n == N; preset++)
-            code_frames(frames, n, (MotusPreset)preset, 26 + 3 * preset, preset % 2, names[i]);
+            code_frames(frames, n, (MotusPreset)preset, 26 + 3 * preset, preset % 2, preset == MOTUS_PRESET_FASTER ? 4 : 1,
+                        names[i]);
         for (int t = 0; t < n; t++) motus_frame_unref(&frames[t]);
         motus_reader_close(&reader);
     }

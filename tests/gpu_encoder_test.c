@@ -35,7 +35,7 @@ typedef struct Sequence {
     size_t size[N_FRAMES];
 } Sequence;
 
-static void make_sequence(Sequence *s, int width, int height) {
+static void make_sliced_sequence(Sequence *s, int width, int height, int slices) {
     uint8_t texture[TEXTURE];
     MotusEncoder *enc = NULL;
     memset(s, 0, sizeof *s);
@@ -43,6 +43,7 @@ static void make_sequence(Sequence *s, int width, int height) {
     s->config.backend = MOTUS_BACKEND_CPU;
     s->config.keyint = 3;
     s->config.range = 8;
+    s->config.slices = slices;
     motus_test_fill(texture, sizeof texture);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s->config, NULL), MOTUS_OK);
     for (int i = 0; i < N_FRAMES; i++) {
@@ -59,6 +60,8 @@ static void make_sequence(Sequence *s, int width, int height) {
     motus_encoder_close(&enc);
     s->config.backend = MOTUS_BACKEND_CUDA;
 }
+
+static void make_sequence(Sequence *s, int width, int height) { make_sliced_sequence(s, width, height, 1); }
 
 static void drop_sequence(Sequence *s) {
     for (int i = 0; i < N_FRAMES; i++) {
@@ -153,6 +156,38 @@ static void equal_to_the_cpu(void) {
         drop_sequence(&s);
     }
     cudaStreamDestroy(stream);
+}
+
+static void slices(void) {
+    static const int cases[][3] = {{34, 18, 2}, {352, 288, 4}, {352, 288, 99}, {130, 66, 3}, {2, 2, 5}, {1918, 1080, 8}};
+    if (!motus_test_has_gpu()) return;
+    cudaStream_t stream;
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (int k = 0; k < 6; k++) {
+        Sequence s;
+        make_sliced_sequence(&s, cases[k][0], cases[k][1], cases[k][2]);
+        s.config.stream_only = k % 2;
+        compare(&s, 7, k % 3, k % 2, stream);
+        drop_sequence(&s);
+    }
+    cudaStreamDestroy(stream);
+}
+
+// Slices of a largest size are cut on the CPU: the device says so, and AUTO goes there.
+static void sizes_of_slices_are_refused(void) {
+    if (!motus_test_has_gpu()) return;
+    MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
+    MotusEncoder *enc = NULL;
+    MotusError error = {0};
+    c.slice_max_size = 1200;
+    c.backend = MOTUS_BACKEND_CUDA;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT(!enc && strstr(error.text, "slices") && !strchr(error.text, '\n'));
+    c.backend = MOTUS_BACKEND_AUTO;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
+    CU_ASSERT(strstr(motus_encoder_error(enc)->text, "slices") != NULL);
+    motus_encoder_close(&enc);
 }
 
 // All frames sent before the first packet is waited for, on any number of lanes, with and without what comes down beside the stream.
@@ -568,6 +603,8 @@ static void fields_as_on_the_cpu(void) {
 }
 
 static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
+                                  {"slices", slices},
+                                  {"sizes_of_slices_are_refused", sizes_of_slices_are_refused},
                                   {"lanes_give_one_stream", lanes_give_one_stream},
                                   {"fields_as_on_the_cpu", fields_as_on_the_cpu},
                                   {"lanes_on_all_devices", lanes_on_all_devices},

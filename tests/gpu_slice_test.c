@@ -1,18 +1,21 @@
-// Entropy coding on a CUDA device gives the CPU's NAL unit, statistics and settled MBs: every kind of MB, long runs of skipped ones and of zeros, the longest
-// codes, buffers too small, several pictures in flight, a captured launch played again.
+// Entropy coding on a CUDA device gives the CPU's NAL units, statistics and settled MBs: every kind of MB, long runs of skipped ones and of zeros, the longest
+// codes, several slices, buffers too small, several pictures in flight, a captured launch played again.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/slice_cuda.h"
+#include "encoder/stream.h"
 #include "tests/gpu.h"
 #include "tests/random_mbs.h"
 
 #define POISON 0xA5
-#define GUARD 64 // bytes behind the NAL unit's buffer
+#define GUARD 64       // bytes behind the NAL units' buffer
+#define MOST_SLICES 18 // of a picture
 
 // A picture, what the CPU makes of it, and its buffers on the device.
 typedef struct Case {
     MotusWork work;
-    MotusSliceHead head;
-    uint8_t *nal; // as it must be
+    MotusSlices slices;
+    MotusSliceHead head; // of every slice
+    uint8_t *nal;        // as it must be
     size_t size;
     MotusPictureStats stats;
     MotusSliceCuda slice;
@@ -33,23 +36,32 @@ static void make_head(Case *c, int p_slice) {
     c->head = motus_slice_head(&sequence, &slice, 2);
 }
 
-// What the CPU writes; the MBs of `work` stay as they are.
+// What the CPU makes of slice k of a settled picture; returns its bytes.
+static size_t write_slice(const Case *c, const MotusWork *settled, int k, uint8_t *rbsp, size_t capacity, uint8_t *nal,
+                          MotusPictureStats *stats) {
+    const int *begin = c->slices.begin, from = begin ? begin[k] : 0, to = begin ? begin[k + 1] : settled->mb_height;
+    MotusBits bits;
+    motus_bits_init(&bits, rbsp, capacity);
+    for (uint32_t i = 0; i < c->head.header_bits; i++) motus_bits_put(&bits, 1, c->head.header[i / 8] >> (7 - i % 8) & 1u);
+    motus_write_slice_data(&bits, settled, from, to, c->head.p_slice, c->head.qp, stats);
+    CU_ASSERT_FATAL(!bits.overflow);
+    return motus_nal_write(nal, c->head.nal_header >> 5, c->head.nal_header & 31, rbsp, bits.size);
+}
+
+// What the CPU writes; the MBs of `work` become settled.
 static void expect(Case *c) {
     MotusWork settled = c->work;
     size_t mb_bytes = (size_t)settled.n_mb * sizeof *settled.mb, capacity = (size_t)settled.n_mb * 2048 + 512;
     uint8_t *rbsp = malloc(capacity);
-    MotusBits bits;
+    settled.slice_first = c->slices.first;
     settled.mb = aligned_alloc(64, (mb_bytes + 63) & ~(size_t)63);
     memcpy(settled.mb, c->work.mb, mb_bytes);
     motus_settle_mbs(&settled, c->head.qp);
-    motus_bits_init(&bits, rbsp, capacity);
-    for (uint32_t i = 0; i < c->head.header_bits; i++) motus_bits_put(&bits, 1, c->head.header[i / 8] >> (7 - i % 8) & 1u);
     memset(&c->stats, 0, sizeof c->stats);
-    motus_write_slice_data(&bits, &settled, c->head.p_slice, c->head.qp, &c->stats);
-    CU_ASSERT_FATAL(!bits.overflow);
     free(c->nal);
-    c->nal = malloc(motus_nal_bound(bits.size));
-    c->size = motus_nal_write(c->nal, c->head.nal_header >> 5, c->head.nal_header & 31, rbsp, bits.size);
+    c->nal = malloc((size_t)c->slices.n * 64 + motus_nal_bound(capacity));
+    c->size = 0;
+    for (int k = 0; k < c->slices.n; k++) c->size += write_slice(c, &settled, k, rbsp, capacity, c->nal + c->size, &c->stats);
     free(rbsp);
     memcpy(c->work.mb, settled.mb, mb_bytes);
     free(settled.mb);
@@ -70,11 +82,12 @@ static size_t take(size_t *end, size_t bytes) {
 static void open_case(Case *c, int mb_width, int mb_height, uint32_t most) {
     MotusSliceCuda *s = &c->slice;
     memset(c, 0, sizeof *c);
+    c->slices.n = 1;
     random_mbs_open(&c->work, mb_width, mb_height);
     const size_t bytes = motus_slice_cuda_bytes(c->work.n_mb, most);
     size_t n = (size_t)c->work.n_mb, samples = 0;
     for (int p = 0; p < 3; p++) samples += (size_t)c->work.src->plane[p].stride * (size_t)c->work.src->plane[p].height;
-    take(&c->block_bytes, sizeof(MotusSliceResult));
+    take(&c->block_bytes, (MOST_SLICES + 1) * sizeof(MotusSliceResult));
     c->stats_at = take(&c->block_bytes, sizeof(MotusPictureStats));
     c->head_at = take(&c->block_bytes, sizeof(MotusSliceHead));
     c->mb_at = take(&c->block_bytes, n * sizeof(MotusMb));
@@ -98,7 +111,7 @@ static void open_case(Case *c, int mb_width, int mb_height, uint32_t most) {
 static void upload(Case *c) {
     size_t n = (size_t)c->work.n_mb;
     uint8_t *at = c->block + c->src_at;
-    CU_ASSERT_EQUAL(cudaMemset(c->block, POISON, sizeof(MotusSliceResult)), cudaSuccess);
+    CU_ASSERT_EQUAL(cudaMemset(c->block, POISON, (MOST_SLICES + 1) * sizeof(MotusSliceResult)), cudaSuccess);
     CU_ASSERT_EQUAL(cudaMemset(c->slice.stats, 0, sizeof *c->slice.stats), cudaSuccess);
     CU_ASSERT_EQUAL(cudaMemset(c->slice.nal, POISON, c->allocated), cudaSuccess);
     CU_ASSERT_EQUAL(cudaMemcpy(c->block + c->head_at, &c->head, sizeof c->head, cudaMemcpyHostToDevice), cudaSuccess);
@@ -115,9 +128,19 @@ static void upload(Case *c) {
     }
 }
 
+// The last slice's result is the picture's, as in a lane.
 static void start(Case *c) {
-    CU_ASSERT_EQUAL(motus_slice_cuda_count(&c->slice, c->stream), cudaSuccess);
-    CU_ASSERT_EQUAL(motus_slice_cuda_write(&c->slice, c->stream), cudaSuccess);
+    for (int k = 0; k < c->slices.n; k++) {
+        const int *begin = c->slices.begin, from = begin ? begin[k] : 0, to = begin ? begin[k + 1] : c->work.mb_height;
+        MotusSliceCuda s = c->slice;
+        s.mb_height = to - from;
+        s.mb += from * s.mb_width, s.coef += from * s.mb_width;
+        for (int p = 0; p < 3; p++) s.src[p] += (p ? 8 : 16) * from * s.src_stride[p];
+        s.before = k ? c->slice.result + k : NULL;
+        s.result = k + 1 < c->slices.n ? c->slice.result + 1 + k : c->slice.result;
+        CU_ASSERT_EQUAL(motus_slice_cuda_count(&s, c->stream), cudaSuccess);
+        CU_ASSERT_EQUAL(motus_slice_cuda_write(&s, c->stream), cudaSuccess);
+    }
 }
 
 // Bytes that differ, or -1.
@@ -168,6 +191,7 @@ static void check(Case *c, const char *what) {
 
 static void close_case(Case *c) {
     random_mbs_close(&c->work);
+    motus_slices_free(&c->slices);
     free(c->nal);
     cudaFree(c->block);
     cudaFree(c->slice.work);
@@ -196,6 +220,28 @@ static void every_content_and_size(void) {
         for (int round = 0; round < size[i][2] * 2 * MBS_CONTENTS; round++) {
             MbContent content = (MbContent)(round / 2 % MBS_CONTENTS);
             run_case(&c, round & 1, content, names[content]);
+        }
+        close_case(&c);
+    }
+}
+
+static void several_slices(void) {
+    static const int size[][3] = {{1, 4, 2}, {3, 5, 5}, {22, 18, 4}, {22, 18, 18}, {120, 68, 8}};
+    if (!motus_test_has_gpu()) return;
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
+        Case c;
+        open_case(&c, size[i][0], size[i][1], most_bytes(size[i][0] * size[i][1]));
+        CU_ASSERT_EQUAL_FATAL(motus_slices_make(&c.slices, size[i][2], size[i][0], size[i][1]), MOTUS_OK);
+        const uint32_t capacity = c.slice.capacity;
+        for (int round = 0; round < 6 * MBS_CONTENTS; round++) {
+            const MbContent content = (MbContent)(round / 2 % MBS_CONTENTS);
+            fill(&c, round & 1, content);
+            upload(&c);
+            expect(&c);
+            // In the end too little room: for the last slice, or for one before.
+            c.slice.capacity = round < 4 * MBS_CONTENTS ? capacity : (uint32_t)motus_test_range(1, (int)c.size);
+            start(&c);
+            check(&c, names[content]);
         }
         close_case(&c);
     }
@@ -273,6 +319,7 @@ static void captured_once(void) {
 }
 
 static const MotusTest tests[] = {{"every_content_and_size", every_content_and_size},
+                                  {"several_slices", several_slices},
                                   {"large_pictures", large_pictures},
                                   {"buffers_too_small", buffers_too_small},
                                   {"pictures_in_flight", pictures_in_flight},

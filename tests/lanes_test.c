@@ -98,7 +98,7 @@ static void poison(void) {
 
 static void code_intra(Picture *p, int x, int y, int p_slice) {
     const MotusLevelChoice levels = {p->work.zero_runs, p->effort.levels};
-    MotusNeighbours neighbours = motus_neighbours(p->work.mb, p->mb_width, x, y);
+    MotusNeighbours neighbours = motus_neighbours(p->work.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
                              .i4_trials = p->effort.i4_trials,
@@ -171,7 +171,7 @@ static void code_inter(Picture *p, int x, int y) {
                              .limits = &p->limits,
                              .qp = &p->qp,
                              .src = motus_mb_source(p->src, x, y),
-                             .neighbours = motus_neighbours(p->work.mb, p->mb_width, x, y),
+                             .neighbours = motus_neighbours(p->work.mb, p->mb_width, x, y, 0),
                              .x = x,
                              .y = y};
     MotusCandidates found;

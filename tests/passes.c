@@ -104,7 +104,7 @@ static void put_slice(Passes *p, int idr, int qp) {
     MotusBits bits;
     motus_bits_init(&bits, p->rbsp, p->rbsp_capacity);
     motus_write_slice_header(&bits, &p->sequence, &slice);
-    motus_write_slice_data(&bits, &p->work, !idr, qp, &p->stats);
+    motus_write_slice_data(&bits, &p->work, 0, p->work.mb_height, !idr, qp, &p->stats);
     must(!bits.overflow);
     p->size += motus_nal_write(p->stream + p->size, 2, idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, p->rbsp, bits.size);
 }

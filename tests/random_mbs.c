@@ -128,7 +128,7 @@ void random_mbs_fill(MotusWork *work, int p_slice, int slice_qp, MbContent conte
         random_vectors(mb);
         mb->qp = (uint8_t)(any_qp || !motus_mb_has_qp_delta(mb) ? motus_test_range(0, 51) : slice_qp);
         if (mb->type > MOTUS_MB_P_16x16 || mb->cbp || (content != MBS_SKIPPED && !motus_test_range(0, 3))) continue;
-        MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width);
+        MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width, 0);
         MotusPart whole = motus_part_at(MOTUS_MODE_16x16, 0, 0, 0);
         motus_mb_set_mv(mb, &whole, motus_mb_skip_mv(&neighbours));
     }

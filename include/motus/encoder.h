@@ -1,5 +1,5 @@
-// H.264 encoder: frames in, byte-stream pictures (Annex B access units) out. Constrained Baseline: I and P pictures, CAVLC, one slice per
-// picture, one reference, closed GOPs.
+// H.264 encoder: frames in, byte-stream pictures (Annex B access units) out. Constrained Baseline: I and P pictures, CAVLC, one reference,
+// closed GOPs.
 //
 //     MotusEncoderConfig config = motus_encoder_config_default(352, 288, (MotusRational){30000, 1001});
 //     MotusEncoder *enc; MotusPacket *packet;
@@ -39,7 +39,7 @@ typedef enum MotusPreset {
 // "slow", "medium", "fast", "faster"; "unknown" for other values. Static storage.
 MOTUS_API const char *motus_preset_name(MotusPreset preset);
 
-enum { MOTUS_MAX_LANES = 64, MOTUS_MAX_LOOKAHEAD = 250, MOTUS_ALL_DEVICES = -1 };
+enum { MOTUS_MAX_LANES = 64, MOTUS_MAX_LOOKAHEAD = 250, MOTUS_ALL_DEVICES = -1, MOTUS_MIN_SLICE_SIZE = 128 };
 
 // What decides about QP.
 typedef enum MotusRateControl {
@@ -131,10 +131,16 @@ typedef struct MotusEncoderConfig {
     // -1 beside them.
     int n_devices;
     const int *devices; // CUDA's numbers, no two the same; read at the opening
+
+    // Slices: parts of a picture that are decoded without one another (but for deblocking, which goes across), each a NAL unit of its own. They cost bits, since
+    // nothing is predicted across their borders. Both may be given.
+    int slices; // of a picture: whole rows of MBs, as even as possible; 0 and 1: one slice; more than there are rows: a slice a row
+    int slice_max_size; // bytes that no NAL unit passes, from its header byte to its end, emulation prevention counted and the start code not: a slice ends where
+        // the next MB would pass it. 0: any size; else MOTUS_MIN_SLICE_SIZE or more. An MB that does not fit alone is coded coarser. Not with CUDA
 } MotusEncoderConfig;
 
 // qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO, lanes chosen, the
-// current device alone. Rate control QP; for the others: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, look-ahead 40, min_keyint 0, scenecut 40, AQ
+// current device alone, one slice of any size. Rate control QP; for the others: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, look-ahead 40, min_keyint 0, scenecut 40, AQ
 // MOTUS_AQ_OFF of strength 1, propagation on.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
@@ -215,6 +221,7 @@ typedef struct MotusPacket {
     // configuration, it gives the same stream, unless a picture was coded `again`: then the field is that of the last attempt.
     const MotusField *field;
     uint32_t field_modes;
+    int slices; // of the picture
 } MotusPacket;
 
 // Adds a reference and returns the same packet; accepts NULL.
@@ -225,7 +232,8 @@ MOTUS_API void motus_packet_unref(MotusPacket **packet);
 
 typedef struct MotusEncoder MotusEncoder;
 
-// Opens an encoder. MOTUS_ERR_ARGUMENT (error->text says which setting), _UNSUPPORTED (size beyond the highest level), _MEMORY, _NO_DEVICE,
+// Opens an encoder. MOTUS_ERR_ARGUMENT (error->text says which setting), _UNSUPPORTED (size beyond the highest level; slice_max_size with
+// CUDA), _MEMORY, _NO_DEVICE,
 // _CUDA. With AUTO a device that cannot be opened leaves the search to the CPU for good: motus_encoder_backend tells, and motus_encoder_error why.
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 

@@ -27,6 +27,8 @@ static void append(MotusCoded *coded, const MotusPacket *picture) {
     memcpy(coded->data + coded->size, picture->data, picture->size);
     coded->size += picture->size;
     coded->recon = must(realloc(coded->recon, ((size_t)coded->pictures + 1) * sizeof *coded->recon));
+    coded->slices = must(realloc(coded->slices, ((size_t)coded->pictures + 1) * sizeof *coded->slices));
+    coded->slices[coded->pictures] = picture->slices;
     MotusFrame *copy; // not a reference: a recon that changes later would be an error, too
     if (motus_frame_alloc(&copy, picture->recon->width, picture->recon->height)) abort();
     if (motus_frame_copy_padded(copy, picture->recon)) abort();
@@ -95,6 +97,9 @@ static void check_vectors(MotusCoded *coded, const MotusPacket *picture, int wid
 static void check_picture(MotusCoded *coded, const MotusPacket *picture, const MotusEncoderConfig *config,
                           const MotusFrame *frame) {
     const int n = coded->pictures, idr = config->keyint ? n % config->keyint == 0 : n == 0;
+    const int rows = (frame->height + 15) / 16, slices = config->slices < 1 ? 1 : config->slices < rows ? config->slices : rows;
+    if (picture->slices < slices || (picture->slices > slices && !config->slice_max_size))
+        fail(coded, "picture %d: %d slices for %d", n, picture->slices, slices);
     if (picture->number != n) fail(coded, "picture %d: number %lld", n, (long long)picture->number);
     if (picture->is_idr != idr) fail(coded, "picture %d: is_idr %d", n, picture->is_idr);
     if (picture->type != (idr ? 'I' : 'P')) fail(coded, "picture %d: type %c", n, picture->type);
@@ -143,6 +148,7 @@ void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, M
         return;
     }
     coded->level = motus_encoder_level(encoder);
+    coded->most = (size_t)config->slice_max_size;
     MotusStatus status = MOTUS_AGAIN;
     for (int i = 0; i < n && status == MOTUS_AGAIN; i++) {
         status = send(encoder, frames[i], i, maps);
@@ -182,9 +188,21 @@ static void compare(void *context, int number, const MotusPlane plane[3]) {
     }
 }
 
+// NAL units end where the next start code begins: no zero bytes are written between them but its first.
+static void check_sizes(MotusCoded *coded) {
+    size_t start, next, nal = motus_next_nal(coded->data, coded->size, 0, &start);
+    for (; coded->most && nal < coded->size; nal = next) {
+        next = motus_next_nal(coded->data, coded->size, nal, &start);
+        const size_t end = next < coded->size ? start : coded->size;
+        if (end - nal > coded->most)
+            fail(coded, "a NAL unit of type %d has %zu bytes, %zu are allowed", coded->data[nal] & 31, end - nal, coded->most);
+    }
+}
+
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage) {
     if (coded->failure[0]) return;
-    const char *wrong = motus_parse(coded->data, coded->size, coverage);
+    check_sizes(coded);
+    const char *wrong = motus_parse(coded->data, coded->size, coded->slices, coded->pictures, coverage);
     if (wrong) fail(coded, "parse: %s", wrong);
     for (int i = 0; i < MOTUS_DECODERS; i++) {
         Comparison comparison = {coded, motus_decoders[i].name};
@@ -211,6 +229,7 @@ void motus_conform_rate(MotusEncoderConfig *config, int rate) {
 void motus_coded_free(MotusCoded *coded) {
     for (int i = 0; i < coded->pictures; i++) motus_frame_unref(&coded->recon[i]);
     free(coded->recon);
+    free(coded->slices);
     free(coded->data);
     memset(coded, 0, sizeof *coded);
 }

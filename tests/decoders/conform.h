@@ -11,8 +11,10 @@ typedef struct MotusCoded {
     uint8_t *data; // the whole byte stream
     size_t size;
     MotusFrame **recon; // of each picture
+    int *slices;        // the packet's number
     int pictures;
     int level;
+    size_t most;             // bytes of a NAL unit without its start code, 0: any
     MotusPictureStats stats; // summed up over the pictures
     char failure[320];       // the first thing found wrong; empty while all is well
 } MotusCoded;

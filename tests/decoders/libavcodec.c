@@ -1,4 +1,5 @@
-// Decoding with libavcodec, error recognition at its strictest and concealment off.
+// Decoding with libavcodec, error recognition at its strictest. Concealment is on, since without it every picture of several slices counts as damaged (any
+// encoder's); what is concealed, libavcodec says and marks.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/decoders/decoders.h"
 
@@ -14,6 +15,7 @@ static void listen(void *context, int level, const char *format, va_list args) {
     if (!listener || level > AV_LOG_WARNING) return;
     char text[sizeof listener->first];
     vsnprintf(text, sizeof text, format, args);
+    if (strstr(text, "Possibly too many slices")) return; // tells slices apart modulo 32, which matters with several references
     motus_decode_complain(listener, "%s", text);
 }
 
@@ -28,7 +30,7 @@ static AVCodecContext *open_decoder(MotusDecodeReport *report) {
     decoder->err_recognition =
         AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE | AV_EF_CAREFUL | AV_EF_COMPLIANT | AV_EF_AGGRESSIVE;
     decoder->strict_std_compliance = FF_COMPLIANCE_VERY_STRICT;
-    decoder->error_concealment = 0;
+    decoder->error_concealment = FF_EC_GUESS_MVS;
     decoder->flags |= AV_CODEC_FLAG_UNALIGNED; // crop exactly
     if (avcodec_open2(decoder, codec, NULL) < 0) {
         motus_decode_complain(report, "avcodec_open2 failed");
