@@ -16,8 +16,8 @@ endif()
 # What the static library needs besides the C runtime, as names for the linker: the consumer's compiler may be another one than ours, or compile C++.
 set(motus_private ${OpenMP_C_LIB_NAMES} m)
 set(motus_private_dir "")
-if(MOTUS_HAVE_CUDA)
-  list(APPEND motus_private cudart_static stdc++ pthread dl rt)
+if(MOTUS_HAVE_CUDA) # these first: what needs stands before what is needed
+  set(motus_private cudart_static stdc++ ${motus_private} pthread dl rt)
   set(motus_private_dir ${CUDAToolkit_LIBRARY_DIR})
 endif()
 list(REMOVE_DUPLICATES motus_private)

@@ -23,7 +23,7 @@ sh -n "$dir/ffmpeg/configure"
 # What configure would write, as far as the headers ask for it.
 touch "$dir/configured/config.h" "$dir/configured/config_components.h"
 printf '#define AV_HAVE_BIGENDIAN 0\n#define AV_HAVE_FAST_UNALIGNED 1\n' >"$dir/configured/libavutil/avconfig.h"
-"$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Wshadow -isystem "$dir/configured" -isystem "$sources/libavcodec" -isystem "$sources" \
+"$cc" -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Wshadow -Wdeclaration-after-statement -isystem "$dir/configured" -isystem "$sources/libavcodec" -isystem "$sources" \
     -I "$root/include" -c "$dir/ffmpeg/libavcodec/libmotus.c" -o "$dir/libmotus.o"
 nm -g --defined-only "$dir/libmotus.o" | grep -q ' ff_libmotus_encoder$' || { echo "there is no encoder ff_libmotus_encoder" && exit 1; }
 missing=$(nm -u "$dir/libmotus.o" | awk '$2 ~ /^motus_/ { print $2 }' | grep -vxFf <(cat "$root"/tests/symbols/*.txt) || true)

@@ -131,6 +131,7 @@ static int libmotus_init(AVCodecContext *avctx) {
     MotusRational rate = {fps.num, fps.den};
     MotusEncoderConfig config = motus_encoder_config_default(avctx->width, avctx->height, rate);
     MotusError error = {MOTUS_OK, ""};
+    MotusStatus status;
     set_rate(&config, avctx);
     set_pictures(&config, avctx);
     config.colour = colour_of(avctx);
@@ -139,7 +140,7 @@ static int libmotus_init(AVCodecContext *avctx) {
     config.device = x->device;
     if (x->lanes) config.lanes = x->lanes;
     config.stream_only = 1;
-    MotusStatus status = motus_encoder_open(&x->encoder, &config, &error);
+    status = motus_encoder_open(&x->encoder, &config, &error);
     if (status) {
         av_log(avctx, AV_LOG_ERROR, "%s\n", error.text);
         return averror(status);
@@ -158,9 +159,10 @@ static int libmotus_init(AVCodecContext *avctx) {
 // A MotusFrame of FFmpeg's planes; where rows are stored from the bottom up, which motus does not take, of a copy.
 static MotusStatus wrap(MotusFrame **wrapped, const AVFrame *frame) {
     const ptrdiff_t strides[3] = {frame->linesize[0], frame->linesize[1], frame->linesize[2]};
+    MotusStatus status;
     if (strides[0] > 0 && strides[1] > 0 && strides[2] > 0)
         return motus_frame_wrap(wrapped, frame->width, frame->height, frame->data, strides, NULL, NULL);
-    MotusStatus status = motus_frame_alloc(wrapped, frame->width, frame->height);
+    status = motus_frame_alloc(wrapped, frame->width, frame->height);
     for (int p = 0; !status && p < 3; p++) {
         MotusPlane *plane = &(*wrapped)->plane[p];
         av_image_copy_plane(plane->data, (int)plane->stride, frame->data[p], frame->linesize[p], plane->width, plane->height);
@@ -194,9 +196,10 @@ static MotusStatus send(AVCodecContext *avctx) {
 static int feed(AVCodecContext *avctx) {
     LibmotusContext *x = avctx->priv_data;
     int ret = ff_encode_get_frame(avctx, x->frame);
+    MotusStatus status;
     if (ret < 0 && ret != AVERROR_EOF) return ret;
     x->ended = ret == AVERROR_EOF;
-    MotusStatus status = x->ended ? motus_encoder_send(x->encoder, NULL, NULL) : send(avctx);
+    status = x->ended ? motus_encoder_send(x->encoder, NULL, NULL) : send(avctx);
     av_frame_unref(x->frame);
     return status ? failure(avctx, status) : 0;
 }
@@ -214,8 +217,9 @@ static int note(AVCodecContext *avctx, const char *lines) {
 static int note_end(AVCodecContext *avctx) {
     const LibmotusContext *x = avctx->priv_data;
     char line[32];
+    int ret;
     snprintf(line, sizeof line, "end %lld\n", (long long)x->packets);
-    int ret = note(avctx, line);
+    ret = note(avctx, line);
     return ret < 0 ? ret : AVERROR_EOF;
 }
 
@@ -246,16 +250,17 @@ static int libmotus_receive_packet(AVCodecContext *avctx, AVPacket *pkt) {
     LibmotusContext *x = avctx->priv_data;
     for (;;) {
         MotusPacket *packet;
+        int ret;
         MotusStatus status = motus_encoder_receive(x->encoder, &packet, x->ended || x->zerolatency ? -1 : 0);
         if (status == MOTUS_OK) {
-            int ret = hand_out(avctx, pkt, packet);
+            ret = hand_out(avctx, pkt, packet);
             x->packets++;
             motus_packet_unref(&packet);
             return ret;
         }
         if (status == MOTUS_END) return note_end(avctx);
         if (status != MOTUS_AGAIN) return failure(avctx, status);
-        int ret = feed(avctx);
+        ret = feed(avctx);
         if (ret < 0) return ret;
     }
 }
