@@ -66,12 +66,12 @@ static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
         return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: %lldx%lld at %lld, %lld is no block of a macroblock",
                           motus_shown(in->path), number, r[MOTUS_COLUMN_W], r[MOTUS_COLUMN_H], x, y);
     if (mv_x < INT16_MIN || mv_x > INT16_MAX || mv_y < INT16_MIN || mv_y > INT16_MAX)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: vector (%lld, %lld) is out of range", motus_shown(in->path), number,
-                          mv_x, mv_y);
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: vector (%lld, %lld) is out of range", motus_shown(in->path),
+                          number, mv_x, mv_y);
     const size_t mb = (size_t)(y / 16 * field->mb_width + x / 16), at = (size_t)b * (size_t)field->n_mb + mb;
     if (in->there[at])
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld has this block already", motus_shown(in->path), number,
-                          r[MOTUS_COLUMN_FRAME]);
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld has this block already", motus_shown(in->path),
+                          number, r[MOTUS_COLUMN_FRAME]);
     in->there[at] = 1;
     field->mv[b][mb] = (MotusMv){(int16_t)mv_x, (int16_t)mv_y};
     return MOTUS_OK;
@@ -105,11 +105,12 @@ static MotusStatus check_picture(const MotusFieldIn *in, int64_t number, uint32_
         const uint8_t *gap = memchr(in->there + (size_t)b * n, 0, n);
         const int mb = gap ? (int)(gap - (in->there + (size_t)b * n)) : 0;
         if (gap)
-            return motus_fail(error, MOTUS_ERR_FORMAT,
-                              "%s: picture %lld has no vector of the %dx%d block at %d, %d: a field of %dx%d samples has all of them",
-                              motus_shown(in->path), (long long)number, motus_blocks[b].width, motus_blocks[b].height,
-                              16 * (mb % in->field->mb_width) + motus_blocks[b].x, 16 * (mb / in->field->mb_width) + motus_blocks[b].y,
-                              in->width, in->height);
+            return motus_fail(
+                error, MOTUS_ERR_FORMAT,
+                "%s: picture %lld has no vector of the %dx%d block at %d, %d: a field of %dx%d samples has all of them",
+                motus_shown(in->path), (long long)number, motus_blocks[b].width, motus_blocks[b].height,
+                16 * (mb % in->field->mb_width) + motus_blocks[b].x, 16 * (mb / in->field->mb_width) + motus_blocks[b].y,
+                in->width, in->height);
     }
     return MOTUS_OK;
 }

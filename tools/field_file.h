@@ -22,7 +22,8 @@ void motus_field_in_close(MotusFieldIn **in); // accepts NULL and *in == NULL
 
 typedef struct MotusFieldOut MotusFieldOut;
 
-MotusStatus motus_field_out_open(MotusFieldOut **out, const char *path, MotusError *error); // .npy, else CSV; - is standard output
+MotusStatus motus_field_out_open(MotusFieldOut **out, const char *path,
+                                 MotusError *error); // .npy, else CSV; - is standard output
 MotusStatus motus_field_out_picture(MotusFieldOut *out, int64_t number, const MotusField *field, uint32_t modes,
                                     MotusError *error);
 MotusStatus motus_field_out_commit(MotusFieldOut **out, MotusError *error); // frees in every case
