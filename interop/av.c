@@ -64,25 +64,48 @@ MotusStatus motus_frame_to_av(AVFrame **av, const MotusFrame *frame) {
     return status;
 }
 
+// Room for n vectors; NULL without memory.
+static AVMotionVector *new_vectors(AVFrame *av, size_t n) {
+    AVFrameSideData *side = av_frame_new_side_data(av, AV_FRAME_DATA_MOTION_VECTORS, n * sizeof(AVMotionVector));
+    return side ? (AVMotionVector *)side->data : NULL;
+}
+
+// A block at (x, y); places are centres, and the source is cut to whole samples, as libavcodec has it.
+static AVMotionVector vector_of(int x, int y, int width, int height, MotusMv mv) {
+    x += width / 2, y += height / 2;
+    return (AVMotionVector){.source = -1,
+                            .w = (uint8_t)width,
+                            .h = (uint8_t)height,
+                            .src_x = (int16_t)(x + mv.x / 4),
+                            .src_y = (int16_t)(y + mv.y / 4),
+                            .dst_x = (int16_t)x,
+                            .dst_y = (int16_t)y,
+                            .motion_x = mv.x,
+                            .motion_y = mv.y,
+                            .motion_scale = 4};
+}
+
 MotusStatus motus_mvs_to_av(AVFrame *av, const MotusCodedMv *mvs, size_t n_mvs) {
     if (!av || (!mvs && n_mvs)) return MOTUS_ERR_ARGUMENT;
     if (!n_mvs) return MOTUS_OK;
-    AVFrameSideData *side = av_frame_new_side_data(av, AV_FRAME_DATA_MOTION_VECTORS, n_mvs * sizeof(AVMotionVector));
-    if (!side) return MOTUS_ERR_MEMORY;
-    AVMotionVector *list = (AVMotionVector *)side->data;
-    for (size_t i = 0; i < n_mvs; i++) {
-        const MotusCodedMv *m = &mvs[i];
-        int x = m->x + m->width / 2, y = m->y + m->height / 2;
-        list[i] = (AVMotionVector){.source = -1,
-                                   .w = m->width,
-                                   .h = m->height,
-                                   .src_x = (int16_t)(x + m->mv.x / 4),
-                                   .src_y = (int16_t)(y + m->mv.y / 4),
-                                   .dst_x = (int16_t)x,
-                                   .dst_y = (int16_t)y,
-                                   .motion_x = m->mv.x,
-                                   .motion_y = m->mv.y,
-                                   .motion_scale = 4};
-    }
+    AVMotionVector *list = new_vectors(av, n_mvs);
+    if (!list) return MOTUS_ERR_MEMORY;
+    for (size_t i = 0; i < n_mvs; i++) list[i] = vector_of(mvs[i].x, mvs[i].y, mvs[i].width, mvs[i].height, mvs[i].mv);
+    return MOTUS_OK;
+}
+
+MotusStatus motus_field_to_av(AVFrame *av, const MotusField *field, uint32_t modes) {
+    size_t n = 0;
+    if (!av || !field || !(modes & MOTUS_MODES_ALL)) return MOTUS_ERR_ARGUMENT;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) n += modes >> motus_blocks[b].mode & 1;
+    AVMotionVector *list = new_vectors(av, n * (size_t)field->n_mb);
+    if (!list) return MOTUS_ERR_MEMORY;
+    for (int mb = 0; mb < field->n_mb; mb++)
+        for (int b = 0; b < MOTUS_BLOCKS; b++) {
+            const MotusBlock *k = &motus_blocks[b];
+            if (!(modes >> k->mode & 1)) continue;
+            const int x = 16 * (mb % field->mb_width) + k->x, y = 16 * (mb / field->mb_width) + k->y;
+            *list++ = vector_of(x, y, k->width, k->height, field->mv[b][mb]);
+        }
     return MOTUS_OK;
 }

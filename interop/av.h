@@ -25,6 +25,10 @@ MotusStatus motus_frame_to_av(AVFrame **av, const MotusFrame *frame);
 // dst, motion in quarter samples (motion_scale 4), as libavcodec exports them, but with every block of an MB. MOTUS_ERR_MEMORY.
 MotusStatus motus_mvs_to_av(AVFrame *av, const MotusCodedMv *mvs, size_t n_mvs);
 
+// The same for a motion field, of the modes of a mask (1 << MotusMode): every block of them of every MB, MBs in raster order, the blocks of an MB in the order of
+// motus_blocks; those of MBs that reach beyond the picture, too. MOTUS_ERR_MEMORY.
+MotusStatus motus_field_to_av(AVFrame *av, const MotusField *field, uint32_t modes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -114,7 +114,7 @@ static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefL
                                                    : hints->lambda_q8,
                       .modes = me->config.modes,
                       .range = me->config.range};
-    MotusMbMotion motion;
+    MotusMbMotion motion = {0}; // blocks of modes that are not searched are compared with others, to no effect
     me->search(&job, &motion, scratch);
     if (me->config.subpel != MOTUS_SUBPEL_FULL) motus_refine_mb(&job, me->config.subpel, me->refine, me->pixel, &motion);
     store(field, mb, job.modes, &motion);

@@ -81,6 +81,7 @@ wrong() {
     refused "^motus: wrong.csv: $pattern" encode in.y4m -o out.264 --mvs-in wrong.csv
 }
 
+# shellcheck disable=SC2016 # awk's own $1
 wrong_fields() {
     runs search in.y4m -o field.csv --modes 16x16,8x8
     runs search in.y4m -o field.npy
@@ -105,10 +106,36 @@ wrong_fields() {
     ok 'the field is an input' [ $? = 2 ]
 }
 
+# What motus search writes beside tables. 12 macroblocks, 11 fields.
+exports() {
+    local kind
+    runs search in.y4m -o flow-%03d.flo --lambda 1500
+    ok 'a .flo file a picture' [ "$(find . -name 'flow-0*.flo' -size "$((12 + 8 * 64 * 48))c" | wc -l)" = 11 ]
+    ok 'its magic and size' cmp -s <(head -c 12 flow-011.flo) <(printf 'PIEH\100\0\0\0\060\0\0\0')
+    # The background moves by +1.5, -0.25 samples: -1.5, 0.25 from each picture to the one before.
+    ok 'most of it is the pan' [ "$(tail -c +13 flow-005.flo | od -An -v -tf4 -w8 | sort | uniq -c | sort -rn | awk 'NR == 1 {print $2, $3}')" = '-1.5 0.25' ]
+    runs search in.y4m -o all.npy --format flow --lambda 1500
+    ok 'the same as an array' cmp -s <(tail -c +129 all.npy) <(for kind in flow-0*.flo; do tail -c +13 "$kind"; done)
+    ok 'of this shape' grep -aq "'shape': (11, 48, 64, 2)" all.npy
+    for kind in nvenc:24 nvenc-hints:36 fei:128; do
+        runs search in.y4m -o "${kind%:*}.bin" --format "${kind%:*}" --lambda 1500
+        ok "size of ${kind%:*}" [ "$(stat -c %s "${kind%:*}.bin")" = $((11 * 12 * ${kind#*:})) ]
+    done
+    runs search in.y4m -o two.flo --frames 2 --lambda 1500
+    ok 'a single field' cmp -s two.flo flow-001.flo
+    refused 'out.flo: a .flo file holds one field' search in.y4m -o out.flo
+    for kind in '-o out.bin' '-o out.csv --format avi' '-o out.flo --modes 8x8'; do
+        # shellcheck disable=SC2086
+        "$motus" search in.y4m $kind 2>err
+        ok "usage: $kind" [ $? = 2 ]
+    done
+}
+
 "$motus" synth in.y4m --size 64x48 --frames 12 --pan 1.5,-0.25 --objects 1 || exit 1
 "$motus" synth small.y4m --size 32x48 --frames 12 --pan 1.5,-0.25 || exit 1
 feed_back
 others
 wrong_fields
+exports
 echo "$checks checks, $failures failures"
 [ $failures = 0 ]

@@ -122,7 +122,8 @@ static void feed_back(int number, MotusMaterial material, const MotusEncoderConf
     MOTUS_CHECK(s.coded.size == size && !memcmp(first, s.coded.data, size), "case %d: %zu and %zu bytes", number, size,
                 s.coded.size);
     for (int i = 0; i < PICTURES; i++)
-        MOTUS_CHECK(!s.field[i] || same_fields(s.packet[i]->field, s.field[i], s.modes), "case %d picture %d: measured anew", number, i);
+        MOTUS_CHECK(!s.field[i] || same_fields(s.packet[i]->field, s.field[i], s.modes), "case %d picture %d: measured anew",
+                    number, i);
     free(first);
     drop_sequence(&s);
 }
@@ -147,7 +148,9 @@ static void so_they_do_with_rate_control(void) {
 
 // Components up to `most`, some at the very end, of whole samples or with a fraction.
 static int16_t component(int most, int unit, int whole) {
-    const int v = motus_test_range(0, 9) ? motus_test_range(-60, 60) : motus_test_range(0, 1) ? most : motus_test_range(-most, most);
+    const int v = motus_test_range(0, 9)   ? motus_test_range(-60, 60)
+                  : motus_test_range(0, 1) ? most
+                                           : motus_test_range(-most, most);
     const int step = whole ? 4 : unit, clipped = v > most ? most : v < -most ? -most : v;
     return (int16_t)(clipped / step * step);
 }
@@ -186,7 +189,8 @@ static void any_field_gives_a_stream(void) {
                         (unsigned)s.packet[k]->field_modes);
         }
         motus_conform_judge(&s.coded, &coverage);
-        MOTUS_CHECK(!s.coded.failure[0], "case %d %s %dx%d: %s", i, motus_material_name(material), c.width, c.height, s.coded.failure);
+        MOTUS_CHECK(!s.coded.failure[0], "case %d %s %dx%d: %s", i, motus_material_name(material), c.width, c.height,
+                    s.coded.failure);
         drop_sequence(&s);
     }
     MOTUS_CHECK(random > searched, "%zu bytes with random vectors, %zu with searched ones", random, searched);
@@ -216,8 +220,8 @@ static void only_whole_samples_are_refined(void) {
 }
 
 typedef struct Wrong {
-    const char *what;    // of the error's text
-    int width, b;        // of the field; the block that is changed
+    const char *what; // of the error's text
+    int width, b;     // of the field; the block that is changed
     MotusMv mv;
     uint32_t modes;
 } Wrong;

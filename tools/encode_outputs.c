@@ -27,7 +27,9 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNa
     if (!status && names->stats) status = motus_stats_open(&o->stats, names->stats, job, error);
     if (!status && names->log) status = motus_output_open(&o->log, names->log, error);
     if (!status && names->mvs) status = motus_mvs_open(&o->mvs, names->mvs, error);
-    if (!status && names->field) status = motus_field_out_open(&o->field, names->field, error);
+    if (!status && names->field)
+        status = motus_field_out_open(&o->field, names->field, (MotusFieldFormat)motus_field_format_of(names->field), c->width,
+                                      c->height, error);
     return status;
 }
 

@@ -5,10 +5,8 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "tools/export.h"
 #include "tools/options.h"
 #include "tools/vector_table.h"
-#include "yuv/writer.h"
 
 // ---- In -----------------------------------------------------------------------------------------------------------------------------------
 
@@ -66,12 +64,12 @@ static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
         return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: %lldx%lld at %lld, %lld is no block of a macroblock",
                           motus_shown(in->path), number, r[MOTUS_COLUMN_W], r[MOTUS_COLUMN_H], x, y);
     if (mv_x < INT16_MIN || mv_x > INT16_MAX || mv_y < INT16_MIN || mv_y > INT16_MAX)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: vector (%lld, %lld) is out of range", motus_shown(in->path), number,
-                          mv_x, mv_y);
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: vector (%lld, %lld) is out of range", motus_shown(in->path),
+                          number, mv_x, mv_y);
     const size_t mb = (size_t)(y / 16 * field->mb_width + x / 16), at = (size_t)b * (size_t)field->n_mb + mb;
     if (in->there[at])
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld has this block already", motus_shown(in->path), number,
-                          r[MOTUS_COLUMN_FRAME]);
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld has this block already", motus_shown(in->path),
+                          number, r[MOTUS_COLUMN_FRAME]);
     in->there[at] = 1;
     field->mv[b][mb] = (MotusMv){(int16_t)mv_x, (int16_t)mv_y};
     return MOTUS_OK;
@@ -105,11 +103,12 @@ static MotusStatus check_picture(const MotusFieldIn *in, int64_t number, uint32_
         const uint8_t *gap = memchr(in->there + (size_t)b * n, 0, n);
         const int mb = gap ? (int)(gap - (in->there + (size_t)b * n)) : 0;
         if (gap)
-            return motus_fail(error, MOTUS_ERR_FORMAT,
-                              "%s: picture %lld has no vector of the %dx%d block at %d, %d: a field of %dx%d samples has all of them",
-                              motus_shown(in->path), (long long)number, motus_blocks[b].width, motus_blocks[b].height,
-                              16 * (mb % in->field->mb_width) + motus_blocks[b].x, 16 * (mb / in->field->mb_width) + motus_blocks[b].y,
-                              in->width, in->height);
+            return motus_fail(
+                error, MOTUS_ERR_FORMAT,
+                "%s: picture %lld has no vector of the %dx%d block at %d, %d: a field of %dx%d samples has all of them",
+                motus_shown(in->path), (long long)number, motus_blocks[b].width, motus_blocks[b].height,
+                16 * (mb % in->field->mb_width) + motus_blocks[b].x, 16 * (mb / in->field->mb_width) + motus_blocks[b].y,
+                in->width, in->height);
     }
     return MOTUS_OK;
 }
@@ -122,55 +121,4 @@ MotusStatus motus_field_in_picture(MotusFieldIn *in, int64_t number, const Motus
     memset(in->there, 0, MOTUS_BLOCKS * (size_t)in->field->n_mb);
     MotusStatus status = take_rows(in, number, &taken, error);
     return status || !taken ? status : check_picture(in, number, modes, error);
-}
-
-// ---- Out ----------------------------------------------------------------------------------------------------------------------------------
-
-struct MotusFieldOut {
-    MotusOutput *file;
-    int npy;
-    uint64_t rows;
-    MotusError *error; // of the call at hand
-};
-
-MotusStatus motus_field_out_open(MotusFieldOut **out, const char *path, MotusError *error) {
-    char header[MOTUS_FIELD_NPY_HEADER_SIZE];
-    MotusFieldOut *o = *out = motus_alloc(1, sizeof *o);
-    if (!o) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
-    o->npy = motus_has_ending(path, ".npy\0");
-    motus_field_npy_header(header, 0);
-    MotusStatus status = motus_output_open(&o->file, path, error);
-    if (!status)
-        status = o->npy ? motus_output_write(o->file, header, sizeof header, error)
-                        : motus_output_write(o->file, MOTUS_FIELD_CSV_HEADER, strlen(MOTUS_FIELD_CSV_HEADER), error);
-    if (status) motus_field_out_abandon(out);
-    return status;
-}
-
-static MotusStatus sink(void *opaque, const void *data, size_t size) {
-    const MotusFieldOut *o = opaque;
-    return motus_output_write(o->file, data, size, o->error);
-}
-
-MotusStatus motus_field_out_picture(MotusFieldOut *o, int64_t number, const MotusField *field, uint32_t modes,
-                                    MotusError *error) {
-    o->error = error;
-    o->rows += motus_field_rows(field, modes);
-    return (o->npy ? motus_field_npy : motus_field_csv)(field, number, modes, sink, o);
-}
-
-MotusStatus motus_field_out_commit(MotusFieldOut **out, MotusError *error) {
-    char header[MOTUS_FIELD_NPY_HEADER_SIZE];
-    motus_field_npy_header(header, (*out)->rows);
-    MotusStatus status = (*out)->npy ? motus_output_rewrite((*out)->file, header, sizeof header, error) : MOTUS_OK;
-    if (!status) status = motus_output_commit(&(*out)->file, error);
-    motus_field_out_abandon(out);
-    return status;
-}
-
-void motus_field_out_abandon(MotusFieldOut **out) {
-    if (!out || !*out) return;
-    motus_output_abandon(&(*out)->file);
-    motus_free(*out);
-    *out = NULL;
 }

@@ -15,7 +15,8 @@ static MotusStatus add_row(MotusView *view, const MotusTable *t, const char *pat
     if (!in_range(x, 0, MOTUS_MAX_SIZE) || !in_range(y, 0, MOTUS_MAX_SIZE) || !in_range(w, 1, 255) || !in_range(h, 1, 255) ||
         !in_range(mv_x, INT16_MIN, INT16_MAX) || !in_range(mv_y, INT16_MIN, INT16_MAX) ||
         (all_sizes && !in_range(b, 0, MOTUS_BLOCKS - 1)))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld is no block of a picture", motus_shown(path), motus_table_rows(t));
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld is no block of a picture", motus_shown(path),
+                          motus_table_rows(t));
     const MotusViewBlock block = {.x = (int)x,
                                   .y = (int)y,
                                   .width = (uint8_t)w,
