@@ -91,6 +91,7 @@ static MotusStatus find_start(MotusMaster *m, MotusError *error) {
 static MotusStatus open_input(MotusMaster *m, MotusError *error) {
     const MotusEncodeOptions *o = m->options;
     const int streams = o->format != MOTUS_FORMAT_H264 && !o->no_audio && !m->pass->first;
+    m->setup.input = motus_input_stamp(o->input);
     MotusStatus status = open_reader(m, streams, error);
     if (status) return status;
     m->setup.feeds = !is_file(o->input) || (streams && motus_mux_has_streams(m->reader));

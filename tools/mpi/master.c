@@ -170,11 +170,14 @@ static MotusStatus part_done(MotusMaster *m, MotusStreamPart *p, const MotusMess
     if (p->came != message->count || p->count != message->count)
         return motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d: %" PRId64 " pictures came of %" PRId64 "; has the input changed?",
                           p->rank, p->came, p->count);
+    // What was read from something else is neither kept nor shown.
+    MotusStatus status = motus_input_unchanged(m->options->input, &m->setup.input, 0, error);
+    if (status) return status;
     p->done = 1;
     if (m->times && p->count)
         fprintf(m->times, "%" PRId64 ",%" PRId64 ",%d,%" PRId64 ",%.6f\n", p->first, p->count, p->rank, p->bytes,
                 (double)message->reserved / 1e6);
-    MotusStatus status = m->journal && p->count ? motus_part_keep(p, m->journal, error) : MOTUS_OK;
+    status = m->journal && p->count ? motus_part_keep(p, m->journal, error) : MOTUS_OK;
     return status ? status : write_due(m, error);
 }
 
