@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
@@ -222,10 +223,19 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
     return status ? status : hand_out(m, error);
 }
 
+// Of the processor, by this thread: what waiting for messages takes is not what messages take.
+static double thread_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 MotusStatus motus_master_run(MotusMaster *m, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int idle = 0, heard; !status && !(m->ended && !m->parts.head);) {
+        const double before = m->times ? thread_seconds() : 0;
         status = motus_master_hear(m, &heard, error);
+        if (heard && m->times) m->busy += thread_seconds() - before;
         if (!status && motus_signal_caught()) status = motus_fail(error, MOTUS_END, "ended by signal %d", motus_signal_caught());
         int fed = 0;
         if (!status && !heard && m->setup.feeds) status = motus_feed(m, &fed, error);
