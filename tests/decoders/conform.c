@@ -94,7 +94,8 @@ static void check_vectors(MotusCoded *coded, const MotusPacket *picture, int wid
 
 static void check_picture(MotusCoded *coded, const MotusPacket *picture, const MotusEncoderConfig *config,
                           const MotusFrame *frame) {
-    const int n = coded->pictures, idr = config->keyint ? n % config->keyint == 0 : n == 0;
+    const int n = coded->pictures, cuts = config->rate != MOTUS_RATE_QP && config->scenecut;
+    const int idr = cuts && n ? picture->is_idr : config->keyint ? n % config->keyint == 0 : n == 0;
     if (picture->number != n) fail(coded, "picture %d: number %lld", n, (long long)picture->number);
     if (picture->is_idr != idr) fail(coded, "picture %d: is_idr %d", n, picture->is_idr);
     if (picture->type != (idr ? 'I' : 'P')) fail(coded, "picture %d: type %c", n, picture->type);
