@@ -1,6 +1,7 @@
-// The full grid of settings over real sequences: conformance_grid [--budget SAMPLES] FILE...
+// The full grid of settings over real sequences: conformance_grid [--budget SAMPLES] [--keep FOLDER] FILE...
 // Every value of every setting and every pair of two values occurs for each file; each stream is parsed, held against the encoder's own
-// figures and decoded by libavcodec and openh264. Prints a line per file, a table of the settings, what the streams contain, and every failure.
+// figures and decoded by libavcodec and openh264; --keep leaves it in a folder, with checksums of its reconstruction, for other decoders. Prints a line per
+// file, a table of the settings, what the streams contain, and every failure.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "yuv/reader.h"
 
 enum { MOST_ROWS = 200, MOST_FRAMES = 12, LEAST_FRAMES = 3 };
-enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, SLICES, SIZE, AXES };
+enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, SLICES, SIZE, SCENECUT, AXES };
 
 typedef struct Value {
     const char *name;
@@ -57,6 +58,7 @@ static const Axis axes[AXES] = {
     {"maps", 2, {{"none", 0}, {"wild", 1}}},
     {"slices", 5, {{"1", 1}, {"2", 2}, {"3", 3}, {"17", 17}, {"999", 999}}},
     {"slice size", 5, {{"any", 0}, {"128", 128}, {"300", 300}, {"1200", 1200}, {"5000", 5000}}},
+    {"scenecut", 2, {{"off", 0}, {"on", 60}}},
 };
 
 typedef struct Sequence {
@@ -114,6 +116,7 @@ static MotusEncoderConfig configure(const MotusFrame *frame, const int *row) {
     config.slices = axes[SLICES].value[row[SLICES]].number;
     config.slice_max_size = axes[SIZE].value[row[SIZE]].number;
     motus_conform_rate(&config, axes[RATE].value[row[RATE]].number);
+    config.scenecut = axes[SCENECUT].value[row[SCENECUT]].number;
     return config;
 }
 
@@ -123,7 +126,30 @@ static void print_failure(const Sequence *sequence, const int *row, const char *
     printf(": %s\n", failure);
 }
 
+// FILE-NUMBER.264, and FILE-NUMBER.sums: the size, and a line for each picture, FNV-1a of its visible samples.
+static void keep(const MotusCoded *coded, const char *folder, const char *name, unsigned number) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s-%03u.264", folder, name, number);
+    FILE *stream = fopen(path, "wb");
+    snprintf(path, sizeof path, "%s/%s-%03u.sums", folder, name, number);
+    FILE *sums = fopen(path, "w");
+    if (!stream || !sums) abort();
+    fwrite(coded->data, 1, coded->size, stream);
+    fprintf(sums, "%d %d\n", coded->recon[0]->width, coded->recon[0]->height);
+    for (int i = 0; i < coded->pictures; i++) {
+        uint32_t sum = 2166136261u;
+        for (int c = 0; c < 3; c++) {
+            const MotusPlane *p = &coded->recon[i]->plane[c];
+            for (int y = 0; y < p->height; y++)
+                for (int x = 0; x < p->width; x++) sum = (sum ^ p->data[y * p->stride + x]) * 16777619u;
+        }
+        fprintf(sums, "%08x\n", sum);
+    }
+    if (fclose(stream) || fclose(sums)) abort();
+}
+
 typedef struct Total {
+    const char *folder; // NULL: streams are not kept
     unsigned streams, pictures, failures;
     size_t bytes;
     unsigned good[AXES][MOTUS_MAX_VALUES], bad[AXES][MOTUS_MAX_VALUES]; // streams by setting
@@ -141,6 +167,7 @@ static void run_row(const Sequence *sequence, const int *row, long budget, Total
     MotusCoded coded;
     motus_conform_encode(&coded, &config, frames, (int)n, axes[MAPS].value[row[MAPS]].number);
     motus_conform_judge(&coded, &total->coverage);
+    if (total->folder && coded.pictures) keep(&coded, total->folder, sequence->name, total->streams);
     const int failed = coded.failure[0] != 0;
     if (failed) print_failure(sequence, row, coded.failure);
     total->streams++;
@@ -199,9 +226,12 @@ int main(int argc, char **argv) {
     static Total total;
     long budget = 12L * 352 * 288; // luma samples per stream
     int sizes[AXES], first = 1;
-    if (argc > 2 && !strcmp(argv[1], "--budget")) budget = atol(argv[2]), first = 3;
+    for (; first + 1 < argc && !strncmp(argv[first], "--", 2); first += 2) {
+        if (!strcmp(argv[first], "--budget")) budget = atol(argv[first + 1]);
+        if (!strcmp(argv[first], "--keep")) total.folder = argv[first + 1];
+    }
     if (first >= argc) {
-        fprintf(stderr, "usage: conformance_grid [--budget SAMPLES] FILE...\n");
+        fprintf(stderr, "usage: conformance_grid [--budget SAMPLES] [--keep FOLDER] FILE...\n");
         return 2;
     }
     for (int a = 0; a < AXES; a++) sizes[a] = axes[a].n;

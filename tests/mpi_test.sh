@@ -183,6 +183,42 @@ wait $launched
 ok "a stopped rank: status" [ $? = 0 ]
 ok "a stopped rank: the stream" cmp ref.264 out.264
 
+# The input goes away or changes while the job runs, for all ranks or for one: the job ends and says so, or has what it needs and ends well. Once the input is
+# back, --resume gives the stream.
+cp -p long.y4m before
+for how in cut emptied removed overwritten 'cut for one rank'; do
+    rm -f out.264 ./*.motus-*
+    cp -p before other.y4m
+    last=("$mpi" "${job[@]}")
+    [ "$how" != 'cut for one rank' ] || last[2]=$work/other.y4m
+    timeout 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" : "${options[@]}" -n 1 "${last[@]}" 2>err &
+    launched=$!
+    for _ in $(seq 400); do
+        [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -ge 3000 ] && break
+        kill -0 $launched 2>/dev/null || break
+        sleep 0.02
+    done
+    case $how in
+    cut) truncate -s 300000 long.y4m ;;
+    emptied) : >long.y4m ;;
+    removed) rm long.y4m ;;
+    overwritten) tr '\000-\377' '\001-\377\000' <before | dd of=long.y4m conv=notrunc 2>/dev/null ;;
+    *) truncate -s 300000 other.y4m ;;
+    esac
+    wait $launched
+    status=$?
+    cp -p before long.y4m
+    if [ $status = 0 ]; then
+        ok "input $how: a whole stream" cmp ref.264 out.264
+        continue
+    fi
+    ok "input $how: said once" [ "$(grep -c "^motus: .*y4m: .*--resume goes on" err)" = 1 ]
+    ok "input $how: no output" [ ! -e out.264 ]
+    ranks 3 "${job[@]}" --resume
+    ok "input $how: resumed" cmp ref.264 out.264
+    echo "input $how: ended and resumed"
+done
+
 # Journals: of other settings, of another input, damaged, in use.
 rm -f out.264 ./*.motus-*
 timeout 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" 2>err &

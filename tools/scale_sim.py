@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How motus-mpi would do on many ranks: a discrete-event simulation of its protocol, from measured times.
 
-    mpirun -n 2 motus-mpi encode film.y4m -o film.264 --rank0-muxes-only --times times.csv
+    mpirun -n 2 motus-mpi encode film.y4m -o film.264 --times times.csv
     tools/scale_sim.py times.csv                     a table for 1 to 4,096 ranks
     tools/scale_sim.py times.csv --check             the measured run again, simulated
     tools/scale_sim.py --check-formulas              the simulator against cases whose result is known
@@ -126,8 +126,7 @@ def main():
     parser.add_argument("times", nargs="?", help="of motus-mpi encode --times")
     parser.add_argument("--check", action="store_true", help="simulate the measured run")
     parser.add_argument("--check-formulas", action="store_true", help="cases whose result is known")
-    parser.add_argument("--per-message", type=float, help="seconds of rank 0 (default: the run's CPU time of rank 0 over its messages, "
-                        "which is right where rank 0 coded nothing itself)")
+    parser.add_argument("--per-message", type=float, help="seconds of rank 0 (default: what the processor took for a message in the run)")
     parser.add_argument("--latency", type=float, default=20e-6, help="seconds, one way (20e-6)")
     parser.add_argument("--bandwidth", type=float, default=1e9, help="bytes a second that rank 0 takes in and writes (1e9)")
     parser.add_argument("--parts", type=int, default=20, help="parts for each rank in the table (20)")
@@ -139,7 +138,7 @@ def main():
         parser.error("the times are missing")
     parts, run = read_times(args.times)
     if args.per_message is None:
-        args.per_message = run["cpu"] / run["messages"] if run["workers"] < run["ranks"] else 20e-6
+        args.per_message = run["cpu"] / run["messages"]
     if args.check:
         check(parts, run, args)
     else:

@@ -96,7 +96,8 @@ static void check_vectors(MotusCoded *coded, const MotusPacket *picture, int wid
 
 static void check_picture(MotusCoded *coded, const MotusPacket *picture, const MotusEncoderConfig *config,
                           const MotusFrame *frame) {
-    const int n = coded->pictures, idr = config->keyint ? n % config->keyint == 0 : n == 0;
+    const int n = coded->pictures, cuts = config->rate != MOTUS_RATE_QP && config->scenecut;
+    const int idr = cuts && n ? picture->is_idr : config->keyint ? n % config->keyint == 0 : n == 0;
     const int rows = (frame->height + 15) / 16, slices = config->slices < 1 ? 1 : config->slices < rows ? config->slices : rows;
     if (picture->slices < slices || (picture->slices > slices && !config->slice_max_size))
         fail(coded, "picture %d: %d slices for %d", n, picture->slices, slices);

@@ -19,8 +19,8 @@ typedef struct MotusCoded {
     char failure[320];       // the first thing found wrong; empty while all is well
 } MotusCoded;
 
-// Encodes frames[0..n-1] (not changed) and checks what the encoder reports; maps: with offsets of QP for each MB, wild ones. Scene cuts must be off. Free with
-// motus_coded_free in every case.
+// Encodes frames[0..n-1] (not changed) and checks what the encoder reports; maps: with offsets of QP for each MB, wild ones. Free with motus_coded_free in
+// every case.
 void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, MotusFrame *const *frames, int n, int maps);
 
 // Parses the stream (counting into *coverage) and decodes it with every decoder.

@@ -91,6 +91,7 @@ static MotusStatus find_start(MotusMaster *m, MotusError *error) {
 static MotusStatus open_input(MotusMaster *m, MotusError *error) {
     const MotusEncodeOptions *o = m->options;
     const int streams = o->format != MOTUS_FORMAT_H264 && !o->no_audio && !m->pass->first;
+    m->setup.input = motus_input_stamp(o->input);
     MotusStatus status = open_reader(m, streams, error);
     if (status) return status;
     m->setup.feeds = !is_file(o->input) || (streams && motus_mux_has_streams(m->reader));
@@ -214,7 +215,6 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
     m->job.told_variable = m->job.variable = motus_reader_info(m->reader)->variable;
     m->progress = motus_progress_begin(total, o->quiet);
     const double start = motus_seconds();
-    m->cpu_before = clock();
     MotusStatus status = motus_master_run(m, error);
     m->job.seconds = motus_seconds() - start;
     motus_progress_end(&m->progress);
@@ -232,7 +232,7 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
 static void finish_times(MotusMaster *m) {
     if (!m->times) return;
     fprintf(m->times, "# ranks %d workers %d seconds %.6f messages %" PRId64 " cpu %.6f\n", m->ranks, m->workers, m->job.seconds,
-            m->messages, (double)(clock() - m->cpu_before) / CLOCKS_PER_SEC);
+            m->messages, m->busy);
     if (fclose(m->times)) motus_warn("the times could not be written");
     m->times = NULL;
 }

@@ -48,3 +48,18 @@ MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusErr
              (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, sum);
     return MOTUS_OK;
 }
+
+MotusInputStamp motus_input_stamp(const char *path) {
+    struct stat st;
+    if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode)) return (MotusInputStamp){.size = -1};
+    return (MotusInputStamp){(int64_t)st.st_size, (int64_t)st.st_mtim.tv_sec, (int64_t)st.st_mtim.tv_nsec};
+}
+
+MotusStatus motus_input_unchanged(const char *path, const MotusInputStamp *before, int size_only, MotusError *error) {
+    const MotusInputStamp now = motus_input_stamp(path);
+    if (before->size < 0 || now.size < 0) return MOTUS_OK;
+    const int same_time = now.seconds == before->seconds && now.nanoseconds == before->nanoseconds;
+    if (now.size == before->size && (size_only || same_time)) return MOTUS_OK;
+    return motus_fail(error, MOTUS_ERR_IO, "%s: has changed since the job began (%" PRId64 " bytes then, %" PRId64 " now)",
+                      motus_shown(path), before->size, now.size);
+}

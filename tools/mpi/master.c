@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
@@ -170,11 +171,14 @@ static MotusStatus part_done(MotusMaster *m, MotusStreamPart *p, const MotusMess
     if (p->came != message->count || p->count != message->count)
         return motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d: %" PRId64 " pictures came of %" PRId64 "; has the input changed?",
                           p->rank, p->came, p->count);
+    // What was read from something else is neither kept nor shown.
+    MotusStatus status = motus_input_unchanged(m->options->input, &m->setup.input, 0, error);
+    if (status) return status;
     p->done = 1;
     if (m->times && p->count)
         fprintf(m->times, "%" PRId64 ",%" PRId64 ",%d,%" PRId64 ",%.6f\n", p->first, p->count, p->rank, p->bytes,
                 (double)message->reserved / 1e6);
-    MotusStatus status = m->journal && p->count ? motus_part_keep(p, m->journal, error) : MOTUS_OK;
+    status = m->journal && p->count ? motus_part_keep(p, m->journal, error) : MOTUS_OK;
     return status ? status : write_due(m, error);
 }
 
@@ -219,10 +223,19 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
     return status ? status : hand_out(m, error);
 }
 
+// Of the processor, by this thread: what waiting for messages takes is not what messages take.
+static double thread_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 MotusStatus motus_master_run(MotusMaster *m, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int idle = 0, heard; !status && !(m->ended && !m->parts.head);) {
+        const double before = m->times ? thread_seconds() : 0;
         status = motus_master_hear(m, &heard, error);
+        if (heard && m->times) m->busy += thread_seconds() - before;
         if (!status && motus_signal_caught()) status = motus_fail(error, MOTUS_END, "ended by signal %d", motus_signal_caught());
         int fed = 0;
         if (!status && !heard && m->setup.feeds) status = motus_feed(m, &fed, error);

@@ -53,7 +53,7 @@ typedef struct MotusMaster {
     MotusProgress progress;
     FILE *times;      // NULL: nobody wants to know
     int64_t messages; // heard
-    clock_t cpu_before;
+    double busy;      // of its thread with what it heard, seconds of the processor
     int damaged;
     MotusError cut; // the input ended inside a frame
     char warned[512];

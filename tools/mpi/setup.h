@@ -4,6 +4,7 @@
 #define TOOLS_MPI_SETUP_H
 
 #include "tools/encode_job.h"
+#include "tools/mpi/fingerprint.h"
 #include "tools/mpi/link.h"
 
 // Handed out by rank 0, but for what is said to be the rank's own.
@@ -17,6 +18,7 @@ typedef struct MotusMpiSetup {
     int wants_ssim;            //
     int64_t credit;            // frames that may be on their way to a worker
     MotusEncoderConfig config; // threads, device, list of devices and pass log: the rank's own
+    MotusInputStamp input;     // as it was when the job began
     int64_t log_size; // of a pass log that rank 0 hands out as well, with its NUL; 0: the options have it, if there is one
     char *log;        // the rank's own; NULL: none
 } MotusMpiSetup;

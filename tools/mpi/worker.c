@@ -83,6 +83,10 @@ static MotusStatus frame_at(const Work *w, Place *p, int64_t frame, MotusFrame *
         status = motus_reader_next(p->reader, &p->last, &cause);
         if (!status) p->next++;
     }
+    if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED) { // unless it ended later before
+        const MotusStatus changed = motus_input_unchanged(w->of->options->input, &w->of->setup->input, 1, error);
+        if (changed) return changed;
+    }
     if (status == MOTUS_ERR_TRUNCATED) {
         close_place(p);
         return say_line(w, MOTUS_SAYS_WARNING, cause.text) ? MOTUS_END : over(error);
