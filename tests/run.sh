@@ -89,6 +89,10 @@ if ! tools/deps.sh --browser; then
     echo "SKIP  Chromium could not be installed: the test of reports will be skipped"
 fi
 
+if ! tools/deps.sh --gstreamer; then
+    echo "SKIP  GStreamer could not be installed: its plug-in is neither built nor tested"
+fi
+
 if ! tools/deps.sh --ffmpeg-source; then
     echo "SKIP  FFmpeg's source package could not be had: the test of FFmpeg's encoder libmotus will be skipped"
 fi

@@ -32,6 +32,9 @@ def needed():
         gi.require_version("GstWebRTC", "1.0")
         from gi.repository import Gst
     except (ImportError, ValueError) as error:
+        system = "/usr/bin/python3"  # Debian's bindings are for Debian's Python, which need not be the first on the path
+        if sys.executable != system and os.path.exists(system):
+            os.execv(system, [system, *sys.argv])
         return str(error)
     Gst.init(None)
     for name in ("webrtcbin", "nicesrc", "dtlsenc", "srtpenc", "rtph264pay", "videotestsrc", "videoconvert"):

@@ -6,16 +6,19 @@ set -euo pipefail
 build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcjson-dev zlib1g-dev)
 tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 x264 libopenmpi-dev openmpi-bin libx265-dev valgrind)
 browser=(chromium)
+gstreamer=(libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
+    gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gi gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0)
 bench=(x264 ffmpeg time libopencv-dev)
 lint=(clang-format-14 clang-tidy cppcheck shellcheck)
 
 usage() {
     cat <<TXT
-usage: tools/deps.sh [--build] [--test] [--browser] [--bench] [--lint] [--list]
+usage: tools/deps.sh [--build] [--test] [--browser] [--gstreamer] [--bench] [--lint] [--list]
        tools/deps.sh --ffmpeg-source
   --build   compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
   --test    and what the tests need, libavfilter, which deinterlaces, Open MPI, and libx265 for its bridge (default)
   --browser and Chromium, in which the tests open reports (Debian's package, 440 MB on the disk)
+  --gstreamer and GStreamer, for the plug-in and its tests
   --bench   and what comparisons need: x264, ffmpeg, time, OpenCV
   --lint    and the tools of tools/lint.sh
   --list    print the packages instead of installing them
@@ -56,6 +59,7 @@ for option in "$@"; do
     --build) ;;
     --test) wanted+=("${tests[@]}") ;;
     --browser) wanted+=("${browser[@]}") ;;
+    --gstreamer) wanted+=("${gstreamer[@]}") ;;
     --bench) wanted+=("${bench[@]}") ;;
     --lint) wanted+=("${lint[@]}") ;;
     --list) list=1 ;;
