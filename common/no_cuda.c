@@ -102,8 +102,9 @@ MotusStatus motus_me_cuda_receive(MotusMeCuda *cuda, MotusField **field, int tim
     return refuse(error);
 }
 
-MotusStatus motus_reference_cuda_open(MotusReferenceCuda **reference, int device, int width, int height, MotusError *error) {
-    (void)reference, (void)device, (void)width, (void)height;
+MotusStatus motus_reference_cuda_open(MotusReferenceCuda **reference, int device, int width, int height, int has_half,
+                                      MotusError *error) {
+    (void)reference, (void)device, (void)width, (void)height, (void)has_half;
     return refuse(error);
 }
 

@@ -20,7 +20,7 @@ MotusStatus motus_me_reference_alloc(MotusMeReference **reference, MotusMe *me) 
     atomic_init(&r->owners, 1);
     atomic_init(&r->readers, 0);
     if (me->cuda)
-        status = motus_reference_cuda_open(&r->cuda, me->device, r->width, r->height, &me->error);
+        status = motus_reference_cuda_open(&r->cuda, me->device, r->width, r->height, r->has_half, &me->error);
     else
         status = motus_ref_luma_alloc(&r->luma, r->width, r->height);
     if (status) motus_me_reference_unref(&r);

@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 typedef struct MotusReferenceCuda MotusReferenceCuda;
-MotusStatus motus_reference_cuda_open(MotusReferenceCuda **reference, int device, int width, int height, MotusError *error);
+MotusStatus motus_reference_cuda_open(MotusReferenceCuda **reference, int device, int width, int height, int has_half,
+                                      MotusError *error);
 void motus_reference_cuda_close(MotusReferenceCuda **reference); // accepts NULL and *reference == NULL
 int motus_reference_cuda_device(const MotusReferenceCuda *reference);
 MotusStatus motus_reference_cuda_fill(MotusReferenceCuda *reference, const MotusPlane *luma, MotusMemory memory, void *stream,

@@ -77,7 +77,8 @@ typedef struct MotusMePredict {
 
 // Chooses a window centre for each MB, a multiple of 4 in quarter samples: of zero, the previous vectors of the MB and its eight neighbours, their median over
 // the picture, and the vectors around the best of an exhaustive search of both pictures scaled down 4:1, the one with the least J = SAD of the MB + cost
-// of the vector against that median. Reads nothing that this picture's searches find. MOTUS_ERR_ARGUMENT; MOTUS_ERR_STATE: the reference is not filled;
+// of the vector against that median. Reads nothing that this picture's searches find. Where the call returns at once, the reference may be filled anew in the
+// order of the stream alone. MOTUS_ERR_ARGUMENT; MOTUS_ERR_STATE: the reference is not filled;
 // MOTUS_ERR_UNSUPPORTED: device memory on the CPU; MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_predict(MotusMe *me, const MotusMePredict *predict);
 
