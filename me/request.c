@@ -157,6 +157,11 @@ static void serve_all(const MotusMe *me, const MotusMeRequest *r) {
 
 // ---- Requests -----------------------------------------------------------------------------------------------------------------------------
 
+MotusMeRequest motus_me_request_default(const MotusPlane *cur, const MotusMeTarget *target, int n_targets) {
+    return (MotusMeRequest){
+        .size = sizeof(MotusMeRequest), .target_size = sizeof *target, .cur = cur, .target = target, .n_targets = n_targets};
+}
+
 static MotusStatus open_requests(MotusMe *me) {
     return me->requests ? MOTUS_OK : motus_request_cuda_open(&me->requests, &me->config, me->device, &me->error);
 }
@@ -212,6 +217,10 @@ void motus_stats_store(MotusMbStats *to, const MotusMbStats *from, const uint8_t
 }
 
 // ---- Centres ------------------------------------------------------------------------------------------------------------------------------
+
+MotusMePredict motus_me_predict_default(const MotusPlane *cur, const MotusMeReference *reference, MotusMv *centre) {
+    return (MotusMePredict){.size = sizeof(MotusMePredict), .cur = cur, .reference = reference, .centre = centre};
+}
 
 static int valid_predict(const MotusMe *me, const MotusMePredict *p) {
     return motus_me_valid_plane(me, p->cur) && motus_me_valid_memory(p->memory) && motus_me_valid_memory(p->vectors_memory) &&

@@ -148,8 +148,7 @@ static void shared(void) {
         if (i == 1) motus_me_close(&me[0]);
         if (i == 2) CU_ASSERT_EQUAL(motus_me_reference_fill(second, by, &plane[1], MOTUS_MEMORY_HOST, NULL), MOTUS_OK);
         const MotusMeTarget target = {.reference = second, .mv = got->mv[0], .sad = got->sad[0], .cost = got->cost[0]};
-        const MotusMeRequest request = {
-            .size = sizeof request, .target_size = sizeof target, .cur = &plane[2], .target = &target, .n_targets = 1};
+        const MotusMeRequest request = motus_me_request_default(&plane[2], &target, 1);
         CU_ASSERT_EQUAL(motus_me_request(by, &request), MOTUS_OK);
         CU_ASSERT_EQUAL(motus_me_wait(by, NULL, -1), MOTUS_OK);
         CU_ASSERT_EQUAL(motus_me_search(by, &plane[2], &plane[i / 2], NULL, want), MOTUS_OK);
@@ -183,7 +182,8 @@ static void centres(void) {
         MotusMv *centre = (MotusMv *)motus_test_guarded((size_t)n * sizeof *centre);
         for (int k = 0; k < n; k++)
             previous[k] = (MotusMv){(int16_t)motus_test_range(-200, 200), (int16_t)motus_test_range(-200, 200)};
-        MotusMePredict p = {.size = sizeof p, .cur = &cur, .reference = reference, .centre = centre, .lambda_q8 = 256};
+        MotusMePredict p = motus_me_predict_default(&cur, reference, centre);
+        p.lambda_q8 = 256;
         if (i & 1) p.previous = previous;
         if (i & 2) p.reach = 4 * motus_test_range(1, 16), p.limit_x = 100, p.limit_y = 77;
         CU_ASSERT_EQUAL(motus_me_predict(me, &p), MOTUS_OK);

@@ -8,8 +8,7 @@
 //     }
 //     MotusMeTarget target[2] = {{.reference = ref[0], .hints = &hints[0], .mv = mv[0], .cost = cost[0]},
 //                                {.reference = ref[1], .hints = &hints[1], .mv = mv[1], .cost = cost[1]}};
-//     MotusMeRequest request = {
-//         .size = sizeof request, .target_size = sizeof *target, .cur = &cur->plane[0], .target = target, .n_targets = 2};
+//     MotusMeRequest request = motus_me_request_default(&cur->plane[0], target, 2);
 //     motus_me_request(me, &request);
 //     motus_me_wait(me, NULL, -1);                                 // mv[i][block * n_mb + mb], cost[i][block * n_mb + mb]
 //
@@ -74,6 +73,9 @@ typedef struct MotusMePredict {
     // The cudaStream_t that makes what lies in device memory and will use it. Where all of it does, the call returns at once.
     void *stream;
 } MotusMePredict;
+
+// For cur in reference, both in host memory: no previous vectors, lambda 0, the largest reach and limits.
+MOTUS_API MotusMePredict motus_me_predict_default(const MotusPlane *cur, const MotusMeReference *reference, MotusMv *centre);
 
 // Chooses a window centre for each MB, a multiple of 4 in quarter samples: of zero, the previous vectors of the MB and its eight neighbours, their median over
 // the picture, and the vectors around the best of an exhaustive search of both pictures scaled down 4:1, the one with the least J = SAD of the MB + cost
@@ -143,6 +145,9 @@ typedef struct MotusMeRequest {
     void *event;  // CUDA: a cudaEvent_t of the caller's, recorded where motus_me_wait would not wait any more; NULL: none
     void *opaque; // handed out by motus_me_wait
 } MotusMeRequest;
+
+// All of cur in n_targets references, everything in host memory, no statistics.
+MOTUS_API MotusMeRequest motus_me_request_default(const MotusPlane *cur, const MotusMeTarget *target, int n_targets);
 
 // Starts a request; what it points at directly is read before the call returns, planes, arrays and event must stay until it has been received. The CPU backend
 // does the work here. Jobs (motus_me_submit) and requests wait in one queue. MOTUS_AGAIN: MOTUS_ME_IN_FLIGHT of them wait already. MOTUS_ERR_ARGUMENT;

@@ -58,6 +58,8 @@ TYPES = {
     "MotusMeReference **": ("&any_reference", ["NULL"]),
     "const MotusMePredict *": ("good_predict", ["NULL"] + [f"bad_predict({i})" for i in range(12)]),
     "const MotusMeRequest *": ("good_request", ["NULL"] + [f"bad_request({i})" for i in range(18)]),
+    "const MotusMeTarget *": ("NULL", []),
+    "MotusMv *": ("NULL", []),
     "MotusMv": ("((MotusMv){5, -3})", ["((MotusMv){INT16_MIN, INT16_MIN})", "((MotusMv){INT16_MAX, INT16_MAX})"]),
     "ptrdiff_t": ("16", ["0", "-1", "3", "PTRDIFF_MIN"]),
     "uint8_t *": ("good_bytes", ["NULL"]),
