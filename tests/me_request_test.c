@@ -48,7 +48,7 @@ static void run(const RequestCase *c, const char *cpu, int threads, int number) 
 }
 
 static void random_cases(void) {
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < 90; i++) {
         RequestCase c;
         request_case_random(&c, i);
         run(&c, "c", 1, i);
@@ -61,7 +61,7 @@ static void random_cases(void) {
 // The largest distances, energies, and contents where every mode ties.
 static void extremes(void) {
     static const MeContent contents[] = {ME_OPPOSITE, ME_FLAT, ME_CHECKERBOARD, ME_EXTREMES, ME_NEARLY_OPPOSITE};
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 25; i++) {
         RequestCase c;
         request_case_random(&c, i);
         me_case_fill(&c.me[0], contents[i % 5]);
