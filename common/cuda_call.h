@@ -4,6 +4,8 @@
 #define COMMON_CUDA_CALL_H
 
 #include <cuda_runtime.h>
+#include <stdint.h>
+#include <time.h>
 
 extern "C" {
 #include "common/device.h"
@@ -25,6 +27,36 @@ static inline MotusStatus motus_cuda_check(cudaError_t status, const char *what,
 static inline MotusStatus motus_cuda_launched(const char *what, MotusError *error) {
     return motus_cuda_check(cudaGetLastError(), what, error);
 }
+
+// Waits for an event up to timeout_ms milliseconds, without end if that is negative. MOTUS_AGAIN: it has not come.
+static inline MotusStatus motus_cuda_wait(cudaEvent_t event, int timeout_ms, const char *what, MotusError *error) {
+    if (timeout_ms < 0) return motus_cuda_check(cudaEventSynchronize(event), what, error);
+    struct timespec now, pause = {0, 50000}; // CUDA can only be asked
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t end = now.tv_sec * INT64_C(1000000000) + now.tv_nsec + timeout_ms * INT64_C(1000000);
+    for (;;) {
+        cudaError_t status = cudaEventQuery(event);
+        if (status != cudaErrorNotReady) return motus_cuda_check(status, what, error);
+        (void)cudaGetLastError(); // not to be taken for an error later
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec * INT64_C(1000000000) + now.tv_nsec >= end) return MOTUS_AGAIN;
+        nanosleep(&pause, NULL);
+    }
+}
+
+// Makes a device the current one for as long as it lives.
+struct MotusOnDevice {
+    int before;
+    explicit MotusOnDevice(int device) : before(-1) {
+        int now;
+        if (cudaGetDevice(&now) == cudaSuccess && now != device && cudaSetDevice(device) == cudaSuccess) before = now;
+    }
+    ~MotusOnDevice() {
+        if (before >= 0) cudaSetDevice(before);
+    }
+    MotusOnDevice(const MotusOnDevice &) = delete;
+    MotusOnDevice &operator=(const MotusOnDevice &) = delete;
+};
 
 // ---- Early launches ------------------------------------------------------------------------------------------------------------------------
 //

@@ -26,6 +26,17 @@ MotusStatus motus_device_check(MotusError *error) {
     return MOTUS_OK;
 }
 
+MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
+    MotusStatus status = motus_device_check(error);
+    if (status) return status;
+    int n = motus_device_count();
+    if (wanted >= n) return motus_fail(error, MOTUS_ERR_NO_DEVICE, "there is no CUDA device %d, only %d", wanted, n);
+    *device = wanted;
+    if (wanted < 0) return motus_cuda_check(cudaGetDevice(device), "device", error);
+    MotusOnDevice on(wanted);
+    return motus_device_check(error);
+}
+
 int motus_device_count(void) {
     int count = 0;
     if (cudaGetDeviceCount(&count) == cudaSuccess) return count;

@@ -15,6 +15,9 @@ extern "C" {
 // gets CUDA's own words.
 MotusStatus motus_device_check(MotusError *error);
 
+// The number of a device that can run the backend: `wanted`, or the current one where that is negative. The errors of motus_device_check.
+MotusStatus motus_device_choose(int wanted, int *device, MotusError *error);
+
 // Number of devices, and one line about device i: name, compute capability, processors, memory.
 int motus_device_count(void);
 void motus_device_describe(int i, char *text, size_t size);

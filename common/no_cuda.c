@@ -7,6 +7,7 @@
 #include "encoder/intake.h"
 #include "encoder/lane_cuda.h"
 #include "me/me_cuda.h"
+#include "me/request_cuda.h"
 #include "motus/filter_cuda.h"
 #include "motus/upload.h"
 
@@ -17,6 +18,11 @@ static MotusStatus refuse(MotusError *error) {
 // ---- common ---------------------------------------------------------------------------------------------------------------------------------
 
 MotusStatus motus_device_check(MotusError *error) { return refuse(error); }
+
+MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
+    (void)wanted, (void)device;
+    return refuse(error);
+}
 
 int motus_device_count(void) { return 0; }
 
@@ -78,8 +84,8 @@ void motus_cuda_ring_close(MotusCudaRing **ring) { (void)ring; }
 
 // ---- me -------------------------------------------------------------------------------------------------------------------------------------
 
-MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, MotusError *error) {
-    (void)config;
+MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, int device, MotusError *error) {
+    (void)config, (void)device;
     *cuda = NULL;
     return refuse(error);
 }
@@ -91,8 +97,52 @@ MotusStatus motus_me_cuda_submit(MotusMeCuda *cuda, const MotusMeJob *job, Motus
     return refuse(error);
 }
 
-MotusStatus motus_me_cuda_receive(MotusMeCuda *cuda, MotusField **field, MotusError *error) {
-    (void)cuda, (void)field;
+MotusStatus motus_me_cuda_receive(MotusMeCuda *cuda, MotusField **field, int timeout_ms, MotusError *error) {
+    (void)cuda, (void)field, (void)timeout_ms;
+    return refuse(error);
+}
+
+MotusStatus motus_reference_cuda_open(MotusReferenceCuda **reference, int device, int width, int height, int has_half,
+                                      MotusError *error) {
+    (void)reference, (void)device, (void)width, (void)height, (void)has_half;
+    return refuse(error);
+}
+
+void motus_reference_cuda_close(MotusReferenceCuda **reference) { (void)reference; }
+
+int motus_reference_cuda_device(const MotusReferenceCuda *reference) {
+    (void)reference;
+    return -1;
+}
+
+MotusStatus motus_reference_cuda_fill(MotusReferenceCuda *reference, const MotusPlane *luma, MotusMemory memory, void *stream,
+                                      MotusError *error) {
+    (void)reference, (void)luma, (void)memory, (void)stream;
+    return refuse(error);
+}
+
+MotusStatus motus_request_cuda_open(MotusRequestCuda **requests, const MotusMeConfig *config, int device, MotusError *error) {
+    (void)requests, (void)config, (void)device;
+    return refuse(error);
+}
+
+void motus_request_cuda_close(MotusRequestCuda **requests) { (void)requests; }
+
+MotusStatus motus_request_cuda_submit(MotusRequestCuda *requests, const MotusMeRequest *request,
+                                      const MotusReferenceCuda *const *reference, MotusError *error) {
+    (void)requests, (void)request, (void)reference;
+    return refuse(error);
+}
+
+MotusStatus motus_request_cuda_take(MotusRequestCuda *requests, const MotusMeRequest *request, int timeout_ms,
+                                    MotusError *error) {
+    (void)requests, (void)request, (void)timeout_ms;
+    return refuse(error);
+}
+
+MotusStatus motus_request_cuda_predict(MotusRequestCuda *requests, const MotusMePredict *predict,
+                                       const MotusReferenceCuda *reference, MotusError *error) {
+    (void)requests, (void)predict, (void)reference;
     return refuse(error);
 }
 

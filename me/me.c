@@ -7,12 +7,10 @@
 #include "common/device.h"
 #include "common/int_core.h"
 #include "common/threads.h"
-#include "me/me_internal.h"
+#include "me/reference.h"
+#include "me/request.h"
 #include "yuv/pad.h"
 #include "yuv/usable.h"
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 MotusMeConfig motus_me_config_default(int width, int height) {
     return (MotusMeConfig){.width = width,
@@ -21,18 +19,20 @@ MotusMeConfig motus_me_config_default(int width, int height) {
                            .subpel = MOTUS_SUBPEL_QUARTER,
                            .modes = MOTUS_MODES_ALL,
                            .threads = 0,
-                           .backend = MOTUS_BACKEND_AUTO};
+                           .backend = MOTUS_BACKEND_AUTO,
+                           .device = -1};
 }
 
 static int valid(const MotusMeConfig *c) {
     return c->width >= 1 && c->height >= 1 && c->width <= MOTUS_MAX_SIZE && c->height <= MOTUS_MAX_SIZE && c->range >= 1 &&
            c->range <= MOTUS_MAX_RANGE && (unsigned)c->subpel <= MOTUS_SUBPEL_QUARTER && c->modes &&
-           !(c->modes & ~MOTUS_MODES_ALL) && c->threads >= 0;
+           !(c->modes & ~MOTUS_MODES_ALL) && c->threads >= 0 && c->device >= -1;
 }
 
 // Where the caller left the choice, a device that cannot be opened leaves it to the CPU; me->error says why.
 static MotusStatus open_cuda(MotusMe *me) {
-    MotusStatus status = motus_me_cuda_open(&me->cuda, &me->config, &me->error);
+    MotusStatus status = motus_device_choose(me->config.device, &me->device, &me->error);
+    if (status == MOTUS_OK) status = motus_me_cuda_open(&me->cuda, &me->config, me->device, &me->error);
     if (status != MOTUS_OK && me->config.error) *me->config.error = me->error;
     if (status == MOTUS_OK || me->config.backend != MOTUS_BACKEND_AUTO) return status;
     me->backend = MOTUS_BACKEND_CPU;
@@ -68,9 +68,18 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     return status;
 }
 
+static MotusWaiting *waiting_at(MotusMe *me, uint64_t number) { return &me->waiting[number % MOTUS_ME_IN_FLIGHT]; }
+
+// Lets go of the references of a request.
+static void release(MotusWaiting *w) {
+    for (int i = 0; w->is_request && i < w->request.n_targets; i++) motus_reference_release(&w->held[i]);
+}
+
 void motus_me_close(MotusMe **me) {
     if (!me || !*me) return;
     motus_me_cuda_close(&(*me)->cuda);
+    motus_request_cuda_close(&(*me)->requests);
+    for (; (*me)->received != (*me)->submitted; (*me)->received++) release(waiting_at(*me, (*me)->received));
     motus_free((*me)->last.data);
     motus_ref_luma_free(&(*me)->ref);
     motus_coarse_free(&(*me)->coarse);
@@ -120,7 +129,7 @@ static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefL
     store(field, mb, job.modes, &motion);
 }
 
-static int valid_hints(const MotusMeHints *hints, int n_mb) {
+int motus_me_valid_hints(const MotusMeHints *hints, int n_mb) {
     if (!hints) return 1;
     if (hints->lambda_q8 > MOTUS_MAX_LAMBDA_Q8) return 0;
     for (int i = 0; hints->centre && i < n_mb; i++) {
@@ -146,14 +155,18 @@ static int valid_field(const MotusMe *me, const MotusField *field) {
     return 1;
 }
 
-static int valid_plane(const MotusMe *me, const MotusPlane *plane) {
+int motus_me_valid_plane(const MotusMe *me, const MotusPlane *plane) {
     return motus_plane_usable(plane) && plane->width == me->config.width && plane->height == me->config.height;
 }
 
+int motus_me_valid_memory(MotusMemory memory) { return memory == MOTUS_MEMORY_HOST || memory == MOTUS_MEMORY_DEVICE; }
+
+MotusStatus motus_me_failed(const MotusMe *me) { return me->cuda ? me->error.status : MOTUS_OK; }
+
 // A device that has failed stays so; jobs in flight come first.
 static MotusStatus ready(const MotusMe *me) {
-    if (me->cuda && me->error.status) return me->error.status;
-    return me->submitted == me->received ? MOTUS_OK : MOTUS_ERR_STATE;
+    MotusStatus status = motus_me_failed(me);
+    return status ? status : me->submitted == me->received ? MOTUS_OK : MOTUS_ERR_STATE;
 }
 
 // One picture from start to end; `memory` is where cur lies, ref is host memory.
@@ -161,7 +174,7 @@ static MotusStatus search_on_device(MotusMe *me, const MotusPlane *cur, MotusMem
                                     const MotusMeHints *hints, MotusField *field) {
     MotusMeJob job = {.cur = cur, .ref = ref, .memory = memory, .hints = hints, .field = field};
     MotusStatus status = motus_me_cuda_submit(me->cuda, &job, MOTUS_MEMORY_HOST, &me->error);
-    return status ? status : motus_me_cuda_receive(me->cuda, NULL, &me->error);
+    return status ? status : motus_me_cuda_receive(me->cuda, NULL, -1, &me->error);
 }
 
 // cur is whole MBs.
@@ -170,29 +183,26 @@ static void search_on_cpu(const MotusMe *me, const MotusPlane *cur, const MotusR
     const int threads = motus_threads_ready(me->threads);
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 16)
-    for (int mb = 0; mb < field->n_mb; mb++) {
-#ifdef _OPENMP
-        uint8_t *scratch = me->scratch + (size_t)omp_get_thread_num() * me->scratch_size;
-#else
-        uint8_t *scratch = me->scratch;
-#endif
-        search_one(me, cur, ref, hints, field, mb, scratch);
-    }
+    for (int mb = 0; mb < field->n_mb; mb++) search_one(me, cur, ref, hints, field, mb, motus_me_scratch(me));
+}
+
+const MotusPlane *motus_me_whole(const MotusMe *me, const MotusPlane *plane) {
+    if (plane->width == me->cur.width && plane->height == me->cur.height) return plane;
+    motus_plane_copy_padded(&me->cur, plane);
+    return &me->cur;
 }
 
 // Planes of the configured size.
 static void search_planes_on_cpu(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
                                  MotusField *field) {
     motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, motus_threads_ready(me->threads));
-    int whole = cur->width == me->cur.width && cur->height == me->cur.height;
-    if (!whole) motus_plane_copy_padded(&me->cur, cur);
-    search_on_cpu(me, whole ? cur : &me->cur, &me->ref, hints, field);
+    search_on_cpu(me, motus_me_whole(me, cur), &me->ref, hints, field);
 }
 
 MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
                             MotusField *field) {
-    if (!me || !valid_plane(me, cur) || !valid_plane(me, ref)) return MOTUS_ERR_ARGUMENT;
-    if (!valid_field(me, field) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    if (!me || !motus_me_valid_plane(me, cur) || !motus_me_valid_plane(me, ref)) return MOTUS_ERR_ARGUMENT;
+    if (!valid_field(me, field) || !motus_me_valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
     MotusStatus status = ready(me);
     if (status) return status;
     if (me->cuda) return search_on_device(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
@@ -202,10 +212,10 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
 
 MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
                                      MotusField *field) {
-    if (!me || !cur || !ref || !field || !valid_plane(me, cur)) return MOTUS_ERR_ARGUMENT;
+    if (!me || !cur || !ref || !field || !motus_me_valid_plane(me, cur)) return MOTUS_ERR_ARGUMENT;
     if (cur->width != me->cur.width || cur->height != me->cur.height) return MOTUS_ERR_ARGUMENT;
     if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
-    if (!same_size(field, cur->width, cur->height) || !valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    if (!same_size(field, cur->width, cur->height) || !motus_me_valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
     MotusStatus status = ready(me);
     if (status) return status;
     if (me->cuda) {
@@ -219,12 +229,12 @@ MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const M
 // ---- Several pictures in flight ------------------------------------------------------------------------------------------------------------
 
 static int valid_job(const MotusMe *me, const MotusMeJob *job) {
-    if (!job || !job->cur || !valid_plane(me, job->cur) || (job->ref && !valid_plane(me, job->ref))) return 0;
+    if (!job || !job->cur || !motus_me_valid_plane(me, job->cur) || (job->ref && !motus_me_valid_plane(me, job->ref))) return 0;
     int stays = job->device_mv != NULL;
     if (stays != (job->device_sad != NULL) || stays != (job->device_cost != NULL) || (!stays && !job->field)) return 0;
-    if (job->memory != MOTUS_MEMORY_HOST && job->memory != MOTUS_MEMORY_DEVICE) return 0;
+    if (!motus_me_valid_memory(job->memory)) return 0;
     if (job->field && !valid_field(me, job->field)) return 0;
-    return valid_hints(job->hints, motus_mbs(me->config.width) * motus_mbs(me->config.height));
+    return motus_me_valid_hints(job->hints, motus_mbs(me->config.width) * motus_mbs(me->config.height));
 }
 
 // Keeps the job's picture for the next one, which may refer to it.
@@ -240,29 +250,64 @@ static MotusStatus keep(MotusMe *me, const MotusPlane *cur) {
 static MotusStatus work_now(MotusMe *me, const MotusMeJob *job) {
     if (job->memory != MOTUS_MEMORY_HOST || job->device_mv) return MOTUS_ERR_UNSUPPORTED;
     search_planes_on_cpu(me, job->cur, job->ref ? job->ref : &me->last, job->hints, job->field);
-    MotusStatus status = keep(me, job->cur);
-    if (status == MOTUS_OK) me->waiting[me->submitted % MOTUS_ME_IN_FLIGHT] = job->field;
-    return status;
+    return keep(me, job->cur);
 }
 
 MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
     if (!me || !valid_job(me, job)) return MOTUS_ERR_ARGUMENT;
+    MotusStatus status = motus_me_failed(me);
+    if (status) return status;
     if (me->submitted - me->received >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
-    if (!job->ref && !me->submitted) return MOTUS_ERR_STATE;
-    MotusStatus status = me->cuda ? motus_me_cuda_submit(me->cuda, job, job->memory, &me->error) : work_now(me, job);
-    if (status == MOTUS_OK) me->submitted++;
-    return status;
+    if (!job->ref && !me->jobs) return MOTUS_ERR_STATE;
+    status = me->cuda ? motus_me_cuda_submit(me->cuda, job, job->memory, &me->error) : work_now(me, job);
+    if (status) return status;
+    MotusWaiting *w = waiting_at(me, me->submitted++);
+    w->is_request = 0;
+    w->field = job->field;
+    me->jobs++;
+    return MOTUS_OK;
+}
+
+MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
+    if (!me || !motus_request_valid(me, request)) return MOTUS_ERR_ARGUMENT;
+    MotusStatus status = motus_me_failed(me);
+    if (status) return status;
+    if (me->submitted - me->received >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
+    status = motus_request_start(me, request);
+    if (status) return status;
+    MotusWaiting *w = waiting_at(me, me->submitted++);
+    w->is_request = 1;
+    w->request = *request;
+    w->request.target = w->target;
+    for (int i = 0; i < request->n_targets; i++) {
+        w->target[i] = request->target[i];
+        w->held[i] = motus_reference_hold(request->target[i].reference);
+    }
+    return MOTUS_OK;
+}
+
+// Takes the oldest job or request, which leaves the queue unless the device failed or it is not ready.
+static MotusStatus take(MotusMe *me, MotusField **field, void **opaque, int timeout_ms) {
+    if (!me) return MOTUS_ERR_ARGUMENT;
+    if (me->submitted == me->received) return MOTUS_END;
+    MotusStatus status = motus_me_failed(me);
+    MotusWaiting *w = waiting_at(me, me->received);
+    if (!status && me->cuda && w->is_request) status = motus_request_cuda_take(me->requests, &w->request, timeout_ms, &me->error);
+    if (!status && me->cuda && !w->is_request) status = motus_me_cuda_receive(me->cuda, field, timeout_ms, &me->error);
+    if (status) return status;
+    if (field && !me->cuda && !w->is_request) *field = w->field;
+    if (opaque && w->is_request) *opaque = w->request.opaque;
+    release(w);
+    me->received++;
+    return MOTUS_OK;
 }
 
 MotusStatus motus_me_receive(MotusMe *me, MotusField **field) {
     if (field) *field = NULL;
-    if (!me) return MOTUS_ERR_ARGUMENT;
-    if (me->submitted == me->received) return MOTUS_END;
-    MotusStatus status = MOTUS_OK;
-    if (me->cuda)
-        status = motus_me_cuda_receive(me->cuda, field, &me->error);
-    else if (field)
-        *field = me->waiting[me->received % MOTUS_ME_IN_FLIGHT];
-    if (status == MOTUS_OK) me->received++;
-    return status;
+    return take(me, field, NULL, -1);
+}
+
+MotusStatus motus_me_wait(MotusMe *me, void **opaque, int timeout_ms) {
+    if (opaque) *opaque = NULL;
+    return take(me, NULL, opaque, timeout_ms);
 }

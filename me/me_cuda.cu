@@ -35,7 +35,7 @@ struct Task {
 
 struct MotusMeCuda {
     MotusMeConfig config;
-    int stride, n_mb, threads;
+    int device, stride, n_mb, threads;
     Layout layout;
     MotusSlots slots;   // as many streams as slots
     Task task[SLOTS];   // of each slot
@@ -174,11 +174,13 @@ void store(const MotusMeCuda *m, const Task *t, MotusField *field) {
 
 } // namespace
 
-MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, MotusError *error) {
+MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, int device, MotusError *error) {
+    MotusOnDevice on(device);
     *cuda = NULL;
     MotusMeCuda *m = (MotusMeCuda *)motus_alloc(1, sizeof *m);
     if (!m) return MOTUS_ERR_MEMORY;
     m->config = *config;
+    m->device = device;
     m->stride = (config->width + 15) & ~15;
     m->n_mb = motus_mbs(config->width) * motus_mbs(config->height);
     m->threads = motus_cpu_threads(config->threads);
@@ -193,6 +195,7 @@ MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, 
 
 void motus_me_cuda_close(MotusMeCuda **cuda) {
     if (!cuda || !*cuda) return;
+    MotusOnDevice on((*cuda)->device);
     motus_slots_close(&(*cuda)->slots);
     motus_free(*cuda);
     *cuda = NULL;
@@ -201,6 +204,7 @@ void motus_me_cuda_close(MotusMeCuda **cuda) {
 MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusMemory ref_memory, MotusError *error) {
     if (m->failed) return m->failed;
     if (motus_slots_under_way(&m->slots) >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
+    MotusOnDevice on(m->device);
     int64_t n = m->slots.submitted;
     Task *t = &m->task[n % SLOTS], *next = &m->task[(n + 1) % SLOTS], *before = &m->task[(n + SLOTS - 1) % SLOTS];
     MotusSearchPicture p = {};
@@ -220,12 +224,13 @@ MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusMem
     return status;
 }
 
-MotusStatus motus_me_cuda_receive(MotusMeCuda *m, MotusField **field, MotusError *error) {
+MotusStatus motus_me_cuda_receive(MotusMeCuda *m, MotusField **field, int timeout_ms, MotusError *error) {
     if (field) *field = NULL;
     if (m->failed) return m->failed;
     if (!motus_slots_under_way(&m->slots)) return MOTUS_END;
     Task *t = &m->task[m->slots.taken % SLOTS];
-    MotusStatus status = check(m, cudaEventSynchronize(t->slot->done), "motion estimation", error);
+    MotusStatus status = motus_cuda_wait(t->slot->done, timeout_ms, "motion estimation", error);
+    if (status < 0) m->failed = status;
     if (status) return status;
     m->slots.taken++;
     if (t->field) store(m, t, t->field);

@@ -13,11 +13,12 @@ extern "C" {
 typedef struct MotusMeCuda MotusMeCuda;
 
 // On any failure *error gets CUDA's own words. A context that has failed once fails from then on.
-MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, MotusError *error);
+MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, int device, MotusError *error);
 void motus_me_cuda_close(MotusMeCuda **cuda);
 // ref_memory: where job->ref lies; job->memory speaks of job->cur alone here.
 MotusStatus motus_me_cuda_submit(MotusMeCuda *cuda, const MotusMeJob *job, MotusMemory ref_memory, MotusError *error);
-MotusStatus motus_me_cuda_receive(MotusMeCuda *cuda, MotusField **field, MotusError *error);
+// Waits up to timeout_ms, without end if that is negative. MOTUS_AGAIN: not there in time.
+MotusStatus motus_me_cuda_receive(MotusMeCuda *cuda, MotusField **field, int timeout_ms, MotusError *error);
 
 // What receiving ends with (field.c): copies the blocks of the modes asked for into the field, from arrays of MOTUS_BLOCKS x n_mb entries, by up to
 // `threads` threads (1 or more).

@@ -172,8 +172,7 @@ void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusR
 
 void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, const MotusPixelOps *pixel,
                      MotusMbMotion *motion) {
-    uint64_t blocks = 0;
-    for (int b = 0; b < MOTUS_BLOCKS; b++) blocks |= (uint64_t)(job->modes >> motus_blocks[b].mode & 1) << b;
+    uint64_t blocks = motus_blocks_of(job->modes);
     motus_refine_blocks(job, subpel, ops, blocks, motion);
     for (; blocks; blocks &= blocks - 1) measure_sad(job, pixel, __builtin_ctzll(blocks), motion);
 }

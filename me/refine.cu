@@ -205,7 +205,8 @@ __global__ void __launch_bounds__(224, 3) refine_kernel(MotusSearchPicture p, Pl
     int lane = threadIdx.x & 31, mode = threadIdx.x >> 5, x = lane & 3, y = lane >> 2 & 3;
     int mb = min((int)(blockIdx.x * 2 + (lane >> 4)), n_mb - 1), block = block_of(mode, x, y);
     if (!(modes >> mode & 1)) return;
-    if (wanted.mask && !__any_sync(~0u, wanted.mask[(size_t)mb * wanted.pitch] >> block & 1)) return;
+    bool mine = !wanted.mask || (wanted.mask[(size_t)mb * wanted.pitch] >> block & 1); // lanes of a warp may differ
+    if (!__any_sync(~0u, mine)) return;
     int left = mb % mb_width * 16 + 4 * x, top = mb / mb_width * 16 + 4 * y;
     size_t at = (size_t)block * n_mb + mb;
     Judge judge{{}, p.predictor ? p.predictor[mb] : MotusMv{0, 0}, p.lambda ? p.lambda[mb] : p.lambda_q8, lanes_of(mode)};
@@ -227,7 +228,7 @@ __global__ void __launch_bounds__(224, 3) refine_kernel(MotusSearchPicture p, Pl
     }
     uint32_t difference = over_block(sad(judge.cur, best.samples), judge.lanes);
     bool first = !(lane & judge.lanes); // the block's first lane
-    if (!first || stays) return;
+    if (!first || stays || !mine) return;
     p.mv[at] = best.mv;
     p.cost[at] = best.cost;
     p.sad[at] = (uint16_t)difference;

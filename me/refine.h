@@ -43,6 +43,13 @@ extern const MotusRefineOps motus_refine_ops_avx2;
 void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, const MotusPixelOps *pixel,
                      MotusMbMotion *motion);
 
+// Mask of the blocks of a mask of modes.
+static inline uint64_t motus_blocks_of(uint32_t modes) {
+    uint64_t blocks = 0;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) blocks |= (uint64_t)(modes >> motus_blocks[b].mode & 1) << b;
+    return blocks;
+}
+
 // The same for a mask of blocks, whatever their modes; their SADs are not measured.
 void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, uint64_t blocks,
                          MotusMbMotion *motion);

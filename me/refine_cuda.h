@@ -16,8 +16,8 @@ typedef struct MotusWantedBlocks {
     size_t pitch;
 } MotusWantedBlocks;
 
-// Refines the vectors of the blocks of `modes` in place, and their SADs and costs; those of vectors that have a fraction already stay as they are, those of
-// blocks that nobody wants may. ref: the picture's reference, as motus_ref_luma_cuda_build left it.
+// Refines the vectors of the blocks of `modes` in place, and their SADs and costs; those of vectors that have a fraction already stay as they are, and so do
+// those of blocks that nobody wants. ref: the picture's reference, as motus_ref_luma_cuda_build left it.
 cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefLuma *ref, int width, int height,
                               MotusSubpel subpel, uint32_t modes, MotusWantedBlocks wanted, cudaStream_t stream);
 

@@ -32,6 +32,7 @@ struct Geometry {
     uint32_t modes;
     int section; // rows of panels that one raster index numbers
     Merge merge;
+    const uint8_t *mask; // per MB, of modes, or NULL: `modes` of all
 };
 
 // Part of the window in one panel: points [x, x + columns) x [y, y + rows) of the window.
@@ -219,7 +220,7 @@ __device__ int mode_of(int block) {
 // Writes one block's result: J in the high word of `winner`, the point's raster index in the window in the low one.
 __device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int block, int mb, uint64_t winner,
                              const uint32_t *column_cost, const uint32_t *row_cost) {
-    if (!(g.modes >> mode_of(block) & 1)) return;
+    if (!(g.modes >> mode_of(block) & 1) || (g.mask && !(g.mask[mb] >> mode_of(block) & 1))) return;
     int points = 2 * g.range + 1, index = (int)(uint32_t)winner; // below 2^17: half a step keeps the division exact
     int y = (int)((index + 0.5f) * (1.0f / points)), x = index - y * points;
     uint32_t j = (uint32_t)(winner >> 32);
@@ -270,6 +271,13 @@ __device__ void write_results(const MotusSearchPicture &p, const Geometry &g, co
 // Panel number i of n along one side of the window.
 __device__ int panel_size(int points, int i, int n, int whole) { return i + 1 < n ? whole : points - i * whole; }
 
+// Whether anything is wanted of a group of MBs: the same for all threads of a block.
+template <int MBS> __device__ bool is_wanted(const Geometry &g, int group_x, int mb_y) {
+    uint32_t modes = g.mask ? 0 : g.modes;
+    for (int x = group_x; g.mask && x < min(group_x + MBS, g.mb_width); x++) modes |= g.mask[mb_y * g.mb_width + x] & g.modes;
+    return modes != 0;
+}
+
 template <int MBS>
 __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8) search_kernel(const __grid_constant__ Batch batch, Geometry g) {
     using L = Layout<MBS>;
@@ -278,6 +286,7 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8) search_kernel(cons
     int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5, points = 2 * g.range + 1;
     int across = panels(points, L::columns), down = panels(points, ROWS);
     int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1), mb = mb_y * g.mb_width + mb_x;
+    if (!is_wanted<MBS>(g, group_x, mb_y)) return;
     MotusMv centre = per_mb(p.centre, mb);
     int x0 = 16 * group_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
     uint32_t *source = reinterpret_cast<uint32_t *>(shared + L::source) + 64 * warp;
@@ -324,6 +333,16 @@ template <int MBS> cudaError_t launch(const Batch &batch, int n, const Geometry 
     return cudaGetLastError();
 }
 
+cudaError_t search(const MotusSearchPicture *pictures, int n, const uint8_t *mask, int width, int height, int range,
+                   uint32_t modes, cudaStream_t stream) {
+    Batch batch = {};
+    for (int i = 0; i < n; i++) batch.picture[i] = pictures[i];
+    int mb_width = motus_mbs(width), points = 2 * range + 1;
+    int section = max(1, ((INDEX_MASK + 1) / points - 1) / ROWS); // rows of panels whose points one index can number
+    Geometry g{width, height, mb_width, mb_width * motus_mbs(height), range, modes, section, {1u << INDEX_BITS, 1}, mask};
+    return pictures[0].centre ? launch<1>(batch, n, g, stream) : launch<4>(batch, n, g, stream);
+}
+
 } // namespace
 
 cudaError_t motus_search_cuda_prepare(void) {
@@ -333,10 +352,10 @@ cudaError_t motus_search_cuda_prepare(void) {
 
 cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height, int range, uint32_t modes,
                               cudaStream_t stream) {
-    Batch batch = {};
-    for (int i = 0; i < n; i++) batch.picture[i] = pictures[i];
-    int mb_width = motus_mbs(width), points = 2 * range + 1;
-    int section = max(1, ((INDEX_MASK + 1) / points - 1) / ROWS); // rows of panels whose points one index can number
-    Geometry g{width, height, mb_width, mb_width * motus_mbs(height), range, modes, section, {1u << INDEX_BITS, 1}};
-    return pictures[0].centre ? launch<1>(batch, n, g, stream) : launch<4>(batch, n, g, stream);
+    return search(pictures, n, NULL, width, height, range, modes, stream);
+}
+
+cudaError_t motus_search_masked_cuda(const MotusSearchPicture *picture, const uint8_t *mask, int width, int height, int range,
+                                     uint32_t modes, cudaStream_t stream) {
+    return search(picture, 1, mask, width, height, range, modes, stream);
 }

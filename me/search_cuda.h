@@ -34,6 +34,11 @@ cudaError_t motus_search_cuda_prepare(void);
 cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height, int range, uint32_t modes,
                               cudaStream_t stream);
 
+// The same for one picture of which only some MBs, or only some of their blocks, are wanted: mask has a mask of modes per MB (device memory), of which those
+// in `modes` are searched and written.
+cudaError_t motus_search_masked_cuda(const MotusSearchPicture *picture, const uint8_t *mask, int width, int height, int range,
+                                     uint32_t modes, cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -71,6 +71,7 @@ run_all() { # NAME: each of its programs; what they write is the same
         case $1 in
         encode) "./$file" "$file.264" >"$file.txt" && sed -i '/^wrote /d' "$file.txt" ;;
         arrows) "./$file" <noise.yuv >"$file.txt" && [ "$(grep -o '←' "$file.txt" | wc -l)" -ge 350 ] ;; # of 396
+        vectors) "./$file" noise.y4m "$file.ppm" >"$file.txt" && grep -qF '(+3.00, +0.00)' "$file.txt" && cmp "$file.ppm" vectors-pc-c-shared.ppm ;;
         *) "./$file" >"$file.txt" ;;
         esac
         cmp "$file.txt" "$1-pc-c-shared.txt"
@@ -85,6 +86,7 @@ in_c() {
     for name in "${names[@]}"; do by_pkg_config "$name"; done
     by_find_package
     moving_noise >noise.yuv
+    { echo 'YUV4MPEG2 W352 H288 F25:1 C420' && echo FRAME && head -c $((352 * 432)) noise.yuv && echo FRAME && tail -c $((352 * 432)) noise.yuv; } >noise.y4m
     for name in "${names[@]}"; do run_all "$name"; done
     if [ -x prefix/bin/motus ]; then prefix/bin/motus info >/dev/null; fi
     decodes encode-pc-c-shared.264 30

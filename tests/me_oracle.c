@@ -107,24 +107,29 @@ uint32_t oracle_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, 
     return sum;
 }
 
-// Sum over 4x4 blocks of |H D H| / 2, H written out.
-uint32_t oracle_satd(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, MotusMv mv) {
+// |H D H| / 2 of a 4x4 difference, H written out.
+static uint32_t hadamard(int d[4][4]) {
     static const int H[4][4] = {{1, 1, 1, 1}, {1, -1, 1, -1}, {1, 1, -1, -1}, {1, -1, -1, 1}};
+    int sum = 0;
+    for (int u = 0; u < 4; u++)
+        for (int v = 0; v < 4; v++) {
+            int c = 0;
+            for (int i = 0; i < 4; i++)
+                for (int k = 0; k < 4; k++) c += H[u][i] * H[v][k] * d[i][k];
+            sum += abs(c);
+        }
+    return (uint32_t)(sum / 2);
+}
+
+uint32_t oracle_satd(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, MotusMv mv) {
     uint32_t total = 0;
     for (int by = y; by < y + h; by += 4)
         for (int bx = x; bx < x + w; bx += 4) {
-            int d[4][4], sum = 0;
+            int d[4][4];
             for (int i = 0; i < 4; i++)
                 for (int k = 0; k < 4; k++)
                     d[i][k] = full(cur, bx + k, by + i) - oracle_sample(ref, 4 * (bx + k) + mv.x, 4 * (by + i) + mv.y);
-            for (int u = 0; u < 4; u++)
-                for (int v = 0; v < 4; v++) {
-                    int c = 0;
-                    for (int i = 0; i < 4; i++)
-                        for (int k = 0; k < 4; k++) c += H[u][i] * H[v][k] * d[i][k];
-                    sum += abs(c);
-                }
-            total += (uint32_t)(sum / 2);
+            total += hadamard(d);
         }
     return total;
 }
@@ -164,4 +169,54 @@ OracleResult oracle_search(const MotusPlane *cur, const MotusPlane *ref, int x, 
     }
     best.sad = oracle_sad(cur, ref, x, y, w, h, best.mv);
     return best;
+}
+
+// Sum of (sample - mean)^2 in exact fractions, rounded up; and the mean.
+static uint32_t spread(const MotusPlane *cur, int x, int y, int size, uint8_t *mean) {
+    int64_t sum = 0, n = (int64_t)size * size, deviations = 0;
+    for (int i = 0; i < n; i++) sum += full(cur, x + i % size, y + i / size);
+    for (int i = 0; i < n; i++) {
+        int64_t d = n * full(cur, x + i % size, y + i / size) - sum; // n times the deviation
+        deviations += d * d;
+    }
+    *mean = (uint8_t)((2 * sum + n) / (2 * n));
+    return (uint32_t)((deviations + n * n - 1) / (n * n));
+}
+
+// Sample (u, v) of the prediction of the MB at (x, y) by a mode of 8.3.3.1 to 8.3.3.4.
+static int intra_sample(const MotusPlane *p, int x, int y, int mode, int u, int v) {
+    int sum = 0, H = 0, V = 0;
+    if (mode == 0) return full(p, x + u, y - 1);
+    if (mode == 1) return full(p, x - 1, y + v);
+    if (mode == 2) {
+        for (int i = 0; i < 16; i++) sum += (y ? full(p, x + i, y - 1) : 0) + (x ? full(p, x - 1, y + i) : 0);
+        return x && y ? (sum + 16) >> 5 : x || y ? (sum + 8) >> 4 : 128;
+    }
+    for (int i = 0; i < 8; i++) {
+        H += (i + 1) * (full(p, x + 8 + i, y - 1) - full(p, x + 6 - i, y - 1));
+        V += (i + 1) * (full(p, x - 1, y + 8 + i) - full(p, x - 1, y + 6 - i));
+    }
+    int a = 16 * (full(p, x - 1, y + 15) + full(p, x + 15, y - 1)), b = (5 * H + 32) >> 6, c = (5 * V + 32) >> 6;
+    return clip((a + b * (u - 7) + c * (v - 7) + 16) >> 5);
+}
+
+MotusMbStats oracle_stats(const MotusPlane *cur, int x, int y) {
+    MotusMbStats s = {.intra_satd = UINT32_MAX};
+    s.energy[0] = spread(cur, x, y, 16, &s.mean[0]);
+    for (int q = 0; q < 4; q++) s.energy[1 + q] = spread(cur, x + q % 2 * 8, y + q / 2 * 8, 8, &s.mean[1 + q]);
+    for (int mode = 0; mode < 4; mode++) {
+        uint32_t sad = 0, satd = 0;
+        if ((mode == 0 && !y) || (mode == 1 && !x) || (mode == 3 && !(x && y))) continue;
+        for (int block = 0; block < 16; block++) {
+            int d[4][4];
+            for (int i = 0; i < 16; i++) {
+                int u = block % 4 * 4 + i % 4, v = block / 4 * 4 + i / 4;
+                d[i / 4][i % 4] = full(cur, x + u, y + v) - intra_sample(cur, x, y, mode, u, v);
+                sad += (uint32_t)abs(d[i / 4][i % 4]);
+            }
+            satd += hadamard(d);
+        }
+        if (satd < s.intra_satd) s.intra_mode = (uint8_t)mode, s.intra_sad = (uint16_t)sad, s.intra_satd = satd;
+    }
+    return s;
 }

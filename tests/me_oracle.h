@@ -3,7 +3,7 @@
 #ifndef TESTS_ME_ORACLE_H
 #define TESTS_ME_ORACLE_H
 
-#include "motus/me.h"
+#include "motus/me_request.h"
 
 // A block's place by the rule of the list: modes from large to small, raster order of corners inside a mode.
 void oracle_block(int b, int *x, int *y, int *w, int *h);
@@ -23,5 +23,8 @@ typedef struct OracleResult {
 // The result for one block at (x, y) of size w x h.
 OracleResult oracle_search(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, int range,
                            MotusSubpel subpel, MotusMv centre, MotusMv predictor, uint32_t lambda_q8);
+
+// Of the MB at (x, y) in samples: means, energies and the best 16x16 prediction from the plane's own samples (8.3.3).
+MotusMbStats oracle_stats(const MotusPlane *cur, int x, int y);
 
 #endif

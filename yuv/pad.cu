@@ -23,12 +23,22 @@ __global__ void copy_padded(Planes p) {
     *(uint32_t *)(dst.data + y * dst.stride + x) = word;
 }
 
+MotusStatus launch(const Planes &p, int n, void *stream, MotusError *error) {
+    dim3 grid((p.dst[0].width + 4 * COLUMNS - 1) / (4 * COLUMNS), (p.dst[0].height + ROWS - 1) / ROWS, n);
+    copy_padded<<<grid, dim3(COLUMNS, ROWS), 0, (cudaStream_t)stream>>>(p);
+    return motus_cuda_launched("filling up to macroblocks", error);
+}
+
 } // namespace
+
+MotusStatus motus_plane_copy_padded_cuda(const MotusPlane *dst, const MotusPlane *src, void *stream, MotusError *error) {
+    Planes p = {};
+    p.dst[0] = *dst, p.src[0] = *src;
+    return launch(p, 1, stream, error);
+}
 
 MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3], void *stream, MotusError *error) {
     Planes p;
     for (int i = 0; i < 3; i++) p.dst[i] = dst[i], p.src[i] = src[i];
-    dim3 grid((dst[0].width + 4 * COLUMNS - 1) / (4 * COLUMNS), (dst[0].height + ROWS - 1) / ROWS, 3);
-    copy_padded<<<grid, dim3(COLUMNS, ROWS), 0, (cudaStream_t)stream>>>(p);
-    return motus_cuda_launched("filling up to macroblocks", error);
+    return launch(p, 3, stream, error);
 }

@@ -77,9 +77,10 @@ typedef struct MotusMeConfig {
     int threads;    // 0 = as many as OpenMP offers; the result does not depend on it
     MotusBackend backend;
     MotusError *error; // where motus_me_open leaves the words of a CUDA failure, or NULL
+    int device;        // CUDA's number of the device; -1: the current one
 } MotusMeConfig;
 
-// R = 16, quarter samples, all modes, all threads, backend AUTO.
+// R = 16, quarter samples, all modes, all threads, backend AUTO, the current device.
 MOTUS_API MotusMeConfig motus_me_config_default(int width, int height);
 
 // Optional knowledge of the caller, per MB in raster order. Any pointer may be NULL.
@@ -145,7 +146,8 @@ typedef struct MotusMeJob {
 // MOTUS_ERR_UNSUPPORTED (device memory on the CPU), MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job);
 
-// Waits for the oldest job and hands out its field (NULL where the results stay on the device; *field may be NULL). MOTUS_END: no job waits.
+// Waits for the oldest job and hands out its field (NULL where the results stay on the device; field may be NULL). MOTUS_END: no job waits. A call that does not
+// wait as long as it takes, and what encoders need beside a search: motus/me_request.h.
 MOTUS_API MotusStatus motus_me_receive(MotusMe *me, MotusField **field);
 
 // What failed on the device, in CUDA's own words: since when every call fails, or why AUTO took the CPU at the opening. status is MOTUS_OK and text empty

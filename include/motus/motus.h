@@ -10,6 +10,7 @@
 #include "motus/filter_cuda.h"
 #include "motus/frame.h"
 #include "motus/me.h"
+#include "motus/me_request.h"
 #include "motus/status.h"
 #include "motus/upload.h"
 #include "motus/version.h"

@@ -53,6 +53,16 @@ TYPES = {
     "MotusMe *": ("good_me", ["NULL"]),
     "const MotusMe *": ("good_me", ["NULL"]),
     "MotusMe **": ("&any_me", ["NULL"]),
+    "MotusMeReference *": ("good_reference", ["NULL", "empty_reference"]),
+    "const MotusMeReference *": ("good_reference", ["NULL", "empty_reference"]),
+    "MotusMeReference **": ("&any_reference", ["NULL"]),
+    "const MotusMePredict *": ("good_predict", ["NULL"] + [f"bad_predict({i})" for i in range(12)]),
+    "const MotusMeRequest *": ("good_request", ["NULL"] + [f"bad_request({i})" for i in range(18)]),
+    "const MotusMeTarget *": ("NULL", []),
+    "MotusMv *": ("NULL", []),
+    "MotusMv": ("((MotusMv){5, -3})", ["((MotusMv){INT16_MIN, INT16_MIN})", "((MotusMv){INT16_MAX, INT16_MAX})"]),
+    "ptrdiff_t": ("16", ["0", "-1", "3", "PTRDIFF_MIN"]),
+    "uint8_t *": ("good_bytes", ["NULL"]),
     "MotusEqualizer *": ("good_equalizer", ["NULL"]),
     "const MotusEqualizer *": ("good_equalizer", ["NULL"]),
     "MotusEqualizer **": ("&any_equalizer", ["NULL"]),
@@ -84,10 +94,11 @@ TYPES = {
 }
 ENUMS = {"MotusStatus": "MOTUS_OK", "MotusBackend": "MOTUS_BACKEND_CPU", "MotusDct8Kind": "MOTUS_DCT8_INTEGER",
          "MotusWaveletEdge": "MOTUS_WAVELET_SYMMETRIC", "MotusPreset": "MOTUS_PRESET_MEDIUM",
-         "MotusStage": "MOTUS_STAGE_SEARCH"}
+         "MotusStage": "MOTUS_STAGE_SEARCH", "MotusMemory": "MOTUS_MEMORY_HOST"}
 ARRAYS = {"uint8_t": "good_bytes", "uint16_t": "good_table", "uint32_t": "good_counts"}  # by what they hold
 # Values that a name asks for, where "any good int" is not good enough.
 BY_NAME = {"width": "64", "height": "48", "quality": "50", "levels": "2", "slots": "3", "tiles": "1", "matrix_709": "0", "full_range": "0"}
+BY_FUNCTION = {("motus_me_reference_block", "width"): "8", ("motus_me_reference_block", "height"): "8"}
 
 
 def split(text):
@@ -113,11 +124,11 @@ def parse(parameter):
     return m[1].strip(), m[2]
 
 
-def values(kind, name):
+def values(function, kind, name):
     if kind in TYPES:
         good, bad = TYPES[kind]
         if kind == "int":
-            good = BY_NAME.get(name, good)
+            good = BY_FUNCTION.get((function, name), BY_NAME.get(name, good))
         if name == "shape" and "Shape" not in kind:
             raise SystemExit(f"{kind} {name}")
         return good, bad
@@ -142,7 +153,7 @@ def functions(text):
 
 def calls(name, parameters, comment):
     never_null = "must not be NULL" in comment.replace(" // ", " ")
-    chosen = [values(kind, parameter) for kind, parameter in parameters]
+    chosen = [values(name, kind, parameter) for kind, parameter in parameters]
     good = [g for g, _ in chosen]
     yield "good", good
     for i, (_, bad) in enumerate(chosen):

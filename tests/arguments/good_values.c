@@ -32,6 +32,12 @@ MotusEncoder *good_encoder, *any_encoder;
 MotusPacket *any_packet;
 const MotusFrameParams params = {.size = sizeof params}, *good_params = &params;
 MotusMe *good_me, *any_me;
+MotusMeReference *good_reference, *empty_reference, *any_reference;
+MotusMePredict predict;
+const MotusMePredict *good_predict = &predict;
+static MotusMeTarget targets[MOTUS_ME_MAX_TARGETS];
+MotusMeRequest request;
+const MotusMeRequest *good_request = &request;
 MotusEqualizer *good_equalizer, *any_equalizer;
 MotusRgbEqualizer *good_rgb_equalizer, *any_rgb_equalizer;
 MotusCudaEqualizer *any_cuda_equalizer;
@@ -87,6 +93,28 @@ void prepare(void) {
     need(!motus_me_open(&good_me, &me_config) && !motus_field_alloc(&good_field, WIDTH, HEIGHT), "motion estimator");
     need(!motus_equalizer_open(&good_equalizer, &equalize_config, WIDTH, HEIGHT), "equalizer");
     need(!motus_rgb_equalizer_open(&good_rgb_equalizer, &equalize_config, WIDTH, HEIGHT, 0, 0), "RGB equalizer");
+    need(!motus_me_reference_alloc(&empty_reference, good_me) && !motus_me_reference_alloc(&good_reference, good_me) &&
+             !motus_me_reference_fill(good_reference, good_me, good_plane, MOTUS_MEMORY_HOST, NULL),
+         "reference");
+    const size_t n_mb = (size_t)good_field->n_mb;
+    targets[0] = (MotusMeTarget){.reference = good_reference,
+                                 .hints = good_hints,
+                                 .skip = memory(n_mb * sizeof(MotusMv)),
+                                 .mv = good_field->mv[0],
+                                 .sad = good_field->sad[0],
+                                 .satd = memory(MOTUS_BLOCKS * n_mb * sizeof(uint32_t)),
+                                 .cost = good_field->cost[0],
+                                 .skip_sad = memory(n_mb * sizeof(uint16_t)),
+                                 .skip_satd = memory(n_mb * sizeof(uint32_t)),
+                                 .zero_sad = memory(n_mb * sizeof(uint16_t))};
+    request = (MotusMeRequest){.size = sizeof request,
+                               .target_size = sizeof targets[0],
+                               .cur = good_plane,
+                               .target = targets,
+                               .n_targets = 1,
+                               .stats = memory(n_mb * sizeof(MotusMbStats))};
+    predict = (MotusMePredict){
+        .size = sizeof predict, .cur = good_plane, .reference = good_reference, .centre = memory(n_mb * sizeof(MotusMv))};
     job = (MotusMeJob){.cur = good_plane, .ref = good_plane, .field = good_field};
     coefs = (MotusCoefs){memory(2 * WIDTH * HEIGHT), 2 * WIDTH, WIDTH, HEIGHT};
     out_coefs = (MotusCoefs){memory(2 * WIDTH * HEIGHT), 2 * WIDTH, WIDTH, HEIGHT};

@@ -34,6 +34,11 @@ extern MotusEncoder *good_encoder, *any_encoder;
 extern MotusPacket *any_packet;
 extern const MotusFrameParams params, *good_params;
 extern MotusMe *good_me, *any_me;
+extern MotusMeReference *good_reference, *empty_reference, *any_reference;
+extern MotusMePredict predict;
+extern const MotusMePredict *good_predict;
+extern MotusMeRequest request;
+extern const MotusMeRequest *good_request;
 extern MotusEqualizer *good_equalizer, *any_equalizer;
 extern MotusRgbEqualizer *good_rgb_equalizer, *any_rgb_equalizer;
 extern MotusCudaEqualizer *any_cuda_equalizer;
@@ -74,6 +79,8 @@ MotusCoefs *bad_coefs(int n);
 MotusField *bad_field(int n);
 const MotusMeHints *bad_hints(int n);
 const MotusMeJob *bad_job(int n);
+const MotusMePredict *bad_predict(int n);
+const MotusMeRequest *bad_request(int n);
 const ptrdiff_t *bad_strides(int n);
 
 #endif

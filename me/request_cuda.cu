@@ -1,0 +1,547 @@
+// Requests and predicted centres on a device. A request's work is one chain on its slot's stream: the picture as whole MBs, the mask of what is wanted, statistics,
+// then for each target hints, search, refinement and measures; requests overlap. Device memory of a slot grows to that of the largest request.
+//
+// The kernels of this file are plain: a thread per entry that they write, and the arithmetic of the *_core.h files that the CPU uses.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "me/request_cuda.h"
+
+#include <string.h>
+
+#include "common/cuda_call.h"
+#include "common/slots.h"
+#include "me/centres_cuda.h"
+#include "me/cost_core.h"
+#include "me/measure_core.h"
+#include "me/reference_cuda.h"
+#include "me/refine_cuda.h"
+#include "me/request.h"
+#include "me/search_cuda.h"
+#include "me/stats_core.h"
+#include "yuv/pad.h"
+
+extern "C" {
+#include "common/alloc.h"
+}
+
+namespace {
+
+constexpr int THREADS = 128;
+
+// Where everything lies in a slot's device memory; from `results` on there is a pinned copy.
+struct Layout {
+    size_t cur, upload, modes, wanted, results, mask, stats, end;
+    size_t centre, predictor, lambda, skip, hints_step;                    // of target 0; bytes to those of the next
+    size_t mv, sad, satd, cost, skip_sad, skip_satd, zero_sad, found_step; // the same
+};
+
+struct Slot {
+    cudaStream_t stream;
+    cudaEvent_t begun, done; // the caller's stream has come so far; results are where they are wanted, or in the pinned block
+    uint8_t *device, *host;
+    size_t device_bytes, host_bytes;
+    Layout layout; // of the request that is under way
+    bool masked;
+};
+
+// Of motus_me_predict: one at a time.
+struct Predict {
+    cudaStream_t stream;
+    cudaEvent_t begun, done; // done: the memory is free again
+    uint8_t *memory;
+    MotusPlane cur, upload;
+    MotusMv *previous, *centre;
+    void *work;
+};
+
+} // namespace
+
+struct MotusRequestCuda {
+    MotusMeConfig config;
+    int device, width, height, mb_width, n_mb; // whole MBs
+    Slot slot[MOTUS_ME_IN_FLIGHT];
+    uint64_t submitted, taken;
+    Predict predict; // memory NULL: not used yet
+};
+
+namespace {
+
+// ---- Kernels --------------------------------------------------------------------------------------------------------------------------------
+
+struct Blocks {
+    MotusBlock block[MOTUS_BLOCKS];
+};
+
+__device__ int thread_number() { return blockIdx.x * THREADS + threadIdx.x; }
+
+// Vectors of the caller's that nobody has checked.
+__global__ void clip_vectors(MotusMv *to, const MotusMv *from, int n, int limit, int step) {
+    int i = thread_number();
+    if (i >= n) return;
+    to[i].x = (int16_t)(motus_clip(-limit, limit, from[i].x) & -step);
+    to[i].y = (int16_t)(motus_clip(-limit, limit, from[i].y) & -step);
+}
+
+// Per MB the modes that are wanted, and the same as blocks; modes may be NULL: all.
+__global__ void make_mask(uint8_t *mask, uint64_t *wanted, Blocks blocks, const uint8_t *modes, uint32_t configured,
+                          MotusMeRegion region, int mb_width, int n_mb) {
+    int mb = thread_number();
+    if (mb >= n_mb) return;
+    int x = mb % mb_width - region.x, y = mb / mb_width - region.y;
+    bool inside = !region.width || (x >= 0 && y >= 0 && x < region.width && y < region.height);
+    uint8_t found = inside ? (uint8_t)((modes ? modes[mb] : MOTUS_MODES_ALL) & configured) : 0;
+    uint64_t bits = 0;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) bits |= (uint64_t)(found >> blocks.block[b].mode & 1) << b;
+    mask[mb] = found;
+    wanted[mb] = bits;
+}
+
+// cur: whole MBs. Equals `describe` of request.c.
+__global__ void describe(MotusMbStats *stats, MotusPlane cur, const uint8_t *mask, int mb_width, int n_mb) {
+    int mb = thread_number();
+    if (mb >= n_mb || (mask && !mask[mb])) return;
+    int x = mb % mb_width, y = mb / mb_width, has = motus_mb_has(x, y);
+    const uint8_t *at = cur.data + 16 * y * cur.stride + 16 * x;
+    MotusMbStats found = {};
+    MotusIntraEdge edge;
+    motus_mb_spread(&found, at, cur.stride);
+    motus_intra_edge(&edge, at, cur.stride, 16, has);
+    found.intra_satd = UINT32_MAX;
+    for (int mode = 0; mode < MOTUS_I16_MODES; mode++) {
+        uint8_t pred[256];
+        if (!motus_intra16x16_allowed(mode, has)) continue;
+        motus_intra16x16(pred, 16, &edge, mode);
+        uint32_t sad = 0, satd = 0;
+        for (int i = 0; i < 16; i++) {
+            int u = 4 * (i & 3), v = 4 * (i >> 2);
+            sad += motus_sad4x4(at + v * cur.stride + u, cur.stride, pred + 16 * v + u, 16);
+            satd += motus_satd4x4(at + v * cur.stride + u, cur.stride, pred + 16 * v + u, 16);
+        }
+        motus_mb_offer_intra(&found, mode, sad, satd);
+    }
+    stats[mb] = found;
+}
+
+// SATDs after a search: part of the cost after refinement, else measured. One entry is block * n_mb + MB.
+__global__ void find_satd(uint32_t *satd, MotusSearchPicture p, MotusRefLuma ref, Blocks blocks, const uint8_t *mask,
+                          uint32_t configured, bool refined, int mb_width, int n_mb) {
+    int i = thread_number(), b = i / n_mb, mb = i % n_mb;
+    if (b >= MOTUS_BLOCKS) return;
+    const MotusBlock &block = blocks.block[b];
+    if (!((mask ? mask[mb] : configured) >> block.mode & 1)) return;
+    if (refined) {
+        MotusMv predictor = p.predictor ? p.predictor[mb] : MotusMv{0, 0};
+        satd[i] = p.cost[i] - motus_mv_cost(p.lambda ? p.lambda[mb] : p.lambda_q8, p.mv[i], predictor);
+        return;
+    }
+    int x = mb % mb_width * 16 + block.x, y = mb / mb_width * 16 + block.y;
+    satd[i] =
+        motus_measure(p.cur + (ptrdiff_t)y * p.cur_stride + x, p.cur_stride, &ref, x, y, block.width, block.height, p.mv[i]).satd;
+}
+
+struct Measures {
+    const MotusMv *skip; // NULL: zero
+    uint16_t *skip_sad;  // NULL: not wanted; so are the others
+    uint32_t *skip_satd;
+    uint16_t *zero_sad;
+};
+
+// Distances of whole MBs at given vectors.
+__global__ void measure(Measures m, MotusPlane cur, MotusRefLuma ref, const uint8_t *mask, int mb_width, int n_mb) {
+    int mb = thread_number();
+    if (mb >= n_mb || (mask && !mask[mb])) return;
+    int x = mb % mb_width * 16, y = mb / mb_width * 16;
+    const uint8_t *at = cur.data + y * cur.stride + x;
+    if (m.skip_sad || m.skip_satd) {
+        MotusDistance d = motus_measure(at, cur.stride, &ref, x, y, 16, 16, m.skip ? m.skip[mb] : MotusMv{0, 0});
+        if (m.skip_sad) m.skip_sad[mb] = (uint16_t)d.sad;
+        if (m.skip_satd) m.skip_satd[mb] = d.satd;
+    }
+    if (m.zero_sad) m.zero_sad[mb] = (uint16_t)motus_measure(at, cur.stride, &ref, x, y, 16, 16, MotusMv{0, 0}).sad;
+}
+
+Blocks all_blocks() {
+    Blocks blocks;
+    memcpy(blocks.block, motus_blocks, sizeof blocks.block);
+    return blocks;
+}
+
+int blocks_for(size_t threads) { return (int)((threads + THREADS - 1) / THREADS); }
+
+// ---- Slots ----------------------------------------------------------------------------------------------------------------------------------
+
+Layout lay_out(const MotusRequestCuda *q, int n_targets) {
+    size_t n = (size_t)q->n_mb, plane = (size_t)q->width * q->height + 64, end = 0, first;
+    Layout l;
+    l.cur = motus_slot_place(&end, plane);
+    l.upload = motus_slot_place(&end, plane);
+    l.modes = motus_slot_place(&end, n);
+    l.wanted = motus_slot_place(&end, n * sizeof(uint64_t));
+    first = end;
+    l.centre = motus_slot_place(&end, n * sizeof(MotusMv));
+    l.predictor = motus_slot_place(&end, n * sizeof(MotusMv));
+    l.skip = motus_slot_place(&end, n * sizeof(MotusMv));
+    l.lambda = motus_slot_place(&end, n * sizeof(uint16_t));
+    l.hints_step = end - first;
+    end = first + l.hints_step * (size_t)n_targets;
+    l.results = end;
+    l.mask = motus_slot_place(&end, n);
+    l.stats = motus_slot_place(&end, n * sizeof(MotusMbStats));
+    first = end;
+    l.mv = motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(MotusMv));
+    l.sad = motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint16_t));
+    l.satd = motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t));
+    l.cost = motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t));
+    l.skip_sad = motus_slot_place(&end, n * sizeof(uint16_t));
+    l.skip_satd = motus_slot_place(&end, n * sizeof(uint32_t));
+    l.zero_sad = motus_slot_place(&end, n * sizeof(uint16_t));
+    l.found_step = end - first;
+    l.end = first + l.found_step * (size_t)n_targets;
+    return l;
+}
+
+// Nothing of the slot is under way.
+MotusStatus grow(Slot *s, size_t device_bytes, size_t host_bytes, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    if (s->device_bytes < device_bytes) {
+        cudaFree(s->device);
+        s->device = NULL, s->device_bytes = 0;
+        status = motus_cuda_check(cudaMalloc((void **)&s->device, device_bytes), "device memory", error);
+        if (!status) status = motus_cuda_check(cudaMemsetAsync(s->device, 0, device_bytes, s->stream), "device memory", error);
+        if (!status) s->device_bytes = device_bytes;
+    }
+    if (!status && s->host_bytes < host_bytes) {
+        cudaFreeHost(s->host);
+        s->host = NULL, s->host_bytes = 0;
+        status = motus_cuda_check(cudaMallocHost((void **)&s->host, host_bytes), "pinned memory", error);
+        if (!status) s->host_bytes = host_bytes;
+    }
+    return status;
+}
+
+MotusStatus open_stream(cudaStream_t *stream, cudaEvent_t *begun, cudaEvent_t *done, MotusError *error) {
+    MotusStatus status = motus_cuda_check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream", error);
+    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(begun, cudaEventDisableTiming), "event", error);
+    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(done, cudaEventDisableTiming), "event", error);
+    return status;
+}
+
+void close_stream(cudaStream_t stream, cudaEvent_t begun, cudaEvent_t done) {
+    if (begun) cudaEventDestroy(begun);
+    if (done) cudaEventDestroy(done);
+    if (stream) cudaStreamDestroy(stream);
+}
+
+// `stream` goes on when the caller's has come so far; and the other way round.
+MotusStatus wait_for(cudaStream_t stream, cudaEvent_t event, void *caller, MotusError *error) {
+    if (!caller) return MOTUS_OK;
+    MotusStatus status = motus_cuda_check(cudaEventRecord(event, (cudaStream_t)caller), "record", error);
+    return status ? status : motus_cuda_check(cudaStreamWaitEvent(stream, event, 0), "wait", error);
+}
+
+MotusStatus copy(void *to, const void *from, size_t bytes, cudaStream_t stream, const char *what, MotusError *error) {
+    return motus_cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), what, error);
+}
+
+// The picture of `memory` as whole MBs in *whole, by way of *upload (its size and stride are set here).
+MotusStatus bring(const MotusPlane *whole, MotusPlane *upload, const MotusPlane *plane, MotusMemory memory, cudaStream_t stream,
+                  MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    upload->stride = whole->stride, upload->width = plane->width, upload->height = plane->height;
+    if (memory == MOTUS_MEMORY_HOST)
+        status = motus_cuda_check(cudaMemcpy2DAsync(upload->data, (size_t)upload->stride, plane->data, (size_t)plane->stride,
+                                                    (size_t)plane->width, (size_t)plane->height, cudaMemcpyHostToDevice, stream),
+                                  "upload", error);
+    return status ? status : motus_plane_copy_padded_cuda(whole, memory == MOTUS_MEMORY_HOST ? upload : plane, stream, error);
+}
+
+// ---- A request ------------------------------------------------------------------------------------------------------------------------------
+
+// What is under way: the slot, the request and its picture.
+struct Work {
+    MotusRequestCuda *q;
+    Slot *s;
+    const MotusMeRequest *r;
+    MotusPlane cur;           // whole MBs
+    const uint8_t *mask;      // of modes, per MB; NULL: all of all MBs
+    MotusWantedBlocks wanted; // the same
+    MotusError *error;
+
+    size_t n() const { return (size_t)q->n_mb; }
+    // Target i's part at an offset of the layout, of hints and of results.
+    uint8_t *hint(size_t at, int i) const { return s->device + at + s->layout.hints_step * (size_t)i; }
+    uint8_t *found(size_t at, int i) const { return s->device + at + s->layout.found_step * (size_t)i; }
+    // Where kernels write a result: to the caller's device memory, or in the slot.
+    template <class T> T *result(T *wanted, uint8_t *own) const {
+        return wanted && r->results_memory == MOTUS_MEMORY_DEVICE ? wanted : reinterpret_cast<T *>(own);
+    }
+    MotusStatus check(cudaError_t status, const char *what) const { return motus_cuda_check(status, what, error); }
+};
+
+// Vectors of the caller's, per MB: uploaded, for they have been checked, or clipped.
+MotusStatus bring_vectors(const Work &w, const MotusMv *from, uint8_t *to, int limit, int step, const MotusMv **vectors) {
+    *vectors = from ? reinterpret_cast<MotusMv *>(to) : NULL;
+    if (!from) return MOTUS_OK;
+    if (w.r->hints_memory == MOTUS_MEMORY_HOST)
+        return copy(to, from, w.n() * sizeof *from, w.s->stream, "upload of hints", w.error);
+    clip_vectors<<<blocks_for(w.n()), THREADS, 0, w.s->stream>>>(reinterpret_cast<MotusMv *>(to), from, w.q->n_mb, limit, step);
+    return motus_cuda_launched("hints", w.error);
+}
+
+MotusStatus bring_hints(const Work &w, int i, MotusSearchPicture *p) {
+    const MotusMeHints *hints = w.r->target[i].hints;
+    const Layout &l = w.s->layout;
+    if (!hints) return MOTUS_OK;
+    MotusStatus status = bring_vectors(w, hints->centre, w.hint(l.centre, i), MOTUS_MAX_CENTRE, 4, &p->centre);
+    if (!status) status = bring_vectors(w, hints->predictor, w.hint(l.predictor, i), 8191, 1, &p->predictor);
+    p->lambda = hints->lambda, p->lambda_q8 = hints->lambda_q8;
+    if (status || !hints->lambda || w.r->hints_memory == MOTUS_MEMORY_DEVICE) return status;
+    p->lambda = reinterpret_cast<uint16_t *>(w.hint(l.lambda, i));
+    return copy(w.hint(l.lambda, i), hints->lambda, w.n() * sizeof *hints->lambda, w.s->stream, "upload of hints", w.error);
+}
+
+MotusStatus search_target(const Work &w, int i, const MotusReferenceCuda *reference) {
+    const MotusMeTarget *t = &w.r->target[i];
+    const MotusMeConfig *c = &w.q->config;
+    const Layout &l = w.s->layout;
+    const MotusRefLuma *ref = &reference->luma;
+    const bool refined = c->subpel != MOTUS_SUBPEL_FULL;
+    if (!t->mv && !t->sad && !t->satd && !t->cost) return MOTUS_OK;
+    MotusSearchPicture p = {};
+    p.cur = w.cur.data, p.cur_stride = (int)w.cur.stride;
+    p.ref = ref->plane[0], p.ref_stride = (int)ref->stride;
+    p.mv = w.result(t->mv, w.found(l.mv, i)), p.sad = w.result(t->sad, w.found(l.sad, i));
+    p.cost = w.result(t->cost, w.found(l.cost, i));
+    MotusStatus status = bring_hints(w, i, &p);
+    if (!status)
+        status =
+            w.check(motus_search_masked_cuda(&p, w.mask, w.q->width, w.q->height, c->range, c->modes, w.s->stream), "search");
+    if (!status && refined)
+        status = w.check(motus_refine_cuda(&p, ref, w.q->width, w.q->height, c->subpel, c->modes, w.wanted, w.s->stream),
+                         "refinement");
+    if (status || !t->satd) return status;
+    find_satd<<<blocks_for(MOTUS_BLOCKS * w.n()), THREADS, 0, w.s->stream>>>(
+        w.result(t->satd, w.found(l.satd, i)), p, *ref, all_blocks(), w.mask, c->modes, refined, w.q->mb_width, w.q->n_mb);
+    return motus_cuda_launched("SATDs", w.error);
+}
+
+MotusStatus measure_target(const Work &w, int i, const MotusReferenceCuda *reference) {
+    const MotusMeTarget *t = &w.r->target[i];
+    const Layout &l = w.s->layout;
+    if (!t->skip_sad && !t->skip_satd && !t->zero_sad) return MOTUS_OK;
+    Measures m = {};
+    MotusStatus status = bring_vectors(w, t->skip, w.hint(l.skip, i), 8191, reference->has_half ? 1 : 4, &m.skip);
+    if (status) return status;
+    if (t->skip_sad) m.skip_sad = w.result(t->skip_sad, w.found(l.skip_sad, i));
+    if (t->skip_satd) m.skip_satd = w.result(t->skip_satd, w.found(l.skip_satd, i));
+    if (t->zero_sad) m.zero_sad = w.result(t->zero_sad, w.found(l.zero_sad, i));
+    measure<<<blocks_for(w.n()), THREADS, 0, w.s->stream>>>(m, w.cur, reference->luma, w.mask, w.q->mb_width, w.q->n_mb);
+    return motus_cuda_launched("distances", w.error);
+}
+
+// The mask, where not all of all MBs is wanted.
+MotusStatus prepare_mask(Work &w) {
+    const MotusMeRequest *r = w.r;
+    w.s->masked = r->modes || r->region.width;
+    w.mask = w.s->masked ? w.s->device + w.s->layout.mask : NULL;
+    if (!w.s->masked) return MOTUS_OK;
+    const uint8_t *modes = r->modes;
+    MotusStatus status = MOTUS_OK;
+    if (modes && r->hints_memory == MOTUS_MEMORY_HOST) {
+        modes = w.s->device + w.s->layout.modes;
+        status = copy(w.s->device + w.s->layout.modes, r->modes, w.n(), w.s->stream, "upload of modes", w.error);
+    }
+    if (status) return status;
+    uint64_t *wanted = (uint64_t *)(w.s->device + w.s->layout.wanted);
+    w.wanted = MotusWantedBlocks{wanted, 1};
+    make_mask<<<blocks_for(w.n()), THREADS, 0, w.s->stream>>>(w.s->device + w.s->layout.mask, wanted, all_blocks(), modes,
+                                                              w.q->config.modes, r->region, w.q->mb_width, w.q->n_mb);
+    return motus_cuda_launched("mask", w.error);
+}
+
+MotusStatus describe_picture(const Work &w) {
+    if (!w.r->stats) return MOTUS_OK;
+    describe<<<blocks_for(w.n()), THREADS, 0, w.s->stream>>>(w.result(w.r->stats, w.s->device + w.s->layout.stats), w.cur, w.mask,
+                                                             w.q->mb_width, w.q->n_mb);
+    return motus_cuda_launched("statistics", w.error);
+}
+
+// ---- Results that go to the host ------------------------------------------------------------------------------------------------------------
+
+// A block of device memory into the pinned one.
+MotusStatus down(const Work &w, const void *wanted, uint8_t *from, size_t bytes) {
+    if (!wanted) return MOTUS_OK;
+    const size_t at = (size_t)(from - w.s->device) - w.s->layout.results;
+    return copy(w.s->host + at, from, bytes, w.s->stream, "download", w.error);
+}
+
+// Up to the last block of the modes that are searched.
+size_t blocks_of(uint32_t modes) {
+    size_t n = 0;
+    for (size_t b = 0; b < MOTUS_BLOCKS; b++)
+        if (modes >> motus_blocks[b].mode & 1) n = b + 1;
+    return n;
+}
+
+MotusStatus download(const Work &w) {
+    const Layout &l = w.s->layout;
+    const size_t n = w.n(), all = n * blocks_of(w.q->config.modes);
+    MotusStatus status = down(w, w.mask, w.s->device + l.mask, n);
+    if (!status) status = down(w, w.r->stats, w.s->device + l.stats, n * sizeof(MotusMbStats));
+    for (int i = 0; i < w.r->n_targets && !status; i++) {
+        const MotusMeTarget *t = &w.r->target[i];
+        status = down(w, t->mv, w.found(l.mv, i), all * sizeof *t->mv);
+        if (!status) status = down(w, t->sad, w.found(l.sad, i), all * sizeof *t->sad);
+        if (!status) status = down(w, t->satd, w.found(l.satd, i), all * sizeof *t->satd);
+        if (!status) status = down(w, t->cost, w.found(l.cost, i), all * sizeof *t->cost);
+        if (!status) status = down(w, t->skip_sad, w.found(l.skip_sad, i), n * sizeof *t->skip_sad);
+        if (!status) status = down(w, t->skip_satd, w.found(l.skip_satd, i), n * sizeof *t->skip_satd);
+        if (!status) status = down(w, t->zero_sad, w.found(l.zero_sad, i), n * sizeof *t->zero_sad);
+    }
+    return status;
+}
+
+void store(const MotusRequestCuda *q, const Slot *s, const MotusMeRequest *r) {
+    const Layout &l = s->layout;
+    const uint8_t *host = s->host, *mask = s->masked ? host + (l.mask - l.results) : NULL;
+    motus_stats_store(r->stats, (const MotusMbStats *)(host + (l.stats - l.results)), mask, q->n_mb);
+    for (int i = 0; i < r->n_targets; i++) {
+        uint8_t *found = s->host + l.found_step * (size_t)i - l.results; // offsets of the layout count from here
+        MotusMeTarget from = {};
+        from.mv = (MotusMv *)(found + l.mv), from.sad = (uint16_t *)(found + l.sad);
+        from.satd = (uint32_t *)(found + l.satd), from.cost = (uint32_t *)(found + l.cost);
+        from.skip_sad = (uint16_t *)(found + l.skip_sad), from.skip_satd = (uint32_t *)(found + l.skip_satd);
+        from.zero_sad = (uint16_t *)(found + l.zero_sad);
+        motus_target_store(&r->target[i], &from, q->config.modes, mask, q->n_mb);
+    }
+}
+
+} // namespace
+
+// ---- Calls ----------------------------------------------------------------------------------------------------------------------------------
+
+MotusStatus motus_request_cuda_open(MotusRequestCuda **requests, const MotusMeConfig *config, int device, MotusError *error) {
+    MotusOnDevice on(device);
+    *requests = NULL;
+    MotusRequestCuda *q = (MotusRequestCuda *)motus_alloc(1, sizeof *q);
+    if (!q) return MOTUS_ERR_MEMORY;
+    q->config = *config;
+    q->device = device;
+    q->mb_width = motus_mbs(config->width);
+    q->n_mb = q->mb_width * motus_mbs(config->height);
+    q->width = 16 * q->mb_width, q->height = 16 * motus_mbs(config->height);
+    MotusStatus status = MOTUS_OK;
+    for (Slot *s = q->slot; s < q->slot + MOTUS_ME_IN_FLIGHT && !status; s++)
+        status = open_stream(&s->stream, &s->begun, &s->done, error);
+    *requests = q;
+    if (status) motus_request_cuda_close(requests);
+    return status;
+}
+
+void motus_request_cuda_close(MotusRequestCuda **requests) {
+    if (!requests || !*requests) return;
+    MotusRequestCuda *q = *requests;
+    MotusOnDevice on(q->device);
+    for (Slot *s = q->slot; s < q->slot + MOTUS_ME_IN_FLIGHT; s++) {
+        if (s->stream) cudaStreamSynchronize(s->stream);
+        cudaFree(s->device);
+        cudaFreeHost(s->host);
+        close_stream(s->stream, s->begun, s->done);
+    }
+    cudaFree(q->predict.memory); // waits for the device
+    close_stream(q->predict.stream, q->predict.begun, q->predict.done);
+    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own calls
+    motus_free(q);
+    *requests = NULL;
+}
+
+MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest *r, const MotusReferenceCuda *const *reference,
+                                      MotusError *error) {
+    MotusOnDevice on(q->device);
+    Slot *s = &q->slot[q->submitted % MOTUS_ME_IN_FLIGHT];
+    s->layout = lay_out(q, r->n_targets);
+    const bool comes_down = r->results_memory == MOTUS_MEMORY_HOST;
+    MotusStatus status = grow(s, s->layout.end, comes_down ? s->layout.end - s->layout.results : 0, error);
+    if (status) return status;
+    Work w = {q, s, r, {s->device + s->layout.cur, q->width, q->width, q->height}, NULL, {NULL, 0}, error};
+    MotusPlane upload = {s->device + s->layout.upload, 0, 0, 0};
+    status = wait_for(s->stream, s->begun, r->stream, error);
+    if (!status) status = bring(&w.cur, &upload, r->cur, r->memory, s->stream, error);
+    if (!status) status = prepare_mask(w);
+    if (!status) status = describe_picture(w);
+    for (int i = 0; i < r->n_targets && !status; i++) {
+        status = w.check(cudaStreamWaitEvent(s->stream, reference[i]->ready, 0), "wait");
+        if (!status) status = search_target(w, i, reference[i]);
+        if (!status) status = measure_target(w, i, reference[i]);
+    }
+    if (!status && comes_down) status = download(w);
+    if (!status) status = w.check(cudaEventRecord(s->done, s->stream), "record");
+    if (!status && r->event) status = w.check(cudaEventRecord((cudaEvent_t)r->event, s->stream), "record");
+    if (!status && r->stream) status = w.check(cudaStreamWaitEvent((cudaStream_t)r->stream, s->done, 0), "wait");
+    if (!status) q->submitted++;
+    return status;
+}
+
+MotusStatus motus_request_cuda_take(MotusRequestCuda *q, const MotusMeRequest *r, int timeout_ms, MotusError *error) {
+    MotusOnDevice on(q->device);
+    Slot *s = &q->slot[q->taken % MOTUS_ME_IN_FLIGHT];
+    MotusStatus status = motus_cuda_wait(s->done, timeout_ms, "motion estimation", error);
+    if (status) return status;
+    if (r->results_memory == MOTUS_MEMORY_HOST) store(q, s, r);
+    q->taken++;
+    return MOTUS_OK;
+}
+
+// ---- Centres --------------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+MotusStatus open_predict(MotusRequestCuda *q, MotusError *error) {
+    Predict *p = &q->predict;
+    if (p->memory) return MOTUS_OK;
+    size_t n = (size_t)q->n_mb, bytes = (size_t)q->width * q->height + 64, end = 0;
+    size_t cur = motus_slot_place(&end, bytes), upload = motus_slot_place(&end, bytes);
+    size_t previous = motus_slot_place(&end, n * sizeof(MotusMv)), centre = motus_slot_place(&end, n * sizeof(MotusMv));
+    size_t work = motus_slot_place(&end, motus_centres_cuda_bytes(q->width, q->height));
+    MotusStatus status = p->stream ? MOTUS_OK : open_stream(&p->stream, &p->begun, &p->done, error);
+    if (!status) status = motus_cuda_check(cudaMalloc((void **)&p->memory, end), "device memory", error);
+    if (!status) status = motus_cuda_check(cudaMemset(p->memory, 0, end), "device memory", error);
+    if (status) return status;
+    p->cur = MotusPlane{p->memory + cur, q->width, q->width, q->height};
+    p->upload = MotusPlane{p->memory + upload, 0, 0, 0};
+    p->previous = (MotusMv *)(p->memory + previous), p->centre = (MotusMv *)(p->memory + centre);
+    p->work = p->memory + work;
+    return MOTUS_OK;
+}
+
+} // namespace
+
+MotusStatus motus_request_cuda_predict(MotusRequestCuda *q, const MotusMePredict *predict, const MotusReferenceCuda *reference,
+                                       MotusError *error) {
+    MotusOnDevice on(q->device);
+    Predict *p = &q->predict;
+    const size_t bytes = (size_t)q->n_mb * sizeof(MotusMv);
+    const bool on_host = predict->vectors_memory == MOTUS_MEMORY_HOST;
+    const bool returns_at_once = predict->stream && !on_host && predict->memory == MOTUS_MEMORY_DEVICE;
+    MotusStatus status = open_predict(q, error);
+    if (!status) status = wait_for(p->stream, p->begun, predict->stream, error);
+    if (!status) status = motus_cuda_check(cudaStreamWaitEvent(p->stream, reference->ready, 0), "wait", error);
+    if (!status) status = bring(&p->cur, &p->upload, predict->cur, predict->memory, p->stream, error);
+    if (!status && on_host && predict->previous)
+        status = copy(p->previous, predict->previous, bytes, p->stream, "upload of vectors", error);
+    if (status) return status;
+    MotusCentresPicture picture = {};
+    picture.cur = p->cur.data, picture.cur_stride = p->cur.stride;
+    picture.ref = &reference->luma;
+    picture.previous = on_host && predict->previous ? p->previous : predict->previous;
+    picture.lambda_q8 = predict->lambda_q8;
+    picture.reach = predict->reach;
+    picture.limit_x = predict->limit_x, picture.limit_y = predict->limit_y;
+    picture.centre = on_host ? p->centre : predict->centre;
+    status = motus_cuda_check(motus_centres_cuda(&picture, p->work, p->stream), "centres", error);
+    if (!status && on_host) status = copy(predict->centre, p->centre, bytes, p->stream, "download of centres", error);
+    if (!status) status = motus_cuda_check(cudaEventRecord(p->done, p->stream), "record", error);
+    if (!status && predict->stream)
+        status = motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)predict->stream, p->done, 0), "wait", error);
+    if (!status && !returns_at_once) status = motus_cuda_check(cudaEventSynchronize(p->done), "centres", error);
+    return status;
+}

@@ -1,0 +1,49 @@
+// What an MB looks like: means, energies, and how well it is predicted from the samples around it.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ME_STATS_CORE_H
+#define ME_STATS_CORE_H
+
+#include "me/intra16_core.h"
+#include "motus/me_request.h"
+
+// Energy of n = 1 << log2_n samples from their sum (at most 65,280) and sum of squares (at most 16,646,400).
+MOTUS_HD uint32_t motus_energy(uint32_t sum, uint32_t squares, int log2_n) {
+    return squares - (uint32_t)((uint64_t)sum * sum >> log2_n);
+}
+
+MOTUS_HD uint8_t motus_mean(uint32_t sum, int log2_n) { return (uint8_t)((sum + (1u << (log2_n - 1))) >> log2_n); }
+
+// Means and energies of the MB at `at`.
+MOTUS_HD void motus_mb_spread(MotusMbStats *stats, const uint8_t *at, ptrdiff_t stride) {
+    uint32_t all = 0, all_squares = 0;
+    for (int q = 0; q < 4; q++) {
+        const uint8_t *row = at + 8 * (q >> 1) * stride + 8 * (q & 1);
+        uint32_t sum = 0, squares = 0;
+        for (int y = 0; y < 8; y++, row += stride)
+            for (int x = 0; x < 8; x++) {
+                sum += row[x];
+                squares += (uint32_t)(row[x] * row[x]);
+            }
+        stats->mean[1 + q] = motus_mean(sum, 6);
+        stats->energy[1 + q] = motus_energy(sum, squares, 6);
+        all += sum;
+        all_squares += squares;
+    }
+    stats->mean[0] = motus_mean(all, 8);
+    stats->energy[0] = motus_energy(all, all_squares, 8);
+}
+
+// Which neighbours MB (x, y) has in a picture.
+MOTUS_HD int motus_mb_has(int x, int y) {
+    return (x ? MOTUS_HAS_LEFT : 0) | (y ? MOTUS_HAS_TOP : 0) | (x && y ? MOTUS_HAS_CORNER : 0);
+}
+
+// Takes a mode in where it is better than those before; the first sets stats->intra_satd to UINT32_MAX.
+MOTUS_HD void motus_mb_offer_intra(MotusMbStats *stats, int mode, uint32_t sad, uint32_t satd) {
+    if (satd >= stats->intra_satd) return;
+    stats->intra_mode = (uint8_t)mode;
+    stats->intra_sad = (uint16_t)sad;
+    stats->intra_satd = satd;
+}
+
+#endif
