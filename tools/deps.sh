@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcjson-dev zlib1g-dev)
-tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 x264 libopenmpi-dev openmpi-bin)
+tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 python3-numpy python3-pytest python3-setuptools python3-pip x264 libopenmpi-dev openmpi-bin)
 browser=(chromium)
 bench=(x264 ffmpeg time libopencv-dev)
 lint=(clang-format-14 clang-tidy cppcheck shellcheck)
@@ -14,7 +14,7 @@ usage() {
 usage: tools/deps.sh [--build] [--test] [--browser] [--bench] [--lint] [--list]
        tools/deps.sh --ffmpeg-source
   --build   compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
-  --test    and what the tests need, libavfilter, which deinterlaces, and Open MPI (default)
+  --test    and what the tests need, libavfilter, which deinterlaces, Open MPI, and Python with NumPy and pytest (default)
   --browser and Chromium, in which the tests open reports (Debian's package, 440 MB on the disk)
   --bench   and what comparisons need: x264, ffmpeg, time, OpenCV
   --lint    and the tools of tools/lint.sh
