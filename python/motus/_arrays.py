@@ -20,7 +20,7 @@ class View:
     address: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # bytes
-    dtype: np.dtype
+    dtype: np.dtype[Any]
     owner: Any
     device: int | None = None  # CUDA's number, -1: not told; None: host memory
     stream: int = 0
@@ -30,7 +30,7 @@ class View:
         return replace(self, address=self.address + i * self.strides[0], shape=self.shape[1:], strides=self.strides[1:])
 
 
-def _host(array: np.ndarray) -> View:
+def _host(array: np.ndarray[Any, Any]) -> View:
     return View(array.__array_interface__["data"][0], array.shape, array.strides, array.dtype, array)
 
 

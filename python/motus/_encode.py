@@ -110,16 +110,16 @@ def encode(frames: Iterable[Any], output: str | os.PathLike[str] | IO[bytes] | N
     stream and the file say so.
 
     Errors: ArgumentError (a ValueError), TypeError, other motus.Error, what the iterable or the file raises."""
-    path = os.fspath(output) if isinstance(output, (str, os.PathLike)) else None
+    path, file = (os.fspath(output), None) if isinstance(output, (str, os.PathLike)) else (None, output)
     if container is None:
         container = "h264" if path is not None and path.lower().endswith((".264", ".h264")) else "mp4"
     pieces = stream(frames, fps, container=container, fragment=fragment, layout=layout, **settings)
     if path is not None:
         with _file(path) as out:
             out.writelines(pieces)
-    elif output is not None:
+    elif file is not None:
         for piece in pieces:
-            output.write(piece)
+            file.write(piece)
     else:
         return b"".join(pieces)
     return None

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,12 +37,12 @@ class Picture:
 
     @property
     def is_rgb(self) -> bool:
-        return self.image.samples != _YUV420
+        return bool(self.image.samples != _YUV420)
 
 
 def _image(width: int, height: int, samples: int, places: list[tuple[int, int, int]]) -> _lib.Image:
     """places: address, bytes to the next row, bytes to the next sample, of each component."""
-    image = _lib.Image(size=_lib.ctypes.sizeof(_lib.Image), width=width, height=height, samples=samples)
+    image = _lib.Image(size=ctypes.sizeof(_lib.Image), width=width, height=height, samples=samples)
     for k, (address, row, pixel) in enumerate(places):
         image.data[k], image.row[k], image.pixel[k] = address, row, pixel
     return image
@@ -64,7 +65,7 @@ class _Borrowed:
         self.owner = view.owner
 
 
-def _as_array(view: View) -> np.ndarray:
+def _as_array(view: View) -> np.ndarray[Any, Any]:
     return np.asarray(_Borrowed(view))
 
 

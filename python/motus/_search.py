@@ -31,6 +31,7 @@ def _blocks() -> tuple[Block, ...]:
 BLOCKS: tuple[Block, ...] = _blocks()
 """The 41 blocks of a macroblock, in the order of a result's first axis: 16x16, 16x8, 8x16, 8x8, 8x4, 4x8, 4x4, each in raster order."""
 
+Array = np.ndarray[Any, Any]
 _BT709 = _lib.Colour(_lib.Rational(1, 1), 0, 1, 1, 1, 1)
 
 
@@ -80,7 +81,7 @@ class _DeviceMemory:
 def _convert_on_device(picture: Any, width: int, height: int) -> tuple[_lib.Plane, View, Any]:
     luma, chroma = width * height, (width + 1) // 2 * ((height + 1) // 2)
     memory, error = _DeviceMemory(luma + 2 * chroma), _lib.Error()
-    start = memory.address.value
+    start = memory.address.value or 0
     frame = _frame(width, height, [start, start + luma, start + luma + chroma])
     _lib.check(_lib.lib.motus_cuda_image_convert(ctypes.byref(frame), ctypes.byref(picture.image), ctypes.byref(_BT709), picture.stream, ctypes.byref(error)), error)
     return frame.plane[0], picture.views[0], (memory, picture)
@@ -94,12 +95,12 @@ def _frame(width: int, height: int, addresses: list[int]) -> _lib.Frame:
     return frame
 
 
-def _results(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _results(rows: int, columns: int) -> tuple[Array, Array, Array]:
     shape = (_lib.BLOCKS, rows, columns)
     return np.zeros(shape + (2,), np.int16), np.zeros(shape, np.uint16), np.zeros(shape, np.uint32)
 
 
-def _field(rows: int, columns: int, arrays: tuple[np.ndarray, ...]) -> _lib.Field:
+def _field(rows: int, columns: int, arrays: tuple[Array, ...]) -> _lib.Field:
     field = _lib.Field(mb_width=columns, mb_height=rows, n_mb=rows * columns)
     for b in range(_lib.BLOCKS):
         field.mv[b] = arrays[0][b].ctypes.data_as(ctypes.POINTER(ctypes.c_int16))
@@ -160,7 +161,7 @@ def search(cur: Any, ref: Any, range: int = 16, *, subpel: str = "quarter", lamb
     try:
         if on_device:
             _run(me, [cur_plane, ref_plane], cur_view.stream, hints, field, given)
-        elif given is None:
+        elif field is not None:
             status = lib.motus_me_search(me, ctypes.byref(cur_plane), ctypes.byref(ref_plane), ctypes.byref(hints), ctypes.byref(field))
             _lib.check(status, None if status >= 0 else lib.motus_me_error(me).contents)
         else:

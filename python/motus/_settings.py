@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 from __future__ import annotations
 
+import ctypes
 from fractions import Fraction
 from typing import Any, TypedDict, Union
 
@@ -85,7 +86,7 @@ def number_of(kind: str, value: Any) -> int:
 
 def _whole(name: str, value: Any) -> int:
     try:
-        number = value.__index__()
+        number: int = value.__index__()
     except AttributeError:
         raise TypeError(f"{name} {value!r} is no whole number") from None
     if not -(1 << 63) <= number < 1 << 63 or name not in ("bitrate", "vbv_maxrate", "vbv_bufsize") and not -(1 << 31) <= number < 1 << 31:
@@ -102,8 +103,8 @@ def _rate_control(settings: dict[str, Any]) -> int:
 
 def config_of(width: int, height: int, fps: Fraction, settings: dict[str, Any]) -> _lib.EncoderConfig:
     """The library checks ranges; here is checked what it could not see: unknown names, and numbers that a C int does not hold."""
-    config = _lib.lib.motus_encoder_config_default(width, height, _lib.Rational(fps.numerator, fps.denominator)).config
-    config.size = _lib.ctypes.sizeof(_lib.EncoderConfig)
+    config: _lib.EncoderConfig = _lib.lib.motus_encoder_config_default(width, height, _lib.Rational(fps.numerator, fps.denominator)).config
+    config.size = ctypes.sizeof(_lib.EncoderConfig)
     config.rate = _rate_control(settings)
     config.stream_only = 1
     colour = settings.get("colour", "bt709")

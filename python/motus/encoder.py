@@ -86,12 +86,12 @@ class Encoder:
 
     @property
     def lanes(self) -> int:
-        return _lib.lib.motus_encoder_lanes(self._open)
+        return int(_lib.lib.motus_encoder_lanes(self._open))
 
     @property
     def level(self) -> int:
         """level_idc: 31 for level 3.1."""
-        return _lib.lib.motus_encoder_level(self._open)
+        return int(_lib.lib.motus_encoder_level(self._open))
 
     @property
     def headers(self) -> bytes:
@@ -163,9 +163,9 @@ class Encoder:
             wait = -1 if timeout is None else min(max(int(timeout * 1000), 0), (1 << 31) - 1)
             if self._check(_lib.lib.motus_encoder_receive(encoder, ctypes.byref(packet), wait)) != _lib.OK:
                 return None
-            p = packet.contents
+            p, ssd = packet.contents, packet.contents.stats.ssd
             try:
-                made = Packet(ctypes.string_at(p.data, p.size), p.number, p.pts, p.duration, bool(p.is_idr), p.type.decode(), p.qp, p.mean_qp, tuple(p.stats.ssd),
+                made = Packet(ctypes.string_at(p.data, p.size), p.number, p.pts, p.duration, bool(p.is_idr), p.type.decode(), p.qp, p.mean_qp, (ssd[0], ssd[1], ssd[2]),
                               self.width * self.height)
             finally:
                 _lib.lib.motus_packet_unref(ctypes.byref(packet))
