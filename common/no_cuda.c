@@ -9,6 +9,7 @@
 #include "me/me_cuda.h"
 #include "me/request_cuda.h"
 #include "motus/filter_cuda.h"
+#include "motus/image.h"
 #include "motus/upload.h"
 
 static MotusStatus refuse(MotusError *error) {
@@ -47,6 +48,12 @@ void motus_cuda_free(void *memory) { (void)memory; }
 
 MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error) {
     (void)dst, (void)src, (void)bytes, (void)stream;
+    return refuse(error);
+}
+
+MotusStatus motus_cuda_image_convert(const MotusFrame *dst, const MotusImage *src, const MotusColour *colour, void *stream,
+                                     MotusError *error) {
+    (void)dst, (void)src, (void)colour, (void)stream;
     return refuse(error);
 }
 
@@ -161,6 +168,19 @@ MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *fr
 }
 
 void motus_intake_cuda_close(MotusIntakeCuda **intake) { (void)intake; }
+
+MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image, const MotusColour *colour, void *stream,
+                             const MotusFrame **frame, MotusError *error) {
+    (void)room, (void)image, (void)colour, (void)stream, (void)frame;
+    return refuse(error);
+}
+
+MotusStatus motus_image_cuda_read(MotusImageCuda *room, void *stream, MotusError *error) {
+    (void)room, (void)stream;
+    return refuse(error);
+}
+
+void motus_image_cuda_close(MotusImageCuda **room) { (void)room; }
 
 // ---- dct and filter -------------------------------------------------------------------------------------------------------------------------
 

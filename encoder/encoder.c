@@ -8,9 +8,11 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "encoder/given.h"
+#include "encoder/intake.h"
 #include "encoder/lanes.h"
 #include "encoder/rate_config.h"
 #include "encoder/stream.h"
+#include "yuv/image.h"
 #include "yuv/usable.h"
 
 struct MotusEncoder {
@@ -20,6 +22,7 @@ struct MotusEncoder {
     MotusLookahead *look;   // NULL where QP is fixed
     MotusRateChange change; // for the next picture
     MotusError lost;        // why no more pictures can be planned
+    MotusIntakeImage image; // the one that is being sent
     MotusPlace next;        // of the next picture, but for its type
     int at_end;
     MotusError error; // of the last call, where it failed; else why AUTO fell back to the CPU
@@ -157,10 +160,43 @@ MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame, const
     return send(enc, frame, 0, NULL, params);
 }
 
+static MotusStatus refuse_device(MotusEncoder *enc) {
+    return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED, "a frame in device memory, for an encoder on the CPU");
+}
+
 MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream, const MotusFrameParams *params) {
-    if (enc && frame && enc->stream.config.backend == MOTUS_BACKEND_CPU)
-        return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED, "a frame in device memory, for an encoder on the CPU");
+    if (enc && frame && enc->stream.config.backend == MOTUS_BACKEND_CPU) return refuse_device(enc);
     return send(enc, frame, 1, stream, params);
+}
+
+// Whether an image may be converted now; one that must not be sent is not.
+static MotusStatus check_image(MotusEncoder *enc, const MotusImage *image) {
+    if (enc->at_end) return MOTUS_ERR_STATE;
+    const MotusEncoderConfig *c = &enc->stream.config;
+    if (!motus_image_usable(image) || image->width != c->width || image->height != c->height) return MOTUS_ERR_ARGUMENT;
+    enc->error = enc->lost;
+    return enc->lost.status;
+}
+
+MotusStatus motus_encoder_send_image(MotusEncoder *enc, const MotusImage *image, const MotusFrameParams *params) {
+    if (!enc) return MOTUS_ERR_ARGUMENT;
+    const MotusFrame *frame;
+    MotusStatus status = check_image(enc, image);
+    if (!status) status = motus_intake_image(&enc->image, image, &enc->stream.config.colour, &frame, &enc->error);
+    return status ? status : send(enc, frame, 0, NULL, params);
+}
+
+MotusStatus motus_encoder_send_image_device(MotusEncoder *enc, const MotusImage *image, void *stream,
+                                            const MotusFrameParams *params) {
+    if (!enc) return MOTUS_ERR_ARGUMENT;
+    if (enc->stream.config.backend == MOTUS_BACKEND_CPU) return refuse_device(enc);
+    const MotusFrame *frame;
+    MotusStatus status = check_image(enc, image);
+    if (!status) status = motus_image_cuda(&enc->image.cuda, image, &enc->stream.config.colour, stream, &frame, &enc->error);
+    if (status) return status;
+    status = send(enc, frame, 1, stream, params);
+    MotusStatus noted = motus_image_cuda_read(enc->image.cuda, stream, status ? NULL : &enc->error); // after a failure, too
+    return status ? status : noted;
 }
 
 MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPacket **packet, int timeout_ms) {
@@ -195,6 +231,7 @@ void motus_encoder_close(MotusEncoder **out) {
     if (!out || !*out) return;
     motus_lanes_close(&(*out)->lanes);
     motus_lookahead_close(&(*out)->look);
+    motus_intake_image_close(&(*out)->image);
     motus_stream_close(&(*out)->stream);
     motus_free(*out);
     *out = NULL;

@@ -4,6 +4,7 @@
 #define ENCODER_INTAKE_H
 
 #include "encoder/frame_pool.h"
+#include "motus/image.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,6 +27,28 @@ void motus_intake_close(MotusIntake *intake); // accepts a zeroed one
 MotusStatus motus_intake_host(MotusIntake *intake, const MotusFrame *frame, MotusFrame **whole, MotusFrame **visible);
 MotusStatus motus_intake_device(MotusIntake *intake, const MotusFrame *frame, void *stream, MotusFrame **whole,
                                 MotusFrame **visible, MotusError *error);
+
+// ---- Images, which become frames first ------------------------------------------------------------------------------------------------------------
+
+typedef struct MotusImageCuda MotusImageCuda;
+
+// Where the image at hand is a frame, until the next one.
+typedef struct MotusIntakeImage {
+    MotusFrame view;      // of an image that is a frame already
+    MotusFrame *host;     // NULL until an image had to be converted on the host
+    MotusImageCuda *cuda; // NULL until one came from a device
+} MotusIntakeImage;
+
+// image: usable, and of the frame's size. MOTUS_ERR_ARGUMENT: RGB, and `colour` has no matrix for it.
+MotusStatus motus_intake_image(MotusIntakeImage *intake, const MotusImage *image, const MotusColour *colour,
+                               const MotusFrame **frame, MotusError *error);
+void motus_intake_image_close(MotusIntakeImage *intake); // accepts a zeroed one
+
+// In device memory, on `stream`: *frame may be read on that stream until motus_image_cuda_read says that all readers have been put there.
+MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image, const MotusColour *colour, void *stream,
+                             const MotusFrame **frame, MotusError *error);
+MotusStatus motus_image_cuda_read(MotusImageCuda *room, void *stream, MotusError *error);
+void motus_image_cuda_close(MotusImageCuda **room); // accepts NULL inside
 
 // ---- Frames in CUDA device memory (intake_cuda.cu): filled up there and brought to host memory ---------------------------------------------------
 

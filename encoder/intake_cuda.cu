@@ -1,4 +1,4 @@
-// Filling a frame up to whole MBs on the device, and its one way down.
+// Frames in device memory: filled up to whole MBs, their one way down, and images made into frames.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.h"
 #include "common/on_device.h"
@@ -107,4 +107,65 @@ void motus_intake_cuda_close(MotusIntakeCuda **intake) {
     close_slot(*intake);
     motus_free(*intake);
     *intake = NULL;
+}
+
+// ---- Images -------------------------------------------------------------------------------------------------------------------------------
+
+struct MotusImageCuda {
+    int device;
+    uint8_t *memory;
+    MotusFrame *frame; // in `memory`
+    cudaEvent_t read;  // what reads the frame has been done
+};
+
+static MotusStatus open_room(MotusImageCuda **room, int device, int width, int height, MotusError *error) {
+    *room = (MotusImageCuda *)motus_alloc(1, sizeof **room);
+    if (!*room) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusImageCuda *r = *room;
+    const size_t chroma_width = (size_t)(width + 1) / 2, chroma = chroma_width * ((size_t)(height + 1) / 2),
+                 luma = (size_t)width * (size_t)height;
+    r->device = device;
+    MotusStatus status = motus_cuda_check(cudaMalloc((void **)&r->memory, luma + 2 * chroma), "device memory", error);
+    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&r->read, cudaEventDisableTiming), "event", error);
+    uint8_t *const data[3] = {r->memory, r->memory + luma, r->memory + luma + chroma};
+    const ptrdiff_t stride[3] = {width, (ptrdiff_t)chroma_width, (ptrdiff_t)chroma_width};
+    if (!status && (status = motus_frame_wrap(&r->frame, width, height, data, stride, NULL, NULL)))
+        motus_fail(error, status, "out of memory");
+    if (status) motus_image_cuda_close(room);
+    return status;
+}
+
+// The frame's readers of before may have been on another stream.
+MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image, const MotusColour *colour, void *stream,
+                             const MotusFrame **frame, MotusError *error) {
+    int device = -1;
+    MotusFrame given = {};
+    for (int k = 0; k < 3; k++) given.plane[k].data = (uint8_t *)(uintptr_t)image->data[k];
+    MotusStatus status = motus_intake_cuda_device(&given, &device, error);
+    if (!status && device < 0) status = motus_cuda_check(cudaGetDevice(&device), "device", error);
+    if (status) return status;
+    if (*room && (*room)->device != device) motus_image_cuda_close(room); // waits for its readers
+    MotusOnDevice on(device);
+    if (!*room) status = open_room(room, device, image->width, image->height, error);
+    if (status) return status;
+    *frame = (*room)->frame;
+    status = motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)stream, (*room)->read, 0), "wait", error);
+    return status ? status : motus_cuda_image_convert(*frame, image, colour, stream, error);
+}
+
+MotusStatus motus_image_cuda_read(MotusImageCuda *room, void *stream, MotusError *error) {
+    MotusOnDevice on(room->device);
+    return motus_cuda_check(cudaEventRecord(room->read, (cudaStream_t)stream), "record", error);
+}
+
+void motus_image_cuda_close(MotusImageCuda **room) {
+    if (!room || !*room) return;
+    MotusOnDevice on((*room)->device);
+    if ((*room)->read) cudaEventSynchronize((*room)->read);
+    if ((*room)->read) cudaEventDestroy((*room)->read);
+    cudaFree((*room)->memory);
+    (void)cudaGetLastError();
+    motus_frame_unref(&(*room)->frame);
+    motus_free(*room);
+    *room = NULL;
 }

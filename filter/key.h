@@ -6,6 +6,7 @@
 #include <stdalign.h>
 
 #include "filter/key_core.h"
+#include "yuv/image.h"
 
 enum { KEY_CHUNK = 128 }; // pixels handled at once, even
 
@@ -36,6 +37,5 @@ extern const MotusKeyOps motus_key_ops_avx2;
 
 // MOTUS_ERR_ARGUMENT: a parameter out of range.
 MotusStatus motus_key_prepare(MotusKey *key, const MotusKeyConfig *config);
-MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range);
 
 #endif

@@ -13,15 +13,10 @@
 #include "common/hd.h"
 #include "common/int_core.h"
 #include "motus/filter.h"
+#include "yuv/rgb_core.h"
 
 enum { KEY_CIRCLE = 5760, KEY_UNIT = 1024 }; // 360 degrees; saturation or value 1
 enum { KEY_FULL = 256 };                     // weight of a pixel that is all foreground
-
-// Factors with 13 fraction bits of RGB <-> YCbCr; y_low is the luma of black.
-typedef struct MotusYuvMatrix {
-    int y_low, cy, rv, gu, gv, bu;
-    int yr, yg, yb, ur, ug, ub, vr, vg, vb;
-} MotusYuvMatrix;
 
 // The hues within the threshold, as a part of a plane of two colour differences (x, y) whose origin is grey and in which opposite hues lie opposite
 // each other. (f - |e|) * side > 0 inside, where f and e are linear in x and y: f - |e| is twice the smaller of the distances from two lines through
@@ -178,25 +173,6 @@ MOTUS_HD int motus_key_unspill_chroma(float sample, float inside, float move) {
 MOTUS_HD void motus_key_chroma(float *r, float *g, float *b, float u, float cr, float grey, float onto, const MotusKey *key) {
     *r = motus_key_from_grey(cr, grey, key->rv, onto), *b = motus_exact_madd(u, key->bu, onto);
     *g = motus_exact_madd(-u, key->gu, motus_key_from_grey(cr, grey, -key->gv, onto));
-}
-
-MOTUS_HD void motus_yuv_to_rgb(int *r, int *g, int *b, int y, int cb, int cr, const MotusYuvMatrix *m) {
-    int luma = m->cy * (y - m->y_low) + 4096, u = cb - 128, v = cr - 128;
-    *r = motus_clip_u8((luma + m->rv * v) >> 13);
-    *g = motus_clip_u8((luma - m->gu * u - m->gv * v) >> 13);
-    *b = motus_clip_u8((luma + m->bu * u) >> 13);
-}
-
-MOTUS_HD uint8_t motus_rgb_to_y(int r, int g, int b, const MotusYuvMatrix *m) {
-    return motus_clip_u8(m->y_low + ((m->yr * r + m->yg * g + m->yb * b + 4096) >> 13));
-}
-
-// Chroma of the sum of 4 pixels (r, g, b up to 1020).
-MOTUS_HD uint8_t motus_rgb4_to_cb(int r, int g, int b, const MotusYuvMatrix *m) {
-    return motus_clip_u8(128 + ((m->ur * r + m->ug * g + m->ub * b + 16384) >> 15));
-}
-MOTUS_HD uint8_t motus_rgb4_to_cr(int r, int g, int b, const MotusYuvMatrix *m) {
-    return motus_clip_u8(128 + ((m->vr * r + m->vg * g + m->vb * b + 16384) >> 15));
 }
 
 #endif

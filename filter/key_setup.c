@@ -1,21 +1,8 @@
-// Chroma key: configurations, colour matrices.
+// Chroma key: configurations.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 
 #include "filter/key.h"
-
-// Nearest integer with 13 fraction bits.
-static int q13(double v) { return (int)lround(v * 8192.0); }
-
-MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range) {
-    double kr = matrix_709 ? 0.2126 : 0.299, kb = matrix_709 ? 0.0722 : 0.114, kg = 1.0 - kr - kb;
-    double luma = full_range ? 1.0 : 219.0 / 255.0, chroma = full_range ? 1.0 : 224.0 / 255.0; // of the full range
-    double u = chroma / (2.0 * (1.0 - kb)), v = chroma / (2.0 * (1.0 - kr));
-    MotusYuvMatrix m = {full_range ? 0 : 16, q13(1.0 / luma),     q13(1.0 / v),        q13(kb / (kg * u)), q13(kr / (kg * v)),
-                        q13(1.0 / u),        q13(kr * luma),      q13(kg * luma),      q13(kb * luma),     q13(-kr * u),
-                        q13(-kg * u),        q13((1.0 - kb) * u), q13((1.0 - kr) * v), q13(-kg * v),       q13(-kb * v)};
-    return m;
-}
 
 MotusKeyConfig motus_key_config(uint8_t r, uint8_t g, uint8_t b) {
     int high = motus_max(r, motus_max(g, b)), low = motus_min(r, motus_min(g, b)), d = high - low;

@@ -20,6 +20,7 @@
 
 #include "motus/backend.h"
 #include "motus/frame.h"
+#include "motus/image.h"
 #include "motus/me.h"
 
 #ifdef __cplusplus
@@ -254,6 +255,15 @@ MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *fr
 // MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA, MOTUS_ERR_ARGUMENT (a plane that is not in device memory): motus_encoder_error has the words.
 MOTUS_API MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFrame *frame, void *stream,
                                                 const MotusFrameParams *params);
+
+// The same two for an image of any format (motus/image.h), in host memory or in device memory, of the configured size: it is encoded as the frame that
+// motus_image_convert makes of it with the configuration's `colour`, which goes into the VUI. On the host that is done by the calling thread, before the call returns; on the
+// device on `stream`. MOTUS_ERR_ARGUMENT: also an image that
+// motus_image_convert refuses; motus_encoder_error has the words where it is the colour's matrix. `number` of the packet's source is 0.
+// Not for NULL: motus_encoder_send ends the sequence.
+MOTUS_API MotusStatus motus_encoder_send_image(MotusEncoder *enc, const MotusImage *image, const MotusFrameParams *params);
+MOTUS_API MotusStatus motus_encoder_send_image_device(MotusEncoder *enc, const MotusImage *image, void *stream,
+                                                      const MotusFrameParams *params);
 
 // Another rate from the next frame on, for senders whose channel changes: bitrate and VBV as in the configuration. Only with MOTUS_RATE_BITRATE, without a second
 // pass and without hrd, and not from none to some VBV or back: MOTUS_ERR_UNSUPPORTED. MOTUS_ERR_ARGUMENT: rates that motus_encoder_open would refuse.

@@ -9,6 +9,7 @@
 #include "motus/filter.h"
 #include "motus/filter_cuda.h"
 #include "motus/frame.h"
+#include "motus/image.h"
 #include "motus/me.h"
 #include "motus/me_request.h"
 #include "motus/status.h"

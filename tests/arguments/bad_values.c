@@ -88,6 +88,45 @@ MotusFrame *bad_frame(int n) {
     return &f;
 }
 
+const MotusImage *bad_image(int n) {
+    static MotusImage i;
+    i = image;
+    switch (n) {
+    case 0:
+    case 1:
+    case 2:
+        i.data[n] = NULL;
+        break;
+    case 3:
+        i.size = 0;
+        break;
+    case 4:
+        i.size = 1000;
+        break;
+    case 5:
+        i.width = 0;
+        break;
+    case 6:
+        i.height = INT_MAX;
+        break;
+    case 7:
+        i.samples = (MotusSamples)-1;
+        break;
+    case 8:
+        i.samples = MOTUS_SAMPLES_RGB_FLOAT;
+        i.pixel[1] = 3;
+        break;
+    default:
+        i.width = WIDTH - 2;
+    }
+    return &i;
+}
+
+const MotusColour *bad_colour(int n) {
+    static const MotusColour bad[] = {MOTUS_COLOUR_UNKNOWN, {{1, 1}, 7, 1, 1, -3, 99}};
+    return &bad[n];
+}
+
 const MotusExec *bad_exec(int n) {
     static const MotusExec bad[] = {{-5, 0}, {INT_MAX, 0}, {INT_MIN, -1}};
     return &bad[n];

@@ -31,6 +31,10 @@ TYPES = {
     "const MotusFrame *": ("good_frame", FRAME),
     "MotusFrame *": ("good_out_frame", FRAME),
     "MotusFrame **": ("&any_frame", ["NULL"]),
+    "MotusImage *": ("&any_image", ["NULL"]),
+    "const MotusImage *": ("good_image", ["NULL"] + [f"bad_image({i})" for i in range(10)]),
+    "const MotusColour *": ("good_colour", ["NULL", "bad_colour(0)", "bad_colour(1)"]),
+    "const void *const [3]": ("(const void *const *)good_data", ["NULL", "(const void *const *)bad_data"]),
     "const MotusExec *": ("good_exec", ["NULL", "bad_exec(0)", "bad_exec(1)", "bad_exec(2)"]),
     "const MotusEncoderConfig *": ("good_encoder_config", ["NULL"] + [f"bad_encoder_config({i})" for i in range(24)]),
     "const MotusMeConfig *": ("good_me_config", ["NULL"] + [f"bad_me_config({i})" for i in range(12)]),
@@ -94,7 +98,8 @@ TYPES = {
 }
 ENUMS = {"MotusStatus": "MOTUS_OK", "MotusBackend": "MOTUS_BACKEND_CPU", "MotusDct8Kind": "MOTUS_DCT8_INTEGER",
          "MotusWaveletEdge": "MOTUS_WAVELET_SYMMETRIC", "MotusPreset": "MOTUS_PRESET_MEDIUM",
-         "MotusStage": "MOTUS_STAGE_SEARCH", "MotusMemory": "MOTUS_MEMORY_HOST"}
+         "MotusStage": "MOTUS_STAGE_SEARCH", "MotusMemory": "MOTUS_MEMORY_HOST",
+         "MotusImageFormat": "MOTUS_IMAGE_RGB24"}
 ARRAYS = {"uint8_t": "good_bytes", "uint16_t": "good_table", "uint32_t": "good_counts"}  # by what they hold
 # Values that a name asks for, where "any good int" is not good enough.
 BY_NAME = {"width": "64", "height": "48", "quality": "50", "levels": "2", "slots": "3", "tiles": "1", "matrix_709": "0", "full_range": "0"}

@@ -26,6 +26,10 @@ const MotusCoefs *good_coefs = &coefs;
 MotusCoefs *good_out_coefs = &out_coefs;
 MotusField *good_field, *any_field;
 const MotusMeHints hints, *good_hints = &hints;
+MotusImage image, any_image;
+const MotusImage *good_image = &image;
+static const MotusColour colour = MOTUS_COLOUR_BT709;
+const MotusColour *good_colour = &colour;
 MotusMeJob job;
 const MotusMeJob *good_job = &job;
 MotusEncoder *good_encoder, *any_encoder;
@@ -78,11 +82,15 @@ void prepare(void) {
         good_data[i] = good_frame->plane[i].data;
         good_strides[i] = good_frame->plane[i].stride;
     }
+    const void *const data[3] = {good_frame->plane[0].data, good_frame->plane[0].data, good_frame->plane[0].data};
+    const ptrdiff_t rows[3] = {good_frame->plane[0].stride, good_frame->plane[0].stride, good_frame->plane[0].stride};
+    need(!motus_image_describe(&image, MOTUS_IMAGE_RGB_PLANES, WIDTH, HEIGHT, data, rows), "image");
     good_plane = &good_frame->plane[0];
     good_out_plane = &good_out_frame->plane[0];
     encoder_config = motus_encoder_config_default(WIDTH, HEIGHT, (MotusRational){25, 1});
     encoder_config.threads = 1;
     encoder_config.backend = MOTUS_BACKEND_CPU;
+    encoder_config.colour = colour;
     me_config = motus_me_config_default(WIDTH, HEIGHT);
     me_config.threads = 1;
     me_config.range = 4;

@@ -1,0 +1,128 @@
+"""Arrays of any library as addresses, shapes and strides: NumPy and what NumPy can look into, PyTorch, and what speaks __cuda_array_interface__ or DLPack (CuPy, JAX).
+Nothing is copied here, and nothing is imported but NumPy."""
+# SPDX-License-Identifier: BSD-2-Clause
+from __future__ import annotations
+
+import ctypes
+import sys
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+LEGACY_STREAM = 1  # CUDA's default stream, as both protocols and CUDA itself number it
+_CPU, _CUDA, _CUDA_HOST, _MANAGED = 1, 2, 3, 13  # DLPack's devices
+
+
+@dataclass(frozen=True)
+class View:
+    """Samples in memory. `owner` keeps them alive. `stream`: the cudaStream_t after which they are there, for device memory."""
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # bytes
+    dtype: np.dtype[Any]
+    owner: Any
+    device: int | None = None  # CUDA's number, -1: not told; None: host memory
+    stream: int = 0
+    hold: bool = False  # the owner's memory may be reused without regard to the stream: keep it until the picture is coded
+
+    def __getitem__(self, i: int) -> View:
+        return replace(self, address=self.address + i * self.strides[0], shape=self.shape[1:], strides=self.strides[1:])
+
+
+def _host(array: np.ndarray[Any, Any]) -> View:
+    return View(array.__array_interface__["data"][0], array.shape, array.strides, array.dtype, array)
+
+
+def _packed(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    strides = [size]
+    for n in shape[:0:-1]:
+        strides.insert(0, strides[0] * n)
+    return tuple(strides[-len(shape):]) if shape else ()
+
+
+def _torch(tensor: Any) -> View:
+    torch = sys.modules["torch"]
+    tensor = tensor.detach()
+    if tensor.dtype in (torch.bfloat16, torch.float16, torch.float64):
+        tensor = tensor.float()  # where it is
+    if not tensor.is_cuda:
+        return _host(tensor.numpy())
+    if tensor.dtype not in (torch.uint8, torch.float32, torch.int16, torch.int32):
+        raise TypeError(f"a tensor of {tensor.dtype}; uint8 or floats are needed")
+    size = tensor.element_size()
+    stream = torch.cuda.current_stream(tensor.device).cuda_stream
+    return View(tensor.data_ptr(), tuple(tensor.shape), tuple(s * size for s in tensor.stride()), np.dtype(str(tensor.dtype).split(".")[1]), tensor,
+                tensor.device.index, stream or LEGACY_STREAM)
+
+
+def _cuda_array(array: Any) -> View:
+    told = array.__cuda_array_interface__
+    dtype = np.dtype(told["typestr"])
+    if dtype.kind == "f" and dtype != np.float32 and hasattr(array, "astype"):
+        return _cuda_array(array.astype(np.float32))  # where it is
+    if told.get("mask") is not None:
+        raise TypeError("a masked array")
+    shape = tuple(told["shape"])
+    device = getattr(array, "device", None)
+    number = next((n for n in (getattr(device, "id", None), getattr(device, "index", None)) if isinstance(n, int)), -1)
+    # Version 3 names the stream; before, and where it is None, there is nothing to wait for that the default stream does not wait for.
+    return View(told["data"][0], shape, tuple(told.get("strides") or _packed(shape, dtype.itemsize)), dtype, array, number, told.get("stream") or LEGACY_STREAM)
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+_KINDS = {0: "i", 1: "u", 2: "f"}
+
+
+def parse_dlpack(capsule: Any, stream: int) -> View:
+    """Of an unversioned capsule, which stays the owner (it is not consumed: its own destructor gives the memory back)."""
+    tensor = ctypes.cast(_pointer_of(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
+    if tensor.lanes != 1 or tensor.code not in _KINDS:
+        raise TypeError("a DLPack array of a type that is none of uint8 and float32")
+    dtype = np.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    strides = tuple(tensor.strides[i] * dtype.itemsize for i in range(tensor.ndim)) if tensor.strides else _packed(shape, dtype.itemsize)
+    device = None if tensor.device_type in (_CPU, _CUDA_HOST) else tensor.device_id
+    return View((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, capsule, device, stream if device is not None else 0, hold=True)
+
+
+def _dlpack(array: Any) -> View:
+    if hasattr(array, "block_until_ready"):
+        array.block_until_ready()  # JAX computes on streams of its own
+    view = parse_dlpack(array.__dlpack__(stream=LEGACY_STREAM), LEGACY_STREAM)
+    return replace(view, owner=(view.owner, array))
+
+
+def _is_torch(array: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def view_of(array: Any) -> View:
+    """What `array` is made of. TypeError: it is none."""
+    if isinstance(array, (View, np.ndarray)):
+        return array if isinstance(array, View) else _host(array)
+    if _is_torch(array):
+        return _torch(array)
+    if hasattr(array, "__dlpack_device__") and hasattr(array, "block_until_ready") and array.__dlpack_device__()[0] in (_CUDA, _MANAGED):
+        return _dlpack(array)
+    if hasattr(array, "__cuda_array_interface__"):
+        return _cuda_array(array)
+    if hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] in (_CUDA, _MANAGED):
+        return _dlpack(array)
+    host = np.asarray(array)
+    if host.dtype == object:
+        raise TypeError(f"{type(array).__name__} is no array")
+    return _host(host)
+
+
+def is_array(thing: Any) -> bool:
+    """Whether it is one array, rather than something to iterate over."""
+    return isinstance(thing, (View, np.ndarray)) or any(hasattr(thing, name) for name in ("__cuda_array_interface__", "__dlpack__", "__array_interface__")) or _is_torch(thing)

@@ -1,0 +1,38 @@
+"""The library's errors as exceptions."""
+# SPDX-License-Identifier: BSD-2-Clause
+from __future__ import annotations
+
+
+class Error(RuntimeError):
+    """A call of libmotus failed; `status` is its MotusStatus, the text is the library's."""
+
+    def __init__(self, text: str, status: int = 0) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class ArgumentError(Error, ValueError):
+    """A parameter out of range (MOTUS_ERR_ARGUMENT)."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Valid, but not in this build or version (MOTUS_ERR_UNSUPPORTED)."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """MOTUS_ERR_MEMORY."""
+
+
+class StateError(Error):
+    """A call out of order, such as a frame after the end (MOTUS_ERR_STATE)."""
+
+
+class DeviceError(Error):
+    """There is no usable CUDA device, or one failed (MOTUS_ERR_NO_DEVICE, MOTUS_ERR_CUDA)."""
+
+
+_BY_STATUS = {-1: ArgumentError, -2: OutOfMemoryError, -3: UnsupportedError, -7: StateError, -8: DeviceError, -9: DeviceError}
+
+
+def error_of(status: int, text: str) -> Error:
+    return _BY_STATUS.get(status, Error)(text, status)

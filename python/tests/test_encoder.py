@@ -1,0 +1,200 @@
+"""motus.Encoder: key pictures, rates, times, QP offsets, threads, memory."""
+# SPDX-License-Identifier: BSD-2-Clause
+import gc
+import threading
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from conftest import H, T, W, clip
+
+import motus
+
+CPU = {"backend": "cpu"}
+
+
+def run(frames, **settings):
+    with motus.Encoder(W, H, 25, **{**CPU, **settings}) as encoder:
+        packets = [packet for frame in frames for packet in encoder.encode(frame)]
+        return packets + list(encoder.finish())
+
+
+def test_packets(rgb):
+    packets = run(rgb, qp=28)
+    assert [p.number for p in packets] == [p.pts for p in packets] == list(range(T))
+    assert [p.is_key for p in packets] == [p.type == "I" for p in packets] == [True] + [False] * (T - 1)
+    assert all(p.data[:3] in (b"\0\0\1", b"\0\0\0") and p.duration == 1 and 20 < p.psnr < 60 and p.qp == (25 if p.is_key else 28) for p in packets)
+    assert b"".join(p.data for p in packets) == motus.encode(rgb, container="h264", fps=25, qp=28, **CPU)
+
+
+def test_key_pictures_where_they_are_wanted(rgb):
+    with motus.Encoder(W, H, 25, qp=28, **CPU) as encoder:
+        for t, frame in enumerate(rgb):
+            encoder.send(frame, keyframe=t in (3, 4, 7))
+        packets = list(encoder.finish())
+        assert packets[3].data.startswith(encoder.headers)
+    assert [p.number for p in packets if p.is_key] == [0, 3, 4, 7]
+    with_look = run([], crf=30) or None
+    assert with_look is None
+
+
+def test_another_rate():
+    video = clip(120, 96, 128)
+
+    def sizes(change):
+        with motus.Encoder(128, 96, 30, bitrate=400_000, lookahead=0, **CPU) as encoder:
+            packets = []
+            for t, frame in enumerate(video):
+                if t == 60 and change:
+                    encoder.reconfigure(bitrate=80_000)
+                packets += encoder.encode(frame)
+            packets += encoder.finish()
+        return sum(len(p.data) for p in packets[:60]), sum(len(p.data) for p in packets[75:])
+
+    (first, later), (same, lower) = sizes(False), sizes(True)
+    assert first == same and lower < 0.6 * later
+    with motus.Encoder(W, H, 25, qp=28, **CPU) as encoder, pytest.raises(motus.UnsupportedError, match="cannot be changed"):
+        encoder.reconfigure(bitrate=1000)
+    with motus.Encoder(W, H, 25, bitrate=1000, **CPU) as encoder, pytest.raises(motus.ArgumentError):
+        encoder.reconfigure(bitrate=0)
+
+
+def test_times(rgb):
+    times = [0, 3, 4, 9, 10, 11, 20, 21, 30]
+    with motus.Encoder(W, H, 25, qp=28, time_base=Fraction(1, 1000), **CPU) as encoder:
+        for frame, pts in zip(rgb, times):
+            encoder.send(frame, pts=pts, duration=7)
+        assert [(p.pts, p.duration) for p in encoder.finish()] == [(t, 7) for t in times]
+
+
+def test_qp_offsets(rgb):
+    offsets = np.zeros((H // 16, W // 16), int)
+    plain = run(rgb[:1], qp=28)[0]
+    with motus.Encoder(W, H, 25, qp=28, **CPU) as encoder:
+        encoder.send(rgb[0], qp_offset=offsets)
+        encoder.send(rgb[0], qp_offset=offsets - 12, keyframe=True)
+        with pytest.raises(motus.ArgumentError):
+            encoder.send(rgb[0], qp_offset=[1, 2])
+        with pytest.raises(motus.ArgumentError, match="whole numbers"):
+            encoder.send(rgb[0], qp_offset=offsets + 200)
+        same, finer = encoder.finish()
+    assert same.data == plain.data and finer.mean_qp == 13 and len(finer.data) > len(same.data)
+
+
+def test_out_of_order(rgb):
+    encoder = motus.Encoder(W, H, 25, crf=23, **CPU)
+    assert encoder.receive() is None and encoder.receive(0.01) is None and encoder.receive(None) is None
+    encoder.send(rgb[0])
+    assert encoder.receive(None) is None  # look-ahead wants more
+    assert len(list(encoder.finish())) == 1
+    with pytest.raises(motus.StateError):
+        encoder.send(rgb[0])
+    encoder.close()
+    encoder.close()
+    for call in (lambda: encoder.send(rgb[0]), encoder.receive, encoder.end, lambda: encoder.backend, lambda: encoder.headers):
+        with pytest.raises(motus.StateError, match="closed"):
+            call()
+
+
+def test_what_it_is(rgb):
+    with motus.Encoder(W, H, 25, crf=23, **CPU) as encoder:
+        assert encoder.backend == "cpu" and encoder.lanes >= 1 and encoder.level == 10 and encoder.headers[:5] == b"\0\0\0\1\x67"
+
+
+def test_a_bad_frame_does_no_harm(rgb):
+    with motus.Encoder(W, H, 25, qp=28, **CPU) as encoder:
+        for bad in (rgb[0, :10], rgb[0].astype(np.int32), "x"):
+            with pytest.raises((motus.ArgumentError, TypeError)):
+                encoder.send(bad)
+        for frame in rgb:
+            encoder.send(frame)
+        packets = list(encoder.finish())
+    assert [p.data for p in packets] == [p.data for p in run(rgb, qp=28)]
+
+
+def test_the_frame_may_change_at_once(rgb):
+    buffer = np.empty_like(rgb[0])
+    with motus.Encoder(W, H, 25, crf=23, **CPU) as encoder:
+        for frame in rgb:
+            buffer[:] = frame
+            encoder.send(buffer)
+            buffer[:] = 0
+        assert [p.data for p in encoder.finish()] == [p.data for p in run(rgb, crf=23)]
+
+
+def test_many_encoders_in_threads(rgb):
+    want, got = {qp: [p.data for p in run(rgb, qp=qp)] for qp in range(24, 30)}, {}
+
+    def work(qp):
+        got[qp] = [p.data for p in run(rgb, qp=qp)]
+
+    threads = [threading.Thread(target=work, args=(qp,)) for qp in want]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == want
+
+
+def test_one_sends_another_receives(rgb):
+    video, got = list(rgb) * 8, []
+    with motus.Encoder(W, H, 25, crf=25, lookahead=5, **CPU) as encoder:
+
+        def receive():
+            while len(got) < len(video):
+                if packet := encoder.receive(0.05):
+                    got.append(packet)
+
+        receiver = threading.Thread(target=receive)
+        receiver.start()
+        for frame in video:
+            encoder.send(frame)
+        encoder.end()
+        receiver.join()
+    assert [p.data for p in got] == [p.data for p in run(video, crf=25, lookahead=5)]
+
+
+def test_closing_while_another_thread_is_at_work(rgb):
+    for _ in range(20):
+        encoder, seen = motus.Encoder(W, H, 25, qp=28, **CPU), []
+
+        def work():
+            try:
+                for frame in list(rgb) * 50:
+                    encoder.send(frame)
+                    list(encoder.packets())
+            except motus.StateError as error:
+                seen.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        encoder.close()
+        thread.join()
+        assert len(seen) == 1
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_a_thousand_encoders_leave_nothing():
+    frames = clip(2, 32, 48)
+
+    def one(i):
+        encoder = motus.Encoder(48, 32, 25, qp=30, threads=1, preset="faster", **CPU)
+        for frame in frames:
+            encoder.send(frame)
+        if i % 3:
+            assert len(list(encoder.finish())) == 2
+        if i % 2:
+            encoder.close()  # the others are left to the collector
+
+    for i in range(100):
+        one(i)
+    gc.collect()
+    before = resident()
+    for i in range(1000):
+        one(i)
+    gc.collect()
+    assert resident() - before < 4 << 20

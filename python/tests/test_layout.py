@@ -1,0 +1,51 @@
+"""Structures as the C compiler lays them out, and the package's version."""
+# SPDX-License-Identifier: BSD-2-Clause
+import ctypes
+import shutil
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+import motus
+from motus import _lib
+
+STRUCTURES = {
+    "MotusRational": _lib.Rational, "MotusColour": _lib.Colour, "MotusError": _lib.Error, "MotusPlane": _lib.Plane, "MotusFrame": _lib.Frame,
+    "MotusImage": _lib.Image, "MotusEncoderConfig": _lib.EncoderConfig, "MotusFrameParams": _lib.FrameParams, "MotusPictureStats": _lib.PictureStats,
+    "MotusPacket": _lib.Packet, "MotusMeConfig": _lib.MeConfig, "MotusMeHints": _lib.MeHints, "MotusField": _lib.Field, "MotusMeJob": _lib.MeJob,
+}  # yapf: disable
+C_NAMES = {"pass_": "pass", "lambda_": "lambda"}
+
+
+def test_structures(tmp_path):
+    cc = shutil.which("cc")
+    if not cc:
+        pytest.skip("no C compiler")
+    lines, want = [], []
+    for name, structure in STRUCTURES.items():
+        lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
+        want.append(f"{name} {ctypes.sizeof(structure)}")
+        for member, *_ in structure._fields_:
+            c_name = C_NAMES.get(member, member)
+            lines.append(f'printf("{name}.{member} %zu %zu\\n", offsetof({name}, {c_name}), sizeof((({name} *)0)->{c_name}));')
+            field = getattr(structure, member)
+            want.append(f"{name}.{member} {field.offset} {field.size}")
+    source = tmp_path / "layout.c"
+    source.write_text("#include <motus/motus.h>\n#include <stdio.h>\nint main(void) {" + "\n".join(lines) + "}\n")
+    subprocess.run([cc, "-std=c11", "-I", str(ROOT / "include"), str(source), "-o", str(tmp_path / "layout")], check=True)
+    got = subprocess.run([str(tmp_path / "layout")], check=True, capture_output=True, text=True).stdout.splitlines()
+    assert got == want
+
+
+def test_versions_are_one():
+    assert motus.__version__ == motus.library_version
+    assert f'version = "{motus.__version__}"' in (ROOT / "python" / "pyproject.toml").read_text()
+
+
+def test_a_library_that_is_none(monkeypatch, tmp_path):
+    other = tmp_path / "libmotus.so"
+    other.write_bytes(b"nothing")
+    monkeypatch.setenv("MOTUS_LIBRARY", str(other))
+    with pytest.raises(ImportError, match="libmotus was not found.*libmotus.so"):
+        _lib.load()
