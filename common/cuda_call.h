@@ -44,20 +44,6 @@ static inline MotusStatus motus_cuda_wait(cudaEvent_t event, int timeout_ms, con
     }
 }
 
-// Makes a device the current one for as long as it lives.
-struct MotusOnDevice {
-    int before;
-    explicit MotusOnDevice(int device) : before(-1) {
-        int now;
-        if (cudaGetDevice(&now) == cudaSuccess && now != device && cudaSetDevice(device) == cudaSuccess) before = now;
-    }
-    ~MotusOnDevice() {
-        if (before >= 0) cudaSetDevice(before);
-    }
-    MotusOnDevice(const MotusOnDevice &) = delete;
-    MotusOnDevice &operator=(const MotusOnDevice &) = delete;
-};
-
 // ---- Early launches ------------------------------------------------------------------------------------------------------------------------
 //
 // They may begin while the kernel before them in the stream is still finishing (programmatic dependent launch, from sm_90 on; elsewhere they are plain

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/cuda_call.h"
+#include "common/on_device.h"
 
 // Oldest chips the kernels are built for: 7.5.
 static int usable(int device) {

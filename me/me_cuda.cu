@@ -3,6 +3,7 @@
 
 #include "common/cuda_call.h"
 #include "common/int_core.h"
+#include "common/on_device.h"
 #include "common/slots.h"
 #include "me/ref_luma_cuda.h"
 #include "me/refine_cuda.h"

@@ -3,6 +3,7 @@
 #include "me/reference_cuda.h"
 
 #include "common/cuda_call.h"
+#include "common/on_device.h"
 #include "common/slots.h"
 #include "me/ref_luma_cuda.h"
 

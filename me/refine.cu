@@ -216,8 +216,9 @@ __global__ void __launch_bounds__(224, 3) refine_kernel(MotusSearchPicture p, Pl
         judge.cur.row[r] = motus_edge_word(row, planes.width, left);
     }
     Best best{p.mv[at], ~0u, {}};
-    const bool stays = (best.mv.x | best.mv.y) & 3; // a vector that did not come from the search; its lanes go along for the others
-    __syncwarp(); // all lanes of a block have its vector before one of them writes
+    const bool stays =
+        (best.mv.x | best.mv.y) & 3; // a vector that did not come from the search; its lanes go along for the others
+    __syncwarp();                    // all lanes of a block have its vector before one of them writes
     Grid grid;
     int width = (planes.width + 15) & ~15, height = (planes.height + 15) & ~15;
     load_grid(grid, planes, place(left, best.mv.x, width), place(top, best.mv.y, height));

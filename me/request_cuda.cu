@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/cuda_call.h"
+#include "common/on_device.h"
 #include "common/slots.h"
 #include "me/centres_cuda.h"
 #include "me/cost_core.h"

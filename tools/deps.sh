@@ -16,8 +16,7 @@ usage() {
 usage: tools/deps.sh [--build] [--test] [--browser] [--gstreamer] [--bench] [--lint] [--list]
        tools/deps.sh --ffmpeg-source
   --build   compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
-  --test    and what the tests need, libavfilter, which deinterlaces, Open MPI, and libx265 for its bridge (default)
-  --test    and what the tests need, libavfilter, which deinterlaces, Open MPI, and Python with NumPy and pytest (default)
+  --test    and what the tests need, libavfilter, which deinterlaces, Open MPI, libx265 for its bridge, Python with NumPy and pytest (default)
   --browser and Chromium, in which the tests open reports (Debian's package, 440 MB on the disk)
   --gstreamer and GStreamer, for the plug-in and its tests
   --bench   and what comparisons need: x264, ffmpeg, time, OpenCV
