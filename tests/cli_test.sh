@@ -115,7 +115,7 @@ usage_errors() {
     refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
     local bad
     for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' 'threads 257' 'lanes 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' 'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' \
-        'qp 99999999999999999999' 'subpel eighth' 'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
+        'qp 99999999999999999999' 'slices 0' 'slices 1025' 'slice-max-size 127' 'slice-max-size 1k' 'subpel eighth' 'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
         'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
         # shellcheck disable=SC2086
         refused 2 "--$bad: " encode in.y4m -o out.264 --$bad

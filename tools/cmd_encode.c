@@ -28,6 +28,8 @@ static const char about[] =
     "                                                     the same, better shared out\n"
     "  motus encode cam.y4m -o cam.ts --bitrate 2000 --vbv-maxrate 2000 --vbv-bufsize 1000 --tune zerolatency\n"
     "                                                     for a channel of 2 Mb/s, half a second behind\n"
+    "  motus encode cam.y4m -o cam.264 --slice-max-size 1200\n"
+    "                                                     a slice a packet: no NAL unit passes 1,200 bytes\n"
     "  motus encode shot.yuv -o shot.264 --size 352x288 --fps 30000/1001\n"
     "                                                     headerless input\n"
     "  motus encode film.mkv -o part.264 --seek 100 --frames 50\n"

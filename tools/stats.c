@@ -89,6 +89,8 @@ static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     cJSON_AddStringToObject(s, "partitions", partitions);
     cJSON_AddBoolToObject(s, "deblock", c->deblock);
     cJSON_AddBoolToObject(s, "aud", c->aud);
+    cJSON_AddNumberToObject(s, "slices", c->slices);
+    if (c->slice_max_size) cJSON_AddNumberToObject(s, "slice_max_size", c->slice_max_size);
     cJSON_AddStringToObject(s, "preset", motus_preset_name(c->preset));
     cJSON_AddNumberToObject(s, "threads", c->threads);
 }
@@ -143,6 +145,7 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, cons
     if (job->config.rate != MOTUS_RATE_QP) add_decimal(object, "mean_qp", picture->mean_qp, 3);
     if (job->config.vbv_maxrate) cJSON_AddNumberToObject(object, "vbv_fullness", (double)picture->vbv_fullness);
     if (job->config.vbv_maxrate) cJSON_AddNumberToObject(object, "coded_again", picture->again);
+    if (picture->slices > 1) cJSON_AddNumberToObject(object, "slices", picture->slices);
     cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
     add_psnr(object, &one, job);
     add_decimal(object, "ssim", ssim, 6);

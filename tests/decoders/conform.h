@@ -11,7 +11,7 @@ typedef struct MotusCoded {
     uint8_t *data; // the whole byte stream
     size_t size;
     MotusFrame **recon; // of each picture
-    int *slices;        // the packet's number
+    int *slices;        // the packets' numbers; NULL: one a picture
     int pictures;
     int level;
     size_t most;             // bytes of a NAL unit without its start code, 0: any

@@ -5,7 +5,7 @@
 
 #include "tools/baseline/baseline.h"
 
-// Adds a whole byte stream's counts to *coverage. slices: of each of the n pictures. Returns NULL, or what is wrong with the stream (static text).
+// Adds a whole byte stream's counts to *coverage. slices: of each of the n pictures; NULL: one. Returns NULL, or what is wrong with the stream (static text).
 const char *motus_parse(const uint8_t *data, size_t size, const int *slices, int n, MotusCoverage *coverage);
 
 #endif
