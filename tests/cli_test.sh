@@ -67,7 +67,8 @@ refuse_rates() {
     refused 2 '--tune film: must be one of' encode in.y4m -o out.264 --tune film
     refused 2 '--crf nan: is not a number' encode in.y4m -o out.264 --crf nan
     refused 2 '--crf 60: must be' encode in.y4m -o out.264 --crf 60
-    refused 2 '--pass 1: needs --bitrate' encode in.y4m -o out.264 --pass 1 --pass-log out.log
+    refused 2 '--pass 1: needs --bitrate' encode in.y4m -o out.264 --qp 28 --pass 1 --pass-log out.log
+    refused 2 '--pass 2: needs --bitrate' encode in.y4m -o out.264 --crf 28 --pass 2 --pass-log out.log
     refused 2 '--pass 2: needs --pass-log' encode in.y4m -o out.264 --bitrate 500 --pass 2
     refused 1 'above the VBV' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 100 --vbv-bufsize 100
     refused 1 'no bitrate given' encode in.y4m -o out.264 --bitrate 0
@@ -79,6 +80,8 @@ refuse_rates() {
     refused 1 'pass log: it is cut short' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log cut.log
     refused 1 'made with other settings' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log first.log --keyint 7
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log
+    encode in.y4m -o first.264 --crf 30 --pass 1 --pass-log crf.log
+    encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log crf.log
 }
 
 refuse_listed_inputs() {
