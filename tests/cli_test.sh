@@ -151,7 +151,7 @@ usage_errors() {
     refused 2 '--rotate nan: ' synth out.y4m --rotate nan
     refused 2 'must be me, encode or filters' bench
     refused 2 'output is missing' search in.y4m
-    refused 2 '-o out.264: must end in .csv or .npy' search in.y4m -o out.264
+    refused 2 '-o out.264: must end in .csv, .npy or .flo' search in.y4m -o out.264
     ln -sf in.y4m in.csv
     refused 2 'is the input as well' search in.y4m -o in.csv
     for bad in 'modes none' 'modes 5x5' 'lambda -1' 'lambda 65536' 'frames 1' 'range 129'; do
