@@ -30,10 +30,9 @@ if(TARGET motus)
 endif()
 if(TARGET motus-mpi)
   list(APPEND help_files ${help_dir}/motus-mpi.1)
-  set(about "H.264 encoding by many processes")
   add_custom_command(OUTPUT ${help_dir}/motus-mpi.1
                      COMMAND $<TARGET_FILE:motus-mpi> --help > ${help_dir}/motus-mpi.txt
-                     COMMAND ${MOTUS_AWK} -v page=motus-mpi -v about=${about} -v also=".BR motus-encode (1)" -v version=${PROJECT_VERSION}
+                     COMMAND ${MOTUS_AWK} -v page=motus-mpi -v "about=H.264 encoding by many processes" -v "also=.BR motus-encode (1)" -v version=${PROJECT_VERSION}
                              -f ${help_sources}/man.awk ${help_dir}/motus-mpi.txt > ${help_dir}/motus-mpi.1
                      DEPENDS motus-mpi ${help_sources}/man.awk ${help_dir}/motus.3 VERBATIM)
   install(FILES ${help_dir}/motus-mpi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT mpi)
