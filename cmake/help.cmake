@@ -28,4 +28,13 @@ if(TARGET motus)
   install(FILES ${help_dir}/completion/zsh/_motus DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT tools)
   install(FILES ${help_dir}/completion/fish/motus.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tools)
 endif()
+if(TARGET motus-mpi)
+  list(APPEND help_files ${help_dir}/motus-mpi.1)
+  add_custom_command(OUTPUT ${help_dir}/motus-mpi.1
+                     COMMAND $<TARGET_FILE:motus-mpi> --help > ${help_dir}/motus-mpi.txt
+                     COMMAND ${MOTUS_AWK} -v page=motus-mpi -v "about=H.264 encoding by many processes" -v "also=.BR motus-encode (1)" -v version=${PROJECT_VERSION}
+                             -f ${help_sources}/man.awk ${help_dir}/motus-mpi.txt > ${help_dir}/motus-mpi.1
+                     DEPENDS motus-mpi ${help_sources}/man.awk ${help_dir}/motus.3 VERBATIM)
+  install(FILES ${help_dir}/motus-mpi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT mpi)
+endif()
 add_custom_target(help_files ALL DEPENDS ${help_files})

@@ -46,13 +46,19 @@ ok "values are offered" [ $offered -ge 30 ]
 ok "presets" [ "$(complete_words encode --preset f)" = "fast faster" ]
 ok "no words for a number" [ -z "$(complete_words encode --crf '')" ]
 
+if [ -x "$1/tools/mpi/motus-mpi" ]; then
+    for option in $("$1/tools/mpi/motus-mpi" --help | grep -o -- '--[a-z][a-z0-9-]*' | sort -u); do
+        ok "motus-mpi $option: in its page" grep -q -- "${option//-/\\\\-}\b" "$help/motus-mpi.1"
+    done
+fi
+
 # shellcheck disable=SC2013 # names without spaces
 for name in $(cat "$here"/symbols/*.txt); do
     ok "motus(3) has no $name" grep -qw "$name" "$help/motus.3"
 done
 
 if command -v man >/dev/null; then
-    for page in "$help"/man1/*.1 "$help"/motus.3; do
+    for page in "$help"/man1/*.1 "$help"/motus*.[13]; do
         ok "${page##*/}: man warns" [ -z "$(MANWIDTH=200 man --warnings -l "$page" 2>&1 >/dev/null)" ]
     done
 fi

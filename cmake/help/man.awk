@@ -14,9 +14,9 @@ function end_paragraph(   i) {
         first = 2
         examples = 1
     } else {
-        print examples ? ".SH NOTES" : ".PP"
+        print examples && !set ? ".SH NOTES" : ".PP"
         first = 1
-        examples = 0
+        if (!set) examples = 0
     }
     if (set) print ".nf"
     for (i = first; i <= lines; i++) print escaped(text[i])
@@ -28,8 +28,18 @@ BEGIN {
 }
 NR == 1 {
     sub(/^usage: */, "")
-    printf ".SH SYNOPSIS\n.B %s\n.SH DESCRIPTION\n", escaped($0)
+    printf ".SH SYNOPSIS\n.B %s\n", escaped($0)
+    usage = 1
     next
+}
+usage && /^ / { # another way to call it
+    sub(/^ +/, "")
+    printf ".br\n.B %s\n", escaped($0)
+    next
+}
+usage {
+    print ".SH DESCRIPTION"
+    usage = 0
 }
 /^Options:$/ {
     end_paragraph()

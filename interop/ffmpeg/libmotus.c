@@ -20,7 +20,7 @@ typedef struct LibmotusContext {
 
     // Options.
     float crf, aq_strength, scenecut;
-    int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, range, lanes, backend, device;
+    int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size, range, lanes, backend, device;
 } LibmotusContext;
 
 static int averror(MotusStatus status) {
@@ -81,6 +81,8 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     if (avctx->keyint_min >= 0) config->min_keyint = avctx->keyint_min;
     if (x->scenecut >= 0) config->scenecut = (int)x->scenecut;
     if (x->lookahead >= 0) config->lookahead = x->lookahead;
+    if (avctx->slices > 0) config->slices = avctx->slices;
+    config->slice_max_size = x->slice_max_size;
     config->preset = (MotusPreset)x->preset;
     config->range = x->range;
     config->aq_mode = (MotusAqMode)x->aq_mode;
@@ -313,6 +315,7 @@ static const AVOption options[] = {
     WORD("nal-hrd", "cbr", MOTUS_HRD_CBR),
     SWITCH("aud", "access unit delimiters", aud, 0),
     SWITCH("deblock", "deblocking filter", deblock, 1),
+    NUMBER("slice-max-size", "bytes that no slice passes (0: any size)", slice_max_size, 0, 0, INT_MAX),
     NUMBER("range", "search +-range samples (0: the preset's)", range, 0, 0, MOTUS_MAX_RANGE),
     NUMBER("lanes", "GOPs coded at a time (0: as memory allows)", lanes, 0, 0, MOTUS_MAX_LANES),
     CHOICE("backend", "what does the work", backend, MOTUS_BACKEND_AUTO, MOTUS_BACKEND_CUDA),
