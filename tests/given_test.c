@@ -34,6 +34,7 @@ static MotusEncoderConfig config_of(int i) {
     c.partitions = (uint32_t)motus_test_range(0, 127);
     c.threads = motus_test_range(1, 2);
     c.lanes = motus_test_range(1, 2);
+    c.slices = motus_test_range(1, 3);
     c.with_field = 1;
     return c;
 }
@@ -63,6 +64,7 @@ static void keep(Sequence *s, MotusPacket *packet, int i) {
     coded->data = realloc(coded->data, coded->size + packet->size);
     memcpy(coded->data + coded->size, packet->data, packet->size);
     coded->size += packet->size;
+    coded->slices[coded->pictures] = packet->slices;
     coded->recon[coded->pictures++] = motus_frame_ref(packet->recon);
 }
 
@@ -70,6 +72,7 @@ static void encode(Sequence *s, const MotusEncoderConfig *c) {
     MotusEncoder *enc = NULL;
     forget(s);
     s->coded.recon = calloc(PICTURES, sizeof *s->coded.recon);
+    s->coded.slices = calloc(PICTURES, sizeof *s->coded.slices);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, c, NULL), MOTUS_OK);
     s->coded.level = motus_encoder_level(enc);
     for (int i = 0; i < PICTURES; i++) {

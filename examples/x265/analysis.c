@@ -59,8 +59,8 @@ static void put(Analysis *a, int depth, MotusMv mv) {
     to->interDir[d] = DIR_L0;
     to->mvpIdx[0][d] = 0;
     to->refIdx[0][d] = 0;
-    to->mv[0][d].x = mv.x;
-    to->mv[0][d].y = mv.y;
+    to->mv[0][d].x = a->still ? 0 : mv.x;
+    to->mv[0][d].y = a->still ? 0 : mv.y;
     a->data.intraData->chromaModes[d] = 0;
 }
 

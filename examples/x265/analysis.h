@@ -10,6 +10,7 @@ typedef struct Analysis {
     x265_analysis_data data; // x265 takes the pointers out of the picture that it is given; these stay
     int width, height;       // of the picture as x265 codes it: a multiple of its smallest CU
     int ctu;                 // size of the largest CU: 16, 32 or 64
+    int still;               // 1: all vectors are handed on as zero
     uint32_t entries;        // written so far
 } Analysis;
 

@@ -155,6 +155,7 @@ static int encode_picture(Session *s) {
     x265_picture_init(&s->actual, &in);
     x265_picture_init(&s->actual, &out);
     if (s->options->motus) {
+        s->analysis.still = s->options->motus == 2;
         if (first)
             analysis_of_intra(&s->analysis);
         else if (search(s))
@@ -195,6 +196,8 @@ static int encode_all(Session *s) {
     return 0;
 }
 
+static const char *const searches[] = {"x265", "motus", "sizes"}; // Options.motus
+
 static void print(const Session *s) {
     const Options *o = s->options;
     const Totals *t = &s->totals;
@@ -204,8 +207,7 @@ static void print(const Session *s) {
     printf(o->csv ? "%s,%s,%d,%d,%ld,%.0f,%.2f,%.3f,%.2f,%.2f\n"
                   : "%s: search by %s, ctu %d, qp %d: %ld pictures, %.0f bits, %.2f kb/s, luma PSNR %.3f dB; processor: x265 "
                     "%.2f s, motus %.2f s\n",
-           o->input, o->motus ? "motus" : "x265", o->ctu, o->qp, t->frames, 8 * t->bytes, kbps, psnr, t->x265_seconds,
-           t->motus_seconds);
+           o->input, searches[o->motus], o->ctu, o->qp, t->frames, 8 * t->bytes, kbps, psnr, t->x265_seconds, t->motus_seconds);
 }
 
 // ---- Options ------------------------------------------------------------------------------------------------------------------------------
@@ -214,7 +216,7 @@ static const char help[] =
     "Usage: x265_motus INPUT.y4m [options]\n"
     "  -o FILE             the HEVC stream\n"
     "  --recon FILE.y4m    x265's reconstruction\n"
-    "  --search NAME       who searches: motus, or x265 alone (motus)\n"
+    "  --search NAME       who searches: motus, or x265 alone; sizes: units as by motus, but no vectors (motus)\n"
     "  --qp N              quantizer of P pictures (30)\n"
     "  --preset NAME       x265's (medium)\n"
     "  --ctu N             largest coding unit: 16, 32 or 64 (64)\n"
@@ -232,6 +234,12 @@ static int number(const char *text, int lo, int hi) {
         exit(2);
     }
     return (int)v;
+}
+
+static int which(const char *name) {
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(name, searches[i])) return i;
+    return -1;
 }
 
 static int read_options(Options *o, int argc, char **argv) {
@@ -254,7 +262,7 @@ static int read_options(Options *o, int argc, char **argv) {
         if (c == 'o') o->output = optarg;
         if (c == RECON) o->recon = optarg;
         if (c == PRESET) o->preset = optarg;
-        if (c == SEARCH) o->motus = !strcmp(optarg, "motus") ? 1 : !strcmp(optarg, "x265") ? 0 : -1;
+        if (c == SEARCH) o->motus = which(optarg);
         if (c == QP) o->qp = number(optarg, 0, 51);
         if (c == CTU) o->ctu = number(optarg, 16, 64);
         if (c == REFINE) o->refine = number(optarg, 0, 3);
