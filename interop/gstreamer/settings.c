@@ -89,6 +89,9 @@ static const Property properties[] = {
     {"qp-max", "Most QP", "Coarsest quantizer (not with pass=quant)", NULL, KIND_UINT, 0, 51, 51, AT(qp_max), FALSE},
     {"qp-step", "QP step", "Most QPs from a P picture to the next with a bitrate", NULL, KIND_UINT, 1, 51, 4, AT(qp_step), FALSE},
     {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", NULL, KIND_BOOLEAN, 0, 0, TRUE, AT(aud), FALSE},
+    {"slices", "Slices", "Slices of a picture, whole rows of macroblocks each", NULL, KIND_UINT, 1, 1024, 1, AT(slices), FALSE},
+    {"slice-max-size", "Slice size", "Bytes that no slice's NAL unit passes, 128 or more, for packets; 0: any size. On the CPU",
+     NULL, KIND_UINT, 0, G_MAXINT, 0, AT(slice_max_size), FALSE},
     {"threads", "Threads", "Threads (0: as many as there are processors); the stream is the same for any number", NULL, KIND_UINT,
      0, 1024, 0, AT(threads), FALSE},
     {"lanes", "Lanes",
@@ -216,6 +219,8 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->qp_step = (int)s->qp_step;
     c->ip_ratio = s->ip_factor;
     c->aud = s->aud != 0;
+    c->slices = (int)s->slices;
+    c->slice_max_size = (int)s->slice_max_size;
     c->threads = (int)s->threads;
     c->backend = (MotusBackend)s->backend;
     c->stream_only = 1;
