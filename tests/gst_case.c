@@ -18,7 +18,8 @@ static int count_leaks(const char *path) {
 
 int motus_gst_main(const char *suite, const MotusTest *tests, int argc, char **argv) {
     GError *error = NULL;
-    gchar *log = g_strdup_printf("%s.leaks.log", suite);
+    char log[64];
+    g_snprintf(log, sizeof log, "%s.leaks.log", suite);
     remove(log);
     g_setenv("GST_TRACERS", "leaks", TRUE);
     g_setenv("GST_DEBUG", "GST_TRACER:7", TRUE);
@@ -35,7 +36,6 @@ int motus_gst_main(const char *suite, const MotusTest *tests, int argc, char **a
     gst_deinit();
     const int leaks = count_leaks(log);
     printf("%s: %d objects of GStreamer's are left\n", suite, leaks);
-    g_free(log);
     return status ? status : leaks ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -109,6 +109,44 @@ static void rate_changes(void) {
     gst_harness_teardown(h);
 }
 
+typedef struct Turner {
+    GstHarness *harness;
+    gint stop;
+} Turner;
+
+static gpointer turn(gpointer opaque) {
+    Turner *turner = opaque;
+    guint seed = 1;
+    while (!g_atomic_int_get(&turner->stop)) {
+        guint rate;
+        seed = seed * 1103515245 + 12345;
+        gst_harness_set(turner->harness, "motush264enc", "bitrate", 100 + seed % 1000, "vbv-buf-capacity", 300 + seed % 300,
+                        NULL);
+        gst_harness_get(turner->harness, "motush264enc", "bitrate", &rate, NULL);
+        gst_harness_push_upstream_event(turner->harness,
+                                        gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, seed));
+        g_usleep(500);
+    }
+    return NULL;
+}
+
+// An application's thread turns the rate and asks for key pictures while frames go in: every one comes out, in order.
+static void rates_from_another_thread(void) {
+    Turner turner = {motus_gst_open("bitrate=500 rc-lookahead=3", CAPS), 0};
+    GThread *thread = g_thread_new("turner", turn, &turner);
+    motus_gst_push(turner.harness, WIDTH, HEIGHT, 0, 60);
+    gst_harness_push_event(turner.harness, gst_event_new_eos());
+    g_atomic_int_set(&turner.stop, 1);
+    g_thread_join(thread);
+    for (int t = 0; t < 60; t++) {
+        GstBuffer *b = next(turner.harness);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(b);
+        MOTUS_CHECK(GST_BUFFER_PTS(b) == (GstClockTime)t * 40 * GST_MSECOND, "picture %d", t);
+        gst_buffer_unref(b);
+    }
+    gst_harness_teardown(turner.harness);
+}
+
 // ---- Latency --------------------------------------------------------------------------------------------------------------------------------
 
 // What is told is never exceeded, and without look-ahead nothing is held back.
@@ -310,6 +348,7 @@ static const MotusTest tests[] = {{"other_caps_are_refused", other_caps_are_refu
                                   {"bad_settings_are_told", bad_settings_are_told},
                                   {"key_units_on_request", key_units_on_request},
                                   {"rate_changes", rate_changes},
+                                  {"rates_from_another_thread", rates_from_another_thread},
                                   {"latency_is_told", latency_is_told},
                                   {"end_without_frames", end_without_frames},
                                   {"sizes_change", sizes_change},

@@ -65,6 +65,12 @@ static void set_capped(MotusEncoderConfig *c) {
     c->vbv_bufsize = 250 * 400;
 }
 
+static void set_slices(MotusEncoderConfig *c) {
+    set_zerolatency(c);
+    c->slices = 3;
+    c->slice_max_size = 300;
+}
+
 typedef struct Case {
     const char *text;
     void (*set)(MotusEncoderConfig *config);
@@ -77,6 +83,8 @@ static const Case cases[] = {
     {"pass=qual quantizer=12 rc-lookahead=6 key-int-max=5 vbv-maxrate=250 vbv-buf-capacity=400", set_capped},
     {"bitrate=300", set_cbr},
     {"bitrate=200 tune=zerolatency aud=false speed-preset=ultrafast vbv-buf-capacity=300", set_zerolatency},
+    {"bitrate=200 tune=zerolatency aud=false speed-preset=superfast vbv-buf-capacity=300 slices=3 slice-max-size=300",
+     set_slices},
     {"bitrate=150 vbv-buf-capacity=0 rc-lookahead=3 qp-min=24 qp-max=33 qp-step=2 ip-factor=1.5 mb-tree=false "
      "key-int-max=2147483647 speed-preset=fast",
      set_bounds},
@@ -159,7 +167,8 @@ static void avc_has_the_same_units(void) {
     int n;
     MotusEncoderConfig config = base_config();
     set_quant(&config);
-    GstHarness *h = gst_harness_new_parse("motush264enc backend=cpu pass=quant quantizer=30 key-int-max=7");
+    config.slices = 2;
+    GstHarness *h = gst_harness_new_parse("motush264enc backend=cpu pass=quant quantizer=30 key-int-max=7 slices=2");
     gst_harness_set_sink_caps_str(h, "video/x-h264,stream-format=avc");
     gst_harness_set_src_caps_str(h, CAPS);
     motus_gst_push(h, WIDTH, HEIGHT, 0, PICTURES);

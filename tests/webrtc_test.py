@@ -53,6 +53,20 @@ def bars(browser):
     })()""")
 
 
+def ask_for_key_picture(browser):
+    """As a browser does when it has lost too much (PLI). The worker hands all frames on; it is there because only it may ask."""
+    browser.run("""new Promise((done, failed) => {
+        const text = `onrtctransform = async event => {
+            const t = event.transformer;
+            t.readable.pipeTo(t.writable);
+            postMessage(await t.sendKeyFrameRequest().then(() => "", String));
+        }`;
+        const worker = new Worker(URL.createObjectURL(new Blob([text])));
+        worker.onmessage = event => event.data ? failed(event.data) : done();
+        peer.getReceivers()[0].transform = new RTCRtpScriptTransform(worker);
+    })""")
+
+
 def judge(browser, width, height):
     shown, stats = browser.run("shown"), browser.run("report()")
     print("shown", shown, "stats", stats)
@@ -91,6 +105,9 @@ def main():
         browser.open(url)
         browser.wait_for(f"shown.frames >= {PICTURES}", 60)
         failed = judge(browser, width, height)
+        keys = browser.run("report()")["keys"]
+        ask_for_key_picture(browser)
+        browser.wait_for(f"report().then(r => r.plis > 0 && r.keys > {keys})", 30)
         first = browser.run("peer.connectionState")
         browser.open(url)  # a second connection: the first one's pipeline goes, another comes
         browser.wait_for("shown.frames >= 10", 60)

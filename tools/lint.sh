@@ -44,7 +44,7 @@ check "tidy tests" tidy "--checks=-clang-analyzer-*,-misc-redundant-expression,-
     -- "${tests[@]}"
 # Right shifts of negative numbers are arithmetic in every compiler that builds this. Rows of a plane are read left of their first sample on purpose. Arrays that
 # a loop fills from its start to a variable end count as uninitialized.
-check cppcheck cppcheck --quiet --error-exitcode=1 --enable=warning,portability,performance --inline-suppr --std=c11 -j "$jobs" -I . -I include \
+check cppcheck cppcheck --quiet --error-exitcode=1 --enable=warning,portability,performance --inline-suppr --library=gtk --std=c11 -j "$jobs" -I . -I include \
     --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned --suppress=negativeIndex:me/ref_luma.c \
     --suppress=uninitvar:yuv/media_rate.c --suppress=uninitvar:encoder/choose_core.h --suppress=uninitvar:encoder/deblock_avx2.c \
     "--suppress=negativeIndex:tests/*" "--suppress=uninitvar:tests/*" "${sources[@]}" "${tests[@]}"

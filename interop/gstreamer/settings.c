@@ -58,45 +58,47 @@ typedef enum Kind { KIND_UINT, KIND_BOOLEAN, KIND_ENUM, KIND_FLAGS } Kind;
 
 typedef struct Property {
     const char *name, *nick, *text;
-    Kind kind;
     GType (*type)(void);
-    guint least, most, standard;
-    gsize offset;
+    Kind kind;
+    guint least, most, standard, offset;
     gboolean rate; // may change while frames go in
 } Property;
 
-#define AT(member) G_STRUCT_OFFSET(MotusGstSettings, member)
+#define AT(member) (guint) G_STRUCT_OFFSET(MotusGstSettings, member)
 
 static const Property properties[] = {
-    {"pass", "Pass", "What decides about quantizers", KIND_ENUM, pass_type, 0, 0, MOTUS_GST_CBR, AT(pass), FALSE},
-    {"bitrate", "Bitrate", "Bitrate in kbit/s", KIND_UINT, NULL, 1, 2048000, 2048, AT(bitrate), TRUE},
-    {"quantizer", "Quantizer", "Quantizer of P pictures (pass=quant) or quality (CRF, pass=qual)", KIND_UINT, NULL, 0, 51, 21,
+    {"pass", "Pass", "What decides about quantizers", pass_type, KIND_ENUM, 0, 0, MOTUS_GST_CBR, AT(pass), FALSE},
+    {"bitrate", "Bitrate", "Bitrate in kbit/s", NULL, KIND_UINT, 1, 2048000, 2048, AT(bitrate), TRUE},
+    {"quantizer", "Quantizer", "Quantizer of P pictures (pass=quant) or quality (CRF, pass=qual)", NULL, KIND_UINT, 0, 51, 21,
      AT(quantizer), FALSE},
-    {"vbv-buf-capacity", "VBV capacity", "Size of the decoder's buffer (VBV) in milliseconds at its rate; 0: no VBV", KIND_UINT,
-     NULL, 0, 10000, 600, AT(vbv_capacity), TRUE},
+    {"vbv-buf-capacity", "VBV capacity", "Size of the decoder's buffer (VBV) in milliseconds at its rate; 0: no VBV", NULL,
+     KIND_UINT, 0, 10000, 600, AT(vbv_capacity), TRUE},
     {"vbv-maxrate", "VBV rate",
-     "Rate at which the VBV is filled in kbit/s, at least the bitrate; 0: the bitrate, and no VBV with pass=qual", KIND_UINT,
-     NULL, 0, 2048000, 0, AT(vbv_maxrate), TRUE},
-    {"speed-preset", "Speed preset", "How much work goes into decisions: slow, medium, fast or faster", KIND_ENUM, preset_type, 0,
+     "Rate at which the VBV is filled in kbit/s, at least the bitrate; 0: the bitrate, and no VBV with pass=qual", NULL,
+     KIND_UINT, 0, 2048000, 0, AT(vbv_maxrate), TRUE},
+    {"speed-preset", "Speed preset", "How much work goes into decisions: slow, medium, fast or faster", preset_type, KIND_ENUM, 0,
      0, 6, AT(preset), FALSE},
-    {"tune", "Tune", "zerolatency: no look-ahead, no picture held back", KIND_FLAGS, tune_type, 0, 0, 0, AT(tune), FALSE},
+    {"tune", "Tune", "zerolatency: no look-ahead, no picture held back", tune_type, KIND_FLAGS, 0, 0, 0, AT(tune), FALSE},
     {"key-int-max", "Key picture interval", "Most pictures from one IDR picture to the next (0: 250; 2147483647: only the first)",
-     KIND_UINT, NULL, 0, G_MAXINT, 0, AT(keyint), FALSE},
-    {"rc-lookahead", "Look-ahead", "Pictures known beyond the one that is coded: each comes out that many later", KIND_UINT, NULL,
+     NULL, KIND_UINT, 0, G_MAXINT, 0, AT(keyint), FALSE},
+    {"rc-lookahead", "Look-ahead", "Pictures known beyond the one that is coded: each comes out that many later", NULL, KIND_UINT,
      0, MOTUS_MAX_LOOKAHEAD, 40, AT(lookahead), FALSE},
-    {"mb-tree", "Macroblock tree", "Finer quantizers where later pictures look (needs look-ahead)", KIND_BOOLEAN, NULL, 0, 0,
+    {"mb-tree", "Macroblock tree", "Finer quantizers where later pictures look (needs look-ahead)", NULL, KIND_BOOLEAN, 0, 0,
      TRUE, AT(mbtree), FALSE},
-    {"qp-min", "Least QP", "Finest quantizer (not with pass=quant)", KIND_UINT, NULL, 0, 51, 0, AT(qp_min), FALSE},
-    {"qp-max", "Most QP", "Coarsest quantizer (not with pass=quant)", KIND_UINT, NULL, 0, 51, 51, AT(qp_max), FALSE},
-    {"qp-step", "QP step", "Most QPs from a P picture to the next with a bitrate", KIND_UINT, NULL, 1, 51, 4, AT(qp_step), FALSE},
-    {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", KIND_BOOLEAN, NULL, 0, 0, TRUE, AT(aud), FALSE},
-    {"threads", "Threads", "Threads (0: as many as there are processors); the stream is the same for any number", KIND_UINT, NULL,
+    {"qp-min", "Least QP", "Finest quantizer (not with pass=quant)", NULL, KIND_UINT, 0, 51, 0, AT(qp_min), FALSE},
+    {"qp-max", "Most QP", "Coarsest quantizer (not with pass=quant)", NULL, KIND_UINT, 0, 51, 51, AT(qp_max), FALSE},
+    {"qp-step", "QP step", "Most QPs from a P picture to the next with a bitrate", NULL, KIND_UINT, 1, 51, 4, AT(qp_step), FALSE},
+    {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", NULL, KIND_BOOLEAN, 0, 0, TRUE, AT(aud), FALSE},
+    {"slices", "Slices", "Slices of a picture, whole rows of macroblocks each", NULL, KIND_UINT, 1, 1024, 1, AT(slices), FALSE},
+    {"slice-max-size", "Slice size", "Bytes that no slice's NAL unit passes, 128 or more, for packets; 0: any size. On the CPU",
+     NULL, KIND_UINT, 0, G_MAXINT, 0, AT(slice_max_size), FALSE},
+    {"threads", "Threads", "Threads (0: as many as there are processors); the stream is the same for any number", NULL, KIND_UINT,
      0, 1024, 0, AT(threads), FALSE},
     {"lanes", "Lanes",
      "GOPs that are coded at the same time (0: as memory allows): faster, with up to so many key-int-max more of latency, and "
      "the same stream. One where sizes decide about quantizers (pass=cbr, VBV)",
-     KIND_UINT, NULL, 0, MOTUS_MAX_LANES, 1, AT(lanes), FALSE},
-    {"backend", "Backend", "Where pictures are coded; the stream is the same", KIND_ENUM, backend_type, 0, 0, MOTUS_BACKEND_AUTO,
+     NULL, KIND_UINT, 0, MOTUS_MAX_LANES, 1, AT(lanes), FALSE},
+    {"backend", "Backend", "Where pictures are coded; the stream is the same", backend_type, KIND_ENUM, 0, 0, MOTUS_BACKEND_AUTO,
      AT(backend), FALSE},
 };
 
@@ -217,6 +219,8 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->qp_step = (int)s->qp_step;
     c->ip_ratio = s->ip_factor;
     c->aud = s->aud != 0;
+    c->slices = (int)s->slices;
+    c->slice_max_size = (int)s->slice_max_size;
     c->threads = (int)s->threads;
     c->backend = (MotusBackend)s->backend;
     c->stream_only = 1;

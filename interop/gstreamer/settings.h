@@ -25,7 +25,7 @@ typedef struct MotusGstSettings {
     guint vbv_capacity;         // ms at the VBV's rate
     guint quantizer, qp_min, qp_max, qp_step;
     guint preset, tune; // as x264enc numbers them
-    guint keyint, lookahead, threads, lanes, backend;
+    guint keyint, lookahead, slices, slice_max_size, threads, lanes, backend;
     gint aud, mbtree;
     double ip_factor;
     char *cache_file; // log of the first pass, for the second
