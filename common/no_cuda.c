@@ -285,11 +285,6 @@ MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *sha
 
 // ---- encoder: lanes -------------------------------------------------------------------------------------------------------------------------
 
-MotusStatus motus_lane_cuda_device(int wanted, int *device, MotusError *error) {
-    (void)wanted, (void)device;
-    return refuse(error);
-}
-
 size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots) {
     (void)stream, (void)slots;
     return 0;

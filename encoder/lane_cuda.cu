@@ -458,17 +458,6 @@ MotusStatus bring_over(MotusLaneCuda *l, const MotusFrame *frame, int device, vo
 
 } // namespace
 
-extern "C" MotusStatus motus_lane_cuda_device(int wanted, int *device, MotusError *error) {
-    MotusStatus status = motus_device_check(error);
-    if (status) return status;
-    int n = motus_device_count();
-    if (wanted >= n) return motus_fail(error, MOTUS_ERR_NO_DEVICE, "there is no CUDA device %d, only %d", wanted, n);
-    *device = wanted;
-    if (wanted < 0) return motus_cuda_check(cudaGetDevice(device), "device", error);
-    MotusOnDevice on(wanted);
-    return motus_device_check(error);
-}
-
 extern "C" size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots) {
     MotusLaneCuda unused;
     Slot slot;

@@ -15,9 +15,6 @@ enum { MOTUS_LANE_BEGUN = 2 }; // pictures of a lane that may be on the device a
 
 typedef struct MotusLaneCuda MotusLaneCuda;
 
-// The device to use: `wanted`, or the current one for -1. MOTUS_ERR_NO_DEVICE, _UNSUPPORTED, _CUDA with CUDA's words in *error.
-MotusStatus motus_lane_cuda_device(int wanted, int *device, MotusError *error);
-
 // Device memory of a lane with `slots` frames that wait, bytes; and what there is of it on the device that is not in use.
 size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots);
 size_t motus_lane_cuda_free_bytes(int device);

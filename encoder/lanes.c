@@ -53,7 +53,7 @@ static MotusStatus find_devices(MotusLanes *l, MotusError *error) {
     l->n_devices = motus_max(n, 1);
     for (int i = 0; i < l->n_devices && !status; i++) {
         const int wanted = !c->n_devices ? c->device : c->n_devices > 0 ? c->devices[i] : i;
-        status = motus_lane_cuda_device(wanted, &l->device[i], error);
+        status = motus_device_choose(wanted, &l->device[i], error);
     }
     return status;
 }

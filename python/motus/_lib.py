@@ -74,7 +74,7 @@ class Packet(Structure):
 
 class MeConfig(Structure):
     _fields_ = [("width", c_int), ("height", c_int), ("range", c_int), ("subpel", c_int), ("modes", c_uint32), ("threads", c_int), ("backend", c_int),
-                ("error", POINTER(Error))]
+                ("error", POINTER(Error)), ("device", c_int)]
 
 
 class MeHints(Structure):

@@ -151,6 +151,7 @@ def search(cur: Any, ref: Any, range: int = 16, *, subpel: str = "quarter", lamb
     lib, me, error = _lib.lib, ctypes.c_void_p(), _lib.Error()
     config = lib.motus_me_config_default(cur_plane.width, cur_plane.height)
     config.range, config.subpel, config.threads = range, number_of("subpel", subpel), threads
+    config.device = cur_view.device if on_device else -1
     config.backend, config.error = number_of("backend", "cuda" if on_device and backend == "auto" else backend), ctypes.pointer(error)
     rows, columns = (cur_plane.height + 15) // 16, (cur_plane.width + 15) // 16
     given = _given(out, rows, columns) if out is not None else None
