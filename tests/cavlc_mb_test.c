@@ -1,10 +1,12 @@
 // encoder/slice.c and its cores: slices of random macroblocks are parsed back by an independent reader of 7.3.4 and 7.3.5, which derives neighbours (nC,
 // predicted intra modes) and QP from its own picture-wide arrays.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/stream.h"
 #include "tests/cavlc_reader.h"
 #include "tests/harness.h"
 #include "tests/random_mbs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { W = 5, H = 4, N = W * H }; // MBs of the test picture
@@ -305,17 +307,22 @@ typedef struct Written {
 } Written;
 
 // A slice behind a header of `header` bits, in a buffer of `capacity` bytes.
-static Written write_slice(const MotusWork *work, int threads, int p_slice, int qp, int header, size_t capacity) {
+static Written write_rows(const MotusWork *work, int from, int to, int threads, int p_slice, int qp, int header,
+                          size_t capacity) {
     MotusWork with = *work;
     Written w = {.data = motus_test_guarded(capacity)};
     MotusBits bits;
     with.threads = threads;
     motus_bits_init(&bits, w.data, capacity);
     for (int i = 0; i < header; i++) motus_bits_put(&bits, 1, i % 3 == 0);
-    motus_write_slice_data(&bits, &with, 0, with.mb_height, p_slice, qp, &w.stats);
+    motus_write_slice_data(&bits, &with, from, to, p_slice, qp, &w.stats);
     w.size = bits.size;
     w.overflow = bits.overflow;
     return w;
+}
+
+static Written write_slice(const MotusWork *work, int threads, int p_slice, int qp, int header, size_t capacity) {
+    return write_rows(work, 0, work->mb_height, threads, p_slice, qp, header, capacity);
 }
 
 // Whether several threads write what one does: into plenty of room, room for the slice but not for every row's share, and too little.
@@ -383,9 +390,67 @@ static void rows_on_threads(void) {
     }
 }
 
+// MB rows [from, to) as a picture: what is left of `work` are its MBs' own arrays.
+static MotusWork part_of(const MotusWork *work, int from, int to, MotusFrame *src) {
+    MotusWork part = *work;
+    *src = *work->src;
+    for (int p = 0; p < 3; p++) src->plane[p].data += (p ? 8 : 16) * from * src->plane[p].stride;
+    part.src = src;
+    part.mb_height = to - from;
+    part.n_mb = part.mb_width * part.mb_height;
+    part.mb = work->mb + from * work->mb_width;
+    part.coef = work->coef + from * work->mb_width;
+    part.slice_first = NULL;
+    return part;
+}
+
+// A slice of whole rows is settled and written as if it were a picture of its own, which is what a device takes it for.
+static void rows_of_slices(void) {
+    static const int sizes[][3] = {{1, 2, 2}, {1, 17, 5}, {3, 2, 2}, {7, 5, 3}, {13, 11, 4}, {13, 11, 11}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        MotusWork work;
+        MotusSlices slices;
+        random_mbs_open(&work, sizes[i][0], sizes[i][1]);
+        CU_ASSERT_EQUAL_FATAL(motus_slices_make(&slices, sizes[i][2], work.mb_width, work.mb_height), MOTUS_OK);
+        MotusMb *settled = malloc((size_t)work.n_mb * sizeof *settled), *before = malloc((size_t)work.n_mb * sizeof *before);
+        for (int round = 0; round < 2 * MBS_CONTENTS; round++) {
+            const int qp = motus_test_range(0, 51), p_slice = round & 1, header = motus_test_range(0, 90);
+            random_mbs_fill(&work, p_slice, qp, (MbContent)(round / 2));
+            copy_mbs(before, &work);
+            work.slice_first = slices.first;
+            work.threads = 1 + round % 3;
+            motus_settle_mbs(&work, qp);
+            copy_mbs(settled, &work);
+            for (int k = 0; k < slices.n; k++) {
+                const int from = slices.begin[k], to = slices.begin[k + 1], first = from * work.mb_width;
+                const size_t room = 64 + 1024 * (size_t)((to - from) * work.mb_width);
+                MotusFrame src;
+                memcpy(work.mb, settled, (size_t)work.n_mb * sizeof *settled);
+                const Written a = write_rows(&work, from, to, 1 + round % 4, p_slice, qp, header, room);
+                memcpy(work.mb, before, (size_t)work.n_mb * sizeof *before);
+                MotusWork part = part_of(&work, from, to, &src);
+                motus_settle_mbs(&part, qp);
+                const Written b = write_slice(&part, 1, p_slice, qp, header, room);
+                const void *want = settled + first, *got = part.mb;
+                MOTUS_CHECK(!memcmp(got, want, (size_t)part.n_mb * sizeof *settled), "%dx%d slice %d", work.mb_width,
+                            work.mb_height, k);
+                MOTUS_CHECK(a.size == b.size && !memcmp(a.data, b.data, a.size) && !memcmp(&a.stats, &b.stats, sizeof a.stats),
+                            "%dx%d slice %d", work.mb_width, work.mb_height, k);
+                motus_test_guard_free(a.data);
+                motus_test_guard_free(b.data);
+            }
+        }
+        free(settled);
+        free(before);
+        motus_slices_free(&slices);
+        random_mbs_close(&work);
+    }
+}
+
 static const MotusTest tests[] = {{"slices_read_back", slices_read_back},
                                   {"neighbour_functions", neighbour_functions},
                                   {"rows_on_threads", rows_on_threads},
+                                  {"rows_of_slices", rows_of_slices},
                                   {0}};
 
 int main(int argc, char **argv) { return motus_test_main("cavlc_mb", tests, argc, argv); }

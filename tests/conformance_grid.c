@@ -15,6 +15,8 @@
 enum { MOST_ROWS = 200, MOST_FRAMES = 12, LEAST_FRAMES = 3 };
 enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, SLICES, SIZE, SCENECUT, AXES };
 
+_Static_assert(AXES <= (int)MOTUS_MAX_AXES, "see tests/decoders/pairwise.h");
+
 typedef struct Value {
     const char *name;
     int number;
