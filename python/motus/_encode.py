@@ -47,7 +47,7 @@ def stream(frames: Any, fps: Rate = 24, *, container: str = "mp4", fragment: flo
 def _open(frame: Any, fps: Rate, layout: str, settings: dict[str, Any]) -> Encoder:
     picture = picture_of(frame, layout)
     settings.setdefault("colour", "bt709" if picture.is_rgb else None)
-    if picture.device is not None and picture.device >= 0:
+    if picture.device is not None and picture.device >= 0 and not settings.get("devices"):
         settings.setdefault("device", picture.device)
     return Encoder(*picture.size, fps, layout=layout, **settings)
 

@@ -9,12 +9,12 @@ import ctypes
 import ctypes.util
 import glob
 import os
-from ctypes import (CDLL, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_int8, c_int16, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16,
+from ctypes import (CDLL, POINTER, Structure, byref, c_char, c_char_p, c_double, c_float, c_int, c_int16, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16,
                     c_uint32, c_uint64, c_void_p)
 
 from ._errors import error_of
 
-BLOCKS, MB_KINDS = 41, 8
+BLOCKS, MB_KINDS, STAGES = 41, 8, 7
 OK, END, AGAIN = 0, 1, 2
 SERIES = "0.1"  # of the library: structures change from one to the next only
 
@@ -52,12 +52,12 @@ class EncoderConfig(Structure):
         ("bitrate", c_int64), ("vbv_maxrate", c_int64), ("vbv_bufsize", c_int64), ("qp_min", c_int), ("qp_max", c_int), ("qp_step", c_int),
         ("ip_ratio", c_double), ("hrd", c_int), ("time_base", Rational), ("lookahead", c_int), ("min_keyint", c_int), ("scenecut", c_int),
         ("aq_mode", c_int), ("aq_strength", c_double), ("propagation", c_int), ("pass_", c_int), ("pass_log", c_char_p), ("first_picture", c_int64),
-        ("first_gop", c_int64)]  # yapf: disable
+        ("first_gop", c_int64), ("time_stages", c_int), ("with_field", c_int), ("n_devices", c_int), ("devices", POINTER(c_int))]  # yapf: disable
 
 
 class FrameParams(Structure):
     _fields_ = [("size", c_size_t), ("pts", c_int64), ("duration", c_int64), ("opaque", c_void_p), ("force_idr", c_int), ("qp_offset", c_void_p),
-                ("n_qp_offset", c_size_t)]
+                ("n_qp_offset", c_size_t), ("field", c_void_p), ("field_modes", c_uint32), ("field_final", c_int)]
 
 
 class PictureStats(Structure):
@@ -69,7 +69,7 @@ class Packet(Structure):
     _fields_ = [("data", POINTER(c_uint8)), ("size", c_size_t), ("number", c_int64), ("pts", c_int64), ("duration", c_int64), ("opaque", c_void_p),
                 ("is_idr", c_int), ("type", c_char), ("qp", c_int), ("recon", POINTER(Frame)), ("source", POINTER(Frame)), ("mvs", c_void_p),
                 ("n_mvs", c_size_t), ("stats", PictureStats), ("mean_qp", c_double), ("again", c_int), ("vbv_fullness", c_int64),
-                ("pass_log", c_char_p)]
+                ("pass_log", c_char_p), ("stage_us", c_float * STAGES), ("field", c_void_p), ("field_modes", c_uint32)]
 
 
 class MeConfig(Structure):
@@ -137,7 +137,7 @@ def candidates() -> list[str]:
     if path := os.environ.get("MOTUS_LIBRARY"):
         return [path]
     found = sorted(glob.glob(os.path.join(os.path.dirname(__file__), "libmotus.so*")))
-    return found + [name for name in ("libmotus.so.0", ctypes.util.find_library("motus")) if name]
+    return found + [name for name in ("libmotus.so.0.1", ctypes.util.find_library("motus")) if name]
 
 
 def _declare(dll: CDLL) -> CDLL:

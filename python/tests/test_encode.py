@@ -162,6 +162,7 @@ def test_wrong_types(frame):
     ({"fps": 0}, motus.ArgumentError), ({"fps": "x"}, motus.ArgumentError), ({"fps": -5.0}, motus.ArgumentError), ({"keyint": 1 << 40}, motus.ArgumentError),
     ({"no_such": 1}, TypeError), ({"keyint": 2.5}, TypeError), ({"colour": "bt2020"}, motus.ArgumentError), ({"colour": None}, motus.ArgumentError),
     ({"layout": "WHC"}, motus.ArgumentError), ({"container": "avi"}, motus.ArgumentError), ({"device": -7}, motus.ArgumentError),
+    ({"devices": [1 << 40]}, motus.ArgumentError), ({"devices": ["first"]}, TypeError), ({"devices": [0, 0]}, motus.ArgumentError),
 ])  # yapf: disable
 def test_wrong_settings(rgb, settings, error):
     with pytest.raises(error):
