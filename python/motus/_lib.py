@@ -52,7 +52,8 @@ class EncoderConfig(Structure):
         ("bitrate", c_int64), ("vbv_maxrate", c_int64), ("vbv_bufsize", c_int64), ("qp_min", c_int), ("qp_max", c_int), ("qp_step", c_int),
         ("ip_ratio", c_double), ("hrd", c_int), ("time_base", Rational), ("lookahead", c_int), ("min_keyint", c_int), ("scenecut", c_int),
         ("aq_mode", c_int), ("aq_strength", c_double), ("propagation", c_int), ("pass_", c_int), ("pass_log", c_char_p), ("first_picture", c_int64),
-        ("first_gop", c_int64), ("time_stages", c_int), ("with_field", c_int), ("n_devices", c_int), ("devices", POINTER(c_int))]  # yapf: disable
+        ("first_gop", c_int64), ("time_stages", c_int), ("with_field", c_int), ("n_devices", c_int), ("devices", POINTER(c_int)),
+        ("slices", c_int), ("slice_max_size", c_int)]  # yapf: disable
 
 
 class FrameParams(Structure):
@@ -69,12 +70,12 @@ class Packet(Structure):
     _fields_ = [("data", POINTER(c_uint8)), ("size", c_size_t), ("number", c_int64), ("pts", c_int64), ("duration", c_int64), ("opaque", c_void_p),
                 ("is_idr", c_int), ("type", c_char), ("qp", c_int), ("recon", POINTER(Frame)), ("source", POINTER(Frame)), ("mvs", c_void_p),
                 ("n_mvs", c_size_t), ("stats", PictureStats), ("mean_qp", c_double), ("again", c_int), ("vbv_fullness", c_int64),
-                ("pass_log", c_char_p), ("stage_us", c_float * STAGES), ("field", c_void_p), ("field_modes", c_uint32)]
+                ("pass_log", c_char_p), ("stage_us", c_float * STAGES), ("field", c_void_p), ("field_modes", c_uint32), ("slices", c_int)]
 
 
 class MeConfig(Structure):
     _fields_ = [("width", c_int), ("height", c_int), ("range", c_int), ("subpel", c_int), ("modes", c_uint32), ("threads", c_int), ("backend", c_int),
-                ("error", POINTER(Error))]
+                ("error", POINTER(Error)), ("device", c_int)]
 
 
 class MeHints(Structure):
@@ -93,7 +94,11 @@ class MeJob(Structure):
 
 class _Roomy(Structure):
     """A configuration that a newer library returns may be longer than ours; it is returned through memory either way."""
-    _fields_ = [("config", EncoderConfig), ("more", c_char * 4096)]
+    _fields_ = [("config", EncoderConfig), ("more", c_uint8 * 4096)]
+
+
+class _RoomyMe(Structure):
+    _fields_ = [("config", MeConfig), ("more", c_uint8 * 1024)]
 
 
 _P, _S = c_void_p, c_int  # an object of the library's, a MotusStatus
@@ -121,7 +126,7 @@ FUNCTIONS = {
     "motus_encoder_lanes": (c_int, [_P]),
     "motus_encoder_close": (None, [POINTER(_P)]),
     "motus_packet_unref": (None, [POINTER(POINTER(Packet))]),
-    "motus_me_config_default": (MeConfig, [c_int, c_int]),
+    "motus_me_config_default": (_RoomyMe, [c_int, c_int]),
     "motus_me_open": (_S, [POINTER(_P), POINTER(MeConfig)]),
     "motus_me_search": (_S, [_P, POINTER(Plane), POINTER(Plane), POINTER(MeHints), POINTER(Field)]),
     "motus_me_submit": (_S, [_P, POINTER(MeJob)]),
@@ -148,12 +153,16 @@ def _declare(dll: CDLL) -> CDLL:
 
 
 def _check(dll: CDLL, path: str) -> None:
+    """Before anything is done with structures of another length than the library's."""
     version = dll.motus_version().decode()
     if version.split(".")[:2] != SERIES.split("."):
         raise ImportError(f"{path}: libmotus {version}, but this package is for {SERIES}")
     size = dll.motus_encoder_config_default(16, 16, Rational(25, 1)).config.size
     if size < ctypes.sizeof(EncoderConfig):
         raise ImportError(f"{path}: its encoder configuration has {size} bytes, this package's {ctypes.sizeof(EncoderConfig)}: the library is too old")
+    me = dll.motus_me_config_default(16, 16)  # which carries no size, but ends in -1
+    if me.config.device != -1:
+        raise ImportError(f"{path}: its MotusMeConfig is not this package's: the two are of different times")
 
 
 def load() -> CDLL:

@@ -29,6 +29,8 @@ class Settings(TypedDict, total=False):
     lanes: int  # GOPs coded at the same time; 0: as memory allows
     colour: Union[str, None]  # "bt709", "bt601", or None: nothing is said of it, and RGB is refused
     full_range: bool  # samples of 0..255; else 16..235
+    slices: int  # of a picture, whole rows of macroblocks
+    slice_max_size: int  # bytes of a NAL unit
     qp_i_offset: int
     range: int
     subpel: str  # "full", "half", "quarter"

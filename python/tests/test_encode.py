@@ -24,6 +24,7 @@ def h264(frames, **settings):
     ({"crf": 31.5, "preset": "fast", "keyint": 4, "aq_mode": "auto"}, ["--crf", "31.5", "--preset", "fast", "--keyint", "4", "--aq-mode", "2"]),
     ({"bitrate": 200_000, "vbv_maxrate": 250_000, "vbv_bufsize": 100_000, "lookahead": 3, "scenecut": 0},
      ["--bitrate", "200", "--vbv-maxrate", "250", "--vbv-bufsize", "100", "--rc-lookahead", "3", "--scenecut", "0"]),
+    ({"qp": 25, "slices": 2}, ["--qp", "25", "--slices", "2"]),
     ({"qp": 20, "subpel": "half", "range": 5, "deblock": False, "aud": True}, ["--qp", "20", "--subpel", "half", "--range", "5", "--no-deblock", "--aud"]),
 ])
 def test_same_stream_as_the_program(program, i420, tmp_path, settings, options):
