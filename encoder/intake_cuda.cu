@@ -1,6 +1,7 @@
 // Frames in device memory: filled up to whole MBs, their one way down, and images made into frames.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.h"
+#include "common/on_device.h"
 #include "common/slots.h"
 #include "encoder/intake.h"
 #include "yuv/pad.h"

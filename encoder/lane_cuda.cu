@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/cuda_call.h"
+#include "common/on_device.h"
 #include "common/slots.h"
 #include "encoder/deblock_cuda.h"
 #include "encoder/decide_cuda.h"
