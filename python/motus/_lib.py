@@ -9,8 +9,10 @@ import ctypes
 import ctypes.util
 import glob
 import os
+from contextlib import contextmanager
 from ctypes import (CDLL, POINTER, Structure, byref, c_char, c_char_p, c_double, c_float, c_int, c_int16, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16,
                     c_uint32, c_uint64, c_void_p)
+from typing import Iterator
 
 from ._errors import error_of
 
@@ -165,12 +167,25 @@ def _check(dll: CDLL, path: str) -> None:
         raise ImportError(f"{path}: its MotusMeConfig is not this package's: the two are of different times")
 
 
+@contextmanager
+def _patient() -> Iterator[None]:
+    """GNU OpenMP is told, should it be loaded now, that idle threads are to sleep: spinning, they take the processors from the encoder's own."""
+    given = os.environ.get("OMP_WAIT_POLICY")
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ["OMP_WAIT_POLICY"]
+
+
 def load() -> CDLL:
     """Loads the library. ctypes lets go of the interpreter's lock for as long as each call takes."""
     tried = []
     for path in candidates():
         try:
-            dll = _declare(CDLL(path))
+            with _patient():
+                dll = _declare(CDLL(path))
         except (OSError, AttributeError) as error:
             tried.append(f"{path}: {error}")
             continue
