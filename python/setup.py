@@ -19,7 +19,7 @@ def build_library(folder: str) -> str:
         raise SystemExit("motus: the library's sources are not around this folder; name an installed one: MOTUS_LIBRARY=/path/to/libmotus.so (or system)")
     ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
     subprocess.run(["cmake", *ninja, "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DMOTUS_TOOLS=OFF", "-DMOTUS_TESTS=OFF", "-DMOTUS_MEDIA=OFF",
-                    "-DMOTUS_MPI=OFF", *shlex.split(os.environ.get("MOTUS_CMAKE_ARGS", ""))], check=True)
+                    "-DMOTUS_MPI=OFF", "-DMOTUS_GSTREAMER=OFF", *shlex.split(os.environ.get("MOTUS_CMAKE_ARGS", ""))], check=True)
     subprocess.run(["cmake", "--build", folder, "--target", "motus_shared", "--parallel"], check=True)
     return os.path.join(folder, "libmotus.so")
 

@@ -10,7 +10,8 @@ usage: tests/gpu.sh PROGRAMS SEQUENCES [PART...]
   PART       suites    each GPU suite
              same      CUDA's streams are the CPU's: sequences x presets x rate controls x lanes
              sanitize  compute-sanitizer's four tools over an encode, CIF and an odd size
-             (all of them where none is named)
+             (these where none is named)
+             python    arrays of PyTorch, CuPy and JAX in device memory, as far as those are installed
 Environment: MOTUS_FRAMES=N, frames of a sequence in \`same\` (8); MOTUS_LIMIT=N, seconds for one suite or sanitizer (120).
 Example: tests/gpu.sh build/release ~/sequences suites same
 TXT
@@ -18,6 +19,7 @@ TXT
 case ${1:-} in -h | --help) usage && exit 0 ;; esac
 [ $# -ge 2 ] || { usage >&2 && exit 2; }
 programs=$(cd "$1" && pwd) || exit 2
+root=$(cd "$(dirname "$0")/.." && pwd)
 sequences=$(cd "$2" && pwd) || exit 2
 shift 2
 parts=${*:-suites same sanitize}
@@ -83,9 +85,11 @@ sanitize() {
     done
 }
 
+python() { step "python/tests -k gpu" "$root/python/tests/run.sh" python3 "$(find "$programs" -name libmotus.so | head -n 1)" "$motus" -k gpu; }
+
 for part in $parts; do
     case $part in
-    suites | same | sanitize) $part ;;
+    suites | same | sanitize | python) $part ;;
     *) usage >&2 && exit 2 ;;
     esac
 done

@@ -1,5 +1,5 @@
-// Bodies of the row functions of image.h; compiled once as plain C and once for AVX2, where the compiler vectorizes the loops. Strides of the usual formats are
-// constants in a loop of their own, for the sake of the vectorizer.
+// How rows of images are read: for the plain C version and for AVX2, where the compiler vectorizes the loops. Strides of the usual formats are constants in a loop of
+// their own, for the sake of the vectorizer. Who includes this has round_row(dst, src, n): n floats as bytes.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
@@ -39,35 +39,23 @@ static void bytes(MotusRgbRow *dst, const uint8_t *const src[3], const ptrdiff_t
     for (int k = 0; k < 3; k++) gather(dst->c[k], src[k], pixel[k], n);
 }
 
-static inline __attribute__((always_inline)) void round_floats(uint8_t *restrict dst, const float *restrict src, int step,
-                                                               int n) {
-    for (int i = 0; i < n; i++) dst[i] = motus_unit_to_u8(src[step * i]);
-}
-
+// Interleaved floats are rounded as they lie, then taken apart.
 static void floats(MotusRgbRow *dst, const char *const src[3], const ptrdiff_t pixel[3], int n) {
+    if (interleaved(src, pixel, 4) && (pixel[0] == 12 || pixel[0] == 16)) {
+        alignas(32) uint8_t flat[4 * IMAGE_CHUNK];
+        const int step = (int)(pixel[0] / 4);
+        round_row(flat, (const float *)(const void *)src[0],
+                  step * (n - 1) + 3); // what lies behind the last B is not the image's
+        if (step == 3)
+            split_bytes(dst->c[0], dst->c[1], dst->c[2], flat, 3, n);
+        else
+            split_bytes(dst->c[0], dst->c[1], dst->c[2], flat, 4, n);
+        return;
+    }
     for (int k = 0; k < 3; k++) {
-        const float *from = (const float *)(const void *)src[k];
         if (pixel[k] == 4)
-            round_floats(dst->c[k], from, 1, n);
-        else if (pixel[k] == 12)
-            round_floats(dst->c[k], from, 3, n);
+            round_row(dst->c[k], (const float *)(const void *)src[k], n);
         else
             for (int i = 0; i < n; i++) dst->c[k][i] = motus_unit_to_u8(*(const float *)(const void *)(src[k] + i * pixel[k]));
     }
-}
-
-static void luma(uint8_t *restrict y, const MotusRgbRow *restrict rgb, int n, const MotusYuvMatrix *matrix) {
-    const MotusYuvMatrix m = *matrix;
-    for (int i = 0; i < n; i++) y[i] = motus_rgb_to_y(rgb->c[0][i], rgb->c[1][i], rgb->c[2][i], &m);
-}
-
-static void chroma(uint8_t *restrict cb, uint8_t *restrict cr, const MotusRgbRow *restrict rgb, int n,
-                   const MotusYuvMatrix *matrix) {
-    const MotusYuvMatrix m = *matrix;
-    uint16_t sum[3][IMAGE_CHUNK / 2];
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < n / 2; i++)
-            sum[k][i] = (uint16_t)(rgb[0].c[k][2 * i] + rgb[0].c[k][2 * i + 1] + rgb[1].c[k][2 * i] + rgb[1].c[k][2 * i + 1]);
-    for (int i = 0; i < n / 2; i++) cb[i] = motus_rgb4_to_cb(sum[0][i], sum[1][i], sum[2][i], &m);
-    for (int i = 0; i < n / 2; i++) cr[i] = motus_rgb4_to_cr(sum[0][i], sum[1][i], sum[2][i], &m);
 }

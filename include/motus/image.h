@@ -41,7 +41,7 @@ typedef enum MotusSamples {
 // Component c (R, G, B or Y, Cb, Cr) of the pixel or chroma sample (x, y) lies at (const char *)data[c] + y * row[c] + x * pixel[c]. Any strides will do, also negative
 // ones (an image that stands on its head) and 0; those of floats, and data, are multiples of 4.
 typedef struct MotusImage {
-    size_t size;       // sizeof(MotusImage): later versions add members at the end
+    size_t size;       // sizeof(MotusImage)
     int width, height; // pixels, 1..MOTUS_MAX_SIZE
     MotusSamples samples;
     const void *data[3];

@@ -26,12 +26,14 @@ def _each(frames: Any, layout: str) -> Iterator[Any]:
     if not is_array(frames):
         yield from frames
         return
-    view = view_of(frames)
-    if len(view.shape) != (3 if layout in ("I420", "NV12") else 4):
+    # What has to be converted, half precision for one, is so frame by frame.
+    video = view_of(frames) if str(getattr(frames, "dtype", "uint8")).endswith(("uint8", "float32")) else frames
+    shape = tuple(video.shape)
+    if len(shape) != (3 if layout in ("I420", "NV12") else 4):
         what = "[T, H * 3 / 2, W]" if layout in ("I420", "NV12") else "[T, H, W, C] or [T, C, H, W]"
-        raise ArgumentError(f"an array of shape {view.shape} is no video: {what} is needed; or give an iterable of frames")
-    for i in range(view.shape[0]):
-        yield view[i]
+        raise ArgumentError(f"an array of shape {shape} is no video: {what} is needed; or give an iterable of frames")
+    for i in range(shape[0]):
+        yield video[i]
 
 
 def stream(frames: Any, fps: Rate = 24, *, container: str = "mp4", fragment: float = 1.0, layout: str = "auto", **settings: Unpack[Settings]) -> Iterator[bytes]:
@@ -47,7 +49,7 @@ def stream(frames: Any, fps: Rate = 24, *, container: str = "mp4", fragment: flo
 def _open(frame: Any, fps: Rate, layout: str, settings: dict[str, Any]) -> Encoder:
     picture = picture_of(frame, layout)
     settings.setdefault("colour", "bt709" if picture.is_rgb else None)
-    if picture.device is not None and picture.device >= 0:
+    if picture.device is not None and picture.device >= 0 and not settings.get("devices"):
         settings.setdefault("device", picture.device)
     return Encoder(*picture.size, fps, layout=layout, **settings)
 

@@ -9,12 +9,14 @@ import ctypes
 import ctypes.util
 import glob
 import os
-from ctypes import (CDLL, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_int8, c_int16, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16,
+from contextlib import contextmanager
+from ctypes import (CDLL, POINTER, Structure, byref, c_char, c_char_p, c_double, c_float, c_int, c_int16, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16,
                     c_uint32, c_uint64, c_void_p)
+from typing import Iterator
 
 from ._errors import error_of
 
-BLOCKS, MB_KINDS = 41, 8
+BLOCKS, MB_KINDS, STAGES = 41, 8, 7
 OK, END, AGAIN = 0, 1, 2
 SERIES = "0.1"  # of the library: structures change from one to the next only
 
@@ -52,12 +54,13 @@ class EncoderConfig(Structure):
         ("bitrate", c_int64), ("vbv_maxrate", c_int64), ("vbv_bufsize", c_int64), ("qp_min", c_int), ("qp_max", c_int), ("qp_step", c_int),
         ("ip_ratio", c_double), ("hrd", c_int), ("time_base", Rational), ("lookahead", c_int), ("min_keyint", c_int), ("scenecut", c_int),
         ("aq_mode", c_int), ("aq_strength", c_double), ("propagation", c_int), ("pass_", c_int), ("pass_log", c_char_p), ("first_picture", c_int64),
-        ("first_gop", c_int64)]  # yapf: disable
+        ("first_gop", c_int64), ("time_stages", c_int), ("with_field", c_int), ("n_devices", c_int), ("devices", POINTER(c_int)),
+        ("slices", c_int), ("slice_max_size", c_int)]  # yapf: disable
 
 
 class FrameParams(Structure):
     _fields_ = [("size", c_size_t), ("pts", c_int64), ("duration", c_int64), ("opaque", c_void_p), ("force_idr", c_int), ("qp_offset", c_void_p),
-                ("n_qp_offset", c_size_t)]
+                ("n_qp_offset", c_size_t), ("field", c_void_p), ("field_modes", c_uint32), ("field_final", c_int)]
 
 
 class PictureStats(Structure):
@@ -69,7 +72,7 @@ class Packet(Structure):
     _fields_ = [("data", POINTER(c_uint8)), ("size", c_size_t), ("number", c_int64), ("pts", c_int64), ("duration", c_int64), ("opaque", c_void_p),
                 ("is_idr", c_int), ("type", c_char), ("qp", c_int), ("recon", POINTER(Frame)), ("source", POINTER(Frame)), ("mvs", c_void_p),
                 ("n_mvs", c_size_t), ("stats", PictureStats), ("mean_qp", c_double), ("again", c_int), ("vbv_fullness", c_int64),
-                ("pass_log", c_char_p)]
+                ("pass_log", c_char_p), ("stage_us", c_float * STAGES), ("field", c_void_p), ("field_modes", c_uint32), ("slices", c_int)]
 
 
 class MeConfig(Structure):
@@ -93,7 +96,11 @@ class MeJob(Structure):
 
 class _Roomy(Structure):
     """A configuration that a newer library returns may be longer than ours; it is returned through memory either way."""
-    _fields_ = [("config", EncoderConfig), ("more", c_char * 4096)]
+    _fields_ = [("config", EncoderConfig), ("more", c_uint8 * 4096)]
+
+
+class _RoomyMe(Structure):
+    _fields_ = [("config", MeConfig), ("more", c_uint8 * 1024)]
 
 
 _P, _S = c_void_p, c_int  # an object of the library's, a MotusStatus
@@ -121,7 +128,7 @@ FUNCTIONS = {
     "motus_encoder_lanes": (c_int, [_P]),
     "motus_encoder_close": (None, [POINTER(_P)]),
     "motus_packet_unref": (None, [POINTER(POINTER(Packet))]),
-    "motus_me_config_default": (MeConfig, [c_int, c_int]),
+    "motus_me_config_default": (_RoomyMe, [c_int, c_int]),
     "motus_me_open": (_S, [POINTER(_P), POINTER(MeConfig)]),
     "motus_me_search": (_S, [_P, POINTER(Plane), POINTER(Plane), POINTER(MeHints), POINTER(Field)]),
     "motus_me_submit": (_S, [_P, POINTER(MeJob)]),
@@ -137,7 +144,7 @@ def candidates() -> list[str]:
     if path := os.environ.get("MOTUS_LIBRARY"):
         return [path]
     found = sorted(glob.glob(os.path.join(os.path.dirname(__file__), "libmotus.so*")))
-    return found + [name for name in ("libmotus.so.0", ctypes.util.find_library("motus")) if name]
+    return found + [name for name in ("libmotus.so.0.1", ctypes.util.find_library("motus")) if name]
 
 
 def _declare(dll: CDLL) -> CDLL:
@@ -148,12 +155,28 @@ def _declare(dll: CDLL) -> CDLL:
 
 
 def _check(dll: CDLL, path: str) -> None:
+    """Before anything is done with structures of another length than the library's."""
     version = dll.motus_version().decode()
     if version.split(".")[:2] != SERIES.split("."):
         raise ImportError(f"{path}: libmotus {version}, but this package is for {SERIES}")
     size = dll.motus_encoder_config_default(16, 16, Rational(25, 1)).config.size
     if size < ctypes.sizeof(EncoderConfig):
         raise ImportError(f"{path}: its encoder configuration has {size} bytes, this package's {ctypes.sizeof(EncoderConfig)}: the library is too old")
+    me = dll.motus_me_config_default(16, 16)  # which carries no size, but ends in -1
+    if me.config.device != -1:
+        raise ImportError(f"{path}: its MotusMeConfig is not this package's: the two are of different times")
+
+
+@contextmanager
+def _patient() -> Iterator[None]:
+    """GNU OpenMP is told, should it be loaded now, that idle threads are to sleep: spinning, they take the processors from the encoder's own."""
+    given = os.environ.get("OMP_WAIT_POLICY")
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ["OMP_WAIT_POLICY"]
 
 
 def load() -> CDLL:
@@ -161,7 +184,8 @@ def load() -> CDLL:
     tried = []
     for path in candidates():
         try:
-            dll = _declare(CDLL(path))
+            with _patient():
+                dll = _declare(CDLL(path))
         except (OSError, AttributeError) as error:
             tried.append(f"{path}: {error}")
             continue

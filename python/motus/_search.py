@@ -149,10 +149,11 @@ def search(cur: Any, ref: Any, range: int = 16, *, subpel: str = "quarter", lamb
     if on_device != (ref_view.device is not None):
         raise ArgumentError("one picture in host memory, the other in device memory")
     lib, me, error = _lib.lib, ctypes.c_void_p(), _lib.Error()
-    config = lib.motus_me_config_default(cur_plane.width, cur_plane.height)
+    config = lib.motus_me_config_default(cur_plane.width, cur_plane.height).config
     config.range, config.subpel, config.threads = range, number_of("subpel", subpel), threads
     config.device = cur_view.device if on_device else -1
     config.backend, config.error = number_of("backend", "cuda" if on_device and backend == "auto" else backend), ctypes.pointer(error)
+    config.device = -1 if cur_view.device is None else cur_view.device
     rows, columns = (cur_plane.height + 15) // 16, (cur_plane.width + 15) // 16
     given = _given(out, rows, columns) if out is not None else None
     arrays = _results(rows, columns) if given is None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from fractions import Fraction
-from typing import Any, TypedDict, Union
+from typing import Any, Sequence, TypedDict, Union
 
 from . import _lib
 from ._errors import ArgumentError
@@ -24,10 +24,13 @@ class Settings(TypedDict, total=False):
     lookahead: int  # pictures known beyond the one that is coded; 0: each packet comes before the next frame
     backend: str  # "auto", "cpu", "cuda"
     device: int  # CUDA's number; that of the frames, where they are on a device
+    devices: Union[Sequence[int], str]  # CUDA's numbers, or "all": GOPs are spread over them
     threads: int  # 0: all
     lanes: int  # GOPs coded at the same time; 0: as memory allows
     colour: Union[str, None]  # "bt709", "bt601", or None: nothing is said of it, and RGB is refused
     full_range: bool  # samples of 0..255; else 16..235
+    slices: int  # of a picture, whole rows of macroblocks
+    slice_max_size: int  # bytes of a NAL unit
     qp_i_offset: int
     range: int
     subpel: str  # "full", "half", "quarter"
@@ -52,6 +55,7 @@ _NAMES = {
     "hrd": ("none", "vbr", "cbr"),
     "aq_mode": ("off", "variance", "auto"),
 }
+_ALL_DEVICES = -1
 _RATE_QP, _RATE_CRF, _RATE_BITRATE = 0, 1, 2
 _COLOURS = {"bt709": (1, 1, 1), "bt601": (6, 6, 6)}  # primaries, transfer, matrix: H.264 tables E-3 to E-5
 _FLOATS = ("crf", "ip_ratio", "aq_strength")
@@ -101,6 +105,14 @@ def _rate_control(settings: dict[str, Any]) -> int:
     return {"qp": _RATE_QP, "bitrate": _RATE_BITRATE}.get(given[0] if given else "crf", _RATE_CRF)
 
 
+def _spread(config: _lib.EncoderConfig, devices: Any) -> None:
+    if devices == "all":
+        config.n_devices = _ALL_DEVICES
+        return
+    numbers = [_whole("devices", device) for device in devices]
+    config.n_devices, config.devices = len(numbers), (ctypes.c_int * max(len(numbers), 1))(*numbers)  # which ctypes keeps alive with the configuration
+
+
 def config_of(width: int, height: int, fps: Fraction, settings: dict[str, Any]) -> _lib.EncoderConfig:
     """The library checks ranges; here is checked what it could not see: unknown names, and numbers that a C int does not hold."""
     config: _lib.EncoderConfig = _lib.lib.motus_encoder_config_default(width, height, _lib.Rational(fps.numerator, fps.denominator)).config
@@ -118,6 +130,9 @@ def config_of(width: int, height: int, fps: Fraction, settings: dict[str, Any]) 
         if name not in Settings.__annotations__:
             raise TypeError(f"there is no setting {name!r}")
         if value is None or name in ("colour", "full_range"):
+            continue
+        if name == "devices":
+            _spread(config, value)
             continue
         setattr(config, name, number_of(name, value) if name in _NAMES else float(value) if name in _FLOATS else _whole(name, value))
     return config

@@ -1,6 +1,7 @@
 """Arrays of other libraries: how they are taken apart (everywhere), and encoded where they are (on a GPU)."""
 # SPDX-License-Identifier: BSD-2-Clause
 import ctypes
+import os
 
 import numpy as np
 import pytest
@@ -113,6 +114,11 @@ def has_gpu():
         return False
 
 
+def need_gpu():
+    if not has_gpu():
+        (pytest.fail if os.environ.get("MOTUS_REQUIRE_GPU") == "1" else pytest.skip)("no usable CUDA device")
+
+
 def torch_arrays(array):
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
@@ -134,8 +140,7 @@ def jax_arrays(array):
 @pytest.mark.parametrize("library", [torch_arrays, cupy_arrays, jax_arrays])
 @pytest.mark.parametrize("settings", [{"qp": 28}, {"crf": 25, "keyint": 4}])
 def test_gpu_arrays(library, settings):
-    if not has_gpu():
-        pytest.skip("no usable CUDA device")
+    need_gpu()
     video = clip()
     want = motus.encode(video, container="h264", backend="cpu", **settings)
     units = video.astype(np.float32) / 255
@@ -147,8 +152,7 @@ def test_gpu_arrays(library, settings):
 
 @pytest.mark.parametrize("library", [torch_arrays, cupy_arrays])
 def test_gpu_search(library):
-    if not has_gpu():
-        pytest.skip("no usable CUDA device")
+    need_gpu()
     video = clip(2)
     for a, b in ((video[1], video[0]), (video[1, ..., 1].copy(), video[0, ..., 1].copy())):
         want, got = motus.search(a, b, backend="cpu"), motus.search(library(a), library(b))
@@ -157,8 +161,7 @@ def test_gpu_search(library):
 
 def test_gpu_search_results_stay():
     cupy = pytest.importorskip("cupy")
-    if not has_gpu():
-        pytest.skip("no usable CUDA device")
+    need_gpu()
     video = clip(2)[..., 1].copy()
     shape = (41, H // 16, W // 16)
     out = cupy.zeros(shape + (2,), cupy.int16), cupy.zeros(shape, cupy.uint16), cupy.zeros(shape, cupy.uint32)

@@ -24,6 +24,7 @@ def h264(frames, **settings):
     ({"crf": 31.5, "preset": "fast", "keyint": 4, "aq_mode": "auto"}, ["--crf", "31.5", "--preset", "fast", "--keyint", "4", "--aq-mode", "2"]),
     ({"bitrate": 200_000, "vbv_maxrate": 250_000, "vbv_bufsize": 100_000, "lookahead": 3, "scenecut": 0},
      ["--bitrate", "200", "--vbv-maxrate", "250", "--vbv-bufsize", "100", "--rc-lookahead", "3", "--scenecut", "0"]),
+    ({"qp": 25, "slices": 2}, ["--qp", "25", "--slices", "2"]),
     ({"qp": 20, "subpel": "half", "range": 5, "deblock": False, "aud": True}, ["--qp", "20", "--subpel", "half", "--range", "5", "--no-deblock", "--aud"]),
 ])
 def test_same_stream_as_the_program(program, i420, tmp_path, settings, options):
@@ -162,6 +163,7 @@ def test_wrong_types(frame):
     ({"fps": 0}, motus.ArgumentError), ({"fps": "x"}, motus.ArgumentError), ({"fps": -5.0}, motus.ArgumentError), ({"keyint": 1 << 40}, motus.ArgumentError),
     ({"no_such": 1}, TypeError), ({"keyint": 2.5}, TypeError), ({"colour": "bt2020"}, motus.ArgumentError), ({"colour": None}, motus.ArgumentError),
     ({"layout": "WHC"}, motus.ArgumentError), ({"container": "avi"}, motus.ArgumentError), ({"device": -7}, motus.ArgumentError),
+    ({"devices": [1 << 40]}, motus.ArgumentError), ({"devices": ["first"]}, TypeError), ({"devices": [0, 0]}, motus.ArgumentError),
 ])  # yapf: disable
 def test_wrong_settings(rgb, settings, error):
     with pytest.raises(error):

@@ -49,3 +49,26 @@ def test_a_library_that_is_none(monkeypatch, tmp_path):
     monkeypatch.setenv("MOTUS_LIBRARY", str(other))
     with pytest.raises(ImportError, match="libmotus was not found.*libmotus.so"):
         _lib.load()
+
+
+def test_configurations_of_another_length(monkeypatch):
+    class Library:
+        motus_version = staticmethod(_lib.lib.motus_version)
+        motus_encoder_config_default = staticmethod(_lib.lib.motus_encoder_config_default)
+        motus_me_config_default = staticmethod(_lib.lib.motus_me_config_default)
+
+    _lib._check(Library, "the right one")
+    monkeypatch.setattr(Library, "motus_version", staticmethod(lambda: b"0.2.0"))
+    with pytest.raises(ImportError, match="libmotus 0.2.0, but this package is for 0.1"):
+        _lib._check(Library, "a later one")
+    monkeypatch.setattr(Library, "motus_version", staticmethod(lambda: b"0.1.9"))
+    longer = _lib._RoomyMe()
+    longer.config.device = 0  # where another member is
+    monkeypatch.setattr(Library, "motus_me_config_default", staticmethod(lambda width, height: longer))
+    with pytest.raises(ImportError, match="different times"):
+        _lib._check(Library, "another one")
+    older = _lib._Roomy()
+    older.config.size = 200
+    monkeypatch.setattr(Library, "motus_encoder_config_default", staticmethod(lambda width, height, fps: older))
+    with pytest.raises(ImportError, match="200 bytes.*too old"):
+        _lib._check(Library, "an older one")
