@@ -1,0 +1,85 @@
+// What a lane on a CUDA device is made of (encoder/lane_cuda.h): lane_cuda_open.cu makes it and takes frames in, lane_cuda.cu codes pictures.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_LANE_CUDA_CUH
+#define ENCODER_LANE_CUDA_CUH
+
+#include "common/cuda_call.h"
+#include "common/on_device.h"
+#include "encoder/decide_cuda.h"
+#include "encoder/lane_cuda.h"
+#include "encoder/slice_cuda.h"
+#include "me/ref_luma.h"
+
+namespace motus_lane_cuda {
+
+// What the device hands back of a picture beside its NAL unit.
+typedef struct Report {
+    MotusSliceResult result;
+    MotusPictureStats stats;
+} Report;
+
+// What goes in and comes out of a picture beside its samples: two, as the next picture begins before the host has seen to this one.
+typedef struct Output {
+    MotusSliceHead *head; // on the device; one for each slice
+    int8_t *qp_offset;
+    Report *report;
+    uint8_t *nal;
+    MotusSliceHead *h_head; // pinned
+    int8_t *h_qp_offset;
+    Report *h_report;
+    uint8_t *h_nal;
+    MotusMb *h_mb;
+    size_t brought; // bytes of the NAL unit that come down without its size being known
+    int with_mb, is_i;
+    cudaEvent_t done;
+    cudaEvent_t began, ended[MOTUS_STAGES]; // where stages are timed
+} Output;
+
+typedef struct Slot {
+    MotusPlane src[3];  // whole MBs
+    cudaEvent_t filled; // the frame is there
+} Slot;
+
+} // namespace motus_lane_cuda
+
+struct MotusLaneCuda {
+    const MotusStream *stream_settings;
+    int device, n_slots;
+    cudaStream_t stream, writing, copying; // coding; NAL units; frames from the host, and what comes down late
+    cudaEvent_t counted, written, made;    // a picture's bits, its NAL unit, its reconstruction
+    uint8_t *memory, *host;                // device memory, pinned memory
+    motus_lane_cuda::Slot *slot;
+    MotusPlane frame[3]; // as it came from the host
+    // What the lane's thread uses.
+    MotusWorkCuda work;
+    MotusPlane rec[2][3];  // reconstructions in turn
+    const MotusPlane *src; // of the picture that is put on its way
+    MotusRefLuma ref_luma;
+    MotusMv *centre, *mv, *whole_mv; // whole_mv: of 16x16 before refinement
+    MotusMv *last_mv[2];             // what a picture leaves to the next one, in turn as rec is
+    uint16_t *sad;
+    uint32_t *cost;
+    void *centres_work, *slice_work;
+    MotusSliceResult *slice_results; // of all slices but the last one
+    int *slice_first;                // of work; not there for one slice
+    int *deblock_flags;
+    motus_lane_cuda::Output output[MOTUS_LANE_BEGUN];
+    unsigned begun, finished;     // pictures
+    size_t expected;              // bytes of the next NAL unit, with some to spare
+    int current;                  // of rec: the picture that is put on its way
+    int has_last_mv, had_last_mv; // had: before the picture that was begun last
+    MotusError failure;           // of the call that failed: the lane stays so
+};
+
+namespace motus_lane_cuda {
+
+// Every CUDA call of the lane's thread passes here.
+static inline MotusStatus check(MotusLaneCuda *l, cudaError_t status, const char *what, MotusError *error) {
+    if (!l->failure.status) motus_cuda_check(status, what, &l->failure);
+    if (l->failure.status && error) *error = l->failure;
+    return l->failure.status;
+}
+
+} // namespace motus_lane_cuda
+
+#endif
