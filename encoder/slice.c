@@ -156,13 +156,13 @@ static void put_row(MotusMbWriter *rows, const MotusWork *work, int p_slice, int
     for (int i = y * work->mb_width; i < (y + 1) * work->mb_width; i++) motus_write_mb(rows, work, p_slice, i, start);
 }
 
-void motus_add_written(const MotusMbWriter *rows, MotusPictureStats *stats) {
-    for (int i = 0; i < MOTUS_MB_KINDS; i++) stats->mb[i] += rows->stats.mb[i];
-    for (int i = 0; i < 4; i++) stats->sub[i] += rows->stats.sub[i];
-    stats->bits_mode += rows->count[MOTUS_BITS_MODE];
-    stats->bits_mv += rows->count[MOTUS_BITS_MV];
-    stats->bits_luma += rows->count[MOTUS_BITS_LUMA];
-    stats->bits_chroma += rows->count[MOTUS_BITS_CHROMA];
+void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats) {
+    for (int i = 0; i < MOTUS_MB_KINDS; i++) stats->mb[i] += writer->stats.mb[i];
+    for (int i = 0; i < 4; i++) stats->sub[i] += writer->stats.sub[i];
+    stats->bits_mode += writer->count[MOTUS_BITS_MODE];
+    stats->bits_mv += writer->count[MOTUS_BITS_MV];
+    stats->bits_luma += writer->count[MOTUS_BITS_LUMA];
+    stats->bits_chroma += writer->count[MOTUS_BITS_CHROMA];
 }
 
 // Appends a row that was written apart.
