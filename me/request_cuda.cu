@@ -505,7 +505,7 @@ MotusStatus open_predict(MotusRequestCuda *q, MotusError *error) {
     size_t work = motus_slot_place(&end, motus_centres_cuda_bytes(q->width, q->height));
     MotusStatus status = p->stream ? MOTUS_OK : open_stream(&p->stream, &p->begun, &p->done, error);
     if (!status) status = motus_cuda_check(cudaMalloc((void **)&p->memory, end), "device memory", error);
-    if (!status) status = motus_cuda_check(cudaMemset(p->memory, 0, end), "device memory", error);
+    if (!status) status = motus_cuda_check(cudaMemsetAsync(p->memory, 0, end, p->stream), "device memory", error);
     if (status) return status;
     p->cur = MotusPlane{p->memory + cur, q->width, q->width, q->height};
     p->upload = MotusPlane{p->memory + upload, 0, 0, 0};
