@@ -4,7 +4,7 @@
 set -euo pipefail
 
 build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcjson-dev zlib1g-dev)
-tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 python3-numpy python3-pytest python3-setuptools python3-pip x264 libopenmpi-dev openmpi-bin libx265-dev valgrind)
+tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 python3-numpy python3-pytest python3-setuptools python3-pip x264 libopenmpi-dev openmpi-bin libx265-dev valgrind libffmpeg-nvenc-dev libmfx-dev)
 browser=(chromium)
 gstreamer=(libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
     gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gi gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0)
