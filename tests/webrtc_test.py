@@ -104,6 +104,7 @@ def main():
                           "--autoplay-policy=no-user-gesture-required")
         browser.open(url)
         browser.wait_for(f"shown.frames >= {PICTURES}", 60)
+        browser.wait_for(f"report().then(r => r.mime && r.fmtp && r.decoded >= {PICTURES})", 30)  # the browser's figures may lag behind
         failed = judge(browser, width, height)
         keys = browser.run("report()")["keys"]
         ask_for_key_picture(browser)

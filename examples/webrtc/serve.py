@@ -25,12 +25,13 @@ from gi.repository import Gst, GstSdp, GstWebRTC  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 WAIT = 10  # seconds for candidates and an answer
 
-# A key picture is coded when the browser asks for one (it does when it joins, and when packets got lost): none are needed in between.
+# A key picture is coded when the browser asks for one (it does when it joins, and when packets got lost): none are needed in between. packetization-mode is said
+# since the offer may be made before rtph264pay has said it.
 PIPELINE = """
   {source} ! videoconvert ! videoscale ! videorate ! video/x-raw,format=I420,width={width},height={height},framerate={fps}/1
   ! queue max-size-buffers=1 leaky=downstream
   ! motush264enc name=encoder tune=zerolatency speed-preset=faster bitrate={bitrate} vbv-buf-capacity=300 key-int-max=2147483647
-  ! rtph264pay aggregate-mode=zero-latency config-interval=-1 pt=96 ! application/x-rtp,media=video,encoding-name=H264,payload=96
+  ! rtph264pay aggregate-mode=zero-latency config-interval=-1 pt=96 ! application/x-rtp,media=video,encoding-name=H264,payload=96,packetization-mode=(string)1
   ! webrtcbin name=peer bundle-policy=max-bundle
 """
 
