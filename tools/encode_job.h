@@ -14,9 +14,9 @@ typedef struct MotusEncodeOptions {
     int format; // MotusFormat; -1: by the output's name
     int fragment, no_audio;
     MotusDeinterlace deinterlace;
-    int size[2];       // of headerless input, 0: not given
-    MotusRational fps; // num 0: not given
-    int frames, seek;  // frames 0: all
+    int size[2];        // of headerless input, 0: not given
+    MotusRational fps;  // num 0: not given
+    int frames, seek;   // frames 0: all
     const char *mvs_in; // a field to encode with; NULL: search
     int mvs_final;      // 1: its vectors are not refined
     int strict, quiet;
