@@ -79,13 +79,21 @@ static void write_bitstream_restriction(MotusBits *bits, const MotusLevel *level
 
 #define DELAY_BITS 24 // of every delay: 186 s, and 97 hours at 24 pictures a second
 
+int64_t motus_hrd_value(int64_t value, int unit, int *scale) {
+    for (*scale = 0; *scale < 15 && value >> (unit + *scale) > 65535;) ++*scale;
+    return value >> (unit + *scale) << (unit + *scale);
+}
+
 // One schedule (E.1.2).
 static void write_hrd(MotusBits *bits, const MotusSequenceSettings *settings) {
-    motus_bits_ue(bits, 0);     // cpb_cnt_minus1
-    motus_bits_put(bits, 4, 0); // bit_rate_scale
-    motus_bits_put(bits, 4, 0); // cpb_size_scale
-    motus_bits_ue(bits, (uint32_t)(settings->hrd_rate / 64) - 1);
-    motus_bits_ue(bits, (uint32_t)(settings->hrd_size / 16) - 1);
+    int rate_scale, size_scale;
+    const int64_t rate = motus_hrd_value(settings->hrd_rate, 6, &rate_scale),
+                  size = motus_hrd_value(settings->hrd_size, 4, &size_scale);
+    motus_bits_ue(bits, 0); // cpb_cnt_minus1
+    motus_bits_put(bits, 4, (uint32_t)rate_scale);
+    motus_bits_put(bits, 4, (uint32_t)size_scale);
+    motus_bits_ue(bits, (uint32_t)(rate >> (6 + rate_scale)) - 1);
+    motus_bits_ue(bits, (uint32_t)(size >> (4 + size_scale)) - 1);
     put_flag(bits, settings->hrd == MOTUS_HRD_CBR);
     motus_bits_put(bits, 5, DELAY_BITS - 1); // initial_cpb_removal_delay_length_minus1
     motus_bits_put(bits, 5, DELAY_BITS - 1); // cpb_removal_delay_length_minus1

@@ -46,7 +46,7 @@ typedef struct MotusSequenceSettings {
     int pic_init_qp;        // PPS: slices code the difference
     int deblock;
     MotusHrd hrd;
-    int64_t hrd_rate, hrd_size; // bits a second, a multiple of 64; bits, a multiple of 16
+    int64_t hrd_rate, hrd_size; // bits a second; bits: as motus_hrd_value leaves them
 } MotusSequenceSettings;
 
 // When an access unit is due (Annex C).
@@ -72,6 +72,10 @@ void motus_write_sps(
 void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings);
 void motus_write_aud(MotusBits *bits, int p_slice);
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings, const MotusSliceSettings *slice);
+
+// What an HRD can say of a rate (unit: 6 bits) or a size (4): the largest multiple of 1 << (unit + *scale) up to `value`, where *scale is bit_rate_scale or
+// cpb_size_scale (E.2.2): the least that keeps the ue(v) below 32 bits, as longer ones are more than some decoders (openh264) read everywhere.
+int64_t motus_hrd_value(int64_t value, int unit, int *scale);
 
 // SEI of an access unit: buffering_period() with IDR pictures, and pic_timing() (D.1.2, D.1.3). Only with settings->hrd.
 void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr);

@@ -131,12 +131,13 @@ MotusStatus motus_rate_config_apply(MotusStream *s, MotusError *error) {
                                        .aq_strength_q8 = q8(c->aq_strength),
                                        .propagation_q8 = c->propagation && c->lookahead ? PROPAGATION : 0,
                                        .first = c->first_picture};
+    int scale; // of no interest here
     s->control = (MotusRateSettings){.kind = c->rate,
                                      .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
                                      .crf_q8 = q8(c->crf) + (s->look.propagation_q8 ? PROPAGATED_CRF : 0),
                                      .bitrate = c->bitrate,
-                                     .vbv_rate = c->hrd ? c->vbv_maxrate & ~(int64_t)63 : c->vbv_maxrate,
-                                     .vbv_size = c->hrd ? c->vbv_bufsize & ~(int64_t)15 : c->vbv_bufsize,
+                                     .vbv_rate = c->hrd ? motus_hrd_value(c->vbv_maxrate, 6, &scale) : c->vbv_maxrate,
+                                     .vbv_size = c->hrd ? motus_hrd_value(c->vbv_bufsize, 4, &scale) : c->vbv_bufsize,
                                      .qp_min = c->qp_min,
                                      .qp_max = c->qp_max,
                                      .qp_step = c->qp_step,

@@ -324,7 +324,24 @@ static void level_of_a_rate(void) {
     }
 }
 
-static const MotusTest tests[] = {{"sps_reads_back", sps_reads_back},
+// Rates and sizes of an HRD: exact where the value is short, else less than 1/32768 below, in as few bits as all decoders read.
+static void hrd_values(void) {
+    for (int i = 0; i < 20000; i++) {
+        const int unit = i % 2 ? 6 : 4, bits = motus_test_range(unit, unit + 30);
+        const int64_t value = ((int64_t)1 << bits) + (((int64_t)motus_test_range(0, 1 << 20) << bits) >> 20);
+        int scale;
+        const int64_t got = motus_hrd_value(value, unit, &scale), code = got >> (unit + scale);
+        const int exact = value >> unit <= 65535;
+        MOTUS_CHECK(got <= value && value - got < (exact ? (int64_t)1 << unit : value / 32768), "%lld: %lld", (long long)value,
+                    (long long)got);
+        MOTUS_CHECK(exact ? !scale : scale <= 15 && code > 32767, "%lld: scale %d", (long long)value, scale);
+        MOTUS_CHECK(code << (unit + scale) == got && code >= 1 && code <= 65535, "%lld: code %lld", (long long)value,
+                    (long long)code);
+    }
+}
+
+static const MotusTest tests[] = {{"hrd_values", hrd_values},
+                                  {"sps_reads_back", sps_reads_back},
                                   {"aspect_ratios", aspect_ratios},
                                   {"pps_and_aud_read_back", pps_and_aud_read_back},
                                   {"slice_header_reads_back", slice_header_reads_back},
