@@ -2,11 +2,12 @@
 """examples/webrtc end to end: motush264enc to a headless Chromium on this machine, until it has shown a hundred pictures.
 
 usage: webrtc_test.py [--size WxH]
-Exit status 77 without Chromium, GStreamer's Python bindings, or the elements that WebRTC takes.
+Exit status 77 without Chromium, GStreamer's Python bindings, the elements that WebRTC takes, or a network address.
 SPDX-License-Identifier: BSD-2-Clause
 """
 import argparse
 import os
+import socket
 import subprocess
 import sys
 
@@ -40,7 +41,23 @@ def needed():
     for name in ("webrtcbin", "nicesrc", "dtlsenc", "srtpenc", "rtph264pay", "videotestsrc", "videoconvert"):
         if not Gst.ElementFactory.find(name):
             return f"GStreamer has no element {name}"
+    if not hears_itself():
+        return "no network address but loopback's, which libnice leaves out, or none that this machine reaches"
     return None if find_chromium() else "Chromium was not found"
+
+
+def hears_itself():
+    """Whether a datagram to this machine's own address arrives."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        try:
+            one.connect(("192.0.2.1", 9))  # sends nothing: only asks for a route
+            other.bind((one.getsockname()[0], 0))
+            other.settimeout(2)
+            one.connect(other.getsockname())
+            one.send(b"?")
+            return other.recv(1) == b"?"
+        except OSError:
+            return False
 
 
 def bars(browser):
