@@ -23,8 +23,9 @@ complete_words() {
 # shellcheck disable=SC1091
 source "$help/completion/bash/motus"
 
-commands=$("$motus" --help | awk '/^$/ && seen { exit } /^  motus / { print $2; seen = 1 }')
-ok "no commands" [ "$(wc -w <<<"$commands")" -ge 10 ]
+listed=$("$motus" --help | awk '/^$/ && seen { exit } /^  motus / { print $2; seen = 1 }')
+commands=$(for command in $listed; do ! "$motus" "$command" --help >/dev/null 2>&1 || echo "$command"; done) # builds without FFmpeg's libraries lack some
+ok "no commands" [ "$(wc -w <<<"$commands")" -ge 8 ]
 ok "completion of commands" [ "$(complete_words '')" = "$(paste -sd " " <<<"$commands") --help --version" ]
 offered=0
 for command in $commands; do

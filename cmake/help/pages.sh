@@ -17,11 +17,16 @@ page() {
 awk '/^  motus / { name = $2; sub(/^ *motus [^ ]+ +/, ""); print name "\t" $0; seen = 1 } seen && /^$/ { exit }' "$out/help/motus.txt" >"$out/help/commands"
 all=''
 while IFS=$tab read -r command about; do
-    "$motus" "$command" --help >"$out/help/$command.txt"
+    if ! "$motus" "$command" --help >"$out/help/$command.txt" 2>/dev/null; then # not in this build
+        rm "$out/help/$command.txt"
+        continue
+    fi
+    printf '%s\t%s\n' "$command" "$about" >>"$out/help/there"
     page "motus-$command" "$about" '.BR motus (1)' "$out/help/$command.txt"
     all="$all.BR motus-$command (1),
 "
 done <"$out/help/commands"
+mv "$out/help/there" "$out/help/commands"
 page motus 'H.264 motion estimation and encoding' "$all.BR motus (3)" "$out/help/motus.txt"
 
 cd "$out/help"
