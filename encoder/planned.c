@@ -13,7 +13,8 @@ MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *strea
     const int8_t *extra = params->qp_offset;
     const size_t n = (size_t)s->mb_width * (size_t)s->mb_height, ahead = (size_t)s->look.depth;
     const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra;
-    const size_t head = (sizeof(MotusPlanned) + 15) & ~(size_t)15, field = params->field ? (motus_given_bytes(s) + 15) & ~(size_t)15 : 0;
+    const size_t head = (sizeof(MotusPlanned) + 15) & ~(size_t)15,
+                 field = params->field ? (motus_given_bytes(s) + 15) & ~(size_t)15 : 0;
     uint8_t *at = motus_alloc(1, head + field + (looks ? ahead * 9 + 2 * n : 0) + (maps ? n : 0) + (extra ? n : 0));
     MotusPlanned *p = *planned = (MotusPlanned *)(void *)at;
     if (!p) return MOTUS_ERR_MEMORY;
