@@ -27,7 +27,7 @@ typedef struct MotusNvencMb {
 } MotusNvencMb;
 
 // The least of 16x16, 16x8, 8x16 and 8x8.
-void motus_field_to_nvenc(const MotusField *field, uint32_t modes, MotusNvencMb *mb);
+void motus_field_to_nvenc(const MotusField *field, uint32_t modes, MotusNvencMb *to);
 
 // NVENC's external hints: words of NVENC_EXTERNAL_ME_HINT, a candidate for each block of 16x16, 16x8, 8x16 and 8x8 as far as `modes` has them, in this order. From bit
 // 0 on: 12 bits x and 10 bits y in whole samples (rounded, clipped), 5 bits reference index 0, 1 bit direction 0 (list 0), 2 bits type (0 16x16, 1 16x8, 2 8x16,
@@ -41,7 +41,7 @@ typedef struct MotusFeiMb {
     MotusMv mv[16][2];
 } MotusFeiMb;
 
-void motus_field_to_fei(const MotusField *field, uint32_t modes, MotusFeiMb *mb);
+void motus_field_to_fei(const MotusField *field, uint32_t modes, MotusFeiMb *to);
 
 // Dense flow of the picture searched to the one it was searched in: u, v in samples for each of width x height (the visible size), row after row.
 void motus_field_to_flow(const MotusField *field, uint32_t modes, int width, int height, float *flow);

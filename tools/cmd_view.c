@@ -108,7 +108,7 @@ static int parse(ViewOptions *o, int argc, char **argv) {
 static int zoom_for(const MotusView *views, int n) {
     int width = 0;
     for (int i = 0; i < n; i++) width += views[i].width;
-    return motus_clip(1, 4, (1100 + width / 2) / width);
+    return motus_clip(1, 4, (1100 + width / 2) / motus_max(width, 1));
 }
 
 static MotusStatus open_views(MotusView views[2], int *n, const ViewOptions *o, MotusError *error) {

@@ -21,8 +21,8 @@ struct MotusFieldIn {
     int at_end;
 };
 
-MotusStatus motus_field_in_open(MotusFieldIn **out, const char *path, int width, int height, MotusError *error) {
-    MotusFieldIn *in = *out = motus_alloc(1, sizeof *in);
+MotusStatus motus_field_in_open(MotusFieldIn **opened, const char *path, int width, int height, MotusError *error) {
+    MotusFieldIn *in = *opened = motus_alloc(1, sizeof *in);
     if (!in) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     in->path = path, in->width = width, in->height = height;
     MotusStatus status = motus_table_open(&in->table, path, error);
@@ -30,7 +30,7 @@ MotusStatus motus_field_in_open(MotusFieldIn **out, const char *path, int width,
         motus_fail(error, status, "%s: %s", motus_shown(path), motus_status_text(status));
     if (!status && !(in->there = motus_alloc(MOTUS_BLOCKS * (size_t)in->field->n_mb, 1)))
         status = motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
-    if (status) motus_field_in_close(out);
+    if (status) motus_field_in_close(opened);
     return status;
 }
 

@@ -10,7 +10,7 @@
 typedef struct MotusFieldIn MotusFieldIn;
 
 // Opens a table of vectors (tools/vector_table.h) of pictures of this size, whose rows are ordered by picture. MOTUS_ERR_IO, _UNSUPPORTED, _TRUNCATED, _MEMORY.
-MotusStatus motus_field_in_open(MotusFieldIn **in, const char *path, int width, int height, MotusError *error);
+MotusStatus motus_field_in_open(MotusFieldIn **opened, const char *path, int width, int height, MotusError *error);
 
 // The field of picture `number`; to be asked for in ascending order. *modes is the mask of what it has, 0: the table has no rows of that picture. For each mode
 // there is a vector of every block of every macroblock. Good until the next call. MOTUS_ERR_FORMAT: a row is no block of the 41, is there twice or out of order;

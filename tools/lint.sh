@@ -38,9 +38,11 @@ tidy() {
 }
 
 check clang-format "$format" --dry-run -Werror "${all[@]}"
-check clang-tidy tidy -- "${sources[@]}"
-# Tests: the analyzer does not know that CUnit's fatal checks do not return; readers of test streams call the same function twice on purpose.
-check "tidy tests" tidy "--checks=-clang-analyzer-*,-misc-redundant-expression,-cert-err34-c,-performance-type-promotion-in-math-fn" \
+# MPI's requests live in lists, and are waited for elsewhere than where they began.
+check clang-tidy tidy "--checks=-clang-analyzer-optin.mpi.MPI-Checker" -- "${sources[@]}"
+# Tests: the analyzer does not know that CUnit's fatal checks do not return; readers of test streams call the same function twice on purpose; the cores' modes are
+# signed numbers of a byte, and lanes_32.c compiles another file in its own way.
+check "tidy tests" tidy "--checks=-clang-analyzer-*,-misc-redundant-expression,-cert-err34-c,-performance-type-promotion-in-math-fn,-bugprone-signed-char-misuse,-cert-str34-c,-bugprone-suspicious-include" \
     -- "${tests[@]}"
 # Right shifts of negative numbers are arithmetic in every compiler that builds this. Rows of a plane are read left of their first sample on purpose. Arrays that
 # a loop fills from its start to a variable end count as uninitialized.

@@ -88,9 +88,9 @@ static MotusStatus npy_refuse(const MotusTable *t, MotusError *error) {
 static int npy_columns(MotusTable *t, const char *text) {
     for (const char *at = strchr(text, '('); at && at[1] == '\''; at = strchr(at + 1, '(')) {
         const char *name = at + 2, *end = strchr(name, '\'');
-        char kind;
-        int bytes;
-        if (!end || sscanf(end, "', '%*[<|]%c%d'", &kind, &bytes) != 2) return 0;
+        if (!end || strncmp(end, "', '", 4) || (end[4] != '<' && end[4] != '|') || !end[5]) return 0;
+        const char kind = end[5];
+        const int bytes = end[6] && end[7] == '\'' ? end[6] - '0' : 0;
         if ((kind != 'i' && kind != 'u') || (bytes != 1 && bytes != 2 && bytes != 4)) return 0;
         int c = column_of(name, (size_t)(end - name));
         if (c >= 0) t->column[c] = (Column){t->row_bytes, bytes, kind == 'i'};
@@ -108,8 +108,11 @@ static MotusStatus npy_header(MotusTable *t, MotusError *error) {
     if (length > MAX_HEADER || fread(text, 1, length, t->file) != length) return npy_refuse(t, error);
     text[length] = 0;
     const char *shape = strstr(text, "'shape': (");
-    if (!strstr(text, "'fortran_order': False") || !shape || sscanf(shape, "'shape': (%lld,)", &t->rows) != 1 || t->rows < 0)
-        return npy_refuse(t, error);
+    if (!strstr(text, "'fortran_order': False") || !shape) return npy_refuse(t, error);
+    const char *count = shape + strlen("'shape': (");
+    char *behind;
+    t->rows = strtoll(count, &behind, 10);
+    if (behind == count || strncmp(behind, ",)", 2) || t->rows < 0) return npy_refuse(t, error);
     text[shape - text] = 0;
     return npy_columns(t, text) ? check_columns(t, error) : npy_refuse(t, error);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/view.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static MotusStatus copy_plane(MotusPlane *to, const MotusPlane *from, MotusError
 }
 
 MotusStatus motus_view_pictures(MotusView *view, const MotusPlane *picture, const MotusPlane *before, MotusError *error) {
+    assert(picture);
     view->width = picture->width;
     view->height = picture->height;
     MotusStatus status = copy_plane(&view->picture, picture, error);

@@ -73,7 +73,7 @@ static void keep_bytes(Stream *s, const AVPacket *packet) {
     size_t size = (size_t)packet->size, wanted = s->n_bytes + size;
     if (wanted > s->room && (s->bytes || !s->room)) {
         uint8_t *more = wanted <= MAX_BYTES ? motus_alloc(2 * wanted, 1) : NULL;
-        if (more && s->n_bytes) memcpy(more, s->bytes, s->n_bytes);
+        if (more && s->bytes) memcpy(more, s->bytes, s->n_bytes);
         motus_free(s->bytes);
         s->bytes = more;
         s->room = 2 * wanted;

@@ -18,7 +18,11 @@ int y4m_open(Y4m *y, const char *path) {
     for (char *at = strtok(line + 10, " \n"); at; at = strtok(NULL, " \n")) {
         if (*at == 'W') y->width = (int)strtol(at + 1, NULL, 10);
         if (*at == 'H') y->height = (int)strtol(at + 1, NULL, 10);
-        if (*at == 'F') sscanf(at + 1, "%d:%d", &y->fps.num, &y->fps.den);
+        if (*at == 'F') {
+            char *colon;
+            y->fps.num = (int)strtol(at + 1, &colon, 10);
+            y->fps.den = *colon == ':' ? (int)strtol(colon + 1, NULL, 10) : 0;
+        }
         if (*at == 'C' && (strncmp(at, "C420", 4) || at[4] == 'p')) return refuse(path, "is not 8-bit 4:2:0");
     }
     if (y->width < 16 || y->height < 16 || y->width > MOTUS_MAX_SIZE || y->height > MOTUS_MAX_SIZE || (y->width | y->height) & 1)

@@ -30,10 +30,12 @@ typedef struct Walk {
 static void read_settings(const MotusRunSetup *s, MotusRun *run) {
     char text[64];
     run->range = s->range ? s->range : 16;
-    if (!s->range && motus_baseline_x264_option(s->x264, s->x264_size, "me_range=", text, sizeof text)) run->range = atoi(text);
+    if (!s->range && motus_baseline_x264_option(s->x264, s->x264_size, "me_range=", text, sizeof text))
+        run->range = (int)strtol(text, NULL, 10);
     run->range = motus_clip(1, MOTUS_MAX_RANGE, run->range);
     run->subpel = s->subpel < 0 ? MOTUS_SUBPEL_QUARTER : (MotusSubpel)s->subpel;
-    if (s->subpel < 0 && motus_baseline_x264_option(s->x264, s->x264_size, "subme=", text, sizeof text) && atoi(text) == 0)
+    if (s->subpel < 0 && motus_baseline_x264_option(s->x264, s->x264_size, "subme=", text, sizeof text) &&
+        strtol(text, NULL, 10) == 0)
         run->subpel = MOTUS_SUBPEL_FULL;
     run->modes = MOTUS_MODES_ALL;
     if (!motus_baseline_x264_option(s->x264, s->x264_size, "analyse=", text, sizeof text)) return;

@@ -15,8 +15,8 @@ typedef struct MotusBytes {
 void motus_bytes_add(MotusBytes *bytes, const void *data, size_t n);
 void motus_bytes_free(MotusBytes *bytes);
 
-// Appends the record of an MB: as x264 coded it, as our encoder coded it (ours), and the pairs.
-void motus_viewer_mb(MotusBytes *records, const MotusReadMb *x264, const MotusReadMb *ours, const MotusMbPairs *pairs);
+// Appends the record of an MB to b: as x264 coded it, as our encoder coded it (ours), and the pairs.
+void motus_viewer_mb(MotusBytes *b, const MotusReadMb *x264, const MotusReadMb *ours, const MotusMbPairs *pairs);
 
 // Compresses records (zlib) into a new base64 text, or NULL: no memory. Free with motus_free.
 char *motus_viewer_pack(const MotusBytes *records);

@@ -148,7 +148,10 @@ static void hand_out(Run *r, int rank) {
             f->rank = rank;
         }
     }
-    if (!m) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
+    if (!m) {
+        MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
+        return;
+    }
     r->asking += m->kind == MOTUS_SAYS_STOP;
     motus_link_tell(r->link, rank, m);
 }
@@ -176,7 +179,7 @@ static MotusStatus put_text(MotusOutput *out, const char *before, const char *te
     char *json = string ? cJSON_PrintUnformatted(string) : NULL;
     MotusStatus status =
         json ? motus_output_write(out, before, strlen(before), error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    if (!status) status = motus_output_write(out, json, strlen(json), error);
+    if (json && !status) status = motus_output_write(out, json, strlen(json), error);
     cJSON_free(json);
     cJSON_Delete(string);
     return status;

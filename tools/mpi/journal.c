@@ -146,7 +146,7 @@ MotusStatus motus_journal_open(MotusJournal **out, const char *name, const char 
     if (!j) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     j->fd = -1;
     if (!(j->name = motus_alloc(1, strlen(name) + 1))) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    strcpy(j->name, name);
+    memcpy(j->name, name, strlen(name) + 1);
     MotusStatus status = open_file(j, use, error);
     const int goes_on = !status && use == MOTUS_JOURNAL_RESUME && lseek(j->fd, 0, SEEK_END) > 0;
     if (!status) status = goes_on ? check_header(j, settings, input, error) : begin(j, settings, input, error);

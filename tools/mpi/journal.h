@@ -23,8 +23,8 @@ typedef enum MotusJournalUse { MOTUS_JOURNAL_NEW, MOTUS_JOURNAL_RESUME, MOTUS_JO
 
 // NEW: there must not be one. RESUME: goes on with the one there is, or begins where there is none. DISCARD: begins anew. `settings` and `input`: one line each
 // without its end; a journal that has others is refused (MOTUS_ERR_FORMAT), and so is one that another job has (MOTUS_ERR_IO).
-MotusStatus motus_journal_open(MotusJournal **journal, const char *name, const char *settings, const char *input,
-                               MotusJournalUse use, MotusError *error);
+MotusStatus motus_journal_open(MotusJournal **out, const char *name, const char *settings, const char *input, MotusJournalUse use,
+                               MotusError *error);
 
 // What is known of the part that begins with that picture; NULL: nothing.
 const MotusRecord *motus_journal_find(const MotusJournal *journal, int64_t first);
@@ -39,7 +39,7 @@ MotusStatus motus_journal_add(MotusJournal *journal, MotusRecord record, const u
                               MotusError *error);
 
 // done: it has served its purpose and goes. Accepts NULL inside.
-void motus_journal_close(MotusJournal **journal, int done);
+void motus_journal_close(MotusJournal **out, int done);
 
 // FNV-1a, 64 bits, going on from `sum`; MOTUS_SUM_BEGIN at first.
 #define MOTUS_SUM_BEGIN 14695981039346656037u

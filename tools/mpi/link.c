@@ -152,7 +152,10 @@ void motus_link_tell(MotusLink *link, int rank, MotusMessage *m) {
     }
     let_go(link);
     Sending *s = motus_alloc(1, sizeof *s);
-    if (!s) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (!s) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        return;
+    }
     s->message = m;
     MPI_Isend(&m->kind, sent_bytes(m), MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &s->request);
     s->next = link->sending;

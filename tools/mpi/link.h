@@ -13,7 +13,7 @@ void motus_message_free(MotusMessage **message); // accepts NULL inside
 
 // One for each rank, between MPI_Init and MPI_Finalize. NULL where there is no memory.
 MotusLink *motus_link_open(void);
-void motus_link_close(MotusLink **link); // accepts NULL inside; what was sent has arrived, or never will
+void motus_link_close(MotusLink **out); // accepts NULL inside; what was sent has arrived, or never will
 
 // Rank 0. The message is taken over; the call does not wait. Receiving never waits either: NULL where nobody has said anything.
 void motus_link_tell(MotusLink *link, int rank, MotusMessage *message);

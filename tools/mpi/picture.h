@@ -18,7 +18,8 @@ static inline MotusPictureHead motus_picture_head(const MotusPacket *p, double s
     MotusPictureHead head;
     memset(&head, 0, sizeof head); // its padding is checksummed too
     head.number = p->number, head.pts = p->pts, head.duration = p->duration, head.size = (int64_t)p->size;
-    head.is_idr = p->is_idr, head.type = p->type, head.mean_qp = p->mean_qp, head.ssim = ssim, head.stats = p->stats;
+    head.is_idr = p->is_idr, head.type = (unsigned char)p->type, head.mean_qp = p->mean_qp, head.ssim = ssim,
+    head.stats = p->stats;
     return head;
 }
 

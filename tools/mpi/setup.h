@@ -45,7 +45,7 @@ typedef struct MotusMpiWorker {
 int motus_mpi_rank0_is_gone(const MotusMpiSetup *setup);
 
 // Does the work of a rank until rank 0 says that there is no more, or that fails, which rank 0 is told.
-void motus_mpi_work(const MotusMpiWorker *worker);
+void motus_mpi_work(const MotusMpiWorker *of);
 
 // Own flags of motus-mpi encode.
 typedef struct MotusMpiOptions {
