@@ -88,7 +88,7 @@ broken_program() {
 }
 
 beside_x264() {
-    local r q
+    local r
     bench --presets --peers --runs 1 --json >peers.json || fail '--presets --peers --json'
     ok 'all rows' [ "$(value peers.json rows.#)" = 7 ]
     ok 'the version' grep -q '^[0-9]' <(value peers.json x264)

@@ -229,7 +229,10 @@ done
 rm -f out.264 ./*.motus-*
 timeout 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" 2>err &
 launched=$!
-for _ in $(seq 100); do [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -gt 5000 ] && break || sleep 0.05; done
+for _ in $(seq 100); do
+    if [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -gt 5000 ]; then break; fi
+    sleep 0.05
+done
 ids | tail -n 1 | xargs -r kill -9
 wait $launched
 if [ -e out.264.motus-journal ]; then
@@ -262,7 +265,7 @@ fi
 # Many files: what is broken is told, and the rest is done.
 mkdir files coded copies
 n=${MOTUS_BATCH:-30}
-for i in $(seq 4); do "$motus" synth files/f$i.y4m --size 32x32 --frames $i >/dev/null 2>err; done
+for i in $(seq 4); do "$motus" synth "files/f$i.y4m" --size 32x32 --frames "$i" >/dev/null 2>err; done
 for i in $(seq 5 "$n"); do ln files/f$((i % 4 + 1)).y4m files/f"$i".y4m; done
 broken=$((n / 100 + 2))
 for i in $(seq $broken); do head -c 300 files/f1.y4m >files/broken"$i".y4m; done
@@ -273,7 +276,7 @@ echo "files/missing.y4m" >>list
 echo "copies/f1.y4m" >>list
 ranks 3 batch list -o coded --report report.json --qp 30 --backend cpu --threads 1
 ok "batch: status" [ $? = 1 ]
-ok "batch: outputs" [ "$(ls coded | wc -l)" = "$n" ]
+ok "batch: outputs" [ "$(find coded -mindepth 1 | wc -l)" = "$n" ]
 ok "batch: failures are told" [ "$(grep -c '^motus: ' err)" = $((broken + 3)) ]
 ok "batch: the report" "$json" report.json
 ok "batch: failures in the report" [ "$(grep -c '"state": "failed"' report.json)" = $((broken + 3)) ]

@@ -142,7 +142,7 @@ static int by_size(const void *a, const void *b) {
 static MotusStatus time_single(const MotusEncoderConfig *config, const Frames *frames, Latency *latency, MotusError *error) {
     MotusEncoder *encoder = NULL;
     MotusEncoderConfig alone = *config;
-    double p[LATENCY_FRAMES], idr[LATENCY_FRAMES];
+    double p[LATENCY_FRAMES] = {0}, idr[LATENCY_FRAMES];
     int n_p = 0, n_idr = 0;
     alone.lanes = 1;
     MotusStatus status = motus_encoder_open(&encoder, &alone, error);
