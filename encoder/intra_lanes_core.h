@@ -101,7 +101,7 @@ MOTUS_HD int motus_chroma_mode_lanes(MotusIntraSides *s, uint8_t *const *at, con
     const uint8_t *top = s->chroma[c][0], *left = s->chroma[c][1];
     const int corner = has & MOTUS_HAS_CORNER ? at[c][-stride[c] - 1] : 0;
     const int as16 = 0x3012 >> (4 * mode) & 3; // the Intra16x16 mode that does the same
-    int across = -4 * corner, down = -4 * corner, dc_has = has;
+    int across = -4 * corner, down = across, dc_has = has;
     for (int i = 0; i < 8; i++) {
         across += (i - 3) * top[i];
         down += (i - 3) * left[i];
