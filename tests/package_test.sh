@@ -34,22 +34,22 @@ if [[ " ${packages[*]} " == *" motus "* ]]; then
     field motus Depends | grep -q 'libgomp1' || die "the package motus does not depend on libgomp1"
 fi
 
-mkdir -p root/var/lib/dpkg/updates root/var/lib/dpkg/info root/bin
-touch root/var/lib/dpkg/status root/var/lib/dpkg/available
+mkdir -p tree/var/lib/dpkg/updates tree/var/lib/dpkg/info tree/bin
+touch tree/var/lib/dpkg/status tree/var/lib/dpkg/available
 # in_root OPTION...: dpkg on that root. Its dependencies are this machine's; scripts run outside it, with a stand-in for ldconfig.
-printf '#!/bin/sh\necho called >>"%s"\n' "$dir/ldconfig" >root/bin/ldconfig
-chmod +x root/bin/ldconfig
+printf '#!/bin/sh\necho called >>"%s"\n' "$dir/ldconfig" >tree/bin/ldconfig
+chmod +x tree/bin/ldconfig
 in_root() {
-    PATH="$dir/root/bin:$PATH" dpkg --root="$dir/root" --log=/dev/null --force-depends --force-script-chrootless "$@" >dpkg.log 2>&1 || { cat dpkg.log && exit 1; }
+    PATH="$dir/tree/bin:$PATH" dpkg --root="$dir/tree" --log=/dev/null --force-depends --force-script-chrootless "$@" >dpkg.log 2>&1 || { cat dpkg.log && exit 1; }
 }
 if [ "$(id -u)" = 0 ]; then
     in_root --install "${debs[@]}"
     [ -s ldconfig ] || die "installing the library does not run ldconfig"
 else
-    for deb in "${debs[@]}"; do dpkg-deb -x "$deb" root; done
+    for deb in "${debs[@]}"; do dpkg-deb -x "$deb" tree; done
 fi
 
-usr=$dir/root/usr
+usr=$dir/tree/usr
 if [ -x "$usr/bin/motus" ]; then
     "$usr/bin/motus" synth - --size 64x48 --frames 3 | "$usr/bin/motus" encode - -o out.264 --quiet
     [ -s out.264 ] || die "the installed program wrote nothing"
