@@ -1,17 +1,25 @@
-// Deblocking of a picture on a CUDA device: the samples that motus_deblock_picture makes.
+// Deblocking of a picture on a CUDA device: the samples that motus_deblock_picture makes, without its order: no MB waits for another one.
 //
-// prepare_kernel: a warp per MB finds the strengths and limits of its edges, which depend on no sample, and empties the handovers.
+// Why there is no wavefront. By 8.7 an MB is filtered after the MBs to its left and above it, from their results. But only edge 0 of an MB may have bS 4; an edge
+// inside reads three samples on each side and changes two, and edges are four samples apart. So edge e reaches edge e + 1 by one sample alone, its q1', which edge e + 1
+// reads as its p2; and q1' is made of p1, p0, q0, q1 and q2, none of which edge e - 1 has changed, but for e = 1 behind an edge 0 of bS 4. From this follows, across
+// the vertical edges of an MB and likewise down the horizontal ones (in luma; chroma's edges change one sample on each side, and reach still less far):
+//   samples 9 to 15 of a line depend on that MB's line alone, not on the MB to the left.
+// What an MB takes from its left neighbour is that one's last four columns (its strip) after both directions, what it takes from above is the last four lines:
+//   corner: lines 12..15 of a strip need samples 9..15 of lines 6..15: the MB's own samples; then the right-hand neighbour's edge 0 on them, its own samples too;
+//   strip: the whole of it needs samples 9..15 of the MB's lines, and from above the corner of the MB above;
+//   lines: all vertical edges of an MB need the strip of the MB to the left;
+//   lines 12..15 need lines 6..15 after their vertical edges; and with those of the MB above come all horizontal edges.
+// Thus nothing is farther away than two MBs. strip_kernel finds corners and strips, filter_kernel the rest; each repeats the little it needs of the MB above.
 //
-// filter_kernel: a warp walks a row of MBs. In an MB its lanes own first the lines across the vertical edges (lanes 0..15 luma, 16..23 Cb, 24..31 Cr), then,
-// through a tile in shared memory, the columns across the horizontal ones. What is needed of the MB to the left stays in registers. The last lines of a row of MBs
-// (four of luma, two of each chroma plane) are finished by the row below: they are not written but handed over, as words that carry their own mark of being
-// there, so that no fence is needed. Each sample is thus loaded by one warp and stored by one; only handovers are shared. A word is handed over as soon as its
-// row is through with it (the right-hand one once the next MB's left edge is filtered), which keeps the order of motus_wavefront.
+// The order within a strip is kept: first its MB's edges of both directions, then edge 0 of the MB to the right, then, for its last lines, edge 0 of the MB below.
+// The picture is read from one set of planes and written to another one, each word once: by strip_kernel the last lines of strips, and the strips of the last
+// column, else by filter_kernel.
 //
-// Rows are taken off a counter in order, and a warp waits for the row above only, which a running warp has taken before: the topmost unfinished row waits for nobody,
-// and whatever number of blocks is resident, the picture is finished.
+// prepare_kernel: strengths and limits of all edges, a warp per MB, a lane per strength. The others: a block for RUN neighbours of a row; first a thread per line,
+// then, through shared memory, one per column. Lines are laid out so that a warp's accesses to memory are whole runs.
 //
-// Grid: a warp per MB in blocks of four, then a block of one warp per row of MBs. Shared memory: the tile. Read and written: the picture once, 320 bytes per MB besides.
+// Shared memory: 5 KiB. Read: the picture twice, in 26 of 16 lines, MBs; written: the picture, 192 bytes per MB besides.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/deblock_cuda.h"
 
@@ -34,23 +42,19 @@ struct __align__(16) Edges {
     Limits limits[2][3];     // [luma, chroma][LEFT, TOP, INSIDE]
 };
 
-// The last lines of an MB on their way to the row below, in words of four samples; bit 32 says that they are there.
-struct __align__(64) Handover {
-    uint64_t luma[4][4];      // [line - 12][word]
-    uint64_t chroma[2][2][2]; // [plane - 1][line - 6][word]
+// The last four columns of an MB after both directions: what the MB to the right takes over. A word a line.
+struct __align__(64) Strip {
+    uint32_t luma[16], chroma[2][8];
 };
 
-constexpr uint64_t THERE = 1ull << 32;
-constexpr int HANDED = sizeof(Handover) / sizeof(uint64_t);
-
 struct Picture {
-    uint8_t *plane[3];
+    const uint8_t *from[3];
+    uint8_t *to[3];
     ptrdiff_t stride[3];
     const MotusMb *mb;
     int mb_width, mb_height;
-    int *next_row;
     Edges *edges;
-    Handover *handover; // of all rows but the last one
+    Strip *strip;
 };
 
 // ---- Strengths and limits -----------------------------------------------------------------------------------------------------------------
@@ -64,7 +68,6 @@ constexpr int PREPARE_WARPS = 4;
 
 __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) {
     const int n = (int)(blockIdx.x * PREPARE_WARPS + threadIdx.x / 32), lane = motus_lane();
-    if (n == 0 && lane == 0) *p.next_row = 0;
     if (n >= p.mb_width * p.mb_height) return;
     const MotusMb *mb = p.mb + n;
     const MotusMb *left = n % p.mb_width ? mb - 1 : nullptr, *above = n >= p.mb_width ? mb - p.mb_width : nullptr;
@@ -84,83 +87,49 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
         const MotusMb *other = place == LEFT ? left : place == TOP ? above : mb;
         edges.limits[chroma][place] = pack(motus_deblock_limits(motus_deblock_qp(other ? other : mb, mb, chroma)));
     }
-    if (n < p.mb_width * (p.mb_height - 1) && lane < HANDED) (&p.handover[n].luma[0][0])[lane] = 0;
 }
 
-// ---- Filter -------------------------------------------------------------------------------------------------------------------------------
+// ---- Lines and columns --------------------------------------------------------------------------------------------------------------------
 
-// What a lane does in a row of MBs, whatever the MB. Lines: those of the vertical edges.
-struct Role {
-    bool luma;
-    int line, size;              // its line in the MB; samples of a line
-    int column;                  // the line's first word in a row of the tile
-    bool keeps;                  // the line is finished by this row, not handed over
-    int handed;                  // else: the line's first word of a Handover
-    uint8_t *at;                 // the line in the picture, at MB 0
-    bool above;                  // takes over a word of the row above, of which:
-    int above_size;              // samples of a line
-    int above_row, above_column; // the word in the tile
-    uint8_t *above_at;           // in the picture, at MB 0
+constexpr int RUN = 8; // MBs of a block: 128 bytes of a luma line
+
+// A plane's part of an MB, and of a block's lines.
+template <bool LUMA> struct Part {
+    static constexpr int SIZE = LUMA ? 16 : 8;
+    static constexpr int WORDS = SIZE / 4;
+    static constexpr int EDGES = LUMA ? 4 : 2;       // of a direction, four samples apart
+    static constexpr int HANDED = LUMA ? 4 : 2;      // last lines of an MB that wait for the MB below
+    static constexpr int ABOVE = LUMA ? 10 : HANDED; // lines of the MB above that those are made of
+    static constexpr int LINES = ABOVE + SIZE;
 };
 
-__device__ Role role_of(const Picture &p, int y) {
-    const int lane = motus_lane(), plane = lane < 16 ? 0 : 1 + (lane >> 3 & 1);
-    Role r;
-    r.luma = plane == 0;
-    r.line = r.luma ? lane : lane & 7;
-    r.size = r.luma ? 16 : 8;
-    r.column = r.luma ? 0 : 2 + 2 * plane;
-    r.at = p.plane[plane] + (y * r.size + r.line) * p.stride[plane];
-    const int kept = r.luma ? 12 : 6;
-    r.keeps = r.line < kept || y == p.mb_height - 1;
-    r.handed = r.luma ? 4 * (r.line - kept) : 16 + 4 * (plane - 1) + 2 * (r.line - kept);
-    r.above = y > 0 && lane < HANDED;
-    const int word = lane & 15, above_plane = lane < 16 ? 0 : 1 + (word >> 2 & 1); // lanes in the order of a Handover's words
-    const int row = above_plane ? 2 + (word >> 1 & 1) : word >> 2;                 // 0..3, of four lines above
-    const int across = above_plane ? word & 1 : word & 3;
-    r.above_size = above_plane ? 8 : 16;
-    r.above_row = row;
-    r.above_column = above_plane ? 2 + 2 * above_plane + across : across;
-    r.above_at = p.plane[above_plane] + (y * r.above_size + row - 4) * p.stride[above_plane] + 4 * across;
-    return r;
+// Along an edge a block has four samples of luma, two of chroma.
+template <bool LUMA> __device__ uint32_t strengths_at(const Edges &edges, int direction, int along) {
+    return edges.strength[direction][LUMA ? along >> 2 : along >> 1];
 }
 
-// What can be loaded before it is an MB's turn: own samples as no other warp changes them, and the edges, of which a lane needs one line's and one column's.
-struct Ahead {
-    uint4 samples;        // of the lane's line; chroma: two words
-    uint32_t strength[2]; // a nibble per edge, [direction]
-    Limits limits[3];
-};
-
-__device__ Ahead load_ahead(const Picture &p, const Role &r, int x, int y) {
-    Ahead a;
-    const uint8_t *at = r.at + x * r.size;
-    if (r.luma) {
-        a.samples = __ldcg(reinterpret_cast<const uint4 *>(at));
-    } else {
-        const uint2 half = __ldcg(reinterpret_cast<const uint2 *>(at));
-        a.samples = make_uint4(half.x, half.y, 0, 0);
-    }
-    // The place of line and column along an edge is the same number; chroma has the luma edges 0 and 2, four samples apart.
-    const Edges &edges = p.edges[y * p.mb_width + x];
-    const int k = r.luma ? r.line >> 2 : r.line >> 1;
-    for (int direction = 0; direction < 2; direction++) {
-        const uint32_t strength = edges.strength[direction][k];
-        a.strength[direction] = r.luma ? strength : (strength & 15) | (strength >> 8 & 15) << 4;
-    }
-    for (int i = 0; i < 3; i++) a.limits[i] = edges.limits[!r.luma][i];
-    return a;
-}
-
-// Edge E of a line or column: v[0..3] lie outside the MB, edges are four samples apart.
-template <int E> __device__ void filter_edge(uint8_t (&v)[20], uint32_t strengths, Limits packed, bool luma) {
-    const uint32_t strength = strengths >> 4 * E & 15;
+// Edge E of a line or column: v[0..3] lie outside the MB. Chroma's edges are luma's 0 and 2.
+template <bool LUMA, int E> __device__ void filter_edge(uint8_t (&v)[20], uint32_t strengths, const Limits &of) {
+    const uint32_t strength = strengths >> (LUMA ? 4 : 8) * E & 15;
     if (!strength) return;
-    const MotusDeblockLimits limits = {(int)(packed.alpha_beta & 0xFFFF), (int)(packed.alpha_beta >> 16), {}};
+    const MotusDeblockLimits limits = {(int)(of.alpha_beta & 0xFFFF), (int)(of.alpha_beta >> 16), {}};
     if (E == 0 && strength == 4)
-        motus_deblock_strong(v + 4, 1, !luma, &limits);
+        motus_deblock_strong(v + 4, 1, !LUMA, &limits);
     else
-        motus_deblock_normal(v + 4 + 4 * E, 1, !luma, (int)(packed.tc0 >> 8 * strength & 255), &limits);
+        motus_deblock_normal(v + 4 + 4 * E, 1, !LUMA, (int)(of.tc0 >> 8 * strength & 255), &limits);
+}
+
+// The edges that the MB's last four samples depend on.
+template <bool LUMA> __device__ void filter_last(uint8_t (&v)[20], uint32_t strengths, const Limits &inside) {
+    if (LUMA) filter_edge<LUMA, 2>(v, strengths, inside);
+    filter_edge<LUMA, Part<LUMA>::EDGES - 1>(v, strengths, inside);
+}
+
+template <bool LUMA> __device__ void filter_all(uint8_t (&v)[20], uint32_t strengths, const Limits &outer, const Limits &inside) {
+    filter_edge<LUMA, 0>(v, strengths, outer);
+    filter_edge<LUMA, 1>(v, strengths, inside);
+    if (LUMA) filter_edge<LUMA, 2>(v, strengths, inside);
+    if (LUMA) filter_edge<LUMA, 3>(v, strengths, inside);
 }
 
 __device__ void unpack(uint8_t *v, uint32_t word) {
@@ -171,120 +140,233 @@ __device__ uint32_t pack(const uint8_t *v) {
     return (uint32_t)v[0] | (uint32_t)v[1] << 8 | (uint32_t)v[2] << 16 | (uint32_t)v[3] << 24;
 }
 
-constexpr int PITCH = 9; // words; odd, so that lines start in different banks
-
-// Lines 0..3: above the MB (chroma: 2..3); then the MB's own. Bytes 0..15 luma, 16..23 Cb, 24..31 Cr: byte i is lane i's column.
-typedef uint32_t Tile[20][PITCH];
-
-__device__ void put_line(Tile &tile, const Role &r, const uint8_t *v) {
-    uint32_t *line = &tile[4 + r.line][r.column];
-    line[0] = pack(v), line[1] = pack(v + 4);
-    if (r.luma) line[2] = pack(v + 8), line[3] = pack(v + 12);
-}
-
-__device__ void filter_columns(Tile &tile, const Role &r, const Ahead &a) {
-    uint8_t v[20], *column = reinterpret_cast<uint8_t *>(tile) + motus_lane();
-#pragma unroll
-    for (int i = 0; i < 20; i++) v[i] = column[i * 4 * PITCH];
-    filter_edge<0>(v, a.strength[MOTUS_HORIZONTAL], a.limits[TOP], r.luma);
-    filter_edge<1>(v, a.strength[MOTUS_HORIZONTAL], a.limits[INSIDE], r.luma);
-    filter_edge<2>(v, a.strength[MOTUS_HORIZONTAL], a.limits[INSIDE], r.luma);
-    filter_edge<3>(v, a.strength[MOTUS_HORIZONTAL], a.limits[INSIDE], r.luma);
-#pragma unroll
-    for (int i = 0; i < 20; i++) column[i * 4 * PITCH] = v[i];
-}
-
-// Word i of the lane's line in MB x is finished as far as this row goes.
-__device__ void hand_over(const Picture &p, const Role &r, int x, int y, int i, uint32_t word) {
-    volatile uint64_t *to = &p.handover[y * p.mb_width + x].luma[0][0] + r.handed + i;
-    *to = word | THERE;
-}
-
-// The lane's line of MB x, after its horizontal edges. The last word still waits for the next MB's left edge; it is returned.
-__device__ uint32_t finish_line(const Picture &p, const Role &r, int x, int y, const uint32_t *line) {
-    uint8_t *at = r.at + x * r.size;
-    const bool last = x == p.mb_width - 1;
-    if (r.keeps && r.luma) *reinterpret_cast<uint4 *>(at) = make_uint4(line[0], line[1], line[2], line[3]);
-    if (r.keeps && !r.luma) *reinterpret_cast<uint2 *>(at) = make_uint2(line[0], line[1]);
-    const int words = r.size / 4;
-    if (!r.keeps)
-        for (int i = 0; i < words - !last; i++) hand_over(p, r, x, y, i, line[i]);
-    return line[words - 1];
-}
-
-__device__ void filter_row(const Picture &p, int y, Tile &tile) {
-    const Role r = role_of(p, y);
-    Ahead next = load_ahead(p, r, 0, y);
-    uint32_t left = 0; // the word to the left of the lane's line
-    for (int x = 0; x < p.mb_width; x++) {
-        const Ahead a = next;
-        if (x + 1 < p.mb_width) next = load_ahead(p, r, x + 1, y);
-        const volatile uint64_t *from = r.above ? &p.handover[(y - 1) * p.mb_width + x].luma[0][0] + motus_lane() : nullptr;
-        uint64_t above = from ? *from : THERE;
-
-        uint8_t v[20];
-        unpack(v, left);
-        unpack(v + 4, a.samples.x), unpack(v + 8, a.samples.y), unpack(v + 12, a.samples.z), unpack(v + 16, a.samples.w);
-        filter_edge<0>(v, a.strength[MOTUS_VERTICAL], a.limits[LEFT], r.luma);
-        if (x) { // the MB to the left is through
-            if (r.keeps)
-                *reinterpret_cast<uint32_t *>(r.at + x * r.size - 4) = pack(v);
-            else
-                hand_over(p, r, x - 1, y, r.size / 4 - 1, pack(v));
-        }
-        filter_edge<1>(v, a.strength[MOTUS_VERTICAL], a.limits[INSIDE], r.luma);
-        filter_edge<2>(v, a.strength[MOTUS_VERTICAL], a.limits[INSIDE], r.luma);
-        filter_edge<3>(v, a.strength[MOTUS_VERTICAL], a.limits[INSIDE], r.luma);
-        put_line(tile, r, v + 4);
-
-        while (!(above & THERE)) above = *from;
-        if (from) tile[r.above_row][r.above_column] = (uint32_t)above;
-        __syncwarp(); // lines are whole before columns are read
-        filter_columns(tile, r, a);
-        __syncwarp(); // and columns before lines are. From here on a lane touches only words of the tile that it will write itself in the next MB.
-        if (from) *reinterpret_cast<uint32_t *>(r.above_at + x * r.above_size) = tile[r.above_row][r.above_column];
-        left = finish_line(p, r, x, y, &tile[4 + r.line][r.column]);
+// An MB's samples of a line.
+template <bool LUMA> __device__ void load_line(uint8_t *v, const uint8_t *at) {
+    if (LUMA) {
+        const uint4 all = __ldg(reinterpret_cast<const uint4 *>(at));
+        unpack(v, all.x), unpack(v + 4, all.y), unpack(v + 8, all.z), unpack(v + 12, all.w);
+    } else {
+        const uint2 all = __ldg(reinterpret_cast<const uint2 *>(at));
+        unpack(v, all.x), unpack(v + 4, all.y);
     }
 }
 
-__global__ void __launch_bounds__(32) filter_kernel(const __grid_constant__ Picture p) {
-    __shared__ Tile tile;
-    for (int i = motus_lane(); i < 20 * PITCH; i += MOTUS_LANES)
-        (&tile[0][0])[i] = 0; // chroma's columns end early, yet are read to the end
-    __syncwarp();
-    for (;;) {
-        int y = 0;
-        if (motus_lane() == 0) y = atomicAdd(p.next_row, 1);
-        y = __shfl_sync(MOTUS_ALL_LANES, y, 0);
-        if (y >= p.mb_height) return;
-        filter_row(p, y, tile);
+// Line l of a block's lines, MB k of its run: the MB that it belongs to, and where it begins.
+struct Line {
+    int n, in_mb; // MB; line of it
+    bool there;
+};
+
+template <bool LUMA> __device__ Line line_of(const Picture &p, int x, int y, int l) {
+    const int line = l - Part<LUMA>::ABOVE, above = line < 0;
+    return {(y - above) * p.mb_width + x, line + above * Part<LUMA>::SIZE, x < p.mb_width && y >= above};
+}
+
+template <bool LUMA> __device__ ptrdiff_t offset_of(const Picture &p, int plane, int x, int y, int line) {
+    return (y * Part<LUMA>::SIZE + line) * p.stride[plane] + x * Part<LUMA>::SIZE;
+}
+
+template <bool LUMA> __device__ uint32_t *strip_of(const Picture &p, int plane, int n) {
+    return LUMA ? p.strip[n].luma : p.strip[n].chroma[plane - 1];
+}
+
+// The threads of both kernels: luma's warps come first, then those of the chroma planes.
+constexpr int LUMA_THREADS = (RUN * Part<true>::LINES + 31) / 32 * 32, PLANE_THREADS = RUN * Part<false>::LINES;
+constexpr int THREADS = LUMA_THREADS + 2 * PLANE_THREADS;
+static_assert(THREADS % 32 == 0 && LUMA_THREADS >= RUN * 16 && PLANE_THREADS >= RUN * 8, "whole warps; a thread for each column");
+
+struct Task {
+    int plane, t; // t counts the threads of the plane
+};
+
+__device__ Task task_of(int thread) {
+    const int t = thread - LUMA_THREADS;
+    return t < 0 ? Task{0, thread} : t < PLANE_THREADS ? Task{1, t} : Task{2, t - PLANE_THREADS};
+}
+
+// ---- Strips -------------------------------------------------------------------------------------------------------------------------------
+
+template <bool LUMA> using StripTile = uint32_t[Part<LUMA>::LINES][RUN];
+
+// Samples of the strip after the vertical edges inside the MB.
+template <bool LUMA> __device__ void strip_lines(const Picture &p, int plane, int x0, int y, int t, StripTile<LUMA> &tile) {
+    const int k = t % RUN, l = t / RUN;
+    const Line line = line_of<LUMA>(p, x0 + k, y, l);
+    if (l >= Part<LUMA>::LINES || !line.there) return;
+    const Edges &edges = p.edges[line.n];
+    uint8_t v[20];
+    load_line<LUMA>(v + 4, p.from[plane] + offset_of<LUMA>(p, plane, x0 + k, y, l - Part<LUMA>::ABOVE));
+    filter_last<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb), edges.limits[!LUMA][INSIDE]);
+    tile[l][k] = pack(v + Part<LUMA>::SIZE);
+}
+
+// Column t of the strips of the MBs above, down to their ends. (In chroma the edges inside don't reach the last lines.)
+__device__ void corner_columns(const Picture &p, int x0, int y, int t, StripTile<true> &tile) {
+    constexpr int ABOVE = Part<true>::ABOVE, HANDED = Part<true>::HANDED;
+    const int x = x0 + t / 4;
+    if (t >= 4 * RUN || x >= p.mb_width || !y) return;
+    const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
+    uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + t;
+#pragma unroll
+    for (int i = 0; i < ABOVE; i++) v[20 - ABOVE + i] = column[i * 4 * RUN];
+    filter_last<true>(v, strengths_at<true>(edges, MOTUS_HORIZONTAL, 15), edges.limits[0][INSIDE]);
+#pragma unroll
+    for (int i = 0; i < HANDED; i++) column[(ABOVE - HANDED + i) * 4 * RUN] = v[20 - HANDED + i];
+}
+
+// Edge 0 of the MBs to the right of those above.
+template <bool LUMA> __device__ void corner_lines(const Picture &p, int plane, int x0, int y, int t, StripTile<LUMA> &tile) {
+    constexpr int HANDED = Part<LUMA>::HANDED;
+    const int k = t % RUN, j = t / RUN, x = x0 + k + 1;
+    if (j >= HANDED || x >= p.mb_width || !y) return;
+    const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
+    uint32_t &corner = tile[Part<LUMA>::ABOVE - HANDED + j][k];
+    uint8_t v[20];
+    unpack(v, corner);
+    unpack(v + 4, __ldg(reinterpret_cast<const uint32_t *>(p.from[plane] + offset_of<LUMA>(p, plane, x, y, j - HANDED))));
+    filter_edge<LUMA, 0>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, Part<LUMA>::SIZE - 1), edges.limits[!LUMA][LEFT]);
+    corner = pack(v);
+}
+
+// Column t of the strips, from the corners above.
+template <bool LUMA> __device__ void strip_columns(const Picture &p, int x0, int y, int t, StripTile<LUMA> &tile) {
+    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED, FIRST = Part<LUMA>::ABOVE - HANDED;
+    const int x = x0 + t / 4;
+    if (t >= 4 * RUN || x >= p.mb_width) return;
+    const Edges &edges = p.edges[y * p.mb_width + x];
+    uint8_t v[20], *column = reinterpret_cast<uint8_t *>(tile) + t;
+#pragma unroll
+    for (int i = 0; i < HANDED + SIZE; i++) v[4 - HANDED + i] = column[(FIRST + i) * 4 * RUN];
+    filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, SIZE - 4 + t % 4), edges.limits[!LUMA][TOP],
+                     edges.limits[!LUMA][INSIDE]);
+#pragma unroll
+    for (int i = 0; i < HANDED + SIZE; i++) column[(FIRST + i) * 4 * RUN] = v[4 - HANDED + i];
+}
+
+// Line l - HANDED of the MBs: what is finished goes into the picture.
+template <bool LUMA> __device__ void store_strip(const Picture &p, int plane, int x0, int y, int t, const StripTile<LUMA> &tile) {
+    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED;
+    const int k = t % RUN, line = t / RUN - HANDED, x = x0 + k;
+    if (line >= SIZE || x >= p.mb_width || (line < 0 && !y)) return;
+    const uint32_t word = tile[Part<LUMA>::ABOVE + line][k];
+    if (line >= 0) strip_of<LUMA>(p, plane, y * p.mb_width + x)[line] = word;
+    if (line < 0 || (x == p.mb_width - 1 && (line < SIZE - HANDED || y == p.mb_height - 1)))
+        *reinterpret_cast<uint32_t *>(p.to[plane] + offset_of<LUMA>(p, plane, x, y, line) + SIZE - 4) = word;
+}
+
+__global__ void __launch_bounds__(THREADS) strip_kernel(const __grid_constant__ Picture p) {
+    __shared__ StripTile<true> luma;
+    __shared__ StripTile<false> chroma[2];
+    const int x0 = (int)blockIdx.x * RUN, y = (int)blockIdx.y;
+    const Task task = task_of((int)threadIdx.x);
+    const int plane = task.plane, t = task.t;
+    StripTile<false> &tile = chroma[plane == 2];
+    plane ? strip_lines<false>(p, plane, x0, y, t, tile) : strip_lines<true>(p, 0, x0, y, t, luma);
+    __syncthreads(); // lines are whole before columns are read
+    if (!plane) corner_columns(p, x0, y, t, luma);
+    __syncthreads(); // the last lines of the MBs above are there
+    plane ? corner_lines<false>(p, plane, x0, y, t, tile) : corner_lines<true>(p, 0, x0, y, t, luma);
+    __syncthreads(); // and corners
+    plane ? strip_columns<false>(p, x0, y, t, tile) : strip_columns<true>(p, x0, y, t, luma);
+    __syncthreads(); // columns are whole before lines are read
+    plane ? store_strip<false>(p, plane, x0, y, t, tile) : store_strip<true>(p, 0, x0, y, t, luma);
+}
+
+// ---- Filter -------------------------------------------------------------------------------------------------------------------------------
+
+// Of each MB the strip to its left, and all of its own words but its strip.
+template <bool LUMA> using Tile = uint32_t[Part<LUMA>::LINES][RUN * Part<LUMA>::WORDS];
+
+template <bool LUMA> __device__ void filter_lines(const Picture &p, int plane, int x0, int y, int t, Tile<LUMA> &tile) {
+    const int k = t % RUN, l = t / RUN, x = x0 + k;
+    const Line line = line_of<LUMA>(p, x, y, l);
+    if (l >= Part<LUMA>::LINES || !line.there) return;
+    const Edges &edges = p.edges[line.n];
+    uint8_t v[20];
+    unpack(v, x ? strip_of<LUMA>(p, plane, line.n - 1)[line.in_mb] : 0);
+    load_line<LUMA>(v + 4, p.from[plane] + offset_of<LUMA>(p, plane, x, y, l - Part<LUMA>::ABOVE));
+    filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb), edges.limits[!LUMA][LEFT],
+                     edges.limits[!LUMA][INSIDE]);
+    uint32_t *to = &tile[l][k * Part<LUMA>::WORDS];
+    if (LUMA)
+        *reinterpret_cast<uint4 *>(to) = make_uint4(pack(v), pack(v + 4), pack(v + 8), pack(v + 12));
+    else
+        *reinterpret_cast<uint2 *>(to) = make_uint2(pack(v), pack(v + 4));
+}
+
+// Column t of the tile, unless it is a strip's.
+template <bool LUMA> __device__ void filter_columns(const Picture &p, int x0, int y, int t, Tile<LUMA> &tile) {
+    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED, ABOVE = Part<LUMA>::ABOVE, PITCH = RUN * SIZE;
+    const int x = x0 + t / SIZE, along = t % SIZE - 4;
+    if (t >= PITCH || along < 0 || x >= p.mb_width) return;
+    const Edges &edges = p.edges[y * p.mb_width + x];
+    uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + t;
+    if (y) {
+        const Edges &above = (&edges)[-p.mb_width];
+        uint8_t u[20] = {};
+#pragma unroll
+        for (int i = 0; i < ABOVE; i++) u[4 + SIZE - ABOVE + i] = column[i * PITCH];
+        if (LUMA) filter_last<LUMA>(u, strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along), above.limits[!LUMA][INSIDE]);
+#pragma unroll
+        for (int i = 0; i < HANDED; i++) v[4 - HANDED + i] = u[4 + SIZE - HANDED + i];
+    }
+#pragma unroll
+    for (int i = 0; i < SIZE; i++) v[4 + i] = column[(ABOVE + i) * PITCH];
+    filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along), edges.limits[!LUMA][TOP],
+                     edges.limits[!LUMA][INSIDE]);
+#pragma unroll
+    for (int i = 0; i < HANDED + SIZE; i++) column[(ABOVE - HANDED + i) * PITCH] = v[4 - HANDED + i];
+}
+
+// What is finished, a run's word a thread, `threads` of them.
+template <bool LUMA>
+__device__ void store(const Picture &p, int plane, int x0, int y, int t, int threads, const Tile<LUMA> &tile) {
+    constexpr int SIZE = Part<LUMA>::SIZE, WORDS = Part<LUMA>::WORDS, HANDED = Part<LUMA>::HANDED, PITCH = RUN * WORDS;
+    const int end = y == p.mb_height - 1 ? SIZE : SIZE - HANDED;
+    for (int i = t; i < (HANDED + end) * PITCH; i += threads) {
+        const int line = i / PITCH - HANDED, at = i % PITCH, x = x0 + at / WORDS, of_strip = at % WORDS == 0;
+        if (x >= p.mb_width || (line < 0 && (of_strip || !y)) || (of_strip && !x)) continue;
+        *reinterpret_cast<uint32_t *>(p.to[plane] + offset_of<LUMA>(p, plane, x, y, line) + 4 * (at % WORDS) - 4) =
+            tile[Part<LUMA>::ABOVE + line][at];
     }
 }
 
-constexpr size_t COUNTER_BYTES = 64; // so that what follows is aligned
+__global__ void __launch_bounds__(THREADS) filter_kernel(const __grid_constant__ Picture p) {
+    __shared__ __align__(16) Tile<true> luma;
+    __shared__ __align__(16) Tile<false> chroma[2];
+    const int x0 = (int)blockIdx.x * RUN, y = (int)blockIdx.y;
+    const Task task = task_of((int)threadIdx.x);
+    const int plane = task.plane, t = task.t;
+    Tile<false> &tile = chroma[plane == 2];
+    plane ? filter_lines<false>(p, plane, x0, y, t, tile) : filter_lines<true>(p, 0, x0, y, t, luma);
+    __syncthreads(); // lines are whole before columns are read
+    plane ? filter_columns<false>(p, x0, y, t, tile) : filter_columns<true>(p, x0, y, t, luma);
+    __syncthreads(); // columns are whole before lines are read
+    plane ? store<false>(p, plane, x0, y, t, PLANE_THREADS, tile) : store<true>(p, 0, x0, y, t, LUMA_THREADS, luma);
+}
 
 } // namespace
 
-extern "C" size_t motus_deblock_cuda_flags(int mb_width, int mb_height) {
-    return (COUNTER_BYTES + (size_t)mb_width * (size_t)mb_height * (sizeof(Edges) + sizeof(Handover))) / sizeof(int);
+extern "C" size_t motus_deblock_cuda_bytes(int mb_width, int mb_height) {
+    return (size_t)mb_width * (size_t)mb_height * (sizeof(Edges) + sizeof(Strip));
 }
 
-extern "C" cudaError_t motus_deblock_cuda(uint8_t *const plane[3], const ptrdiff_t stride[3], const MotusMb *mb, int mb_width,
-                                          int mb_height, int *flags, cudaStream_t stream) {
-    static_assert(sizeof(Edges) == 64 && sizeof(Handover) == 192, "aligned one behind the other");
+extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *const from[3], const ptrdiff_t stride[3],
+                                          const MotusMb *mb, int mb_width, int mb_height, void *work, cudaStream_t stream) {
+    static_assert(sizeof(Edges) == 64 && sizeof(Strip) == 128, "aligned one behind the other");
     const int n_mb = mb_width * mb_height;
-    uint8_t *memory = reinterpret_cast<uint8_t *>(flags) + COUNTER_BYTES;
-    Picture p = {{plane[0], plane[1], plane[2]},
-                 {stride[0], stride[1], stride[2]},
-                 mb,
-                 mb_width,
-                 mb_height,
-                 flags,
-                 reinterpret_cast<Edges *>(memory),
-                 reinterpret_cast<Handover *>(memory + (size_t)n_mb * sizeof(Edges))};
+    Edges *edges = static_cast<Edges *>(work);
+    const Picture p = {{from[0], from[1], from[2]},
+                       {to[0], to[1], to[2]},
+                       {stride[0], stride[1], stride[2]},
+                       mb,
+                       mb_width,
+                       mb_height,
+                       edges,
+                       reinterpret_cast<Strip *>(edges + n_mb)};
+    const dim3 runs((unsigned)(mb_width + RUN - 1) / RUN, (unsigned)mb_height);
     prepare_kernel<<<(n_mb + PREPARE_WARPS - 1) / PREPARE_WARPS, 32 * PREPARE_WARPS, 0, stream>>>(p);
-    const cudaError_t status = cudaGetLastError();
-    if (status != cudaSuccess) return status;
-    filter_kernel<<<mb_height, 32, 0, stream>>>(p);
+    strip_kernel<<<runs, THREADS, 0, stream>>>(p);
+    filter_kernel<<<runs, THREADS, 0, stream>>>(p);
     return cudaGetLastError();
 }

@@ -119,40 +119,81 @@ __global__ void __launch_bounds__(INTRA_THREADS) intra_kernel(const __grid_const
     }
 }
 
-// MB k of the picture in the order of diagonals x + 2y, y counted from the top of its slice: whatever an MB waits for comes before it. -1: there is none here.
-__device__ int mb_of_diagonals(const MotusWorkCuda &w, int k) {
-    const int y = k % w.mb_height, top = motus_slice_first(w.slice_first, y * w.mb_width) / w.mb_width;
-    const int x = k / w.mb_height - 2 * (y - top);
-    return x < 0 || x >= w.mb_width ? -1 : y * w.mb_width + x;
+// MBs of a diagonal x + 2y, y counted from the top of their slice, don't depend on one another, and whatever they wait for lies on diagonals before.
+__device__ int diagonal_of(const MotusWorkCuda &w, int i) {
+    const int y = i / w.mb_width, top = motus_slice_first(w.slice_first, i) / w.mb_width;
+    return i - y * w.mb_width + 2 * (y - top);
 }
 
-// Lists the MBs to be coded as intra. One block; a thread looks at a stretch of the diagonals.
-__global__ void __launch_bounds__(1024) list_kernel(const __grid_constant__ Pass pass) {
-    __shared__ int count[1024];
+constexpr int LIST_THREADS = 1024, LIST_EACH = 2, DIAGONALS = LIST_THREADS * LIST_EACH; // more than pictures up to 8K have
+constexpr int LIST_MASKS = 5, MAX_MBS = 32 * LIST_MASKS * LIST_THREADS;                 // MaxFS of level 6.2 is 139,264
+
+// Sums of the lanes up to and with this one.
+__device__ int sum_up_to(int v) {
+    for (int step = 1; step < 32; step *= 2) {
+        const int other = __shfl_up_sync(MOTUS_ALL_LANES, v, step);
+        if (motus_lane() >= step) v += other;
+    }
+    return v;
+}
+
+// v[d] becomes `first` and what v[0..d - 1] are together; returns that of all of them. The whole block; `room` is of 32.
+__device__ int sum_before(int *v, int *room, int first) {
+    const int warp = (int)threadIdx.x / 32, lane = motus_lane();
+    int *mine = v + LIST_EACH * threadIdx.x, sum = 0;
+    for (int k = 0; k < LIST_EACH; k++) sum += mine[k];
+    const int up_to = sum_up_to(sum);
+    if (lane == 31) room[warp] = up_to;
+    __syncthreads(); // every warp's sum is there
+    const int warps = sum_up_to(room[lane]), all = __shfl_sync(MOTUS_ALL_LANES, warps, 31);
+    int at = first + up_to - sum + (warp ? __shfl_sync(MOTUS_ALL_LANES, warps, warp - 1) : 0);
+    for (int k = 0; k < LIST_EACH; k++) {
+        const int n = mine[k];
+        mine[k] = at;
+        at += n;
+    }
+    __syncthreads(); // v is there, and `room` has been read
+    return first + all;
+}
+
+// Of the MBs first, first + LIST_THREADS, ..., 32 in all, those to be coded as intra; says so to those who wait for them.
+__device__ uint32_t listed_of(const Pass &pass, int first) {
     const MotusWorkCuda &w = pass.work;
-    int places = (w.mb_width + 2 * w.mb_height) * w.mb_height, each = (places + 1023) / 1024, n = 0;
-    int first = (int)threadIdx.x * each, end = motus_min(first + each, places);
-    for (int k = first; k < end; k++) {
-        const int i = mb_of_diagonals(w, k);
-        if (i < 0) continue;
-        int listed = !pass.p_slice || motus_mb_is_intra(&w.mb[i]);
-        w.listed[i] = (uint8_t)(listed ? LISTED : NOT_LISTED);
-        n += listed;
+    uint32_t mask = 0;
+#pragma unroll 8
+    for (int k = 0; k < 32; k++) { // nothing is stored between the loads: they wait together
+        const int i = first + k * LIST_THREADS;
+        if (i < w.n_mb && (!pass.p_slice || motus_mb_is_intra(&w.mb[i]))) mask |= 1u << k;
     }
-    count[threadIdx.x] = n;
-    __syncthreads(); // counted before it is summed
-    for (int step = 1; step < 1024; step *= 2) {
-        int before = (int)threadIdx.x >= step ? count[threadIdx.x - step] : 0;
-        __syncthreads(); // read before it is added to
-        count[threadIdx.x] += before;
-        __syncthreads(); // added before it is read
+    for (int k = 0; k < 32 && first + k * LIST_THREADS < w.n_mb; k++)
+        w.listed[first + k * LIST_THREADS] = (uint8_t)(mask >> k & 1 ? LISTED : NOT_LISTED);
+    return mask;
+}
+
+// Lists the MBs to be coded as intra, diagonal after diagonal; the order within one is any, and nothing depends on it. One block.
+__global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constant__ Pass pass) {
+    __shared__ uint32_t masks[LIST_MASKS][LIST_THREADS];
+    __shared__ int at[DIAGONALS], room[32];
+    const MotusWorkCuda &w = pass.work;
+    const int t = (int)threadIdx.x, diagonals = w.mb_width + 2 * w.mb_height;
+    for (int c = 0; 32 * c * LIST_THREADS < w.n_mb; c++) masks[c][t] = listed_of(pass, t + 32 * c * LIST_THREADS);
+    int n = 0;
+    for (int first = 0; first < diagonals; first += DIAGONALS) {
+        for (int d = t; d < DIAGONALS; d += LIST_THREADS) at[d] = 0;
+        __syncthreads(); // empty before it is counted
+        for (int placing = 0; placing < 2; placing++) {
+            for (int c = 0; 32 * c * LIST_THREADS < w.n_mb; c++)
+                for (uint32_t mask = masks[c][t]; mask; mask &= mask - 1) {
+                    const int i = t + (32 * c + __ffs((int)mask) - 1) * LIST_THREADS, d = diagonal_of(w, i) - first;
+                    if (d < 0 || d >= DIAGONALS) continue;
+                    const int k = atomicAdd(&at[d], 1);
+                    if (placing) w.list[k] = i;
+                }
+            __syncthreads(); // counted before it is summed; placed before it is emptied
+            if (!placing) n = sum_before(at, room, n);
+        }
     }
-    int at = count[threadIdx.x] - n;
-    for (int k = first; k < end; k++) {
-        const int i = mb_of_diagonals(w, k);
-        if (i >= 0 && w.listed[i] == LISTED) w.list[at++] = i;
-    }
-    if (threadIdx.x == 1023) w.flags[0] = 0, w.flags[1] = count[1023];
+    if (t == 0) w.flags[0] = 0, w.flags[1] = n;
 }
 
 __global__ void __launch_bounds__(32 * WARPS, 5) estimate_kernel(const __grid_constant__ Pass pass) {
@@ -181,7 +222,8 @@ cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) 
 
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
     const MotusWorkCuda &w = pass.work;
-    list_kernel<<<1, 1024, 0, stream>>>(pass);
+    if (w.n_mb > MAX_MBS) return cudaErrorInvalidValue;
+    list_kernel<<<1, LIST_THREADS, 0, stream>>>(pass);
     // The wave is half as wide as the picture, and no higher, in MBs. More blocks would only wait, in places that other lanes have use for.
     const int blocks = motus_min(motus_clip(64, w.mb_height, 256), w.n_mb);
     intra_kernel<<<blocks, INTRA_THREADS, 0, stream>>>(pass);

@@ -154,10 +154,11 @@ MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, MotusError *error)
 
 MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
     const MotusPlane *rec = l->rec[l->current];
-    uint8_t *const plane[3] = {rec[0].data, rec[1].data, rec[2].data};
+    const MotusWorkCuda *w = &l->work;
+    uint8_t *const to[3] = {rec[0].data, rec[1].data, rec[2].data};
+    const uint8_t *const from[3] = {w->rec[0], w->rec[1], w->rec[2]};
     const ptrdiff_t stride[3] = {rec[0].stride, rec[1].stride, rec[2].stride};
-    return check(l,
-                 motus_deblock_cuda(plane, stride, l->work.mb, l->work.mb_width, l->work.mb_height, l->deblock_flags, l->stream),
+    return check(l, motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height, l->deblock_work, l->stream),
                  "deblocking", error);
 }
 
@@ -260,7 +261,8 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
     l->src = l->slot[slot].src;
     for (int p = 0; p < 3; p++) {
         l->work.src[p] = l->src[p].data, l->work.src_stride[p] = l->src[p].stride;
-        l->work.rec[p] = l->rec[l->current][p].data, l->work.rec_stride[p] = l->rec[l->current][p].stride;
+        const MotusPlane *coded = l->stream_settings->config.deblock ? &l->unfiltered[p] : &l->rec[l->current][p];
+        l->work.rec[p] = coded->data, l->work.rec_stride[p] = coded->stride;
     }
     status = code(l, place, out, field, error);
     if (!status) status = bring(l, out, rec, error);

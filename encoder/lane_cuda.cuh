@@ -52,17 +52,17 @@ struct MotusLaneCuda {
     MotusPlane frame[3]; // as it came from the host
     // What the lane's thread uses.
     MotusWorkCuda work;
-    MotusPlane rec[2][3];  // reconstructions in turn
-    const MotusPlane *src; // of the picture that is put on its way
+    MotusPlane rec[2][3];     // reconstructions in turn
+    MotusPlane unfiltered[3]; // what deblocking makes them of; not there without it
+    const MotusPlane *src;    // of the picture that is put on its way
     MotusRefLuma ref_luma;
     MotusMv *centre, *mv, *whole_mv; // whole_mv: of 16x16 before refinement
     MotusMv *last_mv[2];             // what a picture leaves to the next one, in turn as rec is
     uint16_t *sad;
     uint32_t *cost;
-    void *centres_work, *slice_work;
+    void *centres_work, *slice_work, *deblock_work;
     MotusSliceResult *slice_results; // of all slices but the last one
     int *slice_first;                // of work; not there for one slice
-    int *deblock_flags;
     motus_lane_cuda::Output output[MOTUS_LANE_BEGUN];
     unsigned begun, finished;     // pictures
     size_t expected;              // bytes of the next NAL unit, with some to spare

@@ -36,6 +36,7 @@ size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref
         int half = p ? 2 : 1;
         l->frame[p] = place_plane(base, &end, s->config.width / half, s->config.height / half);
         for (int k = 0; k < 2; k++) l->rec[k][p] = place_plane(base, &end, width / half, height / half);
+        if (s->config.deblock) l->unfiltered[p] = place_plane(base, &end, width / half, height / half);
     }
     *ref_memory = base + motus_slot_place(&end, motus_ref_luma_bytes(width, height));
     l->centre = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
@@ -50,7 +51,7 @@ size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref
         l->slice_first = (int *)(base + motus_slot_place(&end, n * sizeof(int)));
         l->slice_results = (MotusSliceResult *)(base + motus_slot_place(&end, (size_t)s->slices.n * sizeof(MotusSliceResult)));
     }
-    l->deblock_flags = (int *)(base + motus_slot_place(&end, motus_deblock_cuda_flags(s->mb_width, s->mb_height) * sizeof(int)));
+    if (s->config.deblock) l->deblock_work = base + motus_slot_place(&end, motus_deblock_cuda_bytes(s->mb_width, s->mb_height));
     for (Output *out = l->output; out < l->output + MOTUS_LANE_BEGUN; out++) {
         out->nal = base + motus_slot_place(&end, nal_capacity);
         out->head = (MotusSliceHead *)(base + motus_slot_place(&end, (size_t)s->slices.n * sizeof(MotusSliceHead)));

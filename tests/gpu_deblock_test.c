@@ -18,11 +18,11 @@ static void check_cuda(cudaError_t status, const char *what) {
 // A picture in one block of memory, with bytes around each plane and behind each of its lines that nobody may touch.
 typedef struct Picture {
     int mb_width, mb_height;
-    MotusFrame frame; // in `before`, later the expected one
-    size_t bytes, offset[3];
+    MotusFrame frame;        // in `before`, later the expected one
+    size_t bytes, offset[3]; // bytes outside the planes are poison
     uint8_t *before, *after, *d_before, *d_picture;
     MotusMb *mb, *d_mb;
-    int *d_flags;
+    void *d_work;
     cudaStream_t stream;
 } Picture;
 
@@ -40,7 +40,7 @@ static void lay_out(Picture *p) {
 }
 
 static void open_picture(Picture *p, int mb_width, int mb_height) {
-    const size_t n = (size_t)mb_width * (size_t)mb_height, flags = motus_deblock_cuda_flags(mb_width, mb_height) * sizeof(int);
+    const size_t n = (size_t)mb_width * (size_t)mb_height, work = motus_deblock_cuda_bytes(mb_width, mb_height);
     memset(p, 0, sizeof *p);
     p->mb_width = mb_width, p->mb_height = mb_height;
     lay_out(p);
@@ -50,8 +50,8 @@ static void open_picture(Picture *p, int mb_width, int mb_height) {
     CHECK_CUDA(cudaMalloc((void **)&p->d_before, p->bytes));
     CHECK_CUDA(cudaMalloc((void **)&p->d_picture, p->bytes));
     CHECK_CUDA(cudaMalloc((void **)&p->d_mb, n * sizeof *p->mb));
-    CHECK_CUDA(cudaMalloc((void **)&p->d_flags, flags));
-    CHECK_CUDA(cudaMemset(p->d_flags, 0xFF, flags)); // whatever an earlier use left
+    CHECK_CUDA(cudaMalloc(&p->d_work, work));
+    CHECK_CUDA(cudaMemset(p->d_work, 0xFF, work)); // whatever an earlier use left
     CHECK_CUDA(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking));
 }
 
@@ -60,7 +60,7 @@ static void close_picture(Picture *p) {
     CHECK_CUDA(cudaFree(p->d_before));
     CHECK_CUDA(cudaFree(p->d_picture));
     CHECK_CUDA(cudaFree(p->d_mb));
-    CHECK_CUDA(cudaFree(p->d_flags));
+    CHECK_CUDA(cudaFree(p->d_work));
     free(p->before);
     free(p->after);
     free(p->mb);
@@ -78,11 +78,15 @@ static void fill(Picture *p, DeblockKind kind, int qp, int spread) {
 }
 
 static void submit(Picture *p) {
-    uint8_t *plane[3];
+    uint8_t *to[3];
+    const uint8_t *from[3];
     ptrdiff_t stride[3];
-    for (int c = 0; c < 3; c++) plane[c] = p->d_picture + p->offset[c], stride[c] = p->frame.plane[c].stride;
-    CHECK_CUDA(cudaMemcpyAsync(p->d_picture, p->d_before, p->bytes, cudaMemcpyDeviceToDevice, p->stream));
-    CHECK_CUDA(motus_deblock_cuda(plane, stride, p->d_mb, p->mb_width, p->mb_height, p->d_flags, p->stream));
+    for (int c = 0; c < 3; c++) {
+        to[c] = p->d_picture + p->offset[c], from[c] = p->d_before + p->offset[c];
+        stride[c] = p->frame.plane[c].stride;
+    }
+    CHECK_CUDA(cudaMemsetAsync(p->d_picture, POISON, p->bytes, p->stream));
+    CHECK_CUDA(motus_deblock_cuda(to, from, stride, p->d_mb, p->mb_width, p->mb_height, p->d_work, p->stream));
 }
 
 // After this `before` is the filtered picture.
