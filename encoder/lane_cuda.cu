@@ -1,6 +1,6 @@
 // The way of a picture on the device:
-//   frame -> whole MBs -> [reference planes -> centres -> search -> marked blocks -> refinement -> decisions] -> intra -> counting bits -> deblocking -> error
-//                                                                                                                       \-> NAL unit -> down
+//   frame -> whole MBs -> [reference planes -> centres -> search -> marked blocks -> refinement -> decisions] -> intra -> deblocking -> error
+//                                                                                                                  \-> counting bits -> NAL unit -> down
 // Every step is a launch on one of the lane's two streams; the host waits once, for the NAL unit's size and its bytes, and meanwhile the next picture is put on
 // its way.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -23,6 +23,17 @@ extern "C" {
 using namespace motus_lane_cuda;
 
 namespace {
+
+// `after` waits until `before` is where it is now.
+MotusStatus follow(MotusLaneCuda *l, cudaStream_t after, cudaStream_t before, cudaEvent_t event, MotusError *error) {
+    MotusStatus status = check(l, cudaEventRecord(event, before), "record", error);
+    return status ? status : check(l, cudaStreamWaitEvent(after, event, 0), "wait", error);
+}
+
+// MBs and levels may be overwritten once the NAL unit of the picture before is written from them.
+MotusStatus wait_for_writing(MotusLaneCuda *l, MotusError *error) {
+    return check(l, cudaStreamWaitEvent(l->stream, l->written, 0), "wait", error);
+}
 
 MotusReference reference(const MotusLaneCuda *l, const MotusPlane rec[3]) {
     const MotusRefLuma *luma = &l->ref_luma;
@@ -111,20 +122,14 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, const MotusGiven *given, MotusField
     }
     if (status) return status;
     const MotusPCodingCuda p = {reference(l, ref), l->mv, l->cost, s->limits};
-    status = check(l, motus_code_p_cuda(&l->work, &p, qp, &effort, l->stream), "decisions", error);
+    status = wait_for_writing(l, error);
+    if (!status) status = check(l, motus_code_p_cuda(&l->work, &p, qp, &effort, l->stream), "decisions", error);
     if (!status)
         status = check(l, motus_keep_vectors_cuda(&l->work, l->whole_mv, l->last_mv[l->current], l->stream), "vectors", error);
     return status;
 }
 
-// `after` waits until `before` is where it is now.
-MotusStatus follow(MotusLaneCuda *l, cudaStream_t after, cudaStream_t before, cudaEvent_t event, MotusError *error) {
-    MotusStatus status = check(l, cudaEventRecord(event, before), "record", error);
-    return status ? status : check(l, cudaStreamWaitEvent(after, event, 0), "wait", error);
-}
-
-// Slice k, one of whole MB rows: a picture of its own to who writes it. Bits are counted, and MBs settled, before deblocking; the last slice's NAL unit is written
-// beside it, those before on the same stream: they share the working memory.
+// Slice k, one of whole MB rows: a picture of its own to who writes it.
 MotusStatus entropy_code_slice(MotusLaneCuda *l, const Output *out, int k, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     const MotusSlices *slices = &s->slices;
@@ -141,15 +146,19 @@ MotusStatus entropy_code_slice(MotusLaneCuda *l, const Output *out, int k, Motus
     const int last = k + 1 == slices->n;
     slice.before = k ? &l->slice_results[k - 1] : NULL;
     slice.result = last ? &out->report->result : &l->slice_results[k], slice.stats = &out->report->stats;
-    MotusStatus status = check(l, motus_slice_cuda_count(&slice, l->stream), "entropy coding", error);
-    if (!status && last) status = follow(l, l->writing, l->stream, l->counted, error);
-    return status ? status : check(l, motus_slice_cuda_write(&slice, last ? l->writing : l->stream), "entropy coding", error);
+    MotusStatus status = check(l, motus_slice_cuda_count(&slice, l->writing), "entropy coding", error);
+    if (!status && last) status = check(l, cudaEventRecord(l->counted, l->writing), "record", error);
+    return status ? status : check(l, motus_slice_cuda_write(&slice, l->writing), "entropy coding", error);
 }
 
-MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
+// Entropy coding is a stream of its own, beside deblocking and what the next picture does before it decides. It settles the MBs: without a map of QPs deblocking
+// sees the same before and after that (P_Skip is deblocked as P_16x16 is), with one it waits for the QPs that MBs take over; and so does who hands the MBs out.
+MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, int with_map, MotusError *error) {
+    MotusStatus status = follow(l, l->writing, l->stream, l->coded, error);
     for (int k = 0; k < l->stream_settings->slices.n && !status; k++) status = entropy_code_slice(l, out, k, error);
-    return status;
+    if (!status) status = check(l, cudaEventRecord(l->written, l->writing), "record", error);
+    if (status || !(with_map || out->with_mb)) return status;
+    return check(l, cudaStreamWaitEvent(l->stream, l->counted, 0), "wait", error);
 }
 
 MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
@@ -183,11 +192,12 @@ MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, M
             check(l, cudaMemcpyAsync(out->qp_offset, out->h_qp_offset, (size_t)l->work.n_mb, cudaMemcpyHostToDevice, l->stream),
                   "QP offsets", error);
     if (!status) status = check(l, cudaMemsetAsync(out->report, 0, sizeof *out->report, l->stream), "statistics", error);
+    if (!status && place->idr) status = wait_for_writing(l, error);
     if (!status)
         status = place->idr ? check(l, motus_code_i_cuda(&l->work, place->qp, &s->effort, l->stream), "intra coding", error)
                             : code_p(l, place->qp, &place->given, field, error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_INTRA, error);
-    if (!status) status = entropy_code(l, out, error);
+    if (!status) status = entropy_code(l, out, place->qp_offset != NULL, error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_ENTROPY, error);
     if (!status && s->config.deblock) status = deblock(l, error);
     if (!status)
@@ -195,9 +205,7 @@ MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, M
                        motus_plane_errors_cuda(l->src, l->rec[l->current], s->config.width, s->config.height,
                                                out->report->stats.ssd, l->stream),
                        "statistics", error);
-    if (!status) status = stage_ended(l, MOTUS_STAGE_DEBLOCK, error);
-    // The next picture overwrites what the NAL unit is written from.
-    return status ? status : follow(l, l->stream, l->writing, l->written, error);
+    return status ? status : stage_ended(l, MOTUS_STAGE_DEBLOCK, error);
 }
 
 MotusStatus bring_recon(MotusLaneCuda *l, const Output *out, const MotusFrame *rec, MotusError *error) {

@@ -45,9 +45,9 @@ typedef struct Slot {
 struct MotusLaneCuda {
     const MotusStream *stream_settings;
     int device, n_slots;
-    cudaStream_t stream, writing, copying; // coding; NAL units; frames from the host, and what comes down late
-    cudaEvent_t counted, written, made;    // a picture's bits, its NAL unit, its reconstruction
-    uint8_t *memory, *host;                // device memory, pinned memory
+    cudaStream_t stream, writing, copying;     // coding; NAL units; frames from the host, and what comes down late
+    cudaEvent_t coded, counted, written, made; // a picture's MBs, its bits, its NAL unit, its reconstruction
+    uint8_t *memory, *host;                    // device memory, pinned memory
     motus_lane_cuda::Slot *slot;
     MotusPlane frame[3]; // as it came from the host
     // What the lane's thread uses.

@@ -121,7 +121,7 @@ MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (cudaStream_t *stream : {&l->stream, &l->writing, &l->copying})
         if (!status) status = check(l, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream", error);
-    for (cudaEvent_t *event : {&l->counted, &l->written, &l->made})
+    for (cudaEvent_t *event : {&l->coded, &l->counted, &l->written, &l->made})
         if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < l->n_slots && !status; i++)
         status = check(l, cudaEventCreateWithFlags(&l->slot[i].filled, cudaEventDisableTiming), "event", error);
@@ -208,7 +208,7 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
         if (stream) cudaStreamSynchronize(stream);
         if (stream) cudaStreamDestroy(stream);
     }
-    for (cudaEvent_t event : {l->counted, l->written, l->made})
+    for (cudaEvent_t event : {l->coded, l->counted, l->written, l->made})
         if (event) cudaEventDestroy(event);
     for (int i = 0; l->slot && i < l->n_slots; i++)
         if (l->slot[i].filled) cudaEventDestroy(l->slot[i].filled);
