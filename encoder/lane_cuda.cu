@@ -200,11 +200,6 @@ MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, M
     if (!status) status = entropy_code(l, out, place->qp_offset != NULL, error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_ENTROPY, error);
     if (!status && s->config.deblock) status = deblock(l, error);
-    if (!status)
-        status = check(l,
-                       motus_plane_errors_cuda(l->src, l->rec[l->current], s->config.width, s->config.height,
-                                               out->report->stats.ssd, l->stream),
-                       "statistics", error);
     return status ? status : stage_ended(l, MOTUS_STAGE_DEBLOCK, error);
 }
 
@@ -230,7 +225,12 @@ MotusStatus bring(MotusLaneCuda *l, const Output *out, const MotusFrame *rec, Mo
     if (!status)
         status =
             check(l, cudaMemcpyAsync(out->h_nal, out->nal, out->brought, cudaMemcpyDeviceToHost, l->writing), "download", error);
-    if (!status) status = follow(l, l->writing, l->stream, l->made, error); // the report is complete
+    if (!status) status = follow(l, l->writing, l->stream, l->made, error);
+    if (!status)
+        status = check(l,
+                       motus_plane_errors_cuda(l->src, l->rec[l->current], l->stream_settings->config.width,
+                                               l->stream_settings->config.height, out->report->stats.ssd, l->writing),
+                       "statistics", error);
     if (!status)
         status = check(l, cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report, cudaMemcpyDeviceToHost, l->writing),
                        "download", error);

@@ -67,8 +67,8 @@ typedef enum MotusStage {
     MOTUS_STAGE_CANDIDATES, // refinement of the blocks that have a chance; their vectors are measured
     MOTUS_STAGE_DECIDE,     // rounds of decisions, intra estimates
     MOTUS_STAGE_INTRA,      // intra MBs
-    MOTUS_STAGE_ENTROPY,    // CAVLC; on a GPU what deblocking waits for, the rest runs beside it
-    MOTUS_STAGE_DEBLOCK,    // deblocking, squared errors
+    MOTUS_STAGE_ENTROPY,    // CAVLC; on a GPU what deblocking waits for, the rest runs beside it and what follows
+    MOTUS_STAGE_DEBLOCK,    // deblocking, squared errors; on a GPU these run beside the next picture
     MOTUS_STAGES,
 } MotusStage;
 
