@@ -147,9 +147,16 @@ MotusStatus motus_request_cuda_take(MotusRequestCuda *requests, const MotusMeReq
     return refuse(error);
 }
 
-MotusStatus motus_request_cuda_predict(MotusRequestCuda *requests, const MotusMePredict *predict,
-                                       const MotusReferenceCuda *reference, MotusError *error) {
-    (void)requests, (void)predict, (void)reference;
+MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeConfig *config, int device, MotusError *error) {
+    (void)predict, (void)config, (void)device;
+    return refuse(error);
+}
+
+void motus_predict_cuda_close(MotusPredictCuda **predict) { (void)predict; }
+
+MotusStatus motus_predict_cuda(MotusPredictCuda *predict, const MotusMePredict *asked, const MotusReferenceCuda *reference,
+                               MotusError *error) {
+    (void)predict, (void)asked, (void)reference;
     return refuse(error);
 }
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide.h"
 
-#include "encoder/given_core.h"
 #include "encoder/schedule_core.h"
 #include "encoder/wavefront.h"
 #include "me/refine.h"

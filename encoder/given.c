@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "encoder/given_core.h"
+#include "me/measure_core.h"
 
 #define MODES_BELOW_8x8 (1u << MOTUS_MODE_8x4 | 1u << MOTUS_MODE_4x8 | 1u << MOTUS_MODE_4x4)
 
@@ -65,7 +65,7 @@ MotusEffort motus_given_effort(const MotusStream *s, const MotusGiven *given) {
     return effort;
 }
 
-void motus_given_measure(const MotusGiven *given, uint32_t modes, const MotusPlane *src, const MotusReference *ref,
+void motus_given_measure(const MotusGiven *given, uint32_t modes, const MotusPlane *src, const MotusRefLuma *ref,
                          const MotusMv *predictor, uint32_t lambda_q8, int threads, MotusField *field) {
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -74,7 +74,7 @@ void motus_given_measure(const MotusGiven *given, uint32_t modes, const MotusPla
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             if (!(modes >> motus_blocks[b].mode & 1)) continue;
             const MotusMv mv = given->mv[(size_t)b * (size_t)field->n_mb + (size_t)mb];
-            const uint32_t sad = motus_sad_at(&motus_blocks[b], src->data + y * src->stride + x, src->stride, ref, x, y, mv);
+            const uint32_t sad = motus_measure_block(&motus_blocks[b], src, ref, x, y, mv).sad;
             field->mv[b][mb] = mv;
             field->sad[b][mb] = (uint16_t)sad;
             field->cost[b][mb] = sad + motus_mv_cost(lambda_q8, mv, predictor[mb]);

@@ -21,7 +21,7 @@ MotusEffort motus_given_effort(const MotusStream *stream, const MotusGiven *give
 
 // Puts the vectors into `field` with their SADs and costs, for those modes: cost = SAD + ((lambda_q8 * bits(mv - predictor)) >> 8). src: luma of whole MBs;
 // predictor: per MB.
-void motus_given_measure(const MotusGiven *given, uint32_t modes, const MotusPlane *src, const MotusReference *ref,
+void motus_given_measure(const MotusGiven *given, uint32_t modes, const MotusPlane *src, const MotusRefLuma *ref,
                          const MotusMv *predictor, uint32_t lambda_q8, int threads, MotusField *field);
 
 #ifdef __cplusplus

@@ -5,14 +5,14 @@
 
 #include <cuda_runtime_api.h>
 
-#include "encoder/predict_core.h"
+#include "me/ref_luma.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 // mv, sad, cost: [MOTUS_BLOCKS][n_mb]; src: luma of whole MBs; predictor: per MB. All device memory.
-cudaError_t motus_given_measure_cuda(const MotusMv *mv, uint32_t modes, const MotusPlane *src, const MotusReference *ref,
+cudaError_t motus_given_measure_cuda(const MotusMv *mv, uint32_t modes, const MotusPlane *src, const MotusRefLuma *ref,
                                      const MotusMv *predictor, uint32_t lambda_q8, uint16_t *sad, uint32_t *cost,
                                      cudaStream_t stream);
 

@@ -126,8 +126,7 @@ static MotusStatus search(MotusLaneCpu *l, const MotusPlane *luma, uint32_t lamb
     if (status) return status;
     motus_stage_ended(l->work.clock, MOTUS_STAGE_REFERENCE);
     if (given->mv) {
-        const MotusReference ref = reference(l);
-        motus_given_measure(given, modes, luma, &ref, l->centre, lambda_q8, l->work.threads, l->field);
+        motus_given_measure(given, modes, luma, &l->ref_luma, l->centre, lambda_q8, l->work.threads, l->field);
         return MOTUS_OK;
     }
     MotusMeHints hints = {.centre = l->centre, .predictor = l->centre, .lambda_q8 = lambda_q8};

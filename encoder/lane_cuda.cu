@@ -50,16 +50,14 @@ MotusStatus stage_ended(MotusLaneCuda *l, MotusStage stage, MotusError *error) {
 }
 
 // Uploads vectors that were given, and measures them. (From pageable memory: the call returns when they have been read.)
-MotusStatus measure(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8, const MotusGiven *given, uint32_t modes,
-                    MotusError *error) {
-    const MotusReference with_half = reference(l, ref);
+MotusStatus measure(MotusLaneCuda *l, uint32_t lambda_q8, const MotusGiven *given, uint32_t modes, MotusError *error) {
     MotusStatus status = check(l,
                                cudaMemcpyAsync(l->mv, given->mv, MOTUS_BLOCKS * (size_t)l->work.n_mb * sizeof(MotusMv),
                                                cudaMemcpyHostToDevice, l->stream),
                                "vectors", error);
     return status ? status
                   : check(l,
-                          motus_given_measure_cuda(l->mv, modes, &l->src[0], &with_half, l->centre, lambda_q8, l->sad, l->cost,
+                          motus_given_measure_cuda(l->mv, modes, &l->src[0], &l->ref_luma, l->centre, lambda_q8, l->sad, l->cost,
                                                    l->stream),
                           "vectors", error);
 }
@@ -91,7 +89,7 @@ MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8
     if (!status) status = check(l, motus_centres_cuda(&centres, l->centres_work, l->stream), "centres", error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_REFERENCE, error);
     if (!status && given->mv)
-        status = measure(l, ref, lambda_q8, given, modes, error);
+        status = measure(l, lambda_q8, given, modes, error);
     else if (!status)
         status = check(l, motus_search_cuda(&search, 1, width, height, s->effort.range, modes, l->stream), "search", error);
     if (!status && field) status = bring_field(l, field, error);

@@ -18,6 +18,9 @@ MOTUS_HD uint32_t motus_mv_cost(uint32_t lambda_q8, MotusMv mv, MotusMv predicto
     return motus_bits_cost(lambda_q8, motus_mv_bits(mv, predictor));
 }
 
+// Whether a vector leads to whole samples.
+MOTUS_HD int motus_mv_is_whole(MotusMv mv) { return !((mv.x | mv.y) & 3); }
+
 // The k-th of the eight neighbours, in raster order of (dy, dx): dx and dy are -1, 0 or 1.
 MOTUS_HD int motus_neighbour_dx(int k) { return (k < 4 ? k : k + 1) % 3 - 1; }
 MOTUS_HD int motus_neighbour_dy(int k) { return (k < 4 ? k : k + 1) / 3 - 1; }

@@ -79,6 +79,7 @@ void motus_me_close(MotusMe **me) {
     if (!me || !*me) return;
     motus_me_cuda_close(&(*me)->cuda);
     motus_request_cuda_close(&(*me)->requests);
+    motus_predict_cuda_close(&(*me)->predict);
     for (; (*me)->received != (*me)->submitted; (*me)->received++) release(waiting_at(*me, (*me)->received));
     motus_free((*me)->last.data);
     motus_ref_luma_free(&(*me)->ref);

@@ -40,7 +40,8 @@ struct MotusMe {
     MotusMeCuda *cuda;                        // NULL: everything runs on the CPU
     int device;                               // CUDA's number of it
     MotusError error;                         // of the CUDA backend
-    MotusRequestCuda *requests;               // opened with the first request or prediction
+    MotusRequestCuda *requests;               // opened with the first request
+    MotusPredictCuda *predict;                // opened with the first prediction
     MotusWaiting waiting[MOTUS_ME_IN_FLIGHT]; // number i of those submitted is at i % MOTUS_ME_IN_FLIGHT
     uint64_t submitted, received;             // jobs and requests
     uint64_t jobs;                            // jobs alone

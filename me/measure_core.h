@@ -3,6 +3,8 @@
 #ifndef ME_MEASURE_CORE_H
 #define ME_MEASURE_CORE_H
 
+#include <string.h>
+
 #include "me/pixel_core.h"
 #include "me/ref_luma.h"
 
@@ -32,6 +34,24 @@ MOTUS_HD MotusDistance motus_measure(const uint8_t *cur, ptrdiff_t cur_stride, c
     for (int v = 0; v < h; v += 4)
         for (int u = 0; u < w; u += 4) motus_measure4x4(&sum, cur + v * cur_stride + u, cur_stride, ref, x + u, y + v, mv);
     return sum;
+}
+
+// One of the 41 blocks of the MB at (x, y) of a picture of whole MBs.
+MOTUS_HD MotusDistance motus_measure_block(const MotusBlock *block, const MotusPlane *cur, const MotusRefLuma *ref, int x, int y,
+                                           MotusMv mv) {
+    x += block->x, y += block->y;
+    return motus_measure(cur->data + y * cur->stride + x, cur->stride, ref, x, y, block->width, block->height, mv);
+}
+
+// motus_blocks for kernels, as an argument: the array itself is the host's.
+typedef struct MotusBlockTable {
+    MotusBlock block[MOTUS_BLOCKS];
+} MotusBlockTable;
+
+static inline MotusBlockTable motus_block_table(void) {
+    MotusBlockTable table;
+    memcpy(table.block, motus_blocks, sizeof table.block);
+    return table;
 }
 
 #endif

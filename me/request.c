@@ -115,21 +115,6 @@ static void measure_target(const MotusMe *me, const MotusMeTarget *t, const Mb *
     t->zero_sad[mb->number] = (uint16_t)sad;
 }
 
-static void describe(const MotusMe *me, const Mb *mb, MotusMbStats *stats) {
-    const int has = motus_mb_has(mb->x, mb->y);
-    MotusIntraEdge edge;
-    motus_mb_spread(stats, mb->cur, mb->stride);
-    motus_intra_edge(&edge, mb->cur, mb->stride, 16, has);
-    stats->intra_satd = UINT32_MAX;
-    for (int mode = 0; mode < MOTUS_I16_MODES; mode++) {
-        uint8_t pred[256];
-        if (!motus_intra16x16_allowed(mode, has)) continue;
-        motus_intra16x16(pred, 16, &edge, mode);
-        motus_mb_offer_intra(stats, mode, me->pixel->sad(mb->cur, mb->stride, pred, 16, 16, 16),
-                             me->pixel->satd(mb->cur, mb->stride, pred, 16, 16, 16));
-    }
-}
-
 static void serve(const MotusMe *me, const MotusMeRequest *r, const MotusPlane *cur, int number) {
     const int mb_width = cur->width / 16, x = 16 * (number % mb_width), y = 16 * (number / mb_width);
     const Mb mb = {.cur = cur->data + y * cur->stride + x,
@@ -139,7 +124,7 @@ static void serve(const MotusMe *me, const MotusMeRequest *r, const MotusPlane *
                    .y = y,
                    .modes = me->config.modes & (r->modes ? r->modes[number] : MOTUS_MODES_ALL)};
     if (!mb.modes) return;
-    if (r->stats) describe(me, &mb, &r->stats[number]);
+    if (r->stats) r->stats[number] = motus_mb_describe(me->pixel, mb.cur, mb.stride, motus_mb_has(x, y));
     for (const MotusMeTarget *t = r->target; t < r->target + r->n_targets; t++) {
         if (t->mv || t->sad || t->satd || t->cost) search_target(me, t, &mb, motus_me_scratch(me));
         measure_target(me, t, &mb);
@@ -162,14 +147,10 @@ MotusMeRequest motus_me_request_default(const MotusPlane *cur, const MotusMeTarg
         .size = sizeof(MotusMeRequest), .target_size = sizeof *target, .cur = cur, .target = target, .n_targets = n_targets};
 }
 
-static MotusStatus open_requests(MotusMe *me) {
-    return me->requests ? MOTUS_OK : motus_request_cuda_open(&me->requests, &me->config, me->device, &me->error);
-}
-
 static MotusStatus start_on_device(MotusMe *me, const MotusMeRequest *r) {
     const MotusReferenceCuda *reference[MOTUS_ME_MAX_TARGETS];
     for (int i = 0; i < r->n_targets; i++) reference[i] = r->target[i].reference->cuda;
-    MotusStatus status = open_requests(me);
+    MotusStatus status = me->requests ? MOTUS_OK : motus_request_cuda_open(&me->requests, &me->config, me->device, &me->error);
     return status ? status : motus_request_cuda_submit(me->requests, r, reference, &me->error);
 }
 
@@ -240,8 +221,8 @@ MotusStatus motus_me_predict(MotusMe *me, const MotusMePredict *predict) {
     if (status) return status;
     if (!p.reference->filled) return MOTUS_ERR_STATE;
     if (me->cuda) {
-        status = open_requests(me);
-        return status ? status : motus_request_cuda_predict(me->requests, &p, p.reference->cuda, &me->error);
+        if (!me->predict) status = motus_predict_cuda_open(&me->predict, &me->config, me->device, &me->error);
+        return status ? status : motus_predict_cuda(me->predict, &p, p.reference->cuda, &me->error);
     }
     if (p.memory != MOTUS_MEMORY_HOST || p.vectors_memory != MOTUS_MEMORY_HOST) return MOTUS_ERR_UNSUPPORTED;
     return motus_me_predict_centres(me, motus_me_whole(me, p.cur), &p.reference->luma, p.previous, p.lambda_q8, p.reach,

@@ -1,18 +1,16 @@
-// Requests and predicted centres on a device. A request's work is one chain on its slot's stream: the picture as whole MBs, the mask of what is wanted, statistics,
+// Requests on a device. A request's work is one chain on its slot's stream: the picture as whole MBs, the mask of what is wanted, statistics,
 // then for each target hints, search, refinement and measures; requests overlap. Device memory of a slot grows to that of the largest request.
 // request_kernels.cuh has the kernels that only requests need.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/request_cuda.h"
 
-#include "common/cuda_call.h"
 #include "common/on_device.h"
 #include "common/slots.h"
-#include "me/centres_cuda.h"
+#include "me/chain_cuda.h"
 #include "me/reference_cuda.h"
 #include "me/refine_cuda.h"
 #include "me/request.h"
 #include "me/request_kernels.cuh"
-#include "yuv/pad.h"
 
 extern "C" {
 #include "common/alloc.h"
@@ -28,22 +26,11 @@ struct Layout {
 };
 
 struct Slot {
-    cudaStream_t stream;
-    cudaEvent_t begun, done; // the caller's stream has come so far; results are where they are wanted, or in the pinned block
+    MotusChain chain; // done: results are where they are wanted, or in the pinned block
     uint8_t *device, *host;
     size_t device_bytes, host_bytes;
     Layout layout; // of the request that is under way
     bool masked;
-};
-
-// Of motus_me_predict: one at a time.
-struct Predict {
-    cudaStream_t stream;
-    cudaEvent_t begun, done; // done: the memory is free again
-    uint8_t *memory;
-    MotusPlane cur, upload;
-    MotusMv *previous, *centre;
-    void *work;
 };
 
 } // namespace
@@ -53,7 +40,6 @@ struct MotusRequestCuda {
     int device, width, height, mb_width, n_mb; // whole MBs
     Slot slot[MOTUS_ME_IN_FLIGHT];
     uint64_t submitted, taken;
-    Predict predict; // memory NULL: not used yet
 };
 
 namespace {
@@ -99,7 +85,8 @@ MotusStatus grow(Slot *s, size_t device_bytes, size_t host_bytes, MotusError *er
         cudaFree(s->device);
         s->device = NULL, s->device_bytes = 0;
         status = motus_cuda_check(cudaMalloc((void **)&s->device, device_bytes), "device memory", error);
-        if (!status) status = motus_cuda_check(cudaMemsetAsync(s->device, 0, device_bytes, s->stream), "device memory", error);
+        if (!status)
+            status = motus_cuda_check(cudaMemsetAsync(s->device, 0, device_bytes, s->chain.stream), "device memory", error);
         if (!status) s->device_bytes = device_bytes;
     }
     if (!status && s->host_bytes < host_bytes) {
@@ -109,42 +96,6 @@ MotusStatus grow(Slot *s, size_t device_bytes, size_t host_bytes, MotusError *er
         if (!status) s->host_bytes = host_bytes;
     }
     return status;
-}
-
-MotusStatus open_stream(cudaStream_t *stream, cudaEvent_t *begun, cudaEvent_t *done, MotusError *error) {
-    MotusStatus status = motus_cuda_check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream", error);
-    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(begun, cudaEventDisableTiming), "event", error);
-    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(done, cudaEventDisableTiming), "event", error);
-    return status;
-}
-
-void close_stream(cudaStream_t stream, cudaEvent_t begun, cudaEvent_t done) {
-    if (begun) cudaEventDestroy(begun);
-    if (done) cudaEventDestroy(done);
-    if (stream) cudaStreamDestroy(stream);
-}
-
-// `stream` goes on when the caller's has come so far; and the other way round.
-MotusStatus wait_for(cudaStream_t stream, cudaEvent_t event, void *caller, MotusError *error) {
-    if (!caller) return MOTUS_OK;
-    MotusStatus status = motus_cuda_check(cudaEventRecord(event, (cudaStream_t)caller), "record", error);
-    return status ? status : motus_cuda_check(cudaStreamWaitEvent(stream, event, 0), "wait", error);
-}
-
-MotusStatus copy(void *to, const void *from, size_t bytes, cudaStream_t stream, const char *what, MotusError *error) {
-    return motus_cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), what, error);
-}
-
-// The picture of `memory` as whole MBs in *whole, by way of *upload (its size and stride are set here).
-MotusStatus bring(const MotusPlane *whole, MotusPlane *upload, const MotusPlane *plane, MotusMemory memory, cudaStream_t stream,
-                  MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    upload->stride = whole->stride, upload->width = plane->width, upload->height = plane->height;
-    if (memory == MOTUS_MEMORY_HOST)
-        status = motus_cuda_check(cudaMemcpy2DAsync(upload->data, (size_t)upload->stride, plane->data, (size_t)plane->stride,
-                                                    (size_t)plane->width, (size_t)plane->height, cudaMemcpyHostToDevice, stream),
-                                  "upload", error);
-    return status ? status : motus_plane_copy_padded_cuda(whole, memory == MOTUS_MEMORY_HOST ? upload : plane, stream, error);
 }
 
 // ---- A request ------------------------------------------------------------------------------------------------------------------------------
@@ -160,6 +111,7 @@ struct Work {
     MotusError *error;
 
     size_t n() const { return (size_t)q->n_mb; }
+    cudaStream_t stream() const { return s->chain.stream; }
     // Target i's part at an offset of the layout, of hints and of results.
     uint8_t *hint(size_t at, int i) const { return s->device + at + s->layout.hints_step * (size_t)i; }
     uint8_t *found(size_t at, int i) const { return s->device + at + s->layout.found_step * (size_t)i; }
@@ -168,15 +120,17 @@ struct Work {
         return wanted && r->results_memory == MOTUS_MEMORY_DEVICE ? wanted : reinterpret_cast<T *>(own);
     }
     MotusStatus check(cudaError_t status, const char *what) const { return motus_cuda_check(status, what, error); }
+    MotusStatus copy(void *to, const void *from, size_t bytes, const char *what) const {
+        return motus_chain_copy(&s->chain, to, from, bytes, what, error);
+    }
 };
 
 // Vectors of the caller's, per MB: uploaded, for they have been checked, or clipped.
 MotusStatus bring_vectors(const Work &w, const MotusMv *from, uint8_t *to, int limit, int step, const MotusMv **vectors) {
     *vectors = from ? reinterpret_cast<MotusMv *>(to) : NULL;
     if (!from) return MOTUS_OK;
-    if (w.r->hints_memory == MOTUS_MEMORY_HOST)
-        return copy(to, from, w.n() * sizeof *from, w.s->stream, "upload of hints", w.error);
-    clip_vectors<<<blocks_for(w.n()), THREADS, 0, w.s->stream>>>(reinterpret_cast<MotusMv *>(to), from, w.q->n_mb, limit, step);
+    if (w.r->hints_memory == MOTUS_MEMORY_HOST) return w.copy(to, from, w.n() * sizeof *from, "upload of hints");
+    clip_vectors<<<blocks_for(w.n()), THREADS, 0, w.stream()>>>(reinterpret_cast<MotusMv *>(to), from, w.q->n_mb, limit, step);
     return motus_cuda_launched("hints", w.error);
 }
 
@@ -189,7 +143,7 @@ MotusStatus bring_hints(const Work &w, int i, MotusSearchPicture *p) {
     p->lambda = hints->lambda, p->lambda_q8 = hints->lambda_q8;
     if (status || !hints->lambda || w.r->hints_memory == MOTUS_MEMORY_DEVICE) return status;
     p->lambda = reinterpret_cast<uint16_t *>(w.hint(l.lambda, i));
-    return copy(w.hint(l.lambda, i), hints->lambda, w.n() * sizeof *hints->lambda, w.s->stream, "upload of hints", w.error);
+    return w.copy(w.hint(l.lambda, i), hints->lambda, w.n() * sizeof *hints->lambda, "upload of hints");
 }
 
 MotusStatus search_target(const Work &w, int i, const MotusReferenceCuda *reference) {
@@ -206,14 +160,14 @@ MotusStatus search_target(const Work &w, int i, const MotusReferenceCuda *refere
     p.cost = w.result(t->cost, w.found(l.cost, i));
     MotusStatus status = bring_hints(w, i, &p);
     if (!status)
-        status =
-            w.check(motus_search_masked_cuda(&p, w.mask, w.q->width, w.q->height, c->range, c->modes, w.s->stream), "search");
+        status = w.check(motus_search_masked_cuda(&p, w.mask, w.q->width, w.q->height, c->range, c->modes, w.stream()), "search");
     if (!status && refined)
-        status = w.check(motus_refine_cuda(&p, ref, w.q->width, w.q->height, c->subpel, c->modes, w.wanted, w.s->stream),
-                         "refinement");
+        status =
+            w.check(motus_refine_cuda(&p, ref, w.q->width, w.q->height, c->subpel, c->modes, w.wanted, w.stream()), "refinement");
     if (status || !t->satd) return status;
-    find_satd<<<blocks_for(MOTUS_BLOCKS * w.n()), THREADS, 0, w.s->stream>>>(
-        w.result(t->satd, w.found(l.satd, i)), p, *ref, all_blocks(), w.mask, c->modes, refined, w.q->mb_width, w.q->n_mb);
+    find_satd<<<blocks_for(MOTUS_BLOCKS * w.n()), THREADS, 0, w.stream()>>>(w.result(t->satd, w.found(l.satd, i)), p, w.cur, *ref,
+                                                                            motus_block_table(), w.mask, c->modes, refined,
+                                                                            w.q->mb_width, w.q->n_mb);
     return motus_cuda_launched("SATDs", w.error);
 }
 
@@ -227,7 +181,7 @@ MotusStatus measure_target(const Work &w, int i, const MotusReferenceCuda *refer
     if (t->skip_sad) m.skip_sad = w.result(t->skip_sad, w.found(l.skip_sad, i));
     if (t->skip_satd) m.skip_satd = w.result(t->skip_satd, w.found(l.skip_satd, i));
     if (t->zero_sad) m.zero_sad = w.result(t->zero_sad, w.found(l.zero_sad, i));
-    measure<<<blocks_for(w.n()), THREADS, 0, w.s->stream>>>(m, w.cur, reference->luma, w.mask, w.q->mb_width, w.q->n_mb);
+    measure<<<blocks_for(w.n()), THREADS, 0, w.stream()>>>(m, w.cur, reference->luma, w.mask, w.q->mb_width, w.q->n_mb);
     return motus_cuda_launched("distances", w.error);
 }
 
@@ -241,20 +195,20 @@ MotusStatus prepare_mask(Work &w) {
     MotusStatus status = MOTUS_OK;
     if (modes && r->hints_memory == MOTUS_MEMORY_HOST) {
         modes = w.s->device + w.s->layout.modes;
-        status = copy(w.s->device + w.s->layout.modes, r->modes, w.n(), w.s->stream, "upload of modes", w.error);
+        status = w.copy(w.s->device + w.s->layout.modes, r->modes, w.n(), "upload of modes");
     }
     if (status) return status;
     uint64_t *wanted = (uint64_t *)(w.s->device + w.s->layout.wanted);
     w.wanted = MotusWantedBlocks{wanted, 1};
-    make_mask<<<blocks_for(w.n()), THREADS, 0, w.s->stream>>>(w.s->device + w.s->layout.mask, wanted, all_blocks(), modes,
-                                                              w.q->config.modes, r->region, w.q->mb_width, w.q->n_mb);
+    make_mask<<<blocks_for(w.n()), THREADS, 0, w.stream()>>>(w.s->device + w.s->layout.mask, wanted, motus_block_table(), modes,
+                                                             w.q->config.modes, r->region, w.q->mb_width, w.q->n_mb);
     return motus_cuda_launched("mask", w.error);
 }
 
 MotusStatus describe_picture(const Work &w) {
     if (!w.r->stats) return MOTUS_OK;
-    describe<<<blocks_for(w.n()), THREADS, 0, w.s->stream>>>(w.result(w.r->stats, w.s->device + w.s->layout.stats), w.cur, w.mask,
-                                                             w.q->mb_width, w.q->n_mb);
+    describe<<<blocks_for(w.n()), THREADS, 0, w.stream()>>>(w.result(w.r->stats, w.s->device + w.s->layout.stats), w.cur, w.mask,
+                                                            w.q->mb_width, w.q->n_mb);
     return motus_cuda_launched("statistics", w.error);
 }
 
@@ -264,7 +218,7 @@ MotusStatus describe_picture(const Work &w) {
 MotusStatus down(const Work &w, const void *wanted, uint8_t *from, size_t bytes) {
     if (!wanted) return MOTUS_OK;
     const size_t at = (size_t)(from - w.s->device) - w.s->layout.results;
-    return copy(w.s->host + at, from, bytes, w.s->stream, "download", w.error);
+    return w.copy(w.s->host + at, from, bytes, "download");
 }
 
 // Up to the last block of the modes that are searched.
@@ -323,8 +277,7 @@ MotusStatus motus_request_cuda_open(MotusRequestCuda **requests, const MotusMeCo
     q->n_mb = q->mb_width * motus_mbs(config->height);
     q->width = 16 * q->mb_width, q->height = 16 * motus_mbs(config->height);
     MotusStatus status = MOTUS_OK;
-    for (Slot *s = q->slot; s < q->slot + MOTUS_ME_IN_FLIGHT && !status; s++)
-        status = open_stream(&s->stream, &s->begun, &s->done, error);
+    for (Slot *s = q->slot; s < q->slot + MOTUS_ME_IN_FLIGHT && !status; s++) status = motus_chain_open(&s->chain, error);
     *requests = q;
     if (status) motus_request_cuda_close(requests);
     return status;
@@ -335,13 +288,11 @@ void motus_request_cuda_close(MotusRequestCuda **requests) {
     MotusRequestCuda *q = *requests;
     MotusOnDevice on(q->device);
     for (Slot *s = q->slot; s < q->slot + MOTUS_ME_IN_FLIGHT; s++) {
-        if (s->stream) cudaStreamSynchronize(s->stream);
+        if (s->chain.stream) cudaStreamSynchronize(s->chain.stream);
         cudaFree(s->device);
         cudaFreeHost(s->host);
-        close_stream(s->stream, s->begun, s->done);
+        motus_chain_close(&s->chain);
     }
-    cudaFree(q->predict.memory); // waits for the device
-    close_stream(q->predict.stream, q->predict.begun, q->predict.done);
     cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own calls
     motus_free(q);
     *requests = NULL;
@@ -356,20 +307,18 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest 
     MotusStatus status = grow(s, s->layout.end, comes_down ? s->layout.end - s->layout.results : 0, error);
     if (status) return status;
     Work w = {q, s, r, {s->device + s->layout.cur, q->width, q->width, q->height}, NULL, {NULL, 0}, error};
-    MotusPlane upload = {s->device + s->layout.upload, 0, 0, 0};
-    status = wait_for(s->stream, s->begun, r->stream, error);
-    if (!status) status = bring(&w.cur, &upload, r->cur, r->memory, s->stream, error);
+    status = motus_chain_begin(&s->chain, r->stream, error);
+    if (!status) status = motus_chain_bring(&s->chain, &w.cur, s->device + s->layout.upload, r->cur, r->memory, error);
     if (!status) status = prepare_mask(w);
     if (!status) status = describe_picture(w);
     for (int i = 0; i < r->n_targets && !status; i++) {
-        status = w.check(cudaStreamWaitEvent(s->stream, reference[i]->ready, 0), "wait");
+        status = w.check(cudaStreamWaitEvent(s->chain.stream, reference[i]->ready, 0), "wait");
         if (!status) status = search_target(w, i, reference[i]);
         if (!status) status = measure_target(w, i, reference[i]);
     }
     if (!status && comes_down) status = download(w);
-    if (!status) status = w.check(cudaEventRecord(s->done, s->stream), "record");
-    if (!status && r->event) status = w.check(cudaEventRecord((cudaEvent_t)r->event, s->stream), "record");
-    if (!status && r->stream) status = w.check(cudaStreamWaitEvent((cudaStream_t)r->stream, s->done, 0), "wait");
+    if (!status) status = motus_chain_end(&s->chain, r->stream, error);
+    if (!status && r->event) status = w.check(cudaEventRecord((cudaEvent_t)r->event, s->chain.stream), "record");
     if (!status) q->submitted++;
     return status;
 }
@@ -377,64 +326,9 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest 
 MotusStatus motus_request_cuda_take(MotusRequestCuda *q, const MotusMeRequest *r, int timeout_ms, MotusError *error) {
     MotusOnDevice on(q->device);
     Slot *s = &q->slot[q->taken % MOTUS_ME_IN_FLIGHT];
-    MotusStatus status = motus_cuda_wait(s->done, timeout_ms, "motion estimation", error);
+    MotusStatus status = motus_cuda_wait(s->chain.done, timeout_ms, "motion estimation", error);
     if (status) return status;
     if (r->results_memory == MOTUS_MEMORY_HOST) store(q, s, r);
     q->taken++;
     return MOTUS_OK;
-}
-
-// ---- Centres --------------------------------------------------------------------------------------------------------------------------------
-
-namespace {
-
-MotusStatus open_predict(MotusRequestCuda *q, MotusError *error) {
-    Predict *p = &q->predict;
-    if (p->memory) return MOTUS_OK;
-    size_t n = (size_t)q->n_mb, bytes = (size_t)q->width * q->height + 64, end = 0;
-    size_t cur = motus_slot_place(&end, bytes), upload = motus_slot_place(&end, bytes);
-    size_t previous = motus_slot_place(&end, n * sizeof(MotusMv)), centre = motus_slot_place(&end, n * sizeof(MotusMv));
-    size_t work = motus_slot_place(&end, motus_centres_cuda_bytes(q->width, q->height));
-    MotusStatus status = p->stream ? MOTUS_OK : open_stream(&p->stream, &p->begun, &p->done, error);
-    if (!status) status = motus_cuda_check(cudaMalloc((void **)&p->memory, end), "device memory", error);
-    if (!status) status = motus_cuda_check(cudaMemsetAsync(p->memory, 0, end, p->stream), "device memory", error);
-    if (status) return status;
-    p->cur = MotusPlane{p->memory + cur, q->width, q->width, q->height};
-    p->upload = MotusPlane{p->memory + upload, 0, 0, 0};
-    p->previous = (MotusMv *)(p->memory + previous), p->centre = (MotusMv *)(p->memory + centre);
-    p->work = p->memory + work;
-    return MOTUS_OK;
-}
-
-} // namespace
-
-MotusStatus motus_request_cuda_predict(MotusRequestCuda *q, const MotusMePredict *predict, const MotusReferenceCuda *reference,
-                                       MotusError *error) {
-    MotusOnDevice on(q->device);
-    Predict *p = &q->predict;
-    const size_t bytes = (size_t)q->n_mb * sizeof(MotusMv);
-    const bool on_host = predict->vectors_memory == MOTUS_MEMORY_HOST;
-    const bool returns_at_once = predict->stream && !on_host && predict->memory == MOTUS_MEMORY_DEVICE;
-    MotusStatus status = open_predict(q, error);
-    if (!status) status = wait_for(p->stream, p->begun, predict->stream, error);
-    if (!status) status = motus_cuda_check(cudaStreamWaitEvent(p->stream, reference->ready, 0), "wait", error);
-    if (!status) status = bring(&p->cur, &p->upload, predict->cur, predict->memory, p->stream, error);
-    if (!status && on_host && predict->previous)
-        status = copy(p->previous, predict->previous, bytes, p->stream, "upload of vectors", error);
-    if (status) return status;
-    MotusCentresPicture picture = {};
-    picture.cur = p->cur.data, picture.cur_stride = p->cur.stride;
-    picture.ref = &reference->luma;
-    picture.previous = on_host && predict->previous ? p->previous : predict->previous;
-    picture.lambda_q8 = predict->lambda_q8;
-    picture.reach = predict->reach;
-    picture.limit_x = predict->limit_x, picture.limit_y = predict->limit_y;
-    picture.centre = on_host ? p->centre : predict->centre;
-    status = motus_cuda_check(motus_centres_cuda(&picture, p->work, p->stream), "centres", error);
-    if (!status && on_host) status = copy(predict->centre, p->centre, bytes, p->stream, "download of centres", error);
-    if (!status) status = motus_cuda_check(cudaEventRecord(p->done, p->stream), "record", error);
-    if (!status && predict->stream)
-        status = motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)predict->stream, p->done, 0), "wait", error);
-    if (!status && !returns_at_once) status = motus_cuda_check(cudaEventSynchronize(p->done), "centres", error);
-    return status;
 }

@@ -28,9 +28,12 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *requests, const MotusMeR
 // Finishes the oldest, which was submitted as *request. MOTUS_AGAIN: not there in time (motus_me_wait).
 MotusStatus motus_request_cuda_take(MotusRequestCuda *requests, const MotusMeRequest *request, int timeout_ms, MotusError *error);
 
-// reach and limits as they are to be taken, not 0.
-MotusStatus motus_request_cuda_predict(MotusRequestCuda *requests, const MotusMePredict *predict,
-                                       const MotusReferenceCuda *reference, MotusError *error);
+// Predicted centres, one picture at a time: reach and limits as they are to be taken, not 0.
+typedef struct MotusPredictCuda MotusPredictCuda;
+MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeConfig *config, int device, MotusError *error);
+void motus_predict_cuda_close(MotusPredictCuda **predict); // accepts NULL and *predict == NULL
+MotusStatus motus_predict_cuda(MotusPredictCuda *predict, const MotusMePredict *asked, const MotusReferenceCuda *reference,
+                               MotusError *error);
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,6 @@
 #ifndef ME_REQUEST_KERNELS_CUH
 #define ME_REQUEST_KERNELS_CUH
 
-#include <string.h>
-
 #include "me/cost_core.h"
 #include "me/measure_core.h"
 #include "me/search_cuda.h"
@@ -14,10 +12,6 @@
 namespace {
 
 constexpr int THREADS = 128;
-
-struct Blocks {
-    MotusBlock block[MOTUS_BLOCKS];
-};
 
 __device__ int thread_number() { return blockIdx.x * THREADS + threadIdx.x; }
 
@@ -30,7 +24,7 @@ __global__ void clip_vectors(MotusMv *to, const MotusMv *from, int n, int limit,
 }
 
 // Per MB the modes that are wanted, and the same as blocks; modes may be NULL: all.
-__global__ void make_mask(uint8_t *mask, uint64_t *wanted, Blocks blocks, const uint8_t *modes, uint32_t configured,
+__global__ void make_mask(uint8_t *mask, uint64_t *wanted, MotusBlockTable blocks, const uint8_t *modes, uint32_t configured,
                           MotusMeRegion region, int mb_width, int n_mb) {
     int mb = thread_number();
     if (mb >= n_mb) return;
@@ -43,35 +37,17 @@ __global__ void make_mask(uint8_t *mask, uint64_t *wanted, Blocks blocks, const 
     wanted[mb] = bits;
 }
 
-// cur: whole MBs. Equals `describe` of request.c.
+// cur: whole MBs.
 __global__ void describe(MotusMbStats *stats, MotusPlane cur, const uint8_t *mask, int mb_width, int n_mb) {
     int mb = thread_number();
     if (mb >= n_mb || (mask && !mask[mb])) return;
-    int x = mb % mb_width, y = mb / mb_width, has = motus_mb_has(x, y);
-    const uint8_t *at = cur.data + 16 * y * cur.stride + 16 * x;
-    MotusMbStats found = {};
-    MotusIntraEdge edge;
-    motus_mb_spread(&found, at, cur.stride);
-    motus_intra_edge(&edge, at, cur.stride, 16, has);
-    found.intra_satd = UINT32_MAX;
-    for (int mode = 0; mode < MOTUS_I16_MODES; mode++) {
-        uint8_t pred[256];
-        if (!motus_intra16x16_allowed(mode, has)) continue;
-        motus_intra16x16(pred, 16, &edge, mode);
-        uint32_t sad = 0, satd = 0;
-        for (int i = 0; i < 16; i++) {
-            int u = 4 * (i & 3), v = 4 * (i >> 2);
-            sad += motus_sad4x4(at + v * cur.stride + u, cur.stride, pred + 16 * v + u, 16);
-            satd += motus_satd4x4(at + v * cur.stride + u, cur.stride, pred + 16 * v + u, 16);
-        }
-        motus_mb_offer_intra(&found, mode, sad, satd);
-    }
-    stats[mb] = found;
+    int x = mb % mb_width, y = mb / mb_width;
+    stats[mb] = motus_mb_describe(NULL, cur.data + 16 * y * cur.stride + 16 * x, cur.stride, motus_mb_has(x, y));
 }
 
 // SATDs after a search: part of the cost after refinement, else measured. One entry is block * n_mb + MB.
-__global__ void find_satd(uint32_t *satd, MotusSearchPicture p, MotusRefLuma ref, Blocks blocks, const uint8_t *mask,
-                          uint32_t configured, bool refined, int mb_width, int n_mb) {
+__global__ void find_satd(uint32_t *satd, MotusSearchPicture p, MotusPlane cur, MotusRefLuma ref, MotusBlockTable blocks,
+                          const uint8_t *mask, uint32_t configured, bool refined, int mb_width, int n_mb) {
     int i = thread_number(), b = i / n_mb, mb = i % n_mb;
     if (b >= MOTUS_BLOCKS) return;
     const MotusBlock &block = blocks.block[b];
@@ -81,9 +57,7 @@ __global__ void find_satd(uint32_t *satd, MotusSearchPicture p, MotusRefLuma ref
         satd[i] = p.cost[i] - motus_mv_cost(p.lambda ? p.lambda[mb] : p.lambda_q8, p.mv[i], predictor);
         return;
     }
-    int x = mb % mb_width * 16 + block.x, y = mb / mb_width * 16 + block.y;
-    satd[i] =
-        motus_measure(p.cur + (ptrdiff_t)y * p.cur_stride + x, p.cur_stride, &ref, x, y, block.width, block.height, p.mv[i]).satd;
+    satd[i] = motus_measure_block(&block, &cur, &ref, mb % mb_width * 16, mb / mb_width * 16, p.mv[i]).satd;
 }
 
 struct Measures {
@@ -105,12 +79,6 @@ __global__ void measure(Measures m, MotusPlane cur, MotusRefLuma ref, const uint
         if (m.skip_satd) m.skip_satd[mb] = d.satd;
     }
     if (m.zero_sad) m.zero_sad[mb] = (uint16_t)motus_measure(at, cur.stride, &ref, x, y, 16, 16, MotusMv{0, 0}).sad;
-}
-
-Blocks all_blocks() {
-    Blocks blocks;
-    memcpy(blocks.block, motus_blocks, sizeof blocks.block);
-    return blocks;
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #define ME_STATS_CORE_H
 
 #include "me/intra16_core.h"
+#include "me/pixel.h"
+#include "me/pixel_core.h"
 #include "motus/me_request.h"
 
 // Energy of n = 1 << log2_n samples from their sum (at most 65,280) and sum of squares (at most 16,646,400).
@@ -38,12 +40,41 @@ MOTUS_HD int motus_mb_has(int x, int y) {
     return (x ? MOTUS_HAS_LEFT : 0) | (y ? MOTUS_HAS_TOP : 0) | (x && y ? MOTUS_HAS_CORNER : 0);
 }
 
-// Takes a mode in where it is better than those before; the first sets stats->intra_satd to UINT32_MAX.
-MOTUS_HD void motus_mb_offer_intra(MotusMbStats *stats, int mode, uint32_t sad, uint32_t satd) {
-    if (satd >= stats->intra_satd) return;
-    stats->intra_mode = (uint8_t)mode;
-    stats->intra_sad = (uint16_t)sad;
-    stats->intra_satd = satd;
+// SAD and SATD of an MB against its prediction, rows of 16 samples: by `ops`, whose calls a device has not.
+MOTUS_HD void motus_mb_compare(const MotusPixelOps *ops, const uint8_t *at, ptrdiff_t stride, const uint8_t pred[256],
+                               uint32_t *sad, uint32_t *satd) {
+#ifdef __CUDA_ARCH__
+    *sad = *satd = 0;
+    for (int i = 0; i < 16; i++) {
+        const int u = 4 * (i & 3), v = 4 * (i >> 2);
+        *sad += motus_sad4x4(at + v * stride + u, stride, pred + 16 * v + u, 16);
+        *satd += motus_satd4x4(at + v * stride + u, stride, pred + 16 * v + u, 16);
+    }
+#else
+    *sad = ops->sad(at, stride, pred, 16, 16, 16);
+    *satd = ops->satd(at, stride, pred, 16, 16, 16);
+#endif
+}
+
+// All of the MB at `at`, whose neighbours are `has`.
+MOTUS_HD MotusMbStats motus_mb_describe(const MotusPixelOps *ops, const uint8_t *at, ptrdiff_t stride, int has) {
+    MotusMbStats stats;
+    MotusIntraEdge edge;
+    motus_mb_spread(&stats, at, stride);
+    motus_intra_edge(&edge, at, stride, 16, has);
+    stats.intra_satd = UINT32_MAX;
+    for (int mode = 0; mode < MOTUS_I16_MODES; mode++) {
+        uint8_t pred[256];
+        uint32_t sad, satd;
+        if (!motus_intra16x16_allowed(mode, has)) continue;
+        motus_intra16x16(pred, 16, &edge, mode);
+        motus_mb_compare(ops, at, stride, pred, &sad, &satd);
+        if (satd >= stats.intra_satd) continue; // the first of equals stays
+        stats.intra_mode = (uint8_t)mode;
+        stats.intra_sad = (uint16_t)sad;
+        stats.intra_satd = satd;
+    }
+    return stats;
 }
 
 #endif

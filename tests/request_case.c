@@ -157,8 +157,9 @@ static uint32_t modes_of(const RequestCase *c, int mb) {
 
 typedef struct Where {
     const RequestCase *c;
-    const MotusMeTarget *t;
+    const MotusMeTarget *t; // results, in host memory
     const MeCase *me;
+    const MotusMv *skip; // what the request asked for, wherever it had it
     int mb, x, y;
 } Where;
 
@@ -190,7 +191,7 @@ static int mb_is_right(const Where *w, uint32_t modes) {
         return (!t->skip_sad || is_poison(&t->skip_sad[mb], 2)) && (!t->skip_satd || is_poison(&t->skip_satd[mb], 4)) &&
                (!t->zero_sad || is_poison(&t->zero_sad[mb], 2));
     const MotusPlane *cur = &w->c->me[0].cur, *ref = &w->me->ref;
-    const MotusMv skip = t->skip ? t->skip[mb] : zero;
+    const MotusMv skip = w->skip ? w->skip[mb] : zero;
     return (!t->skip_sad || t->skip_sad[mb] == oracle_sad(cur, ref, w->x, w->y, 16, 16, skip)) &&
            (!t->skip_satd || t->skip_satd[mb] == oracle_satd(cur, ref, w->x, w->y, 16, 16, skip)) &&
            (!t->zero_sad || t->zero_sad[mb] == oracle_sad(cur, ref, w->x, w->y, 16, 16, zero));
@@ -213,7 +214,7 @@ void request_case_check(const RequestCase *c, const RequestResults *r, const cha
         MOTUS_CHECK(stats_are_right(c, r->stats, &w, modes), "case %d %s: %dx%d MB %d: statistics", number, who, config->width,
                     config->height, mb);
         for (int i = 0; i < c->n_targets; i++) {
-            w.t = &r->target[i], w.me = &c->me[i];
+            w.t = &r->target[i], w.me = &c->me[i], w.skip = c->skip[i];
             MOTUS_CHECK(mb_is_right(&w, modes), "case %d %s: %dx%d target %d MB %d: distances", number, who, config->width,
                         config->height, i, mb);
             for (int b = 0; b < blocks && (c->wanted[i] & 15); b++)
