@@ -109,7 +109,7 @@ MOTUS_HD void motus_choices_add(MotusChoices *c, const MotusInterMb *in, const M
         if (at < end && blk == 0) motus_choices_put(c, at, own, satd[half]);
         motus_lanes_sync(); // put, and satd has been read
     }
-    if (motus_lane() == 0) c->n = end;
+    if (motus_lane() == 0 && end > from) c->n = end; // else lanes may still be reading it
     motus_lanes_sync();
 #else
     for (int i = 0; i < n; i++) {
