@@ -18,8 +18,9 @@ static inline MotusStatus motus_cuda_check(cudaError_t status, const char *what,
     if (status == cudaSuccess && motus_device_fault()) status = cudaErrorUnknown;
     if (status == cudaSuccess) return MOTUS_OK;
     (void)cudaGetLastError(); // told once: the next launch is not to meet it again
-    MotusStatus ours =
-        status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver ? MOTUS_ERR_NO_DEVICE : MOTUS_ERR_CUDA;
+    MotusStatus ours = status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver ? MOTUS_ERR_NO_DEVICE
+                       : status == cudaErrorMemoryAllocation                                ? MOTUS_ERR_MEMORY
+                                                                                            : MOTUS_ERR_CUDA;
     return motus_fail(error, ours, "%s: %s", what, cudaGetErrorString(status));
 }
 

@@ -1,4 +1,4 @@
-// Renders frames on the GPU and encodes them from there: no frame goes up, and each comes down once.
+// Renders frames on the GPU and encodes them there: no frame is ever in host memory, only the stream comes down.
 //     nvcc -std=c++17 encode_gpu.cu $(pkg-config --cflags --libs motus) -o encode_gpu && ./encode_gpu out.264
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime.h>
@@ -91,6 +91,7 @@ int main(int argc, char **argv) {
     const char *path = argc > 1 ? argv[1] : "out.264";
     MotusEncoderConfig config = motus_encoder_config_default(WIDTH, HEIGHT, MotusRational{30, 1});
     config.backend = MOTUS_BACKEND_CUDA;
+    config.stream_only = 1; // else each packet brings its reconstruction and its source to the host
     MotusEncoder *enc = nullptr;
     MotusError error = {};
     if (motus_encoder_open(&enc, &config, &error) != MOTUS_OK) {

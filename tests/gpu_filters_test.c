@@ -197,7 +197,7 @@ static void bad_arguments(void) {
     MotusCudaEqualizer *equalizer = NULL;
     MotusEqualizeConfig config = motus_equalize_config_default();
     CU_ASSERT_EQUAL(motus_cuda_ring_open(&none, 1, 1, 1, &error), MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(motus_cuda_ring_open(&none, 2, (size_t)1 << 50, 1, &error), MOTUS_ERR_CUDA);
+    CU_ASSERT_EQUAL(motus_cuda_ring_open(&none, 2, (size_t)1 << 50, 1, &error), MOTUS_ERR_MEMORY);
     MOTUS_CHECK(strstr(error.text, "memory") != NULL, "%s", error.text);
     CU_ASSERT_PTR_NULL(none);
     CU_ASSERT_EQUAL(motus_cuda_equalizer_open(&equalizer, &config, 0, 5, &error), MOTUS_ERR_ARGUMENT);

@@ -280,7 +280,7 @@ static void too_little_memory(void) {
     config.error = &error;
     cudaMemGetInfo(&most, &total);
     CU_ASSERT_EQUAL(cudaMalloc(&hog, most - (64u << 20)), cudaSuccess);
-    CU_ASSERT_EQUAL(motus_me_open(&me, &config), MOTUS_ERR_CUDA);
+    CU_ASSERT_EQUAL(motus_me_open(&me, &config), MOTUS_ERR_MEMORY);
     MOTUS_CHECK(strstr(error.text, "out of memory") != NULL, "%s", error.text);
     cudaFree(hog);
     CU_ASSERT_EQUAL(motus_me_open(&me, &config), MOTUS_OK);

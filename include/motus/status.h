@@ -20,7 +20,7 @@ typedef enum MotusStatus {
     MOTUS_AGAIN = 2, // nothing to hand out yet: give more input first
 
     MOTUS_ERR_ARGUMENT = -1,    // an argument is out of its documented range, or NULL
-    MOTUS_ERR_MEMORY = -2,      // host memory could not be allocated
+    MOTUS_ERR_MEMORY = -2,      // memory could not be allocated, on the host or on a device
     MOTUS_ERR_UNSUPPORTED = -3, // valid, but not something this build or version can do
     MOTUS_ERR_IO = -4,          // the operating system refused: missing file, full disk, ...
     MOTUS_ERR_FORMAT = -5,      // the input is not what it claims to be

@@ -1,7 +1,7 @@
 // Pictures from host memory through a job on a CUDA device, and back, several under way at once; and device and pinned memory for callers who use no
 // CUDA themselves.
 //
-// All calls concern the current device. MOTUS_ERR_CUDA: a CUDA call failed, for want of device or pinned memory among other reasons; `error` (may
+// All calls concern the current device. MOTUS_ERR_CUDA: a CUDA call failed; MOTUS_ERR_MEMORY: for want of device or pinned memory; `error` (may
 // be NULL) gets CUDA's own words. A build without CUDA has these functions too; what needs a device returns MOTUS_ERR_UNSUPPORTED.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_UPLOAD_H
