@@ -22,7 +22,7 @@ typedef struct MotusWorkCuda {
     MotusCandidates *candidates;
     uint32_t *inter_cost, *intra_cost, *satd;
     uint16_t *changed_at, *seen_at;
-    uint8_t *chain;
+    uint8_t *chain;           // of large pictures, while the list is made
     const uint8_t *zero_runs;
     const MotusQp *qp_table;  // 52
     const int8_t *qp_offset;  // per MB, as in MotusWork; NULL: none. The caller's

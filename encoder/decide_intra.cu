@@ -2,7 +2,7 @@
 // of intra MBs, all of an I picture's, the chosen ones of a P picture's.
 //
 // The wavefront is one launch: the MBs to be coded as intra stand in a list (list_kernel) in which each comes after those that it depends on; a block takes the
-// next one, waits for its neighbours among them and codes it, with a warp for Intra4x4, one for Intra16x16 and one for chroma. Whoever is waited for was taken
+// next one, waits for its neighbours on the list and codes it, with a warp for Intra4x4, one for Intra16x16 and one for chroma. Whoever is waited for was taken
 // before by a block that runs, so the first MB of the list that is not done waits for nobody, and whatever number of blocks is resident, the picture is finished.
 //
 // Shared memory: 8 KiB a warp for estimates, 20 KiB a block of the wavefront. Read and written: MBs, levels, reconstruction.
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int INTRA_THREADS = 32 * MOTUS_INTRA_ROLES;
 
-enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront
+enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront; what stays inter is not listed
 
 struct IntraShared {
     MotusTrial trial[2];
@@ -41,7 +41,7 @@ __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *level
 struct IntraTeam {
     MotusIntraTeam team;
     alignas(16) uint8_t luma[256], chroma[2][64]; // the source
-    int at, stays;
+    int at;
 };
 
 // The MB's source comes into shared memory before its neighbours are done: no part of coding waits for it.
@@ -56,27 +56,26 @@ __device__ void fetch_source(IntraTeam *s, MotusIntraMb *in) {
     in->src.stride[0] = MOTUS_LUMA_STRIDE, in->src.stride[1] = in->src.stride[2] = MOTUS_CHROMA_STRIDE;
 }
 
-// A warp waits for the neighbours A, B, C and D of MB i that are on the list as well, a lane each; returns the length of the longest chain of intra MBs that MB i
-// would end, 1 where it waits for none.
-__device__ int wait_for_neighbours(const MotusWorkCuda &w, int i) {
-    int lane = motus_lane(), x = i % w.mb_width, length = 0;
-    bool there = lane == 0 ? x > 0 : lane == 1 ? true : lane == 2 ? x + 1 < w.mb_width : lane == 3 && x > 0;
-    int at = lane == 0 ? i - 1 : lane == 1 ? i - w.mb_width : lane == 2 ? i - w.mb_width + 1 : i - w.mb_width - 1;
-    if (there && at >= motus_slice_first(w.slice_first, i)) {
-        volatile const uint8_t *state = w.listed + at;
-        if (*state != NOT_LISTED) {
-            while (*state != DONE) __nanosleep(20);
-            __threadfence(); // what they have written is read after their states
-            length = *(volatile const uint8_t *)(w.chain + at);
-        }
+// Raster index of the k-th of MB i's neighbours A, B, C and D; -1: it is not there, or in another slice.
+__device__ int neighbour_of(const MotusWorkCuda &w, int i, int k) {
+    const int x = i % w.mb_width, at = k == 0 ? i - 1 : i - w.mb_width + (k == 2) - (k == 3);
+    const bool there = k == 0 || k == 3 ? x > 0 : k == 1 || x + 1 < w.mb_width;
+    return there && at >= motus_slice_first(w.slice_first, i) ? at : -1;
+}
+
+// A warp waits for the neighbours of MB i that are on the list as well, a lane each.
+__device__ void wait_for_neighbours(const MotusWorkCuda &w, int i) {
+    const int at = motus_lane() < 4 ? neighbour_of(w, i, motus_lane()) : -1;
+    volatile const uint8_t *state = w.listed + at;
+    if (at >= 0 && *state != NOT_LISTED) {
+        while (*state != DONE) __nanosleep(20);
+        __threadfence(); // what they have written is read after their states
     }
     __syncwarp();
-    return 256 - (int)motus_lanes_min((uint32_t)(255 - length));
 }
 
 // Makes MB i's state known, after everything that neighbours look at has been written by this warp.
-__device__ void mark_done(const MotusWorkCuda &w, int i, int chain) {
-    if (motus_lane() == 0) w.chain[i] = (uint8_t)motus_min(chain, UINT8_MAX);
+__device__ void mark_done(const MotusWorkCuda &w, int i) {
     __threadfence(); // all of it before the state
     __syncwarp();
     if (motus_lane() == 0) *(volatile uint8_t *)(w.listed + i) = DONE;
@@ -91,22 +90,15 @@ __global__ void __launch_bounds__(INTRA_THREADS) intra_kernel(const __grid_const
         if (threadIdx.x == 0) s.at = atomicAdd(&w.flags[0], 1);
         __syncthreads(); // the place is there; shared memory of the last MB has been read
         if (s.at >= w.flags[1]) return;
-        int i = w.list[s.at], length = 0;
+        const int i = w.list[s.at];
         const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(&s, &in);
         if (warp == 0) {
             motus_intra_begin(&in, &s.team.trial[0], &s.team.trial[1]);
-            length = wait_for_neighbours(w, i);
-            if (motus_lane() == 0) s.stays = pass.p_slice && length > pass.effort.intra_chain;
+            wait_for_neighbours(w, i);
         }
         __syncthreads(); // source, beginnings and neighbours are there
-        if (s.stays) {
-            if (warp) continue;
-            copy(&w.mb[i], &w.mb_inter[i]);
-            mark_done(w, i, 0);
-            continue;
-        }
         motus_intra_role(&in, &s.team, warp);
         __syncthreads(); // all parts are there
         if (warp) continue;
@@ -114,10 +106,12 @@ __global__ void __launch_bounds__(INTRA_THREADS) intra_kernel(const __grid_const
         __syncwarp();
         copy(&w.mb[i], &best->mb);
         store_samples(best, w, i % w.mb_width, i / w.mb_width);
-        mark_done(w, i, length);
+        mark_done(w, i);
         copy(&w.coef[i], &best->coef); // which no MB of the wavefront reads
     }
 }
+
+// ---- The list -----------------------------------------------------------------------------------------------------------------------------
 
 // MBs of a diagonal x + 2y, y counted from the top of their slice, don't depend on one another, and whatever they wait for lies on diagonals before.
 __device__ int diagonal_of(const MotusWorkCuda &w, int i) {
@@ -125,8 +119,60 @@ __device__ int diagonal_of(const MotusWorkCuda &w, int i) {
     return i - y * w.mb_width + 2 * (y - top);
 }
 
-constexpr int LIST_THREADS = 1024, LIST_EACH = 2, DIAGONALS = LIST_THREADS * LIST_EACH; // more than pictures up to 8K have
-constexpr int LIST_MASKS = 5, MAX_MBS = 32 * LIST_MASKS * LIST_THREADS;                 // MaxFS of level 6.2 is 139,264
+constexpr int LIST_THREADS = 1024, LIST_EACH = 2, PLACES = LIST_THREADS * LIST_EACH; // more than 8K has diagonals
+constexpr int LIST_MASKS = 5, MAX_MBS = 32 * LIST_MASKS * LIST_THREADS;              // MaxFS of level 6.2 is 139,264
+constexpr int NEAR_MBS = 8192;                                                       // whose chains find room in shared memory
+
+struct ListShared {
+    uint32_t intra[LIST_MASKS][LIST_THREADS]; // of the MBs t + LIST_THREADS * bit those to be intra
+    uint8_t chain[2][NEAR_MBS];
+    int at[PLACES], sums[32];
+};
+
+// Calls f(i) for those of the thread's MBs that are to be intra.
+template <class F> __device__ void each_intra(const ListShared &s, int n_mb, F f) {
+    const int t = (int)threadIdx.x;
+    for (int c = 0; 32 * c * LIST_THREADS < n_mb; c++)
+        for (uint32_t mask = s.intra[c][t]; mask; mask &= mask - 1) f(t + (32 * c + __ffs((int)mask) - 1) * LIST_THREADS);
+}
+
+// Finds the thread's MBs that are to be intra; of the others, and to begin with of all, `chain` is 0.
+__device__ void find_intra(const Pass &pass, ListShared *s, uint8_t *const chain[2]) {
+    const MotusWorkCuda &w = pass.work;
+    const int t = (int)threadIdx.x;
+    for (int c = 0; 32 * c * LIST_THREADS < w.n_mb; c++) {
+        const int first = t + 32 * c * LIST_THREADS;
+        uint32_t mask = 0;
+#pragma unroll 8
+        for (int k = 0; k < 32; k++) { // nothing is stored between the loads: they wait together
+            const int i = first + k * LIST_THREADS;
+            if (i < w.n_mb && (!pass.p_slice || motus_mb_is_intra(&w.mb[i]))) mask |= 1u << k;
+        }
+        s->intra[c][t] = mask;
+        for (int i = first; i < motus_min(first + 32 * LIST_THREADS, w.n_mb); i += LIST_THREADS) chain[0][i] = chain[1][i] = 0;
+    }
+}
+
+// The lengths of chains of intra MBs, which the MBs' types alone decide: an MB's is one more than the longest of its neighbours', but 0 where that is more than
+// a chain may have; then the MB stays inter. All at once, again and again, until none changes, which happens after as many rounds as MBs depend on one another.
+// Returns which of the two holds them.
+__device__ int find_chains(const Pass &pass, const ListShared &s, uint8_t *const chain[2]) {
+    const MotusWorkCuda &w = pass.work;
+    for (int now = 0;; now ^= 1) {
+        int changed = 0;
+        each_intra(s, w.n_mb, [&](int i) {
+            int longest = 0;
+            for (int k = 0; k < 4; k++) {
+                const int at = neighbour_of(w, i, k);
+                if (at >= 0) longest = motus_max(longest, chain[now][at]);
+            }
+            const uint8_t length = (uint8_t)(longest < pass.effort.intra_chain ? longest + 1 : 0);
+            changed |= length != chain[now][i];
+            chain[now ^ 1][i] = length;
+        });
+        if (!__syncthreads_or(changed)) return now; // all are written before they are read
+    }
+}
 
 // Sums of the lanes up to and with this one.
 __device__ int sum_up_to(int v) {
@@ -137,63 +183,63 @@ __device__ int sum_up_to(int v) {
     return v;
 }
 
-// v[d] becomes `first` and what v[0..d - 1] are together; returns that of all of them. The whole block; `room` is of 32.
-__device__ int sum_before(int *v, int *room, int first) {
+// at[k] becomes `first` and what at[0..k - 1] are together; returns that of all of them. The whole block.
+__device__ int sum_before(ListShared *s, int first) {
     const int warp = (int)threadIdx.x / 32, lane = motus_lane();
-    int *mine = v + LIST_EACH * threadIdx.x, sum = 0;
+    int *mine = s->at + LIST_EACH * threadIdx.x, sum = 0;
     for (int k = 0; k < LIST_EACH; k++) sum += mine[k];
     const int up_to = sum_up_to(sum);
-    if (lane == 31) room[warp] = up_to;
+    if (lane == 31) s->sums[warp] = up_to;
     __syncthreads(); // every warp's sum is there
-    const int warps = sum_up_to(room[lane]), all = __shfl_sync(MOTUS_ALL_LANES, warps, 31);
+    const int warps = sum_up_to(s->sums[lane]), all = __shfl_sync(MOTUS_ALL_LANES, warps, 31);
     int at = first + up_to - sum + (warp ? __shfl_sync(MOTUS_ALL_LANES, warps, warp - 1) : 0);
     for (int k = 0; k < LIST_EACH; k++) {
         const int n = mine[k];
         mine[k] = at;
         at += n;
     }
-    __syncthreads(); // v is there, and `room` has been read
+    __syncthreads(); // places are there, and `sums` has been read
     return first + all;
 }
 
-// Of the MBs first, first + LIST_THREADS, ..., 32 in all, those to be coded as intra; says so to those who wait for them.
-__device__ uint32_t listed_of(const Pass &pass, int first) {
-    const MotusWorkCuda &w = pass.work;
-    uint32_t mask = 0;
-#pragma unroll 8
-    for (int k = 0; k < 32; k++) { // nothing is stored between the loads: they wait together
-        const int i = first + k * LIST_THREADS;
-        if (i < w.n_mb && (!pass.p_slice || motus_mb_is_intra(&w.mb[i]))) mask |= 1u << k;
-    }
-    for (int k = 0; k < 32 && first + k * LIST_THREADS < w.n_mb; k++)
-        w.listed[first + k * LIST_THREADS] = (uint8_t)(mask >> k & 1 ? LISTED : NOT_LISTED);
-    return mask;
-}
-
-// Lists the MBs to be coded as intra, diagonal after diagonal; the order within one is any, and nothing depends on it. One block.
-__global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constant__ Pass pass) {
-    __shared__ uint32_t masks[LIST_MASKS][LIST_THREADS];
-    __shared__ int at[DIAGONALS], room[32];
-    const MotusWorkCuda &w = pass.work;
-    const int t = (int)threadIdx.x, diagonals = w.mb_width + 2 * w.mb_height;
-    for (int c = 0; 32 * c * LIST_THREADS < w.n_mb; c++) masks[c][t] = listed_of(pass, t + 32 * c * LIST_THREADS);
+// Lists the MBs by their keys, of which `keys` there are; the order among those with one key is any, and nothing depends on it. Returns their number.
+template <class Key> __device__ int sort(const MotusWorkCuda &w, ListShared *s, int keys, Key key) {
     int n = 0;
-    for (int first = 0; first < diagonals; first += DIAGONALS) {
-        for (int d = t; d < DIAGONALS; d += LIST_THREADS) at[d] = 0;
+    for (int first = 0; first < keys; first += PLACES) {
+        for (int k = (int)threadIdx.x; k < PLACES; k += LIST_THREADS) s->at[k] = 0;
         __syncthreads(); // empty before it is counted
         for (int placing = 0; placing < 2; placing++) {
-            for (int c = 0; 32 * c * LIST_THREADS < w.n_mb; c++)
-                for (uint32_t mask = masks[c][t]; mask; mask &= mask - 1) {
-                    const int i = t + (32 * c + __ffs((int)mask) - 1) * LIST_THREADS, d = diagonal_of(w, i) - first;
-                    if (d < 0 || d >= DIAGONALS) continue;
-                    const int k = atomicAdd(&at[d], 1);
-                    if (placing) w.list[k] = i;
-                }
+            each_intra(*s, w.n_mb, [&](int i) {
+                const int k = key(i) - first;
+                if (k < 0 || k >= PLACES) return;
+                const int at = atomicAdd(&s->at[k], 1);
+                if (placing) w.list[at] = i;
+            });
             __syncthreads(); // counted before it is summed; placed before it is emptied
-            if (!placing) n = sum_before(at, room, n);
+            if (!placing) n = sum_before(s, n);
         }
     }
-    if (t == 0) w.flags[0] = 0, w.flags[1] = n;
+    return n;
+}
+
+// Lists the MBs to be coded as intra. In a P picture by the length of their chains: none waits for one of the same length, and so many need not wait at all that
+// blocks hardly ever do. Those whose chain is too long become inter, which they have been coded as. One block.
+__global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constant__ Pass pass) {
+    __shared__ ListShared s;
+    const MotusWorkCuda &w = pass.work;
+    const bool in_p = pass.p_slice, near = w.n_mb <= NEAR_MBS;
+    uint8_t *const chains[2] = {near ? s.chain[0] : w.chain, near ? s.chain[1] : w.listed};
+    find_intra(pass, &s, chains);
+    __syncthreads(); // chains begin with 0
+    const uint8_t *chain = in_p ? chains[find_chains(pass, s, chains)] : nullptr;
+    const int n = sort(w, &s, in_p ? UINT8_MAX : w.mb_width + 2 * w.mb_height,
+                       [&](int i) { return in_p ? chain[i] - 1 : diagonal_of(w, i); });
+    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) // which only this thread has read since `listed` held chains
+        w.listed[i] = (uint8_t)(!in_p || chain[i] ? LISTED : NOT_LISTED);
+    each_intra(s, w.n_mb, [&](int i) {
+        if (in_p && w.listed[i] == NOT_LISTED) w.mb[i] = w.mb_inter[i];
+    });
+    if (threadIdx.x == 0) w.flags[0] = 0, w.flags[1] = n;
 }
 
 __global__ void __launch_bounds__(32 * WARPS, 5) estimate_kernel(const __grid_constant__ Pass pass) {
@@ -224,8 +270,9 @@ cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
     const MotusWorkCuda &w = pass.work;
     if (w.n_mb > MAX_MBS) return cudaErrorInvalidValue;
     list_kernel<<<1, LIST_THREADS, 0, stream>>>(pass);
-    // The wave is half as wide as the picture, and no higher, in MBs. More blocks would only wait, in places that other lanes have use for.
-    const int blocks = motus_min(motus_clip(64, w.mb_height, 256), w.n_mb);
+    // An I picture's wave is half as wide as the picture, and no higher, in MBs: more blocks would only wait, in places that other lanes have use for. A P
+    // picture's chains are many.
+    const int blocks = motus_min(pass.p_slice ? 256 : motus_clip(64, w.mb_height, 256), w.n_mb);
     intra_kernel<<<blocks, INTRA_THREADS, 0, stream>>>(pass);
     return cudaGetLastError();
 }
