@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
 
 // ---- Lines and columns --------------------------------------------------------------------------------------------------------------------
 
-constexpr int RUN = 8; // MBs of a block: 128 bytes of a luma line
+constexpr int RUN = 16; // MBs of a block: 128 bytes of a luma line
 
 // A plane's part of an MB, and of a block's lines.
 template <bool LUMA> struct Part {
@@ -171,17 +171,17 @@ template <bool LUMA> __device__ uint32_t *strip_of(const Picture &p, int plane, 
 }
 
 // The threads of both kernels: luma's warps come first, then those of the chroma planes.
-constexpr int LUMA_THREADS = (RUN * Part<true>::LINES + 31) / 32 * 32, PLANE_THREADS = RUN * Part<false>::LINES;
-constexpr int THREADS = LUMA_THREADS + 2 * PLANE_THREADS;
-static_assert(THREADS % 32 == 0 && LUMA_THREADS >= RUN * 16 && PLANE_THREADS >= RUN * 8, "whole warps; a thread for each column");
+constexpr int LUMA_THREADS = 7 * 32, PLANE_THREADS = 5 * 16, THREADS = LUMA_THREADS + 2 * PLANE_THREADS;
 
 struct Task {
-    int plane, t; // t counts the threads of the plane
+    int plane, t, threads; // thread t of so many that have this plane
 };
 
 __device__ Task task_of(int thread) {
     const int t = thread - LUMA_THREADS;
-    return t < 0 ? Task{0, thread} : t < PLANE_THREADS ? Task{1, t} : Task{2, t - PLANE_THREADS};
+    return t < 0               ? Task{0, thread, LUMA_THREADS}
+           : t < PLANE_THREADS ? Task{1, t, PLANE_THREADS}
+                               : Task{2, t - PLANE_THREADS, PLANE_THREADS};
 }
 
 // ---- Strips -------------------------------------------------------------------------------------------------------------------------------
@@ -189,69 +189,80 @@ __device__ Task task_of(int thread) {
 template <bool LUMA> using StripTile = uint32_t[Part<LUMA>::LINES][RUN];
 
 // Samples of the strip after the vertical edges inside the MB.
-template <bool LUMA> __device__ void strip_lines(const Picture &p, int plane, int x0, int y, int t, StripTile<LUMA> &tile) {
-    const int k = t % RUN, l = t / RUN;
-    const Line line = line_of<LUMA>(p, x0 + k, y, l);
-    if (l >= Part<LUMA>::LINES || !line.there) return;
-    const Edges &edges = p.edges[line.n];
-    uint8_t v[20];
-    load_line<LUMA>(v + 4, p.from[plane] + offset_of<LUMA>(p, plane, x0 + k, y, l - Part<LUMA>::ABOVE));
-    filter_last<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb), edges.limits[!LUMA][INSIDE]);
-    tile[l][k] = pack(v + Part<LUMA>::SIZE);
+template <bool LUMA> __device__ void strip_lines(const Picture &p, const Task &task, int x0, int y, StripTile<LUMA> &tile) {
+    for (int t = task.t; t < RUN * Part<LUMA>::LINES; t += task.threads) {
+        const int k = t % RUN, l = t / RUN;
+        const Line line = line_of<LUMA>(p, x0 + k, y, l);
+        if (!line.there) continue;
+        const Edges &edges = p.edges[line.n];
+        uint8_t v[20];
+        load_line<LUMA>(v + 4, p.from[task.plane] + offset_of<LUMA>(p, task.plane, x0 + k, y, l - Part<LUMA>::ABOVE));
+        filter_last<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb), edges.limits[!LUMA][INSIDE]);
+        tile[l][k] = pack(v + Part<LUMA>::SIZE);
+    }
 }
 
-// Column t of the strips of the MBs above, down to their ends. (In chroma the edges inside don't reach the last lines.)
-__device__ void corner_columns(const Picture &p, int x0, int y, int t, StripTile<true> &tile) {
+// The columns of the strips of the MBs above, down to their ends. (In chroma the edges inside don't reach the last lines.)
+__device__ void corner_columns(const Picture &p, const Task &task, int x0, int y, StripTile<true> &tile) {
     constexpr int ABOVE = Part<true>::ABOVE, HANDED = Part<true>::HANDED;
-    const int x = x0 + t / 4;
-    if (t >= 4 * RUN || x >= p.mb_width || !y) return;
-    const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
-    uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + t;
+    for (int t = task.t; t < RUN * 4; t += task.threads) {
+        const int x = x0 + t / 4;
+        if (x >= p.mb_width || !y) continue;
+        const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
+        uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + t;
 #pragma unroll
-    for (int i = 0; i < ABOVE; i++) v[20 - ABOVE + i] = column[i * 4 * RUN];
-    filter_last<true>(v, strengths_at<true>(edges, MOTUS_HORIZONTAL, 15), edges.limits[0][INSIDE]);
+        for (int i = 0; i < ABOVE; i++) v[20 - ABOVE + i] = column[i * 4 * RUN];
+        filter_last<true>(v, strengths_at<true>(edges, MOTUS_HORIZONTAL, 15), edges.limits[0][INSIDE]);
 #pragma unroll
-    for (int i = 0; i < HANDED; i++) column[(ABOVE - HANDED + i) * 4 * RUN] = v[20 - HANDED + i];
+        for (int i = 0; i < HANDED; i++) column[(ABOVE - HANDED + i) * 4 * RUN] = v[20 - HANDED + i];
+    }
 }
 
 // Edge 0 of the MBs to the right of those above.
-template <bool LUMA> __device__ void corner_lines(const Picture &p, int plane, int x0, int y, int t, StripTile<LUMA> &tile) {
+template <bool LUMA> __device__ void corner_lines(const Picture &p, const Task &task, int x0, int y, StripTile<LUMA> &tile) {
     constexpr int HANDED = Part<LUMA>::HANDED;
-    const int k = t % RUN, j = t / RUN, x = x0 + k + 1;
-    if (j >= HANDED || x >= p.mb_width || !y) return;
-    const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
-    uint32_t &corner = tile[Part<LUMA>::ABOVE - HANDED + j][k];
-    uint8_t v[20];
-    unpack(v, corner);
-    unpack(v + 4, __ldg(reinterpret_cast<const uint32_t *>(p.from[plane] + offset_of<LUMA>(p, plane, x, y, j - HANDED))));
-    filter_edge<LUMA, 0>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, Part<LUMA>::SIZE - 1), edges.limits[!LUMA][LEFT]);
-    corner = pack(v);
+    for (int t = task.t; t < RUN * HANDED; t += task.threads) {
+        const int k = t % RUN, j = t / RUN, x = x0 + k + 1;
+        if (x >= p.mb_width || !y) continue;
+        const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
+        uint32_t &corner = tile[Part<LUMA>::ABOVE - HANDED + j][k];
+        uint8_t v[20];
+        unpack(v, corner);
+        unpack(v + 4,
+               __ldg(reinterpret_cast<const uint32_t *>(p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, j - HANDED))));
+        filter_edge<LUMA, 0>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, Part<LUMA>::SIZE - 1), edges.limits[!LUMA][LEFT]);
+        corner = pack(v);
+    }
 }
 
-// Column t of the strips, from the corners above.
-template <bool LUMA> __device__ void strip_columns(const Picture &p, int x0, int y, int t, StripTile<LUMA> &tile) {
+// The columns of the strips, from the corners above.
+template <bool LUMA> __device__ void strip_columns(const Picture &p, const Task &task, int x0, int y, StripTile<LUMA> &tile) {
     constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED, FIRST = Part<LUMA>::ABOVE - HANDED;
-    const int x = x0 + t / 4;
-    if (t >= 4 * RUN || x >= p.mb_width) return;
-    const Edges &edges = p.edges[y * p.mb_width + x];
-    uint8_t v[20], *column = reinterpret_cast<uint8_t *>(tile) + t;
+    for (int t = task.t; t < RUN * 4; t += task.threads) {
+        const int x = x0 + t / 4;
+        if (x >= p.mb_width) continue;
+        const Edges &edges = p.edges[y * p.mb_width + x];
+        uint8_t v[20], *column = reinterpret_cast<uint8_t *>(tile) + t;
 #pragma unroll
-    for (int i = 0; i < HANDED + SIZE; i++) v[4 - HANDED + i] = column[(FIRST + i) * 4 * RUN];
-    filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, SIZE - 4 + t % 4), edges.limits[!LUMA][TOP],
-                     edges.limits[!LUMA][INSIDE]);
+        for (int i = 0; i < HANDED + SIZE; i++) v[4 - HANDED + i] = column[(FIRST + i) * 4 * RUN];
+        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, SIZE - 4 + t % 4), edges.limits[!LUMA][TOP],
+                         edges.limits[!LUMA][INSIDE]);
 #pragma unroll
-    for (int i = 0; i < HANDED + SIZE; i++) column[(FIRST + i) * 4 * RUN] = v[4 - HANDED + i];
+        for (int i = 0; i < HANDED + SIZE; i++) column[(FIRST + i) * 4 * RUN] = v[4 - HANDED + i];
+    }
 }
 
-// Line l - HANDED of the MBs: what is finished goes into the picture.
-template <bool LUMA> __device__ void store_strip(const Picture &p, int plane, int x0, int y, int t, const StripTile<LUMA> &tile) {
+// What of it is finished goes into the picture.
+template <bool LUMA> __device__ void store_strip(const Picture &p, const Task &task, int x0, int y, const StripTile<LUMA> &tile) {
     constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED;
-    const int k = t % RUN, line = t / RUN - HANDED, x = x0 + k;
-    if (line >= SIZE || x >= p.mb_width || (line < 0 && !y)) return;
-    const uint32_t word = tile[Part<LUMA>::ABOVE + line][k];
-    if (line >= 0) strip_of<LUMA>(p, plane, y * p.mb_width + x)[line] = word;
-    if (line < 0 || (x == p.mb_width - 1 && (line < SIZE - HANDED || y == p.mb_height - 1)))
-        *reinterpret_cast<uint32_t *>(p.to[plane] + offset_of<LUMA>(p, plane, x, y, line) + SIZE - 4) = word;
+    for (int t = task.t; t < RUN * (HANDED + SIZE); t += task.threads) {
+        const int k = t % RUN, line = t / RUN - HANDED, x = x0 + k;
+        if (x >= p.mb_width || (line < 0 && !y)) continue;
+        const uint32_t word = tile[Part<LUMA>::ABOVE + line][k];
+        if (line >= 0) strip_of<LUMA>(p, task.plane, y * p.mb_width + x)[line] = word;
+        if (line < 0 || (x == p.mb_width - 1 && (line < SIZE - HANDED || y == p.mb_height - 1)))
+            *reinterpret_cast<uint32_t *>(p.to[task.plane] + offset_of<LUMA>(p, task.plane, x, y, line) + SIZE - 4) = word;
+    }
 }
 
 __global__ void __launch_bounds__(THREADS) strip_kernel(const __grid_constant__ Picture p) {
@@ -259,17 +270,16 @@ __global__ void __launch_bounds__(THREADS) strip_kernel(const __grid_constant__ 
     __shared__ StripTile<false> chroma[2];
     const int x0 = (int)blockIdx.x * RUN, y = (int)blockIdx.y;
     const Task task = task_of((int)threadIdx.x);
-    const int plane = task.plane, t = task.t;
-    StripTile<false> &tile = chroma[plane == 2];
-    plane ? strip_lines<false>(p, plane, x0, y, t, tile) : strip_lines<true>(p, 0, x0, y, t, luma);
+    StripTile<false> &tile = chroma[task.plane == 2];
+    task.plane ? strip_lines<false>(p, task, x0, y, tile) : strip_lines<true>(p, task, x0, y, luma);
     __syncthreads(); // lines are whole before columns are read
-    if (!plane) corner_columns(p, x0, y, t, luma);
+    if (!task.plane) corner_columns(p, task, x0, y, luma);
     __syncthreads(); // the last lines of the MBs above are there
-    plane ? corner_lines<false>(p, plane, x0, y, t, tile) : corner_lines<true>(p, 0, x0, y, t, luma);
+    task.plane ? corner_lines<false>(p, task, x0, y, tile) : corner_lines<true>(p, task, x0, y, luma);
     __syncthreads(); // and corners
-    plane ? strip_columns<false>(p, x0, y, t, tile) : strip_columns<true>(p, x0, y, t, luma);
+    task.plane ? strip_columns<false>(p, task, x0, y, tile) : strip_columns<true>(p, task, x0, y, luma);
     __syncthreads(); // columns are whole before lines are read
-    plane ? store_strip<false>(p, plane, x0, y, t, tile) : store_strip<true>(p, 0, x0, y, t, luma);
+    task.plane ? store_strip<false>(p, task, x0, y, tile) : store_strip<true>(p, task, x0, y, luma);
 }
 
 // ---- Filter -------------------------------------------------------------------------------------------------------------------------------
@@ -277,56 +287,59 @@ __global__ void __launch_bounds__(THREADS) strip_kernel(const __grid_constant__ 
 // Of each MB the strip to its left, and all of its own words but its strip.
 template <bool LUMA> using Tile = uint32_t[Part<LUMA>::LINES][RUN * Part<LUMA>::WORDS];
 
-template <bool LUMA> __device__ void filter_lines(const Picture &p, int plane, int x0, int y, int t, Tile<LUMA> &tile) {
-    const int k = t % RUN, l = t / RUN, x = x0 + k;
-    const Line line = line_of<LUMA>(p, x, y, l);
-    if (l >= Part<LUMA>::LINES || !line.there) return;
-    const Edges &edges = p.edges[line.n];
-    uint8_t v[20];
-    unpack(v, x ? strip_of<LUMA>(p, plane, line.n - 1)[line.in_mb] : 0);
-    load_line<LUMA>(v + 4, p.from[plane] + offset_of<LUMA>(p, plane, x, y, l - Part<LUMA>::ABOVE));
-    filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb), edges.limits[!LUMA][LEFT],
-                     edges.limits[!LUMA][INSIDE]);
-    uint32_t *to = &tile[l][k * Part<LUMA>::WORDS];
-    if (LUMA)
-        *reinterpret_cast<uint4 *>(to) = make_uint4(pack(v), pack(v + 4), pack(v + 8), pack(v + 12));
-    else
-        *reinterpret_cast<uint2 *>(to) = make_uint2(pack(v), pack(v + 4));
-}
-
-// Column t of the tile, unless it is a strip's.
-template <bool LUMA> __device__ void filter_columns(const Picture &p, int x0, int y, int t, Tile<LUMA> &tile) {
-    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED, ABOVE = Part<LUMA>::ABOVE, PITCH = RUN * SIZE;
-    const int x = x0 + t / SIZE, along = t % SIZE - 4;
-    if (t >= PITCH || along < 0 || x >= p.mb_width) return;
-    const Edges &edges = p.edges[y * p.mb_width + x];
-    uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + t;
-    if (y) {
-        const Edges &above = (&edges)[-p.mb_width];
-        uint8_t u[20] = {};
-#pragma unroll
-        for (int i = 0; i < ABOVE; i++) u[4 + SIZE - ABOVE + i] = column[i * PITCH];
-        if (LUMA) filter_last<LUMA>(u, strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along), above.limits[!LUMA][INSIDE]);
-#pragma unroll
-        for (int i = 0; i < HANDED; i++) v[4 - HANDED + i] = u[4 + SIZE - HANDED + i];
+template <bool LUMA> __device__ void filter_lines(const Picture &p, const Task &task, int x0, int y, Tile<LUMA> &tile) {
+    for (int t = task.t; t < RUN * Part<LUMA>::LINES; t += task.threads) {
+        const int k = t % RUN, l = t / RUN, x = x0 + k;
+        const Line line = line_of<LUMA>(p, x, y, l);
+        if (!line.there) continue;
+        const Edges &edges = p.edges[line.n];
+        uint8_t v[20];
+        unpack(v, x ? strip_of<LUMA>(p, task.plane, line.n - 1)[line.in_mb] : 0);
+        load_line<LUMA>(v + 4, p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, l - Part<LUMA>::ABOVE));
+        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb), edges.limits[!LUMA][LEFT],
+                         edges.limits[!LUMA][INSIDE]);
+        uint32_t *to = &tile[l][k * Part<LUMA>::WORDS];
+        if (LUMA)
+            *reinterpret_cast<uint4 *>(to) = make_uint4(pack(v), pack(v + 4), pack(v + 8), pack(v + 12));
+        else
+            *reinterpret_cast<uint2 *>(to) = make_uint2(pack(v), pack(v + 4));
     }
-#pragma unroll
-    for (int i = 0; i < SIZE; i++) v[4 + i] = column[(ABOVE + i) * PITCH];
-    filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along), edges.limits[!LUMA][TOP],
-                     edges.limits[!LUMA][INSIDE]);
-#pragma unroll
-    for (int i = 0; i < HANDED + SIZE; i++) column[(ABOVE - HANDED + i) * PITCH] = v[4 - HANDED + i];
 }
 
-// What is finished, a run's word a thread, `threads` of them.
-template <bool LUMA>
-__device__ void store(const Picture &p, int plane, int x0, int y, int t, int threads, const Tile<LUMA> &tile) {
+// The columns of the tile but those of strips.
+template <bool LUMA> __device__ void filter_columns(const Picture &p, const Task &task, int x0, int y, Tile<LUMA> &tile) {
+    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED, ABOVE = Part<LUMA>::ABOVE, PITCH = RUN * SIZE;
+    for (int t = task.t; t < RUN * (SIZE - 4); t += task.threads) {
+        const int k = t / (SIZE - 4), x = x0 + k, along = t % (SIZE - 4);
+        if (x >= p.mb_width) continue;
+        const Edges &edges = p.edges[y * p.mb_width + x];
+        uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + k * SIZE + 4 + along;
+        if (y) {
+            const Edges &above = (&edges)[-p.mb_width];
+            uint8_t u[20] = {};
+#pragma unroll
+            for (int i = 0; i < ABOVE; i++) u[4 + SIZE - ABOVE + i] = column[i * PITCH];
+            if (LUMA) filter_last<LUMA>(u, strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along), above.limits[!LUMA][INSIDE]);
+#pragma unroll
+            for (int i = 0; i < HANDED; i++) v[4 - HANDED + i] = u[4 + SIZE - HANDED + i];
+        }
+#pragma unroll
+        for (int i = 0; i < SIZE; i++) v[4 + i] = column[(ABOVE + i) * PITCH];
+        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along), edges.limits[!LUMA][TOP],
+                         edges.limits[!LUMA][INSIDE]);
+#pragma unroll
+        for (int i = 0; i < HANDED + SIZE; i++) column[(ABOVE - HANDED + i) * PITCH] = v[4 - HANDED + i];
+    }
+}
+
+// What is finished, word by word.
+template <bool LUMA> __device__ void store(const Picture &p, const Task &task, int x0, int y, const Tile<LUMA> &tile) {
     constexpr int SIZE = Part<LUMA>::SIZE, WORDS = Part<LUMA>::WORDS, HANDED = Part<LUMA>::HANDED, PITCH = RUN * WORDS;
     const int end = y == p.mb_height - 1 ? SIZE : SIZE - HANDED;
-    for (int i = t; i < (HANDED + end) * PITCH; i += threads) {
+    for (int i = task.t; i < (HANDED + end) * PITCH; i += task.threads) {
         const int line = i / PITCH - HANDED, at = i % PITCH, x = x0 + at / WORDS, of_strip = at % WORDS == 0;
         if (x >= p.mb_width || (line < 0 && (of_strip || !y)) || (of_strip && !x)) continue;
-        *reinterpret_cast<uint32_t *>(p.to[plane] + offset_of<LUMA>(p, plane, x, y, line) + 4 * (at % WORDS) - 4) =
+        *reinterpret_cast<uint32_t *>(p.to[task.plane] + offset_of<LUMA>(p, task.plane, x, y, line) + 4 * (at % WORDS) - 4) =
             tile[Part<LUMA>::ABOVE + line][at];
     }
 }
@@ -336,13 +349,12 @@ __global__ void __launch_bounds__(THREADS) filter_kernel(const __grid_constant__
     __shared__ __align__(16) Tile<false> chroma[2];
     const int x0 = (int)blockIdx.x * RUN, y = (int)blockIdx.y;
     const Task task = task_of((int)threadIdx.x);
-    const int plane = task.plane, t = task.t;
-    Tile<false> &tile = chroma[plane == 2];
-    plane ? filter_lines<false>(p, plane, x0, y, t, tile) : filter_lines<true>(p, 0, x0, y, t, luma);
+    Tile<false> &tile = chroma[task.plane == 2];
+    task.plane ? filter_lines<false>(p, task, x0, y, tile) : filter_lines<true>(p, task, x0, y, luma);
     __syncthreads(); // lines are whole before columns are read
-    plane ? filter_columns<false>(p, x0, y, t, tile) : filter_columns<true>(p, x0, y, t, luma);
+    task.plane ? filter_columns<false>(p, task, x0, y, tile) : filter_columns<true>(p, task, x0, y, luma);
     __syncthreads(); // columns are whole before lines are read
-    plane ? store<false>(p, plane, x0, y, t, PLANE_THREADS, tile) : store<true>(p, 0, x0, y, t, LUMA_THREADS, luma);
+    task.plane ? store<false>(p, task, x0, y, tile) : store<true>(p, task, x0, y, luma);
 }
 
 } // namespace

@@ -22,12 +22,13 @@ typedef struct MotusWorkCuda {
     MotusCandidates *candidates;
     uint32_t *inter_cost, *intra_cost, *satd;
     uint16_t *changed_at, *seen_at;
-    uint8_t *chain;           // of large pictures, while the list is made
+    uint8_t *chain; // of large pictures, while the list is made
     const uint8_t *zero_runs;
     const MotusQp *qp_table;  // 52
     const int8_t *qp_offset;  // per MB, as in MotusWork; NULL: none. The caller's
     const int *slice_first;   // per MB, as in MotusWork; NULL: one slice. The caller's
     uint8_t *listed;          // per MB: where it stands in the intra wavefront
+    int *found;               // MBs that are to be intra, while the list is made
     int *list, *flags;        // the wavefront's MBs in their order; how many are taken, and are there
     const cudaEvent_t *ended; // [MOTUS_STAGES], recorded behind each stage; NULL: stages are not timed. The caller's
 } MotusWorkCuda;

@@ -120,59 +120,12 @@ __device__ int diagonal_of(const MotusWorkCuda &w, int i) {
 }
 
 constexpr int LIST_THREADS = 1024, LIST_EACH = 2, PLACES = LIST_THREADS * LIST_EACH; // more than 8K has diagonals
-constexpr int LIST_MASKS = 5, MAX_MBS = 32 * LIST_MASKS * LIST_THREADS;              // MaxFS of level 6.2 is 139,264
 constexpr int NEAR_MBS = 8192;                                                       // whose chains find room in shared memory
 
 struct ListShared {
-    uint32_t intra[LIST_MASKS][LIST_THREADS]; // of the MBs t + LIST_THREADS * bit those to be intra
     uint8_t chain[2][NEAR_MBS];
-    int at[PLACES], sums[32];
+    int at[PLACES], sums[32], n;
 };
-
-// Calls f(i) for those of the thread's MBs that are to be intra.
-template <class F> __device__ void each_intra(const ListShared &s, int n_mb, F f) {
-    const int t = (int)threadIdx.x;
-    for (int c = 0; 32 * c * LIST_THREADS < n_mb; c++)
-        for (uint32_t mask = s.intra[c][t]; mask; mask &= mask - 1) f(t + (32 * c + __ffs((int)mask) - 1) * LIST_THREADS);
-}
-
-// Finds the thread's MBs that are to be intra; of the others, and to begin with of all, `chain` is 0.
-__device__ void find_intra(const Pass &pass, ListShared *s, uint8_t *const chain[2]) {
-    const MotusWorkCuda &w = pass.work;
-    const int t = (int)threadIdx.x;
-    for (int c = 0; 32 * c * LIST_THREADS < w.n_mb; c++) {
-        const int first = t + 32 * c * LIST_THREADS;
-        uint32_t mask = 0;
-#pragma unroll 8
-        for (int k = 0; k < 32; k++) { // nothing is stored between the loads: they wait together
-            const int i = first + k * LIST_THREADS;
-            if (i < w.n_mb && (!pass.p_slice || motus_mb_is_intra(&w.mb[i]))) mask |= 1u << k;
-        }
-        s->intra[c][t] = mask;
-        for (int i = first; i < motus_min(first + 32 * LIST_THREADS, w.n_mb); i += LIST_THREADS) chain[0][i] = chain[1][i] = 0;
-    }
-}
-
-// The lengths of chains of intra MBs, which the MBs' types alone decide: an MB's is one more than the longest of its neighbours', but 0 where that is more than
-// a chain may have; then the MB stays inter. All at once, again and again, until none changes, which happens after as many rounds as MBs depend on one another.
-// Returns which of the two holds them.
-__device__ int find_chains(const Pass &pass, const ListShared &s, uint8_t *const chain[2]) {
-    const MotusWorkCuda &w = pass.work;
-    for (int now = 0;; now ^= 1) {
-        int changed = 0;
-        each_intra(s, w.n_mb, [&](int i) {
-            int longest = 0;
-            for (int k = 0; k < 4; k++) {
-                const int at = neighbour_of(w, i, k);
-                if (at >= 0) longest = motus_max(longest, chain[now][at]);
-            }
-            const uint8_t length = (uint8_t)(longest < pass.effort.intra_chain ? longest + 1 : 0);
-            changed |= length != chain[now][i];
-            chain[now ^ 1][i] = length;
-        });
-        if (!__syncthreads_or(changed)) return now; // all are written before they are read
-    }
-}
 
 // Sums of the lanes up to and with this one.
 __device__ int sum_up_to(int v) {
@@ -181,6 +134,66 @@ __device__ int sum_up_to(int v) {
         if (motus_lane() >= step) v += other;
     }
     return v;
+}
+
+// Collects the MBs of a P picture that are to be intra, in any order; of all others, and to begin with of these, `chain` is 0. Returns their number.
+__device__ int find_intra(const MotusWorkCuda &w, ListShared *s, uint8_t *const chain[2]) {
+    constexpr int EACH = 8;
+    const int t = (int)threadIdx.x;
+    if (t == 0) s->n = 0;
+    __syncthreads();                                                        // none before they are counted
+    for (int first = t; first < w.n_mb + t; first += EACH * LIST_THREADS) { // as often for all threads
+        uint32_t mask = 0;
+#pragma unroll
+        for (int k = 0; k < EACH; k++) { // nothing is stored between the loads: they wait together
+            const int i = first + k * LIST_THREADS;
+            if (i < w.n_mb && motus_mb_is_intra(&w.mb[i])) mask |= 1u << k;
+        }
+        const int up_to = sum_up_to(__popc(mask));
+        int at = 0;
+        if (motus_lane() == 31 && up_to) at = atomicAdd(&s->n, up_to);
+        at = __shfl_sync(MOTUS_ALL_LANES, at, 31) + up_to - __popc(mask);
+        for (; mask; mask &= mask - 1) w.found[at++] = first + (__ffs((int)mask) - 1) * LIST_THREADS;
+        for (int i = first; i < motus_min(first + EACH * LIST_THREADS, w.n_mb); i += LIST_THREADS) chain[0][i] = chain[1][i] = 0;
+    }
+    __syncthreads(); // all are found, and chains begin with 0
+    return s->n;
+}
+
+// An MB that is to be intra, and its neighbours (neighbour_of).
+struct Link {
+    int i, near[4];
+};
+
+__device__ Link link_of(const MotusWorkCuda &w, int i) {
+    Link link = {i, {}};
+    for (int k = 0; k < 4; k++) link.near[k] = neighbour_of(w, i, k);
+    return link;
+}
+
+// Writes the length of the chain that ends in an MB, by those of its neighbours; returns whether it is another one than before.
+__device__ int lengthen(const Link &link, int most, const uint8_t *before, uint8_t *after) {
+    int longest = 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        if (link.near[k] >= 0) longest = motus_max(longest, before[link.near[k]]);
+    const uint8_t length = (uint8_t)(longest < most ? longest + 1 : 0);
+    after[link.i] = length;
+    return length != before[link.i];
+}
+
+// The lengths of chains of intra MBs, which the MBs' types alone decide: an MB's is one more than the longest of its neighbours', but 0 where that is more than
+// a chain may have; then the MB stays inter. All n at once, again and again, until none changes, which happens after as many rounds as MBs depend on one
+// another. Returns which of the two holds them.
+__device__ int find_chains(const MotusWorkCuda &w, int n, int most, uint8_t *const chain[2]) {
+    const int t = (int)threadIdx.x;
+    const Link mine = t < n ? link_of(w, w.found[t]) : Link{}; // most pictures have no more than one a thread
+    for (int now = 0;; now ^= 1) {
+        int changed = t < n && lengthen(mine, most, chain[now], chain[now ^ 1]);
+        for (int k = t + LIST_THREADS; k < n; k += LIST_THREADS)
+            changed |= lengthen(link_of(w, w.found[k]), most, chain[now], chain[now ^ 1]);
+        if (!__syncthreads_or(changed)) return now; // all are written before they are read
+    }
 }
 
 // at[k] becomes `first` and what at[0..k - 1] are together; returns that of all of them. The whole block.
@@ -202,43 +215,57 @@ __device__ int sum_before(ListShared *s, int first) {
     return first + all;
 }
 
-// Lists the MBs by their keys, of which `keys` there are; the order among those with one key is any, and nothing depends on it. Returns their number.
-template <class Key> __device__ int sort(const MotusWorkCuda &w, ListShared *s, int keys, Key key) {
-    int n = 0;
+// Lists `n` MBs, mb(0), mb(1), ..., by their keys, of which there are `keys`, those below 0 left out; the order among those with one key is any, and nothing
+// depends on it. Returns the list's length.
+template <class Mb, class Key> __device__ int sort(ListShared *s, int n, Mb mb, int keys, Key key, int *list) {
+    int length = 0;
     for (int first = 0; first < keys; first += PLACES) {
         for (int k = (int)threadIdx.x; k < PLACES; k += LIST_THREADS) s->at[k] = 0;
         __syncthreads(); // empty before it is counted
         for (int placing = 0; placing < 2; placing++) {
-            each_intra(*s, w.n_mb, [&](int i) {
-                const int k = key(i) - first;
-                if (k < 0 || k >= PLACES) return;
+            for (int j = (int)threadIdx.x; j < n; j += LIST_THREADS) {
+                const int i = mb(j), k = key(i) - first;
+                if (k < 0 || k >= PLACES) continue;
                 const int at = atomicAdd(&s->at[k], 1);
-                if (placing) w.list[at] = i;
-            });
+                if (placing) list[at] = i;
+            }
             __syncthreads(); // counted before it is summed; placed before it is emptied
-            if (!placing) n = sum_before(s, n);
+            if (!placing) length = sum_before(s, length);
         }
     }
+    return length;
+}
+
+// An I picture's list, by diagonals.
+__device__ int list_all(const MotusWorkCuda &w, ListShared *s) {
+    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = LISTED;
+    return sort(
+        s, w.n_mb, [](int j) { return j; }, w.mb_width + 2 * w.mb_height, [&](int i) { return diagonal_of(w, i); }, w.list);
+}
+
+// A P picture's, by the length of chains: none waits for one of the same length, and so many need not wait at all that blocks hardly ever do. MBs whose chain is
+// too long become inter, which they have been coded as.
+__device__ int list_chains(const MotusWorkCuda &w, int most, ListShared *s) {
+    const bool near = w.n_mb <= NEAR_MBS;
+    uint8_t *const chains[2] = {near ? s->chain[0] : w.chain, near ? s->chain[1] : w.listed};
+    const int found = find_intra(w, s, chains);
+    const uint8_t *chain = chains[find_chains(w, found, most, chains)];
+    const int n = sort(
+        s, found, [&](int j) { return w.found[j]; }, UINT8_MAX, [&](int i) { return chain[i] - 1; }, w.list);
+    for (int j = (int)threadIdx.x; j < found; j += LIST_THREADS) {
+        const int i = w.found[j];
+        if (!chain[i]) w.mb[i] = w.mb_inter[i];
+    }
+    __syncthreads(); // chains have been read: they may lie in `listed`
+    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = (uint8_t)(chain[i] ? LISTED : NOT_LISTED);
     return n;
 }
 
-// Lists the MBs to be coded as intra. In a P picture by the length of their chains: none waits for one of the same length, and so many need not wait at all that
-// blocks hardly ever do. Those whose chain is too long become inter, which they have been coded as. One block.
+// Lists the MBs to be coded as intra. One block.
 __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constant__ Pass pass) {
     __shared__ ListShared s;
     const MotusWorkCuda &w = pass.work;
-    const bool in_p = pass.p_slice, near = w.n_mb <= NEAR_MBS;
-    uint8_t *const chains[2] = {near ? s.chain[0] : w.chain, near ? s.chain[1] : w.listed};
-    find_intra(pass, &s, chains);
-    __syncthreads(); // chains begin with 0
-    const uint8_t *chain = in_p ? chains[find_chains(pass, s, chains)] : nullptr;
-    const int n = sort(w, &s, in_p ? UINT8_MAX : w.mb_width + 2 * w.mb_height,
-                       [&](int i) { return in_p ? chain[i] - 1 : diagonal_of(w, i); });
-    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) // which only this thread has read since `listed` held chains
-        w.listed[i] = (uint8_t)(!in_p || chain[i] ? LISTED : NOT_LISTED);
-    each_intra(s, w.n_mb, [&](int i) {
-        if (in_p && w.listed[i] == NOT_LISTED) w.mb[i] = w.mb_inter[i];
-    });
+    const int n = pass.p_slice ? list_chains(w, pass.effort.intra_chain, &s) : list_all(w, &s);
     if (threadIdx.x == 0) w.flags[0] = 0, w.flags[1] = n;
 }
 
@@ -268,7 +295,6 @@ cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) 
 
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
     const MotusWorkCuda &w = pass.work;
-    if (w.n_mb > MAX_MBS) return cudaErrorInvalidValue;
     list_kernel<<<1, LIST_THREADS, 0, stream>>>(pass);
     // An I picture's wave is half as wide as the picture, and no higher, in MBs: more blocks would only wait, in places that other lanes have use for. A P
     // picture's chains are many.

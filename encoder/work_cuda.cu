@@ -43,6 +43,7 @@ size_t lay_out(MotusWorkCuda *w, uint8_t *base, int mb_width, int mb_height) {
     w->zero_runs = base + motus_slot_place(&end, MOTUS_ZERO_RUNS);
     w->qp_table = (const MotusQp *)(base + motus_slot_place(&end, 52 * sizeof(MotusQp)));
     w->listed = base + motus_slot_place(&end, n);
+    w->found = (int *)(base + motus_slot_place(&end, 4 * n));
     w->list = (int *)(base + motus_slot_place(&end, 4 * n));
     w->flags = (int *)(base + motus_slot_place(&end, 2 * sizeof(int)));
     return end;
