@@ -82,28 +82,28 @@ static int find(void *library, const char *name, void *function) {
     return symbol != NULL;
 }
 
-MotusStatus motus_libx264_open(MotusLibX264 **out, const char *path, MotusError *error) {
-    *out = NULL;
+MotusStatus motus_libx264_open(MotusLibX264 **lib, const char *path, MotusError *error) {
+    *lib = NULL;
     void *library = load(path);
     if (!library)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: %s", path ? motus_shown(path) : "libx264",
                           path ? "cannot be loaded" : "is not installed");
-    MotusLibX264 *lib = motus_alloc(1, sizeof *lib);
-    if (!lib) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    lib->library = library;
-    for (int n = NEWEST; !lib->build && n >= OLDEST; n--) {
+    MotusLibX264 *l = motus_alloc(1, sizeof *l);
+    if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    l->library = library;
+    for (int n = NEWEST; !l->build && n >= OLDEST; n--) {
         char name[32];
         snprintf(name, sizeof name, "x264_encoder_open_%d", n);
-        if (find(library, name, &lib->open)) lib->build = n;
+        if (find(library, name, &l->open)) l->build = n;
     }
-    const int whole =
-        lib->build && find(library, "x264_param_default_preset", &lib->default_preset) &&
-        find(library, "x264_param_parse", &lib->parse) && find(library, "x264_param_apply_profile", &lib->profile) &&
-        find(library, "x264_encoder_encode", &lib->encode) && find(library, "x264_encoder_delayed_frames", &lib->delayed) &&
-        find(library, "x264_encoder_close", &lib->close) && find(library, "x264_picture_init", &lib->init);
-    *out = lib;
+    const int whole = l->build && find(library, "x264_param_default_preset", &l->default_preset) &&
+                      find(library, "x264_param_parse", &l->parse) && find(library, "x264_param_apply_profile", &l->profile) &&
+                      find(library, "x264_encoder_encode", &l->encode) &&
+                      find(library, "x264_encoder_delayed_frames", &l->delayed) &&
+                      find(library, "x264_encoder_close", &l->close) && find(library, "x264_picture_init", &l->init);
+    *lib = l;
     if (whole) return MOTUS_OK;
-    motus_libx264_close(out);
+    motus_libx264_close(lib);
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: is not libx264 of a version known here",
                       path ? motus_shown(path) : "libx264");
 }
