@@ -129,7 +129,7 @@ missing_library() {
         ok "$file: our rows" grep -q '^faster ' table
         ok "$file: no others" bash -c '! grep -qE "x264|BD-rate" table'
     done
-    for file in '--lanes 1 --libx264 x.so' '--presets --peers --libx264 x.so'; do
+    for file in '--lanes 1 --libx264 x.so' '--presets --peers --libx264 x.so' '--lanes 1 --preset fast,'; do
         # shellcheck disable=SC2086
         bench $file >table
         ok "$file is refused" [ $? = 2 ]

@@ -16,7 +16,7 @@ usage: tests/gpu.sh PROGRAMS SEQUENCES [PART...]
              long      20,000 pictures of the first CIF sequence: memory; what kills leave behind
              speed     motus bench encode for the 720p and 1080p sequences and the first 1080p one doubled, beside libx264; then python/bench.py
 Environment: MOTUS_FRAMES=N, frames of a sequence in \`same\` (8); MOTUS_LIMIT=N, seconds for one suite or sanitizer (120); MOTUS_LIBX264=FILE, the library
-to compare with (the loader's); MOTUS_PRESETS, those that \`speed\` measures (medium fast faster).
+to compare with (the loader's); MOTUS_PRESETS, those that \`speed\` measures (medium,fast,faster).
 Example: tests/gpu.sh build/release ~/sequences suites same
 TXT
 }
@@ -118,37 +118,38 @@ long() {
     python3 "$root/tests/long_run.py" "$motus" "$input" || failures=$((failures + 1))
 }
 
-# twice FILE: every sample four times, on stdout.
+# twice FILE: a .y4m with four times the samples on stdout, those between as the means of their neighbours.
 twice() {
     python3 - "$1" <<'PY'
 import sys
-data = open(sys.argv[1], "rb")
+import numpy as np
+
+def wider(plane):
+    out = np.repeat(plane, 2, 1)
+    out[:, 1:-1:2] = (plane[:, :-1] + plane[:, 1:] + 1) // 2
+    return out
+
+data, out = open(sys.argv[1], "rb"), sys.stdout.buffer
 words = data.readline().split()
 width, height = (int(next(w[1:] for w in words if w[:1] == tag)) for tag in (b"W", b"H"))
-words = [b"W%d" % (2 * width) if w[:1] == b"W" else b"H%d" % (2 * height) if w[:1] == b"H" else w for w in words]
-sys.stdout.buffer.write(b" ".join(words) + b"\n")
+out.write(b" ".join(b"W%d" % (2 * width) if w[:1] == b"W" else b"H%d" % (2 * height) if w[:1] == b"H" else w for w in words) + b"\n")
 while line := data.readline():
-    sys.stdout.buffer.write(line)
+    out.write(line)
     for w, h in ((width, height), (width // 2, height // 2), (width // 2, height // 2)):
-        for _ in range(h):
-            row = data.read(w)
-            wide = bytearray(2 * w)
-            wide[0::2] = wide[1::2] = row
-            sys.stdout.buffer.write(wide * 2)
+        plane = np.frombuffer(data.read(w * h), np.uint8).reshape(h, w).astype(np.uint16)
+        out.write(wider(wider(plane).T).T.astype(np.uint8).tobytes())
 PY
 }
 
 speed() {
-    local size input preset peers=(--peers) film
+    local input peers=(--peers) film
     [ -z "${MOTUS_LIBX264:-}" ] || peers+=(--libx264 "$MOTUS_LIBX264")
     film=$(first 1920x1080)
     [ -z "$film" ] || twice "$film" >2160p.y4m
     for input in "$(first 1280x720)" "$film" 2160p.y4m; do
         [ -s "$input" ] || continue
-        for preset in ${MOTUS_PRESETS:-medium fast faster}; do
-            echo "---- $(basename "$input") $preset"
-            "$motus" bench encode --input "$input" --frames 40 --lanes 16 --preset "$preset" --backend cuda --runs 1 "${peers[@]}" || failures=$((failures + 1))
-        done
+        echo "---- $(basename "$input")"
+        "$motus" bench encode --input "$input" --frames 40 --lanes 16 --preset "${MOTUS_PRESETS:-medium,fast,faster}" --backend cuda --runs 1 "${peers[@]}" || failures=$((failures + 1))
     done
     rm -f 2160p.y4m
     MOTUS_LIBRARY=$(find "$programs" -name libmotus.so | head -n 1) python3 "$root/python/bench.py" ${film:+--input "$film"} ${MOTUS_LIBX264:+--libx264 "$MOTUS_LIBX264"} \

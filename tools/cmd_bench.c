@@ -55,7 +55,7 @@ typedef struct BenchOptions {
     int size[2], frames, range, threads, qp, runs;
     MotusBackend backend;
     int json, peers, upload, presets, lanes;
-    int preset; // -1: all
+    int preset; // mask of 1 << MotusPreset
 } BenchOptions;
 
 // Frames per second: of the median time, of the shortest.
@@ -202,7 +202,7 @@ static MotusStatus bench_lanes(const BenchOptions *o, const MotusClip *clip, Mot
     double fps[MOTUS_PRESETS] = {0};
     const MotusBenchLanes lanes = {.clip = clip,
                                    .config = encoder_config(o, clip),
-                                   .presets = o->preset < 0 ? (1 << MOTUS_PRESETS) - 1 : 1 << o->preset,
+                                   .presets = o->preset,
                                    .most = o->lanes,
                                    .runs = o->runs,
                                    .print = !o->json,
@@ -264,7 +264,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"qp", 'q', &o->qp, motus_option_int, 0, 51, "N", "encode: quantizer (28)"},
         {"runs", 0, &o->runs, motus_option_int, 1, MOTUS_BENCH_RUNS, "N", "encode: how often (3)"},
         {"lanes", 0, &o->lanes, motus_option_int, 1, MOTUS_MAX_LANES, "N", "encode: a table of 1, 2, 4, ... N lanes"},
-        {"preset", 0, &o->preset, motus_option_preset, 0, 0, "NAME", "encode --lanes: this preset only"},
+        {"preset", 0, &o->preset, motus_option_presets, 0, 0, "LIST", "encode --lanes: these presets only"},
         {"presets", 0, &o->presets, NULL, 1, 0, NULL, "encode: a table of all presets, one IDR picture each"},
         {"peers", 0, &o->peers, NULL, 1, 0, NULL,
          "me: also time ffmpeg's exhaustive search on one thread; encode --presets, --lanes: x264 (see above)"},
@@ -279,7 +279,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .preset = -1};
+    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .preset = (1 << MOTUS_PRESETS) - 1};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     if (!o.what || (strcmp(o.what, "me") && strcmp(o.what, "encode")))
