@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# motus bench encode --presets, alone and beside x264.
+# motus bench encode --presets and --lanes, alone and beside x264.
 #   bench_presets_test.sh MOTUS JSON_CHECK MEDIA       MEDIA: 1 where the build decodes streams, else 0
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2016  # the fake programs expand their own variables
@@ -118,10 +118,47 @@ x264_itself() {
     ok 'but all else is' [ $(($(stat -c %s t.264) - bytes)) -lt 1000 ]
 }
 
+lanes() { bench --lanes 1 --preset faster --runs 1 --backend cpu "$@"; }
+
+missing_library() {
+    local file
+    echo text >text.so
+    for file in nothing.so text.so; do
+        lanes --peers --libx264 $file >table || fail "--libx264 $file"
+        ok "$file: one line" grep -qx "motus: note: $file: cannot be loaded; nothing beside motus's rows" err
+        ok "$file: our rows" grep -q '^faster ' table
+        ok "$file: no others" bash -c '! grep -qE "x264|BD-rate" table'
+    done
+    for file in '--lanes 1 --libx264 x.so' '--presets --peers --libx264 x.so' '--lanes 1 --preset fast,'; do
+        # shellcheck disable=SC2086
+        bench $file >table
+        ok "$file is refused" [ $? = 2 ]
+    done
+}
+
+# As the program x264 has it, whose library it is.
+beside_libx264() {
+    lanes --peers --json >lanes.json || fail '--lanes --peers --json'
+    ok 'silent' [ ! -s err ]
+    ok 'rows' [ "$(value lanes.json beside_x264.#)" = 8 ]
+    ok 'its build' [ "$(value lanes.json libx264)" = "$(x264 --version | sed -n 's/^x264 0\.\([0-9]*\).*/\1/p')" ]
+    ok 'frames/s of lanes' [ "$(value lanes.json beside_x264.0.fps)" = "$(value lanes.json rows.0.fps)" ]
+    ok 'no more bits than itself' [ "$(value lanes.json 'beside_x264.0.bd_rate.motus faster')" = 0 ]
+    ok 'the last is Baseline' [ "$(value lanes.json beside_x264.7.encoder)" = 'x264 medium baseline' ]
+    x264 --profile baseline --preset medium --tune psnr --ref 1 --bframes 0 --keyint 6 --no-scenecut --qp 27 --psnr -o t.264 in.y4m >x264.log 2>&1
+    ok 'PSNR as the program has it' within "$(value lanes.json beside_x264.7.psnr_y)" "$(sed -n 's/.*PSNR Mean Y:\([0-9.]*\).*/\1/p' x264.log | tail -n 1)" 0.02
+    local bytes
+    bytes=$(awk -v k="$(value lanes.json beside_x264.7.kbps)" 'BEGIN { printf "%d", k * 6 / 25 / 8 * 1000 + 0.5 }')
+    ok 'its bytes without SEI' within $(($(stat -c %s t.264) - bytes)) 700 300
+    lanes --peers >table || fail '--lanes --peers'
+    ok 'seven rows of x264' [ "$(grep -c '^x264 ' table)" = 7 ]
+}
+
 presets_alone
 missing_program
+missing_library
 broken_program
-if command -v x264 >/dev/null; then beside_x264; fi
+if command -v x264 >/dev/null; then beside_x264; beside_libx264; fi
 echo "$checks checks, $failures failures"
 [ $failures = 0 ] || exit 1
 command -v x264 >/dev/null || { echo 'SKIP  x264 is not installed' && exit 77; }

@@ -12,7 +12,11 @@ usage: tests/gpu.sh PROGRAMS SEQUENCES [PART...]
              sanitize  compute-sanitizer's four tools over an encode, CIF and an odd size
              (these where none is named)
              python    arrays of PyTorch, CuPy and JAX in device memory, as far as those are installed
-Environment: MOTUS_FRAMES=N, frames of a sequence in \`same\` (8); MOTUS_LIMIT=N, seconds for one suite or sanitizer (120).
+             grid      gpu_grid: pairs of all settings over each sequence, then generated ones of 16x16 to 7680x4320, with 1, 2, 7 and 16 lanes
+             long      20,000 pictures of the first CIF sequence: memory; what kills leave behind
+             speed     motus bench encode for the 720p and 1080p sequences and the first 1080p one doubled, beside libx264; then python/bench.py
+Environment: MOTUS_FRAMES=N, frames of a sequence in \`same\` (8); MOTUS_LIMIT=N, seconds for one suite or sanitizer (120); MOTUS_LIBX264=FILE, the library
+to compare with (the loader's); MOTUS_PRESETS, those that \`speed\` measures (medium,fast,faster).
 Example: tests/gpu.sh build/release ~/sequences suites same
 TXT
 }
@@ -87,9 +91,74 @@ sanitize() {
 
 python() { step "python/tests -k gpu" "$root/python/tests/run.sh" python3 "$(find "$programs" -name libmotus.so | head -n 1)" "$motus" -k gpu; }
 
+# first SIZE: the first sequence of this size.
+first() {
+    local file
+    for file in "$sequences"/*.y4m; do
+        head -c 100 "$file" | head -n 1 | grep -aq " W${1%x*} H${1#*x} " && echo "$file" && return
+    done
+}
+
+grid() {
+    local grid input size
+    grid=$(program gpu_grid)
+    for input in "$sequences"/*.y4m; do step "grid $(basename "$input")" "$grid" "$input"; done
+    for size in 16x16 34x18 66x130 640x34; do
+        "$motus" synth "$size.y4m" --size $size --frames 9 >/dev/null && step "grid $size" "$grid" "$size.y4m"
+    done
+    "$motus" synth 4k.y4m --size 4096x2304 --frames 4 >/dev/null && step 'grid 4096x2304' "$grid" --rows 5 4k.y4m
+    "$motus" synth 8k.y4m --size 7680x4320 --frames 3 >/dev/null && step 'grid 7680x4320' "$grid" --rows 2 8k.y4m
+    rm -f ./*.y4m
+}
+
+long() {
+    local input
+    input=$(first 352x288)
+    [ -n "$input" ] || { echo 'SKIP: no sequence of 352x288' && return; }
+    python3 "$root/tests/long_run.py" "$motus" "$input" || failures=$((failures + 1))
+}
+
+# twice FILE: a .y4m with four times the samples on stdout, those between as the means of their neighbours.
+twice() {
+    python3 - "$1" <<'PY'
+import sys
+import numpy as np
+
+def wider(plane):
+    out = np.repeat(plane, 2, 1)
+    out[:, 1:-1:2] = (plane[:, :-1] + plane[:, 1:] + 1) // 2
+    return out
+
+data, out = open(sys.argv[1], "rb"), sys.stdout.buffer
+words = data.readline().split()
+width, height = (int(next(w[1:] for w in words if w[:1] == tag)) for tag in (b"W", b"H"))
+out.write(b" ".join(b"W%d" % (2 * width) if w[:1] == b"W" else b"H%d" % (2 * height) if w[:1] == b"H" else w for w in words) + b"\n")
+while line := data.readline():
+    out.write(line)
+    for w, h in ((width, height), (width // 2, height // 2), (width // 2, height // 2)):
+        plane = np.frombuffer(data.read(w * h), np.uint8).reshape(h, w).astype(np.uint16)
+        out.write(wider(wider(plane).T).T.astype(np.uint8).tobytes())
+PY
+}
+
+speed() {
+    local input peers=(--peers) film
+    [ -z "${MOTUS_LIBX264:-}" ] || peers+=(--libx264 "$MOTUS_LIBX264")
+    film=$(first 1920x1080)
+    [ -z "$film" ] || twice "$film" >2160p.y4m
+    for input in "$(first 1280x720)" "$film" 2160p.y4m; do
+        [ -s "$input" ] || continue
+        echo "---- $(basename "$input")"
+        "$motus" bench encode --input "$input" --frames 40 --lanes 16 --preset "${MOTUS_PRESETS:-medium,fast,faster}" --backend cuda --runs 1 "${peers[@]}" || failures=$((failures + 1))
+    done
+    rm -f 2160p.y4m
+    MOTUS_LIBRARY=$(find "$programs" -name libmotus.so | head -n 1) python3 "$root/python/bench.py" ${film:+--input "$film"} ${MOTUS_LIBX264:+--libx264 "$MOTUS_LIBX264"} \
+        --runs 3 --presets faster,fast --lanes 4,8,16 --keyint 31,61 || failures=$((failures + 1))
+}
+
 for part in $parts; do
     case $part in
-    suites | same | sanitize | python) $part ;;
+    suites | same | sanitize | python | grid | long | speed) $part ;;
     *) usage >&2 && exit 2 ;;
     esac
 done

@@ -254,6 +254,7 @@ static MotusStatus preset_rows(const MotusBenchLanes *o, const Frames *frames, M
             if (status) return status;
         }
         report_row(o, name, lanes, run, with_device, bytes, rows);
+        if (o->fps && run[HOST].fps > o->fps[preset]) o->fps[preset] = run[HOST].fps;
         if (lanes == o->most) break;
     }
     Latency latency;

@@ -16,6 +16,7 @@ typedef struct MotusBenchLanes {
     int runs;
     int print;     // the table on stdout
     cJSON *report; // gets "rows", "latency" and "stages_us"
+    double *fps;   // of MOTUS_PRESETS: gets the most frames/s of each, from host memory; may be NULL
 } MotusBenchLanes;
 
 MotusStatus motus_bench_lanes(const MotusBenchLanes *options, MotusError *error);

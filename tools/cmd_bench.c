@@ -13,6 +13,7 @@
 #include "tools/bench_lanes.h"
 #include "tools/bench_me_cuda.h"
 #include "tools/bench_presets.h"
+#include "tools/bench_x264.h"
 #include "tools/cmd.h"
 #include "tools/options.h"
 #include "tools/peers.h"
@@ -31,7 +32,7 @@ static const char about[] =
     "  motus bench me --size 1920x1080 --backend cuda --upload\n"
     "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
     "  taskset -c 0 motus bench encode --input foreman.y4m --qp 28 --threads 1 --presets --peers\n"
-    "  motus bench encode --input street.y4m --lanes 16 --backend cuda\n"
+    "  motus bench encode --input street.y4m --lanes 16 --backend cuda --peers\n"
     "  taskset -c 0 motus bench me                      on one core (motus binds its threads to none)\n"
     "\n"
     "A search is timed for each pair of frames, an encode for each run over all frames; median and best\n"
@@ -40,7 +41,9 @@ static const char about[] =
     "encode --lanes N: frames/s with 1, 2, 4, ... N lanes, the clip again and again as a closed GOP each time, from frames\n"
     "in (pinned) host memory and, on a GPU, in device memory; processors of the host in use; memory of a lane; then how\n"
     "long a picture takes alone, from its sending to its packet, and how long each stage of P and I pictures takes with\n"
-    "one lane (on a GPU by the device's clock).\n"
+    "one lane (on a GPU by the device's clock). With --peers then libx264's presets with all processors over the same\n"
+    "frames, P pictures only: frames/s, and bits beside ours at equal PSNR. libx264 is loaded where it is installed, or\n"
+    "from --libx264.\n"
     "\n"
     "encode --presets --peers: frames/s (median and best of the runs, all rows taking turns), kb/s and luma PSNR at\n"
     "--qp; BD-rate against x264 preset medium over QP 22, 27, 32, 37; speed as a multiple of that x264's. x264 is the\n"
@@ -48,11 +51,11 @@ static const char about[] =
     "its time is the encode time that it prints, its PSNR that of its decoded stream, and SEI is not counted.\n";
 
 typedef struct BenchOptions {
-    const char *what, *input;
+    const char *what, *input, *libx264;
     int size[2], frames, range, threads, qp, runs;
     MotusBackend backend;
     int json, peers, upload, presets, lanes;
-    int preset; // -1: all
+    int preset; // mask of 1 << MotusPreset
 } BenchOptions;
 
 // Frames per second: of the median time, of the shortest.
@@ -196,14 +199,27 @@ static MotusStatus bench_lanes(const BenchOptions *o, const MotusClip *clip, Mot
     cJSON *report = begin_report(o, clip);
     cJSON_AddNumberToObject(report, "qp", o->qp);
     fflush(stdout);
+    double fps[MOTUS_PRESETS] = {0};
     const MotusBenchLanes lanes = {.clip = clip,
                                    .config = encoder_config(o, clip),
-                                   .presets = o->preset < 0 ? (1 << MOTUS_PRESETS) - 1 : 1 << o->preset,
+                                   .presets = o->preset,
                                    .most = o->lanes,
                                    .runs = o->runs,
                                    .print = !o->json,
-                                   .report = report};
+                                   .report = report,
+                                   .fps = fps};
     MotusStatus status = motus_bench_lanes(&lanes, error);
+    if (!status && o->peers) {
+        MotusBenchX264 beside = {.clip = clip,
+                                 .config = lanes.config,
+                                 .presets = lanes.presets,
+                                 .libx264 = o->libx264,
+                                 .print = !o->json,
+                                 .report = report};
+        memcpy(beside.fps, fps, sizeof fps);
+        fflush(stdout);
+        status = motus_bench_x264(&beside, error);
+    }
     if (status)
         cJSON_Delete(report);
     else
@@ -248,10 +264,11 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"qp", 'q', &o->qp, motus_option_int, 0, 51, "N", "encode: quantizer (28)"},
         {"runs", 0, &o->runs, motus_option_int, 1, MOTUS_BENCH_RUNS, "N", "encode: how often (3)"},
         {"lanes", 0, &o->lanes, motus_option_int, 1, MOTUS_MAX_LANES, "N", "encode: a table of 1, 2, 4, ... N lanes"},
-        {"preset", 0, &o->preset, motus_option_preset, 0, 0, "NAME", "encode --lanes: this preset only"},
+        {"preset", 0, &o->preset, motus_option_presets, 0, 0, "LIST", "encode --lanes: these presets only"},
         {"presets", 0, &o->presets, NULL, 1, 0, NULL, "encode: a table of all presets, one IDR picture each"},
         {"peers", 0, &o->peers, NULL, 1, 0, NULL,
-         "me: also time ffmpeg's exhaustive search on one thread; encode --presets: x264 (see above)"},
+         "me: also time ffmpeg's exhaustive search on one thread; encode --presets, --lanes: x264 (see above)"},
+        {"libx264", 0, &o->libx264, motus_option_text, 0, 0, "FILE", "encode --lanes --peers: this library (the loader's)"},
         {"upload", 0, &o->upload, NULL, 1, 0, NULL, "me: also time ways to upload to the GPU"},
         {"json", 0, &o->json, NULL, 1, 0, NULL, "print JSON"},
         {0},
@@ -262,14 +279,16 @@ static int parse(BenchOptions *o, int argc, char **argv) {
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .preset = -1};
+    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .preset = (1 << MOTUS_PRESETS) - 1};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     if (!o.what || (strcmp(o.what, "me") && strcmp(o.what, "encode")))
         return motus_usage_error("bench", "what to measure must be me, encode or filters");
     int encode = !strcmp(o.what, "encode");
     if (o.presets && !encode) return motus_usage_error("bench", "--presets: goes with encode");
-    if (o.peers && encode && !o.presets) return motus_usage_error("bench", "--peers: goes with me, or with encode --presets");
+    if (o.peers && encode && !o.presets && !o.lanes)
+        return motus_usage_error("bench", "--peers: goes with me, or with encode --presets or --lanes");
+    if (o.libx264 && (!o.peers || !o.lanes)) return motus_usage_error("bench", "--libx264: goes with encode --lanes --peers");
     if (o.lanes && (!encode || o.presets)) return motus_usage_error("bench", "--lanes: goes with encode, without --presets");
     if (!o.range && !o.presets && !o.lanes) o.range = 16;
     if (!o.frames) o.frames = encode ? 60 : 30;

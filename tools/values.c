@@ -122,6 +122,22 @@ int motus_option_preset(const MotusOption *option, const char *text, char *cause
     return refuse(cause, size, "must be slow, medium, fast or faster");
 }
 
+int motus_option_presets(const MotusOption *option, const char *text, char *cause, size_t size) {
+    int mask = 0;
+    for (const char *end; text; text = *end ? end + 1 : NULL) {
+        int found = 0;
+        end = text + strcspn(text, ",");
+        for (int i = 0; i < MOTUS_PRESETS; i++) {
+            const char *name = motus_preset_name((MotusPreset)i);
+            if (strlen(name) == (size_t)(end - text) && !strncmp(text, name, strlen(name))) found = 1 << i;
+        }
+        if (!found) return refuse(cause, size, "must be of slow,medium,fast,faster");
+        mask |= found;
+    }
+    *(int *)option->value = mask;
+    return 1;
+}
+
 int motus_option_backend(const MotusOption *option, const char *text, char *cause, size_t size) {
     for (int i = MOTUS_BACKEND_AUTO; i <= MOTUS_BACKEND_CUDA; i++)
         if (!strcmp(text, motus_backend_name((MotusBackend)i))) {
