@@ -215,12 +215,19 @@ static MotusStatus open_outputs(Session *s, MotusError *error) {
     return motus_encode_outputs_open(&s->outputs, &o->outputs, &settings, &s->job, headers, size, error);
 }
 
+// Whether anybody looks at more of a picture than its stream: else a GPU need not bring the rest down.
+static int wants_pictures(const MotusEncodeOptions *o) {
+    const MotusEncodeNames *names = &o->outputs;
+    return !o->quiet || names->recon || names->stats || names->mvs || names->field;
+}
+
 static MotusStatus open_all(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     MotusStatus status = motus_encode_check_backend(o, error);
     if (!status) status = open_input(s, error);
     if (status) return status;
     MotusError cause = {0};
+    s->job.config.stream_only = !wants_pictures(o);
     status = motus_encoder_open(&s->encoder, &s->job.config, &cause);
     if (status) return motus_fail(error, status, "%s: %s", motus_shown(o->input), cause.text);
     if (o->mvs_in && (status = motus_field_in_open(&s->field, o->mvs_in, s->job.config.width, s->job.config.height, error)))
