@@ -38,6 +38,10 @@ MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
     return motus_device_check(error);
 }
 
+void motus_device_use(int device) {
+    if (cudaSetDevice(device) != cudaSuccess) cudaGetLastError(); // the calls to come will say so
+}
+
 int motus_device_count(void) {
     int count = 0;
     if (cudaGetDeviceCount(&count) == cudaSuccess) return count;

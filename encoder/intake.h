@@ -3,7 +3,7 @@
 #ifndef ENCODER_INTAKE_H
 #define ENCODER_INTAKE_H
 
-#include "encoder/frame_pool.h"
+#include "yuv/frame_pool.h"
 #include "motus/image.h"
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
 #include "encoder/given.h"
@@ -207,6 +208,7 @@ void motus_lane_step(MotusLane *lane) {
 static void *run_lane(void *argument) {
     MotusLane *lane = argument;
     MotusLanes *l = lane->lanes;
+    if (l->backend == MOTUS_BACKEND_CUDA) motus_device_use(lane->device);
     MotusStatus status = open_lane(lane);
     pthread_mutex_lock(&l->lock);
     lane->status = status;

@@ -9,7 +9,7 @@
 #include "common/threads.h"
 #include "encoder/deblock.h"
 #include "encoder/decide.h"
-#include "encoder/frame_pool.h"
+#include "yuv/frame_pool.h"
 #include "encoder/given.h"
 #include "encoder/slice.h"
 #include "encoder/slice_cut.h"

@@ -83,7 +83,7 @@ static int idle(void *opaque) {
     Session *s = opaque;
     if (motus_signal_caught()) return -1;
     if (!s->encoder || s->idle_error.status || s->sent == s->totals.frames) return 0;
-    return receive(s, 20, 0, &s->idle_error) ? -1 : 1;
+    return receive(s, 0, 0, &s->idle_error) ? -1 : 1;
 }
 
 MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequenceInfo *info, MotusEncoderConfig *c,
@@ -109,6 +109,7 @@ static MotusStatus open_input(Session *s, MotusError *error) {
                                        .height = o->size[1],
                                        .fps = o->fps,
                                        .threads = o->config.threads,
+                                       .pinned = o->config.backend != MOTUS_BACKEND_CPU,
                                        .deinterlace = o->deinterlace,
                                        .with_side_streams = o->format != MOTUS_FORMAT_H264,
                                        .interrupted = motus_signal_caught,
