@@ -92,7 +92,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"tune", 0, &r->tune, motus_option_tune, 0, 0, "NAME",
          "none, psnr, ssim (AQ) or zerolatency (no look-ahead: a picture comes out before the next goes in)"},
         {"keyint", 'k', &c->keyint, motus_option_int, 0, INT_MAX, "N", "a key picture every N; 0 = only the first (250)"},
-        {"min-keyint", 0, &c->min_keyint, motus_option_int, 0, INT_MAX, "N", "none at a cut sooner; 0 = keyint / 10 (0)"},
+        {"min-keyint", 0, &c->min_keyint, motus_option_int, 0, INT_MAX, "N", "none at a cut sooner (0: any)"},
         {"scenecut", 0, &c->scenecut, motus_option_int, 0, 100, "N", "how readily cuts get key pictures; 0 = never (40)"},
         {"range", 0, &c->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
          "search +-N samples around the prediction (the preset's)"},
