@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "common/cuda_call.h"
-#include "common/on_device.h"
 
 // Oldest chips the kernels are built for: 7.5.
 static int usable(int device) {
@@ -34,8 +33,14 @@ MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
     if (wanted >= n) return motus_fail(error, MOTUS_ERR_NO_DEVICE, "there is no CUDA device %d, only %d", wanted, n);
     *device = wanted;
     if (wanted < 0) return motus_cuda_check(cudaGetDevice(device), "device", error);
-    MotusOnDevice on(wanted);
-    return motus_device_check(error);
+    // Its attributes are there without opening it, which takes long.
+    return usable(wanted)
+               ? MOTUS_OK
+               : motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: device %d is older than compute capability 7.5", wanted);
+}
+
+void motus_device_use(int device) {
+    if (cudaSetDevice(device) != cudaSuccess) cudaGetLastError(); // the calls to come will say so
 }
 
 int motus_device_count(void) {

@@ -18,6 +18,9 @@ MotusStatus motus_device_check(MotusError *error);
 // The number of a device that can run the backend: `wanted`, or the current one where that is negative. The errors of motus_device_check.
 MotusStatus motus_device_choose(int wanted, int *device, MotusError *error);
 
+// Makes a device the current one of the calling thread, for threads of our own: whoever changes devices to and fro makes CUDA open them all.
+void motus_device_use(int device);
+
 // Number of devices, and one line about device i: name, compute capability, processors, memory.
 int motus_device_count(void);
 void motus_device_describe(int i, char *text, size_t size);

@@ -25,6 +25,8 @@ MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
     return refuse(error);
 }
 
+void motus_device_use(int device) { (void)device; }
+
 int motus_device_count(void) { return 0; }
 
 void motus_device_describe(int i, char *text, size_t size) {

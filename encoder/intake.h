@@ -3,8 +3,8 @@
 #ifndef ENCODER_INTAKE_H
 #define ENCODER_INTAKE_H
 
-#include "encoder/frame_pool.h"
 #include "motus/image.h"
+#include "yuv/frame_pool.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
 #include "encoder/given.h"
@@ -207,6 +208,7 @@ void motus_lane_step(MotusLane *lane) {
 static void *run_lane(void *argument) {
     MotusLane *lane = argument;
     MotusLanes *l = lane->lanes;
+    if (l->backend == MOTUS_BACKEND_CUDA) motus_device_use(lane->device);
     MotusStatus status = open_lane(lane);
     pthread_mutex_lock(&l->lock);
     lane->status = status;
@@ -223,7 +225,7 @@ static void *run_lane(void *argument) {
 }
 
 // A lane without a thread does its work where frames are sent.
-MotusStatus motus_lane_start(MotusLanes *l, int k, MotusError *error) {
+static void begin_lane(MotusLanes *l, int k) {
     MotusLane *lane = &l->lane[k];
     lane->lanes = l;
     lane->device = l->device[k % l->n_devices];
@@ -231,15 +233,29 @@ MotusStatus motus_lane_start(MotusLanes *l, int k, MotusError *error) {
     if (!lane->has_thread) {
         lane->status = k ? motus_fail(&lane->error, MOTUS_ERR_MEMORY, "no thread for another lane") : open_lane(lane);
         if (lane->status) motus_lane_stop(lane);
-    } else {
-        pthread_mutex_lock(&l->lock);
-        while (!lane->opened) pthread_cond_wait(&l->done, &l->lock);
-        pthread_mutex_unlock(&l->lock);
+    }
+}
+
+static MotusStatus await_lane(MotusLane *lane, MotusError *error) {
+    if (lane->has_thread) {
+        pthread_mutex_lock(&lane->lanes->lock);
+        while (!lane->opened) pthread_cond_wait(&lane->lanes->done, &lane->lanes->lock);
+        pthread_mutex_unlock(&lane->lanes->lock);
     }
     if (!lane->status) return MOTUS_OK;
     if (lane->has_thread) pthread_join(lane->thread, NULL);
     if (error) *error = lane->error;
     MotusStatus status = lane->status;
     *lane = (MotusLane){0};
+    return status;
+}
+
+MotusStatus motus_lanes_start(MotusLanes *l, int first, int n, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int k = first; k < first + n; k++) begin_lane(l, k);
+    for (int k = first; k < first + n; k++) {
+        MotusStatus opened = await_lane(&l->lane[k], status ? NULL : error);
+        if (!status) status = opened;
+    }
     return status;
 }

@@ -69,9 +69,9 @@ void motus_job_free(MotusJob *job);
 // Where there are several devices, puts the lane's in front of what the error says.
 void motus_lane_name_device(const MotusLane *lane, MotusError *error);
 
-// Opens lane k on a thread of its own and waits until it is open; without a thread, lane 0 does its work where frames are sent (motus_lane_step). On failure nothing
-// of it is left, and *error (may be NULL) has the words.
-MotusStatus motus_lane_start(MotusLanes *lanes, int k, MotusError *error);
+// Opens n lanes from `first` on, side by side, each on a thread of its own, and waits until they are open; without a thread, lane 0 does its work where frames are
+// sent (motus_lane_step). Of those that fail nothing is left, and *error (may be NULL) has the words of the first of them.
+MotusStatus motus_lanes_start(MotusLanes *lanes, int first, int n, MotusError *error);
 
 // Whether a lane has something to do now, and one step of it: a picture on the CPU; or the next picture begins on the device, or the oldest one there is waited
 // for. Under the lock, which a step lets go of meanwhile.

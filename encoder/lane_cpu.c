@@ -9,11 +9,11 @@
 #include "common/threads.h"
 #include "encoder/deblock.h"
 #include "encoder/decide.h"
-#include "encoder/frame_pool.h"
 #include "encoder/given.h"
 #include "encoder/slice.h"
 #include "encoder/slice_cut.h"
 #include "me/me_internal.h"
+#include "yuv/frame_pool.h"
 #include "yuv/pad.h"
 
 struct MotusLaneCpu {

@@ -88,7 +88,7 @@ MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, Motu
     l->most_waiting = unplanned_frames(stream) + (l->n == 1 ? FRAMES_OF_ONE_LANE : motus_max(FRAMES_OF_ONE_LANE, c->keyint));
     l->most_begun = looks && motus_rate_wants_sizes(&stream->control) ? 1 : MOTUS_LANE_BEGUN;
     motus_intake_open(&l->intake, c->width, c->height, backend == MOTUS_BACKEND_CUDA);
-    status = motus_lane_start(l, 0, error);
+    status = motus_lanes_start(l, 0, motus_min(l->n, l->n_devices), error); // devices take longer to open than lanes
     *lanes = l;
     if (status) motus_lanes_close(lanes);
     return status;
@@ -130,7 +130,7 @@ static MotusStatus find_lane(MotusLanes *l, int idr, MotusLane **lane, MotusErro
     int k = (idr ? l->gops : l->gops - 1) % l->n;
     if (idr && !l->lane[k].lanes) {
         MotusError cause = {0};
-        MotusStatus status = motus_lane_start(l, k, &cause);
+        MotusStatus status = motus_lanes_start(l, k, 1, &cause);
         if (status && k < l->n_devices) {
             *error = cause;
             return status;

@@ -83,12 +83,6 @@ static int q8(double v) { return (int)(v * 256 + 0.5); }
 // 6 log2(ratio) in 1/256 QP.
 static int ip_q8(double ratio) { return motus_octaves_qp(motus_log2_q12((uint64_t)(ratio * 65536)) - 16 * MOTUS_OCTAVE); }
 
-static int min_keyint(const MotusEncoderConfig *c) {
-    if (c->min_keyint) return c->min_keyint;
-    const int tenth = c->keyint ? motus_max(1, c->keyint / 10) : 25;
-    return motus_max(1, motus_min(tenth, c->fps.num / c->fps.den));
-}
-
 static void put_fingerprint(MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
     const MotusLookaheadSettings *l = &s->look;
@@ -125,7 +119,7 @@ MotusStatus motus_rate_config_apply(MotusStream *s, MotusError *error) {
                                        .threads = c->threads,
                                        .depth = c->lookahead,
                                        .keyint = c->keyint,
-                                       .min_keyint = min_keyint(c),
+                                       .min_keyint = motus_max(1, c->min_keyint),
                                        .scenecut = c->scenecut,
                                        .aq_mode = c->aq_mode,
                                        .aq_strength_q8 = q8(c->aq_strength),

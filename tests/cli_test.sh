@@ -125,6 +125,8 @@ usage_errors() {
     done
     refused 2 '--device and --devices' encode in.y4m -o out.264 --device 0 --devices 0
     refused 2 '--devices: with --backend cpu' encode in.y4m -o out.264 --backend cpu --devices 0
+    refused 2 '--devices: with --backend cpu' bench encode --backend cpu --devices 0
+    refused 2 '--devices: goes with encode' bench me --devices 0
     refused 2 'is the input as well' encode in.y4m -o in.y4m
     refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
     ln -sf in.y4m link.y4m
@@ -193,6 +195,7 @@ bad_inputs() {
     refused 1 'backend cuda' encode in.y4m -o out.264 --backend cuda
     refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices all
     refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices 0,2
+    refused 1 'backend cuda' bench encode --devices all
     if [ -z "$probe" ]; then
         { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
         refused 1 'bad.y4m: ' encode bad.y4m -o out.264

@@ -11,6 +11,7 @@ usage: tests/gpu.sh PROGRAMS SEQUENCES [PART...]
              same      CUDA's streams are the CPU's: sequences x presets x rate controls x lanes
              sanitize  compute-sanitizer's four tools over an encode, CIF and an odd size
              (these where none is named)
+             rates     the same in every mode of rate control, presets x lanes, six encodes at a time: SEQUENCES with cuts tell most
              python    arrays of PyTorch, CuPy and JAX in device memory, as far as those are installed
              grid      gpu_grid: pairs of all settings over each sequence, then generated ones of 16x16 to 7680x4320, with 1, 2, 7 and 16 lanes
              long      20,000 pictures of the first CIF sequence: memory; what kills leave behind
@@ -74,6 +75,39 @@ same() {
         step "$(basename "$input") crf" same_streams "$input" --crf 24 --aq-mode 1
         step "$(basename "$input") bitrate" same_streams "$input" --bitrate 500 --preset fast
     done
+}
+
+# One line of `rates`: INPUT PRESET LANES OPTION... %LOG in an option: the log of a first pass, which has to be the same as well.
+same_rate() {
+    local input=$1 preset=$2 lanes=$3 here backend
+    shift 3
+    here=$(mktemp -d -p "$dir") && cd "$here" || return 1
+    for backend in cpu cuda; do
+        "$motus" encode "$input" -o $backend.264 --preset "$preset" --lanes "$lanes" --frames "$frames" --keyint 12 --backend $backend --quiet \
+            "${@//%LOG/$backend.log}" || break
+        [[ "$*" != *%LOG* ]] || "$motus" encode "$input" -o $backend-2.264 --preset "$preset" --lanes "$lanes" --frames "$frames" --keyint 12 \
+            --backend $backend --quiet --bitrate 700 --pass 2 --pass-log $backend.log || break
+    done
+    if cmp cpu.264 cuda.264 && { [[ "$*" != *%LOG* ]] || { cmp cpu.log cuda.log && cmp cpu-2.264 cuda-2.264; }; }; then echo "same $*"; else echo "FAILED: $input $preset $lanes lanes $*"; fi
+    rm -r "$here"
+}
+
+rates() {
+    local input preset lanes mode
+    local modes=('--qp 30' '--crf 24' '--crf 27.5 --aq-mode 1' '--crf 24 --aq-mode 2 --no-mbtree --ipratio 1.4' '--crf 24 --tune zerolatency'
+        '--crf 20 --vbv-maxrate 900 --vbv-bufsize 500 --nal-hrd vbr' '--bitrate 700' '--bitrate 700 --vbv-maxrate 800 --vbv-bufsize 300'
+        '--bitrate 600 --vbv-maxrate 600 --vbv-bufsize 300 --nal-hrd cbr' '--bitrate 500 --vbv-maxrate 500 --vbv-bufsize 60 --rc-lookahead 0'
+        '--crf 23 --slices 4 --scenecut 0' '--crf 25 --pass 1 --pass-log %LOG')
+    export -f same_rate
+    export motus frames dir
+    for input in "$sequences"/*.y4m; do
+        for mode in "${modes[@]}"; do
+            for preset in slow medium fast faster; do for lanes in 1 3; do echo "$input $preset $lanes $mode"; done; done
+        done
+    done | xargs -P 6 -d '\n' -I LINE bash -c 'same_rate LINE' >rates.log 2>&1
+    grep -v '^same' rates.log
+    failures=$((failures + $(grep -c '^FAILED' rates.log)))
+    echo "rates: $(grep -c '^same' rates.log) equal to the CPU's"
 }
 
 sanitize() {
@@ -158,7 +192,7 @@ speed() {
 
 for part in $parts; do
     case $part in
-    suites | same | sanitize | python | grid | long | speed) $part ;;
+    suites | same | sanitize | python | grid | long | speed | rates) $part ;;
     *) usage >&2 && exit 2 ;;
     esac
 done

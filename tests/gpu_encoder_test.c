@@ -1,6 +1,7 @@
 // Frames in CUDA device memory give the streams, reconstructions and sources that the same frames give from host memory on the CPU backend: slices, lanes,
 // devices, fields, the order of streams.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <pthread.h>
 #include <time.h>
 
 #include "tests/gpu_sequence.h"
@@ -179,6 +180,42 @@ static void lanes_on_all_devices(void) {
     MOTUS_CHECK(strstr(error.text, "16") != NULL, "%s", error.text);
 }
 
+typedef struct Party {
+    const Sequence *sequence;
+    int device, wrong;
+    pthread_t thread;
+} Party;
+
+// The sequence ten times over, each time by an encoder of its own.
+static void *encode_on_device(void *argument) {
+    Party *p = argument;
+    MotusEncoderConfig c = p->sequence->config;
+    c.device = p->device;
+    c.stream_only = 1;
+    for (int turn = 0; turn < 10; turn++) {
+        MotusEncoder *enc = NULL;
+        p->wrong += motus_encoder_open(&enc, &c, NULL) != MOTUS_OK;
+        for (int i = 0; enc && i < N_FRAMES; i++) p->wrong += motus_encoder_send(enc, p->sequence->frame[i], NULL) != MOTUS_OK;
+        for (int i = 0; enc && i < N_FRAMES; i++) p->wrong += !as_wanted(enc, p->sequence, i);
+        motus_encoder_close(&enc);
+    }
+    return NULL;
+}
+
+// Two encoders at the same time in one process: on two devices, where there are two.
+static void two_encoders_at_once(void) {
+    if (!motus_test_has_gpu()) return;
+    int n = 0;
+    Sequence s;
+    CU_ASSERT_EQUAL_FATAL(cudaGetDeviceCount(&n), cudaSuccess);
+    make_sequence(&s, 130, 66);
+    Party party[2] = {{.sequence = &s}, {.sequence = &s, .device = n > 1}};
+    for (int k = 0; k < 2; k++) CU_ASSERT_FATAL(!pthread_create(&party[k].thread, NULL, encode_on_device, &party[k]));
+    for (int k = 0; k < 2; k++) pthread_join(party[k].thread, NULL);
+    for (int k = 0; k < 2; k++) MOTUS_CHECK(!party[k].wrong, "device %d: %d wrong", party[k].device, party[k].wrong);
+    drop_sequence(&s);
+}
+
 static void CUDART_CB sleep_a_while(void *unused) {
     (void)unused;
     const struct timespec a_while = {.tv_nsec = 30000000};
@@ -304,6 +341,7 @@ static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
                                   {"lanes_give_one_stream", lanes_give_one_stream},
                                   {"fields_as_on_the_cpu", fields_as_on_the_cpu},
                                   {"lanes_on_all_devices", lanes_on_all_devices},
+                                  {"two_encoders_at_once", two_encoders_at_once},
                                   {"frames_made_late", frames_made_late},
                                   {"kept_sources", kept_sources},
                                   {0}};

@@ -34,10 +34,10 @@ def frames(path, count):
 
 
 def encode(motus, path, count, arguments):
-    """Bytes and luma PSNR (None without statistics) of one run."""
+    """Bytes and luma PSNR (None without statistics) of one run; on the CPU, unless the arguments say otherwise."""
     with tempfile.TemporaryDirectory() as folder:
         stream, stats = os.path.join(folder, 's.264'), os.path.join(folder, 's.json')
-        command = [motus, 'encode', '-', '-o', stream, '--quiet', '--backend', 'cpu'] + arguments
+        command = [motus, 'encode', '-', '-o', stream, '--quiet'] + arguments
         wants_psnr = '--crf' in arguments
         process = subprocess.Popen(command + (['--stats', stats] if wants_psnr else []), stdin=subprocess.PIPE)
         process.stdin.write(header(path)[0])
@@ -94,6 +94,8 @@ def main():
     parser.add_argument('--passes', type=int, choices=[1, 2], default=1)
     parser.add_argument('--limit', type=float, default=1.0, help='percent')
     options, more = parser.parse_known_args() # what is not known here is an option of motus encode
+    if '--backend' not in more:
+        more += ['--backend', 'cpu']
     if bool(options.rates) == bool(options.crf):
         parser.error('either --rates or --crf')
     return 1 if sum((rates if options.rates else qualities)(options, path, more) for path in options.files) else 0

@@ -6,6 +6,7 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "motus/upload.h"
 #include "tools/synth.h"
 #include "yuv/reader.h"
 
@@ -93,4 +94,33 @@ static int by_value(const void *a, const void *b) {
 double motus_median_of(double *values, int n) {
     qsort(values, (size_t)n, sizeof *values, by_value);
     return values[(n - 1) / 2];
+}
+
+MotusStatus motus_bench_frame(MotusFrame **out, const MotusFrame *from, int on_device, MotusError *error) {
+    size_t luma = (size_t)from->width * (size_t)from->height;
+    MotusFrame *host = NULL;
+    void *memory = NULL;
+    const ptrdiff_t stride[3] = {from->width, from->width / 2, from->width / 2};
+    uint8_t *pinned = motus_host_alloc(luma * 3 / 2);
+    if (!pinned) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+    uint8_t *const data[3] = {pinned, pinned + luma, pinned + luma + luma / 4};
+    MotusStatus status = motus_frame_wrap(&host, from->width, from->height, data, stride, motus_host_free, pinned);
+    if (status) {
+        motus_host_free(pinned);
+        return motus_fail(error, status, "%s", motus_status_text(status));
+    }
+    status = motus_frame_copy_padded(host, from);
+    if (!on_device) {
+        *out = host;
+        return status;
+    }
+    if (!status) status = motus_cuda_alloc(&memory, luma * 3 / 2, error);
+    if (!status) status = motus_cuda_copy(memory, pinned, luma * 3 / 2, NULL, error);
+    if (!status) {
+        uint8_t *there = memory, *const planes[3] = {there, there + luma, there + luma + luma / 4};
+        status = motus_frame_wrap(out, from->width, from->height, planes, stride, motus_cuda_free, memory);
+    }
+    if (status) motus_cuda_free(memory);
+    motus_frame_unref(&host);
+    return status;
 }

@@ -16,6 +16,9 @@ typedef struct MotusClip {
 MotusStatus motus_clip_load(MotusClip *clip, const char *path, const int size[2], int frames, MotusError *error);
 void motus_clip_free(MotusClip *clip);
 
+// A copy of a frame where an encoder finds it at its best, rows without gaps: in pinned memory, or in the current device's memory.
+MotusStatus motus_bench_frame(MotusFrame **copy, const MotusFrame *frame, int on_device, MotusError *error);
+
 // Sorts n > 0 values and returns the one in the middle (the lower of two).
 double motus_median_of(double *values, int n);
 

@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "motus/upload.h"
 #include "tools/cmd.h"
 #include "tools/system.h"
 
@@ -26,36 +24,6 @@ typedef struct Run {
 
 // ---- Frames -------------------------------------------------------------------------------------------------------------------------------
 
-// One allocation per frame, rows without gaps.
-static MotusStatus frame_at(MotusFrame **out, const MotusFrame *from, int place, MotusError *error) {
-    size_t luma = (size_t)from->width * (size_t)from->height;
-    MotusFrame *host = NULL;
-    void *memory = NULL;
-    const ptrdiff_t stride[3] = {from->width, from->width / 2, from->width / 2};
-    uint8_t *pinned = motus_host_alloc(luma * 3 / 2);
-    if (!pinned) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
-    uint8_t *const data[3] = {pinned, pinned + luma, pinned + luma + luma / 4};
-    MotusStatus status = motus_frame_wrap(&host, from->width, from->height, data, stride, motus_host_free, pinned);
-    if (status) {
-        motus_host_free(pinned);
-        return motus_fail(error, status, "%s", motus_status_text(status));
-    }
-    status = motus_frame_copy_padded(host, from);
-    if (place == HOST) {
-        *out = host;
-        return status;
-    }
-    if (!status) status = motus_cuda_alloc(&memory, luma * 3 / 2, error);
-    if (!status) status = motus_cuda_copy(memory, pinned, luma * 3 / 2, NULL, error);
-    if (!status) {
-        uint8_t *there = memory, *const planes[3] = {there, there + luma, there + luma + luma / 4};
-        status = motus_frame_wrap(out, from->width, from->height, planes, stride, motus_cuda_free, memory);
-    }
-    if (status) motus_cuda_free(memory);
-    motus_frame_unref(&host);
-    return status;
-}
-
 static void free_frames(Frames *frames) {
     for (int place = 0; place < PLACES; place++) {
         for (int i = 0; frames->at[place] && i < frames->n; i++) motus_frame_unref(&frames->at[place][i]);
@@ -69,7 +37,7 @@ static MotusStatus load_frames(Frames *frames, const MotusClip *clip, int with_d
         frames->at[place] = motus_alloc((size_t)clip->n, sizeof *frames->at[place]);
         if (!frames->at[place]) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
         for (int i = 0; i < clip->n; i++) {
-            MotusStatus status = frame_at(&frames->at[place][i], clip->frame[i], place, error);
+            MotusStatus status = motus_bench_frame(&frames->at[place][i], clip->frame[i], place == DEVICE, error);
             if (status) return status;
         }
     }
@@ -77,12 +45,6 @@ static MotusStatus load_frames(Frames *frames, const MotusClip *clip, int with_d
 }
 
 // ---- Throughput ---------------------------------------------------------------------------------------------------------------------------
-
-static double processor_seconds(void) {
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) + 1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-}
 
 static MotusStatus send(MotusEncoder *encoder, const Frames *frames, int place, int i) {
     const MotusFrame *frame = frames->at[place][i % frames->n];
@@ -115,13 +77,13 @@ static MotusStatus measure(const MotusEncoderConfig *config, const Frames *frame
     const int gops = config->lanes;
     double seconds[100];
     status = pass(encoder, frames, place, gops * frames->n);
-    double before = processor_seconds(), began = motus_seconds();
+    double before = motus_processor_seconds(), began = motus_seconds();
     for (int r = 0; r < runs && !status; r++) {
         double start = motus_seconds();
         status = pass(encoder, frames, place, 2 * gops * frames->n);
         seconds[r] = motus_seconds() - start;
     }
-    run->cores = (processor_seconds() - before) / (motus_seconds() - began);
+    run->cores = (motus_processor_seconds() - before) / (motus_seconds() - began);
     if (status) motus_fail(error, status, "encoder: %s", motus_encoder_error(encoder)->text);
     if (!status) run->fps = 2 * gops * frames->n / motus_median_of(seconds, runs);
     *bytes = motus_encoder_lane_bytes(encoder);

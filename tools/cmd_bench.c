@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "motus/encoder.h"
 #include "motus/version.h"
+#include "tools/bench_devices.h"
 #include "tools/bench_input.h"
 #include "tools/bench_lanes.h"
 #include "tools/bench_me_cuda.h"
@@ -33,6 +34,7 @@ static const char about[] =
     "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
     "  taskset -c 0 motus bench encode --input foreman.y4m --qp 28 --threads 1 --presets --peers\n"
     "  motus bench encode --input street.y4m --lanes 16 --backend cuda --peers\n"
+    "  motus bench encode --input street.y4m --frames 20 --devices all --preset medium\n"
     "  taskset -c 0 motus bench me                      on one core (motus binds its threads to none)\n"
     "\n"
     "A search is timed for each pair of frames, an encode for each run over all frames; median and best\n"
@@ -45,6 +47,10 @@ static const char about[] =
     "frames, P pictures only: frames/s, and bits beside ours at equal PSNR. libx264 is loaded where it is installed, or\n"
     "from --libx264.\n"
     "\n"
+    "encode --devices LIST: frames/s of the first GPU, of the first two, four, ..., of all: as one encoder, and as an encoder\n"
+    "for each in one process; --pictures of them, the clip again and again as a closed GOP each time, from pinned memory.\n"
+    "Every stream is compared with the first.\n"
+    "\n"
     "encode --presets --peers: frames/s (median and best of the runs, all rows taking turns), kb/s and luma PSNR at\n"
     "--qp; BD-rate against x264 preset medium over QP 22, 27, 32, 37; speed as a multiple of that x264's. x264 is the\n"
     "program on the PATH: baseline profile, tune psnr, one reference, no B pictures, one IDR picture, as many threads;\n"
@@ -56,6 +62,8 @@ typedef struct BenchOptions {
     MotusBackend backend;
     int json, peers, upload, presets, lanes;
     int preset; // mask of 1 << MotusPreset
+    MotusDeviceList devices;
+    int pictures;
 } BenchOptions;
 
 // Frames per second: of the median time, of the shortest.
@@ -195,6 +203,26 @@ static MotusStatus bench_presets(const BenchOptions *o, const MotusClip *clip, M
     return status;
 }
 
+static MotusStatus bench_devices(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
+    cJSON *report = begin_report(o, clip);
+    cJSON_AddNumberToObject(report, "qp", o->qp);
+    fflush(stdout);
+    const MotusBenchDevices devices = {.clip = clip,
+                                       .config = encoder_config(o, clip),
+                                       .devices = &o->devices,
+                                       .presets = o->preset,
+                                       .lanes = o->lanes ? o->lanes : 8,
+                                       .pictures = o->pictures,
+                                       .print = !o->json,
+                                       .report = report};
+    MotusStatus status = motus_bench_devices(&devices, error);
+    if (status)
+        cJSON_Delete(report);
+    else
+        end_report(o, report);
+    return status;
+}
+
 static MotusStatus bench_lanes(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
     cJSON *report = begin_report(o, clip);
     cJSON_AddNumberToObject(report, "qp", o->qp);
@@ -229,6 +257,7 @@ static MotusStatus bench_lanes(const BenchOptions *o, const MotusClip *clip, Mot
 
 static MotusStatus bench_encode(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
     if (o->presets) return bench_presets(o, clip, error);
+    if (o->devices.n) return bench_devices(o, clip, error);
     if (o->lanes) return bench_lanes(o, clip, error);
     const MotusEncoderConfig config = encoder_config(o, clip);
     double seconds[MOTUS_BENCH_RUNS];
@@ -263,8 +292,12 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"backend", 0, &o->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
         {"qp", 'q', &o->qp, motus_option_int, 0, 51, "N", "encode: quantizer (28)"},
         {"runs", 0, &o->runs, motus_option_int, 1, MOTUS_BENCH_RUNS, "N", "encode: how often (3)"},
-        {"lanes", 0, &o->lanes, motus_option_int, 1, MOTUS_MAX_LANES, "N", "encode: a table of 1, 2, 4, ... N lanes"},
-        {"preset", 0, &o->preset, motus_option_presets, 0, 0, "LIST", "encode --lanes: these presets only"},
+        {"lanes", 0, &o->lanes, motus_option_int, 1, MOTUS_MAX_LANES, "N",
+         "encode: a table of 1, 2, 4, ... N lanes; with --devices so many on each (8)"},
+        {"devices", 0, &o->devices, motus_option_devices, 0, 0, "LIST", "encode: a table of GPUs: all, or as in 0,2,3"},
+        {"pictures", 0, &o->pictures, motus_option_int, 2, 1000000, "N",
+         "encode --devices: pictures in a row of the table (4000)"},
+        {"preset", 0, &o->preset, motus_option_presets, 0, 0, "LIST", "encode --lanes, --devices: these presets only"},
         {"presets", 0, &o->presets, NULL, 1, 0, NULL, "encode: a table of all presets, one IDR picture each"},
         {"peers", 0, &o->peers, NULL, 1, 0, NULL,
          "me: also time ffmpeg's exhaustive search on one thread; encode --presets, --lanes: x264 (see above)"},
@@ -279,7 +312,8 @@ static int parse(BenchOptions *o, int argc, char **argv) {
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .preset = (1 << MOTUS_PRESETS) - 1};
+    BenchOptions o = {
+        .size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .preset = (1 << MOTUS_PRESETS) - 1, .pictures = 4000};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     if (!o.what || (strcmp(o.what, "me") && strcmp(o.what, "encode")))
@@ -290,7 +324,12 @@ int motus_cmd_bench(int argc, char **argv) {
         return motus_usage_error("bench", "--peers: goes with me, or with encode --presets or --lanes");
     if (o.libx264 && (!o.peers || !o.lanes)) return motus_usage_error("bench", "--libx264: goes with encode --lanes --peers");
     if (o.lanes && (!encode || o.presets)) return motus_usage_error("bench", "--lanes: goes with encode, without --presets");
-    if (!o.range && !o.presets && !o.lanes) o.range = 16;
+    if (o.devices.n && (!encode || o.presets))
+        return motus_usage_error("bench", "--devices: goes with encode, without --presets");
+    if (o.devices.n && o.backend == MOTUS_BACKEND_CPU)
+        return motus_usage_error("bench", "--devices: with --backend cpu none is used");
+    if (o.devices.n) o.backend = MOTUS_BACKEND_CUDA;
+    if (!o.range && !o.presets && !o.lanes && !o.devices.n) o.range = 16;
     if (!o.frames) o.frames = encode ? 60 : 30;
     if (o.threads < 0) o.threads = encode ? 2 : 1;
     MotusClip clip;

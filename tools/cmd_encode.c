@@ -66,30 +66,6 @@ static int parse_format(const MotusOption *option, const char *text, char *cause
     return 0;
 }
 
-// "all", or numbers with commas between: into devices and config.n_devices.
-static int parse_devices(const MotusOption *option, const char *text, char *cause, size_t size) {
-    MotusEncodeOptions *o = option->value;
-    int n = 0;
-    o->config.n_devices = MOTUS_ALL_DEVICES;
-    if (!strcmp(text, "all")) return 1;
-    for (const char *at = text;; at++, n++) {
-        char *end;
-        const long number = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : -1;
-        if (number < 0 || number > 255 || n == MOTUS_MAX_LANES || (*end && *end != ',')) break;
-        for (int i = 0; i < n; i++)
-            if (o->devices[i] == number) {
-                snprintf(cause, size, "has device %ld twice", number);
-                return 0;
-            }
-        o->devices[n] = (int)number;
-        o->config.n_devices = n + 1;
-        if (!*end) return 1;
-        at = end;
-    }
-    snprintf(cause, size, "must be \"all\" or numbers 0..255 with commas between, as in 0,2,3");
-    return 0;
-}
-
 static int parse(MotusEncodeOptions *o, int argc, char **argv) {
     MotusEncoderConfig *c = &o->config;
     MotusFilterList *filters = &o->filters;
@@ -116,7 +92,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"tune", 0, &r->tune, motus_option_tune, 0, 0, "NAME",
          "none, psnr, ssim (AQ) or zerolatency (no look-ahead: a picture comes out before the next goes in)"},
         {"keyint", 'k', &c->keyint, motus_option_int, 0, INT_MAX, "N", "a key picture every N; 0 = only the first (250)"},
-        {"min-keyint", 0, &c->min_keyint, motus_option_int, 0, INT_MAX, "N", "none at a cut sooner; 0 = keyint / 10 (0)"},
+        {"min-keyint", 0, &c->min_keyint, motus_option_int, 0, INT_MAX, "N", "none at a cut sooner (0: any)"},
         {"scenecut", 0, &c->scenecut, motus_option_int, 0, 100, "N", "how readily cuts get key pictures; 0 = never (40)"},
         {"range", 0, &c->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
          "search +-N samples around the prediction (the preset's)"},
@@ -153,7 +129,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"lanes", 0, &c->lanes, motus_option_int, 0, MOTUS_MAX_LANES, "N",
          "key pictures and what follows them, coded N at a time; 0 = as memory allows (0); same stream"},
         {"device", 0, &c->device, motus_option_int, 0, 255, "N", "CUDA device (the first)"},
-        {"devices", 0, o, parse_devices, 0, 0, "LIST",
+        {"devices", 0, &o->devices, motus_option_devices, 0, 0, "LIST",
          "CUDA devices whose lanes share the work: all, or as in 0,2,3; same stream"},
         {"format", 0, &o->format, parse_format, 0, 0, "NAME", "h264, mp4, mov, mkv or ts, whatever the output's name ends in"},
         {"fragment", 0, &o->fragment, NULL, 1, 0, NULL, ".mp4 and .mov in fragments: whole up to the last second at any time"},
@@ -185,11 +161,12 @@ static int choose_format(MotusEncodeOptions *o) {
 // Who lists devices wants them used, and is told where they cannot be.
 static int check_devices(MotusEncodeOptions *o) {
     MotusEncoderConfig *c = &o->config;
-    if (!c->n_devices) return -1;
+    if (!o->devices.n) return -1;
     if (c->device >= 0) return motus_usage_error("encode", "--device and --devices: one of the two");
     if (c->backend == MOTUS_BACKEND_CPU) return motus_usage_error("encode", "--devices: with --backend cpu none is used");
     c->backend = MOTUS_BACKEND_CUDA;
-    c->devices = o->devices;
+    c->n_devices = o->devices.n;
+    c->devices = o->devices.device;
     return -1;
 }
 

@@ -83,7 +83,7 @@ static int idle(void *opaque) {
     Session *s = opaque;
     if (motus_signal_caught()) return -1;
     if (!s->encoder || s->idle_error.status || s->sent == s->totals.frames) return 0;
-    return receive(s, 20, 0, &s->idle_error) ? -1 : 1;
+    return receive(s, 0, 0, &s->idle_error) ? -1 : 1;
 }
 
 MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequenceInfo *info, MotusEncoderConfig *c,
@@ -109,6 +109,7 @@ static MotusStatus open_input(Session *s, MotusError *error) {
                                        .height = o->size[1],
                                        .fps = o->fps,
                                        .threads = o->config.threads,
+                                       .pinned = o->config.backend != MOTUS_BACKEND_CPU,
                                        .deinterlace = o->deinterlace,
                                        .with_side_streams = o->format != MOTUS_FORMAT_H264,
                                        .interrupted = motus_signal_caught,
@@ -215,12 +216,19 @@ static MotusStatus open_outputs(Session *s, MotusError *error) {
     return motus_encode_outputs_open(&s->outputs, &o->outputs, &settings, &s->job, headers, size, error);
 }
 
+// Whether anybody looks at more of a picture than its stream: else a GPU need not bring the rest down.
+static int wants_pictures(const MotusEncodeOptions *o) {
+    const MotusEncodeNames *names = &o->outputs;
+    return !o->quiet || names->recon || names->stats || names->mvs || names->field;
+}
+
 static MotusStatus open_all(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     MotusStatus status = motus_encode_check_backend(o, error);
     if (!status) status = open_input(s, error);
     if (status) return status;
     MotusError cause = {0};
+    s->job.config.stream_only = !wants_pictures(o);
     status = motus_encoder_open(&s->encoder, &s->job.config, &cause);
     if (status) return motus_fail(error, status, "%s: %s", motus_shown(o->input), cause.text);
     if (o->mvs_in && (status = motus_field_in_open(&s->field, o->mvs_in, s->job.config.width, s->job.config.height, error)))

@@ -21,7 +21,7 @@ typedef struct MotusEncodeOptions {
     int mvs_final;      // 1: its vectors are not refined
     int strict, quiet;
     MotusFilterList filters;      // run on each frame before it is encoded
-    int devices[MOTUS_MAX_LANES]; // config.devices
+    MotusDeviceList devices; // config.devices
     MotusRateOptions rate;        // already in config
     MotusEncoderConfig config;    // size, rate and colours are taken from the input
 } MotusEncodeOptions;

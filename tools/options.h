@@ -36,7 +36,13 @@ typedef struct MotusCommand {
 // Reads the command line. Returns -1 to go on, else the exit status (help was printed, or an error).
 int motus_options_parse(const MotusCommand *command, int argc, char **argv);
 
-// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel, MotusBackend, MotusPreset, MotusDeinterlace, a mask of
+// CUDA devices as --devices names them.
+typedef struct MotusDeviceList {
+    int n; // 0: not given; or MOTUS_ALL_DEVICES
+    int device[MOTUS_MAX_LANES];
+} MotusDeviceList;
+
+// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel, MotusBackend, MotusPreset, MotusDeinterlace, MotusDeviceList, a mask of
 // MotusMode (uint32_t).
 MotusOptionParse motus_option_int;
 MotusOptionParse motus_option_text;
@@ -47,6 +53,7 @@ MotusOptionParse motus_option_backend;
 MotusOptionParse motus_option_deinterlace;
 MotusOptionParse motus_option_preset;
 MotusOptionParse motus_option_presets;    // a list; *value is a mask (int) of 1 << MotusPreset
+MotusOptionParse motus_option_devices;
 MotusOptionParse motus_option_partitions; // 16x16 is always part of it
 MotusOptionParse motus_option_modes;      // at least one
 

@@ -8,6 +8,9 @@
 // Seconds from some fixed point, never going back.
 double motus_seconds(void);
 
+// Seconds that the processors have spent on this process so far, all threads together.
+double motus_processor_seconds(void);
+
 // The processor's name as it tells it itself, "unknown CPU" where it does not.
 void motus_cpu_name(char *text, size_t size);
 

@@ -138,6 +138,26 @@ int motus_option_presets(const MotusOption *option, const char *text, char *caus
     return 1;
 }
 
+int motus_option_devices(const MotusOption *option, const char *text, char *cause, size_t size) {
+    MotusDeviceList *list = option->value;
+    list->n = MOTUS_ALL_DEVICES;
+    if (!strcmp(text, "all")) return 1;
+    for (list->n = 0;; text++) {
+        char *end;
+        const long number = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : -1;
+        if (number < 0 || number > 255 || list->n == MOTUS_MAX_LANES || (*end && *end != ',')) break;
+        for (int i = 0; i < list->n; i++)
+            if (list->device[i] == number) {
+                snprintf(cause, size, "has device %ld twice", number);
+                return 0;
+            }
+        list->device[list->n++] = (int)number;
+        if (!*end) return 1;
+        text = end;
+    }
+    return refuse(cause, size, "must be \"all\" or numbers 0..255 with commas between, as in 0,2,3");
+}
+
 int motus_option_backend(const MotusOption *option, const char *text, char *cause, size_t size) {
     for (int i = MOTUS_BACKEND_AUTO; i <= MOTUS_BACKEND_CUDA; i++)
         if (!strcmp(text, motus_backend_name((MotusBackend)i))) {

@@ -32,10 +32,12 @@ static int64_t read_planes(MotusSource *source, MotusFrame *frame) {
     int64_t total = 0;
     for (int i = 0; i < 3; i++) {
         const MotusPlane *plane = &frame->plane[i];
-        for (int y = 0; y < plane->height; y++) {
-            size_t got = motus_source_read(source, plane->data + y * plane->stride, (size_t)plane->width);
+        const int whole = plane->stride == plane->width; // then its rows lie as in the file
+        const size_t piece = (size_t)plane->width * (size_t)(whole ? plane->height : 1);
+        for (int y = 0; y < (whole ? 1 : plane->height); y++) {
+            size_t got = motus_source_read(source, plane->data + y * plane->stride, piece);
             total += (int64_t)got;
-            if (got < (size_t)plane->width) return total;
+            if (got < piece) return total;
         }
     }
     return total;
@@ -48,7 +50,9 @@ MotusStatus motus_picture_read(MotusReader *reader, MotusFrame **frame, MotusErr
         return cut_picture(reader, reader->number, left > 0 ? left : 0, error);
     }
     MotusFrame *f = NULL;
-    MotusStatus status = motus_frame_alloc(&f, reader->info.width, reader->info.height);
+    MotusFramePool *pool = &reader->pool;
+    pool->width = reader->info.width, pool->height = reader->info.height, pool->pinned = reader->options.pinned;
+    MotusStatus status = motus_frame_pool_take(pool, &f);
     if (status) return motus_fail(error, status, "%s: out of memory", reader->name);
     int64_t got = read_planes(reader->source, f);
     if (got < motus_picture_bytes(&reader->info)) {
@@ -249,6 +253,7 @@ void motus_reader_close(MotusReader **reader) {
     if (!reader || !*reader) return;
     if ((*reader)->ops && (*reader)->ops->close) (*reader)->ops->close(*reader);
     motus_source_close(&(*reader)->source);
+    motus_frame_pool_close(&(*reader)->pool);
     motus_free(*reader);
     *reader = NULL;
 }

@@ -18,11 +18,12 @@ typedef struct MotusReaderOptions {
     int width, height; // of headerless .yuv (both 0: not given); must agree with the header of files that have one
     MotusRational fps; // of headerless .yuv, or to override; num 0: not given
     int threads;       // for decoders; 0 = automatic
+    int pinned; // 1: frames are to lie in pinned memory where there is such memory (.y4m and .yuv): a GPU takes them several times as fast
     MotusDeinterlace deinterlace;
     int with_side_streams; // keep the container's audio and subtitles for motus_media_side_packet (yuv/media.h)
     MotusTell *tell;       // NULL: nobody listens
-    // What else there is to do while an input that is no file has nothing to read: called again and again until it returns 0, or -1 where reading is to end as
-    // if a signal had interrupted it. It may not read. NULL: reading just waits.
+    // What else there is to do while an input that is no file has nothing to read: called every few milliseconds until it returns 0, or -1 where reading is to
+    // end as if a signal had interrupted it. It may neither read nor wait long. NULL: reading just waits.
     int (*idle)(void *opaque);
     void *opaque;             // for both
     int (*interrupted)(void); // whether a signal came: ends libavformat's waiting for more of a playlist. NULL: never

@@ -3,6 +3,7 @@
 #ifndef YUV_READER_OPS_H
 #define YUV_READER_OPS_H
 
+#include "yuv/frame_pool.h"
 #include "yuv/reader.h"
 #include "yuv/source.h"
 
@@ -18,7 +19,8 @@ struct MotusReader {
     MotusSource *source;       // NULL where libavformat opens the file by itself
     MotusSequenceInfo info;
     MotusReaderOptions options;
-    int64_t number; // of the next frame
+    MotusFramePool pool; // of pictures stored as three planes
+    int64_t number;      // of the next frame
     MotusTime times[MOTUS_READER_TIMES];
     int64_t start; // time of frame 0
     MotusDamage damage;

@@ -58,16 +58,19 @@ MotusStatus motus_source_memory(MotusSource **source, const void *data, size_t s
     return MOTUS_OK;
 }
 
-static int would_wait(const MotusSource *s) {
+// Whether nothing comes within so many milliseconds.
+static int would_wait(const MotusSource *s, int ms) {
     struct pollfd asked = {.fd = s->fd, .events = POLLIN};
-    return poll(&asked, 1, 0) == 0;
+    const int ready = poll(&asked, 1, ms);
+    return !ready || (ready < 0 && errno == EINTR);
 }
 
 // One read(2) to `to`, after waiting where the descriptor is in non-blocking mode; 0 at the end of the input and on errors.
 static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
     if (s->fd < 0) return 0;
+    // A pipe that is written to as fast as it is read from is empty now and then, for less than it takes to look elsewhere.
     int more = 1;
-    while (more > 0 && s->idle && !s->seekable && would_wait(s)) more = s->idle(s->opaque);
+    for (int ms = 1; more > 0 && s->idle && !s->seekable && would_wait(s, ms); ms = 4) more = s->idle(s->opaque);
     if (more < 0) s->error = EINTR;
     if (more < 0) return 0;
     ssize_t got = read(s->fd, to, n);

@@ -111,7 +111,7 @@ typedef struct MotusEncoderConfig {
         time_base; // seconds in a unit of MotusFrameParams.duration, for rates of pictures that are shown for different times; 0/1: all are 1 / fps
     // Look-ahead (CRF, BITRATE).
     int lookahead; // pictures known beyond the one that is coded, 0..MOTUS_MAX_LOOKAHEAD: each packet comes that many frames later
-    int min_keyint; // least pictures from an IDR picture to the next scene cut's; 0: a tenth of keyint, at most a second
+    int min_keyint; // least pictures from an IDR picture to the next scene cut's; 0: as 1
     int scenecut;   // how readily a cut is seen, 0 (never) .. 100
     MotusAqMode aq_mode;
     double aq_strength;   // 0..4

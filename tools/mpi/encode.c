@@ -152,6 +152,7 @@ static void plan(MotusMaster *m) {
     m->setup.gops = c->lanes ? c->lanes : backend == MOTUS_BACKEND_CUDA ? GOPS_CUDA : 1;
     m->setup.config.lanes = m->setup.gops;
     m->setup.wants_ssim = !m->options->quiet && !m->pass->first;
+    m->setup.config.stream_only = !m->setup.wants_ssim;
     m->setup.more = m->pass->more;
     m->setup.log = m->pass->first ? NULL : m->pass->log;
     m->setup.log_size = m->setup.log ? (int64_t)m->pass->log_size + 1 : 0;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/device.h"
 #include "common/error.h"
 #include "tools/mpi/gops.h"
 #include "tools/mpi/picture.h"
@@ -50,8 +51,12 @@ static void close_place(Place *p) {
 static MotusStatus open_place(const Work *w, Place *p, MotusError *error) {
     const MotusEncodeOptions *o = w->of->options;
     const MotusEncoderConfig *c = &w->of->setup->config;
-    const MotusReaderOptions wanted = {
-        .width = o->size[0], .height = o->size[1], .fps = o->fps, .threads = c->threads, .deinterlace = o->deinterlace};
+    const MotusReaderOptions wanted = {.width = o->size[0],
+                                       .height = o->size[1],
+                                       .fps = o->fps,
+                                       .threads = c->threads,
+                                       .deinterlace = o->deinterlace,
+                                       .pinned = c->backend != MOTUS_BACKEND_CPU};
     close_place(p);
     MotusStatus status = motus_reader_open(&p->reader, o->input, &wanted, error);
     if (status) return status;
@@ -257,6 +262,8 @@ static MotusStatus code_part(Work *w, MotusMessage *part, MotusError *error) {
 void motus_mpi_work(const MotusMpiWorker *of) {
     Work w = {.of = of};
     MotusError error = {0};
+    const MotusEncoderConfig *c = &of->setup->config;
+    if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device);
     MotusStatus status = motus_gops_open(&w.gops, &of->setup->config, &error);
     for (MotusMessage *m; !status && say(&w, MOTUS_SAYS_ASK, 0, 0, 0, 0) && (m = motus_link_wait(of->link, -1));) {
         const int stops = m->kind == MOTUS_SAYS_STOP;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/frame_pool.h"
+#include "yuv/frame_pool.h"
 
 #include <string.h>
 
@@ -9,8 +9,8 @@ static ptrdiff_t row_of(int samples) { return (samples + 63) / 64 * 64; }
 
 // Rows aligned as motus_frame_alloc aligns them. Where there is no (more) pinned memory, ordinary memory will do.
 static MotusStatus alloc_pinned(MotusFrame **frame, int width, int height) {
-    ptrdiff_t stride[3] = {row_of(width), row_of(width / 2), row_of(width / 2)};
-    size_t luma = (size_t)(stride[0] * height), chroma = (size_t)(stride[1] * (height / 2));
+    ptrdiff_t stride[3] = {row_of(width), row_of((width + 1) / 2), row_of((width + 1) / 2)};
+    size_t luma = (size_t)(stride[0] * height), chroma = (size_t)(stride[1] * ((height + 1) / 2));
     uint8_t *memory = motus_host_alloc(luma + 2 * chroma);
     if (!memory) return motus_frame_alloc(frame, width, height);
     memset(memory, 0, luma + 2 * chroma); // rows are read in whole vectors, beyond the last column as well

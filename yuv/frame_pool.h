@@ -1,8 +1,8 @@
 // Frames of one size that are used again once everybody has let go of them: allocating a large frame and touching its pages for the first time costs as much
 // as filling it.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_FRAME_POOL_H
-#define ENCODER_FRAME_POOL_H
+#ifndef YUV_FRAME_POOL_H
+#define YUV_FRAME_POOL_H
 
 #include "motus/frame.h"
 
