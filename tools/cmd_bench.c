@@ -13,6 +13,7 @@
 #include "tools/bench_lanes.h"
 #include "tools/bench_me_cuda.h"
 #include "tools/bench_presets.h"
+#include "tools/bench_requests.h"
 #include "tools/cmd.h"
 #include "tools/options.h"
 #include "tools/peers.h"
@@ -29,6 +30,7 @@ static const char about[] =
     "  motus bench me --input foreman.y4m --peers       beside ffmpeg's exhaustive search\n"
     "  motus bench me --size 1920x1080 --range 32 --threads 0\n"
     "  motus bench me --size 1920x1080 --backend cuda --upload\n"
+    "  motus bench me --input street.y4m --references 8 --backend cuda\n"
     "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
     "  taskset -c 0 motus bench encode --input foreman.y4m --qp 28 --threads 1 --presets --peers\n"
     "  motus bench encode --input street.y4m --lanes 16 --backend cuda\n"
@@ -36,6 +38,9 @@ static const char about[] =
     "\n"
     "A search is timed for each pair of frames, an encode for each run over all frames; median and best\n"
     "are printed.\n"
+    "\n"
+    "me --references N: searches a second (a picture in one reference, quarter samples, vectors and costs of all 41 blocks),\n"
+    "by a call for each reference and by requests, two under way, which search 1, 2, 4, ... N at once.\n"
     "\n"
     "encode --lanes N: frames/s with 1, 2, 4, ... N lanes, the clip again and again as a closed GOP each time, from frames\n"
     "in (pinned) host memory and, on a GPU, in device memory; processors of the host in use; memory of a lane; then how\n"
@@ -51,7 +56,7 @@ typedef struct BenchOptions {
     const char *what, *input;
     int size[2], frames, range, threads, qp, runs;
     MotusBackend backend;
-    int json, peers, upload, presets, lanes;
+    int json, peers, upload, presets, lanes, references;
     int preset; // -1: all
 } BenchOptions;
 
@@ -148,7 +153,26 @@ static void report_peer(const BenchOptions *o, const MotusClip *clip, Rate full,
                "ffmpeg", fps, full.median / fps, full.median / fps / 2);
 }
 
+static MotusStatus bench_requests(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
+    cJSON *report = begin_report(o, clip);
+    fflush(stdout);
+    const MotusBenchRequests requests = {.clip = clip,
+                                         .range = o->range,
+                                         .threads = o->threads,
+                                         .most = o->references,
+                                         .backend = o->backend,
+                                         .print = !o->json,
+                                         .report = report};
+    MotusStatus status = motus_bench_requests(&requests, error);
+    if (status)
+        cJSON_Delete(report);
+    else
+        end_report(o, report);
+    return status;
+}
+
 static MotusStatus bench_me(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
+    if (o->references) return bench_requests(o, clip, error);
     Rate full = {0}, quarter = {0};
     MotusStatus status = time_search(o, clip, MOTUS_SUBPEL_FULL, &full, error);
     if (!status) status = time_search(o, clip, MOTUS_SUBPEL_QUARTER, &quarter, error);
@@ -252,6 +276,8 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"presets", 0, &o->presets, NULL, 1, 0, NULL, "encode: a table of all presets, one IDR picture each"},
         {"peers", 0, &o->peers, NULL, 1, 0, NULL,
          "me: also time ffmpeg's exhaustive search on one thread; encode --presets: x264 (see above)"},
+        {"references", 0, &o->references, motus_option_int, 1, MOTUS_ME_MAX_TARGETS, "N",
+         "me: a table of requests with 1, 2, 4, ... N references instead"},
         {"upload", 0, &o->upload, NULL, 1, 0, NULL, "me: also time ways to upload to the GPU"},
         {"json", 0, &o->json, NULL, 1, 0, NULL, "print JSON"},
         {0},
@@ -270,6 +296,8 @@ int motus_cmd_bench(int argc, char **argv) {
     int encode = !strcmp(o.what, "encode");
     if (o.presets && !encode) return motus_usage_error("bench", "--presets: goes with encode");
     if (o.peers && encode && !o.presets) return motus_usage_error("bench", "--peers: goes with me, or with encode --presets");
+    if (o.references && (encode || o.peers || o.upload))
+        return motus_usage_error("bench", "--references: goes with me, without --peers and --upload");
     if (o.lanes && (!encode || o.presets)) return motus_usage_error("bench", "--lanes: goes with encode, without --presets");
     if (!o.range && !o.presets && !o.lanes) o.range = 16;
     if (!o.frames) o.frames = encode ? 60 : 30;
