@@ -345,6 +345,6 @@ MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece 
     return refuse(error);
 }
 
-void motus_packet_cuda_wait(int device, void *stream) { (void)device, (void)stream; }
+void motus_packet_pool_wait(const MotusPacketPool *pool, void *stream) { (void)pool, (void)stream; }
 
-void motus_packet_cuda_free(uint8_t *data, int device, void *stream) { (void)data, (void)device, (void)stream; }
+void motus_packet_pool_free(MotusPacketPool *pool, uint8_t *data, void *stream) { (void)pool, (void)data, (void)stream; }

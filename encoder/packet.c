@@ -11,6 +11,7 @@
 typedef struct Counted {
     MotusPacket packet;
     atomic_int count;
+    MotusPacketPool *pool; // of the bytes, where they were left on a device
     uint8_t bytes[];
 } Counted;
 
@@ -71,6 +72,7 @@ MotusStatus motus_packet_leave(MotusPacket *packet, const MotusStream *stream, c
     if (status) return status;
     packet->data = NULL;
     packet->device_data = data;
+    ((Counted *)packet)->pool = pool;
     return MOTUS_OK;
 }
 
@@ -102,11 +104,11 @@ MotusPacket *motus_packet_ref(MotusPacket *packet) {
 }
 
 static void unref(MotusPacket *packet, int in_order, void *stream) {
-    const int on_device = packet->device_data != NULL;
-    if (on_device && in_order && atomic_load_explicit(&((Counted *)packet)->count, memory_order_acquire) != 1)
-        motus_packet_cuda_wait(packet->device, stream); // whoever drops the last reference knows nothing of it
+    MotusPacketPool *pool = ((Counted *)packet)->pool;
+    if (pool && in_order && atomic_load_explicit(&((Counted *)packet)->count, memory_order_acquire) != 1)
+        motus_packet_pool_wait(pool, stream); // whoever drops the last reference knows nothing of it
     if (atomic_fetch_sub_explicit(&((Counted *)packet)->count, 1, memory_order_acq_rel) != 1) return;
-    if (on_device) motus_packet_cuda_free((uint8_t *)packet->device_data, packet->device, in_order ? stream : NULL);
+    if (pool) motus_packet_pool_free(pool, (uint8_t *)packet->device_data, in_order ? stream : NULL);
     MotusFrame *recon = (MotusFrame *)packet->recon, *source = (MotusFrame *)packet->source;
     motus_frame_unref(&recon);
     motus_frame_unref(&source);

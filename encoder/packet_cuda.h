@@ -17,7 +17,7 @@ typedef struct MotusPacketPool MotusPacketPool;
 
 // MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY; MOTUS_ERR_UNSUPPORTED: the device has no memory pools.
 MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusError *error);
-void motus_packet_pool_close(MotusPacketPool **pool); // accepts *pool == NULL; blocks that are in use stay good
+void motus_packet_pool_close(MotusPacketPool **pool); // accepts *pool == NULL; the pool goes with its last block
 
 // Of a packet's bytes, in host memory or in the device's; 0 bytes are left out.
 typedef struct MotusPacketPiece {
@@ -30,10 +30,10 @@ MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece 
                                   MotusError *error);
 
 // Waits for `stream`, a cudaStream_t of the device.
-void motus_packet_cuda_wait(int device, void *stream);
+void motus_packet_pool_wait(const MotusPacketPool *pool, void *stream);
 
-// Gives a block back in the order of `stream`, from any thread.
-void motus_packet_cuda_free(uint8_t *data, int device, void *stream);
+// Gives a block back in the order of `stream`. From any thread, also after the pool has been closed.
+void motus_packet_pool_free(MotusPacketPool *pool, uint8_t *data, void *stream);
 
 #ifdef __cplusplus
 }

@@ -241,7 +241,8 @@ MOTUS_API MotusPacket *motus_packet_ref(MotusPacket *packet);
 MOTUS_API void motus_packet_unref(MotusPacket **packet);
 
 // The same in the order of `stream`, a cudaStream_t of the packet's device (NULL: the legacy default stream): what it has been given before may still read the
-// bytes. Waits for it only where others hold references, too. Without bytes on a device it is motus_packet_unref.
+// bytes. Waits for it only where others hold references, too, and with the last packet of an encoder that has been closed. Without bytes on a device it is
+// motus_packet_unref.
 MOTUS_API void motus_packet_unref_after(MotusPacket **packet, void *stream);
 
 typedef struct MotusEncoder MotusEncoder;
