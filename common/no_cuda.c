@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "encoder/intake.h"
 #include "encoder/lane_cuda.h"
+#include "encoder/packet_cuda.h"
 #include "me/me_cuda.h"
 #include "me/request_cuda.h"
 #include "motus/filter_cuda.h"
@@ -330,3 +331,22 @@ MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusLanePicture *pictur
     (void)lane, (void)picture;
     return refuse(error);
 }
+
+// ---- encoder: packets -----------------------------------------------------------------------------------------------------------------------
+
+MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusError *error) {
+    (void)pool, (void)device;
+    return refuse(error);
+}
+
+void motus_packet_pool_close(MotusPacketPool **pool) { (void)pool; }
+
+MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n, uint8_t **data, int *device,
+                                  MotusError *error) {
+    (void)pool, (void)piece, (void)n, (void)data, (void)device;
+    return refuse(error);
+}
+
+void motus_packet_pool_wait(const MotusPacketPool *pool, void *stream) { (void)pool, (void)stream; }
+
+void motus_packet_pool_free(MotusPacketPool *pool, uint8_t *data, void *stream) { (void)pool, (void)data, (void)stream; }

@@ -40,7 +40,10 @@ static MotusStatus open_lanes(MotusEncoder *enc, MotusError *error) {
         status = motus_lanes_open(&enc->lanes, &enc->stream, enc->backend, &again);
         if (status) enc->error = again;
     }
-    return status ? motus_fail(error, status, "%s", enc->error.text) : MOTUS_OK;
+    if (status) return motus_fail(error, status, "%s", enc->error.text);
+    if (enc->backend == MOTUS_BACKEND_CUDA || enc->stream.config.packets_memory == MOTUS_MEMORY_HOST) return MOTUS_OK;
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "packets in device memory need the CUDA backend%s%s",
+                      enc->error.text[0] ? ": " : "", enc->error.text);
 }
 
 MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *config, MotusError *error) {

@@ -40,6 +40,8 @@ static MotusStatus open_lane(MotusLane *lane) {
     lane->mvs = motus_alloc(s->config.stream_only ? 1 : 16 * (size_t)s->mb_width * (size_t)s->mb_height, sizeof *lane->mvs);
     if (!lane->mvs) return motus_fail(&lane->error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = motus_lane_cuda_open(&lane->cuda, s, lane->device, l->most_waiting, &lane->error);
+    if (!status && s->config.packets_memory == MOTUS_MEMORY_DEVICE)
+        status = motus_packet_pool_open(&lane->packets, lane->device, &lane->error);
     motus_lane_name_device(lane, &lane->error);
     return status;
 }
@@ -47,6 +49,7 @@ static MotusStatus open_lane(MotusLane *lane) {
 void motus_lane_stop(MotusLane *lane) {
     motus_lane_cpu_close(&lane->cpu);
     motus_lane_cuda_close(&lane->cuda);
+    motus_packet_pool_close(&lane->packets);
     motus_frame_pool_close(&lane->recs);
     motus_free(lane->mvs);
     lane->mvs = NULL;
@@ -86,6 +89,8 @@ static MotusStatus finish_on_device(MotusLane *lane, MotusJob *job) {
     if (!status)
         status = motus_packet_make(&job->packet, s, &job->order.place, coded.nal, coded.size,
                                    (size_t)job->order.planned->filler_bytes, &coded.stats);
+    if (!status && lane->packets)
+        status = motus_packet_leave(job->packet, s, &job->order.place, lane->packets, coded.device_nal, coded.size, &job->error);
     if (!status) memcpy(job->packet->stage_us, coded.stage_us, sizeof coded.stage_us);
     if (!status && job->field)
         status = motus_packet_add_field(job->packet, s, job->field, motus_given_effort(s, &job->order.place.given).partitions);

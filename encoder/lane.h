@@ -9,6 +9,7 @@
 #include "encoder/lane_cpu.h"
 #include "encoder/lane_cuda.h"
 #include "encoder/lanes.h"
+#include "encoder/packet_cuda.h"
 
 // A picture between its frame and its packet.
 typedef struct MotusJob {
@@ -33,8 +34,9 @@ typedef struct MotusLane {
     int has_thread;
     MotusLaneCpu *cpu;
     MotusLaneCuda *cuda;
-    MotusFramePool recs; // where reconstructions come down to
-    MotusCodedMv *mvs;   // of a picture that came down
+    MotusPacketPool *packets; // where packets stay on the device; NULL: their bytes come down
+    MotusFramePool recs;      // where reconstructions come down to
+    MotusCodedMv *mvs;        // of a picture that came down
     MotusRate rate;
     // Under the lock.
     MotusJob *first, *waiting, *last; // the oldest; the first that has not begun; the newest

@@ -217,10 +217,13 @@ MotusStatus bring_recon(MotusLaneCuda *l, const Output *out, const MotusFrame *r
     return status;
 }
 
+// Whether NAL units are packed on the device.
+bool packets_stay(const MotusLaneCuda *l) { return l->stream_settings->config.packets_memory == MOTUS_MEMORY_DEVICE; }
+
 // What comes down: the NAL unit as far as it is expected to reach, and where a reconstruction is wanted, that and the MBs.
 MotusStatus bring(MotusLaneCuda *l, const Output *out, const MotusFrame *rec, MotusError *error) {
     MotusStatus status = bring_recon(l, out, rec, error);
-    if (!status)
+    if (!status && out->brought)
         status =
             check(l, cudaMemcpyAsync(out->h_nal, out->nal, out->brought, cudaMemcpyDeviceToHost, l->writing), "download", error);
     if (!status) status = follow(l, l->writing, l->stream, l->made, error);
@@ -259,7 +262,7 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
     put_heads(l->stream_settings, place, out->h_head);
     if (place->qp_offset) memcpy(out->h_qp_offset, place->qp_offset, (size_t)l->work.n_mb);
     l->work.qp_offset = place->qp_offset ? out->qp_offset : NULL;
-    out->brought = l->expected;
+    out->brought = packets_stay(l) ? 0 : l->expected;
     out->with_mb = rec != NULL;
     out->is_i = place->idr;
     l->work.ended = out->began ? out->ended : NULL;
@@ -294,7 +297,7 @@ extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusLanePicture
     if (status) return status;
     size_t size = out->h_report->result.size, most = motus_nal_bound(l->stream_settings->rbsp_capacity);
     if (out->h_report->result.overflow) return motus_fail(error, MOTUS_ERR_INTERNAL, "the picture is larger than its buffer");
-    if (size > out->brought) {
+    if (size > out->brought && !packets_stay(l)) {
         status = check(l,
                        cudaMemcpyAsync(out->h_nal + out->brought, out->nal + out->brought, size - out->brought,
                                        cudaMemcpyDeviceToHost, l->copying),
@@ -302,7 +305,8 @@ extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusLanePicture
         if (!status) status = check(l, cudaStreamSynchronize(l->copying), "download", error);
     }
     l->expected = size + size / 4 + 4096 < most ? size + size / 4 + 4096 : most;
-    picture->nal = out->h_nal;
+    picture->nal = packets_stay(l) ? NULL : out->h_nal;
+    picture->device_nal = out->nal;
     picture->size = size;
     picture->stats = out->h_report->stats;
     picture->mb = out->with_mb ? out->h_mb : NULL;

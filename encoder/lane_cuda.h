@@ -39,7 +39,8 @@ void motus_lane_cuda_undo(MotusLaneCuda *lane);
 
 // What came out. Pointers are good until the second next motus_lane_cuda_begin.
 typedef struct MotusLanePicture {
-    const uint8_t *nal;
+    const uint8_t *nal;        // NULL where packets stay on the device
+    const uint8_t *device_nal; // the same, on the device
     size_t size;
     MotusPictureStats stats;      // without bits_header
     const MotusMb *mb;            // NULL where no reconstruction was asked for

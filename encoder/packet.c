@@ -11,6 +11,7 @@
 typedef struct Counted {
     MotusPacket packet;
     atomic_int count;
+    MotusPacketPool *pool; // of the bytes, where they were left on a device
     uint8_t bytes[];
 } Counted;
 
@@ -37,11 +38,12 @@ MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, c
                               size_t nal_size, size_t filler, const MotusPictureStats *stats) {
     uint8_t before[2 * MOTUS_HEADER_BYTES];
     size_t before_size = motus_access_unit_begin(stream, place, before), size = before_size + nal_size + filler;
-    Counted *counted = motus_alloc(1, sizeof *counted + size);
+    const size_t here = nal ? nal_size : 0;
+    Counted *counted = motus_alloc(1, sizeof *counted + before_size + here + filler);
     if (!counted) return MOTUS_ERR_MEMORY;
     memcpy(counted->bytes, before, before_size);
-    memcpy(counted->bytes + before_size, nal, nal_size);
-    if (filler) put_filler(counted->bytes + before_size + nal_size, filler, (size_t)stream->config.slice_max_size);
+    if (here) memcpy(counted->bytes + before_size, nal, here);
+    if (filler) put_filler(counted->bytes + before_size + here, filler, (size_t)stream->config.slice_max_size);
     atomic_init(&counted->count, 1);
     counted->packet = (MotusPacket){.data = counted->bytes,
                                     .size = size,
@@ -56,6 +58,21 @@ MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, c
     counted->packet.stats.bits_header =
         8 * (uint64_t)size - stats->bits_mode - stats->bits_mv - stats->bits_luma - stats->bits_chroma;
     *packet = &counted->packet;
+    return MOTUS_OK;
+}
+
+MotusStatus motus_packet_leave(MotusPacket *packet, const MotusStream *stream, const MotusPlace *place, MotusPacketPool *pool,
+                               const uint8_t *nal, size_t nal_size, MotusError *error) {
+    uint8_t before[2 * MOTUS_HEADER_BYTES];
+    const size_t before_size = motus_access_unit_begin(stream, place, before);
+    const MotusPacketPiece pieces[3] = {
+        {packet->data, before_size}, {nal, nal_size}, {packet->data + before_size, packet->size - before_size - nal_size}};
+    uint8_t *data;
+    MotusStatus status = motus_packet_pool_put(pool, pieces, 3, &data, &packet->device, error);
+    if (status) return status;
+    packet->data = NULL;
+    packet->device_data = data;
+    ((Counted *)packet)->pool = pool;
     return MOTUS_OK;
 }
 
@@ -86,11 +103,12 @@ MotusPacket *motus_packet_ref(MotusPacket *packet) {
     return packet;
 }
 
-void motus_packet_unref(MotusPacket **out) {
-    if (!out || !*out) return;
-    MotusPacket *packet = *out;
-    *out = NULL;
+static void unref(MotusPacket *packet, int in_order, void *stream) {
+    MotusPacketPool *pool = ((Counted *)packet)->pool;
+    if (pool && in_order && atomic_load_explicit(&((Counted *)packet)->count, memory_order_acquire) != 1)
+        motus_packet_pool_wait(pool, stream); // whoever drops the last reference knows nothing of it
     if (atomic_fetch_sub_explicit(&((Counted *)packet)->count, 1, memory_order_acq_rel) != 1) return;
+    if (pool) motus_packet_pool_free(pool, (uint8_t *)packet->device_data, in_order ? stream : NULL);
     MotusFrame *recon = (MotusFrame *)packet->recon, *source = (MotusFrame *)packet->source;
     motus_frame_unref(&recon);
     motus_frame_unref(&source);
@@ -99,4 +117,16 @@ void motus_packet_unref(MotusPacket **out) {
     MotusField *field = (MotusField *)packet->field;
     motus_field_free(&field);
     motus_free(packet);
+}
+
+void motus_packet_unref(MotusPacket **packet) {
+    if (!packet || !*packet) return;
+    unref(*packet, 0, NULL);
+    *packet = NULL;
+}
+
+void motus_packet_unref_after(MotusPacket **packet, void *stream) {
+    if (!packet || !*packet) return;
+    unref(*packet, 1, stream);
+    *packet = NULL;
 }

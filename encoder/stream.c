@@ -107,6 +107,8 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
     if (c->partitions & ~MOTUS_MODES_ALL) REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
     if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
     if (c->threads < 0) REFUSE("%d threads", c->threads);
+    if (c->packets_memory != MOTUS_MEMORY_HOST && c->packets_memory != MOTUS_MEMORY_DEVICE)
+        REFUSE("packets in unknown memory %d", (int)c->packets_memory);
     if (c->lanes < 0 || c->lanes > MOTUS_MAX_LANES) REFUSE("%d lanes are outside 0..%d", c->lanes, MOTUS_MAX_LANES);
     if (c->first_picture < 0 || c->first_picture > (int64_t)1 << 62 || c->first_gop < 0 || c->first_gop > c->first_picture)
         REFUSE("a stream's part cannot begin at picture %lld, GOP %lld", (long long)c->first_picture, (long long)c->first_gop);

@@ -85,9 +85,10 @@ __device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin, ui
 // Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS threads. Components are counted with their sign bit
 // flipped, which puts them into ascending order.
 __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
-    __shared__ uint32_t count[2][256], bin[2][2], rank[2]; // of x and y; bin[0]: high bytes, bin[1]: low ones
+    __shared__ uint32_t count[2][256], bin[2][2],
+        rank[3][2]; // of x and y; bin[0]: high bytes, bin[1]: low ones; rank: before each pass
     const uint32_t *word = reinterpret_cast<const uint32_t *>(mv);
-    if (threadIdx.x < 2) rank[threadIdx.x] = n / 2;
+    if (threadIdx.x < 2) rank[0][threadIdx.x] = n / 2;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = threadIdx.x; i < 512; i += 32 * WARPS) count[i >> 8][i & 255] = 0;
         __syncthreads(); // counts are zero; what the pass before found is there
@@ -104,7 +105,7 @@ __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
         }
         __syncthreads(); // counts are complete
         int c = threadIdx.x >> 5;
-        if (c < 2) find_bin(count[c], rank[c], &bin[pass][c], &rank[c]);
+        if (c < 2) find_bin(count[c], rank[pass][c], &bin[pass][c], &rank[pass + 1][c]);
         __syncthreads(); // bins are found, and the counts may be cleared
     }
     if (threadIdx.x) return;

@@ -296,6 +296,19 @@ static void lists_of_devices(void) {
     motus_encoder_close(&enc);
 }
 
+// Packets stay on a device only where one codes them.
+static void packets_on_a_device(void) {
+    MotusEncoder *enc;
+    MotusError error = {0};
+    MotusEncoderConfig c = config_for(48, 32);
+    c.packets_memory = MOTUS_MEMORY_DEVICE;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT(!enc && strstr(error.text, "packets in device memory need the CUDA backend") && !strchr(error.text, '\n'));
+    c.packets_memory = (MotusMemory)2;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT(!enc && strstr(error.text, "unknown memory 2"));
+}
+
 // Every single allocation may fail: a clean status, nothing leaked (the sanitizer build sees that), and the next run works.
 static void failing_allocations(void) {
     MotusFrame *frames[N_FRAMES];
@@ -481,6 +494,7 @@ static const MotusTest tests[] = {{"stream_depends_on_settings_only", stream_dep
                                   {"device_frames_need_cuda", device_frames_need_cuda},
                                   {"bad_settings_are_refused", bad_settings_are_refused},
                                   {"lists_of_devices", lists_of_devices},
+                                  {"packets_on_a_device", packets_on_a_device},
                                   {"failing_allocations", failing_allocations},
                                   {"failures_keep_what_was_done", failures_keep_what_was_done},
                                   {"lanes_give_one_stream", lanes_give_one_stream},

@@ -1,7 +1,6 @@
 // Frames in CUDA device memory give the streams, reconstructions and sources that the same frames give from host memory on the CPU backend: slices, lanes,
-// devices, fields, the order of streams.
+// fields, the order of streams.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <pthread.h>
 #include <time.h>
 
 #include "tests/gpu_sequence.h"
@@ -120,100 +119,6 @@ static void lanes_give_one_stream(void) {
         drop_sequence(&s);
     }
     cudaStreamDestroy(stream);
-}
-
-// Lanes on all devices there are, in another order than CUDA's; frames in host memory and on any device. One device makes a list, too.
-static void lanes_on_all_devices(void) {
-    if (!motus_test_has_gpu()) return;
-    int n = 0, list[16], none = 16;
-    CU_ASSERT_EQUAL_FATAL(cudaGetDeviceCount(&n), cudaSuccess);
-    n = n > 16 ? 16 : n;
-    printf("%d devices\n", n);
-    for (int i = 0; i < n; i++) list[i] = n - 1 - i;
-    for (int c = 0; c < 8; c++) {
-        Sequence s;
-        MotusEncoder *enc = NULL;
-        MotusError error = {0};
-        DeviceFrame d[16];
-        make_sequence(&s, c % 2 ? 176 : 130, c % 2 ? 144 : 66);
-        s.config.lanes = (int[]){0, n, 2 * n + 1, 1}[c / 2];
-        s.config.stream_only = c % 2;
-        s.config.n_devices = c / 2 % 2 ? n : MOTUS_ALL_DEVICES;
-        s.config.devices = c / 2 % 2 ? list : NULL;
-        for (int i = 0; i < n; i++) {
-            CU_ASSERT_EQUAL(cudaSetDevice(i), cudaSuccess);
-            d[i] = device_frame(s.config.width, s.config.height, 5, 3);
-        }
-        CU_ASSERT_EQUAL(cudaSetDevice(0), cudaSuccess);
-        MotusStatus opened = motus_encoder_open(&enc, &s.config, &error);
-        MOTUS_CHECK(!opened, "%d: %s", opened, error.text);
-        for (int turn = 0, sent = 0; !opened && turn < 3; turn++) {
-            for (int i = 0; i < N_FRAMES; i++, sent++) {
-                const int at = sent % (n + 1);
-                if (at < n) {
-                    CU_ASSERT_EQUAL(cudaSetDevice(at), cudaSuccess);
-                    upload(&d[at], s.frame[i], NULL);
-                    CU_ASSERT_EQUAL(cudaSetDevice(sent % n),
-                                    cudaSuccess); // the current one does not matter: frames tell where they lie
-                }
-                MotusStatus status =
-                    at < n ? motus_encoder_send_device(enc, d[at].frame, NULL, NULL) : motus_encoder_send(enc, s.frame[i], NULL);
-                MOTUS_CHECK(!status, "frame %d of device %d: %s", i, at, motus_encoder_error(enc)->text);
-            }
-            for (int i = 0; i < N_FRAMES; i++)
-                MOTUS_CHECK(as_wanted(enc, &s, i), "%d devices, %d lanes, picture %d", n, s.config.lanes, i);
-            motus_encoder_close(&enc);
-            opened = motus_encoder_open(&enc, &s.config, &error);
-        }
-        motus_encoder_close(&enc);
-        for (int i = 0; i < n; i++) drop_device_frame(&d[i]);
-        CU_ASSERT_EQUAL(cudaSetDevice(0), cudaSuccess);
-        drop_sequence(&s);
-    }
-    MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
-    MotusError error = {0};
-    MotusEncoder *enc = NULL;
-    c.backend = MOTUS_BACKEND_CUDA;
-    c.devices = &none;
-    c.n_devices = 1;
-    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_NO_DEVICE);
-    MOTUS_CHECK(strstr(error.text, "16") != NULL, "%s", error.text);
-}
-
-typedef struct Party {
-    const Sequence *sequence;
-    int device, wrong;
-    pthread_t thread;
-} Party;
-
-// The sequence ten times over, each time by an encoder of its own.
-static void *encode_on_device(void *argument) {
-    Party *p = argument;
-    MotusEncoderConfig c = p->sequence->config;
-    c.device = p->device;
-    c.stream_only = 1;
-    for (int turn = 0; turn < 10; turn++) {
-        MotusEncoder *enc = NULL;
-        p->wrong += motus_encoder_open(&enc, &c, NULL) != MOTUS_OK;
-        for (int i = 0; enc && i < N_FRAMES; i++) p->wrong += motus_encoder_send(enc, p->sequence->frame[i], NULL) != MOTUS_OK;
-        for (int i = 0; enc && i < N_FRAMES; i++) p->wrong += !as_wanted(enc, p->sequence, i);
-        motus_encoder_close(&enc);
-    }
-    return NULL;
-}
-
-// Two encoders at the same time in one process: on two devices, where there are two.
-static void two_encoders_at_once(void) {
-    if (!motus_test_has_gpu()) return;
-    int n = 0;
-    Sequence s;
-    CU_ASSERT_EQUAL_FATAL(cudaGetDeviceCount(&n), cudaSuccess);
-    make_sequence(&s, 130, 66);
-    Party party[2] = {{.sequence = &s}, {.sequence = &s, .device = n > 1}};
-    for (int k = 0; k < 2; k++) CU_ASSERT_FATAL(!pthread_create(&party[k].thread, NULL, encode_on_device, &party[k]));
-    for (int k = 0; k < 2; k++) pthread_join(party[k].thread, NULL);
-    for (int k = 0; k < 2; k++) MOTUS_CHECK(!party[k].wrong, "device %d: %d wrong", party[k].device, party[k].wrong);
-    drop_sequence(&s);
 }
 
 static void CUDART_CB sleep_a_while(void *unused) {
@@ -340,8 +245,6 @@ static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
                                   {"sizes_of_slices_are_refused", sizes_of_slices_are_refused},
                                   {"lanes_give_one_stream", lanes_give_one_stream},
                                   {"fields_as_on_the_cpu", fields_as_on_the_cpu},
-                                  {"lanes_on_all_devices", lanes_on_all_devices},
-                                  {"two_encoders_at_once", two_encoders_at_once},
                                   {"frames_made_late", frames_made_late},
                                   {"kept_sources", kept_sources},
                                   {0}};

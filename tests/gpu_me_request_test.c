@@ -228,7 +228,7 @@ static void clipped_hints(void) {
 
 static void centres(void) {
     if (!motus_test_has_gpu()) return;
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0, cases = number_of_cases(24); i < cases; i++) {
         const int w = motus_test_range(33, 400), h = motus_test_range(17, 200), n = motus_mbs(w) * motus_mbs(h);
         MotusPlane ref = {malloc((size_t)(w * h)), w, w, h}, cur = {malloc((size_t)(w * h)), w, w, h};
         MotusMv *previous = malloc((size_t)n * sizeof *previous), *centre[3];

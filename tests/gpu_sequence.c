@@ -54,10 +54,23 @@ void drop_sequence(Sequence *s) {
     }
 }
 
+int packet_is(const MotusPacket *packet, const uint8_t *data, size_t size) {
+    if (packet->size != size || !packet->data == !packet->device_data) return 0;
+    if (packet->data) return !memcmp(packet->data, data, size);
+    uint8_t *copy = malloc(size);
+    struct cudaPointerAttributes where = {0};
+    int same = cudaPointerGetAttributes(&where, packet->device_data) == cudaSuccess && where.type == cudaMemoryTypeDevice &&
+               where.device == packet->device;
+    same =
+        same && cudaMemcpy(copy, packet->device_data, size, cudaMemcpyDeviceToHost) == cudaSuccess && !memcmp(copy, data, size);
+    free(copy);
+    return same;
+}
+
 int as_wanted(MotusEncoder *enc, const Sequence *s, int i) {
     MotusPacket *packet;
     if (motus_encoder_receive(enc, &packet, -1)) return 0;
-    int same = packet->size == s->size[i] && !memcmp(packet->data, s->data[i], packet->size);
+    int same = packet_is(packet, s->data[i], s->size[i]);
     if (packet->recon)
         same = same && motus_test_same_frames(packet->recon, s->recon[i]) &&
                motus_test_same_frames(packet->source, s->frame[i]) && packet->source->number == s->frame[i]->number;

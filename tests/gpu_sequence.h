@@ -23,6 +23,9 @@ void make_sliced_sequence(Sequence *s, int width, int height, int slices);
 void make_sequence(Sequence *s, int width, int height); // one slice a picture
 void drop_sequence(Sequence *s);
 
+// 1: the packet has these bytes, wherever they are, and only there.
+int packet_is(const MotusPacket *packet, const uint8_t *data, size_t size);
+
 // Takes the packet of frame i, and compares. 1: as it must be.
 int as_wanted(MotusEncoder *enc, const Sequence *s, int i);
 

@@ -6,6 +6,8 @@
 #include <libavutil/motion_vector.h>
 #include <string.h>
 
+#include "interop/av_cuda.h"
+#include "tests/av_cuda_frame.h"
 #include "tests/harness.h"
 
 #define SIZE 96
@@ -37,6 +39,54 @@ static void other_formats_are_refused(void) {
     CU_ASSERT_EQUAL_FATAL(av_frame_get_buffer(av, 0), 0);
     CU_ASSERT(motus_frame_from_av(&frame, av) == MOTUS_ERR_UNSUPPORTED && !frame);
     av_frame_free(&av);
+}
+
+// What lies in a frame of a device: addresses, strides and stream as they are, the visible size; what is not that is refused. No address is read.
+static void cuda_frames_are_described(void) {
+    AvCudaFrame f;
+    MotusImage image;
+    void *stream, *some = (void *)(uintptr_t)0x1230;
+    av_cuda_frame(&f, AV_PIX_FMT_NV12, 350, 286, some);
+    f.av.data[0] = (uint8_t *)(uintptr_t)0x10000, f.av.data[1] = (uint8_t *)(uintptr_t)0x50000;
+    f.av.linesize[0] = f.av.linesize[1] = 512;
+    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_OK);
+    CU_ASSERT(image.width == 350 && image.height == 286 && image.samples == MOTUS_SAMPLES_YUV420 && stream == some);
+    CU_ASSERT(image.data[0] == f.av.data[0] && image.data[1] == f.av.data[1] && image.data[2] == f.av.data[1] + 1);
+    CU_ASSERT(image.pixel[0] == 1 && image.pixel[1] == 2 && image.pixel[2] == 2 && image.row[0] == 512 && image.row[2] == 512);
+    f.frames.sw_format = AV_PIX_FMT_YUV420P;
+    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_ERR_ARGUMENT); // no third plane
+    f.av.data[2] = (uint8_t *)(uintptr_t)0x70000, f.av.linesize[1] = f.av.linesize[2] = 256;
+    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_OK);
+    CU_ASSERT(image.data[2] == f.av.data[2] && image.pixel[2] == 1 && image.row[0] == 512 && image.row[2] == 256);
+    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, NULL), MOTUS_ERR_ARGUMENT);
+    f.frames.sw_format = AV_PIX_FMT_P010;
+    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_ERR_UNSUPPORTED);
+    f.frames.sw_format = AV_PIX_FMT_NV12;
+    f.device.type = AV_HWDEVICE_TYPE_VAAPI;
+    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_ERR_UNSUPPORTED);
+    f.device.type = AV_HWDEVICE_TYPE_CUDA;
+    f.av.format = AV_PIX_FMT_NV12;
+    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_ERR_UNSUPPORTED);
+    f.av.format = AV_PIX_FMT_CUDA;
+    f.av.hw_frames_ctx = NULL;
+    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_ERR_UNSUPPORTED);
+}
+
+// An encoder on the CPU takes neither kind.
+static void cuda_frames_need_cuda(void) {
+    AvCudaFrame f;
+    MotusEncoder *enc = NULL;
+    MotusEncoderConfig config = motus_encoder_config_default(SIZE, SIZE, (MotusRational){25, 1});
+    static uint8_t samples[2 * SIZE * SIZE];
+    config.backend = MOTUS_BACKEND_CPU;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    for (int planes = 0; planes < 2; planes++) {
+        av_cuda_frame(&f, planes ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_NV12, SIZE, SIZE, NULL);
+        for (int p = 0; p < 2 + planes; p++) f.av.data[p] = samples, f.av.linesize[p] = SIZE;
+        CU_ASSERT_EQUAL(motus_encoder_send_av_cuda(enc, &f.av, NULL), MOTUS_ERR_UNSUPPORTED);
+        CU_ASSERT(motus_encoder_error(enc)->text[0]);
+    }
+    motus_encoder_close(&enc);
 }
 
 // Decodes one access unit and compares the vectors libavcodec found in it with ours. Blocks below 8x8 it does not export: the caller uses none.
@@ -109,6 +159,8 @@ static void vectors_are_those_of_the_stream(void) {
 
 static const MotusTest tests[] = {{"frames_share_samples", frames_share_samples},
                                   {"other_formats_are_refused", other_formats_are_refused},
+                                  {"cuda_frames_are_described", cuda_frames_are_described},
+                                  {"cuda_frames_need_cuda", cuda_frames_need_cuda},
                                   {"vectors_are_those_of_the_stream", vectors_are_those_of_the_stream},
                                   {0}};
 

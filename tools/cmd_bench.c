@@ -14,6 +14,7 @@
 #include "tools/bench_lanes.h"
 #include "tools/bench_me_cuda.h"
 #include "tools/bench_presets.h"
+#include "tools/bench_requests.h"
 #include "tools/bench_x264.h"
 #include "tools/cmd.h"
 #include "tools/options.h"
@@ -31,6 +32,7 @@ static const char about[] =
     "  motus bench me --input foreman.y4m --peers       beside ffmpeg's exhaustive search\n"
     "  motus bench me --size 1920x1080 --range 32 --threads 0\n"
     "  motus bench me --size 1920x1080 --backend cuda --upload\n"
+    "  motus bench me --input street.y4m --references 8 --backend cuda\n"
     "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
     "  taskset -c 0 motus bench encode --input foreman.y4m --qp 28 --threads 1 --presets --peers\n"
     "  motus bench encode --input street.y4m --lanes 16 --backend cuda --peers\n"
@@ -39,6 +41,9 @@ static const char about[] =
     "\n"
     "A search is timed for each pair of frames, an encode for each run over all frames; median and best\n"
     "are printed.\n"
+    "\n"
+    "me --references N: searches a second (a picture in one reference, quarter samples, vectors and costs of all 41 blocks),\n"
+    "by a call for each reference and by requests, two under way, which search 1, 2, 4, ... N at once.\n"
     "\n"
     "encode --lanes N: frames/s with 1, 2, 4, ... N lanes, the clip again and again as a closed GOP each time, from frames\n"
     "in (pinned) host memory and, on a GPU, in device memory; processors of the host in use; memory of a lane; then how\n"
@@ -60,7 +65,7 @@ typedef struct BenchOptions {
     const char *what, *input, *libx264;
     int size[2], frames, range, threads, qp, runs;
     MotusBackend backend;
-    int json, peers, upload, presets, lanes;
+    int json, peers, upload, presets, lanes, references;
     int preset; // mask of 1 << MotusPreset
     MotusDeviceList devices;
     int pictures;
@@ -159,7 +164,26 @@ static void report_peer(const BenchOptions *o, const MotusClip *clip, Rate full,
                "ffmpeg", fps, full.median / fps, full.median / fps / 2);
 }
 
+static MotusStatus bench_requests(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
+    cJSON *report = begin_report(o, clip);
+    fflush(stdout);
+    const MotusBenchRequests requests = {.clip = clip,
+                                         .range = o->range,
+                                         .threads = o->threads,
+                                         .most = o->references,
+                                         .backend = o->backend,
+                                         .print = !o->json,
+                                         .report = report};
+    MotusStatus status = motus_bench_requests(&requests, error);
+    if (status)
+        cJSON_Delete(report);
+    else
+        end_report(o, report);
+    return status;
+}
+
 static MotusStatus bench_me(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
+    if (o->references) return bench_requests(o, clip, error);
     Rate full = {0}, quarter = {0};
     MotusStatus status = time_search(o, clip, MOTUS_SUBPEL_FULL, &full, error);
     if (!status) status = time_search(o, clip, MOTUS_SUBPEL_QUARTER, &quarter, error);
@@ -302,6 +326,8 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"peers", 0, &o->peers, NULL, 1, 0, NULL,
          "me: also time ffmpeg's exhaustive search on one thread; encode --presets, --lanes: x264 (see above)"},
         {"libx264", 0, &o->libx264, motus_option_text, 0, 0, "FILE", "encode --lanes --peers: this library (the loader's)"},
+        {"references", 0, &o->references, motus_option_int, 1, MOTUS_ME_MAX_TARGETS, "N",
+         "me: a table of requests with 1, 2, 4, ... N references instead"},
         {"upload", 0, &o->upload, NULL, 1, 0, NULL, "me: also time ways to upload to the GPU"},
         {"json", 0, &o->json, NULL, 1, 0, NULL, "print JSON"},
         {0},
@@ -310,24 +336,33 @@ static int parse(BenchOptions *o, int argc, char **argv) {
     return motus_options_parse(&command, argc, argv);
 }
 
+// Options that do not go together: says so. 0: all is well.
+static int check(const BenchOptions *o) {
+    if (!o->what || (strcmp(o->what, "me") && strcmp(o->what, "encode")))
+        return motus_usage_error("bench", "what to measure must be me, encode or filters");
+    int encode = !strcmp(o->what, "encode");
+    if (o->presets && !encode) return motus_usage_error("bench", "--presets: goes with encode");
+    if (o->peers && encode && !o->presets && !o->lanes)
+        return motus_usage_error("bench", "--peers: goes with me, or with encode --presets or --lanes");
+    if (o->libx264 && (!o->peers || !o->lanes)) return motus_usage_error("bench", "--libx264: goes with encode --lanes --peers");
+    if (o->references && (encode || o->peers || o->upload))
+        return motus_usage_error("bench", "--references: goes with me, without --peers and --upload");
+    if (o->lanes && (!encode || o->presets)) return motus_usage_error("bench", "--lanes: goes with encode, without --presets");
+    if (o->devices.n && (!encode || o->presets))
+        return motus_usage_error("bench", "--devices: goes with encode, without --presets");
+    if (o->devices.n && o->backend == MOTUS_BACKEND_CPU)
+        return motus_usage_error("bench", "--devices: with --backend cpu none is used");
+    return 0;
+}
+
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
     BenchOptions o = {
         .size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .preset = (1 << MOTUS_PRESETS) - 1, .pictures = 4000};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
-    if (!o.what || (strcmp(o.what, "me") && strcmp(o.what, "encode")))
-        return motus_usage_error("bench", "what to measure must be me, encode or filters");
-    int encode = !strcmp(o.what, "encode");
-    if (o.presets && !encode) return motus_usage_error("bench", "--presets: goes with encode");
-    if (o.peers && encode && !o.presets && !o.lanes)
-        return motus_usage_error("bench", "--peers: goes with me, or with encode --presets or --lanes");
-    if (o.libx264 && (!o.peers || !o.lanes)) return motus_usage_error("bench", "--libx264: goes with encode --lanes --peers");
-    if (o.lanes && (!encode || o.presets)) return motus_usage_error("bench", "--lanes: goes with encode, without --presets");
-    if (o.devices.n && (!encode || o.presets))
-        return motus_usage_error("bench", "--devices: goes with encode, without --presets");
-    if (o.devices.n && o.backend == MOTUS_BACKEND_CPU)
-        return motus_usage_error("bench", "--devices: with --backend cpu none is used");
+    if ((status = check(&o))) return status;
+    const int encode = !strcmp(o.what, "encode");
     if (o.devices.n) o.backend = MOTUS_BACKEND_CUDA;
     if (!o.range && !o.presets && !o.lanes && !o.devices.n) o.range = 16;
     if (!o.frames) o.frames = encode ? 60 : 30;

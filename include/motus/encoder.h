@@ -138,10 +138,14 @@ typedef struct MotusEncoderConfig {
     int slices; // of a picture: whole rows of MBs, as even as possible; 0 and 1: one slice; more than there are rows: a slice a row
     int slice_max_size; // bytes that no NAL unit passes, from its header byte to its end, emulation prevention counted and the start code not: a slice ends where
         // the next MB would pass it. 0: any size; else MOTUS_MIN_SLICE_SIZE or more. An MB that does not fit alone is coded coarser. Not with CUDA
+
+    // Where packets have their bytes. MOTUS_MEMORY_DEVICE, with CUDA alone: on the device whose lane coded the picture (MotusPacket.device_data), and with
+    // stream_only no more than sizes and statistics comes to the host.
+    MotusMemory packets_memory;
 } MotusEncoderConfig;
 
 // qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO, lanes chosen, the
-// current device alone, one slice of any size. Rate control QP; for the others: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, look-ahead 40, min_keyint 0, scenecut 40, AQ
+// current device alone, one slice of any size, packets in host memory. Rate control QP; for the others: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, look-ahead 40, min_keyint 0, scenecut 40, AQ
 // MOTUS_AQ_OFF of strength 1, propagation on.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
@@ -197,7 +201,7 @@ typedef struct MotusFrameParams {
 
 // A coded picture, counted: it lives on after later calls and after the encoder, until motus_packet_unref. What it points to is read only.
 typedef struct MotusPacket {
-    const uint8_t *data; // whole access unit with start codes
+    const uint8_t *data; // whole access unit with start codes; NULL where it was left on a device
     size_t size;
     int64_t number;        // counts pictures from 0, in order
     int64_t pts, duration; // of the frame's parameters; without them the number of the picture and 1
@@ -223,18 +227,28 @@ typedef struct MotusPacket {
     const MotusField *field;
     uint32_t field_modes;
     int slices; // of the picture
+    // Where packets are left on the device: `size` bytes in memory of CUDA's device number `device`, else NULL. They are complete when the packet has been received: any
+    // stream may read them.
+    const uint8_t *device_data;
+    int device;
 } MotusPacket;
 
 // Adds a reference and returns the same packet; accepts NULL.
 MOTUS_API MotusPacket *motus_packet_ref(MotusPacket *packet);
 
-// Drops a reference and sets *packet to NULL; accepts NULL and *packet == NULL.
+// Drops a reference and sets *packet to NULL; accepts NULL and *packet == NULL. Bytes on a device go with the last reference: no work that reads them
+// may be under way then.
 MOTUS_API void motus_packet_unref(MotusPacket **packet);
+
+// The same in the order of `stream`, a cudaStream_t of the packet's device (NULL: the legacy default stream): what it has been given before may still read the
+// bytes. Waits for it only where others hold references, too, and with the last packet of an encoder that has been closed. Without bytes on a device it is
+// motus_packet_unref.
+MOTUS_API void motus_packet_unref_after(MotusPacket **packet, void *stream);
 
 typedef struct MotusEncoder MotusEncoder;
 
 // Opens an encoder. MOTUS_ERR_ARGUMENT (error->text says which setting), _UNSUPPORTED (size beyond the highest level; slice_max_size with
-// CUDA), _MEMORY, _NO_DEVICE,
+// CUDA; packets in device memory without it, AUTO or not), _MEMORY, _NO_DEVICE,
 // _CUDA. With AUTO a device that cannot be opened leaves the search to the CPU for good: motus_encoder_backend tells, and motus_encoder_error why.
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 
