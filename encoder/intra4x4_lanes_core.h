@@ -251,15 +251,30 @@ MOTUS_HD uint32_t motus_i4_error(const int sample[2], const uint32_t src[4]) {
 
 // ---- The MB -------------------------------------------------------------------------------------------------------------------------------
 
-// What surrounds the MB. All of it is -1 where there is no neighbour.
-MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, const MotusNeighbours *neighbours) {
-    const int lane = motus_lane(), i = lane & 3;
-    const MotusMb *from = lane < 4 ? neighbours->a : neighbours->b;
-    if (lane < 8) {
-        int row = lane < 4 ? i + 1 : 0, column = lane < 4 ? 0 : i + 1, blk = lane < 4 ? 4 * i + 3 : 12 + i;
-        s->count[row][column] = (int8_t)(from ? from->total_coeff[blk] : -1);
-        s->mode[row][column] = (int8_t)(from ? motus_intra4x4_mode_of(from, blk) : -1);
+// Puts what surrounds the MB where its blocks look for it: counts and modes, -1 where there is no neighbour; the row above with its corner and four samples of the
+// upper right MB; the column to the left. All loads come before the first store, so that they wait together. rec: the MB's first sample.
+MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas, const MotusNeighbours *neighbours, const uint8_t *rec,
+                                    ptrdiff_t stride, int has) {
+    const int lane = motus_lane(), i = lane & 3, is_left = lane < 4;
+    const int needed = lane == 0 ? MOTUS_HAS_CORNER : lane <= 16 ? MOTUS_HAS_TOP : MOTUS_HAS_TOP_RIGHT;
+    const MotusMb *from = is_left ? neighbours->a : neighbours->b;
+    int count = -1, mode = -1, type = MOTUS_MB_I_4x4, above = 0, left = 0;
+    if (lane < 8 && from) {
+        const int blk = is_left ? 4 * i + 3 : 12 + i;
+        count = from->total_coeff[blk];
+        mode = from->intra4x4_pred_mode[blk];
+        type = from->type;
     }
+    if (lane < 21 && (has & needed)) above = rec[-stride - 1 + lane];
+    if (lane < 16 && (has & MOTUS_HAS_LEFT)) left = rec[lane * stride - 1];
+    if (lane < 8) {
+        const int row = is_left ? i + 1 : 0, column = is_left ? 0 : i + 1;
+        s->count[row][column] = (int8_t)count;
+        s->mode[row][column] = (int8_t)(type == MOTUS_MB_I_4x4 ? mode : (int)MOTUS_I4_DC); // motus_intra4x4_mode_of
+    }
+    if (lane < 21) canvas[MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE - 1 + lane] = (uint8_t)above;
+    if (lane < 16) canvas[MOTUS_CANVAS_ORIGIN + lane * MOTUS_CANVAS_STRIDE - 1] = (uint8_t)left;
+    motus_lanes_sync();
 }
 
 // What every block of an MB needs.

@@ -155,19 +155,6 @@ MOTUS_HD MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntra
     return part;
 }
 
-// Copies what Intra4x4 predicts from: the row above with its corner and four samples of the upper right MB, and the column to the left.
-MOTUS_HD void motus_canvas_load(const MotusIntraMb *in, uint8_t *canvas) {
-    const uint8_t *at = in->rec.plane[0];
-    ptrdiff_t stride = in->rec.stride[0];
-    for (int i = motus_lane(); i < 21; i += MOTUS_LANES) {
-        int needed = i == 0 ? MOTUS_HAS_CORNER : i <= 16 ? MOTUS_HAS_TOP : MOTUS_HAS_TOP_RIGHT;
-        if (in->has & needed) canvas[MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE - 1 + i] = at[-stride - 1 + i];
-    }
-    for (int y = motus_lane(); y < 16; y += MOTUS_LANES)
-        if (in->has & MOTUS_HAS_LEFT) canvas[MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE - 1] = at[y * stride - 1];
-    motus_lanes_sync();
-}
-
 #if MOTUS_LANES > 1
 
 // The block of this half of the lanes in a step: those with x + 2y == step, or the first of them twice.
@@ -200,8 +187,7 @@ MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraSc
     mb.edge = motus_i4_edge();
     mb.pair = motus_level_pair(&in->qp->luma);
     mb.basis = motus_i4_basis(&mb.pair);
-    motus_i4_surroundings(&s->i4, &in->neighbours);
-    motus_canvas_load(in, s->canvas);
+    motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0], in->has);
     for (int step = 0; step < 10; step++) {
         const int first = step < 3 ? 0 : (step - 2) >> 1, last = motus_min(3, step >> 1);
         const MotusI4Block b = motus_i4_block_of(in, &s->i4, s->canvas, first, last, step);
@@ -229,6 +215,18 @@ MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraSc
 }
 
 #else
+
+// Copies what Intra4x4 predicts from: the row above with its corner and four samples of the upper right MB, and the column to the left.
+MOTUS_HD void motus_canvas_load(const MotusIntraMb *in, uint8_t *canvas) {
+    const uint8_t *at = in->rec.plane[0];
+    ptrdiff_t stride = in->rec.stride[0];
+    for (int i = 0; i < 21; i++) {
+        int needed = i == 0 ? MOTUS_HAS_CORNER : i <= 16 ? MOTUS_HAS_TOP : MOTUS_HAS_TOP_RIGHT;
+        if (in->has & needed) canvas[MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE - 1 + i] = at[-stride - 1 + i];
+    }
+    for (int y = 0; y < 16; y++)
+        if (in->has & MOTUS_HAS_LEFT) canvas[MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE - 1] = at[y * stride - 1];
+}
 
 // Codes luma block blk and adds to the part's cost, SSD and modes' bits. Writes mode, levels, count, canvas and trial->luma. Returns the levels' bits.
 MOTUS_HD uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, int blk,
