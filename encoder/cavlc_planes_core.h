@@ -6,7 +6,7 @@
 
 #include "encoder/cavlc_core.h"
 
-// Bit i of each mask stands for zigzag position i.
+// Bit 15 - i of each mask stands for zigzag position i: the level that is coded first has the lowest bit, which is cheaper to find and to clear than the highest.
 typedef struct MotusLevelPlanes {
     uint32_t nonzero, negative;
     uint32_t large;    // |level| > 15
@@ -15,11 +15,23 @@ typedef struct MotusLevelPlanes {
 
 #define MOTUS_PLANES_MAX 15
 
+MOTUS_HD uint32_t motus_planes_bit(int i) { return 0x8000u >> i; }
+MOTUS_HD int motus_planes_first(uint32_t mask) { return 16 - motus_bit_length(mask & (0u - mask)); } // the position coded first
+MOTUS_HD uint32_t motus_planes_mirrored(uint32_t mask) {
+#ifdef __CUDA_ARCH__
+    return __brev(mask) >> 16;
+#else
+    uint32_t mirrored = 0;
+    for (int i = 0; i < 16; i++) mirrored |= (mask >> i & 1) << (15 - i);
+    return mirrored;
+#endif
+}
+
 MOTUS_HD uint32_t motus_with_bit(uint32_t mask, uint32_t bit, int set) { return set ? mask | bit : mask & ~bit; }
 
 // Sets |level| at position i; its sign stays.
 MOTUS_HD void motus_planes_set(MotusLevelPlanes *b, int i, int magnitude) {
-    const uint32_t bit = 1u << i;
+    const uint32_t bit = motus_planes_bit(i);
     const int small = magnitude > 0 && magnitude <= MOTUS_PLANES_MAX, less = magnitude - 1;
     b->nonzero = motus_with_bit(b->nonzero, bit, magnitude > 0);
     b->large = motus_with_bit(b->large, bit, magnitude > MOTUS_PLANES_MAX);
@@ -33,34 +45,39 @@ MOTUS_HD MotusCavlcShape motus_planes_shape(const MotusLevelPlanes *b) {
     return shape;
 }
 
-// motus_cavlc_trailing_ones without a loop over all of them.
-MOTUS_HD uint32_t motus_planes_trailing_ones(MotusCavlcShape shape) {
-    int from = motus_bit_length((shape.nonzero ^ shape.ones) << 1 | 1) - 1;
-    uint32_t rest = shape.ones >> from << from, all = rest;
-    for (int k = 0; k < 3; k++)
-        if (rest) rest ^= 1u << (motus_bit_length(rest) - 1);
-    return all ^ rest;
+// The ones that are coded before any larger level: the first three of them are trailing ones.
+MOTUS_HD uint32_t motus_planes_first_ones(MotusCavlcShape shape) {
+    const uint32_t larger = shape.nonzero ^ shape.ones;
+    return shape.ones & (larger - 1) & ~larger;
 }
 
-// The part of `coded` that lies below the highest bit of `at`; none where `at` has none.
-MOTUS_HD uint32_t motus_below(uint32_t coded, uint32_t at) { return at ? coded & ((1u << (motus_bit_length(at) - 1)) - 1) : 0; }
+// The part of `coded` that comes after the first level of `at`; none where `at` has none.
+MOTUS_HD uint32_t motus_after(uint32_t coded, uint32_t at) { return coded & ~(at ^ (at - 1)); }
+
+// Nonzero levels of two masks together.
+MOTUS_HD int motus_planes_count(uint32_t a, uint32_t b) {
+#ifdef __CUDA_ARCH__
+    return __popc(a | b << 16);
+#else
+    return motus_cavlc_total_coeff(a) + motus_cavlc_total_coeff(b);
+#endif
+}
 
 // Bits of the levels in `coded` (9.2.2.1), none of them large. At suffixLength s >= 1 a level takes ((|level| - 1) >> (s - 1)) + s + 1 bits: escapes begin at 16. s is
 // 1 up to the first level above 3, then 2 up to the first one after it above 6, then 3 up to one above 12. Only the first level is unlike that.
 MOTUS_HD int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t coded, int total_coeff, int trailing_ones) {
     const uint32_t b0 = b->plane[0], b1 = b->plane[1], b2 = b->plane[2], b3 = b->plane[3];
     if (!coded) return 0;
-    uint32_t from2 = motus_below(coded, coded & (b3 | b2 | (b1 & b0)));
-    uint32_t from3 = motus_below(from2, from2 & (b3 | (b2 & b1))), s4 = motus_below(from3, from3 & b3 & b2);
+    uint32_t from2 = motus_after(coded, coded & (b3 | b2 | (b1 & b0)));
+    uint32_t from3 = motus_after(from2, from2 & (b3 | (b2 & b1))), s4 = motus_after(from3, from3 & b3 & b2);
     uint32_t s1 = coded ^ from2, s2 = from2 ^ from3, s3 = from3 ^ s4;
     uint32_t by1 = (b0 & s1) | (b1 & s2) | (b2 & s3) | (b3 & s4), by2 = (b1 & s1) | (b2 & s2) | (b3 & s3);
     uint32_t by4 = (b2 & s1) | (b3 & s2), by8 = b3 & s1;
-    int bits = 2 * motus_cavlc_total_coeff(coded) + motus_cavlc_total_coeff(from2) + motus_cavlc_total_coeff(from3) +
-               motus_cavlc_total_coeff(s4) + motus_cavlc_total_coeff(by1) + 2 * motus_cavlc_total_coeff(by2) +
+    int bits = 2 * motus_planes_count(coded, by2) + motus_planes_count(from2, from3) + motus_planes_count(s4, by1) +
                4 * motus_cavlc_total_coeff(by4) + 8 * motus_cavlc_total_coeff(by8);
-    int last = motus_bit_length(coded) - 1; // counted as if at suffixLength 1
-    int less = (int)((b0 >> last & 1) | (b1 >> last & 1) << 1 | (b2 >> last & 1) << 2 | (b3 >> last & 1) << 3);
-    int code = 2 * less + (int)(b->negative >> last & 1) - (trailing_ones < 3 ? 2 : 0);
+    uint32_t at = coded & (0u - coded); // of the first level, counted as if at suffixLength 1
+    int less = (b0 & at ? 1 : 0) | (b1 & at ? 2 : 0) | (b2 & at ? 4 : 0) | (b3 & at ? 8 : 0);
+    int code = 2 * less + (b->negative & at ? 1 : 0) - (trailing_ones < 3 ? 2 : 0);
     if (total_coeff > 10 && trailing_ones < 3) return bits - 1;
     return bits - (less + 2) + (code < 14 ? code + 1 : 19);
 }
@@ -71,12 +88,14 @@ MOTUS_HD uint32_t motus_planes_block_bits(const MotusLevelPlanes *b, const int16
                                           int token_class, const uint8_t *zero_runs) {
     MotusCavlcShape shape = motus_planes_shape(b);
     if (!shape.nonzero) return (uint32_t)motus_cavlc_token(token_class, 0, 0).length;
-    uint32_t trailing = motus_planes_trailing_ones(shape), coded = shape.nonzero ^ trailing;
-    int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_cavlc_total_coeff(trailing);
+    uint32_t ones = motus_planes_first_ones(shape), rest = ones;
+    for (int k = 0; k < 3; k++) rest &= rest - 1;
+    uint32_t coded = shape.nonzero ^ ones ^ rest; // without the trailing ones
+    int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_min(motus_cavlc_total_coeff(ones), 3);
     int bits = motus_cavlc_token(token_class, total_coeff, trailing_ones).length + trailing_ones;
-    if (total_coeff < 16 - first) bits += zero_runs[shape.nonzero >> first];
+    if (total_coeff < 16 - first) bits += zero_runs[motus_planes_mirrored(shape.nonzero) >> first];
     if (b->large)
-        bits += motus_cavlc_levels_bits(level, at, instead, coded, total_coeff, trailing_ones);
+        bits += motus_cavlc_levels_bits(level, at, instead, motus_planes_mirrored(coded), total_coeff, trailing_ones);
     else
         bits += motus_planes_levels_bits(b, coded, total_coeff, trailing_ones);
     return (uint32_t)bits;

@@ -135,7 +135,7 @@ MOTUS_HD uint32_t motus_intra16x16_estimate(const MotusIntraMb *in, MotusIntraSc
 MOTUS_HD MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_intra_chroma_mode(in, s, trial);
-    part.bits = motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours, in->qp, in->levels);
+    part.bits = motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours, in->qp, in->levels, 1);
     part.ssd = motus_ssd_chroma(&in->src, trial->chroma);
     part.cbp = trial->mb.cbp;
     return part;
@@ -155,62 +155,78 @@ MOTUS_HD MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntra
     return part;
 }
 
-// Copies what Intra4x4 predicts from: the row above with its corner and four samples of the upper right MB, and the column to the left.
-MOTUS_HD void motus_canvas_load(const MotusIntraMb *in, uint8_t *canvas) {
-    const uint8_t *at = in->rec.plane[0];
-    ptrdiff_t stride = in->rec.stride[0];
-    for (int i = motus_lane(); i < 21; i += MOTUS_LANES) {
-        int needed = i == 0 ? MOTUS_HAS_CORNER : i <= 16 ? MOTUS_HAS_TOP : MOTUS_HAS_TOP_RIGHT;
-        if (in->has & needed) canvas[MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE - 1 + i] = at[-stride - 1 + i];
-    }
-    for (int y = motus_lane(); y < 16; y += MOTUS_LANES)
-        if (in->has & MOTUS_HAS_LEFT) canvas[MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE - 1] = at[y * stride - 1];
-    motus_lanes_sync();
-}
-
 #if MOTUS_LANES > 1
+
+// The block of this half of the lanes in a step: those with x + 2y == step, or the first of them twice.
+MOTUS_HD MotusI4Block motus_i4_block_of(const MotusIntraMb *in, const MotusI4Lanes *s, uint8_t *canvas, int first, int last,
+                                        int step) {
+    const int own = first + (motus_lane() >> 4), y = motus_min(own, last), x = step - 2 * y;
+    const uint8_t *from = in->src.plane[0] + 4 * y * in->src.stride[0] + 4 * x;
+    const int left = s->mode[y + 1][x], above = s->mode[y][x + 1];
+    MotusI4Block b;
+    b.at = canvas + MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
+    b.blk = 4 * y + x;
+    b.has = motus_intra4x4_has(b.blk, in->has);
+    b.nc = motus_cavlc_nc(s->count[y + 1][x], s->count[y][x + 1]);
+    b.predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
+    b.kept = own <= last;
+    for (int i = 0; i < 4; i++) b.src[i] = motus_load4(from + i * in->src.stride[0]);
+    return b;
+}
 
 // Luma as Intra4x4: trial->luma, its levels, counts and modes. Gives up as soon as the cost passes `limit`.
 MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, uint32_t limit) {
-    const int lane = motus_lane(), half = lane >> 4, blk_of = lane & 15;
-    const uint32_t rows = motus_i4_rows(motus_min(blk_of, MOTUS_I4_MODES - 1));
-    const MotusI4Pair pair = motus_i4_pair(&in->qp->luma);
+    const int lane = motus_lane(), blk_of = lane & 15;
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    uint32_t spent = 0;
-    motus_i4_surroundings(&s->i4, &in->neighbours);
-    motus_canvas_load(in, s->canvas);
-    for (int step = 0; step < 10; step++) { // blocks with x + 2y == step
-        int first = step < 3 ? 0 : (step - 2) >> 1, last = motus_min(3, step >> 1);
-        int y = motus_min(first + half, last), x = step - 2 * y, blk = 4 * y + x, has = motus_intra4x4_has(blk, in->has);
-        const uint8_t *from = in->src.plane[0] + 4 * y * in->src.stride[0] + 4 * x;
-        uint8_t *at = s->canvas + MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
-        int nc = motus_cavlc_nc(s->i4.count[y + 1][x], s->i4.count[y][x + 1]);
-        int left = s->i4.mode[y + 1][x], above = s->i4.mode[y][x + 1];
-        int predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
-        uint32_t src[4];
-        for (int i = 0; i < 4; i++) src[i] = motus_load4(from + i * in->src.stride[0]);
-        MotusI4Block *b = &s->i4.block[half];
-        motus_i4_line(b->runs, at, has);
-        motus_lanes_sync(); // the line is there
-        int n = motus_i4_modes(b, src, in->qp, has, predicted, rows, in->i4_trials);
-        const MotusI4Trial *best = motus_i4_evaluate(b, &pair, n, in->i4_trials, src, nc, in->qp, in->levels);
-        if (first + half <= last) motus_i4_keep(&s->i4, trial, at, blk, best);
-        spent += motus_lanes_get(best->cost, 0);
-        if (first < last) spent += motus_lanes_get(best->cost, 16);
-        part.cost = spent;
-        if (spent > limit) return part;
-        motus_lanes_sync(); // kept before it is predicted from, and read before the next blocks take its memory
+    MotusI4Mb mb;
+    mb.qp = in->qp;
+    mb.levels = in->levels;
+    mb.s = &s->i4;
+    mb.to = trial;
+    mb.rows = motus_i4_rows(motus_min(blk_of, MOTUS_I4_MODES - 1));
+    mb.edge = motus_i4_edge();
+    mb.pair = motus_level_pair(&in->qp->luma);
+    mb.basis = motus_i4_basis(&mb.pair);
+    motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0], in->has);
+    for (int step = 0; step < 10; step++) {
+        const int first = step < 3 ? 0 : (step - 2) >> 1, last = motus_min(3, step >> 1);
+        const MotusI4Block b = motus_i4_block_of(in, &s->i4, s->canvas, first, last, step);
+        const uint32_t cost = motus_i4_block(&mb, &b, in->i4_trials);
+        part.cost += motus_lanes_get(cost, 0);
+        if (first < last) part.cost += motus_lanes_get(cost, 16);
+        if (part.cost > limit) return part;
     }
-    uint32_t coded = motus_lanes_which(lane < 16 && trial->mb.total_coeff[blk_of]);
+    for (int i = lane; i < 64; i += MOTUS_LANES)
+        motus_store4(trial->luma + 4 * i,
+                     motus_load4(s->canvas + MOTUS_CANVAS_ORIGIN + (i >> 2) * MOTUS_CANVAS_STRIDE + 4 * (i & 3)));
+    const int n = s->i4.count[1 + blk_of / 4][1 + blk_of % 4];
+    if (lane < 16) {
+        trial->mb.total_coeff[lane] = (uint8_t)n;
+        trial->mb.intra4x4_pred_mode[lane] = (uint8_t)s->i4.mode[1 + lane / 4][1 + lane % 4];
+    }
+    uint32_t coded = motus_lanes_which(lane < 16 && n);
     for (int q = 0; q < 4; q++) part.cbp |= (coded >> (q / 2 * 8 + q % 2 * 2) & 0x33 ? 1 : 0) << q;
     int counts = lane < 16 && (part.cbp >> (blk_of / 8 * 2 + blk_of % 4 / 2) & 1);
     part.bits = motus_lanes_sum(counts ? s->i4.bits[blk_of] : 0);
     part.ssd = motus_lanes_sum(lane < 16 ? s->i4.ssd[blk_of] : 0);
     part.mode_bits = motus_lanes_sum(lane < 16 ? s->i4.mode_bits[blk_of] : 0);
+    motus_lanes_sync(); // samples, counts and modes are there
     return part;
 }
 
 #else
+
+// Copies what Intra4x4 predicts from: the row above with its corner and four samples of the upper right MB, and the column to the left.
+MOTUS_HD void motus_canvas_load(const MotusIntraMb *in, uint8_t *canvas) {
+    const uint8_t *at = in->rec.plane[0];
+    ptrdiff_t stride = in->rec.stride[0];
+    for (int i = 0; i < 21; i++) {
+        int needed = i == 0 ? MOTUS_HAS_CORNER : i <= 16 ? MOTUS_HAS_TOP : MOTUS_HAS_TOP_RIGHT;
+        if (in->has & needed) canvas[MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE - 1 + i] = at[-stride - 1 + i];
+    }
+    for (int y = 0; y < 16; y++)
+        if (in->has & MOTUS_HAS_LEFT) canvas[MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE - 1] = at[y * stride - 1];
+}
 
 // Codes luma block blk and adds to the part's cost, SSD and modes' bits. Writes mode, levels, count, canvas and trial->luma. Returns the levels' bits.
 MOTUS_HD uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, int blk,

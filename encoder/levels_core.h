@@ -15,6 +15,12 @@
 // How levels are chosen, cheapest first.
 enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED };
 
+// What choosing levels needs beside the quantizer.
+typedef struct MotusLevelChoice {
+    const uint8_t *zero_runs; // MOTUS_ZERO_RUNS entries
+    int method;               // MOTUS_LEVELS_*
+} MotusLevelChoice;
+
 // What a block's levels are worth. `gain` is the squared error they take away against a block of zeros, in 1/65536 of a squared step: from 2^26 on (1,024
 // squared steps, more than any MB's bits cost) it is not counted further, so that 24 blocks fit in 32 bits.
 typedef struct MotusLevels {
@@ -79,14 +85,23 @@ MOTUS_HD uint32_t motus_level_block_bits(const MotusLevelBlock *b, int token_cla
 
 // Sets zigzag position i to sign * magnitude.
 MOTUS_HD void motus_level_set(MotusLevelBlock *b, int i, int magnitude, int negative) {
-    uint32_t bit = 1u << i;
     b->level[i] = (int16_t)(negative ? -magnitude : magnitude);
 #if MOTUS_LANES > 1
     motus_planes_set(&b->shape, i, magnitude);
-    b->shape.negative = motus_with_bit(b->shape.negative, bit, negative);
+    b->shape.negative = motus_with_bit(b->shape.negative, motus_planes_bit(i), negative);
 #else
+    uint32_t bit = 1u << i;
     b->shape.nonzero = magnitude ? b->shape.nonzero | bit : b->shape.nonzero & ~bit;
     b->shape.ones = magnitude == 1 ? b->shape.ones | bit : b->shape.ones & ~bit;
+#endif
+}
+
+// The position in `left`, a mask of the block's shape, that is coded first.
+MOTUS_HD int motus_level_first(uint32_t left) {
+#if MOTUS_LANES > 1
+    return motus_planes_first(left);
+#else
+    return motus_bit_length(left) - 1;
 #endif
 }
 
@@ -94,8 +109,12 @@ MOTUS_HD void motus_level_set(MotusLevelBlock *b, int i, int magnitude, int nega
 MOTUS_HD void motus_lower_levels(MotusLevelBlock *b, MotusLevels *levels, const MotusQuant *q, int token_class,
                                  const uint8_t *zero_runs) {
     for (uint32_t left = b->shape.nonzero; left;) {
-        int i = motus_bit_length(left) - 1, negative = b->level[i] < 0, magnitude = motus_abs(b->level[i]);
+        int i = motus_level_first(left), negative = b->level[i] < 0, magnitude = motus_abs(b->level[i]);
+#if MOTUS_LANES > 1
+        left &= left - 1;
+#else
         left ^= 1u << i;
+#endif
         int loss = 512 * b->t[i] - 65536 * (2 * magnitude - 1); // of lowering by one; below 2^30
         if (magnitude > 2 && loss > 0) continue;                // large levels only give up what rounding had added
         motus_level_set(b, i, magnitude - 1, negative);
@@ -135,7 +154,7 @@ MOTUS_HD MotusLevels motus_choose_levels(int16_t level[16], const int16_t coef[1
     if (method == MOTUS_LEVELS_LOWERED) motus_lower_levels(&b, &levels, q, token_class, zero_runs);
     int32_t gain = 0;
     for (uint32_t left = b.shape.nonzero; left; left &= left - 1) {
-        int i = motus_bit_length(left & -left) - 1;
+        int i = motus_level_first(left & -left);
         gain += motus_level_gain(b.t[i], motus_abs(level[i]));
     }
     levels.gain = motus_min(gain, MOTUS_GAIN_MAX);

@@ -6,7 +6,7 @@
 #define ENCODER_RESIDUAL_CORE_H
 
 #include "dct/dct_lanes.h"
-#include "encoder/levels_core.h"
+#include "encoder/levels_lanes_core.h"
 #include "encoder/predict_core.h"
 
 // An MB whose estimated size passes this many bits is coded as I_PCM: macroblock_layer() may not pass 3,200 (A.3.1), I_PCM itself takes
@@ -35,12 +35,6 @@ typedef struct MotusResidual {
     uint32_t dc_bits; // of Intra16x16's DC levels
     int luma_cbp;     // of Intra16x16: 15 or 0
 } MotusResidual;
-
-// What choosing levels needs beside the quantizer.
-typedef struct MotusLevelChoice {
-    const uint8_t *zero_runs; // MOTUS_ZERO_RUNS entries
-    int method;               // MOTUS_LEVELS_*
-} MotusLevelChoice;
 
 MOTUS_HD uint8_t *motus_trial_block(MotusTrial *trial, int blk, ptrdiff_t *stride) {
     *stride = blk < 16 ? MOTUS_LUMA_STRIDE : MOTUS_CHROMA_STRIDE;
@@ -93,6 +87,28 @@ MOTUS_HD void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int fro
         trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
     }
     motus_lanes_sync();
+}
+
+// The same for intra MBs, which others wait for: by eight lanes a block where there are so many.
+MOTUS_HD void motus_residual_intra_levels(MotusResidual *r, MotusTrial *trial, int from, int to, int first,
+                                          const MotusNeighbours *neighbours, const MotusQuant *q,
+                                          const MotusLevelChoice *choice) {
+#if MOTUS_LANES > 1
+    const MotusLevelPair pair = motus_level_pair(q);
+    for (int four = from; four < to; four += 4) {
+        const int blk = four + (motus_lane() >> 3), nc = motus_cavlc_nc_at(r->count, neighbours, blk);
+        MotusPairLevels own;
+        const int coef[2] = {r->coef[blk][pair.at[0]], r->coef[blk][pair.at[1]]};
+        const MotusLevels levels =
+            motus_eight_levels(motus_coef_block(&trial->coef, blk), coef, &pair, r->live[blk] != 0, first, nc, q, choice, &own);
+        if (motus_lane() & 7) continue;
+        r->levels[blk] = levels;
+        trial->mb.total_coeff[blk] = (uint8_t)levels.n;
+    }
+    motus_lanes_sync();
+#else
+    motus_residual_levels(r, trial, from, to, first, neighbours, q, choice);
+#endif
 }
 
 // Whether the levels of n blocks pay for their bits together.
@@ -164,12 +180,16 @@ MOTUS_HD void motus_code_chroma_dc(MotusResidual *r, MotusTrial *trial, int c, i
 
 // Both chroma planes; cbp's chroma bits. Returns the bits.
 MOTUS_HD uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial, const MotusMbSource *src,
-                                    const MotusNeighbours *neighbours, const MotusQp *qp, const MotusLevelChoice *choice) {
-    int deadzone = motus_mb_is_intra(&trial->mb) ? MOTUS_DEADZONE_INTRA : MOTUS_DEADZONE_INTER;
+                                    const MotusNeighbours *neighbours, const MotusQp *qp, const MotusLevelChoice *choice,
+                                    int intra) {
+    const int deadzone = intra ? MOTUS_DEADZONE_INTRA : MOTUS_DEADZONE_INTER;
     uint32_t bits, found = 0;
     motus_residual_chroma_forward(r, src, trial, &qp->chroma);
     for (int c = motus_lane(); c < 2; c += MOTUS_LANES) motus_code_chroma_dc(r, trial, c, deadzone, qp->chroma.qp);
-    motus_residual_levels(r, trial, 16, 24, 1, neighbours, &qp->chroma, choice);
+    if (intra)
+        motus_residual_intra_levels(r, trial, 16, 24, 1, neighbours, &qp->chroma, choice);
+    else
+        motus_residual_levels(r, trial, 16, 24, 1, neighbours, &qp->chroma, choice);
     int ac = motus_levels_pay(r->levels + 16, 8, &qp->chroma, &bits);
     for (int i = 0; i < 8; i++) found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
     motus_lanes_sync();
@@ -192,7 +212,7 @@ MOTUS_HD uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial
                                              const MotusLevelChoice *choice) {
     uint32_t ac_bits;
     motus_residual_luma_forward(r, src, trial, &qp->luma);
-    motus_residual_levels(r, trial, 0, 16, 1, neighbours, &qp->luma, choice);
+    motus_residual_intra_levels(r, trial, 0, 16, 1, neighbours, &qp->luma, choice);
     int ac = motus_levels_pay(r->levels, 16, &qp->luma, &ac_bits);
     if (motus_lane() == 0) {
         int16_t dc[16], level[16];

@@ -34,7 +34,7 @@ MOTUS_HD void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *
                                 MotusResidual *residual, MotusTrial *trial) {
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     uint32_t bits = motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, in->qp, levels);
-    bits += motus_code_chroma(residual, trial, &in->src, &in->neighbours, in->qp, levels);
+    bits += motus_code_chroma(residual, trial, &in->src, &in->neighbours, in->qp, levels, 0);
     if (motus_lane() == 0) {
         if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp && motus_mv_equal(trial->mb.mv[0], skip))
             trial->mb.type = MOTUS_MB_P_SKIP;

@@ -82,7 +82,7 @@ static uint32_t count_by_planes(const int16_t *level, int n, int nc) {
         whole[i] = level[i - first];
         motus_planes_set(&planes, i, motus_test_range(1, 40)); // which leaves no trace
         motus_planes_set(&planes, i, motus_abs(whole[i]));
-        planes.negative |= (uint32_t)(whole[i] < 0) << i;
+        if (whole[i] < 0) planes.negative |= motus_planes_bit(i);
     }
     whole[at] = 2000;
     return motus_planes_block_bits(&planes, whole, at, instead, first, motus_cavlc_token_class(nc), zero_runs);

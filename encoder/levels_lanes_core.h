@@ -1,0 +1,148 @@
+// Choice of a block's levels by eight lanes of a warp, four blocks side by side: the same levels as motus_choose_levels. The longest chain of steps that wait for
+// one another is what counts here.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_LEVELS_LANES_CORE_H
+#define ENCODER_LEVELS_LANES_CORE_H
+
+#include "encoder/levels_core.h"
+
+#if MOTUS_LANES > 1
+
+// Lane k of eight has zigzag positions 15 - k and 7 - k: bits k and 8 + k of MotusLevelPlanes. Where they are in raster order, and their quantizer.
+typedef struct MotusLevelPair {
+    int at[2], threshold[2], dequant[2];
+    uint32_t scale[2];
+} MotusLevelPair;
+
+MOTUS_HD int motus_pair_position(int h) { return 15 - 8 * h - (motus_lane() & 7); }
+
+MOTUS_HD MotusLevelPair motus_level_pair(const MotusQuant *q) {
+    MotusLevelPair pair;
+    for (int h = 0; h < 2; h++) {
+        int at = motus_zigzag_at(motus_pair_position(h)), c = motus_coef_class(at);
+        pair.at[h] = at;
+        pair.threshold[h] = q->threshold[c];
+        pair.scale[h] = q->scale[c];
+        pair.dequant[h] = motus_dequant_scale(q->qp % 6, c);
+    }
+    return pair;
+}
+
+// A lane's two coefficients: in 1/256 of a level, and the level's magnitude and sign.
+typedef struct MotusPairLevels {
+    int t[2], magnitude[2], negative[2];
+} MotusPairLevels;
+
+MOTUS_HD int16_t motus_pair_level(const MotusPairLevels *own, int h) {
+    return (int16_t)(own->negative[h] ? -own->magnitude[h] : own->magnitude[h]);
+}
+
+// What each eight lanes have brought, in their low bits; and a mask of sixteen from the lanes' two answers.
+MOTUS_HD uint32_t motus_eight(uint32_t which) { return which >> (motus_lane() & 24) & 255; }
+MOTUS_HD uint32_t motus_eight_mask(int first, int second) {
+    const uint32_t a = motus_lanes_which(first), b = motus_lanes_which(second);
+#ifdef __CUDA_ARCH__
+    return __byte_perm(a, b, (uint32_t)(motus_lane() >> 3) * 17 + 0x40) & 0xFFFF;
+#else
+    return motus_eight(a) | motus_eight(b) << 8;
+#endif
+}
+
+MOTUS_HD void motus_eight_planes(MotusLevelPlanes *planes, const MotusPairLevels *own) {
+    const int *m = own->magnitude;
+    planes->nonzero = motus_eight_mask(m[0], m[1]);
+    planes->negative = motus_eight_mask(own->negative[0], own->negative[1]);
+    planes->large = 0;
+    for (int p = 0; p < 4; p++) planes->plane[p] = 0;
+    if (!motus_lanes_which(m[0] > 1 || m[1] > 1)) return; // for all four blocks alike
+    int less[2];
+    for (int h = 0; h < 2; h++) less[h] = m[h] > 0 && m[h] <= MOTUS_PLANES_MAX ? m[h] - 1 : 0;
+    for (int p = 0; p < 4; p++) planes->plane[p] = motus_eight_mask(less[0] >> p & 1, less[1] >> p & 1);
+    planes->large = motus_eight_mask(m[0] > MOTUS_PLANES_MAX, m[1] > MOTUS_PLANES_MAX);
+}
+
+// motus_lower_levels: each lane whose level is still to be tried counts the block's bits with it lowered. The first level of those that pay is lowered, and those
+// after it are tried again: what comes before it has been answered for good. `level` is kept up to date and read only where there are large levels.
+MOTUS_HD void motus_eight_lower(int16_t *level, MotusPairLevels *own, const int tried[2], MotusLevelPlanes *planes,
+                                uint32_t *bits, int32_t *gain, int first, const MotusQuant *q, int token_class,
+                                const uint8_t *zero_runs) {
+    const int lane = motus_lane();
+    const uint32_t large = motus_lanes_which(planes->large != 0);
+    for (int h = 0; h < 2; h++) {
+        const int i = motus_pair_position(h);
+        int left = tried[h];
+        while (motus_lanes_which(left)) {
+            const int less = own->magnitude[h] - 1, loss = 512 * own->t[h] - 65536 * (2 * less + 1);
+            uint32_t own_bits = 0;
+            int pays = 0;
+            if (left) {
+                MotusLevelPlanes with = *planes;
+                motus_planes_set(&with, i, less);
+                own_bits =
+                    motus_planes_block_bits(&with, level, i, own->negative[h] ? -less : less, first, token_class, zero_runs);
+                pays = loss + (int32_t)(own_bits * q->rate) < (int32_t)(*bits * q->rate);
+            }
+            const uint32_t votes = motus_eight(motus_lanes_which(pays)), winner = votes & (0u - votes);
+            const int from = (lane & 24) + (votes ? motus_bit_length(winner) - 1 : 0);
+            const uint32_t now = motus_lanes_get(own_bits << 16 | (uint32_t)(less & 0xFFFF), from); // both are below 2^16
+            const int32_t lost = (int32_t)motus_lanes_get((uint32_t)loss, from);
+            left &= !((winner | (winner - 1)) >> (lane & 7) & 1); // without a winner: none
+            if (votes) {
+                *bits = now >> 16;
+                *gain -= lost;
+                motus_planes_set(planes, 15 - 8 * h - (from & 7), (int)(now & 0xFFFF));
+                own->magnitude[h] -= lane == from;
+            }
+            if (!large) continue;
+            motus_lanes_sync(); // the level has been read by all
+            if (votes && lane == from) level[i] = motus_pair_level(own, h);
+            motus_lanes_sync(); // the level is written
+        }
+    }
+}
+
+// Levels of coefficients coef[h] at this lane's positions, for `active` lanes; the others only come along. `level` (zigzag) is the eight lanes' own; what comes
+// to stand in it, and in `own`, is not to be used where n is 0.
+MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const MotusLevelPair *pair, int active, int first,
+                                        int nc, const MotusQuant *q, const MotusLevelChoice *choice, MotusPairLevels *own) {
+    const int token_class = motus_cavlc_token_class(nc);
+    const uint32_t zero_bits = (uint32_t)motus_cavlc_token(token_class, 0, 0).length;
+    MotusLevelPlanes planes;
+    MotusLevels levels;
+    int tried[2];
+    int32_t gain = 0;
+    for (int h = 0; h < 2; h++) {
+        const int size = motus_abs(coef[h]), live = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
+        own->t[h] = (int)((uint32_t)size * pair->scale[h] >> q->shift);
+        own->negative[h] = coef[h] < 0;
+        own->magnitude[h] = live ? motus_clip(1, MOTUS_MAX_LEVEL, (own->t[h] + 128) >> 8) : 0;
+        const int loss = 512 * own->t[h] - 65536 * (2 * own->magnitude[h] - 1);
+        tried[h] = own->magnitude[h] && (own->magnitude[h] <= 2 || loss <= 0);
+        if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
+        level[motus_pair_position(h)] = motus_pair_level(own, h);
+    }
+    motus_eight_planes(&planes, own);
+    gain = (int32_t)motus_lanes_sum_of((uint32_t)gain, 8);
+    if (motus_lanes_which(planes.large != 0)) motus_lanes_sync(); // levels are there for all
+    uint32_t bits = motus_planes_block_bits(&planes, level, -1, 0, first, token_class, choice->zero_runs);
+    if (choice->method == MOTUS_LEVELS_LOWERED) {
+        const uint32_t large = motus_lanes_which(planes.large != 0);
+        motus_eight_lower(level, own, tried, &planes, &bits, &gain, first, q, token_class, choice->zero_runs);
+        if (large) { // the gain of levels from 32 on is bounded: what lowering has lost is not what it says
+            gain = 0;
+            for (int h = 0; h < 2; h++)
+                if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
+            gain = (int32_t)motus_lanes_sum_of((uint32_t)gain, 8);
+        }
+        for (int h = 0; h < 2; h++) level[motus_pair_position(h)] = motus_pair_level(own, h);
+    }
+    gain = motus_min(gain, MOTUS_GAIN_MAX);
+    levels.n = motus_cavlc_total_coeff(planes.nonzero);
+    if (gain <= (int32_t)((bits - zero_bits) * q->rate)) levels.n = 0;
+    levels.bits = levels.n ? bits : zero_bits;
+    levels.gain = levels.n ? gain : 0;
+    return levels;
+}
+
+#endif
+#endif
