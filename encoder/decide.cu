@@ -15,9 +15,11 @@ namespace {
 
 constexpr int INTER_THREADS = 32 * MOTUS_INTER_ROLES;
 
-__global__ void __launch_bounds__(256) mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost) {
+__global__ void __launch_bounds__(256)
+    mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv, MotusMv *whole) {
     int i = (int)(blockIdx.x * 256 + threadIdx.x);
     if (i >= pass.work.n_mb) return;
+    if (whole) whole[i] = mv[MOTUS_BLOCK_16x16 * pass.work.n_mb + i];
     uint32_t own[MOTUS_BLOCKS];
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++) own[b] = cost[(size_t)b * pass.work.n_mb + i];
@@ -118,10 +120,10 @@ extern "C" cudaError_t motus_code_i_cuda(const MotusWorkCuda *work, int qp, cons
     return code_intra(pass, stream);
 }
 
-extern "C" cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const uint32_t *cost, int qp, const MotusEffort *effort,
-                                              cudaStream_t stream) {
+extern "C" cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const uint32_t *cost, const MotusMv *mv, MotusMv *whole,
+                                              int qp, const MotusEffort *effort, cudaStream_t stream) {
     const Pass pass = {*work, *effort, qp, 1};
-    mark_kernel<<<(work->n_mb + 255) / 256, 256, 0, stream>>>(pass, cost);
+    mark_kernel<<<(work->n_mb + 255) / 256, 256, 0, stream>>>(pass, cost, mv, whole);
     return cudaGetLastError();
 }
 

@@ -51,18 +51,16 @@ cudaError_t motus_stage_ended_cuda(const MotusWorkCuda *work, MotusStage stage, 
 
 cudaError_t motus_code_i_cuda(const MotusWorkCuda *work, int qp, const MotusEffort *effort, cudaStream_t stream);
 
-// Marks the blocks that whole-sample costs leave a chance; to be called before vectors and costs are refined.
-cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const uint32_t *cost, int qp, const MotusEffort *effort,
-                                   cudaStream_t stream);
+// Marks the blocks that whole-sample costs leave a chance; to be called before vectors and costs are refined. whole (NULL: not wanted) gets the vectors of 16x16
+// as they are in mv now.
+cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const uint32_t *cost, const MotusMv *mv, MotusMv *whole, int qp,
+                                   const MotusEffort *effort, cudaStream_t stream);
 
 // Everything from the refined vectors on: candidates, rounds, intra.
 cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusPCodingCuda *p, int qp, const MotusEffort *effort,
                               cudaStream_t stream);
 
-// What the next picture's centres are predicted from: of inter MBs their first vector, of intra MBs the whole-sample one that 16x16 was searched to have.
-cudaError_t motus_keep_vectors_cuda(const MotusWorkCuda *work, const MotusMv *searched, MotusMv *kept, cudaStream_t stream);
-
-// Adds the squared error of each plane over the visible width x height of luma to ssd[3].
+// Adds the squared error of each plane over the visible width x height of luma to ssd[3]. Planes as in MotusWorkCuda, at most 2^14 samples wide.
 cudaError_t motus_plane_errors_cuda(const MotusPlane src[3], const MotusPlane rec[3], int width, int height, uint64_t *ssd,
                                     cudaStream_t stream);
 

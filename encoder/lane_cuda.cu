@@ -1,6 +1,6 @@
 // The way of a picture on the device:
 //   frame -> whole MBs -> [reference planes -> centres -> search -> marked blocks -> refinement -> decisions] -> intra -> deblocking -> error
-//                                                                                                                  \-> counting bits -> NAL unit -> down
+//                                                                                                                  \-> settled MBs -> NAL unit -> down
 // Every step is a launch on one of the lane's two streams; the host waits once, for the NAL unit's size and its bytes, and meanwhile the next picture is put on
 // its way.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -33,6 +33,11 @@ MotusStatus follow(MotusLaneCuda *l, cudaStream_t after, cudaStream_t before, cu
 // MBs and levels may be overwritten once the NAL unit of the picture before is written from them.
 MotusStatus wait_for_writing(MotusLaneCuda *l, MotusError *error) {
     return check(l, cudaStreamWaitEvent(l->stream, l->written, 0), "wait", error);
+}
+
+// What a picture leaves to the next one's centres is there once its MBs are settled.
+MotusStatus wait_for_settling(MotusLaneCuda *l, MotusError *error) {
+    return check(l, cudaStreamWaitEvent(l->stream, l->settled, 0), "wait", error);
 }
 
 MotusReference reference(const MotusLaneCuda *l, const MotusPlane rec[3]) {
@@ -73,7 +78,7 @@ MotusStatus bring_field(MotusLaneCuda *l, MotusField *field, MotusError *error) 
     return check(l, status, "field", error);
 }
 
-// Keeps the whole-sample vectors of 16x16 for the next picture's centres: refinement is about to change them. Vectors that were given are only measured.
+// Vectors that were given are only measured.
 MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8, const MotusGiven *given, uint32_t modes,
                    MotusField *field, MotusError *error) {
     const MotusStream *s = l->stream_settings;
@@ -93,10 +98,6 @@ MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8
     else if (!status)
         status = check(l, motus_search_cuda(&search, 1, width, height, s->effort.range, modes, l->stream), "search", error);
     if (!status && field) status = bring_field(l, field, error);
-    if (!status)
-        status = check(
-            l, cudaMemcpyAsync(l->whole_mv, l->mv, (size_t)l->work.n_mb * sizeof(MotusMv), cudaMemcpyDeviceToDevice, l->stream),
-            "vectors", error);
     return status ? status : stage_ended(l, MOTUS_STAGE_SEARCH, error);
 }
 
@@ -105,8 +106,11 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, const MotusGiven *given, MotusField
     const MotusEffort effort = motus_given_effort(s, given);
     const MotusPlane *ref = l->rec[!l->current];
     uint32_t lambda_q8 = motus_lambda_q8(qp);
-    MotusStatus status = search(l, ref, lambda_q8, given, effort.partitions, field, error);
-    if (!status) status = check(l, motus_mark_blocks_cuda(&l->work, l->cost, qp, &effort, l->stream), "blocks", error);
+    MotusStatus status = wait_for_settling(l, error);
+    if (!status) status = search(l, ref, lambda_q8, given, effort.partitions, field, error);
+    // Refinement is about to change the vectors of 16x16, which the next picture's centres are predicted from where an MB becomes intra.
+    if (!status)
+        status = check(l, motus_mark_blocks_cuda(&l->work, l->cost, l->mv, l->whole_mv, qp, &effort, l->stream), "blocks", error);
     if (!status && s->config.subpel != MOTUS_SUBPEL_FULL && !given->final) {
         MotusSearchPicture p = {
             l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,
@@ -121,42 +125,51 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, const MotusGiven *given, MotusField
     if (status) return status;
     const MotusPCodingCuda p = {reference(l, ref), l->mv, l->cost, s->limits};
     status = wait_for_writing(l, error);
-    if (!status) status = check(l, motus_code_p_cuda(&l->work, &p, qp, &effort, l->stream), "decisions", error);
-    if (!status)
-        status = check(l, motus_keep_vectors_cuda(&l->work, l->whole_mv, l->last_mv[l->current], l->stream), "vectors", error);
-    return status;
+    return status ? status : check(l, motus_code_p_cuda(&l->work, &p, qp, &effort, l->stream), "decisions", error);
 }
 
 // Slice k, one of whole MB rows: a picture of its own to who writes it.
-MotusStatus entropy_code_slice(MotusLaneCuda *l, const Output *out, int k, MotusError *error) {
+MotusStatus write_slice(MotusLaneCuda *l, const Output *out, int k, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     const MotusSlices *slices = &s->slices;
     const int begin = slices->begin ? slices->begin[k] : 0, end = slices->begin ? slices->begin[k + 1] : s->mb_height;
     MotusSliceCuda slice = {};
     slice.mb_width = s->mb_width, slice.mb_height = end - begin;
-    slice.mb = l->work.mb + begin * s->mb_width, slice.coef = l->work.coef + begin * s->mb_width;
+    slice.first_mb = begin * s->mb_width;
+    slice.mb = l->work.mb + slice.first_mb, slice.coef = l->work.coef + slice.first_mb;
+    slice.marks = l->marks;
     for (int p = 0; p < 3; p++) {
         slice.src[p] = l->src[p].data + (p ? 8 : 16) * begin * l->src[p].stride;
         slice.src_stride[p] = l->src[p].stride;
     }
     slice.head = out->head + k, slice.work = l->slice_work;
     slice.nal = out->nal, slice.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
-    const int last = k + 1 == slices->n;
     slice.before = k ? &l->slice_results[k - 1] : NULL;
-    slice.result = last ? &out->report->result : &l->slice_results[k], slice.stats = &out->report->stats;
-    MotusStatus status = check(l, motus_slice_cuda_count(&slice, l->writing), "entropy coding", error);
-    if (!status && last) status = check(l, cudaEventRecord(l->counted, l->writing), "record", error);
-    return status ? status : check(l, motus_slice_cuda_write(&slice, l->writing), "entropy coding", error);
+    slice.result = k + 1 == slices->n ? &out->report->result : &l->slice_results[k], slice.stats = &out->report->stats;
+    return check(l, motus_slice_cuda_write(&slice, l->writing), "entropy coding", error);
+}
+
+// What the device is told of NAL units, and statistics that begin at zero: nobody waits for them but who writes.
+MotusStatus begin_writing(MotusLaneCuda *l, const Output *out, MotusError *error) {
+    const size_t heads = (size_t)l->stream_settings->slices.n * sizeof *out->head;
+    MotusStatus status =
+        check(l, cudaMemcpyAsync(out->head, out->h_head, heads, cudaMemcpyHostToDevice, l->writing), "slice header", error);
+    return status ? status : check(l, cudaMemsetAsync(out->report, 0, sizeof *out->report, l->writing), "statistics", error);
 }
 
 // Entropy coding is a stream of its own, beside deblocking and what the next picture does before it decides. It settles the MBs: without a map of QPs deblocking
 // sees the same before and after that (P_Skip is deblocked as P_16x16 is), with one it waits for the QPs that MBs take over; and so does who hands the MBs out.
-MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, int with_map, MotusError *error) {
-    MotusStatus status = follow(l, l->writing, l->stream, l->coded, error);
-    for (int k = 0; k < l->stream_settings->slices.n && !status; k++) status = entropy_code_slice(l, out, k, error);
+MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, const MotusPlace *place, MotusError *error) {
+    const MotusWorkCuda *w = &l->work;
+    const MotusSettleCuda settle = {w->mb_width, w->n_mb,  w->mb,       w->slice_first,
+                                    place->qp,   l->marks, l->whole_mv, place->idr ? NULL : l->last_mv[l->current]};
+    MotusStatus status = begin_writing(l, out, error);
+    if (!status) status = follow(l, l->writing, l->stream, l->coded, error);
+    if (!status) status = check(l, motus_settle_cuda(&settle, l->writing), "entropy coding", error);
+    if (!status) status = check(l, cudaEventRecord(l->settled, l->writing), "record", error);
+    for (int k = 0; k < l->stream_settings->slices.n && !status; k++) status = write_slice(l, out, k, error);
     if (!status) status = check(l, cudaEventRecord(l->written, l->writing), "record", error);
-    if (status || !(with_map || out->with_mb)) return status;
-    return check(l, cudaStreamWaitEvent(l->stream, l->counted, 0), "wait", error);
+    return status || !(place->qp_offset || out->with_mb) ? status : wait_for_settling(l, error);
 }
 
 MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
@@ -180,22 +193,16 @@ void put_heads(const MotusStream *s, const MotusPlace *place, MotusSliceHead *he
 MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, MotusField *field, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     MotusStatus status = l->work.ended ? check(l, cudaEventRecord(out->began, l->stream), "record", error) : MOTUS_OK;
-    if (!status)
-        status = check(
-            l,
-            cudaMemcpyAsync(out->head, out->h_head, (size_t)s->slices.n * sizeof *out->head, cudaMemcpyHostToDevice, l->stream),
-            "slice header", error);
     if (!status && place->qp_offset)
         status =
             check(l, cudaMemcpyAsync(out->qp_offset, out->h_qp_offset, (size_t)l->work.n_mb, cudaMemcpyHostToDevice, l->stream),
                   "QP offsets", error);
-    if (!status) status = check(l, cudaMemsetAsync(out->report, 0, sizeof *out->report, l->stream), "statistics", error);
     if (!status && place->idr) status = wait_for_writing(l, error);
     if (!status)
         status = place->idr ? check(l, motus_code_i_cuda(&l->work, place->qp, &s->effort, l->stream), "intra coding", error)
                             : code_p(l, place->qp, &place->given, field, error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_INTRA, error);
-    if (!status) status = entropy_code(l, out, place->qp_offset != NULL, error);
+    if (!status) status = entropy_code(l, out, place, error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_ENTROPY, error);
     if (!status && s->config.deblock) status = deblock(l, error);
     return status ? status : stage_ended(l, MOTUS_STAGE_DEBLOCK, error);

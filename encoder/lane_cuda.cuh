@@ -46,7 +46,7 @@ struct MotusLaneCuda {
     const MotusStream *stream_settings;
     int device, n_slots;
     cudaStream_t stream, writing, copying;     // coding; NAL units; frames from the host, and what comes down late
-    cudaEvent_t coded, counted, written, made; // a picture's MBs, its bits, its NAL unit, its reconstruction
+    cudaEvent_t coded, settled, written, made; // a picture's MBs, as they are written, its NAL unit, its reconstruction
     uint8_t *memory, *host;                    // device memory, pinned memory
     motus_lane_cuda::Slot *slot;
     MotusPlane frame[3]; // as it came from the host
@@ -62,6 +62,7 @@ struct MotusLaneCuda {
     uint32_t *cost;
     void *centres_work, *slice_work, *deblock_work;
     MotusSliceResult *slice_results; // of all slices but the last one
+    MotusMarks marks;                // of the picture that is written
     int *slice_first;                // of work; not there for one slice
     motus_lane_cuda::Output output[MOTUS_LANE_BEGUN];
     unsigned begun, finished;     // pictures

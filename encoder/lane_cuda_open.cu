@@ -47,6 +47,8 @@ size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref
     l->cost = (uint32_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
     l->centres_work = base + motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
     l->slice_work = base + motus_slot_place(&end, motus_slice_cuda_bytes((int)n, (uint32_t)nal_capacity));
+    l->marks.coded = (uint32_t *)(base + motus_slot_place(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
+    l->marks.with_qp = (uint32_t *)(base + motus_slot_place(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
     if (s->slices.first) {
         l->slice_first = (int *)(base + motus_slot_place(&end, n * sizeof(int)));
         l->slice_results = (MotusSliceResult *)(base + motus_slot_place(&end, (size_t)s->slices.n * sizeof(MotusSliceResult)));
@@ -121,7 +123,7 @@ MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (cudaStream_t *stream : {&l->stream, &l->writing, &l->copying})
         if (!status) status = check(l, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream", error);
-    for (cudaEvent_t *event : {&l->coded, &l->counted, &l->written, &l->made})
+    for (cudaEvent_t *event : {&l->coded, &l->settled, &l->written, &l->made})
         if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < l->n_slots && !status; i++)
         status = check(l, cudaEventCreateWithFlags(&l->slot[i].filled, cudaEventDisableTiming), "event", error);
@@ -208,7 +210,7 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
         if (stream) cudaStreamSynchronize(stream);
         if (stream) cudaStreamDestroy(stream);
     }
-    for (cudaEvent_t event : {l->coded, l->counted, l->written, l->made})
+    for (cudaEvent_t event : {l->coded, l->settled, l->written, l->made})
         if (event) cudaEventDestroy(event);
     for (int i = 0; l->slot && i < l->n_slots; i++)
         if (l->slot[i].filled) cudaEventDestroy(l->slot[i].filled);

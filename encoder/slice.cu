@@ -1,12 +1,12 @@
 // Entropy coding of a picture on a CUDA device. Equals motus_settle_mbs, motus_write_slice_data and motus_nal_write; the syntax is cavlc_mb_core.h's.
 //
-// In the order of the launches: settle_kernel (a thread per MB) settles P_Skip and marks the MBs that are coded and that have mb_qp_delta; a scan turns the
-// marks into "the last one up to here". count_kernel (a warp per MB, a lane per unit of syntax) settles QP and counts; a scan of the MBs' spans of bits gives
-// where each begins. clear_kernel zeroes as many words as the slice has; write_kernel (a warp per MB, a lane per unit) ors every unit's bits into them.
-// escapes_kernel counts, and nal_kernel inserts, emulation prevention, 16 bytes a thread, a tile a block.
+// In the order of the launches: settle_kernel (a thread per MB) settles P_Skip and QP of all slices, and sets a bit for each MB that is coded and for each that
+// has mb_qp_delta: whoever asks for the last such MB before another one walks back over these bits, 1024 MBs a step. count_kernel (a warp per MB, a lane per
+// unit of syntax) counts, and clears the RBSP; a scan of the MBs' spans of bits gives where each begins. write_kernel (a warp per MB, a lane per unit) ors every
+// unit's bits into the RBSP. escapes_kernel counts, and nal_kernel inserts, emulation prevention, 16 bytes a thread, a tile a block.
 //
-// Memory: MBs are read three times, levels twice (their second time from L2 for pictures up to 1080p); what is written is the RBSP and the NAL unit, and 80
-// bytes for each MB. Grids follow from the picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
+// Memory: MBs are read three times, levels twice (their second time from L2 for pictures up to 1080p); what is written is the RBSP (zeros up to the capacity)
+// and the NAL unit, and 72 bytes for each MB. Grids follow from the picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/slice_cuda.h"
 
@@ -22,15 +22,9 @@ constexpr int TILE = THREADS * BYTES; // of a block
 constexpr int START = 5;              // start code and NAL header
 constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
 
-// One more than the raster index of the last coded MB up to here, and of the last one with mb_qp_delta; 0: none.
-struct Last {
-    uint32_t coded, with_qp;
-};
-
 struct Job {
     MotusSliceCuda slice;
     int n_mb, n_tiles;
-    Last *last;         // [n_mb]
     MotusSpan *span;    // [n_mb + 1]: the slice's first MBs up to and with this one; the last entry is what follows them
     uint16_t (*at)[32]; // [n_mb]: where units begin, from the MB's first bit, alignment left out
     uint8_t *rbsp;      // words
@@ -41,7 +35,6 @@ struct Job {
 size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     size_t n = (size_t)job->n_mb, end = 0;
     job->n_tiles = (int)((capacity + (size_t)TILE - 1) / TILE);
-    job->last = (Last *)(work + motus_slot_place(&end, n * sizeof *job->last));
     job->span = (MotusSpan *)(work + motus_slot_place(&end, (n + 1) * sizeof *job->span));
     job->at = (uint16_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->at));
     job->rbsp = work + motus_slot_place(&end, (size_t)job->n_tiles * TILE);
@@ -54,11 +47,7 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 // Not CUB's DeviceScan: its host side throws exceptions and keeps state of its own in the process.
 
 constexpr int SCAN_THREADS = 1024;
-
-struct Later {
-    static __device__ Last none() { return {0, 0}; }
-    __device__ Last operator()(Last a, Last b) const { return {max(a.coded, b.coded), max(a.with_qp, b.with_qp)}; }
-};
+constexpr int SCAN_EACH = 8; // entries of a thread
 
 struct Join {
     static __device__ MotusSpan none() { return {0, -1}; }
@@ -70,28 +59,64 @@ struct Sum {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 
-// What the block's threads before this one have, together. `room` is read to the end: a barrier comes before it is used again.
-template <int N, class T, class Op> __device__ T scan_before(T mine, Op op, T (*room)[N]) {
-    const int t = (int)threadIdx.x;
-    int now = 0;
-    room[0][t] = mine;
-    __syncthreads(); // written before others read it
-    for (int step = 1; step < N; step *= 2, now ^= 1) {
-        T v = room[now][t];
-        room[now ^ 1][t] = t >= step ? op(room[now][t - step], v) : v;
-        __syncthreads(); // written before others read it; and nobody writes this half before all have read the other
-    }
-    return t ? room[now][t - 1] : Op::none();
+__device__ uint32_t from_before(uint32_t v, int step) { return __shfl_up_sync(MOTUS_ALL_LANES, v, step); }
+
+__device__ MotusSpan from_before(MotusSpan v, int step) {
+    return {from_before(v.before, step), (int32_t)from_before((uint32_t)v.after, step)};
 }
 
-// v[i] becomes what v[0..i] are together. One block, a thread for n / 1024 neighbouring entries.
+__device__ uint32_t from_lane(uint32_t v, int lane) { return __shfl_sync(MOTUS_ALL_LANES, v, lane); }
+
+__device__ MotusSpan from_lane(MotusSpan v, int lane) {
+    return {from_lane(v.before, lane), (int32_t)from_lane((uint32_t)v.after, lane)};
+}
+
+// What the warp's lanes up to and with this one have, together.
+template <class T, class Op> __device__ T scan_lanes(T v, Op op) {
+    for (int step = 1; step < 32; step *= 2) {
+        const T other = from_before(v, step);
+        if (motus_lane() >= step) v = op(other, v);
+    }
+    return v;
+}
+
+// What the block's warps before this one have, together, where each has `mine` (the same in all lanes); *all: what all of them have. A barrier comes before `room`
+// is used again.
+template <int N, class T, class Op> __device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
+    const int warp = (int)threadIdx.x / 32, lane = motus_lane();
+    if (lane == 0) room[warp] = mine;
+    __syncthreads(); // written before others read it
+    if (warp == 0) {
+        const T sum = scan_lanes(lane < N / 32 ? room[lane] : Op::none(), op);
+        if (lane < N / 32) room[lane] = sum;
+    }
+    __syncthreads(); // likewise
+    *all = room[N / 32 - 1];
+    return warp ? room[warp - 1] : Op::none();
+}
+
+// v[i] becomes what v[0..i] are together. One block; a warp has 32 * SCAN_EACH neighbouring entries, of which its lanes load and store neighbours at a time.
 template <class T, class Op> __global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) {
-    __shared__ T room[2][SCAN_THREADS];
-    const int each = (n + SCAN_THREADS - 1) / SCAN_THREADS, first = (int)threadIdx.x * each, end = min(first + each, n);
-    T mine = Op::none();
-    for (int i = first; i < end; i++) mine = op(mine, v[i]);
-    T sum = scan_before<SCAN_THREADS>(mine, op, room);
-    for (int i = first; i < end; i++) v[i] = sum = op(sum, v[i]);
+    __shared__ T room[SCAN_THREADS / 32];
+    const int warp = (int)threadIdx.x / 32, lane = motus_lane();
+    T done = Op::none(); // what comes before this round
+    for (int from = 0; from < n; from += SCAN_THREADS * SCAN_EACH) {
+        const int first = from + 32 * SCAN_EACH * warp + lane;
+        T own[SCAN_EACH], upto = Op::none(), all;
+#pragma unroll
+        for (int i = 0; i < SCAN_EACH; i++) own[i] = first + 32 * i < n ? v[first + 32 * i] : Op::none();
+#pragma unroll
+        for (int i = 0; i < SCAN_EACH; i++) {
+            own[i] = op(upto, scan_lanes(own[i], op));
+            upto = from_lane(own[i], 31);
+        }
+        const T before = op(done, scan_warps<SCAN_THREADS>(upto, op, room, &all));
+#pragma unroll
+        for (int i = 0; i < SCAN_EACH; i++)
+            if (first + 32 * i < n) v[first + 32 * i] = op(before, own[i]);
+        done = op(done, all);
+        __syncthreads(); // `all` has been read
+    }
 }
 
 // ---- Where every bit goes -----------------------------------------------------------------------------------------------------------------
@@ -118,11 +143,28 @@ __device__ uint32_t first_bit(const Job &job, int i) {
     return i ? motus_span_end(job.span[i - 1], header) : header;
 }
 
-// MBs of the run of skipped ones that ends before MB i.
-__device__ uint32_t skip_run(const Job &job, int i) { return (uint32_t)i - (i ? job.last[i - 1].coded : 0); }
+// One more than the number of the last MB of the slice before MB i of it whose bit is set; 0: there is none. A warp's lanes come here together.
+__device__ int last_before(const Job &job, const uint32_t *bits, int i) {
+    const int first = job.slice.first_mb, end = first + i; // in the picture, as bits are
+    for (int word = end / 32; 32 * word + 31 >= first; word -= 32) {
+        const int own = word - motus_lane();
+        uint32_t set = own >= 0 && 32 * own < end ? bits[own] : 0;
+        if (own == end / 32) set &= (1u << end % 32) - 1; // before the MB
+        if (own < first / 32) set = 0;                    // not those of slices before
+        if (own == first / 32) set &= ~0u << first % 32;
+        const uint32_t lanes = __ballot_sync(MOTUS_ALL_LANES, set != 0);
+        if (!lanes) continue;
+        const int lane = __ffs((int)lanes) - 1;
+        return 32 * (word - lane) + 32 - __clz((int)__shfl_sync(MOTUS_ALL_LANES, set, lane)) - first;
+    }
+    return 0;
+}
+
+// MBs of the run of skipped ones that ends before MB i. Of a warp, as is all of what follows from it.
+__device__ uint32_t skip_run(const Job &job, int i) { return (uint32_t)(i - last_before(job, job.slice.marks.coded, i)); }
 
 __device__ int qp_before(const Job &job, int i) {
-    uint32_t k = i ? job.last[i - 1].with_qp : 0;
+    const int k = last_before(job, job.slice.marks.with_qp, i);
     return k ? job.slice.mb[k - 1].qp : job.slice.head->qp;
 }
 
@@ -144,16 +186,45 @@ __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
     return s;
 }
 
-// While a thread settles an MB others may read its type: skipped or not, it is inter and has the same vectors.
-__global__ void settle_kernel(Job job) {
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i >= job.n_mb) return;
-    const MotusSliceCuda &slice = job.slice;
-    MotusNeighbours neighbours = motus_neighbours(slice.mb, slice.mb_width, i % slice.mb_width, i / slice.mb_width, 0);
-    MotusMb *mb = &slice.mb[i];
-    motus_mb_settle_skip(mb, &neighbours);
-    uint32_t next = (uint32_t)i + 1;
-    job.last[i] = {mb->type == MOTUS_MB_P_SKIP ? 0 : next, motus_mb_has_qp_delta(mb) ? next : 0};
+// ---- Settling -----------------------------------------------------------------------------------------------------------------------------
+
+// One more than the number of the last MB with mb_qp_delta in [first, end); 0: there is none. The whole block comes here, and every thread gets it.
+__device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
+    if (threadIdx.x == 0) *room = 0;
+    __syncthreads(); // cleared before it is added to
+    for (; end > first; end -= THREADS) {
+        const int i = end - 1 - (int)threadIdx.x, found = i >= first && motus_mb_has_qp_delta(&mb[i]);
+        if (found) atomicMax(room, i + 1);
+        if (__syncthreads_or(found)) break;
+    }
+    return *room;
+}
+
+// While a thread settles an MB others may read its type: skipped or not, it is inter, has the same vectors and no mb_qp_delta. Only the QP of MBs without
+// mb_qp_delta changes, and only others are asked for theirs.
+__global__ void __launch_bounds__(THREADS) settle_kernel(MotusSettleCuda s) {
+    __shared__ uint32_t with_qp[THREADS / 32];
+    __shared__ int room;
+    const int block = (int)blockIdx.x * THREADS, i = block + (int)threadIdx.x, warp = (int)threadIdx.x / 32, there = i < s.n_mb;
+    const int first = there ? motus_slice_first(s.slice_first, i) : 0;
+    MotusMb *mb = &s.mb[there ? i : 0];
+    if (there) {
+        MotusNeighbours neighbours = motus_neighbours(s.mb, s.mb_width, i % s.mb_width, i / s.mb_width, first);
+        motus_mb_settle_skip(mb, &neighbours);
+        if (s.kept) s.kept[i] = motus_mb_is_intra(mb) ? s.searched[i] : mb->mv[0];
+    }
+    const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && mb->type != MOTUS_MB_P_SKIP);
+    const uint32_t delta = __ballot_sync(MOTUS_ALL_LANES, there && motus_mb_has_qp_delta(mb));
+    if (motus_lane() == 0) with_qp[warp] = delta;
+    if (motus_lane() == 0 && there) s.marks.coded[i / 32] = coded, s.marks.with_qp[i / 32] = delta;
+    const int before =
+        last_with_qp(s.mb, motus_slice_first(s.slice_first, block), block, &room); // with a barrier: the bits are there
+    if (!there || motus_mb_has_qp_delta(mb)) return;
+    uint32_t bits = delta & ((1u << motus_lane()) - 1);
+    int word = warp, last = before;
+    while (!bits && word) bits = with_qp[--word];
+    if (bits) last = block + 32 * word + 32 - __clz((int)bits);
+    motus_mb_settle_qp(mb, last > first ? s.mb[last - 1].qp : s.qp);
 }
 
 // ---- Counting -----------------------------------------------------------------------------------------------------------------------------
@@ -185,23 +256,23 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     if (length) atomicAdd(&tally[TALLY_BITS + motus_unit_kind(unit)], length);
     if (unit == 0) {
         job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
-        motus_mb_settle_qp(&job.slice.mb[i], qp_before(job, i)); // only MBs without mb_qp_delta change, and only others are asked
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
     }
     if (unit < 4 && mb->type == MOTUS_MB_P_8x8) atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
 }
 
 // What follows the MBs: the last run of skipped ones, and rbsp_stop_one_bit.
-__device__ void put_end(MotusBits *bits, const Job &job) {
-    uint32_t run = skip_run(job, job.n_mb);
+__device__ void put_end(MotusBits *bits, uint32_t run) {
     if (run) motus_bits_ue(bits, run);
     motus_bits_put(bits, 1, 1);
 }
 
 __device__ void count_end(const Job &job, uint32_t *tally) {
+    const uint32_t run = skip_run(job, job.n_mb);
+    if (motus_lane()) return;
     MotusBits bits;
     motus_bits_init(&bits, NULL, 0);
-    put_end(&bits, job);
+    put_end(&bits, run);
     uint32_t length = (uint32_t)motus_bits_count(&bits);
     job.span[job.n_mb] = {length, -1};
     atomicAdd(&tally[TALLY_BITS + MOTUS_BITS_MODE], length - 1);
@@ -215,14 +286,17 @@ __device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
     atomicAdd((unsigned long long *)to, (unsigned long long)bits);
 }
 
+// Clears the RBSP too: its size is not known before the spans are joined.
 __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
+    for (uint32_t v = blockIdx.x * 32 * WARPS + t, n = (uint32_t)job.n_tiles * THREADS; v < n; v += gridDim.x * 32 * WARPS)
+        ((uint4 *)job.rbsp)[v] = make_uint4(0, 0, 0, 0); // tiles are of 16 bytes a thread
     if (t < TALLIES) tally[t] = 0;
     __syncthreads(); // cleared before it is added to
     if (i < job.n_mb)
         count_mb(job, i, tally);
-    else if (i == job.n_mb && motus_lane() == 0)
+    else if (i == job.n_mb)
         count_end(job, tally);
     __syncthreads(); // complete before it is read
     if (t >= TALLIES || !tally[t]) return;
@@ -237,14 +311,6 @@ __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
 
 // ---- Writing ------------------------------------------------------------------------------------------------------------------------------
 
-// Whole vectors are cleared, since escapes_kernel reads such.
-__global__ void clear_kernel(Job job) {
-    const uint32_t bytes = rbsp_bytes(job), vectors = (bytes + 15) / 16;
-    if (!bytes && blockIdx.x == 0 && threadIdx.x == 0) *job.slice.result = {0, 1};
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < vectors; i += gridDim.x * blockDim.x)
-        ((uint4 *)job.rbsp)[i] = make_uint4(0, 0, 0, 0);
-}
-
 __device__ void write_mb(const Job &job, int i) {
     const int unit = motus_lane();
     const MotusMb *mb = &job.slice.mb[i];
@@ -256,8 +322,8 @@ __device__ void write_mb(const Job &job, int i) {
         if (unit >= MOTUS_UNIT_LUMA) at += aligned - end;
         if (unit == 0) add_bits(job.slice.stats, MOTUS_BITS_MODE, aligned - end);
     }
-    if (!(units >> unit & 1)) return;
     MotusMbSyntax s = syntax_of(job, i);
+    if (!(units >> unit & 1)) return;
     MotusBits bits;
     motus_bits_init_at(&bits, job.rbsp, at);
     motus_put_unit(&bits, &s, unit);
@@ -275,22 +341,24 @@ __device__ void write_header(const Job &job) {
     motus_bits_finish(&bits);
 }
 
-__device__ void write_end(const Job &job) {
+__device__ void write_end(const Job &job, uint32_t run) {
     MotusBits bits;
     motus_bits_init_at(&bits, job.rbsp, first_bit(job, job.n_mb));
-    put_end(&bits, job);
+    put_end(&bits, run);
     motus_bits_finish(&bits);
 }
 
 __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
-    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
-    if (i > job.n_mb || !rbsp_bytes(job)) return;
-    if (i < job.n_mb)
+    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), fits = rbsp_bytes(job) != 0;
+    if (!fits && i == 0 && motus_lane() == 0) *job.slice.result = {0, 1};
+    if (i > job.n_mb || !fits) return;
+    if (i < job.n_mb) {
         write_mb(job, i);
-    else if (motus_lane() == 0)
-        write_header(job);
-    else if (motus_lane() == 1)
-        write_end(job);
+        return;
+    }
+    const uint32_t run = skip_run(job, i);
+    if (motus_lane() == 0) write_header(job);
+    if (motus_lane() == 1) write_end(job, run);
 }
 
 // ---- NAL unit -----------------------------------------------------------------------------------------------------------------------------
@@ -342,14 +410,15 @@ __device__ void put_byte(const MotusSliceCuda &slice, uint32_t at, uint8_t byte)
 }
 
 __global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
-    __shared__ uint32_t room[2][THREADS], sum;
+    __shared__ uint32_t room[THREADS / 32], sum;
     const MotusSliceCuda &slice = job.slice;
     const uint32_t size = rbsp_bytes(job), at = first_byte();
     if (blockIdx.x * (uint32_t)TILE >= size) return;
     const uint32_t mask = escapes_at(job.rbsp, size, at), end = min(at + BYTES, size);
     const uint32_t begin = nal_begin(slice);
-    uint32_t to = begin + START + at + escapes_before(job, &sum);
-    to += scan_before<THREADS>((uint32_t)__popc(mask), Sum(), room);
+    uint32_t to = begin + START + at + escapes_before(job, &sum), all;
+    const uint32_t own = (uint32_t)__popc(mask), upto = scan_lanes(own, Sum());
+    to += upto - own + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
     for (uint32_t i = at; i < end; i++) {
         if (mask >> (i - at) & 1) put_byte(slice, to++, 3);
         put_byte(slice, to++, job.rbsp[i]);
@@ -380,14 +449,8 @@ static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
     return cudaSuccess;
 }
 
-cudaError_t motus_slice_cuda_count(const MotusSliceCuda *slice, cudaStream_t stream) {
-    Job job;
-    cudaError_t status = job_of(&job, slice);
-    if (status != cudaSuccess) return status;
-    const int n = job.n_mb;
-    settle_kernel<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(job);
-    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.last, n, Later());
-    count_kernel<<<n / WARPS + 1, 32 * WARPS, 0, stream>>>(job); // one warp more than MBs
+cudaError_t motus_settle_cuda(const MotusSettleCuda *settle, cudaStream_t stream) {
+    settle_kernel<<<(settle->n_mb + THREADS - 1) / THREADS, THREADS, 0, stream>>>(*settle);
     return cudaGetLastError();
 }
 
@@ -395,9 +458,10 @@ cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t str
     Job job;
     cudaError_t status = job_of(&job, slice);
     if (status != cudaSuccess) return status;
+    const int blocks = job.n_mb / WARPS + 1; // one warp more than MBs
+    count_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
     scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, job.n_mb + 1, Join());
-    clear_kernel<<<64, THREADS, 0, stream>>>(job);
-    write_kernel<<<job.n_mb / WARPS + 1, 32 * WARPS, 0, stream>>>(job);
+    write_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
     escapes_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
     nal_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
     return cudaGetLastError();

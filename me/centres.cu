@@ -5,11 +5,10 @@
 // coarse_kernel: the exhaustive search in the scaled pictures. A lane owns a column of points and walks down the window's rows: a row of eight samples is
 // compared with the eight rows of the block at once, for the eight points that it belongs to, so that samples are loaded once. Of 33 columns
 // the last one is taken by a row of points per lane. A key is J, row and column of the point: the smaller key is the better point, or the earlier.
-// Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0 finds the picture's median instead, by counting
-// high and then low bytes of the vectors' components.
+// Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0 finds the picture's median instead, bit by bit.
 //
-// centre_kernel: lanes hold a candidate each, and the warp computes the SAD of one candidate after the other, 8 samples a lane; equal candidates once. The 5x5
-// around the MB's own coarse vector share their loads. A key is J and the candidate's number.
+// centre_kernel: lanes hold a candidate each, and the warp computes the SADs of two candidates after two others, half a row a lane; equal candidates once.
+// The 5x5 around the MB's own coarse vector share their loads. Loads bound it: a row is 128 bytes of the L1, however little of it is wanted. A key is J and the candidate's number.
 // Read: the pictures (1/16 of the size after the first kernel), candidates' blocks through the L1; written: 1/8 of a picture, 8 bytes an MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres_cuda.h"
@@ -64,53 +63,31 @@ __global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride
 
 // ---- Median --------------------------------------------------------------------------------------------------------------------------------
 
-// Of 256 counts, the bin in which number `rank` in ascending order lies, and its rank there. A whole warp calls it.
-__device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin, uint32_t *rank_in_bin) {
-    int lane = motus_lane();
-    uint32_t own = 0;
-    for (int i = 0; i < 8; i++) own += count[8 * lane + i];
-    uint32_t end = own;
-    for (int step = 1; step < 32; step <<= 1) {
-        uint32_t before = __shfl_up_sync(MOTUS_ALL_LANES, end, step);
-        if (lane >= step) end += before;
-    }
-    if (rank < end - own || rank >= end) return; // one lane goes on
-    rank -= end - own;
-    int i = 8 * lane;
-    while (rank >= count[i]) rank -= count[i++];
-    *bin = i;
-    *rank_in_bin = rank;
-}
-
-// Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS threads. Components are counted with their sign bit
-// flipped, which puts them into ascending order.
+// Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS threads: with their sign bits flipped, which puts components
+// into ascending order, it is the largest value that at most n / 2 of them are smaller than, found bit by bit.
 __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
-    __shared__ uint32_t count[2][256], bin[2][2],
-        rank[3][2]; // of x and y; bin[0]: high bytes, bin[1]: low ones; rank: before each pass
+    __shared__ uint32_t smaller[2][2]; // [bit & 1][x, y]
     const uint32_t *word = reinterpret_cast<const uint32_t *>(mv);
-    if (threadIdx.x < 2) rank[0][threadIdx.x] = n / 2;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = threadIdx.x; i < 512; i += 32 * WARPS) count[i >> 8][i & 255] = 0;
-        __syncthreads(); // counts are zero; what the pass before found is there
-        uint32_t high_x = pass ? bin[0][0] : 0, high_y = pass ? bin[0][1] : 0;
+    uint32_t best_x = 0, best_y = 0;
+    for (int bit = 15; bit >= 0; bit--) {
+        const uint32_t x = best_x | 1u << bit, y = best_y | 1u << bit;
+        if (threadIdx.x < 2) smaller[bit & 1][threadIdx.x] = 0;
+        __syncthreads(); // cleared before it is added to
+        uint32_t n_x = 0, n_y = 0;
+#pragma unroll 8
         for (int i = threadIdx.x; i < n; i += 32 * WARPS) {
-            uint32_t both = word[i] ^ 0x80008000u, x = both & 0xFFFF, y = both >> 16;
-            if (pass == 0) {
-                atomicAdd(&count[0][x >> 8], 1u);
-                atomicAdd(&count[1][y >> 8], 1u);
-            } else {
-                if (x >> 8 == high_x) atomicAdd(&count[0][x & 255], 1u);
-                if (y >> 8 == high_y) atomicAdd(&count[1][y & 255], 1u);
-            }
+            const uint32_t both = word[i] ^ 0x80008000u;
+            n_x += (both & 0xFFFF) < x, n_y += both >> 16 < y;
         }
-        __syncthreads(); // counts are complete
-        int c = threadIdx.x >> 5;
-        if (c < 2) find_bin(count[c], rank[pass][c], &bin[pass][c], &rank[pass + 1][c]);
-        __syncthreads(); // bins are found, and the counts may be cleared
+        n_x = motus_lanes_sum(n_x), n_y = motus_lanes_sum(n_y);
+        if (motus_lane() == 0) atomicAdd(&smaller[bit & 1][0], n_x), atomicAdd(&smaller[bit & 1][1], n_y);
+        __syncthreads(); // complete before they are read; the next bit's are others
+        if (smaller[bit & 1][0] <= (uint32_t)n / 2) best_x = x;
+        if (smaller[bit & 1][1] <= (uint32_t)n / 2) best_y = y;
     }
     if (threadIdx.x) return;
-    median->x = (int16_t)((bin[0][0] << 8 | bin[1][0]) ^ 0x8000);
-    median->y = (int16_t)((bin[0][1] << 8 | bin[1][1]) ^ 0x8000);
+    median->x = (int16_t)(best_x ^ 0x8000);
+    median->y = (int16_t)(best_y ^ 0x8000);
 }
 
 // ---- Scaled search -------------------------------------------------------------------------------------------------------------------------
@@ -242,31 +219,41 @@ struct Centres {
     MotusMv *centre;
 };
 
-// The MB at sample (x, y); a lane has 8 samples of a row, from `column` on.
+// The MB at sample (x, y); a lane has half a row, and for the other half's lane the whole of it.
 struct Mb {
-    int x, y, row, column;
-    uint32_t cur[2];
+    int x, y, row, half;
+    uint32_t cur[4];
 };
-
-// N + 1 words, the first of them at any byte.
-template <int N> __device__ void load_words(uint32_t (&to)[N], const uint8_t *from) {
-    const uint32_t *word = reinterpret_cast<const uint32_t *>((uintptr_t)from & ~(uintptr_t)3);
-    uint32_t shift = 8 * ((uintptr_t)from & 3), raw[N + 1];
-#pragma unroll
-    for (int i = 0; i <= N; i++) raw[i] = word[i];
-#pragma unroll
-    for (int i = 0; i < N; i++) to[i] = __funnelshift_r(raw[i], raw[i + 1], shift);
-}
 
 __device__ uint32_t packed(MotusMv mv) { return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16; }
 
-// SAD of the MB displaced by a packed vector of whole samples; every lane gets it.
-__device__ uint32_t sad_at(const Centres &c, const Mb &mb, uint32_t mv) {
-    int x = motus_ref_luma_place(c.width, mb.x + ((int16_t)(mv & 0xFFFF) >> 2));
-    int y = motus_ref_luma_place(c.height, mb.y + ((int16_t)(mv >> 16) >> 2));
-    uint32_t s[2];
-    load_words(s, c.ref + (ptrdiff_t)(y + mb.row) * c.ref_stride + x + mb.column);
-    return motus_lanes_sum(motus_sad4(s[0], mb.cur[0], motus_sad4(s[1], mb.cur[1], 0)));
+// The lane's part of the SAD of the MB displaced by a packed vector of whole samples. A row of the reference begins at any byte and lies in two chunks of 16: a lane
+// loads one of them and compares it with what of the MB's row lies there, since a row of one chunk costs the same as any other and samples loaded word by word
+// cost three times that.
+__device__ uint32_t sad_of_lane(const Centres &c, const Mb &mb, uint32_t mv) {
+    const int x = motus_ref_luma_place(c.width, mb.x + ((int16_t)(mv & 0xFFFF) >> 2));
+    const int y = motus_ref_luma_place(c.height, mb.y + ((int16_t)(mv >> 16) >> 2));
+    const uint8_t *from = c.ref + (ptrdiff_t)(y + mb.row) * c.ref_stride + x;
+    const int offset = (int)((uintptr_t)from & 15), words = offset >> 2, bits = 8 * (offset & 3); // the same in all rows
+    const uint4 chunk = *(reinterpret_cast<const uint4 *>(from - offset) + mb.half);
+    const uint32_t ref[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
+    uint32_t two[6], one[5], sum = 0;
+#pragma unroll
+    for (int k = 0; k < 6; k++) { // words k + 1 - (words & 2) .. of four zeros and the row, or of the row and four zeros
+        const int high = k + 2 - 4, low = k - 4;
+        const uint32_t first_high = high >= 0 ? mb.cur[high & 3] : 0, first_low = low >= 0 ? mb.cur[low & 3] : 0;
+        const uint32_t second_high = high < 0 ? mb.cur[high & 3] : 0, second_low = low < 0 ? mb.cur[low & 3] : 0;
+        two[k] = words & 2 ? (mb.half ? second_low : first_low) : (mb.half ? second_high : first_high);
+    }
+#pragma unroll
+    for (int k = 0; k < 5; k++) one[k] = words & 1 ? two[k] : two[k + 1];
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const uint32_t from_offset = __funnelshift_lc(0, ~0u, max(8 * (offset - 4 * k), 0)); // bytes of the first chunk
+        const uint32_t mask = mb.half ? ~from_offset : from_offset;
+        sum = motus_sad4(ref[k] & mask, __funnelshift_l(one[k], one[k + 1], bits), sum);
+    }
+    return sum;
 }
 
 // J is below 2^17, the number below 2^6.
@@ -274,38 +261,64 @@ __device__ uint32_t key_of(const Centres &c, const MotusCentreSource &source, Mo
     return (sad + motus_mv_cost(c.lambda_q8, mv, source.median)) << 6 | number;
 }
 
-// Least key of the candidates `from` + lane up to `end`.
-__device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, const Mb &mb, int from, int end) {
+// Least key of the candidates `from` + lane up to `end`; *vector: the lane's candidate, packed. Two SADs at a time, since each waits for memory.
+__device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, const Mb &mb, int from, int end,
+                            uint32_t *vector) {
     int lane = motus_lane(), number = min(from + lane, end - 1);
     MotusMv mv;
     bool valid = motus_centre_candidate(&source, mb.x / 16, mb.y / 16, number, &mv) && from + lane < end;
     __syncwarp();
-    uint32_t sad = 0, vector = packed(mv);
-    uint32_t same = __match_any_sync(MOTUS_ALL_LANES, vector) & __ballot_sync(MOTUS_ALL_LANES, valid);
+    uint32_t sad = 0;
+    *vector = packed(mv);
+    uint32_t same = __match_any_sync(MOTUS_ALL_LANES, *vector) & __ballot_sync(MOTUS_ALL_LANES, valid);
     bool first = valid && __ffs((int)same) - 1 == lane; // of equal ones the one that comes first
-    for (uint32_t left = __ballot_sync(MOTUS_ALL_LANES, first); left; left &= left - 1) {
-        int i = __ffs((int)left) - 1;
-        uint32_t sum = sad_at(c, mb, __shfl_sync(MOTUS_ALL_LANES, vector, i));
-        if (lane == i) sad = sum;
+    for (uint32_t left = __ballot_sync(MOTUS_ALL_LANES, first); left;) {
+        int i[2];
+        uint32_t sum[2];
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            i[k] = left ? __ffs((int)left) - 1 : i[0]; // one too many repeats the first
+            left &= left - 1;
+        }
+#pragma unroll
+        for (int k = 0; k < 2; k++) sum[k] = sad_of_lane(c, mb, __shfl_sync(MOTUS_ALL_LANES, *vector, i[k]));
+#pragma unroll
+        for (int k = 0; k < 2; k++) sum[k] = motus_lanes_sum(sum[k]);
+#pragma unroll
+        for (int k = 0; k < 2; k++)
+            if (lane == i[k]) sad = sum[k];
     }
     return motus_lanes_min(first ? key_of(c, source, mv, sad, number) : ~0u);
 }
 
 // Least key of the 5x5 vectors around `own` where none of them is clipped, nor any of their blocks' places: lane i has the i-th one's SAD. A sum over the MB
-// is at most 65,280, so two fit in a word.
+// is at most 65,280, so two fit in a word. Of the twenty rows each is loaded once, the last four by the first lanes, and handed from lane to lane.
 __device__ uint32_t best_of_fine(const Centres &c, const MotusCentreSource &source, const Mb &mb, MotusMv own) {
     int lane = motus_lane();
-    uint32_t sad = 0;
-    const uint8_t *from = c.ref + (ptrdiff_t)(mb.y + own.y / 4 - 2 + mb.row) * c.ref_stride + mb.x + own.x / 4 - 2 + mb.column;
+    uint32_t sad = 0, raw[4], more[4] = {};
+    // Two samples to the left of the coarse vector, which is a multiple of four: the middle of a word.
+    const uint8_t *from = c.ref + (ptrdiff_t)(mb.y + own.y / 4 - 2 + mb.row) * c.ref_stride + mb.x + own.x / 4 - 4 + 8 * mb.half;
+    const uint32_t *word = reinterpret_cast<const uint32_t *>(from);
 #pragma unroll
-    for (int dy = 0; dy < 5; dy++, from += c.ref_stride) {
-        uint32_t s[3], part[5];
-        load_words(s, from);
+    for (int k = 0; k < 4; k++) raw[k] = word[k];
+    word = reinterpret_cast<const uint32_t *>(from + 16 * c.ref_stride);
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        if (mb.row < 4) more[k] = word[k];
+    const uint32_t cur[2] = {mb.half ? mb.cur[2] : mb.cur[0], mb.half ? mb.cur[3] : mb.cur[1]};
+#pragma unroll
+    for (int dy = 0; dy < 5; dy++) {
+        uint32_t at[4], s[3], part[5];
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            at[k] = dy ? __shfl_sync(MOTUS_ALL_LANES, mb.row < dy ? more[k] : raw[k], (lane + 2 * dy) & 31) : raw[k];
+#pragma unroll
+        for (int k = 0; k < 3; k++) s[k] = __funnelshift_r(at[k], at[k + 1], 16);
 #pragma unroll
         for (int dx = 0; dx < 5; dx++) {
             uint32_t left = dx == 4 ? s[1] : __funnelshift_r(s[0], s[1], 8 * dx);
             uint32_t right = dx == 4 ? s[2] : __funnelshift_r(s[1], s[2], 8 * dx);
-            part[dx] = motus_sad4(left, mb.cur[0], motus_sad4(right, mb.cur[1], 0));
+            part[dx] = motus_sad4(left, cur[0], motus_sad4(right, cur[1], 0));
         }
         uint32_t a = motus_lanes_sum(part[0] | part[1] << 16), b = motus_lanes_sum(part[2] | part[3] << 16);
         uint32_t last = motus_lanes_sum(part[4]);
@@ -328,19 +341,20 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
     if (number >= source.mb_width * source.mb_height) return;
     int mb_x = number % source.mb_width, mb_y = number / source.mb_width;
     source.median = *c.median;
-    Mb mb{16 * mb_x, 16 * mb_y, lane >> 1, 8 * (lane & 1), {}};
-    uint2 samples = *reinterpret_cast<const uint2 *>(c.cur + (mb.y + mb.row) * c.cur_stride + mb.x + mb.column);
-    mb.cur[0] = samples.x, mb.cur[1] = samples.y;
+    Mb mb{16 * mb_x, 16 * mb_y, lane >> 1, lane & 1, {}};
+    uint4 samples = *reinterpret_cast<const uint4 *>(c.cur + (mb.y + mb.row) * c.cur_stride + mb.x);
+    mb.cur[0] = samples.x, mb.cur[1] = samples.y, mb.cur[2] = samples.z, mb.cur[3] = samples.w;
     MotusMv own = source.coarse[number];
-    uint32_t key = best_of(c, source, mb, 0, MOTUS_CENTRE_FINE), fine;
+    uint32_t vector, unused, key = best_of(c, source, mb, 0, MOTUS_CENTRE_FINE, &vector), fine;
     if (inside(mb.x, c.width, own.x, source.limit_x) && inside(mb.y, c.height, own.y, source.limit_y))
         fine = best_of_fine(c, source, mb, own);
     else
-        fine = best_of(c, source, mb, MOTUS_CENTRE_FINE, MOTUS_CENTRES);
+        fine = best_of(c, source, mb, MOTUS_CENTRE_FINE, MOTUS_CENTRES, &unused);
     key = min(key, fine);
+    vector = __shfl_sync(MOTUS_ALL_LANES, vector, (int)(key & 31)); // where it is one of the first twenty
     if (lane) return;
-    MotusMv mv;
-    motus_centre_candidate(&source, mb_x, mb_y, key & 63, &mv);
+    MotusMv mv = {(int16_t)(vector & 0xFFFF), (int16_t)(vector >> 16)};
+    if ((key & 63) >= MOTUS_CENTRE_FINE) motus_centre_candidate(&source, mb_x, mb_y, key & 63, &mv);
     c.centre[number] = mv;
 }
 

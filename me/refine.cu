@@ -1,9 +1,9 @@
 // Half- and quarter-sample refinement of all 41 blocks by SATD + vector cost, as motus_refine_mb does it.
 //
-// Half a warp owns an MB and a mode, a lane one 4x4 block of it. A lane loads the 3x3 half-sample positions around its block's
-// vector; a block's SATD is the sum over its lanes, by shuffles. Every quarter position next to a half position is the average of two of those
-// nine, so the second round loads nine again and averages. A warp with no block that is wanted ends at once.
-// Grid: pairs of MBs; block: a warp per mode. Read and written: vectors, SADs and costs in place; planes through the L1.
+// A lane owns one 4x4 block of a block that is wanted. It loads the 3x3 half-sample positions around the block's vector; a block's SATD is the sum over its lanes,
+// by shuffles. Every quarter position next to a half position is the average of two of those nine, so the second round loads nine again and averages.
+// Grid: eight MBs a block of threads, which lists what is wanted of them, largest blocks first: so every block's lanes are neighbours in one warp, at a multiple
+// of their number, and no lane but those of the last warp is without work. Read and written: vectors, SADs and costs in place; planes through the L1.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/refine_cuda.h"
 
@@ -113,38 +113,109 @@ __device__ Block choose(bool first, const Block &a, const Block &b) {
     return c;
 }
 
-// Bits of the lane's number over which a block of mode m stretches: lanes are the 4x4 blocks in raster order.
-__device__ int lanes_of(int mode) {
-    return mode == 0 ? 15 : mode == 1 ? 7 : mode == 2 ? 13 : mode == 3 ? 5 : mode == 4 ? 1 : mode == 5 ? 4 : 0;
-}
-
-// Sum over the lanes of a block.
-__device__ uint32_t over_block(uint32_t v, int lanes) {
+// Sum over `size` lanes, a power of 2, beginning at a multiple of it. most: the largest size in the warp.
+__device__ uint32_t over_block(uint32_t v, int size, int most) {
 #pragma unroll
-    for (int bit = 1; bit < 16; bit <<= 1)
-        if (lanes & bit) v += __shfl_xor_sync(~0u, v, bit);
+    for (int step = 1; step < 16; step <<= 1) {
+        if (step >= most) break;
+        const uint32_t other = __shfl_xor_sync(~0u, v, step);
+        if (step < size) v += other;
+    }
     return v;
 }
 
-// Number of the block of `mode` that 4x4 block (x, y) belongs to.
-__device__ int block_of(int mode, int x, int y) {
-    switch (mode) {
-    case MOTUS_MODE_16x16:
-        return MOTUS_BLOCK_16x16;
-    case MOTUS_MODE_16x8:
-        return MOTUS_BLOCK_16x8 + y / 2;
-    case MOTUS_MODE_8x16:
-        return MOTUS_BLOCK_8x16 + x / 2;
-    case MOTUS_MODE_8x8:
-        return MOTUS_BLOCK_8x8 + y / 2 * 2 + x / 2;
-    case MOTUS_MODE_8x4:
-        return MOTUS_BLOCK_8x4 + 2 * y + x / 2;
-    case MOTUS_MODE_4x8:
-        return MOTUS_BLOCK_4x8 + y / 2 * 4 + x;
-    default:
-        return MOTUS_BLOCK_4x4 + 4 * y + x;
-    }
+// ---- What is wanted ------------------------------------------------------------------------------------------------------------------------
+
+constexpr int TILE = 8; // MBs of a block of threads
+constexpr int THREADS = 256;
+constexpr int CLASSES = 5; // of blocks, by their number of 4x4 blocks: 16, 8, 4, 2, 1
+
+__device__ int size_of(int k) { return 16 >> k; }
+
+// Blocks of class k begin with this one.
+__device__ int first_of(int k) { return k == 0 ? 0 : k == 1 ? 1 : k == 2 ? 5 : k == 3 ? 9 : k == 4 ? 25 : MOTUS_BLOCKS; }
+
+struct Wanted {
+    uint64_t mask[TILE];
+    uint16_t item[TILE * MOTUS_BLOCKS]; // MB of the tile << 8 | block, by classes
+    int item_of[CLASSES];               // each class's first item
+    int lane_of[CLASSES + 1];           // and its first lane
+};
+
+__device__ uint64_t blocks_of_class(int k) { return (1ull << first_of(k + 1)) - (1ull << first_of(k)); }
+
+// All blocks of the modes.
+__device__ uint64_t blocks_of_modes(uint32_t modes) {
+    constexpr int first[MOTUS_MODES + 1] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16, MOTUS_BLOCK_8x8,
+                                            MOTUS_BLOCK_8x4,   MOTUS_BLOCK_4x8,  MOTUS_BLOCK_4x4,  MOTUS_BLOCKS};
+    uint64_t blocks = 0;
+#pragma unroll
+    for (int m = 0; m < MOTUS_MODES; m++)
+        if (modes >> m & 1) blocks |= (1ull << first[m + 1]) - (1ull << first[m]);
+    return blocks;
 }
+
+// Lists what is wanted of the tile's MBs; returns the number of lanes.
+__device__ int list_wanted(Wanted &w, const MotusWantedBlocks &wanted, uint32_t modes, int first_mb, int n_mb) {
+    const int t = (int)threadIdx.x;
+    if (t < TILE) {
+        const uint64_t mask = wanted.mask && first_mb + t < n_mb ? wanted.mask[(size_t)(first_mb + t) * wanted.pitch] : ~0ull;
+        w.mask[t] = first_mb + t < n_mb ? mask & blocks_of_modes(modes) : 0;
+    }
+    __syncthreads(); // masks are there
+    if (t == 0) {
+        int items = 0, lanes = 0;
+        for (int k = 0; k < CLASSES; k++) {
+            int n = 0;
+            for (int mb = 0; mb < TILE; mb++) n += __popcll(w.mask[mb] & blocks_of_class(k));
+            w.item_of[k] = items, w.lane_of[k] = lanes;
+            items += n, lanes += n * size_of(k);
+        }
+        w.lane_of[CLASSES] = lanes;
+    }
+    __syncthreads(); // places are there
+    for (int i = t; i < TILE * MOTUS_BLOCKS; i += THREADS) {
+        const int mb = i / MOTUS_BLOCKS, block = i % MOTUS_BLOCKS;
+        if (!(w.mask[mb] >> block & 1)) continue;
+        const int k = block < 1 ? 0 : block < 5 ? 1 : block < 9 ? 2 : block < 25 ? 3 : 4;
+        const uint64_t before = blocks_of_class(k) & ((1ull << block) - 1);
+        int at = w.item_of[k] + __popcll(w.mask[mb] & before);
+        for (int other = 0; other < mb; other++) at += __popcll(w.mask[other] & blocks_of_class(k));
+        w.item[at] = (uint16_t)(mb << 8 | block);
+    }
+    __syncthreads(); // the list is there
+    return w.lane_of[CLASSES];
+}
+
+// A lane's share: 4x4 block `number` of the `size` of a block, at (x, y) in the MB in units of 4x4.
+struct Share {
+    int mb, block, size, number, x, y;
+};
+
+__device__ Share share_of(const Wanted &w, int lane) {
+    int k = 0;
+    while (k + 1 < CLASSES && lane >= w.lane_of[k + 1]) k++;
+    const int at = lane - w.lane_of[k], item = w.item[w.item_of[k] + (at >> (4 - k))];
+    Share s = {item >> 8, item & 255, size_of(k), at & (size_of(k) - 1), 0, 0};
+    const int n = s.block - first_of(k);
+    if (k == 0)
+        s.x = s.number & 3, s.y = s.number >> 2;
+    else if (k == 1 && n < 2) // 16x8
+        s.x = s.number & 3, s.y = 2 * n + (s.number >> 2);
+    else if (k == 1) // 8x16
+        s.x = 2 * (n - 2) + (s.number & 1), s.y = s.number >> 1;
+    else if (k == 2)
+        s.x = 2 * (n & 1) + (s.number & 1), s.y = (n & 2) + (s.number >> 1);
+    else if (k == 3 && n < 8) // 8x4
+        s.x = 2 * (n & 1) + s.number, s.y = n >> 1;
+    else if (k == 3) // 4x8
+        s.x = n & 3, s.y = 2 * (n - 8 >> 2) + s.number;
+    else
+        s.x = n & 3, s.y = n >> 2;
+    return s;
+}
+
+// ---- Rounds --------------------------------------------------------------------------------------------------------------------------------
 
 // The best so far.
 struct Best {
@@ -158,10 +229,10 @@ struct Judge {
     Block cur;
     MotusMv predictor;
     uint32_t lambda;
-    int lanes;
+    int size, most; // lanes of the block; of the warp's largest one
 
     __device__ void offer(Best &best, MotusMv mv, const Block &samples) const {
-        uint32_t cost = over_block(satd(cur, samples), lanes) + motus_mv_cost(lambda, mv, predictor);
+        uint32_t cost = over_block(satd(cur, samples), size, most) + motus_mv_cost(lambda, mv, predictor);
         if (cost >= best.cost) return;
         best = Best{mv, cost, samples};
     }
@@ -200,39 +271,55 @@ __device__ int place(int corner, int v, int size) {
     return min(max(2 * corner + (v >> 1), 2 * (8 - PAD)), 2 * (size + PAD - 12)) | (v >> 1 & 1);
 }
 
-__global__ void __launch_bounds__(224, 3) refine_kernel(MotusSearchPicture p, Planes planes, int mb_width, int n_mb, int subpel,
-                                                        uint32_t modes, MotusWantedBlocks wanted) {
-    int lane = threadIdx.x & 31, mode = threadIdx.x >> 5, x = lane & 3, y = lane >> 2 & 3;
-    int mb = min((int)(blockIdx.x * 2 + (lane >> 4)), n_mb - 1), block = block_of(mode, x, y);
-    if (!(modes >> mode & 1)) return;
-    bool mine = !wanted.mask || (wanted.mask[(size_t)mb * wanted.pitch] >> block & 1); // lanes of a warp may differ
-    if (!__any_sync(~0u, mine)) return;
-    int left = mb % mb_width * 16 + 4 * x, top = mb / mb_width * 16 + 4 * y;
-    size_t at = (size_t)block * n_mb + mb;
-    Judge judge{{}, p.predictor ? p.predictor[mb] : MotusMv{0, 0}, p.lambda ? p.lambda[mb] : p.lambda_q8, lanes_of(mode)};
+struct Job {
+    MotusSearchPicture picture;
+    Planes planes;
+    int mb_width, n_mb, subpel;
+    uint32_t modes;
+    MotusWantedBlocks wanted;
+};
+
+// Lanes that have nothing to do (not `mine`) go along for the others.
+__device__ void refine(const Job &job, const Share &share, int mb, bool mine) {
+    const MotusSearchPicture &p = job.picture;
+    const Planes &planes = job.planes;
+    const int left = mb % job.mb_width * 16 + 4 * share.x, top = mb / job.mb_width * 16 + 4 * share.y;
+    const size_t at = (size_t)share.block * job.n_mb + mb;
+    Judge judge{{},
+                p.predictor ? p.predictor[mb] : MotusMv{0, 0},
+                p.lambda ? p.lambda[mb] : p.lambda_q8,
+                share.size,
+                __shfl_sync(~0u, share.size, 0)};
 #pragma unroll
     for (int r = 0; r < 4; r++) {
         const uint8_t *row = p.cur + (ptrdiff_t)min(top + r, planes.height - 1) * p.cur_stride;
         judge.cur.row[r] = motus_edge_word(row, planes.width, left);
     }
     Best best{p.mv[at], ~0u, {}};
-    const bool stays =
-        (best.mv.x | best.mv.y) & 3; // a vector that did not come from the search; its lanes go along for the others
-    __syncwarp();                    // all lanes of a block have its vector before one of them writes
+    const bool stays = (best.mv.x | best.mv.y) & 3; // a vector that did not come from the search
+    __syncwarp();                                   // all lanes of a block have its vector before one of them writes
     Grid grid;
     int width = (planes.width + 15) & ~15, height = (planes.height + 15) & ~15;
     load_grid(grid, planes, place(left, best.mv.x, width), place(top, best.mv.y, height));
     half_round(judge, best, grid);
-    if (subpel == MOTUS_SUBPEL_QUARTER) {
+    if (job.subpel == MOTUS_SUBPEL_QUARTER) {
         load_grid(grid, planes, place(left, best.mv.x, width), place(top, best.mv.y, height));
         quarter_round(judge, best, grid);
     }
-    uint32_t difference = over_block(sad(judge.cur, best.samples), judge.lanes);
-    bool first = !(lane & judge.lanes); // the block's first lane
-    if (!first || stays || !mine) return;
+    const uint32_t difference = over_block(sad(judge.cur, best.samples), judge.size, judge.most);
+    if (share.number || stays || !mine) return;
     p.mv[at] = best.mv;
     p.cost[at] = best.cost;
     p.sad[at] = (uint16_t)difference;
+}
+
+__global__ void __launch_bounds__(THREADS, 3) refine_kernel(const __grid_constant__ Job job) {
+    __shared__ Wanted wanted;
+    const int first_mb = (int)blockIdx.x * TILE, lanes = list_wanted(wanted, job.wanted, job.modes, first_mb, job.n_mb);
+    for (int lane = (int)threadIdx.x; (lane & ~31) < lanes; lane += THREADS) { // whole warps
+        const Share share = share_of(wanted, min(lane, lanes - 1));
+        refine(job, share, first_mb + share.mb, lane < lanes);
+    }
 }
 
 } // namespace
@@ -241,6 +328,7 @@ cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefL
                               MotusSubpel subpel, uint32_t modes, MotusWantedBlocks wanted, cudaStream_t stream) {
     int n_mb = motus_mbs(width) * motus_mbs(height);
     Planes p{ref->plane[0], (int)ref->stride, (int)(ref->plane[1] - ref->plane[0]), width, height};
-    refine_kernel<<<(n_mb + 1) / 2, 32 * MOTUS_MODES, 0, stream>>>(*picture, p, motus_mbs(width), n_mb, subpel, modes, wanted);
+    const Job job = {*picture, p, motus_mbs(width), n_mb, subpel, modes, wanted};
+    refine_kernel<<<(n_mb + TILE - 1) / TILE, THREADS, 0, stream>>>(job);
     return cudaGetLastError();
 }

@@ -194,7 +194,7 @@ static void code_p(Bench *b, const MotusEffort *effort, int qp, const char *what
                           .limits = limits};
     p.mv = (const MotusMv *)(void *)put(b, &end, b->mv, (size_t)b->n_mb * MOTUS_BLOCKS * sizeof *b->mv);
     p.cost = (const uint32_t *)(void *)put(b, &end, b->field->cost[0], (size_t)b->n_mb * MOTUS_BLOCKS * sizeof(uint32_t));
-    CU_ASSERT_EQUAL((int)motus_mark_blocks_cuda(&b->gpu, p.cost, qp, effort, 0), 0);
+    CU_ASSERT_EQUAL((int)motus_mark_blocks_cuda(&b->gpu, p.cost, p.mv, NULL, qp, effort, 0), 0);
     CU_ASSERT_EQUAL((int)motus_code_p_cuda(&b->gpu, &p, qp, effort, 0), 0);
 
     const MotusCoding coding = {b->qp_table, qp, *effort};

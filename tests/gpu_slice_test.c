@@ -18,11 +18,14 @@ typedef struct Case {
     uint8_t *nal;        // as it must be
     size_t size;
     MotusPictureStats stats;
+    MotusSettleCuda settle;
     MotusSliceCuda slice;
+    MotusMv *searched;  // random ones
+    int qp;             // of the pictures to come; -1: any
     uint32_t allocated; // bytes at slice.nal
     cudaStream_t stream;
     uint8_t *block; // all of the device memory but `work` and `nal`
-    size_t stats_at, head_at, mb_at, coef_at, src_at, block_bytes;
+    size_t stats_at, head_at, mb_at, coef_at, marks_at, first_at, searched_at, kept_at, src_at, block_bytes;
 } Case;
 
 static void make_head(Case *c, int p_slice) {
@@ -31,7 +34,7 @@ static void make_head(Case *c, int p_slice) {
                                 .idr_pic_id = motus_test_range(0, 65535),
                                 .p_slice = p_slice,
                                 .frame_num = motus_test_random() & 0xFFFF,
-                                .qp = motus_test_range(0, 51),
+                                .qp = c->qp < 0 ? motus_test_range(0, 51) : c->qp,
                                 .deblock = motus_test_range(0, 1)};
     c->head = motus_slice_head(&sequence, &slice, 2);
 }
@@ -92,7 +95,13 @@ static void open_case(Case *c, int mb_width, int mb_height, uint32_t most) {
     c->head_at = take(&c->block_bytes, sizeof(MotusSliceHead));
     c->mb_at = take(&c->block_bytes, n * sizeof(MotusMb));
     c->coef_at = take(&c->block_bytes, n * sizeof(MotusMbCoef));
+    c->marks_at = take(&c->block_bytes, 2 * motus_mark_words((int)n) * sizeof(uint32_t));
+    c->first_at = take(&c->block_bytes, n * sizeof(int));
+    c->searched_at = take(&c->block_bytes, n * sizeof(MotusMv));
+    c->kept_at = take(&c->block_bytes, n * sizeof(MotusMv));
     c->src_at = take(&c->block_bytes, samples);
+    c->searched = malloc(n * sizeof *c->searched);
+    c->qp = -1;
     c->allocated = most + GUARD;
     CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), cudaSuccess);
     CU_ASSERT_EQUAL_FATAL(cudaMalloc((void **)&c->block, c->block_bytes), cudaSuccess);
@@ -105,12 +114,34 @@ static void open_case(Case *c, int mb_width, int mb_height, uint32_t most) {
     s->head = (const MotusSliceHead *)(c->block + c->head_at);
     s->mb = (MotusMb *)(c->block + c->mb_at);
     s->coef = (const MotusMbCoef *)(c->block + c->coef_at);
+    s->marks.coded = (uint32_t *)(void *)(c->block + c->marks_at);
+    s->marks.with_qp = s->marks.coded + motus_mark_words((int)n);
+    c->settle = (MotusSettleCuda){.mb_width = mb_width,
+                                  .n_mb = (int)n,
+                                  .mb = (MotusMb *)(c->block + c->mb_at),
+                                  .marks = s->marks,
+                                  .searched = (const MotusMv *)(c->block + c->searched_at),
+                                  .kept = (MotusMv *)(c->block + c->kept_at)};
+}
+
+static void upload_vectors(Case *c) {
+    const size_t n = (size_t)c->work.n_mb;
+    for (size_t i = 0; i < n; i++)
+        c->searched[i] = (MotusMv){(int16_t)motus_test_range(-999, 999), (int16_t)motus_test_range(-999, 999)};
+    CU_ASSERT_EQUAL(cudaMemcpy(c->block + c->searched_at, c->searched, n * sizeof(MotusMv), cudaMemcpyHostToDevice), cudaSuccess);
+    CU_ASSERT_EQUAL(cudaMemset(c->settle.kept, POISON, n * sizeof(MotusMv)), cudaSuccess);
+    CU_ASSERT_EQUAL(cudaMemset(c->slice.marks.coded, POISON, 2 * motus_mark_words((int)n) * sizeof(uint32_t)), cudaSuccess);
+    c->settle.slice_first = c->slices.first ? (const int *)(void *)(c->block + c->first_at) : NULL;
+    if (c->slices.first)
+        CU_ASSERT_EQUAL(cudaMemcpy(c->block + c->first_at, c->slices.first, n * sizeof(int), cudaMemcpyHostToDevice),
+                        cudaSuccess);
 }
 
 // Everything that the picture is made from; poisons what it is to become.
 static void upload(Case *c) {
     size_t n = (size_t)c->work.n_mb;
     uint8_t *at = c->block + c->src_at;
+    upload_vectors(c);
     CU_ASSERT_EQUAL(cudaMemset(c->block, POISON, (MOST_SLICES + 1) * sizeof(MotusSliceResult)), cudaSuccess);
     CU_ASSERT_EQUAL(cudaMemset(c->slice.stats, 0, sizeof *c->slice.stats), cudaSuccess);
     CU_ASSERT_EQUAL(cudaMemset(c->slice.nal, POISON, c->allocated), cudaSuccess);
@@ -130,15 +161,17 @@ static void upload(Case *c) {
 
 // The last slice's result is the picture's, as in a lane.
 static void start(Case *c) {
+    c->settle.qp = c->head.qp;
+    CU_ASSERT_EQUAL(motus_settle_cuda(&c->settle, c->stream), cudaSuccess);
     for (int k = 0; k < c->slices.n; k++) {
         const int *begin = c->slices.begin, from = begin ? begin[k] : 0, to = begin ? begin[k + 1] : c->work.mb_height;
         MotusSliceCuda s = c->slice;
         s.mb_height = to - from;
+        s.first_mb = from * s.mb_width;
         s.mb += from * s.mb_width, s.coef += from * s.mb_width;
         for (int p = 0; p < 3; p++) s.src[p] += (p ? 8 : 16) * from * s.src_stride[p];
         s.before = k ? c->slice.result + k : NULL;
         s.result = k + 1 < c->slices.n ? c->slice.result + 1 + k : c->slice.result;
-        CU_ASSERT_EQUAL(motus_slice_cuda_count(&s, c->stream), cudaSuccess);
         CU_ASSERT_EQUAL(motus_slice_cuda_write(&s, c->stream), cudaSuccess);
     }
 }
@@ -156,6 +189,20 @@ static int behind_is_untouched(const Case *c, const uint8_t *nal, size_t from) {
     return 1;
 }
 
+// What the next picture's centres are predicted from; c->work.mb is settled.
+static void check_kept(const Case *c, const char *what) {
+    const int n = c->work.n_mb;
+    MotusMv *kept = malloc((size_t)n * sizeof *kept);
+    int wrong = 0;
+    CU_ASSERT_EQUAL(cudaMemcpy(kept, c->settle.kept, (size_t)n * sizeof *kept, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (int i = 0; i < n; i++) {
+        const MotusMb *mb = &c->work.mb[i];
+        wrong += !motus_mv_equal(kept[i], motus_mb_is_intra(mb) ? c->searched[i] : mb->mv[0]);
+    }
+    MOTUS_CHECK(!wrong, "%s %dx%d: %d vectors kept", what, c->work.mb_width, c->work.mb_height, wrong);
+    free(kept);
+}
+
 // After `start`; c->work.mb is settled.
 static void check(Case *c, const char *what) {
     size_t n = (size_t)c->work.n_mb;
@@ -170,6 +217,7 @@ static void check(Case *c, const char *what) {
     CU_ASSERT_EQUAL(cudaMemcpy(mb, c->slice.mb, n * sizeof *mb, cudaMemcpyDeviceToHost), cudaSuccess);
     const void *settled = mb, *want = c->work.mb;
     MOTUS_CHECK(!memcmp(settled, want, n * sizeof *mb), "%s %dx%d: settled MBs", what, c->work.mb_width, c->work.mb_height);
+    check_kept(c, what);
     if (c->size <= c->slice.capacity) {
         MOTUS_CHECK(result.size == c->size && !result.overflow, "%s %dx%d: %u of %zu bytes, overflow %u", what, c->work.mb_width,
                     c->work.mb_height, result.size, c->size, result.overflow);
@@ -193,6 +241,7 @@ static void close_case(Case *c) {
     random_mbs_close(&c->work);
     motus_slices_free(&c->slices);
     free(c->nal);
+    free(c->searched);
     cudaFree(c->block);
     cudaFree(c->slice.work);
     cudaFree(c->slice.nal);
@@ -293,13 +342,14 @@ static void pictures_in_flight(void) {
     for (int i = 0; i < LANES; i++) close_case(&c[i]);
 }
 
-// Captured once; each picture, I or P, is another playing of it.
+// Captured once; each picture, I or P, is another playing of it at the same QP.
 static void captured_once(void) {
     if (!motus_test_has_gpu()) return;
     Case c;
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
     open_case(&c, 22, 18, most_bytes(22 * 18));
+    c.qp = 31;
     fill(&c, 0, MBS_MIXED);
     upload(&c); // sets the planes
     CU_ASSERT_EQUAL_FATAL(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
