@@ -319,6 +319,11 @@ MotusStatus motus_lane_cuda_take(MotusLaneCuda *lane, int slot, const MotusFrame
     return refuse(error);
 }
 
+MotusStatus motus_lane_cuda_taken(MotusLaneCuda *lane, int slot, MotusError *error) {
+    (void)lane, (void)slot;
+    return refuse(error);
+}
+
 MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlace *place, MotusFrame *rec, MotusField *field,
                                   MotusError *error) {
     (void)lane, (void)slot, (void)place, (void)rec, (void)field;

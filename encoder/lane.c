@@ -2,6 +2,9 @@
 #include "encoder/lane.h"
 
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "common/alloc.h"
 #include "common/device.h"
@@ -214,6 +217,9 @@ static void *run_lane(void *argument) {
     MotusLane *lane = argument;
     MotusLanes *l = lane->lanes;
     if (l->backend == MOTUS_BACKEND_CUDA) motus_device_use(lane->device);
+#ifdef __linux__
+    prctl(PR_SET_TIMERSLACK, 5000ul); // ns, for sleeps of some 10 us (lane_cuda.cu); 50,000 by default
+#endif
     MotusStatus status = open_lane(lane);
     pthread_mutex_lock(&l->lock);
     lane->status = status;

@@ -7,6 +7,7 @@
 #include "encoder/lane_cuda.cuh"
 
 #include <string.h>
+#include <time.h>
 
 #include "encoder/deblock_cuda.h"
 #include "encoder/given.h"
@@ -23,6 +24,8 @@ extern "C" {
 using namespace motus_lane_cuda;
 
 namespace {
+
+constexpr int64_t MOST_EXPECTED_US = 50000;
 
 // `after` waits until `before` is where it is now.
 MotusStatus follow(MotusLaneCuda *l, cudaStream_t after, cudaStream_t before, cudaEvent_t event, MotusError *error) {
@@ -245,6 +248,38 @@ MotusStatus bring(MotusLaneCuda *l, const Output *out, const MotusFrame *rec, Mo
     return status ? status : check(l, cudaEventRecord(out->done, l->writing), "record", error);
 }
 
+int64_t now_us() {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+void pause_us(int64_t us) {
+    const struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000 * 1000)};
+    if (us > 0) nanosleep(&t, NULL);
+}
+
+// Waits for the only picture of the lane that is under way. Nothing else is done meanwhile, so it counts how soon its end is noticed, and CUDA notices it some
+// 100 us late where a processor is not to be kept busy. Sleeps for most of what such a picture is expected to take, then asks now and then; for a picture that
+// takes twice as long CUDA waits. What the next one is expected to take is what this one took, or less if it was done already when first asked about.
+cudaError_t wait_alone(MotusLaneCuda *l, const Output *out) {
+    const int64_t expected = l->expected_us[out->is_i];
+    pause_us(out->begun_us + expected - expected / 8 - now_us());
+    cudaError_t status = cudaEventQuery(out->done);
+    const int early = status == cudaSuccess;
+    while (status == cudaErrorNotReady && now_us() < out->begun_us + 2 * expected) {
+        pause_us(15);
+        status = cudaEventQuery(out->done);
+    }
+    if (status == cudaErrorNotReady) {
+        (void)cudaGetLastError(); // not to be taken for an error later
+        status = cudaEventSynchronize(out->done);
+    }
+    const int64_t took = now_us() - out->begun_us;
+    l->expected_us[out->is_i] = early ? expected * 3 / 4 : took < MOST_EXPECTED_US ? took : MOST_EXPECTED_US;
+    return status;
+}
+
 // A picture that is done.
 MotusStatus read_timing(MotusLaneCuda *l, const Output *out, float us[MOTUS_STAGES], MotusError *error) {
     MotusStatus status = MOTUS_OK;
@@ -289,6 +324,7 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
     l->had_last_mv = l->has_last_mv;
     l->has_last_mv = !place->idr;
     l->begun += !status;
+    out->begun_us = now_us();
     return status;
 }
 
@@ -299,8 +335,10 @@ extern "C" void motus_lane_cuda_undo(MotusLaneCuda *l) {
 
 extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusLanePicture *picture, MotusError *error) {
     MotusOnDevice on(l->device);
-    const Output *out = &l->output[l->finished++ % MOTUS_LANE_BEGUN];
-    MotusStatus status = check(l, cudaEventSynchronize(out->done), "picture", error);
+    const Output *out = &l->output[l->finished % MOTUS_LANE_BEGUN];
+    const int alone = l->begun - l->finished == 1;
+    MotusStatus status = check(l, alone ? wait_alone(l, out) : cudaEventSynchronize(out->done), "picture", error);
+    l->finished++;
     if (status) return status;
     size_t size = out->h_report->result.size, most = motus_nal_bound(l->stream_settings->rbsp_capacity);
     if (out->h_report->result.overflow) return motus_fail(error, MOTUS_ERR_INTERNAL, "the picture is larger than its buffer");

@@ -31,6 +31,7 @@ typedef struct Output {
     MotusMb *h_mb;
     size_t brought; // bytes of the NAL unit that come down without its size being known
     int with_mb, is_i;
+    int64_t begun_us; // by the monotonic clock
     cudaEvent_t done;
     cudaEvent_t began, ended[MOTUS_STAGES]; // where stages are timed
 } Output;
@@ -66,6 +67,7 @@ struct MotusLaneCuda {
     int *slice_first;                // of work; not there for one slice
     motus_lane_cuda::Output output[MOTUS_LANE_BEGUN];
     unsigned begun, finished;     // pictures
+    int64_t expected_us[2];       // of a P and an I picture with none behind it, from its beginning on
     size_t expected;              // bytes of the next NAL unit, with some to spare
     int current;                  // of rec: the picture that is put on its way
     int has_last_mv, had_last_mv; // had: before the picture that was begun last

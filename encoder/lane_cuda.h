@@ -23,10 +23,14 @@ size_t motus_lane_cuda_free_bytes(int device);
 MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int slots, MotusError *error);
 void motus_lane_cuda_close(MotusLaneCuda **lane); // accepts NULL inside
 
-// Puts a frame of the visible size into a slot whose picture before is finished: one in host memory, which has been read when the call returns, or one made
-// on `made_on`, which is read there if it lies on the lane's device, and else copied over before the call returns.
+// Puts a frame of the visible size into a slot whose picture before is finished: one in host memory, which may still be read until motus_lane_cuda_taken has
+// returned, or one made on `made_on`, which is read there if it lies on the lane's device, and else copied over before the call returns. After a failure nothing
+// reads the frame.
 MotusStatus motus_lane_cuda_take(MotusLaneCuda *lane, int slot, const MotusFrame *frame, int on_device, void *made_on,
                                  MotusError *error);
+
+// Waits until a frame from host memory has been read. Its picture may have begun meanwhile.
+MotusStatus motus_lane_cuda_taken(MotusLaneCuda *lane, int slot, MotusError *error);
 
 // Puts the picture in `slot` on its way and returns. rec, where not NULL, is a frame of whole MBs in host memory that gets the deblocked reconstruction; field,
 // where not NULL, gets the picture's field, if it is a P picture, before the call returns (as packet.h wants it laid out). At most
@@ -47,7 +51,7 @@ typedef struct MotusLanePicture {
     float stage_us[MOTUS_STAGES]; // where stages are timed
 } MotusLanePicture;
 
-// Waits, without using a processor, for the picture that began first.
+// Waits, with little use of a processor, for the picture that began first.
 MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusLanePicture *picture, MotusError *error);
 
 #ifdef __cplusplus

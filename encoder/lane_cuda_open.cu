@@ -237,8 +237,11 @@ extern "C" MotusStatus motus_lane_cuda_take(MotusLaneCuda *l, int slot, const Mo
     if (!status && !here) status = on_device ? bring_over(l, frame, device, made_on, error) : upload(l, frame, error);
     if (!status) status = motus_planes_copy_padded_cuda(to->src, here ? frame->plane : l->frame, stream, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(to->filled, stream), "record", error);
-    if (here) return status;
-    // Even after a failure nothing may read the frame behind the caller's back.
-    MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(stream), "upload of the frame", status ? NULL : error);
-    return status ? status : waited;
+    if (status && !here) cudaStreamSynchronize(stream); // nothing may read the frame behind the caller's back
+    return status;
+}
+
+extern "C" MotusStatus motus_lane_cuda_taken(MotusLaneCuda *l, int slot, MotusError *error) {
+    MotusOnDevice on(l->device);
+    return motus_cuda_check(cudaEventSynchronize(l->slot[slot].filled), "upload of the frame", error);
 }

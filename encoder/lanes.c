@@ -183,20 +183,40 @@ static void submit(MotusLanes *l, MotusLane *lane, MotusJob *job) {
     pthread_mutex_unlock(&l->lock);
 }
 
-// Finds the job's lane, once its type is known, and puts the frame there.
-static MotusStatus send_job(MotusLanes *l, MotusJob *job, const MotusFrame *frame, int on_device, void *made_on,
+// A frame in host memory is the caller's again when its upload, which the lane goes on behind, is done. If that fails, so does all that follows.
+static MotusStatus wait_for_upload(MotusLanes *l, MotusLane *lane, int slot, MotusError *error) {
+    MotusError cause = {0};
+    const MotusStatus status = motus_lane_cuda_taken(lane->cuda, slot, &cause);
+    if (!status) return MOTUS_OK;
+    motus_lane_name_device(lane, &cause);
+    pthread_mutex_lock(&l->lock);
+    if (!l->failure.status) l->failure = cause;
+    pthread_cond_broadcast(&l->work);
+    pthread_mutex_unlock(&l->lock);
+    *error = cause;
+    return status;
+}
+
+// Finds the job's lane, once its type is known, and puts the frame there. *sent: the job is the lane's, whatever comes of the frame.
+static MotusStatus send_job(MotusLanes *l, MotusJob *job, const MotusFrame *frame, int on_device, void *made_on, int *sent,
                             MotusError *error) {
-    MotusStatus status = find_lane(l, job->order.place.idr, &job->lane, error);
-    if (!status) status = wait_for_room(l, job->lane, error);
-    if (!status && job->lane->cuda) {
+    MotusLane *lane = NULL;
+    MotusStatus status = find_lane(l, job->order.place.idr, &lane, error);
+    if (!status) status = wait_for_room(l, lane, error);
+    if (status) return status;
+    const int slot = (int)(lane->sent % (unsigned)l->most_waiting);
+    job->lane = lane;
+    job->slot = slot;
+    if (lane->cuda) {
         MotusError cause = {0};
-        job->slot = (int)(job->lane->sent % (unsigned)l->most_waiting);
-        status = motus_lane_cuda_take(job->lane->cuda, job->slot, frame, on_device, made_on, &cause);
-        motus_lane_name_device(job->lane, &cause);
+        status = motus_lane_cuda_take(lane->cuda, slot, frame, on_device, made_on, &cause);
+        motus_lane_name_device(lane, &cause);
         if (status) *error = cause;
     }
-    if (!status) submit(l, job->lane, job);
-    return status;
+    if (status) return status;
+    *sent = 1;
+    submit(l, lane, job);
+    return lane->cuda && !on_device ? wait_for_upload(l, lane, slot, error) : MOTUS_OK;
 }
 
 MotusStatus motus_lanes_send(MotusLanes *l, MotusOrder *order, MotusLookahead *look, const MotusFrame *frame, int on_device,
@@ -207,17 +227,18 @@ MotusStatus motus_lanes_send(MotusLanes *l, MotusOrder *order, MotusLookahead *l
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     }
     job->order = *order;
+    int sent = 0;
     MotusStatus status = take_in(l, job, look != NULL, frame, on_device, made_on, error);
     if (!status) {
         MotusPlace *place = &job->order.place;
         if (look) place->idr = motus_lookahead_put(look, on_device ? &job->source->plane[0] : &frame->plane[0], place->idr);
         if (place->idr) place->since_idr = 0;
         *order = job->order;
-        status = send_job(l, job, frame, on_device, made_on, error);
+        status = send_job(l, job, frame, on_device, made_on, &sent, error);
         if (!status) return MOTUS_OK;
         if (look) motus_lookahead_undo(look);
     }
-    motus_job_free(job);
+    if (!sent) motus_job_free(job);
     if (!error->status) motus_fail(error, status, "%s", motus_status_text(status));
     return status;
 }
