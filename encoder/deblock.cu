@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
 
 // ---- Lines and columns --------------------------------------------------------------------------------------------------------------------
 
-constexpr int RUN = 16; // MBs of a block: 256 bytes of a luma line
+constexpr int RUN = 8; // MBs of a block: 128 bytes of a luma line
 
 // A plane's part of an MB, and of a block's lines.
 template <bool LUMA> struct Part {
