@@ -28,6 +28,7 @@ static void encode(const MotusEncoderConfig *config, MotusCoded *coded) {
     size_t logged = 0;
     memset(coded, 0, sizeof *coded);
     coded->recon = calloc(N, sizeof *coded->recon);
+    coded->slices = calloc(N, sizeof *coded->slices);
     MOTUS_CHECK(motus_encoder_open(&enc, config, &error) == MOTUS_OK, "%s", error.text);
     CU_ASSERT_FATAL(enc != NULL);
     for (int i = 0; i <= N; i++) {
@@ -38,6 +39,7 @@ static void encode(const MotusEncoderConfig *config, MotusCoded *coded) {
             memcpy(coded->data + coded->size, packet->data, packet->size);
             coded->size += packet->size;
             again += packet->again;
+            coded->slices[coded->pictures] = packet->slices;
             coded->recon[coded->pictures++] = motus_frame_ref(packet->recon);
             CU_ASSERT(packet->vbv_fullness >= 0 && (packet->vbv_fullness == INT64_MAX) == !config->vbv_maxrate);
             CU_ASSERT_EQUAL(packet->pass_log != NULL, config->pass == 1);

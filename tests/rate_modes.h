@@ -34,20 +34,20 @@ static MotusEncoderConfig config_of(MotusRateControl rate) {
     return c;
 }
 
-enum { CRF, CRF_AQ, CRF_PLAIN, BITRATE, VBV, CAPPED, CBR, TIGHT, SECOND_PASS, FIXED, MODES };
+enum { CRF, CRF_AQ, CRF_PLAIN, BITRATE, VBV, CAPPED, CBR, TIGHT, SECOND_PASS, FIXED, SLICED, MODES };
 
 static char log_text[20000];
 
 static MotusEncoderConfig config_of_mode(int mode) {
-    MotusEncoderConfig c = config_of(mode == FIXED                         ? MOTUS_RATE_QP
-                                     : mode <= CRF_PLAIN || mode == CAPPED ? MOTUS_RATE_CRF
-                                                                           : MOTUS_RATE_BITRATE);
+    const int by_quality = mode <= CRF_PLAIN || mode == CAPPED || mode == SLICED;
+    MotusEncoderConfig c = config_of(mode == FIXED ? MOTUS_RATE_QP : by_quality ? MOTUS_RATE_CRF : MOTUS_RATE_BITRATE);
     if (mode == CRF_AQ) c.aq_mode = MOTUS_AQ_AUTO;
     if (mode == CRF_PLAIN) c.propagation = 0, c.aq_mode = MOTUS_AQ_VARIANCE, c.aq_strength = 0.5;
     if (mode == VBV || mode == CAPPED) c.vbv_maxrate = 200000, c.vbv_bufsize = 60000;
     if (mode == VBV) c.hrd = MOTUS_HRD_VBR;
     if (mode == CBR) c.vbv_maxrate = 150000, c.vbv_bufsize = 80000, c.hrd = MOTUS_HRD_CBR, c.qp_min = 24;
     if (mode == TIGHT) c.bitrate = c.vbv_maxrate = 90000, c.vbv_bufsize = 24000, c.lookahead = 0; // pictures are coded again
+    if (mode == SLICED) c.slices = 3, c.aq_mode = MOTUS_AQ_VARIANCE;
     if (mode == SECOND_PASS) c.pass = 2, c.pass_log = log_text;
     return c;
 }

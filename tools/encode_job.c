@@ -2,8 +2,10 @@
 #include "tools/encode_job.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/error.h"
+#include "tools/ahead.h"
 #include "tools/cmd.h"
 #include "tools/input.h"
 #include "tools/options.h"
@@ -15,6 +17,7 @@
 typedef struct Session {
     const MotusEncodeOptions *options;
     MotusInput input;
+    MotusAhead *ahead;   // reads a file; NULL: frames are read when they are wanted
     MotusFieldIn *field; // NULL: the encoder searches
     MotusFilters *filters;
     MotusEncoder *encoder;
@@ -129,7 +132,8 @@ static MotusStatus open_input(Session *s, MotusError *error) {
 }
 
 static MotusStatus read_frame(void *opaque, MotusFrame **frame, MotusError *error) {
-    return motus_input_next(&((Session *)opaque)->input, frame, error);
+    Session *s = opaque;
+    return s->ahead ? motus_ahead_next(s->ahead, frame, error) : motus_input_next(&s->input, frame, error);
 }
 
 // The next frame to encode, filtered, its even-sized part; where the filters leave it on a device, it lies there.
@@ -179,14 +183,22 @@ static MotusStatus finish(Session *s, MotusError *error) {
     return status ? status : receive(s, -1, motus_signal_caught() ? 0 : -1, error);
 }
 
+// Files of plain pictures can be read on another thread; a decoder has threads of its own, and a pipe has an idle time that is made use of.
+static int reads_ahead(const Session *s) {
+    const MotusSequenceInfo *info = motus_reader_info(s->input.reader);
+    return info->frames >= 0 && (!strcmp(info->format, "y4m") || !strcmp(info->format, "yuv"));
+}
+
 static MotusStatus encode_all(Session *s, MotusError *error) {
     MotusFrame *frame = NULL;
     MotusStatus status = MOTUS_OK;
+    if (reads_ahead(s)) s->ahead = motus_ahead_open(&s->input);
     while (!status && !(status = next_frame(s, &frame, error))) {
         status = send(s, frame, error);
         if (!status) status = receive(s, 0, 0, error);
         motus_frame_unref(&frame);
     }
+    motus_ahead_close(&s->ahead);
     if (s->idle_error.status) *error = s->idle_error;
     if (s->idle_error.status) return error->status;
     if (status != MOTUS_END) return status;
