@@ -24,6 +24,12 @@ MOTUS_HD MotusVlc motus_cavlc_token(int token_class, int total_coeff, int traili
     return motus_vlc(e.bits, e.length);
 }
 
+// Its length alone, for lanes of which some have class 3, without a branch.
+MOTUS_HD int motus_cavlc_token_length(int token_class, int total_coeff, int trailing_ones) {
+    const int length = motus_cavlc_token_entry(motus_min(token_class, 2), total_coeff, trailing_ones).length;
+    return token_class == 3 ? 6 : length;
+}
+
 MOTUS_HD MotusVlc motus_cavlc_total_zeros(int token_class, int total_coeff, int total_zeros) {
     MotusVlcEntry e = token_class == MOTUS_TOKEN_CHROMA_DC ? motus_cavlc_total_zeros_dc_entry(total_coeff, total_zeros)
                                                            : motus_cavlc_total_zeros_entry(total_coeff, total_zeros);

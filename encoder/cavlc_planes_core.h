@@ -67,7 +67,6 @@ MOTUS_HD int motus_planes_count(uint32_t a, uint32_t b) {
 // 1 up to the first level above 3, then 2 up to the first one after it above 6, then 3 up to one above 12. Only the first level is unlike that.
 MOTUS_HD int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t coded, int total_coeff, int trailing_ones) {
     const uint32_t b0 = b->plane[0], b1 = b->plane[1], b2 = b->plane[2], b3 = b->plane[3];
-    if (!coded) return 0;
     uint32_t from2 = motus_after(coded, coded & (b3 | b2 | (b1 & b0)));
     uint32_t from3 = motus_after(from2, from2 & (b3 | (b2 & b1))), s4 = motus_after(from3, from3 & b3 & b2);
     uint32_t s1 = coded ^ from2, s2 = from2 ^ from3, s3 = from3 ^ s4;
@@ -78,27 +77,33 @@ MOTUS_HD int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t coded,
     uint32_t at = coded & (0u - coded); // of the first level, counted as if at suffixLength 1
     int less = (b0 & at ? 1 : 0) | (b1 & at ? 2 : 0) | (b2 & at ? 4 : 0) | (b3 & at ? 8 : 0);
     int code = 2 * less + (b->negative & at ? 1 : 0) - (trailing_ones < 3 ? 2 : 0);
-    if (total_coeff > 10 && trailing_ones < 3) return bits - 1;
-    return bits - (less + 2) + (code < 14 ? code + 1 : 19);
+    int all = total_coeff > 10 && trailing_ones < 3 ? bits - 1 : bits - (less + 2) + (code < 14 ? code + 1 : 19);
+    return coded ? all : 0;
 }
 
-// residual_block_cavlc's length for the 16 - first levels from position `first` on. level has the same levels and is read only where there are large ones;
-// level[at] counts as `instead` there, at -1: none does.
-MOTUS_HD uint32_t motus_planes_block_bits(const MotusLevelPlanes *b, const int16_t *level, int at, int instead, int first,
-                                          int token_class, const uint8_t *zero_runs) {
-    MotusCavlcShape shape = motus_planes_shape(b);
-    if (!shape.nonzero) return (uint32_t)motus_cavlc_token(token_class, 0, 0).length;
+// residual_block_cavlc's length for the 16 - first levels from position `first` on, as if there were no large ones; there is no branch.
+MOTUS_HD uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first, int token_class, const uint8_t *zero_runs) {
+    const MotusCavlcShape shape = motus_planes_shape(b);
     uint32_t ones = motus_planes_first_ones(shape), rest = ones;
     for (int k = 0; k < 3; k++) rest &= rest - 1;
-    uint32_t coded = shape.nonzero ^ ones ^ rest; // without the trailing ones
-    int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_min(motus_cavlc_total_coeff(ones), 3);
-    int bits = motus_cavlc_token(token_class, total_coeff, trailing_ones).length + trailing_ones;
-    if (total_coeff < 16 - first) bits += zero_runs[motus_planes_mirrored(shape.nonzero) >> first];
-    if (b->large)
-        bits += motus_cavlc_levels_bits(level, at, instead, motus_planes_mirrored(coded), total_coeff, trailing_ones);
-    else
-        bits += motus_planes_levels_bits(b, coded, total_coeff, trailing_ones);
+    const int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_min(motus_cavlc_total_coeff(ones), 3);
+    int bits = motus_cavlc_token_length(token_class, total_coeff, trailing_ones) + trailing_ones;
+    if (total_coeff && total_coeff < 16 - first) bits += zero_runs[motus_planes_mirrored(shape.nonzero) >> first];
+    bits += motus_planes_levels_bits(b, shape.nonzero ^ ones ^ rest, total_coeff, trailing_ones); // without the trailing ones
     return (uint32_t)bits;
+}
+
+// The same where there may be large levels. level has the same levels and is read only if there are; level[at] counts as `instead` there, at -1: none does.
+MOTUS_HD uint32_t motus_planes_block_bits(const MotusLevelPlanes *b, const int16_t *level, int at, int instead, int first,
+                                          int token_class, const uint8_t *zero_runs) {
+    if (b->large) {
+        MotusCavlcShape shape = motus_planes_shape(b);
+        shape.nonzero = motus_planes_mirrored(shape.nonzero) >> first;
+        shape.ones = motus_planes_mirrored(shape.ones) >> first;
+        return (uint32_t)motus_cavlc_block_bits_with(shape, level + first, at - first, instead, 16 - first, token_class,
+                                                     zero_runs);
+    }
+    return motus_planes_small_bits(b, first, token_class, zero_runs);
 }
 
 #endif

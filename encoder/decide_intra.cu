@@ -41,10 +41,11 @@ __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *level
 struct IntraTeam {
     MotusIntraTeam team;
     alignas(16) uint8_t luma[256], chroma[2][64]; // the source
+    MotusQp qp;
     int at;
 };
 
-// The MB's source comes into shared memory before its neighbours are done: no part of coding waits for it.
+// The MB's source and quantizers come into shared memory before its neighbours are done: no part of coding waits for it.
 __device__ void fetch_source(IntraTeam *s, MotusIntraMb *in) {
     const MotusMbSource from = in->src;
     int t = (int)threadIdx.x, c = t >> 4 & 1, row = t >> 1 & 7;
@@ -52,6 +53,9 @@ __device__ void fetch_source(IntraTeam *s, MotusIntraMb *in) {
         copy4(s->luma + 4 * t, from.plane[0] + (t >> 2) * from.stride[0] + 4 * (t & 3));
     else
         copy4(s->chroma[c] + 8 * row + 4 * (t & 1), from.plane[c + 1] + row * from.stride[c + 1] + 4 * (t & 1));
+    static_assert(sizeof(MotusQp) % 4 == 0, "whole words");
+    if (t < (int)(sizeof(MotusQp) / 4)) reinterpret_cast<uint32_t *>(&s->qp)[t] = reinterpret_cast<const uint32_t *>(in->qp)[t];
+    in->qp = &s->qp;
     in->src.plane[0] = s->luma, in->src.plane[1] = s->chroma[0], in->src.plane[2] = s->chroma[1];
     in->src.stride[0] = MOTUS_LUMA_STRIDE, in->src.stride[1] = in->src.stride[2] = MOTUS_CHROMA_STRIDE;
 }
@@ -94,6 +98,7 @@ __global__ void __launch_bounds__(INTRA_THREADS) intra_kernel(const __grid_const
         const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(&s, &in);
+        __syncthreads(); // quantizers are there
         if (warp == 0) {
             motus_intra_begin(&in, &s.team.trial[0], &s.team.trial[1]);
             wait_for_neighbours(w, i);

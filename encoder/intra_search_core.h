@@ -178,14 +178,16 @@ MOTUS_HD MotusI4Block motus_i4_block_of(const MotusIntraMb *in, const MotusI4Lan
 MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, uint32_t limit) {
     const int lane = motus_lane(), blk_of = lane & 15;
     MotusIntraPart part = {0, 0, 0, 0, 0};
+    const MotusQp qp = *in->qp; // copies, which stay in registers: nothing that is written can be meant
+    const MotusLevelChoice choice = *in->levels;
     MotusI4Mb mb;
-    mb.qp = in->qp;
-    mb.levels = in->levels;
+    mb.qp = &qp;
+    mb.levels = &choice;
     mb.s = &s->i4;
     mb.to = trial;
     mb.rows = motus_i4_rows(motus_min(blk_of, MOTUS_I4_MODES - 1));
     mb.edge = motus_i4_edge();
-    mb.pair = motus_level_pair(&in->qp->luma);
+    mb.pair = motus_level_pair(&qp.luma);
     mb.basis = motus_i4_basis(&mb.pair);
     motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0], in->has);
     for (int step = 0; step < 10; step++) {

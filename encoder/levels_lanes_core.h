@@ -61,43 +61,45 @@ MOTUS_HD void motus_eight_planes(MotusLevelPlanes *planes, const MotusPairLevels
     planes->large = motus_eight_mask(m[0] > MOTUS_PLANES_MAX, m[1] > MOTUS_PLANES_MAX);
 }
 
-// motus_lower_levels: each lane whose level is still to be tried counts the block's bits with it lowered. The first level of those that pay is lowered, and those
-// after it are tried again: what comes before it has been answered for good. `level` is kept up to date and read only where there are large levels.
-MOTUS_HD void motus_eight_lower(int16_t *level, MotusPairLevels *own, const int tried[2], MotusLevelPlanes *planes,
-                                uint32_t *bits, int32_t *gain, int first, const MotusQuant *q, int token_class,
-                                const uint8_t *zero_runs) {
-    const int lane = motus_lane();
+// motus_lower_levels: each lane counts the block's bits with one of its levels lowered, the first of those that are still to be tried. The first level that pays is
+// lowered, and those after it are tried again; what comes before it has been answered for good. A second level of a lane, not looked at yet, is in the way of those
+// after it. `level` is kept up to date and read only where there are large levels.
+MOTUS_HD void motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2], MotusLevelPlanes *planes, uint32_t *bits,
+                                int32_t *gain, int first, const MotusQuant *q, int token_class, const uint8_t *zero_runs) {
+    const int lane = motus_lane(), k = lane & 7;
     const uint32_t large = motus_lanes_which(planes->large != 0);
-    for (int h = 0; h < 2; h++) {
-        const int i = motus_pair_position(h);
-        int left = tried[h];
-        while (motus_lanes_which(left)) {
-            const int less = own->magnitude[h] - 1, loss = 512 * own->t[h] - 65536 * (2 * less + 1);
-            uint32_t own_bits = 0;
-            int pays = 0;
-            if (left) {
-                MotusLevelPlanes with = *planes;
-                motus_planes_set(&with, i, less);
-                own_bits =
-                    motus_planes_block_bits(&with, level, i, own->negative[h] ? -less : less, first, token_class, zero_runs);
-                pays = loss + (int32_t)(own_bits * q->rate) < (int32_t)(*bits * q->rate);
-            }
-            const uint32_t votes = motus_eight(motus_lanes_which(pays)), winner = votes & (0u - votes);
-            const int from = (lane & 24) + (votes ? motus_bit_length(winner) - 1 : 0);
-            const uint32_t now = motus_lanes_get(own_bits << 16 | (uint32_t)(less & 0xFFFF), from); // both are below 2^16
-            const int32_t lost = (int32_t)motus_lanes_get((uint32_t)loss, from);
-            left &= !((winner | (winner - 1)) >> (lane & 7) & 1); // without a winner: none
-            if (votes) {
-                *bits = now >> 16;
-                *gain -= lost;
-                motus_planes_set(planes, 15 - 8 * h - (from & 7), (int)(now & 0xFFFF));
-                own->magnitude[h] -= lane == from;
-            }
-            if (!large) continue;
-            motus_lanes_sync(); // the level has been read by all
-            if (votes && lane == from) level[i] = motus_pair_level(own, h);
-            motus_lanes_sync(); // the level is written
+    while (motus_lanes_which(left[0] || left[1])) {
+        const int h = !left[0], i = motus_pair_position(h), less = (h ? own->magnitude[1] : own->magnitude[0]) - 1;
+        const int negative = h ? own->negative[1] : own->negative[0], t = h ? own->t[1] : own->t[0];
+        const int loss = 512 * t - 65536 * (2 * less + 1), tries = left[0] || left[1];
+        MotusLevelPlanes with = *planes;
+        motus_planes_set(&with, i, less);
+        uint32_t own_bits = motus_planes_small_bits(&with, first, token_class, zero_runs);
+        if (large && tries)
+            own_bits = motus_planes_block_bits(&with, level, i, negative ? -less : less, first, token_class, zero_runs);
+        const int pays = tries && loss + (int32_t)(own_bits * q->rate) < (int32_t)(*bits * q->rate);
+        const uint32_t unseen = motus_eight_mask(0, left[0] && left[1]), seen = (unseen - 1) & ~unseen;
+        const uint32_t votes = motus_eight_mask(pays && !h, pays && h) & seen, winner = votes & (0u - votes);
+        const uint32_t answered = seen & (winner | (winner - 1)); // of those looked at; without a winner: all
+        const int place = votes ? motus_bit_length(winner) - 1 : 0, from = (lane & 24) + (place & 7);
+        const uint32_t now = motus_lanes_get(own_bits << 16 | (uint32_t)(less & 0xFFFF), from); // both are below 2^16
+        const int32_t lost = (int32_t)motus_lanes_get((uint32_t)loss, from);
+        if (h)
+            left[1] &= !(answered >> (8 + k) & 1);
+        else
+            left[0] &= !(answered >> k & 1);
+        if (votes) {
+            *bits = now >> 16;
+            *gain -= lost;
+            motus_planes_set(planes, 15 - place, (int)(now & 0xFFFF));
         }
+        const int lowers = votes && lane == from;
+        own->magnitude[0] -= lowers && !h;
+        own->magnitude[1] -= lowers && h;
+        if (!large) continue;
+        motus_lanes_sync(); // the level has been read by all
+        if (lowers) level[i] = (int16_t)(negative ? -less : less);
+        motus_lanes_sync(); // the level is written
     }
 }
 

@@ -94,13 +94,15 @@ MOTUS_HD void motus_residual_intra_levels(MotusResidual *r, MotusTrial *trial, i
                                           const MotusNeighbours *neighbours, const MotusQuant *q,
                                           const MotusLevelChoice *choice) {
 #if MOTUS_LANES > 1
-    const MotusLevelPair pair = motus_level_pair(q);
+    const MotusQuant quant = *q; // copies, which stay in registers: nothing that is written can be meant
+    const MotusLevelChoice own_choice = *choice;
+    const MotusLevelPair pair = motus_level_pair(&quant);
     for (int four = from; four < to; four += 4) {
         const int blk = four + (motus_lane() >> 3), nc = motus_cavlc_nc_at(r->count, neighbours, blk);
         MotusPairLevels own;
         const int coef[2] = {r->coef[blk][pair.at[0]], r->coef[blk][pair.at[1]]};
-        const MotusLevels levels =
-            motus_eight_levels(motus_coef_block(&trial->coef, blk), coef, &pair, r->live[blk] != 0, first, nc, q, choice, &own);
+        const MotusLevels levels = motus_eight_levels(motus_coef_block(&trial->coef, blk), coef, &pair, r->live[blk] != 0, first,
+                                                      nc, &quant, &own_choice, &own);
         if (motus_lane() & 7) continue;
         r->levels[blk] = levels;
         trial->mb.total_coeff[blk] = (uint8_t)levels.n;
