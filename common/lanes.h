@@ -18,6 +18,7 @@
 #define MOTUS_LANES 32
 MOTUS_HD int motus_lane(void) { return (int)(threadIdx.x & 31); }
 MOTUS_HD void motus_lanes_sync(void) { __syncwarp(); }
+MOTUS_HD void motus_team_sync(void) { __syncthreads(); } // of the warps of a block that work on one macroblock together
 
 // Sum, least value and bitwise or of every lane's `v`; each lane gets it. All lanes come here together, as to each function below.
 #if __CUDA_ARCH__ >= 800
@@ -42,10 +43,17 @@ MOTUS_HD uint32_t motus_lanes_or(uint32_t v) {
 }
 #endif
 
-// For code that has a formulation of its own for 32 lanes. The sum over each group of n lanes, n a power of two; lane `from`'s value; and which lanes' `v` is
-// not 0, bit i standing for lane i.
+// For code that has a formulation of its own for 32 lanes. The sum and the least value over each group of n lanes, n a power of two; lane `from`'s value; and
+// which lanes' `v` is not 0, bit i standing for lane i.
 MOTUS_HD uint32_t motus_lanes_sum_of(uint32_t v, int n) {
     for (int step = n / 2; step; step >>= 1) v += __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
+    return v;
+}
+MOTUS_HD uint32_t motus_lanes_min_of(uint32_t v, int n) {
+    for (int step = n / 2; step; step >>= 1) {
+        uint32_t other = __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
+        v = other < v ? other : v;
+    }
     return v;
 }
 MOTUS_HD uint32_t motus_lanes_get(uint32_t v, int from) { return __shfl_sync(MOTUS_ALL_LANES, v, from); }
@@ -57,11 +65,13 @@ MOTUS_HD uint32_t motus_lanes_which(int v) { return __ballot_sync(MOTUS_ALL_LANE
 
 int motus_emulated_lane(void);
 void motus_emulated_sync(void);
+void motus_emulated_team_sync(void);
 const uint32_t *motus_emulated_gather(uint32_t v,
                                       int what); // what each of the 32 lanes has brought; `what` must be the same for all
 
 static inline int motus_lane(void) { return motus_emulated_lane(); }
 static inline void motus_lanes_sync(void) { motus_emulated_sync(); }
+static inline void motus_team_sync(void) { motus_emulated_team_sync(); }
 static inline uint32_t motus_lanes_sum(uint32_t v) {
     const uint32_t *all = motus_emulated_gather(v, 1);
     uint32_t sum = 0;
@@ -83,6 +93,14 @@ static inline uint32_t motus_lanes_sum_of(uint32_t v, int n) {
     uint32_t sum = 0;
     for (int i = 0; i < n; i++) sum += all[(motus_lane() & ~(n - 1)) + i];
     return sum;
+}
+static inline uint32_t motus_lanes_min_of(uint32_t v, int n) {
+    const uint32_t *all = motus_emulated_gather(v, 7);
+    for (int i = 0; i < n; i++) {
+        uint32_t other = all[(motus_lane() & ~(n - 1)) + i];
+        v = other < v ? other : v;
+    }
+    return v;
 }
 static inline uint32_t motus_lanes_get(uint32_t v, int from) { return motus_emulated_gather(v, 5)[from & 31]; }
 static inline uint32_t motus_lanes_which(int v) {

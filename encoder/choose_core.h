@@ -1,5 +1,6 @@
 // Choice of partitions and vectors of an inter MB by SATD + lambda * bits, with the predictors that the neighbours' vectors give. An MB looks at few distinct
-// vectors but asks for the SATD of many blocks with them: so each vector is measured once, in 4x4 blocks, and the rest are look-ups.
+// vectors but asks for the SATD of many blocks with them: so each vector is measured once, in 4x4 blocks, and the rest are look-ups. By one lane; the lanes of a
+// GPU: choose_lanes_core.h.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CHOOSE_CORE_H
 #define ENCODER_CHOOSE_CORE_H
@@ -9,7 +10,7 @@
 #include "me/search_core.h"
 
 #define MOTUS_CANDIDATES 24 // vectors that the search leaves for an MB
-#define MOTUS_CHOICES 32    // with those of the neighbours; one a lane
+#define MOTUS_CHOICES 32    // with those of the neighbours; one a lane of a warp
 
 // Vectors of an MB that the search has found, measured. Written once per picture, before the first decision.
 typedef struct MotusCandidates {
@@ -68,56 +69,24 @@ MOTUS_HD void motus_choices_put(MotusChoices *c, int at, MotusMv mv, const uint1
 
 // Loads what the search has left.
 MOTUS_HD void motus_choices_load(MotusChoices *c, const MotusCandidates *found) {
-    for (int v = motus_lane(); v < found->n; v += MOTUS_LANES) motus_choices_put(c, v, found->mv[v], found->satd[v]);
-    if (motus_lane() == 0) c->n = found->n;
-    motus_lanes_sync();
+    for (int v = 0; v < found->n; v++) motus_choices_put(c, v, found->mv[v], found->satd[v]);
+    c->n = found->n;
 }
 
 // Whether mv is among the first n vectors.
 MOTUS_HD int motus_choices_have(const MotusChoices *c, int n, MotusMv mv) {
-#if MOTUS_LANES > 1
-    int v = motus_lane();
-    return motus_lanes_which(v < n && c->x[v] == mv.x && c->y[v] == mv.y) != 0;
-#else
     for (int v = 0; v < n; v++)
         if (c->x[v] == mv.x && c->y[v] == mv.y) return 1;
     return 0;
-#endif
 }
 
 // Measures some more vectors, but for those that are there, are not allowed, or find no room. satd is working memory.
-MOTUS_HD void motus_choices_add(MotusChoices *c, const MotusInterMb *in, const MotusMv *mv, int n, uint16_t satd[2][16]) {
-#if MOTUS_LANES > 1
-    // Listed first, then measured two at a time.
-    const int from = c->n, half = motus_lane() >> 4, blk = motus_lane() & 15;
-    int end = from;
-    for (int i = 0; i < n; i++) {
-        if (end == MOTUS_CHOICES || !motus_mv_allowed(in->limits, mv[i]) || motus_choices_have(c, end, mv[i])) continue;
-        if (motus_lane() == 0) c->x[end] = mv[i].x, c->y[end] = mv[i].y;
-        end++;
-        motus_lanes_sync(); // listed
-    }
-    for (int v = from; v < end; v += 2) {
-        MotusMv own;
-        int at = v + half;
-        if (at < end) {
-            own.x = c->x[at], own.y = c->y[at];
-            satd[half][blk] =
-                (uint16_t)motus_satd_at(blk, in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y, own);
-        }
-        motus_lanes_sync(); // measured
-        if (at < end && blk == 0) motus_choices_put(c, at, own, satd[half]);
-        motus_lanes_sync(); // put, and satd has been read
-    }
-    if (motus_lane() == 0 && end > from) c->n = end; // else lanes may still be reading it
-    motus_lanes_sync();
-#else
+MOTUS_HD void motus_choices_add(MotusChoices *c, const MotusInterMb *in, const MotusMv *mv, int n, uint16_t satd[16]) {
     for (int i = 0; i < n; i++) {
         if (c->n == MOTUS_CHOICES || !motus_mv_allowed(in->limits, mv[i]) || motus_choices_have(c, c->n, mv[i])) continue;
-        motus_satd_mb(satd[0], in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y, mv[i]);
-        motus_choices_put(c, c->n++, mv[i], satd[0]);
+        motus_satd_mb(satd, in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y, mv[i]);
+        motus_choices_put(c, c->n++, mv[i], satd);
     }
-#endif
 }
 
 // Bits of se(v) for |v| < 2^15: by the exponent of |v| as a float, which vectors have an instruction for.
@@ -138,14 +107,6 @@ MOTUS_HD int motus_se_bits_of(int v) {
 MOTUS_HD int motus_choose_mv(const MotusChoices *c, int block, MotusMv predictor, uint32_t lambda_q8, uint32_t *cost) {
     uint32_t best = UINT32_MAX; // cost << 5 | index: the cost is below 2^18 + 2^14
     const uint32_t *sum = c->sum[block];
-#if MOTUS_LANES > 1
-    int v = motus_lane();
-    if (v < c->n) {
-        int bits = motus_se_bits_of(c->x[v] - predictor.x) + motus_se_bits_of(c->y[v] - predictor.y);
-        best = (sum[v] + (lambda_q8 * (uint32_t)bits >> 8)) << 5 | (uint32_t)v;
-    }
-    best = motus_lanes_min(best);
-#else
     uint32_t packed[MOTUS_CHOICES];
     int n = (c->n + 7) & ~7;
     for (int v = 0; v < n; v++) {
@@ -153,26 +114,15 @@ MOTUS_HD int motus_choose_mv(const MotusChoices *c, int block, MotusMv predictor
         packed[v] = (sum[v] + (lambda_q8 * (uint32_t)bits >> 8)) << 5 | (uint32_t)v;
     }
     for (int v = 0; v < c->n; v++) best = packed[v] < best ? packed[v] : best;
-#endif
     *cost = best >> 5;
     return (int)(best & 31);
 }
 
 // Sets the cells of a block in grid and, where there is one, MB.
 MOTUS_HD void motus_part_set(MotusMvGrid *grid, MotusMb *mb, int x, int y, int width, int height, int state, MotusMv mv) {
-#if MOTUS_LANES > 1
-    int cx = motus_lane() & 3, cy = motus_lane() >> 2;
-    if (cx >= x && cx < x + width && cy >= y && cy < y + height) {
-        grid->mv[cy + 1][cx + 1] = mv;
-        grid->state[cy + 1][cx + 1] = (uint8_t)state;
-        if (mb) mb->mv[4 * cy + cx] = mv;
-    }
-    motus_lanes_sync();
-#else
     motus_grid_set(grid, x, y, width, height, state, mv);
     for (int cy = y; mb && cy < y + height; cy++)
         for (int cx = x; cx < x + width; cx++) mb->mv[4 * cy + cx] = mv;
-#endif
 }
 
 MOTUS_HD void motus_part_clear(MotusMvGrid *grid, int x, int y, int width, int height) {
@@ -188,7 +138,6 @@ MOTUS_HD void motus_choose_part(const MotusChoices *c, const MotusInterMb *in, M
     int v = motus_choose_mv(c, p->block, predictor, in->qp->lambda_q8, &part_cost);
     mv.x = c->x[v];
     mv.y = c->y[v];
-    motus_lanes_sync(); // the grid has been read by all
     motus_part_set(grid, mb, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER, mv);
     *cost += part_cost;
     *mv_bits += (uint32_t)motus_mv_bits(mv, predictor);
@@ -203,11 +152,9 @@ MOTUS_HD void motus_choose_whole(const MotusChoices *c, const MotusInterMb *in, 
         MotusPart p = motus_part_at(k, i, k == 2 ? 2 * i : 0, k == 1 ? 2 * i : 0);
         motus_choose_part(c, in, grid, &p, &choice->mb[k], &cost, &mv_bits);
     }
-    if (motus_lane() == 0) {
-        choice->mb[k].type = (uint8_t)(MOTUS_MB_P_16x16 + k);
-        choice->cost[k] = cost;
-        choice->mv_bits[k] = mv_bits;
-    }
+    choice->mb[k].type = (uint8_t)(MOTUS_MB_P_16x16 + k);
+    choice->cost[k] = cost;
+    choice->mv_bits[k] = mv_bits;
     motus_part_clear(grid, 0, 0, 4, 4);
 }
 
@@ -236,15 +183,13 @@ MOTUS_HD int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in, uin
         best = sub_cost;
         best_bits = sub_bits;
         best_sub = sub;
-        if (motus_lane() == 0) motus_copy_8x8(mb->mv, trial->mv, q);
-        motus_lanes_sync();
+        motus_copy_8x8(mb->mv, trial->mv, q);
     }
-    for (int i = motus_lane(); i < 4; i += MOTUS_LANES) {
+    for (int i = 0; i < 4; i++) {
         int x = q % 2 * 2 + i % 2, y = q / 2 * 2 + i / 2;
         motus_grid_set(grid, x, y, 1, 1, MOTUS_CELL_INTER, mb->mv[4 * y + x]);
         mb->sub_type[q] = (uint8_t)best_sub;
     }
-    motus_lanes_sync();
     *cost += best;
     *mv_bits += best_bits;
     return motus_sub_parts(best_sub);
@@ -257,12 +202,9 @@ MOTUS_HD void motus_choose_8x8(const MotusChoices *c, const MotusInterMb *in, ui
     int left = in->limits->max_mvs;
     for (int q = 0; q < 4; q++) // each later 8x8 block needs at least one vector
         left -= motus_choose_sub(c, in, blocks, grid, q, left - (3 - q), &choice->mb[k], trial, &cost, &mv_bits);
-    if (motus_lane() == 0) {
-        choice->mb[k].type = MOTUS_MB_P_8x8;
-        choice->cost[k] = cost;
-        choice->mv_bits[k] = mv_bits;
-    }
-    motus_lanes_sync();
+    choice->mb[k].type = MOTUS_MB_P_8x8;
+    choice->cost[k] = cost;
+    choice->mv_bits[k] = mv_bits;
 }
 
 // Working memory of a choice.
@@ -270,7 +212,7 @@ typedef struct MotusChooseScratch {
     MotusChoices choices;
     MotusMvGrid grid;
     MotusMb trial;
-    uint16_t satd[2][16];
+    uint16_t satd[16];
 } MotusChooseScratch;
 
 // Adds the neighbours' vectors, P_Skip's and zero; and where one of them serves the whole MB best, what lies around it.
@@ -295,37 +237,22 @@ MOTUS_HD void motus_choices_of_neighbours(MotusChooseScratch *s, const MotusInte
             mv[i].x = (int16_t)(c->x[best] + in->limits->unit * (i == 1 ? -1 : i == 2));
             mv[i].y = (int16_t)(c->y[best] + in->limits->unit * (i == 0 ? -1 : i == 3));
         }
-        motus_lanes_sync(); // the count of choices has been read by all
         motus_choices_add(c, in, mv, 4, s->satd);
         found = first;
     }
-}
-
-MOTUS_HD void motus_grid_load_by_lanes(MotusMvGrid *grid, const MotusNeighbours *n) {
-#if MOTUS_LANES > 1
-    int cell = motus_lane(), row = cell / 6, column = cell % 6;
-    const MotusMb *above = column == 0 ? n->d : column == 5 ? n->c : n->b;
-    int blk = row ? 4 * row - 1 : column == 0 ? 15 : column == 5 ? 12 : 11 + column;
-    if (cell < 30) motus_grid_neighbour(grid, row, column, row == 0 ? above : column == 0 ? n->a : NULL, blk);
-#else
-    motus_grid_load(grid, n);
-#endif
 }
 
 // What the types of an MB are chosen from: all vectors, measured; the grid; P_Skip's vector.
 MOTUS_HD void motus_choose_begin(const MotusInterMb *in, const MotusCandidates *found, MotusChooseScratch *s,
                                  MotusChoice *choice) {
     motus_choices_load(&s->choices, found);
-    motus_grid_load_by_lanes(&s->grid, &in->neighbours);
-    for (int k = motus_lane(); k < 4; k += MOTUS_LANES) {
+    motus_grid_load(&s->grid, &in->neighbours);
+    for (int k = 0; k < 4; k++) {
         memset(&choice->mb[k], 0, sizeof choice->mb[k]);
         choice->cost[k] = UINT32_MAX;
     }
-    motus_lanes_sync();
-    MotusMv skip = motus_mvp_skip(&s->grid);
-    if (motus_lane() == 0) choice->skip = skip;
-    motus_choices_of_neighbours(s, in, skip);
-    motus_lanes_sync();
+    choice->skip = motus_mvp_skip(&s->grid);
+    motus_choices_of_neighbours(s, in, choice->skip);
 }
 
 // Chooses the vectors of type k (P_16x16 + k), if the candidates' `blocks` leave it a chance. The grid is left as it was, but by P_8x8.

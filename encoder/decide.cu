@@ -1,19 +1,20 @@
 // Decisions of P pictures on a CUDA device: the passes of decide.c and the arithmetic of the same cores (their loops over blocks, modes and candidates are shared
 // out among a warp's lanes: common/lanes.h).
 //
-// mark_kernel, candidates_kernel, note_kernel: every MB at once. decide_kernel: the MBs of one colour, a block of five warps each; a picture launches it
+// mark_kernel, candidates_kernel, note_kernel: every MB at once. decide_kernel: the MBs of one colour, a block of two or four warps each; a picture launches it
 // rounds * colours times. Intra MBs: decide_intra.cu.
 //
-// Shared memory: 18 KiB a block of decide_kernel. Read and written: MBs, levels, reconstruction.
+// Shared memory: 10 or 12 KiB a block of decide_kernel. Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide_pass.cuh"
 #include "encoder/schedule_core.h"
+#include "encoder/trial_lanes_core.h"
 
 using namespace motus_decide;
 
 namespace {
 
-constexpr int INTER_THREADS = 32 * MOTUS_INTER_ROLES;
+constexpr int PLACES = 32; // warps an SM has places for, at 64 registers
 
 __global__ void __launch_bounds__(256)
     mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv, MotusMv *whole) {
@@ -47,11 +48,13 @@ __global__ void __launch_bounds__(32 * WARPS)
         n = motus_min(n + __popc(which), MOTUS_CANDIDATES);
     }
     __syncwarp();
-    int x = i % w.mb_width, y = i / w.mb_width;
-    MotusMbSource src = mb_source(w, x, y);
-    for (int k = lane; k < 16 * n; k += 32)
-        found->satd[k >> 4][k & 15] =
-            (uint16_t)motus_satd_at(k & 15, src.plane[0], src.stride[0], &p.ref, 16 * x, 16 * y, found->mv[k >> 4]);
+#if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
+    MotusInterMb in;
+    in.ref = &p.ref;
+    in.x = i % w.mb_width, in.y = i / w.mb_width;
+    in.src = mb_source(w, in.x, in.y);
+    for (int k = lane; k < 16 * n; k += 32) found->satd[k >> 4][k & 15] = (uint16_t)motus_team_satd(&in, found->mv[k >> 4]);
+#endif
     motus_first_guess(&w.mb[i], found->mv[0]);
     if (lane == 0) {
         found->n = (uint8_t)n;
@@ -66,10 +69,12 @@ __device__ void note_decision(const MotusWorkCuda &w, int i, int now) {
     motus_note_decision(&w.mb[i], mb, &w.changed_at[i], now);
 }
 
-// A block decides an MB, with a warp for each type and one for P_Skip: what a pass takes is its slowest MB.
-__global__ void __launch_bounds__(INTER_THREADS, 6)
+// A block decides an MB, by a team of warps.
+template <int TEAM>
+__global__ void __launch_bounds__(32 * TEAM, PLACES / TEAM)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p, int colour, int now) {
     __shared__ MotusInterTeam team;
+    __shared__ MotusTrialCoefs coefs[TEAM];
     const MotusWorkCuda &w = pass.work;
     int colours = pass.effort.colours, columns = (w.mb_width + colours - 1) / colours, at = (int)blockIdx.x;
     int y = at / columns, x = (colour + 2 * colours - 2 * y % colours) % colours + at % columns * colours, i = y * w.mb_width + x;
@@ -85,32 +90,38 @@ __global__ void __launch_bounds__(INTER_THREADS, 6)
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     in.x = x, in.y = y;
     const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
-    const MotusCandidates *found = &w.candidates[i];
-    if (warp == 0) motus_choose_begin(&in, found, &team.choose, &team.choice);
-    __syncthreads(); // vectors are measured
-    motus_inter_choose(&in, found->blocks, &team, warp);
-    __syncthreads(); // and chosen
-    motus_inter_evaluate(&in, &pass.effort, &levels, &team, warp);
-    __syncthreads(); // and every type evaluated
-    if (warp) return;
+#if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
     uint32_t satd;
-    const MotusTrial *best = motus_inter_join(&in, &pass.effort, &team, &satd);
-    __syncwarp();
-    copy(&w.coef[i], &best->coef);
-    copy(&w.mb_inter[i], &best->mb);
-    store_samples(best, w, x, y);
-    if (motus_lane() == 0) {
-        w.satd[i] = satd;
-        w.inter_cost[i] = best->cost;
-        w.seen_at[i] = (uint16_t)now;
+    const MotusTrial *best =
+        motus_team_decide(&in, &w.candidates[i], &pass.effort, &levels, &team, &coefs[warp], warp, TEAM, &satd);
+    if (warp == 0) {
+        copy(&w.coef[i], &best->coef);
+        if (motus_lane() == 0) {
+            w.satd[i] = satd;
+            w.inter_cost[i] = best->cost;
+            w.seen_at[i] = (uint16_t)now;
+        }
+    } else if (warp == 1) {
+        copy(&w.mb_inter[i], &best->mb);
+        store_samples(best, w, x, y);
+        const MotusMb *mb = w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
+        motus_note_decision(&w.mb[i], mb, &w.changed_at[i], now);
     }
-    __syncwarp();
-    note_decision(w, i, now);
+#endif
 }
 
 __global__ void __launch_bounds__(32 * WARPS) note_kernel(const __grid_constant__ Pass pass, int now) {
     int i = this_warp();
     if (i < pass.work.n_mb) note_decision(pass.work, i, now);
+}
+
+// Where several types may come close to the best one, four warps share them out; else the second two would only hold places that other lanes have use for.
+void launch_pass(const Pass &pass, const MotusPCodingCuda &p, int colour, int now, cudaStream_t stream) {
+    const int colours = pass.effort.colours, blocks = (pass.work.mb_width + colours - 1) / colours * pass.work.mb_height;
+    if (pass.effort.trial_gate > 16)
+        decide_kernel<4><<<blocks, 32 * 4, 0, stream>>>(pass, p, colour, now);
+    else
+        decide_kernel<2><<<blocks, 32 * 2, 0, stream>>>(pass, p, colour, now);
 }
 
 } // namespace
@@ -130,13 +141,11 @@ extern "C" cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const u
 extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusPCodingCuda *p, int qp, const MotusEffort *effort,
                                          cudaStream_t stream) {
     const Pass pass = {*work, *effort, qp, 1};
-    const int colours = effort->colours, columns = (work->mb_width + colours - 1) / colours;
     int now = 0;
     candidates_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
     cudaError_t status = motus_stage_ended_cuda(work, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < effort->rounds; round++) {
-        for (int k = 0; k < colours; k++)
-            decide_kernel<<<columns * work->mb_height, INTER_THREADS, 0, stream>>>(pass, *p, k, ++now);
+        for (int k = 0; k < effort->colours; k++) launch_pass(pass, *p, k, ++now, stream);
         if (round) continue;
         if (status == cudaSuccess) status = estimate_intra(pass, stream);
         if (status != cudaSuccess) return status;

@@ -63,7 +63,7 @@ MOTUS_HD void motus_live_blocks(uint16_t *live, uint8_t *count, const int16_t (*
 // planes: the fullest block of an MB is what the others wait for.
 typedef struct MotusLevelBlock {
     int16_t *level;
-    int t[16]; // up to 2^20
+    int *t; // [16], up to 2^20; apart, as an index that is not constant keeps what lies beside it out of registers
 #if MOTUS_LANES > 1
     MotusLevelPlanes shape;
 #else
@@ -137,8 +137,10 @@ MOTUS_HD MotusLevels motus_choose_levels(int16_t level[16], const int16_t coef[1
     uint32_t zero_bits = levels.bits;
     if (first) live &= ~1u;
     if (!live) return levels;
+    int t16[16];
     MotusLevelBlock b;
     b.level = level;
+    b.t = t16;
     memset(&b.shape, 0, sizeof b.shape);
     b.first = first;
     b.n = 16 - first;

@@ -54,17 +54,33 @@ MOTUS_HD int motus_grid_c_column(const MotusMvGrid *grid, int x, int y, int widt
     return grid->state[y][x + 1 + width] != MOTUS_CELL_NONE ? x + 1 + width : x;
 }
 
-// Median prediction (8.4.1.3.1).
-MOTUS_HD MotusMv motus_mvp_median(const MotusMvGrid *grid, int x, int y, int width) {
-    int c = motus_grid_c_column(grid, x, y, width);
-    int state_a = grid->state[y + 1][x], state_b = grid->state[y][x + 1], state_c = grid->state[y][c];
-    MotusMv a = grid->mv[y + 1][x], b = grid->mv[y][x + 1], mv_c = grid->mv[y][c], mv;
-    if (state_b == MOTUS_CELL_NONE && state_c == MOTUS_CELL_NONE && state_a != MOTUS_CELL_NONE) return a;
-    int inter_a = state_a == MOTUS_CELL_INTER, inter_b = state_b == MOTUS_CELL_INTER, inter_c = state_c == MOTUS_CELL_INTER;
-    if (inter_a + inter_b + inter_c == 1) return inter_a ? a : inter_b ? b : mv_c;
-    mv.x = (int16_t)motus_median(a.x, b.x, mv_c.x);
-    mv.y = (int16_t)motus_median(a.y, b.y, mv_c.y);
+// A cell with its state.
+typedef struct MotusMvCell {
+    MotusMv mv;
+    int state;
+} MotusMvCell;
+
+MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int column) {
+    MotusMvCell cell;
+    cell.mv = grid->mv[row][column];
+    cell.state = grid->state[row][column];
+    return cell;
+}
+
+// Median prediction (8.4.1.3.1) from the cells A, B and C, which D has replaced where C is not available.
+MOTUS_HD MotusMv motus_mvp_of(MotusMvCell a, MotusMvCell b, MotusMvCell c) {
+    MotusMv mv;
+    if (b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE) return a.mv;
+    int inter_a = a.state == MOTUS_CELL_INTER, inter_b = b.state == MOTUS_CELL_INTER, inter_c = c.state == MOTUS_CELL_INTER;
+    if (inter_a + inter_b + inter_c == 1) return inter_a ? a.mv : inter_b ? b.mv : c.mv;
+    mv.x = (int16_t)motus_median(a.mv.x, b.mv.x, c.mv.x);
+    mv.y = (int16_t)motus_median(a.mv.y, b.mv.y, c.mv.y);
     return mv;
+}
+
+MOTUS_HD MotusMv motus_mvp_median(const MotusMvGrid *grid, int x, int y, int width) {
+    return motus_mvp_of(motus_grid_cell(grid, y + 1, x), motus_grid_cell(grid, y, x + 1),
+                        motus_grid_cell(grid, y, motus_grid_c_column(grid, x, y, width)));
 }
 
 // Predicted vector of a partition or sub-partition; part tells the first (0) from the second (1) of 16x8 and 8x16, which have
@@ -81,12 +97,15 @@ MOTUS_HD MotusMv motus_mvp(const MotusMvGrid *grid, int mode, int part, int x, i
     return motus_mvp_median(grid, x, y, width);
 }
 
+// Whether P_Skip's vector is zero without a look at the median: by cell A or B (8.4.1.1).
+MOTUS_HD int motus_skip_is_zero(MotusMvCell cell) {
+    return cell.state == MOTUS_CELL_NONE || (cell.state == MOTUS_CELL_INTER && !cell.mv.x && !cell.mv.y);
+}
+
 // Vector of P_Skip (8.4.1.1).
 MOTUS_HD MotusMv motus_mvp_skip(const MotusMvGrid *grid) {
     const MotusMv zero = {0, 0};
-    if (grid->state[1][0] == MOTUS_CELL_NONE || grid->state[0][1] == MOTUS_CELL_NONE) return zero;
-    if (grid->state[1][0] == MOTUS_CELL_INTER && !grid->mv[1][0].x && !grid->mv[1][0].y) return zero;
-    if (grid->state[0][1] == MOTUS_CELL_INTER && !grid->mv[0][1].x && !grid->mv[0][1].y) return zero;
+    if (motus_skip_is_zero(motus_grid_cell(grid, 1, 0)) || motus_skip_is_zero(motus_grid_cell(grid, 0, 1))) return zero;
     return motus_mvp_median(grid, 0, 0, 4);
 }
 

@@ -250,8 +250,9 @@ MOTUS_HD void motus_trial_judge(MotusTrial *trial, const MotusMbSource *src, con
 // Makes the trial an I_PCM macroblock.
 MOTUS_HD void motus_trial_pcm(MotusTrial *trial, const MotusMbSource *src, const MotusQp *qp) {
     for (int i = motus_lane(); i < 256; i += MOTUS_LANES) trial->luma[i] = src->plane[0][(i >> 4) * src->stride[0] + (i & 15)];
-    for (int i = motus_lane(); i < 128; i += MOTUS_LANES)
-        trial->chroma[i >> 6][i & 63] = src->plane[1 + (i >> 6)][(i >> 3 & 7) * src->stride[1 + (i >> 6)] + (i & 7)];
+    for (int c = 0; c < 2; c++)
+        for (int i = motus_lane(); i < 64; i += MOTUS_LANES)
+            trial->chroma[c][i] = src->plane[1 + c][(i >> 3) * src->stride[1 + c] + (i & 7)];
     motus_lanes_sync();
     if (motus_lane() == 0) {
         memset(&trial->mb, 0, sizeof trial->mb);

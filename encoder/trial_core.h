@@ -100,50 +100,6 @@ MOTUS_HD MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandi
     return best;
 }
 
-// The same by five warps side by side, one for each type and one for P_Skip, whose shared memory this is. All of them meet between these calls:
-// motus_choose_begin by one warp, motus_inter_choose and motus_inter_evaluate by the five, motus_inter_join by one.
-typedef struct MotusInterTeam {
-    MotusTrial trial[5];
-    MotusResidual residual[4];
-    MotusMvGrid grid[4];
-    MotusChooseScratch choose;
-    MotusChoice choice;
-} MotusInterTeam;
-
-enum { MOTUS_ROLE_SKIP = 4, MOTUS_INTER_ROLES };
-
-// Vectors of type `role`; P_Skip altogether.
-MOTUS_HD void motus_inter_choose(const MotusInterMb *in, uint64_t blocks, MotusInterTeam *t, int role) {
-    if (role == MOTUS_ROLE_SKIP) {
-        motus_skip_trial(in, t->choice.skip, &t->trial[MOTUS_ROLE_SKIP]);
-        return;
-    }
-    for (int i = motus_lane(); i < 30; i += MOTUS_LANES) {
-        t->grid[role].mv[i / 6][i % 6] = t->choose.grid.mv[i / 6][i % 6];
-        t->grid[role].state[i / 6][i % 6] = t->choose.grid.state[i / 6][i % 6];
-    }
-    motus_lanes_sync();
-    motus_choose_type(&t->choose.choices, in, blocks, &t->grid[role], &t->choose.trial, role, &t->choice);
-}
-
-MOTUS_HD void motus_inter_evaluate(const MotusInterMb *in, const MotusEffort *effort, const MotusLevelChoice *levels,
-                                   MotusInterTeam *t, int role) {
-    if (role < MOTUS_ROLE_SKIP && motus_type_is_close(&t->choice, role, motus_choice_best(&t->choice), effort))
-        motus_type_trial(in, levels, &t->choice, role, &t->residual[role], &t->trial[role]);
-}
-
-MOTUS_HD MotusTrial *motus_inter_join(const MotusInterMb *in, const MotusEffort *effort, MotusInterTeam *t, uint32_t *satd) {
-    const int first = motus_choice_best(&t->choice);
-    MotusTrial *best = &t->trial[MOTUS_ROLE_SKIP];
-    for (int i = 0; i < 4; i++) {
-        int k = (first + i) & 3;
-        if (motus_type_is_close(&t->choice, k, first, effort) && t->trial[k].cost < best->cost) best = &t->trial[k];
-    }
-    *satd = t->choice.cost[first];
-    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
-    return best;
-}
-
 // Whether the blocks of an MB have a chance, by their whole-sample costs (SAD + lambda * bits): the blocks of a type, or sub type of an 8x8 block, whose sum is
 // within the gate of the best.
 MOTUS_HD uint64_t motus_blocks_with_a_chance(const uint32_t cost[MOTUS_BLOCKS], const MotusEffort *effort, uint32_t lambda_q8) {

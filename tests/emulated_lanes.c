@@ -68,7 +68,7 @@ static void wait_in(int group, int what) {
 }
 
 void motus_emulated_sync(void) { wait_in(emulated_warp(), SYNC); }
-void emulated_team_sync(void) { wait_in(EMULATED_WARPS, TEAM); }
+void motus_emulated_team_sync(void) { wait_in(EMULATED_WARPS, TEAM); }
 
 const uint32_t *motus_emulated_gather(uint32_t v, int what) {
     int warp = emulated_warp(), lane = motus_emulated_lane(), turn = team.turn[warp];

@@ -11,6 +11,5 @@
 const char *emulated_lanes_run(int warps, void (*body)(void *argument), void *argument);
 
 int emulated_warp(void);       // of the running lane
-void emulated_team_sync(void); // a barrier of all warps
 
 #endif

@@ -27,6 +27,7 @@ typedef struct Arguments {
     MotusMb *to;
     const MotusMb *decided;
     uint16_t *satd, *changed_at;
+    int warps;
     LanesMemory *m;
 } Arguments;
 
@@ -48,9 +49,9 @@ static void team_body(void *argument) {
 #ifdef MOTUS_EMULATED_LANES
     int warp = emulated_warp();
     if (warp == 0) motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
-    emulated_team_sync();
+    motus_emulated_team_sync();
     motus_intra_role(a->intra, team, warp);
-    emulated_team_sync();
+    motus_emulated_team_sync();
     if (warp > 0) return;
 #else
     motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
@@ -77,46 +78,31 @@ static void intra16x16_estimate(const MotusIntraMb *in, LanesMemory *m) {
     m->failure = run(1, estimate_body, &a);
 }
 
-static void decide_body(void *argument) {
+#ifdef MOTUS_EMULATED_LANES
+// As the kernel does it.
+static void inter_team_body(void *argument) {
     const Arguments *a = argument;
+    InterTeamMemory *team = &a->m->inter_team;
     uint32_t satd;
-    MotusTrial *best = motus_decide_inter(a->inter, a->found, a->effort, a->levels, &a->m->decide, &satd);
+    MotusTrial *best = motus_team_decide(a->inter, a->found, a->effort, a->levels, &team->team, &team->coefs[emulated_warp()],
+                                         emulated_warp(), a->warps, &satd);
+    motus_team_sync();
     if (motus_lane() == MOTUS_LANES - 1) a->m->best = best, a->m->satd = satd;
 }
 
 static void decide_inter(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                         const MotusLevelChoice *levels, LanesMemory *m) {
-    Arguments a = {.inter = in, .found = found, .effort = effort, .levels = levels, .m = m};
-    m->failure = run(1, decide_body, &a);
+                         const MotusLevelChoice *levels, int warps, LanesMemory *m) {
+    Arguments a = {.inter = in, .found = found, .effort = effort, .levels = levels, .warps = warps, .m = m};
+    m->failure = run(warps, inter_team_body, &a);
 }
-
-static void inter_team_body(void *argument) {
-    const Arguments *a = argument;
-    MotusInterTeam *team = &a->m->inter_team;
-    uint32_t satd;
-#ifdef MOTUS_EMULATED_LANES
-    int warp = emulated_warp();
-    if (warp == 0) motus_choose_begin(a->inter, a->found, &team->choose, &team->choice);
-    emulated_team_sync();
-    motus_inter_choose(a->inter, a->found->blocks, team, warp);
-    emulated_team_sync();
-    motus_inter_evaluate(a->inter, a->effort, a->levels, team, warp);
-    emulated_team_sync();
-    if (warp > 0) return;
 #else
-    motus_choose_begin(a->inter, a->found, &team->choose, &team->choice);
-    for (int role = 0; role < MOTUS_INTER_ROLES; role++) motus_inter_choose(a->inter, a->found->blocks, team, role);
-    for (int role = 0; role < MOTUS_INTER_ROLES; role++) motus_inter_evaluate(a->inter, a->effort, a->levels, team, role);
+static void decide_inter(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
+                         const MotusLevelChoice *levels, int warps, LanesMemory *m) {
+    (void)warps;
+    m->best = motus_decide_inter(in, found, effort, levels, &m->decide, &m->satd);
+    m->failure = NULL;
+}
 #endif
-    MotusTrial *best = motus_inter_join(a->inter, a->effort, team, &satd);
-    if (motus_lane() == MOTUS_LANES - 1) a->m->best = best, a->m->satd = satd;
-}
-
-static void inter_team(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                       const MotusLevelChoice *levels, LanesMemory *m) {
-    Arguments a = {.inter = in, .found = found, .effort = effort, .levels = levels, .m = m};
-    m->failure = run(MOTUS_INTER_ROLES, inter_team_body, &a);
-}
 
 static void note_body(void *argument) {
     const Arguments *a = argument;
@@ -149,4 +135,4 @@ static void satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], Lanes
     m->failure = run(1, satd_body, &a);
 }
 
-const LanesCalls CALLS = {intra_search, intra_team, intra16x16_estimate, decide_inter, inter_team, note, first_guess, satd_mb};
+const LanesCalls CALLS = {intra_search, intra_team, intra16x16_estimate, decide_inter, note, first_guess, satd_mb};

@@ -4,6 +4,14 @@
 #define TESTS_LANES_CALLS_H
 
 #include "encoder/decide.h"
+#include "encoder/trial_lanes_core.h"
+
+enum { LANES_INTER_WARPS = 4 }; // of a team that decides an inter MB, at most
+
+typedef struct InterTeamMemory {
+    MotusInterTeam team;
+    MotusTrialCoefs coefs[LANES_INTER_WARPS];
+} InterTeamMemory;
 
 // Working memory, and what came out: one of the two trials.
 typedef struct LanesMemory {
@@ -11,7 +19,7 @@ typedef struct LanesMemory {
     MotusIntraScratch intra;
     MotusIntraTeam team;
     MotusDecideScratch decide;
-    MotusInterTeam inter_team;
+    InterTeamMemory inter_team;
     MotusTrial *best;
     uint32_t satd;
     int mode;
@@ -23,9 +31,8 @@ typedef struct LanesCalls {
     void (*intra_team)(const MotusIntraMb *in, LanesMemory *m);          // the same result by three warps side by side
     void (*intra16x16_estimate)(const MotusIntraMb *in, LanesMemory *m); // satd, mode
     void (*decide_inter)(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                         const MotusLevelChoice *levels, LanesMemory *m); // best, satd
-    void (*inter_team)(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                       const MotusLevelChoice *levels, LanesMemory *m); // the same by five warps side by side
+                         const MotusLevelChoice *levels, int warps,
+                         LanesMemory *m); // best, satd; one lane takes no notice of `warps`
     void (*note)(MotusMb *to, const MotusMb *decided, uint16_t *changed_at, LanesMemory *m); // in pass 7
     void (*first_guess)(MotusMb *mb, MotusMv mv, LanesMemory *m);
     void (*satd_mb)(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], LanesMemory *m);

@@ -186,18 +186,11 @@ static void code_inter(Picture *p, int x, int y) {
                     p->number, x, y);
     }
     poison();
-    lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, &memory[0]);
-    if ((x ^ y) & 1) {
-        lanes_calls_32.inter_team(&in, &found, &p->effort, &levels, &memory[1]);
-        same_choices(p, x, y, &memory[0].decide.choice, &memory[1].inter_team.choice);
-    } else {
-        lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, &memory[1]);
-        same_choices(p, x, y, &memory[0].decide.choice, &memory[1].decide.choice);
-    }
-    settle(p, x, y, (x ^ y) & 1 ? "inter by five warps" : "inter");
-    if (y) return;
-    lanes_calls_1.inter_team(&in, &found, &p->effort, &levels, &memory[0]);
-    settle(p, x, y, "inter in five parts");
+    const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS);
+    lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, 1, &memory[0]);
+    lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, warps, &memory[1]);
+    same_choices(p, x, y, &memory[0].decide.choice, &memory[1].inter_team.team.choose.choice);
+    settle(p, x, y, warps == 2 ? "inter by two warps" : "inter by more warps");
 }
 
 // Codes the picture as I, or as P with itself as reference.

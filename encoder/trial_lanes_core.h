@@ -1,0 +1,323 @@
+// Decision of an inter MB by a team of two warps or more: the same result as motus_decide_inter's. Types are evaluated side by side, a warp each as far as there
+// are warps; a warp deals with all 24 blocks of the MB at once, a lane a block, whose samples stay in registers.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_TRIAL_LANES_CORE_H
+#define ENCODER_TRIAL_LANES_CORE_H
+
+#include "encoder/choose_lanes_core.h"
+#include "encoder/trial_core.h"
+
+// Forward transforms of a trial's blocks that may have levels; 18, so that lanes with a block each meet in no bank.
+typedef struct MotusTrialCoefs {
+    int16_t coef[24][18];
+} MotusTrialCoefs;
+
+// Shared memory of a team, beside the coefficients of each warp. All meet between these calls: motus_team_begin, motus_team_choose, motus_team_evaluate,
+// motus_team_join.
+typedef struct MotusInterTeam {
+    union {
+        MotusTrial trial[4];
+        MotusTeamSums sums; // until types have been chosen
+    } of;
+    MotusTrial skip;
+    MotusChooseTeam choose;
+} MotusInterTeam;
+
+#if MOTUS_LANES > 1
+
+// ---- Prediction ---------------------------------------------------------------------------------------------------------------------------
+
+// A lane predicts two rows of a 4x4 block of luma.
+MOTUS_HD void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *in, const MotusMb *mb) {
+    const int blk = motus_lane() >> 1, x = 4 * (blk & 3), y = (blk & 12) + 2 * (motus_lane() & 1);
+    const ptrdiff_t stride = in->ref->luma_stride;
+    const uint8_t *tap[2];
+    uint32_t a[2], b[2];
+    motus_luma_taps(in->ref, 16 * in->x + x, 16 * in->y + y, mb->mv[blk], tap);
+    motus_words_load(a, 2, tap[0], stride, 4);
+    motus_words_load(b, 2, tap[1], stride, 4);
+    for (int i = 0; i < 2; i++) motus_word_put(luma + (y + i) * MOTUS_LUMA_STRIDE + x, motus_words_average(a[i], b[i]));
+}
+
+// A lane predicts 2x2 samples of chroma, those that one vector belongs to, from 3x3.
+MOTUS_HD void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInterMb *in, const MotusMb *mb) {
+    const int lane = motus_lane(), plane = lane >> 4, x = 2 * (lane & 3), y = 2 * (lane >> 2 & 3);
+    const MotusMv mv = mb->mv[lane & 15];
+    const int width = in->ref->width / 2, height = in->ref->height / 2;
+    const int px = 8 * in->x + x + (mv.x >> 3), py = 8 * in->y + y + (mv.y >> 3);
+    const uint8_t *from = in->ref->chroma[plane];
+    const ptrdiff_t stride = in->ref->chroma_stride;
+    const MotusChromaWeights w = motus_chroma_weights(mv.x & 7, mv.y & 7);
+    const uint32_t weights = w.a | (uint32_t)w.b << 8 | (uint32_t)w.c << 16 | (uint32_t)w.d << 24;
+    uint32_t row[3];
+    if (px >= 0 && py >= 0 && px + 2 < width && py + 2 < height) {
+        motus_words_load(row, 3, from + py * stride + px, stride, 3);
+    } else {
+        for (int i = 0; i < 3; i++) {
+            row[i] = 0;
+            for (int k = 0; k < 3; k++)
+                row[i] |= (uint32_t)from[motus_clip(0, height - 1, py + i) * stride + motus_clip(0, width - 1, px + k)] << 8 * k;
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        const uint32_t left = (row[i] & 0xFFFF) | row[i + 1] << 16, right = (row[i] >> 8 & 0xFFFF) | row[i + 1] >> 8 << 16;
+        uint8_t *to = chroma[plane] + (y + i) * MOTUS_CHROMA_STRIDE + x;
+        to[0] = (uint8_t)(motus_words_dot(left, weights, 32) >> 6);
+        to[1] = (uint8_t)(motus_words_dot(right, weights, 32) >> 6);
+    }
+}
+
+// A lane's block: luma 0..15 in raster order, Cb, Cr; lanes from 24 on have block 23 once more, and write nothing.
+typedef struct MotusLaneBlock {
+    int blk;
+    uint8_t *at; // in the trial
+    ptrdiff_t stride;
+    uint32_t src[4], rec[4]; // rec: the prediction first
+} MotusLaneBlock;
+
+// Predicts the MB with the vectors of trial->mb, and loads each lane's block.
+MOTUS_HD MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInterMb *in) {
+    MotusLaneBlock b;
+    b.blk = motus_min(motus_lane(), 23);
+    b.at = motus_trial_block(trial, b.blk, &b.stride);
+    const int plane = b.blk < 16 ? 0 : 1 + (b.blk - 16) / 4, side = plane ? 1 : 3, shift = plane ? 1 : 2;
+    const ptrdiff_t stride = plane == 0 ? in->src.stride[0] : plane == 1 ? in->src.stride[1] : in->src.stride[2];
+    const uint8_t *src = plane == 0 ? in->src.plane[0] : plane == 1 ? in->src.plane[1] : in->src.plane[2];
+    src += (b.blk >> shift & side) * 4 * stride + (b.blk & side) * 4;
+    for (int i = 0; i < 4; i++) b.src[i] = motus_word_get(src + i * stride);
+    motus_lane_predict_luma(trial->luma, in, &trial->mb);
+    motus_lane_predict_chroma(trial->chroma, in, &trial->mb);
+    motus_lanes_sync(); // predicted
+    for (int i = 0; i < 4; i++) b.rec[i] = motus_word_get(b.at + i * b.stride);
+    return b;
+}
+
+// Squared error of the MB from its blocks.
+MOTUS_HD uint32_t motus_lane_ssd(const MotusLaneBlock *b) {
+    uint32_t ssd = 0;
+    for (int i = 0; i < 4; i++) ssd = motus_words_ssd(b->src[i], b->rec[i], ssd);
+    return motus_lanes_sum(motus_lane() < 24 ? ssd : 0);
+}
+
+MOTUS_HD void motus_lane_judge(MotusTrial *trial, const MotusLaneBlock *b, const MotusQp *qp, uint32_t bits) {
+    const uint32_t ssd = motus_lane_ssd(b);
+    if (motus_lane() == 0) {
+        trial->bits = bits;
+        trial->ssd = ssd;
+        trial->cost = motus_rd_cost(ssd, bits, qp->lambda_ssd_q8);
+    }
+}
+
+// ---- Residual -----------------------------------------------------------------------------------------------------------------------------
+
+// Forward transform of a lane's block: the DC, and which coefficients may become levels; all of them in `to` where there are any.
+MOTUS_HD uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *q, int16_t to[18], int *dc) {
+    int16_t v[16];
+    uint32_t live = 0;
+    for (int i = 0; i < 16; i++)
+        v[i] = (int16_t)(motus_word_sample(b->src[i >> 2], i & 3) - motus_word_sample(b->rec[i >> 2], i & 3));
+    for (int i = 0; i < 4; i++) motus_forward4(v + 4 * i, 1);
+    for (int i = 0; i < 4; i++) motus_forward4(v + i, 4);
+    for (int i = 0; i < 16; i++) live |= (uint32_t)(motus_abs(v[i]) >= q->threshold[motus_coef_class(i)]) << i;
+    *dc = v[0];
+    if (live && motus_lane() < 24)
+        for (int i = 0; i < 8; i++) motus_word_put(to + 2 * i, (uint16_t)v[2 * i] | (uint32_t)(uint16_t)v[2 * i + 1] << 16);
+    return live;
+}
+
+// nC of a lane's block, as motus_cavlc_nc_at has it, from each lane's count.
+MOTUS_HD int motus_lane_nc(int blk, int count, const MotusNeighbours *n) {
+    const int side = blk < 16 ? 4 : 2, x = blk & (side - 1), y = blk >> (blk < 16 ? 2 : 1) & (side - 1);
+    int left = (int)motus_lanes_get((uint32_t)count, motus_lane() - 1);
+    int above = (int)motus_lanes_get((uint32_t)count, motus_lane() - side);
+    if (!x) left = n->a ? n->a->total_coeff[blk + side - 1] : -1;
+    if (!y) above = n->b ? n->b->total_coeff[blk + side * (side - 1)] : -1;
+    return motus_cavlc_nc(left, above);
+}
+
+// The Hadamard transform of the DCs of each four lanes.
+MOTUS_HD int motus_lane_hadamard2x2(int v) {
+    const int lane = motus_lane(), beside = (int)motus_lanes_get((uint32_t)v, lane ^ 1);
+    v = lane & 1 ? beside - v : v + beside;
+    const int below = (int)motus_lanes_get((uint32_t)v, lane ^ 2);
+    return lane & 2 ? below - v : v + below;
+}
+
+// Chroma DC levels (motus_code_chroma_dc): of a lane's block, and what it is scaled to.
+MOTUS_HD int motus_lane_chroma_dc(int dc, int qp, int *scaled) {
+    const MotusQuantizer q = motus_quantizer(qp, MOTUS_DEADZONE_INTER, 1);
+    const int level = motus_quant((int16_t)motus_lane_hadamard2x2(dc), q.scale[0], q.offset, q.shift);
+    *scaled = motus_chroma_dc_dequant(motus_lane_hadamard2x2(level), qp);
+    return level;
+}
+
+// Whether the levels of a lane's group pay for their bits together: an 8x8 block of luma, all of chroma's AC. *bits: of all groups that pay.
+MOTUS_HD uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate, uint32_t *bits) {
+    const int lane = motus_lane(), luma = blk < 16;
+    uint32_t sum[2] = {(uint32_t)levels->gain, levels->bits};
+    for (int i = 0; i < 2; i++) {
+        if (lane >= 24) sum[i] = 0;
+        sum[i] += motus_lanes_get(sum[i], lane ^ 1);
+        const uint32_t two = motus_lanes_get(sum[i], lane ^ 2);
+        if (!luma) sum[i] += two;
+        sum[i] += motus_lanes_get(sum[i], lane ^ 4);
+    }
+    const int pays = (int32_t)sum[0] > (int32_t)(sum[1] * rate), first = luma ? !(blk & 5) : lane == 16;
+    *bits = motus_lanes_sum(first && pays ? sum[1] : 0);
+    return motus_lanes_which(pays);
+}
+
+// Adds a block's residual to its prediction: levels in zigzag order, if there are any, and chroma's DC.
+MOTUS_HD void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc, int qp) {
+    const int rem = qp % 6, per = qp / 6;
+    int16_t r[16];
+    for (int i = 0; i < 16; i += 2) {
+        const uint32_t two = n ? motus_word_get(level + i) : 0; // where there are none, nothing was written
+        for (int k = 0; k < 2; k++) {
+            const int at = motus_zigzag_at(i + k);
+            r[at] = motus_dequant((int16_t)(two >> 16 * k), motus_dequant_scale(rem, motus_coef_class(at)), per);
+        }
+    }
+    if (b->blk >= 16) r[0] = (int16_t)dc;
+    for (int y = 0; y < 4; y++) motus_inverse4(r + 4 * y, 1);
+    for (int x = 0; x < 4; x++) motus_inverse4(r + x, 4);
+    for (int y = 0; y < 4; y++) {
+        uint32_t row = 0;
+        for (int x = 0; x < 4; x++)
+            row |= (uint32_t)motus_clip_u8(motus_word_sample(b->rec[y], x) + ((int16_t)(r[4 * y + x] + 32) >> 6)) << 8 * x;
+        b->rec[y] = row;
+        motus_word_put(b->at + y * b->stride, row);
+    }
+}
+
+// Transform, levels and reconstruction of the predicted MB: motus_code_inter_luma and motus_code_chroma at once. Returns the bits.
+MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, MotusTrialCoefs *coefs, const MotusInterMb *in,
+                                      const MotusLevelChoice *choice) {
+    const int lane = motus_lane(), blk = b->blk, luma = blk < 16, chroma = !luma && lane < 24;
+    const MotusQuant *q = luma ? &in->qp->luma : &in->qp->chroma;
+    int16_t *coef = coefs->coef[blk], *level = motus_coef_block(&trial->coef, blk);
+    int dc, scaled;
+    uint32_t live = motus_lane_forward(b, q, coef, &dc), bits, found;
+    if (!luma) live &= 0xFFFE; // AC only
+    const int dc_level = motus_lane_chroma_dc(dc, in->qp->chroma.qp, &scaled);
+    found = motus_lanes_which(chroma && dc_level);
+    if (chroma) trial->coef.chroma_dc[(blk - 16) >> 2][blk & 3] = (int16_t)dc_level;
+    uint32_t pays = 0;
+    int n = 0;
+    bits = 0;
+    if (motus_lanes_which(live != 0)) { // there are none in half of all trials
+        const int nc = motus_lane_nc(blk, motus_cavlc_total_coeff(live), &in->neighbours);
+        MotusLevels levels = {0, 0, 0};
+        if (lane < 24) levels = motus_choose_levels(level, coef, live, !luma, nc, q, choice->method, choice->zero_runs);
+        pays = motus_lane_groups_pay(&levels, blk, q->rate, &bits);
+        if (pays >> lane & 1) n = levels.n;
+    }
+    const uint32_t ac = pays >> 16 & 1;
+    if (lane < 24) trial->mb.total_coeff[blk] = (uint8_t)n;
+    motus_lanes_sync(); // chroma's DC levels are there
+    if (ac || found) {
+        const uint32_t dc_bits = (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane & 1]);
+        bits += motus_lanes_get(dc_bits, 0) + motus_lanes_get(dc_bits, 1);
+    }
+    if (lane < 24 && (n || (!luma && scaled))) motus_lane_reconstruct(b, level, n, scaled, q->qp);
+    if (lane == 0)
+        trial->mb.cbp = (uint8_t)((pays & 1) | (pays >> 2 & 1) << 1 | (pays >> 8 & 1) << 2 | (pays >> 10 & 1) << 3 |
+                                  (ac      ? 32
+                                   : found ? 16
+                                           : 0));
+    return bits;
+}
+
+// ---- The team -----------------------------------------------------------------------------------------------------------------------------
+
+// P_Skip (motus_skip_trial).
+MOTUS_HD void motus_team_skip(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
+    const int lane = motus_lane();
+    if (lane < 16)
+        trial->mb.mv[lane] = skip;
+    else
+        motus_word_put((char *)&trial->mb + 4 * lane, 0); // all that follows the vectors
+    motus_lanes_sync();                                   // before a part of it is set
+    if (lane == 0) {
+        trial->mb.type = MOTUS_MB_P_SKIP;
+        trial->mb.qp = in->qp->luma.qp;
+    }
+    const MotusLaneBlock b = motus_lane_predict(trial, in);
+    motus_lane_judge(trial, &b, in->qp, MOTUS_SKIP_RUN_BITS);
+}
+
+// Type k (motus_type_trial).
+MOTUS_HD void motus_team_type(const MotusInterMb *in, const MotusLevelChoice *levels, const MotusChoice *choice, MotusMv skip,
+                              int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
+    const int lane = motus_lane();
+    motus_word_put((char *)&trial->mb + 4 * lane, motus_word_get((const char *)&choice->mb[k] + 4 * lane));
+    motus_lanes_sync(); // before a part of it is set
+    if (lane == 0) trial->mb.qp = in->qp->luma.qp;
+    MotusLaneBlock b = motus_lane_predict(trial, in);
+    uint32_t bits = motus_lane_residual(trial, &b, coefs, in, levels);
+    if (lane == 0) {
+        if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp && motus_mv_equal(trial->mb.mv[0], skip))
+            trial->mb.type = MOTUS_MB_P_SKIP;
+        bits += motus_inter_bits(&trial->mb, choice->mv_bits[k]);
+    }
+    motus_lane_judge(trial, &b, in->qp, bits);
+}
+
+// Chooses the vectors of all types; P_Skip is evaluated by whoever has least to do.
+MOTUS_HD void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks, MotusInterTeam *t, int warp,
+                                int warps) {
+    const int eights = (int)(blocks >> MOTUS_BLOCK_8x8 & 1), idle = warps > MOTUS_CHOOSERS ? MOTUS_CHOOSERS : eights;
+    const MotusTeamChooser c = motus_team_chooser(&t->of.sums, own, in);
+    if (warp == MOTUS_CHOOSE_8x8 && eights) motus_team_choose_8x8(&c, in, blocks, &t->choose);
+    if (warp == MOTUS_CHOOSE_WHOLE) motus_team_choose_whole(&c, in, blocks, &t->choose);
+    if (warp == idle) motus_team_skip(in, own->skip, &t->skip);
+}
+
+// Evaluates the types that come close to the best one, the warps in turn.
+MOTUS_HD void motus_team_evaluate(const MotusTeamLane *own, const MotusInterMb *in, const MotusEffort *effort,
+                                  const MotusLevelChoice *levels, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
+                                  int warps) {
+    const MotusChoice *choice = &t->choose.choice;
+    const int best = motus_choice_best(choice);
+    for (int i = 0, turn = 0; i < 4; i++) {
+        const int k = (best + i) & 3;
+        if (!motus_type_is_close(choice, k, best, effort)) continue;
+        if (turn == warp) motus_team_type(in, levels, choice, own->skip, k, coefs, &t->of.trial[k]);
+        turn = turn + 1 == warps ? 0 : turn + 1;
+    }
+}
+
+// The cheapest way, known to all warps. *satd is the cost of the best type by SATD.
+MOTUS_HD MotusTrial *motus_team_join(const MotusInterMb *in, const MotusEffort *effort, MotusInterTeam *t, uint32_t *satd,
+                                     int warp) {
+    const MotusChoice *choice = &t->choose.choice;
+    const int first = motus_choice_best(choice);
+    MotusTrial *best = &t->skip;
+    for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
+        const int k = (first + i) & 3;
+        if (motus_type_is_close(choice, k, first, effort) && t->of.trial[k].cost < best->cost) best = &t->of.trial[k];
+    }
+    *satd = choice->cost[first];
+    if (best->bits > MOTUS_MB_BITS_LIMIT) {
+        motus_team_sync(); // all have compared
+        if (warp == 0) motus_trial_pcm(best, &in->src, in->qp);
+        motus_team_sync(); // replaced
+    }
+    return best;
+}
+
+// motus_decide_inter.
+MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
+                                       const MotusLevelChoice *levels, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
+                                       int warps, uint32_t *satd) {
+    MotusTeamLane own;
+    motus_team_begin(&own, in, found, &t->choose, &t->of.sums, warp, warps);
+    motus_team_choose(&own, in, found->blocks, t, warp, warps);
+    motus_team_sync(); // chosen
+    motus_team_evaluate(&own, in, effort, levels, t, coefs, warp, warps);
+    motus_team_sync(); // every type is evaluated
+    return motus_team_join(in, effort, t, satd, warp);
+}
+
+#endif
+#endif
