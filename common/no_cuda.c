@@ -346,12 +346,12 @@ MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusErro
 
 void motus_packet_pool_close(MotusPacketPool **pool) { (void)pool; }
 
-MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n, uint8_t **data, int *device,
+MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n, MotusPacketBlock **block,
                                   MotusError *error) {
-    (void)pool, (void)piece, (void)n, (void)data, (void)device;
+    (void)pool, (void)piece, (void)n, (void)block;
     return refuse(error);
 }
 
-void motus_packet_pool_wait(const MotusPacketPool *pool, void *stream) { (void)pool, (void)stream; }
+void motus_packet_block_wait(const MotusPacketBlock *block, void *stream) { (void)block, (void)stream; }
 
-void motus_packet_pool_free(MotusPacketPool *pool, uint8_t *data, void *stream) { (void)pool, (void)data, (void)stream; }
+void motus_packet_block_free(MotusPacketBlock *block, void *stream) { (void)block, (void)stream; }

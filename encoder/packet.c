@@ -11,7 +11,7 @@
 typedef struct Counted {
     MotusPacket packet;
     atomic_int count;
-    MotusPacketPool *pool; // of the bytes, where they were left on a device
+    MotusPacketBlock *block; // holds the bytes where they were left on a device
     uint8_t bytes[];
 } Counted;
 
@@ -67,12 +67,13 @@ MotusStatus motus_packet_leave(MotusPacket *packet, const MotusStream *stream, c
     const size_t before_size = motus_access_unit_begin(stream, place, before);
     const MotusPacketPiece pieces[3] = {
         {packet->data, before_size}, {nal, nal_size}, {packet->data + before_size, packet->size - before_size - nal_size}};
-    uint8_t *data;
-    MotusStatus status = motus_packet_pool_put(pool, pieces, 3, &data, &packet->device, error);
+    MotusPacketBlock *block;
+    MotusStatus status = motus_packet_pool_put(pool, pieces, 3, &block, error);
     if (status) return status;
     packet->data = NULL;
-    packet->device_data = data;
-    ((Counted *)packet)->pool = pool;
+    packet->device_data = block->data;
+    packet->device = block->device;
+    ((Counted *)packet)->block = block;
     return MOTUS_OK;
 }
 
@@ -104,11 +105,11 @@ MotusPacket *motus_packet_ref(MotusPacket *packet) {
 }
 
 static void unref(MotusPacket *packet, int in_order, void *stream) {
-    MotusPacketPool *pool = ((Counted *)packet)->pool;
-    if (pool && in_order && atomic_load_explicit(&((Counted *)packet)->count, memory_order_acquire) != 1)
-        motus_packet_pool_wait(pool, stream); // whoever drops the last reference knows nothing of it
+    MotusPacketBlock *block = ((Counted *)packet)->block;
+    if (block && in_order && atomic_load_explicit(&((Counted *)packet)->count, memory_order_acquire) != 1)
+        motus_packet_block_wait(block, stream); // whoever drops the last reference knows nothing of it
     if (atomic_fetch_sub_explicit(&((Counted *)packet)->count, 1, memory_order_acq_rel) != 1) return;
-    if (pool) motus_packet_pool_free(pool, (uint8_t *)packet->device_data, in_order ? stream : NULL);
+    if (block) motus_packet_block_free(block, in_order ? stream : NULL);
     MotusFrame *recon = (MotusFrame *)packet->recon, *source = (MotusFrame *)packet->source;
     motus_frame_unref(&recon);
     motus_frame_unref(&source);

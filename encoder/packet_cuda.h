@@ -1,5 +1,5 @@
-// Packets whose bytes stay on a CUDA device: blocks of its memory that live on after the encoder. A lane has a pool, from which blocks come without an allocation
-// as soon as packets before have gone.
+// Packets whose bytes stay on a CUDA device: blocks of its memory that live on after the encoder. A lane has a pool of them, which grows until as many are there as are in
+// use at the same time, and then allocates nothing more.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_PACKET_CUDA_H
 #define ENCODER_PACKET_CUDA_H
@@ -15,9 +15,9 @@ extern "C" {
 
 typedef struct MotusPacketPool MotusPacketPool;
 
-// MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY; MOTUS_ERR_UNSUPPORTED: the device has no memory pools.
+// MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY.
 MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusError *error);
-void motus_packet_pool_close(MotusPacketPool **pool); // accepts *pool == NULL; the pool goes with its last block
+void motus_packet_pool_close(MotusPacketPool **pool); // accepts *pool == NULL; the pool goes with the last block that is in use
 
 // Of a packet's bytes, in host memory or in the device's; 0 bytes are left out.
 typedef struct MotusPacketPiece {
@@ -25,15 +25,21 @@ typedef struct MotusPacketPiece {
     size_t size;
 } MotusPacketPiece;
 
-// Makes a block of n pieces; it is complete when the call returns. One thread at a time.
-MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n, uint8_t **data, int *device,
+typedef struct MotusPacketBlock {
+    uint8_t *data;
+    int device; // CUDA's number
+    MotusPacketPool *pool;
+} MotusPacketBlock;
+
+// Makes a block of n pieces; it is complete when the call returns. One thread at a time. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY.
+MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n, MotusPacketBlock **block,
                                   MotusError *error);
 
-// Waits for `stream`, a cudaStream_t of the device.
-void motus_packet_pool_wait(const MotusPacketPool *pool, void *stream);
+// Waits for `stream`, a cudaStream_t of the block's device.
+void motus_packet_block_wait(const MotusPacketBlock *block, void *stream);
 
 // Gives a block back in the order of `stream`. From any thread, also after the pool has been closed.
-void motus_packet_pool_free(MotusPacketPool *pool, uint8_t *data, void *stream);
+void motus_packet_block_free(MotusPacketBlock *block, void *stream);
 
 #ifdef __cplusplus
 }

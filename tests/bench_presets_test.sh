@@ -5,26 +5,14 @@
 # shellcheck disable=SC2016  # the fake programs expand their own variables
 set -u
 export LC_ALL=C
+# shellcheck source=tests/checks.sh
+. "$(dirname "$0")/checks.sh"
 motus=$(realpath "$1") json=$(realpath "$2") media=$3
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 mkdir tmp nothing
 export TMPDIR=$work/tmp
-failures=0 checks=0
-
-fail() {
-    failures=$((failures + 1))
-    echo "FAILED: $*"
-    [ ! -s err ] || sed 's/^/    stderr: /' err
-}
-
-ok() { # ok WHAT COMMAND...
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" >/dev/null || fail "$what"
-}
 
 bench() { "$motus" bench encode --input in.y4m --qp 27 --threads 1 "$@" 2>err; }
 value() { "$json" "$1" "$2"; }
@@ -159,6 +147,5 @@ missing_program
 missing_library
 broken_program
 if command -v x264 >/dev/null; then beside_x264; beside_libx264; fi
-echo "$checks checks, $failures failures"
-[ $failures = 0 ] || exit 1
+checks_done || exit 1
 command -v x264 >/dev/null || { echo 'SKIP  x264 is not installed' && exit 77; }

@@ -5,6 +5,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
 export LC_ALL=C
+# shellcheck source=tests/checks.sh
+. "$(dirname "$0")/checks.sh"
 motus=$(realpath "$1") json=$(realpath "$2") probe=${3:+$(realpath "$3")}
 [ -x "$motus" ] && [ -x "$json" ] || exit 2
 work=$(mktemp -d) || exit 2
@@ -15,20 +17,7 @@ cleanup() {
 }
 trap cleanup EXIT
 cd "$work" || exit 2
-failures=0 checks=0 launcher=()
-
-fail() {
-    failures=$((failures + 1))
-    echo "FAILED: $*"
-    [ ! -s err ] || sed 's/^/    stderr: /' err
-}
-
-ok() { # ok WHAT CONDITION...: the condition is a command
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" >/dev/null || fail "$what"
-}
+launcher=()
 
 no_parts() { [ -z "$(find . -name '*.motus-*')" ]; }
 
@@ -566,5 +555,4 @@ search_fields
 interrupts
 [ -z "$probe" ] || containers
 other_commands
-echo "$checks checks, $failures failures"
-[ $failures = 0 ]
+checks_done

@@ -8,7 +8,6 @@
 #include "tests/harness.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_FRAMES = 12, MOST_ROWS = 200 };
@@ -178,10 +177,6 @@ static void colours_and_rates(void) {
     }
 }
 
-static void expect_same(const MotusCoded *a, const MotusCoded *b, const char *what) {
-    MOTUS_CHECK(!b->failure[0] && a->size == b->size && !memcmp(a->data, b->data, a->size), "%s %s", what, b->failure);
-}
-
 static void threads_do_not_matter(void) {
     Case c = make_case(MOTUS_MATERIAL_SCENE, 112, 80, 6, 26);
     MotusCoded first, again;
@@ -191,28 +186,22 @@ static void threads_do_not_matter(void) {
         snprintf(what, sizeof what, "threads=%d", threads);
         c.config.threads = threads;
         encode(&again, &c);
-        expect_same(&first, &again, what);
+        motus_conform_same(&first, &again, what);
         motus_coded_free(&again);
     }
     motus_coded_free(&first);
 }
 
-// Plain C and what this CPU has beyond it. The environment is put back as it was.
+// Plain C and what this CPU has beyond it.
 static void executors_agree(void) {
-    const char *wanted = getenv("MOTUS_CPU");
-    char before[16] = "";
-    if (wanted) snprintf(before, sizeof before, "%s", wanted);
     for (int material = 0; material < MOTUS_MATERIALS; material++) {
         Case c = make_case((MotusMaterial)material, 112, 80, 4, 12 + 7 * material % 30);
         MotusCoded fast, plain;
         encode(&fast, &c);
-        setenv("MOTUS_CPU", "c", 1);
+        motus_test_cpu("c");
         encode(&plain, &c);
-        if (wanted)
-            setenv("MOTUS_CPU", before, 1);
-        else
-            unsetenv("MOTUS_CPU");
-        expect_same(&fast, &plain, motus_material_name(c.material));
+        motus_test_cpu(NULL);
+        motus_conform_same(&fast, &plain, motus_material_name(c.material));
         motus_coded_free(&fast);
         motus_coded_free(&plain);
     }

@@ -85,9 +85,9 @@ static void stream_depends_on_settings_only(void) {
         CU_ASSERT_EQUAL_FATAL(encode(&config, frames, &one), MOTUS_OK);
         config.threads = 5;
         CU_ASSERT_EQUAL_FATAL(encode(&config, frames, &many), MOTUS_OK);
-        setenv("MOTUS_CPU", "c", 1);
+        motus_test_cpu("c");
         CU_ASSERT_EQUAL_FATAL(encode(&config, frames, &plain), MOTUS_OK);
-        unsetenv("MOTUS_CPU");
+        motus_test_cpu(NULL);
         MOTUS_CHECK(one.size == many.size && !memcmp(one.data, many.data, one.size), "threads, %dx%d qp %d", config.width,
                     config.height, config.qp);
         MOTUS_CHECK(one.size == plain.size && !memcmp(one.data, plain.data, one.size), "plain C, %dx%d qp %d", config.width,

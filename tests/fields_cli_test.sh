@@ -5,18 +5,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
 export LC_ALL=C
+# shellcheck source=tests/checks.sh
+. "$(dirname "$0")/checks.sh"
 motus=$(realpath "$1")
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
-failures=0 checks=0
-
-ok() { # ok WHAT CONDITION...
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" >/dev/null || { failures=$((failures + 1)) && echo "FAILED: $what" && cat err; }
-}
 
 runs() {
     "$motus" "$@" --quiet --backend cpu 2>err
@@ -137,5 +131,4 @@ feed_back
 others
 wrong_fields
 exports
-echo "$checks checks, $failures failures"
-[ $failures = 0 ]
+checks_done

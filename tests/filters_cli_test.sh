@@ -5,22 +5,12 @@
 # shellcheck disable=SC2016  # "$0" is for the inner shell
 set -u
 export LC_ALL=C
+# shellcheck source=tests/checks.sh
+. "$(dirname "$0")/checks.sh"
 motus=$(realpath "$1") png=$2
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
-failures=0 checks=0
-
-ok() { # ok WHAT COMMAND...
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" >log 2>&1 || {
-        failures=$((failures + 1))
-        echo "FAILED: $what"
-        sed 's/^/    /' log
-    }
-}
 
 refused() { # refused STATUS PATTERN ARGUMENT...: exits so, with one line that fits, and leaves no out.* behind
     local status=$1 pattern=$2
@@ -116,5 +106,4 @@ if [ "$png" = 1 ]; then
 else
     refused 1 'no PNG encoder' dct fg.y4m -o out
 fi
-echo "$checks checks, $failures failed"
-[ $failures -eq 0 ]
+checks_done

@@ -71,6 +71,18 @@ int motus_test_same_frames(const MotusFrame *a, const MotusFrame *b) {
     return 1;
 }
 
+void motus_test_cpu(const char *name) {
+    static char before[16];
+    static int known, was_set;
+    const char *now = getenv("MOTUS_CPU");
+    if (!known++ && now) was_set = snprintf(before, sizeof before, "%s", now) >= 0;
+    if (!name && was_set) name = before;
+    if (name)
+        setenv("MOTUS_CPU", name, 1);
+    else
+        unsetenv("MOTUS_CPU");
+}
+
 void motus_test_skip(const char *reason) {
     printf(" SKIP (%s) ", reason);
     skipped++;

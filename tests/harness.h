@@ -35,6 +35,9 @@ void motus_test_guard_free(uint8_t *data);
 
 int motus_test_same_frames(const MotusFrame *a, const MotusFrame *b); // sizes and samples
 
+// The instructions that contexts opened from here on may use: MOTUS_CPU as this name ("c", "avx2"); NULL: as it was when the program began.
+void motus_test_cpu(const char *name);
+
 // Marks the running test as skipped (printed, and the process exits with 77 if every test was skipped).
 void motus_test_skip(const char *reason);
 

@@ -4,15 +4,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 export LC_ALL=C
+# shellcheck source=tests/checks.sh
+. "$(dirname "$0")/checks.sh"
 motus=$1/tools/motus help=$1/help here=$(cd "$(dirname "$0")" && pwd)
-failures=0 checks=0
-
-ok() { # ok WHAT CONDITION...
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" >/dev/null 2>&1 || { failures=$((failures + 1)) && echo "FAILED: $what"; }
-}
 
 # complete WORD...: what bash offers for the last word.
 complete_words() {
@@ -66,5 +60,4 @@ fi
 for shell in zsh fish; do
     if command -v $shell >/dev/null; then ok "completion for $shell" $shell -n "$help"/completion/$shell/*motus*; fi
 done
-echo "$checks checks, $failures failed"
-[ $failures = 0 ]
+checks_done

@@ -118,10 +118,10 @@ static void versions_agree(void) {
                 motus_test_fill(plane[i].data, (size_t)(width * height));
         }
         for (int version = 0; version < 3; version++) {
-            if (version == 2) setenv("MOTUS_CPU", "c", 1);
+            if (version == 2) motus_test_cpu("c");
             for (int i = 0; i < 2; i++) motus_half_build(&half[i], &plane[i], version == 1 ? 3 : 1);
             motus_mb_costs(&costs[version], &half[1], &half[0], earlier, version == 1 ? 3 : 1);
-            unsetenv("MOTUS_CPU");
+            motus_test_cpu(NULL);
         }
         MOTUS_CHECK(same_costs(&costs[0], &costs[1], n), "%dx%d: threads", width, height);
         MOTUS_CHECK(same_costs(&costs[0], &costs[2], n), "%dx%d: plain C", width, height);

@@ -115,9 +115,9 @@ static MotusField *run(const MeCase *c, const char *cpu, int threads) {
     MotusMe *me = NULL;
     MotusField *field = NULL;
     config.threads = threads;
-    if (cpu) setenv("MOTUS_CPU", cpu, 1);
+    if (cpu) motus_test_cpu(cpu);
     MOTUS_CHECK(motus_me_open(&me, &config) == MOTUS_OK, "%dx%d", config.width, config.height);
-    unsetenv("MOTUS_CPU");
+    motus_test_cpu(NULL);
     MOTUS_CHECK(motus_field_alloc(&field, config.width, config.height) == MOTUS_OK, "%dx%d", config.width, config.height);
     memset(field->mv[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(MotusMv));
     memset(field->sad[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint16_t));

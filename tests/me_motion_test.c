@@ -86,10 +86,10 @@ static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous
     MotusRefLuma ref;
     MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
     config.threads = threads, config.backend = MOTUS_BACKEND_CPU;
-    if (plain_c) setenv("MOTUS_CPU", "c", 1);
+    if (plain_c) motus_test_cpu("c");
     CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, WIDTH, HEIGHT), MOTUS_OK);
-    unsetenv("MOTUS_CPU");
+    motus_test_cpu(NULL);
     motus_ref_luma_build(&ref, &p->frame[0]->plane[0], 0, threads);
     CU_ASSERT_EQUAL(motus_me_predict_centres(me, &p->frame[1]->plane[0], &ref, previous, 300, reach, limit, limit, centre),
                     MOTUS_OK);
@@ -151,9 +151,9 @@ enum { VERSIONS = 3 };
 static void open_versions(MotusCoarse coarse[VERSIONS], int mb_width, int mb_height) {
     static const char *const cpu[VERSIONS] = {"c", "avx2", NULL}; // NULL: the best that this CPU runs
     for (int i = 0; i < VERSIONS; i++) {
-        if (cpu[i]) setenv("MOTUS_CPU", cpu[i], 1);
+        if (cpu[i]) motus_test_cpu(cpu[i]);
         CU_ASSERT_EQUAL_FATAL(motus_coarse_alloc(&coarse[i], mb_width, mb_height), MOTUS_OK);
-        unsetenv("MOTUS_CPU");
+        motus_test_cpu(NULL);
     }
 }
 

@@ -38,9 +38,9 @@ static MotusPlane random_plane(int width, int height) {
 }
 
 static void build(MotusRefLuma *ref, const MotusPlane *p, int plain_c, int threads) {
-    if (plain_c) setenv("MOTUS_CPU", "c", 1);
+    if (plain_c) motus_test_cpu("c");
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(ref, p->width, p->height), MOTUS_OK);
-    unsetenv("MOTUS_CPU");
+    motus_test_cpu(NULL);
     motus_ref_luma_build(ref, p, 1, threads);
 }
 

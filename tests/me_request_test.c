@@ -15,7 +15,7 @@ static MotusMe *open_cpu(MotusMeConfig config, const char *cpu, int threads) {
     MotusMe *me = NULL;
     config.backend = MOTUS_BACKEND_CPU;
     config.threads = threads;
-    if (cpu) setenv("MOTUS_CPU", cpu, 1);
+    if (cpu) motus_test_cpu(cpu);
     CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
     return me;
 }
@@ -36,7 +36,7 @@ static void run(const RequestCase *c, const char *cpu, int threads, int number) 
     void *opaque = NULL;
     request_results_alloc(c, &results);
     for (int i = 0; i < c->n_targets; i++) results.target[i].reference = reference[i] = filled(me, &c->me[i].ref);
-    unsetenv("MOTUS_CPU");
+    motus_test_cpu(NULL);
     MotusMeRequest request = request_of(c, &results);
     request.opaque = &results;
     MOTUS_CHECK(motus_me_request(me, &request) == MOTUS_OK, "case %d", number);

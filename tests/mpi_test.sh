@@ -5,6 +5,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
 export LC_ALL=C OMP_WAIT_POLICY=passive
+# shellcheck source=tests/checks.sh
+. "$(dirname "$0")/checks.sh"
 motus=$(realpath "$1") mpi=$(realpath "$2") launcher=$3 json=$(realpath "$4")
 [ -x "$motus" ] && [ -x "$mpi" ] && [ -x "$json" ] || exit 2
 command -v "$launcher" >/dev/null || {
@@ -22,17 +24,6 @@ fi
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
-failures=0 checks=0
-
-ok() { # ok WHAT CONDITION...
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" >/dev/null 2>&1 && return
-    failures=$((failures + 1))
-    echo "FAILED: $what"
-    [ ! -s err ] || sed 's/^/    stderr: /' err | head -20
-}
 
 # ranks N ARGUMENT...: motus-mpi on N ranks; its exit status.
 ranks() {
@@ -289,5 +280,4 @@ ranks 2 batch list -o coded --resume --report report.json --qp 30 --backend cpu 
 ok "batch: resumed" [ $? = 0 ]
 ok "batch: only what was missing" [ "$(grep -c '"state": "done"' report.json)" = 1 ]
 
-echo "$checks checks, $failures failures"
-[ $failures = 0 ]
+checks_done

@@ -146,9 +146,9 @@ static void plain_c(void) {
         point(&c, maps, n);
         MotusCoded fast, plain;
         code(&c, &fast);
-        setenv("MOTUS_CPU", "c", 1);
+        motus_test_cpu("c");
         code(&c, &plain);
-        unsetenv("MOTUS_CPU");
+        motus_test_cpu(NULL);
         MOTUS_CHECK(fast.size == plain.size && !memcmp(fast.data, plain.data, fast.size), "case %d", i);
         motus_coded_free(&fast);
         motus_coded_free(&plain);

@@ -8,7 +8,6 @@
 #include "tests/harness.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_FRAMES = 6 };
@@ -125,15 +124,10 @@ static void unlimited(void) {
         encode(&plain, &c);
         c.config.slice_max_size = 1 << 30;
         encode(&limited_far, &c);
-        MOTUS_CHECK(!plain.failure[0] && plain.size == limited_far.size && !memcmp(plain.data, limited_far.data, plain.size),
-                    "%s %s", motus_material_name(c.material), plain.failure);
+        motus_conform_same(&plain, &limited_far, motus_material_name(c.material));
         motus_coded_free(&plain);
         motus_coded_free(&limited_far);
     }
-}
-
-static void expect_same(const MotusCoded *a, const MotusCoded *b, const char *what) {
-    MOTUS_CHECK(!b->failure[0] && a->size == b->size && !memcmp(a->data, b->data, a->size), "%s %s", what, b->failure);
 }
 
 static void threads_and_lanes(void) {
@@ -151,31 +145,25 @@ static void threads_and_lanes(void) {
             c.config.threads = threads[other];
             c.config.lanes = lanes[other];
             encode(&again, &c);
-            expect_same(&first, &again, what);
+            motus_conform_same(&first, &again, what);
             motus_coded_free(&again);
         }
         motus_coded_free(&first);
     }
 }
 
-// Plain C and what this CPU has beyond it. The environment is put back as it was.
+// Plain C and what this CPU has beyond it.
 static void executors_agree(void) {
-    const char *wanted = getenv("MOTUS_CPU");
-    char before[16] = "";
-    if (wanted) snprintf(before, sizeof before, "%s", wanted);
     for (int k = 0; k < 6; k++) {
         Case c = make_case((MotusMaterial)k, 112, 80, 4, 8 + 7 * k);
         MotusCoded fast, plain;
         c.config.slices = 1 + k;
         c.config.slice_max_size = k % 2 ? 300 : 0;
         encode(&fast, &c);
-        setenv("MOTUS_CPU", "c", 1);
+        motus_test_cpu("c");
         encode(&plain, &c);
-        if (wanted)
-            setenv("MOTUS_CPU", before, 1);
-        else
-            unsetenv("MOTUS_CPU");
-        expect_same(&fast, &plain, motus_material_name(c.material));
+        motus_test_cpu(NULL);
+        motus_conform_same(&fast, &plain, motus_material_name(c.material));
         motus_coded_free(&fast);
         motus_coded_free(&plain);
     }
@@ -241,7 +229,7 @@ static void bad_settings(void) {
     encode(&plain, &c);
     c.config.size = offsetof(MotusEncoderConfig, slices);
     encode(&older, &c);
-    expect_same(&plain, &older, "an older program");
+    motus_conform_same(&plain, &older, "an older program");
     motus_coded_free(&plain);
     motus_coded_free(&older);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/decoders/decoders.h"
+#include "tests/harness.h"
 
 static void fail(MotusCoded *coded, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void fail(MotusCoded *coded, const char *format, ...) {
@@ -213,6 +214,11 @@ void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage) {
         if (report.pictures != coded->pictures)
             fail(coded, "%s: %d pictures of %d", comparison.decoder, report.pictures, coded->pictures);
     }
+}
+
+void motus_conform_same(const MotusCoded *a, const MotusCoded *b, const char *what) {
+    MOTUS_CHECK(!a->failure[0] && !b->failure[0] && a->size == b->size && !memcmp(a->data, b->data, a->size), "%s %s %s", what,
+                a->failure, b->failure);
 }
 
 void motus_conform_rate(MotusEncoderConfig *config, int rate) {

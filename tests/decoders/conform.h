@@ -26,6 +26,9 @@ void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, M
 // Parses the stream (counting into *coverage) and decodes it with every decoder.
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage);
 
+// Checks that both are all well and the same stream.
+void motus_conform_same(const MotusCoded *a, const MotusCoded *b, const char *what);
+
 // Ways to choose QPs, at about config->qp: 0 fixed, 1 CRF, 2 with AQ, 3 a bitrate, 4 a constant one with HRD and filler. Scene cuts are switched off.
 enum { MOTUS_CONFORM_RATES = 5 };
 void motus_conform_rate(MotusEncoderConfig *config, int rate);
