@@ -127,7 +127,8 @@ MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
     for (cudaEvent_t *event : {&l->coded, &l->settled, &l->left, &l->written, &l->made})
         if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < l->n_slots && !status; i++)
-        status = check(l, cudaEventCreateWithFlags(&l->slot[i].filled, cudaEventDisableTiming), "event", error);
+        status = check(l, cudaEventCreateWithFlags(&l->slot[i].filled, cudaEventDisableTiming | cudaEventBlockingSync), "event",
+                       error);
     for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++) {
         status = check(l, cudaEventCreateWithFlags(&l->output[i].done, cudaEventDisableTiming | cudaEventBlockingSync), "event",
                        error);
