@@ -20,10 +20,10 @@ typedef struct MotusEncodeOptions {
     const char *mvs_in; // a field to encode with; NULL: search
     int mvs_final;      // 1: its vectors are not refined
     int strict, quiet;
-    MotusFilterList filters;      // run on each frame before it is encoded
-    MotusDeviceList devices; // config.devices
-    MotusRateOptions rate;        // already in config
-    MotusEncoderConfig config;    // size, rate and colours are taken from the input
+    MotusFilterList filters;   // run on each frame before it is encoded
+    MotusDeviceList devices;   // config.devices
+    MotusRateOptions rate;     // already in config
+    MotusEncoderConfig config; // size, rate and colours are taken from the input
 } MotusEncodeOptions;
 
 // Returns the exit status; prints errors, warnings, the live line and the summary on stderr.

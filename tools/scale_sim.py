@@ -88,6 +88,7 @@ def check(parts, run, args):
     """The run that was measured: its own parts, workers and times."""
     workers, ranks = int(run["workers"]), int(run["ranks"])
     seconds, busy = simulate(parts, workers, args.per_message, args.latency, args.bandwidth, 2 * ranks + 1)
+    seconds += run.get("opening", 0) # of devices, before anybody asks for work
     print(f"{ranks} ranks, {workers} workers, {len(parts)} parts: measured {run['seconds']:.3f} s, simulated {seconds:.3f} s "
           f"({seconds / run['seconds'] - 1:+.1%}), rank 0 busy {busy / seconds:.1%}")
 

@@ -215,9 +215,9 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
     if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
     m->job.told_variable = m->job.variable = motus_reader_info(m->reader)->variable;
     m->progress = motus_progress_begin(total, o->quiet);
-    const double start = motus_seconds();
+    m->began = m->asked = motus_seconds();
     MotusStatus status = motus_master_run(m, error);
-    m->job.seconds = motus_seconds() - start;
+    m->job.seconds = motus_seconds() - m->began;
     motus_progress_end(&m->progress);
     if (status) return status;
     if (!m->totals.frames) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode", motus_shown(o->input));
@@ -232,8 +232,8 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
 // The last line is of the whole job.
 static void finish_times(MotusMaster *m) {
     if (!m->times) return;
-    fprintf(m->times, "# ranks %d workers %d seconds %.6f messages %" PRId64 " cpu %.6f\n", m->ranks, m->workers, m->job.seconds,
-            m->messages, m->busy);
+    fprintf(m->times, "# ranks %d workers %d seconds %.6f messages %" PRId64 " cpu %.6f opening %.6f\n", m->ranks, m->workers,
+            m->job.seconds, m->messages, m->busy, m->asked - m->began);
     if (fclose(m->times)) motus_warn("the times could not be written");
     m->times = NULL;
 }

@@ -13,6 +13,7 @@
 #include "tools/cmd.h"
 #include "tools/mpi/picture.h"
 #include "tools/signals.h"
+#include "tools/system.h"
 
 // ---- Output -------------------------------------------------------------------------------------------------------------------------------------
 
@@ -201,6 +202,7 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
     MotusStreamPart *p = motus_parts_of(&m->parts, rank);
     if (message->kind == MOTUS_SAYS_ASK) {
         m->asks[rank] = 1;
+        if (m->asked <= m->began) m->asked = motus_seconds();
     } else if (message->kind == MOTUS_SAYS_TAKEN) {
         m->credit[rank]++;
     } else if (message->kind == MOTUS_SAYS_WARNING) {

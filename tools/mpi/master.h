@@ -51,9 +51,10 @@ typedef struct MotusMaster {
     MotusJob job;
     MotusTotals totals;
     MotusProgress progress;
-    FILE *times;      // NULL: nobody wants to know
-    int64_t messages; // heard
-    double busy;      // of its thread with what it heard, seconds of the processor
+    double began, asked; // motus_seconds: of the run; when the first rank had opened its device and asked for work
+    FILE *times;         // NULL: nobody wants to know
+    int64_t messages;    // heard
+    double busy;         // of its thread with what it heard, seconds of the processor
     int damaged;
     MotusError cut; // the input ended inside a frame
     char warned[512];
