@@ -29,7 +29,7 @@ sequences=$(cd "$2" && pwd) || exit 2
 shift 2
 parts=${*:-suites same sanitize}
 frames=${MOTUS_FRAMES:-8} limit=${MOTUS_LIMIT:-120} failures=0
-export MOTUS_REQUIRE_GPU=1 MOTUS_SEQS=$sequences
+export MOTUS_REQUIRE_GPU=1 MOTUS_EXHAUST=1 MOTUS_SEQS=$sequences
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
