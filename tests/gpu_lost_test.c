@@ -165,7 +165,7 @@ static void lost_device(void) {
     printf("the caller's stream: %s\n", error.text);
     CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, stream, NULL), MOTUS_ERR_CUDA);
     CU_ASSERT_NOT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK); // AGAIN where no picture was under way
-    for (status = MOTUS_OK; !status; motus_packet_unref(&packet)) { // another encoder: what was done may still come out
+    for (status = MOTUS_OK; !status; motus_packet_unref(&packet)) {         // another encoder: what was done may still come out
         status = motus_encoder_send(other, s.frame[2], NULL);
         if (!status) status = motus_encoder_receive(other, &packet, -1);
     }
