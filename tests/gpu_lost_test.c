@@ -57,7 +57,8 @@ static void no_memory_at_the_opening(void) {
     MotusEncoder *enc = NULL;
     MotusError error = {0};
     make_sequence(&s, 640, 352);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK); // loads what is loaded at its first use
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    encode_all(enc, &s); // loads what is loaded at its first use
     motus_encoder_close(&enc);
     const size_t before = free_bytes();
     take_all(&hoard);
@@ -87,6 +88,9 @@ static void no_memory_in_mid_run(void) {
     MotusEncoder *enc = NULL;
     make_sequence(&s, 640, 352);
     s.config.lanes = 2;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    encode_all(enc, &s);
+    motus_encoder_close(&enc);
     const size_t before = free_bytes();
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_lanes(enc), 2);
