@@ -140,8 +140,8 @@ grid() {
     for size in 16x16 34x18 66x130 640x34; do
         "$motus" synth "$size.y4m" --size $size --frames 9 >/dev/null && step "grid $size" "$grid" "$size.y4m"
     done
-    "$motus" synth 4k.y4m --size 4096x2304 --frames 4 >/dev/null && step 'grid 4096x2304' "$grid" --rows 5 4k.y4m
-    "$motus" synth 8k.y4m --size 7680x4320 --frames 3 >/dev/null && step 'grid 7680x4320' "$grid" --rows 2 8k.y4m
+    "$motus" synth 4k.y4m --size 4096x2304 --frames 4 >/dev/null && step 'grid 4096x2304' "$grid" --whole --rows 4 4k.y4m
+    "$motus" synth 8k.y4m --size 7680x4320 --frames 3 >/dev/null && step 'grid 7680x4320' "$grid" --whole --rows 2 8k.y4m
     rm -f ./*.y4m
 }
 
