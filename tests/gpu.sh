@@ -29,7 +29,7 @@ sequences=$(cd "$2" && pwd) || exit 2
 shift 2
 parts=${*:-suites same sanitize}
 frames=${MOTUS_FRAMES:-8} limit=${MOTUS_LIMIT:-120} failures=0
-export MOTUS_REQUIRE_GPU=1 MOTUS_SEQS=$sequences
+export MOTUS_REQUIRE_GPU=1 MOTUS_EXHAUST=1 MOTUS_SEQS=$sequences
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -140,8 +140,8 @@ grid() {
     for size in 16x16 34x18 66x130 640x34; do
         "$motus" synth "$size.y4m" --size $size --frames 9 >/dev/null && step "grid $size" "$grid" "$size.y4m"
     done
-    "$motus" synth 4k.y4m --size 4096x2304 --frames 4 >/dev/null && step 'grid 4096x2304' "$grid" --rows 5 4k.y4m
-    "$motus" synth 8k.y4m --size 7680x4320 --frames 3 >/dev/null && step 'grid 7680x4320' "$grid" --rows 2 8k.y4m
+    "$motus" synth 4k.y4m --size 4096x2304 --frames 4 >/dev/null && step 'grid 4096x2304' "$grid" --whole --rows 4 4k.y4m
+    "$motus" synth 8k.y4m --size 7680x4320 --frames 3 >/dev/null && step 'grid 7680x4320' "$grid" --whole --rows 2 8k.y4m
     rm -f ./*.y4m
 }
 

@@ -341,6 +341,7 @@ typedef struct Options {
     const char *folder; // NULL: streams are not kept
     long budget;        // luma samples of a stream
     int rows, cpu;      // at most so many rows, spread over all; the CPU alone
+    int whole;          // no crops
 } Options;
 
 // FILE-NUMBER.264, and FILE-NUMBER.sums: a line for each picture.
@@ -361,10 +362,11 @@ static uint64_t fnv(uint64_t hash, const void *data, size_t size) {
     return hash;
 }
 
-static void open_case(Case *c, const Sequence *sequence, const int *row, long budget) {
+static void open_case(Case *c, const Sequence *sequence, const int *row, const Options *o) {
+    const int *size = crop_size[o->whole ? 0 : value(row, CROP)];
     *c = (Case){.sequence = sequence, .row = row};
-    for (int i = 0; i < sequence->n; i++) c->frame[i] = crop(sequence->frame[i], crop_size[value(row, CROP)]);
-    const long n = budget / ((long)c->frame[0]->width * c->frame[0]->height);
+    for (int i = 0; i < sequence->n; i++) c->frame[i] = crop(sequence->frame[i], size);
+    const long n = o->budget / ((long)c->frame[0]->width * c->frame[0]->height);
     c->n = n < LEAST_FRAMES ? LEAST_FRAMES : n < MOST_FRAMES ? (int)n : MOST_FRAMES;
     if (c->n > sequence->n) c->n = sequence->n;
 }
@@ -384,7 +386,7 @@ static unsigned run_sequence(Sequence *sequence, int (*rows)[MOTUS_MAX_AXES], in
     const time_t began = time(NULL);
     unsigned failures = 0, pictures = 0;
     uint64_t hash = 14695981039346656037u;
-    for (int i = 0; i < n; i++) open_case(&cases[i], sequence, rows[(long)i * n_rows / n], o->budget);
+    for (int i = 0; i < n; i++) open_case(&cases[i], sequence, rows[(long)i * n_rows / n], o);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int i = 0; i < n; i++) code_on_the_cpu(&cases[i]);
     const time_t coded = time(NULL);
@@ -409,7 +411,7 @@ static unsigned run_sequence(Sequence *sequence, int (*rows)[MOTUS_MAX_AXES], in
 }
 
 static int usage(void) {
-    fprintf(stderr, "usage: gpu_grid [--budget LUMA_SAMPLES] [--rows N] [--keep FOLDER] [--cpu] FILE...\n");
+    fprintf(stderr, "usage: gpu_grid [--budget LUMA_SAMPLES] [--rows N] [--keep FOLDER] [--cpu] [--whole] FILE...\n");
     return 2;
 }
 
@@ -419,8 +421,8 @@ int main(int argc, char **argv) {
     int sizes[AXES], i = 1;
     unsigned failures = 0;
     for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
-        if (!strcmp(argv[i], "--cpu")) {
-            o.cpu = 1;
+        if (!strcmp(argv[i], "--cpu") || !strcmp(argv[i], "--whole")) {
+            *(argv[i][2] == 'c' ? &o.cpu : &o.whole) = 1;
             continue;
         }
         if (i + 1 == argc) return usage();
