@@ -33,8 +33,14 @@ MotusStatus follow(MotusLaneCuda *l, cudaStream_t after, cudaStream_t before, cu
     return status ? status : check(l, cudaStreamWaitEvent(after, event, 0), "wait", error);
 }
 
-MotusStatus wait_for(MotusLaneCuda *l, cudaEvent_t event, MotusError *error) {
-    return check(l, cudaStreamWaitEvent(l->stream, event, 0), "wait", error);
+// MBs and levels may be overwritten once the NAL unit of the picture before is written from them.
+MotusStatus wait_for_writing(MotusLaneCuda *l, MotusError *error) {
+    return check(l, cudaStreamWaitEvent(l->stream, l->written, 0), "wait", error);
+}
+
+// What a picture leaves to the next one's centres is there once its MBs are settled.
+MotusStatus wait_for_settling(MotusLaneCuda *l, MotusError *error) {
+    return check(l, cudaStreamWaitEvent(l->stream, l->settled, 0), "wait", error);
 }
 
 MotusReference reference(const MotusLaneCuda *l, const MotusPlane rec[3]) {
@@ -80,13 +86,10 @@ MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8
                    MotusField *field, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
-    MotusCentresPicture centres = {};
-    centres.cur = l->src[0].data, centres.cur_stride = l->src[0].stride;
-    centres.ref = &l->ref_luma;
-    centres.previous = l->has_last_mv ? l->last_mv[!l->current] : NULL, centres.median = &l->last_median[!l->current];
-    centres.lambda_q8 = lambda_q8, centres.reach = s->effort.reach;
-    centres.limit_x = MOTUS_MAX_CENTRE, centres.limit_y = s->centre_limit_y;
-    centres.centre = l->centre;
+    MotusCentresPicture centres = {
+        l->src[0].data, l->src[0].stride, &l->ref_luma,     l->has_last_mv ? l->last_mv[!l->current] : NULL,
+        lambda_q8,      s->effort.reach,  MOTUS_MAX_CENTRE, s->centre_limit_y,
+        l->centre};
     MotusSearchPicture search = {
         l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,
         l->sad,         l->cost};
@@ -106,7 +109,7 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, const MotusGiven *given, MotusField
     const MotusEffort effort = motus_given_effort(s, given);
     const MotusPlane *ref = l->rec[!l->current];
     uint32_t lambda_q8 = motus_lambda_q8(qp);
-    MotusStatus status = wait_for(l, l->left, error); // the vectors that centres are predicted from
+    MotusStatus status = wait_for_settling(l, error);
     if (!status) status = search(l, ref, lambda_q8, given, effort.partitions, field, error);
     // Refinement is about to change the vectors of 16x16, which the next picture's centres are predicted from where an MB becomes intra.
     if (!status)
@@ -124,7 +127,7 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, const MotusGiven *given, MotusField
     }
     if (status) return status;
     const MotusPCodingCuda p = {reference(l, ref), l->mv, l->cost, s->limits};
-    status = wait_for(l, l->written, error);
+    status = wait_for_writing(l, error);
     return status ? status : check(l, motus_code_p_cuda(&l->work, &p, qp, &effort, l->stream), "decisions", error);
 }
 
@@ -167,12 +170,9 @@ MotusStatus entropy_code(MotusLaneCuda *l, const Output *out, const MotusPlace *
     if (!status) status = follow(l, l->writing, l->stream, l->coded, error);
     if (!status) status = check(l, motus_settle_cuda(&settle, l->writing), "entropy coding", error);
     if (!status) status = check(l, cudaEventRecord(l->settled, l->writing), "record", error);
-    if (!status && settle.kept)
-        status = check(l, motus_median_cuda(settle.kept, w->n_mb, &l->last_median[l->current], l->writing), "vectors", error);
-    if (!status) status = check(l, cudaEventRecord(l->left, l->writing), "record", error);
     for (int k = 0; k < l->stream_settings->slices.n && !status; k++) status = write_slice(l, out, k, error);
     if (!status) status = check(l, cudaEventRecord(l->written, l->writing), "record", error);
-    return status || !(place->qp_offset || out->with_mb) ? status : wait_for(l, l->settled, error);
+    return status || !(place->qp_offset || out->with_mb) ? status : wait_for_settling(l, error);
 }
 
 MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
@@ -200,7 +200,7 @@ MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, M
         status =
             check(l, cudaMemcpyAsync(out->qp_offset, out->h_qp_offset, (size_t)l->work.n_mb, cudaMemcpyHostToDevice, l->stream),
                   "QP offsets", error);
-    if (!status && place->idr) status = wait_for(l, l->written, error);
+    if (!status && place->idr) status = wait_for_writing(l, error);
     if (!status)
         status = place->idr ? check(l, motus_code_i_cuda(&l->work, place->qp, &s->effort, l->stream), "intra coding", error)
                             : code_p(l, place->qp, &place->given, field, error);

@@ -46,11 +46,9 @@ typedef struct Slot {
 struct MotusLaneCuda {
     const MotusStream *stream_settings;
     int device, n_slots;
-    cudaStream_t stream, writing, copying; // coding; NAL units; frames from the host, and what comes down late
-    // A picture's MBs are there; settled; what it leaves to the next one's centres is there; MBs and levels may be overwritten, since its NAL unit is written; its
-    // reconstruction is there.
-    cudaEvent_t coded, settled, left, written, made;
-    uint8_t *memory, *host; // device memory, pinned memory
+    cudaStream_t stream, writing, copying;     // coding; NAL units; frames from the host, and what comes down late
+    cudaEvent_t coded, settled, written, made; // a picture's MBs, as they are written, its NAL unit, its reconstruction
+    uint8_t *memory, *host;                    // device memory, pinned memory
     motus_lane_cuda::Slot *slot;
     MotusPlane frame[3]; // as it came from the host
     // What the lane's thread uses.
@@ -61,7 +59,6 @@ struct MotusLaneCuda {
     MotusRefLuma ref_luma;
     MotusMv *centre, *mv, *whole_mv; // whole_mv: of 16x16 before refinement
     MotusMv *last_mv[2];             // what a picture leaves to the next one, in turn as rec is
-    MotusMv *last_median;            // [2], of these
     uint16_t *sad;
     uint32_t *cost;
     void *centres_work, *slice_work, *deblock_work;

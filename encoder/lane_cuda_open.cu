@@ -41,7 +41,6 @@ size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref
     *ref_memory = base + motus_slot_place(&end, motus_ref_luma_bytes(width, height));
     l->centre = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
     for (int k = 0; k < 2; k++) l->last_mv[k] = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
-    l->last_median = (MotusMv *)(base + motus_slot_place(&end, 2 * sizeof(MotusMv)));
     l->whole_mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
     l->mv = (MotusMv *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
     l->sad = (uint16_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
@@ -124,7 +123,7 @@ MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (cudaStream_t *stream : {&l->stream, &l->writing, &l->copying})
         if (!status) status = check(l, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream", error);
-    for (cudaEvent_t *event : {&l->coded, &l->settled, &l->left, &l->written, &l->made})
+    for (cudaEvent_t *event : {&l->coded, &l->settled, &l->written, &l->made})
         if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < l->n_slots && !status; i++)
         status = check(l, cudaEventCreateWithFlags(&l->slot[i].filled, cudaEventDisableTiming | cudaEventBlockingSync), "event",
@@ -212,7 +211,7 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
         if (stream) cudaStreamSynchronize(stream);
         if (stream) cudaStreamDestroy(stream);
     }
-    for (cudaEvent_t event : {l->coded, l->settled, l->left, l->written, l->made})
+    for (cudaEvent_t event : {l->coded, l->settled, l->written, l->made})
         if (event) cudaEventDestroy(event);
     for (int i = 0; l->slot && i < l->n_slots; i++)
         if (l->slot[i].filled) cudaEventDestroy(l->slot[i].filled);

@@ -1,12 +1,11 @@
-// Search centres of a picture, as motus_me_predict_centres chooses them: three kernels, a warp per MB in the second and third, and one for the median, which may
-// have run long before.
+// Search centres of a picture, as motus_me_predict_centres chooses them: three kernels, a warp per MB in the second and third.
 //
 // scale_kernel: both pictures scaled down 4:1, with a border of repeated samples. A thread makes four samples of a row, those of one MB.
 //
 // coarse_kernel: the exhaustive search in the scaled pictures. A lane owns a column of points and walks down the window's rows: a row of eight samples is
 // compared with the eight rows of the block at once, for the eight points that it belongs to, so that samples are loaded once. Of 33 columns
 // the last one is taken by a row of points per lane. A key is J, row and column of the point: the smaller key is the better point, or the earlier.
-// Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes.
+// Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0 finds the picture's median instead, bit by bit.
 //
 // centre_kernel: lanes hold a candidate each, and the warp computes the SADs of two candidates after two others, half a row a lane; equal candidates once.
 // The 5x5 around the MB's own coarse vector share their loads. Loads bound it: a row is 128 bytes of the L1, however little of it is wanted. A key is J and the candidate's number.
@@ -64,33 +63,22 @@ __global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride
 
 // ---- Median --------------------------------------------------------------------------------------------------------------------------------
 
-// One more x, one more y, of a vector with its sign bits flipped, that is smaller.
-__device__ void count_smaller(uint32_t both, uint32_t x, uint32_t y, uint32_t *n_x, uint32_t *n_y) {
-    *n_x += (both & 0xFFFF) < x, *n_y += both >> 16 < y;
-}
-
-constexpr int MEDIAN_THREADS = 1024, MEDIAN_EACH = 8; // vectors of a thread that stay in registers: all of a 1080p picture
-
-// Component-wise median (number n / 2 in ascending order) of n vectors: with their sign bits flipped, which puts components into ascending order, it is the
-// largest value that at most n / 2 of them are smaller than, found bit by bit. One block.
-__global__ void __launch_bounds__(MEDIAN_THREADS) median_kernel(const MotusMv *mv, int n, MotusMv *median) {
+// Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS threads: with their sign bits flipped, which puts components
+// into ascending order, it is the largest value that at most n / 2 of them are smaller than, found bit by bit.
+__device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
     __shared__ uint32_t smaller[2][2]; // [bit & 1][x, y]
     const uint32_t *word = reinterpret_cast<const uint32_t *>(mv);
-    uint32_t own[MEDIAN_EACH], best_x = 0, best_y = 0;
-#pragma unroll
-    for (int k = 0; k < MEDIAN_EACH; k++) {
-        const int i = (int)threadIdx.x + k * MEDIAN_THREADS;
-        own[k] = i < n ? word[i] ^ 0x80008000u : ~0u; // smaller than nothing
-    }
+    uint32_t best_x = 0, best_y = 0;
     for (int bit = 15; bit >= 0; bit--) {
         const uint32_t x = best_x | 1u << bit, y = best_y | 1u << bit;
         if (threadIdx.x < 2) smaller[bit & 1][threadIdx.x] = 0;
         __syncthreads(); // cleared before it is added to
         uint32_t n_x = 0, n_y = 0;
-#pragma unroll
-        for (int k = 0; k < MEDIAN_EACH; k++) count_smaller(own[k], x, y, &n_x, &n_y);
-        for (int i = (int)threadIdx.x + MEDIAN_EACH * MEDIAN_THREADS; i < n; i += MEDIAN_THREADS)
-            count_smaller(word[i] ^ 0x80008000u, x, y, &n_x, &n_y);
+#pragma unroll 8
+        for (int i = threadIdx.x; i < n; i += 32 * WARPS) {
+            const uint32_t both = word[i] ^ 0x80008000u;
+            n_x += (both & 0xFFFF) < x, n_y += both >> 16 < y;
+        }
         n_x = motus_lanes_sum(n_x), n_y = motus_lanes_sum(n_y);
         if (motus_lane() == 0) atomicAdd(&smaller[bit & 1][0], n_x), atomicAdd(&smaller[bit & 1][1], n_y);
         __syncthreads(); // complete before they are read; the next bit's are others
@@ -186,11 +174,18 @@ __device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int 
     }
 }
 
-__global__ void __launch_bounds__(32 * WARPS) coarse_kernel(Work w, uint32_t lambda_q8, int reach) {
+__global__ void __launch_bounds__(32 * WARPS) coarse_kernel(Work w, const MotusMv *previous, uint32_t lambda_q8, int reach) {
     __shared__ uint32_t window[WINDOW_ROWS][WINDOW_PITCH];
     __shared__ uint8_t row_bits[MAX_POINTS];
     const Scaled &p = w.scaled;
-    int groups = (p.mb_width + WARPS - 1) / WARPS, group = blockIdx.x, points = motus_coarse_points(reach);
+    if (blockIdx.x == 0) {
+        if (previous)
+            find_median(previous, p.mb_width * p.mb_height, w.median);
+        else if (threadIdx.x == 0)
+            *w.median = MotusMv{0, 0};
+        return;
+    }
+    int groups = (p.mb_width + WARPS - 1) / WARPS, group = blockIdx.x - 1, points = motus_coarse_points(reach);
     int mb_y = group / groups, first_mb = group % groups * WARPS, mb_x = first_mb + (threadIdx.x >> 5);
     int x0 = 4 * first_mb - MOTUS_COARSE_MARGIN - reach / 4, y0 = 4 * mb_y - MOTUS_COARSE_MARGIN - reach / 4;
     int last_word = 4 * p.mb_width + MOTUS_COARSE_BORDER - 4; // words beyond it belong to MBs that are not there
@@ -219,7 +214,7 @@ struct Centres {
     ptrdiff_t cur_stride, ref_stride;
     int width, height;
     uint32_t lambda_q8;
-    MotusCentreSource source; // but for the median, which is here (NULL: zero):
+    MotusCentreSource source; // but for the median, which is here:
     const MotusMv *median;
     MotusMv *centre;
 };
@@ -345,7 +340,7 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
     MotusCentreSource source = c.source;
     if (number >= source.mb_width * source.mb_height) return;
     int mb_x = number % source.mb_width, mb_y = number / source.mb_width;
-    if (c.median) source.median = *c.median;
+    source.median = *c.median;
     Mb mb{16 * mb_x, 16 * mb_y, lane >> 1, lane & 1, {}};
     uint4 samples = *reinterpret_cast<const uint4 *>(c.cur + (mb.y + mb.row) * c.cur_stride + mb.x);
     mb.cur[0] = samples.x, mb.cur[1] = samples.y, mb.cur[2] = samples.z, mb.cur[3] = samples.w;
@@ -383,11 +378,6 @@ size_t lay_out(Work *w, uint8_t *memory, int mb_width, int mb_height) {
 
 size_t motus_centres_cuda_bytes(int width, int height) { return lay_out(nullptr, nullptr, motus_mbs(width), motus_mbs(height)); }
 
-cudaError_t motus_median_cuda(const MotusMv *mv, int n, MotusMv *median, cudaStream_t stream) {
-    median_kernel<<<1, MEDIAN_THREADS, 0, stream>>>(mv, n, median);
-    return cudaGetLastError();
-}
-
 cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *work, cudaStream_t stream) {
     const MotusRefLuma *ref = p->ref;
     int mb_width = ref->width / 16, mb_height = ref->height / 16;
@@ -398,19 +388,16 @@ cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *work, cudaStr
     dim3 tile(32, 8), tiles((mb_width + MOTUS_COARSE_BORDER / 2 + 31) / 32, (4 * mb_height + 2 * MOTUS_COARSE_BORDER + 7) / 8, 2);
     scale_kernel<<<tiles, tile, 0, stream>>>(w.scaled, p->cur, p->cur_stride, ref->plane[0], ref->stride);
     cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess && p->previous && !p->median)
-        error = motus_median_cuda(p->previous, mb_width * mb_height, w.median, stream);
     if (error != cudaSuccess) return error;
     int groups = (mb_width + WARPS - 1) / WARPS * mb_height;
-    coarse_kernel<<<groups, 32 * WARPS, 0, stream>>>(w, p->lambda_q8, p->reach);
+    coarse_kernel<<<1 + groups, 32 * WARPS, 0, stream>>>(w, p->previous, p->lambda_q8, p->reach);
     error = cudaGetLastError();
     if (error != cudaSuccess) return error;
     MotusCentreSource source = {
         p->previous, w.coarse, MotusMv{0, 0}, motus_centre_limit(p->limit_x), motus_centre_limit(p->limit_y),
         mb_width,    mb_height};
-    const MotusMv *median = !p->previous ? nullptr : p->median ? p->median : w.median;
     Centres c{p->cur,      ref->plane[0], p->cur_stride, ref->stride, ref->width,
-              ref->height, p->lambda_q8,  source,        median,      p->centre};
+              ref->height, p->lambda_q8,  source,        w.median,    p->centre};
     centre_kernel<<<(mb_width * mb_height + WARPS - 1) / WARPS, 32 * WARPS, 0, stream>>>(c);
     return cudaGetLastError();
 }

@@ -17,7 +17,6 @@ typedef struct MotusCentresPicture {
     ptrdiff_t cur_stride;
     const MotusRefLuma *ref; // plane 0 is read
     const MotusMv *previous; // per MB, or NULL; at a multiple of 4 bytes
-    const MotusMv *median;   // of previous, as motus_median_cuda left it; NULL: it is found by a launch more
     uint32_t lambda_q8;      // 0..MOTUS_MAX_LAMBDA_Q8
     int reach;               // samples, a multiple of 4, 4..MOTUS_MAX_COARSE_REACH
     int limit_x, limit_y;    // quarter samples, 0 or more
@@ -26,9 +25,6 @@ typedef struct MotusCentresPicture {
 
 // Device memory that one picture under way needs.
 size_t motus_centres_cuda_bytes(int width, int height);
-
-// Component-wise median of n vectors (at a multiple of 4 bytes), number n / 2 in ascending order. One launch.
-cudaError_t motus_median_cuda(const MotusMv *mv, int n, MotusMv *median, cudaStream_t stream);
 
 // Three launches. work: motus_centres_cuda_bytes at a multiple of 256, for this picture alone until the stream has passed them.
 cudaError_t motus_centres_cuda(const MotusCentresPicture *picture, void *work, cudaStream_t stream);
