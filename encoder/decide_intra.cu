@@ -125,10 +125,10 @@ __device__ int diagonal_of(const MotusWorkCuda &w, int i) {
 }
 
 constexpr int LIST_THREADS = 1024, LIST_EACH = 2, PLACES = LIST_THREADS * LIST_EACH; // more than 8K has diagonals
-constexpr int NEAR_MBS = 8192;                                                       // whose chains find room in shared memory
+constexpr int NEAR_MBS = 36864; // whose chains find room in shared memory: 4096x2304
 
 struct ListShared {
-    uint8_t chain[2][NEAR_MBS];
+    uint8_t chain[NEAR_MBS];
     int at[PLACES], sums[32], n;
 };
 
@@ -142,7 +142,7 @@ __device__ int sum_up_to(int v) {
 }
 
 // Collects the MBs of a P picture that are to be intra, in any order; of all others, and to begin with of these, `chain` is 0. Returns their number.
-__device__ int find_intra(const MotusWorkCuda &w, ListShared *s, uint8_t *const chain[2]) {
+__device__ int find_intra(const MotusWorkCuda &w, ListShared *s, uint8_t *chain) {
     constexpr int EACH = 8;
     const int t = (int)threadIdx.x;
     if (t == 0) s->n = 0;
@@ -159,10 +159,60 @@ __device__ int find_intra(const MotusWorkCuda &w, ListShared *s, uint8_t *const 
         if (motus_lane() == 31 && up_to) at = atomicAdd(&s->n, up_to);
         at = __shfl_sync(MOTUS_ALL_LANES, at, 31) + up_to - __popc(mask);
         for (; mask; mask &= mask - 1) w.found[at++] = first + (__ffs((int)mask) - 1) * LIST_THREADS;
-        for (int i = first; i < motus_min(first + EACH * LIST_THREADS, w.n_mb); i += LIST_THREADS) chain[0][i] = chain[1][i] = 0;
+        for (int i = first; i < motus_min(first + EACH * LIST_THREADS, w.n_mb); i += LIST_THREADS) chain[i] = 0;
     }
     __syncthreads(); // all are found, and chains begin with 0
     return s->n;
+}
+
+// at[k] becomes `first` and what at[0..k - 1] are together; returns that of all of them. The whole block.
+__device__ int sum_before(ListShared *s, int first) {
+    const int warp = (int)threadIdx.x / 32, lane = motus_lane();
+    int *mine = s->at + LIST_EACH * threadIdx.x, sum = 0;
+    for (int k = 0; k < LIST_EACH; k++) sum += mine[k];
+    const int up_to = sum_up_to(sum);
+    if (lane == 31) s->sums[warp] = up_to;
+    __syncthreads(); // every warp's sum is there
+    const int warps = sum_up_to(s->sums[lane]), all = __shfl_sync(MOTUS_ALL_LANES, warps, 31);
+    int at = first + up_to - sum + (warp ? __shfl_sync(MOTUS_ALL_LANES, warps, warp - 1) : 0);
+    for (int k = 0; k < LIST_EACH; k++) {
+        const int n = mine[k];
+        mine[k] = at;
+        at += n;
+    }
+    __syncthreads(); // places are there, and `sums` has been read
+    return first + all;
+}
+
+// Puts those of `n` MBs, mb(0), mb(1), ..., whose keys are within [0, PLACES) into list[begin] and on by their keys; the order among those with one key is any,
+// and nothing depends on it. Leaves in s->at[key] where those with that key end; returns where all end.
+template <class Mb, class Key> __device__ int sort(ListShared *s, int n, Mb mb, Key key, int begin, int *list) {
+    int end = 0;
+    for (int k = (int)threadIdx.x; k < PLACES; k += LIST_THREADS) s->at[k] = 0;
+    __syncthreads(); // empty before it is counted
+    for (int placing = 0; placing < 2; placing++) {
+        for (int j = (int)threadIdx.x; j < n; j += LIST_THREADS) {
+            const int i = mb(j), k = key(i);
+            if (k < 0 || k >= PLACES) continue;
+            const int at = atomicAdd(&s->at[k], 1);
+            if (placing) list[at] = i;
+        }
+        __syncthreads(); // counted before it is summed; placed before it is used
+        if (!placing) end = sum_before(s, begin);
+    }
+    return end;
+}
+
+// An I picture's list, by diagonals. Returns its length.
+__device__ int list_all(const MotusWorkCuda &w, ListShared *s) {
+    int n = 0;
+    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = LISTED;
+    for (int first = 0; first < w.mb_width + 2 * w.mb_height; first += PLACES) {
+        n = sort(
+            s, w.n_mb, [](int j) { return j; }, [&](int i) { return diagonal_of(w, i) - first; }, n, w.list);
+        __syncthreads(); // places have been read
+    }
+    return n;
 }
 
 // An MB that is to be intra, and its neighbours (neighbour_of).
@@ -188,80 +238,53 @@ __device__ int lengthen(const Link &link, int most, const uint8_t *before, uint8
 }
 
 // The lengths of chains of intra MBs, which the MBs' types alone decide: an MB's is one more than the longest of its neighbours', but 0 where that is more than
-// a chain may have; then the MB stays inter. All n at once, again and again, until none changes, which happens after as many rounds as MBs depend on one
-// another. Returns which of the two holds them.
-__device__ int find_chains(const MotusWorkCuda &w, int n, int most, uint8_t *const chain[2]) {
+// a chain may have; then the MB stays inter. Two ways to the same lengths, of which the first returns where they are:
+//
+// Few MBs, one a thread: all at once, again and again, until none changes, which happens after as many rounds as MBs depend on one another.
+__device__ const uint8_t *chains_by_rounds(const MotusWorkCuda &w, int n, int most, uint8_t *chain) {
     const int t = (int)threadIdx.x;
-    const Link mine = t < n ? link_of(w, w.found[t]) : Link{}; // most pictures have no more than one a thread
-    for (int now = 0;; now ^= 1) {
-        int changed = t < n && lengthen(mine, most, chain[now], chain[now ^ 1]);
-        for (int k = t + LIST_THREADS; k < n; k += LIST_THREADS)
-            changed |= lengthen(link_of(w, w.found[k]), most, chain[now], chain[now ^ 1]);
-        if (!__syncthreads_or(changed)) return now; // all are written before they are read
+    const Link mine = t < n ? link_of(w, w.found[t]) : Link{};
+    uint8_t *before = chain, *after = chain + w.n_mb;
+    for (int i = t; i < w.n_mb; i += LIST_THREADS) after[i] = 0;
+    for (;;) {
+        __syncthreads(); // zeros are there; all have been written before they are read
+        const int changed = t < n && lengthen(mine, most, before, after);
+        if (!__syncthreads_or(changed)) return before;
+        uint8_t *const other = before;
+        before = after, after = other;
     }
 }
 
-// at[k] becomes `first` and what at[0..k - 1] are together; returns that of all of them. The whole block.
-__device__ int sum_before(ListShared *s, int first) {
-    const int warp = (int)threadIdx.x / 32, lane = motus_lane();
-    int *mine = s->at + LIST_EACH * threadIdx.x, sum = 0;
-    for (int k = 0; k < LIST_EACH; k++) sum += mine[k];
-    const int up_to = sum_up_to(sum);
-    if (lane == 31) s->sums[warp] = up_to;
-    __syncthreads(); // every warp's sum is there
-    const int warps = sum_up_to(s->sums[lane]), all = __shfl_sync(MOTUS_ALL_LANES, warps, 31);
-    int at = first + up_to - sum + (warp ? __shfl_sync(MOTUS_ALL_LANES, warps, warp - 1) : 0);
-    for (int k = 0; k < LIST_EACH; k++) {
-        const int n = mine[k];
-        mine[k] = at;
-        at += n;
-    }
-    __syncthreads(); // places are there, and `sums` has been read
-    return first + all;
-}
-
-// Lists `n` MBs, mb(0), mb(1), ..., by their keys, of which there are `keys`, those below 0 left out; the order among those with one key is any, and nothing
-// depends on it. Returns the list's length.
-template <class Mb, class Key> __device__ int sort(ListShared *s, int n, Mb mb, int keys, Key key, int *list) {
-    int length = 0;
-    for (int first = 0; first < keys; first += PLACES) {
-        for (int k = (int)threadIdx.x; k < PLACES; k += LIST_THREADS) s->at[k] = 0;
-        __syncthreads(); // empty before it is counted
-        for (int placing = 0; placing < 2; placing++) {
-            for (int j = (int)threadIdx.x; j < n; j += LIST_THREADS) {
-                const int i = mb(j), k = key(i) - first;
-                if (k < 0 || k >= PLACES) continue;
-                const int at = atomicAdd(&s->at[k], 1);
-                if (placing) list[at] = i;
-            }
-            __syncthreads(); // counted before it is summed; placed before it is emptied
-            if (!placing) length = sum_before(s, length);
+// Many: diagonal by diagonal. The list is put in their order for it.
+__device__ void chains_by_diagonals(const MotusWorkCuda &w, ListShared *s, int n, int most, uint8_t *chain) {
+    const int diagonals = w.mb_width + 2 * w.mb_height;
+    for (int first = 0, begin = 0; first < diagonals; first += PLACES) {
+        sort(
+            s, n, [&](int j) { return w.found[j]; }, [&](int i) { return diagonal_of(w, i) - first; }, begin, w.list);
+        for (int d = 0; d < PLACES && first + d < diagonals; d++) {
+            const int end = s->at[d];
+            for (int j = begin + (int)threadIdx.x; j < end; j += LIST_THREADS)
+                lengthen(link_of(w, w.list[j]), most, chain, chain);
+            begin = end;
+            __syncthreads(); // this diagonal is there for the next one; at the end: places have been read
         }
     }
-    return length;
-}
-
-// An I picture's list, by diagonals.
-__device__ int list_all(const MotusWorkCuda &w, ListShared *s) {
-    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = LISTED;
-    return sort(
-        s, w.n_mb, [](int j) { return j; }, w.mb_width + 2 * w.mb_height, [&](int i) { return diagonal_of(w, i); }, w.list);
 }
 
 // A P picture's, by the length of chains: none waits for one of the same length, and so many need not wait at all that blocks hardly ever do. MBs whose chain is
 // too long become inter, which they have been coded as.
 __device__ int list_chains(const MotusWorkCuda &w, int most, ListShared *s) {
-    const bool near = w.n_mb <= NEAR_MBS;
-    uint8_t *const chains[2] = {near ? s->chain[0] : w.chain, near ? s->chain[1] : w.listed};
-    const int found = find_intra(w, s, chains);
-    const uint8_t *chain = chains[find_chains(w, found, most, chains)];
+    uint8_t *const room = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
+    const int found = find_intra(w, s, room);
+    const bool few = found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
+    if (!few) chains_by_diagonals(w, s, found, most, room);
+    const uint8_t *chain = few ? chains_by_rounds(w, found, most, room) : room;
     const int n = sort(
-        s, found, [&](int j) { return w.found[j]; }, UINT8_MAX, [&](int i) { return chain[i] - 1; }, w.list);
+        s, found, [&](int j) { return w.found[j]; }, [&](int i) { return chain[i] - 1; }, 0, w.list);
     for (int j = (int)threadIdx.x; j < found; j += LIST_THREADS) {
         const int i = w.found[j];
         if (!chain[i]) w.mb[i] = w.mb_inter[i];
     }
-    __syncthreads(); // chains have been read: they may lie in `listed`
     for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = (uint8_t)(chain[i] ? LISTED : NOT_LISTED);
     return n;
 }
