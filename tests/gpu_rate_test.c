@@ -82,13 +82,14 @@ static void make_log(MotusPreset preset) {
     MOTUS_CHECK(!strcmp(want, log_text), "log of preset %d", (int)preset);
 }
 
-// One and three lanes, frames on the host and on the device.
+// One and three lanes, frames on the host and on the device; with the other presets three lanes alone.
 static void compare(int mode, MotusPreset preset) {
     MotusEncoderConfig c = config_of_mode(mode);
     c.preset = preset;
     const Stream want = encode(&c, 0);
     if (mode == TIGHT) CU_ASSERT(want.again > 0);
     for (int k = 0; k < 4; k++) {
+        if (preset != MOTUS_PRESET_FAST && k != 1) continue;
         c.backend = MOTUS_BACKEND_CUDA;
         c.lanes = k & 1 ? 3 : 1;
         c.stream_only = k == 3;
