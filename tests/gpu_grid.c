@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/cpu.h"
 #include "motus/encoder.h"
 #include "motus/upload.h"
 #include "tests/decoders/pairwise.h"
@@ -83,9 +84,9 @@ typedef struct Case {
     const Sequence *sequence;
     const int *row;
     MotusFrame *frame[MOST_FRAMES], *device[MOST_FRAMES]; // the cropped frames
-    int n;
-    MotusPacket *field[MOST_FRAMES]; // whose motion fields are given; else NULL
-    Coded first, want;               // the CPU's
+    int n, threads;                                       // of the CPU's encodes
+    MotusPacket *field[MOST_FRAMES];                      // whose motion fields are given; else NULL
+    Coded first, want;                                    // the CPU's
 } Case;
 
 static int value(const int *row, int axis) { return axes[axis].value[row[axis]].number; }
@@ -258,6 +259,7 @@ static int two_passes(const Case *c) { return value(c->row, RATE) == RATE_TWO_PA
 
 static void code_on_the_cpu(Case *c) {
     MotusEncoderConfig config = configure(c);
+    config.threads = c->threads;
     config.stream_only = 0; // the reconstruction is there for all rows
     if (two_passes(c)) {
         config.pass = 1;
@@ -383,10 +385,14 @@ static void close_case(Case *c) {
 static unsigned run_sequence(Sequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows, const Options *o) {
     static Case cases[MOST_ROWS];
     const int n = o->rows && o->rows < n_rows ? o->rows : n_rows;
+    const int threads = motus_cpu_threads(0) / n;
     const time_t began = time(NULL);
     unsigned failures = 0, pictures = 0;
     uint64_t hash = 14695981039346656037u;
-    for (int i = 0; i < n; i++) open_case(&cases[i], sequence, rows[(long)i * n_rows / n], o);
+    for (int i = 0; i < n; i++) {
+        open_case(&cases[i], sequence, rows[(long)i * n_rows / n], o);
+        cases[i].threads = threads > 1 ? threads : 1;
+    }
 #pragma omp parallel for schedule(dynamic, 1)
     for (int i = 0; i < n; i++) code_on_the_cpu(&cases[i]);
     const time_t coded = time(NULL);
