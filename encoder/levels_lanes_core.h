@@ -136,6 +136,7 @@ MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const
                 if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
             gain = (int32_t)motus_lanes_sum_of((uint32_t)gain, 8);
         }
+        if (large) motus_lanes_sync(); // levels have been read by all
         for (int h = 0; h < 2; h++) level[motus_pair_position(h)] = motus_pair_level(own, h);
     }
     gain = motus_min(gain, MOTUS_GAIN_MAX);
