@@ -10,6 +10,6 @@
 // Runs body(argument) on `warps` warps of 32 lanes each. Returns NULL, or what the lanes did wrong: waited at different barriers, or left others waiting.
 const char *emulated_lanes_run(int warps, void (*body)(void *argument), void *argument);
 
-int emulated_warp(void);       // of the running lane
+int emulated_warp(void); // of the running lane
 
 #endif

@@ -52,7 +52,7 @@ MotusOptionParse motus_option_subpel;
 MotusOptionParse motus_option_backend;
 MotusOptionParse motus_option_deinterlace;
 MotusOptionParse motus_option_preset;
-MotusOptionParse motus_option_presets;    // a list; *value is a mask (int) of 1 << MotusPreset
+MotusOptionParse motus_option_presets; // a list; *value is a mask (int) of 1 << MotusPreset
 MotusOptionParse motus_option_devices;
 MotusOptionParse motus_option_partitions; // 16x16 is always part of it
 MotusOptionParse motus_option_modes;      // at least one
