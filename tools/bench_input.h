@@ -17,7 +17,7 @@ MotusStatus motus_clip_load(MotusClip *clip, const char *path, const int size[2]
 void motus_clip_free(MotusClip *clip);
 
 // A copy of a frame where an encoder finds it at its best, rows without gaps: in pinned memory, or in the current device's memory.
-MotusStatus motus_bench_frame(MotusFrame **copy, const MotusFrame *frame, int on_device, MotusError *error);
+MotusStatus motus_bench_frame(MotusFrame **out, const MotusFrame *from, int on_device, MotusError *error);
 
 // Sorts n > 0 values and returns the one in the middle (the lower of two).
 double motus_median_of(double *values, int n);
