@@ -16,8 +16,7 @@ MOTUS_HD void motus_words_load(uint32_t *row, int n, const uint8_t *from, ptrdif
     const uint8_t *low = from - byte, *high = low + (byte + bytes > 4 ? 4 : 0);
 #pragma unroll
     for (int i = 0; i < n; i++)
-        row[i] = __funnelshift_r(*reinterpret_cast<const uint32_t *>(low + i * stride),
-                                 *reinterpret_cast<const uint32_t *>(high + i * stride), 8 * byte);
+        row[i] = __funnelshift_r(*(const uint32_t *)(low + i * stride), *(const uint32_t *)(high + i * stride), 8 * byte);
 #else
     for (int i = 0; i < n; i++) {
         row[i] = 0;
