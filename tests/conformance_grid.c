@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "tests/decoders/conform.h"
+#include "tests/decoders/material.h"
 #include "tests/decoders/pairwise.h"
 #include "yuv/reader.h"
 
@@ -86,23 +87,6 @@ static int load(Sequence *sequence, const char *path) {
     return sequence->n > 0;
 }
 
-// The middle of a frame as a frame of its own, without a copy.
-static MotusFrame *crop(MotusFrame *frame, const int size[2]) {
-    int width = size[0] <= 0 ? frame->width + size[0] : size[0], height = size[1] <= 0 ? frame->height + size[1] : size[1];
-    if (width > frame->width) width = frame->width;
-    if (height > frame->height) height = frame->height;
-    const int x = (frame->width - width) / 4 * 2, y = (frame->height - height) / 4 * 2;
-    uint8_t *data[3];
-    ptrdiff_t stride[3];
-    for (int c = 0; c < 3; c++) {
-        stride[c] = frame->plane[c].stride;
-        data[c] = frame->plane[c].data + (y >> (c > 0)) * stride[c] + (x >> (c > 0));
-    }
-    MotusFrame *part;
-    if (motus_frame_wrap(&part, width, height, data, stride, NULL, NULL)) abort();
-    return part;
-}
-
 static MotusEncoderConfig configure(const MotusFrame *frame, const int *row) {
     MotusEncoderConfig config = motus_encoder_config_default(frame->width, frame->height, (MotusRational){30, 1});
     config.qp = axes[QP].value[row[QP]].number;
@@ -161,7 +145,7 @@ typedef struct Total {
 static void run_row(const Sequence *sequence, const int *row, long budget, Total *total) {
     MotusFrame *frames[MOST_FRAMES];
     const int *size = crop_size[axes[CROP].value[row[CROP]].number];
-    for (int i = 0; i < sequence->n; i++) frames[i] = crop(sequence->frame[i], size);
+    for (int i = 0; i < sequence->n; i++) frames[i] = motus_middle_of(sequence->frame[i], size);
     long n = budget / ((long)frames[0]->width * frames[0]->height);
     n = n < LEAST_FRAMES ? LEAST_FRAMES : n;
     n = n > sequence->n ? sequence->n : n;

@@ -12,6 +12,7 @@
 #include "common/cpu.h"
 #include "motus/encoder.h"
 #include "motus/upload.h"
+#include "tests/decoders/material.h"
 #include "tests/decoders/pairwise.h"
 #include "yuv/reader.h"
 
@@ -110,23 +111,6 @@ static int load(Sequence *sequence, const char *path) {
     while (sequence->n < MOST_FRAMES && !motus_reader_next(reader, &sequence->frame[sequence->n], &error)) sequence->n++;
     motus_reader_close(&reader);
     return sequence->n > 0;
-}
-
-// The middle of a frame as a frame of its own, without a copy.
-static MotusFrame *crop(MotusFrame *frame, const int size[2]) {
-    int width = size[0] <= 0 ? frame->width + size[0] : size[0], height = size[1] <= 0 ? frame->height + size[1] : size[1];
-    if (width > frame->width) width = frame->width;
-    if (height > frame->height) height = frame->height;
-    const int x = (frame->width - width) / 4 * 2, y = (frame->height - height) / 4 * 2;
-    uint8_t *data[3];
-    ptrdiff_t stride[3];
-    for (int c = 0; c < 3; c++) {
-        stride[c] = frame->plane[c].stride;
-        data[c] = frame->plane[c].data + (y >> (c > 0)) * stride[c] + (x >> (c > 0));
-    }
-    MotusFrame *part;
-    if (motus_frame_wrap(&part, width & ~1, height & ~1, data, stride, NULL, NULL)) abort();
-    return part;
 }
 
 // The same frame in device memory.
@@ -367,7 +351,7 @@ static uint64_t fnv(uint64_t hash, const void *data, size_t size) {
 static void open_case(Case *c, const Sequence *sequence, const int *row, const Options *o) {
     const int *size = crop_size[o->whole ? 0 : value(row, CROP)];
     *c = (Case){.sequence = sequence, .row = row};
-    for (int i = 0; i < sequence->n; i++) c->frame[i] = crop(sequence->frame[i], size);
+    for (int i = 0; i < sequence->n; i++) c->frame[i] = motus_middle_of(sequence->frame[i], size);
     const long n = o->budget / ((long)c->frame[0]->width * c->frame[0]->height);
     c->n = n < LEAST_FRAMES ? LEAST_FRAMES : n < MOST_FRAMES ? (int)n : MOST_FRAMES;
     if (c->n > sequence->n) c->n = sequence->n;

@@ -101,3 +101,19 @@ MotusFrame *motus_material_frame(MotusMaterial material, int width, int height, 
     frame->number = number;
     return frame;
 }
+
+MotusFrame *motus_middle_of(MotusFrame *frame, const int size[2]) {
+    int width = size[0] <= 0 ? frame->width + size[0] : size[0], height = size[1] <= 0 ? frame->height + size[1] : size[1];
+    if (width > frame->width) width = frame->width;
+    if (height > frame->height) height = frame->height;
+    const int x = (frame->width - width) / 4 * 2, y = (frame->height - height) / 4 * 2;
+    uint8_t *data[3];
+    ptrdiff_t stride[3];
+    for (int c = 0; c < 3; c++) {
+        stride[c] = frame->plane[c].stride;
+        data[c] = frame->plane[c].data + (y >> (c > 0)) * stride[c] + (x >> (c > 0));
+    }
+    MotusFrame *part;
+    if (motus_frame_wrap(&part, width & ~1, height & ~1, data, stride, NULL, NULL)) abort();
+    return part;
+}

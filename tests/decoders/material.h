@@ -21,4 +21,7 @@ const char *motus_material_name(MotusMaterial material);
 // Allocates picture `number` of a sequence; aborts without memory.
 MotusFrame *motus_material_frame(MotusMaterial material, int width, int height, int number);
 
+// The middle of a frame as a frame of its own, without a copy: of this size, at most the frame's, made even; 0: the frame's own, negative: so much less.
+MotusFrame *motus_middle_of(MotusFrame *frame, const int size[2]);
+
 #endif
