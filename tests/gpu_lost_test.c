@@ -72,7 +72,8 @@ static void no_memory_at_the_opening(void) {
     encode_all(enc, &s);
     motus_encoder_close(&enc);
     give_back(&hoard);
-    MOTUS_CHECK(free_bytes() == before, "%zu bytes free, then %zu", before, free_bytes());
+    // More is free than before where the driver, asked for the last of the memory, has given up some that it kept.
+    MOTUS_CHECK(free_bytes() >= before, "%zu bytes free, then %zu", before, free_bytes());
     s.config.backend = MOTUS_BACKEND_CUDA;
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
     encode_all(enc, &s);
@@ -103,7 +104,7 @@ static void no_memory_in_mid_run(void) {
     CU_ASSERT_EQUAL(motus_encoder_lanes(enc), 1);
     motus_encoder_close(&enc);
     give_back(&hoard);
-    MOTUS_CHECK(free_bytes() == before, "%zu bytes free, then %zu", before, free_bytes());
+    MOTUS_CHECK(free_bytes() >= before, "%zu bytes free, then %zu", before, free_bytes());
     drop_sequence(&s);
 }
 
