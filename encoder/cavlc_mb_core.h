@@ -141,12 +141,28 @@ MOTUS_HD void motus_put_cbp(MotusBits *bits, const MotusMbSyntax *s) {
     if (motus_mb_has_qp_delta(mb)) motus_bits_se(bits, s->qp_delta);
 }
 
-// A 4x4 block: one without levels has nothing to read.
-MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int blk, const int16_t *level, int n) {
-    int nc = motus_cavlc_nc_at(s->mb->total_coeff, &s->neighbours, blk);
-    if (s->mb->total_coeff[blk])
+// The levels of one block. All kinds of blocks take one way, so that the lanes of a warp, of which each has another one, take it together.
+MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit) {
+    const MotusMbCoef *coef = s->coef;
+    const int ac = s->mb->type == MOTUS_MB_I_16x16; // luma blocks carry AC only
+    int blk = 0, n = 15;
+    const int16_t *level;
+    if (unit >= MOTUS_UNIT_CHROMA) {
+        blk = 16 + unit - MOTUS_UNIT_CHROMA;
+        level = coef->chroma_ac[0][0] + 16 * (blk - 16) + 1;
+    } else if (unit >= MOTUS_UNIT_CHROMA_DC) {
+        level = coef->chroma_dc[unit - MOTUS_UNIT_CHROMA_DC], n = 4;
+    } else if (unit >= MOTUS_UNIT_LUMA) {
+        blk = motus_blk_at(unit - MOTUS_UNIT_LUMA);
+        level = coef->luma[blk] + ac, n = 16 - ac;
+    } else {
+        level = coef->luma_dc, n = 16;
+    }
+    const int dc = n == 4 || unit == MOTUS_UNIT_LUMA_DC;
+    const int nc = n == 4 ? -1 : motus_cavlc_nc_at(s->mb->total_coeff, &s->neighbours, blk);
+    if (dc || s->mb->total_coeff[blk])
         motus_cavlc_residual(bits, level, n, nc);
-    else
+    else // has nothing to read
         motus_put_vlc(bits, motus_cavlc_token(motus_cavlc_token_class(nc), 0, 0));
 }
 
@@ -165,24 +181,13 @@ MOTUS_HD void motus_put_pcm_chroma(MotusBits *bits, const MotusMbSource *src, in
 
 // Puts one of the MB's units. What stands between I_PCM's mb_type and its samples, pcm_alignment_zero_bit, is the caller's.
 MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) {
-    const MotusMb *mb = s->mb;
-    const int ac = mb->type == MOTUS_MB_I_16x16, pcm = mb->type == MOTUS_MB_I_PCM; // ac: luma blocks carry AC only
-    if (unit >= MOTUS_UNIT_CHROMA) {
-        int i = unit - MOTUS_UNIT_CHROMA;
-        if (pcm)
-            motus_put_pcm_chroma(bits, &s->src, i);
+    if (unit >= MOTUS_UNIT_LUMA_DC && s->mb->type == MOTUS_MB_I_PCM) {
+        if (unit >= MOTUS_UNIT_CHROMA)
+            motus_put_pcm_chroma(bits, &s->src, unit - MOTUS_UNIT_CHROMA);
         else
-            motus_put_block(bits, s, 16 + i, s->coef->chroma_ac[i >> 2][i & 3] + 1, 15);
-    } else if (unit >= MOTUS_UNIT_CHROMA_DC) {
-        motus_cavlc_residual(bits, s->coef->chroma_dc[unit - MOTUS_UNIT_CHROMA_DC], 4, -1);
-    } else if (unit >= MOTUS_UNIT_LUMA) {
-        int i = unit - MOTUS_UNIT_LUMA, blk = motus_blk_at(i);
-        if (pcm)
-            motus_put_pcm_luma(bits, &s->src, i);
-        else
-            motus_put_block(bits, s, blk, s->coef->luma[blk] + ac, 16 - ac);
-    } else if (unit == MOTUS_UNIT_LUMA_DC) {
-        motus_cavlc_residual(bits, s->coef->luma_dc, 16, motus_cavlc_nc_at(mb->total_coeff, &s->neighbours, 0));
+            motus_put_pcm_luma(bits, &s->src, unit - MOTUS_UNIT_LUMA);
+    } else if (unit >= MOTUS_UNIT_LUMA_DC) {
+        motus_put_block(bits, s, unit);
     } else if (unit == MOTUS_UNIT_CBP) {
         motus_put_cbp(bits, s);
     } else if (unit == MOTUS_UNIT_MV) {

@@ -2,11 +2,12 @@
 //
 // In the order of the launches: settle_kernel (a thread per MB) settles P_Skip and QP of all slices, and sets a bit for each MB that is coded and for each that
 // has mb_qp_delta: whoever asks for the last such MB before another one walks back over these bits, 1024 MBs a step. count_kernel (a warp per MB, a lane per
-// unit of syntax) counts, and clears the RBSP; a scan of the MBs' spans of bits gives where each begins. write_kernel (a warp per MB, a lane per unit) ors every
-// unit's bits into the RBSP. escapes_kernel counts, and nal_kernel inserts, emulation prevention, 16 bytes a thread, a tile a block.
+// unit of syntax) makes and counts every unit's bits, keeps up to 64 of them, and clears the RBSP; a scan of the MBs' spans of bits gives where each begins.
+// write_kernel (a warp per MB, a lane per unit) ors every unit's bits into the RBSP; only longer ones are made once more. escapes_kernel counts, and nal_kernel
+// inserts, emulation prevention, 16 bytes a thread, a tile a block.
 //
-// Memory: MBs are read three times, levels twice (their second time from L2 for pictures up to 1080p); what is written is the RBSP (zeros up to the capacity)
-// and the NAL unit, and 72 bytes for each MB. Grids follow from the picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
+// Memory: MBs are read three times, levels once; what is written is the RBSP (zeros up to the capacity) and the NAL unit, and 328 bytes for each coded MB, which are
+// read once. Grids follow from the picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/slice_cuda.h"
 
@@ -20,16 +21,19 @@ constexpr int WARPS = 8;              // MBs of a block
 constexpr int THREADS = 256;          // of a block that deals with bytes
 constexpr int BYTES = 16;             // of a thread
 constexpr int TILE = THREADS * BYTES; // of a block
+constexpr int CODE_BITS = 64;         // of a unit that are kept
 constexpr int START = 5;              // start code and NAL header
 constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
 
 struct Job {
     MotusSliceCuda slice;
     int n_mb, n_tiles;
-    MotusSpan *span;    // [n_mb + 1]: the slice's first MBs up to and with this one; the last entry is what follows them
-    uint16_t (*at)[32]; // [n_mb]: where units begin, from the MB's first bit, alignment left out
-    uint8_t *rbsp;      // words
-    uint32_t *escapes;  // [n_tiles]
+    MotusSpan *span; // [n_mb + 1]: the slice's first MBs up to and with this one; the last entry is what follows them
+    // [n_mb], of coded MBs: the bits of each unit, alignment left out, and the last 64 of them.
+    uint16_t (*length)[32];
+    uint64_t (*code)[32];
+    uint8_t *rbsp;     // words
+    uint32_t *escapes; // [n_tiles]
 };
 
 // Shares out `work`; returns its size.
@@ -37,7 +41,8 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     size_t n = (size_t)job->n_mb, end = 0;
     job->n_tiles = (int)((capacity + (size_t)TILE - 1) / TILE);
     job->span = (MotusSpan *)(work + motus_slot_place(&end, (n + 1) * sizeof *job->span));
-    job->at = (uint16_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->at));
+    job->length = (uint16_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->length));
+    job->code = (uint64_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->code));
     job->rbsp = work + motus_slot_place(&end, (size_t)job->n_tiles * TILE);
     job->escapes = (uint32_t *)(work + motus_slot_place(&end, (size_t)job->n_tiles * sizeof *job->escapes));
     return end;
@@ -164,19 +169,24 @@ __device__ uint32_t sum_of_lanes_before(uint32_t v) {
     return sum - v;
 }
 
-// One MB, by a warp: the lengths of its units, its span, and its part of the statistics.
+// One MB, by a warp: its units' lengths and bits, its span, and its part of the statistics.
 __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
-    MotusMbSyntax s = syntax_of(job, i);
-    const MotusMb *mb = s.mb;
+    const MotusMb *mb = &job.slice.mb[i];
     const int unit = motus_lane(), pcm = mb->type == MOTUS_MB_I_PCM;
-    const uint32_t units = motus_mb_units(mb, s.p_slice);
+    const uint32_t units = motus_mb_units(mb, job.slice.head->p_slice);
+    if (!units) {
+        if (unit == 0) job.span[i] = {0, -1}, atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+        return;
+    }
+    const MotusMbSyntax s = syntax_of(job, i);
     MotusBits bits;
     motus_bits_init(&bits, NULL, 0);
     if (units >> unit & 1) motus_put_unit(&bits, &s, unit);
     const uint32_t length = (uint32_t)motus_bits_count(&bits), at = sum_of_lanes_before(length);
     const uint32_t all = __shfl_sync(MOTUS_ALL_LANES, at + length, 31);
     const uint32_t samples = pcm ? all - __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA) : 0;
-    job.at[i][unit] = (uint16_t)at;
+    job.length[i][unit] = (uint16_t)length;
+    job.code[i][unit] = bits.cache; // which keeps what it gives away
     if (length) atomicAdd(&tally[TALLY_BITS + motus_unit_kind(unit)], length);
     if (unit == 0) {
         job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
@@ -235,22 +245,33 @@ __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
 
 // ---- Writing ------------------------------------------------------------------------------------------------------------------------------
 
+__device__ void put_code(MotusBits *bits, uint64_t code, int length) {
+    if (length > 32) motus_bits_put(bits, length - 32, (uint32_t)(code >> 32));
+    motus_bits_put(bits, motus_min(length, 32), (uint32_t)code);
+}
+
+// What of a unit is longer than that is found once more.
 __device__ void write_mb(const Job &job, int i) {
     const int unit = motus_lane();
     const MotusMb *mb = &job.slice.mb[i];
     const uint32_t units = motus_mb_units(mb, job.slice.head->p_slice);
     if (!units) return;
-    uint32_t at = first_bit(job, i) + job.at[i][unit];
+    const int length = job.length[i][unit];
+    uint32_t at = first_bit(job, i) + sum_of_lanes_before((uint32_t)length);
     if (mb->type == MOTUS_MB_I_PCM) {
-        uint32_t end = first_bit(job, i) + job.at[i][MOTUS_UNIT_LUMA], aligned = motus_align8(end);
+        uint32_t end = __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA), aligned = motus_align8(end);
         if (unit >= MOTUS_UNIT_LUMA) at += aligned - end;
         if (unit == 0) add_bits(job.slice.stats, MOTUS_BITS_MODE, aligned - end);
     }
-    MotusMbSyntax s = syntax_of(job, i);
-    if (!(units >> unit & 1)) return;
+    MotusMbSyntax s = {};
+    if (__any_sync(MOTUS_ALL_LANES, length > CODE_BITS)) s = syntax_of(job, i);
+    if (!length) return;
     MotusBits bits;
     motus_bits_init_at(&bits, job.rbsp, at);
-    motus_put_unit(&bits, &s, unit);
+    if (length > CODE_BITS)
+        motus_put_unit(&bits, &s, unit);
+    else
+        put_code(&bits, job.code[i][unit], length);
     motus_bits_finish(&bits);
 }
 

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/error.h"
 #include "tools/ahead.h"
 #include "tools/cmd.h"
 #include "tools/input.h"
+#include "tools/measure.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
@@ -17,8 +19,9 @@
 typedef struct Session {
     const MotusEncodeOptions *options;
     MotusInput input;
-    MotusAhead *ahead;   // reads a file; NULL: frames are read when they are wanted
-    MotusFieldIn *field; // NULL: the encoder searches
+    MotusAhead *ahead;     // reads a file; NULL: frames are read when they are wanted
+    MotusMeasure *measure; // goes with it: nobody waits for a picture of a file. NULL: pictures are measured where they come
+    MotusFieldIn *field;   // NULL: the encoder searches
     MotusFilters *filters;
     MotusEncoder *encoder;
     MotusEncodeOutputs outputs;
@@ -32,13 +35,13 @@ typedef struct Session {
 
 // ---- Packets -------------------------------------------------------------------------------------------------------------------------------
 
-static MotusStatus finish_picture(Session *s, const MotusPacket *picture, MotusError *error) {
+// Whether anybody looks at a picture's SSIM.
+static int wants_ssim(const Session *s) { return !s->options->quiet || s->outputs.stats; }
+
+static MotusStatus finish_picture(Session *s, const MotusPacket *picture, double ssim, MotusError *error) {
     if (s->field && picture->type == 'P' && !picture->opaque)
         return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no vectors of picture %lld, which is a P picture",
                           motus_shown(s->options->mvs_in), (long long)picture->number);
-    int wanted = !s->options->quiet || s->outputs.stats;
-    const MotusEncoderConfig *c = &s->job.config;
-    double ssim = wanted ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], c->width, c->height) : 0;
     motus_totals_add(&s->totals, picture, ssim);
     char more[64];
     snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB", motus_totals_kbps(&s->totals, &s->job),
@@ -46,6 +49,32 @@ static MotusStatus finish_picture(Session *s, const MotusPacket *picture, MotusE
     motus_progress_show(&s->progress, s->totals.frames, more);
     const MotusTime time = {picture->pts, picture->duration};
     return motus_encode_outputs_picture(&s->outputs, &s->job, picture, time, ssim, error);
+}
+
+// Finishes the pictures that have been measured, in order; with `wait` all there are.
+static MotusStatus finish_measured(Session *s, int wait, MotusError *error) {
+    MotusPacket *picture;
+    MotusStatus status = MOTUS_OK;
+    double ssim;
+    while (!status && (picture = motus_measure_take(s->measure, wait || motus_measure_full(s->measure), &ssim))) {
+        status = finish_picture(s, picture, ssim, error);
+        motus_packet_unref(&picture);
+    }
+    return status;
+}
+
+// Takes the packet over.
+static MotusStatus deal_with(Session *s, MotusPacket *picture, MotusError *error) {
+    const int width = s->job.config.width, height = s->job.config.height;
+    if (s->measure) {
+        motus_measure_put(s->measure, picture, width, height);
+        return finish_measured(s, 0, error);
+    }
+    const double ssim =
+        wants_ssim(s) ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], width, height) : 0;
+    MotusStatus status = finish_picture(s, picture, ssim, error);
+    motus_packet_unref(&picture);
+    return status;
 }
 
 static MotusStatus encoder_failure(const Session *s, MotusStatus status, MotusError *error) {
@@ -58,8 +87,7 @@ static MotusStatus receive(Session *s, int first_timeout, int timeout, MotusErro
     MotusPacket *picture;
     MotusStatus status = motus_encoder_receive(s->encoder, &picture, first_timeout);
     for (; !status; status = motus_encoder_receive(s->encoder, &picture, timeout)) {
-        status = finish_picture(s, picture, error);
-        motus_packet_unref(&picture);
+        status = deal_with(s, picture, error);
         if (status) return status;
     }
     return status > 0 ? MOTUS_OK : encoder_failure(s, status, error);
@@ -189,10 +217,11 @@ static int reads_ahead(const Session *s) {
     return info->frames >= 0 && (!strcmp(info->format, "y4m") || !strcmp(info->format, "yuv"));
 }
 
-static MotusStatus encode_all(Session *s, MotusError *error) {
+static MotusStatus encode_frames(Session *s, MotusError *error) {
     MotusFrame *frame = NULL;
     MotusStatus status = MOTUS_OK;
     if (reads_ahead(s)) s->ahead = motus_ahead_open(&s->input);
+    if (s->ahead && wants_ssim(s)) s->measure = motus_measure_open(motus_cpu_threads(s->options->config.threads));
     while (!status && !(status = next_frame(s, &frame, error))) {
         status = send(s, frame, error);
         if (!status) status = receive(s, 0, 0, error);
@@ -205,6 +234,14 @@ static MotusStatus encode_all(Session *s, MotusError *error) {
     if (!s->input.read && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
     if (!s->input.read) return no_frame(s->options, error);
     return finish(s, error);
+}
+
+// Whatever comes of the encoding, pictures that are there are kept.
+static MotusStatus encode_all(Session *s, MotusError *error) {
+    MotusError cause = {0};
+    const MotusStatus status = encode_frames(s, error), kept = s->measure ? finish_measured(s, 1, &cause) : MOTUS_OK;
+    if (!status && kept) *error = cause;
+    return status ? status : kept;
 }
 
 // Under --backend auto a device that cannot be opened leaves the work to the CPU: say so.
@@ -287,6 +324,7 @@ static MotusStatus run(Session *s, MotusError *error) {
 
 static void close_session(Session *s) {
     motus_encode_outputs_abandon(&s->outputs);
+    motus_measure_close(&s->measure);
     motus_encoder_close(&s->encoder);
     motus_field_in_close(&s->field);
     motus_filters_close(&s->filters);
