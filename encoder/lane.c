@@ -143,6 +143,7 @@ static void retire(MotusLane *lane, MotusStatus status) {
     motus_frame_unref(&job->rec);
     lane->first = job->behind;
     lane->finished++;
+    l->under_way--;
     l->active -= !lane->first;
     job->done = 1;
     pthread_cond_broadcast(&l->done);
@@ -150,17 +151,25 @@ static void retire(MotusLane *lane, MotusStatus status) {
 
 // The steps of a lane that has something to do, under the lock, which they let go of meanwhile. Once a picture has failed, those behind it are not coded.
 
+// The lane's share of the threads while it codes a picture: as many as any other lane that has work, and one of the remainder if it has not been given away.
+static int share_of_threads(const MotusLanes *l) {
+    const int share = motus_max(1, l->threads / l->active);
+    return share + (share * l->active < l->threads && share < l->threads - l->busy);
+}
+
 static void step_on_cpu(MotusLane *lane) {
     MotusLanes *l = lane->lanes;
     MotusJob *job = lane->first;
     MotusStatus status = l->failure.status;
-    const int threads = motus_max(1, l->threads / l->active);
     lane->waiting = job->behind;
     if (!status) {
+        const int threads = share_of_threads(l);
+        l->busy += threads;
         pthread_mutex_unlock(&l->lock);
         status = motus_lane_cpu_code(lane->cpu, &job->order.place, job->order.planned, &lane->rate, job->whole, job->source,
                                      threads, &job->packet);
         pthread_mutex_lock(&l->lock);
+        l->busy -= threads;
     }
     retire(lane, status);
 }
@@ -200,8 +209,29 @@ static void step_on_device(MotusLane *lane) {
     retire(lane, status);
 }
 
+void motus_lane_give(MotusLane *lane, MotusJob *job) {
+    if (lane->first)
+        lane->last->behind = job;
+    else
+        lane->first = job, lane->lanes->active++;
+    lane->last = job;
+    if (!lane->waiting) lane->waiting = job;
+    lane->sent++;
+}
+
+// The lane takes the oldest GOP that has none, as far as it has come.
+static void take_gop(MotusLane *lane) {
+    MotusLanes *l = lane->lanes;
+    l->taker = lane;
+    do {
+        motus_lane_give(lane, l->untaken);
+        l->untaken = l->untaken->next;
+    } while (l->untaken && !l->untaken->order.place.idr);
+}
+
 // Whether there is something to do: a picture whose plan is known, one on a device, or pictures that will never be coded.
-int motus_lane_ready(const MotusLane *lane) {
+int motus_lane_finds_work(MotusLane *lane) {
+    if (!lane->first && lane->lanes->untaken) take_gop(lane);
     if (!lane->first) return 0;
     return lane->lanes->failure.status || lane->begun || (lane->waiting && lane->waiting->order.planned->known);
 }
@@ -226,7 +256,7 @@ static void *run_lane(void *argument) {
     lane->opened = 1;
     pthread_cond_broadcast(&l->done);
     while (!status) {
-        while (!motus_lane_ready(lane) && !l->closing) pthread_cond_wait(&l->work, &l->lock);
+        while (!motus_lane_finds_work(lane) && !l->closing) pthread_cond_wait(&l->work, &l->lock);
         if (l->closing) break;
         motus_lane_step(lane);
     }

@@ -15,7 +15,6 @@
 typedef struct MotusJob {
     struct MotusJob *next;   // in the stream
     struct MotusJob *behind; // in the lane
-    struct MotusLane *lane;
     MotusOrder order;
     int slot;                   // of the frame on a device
     MotusFrame *whole, *source; // on the host: whole MBs, and their visible part; NULL where only a device has the frame
@@ -52,7 +51,7 @@ struct MotusLanes {
     MotusBackend backend;
     int device[MOTUS_MAX_LANES], n_devices; // lane k runs on device[k % n_devices]
     int threads;
-    int n, most_waiting; // lanes; pictures of a lane that may wait or be under way
+    int n, most_waiting; // lanes; pictures of each that may wait or be under way (on the CPU: on average)
     int most_begun;      // that are on a device at the same time
     int gops;            // so far
     MotusIntake intake;
@@ -60,7 +59,11 @@ struct MotusLanes {
     pthread_cond_t work, done; // a lane has something to do; a picture or an opening is done
     MotusJob *first, *last;    // in the order of the stream
     MotusJob *unplanned;       // the first without a plan
+    MotusJob *untaken;         // the first picture of the oldest GOP that no lane has; where the backend is CUDA, NULL
+    MotusLane *taker;          // of the newest GOP, where untaken is NULL
+    int under_way;             // pictures that have been sent and are not done
     int active;                // lanes that have something to do
+    int busy;                  // threads that code pictures on the CPU
     int closing;
     MotusError failure; // of the first picture that could not be coded
     MotusLane lane[MOTUS_MAX_LANES];
@@ -75,9 +78,12 @@ void motus_lane_name_device(const MotusLane *lane, MotusError *error);
 // sent (motus_lane_step). Of those that fail nothing is left, and *error (may be NULL) has the words of the first of them.
 MotusStatus motus_lanes_start(MotusLanes *lanes, int first, int n, MotusError *error);
 
-// Whether a lane has something to do now, and one step of it: a picture on the CPU; or the next picture begins on the device, or the oldest one there is waited
-// for. Under the lock, which a step lets go of meanwhile.
-int motus_lane_ready(const MotusLane *lane);
+// The picture is the lane's, behind those it has. Under the lock.
+void motus_lane_give(MotusLane *lane, MotusJob *job);
+
+// Whether a lane has something to do now (on the CPU one that has no picture takes the next GOP), and one step of it: a picture on the CPU; or the next picture
+// begins on the device, or the oldest one there is waited for. Under the lock, which a step lets go of meanwhile.
+int motus_lane_finds_work(MotusLane *lane);
 void motus_lane_step(MotusLane *lane);
 
 // Closes what a lane without a thread has opened.

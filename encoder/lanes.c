@@ -145,10 +145,16 @@ static MotusStatus find_lane(MotusLanes *l, int idr, MotusLane **lane, MotusErro
     return MOTUS_OK;
 }
 
-// Waits until the lane has room. The error of a picture before ends that.
+// On a device a lane has a slot for each of its frames; on a CPU it's the memory of all of them together that has a bound.
+static int is_full(const MotusLanes *l, const MotusLane *lane) {
+    return l->backend == MOTUS_BACKEND_CPU ? l->under_way >= l->n * l->most_waiting
+                                           : lane->sent - lane->finished == (unsigned)l->most_waiting;
+}
+
+// Waits until there is room. The error of a picture before ends that.
 static MotusStatus wait_for_room(MotusLanes *l, const MotusLane *lane, MotusError *error) {
     pthread_mutex_lock(&l->lock);
-    while (!l->failure.status && lane->sent - lane->finished == (unsigned)l->most_waiting) pthread_cond_wait(&l->done, &l->lock);
+    while (!l->failure.status && is_full(l, lane)) pthread_cond_wait(&l->done, &l->lock);
     MotusStatus status = l->failure.status;
     if (status) *error = l->failure;
     pthread_mutex_unlock(&l->lock);
@@ -163,23 +169,30 @@ static MotusStatus take_in(MotusLanes *l, MotusJob *job, int looks, const MotusF
                      : motus_intake_host(&l->intake, frame, &job->whole, &job->source);
 }
 
-// The job joins its lane and the stream.
+// The first lane's work, where it has no thread. Under the lock.
+static void work_here(MotusLanes *l) {
+    MotusLane *lane = &l->lane[0];
+    while (!lane->has_thread && motus_lane_finds_work(lane)) motus_lane_step(lane);
+}
+
+// The job joins the stream and, on a device, its lane. On a CPU GOPs wait for the next lane that has nothing to do: no lane runs dry because frames are sent to
+// another one, which the system may have slowed down.
 static void submit(MotusLanes *l, MotusLane *lane, MotusJob *job) {
     pthread_mutex_lock(&l->lock);
     l->gops += job->order.place.idr;
+    l->under_way++;
     if (l->last) l->last->next = job;
     l->last = job;
     if (!l->first) l->first = job;
-    if (lane->first)
-        lane->last->behind = job;
-    else
-        lane->first = job, l->active++;
-    lane->last = job;
-    if (!lane->waiting) lane->waiting = job;
-    lane->sent++;
+    if (l->backend == MOTUS_BACKEND_CUDA)
+        motus_lane_give(lane, job);
+    else if (!job->order.place.idr && !l->untaken)
+        motus_lane_give(l->taker, job);
+    else if (!l->untaken)
+        l->untaken = job;
     if (!l->unplanned && !job->order.planned->known) l->unplanned = job;
     pthread_cond_broadcast(&l->work);
-    while (!lane->has_thread && motus_lane_ready(lane)) motus_lane_step(lane);
+    work_here(l);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -205,7 +218,6 @@ static MotusStatus send_job(MotusLanes *l, MotusJob *job, const MotusFrame *fram
     if (!status) status = wait_for_room(l, lane, error);
     if (status) return status;
     const int slot = (int)(lane->sent % (unsigned)l->most_waiting);
-    job->lane = lane;
     job->slot = slot;
     if (lane->cuda) {
         MotusError cause = {0};
@@ -256,7 +268,7 @@ void motus_lanes_planned(MotusLanes *l) {
     job->order.planned->known = 1;
     l->unplanned = job->next;
     pthread_cond_broadcast(&l->work);
-    while (!job->lane->has_thread && motus_lane_ready(job->lane)) motus_lane_step(job->lane);
+    work_here(l);
     pthread_mutex_unlock(&l->lock);
 }
 

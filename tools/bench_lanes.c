@@ -68,24 +68,24 @@ static MotusStatus pass(MotusEncoder *encoder, const Frames *frames, int place, 
     return status;
 }
 
-// The first pass opens all lanes and is not counted.
-static MotusStatus measure(const MotusEncoderConfig *config, const Frames *frames, int place, int runs, Run *run, size_t *bytes,
-                           MotusError *error) {
+// The first pass opens all lanes and is not counted. In each of the others every lane codes o->gops GOPs, from the first frame that is sent to the last packet.
+static MotusStatus measure(const MotusBenchLanes *o, const MotusEncoderConfig *config, const Frames *frames, int place, Run *run,
+                           size_t *bytes, MotusError *error) {
     MotusEncoder *encoder = NULL;
     MotusStatus status = motus_encoder_open(&encoder, config, error);
     if (status) return status;
-    const int gops = config->lanes;
+    const int round = config->lanes * frames->n;
     double seconds[100];
-    status = pass(encoder, frames, place, gops * frames->n);
+    status = pass(encoder, frames, place, round);
     double before = motus_processor_seconds(), began = motus_seconds();
-    for (int r = 0; r < runs && !status; r++) {
+    for (int r = 0; r < o->runs && !status; r++) {
         double start = motus_seconds();
-        status = pass(encoder, frames, place, 2 * gops * frames->n);
+        status = pass(encoder, frames, place, o->gops * round);
         seconds[r] = motus_seconds() - start;
     }
     run->cores = (motus_processor_seconds() - before) / (motus_seconds() - began);
     if (status) motus_fail(error, status, "encoder: %s", motus_encoder_error(encoder)->text);
-    if (!status) run->fps = 2 * gops * frames->n / motus_median_of(seconds, runs);
+    if (!status) run->fps = o->gops * round / motus_median_of(seconds, o->runs);
     *bytes = motus_encoder_lane_bytes(encoder);
     motus_encoder_close(&encoder);
     return status;
@@ -178,56 +178,78 @@ static void report_stages(const MotusBenchLanes *o, const char *preset, const St
 
 // ---- The table ----------------------------------------------------------------------------------------------------------------------------
 
-static void report_row(const MotusBenchLanes *o, const char *preset, int lanes, const Run run[PLACES], int with_device,
-                       size_t bytes, cJSON *rows) {
+// What a row is about, and the frames/s that it is compared with: on the CPU one thread's.
+typedef struct Row {
+    const char *preset;
+    int lanes, threads, with_device;
+    double one_thread;
+} Row;
+
+static void report_row(const MotusBenchLanes *o, const Row *about, const Run run[PLACES], size_t bytes, cJSON *rows) {
     cJSON *row = cJSON_CreateObject();
-    cJSON_AddStringToObject(row, "preset", preset);
-    cJSON_AddNumberToObject(row, "lanes", lanes);
+    cJSON_AddStringToObject(row, "preset", about->preset);
+    cJSON_AddNumberToObject(row, "lanes", about->lanes);
+    cJSON_AddNumberToObject(row, "threads", about->threads);
     cJSON_AddNumberToObject(row, "fps", run[HOST].fps);
     cJSON_AddNumberToObject(row, "host_cores", run[HOST].cores);
-    if (with_device) cJSON_AddNumberToObject(row, "fps_device_frames", run[DEVICE].fps);
+    if (about->with_device)
+        cJSON_AddNumberToObject(row, "fps_device_frames", run[DEVICE].fps);
+    else
+        cJSON_AddNumberToObject(row, "times_one_thread", run[HOST].fps / about->one_thread);
     cJSON_AddNumberToObject(row, "lane_bytes", (double)bytes);
     cJSON_AddItemToArray(rows, row);
     if (!o->print) return;
-    printf("%-8s %5d %11.1f", preset, lanes, run[HOST].fps);
-    if (with_device)
-        printf(" %13.1f", run[DEVICE].fps);
+    if (about->with_device)
+        printf("%-8s %5d %11.1f %13.1f", about->preset, about->lanes, run[HOST].fps, run[DEVICE].fps);
     else
-        printf(" %13s", "-");
+        printf("%-8s %5d %7d %11.1f %16.2f", about->preset, about->lanes, about->threads, run[HOST].fps,
+               run[HOST].fps / about->one_thread);
     printf(" %10.2f %9.1f\n", run[HOST].cores, (double)bytes / (1 << 20));
     fflush(stdout);
 }
 
+// One row: `lanes` lanes on `threads` threads.
+static MotusStatus time_row(const MotusBenchLanes *o, const Frames *frames, MotusEncoderConfig *config, Row *row,
+                            MotusError *error) {
+    Run run[PLACES] = {{0}};
+    size_t bytes = 0;
+    config->lanes = row->lanes;
+    config->threads = row->threads;
+    for (int place = 0; place < (row->with_device ? PLACES : DEVICE); place++) {
+        MotusStatus status = measure(o, config, frames, place, &run[place], &bytes, error);
+        if (status) return status;
+    }
+    if (!row->one_thread) row->one_thread = run[HOST].fps;
+    report_row(o, row, run, bytes, cJSON_GetObjectItem(o->report, "rows"));
+    if (o->fps && run[HOST].fps > o->fps[config->preset]) o->fps[config->preset] = run[HOST].fps;
+    return MOTUS_OK;
+}
+
 static MotusStatus preset_rows(const MotusBenchLanes *o, const Frames *frames, MotusPreset preset, MotusError *error) {
-    cJSON *rows = cJSON_GetObjectItem(o->report, "rows"), *latencies = cJSON_GetObjectItem(o->report, "latency");
-    cJSON *stage_rows = cJSON_GetObjectItem(o->report, "stages_us");
+    cJSON *latencies = cJSON_GetObjectItem(o->report, "latency"), *stage_rows = cJSON_GetObjectItem(o->report, "stages_us");
     MotusEncoderConfig config = o->config;
     const char *name = motus_preset_name(preset);
-    const int with_device = frames->at[DEVICE] != NULL;
+    Row row = {.preset = name, .lanes = 1, .threads = 1, .with_device = frames->at[DEVICE] != NULL};
+    MotusStatus status = MOTUS_OK;
     config.preset = preset;
     config.keyint = frames->n;
     config.stream_only = 1;
-    for (int lanes = 1;; lanes = 2 * lanes < o->most ? 2 * lanes : o->most) {
-        Run run[PLACES] = {{0}};
-        size_t bytes = 0;
-        config.lanes = lanes;
-        for (int place = 0; place < (with_device ? PLACES : DEVICE); place++) {
-            MotusStatus status = measure(&config, frames, place, o->runs, &run[place], &bytes, error);
-            if (status) return status;
-        }
-        report_row(o, name, lanes, run, with_device, bytes, rows);
-        if (o->fps && run[HOST].fps > o->fps[preset]) o->fps[preset] = run[HOST].fps;
-        if (lanes == o->most) break;
+    if (!row.with_device && o->config.threads > 1) status = time_row(o, frames, &config, &row, error);
+    row.threads = o->config.threads;
+    for (row.lanes = 1; !status; row.lanes = 2 * row.lanes < o->most ? 2 * row.lanes : o->most) {
+        status = time_row(o, frames, &config, &row, error);
+        if (row.lanes == o->most) break;
     }
-    Latency latency;
-    MotusStatus status = time_single(&config, frames, &latency, error);
     if (status) return status;
-    cJSON *row = cJSON_CreateObject();
-    cJSON_AddStringToObject(row, "preset", name);
-    cJSON_AddNumberToObject(row, "p_median_ms", latency.median);
-    cJSON_AddNumberToObject(row, "p_99_ms", latency.p99);
-    cJSON_AddNumberToObject(row, "i_median_ms", latency.idr);
-    cJSON_AddItemToArray(latencies, row);
+    Latency latency;
+    status = time_single(&config, frames, &latency, error);
+    if (status) return status;
+    cJSON *alone = cJSON_CreateObject();
+    cJSON_AddStringToObject(alone, "preset", name);
+    cJSON_AddNumberToObject(alone, "p_median_ms", latency.median);
+    cJSON_AddNumberToObject(alone, "p_99_ms", latency.p99);
+    cJSON_AddNumberToObject(alone, "i_median_ms", latency.idr);
+    cJSON_AddItemToArray(latencies, alone);
     if (o->print)
         printf("%-8s alone: P picture %.2f ms (median), %.2f ms (99 %%); I picture %.2f ms\n", name, latency.median, latency.p99,
                latency.idr);
@@ -241,7 +263,9 @@ MotusStatus motus_bench_lanes(const MotusBenchLanes *o, MotusError *error) {
     Frames frames;
     MotusStatus status = load_frames(&frames, o->clip, o->config.backend == MOTUS_BACKEND_CUDA, error);
     for (int k = 0; k < 3; k++) cJSON_AddArrayToObject(o->report, ((const char *const[]){"rows", "latency", "stages_us"})[k]);
-    if (o->print) printf("preset   lanes    frames/s  from a device host cores  MiB/lane\n");
+    if (o->print)
+        printf(frames.at[DEVICE] ? "preset   lanes    frames/s  from a device host cores  MiB/lane\n"
+                                 : "preset   lanes threads    frames/s times one thread host cores  MiB/lane\n");
     for (int preset = 0; preset < MOTUS_PRESETS && !status; preset++)
         if (o->presets >> preset & 1) status = preset_rows(o, &frames, (MotusPreset)preset, error);
     free_frames(&frames);

@@ -13,10 +13,10 @@ typedef struct MotusBenchLanes {
     MotusEncoderConfig config; // for every row but for preset, lanes and keyint
     int presets;               // mask of 1 << MotusPreset
     int most;                  // lanes: 1, 2, 4, ... up to this
-    int runs;
-    int print;     // the table on stdout
-    cJSON *report; // gets "rows", "latency" and "stages_us"
-    double *fps;   // of MOTUS_PRESETS: gets the most frames/s of each, from host memory; may be NULL
+    int runs, gops;            // that are timed; GOPs that each lane codes in one
+    int print;                 // the table on stdout
+    cJSON *report;             // gets "rows", "latency" and "stages_us"
+    double *fps;               // of MOTUS_PRESETS: gets the most frames/s of each, from host memory; may be NULL
 } MotusBenchLanes;
 
 MotusStatus motus_bench_lanes(const MotusBenchLanes *options, MotusError *error);

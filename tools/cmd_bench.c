@@ -46,11 +46,12 @@ static const char about[] =
     "by a call for each reference and by requests, two under way, which search 1, 2, 4, ... N at once.\n"
     "\n"
     "encode --lanes N: frames/s with 1, 2, 4, ... N lanes, the clip again and again as a closed GOP each time, from frames\n"
-    "in (pinned) host memory and, on a GPU, in device memory; processors of the host in use; memory of a lane; then how\n"
-    "long a picture takes alone, from its sending to its packet, and how long each stage of P and I pictures takes with\n"
-    "one lane (on a GPU by the device's clock). With --peers then libx264's presets with all processors over the same\n"
-    "frames, P pictures only: frames/s, and bits beside ours at equal PSNR. libx264 is loaded where it is installed, or\n"
-    "from --libx264.\n"
+    "in (pinned) host memory and, on a GPU, in device memory; on a CPU one thread first, and how many times its frames/s\n"
+    "all of --threads give; processors of the host in use; memory of a lane; then how long a picture takes alone, from its\n"
+    "sending to its packet, and how long each stage of P and I pictures takes with one lane (on a GPU by the device's\n"
+    "clock). A run is --gops GOPs for each lane, from the first frame sent to the last packet. With --peers then libx264's\n"
+    "presets with all processors over the same frames, P pictures only: frames/s, and bits beside ours at equal PSNR.\n"
+    "libx264 is loaded where it is installed, or from --libx264.\n"
     "\n"
     "encode --devices LIST: frames/s of the first GPU, of the first two, four, ..., of all: as one encoder, and as an encoder\n"
     "for each in one process; --pictures of them, the clip again and again as a closed GOP each time, from pinned memory.\n"
@@ -65,7 +66,7 @@ typedef struct BenchOptions {
     const char *what, *input, *libx264;
     int size[2], frames, range, threads, qp, runs;
     MotusBackend backend;
-    int json, peers, upload, presets, lanes, references;
+    int json, peers, upload, presets, lanes, gops, references;
     int preset; // mask of 1 << MotusPreset
     MotusDeviceList devices;
     int pictures;
@@ -133,11 +134,13 @@ static cJSON *begin_report(const BenchOptions *o, const MotusClip *clip) {
     return report;
 }
 
-static void end_report(const BenchOptions *o, cJSON *report) {
-    char *text = o->json ? cJSON_Print(report) : NULL;
+// Prints the report unless the measurement failed, whose status this hands on.
+static MotusStatus end_report(const BenchOptions *o, cJSON *report, MotusStatus status) {
+    char *text = o->json && !status ? cJSON_Print(report) : NULL;
     if (text) printf("%s\n", text);
     cJSON_free(text);
     cJSON_Delete(report);
+    return status;
 }
 
 static void report_search(const BenchOptions *o, const MotusClip *clip, const char *name, Rate rate, cJSON *report) {
@@ -174,12 +177,7 @@ static MotusStatus bench_requests(const BenchOptions *o, const MotusClip *clip, 
                                          .backend = o->backend,
                                          .print = !o->json,
                                          .report = report};
-    MotusStatus status = motus_bench_requests(&requests, error);
-    if (status)
-        cJSON_Delete(report);
-    else
-        end_report(o, report);
-    return status;
+    return end_report(o, report, motus_bench_requests(&requests, error));
 }
 
 static MotusStatus bench_me(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
@@ -197,8 +195,7 @@ static MotusStatus bench_me(const BenchOptions *o, const MotusClip *clip, MotusE
         MotusBenchMeCuda cuda = {clip, o->range, o->upload, !o->json, report};
         status = motus_bench_me_cuda(&cuda, error);
     }
-    end_report(o, report);
-    return status;
+    return end_report(o, report, status);
 }
 
 static MotusEncoderConfig encoder_config(const BenchOptions *o, const MotusClip *clip) {
@@ -219,12 +216,7 @@ static MotusStatus bench_presets(const BenchOptions *o, const MotusClip *clip, M
     presets.config.keyint = 0; // as x264's rows
     presets.config.threads = motus_cpu_threads(o->threads);
     motus_signals_catch(); // a temporary folder is to be removed
-    MotusStatus status = motus_bench_presets(&presets, error);
-    if (status)
-        cJSON_Delete(report);
-    else
-        end_report(o, report);
-    return status;
+    return end_report(o, report, motus_bench_presets(&presets, error));
 }
 
 static MotusStatus bench_devices(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
@@ -239,12 +231,7 @@ static MotusStatus bench_devices(const BenchOptions *o, const MotusClip *clip, M
                                        .pictures = o->pictures,
                                        .print = !o->json,
                                        .report = report};
-    MotusStatus status = motus_bench_devices(&devices, error);
-    if (status)
-        cJSON_Delete(report);
-    else
-        end_report(o, report);
-    return status;
+    return end_report(o, report, motus_bench_devices(&devices, error));
 }
 
 static MotusStatus bench_lanes(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
@@ -252,11 +239,14 @@ static MotusStatus bench_lanes(const BenchOptions *o, const MotusClip *clip, Mot
     cJSON_AddNumberToObject(report, "qp", o->qp);
     fflush(stdout);
     double fps[MOTUS_PRESETS] = {0};
+    MotusEncoderConfig config = encoder_config(o, clip);
+    config.threads = motus_cpu_threads(o->threads);
     const MotusBenchLanes lanes = {.clip = clip,
-                                   .config = encoder_config(o, clip),
+                                   .config = config,
                                    .presets = o->preset,
                                    .most = o->lanes,
                                    .runs = o->runs,
+                                   .gops = o->gops,
                                    .print = !o->json,
                                    .report = report,
                                    .fps = fps};
@@ -272,11 +262,7 @@ static MotusStatus bench_lanes(const BenchOptions *o, const MotusClip *clip, Mot
         fflush(stdout);
         status = motus_bench_x264(&beside, error);
     }
-    if (status)
-        cJSON_Delete(report);
-    else
-        end_report(o, report);
-    return status;
+    return end_report(o, report, status);
 }
 
 static MotusStatus bench_encode(const BenchOptions *o, const MotusClip *clip, MotusError *error) {
@@ -301,8 +287,7 @@ static MotusStatus bench_encode(const BenchOptions *o, const MotusClip *clip, Mo
     if (!o->json)
         printf("encode     %.1f frames/s (best %.1f) of %d runs; QP %d, R=%d, %.1f kb/s\n", rate.median, rate.best, o->runs,
                o->qp, o->range, kbps);
-    end_report(o, report);
-    return MOTUS_OK;
+    return end_report(o, report, MOTUS_OK);
 }
 
 static int parse(BenchOptions *o, int argc, char **argv) {
@@ -318,6 +303,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"runs", 0, &o->runs, motus_option_int, 1, MOTUS_BENCH_RUNS, "N", "encode: how often (3)"},
         {"lanes", 0, &o->lanes, motus_option_int, 1, MOTUS_MAX_LANES, "N",
          "encode: a table of 1, 2, 4, ... N lanes; with --devices so many on each (8)"},
+        {"gops", 0, &o->gops, motus_option_int, 1, 1000, "N", "encode --lanes: GOPs of each lane in a run (2)"},
         {"devices", 0, &o->devices, motus_option_devices, 0, 0, "LIST", "encode: a table of GPUs: all, or as in 0,2,3"},
         {"pictures", 0, &o->pictures, motus_option_int, 2, 1000000, "N",
          "encode --devices: pictures in a row of the table (4000)"},
@@ -358,7 +344,7 @@ static int check(const BenchOptions *o) {
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
     BenchOptions o = {
-        .size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .preset = (1 << MOTUS_PRESETS) - 1, .pictures = 4000};
+        .size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .gops = 2, .preset = (1 << MOTUS_PRESETS) - 1, .pictures = 4000};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     if ((status = check(&o))) return status;

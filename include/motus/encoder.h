@@ -253,7 +253,7 @@ typedef struct MotusEncoder MotusEncoder;
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 
 // Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. params may be NULL. Returns once the frame
-// has been copied (with CUDA: uploaded); waits only where its lane holds as many frames as it may: a GOP, or four where there is one lane.
+// has been copied (with CUDA: uploaded); waits only where its lane (on the CPU: all lanes on average) holds as many frames as it may: a GOP, or four where there is one lane.
 // MOTUS_ERR_ARGUMENT: wrong size or parameters (motus_encoder_error says what is wrong with a field). MOTUS_ERR_STATE: after the end. MOTUS_ERR_MEMORY: no memory for the frame. After these the encoder is as it was
 // before the call. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY or MOTUS_ERR_INTERNAL of a picture before: no more frames are taken; motus_encoder_error has the words,
 // and motus_encoder_receive still hands out the packets before that picture.
