@@ -24,6 +24,7 @@ struct MotusEncoder {
     MotusError lost;        // why no more pictures can be planned
     MotusIntakeImage image; // the one that is being sent
     MotusPlace next;        // of the next picture, but for its type
+    int begins;             // the next picture is the first of the stream or of a part
     int at_end;
     MotusError error; // of the last call, where it failed; else why AUTO fell back to the CPU
 };
@@ -57,6 +58,7 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
     if (!status) status = open_lanes(enc, error);
     enc->next.number = enc->stream.config.first_picture;
     enc->next.idr_pic_id = (uint32_t)enc->stream.config.first_gop;
+    enc->begins = 1;
     if (status)
         motus_encoder_close(&enc);
     else
@@ -70,7 +72,7 @@ static MotusPlace place_next(const MotusEncoder *enc, int force_idr) {
     MotusPlace place = enc->next;
     place.idr = force_idr;
     if (enc->look) return place;
-    if (place.number == c->first_picture || (c->keyint && place.since_idr == (uint32_t)c->keyint)) place.idr = 1;
+    if (enc->begins || (c->keyint && place.since_idr == (uint32_t)c->keyint)) place.idr = 1;
     place.qp = place.idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
     return place;
 }
@@ -79,6 +81,7 @@ static void note_sent(MotusEncoder *enc, const MotusPlace *place) {
     enc->next.number++;
     enc->next.since_idr = place->since_idr + 1;
     enc->next.idr_pic_id += (uint32_t)place->idr;
+    enc->begins = 0;
 }
 
 // A program that was built with an older header knows only the first members.
@@ -143,6 +146,22 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
     enc->change.wanted = 0;
     note_sent(enc, &order.place);
     return enc->look ? plan(enc) : MOTUS_OK;
+}
+
+MotusStatus motus_encoder_next_part(MotusEncoder *enc, int64_t first_picture, int64_t first_gop) {
+    if (!enc || !motus_stream_part_is_possible(first_picture, first_gop)) return MOTUS_ERR_ARGUMENT;
+    if (!enc->at_end) return MOTUS_ERR_STATE;
+    enc->error = enc->lost;
+    if (enc->lost.status) return enc->lost.status;
+    if (enc->look && motus_rate_feeds_back(&enc->stream.control))
+        return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
+                          "sizes of earlier pictures decide about QPs: a part needs them all");
+    enc->next.number = first_picture;
+    enc->next.idr_pic_id = (uint32_t)first_gop;
+    if (enc->look) motus_lookahead_next_part(enc->look, first_picture);
+    enc->begins = 1;
+    enc->at_end = 0;
+    return MOTUS_OK;
 }
 
 MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t vbv_maxrate, int64_t vbv_bufsize) {

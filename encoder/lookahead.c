@@ -19,9 +19,11 @@ typedef struct Entry {
 struct MotusLookahead {
     MotusLookaheadSettings settings;
     int n_mb, capacity;
-    Entry *ring;        // capacity entries: number % capacity
-    int64_t first, end; // numbers of the pictures that wait: [first, end)
-    int ended;
+    Entry *ring;                     // capacity entries: number % capacity
+    int64_t first, end;              // of the pictures that wait, counted without gaps: [first, end)
+    int64_t ahead;                   // by which numbers in the stream are larger, since a part began elsewhere
+    int ended, begins;               // no more come; the next picture is the first of the stream or of a part
+    int began;                       // before the last put
     int since_idr, since_idr_before; // pictures since the last IDR picture began, itself included; the same before the last put
     MotusHalf half[2];               // of the picture that came last, and of the one before: number & 1
 };
@@ -44,6 +46,7 @@ MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSetti
     look->settings = *settings;
     look->n_mb = settings->mb_width * settings->mb_height;
     look->first = look->end = settings->first;
+    look->begins = 1;
     look->capacity = settings->depth + 2; // the one handed out last keeps its vectors for the next one's search
     look->ring = motus_alloc((size_t)look->capacity, sizeof *look->ring);
     int ok = look->ring != NULL;
@@ -95,20 +98,18 @@ static int is_cut(const MotusLookahead *look, const Entry *e) {
 }
 
 static void choose_type(MotusLookahead *look, Entry *e, int force_idr) {
-    const int first = e->plan.number == look->settings.first,
-              full = look->settings.keyint && look->since_idr >= look->settings.keyint;
+    const int first = look->begins, full = look->settings.keyint && look->since_idr >= look->settings.keyint;
     e->plan.forced = force_idr && !first;
     e->plan.idr = first || full || force_idr || is_cut(look, e);
     if (e->plan.idr) e->plan.cost = e->plan.intra;
     look->since_idr = e->plan.idr ? 1 : look->since_idr + 1;
 }
 
-static void analyse(MotusLookahead *look, Entry *e, const MotusPlane *luma) {
+static void analyse(MotusLookahead *look, Entry *e, int64_t number, const MotusPlane *luma) {
     const MotusLookaheadSettings *s = &look->settings;
-    const int64_t number = e->plan.number;
     const int threads = motus_threads_ready(s->threads); // of whoever sends frames
     MotusHalf *half = &look->half[number & 1];
-    const Entry *before = number > s->first ? entry_of(look, number - 1) : NULL;
+    const Entry *before = look->begins ? NULL : entry_of(look, number - 1);
     // What comes before an IDR picture leaves no trace behind it: searches begin anew.
     const MotusMv *earlier = before && !before->plan.idr ? before->costs.mv : NULL;
     motus_half_build(half, luma, threads);
@@ -126,18 +127,27 @@ int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_
     }
     const int64_t number = look->end++;
     Entry *e = entry_of(look, number);
-    e->plan = (MotusPlan){.number = number};
+    e->plan = (MotusPlan){.number = number + look->ahead};
     e->planned = 0;
-    analyse(look, e, luma);
+    analyse(look, e, number, luma);
     add_up(look, e);
     look->since_idr_before = look->since_idr;
     choose_type(look, e, force_idr);
+    look->began = look->begins;
+    look->begins = 0;
     return e->plan.idr;
 }
 
 void motus_lookahead_undo(MotusLookahead *look) {
     look->end--;
     look->since_idr = look->since_idr_before;
+    look->begins = look->began;
+}
+
+void motus_lookahead_next_part(MotusLookahead *look, int64_t first) {
+    look->ahead = first - look->end;
+    look->ended = 0;
+    look->begins = 1;
 }
 
 // ---- A plan goes out ------------------------------------------------------------------------------------------------------------------------

@@ -41,6 +41,9 @@ int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_
 // Takes back the last put.
 void motus_lookahead_undo(MotusLookahead *look);
 
+// After the end: a part of the stream that begins at this picture follows. What waits has been planned.
+void motus_lookahead_next_part(MotusLookahead *look, int64_t first);
+
 // Plans the next picture; offset[n_mb], 1/256 QP, is filled. MOTUS_AGAIN: more pictures first. MOTUS_END: there are none left.
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusPlan *plan, int16_t *offset);
 

@@ -94,6 +94,10 @@ static MotusStatus check_devices(const MotusEncoderConfig *c, MotusError *error)
     return MOTUS_OK;
 }
 
+int motus_stream_part_is_possible(int64_t first_picture, int64_t first_gop) {
+    return first_picture >= 0 && first_picture <= (int64_t)1 << 62 && first_gop >= 0 && first_gop <= first_picture;
+}
+
 static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) {
     if (c->width < 2 || c->height < 2 || c->width > MOTUS_MAX_SIZE || c->height > MOTUS_MAX_SIZE)
         REFUSE("size %dx%d is outside 2x2 .. %dx%d", c->width, c->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
@@ -110,7 +114,7 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
     if (c->packets_memory != MOTUS_MEMORY_HOST && c->packets_memory != MOTUS_MEMORY_DEVICE)
         REFUSE("packets in unknown memory %d", (int)c->packets_memory);
     if (c->lanes < 0 || c->lanes > MOTUS_MAX_LANES) REFUSE("%d lanes are outside 0..%d", c->lanes, MOTUS_MAX_LANES);
-    if (c->first_picture < 0 || c->first_picture > (int64_t)1 << 62 || c->first_gop < 0 || c->first_gop > c->first_picture)
+    if (!motus_stream_part_is_possible(c->first_picture, c->first_gop))
         REFUSE("a stream's part cannot begin at picture %lld, GOP %lld", (long long)c->first_picture, (long long)c->first_gop);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)

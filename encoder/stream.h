@@ -64,6 +64,9 @@ typedef struct MotusPlace {
     MotusGiven given; // for a P picture
 } MotusPlace;
 
+// Whether a part may begin at that picture and IDR picture of a stream.
+int motus_stream_part_is_possible(int64_t first_picture, int64_t first_gop);
+
 // Checks the configuration. MOTUS_ERR_ARGUMENT, _UNSUPPORTED, _FORMAT (the pass log), _MEMORY with words in *error.
 MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *config, MotusError *error);
 void motus_stream_close(MotusStream *stream); // accepts a zeroed one

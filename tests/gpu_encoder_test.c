@@ -121,6 +121,30 @@ static void lanes_give_one_stream(void) {
     cudaStreamDestroy(stream);
 }
 
+// The sequence's GOPs as parts, the second before the first, again and again in lanes that stay open: each time the same packets.
+static void parts_in_any_order(void) {
+    static const int first[2] = {3, 0}, end[2] = {N_FRAMES, 3};
+    if (!motus_test_has_gpu()) return;
+    for (int lanes = 1; lanes < 4; lanes++) {
+        Sequence s;
+        MotusEncoder *enc = NULL;
+        make_sequence(&s, 176, 144);
+        s.config.lanes = lanes;
+        s.config.stream_only = lanes % 2;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+        for (int k = 0; k < 8; k++) {
+            CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_next_part(enc, first[k % 2], 1 - k % 2), MOTUS_OK);
+            for (int i = first[k % 2]; i < end[k % 2]; i++) CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], NULL), MOTUS_OK);
+        }
+        for (int k = 0; k < 8; k++)
+            for (int i = first[k % 2]; i < end[k % 2]; i++)
+                MOTUS_CHECK(as_wanted(enc, &s, i), "%d lanes, part %d, picture %d", lanes, k, i);
+        motus_encoder_close(&enc);
+        drop_sequence(&s);
+    }
+}
+
 static void CUDART_CB sleep_a_while(void *unused) {
     (void)unused;
     const struct timespec a_while = {.tv_nsec = 30000000};
@@ -244,6 +268,7 @@ static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
                                   {"slices", slices},
                                   {"sizes_of_slices_are_refused", sizes_of_slices_are_refused},
                                   {"lanes_give_one_stream", lanes_give_one_stream},
+                                  {"parts_in_any_order", parts_in_any_order},
                                   {"fields_as_on_the_cpu", fields_as_on_the_cpu},
                                   {"frames_made_late", frames_made_late},
                                   {"kept_sources", kept_sources},

@@ -1,4 +1,5 @@
-// A stream coded in parts by encoders that know nothing of one another (first_picture, first_gop): packet by packet what one encoder makes of the whole.
+// A stream coded in parts by encoders that know nothing of one another (first_picture, first_gop), or by two that take parts in turn (motus_encoder_next_part):
+// packet by packet what one encoder makes of the whole.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,47 @@ static void in_parts(MotusEncoderConfig config, int gops, const Coded *whole, co
     drop(&parts);
 }
 
+static void same_packet(const MotusPacket *a, const MotusPacket *b, int i, const char *name) {
+    const int same = a->number == b->number && a->is_idr == b->is_idr && a->size == b->size && !memcmp(a->data, b->data, a->size);
+    MOTUS_CHECK(same, "%s, parts in turn: picture %d", name, i);
+}
+
+// Parts of a GOP each, in turn by two encoders that stay open; one of them takes its parts from the last to the first. Pictures of a part may still be on their
+// way when the next one begins.
+static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *name) {
+    int begin[PICTURES + 1], gops = 0;
+    for (int i = 0; i < PICTURES; i++)
+        if (whole->packet[i]->is_idr) begin[gops++] = i;
+    begin[gops] = PICTURES;
+    for (int k = 0; k < 2; k++) {
+        MotusEncoder *enc = NULL;
+        Coded parts = {0};
+        int from[PICTURES], n = 0;
+        for (int i = k; i < gops; i += 2) {
+            const int gop = k ? gops / 2 * 2 - i : i, first = n;
+            config.first_picture = begin[gop];
+            config.first_gop = gop;
+            if (!enc)
+                CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK)
+            else
+                CU_ASSERT_EQUAL(motus_encoder_next_part(enc, begin[gop], gop), MOTUS_OK);
+            CU_ASSERT_EQUAL(motus_encoder_next_part(enc, begin[gop], gop), MOTUS_ERR_STATE);
+            for (; begin[gop] + n - first < begin[gop + 1]; n++) {
+                from[n] = begin[gop] + n - first;
+                CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[from[n]], NULL), MOTUS_OK);
+                receive(enc, &parts, 0);
+            }
+            CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+            if (gop % 3 == 0) receive(enc, &parts, -1);
+        }
+        receive(enc, &parts, -1);
+        CU_ASSERT_EQUAL_FATAL(parts.n, n);
+        for (int i = 0; i < n; i++) same_packet(whole->packet[from[i]], parts.packet[i], from[i], name);
+        motus_encoder_close(&enc);
+        drop(&parts);
+    }
+}
+
 static int idrs(const Coded *coded) {
     int n = 0;
     for (int i = 0; i < coded->n; i++) n += coded->packet[i]->is_idr;
@@ -97,6 +139,7 @@ static void check(const MotusEncoderConfig *config, int at_least, const char *na
     CU_ASSERT_EQUAL_FATAL(whole.n, PICTURES);
     MOTUS_CHECK(idrs(&whole) >= at_least, "%s: %d IDR pictures", name, idrs(&whole));
     for (int gops = 1; gops < 4; gops++) in_parts(*config, gops, &whole, name);
+    in_turn(*config, &whole, name);
     drop(&whole);
 }
 
@@ -114,6 +157,8 @@ static MotusEncoderConfig config_of(MotusRateControl rate) {
 static void fixed_qp(void) {
     MotusEncoderConfig c = config_of(MOTUS_RATE_QP);
     check(&c, 6, "QP");
+    c.lanes = 3;
+    check(&c, 6, "QP, three lanes");
     c.keyint = 1;
     check(&c, PICTURES, "QP, IDR pictures alone");
 }
@@ -163,7 +208,19 @@ static void refused(void) {
         c.first_picture = bad[i][0];
         c.first_gop = bad[i][1];
         CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, NULL), MOTUS_ERR_ARGUMENT);
+        CU_ASSERT_EQUAL_FATAL((c.first_picture = c.first_gop = 0, motus_encoder_open(&enc, &c, NULL)), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_encoder_next_part(enc, bad[i][0], bad[i][1]), MOTUS_ERR_ARGUMENT);
+        motus_encoder_close(&enc);
     }
+    MotusEncoderConfig c = config_of(MOTUS_RATE_BITRATE);
+    MotusEncoder *enc;
+    c.bitrate = 100000;
+    CU_ASSERT_EQUAL(motus_encoder_next_part(NULL, 0, 0), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_next_part(enc, 12, 1), MOTUS_ERR_UNSUPPORTED);
+    motus_encoder_close(&enc);
 }
 
 static const MotusTest tests[] = {{"fixed_qp", fixed_qp}, {"crf", crf}, {"second_pass", second_pass}, {"refused", refused}, {0}};

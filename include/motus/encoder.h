@@ -279,6 +279,11 @@ MOTUS_API MotusStatus motus_encoder_send_image(MotusEncoder *enc, const MotusIma
 MOTUS_API MotusStatus motus_encoder_send_image_device(MotusEncoder *enc, const MotusImage *image, void *stream,
                                                       const MotusFrameParams *params);
 
+// After the end: goes on with another part of the stream, that begins there (see `first_picture` in the configuration), as an encoder would that was opened for it; lanes
+// stay open, and may still code pictures of the part before. Parts may come in any order; packets come in the order of the frames. MOTUS_ERR_ARGUMENT: no stream
+// has such a part. MOTUS_ERR_STATE: the end (a frame NULL) was not sent. MOTUS_ERR_UNSUPPORTED: sizes decide about QPs. Beside them as motus_encoder_send.
+MOTUS_API MotusStatus motus_encoder_next_part(MotusEncoder *enc, int64_t first_picture, int64_t first_gop);
+
 // Another rate from the next frame on, for senders whose channel changes: bitrate and VBV as in the configuration. Only with MOTUS_RATE_BITRATE, without a second
 // pass and without hrd, and not from none to some VBV or back: MOTUS_ERR_UNSUPPORTED. MOTUS_ERR_ARGUMENT: rates that motus_encoder_open would refuse.
 MOTUS_API MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t vbv_maxrate, int64_t vbv_bufsize);

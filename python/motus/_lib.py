@@ -120,6 +120,7 @@ FUNCTIONS = {
     "motus_encoder_send": (_S, [_P, POINTER(Frame), POINTER(FrameParams)]),
     "motus_encoder_send_image": (_S, [_P, POINTER(Image), POINTER(FrameParams)]),
     "motus_encoder_send_image_device": (_S, [_P, POINTER(Image), c_void_p, POINTER(FrameParams)]),
+    "motus_encoder_next_part": (_S, [_P, c_int64, c_int64]),
     "motus_encoder_set_rate": (_S, [_P, c_int64, c_int64, c_int64]),
     "motus_encoder_receive": (_S, [_P, POINTER(POINTER(Packet)), c_int]),
     "motus_encoder_headers": (_P, [_P, POINTER(c_size_t)]),
