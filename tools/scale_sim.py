@@ -6,9 +6,11 @@
     tools/scale_sim.py times.csv --check             the measured run again, simulated
     tools/scale_sim.py --check-formulas              the simulator against cases whose result is known
 
-Times of parts are drawn from the measured ones in turn, so that a longer film is a longer row of the same parts. Rank 0 is one server:
-a message costs it --per-message seconds and its bytes over --bandwidth; a part is asked for, told and answered over --latency. No more
-than 2 * ranks + 1 parts are handed out before the first of them is written, as in tools/mpi/master.c.
+Times of parts are drawn from the measured ones in turn, so that a longer film is a longer row of the same parts. A worker does parts one after another: a part's time is what
+passes from the end of the one before it to its own. Its encoder takes all frames of a part when the one that had the same lane before is done, and the worker asks for
+another one 50 ms before that, as tools/mpi/worker.c does. Rank 0 is one server: a message costs it --per-word seconds, pictures --per-picture-message and --per-byte; messages
+take --latency. No more than 2 * ranks * (lanes + 1) + 1 parts are handed out before the first of them is written, as in tools/mpi/master.c, which gives a part to the one
+of those who ask who has least to do.
 """
 # SPDX-License-Identifier: BSD-2-Clause
 import argparse
@@ -32,33 +34,69 @@ def read_times(path):
     return sorted(parts, key=lambda part: part[3]), run
 
 
-def simulate(parts, workers, per_message, latency, bandwidth, window, journal=0.0):
-    """Seconds for all parts, and for how many of them rank 0 was busy. parts: (pictures, bytes, seconds, ...).
+class Costs:
+    """Of rank 0, in seconds; and the way between it and the others."""
 
-    Rank 0 serves what comes in the order of arrival: a worker's question, or a finished part with its pictures. Pictures arrive while a
-    part is coded; that they are served at its end is the worst case for the one who waits."""
-    server, busy = 0.0, 0.0  # when rank 0 is free; for how long it worked
-    events = []  # (arrival at rank 0, order, worker, part that is finished or None)
-    for worker in range(workers):
-        heapq.heappush(events, (latency, worker, worker, None))
-    order, handed, head, waiting = workers, 0, 0, []
+    def __init__(self, word=0.0, pictures=0.0, byte=0.0, latency=0.0):
+        self.word, self.pictures, self.byte, self.latency = word, pictures, byte, latency
+
+    def part(self, size):
+        """A part's pictures: a message a MiB (tools/mpi/worker.c, HELD)."""
+        return self.pictures * (1 + size // (1 << 20)) + self.byte * size
+
+
+AHEAD = 0.05  # seconds (tools/mpi/worker.c)
+
+
+def window_of(ranks, lanes):
+    return 2 * ranks * (lanes + 1) + 1
+
+
+def simulate(parts, workers, lanes, window, costs, ahead=AHEAD):
+    """Seconds for all parts, and for how many of them rank 0 was busy. parts: (pictures, bytes, seconds, ...)."""
+    server, busy, order = 0.0, 0.0, 0  # when rank 0 is free; for how long it worked
+    ends = [[0.0] for _ in range(workers)]  # when a worker's parts are done; at first nothing is under way
+    has = [0] * workers  # parts under way, as rank 0 knows it
+    queue = lanes if lanes > 1 else 0  # parts that are under way when the frames of another one have been sent; a lone lane holds four frames
     done = [False] * len(parts)
+    asking, handed, head = [], 0, 0
+    events = []  # (when, order, what, worker, part): "ask" and "done" at rank 0, "comes" at a worker
+
+    def happens(when, what, worker, part=None):
+        nonlocal order
+        order += 1
+        heapq.heappush(events, (when, order, what, worker, part))
+
+    for worker in range(workers):
+        happens(costs.latency, "ask", worker)
     while events:
-        arrival, _, worker, part = heapq.heappop(events)
-        cost = per_message
-        if part is not None:
-            pictures, size = parts[part][0], parts[part][1]
-            cost += per_message * pictures + size / bandwidth + journal
+        now, _, what, worker, part = heapq.heappop(events)
+        if what == "comes":
+            own = ends[worker]
+            own.append(max(own[-1], now) + parts[part][2])
+            happens(own[-1] + costs.latency, "done", worker, part)
+            before = len(own) - 1 - queue
+            sent = own[before] - ahead if before > 0 and (queue or before > 1) else now  # of the first part the worker does not know how long it takes
+            happens(max(now, sent) + costs.latency, "ask", worker)
+            continue
+        cost = costs.word if what == "ask" else costs.part(parts[part][1])
+        server = max(server, now) + cost
+        busy += cost
+        if what == "ask":
+            heapq.heappush(asking, (has[worker], worker))
+        else:
+            has[worker] -= 1
             done[part] = True
             while head < len(parts) and done[head]:
                 head += 1
-        server = max(server, arrival) + cost
-        busy += cost
-        waiting.append(worker)
-        while waiting and handed < len(parts) and handed - head < window:
-            start = server + latency
-            heapq.heappush(events, (start + parts[handed][2] + latency, order, waiting.pop(0), handed))
-            order, handed = order + 1, handed + 1
+        while asking and handed < len(parts) and handed - head < window:
+            least, worker = heapq.heappop(asking)
+            if least != has[worker]:  # it has finished some since
+                heapq.heappush(asking, (has[worker], worker))
+                continue
+            has[worker] += 1
+            happens(server + costs.latency, "comes", worker, handed)
+            handed += 1
     return server, busy
 
 
@@ -66,36 +104,36 @@ def repeated(parts, n):
     return [parts[i % len(parts)] for i in range(n)]
 
 
-def table(parts, args):
+def table(parts, args, costs):
     work = sum(part[2] for part in parts) / len(parts)
     pictures = sum(part[0] for part in parts) / len(parts)
     size = sum(part[1] for part in parts) / len(parts)
-    print(f"a part: {pictures:.1f} pictures, {size:.0f} bytes, {work:.3f} s; a message: {args.per_message * 1e6:.1f} us; "
-          f"latency {args.latency * 1e6:.0f} us; {args.parts} parts a rank")
+    print(f"a part: {pictures:.1f} pictures, {size:.0f} bytes, {work:.3f} s; rank 0: {costs.word * 1e6:.1f} us a word, {costs.pictures * 1e6:.1f} us "
+          f"a message of pictures and {costs.byte * 1e9:.2f} ns a byte; latency {costs.latency * 1e6:.0f} us; {args.parts} parts a rank")
     print(f"{'ranks':>6} {'parts':>8} {'seconds':>10} {'efficiency':>10} {'rank 0 busy':>11} {'pictures/s':>11}")
     ranks = 1
     while ranks <= args.most:
         all_parts = repeated(parts, ranks * args.parts)
-        seconds, busy = simulate(all_parts, ranks, args.per_message, args.latency, args.bandwidth, 2 * ranks + 1)
+        seconds, busy = simulate(all_parts, ranks, args.lanes, window_of(ranks, args.lanes), costs)
         ideal = sum(part[2] for part in all_parts) / ranks
         coded = sum(part[0] for part in all_parts)
         print(f"{ranks:6} {len(all_parts):8} {seconds:10.2f} {ideal / seconds:10.1%} {busy / seconds:11.1%} {coded / seconds:11.0f}")
         ranks *= 2
-    print(f"rank 0 is the limit from about {work / (args.per_message * (pictures + 1) + size / args.bandwidth):.0f} ranks on")
+    print(f"rank 0 is the limit from about {work / (costs.word + costs.part(size)):.0f} ranks on")
 
 
-def check(parts, run, args):
+def check(parts, run, args, costs):
     """The run that was measured: its own parts, workers and times."""
     workers, ranks = int(run["workers"]), int(run["ranks"])
-    seconds, busy = simulate(parts, workers, args.per_message, args.latency, args.bandwidth, 2 * ranks + 1)
-    seconds += run.get("opening", 0) # of devices, before anybody asks for work
+    seconds, busy = simulate(parts, workers, args.lanes, window_of(ranks, args.lanes), costs)
+    seconds += run.get("opening", 0)  # of devices, before anybody asks for work
     print(f"{ranks} ranks, {workers} workers, {len(parts)} parts: measured {run['seconds']:.3f} s, simulated {seconds:.3f} s "
           f"({seconds / run['seconds'] - 1:+.1%}), rank 0 busy {busy / seconds:.1%}")
 
 
 def check_formulas():
     """Cases with a known result."""
-    free = dict(per_message=0, latency=0, bandwidth=float("inf"))
+    free = Costs()
     failures = 0
 
     def expect(what, got, wanted):
@@ -106,18 +144,24 @@ def check_formulas():
 
     same = [(10, 1000, 2.0)] * 12
     for workers in (1, 2, 3, 4, 6, 12):
-        expect(f"{workers} workers", simulate(same, workers, window=99, **free)[0], 24 / workers)
-    expect("more workers than parts", simulate(same, 50, window=999, **free)[0], 2)
-    expect("a long part first", simulate([(1, 1, 10.0)] + [(1, 1, 1.0)] * 9, 2, window=99, **free)[0], 10)
-    expect("a long part first, narrow window", simulate([(1, 1, 10.0)] + [(1, 1, 1.0)] * 9, 2, window=2, **free)[0], 14)
-    expect("latency", simulate(same, 1, per_message=0, latency=0.25, bandwidth=float("inf"), window=9)[0], 0.25 + 12 * 2.5)
-    # Rank 0 is the limit: 1 second a message, 11 messages a part and a question of each worker's.
-    seconds, busy = simulate(same, 12, per_message=1, latency=0, bandwidth=float("inf"), window=99)
-    expect("rank 0's work", busy, 12 * 11 + 12)
+        for lanes in (1, 2, 3):
+            if 12 // workers > lanes:
+                expect(f"{workers} workers, {lanes} lanes", simulate(same, workers, lanes, 99, free)[0], 24 / workers)
+    expect("more workers than parts", simulate(same, 50, 1, 999, free)[0], 2)
+    long_first = [(1, 1, 10.0)] + [(1, 1, 1.0)] * 9
+    expect("a long part first, one waits behind it", simulate(long_first, 2, 1, 99, free)[0], 11)
+    expect("a long part first, three wait behind it", simulate(long_first, 2, 2, 99, free)[0], 12)
+    expect("a long part first, narrow window", simulate(long_first, 2, 1, 2, free)[0], 14)
+    expect("latency, asked for in time", simulate(same, 1, 1, 9, Costs(latency=0.25), ahead=0.5)[0], 0.5 + 12 * 2 + 0.25)
+    expect("latency, asked for late", simulate(same, 1, 1, 9, Costs(latency=0.25), ahead=0.2)[0], 0.5 + 12 * 2 + 10 * 0.3 + 0.25)
+    # Rank 0 is the limit: 11 seconds for the pictures of a part, and 1 for each question, of which every worker has one left at the end.
+    seconds, busy = simulate(same, 12, 1, 99, Costs(word=1, byte=0.011))
+    expect("rank 0's work", busy, 12 * 11 + 24)
     if not busy <= seconds <= busy + 3:
         print(f"rank 0 is the limit: {seconds} s, busy {busy} s")
         failures += 1
-    expect("bandwidth", simulate([(0, 500, 1.0)], 1, per_message=0, latency=0, bandwidth=100, window=9)[0], 6)
+    expect("bytes", simulate([(0, 500, 1.0)], 1, 1, 9, Costs(byte=0.01))[0], 6)
+    expect("messages of a MiB", simulate([(0, 5 << 19, 1.0)], 1, 1, 9, Costs(pictures=1))[0], 4)
     print("failed" if failures else "all cases are right")
     return 1 if failures else 0
 
@@ -127,9 +171,11 @@ def main():
     parser.add_argument("times", nargs="?", help="of motus-mpi encode --times")
     parser.add_argument("--check", action="store_true", help="simulate the measured run")
     parser.add_argument("--check-formulas", action="store_true", help="cases whose result is known")
-    parser.add_argument("--per-message", type=float, help="seconds of rank 0 (default: what the processor took for a message in the run)")
+    parser.add_argument("--per-word", type=float, help="seconds of rank 0 for a message without pictures (default: of the processor, in the run)")
+    parser.add_argument("--per-picture-message", type=float, default=0.0, help="seconds for one with pictures (0)")
+    parser.add_argument("--per-byte", type=float, help="and for each of its bytes (default: all that they took in the run)")
+    parser.add_argument("--lanes", type=int, help="of a worker (default: of the run)")
     parser.add_argument("--latency", type=float, default=20e-6, help="seconds, one way (20e-6)")
-    parser.add_argument("--bandwidth", type=float, default=1e9, help="bytes a second that rank 0 takes in and writes (1e9)")
     parser.add_argument("--parts", type=int, default=20, help="parts for each rank in the table (20)")
     parser.add_argument("--most", type=int, default=4096, help="ranks (4096)")
     args = parser.parse_args()
@@ -138,12 +184,17 @@ def main():
     if not args.times:
         parser.error("the times are missing")
     parts, run = read_times(args.times)
-    if args.per_message is None:
-        args.per_message = run["cpu"] / run["messages"]
+    if args.per_word is None:
+        args.per_word = run["cpu"] / max(1, run["words"])
+    if args.per_byte is None:
+        args.per_byte = (run["cpu_pictures"] - args.per_picture_message * run["pictures"]) / max(1, run["bytes"])
+    if args.lanes is None:
+        args.lanes = int(run["lanes"])
+    costs = Costs(args.per_word, args.per_picture_message, args.per_byte, args.latency)
     if args.check:
-        check(parts, run, args)
+        check(parts, run, args, costs)
     else:
-        table(parts, args)
+        table(parts, args, costs)
     return 0
 
 

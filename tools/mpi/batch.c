@@ -237,10 +237,10 @@ static void run(Run *r, int quiet) {
             idle = 0;
         } else {
             show(r, quiet, &shown);
-            motus_link_nap(&idle);
+            motus_link_nap(r->link, &idle);
         }
     }
-    for (int idle = 0; !motus_signal_caught() && motus_link_pending(r->link);) motus_link_nap(&idle);
+    for (int idle = 0; !motus_signal_caught() && motus_link_pending(r->link);) motus_link_nap(r->link, &idle);
     if (!quiet && shown > 0) fprintf(stderr, "\r\033[K");
 }
 

@@ -18,8 +18,9 @@
 #include "tools/signals.h"
 #include "tools/system.h"
 
+#define LEAST_PART 4                      // pictures of a part, where GOPs are shorter
 #define CREDIT_BYTES ((int64_t)256 << 20) // of frames on their way to a worker
-#define GOPS_CUDA 8                       // of a part: as many lanes
+#define LANES_CUDA 8                      // counted for a rank's memory where their number is not given
 
 static int is_file(const char *path) {
     struct stat st;
@@ -144,13 +145,17 @@ static MotusStatus open_outputs(MotusMaster *m, MotusError *error) {
                                      m->gops.stream.headers_size, error);
 }
 
+// Of a rank, about. It has a part in each of them, and one that waits.
+static int lanes_of(const MotusMaster *m) { return m->setup.config.lanes ? m->setup.config.lanes : LANES_CUDA; }
+
 static void plan(MotusMaster *m) {
     const MotusEncoderConfig *c = &m->setup.config;
     const int64_t frame = (int64_t)c->width * c->height * 3 / 2;
     MotusBackend backend = MOTUS_BACKEND_CPU;
     motus_backend_choose(c->backend, &backend);
-    m->setup.gops = c->lanes ? c->lanes : backend == MOTUS_BACKEND_CUDA ? GOPS_CUDA : 1;
-    m->setup.config.lanes = m->setup.gops;
+    // A part is a GOP: small, so that ranks end together; very short GOPs are not worth a message each.
+    m->setup.gops = c->keyint && c->keyint < LEAST_PART ? (LEAST_PART + c->keyint - 1) / c->keyint : 1;
+    if (!c->lanes && backend == MOTUS_BACKEND_CPU) m->setup.config.lanes = 1;
     m->setup.wants_ssim = !m->options->quiet && !m->pass->first;
     m->setup.config.stream_only = !m->setup.wants_ssim;
     m->setup.more = m->pass->more;
@@ -160,7 +165,7 @@ static void plan(MotusMaster *m) {
     if (c->keyint && m->setup.credit > 2 * (int64_t)c->keyint * m->setup.gops)
         m->setup.credit = 2 * (int64_t)c->keyint * m->setup.gops;
     if (m->setup.credit < 8) m->setup.credit = 8;
-    m->window = 2 * m->ranks + 1;
+    m->window = 2 * m->ranks * (lanes_of(m) + 1) + 1;
     m->limit = m->options->frames ? m->options->frames : INT64_MAX;
     for (int i = 0; i < m->ranks; i++) m->credit[i] = m->setup.credit;
 }
@@ -168,8 +173,9 @@ static void plan(MotusMaster *m) {
 static MotusStatus open_all(MotusMaster *m, const MotusMpiOptions *own, MotusError *error) {
     MPI_Comm_size(MPI_COMM_WORLD, &m->ranks);
     m->asks = motus_alloc((size_t)m->ranks, sizeof *m->asks);
+    m->has = motus_alloc((size_t)m->ranks, sizeof *m->has);
     m->credit = motus_alloc((size_t)m->ranks, sizeof *m->credit);
-    if (!m->asks || !m->credit) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!m->asks || !m->has || !m->credit) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = check(m, own, error);
     if (!status) status = open_input(m, error);
     if (!status) status = open_journal(m, own, error);
@@ -195,7 +201,7 @@ static void stop_all(MotusMaster *m) {
         MotusMessage *stop = motus_message(MOTUS_SAYS_STOP, NULL, 0);
         if (stop) motus_link_tell(m->link, i, stop);
     }
-    for (;; heard ? (void)(idle = 0) : motus_link_nap(&idle)) {
+    for (;; heard ? (void)(idle = 0) : motus_link_nap(m->link, &idle)) {
         for (int i = asked = 0; i < m->ranks; i++) asked += m->asks[i];
         if (asked >= m->workers && !motus_link_pending(m->link)) break;
         motus_master_hear(m, &heard, &ignored);
@@ -232,8 +238,11 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
 // The last line is of the whole job.
 static void finish_times(MotusMaster *m) {
     if (!m->times) return;
-    fprintf(m->times, "# ranks %d workers %d seconds %.6f messages %" PRId64 " cpu %.6f opening %.6f\n", m->ranks, m->workers,
-            m->job.seconds, m->messages, m->busy, m->asked - m->began);
+    const MotusHeard *words = &m->heard[0], *pictures = &m->heard[1];
+    fprintf(m->times, "# ranks %d workers %d lanes %d seconds %.6f opening %.6f words %" PRId64 " cpu %.6f", m->ranks, m->workers,
+            lanes_of(m), m->job.seconds, m->asked - m->began, words->messages, words->seconds);
+    fprintf(m->times, " pictures %" PRId64 " bytes %" PRId64 " cpu_pictures %.6f\n", pictures->messages, pictures->bytes,
+            pictures->seconds);
     if (fclose(m->times)) motus_warn("the times could not be written");
     m->times = NULL;
 }
@@ -246,6 +255,7 @@ static void close_all(MotusMaster *m, int done) {
     motus_gops_close(&m->gops);
     motus_reader_close(&m->reader);
     motus_free(m->asks);
+    motus_free(m->has);
     motus_free(m->credit);
 }
 

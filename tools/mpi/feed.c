@@ -11,7 +11,7 @@ int motus_feed_idle(void *master) {
     int heard, idle = 30;
     if (motus_signal_caught() || m->feed.error.status) return -1;
     if (motus_master_hear(m, &heard, &m->feed.error)) return -1;
-    if (!heard) motus_link_nap(&idle);
+    if (!heard) motus_link_nap(m->link, &idle);
     return 1;
 }
 

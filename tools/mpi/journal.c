@@ -3,19 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
 #include "tools/system.h"
 
-#define MAGIC "motus journal 1\n"
-#define SYNC 1.0 // seconds at most from a record to the disk, while there are records
+#define MAGIC "motus journal 2\n"
+#define SYNC 1 // seconds from one try to bring records to the disk to the next
 #define MOST_HEADER 8192
 
 typedef struct Entry {
@@ -29,13 +31,27 @@ struct MotusJournal {
     Entry *entry;
     size_t n, room;
     int64_t end, pictures;
-    double synced;
     int ours; // opened, and not another job's
+    // A thread brings what was written to the disk.
+    pthread_t thread;
+    int has_thread, written, closing, failure; // failure: errno of the last try; written: since then. Under the lock
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
 };
+
+// What two words change in the same bit cancels out unless high bits come down: multiplication alone only carries upwards.
+static uint64_t add_word(uint64_t sum, uint64_t word) {
+    sum = (sum ^ word) * 1099511628211u;
+    return sum ^ sum >> 32;
+}
 
 uint64_t motus_sum(uint64_t sum, const void *data, size_t size) {
     const uint8_t *p = data;
-    for (size_t i = 0; i < size; i++) sum = (sum ^ p[i]) * 1099511628211u;
+    for (uint64_t word; size >= sizeof word; p += sizeof word, size -= sizeof word) {
+        memcpy(&word, p, sizeof word);
+        sum = add_word(sum, word);
+    }
+    for (; size; p++, size--) sum = add_word(sum, *p);
     return sum;
 }
 
@@ -140,11 +156,74 @@ static MotusStatus open_file(MotusJournal *j, MotusJournalUse use, MotusError *e
     return MOTUS_OK;
 }
 
+// ---- To the disk ------------------------------------------------------------------------------------------------------------------------------
+
+static int sync_now(MotusJournal *j) {
+    j->written = 0;
+    pthread_mutex_unlock(&j->lock);
+    const int cause = fdatasync(j->fd) ? errno : 0;
+    pthread_mutex_lock(&j->lock);
+    return cause;
+}
+
+static void *keep_synced(void *journal) {
+    MotusJournal *j = journal;
+    pthread_mutex_lock(&j->lock);
+    while (!j->closing) {
+        if (!j->written) {
+            pthread_cond_wait(&j->changed, &j->lock);
+            continue;
+        }
+        const int cause = sync_now(j);
+        if (cause) j->failure = cause;
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += SYNC;
+        while (!j->closing && pthread_cond_timedwait(&j->changed, &j->lock, &until) != ETIMEDOUT) {}
+    }
+    pthread_mutex_unlock(&j->lock);
+    return NULL;
+}
+
+static void begin_syncing(MotusJournal *j) {
+    pthread_condattr_t monotonic; // so that nobody waits longer because a clock is set
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&j->lock, NULL);
+    pthread_cond_init(&j->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    j->has_thread = !pthread_create(&j->thread, NULL, keep_synced, j);
+}
+
+static void end_syncing(MotusJournal *j) {
+    pthread_mutex_lock(&j->lock);
+    j->closing = 1;
+    pthread_cond_broadcast(&j->changed);
+    pthread_mutex_unlock(&j->lock);
+    if (j->has_thread) pthread_join(j->thread, NULL);
+    pthread_cond_destroy(&j->changed);
+    pthread_mutex_destroy(&j->lock);
+}
+
+// What was written wants to be on the disk; returns why an earlier try failed. Without a thread it is done here.
+static int want_sync(MotusJournal *j) {
+    pthread_mutex_lock(&j->lock);
+    j->written = 1;
+    if (!j->has_thread) j->failure = sync_now(j);
+    pthread_cond_broadcast(&j->changed);
+    const int cause = j->failure;
+    pthread_mutex_unlock(&j->lock);
+    return cause;
+}
+
+// ---- The journal ------------------------------------------------------------------------------------------------------------------------------
+
 MotusStatus motus_journal_open(MotusJournal **out, const char *name, const char *settings, const char *input, MotusJournalUse use,
                                MotusError *error) {
     MotusJournal *j = *out = motus_alloc(1, sizeof *j);
     if (!j) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     j->fd = -1;
+    begin_syncing(j);
     if (!(j->name = motus_alloc(1, strlen(name) + 1))) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     memcpy(j->name, name, strlen(name) + 1);
     MotusStatus status = open_file(j, use, error);
@@ -178,17 +257,11 @@ MotusStatus motus_journal_read(MotusJournal *j, const MotusRecord *record, uint8
     return motus_fail(error, MOTUS_ERR_INTERNAL, "%s: no such part", motus_shown(j->name));
 }
 
-MotusStatus motus_journal_add(MotusJournal *j, MotusRecord r, const uint8_t *const *pieces, const size_t *sizes, int n,
-                              MotusError *error) {
-    r.checksum = sum_of(&r);
-    for (int i = 0; i < n; i++) r.checksum = motus_sum(r.checksum, pieces[i], sizes[i]);
+MotusStatus motus_journal_add(MotusJournal *j, MotusRecord r, const uint8_t *data, MotusError *error) {
+    r.checksum = motus_sum(sum_of(&r), data, (size_t)r.size);
     int cause = lseek(j->fd, j->end, SEEK_SET) < 0 ? errno : write_all(j->fd, &r, sizeof r);
-    for (int i = 0; i < n && !cause; i++) cause = write_all(j->fd, pieces[i], sizes[i]);
-    const double now = motus_seconds();
-    if (!cause && now - j->synced >= SYNC) {
-        cause = fdatasync(j->fd) ? errno : 0;
-        j->synced = now;
-    }
+    if (!cause) cause = write_all(j->fd, data, (size_t)r.size);
+    if (!cause) cause = want_sync(j);
     if (cause) return failed(j, cause, error);
     if (!note(j, &r, j->end + (int64_t)sizeof r)) return failed(j, ENOMEM, error);
     j->end += (int64_t)sizeof r + r.size;
@@ -198,6 +271,7 @@ MotusStatus motus_journal_add(MotusJournal *j, MotusRecord r, const uint8_t *con
 void motus_journal_close(MotusJournal **out, int done) {
     if (!out || !*out) return;
     MotusJournal *j = *out;
+    end_syncing(j);
     if (j->ours && (done || !j->n)) unlink(j->name); // without a record nothing is lost
     if (j->fd >= 0) close(j->fd);
     free(j->entry);

@@ -34,14 +34,14 @@ const char *motus_journal_name(const MotusJournal *journal);
 // The data of such a record, to be freed with motus_free.
 MotusStatus motus_journal_read(MotusJournal *journal, const MotusRecord *record, uint8_t **data, MotusError *error);
 
-// Adds a part: record's checksum is filled in here. On the disk within a second or so.
-MotusStatus motus_journal_add(MotusJournal *journal, MotusRecord record, const uint8_t *const *pieces, const size_t *sizes, int n,
-                              MotusError *error);
+// Adds a part with its record.size bytes of data: record's checksum is filled in here. It is on the disk within a second or so, for which nobody waits; where that
+// fails, the next part that is added says so.
+MotusStatus motus_journal_add(MotusJournal *journal, MotusRecord record, const uint8_t *data, MotusError *error);
 
 // done: it has served its purpose and goes. Accepts NULL inside.
 void motus_journal_close(MotusJournal **out, int done);
 
-// FNV-1a, 64 bits, going on from `sum`; MOTUS_SUM_BEGIN at first.
+// After FNV-1a, 64 bits, but eight bytes at a time: going on from `sum`; MOTUS_SUM_BEGIN at first. Of pieces of data it is not the sum of the whole.
 #define MOTUS_SUM_BEGIN 14695981039346656037u
 uint64_t motus_sum(uint64_t sum, const void *data, size_t size);
 

@@ -95,6 +95,16 @@ static int check_batch(const MotusBatch *b) {
     return status;
 }
 
+typedef struct BatchWork {
+    MotusLink *link;
+    const MotusBatch *batch;
+} BatchWork;
+
+static void work_on_batch(void *work) {
+    const BatchWork *w = work;
+    motus_batch_work(w->link, w->batch);
+}
+
 static int batch(int rank, int argc, char **argv) {
     MotusBatch b = {.resume = take_flag(&argc, argv, "--resume"),
                     .folder = take_value(&argc, argv, "-o"),
@@ -114,8 +124,9 @@ static int batch(int rank, int argc, char **argv) {
     if (!rank) {
         status = motus_batch(link, &b);
     } else {
+        BatchWork work = {link, &b};
         MPI_Bcast(&begins, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (begins) motus_batch_work(link, &b);
+        if (begins && !motus_link_work(link, work_on_batch, &work)) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
         if (motus_signal_caught()) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_SIGNAL + motus_signal_caught());
         status = MOTUS_EXIT_OK;
     }
@@ -136,6 +147,8 @@ static void give_up(int rank, const MotusEncodeOptions *o, const MotusMpiSetup *
     MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_SIGNAL + motus_signal_caught());
 }
 
+static void work_on_stream(void *worker) { motus_mpi_work(worker); }
+
 // Rank 0 reads the options first: what is wrong with them is said once.
 static int encode(int rank, int argc, char **argv) {
     const MotusMpiOptions own = {take_flag(&argc, argv, "--resume"), take_flag(&argc, argv, "--discard"),
@@ -154,8 +167,9 @@ static int encode(int rank, int argc, char **argv) {
         do {
             motus_mpi_share(&setup, &o);
             status = setup.status < 0 ? MOTUS_EXIT_OK : setup.status;
-            const MotusMpiWorker worker = {link, &o, &setup};
-            if (setup.status < 0) motus_mpi_work(&worker);
+            MotusMpiWorker worker = {link, &o, &setup};
+            if (setup.status < 0 && !motus_link_work(link, work_on_stream, &worker))
+                MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
             if (motus_signal_caught()) give_up(rank, &o, &setup);
             free(setup.log);
             setup.log = NULL;

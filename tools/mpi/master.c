@@ -51,18 +51,25 @@ static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t si
     return motus_encode_outputs_picture(&m->outputs, &m->job, &packet, time, head.ssim, error);
 }
 
+// Pictures one after another; they are whole (motus_part_take).
+static MotusStatus write_pictures(MotusMaster *m, const uint8_t *data, int64_t size, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int64_t at = 0; !status && at < size;) {
+        MotusPictureHead head;
+        memcpy(&head, data + at, sizeof head);
+        status = write_picture(m, data + at, (int64_t)sizeof head + head.size, error);
+        at += (int64_t)sizeof head + head.size;
+    }
+    return status;
+}
+
 static MotusStatus write_from_journal(MotusMaster *m, const MotusStreamPart *part, MotusError *error) {
     uint8_t *data = NULL;
     const MotusRecord *found = motus_journal_find(m->journal, part->first);
     if (!found) return motus_fail(error, MOTUS_ERR_INTERNAL, "the journal has lost a part");
     const MotusRecord record = *found;
     MotusStatus status = motus_journal_read(m->journal, &record, &data, error);
-    for (int64_t at = 0; !status && at < record.size;) {
-        MotusPictureHead head;
-        memcpy(&head, data + at, sizeof head);
-        status = write_picture(m, data + at, (int64_t)sizeof head + head.size, error);
-        at += (int64_t)sizeof head + head.size;
-    }
+    if (!status) status = write_pictures(m, data, record.size, error);
     motus_free(data);
     return status;
 }
@@ -75,7 +82,7 @@ static MotusStatus write_due(MotusMaster *m, MotusError *error) {
             status = write_from_journal(m, p, error);
         else
             for (; p->unwritten && !status; p->unwritten = p->unwritten->next)
-                status = write_picture(m, p->unwritten->data, p->unwritten->size, error);
+                status = write_pictures(m, p->unwritten->data, p->unwritten->size, error);
         if (!p->done || status) break;
         motus_parts_drop(&m->parts);
     }
@@ -121,15 +128,18 @@ static void tell_part(MotusMaster *m, const MotusStreamPart *p) {
     message->number = p->first, message->gop = p->gop, message->gops = m->setup.gops;
     message->count = p->count, message->reserved = m->limit - p->first;
     m->asks[p->rank] = 0;
+    m->has[p->rank]++;
     motus_link_tell(m->link, p->rank, message);
 }
 
+// Who asks and has least to do; others before rank 0, whose processor writes as well.
 static int who_asks(const MotusMaster *m) {
-    for (int i = 0; i < m->ranks; i++) { // others before rank 0, whose processor writes as well
+    int found = -1;
+    for (int i = 0; i < m->ranks; i++) {
         const int rank = (i + 1) % m->ranks;
-        if (m->asks[rank]) return rank;
+        if (m->asks[rank] && (found < 0 || m->has[rank] < m->has[found])) found = rank;
     }
-    return -1;
+    return found;
 }
 
 // Parts for those who ask; where frames are fed, that is done as they come (feed.c).
@@ -176,9 +186,10 @@ static MotusStatus part_done(MotusMaster *m, MotusStreamPart *p, const MotusMess
     MotusStatus status = motus_input_unchanged(m->options->input, &m->setup.input, 0, error);
     if (status) return status;
     p->done = 1;
+    m->has[p->rank]--;
     if (m->times && p->count)
-        fprintf(m->times, "%" PRId64 ",%" PRId64 ",%d,%" PRId64 ",%.6f\n", p->first, p->count, p->rank, p->bytes,
-                (double)message->reserved / 1e6);
+        fprintf(m->times, "%" PRId64 ",%" PRId64 ",%d,%" PRId64 ",%.6f,%.6f\n", p->first, p->count, p->rank, p->bytes,
+                (double)message->reserved / 1e6, motus_seconds() - m->began);
     status = m->journal && p->count ? motus_part_keep(p, m->journal, error) : MOTUS_OK;
     return status ? status : write_due(m, error);
 }
@@ -192,14 +203,25 @@ static void warn(MotusMaster *m, const char *line) {
     m->damaged = 1;
 }
 
+// Pictures of a part, the last ones of it where it is done. The message is taken over.
+static MotusStatus take_pictures(MotusMaster *m, MotusStreamPart *p, MotusMessage *message, MotusError *error) {
+    const MotusMessage said = *message;
+    if (!motus_part_take(p, message)) return motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d: half a picture came", said.rank);
+    if (said.kind == MOTUS_SAYS_DONE) return part_done(m, p, &said, error);
+    return p == m->parts.head ? write_due(m, error) : MOTUS_OK;
+}
+
 MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
     MotusMessage *message = motus_link_hear(m->link);
     MotusStatus status = MOTUS_OK;
-    *heard = message != NULL;
+    *heard = 0;
     if (!message) return MOTUS_OK;
-    const int rank = message->rank;
-    m->messages++;
-    MotusStreamPart *p = motus_parts_of(&m->parts, rank);
+    const int rank = message->rank, pictures = message->kind == MOTUS_SAYS_PICTURES || message->kind == MOTUS_SAYS_DONE;
+    MotusStreamPart *p = NULL;
+    if (pictures || message->kind == MOTUS_SAYS_ENDS) p = motus_parts_of(&m->parts, rank, message->number);
+    *heard = 1 + pictures;
+    m->heard[pictures].messages++;
+    m->heard[pictures].bytes += message->size;
     if (message->kind == MOTUS_SAYS_ASK) {
         m->asks[rank] = 1;
         if (m->asked <= m->began) m->asked = motus_seconds();
@@ -213,13 +235,9 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
         status = motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d tells of a part that it does not have", rank);
     } else if (message->kind == MOTUS_SAYS_ENDS) {
         settle(m, p, message->count, message->gops, message->at_end);
-    } else if (message->kind == MOTUS_SAYS_PICTURE) {
-        p->bytes += message->size;
-        motus_part_take(p, message);
+    } else {
+        status = take_pictures(m, p, message, error);
         message = NULL;
-        if (p == m->parts.head) status = write_due(m, error);
-    } else if (message->kind == MOTUS_SAYS_DONE) {
-        status = part_done(m, p, message, error);
     }
     motus_message_free(&message);
     return status ? status : hand_out(m, error);
@@ -237,14 +255,14 @@ MotusStatus motus_master_run(MotusMaster *m, MotusError *error) {
     for (int idle = 0, heard; !status && !(m->ended && !m->parts.head);) {
         const double before = m->times ? thread_seconds() : 0;
         status = motus_master_hear(m, &heard, error);
-        if (heard && m->times) m->busy += thread_seconds() - before;
+        if (heard && m->times) m->heard[heard - 1].seconds += thread_seconds() - before;
         if (!status && motus_signal_caught()) status = motus_fail(error, MOTUS_END, "ended by signal %d", motus_signal_caught());
         int fed = 0;
         if (!status && !heard && m->setup.feeds) status = motus_feed(m, &fed, error);
         if (heard || fed)
             idle = 0;
         else
-            motus_link_nap(&idle);
+            motus_link_nap(m->link, &idle);
     }
     return status;
 }

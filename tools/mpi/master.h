@@ -31,6 +31,12 @@ typedef struct MotusMpiPass {
     MotusEncoderConfig config; // with what the input says; pass_log does not hold
 } MotusMpiPass;
 
+// Messages that came, and what they took on rank 0's thread.
+typedef struct MotusHeard {
+    int64_t messages, bytes;
+    double seconds; // of the processor, without the time between messages
+} MotusHeard;
+
 typedef struct MotusMaster {
     MotusMpiPass *pass;
     MotusLink *link;
@@ -45,16 +51,16 @@ typedef struct MotusMaster {
     int64_t limit;                // pictures at most
     int ended;                    // no part comes after the last one
     int ranks, workers, window;   // window: parts that may be handed out before the first of them is written
-    int *asks;                    // by rank: has nothing to do
+    int *asks;                    // by rank: takes another part
+    int *has;                     // by rank: parts that it has not finished
     int64_t *credit;              // by rank: frames that may be sent
     MotusEncodeOutputs outputs;
     MotusJob job;
     MotusTotals totals;
     MotusProgress progress;
-    double began, asked; // motus_seconds: of the run; when the first rank had opened its device and asked for work
+    double began, asked; // motus_seconds: of the run; when the first rank had opened its encoder and asked for work
     FILE *times;         // NULL: nobody wants to know
-    int64_t messages;    // heard
-    double busy;         // of its thread with what it heard, seconds of the processor
+    MotusHeard heard[2]; // messages without pictures and with them
     int damaged;
     MotusError cut; // the input ended inside a frame
     char warned[512];
@@ -75,7 +81,7 @@ MotusStatus motus_mpi_log_add(MotusMpiPass *pass, const char *text, size_t size,
 // Until everything is in the output; the output is not committed.
 MotusStatus motus_master_run(MotusMaster *master, MotusError *error);
 
-// Deals with what somebody says, if anything.
+// Deals with what somebody says, if anything. *heard: 0 nothing, 1 something, 2 something with pictures.
 MotusStatus motus_master_hear(MotusMaster *master, int *heard, MotusError *error);
 
 // For feeding: the next part, for somebody who asks or of the journal; NULL: not now, or an error. And its end.

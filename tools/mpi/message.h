@@ -8,10 +8,10 @@
 
 typedef enum MotusMessageKind {
     // From workers.
-    MOTUS_SAYS_ASK,     // has nothing to do
-    MOTUS_SAYS_ENDS,    // number: first picture of its part, count, gops: the part's end is known; at_end: so is the input's
-    MOTUS_SAYS_PICTURE, // data: as in picture.h
-    MOTUS_SAYS_DONE,    // as ENDS, whose word stays true; reserved: microseconds that the part took
+    MOTUS_SAYS_ASK,      // takes another part
+    MOTUS_SAYS_ENDS,     // number: first picture of its part, count, gops: the part's end is known; at_end: so is the input's
+    MOTUS_SAYS_PICTURES, // number: likewise; data: as in picture.h, one after another
+    MOTUS_SAYS_DONE, // as ENDS, whose word stays true; data: the last pictures; reserved: microseconds since the part before, if that was under way, was done
     MOTUS_SAYS_TAKEN,   // one of the frames that were sent has been coded or waits in the encoder
     MOTUS_SAYS_WARNING, // data: a line for people
     MOTUS_SAYS_FAILED,  // data: why the job cannot go on; or, in a batch, why the file at hand failed

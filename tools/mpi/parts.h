@@ -25,11 +25,11 @@ typedef struct MotusParts {
 // A new last part. NULL where there is no memory.
 MotusStreamPart *motus_parts_add(MotusParts *parts, int64_t first, int64_t gop, int rank);
 
-// The part that a rank codes; NULL: none.
-MotusStreamPart *motus_parts_of(const MotusParts *parts, int rank);
+// The part that begins with that picture, if a rank codes it; NULL: it does not.
+MotusStreamPart *motus_parts_of(const MotusParts *parts, int rank, int64_t first);
 
-// A picture has come, a message that is taken over.
-void motus_part_take(MotusStreamPart *part, MotusMessage *picture);
+// Pictures have come, in a message that is taken over. 0: they are not whole.
+int motus_part_take(MotusStreamPart *part, MotusMessage *pictures);
 
 // Writes a part that is done into the journal.
 MotusStatus motus_part_keep(const MotusStreamPart *part, MotusJournal *journal, MotusError *error);

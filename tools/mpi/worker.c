@@ -1,9 +1,12 @@
-// One who encodes: asks rank 0 for a part of the stream, codes it by an encoder of its own, sends its pictures back as they come, and asks again.
+// One who encodes: asks rank 0 for a part of the stream before it has finished the last one, so that its lanes never run empty, codes all its parts by one encoder,
+// and sends pictures back, those of a part together.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "tools/mpi/gops.h"
@@ -19,12 +22,32 @@ typedef struct Place {
     MotusFrame *last;
 } Place;
 
+#define AHEAD 0.05                   // seconds before the last frame of a part is sent when the next part is asked for
+#define HELD ((size_t)1 << 20)       // bytes of coded pictures that wait for the rest of their part, about
+#define HELD_LONGEST 0.2             // seconds that they wait
+enum { LOOK_MS = 2, FRAME_MS = 20 }; // from a look at what rank 0 says to the next, while pictures are awaited
+
+// A part whose pictures have not all come out of the encoder.
+typedef struct Flight {
+    struct Flight *next;
+    MotusMessage *part; // as it was told; count, gops and at_end are true once it has `ended`
+    int ended;          // all of its frames have been sent
+    int64_t came;       // pictures
+} Flight;
+
 typedef struct Work {
     const MotusMpiWorker *of;
     MotusGops gops;
     Place ahead, here; // where the end of a part is looked for, and where it is coded
     MotusEncoder *encoder;
-    char told[160]; // of the input's damage
+    char told[160];       // of the input's damage
+    int asked;            // for another part
+    double each;          // seconds from a frame to the next when they were sent, lately
+    Flight *first, *last; // in the order of their pictures
+    uint8_t *held;        // pictures of the first one that have not been sent back
+    size_t n_held, room;  // bytes
+    double held_since;    // motus_seconds
+    double part_done;     // the same, of the last part
 } Work;
 
 static int say(const Work *w, MotusMessageKind kind, int64_t number, int64_t count, int64_t gops, int at_end) {
@@ -122,39 +145,90 @@ static MotusStatus encoder_failure(const Work *w, MotusStatus status, MotusError
     return motus_fail(error, status, "encoder: %s", cause->status == status ? cause->text : motus_status_text(status));
 }
 
-static MotusStatus send_picture(const Work *w, const MotusPacket *p, MotusError *error) {
+// The pictures that are held go to rank 0; `done`: they are the last ones of their part.
+static MotusStatus send_held(Work *w, int done, MotusError *error) {
+    const MotusMessage *part = w->first->part;
+    MotusMessage *m = motus_message(done ? MOTUS_SAYS_DONE : MOTUS_SAYS_PICTURES, w->held, w->n_held);
+    if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    const double now = motus_seconds();
+    m->number = part->number;
+    if (done) {
+        m->count = part->count, m->gops = part->gops, m->at_end = part->at_end;
+        m->reserved = (int64_t)((now - w->part_done) * 1e6);
+        w->part_done = now;
+    }
+    w->n_held = 0;
+    return motus_link_say(w->of->link, m) ? MOTUS_OK : over(error);
+}
+
+static MotusStatus hold(Work *w, const MotusPictureHead *head, const void *data, MotusError *error) {
+    const size_t size = sizeof *head + (size_t)head->size;
+    if (w->room - w->n_held < size) {
+        const size_t room = w->n_held + size + HELD;
+        uint8_t *more = realloc(w->held, room);
+        if (!more) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+        w->held = more, w->room = room;
+    }
+    if (!w->n_held) w->held_since = motus_seconds();
+    memcpy(w->held + w->n_held, head, sizeof *head);
+    memcpy(w->held + w->n_held + sizeof *head, data, (size_t)head->size);
+    w->n_held += size;
+    return MOTUS_OK;
+}
+
+// Parts of which everything is known and all pictures have come.
+static MotusStatus finish_parts(Work *w, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (Flight *f; !status && (f = w->first) && f->ended && f->came == f->part->count;) {
+        status = send_held(w, 1, error);
+        w->first = f->next;
+        if (!w->first) w->last = NULL;
+        motus_message_free(&f->part);
+        motus_free(f);
+    }
+    return status;
+}
+
+static MotusStatus take_picture(Work *w, const MotusPacket *p, MotusError *error) {
     const MotusEncoderConfig *c = &w->of->setup->config;
     const int shows = w->of->setup->wants_ssim && p->recon;
     MotusPictureHead head =
         motus_picture_head(p, shows ? motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], c->width, c->height) : 0);
     const void *data = c->pass == 1 ? (const void *)p->pass_log : p->data;
     if (c->pass == 1) head.size = (int64_t)strlen(p->pass_log);
-    MotusMessage *m = motus_message(MOTUS_SAYS_PICTURE, NULL, sizeof head + (size_t)head.size);
-    if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    memcpy(m->data, &head, sizeof head);
-    memcpy(m->data + sizeof head, data, (size_t)head.size);
-    return motus_link_say(w->of->link, m) ? MOTUS_OK : over(error);
+    MotusStatus status = hold(w, &head, data, error);
+    w->first->came++;
+    return status ? status : finish_parts(w, error);
 }
 
-// Sends what has been coded: what is there (timeout 0), or all that comes.
-static MotusStatus send_pictures(const Work *w, int timeout, MotusError *error) {
+// Takes what has been coded: what is there (timeout 0), or the next picture, too, where that comes so soon, milliseconds.
+static MotusStatus take_pictures(Work *w, int timeout, MotusError *error) {
     MotusPacket *packet;
     MotusStatus status;
     while (!(status = motus_encoder_receive(w->encoder, &packet, timeout))) {
-        status = send_picture(w, packet, error);
+        status = take_picture(w, packet, error);
         motus_packet_unref(&packet);
         if (status) return status;
+        timeout = 0;
     }
-    return status > 0 ? MOTUS_OK : encoder_failure(w, status, error);
+    if (status < 0) return encoder_failure(w, status, error);
+    if (!w->n_held || (w->n_held < HELD && motus_seconds() - w->held_since < HELD_LONGEST)) return MOTUS_OK;
+    return send_held(w, 0, error);
 }
 
-static MotusStatus code_frame(const Work *w, const MotusFrame *frame, MotusTime time, MotusError *error) {
+static MotusStatus code_frame(Work *w, const MotusFrame *frame, MotusTime time, MotusError *error) {
     const MotusFrameParams params = {.size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
     MotusStatus status = motus_encoder_send(w->encoder, frame, &params);
-    return status ? encoder_failure(w, status, error) : send_pictures(w, 0, error);
+    return status ? encoder_failure(w, status, error) : take_pictures(w, 0, error);
 }
 
 // ---- A part -------------------------------------------------------------------------------------------------------------------------------------
+
+static MotusStatus ask(Work *w, MotusError *error) {
+    if (w->asked) return MOTUS_OK;
+    w->asked = 1;
+    return say(w, MOTUS_SAYS_ASK, 0, 0, 0, 0) ? MOTUS_OK : over(error);
+}
 
 // Finds where a part of so many GOPs ends, and tells: then the next part may begin elsewhere.
 static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
@@ -168,7 +242,7 @@ static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
         if ((status = frame_at(w, &w->ahead, first + n, &frame, error))) break;
         begins = motus_gops_put(&w->gops, &frame->plane[0]) && w->gops.gops > part->gops;
         motus_frame_unref(&frame);
-        if (begins) break;
+        if (begins || (status = take_pictures(w, 0, error))) break;
     }
     if (status < 0) return status;
     part->count = n;
@@ -177,17 +251,21 @@ static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
     return say(w, MOTUS_SAYS_ENDS, part->number, n, part->gops, part->at_end) ? MOTUS_OK : over(error);
 }
 
-// Codes a part of the input; its count is what there was.
+// Codes a part of the input; its count is what there was. The next part is asked for a little before the end; where its beginning is not known without looking,
+// others would wait for this rank to look.
 static MotusStatus code_input(Work *w, MotusMessage *part, MotusError *error) {
     const int64_t first = w->of->options->seek + part->number;
+    const double began = motus_seconds();
     MotusStatus status = MOTUS_OK;
     int64_t n = 0;
     for (; !status && n < part->count; n += !status) {
         MotusFrame *frame = NULL;
         if (motus_link_is_over(w->of->link)) return over(error);
+        if (!w->gops.looks && (double)(part->count - n) * w->each < AHEAD && (status = ask(w, error))) break;
         if ((status = frame_at(w, &w->here, first + n, &frame, error))) break;
         status = code_frame(w, frame, motus_reader_time(w->here.reader, first + n), error);
         motus_frame_unref(&frame);
+        w->each = (motus_seconds() - began) / (double)(n + 1);
     }
     if (status < 0) return status;
     part->at_end |= n < part->count;
@@ -201,7 +279,7 @@ static void release_message(void *opaque) {
     motus_message_free(&m);
 }
 
-static MotusStatus code_message(const Work *w, MotusMessage *m, MotusError *error) {
+static MotusStatus code_message(Work *w, MotusMessage *m, MotusError *error) {
     const MotusEncoderConfig *c = &w->of->setup->config;
     const size_t luma = (size_t)c->width * (size_t)c->height;
     uint8_t *const data[3] = {m->data, m->data + luma, m->data + luma + luma / 4};
@@ -221,7 +299,7 @@ static MotusStatus code_message(const Work *w, MotusMessage *m, MotusError *erro
 static MotusStatus code_fed(Work *w, MotusMessage *part, MotusError *error) {
     part->count = 0;
     for (;;) {
-        MotusMessage *m = motus_link_wait(w->of->link, 20);
+        MotusMessage *m = motus_link_wait(w->of->link, FRAME_MS);
         MotusStatus status = MOTUS_OK;
         if (!m && motus_link_is_over(w->of->link)) return over(error);
         if (m && m->kind == MOTUS_SAYS_FRAMES) {
@@ -230,33 +308,69 @@ static MotusStatus code_fed(Work *w, MotusMessage *part, MotusError *error) {
             return MOTUS_OK;
         }
         if (m) part->count++;
-        status = m ? code_message(w, m, error) : send_pictures(w, 0, error);
+        status = m ? code_message(w, m, error) : take_pictures(w, 0, error);
         if (status) return status;
     }
 }
 
-static MotusStatus say_done(const Work *w, const MotusMessage *part, double seconds, MotusError *error) {
-    MotusMessage *m = motus_message(MOTUS_SAYS_DONE, NULL, 0);
-    if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    m->number = part->number, m->count = part->count, m->gops = part->gops, m->at_end = part->at_end;
-    m->reserved = (int64_t)(seconds * 1e6);
-    return motus_link_say(w->of->link, m) ? MOTUS_OK : over(error);
+// The encoder goes on where this part begins.
+static MotusStatus begin_part(Work *w, MotusMessage *part, double began, MotusError *error) {
+    Flight *f = motus_alloc(1, sizeof *f);
+    if (!f) {
+        motus_message_free(&part);
+        return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    }
+    f->part = part;
+    if (w->last)
+        w->last->next = f;
+    else
+        w->first = f, w->part_done = began;
+    w->last = f;
+    MotusStatus status = motus_encoder_next_part(w->encoder, part->number, part->gop);
+    return status ? encoder_failure(w, status, error) : MOTUS_OK;
 }
 
 static MotusStatus code_part(Work *w, MotusMessage *part, MotusError *error) {
-    const double start = motus_seconds();
     const MotusMpiSetup *s = w->of->setup;
-    MotusEncoderConfig c = s->config;
-    c.first_picture = part->number;
-    c.first_gop = part->gop;
+    const double began = motus_seconds();
     MotusStatus status = part->count < 0 && !s->feeds ? find_end(w, part, error) : MOTUS_OK;
-    if (!status) status = motus_encoder_open(&w->encoder, &c, error);
-    if (status) return status;
-    status = s->feeds ? code_fed(w, part, error) : code_input(w, part, error);
+    if (status) motus_message_free(&part);
+    if (!status) status = begin_part(w, part, began, error);
+    if (!status) status = s->feeds ? code_fed(w, part, error) : code_input(w, part, error);
     if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL))) encoder_failure(w, status, error);
-    if (!status) status = send_pictures(w, -1, error);
+    if (status) return status;
+    w->last->ended = 1;
+    status = finish_parts(w, error);
+    return status ? status : ask(w, error);
+}
+
+// What rank 0 says next; pictures are taken meanwhile. NULL: the job is over, or *error.
+static MotusMessage *next_word(Work *w, MotusError *error) {
+    MotusMessage *m = NULL;
+    while (w->first && !m && !motus_link_is_over(w->of->link)) {
+        if (take_pictures(w, LOOK_MS, error)) return NULL;
+        m = motus_link_wait(w->of->link, 0);
+    }
+    return m ? m : motus_link_wait(w->of->link, -1);
+}
+
+static MotusStatus open_encoder(Work *w, MotusError *error) {
+    MotusStatus status = motus_encoder_open(&w->encoder, &w->of->setup->config, error);
+    if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL))) encoder_failure(w, status, error); // parts will come
+    return status;
+}
+
+static void close_work(Work *w) {
+    for (Flight *f = w->first, *next; f; f = next) {
+        next = f->next;
+        motus_message_free(&f->part);
+        motus_free(f);
+    }
+    free(w->held);
     motus_encoder_close(&w->encoder);
-    return status ? status : say_done(w, part, motus_seconds() - start, error);
+    close_place(&w->ahead);
+    close_place(&w->here);
+    motus_gops_close(&w->gops);
 }
 
 void motus_mpi_work(const MotusMpiWorker *of) {
@@ -264,16 +378,16 @@ void motus_mpi_work(const MotusMpiWorker *of) {
     MotusError error = {0};
     const MotusEncoderConfig *c = &of->setup->config;
     if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device);
-    MotusStatus status = motus_gops_open(&w.gops, &of->setup->config, &error);
-    for (MotusMessage *m; !status && say(&w, MOTUS_SAYS_ASK, 0, 0, 0, 0) && (m = motus_link_wait(of->link, -1));) {
+    MotusStatus status = motus_gops_open(&w.gops, c, &error);
+    if (!status) status = open_encoder(&w, &error);
+    if (!status) status = ask(&w, &error);
+    for (MotusMessage *m; !status && (m = next_word(&w, &error));) {
         const int stops = m->kind == MOTUS_SAYS_STOP;
-        if (!stops) status = code_part(&w, m, &error);
-        motus_message_free(&m);
+        w.asked = 0;
+        if (stops) motus_message_free(&m);
         if (stops) break;
+        status = code_part(&w, m, &error);
     }
-    if (status && !motus_link_is_over(of->link)) say_line(&w, MOTUS_SAYS_FAILED, error.text);
-    motus_encoder_close(&w.encoder);
-    close_place(&w.ahead);
-    close_place(&w.here);
-    motus_gops_close(&w.gops);
+    if (error.status && !motus_link_is_over(of->link)) say_line(&w, MOTUS_SAYS_FAILED, error.text);
+    close_work(&w);
 }
