@@ -216,16 +216,20 @@ for how in cut emptied removed overwritten 'cut for one rank'; do
     echo "input $how: ended and resumed"
 done
 
-# Journals: of other settings, of another input, damaged, in use.
-rm -f out.264 ./*.motus-*
-timeout 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" 2>err &
-launched=$!
-for _ in $(seq 100); do
-    if [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -gt 5000 ]; then break; fi
-    sleep 0.05
+# Journals: of other settings, of another input, damaged, in use. A busy machine may let a job end before it is killed: then another one is.
+for _ in 1 2 3 4 5; do
+    rm -f out.264 ./*.motus-*
+    timeout 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" 2>err &
+    launched=$!
+    for _ in $(seq 1000); do
+        [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -le 5000 ] || break
+        kill -0 $launched 2>/dev/null || break
+        sleep 0.02
+    done
+    ids | tail -n 1 | xargs -r kill -9
+    wait $launched
+    [ ! -e out.264.motus-journal ] || break
 done
-ids | tail -n 1 | xargs -r kill -9
-wait $launched
 if [ -e out.264.motus-journal ]; then
     cp out.264.motus-journal kept
     ranks 2 "${job[@]}"
