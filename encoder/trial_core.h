@@ -17,7 +17,9 @@ typedef struct MotusEffort {
     int steps;           // refinements around predicted vectors
     int levels;          // MOTUS_LEVELS_*
     int intra_gate;      // intra in P pictures: SATD of Intra16x16 against that of inter
-    int i4_trials;       // Intra4x4 modes evaluated for each block
+    int i4_trials;       // Intra4x4 modes evaluated for each block, where the MB is coded
+    int estimate_trials; // and where intra in P pictures is estimated
+    int estimate_levels; // MOTUS_LEVELS_*, of these estimates
     int intra_chain;     // longest chain of intra MBs in P pictures that depend on one another
 } MotusEffort;
 
