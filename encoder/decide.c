@@ -139,7 +139,7 @@ static void estimate_intra(const IntraPass *pass) {
         MotusIntraScratch scratch;
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
-        if (!motus_intra_is_close(satd, work->satd[i], effort->intra_gate)) continue;
+        if (!motus_intra_is_close(satd, work->satd[i], work->inter_cost[i], in.qp, effort)) continue;
         MotusTrial trials[2];
         const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
         work->intra_cost[i] = best->cost;
