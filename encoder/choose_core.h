@@ -242,16 +242,14 @@ MOTUS_HD void motus_choices_of_neighbours(MotusChooseScratch *s, const MotusInte
     }
 }
 
-// What the types of an MB are chosen from: all vectors, measured; the grid; P_Skip's vector.
+// What the types of an MB are chosen from: all vectors, measured. The grid and P_Skip's vector are there.
 MOTUS_HD void motus_choose_begin(const MotusInterMb *in, const MotusCandidates *found, MotusChooseScratch *s,
                                  MotusChoice *choice) {
     motus_choices_load(&s->choices, found);
-    motus_grid_load(&s->grid, &in->neighbours);
     for (int k = 0; k < 4; k++) {
         memset(&choice->mb[k], 0, sizeof choice->mb[k]);
         choice->cost[k] = UINT32_MAX;
     }
-    choice->skip = motus_mvp_skip(&s->grid);
     motus_choices_of_neighbours(s, in, choice->skip);
 }
 

@@ -150,22 +150,26 @@ MOTUS_HD void motus_team_list(MotusTeamLane *own, const MotusInterMb *in, const 
     if (c.state == MOTUS_CELL_INTER) motus_team_add(own, in->limits, c.mv);
 }
 
-// motus_choose_begin. The team has met when this returns.
-MOTUS_HD void motus_team_begin(MotusTeamLane *own, const MotusInterMb *in, const MotusCandidates *found, MotusChooseTeam *t,
-                               MotusTeamSums *sums, int warp, int warps) {
+// Measures what is listed. The team has met when this returns.
+MOTUS_HD void motus_team_load(const MotusTeamLane *own, const MotusInterMb *in, const MotusCandidates *found, MotusChooseTeam *t,
+                              MotusTeamSums *sums, int warp, int warps) {
     const int lane = motus_lane();
-    motus_team_list(own, in, found, t, warp);
     if (warp == warps - 1) {
         for (int i = lane; i < (int)(sizeof t->choice.mb / 4); i += MOTUS_LANES) motus_word_put((char *)t->choice.mb + 4 * i, 0);
         if (lane < 4) t->choice.cost[lane] = UINT32_MAX;
     }
-    int old = found->n;
+    const int old = found->n;
     for (int first = 2 * warp; first < old; first += 2 * warps) {
         const int v = first + (lane >> 4), valid = v < old;
         motus_team_put(sums->sum[v], valid ? found->satd[v][lane & 15] : 0, valid);
     }
     motus_team_measure(sums, in, own, old, warp, warps);
     motus_team_sync(); // all are measured
+}
+
+// Adds what lies around a neighbour's vector that serves the whole MB best; the first `old` vectors are those that the search has left. The team has met.
+MOTUS_HD void motus_team_refine(MotusTeamLane *own, const MotusInterMb *in, int old, MotusTeamSums *sums, int warp, int warps) {
+    const int lane = motus_lane();
     for (int step = 0; step < in->limits->steps; step++) {
         const uint32_t cost = motus_team_cost(sums, own->mv, lane, own->n, MOTUS_BLOCK_16x16, own->predictor, in->qp->lambda_q8);
         const int best = (int)(motus_lanes_min(cost) & 31), first = own->n;

@@ -128,15 +128,18 @@ static void visit_intra_of_p(void *context, int x, int y) {
 static void estimate_intra(const IntraPass *pass) {
     MotusWork *work = pass->work;
     const MotusEffort *effort = &pass->coding->effort;
+    const MotusLevelChoice levels = {work->zero_runs, effort->estimate_levels};
 #pragma omp parallel for num_threads(work->threads) schedule(dynamic, 16)
     for (int i = 0; i < work->n_mb; i++) {
         work->intra_cost[i] = UINT32_MAX;
         if (work->mb[i].type == MOTUS_MB_P_SKIP) continue;
         MotusIntraMb in = intra_mb(pass, i % work->mb_width, i / work->mb_width);
+        in.levels = &levels;
+        in.i4_trials = effort->estimate_trials;
         MotusIntraScratch scratch;
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
-        if (!motus_intra_is_close(satd, work->satd[i], effort->intra_gate)) continue;
+        if (!motus_intra_is_close(satd, work->satd[i], work->inter_cost[i], in.qp, effort)) continue;
         MotusTrial trials[2];
         const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
         work->intra_cost[i] = best->cost;

@@ -303,11 +303,12 @@ __global__ void __launch_bounds__(32 * WARPS, 5) estimate_kernel(const __grid_co
     IntraShared *s = &memory[threadIdx.x / 32];
     int i = this_warp();
     if (i >= w.n_mb || w.mb[i].type == MOTUS_MB_P_SKIP) return;
-    const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
+    const MotusLevelChoice levels = {w.zero_runs, pass.effort.estimate_levels};
     MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
+    in.i4_trials = pass.effort.estimate_trials;
     int mode;
     uint32_t satd = motus_intra16x16_estimate(&in, &s->scratch, &mode);
-    if (!motus_intra_is_close(satd, w.satd[i], pass.effort.intra_gate)) return;
+    if (!motus_intra_is_close(satd, w.satd[i], w.inter_cost[i], in.qp, &pass.effort)) return;
     const MotusTrial *best = motus_intra_search(&in, &s->scratch, &s->trial[0], &s->trial[1]);
     motus_lanes_sync();
     copy(&w.mb_intra[i], &best->mb);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/lanes.h"
-#include "encoder/mb.h"
+#include "encoder/trial_core.h"
 
 // Whether a neighbour of MB i has changed (changed_at, per MB) since the MB was evaluated, in pass seen_at[i]; 0: never yet. `first` is the first MB of its
 // slice: what comes before it is no neighbour.
@@ -46,9 +46,13 @@ MOTUS_HD void motus_first_guess(MotusMb *mb, MotusMv mv) {
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
 }
 
-// Whether intra coding is worth an evaluation: SATD of Intra16x16 against that of the best inter type, gate in 1/16.
-MOTUS_HD int motus_intra_is_close(uint32_t intra, uint32_t inter, int gate) {
-    return (uint64_t)intra * 16 <= (uint64_t)inter * (uint32_t)gate;
+// Whether intra coding is worth an evaluation: SATD of Intra16x16 against that of the best inter type. The more bits the inter MB's cost is worth, the more
+// Intra4x4 may save that Intra16x16 knows nothing of, and the wider is the gate. SATDs are below 2^18, lambda below 2^20.5, costs below 2^30.
+MOTUS_HD int motus_intra_is_close(uint32_t intra, uint32_t inter, uint32_t inter_cost, const MotusQp *qp,
+                                  const MotusEffort *effort) {
+    const uint64_t unit = (uint64_t)qp->lambda_ssd_q8 * 64; // cost * 1024 == bits * unit
+    return intra * unit * 16 <=
+           inter * ((uint32_t)effort->intra_gate * unit + (uint64_t)inter_cost * 16 * (uint32_t)effort->intra_slope);
 }
 
 #endif

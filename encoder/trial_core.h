@@ -14,10 +14,14 @@ typedef struct MotusEffort {
     int type_gate;       // types by their whole-sample costs
     int sub_gate;        // sub types of an 8x8 block likewise
     int trial_gate;      // types by SATD: those that are evaluated
-    int steps;           // refinements around predicted vectors
-    int levels;          // MOTUS_LEVELS_*
-    int intra_gate;      // intra in P pictures: SATD of Intra16x16 against that of inter
-    int i4_trials;       // Intra4x4 modes evaluated for each block
+    int skip_gate;   // P_Skip is taken without a look at anything else where its cost is that of at most so many bits; 0: never
+    int steps;       // refinements around predicted vectors
+    int levels;      // MOTUS_LEVELS_*
+    int intra_gate;  // intra in P pictures: SATD of Intra16x16 against that of inter;
+    int intra_slope; // the gate rises by so many 1/1024 for each bit that inter's cost is worth
+    int i4_trials;   // Intra4x4 modes evaluated for each block, where the MB is coded
+    int estimate_trials; // and where intra in P pictures is estimated
+    int estimate_levels; // MOTUS_LEVELS_*, of these estimates
     int intra_chain;     // longest chain of intra MBs in P pictures that depend on one another
 } MotusEffort;
 
@@ -76,16 +80,25 @@ MOTUS_HD void motus_type_trial(const MotusInterMb *in, const MotusLevelChoice *l
     motus_inter_trial(in, levels, choice->mv_bits[k], choice->skip, residual, trial);
 }
 
-// The cheapest way to code the MB with vectors, in one of the scratch's two trials. *satd is the cost of the best type by SATD.
+// Whether P_Skip, evaluated, is taken at once. Its cost is nearly all distortion: less than a gate of few bits is more than other vectors could save.
+MOTUS_HD int motus_skip_is_enough(const MotusTrial *skip, const MotusQp *qp, const MotusEffort *effort) {
+    return skip->cost <= motus_rd_cost(0, (uint32_t)effort->skip_gate, qp->lambda_ssd_q8);
+}
+
+// The cheapest way to code the MB with vectors, in one of the scratch's two trials. *satd is the cost of the best type by SATD; 0 where none was looked at.
 MOTUS_HD MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
                                         const MotusLevelChoice *levels, MotusDecideScratch *s, uint32_t *satd) {
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
+    motus_grid_load(&s->choose.grid, &in->neighbours);
+    choice->skip = motus_mvp_skip(&s->choose.grid);
+    motus_skip_trial(in, choice->skip, best);
+    *satd = 0;
+    if (motus_skip_is_enough(best, in->qp, effort)) return best;
     motus_choose_begin(in, found, &s->choose, choice);
     for (int k = 0; k < 4; k++)
         motus_choose_type(&s->choose.choices, in, found->blocks, &s->choose.grid, &s->choose.trial, k, choice);
     int first = motus_choice_best(choice);
-    motus_skip_trial(in, choice->skip, best);
     *satd = choice->cost[first];
     for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
         int k = (first + i) & 3;

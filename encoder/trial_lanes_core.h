@@ -12,8 +12,8 @@ typedef struct MotusTrialCoefs {
     int16_t coef[24][18];
 } MotusTrialCoefs;
 
-// Shared memory of a team, beside the coefficients of each warp. All meet between these calls: motus_team_begin, motus_team_choose, motus_team_evaluate,
-// motus_team_join.
+// Shared memory of a team, beside the coefficients of each warp. All meet between these calls: motus_team_load, motus_team_refine, motus_team_choose,
+// motus_team_evaluate, motus_team_join.
 typedef struct MotusInterTeam {
     union {
         MotusTrial trial[4];
@@ -263,14 +263,12 @@ MOTUS_HD void motus_team_type(const MotusInterMb *in, const MotusLevelChoice *le
     motus_lane_judge(trial, &b, in->qp, bits);
 }
 
-// Chooses the vectors of all types; P_Skip is evaluated by whoever has least to do.
-MOTUS_HD void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks, MotusInterTeam *t, int warp,
-                                int warps) {
-    const int eights = (int)(blocks >> MOTUS_BLOCK_8x8 & 1), idle = warps > MOTUS_CHOOSERS ? MOTUS_CHOOSERS : eights;
+// Chooses the vectors of all types.
+MOTUS_HD void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks, MotusInterTeam *t, int warp) {
+    const int eights = (int)(blocks >> MOTUS_BLOCK_8x8 & 1);
     const MotusTeamChooser c = motus_team_chooser(&t->of.sums, own, in);
     if (warp == MOTUS_CHOOSE_8x8 && eights) motus_team_choose_8x8(&c, in, blocks, &t->choose);
     if (warp == MOTUS_CHOOSE_WHOLE) motus_team_choose_whole(&c, in, blocks, &t->choose);
-    if (warp == idle) motus_team_skip(in, own->skip, &t->skip);
 }
 
 // Evaluates the types that come close to the best one, the warps in turn.
@@ -311,8 +309,13 @@ MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, const MotusCandid
                                        const MotusLevelChoice *levels, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
                                        int warps, uint32_t *satd) {
     MotusTeamLane own;
-    motus_team_begin(&own, in, found, &t->choose, &t->of.sums, warp, warps);
-    motus_team_choose(&own, in, found->blocks, t, warp, warps);
+    motus_team_list(&own, in, found, &t->choose, warp);
+    if (warp == warps - 1) motus_team_skip(in, own.skip, &t->skip); // which has the least to measure
+    motus_team_load(&own, in, found, &t->choose, &t->of.sums, warp, warps);
+    *satd = 0;
+    if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
+    motus_team_refine(&own, in, found->n, &t->of.sums, warp, warps);
+    motus_team_choose(&own, in, found->blocks, t, warp);
     motus_team_sync(); // chosen
     motus_team_evaluate(&own, in, effort, levels, t, coefs, warp, warps);
     motus_team_sync(); // every type is evaluated

@@ -24,7 +24,8 @@ typedef struct Picture {
     MotusEffort effort;
     MotusInterLimits limits;
     const char *name;
-    int number; // of the case
+    int number;  // of the case
+    int at_once; // MBs that became P_Skip without a look at anything else
 } Picture;
 
 enum { MOVES = 4 }; // vectors that an MB's blocks move by
@@ -189,7 +190,10 @@ static void code_inter(Picture *p, int x, int y) {
     const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS);
     lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, 1, &memory[0]);
     lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, warps, &memory[1]);
-    same_choices(p, x, y, &memory[0].decide.choice, &memory[1].inter_team.team.choose.choice);
+    if (motus_skip_is_enough(memory[0].best, &p->qp, &p->effort) && memory[0].best->mb.type == MOTUS_MB_P_SKIP)
+        p->at_once++; // there are no choices
+    else
+        same_choices(p, x, y, &memory[0].decide.choice, &memory[1].inter_team.team.choose.choice);
     settle(p, x, y, warps == 2 ? "inter by two warps" : "inter by more warps");
 }
 
@@ -264,6 +268,7 @@ static void generated(void) {
     CU_ASSERT_EQUAL_FATAL(motus_synth_open(&synth, &config), MOTUS_OK);
     motus_synth_frame(synth, 0, p.src);
     code_all(&p, 3, 1);
+    CU_ASSERT_TRUE(p.at_once > 0);
     motus_synth_close(&synth);
     picture_close(&p);
 }
