@@ -131,6 +131,51 @@ MOTUS_HD uint32_t motus_intra16x16_estimate(const MotusIntraMb *in, MotusIntraSc
 
 #endif
 
+#if MOTUS_LANES > 1
+
+// Codes chroma, or luma as Intra16x16: trial's samples, levels, counts and mode. What the two have in common, most of it, is the same instructions: they have to
+// be fetched, and an SM's cache for them is small.
+MOTUS_HD MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, int chroma) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    MotusResidual *r = &s->residual;
+    const MotusQuant *q = chroma ? &in->qp->chroma : &in->qp->luma;
+    const int lane = motus_lane(), from = chroma ? 16 : 0, n = chroma ? 8 : 16;
+    uint32_t ac_bits, found = 0;
+    if (chroma) {
+        motus_intra_chroma_mode(in, s, trial);
+        motus_residual_chroma_forward(r, &in->src, trial, q);
+        if (lane < 2) motus_code_chroma_dc(r, trial, lane, MOTUS_DEADZONE_INTRA, q->qp);
+    } else {
+        int mode;
+        motus_intra16x16_estimate(in, s, &mode);
+        if (lane < 16) memcpy(trial->luma + 16 * lane, s->pred[mode] + 16 * lane, 16);
+        if (lane == 0) trial->mb.intra16x16_pred_mode = (uint8_t)mode;
+        motus_lanes_sync();
+        motus_residual_luma_forward(r, &in->src, trial, q);
+    }
+    motus_residual_intra_levels(r, trial, from, from + n, 1, &in->neighbours, q, in->levels);
+    const int ac = motus_levels_pay_lanes(r->levels + from, n, q, &ac_bits);
+    if (chroma) {
+        found = motus_lanes_which(lane < 8 && trial->coef.chroma_dc[lane >> 2 & 1][lane & 3]);
+        const uint32_t dc_bits = lane < 2 ? (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane]) : 0;
+        part.bits = motus_lanes_sum(ac || found ? dc_bits : 0);
+        part.cbp = ac ? 32 : found ? 16 : 0;
+    } else {
+        part.bits = motus_intra16x16_dc_lanes(r, trial, &in->neighbours, q->qp, in->levels->zero_runs);
+        part.cbp = ac ? 15 : 0;
+    }
+    if (ac)
+        part.bits += ac_bits;
+    else if (lane < n)
+        trial->mb.total_coeff[from + lane] = 0;
+    motus_lanes_sync(); // counts and DCs are there
+    motus_residual_add(r, trial, from, from + n, 1, q->qp);
+    part.ssd = chroma ? motus_ssd_chroma(&in->src, trial->chroma) : motus_ssd_luma(&in->src, trial->luma);
+    return part;
+}
+
+#else
+
 // Codes chroma by its best mode: trial->chroma, its levels, counts, mode, and chroma's bits of cbp.
 MOTUS_HD MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
@@ -154,6 +199,12 @@ MOTUS_HD MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntra
     part.cbp = s->residual.luma_cbp;
     return part;
 }
+
+MOTUS_HD MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, int chroma) {
+    return chroma ? motus_code_intra_chroma(in, s, trial) : motus_code_intra16x16(in, s, trial);
+}
+
+#endif
 
 #if MOTUS_LANES > 1
 
@@ -359,7 +410,12 @@ MOTUS_HD MotusTrial *motus_intra_cheaper(const MotusIntraMb *in, MotusTrial *fir
 MOTUS_HD MotusTrial *motus_intra_search(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *first, MotusTrial *second) {
     MotusIntraPart i4 = {0, 0, 0, 0, 0};
     motus_intra_begin(in, first, second);
-    MotusIntraPart chroma = motus_code_intra_chroma(in, s, first), i16 = motus_code_intra16x16(in, s, first);
+    MotusIntraPart chroma = i4, i16 = i4;
+    MOTUS_ONE_BODY
+    for (int luma = 0; luma < 2; luma++) {
+        chroma = i16;
+        i16 = motus_code_intra_whole(in, s, first, !luma);
+    }
     motus_intra_judge(in, first, &i16, &chroma);
     if (in->i4_trials) i4 = motus_code_intra4x4(in, s, second, first->cost);
     return motus_intra_cheaper(in, first, second, &i4, &chroma);
@@ -378,10 +434,8 @@ enum { MOTUS_ROLE_INTRA4X4, MOTUS_ROLE_INTRA16X16, MOTUS_ROLE_CHROMA, MOTUS_INTR
 MOTUS_HD void motus_intra_role(const MotusIntraMb *in, MotusIntraTeam *team, int role) {
     MotusIntraScratch *s = &team->scratch[role];
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    if (role == MOTUS_ROLE_CHROMA)
-        part = motus_code_intra_chroma(in, s, &team->trial[0]);
-    else if (role == MOTUS_ROLE_INTRA16X16)
-        part = motus_code_intra16x16(in, s, &team->trial[0]);
+    if (role != MOTUS_ROLE_INTRA4X4)
+        part = motus_code_intra_whole(in, s, &team->trial[0], role == MOTUS_ROLE_CHROMA);
     else if (in->i4_trials)
         part = motus_code_intra4x4(in, s, &team->trial[1], UINT32_MAX); // costs only grow: giving up early or late is the same
     if (motus_lane() == 0) team->part[role] = part;
