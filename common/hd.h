@@ -9,4 +9,11 @@
 #define MOTUS_HD static inline
 #endif
 
+// Before a loop: its body is to stand in the program once, on a GPU.
+#ifdef __CUDA_ARCH__
+#define MOTUS_ONE_BODY _Pragma("unroll 1")
+#else
+#define MOTUS_ONE_BODY
+#endif
+
 #endif

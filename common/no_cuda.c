@@ -305,8 +305,9 @@ size_t motus_lane_cuda_free_bytes(int device) {
     return 0;
 }
 
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int slots, MotusError *error) {
-    (void)stream, (void)device, (void)slots;
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int slots, int lanes,
+                                 MotusError *error) {
+    (void)stream, (void)device, (void)slots, (void)lanes;
     *lane = NULL;
     return refuse(error);
 }

@@ -14,6 +14,7 @@ extern "C" {
 // A picture's passes on the device: MotusWork's arrays, and planes of whole MBs (rows at multiples of 16 bytes).
 typedef struct MotusWorkCuda {
     int mb_width, mb_height, n_mb;
+    int teams; // MBs that a block of the intra wavefront has at a time: 1 where nothing else runs beside it, or what motus_work_cuda_place says
     const uint8_t *src[3];
     uint8_t *rec[3];
     ptrdiff_t src_stride[3], rec_stride[3];
@@ -36,6 +37,9 @@ typedef struct MotusWorkCuda {
 // Bytes of one allocation that holds every array above but the planes; and `work` carved from it. Fills zero_runs and qp_table (synchronously, once).
 size_t motus_work_cuda_bytes(int mb_width, int mb_height);
 cudaError_t motus_work_cuda_place(MotusWorkCuda *work, void *memory, int mb_width, int mb_height);
+
+// Lets the intra wavefront have its shared memory, on the current device; and how many MBs a block has room for.
+cudaError_t motus_intra_cuda_prepare(int *teams);
 
 // What P pictures need beside it: MotusPCoding with device pointers. mv, cost: the search's [41][n_mb]; mv is refined in place for subpel other than FULL by
 // the caller between the two calls below, costs of whole samples are read by the first.

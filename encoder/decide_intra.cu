@@ -1,11 +1,15 @@
 // Intra MBs on a CUDA device, by the cores that the CPU runs (see decide.cu). estimate_kernel: every MB of a P picture, a warp each. intra_kernel: the wavefront
 // of intra MBs, all of an I picture's, the chosen ones of a P picture's.
 //
-// The wavefront is one launch: the MBs to be coded as intra stand in a list (list_kernel) in which each comes after those that it depends on; a block takes the
-// next one, waits for its neighbours on the list and codes it, with a warp for Intra4x4, one for Intra16x16 and one for chroma. Whoever is waited for was taken
-// before by a block that runs, so the first MB of the list that is not done waits for nobody, and whatever number of blocks is resident, the picture is finished.
+// The wavefront is one launch: the MBs to be coded as intra stand in a list (list_kernel) in which each comes after those that it depends on; a team of three
+// warps takes the next one, waits for its neighbours on the list and codes it, with a warp for Intra4x4, one for Intra16x16 and one for chroma. Whoever is waited
+// for was taken before by a team that runs, so the first MB of the list that is not done waits for nobody, and whatever number of blocks is resident, the picture
+// is finished.
 //
-// Shared memory: 8 KiB a warp for estimates, 20 KiB a block of the wavefront. Read and written: MBs, levels, reconstruction.
+// Where a picture is alone on the device, each team is a block of its own, on an SM of its own as far as they reach. Beside other lanes' kernels five are one
+// block, which fills an SM: their code is larger than an SM's instruction cache, and so is what others run there in the meantime.
+//
+// Shared memory: 8 KiB a warp for estimates, 20 KiB a team of the wavefront. Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide_pass.cuh"
 #include "encoder/schedule_core.h"
@@ -14,7 +18,8 @@ using namespace motus_decide;
 
 namespace {
 
-constexpr int INTRA_THREADS = 32 * MOTUS_INTRA_ROLES;
+constexpr int TEAM_THREADS = 32 * MOTUS_INTRA_ROLES;
+constexpr int MOST_TEAMS = 5; // of a block: they take all registers of an SM
 
 enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront; what stays inter is not listed
 
@@ -37,7 +42,7 @@ __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *level
     return in;
 }
 
-// A block's shared memory in the wavefront.
+// A team's shared memory in the wavefront.
 struct IntraTeam {
     MotusIntraTeam team;
     alignas(16) uint8_t luma[256], chroma[2][64]; // the source
@@ -45,10 +50,10 @@ struct IntraTeam {
     int at;
 };
 
-// The MB's source and quantizers come into shared memory before its neighbours are done: no part of coding waits for it.
-__device__ void fetch_source(IntraTeam *s, MotusIntraMb *in) {
+// The MB's source and quantizers come into shared memory before its neighbours are done: no part of coding waits for it. t: the thread of the team.
+__device__ void fetch_source(IntraTeam *s, MotusIntraMb *in, int t) {
     const MotusMbSource from = in->src;
-    int t = (int)threadIdx.x, c = t >> 4 & 1, row = t >> 1 & 7;
+    int c = t >> 4 & 1, row = t >> 1 & 7;
     if (t < 64)
         copy4(s->luma + 4 * t, from.plane[0] + (t >> 2) * from.stride[0] + 4 * (t & 3));
     else
@@ -85,29 +90,33 @@ __device__ void mark_done(const MotusWorkCuda &w, int i) {
     if (motus_lane() == 0) *(volatile uint8_t *)(w.listed + i) = DONE;
 }
 
+// The team's warps meet.
+__device__ void meet(int team) { asm volatile("bar.sync %0, %1;" : : "r"(team + 1), "n"(TEAM_THREADS) : "memory"); }
+
 // MBs whose turn it is, in the order of the list.
-__global__ void __launch_bounds__(INTRA_THREADS) intra_kernel(const __grid_constant__ Pass pass) {
-    __shared__ IntraTeam s;
+__global__ void __launch_bounds__(MOST_TEAMS *TEAM_THREADS) intra_kernel(const __grid_constant__ Pass pass) {
+    extern __shared__ uint4 memory[];
     const MotusWorkCuda &w = pass.work;
-    const int warp = (int)threadIdx.x / 32;
+    const int team = (int)threadIdx.x / TEAM_THREADS, t = (int)threadIdx.x % TEAM_THREADS, warp = t / 32;
+    IntraTeam *s = reinterpret_cast<IntraTeam *>(memory) + team;
     for (;;) {
-        if (threadIdx.x == 0) s.at = atomicAdd(&w.flags[0], 1);
-        __syncthreads(); // the place is there; shared memory of the last MB has been read
-        if (s.at >= w.flags[1]) return;
-        const int i = w.list[s.at];
+        if (t == 0) s->at = atomicAdd(&w.flags[0], 1);
+        meet(team); // the place is there; shared memory of the last MB has been read
+        if (s->at >= w.flags[1]) return;
+        const int i = w.list[s->at];
         const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
-        fetch_source(&s, &in);
-        __syncthreads(); // quantizers are there
+        fetch_source(s, &in, t);
+        meet(team); // quantizers are there
         if (warp == 0) {
-            motus_intra_begin(&in, &s.team.trial[0], &s.team.trial[1]);
+            motus_intra_begin(&in, &s->team.trial[0], &s->team.trial[1]);
             wait_for_neighbours(w, i);
         }
-        __syncthreads(); // source, beginnings and neighbours are there
-        motus_intra_role(&in, &s.team, warp);
-        __syncthreads(); // all parts are there
+        meet(team); // source, beginnings and neighbours are there
+        motus_intra_role(&in, &s->team, warp);
+        meet(team); // all parts are there
         if (warp) continue;
-        const MotusTrial *best = motus_intra_join(&in, &s.team);
+        const MotusTrial *best = motus_intra_join(&in, &s->team);
         __syncwarp();
         copy(&w.mb[i], &best->mb);
         store_samples(best, w, i % w.mb_width, i / w.mb_width);
@@ -129,7 +138,7 @@ constexpr int NEAR_MBS = 36864; // whose chains find room in shared memory: 4096
 
 struct ListShared {
     uint8_t chain[NEAR_MBS];
-    int at[PLACES], sums[32], n;
+    int at[PLACES], sums[32], n, longest;
 };
 
 // Sums of the lanes up to and with this one.
@@ -145,7 +154,7 @@ __device__ int sum_up_to(int v) {
 __device__ int find_intra(const MotusWorkCuda &w, ListShared *s, uint8_t *chain) {
     constexpr int EACH = 8;
     const int t = (int)threadIdx.x;
-    if (t == 0) s->n = 0;
+    if (t == 0) s->n = s->longest = 0;
     __syncthreads();                                                        // none before they are counted
     for (int first = t; first < w.n_mb + t; first += EACH * LIST_THREADS) { // as often for all threads
         uint32_t mask = 0;
@@ -271,16 +280,41 @@ __device__ void chains_by_diagonals(const MotusWorkCuda &w, ListShared *s, int n
     }
 }
 
-// A P picture's, by the length of chains: none waits for one of the same length, and so many need not wait at all that blocks hardly ever do. MBs whose chain is
-// too long become inter, which they have been coded as.
+// Whether an MB whose chain is one long is nobody's neighbour on the list either.
+__device__ bool stands_alone(const MotusWorkCuda &w, int i, const uint8_t *chain) {
+    const int x = i % w.mb_width, below = i + w.mb_width;
+    const bool right = x + 1 < w.mb_width, under = below < w.n_mb;
+    return !((right && chain[i + 1]) || (under && x > 0 && chain[below - 1]) || (under && chain[below]) ||
+             (under && right && chain[below + 1]));
+}
+
+// Length of the longest chain.
+__device__ int longest_chain(const MotusWorkCuda &w, ListShared *s, int n, const uint8_t *chain) {
+    uint32_t own = 0;
+    for (int j = (int)threadIdx.x; j < n; j += LIST_THREADS) own = motus_max(own, chain[w.found[j]]);
+    own = ~motus_lanes_min(~own);
+    if (motus_lane() == 0) atomicMax(&s->longest, (int)own);
+    __syncthreads(); // all have said theirs
+    return s->longest;
+}
+
+// A P picture's, by the length of chains: none waits for one of the same length. MBs that stand alone, a quarter of all, fill up what the later ones, of which
+// there are fewer and fewer, leave free: else all chains would begin only when they are done. MBs whose chain is too long become inter, which they have been
+// coded as.
 __device__ int list_chains(const MotusWorkCuda &w, int most, ListShared *s) {
     uint8_t *const room = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
     const int found = find_intra(w, s, room);
     const bool few = found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
     if (!few) chains_by_diagonals(w, s, found, most, room);
     const uint8_t *chain = few ? chains_by_rounds(w, found, most, room) : room;
+    const int longest = longest_chain(w, s, found, chain), later = longest / 4;
+    const auto turn = [&](int i) {
+        if (chain[i] != 1 || !stands_alone(w, i, chain)) return chain[i] - 1;
+        const uint32_t any = (uint32_t)i * 2654435769u >> 16; // scattered: below 2^16
+        return later + (int)(any * (uint32_t)(longest - later) >> 16);
+    };
     const int n = sort(
-        s, found, [&](int j) { return w.found[j]; }, [&](int i) { return chain[i] - 1; }, 0, w.list);
+        s, found, [&](int j) { return w.found[j]; }, turn, 0, w.list);
     for (int j = (int)threadIdx.x; j < found; j += LIST_THREADS) {
         const int i = w.found[j];
         if (!chain[i]) w.mb[i] = w.mb_inter[i];
@@ -322,12 +356,26 @@ cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) 
     return cudaGetLastError();
 }
 
-cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
+// MBs of the wavefront that are to be taken at once: more would only wait. An I picture's wave is half as wide as the picture, and no higher, in MBs; slices have
+// waves of their own. A P picture's chains are many.
+static int taken_at_once(const Pass &pass) {
     const MotusWorkCuda &w = pass.work;
+    if (pass.p_slice) return w.teams == 1 ? 256 : motus_clip(20, 160, w.n_mb / 100);
+    return w.teams == 1 || w.slice_first ? motus_min(w.mb_height, 256) : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
+}
+
+cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
+    const int teams = pass.work.teams, blocks = (motus_min(taken_at_once(pass), pass.work.n_mb) + teams - 1) / teams;
     list_kernel<<<1, LIST_THREADS, 0, stream>>>(pass);
-    // An I picture's wave is half as wide as the picture, and no higher, in MBs: more blocks would only wait, in places that other lanes have use for. A P
-    // picture's chains are many.
-    const int blocks = motus_min(pass.p_slice ? 256 : motus_clip(64, w.mb_height, 256), w.n_mb);
-    intra_kernel<<<blocks, INTRA_THREADS, 0, stream>>>(pass);
+    intra_kernel<<<blocks, teams * TEAM_THREADS, teams * sizeof(IntraTeam), stream>>>(pass);
     return cudaGetLastError();
+}
+
+extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
+    int device = 0, bytes = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess) status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam));
+    if (status != cudaSuccess) return status;
+    return cudaFuncSetAttribute(intra_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, *teams * (int)sizeof(IntraTeam));
 }

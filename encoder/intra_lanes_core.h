@@ -1,5 +1,5 @@
 // Choice of the Intra16x16 and the chroma mode by the 32 lanes of a warp: a lane a 4x4 block of a mode. The same results as the loops over modes that one lane
-// runs (intra_search_core.h).
+// runs (intra_parts_core.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_LANES_CORE_H
 #define ENCODER_INTRA_LANES_CORE_H
@@ -51,7 +51,7 @@ MOTUS_HD uint32_t motus_intra16x16_lanes(MotusIntraSides *s, const uint8_t *at, 
                                          const MotusQp *qp, int has, uint8_t pred[4][256], int *mode) {
     // A lane a sample of the edge: 16 above, 16 to the left. Slopes as motus_intra_slope has them: sample i counts i - 7 times, the corner -8 times.
     const int lane = motus_lane(), i = lane & 15, left = lane >> 4;
-    uint32_t sample = 0, corner = has & MOTUS_HAS_CORNER ? at[-stride - 1] : 0, cost[4];
+    uint32_t sample = 0, corner = has & MOTUS_HAS_CORNER ? at[-stride - 1] : 0, best = UINT32_MAX;
     if (has & (left ? MOTUS_HAS_LEFT : MOTUS_HAS_TOP)) sample = left ? at[i * stride - 1] : at[i - stride];
     s->luma[left][i] = (uint8_t)sample;
     uint32_t sum = motus_lanes_sum_of(sample, 16), weighted = motus_lanes_sum_of(sample * (uint32_t)(i - 7), 16);
@@ -65,6 +65,7 @@ MOTUS_HD uint32_t motus_intra16x16_lanes(MotusIntraSides *s, const uint8_t *at, 
     uint32_t rows[4], own[4];
     for (int k = 0; k < 4; k++) own[k] = motus_load4(src->plane[0] + (y + k) * src->stride[0] + x);
     motus_lanes_sync(); // the sides are there
+    MOTUS_ONE_BODY
     for (int m = 0; m < 4; m += 2) {
         int own_mode = m + (lane >> 4);
         for (int k = 0; k < 4; k++) {
@@ -72,13 +73,13 @@ MOTUS_HD uint32_t motus_intra16x16_lanes(MotusIntraSides *s, const uint8_t *at, 
             motus_store4(pred[own_mode] + MOTUS_LUMA_STRIDE * (y + k) + x, rows[k]);
         }
         uint32_t satd = motus_lanes_sum_of(motus_satd_rows(own, rows), 16);
-        for (int k = m; k < m + 2; k++) {
-            cost[k] = motus_lanes_get(satd, 16 * (k - m)) + motus_mode_cost(qp, (uint32_t)motus_ue_bits(1u + (uint32_t)k));
-            if (!motus_intra16x16_allowed(k, has)) cost[k] = UINT32_MAX;
+        for (int k = m; k < m + 2; k++) { // the first of equals, as in motus_least_of_4
+            const uint32_t cost =
+                motus_lanes_get(satd, 16 * (k - m)) + motus_mode_cost(qp, (uint32_t)motus_ue_bits(1u + (uint32_t)k));
+            if (motus_intra16x16_allowed(k, has) && (cost << 2 | (uint32_t)k) < best) best = cost << 2 | (uint32_t)k;
         }
     }
     motus_lanes_sync(); // predictions are there
-    uint32_t best = motus_least_of_4(cost);
     *mode = (int)(best & 3);
     return best >> 2;
 }
@@ -128,6 +129,56 @@ MOTUS_HD int motus_chroma_mode_lanes(MotusIntraSides *s, uint8_t *const *at, con
     for (int k = 0; k < 4 && mode == best; k++) motus_store4(chroma[c] + MOTUS_CHROMA_STRIDE * (4 * y + k) + 4 * x, rows[k]);
     motus_lanes_sync();
     return best;
+}
+
+// ---- Residual -----------------------------------------------------------------------------------------------------------------------------
+
+// motus_hadamard4x4 of values that sixteen lanes have, in raster order.
+MOTUS_HD int motus_hadamard_lanes(int v) {
+    const int lane = motus_lane();
+    MOTUS_ONE_BODY
+    for (int down = 0; down < 2; down++) {
+        const int k = (down ? lane >> 2 : lane) & 3;
+        int sum = 0;
+        for (int i = 0; i < 4; i++) { // bit 4 * k + i: the k-th output subtracts the i-th value
+            const int other = (int)motus_lanes_get((uint32_t)v, down ? (lane & 19) + 4 * i : (lane & 28) + i);
+            sum += 0xA6C0 >> (4 * k + i) & 1 ? -other : other;
+        }
+        v = sum;
+    }
+    return v;
+}
+
+// Intra16x16's DC levels, and what they come to in the blocks: motus_luma_dc_code. Returns their bits.
+MOTUS_HD uint32_t motus_intra16x16_dc_lanes(MotusResidual *r, MotusTrial *trial, const MotusNeighbours *neighbours, int qp,
+                                            const uint8_t *zero_runs) {
+    const int lane = motus_lane(), blk = lane & 15;
+    const MotusQuantizer q = motus_quantizer(qp, MOTUS_DEADZONE_INTRA, 1);
+    const int sum = motus_hadamard_lanes(r->coef[blk][0]);
+    const int level = motus_quant((int16_t)((sum + 1) >> 1), q.scale[0], q.offset, q.shift);
+    const int16_t dc = motus_luma_dc_dequant(motus_hadamard_lanes(level), qp);
+    // Lane k of sixteen has zigzag position 15 - k: MotusLevelPlanes.
+    const int coded = (int)motus_lanes_get((uint32_t)level, (lane & 16) + motus_zigzag_at(15 - blk)), less = motus_abs(coded) - 1;
+    const int small = less >= 0 && less < MOTUS_PLANES_MAX;
+    if (lane < 16) r->dc[blk] = dc, trial->coef.luma_dc[15 - blk] = (int16_t)coded;
+    MotusLevelPlanes planes;
+    planes.nonzero = motus_lanes_which(coded != 0) & 0xFFFF;
+    planes.negative = motus_lanes_which(coded < 0) & 0xFFFF;
+    planes.large = motus_lanes_which(less >= MOTUS_PLANES_MAX) & 0xFFFF;
+    for (int p = 0; p < 4; p++) planes.plane[p] = motus_lanes_which(small && (less >> p & 1)) & 0xFFFF;
+    const int left = neighbours->a ? neighbours->a->total_coeff[3] : -1,
+              above = neighbours->b ? neighbours->b->total_coeff[12] : -1;
+    motus_lanes_sync(); // levels are there
+    return motus_planes_block_bits(&planes, trial->coef.luma_dc, -1, 0, 0, motus_cavlc_token_class(motus_cavlc_nc(left, above)),
+                                   zero_runs);
+}
+
+// Whether the levels of n <= 32 blocks pay for their bits together: motus_levels_pay.
+MOTUS_HD int motus_levels_pay_lanes(const MotusLevels *levels, int n, const MotusQuant *q, uint32_t *bits) {
+    const int there = motus_lane() < n;
+    const int32_t gain = (int32_t)motus_lanes_sum(there ? (uint32_t)levels[motus_lane()].gain : 0);
+    *bits = motus_lanes_sum(there ? levels[motus_lane()].bits : 0);
+    return gain > (int32_t)(*bits * q->rate);
 }
 
 #endif

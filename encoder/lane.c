@@ -42,7 +42,8 @@ static MotusStatus open_lane(MotusLane *lane) {
     lane->recs = (MotusFramePool){.width = 16 * s->mb_width, .height = 16 * s->mb_height, .pinned = 1};
     lane->mvs = motus_alloc(s->config.stream_only ? 1 : 16 * (size_t)s->mb_width * (size_t)s->mb_height, sizeof *lane->mvs);
     if (!lane->mvs) return motus_fail(&lane->error, MOTUS_ERR_MEMORY, "out of memory");
-    MotusStatus status = motus_lane_cuda_open(&lane->cuda, s, lane->device, l->most_waiting, &lane->error);
+    MotusStatus status = motus_lane_cuda_open(&lane->cuda, s, lane->device, l->most_waiting,
+                                              (l->n + l->n_devices - 1) / l->n_devices, &lane->error);
     if (!status && s->config.packets_memory == MOTUS_MEMORY_DEVICE)
         status = motus_packet_pool_open(&lane->packets, lane->device, &lane->error);
     motus_lane_name_device(lane, &lane->error);

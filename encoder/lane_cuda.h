@@ -19,8 +19,9 @@ typedef struct MotusLaneCuda MotusLaneCuda;
 size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots);
 size_t motus_lane_cuda_free_bytes(int device);
 
-// Opens a lane on that device. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error; _UNSUPPORTED with slice_max_size.
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int slots, MotusError *error);
+// Opens a lane on that device; `lanes`: how many will use it. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error; _UNSUPPORTED with slice_max_size.
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int slots, int lanes,
+                                 MotusError *error);
 void motus_lane_cuda_close(MotusLaneCuda **lane); // accepts NULL inside
 
 // Puts a frame of the visible size into a slot whose picture before is finished: one in host memory, which may still be read until motus_lane_cuda_taken has

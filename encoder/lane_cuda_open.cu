@@ -182,7 +182,7 @@ extern "C" size_t motus_lane_cuda_free_bytes(int device) {
     return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : 0;
 }
 
-extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, int device, int slots,
+extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, int device, int slots, int lanes,
                                             MotusError *error) {
     MotusOnDevice on(device);
     *out = NULL;
@@ -197,6 +197,7 @@ extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStre
     if (!status) status = check(l, motus_search_cuda_prepare(), "kernels", error);
     if (!status) status = open_streams(l, error);
     if (!status) status = open_memory(l, error);
+    if (lanes < 3) l->work.teams = 1; // two pictures are not much in each other's way
     l->expected = 4096 < motus_nal_bound(stream->rbsp_capacity) ? 4096 : motus_nal_bound(stream->rbsp_capacity);
     if (status) motus_lane_cuda_close(&l);
     *out = l;

@@ -89,11 +89,12 @@ MOTUS_HD void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int fro
     motus_lanes_sync();
 }
 
-// The same for intra MBs, which others wait for: by eight lanes a block where there are so many.
+#if MOTUS_LANES > 1
+
+// The same for intra MBs, which others wait for: by eight lanes a block. As many blocks as four divides.
 MOTUS_HD void motus_residual_intra_levels(MotusResidual *r, MotusTrial *trial, int from, int to, int first,
                                           const MotusNeighbours *neighbours, const MotusQuant *q,
                                           const MotusLevelChoice *choice) {
-#if MOTUS_LANES > 1
     const MotusQuant quant = *q; // copies, which stay in registers: nothing that is written can be meant
     const MotusLevelChoice own_choice = *choice;
     const MotusLevelPair pair = motus_level_pair(&quant);
@@ -108,10 +109,9 @@ MOTUS_HD void motus_residual_intra_levels(MotusResidual *r, MotusTrial *trial, i
         trial->mb.total_coeff[blk] = (uint8_t)levels.n;
     }
     motus_lanes_sync();
-#else
-    motus_residual_levels(r, trial, from, to, first, neighbours, q, choice);
-#endif
 }
+
+#endif
 
 // Whether the levels of n blocks pay for their bits together.
 MOTUS_HD int motus_levels_pay(const MotusLevels *levels, int n, const MotusQuant *q, uint32_t *bits) {
@@ -188,10 +188,7 @@ MOTUS_HD uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial, const M
     uint32_t bits, found = 0;
     motus_residual_chroma_forward(r, src, trial, &qp->chroma);
     for (int c = motus_lane(); c < 2; c += MOTUS_LANES) motus_code_chroma_dc(r, trial, c, deadzone, qp->chroma.qp);
-    if (intra)
-        motus_residual_intra_levels(r, trial, 16, 24, 1, neighbours, &qp->chroma, choice);
-    else
-        motus_residual_levels(r, trial, 16, 24, 1, neighbours, &qp->chroma, choice);
+    motus_residual_levels(r, trial, 16, 24, 1, neighbours, &qp->chroma, choice);
     int ac = motus_levels_pay(r->levels + 16, 8, &qp->chroma, &bits);
     for (int i = 0; i < 8; i++) found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
     motus_lanes_sync();
@@ -207,6 +204,8 @@ MOTUS_HD uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial, const M
     return bits;
 }
 
+#if MOTUS_LANES == 1
+
 // Luma of an Intra16x16 MB: AC is coded for all blocks or none, the DCs always. Returns the bits; r->luma_cbp is to be put into cbp by the caller (chroma may
 // be in the hands of other lanes).
 MOTUS_HD uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial, const MotusMbSource *src,
@@ -214,7 +213,7 @@ MOTUS_HD uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial
                                              const MotusLevelChoice *choice) {
     uint32_t ac_bits;
     motus_residual_luma_forward(r, src, trial, &qp->luma);
-    motus_residual_intra_levels(r, trial, 0, 16, 1, neighbours, &qp->luma, choice);
+    motus_residual_levels(r, trial, 0, 16, 1, neighbours, &qp->luma, choice);
     int ac = motus_levels_pay(r->levels, 16, &qp->luma, &ac_bits);
     if (motus_lane() == 0) {
         int16_t dc[16], level[16];
@@ -236,6 +235,8 @@ MOTUS_HD uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial
     motus_residual_add(r, trial, 0, 16, 1, qp->luma.qp);
     return r->dc_bits + (ac ? ac_bits : 0);
 }
+
+#endif
 
 // Fills ssd and cost from the reconstruction and `bits`.
 MOTUS_HD void motus_trial_judge(MotusTrial *trial, const MotusMbSource *src, const MotusQp *qp) {

@@ -97,7 +97,7 @@ extern "C" cudaError_t motus_work_cuda_place(MotusWorkCuda *w, void *memory, int
     cudaError_t status = cudaMemcpy((void *)w->zero_runs, zero_runs, MOTUS_ZERO_RUNS, cudaMemcpyHostToDevice);
     if (status == cudaSuccess) status = cudaMemcpy((void *)w->qp_table, qp_table, sizeof qp_table, cudaMemcpyHostToDevice);
     free(zero_runs);
-    return status;
+    return status == cudaSuccess ? motus_intra_cuda_prepare(&w->teams) : status;
 }
 
 extern "C" cudaError_t motus_stage_ended_cuda(const MotusWorkCuda *work, MotusStage stage, cudaStream_t stream) {

@@ -29,6 +29,7 @@ typedef struct Bench {
     MotusMv *mv;    // refined, [41][n_mb]
     int8_t *offset; // of QP, per MB
     int maps;       // whether there are offsets
+    int alone;      // whether the intra wavefront has a block for each MB that it has at a time
     MotusSlices slices;
 } Bench;
 
@@ -101,6 +102,7 @@ static size_t place_work(Bench *b) {
     size_t end = 0;
     uint8_t *memory = place(b, &end, motus_work_cuda_bytes(b->mb_width, b->mb_height));
     CU_ASSERT_EQUAL_FATAL((int)motus_work_cuda_place(&b->gpu, memory, b->mb_width, b->mb_height), 0);
+    if (b->alone) b->gpu.teams = 1;
     for (int p = 0; p < 3; p++) {
         b->gpu.src[p] = put_plane(b, &end, &b->whole->plane[p], 1);
         b->gpu.rec[p] = put_plane(b, &end, &b->rec->plane[p], 0);
@@ -230,6 +232,7 @@ static void code_frames(MotusFrame *const *frames, int n, MotusPreset preset, in
         snprintf(what, sizeof what, "%s %dx%d, %s, QP %d%s, %d slices, picture %d", name, frames[0]->width, frames[0]->height,
                  motus_preset_name(preset), qp, maps ? " and a map" : "", b.slices.n, t);
         CU_ASSERT_EQUAL_FATAL(motus_frame_copy_padded(b.whole, frames[t]), MOTUS_OK);
+        b.alone = (qp + t) % 2;
         b.work.src = b.whole;
         b.work.rec = b.rec;
         if (t)
