@@ -83,7 +83,7 @@ static void visit_i(void *context, int x, int y) { code_intra(context, x, y); }
 static int waits_in_i(void *context, int x, int y) { return row_above_is_of_slice(((const IntraPass *)context)->work, x, y); }
 
 static IntraPass intra_pass(MotusWork *work, const MotusCoding *coding, int p_slice) {
-    return (IntraPass){work, coding, {work->zero_runs, coding->effort.levels}, p_slice};
+    return (IntraPass){work, coding, {work->zero_runs, coding->effort.intra_levels}, p_slice};
 }
 
 static void code_i_picture(MotusWork *work, const MotusCoding *coding) {
@@ -250,7 +250,7 @@ static void run_round(const InterPass *pass, int *now) {
 
 static void decide_p_picture(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p) {
     const IntraPass intra = intra_pass(work, coding, 1);
-    InterPass inter = {work, coding, p, intra.levels, motus_refine_ops()};
+    InterPass inter = {work, coding, p, {work->zero_runs, coding->effort.levels}, motus_refine_ops()};
     int now = 0;
 #pragma omp parallel for num_threads(work->threads) schedule(dynamic, 16)
     for (int i = 0; i < work->n_mb; i++) {

@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(MOST_TEAMS *TEAM_THREADS) intra_kernel(const _
         meet(team); // the place is there; shared memory of the last MB has been read
         if (s->at >= w.flags[1]) return;
         const int i = w.list[s->at];
-        const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
+        const MotusLevelChoice levels = {w.zero_runs, pass.effort.intra_levels};
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(s, &in, t);
         meet(team); // quantizers are there

@@ -14,12 +14,13 @@ typedef struct MotusEffort {
     int type_gate;       // types by their whole-sample costs
     int sub_gate;        // sub types of an 8x8 block likewise
     int trial_gate;      // types by SATD: those that are evaluated
-    int skip_gate;   // P_Skip is taken without a look at anything else where its cost is that of at most so many bits; 0: never
-    int steps;       // refinements around predicted vectors
-    int levels;      // MOTUS_LEVELS_*
-    int intra_gate;  // intra in P pictures: SATD of Intra16x16 against that of inter;
-    int intra_slope; // the gate rises by so many 1/1024 for each bit that inter's cost is worth
-    int i4_trials;   // Intra4x4 modes evaluated for each block, where the MB is coded
+    int skip_gate;       // P_Skip whose cost is that of at most so many bits is taken at once; 0: never
+    int steps;           // refinements around predicted vectors
+    int levels;          // MOTUS_LEVELS_*, of inter MBs
+    int intra_levels;    // and of intra MBs as they are coded
+    int intra_gate;      // intra in P pictures: SATD of Intra16x16 against that of inter;
+    int intra_slope;     // the gate rises by so many 1/1024 for each bit that inter's cost is worth
+    int i4_trials;       // Intra4x4 modes evaluated for each block, where the MB is coded
     int estimate_trials; // and where intra in P pictures is estimated
     int estimate_levels; // MOTUS_LEVELS_*, of these estimates
     int intra_chain;     // longest chain of intra MBs in P pictures that depend on one another
