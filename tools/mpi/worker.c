@@ -198,7 +198,8 @@ static MotusStatus take_picture(Work *w, const MotusPacket *p, MotusError *error
     if (c->pass == 1) head.size = (int64_t)strlen(p->pass_log);
     MotusStatus status = hold(w, &head, data, error);
     w->first->came++;
-    return status ? status : finish_parts(w, error);
+    if (!status) status = finish_parts(w, error);
+    return status || w->n_held < HELD ? status : send_held(w, 0, error);
 }
 
 // Takes what has been coded: what is there (timeout 0), or the next picture, too, where that comes so soon, milliseconds.
@@ -212,8 +213,7 @@ static MotusStatus take_pictures(Work *w, int timeout, MotusError *error) {
         timeout = 0;
     }
     if (status < 0) return encoder_failure(w, status, error);
-    if (!w->n_held || (w->n_held < HELD && motus_seconds() - w->held_since < HELD_LONGEST)) return MOTUS_OK;
-    return send_held(w, 0, error);
+    return w->n_held && motus_seconds() - w->held_since >= HELD_LONGEST ? send_held(w, 0, error) : MOTUS_OK;
 }
 
 static MotusStatus code_frame(Work *w, const MotusFrame *frame, MotusTime time, MotusError *error) {
