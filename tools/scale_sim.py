@@ -76,7 +76,7 @@ def simulate(parts, workers, lanes, window, costs, ahead=AHEAD):
             own.append(max(own[-1], now) + parts[part][2])
             happens(own[-1] + costs.latency, "done", worker, part)
             before = len(own) - 1 - queue
-            sent = own[before] - ahead if before > 0 and (queue or before > 1) else now  # of the first part the worker does not know how long it takes
+            sent = own[before] - (ahead if len(own) > 2 else 0) if before > 0 else now  # of its first part a worker does not know how long it takes
             happens(max(now, sent) + costs.latency, "ask", worker)
             continue
         cost = costs.word if what == "ask" else costs.part(parts[part][1])
@@ -149,11 +149,11 @@ def check_formulas():
                 expect(f"{workers} workers, {lanes} lanes", simulate(same, workers, lanes, 99, free)[0], 24 / workers)
     expect("more workers than parts", simulate(same, 50, 1, 999, free)[0], 2)
     long_first = [(1, 1, 10.0)] + [(1, 1, 1.0)] * 9
-    expect("a long part first, one waits behind it", simulate(long_first, 2, 1, 99, free)[0], 11)
+    expect("a long part first", simulate(long_first, 2, 1, 99, free)[0], 10)
     expect("a long part first, three wait behind it", simulate(long_first, 2, 2, 99, free)[0], 12)
     expect("a long part first, narrow window", simulate(long_first, 2, 1, 2, free)[0], 14)
-    expect("latency, asked for in time", simulate(same, 1, 1, 9, Costs(latency=0.25), ahead=0.5)[0], 0.5 + 12 * 2 + 0.25)
-    expect("latency, asked for late", simulate(same, 1, 1, 9, Costs(latency=0.25), ahead=0.2)[0], 0.5 + 12 * 2 + 10 * 0.3 + 0.25)
+    expect("latency, asked for in time", simulate(same, 1, 1, 9, Costs(latency=0.25), ahead=0.5)[0], 1 + 12 * 2 + 0.25)
+    expect("latency, asked for late", simulate(same, 1, 1, 9, Costs(latency=0.25), ahead=0.2)[0], 1 + 12 * 2 + 10 * 0.3 + 0.25)
     # Rank 0 is the limit: 11 seconds for the pictures of a part, and 1 for each question, of which every worker has one left at the end.
     seconds, busy = simulate(same, 12, 1, 99, Costs(word=1, byte=0.011))
     expect("rank 0's work", busy, 12 * 11 + 24)

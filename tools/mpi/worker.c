@@ -42,7 +42,7 @@ typedef struct Work {
     MotusEncoder *encoder;
     char told[160];       // of the input's damage
     int asked;            // for another part
-    double each;          // seconds from a frame to the next when they were sent, lately
+    double each;          // seconds from a frame to the next when those of the last part were sent; below 0: not known yet
     Flight *first, *last; // in the order of their pictures
     uint8_t *held;        // pictures of the first one that have not been sent back
     size_t n_held, room;  // bytes
@@ -198,7 +198,8 @@ static MotusStatus take_picture(Work *w, const MotusPacket *p, MotusError *error
     if (c->pass == 1) head.size = (int64_t)strlen(p->pass_log);
     MotusStatus status = hold(w, &head, data, error);
     w->first->came++;
-    return status ? status : finish_parts(w, error);
+    if (!status) status = finish_parts(w, error);
+    return status || w->n_held < HELD ? status : send_held(w, 0, error);
 }
 
 // Takes what has been coded: what is there (timeout 0), or the next picture, too, where that comes so soon, milliseconds.
@@ -212,8 +213,7 @@ static MotusStatus take_pictures(Work *w, int timeout, MotusError *error) {
         timeout = 0;
     }
     if (status < 0) return encoder_failure(w, status, error);
-    if (!w->n_held || (w->n_held < HELD && motus_seconds() - w->held_since < HELD_LONGEST)) return MOTUS_OK;
-    return send_held(w, 0, error);
+    return w->n_held && motus_seconds() - w->held_since >= HELD_LONGEST ? send_held(w, 0, error) : MOTUS_OK;
 }
 
 static MotusStatus code_frame(Work *w, const MotusFrame *frame, MotusTime time, MotusError *error) {
@@ -251,8 +251,8 @@ static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
     return say(w, MOTUS_SAYS_ENDS, part->number, n, part->gops, part->at_end) ? MOTUS_OK : over(error);
 }
 
-// Codes a part of the input; its count is what there was. The next part is asked for a little before the end; where its beginning is not known without looking,
-// others would wait for this rank to look.
+// Codes a part of the input; its count is what there was. The next part is asked for a little before the end: not in a rank's first part, so that all get one
+// where there are few, and not where its beginning is not known without looking, since others would wait for this rank to look.
 static MotusStatus code_input(Work *w, MotusMessage *part, MotusError *error) {
     const int64_t first = w->of->options->seek + part->number;
     const double began = motus_seconds();
@@ -261,13 +261,14 @@ static MotusStatus code_input(Work *w, MotusMessage *part, MotusError *error) {
     for (; !status && n < part->count; n += !status) {
         MotusFrame *frame = NULL;
         if (motus_link_is_over(w->of->link)) return over(error);
-        if (!w->gops.looks && (double)(part->count - n) * w->each < AHEAD && (status = ask(w, error))) break;
+        const int soon = w->each >= 0 && (double)(part->count - n) * w->each < AHEAD;
+        if (soon && !w->gops.looks && (status = ask(w, error))) break;
         if ((status = frame_at(w, &w->here, first + n, &frame, error))) break;
         status = code_frame(w, frame, motus_reader_time(w->here.reader, first + n), error);
         motus_frame_unref(&frame);
-        w->each = (motus_seconds() - began) / (double)(n + 1);
     }
     if (status < 0) return status;
+    if (n) w->each = (motus_seconds() - began) / (double)n;
     part->at_end |= n < part->count;
     part->count = n;
     tell_damage(w, &w->here);
@@ -374,7 +375,7 @@ static void close_work(Work *w) {
 }
 
 void motus_mpi_work(const MotusMpiWorker *of) {
-    Work w = {.of = of};
+    Work w = {.of = of, .each = -1};
     MotusError error = {0};
     const MotusEncoderConfig *c = &of->setup->config;
     if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device);
