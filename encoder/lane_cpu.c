@@ -170,15 +170,22 @@ static MotusStatus write_slices(MotusLaneCpu *l, const MotusPlace *place, size_t
     return status;
 }
 
-static uint64_t plane_ssd(const MotusPlane *a, const MotusPlane *b, int threads) {
-    uint64_t sum = 0;
+static uint64_t rows_ssd(const MotusPlane *a, const MotusPlane *b, int first, int n) {
+    const MotusPlane rows = motus_plane_rows(a, first, n), others = motus_plane_rows(b, first, n);
+    return motus_plane_ssd(&rows, &others, rows.width, rows.height);
+}
+
+// Squared errors of the three planes, by rows of MBs.
+static void sum_ssd(const MotusFrame *a, const MotusFrame *b, int threads, uint64_t ssd[3]) {
+    uint64_t y = 0, cb = 0, cr = 0;
     (void)threads;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
-    for (int y = 0; y < a->height; y += 16) {
-        const MotusPlane rows = motus_plane_rows(a, y, 16), others = motus_plane_rows(b, y, 16);
-        sum += motus_plane_ssd(&rows, &others, rows.width, rows.height);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(+ : y, cb, cr)
+    for (int row = 0; row < motus_mbs(a->height); row++) {
+        y += rows_ssd(&a->plane[0], &b->plane[0], 16 * row, 16);
+        cb += rows_ssd(&a->plane[1], &b->plane[1], 8 * row, 8);
+        cr += rows_ssd(&a->plane[2], &b->plane[2], 8 * row, 8);
     }
-    return sum;
+    ssd[0] = y, ssd[1] = cb, ssd[2] = cr;
 }
 
 // Of each MB, for the centres of the next picture.
@@ -197,7 +204,7 @@ static MotusStatus finish(MotusLaneCpu *l, const MotusPlace *place, const MotusP
     MotusStatus status = motus_frame_crop(&visible, l->rec, s->config.width, s->config.height);
     if (status) return status;
     visible->number = place->number;
-    for (int p = 0; p < 3; p++) stats.ssd[p] = plane_ssd(&source->plane[p], &visible->plane[p], l->work.threads);
+    sum_ssd(source, visible, l->work.threads, stats.ssd);
     motus_stage_ended(l->work.clock, MOTUS_STAGE_DEBLOCK);
     status = motus_packet_make(packet, s, place, l->nal, size, (size_t)planned->filler_bytes, &stats);
     if (!status && l->work.clock) memcpy((*packet)->stage_us, l->clock.us, sizeof l->clock.us);

@@ -7,26 +7,33 @@
 #include "common/alloc.h"
 #include "common/int_core.h"
 
-// Walks row y; where an MB waits, one MB behind the row above's right neighbour. done[y] counts the finished MBs of row y.
-static void walk_row(int mb_width, int y, atomic_int *done, const MotusWave *wave) {
+// Of a row, how many MBs are finished; a cache line each, since its thread writes it at every MB.
+typedef struct Progress {
+    _Alignas(64) atomic_int done;
+} Progress;
+
+// Walks row y; where an MB waits, one MB behind the row above's right neighbour.
+static void walk_row(int mb_width, int y, Progress *row, const MotusWave *wave) {
     for (int x = 0; x < mb_width; x++) {
         int needed = y && (!wave->waits || wave->waits(wave->context, x, y)) ? motus_min(x + 2, mb_width) : 0;
-        while (needed && atomic_load_explicit(&done[y - 1], memory_order_acquire) < needed) sched_yield();
+        while (needed && atomic_load_explicit(&row[y - 1].done, memory_order_acquire) < needed) sched_yield();
         wave->visit(wave->context, x, y);
-        atomic_store_explicit(&done[y], x + 1, memory_order_release);
+        atomic_store_explicit(&row[y].done, x + 1, memory_order_release);
     }
 }
 
 void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *wave) {
-    atomic_int *done = threads > 1 && mb_height > 1 ? motus_alloc((size_t)mb_height, sizeof *done) : NULL;
-    if (!done) { // one thread asked for, or no memory for more: raster order
+    Progress *row = threads > 1 && mb_height > 1 ? motus_alloc((size_t)mb_height, sizeof *row) : NULL;
+    if (!row) { // one thread asked for, or no memory for more: raster order
         for (int y = 0; y < mb_height; y++)
             for (int x = 0; x < mb_width; x++) wave->visit(wave->context, x, y);
         return;
     }
-    // Rows go round the threads in order, so that the row a thread waits for is always being worked on or done. Where there are more threads than rows, some
-    // have none: OpenMP ends the threads that a smaller region leaves out, and makes them again for the next one.
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int k = 0; k < mb_height; k++) walk_row(mb_width, wave->row_order ? wave->row_order[k] : k, done, wave);
-    motus_free(done);
+    // Threads take rows in order, so that the row a thread waits for is always being worked on or done.
+    atomic_int next;
+    atomic_init(&next, 0);
+#pragma omp parallel num_threads(threads)
+    for (int k; (k = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed)) < mb_height;)
+        walk_row(mb_width, wave->row_order ? wave->row_order[k] : k, row, wave);
+    motus_free(row);
 }

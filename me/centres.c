@@ -90,12 +90,12 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
     fill_costs(cost, lambda_q8, reach);
 #pragma omp parallel num_threads(threads)
     {
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, 8)
         for (int y = 0; y < coarse->cur.height; y++) {
             scale_row(coarse, &coarse->cur, cur, y);
             scale_row(coarse, &coarse->ref, ref, y);
         }
-#pragma omp for schedule(static)
+#pragma omp for schedule(dynamic, 32)
         for (int mb = 0; mb < mb_width * mb_height; mb++) {
             ptrdiff_t at = (4 * (mb / mb_width) - MOTUS_COARSE_MARGIN) * stride + 4 * (mb % mb_width) - MOTUS_COARSE_MARGIN;
             const uint8_t *window = coarse->ref.data + at - reach / 4 * (stride + 1);
@@ -183,7 +183,7 @@ MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const M
                            .mb_height = mb_height}};
     const int threads = motus_threads_ready(me->threads);
     motus_coarse_run(coarse, cur, &full, lambda_q8, reach, threads);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
     for (int mb = 0; mb < mb_width * mb_height; mb++) centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width);
     return MOTUS_OK;
 }

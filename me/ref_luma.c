@@ -104,11 +104,13 @@ static void filter_row(const MotusRefLuma *ref, int y) {
 void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_half, int threads) {
     int first = -MOTUS_REF_PAD, end = ref->height + MOTUS_REF_PAD;
     (void)threads;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int y = first; y < end; y++) copy_row(ref, luma, y);
-    if (!with_half) return;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int y = first; y < end; y++) filter_row(ref, y);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(dynamic, 8)
+        for (int y = first; y < end; y++) copy_row(ref, luma, y);
+#pragma omp for schedule(dynamic, 8)
+        for (int y = first; y < (with_half ? end : first); y++) filter_row(ref, y);
+    }
 }
 
 const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h, uint8_t *dst,

@@ -376,12 +376,13 @@ static void failures_keep_what_was_done(void) {
 enum { LONG = 23 };
 
 // Sends all frames before it waits for a packet, with an IDR picture asked for at frame 9, and keeps the packets beyond the encoder's end.
-static void encode_in_lanes(int lanes, MotusFrame **frames, MotusPacket **packets) {
+static void encode_in_lanes(int lanes, int threads, MotusFrame **frames, MotusPacket **packets) {
     MotusEncoder *enc;
     MotusEncoderConfig config = config_for(64, 48);
     MotusPacket *packet;
     int n = 0;
     config.lanes = lanes;
+    config.threads = threads;
     config.keyint = 4;
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
     MOTUS_CHECK(lanes ? motus_encoder_lanes(enc) == lanes : motus_encoder_lanes(enc) >= 1, "%d lanes", motus_encoder_lanes(enc));
@@ -399,20 +400,21 @@ static void encode_in_lanes(int lanes, MotusFrame **frames, MotusPacket **packet
 }
 
 static void lanes_give_one_stream(void) {
-    static const int counts[] = {1, 2, 3, 7, 0};
+    static const int counts[][2] = {{1, 2}, {2, 5}, {3, 2}, {7, 9}, {5, 1}, {0, 4}}; // lanes, threads
     MotusFrame *frames[N_FRAMES];
     MotusPacket *want[LONG], *got[LONG];
     make_frames(frames, 64, 48);
-    encode_in_lanes(1, frames, want);
+    encode_in_lanes(1, 1, frames, want);
     for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
-        encode_in_lanes(counts[c], frames, got);
+        encode_in_lanes(counts[c][0], counts[c][1], frames, got);
         for (int i = 0; i < LONG; i++) {
             const MotusPacket *a = want[i], *b = got[i];
             int idr = i == 0 || i == 4 || i == 8 || i == 9 || i == 13 || i == 17 || i == 21;
-            MOTUS_CHECK(a->size == b->size && !memcmp(a->data, b->data, a->size), "%d lanes, picture %d", counts[c], i);
+            MOTUS_CHECK(a->size == b->size && !memcmp(a->data, b->data, a->size), "%d lanes, %d threads, picture %d",
+                        counts[c][0], counts[c][1], i);
             MOTUS_CHECK(b->number == i && b->is_idr == idr && b->pts == 1000 + 7 * i && b->duration == 5 &&
                             b->opaque == &frames[i % N_FRAMES],
-                        "%d lanes, picture %d", counts[c], i);
+                        "%d lanes, %d threads, picture %d", counts[c][0], counts[c][1], i);
             CU_ASSERT(motus_test_same_frames(b->recon, a->recon) && motus_test_same_frames(b->source, frames[i % N_FRAMES]));
             CU_ASSERT(a->n_mvs == b->n_mvs && (!a->n_mvs || !memcmp(a->mvs, b->mvs, a->n_mvs * sizeof *a->mvs)));
             motus_packet_unref(&got[i]);
