@@ -207,7 +207,7 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
     MotusWork *work = pass->work;
     const MotusPCoding *p = pass->p;
     const int i = y * work->mb_width + x, first = motus_slice_first(work->slice_first, i);
-    if (!motus_neighbours_changed(work->changed_at, work->seen_at, i, work->mb_width, first)) return; // the decision stands
+    if (!motus_neighbours_changed(work->changed_at, work->seen_at, i, x, work->mb_width, first)) return; // the decision stands
     MotusInterMb in = {.ref = &p->ref,
                        .limits = &p->limits,
                        .qp = qp_of(work, pass->coding, i),

@@ -69,18 +69,20 @@ __device__ void note_decision(const MotusWorkCuda &w, int i, int now) {
     motus_note_decision(&w.mb[i], mb, &w.changed_at[i], now);
 }
 
-// A block decides an MB, by a team of warps.
+// A block decides an MB, by a team of warps: the blockIdx.x-th of the colour in row blockIdx.y.
 template <int TEAM>
 __global__ void __launch_bounds__(32 * TEAM, PLACES / TEAM)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p, int colour, int now) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
     const MotusWorkCuda &w = pass.work;
-    int colours = pass.effort.colours, columns = (w.mb_width + colours - 1) / colours, at = (int)blockIdx.x;
-    int y = at / columns, x = (colour + 2 * colours - 2 * y % colours) % colours + at % columns * colours, i = y * w.mb_width + x;
-    if (y >= w.mb_height || x >= w.mb_width) return; // the whole block
+    const uint32_t colours = (uint32_t)pass.effort.colours;
+    const int y = (int)blockIdx.y; // (x + 2y) % colours is the colour
+    const int x = (int)(((uint32_t)colour + (colours - 1) * 2 * blockIdx.y) % colours + blockIdx.x * colours);
+    const int i = y * w.mb_width + x;
+    if (x >= w.mb_width) return; // the whole block
     const int first = motus_slice_first(w.slice_first, i);
-    if (!motus_neighbours_changed(w.changed_at, w.seen_at, i, w.mb_width, first)) return; // likewise
+    if (!motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first)) return; // likewise
     const int warp = (int)threadIdx.x / 32;
     MotusInterMb in;
     in.ref = &p.ref;
@@ -117,7 +119,8 @@ __global__ void __launch_bounds__(32 * WARPS) note_kernel(const __grid_constant_
 
 // Where several types may come close to the best one, four warps share them out; else the second two would only hold places that other lanes have use for.
 void launch_pass(const Pass &pass, const MotusPCodingCuda &p, int colour, int now, cudaStream_t stream) {
-    const int colours = pass.effort.colours, blocks = (pass.work.mb_width + colours - 1) / colours * pass.work.mb_height;
+    const int colours = pass.effort.colours;
+    const dim3 blocks((unsigned)((pass.work.mb_width + colours - 1) / colours), (unsigned)pass.work.mb_height);
     if (pass.effort.trial_gate > 16)
         decide_kernel<4><<<blocks, 32 * 4, 0, stream>>>(pass, p, colour, now);
     else

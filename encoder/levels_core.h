@@ -117,15 +117,48 @@ MOTUS_HD void motus_lower_levels(MotusLevelBlock *b, MotusLevels *levels, const 
 #endif
         int loss = 512 * b->t[i] - 65536 * (2 * magnitude - 1); // of lowering by one; below 2^30
         if (magnitude > 2 && loss > 0) continue;                // large levels only give up what rounding had added
+#if MOTUS_LANES > 1                                             // nothing to be set back by lanes whose level stays
+        const int16_t less = (int16_t)(negative ? 1 - magnitude : magnitude - 1);
+        MotusLevelPlanes with = b->shape;
+        motus_planes_set(&with, i, magnitude - 1);
+        uint32_t bits = motus_planes_block_bits(&with, b->level, i, less, b->first, token_class, zero_runs);
+#else
         motus_level_set(b, i, magnitude - 1, negative);
         uint32_t bits = motus_level_block_bits(b, token_class, zero_runs);
+#endif
         if (loss + (int32_t)(bits * q->rate) < (int32_t)(levels->bits * q->rate)) {
             levels->bits = bits;
             levels->n -= magnitude == 1;
+#if MOTUS_LANES > 1
+            b->shape = with;
+            b->level[i] = less;
+        }
+#else
         } else {
             motus_level_set(b, i, magnitude, negative);
         }
+#endif
     }
+}
+
+// Lowers the levels that b has, if that is how levels are chosen, and drops them where they are not worth their bits.
+MOTUS_HD MotusLevels motus_weigh_levels(MotusLevelBlock *b, const MotusQuant *q, int token_class, int method,
+                                        const uint8_t *zero_runs) {
+    const uint32_t zero_bits = (uint32_t)motus_cavlc_token(token_class, 0, 0).length;
+    MotusLevels levels = {motus_cavlc_total_coeff(b->shape.nonzero), motus_level_block_bits(b, token_class, zero_runs), 0};
+    if (method == MOTUS_LEVELS_LOWERED) motus_lower_levels(b, &levels, q, token_class, zero_runs);
+    int32_t gain = 0;
+    for (uint32_t left = b->shape.nonzero; left; left &= left - 1) {
+        int i = motus_level_first(left & -left);
+        gain += motus_level_gain(b->t[i], motus_abs(b->level[i]));
+    }
+    levels.gain = motus_min(gain, MOTUS_GAIN_MAX);
+    if (levels.n && levels.gain <= (int32_t)((levels.bits - zero_bits) * q->rate)) {
+        levels.n = 0;
+        levels.gain = 0;
+    }
+    if (!levels.n) levels.bits = zero_bits;
+    return levels;
 }
 
 // Chooses levels for a 4x4 block of forward-transformed coefficients (raster order) whose live ones (motus_live_coefs) are in `live`. first = 1 leaves out the
@@ -133,10 +166,9 @@ MOTUS_HD void motus_lower_levels(MotusLevelBlock *b, MotusLevels *levels, const 
 MOTUS_HD MotusLevels motus_choose_levels(int16_t level[16], const int16_t coef[16], uint32_t live, int first, int nc,
                                          const MotusQuant *q, int method, const uint8_t *zero_runs) {
     int token_class = motus_cavlc_token_class(nc);
-    MotusLevels levels = {0, (uint32_t)motus_cavlc_token(token_class, 0, 0).length, 0};
-    uint32_t zero_bits = levels.bits;
+    MotusLevels none = {0, (uint32_t)motus_cavlc_token(token_class, 0, 0).length, 0};
     if (first) live &= ~1u;
-    if (!live) return levels;
+    if (!live) return none;
     int t16[16];
     MotusLevelBlock b;
     b.level = level;
@@ -150,22 +182,8 @@ MOTUS_HD MotusLevels motus_choose_levels(int16_t level[16], const int16_t coef[1
         int t = (int)((uint32_t)motus_abs(coef[at]) * q->scale[motus_coef_class(at)] >> q->shift);
         b.t[i] = t;
         motus_level_set(&b, i, motus_clip(1, MOTUS_MAX_LEVEL, (t + 128) >> 8), coef[at] < 0);
-        levels.n++;
     }
-    levels.bits = motus_level_block_bits(&b, token_class, zero_runs);
-    if (method == MOTUS_LEVELS_LOWERED) motus_lower_levels(&b, &levels, q, token_class, zero_runs);
-    int32_t gain = 0;
-    for (uint32_t left = b.shape.nonzero; left; left &= left - 1) {
-        int i = motus_level_first(left & -left);
-        gain += motus_level_gain(b.t[i], motus_abs(level[i]));
-    }
-    levels.gain = motus_min(gain, MOTUS_GAIN_MAX);
-    if (levels.n && levels.gain <= (int32_t)((levels.bits - zero_bits) * q->rate)) {
-        levels.n = 0;
-        levels.gain = 0;
-    }
-    if (!levels.n) levels.bits = zero_bits;
-    return levels;
+    return motus_weigh_levels(&b, q, token_class, method, zero_runs);
 }
 
 #endif

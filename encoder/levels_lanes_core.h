@@ -1,10 +1,11 @@
-// Choice of a block's levels by eight lanes of a warp, four blocks side by side: the same levels as motus_choose_levels. The longest chain of steps that wait for
-// one another is what counts here.
+// Choice of a block's levels by eight lanes of a warp, four blocks side by side, or by a lane with a block of its own: the same levels as motus_choose_levels. The
+// longest chain of steps that wait for one another is what counts here.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LEVELS_LANES_CORE_H
 #define ENCODER_LEVELS_LANES_CORE_H
 
 #include "encoder/levels_core.h"
+#include "me/words_core.h"
 
 #if MOTUS_LANES > 1
 
@@ -145,6 +146,88 @@ MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const
     levels.bits = levels.n ? bits : zero_bits;
     levels.gain = levels.n ? gain : 0;
     return levels;
+}
+
+// ---- A lane a block -----------------------------------------------------------------------------------------------------------------------
+
+// A lane's coefficients stand by rows, two a word (dct_pairs_core.h). Bit 8 (y & 1) + 4 (y >> 1) + x of a mask stands for (x, y): the bit that it has in masks in
+// coding order, its class, and where it stands.
+MOTUS_HD int motus_pairs_coded_at(int g) { return (int)(0x15638BD247C9AEFULL >> (4 * g)) & 15; }
+MOTUS_HD int motus_pairs_class(int g) { return g & 1 ? (g & 8 ? 1 : 2) : (g & 8 ? 2 : 0); }
+MOTUS_HD int motus_pairs_at(int g) { return 2 * (g & 7) + (g >> 3); }
+
+// motus_planes_small_bits where all levels are ones.
+MOTUS_HD uint32_t motus_ones_bits(uint32_t nonzero, uint32_t negative, int first, int token_class, const uint8_t *zero_runs) {
+    const int total_coeff = motus_cavlc_total_coeff(nonzero), trailing_ones = motus_min(total_coeff, 3);
+    int bits = motus_cavlc_token_length(token_class, total_coeff, trailing_ones) + trailing_ones;
+    if (total_coeff && total_coeff < 16 - first) bits += zero_runs[motus_planes_mirrored(nonzero) >> first];
+    if (total_coeff > 3) { // the fourth has suffixLength 0, those after it 1
+        uint32_t rest = nonzero;
+        for (int k = 0; k < 3; k++) rest &= rest - 1;
+        bits += 2 * total_coeff - 7 + (rest & (0u - rest) & negative ? 1 : 0);
+    }
+    return (uint32_t)bits;
+}
+
+// The rest of motus_lane_levels where all levels are ones: bits of the masks in coding order. level[] has what each coefficient is in 1/256 of a level.
+MOTUS_HD MotusLevels motus_lane_ones(int16_t *level, uint32_t nonzero, uint32_t negative, int32_t gain, int first,
+                                     int token_class, const MotusQuant *q, const MotusLevelChoice *choice) {
+    const uint32_t zero_bits = (uint32_t)motus_cavlc_token_length(token_class, 0, 0);
+    uint32_t bits = motus_ones_bits(nonzero, negative, first, token_class, choice->zero_runs);
+    for (uint32_t left = choice->method == MOTUS_LEVELS_LOWERED ? nonzero : 0; left; left &= left - 1) {
+        const uint32_t bit = left & (0u - left), with = nonzero ^ bit;
+        const uint32_t less = motus_ones_bits(with, negative, first, token_class, choice->zero_runs);
+        const int32_t loss = motus_level_gain(level[motus_planes_first(bit)], 1);
+        if (loss + (int32_t)(less * q->rate) >= (int32_t)(bits * q->rate)) continue;
+        nonzero = with;
+        bits = less;
+        gain -= loss;
+    }
+    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), bits, gain}, none = {0, zero_bits, 0};
+    if (gain <= (int32_t)((bits - zero_bits) * q->rate)) return none;
+    for (int i = 0; i < 16; i += 2) motus_word_put(level + i, 0);
+    for (uint32_t left = nonzero; left; left &= left - 1) {
+        const uint32_t bit = left & (0u - left);
+        level[motus_planes_first(bit)] = negative & bit ? -1 : 1;
+    }
+    return levels;
+}
+
+// motus_choose_levels for the blocks of all lanes together. Of coef and live: above; a block without live coefficients only comes along. level, multiples of 4
+// bytes, is working memory even where n is 0 in the end.
+MOTUS_HD MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[16], uint32_t live, int first, int nc,
+                                       const MotusQuant *q, const MotusLevelChoice *choice) {
+    const int token_class = motus_cavlc_token_class(nc);
+    uint32_t nonzero = 0, negative = 0;
+    int t16[16], larger = 0;
+    int32_t gain = 0;
+    for (uint32_t left = live; left; left &= left - 1) {
+        const int g = motus_bit_length(left & (0u - left)) - 1, value = coef[motus_pairs_at(g)], bit = motus_pairs_coded_at(g);
+        const int t = (int)((uint32_t)motus_abs(value) * q->scale[motus_pairs_class(g)] >> q->shift);
+        nonzero |= 1u << bit;
+        negative |= (value < 0 ? 1u : 0u) << bit;
+        larger |= t >= 384; // rounds to 2
+        gain += motus_level_gain(t, 1);
+        level[15 - bit] = (int16_t)t;
+    }
+    if (!motus_lanes_which(larger)) return motus_lane_ones(level, nonzero, negative, gain, first, token_class, q, choice);
+    if (!live) {
+        MotusLevels none = {0, (uint32_t)motus_cavlc_token_length(token_class, 0, 0), 0};
+        return none;
+    }
+    MotusLevelBlock b;
+    b.level = level;
+    b.t = t16;
+    memset(&b.shape, 0, sizeof b.shape);
+    b.first = first;
+    b.n = 16 - first;
+    for (int i = 0; i < 16; i += 2) motus_word_put(level + i, 0);
+    for (uint32_t left = live; left; left &= left - 1) {
+        const int g = motus_bit_length(left & (0u - left)) - 1, value = coef[motus_pairs_at(g)], i = 15 - motus_pairs_coded_at(g);
+        b.t[i] = (int)((uint32_t)motus_abs(value) * q->scale[motus_pairs_class(g)] >> q->shift);
+        motus_level_set(&b, i, motus_clip(1, MOTUS_MAX_LEVEL, (b.t[i] + 128) >> 8), value < 0);
+    }
+    return motus_weigh_levels(&b, q, token_class, choice->method, choice->zero_runs);
 }
 
 #endif

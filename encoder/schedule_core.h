@@ -8,10 +8,11 @@
 #include "common/lanes.h"
 #include "encoder/trial_core.h"
 
-// Whether a neighbour of MB i has changed (changed_at, per MB) since the MB was evaluated, in pass seen_at[i]; 0: never yet. `first` is the first MB of its
+// Whether a neighbour of MB i, which is the x-th of its row, has changed (changed_at, per MB) since the MB was evaluated, in pass seen_at[i]; 0: never yet. `first` is the first MB of its
 // slice: what comes before it is no neighbour.
-MOTUS_HD int motus_neighbours_changed(const uint16_t *changed_at, const uint16_t *seen_at, int i, int mb_width, int first) {
-    const int w = mb_width, x = i % w, above = i - w, seen = seen_at[i];
+MOTUS_HD int motus_neighbours_changed(const uint16_t *changed_at, const uint16_t *seen_at, int i, int x, int mb_width,
+                                      int first) {
+    const int w = mb_width, above = i - w, seen = seen_at[i];
     return !seen || (x && i > first && changed_at[i - 1] > seen) || (above >= first && changed_at[above] > seen) ||
            (x && above > first && changed_at[above - 1] > seen) ||
            (x + 1 < w && above + 1 >= first && changed_at[above + 1] > seen);

@@ -4,7 +4,9 @@
 #ifndef ENCODER_TRIAL_LANES_CORE_H
 #define ENCODER_TRIAL_LANES_CORE_H
 
+#include "dct/dct_pairs_core.h"
 #include "encoder/choose_lanes_core.h"
+#include "encoder/levels_lanes_core.h"
 #include "encoder/trial_core.h"
 
 // Forward transforms of a trial's blocks that may have levels; 18, so that lanes with a block each meet in no bank.
@@ -110,18 +112,18 @@ MOTUS_HD void motus_lane_judge(MotusTrial *trial, const MotusLaneBlock *b, const
 
 // ---- Residual -----------------------------------------------------------------------------------------------------------------------------
 
-// Forward transform of a lane's block: the DC, and which coefficients may become levels; all of them in `to` where there are any.
-MOTUS_HD uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *q, int16_t to[18], int *dc) {
-    int16_t v[16];
-    uint32_t live = 0;
-    for (int i = 0; i < 16; i++)
-        v[i] = (int16_t)(motus_word_sample(b->src[i >> 2], i & 3) - motus_word_sample(b->rec[i >> 2], i & 3));
-    for (int i = 0; i < 4; i++) motus_forward4(v + 4 * i, 1);
-    for (int i = 0; i < 4; i++) motus_forward4(v + i, 4);
-    for (int i = 0; i < 16; i++) live |= (uint32_t)(motus_abs(v[i]) >= q->threshold[motus_coef_class(i)]) << i;
-    *dc = v[0];
+// Forward transform of a lane's block: the DC, and which coefficients may become levels (a mask as motus_lane_levels wants it); all of them in `to`, by rows.
+MOTUS_HD uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *q, int16_t to[16], int *dc) {
+    const uint32_t mixed = (uint16_t)q->threshold[2], even = (uint16_t)q->threshold[0] | mixed << 16;
+    const uint32_t odd = mixed | (uint32_t)(uint16_t)q->threshold[1] << 16; // of columns
+    uint32_t coef[8], less = 0;
+    motus_pairs_forward(coef, b->src, b->rec);
+    for (int i = 0; i < 8; i++) // two sign bits each, side by side in the end: bytes 1 and 3
+        less |= (motus_pairs_sub(motus_pairs_abs(coef[i]), i & 1 ? odd : even) & 0x80008000) >> (7 - i);
+    const uint32_t live = motus_word_bytes(~less, 0, 0x4431);
+    *dc = (int16_t)(coef[0] & 0xFFFF);
     if (live && motus_lane() < 24)
-        for (int i = 0; i < 8; i++) motus_word_put(to + 2 * i, (uint16_t)v[2 * i] | (uint32_t)(uint16_t)v[2 * i + 1] << 16);
+        for (int i = 0; i < 8; i++) motus_word_put(to + 2 * i, coef[i]);
     return live;
 }
 
@@ -170,24 +172,20 @@ MOTUS_HD uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint
 // Adds a block's residual to its prediction: levels in zigzag order, if there are any, and chroma's DC.
 MOTUS_HD void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc, int qp) {
     const int rem = qp % 6, per = qp / 6;
-    int16_t r[16];
+    uint32_t scale[3], scaled[16], coef[8]; // the lower halves of `scaled`
+    for (int k = 0; k < 3; k++) scale[k] = (uint32_t)motus_dequant_scale(rem, k) << per;
     for (int i = 0; i < 16; i += 2) {
         const uint32_t two = n ? motus_word_get(level + i) : 0; // where there are none, nothing was written
-        for (int k = 0; k < 2; k++) {
-            const int at = motus_zigzag_at(i + k);
-            r[at] = motus_dequant((int16_t)(two >> 16 * k), motus_dequant_scale(rem, motus_coef_class(at)), per);
-        }
+        scaled[i] = two * scale[motus_coef_class(motus_zigzag_at(i))];
+        scaled[i + 1] = (two >> 16) * scale[motus_coef_class(motus_zigzag_at(i + 1))];
     }
-    if (b->blk >= 16) r[0] = (int16_t)dc;
-    for (int y = 0; y < 4; y++) motus_inverse4(r + 4 * y, 1);
-    for (int x = 0; x < 4; x++) motus_inverse4(r + x, 4);
-    for (int y = 0; y < 4; y++) {
-        uint32_t row = 0;
-        for (int x = 0; x < 4; x++)
-            row |= (uint32_t)motus_clip_u8(motus_word_sample(b->rec[y], x) + ((int16_t)(r[4 * y + x] + 32) >> 6)) << 8 * x;
-        b->rec[y] = row;
-        motus_word_put(b->at + y * b->stride, row);
+    for (int i = 0; i < 8; i++) {
+        const int at = 8 * (i >> 2) + (i & 3);
+        coef[i] = motus_word_bytes(scaled[motus_zigzag_of(at)], scaled[motus_zigzag_of(at + 4)], 0x5410);
     }
+    if (b->blk >= 16) coef[0] = motus_word_bytes((uint32_t)dc, coef[0], 0x7610);
+    motus_pairs_inverse_add(b->rec, coef, b->rec);
+    for (int y = 0; y < 4; y++) motus_word_put(b->at + y * b->stride, b->rec[y]);
 }
 
 // Transform, levels and reconstruction of the predicted MB: motus_code_inter_luma and motus_code_chroma at once. Returns the bits.
@@ -207,8 +205,7 @@ MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, Motu
     bits = 0;
     if (motus_lanes_which(live != 0)) { // there are none in half of all trials
         const int nc = motus_lane_nc(blk, motus_cavlc_total_coeff(live), &in->neighbours);
-        MotusLevels levels = {0, 0, 0};
-        if (lane < 24) levels = motus_choose_levels(level, coef, live, !luma, nc, q, choice->method, choice->zero_runs);
+        const MotusLevels levels = motus_lane_levels(level, coef, lane < 24 ? live : 0, !luma, nc, q, choice);
         pays = motus_lane_groups_pay(&levels, blk, q->rate, &bits);
         if (pays >> lane & 1) n = levels.n;
     }
@@ -228,9 +225,11 @@ MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, Motu
     return bits;
 }
 
-// ---- The team -----------------------------------------------------------------------------------------------------------------------------
+// ---- Ways to code the MB ------------------------------------------------------------------------------------------------------------------
 
-// P_Skip (motus_skip_trial).
+enum { MOTUS_TRIAL_SKIP = 4 }; // beside the four types
+
+// Makes trial->mb what P_Skip is.
 MOTUS_HD void motus_team_skip(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
     const int lane = motus_lane();
     if (lane < 16)
@@ -238,70 +237,66 @@ MOTUS_HD void motus_team_skip(const MotusInterMb *in, MotusMv skip, MotusTrial *
     else
         motus_word_put((char *)&trial->mb + 4 * lane, 0); // all that follows the vectors
     motus_lanes_sync();                                   // before a part of it is set
-    if (lane == 0) {
-        trial->mb.type = MOTUS_MB_P_SKIP;
-        trial->mb.qp = in->qp->luma.qp;
-    }
-    const MotusLaneBlock b = motus_lane_predict(trial, in);
-    motus_lane_judge(trial, &b, in->qp, MOTUS_SKIP_RUN_BITS);
+    if (lane) return;
+    trial->mb.type = MOTUS_MB_P_SKIP;
+    trial->mb.qp = in->qp->luma.qp;
 }
 
-// Type k (motus_type_trial).
-MOTUS_HD void motus_team_type(const MotusInterMb *in, const MotusLevelChoice *levels, const MotusChoice *choice, MotusMv skip,
-                              int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
+// The same for type k.
+MOTUS_HD void motus_team_type(const MotusInterMb *in, const MotusChoice *choice, int k, MotusTrial *trial) {
     const int lane = motus_lane();
     motus_word_put((char *)&trial->mb + 4 * lane, motus_word_get((const char *)&choice->mb[k] + 4 * lane));
     motus_lanes_sync(); // before a part of it is set
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
+}
+
+// Evaluates type k, or P_Skip (motus_type_trial, motus_skip_trial).
+MOTUS_HD void motus_team_trial(const MotusInterMb *in, const MotusLevelChoice *levels, const MotusChoice *choice, MotusMv skip,
+                               int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
+    uint32_t bits = MOTUS_SKIP_RUN_BITS;
+    if (k == MOTUS_TRIAL_SKIP)
+        motus_team_skip(in, skip, trial);
+    else
+        motus_team_type(in, choice, k, trial);
     MotusLaneBlock b = motus_lane_predict(trial, in);
-    uint32_t bits = motus_lane_residual(trial, &b, coefs, in, levels);
-    if (lane == 0) {
-        if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp && motus_mv_equal(trial->mb.mv[0], skip))
-            trial->mb.type = MOTUS_MB_P_SKIP;
-        bits += motus_inter_bits(&trial->mb, choice->mv_bits[k]);
+    if (k != MOTUS_TRIAL_SKIP) {
+        bits = motus_lane_residual(trial, &b, coefs, in, levels);
+        if (motus_lane() == 0) {
+            if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp && motus_mv_equal(trial->mb.mv[0], skip))
+                trial->mb.type = MOTUS_MB_P_SKIP;
+            bits += motus_inter_bits(&trial->mb, choice->mv_bits[k]);
+        }
     }
     motus_lane_judge(trial, &b, in->qp, bits);
 }
+
+// ---- A team -------------------------------------------------------------------------------------------------------------------------------
 
 // Chooses the vectors of all types.
 MOTUS_HD void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks, MotusInterTeam *t, int warp) {
     const int eights = (int)(blocks >> MOTUS_BLOCK_8x8 & 1);
     const MotusTeamChooser c = motus_team_chooser(&t->of.sums, own, in);
-    if (warp == MOTUS_CHOOSE_8x8 && eights) motus_team_choose_8x8(&c, in, blocks, &t->choose);
-    if (warp == MOTUS_CHOOSE_WHOLE) motus_team_choose_whole(&c, in, blocks, &t->choose);
+    if (warp == MOTUS_CHOOSE_8x8 && eights) motus_team_choose_8x8(&c, in, blocks, t->choose.grid[warp], &t->choose.choice);
+    if (warp == MOTUS_CHOOSE_WHOLE) motus_team_choose_whole(&c, in, blocks, t->choose.grid[warp], &t->choose.choice);
 }
 
 // Evaluates the types that come close to the best one, the warps in turn.
-MOTUS_HD void motus_team_evaluate(const MotusTeamLane *own, const MotusInterMb *in, const MotusEffort *effort,
-                                  const MotusLevelChoice *levels, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
-                                  int warps) {
-    const MotusChoice *choice = &t->choose.choice;
-    const int best = motus_choice_best(choice);
+MOTUS_HD void motus_team_evaluate(const MotusTeamLane *own, const MotusInterMb *in, const MotusLevelChoice *levels, int best,
+                                  uint32_t close, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps) {
     for (int i = 0, turn = 0; i < 4; i++) {
         const int k = (best + i) & 3;
-        if (!motus_type_is_close(choice, k, best, effort)) continue;
-        if (turn == warp) motus_team_type(in, levels, choice, own->skip, k, coefs, &t->of.trial[k]);
+        if (!(close >> k & 1)) continue;
+        if (turn == warp) motus_team_trial(in, levels, &t->choose.choice, own->skip, k, coefs, &t->of.trial[k]);
         turn = turn + 1 == warps ? 0 : turn + 1;
     }
 }
 
-// The cheapest way, known to all warps. *satd is the cost of the best type by SATD.
-MOTUS_HD MotusTrial *motus_team_join(const MotusInterMb *in, const MotusEffort *effort, MotusInterTeam *t, uint32_t *satd,
-                                     int warp) {
-    const MotusChoice *choice = &t->choose.choice;
-    const int first = motus_choice_best(choice);
-    MotusTrial *best = &t->skip;
-    for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
-        const int k = (first + i) & 3;
-        if (motus_type_is_close(choice, k, first, effort) && t->of.trial[k].cost < best->cost) best = &t->of.trial[k];
-    }
-    *satd = choice->cost[first];
-    if (best->bits > MOTUS_MB_BITS_LIMIT) {
-        motus_team_sync(); // all have compared
-        if (warp == 0) motus_trial_pcm(best, &in->src, in->qp);
-        motus_team_sync(); // replaced
-    }
-    return best;
+// The cheapest way, known to all warps: P_Skip wins ties, then the best one by SATD, then the one that follows.
+MOTUS_HD MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam *t) {
+    const int k = (first + (motus_lane() & 3)) & 3;
+    const uint32_t cost = close >> k & 1 ? t->of.trial[k].cost : UINT32_MAX, least = motus_lanes_min(cost);
+    const uint32_t which = motus_lanes_which(cost == least);
+    return least < t->skip.cost ? &t->of.trial[(first + motus_bit_length(which & (0u - which)) - 1) & 3] : &t->skip;
 }
 
 // motus_decide_inter.
@@ -309,17 +304,27 @@ MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, const MotusCandid
                                        const MotusLevelChoice *levels, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
                                        int warps, uint32_t *satd) {
     MotusTeamLane own;
-    motus_team_list(&own, in, found, &t->choose, warp);
-    if (warp == warps - 1) motus_team_skip(in, own.skip, &t->skip); // which has the least to measure
-    motus_team_load(&own, in, found, &t->choose, &t->of.sums, warp, warps);
+    int first;
+    motus_team_list(&own, in, found, warp < MOTUS_CHOOSERS ? t->choose.grid[warp] : NULL);
+    if (warp == warps - 1) // which has the least to measure
+        motus_team_trial(in, NULL, NULL, own.skip, MOTUS_TRIAL_SKIP, NULL, &t->skip);
+    motus_team_load(&own, in, found, &t->choose.choice, &t->of.sums, warp, warps);
     *satd = 0;
     if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
     motus_team_refine(&own, in, found->n, &t->of.sums, warp, warps);
     motus_team_choose(&own, in, found->blocks, t, warp);
     motus_team_sync(); // chosen
-    motus_team_evaluate(&own, in, effort, levels, t, coefs, warp, warps);
+    const uint32_t close = motus_team_close(&t->choose.choice, effort->trial_gate, &first);
+    motus_team_evaluate(&own, in, levels, first, close, t, coefs, warp, warps);
     motus_team_sync(); // every type is evaluated
-    return motus_team_join(in, effort, t, satd, warp);
+    MotusTrial *best = motus_team_join(first, close, t);
+    *satd = t->choose.choice.cost[first];
+    if (best->bits > MOTUS_MB_BITS_LIMIT) {
+        motus_team_sync(); // all have compared
+        if (warp == 0) motus_trial_pcm(best, &in->src, in->qp);
+        motus_team_sync(); // replaced
+    }
+    return best;
 }
 
 #endif

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 #include "dct/dct_lanes.h"
+#include "dct/dct_pairs_core.h"
 #include "tests/dct_avx2.h"
 #include "tests/harness.h"
 
@@ -160,6 +161,31 @@ static void levels_are_clipped(void) {
     for (int i = 0; i < 16; i++) MOTUS_CHECK(level[i] == (i & 1 ? -MOTUS_MAX_LEVEL : MOTUS_MAX_LEVEL), "i %d", i);
     quant_dc(level, coef, 16, 0, 32);
     for (int i = 0; i < 16; i++) MOTUS_CHECK(level[i] == (i & 1 ? -MOTUS_MAX_LEVEL : MOTUS_MAX_LEVEL), "DC %d", i);
+}
+
+// A word's two values are transformed as one is, whatever 16 bits they have.
+static void pairs_equal_single_values(void) {
+    for (int round = 0; round < 20000; round++) {
+        uint8_t src[64], pred[64], dst[64];
+        uint32_t s[4], p[4], pairs[8], sum[4];
+        int16_t coef[16];
+        fill_block(src, pred, 64, round % 3);
+        for (int y = 0; y < 4; y++) memcpy(&s[y], src + 16 * y, 4), memcpy(&p[y], pred + 16 * y, 4);
+        motus_forward4x4(coef, src, 16, pred, 16);
+        motus_pairs_forward(pairs, s, p);
+        for (int i = 0; i < 16; i++) {
+            const int at = 4 * (i >> 3) + (i & 3), got = (int16_t)(pairs[at] >> (i & 4 ? 16 : 0));
+            MOTUS_CHECK(got == coef[i], "coefficient %d: %d, not %d", i, got, coef[i]);
+        }
+        for (int i = 0; i < 16; i++) coef[i] = (int16_t)(motus_test_random() >> (round & 15));
+        for (int i = 0; i < 8; i++) {
+            const int at = 8 * (i >> 2) + (i & 3);
+            pairs[i] = (uint16_t)coef[at] | (uint32_t)(uint16_t)coef[at + 4] << 16;
+        }
+        motus_inverse4x4_add(dst, 16, pred, 16, coef);
+        motus_pairs_inverse_add(sum, pairs, p);
+        for (int y = 0; y < 4; y++) MOTUS_CHECK(!memcmp(&sum[y], dst + 16 * y, 4), "round %d, row %d", round, y);
+    }
 }
 
 // Levels of real residuals: the 16-bit inverse equals the standard's in wide integers, and samples come back within the quantizer's error.
@@ -426,6 +452,7 @@ static void avx2_agrees_on_inverse(void) {
 static const MotusTest tests[] = {{"forward_is_the_matrix_product", forward_is_the_matrix_product},
                                   {"quant_and_scaling_formulas", quant_and_scaling_formulas},
                                   {"levels_are_clipped", levels_are_clipped},
+                                  {"pairs_equal_single_values", pairs_equal_single_values},
                                   {"round_trip_error_per_qp", round_trip_error_per_qp},
                                   {"error_power_follows_the_step", error_power_follows_the_step},
                                   {"luma_dc", luma_dc},
