@@ -2,7 +2,7 @@
 // out among a warp's lanes: common/lanes.h).
 //
 // mark_kernel, candidates_kernel, note_kernel: every MB at once. decide_kernel: the MBs of one colour, a block of two or four warps each; a picture launches it
-// rounds * colours times. Intra MBs: decide_intra.cu.
+// rounds * colours times. Intra MBs: decide_estimate.cu and decide_intra.cu.
 //
 // Shared memory: 10 or 12 KiB a block of decide_kernel. Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -27,40 +27,45 @@ __global__ void __launch_bounds__(256)
     pass.work.candidates[i].blocks = motus_blocks_with_a_chance(own, &pass.effort, pass.work.qp_table[pass.qp].lambda_q8);
 }
 
-// The different vectors of the marked blocks, in the order of the blocks, measured; and what neighbours see of the MB before its first decision.
+// The different vectors of the marked blocks, in the order of the blocks, measured; and what neighbours see of the MB before its first decision. A lane has two
+// blocks, and then a vector.
 __global__ void __launch_bounds__(32 * WARPS)
     candidates_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p) {
-    __shared__ MotusMv all[WARPS][MOTUS_BLOCKS];
-    const MotusWorkCuda &w = pass.work;
-    int i = this_warp(), lane = motus_lane(), n = 0;
-    if (i >= w.n_mb) return;
-    MotusMv *mv = all[threadIdx.x / 32];
-    MotusCandidates *found = &w.candidates[i];
-    uint64_t blocks = found->blocks;
-    for (int b = lane; b < MOTUS_BLOCKS; b += 32) mv[b] = p.mv[(size_t)b * w.n_mb + i];
-    __syncwarp();
-    for (int first = 0; first < MOTUS_BLOCKS; first += 32) {
-        int b = first + lane, fresh = b < MOTUS_BLOCKS && blocks >> b & 1;
-        for (int k = 0; k < b && fresh; k++) fresh = !(blocks >> k & 1 && motus_mv_equal(mv[k], mv[b]));
-        uint32_t which = __ballot_sync(MOTUS_ALL_LANES, fresh);
-        int at = n + __popc(which & ((1u << lane) - 1));
-        if (fresh && at < MOTUS_CANDIDATES) found->mv[at] = mv[b];
-        n = motus_min(n + __popc(which), MOTUS_CANDIDATES);
-    }
-    __syncwarp();
 #if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
+    const MotusWorkCuda &w = pass.work;
+    const int i = this_warp(), lane = motus_lane();
+    if (i >= w.n_mb) return;
+    MotusCandidates *found = &w.candidates[i];
+    const uint64_t blocks = found->blocks;
+    uint32_t own[2], left[2], mv = 0;
+    for (int h = 0; h < 2; h++) {
+        const int b = lane + 32 * h, marked = b < MOTUS_BLOCKS && blocks >> b & 1;
+        own[h] = marked ? motus_mv_word(p.mv[(size_t)b * w.n_mb + i]) : 0;
+        left[h] = motus_lanes_which(marked);
+    }
+    int n = 0;
+    for (; n < MOTUS_CANDIDATES && (left[0] | left[1]); n++) {
+        const uint32_t next = motus_lanes_get(left[0] ? own[0] : own[1], __ffs((int)(left[0] ? left[0] : left[1])) - 1);
+        for (int h = 0; h < 2; h++) left[h] &= ~motus_lanes_which(own[h] == next);
+        if (lane == n) mv = next;
+    }
+    if (lane < n) found->mv[lane] = motus_mv_of_word(mv);
     MotusInterMb in;
     in.ref = &p.ref;
     in.x = i % w.mb_width, in.y = i / w.mb_width;
     in.src = mb_source(w, in.x, in.y);
-    for (int k = lane; k < 16 * n; k += 32) found->satd[k >> 4][k & 15] = (uint16_t)motus_team_satd(&in, found->mv[k >> 4]);
-#endif
-    motus_first_guess(&w.mb[i], found->mv[0]);
+    for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two vectors at a time, a lane a 4x4 block
+        const uint32_t satd = motus_team_satd(&in, motus_mv_of_word(motus_lanes_get(mv, v)));
+        if (v < n) found->satd[v][lane & 15] = (uint16_t)satd;
+    }
+    motus_first_guess(&w.mb[i], motus_mv_of_word(motus_lanes_get(mv, 0)));
     if (lane == 0) {
         found->n = (uint8_t)n;
         w.intra_cost[i] = UINT32_MAX;
         w.changed_at[i] = w.seen_at[i] = 0;
+        if (i == 0) w.flags[2] = 0;
     }
+#endif
 }
 
 // Takes the cheaper of the two ways to code MB i.

@@ -11,6 +11,12 @@
 extern "C" {
 #endif
 
+// An MB of a P picture estimated as Intra16x16, with what of its chroma Intra4x4 shares.
+typedef struct MotusIntraEstimate {
+    uint32_t cost, bits;
+    MotusIntraPart chroma;
+} MotusIntraEstimate;
+
 // A picture's passes on the device: MotusWork's arrays, and planes of whole MBs (rows at multiples of 16 bytes).
 typedef struct MotusWorkCuda {
     int mb_width, mb_height, n_mb;
@@ -25,12 +31,13 @@ typedef struct MotusWorkCuda {
     uint16_t *changed_at, *seen_at;
     uint8_t *chain; // of large pictures, while the list is made
     const uint8_t *zero_runs;
-    const MotusQp *qp_table;  // 52
-    const int8_t *qp_offset;  // per MB, as in MotusWork; NULL: none. The caller's
-    const int *slice_first;   // per MB, as in MotusWork; NULL: one slice. The caller's
-    uint8_t *listed;          // per MB: where it stands in the intra wavefront
-    int *found;               // MBs that are to be intra, while the list is made
-    int *list, *flags;        // the wavefront's MBs in their order; how many are taken, and are there
+    const MotusQp *qp_table; // 52
+    const int8_t *qp_offset; // per MB, as in MotusWork; NULL: none. The caller's
+    const int *slice_first;  // per MB, as in MotusWork; NULL: one slice. The caller's
+    uint8_t *listed;         // per MB: where it stands in the intra wavefront
+    MotusIntraEstimate *estimate;
+    int *found;               // MBs whose intra cost is estimated; then those that are to be intra, while the list is made
+    int *list, *flags;        // the wavefront's MBs in their order; how many are taken, and are there; how many are estimated
     const cudaEvent_t *ended; // [MOTUS_STAGES], recorded behind each stage; NULL: stages are not timed. The caller's
 } MotusWorkCuda;
 

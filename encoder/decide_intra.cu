@@ -1,5 +1,5 @@
-// Intra MBs on a CUDA device, by the cores that the CPU runs (see decide.cu). estimate_kernel: every MB of a P picture, a warp each. intra_kernel: the wavefront
-// of intra MBs, all of an I picture's, the chosen ones of a P picture's.
+// Intra MBs on a CUDA device, by the cores that the CPU runs (see decide.cu). intra_kernel: the wavefront of intra MBs, all of an I picture's, the chosen ones of
+// a P picture's (decide_estimate.cu).
 //
 // The wavefront is one launch: the MBs to be coded as intra stand in a list (list_kernel) in which each comes after those that it depends on; a team of three
 // warps takes the next one, waits for its neighbours on the list and codes it, with a warp for Intra4x4, one for Intra16x16 and one for chroma. Whoever is waited
@@ -9,10 +9,9 @@
 // Where a picture is alone on the device, each team is a block of its own, on an SM of its own as far as they reach. Beside other lanes' kernels five are one
 // block, which fills an SM: their code is larger than an SM's instruction cache, and so is what others run there in the meantime.
 //
-// Shared memory: 8 KiB a warp for estimates, 20 KiB a team of the wavefront. Read and written: MBs, levels, reconstruction.
+// Shared memory: 20 KiB a team of the wavefront. Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide_pass.cuh"
-#include "encoder/schedule_core.h"
 
 using namespace motus_decide;
 
@@ -22,25 +21,6 @@ constexpr int TEAM_THREADS = 32 * MOTUS_INTRA_ROLES;
 constexpr int MOST_TEAMS = 5; // of a block: they take all registers of an SM
 
 enum { NOT_LISTED, LISTED, DONE }; // an MB in the intra wavefront; what stays inter is not listed
-
-struct IntraShared {
-    MotusTrial trial[2];
-    MotusIntraScratch scratch;
-};
-
-__device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x, int y) {
-    const int i = y * pass.work.mb_width + x;
-    MotusIntraMb in;
-    in.qp = &pass.work.qp_table[motus_mb_qp(pass.qp, pass.work.qp_offset, i)];
-    in.levels = levels;
-    in.i4_trials = pass.effort.i4_trials;
-    in.p_slice = pass.p_slice;
-    in.src = mb_source(pass.work, x, y);
-    in.rec = mb_recon(pass.work, x, y);
-    in.neighbours = motus_neighbours(pass.work.mb, pass.work.mb_width, x, y, motus_slice_first(pass.work.slice_first, i));
-    in.has = motus_intra_has(&in.neighbours);
-    return in;
-}
 
 // A team's shared memory in the wavefront.
 struct IntraTeam {
@@ -331,30 +311,7 @@ __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constan
     if (threadIdx.x == 0) w.flags[0] = 0, w.flags[1] = n;
 }
 
-__global__ void __launch_bounds__(32 * WARPS, 5) estimate_kernel(const __grid_constant__ Pass pass) {
-    __shared__ IntraShared memory[WARPS];
-    const MotusWorkCuda &w = pass.work;
-    IntraShared *s = &memory[threadIdx.x / 32];
-    int i = this_warp();
-    if (i >= w.n_mb || w.mb[i].type == MOTUS_MB_P_SKIP) return;
-    const MotusLevelChoice levels = {w.zero_runs, pass.effort.estimate_levels};
-    MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
-    in.i4_trials = pass.effort.estimate_trials;
-    int mode;
-    uint32_t satd = motus_intra16x16_estimate(&in, &s->scratch, &mode);
-    if (!motus_intra_is_close(satd, w.satd[i], w.inter_cost[i], in.qp, &pass.effort)) return;
-    const MotusTrial *best = motus_intra_search(&in, &s->scratch, &s->trial[0], &s->trial[1]);
-    motus_lanes_sync();
-    copy(&w.mb_intra[i], &best->mb);
-    if (motus_lane() == 0) w.intra_cost[i] = best->cost;
-}
-
 } // namespace
-
-cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) {
-    estimate_kernel<<<blocks_for(pass.work.n_mb), 32 * WARPS, 0, stream>>>(pass);
-    return cudaGetLastError();
-}
 
 // MBs of the wavefront that are to be taken at once: more would only wait. An I picture's wave is half as wide as the picture, and no higher, in MBs; slices have
 // waves of their own. A P picture's chains are many.

@@ -35,6 +35,21 @@ static __device__ MotusMbRecon mb_recon(const MotusWorkCuda &w, int x, int y) {
     return rec;
 }
 
+// `levels` stays the caller's.
+static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x, int y) {
+    const int i = y * pass.work.mb_width + x;
+    MotusIntraMb in;
+    in.qp = &pass.work.qp_table[motus_mb_qp(pass.qp, pass.work.qp_offset, i)];
+    in.levels = levels;
+    in.i4_trials = pass.effort.i4_trials;
+    in.p_slice = pass.p_slice;
+    in.src = mb_source(pass.work, x, y);
+    in.rec = mb_recon(pass.work, x, y);
+    in.neighbours = motus_neighbours(pass.work.mb, pass.work.mb_width, x, y, motus_slice_first(pass.work.slice_first, i));
+    in.has = motus_intra_has(&in.neighbours);
+    return in;
+}
+
 static __device__ void copy4(uint8_t *to, const uint8_t *from) {
     *reinterpret_cast<uint32_t *>(to) = *reinterpret_cast<const uint32_t *>(from);
 }

@@ -5,16 +5,20 @@
 
 #include "encoder/intra_parts_core.h"
 
-// An intra MB's two trials before anything is known of them: Intra16x16 with chroma, and Intra4x4.
-MOTUS_HD void motus_intra_begin(const MotusIntraMb *in, MotusTrial *first, MotusTrial *second) {
+// A trial of an intra MB before anything is known of it.
+MOTUS_HD void motus_intra_begin_as(const MotusIntraMb *in, MotusTrial *trial, int type) {
     if (motus_lane() == 0) {
-        memset(&first->mb, 0, sizeof first->mb);
-        first->mb.type = MOTUS_MB_I_16x16;
-        first->mb.qp = in->qp->luma.qp;
-        second->mb = first->mb;
-        second->mb.type = MOTUS_MB_I_4x4;
+        memset(&trial->mb, 0, sizeof trial->mb);
+        trial->mb.type = (uint8_t)type;
+        trial->mb.qp = in->qp->luma.qp;
     }
     motus_lanes_sync();
+}
+
+// The two of an MB: Intra16x16 with chroma, and Intra4x4.
+MOTUS_HD void motus_intra_begin(const MotusIntraMb *in, MotusTrial *first, MotusTrial *second) {
+    motus_intra_begin_as(in, first, MOTUS_MB_I_16x16);
+    motus_intra_begin_as(in, second, MOTUS_MB_I_4x4);
 }
 
 // Puts bits, SSD and cost of an MB together from luma and chroma.
@@ -58,19 +62,31 @@ MOTUS_HD MotusTrial *motus_intra_cheaper(const MotusIntraMb *in, MotusTrial *fir
     return best;
 }
 
-// Evaluates Intra16x16 and Intra4x4; returns which of the two trials holds the cheapest way to code the MB.
-MOTUS_HD MotusTrial *motus_intra_search(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *first, MotusTrial *second) {
-    MotusIntraPart i4 = {0, 0, 0, 0, 0};
-    motus_intra_begin(in, first, second);
-    MotusIntraPart chroma = i4, i16 = i4;
+// Evaluates Intra16x16 with chroma, which is handed back.
+MOTUS_HD MotusIntraPart motus_intra_search16x16(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *first) {
+    MotusIntraPart chroma = {0, 0, 0, 0, 0}, i16 = chroma;
     MOTUS_ONE_BODY
     for (int luma = 0; luma < 2; luma++) {
         chroma = i16;
         i16 = motus_code_intra_whole(in, s, first, !luma);
     }
     motus_intra_judge(in, first, &i16, &chroma);
+    return chroma;
+}
+
+// Evaluates Intra4x4 after that; returns which of the two trials holds the cheapest way to code the MB.
+MOTUS_HD MotusTrial *motus_intra_search4x4(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *first, MotusTrial *second,
+                                           const MotusIntraPart *chroma) {
+    MotusIntraPart i4 = {0, 0, 0, 0, 0};
     if (in->i4_trials) i4 = motus_code_intra4x4(in, s, second, first->cost);
-    return motus_intra_cheaper(in, first, second, &i4, &chroma);
+    return motus_intra_cheaper(in, first, second, &i4, chroma);
+}
+
+// Both.
+MOTUS_HD MotusTrial *motus_intra_search(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *first, MotusTrial *second) {
+    motus_intra_begin(in, first, second);
+    const MotusIntraPart chroma = motus_intra_search16x16(in, s, first);
+    return motus_intra_search4x4(in, s, first, second, &chroma);
 }
 
 // The same by three warps side by side, whose shared memory this is: `role` is which of them this is. All of them meet between these calls:

@@ -117,7 +117,7 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, const MotusGiven *given, MotusField
     if (!status && s->config.subpel != MOTUS_SUBPEL_FULL && !given->final) {
         MotusSearchPicture p = {
             l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,
-            l->sad,         l->cost};
+            NULL,           NULL};
         static_assert(sizeof(MotusCandidates) % sizeof(uint64_t) == 0, "masks at a pitch of whole words");
         const MotusWantedBlocks marked = {&l->work.candidates->blocks, sizeof(MotusCandidates) / sizeof(uint64_t)};
         status = check(l,

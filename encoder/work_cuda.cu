@@ -70,7 +70,8 @@ size_t lay_out(MotusWorkCuda *w, uint8_t *base, int mb_width, int mb_height) {
     w->listed = base + motus_slot_place(&end, n);
     w->found = (int *)(base + motus_slot_place(&end, 4 * n));
     w->list = (int *)(base + motus_slot_place(&end, 4 * n));
-    w->flags = (int *)(base + motus_slot_place(&end, 2 * sizeof(int)));
+    w->flags = (int *)(base + motus_slot_place(&end, 3 * sizeof(int)));
+    w->estimate = (MotusIntraEstimate *)(base + motus_slot_place(&end, n * sizeof(MotusIntraEstimate)));
     return end;
 }
 

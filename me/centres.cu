@@ -5,7 +5,8 @@
 // coarse_kernel: the exhaustive search in the scaled pictures. A lane owns a column of points and walks down the window's rows: a row of eight samples is
 // compared with the eight rows of the block at once, for the eight points that it belongs to, so that samples are loaded once. Of 33 columns
 // the last one is taken by a row of points per lane. A key is J, row and column of the point: the smaller key is the better point, or the earlier.
-// Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0 finds the picture's median instead, bit by bit.
+// Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0 finds the picture's median instead, by counting
+// high and then low bytes of the vectors' components.
 //
 // centre_kernel: lanes hold a candidate each, and the warp computes the SADs of two candidates after two others, half a row a lane; equal candidates once.
 // The 5x5 around the MB's own coarse vector share their loads. Loads bound it: a row is 128 bytes of the L1, however little of it is wanted. A key is J and the candidate's number.
@@ -63,31 +64,53 @@ __global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride
 
 // ---- Median --------------------------------------------------------------------------------------------------------------------------------
 
-// Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS threads: with their sign bits flipped, which puts components
-// into ascending order, it is the largest value that at most n / 2 of them are smaller than, found bit by bit.
+// Of 256 counts, the bin in which number `rank` in ascending order lies, and its rank there. A whole warp calls it.
+__device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin, uint32_t *rank_in_bin) {
+    int lane = motus_lane();
+    uint32_t own = 0;
+    for (int i = 0; i < 8; i++) own += count[8 * lane + i];
+    uint32_t end = own;
+    for (int step = 1; step < 32; step <<= 1) {
+        uint32_t before = __shfl_up_sync(MOTUS_ALL_LANES, end, step);
+        if (lane >= step) end += before;
+    }
+    if (rank < end - own || rank >= end) return; // one lane goes on
+    rank -= end - own;
+    int i = 8 * lane;
+    while (rank >= count[i]) rank -= count[i++];
+    *bin = i;
+    *rank_in_bin = rank;
+}
+
+// Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS threads. Components are counted with their sign bit
+// flipped, which puts them into ascending order.
 __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
-    __shared__ uint32_t smaller[2][2]; // [bit & 1][x, y]
+    __shared__ uint32_t count[2][256], bin[2][2],
+        rank[3][2]; // of x and y; bin[0]: high bytes, bin[1]: low ones; rank: before each pass
     const uint32_t *word = reinterpret_cast<const uint32_t *>(mv);
-    uint32_t best_x = 0, best_y = 0;
-    for (int bit = 15; bit >= 0; bit--) {
-        const uint32_t x = best_x | 1u << bit, y = best_y | 1u << bit;
-        if (threadIdx.x < 2) smaller[bit & 1][threadIdx.x] = 0;
-        __syncthreads(); // cleared before it is added to
-        uint32_t n_x = 0, n_y = 0;
-#pragma unroll 8
+    if (threadIdx.x < 2) rank[0][threadIdx.x] = n / 2;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = threadIdx.x; i < 512; i += 32 * WARPS) count[i >> 8][i & 255] = 0;
+        __syncthreads(); // counts are zero; what the pass before found is there
+        uint32_t high_x = pass ? bin[0][0] : 0, high_y = pass ? bin[0][1] : 0;
         for (int i = threadIdx.x; i < n; i += 32 * WARPS) {
-            const uint32_t both = word[i] ^ 0x80008000u;
-            n_x += (both & 0xFFFF) < x, n_y += both >> 16 < y;
+            uint32_t both = word[i] ^ 0x80008000u, x = both & 0xFFFF, y = both >> 16;
+            if (pass == 0) {
+                atomicAdd(&count[0][x >> 8], 1u);
+                atomicAdd(&count[1][y >> 8], 1u);
+            } else {
+                if (x >> 8 == high_x) atomicAdd(&count[0][x & 255], 1u);
+                if (y >> 8 == high_y) atomicAdd(&count[1][y & 255], 1u);
+            }
         }
-        n_x = motus_lanes_sum(n_x), n_y = motus_lanes_sum(n_y);
-        if (motus_lane() == 0) atomicAdd(&smaller[bit & 1][0], n_x), atomicAdd(&smaller[bit & 1][1], n_y);
-        __syncthreads(); // complete before they are read; the next bit's are others
-        if (smaller[bit & 1][0] <= (uint32_t)n / 2) best_x = x;
-        if (smaller[bit & 1][1] <= (uint32_t)n / 2) best_y = y;
+        __syncthreads(); // counts are complete
+        int c = threadIdx.x >> 5;
+        if (c < 2) find_bin(count[c], rank[pass][c], &bin[pass][c], &rank[pass + 1][c]);
+        __syncthreads(); // bins are found, and the counts may be cleared
     }
     if (threadIdx.x) return;
-    median->x = (int16_t)(best_x ^ 0x8000);
-    median->y = (int16_t)(best_y ^ 0x8000);
+    median->x = (int16_t)((bin[0][0] << 8 | bin[1][0]) ^ 0x8000);
+    median->y = (int16_t)((bin[0][1] << 8 | bin[1][1]) ^ 0x8000);
 }
 
 // ---- Scaled search -------------------------------------------------------------------------------------------------------------------------

@@ -1,14 +1,18 @@
 // Half- and quarter-sample refinement of all 41 blocks by SATD + vector cost, as motus_refine_mb does it.
 //
-// A lane owns one 4x4 block of a block that is wanted. It loads the 3x3 half-sample positions around the block's vector; a block's SATD is the sum over its lanes,
-// by shuffles. Every quarter position next to a half position is the average of two of those nine, so the second round loads nine again and averages.
-// Grid: eight MBs a block of threads, which lists what is wanted of them, largest blocks first: so every block's lanes are neighbours in one warp, at a multiple
-// of their number, and no lane but those of the last warp is without work. Read and written: vectors, SADs and costs in place; planes through the L1.
+// Blocks that stand at the same vector share the SATDs of their 4x4 blocks (an MB of `medium` wants 14 blocks at two vectors). A round has three steps: a warp an
+// MB lists its different vectors, and with each the 4x4 blocks that are asked for: the items. A lane an item loads the 3x3 half-sample places around its vector
+// and measures nine of them; every quarter place next to a half one is the average of two of those nine, so the second round loads nine again and averages. A
+// lane a block sums up and judges.
+// Grid: eight MBs a block of threads, whose items are packed, so that hardly a lane is without work. Shared memory: 25 KiB, with SADs 43.
+// Read and written: vectors, SADs and costs in place; planes through the L1.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/refine_cuda.h"
 
+#include "common/lanes.h"
 #include "me/cost_core.h"
 #include "me/sad_cuda.h"
+#include "me/words_core.h"
 
 namespace {
 
@@ -61,37 +65,6 @@ __device__ void load_grid(Grid &grid, const Planes &p, int x, int y) {
     }
 }
 
-// Samples 0, 1 and 2, 3 of a row as the halves of two words.
-__device__ uint32_t left_pair(uint32_t row) { return __byte_perm(row, 0, 0x4140); }
-__device__ uint32_t right_pair(uint32_t row) { return __byte_perm(row, 0, 0x4342); }
-
-// Sum of the absolute 4x4 Hadamard coefficients of a difference, halved. Words are high * 65536 + low, both signed: sums of such words need
-// no care, as each half stays within +-2040 up to the last step, whose |low + high| + |low - high| are taken apart.
-__device__ uint32_t satd(const Block &a, const Block &b) {
-    uint32_t d[4][2], sum = 0;
-#pragma unroll
-    for (int r = 0; r < 4; r++) {
-        d[r][0] = left_pair(a.row[r]) - left_pair(b.row[r]);
-        d[r][1] = right_pair(a.row[r]) - right_pair(b.row[r]);
-    }
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        uint32_t s = d[0][i] + d[2][i], t = d[1][i] + d[3][i], u = d[0][i] - d[2][i], v = d[1][i] - d[3][i];
-        d[0][i] = s + t, d[1][i] = s - t, d[2][i] = u + v, d[3][i] = u - v;
-    }
-#pragma unroll
-    for (int r = 0; r < 4; r++) {
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            uint32_t word = i ? d[r][0] - d[r][1] : d[r][0] + d[r][1];
-            int high = (int)(word + 0x8000) >> 16, low = (int)word - high * 65536;
-            sum = __sad(low, high, sum);
-            sum = __sad(low, -high, sum);
-        }
-    }
-    return sum >> 1;
-}
-
 __device__ uint32_t sad(const Block &a, const Block &b) {
     uint32_t sum = 0;
 #pragma unroll
@@ -113,36 +86,58 @@ __device__ Block choose(bool first, const Block &a, const Block &b) {
     return c;
 }
 
-// Sum over `size` lanes, a power of 2, beginning at a multiple of it. most: the largest size in the warp.
-__device__ uint32_t over_block(uint32_t v, int size, int most) {
-#pragma unroll
-    for (int step = 1; step < 16; step <<= 1) {
-        if (step >= most) break;
-        const uint32_t other = __shfl_xor_sync(~0u, v, step);
-        if (step < size) v += other;
-    }
-    return v;
+// The k-th of nine places in samples around the middle of a grid, k as in Round::mv.
+__device__ const Block &half_place(const Grid &grid, int k) {
+    return k ? grid.at[motus_neighbour_dy(k - 1) + 1][motus_neighbour_dx(k - 1) + 1] : grid.at[1][1];
+}
+
+// The same of the quarter places around a half-sample vector. Straight ones lie between it and its neighbour; of the square around a diagonal one, those two
+// places are averaged that are half in one direction only. even: the vector's components are both whole or both half.
+__device__ Block quarter_place(const Grid &grid, int k, bool even) {
+    if (!k) return grid.at[1][1];
+    const int dx = motus_neighbour_dx(k - 1), dy = motus_neighbour_dy(k - 1);
+    const Block &middle = grid.at[1][1], &corner = grid.at[dy + 1][dx + 1];
+    return average(dx && dy ? choose(even, grid.at[1][dx + 1], middle) : middle,
+                   dx && dy ? choose(even, grid.at[dy + 1][1], corner) : corner);
+}
+
+// Place of a block displaced by v quarter samples, in half samples; clipped to where samples only repeat.
+__device__ int place(int corner, int v, int size) {
+    return min(max(2 * corner + (v >> 1), 2 * (8 - PAD)), 2 * (size + PAD - 12)) | (v >> 1 & 1);
 }
 
 // ---- What is wanted ------------------------------------------------------------------------------------------------------------------------
 
-constexpr int TILE = 8; // MBs of a block of threads
-constexpr int THREADS = 256;
-constexpr int CLASSES = 5; // of blocks, by their number of 4x4 blocks: 16, 8, 4, 2, 1
+constexpr int TILE = 8; // MBs of a block of threads, and its warps
+constexpr int THREADS = 32 * TILE;
+constexpr int ITEMS = 16 * MOTUS_MODES; // of an MB at most: every mode has sixteen 4x4 blocks
+constexpr int PLACES = 9;               // a vector and its eight neighbours
+constexpr int WORDS = 5;                // that hold a value of each, two a word; odd, so that neighbouring items meet in no bank
+constexpr int CLASSES = 5;              // of blocks, by their number of 4x4 blocks: 16, 8, 4, 2, 1
 
-__device__ int size_of(int k) { return 16 >> k; }
+struct Job {
+    MotusSearchPicture picture;
+    Planes planes;
+    int mb_width, n_mb, subpel;
+    uint32_t modes;
+    MotusWantedBlocks wanted;
+};
 
 // Blocks of class k begin with this one.
 __device__ int first_of(int k) { return k == 0 ? 0 : k == 1 ? 1 : k == 2 ? 5 : k == 3 ? 9 : k == 4 ? 25 : MOTUS_BLOCKS; }
 
-struct Wanted {
-    uint64_t mask[TILE];
-    uint16_t item[TILE * MOTUS_BLOCKS]; // MB of the tile << 8 | block, by classes
-    int item_of[CLASSES];               // each class's first item
-    int lane_of[CLASSES + 1];           // and its first lane
-};
-
 __device__ uint64_t blocks_of_class(int k) { return (1ull << first_of(k + 1)) - (1ull << first_of(k)); }
+
+// The 4x4 blocks of a block, bits in raster order.
+__device__ uint32_t cells_of(int block) {
+    if (block < 1) return 0xFFFF;
+    if (block < 3) return 0xFFu << (8 * (block - 1));                                // 16x8
+    if (block < 5) return 0x3333u << (2 * (block - 3));                              // 8x16
+    if (block < 9) return 0x33u << (8 * ((block - 5) >> 1) + 2 * ((block - 5) & 1)); // 8x8
+    if (block < 17) return 0x3u << (2 * (block - 9));                                // 8x4
+    if (block < 25) return 0x11u << (8 * ((block - 17) >> 2) + ((block - 17) & 3));  // 4x8
+    return 1u << (block - 25);
+}
 
 // All blocks of the modes.
 __device__ uint64_t blocks_of_modes(uint32_t modes) {
@@ -155,170 +150,271 @@ __device__ uint64_t blocks_of_modes(uint32_t modes) {
     return blocks;
 }
 
-// Lists what is wanted of the tile's MBs; returns the number of lanes.
-__device__ int list_wanted(Wanted &w, const MotusWantedBlocks &wanted, uint32_t modes, int first_mb, int n_mb) {
-    const int t = (int)threadIdx.x;
-    if (t < TILE) {
-        const uint64_t mask = wanted.mask && first_mb + t < n_mb ? wanted.mask[(size_t)(first_mb + t) * wanted.pitch] : ~0ull;
-        w.mask[t] = first_mb + t < n_mb ? mask & blocks_of_modes(modes) : 0;
+// Where a block's items are: those of its vector begin with `first` and are the 4x4 blocks `cells`.
+struct Where {
+    uint16_t first, cells;
+};
+
+// Values of an item's places.
+struct Values {
+    uint32_t word[WORDS];
+};
+
+template <bool SADS> struct Tile {
+    uint64_t mask[TILE]; // blocks to be refined
+    int items[TILE];     // of each MB
+    uint32_t lambda[TILE];
+    MotusMv predictor[TILE];
+    uint32_t vector[TILE * ITEMS]; // of items: packed, MB m's from m * ITEMS on
+    uint8_t cell[TILE * ITEMS];
+    Values satd[TILE * ITEMS], sad[SADS ? TILE * ITEMS : 1];
+    Where where[TILE][MOTUS_BLOCKS];
+    uint32_t best[TILE][MOTUS_BLOCKS];   // cost << 4 | place
+    uint16_t entry[TILE * MOTUS_BLOCKS]; // MB << 8 | block, largest blocks first
+    int n_entries;
+};
+
+__device__ uint32_t packed(MotusMv mv) { return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16; }
+__device__ MotusMv unpacked(uint32_t word) { return MotusMv{(int16_t)(word & 0xFFFF), (int16_t)(word >> 16)}; }
+
+// A lane's two blocks of its warp's MB, numbers `lane` and 32 + lane: whether they are to be refined, and their vectors.
+struct Own {
+    bool wanted[2];
+    uint32_t vector[2];
+};
+
+__device__ int own_block(int h) { return motus_lane() + 32 * h; }
+
+template <bool SADS> __device__ Own begin(Tile<SADS> &tile, const Job &job, int m, int mb) {
+    const MotusSearchPicture &p = job.picture;
+    uint64_t mask = 0;
+    if (mb < job.n_mb)
+        mask = blocks_of_modes(job.modes) & (job.wanted.mask ? job.wanted.mask[(size_t)mb * job.wanted.pitch] : ~0ull);
+    Own own;
+    uint32_t which[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const int block = own_block(h);
+        own.wanted[h] = block < MOTUS_BLOCKS && mask >> block & 1;
+        const MotusMv mv = own.wanted[h] ? p.mv[(size_t)block * job.n_mb + mb] : MotusMv{0, 0};
+        own.wanted[h] &= motus_mv_is_whole(mv) != 0; // the others did not come from the search
+        own.vector[h] = packed(mv);
+        which[h] = __ballot_sync(~0u, own.wanted[h]);
     }
-    __syncthreads(); // masks are there
-    if (t == 0) {
-        int items = 0, lanes = 0;
-        for (int k = 0; k < CLASSES; k++) {
-            int n = 0;
-            for (int mb = 0; mb < TILE; mb++) n += __popcll(w.mask[mb] & blocks_of_class(k));
-            w.item_of[k] = items, w.lane_of[k] = lanes;
-            items += n, lanes += n * size_of(k);
+    if (motus_lane() == 0) {
+        tile.mask[m] = which[0] | (uint64_t)which[1] << 32;
+        tile.lambda[m] = mb < job.n_mb && p.lambda ? p.lambda[mb] : p.lambda_q8;
+        tile.predictor[m] = mb < job.n_mb && p.predictor ? p.predictor[mb] : MotusMv{0, 0};
+    }
+    return own;
+}
+
+// Lists the items of the warp's MB: vector by vector the 4x4 blocks that are asked for with it.
+template <bool SADS> __device__ void list_items(Tile<SADS> &tile, const Own &own, int m) {
+    const int lane = motus_lane();
+    int n = 0;
+    uint32_t left[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) left[h] = __ballot_sync(~0u, own.wanted[h]);
+    while (left[0] | left[1]) {
+        const int from = __ffs((int)(left[0] ? left[0] : left[1])) - 1;
+        const uint32_t vector = __shfl_sync(~0u, left[0] ? own.vector[0] : own.vector[1], from);
+        uint32_t cells = 0;
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            if (own.wanted[h] && own.vector[h] == vector) cells |= cells_of(own_block(h));
+        cells = motus_lanes_or(cells);
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const bool same = own.wanted[h] && own.vector[h] == vector;
+            if (same) tile.where[m][own_block(h)] = Where{(uint16_t)(m * ITEMS + n), (uint16_t)cells};
+            left[h] &= ~__ballot_sync(~0u, same);
         }
-        w.lane_of[CLASSES] = lanes;
+        if (lane < 16 && cells >> lane & 1) {
+            const int at = m * ITEMS + n + __popc(cells & ((1u << lane) - 1));
+            tile.vector[at] = vector;
+            tile.cell[at] = (uint8_t)lane;
+        }
+        n += __popc(cells);
     }
-    __syncthreads(); // places are there
-    for (int i = t; i < TILE * MOTUS_BLOCKS; i += THREADS) {
-        const int mb = i / MOTUS_BLOCKS, block = i % MOTUS_BLOCKS;
-        if (!(w.mask[mb] >> block & 1)) continue;
+    if (lane == 0) tile.items[m] = n;
+}
+
+// Sum of v over the lanes up to this one, of eight.
+__device__ uint32_t sum_of_eight(uint32_t v) {
+#pragma unroll
+    for (int step = 1; step < TILE; step *= 2) {
+        const uint32_t other = __shfl_up_sync(~0u, v, step, TILE);
+        if ((motus_lane() & (TILE - 1)) >= step) v += other;
+    }
+    return v;
+}
+
+// Lists the blocks of all MBs by classes, each warp those of its own MB. Counts of classes are bytes: of 4x4 there are 128 at most.
+template <bool SADS> __device__ void list_blocks(Tile<SADS> &tile, int m) {
+    const uint64_t mask = tile.mask[motus_lane() & (TILE - 1)];
+    uint32_t counts = 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++) counts |= (uint32_t)__popcll(mask & blocks_of_class(k)) << (8 * k);
+    const uint32_t smallest = (uint32_t)__popcll(mask & blocks_of_class(4));
+    const uint32_t up_to = sum_of_eight(counts), up_to_4 = sum_of_eight(smallest);
+    const uint32_t before = __shfl_sync(~0u, up_to - counts, m), before_4 = __shfl_sync(~0u, up_to_4 - smallest, m);
+    const uint32_t all = __shfl_sync(~0u, up_to, TILE - 1), all_4 = __shfl_sync(~0u, up_to_4, TILE - 1);
+    const uint64_t own = tile.mask[m];
+    const int sizes[CLASSES] = {(int)(all & 255), (int)(all >> 8 & 255), (int)(all >> 16 & 255), (int)(all >> 24), (int)all_4};
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const int block = own_block(h);
+        if (block >= MOTUS_BLOCKS || !(own >> block & 1)) continue;
         const int k = block < 1 ? 0 : block < 5 ? 1 : block < 9 ? 2 : block < 25 ? 3 : 4;
-        const uint64_t before = blocks_of_class(k) & ((1ull << block) - 1);
-        int at = w.item_of[k] + __popcll(w.mask[mb] & before);
-        for (int other = 0; other < mb; other++) at += __popcll(w.mask[other] & blocks_of_class(k));
-        w.item[at] = (uint16_t)(mb << 8 | block);
-    }
-    __syncthreads(); // the list is there
-    return w.lane_of[CLASSES];
-}
-
-// A lane's share: 4x4 block `number` of the `size` of a block, at (x, y) in the MB in units of 4x4.
-struct Share {
-    int mb, block, size, number, x, y;
-};
-
-__device__ Share share_of(const Wanted &w, int lane) {
-    int k = 0;
-    while (k + 1 < CLASSES && lane >= w.lane_of[k + 1]) k++;
-    const int at = lane - w.lane_of[k], item = w.item[w.item_of[k] + (at >> (4 - k))];
-    Share s = {item >> 8, item & 255, size_of(k), at & (size_of(k) - 1), 0, 0};
-    const int n = s.block - first_of(k);
-    if (k == 0)
-        s.x = s.number & 3, s.y = s.number >> 2;
-    else if (k == 1 && n < 2) // 16x8
-        s.x = s.number & 3, s.y = 2 * n + (s.number >> 2);
-    else if (k == 1) // 8x16
-        s.x = 2 * (n - 2) + (s.number & 1), s.y = s.number >> 1;
-    else if (k == 2)
-        s.x = 2 * (n & 1) + (s.number & 1), s.y = (n & 2) + (s.number >> 1);
-    else if (k == 3 && n < 8) // 8x4
-        s.x = 2 * (n & 1) + s.number, s.y = n >> 1;
-    else if (k == 3) // 4x8
-        s.x = n & 3, s.y = 2 * (n - 8 >> 2) + s.number;
-    else
-        s.x = n & 3, s.y = n >> 2;
-    return s;
-}
-
-// ---- Rounds --------------------------------------------------------------------------------------------------------------------------------
-
-// The best so far.
-struct Best {
-    MotusMv mv;
-    uint32_t cost;
-    Block samples;
-};
-
-// What a lane needs to judge a candidate.
-struct Judge {
-    Block cur;
-    MotusMv predictor;
-    uint32_t lambda;
-    int size, most; // lanes of the block; of the warp's largest one
-
-    __device__ void offer(Best &best, MotusMv mv, const Block &samples) const {
-        uint32_t cost = over_block(satd(cur, samples), size, most) + motus_mv_cost(lambda, mv, predictor);
-        if (cost >= best.cost) return;
-        best = Best{mv, cost, samples};
-    }
-};
-
-__device__ MotusMv moved(MotusMv mv, int dx, int dy) { return MotusMv{(int16_t)(mv.x + dx), (int16_t)(mv.y + dy)}; }
-
-// The half-sample neighbours of an integer vector, in raster order.
-__device__ void half_round(const Judge &judge, Best &best, const Grid &grid) {
-    MotusMv centre = best.mv;
-    judge.offer(best, centre, grid.at[1][1]);
+        int at = k < 4 ? (int)(before >> (8 * k) & 255) : (int)before_4;
 #pragma unroll
-    for (int k = 0; k < 8; k++) {
-        int dx = motus_neighbour_dx(k), dy = motus_neighbour_dy(k);
-        judge.offer(best, moved(centre, 2 * dx, 2 * dy), grid.at[dy + 1][dx + 1]);
+        for (int c = 0; c < CLASSES - 1; c++)
+            if (c < k) at += sizes[c];
+        at += __popcll(own & blocks_of_class(k) & ((1ull << block) - 1));
+        tile.entry[at] = (uint16_t)(m << 8 | block);
     }
+    if (threadIdx.x == 0) tile.n_entries = sizes[0] + sizes[1] + sizes[2] + sizes[3] + sizes[4];
 }
 
-// The quarter-sample neighbours of a half-sample vector. Straight ones lie between it and its neighbour; of the square around a diagonal one,
-// those two positions are averaged that are half in one direction only.
-__device__ void quarter_round(const Judge &judge, Best &best, const Grid &grid) {
-    MotusMv centre = best.mv;
-    bool even = !((centre.x ^ centre.y) & 2);
-#pragma unroll
-    for (int k = 0; k < 8; k++) {
-        int dx = motus_neighbour_dx(k), dy = motus_neighbour_dy(k);
-        const Block &middle = grid.at[1][1], &corner = grid.at[dy + 1][dx + 1];
-        Block samples = average(dx && dy ? choose(even, grid.at[1][dx + 1], middle) : middle,
-                                dx && dy ? choose(even, grid.at[dy + 1][1], corner) : corner);
-        judge.offer(best, moved(centre, dx, dy), samples);
-    }
+// ---- A round -------------------------------------------------------------------------------------------------------------------------------
+
+// Place k is the vector itself, or its neighbours in raster order from 1 on.
+template <int STEP> __device__ MotusMv at_place(MotusMv mv, int k) {
+    if (!k) return mv;
+    return MotusMv{(int16_t)(mv.x + STEP * motus_neighbour_dx(k - 1)), (int16_t)(mv.y + STEP * motus_neighbour_dy(k - 1))};
 }
 
-// Place of a block displaced by v quarter samples, in half samples; clipped to where samples only repeat.
-__device__ int place(int corner, int v, int size) {
-    return min(max(2 * corner + (v >> 1), 2 * (8 - PAD)), 2 * (size + PAD - 12)) | (v >> 1 & 1);
-}
+__device__ uint32_t satd(const Block &cur, const Block &samples) { return motus_words_satd(cur.row, samples.row); }
 
-struct Job {
-    MotusSearchPicture picture;
-    Planes planes;
-    int mb_width, n_mb, subpel;
-    uint32_t modes;
-    MotusWantedBlocks wanted;
-};
-
-// Lanes that have nothing to do (not `mine`) go along for the others.
-__device__ void refine(const Job &job, const Share &share, int mb, bool mine) {
+// An item: what its 4x4 block costs at the vector and its neighbours, STEP quarter samples away.
+template <int STEP, bool SADS> __device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int number, bool mine) {
     const MotusSearchPicture &p = job.picture;
     const Planes &planes = job.planes;
-    const int left = mb % job.mb_width * 16 + 4 * share.x, top = mb / job.mb_width * 16 + 4 * share.y;
-    const size_t at = (size_t)share.block * job.n_mb + mb;
-    Judge judge{{},
-                p.predictor ? p.predictor[mb] : MotusMv{0, 0},
-                p.lambda ? p.lambda[mb] : p.lambda_q8,
-                share.size,
-                __shfl_sync(~0u, share.size, 0)};
+    int m = 0, k = number;
+#pragma unroll
+    for (int i = 0; i < TILE - 1; i++) // the MB whose items it is among
+        if (m == i && k >= tile.items[i]) k -= tile.items[i], m++;
+    const int item = m * ITEMS + k, cell = tile.cell[item], mb = first_mb + m;
+    const MotusMv mv = unpacked(tile.vector[item]);
+    const int left = mb % job.mb_width * 16 + 4 * (cell & 3), top = mb / job.mb_width * 16 + 4 * (cell >> 2);
+    const int width = (planes.width + 15) & ~15, height = (planes.height + 15) & ~15;
+    Block cur;
 #pragma unroll
     for (int r = 0; r < 4; r++) {
         const uint8_t *row = p.cur + (ptrdiff_t)min(top + r, planes.height - 1) * p.cur_stride;
-        judge.cur.row[r] = motus_edge_word(row, planes.width, left);
+        cur.row[r] = motus_edge_word(row, planes.width, left);
     }
-    Best best{p.mv[at], ~0u, {}};
-    const bool stays = (best.mv.x | best.mv.y) & 3; // a vector that did not come from the search
-    __syncwarp();                                   // all lanes of a block have its vector before one of them writes
     Grid grid;
-    int width = (planes.width + 15) & ~15, height = (planes.height + 15) & ~15;
-    load_grid(grid, planes, place(left, best.mv.x, width), place(top, best.mv.y, height));
-    half_round(judge, best, grid);
-    if (job.subpel == MOTUS_SUBPEL_QUARTER) {
-        load_grid(grid, planes, place(left, best.mv.x, width), place(top, best.mv.y, height));
-        quarter_round(judge, best, grid);
+    load_grid(grid, planes, place(left, mv.x, width), place(top, mv.y, height));
+    const bool even = !((mv.x ^ mv.y) & 2);
+#pragma unroll
+    for (int w = 0; w < WORDS; w++) {
+        uint32_t satds = 0, sads = 0;
+#pragma unroll
+        for (int i = 0; i < 2 && 2 * w + i < PLACES; i++) {
+            const Block samples = STEP == 2 ? half_place(grid, 2 * w + i) : quarter_place(grid, 2 * w + i, even);
+            if (STEP == 2 || 2 * w + i) satds |= satd(cur, samples) << (16 * i); // what a quarter round begins with is known
+            if (SADS) sads |= sad(cur, samples) << (16 * i);
+        }
+        if (!mine) continue;
+        tile.satd[item].word[w] = satds;
+        if (SADS) tile.sad[item].word[w] = sads;
     }
-    const uint32_t difference = over_block(sad(judge.cur, best.samples), judge.size, judge.most);
-    if (share.number || stays || !mine) return;
-    p.mv[at] = best.mv;
-    p.cost[at] = best.cost;
-    p.sad[at] = (uint16_t)difference;
 }
 
-__global__ void __launch_bounds__(THREADS, 3) refine_kernel(const __grid_constant__ Job job) {
-    __shared__ Wanted wanted;
-    const int first_mb = (int)blockIdx.x * TILE, lanes = list_wanted(wanted, job.wanted, job.modes, first_mb, job.n_mb);
-    for (int lane = (int)threadIdx.x; (lane & ~31) < lanes; lane += THREADS) { // whole warps
-        const Share share = share_of(wanted, min(lane, lanes - 1));
-        refine(job, share, first_mb + share.mb, lane < lanes);
+// A block's values, summed up. Eight 4x4 blocks' stay within 16 bits (65,280), so that places add up two a word; sixteen do so in two halves.
+struct Sums {
+    uint32_t half[2][WORDS];
+
+    __device__ Sums(const Values *values, Where where, uint32_t cells) {
+#pragma unroll
+        for (int i = 0; i < 2 * WORDS; i++) half[i / WORDS][i % WORDS] = 0;
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            for (uint32_t left = cells & (h ? 0xFF00u : 0xFFu); left; left &= left - 1) {
+                const uint32_t below = (left & (0u - left)) - 1;
+                const uint32_t *word = values[where.first + __popc(where.cells & below)].word;
+#pragma unroll
+                for (int w = 0; w < WORDS; w++) half[h][w] += word[w];
+            }
+    }
+    __device__ uint32_t of(int k) const {
+        const int shift = 16 * (k & 1);
+        return (half[0][k / 2] >> shift & 0xFFFF) + (half[1][k / 2] >> shift & 0xFFFF);
+    }
+};
+
+// A block: the cheapest of its vector's places, the first of equals.
+template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int number) {
+    const int entry = tile.entry[number], m = entry >> 8, block = entry & 255;
+    const Where where = tile.where[m][block];
+    const Sums sums(tile.satd, where, cells_of(block));
+    const MotusMv mv = unpacked(tile.vector[where.first]), predictor = tile.predictor[m];
+    const uint32_t lambda = tile.lambda[m];
+    int bits_x[3], bits_y[3];
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        bits_x[i] = motus_se_bits(mv.x + STEP * (i - 1) - predictor.x);
+        bits_y[i] = motus_se_bits(mv.y + STEP * (i - 1) - predictor.y);
+    }
+    uint32_t key = STEP == 2 ? ~0u : tile.best[m][block]; // what a quarter round begins with is known
+#pragma unroll
+    for (int k = STEP == 2 ? 0 : 1; k < PLACES; k++) {
+        const int dx = k ? motus_neighbour_dx(k - 1) : 0, dy = k ? motus_neighbour_dy(k - 1) : 0;
+        const uint32_t cost = sums.of(k) + motus_bits_cost(lambda, bits_x[dx + 1] + bits_y[dy + 1]);
+        key = min(key, cost << 4 | (uint32_t)k);
+    }
+    tile.best[m][block] = key;
+}
+
+// Moves all blocks to the best of their vectors' places. Afterwards own.vector are the new ones, and best[] the costs and places.
+template <int STEP, bool SADS> __device__ void run_round(Tile<SADS> &tile, const Job &job, Own &own, int first_mb) {
+    const int m = (int)threadIdx.x / 32;
+    list_items(tile, own, m);
+    __syncthreads(); // masks and items are there
+    if (STEP == 2) list_blocks(tile, m);
+    int items = 0;
+#pragma unroll
+    for (int i = 0; i < TILE; i++) items += tile.items[i];
+    for (int number = (int)threadIdx.x; (number & ~31) < items; number += THREADS) // whole warps
+        measure<STEP>(tile, job, first_mb, min(number, items - 1), number < items);
+    __syncthreads(); // values and the list of blocks are there
+    for (int number = (int)threadIdx.x; number < tile.n_entries; number += THREADS) judge<STEP>(tile, number);
+    __syncthreads(); // the best is known
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+        if (own.wanted[h])
+            own.vector[h] = packed(at_place<STEP>(unpacked(own.vector[h]), (int)(tile.best[m][own_block(h)] & 15)));
+}
+
+template <bool SADS> __global__ void __launch_bounds__(THREADS, 4) refine_kernel(const __grid_constant__ Job job) {
+    __shared__ Tile<SADS> tile;
+    const int first_mb = (int)blockIdx.x * TILE, m = (int)threadIdx.x / 32, mb = first_mb + m;
+    Own own = begin(tile, job, m, mb);
+    run_round<2>(tile, job, own, first_mb);
+    if (job.subpel == MOTUS_SUBPEL_QUARTER) {
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            if (own.wanted[h]) tile.best[m][own_block(h)] &= ~15u;
+        run_round<1>(tile, job, own, first_mb);
+    }
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        if (!own.wanted[h]) continue;
+        const int block = own_block(h);
+        const size_t at = (size_t)block * job.n_mb + mb;
+        const uint32_t key = tile.best[m][block], place = key & 15;
+        job.picture.mv[at] = unpacked(own.vector[h]);
+        if (!SADS) continue;
+        uint32_t sad = 0;
+        for (uint32_t left = cells_of(block); left; left &= left - 1) {
+            const Where where = tile.where[m][block];
+            const uint32_t below = (left & (0u - left)) - 1;
+            sad += tile.sad[where.first + __popc(where.cells & below)].word[place / 2] >> (16 * (place & 1)) & 0xFFFF;
+        }
+        job.picture.cost[at] = key >> 4;
+        job.picture.sad[at] = (uint16_t)sad;
     }
 }
 
@@ -329,6 +425,10 @@ cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefL
     int n_mb = motus_mbs(width) * motus_mbs(height);
     Planes p{ref->plane[0], (int)ref->stride, (int)(ref->plane[1] - ref->plane[0]), width, height};
     const Job job = {*picture, p, motus_mbs(width), n_mb, subpel, modes, wanted};
-    refine_kernel<<<(n_mb + TILE - 1) / TILE, THREADS, 0, stream>>>(job);
+    const int tiles = (n_mb + TILE - 1) / TILE;
+    if (picture->sad)
+        refine_kernel<true><<<tiles, THREADS, 0, stream>>>(job);
+    else
+        refine_kernel<false><<<tiles, THREADS, 0, stream>>>(job);
     return cudaGetLastError();
 }

@@ -17,7 +17,8 @@ typedef struct MotusWantedBlocks {
 } MotusWantedBlocks;
 
 // Refines the vectors of the blocks of `modes` in place, and their SADs and costs; those of vectors that have a fraction already stay as they are, and so do
-// those of blocks that nobody wants. ref: the picture's reference, as motus_ref_luma_cuda_build left it.
+// those of blocks that nobody wants. Where picture->sad is NULL, neither SADs nor costs are written. ref: the picture's reference, as motus_ref_luma_cuda_build
+// left it.
 cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefLuma *ref, int width, int height,
                               MotusSubpel subpel, uint32_t modes, MotusWantedBlocks wanted, cudaStream_t stream);
 

@@ -78,9 +78,29 @@ MOTUS_HD uint32_t motus_words_high_pair(uint32_t word) {
 #endif
 }
 
-// motus_satd4x4 of rows. Words are high * 65536 + low, both signed: sums of such words need no care, as each half stays within +-2040 up to the last step,
-// whose |low + high| + |low - high| are taken apart.
+// motus_satd4x4 of rows. The last step of the transform makes a + b and a - b of two coefficients, and |a + b| + |a - b| is twice the larger of |a| and |b|.
 MOTUS_HD uint32_t motus_words_satd(const uint32_t a[4], const uint32_t b[4]) {
+#ifdef __CUDA_ARCH__
+    // Halves of words with an offset, so that none is ever negative: 256 and twice as much after each of three steps, in which their magnitudes double as well:
+    // 255, ..., 2040.
+    uint32_t d[4][2], sum = 0;
+    for (int r = 0; r < 4; r++) {
+        d[r][0] = motus_words_low_pair(a[r]) + 0x01000100u - motus_words_low_pair(b[r]);
+        d[r][1] = motus_words_high_pair(a[r]) + 0x01000100u - motus_words_high_pair(b[r]);
+    }
+    for (int i = 0; i < 2; i++) {
+        const uint32_t s = d[0][i] + d[2][i], t = d[1][i] + d[3][i];
+        const uint32_t u = d[0][i] - d[2][i] + 0x02000200u, v = d[1][i] - d[3][i] + 0x02000200u;
+        d[0][i] = s + t, d[1][i] = s - t + 0x04000400u, d[2][i] = u + v, d[3][i] = u - v + 0x04000400u;
+    }
+    for (int r = 0; r < 4; r++) {
+        const uint32_t both = d[r][0] + d[r][1], between = d[r][0] - d[r][1] + 0x08000800u;
+        const uint32_t low = __byte_perm(both, between, 0x5410), high = __byte_perm(both, between, 0x7632);
+        sum += __vimax3_u16x2(low, high, 0x10001000u - __vminu2(low, high)); // 2048 + the larger magnitude
+    }
+    return (sum & 0xFFFF) + (sum >> 16) - 8 * 2048;
+#else
+    // Words are high * 65536 + low, both signed: sums of such words need no care, as each half stays within +-2040 up to the last step.
     uint32_t d[4][2], sum = 0;
     for (int r = 0; r < 4; r++) {
         d[r][0] = motus_words_low_pair(a[r]) - motus_words_low_pair(b[r]);
@@ -94,9 +114,10 @@ MOTUS_HD uint32_t motus_words_satd(const uint32_t a[4], const uint32_t b[4]) {
         for (int i = 0; i < 2; i++) {
             uint32_t word = i ? d[r][0] - d[r][1] : d[r][0] + d[r][1];
             int high = (int)(word + 0x8000) >> 16, low = (int)word - high * 65536;
-            sum += (uint32_t)(motus_abs(low - high) + motus_abs(low + high));
+            sum += (uint32_t)motus_max(motus_abs(low), motus_abs(high));
         }
-    return sum >> 1;
+    return sum;
+#endif
 }
 
 #endif
