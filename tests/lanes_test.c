@@ -98,7 +98,7 @@ static void poison(void) {
 }
 
 static void code_intra(Picture *p, int x, int y, int p_slice) {
-    const MotusLevelChoice levels = {p->work.zero_runs, p->effort.levels};
+    const MotusLevelChoice levels = {p->work.zero_runs, p->effort.intra_levels};
     MotusNeighbours neighbours = motus_neighbours(p->work.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
@@ -154,6 +154,21 @@ static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) 
     }
 }
 
+// Makes the MB's source what P_Skip predicts.
+static void skip_mb(Picture *p, const MotusInterMb *in) {
+    static MotusTrial trial;
+    MotusMvGrid grid;
+    motus_grid_load(&grid, &in->neighbours);
+    motus_skip_trial(in, motus_mvp_skip(&grid), &trial);
+    for (int k = 0; k < 3; k++) {
+        const MotusPlane *src = &p->src->plane[k];
+        const int size = k ? 8 : 16;
+        for (int y = 0; y < size; y++)
+            memcpy(src->data + (size * in->y + y) * src->stride + size * in->x,
+                   k ? trial.chroma[k - 1] + y * MOTUS_CHROMA_STRIDE : trial.luma + y * MOTUS_LUMA_STRIDE, (size_t)size);
+    }
+}
+
 static void same_choices(const Picture *p, int x, int y, const MotusChoice *one, const MotusChoice *many) {
     MOTUS_CHECK(memory[1].failure || memory[0].satd == memory[1].satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name,
                 p->number, x, y, memory[1].satd, memory[0].satd);
@@ -177,7 +192,10 @@ static void code_inter(Picture *p, int x, int y) {
                              .y = y};
     MotusCandidates found;
     draw_candidates(&found);
-    move_blocks(p, x, y, &found);
+    if (motus_test_range(0, 7))
+        move_blocks(p, x, y, &found);
+    else
+        skip_mb(p, &in);
     for (int v = 0; v < found.n; v++) {
         uint16_t satd[16];
         lanes_calls_1.satd_mb(&in, found.mv[v], found.satd[v], &memory[0]);
