@@ -45,6 +45,16 @@ __device__ void fetch_source(IntraTeam *s, MotusIntraMb *in, int t) {
     in->src.stride[0] = MOTUS_LUMA_STRIDE, in->src.stride[1] = in->src.stride[2] = MOTUS_CHROMA_STRIDE;
 }
 
+// An MB's state is read and written with the whole device's order: whoever has acquired DONE sees what was written before it was released.
+__device__ uint32_t acquire(const uint8_t *state) {
+    uint32_t v;
+    asm volatile("ld.acquire.gpu.u8 %0, [%1];" : "=r"(v) : "l"(state) : "memory");
+    return v;
+}
+__device__ void release(uint8_t *state, uint32_t v) {
+    asm volatile("st.release.gpu.u8 [%0], %1;" : : "l"(state), "r"(v) : "memory");
+}
+
 // Raster index of the k-th of MB i's neighbours A, B, C and D; -1: it is not there, or in another slice.
 __device__ int neighbour_of(const MotusWorkCuda &w, int i, int k) {
     const int x = i % w.mb_width, at = k == 0 ? i - 1 : i - w.mb_width + (k == 2) - (k == 3);
@@ -52,22 +62,19 @@ __device__ int neighbour_of(const MotusWorkCuda &w, int i, int k) {
     return there && at >= motus_slice_first(w.slice_first, i) ? at : -1;
 }
 
-// A warp waits for the neighbours of MB i that are on the list as well, a lane each.
+// A warp waits for the neighbours of MB i that are on the list as well, a lane each. Only the last look acquires: that empties the SM's cache.
 __device__ void wait_for_neighbours(const MotusWorkCuda &w, int i) {
     const int at = motus_lane() < 4 ? neighbour_of(w, i, motus_lane()) : -1;
     volatile const uint8_t *state = w.listed + at;
-    if (at >= 0 && *state != NOT_LISTED) {
-        while (*state != DONE) __nanosleep(20);
-        __threadfence(); // what they have written is read after their states
-    }
+    if (at >= 0 && *state != NOT_LISTED)
+        while (*state != DONE || acquire(w.listed + at) != DONE) __nanosleep(20);
     __syncwarp();
 }
 
 // Makes MB i's state known, after everything that neighbours look at has been written by this warp.
 __device__ void mark_done(const MotusWorkCuda &w, int i) {
-    __threadfence(); // all of it before the state
-    __syncwarp();
-    if (motus_lane() == 0) *(volatile uint8_t *)(w.listed + i) = DONE;
+    __syncwarp(); // all of it before the state
+    if (motus_lane() == 0) release(w.listed + i, DONE);
 }
 
 // The team's warps meet.
@@ -79,7 +86,9 @@ __global__ void __launch_bounds__(MOST_TEAMS *TEAM_THREADS) intra_kernel(const _
     const MotusWorkCuda &w = pass.work;
     const int team = (int)threadIdx.x / TEAM_THREADS, t = (int)threadIdx.x % TEAM_THREADS, warp = t / 32;
     IntraTeam *s = reinterpret_cast<IntraTeam *>(memory) + team;
+#if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
     for (;;) {
+        MotusI4Mb i4;
         if (t == 0) s->at = atomicAdd(&w.flags[0], 1);
         meet(team); // the place is there; shared memory of the last MB has been read
         if (s->at >= w.flags[1]) return;
@@ -90,10 +99,11 @@ __global__ void __launch_bounds__(MOST_TEAMS *TEAM_THREADS) intra_kernel(const _
         meet(team); // quantizers are there
         if (warp == 0) {
             motus_intra_begin(&in, &s->team.trial[0], &s->team.trial[1]);
+            i4 = motus_i4_prepare(&in, &s->team.scratch[0], &s->team.trial[1]);
             wait_for_neighbours(w, i);
         }
         meet(team); // source, beginnings and neighbours are there
-        motus_intra_role(&in, &s->team, warp);
+        motus_intra_role(&in, &s->team, warp, &i4);
         meet(team); // all parts are there
         if (warp) continue;
         const MotusTrial *best = motus_intra_join(&in, &s->team);
@@ -103,6 +113,7 @@ __global__ void __launch_bounds__(MOST_TEAMS *TEAM_THREADS) intra_kernel(const _
         mark_done(w, i);
         copy(&w.coef[i], &best->coef); // which no MB of the wavefront reads
     }
+#endif
 }
 
 // ---- The list -----------------------------------------------------------------------------------------------------------------------------
@@ -135,7 +146,8 @@ __device__ int find_intra(const MotusWorkCuda &w, ListShared *s, uint8_t *chain)
     constexpr int EACH = 8;
     const int t = (int)threadIdx.x;
     if (t == 0) s->n = s->longest = 0;
-    __syncthreads();                                                        // none before they are counted
+    __syncthreads(); // none before they are counted
+#pragma unroll 1
     for (int first = t; first < w.n_mb + t; first += EACH * LIST_THREADS) { // as often for all threads
         uint32_t mask = 0;
 #pragma unroll
@@ -147,7 +159,9 @@ __device__ int find_intra(const MotusWorkCuda &w, ListShared *s, uint8_t *chain)
         int at = 0;
         if (motus_lane() == 31 && up_to) at = atomicAdd(&s->n, up_to);
         at = __shfl_sync(MOTUS_ALL_LANES, at, 31) + up_to - __popc(mask);
+#pragma unroll 1
         for (; mask; mask &= mask - 1) w.found[at++] = first + (__ffs((int)mask) - 1) * LIST_THREADS;
+#pragma unroll 1
         for (int i = first; i < motus_min(first + EACH * LIST_THREADS, w.n_mb); i += LIST_THREADS) chain[i] = 0;
     }
     __syncthreads(); // all are found, and chains begin with 0
@@ -177,9 +191,12 @@ __device__ int sum_before(ListShared *s, int first) {
 // and nothing depends on it. Leaves in s->at[key] where those with that key end; returns where all end.
 template <class Mb, class Key> __device__ int sort(ListShared *s, int n, Mb mb, Key key, int begin, int *list) {
     int end = 0;
+#pragma unroll 1
     for (int k = (int)threadIdx.x; k < PLACES; k += LIST_THREADS) s->at[k] = 0;
     __syncthreads(); // empty before it is counted
+#pragma unroll 1
     for (int placing = 0; placing < 2; placing++) {
+#pragma unroll 1
         for (int j = (int)threadIdx.x; j < n; j += LIST_THREADS) {
             const int i = mb(j), k = key(i);
             if (k < 0 || k >= PLACES) continue;
@@ -195,7 +212,9 @@ template <class Mb, class Key> __device__ int sort(ListShared *s, int n, Mb mb, 
 // An I picture's list, by diagonals. Returns its length.
 __device__ int list_all(const MotusWorkCuda &w, ListShared *s) {
     int n = 0;
+#pragma unroll 1
     for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = LISTED;
+#pragma unroll 1
     for (int first = 0; first < w.mb_width + 2 * w.mb_height; first += PLACES) {
         n = sort(
             s, w.n_mb, [](int j) { return j; }, [&](int i) { return diagonal_of(w, i) - first; }, n, w.list);
@@ -234,6 +253,7 @@ __device__ const uint8_t *chains_by_rounds(const MotusWorkCuda &w, int n, int mo
     const int t = (int)threadIdx.x;
     const Link mine = t < n ? link_of(w, w.found[t]) : Link{};
     uint8_t *before = chain, *after = chain + w.n_mb;
+#pragma unroll 1
     for (int i = t; i < w.n_mb; i += LIST_THREADS) after[i] = 0;
     for (;;) {
         __syncthreads(); // zeros are there; all have been written before they are read
@@ -247,11 +267,14 @@ __device__ const uint8_t *chains_by_rounds(const MotusWorkCuda &w, int n, int mo
 // Many: diagonal by diagonal. The list is put in their order for it.
 __device__ void chains_by_diagonals(const MotusWorkCuda &w, ListShared *s, int n, int most, uint8_t *chain) {
     const int diagonals = w.mb_width + 2 * w.mb_height;
+#pragma unroll 1
     for (int first = 0, begin = 0; first < diagonals; first += PLACES) {
         sort(
             s, n, [&](int j) { return w.found[j]; }, [&](int i) { return diagonal_of(w, i) - first; }, begin, w.list);
+#pragma unroll 1
         for (int d = 0; d < PLACES && first + d < diagonals; d++) {
             const int end = s->at[d];
+#pragma unroll 1
             for (int j = begin + (int)threadIdx.x; j < end; j += LIST_THREADS)
                 lengthen(link_of(w, w.list[j]), most, chain, chain);
             begin = end;
@@ -271,6 +294,7 @@ __device__ bool stands_alone(const MotusWorkCuda &w, int i, const uint8_t *chain
 // Length of the longest chain.
 __device__ int longest_chain(const MotusWorkCuda &w, ListShared *s, int n, const uint8_t *chain) {
     uint32_t own = 0;
+#pragma unroll 1
     for (int j = (int)threadIdx.x; j < n; j += LIST_THREADS) own = motus_max(own, chain[w.found[j]]);
     own = ~motus_lanes_min(~own);
     if (motus_lane() == 0) atomicMax(&s->longest, (int)own);
@@ -295,10 +319,12 @@ __device__ int list_chains(const MotusWorkCuda &w, int most, ListShared *s) {
     };
     const int n = sort(
         s, found, [&](int j) { return w.found[j]; }, turn, 0, w.list);
+#pragma unroll 1
     for (int j = (int)threadIdx.x; j < found; j += LIST_THREADS) {
         const int i = w.found[j];
         if (!chain[i]) w.mb[i] = w.mb_inter[i];
     }
+#pragma unroll 1
     for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = (uint8_t)(chain[i] ? LISTED : NOT_LISTED);
     return n;
 }

@@ -21,6 +21,7 @@ typedef struct MotusI4Lanes {
     uint32_t runs[2][40];
     __attribute__((aligned(16))) int16_t coef[4][16];
     int16_t level[4][16];
+    uint8_t has[16]; // of the MB's blocks: motus_intra4x4_has
     // Of the MB's blocks (rows and columns 1..4) and what surrounds them: total_coeff and Intra4x4 mode, -1 outside the slice.
     int8_t count[5][5], mode[5][5];
     uint32_t ssd[16], bits[16], mode_bits[16]; // of the modes chosen
@@ -68,6 +69,26 @@ MOTUS_HD uint32_t motus_satd_rows(const uint32_t a[4], const uint32_t b[4]) {
             uint32_t both = i ? v[y][0] - v[y][1] : v[y][0] + v[y][1];
             sum += motus_max(motus_abs((int16_t)both), motus_abs((int32_t)(both + 0x8000) >> 16));
         }
+    return (uint32_t)sum;
+}
+
+// A row of the 4x4 Hadamard transform, as bytes of four samples' factors.
+MOTUS_HD uint32_t motus_hadamard_bytes(int k) {
+    return k == 0 ? 0x01010101u : k == 1 ? 0xFFFF0101u : k == 2 ? 0x01FFFF01u : 0xFF01FF01u;
+}
+
+// motus_satd4x4 of a prediction, of whose source the rows' transforms are known, negative: minus[4 * y + k]. The last step as in motus_satd_rows.
+MOTUS_HD uint32_t motus_satd_with(const int32_t minus[16], const uint32_t pred[4]) {
+    int v[4][4], sum = 0;
+    for (int y = 0; y < 4; y++) {
+        int32_t own[4];
+        memcpy(own, __builtin_assume_aligned(minus + 4 * y, 16), 16);
+        for (int k = 0; k < 4; k++) v[y][k] = motus_dot4(pred[y], motus_hadamard_bytes(k), own[k]);
+    }
+    for (int k = 0; k < 4; k++) {
+        sum += motus_max(motus_abs(v[0][k] + v[2][k]), motus_abs(v[1][k] + v[3][k]));
+        sum += motus_max(motus_abs(v[0][k] - v[2][k]), motus_abs(v[1][k] - v[3][k]));
+    }
     return (uint32_t)sum;
 }
 
@@ -143,8 +164,9 @@ MOTUS_HD MotusI4Edge motus_i4_edge(void) {
 // Fills `runs`, lane j of 16 dealing with sample j of the line. `at` is the block's first sample on the canvas. Samples that are not there have any value: modes
 // that need them are not allowed.
 MOTUS_HD void motus_i4_line(uint32_t runs[40], const uint8_t *at, const MotusI4Edge *edge, int has) {
-    const int j = motus_lane() & 15, right = has & MOTUS_HAS_TOP_RIGHT ? 1 : 0;
-    const uint32_t before = at[edge->from[right][0]], e = at[edge->from[right][1]], next = at[edge->from[right][2]];
+    const int j = motus_lane() & 15, right = has & MOTUS_HAS_TOP_RIGHT;
+    const uint32_t before = at[right ? edge->from[1][0] : edge->from[0][0]], e = at[right ? edge->from[1][1] : edge->from[0][1]],
+                   next = at[right ? edge->from[1][2] : edge->from[0][2]];
     const uint8_t half = (uint8_t)((e + next + 1) >> 1), smooth = (uint8_t)((before + 2 * e + next + 2) >> 2);
     uint8_t *to = (uint8_t *)runs;
     to[MOTUS_RUN_LINE + j] = (uint8_t)e;
@@ -175,14 +197,17 @@ typedef struct MotusI4Mode {
     uint32_t pred[4], rank;
 } MotusI4Mode;
 
-MOTUS_HD MotusI4Mode motus_i4_mode(const uint32_t runs[40], const uint32_t src[4], const MotusQp *qp, int has, int predicted,
+MOTUS_HD MotusI4Mode motus_i4_mode(const uint32_t runs[40], const int32_t minus[16], const MotusQp *qp, int has, int predicted,
                                    uint32_t rows) {
     const int lane = motus_lane(), mode = motus_min(lane & 15, MOTUS_I4_MODES - 1);
     const int allowed = (lane & 15) < MOTUS_I4_MODES && motus_intra4x4_allowed(mode, has);
-    const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u;
+    const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u, flat = mode == MOTUS_I4_DC ? UINT32_MAX : 0;
     MotusI4Mode own;
-    for (int y = 0; y < 4; y++) own.pred[y] = mode == MOTUS_I4_DC ? dc : motus_i4_row(runs, (int)(rows >> (8 * y) & 255));
-    uint32_t cost = motus_satd_rows(src, own.pred) + motus_mode_cost(qp, mode == predicted ? 1 : 4); // below 2^14
+    for (int y = 0; y < 4; y++) { // no branch: all rows are on their way together
+        const uint32_t row = motus_i4_row(runs, (int)(rows >> (8 * y) & 255));
+        own.pred[y] = row ^ ((row ^ dc) & flat);
+    }
+    uint32_t cost = motus_satd_with(minus, own.pred) + motus_mode_cost(qp, mode == predicted ? 1 : 4); // below 2^14
     uint32_t key = allowed ? cost << 4 | (uint32_t)mode : UINT32_MAX;
     own.rank = allowed ? 0 : MOTUS_I4_MODES;
     for (int k = 0; k < MOTUS_I4_MODES; k++) own.rank += motus_lanes_get(key, (lane & 16) + k) < key;
@@ -242,10 +267,8 @@ MOTUS_HD void motus_i4_samples(int sample[2], const int16_t coef[16], const uint
 }
 
 // Squared error of those two samples, added up over the eight lanes.
-MOTUS_HD uint32_t motus_i4_error(const int sample[2], const uint32_t src[4]) {
-    const int x = motus_lane() & 3, row = motus_lane() >> 2 & 1;
-    const int above = motus_sample_of(row ? src[1] : src[0], x) - sample[0],
-              below = motus_sample_of(row ? src[2] : src[3], x) - sample[1];
+MOTUS_HD uint32_t motus_i4_error(const int sample[2], const int src[2]) {
+    const int above = src[0] - sample[0], below = src[1] - sample[1];
     return motus_lanes_sum_of((uint32_t)(above * above + below * below), 8);
 }
 
@@ -277,24 +300,44 @@ MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas, const Motu
     motus_lanes_sync();
 }
 
-// What every block of an MB needs.
+// What every block of an MB needs, and nothing that the neighbours decide.
 typedef struct MotusI4Mb {
-    const MotusQp *qp;
-    const MotusLevelChoice *levels;
+    MotusQp qp; // copies, which stay in registers: nothing that is written can be meant
+    MotusLevelChoice levels;
     MotusI4Lanes *s;
     MotusTrial *to;
-    uint32_t rows; // of this lane's mode
+    const int32_t (*minus)[16];  // the source's: see motus_satd_with
+    const int16_t (*source)[16]; // forward transforms of the source's blocks, raster order
+    uint32_t rows;               // of this lane's mode
     MotusI4Edge edge;
     MotusI4Basis basis;
     MotusLevelPair pair;
 } MotusI4Mb;
 
+// Fills `source` and `minus` of the MB whose luma begins at src; eight lanes a block.
+MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], int32_t minus[16][16], const uint8_t *src, ptrdiff_t stride,
+                                        const MotusI4Basis *basis, const MotusLevelPair *pair) {
+    const int lane = motus_lane(), row = lane >> 1 & 3;
+    MOTUS_ONE_BODY
+    for (int blk = lane >> 3; blk < 16; blk += 4) {
+        const uint8_t *from = src + 4 * (blk >> 2) * stride + 4 * (blk & 3);
+        const uint32_t own = motus_load4(from + row * stride);
+        uint32_t rows[4];
+        int coef[2];
+        for (int y = 0; y < 4; y++) rows[y] = motus_load4(from + y * stride);
+        motus_i4_forward(coef, rows, basis);
+        for (int h = 0; h < 2; h++) source[blk][pair->at[h]] = (int16_t)coef[h];
+        for (int k = 2 * (lane & 1); k < 2 * (lane & 1) + 2; k++)
+            minus[blk][4 * row + k] = -motus_dot4(own, motus_hadamard_bytes(k), 0);
+    }
+}
+
 // A half's block on its way.
 typedef struct MotusI4Block {
     uint8_t *at; // on the canvas
     int blk, has, nc, predicted;
-    int kept; // 0: the result is dropped
-    uint32_t src[4];
+    int kept;   // 0: the result is dropped
+    int src[2]; // this lane's two samples of the source: motus_i4_samples
 } MotusI4Block;
 
 // The eight lanes that have found the best mode so far put it where it belongs.
@@ -317,11 +360,11 @@ MOTUS_HD void motus_i4_keep(const MotusI4Mb *mb, const MotusI4Block *b, int mode
 MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Block *b, int most) {
     const int lane = motus_lane(), group = lane >> 3, slot = group & 1;
     uint32_t *runs = mb->s->runs[lane >> 4], best = UINT32_MAX;
-    int from_src[2];
     motus_i4_line(runs, b->at, &mb->edge, b->has);
-    motus_i4_forward(from_src, b->src, &mb->basis);
+    const int16_t *source = mb->source[b->blk];
+    const int from_src[2] = {source[mb->pair.at[0]], source[mb->pair.at[1]]};
     motus_lanes_sync(); // the line is there
-    const MotusI4Mode own_mode = motus_i4_mode(runs, b->src, mb->qp, b->has, b->predicted, mb->rows);
+    const MotusI4Mode own_mode = motus_i4_mode(runs, mb->minus[b->blk], &mb->qp, b->has, b->predicted, mb->rows);
     for (int first = 0; first < most; first += 2) {
         const uint32_t a = motus_lanes_which(own_mode.rank == (uint32_t)first),
                        c = motus_lanes_which(own_mode.rank == (uint32_t)first + 1);
@@ -334,15 +377,15 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Block *b, int
         motus_i4_forward(coef, pred, &mb->basis);
         for (int h = 0; h < 2; h++) coef[h] = from_src[h] - coef[h];
         const MotusLevels levels =
-            motus_eight_levels(mb->s->level[group], coef, &mb->pair, active, 0, b->nc, &mb->qp->luma, mb->levels, &own);
+            motus_eight_levels(mb->s->level[group], coef, &mb->pair, active, 0, b->nc, &mb->qp.luma, &mb->levels, &own);
         for (int h = 0; h < 2; h++)
             mb->s->coef[group][mb->pair.at[h]] =
-                levels.n ? motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h], mb->qp->luma.qp / 6) : (int16_t)0;
+                levels.n ? motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h], mb->qp.luma.qp / 6) : (int16_t)0;
         motus_lanes_sync(); // coefficients are there
         motus_i4_samples(sample, mb->s->coef[group], pred);
         const uint32_t ssd = motus_i4_error(sample, b->src);
         const uint32_t bits = levels.bits + (mode == b->predicted ? 1 : 4);
-        const uint32_t cost = active ? motus_rd_cost(ssd, bits, mb->qp->lambda_ssd_q8) : UINT32_MAX;
+        const uint32_t cost = active ? motus_rd_cost(ssd, bits, mb->qp.lambda_ssd_q8) : UINT32_MAX;
         const uint32_t even = motus_lanes_get(cost, lane & 16), odd = motus_lanes_get(cost, (lane & 16) + 8);
         const uint32_t least = odd < even ? odd : even;
         if (b->kept && least < best && slot == (odd < even)) motus_i4_keep(mb, b, mode, sample, &own, levels.n, levels.bits, ssd);

@@ -1,5 +1,5 @@
 // Choice of the Intra16x16 and the chroma mode by the 32 lanes of a warp: a lane a 4x4 block of a mode. The same results as the loops over modes that one lane
-// runs (intra_parts_core.h).
+// runs (intra_search_core.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_LANES_CORE_H
 #define ENCODER_INTRA_LANES_CORE_H

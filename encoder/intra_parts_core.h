@@ -26,7 +26,10 @@ typedef struct MotusIntraMb {
 
 // Working memory of a search.
 typedef struct __attribute__((aligned(16))) MotusIntraScratch {
-    uint8_t pred[4][256]; // of modes
+    union {
+        uint8_t pred[4][256];                                  // of modes
+        __attribute__((aligned(16))) int32_t i4_minus[16][16]; // of Intra4x4, where a warp's lanes do it: MotusI4Mb
+    };
     uint8_t canvas[18 * MOTUS_CANVAS_STRIDE];
     MotusI4Lanes i4;
     MotusIntraSides sides;
@@ -211,40 +214,49 @@ MOTUS_HD MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIntr
 // The block of this half of the lanes in a step: those with x + 2y == step, or the first of them twice.
 MOTUS_HD MotusI4Block motus_i4_block_of(const MotusIntraMb *in, const MotusI4Lanes *s, uint8_t *canvas, int first, int last,
                                         int step) {
-    const int own = first + (motus_lane() >> 4), y = motus_min(own, last), x = step - 2 * y;
-    const uint8_t *from = in->src.plane[0] + 4 * y * in->src.stride[0] + 4 * x;
+    const int lane = motus_lane(), own = first + (lane >> 4), y = motus_min(own, last), x = step - 2 * y, row = lane >> 2 & 1;
+    const uint8_t *from = in->src.plane[0] + 4 * y * in->src.stride[0] + 4 * x + (lane & 3);
     const int left = s->mode[y + 1][x], above = s->mode[y][x + 1];
     MotusI4Block b;
     b.at = canvas + MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
     b.blk = 4 * y + x;
-    b.has = motus_intra4x4_has(b.blk, in->has);
+    b.has = s->has[b.blk];
     b.nc = motus_cavlc_nc(s->count[y + 1][x], s->count[y][x + 1]);
     b.predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
     b.kept = own <= last;
-    for (int i = 0; i < 4; i++) b.src[i] = motus_load4(from + i * in->src.stride[0]);
+    b.src[0] = from[row * in->src.stride[0]], b.src[1] = from[(3 - row) * in->src.stride[0]];
     return b;
 }
 
-// Luma as Intra4x4: trial->luma, its levels, counts and modes. Gives up as soon as the cost passes `limit`.
-MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, uint32_t limit) {
-    const int lane = motus_lane(), blk_of = lane & 15;
-    MotusIntraPart part = {0, 0, 0, 0, 0};
-    const MotusQp qp = *in->qp; // copies, which stay in registers: nothing that is written can be meant
-    const MotusLevelChoice choice = *in->levels;
+// What of Intra4x4 can be done before the neighbours are: in s, and in what every block needs.
+MOTUS_HD MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
+    const int lane = motus_lane();
     MotusI4Mb mb;
-    mb.qp = &qp;
-    mb.levels = &choice;
+    mb.qp = *in->qp;
+    mb.levels = *in->levels;
     mb.s = &s->i4;
     mb.to = trial;
-    mb.rows = motus_i4_rows(motus_min(blk_of, MOTUS_I4_MODES - 1));
+    mb.minus = s->i4_minus, mb.source = s->residual.coef;
+    mb.rows = motus_i4_rows(motus_min(lane & 15, MOTUS_I4_MODES - 1));
     mb.edge = motus_i4_edge();
-    mb.pair = motus_level_pair(&qp.luma);
+    mb.pair = motus_level_pair(&mb.qp.luma);
     mb.basis = motus_i4_basis(&mb.pair);
+    motus_i4_transform_source(s->residual.coef, s->i4_minus, in->src.plane[0], in->src.stride[0], &mb.basis, &mb.pair);
+    if (lane < 16) s->i4.has[lane] = (uint8_t)motus_intra4x4_has(lane, in->has);
+    motus_lanes_sync();
+    return mb;
+}
+
+// Luma as Intra4x4, prepared: trial->luma, its levels, counts and modes. Gives up as soon as the cost passes `limit`.
+MOTUS_HD MotusIntraPart motus_code_intra4x4_of(const MotusI4Mb *mb, const MotusIntraMb *in, MotusIntraScratch *s,
+                                               MotusTrial *trial, uint32_t limit) {
+    const int lane = motus_lane(), blk_of = lane & 15;
+    MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0], in->has);
     for (int step = 0; step < 10; step++) {
         const int first = step < 3 ? 0 : (step - 2) >> 1, last = motus_min(3, step >> 1);
         const MotusI4Block b = motus_i4_block_of(in, &s->i4, s->canvas, first, last, step);
-        const uint32_t cost = motus_i4_block(&mb, &b, in->i4_trials);
+        const uint32_t cost = motus_i4_block(mb, &b, in->i4_trials);
         part.cost += motus_lanes_get(cost, 0);
         if (first < last) part.cost += motus_lanes_get(cost, 16);
         if (part.cost > limit) return part;
@@ -265,6 +277,11 @@ MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraSc
     part.mode_bits = motus_lanes_sum(lane < 16 ? s->i4.mode_bits[blk_of] : 0);
     motus_lanes_sync(); // samples, counts and modes are there
     return part;
+}
+
+MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, uint32_t limit) {
+    const MotusI4Mb mb = motus_i4_prepare(in, s, trial);
+    return motus_code_intra4x4_of(&mb, in, s, trial, limit);
 }
 
 #else

@@ -21,15 +21,18 @@ MOTUS_HD void motus_intra_begin(const MotusIntraMb *in, MotusTrial *first, Motus
     motus_intra_begin_as(in, second, MOTUS_MB_I_4x4);
 }
 
-// Puts bits, SSD and cost of an MB together from luma and chroma.
+// Puts bits, SSD and cost of an MB together from luma and chroma: by one lane.
+MOTUS_HD void motus_intra_add_up(const MotusIntraMb *in, MotusTrial *trial, const MotusIntraPart *luma,
+                                 const MotusIntraPart *chroma) {
+    trial->mb.cbp = (uint8_t)(luma->cbp | chroma->cbp);
+    trial->bits = luma->bits + chroma->bits + motus_intra_bits(&trial->mb, luma->mode_bits, in->p_slice);
+    trial->ssd = luma->ssd + chroma->ssd;
+    trial->cost = motus_rd_cost(trial->ssd, trial->bits, in->qp->lambda_ssd_q8);
+}
+
 MOTUS_HD void motus_intra_judge(const MotusIntraMb *in, MotusTrial *trial, const MotusIntraPart *luma,
                                 const MotusIntraPart *chroma) {
-    if (motus_lane() == 0) {
-        trial->mb.cbp = (uint8_t)(luma->cbp | chroma->cbp);
-        trial->bits = luma->bits + chroma->bits + motus_intra_bits(&trial->mb, luma->mode_bits, in->p_slice);
-        trial->ssd = luma->ssd + chroma->ssd;
-        trial->cost = motus_rd_cost(trial->ssd, trial->bits, in->qp->lambda_ssd_q8);
-    }
+    if (motus_lane() == 0) motus_intra_add_up(in, trial, luma, chroma);
     motus_lanes_sync();
 }
 
@@ -44,18 +47,12 @@ MOTUS_HD void motus_intra_copy_chroma(MotusTrial *to, const MotusTrial *from) {
     motus_lanes_sync();
 }
 
-// Which of the two trials is cheaper (I_PCM as a last resort), after Intra16x16 has been judged.
-MOTUS_HD MotusTrial *motus_intra_cheaper(const MotusIntraMb *in, MotusTrial *first, MotusTrial *second, const MotusIntraPart *i4,
-                                         const MotusIntraPart *chroma) {
+// Which of the two trials is cheaper (I_PCM as a last resort); i4: whether the second has been judged and may be taken.
+MOTUS_HD MotusTrial *motus_intra_cheaper(const MotusIntraMb *in, MotusTrial *first, MotusTrial *second, int i4) {
     MotusTrial *best = first;
-    if (in->i4_trials && i4->cost <= first->cost) {
-        if (motus_lane() == 0) second->mb.intra_chroma_pred_mode = first->mb.intra_chroma_pred_mode;
-        motus_lanes_sync();
-        motus_intra_judge(in, second, i4, chroma);
-        if (second->cost < first->cost) {
-            best = second;
-            motus_intra_copy_chroma(second, first);
-        }
+    if (i4 && second->cost < first->cost) {
+        best = second;
+        motus_intra_copy_chroma(second, first);
     }
     if (best->bits > MOTUS_MB_BITS_LIMIT || best->cost > motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8))
         motus_trial_pcm(best, &in->src, in->qp);
@@ -79,7 +76,13 @@ MOTUS_HD MotusTrial *motus_intra_search4x4(const MotusIntraMb *in, MotusIntraScr
                                            const MotusIntraPart *chroma) {
     MotusIntraPart i4 = {0, 0, 0, 0, 0};
     if (in->i4_trials) i4 = motus_code_intra4x4(in, s, second, first->cost);
-    return motus_intra_cheaper(in, first, second, &i4, chroma);
+    const int judged = in->i4_trials && i4.cost <= first->cost;
+    if (judged) {
+        if (motus_lane() == 0) second->mb.intra_chroma_pred_mode = first->mb.intra_chroma_pred_mode;
+        motus_lanes_sync();
+        motus_intra_judge(in, second, &i4, chroma);
+    }
+    return motus_intra_cheaper(in, first, second, judged);
 }
 
 // Both.
@@ -90,7 +93,8 @@ MOTUS_HD MotusTrial *motus_intra_search(const MotusIntraMb *in, MotusIntraScratc
 }
 
 // The same by three warps side by side, whose shared memory this is: `role` is which of them this is. All of them meet between these calls:
-// motus_intra_begin by one warp, motus_intra_role by the three, motus_intra_join by one.
+// motus_intra_begin and motus_i4_prepare (trial[1], scratch[0]) by the first, before the neighbours are there or after; motus_intra_role by the three;
+// motus_intra_join by one.
 typedef struct MotusIntraTeam {
     MotusTrial trial[2];
     MotusIntraScratch scratch[3];
@@ -99,20 +103,30 @@ typedef struct MotusIntraTeam {
 
 enum { MOTUS_ROLE_INTRA4X4, MOTUS_ROLE_INTRA16X16, MOTUS_ROLE_CHROMA, MOTUS_INTRA_ROLES };
 
-MOTUS_HD void motus_intra_role(const MotusIntraMb *in, MotusIntraTeam *team, int role) {
+#if MOTUS_LANES > 1
+
+// i4: what was prepared, for the first.
+MOTUS_HD void motus_intra_role(const MotusIntraMb *in, MotusIntraTeam *team, int role, const MotusI4Mb *i4) {
     MotusIntraScratch *s = &team->scratch[role];
     MotusIntraPart part = {0, 0, 0, 0, 0};
     if (role != MOTUS_ROLE_INTRA4X4)
         part = motus_code_intra_whole(in, s, &team->trial[0], role == MOTUS_ROLE_CHROMA);
-    else if (in->i4_trials)
-        part = motus_code_intra4x4(in, s, &team->trial[1], UINT32_MAX); // costs only grow: giving up early or late is the same
+    else if (in->i4_trials) // costs only grow: giving up early or late is the same
+        part = motus_code_intra4x4_of(i4, in, s, &team->trial[1], UINT32_MAX);
     if (motus_lane() == 0) team->part[role] = part;
 }
 
 MOTUS_HD MotusTrial *motus_intra_join(const MotusIntraMb *in, MotusIntraTeam *team) {
-    const MotusIntraPart *chroma = &team->part[MOTUS_ROLE_CHROMA];
-    motus_intra_judge(in, &team->trial[0], &team->part[MOTUS_ROLE_INTRA16X16], chroma);
-    return motus_intra_cheaper(in, &team->trial[0], &team->trial[1], &team->part[MOTUS_ROLE_INTRA4X4], chroma);
+    const int lane = motus_lane();
+    MotusTrial *first = &team->trial[0], *second = &team->trial[1];
+    const MotusIntraPart *i4 = &team->part[MOTUS_ROLE_INTRA4X4], *chroma = &team->part[MOTUS_ROLE_CHROMA];
+    if (lane == 0) second->mb.intra_chroma_pred_mode = first->mb.intra_chroma_pred_mode;
+    motus_lanes_sync();
+    if (lane < 2) // side by side
+        motus_intra_add_up(in, lane ? second : first, lane ? i4 : &team->part[MOTUS_ROLE_INTRA16X16], chroma);
+    motus_lanes_sync();
+    return motus_intra_cheaper(in, first, second, in->i4_trials && i4->cost <= first->cost);
 }
 
+#endif
 #endif

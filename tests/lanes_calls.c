@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/lanes_calls.h"
 
+#include <string.h>
+
 #include "encoder/schedule_core.h"
 
 #ifdef MOTUS_EMULATED_LANES
@@ -42,21 +44,23 @@ static void intra_search(const MotusIntraMb *in, LanesMemory *m) {
     m->failure = run(1, search_body, &a);
 }
 
-// As the kernel does it, with one warp for each part; one lane takes the parts in turn.
+#ifdef MOTUS_EMULATED_LANES
+
+// As the kernel does it, with one warp for each part.
 static void team_body(void *argument) {
     const Arguments *a = argument;
     MotusIntraTeam *team = &a->m->team;
-#ifdef MOTUS_EMULATED_LANES
-    int warp = emulated_warp();
-    if (warp == 0) motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
+    MotusI4Mb i4;
+    const int warp = emulated_warp();
+    memset(&i4, 0, sizeof i4);
+    if (warp == 0) {
+        motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
+        i4 = motus_i4_prepare(a->intra, &team->scratch[0], &team->trial[1]);
+    }
     motus_emulated_team_sync();
-    motus_intra_role(a->intra, team, warp);
+    motus_intra_role(a->intra, team, warp, &i4);
     motus_emulated_team_sync();
     if (warp > 0) return;
-#else
-    motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
-    for (int role = 0; role < MOTUS_INTRA_ROLES; role++) motus_intra_role(a->intra, team, role);
-#endif
     MotusTrial *best = motus_intra_join(a->intra, team);
     if (motus_lane() == MOTUS_LANES - 1) a->m->best = best;
 }
@@ -65,6 +69,10 @@ static void intra_team(const MotusIntraMb *in, LanesMemory *m) {
     Arguments a = {.intra = in, .m = m};
     m->failure = run(MOTUS_INTRA_ROLES, team_body, &a);
 }
+
+#else
+#define intra_team NULL
+#endif
 
 static void estimate_body(void *argument) {
     const Arguments *a = argument;

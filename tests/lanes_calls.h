@@ -28,7 +28,7 @@ typedef struct LanesMemory {
 
 typedef struct LanesCalls {
     void (*intra_search)(const MotusIntraMb *in, LanesMemory *m);
-    void (*intra_team)(const MotusIntraMb *in, LanesMemory *m);          // the same result by three warps side by side
+    void (*intra_team)(const MotusIntraMb *in, LanesMemory *m); // the same result by three warps side by side; not for one lane
     void (*intra16x16_estimate)(const MotusIntraMb *in, LanesMemory *m); // satd, mode
     void (*decide_inter)(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
                          const MotusLevelChoice *levels, int warps,

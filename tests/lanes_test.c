@@ -121,9 +121,6 @@ static void code_intra(Picture *p, int x, int y, int p_slice) {
     else
         lanes_calls_32.intra_search(&in, &memory[1]);
     settle(p, x, y, (x ^ y) & 1 ? "intra by three warps" : "intra");
-    if (y) return; // the one lane's own team, which no program runs: enough
-    lanes_calls_1.intra_team(&in, &memory[0]);
-    settle(p, x, y, "intra in three parts");
 }
 
 // An MB's vectors: a few that its blocks have moved by (move_blocks), then what lies around them.
