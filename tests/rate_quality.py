@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""BD-rates of motus encode --crf against x264 --crf: rate_quality.py MOTUS [--tune psnr|ssim] [--crf 18,23,28,33] FILE.y4m... [-- options of motus encode]
+"""BD-rates of motus encode --crf against x264 --crf: rate_quality.py MOTUS [--tune psnr|ssim] [--crf 18,23,28,33] [--bitrate] FILE.y4m... [-- options of motus encode]
 
 x264 runs with --profile baseline --preset medium --ref 1 --bframes 0 (its look-ahead and mbtree on) and the same --tune; ffmpeg decodes both and measures: luma PSNR of the
-mean squared error, or SSIM in dB, -10 log10(1 - SSIM). Sizes are those of the streams, x264's user data left out. Needs x264 and ffmpeg; takes minutes.
+mean squared error, or SSIM in dB, -10 log10(1 - SSIM). Sizes are those of the streams, x264's user data left out. With --bitrate ours is given the bitrates of x264's
+streams in place of the CRFs. Needs x264 and ffmpeg; takes minutes.
 """
 import argparse
 import math
@@ -33,14 +34,24 @@ def measure(stream, source, ssim):
     return float(re.search(r'PSNR y:([0-9.]+)', said).group(1))
 
 
-def curve(make, source, options):
+def curve(make, source, values, options):
     points = []
     with tempfile.TemporaryDirectory() as folder:
         stream = os.path.join(folder, 's.264')
-        for crf in options.crf:
-            subprocess.run(make(crf, source, stream), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for value in values:
+            subprocess.run(make(value, source, stream), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             points.append((measure(stream, source, options.tune == 'ssim'), math.log10(without_user_data(stream))))
     return sorted(points)
+
+
+def rates(source, points):
+    """kb/s of streams with these sizes."""
+    with open(source, 'rb') as file:
+        line = file.readline()
+    value = {f[:1]: f[1:] for f in line.split()[1:]}
+    width, height, fps = int(value[b'W']), int(value[b'H']), [int(v) for v in value[b'F'].split(b':')]
+    pictures = (os.path.getsize(source) - len(line)) // (6 + width * height + (width + 1) // 2 * ((height + 1) // 2) * 2)
+    return [f'{10 ** size * 8 * fps[0] / fps[1] / pictures / 1000:.3f}' for _, size in points]
 
 
 def slopes(points):
@@ -83,12 +94,14 @@ def main():
     parser.add_argument('files', nargs='+')
     parser.add_argument('--tune', choices=['psnr', 'ssim'], default='psnr')
     parser.add_argument('--crf', type=lambda text: [float(v) for v in text.split(',')], default=[18, 23, 28, 33])
+    parser.add_argument('--bitrate', action='store_true')
     options = parser.parse_args(arguments)
     x264 = lambda crf, source, stream: ['x264'] + X264 + ['--tune', options.tune, '--crf', str(crf), source, '-o', stream]
-    ours = lambda crf, source, stream: [options.motus, 'encode', source, '-o', stream, '--backend', 'cpu', '--threads', '1', '--quiet', '--tune',
-                                        options.tune, '--crf', str(crf)] + more
+    ours = lambda value, source, stream: [options.motus, 'encode', source, '-o', stream, '--backend', 'cpu', '--threads', '1', '--quiet', '--tune',
+                                        options.tune, '--bitrate' if options.bitrate else '--crf', str(value)] + more
     for source in options.files:
-        anchor, test = curve(x264, source, options), curve(ours, source, options)
+        anchor = curve(x264, source, options.crf, options)
+        test = curve(ours, source, rates(source, anchor) if options.bitrate else options.crf, options)
         print(f'{os.path.basename(source)}, {options.tune}: BD-rate {bd_rate(anchor, test):+.2f} %', flush=True)
         for name, points in (('x264', anchor), ('motus', test)):
             print(f'    {name}: ' + ', '.join(f'{10 ** y:.0f} bytes {x:.3f} dB' for x, y in points), flush=True)
