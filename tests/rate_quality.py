@@ -2,8 +2,8 @@
 """BD-rates of motus encode --crf against x264 --crf: rate_quality.py MOTUS [--tune psnr|ssim] [--crf 18,23,28,33] [--bitrate] FILE.y4m... [-- options of motus encode]
 
 x264 runs with --profile baseline --preset medium --ref 1 --bframes 0 (its look-ahead and mbtree on) and the same --tune; ffmpeg decodes both and measures: luma PSNR of the
-mean squared error, or SSIM in dB, -10 log10(1 - SSIM). Sizes are those of the streams, x264's user data left out. With --bitrate ours is given the bitrates of x264's
-streams in place of the CRFs. Needs x264 and ffmpeg; takes minutes.
+mean squared error, or SSIM in dB, -10 log10(1 - SSIM). Sizes are those of the streams, x264's user data left out. With --bitrate both are given the bitrates of x264's
+streams of these CRFs, and ours is held against those streams as well. Needs x264 and ffmpeg; takes minutes.
 """
 import argparse
 import math
@@ -45,13 +45,13 @@ def curve(make, source, values, options):
 
 
 def rates(source, points):
-    """kb/s of streams with these sizes."""
+    """kb/s of streams with these sizes, whole ones as x264 wants them."""
     with open(source, 'rb') as file:
         line = file.readline()
     value = {f[:1]: f[1:] for f in line.split()[1:]}
     width, height, fps = int(value[b'W']), int(value[b'H']), [int(v) for v in value[b'F'].split(b':')]
     pictures = (os.path.getsize(source) - len(line)) // (6 + width * height + (width + 1) // 2 * ((height + 1) // 2) * 2)
-    return [f'{10 ** size * 8 * fps[0] / fps[1] / pictures / 1000:.3f}' for _, size in points]
+    return [round(10 ** size * 8 * fps[0] / fps[1] / pictures / 1000) for _, size in points]
 
 
 def slopes(points):
@@ -96,13 +96,16 @@ def main():
     parser.add_argument('--crf', type=lambda text: [float(v) for v in text.split(',')], default=[18, 23, 28, 33])
     parser.add_argument('--bitrate', action='store_true')
     options = parser.parse_args(arguments)
-    x264 = lambda crf, source, stream: ['x264'] + X264 + ['--tune', options.tune, '--crf', str(crf), source, '-o', stream]
+    mode = '--bitrate' if options.bitrate else '--crf'
+    x264_as = lambda mode: lambda value, source, stream: ['x264'] + X264 + ['--tune', options.tune, mode, str(value), source, '-o', stream]
     ours = lambda value, source, stream: [options.motus, 'encode', source, '-o', stream, '--backend', 'cpu', '--threads', '1', '--quiet', '--tune',
-                                        options.tune, '--bitrate' if options.bitrate else '--crf', str(value)] + more
+                                          options.tune, mode, str(value)] + more
     for source in options.files:
-        anchor = curve(x264, source, options.crf, options)
-        test = curve(ours, source, rates(source, anchor) if options.bitrate else options.crf, options)
-        print(f'{os.path.basename(source)}, {options.tune}: BD-rate {bd_rate(anchor, test):+.2f} %', flush=True)
+        with_crf = curve(x264_as('--crf'), source, options.crf, options)
+        values = rates(source, with_crf) if options.bitrate else options.crf
+        anchor, test = curve(x264_as(mode), source, values, options) if options.bitrate else with_crf, curve(ours, source, values, options)
+        also = f', against its CRF {bd_rate(with_crf, test):+.2f} %' if options.bitrate else ''
+        print(f'{os.path.basename(source)}, {options.tune}: BD-rate {bd_rate(anchor, test):+.2f} %{also}', flush=True)
         for name, points in (('x264', anchor), ('motus', test)):
             print(f'    {name}: ' + ', '.join(f'{10 ** y:.0f} bytes {x:.3f} dB' for x, y in points), flush=True)
 
