@@ -64,9 +64,16 @@ static MotusDemand predict(const MotusRate *r, int idr, uint64_t weighted) {
     return demand_of_type(idr, (uint64_t)((Wide)weighted * r->demand[!idr] / r->cost[!idr]));
 }
 
-// Of a picture that lies ahead.
+// By how much the offsets of a picture's MBs (AQ, propagation) make it dearer or cheaper.
+static uint32_t ratio_of(const MotusPlan *plan) {
+    if (!plan->cost || plan->weighted / plan->cost >= 256) return 256;
+    return (uint32_t)motus_max(1, (int)(plan->weighted * 256 / plan->cost));
+}
+
+// Of a picture that lies ahead. Until one of its type has been coded, its offsets are taken to be like those of the picture that is planned.
 static MotusDemand predict_ahead(const MotusRate *r, const MotusAhead *ahead, int i) {
-    return predict(r, ahead->idr[i], ahead->cost[i] * r->ratio_q8[!ahead->idr[i]] / 256);
+    const uint32_t last = r->ratio_q8[!ahead->idr[i]];
+    return predict(r, ahead->idr[i], ahead->cost[i] * (last ? last : ratio_of(&r->plan)) / 256);
 }
 
 // QPs of I pictures are finer by ip; demands are those at the QP that P pictures would have.
@@ -81,7 +88,7 @@ static void learn(MotusRate *r, MotusDemand demand) {
     r->demand[t] += demand.i + demand.p - r->demand[t] / (t ? 8 : 2);
     r->cost[t] += weighted - r->cost[t] / (t ? 8 : 2);
     if (!r->demand[t]) r->demand[t] = 1;
-    r->ratio_q8[t] = (uint32_t)(r->plan.cost && weighted / r->plan.cost < 256 ? weighted * 256 / r->plan.cost : 256);
+    r->ratio_q8[t] = ratio_of(&r->plan);
 }
 
 // ---- VBV ------------------------------------------------------------------------------------------------------------------------------------
@@ -220,7 +227,6 @@ void motus_rate_open(MotusRate *r, const MotusRateSettings *settings) {
     *r = (MotusRate){.settings = *settings,
                      .demand = {FIRST_DEMAND_I, FIRST_DEMAND_P},
                      .cost = {1, 1},
-                     .ratio_q8 = {400, 400},
                      .last_qp_q8 = -1,
                      .least_fullness = INT64_MAX};
     motus_vbv_open(&r->vbv, settings->vbv_rate, settings->vbv_size, settings->fps);

@@ -41,7 +41,7 @@ typedef struct MotusRate {
     MotusDemand past;
     int64_t spent, elapsed;      // bits; durations
     uint64_t demand[2], cost[2]; // decaying sums, I and P: of demand, and of the weighted costs that it came from
-    uint32_t ratio_q8[2];        // weighted cost / cost of the last picture, I and P
+    uint32_t ratio_q8[2];        // weighted cost / cost of the last picture, I and P; 0: there was none
     int last_qp_q8;              // of the last P picture; below 0: none
     // Second pass: one QP for the whole log; of this GOP what the log's pictures still ask for, what those before were to take at that QP, what they were
     // expected to take at theirs, and what they took.
