@@ -106,10 +106,8 @@ static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *n
             const int gop = k ? gops / 2 * 2 - i : i, first = n;
             config.first_picture = begin[gop];
             config.first_gop = gop;
-            if (!enc)
-                CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK)
-            else
-                CU_ASSERT_EQUAL(motus_encoder_next_part(enc, begin[gop], gop), MOTUS_OK);
+            MotusStatus status = enc ? motus_encoder_next_part(enc, begin[gop], gop) : motus_encoder_open(&enc, &config, NULL);
+            CU_ASSERT_EQUAL_FATAL(status, MOTUS_OK);
             CU_ASSERT_EQUAL(motus_encoder_next_part(enc, begin[gop], gop), MOTUS_ERR_STATE);
             for (; begin[gop] + n - first < begin[gop + 1]; n++) {
                 from[n] = begin[gop] + n - first;
