@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/threads.h"
 
+#include <time.h>
+
 #include "common/cpu.h"
 #ifdef _OPENMP
 #include <omp.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #define MOST 256 // as motus_cpu_threads has it
@@ -53,3 +54,13 @@ int motus_threads_open(int wanted) { return omp_in_parallel() ? motus_cpu_thread
 int motus_threads_ready(int wanted) { return motus_cpu_threads(wanted); }
 int motus_threads_open(int wanted) { return motus_cpu_threads(wanted); }
 #endif
+
+int motus_cond_open(pthread_cond_t *cond) {
+    pthread_condattr_t monotonic;
+    int failed = pthread_condattr_init(&monotonic);
+    if (failed) return failed;
+    failed = pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    if (!failed) failed = pthread_cond_init(cond, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return failed;
+}

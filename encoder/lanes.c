@@ -9,6 +9,7 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "common/threads.h"
 #include "encoder/lane.h"
 
 #define FRAMES_OF_ONE_LANE 4 // that may wait or be under way where there are no other lanes
@@ -58,14 +59,8 @@ static MotusStatus find_devices(MotusLanes *l, MotusError *error) {
     return status;
 }
 
-// Monotonic, so that nobody waits longer because a clock is set.
 static int open_conditions(MotusLanes *l) {
-    pthread_condattr_t monotonic;
-    if (pthread_condattr_init(&monotonic)) return 0;
-    int good = !pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) && !pthread_mutex_init(&l->lock, NULL) &&
-               !pthread_cond_init(&l->work, NULL) && !pthread_cond_init(&l->done, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    return good;
+    return !pthread_mutex_init(&l->lock, NULL) && !pthread_cond_init(&l->work, NULL) && !motus_cond_open(&l->done);
 }
 
 MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, MotusBackend backend, MotusError *error) {

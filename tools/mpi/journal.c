@@ -14,6 +14,7 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "common/threads.h"
 #include "tools/system.h"
 
 #define MAGIC "motus journal 2\n"
@@ -186,12 +187,8 @@ static void *keep_synced(void *journal) {
 }
 
 static void begin_syncing(MotusJournal *j) {
-    pthread_condattr_t monotonic; // so that nobody waits longer because a clock is set
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&j->lock, NULL);
-    pthread_cond_init(&j->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    motus_cond_open(&j->changed);
     j->has_thread = !pthread_create(&j->thread, NULL, keep_synced, j);
 }
 
@@ -272,7 +269,10 @@ void motus_journal_close(MotusJournal **out, int done) {
     if (!out || !*out) return;
     MotusJournal *j = *out;
     end_syncing(j);
-    if (j->ours && (done || !j->n)) unlink(j->name); // without a record nothing is lost
+    if (j->ours && (done || !j->n))
+        unlink(j->name); // without a record nothing is lost
+    else if (j->fd >= 0)
+        fdatasync(j->fd); // what the thread had no time for
     if (j->fd >= 0) close(j->fd);
     free(j->entry);
     motus_free(j->name);

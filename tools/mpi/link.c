@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "common/alloc.h"
+#include "common/threads.h"
 #include "tools/signals.h"
 
 enum {
@@ -59,12 +60,8 @@ MotusLink *motus_link_open(void) {
     MotusLink *link = motus_alloc(1, sizeof *link);
     if (!link) return NULL;
     MPI_Comm_rank(MPI_COMM_WORLD, &link->rank);
-    pthread_condattr_t monotonic; // so that nobody waits longer because a clock is set
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&link->lock, NULL);
-    pthread_cond_init(&link->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    motus_cond_open(&link->changed);
     return link;
 }
 
