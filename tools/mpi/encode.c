@@ -280,7 +280,7 @@ int motus_mpi_run_pass(MotusLink *link, const MotusEncodeOptions *options, const
     pthread_t thread;
     MotusStatus status = open_all(&m, own, &error);
     if (status) m.setup.status = motus_failure(&error);
-    motus_mpi_share(&m.setup, options);
+    motus_mpi_share(&m.setup, options, own->here);
     if (status) {
         close_all(&m, 0);
         return m.setup.status;

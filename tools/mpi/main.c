@@ -151,8 +151,11 @@ static void work_on_stream(void *worker) { motus_mpi_work(worker); }
 
 // Rank 0 reads the options first: what is wrong with them is said once.
 static int encode(int rank, int argc, char **argv) {
-    const MotusMpiOptions own = {take_flag(&argc, argv, "--resume"), take_flag(&argc, argv, "--discard"),
-                                 take_flag(&argc, argv, "--rank0-muxes-only"), take_value(&argc, argv, "--times")};
+    MotusMpiOptions own = {take_flag(&argc, argv, "--resume"),
+                           take_flag(&argc, argv, "--discard"),
+                           take_flag(&argc, argv, "--rank0-muxes-only"),
+                           take_value(&argc, argv, "--times"),
+                           {0, 0}};
     MotusEncodeOptions o = motus_encode_options_default();
     MotusMpiSetup setup = {.status = -1};
     int status = rank ? -1 : motus_encode_options_read(&o, argc, argv);
@@ -161,11 +164,13 @@ static int encode(int rank, int argc, char **argv) {
     MotusLink *link = status < 0 ? motus_link_open() : NULL;
     if (status < 0) motus_signals_catch();
     if (status < 0 && !link) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
+    if (status < 0) own.here = motus_mpi_place();
     if (status < 0 && !rank) {
         status = motus_mpi_encode(link, &o, &own);
     } else if (status < 0) {
+        motus_mpi_open_device(&o, own.here);
         do {
-            motus_mpi_share(&setup, &o);
+            motus_mpi_share(&setup, &o, own.here);
             status = setup.status < 0 ? MOTUS_EXIT_OK : setup.status;
             MotusMpiWorker worker = {link, &o, &setup};
             if (setup.status < 0 && !motus_link_work(link, work_on_stream, &worker))

@@ -43,7 +43,13 @@ static void share_log(MotusMpiSetup *setup) {
     }
 }
 
-void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options) {
+void motus_mpi_open_device(const MotusEncodeOptions *options, MotusMpiPlace here) {
+    MotusEncoderConfig c = options->config;
+    motus_mpi_share_machine(&c, here);
+    if (c.backend != MOTUS_BACKEND_CPU && c.device >= 0) motus_device_use(c.device);
+}
+
+void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options, MotusMpiPlace here) {
     setup->pid = (int64_t)getpid();
     if (gethostname(setup->host, sizeof setup->host - 1)) setup->host[0] = 0;
     MPI_Bcast(setup, (int)sizeof *setup, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -51,7 +57,7 @@ void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options) {
     if (setup->log_size) share_log(setup);
     setup->config.pass_log = setup->log_size ? setup->log : options->config.pass_log;
     setup->config.devices = options->config.devices;
-    motus_mpi_share_machine(&setup->config, motus_mpi_place());
+    motus_mpi_share_machine(&setup->config, here);
 }
 
 int motus_mpi_rank0_is_gone(const MotusMpiSetup *setup) {

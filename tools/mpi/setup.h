@@ -32,8 +32,11 @@ MotusMpiPlace motus_mpi_place(void);
 // Ranks of one machine take its devices (or those listed) in turn, one each, and share its processors evenly, unless they are bound to some of them.
 void motus_mpi_share_machine(MotusEncoderConfig *config, MotusMpiPlace here);
 
+// Opens the rank's device, which takes long where there are several, while rank 0 opens the input.
+void motus_mpi_open_device(const MotusEncodeOptions *options, MotusMpiPlace here);
+
 // Rank 0 hands *setup out. Others free setup->log when the pass is over.
-void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options);
+void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options, MotusMpiPlace here);
 
 typedef struct MotusMpiWorker {
     MotusLink *link;
@@ -52,6 +55,7 @@ typedef struct MotusMpiOptions {
     int resume, discard;
     int rank0_muxes_only; // rank 0 codes nothing where there are others
     const char *times;    // where to write what each part took; NULL: nowhere
+    MotusMpiPlace here;
 } MotusMpiOptions;
 
 // Rank 0's part; returns the exit status. Ends the whole job by MPI_Abort where it fails.
