@@ -20,7 +20,7 @@ import sys
 
 
 def read_times(path):
-    """Parts as (pictures, bytes, seconds, first), in the stream's order, and what the last line says of the run."""
+    """Parts as (pictures, bytes, seconds, first, rank, when it was done), in the stream's order, and what the last line says of the run."""
     parts, run = [], {}
     with open(path, newline="") as file:
         for row in csv.reader(file):
@@ -28,7 +28,7 @@ def read_times(path):
                 words = row[0].split()[1:]
                 run = {words[i]: float(words[i + 1]) for i in range(0, len(words), 2)}
             elif row:
-                parts.append((int(row[1]), int(row[3]), float(row[4]), int(row[0])))
+                parts.append((int(row[1]), int(row[3]), float(row[4]), int(row[0]), int(row[2]), float(row[5])))
     if not parts or not run:
         sys.exit(f"{path}: has no times of a whole run")
     return sorted(parts, key=lambda part: part[3]), run
@@ -52,8 +52,8 @@ def window_of(ranks, lanes):
     return 2 * ranks * (lanes + 1) + 1
 
 
-def simulate(parts, workers, lanes, window, costs, ahead=AHEAD):
-    """Seconds for all parts, and for how many of them rank 0 was busy. parts: (pictures, bytes, seconds, ...)."""
+def simulate(parts, workers, lanes, window, costs, ahead=AHEAD, opening=()):
+    """Seconds for all parts, and for how many of them rank 0 was busy. parts: (pictures, bytes, seconds, ...). opening: when each worker first asks; 0 where there is none."""
     server, busy, order = 0.0, 0.0, 0  # when rank 0 is free; for how long it worked
     ends = [[0.0] for _ in range(workers)]  # when a worker's parts are done; at first nothing is under way
     has = [0] * workers  # parts under way, as rank 0 knows it
@@ -68,7 +68,7 @@ def simulate(parts, workers, lanes, window, costs, ahead=AHEAD):
         heapq.heappush(events, (when, order, what, worker, part))
 
     for worker in range(workers):
-        happens(costs.latency, "ask", worker)
+        happens((opening[worker] if worker < len(opening) else 0) + costs.latency, "ask", worker)
     while events:
         now, _, what, worker, part = heapq.heappop(events)
         if what == "comes":
@@ -125,8 +125,10 @@ def table(parts, args, costs):
 def check(parts, run, args, costs):
     """The run that was measured: its own parts, workers and times."""
     workers, ranks = int(run["workers"]), int(run["ranks"])
-    seconds, busy = simulate(parts, workers, args.lanes, window_of(ranks, args.lanes), costs)
-    seconds += run.get("opening", 0)  # of devices, before anybody asks for work
+    begins = {}  # when each rank's first part began: until then it opened its device
+    for _, _, seconds, _, rank, ended in parts:
+        begins[rank] = min(begins.get(rank, ended), ended - seconds)
+    seconds, busy = simulate(parts, workers, args.lanes, window_of(ranks, args.lanes), costs, opening=sorted(begins.values()))
     print(f"{ranks} ranks, {workers} workers, {len(parts)} parts: measured {run['seconds']:.3f} s, simulated {seconds:.3f} s "
           f"({seconds / run['seconds'] - 1:+.1%}), rank 0 busy {busy / seconds:.1%}")
 
@@ -161,6 +163,7 @@ def check_formulas():
         print(f"rank 0 is the limit: {seconds} s, busy {busy} s")
         failures += 1
     expect("bytes", simulate([(0, 500, 1.0)], 1, 1, 9, Costs(byte=0.01))[0], 6)
+    expect("a worker that opens late", simulate(same, 2, 1, 99, free, opening=(0, 11))[0], 18)
     expect("messages of a MiB", simulate([(0, 5 << 19, 1.0)], 1, 1, 9, Costs(pictures=1))[0], 4)
     print("failed" if failures else "all cases are right")
     return 1 if failures else 0
