@@ -10,6 +10,7 @@
 
 #include "encoder/intra_core.h"
 #include "encoder/syntax_core.h"
+#include "me/words_core.h"
 
 #define MOTUS_I4_TRIALS 3      // modes that are evaluated for a block, at most
 #define MOTUS_CANVAS_STRIDE 32 // Intra4x4 reconstructs on a canvas with one row above and one column to the left
@@ -37,14 +38,12 @@ MOTUS_HD uint32_t motus_load4(const uint8_t *at) {
 }
 MOTUS_HD void motus_store4(uint8_t *at, uint32_t v) { memcpy(__builtin_assume_aligned(at, 4), &v, 4); }
 
-MOTUS_HD int motus_sample_of(uint32_t word, int i) { return (int)(word >> (8 * i) & 255); }
-
 // sum + the products of four samples and four signed bytes.
 MOTUS_HD int motus_dot4(uint32_t samples, uint32_t factors, int sum) {
 #ifdef __CUDA_ARCH__
     asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(samples), "r"(factors), "r"(sum));
 #else
-    for (int i = 0; i < 4; i++) sum += motus_sample_of(samples, i) * (int8_t)(factors >> (8 * i));
+    for (int i = 0; i < 4; i++) sum += motus_word_sample(samples, i) * (int8_t)(factors >> (8 * i));
 #endif
     return sum;
 }
@@ -262,8 +261,8 @@ MOTUS_HD void motus_i4_samples(int sample[2], const int16_t coef[16], const uint
     }
     motus_i4_inverse_pair(&even, &odd, v[0], v[1], v[2], v[3], !row);
     const uint32_t above = row ? pred[1] : pred[0], below = row ? pred[2] : pred[3];
-    sample[0] = motus_clip_u8(motus_sample_of(above, x) + ((int16_t)(even + odd + 32) >> 6));
-    sample[1] = motus_clip_u8(motus_sample_of(below, x) + ((int16_t)(even - odd + 32) >> 6));
+    sample[0] = motus_clip_u8(motus_word_sample(above, x) + ((int16_t)(even + odd + 32) >> 6));
+    sample[1] = motus_clip_u8(motus_word_sample(below, x) + ((int16_t)(even - odd + 32) >> 6));
 }
 
 // Squared error of those two samples, added up over the eight lanes.

@@ -105,6 +105,23 @@ MOTUS_HD int motus_level_first(uint32_t left) {
 #endif
 }
 
+// A block without levels yet, which are to stand in level[] (16 zeros as it begins) and t16[16].
+MOTUS_HD MotusLevelBlock motus_level_block(int16_t *level, int *t16, int first) {
+    MotusLevelBlock b;
+    b.level = level;
+    b.t = t16;
+    memset(&b.shape, 0, sizeof b.shape);
+    b.first = first;
+    b.n = 16 - first;
+    return b;
+}
+
+// Gives zigzag position i the level nearest to a live coefficient of a class, but a nonzero one.
+MOTUS_HD void motus_level_nearest(MotusLevelBlock *b, int i, int coef, int coef_class, const MotusQuant *q) {
+    b->t[i] = (int)((uint32_t)motus_abs(coef) * q->scale[coef_class] >> q->shift);
+    motus_level_set(b, i, motus_clip(1, MOTUS_MAX_LEVEL, (b->t[i] + 128) >> 8), coef < 0);
+}
+
 // Lowers levels from the highest frequency down wherever the bits saved outweigh the error added.
 MOTUS_HD void motus_lower_levels(MotusLevelBlock *b, MotusLevels *levels, const MotusQuant *q, int token_class,
                                  const uint8_t *zero_runs) {
@@ -170,18 +187,11 @@ MOTUS_HD MotusLevels motus_choose_levels(int16_t level[16], const int16_t coef[1
     if (first) live &= ~1u;
     if (!live) return none;
     int t16[16];
-    MotusLevelBlock b;
-    b.level = level;
-    b.t = t16;
-    memset(&b.shape, 0, sizeof b.shape);
-    b.first = first;
-    b.n = 16 - first;
+    MotusLevelBlock b = motus_level_block(level, t16, first);
     for (int i = 0; i < 16; i++) level[i] = 0;
     for (; live; live &= live - 1) {
-        int at = motus_bit_length(live & -live) - 1, i = motus_zigzag_of(at);
-        int t = (int)((uint32_t)motus_abs(coef[at]) * q->scale[motus_coef_class(at)] >> q->shift);
-        b.t[i] = t;
-        motus_level_set(&b, i, motus_clip(1, MOTUS_MAX_LEVEL, (t + 128) >> 8), coef[at] < 0);
+        int at = motus_bit_length(live & -live) - 1;
+        motus_level_nearest(&b, motus_zigzag_of(at), coef[at], motus_coef_class(at), q);
     }
     return motus_weigh_levels(&b, q, token_class, method, zero_runs);
 }

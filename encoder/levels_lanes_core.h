@@ -215,17 +215,11 @@ MOTUS_HD MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[16]
         MotusLevels none = {0, (uint32_t)motus_cavlc_token_length(token_class, 0, 0), 0};
         return none;
     }
-    MotusLevelBlock b;
-    b.level = level;
-    b.t = t16;
-    memset(&b.shape, 0, sizeof b.shape);
-    b.first = first;
-    b.n = 16 - first;
+    MotusLevelBlock b = motus_level_block(level, t16, first);
     for (int i = 0; i < 16; i += 2) motus_word_put(level + i, 0);
     for (uint32_t left = live; left; left &= left - 1) {
-        const int g = motus_bit_length(left & (0u - left)) - 1, value = coef[motus_pairs_at(g)], i = 15 - motus_pairs_coded_at(g);
-        b.t[i] = (int)((uint32_t)motus_abs(value) * q->scale[motus_pairs_class(g)] >> q->shift);
-        motus_level_set(&b, i, motus_clip(1, MOTUS_MAX_LEVEL, (b.t[i] + 128) >> 8), value < 0);
+        const int g = motus_bit_length(left & (0u - left)) - 1;
+        motus_level_nearest(&b, 15 - motus_pairs_coded_at(g), coef[motus_pairs_at(g)], motus_pairs_class(g), q);
     }
     return motus_weigh_levels(&b, q, token_class, choice->method, choice->zero_runs);
 }

@@ -43,12 +43,6 @@ MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int hei
         }
 }
 
-// Makes the cells "not available" again.
-MOTUS_HD void motus_grid_clear(MotusMvGrid *grid, int x, int y, int width, int height) {
-    const MotusMv zero = {0, 0};
-    motus_grid_set(grid, x, y, width, height, MOTUS_CELL_NONE, zero);
-}
-
 // Cell C of a block `width` cells wide at (x, y), or D where C is not available (8.4.1.3.2).
 MOTUS_HD int motus_grid_c_column(const MotusMvGrid *grid, int x, int y, int width) {
     return grid->state[y][x + 1 + width] != MOTUS_CELL_NONE ? x + 1 + width : x;
