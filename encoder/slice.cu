@@ -1,12 +1,11 @@
-// Entropy coding of a picture on a CUDA device. Equals motus_settle_mbs, motus_write_slice_data and motus_nal_write; the syntax is cavlc_mb_core.h's.
+// Entropy coding of a slice of settled MBs (settle.cu) on a CUDA device. Equals motus_write_slice_data and motus_nal_write; the syntax is cavlc_mb_core.h's.
 //
-// In the order of the launches: settle_kernel (a thread per MB) settles P_Skip and QP of all slices, and sets a bit for each MB that is coded and for each that
-// has mb_qp_delta: whoever asks for the last such MB before another one walks back over these bits, 1024 MBs a step. count_kernel (a warp per MB, a lane per
-// unit of syntax) makes and counts every unit's bits, keeps up to 64 of them, and clears the RBSP; a scan of the MBs' spans of bits gives where each begins.
-// write_kernel (a warp per MB, a lane per unit) ors every unit's bits into the RBSP; only longer ones are made once more. escapes_kernel counts, and nal_kernel
-// inserts, emulation prevention, 16 bytes a thread, a tile a block.
+// In the order of the launches: count_kernel (a warp per MB, a lane per unit of syntax) makes and counts every unit's bits, keeps up to 64 of them, and clears
+// the RBSP; a scan of the MBs' spans of bits gives where each begins. write_kernel (a warp per MB, a lane per unit) ors every unit's bits into the RBSP; only
+// longer ones are made once more. escapes_kernel counts, and nal_kernel inserts, emulation prevention, 16 bytes a thread, a tile a block. Whoever asks for the
+// last MB before another one that is coded, or has mb_qp_delta, walks back over the picture's marks, 1024 MBs a step.
 //
-// Memory: MBs are read three times, levels once; what is written is the RBSP (zeros up to the capacity) and the NAL unit, and 328 bytes for each coded MB, which are
+// Memory: MBs are read twice, levels once; what is written is the RBSP (zeros up to the capacity) and the NAL unit, and 328 bytes for each coded MB, which are
 // read once. Grids follow from the picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/slice_cuda.h"
@@ -115,59 +114,11 @@ __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
     return s;
 }
 
-// ---- Settling -----------------------------------------------------------------------------------------------------------------------------
-
-// One more than the number of the last MB with mb_qp_delta in [first, end); 0: there is none. The whole block comes here, and every thread gets it.
-__device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
-    if (threadIdx.x == 0) *room = 0;
-    __syncthreads(); // cleared before it is added to
-    for (; end > first; end -= THREADS) {
-        const int i = end - 1 - (int)threadIdx.x, found = i >= first && motus_mb_has_qp_delta(&mb[i]);
-        if (found) atomicMax(room, i + 1);
-        if (__syncthreads_or(found)) break;
-    }
-    return *room;
-}
-
-// While a thread settles an MB others may read its type: skipped or not, it is inter, has the same vectors and no mb_qp_delta. Only the QP of MBs without
-// mb_qp_delta changes, and only others are asked for theirs.
-__global__ void __launch_bounds__(THREADS) settle_kernel(MotusSettleCuda s) {
-    __shared__ uint32_t with_qp[THREADS / 32];
-    __shared__ int room;
-    const int block = (int)blockIdx.x * THREADS, i = block + (int)threadIdx.x, warp = (int)threadIdx.x / 32, there = i < s.n_mb;
-    const int first = there ? motus_slice_first(s.slice_first, i) : 0;
-    MotusMb *mb = &s.mb[there ? i : 0];
-    if (there) {
-        MotusNeighbours neighbours = motus_neighbours(s.mb, s.mb_width, i % s.mb_width, i / s.mb_width, first);
-        motus_mb_settle_skip(mb, &neighbours);
-        if (s.kept) s.kept[i] = motus_mb_is_intra(mb) ? s.searched[i] : mb->mv[0];
-    }
-    const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && mb->type != MOTUS_MB_P_SKIP);
-    const uint32_t delta = __ballot_sync(MOTUS_ALL_LANES, there && motus_mb_has_qp_delta(mb));
-    if (motus_lane() == 0) with_qp[warp] = delta;
-    if (motus_lane() == 0 && there) s.marks.coded[i / 32] = coded, s.marks.with_qp[i / 32] = delta;
-    const int before =
-        last_with_qp(s.mb, motus_slice_first(s.slice_first, block), block, &room); // with a barrier: the bits are there
-    if (!there || motus_mb_has_qp_delta(mb)) return;
-    uint32_t bits = delta & ((1u << motus_lane()) - 1);
-    int word = warp, last = before;
-    while (!bits && word) bits = with_qp[--word];
-    if (bits) last = block + 32 * word + 32 - __clz((int)bits);
-    motus_mb_settle_qp(mb, last > first ? s.mb[last - 1].qp : s.qp);
-}
-
 // ---- Counting -----------------------------------------------------------------------------------------------------------------------------
 
 enum { TALLY_KINDS, TALLY_SUBS = MOTUS_MB_KINDS, TALLY_BITS = TALLY_SUBS + 4, TALLIES = TALLY_BITS + MOTUS_BIT_KINDS };
 
-__device__ uint32_t sum_of_lanes_before(uint32_t v) {
-    uint32_t sum = v;
-    for (int step = 1; step < 32; step *= 2) {
-        uint32_t other = __shfl_up_sync(MOTUS_ALL_LANES, sum, step);
-        if (motus_lane() >= step) sum += other;
-    }
-    return sum - v;
-}
+__device__ uint32_t sum_of_lanes_before(uint32_t v) { return scan_lanes(v, Sum()) - v; }
 
 // One MB, by a warp: its units' lengths and bits, its span, and its part of the statistics.
 __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
@@ -392,11 +343,6 @@ static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
     if (job->n_mb <= 0 || job->n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
     place(job, (uint8_t *)slice->work, slice->capacity);
     return cudaSuccess;
-}
-
-cudaError_t motus_settle_cuda(const MotusSettleCuda *settle, cudaStream_t stream) {
-    settle_kernel<<<(settle->n_mb + THREADS - 1) / THREADS, THREADS, 0, stream>>>(*settle);
-    return cudaGetLastError();
 }
 
 cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream) {

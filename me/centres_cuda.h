@@ -29,6 +29,11 @@ size_t motus_centres_cuda_bytes(int width, int height);
 // Three launches. work: motus_centres_cuda_bytes at a multiple of 256, for this picture alone until the stream has passed them.
 cudaError_t motus_centres_cuda(const MotusCentresPicture *picture, void *work, cudaStream_t stream);
 
+// The first two of them: the scaled search's vectors, one per MB, and the median of `previous`, both in `work`.
+size_t motus_coarse_cuda_bytes(int mb_width, int mb_height);
+cudaError_t motus_coarse_cuda(const MotusCentresPicture *picture, void *work, const MotusMv **coarse, const MotusMv **median,
+                              cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif
