@@ -4,8 +4,9 @@
     tests/long_run.py MOTUS FILE.y4m [--pictures 20000] [--kills 12] [-- OPTIONS OF motus encode, else --qp 28 --preset fast --keyint 30 --lanes 8]
 
 FILE goes in again and again through a pipe. Memory is sampled every half second: the process's (VmRSS), the device's (nvidia-smi, all programs). It must
-not grow between the first third and the end by more than 2 per cent and 8 MiB. Then the same encode is killed (SIGKILL, and every third time SIGTERM) after random times: what stands
-there must be the beginning of the whole stream, so that its whole pictures decode; after SIGTERM it must end with a whole picture, under the output's name."""
+not grow between the first third and the end by more than 2 per cent and 8 MiB. Then the same encode is killed (SIGKILL, and every third time SIGTERM) at random times after
+its first bytes have come: what stands there must be the beginning of the whole stream, so that its whole pictures decode; after SIGTERM it must end with a whole picture, under the
+output's name. Killed before the first picture has been sent, it must leave nothing under that name."""
 # SPDX-License-Identifier: BSD-2-Clause
 import argparse
 import glob
@@ -21,17 +22,19 @@ import time
 
 
 def feed(pipe, path, pictures, sent):
-    """The pictures of a .y4m, again and again; sent[0] counts."""
+    """The pictures of a .y4m, again and again; sent[0] counts. Without pictures the pipe stays open behind the header."""
     data = open(path, "rb").read()
     head = data.index(b"\n") + 1
     size = next(i for i in range(head + 5, len(data)) if data[i:i + 6] in (b"FRAME\n", b"FRAME ")) - head if data.count(b"FRAME", head) > 1 else len(data) - head
     n = (len(data) - head) // size
     try:
         pipe.write(data[:head])
+        pipe.flush()
         for i in range(pictures):
             pipe.write(data[head + i % n * size:head + (i % n + 1) * size])
             sent[0] = i + 1
-        pipe.close()
+        if pictures:
+            pipe.close()
     except (BrokenPipeError, ValueError):
         pass
 
@@ -42,6 +45,26 @@ def start(args, output, pictures):
     thread = threading.Thread(target=feed, args=(process.stdin, args.file, pictures, sent), daemon=True)
     thread.start()
     return process, sent
+
+
+def outputs(args, name):
+    """What stands in the folder for an output, and how many bytes: its part while it is written."""
+    found = glob.glob(os.path.join(args.folder, name + "*"))
+    try:
+        return found, sum(map(os.path.getsize, found))
+    except OSError:  # renamed meanwhile
+        return outputs(args, name)
+
+
+def wait_for(args, process, name, least):
+    """Waits until there is an output of so many bytes; False: the program has ended, or two minutes have passed."""
+    end = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < end:
+        found, size = outputs(args, name)
+        if found and size >= least:
+            return True
+        time.sleep(0.002)
+    return False
 
 
 def host_mib(pid):
@@ -70,12 +93,15 @@ def long_encode(args):
     began = time.monotonic()
     process, sent = start(args, "whole.264", args.pictures)
     samples = []
+    wait_for(args, process, "whole.264", 1)
+    writes = time.monotonic()
     while process.poll() is None:
         row = time.monotonic() - began, sent[0], host_mib(process.pid), device_mib()
         if row[2] and sent[0]:
             samples.append(row)
         time.sleep(0.5)
-    seconds = time.monotonic() - began
+    ended = time.monotonic()
+    seconds = ended - began
     good = process.returncode == 0 and sent[0] == args.pictures
     print(f"{sent[0]} pictures in {seconds:.1f} s, {sent[0] / seconds:.0f} pictures/s, {os.path.getsize(os.path.join(args.folder, 'whole.264')) if good else 0} bytes")
     print("    seconds  pictures   host MiB   device MiB")
@@ -87,7 +113,7 @@ def long_encode(args):
         if grows(samples, k):
             print(f"FAILED: {name} memory grows")
             good = False
-    return good
+    return good, ended - writes
 
 
 def whole_pictures(data):
@@ -102,6 +128,24 @@ def find_all(data, word):
         at = data.find(word, at + 3)
 
 
+def kill_early(args):
+    """Whether a kill before the first picture, when the output has been opened, leaves nothing under its name, and SIGTERM no part either."""
+    good = True
+    for kind in (signal.SIGTERM, signal.SIGKILL):
+        process, _ = start(args, "early.264", 0)
+        opened = wait_for(args, process, "early.264", 0)
+        process.send_signal(kind)
+        process.wait()
+        found, size = outputs(args, "early.264")
+        named = os.path.exists(os.path.join(args.folder, "early.264"))
+        if not opened or named or size or process.returncode == 0 or (kind == signal.SIGTERM and found):
+            print(f"FAILED: {kind.name} before the first picture: {found}, {size} bytes, status {process.returncode}")
+            good = False
+        for path in found:
+            os.unlink(path)
+    return good
+
+
 def kills(args, seconds):
     with open(os.path.join(args.folder, "whole.264"), "rb") as file:
         whole = file.read()
@@ -109,25 +153,27 @@ def kills(args, seconds):
     for k in range(args.kills):
         process, _ = start(args, "cut.264", args.pictures)
         kind = signal.SIGTERM if k % 3 == 2 else signal.SIGKILL
-        time.sleep(args.warm + chance.random() * seconds)
-        early = process.poll() is None
+        in_time = wait_for(args, process, "cut.264", 1)
+        time.sleep(chance.random() * seconds)
+        in_time = in_time and process.poll() is None
         process.send_signal(kind)
         process.wait()
-        found = glob.glob(os.path.join(args.folder, "cut.264*"))
+        found, _ = outputs(args, "cut.264")
         data = open(found[0], "rb").read() if found else b""
         named = bool(found) and found[0].endswith("cut.264")
-        same = whole.startswith(data)
+        same = bool(data) and whole.startswith(data)
         # A plain stream's picture is whole where the next begins, or where it ended by itself.
-        ended = not data or len(data) == len(whole) or whole[len(data):len(data) + 5].startswith((b"\0\0\1", b"\0\0\0\1"))
-        fine = early and same and len(found) <= 1 and named == (kind == signal.SIGTERM) and (kind == signal.SIGKILL or ended)
+        ended = len(data) == len(whole) or whole[len(data):len(data) + 5].startswith((b"\0\0\1", b"\0\0\0\1"))
+        fine = in_time and same and len(found) == 1 and named == (kind == signal.SIGTERM) and (kind == signal.SIGKILL or ended)
         left.append(whole_pictures(data))
         if not fine:
-            print(f"FAILED: kill {k} ({kind.name}): {found}, {len(data)} bytes, {'the' if same else 'not the'} stream's beginning, status {process.returncode}")
+            print(f"FAILED: kill {k} ({kind.name}{'' if in_time else ', out of time'}): {found}, {len(data)} bytes, {'the' if same else 'not the'} stream's beginning, "
+                  f"status {process.returncode}")
             good = False
         for path in found:
             os.unlink(path)
     print(f"{args.kills} kills: the beginnings of the stream, {', '.join(map(str, left))} pictures")
-    return good and any(left)
+    return good
 
 
 def main():
@@ -136,13 +182,13 @@ def main():
     parser.add_argument("file", type=os.path.abspath)
     parser.add_argument("--pictures", type=int, default=20000)
     parser.add_argument("--kills", type=int, default=12)
-    parser.add_argument("--warm", type=float, default=0.5, help="seconds before a kill at least")
     words = sys.argv[1:]
     at = words.index("--") if "--" in words else len(words)
     args = parser.parse_args(words[:at])
     args.options = words[at + 1:] or ["--qp", "28", "--preset", "fast", "--keyint", "30", "--lanes", "8"]
     with tempfile.TemporaryDirectory() as args.folder:
-        return 0 if long_encode(args) and kills(args, 2.0) else 1
+        good, writing = long_encode(args)
+        return 0 if good and kill_early(args) and kills(args, min(2.0, 0.5 * writing)) else 1
 
 
 if __name__ == "__main__":
