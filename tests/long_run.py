@@ -3,7 +3,7 @@
 
     tests/long_run.py MOTUS FILE.y4m [--pictures 20000] [--kills 12] [-- OPTIONS OF motus encode, else --qp 28 --preset fast --keyint 30 --lanes 8]
 
-FILE goes in again and again through a pipe. Memory is sampled every half second: the process's (VmRSS), the device's (nvidia-smi, all programs). It must
+FILE goes in again and again through a pipe. Memory is sampled every fifth of a second: the process's (VmRSS), the device's (nvidia-smi, all programs). It must
 not grow between the first third and the end by more than 2 per cent and 8 MiB. Then the same encode is killed (SIGKILL, and every third time SIGTERM) at random times after
 its first bytes have come: what stands there must be the beginning of the whole stream, so that its whole pictures decode; after SIGTERM it must end with a whole picture, under the
 output's name. Killed before the first picture has been sent, it must leave nothing under that name."""
@@ -78,7 +78,9 @@ def host_mib(pid):
 def device_mib():
     if not shutil.which("nvidia-smi"):
         return None
-    out = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"], capture_output=True, text=True)
+    used = os.environ.get("CUDA_VISIBLE_DEVICES")  # else the memory of all devices
+    chosen = ["-i", used] if used else []
+    out = subprocess.run(["nvidia-smi", *chosen, "--query-gpu=memory.used", "--format=csv,noheader,nounits"], capture_output=True, text=True)
     return sum(float(word) for word in out.stdout.split()) if out.returncode == 0 else None
 
 
@@ -99,7 +101,7 @@ def long_encode(args):
         row = time.monotonic() - began, sent[0], host_mib(process.pid), device_mib()
         if row[2] and sent[0]:
             samples.append(row)
-        time.sleep(0.5)
+        time.sleep(0.2)
     ended = time.monotonic()
     seconds = ended - began
     good = process.returncode == 0 and sent[0] == args.pictures
