@@ -8,7 +8,6 @@
 #include "common/int_core.h"
 #include "encoder/preset.h"
 #include "encoder/rate_config.h"
-#include "me/me_internal.h"
 
 #define LOG2_MAX_FRAME_NUM 16
 #define RESIDUAL_BYTES_PER_MB 416 // 3,200 bits of macroblock_layer() and its mb_skip_run

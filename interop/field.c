@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "interop/field.h"
 
-#include <string.h>
-
 // Block `mode` has at the 4x4 block with this raster number.
 static int block_at(int mode, int at) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) {

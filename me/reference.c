@@ -5,7 +5,6 @@
 
 #include "common/alloc.h"
 #include "common/threads.h"
-#include "yuv/usable.h"
 
 MotusStatus motus_me_reference_alloc(MotusMeReference **reference, MotusMe *me) {
     if (!reference) return MOTUS_ERR_ARGUMENT;

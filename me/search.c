@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search.h"
 
-#include <string.h>
-
 #include "common/cpu.h"
 #include "me/cost_core.h"
 #include "me/pixel_core.h"

@@ -7,7 +7,6 @@
 #include "tests/harness.h"
 
 #include <stdint.h>
-#include <string.h>
 
 // Length of ue(v) by writing the code down as 9.1 defines it.
 static int ue_length(uint32_t v) {

@@ -7,7 +7,6 @@
 
 #include "common/faults.h"
 #include "tests/decoders/conform.h"
-#include "tests/decoders/decoders.h"
 #include "tests/harness.h"
 #include "tests/rate_modes.h"
 

@@ -4,7 +4,6 @@
 #include "tests/gpu_ring.h"
 #include "tests/harness.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct DctJob {

@@ -7,7 +7,6 @@
 #include "tests/me_oracle.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void random_cases(void) {
     for (int i = 0; i < 300; i++) {

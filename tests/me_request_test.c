@@ -6,7 +6,6 @@
 #include "common/faults.h"
 #include "common/int_core.h"
 #include "me/me_internal.h"
-#include "motus/upload.h"
 #include "tests/harness.h"
 #include "tests/me_oracle.h"
 #include "tests/request_case.h"

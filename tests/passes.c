@@ -8,7 +8,6 @@
 #include "encoder/deblock.h"
 #include "encoder/preset.h"
 #include "encoder/slice.h"
-#include "me/refine.h"
 
 static void must(int ok) {
     if (!ok) abort();

@@ -5,10 +5,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "encoder/log2_core.h"
+#include "common/int_core.h"
 #include "tests/harness.h"
 
 enum { MOST = 1600, AHEAD = 40 };

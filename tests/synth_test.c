@@ -3,7 +3,6 @@
 #include "tests/harness.h"
 #include "tools/synth.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "common/faults.h"
 #include "tests/harness.h"
 #include "yuv/reader_ops.h"
-#include "yuv/writer.h"
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -12,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[] = "yuv_media_test.XXXXXX";

@@ -3,11 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "tools/cmd.h"
 #include "tools/system.h"
 
 enum { HOST, DEVICE, PLACES, LATENCY_FRAMES = 200, STAGE_FRAMES = 60 };

@@ -2,7 +2,6 @@
 #include "tools/bench_x264.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/error.h"
 #include "tools/bdrate.h"

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cjson/cJSON.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/alloc.h"
 #include "common/cpu.h"

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/error.h"
 #include "tools/cmd.h"

@@ -8,7 +8,6 @@
 #include "motus/me.h"
 #include "tools/cmd.h"
 #include "tools/field_file.h"
-#include "tools/mvs.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/signals.h"

@@ -10,7 +10,6 @@
 #include "tools/cmd.h"
 #include "tools/input.h"
 #include "tools/measure.h"
-#include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/signals.h"

@@ -5,7 +5,6 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "tools/options.h"
 #include "tools/vector_table.h"
 
 // ---- In -----------------------------------------------------------------------------------------------------------------------------------

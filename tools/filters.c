@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/filters.h"
 
-#include <string.h>
-
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"

@@ -9,7 +9,6 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "tools/cmd.h"
 #include "tools/system.h"
 
 // The library's interface, as far as it is the same in all versions. Parameters and pictures have room for what later versions add.

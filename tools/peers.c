@@ -2,7 +2,6 @@
 #include "tools/peers.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/error.h"
 #include "tools/spawn.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/report.h"
 
-#include "common/int_core.h"
 #include "tools/rate_options.h"
 
 const char *motus_mb_kind_name(MotusMbKind kind) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/synth.h"
 
-#include <stdlib.h>
-
 #include "common/alloc.h"
 #include "common/int_core.h"
 #include "tools/synth_texture.h"

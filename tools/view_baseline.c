@@ -1,6 +1,5 @@
 // The vectors of a Baseline stream to the last 4x4 block, which libavcodec's side data leave out.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/mb.h"
 #include "tools/baseline/baseline.h"
 #include "tools/view.h"
 

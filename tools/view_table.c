@@ -1,7 +1,6 @@
 // Vectors to draw from a table of vectors.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/error.h"
-#include "tools/options.h"
 #include "tools/vector_table.h"
 #include "tools/view.h"
 

@@ -3,7 +3,6 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "encoder/mv_core.h"
-#include "me/pixel.h"
 #include "me/ref_luma.h"
 #include "tools/view.h"
 

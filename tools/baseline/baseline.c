@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/baseline/baseline.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
