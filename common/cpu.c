@@ -7,9 +7,20 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "common/device.h"
 #include "motus/backend.h"
+
+#if defined(__x86_64__)
+// __builtin_cpu_supports has no name for it in older compilers. Where it is not there, its code runs all the same, as another instruction.
+static int has_lzcnt(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && c & bit_LZCNT;
+}
+#endif
 
 unsigned motus_cpu_flags(void) {
     const char *wanted = getenv("MOTUS_CPU");
@@ -18,7 +29,7 @@ unsigned motus_cpu_flags(void) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"))
+        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt())
         flags |= MOTUS_CPU_AVX2;
     if (flags && !(wanted && !strcmp(wanted, "avx2")) && __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&

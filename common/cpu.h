@@ -4,7 +4,7 @@
 #define COMMON_CPU_H
 
 enum {
-    MOTUS_CPU_AVX2 = 1,   // AVX2, FMA, BMI1, BMI2 and POPCNT, with operating-system support
+    MOTUS_CPU_AVX2 = 1,   // AVX2, FMA, BMI1, BMI2, LZCNT and POPCNT, with operating-system support
     MOTUS_CPU_AVX512 = 2, // AVX-512 F, BW, CD, DQ and VL too; only together with MOTUS_CPU_AVX2
 };
 

@@ -151,12 +151,6 @@ MOTUS_HD int motus_mb_parts(const MotusMb *mb, MotusPart parts[16]) {
     return n;
 }
 
-// Sets the vectors of a block's cells.
-MOTUS_HD void motus_mb_set_mv(MotusMb *mb, const MotusPart *part, MotusMv mv) {
-    for (int y = part->y; y < part->y + part->height; y++)
-        for (int x = part->x; x < part->x + part->width; x++) mb->mv[4 * y + x] = mv;
-}
-
 // Vector differences in coding order; returns how many.
 MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, MotusMv mvd[16]) {
     MotusPart parts[16];

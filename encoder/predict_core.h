@@ -156,12 +156,6 @@ MOTUS_HD uint32_t motus_ssd_block(const uint8_t *a, ptrdiff_t a_stride, const ui
 }
 
 #ifdef MOTUS_USE_AVX2
-static inline uint32_t motus_sum32_avx2(__m256i v) {
-    __m128i s = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
-    return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1)));
-}
-
 // Two rows of 8, or one of 16, squared differences summed by pairs: a lane gathers at most 16 rows of 2 * 255^2.
 static inline __m256i motus_ssd16_avx2(__m128i a, __m128i b) {
     __m256i d = _mm256_sub_epi16(_mm256_cvtepu8_epi16(a), _mm256_cvtepu8_epi16(b));

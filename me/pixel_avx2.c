@@ -14,12 +14,6 @@ static inline __m128i load_row(const uint8_t *p, int width) {
     return _mm_cvtsi32_si128(four);
 }
 
-static inline uint32_t sum32(__m256i v) {
-    __m128i s = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
-    return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1)));
-}
-
 static inline uint32_t sad_of(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b, ptrdiff_t b_stride, int width, int height) {
     __m128i sum = _mm_setzero_si128();
     for (int y = 0; y < height; y++, a += a_stride, b += b_stride)
@@ -33,7 +27,7 @@ static inline uint32_t ssd_of(const uint8_t *a, ptrdiff_t a_stride, const uint8_
         __m256i d = _mm256_sub_epi16(_mm256_cvtepu8_epi16(load_row(a, width)), _mm256_cvtepu8_epi16(load_row(b, width)));
         sum = _mm256_add_epi32(sum, _mm256_madd_epi16(d, d));
     }
-    return sum32(sum);
+    return motus_sum32_avx2(sum);
 }
 
 // Narrow blocks leave zeros in the upper columns of both operands, whose SATD is zero.
@@ -46,7 +40,7 @@ static inline uint32_t satd_of(const uint8_t *a, ptrdiff_t a_stride, const uint8
             d[i] = _mm256_sub_epi16(motus_pairs_avx2(load_row(a, width)), motus_pairs_avx2(load_row(b, width)));
         sum = _mm256_add_epi32(sum, motus_satd_strip_avx2(d));
     }
-    return sum32(sum);
+    return motus_sum32_avx2(sum);
 }
 
 // One loop per width, because the width decides how a row is loaded.

@@ -1,9 +1,17 @@
-// SATD of four neighbouring 4x4 blocks at once. Only for files compiled with AVX2.
+// SATD of four neighbouring 4x4 blocks at once, and sums of lanes. Only for files compiled with AVX2.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SATD_AVX2_H
 #define ME_SATD_AVX2_H
 
 #include <immintrin.h>
+#include <stdint.h>
+
+// Of the eight 32-bit lanes.
+static inline uint32_t motus_sum32_avx2(__m256i v) {
+    __m128i s = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
+    return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1)));
+}
 
 // First horizontal step of the Hadamard transform of 16 samples: low half the sums of the eight pairs (0..510), high half their differences.
 static inline __m256i motus_pairs_avx2(__m128i row) {

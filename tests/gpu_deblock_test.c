@@ -117,8 +117,7 @@ static void every_qp(void) {
 
 static void random_sizes(void) {
     if (!motus_test_has_gpu()) return;
-    const char *cases = getenv("MOTUS_CASES");
-    for (int i = 0, n = cases ? atoi(cases) : 60; i < n; i++) {
+    for (int i = 0, n = motus_test_cases(60); i < n; i++) {
         Picture p;
         open_picture(&p, motus_test_range(1, 12), motus_test_range(1, 12));
         one_case(&p, i % 3 ? DEBLOCK_MIXED : DEBLOCK_INTER, i % 2 ? -1 : motus_test_range(20, 51), 2 << motus_test_range(0, 6));

@@ -252,8 +252,8 @@ enum { N = 3 };
 static void generated(void) {
     static const int sizes[][2] = {{16, 16}, {64, 16}, {16, 80}, {176, 144}, {352, 288}, {640, 368}};
     if (!motus_test_has_gpu()) return;
-    const char *cases = getenv("MOTUS_CASES"); // as many sizes
-    for (int i = 0; i < (int)(sizeof sizes / sizeof sizes[0]) && (!cases || i < atoi(cases)); i++) {
+    const int n = (int)(sizeof sizes / sizeof sizes[0]), wanted = motus_test_cases(n); // sizes
+    for (int i = 0; i < n && i < wanted; i++) {
         MotusFrame *frames[N];
         MotusSynth *synth = NULL;
         MotusSynthConfig config = motus_synth_config_default(sizes[i][0], sizes[i][1]);

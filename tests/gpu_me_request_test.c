@@ -24,16 +24,11 @@ static MotusMeReference *filled(MotusMe *me, const MotusPlane *plane) {
     return reference;
 }
 
-static int number_of_cases(int otherwise) {
-    const char *text = getenv("MOTUS_CASES");
-    return text ? atoi(text) : otherwise;
-}
-
 // ---- Results in host memory ---------------------------------------------------------------------------------------------------------------
 
 static void random_cases(void) {
     if (!motus_test_has_gpu()) return;
-    for (int i = 0, n = number_of_cases(60); i < n; i++) {
+    for (int i = 0, n = motus_test_cases(60); i < n; i++) {
         RequestCase c;
         request_case_random(&c, i);
         MotusMe *me = open_me(c.me[0].config, MOTUS_BACKEND_CUDA);
@@ -86,17 +81,9 @@ static void *on_device(Memory *m, const void *from, size_t bytes) {
     return p;
 }
 
-// Entries of a result, as request_results_alloc has them.
-static size_t blocks_of(uint32_t modes) {
-    size_t n = 0;
-    for (size_t b = 0; b < MOTUS_BLOCKS; b++)
-        if (modes >> motus_blocks[b].mode & 1) n = b + 1;
-    return n;
-}
-
 // Sends target t of the case with all its memory on the device; what comes back replaces the results.
 static void target_to_device(Memory *m, const RequestCase *c, MotusMeTarget *t, MotusMeHints *hints) {
-    const size_t n = (size_t)c->n_mb, all = n * blocks_of(c->me[0].config.modes);
+    const size_t n = (size_t)c->n_mb, all = n * request_blocks(c->me[0].config.modes);
     *hints = *t->hints;
     if (hints->centre) hints->centre = on_device(m, hints->centre, n * sizeof(MotusMv));
     if (hints->predictor) hints->predictor = on_device(m, hints->predictor, n * sizeof(MotusMv));
@@ -117,7 +104,7 @@ static void back(const Memory *m, void *to, const void *from, size_t bytes) {
 }
 
 static void target_back(const Memory *m, const RequestCase *c, const MotusMeTarget *to, const MotusMeTarget *from) {
-    const size_t n = (size_t)c->n_mb, all = n * blocks_of(c->me[0].config.modes);
+    const size_t n = (size_t)c->n_mb, all = n * request_blocks(c->me[0].config.modes);
     back(m, to->mv, from->mv, all * sizeof *to->mv);
     back(m, to->sad, from->sad, all * sizeof *to->sad);
     back(m, to->satd, from->satd, all * sizeof *to->satd);
@@ -135,7 +122,7 @@ static MotusPlane plane_on_device(Memory *m, const MotusPlane *plane) {
 // Pictures, references, hints and results in device memory, all on the caller's stream, nobody waits before the event.
 static void device_memory(void) {
     if (!motus_test_has_gpu()) return;
-    for (int i = 0, n = number_of_cases(40); i < n; i++) {
+    for (int i = 0, n = motus_test_cases(40); i < n; i++) {
         RequestCase c;
         Memory m = {.n = 0};
         cudaEvent_t event;
@@ -228,7 +215,7 @@ static void clipped_hints(void) {
 
 static void centres(void) {
     if (!motus_test_has_gpu()) return;
-    for (int i = 0, cases = number_of_cases(24); i < cases; i++) {
+    for (int i = 0, cases = motus_test_cases(24); i < cases; i++) {
         const int w = motus_test_range(33, 400), h = motus_test_range(17, 200), n = motus_mbs(w) * motus_mbs(h);
         MotusPlane ref = {malloc((size_t)(w * h)), w, w, h}, cur = {malloc((size_t)(w * h)), w, w, h};
         MotusMv *previous = malloc((size_t)n * sizeof *previous), *centre[3];

@@ -30,12 +30,6 @@ static MotusMe *open_me(MotusMeConfig config, MotusBackend backend) {
     return me;
 }
 
-static int same_fields(const MotusField *a, const MotusField *b) {
-    size_t n = (size_t)a->n_mb * MOTUS_BLOCKS;
-    return !memcmp(a->mv[0], b->mv[0], n * sizeof(MotusMv)) && !memcmp(a->sad[0], b->sad[0], n * sizeof(uint16_t)) &&
-           !memcmp(a->cost[0], b->cost[0], n * sizeof(uint32_t));
-}
-
 static MotusField *search(MotusMe *me, const MeCase *c) {
     MotusField *field = poisoned_field(c->config.width, c->config.height);
     MOTUS_CHECK(motus_me_search(me, &c->cur, &c->ref, &c->hints, field) == MOTUS_OK, "%s", motus_me_error(me)->text);
@@ -46,7 +40,7 @@ static MotusField *search(MotusMe *me, const MeCase *c) {
 static void compare(const MeCase *c, int number) {
     MotusMe *cpu = open_me(c->config, MOTUS_BACKEND_CPU), *cuda = open_me(c->config, MOTUS_BACKEND_CUDA);
     MotusField *want = search(cpu, c), *got = search(cuda, c), *again = search(cuda, c);
-    MOTUS_CHECK(same_fields(want, got) && same_fields(want, again),
+    MOTUS_CHECK(motus_test_same_fields(want, got) && motus_test_same_fields(want, again),
                 "case %d: %dx%d R=%d subpel %d modes %x content %d lambda %u centre %d predictor %d", number, c->config.width,
                 c->config.height, c->config.range, c->config.subpel, c->config.modes, c->content, c->hints.lambda_q8,
                 c->hints.centre != NULL, c->hints.predictor != NULL);
@@ -57,15 +51,10 @@ static void compare(const MeCase *c, int number) {
     motus_me_close(&cuda);
 }
 
-static int number_of_cases(int otherwise) {
-    const char *text = getenv("MOTUS_CASES");
-    return text ? atoi(text) : otherwise;
-}
-
 static void random_cases(void) {
     static const int ranges[] = {1, 2, 3, 7, 8, 15, 16, 16, 17, 24, 31, 32, 33, 48, 64, 90, 91, 127, 128};
     if (!motus_test_has_gpu()) return;
-    for (int i = 0, n = number_of_cases(100); i < n; i++) {
+    for (int i = 0, n = motus_test_cases(100); i < n; i++) {
         MeCase c;
         int range = i & 1 ? ranges[motus_test_range(0, 18)] : motus_test_range(1, 40);
         me_case_random(&c, range, (MotusSubpel)motus_test_range(0, 2));
@@ -128,7 +117,7 @@ static void jobs_in_flight(void) {
         while (motus_me_receive(both[k], &got) == MOTUS_OK) CU_ASSERT_PTR_EQUAL(got, field[k][received++]);
         CU_ASSERT_EQUAL(received, FRAMES);
     }
-    for (int i = 0; i < FRAMES; i++) MOTUS_CHECK(same_fields(field[0][i], field[1][i]), "frame %d", i);
+    for (int i = 0; i < FRAMES; i++) MOTUS_CHECK(motus_test_same_fields(field[0][i], field[1][i]), "frame %d", i);
     for (int i = 0; i < FRAMES; i++) motus_field_free(&field[0][i]), motus_field_free(&field[1][i]), me_case_free(&c[i]);
     motus_me_close(&both[0]);
     motus_me_close(&both[1]);
@@ -162,7 +151,7 @@ static void device_memory(void) {
         cudaMemcpyAsync(got->sad[0], job.device_sad, n * sizeof(uint16_t), cudaMemcpyDeviceToHost, stream);
         cudaMemcpyAsync(got->cost[0], job.device_cost, n * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream);
         CU_ASSERT_EQUAL(cudaStreamSynchronize(stream), cudaSuccess);
-        MOTUS_CHECK(same_fields(want, got), "stride %d", stride);
+        MOTUS_CHECK(motus_test_same_fields(want, got), "stride %d", stride);
         CU_ASSERT_EQUAL(motus_me_receive(cuda, NULL), MOTUS_OK);
     }
     cudaFree(memory);
@@ -186,7 +175,7 @@ static void *work(void *opaque) {
     MotusField *field = NULL;
     w->wrong = motus_me_open(&me, &w->c.config) || motus_field_alloc(&field, w->c.config.width, w->c.config.height);
     for (int i = 0; i < 20 && !w->wrong; i++)
-        w->wrong = motus_me_search(me, &w->c.cur, &w->c.ref, &w->c.hints, field) || !same_fields(field, w->want);
+        w->wrong = motus_me_search(me, &w->c.cur, &w->c.ref, &w->c.hints, field) || !motus_test_same_fields(field, w->want);
     motus_field_free(&field);
     motus_me_close(&me);
     return NULL;
@@ -231,7 +220,8 @@ static int search_with_fault(const MeCase *c, MotusBackend backend, long n, cons
     if (opened) {
         MOTUS_CHECK(backend == MOTUS_BACKEND_CUDA && opened == MOTUS_ERR_CUDA && failed, "n=%ld: %d", n, opened);
     } else if (chosen == MOTUS_BACKEND_CPU || !failed) { // AUTO chose at the opening
-        MOTUS_CHECK(!first && same_fields(want, got) && failed == (chosen == MOTUS_BACKEND_CPU), "n=%ld: %d", n, first);
+        MOTUS_CHECK(!first && motus_test_same_fields(want, got) && failed == (chosen == MOTUS_BACKEND_CPU), "n=%ld: %d", n,
+                    first);
         MOTUS_CHECK(chosen == MOTUS_BACKEND_CUDA || backend == MOTUS_BACKEND_AUTO, "n=%ld", n);
     } else { // the device failed later: whatever is called says so
         MotusMeJob job = {.cur = &c->cur, .ref = &c->ref, .hints = &c->hints, .field = got};
@@ -333,7 +323,7 @@ static void compare_frames(const Pairs *p, const MotusFrame *ref, const MotusFra
     for (int s = 0; s < 3; s++) {
         MeCase c = {.config = p->config[s], .hints = {.lambda_q8 = 1000}, .cur = cur->plane[0], .ref = ref->plane[0]};
         MotusField *want = search(p->cpu[s], &c), *got = search(p->cuda[s], &c);
-        MOTUS_CHECK(same_fields(want, got), "%s: picture %d, subpel %d", path, number, s);
+        MOTUS_CHECK(motus_test_same_fields(want, got), "%s: picture %d, subpel %d", path, number, s);
         motus_field_free(&want);
         motus_field_free(&got);
     }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BAND 64
 #define MAX_MESSAGES 5
@@ -69,6 +68,17 @@ int motus_test_same_frames(const MotusFrame *a, const MotusFrame *b) {
             if (memcmp(p->data + y * p->stride, q->data + y * q->stride, (size_t)p->width)) return 0;
     }
     return 1;
+}
+
+int motus_test_same_fields(const MotusField *a, const MotusField *b) {
+    size_t n = (size_t)a->n_mb * MOTUS_BLOCKS;
+    return !memcmp(a->mv[0], b->mv[0], n * sizeof(MotusMv)) && !memcmp(a->sad[0], b->sad[0], n * sizeof(uint16_t)) &&
+           !memcmp(a->cost[0], b->cost[0], n * sizeof(uint32_t));
+}
+
+int motus_test_cases(int usual) {
+    const char *wanted = getenv("MOTUS_CASES");
+    return wanted ? atoi(wanted) : usual;
 }
 
 void motus_test_cpu(const char *name) {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "motus/frame.h"
+#include "motus/me.h"
 
 typedef struct MotusTest {
     const char *name;
@@ -23,6 +24,8 @@ uint32_t motus_test_random(void);
 int motus_test_range(int lo, int hi);          // both ends included
 void motus_test_fill(void *data, size_t size); // random bytes
 
+int motus_test_cases(int usual); // how many cases: MOTUS_CASES where that is set
+
 // Like CU_ASSERT, with a message that carries the case's parameters; the first few failures of a test are printed.
 #define MOTUS_CHECK(condition, ...) motus_test_check((condition) != 0, #condition, __FILE__, __LINE__, __VA_ARGS__)
 void motus_test_check(int ok, const char *what, const char *file, int line, const char *format, ...)
@@ -34,6 +37,7 @@ int motus_test_guard_ok(const uint8_t *data);
 void motus_test_guard_free(uint8_t *data);
 
 int motus_test_same_frames(const MotusFrame *a, const MotusFrame *b); // sizes and samples
+int motus_test_same_fields(const MotusField *a, const MotusField *b); // of one size: vectors, SADs and costs
 
 // The instructions that contexts opened from here on may use: MOTUS_CPU as this name ("c", "avx2"); NULL: as it was when the program began.
 void motus_test_cpu(const char *name);

@@ -1,6 +1,5 @@
 // Several pictures in flight on the CPU: the same fields as one by one, and calls out of order.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/faults.h"
@@ -27,12 +26,6 @@ static MotusField *new_field(void) {
     return field;
 }
 
-static int same_fields(const MotusField *a, const MotusField *b) {
-    size_t n = (size_t)a->n_mb * MOTUS_BLOCKS;
-    return !memcmp(a->mv[0], b->mv[0], n * sizeof(MotusMv)) && !memcmp(a->sad[0], b->sad[0], n * sizeof(uint16_t)) &&
-           !memcmp(a->cost[0], b->cost[0], n * sizeof(uint32_t));
-}
-
 // A sequence whose pictures are each given once equals a search of each pair.
 static void sequence(void) {
     static uint8_t samples[FRAMES][WIDTH * HEIGHT];
@@ -53,7 +46,7 @@ static void sequence(void) {
         MOTUS_CHECK(status == (sent < FRAMES && sent - received < MOTUS_ME_IN_FLIGHT ? MOTUS_OK : MOTUS_AGAIN), "%d sent", sent);
         if (status == MOTUS_OK) {
             CU_ASSERT_EQUAL(motus_me_search(pairs, &plane[sent], &plane[reference], &hints, want), MOTUS_OK);
-            MOTUS_CHECK(same_fields(want, field[sent]), "picture %d", sent);
+            MOTUS_CHECK(motus_test_same_fields(want, field[sent]), "picture %d", sent);
             sent++;
         } else {
             CU_ASSERT_EQUAL(motus_me_receive(me, &got), MOTUS_OK);

@@ -65,12 +65,17 @@ static void largest_residual(MotusMb *mb, MotusMbCoef *coef) {
     memset(mb->total_coeff + 16, 15, 8);
 }
 
+static void set_mv(MotusMb *mb, const MotusPart *part, MotusMv mv) {
+    for (int y = part->y; y < part->y + part->height; y++)
+        for (int x = part->x; x < part->x + part->width; x++) mb->mv[4 * y + x] = mv;
+}
+
 static void random_vectors(MotusMb *mb) {
     MotusPart parts[16];
     int n = motus_mb_parts(mb, parts), reach = 1 << motus_test_range(0, 13);
     for (int i = 0; i < n; i++) {
         MotusMv mv = {(int16_t)motus_test_range(-reach, reach), (int16_t)motus_test_range(-reach, reach)};
-        motus_mb_set_mv(mb, &parts[i], mv);
+        set_mv(mb, &parts[i], mv);
     }
 }
 
@@ -130,7 +135,7 @@ void random_mbs_fill(MotusWork *work, int p_slice, int slice_qp, MbContent conte
         if (mb->type > MOTUS_MB_P_16x16 || mb->cbp || (content != MBS_SKIPPED && !motus_test_range(0, 3))) continue;
         MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width, 0);
         MotusPart whole = motus_part_at(MOTUS_MODE_16x16, 0, 0, 0);
-        motus_mb_set_mv(mb, &whole, motus_mb_skip_mv(&neighbours));
+        set_mv(mb, &whole, motus_mb_skip_mv(&neighbours));
     }
 }
 

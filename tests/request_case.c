@@ -15,8 +15,7 @@ static const size_t entry[RESULTS] = {sizeof(MotusMv), 2, 4, 4, 2, 4, 2};
 
 static int is_per_block(int result) { return result <= COST; }
 
-// Blocks up to the last of the smallest mode.
-static size_t blocks_of(uint32_t modes) {
+size_t request_blocks(uint32_t modes) {
     size_t n = 0;
     for (size_t b = 0; b < MOTUS_BLOCKS; b++)
         if (modes >> motus_blocks[b].mode & 1) n = b + 1;
@@ -103,7 +102,7 @@ void request_results_alloc(const RequestCase *c, RequestResults *r) {
         for (int k = 0; k < RESULTS; k++)
             if (c->wanted[i] >> k & 1)
                 *place_of(&r->target[i], k) =
-                    motus_test_guarded(n * entry[k] * (is_per_block(k) ? blocks_of(c->me[0].config.modes) : 1));
+                    motus_test_guarded(n * entry[k] * (is_per_block(k) ? request_blocks(c->me[0].config.modes) : 1));
     if (c->stats) r->stats = (MotusMbStats *)motus_test_guarded(n * sizeof *r->stats);
 }
 
@@ -207,7 +206,7 @@ static int stats_are_right(const RequestCase *c, const MotusMbStats *stats, cons
 
 void request_case_check(const RequestCase *c, const RequestResults *r, const char *who, int number) {
     const MotusMeConfig *config = &c->me[0].config;
-    const int blocks = (int)blocks_of(config->modes);
+    const int blocks = (int)request_blocks(config->modes);
     for (int mb = 0; mb < c->n_mb; mb++) {
         const uint32_t modes = modes_of(c, mb);
         Where w = {.c = c, .mb = mb, .x = 16 * (mb % c->mb_width), .y = 16 * (mb / c->mb_width)};

@@ -27,6 +27,9 @@ typedef struct RequestResults {
 void request_case_random(RequestCase *c, int number);
 void request_case_free(RequestCase *c);
 
+// Blocks of a result that goes by block: up to the last one of the smallest mode.
+size_t request_blocks(uint32_t modes);
+
 void request_results_alloc(const RequestCase *c, RequestResults *r);
 int request_results_guards_ok(const RequestResults *r);
 void request_results_free(RequestResults *r);

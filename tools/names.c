@@ -7,14 +7,12 @@
 #include "tools/options.h"
 #include "tools/playlist.h"
 
-static int same_inode(const struct stat *a, const struct stat *b) { return a->st_dev == b->st_dev && a->st_ino == b->st_ino; }
-
 static int is_input(const char *input, const char *output) {
     struct stat in, out;
     if (!strcmp(output, "-")) return 0;
     if (stat(output, &out)) return !strcmp(input, output);
     if (strcmp(input, "-")) return motus_playlist_names(input, &out);
-    return !fstat(0, &in) && S_ISREG(in.st_mode) && same_inode(&in, &out);
+    return !fstat(0, &in) && S_ISREG(in.st_mode) && motus_same_file(&in, &out);
 }
 
 static int same_output(const char *a, const char *b) {
@@ -22,7 +20,7 @@ static int same_output(const char *a, const char *b) {
     int is_stdout = !strcmp(a, "-");
     if (!is_stdout && !stat(a, &st) && !S_ISREG(st.st_mode)) return 0;
     if (!strcmp(a, b)) return 1;
-    return !is_stdout && strcmp(b, "-") && !stat(a, &st) && !stat(b, &other) && same_inode(&st, &other);
+    return !is_stdout && strcmp(b, "-") && !stat(a, &st) && !stat(b, &other) && motus_same_file(&st, &other);
 }
 
 int motus_check_names(const char *command, const char *const *inputs, int n_inputs, const char *const *outputs, int n_outputs) {

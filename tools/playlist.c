@@ -17,8 +17,6 @@
 #define MAX_DEPTH 4         // playlists of playlists
 #define MAX_NAMES 1000000   // in all of them: they may name one another again and again
 
-static int same_inode(const struct stat *a, const struct stat *b) { return a->st_dev == b->st_dev && a->st_ino == b->st_ino; }
-
 // ---- A series: img%03d.png --------------------------------------------------------------------------------------------------------------------
 
 static int is_in_series(const char *pattern, const struct stat *file) {
@@ -34,7 +32,7 @@ static int is_in_series(const char *pattern, const struct stat *file) {
                               (int)(width < MAX_WIDTH ? width : MAX_WIDTH), n, percent + digits + 2);
         if (length >= (int)sizeof name) return 0;
         found = !stat(name, &st);
-        if (found && same_inode(&st, file)) return 1;
+        if (found && motus_same_file(&st, file)) return 1;
     }
     return 0;
 }
@@ -143,7 +141,7 @@ static int playlist_names(const char *path, const Search *search) {
 static int leads_to(const char *path, const Search *search) {
     struct stat st;
     if (stat(path, &st) || !S_ISREG(st.st_mode)) return 0;
-    if (same_inode(&st, search->file)) return 1;
+    if (motus_same_file(&st, search->file)) return 1;
     const Search deeper = {search->file, search->depth + 1, search->left};
     return deeper.depth <= MAX_DEPTH && playlist_names(path, &deeper);
 }

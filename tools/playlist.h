@@ -6,6 +6,10 @@
 
 #include <sys/stat.h>
 
+static inline int motus_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 // Whether `file` is one of those of the input `path`. Whatever the input's text mentions counts, used or not; of names with numbers to be filled in
 // ($Number$) whatever fits.
 int motus_playlist_names(const char *path, const struct stat *file);

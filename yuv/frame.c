@@ -24,10 +24,6 @@ typedef struct OwnedFrame {
 
 static size_t align(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static int size_ok(int width, int height) {
-    return width >= 1 && width <= MOTUS_MAX_SIZE && height >= 1 && height <= MOTUS_MAX_SIZE;
-}
-
 // The samples of all planes follow the head in the same allocation.
 static MotusFrame *frame_new(int width, int height, size_t sample_bytes) {
     OwnedFrame *owned = motus_alloc(1, align(sizeof *owned) + sample_bytes);
@@ -45,7 +41,7 @@ static MotusFrame *frame_new(int width, int height, size_t sample_bytes) {
 }
 
 MotusStatus motus_frame_alloc(MotusFrame **frame, int width, int height) {
-    if (!frame || !size_ok(width, height)) return MOTUS_ERR_ARGUMENT;
+    if (!frame || !motus_size_usable(width, height)) return MOTUS_ERR_ARGUMENT;
     size_t luma_stride = align((size_t)width), chroma_stride = align(((size_t)width + 1) / 2);
     size_t luma = luma_stride * (size_t)height, chroma = chroma_stride * (((size_t)height + 1) / 2);
     MotusFrame *f = frame_new(width, height, luma + 2 * chroma);
@@ -62,7 +58,7 @@ MotusStatus motus_frame_alloc(MotusFrame **frame, int width, int height) {
 
 MotusStatus motus_frame_wrap(MotusFrame **frame, int width, int height, uint8_t *const data[3], const ptrdiff_t stride[3],
                              void (*release)(void *opaque), void *opaque) {
-    if (!frame || !data || !stride || !size_ok(width, height)) return MOTUS_ERR_ARGUMENT;
+    if (!frame || !data || !stride || !motus_size_usable(width, height)) return MOTUS_ERR_ARGUMENT;
     for (int i = 0; i < 3; i++)
         if (!data[i] || stride[i] < (i ? (width + 1) / 2 : width)) return MOTUS_ERR_ARGUMENT;
     MotusFrame *f = frame_new(width, height, 0);

@@ -83,13 +83,9 @@ static const Layout layouts[MOTUS_IMAGE_FORMATS] = {
     [MOTUS_IMAGE_RGB_FLOAT_PLANES] = {MOTUS_SAMPLES_RGB_FLOAT, {0, 1, 2}, {0, 0, 0}, {4, 4, 4}},
 };
 
-static int size_ok(int width, int height) {
-    return width >= 1 && width <= MOTUS_MAX_SIZE && height >= 1 && height <= MOTUS_MAX_SIZE;
-}
-
 MotusStatus motus_image_describe(MotusImage *image, MotusImageFormat format, int width, int height, const void *const data[3],
                                  const ptrdiff_t stride[3]) {
-    if (!image || !data || !stride || (unsigned)format >= MOTUS_IMAGE_FORMATS || !size_ok(width, height))
+    if (!image || !data || !stride || (unsigned)format >= MOTUS_IMAGE_FORMATS || !motus_size_usable(width, height))
         return MOTUS_ERR_ARGUMENT;
     const Layout *l = &layouts[format];
     for (int k = 0; k < 3; k++)
@@ -104,7 +100,7 @@ MotusStatus motus_image_describe(MotusImage *image, MotusImageFormat format, int
 }
 
 int motus_image_usable(const MotusImage *image) {
-    if (!image || image->size != sizeof *image || !size_ok(image->width, image->height)) return 0;
+    if (!image || image->size != sizeof *image || !motus_size_usable(image->width, image->height)) return 0;
     if ((unsigned)image->samples > MOTUS_SAMPLES_RGB_FLOAT) return 0;
     for (int k = 0; k < 3; k++) {
         if (!image->data[k]) return 0;

@@ -5,6 +5,10 @@
 
 #include "motus/frame.h"
 
+static inline int motus_size_usable(int width, int height) {
+    return width >= 1 && width <= MOTUS_MAX_SIZE && height >= 1 && height <= MOTUS_MAX_SIZE;
+}
+
 // RGB24 has three samples a pixel.
 static inline int motus_plane_usable(const MotusPlane *p) {
     return p && p->data && p->width >= 1 && p->width <= 3 * MOTUS_MAX_SIZE && p->height >= 1 && p->height <= MOTUS_MAX_SIZE &&
@@ -12,7 +16,7 @@ static inline int motus_plane_usable(const MotusPlane *p) {
 }
 
 static inline int motus_frame_usable(const MotusFrame *f) {
-    if (!f || f->width < 1 || f->height < 1 || f->width > MOTUS_MAX_SIZE || f->height > MOTUS_MAX_SIZE) return 0;
+    if (!f || !motus_size_usable(f->width, f->height)) return 0;
     for (int i = 0; i < 3; i++) {
         int width = i ? (f->width + 1) / 2 : f->width, height = i ? (f->height + 1) / 2 : f->height;
         if (!motus_plane_usable(&f->plane[i]) || f->plane[i].width != width || f->plane[i].height != height) return 0;
