@@ -66,8 +66,8 @@ MOTUS_HD uint32_t motus_lanes_which(int v) { return __ballot_sync(MOTUS_ALL_LANE
 int motus_emulated_lane(void);
 void motus_emulated_sync(void);
 void motus_emulated_team_sync(void);
-const uint32_t *motus_emulated_gather(uint32_t v,
-                                      int what); // what each of the 32 lanes has brought; `what` must be the same for all
+// What each of the 32 lanes has brought; `what` must be the same for all.
+const uint32_t *motus_emulated_gather(uint32_t v, int what);
 
 static inline int motus_lane(void) { return motus_emulated_lane(); }
 static inline void motus_lanes_sync(void) { motus_emulated_sync(); }

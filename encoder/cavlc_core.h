@@ -126,8 +126,8 @@ MOTUS_HD int motus_cavlc_zero_run_bits(uint32_t nonzero) {
     return bits;
 }
 
-#define MOTUS_ZERO_RUNS                                                                                                          \
-    65536 // entries of a table of motus_cavlc_zero_run_bits by mask; [0] is not used. The longest is far below 256
+// Entries of a table of motus_cavlc_zero_run_bits by mask; [0] is not used. The longest is far below 256.
+#define MOTUS_ZERO_RUNS 65536
 
 // residual_block_cavlc's length for a block of n = 15 or 16 levels, level[at] taken as `instead`. zero_runs is such a table.
 MOTUS_HD int motus_cavlc_block_bits_with(MotusCavlcShape shape, const int16_t *level, int at, int instead, int n, int token_class,

@@ -51,8 +51,8 @@ typedef struct MotusSequenceSettings {
 
 // When an access unit is due (Annex C).
 typedef struct MotusHrdTiming {
-    uint32_t initial,
-        whole; // 1 / 90000 s: from the first bit's arrival to the access unit's removal at most; the same for a full buffer
+    // 1 / 90000 s: from the first bit's arrival to the access unit's removal at most; the same for a full buffer.
+    uint32_t initial, whole;
     uint32_t since_idr; // clock ticks (half pictures) since the IDR picture before this picture was removed
 } MotusHrdTiming;
 

@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(THREADS) settle_kernel(MotusSettleCuda s) {
     const uint32_t delta = __ballot_sync(MOTUS_ALL_LANES, there && motus_mb_has_qp_delta(mb));
     if (motus_lane() == 0) with_qp[warp] = delta;
     if (motus_lane() == 0 && there) s.marks.coded[i / 32] = coded, s.marks.with_qp[i / 32] = delta;
-    const int before =
-        last_with_qp(s.mb, motus_slice_first(s.slice_first, block), block, &room); // with a barrier: the bits are there
+    // With a barrier: the bits are there.
+    const int before = last_with_qp(s.mb, motus_slice_first(s.slice_first, block), block, &room);
     if (!there || motus_mb_has_qp_delta(mb)) return;
     uint32_t bits = delta & ((1u << motus_lane()) - 1);
     int word = warp, last = before;

@@ -20,8 +20,8 @@ enum { MOTUS_HEADER_BYTES = 512 }; // parameter sets, delimiter and slice header
 typedef struct MotusSlices {
     int n;      // of a picture, from 1 on
     int *first; // per MB: the first MB of its slice (motus_slice_first); NULL: one slice
-    int *
-        row_order; // rows in the order of wavefronts (MotusWave): all slices' first rows, then their second ones, ...; NULL: from the top
+    // Rows in the order of wavefronts (MotusWave): all slices' first rows, then their second ones, ...; NULL: from the top.
+    int *row_order;
     int *begin; // n + 1: the row that slice k begins with, and the end of the last one; NULL: one slice
 } MotusSlices;
 

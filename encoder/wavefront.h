@@ -9,8 +9,8 @@ typedef struct MotusWave {
     void (*visit)(void *context, int x, int y);
     int (*waits)(void *context, int x, int y);
     void *context;
-    const int *
-        row_order; // all rows in the order in which they are begun, one in which MBs may wait behind the row above it; NULL: from the top
+    // All rows in the order in which they are begun, one in which MBs may wait behind the row above it; NULL: from the top.
+    const int *row_order;
 } MotusWave;
 
 // `threads` rows are worked on at a time; the order of independent calls is open.

@@ -8,8 +8,8 @@
 #define MOTUS_MAX_COARSE_REACH 64 // samples of the full picture; a reach is a multiple of 4 from 4 on
 #define MOTUS_COARSE_BLOCK 8      // scaled samples: the MB's 4x4 and
 #define MOTUS_COARSE_MARGIN 2     // on each side of them
-#define MOTUS_COARSE_BORDER                                                                                                      \
-    32 // around a scaled picture: the margin and up to 16 samples of range, and what vector code may read beyond
+// Around a scaled picture: the margin and up to 16 samples of range, and what vector code may read beyond.
+#define MOTUS_COARSE_BORDER 32
 
 // Points in a row or column of the scaled search's window, at most 33.
 MOTUS_HD int motus_coarse_points(int reach) { return reach / 2 + 1; }

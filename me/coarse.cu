@@ -83,8 +83,8 @@ __device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin, ui
 // Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS threads. Components are counted with their sign bit
 // flipped, which puts them into ascending order.
 __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
-    __shared__ uint32_t count[2][256], bin[2][2],
-        rank[3][2]; // of x and y; bin[0]: high bytes, bin[1]: low ones; rank: before each pass
+    // Of x and y; bin[0]: high bytes, bin[1]: low ones; rank: before each pass.
+    __shared__ uint32_t count[2][256], bin[2][2], rank[3][2];
     const uint32_t *word = reinterpret_cast<const uint32_t *>(mv);
     if (threadIdx.x < 2) rank[0][threadIdx.x] = n / 2;
     for (int pass = 0; pass < 2; pass++) {

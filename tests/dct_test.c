@@ -306,8 +306,8 @@ static void dc_round_trip_is_unbiased(void) {
             for (int i = 0; i < 16; i++) {
                 int e = t[i] - 4 * dc[i];
                 luma_sum += e;
-                MOTUS_CHECK(abs(e) <= 2 * step + 5, "luma qp %d error %d", qp,
-                            e); // 16 levels, half a step each, over 4; the halving's rounding
+                // 16 levels, half a step each, over 4; the halving's rounding.
+                MOTUS_CHECK(abs(e) <= 2 * step + 5, "luma qp %d error %d", qp, e);
             }
             chroma_dc_forward(t, dc);
             quant_dc(t, t, 4, qp, 32);

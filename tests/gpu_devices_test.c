@@ -35,8 +35,8 @@ static void lanes_on_all_devices(void) {
                 if (at < n) {
                     CU_ASSERT_EQUAL(cudaSetDevice(at), cudaSuccess);
                     upload(&d[at], s.frame[i], NULL);
-                    CU_ASSERT_EQUAL(cudaSetDevice(sent % n),
-                                    cudaSuccess); // the current one does not matter: frames tell where they lie
+                    // The current one does not matter: frames tell where they lie.
+                    CU_ASSERT_EQUAL(cudaSetDevice(sent % n), cudaSuccess);
                 }
                 MotusStatus status =
                     at < n ? motus_encoder_send_device(enc, d[at].frame, NULL, NULL) : motus_encoder_send(enc, s.frame[i], NULL);

@@ -77,8 +77,8 @@ MOTUS_API const char *motus_stage_name(MotusStage stage);
 
 typedef struct MotusEncoderConfig {
     size_t size; // sizeof(MotusEncoderConfig): later versions add members at the end
-    int width,
-        height; // luma samples, even, 2..MOTUS_MAX_SIZE; padded to whole MBs inside and cropped in the SPS (4:2:0 crops in twos)
+    // Luma samples, even, 2..MOTUS_MAX_SIZE; padded to whole MBs inside and cropped in the SPS (4:2:0 crops in twos).
+    int width, height;
     MotusRational fps; // pictures per second, > 0
     int qp;            // of P pictures, 0..51
     int qp_i_offset;   // added to qp for I pictures, result clipped to 0..51; -3 by default
@@ -107,8 +107,8 @@ typedef struct MotusEncoderConfig {
     int qp_step;         // most QPs from a P picture to the next with BITRATE, 1..51
     double ip_ratio;     // quantizer steps of P pictures against those of I pictures, 0.1..10
     MotusHrd hrd;        // needs a VBV; CBR needs maxrate = bitrate
-    MotusRational
-        time_base; // seconds in a unit of MotusFrameParams.duration, for rates of pictures that are shown for different times; 0/1: all are 1 / fps
+    // Seconds in a unit of MotusFrameParams.duration, for rates of pictures that are shown for different times; 0/1: all are 1 / fps.
+    MotusRational time_base;
     // Look-ahead (CRF, BITRATE).
     int lookahead; // pictures known beyond the one that is coded, 0..MOTUS_MAX_LOOKAHEAD: each packet comes that many frames later
     int min_keyint; // least pictures from an IDR picture to the next scene cut's; 0: as 1
@@ -186,8 +186,8 @@ typedef struct MotusFrameParams {
     int64_t pts, duration; // in any unit: handed on to the packet
     void *opaque;          // handed on to the packet
     int force_idr;         // 1: a GOP begins here
-    const int8_t *
-        qp_offset; // per macroblock in raster order, whole QPs added to what rate control chose; NULL: none. Read before the call returns
+    // Per macroblock in raster order, whole QPs added to what rate control chose; NULL: none. Read before the call returns.
+    const int8_t *qp_offset;
     size_t n_qp_offset; // entries of qp_offset: those of the picture, (width + 15) / 16 * ((height + 15) / 16)
     // Vectors from elsewhere, which take the place of the whole-sample search should this become a P picture; NULL: search. Only `mv` is read, before the call
     // returns. From there on all is as ever: what each vector costs (SAD, and bits against the predicted centre) is measured here, costs choose the blocks and
@@ -209,8 +209,8 @@ typedef struct MotusPacket {
     int is_idr;
     char type; // 'I' or 'P'
     int qp;    // of the slice: near the mean
-    const MotusFrame
-        *recon; // reconstruction after deblocking, the visible size; with stream_only NULL, as is source, and n_mvs is 0
+    // The reconstruction after deblocking, the visible size; with stream_only NULL, as is source, and n_mvs is 0.
+    const MotusFrame *recon;
     const MotusFrame *source; // the frame as it was encoded, the visible size, in host memory; `number` is that of the frame sent
     const MotusCodedMv *mvs;  // n_mvs vectors, MBs in raster order; none for I pictures and intra MBs
     size_t n_mvs;
@@ -218,8 +218,8 @@ typedef struct MotusPacket {
     double mean_qp;       // of all MBs
     int again;            // how often it was coded again, because it would have broken the VBV
     int64_t vbv_fullness; // bits in the VBV once the picture has left; below 0 it came too late. INT64_MAX without a VBV
-    const char *
-        pass_log; // first pass: lines of the log, with their ends. The log is those of all packets in order, and at last a line "end N", N pictures
+    // First pass: lines of the log, with their ends. The log is those of all packets in order, and at last a line "end N", N pictures.
+    const char *pass_log;
     float stage_us[MOTUS_STAGES]; // with time_stages: microseconds on the lane's threads, or on the device's clock; else 0
     // With with_field, of P pictures: what the whole-sample search found (or was given instead) in the reconstruction of the picture before, and what decisions
     // began with: SAD, and cost = SAD + lambda * bits. Of the modes in field_modes. Fed back through MotusFrameParams (field, field_modes), with the same frames and

@@ -110,8 +110,8 @@ MOTUS_API MotusStatus motus_rgb24_join(MotusPlane *rgb, const MotusPlane planes[
 #define MOTUS_WAVELET_MAX_LEVELS 10
 
 typedef enum MotusWaveletEdge {
-    MOTUS_WAVELET_PERIODIC =
-        0, // indices modulo the size; the plane is first rounded up to multiples of 2^levels by repeating its edge
+    // Indices modulo the size; the plane is first rounded up to multiples of 2^levels by repeating its edge.
+    MOTUS_WAVELET_PERIODIC = 0,
     MOTUS_WAVELET_SYMMETRIC = 1, // half-sample reflection; bands of (n + 3) / 2 coefficients
 } MotusWaveletEdge;
 

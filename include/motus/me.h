@@ -65,8 +65,8 @@ typedef enum MotusSubpel {
 } MotusSubpel;
 
 #define MOTUS_MAX_RANGE 128 // largest R
-#define MOTUS_MAX_CENTRE                                                                                                         \
-    (1880 * 4) // largest |component| of a search centre, quarter samples: keeps every vector within H.264's +-2048
+// Largest |component| of a search centre, quarter samples: keeps every vector within H.264's +-2048.
+#define MOTUS_MAX_CENTRE (1880 * 4)
 #define MOTUS_MAX_LAMBDA_Q8 65535
 
 typedef struct MotusMeConfig {
@@ -131,9 +131,9 @@ typedef enum MotusMemory {
 typedef struct MotusMeJob {
     const MotusPlane *cur;
     const MotusPlane *ref; // NULL: the cur of the job submitted before, which need not be given again
-    MotusMemory
-        memory;   // of both planes. Host planes are best pinned (motus_host_alloc, motus/upload.h): only then do uploads overlap
-    void *stream; // device planes: the cudaStream_t that made them and will use the results (NULL: they are ready)
+    // Of both planes. Host planes are best pinned (motus_host_alloc, motus/upload.h): only then do uploads overlap.
+    MotusMemory memory;
+    void *stream;              // device planes: the cudaStream_t that made them and will use the results (NULL: they are ready)
     const MotusMeHints *hints; // in host memory; NULL: none
     MotusField *field;         // gets the results, in host memory; NULL where they are to stay on the device:
     MotusMv *device_mv;        // [MOTUS_BLOCKS][n_mb] each, all three or none

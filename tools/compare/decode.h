@@ -12,8 +12,8 @@ typedef struct MotusExportedMv {
 } MotusExportedMv;
 
 typedef struct MotusDecoded {
-    MotusPlane
-        plane[3];      // whole MBs, as prediction refers to them; the visible part is their top left. Valid until the next call.
+    // Whole MBs, as prediction refers to them; the visible part is their top left. Valid until the next call.
+    MotusPlane plane[3];
     int width, height; // of the visible part
     const MotusExportedMv *mv;
     size_t n_mv;
