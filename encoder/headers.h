@@ -30,8 +30,8 @@ typedef struct MotusLevel {
     int max_br, max_cpb; // of the NAL HRD, in units of 1,200 bits a second and 1,200 bits
 } MotusLevel;
 
-// Lowest level that allows the size (in MBs), the rate, one reference, and vertical vectors of +-reach_y luma samples (reach_y as wanted, not more than the highest level's).
-// NULL when the picture is too large for every level. Where only the MB rate is beyond every level, the highest level is returned.
+// Lowest level that allows the size (in MBs), the rate, one reference, and vertical vectors of +-reach_y luma samples (reach_y as wanted, not more than the
+// highest level's). NULL when the picture is too large for every level. Where only the MB rate is beyond every level, the highest level is returned.
 const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational fps, int reach_y);
 
 // This level or the lowest above it that allows the bit rate and the buffer; the highest level where none does.

@@ -1,5 +1,6 @@
-// What the kernels of the chroma key share: planes as they take them, samples as floats, signs as masks, mixtures. Integer instructions are the bound, so that most of the
-// arithmetic is on the multiply-add pipe, in floats. Whether a pixel is inside is the sign bit of three margins; mixtures are dot products of bytes.
+// What the kernels of the chroma key share: planes as they take them, samples as floats, signs as masks, mixtures. Integer instructions are the bound, so that
+// most of the arithmetic is on the multiply-add pipe, in floats. Whether a pixel is inside is the sign bit of three margins; mixtures are dot products of
+// bytes.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_KEY_CUDA_H
 #define FILTER_KEY_CUDA_H

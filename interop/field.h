@@ -1,6 +1,6 @@
-// Motion fields in the shapes that other encoders and flow tools take. A field has up to 41 vectors a macroblock (MB); where a shape has room for one partition, it is
-// the one of least cost: that of its blocks summed up, the first of equals in the order of MotusMode, sub-macroblocks chosen for each 8x8 by themselves. Without lambda
-// (MotusMeHints) small blocks always win. A library of its own (motus_field_shapes) that needs nothing but motus.
+// Motion fields in the shapes that other encoders and flow tools take. A field has up to 41 vectors a macroblock (MB); where a shape has room for one
+// partition, it is the one of least cost: that of its blocks summed up, the first of equals in the order of MotusMode, sub-macroblocks chosen for each 8x8 by
+// themselves. Without lambda (MotusMeHints) small blocks always win. A library of its own (motus_field_shapes) that needs nothing but motus.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef INTEROP_FIELD_H
 #define INTEROP_FIELD_H
@@ -29,9 +29,9 @@ typedef struct MotusNvencMb {
 // The least of 16x16, 16x8, 8x16 and 8x8.
 void motus_field_to_nvenc(const MotusField *field, uint32_t modes, MotusNvencMb *to);
 
-// NVENC's external hints: words of NVENC_EXTERNAL_ME_HINT, a candidate for each block of 16x16, 16x8, 8x16 and 8x8 as far as `modes` has them, in this order. From bit
-// 0 on: 12 bits x and 10 bits y in whole samples (rounded, clipped), 5 bits reference index 0, 1 bit direction 0 (list 0), 2 bits type (0 16x16, 1 16x8, 2 8x16,
-// 3 8x8), 1 bit last of its type, 1 bit last of the MB. meHintCountsPerBlock has 1 for each type that is there.
+// NVENC's external hints: words of NVENC_EXTERNAL_ME_HINT, a candidate for each block of 16x16, 16x8, 8x16 and 8x8 as far as `modes` has them, in this order.
+// From bit 0 on: 12 bits x and 10 bits y in whole samples (rounded, clipped), 5 bits reference index 0, 1 bit direction 0 (list 0), 2 bits type (0 16x16, 1
+// 16x8, 2 8x16, 3 8x8), 1 bit last of its type, 1 bit last of the MB. meHintCountsPerBlock has 1 for each type that is there.
 enum { MOTUS_NVENC_MAX_HINTS = 9 };                                                        // words of an MB
 int motus_nvenc_hints(uint32_t modes);                                                     // likewise, for these modes
 void motus_field_to_nvenc_hints(const MotusField *field, uint32_t modes, uint32_t *hints); // motus_nvenc_hints words an MB

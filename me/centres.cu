@@ -1,8 +1,8 @@
 // Search centres of a picture, as motus_me_predict_centres chooses them, from the vectors that coarse.cu finds: one kernel, a warp per MB.
 //
 // Lanes hold a candidate each, and the warp computes the SADs of two candidates after two others, half a row a lane; equal candidates once.
-// The 5x5 around the MB's own coarse vector share their loads. Loads bound it: a row is 128 bytes of the L1, however little of it is wanted. A key is J and the candidate's number.
-// Read: candidates' blocks through the L1; written: 4 bytes an MB.
+// The 5x5 around the MB's own coarse vector share their loads. Loads bound it: a row is 128 bytes of the L1, however little of it is wanted. A key is J and the
+// candidate's number. Read: candidates' blocks through the L1; written: 4 bytes an MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres_cuda.h"
 

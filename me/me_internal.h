@@ -73,11 +73,10 @@ static inline uint8_t *motus_me_scratch(const MotusMe *me) {
 MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
                                      MotusField *field);
 
-// Predicts a search centre per MB (quarter samples, multiples of 4, both components within +-limit_x / +-limit_y quarter samples): the best by 16x16 SAD + vector cost of
-// zero, the vectors of the previous picture's field (`previous`, one per MB, quarter samples, may be NULL) at this MB and its eight
-// neighbours and their component-wise picture median, and an exhaustive search in the pictures scaled down 4:1 over +-reach samples
-// (a multiple of 4 up to MOTUS_MAX_COARSE_REACH).
-// Reads only cur, ref and `previous`: no MB depends on another of this picture.
+// Predicts a search centre per MB (quarter samples, multiples of 4, both components within +-limit_x / +-limit_y quarter samples): the best by 16x16 SAD +
+// vector cost of zero, the vectors of the previous picture's field (`previous`, one per MB, quarter samples, may be NULL) at this MB and its eight neighbours
+// and their component-wise picture median, and an exhaustive search in the pictures scaled down 4:1 over +-reach samples (a multiple of 4 up to
+// MOTUS_MAX_COARSE_REACH). Reads only cur, ref and `previous`: no MB depends on another of this picture.
 MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMv *previous,
                                      uint32_t lambda_q8, int reach, int limit_x, int limit_y, MotusMv *centre);
 

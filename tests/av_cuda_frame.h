@@ -1,5 +1,5 @@
-// A frame of AV_PIX_FMT_CUDA put together by hand, with its frames context and device, so that neither a device nor FFmpeg's libraries are needed for it. Nothing of it is
-// ever handed to them.
+// A frame of AV_PIX_FMT_CUDA put together by hand, with its frames context and device, so that neither a device nor FFmpeg's libraries are needed for it.
+// Nothing of it is ever handed to them.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_AV_CUDA_FRAME_H
 #define TESTS_AV_CUDA_FRAME_H

@@ -1,5 +1,5 @@
-// The reader of Baseline streams against the decoder's exported vectors and the encoder's own statistics, on damaged streams and on what it has to refuse. Streams of
-// x264 need the program.
+// The reader of Baseline streams against the decoder's exported vectors and the encoder's own statistics, on damaged streams and on what it has to refuse.
+// Streams of x264 need the program.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// encoder/bits_core.h and the residual blocks of encoder/cavlc_mb_core.h: everything written is read back by an independent reader, and counted bits are written bits.
+// encoder/bits_core.h and the residual blocks of encoder/cavlc_mb_core.h: everything written is read back by an independent reader, and counted bits are
+// written bits.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dct/dct_core.h"
 #include "encoder/cavlc_mb_core.h"

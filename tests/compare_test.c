@@ -1,5 +1,5 @@
-// motus compare's engine: the judge on x264's vectors in place of ours, on made-up vectors, on motion that is known, and on x264's whole-sample searches; MOTUS_SEQS: on real
-// sequences too. Streams of x264 need the program.
+// motus compare's engine: the judge on x264's vectors in place of ours, on made-up vectors, on motion that is known, and on x264's whole-sample searches;
+// MOTUS_SEQS: on real sequences too. Streams of x264 need the program.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <dirent.h>
 #include <math.h>
@@ -218,7 +218,8 @@ static void known_motion(void) {
 
 // ---- Real sequences -----------------------------------------------------------------------------------------------------------------------
 
-// The first frames of a file: both readings agree, x264's vectors in place of ours make no difference, and no whole-sample vector of x264's in our window is cheaper.
+// The first frames of a file: both readings agree, x264's vectors in place of ours make no difference, and no whole-sample vector of x264's in our window is
+// cheaper.
 static void check_file(const char *path) {
     static const char *const words[][7] = {{"--partitions", "all", "--subme", "9", NULL},
                                            {"--me", "umh", "--subme", "0", "--partitions", "all", NULL}};

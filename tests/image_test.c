@@ -1,5 +1,5 @@
-// motus/image.h: every layout against the formula that the header gives, written down again here, and against exact arithmetic in double precision; the encoder's images
-// against its frames; bad arguments; memory that runs out.
+// motus/image.h: every layout against the formula that the header gives, written down again here, and against exact arithmetic in double precision; the
+// encoder's images against its frames; bad arguments; memory that runs out.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 #include <stdlib.h>

@@ -142,7 +142,7 @@ static MotusStatus configure(const MotusLibX264 *lib, const MotusLibX264Job *job
     return status;
 }
 
-// What x264 measures it also prints: stderr leads nowhere meanwhile. Returns what motus_loud needs.
+// What x264 measures it also prints: stderr leads nowhere meanwhile. Returns what speak needs.
 static int silence(void) {
     const int before = dup(STDERR_FILENO), nothing = open("/dev/null", O_WRONLY);
     if (before >= 0 && nothing >= 0) dup2(nothing, STDERR_FILENO);

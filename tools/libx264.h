@@ -1,4 +1,5 @@
-// libx264, loaded at run time where it is installed or carried along: frames in memory to a stream in memory. Only what every version since 2011 lays out alike is touched.
+// libx264, loaded at run time where it is installed or carried along: frames in memory to a stream in memory. Only what every version since 2011 lays out alike
+// is touched.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_LIBX264_H
 #define TOOLS_LIBX264_H

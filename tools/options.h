@@ -42,8 +42,8 @@ typedef struct MotusDeviceList {
     int device[MOTUS_MAX_LANES];
 } MotusDeviceList;
 
-// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel, MotusBackend, MotusPreset, MotusDeinterlace, MotusDeviceList, a mask of
-// MotusMode (uint32_t).
+// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel, MotusBackend, MotusPreset, MotusDeinterlace, MotusDeviceList,
+// a mask of MotusMode (uint32_t).
 MotusOptionParse motus_option_int;
 MotusOptionParse motus_option_text;
 MotusOptionParse motus_option_size;

@@ -21,8 +21,8 @@ typedef struct MotusX264Job {
 // Its version, "0.164.3095 baee400", as it says it itself; MOTUS_ERR_UNSUPPORTED: there is no such program. `log`: a file to write to.
 MotusStatus motus_x264_version(const char *program, const char *log, char *text, size_t size, MotusError *error);
 
-// *seconds is the encode time that x264 reports: from the first frame it reads to the last bits it writes, without starting the program. Where it fails, error has its
-// own message.
+// *seconds is the encode time that x264 reports: from the first frame it reads to the last bits it writes, without starting the program. Where it fails, error
+// has its own message.
 MotusStatus motus_x264_encode(const MotusX264Job *job, double *seconds, MotusError *error);
 
 // What a stream came to.
@@ -36,7 +36,8 @@ typedef struct MotusQuality {
 // Source frame n, valid until the next call.
 typedef MotusStatus MotusSourceFrame(void *opaque, int n, const MotusFrame **frame, MotusError *error);
 
-// Decodes the stream in `path` and compares its pictures with `frames` source frames. MOTUS_ERR_UNSUPPORTED: this build has no decoder; quality->bytes is right all the same.
+// Decodes the stream in `path` and compares its pictures with `frames` source frames. MOTUS_ERR_UNSUPPORTED: this build has no decoder; quality->bytes is right
+// all the same.
 MotusStatus motus_stream_measure(const char *path, int frames, MotusSourceFrame *source, void *opaque, MotusQuality *quality,
                                  MotusError *error);
 

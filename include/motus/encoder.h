@@ -145,8 +145,8 @@ typedef struct MotusEncoderConfig {
 } MotusEncoderConfig;
 
 // qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions, deblocking on, no delimiters, backend AUTO, lanes chosen, the
-// current device alone, one slice of any size, packets in host memory. Rate control QP; for the others: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, look-ahead 40, min_keyint 0, scenecut 40, AQ
-// MOTUS_AQ_OFF of strength 1, propagation on.
+// current device alone, one slice of any size, packets in host memory. Rate control QP; for the others: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26,
+// look-ahead 40, min_keyint 0, scenecut 40, AQ MOTUS_AQ_OFF of strength 1, propagation on.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // MB kinds as statistics count them.
@@ -227,8 +227,8 @@ typedef struct MotusPacket {
     const MotusField *field;
     uint32_t field_modes;
     int slices; // of the picture
-    // Where packets are left on the device: `size` bytes in memory of CUDA's device number `device`, else NULL. They are complete when the packet has been received: any
-    // stream may read them.
+    // Where packets are left on the device: `size` bytes in memory of CUDA's device number `device`, else NULL. They are complete when the packet has been
+    // received: any stream may read them.
     const uint8_t *device_data;
     int device;
 } MotusPacket;
@@ -253,10 +253,10 @@ typedef struct MotusEncoder MotusEncoder;
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 
 // Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. params may be NULL. Returns once the frame
-// has been copied (with CUDA: uploaded); waits only where its lane (on the CPU: all lanes on average) holds as many frames as it may: a GOP, or four where there is one lane.
-// MOTUS_ERR_ARGUMENT: wrong size or parameters (motus_encoder_error says what is wrong with a field). MOTUS_ERR_STATE: after the end. MOTUS_ERR_MEMORY: no memory for the frame. After these the encoder is as it was
-// before the call. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY or MOTUS_ERR_INTERNAL of a picture before: no more frames are taken; motus_encoder_error has the words,
-// and motus_encoder_receive still hands out the packets before that picture.
+// has been copied (with CUDA: uploaded); waits only where its lane (on the CPU: all lanes on average) holds as many frames as it may: a GOP, or four where
+// there is one lane. MOTUS_ERR_ARGUMENT: wrong size or parameters (motus_encoder_error says what is wrong with a field). MOTUS_ERR_STATE: after the end.
+// MOTUS_ERR_MEMORY: no memory for the frame. After these the encoder is as it was before the call. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY or MOTUS_ERR_INTERNAL of a
+// picture before: no more frames are taken; motus_encoder_error has the words, and motus_encoder_receive still hands out the packets before that picture.
 MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame, const MotusFrameParams *params);
 
 // The same for a frame in CUDA device memory (motus_frame_wrap makes a MotusFrame of device pointers; any strides and alignment), made on `stream`, a
@@ -271,17 +271,17 @@ MOTUS_API MotusStatus motus_encoder_send_device(MotusEncoder *enc, const MotusFr
                                                 const MotusFrameParams *params);
 
 // The same two for an image of any format (motus/image.h), in host memory or in device memory, of the configured size: it is encoded as the frame that
-// motus_image_convert makes of it with the configuration's `colour`, which goes into the VUI. On the host that is done by the calling thread, before the call returns; on the
-// device on `stream`. MOTUS_ERR_ARGUMENT: also an image that
-// motus_image_convert refuses; motus_encoder_error has the words where it is the colour's matrix. `number` of the packet's source is 0.
-// Not for NULL: motus_encoder_send ends the sequence.
+// motus_image_convert makes of it with the configuration's `colour`, which goes into the VUI. On the host that is done by the calling thread, before the call
+// returns; on the device on `stream`. MOTUS_ERR_ARGUMENT: also an image that motus_image_convert refuses; motus_encoder_error has the words where it is the
+// colour's matrix. `number` of the packet's source is 0. Not for NULL: motus_encoder_send ends the sequence.
 MOTUS_API MotusStatus motus_encoder_send_image(MotusEncoder *enc, const MotusImage *image, const MotusFrameParams *params);
 MOTUS_API MotusStatus motus_encoder_send_image_device(MotusEncoder *enc, const MotusImage *image, void *stream,
                                                       const MotusFrameParams *params);
 
-// After the end: goes on with another part of the stream, that begins there (see `first_picture` in the configuration), as an encoder would that was opened for it; lanes
-// stay open, and may still code pictures of the part before. Parts may come in any order; packets come in the order of the frames. MOTUS_ERR_ARGUMENT: no stream
-// has such a part. MOTUS_ERR_STATE: the end (a frame NULL) was not sent. MOTUS_ERR_UNSUPPORTED: sizes decide about QPs. Beside them as motus_encoder_send.
+// After the end: goes on with another part of the stream, that begins there (see `first_picture` in the configuration), as an encoder would that was opened for
+// it; lanes stay open, and may still code pictures of the part before. Parts may come in any order; packets come in the order of the frames.
+// MOTUS_ERR_ARGUMENT: no stream has such a part. MOTUS_ERR_STATE: the end (a frame NULL) was not sent. MOTUS_ERR_UNSUPPORTED: sizes decide about QPs. Beside
+// them as motus_encoder_send.
 MOTUS_API MotusStatus motus_encoder_next_part(MotusEncoder *enc, int64_t first_picture, int64_t first_gop);
 
 // Another rate from the next frame on, for senders whose channel changes: bitrate and VBV as in the configuration. Only with MOTUS_RATE_BITRATE, without a second
@@ -289,8 +289,9 @@ MOTUS_API MotusStatus motus_encoder_next_part(MotusEncoder *enc, int64_t first_p
 MOTUS_API MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t vbv_maxrate, int64_t vbv_bufsize);
 
 // Takes the next packet, in the order of the frames. Waits for it up to timeout_ms milliseconds: 0 asks only, a negative one waits as long as it takes.
-// MOTUS_AGAIN: it is not there, and where the call was to wait as long as it takes, it needs frames that have not come: send more. MOTUS_END: all packets have been handed
-// out. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL: the picture could not be coded, and none after it will be; motus_encoder_error has the words.
+// MOTUS_AGAIN: it is not there, and where the call was to wait as long as it takes, it needs frames that have not come: send more. MOTUS_END: all packets have
+// been handed out. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL: the picture could not be coded, and none after it will be; motus_encoder_error has the
+// words.
 MOTUS_API MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPacket **packet, int timeout_ms);
 
 // SPS and PPS as an Annex B byte stream (for containers); valid while the encoder is open.

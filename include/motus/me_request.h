@@ -43,8 +43,8 @@ MOTUS_API MotusStatus motus_me_reference_fill(MotusMeReference *reference, Motus
                                               MotusMemory memory, void *stream);
 
 // The prediction of a block (8.4.2.2.1): the width x height samples (multiples of 4, 4..16) at (x, y) of the picture displaced by mv, in quarter samples
-// (whole ones without half-sample planes), to dst, rows `stride` bytes apart (at least width). x and y within +-MOTUS_MAX_SIZE: what lies outside the picture repeats its
-// edge. MOTUS_ERR_ARGUMENT; MOTUS_ERR_STATE: not filled; MOTUS_ERR_UNSUPPORTED: the reference is in device memory.
+// (whole ones without half-sample planes), to dst, rows `stride` bytes apart (at least width). x and y within +-MOTUS_MAX_SIZE: what lies outside the picture
+// repeats its edge. MOTUS_ERR_ARGUMENT; MOTUS_ERR_STATE: not filled; MOTUS_ERR_UNSUPPORTED: the reference is in device memory.
 MOTUS_API MotusStatus motus_me_reference_block(const MotusMeReference *reference, int x, int y, MotusMv mv, int width, int height,
                                                uint8_t *dst, ptrdiff_t stride);
 

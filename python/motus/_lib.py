@@ -107,10 +107,7 @@ class _RoomyMe(Structure):
 _P, _S = c_void_p, c_int  # an object of the library's, a MotusStatus
 FUNCTIONS = {
     "motus_version": (c_char_p, []),
-    "motus_status_name": (c_char_p, [_S]),
     "motus_status_text": (c_char_p, [_S]),
-    "motus_frame_alloc": (_S, [POINTER(POINTER(Frame)), c_int, c_int]),
-    "motus_frame_unref": (None, [POINTER(POINTER(Frame))]),
     "motus_image_convert": (_S, [POINTER(Frame), POINTER(Image), POINTER(Colour), c_void_p]),
     "motus_cuda_image_convert": (_S, [POINTER(Frame), POINTER(Image), POINTER(Colour), c_void_p, POINTER(Error)]),
     "motus_cuda_alloc": (_S, [POINTER(c_void_p), c_size_t, POINTER(Error)]),
@@ -120,7 +117,6 @@ FUNCTIONS = {
     "motus_encoder_send": (_S, [_P, POINTER(Frame), POINTER(FrameParams)]),
     "motus_encoder_send_image": (_S, [_P, POINTER(Image), POINTER(FrameParams)]),
     "motus_encoder_send_image_device": (_S, [_P, POINTER(Image), c_void_p, POINTER(FrameParams)]),
-    "motus_encoder_next_part": (_S, [_P, c_int64, c_int64]),
     "motus_encoder_set_rate": (_S, [_P, c_int64, c_int64, c_int64]),
     "motus_encoder_receive": (_S, [_P, POINTER(POINTER(Packet)), c_int]),
     "motus_encoder_headers": (_P, [_P, POINTER(c_size_t)]),
@@ -136,7 +132,6 @@ FUNCTIONS = {
     "motus_me_submit": (_S, [_P, POINTER(MeJob)]),
     "motus_me_receive": (_S, [_P, POINTER(POINTER(Field))]),
     "motus_me_error": (POINTER(Error), [_P]),
-    "motus_me_backend": (c_int, [_P]),
     "motus_me_close": (None, [POINTER(_P)]),
 }
 

@@ -185,7 +185,7 @@ def x264_loses(given, name, folder):
 
 
 def judge(args, recipe, folder):
-    name, commands, facts = recipe[0], recipe[1], recipe[2] if len(recipe) > 2 else {}
+    name, facts = recipe[0], recipe[2] if len(recipe) > 2 else {}
     rows = []
     given = None if "refused" in facts else look(name)
     both = os.environ.get("MOTUS_FILES") == "all" or args.only or RECIPES.index(recipe) % 3 == 0

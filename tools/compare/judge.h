@@ -36,8 +36,8 @@ typedef struct MotusJudge MotusJudge;
 
 MotusStatus motus_judge_open(MotusJudge **judge, const MotusJudgeConfig *config);
 
-// The problem: `source` (visible size, filled up to whole MBs by edge repetition as x264 does) in `ref`, the picture that x264's stream decoded to before, whole MBs.
-// mb: x264's answer, which gives each MB's predictor; the window's centre is the predictor rounded to whole samples.
+// The problem: `source` (visible size, filled up to whole MBs by edge repetition as x264 does) in `ref`, the picture that x264's stream decoded to before,
+// whole MBs. mb: x264's answer, which gives each MB's predictor; the window's centre is the predictor rounded to whole samples.
 MotusStatus motus_judge_picture(MotusJudge *judge, const MotusPlane *source, const MotusPlane *ref, const MotusReadMb *mb,
                                 uint32_t lambda_q8);
 
