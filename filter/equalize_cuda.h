@@ -4,6 +4,7 @@
 #define FILTER_EQUALIZE_CUDA_H
 
 #include "common/cuda_call.h"
+#include "common/lanes.h"
 #include "motus/filter_cuda.h"
 
 extern "C" {
@@ -64,22 +65,12 @@ __device__ __forceinline__ uint32_t sum_copies(const uint32_t *table, int bin) {
     return n;
 }
 
-// Sum over a warp, known to all of it; one instruction from sm_80 on.
-__device__ __forceinline__ uint32_t warp_sum(uint32_t v) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(0xFFFFFFFFu, v);
-#else
-    for (int d = 16; d; d /= 2) v += __shfl_xor_sync(0xFFFFFFFFu, v, d);
-    return v;
-#endif
-}
-
 // Sum over a block of up to 1024 threads, known to all of them; shared: 32 words that nothing else uses.
 __device__ uint32_t block_sum(uint32_t v, uint32_t *shared) {
-    v = warp_sum(v);
+    v = motus_lanes_sum(v);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
     __syncthreads();
-    uint32_t sum = warp_sum(threadIdx.x % 32 < blockDim.x / 32 ? shared[threadIdx.x % 32] : 0);
+    uint32_t sum = motus_lanes_sum(threadIdx.x % 32 < blockDim.x / 32 ? shared[threadIdx.x % 32] : 0);
     __syncthreads(); // before `shared` is written again
     return sum;
 }
@@ -88,7 +79,7 @@ __device__ uint32_t block_sum(uint32_t v, uint32_t *shared) {
 __device__ uint32_t running_sum(uint32_t v, uint32_t *shared) {
     int lane = threadIdx.x % 32;
     for (int d = 1; d < 32; d *= 2) {
-        uint32_t left = __shfl_up_sync(0xFFFFFFFFu, v, d);
+        uint32_t left = __shfl_up_sync(MOTUS_ALL_LANES, v, d);
         if (lane >= d) v += left;
     }
     if (lane == 31) shared[threadIdx.x / 32] = v;
