@@ -11,7 +11,7 @@ static int block_at(int mode, int at) {
     return 0;
 }
 
-// Cost of the blocks of a mode that lie in the 8x8 blocks of a mask; UINT32_MAX: the field does not have it.
+// Cost of the blocks of a mode that lie in the 8x8 blocks of a mask; UINT64_MAX: the field does not have it.
 static uint64_t cost_of(const MotusField *field, uint32_t modes, int mb, int mode, unsigned quarters) {
     uint64_t sum = 0;
     if (!(modes >> mode & 1)) return UINT64_MAX;
