@@ -305,28 +305,36 @@ size_t motus_lane_cuda_free_bytes(int device) {
     return 0;
 }
 
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int slots, int lanes,
-                                 MotusError *error) {
-    (void)stream, (void)device, (void)slots, (void)lanes;
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int lanes, MotusError *error) {
+    (void)stream, (void)device, (void)lanes;
     *lane = NULL;
     return refuse(error);
 }
 
 void motus_lane_cuda_close(MotusLaneCuda **lane) { (void)lane; }
 
-MotusStatus motus_lane_cuda_take(MotusLaneCuda *lane, int slot, const MotusFrame *frame, int on_device, void *made_on,
+MotusStatus motus_room_cuda_open(MotusRoomCuda **room, const MotusStream *stream, int device, int n, MotusFrameSlot **slots,
                                  MotusError *error) {
-    (void)lane, (void)slot, (void)frame, (void)on_device, (void)made_on;
+    (void)stream, (void)device, (void)n;
+    *room = NULL;
+    *slots = NULL;
     return refuse(error);
 }
 
-MotusStatus motus_lane_cuda_taken(MotusLaneCuda *lane, int slot, MotusError *error) {
-    (void)lane, (void)slot;
+void motus_room_cuda_close(MotusRoomCuda **room) { (void)room; }
+
+MotusStatus motus_room_cuda_take(MotusFrameSlot *slot, const MotusFrame *frame, int on_device, void *made_on, MotusError *error) {
+    (void)slot, (void)frame, (void)on_device, (void)made_on;
     return refuse(error);
 }
 
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, int slot, const MotusPlace *place, MotusFrame *rec, MotusField *field,
-                                  MotusError *error) {
+MotusStatus motus_room_cuda_taken(const MotusFrameSlot *slot, MotusError *error) {
+    (void)slot;
+    return refuse(error);
+}
+
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, MotusFrame *rec,
+                                  MotusField *field, MotusError *error) {
     (void)lane, (void)slot, (void)place, (void)rec, (void)field;
     return refuse(error);
 }

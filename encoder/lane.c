@@ -25,10 +25,10 @@ void motus_job_free(MotusJob *job) {
     motus_free(job);
 }
 
-void motus_lane_name_device(const MotusLane *lane, MotusError *error) {
-    if (lane->lanes->backend == MOTUS_BACKEND_CPU || lane->lanes->n_devices < 2 || !error->status) return;
+void motus_name_device(const MotusLanes *l, const MotusExecutor *executor, MotusError *error) {
+    if (l->n_devices < 2 || !error->status) return;
     const MotusError plain = *error;
-    motus_fail(error, plain.status, "CUDA device %d: %s", lane->device, plain.text);
+    motus_fail(error, plain.status, "CUDA device %d: %s", executor->device, plain.text);
 }
 
 static MotusStatus open_lane(MotusLane *lane) {
@@ -42,11 +42,12 @@ static MotusStatus open_lane(MotusLane *lane) {
     lane->recs = (MotusFramePool){.width = 16 * s->mb_width, .height = 16 * s->mb_height, .pinned = 1};
     lane->mvs = motus_alloc(s->config.stream_only ? 1 : 16 * (size_t)s->mb_width * (size_t)s->mb_height, sizeof *lane->mvs);
     if (!lane->mvs) return motus_fail(&lane->error, MOTUS_ERR_MEMORY, "out of memory");
-    MotusStatus status = motus_lane_cuda_open(&lane->cuda, s, lane->device, l->most_waiting,
-                                              (l->n + l->n_devices - 1) / l->n_devices, &lane->error);
+    const int device = lane->executor->device;
+    MotusStatus status = motus_lane_cuda_open(&lane->cuda, s, device, (l->n + l->n_devices - 1) / l->n_devices, &lane->error);
     if (!status && s->config.packets_memory == MOTUS_MEMORY_DEVICE)
-        status = motus_packet_pool_open(&lane->packets, lane->device, &lane->error);
-    motus_lane_name_device(lane, &lane->error);
+        status = motus_packet_pool_open(&lane->packets, device, &lane->error);
+    if (!status) status = motus_room_cuda_open(&lane->room, s, device, l->most_waiting, &lane->slots, &lane->error);
+    motus_name_device(l, lane->executor, &lane->error);
     return status;
 }
 
@@ -128,6 +129,18 @@ static MotusStatus describe(const MotusLanes *l, MotusJob *job) {
     return packet->pass_log ? MOTUS_OK : MOTUS_ERR_MEMORY;
 }
 
+// Room for frames. Under the lock.
+static void free_slots(MotusExecutor *e, MotusFrameSlot *first, MotusFrameSlot *last) {
+    last->next = e->free;
+    e->free = first;
+}
+
+void motus_lanes_fail(MotusLanes *l, const MotusError *error) {
+    if (l->failure.status) return;
+    l->failure = *error;
+    for (int k = 0; k < l->n; k++) pthread_cond_signal(&l->lane[k].work);
+}
+
 // The lane's oldest picture is done, or will never be. Under the lock.
 static void retire(MotusLane *lane, MotusStatus status) {
     MotusLanes *l = lane->lanes;
@@ -138,15 +151,16 @@ static void retire(MotusLane *lane, MotusStatus status) {
         job->error = l->failure; // of a picture before, here or in another lane
     if (status && !job->error.status) motus_fail(&job->error, status, "%s", motus_status_text(status));
     if (status) motus_packet_unref(&job->packet);
-    if (status && !l->failure.status) l->failure = job->error;
+    if (status) motus_lanes_fail(l, &job->error);
     motus_frame_unref(&job->whole);
     motus_frame_unref(&job->source);
     motus_frame_unref(&job->rec);
+    if (job->slot) free_slots(lane->executor, job->slot, job->slot);
     lane->first = job->behind;
-    lane->finished++;
-    l->under_way--;
+    lane->executor->under_way--;
     l->active -= !lane->first;
     job->done = 1;
+    for (; l->oldest && l->oldest->done; l->oldest = l->oldest->next) l->since_oldest--;
     pthread_cond_broadcast(&l->done);
 }
 
@@ -184,12 +198,10 @@ static void step_on_device(MotusLane *lane) {
         lane->begun++;
         pthread_mutex_unlock(&l->lock);
         job->status = begin_on_device(lane, job);
-        motus_lane_name_device(lane, &job->error);
+        motus_name_device(l, lane->executor, &job->error);
         pthread_mutex_lock(&l->lock);
-        if (job->status && !l->failure.status) {
-            if (!job->error.status) motus_fail(&job->error, job->status, "%s", motus_status_text(job->status));
-            l->failure = job->error;
-        }
+        if (job->status && !job->error.status) motus_fail(&job->error, job->status, "%s", motus_status_text(job->status));
+        if (job->status) motus_lanes_fail(l, &job->error);
         return;
     }
     MotusJob *job = lane->first;
@@ -201,7 +213,7 @@ static void step_on_device(MotusLane *lane) {
         MotusStatus finished = job->status;
         if (!finished) {
             finished = finish_on_device(lane, job);
-            motus_lane_name_device(lane, &job->error);
+            motus_name_device(l, lane->executor, &job->error);
         }
         pthread_mutex_lock(&l->lock);
         lane->begun--;
@@ -210,29 +222,58 @@ static void step_on_device(MotusLane *lane) {
     retire(lane, status);
 }
 
-void motus_lane_give(MotusLane *lane, MotusJob *job) {
+static void give(MotusLane *lane, MotusJob *job) {
     if (lane->first)
         lane->last->behind = job;
     else
         lane->first = job, lane->lanes->active++;
     lane->last = job;
     if (!lane->waiting) lane->waiting = job;
-    lane->sent++;
 }
 
 // The lane takes the oldest GOP that has none, as far as it has come.
 static void take_gop(MotusLane *lane) {
-    MotusLanes *l = lane->lanes;
-    l->taker = lane;
+    MotusExecutor *e = lane->executor;
+    e->taker = lane;
     do {
-        motus_lane_give(lane, l->untaken);
-        l->untaken = l->untaken->next;
-    } while (l->untaken && !l->untaken->order.place.idr);
+        MotusJob *job = e->untaken;
+        e->untaken = job->behind;
+        job->behind = NULL;
+        give(lane, job);
+    } while (e->untaken && !e->untaken->order.place.idr);
+}
+
+// Lane i of the executor.
+static MotusLane *lane_of(MotusLanes *l, const MotusExecutor *e, int i) { return &l->lane[e - l->executor + i * l->n_executors]; }
+
+static MotusLane *idle_lane(MotusLanes *l, const MotusExecutor *e) {
+    for (int i = 0; i < e->begun; i++) {
+        MotusLane *lane = lane_of(l, e, i);
+        if (lane->opened && !lane->status && !lane->first) return lane;
+    }
+    return NULL;
+}
+
+void motus_executor_give(MotusLanes *l, MotusExecutor *e, MotusJob *job) {
+    MotusLane *lane = e->taker;
+    e->under_way++;
+    if (job->order.place.idr || e->untaken) {
+        if (e->untaken)
+            e->last->behind = job;
+        else
+            e->untaken = job;
+        e->last = job;
+        lane = idle_lane(l, e);
+        if (lane) take_gop(lane);
+    } else {
+        give(lane, job);
+    }
+    if (lane) pthread_cond_signal(&lane->work);
 }
 
 // Whether there is something to do: a picture whose plan is known, one on a device, or pictures that will never be coded.
 int motus_lane_finds_work(MotusLane *lane) {
-    if (!lane->first && lane->lanes->untaken) take_gop(lane);
+    if (!lane->first && lane->executor->untaken) take_gop(lane);
     if (!lane->first) return 0;
     return lane->lanes->failure.status || lane->begun || (lane->waiting && lane->waiting->order.planned->known);
 }
@@ -244,20 +285,36 @@ void motus_lane_step(MotusLane *lane) {
         step_on_cpu(lane);
 }
 
+static void note_opened(MotusLane *lane, MotusStatus status) {
+    MotusLanes *l = lane->lanes;
+    MotusExecutor *e = lane->executor;
+    lane->status = status;
+    lane->opened = 1;
+    l->opening--;
+    if (status) {
+        if (!e->failed) e->lanes = e->begun;
+        e->failed = 1;
+        e->lanes--;
+    } else if (lane->slots) {
+        MotusFrameSlot *last = lane->slots;
+        while (last->next) last = last->next;
+        free_slots(e, lane->slots, last);
+    }
+    pthread_cond_broadcast(&l->done);
+}
+
 static void *run_lane(void *argument) {
     MotusLane *lane = argument;
     MotusLanes *l = lane->lanes;
-    if (l->backend == MOTUS_BACKEND_CUDA) motus_device_use(lane->device);
+    if (l->backend == MOTUS_BACKEND_CUDA) motus_device_use(lane->executor->device);
 #ifdef __linux__
     prctl(PR_SET_TIMERSLACK, 5000ul); // ns, for sleeps of some 10 us (lane_cuda.cu); 50,000 by default
 #endif
     MotusStatus status = open_lane(lane);
     pthread_mutex_lock(&l->lock);
-    lane->status = status;
-    lane->opened = 1;
-    pthread_cond_broadcast(&l->done);
+    note_opened(lane, status);
     while (!status) {
-        while (!motus_lane_finds_work(lane) && !l->closing) pthread_cond_wait(&l->work, &l->lock);
+        while (!motus_lane_finds_work(lane) && !l->closing) pthread_cond_wait(&lane->work, &l->lock);
         if (l->closing) break;
         motus_lane_step(lane);
     }
@@ -266,38 +323,19 @@ static void *run_lane(void *argument) {
     return NULL;
 }
 
-// A lane without a thread does its work where frames are sent.
-static void begin_lane(MotusLanes *l, int k) {
-    MotusLane *lane = &l->lane[k];
+// Lane 0 without a thread does its work where frames are sent.
+static void begin_lane(MotusLanes *l, MotusExecutor *e, MotusLane *lane) {
     lane->lanes = l;
-    lane->device = l->device[k % l->n_devices];
+    lane->executor = e;
+    l->opening++;
     lane->has_thread = !pthread_create(&lane->thread, NULL, run_lane, lane);
-    if (!lane->has_thread) {
-        lane->status = k ? motus_fail(&lane->error, MOTUS_ERR_MEMORY, "no thread for another lane") : open_lane(lane);
-        if (lane->status) motus_lane_stop(lane);
-    }
+    if (lane->has_thread) return;
+    MotusStatus status =
+        lane != l->lane ? motus_fail(&lane->error, MOTUS_ERR_MEMORY, "no thread for another lane") : open_lane(lane);
+    if (status) motus_lane_stop(lane);
+    note_opened(lane, status);
 }
 
-static MotusStatus await_lane(MotusLane *lane, MotusError *error) {
-    if (lane->has_thread) {
-        pthread_mutex_lock(&lane->lanes->lock);
-        while (!lane->opened) pthread_cond_wait(&lane->lanes->done, &lane->lanes->lock);
-        pthread_mutex_unlock(&lane->lanes->lock);
-    }
-    if (!lane->status) return MOTUS_OK;
-    if (lane->has_thread) pthread_join(lane->thread, NULL);
-    if (error) *error = lane->error;
-    MotusStatus status = lane->status;
-    *lane = (MotusLane){0};
-    return status;
-}
-
-MotusStatus motus_lanes_start(MotusLanes *l, int first, int n, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (int k = first; k < first + n; k++) begin_lane(l, k);
-    for (int k = first; k < first + n; k++) {
-        MotusStatus opened = await_lane(&l->lane[k], status ? NULL : error);
-        if (!status) status = opened;
-    }
-    return status;
+void motus_executor_open(MotusLanes *l, MotusExecutor *e, int n) {
+    for (; n > 0 && !e->failed && e->begun < e->lanes; n--) begin_lane(l, e, lane_of(l, e, e->begun++));
 }

@@ -295,10 +295,10 @@ MotusStatus read_timing(MotusLaneCuda *l, const Output *out, float us[MOTUS_STAG
 
 } // namespace
 
-extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const MotusPlace *place, MotusFrame *rec,
-                                             MotusField *field, MotusError *error) {
+extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, const MotusFrameSlot *slot, const MotusPlace *place,
+                                             MotusFrame *rec, MotusField *field, MotusError *error) {
     MotusOnDevice on(l->device);
-    MotusStatus status = check(l, cudaStreamWaitEvent(l->stream, l->slot[slot].filled, 0), "wait", error);
+    MotusStatus status = check(l, cudaStreamWaitEvent(l->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
     if (status) return status;
     Output *out = &l->output[l->begun % MOTUS_LANE_BEGUN];
     put_heads(l->stream_settings, place, out->h_head);
@@ -309,7 +309,7 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, int slot, const M
     out->is_i = place->idr;
     l->work.ended = out->began ? out->ended : NULL;
     l->current = !l->current;
-    l->src = l->slot[slot].src;
+    l->src = slot->src;
     for (int p = 0; p < 3; p++) {
         l->work.src[p] = l->src[p].data, l->work.src_stride[p] = l->src[p].stride;
         const MotusPlane *coded = l->stream_settings->config.deblock ? &l->unfiltered[p] : &l->rec[l->current][p];

@@ -1,4 +1,4 @@
-// What a lane on a CUDA device is made of (encoder/lane_cuda.h): lane_cuda_open.cu makes it and takes frames in, lane_cuda.cu codes pictures.
+// What a lane on a CUDA device is made of (encoder/lane_cuda.h): lane_cuda_open.cu makes it, lane_cuda.cu codes pictures.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LANE_CUDA_CUH
 #define ENCODER_LANE_CUDA_CUH
@@ -36,21 +36,14 @@ typedef struct Output {
     cudaEvent_t began, ended[MOTUS_STAGES]; // where stages are timed
 } Output;
 
-typedef struct Slot {
-    MotusPlane src[3];  // whole MBs
-    cudaEvent_t filled; // the frame is there
-} Slot;
-
 } // namespace motus_lane_cuda
 
 struct MotusLaneCuda {
     const MotusStream *stream_settings;
-    int device, n_slots;
-    cudaStream_t stream, writing, copying;     // coding; NAL units; frames from the host, and what comes down late
+    int device;
+    cudaStream_t stream, writing, copying;     // coding; NAL units; what comes down late
     cudaEvent_t coded, settled, written, made; // a picture's MBs, as they are written, its NAL unit, its reconstruction
     uint8_t *memory, *host;                    // device memory, pinned memory
-    motus_lane_cuda::Slot *slot;
-    MotusPlane frame[3]; // as it came from the host
     // What the lane's thread uses.
     MotusWorkCuda work;
     MotusPlane rec[2][3];     // reconstructions in turn

@@ -1,13 +1,12 @@
-// A lane's memory, streams and events, and how frames come into it.
+// A lane's memory, streams and events.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lane_cuda.cuh"
 
 #include "common/slots.h"
 #include "encoder/deblock_cuda.h"
-#include "encoder/intake.h"
+#include "encoder/room_cuda.h"
 #include "me/centres_cuda.h"
 #include "me/search_cuda.h"
-#include "yuv/pad.h"
 
 extern "C" {
 #include "common/alloc.h"
@@ -27,14 +26,13 @@ MotusPlane place_plane(uint8_t *base, size_t *end, int width, int height) {
     return plane;
 }
 
-// Lays what does not depend on the number of slots out from `base` on; returns the bytes.
+// Lays the lane out from `base` on; returns the bytes.
 size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref_memory, void **work_memory) {
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
     size_t n = (size_t)s->mb_width * s->mb_height, nal_capacity = motus_nal_bound(s->rbsp_capacity), end = 0;
     *work_memory = base + motus_slot_place(&end, motus_work_cuda_bytes(s->mb_width, s->mb_height));
     for (int p = 0; p < 3; p++) {
         int half = p ? 2 : 1;
-        l->frame[p] = place_plane(base, &end, s->config.width / half, s->config.height / half);
         for (int k = 0; k < 2; k++) l->rec[k][p] = place_plane(base, &end, width / half, height / half);
         if (s->config.deblock) l->unfiltered[p] = place_plane(base, &end, width / half, height / half);
     }
@@ -63,12 +61,6 @@ size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref
     return end;
 }
 
-size_t lay_out_slot(Slot *slot, const MotusStream *s, uint8_t *base) {
-    size_t end = 0;
-    for (int p = 0; p < 3; p++) slot->src[p] = place_plane(base, &end, (p ? 8 : 16) * s->mb_width, (p ? 8 : 16) * s->mb_height);
-    return end;
-}
-
 size_t lay_out_host(MotusLaneCuda *l, const MotusStream *s, uint8_t *host) {
     size_t end = 0, n = (size_t)s->mb_width * s->mb_height;
     for (Output *out = l->output; out < l->output + MOTUS_LANE_BEGUN; out++) {
@@ -84,16 +76,13 @@ size_t lay_out_host(MotusLaneCuda *l, const MotusStream *s, uint8_t *host) {
 MotusStatus open_memory(MotusLaneCuda *l, MotusError *error) {
     const MotusStream *s = l->stream_settings;
     void *ref_memory, *work_memory;
-    Slot unused;
-    size_t common = lay_out(l, s, NULL, &ref_memory, &work_memory), of_slot = lay_out_slot(&unused, s, NULL);
-    size_t bytes = common + (size_t)l->n_slots * of_slot;
+    size_t bytes = lay_out(l, s, NULL, &ref_memory, &work_memory);
     MotusStatus status = check(l, cudaMalloc((void **)&l->memory, bytes), "device memory", error);
     if (!status) status = check(l, cudaMemsetAsync(l->memory, 0, bytes, l->stream), "device memory", error);
     if (!status) status = check(l, cudaMallocHost((void **)&l->host, lay_out_host(l, s, NULL)), "pinned memory", error);
     if (status) return status;
     lay_out(l, s, l->memory, &ref_memory, &work_memory);
     lay_out_host(l, s, l->host);
-    for (int i = 0; i < l->n_slots; i++) lay_out_slot(&l->slot[i], s, l->memory + common + (size_t)i * of_slot);
     motus_ref_luma_layout(&l->ref_luma, ref_memory, 16 * s->mb_width, 16 * s->mb_height);
     if (s->slices.first)
         status = check(l,
@@ -125,9 +114,6 @@ MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
         if (!status) status = check(l, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream", error);
     for (cudaEvent_t *event : {&l->coded, &l->settled, &l->written, &l->made})
         if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
-    for (int i = 0; i < l->n_slots && !status; i++)
-        status = check(l, cudaEventCreateWithFlags(&l->slot[i].filled, cudaEventDisableTiming | cudaEventBlockingSync), "event",
-                       error);
     for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++) {
         status = check(l, cudaEventCreateWithFlags(&l->output[i].done, cudaEventDisableTiming | cudaEventBlockingSync), "event",
                        error);
@@ -136,44 +122,12 @@ MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
     return status;
 }
 
-MotusStatus upload(MotusLaneCuda *l, const MotusFrame *frame, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &frame->plane[p], *to = &l->frame[p];
-        status =
-            motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride,
-                                               (size_t)from->width, (size_t)from->height, cudaMemcpyHostToDevice, l->copying),
-                             "upload of the frame", error);
-    }
-    return status;
-}
-
-// Copies a frame that lies on another device, where `made_on` is, into l->frame, which nothing uses now: whoever did has waited for it. Complete on return.
-MotusStatus bring_over(MotusLaneCuda *l, const MotusFrame *frame, int device, void *made_on, MotusError *error) {
-    MotusOnDevice there(device);
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &frame->plane[p], *to = &l->frame[p];
-        const size_t width = (size_t)from->width, height = (size_t)from->height;
-        cudaMemcpy3DPeerParms copy = {};
-        copy.srcPtr = make_cudaPitchedPtr(from->data, (size_t)from->stride, width, height);
-        copy.dstPtr = make_cudaPitchedPtr(to->data, (size_t)to->stride, width, height);
-        copy.srcDevice = device, copy.dstDevice = l->device;
-        copy.extent = make_cudaExtent(width, height, 1);
-        status = motus_cuda_check(cudaMemcpy3DPeerAsync(&copy, (cudaStream_t)made_on), "copy from another device", error);
-    }
-    MotusStatus waited =
-        motus_cuda_check(cudaStreamSynchronize((cudaStream_t)made_on), "copy from another device", status ? NULL : error);
-    return status ? status : waited;
-}
-
 } // namespace
 
 extern "C" size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots) {
     MotusLaneCuda unused;
-    Slot slot;
     void *ref_memory, *work_memory;
-    return lay_out(&unused, stream, NULL, &ref_memory, &work_memory) + (size_t)slots * lay_out_slot(&slot, stream, NULL);
+    return lay_out(&unused, stream, NULL, &ref_memory, &work_memory) + motus_room_cuda_bytes(stream, slots);
 }
 
 extern "C" size_t motus_lane_cuda_free_bytes(int device) {
@@ -182,7 +136,7 @@ extern "C" size_t motus_lane_cuda_free_bytes(int device) {
     return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : 0;
 }
 
-extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, int device, int slots, int lanes,
+extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, int device, int lanes,
                                             MotusError *error) {
     MotusOnDevice on(device);
     *out = NULL;
@@ -191,10 +145,8 @@ extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStre
     MotusLaneCuda *l = (MotusLaneCuda *)motus_alloc(1, sizeof *l);
     if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     l->stream_settings = stream;
-    l->device = device, l->n_slots = slots;
-    l->slot = (Slot *)motus_alloc((size_t)slots, sizeof *l->slot);
-    MotusStatus status = l->slot ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    if (!status) status = check(l, motus_search_cuda_prepare(), "kernels", error);
+    l->device = device;
+    MotusStatus status = check(l, motus_search_cuda_prepare(), "kernels", error);
     if (!status) status = open_streams(l, error);
     if (!status) status = open_memory(l, error);
     if (lanes < 3) l->work.teams = 1; // two pictures are not much in each other's way
@@ -214,8 +166,6 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
     }
     for (cudaEvent_t event : {l->coded, l->settled, l->written, l->made})
         if (event) cudaEventDestroy(event);
-    for (int i = 0; l->slot && i < l->n_slots; i++)
-        if (l->slot[i].filled) cudaEventDestroy(l->slot[i].filled);
     for (int i = 0; i < MOTUS_LANE_BEGUN; i++) {
         if (l->output[i].done) cudaEventDestroy(l->output[i].done);
         close_timing(&l->output[i]);
@@ -223,27 +173,6 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
     cudaFree(l->memory);
     cudaFreeHost(l->host);
     (void)cudaGetLastError();
-    motus_free(l->slot);
     motus_free(l);
     *lane = NULL;
-}
-
-extern "C" MotusStatus motus_lane_cuda_take(MotusLaneCuda *l, int slot, const MotusFrame *frame, int on_device, void *made_on,
-                                            MotusError *error) {
-    MotusOnDevice on(l->device);
-    Slot *to = &l->slot[slot];
-    int device = l->device; // that the frame lies on
-    MotusStatus status = on_device ? motus_intake_cuda_device(frame, &device, error) : MOTUS_OK;
-    const int here = on_device && device == l->device;
-    cudaStream_t stream = here ? (cudaStream_t)made_on : l->copying;
-    if (!status && !here) status = on_device ? bring_over(l, frame, device, made_on, error) : upload(l, frame, error);
-    if (!status) status = motus_planes_copy_padded_cuda(to->src, here ? frame->plane : l->frame, stream, error);
-    if (!status) status = motus_cuda_check(cudaEventRecord(to->filled, stream), "record", error);
-    if (status && !here) cudaStreamSynchronize(stream); // nothing may read the frame behind the caller's back
-    return status;
-}
-
-extern "C" MotusStatus motus_lane_cuda_taken(MotusLaneCuda *l, int slot, MotusError *error) {
-    MotusOnDevice on(l->device);
-    return motus_cuda_check(cudaEventSynchronize(l->slot[slot].filled), "upload of the frame", error);
 }

@@ -35,7 +35,7 @@ static int auto_lanes(const MotusLanes *l) {
     } else {
         size_t bytes = AUTO_BYTES_CUDA; // of the device that has least
         for (int i = 0; i < l->n_devices; i++) {
-            const size_t free_bytes = motus_lane_cuda_free_bytes(l->device[i]) / 4;
+            const size_t free_bytes = motus_lane_cuda_free_bytes(l->executor[i].device) / 4;
             if (bytes > free_bytes) bytes = free_bytes;
         }
         fit = bytes / motus_lane_cuda_bytes(s, frames);
@@ -46,6 +46,10 @@ static int auto_lanes(const MotusLanes *l) {
     return (int)(fit < 1 ? 1 : fit < most ? fit : most);
 }
 
+static void await_opening(MotusLanes *l) {
+    while (l->opening) pthread_cond_wait(&l->done, &l->lock);
+}
+
 // Every device has to be there and usable, not only those whose lanes get a GOP.
 static MotusStatus find_devices(MotusLanes *l, MotusError *error) {
     const MotusEncoderConfig *c = &l->stream->config;
@@ -54,13 +58,31 @@ static MotusStatus find_devices(MotusLanes *l, MotusError *error) {
     l->n_devices = motus_max(n, 1);
     for (int i = 0; i < l->n_devices && !status; i++) {
         const int wanted = !c->n_devices ? c->device : c->n_devices > 0 ? c->devices[i] : i;
-        status = motus_device_choose(wanted, &l->device[i], error);
+        status = motus_device_choose(wanted, &l->executor[i].device, error);
     }
     return status;
 }
 
 static int open_conditions(MotusLanes *l) {
-    return !pthread_mutex_init(&l->lock, NULL) && !pthread_cond_init(&l->work, NULL) && !motus_cond_open(&l->done);
+    int good = !pthread_mutex_init(&l->lock, NULL) && !motus_cond_open(&l->done);
+    for (int k = 0; k < MOTUS_MAX_LANES; k++) good = good && !pthread_cond_init(&l->lane[k].work, NULL);
+    return good;
+}
+
+// Shares the lanes out, and opens the first of each executor: devices take longer to open than lanes.
+static MotusStatus open_executors(MotusLanes *l, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    l->n_executors = motus_min(l->n, l->n_devices);
+    pthread_mutex_lock(&l->lock);
+    for (int i = 0; i < l->n_executors; i++) {
+        l->executor[i].lanes = (l->n - i + l->n_executors - 1) / l->n_executors;
+        motus_executor_open(l, &l->executor[i], 1);
+    }
+    await_opening(l);
+    for (int i = 0; i < l->n_executors && !status; i++)
+        if ((status = l->lane[i].status)) *error = l->lane[i].error;
+    pthread_mutex_unlock(&l->lock);
+    return status;
 }
 
 MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, MotusBackend backend, MotusError *error) {
@@ -83,7 +105,7 @@ MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, Motu
     l->most_waiting = unplanned_frames(stream) + (l->n == 1 ? FRAMES_OF_ONE_LANE : motus_max(FRAMES_OF_ONE_LANE, c->keyint));
     l->most_begun = looks && motus_rate_wants_sizes(&stream->control) ? 1 : MOTUS_LANE_BEGUN;
     motus_intake_open(&l->intake, c->width, c->height, backend == MOTUS_BACKEND_CUDA);
-    status = motus_lanes_start(l, 0, motus_min(l->n, l->n_devices), error); // devices take longer to open than lanes
+    status = open_executors(l, error);
     *lanes = l;
     if (status) motus_lanes_close(lanes);
     return status;
@@ -94,25 +116,35 @@ void motus_lanes_close(MotusLanes **lanes) {
     MotusLanes *l = *lanes;
     pthread_mutex_lock(&l->lock);
     l->closing = 1;
-    pthread_cond_broadcast(&l->work);
+    for (int k = 0; k < l->n; k++) pthread_cond_signal(&l->lane[k].work);
     pthread_mutex_unlock(&l->lock);
-    for (int k = 0; k < MOTUS_MAX_LANES; k++) {
+    for (int k = 0; k < l->n; k++) {
         if (l->lane[k].has_thread) pthread_join(l->lane[k].thread, NULL);
         if (l->lane[k].lanes && !l->lane[k].has_thread) motus_lane_stop(&l->lane[k]);
+    }
+    for (int k = 0; k < MOTUS_MAX_LANES; k++) { // once no lane works on what waits there
+        motus_room_cuda_close(&l->lane[k].room);
+        pthread_cond_destroy(&l->lane[k].work);
     }
     for (MotusJob *job = l->first, *next; job; job = next) {
         next = job->next;
         motus_job_free(job);
     }
     motus_intake_close(&l->intake);
-    pthread_cond_destroy(&l->work);
     pthread_cond_destroy(&l->done);
     pthread_mutex_destroy(&l->lock);
     motus_free(l);
     *lanes = NULL;
 }
 
-int motus_lanes_count(const MotusLanes *l) { return l->n; }
+int motus_lanes_count(MotusLanes *l) {
+    int n = 0;
+    pthread_mutex_lock(&l->lock);
+    await_opening(l);
+    for (int i = 0; i < l->n_executors; i++) n += l->executor[i].lanes;
+    pthread_mutex_unlock(&l->lock);
+    return n;
+}
 
 size_t motus_lanes_bytes(const MotusLanes *l) {
     return l->backend == MOTUS_BACKEND_CPU ? motus_lane_cpu_bytes(l->stream) : motus_lane_cuda_bytes(l->stream, l->most_waiting);
@@ -120,38 +152,35 @@ size_t motus_lanes_bytes(const MotusLanes *l) {
 
 // ---- Frames in ----------------------------------------------------------------------------------------------------------------------------
 
-// The lane of the GOP that begins: the next one, opened if it is its first. Where that fails, the lanes there are have to do, but for a device that has none.
-static MotusStatus find_lane(MotusLanes *l, int idr, MotusLane **lane, MotusError *error) {
-    int k = (idr ? l->gops : l->gops - 1) % l->n;
-    if (idr && !l->lane[k].lanes) {
-        MotusError cause = {0};
-        MotusStatus status = motus_lanes_start(l, k, 1, &cause);
-        if (status && k < l->n_devices) {
-            *error = cause;
-            return status;
-        }
-        if (status) {
-            l->n = k;
-            l->gops = 0;
-            k = 0;
-        }
-    }
-    *lane = &l->lane[k];
-    return MOTUS_OK;
+// How many more frames there will be room for once all lanes are open.
+static int room_left(const MotusLanes *l, const MotusExecutor *e) { return e->lanes * l->most_waiting - e->under_way; }
+
+// Who gets the GOP that begins: the one that has least to do. As many lanes of it as there are begin to open when a GOP comes for which there is none yet: they
+// take some time, and lanes that are open go on meanwhile.
+static MotusExecutor *find_executor(MotusLanes *l) {
+    MotusExecutor *e = l->executor;
+    for (int i = 1; i < l->n_executors; i++)
+        if (room_left(l, &l->executor[i]) > room_left(l, e)) e = &l->executor[i];
+    if (e->gops >= e->begun) motus_executor_open(l, e, e->begun);
+    return e;
 }
 
-// On a device a lane has a slot for each of its frames; on a CPU it's the memory of all of them together that has a bound.
-static int is_full(const MotusLanes *l, const MotusLane *lane) {
-    return l->backend == MOTUS_BACKEND_CPU ? l->under_way >= l->n * l->most_waiting
-                                           : lane->sent - lane->finished == (unsigned)l->most_waiting;
+// On a device frames have slots. Nor do lanes get far ahead of a picture that takes long: what comes behind it cannot be handed out.
+static int is_full(const MotusLanes *l, const MotusExecutor *e) {
+    return (l->backend == MOTUS_BACKEND_CUDA ? !e->free : room_left(l, e) <= 0) || l->since_oldest >= 2 * l->n * l->most_waiting;
 }
 
-// Waits until there is room. The error of a picture before ends that.
-static MotusStatus wait_for_room(MotusLanes *l, const MotusLane *lane, MotusError *error) {
+// Waits until there is room for the job's frame, and takes it. The error of a picture before ends that.
+static MotusStatus wait_for_room(MotusLanes *l, MotusJob *job, MotusExecutor **executor, MotusError *error) {
     pthread_mutex_lock(&l->lock);
-    while (!l->failure.status && is_full(l, lane)) pthread_cond_wait(&l->done, &l->lock);
+    MotusExecutor *e = *executor = job->order.place.idr ? find_executor(l) : l->sending;
+    while (!l->failure.status && is_full(l, e)) pthread_cond_wait(&l->done, &l->lock);
     MotusStatus status = l->failure.status;
     if (status) *error = l->failure;
+    if (!status && e->free) {
+        job->slot = e->free;
+        e->free = job->slot->next;
+    }
     pthread_mutex_unlock(&l->lock);
     return status;
 }
@@ -170,60 +199,57 @@ static void work_here(MotusLanes *l) {
     while (!lane->has_thread && motus_lane_finds_work(lane)) motus_lane_step(lane);
 }
 
-// The job joins the stream and, on a device, its lane. On a CPU GOPs wait for the next lane that has nothing to do: no lane runs dry because frames are sent to
-// another one, which the system may have slowed down.
-static void submit(MotusLanes *l, MotusLane *lane, MotusJob *job) {
+static void submit(MotusLanes *l, MotusExecutor *e, MotusJob *job) {
     pthread_mutex_lock(&l->lock);
-    l->gops += job->order.place.idr;
-    l->under_way++;
+    l->sending = e;
+    e->gops += job->order.place.idr;
     if (l->last) l->last->next = job;
     l->last = job;
     if (!l->first) l->first = job;
-    if (l->backend == MOTUS_BACKEND_CUDA)
-        motus_lane_give(lane, job);
-    else if (!job->order.place.idr && !l->untaken)
-        motus_lane_give(l->taker, job);
-    else if (!l->untaken)
-        l->untaken = job;
+    if (!l->oldest) l->oldest = job;
+    l->since_oldest++;
     if (!l->unplanned && !job->order.planned->known) l->unplanned = job;
-    pthread_cond_broadcast(&l->work);
+    motus_executor_give(l, e, job);
     work_here(l);
     pthread_mutex_unlock(&l->lock);
 }
 
 // A frame in host memory is the caller's again when its upload, which the lane goes on behind, is done. If that fails, so does all that follows.
-static MotusStatus wait_for_upload(MotusLanes *l, MotusLane *lane, int slot, MotusError *error) {
+static MotusStatus wait_for_upload(MotusLanes *l, const MotusExecutor *e, const MotusFrameSlot *slot, MotusError *error) {
     MotusError cause = {0};
-    const MotusStatus status = motus_lane_cuda_taken(lane->cuda, slot, &cause);
+    const MotusStatus status = motus_room_cuda_taken(slot, &cause);
     if (!status) return MOTUS_OK;
-    motus_lane_name_device(lane, &cause);
+    motus_name_device(l, e, &cause);
     pthread_mutex_lock(&l->lock);
-    if (!l->failure.status) l->failure = cause;
-    pthread_cond_broadcast(&l->work);
+    motus_lanes_fail(l, &cause);
     pthread_mutex_unlock(&l->lock);
     *error = cause;
     return status;
 }
 
-// Finds the job's lane, once its type is known, and puts the frame there. *sent: the job is the lane's, whatever comes of the frame.
+// Finds the job's executor, once its type is known, and puts the frame there. *sent: the job is the executor's, whatever comes of the frame.
 static MotusStatus send_job(MotusLanes *l, MotusJob *job, const MotusFrame *frame, int on_device, void *made_on, int *sent,
                             MotusError *error) {
-    MotusLane *lane = NULL;
-    MotusStatus status = find_lane(l, job->order.place.idr, &lane, error);
-    if (!status) status = wait_for_room(l, lane, error);
+    MotusExecutor *e;
+    MotusStatus status = wait_for_room(l, job, &e, error);
     if (status) return status;
-    const int slot = (int)(lane->sent % (unsigned)l->most_waiting);
-    job->slot = slot;
-    if (lane->cuda) {
+    MotusFrameSlot *slot = job->slot;
+    if (slot) {
         MotusError cause = {0};
-        status = motus_lane_cuda_take(lane->cuda, slot, frame, on_device, made_on, &cause);
-        motus_lane_name_device(lane, &cause);
+        status = motus_room_cuda_take(slot, frame, on_device, made_on, &cause);
+        motus_name_device(l, e, &cause);
         if (status) *error = cause;
     }
-    if (status) return status;
+    if (status) {
+        pthread_mutex_lock(&l->lock);
+        slot->next = e->free;
+        e->free = slot;
+        pthread_mutex_unlock(&l->lock);
+        return status;
+    }
     *sent = 1;
-    submit(l, lane, job);
-    return lane->cuda && !on_device ? wait_for_upload(l, lane, slot, error) : MOTUS_OK;
+    submit(l, e, job);
+    return slot && !on_device ? wait_for_upload(l, e, slot, error) : MOTUS_OK;
 }
 
 MotusStatus motus_lanes_send(MotusLanes *l, MotusOrder *order, MotusLookahead *look, const MotusFrame *frame, int on_device,
@@ -262,7 +288,8 @@ void motus_lanes_planned(MotusLanes *l) {
     MotusJob *job = l->unplanned;
     job->order.planned->known = 1;
     l->unplanned = job->next;
-    pthread_cond_broadcast(&l->work);
+    for (int k = 0; k < l->n; k++)
+        if (l->lane[k].waiting == job) pthread_cond_signal(&l->lane[k].work);
     work_here(l);
     pthread_mutex_unlock(&l->lock);
 }

@@ -1,5 +1,5 @@
-// The lanes of a stream: closed GOPs are dealt out to them in turn, each codes its pictures one after another on a thread of its own, and packets come out in
-// the order of the frames. A lane is opened when its first GOP arrives; where it cannot be, those that are open go on with its work.
+// The lanes of a stream: closed GOPs are dealt out to them as they have nothing to do, each codes its pictures one after another on a thread of its own, and packets
+// come out in the order of the frames. Lanes are opened as GOPs arrive, while those that are open work; where one cannot be, they go on without it.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LANES_H
 #define ENCODER_LANES_H
@@ -24,11 +24,11 @@ MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, Motu
 // Drops what is under way; accepts NULL inside.
 void motus_lanes_close(MotusLanes **lanes);
 
-int motus_lanes_count(const MotusLanes *lanes); // that there may be
+int motus_lanes_count(MotusLanes *lanes); // that there may be; waits for those that are being opened
 
 size_t motus_lanes_bytes(const MotusLanes *lanes); // of one
 
-// Puts a frame on its way: in host memory, or (on_device) made on `made_on` of a CUDA device. Waits where its lane holds as many as it may. The frame is not
+// Puts a frame on its way: in host memory, or (on_device) made on `made_on` of a CUDA device. Waits where there are as many as there may be. The frame is not
 // needed any more when the call returns (on a device: in what comes later on made_on). After an error of this frame alone nothing has changed, else every
 // later call fails as well. order->planned is taken over in any case; where it is not known, the picture waits for motus_lanes_planned. look
 // (NULL: *order has the type) is asked for the picture's type, and told to forget the picture if the call fails.
