@@ -1,4 +1,4 @@
-// Frames of a file read some frames ahead, on a thread of its own: whoever encodes them on several GPUs has no time to wait for each.
+// Frames of a file read some frames ahead by several threads: one thread copies some 1,500 pictures of 1080p a second from memory, which a GPU codes as fast.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_AHEAD_H
 #define TOOLS_AHEAD_H
@@ -7,13 +7,14 @@
 
 typedef struct MotusAhead MotusAhead;
 
-// Reads `input` until it ends or fails; until the close nobody else may use it but for motus_reader_time. NULL: there is no thread or memory for it.
-MotusAhead *motus_ahead_open(MotusInput *input);
+// Reads `input`, several frames at a time, until it ends or fails; until the close nobody else may use it but for motus_reader_time. NULL: it is no file of plain
+// pictures (a decoder has threads of its own, a pipe gives one frame after the other), or there is no thread or memory for it.
+MotusAhead *motus_ahead_open(MotusInput *input, int threads);
 
 // As motus_input_next. A signal ends it at once.
 MotusStatus motus_ahead_next(MotusAhead *ahead, MotusFrame **frame, MotusError *error);
 
-// Waits for the frame that is being read; accepts NULL inside.
+// Waits for the frames that are being read; accepts NULL inside.
 void motus_ahead_close(MotusAhead **ahead);
 
 #endif

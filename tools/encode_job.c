@@ -210,17 +210,12 @@ static MotusStatus finish(Session *s, MotusError *error) {
     return status ? status : receive(s, -1, motus_signal_caught() ? 0 : -1, error);
 }
 
-// Files of plain pictures can be read on another thread; a decoder has threads of its own, and a pipe has an idle time that is made use of.
-static int reads_ahead(const Session *s) {
-    const MotusSequenceInfo *info = motus_reader_info(s->input.reader);
-    return info->frames >= 0 && (!strcmp(info->format, "y4m") || !strcmp(info->format, "yuv"));
-}
-
 static MotusStatus encode_frames(Session *s, MotusError *error) {
     MotusFrame *frame = NULL;
     MotusStatus status = MOTUS_OK;
-    if (reads_ahead(s)) s->ahead = motus_ahead_open(&s->input);
-    if (s->ahead && wants_ssim(s)) s->measure = motus_measure_open(motus_cpu_threads(s->options->config.threads));
+    const int threads = motus_cpu_threads(s->options->config.threads);
+    s->ahead = motus_ahead_open(&s->input, s->job.backend == MOTUS_BACKEND_CUDA ? threads : 1); // beside a CPU one is enough
+    if (s->ahead && wants_ssim(s)) s->measure = motus_measure_open(threads);
     while (!status && !(status = next_frame(s, &frame, error))) {
         status = send(s, frame, error);
         if (!status) status = receive(s, 0, 0, error);

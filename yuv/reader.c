@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/reader.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
 #include "yuv/reader_ops.h"
+
+enum { PIECES = 512 }; // of a frame that one call reads
 
 // ---- Pictures stored as three planes without gaps --------------------------------------------------------------------------------------------
 
@@ -19,9 +23,9 @@ int64_t motus_picture_bytes(const MotusSequenceInfo *info) {
     return (int64_t)info->width * info->height + 2 * chroma;
 }
 
-// The input ended after `got` bytes of the picture `number`.
-static MotusStatus cut_picture(MotusReader *reader, int64_t number, int64_t got, MotusError *error) {
-    if (reader->source->error) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(reader->source->error));
+// The input ended after `got` bytes of the picture `number`, or could not be read (cause: errno, else 0).
+static MotusStatus cut_picture(const MotusReader *reader, int64_t number, int64_t got, int cause, MotusError *error) {
+    if (cause) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(cause));
     return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends inside frame %lld, after %lld of the %lld bytes of a %dx%d picture",
                       reader->name, (long long)number, (long long)got, (long long)motus_picture_bytes(&reader->info),
                       reader->info.width, reader->info.height);
@@ -47,20 +51,51 @@ MotusStatus motus_picture_read(MotusReader *reader, MotusFrame **frame, MotusErr
     int64_t left = reader->source->size - motus_source_position(reader->source);
     if (reader->source->size >= 0 && left < motus_picture_bytes(&reader->info)) { // no memory for what cannot come
         motus_source_skip(reader->source, left);
-        return cut_picture(reader, reader->number, left > 0 ? left : 0, error);
+        return cut_picture(reader, reader->number, left > 0 ? left : 0, reader->source->error, error);
     }
     MotusFrame *f = NULL;
     MotusFramePool *pool = &reader->pool;
     pool->width = reader->info.width, pool->height = reader->info.height, pool->pinned = reader->options.pinned;
     MotusStatus status = motus_frame_pool_take(pool, &f);
     if (status) return motus_fail(error, status, "%s: out of memory", reader->name);
-    int64_t got = read_planes(reader->source, f);
-    if (got < motus_picture_bytes(&reader->info)) {
+    const int64_t bytes = motus_picture_bytes(&reader->info), at = motus_source_position(reader->source);
+    const int apart = reader->samples_at && reader->source->size >= 0 && reader->source->fd >= 0;
+    int64_t got = apart ? motus_source_skip(reader->source, bytes) : read_planes(reader->source, f);
+    if (got < bytes) {
         motus_frame_unref(&f);
-        return cut_picture(reader, reader->number, got, error);
+        return cut_picture(reader, reader->number, got, reader->source->error, error);
     }
+    if (apart) *reader->samples_at = at;
     f->number = reader->number++;
     *frame = f;
+    return MOTUS_OK;
+}
+
+// The parts of a frame's planes that follow the first `done` bytes of its samples: whole planes where their rows lie as in the file, else rows.
+static int pieces_behind(const MotusFrame *frame, int64_t done, struct iovec *piece, int most) {
+    int n = 0;
+    for (int i = 0; i < 3; i++) {
+        const MotusPlane *plane = &frame->plane[i];
+        const int whole = plane->stride == plane->width;
+        const int64_t size = (int64_t)plane->width * (whole ? plane->height : 1);
+        for (int y = 0; y < (whole ? 1 : plane->height) && n < most; y++, done -= size) {
+            if (done >= size) continue;
+            const int64_t begin = done > 0 ? done : 0;
+            piece[n++] = (struct iovec){plane->data + y * plane->stride + begin, (size_t)(size - begin)};
+        }
+    }
+    return n;
+}
+
+MotusStatus motus_reader_fill(const MotusReader *reader, MotusFrame *frame, int64_t at, MotusError *error) {
+    struct iovec piece[PIECES];
+    const int64_t bytes = motus_picture_bytes(&reader->info);
+    int64_t done = at < 0 ? bytes : 0;
+    while (done < bytes) {
+        const ssize_t got = preadv(reader->source->fd, piece, pieces_behind(frame, done, piece, PIECES), at + done);
+        if (got <= 0) return cut_picture(reader, frame->number, done, got ? errno : 0, error);
+        done += got;
+    }
     return MOTUS_OK;
 }
 
@@ -70,7 +105,7 @@ MotusStatus motus_picture_skip(MotusReader *reader, int64_t n, MotusError *error
     int64_t got = motus_source_skip(reader->source, n * size);
     reader->number += got / size;
     if (got == n * size) return MOTUS_OK;
-    if (got % size || reader->source->error) return cut_picture(reader, reader->number, got % size, error);
+    if (got % size || reader->source->error) return cut_picture(reader, reader->number, got % size, reader->source->error, error);
     return MOTUS_END;
 }
 
@@ -241,6 +276,14 @@ MotusStatus motus_reader_next(MotusReader *reader, MotusFrame **frame, MotusErro
     int64_t number = reader->number;
     MotusStatus status = reader->ops->next(reader, frame, error);
     if (!status && !has_times(reader)) note_time(reader, number, (MotusTime){number, 1});
+    return status;
+}
+
+MotusStatus motus_reader_begin(MotusReader *reader, MotusFrame **frame, int64_t *at, MotusError *error) {
+    *at = -1;
+    reader->samples_at = at;
+    MotusStatus status = motus_reader_next(reader, frame, error);
+    reader->samples_at = NULL;
     return status;
 }
 

@@ -21,6 +21,8 @@ struct MotusReader {
     MotusReaderOptions options;
     MotusFramePool pool; // of pictures stored as three planes
     int64_t number;      // of the next frame
+    int64_t *
+        samples_at; // where motus_reader_begin wants to know where the samples of a file's picture lie, instead of them; else NULL
     MotusTime times[MOTUS_READER_TIMES];
     int64_t start; // time of frame 0
     MotusDamage damage;

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/cpu.h"
 #include "common/device.h"
 #include "common/error.h"
+#include "tools/ahead.h"
 #include "tools/mpi/gops.h"
 #include "tools/mpi/picture.h"
 #include "tools/mpi/setup.h"
@@ -101,9 +103,27 @@ static MotusStatus go_to(const Work *w, Place *p, int64_t frame, MotusError *err
     return status;
 }
 
-// Hands out that frame's even-sized part, which the place refers to; `cut` as in MotusInput.
-static MotusStatus frame_at(const Work *w, Place *p, int64_t frame, MotusFrame **out, MotusError *error) {
+// Hands out the even-sized part of the frame that was read, unless that ended in another status, with its cause: then the place is closed.
+static MotusStatus hand_out(const Work *w, Place *p, MotusStatus status, const MotusError *cause, MotusFrame *frame,
+                            MotusFrame **out, MotusError *error) {
     const MotusEncoderConfig *c = &w->of->setup->config;
+    if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED) { // unless it ended later before
+        const MotusStatus changed = motus_input_unchanged(w->of->options->input, &w->of->setup->input, 1, error);
+        if (changed) return changed;
+    }
+    if (status == MOTUS_ERR_TRUNCATED) {
+        close_place(p);
+        return say_line(w, MOTUS_SAYS_WARNING, cause->text) ? MOTUS_END : over(error);
+    }
+    if (status == MOTUS_END) close_place(p); // what it would do next is not told by its header
+    if (status < 0) *error = *cause;
+    if (!status && motus_frame_crop(out, frame, c->width, c->height))
+        status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    return status;
+}
+
+// Hands out that frame's even-sized part, which the place refers to.
+static MotusStatus frame_at(const Work *w, Place *p, int64_t frame, MotusFrame **out, MotusError *error) {
     MotusError cause = {0};
     MotusStatus status = go_to(w, p, frame, &cause);
     if (!status && p->next == frame) {
@@ -111,19 +131,7 @@ static MotusStatus frame_at(const Work *w, Place *p, int64_t frame, MotusFrame *
         status = motus_reader_next(p->reader, &p->last, &cause);
         if (!status) p->next++;
     }
-    if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED) { // unless it ended later before
-        const MotusStatus changed = motus_input_unchanged(w->of->options->input, &w->of->setup->input, 1, error);
-        if (changed) return changed;
-    }
-    if (status == MOTUS_ERR_TRUNCATED) {
-        close_place(p);
-        return say_line(w, MOTUS_SAYS_WARNING, cause.text) ? MOTUS_END : over(error);
-    }
-    if (status == MOTUS_END) close_place(p); // what it would do next is not told by its header
-    if (status < 0) *error = cause;
-    if (!status && motus_frame_crop(out, p->last, c->width, c->height))
-        status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    return status;
+    return hand_out(w, p, status, &cause, p->last, out, error);
 }
 
 // What is wrong with the input is told once.
@@ -251,22 +259,51 @@ static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
     return say(w, MOTUS_SAYS_ENDS, part->number, n, part->gops, part->at_end) ? MOTUS_OK : over(error);
 }
 
+// The part's frames where they can be read ahead, as far as the part reaches: on a CPU they come soon enough. NULL: they cannot.
+static MotusAhead *read_ahead(Work *w, const MotusMessage *part, int64_t first, MotusInput *in) {
+    Place *p = &w->here;
+    *in = (MotusInput){.reader = p->reader, .limit = part->count, .ignores_signals = 1};
+    if (p->next != first || motus_encoder_backend(w->encoder) == MOTUS_BACKEND_CPU) return NULL;
+    motus_frame_unref(&p->last);
+    return motus_ahead_open(in, motus_cpu_threads(w->of->setup->config.threads));
+}
+
+// The next of these frames; after the last one they are closed.
+static MotusStatus frame_ahead(Work *w, MotusAhead **ahead, MotusInput *in, MotusFrame **out, MotusError *error) {
+    MotusFrame *whole = NULL;
+    MotusError cause = {0};
+    MotusStatus status = motus_ahead_next(*ahead, &whole, &cause);
+    if (in->cut) status = MOTUS_ERR_TRUNCATED, cause = in->warning;
+    if (status) motus_ahead_close(ahead);
+    status = hand_out(w, &w->here, status, &cause, whole, out, error);
+    motus_frame_unref(&whole);
+    return status;
+}
+
 // Codes a part of the input; its count is what there was. The next part is asked for a little before the end: not in a rank's first part, so that all get one
 // where there are few, and not where its beginning is not known without looking, since others would wait for this rank to look.
 static MotusStatus code_input(Work *w, MotusMessage *part, MotusError *error) {
     const int64_t first = w->of->options->seek + part->number;
     const double began = motus_seconds();
-    MotusStatus status = MOTUS_OK;
+    MotusError cause = {0};
+    MotusFrame *frame = NULL;
+    MotusInput in = {0};
+    MotusStatus status = go_to(w, &w->here, first, &cause);
+    if (status) status = hand_out(w, &w->here, status, &cause, NULL, &frame, error);
+    MotusAhead *ahead = status ? NULL : read_ahead(w, part, first, &in);
     int64_t n = 0;
     for (; !status && n < part->count; n += !status) {
-        MotusFrame *frame = NULL;
-        if (motus_link_is_over(w->of->link)) return over(error);
+        if (motus_link_is_over(w->of->link)) status = over(error);
         const int soon = w->each >= 0 && (double)(part->count - n) * w->each < AHEAD;
-        if (soon && !w->gops.looks && (status = ask(w, error))) break;
-        if ((status = frame_at(w, &w->here, first + n, &frame, error))) break;
+        if (!status && soon && !w->gops.looks) status = ask(w, error);
+        if (!status)
+            status = ahead ? frame_ahead(w, &ahead, &in, &frame, error) : frame_at(w, &w->here, first + n, &frame, error);
+        if (status) break;
         status = code_frame(w, frame, motus_reader_time(w->here.reader, first + n), error);
         motus_frame_unref(&frame);
     }
+    motus_ahead_close(&ahead);
+    if (w->here.reader) w->here.next += in.begun;
     if (status < 0) return status;
     if (n) w->each = (motus_seconds() - began) / (double)n;
     part->at_end |= n < part->count;
