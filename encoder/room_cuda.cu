@@ -12,11 +12,10 @@ extern "C" {
 }
 
 struct MotusRoomCuda {
-    int device, n;
+    int device, n, width, height; // visible
     cudaStream_t uploading;
-    cudaEvent_t padded; // nothing reads `frame` any more
+    cudaEvent_t read; // the frame in host memory that came last
     uint8_t *memory;
-    MotusPlane frame[3]; // as it came from elsewhere
     MotusFrameSlot *slot;
 };
 
@@ -31,25 +30,23 @@ MotusPlane place_plane(uint8_t *base, size_t *end, int width, int height) {
     return plane;
 }
 
-size_t lay_out(MotusPlane frame[3], const MotusStream *s, uint8_t *base) {
-    size_t end = 0;
-    for (int p = 0; p < 3; p++) frame[p] = place_plane(base, &end, s->config.width / (p ? 2 : 1), s->config.height / (p ? 2 : 1));
-    return end;
-}
-
 size_t lay_out_slot(MotusPlane src[3], const MotusStream *s, uint8_t *base) {
     size_t end = 0;
     for (int p = 0; p < 3; p++) src[p] = place_plane(base, &end, (p ? 8 : 16) * s->mb_width, (p ? 8 : 16) * s->mb_height);
     return end;
 }
 
+// What fills a frame up goes before what lanes are at: a frame that is being sent is waited for. Waiting for its upload, some 60 us at 1080p, keeps the processor: CUDA
+// would notice the end some 100 us late, and one thread may have to feed several devices.
 MotusStatus open_events(MotusRoomCuda *r, MotusError *error) {
-    MotusStatus status = motus_cuda_check(cudaStreamCreateWithFlags(&r->uploading, cudaStreamNonBlocking), "stream", error);
-    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&r->padded, cudaEventDisableTiming), "event", error);
+    int least, greatest;
+    MotusStatus status = motus_cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
+    if (!status)
+        status = motus_cuda_check(cudaStreamCreateWithPriority(&r->uploading, cudaStreamNonBlocking, greatest), "stream", error);
+    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&r->read, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < r->n && !status; i++) {
         cudaEvent_t filled = NULL;
-        status =
-            motus_cuda_check(cudaEventCreateWithFlags(&filled, cudaEventDisableTiming | cudaEventBlockingSync), "event", error);
+        status = motus_cuda_check(cudaEventCreateWithFlags(&filled, cudaEventDisableTiming), "event", error);
         r->slot[i].filled = filled;
     }
     return status;
@@ -61,7 +58,7 @@ MotusStatus open_memory(MotusRoomCuda *r, const MotusStream *s, MotusError *erro
     if (!status) status = motus_cuda_check(cudaMemsetAsync(r->memory, 0, bytes, r->uploading), "device memory", error);
     if (!status) status = motus_cuda_check(cudaStreamSynchronize(r->uploading), "device memory", error);
     if (status) return status;
-    size_t end = lay_out(r->frame, s, r->memory);
+    size_t end = 0;
     for (int i = 0; i < r->n; i++) {
         MotusFrameSlot *slot = &r->slot[i];
         end += lay_out_slot(slot->src, s, r->memory + end);
@@ -71,34 +68,35 @@ MotusStatus open_memory(MotusRoomCuda *r, const MotusStream *s, MotusError *erro
     return MOTUS_OK;
 }
 
-MotusStatus upload(MotusRoomCuda *r, const MotusFrame *frame, MotusError *error) {
+MotusStatus upload(const MotusFrameSlot *to, const MotusFrame *frame, MotusError *error) {
+    MotusRoomCuda *r = to->room;
     MotusStatus status = MOTUS_OK;
     for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &frame->plane[p], *to = &r->frame[p];
+        const MotusPlane *from = &frame->plane[p];
         status =
-            motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride,
+            motus_cuda_check(cudaMemcpy2DAsync(to->src[p].data, (size_t)to->src[p].stride, from->data, (size_t)from->stride,
                                                (size_t)from->width, (size_t)from->height, cudaMemcpyHostToDevice, r->uploading),
                              "upload of the frame", error);
     }
-    return status;
+    return status ? status : motus_cuda_check(cudaEventRecord(r->read, r->uploading), "record", error);
 }
 
-// Copies a frame that lies on another device, where `made_on` is, into r->frame, once nothing reads that any more. Complete on return.
-MotusStatus bring_over(MotusRoomCuda *r, const MotusFrame *frame, int device, void *made_on, MotusError *error) {
+// Copies a frame that lies on another device, where `made_on` is. Complete on return.
+MotusStatus bring_over(const MotusFrameSlot *slot, const MotusFrame *frame, int device, void *made_on, MotusError *error) {
     MotusOnDevice there(device);
-    cudaStream_t stream = (cudaStream_t)made_on;
-    MotusStatus status = motus_cuda_check(cudaStreamWaitEvent(stream, r->padded, 0), "copy from another device", error);
+    MotusStatus status = MOTUS_OK;
     for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &frame->plane[p], *to = &r->frame[p];
+        const MotusPlane *from = &frame->plane[p], *to = &slot->src[p];
         const size_t width = (size_t)from->width, height = (size_t)from->height;
         cudaMemcpy3DPeerParms copy = {};
         copy.srcPtr = make_cudaPitchedPtr(from->data, (size_t)from->stride, width, height);
         copy.dstPtr = make_cudaPitchedPtr(to->data, (size_t)to->stride, width, height);
-        copy.srcDevice = device, copy.dstDevice = r->device;
+        copy.srcDevice = device, copy.dstDevice = slot->room->device;
         copy.extent = make_cudaExtent(width, height, 1);
-        status = motus_cuda_check(cudaMemcpy3DPeerAsync(&copy, stream), "copy from another device", error);
+        status = motus_cuda_check(cudaMemcpy3DPeerAsync(&copy, (cudaStream_t)made_on), "copy from another device", error);
     }
-    MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(stream), "copy from another device", status ? NULL : error);
+    MotusStatus waited =
+        motus_cuda_check(cudaStreamSynchronize((cudaStream_t)made_on), "copy from another device", status ? NULL : error);
     return status ? status : waited;
 }
 
@@ -106,7 +104,7 @@ MotusStatus bring_over(MotusRoomCuda *r, const MotusFrame *frame, int device, vo
 
 extern "C" size_t motus_room_cuda_bytes(const MotusStream *stream, int slots) {
     MotusPlane unused[3];
-    return lay_out(unused, stream, NULL) + (size_t)slots * lay_out_slot(unused, stream, NULL);
+    return (size_t)slots * lay_out_slot(unused, stream, NULL);
 }
 
 extern "C" MotusStatus motus_room_cuda_open(MotusRoomCuda **out, const MotusStream *stream, int device, int n,
@@ -116,6 +114,7 @@ extern "C" MotusStatus motus_room_cuda_open(MotusRoomCuda **out, const MotusStre
     MotusRoomCuda *r = (MotusRoomCuda *)motus_alloc(1, sizeof *r);
     if (!r) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     r->device = device, r->n = n;
+    r->width = stream->config.width, r->height = stream->config.height;
     r->slot = (MotusFrameSlot *)motus_alloc((size_t)n, sizeof *r->slot);
     MotusStatus status = r->slot ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     if (!status) status = open_events(r, error);
@@ -132,7 +131,7 @@ extern "C" void motus_room_cuda_close(MotusRoomCuda **room) {
     MotusOnDevice on(r->device);
     if (r->uploading) cudaStreamSynchronize(r->uploading);
     if (r->uploading) cudaStreamDestroy(r->uploading);
-    if (r->padded) cudaEventDestroy(r->padded);
+    if (r->read) cudaEventDestroy(r->read);
     for (int i = 0; r->slot && i < r->n; i++)
         if (r->slot[i].filled) cudaEventDestroy((cudaEvent_t)r->slot[i].filled);
     cudaFree(r->memory);
@@ -150,9 +149,10 @@ extern "C" MotusStatus motus_room_cuda_take(MotusFrameSlot *slot, const MotusFra
     MotusStatus status = on_device ? motus_intake_cuda_device(frame, &device, error) : MOTUS_OK;
     const int here = on_device && device == r->device;
     cudaStream_t stream = here ? (cudaStream_t)made_on : r->uploading;
-    if (!status && !here) status = on_device ? bring_over(r, frame, device, made_on, error) : upload(r, frame, error);
-    if (!status) status = motus_planes_copy_padded_cuda(slot->src, here ? frame->plane : r->frame, stream, error);
-    if (!status && !here) status = motus_cuda_check(cudaEventRecord(r->padded, stream), "record", error);
+    if (!status && !here) status = on_device ? bring_over(slot, frame, device, made_on, error) : upload(slot, frame, error);
+    if (!status)
+        status = here ? motus_planes_copy_padded_cuda(slot->src, frame->plane, stream, error)
+                      : motus_planes_pad_cuda(slot->src, r->width, r->height, stream, error);
     if (!status) status = motus_cuda_check(cudaEventRecord((cudaEvent_t)slot->filled, stream), "record", error);
     if (status && !here) cudaStreamSynchronize(stream); // nothing may read the frame behind the caller's back
     return status;
@@ -160,5 +160,5 @@ extern "C" MotusStatus motus_room_cuda_take(MotusFrameSlot *slot, const MotusFra
 
 extern "C" MotusStatus motus_room_cuda_taken(const MotusFrameSlot *slot, MotusError *error) {
     MotusOnDevice on(slot->room->device);
-    return motus_cuda_check(cudaEventSynchronize((cudaEvent_t)slot->filled), "upload of the frame", error);
+    return motus_cuda_check(cudaEventSynchronize(slot->room->read), "upload of the frame", error);
 }

@@ -8,6 +8,7 @@
 namespace {
 
 constexpr int COLUMNS = 32, ROWS = 8; // threads of a block
+constexpr int PAD_THREADS = 256;
 
 struct Planes {
     MotusPlane dst[3], src[3];
@@ -21,6 +22,17 @@ __global__ void copy_padded(Planes p) {
     uint32_t word = 0;
     for (int i = 0; i < 4; i++) word |= (uint32_t)row[min(x + i, src.width - 1)] << 8 * i;
     *(uint32_t *)(dst.data + y * dst.stride + x) = word;
+}
+
+// Grid x: 256 samples beyond the frame a block, one a thread, rows below the frame before columns to its right; grid y: the plane.
+__global__ void pad(Planes p, int width, int height) {
+    const MotusPlane &plane = p.dst[blockIdx.y];
+    const int w = blockIdx.y ? width / 2 : width, h = blockIdx.y ? height / 2 : height;
+    const int below = (plane.height - h) * plane.width, right = plane.width - w, i = blockIdx.x * PAD_THREADS + threadIdx.x;
+    if (i >= below + right * h) return;
+    const int x = i < below ? i % plane.width : w + (i - below) % right,
+              y = i < below ? h + i / plane.width : (i - below) / right;
+    plane.data[y * plane.stride + x] = plane.data[min(y, h - 1) * plane.stride + min(x, w - 1)];
 }
 
 MotusStatus launch(const Planes &p, int n, void *stream, MotusError *error) {
@@ -41,4 +53,13 @@ MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPl
     Planes p;
     for (int i = 0; i < 3; i++) p.dst[i] = dst[i], p.src[i] = src[i];
     return launch(p, 3, stream, error);
+}
+
+MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int width, int height, void *stream, MotusError *error) {
+    Planes p = {};
+    for (int i = 0; i < 3; i++) p.dst[i] = planes[i];
+    const int beyond = planes[0].width * planes[0].height - width * height; // of luma: no fewer than of chroma
+    if (!beyond) return MOTUS_OK;
+    pad<<<dim3((beyond + PAD_THREADS - 1) / PAD_THREADS, 3), PAD_THREADS, 0, (cudaStream_t)stream>>>(p, width, height);
+    return motus_cuda_launched("filling up to macroblocks", error);
 }

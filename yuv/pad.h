@@ -33,6 +33,9 @@ void motus_plane_copy_padded(const MotusPlane *dst, const MotusPlane *src);
 MotusStatus motus_plane_copy_padded_cuda(const MotusPlane *dst, const MotusPlane *src, void *stream, MotusError *error);
 MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3], void *stream, MotusError *error);
 
+// Where the frame lies in these planes already, 4:2:0 with width x height samples of luma, both even: only what is beyond it is written.
+MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int width, int height, void *stream, MotusError *error);
+
 #ifdef __cplusplus
 }
 #endif
