@@ -259,13 +259,14 @@ static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
     return say(w, MOTUS_SAYS_ENDS, part->number, n, part->gops, part->at_end) ? MOTUS_OK : over(error);
 }
 
-// The part's frames where they can be read ahead, as far as the part reaches: on a CPU they come soon enough. NULL: they cannot.
+// The part's frames, read ahead as far as the part reaches. NULL: they cannot be.
 static MotusAhead *read_ahead(Work *w, const MotusMessage *part, int64_t first, MotusInput *in) {
     Place *p = &w->here;
     *in = (MotusInput){.reader = p->reader, .limit = part->count, .ignores_signals = 1};
-    if (p->next != first || motus_encoder_backend(w->encoder) == MOTUS_BACKEND_CPU) return NULL;
+    if (p->next != first) return NULL;
     motus_frame_unref(&p->last);
-    return motus_ahead_open(in, motus_cpu_threads(w->of->setup->config.threads));
+    const int many = motus_encoder_backend(w->encoder) == MOTUS_BACKEND_CUDA;
+    return motus_ahead_open(in, many ? motus_cpu_threads(w->of->setup->config.threads) : 1);
 }
 
 // The next of these frames; after the last one they are closed.
