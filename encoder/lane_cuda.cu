@@ -280,6 +280,18 @@ cudaError_t wait_alone(MotusLaneCuda *l, const Output *out) {
     return status;
 }
 
+// What of the NAL unit has not come down.
+MotusStatus bring_rest(MotusLaneCuda *l, Output *out, size_t size, MotusError *error) {
+    size_t done = out->brought;
+    if (size <= done) return MOTUS_OK;
+    if (size > out->nal_room) done = 0;
+    MotusStatus status = reserve_nal(l, out, size, error);
+    if (!status)
+        status = check(l, cudaMemcpyAsync(out->h_nal + done, out->nal + done, size - done, cudaMemcpyDeviceToHost, l->copying),
+                       "download", error);
+    return status ? status : check(l, cudaStreamSynchronize(l->copying), "download", error);
+}
+
 // A picture that is done.
 MotusStatus read_timing(MotusLaneCuda *l, const Output *out, float us[MOTUS_STAGES], MotusError *error) {
     MotusStatus status = MOTUS_OK;
@@ -304,7 +316,7 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, const MotusFrameS
     put_heads(l->stream_settings, place, out->h_head);
     if (place->qp_offset) memcpy(out->h_qp_offset, place->qp_offset, (size_t)l->work.n_mb);
     l->work.qp_offset = place->qp_offset ? out->qp_offset : NULL;
-    out->brought = packets_stay(l) ? 0 : l->expected;
+    out->brought = packets_stay(l) ? 0 : l->expected < out->nal_room ? l->expected : out->nal_room;
     out->with_mb = rec != NULL;
     out->is_i = place->idr;
     l->work.ended = out->began ? out->ended : NULL;
@@ -335,20 +347,14 @@ extern "C" void motus_lane_cuda_undo(MotusLaneCuda *l) {
 
 extern "C" MotusStatus motus_lane_cuda_finish(MotusLaneCuda *l, MotusLanePicture *picture, MotusError *error) {
     MotusOnDevice on(l->device);
-    const Output *out = &l->output[l->finished % MOTUS_LANE_BEGUN];
+    Output *out = &l->output[l->finished % MOTUS_LANE_BEGUN];
     const int alone = l->begun - l->finished == 1;
     MotusStatus status = check(l, alone ? wait_alone(l, out) : cudaEventSynchronize(out->done), "picture", error);
     l->finished++;
     if (status) return status;
     size_t size = out->h_report->result.size, most = motus_nal_bound(l->stream_settings->rbsp_capacity);
     if (out->h_report->result.overflow) return motus_fail(error, MOTUS_ERR_INTERNAL, "the picture is larger than its buffer");
-    if (size > out->brought && !packets_stay(l)) {
-        status = check(l,
-                       cudaMemcpyAsync(out->h_nal + out->brought, out->nal + out->brought, size - out->brought,
-                                       cudaMemcpyDeviceToHost, l->copying),
-                       "download", error);
-        if (!status) status = check(l, cudaStreamSynchronize(l->copying), "download", error);
-    }
+    if (!packets_stay(l)) status = bring_rest(l, out, size, error);
     l->expected = size + size / 4 + 4096 < most ? size + size / 4 + 4096 : most;
     picture->nal = packets_stay(l) ? NULL : out->h_nal;
     picture->device_nal = out->nal;

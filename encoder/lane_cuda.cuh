@@ -27,9 +27,10 @@ typedef struct Output {
     MotusSliceHead *h_head; // pinned
     int8_t *h_qp_offset;
     Report *h_report;
+    MotusMb *h_mb; // not there where nobody wants reconstructions
     uint8_t *h_nal;
-    MotusMb *h_mb;
-    size_t brought; // bytes of the NAL unit that come down without its size being known
+    size_t nal_room; // bytes there
+    size_t brought;  // bytes of the NAL unit that come down without its size being known
     int with_mb, is_i;
     int64_t begun_us; // by the monotonic clock
     cudaEvent_t done;
@@ -75,6 +76,9 @@ static inline MotusStatus check(MotusLaneCuda *l, cudaError_t status, const char
     if (l->failure.status && error) *error = l->failure;
     return l->failure.status;
 }
+
+// Room for so many bytes of a NAL unit in pinned memory; what was there is lost.
+MotusStatus reserve_nal(MotusLaneCuda *l, Output *out, size_t bytes, MotusError *error);
 
 } // namespace motus_lane_cuda
 

@@ -17,6 +17,8 @@ using namespace motus_lane_cuda;
 
 namespace {
 
+constexpr size_t LEAST_NAL = 65536; // bytes of pinned memory for a NAL unit at first, unless none can be so large
+
 MotusPlane place_plane(uint8_t *base, size_t *end, int width, int height) {
     MotusPlane plane;
     plane.stride = (width + 63) / 64 * 64;
@@ -67,8 +69,7 @@ size_t lay_out_host(MotusLaneCuda *l, const MotusStream *s, uint8_t *host) {
         out->h_report = (Report *)(host + motus_slot_place(&end, sizeof(Report)));
         out->h_head = (MotusSliceHead *)(host + motus_slot_place(&end, (size_t)s->slices.n * sizeof(MotusSliceHead)));
         out->h_qp_offset = (int8_t *)(host + motus_slot_place(&end, n));
-        out->h_mb = (MotusMb *)(host + motus_slot_place(&end, n * sizeof(MotusMb)));
-        out->h_nal = host + motus_slot_place(&end, motus_nal_bound(s->rbsp_capacity));
+        if (!s->config.stream_only) out->h_mb = (MotusMb *)(host + motus_slot_place(&end, n * sizeof(MotusMb)));
     }
     return end;
 }
@@ -80,6 +81,9 @@ MotusStatus open_memory(MotusLaneCuda *l, MotusError *error) {
     MotusStatus status = check(l, cudaMalloc((void **)&l->memory, bytes), "device memory", error);
     if (!status) status = check(l, cudaMemsetAsync(l->memory, 0, bytes, l->stream), "device memory", error);
     if (!status) status = check(l, cudaMallocHost((void **)&l->host, lay_out_host(l, s, NULL)), "pinned memory", error);
+    const size_t most = motus_nal_bound(s->rbsp_capacity), usual = most / 16 > LEAST_NAL ? most / 16 : LEAST_NAL;
+    for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++)
+        status = reserve_nal(l, &l->output[i], usual < most ? usual : most, error);
     if (status) return status;
     lay_out(l, s, l->memory, &ref_memory, &work_memory);
     lay_out_host(l, s, l->host);
@@ -123,6 +127,20 @@ MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
 }
 
 } // namespace
+
+// Few pictures take a large part of what they might, and memory is pinned by one thread of a machine at a time, a millisecond for two megabytes: with one rank for
+// each of four devices it took a third of a second. So there is as much as has been needed, or twice that.
+MotusStatus motus_lane_cuda::reserve_nal(MotusLaneCuda *l, Output *out, size_t bytes, MotusError *error) {
+    const size_t most = motus_nal_bound(l->stream_settings->rbsp_capacity);
+    if (bytes <= out->nal_room) return MOTUS_OK;
+    if (out->h_nal) bytes = 2 * bytes < most ? 2 * bytes : most;
+    cudaFreeHost(out->h_nal);
+    out->h_nal = NULL;
+    out->nal_room = 0;
+    MotusStatus status = check(l, cudaMallocHost((void **)&out->h_nal, bytes), "pinned memory", error);
+    if (!status) out->nal_room = bytes;
+    return status;
+}
 
 extern "C" size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots) {
     MotusLaneCuda unused;
@@ -168,6 +186,7 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
         if (event) cudaEventDestroy(event);
     for (int i = 0; i < MOTUS_LANE_BEGUN; i++) {
         if (l->output[i].done) cudaEventDestroy(l->output[i].done);
+        cudaFreeHost(l->output[i].h_nal);
         close_timing(&l->output[i]);
     }
     cudaFree(l->memory);
