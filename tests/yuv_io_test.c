@@ -99,6 +99,43 @@ static void raw_lengths(void) {
     unlink(in_folder("a.yuv"));
 }
 
+// Frames of a file that are found one after the other and read in another order, at any width; one that is gone by then ends in a line with its number.
+static void frames_apart(void) {
+    static const int sizes[][2] = {{64, 48}, {33, 17}, {130, 602}};
+    for (int k = 0; k < 6; k++) {
+        const int width = sizes[k / 2][0], height = sizes[k / 2][1],
+                  picture = width * height + 2 * ((width + 1) / 2) * ((height + 1) / 2);
+        const char *path = in_folder(k % 2 ? "a.yuv" : "a.y4m");
+        MotusSequenceInfo info = {.width = width, .height = height, .fps = {25, 1}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
+        MotusFrame *want[FRAMES], *got[FRAMES];
+        int64_t at[FRAMES];
+        MotusWriter *writer = NULL;
+        MotusReader *reader = NULL;
+        MotusError error = {0};
+        CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, path, &info, &error), MOTUS_OK);
+        for (int i = 0; i < FRAMES; i++)
+            CU_ASSERT_EQUAL(motus_writer_put(writer, want[i] = random_frame(width, height), &error), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_writer_commit(&writer, &error), MOTUS_OK);
+        MotusReaderOptions options = {.width = width, .height = height, .fps = {25, 1}};
+        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, path, &options, &error), MOTUS_OK);
+        for (int i = 0; i < FRAMES; i++) CU_ASSERT_EQUAL_FATAL(motus_reader_begin(reader, &got[i], &at[i], &error), MOTUS_OK);
+        CU_ASSERT_EQUAL(truncate(path, at[FRAMES - 1] + picture - 7), 0);
+        for (int i = FRAMES - 1; i >= 0; i--) {
+            MotusStatus status = motus_reader_fill(reader, got[i], at[i], &error);
+            if (i < FRAMES - 1)
+                MOTUS_CHECK(!status && got[i]->number == i && motus_test_same_frames(got[i], want[i]), "%s %dx%d, frame %d", path,
+                            width, height, i);
+            else
+                MOTUS_CHECK(status == MOTUS_ERR_TRUNCATED && strstr(error.text, "inside frame 4"), "%d: %s", status, error.text);
+        }
+        MotusFrame *none = NULL;
+        CU_ASSERT_NOT_EQUAL(motus_reader_begin(reader, &none, at, &error), MOTUS_OK);
+        motus_reader_close(&reader);
+        for (int i = 0; i < FRAMES; i++) motus_frame_unref(&want[i]), motus_frame_unref(&got[i]);
+        unlink(path);
+    }
+}
+
 // What cannot seek: a pipe, by its name under /dev/fd and as standard input.
 static void pipes(void) {
     int fd[2], input = dup(0);
@@ -267,6 +304,7 @@ static void failing_allocations(void) {
 
 static const MotusTest tests[] = {{"round_trips", round_trips},
                                   {"raw_lengths", raw_lengths},
+                                  {"frames_apart", frames_apart},
                                   {"pipes", pipes},
                                   {"non_blocking", non_blocking},
                                   {"bad_inputs", bad_inputs},

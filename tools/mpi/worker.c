@@ -10,19 +10,12 @@
 #include "common/cpu.h"
 #include "common/device.h"
 #include "common/error.h"
-#include "tools/ahead.h"
 #include "tools/mpi/gops.h"
 #include "tools/mpi/picture.h"
+#include "tools/mpi/rank_input.h"
 #include "tools/mpi/setup.h"
 #include "tools/report.h"
 #include "tools/system.h"
-
-// A reader and the frame that it has handed out last, so that frames are found by number without going back for one.
-typedef struct Place {
-    MotusReader *reader;
-    int64_t next; // frame of the input
-    MotusFrame *last;
-} Place;
 
 #define AHEAD 0.05                   // seconds before the last frame of a part is sent when the next part is asked for
 #define HELD ((size_t)1 << 20)       // bytes of coded pictures that wait for the rest of their part, about
@@ -40,7 +33,7 @@ typedef struct Flight {
 typedef struct Work {
     const MotusMpiWorker *of;
     MotusGops gops;
-    Place ahead, here; // where the end of a part is looked for, and where it is coded
+    MotusRankInput ahead, here; // where the end of a part is looked for, and where it is coded
     MotusEncoder *encoder;
     char told[160];       // of the input's damage
     int asked;            // for another part
@@ -65,77 +58,8 @@ static int say_line(const Work *w, MotusMessageKind kind, const char *line) {
 
 static MotusStatus over(MotusError *error) { return motus_fail(error, MOTUS_ERR_STATE, "the job is over"); }
 
-// ---- Frames of the input ----------------------------------------------------------------------------------------------------------------------
-
-static void close_place(Place *p) {
-    motus_frame_unref(&p->last);
-    motus_reader_close(&p->reader);
-    *p = (Place){0};
-}
-
-static MotusStatus open_place(const Work *w, Place *p, MotusError *error) {
-    const MotusEncodeOptions *o = w->of->options;
-    const MotusEncoderConfig *c = &w->of->setup->config;
-    const MotusReaderOptions wanted = {.width = o->size[0],
-                                       .height = o->size[1],
-                                       .fps = o->fps,
-                                       .threads = c->threads,
-                                       .deinterlace = o->deinterlace,
-                                       .pinned = c->backend != MOTUS_BACKEND_CPU};
-    close_place(p);
-    MotusStatus status = motus_reader_open(&p->reader, o->input, &wanted, error);
-    if (status) return status;
-    const MotusSequenceInfo *info = motus_reader_info(p->reader);
-    if ((info->width & ~1) == c->width && (info->height & ~1) == c->height) return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is another file here: %dx%d", motus_shown(o->input), info->width,
-                      info->height);
-}
-
-// Goes to a frame. MOTUS_END, MOTUS_ERR_TRUNCATED: there is none.
-static MotusStatus go_to(const Work *w, Place *p, int64_t frame, MotusError *error) {
-    const int stays = p->reader && (p->next <= frame || (p->last && p->next - 1 == frame));
-    MotusStatus status = stays ? MOTUS_OK : open_place(w, p, error);
-    if (!status && p->next < frame) {
-        motus_frame_unref(&p->last);
-        status = motus_reader_skip(p->reader, frame - p->next, error);
-        if (!status) p->next = frame;
-    }
-    return status;
-}
-
-// Hands out the even-sized part of the frame that was read, unless that ended in another status, with its cause: then the place is closed.
-static MotusStatus hand_out(const Work *w, Place *p, MotusStatus status, const MotusError *cause, MotusFrame *frame,
-                            MotusFrame **out, MotusError *error) {
-    const MotusEncoderConfig *c = &w->of->setup->config;
-    if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED) { // unless it ended later before
-        const MotusStatus changed = motus_input_unchanged(w->of->options->input, &w->of->setup->input, 1, error);
-        if (changed) return changed;
-    }
-    if (status == MOTUS_ERR_TRUNCATED) {
-        close_place(p);
-        return say_line(w, MOTUS_SAYS_WARNING, cause->text) ? MOTUS_END : over(error);
-    }
-    if (status == MOTUS_END) close_place(p); // what it would do next is not told by its header
-    if (status < 0) *error = *cause;
-    if (!status && motus_frame_crop(out, frame, c->width, c->height))
-        status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    return status;
-}
-
-// Hands out that frame's even-sized part, which the place refers to.
-static MotusStatus frame_at(const Work *w, Place *p, int64_t frame, MotusFrame **out, MotusError *error) {
-    MotusError cause = {0};
-    MotusStatus status = go_to(w, p, frame, &cause);
-    if (!status && p->next == frame) {
-        motus_frame_unref(&p->last);
-        status = motus_reader_next(p->reader, &p->last, &cause);
-        if (!status) p->next++;
-    }
-    return hand_out(w, p, status, &cause, p->last, out, error);
-}
-
 // What is wrong with the input is told once.
-static void tell_damage(Work *w, const Place *p) {
+static void tell_damage(Work *w, const MotusRankInput *p) {
     char text[160], line[400];
     if (!p->reader) return;
     const MotusDamage damage = motus_reader_damage(p->reader);
@@ -247,7 +171,7 @@ static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
     for (; !status && n < part->reserved; n++) {
         MotusFrame *frame = NULL;
         if (motus_link_is_over(w->of->link)) return over(error);
-        if ((status = frame_at(w, &w->ahead, first + n, &frame, error))) break;
+        if ((status = motus_rank_input_frame(&w->ahead, first + n, &frame, error))) break;
         begins = motus_gops_put(&w->gops, &frame->plane[0]) && w->gops.gops > part->gops;
         motus_frame_unref(&frame);
         if (begins || (status = take_pictures(w, 0, error))) break;
@@ -259,52 +183,25 @@ static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
     return say(w, MOTUS_SAYS_ENDS, part->number, n, part->gops, part->at_end) ? MOTUS_OK : over(error);
 }
 
-// The part's frames, read ahead as far as the part reaches. NULL: they cannot be.
-static MotusAhead *read_ahead(Work *w, const MotusMessage *part, int64_t first, MotusInput *in) {
-    Place *p = &w->here;
-    *in = (MotusInput){.reader = p->reader, .limit = part->count, .ignores_signals = 1};
-    if (p->next != first) return NULL;
-    motus_frame_unref(&p->last);
-    const int many = motus_encoder_backend(w->encoder) == MOTUS_BACKEND_CUDA;
-    return motus_ahead_open(in, many ? motus_cpu_threads(w->of->setup->config.threads) : 1);
-}
-
-// The next of these frames; after the last one they are closed.
-static MotusStatus frame_ahead(Work *w, MotusAhead **ahead, MotusInput *in, MotusFrame **out, MotusError *error) {
-    MotusFrame *whole = NULL;
-    MotusError cause = {0};
-    MotusStatus status = motus_ahead_next(*ahead, &whole, &cause);
-    if (in->cut) status = MOTUS_ERR_TRUNCATED, cause = in->warning;
-    if (status) motus_ahead_close(ahead);
-    status = hand_out(w, &w->here, status, &cause, whole, out, error);
-    motus_frame_unref(&whole);
-    return status;
-}
-
 // Codes a part of the input; its count is what there was. The next part is asked for a little before the end: not in a rank's first part, so that all get one
 // where there are few, and not where its beginning is not known without looking, since others would wait for this rank to look.
 static MotusStatus code_input(Work *w, MotusMessage *part, MotusError *error) {
     const int64_t first = w->of->options->seek + part->number;
     const double began = motus_seconds();
-    MotusError cause = {0};
-    MotusFrame *frame = NULL;
-    MotusInput in = {0};
-    MotusStatus status = go_to(w, &w->here, first, &cause);
-    if (status) status = hand_out(w, &w->here, status, &cause, NULL, &frame, error);
-    MotusAhead *ahead = status ? NULL : read_ahead(w, part, first, &in);
+    const int many = motus_encoder_backend(w->encoder) == MOTUS_BACKEND_CUDA; // beside a CPU one thread is enough
+    MotusStatus status =
+        motus_rank_input_begin(&w->here, first, part->count, many ? motus_cpu_threads(w->of->setup->config.threads) : 1, error);
     int64_t n = 0;
     for (; !status && n < part->count; n += !status) {
-        if (motus_link_is_over(w->of->link)) status = over(error);
+        MotusFrame *frame = NULL;
+        if (motus_link_is_over(w->of->link)) return over(error);
         const int soon = w->each >= 0 && (double)(part->count - n) * w->each < AHEAD;
-        if (!status && soon && !w->gops.looks) status = ask(w, error);
-        if (!status)
-            status = ahead ? frame_ahead(w, &ahead, &in, &frame, error) : frame_at(w, &w->here, first + n, &frame, error);
-        if (status) break;
+        if (soon && !w->gops.looks && (status = ask(w, error))) break;
+        if ((status = motus_rank_input_frame(&w->here, first + n, &frame, error))) break;
         status = code_frame(w, frame, motus_reader_time(w->here.reader, first + n), error);
         motus_frame_unref(&frame);
     }
-    motus_ahead_close(&ahead);
-    if (w->here.reader) w->here.next += in.begun;
+    motus_rank_input_end(&w->here);
     if (status < 0) return status;
     if (n) w->each = (motus_seconds() - began) / (double)n;
     part->at_end |= n < part->count;
@@ -407,13 +304,13 @@ static void close_work(Work *w) {
     }
     free(w->held);
     motus_encoder_close(&w->encoder);
-    close_place(&w->ahead);
-    close_place(&w->here);
+    motus_rank_input_close(&w->ahead);
+    motus_rank_input_close(&w->here);
     motus_gops_close(&w->gops);
 }
 
 void motus_mpi_work(const MotusMpiWorker *of) {
-    Work w = {.of = of, .each = -1};
+    Work w = {.of = of, .ahead = {.of = of}, .here = {.of = of}, .each = -1};
     MotusError error = {0};
     const MotusEncoderConfig *c = &of->setup->config;
     if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device);
