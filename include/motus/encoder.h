@@ -93,7 +93,7 @@ typedef struct MotusEncoderConfig {
     int stream_only;     // 1: packets have no recon, source and mvs: with CUDA nothing but the stream leaves the device
     MotusBackend backend;
     MotusColour colour; // goes into the VUI
-    int lanes; // GOPs that may be coded at the same time, 1..MOTUS_MAX_LANES; 0: chosen by keyint and memory. A lane is opened when it is needed
+    int lanes; // GOPs that may be coded at the same time, 1..MOTUS_MAX_LANES; 0: chosen by keyint and memory. Lanes are opened as GOPs come
     int device; // CUDA's number of the device; -1: the current one
 
     // Rate control. Sizes of coded pictures decide about QPs with MOTUS_RATE_BITRATE (but for the second of two passes) and where there is a VBV: then there is
@@ -253,8 +253,9 @@ typedef struct MotusEncoder MotusEncoder;
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config, MotusError *error);
 
 // Gives the next frame, which is only read and not needed any more when the call returns; NULL ends the sequence. params may be NULL. Returns once the frame
-// has been copied (with CUDA: uploaded); waits only where its lane (on the CPU: all lanes on average) holds as many frames as it may: a GOP, or four where
-// there is one lane. MOTUS_ERR_ARGUMENT: wrong size or parameters (motus_encoder_error says what is wrong with a field). MOTUS_ERR_STATE: after the end.
+// has been copied (with CUDA: uploaded); waits only where the lanes of its device, or of the CPU, together hold as many frames as they may (for each of them a
+// GOP, or four where there is one lane), or where twice as many as all lanes may hold have come since one that is not coded yet.
+// MOTUS_ERR_ARGUMENT: wrong size or parameters (motus_encoder_error says what is wrong with a field). MOTUS_ERR_STATE: after the end.
 // MOTUS_ERR_MEMORY: no memory for the frame. After these the encoder is as it was before the call. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY or MOTUS_ERR_INTERNAL of a
 // picture before: no more frames are taken; motus_encoder_error has the words, and motus_encoder_receive still hands out the packets before that picture.
 MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame, const MotusFrameParams *params);
