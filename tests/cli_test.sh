@@ -116,6 +116,7 @@ usage_errors() {
     refused 2 '--devices: with --backend cpu' encode in.y4m -o out.264 --backend cpu --devices 0
     refused 2 '--devices: with --backend cpu' bench encode --backend cpu --devices 0
     refused 2 '--devices: goes with encode' bench me --devices 0
+    refused 2 '--preset: goes with encode --lanes' bench encode --preset fast
     refused 2 'is the input as well' encode in.y4m -o in.y4m
     refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
     ln -sf in.y4m link.y4m

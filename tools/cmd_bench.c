@@ -62,6 +62,8 @@ static const char about[] =
     "program on the PATH: baseline profile, tune psnr, one reference, no B pictures, one IDR picture, as many threads;\n"
     "its time is the encode time that it prints, its PSNR that of its decoded stream, and SEI is not counted.\n";
 
+enum { ALL_PRESETS = (1 << MOTUS_PRESETS) - 1 };
+
 typedef struct BenchOptions {
     const char *what, *input, *libx264;
     int size[2], frames, range, threads, qp, runs;
@@ -296,7 +298,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of the synthetic sequence (352x288)"},
         {"frames", 'n', &o->frames, motus_option_int, 2, 100000, "N", "frames to use, held in memory (me 30, encode 60)"},
         {"range", 0, &o->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
-         "search +-N samples (16; with --presets the preset's)"},
+         "search +-N samples (16; with --presets, --lanes and --devices the preset's)"},
         {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (me 1, encode 2)"},
         {"backend", 0, &o->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
         {"qp", 'q', &o->qp, motus_option_int, 0, 51, "N", "encode: quantizer (28)"},
@@ -336,6 +338,8 @@ static int check(const BenchOptions *o) {
     if (o->lanes && (!encode || o->presets)) return motus_usage_error("bench", "--lanes: goes with encode, without --presets");
     if (o->devices.n && (!encode || o->presets))
         return motus_usage_error("bench", "--devices: goes with encode, without --presets");
+    if (o->preset != ALL_PRESETS && !o->lanes && !o->devices.n)
+        return motus_usage_error("bench", "--preset: goes with encode --lanes or --devices");
     if (o->devices.n && o->backend == MOTUS_BACKEND_CPU)
         return motus_usage_error("bench", "--devices: with --backend cpu none is used");
     return 0;
@@ -343,8 +347,7 @@ static int check(const BenchOptions *o) {
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {
-        .size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .gops = 2, .preset = (1 << MOTUS_PRESETS) - 1, .pictures = 4000};
+    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .gops = 2, .preset = ALL_PRESETS, .pictures = 4000};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     if ((status = check(&o))) return status;
