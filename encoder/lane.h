@@ -91,8 +91,8 @@ void motus_job_free(MotusJob *job);
 // Where there are several devices, puts the executor's in front of what the error says.
 void motus_name_device(const MotusLanes *lanes, const MotusExecutor *executor, MotusError *error);
 
-// Begins to open n more of the executor's lanes, or as many as it may have, each on a thread of its own; without a thread, lane 0 does its work where frames are
-// sent (motus_lane_step). Where one fails, which its status and error tell, those that there are go on. Under the lock.
+// Begins to open n more of the executor's lanes, or as many as it may have, each on a thread of its own; without a thread, lane 0 does its work where frames
+// are sent (motus_lane_step). Where one fails, which its status and error tell, those that there are go on. Under the lock.
 void motus_executor_open(MotusLanes *lanes, MotusExecutor *executor, int n);
 
 // The executor's newest picture, which belongs to its newest GOP or begins one: for the lane that has the GOP or that has nothing to do; else it waits for one.

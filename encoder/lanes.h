@@ -1,5 +1,5 @@
-// The lanes of a stream: closed GOPs are dealt out to them as they have nothing to do, each codes its pictures one after another on a thread of its own, and packets
-// come out in the order of the frames. Lanes are opened as GOPs arrive, while those that are open work; where one cannot be, they go on without it.
+// The lanes of a stream: closed GOPs are dealt out to them as they have nothing to do, each codes its pictures one after another on a thread of its own, and
+// packets come out in the order of the frames. Lanes are opened as GOPs arrive, while those that are open work; where one cannot be, they go on without it.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LANES_H
 #define ENCODER_LANES_H
@@ -17,8 +17,8 @@ typedef struct MotusOrder {
     MotusPlanned *planned; // goes with the order
 } MotusOrder;
 
-// Opens the first lane on a backend that is not AUTO, on the first of its CUDA devices; `threads` of all lanes together (as motus_cpu_threads has it). The stream is
-// only referred to. With words in *error: MOTUS_ERR_MEMORY, _CUDA, _NO_DEVICE, _UNSUPPORTED.
+// Opens the first lane on a backend that is not AUTO, on the first of its CUDA devices; `threads` of all lanes together (as motus_cpu_threads has it). The
+// stream is only referred to. With words in *error: MOTUS_ERR_MEMORY, _CUDA, _NO_DEVICE, _UNSUPPORTED.
 MotusStatus motus_lanes_open(MotusLanes **lanes, const MotusStream *stream, MotusBackend backend, MotusError *error);
 
 // Drops what is under way; accepts NULL inside.

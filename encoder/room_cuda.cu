@@ -36,8 +36,8 @@ size_t lay_out_slot(MotusPlane src[3], const MotusStream *s, uint8_t *base) {
     return end;
 }
 
-// What fills a frame up goes before what lanes are at: a frame that is being sent is waited for. Waiting for its upload, some 60 us at 1080p, keeps the processor: CUDA
-// would notice the end some 100 us late, and one thread may have to feed several devices.
+// What fills a frame up goes before what lanes are at: a frame that is being sent is waited for. Waiting for its upload, some 60 us at 1080p, keeps the
+// processor: CUDA would notice the end some 100 us late, and one thread may have to feed several devices.
 MotusStatus open_events(MotusRoomCuda *r, MotusError *error) {
     int least, greatest;
     MotusStatus status = motus_cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);

@@ -27,8 +27,8 @@ MotusStatus motus_room_cuda_open(MotusRoomCuda **room, const MotusStream *stream
 void motus_room_cuda_close(MotusRoomCuda **room); // when no slot is in use; accepts NULL inside
 
 // Puts a frame of the visible size into a slot whose picture before is finished: one in host memory, which may still be read until motus_room_cuda_taken has
-// returned, or one made on `made_on`, which is read there if it lies on the slot's device, and else copied over before the call returns. After a failure nothing
-// reads the frame. One thread at a time.
+// returned, or one made on `made_on`, which is read there if it lies on the slot's device, and else copied over before the call returns. After a failure
+// nothing reads the frame. One thread at a time.
 MotusStatus motus_room_cuda_take(MotusFrameSlot *slot, const MotusFrame *frame, int on_device, void *made_on, MotusError *error);
 
 // Waits until a frame from host memory has been read. Its picture may have begun meanwhile.

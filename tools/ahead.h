@@ -7,8 +7,8 @@
 
 typedef struct MotusAhead MotusAhead;
 
-// Reads `input`, several frames at a time, until it ends or fails; until the close nobody else may use it but for motus_reader_time. NULL: it is no file of plain
-// pictures (a decoder has threads of its own, a pipe gives one frame after the other), or there is no thread or memory for it.
+// Reads `input`, several frames at a time, until it ends or fails; until the close nobody else may use it but for motus_reader_time. NULL: it is no file of
+// plain pictures (a decoder has threads of its own, a pipe gives one frame after the other), or there is no thread or memory for it.
 MotusAhead *motus_ahead_open(MotusInput *input, int threads);
 
 // As motus_input_next. A signal ends it at once.

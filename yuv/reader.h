@@ -72,9 +72,9 @@ MotusDamage motus_reader_damage(const MotusReader *reader);
 // MOTUS_ERR_TRUNCATED: the input ends inside a frame (the whole frames before have been handed out).
 MotusStatus motus_reader_next(MotusReader *reader, MotusFrame **frame, MotusError *error);
 
-// The same in two steps, so that several threads read frames of a file at the same time. The first, by one thread at a time, finds the next frame and makes room for
-// it; *at: where in the file its samples lie, or -1 where they are in place. The second, by any number of threads, reads them; after a failure, with the errors of
-// motus_reader_next, the frame is to be dropped, and so are those behind it.
+// The same in two steps, so that several threads read frames of a file at the same time. The first, by one thread at a time, finds the next frame and makes
+// room for it; *at: where in the file its samples lie, or -1 where they are in place. The second, by any number of threads, reads them; after a failure, with
+// the errors of motus_reader_next, the frame is to be dropped, and so are those behind it.
 MotusStatus motus_reader_begin(MotusReader *reader, MotusFrame **frame, int64_t *at, MotusError *error);
 MotusStatus motus_reader_fill(const MotusReader *reader, MotusFrame *frame, int64_t at, MotusError *error);
 
