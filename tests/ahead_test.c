@@ -39,7 +39,7 @@ static int is_frame(const MotusFrame *f, int number) {
 // Reads all there is; returns how many frames, and how it ended, which is what it stays at.
 static int read_all(MotusInput *in, int threads, MotusStatus *status, MotusError *error) {
     MotusFrame *held[3] = {NULL}; // as an encoder holds some
-    MotusAhead *ahead = motus_ahead_open(in, threads);
+    MotusAhead *ahead = motus_ahead_open(in, threads, -1);
     int n = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(ahead);
     for (MotusFrame *f; !(*status = motus_ahead_next(ahead, &f, error)); n++) {
@@ -104,7 +104,7 @@ static void closed_early(void) {
     for (int n = 0; n < 20; n++) {
         MotusInput in = {0};
         CU_ASSERT_EQUAL_FATAL(motus_reader_open(&in.reader, path, NULL, NULL), MOTUS_OK);
-        MotusAhead *ahead = motus_ahead_open(&in, 1 + n % 5);
+        MotusAhead *ahead = motus_ahead_open(&in, 1 + n % 5, -1);
         CU_ASSERT_PTR_NOT_NULL_FATAL(ahead);
         for (int i = 0; i < n; i++) {
             CU_ASSERT_EQUAL_FATAL(motus_ahead_next(ahead, &f, NULL), MOTUS_OK);
@@ -126,7 +126,7 @@ static void closed_early(void) {
     close(ends[1]);
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
     CU_ASSERT_EQUAL_FATAL(motus_reader_open(&in.reader, name, NULL, NULL), MOTUS_OK);
-    CU_ASSERT_PTR_NULL(motus_ahead_open(&in, 4));
+    CU_ASSERT_PTR_NULL(motus_ahead_open(&in, 4, -1));
     CU_ASSERT_EQUAL_FATAL(motus_input_next(&in, &f, NULL), MOTUS_OK);
     motus_frame_unref(&f);
     motus_reader_close(&in.reader);

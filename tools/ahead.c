@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/device.h"
 #include "common/int_core.h"
 
 enum { DEPTH = 8, MOST_THREADS = 4 }; // frames that are being read or wait
@@ -20,7 +21,7 @@ typedef struct Place {
 struct MotusAhead {
     MotusInput *input;
     pthread_t thread[MOST_THREADS];
-    int threads;
+    int threads, device;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     Place place[DEPTH]; // a ring, in the order of the frames
@@ -48,6 +49,7 @@ static void read_frame(MotusAhead *a) {
 
 static void *read_ahead(void *argument) {
     MotusAhead *a = argument;
+    if (a->device >= 0) motus_device_use(a->device);
     pthread_mutex_lock(&a->lock);
     while (!a->ended)
         if (a->put - a->taken == DEPTH)
@@ -62,10 +64,11 @@ static int has_plain_pictures(const MotusSequenceInfo *info) {
     return info->frames >= 0 && (!strcmp(info->format, "y4m") || !strcmp(info->format, "yuv"));
 }
 
-MotusAhead *motus_ahead_open(MotusInput *input, int threads) {
+MotusAhead *motus_ahead_open(MotusInput *input, int threads, int device) {
     MotusAhead *a = has_plain_pictures(motus_reader_info(input->reader)) ? motus_alloc(1, sizeof *a) : NULL;
     if (!a) return NULL;
     a->input = input;
+    a->device = device;
     threads = motus_clip(1, MOST_THREADS, threads);
     int good = !pthread_mutex_init(&a->lock, NULL) && !pthread_cond_init(&a->changed, NULL);
     while (good && a->threads < threads && !pthread_create(&a->thread[a->threads], NULL, read_ahead, a)) a->threads++;

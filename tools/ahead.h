@@ -7,9 +7,10 @@
 
 typedef struct MotusAhead MotusAhead;
 
-// Reads `input`, several frames at a time, until it ends or fails; until the close nobody else may use it but for motus_reader_time. NULL: it is no file of
-// plain pictures (a decoder has threads of its own, a pipe gives one frame after the other), or there is no thread or memory for it.
-MotusAhead *motus_ahead_open(MotusInput *input, int threads);
+// Reads `input`, several frames at a time, until it ends or fails; until the close nobody else may use it but for motus_reader_time. device: CUDA's number of one
+// that the frames are for, which pins their memory (a thread that asks another device for it would open that first); -1: none, or the first. NULL: it is no file
+// of plain pictures (a decoder has threads of its own, a pipe gives one frame after the other), or there is no thread or memory for it.
+MotusAhead *motus_ahead_open(MotusInput *input, int threads, int device);
 
 // As motus_input_next. A signal ends it at once.
 MotusStatus motus_ahead_next(MotusAhead *ahead, MotusFrame **frame, MotusError *error);

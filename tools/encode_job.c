@@ -214,7 +214,11 @@ static MotusStatus encode_frames(Session *s, MotusError *error) {
     MotusFrame *frame = NULL;
     MotusStatus status = MOTUS_OK;
     const int threads = motus_cpu_threads(s->options->config.threads);
-    s->ahead = motus_ahead_open(&s->input, s->job.backend == MOTUS_BACKEND_CUDA ? threads : 1); // beside a CPU one is enough
+    const MotusEncoderConfig *c = &s->job.config;
+    if (s->job.backend == MOTUS_BACKEND_CUDA)
+        s->ahead = motus_ahead_open(&s->input, threads, c->n_devices > 0 ? c->devices[0] : c->device);
+    else
+        s->ahead = motus_ahead_open(&s->input, 1, -1); // one is enough
     if (s->ahead && wants_ssim(s)) s->measure = motus_measure_open(threads);
     while (!status && !(status = next_frame(s, &frame, error))) {
         status = send(s, frame, error);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/cpu.h"
 #include "common/error.h"
 
 void motus_rank_input_end(MotusRankInput *p) {
@@ -93,12 +94,16 @@ MotusStatus motus_rank_input_frame(MotusRankInput *p, int64_t frame, MotusFrame 
     return status ? status : crop(p, p->last, out, error);
 }
 
-MotusStatus motus_rank_input_begin(MotusRankInput *p, int64_t first, int64_t count, int threads, MotusError *error) {
+MotusStatus motus_rank_input_begin(MotusRankInput *p, int64_t first, int64_t count, MotusBackend backend, MotusError *error) {
     MotusError cause = {0};
     MotusStatus status = judge(p, go_to(p, first, &cause), &cause, error);
     if (status || p->next != first) return status;
     motus_frame_unref(&p->last);
     p->part = (MotusInput){.reader = p->reader, .limit = count, .ignores_signals = 1};
-    p->ahead = motus_ahead_open(&p->part, threads);
+    const MotusEncoderConfig *c = &p->of->setup->config;
+    if (backend == MOTUS_BACKEND_CUDA)
+        p->ahead = motus_ahead_open(&p->part, motus_cpu_threads(c->threads), c->device);
+    else
+        p->ahead = motus_ahead_open(&p->part, 1, -1); // one is enough
     return MOTUS_OK;
 }

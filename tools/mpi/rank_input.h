@@ -19,8 +19,8 @@ typedef struct MotusRankInput {
 // Hands out that frame's even-sized part; in a part that has begun, its next one. MOTUS_END: there is none; a cut input is told to rank 0 before.
 MotusStatus motus_rank_input_frame(MotusRankInput *input, int64_t frame, MotusFrame **out, MotusError *error);
 
-// Goes to `first`; from there `count` frames are read ahead by up to so many threads where that can be done, until the part is ended. Statuses as above.
-MotusStatus motus_rank_input_begin(MotusRankInput *input, int64_t first, int64_t count, int threads, MotusError *error);
+// Goes to `first`; from there `count` frames are read ahead, where that can be done, until the part is ended. Statuses as above.
+MotusStatus motus_rank_input_begin(MotusRankInput *input, int64_t first, int64_t count, MotusBackend backend, MotusError *error);
 void motus_rank_input_end(MotusRankInput *input); // accepts one that has not begun
 
 void motus_rank_input_close(MotusRankInput *input); // accepts one that is not open

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/alloc.h"
-#include "common/cpu.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "tools/mpi/gops.h"
@@ -188,9 +187,7 @@ static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
 static MotusStatus code_input(Work *w, MotusMessage *part, MotusError *error) {
     const int64_t first = w->of->options->seek + part->number;
     const double began = motus_seconds();
-    const int many = motus_encoder_backend(w->encoder) == MOTUS_BACKEND_CUDA; // beside a CPU one thread is enough
-    MotusStatus status =
-        motus_rank_input_begin(&w->here, first, part->count, many ? motus_cpu_threads(w->of->setup->config.threads) : 1, error);
+    MotusStatus status = motus_rank_input_begin(&w->here, first, part->count, motus_encoder_backend(w->encoder), error);
     int64_t n = 0;
     for (; !status && n < part->count; n += !status) {
         MotusFrame *frame = NULL;
