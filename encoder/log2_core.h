@@ -11,8 +11,12 @@
 #define MOTUS_QP_UNIT 256 // QPs between whole ones are counted in 1/256
 
 // log2(v), v > 0, rounded down: one more bit for each squaring of the mantissa.
-static inline int motus_log2_q12(uint64_t v) {
+MOTUS_HD int motus_log2_q12(uint64_t v) {
+#ifdef __CUDA_ARCH__
+    int whole = 63 - __clzll((long long)v), bits = 0;
+#else
     int whole = 63 - __builtin_clzll(v), bits = 0;
+#endif
     uint64_t m = v << (63 - whole) >> 32; // 1 in 2^31
     for (int i = 0; i < 12; i++) {
         m = m * m >> 31;
@@ -23,7 +27,7 @@ static inline int motus_log2_q12(uint64_t v) {
 }
 
 // 2^(x / 4096) * 65536, 0 where that is below 1; x below 44 octaves.
-static inline uint64_t motus_exp2_q16(int x) {
+MOTUS_HD uint64_t motus_exp2_q16(int x) {
     // 2^(2^-k) * 2^30, k = 1..12
     static const uint32_t root[12] = {1518500250, 1276901417, 1170923762, 1121280436, 1097253708, 1085434106,
                                       1079572136, 1076653033, 1075196443, 1074468888, 1074105294, 1073923544};
@@ -35,7 +39,7 @@ static inline uint64_t motus_exp2_q16(int x) {
 }
 
 // Quantizer steps of a QP in 1/256 against those of QP 0, in 1/4096 of an octave: six QPs double them.
-static inline int motus_qp_octaves(int qp_q8) { return qp_q8 * 8 / 3; }
-static inline int motus_octaves_qp(int octaves_q12) { return octaves_q12 * 3 / 8; }
+MOTUS_HD int motus_qp_octaves(int qp_q8) { return qp_q8 * 8 / 3; }
+MOTUS_HD int motus_octaves_qp(int octaves_q12) { return octaves_q12 * 3 / 8; }
 
 #endif

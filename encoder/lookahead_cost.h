@@ -7,6 +7,10 @@
 #include "motus/frame.h"
 #include "motus/me.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // A luma plane at half the size, whole MBs (of 8x8 here), four times: the means of 2x2 samples that begin at even and odd columns and rows, so that vectors
 // reach every sample of the full picture. plane[2 * (y & 1) + (x & 1)], each with a border of repeated samples.
 #define MOTUS_HALF_BORDER 32
@@ -15,6 +19,10 @@ typedef struct MotusHalf {
     ptrdiff_t stride;
     int mb_width, mb_height;
 } MotusHalf;
+
+// Bytes of one, and how it lies in a block of that size: in rows that are multiples of 64 bytes.
+size_t motus_half_bytes(int mb_width, int mb_height);
+void motus_half_lay_out(MotusHalf *half, uint8_t *memory, int mb_width, int mb_height);
 
 MotusStatus motus_half_alloc(MotusHalf *half, int mb_width, int mb_height);
 void motus_half_free(MotusHalf *half); // accepts a zeroed one
@@ -33,4 +41,7 @@ typedef struct MotusMbCosts {
 void motus_mb_costs(const MotusMbCosts *costs, const MotusHalf *cur, const MotusHalf *before, const MotusMv *earlier,
                     int threads);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

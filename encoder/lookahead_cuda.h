@@ -1,0 +1,72 @@
+// Look-ahead on a CUDA device: the passes over a picture, which give what their CPU versions give (lookahead_cost.h, aq.h), and their pictures' costs, kept there.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_LOOKAHEAD_CUDA_H
+#define ENCODER_LOOKAHEAD_CUDA_H
+
+#include "encoder/lookahead.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Sums over a picture's MBs.
+typedef struct MotusLookSums {
+    uint64_t intra, inter; // costs
+    uint64_t octaves;      // of energies (motus_aq_octaves)
+    uint64_t offsets;      // of QP: a signed number
+    uint64_t weighted;     // costs at each MB's own step, times 65,536
+} MotusLookSums;
+
+// ---- Passes, on `stream` (a cudaStream_t); pointers are the device's. MOTUS_ERR_CUDA --------------------------------------------------------------
+
+MotusStatus motus_half_build_cuda(const MotusHalf *half, const MotusPlane *luma, void *stream, MotusError *error);
+
+// Adds the costs up in *sums, too.
+MotusStatus motus_mb_costs_cuda(const MotusMbCosts *costs, const MotusHalf *cur, const MotusHalf *before, const MotusMv *earlier,
+                                MotusLookSums *sums, void *stream, MotusError *error);
+
+// sums->octaves is 0 before.
+MotusStatus motus_aq_variance_cuda(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height, MotusAqMode mode,
+                                   int strength_q8, MotusLookSums *sums, void *stream, MotusError *error);
+
+// What has been passed is added up in 64 bits; the CPU's 32 are the lesser of that and UINT32_MAX, in whatever order it came.
+MotusStatus motus_aq_pass_back_cuda(uint64_t *before, const uint64_t *passed, const MotusMbCosts *costs, const int16_t *aq,
+                                    int mb_width, int mb_height, void *stream, MotusError *error);
+
+// motus_aq_propagated; then adds the offsets up, and the costs (is_idr: as intra) at the steps they make.
+MotusStatus motus_aq_propagated_cuda(int16_t *offset, const uint64_t *passed, const MotusMbCosts *costs, int is_idr, int n_mb,
+                                     int strength_q8, MotusLookSums *sums, void *stream, MotusError *error);
+
+// ---- Pictures, in a ring of entries -------------------------------------------------------------------------------------------------------------
+
+typedef struct MotusLookCuda MotusLookCuda;
+
+// Entries of pictures on that device, for MotusLookahead. MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA with CUDA's words in *error.
+MotusStatus motus_look_cuda_open(MotusLookCuda **look, const MotusLookaheadSettings *settings, int entries, int device,
+                                 MotusError *error);
+void motus_look_cuda_close(MotusLookCuda **look); // accepts NULL inside
+
+// Where a picture's costs go, and where those before it are.
+typedef struct MotusLookPlace {
+    int at, before; // entries; before -1: there is no picture before
+    int parity;     // of its number: which half picture is its own
+    int searched;   // the picture before has vectors that count
+} MotusLookPlace;
+
+// Analyses a frame in host memory, or one made on `made_on` of a CUDA device. Waits for the result: the frame has been read on return, after a failure as well.
+MotusStatus motus_look_cuda_analyse(MotusLookCuda *look, const MotusLookPlace *place, const MotusFrame *frame, int on_device,
+                                    void *made_on, MotusLookSums *sums, MotusError *error);
+
+// The frame that was analysed last, if it came from host memory, until the next one: complete, to be read on *stream of `device`. NULL: it is not on that device.
+const MotusFrame *motus_look_cuda_frame(const MotusLookCuda *look, int device, void **stream);
+
+// The offsets of the first n_final of the n pictures of a window that begins at entry `first` (and goes on at entry 0 behind the last one). Waits for them.
+MotusStatus motus_look_cuda_plan(MotusLookCuda *look, int first, int n, int n_final, int first_is_idr, MotusError *error);
+
+// What the last motus_look_cuda_plan with that entry found, until the entry is another picture's.
+const int16_t *motus_look_cuda_offsets(const MotusLookCuda *look, int at, MotusLookSums *sums);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

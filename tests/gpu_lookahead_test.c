@@ -1,0 +1,203 @@
+// Look-ahead on a CUDA device: every pass gives what its CPU version gives, over pictures of any size, random and moving ones, and whole plans are the host's.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+
+#include "encoder/aq.h"
+#include "encoder/lookahead_cuda.h"
+#include "tests/gpu.h"
+
+// ---- Pictures ---------------------------------------------------------------------------------------------------------------------------------
+
+static int lattice(int scene, int x, int y) {
+    uint32_t h = (uint32_t)x * 73856093u ^ (uint32_t)y * 19349663u ^ (uint32_t)scene * 83492791u;
+    h = (h ^ h >> 13) * 0x5bd1e995u;
+    return (int)((h ^ h >> 15) & 255);
+}
+
+// Values by chance every 7 samples, linear in between.
+static int noise(int scene, int x, int y) {
+    const int i = x / 7, k = y / 7, u = x % 7, v = y % 7;
+    const int top = lattice(scene, i, k) * (7 - u) + lattice(scene, i + 1, k) * u;
+    const int bottom = lattice(scene, i, k + 1) * (7 - u) + lattice(scene, i + 1, k + 1) * u;
+    return (top * (7 - v) + bottom * v) / 49;
+}
+
+enum { PAN, RANDOM, FLAT, CHECKERS, CONTENTS }; // CHECKERS: the largest costs
+
+// `t`: which of the moving pictures; in some places they stand still.
+static void draw(const MotusPlane *plane, int content, int t) {
+    for (int y = 0; y < plane->height; y++)
+        for (int x = 0; x < plane->width; x++) {
+            const int moves = (x / 40 + y / 30) % 3, u = x + 4096 + (moves ? 5 * t * moves : 0),
+                      v = y + 4096 - (moves ? 3 * t : 0);
+            uint8_t *to = &plane->data[y * plane->stride + x];
+            *to = (uint8_t)(content == PAN        ? noise(1, u, v)
+                            : content == RANDOM   ? motus_test_range(0, 255)
+                            : content == CHECKERS ? (x / 2 + y / 2 + t) % 2 * 255
+                                                  : 90 + t % 2);
+        }
+}
+
+// ---- Passes -----------------------------------------------------------------------------------------------------------------------------------
+
+// What both executors make of two pictures.
+typedef struct Case {
+    int width, height, mb_width, mb_height, n;
+    uint8_t *luma[2];
+    MotusHalf half[2];
+    MotusMbCosts costs[2];
+    MotusMv *earlier;
+    int16_t *offset;
+    uint32_t *passed[2];
+} Case;
+
+// One block of managed memory, which both read.
+static void *managed(size_t bytes) {
+    void *memory = NULL;
+    CU_ASSERT_EQUAL_FATAL((int)cudaMallocManaged(&memory, bytes, cudaMemAttachGlobal), 0);
+    memset(memory, 0xA5, bytes);
+    return memory;
+}
+
+static void open_case(Case *c, int width, int height) {
+    *c = (Case){.width = width, .height = height, .mb_width = (width + 15) / 16, .mb_height = (height + 15) / 16};
+    c->n = c->mb_width * c->mb_height;
+    for (int i = 0; i < 2; i++) {
+        c->luma[i] = managed((size_t)(width + 3) * (size_t)height);
+        CU_ASSERT_EQUAL_FATAL(motus_half_alloc(&c->half[i], c->mb_width, c->mb_height), MOTUS_OK);
+        c->costs[i].intra = malloc((size_t)c->n * 2);
+        c->costs[i].inter = malloc((size_t)c->n * 2);
+        c->costs[i].mv = malloc((size_t)c->n * sizeof(MotusMv));
+        c->passed[i] = malloc((size_t)c->n * 4);
+    }
+    c->earlier = managed((size_t)c->n * sizeof(MotusMv));
+    c->offset = malloc((size_t)c->n * 2);
+}
+
+static void close_case(Case *c) {
+    for (int i = 0; i < 2; i++) {
+        cudaFree(c->luma[i]);
+        motus_half_free(&c->half[i]);
+        free(c->costs[i].intra);
+        free(c->costs[i].inter);
+        free(c->costs[i].mv);
+        free(c->passed[i]);
+    }
+    cudaFree(c->earlier);
+    free(c->offset);
+}
+
+static MotusPlane plane_of(const Case *c, int i) { return (MotusPlane){c->luma[i], c->width + 3, c->width, c->height}; }
+
+static int same(const void *a, const void *b, size_t bytes) { return !memcmp(a, b, bytes); }
+
+static uint64_t sum_of(const uint16_t *v, int n) {
+    uint64_t sum = 0;
+    for (int i = 0; i < n; i++) sum += v[i];
+    return sum;
+}
+
+// Offsets of variance, what a picture passes back, and what that makes of offsets; costs->intra is the device's.
+static void check_offsets(const Case *c, const MotusMbCosts *costs, MotusLookSums *sums, const char *what) {
+    const size_t n = (size_t)c->n;
+    int16_t *offset = managed(n * 2);
+    uint64_t *passed[2] = {managed(n * 8), managed(n * 8)};
+    const MotusPlane plane = plane_of(c, 1);
+    for (int mode = MOTUS_AQ_VARIANCE; mode <= MOTUS_AQ_AUTO; mode++) {
+        const int strength = motus_test_range(50, 1000), is_idr = mode == MOTUS_AQ_AUTO;
+        memset(sums, 0, sizeof *sums);
+        CU_ASSERT_EQUAL(
+            motus_aq_variance_cuda(offset, &plane, c->mb_width, c->mb_height, (MotusAqMode)mode, strength, sums, NULL, NULL),
+            MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL((int)cudaDeviceSynchronize(), 0);
+        motus_aq_variance(c->offset, &plane, c->mb_width, c->mb_height, (MotusAqMode)mode, strength, 1);
+        MOTUS_CHECK(same(offset, c->offset, n * 2), "%s: variance, mode %d", what, mode);
+        for (size_t i = 0; i < n; i++) { // some so that they no longer fit
+            const int kind = motus_test_range(0, 5);
+            c->passed[1][i] =
+                kind ? (uint32_t)motus_test_range(0, 1 << (4 * kind)) : UINT32_MAX - (uint32_t)motus_test_range(0, 9);
+            passed[1][i] = kind ? c->passed[1][i] : c->passed[1][i] == UINT32_MAX ? (uint64_t)1 << 40 : c->passed[1][i];
+            c->passed[0][i] = 0, passed[0][i] = 0;
+        }
+        const int with_aq = motus_test_range(0, 1);
+        motus_aq_pass_back(c->passed[0], c->passed[1], &c->costs[1], with_aq ? c->offset : NULL, c->mb_width, c->mb_height);
+        CU_ASSERT_EQUAL(
+            motus_aq_pass_back_cuda(passed[0], passed[1], costs, with_aq ? offset : NULL, c->mb_width, c->mb_height, NULL, NULL),
+            MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_aq_propagated_cuda(offset, passed[1], costs, is_idr, c->n, strength, sums, NULL, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL((int)cudaDeviceSynchronize(), 0);
+        motus_aq_propagated(c->offset, c->passed[1], &c->costs[1], c->n, strength);
+        int equal = 1;
+        for (size_t i = 0; i < n; i++) equal &= (passed[0][i] < UINT32_MAX ? passed[0][i] : UINT32_MAX) == c->passed[0][i];
+        MOTUS_CHECK(equal, "%s: passed back, aq %d", what, with_aq);
+        MOTUS_CHECK(same(offset, c->offset, n * 2), "%s: propagated", what);
+        int64_t all = 0;
+        for (size_t i = 0; i < n; i++) all += c->offset[i];
+        MOTUS_CHECK((int64_t)sums->offsets == all, "%s: offsets add up to %lld", what, (long long)all);
+    }
+    cudaFree(offset);
+    cudaFree(passed[0]);
+    cudaFree(passed[1]);
+}
+
+static void check_case(Case *c, int content, int with_earlier, int with_before) {
+    const size_t n = (size_t)c->n, half_bytes = motus_half_bytes(c->mb_width, c->mb_height);
+    char what[80];
+    snprintf(what, sizeof what, "%dx%d, content %d, %d, %d", c->width, c->height, content, with_earlier, with_before);
+    MotusHalf half[2];
+    MotusMbCosts costs = {managed(n * 2), managed(n * 2), managed(n * sizeof(MotusMv))};
+    MotusLookSums *sums = managed(sizeof *sums);
+    memset(sums, 0, sizeof *sums);
+    for (int i = 0; i < c->n; i++)
+        c->earlier[i] = (MotusMv){(int16_t)motus_test_range(-200, 200), (int16_t)motus_test_range(-200, 200)};
+    for (int i = 0; i < 2; i++) {
+        const MotusPlane plane = plane_of(c, i);
+        draw(&plane, content, i);
+        motus_half_lay_out(&half[i], managed(half_bytes), c->mb_width, c->mb_height);
+        motus_half_build(&c->half[i], &plane, 1);
+        CU_ASSERT_EQUAL(motus_half_build_cuda(&half[i], &plane, NULL, NULL), MOTUS_OK);
+    }
+    const MotusMv *earlier = with_earlier ? c->earlier : NULL;
+    motus_mb_costs(&c->costs[1], &c->half[1], with_before ? &c->half[0] : NULL, earlier, 1);
+    CU_ASSERT_EQUAL(motus_mb_costs_cuda(&costs, &half[1], with_before ? &half[0] : NULL, earlier, sums, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL((int)cudaDeviceSynchronize(), 0);
+    const size_t rows = (size_t)(8 * c->mb_height + 2 * MOTUS_HALF_BORDER),
+                 bytes = (size_t)(8 * c->mb_width + 2 * MOTUS_HALF_BORDER);
+    int equal = 1;
+    for (int p = 0; p < 4; p++)
+        for (size_t y = 0; y < rows; y++) {
+            const ptrdiff_t at = ((ptrdiff_t)y - MOTUS_HALF_BORDER) * half[1].stride - MOTUS_HALF_BORDER;
+            equal &= same(half[1].plane[p] + at, c->half[1].plane[p] + at, bytes);
+        }
+    MOTUS_CHECK(equal, "%s: half planes", what);
+    MOTUS_CHECK(same(costs.intra, c->costs[1].intra, n * 2), "%s: intra costs", what);
+    MOTUS_CHECK(same(costs.mv, c->costs[1].mv, n * sizeof(MotusMv)), "%s: vectors", what);
+    MOTUS_CHECK(same(costs.inter, c->costs[1].inter, n * 2), "%s: inter costs", what);
+    MOTUS_CHECK(sums->intra == sum_of(costs.intra, c->n) && sums->inter == sum_of(costs.inter, c->n), "%s: sums", what);
+    check_offsets(c, &costs, sums, what);
+    for (int i = 0; i < 2; i++) cudaFree(half[i].memory);
+    cudaFree(costs.intra);
+    cudaFree(costs.inter);
+    cudaFree(costs.mv);
+    cudaFree(sums);
+}
+
+static void passes_agree(void) {
+    if (!motus_test_has_gpu()) return;
+    static const int sizes[][2] = {{2, 2}, {16, 16}, {18, 14}, {176, 144}, {130, 66}, {34, 258}, {958, 62}, {1920, 1080}};
+    for (int k = 0; k < 22; k++) {
+        Case c;
+        const int listed = k < 8, width = listed ? sizes[k][0] : motus_test_range(1, 200),
+                  height = listed ? sizes[k][1] : motus_test_range(1, 150);
+        open_case(&c, width, height);
+        for (int content = 0; content < CONTENTS; content++)
+            for (int i = 0; i < 3; i++)
+                if (width < 1000 || (content == PAN && !i)) check_case(&c, content, i == 0, i < 2);
+        close_case(&c);
+    }
+}
+
+static const MotusTest tests[] = {{"passes_agree", passes_agree}, {0}};
+
+int main(int argc, char **argv) { return motus_test_main("gpu_lookahead", tests, argc, argv); }
