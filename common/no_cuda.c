@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "encoder/intake.h"
 #include "encoder/lane_cuda.h"
+#include "encoder/lookahead_cuda.h"
 #include "encoder/packet_cuda.h"
 #include "me/me_cuda.h"
 #include "me/request_cuda.h"
@@ -344,6 +345,41 @@ void motus_lane_cuda_undo(MotusLaneCuda *lane) { (void)lane; }
 MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusLanePicture *picture, MotusError *error) {
     (void)lane, (void)picture;
     return refuse(error);
+}
+
+// ---- encoder: look-ahead --------------------------------------------------------------------------------------------------------------------
+
+MotusStatus motus_look_cuda_open(MotusLookCuda **look, const MotusLookaheadSettings *settings, int entries, int device,
+                                 MotusError *error) {
+    (void)settings, (void)entries, (void)device;
+    *look = NULL;
+    return refuse(error);
+}
+
+void motus_look_cuda_close(MotusLookCuda **look) { (void)look; }
+
+MotusStatus motus_look_cuda_analyse(MotusLookCuda *look, const MotusLookPlace *place, const MotusFrame *frame, int on_device,
+                                    void *made_on, MotusLookSums *sums, MotusError *error) {
+    (void)look, (void)place, (void)frame, (void)on_device, (void)made_on;
+    *sums = (MotusLookSums){0};
+    return refuse(error);
+}
+
+const MotusFrame *motus_look_cuda_frame(const MotusLookCuda *look, int device, void **stream) {
+    (void)look, (void)device;
+    *stream = NULL;
+    return NULL;
+}
+
+MotusStatus motus_look_cuda_plan(MotusLookCuda *look, int first, int n, int n_final, int first_is_idr, MotusError *error) {
+    (void)look, (void)first, (void)n, (void)n_final, (void)first_is_idr;
+    return refuse(error);
+}
+
+const int16_t *motus_look_cuda_offsets(const MotusLookCuda *look, int at, MotusLookSums *sums) {
+    (void)look, (void)at;
+    *sums = (MotusLookSums){0};
+    return NULL;
 }
 
 // ---- encoder: packets -----------------------------------------------------------------------------------------------------------------------

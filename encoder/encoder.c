@@ -29,16 +29,25 @@ struct MotusEncoder {
     MotusError error; // of the last call, where it failed; else why AUTO fell back to the CPU
 };
 
+// Lanes, and look-ahead where they are.
+static MotusStatus open_backend(MotusEncoder *enc, MotusError *error) {
+    MotusStatus status = motus_lanes_open(&enc->lanes, &enc->stream, enc->backend, error);
+    if (status || enc->stream.config.rate == MOTUS_RATE_QP) return status;
+    status = motus_lookahead_open(&enc->look, &enc->stream.look, motus_lanes_device(enc->lanes), error);
+    if (status) motus_lanes_close(&enc->lanes);
+    return status;
+}
+
 // Where AUTO is asked for, a device that is not there or fails leaves the work to the CPU.
 static MotusStatus open_lanes(MotusEncoder *enc, MotusError *error) {
     const MotusBackend wanted = enc->stream.config.backend;
     MotusStatus status = motus_backend_choose(wanted, &enc->backend);
     if (status) return status == MOTUS_ERR_ARGUMENT ? motus_fail(error, status, "unknown backend") : motus_device_check(error);
-    status = motus_lanes_open(&enc->lanes, &enc->stream, enc->backend, &enc->error);
+    status = open_backend(enc, &enc->error);
     if (status && enc->backend == MOTUS_BACKEND_CUDA && wanted == MOTUS_BACKEND_AUTO) {
         enc->backend = MOTUS_BACKEND_CPU;
         MotusError again = {0};
-        status = motus_lanes_open(&enc->lanes, &enc->stream, enc->backend, &again);
+        status = open_backend(enc, &again);
         if (status) enc->error = again;
     }
     if (status) return motus_fail(error, status, "%s", enc->error.text);
@@ -53,8 +62,6 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
     MotusEncoder *enc = motus_alloc(1, sizeof *enc);
     if (!enc) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = motus_stream_open(&enc->stream, config, error);
-    if (!status && enc->stream.config.rate != MOTUS_RATE_QP && (status = motus_lookahead_open(&enc->look, &enc->stream.look)))
-        motus_fail(error, status, "out of memory");
     if (!status) status = open_lanes(enc, error);
     enc->next.number = enc->stream.config.first_picture;
     enc->next.idr_pic_id = (uint32_t)enc->stream.config.first_gop;
@@ -110,7 +117,7 @@ static MotusStatus plan(MotusEncoder *enc) {
     MotusPlanned *planned;
     MotusStatus status = MOTUS_OK;
     while (!status && (planned = motus_lanes_unplanned(enc->lanes))) {
-        if ((status = motus_planned_get(planned, enc->look))) break;
+        if ((status = motus_planned_get(planned, enc->look, &enc->lost))) break;
         if (!(status = check_log(enc, &planned->plan, &enc->lost))) motus_lanes_planned(enc->lanes);
     }
     if (status >= 0) return MOTUS_OK;

@@ -146,6 +146,8 @@ int motus_lanes_count(MotusLanes *l) {
     return n;
 }
 
+int motus_lanes_device(const MotusLanes *l) { return l->backend == MOTUS_BACKEND_CUDA ? l->executor[0].device : MOTUS_LOOK_HOST; }
+
 size_t motus_lanes_bytes(const MotusLanes *l) {
     return l->backend == MOTUS_BACKEND_CPU ? motus_lane_cpu_bytes(l->stream) : motus_lane_cuda_bytes(l->stream, l->most_waiting);
 }
@@ -185,10 +187,10 @@ static MotusStatus wait_for_room(MotusLanes *l, MotusJob *job, MotusExecutor **e
     return status;
 }
 
-// The frame on the host, where the lane, the receiver of the packet or look-ahead wants it.
-static MotusStatus take_in(MotusLanes *l, MotusJob *job, int looks, const MotusFrame *frame, int on_device, void *made_on,
+// The frame on the host, where the lane or the receiver of the packet wants it.
+static MotusStatus take_in(MotusLanes *l, MotusJob *job, const MotusFrame *frame, int on_device, void *made_on,
                            MotusError *error) {
-    if (l->backend != MOTUS_BACKEND_CPU && l->stream->config.stream_only && !(looks && on_device)) return MOTUS_OK;
+    if (l->backend != MOTUS_BACKEND_CPU && l->stream->config.stream_only) return MOTUS_OK;
     return on_device ? motus_intake_device(&l->intake, frame, made_on, &job->whole, &job->source, error)
                      : motus_intake_host(&l->intake, frame, &job->whole, &job->source);
 }
@@ -227,13 +229,26 @@ static MotusStatus wait_for_upload(MotusLanes *l, const MotusExecutor *e, const 
     return status;
 }
 
+// Look-ahead, which is where the lanes are, tells the job's type.
+static MotusStatus choose_type(MotusLookahead *look, MotusJob *job, const MotusFrame *frame, int on_device, void *made_on,
+                               MotusError *error) {
+    int *idr = &job->order.place.idr;
+    if (motus_lookahead_device(look) != MOTUS_LOOK_HOST)
+        return motus_lookahead_put_cuda(look, frame, on_device, made_on, idr, error);
+    *idr = motus_lookahead_put(look, &frame->plane[0], *idr);
+    return MOTUS_OK;
+}
+
 // Finds the job's executor, once its type is known, and puts the frame there. *sent: the job is the executor's, whatever comes of the frame.
-static MotusStatus send_job(MotusLanes *l, MotusJob *job, const MotusFrame *frame, int on_device, void *made_on, int *sent,
-                            MotusError *error) {
+static MotusStatus send_job(MotusLanes *l, MotusJob *job, MotusLookahead *look, const MotusFrame *frame, int on_device,
+                            void *made_on, int *sent, MotusError *error) {
     MotusExecutor *e;
     MotusStatus status = wait_for_room(l, job, &e, error);
     if (status) return status;
     MotusFrameSlot *slot = job->slot;
+    void *looks_on;
+    const MotusFrame *uploaded = look ? motus_lookahead_frame(look, e->device, &looks_on) : NULL; // there already
+    if (uploaded) frame = uploaded, on_device = 1, made_on = looks_on;
     if (slot) {
         MotusError cause = {0};
         status = motus_room_cuda_take(slot, frame, on_device, made_on, &cause);
@@ -261,13 +276,13 @@ MotusStatus motus_lanes_send(MotusLanes *l, MotusOrder *order, MotusLookahead *l
     }
     job->order = *order;
     int sent = 0;
-    MotusStatus status = take_in(l, job, look != NULL, frame, on_device, made_on, error);
+    MotusStatus status = take_in(l, job, frame, on_device, made_on, error);
+    if (!status && look) status = choose_type(look, job, frame, on_device, made_on, error);
     if (!status) {
         MotusPlace *place = &job->order.place;
-        if (look) place->idr = motus_lookahead_put(look, on_device ? &job->source->plane[0] : &frame->plane[0], place->idr);
         if (place->idr) place->since_idr = 0;
         *order = job->order;
-        status = send_job(l, job, frame, on_device, made_on, &sent, error);
+        status = send_job(l, job, look, frame, on_device, made_on, &sent, error);
         if (!status) return MOTUS_OK;
         if (look) motus_lookahead_undo(look);
     }

@@ -26,6 +26,8 @@ void motus_lanes_close(MotusLanes **lanes);
 
 int motus_lanes_count(MotusLanes *lanes); // that there may be; waits for those that are being opened
 
+int motus_lanes_device(const MotusLanes *lanes); // the first one; MOTUS_LOOK_HOST: they run on the CPU
+
 size_t motus_lanes_bytes(const MotusLanes *lanes); // of one
 
 // Puts a frame on its way: in host memory, or (on_device) made on `made_on` of a CUDA device. Waits where there are as many as there may be. The frame is not

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead.h"
 
+#include <string.h>
+
 #include "common/alloc.h"
+#include "common/error.h"
 #include "common/threads.h"
-#include "encoder/log2_core.h"
+#include "encoder/aq_core.h"
+#include "encoder/lookahead_cuda.h"
 
 #define BATCH 8 // pictures of a window whose offsets are found by one walk: a window may be this share of `depth` shorter
 
 // A picture that waits for its plan.
 typedef struct Entry {
     MotusPlan plan;
+    int planned; // offsets are final
+    // On the host; a CUDA device has its own.
     MotusMbCosts costs;
     int16_t *offset; // AQ's own; then with propagation
     uint32_t *passed;
-    int planned; // offsets are final
 } Entry;
 
 struct MotusLookahead {
@@ -26,6 +31,8 @@ struct MotusLookahead {
     int began;                       // before the last put
     int since_idr, since_idr_before; // pictures since the last IDR picture began, itself included; the same before the last put
     MotusHalf half[2];               // of the picture that came last, and of the one before: number & 1
+    int device;
+    MotusLookCuda *cuda; // NULL: on the host
 };
 
 static Entry *entry_of(const MotusLookahead *look, int64_t number) { return &look->ring[number % look->capacity]; }
@@ -39,25 +46,35 @@ static int alloc_entry(Entry *e, size_t n) {
     return e->costs.intra && e->costs.inter && e->costs.mv && e->offset && e->passed;
 }
 
-MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings) {
+static MotusStatus open_host(MotusLookahead *look) {
+    int ok = 1;
+    for (int i = 0; ok && i < look->capacity; i++) ok = alloc_entry(&look->ring[i], (size_t)look->n_mb);
+    for (int i = 0; ok && i < 2; i++) ok = !motus_half_alloc(&look->half[i], look->settings.mb_width, look->settings.mb_height);
+    return ok ? MOTUS_OK : MOTUS_ERR_MEMORY;
+}
+
+MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings, int device, MotusError *error) {
+    MotusError cause = {0};
     *out = NULL;
     MotusLookahead *look = motus_alloc(1, sizeof *look);
-    if (!look) return MOTUS_ERR_MEMORY;
+    if (!look) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     look->settings = *settings;
     look->n_mb = settings->mb_width * settings->mb_height;
     look->first = look->end = settings->first;
     look->begins = 1;
+    look->device = device;
     look->capacity = settings->depth + 2; // the one handed out last keeps its vectors for the next one's search
     look->ring = motus_alloc((size_t)look->capacity, sizeof *look->ring);
-    int ok = look->ring != NULL;
-    for (int i = 0; ok && i < look->capacity; i++) ok = alloc_entry(&look->ring[i], (size_t)look->n_mb);
-    for (int i = 0; ok && i < 2; i++) ok = !motus_half_alloc(&look->half[i], settings->mb_width, settings->mb_height);
-    if (ok) {
+    MotusStatus status = look->ring ? MOTUS_OK : MOTUS_ERR_MEMORY;
+    if (!status)
+        status = device == MOTUS_LOOK_HOST ? open_host(look)
+                                           : motus_look_cuda_open(&look->cuda, settings, look->capacity, device, &cause);
+    if (!status) {
         *out = look;
         return MOTUS_OK;
     }
     motus_lookahead_close(&look);
-    return MOTUS_ERR_MEMORY;
+    return motus_fail(error, status, "%s", cause.status ? cause.text : "out of memory");
 }
 
 void motus_lookahead_close(MotusLookahead **out) {
@@ -72,6 +89,7 @@ void motus_lookahead_close(MotusLookahead **out) {
         motus_free(e->passed);
     }
     for (int i = 0; i < 2; i++) motus_half_free(&look->half[i]);
+    motus_look_cuda_close(&look->cuda);
     motus_free(look->ring);
     motus_free(look);
     *out = NULL;
@@ -120,22 +138,58 @@ static void analyse(MotusLookahead *look, Entry *e, int64_t number, const MotusP
         for (int i = 0; i < look->n_mb; i++) e->offset[i] = 0;
 }
 
-int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr) {
-    if (!luma) {
-        look->ended = 1;
-        return 0;
-    }
-    const int64_t number = look->end++;
-    Entry *e = entry_of(look, number);
-    e->plan = (MotusPlan){.number = number + look->ahead};
-    e->planned = 0;
-    analyse(look, e, number, luma);
-    add_up(look, e);
+// The next picture's number and entry.
+static int64_t begin(MotusLookahead *look, Entry **e) {
+    const int64_t number = look->end;
+    *e = entry_of(look, number);
+    (*e)->plan = (MotusPlan){.number = number + look->ahead};
+    (*e)->planned = 0;
+    return number;
+}
+
+// Its costs are known.
+static int join(MotusLookahead *look, Entry *e, int force_idr) {
+    look->end++;
     look->since_idr_before = look->since_idr;
     choose_type(look, e, force_idr);
     look->began = look->begins;
     look->begins = 0;
     return e->plan.idr;
+}
+
+int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr) {
+    if (!luma) {
+        look->ended = 1;
+        return 0;
+    }
+    Entry *e;
+    const int64_t number = begin(look, &e);
+    analyse(look, e, number, luma);
+    add_up(look, e);
+    return join(look, e, force_idr);
+}
+
+MotusStatus motus_lookahead_put_cuda(MotusLookahead *look, const MotusFrame *frame, int on_device, void *made_on, int *idr,
+                                     MotusError *error) {
+    Entry *e;
+    MotusLookSums sums;
+    const int64_t number = begin(look, &e);
+    const int has_before = !look->begins;
+    const MotusLookPlace place = {.at = (int)(number % look->capacity),
+                                  .before = has_before ? (int)((number - 1) % look->capacity) : -1,
+                                  .parity = (int)(number & 1),
+                                  .searched = has_before && !entry_of(look, number - 1)->plan.idr};
+    MotusStatus status = motus_look_cuda_analyse(look->cuda, &place, frame, on_device, made_on, &sums, error);
+    if (status) return status;
+    e->plan.intra = sums.intra, e->plan.cost = sums.inter;
+    *idr = join(look, e, *idr);
+    return MOTUS_OK;
+}
+
+int motus_lookahead_device(const MotusLookahead *look) { return look->device; }
+
+const MotusFrame *motus_lookahead_frame(const MotusLookahead *look, int device, void **stream) {
+    return look->cuda ? motus_look_cuda_frame(look->cuda, device, stream) : NULL;
 }
 
 void motus_lookahead_undo(MotusLookahead *look) {
@@ -152,11 +206,21 @@ void motus_lookahead_next_part(MotusLookahead *look, int64_t first) {
 
 // ---- A plan goes out ------------------------------------------------------------------------------------------------------------------------
 
-// From the end of a window (a GOP's, or of what is known) back to its first picture; the first BATCH-th of the pictures asked for are final then.
-static void propagate(MotusLookahead *look) {
+// The last picture of a window (a GOP's, or of what is known) that begins with the next picture, and the last one whose offsets nothing that comes later
+// changes. With propagation that is the first BATCH-th of the pictures asked for, or all where the window ends with a GOP or with everything.
+static void find_window(const MotusLookahead *look, int64_t *last, int64_t *final) {
     const MotusLookaheadSettings *s = &look->settings;
-    int64_t last = look->first;
-    while (last + 1 < look->end && !entry_of(look, last + 1)->plan.idr) last++;
+    int64_t n = look->first;
+    while (n + 1 < look->end && !entry_of(look, n + 1)->plan.idr) n++;
+    const int whole = look->ended || n + 1 < look->end;
+    *last = n;
+    *final = look->first + s->depth / BATCH;
+    if (whole || !s->propagation_q8 || *final > n) *final = n;
+}
+
+// From the end of the window back to its first picture.
+static void propagate(MotusLookahead *look, int64_t last, int64_t final) {
+    const MotusLookaheadSettings *s = &look->settings;
     for (int64_t n = look->first; n <= last; n++) {
         Entry *e = entry_of(look, n);
         for (int i = 0; i < look->n_mb; i++) e->passed[i] = 0;
@@ -166,38 +230,66 @@ static void propagate(MotusLookahead *look) {
         motus_aq_pass_back(entry_of(look, n - 1)->passed, e->passed, &e->costs, s->aq_mode ? e->offset : NULL, s->mb_width,
                            s->mb_height);
     }
-    // Where the window ends with a GOP or with everything, nothing that comes later changes it.
-    const int whole = look->ended || last + 1 < look->end;
-    int64_t final = look->first + s->depth / BATCH;
-    if (whole || final > last) final = last;
     for (int64_t n = look->first; n <= final; n++) {
         Entry *e = entry_of(look, n);
         motus_aq_propagated(e->offset, e->passed, &e->costs, look->n_mb, s->propagation_q8);
-        e->planned = 1;
     }
 }
 
-static void weigh(const MotusLookahead *look, Entry *e) {
+static int has_offsets(const MotusLookahead *look) { return look->settings.aq_mode || look->settings.propagation_q8; }
+
+static MotusStatus plan_window(MotusLookahead *look, MotusError *error) {
+    const MotusLookaheadSettings *s = &look->settings;
+    int64_t last, final;
+    MotusStatus status = MOTUS_OK;
+    find_window(look, &last, &final);
+    if (look->cuda && has_offsets(look))
+        status = motus_look_cuda_plan(look->cuda, (int)(look->first % look->capacity), (int)(last - look->first + 1),
+                                      (int)(final - look->first + 1), entry_of(look, look->first)->plan.idr, error);
+    else if (!look->cuda && s->propagation_q8)
+        propagate(look, last, final);
+    for (int64_t n = look->first; n <= final; n++) entry_of(look, n)->planned = !status;
+    return status;
+}
+
+static void weigh(const MotusLookahead *look, const Entry *e, int64_t *sum, uint64_t *weighted) {
     const uint16_t *cost = e->plan.idr ? e->costs.intra : e->costs.inter;
-    int64_t sum = 0;
-    uint64_t weighted = 0;
+    *sum = 0, *weighted = 0;
     for (int i = 0; i < look->n_mb; i++) {
-        sum += e->offset[i];
-        weighted += cost[i] * motus_exp2_q16(-motus_qp_octaves(e->offset[i]));
+        *sum += e->offset[i];
+        *weighted += motus_aq_weighted(cost[i], e->offset[i]);
     }
-    e->plan.mean = (int)(sum / look->n_mb);
-    e->plan.weighted = weighted >> 16;
-    e->plan.has_offsets = look->settings.aq_mode || look->settings.propagation_q8;
 }
 
-MotusStatus motus_lookahead_get(MotusLookahead *look, MotusPlan *plan, int16_t *offset) {
+// A planned picture's offsets, their sum, and the sum of its costs at the steps they make.
+static void hand_out(const MotusLookahead *look, const Entry *e, int16_t *offset, int64_t *sum, uint64_t *weighted) {
+    const size_t bytes = (size_t)look->n_mb * sizeof *offset;
+    if (!look->cuda) {
+        weigh(look, e, sum, weighted);
+        memcpy(offset, e->offset, bytes);
+    } else if (has_offsets(look)) {
+        MotusLookSums sums;
+        memcpy(offset, motus_look_cuda_offsets(look->cuda, (int)(look->first % look->capacity), &sums), bytes);
+        *sum = (int64_t)sums.offsets, *weighted = sums.weighted;
+    } else {
+        memset(offset, 0, bytes);
+        *sum = 0, *weighted = e->plan.cost << 16;
+    }
+}
+
+MotusStatus motus_lookahead_get(MotusLookahead *look, MotusPlan *plan, int16_t *offset, MotusError *error) {
     if (look->first == look->end) return look->ended ? MOTUS_END : MOTUS_AGAIN;
     if (!look->ended && look->end - look->first <= look->settings.depth) return MOTUS_AGAIN;
     Entry *e = entry_of(look, look->first);
-    if (look->settings.propagation_q8 && !e->planned) propagate(look);
-    weigh(look, e);
+    MotusStatus status = e->planned ? MOTUS_OK : plan_window(look, error);
+    if (status) return status;
+    int64_t sum;
+    uint64_t weighted;
+    hand_out(look, e, offset, &sum, &weighted);
+    e->plan.mean = (int)(sum / look->n_mb);
+    e->plan.weighted = weighted >> 16;
+    e->plan.has_offsets = has_offsets(look);
     *plan = e->plan;
-    for (int i = 0; i < look->n_mb; i++) offset[i] = e->offset[i];
     look->first++;
     return MOTUS_OK;
 }

@@ -6,6 +6,10 @@
 
 #include "encoder/aq.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct MotusLookaheadSettings {
     int mb_width, mb_height, threads;
     int depth;           // pictures known beyond the one that is planned, 0..MOTUS_MAX_LOOKAHEAD
@@ -30,13 +34,27 @@ typedef struct MotusPlan {
 
 typedef struct MotusLookahead MotusLookahead;
 
-// MOTUS_ERR_MEMORY.
-MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings);
+enum { MOTUS_LOOK_HOST = -1 };
+
+// On that CUDA device, or on the host's threads. MOTUS_ERR_MEMORY, and on a device MOTUS_ERR_CUDA, with words in *error (may be NULL). What is planned does not
+// depend on where.
+MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings, int device, MotusError *error);
 void motus_lookahead_close(MotusLookahead **out); // accepts NULL inside
 
 // Takes the next source picture's luma, which is read and not kept; NULL: there are no more. To be called while motus_lookahead_get says MOTUS_AGAIN. Returns
-// whether it is an IDR picture.
+// whether it is an IDR picture. Pictures only on the host.
 int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr);
+
+// The same on a CUDA device, for a frame in host memory, or one made on the cudaStream_t `made_on` of a device; it has been read on return. *idr: whether it has to
+// be an IDR picture, then whether it is one. After a failure nothing has changed.
+MotusStatus motus_lookahead_put_cuda(MotusLookahead *look, const MotusFrame *frame, int on_device, void *made_on, int *idr,
+                                     MotusError *error);
+
+// The device, or MOTUS_LOOK_HOST.
+int motus_lookahead_device(const MotusLookahead *look);
+
+// The frame that was put last, if it came from host memory and lies on that device now: to be read on *stream, until the next one is put. Else NULL.
+const MotusFrame *motus_lookahead_frame(const MotusLookahead *look, int device, void **stream);
 
 // Takes back the last put.
 void motus_lookahead_undo(MotusLookahead *look);
@@ -44,8 +62,9 @@ void motus_lookahead_undo(MotusLookahead *look);
 // After the end: a part of the stream that begins at this picture follows. What waits has been planned.
 void motus_lookahead_next_part(MotusLookahead *look, int64_t first);
 
-// Plans the next picture; offset[n_mb], 1/256 QP, is filled. MOTUS_AGAIN: more pictures first. MOTUS_END: there are none left.
-MotusStatus motus_lookahead_get(MotusLookahead *look, MotusPlan *plan, int16_t *offset);
+// Plans the next picture; offset[n_mb], 1/256 QP, is filled. MOTUS_AGAIN: more pictures first. MOTUS_END: there are none left. On a device MOTUS_ERR_CUDA, with
+// words in *error (may be NULL).
+MotusStatus motus_lookahead_get(MotusLookahead *look, MotusPlan *plan, int16_t *offset, MotusError *error);
 
 // Costs of the pictures after the last one that was handed out, as far as they are known, nearest first; up to n. Returns how many.
 // intra, where the picture is an IDR picture, else what it would cost; idr[i] says which.
@@ -54,4 +73,7 @@ int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *i
 // Whether the last picture has been put, so that what motus_lookahead_costs tells is all that is left.
 int motus_lookahead_ended(const MotusLookahead *look);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -30,9 +30,9 @@ MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *strea
     return MOTUS_OK;
 }
 
-MotusStatus motus_planned_get(MotusPlanned *planned, MotusLookahead *look) {
+MotusStatus motus_planned_get(MotusPlanned *planned, MotusLookahead *look, MotusError *error) {
     MotusPlanned *p = planned;
-    const MotusStatus status = motus_lookahead_get(look, &p->plan, p->offset);
+    const MotusStatus status = motus_lookahead_get(look, &p->plan, p->offset, error);
     if (status) return status;
     p->n_ahead = motus_lookahead_costs(look, p->cost, p->idr, MOTUS_MAX_LOOKAHEAD);
     p->ended = motus_lookahead_ended(look);

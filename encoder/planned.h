@@ -32,8 +32,8 @@ typedef struct MotusPlanned {
 MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *stream, const MotusFrameParams *params,
                                 MotusGiven *given);
 
-// Fills in what look-ahead says of its next picture, and of those behind it. MOTUS_AGAIN where it has to see more.
-MotusStatus motus_planned_get(MotusPlanned *planned, MotusLookahead *look);
+// Fills in what look-ahead says of its next picture, and of those behind it. MOTUS_AGAIN where it has to see more; else as motus_lookahead_get.
+MotusStatus motus_planned_get(MotusPlanned *planned, MotusLookahead *look, MotusError *error);
 
 // The picture's turn: chooses place->qp, qp_offset and what the HRD says. rate is the lane's.
 void motus_planned_begin(MotusPlanned *p, MotusRate *rate, const MotusStream *s, MotusPlace *place);

@@ -198,6 +198,140 @@ static void passes_agree(void) {
     }
 }
 
-static const MotusTest tests[] = {{"passes_agree", passes_agree}, {0}};
+// ---- Plans ------------------------------------------------------------------------------------------------------------------------------------
+
+enum { PICTURES = 40, FIRST_PART = 28 };
+
+typedef struct Plans {
+    MotusPlan plan[PICTURES];
+    int16_t *offset[PICTURES];
+    int n;
+} Plans;
+
+// Frames in both memories, cuts between some of them.
+typedef struct Clip {
+    MotusFrame *host[PICTURES], device[PICTURES];
+} Clip;
+
+static void make_clip(Clip *clip, int width, int height) {
+    for (int i = 0, content = PAN, t = 0; i < PICTURES; i++, t++) {
+        if (!motus_test_range(0, 7)) content = motus_test_range(0, CONTENTS - 1);
+        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&clip->host[i], width, height), MOTUS_OK);
+        MotusFrame *d = &clip->device[i];
+        *d = *clip->host[i];
+        for (int p = 0; p < 3; p++) {
+            const MotusPlane *from = &clip->host[i]->plane[p];
+            draw(from, p ? FLAT : content, t);
+            d->plane[p].stride = from->width + 5;
+            CU_ASSERT_EQUAL_FATAL((int)cudaMalloc((void **)&d->plane[p].data, (size_t)(d->plane[p].stride * from->height)), 0);
+            cudaMemcpy2D(d->plane[p].data, (size_t)d->plane[p].stride, from->data, (size_t)from->stride, (size_t)from->width,
+                         (size_t)from->height, cudaMemcpyHostToDevice);
+        }
+    }
+}
+
+static void drop_clip(Clip *clip) {
+    for (int i = 0; i < PICTURES; i++) {
+        for (int p = 0; p < 3; p++) cudaFree(clip->device[i].plane[p].data);
+        motus_frame_unref(&clip->host[i]);
+    }
+}
+
+// device: MOTUS_LOOK_HOST for what must come out.
+static void put(MotusLookahead *look, Clip *clip, int i, int device) {
+    int idr = i == 11;
+    void *stream = NULL;
+    if (device == MOTUS_LOOK_HOST) {
+        motus_lookahead_put(look, &clip->host[i]->plane[0], idr);
+        return;
+    }
+    const int on_device = i % 3 == 1;
+    const MotusFrame *frame = on_device ? &clip->device[i] : clip->host[i];
+    CU_ASSERT_EQUAL(motus_lookahead_put_cuda(look, frame, on_device, NULL, &idr, NULL), MOTUS_OK);
+    const MotusFrame *up = motus_lookahead_frame(look, device, &stream);
+    CU_ASSERT((up == NULL) == on_device && !motus_lookahead_frame(look, device + 1, &stream));
+    for (int p = 0; up && p < 3; p++) { // all of it is there
+        const MotusPlane *want = &clip->host[i]->plane[p], *got = &up->plane[p];
+        uint8_t row[512];
+        CU_ASSERT(got->width == want->width && got->height == want->height);
+        for (int y = 0; y < want->height; y += want->height / 2 + 1) {
+            cudaMemcpy(row, got->data + y * got->stride, (size_t)got->width, cudaMemcpyDeviceToHost);
+            MOTUS_CHECK(!memcmp(row, want->data + y * want->stride, (size_t)want->width), "picture %d plane %d row %d", i, p, y);
+        }
+    }
+}
+
+// Two parts of a stream; some pictures are put, taken back and put again.
+static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, int device) {
+    MotusLookahead *look;
+    MotusError error = {0};
+    const int sent_twice = PICTURES / 5;
+    int i = 0, ended = 0;
+    out->n = 0;
+    MOTUS_CHECK(motus_lookahead_open(&look, s, device, &error) == MOTUS_OK, "%s", error.text);
+    CU_ASSERT_FATAL(look != NULL && motus_lookahead_device(look) == device);
+    for (MotusStatus status = MOTUS_AGAIN; out->n < PICTURES;) {
+        if (status == MOTUS_END) motus_lookahead_next_part(look, 1000), ended = 0;
+        if (status && (i == PICTURES || (i == FIRST_PART && out->n < FIRST_PART && !ended))) {
+            motus_lookahead_put(look, NULL, 0);
+            ended = 1;
+        } else if (status) {
+            for (int again = i % sent_twice == 3; again >= 0; again--) {
+                put(look, clip, i, device);
+                if (again) motus_lookahead_undo(look);
+            }
+            i++;
+        }
+        status = motus_lookahead_get(look, &out->plan[out->n], out->offset[out->n], &error);
+        MOTUS_CHECK(status >= 0, "%s", error.text);
+        if (status < 0) break;
+        out->n += !status;
+    }
+    motus_lookahead_close(&look);
+}
+
+static void compare_plans(const Plans *want, const Plans *got, size_t n_mb, const char *what) {
+    CU_ASSERT(want->n == PICTURES && got->n == PICTURES);
+    for (int i = 0; i < got->n; i++) {
+        const MotusPlan *a = &want->plan[i], *b = &got->plan[i];
+        MOTUS_CHECK(a->number == b->number && a->idr == b->idr && a->forced == b->forced && a->has_offsets == b->has_offsets &&
+                        a->cost == b->cost && a->intra == b->intra,
+                    "%s: picture %d", what, i);
+        MOTUS_CHECK(a->weighted == b->weighted && a->mean == b->mean && !memcmp(want->offset[i], got->offset[i], n_mb * 2),
+                    "%s: offsets of picture %d", what, i);
+    }
+}
+
+static void plans_agree(void) {
+    if (!motus_test_has_gpu()) return;
+    static const int depths[] = {20, 0, 1, 9, 40}, keyints[] = {250, 7, 0};
+    for (int k = 0; k < 30; k++) {
+        const int width = motus_test_range(1, 100) * 2, height = motus_test_range(1, 60) * 2;
+        const size_t n_mb = (size_t)((width + 15) / 16 * ((height + 15) / 16));
+        const MotusLookaheadSettings s = {.mb_width = (width + 15) / 16,
+                                          .mb_height = (height + 15) / 16,
+                                          .threads = 1,
+                                          .depth = depths[k % 5],
+                                          .keyint = keyints[k / 5 % 3],
+                                          .min_keyint = 2,
+                                          .scenecut = k % 4 ? 40 : 0,
+                                          .aq_mode = (MotusAqMode)(k % 3),
+                                          .aq_strength_q8 = 256,
+                                          .propagation_q8 = k / 3 % 4 ? 512 : 0};
+        char what[100];
+        snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, propagation %d", width, height, s.depth, (int)s.aq_mode,
+                 s.propagation_q8);
+        Clip clip;
+        static Plans plans[2];
+        for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].offset[i / 2] = malloc(n_mb * 2);
+        make_clip(&clip, width, height);
+        for (int device = MOTUS_LOOK_HOST; device <= 0; device++) plan_all(&plans[device == 0], &s, &clip, device);
+        compare_plans(&plans[0], &plans[1], n_mb, what);
+        drop_clip(&clip);
+        for (int i = 0; i < 2 * PICTURES; i++) free(plans[i & 1].offset[i / 2]);
+    }
+}
+
+static const MotusTest tests[] = {{"passes_agree", passes_agree}, {"plans_agree", plans_agree}, {0}};
 
 int main(int argc, char **argv) { return motus_test_main("gpu_lookahead", tests, argc, argv); }

@@ -156,7 +156,7 @@ static void plan_all(Planned *out, const MotusLookaheadSettings *settings, const
     MotusPlane plane = plane_alloc(W, H);
     int put = 0;
     out->n = 0;
-    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, settings), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, settings, MOTUS_LOOK_HOST, NULL), MOTUS_OK);
     for (MotusStatus status = MOTUS_AGAIN; status != MOTUS_END;) {
         if (status == MOTUS_AGAIN && put < n) {
             draw(&plane, scene[put], put, 0);
@@ -165,7 +165,7 @@ static void plan_all(Planned *out, const MotusLookaheadSettings *settings, const
         } else if (status == MOTUS_AGAIN) {
             motus_lookahead_put(look, NULL, 0);
         }
-        status = motus_lookahead_get(look, &out->plan[out->n], out->offset[out->n]);
+        status = motus_lookahead_get(look, &out->plan[out->n], out->offset[out->n], NULL);
         if (!status) out->held[out->n++] = put;
     }
     motus_lookahead_close(&look);
@@ -230,9 +230,9 @@ static void still_pictures(void) {
     int16_t offset[N_MB];
     MotusPlan plan;
     draw(&plane, 1, 0, 0);
-    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, &s), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, &s, MOTUS_LOOK_HOST, NULL), MOTUS_OK);
     for (int i = 0; i < 16; i++) motus_lookahead_put(look, &plane, 0);
-    CU_ASSERT_EQUAL_FATAL(motus_lookahead_get(look, &plan, offset), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_lookahead_get(look, &plan, offset, NULL), MOTUS_OK);
     for (int k = 0; k < N_MB; k++)
         MOTUS_CHECK(offset[k] < -5 * MOTUS_QP_UNIT, "MB %d: %d", k, offset[k]); // 15 pictures lean on it
     uint64_t cost[32];

@@ -30,7 +30,7 @@ MotusStatus motus_gops_begin(MotusGops *g) {
     g->since = 0;
     g->gops = 0;
     motus_lookahead_close(&g->look);
-    return g->looks ? motus_lookahead_open(&g->look, &g->stream.look) : MOTUS_OK;
+    return g->looks ? motus_lookahead_open(&g->look, &g->stream.look, MOTUS_LOOK_HOST, NULL) : MOTUS_OK;
 }
 
 int motus_gops_put(MotusGops *g, const MotusPlane *luma) {
