@@ -235,7 +235,7 @@ static MotusStatus choose_type(MotusLookahead *look, MotusJob *job, const MotusF
     int *idr = &job->order.place.idr;
     if (motus_lookahead_device(look) != MOTUS_LOOK_HOST)
         return motus_lookahead_put_cuda(look, frame, on_device, made_on, idr, error);
-    *idr = motus_lookahead_put(look, &frame->plane[0], *idr);
+    *idr = motus_lookahead_put(look, on_device ? &job->source->plane[0] : &frame->plane[0], *idr);
     return MOTUS_OK;
 }
 

@@ -17,7 +17,7 @@ static void lanes_on_all_devices(void) {
         MotusEncoder *enc = NULL;
         MotusError error = {0};
         DeviceFrame d[16];
-        make_sequence(&s, c % 2 ? 176 : 130, c % 2 ? 144 : 66);
+        ((c / 2 ^ c / 4) % 2 ? make_rated_sequence : make_sequence)(&s, c % 2 ? 176 : 130, c % 2 ? 144 : 66);
         s.config.lanes = (int[]){0, n, 2 * n + 1, 1}[c / 2];
         s.config.stream_only = c % 2;
         s.config.n_devices = c / 2 % 2 ? n : MOTUS_ALL_DEVICES;

@@ -76,7 +76,7 @@ static void host_memory_is_refused(void) {
     drop_sequence(&s);
 }
 
-// What became of failures: at the opening, of frames that were taken the next time, of streams that ended.
+// What became of failures: at the opening, of frames that were taken the next time, of streams that ended (without a plan or a picture).
 typedef struct Failures {
     int opening, intake, ended;
 } Failures;
@@ -98,8 +98,14 @@ static MotusStatus send_with_fault(MotusEncoder *enc, const Sequence *s, const D
     if (status) {
         motus_device_fail_after(-1);
         check_words(enc, status, n);
+        const MotusStatus again = motus_encoder_send_device(enc, d->frame, NULL, NULL);
+        if (again && s->config.rate != MOTUS_RATE_QP) { // the picture could not be planned
+            check_words(enc, again, n);
+            failures->ended++;
+            return again;
+        }
         failures->intake++;
-        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d->frame, NULL, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL(again, MOTUS_OK);
     }
     status = motus_encoder_receive(enc, &packet, -1);
     motus_device_fail_after(-1);
@@ -169,19 +175,16 @@ static void failing_ring(void) {
 }
 
 // Lets the n-th CUDA call of the opening, of the first frame (an I picture) and of the second (a P picture) fail, for every n up to success.
-static void failing_device(void) {
-    if (!motus_test_has_gpu()) return;
-    Sequence s;
-    make_sequence(&s, 66, 34);
-    DeviceFrame d = device_frame(66, 34, 0, 0);
+static void fail_everywhere(Sequence *s) {
+    DeviceFrame d = device_frame(s->config.width, s->config.height, 0, 0);
     for (int k = 0; k < 2; k++) {
         size_t before = 0, after = 0, total;
         Failures failures = {0};
-        s.config.backend = k ? MOTUS_BACKEND_AUTO : MOTUS_BACKEND_CUDA;
-        CU_ASSERT(encode_with_fault(&s, &d, 0, -1, &failures)); // loads what is loaded at its first use
+        s->config.backend = k ? MOTUS_BACKEND_AUTO : MOTUS_BACKEND_CUDA;
+        CU_ASSERT(encode_with_fault(s, &d, 0, -1, &failures)); // loads what is loaded at its first use
         for (int at = -1; at < 2; at++)
             for (long n = 0, done = 0; !done; n++) {
-                done = encode_with_fault(&s, &d, at, n, &failures);
+                done = encode_with_fault(s, &d, at, n, &failures);
                 cudaMemGetInfo(n < 2 && at < 0 ? &before : &after, &total);
             }
         MOTUS_CHECK(before == after, "%zu bytes free, then %zu", before, after);
@@ -189,6 +192,21 @@ static void failing_device(void) {
                     failures.intake, failures.ended);
     }
     drop_device_frame(&d);
+}
+
+static void failing_device(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    make_sequence(&s, 66, 34);
+    fail_everywhere(&s);
+    drop_sequence(&s);
+}
+
+static void failing_look_ahead(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    make_rated_sequence(&s, 66, 34);
+    fail_everywhere(&s);
     drop_sequence(&s);
 }
 
@@ -196,6 +214,7 @@ static const MotusTest tests[] = {{"frames_from_a_ring", frames_from_a_ring},
                                   {"host_memory_is_refused", host_memory_is_refused},
                                   {"failing_ring", failing_ring},
                                   {"failing_device", failing_device},
+                                  {"failing_look_ahead", failing_look_ahead},
                                   {0}};
 
 int main(int argc, char **argv) { return motus_test_main("gpu_faults", tests, argc, argv); }

@@ -18,15 +18,18 @@ static MotusFrame *make_frame(int width, int height, int t, const uint8_t *textu
     return frame;
 }
 
-void make_sliced_sequence(Sequence *s, int width, int height, int slices) {
-    uint8_t texture[TEXTURE];
-    MotusEncoder *enc = NULL;
+static void configure(Sequence *s, int width, int height) {
     memset(s, 0, sizeof *s);
     s->config = motus_encoder_config_default(width, height, (MotusRational){25, 1});
     s->config.backend = MOTUS_BACKEND_CPU;
     s->config.keyint = 3;
     s->config.range = 8;
-    s->config.slices = slices;
+}
+
+static void make(Sequence *s) {
+    const int width = s->config.width, height = s->config.height;
+    uint8_t texture[TEXTURE];
+    MotusEncoder *enc = NULL;
     motus_test_fill(texture, sizeof texture);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s->config, NULL), MOTUS_OK);
     for (int i = 0; i < N_FRAMES; i++) {
@@ -44,7 +47,21 @@ void make_sliced_sequence(Sequence *s, int width, int height, int slices) {
     s->config.backend = MOTUS_BACKEND_CUDA;
 }
 
+void make_sliced_sequence(Sequence *s, int width, int height, int slices) {
+    configure(s, width, height);
+    s->config.slices = slices;
+    make(s);
+}
+
 void make_sequence(Sequence *s, int width, int height) { make_sliced_sequence(s, width, height, 1); }
+
+void make_rated_sequence(Sequence *s, int width, int height) {
+    configure(s, width, height);
+    s->config.rate = MOTUS_RATE_CRF;
+    s->config.lookahead = 0; // packets come at once
+    s->config.aq_mode = MOTUS_AQ_AUTO;
+    make(s);
+}
 
 void drop_sequence(Sequence *s) {
     for (int i = 0; i < N_FRAMES; i++) {

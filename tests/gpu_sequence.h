@@ -20,7 +20,8 @@ typedef struct Sequence {
 
 // A GOP of three pictures and one of two; the configuration asks for CUDA when they are made.
 void make_sliced_sequence(Sequence *s, int width, int height, int slices);
-void make_sequence(Sequence *s, int width, int height); // one slice a picture
+void make_sequence(Sequence *s, int width, int height);       // one slice a picture
+void make_rated_sequence(Sequence *s, int width, int height); // with QPs that look-ahead chooses, picture by picture
 void drop_sequence(Sequence *s);
 
 // 1: the packet has these bytes, wherever they are, and only there.
