@@ -50,8 +50,10 @@ size_t lay_out(MotusLookCuda *l, uint8_t *base) {
     const int mb_width = l->settings.mb_width, mb_height = l->settings.mb_height;
     const size_t n = (size_t)l->n_mb;
     size_t end = 0;
-    for (MotusHalf &half : l->half)
-        motus_half_lay_out(&half, base + motus_slot_place(&end, motus_half_bytes(mb_width, mb_height)), mb_width, mb_height);
+    for (MotusHalf &half : l->half) {
+        uint8_t *memory = base + motus_slot_place(&end, motus_half_bytes(mb_width, mb_height));
+        if (base) motus_half_lay_out(&half, memory, mb_width, mb_height);
+    }
     for (int p = 0; p < 3; p++) {
         MotusPlane *plane = &l->frame.plane[p];
         plane->stride = ((p ? 8 : 16) * mb_width + 63) / 64 * 64;
