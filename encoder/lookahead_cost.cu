@@ -3,7 +3,8 @@
 //   half_planes  a thread: four samples of each of the four planes, borders included; grid over the half picture with its border
 //   intra_costs  a thread: an MB and a mode
 //   inter_costs  a warp: a row of MBs, one after another, since each begins from its left neighbour's vector; rows do not look at one another
-// A search's candidates are tried eight at a time: lanes 4 c + k have candidate c, of whose 8x8 samples each takes the 4x4 block k.
+// A search's candidates are tried 16 at a time: lanes 2 c and 2 c + 1 have candidate c, the upper and the lower half of its 8x8 samples. What a search waits for is
+// its last round, so that one is made of as many candidates as may be needed next, and what the MB to the right begins with is fetched meanwhile.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead_cuda.h"
 
@@ -76,53 +77,80 @@ __global__ void intra_costs(uint16_t *intra, MotusHalf cur) {
 // A lane's part of the search of an MB; all but `row` is every lane's alike.
 struct Search {
     const MotusHalf *before;
-    int x, y;        // of the MB, samples of the half picture
-    uint32_t row[4]; // of the lane's block
+    int x, y;           // of the MB, samples of the half picture
+    uint32_t row[2][4]; // of the lane's half: the words of its left and its right 4x4 block
     MotusMv predicted, best;
     uint32_t cost;
 };
 
-__device__ uint32_t sad4x4(const uint32_t a[4], const uint32_t b[4]) {
-    uint32_t sum = 0;
-    for (int i = 0; i < 4; i++) sum = motus_sad4(a[i], b[i], sum);
-    return sum;
+// Two blocks side by side, from any address; no word is touched but those that hold one of the samples.
+__device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t stride) {
+    const int byte = (int)((uintptr_t)from & 3);
+    const uint8_t *at = from - byte;
+#pragma unroll
+    for (int i = 0; i < 4; i++, at += stride) {
+        const uint32_t a = motus_word_get(at), b = motus_word_get(at + 4), c = motus_word_get(at + (byte ? 8 : 4));
+        row[0][i] = __funnelshift_r(a, b, 8 * byte);
+        row[1][i] = __funnelshift_r(b, c, 8 * byte);
+    }
 }
 
 __device__ MotusMv mv_of(uint32_t word) { return motus_look_mv((int16_t)(word & 0xFFFF), (int16_t)(word >> 16)); }
 __device__ uint32_t word_of(MotusMv mv) { return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16; }
 
-// Tries the lanes' candidates, those with has_one: the least of them is the best one if it beats the one before. Cost and candidate make a key, below 2^20.
-template <bool SATD> __device__ int try_vectors(Search *s, MotusMv mv, int has_one) {
+// The lane's candidate as a key: its cost, below 2^20, then its number; UINT32_MAX: it is none. All lanes come here together.
+template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, int has_one) {
     const MotusHalf *half = s->before;
-    const int block = motus_lane() & 3, candidate = motus_lane() >> 2;
-    has_one = has_one && motus_look_inside(half, s->x, s->y, mv);
-    if (!has_one) mv = motus_look_mv(0, 0); // which can always be read
-    uint32_t ref[4];
-    motus_words_load(ref, 4, motus_look_at(half, s->x, s->y, mv) + 4 * (block >> 1) * half->stride + 4 * (block & 1),
-                     half->stride, 4);
-    uint32_t cost = SATD ? motus_words_satd(s->row, ref) : sad4x4(s->row, ref);
-    for (int step = 1; step < 4; step *= 2) cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, step);
-    cost += motus_look_vector_cost(mv, s->predicted);
-    const uint32_t least = motus_lanes_min(has_one ? cost << 3 | (uint32_t)candidate : UINT32_MAX);
-    if (least >> 3 >= s->cost) return 0;
-    s->cost = least >> 3;
-    s->best = mv_of(__shfl_sync(MOTUS_ALL_LANES, word_of(mv), 4 * (int)(least & 7)));
+    const int lower = motus_lane() & 1, candidate = motus_lane() >> 1;
+    has_one = has_one && motus_look_inside(half, s->x, s->y, *mv);
+    if (!has_one) *mv = motus_look_mv(0, 0); // which can always be read
+    // Even vectors, those that are measured by SAD, stay in the first plane.
+    const uint8_t *at = SATD ? motus_look_at(half, s->x, s->y, *mv)
+                             : half->plane[0] + (s->y + (mv->y >> 1)) * (int)half->stride + s->x + (mv->x >> 1);
+    uint32_t ref[2][4], part[2] = {};
+    load_blocks(ref, at + 4 * lower * half->stride, half->stride);
+    for (int k = 0; k < 2; k++) {
+        if (SATD) part[k] = motus_words_satd(s->row[k], ref[k]);
+        for (int i = 0; i < 4 && !SATD; i++) part[k] = motus_sad4(s->row[k][i], ref[k][i], part[k]);
+    }
+    uint32_t cost = part[0] + part[1];
+    cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
+    cost += motus_look_vector_cost(*mv, s->predicted);
+    return has_one ? cost << 4 | (uint32_t)candidate : UINT32_MAX;
+}
+
+// The least of the lanes' keys is the best one if it beats the one before.
+__device__ int take(Search *s, uint32_t key, MotusMv mv) {
+    const uint32_t least = motus_lanes_min(key);
+    if (least >> 4 >= s->cost) return 0;
+    s->cost = least >> 4;
+    s->best = mv_of(__shfl_sync(MOTUS_ALL_LANES, word_of(mv), 2 * (int)(least & 15)));
     return 1;
 }
 
-__device__ void search(Search *s, const MotusMv *earlier, int mb_x, int mb_y) {
-    const int c = motus_lane() >> 2;
-    MotusMv mv;
+// A hexagon while that helps, then the eight neighbours, which are measured together with every hexagon.
+__device__ void descend(Search *s) {
+    const int c = motus_lane() >> 1;
+    for (int step = 0; step <= MOTUS_LOOK_STEPS; step++) {
+        MotusMv mv = c < 6 ? motus_look_hexagon(s->best, c) : motus_look_around(s->best, (c - 6) & 7);
+        const uint32_t key = measure<false>(s, &mv, c < 14);
+        if (step < MOTUS_LOOK_STEPS && take(s, c < 6 ? key : UINT32_MAX, mv)) continue;
+        take(s, c < 6 ? UINT32_MAX : key, mv);
+        return;
+    }
+}
+
+// mv: what the search begins with.
+__device__ void search(Search *s, MotusMv mv, int has_one) {
+    const int c = motus_lane() >> 1;
     s->cost = UINT32_MAX;
-    const int has_one = motus_look_start(&mv, c, s->predicted, earlier, s->before, mb_x, mb_y);
-    try_vectors<false>(s, mv, has_one);
-    for (int step = 0, found = 1; found && step < MOTUS_LOOK_STEPS; step++)
-        found = try_vectors<false>(s, motus_look_hexagon(s->best, c), c < 6);
-    try_vectors<false>(s, motus_look_around(s->best, c), 1);
-    const MotusMv from = s->best;
+    const uint32_t start = measure<false>(s, &mv, has_one);
+    take(s, start, mv);
+    descend(s);
+    mv = c < 9 ? motus_look_next_to(s->best, c) : motus_look_mv(0, 0);
     s->cost = UINT32_MAX;
-    try_vectors<true>(s, motus_look_next_to(from, c), 1);
-    try_vectors<true>(s, c ? motus_look_mv(0, 0) : motus_look_next_to(from, 8), c < 2);
+    const uint32_t last = measure<true>(s, &mv, c < 10);
+    take(s, last, mv);
 }
 
 // The sums of a row: lane by lane, then all.
@@ -133,22 +161,40 @@ __device__ void add_up(MotusLookSums *sums, uint32_t intra, uint32_t inter) {
     atomicAdd((unsigned long long *)&sums->inter, (unsigned long long)all_inter);
 }
 
+// What the search of an MB needs, fetched while the one before is searched.
+struct Next {
+    uint32_t row[2][4], intra;
+    MotusMv mv; // to begin with, but for the left neighbour's
+    int has_one;
+};
+
+__device__ void fetch(Next *next, const MotusMbCosts &costs, const MotusHalf &cur, const MotusMv *earlier, int x, int y) {
+    if (x >= cur.mb_width) return;
+    load_blocks(next->row, cur.plane[0] + (MB * y + 4 * (motus_lane() & 1)) * cur.stride + MB * x, cur.stride);
+    next->intra = costs.intra[y * cur.mb_width + x];
+    next->has_one = motus_look_start(&next->mv, motus_lane() >> 1, motus_look_mv(0, 0), earlier, &cur, x, y);
+}
+
 __global__ void __launch_bounds__(32)
-    inter_costs(MotusMbCosts costs, MotusHalf cur, MotusHalf before, const MotusMv *earlier, MotusLookSums *sums) {
-    const int y = (int)blockIdx.x, width = cur.mb_width, block = motus_lane() & 3;
-    const uint8_t *at = cur.plane[0] + (MB * y + 4 * (block >> 1)) * cur.stride + 4 * (block & 1);
+    inter_costs(const __grid_constant__ MotusMbCosts costs, const __grid_constant__ MotusHalf cur,
+                const __grid_constant__ MotusHalf before, const MotusMv *earlier, MotusLookSums *sums) {
+    const int y = (int)blockIdx.x, width = cur.mb_width;
     Search s;
+    Next next = {};
     s.before = &before;
     s.y = MB * y;
     s.best = motus_look_mv(0, 0); // left of the first MB
     uint32_t all_intra = 0, all_inter = 0;
+    fetch(&next, costs, cur, earlier, 0, y);
     for (int x = 0; x < width; x++) {
-        const int i = y * width + x;
-        const uint32_t intra = costs.intra[i];
+        const int i = y * width + x, has_one = next.has_one;
+        const uint32_t intra = next.intra;
         s.x = MB * x;
         s.predicted = s.best;
-        for (int k = 0; k < 4; k++) s.row[k] = motus_word_get(at + MB * x + k * cur.stride);
-        search(&s, earlier, x, y);
+        memcpy(s.row, next.row, sizeof s.row);
+        const MotusMv mv = motus_lane() >> 1 == 1 ? motus_look_even(s.predicted) : next.mv;
+        fetch(&next, costs, cur, earlier, x + 1, y);
+        search(&s, mv, has_one);
         if (motus_lane()) continue;
         const uint32_t inter = motus_look_cost(s.cost < intra ? s.cost : intra);
         costs.mv[i] = s.best;
