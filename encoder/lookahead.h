@@ -45,8 +45,8 @@ void motus_lookahead_close(MotusLookahead **out); // accepts NULL inside
 // whether it is an IDR picture. Pictures only on the host.
 int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr);
 
-// The same on a CUDA device, for a frame in host memory, or one made on the cudaStream_t `made_on` of a device; it has been read on return. *idr: whether it has to
-// be an IDR picture, then whether it is one. After a failure nothing has changed.
+// The same on a CUDA device, for a frame in host memory, or one made on the cudaStream_t `made_on` of a device; it has been read on return. *idr: whether
+// it has to be an IDR picture, then whether it is one. After a failure nothing has changed.
 MotusStatus motus_lookahead_put_cuda(MotusLookahead *look, const MotusFrame *frame, int on_device, void *made_on, int *idr,
                                      MotusError *error);
 

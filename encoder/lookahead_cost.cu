@@ -3,8 +3,8 @@
 //   half_planes  a thread: four samples of each of the four planes, borders included; grid over the half picture with its border
 //   intra_costs  a thread: an MB and a mode
 //   inter_costs  a warp: a row of MBs, one after another, since each begins from its left neighbour's vector; rows do not look at one another
-// A search's candidates are tried 16 at a time: lanes 2 c and 2 c + 1 have candidate c, the upper and the lower half of its 8x8 samples. What a search waits for is
-// its last round, so that one is made of as many candidates as may be needed next, and what the MB to the right begins with is fetched meanwhile.
+// A search's candidates are tried 16 at a time: lanes 2 c and 2 c + 1 have candidate c, the upper and the lower half of its 8x8 samples. A round waits for the one
+// before, so that it has as many candidates as may be needed next, and what the MB to the right begins with is fetched meanwhile.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead_cuda.h"
 

@@ -1,4 +1,4 @@
-// Look-ahead on a CUDA device: the passes over a picture, which give what their CPU versions give (lookahead_cost.h, aq.h), and their pictures' costs, kept there.
+// Look-ahead on a CUDA device: the passes over a picture, which give what their CPU versions give (lookahead_cost.h, aq.h), and pictures' costs, kept there.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LOOKAHEAD_CUDA_H
 #define ENCODER_LOOKAHEAD_CUDA_H
@@ -57,7 +57,7 @@ typedef struct MotusLookPlace {
 MotusStatus motus_look_cuda_analyse(MotusLookCuda *look, const MotusLookPlace *place, const MotusFrame *frame, int on_device,
                                     void *made_on, MotusLookSums *sums, MotusError *error);
 
-// The frame that was analysed last, if it came from host memory, until the next one: complete, to be read on *stream of `device`. NULL: it is not on that device.
+// The frame that was analysed last, if it came from host memory, until the next one: complete, to be read on *stream of `device`. NULL: it is not there.
 const MotusFrame *motus_look_cuda_frame(const MotusLookCuda *look, int device, void **stream);
 
 // The offsets of the first n_final of the n pictures of a window that begins at entry `first` (and goes on at entry 0 behind the last one). Waits for them.
