@@ -104,16 +104,12 @@ template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, i
     const int lower = motus_lane() & 1, candidate = motus_lane() >> 1;
     has_one = has_one && motus_look_inside(half, s->x, s->y, *mv);
     if (!has_one) *mv = motus_look_mv(0, 0); // which can always be read
-    // Even vectors, those that are measured by SAD, stay in the first plane.
-    const uint8_t *at = SATD ? motus_look_at(half, s->x, s->y, *mv)
-                             : half->plane[0] + (s->y + (mv->y >> 1)) * (int)half->stride + s->x + (mv->x >> 1);
-    uint32_t ref[2][4], part[2] = {};
-    load_blocks(ref, at + 4 * lower * half->stride, half->stride);
+    uint32_t ref[2][4], cost = 0;
+    load_blocks(ref, motus_look_at(half, s->x, s->y, *mv) + 4 * lower * half->stride, half->stride);
     for (int k = 0; k < 2; k++) {
-        if (SATD) part[k] = motus_words_satd(s->row[k], ref[k]);
-        for (int i = 0; i < 4 && !SATD; i++) part[k] = motus_sad4(s->row[k][i], ref[k][i], part[k]);
+        if (SATD) cost += motus_words_satd(s->row[k], ref[k]);
+        for (int i = 0; i < 4 && !SATD; i++) cost = motus_sad4(s->row[k][i], ref[k][i], cost);
     }
-    uint32_t cost = part[0] + part[1];
     cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
     cost += motus_look_vector_cost(*mv, s->predicted);
     return has_one ? cost << 4 | (uint32_t)candidate : UINT32_MAX;
