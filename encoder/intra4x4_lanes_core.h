@@ -23,9 +23,12 @@ typedef struct MotusI4Lanes {
     __attribute__((aligned(16))) int16_t coef[4][16];
     int16_t level[4][16];
     uint8_t has[16]; // of the MB's blocks: motus_intra4x4_has
+    uint8_t samples[16][16]; // of the source's blocks, two for each of eight lanes: motus_i4_samples
     // Of the MB's blocks (rows and columns 1..4) and what surrounds them: total_coeff and Intra4x4 mode, -1 outside the slice.
     int8_t count[5][5], mode[5][5];
-    uint32_t ssd[16], bits[16], mode_bits[16]; // of the modes chosen
+    // Of the modes chosen: squared errors, of two samples each, and bits.
+    __attribute__((aligned(16))) uint32_t error[16][8];
+    uint32_t bits[16], mode_bits[16];
 } MotusI4Lanes;
 
 #if MOTUS_LANES > 1
@@ -160,12 +163,11 @@ MOTUS_HD MotusI4Edge motus_i4_edge(void) {
     return edge;
 }
 
-// Fills `runs`, lane j of 16 dealing with sample j of the line. `at` is the block's first sample on the canvas. Samples that are not there have any value: modes
-// that need them are not allowed.
-MOTUS_HD void motus_i4_line(uint32_t runs[40], const uint8_t *at, const MotusI4Edge *edge, int has) {
-    const int j = motus_lane() & 15, right = has & MOTUS_HAS_TOP_RIGHT;
-    const uint32_t before = at[right ? edge->from[1][0] : edge->from[0][0]], e = at[right ? edge->from[1][1] : edge->from[0][1]],
-                   next = at[right ? edge->from[1][2] : edge->from[0][2]];
+// Fills `runs`, lane j of 16 dealing with sample j of the line. `from`: where samples j - 1, j and j + 1 are. Samples that are not there have any value: modes that
+// need them are not allowed.
+MOTUS_HD void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const int from[3], const MotusI4Edge *edge) {
+    const int j = motus_lane() & 15;
+    const uint32_t before = canvas[from[0]], e = canvas[from[1]], next = canvas[from[2]];
     const uint8_t half = (uint8_t)((e + next + 1) >> 1), smooth = (uint8_t)((before + 2 * e + next + 2) >> 2);
     uint8_t *to = (uint8_t *)runs;
     to[MOTUS_RUN_LINE + j] = (uint8_t)e;
@@ -184,33 +186,33 @@ MOTUS_HD uint32_t motus_i4_row(const uint32_t runs[40], int at) {
 }
 
 MOTUS_HD int motus_i4_dc(const uint32_t runs[40], int has) {
-    int left = motus_sum_of_samples(runs[0]), top = motus_sum_of_samples(motus_i4_row(runs, MOTUS_LINE_TOP));
-    int both = MOTUS_HAS_LEFT | MOTUS_HAS_TOP;
-    if ((has & both) == both) return (left + top + 4) >> 3;
-    return has & MOTUS_HAS_LEFT ? (left + 2) >> 2 : has & MOTUS_HAS_TOP ? (top + 2) >> 2 : 128;
+    const int left = motus_sum_of_samples(runs[0]), top = motus_sum_of_samples(motus_i4_row(runs, MOTUS_LINE_TOP));
+    const int both = (has & MOTUS_HAS_LEFT ? left : 512) + (has & MOTUS_HAS_TOP ? top : 512); // what is not there: see below
+    const int one = (has & MOTUS_HAS_LEFT ? left : 0) + (has & MOTUS_HAS_TOP ? top : 0);
+    const int sides = has & (MOTUS_HAS_LEFT | MOTUS_HAS_TOP);
+    return sides && sides != (MOTUS_HAS_LEFT | MOTUS_HAS_TOP) ? (one + 2) >> 2 : (both + 4) >> 3; // of two times 512: 128
 }
 
-// A lane's mode of its half's block: the prediction, and how many allowed modes are cheaper by SATD (itself not allowed: MOTUS_I4_MODES). Lanes from
-// MOTUS_I4_MODES on only come along.
-typedef struct MotusI4Mode {
-    uint32_t pred[4], rank;
-} MotusI4Mode;
-
-MOTUS_HD MotusI4Mode motus_i4_mode(const uint32_t runs[40], const int32_t minus[16], const MotusQp *qp, int has, int predicted,
-                                   uint32_t rows) {
+// Fills a lane's mode of its half's block. Returns (its cost by SATD + 1) << 4 | mode, never 0; UINT32_MAX where it is not
+// allowed. Lanes from MOTUS_I4_MODES on only come along.
+MOTUS_HD uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40], const int32_t minus[16], const MotusQp *qp, int has,
+                                int predicted, uint32_t rows) {
     const int lane = motus_lane(), mode = motus_min(lane & 15, MOTUS_I4_MODES - 1);
     const int allowed = (lane & 15) < MOTUS_I4_MODES && motus_intra4x4_allowed(mode, has);
     const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u, flat = mode == MOTUS_I4_DC ? UINT32_MAX : 0;
-    MotusI4Mode own;
     for (int y = 0; y < 4; y++) { // no branch: all rows are on their way together
         const uint32_t row = motus_i4_row(runs, (int)(rows >> (8 * y) & 255));
-        own.pred[y] = row ^ ((row ^ dc) & flat);
+        pred[y] = row ^ ((row ^ dc) & flat);
     }
-    uint32_t cost = motus_satd_with(minus, own.pred) + motus_mode_cost(qp, mode == predicted ? 1 : 4); // below 2^14
-    uint32_t key = allowed ? cost << 4 | (uint32_t)mode : UINT32_MAX;
-    own.rank = allowed ? 0 : MOTUS_I4_MODES;
-    for (int k = 0; k < MOTUS_I4_MODES; k++) own.rank += motus_lanes_get(key, (lane & 16) + k) < key;
-    return own;
+    const uint32_t cost = motus_satd_with(minus, pred) + motus_mode_cost(qp, mode == predicted ? 1 : 4); // below 2^14
+    return allowed ? (cost + 1) << 4 | (uint32_t)mode : UINT32_MAX;
+}
+
+// The least key of each half of the lanes.
+MOTUS_HD uint32_t motus_least_of_half(uint32_t key) {
+    const int upper = motus_lane() & 16;
+    const uint32_t first = motus_lanes_min(upper ? UINT32_MAX : key), second = motus_lanes_min(upper ? key : UINT32_MAX);
+    return upper ? second : first;
 }
 
 // ---- A mode, by eight lanes ---------------------------------------------------------------------------------------------------------------
@@ -265,10 +267,10 @@ MOTUS_HD void motus_i4_samples(int sample[2], const int16_t coef[16], const uint
     sample[1] = motus_clip_u8(motus_word_sample(below, x) + ((int16_t)(even - odd + 32) >> 6));
 }
 
-// Squared error of those two samples, added up over the eight lanes.
+// Squared error of those two samples.
 MOTUS_HD uint32_t motus_i4_error(const int sample[2], const int src[2]) {
     const int above = src[0] - sample[0], below = src[1] - sample[1];
-    return motus_lanes_sum_of((uint32_t)(above * above + below * below), 8);
+    return (uint32_t)(above * above + below * below);
 }
 
 // ---- The MB -------------------------------------------------------------------------------------------------------------------------------
@@ -306,17 +308,17 @@ typedef struct MotusI4Mb {
     MotusI4Lanes *s;
     MotusTrial *to;
     const int32_t (*minus)[16];  // the source's: see motus_satd_with
-    const int16_t (*source)[16]; // forward transforms of the source's blocks, raster order
+    const int16_t (*source)[16]; // forward transforms of the source's blocks, two coefficients for each of eight lanes
     uint32_t rows;               // of this lane's mode
     MotusI4Edge edge;
     MotusI4Basis basis;
     MotusLevelPair pair;
 } MotusI4Mb;
 
-// Fills `source` and `minus` of the MB whose luma begins at src; eight lanes a block.
-MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], int32_t minus[16][16], const uint8_t *src, ptrdiff_t stride,
-                                        const MotusI4Basis *basis, const MotusLevelPair *pair) {
-    const int lane = motus_lane(), row = lane >> 1 & 3;
+// Fills `source`, `samples` and `minus` of the MB whose luma begins at src; eight lanes a block.
+MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], uint8_t samples[16][16], int32_t minus[16][16],
+                                        const uint8_t *src, ptrdiff_t stride, const MotusI4Basis *basis) {
+    const int lane = motus_lane(), row = lane >> 1 & 3, k = lane & 7;
     MOTUS_ONE_BODY
     for (int blk = lane >> 3; blk < 16; blk += 4) {
         const uint8_t *from = src + 4 * (blk >> 2) * stride + 4 * (blk & 3);
@@ -325,70 +327,101 @@ MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], int32_t minus[16
         int coef[2];
         for (int y = 0; y < 4; y++) rows[y] = motus_load4(from + y * stride);
         motus_i4_forward(coef, rows, basis);
-        for (int h = 0; h < 2; h++) source[blk][pair->at[h]] = (int16_t)coef[h];
-        for (int k = 2 * (lane & 1); k < 2 * (lane & 1) + 2; k++)
-            minus[blk][4 * row + k] = -motus_dot4(own, motus_hadamard_bytes(k), 0);
+        for (int h = 0; h < 2; h++) {
+            source[blk][2 * k + h] = (int16_t)coef[h];
+            samples[blk][2 * k + h] = from[(h ? 3 - (k >> 2) : k >> 2) * stride + (k & 3)];
+        }
+        for (int i = 2 * (lane & 1); i < 2 * (lane & 1) + 2; i++)
+            minus[blk][4 * row + i] = -motus_dot4(own, motus_hadamard_bytes(i), 0);
     }
 }
 
-// A half's block on its way.
+// A half's block in a step, as far as it is known before the step: nothing of it depends on the blocks before.
 typedef struct MotusI4Block {
-    uint8_t *at; // on the canvas
-    int blk, has, nc, predicted;
-    int kept;   // 0: the result is dropped
-    int src[2]; // this lane's two samples of the source: motus_i4_samples
+    int blk, at;   // its first sample on the canvas
+    int has, kept; // kept 0: the result is dropped
+    int from[3];   // of the line: motus_i4_line
+    int source[2]; // this lane's two coefficients of the source
+    int src[2];    // and its two samples: motus_i4_samples
 } MotusI4Block;
 
-// The eight lanes that have found the best mode so far put it where it belongs.
-MOTUS_HD void motus_i4_keep(const MotusI4Mb *mb, const MotusI4Block *b, int mode, const int sample[2], const MotusPairLevels *own,
-                            int n, uint32_t bits, uint32_t ssd) {
-    const int k = motus_lane() & 7, x = b->blk & 3, y = b->blk >> 2, row = k >> 2;
-    MotusI4Lanes *s = mb->s;
-    b->at[row * MOTUS_CANVAS_STRIDE + (k & 3)] = (uint8_t)sample[0];
-    b->at[(3 - row) * MOTUS_CANVAS_STRIDE + (k & 3)] = (uint8_t)sample[1];
-    for (int h = 0; h < 2; h++) mb->to->coef.luma[b->blk][motus_pair_position(h)] = motus_pair_level(own, h);
-    if (k) return;
-    s->mode[y + 1][x + 1] = (int8_t)mode;
-    s->count[y + 1][x + 1] = (int8_t)n;
-    s->ssd[b->blk] = ssd;
-    s->bits[b->blk] = bits;
-    s->mode_bits[b->blk] = mode == b->predicted ? 1 : 4;
+// Those with x + 2y == step, or the first of them twice.
+MOTUS_HD MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, int step) {
+    const int lane = motus_lane(), k = lane & 7, first = motus_max(0, (step - 2) >> 1), own = first + (lane >> 4);
+    const int y = motus_min(own, motus_min(3, step >> 1)), x = step - 2 * y;
+    MotusI4Block b;
+    b.blk = 4 * y + x;
+    b.at = MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
+    b.has = mb->s->has[b.blk];
+    b.kept = own == y;
+    for (int i = 0; i < 3; i++)
+        b.from[i] = b.at + (b.has & MOTUS_HAS_TOP_RIGHT ? mb->edge.from[1][i] : mb->edge.from[0][i]);
+    for (int h = 0; h < 2; h++) b.source[h] = mb->source[b.blk][2 * k + h], b.src[h] = mb->s->samples[b.blk][2 * k + h];
+    return b;
 }
 
-// Codes a block by the best of the `most` modes that are cheapest by SATD, of those allowed, two at a time. Returns its cost.
-MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Block *b, int most) {
-    const int lane = motus_lane(), group = lane >> 3, slot = group & 1;
-    uint32_t *runs = mb->s->runs[lane >> 4], best = UINT32_MAX;
-    motus_i4_line(runs, b->at, &mb->edge, b->has);
-    const int16_t *source = mb->source[b->blk];
-    const int from_src[2] = {source[mb->pair.at[0]], source[mb->pair.at[1]]};
+// The eight lanes that have found the best mode so far put it where it belongs.
+MOTUS_HD void motus_i4_keep(const MotusI4Mb *mb, const MotusI4Block *b, uint8_t *canvas, int mode, int mode_bits,
+                            const int sample[2], const MotusPairLevels *own, const MotusLevels *levels, uint32_t error) {
+    const int k = motus_lane() & 7, x = b->blk & 3, y = b->blk >> 2, row = k >> 2;
+    uint8_t *at = canvas + b->at + (k & 3);
+    MotusI4Lanes *s = mb->s;
+    at[row * MOTUS_CANVAS_STRIDE] = (uint8_t)sample[0];
+    at[(3 - row) * MOTUS_CANVAS_STRIDE] = (uint8_t)sample[1];
+    for (int h = 0; h < 2; h++) mb->to->coef.luma[b->blk][motus_pair_position(h)] = motus_pair_level(own, h);
+    s->error[b->blk][k] = error;
+    if (k) return;
+    s->mode[y + 1][x + 1] = (int8_t)mode;
+    s->count[y + 1][x + 1] = (int8_t)levels->n;
+    s->bits[b->blk] = levels->bits;
+    s->mode_bits[b->blk] = (uint32_t)mode_bits;
+}
+
+// Codes a block by the best of the `most` modes that are cheapest by SATD, of those allowed, two at a time. Returns its cost where `asked` is set, or where there
+// is a choice.
+MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Block *b, uint8_t *canvas, int most, int asked) {
+    const int lane = motus_lane(), group = lane >> 3, slot = group & 1, x = b->blk & 3, y = b->blk >> 2;
+    const MotusI4Lanes *s = mb->s;
+    uint32_t *runs = mb->s->runs[lane >> 4], best = UINT32_MAX, least_key = 0, own_pred[4];
+    const int left = s->mode[y + 1][x], above = s->mode[y][x + 1];
+    const int predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
+    const int nc = motus_cavlc_nc(s->count[y + 1][x], s->count[y][x + 1]);
+    motus_i4_line(runs, canvas, b->from, &mb->edge);
     motus_lanes_sync(); // the line is there
-    const MotusI4Mode own_mode = motus_i4_mode(runs, mb->minus[b->blk], &mb->qp, b->has, b->predicted, mb->rows);
+    uint32_t key = motus_i4_mode(own_pred, runs, mb->minus[b->blk], &mb->qp, b->has, predicted, mb->rows);
+    MOTUS_ONE_BODY
     for (int first = 0; first < most; first += 2) {
-        const uint32_t a = motus_lanes_which(own_mode.rank == (uint32_t)first),
-                       c = motus_lanes_which(own_mode.rank == (uint32_t)first + 1);
-        const uint32_t which = (slot ? c : a) >> (lane & 16) & 0xFFFF;
-        const int active = which && first + slot < most, mode = which ? motus_bit_length(which) - 1 : (int)MOTUS_I4_DC;
+        uint32_t chosen = motus_least_of_half(key > least_key ? key : UINT32_MAX);
+        least_key = chosen;
+        if (first + 1 < most) {
+            least_key = motus_least_of_half(key > chosen ? key : UINT32_MAX);
+            chosen = slot ? least_key : chosen;
+        }
+        const int active = chosen != UINT32_MAX && first + slot < most, mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC;
+        const int mode_bits = mode == predicted ? 1 : 4;
         uint32_t pred[4];
-        int coef[2], sample[2];
+        int coef[2], sample[2], wins = !slot;
         MotusPairLevels own;
-        for (int y = 0; y < 4; y++) pred[y] = motus_lanes_get(own_mode.pred[y], (lane & 16) + mode);
+        for (int i = 0; i < 4; i++) pred[i] = motus_lanes_get(own_pred[i], (lane & 16) + mode);
         motus_i4_forward(coef, pred, &mb->basis);
-        for (int h = 0; h < 2; h++) coef[h] = from_src[h] - coef[h];
+        for (int h = 0; h < 2; h++) coef[h] = b->source[h] - coef[h];
         const MotusLevels levels =
-            motus_eight_levels(mb->s->level[group], coef, &mb->pair, active, 0, b->nc, &mb->qp.luma, &mb->levels, &own);
+            motus_eight_levels(mb->s->level[group], coef, &mb->pair, active, 0, nc, &mb->qp.luma, &mb->levels, &own);
         for (int h = 0; h < 2; h++)
             mb->s->coef[group][mb->pair.at[h]] =
                 levels.n ? motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h], mb->qp.luma.qp / 6) : (int16_t)0;
         motus_lanes_sync(); // coefficients are there
         motus_i4_samples(sample, mb->s->coef[group], pred);
-        const uint32_t ssd = motus_i4_error(sample, b->src);
-        const uint32_t bits = levels.bits + (mode == b->predicted ? 1 : 4);
-        const uint32_t cost = active ? motus_rd_cost(ssd, bits, mb->qp.lambda_ssd_q8) : UINT32_MAX;
-        const uint32_t even = motus_lanes_get(cost, lane & 16), odd = motus_lanes_get(cost, (lane & 16) + 8);
-        const uint32_t least = odd < even ? odd : even;
-        if (b->kept && least < best && slot == (odd < even)) motus_i4_keep(mb, b, mode, sample, &own, levels.n, levels.bits, ssd);
-        best = least < best ? least : best;
+        const uint32_t error = motus_i4_error(sample, b->src);
+        if (most > 1 || asked) {
+            const uint32_t ssd = motus_lanes_sum_of(error, 8), bits = levels.bits + (uint32_t)mode_bits;
+            const uint32_t cost = active ? motus_rd_cost(ssd, bits, mb->qp.lambda_ssd_q8) : UINT32_MAX;
+            const uint32_t even = motus_lanes_get(cost, lane & 16), odd = motus_lanes_get(cost, (lane & 16) + 8);
+            const uint32_t least = odd < even ? odd : even;
+            wins = least < best && slot == (odd < even);
+            best = least < best ? least : best;
+        }
+        if (b->kept && wins) motus_i4_keep(mb, b, canvas, mode, mode_bits, sample, &own, &levels, error);
         motus_lanes_sync(); // kept before it is predicted from or replaced; coefficients have been read
     }
     return best;

@@ -211,23 +211,6 @@ MOTUS_HD MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIntr
 
 #if MOTUS_LANES > 1
 
-// The block of this half of the lanes in a step: those with x + 2y == step, or the first of them twice.
-MOTUS_HD MotusI4Block motus_i4_block_of(const MotusIntraMb *in, const MotusI4Lanes *s, uint8_t *canvas, int first, int last,
-                                        int step) {
-    const int lane = motus_lane(), own = first + (lane >> 4), y = motus_min(own, last), x = step - 2 * y, row = lane >> 2 & 1;
-    const uint8_t *from = in->src.plane[0] + 4 * y * in->src.stride[0] + 4 * x + (lane & 3);
-    const int left = s->mode[y + 1][x], above = s->mode[y][x + 1];
-    MotusI4Block b;
-    b.at = canvas + MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
-    b.blk = 4 * y + x;
-    b.has = s->has[b.blk];
-    b.nc = motus_cavlc_nc(s->count[y + 1][x], s->count[y][x + 1]);
-    b.predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
-    b.kept = own <= last;
-    b.src[0] = from[row * in->src.stride[0]], b.src[1] = from[(3 - row) * in->src.stride[0]];
-    return b;
-}
-
 // What of Intra4x4 can be done before the neighbours are: in s, and in what every block needs.
 MOTUS_HD MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
     const int lane = motus_lane();
@@ -241,24 +224,27 @@ MOTUS_HD MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraScratch *s
     mb.edge = motus_i4_edge();
     mb.pair = motus_level_pair(&mb.qp.luma);
     mb.basis = motus_i4_basis(&mb.pair);
-    motus_i4_transform_source(s->residual.coef, s->i4_minus, in->src.plane[0], in->src.stride[0], &mb.basis, &mb.pair);
+    motus_i4_transform_source(s->residual.coef, s->i4.samples, s->i4_minus, in->src.plane[0], in->src.stride[0], &mb.basis);
     if (lane < 16) s->i4.has[lane] = (uint8_t)motus_intra4x4_has(lane, in->has);
     motus_lanes_sync();
     return mb;
 }
 
-// Luma as Intra4x4, prepared: trial->luma, its levels, counts and modes. Gives up as soon as the cost passes `limit`.
+// Luma as Intra4x4, prepared: trial->luma, its levels, counts and modes. Gives up as soon as the cost passes `limit`; UINT32_MAX: never, and costs are not asked for
+// on the way.
 MOTUS_HD MotusIntraPart motus_code_intra4x4_of(const MotusI4Mb *mb, const MotusIntraMb *in, MotusIntraScratch *s,
                                                MotusTrial *trial, uint32_t limit) {
     const int lane = motus_lane(), blk_of = lane & 15;
     MotusIntraPart part = {0, 0, 0, 0, 0};
+    MotusI4Block block = motus_i4_block_of(mb, 0);
     motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0], in->has);
+    MOTUS_ONE_BODY
     for (int step = 0; step < 10; step++) {
-        const int first = step < 3 ? 0 : (step - 2) >> 1, last = motus_min(3, step >> 1);
-        const MotusI4Block b = motus_i4_block_of(in, &s->i4, s->canvas, first, last, step);
-        const uint32_t cost = motus_i4_block(mb, &b, in->i4_trials);
-        part.cost += motus_lanes_get(cost, 0);
-        if (first < last) part.cost += motus_lanes_get(cost, 16);
+        const MotusI4Block now = block;
+        block = motus_i4_block_of(mb, motus_min(step + 1, 9)); // nothing of this step waits for that
+        const uint32_t cost = motus_i4_block(mb, &now, s->canvas, in->i4_trials, limit != UINT32_MAX);
+        if (limit == UINT32_MAX) continue;
+        part.cost += motus_lanes_get(cost, 0) + motus_lanes_get(now.kept ? cost : 0, 16);
         if (part.cost > limit) return part;
     }
     for (int i = lane; i < 64; i += MOTUS_LANES)
@@ -272,9 +258,14 @@ MOTUS_HD MotusIntraPart motus_code_intra4x4_of(const MotusI4Mb *mb, const MotusI
     uint32_t coded = motus_lanes_which(lane < 16 && n);
     for (int q = 0; q < 4; q++) part.cbp |= (coded >> (q / 2 * 8 + q % 2 * 2) & 0x33 ? 1 : 0) << q;
     int counts = lane < 16 && (part.cbp >> (blk_of / 8 * 2 + blk_of % 4 / 2) & 1);
-    part.bits = motus_lanes_sum(counts ? s->i4.bits[blk_of] : 0);
-    part.ssd = motus_lanes_sum(lane < 16 ? s->i4.ssd[blk_of] : 0);
-    part.mode_bits = motus_lanes_sum(lane < 16 ? s->i4.mode_bits[blk_of] : 0);
+    const uint32_t bits = s->i4.bits[blk_of], mode_bits = s->i4.mode_bits[blk_of];
+    uint32_t ssd = 0;
+    for (int k = 0; k < 4; k++) ssd += s->i4.error[blk_of][(lane >> 4) * 4 + k];
+    ssd += motus_lanes_get(ssd, lane ^ 16);
+    part.bits = motus_lanes_sum(counts ? bits : 0);
+    part.ssd = motus_lanes_sum(lane < 16 ? ssd : 0);
+    part.mode_bits = motus_lanes_sum(lane < 16 ? mode_bits : 0);
+    part.cost = motus_lanes_sum(lane < 16 ? motus_rd_cost(ssd, bits + mode_bits, mb->qp.lambda_ssd_q8) : 0);
     motus_lanes_sync(); // samples, counts and modes are there
     return part;
 }
