@@ -16,4 +16,11 @@
 #define MOTUS_ONE_BODY
 #endif
 
+// A function for what is rare: it stands in the program once, on a GPU, out of the way of what is not.
+#ifdef __CUDACC__
+#define MOTUS_HD_RARE static __host__ __device__ __noinline__ __attribute__((unused))
+#else
+#define MOTUS_HD_RARE static inline
+#endif
+
 #endif

@@ -30,6 +30,9 @@ MOTUS_HD int motus_cavlc_token_length(int token_class, int total_coeff, int trai
     return token_class == 3 ? 6 : length;
 }
 
+// The same for a block without levels.
+MOTUS_HD int motus_cavlc_empty_length(int token_class) { return 0x26421 >> (4 * token_class) & 15; }
+
 MOTUS_HD MotusVlc motus_cavlc_total_zeros(int token_class, int total_coeff, int total_zeros) {
     MotusVlcEntry e = token_class == MOTUS_TOKEN_CHROMA_DC ? motus_cavlc_total_zeros_dc_entry(total_coeff, total_zeros)
                                                            : motus_cavlc_total_zeros_entry(total_coeff, total_zeros);

@@ -93,16 +93,18 @@ MOTUS_HD uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first, 
     return (uint32_t)bits;
 }
 
-// The same where there may be large levels. level has the same levels and is read only if there are; level[at] counts as `instead` there, at -1: none does.
+// The same where there are large levels. level has the same levels; level[at] counts as `instead` there, at -1: none does.
+MOTUS_HD_RARE uint32_t motus_planes_large_bits(MotusCavlcShape shape, const int16_t *level, int at, int instead, int first,
+                                               int token_class, const uint8_t *zero_runs) {
+    shape.nonzero = motus_planes_mirrored(shape.nonzero) >> first;
+    shape.ones = motus_planes_mirrored(shape.ones) >> first;
+    return (uint32_t)motus_cavlc_block_bits_with(shape, level + first, at - first, instead, 16 - first, token_class, zero_runs);
+}
+
+// The same where there may be large levels; level is read only if there are.
 MOTUS_HD uint32_t motus_planes_block_bits(const MotusLevelPlanes *b, const int16_t *level, int at, int instead, int first,
                                           int token_class, const uint8_t *zero_runs) {
-    if (b->large) {
-        MotusCavlcShape shape = motus_planes_shape(b);
-        shape.nonzero = motus_planes_mirrored(shape.nonzero) >> first;
-        shape.ones = motus_planes_mirrored(shape.ones) >> first;
-        return (uint32_t)motus_cavlc_block_bits_with(shape, level + first, at - first, instead, 16 - first, token_class,
-                                                     zero_runs);
-    }
+    if (b->large) return motus_planes_large_bits(motus_planes_shape(b), level, at, instead, first, token_class, zero_runs);
     return motus_planes_small_bits(b, first, token_class, zero_runs);
 }
 

@@ -80,8 +80,9 @@ __device__ void mark_done(const MotusWorkCuda &w, int i) {
 // The team's warps meet.
 __device__ void meet(int team) { asm volatile("bar.sync %0, %1;" : : "r"(team + 1), "n"(TEAM_THREADS) : "memory"); }
 
-// MBs whose turn it is, in the order of the list.
-__global__ void __launch_bounds__(MOST_TEAMS *TEAM_THREADS) intra_kernel(const __grid_constant__ Pass pass) {
+// MBs whose turn it is, in the order of the list. TEAMS: of a block, at most; one alone may have more registers.
+template <int TEAMS>
+__global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4) intra_kernel(const __grid_constant__ Pass pass) {
     extern __shared__ uint4 memory[];
     const MotusWorkCuda &w = pass.work;
     const int team = (int)threadIdx.x / TEAM_THREADS, t = (int)threadIdx.x % TEAM_THREADS, warp = t / 32;
@@ -350,7 +351,10 @@ static int taken_at_once(const Pass &pass) {
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
     const int teams = pass.work.teams, blocks = (motus_min(taken_at_once(pass), pass.work.n_mb) + teams - 1) / teams;
     list_kernel<<<1, LIST_THREADS, 0, stream>>>(pass);
-    intra_kernel<<<blocks, teams * TEAM_THREADS, teams * sizeof(IntraTeam), stream>>>(pass);
+    if (teams > 1)
+        intra_kernel<MOST_TEAMS><<<blocks, teams * TEAM_THREADS, teams * sizeof(IntraTeam), stream>>>(pass);
+    else
+        intra_kernel<1><<<blocks, TEAM_THREADS, sizeof(IntraTeam), stream>>>(pass);
     return cudaGetLastError();
 }
 
@@ -360,5 +364,5 @@ extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
     if (status == cudaSuccess) status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam));
     if (status != cudaSuccess) return status;
-    return cudaFuncSetAttribute(intra_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, *teams * (int)sizeof(IntraTeam));
+    return cudaFuncSetAttribute(intra_kernel<MOST_TEAMS>, cudaFuncAttributeMaxDynamicSharedMemorySize, *teams * (int)sizeof(IntraTeam));
 }

@@ -76,8 +76,9 @@ MOTUS_HD void motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2
         MotusLevelPlanes with = *planes;
         motus_planes_set(&with, i, less);
         uint32_t own_bits = motus_planes_small_bits(&with, first, token_class, zero_runs);
-        if (large && tries)
-            own_bits = motus_planes_block_bits(&with, level, i, negative ? -less : less, first, token_class, zero_runs);
+        if (large && tries && with.large)
+            own_bits = motus_planes_large_bits(motus_planes_shape(&with), level, i, negative ? -less : less, first, token_class,
+                                               zero_runs);
         const int pays = tries && loss + (int32_t)(own_bits * q->rate) < (int32_t)(*bits * q->rate);
         const uint32_t unseen = motus_eight_mask(0, left[0] && left[1]), seen = (unseen - 1) & ~unseen;
         const uint32_t votes = motus_eight_mask(pays && !h, pays && h) & seen, winner = votes & (0u - votes);
@@ -109,7 +110,7 @@ MOTUS_HD void motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2
 MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const MotusLevelPair *pair, int active, int first,
                                         int nc, const MotusQuant *q, const MotusLevelChoice *choice, MotusPairLevels *own) {
     const int token_class = motus_cavlc_token_class(nc);
-    const uint32_t zero_bits = (uint32_t)motus_cavlc_token(token_class, 0, 0).length;
+    const uint32_t zero_bits = (uint32_t)motus_cavlc_empty_length(token_class);
     MotusLevelPlanes planes;
     MotusLevels levels;
     int tried[2];
@@ -126,10 +127,14 @@ MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const
     }
     motus_eight_planes(&planes, own);
     gain = (int32_t)motus_lanes_sum_of((uint32_t)gain, 8);
-    if (motus_lanes_which(planes.large != 0)) motus_lanes_sync(); // levels are there for all
-    uint32_t bits = motus_planes_block_bits(&planes, level, -1, 0, first, token_class, choice->zero_runs);
+    uint32_t bits = motus_planes_small_bits(&planes, first, token_class, choice->zero_runs);
+    const uint32_t large = motus_lanes_which(planes.large != 0);
+    if (large) {
+        motus_lanes_sync(); // levels are there for all
+        if (planes.large)
+            bits = motus_planes_large_bits(motus_planes_shape(&planes), level, -1, 0, first, token_class, choice->zero_runs);
+    }
     if (choice->method == MOTUS_LEVELS_LOWERED) {
-        const uint32_t large = motus_lanes_which(planes.large != 0);
         motus_eight_lower(level, own, tried, &planes, &bits, &gain, first, q, token_class, choice->zero_runs);
         if (large) { // the gain of levels from 32 on is bounded: what lowering has lost is not what it says
             gain = 0;
