@@ -13,6 +13,14 @@
 
 #define MOTUS_ALL_LANES 0xFFFFFFFFu
 
+// Of a pointer at shared memory, on a GPU: the compiler is told so. Where it does not find out by itself, each access costs 64-bit addresses and a look at which
+// memory is meant.
+#ifdef __CUDA_ARCH__
+#define MOTUS_SHARED(at) ((decltype(at))__cvta_shared_to_generic(__cvta_generic_to_shared(at)))
+#else
+#define MOTUS_SHARED(at) (at)
+#endif
+
 #ifdef __CUDA_ARCH__
 
 #define MOTUS_LANES 32

@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4) intra_
         meet(team); // quantizers are there
         if (warp == 0) {
             motus_intra_begin(&in, &s->team.trial[0], &s->team.trial[1]);
-            i4 = motus_i4_prepare(&in, &s->team.scratch[0], &s->team.trial[1]);
+            i4 = motus_i4_prepare(&in, &s->team.scratch[0]);
             wait_for_neighbours(w, i);
         }
         meet(team); // source, beginnings and neighbours are there

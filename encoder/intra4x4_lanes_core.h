@@ -305,15 +305,20 @@ MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas, const Motu
 typedef struct MotusI4Mb {
     MotusQp qp; // copies, which stay in registers: nothing that is written can be meant
     MotusLevelChoice levels;
-    MotusI4Lanes *s;
-    MotusTrial *to;
-    const int32_t (*minus)[16];  // the source's: see motus_satd_with
-    const int16_t (*source)[16]; // forward transforms of the source's blocks, two coefficients for each of eight lanes
     uint32_t rows;               // of this lane's mode
     MotusI4Edge edge;
     MotusI4Basis basis;
     MotusLevelPair pair;
 } MotusI4Mb;
+
+// Where its blocks' data are.
+typedef struct MotusI4Memory {
+    MotusI4Lanes *s;
+    MotusTrial *to;
+    uint8_t *canvas;
+    const int32_t (*minus)[16];  // the source's: see motus_satd_with
+    const int16_t (*source)[16]; // forward transforms of the source's blocks, two coefficients for each of eight lanes
+} MotusI4Memory;
 
 // Fills `source`, `samples` and `minus` of the MB whose luma begins at src; eight lanes a block.
 MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], uint8_t samples[16][16], int32_t minus[16][16],
@@ -346,29 +351,29 @@ typedef struct MotusI4Block {
 } MotusI4Block;
 
 // Those with x + 2y == step, or the first of them twice.
-MOTUS_HD MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, int step) {
+MOTUS_HD MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, const MotusI4Memory *m, int step) {
     const int lane = motus_lane(), k = lane & 7, first = motus_max(0, (step - 2) >> 1), own = first + (lane >> 4);
     const int y = motus_min(own, motus_min(3, step >> 1)), x = step - 2 * y;
     MotusI4Block b;
     b.blk = 4 * y + x;
     b.at = MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
-    b.has = mb->s->has[b.blk];
+    b.has = m->s->has[b.blk];
     b.kept = own == y;
     for (int i = 0; i < 3; i++)
         b.from[i] = b.at + (b.has & MOTUS_HAS_TOP_RIGHT ? mb->edge.from[1][i] : mb->edge.from[0][i]);
-    for (int h = 0; h < 2; h++) b.source[h] = mb->source[b.blk][2 * k + h], b.src[h] = mb->s->samples[b.blk][2 * k + h];
+    for (int h = 0; h < 2; h++) b.source[h] = m->source[b.blk][2 * k + h], b.src[h] = m->s->samples[b.blk][2 * k + h];
     return b;
 }
 
 // The eight lanes that have found the best mode so far put it where it belongs.
-MOTUS_HD void motus_i4_keep(const MotusI4Mb *mb, const MotusI4Block *b, uint8_t *canvas, int mode, int mode_bits,
-                            const int sample[2], const MotusPairLevels *own, const MotusLevels *levels, uint32_t error) {
+MOTUS_HD void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int mode, int mode_bits, const int sample[2],
+                            const MotusPairLevels *own, const MotusLevels *levels, uint32_t error) {
     const int k = motus_lane() & 7, x = b->blk & 3, y = b->blk >> 2, row = k >> 2;
-    uint8_t *at = canvas + b->at + (k & 3);
-    MotusI4Lanes *s = mb->s;
+    uint8_t *at = m->canvas + b->at + (k & 3);
+    MotusI4Lanes *s = m->s;
     at[row * MOTUS_CANVAS_STRIDE] = (uint8_t)sample[0];
     at[(3 - row) * MOTUS_CANVAS_STRIDE] = (uint8_t)sample[1];
-    for (int h = 0; h < 2; h++) mb->to->coef.luma[b->blk][motus_pair_position(h)] = motus_pair_level(own, h);
+    for (int h = 0; h < 2; h++) m->to->coef.luma[b->blk][motus_pair_position(h)] = motus_pair_level(own, h);
     s->error[b->blk][k] = error;
     if (k) return;
     s->mode[y + 1][x + 1] = (int8_t)mode;
@@ -379,16 +384,16 @@ MOTUS_HD void motus_i4_keep(const MotusI4Mb *mb, const MotusI4Block *b, uint8_t 
 
 // Codes a block by the best of the `most` modes that are cheapest by SATD, of those allowed, two at a time. Returns its cost where `asked` is set, or where there
 // is a choice.
-MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Block *b, uint8_t *canvas, int most, int asked) {
+MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, const MotusI4Block *b, int most, int asked) {
     const int lane = motus_lane(), group = lane >> 3, slot = group & 1, x = b->blk & 3, y = b->blk >> 2;
-    const MotusI4Lanes *s = mb->s;
-    uint32_t *runs = mb->s->runs[lane >> 4], best = UINT32_MAX, least_key = 0, own_pred[4];
+    MotusI4Lanes *s = m->s;
+    uint32_t *runs = s->runs[lane >> 4], best = UINT32_MAX, least_key = 0, own_pred[4];
     const int left = s->mode[y + 1][x], above = s->mode[y][x + 1];
     const int predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
     const int nc = motus_cavlc_nc(s->count[y + 1][x], s->count[y][x + 1]);
-    motus_i4_line(runs, canvas, b->from, &mb->edge);
+    motus_i4_line(runs, m->canvas, b->from, &mb->edge);
     motus_lanes_sync(); // the line is there
-    uint32_t key = motus_i4_mode(own_pred, runs, mb->minus[b->blk], &mb->qp, b->has, predicted, mb->rows);
+    uint32_t key = motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, b->has, predicted, mb->rows);
     MOTUS_ONE_BODY
     for (int first = 0; first < most; first += 2) {
         uint32_t chosen = motus_least_of_half(key > least_key ? key : UINT32_MAX);
@@ -406,12 +411,12 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Block *b, uin
         motus_i4_forward(coef, pred, &mb->basis);
         for (int h = 0; h < 2; h++) coef[h] = b->source[h] - coef[h];
         const MotusLevels levels =
-            motus_eight_levels(mb->s->level[group], coef, &mb->pair, active, 0, nc, &mb->qp.luma, &mb->levels, &own);
+            motus_eight_levels(s->level[group], coef, &mb->pair, active, 0, nc, &mb->qp.luma, &mb->levels, &own);
         for (int h = 0; h < 2; h++)
-            mb->s->coef[group][mb->pair.at[h]] =
+            s->coef[group][mb->pair.at[h]] =
                 levels.n ? motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h], mb->qp.luma.qp / 6) : (int16_t)0;
         motus_lanes_sync(); // coefficients are there
-        motus_i4_samples(sample, mb->s->coef[group], pred);
+        motus_i4_samples(sample, s->coef[group], pred);
         const uint32_t error = motus_i4_error(sample, b->src);
         if (most > 1 || asked) {
             const uint32_t ssd = motus_lanes_sum_of(error, 8), bits = levels.bits + (uint32_t)mode_bits;
@@ -421,7 +426,7 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Block *b, uin
             wins = least < best && slot == (odd < even);
             best = least < best ? least : best;
         }
-        if (b->kept && wins) motus_i4_keep(mb, b, canvas, mode, mode_bits, sample, &own, &levels, error);
+        if (b->kept && wins) motus_i4_keep(m, b, mode, mode_bits, sample, &own, &levels, error);
         motus_lanes_sync(); // kept before it is predicted from or replaced; coefficients have been read
     }
     return best;

@@ -212,14 +212,11 @@ MOTUS_HD MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIntr
 #if MOTUS_LANES > 1
 
 // What of Intra4x4 can be done before the neighbours are: in s, and in what every block needs.
-MOTUS_HD MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial) {
+MOTUS_HD MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraScratch *s) {
     const int lane = motus_lane();
     MotusI4Mb mb;
     mb.qp = *in->qp;
     mb.levels = *in->levels;
-    mb.s = &s->i4;
-    mb.to = trial;
-    mb.minus = s->i4_minus, mb.source = s->residual.coef;
     mb.rows = motus_i4_rows(motus_min(lane & 15, MOTUS_I4_MODES - 1));
     mb.edge = motus_i4_edge();
     mb.pair = motus_level_pair(&mb.qp.luma);
@@ -236,13 +233,15 @@ MOTUS_HD MotusIntraPart motus_code_intra4x4_of(const MotusI4Mb *mb, const MotusI
                                                MotusTrial *trial, uint32_t limit) {
     const int lane = motus_lane(), blk_of = lane & 15;
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    MotusI4Block block = motus_i4_block_of(mb, 0);
+    s = MOTUS_SHARED(s), trial = MOTUS_SHARED(trial);
+    const MotusI4Memory m = {&s->i4, trial, s->canvas, s->i4_minus, s->residual.coef};
+    MotusI4Block block = motus_i4_block_of(mb, &m, 0);
     motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0], in->has);
     MOTUS_ONE_BODY
     for (int step = 0; step < 10; step++) {
         const MotusI4Block now = block;
-        block = motus_i4_block_of(mb, motus_min(step + 1, 9)); // nothing of this step waits for that
-        const uint32_t cost = motus_i4_block(mb, &now, s->canvas, in->i4_trials, limit != UINT32_MAX);
+        block = motus_i4_block_of(mb, &m, motus_min(step + 1, 9)); // nothing of this step waits for that
+        const uint32_t cost = motus_i4_block(mb, &m, &now, in->i4_trials, limit != UINT32_MAX);
         if (limit == UINT32_MAX) continue;
         part.cost += motus_lanes_get(cost, 0) + motus_lanes_get(now.kept ? cost : 0, 16);
         if (part.cost > limit) return part;
@@ -271,7 +270,7 @@ MOTUS_HD MotusIntraPart motus_code_intra4x4_of(const MotusI4Mb *mb, const MotusI
 }
 
 MOTUS_HD MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s, MotusTrial *trial, uint32_t limit) {
-    const MotusI4Mb mb = motus_i4_prepare(in, s, trial);
+    const MotusI4Mb mb = motus_i4_prepare(in, s);
     return motus_code_intra4x4_of(&mb, in, s, trial, limit);
 }
 

@@ -93,7 +93,7 @@ MOTUS_HD MotusTrial *motus_intra_search(const MotusIntraMb *in, MotusIntraScratc
 }
 
 // The same by three warps side by side, whose shared memory this is: `role` is which of them this is. All of them meet between these calls:
-// motus_intra_begin and motus_i4_prepare (trial[1], scratch[0]) by the first, before the neighbours are there or after; motus_intra_role by the three;
+// motus_intra_begin and motus_i4_prepare (scratch[0]) by the first, before the neighbours are there or after; motus_intra_role by the three;
 // motus_intra_join by one.
 typedef struct MotusIntraTeam {
     MotusTrial trial[2];

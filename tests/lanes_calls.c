@@ -55,7 +55,7 @@ static void team_body(void *argument) {
     memset(&i4, 0, sizeof i4);
     if (warp == 0) {
         motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
-        i4 = motus_i4_prepare(a->intra, &team->scratch[0], &team->trial[1]);
+        i4 = motus_i4_prepare(a->intra, &team->scratch[0]);
     }
     motus_emulated_team_sync();
     motus_intra_role(a->intra, team, warp, &i4);
