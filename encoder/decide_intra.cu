@@ -33,11 +33,12 @@ struct IntraTeam {
 // The MB's source and quantizers come into shared memory before its neighbours are done: no part of coding waits for it. t: the thread of the team.
 __device__ void fetch_source(IntraTeam *s, MotusIntraMb *in, int t) {
     const MotusMbSource from = in->src;
-    int c = t >> 4 & 1, row = t >> 1 & 7;
+    const int c = t >> 4 & 1, row = t >> 1 & 7;
+    const uint8_t *chroma = c ? from.plane[2] + row * from.stride[2] : from.plane[1] + row * from.stride[1];
     if (t < 64)
         copy4(s->luma + 4 * t, from.plane[0] + (t >> 2) * from.stride[0] + 4 * (t & 3));
     else
-        copy4(s->chroma[c] + 8 * row + 4 * (t & 1), from.plane[c + 1] + row * from.stride[c + 1] + 4 * (t & 1));
+        copy4(s->chroma[c] + 8 * row + 4 * (t & 1), chroma + 4 * (t & 1));
     static_assert(sizeof(MotusQp) % 4 == 0, "whole words");
     if (t < (int)(sizeof(MotusQp) / 4)) reinterpret_cast<uint32_t *>(&s->qp)[t] = reinterpret_cast<const uint32_t *>(in->qp)[t];
     in->qp = &s->qp;

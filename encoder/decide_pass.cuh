@@ -68,9 +68,10 @@ static __device__ void store_samples(const MotusTrial *trial, const MotusWorkCud
         *reinterpret_cast<uint32_t *>(rec.plane[0] + (i >> 2) * rec.stride[0] + 4 * (i & 3)) =
             *reinterpret_cast<const uint32_t *>(trial->luma + 4 * i);
     for (int i = motus_lane(); i < 32; i += MOTUS_LANES) {
-        int c = 1 + (i >> 4), row = i >> 1 & 7;
-        *reinterpret_cast<uint32_t *>(rec.plane[c] + row * rec.stride[c] + 4 * (i & 1)) =
-            *reinterpret_cast<const uint32_t *>(trial->chroma[c - 1] + 8 * row + 4 * (i & 1));
+        const int c = i >> 4, row = i >> 1 & 7;
+        uint8_t *to = c ? rec.plane[2] + row * rec.stride[2] : rec.plane[1] + row * rec.stride[1];
+        *reinterpret_cast<uint32_t *>(to + 4 * (i & 1)) =
+            *reinterpret_cast<const uint32_t *>(trial->chroma[c] + 8 * row + 4 * (i & 1));
     }
 }
 

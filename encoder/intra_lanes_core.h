@@ -91,16 +91,18 @@ MOTUS_HD int motus_chroma_mode_lanes(MotusIntraSides *s, uint8_t *const *at, con
     const int lane = motus_lane();
     {
         const int c = lane >> 4, left = lane >> 3 & 1, i = lane & 7;
-        const uint8_t *from = at[c];
+        const uint8_t *from = c ? at[1] : at[0];
+        const ptrdiff_t step = c ? stride[1] : stride[0];
         uint32_t sample = 0;
-        if (has & (left ? MOTUS_HAS_LEFT : MOTUS_HAS_TOP)) sample = left ? from[i * stride[c] - 1] : from[i - stride[c]];
+        if (has & (left ? MOTUS_HAS_LEFT : MOTUS_HAS_TOP)) sample = left ? from[i * step - 1] : from[i - step];
         s->chroma[c][left][i] = (uint8_t)sample;
     }
     motus_lanes_sync(); // the sides are there
     // Then a lane a 4x4 block: mode, plane, block.
     const int mode = lane >> 3, c = lane >> 2 & 1, x = lane & 1, y = lane >> 1 & 1;
     const uint8_t *top = s->chroma[c][0], *left = s->chroma[c][1];
-    const int corner = has & MOTUS_HAS_CORNER ? at[c][-stride[c] - 1] : 0;
+    const uint8_t *corner_at = c ? at[1] - stride[1] - 1 : at[0] - stride[0] - 1;
+    const int corner = has & MOTUS_HAS_CORNER ? *corner_at : 0;
     const int as16 = 0x3012 >> (4 * mode) & 3; // the Intra16x16 mode that does the same
     int across = -4 * corner, down = across, dc_has = has;
     for (int i = 0; i < 8; i++) {
@@ -117,7 +119,7 @@ MOTUS_HD int motus_chroma_mode_lanes(MotusIntraSides *s, uint8_t *const *at, con
                                          (uint32_t)motus_sum_of_samples(motus_load4(left + 4 * y)), 2, dc_has);
     uint32_t rows[4], own[4], cost[4];
     for (int k = 0; k < 4; k++) {
-        own[k] = motus_load4(src->plane[c + 1] + (4 * y + k) * src->stride[c + 1] + 4 * x);
+        own[k] = motus_load4((c ? src->plane[2] : src->plane[1]) + (4 * y + k) * (c ? src->stride[2] : src->stride[1]) + 4 * x);
         rows[k] = motus_mode_row4(top, left, dc, &plane, as16, 4 * x, 4 * y + k);
     }
     uint32_t satd = motus_lanes_sum_of(motus_satd_rows(own, rows), 8);

@@ -219,7 +219,7 @@ MOTUS_HD MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraScratch *s
     mb.levels = *in->levels;
     mb.rows = motus_i4_rows(motus_min(lane & 15, MOTUS_I4_MODES - 1));
     mb.edge = motus_i4_edge();
-    mb.pair = motus_level_pair(&mb.qp.luma);
+    mb.pair = motus_level_pair(&in->qp->luma);
     mb.basis = motus_i4_basis(&mb.pair);
     motus_i4_transform_source(s->residual.coef, s->i4.samples, s->i4_minus, in->src.plane[0], in->src.stride[0], &mb.basis);
     if (lane < 16) s->i4.has[lane] = (uint8_t)motus_intra4x4_has(lane, in->has);

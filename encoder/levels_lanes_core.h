@@ -62,37 +62,47 @@ MOTUS_HD void motus_eight_planes(MotusLevelPlanes *planes, const MotusPairLevels
     planes->large = motus_eight_mask(m[0] > MOTUS_PLANES_MAX, m[1] > MOTUS_PLANES_MAX);
 }
 
-// motus_lower_levels: each lane counts the block's bits with one of its levels lowered, the first of those that are still to be tried. The first level that pays is
-// lowered, and those after it are tried again; what comes before it has been answered for good. A second level of a lane, not looked at yet, is in the way of those
-// after it. `level` is kept up to date and read only where there are large levels.
-MOTUS_HD void motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2], MotusLevelPlanes *planes, uint32_t *bits,
-                                int32_t *gain, int first, const MotusQuant *q, int token_class, const uint8_t *zero_runs) {
+// The bits of the block, and motus_lower_levels of the levels in `left`. Each lane counts the bits with one of its levels lowered, the first of those that are still
+// to be tried; a lane that has none counts the block as it is. The first level that pays is lowered, and those after it are tried again; what comes before it has
+// been answered for good. A second level of a lane, not looked at yet, is in the way of those after it. `level` is read, and kept up to date, only where there are
+// large levels.
+MOTUS_HD uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2], MotusLevelPlanes *planes, int first,
+                                    const MotusQuant *q, int token_class, const uint8_t *zero_runs) {
     const int lane = motus_lane(), k = lane & 7;
     const uint32_t large = motus_lanes_which(planes->large != 0);
-    while (motus_lanes_which(left[0] || left[1])) {
-        const int h = !left[0], i = motus_pair_position(h), less = (h ? own->magnitude[1] : own->magnitude[0]) - 1;
+    int crowded = motus_lanes_which(!motus_eight(motus_lanes_which(!left[0] && !left[1]))) != 0; // nobody counts a block as it is
+    uint32_t bits = 0, known = 0;
+    do {
+        const int h = !left[0], i = motus_pair_position(h), tries = (left[0] || left[1]) && !crowded;
         const int negative = h ? own->negative[1] : own->negative[0], t = h ? own->t[1] : own->t[0];
-        const int loss = 512 * t - 65536 * (2 * less + 1), tries = left[0] || left[1];
+        const int less = (h ? own->magnitude[1] : own->magnitude[0]) - tries, loss = 512 * t - 65536 * (2 * less + 1);
         MotusLevelPlanes with = *planes;
         motus_planes_set(&with, i, less);
         uint32_t own_bits = motus_planes_small_bits(&with, first, token_class, zero_runs);
-        if (large && tries && with.large)
+        if (large && with.large)
             own_bits = motus_planes_large_bits(motus_planes_shape(&with), level, i, negative ? -less : less, first, token_class,
                                                zero_runs);
-        const int pays = tries && loss + (int32_t)(own_bits * q->rate) < (int32_t)(*bits * q->rate);
+        if (!known) {
+            const uint32_t idle = motus_eight(motus_lanes_which(!tries));
+            bits = motus_lanes_get(own_bits, (lane & 24) + motus_bit_length(idle) - 1);
+            known = 1;
+            if (crowded) { // for this once nobody has tried
+                crowded = 0;
+                continue;
+            }
+        }
+        const int pays = tries && loss + (int32_t)(own_bits * q->rate) < (int32_t)(bits * q->rate);
         const uint32_t unseen = motus_eight_mask(0, left[0] && left[1]), seen = (unseen - 1) & ~unseen;
         const uint32_t votes = motus_eight_mask(pays && !h, pays && h) & seen, winner = votes & (0u - votes);
         const uint32_t answered = seen & (winner | (winner - 1)); // of those looked at; without a winner: all
         const int place = votes ? motus_bit_length(winner) - 1 : 0, from = (lane & 24) + (place & 7);
         const uint32_t now = motus_lanes_get(own_bits << 16 | (uint32_t)(less & 0xFFFF), from); // both are below 2^16
-        const int32_t lost = (int32_t)motus_lanes_get((uint32_t)loss, from);
         if (h)
             left[1] &= !(answered >> (8 + k) & 1);
         else
             left[0] &= !(answered >> k & 1);
         if (votes) {
-            *bits = now >> 16;
-            *gain -= lost;
+            bits = now >> 16;
             motus_planes_set(planes, 15 - place, (int)(now & 0xFFFF));
         }
         const int lowers = votes && lane == from;
@@ -102,14 +112,15 @@ MOTUS_HD void motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2
         motus_lanes_sync(); // the level has been read by all
         if (lowers) level[i] = (int16_t)(negative ? -less : less);
         motus_lanes_sync(); // the level is written
-    }
+    } while (motus_lanes_which(left[0] || left[1]));
+    return bits;
 }
 
 // Levels of coefficients coef[h] at this lane's positions, for `active` lanes; the others only come along. `level` (zigzag) is the eight lanes' own; what comes
 // to stand in it, and in `own`, is not to be used where n is 0.
 MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const MotusLevelPair *pair, int active, int first,
                                         int nc, const MotusQuant *q, const MotusLevelChoice *choice, MotusPairLevels *own) {
-    const int token_class = motus_cavlc_token_class(nc);
+    const int token_class = motus_cavlc_token_class(nc), lowered = choice->method == MOTUS_LEVELS_LOWERED;
     const uint32_t zero_bits = (uint32_t)motus_cavlc_empty_length(token_class);
     MotusLevelPlanes planes;
     MotusLevels levels;
@@ -121,31 +132,21 @@ MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const
         own->negative[h] = coef[h] < 0;
         own->magnitude[h] = live ? motus_clip(1, MOTUS_MAX_LEVEL, (own->t[h] + 128) >> 8) : 0;
         const int loss = 512 * own->t[h] - 65536 * (2 * own->magnitude[h] - 1);
-        tried[h] = own->magnitude[h] && (own->magnitude[h] <= 2 || loss <= 0);
-        if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
-        level[motus_pair_position(h)] = motus_pair_level(own, h);
+        tried[h] = lowered && own->magnitude[h] && (own->magnitude[h] <= 2 || loss <= 0);
     }
     motus_eight_planes(&planes, own);
-    gain = (int32_t)motus_lanes_sum_of((uint32_t)gain, 8);
-    uint32_t bits = motus_planes_small_bits(&planes, first, token_class, choice->zero_runs);
     const uint32_t large = motus_lanes_which(planes.large != 0);
     if (large) {
-        motus_lanes_sync(); // levels are there for all
-        if (planes.large)
-            bits = motus_planes_large_bits(motus_planes_shape(&planes), level, -1, 0, first, token_class, choice->zero_runs);
-    }
-    if (choice->method == MOTUS_LEVELS_LOWERED) {
-        motus_eight_lower(level, own, tried, &planes, &bits, &gain, first, q, token_class, choice->zero_runs);
-        if (large) { // the gain of levels from 32 on is bounded: what lowering has lost is not what it says
-            gain = 0;
-            for (int h = 0; h < 2; h++)
-                if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
-            gain = (int32_t)motus_lanes_sum_of((uint32_t)gain, 8);
-        }
-        if (large) motus_lanes_sync(); // levels have been read by all
         for (int h = 0; h < 2; h++) level[motus_pair_position(h)] = motus_pair_level(own, h);
+        motus_lanes_sync(); // levels are there for all
     }
-    gain = motus_min(gain, MOTUS_GAIN_MAX);
+    const uint32_t bits = motus_eight_lower(level, own, tried, &planes, first, q, token_class, choice->zero_runs);
+    if (large) motus_lanes_sync(); // levels have been read by all
+    for (int h = 0; h < 2; h++) {
+        level[motus_pair_position(h)] = motus_pair_level(own, h);
+        if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
+    }
+    gain = motus_min((int32_t)motus_lanes_sum_of((uint32_t)gain, 8), MOTUS_GAIN_MAX);
     levels.n = motus_cavlc_total_coeff(planes.nonzero);
     if (gain <= (int32_t)((bits - zero_bits) * q->rate)) levels.n = 0;
     levels.bits = levels.n ? bits : zero_bits;

@@ -196,8 +196,8 @@ MOTUS_HD uint32_t motus_ssd_chroma(const MotusMbSource *src, uint8_t chroma[2][6
     uint32_t sum = 0;
     for (int i = motus_lane(); i < 32; i += MOTUS_LANES) { // half a row
         int c = i >> 4, y = i >> 1 & 7, x = 4 * (i & 1);
-        sum +=
-            motus_ssd_block(src->plane[c + 1] + y * src->stride[c + 1] + x, src->stride[c + 1], chroma[c] + 8 * y + x, 8, 4, 1);
+        const uint8_t *from = c ? src->plane[2] + y * src->stride[2] : src->plane[1] + y * src->stride[1];
+        sum += motus_ssd_block(from + x, 0, chroma[c] + 8 * y + x, 8, 4, 1);
     }
     return motus_lanes_sum(sum);
 #endif

@@ -97,7 +97,7 @@ MOTUS_HD void motus_residual_intra_levels(MotusResidual *r, MotusTrial *trial, i
                                           const MotusLevelChoice *choice) {
     const MotusQuant quant = *q; // copies, which stay in registers: nothing that is written can be meant
     const MotusLevelChoice own_choice = *choice;
-    const MotusLevelPair pair = motus_level_pair(&quant);
+    const MotusLevelPair pair = motus_level_pair(q);
     for (int four = from; four < to; four += 4) {
         const int blk = four + (motus_lane() >> 3), nc = motus_cavlc_nc_at(r->count, neighbours, blk);
         MotusPairLevels own;
