@@ -63,11 +63,14 @@ __device__ int neighbour_of(const MotusWorkCuda &w, int i, int k) {
     return there && at >= motus_slice_first(w.slice_first, i) ? at : -1;
 }
 
-// A warp waits for the neighbours of MB i that are on the list as well, a lane each. Only the last look acquires: that empties the SM's cache.
-__device__ void wait_for_neighbours(const MotusWorkCuda &w, int i) {
+// A warp waits for the neighbours of MB i that are on the list as well, a lane each. Acquiring empties the SM's cache: where other teams are at work on it, only the
+// last look does; a team alone has its answer a look earlier.
+template <int TEAMS> __device__ void wait_for_neighbours(const MotusWorkCuda &w, int i) {
     const int at = motus_lane() < 4 ? neighbour_of(w, i, motus_lane()) : -1;
     volatile const uint8_t *state = w.listed + at;
-    if (at >= 0 && *state != NOT_LISTED)
+    if (TEAMS == 1 && at >= 0)
+        while (acquire(w.listed + at) == LISTED) {}
+    if (TEAMS > 1 && at >= 0 && *state != NOT_LISTED)
         while (*state != DONE || acquire(w.listed + at) != DONE) __nanosleep(20);
     __syncwarp();
 }
@@ -102,16 +105,18 @@ __global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4) intra_
         if (warp == 0) {
             motus_intra_begin(&in, &s->team.trial[0], &s->team.trial[1]);
             i4 = motus_i4_prepare(&in, &s->team.scratch[0]);
-            wait_for_neighbours(w, i);
+            wait_for_neighbours<TEAMS>(w, i);
         }
         meet(team); // source, beginnings and neighbours are there
         motus_intra_role(&in, &s->team, warp, &i4);
+        if (warp == MOTUS_ROLE_CHROMA) store_chroma(&s->team.trial[0], in.rec);
         meet(team); // all parts are there
         if (warp) continue;
         const MotusTrial *best = motus_intra_join(&in, &s->team);
         __syncwarp();
         copy(&w.mb[i], &best->mb);
-        store_samples(best, w, i % w.mb_width, i / w.mb_width);
+        store_luma(best, in.rec);
+        if (best->mb.type == MOTUS_MB_I_PCM) store_chroma(best, in.rec); // in place of what was stored before
         mark_done(w, i);
         copy(&w.coef[i], &best->coef); // which no MB of the wavefront reads
     }
@@ -365,5 +370,6 @@ extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
     if (status == cudaSuccess) status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam));
     if (status != cudaSuccess) return status;
-    return cudaFuncSetAttribute(intra_kernel<MOST_TEAMS>, cudaFuncAttributeMaxDynamicSharedMemorySize, *teams * (int)sizeof(IntraTeam));
+    return cudaFuncSetAttribute(intra_kernel<MOST_TEAMS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                *teams * (int)sizeof(IntraTeam));
 }

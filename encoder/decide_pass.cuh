@@ -62,17 +62,25 @@ template <class T> static __device__ void copy(T *to, const T *from) {
     for (int i = motus_lane(); i < (int)(sizeof(T) / 16); i += MOTUS_LANES) d[i] = s[i];
 }
 
-static __device__ void store_samples(const MotusTrial *trial, const MotusWorkCuda &w, int x, int y) {
-    MotusMbRecon rec = mb_recon(w, x, y);
+static __device__ void store_luma(const MotusTrial *trial, const MotusMbRecon &rec) {
     for (int i = motus_lane(); i < 64; i += MOTUS_LANES)
         *reinterpret_cast<uint32_t *>(rec.plane[0] + (i >> 2) * rec.stride[0] + 4 * (i & 3)) =
             *reinterpret_cast<const uint32_t *>(trial->luma + 4 * i);
+}
+
+static __device__ void store_chroma(const MotusTrial *trial, const MotusMbRecon &rec) {
     for (int i = motus_lane(); i < 32; i += MOTUS_LANES) {
         const int c = i >> 4, row = i >> 1 & 7;
         uint8_t *to = c ? rec.plane[2] + row * rec.stride[2] : rec.plane[1] + row * rec.stride[1];
         *reinterpret_cast<uint32_t *>(to + 4 * (i & 1)) =
             *reinterpret_cast<const uint32_t *>(trial->chroma[c] + 8 * row + 4 * (i & 1));
     }
+}
+
+static __device__ void store_samples(const MotusTrial *trial, const MotusWorkCuda &w, int x, int y) {
+    const MotusMbRecon rec = mb_recon(w, x, y);
+    store_luma(trial, rec);
+    store_chroma(trial, rec);
 }
 
 static __device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.x / 32); }

@@ -22,7 +22,7 @@ typedef struct MotusI4Lanes {
     uint32_t runs[2][40];
     __attribute__((aligned(16))) int16_t coef[4][16];
     int16_t level[4][16];
-    uint8_t has[16]; // of the MB's blocks: motus_intra4x4_has
+    uint8_t has[16];         // of the MB's blocks: motus_intra4x4_has
     uint8_t samples[16][16]; // of the source's blocks, two for each of eight lanes: motus_i4_samples
     // Of the MB's blocks (rows and columns 1..4) and what surrounds them: total_coeff and Intra4x4 mode, -1 outside the slice.
     int8_t count[5][5], mode[5][5];
@@ -305,7 +305,7 @@ MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas, const Motu
 typedef struct MotusI4Mb {
     MotusQp qp; // copies, which stay in registers: nothing that is written can be meant
     MotusLevelChoice levels;
-    uint32_t rows;               // of this lane's mode
+    uint32_t rows; // of this lane's mode
     MotusI4Edge edge;
     MotusI4Basis basis;
     MotusLevelPair pair;
@@ -359,8 +359,7 @@ MOTUS_HD MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, const MotusI4Memory
     b.at = MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
     b.has = m->s->has[b.blk];
     b.kept = own == y;
-    for (int i = 0; i < 3; i++)
-        b.from[i] = b.at + (b.has & MOTUS_HAS_TOP_RIGHT ? mb->edge.from[1][i] : mb->edge.from[0][i]);
+    for (int i = 0; i < 3; i++) b.from[i] = b.at + (b.has & MOTUS_HAS_TOP_RIGHT ? mb->edge.from[1][i] : mb->edge.from[0][i]);
     for (int h = 0; h < 2; h++) b.source[h] = m->source[b.blk][2 * k + h], b.src[h] = m->s->samples[b.blk][2 * k + h];
     return b;
 }

@@ -44,16 +44,13 @@ MOTUS_HD void motus_intra_copy_chroma(MotusTrial *to, const MotusTrial *from) {
         to->coef.chroma_dc[i >> 2][i & 3] = from->coef.chroma_dc[i >> 2][i & 3];
         to->mb.total_coeff[16 + i] = from->mb.total_coeff[16 + i];
     }
+    if (motus_lane() == 0) to->mb.intra_chroma_pred_mode = from->mb.intra_chroma_pred_mode;
     motus_lanes_sync();
 }
 
-// Which of the two trials is cheaper (I_PCM as a last resort); i4: whether the second has been judged and may be taken.
+// Which of the two trials, both with chroma, is cheaper (I_PCM as a last resort); i4: whether the second has been judged and may be taken.
 MOTUS_HD MotusTrial *motus_intra_cheaper(const MotusIntraMb *in, MotusTrial *first, MotusTrial *second, int i4) {
-    MotusTrial *best = first;
-    if (i4 && second->cost < first->cost) {
-        best = second;
-        motus_intra_copy_chroma(second, first);
-    }
+    MotusTrial *best = i4 && second->cost < first->cost ? second : first;
     if (best->bits > MOTUS_MB_BITS_LIMIT || best->cost > motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8))
         motus_trial_pcm(best, &in->src, in->qp);
     return best;
@@ -78,8 +75,7 @@ MOTUS_HD MotusTrial *motus_intra_search4x4(const MotusIntraMb *in, MotusIntraScr
     if (in->i4_trials) i4 = motus_code_intra4x4(in, s, second, first->cost);
     const int judged = in->i4_trials && i4.cost <= first->cost;
     if (judged) {
-        if (motus_lane() == 0) second->mb.intra_chroma_pred_mode = first->mb.intra_chroma_pred_mode;
-        motus_lanes_sync();
+        motus_intra_copy_chroma(second, first);
         motus_intra_judge(in, second, &i4, chroma);
     }
     return motus_intra_cheaper(in, first, second, judged);
@@ -113,6 +109,7 @@ MOTUS_HD void motus_intra_role(const MotusIntraMb *in, MotusIntraTeam *team, int
         part = motus_code_intra_whole(in, s, &team->trial[0], role == MOTUS_ROLE_CHROMA);
     else if (in->i4_trials) // costs only grow: giving up early or late is the same
         part = motus_code_intra4x4_of(i4, in, s, &team->trial[1], UINT32_MAX);
+    if (role == MOTUS_ROLE_CHROMA) motus_intra_copy_chroma(&team->trial[1], &team->trial[0]);
     if (motus_lane() == 0) team->part[role] = part;
 }
 
@@ -120,8 +117,6 @@ MOTUS_HD MotusTrial *motus_intra_join(const MotusIntraMb *in, MotusIntraTeam *te
     const int lane = motus_lane();
     MotusTrial *first = &team->trial[0], *second = &team->trial[1];
     const MotusIntraPart *i4 = &team->part[MOTUS_ROLE_INTRA4X4], *chroma = &team->part[MOTUS_ROLE_CHROMA];
-    if (lane == 0) second->mb.intra_chroma_pred_mode = first->mb.intra_chroma_pred_mode;
-    motus_lanes_sync();
     if (lane < 2) // side by side
         motus_intra_add_up(in, lane ? second : first, lane ? i4 : &team->part[MOTUS_ROLE_INTRA16X16], chroma);
     motus_lanes_sync();

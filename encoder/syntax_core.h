@@ -30,9 +30,13 @@ MOTUS_HD uint32_t motus_mb_type_code(const MotusMb *mb, int p_slice) {
     return mb->type - (uint32_t)MOTUS_MB_P_16x16;
 }
 
-// coded_block_pattern, and mb_qp_delta where there is a residual.
+// coded_block_pattern, and mb_qp_delta where there is a residual. A ue(v) code of 2n + 1 bits: n for each pattern of luma, three bits each, by chroma's two bits
+// (motus_cavlc_cbp_code has the codes; a look at that table is what an MB would wait for).
 MOTUS_HD uint32_t motus_cbp_bits(int cbp, int intra4x4) {
-    return (uint32_t)motus_ue_bits((uint32_t)motus_cavlc_cbp_code(cbp, intra4x4)) + (cbp != 0);
+    const uint64_t none = intra4x4 ? 0x2DC72D765922 : 0x7236E271A688, dc = intra4x4 ? 0x2D452D56596C : 0x96DB6DB6DB69,
+                   ac = intra4x4 ? 0x11C72D76596D : 0x76492C964922;
+    const uint64_t lengths = cbp < 16 ? none : cbp < 32 ? dc : ac;
+    return 2 * ((uint32_t)(lengths >> (3 * (cbp & 15))) & 7) + 1 + (cbp != 0);
 }
 
 // What an intra MB costs beside its residual; i4_mode_bits are those of Intra4x4's modes: 1 for the predicted mode of a block, 4 for others.

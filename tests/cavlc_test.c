@@ -4,6 +4,7 @@
 #include "dct/dct_core.h"
 #include "encoder/cavlc_mb_core.h"
 #include "encoder/cavlc_planes_core.h"
+#include "encoder/syntax_core.h"
 #include "tests/cavlc_reader.h"
 #include "tests/harness.h"
 
@@ -190,6 +191,14 @@ static void blocks_read_back_and_reach_every_code(void) {
     CU_ASSERT_EQUAL(missing(&cavlc_hits.level[0][0], 7 * 16), 0);
 }
 
+static void lengths_of_coded_block_patterns(void) {
+    for (int cbp = 0; cbp < 48; cbp++)
+        for (int intra = 0; intra < 2; intra++)
+            MOTUS_CHECK(motus_cbp_bits(cbp, intra) ==
+                            (uint32_t)motus_ue_bits((uint32_t)motus_cavlc_cbp_code(cbp, intra)) + (cbp != 0),
+                        "pattern %d, intra %d: %u bits", cbp, intra, motus_cbp_bits(cbp, intra));
+}
+
 static void nc_of_two_neighbours(void) {
     for (int left = -1; left <= 16; left++)
         for (int above = -1; above <= 16; above++) {
@@ -202,6 +211,7 @@ static const MotusTest tests[] = {{"bits_read_back", bits_read_back},
                                   {"overflow_is_told_and_harmless", overflow_is_told_and_harmless},
                                   {"code_tables_are_prefix_codes", code_tables_are_prefix_codes},
                                   {"blocks_read_back_and_reach_every_code", blocks_read_back_and_reach_every_code},
+                                  {"lengths_of_coded_block_patterns", lengths_of_coded_block_patterns},
                                   {"nc_of_two_neighbours", nc_of_two_neighbours},
                                   {0}};
 
