@@ -420,9 +420,8 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, co
         if (most > 1 || asked) {
             const uint32_t ssd = motus_lanes_sum_of(error, 8), bits = levels.bits + (uint32_t)mode_bits;
             const uint32_t cost = active ? motus_rd_cost(ssd, bits, mb->qp.lambda_ssd_q8) : UINT32_MAX;
-            const uint32_t even = motus_lanes_get(cost, lane & 16), odd = motus_lanes_get(cost, (lane & 16) + 8);
-            const uint32_t least = odd < even ? odd : even;
-            wins = least < best && slot == (odd < even);
+            const uint32_t other = motus_lanes_get(cost, lane ^ 8), least = other < cost ? other : cost;
+            wins = cost < best && (slot ? cost < other : cost <= other);
             best = least < best ? least : best;
         }
         if (b->kept && wins) motus_i4_keep(m, b, mode, mode_bits, sample, &own, &levels, error);

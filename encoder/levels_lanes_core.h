@@ -70,14 +70,14 @@ MOTUS_HD uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int le
                                     const MotusQuant *q, int token_class, const uint8_t *zero_runs) {
     const int lane = motus_lane(), k = lane & 7;
     const uint32_t large = motus_lanes_which(planes->large != 0);
-    int crowded = motus_lanes_which(!motus_eight(motus_lanes_which(!left[0] && !left[1]))) != 0; // nobody counts a block as it is
-    uint32_t bits = 0, known = 0;
+    uint32_t bits = 0, known = 0, trying = motus_lanes_which(left[0] || left[1]);
+    int crowded = motus_lanes_which(motus_eight(trying) == 255) != 0; // nobody would count a block as it is
     do {
         const int h = !left[0], i = motus_pair_position(h), tries = (left[0] || left[1]) && !crowded;
         const int negative = h ? own->negative[1] : own->negative[0], t = h ? own->t[1] : own->t[0];
         const int less = (h ? own->magnitude[1] : own->magnitude[0]) - tries, loss = 512 * t - 65536 * (2 * less + 1);
         MotusLevelPlanes with = *planes;
-        motus_planes_set(&with, i, less);
+        if (trying) motus_planes_set(&with, i, less);
         uint32_t own_bits = motus_planes_small_bits(&with, first, token_class, zero_runs);
         if (large && with.large)
             own_bits = motus_planes_large_bits(motus_planes_shape(&with), level, i, negative ? -less : less, first, token_class,
@@ -86,7 +86,7 @@ MOTUS_HD uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int le
             const uint32_t idle = motus_eight(motus_lanes_which(!tries));
             bits = motus_lanes_get(own_bits, (lane & 24) + motus_bit_length(idle) - 1);
             known = 1;
-            if (crowded) { // for this once nobody has tried
+            if (crowded || !trying) { // nobody has tried
                 crowded = 0;
                 continue;
             }
@@ -112,7 +112,7 @@ MOTUS_HD uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int le
         motus_lanes_sync(); // the level has been read by all
         if (lowers) level[i] = (int16_t)(negative ? -less : less);
         motus_lanes_sync(); // the level is written
-    } while (motus_lanes_which(left[0] || left[1]));
+    } while ((trying = motus_lanes_which(left[0] || left[1])) != 0);
     return bits;
 }
 
