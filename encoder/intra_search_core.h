@@ -7,8 +7,10 @@
 
 // A trial of an intra MB before anything is known of it.
 MOTUS_HD void motus_intra_begin_as(const MotusIntraMb *in, MotusTrial *trial, int type) {
+    for (int i = motus_lane(); i < (int)(sizeof trial->mb / 16); i += MOTUS_LANES)
+        memset(__builtin_assume_aligned((char *)&trial->mb + 16 * i, 16), 0, 16);
+    motus_lanes_sync(); // zeros come first
     if (motus_lane() == 0) {
-        memset(&trial->mb, 0, sizeof trial->mb);
         trial->mb.type = (uint8_t)type;
         trial->mb.qp = in->qp->luma.qp;
     }

@@ -92,6 +92,7 @@ MOTUS_HD uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int le
             }
         }
         const int pays = tries && loss + (int32_t)(own_bits * q->rate) < (int32_t)(bits * q->rate);
+        if (!motus_lanes_which(pays) && !motus_lanes_which(left[0] && left[1])) break; // all have been looked at, and stay
         const uint32_t unseen = motus_eight_mask(0, left[0] && left[1]), seen = (unseen - 1) & ~unseen;
         const uint32_t votes = motus_eight_mask(pays && !h, pays && h) & seen, winner = votes & (0u - votes);
         const uint32_t answered = seen & (winner | (winner - 1)); // of those looked at; without a winner: all
