@@ -4,7 +4,7 @@
 // chroma, estimate4x4_kernel Intra4x4. What these take is the fetching of instructions: of the 160 KB that one kernel for both had an SM's cache holds a part, and
 // warps that are at different places take the cache from one another. So all warps of a kernel do the same, at about the same time.
 //
-// Shared memory: 6 and 8 KiB a block. Read: MBs, source, reconstruction around them; written: intra_cost and mb_intra.
+// Shared memory: 6 and 7 KiB a block. Read: MBs, source, reconstruction around them; written: intra_cost and mb_intra.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide_pass.cuh"
 #include "encoder/schedule_core.h"

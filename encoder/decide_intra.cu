@@ -9,7 +9,7 @@
 // Where a picture is alone on the device, each team is a block of its own, on an SM of its own as far as they reach. Beside other lanes' kernels five are one
 // block, which fills an SM: their code is larger than an SM's instruction cache, and so is what others run there in the meantime.
 //
-// Shared memory: 20 KiB a team of the wavefront. Read and written: MBs, levels, reconstruction.
+// Shared memory: 17 KiB a team of the wavefront. Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide_pass.cuh"
 
@@ -69,7 +69,7 @@ template <int TEAMS> __device__ void wait_for_neighbours(const MotusWorkCuda &w,
     const int at = motus_lane() < 4 ? neighbour_of(w, i, motus_lane()) : -1;
     volatile const uint8_t *state = w.listed + at;
     if (TEAMS == 1 && at >= 0)
-        while (acquire(w.listed + at) == LISTED) {}
+        while (acquire(w.listed + at) == LISTED) __nanosleep(20);
     if (TEAMS > 1 && at >= 0 && *state != NOT_LISTED)
         while (*state != DONE || acquire(w.listed + at) != DONE) __nanosleep(20);
     __syncwarp();
