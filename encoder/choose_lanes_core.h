@@ -35,6 +35,13 @@ typedef struct MotusChooseTeam {
     MotusChoice choice; // but for `skip`
 } MotusChooseTeam;
 
+// What a lane knows of the MB's surroundings: a cell of the grid (6 row + column), and how many levels the block there has.
+typedef struct MotusTeamEdge {
+    uint32_t mv; // motus_mv_word
+    int32_t state;
+    uint32_t counts; // total_coeff of the luma block, and of a chroma block from bit 8 on; 65535 where there is no MB
+} MotusTeamEdge;
+
 // What a lane knows: its vector, and what all lanes have the same.
 typedef struct MotusTeamLane {
     uint32_t mv; // motus_mv_word
@@ -128,16 +135,18 @@ MOTUS_HD uint32_t motus_team_cost(const MotusTeamSums *sums, uint32_t mv, int v,
 
 // ---- The beginning ------------------------------------------------------------------------------------------------------------------------
 
-// A lane's cell of the grid.
-MOTUS_HD MotusMvCell motus_lane_cell(const MotusNeighbours *n) {
-    const int lane = motus_lane(), row = lane / 6, column = lane % 6;
-    const MotusMb *mb = row ? (column || lane >= 30 ? NULL : n->a) : column == 0 ? n->d : column == 5 ? n->c : n->b;
+// A lane's part: of A the right column, of B the lowest row, of D its last block and of C the first one of that row. The four cells of A stand for the right
+// columns of Cb and Cr as well, those of B for their lowest rows. Nothing is loaded that depends on what was loaded.
+MOTUS_HD MotusTeamEdge motus_team_edge(const MotusNeighbours *n) {
+    const int row = motus_lane() / 6, column = motus_lane() % 6, k = (column - 1) & 3;
+    const MotusMb *mb = row > 4 ? NULL : row ? (column ? NULL : n->a) : column == 0 ? n->d : column == 5 ? n->c : n->b;
     const int blk = row ? 4 * row - 1 : column == 0 ? 15 : column == 5 ? 12 : 11 + column;
-    MotusMvCell cell = {{0, 0}, MOTUS_CELL_NONE};
-    if (!mb) return cell;
-    cell.state = motus_mb_is_intra(mb) ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER;
-    if (cell.state == MOTUS_CELL_INTER) cell.mv = mb->mv[blk];
-    return cell;
+    MotusTeamEdge edge = {0, MOTUS_CELL_NONE, 0xFFFF};
+    if (!mb) return edge;
+    edge.mv = motus_mv_word(mb->mv[blk]); // zero for intra
+    edge.state = motus_mb_is_intra(mb) ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER;
+    edge.counts = mb->total_coeff[blk] | (uint32_t)mb->total_coeff[row ? 15 + 2 * row : 18 + (k & 1) + 4 * (k >> 1)] << 8;
+    return edge;
 }
 
 MOTUS_HD MotusMvCell motus_lane_cell_at(uint32_t mv, int state, int row, int column) {
@@ -147,18 +156,15 @@ MOTUS_HD MotusMvCell motus_lane_cell_at(uint32_t mv, int state, int row, int col
     return cell;
 }
 
-// Lists what the search has left and the neighbours' vectors, P_Skip's and zero; makes the warp's four grids, if it has some.
-MOTUS_HD void motus_team_list(MotusTeamLane *own, const MotusInterMb *in, const MotusCandidates *found, MotusLaneGrid *grid) {
+// Adds the neighbours' vectors, P_Skip's and zero; makes the warp's four grids, if it has some.
+MOTUS_HD void motus_team_list(MotusTeamLane *own, const MotusTeamEdge *edge, const MotusInterMb *in, MotusLaneGrid *grid) {
     const int lane = motus_lane();
-    const MotusMvCell cell = motus_lane_cell(&in->neighbours);
-    const uint32_t mv = motus_mv_word(cell.mv);
+    const uint32_t mv = edge->mv;
     const MotusMv zero = {0, 0};
-    own->n = found->n;
-    own->mv = lane < own->n ? motus_mv_word(found->mv[lane]) : 0;
-    const MotusLaneCell own_cell = {mv, cell.state};
+    const MotusLaneCell own_cell = {mv, edge->state};
     for (int g = 0; grid && lane < 30 && g < 4; g++) grid[g].cell[lane] = own_cell;
-    const MotusMvCell a = motus_lane_cell_at(mv, cell.state, 1, 0), b = motus_lane_cell_at(mv, cell.state, 0, 1);
-    const MotusMvCell c = motus_lane_cell_at(mv, cell.state, 0, 5), d = motus_lane_cell_at(mv, cell.state, 0, 0);
+    const MotusMvCell a = motus_lane_cell_at(mv, edge->state, 1, 0), b = motus_lane_cell_at(mv, edge->state, 0, 1);
+    const MotusMvCell c = motus_lane_cell_at(mv, edge->state, 0, 5), d = motus_lane_cell_at(mv, edge->state, 0, 0);
     own->predictor = motus_mvp_of(a, b, c.state == MOTUS_CELL_NONE ? d : c);
     own->skip = motus_skip_is_zero(a) || motus_skip_is_zero(b) ? zero : own->predictor;
     motus_team_add(own, in->limits, own->skip);
@@ -169,21 +175,20 @@ MOTUS_HD void motus_team_list(MotusTeamLane *own, const MotusInterMb *in, const 
     if (c.state == MOTUS_CELL_INTER) motus_team_add(own, in->limits, c.mv);
 }
 
-// Measures what is listed. The team has met when this returns.
-MOTUS_HD void motus_team_load(const MotusTeamLane *own, const MotusInterMb *in, const MotusCandidates *found, MotusChoice *choice,
-                              MotusTeamSums *sums, int warp, int warps) {
+// What does not depend on the neighbours: lists what the search has left, with its SATDs. The team's memory is free.
+MOTUS_HD void motus_team_begin(MotusTeamLane *own, const MotusCandidates *found, MotusChoice *choice, MotusTeamSums *sums,
+                               int warp, int warps) {
     const int lane = motus_lane();
+    own->n = found->n;
+    own->mv = lane < own->n ? motus_mv_word(found->mv[lane]) : 0;
     if (warp == warps - 1) {
         for (int i = lane; i < (int)(sizeof choice->mb / 4); i += MOTUS_LANES) motus_word_put((char *)choice->mb + 4 * i, 0);
         if (lane < 4) choice->cost[lane] = UINT32_MAX;
     }
-    const int old = found->n;
-    for (int first = 2 * warp; first < old; first += 2 * warps) {
-        const int v = first + (lane >> 4), valid = v < old;
+    for (int first = 2 * warp; first < own->n; first += 2 * warps) {
+        const int v = first + (lane >> 4), valid = v < own->n;
         motus_team_put(sums->sum[v], valid ? found->satd[v][lane & 15] : 0, valid);
     }
-    motus_team_measure(sums, in, own, old, warp, warps);
-    motus_team_sync(); // all are measured
 }
 
 // Adds what lies around a neighbour's vector that serves the whole MB best; the first `old` vectors are those that the search has left. The team has met.

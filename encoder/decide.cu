@@ -2,7 +2,7 @@
 // out among a warp's lanes: common/lanes.h).
 //
 // mark_kernel, candidates_kernel, note_kernel: every MB at once. decide_kernel: the MBs of one colour, a block of two or four warps each; a picture launches it
-// rounds * colours times. Intra MBs: decide_estimate.cu and decide_intra.cu.
+// rounds * colours times, of which the first round's may overlap. Intra MBs: decide_estimate.cu and decide_intra.cu.
 //
 // Shared memory: 10 or 12 KiB a block of decide_kernel. Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -68,26 +68,56 @@ __global__ void __launch_bounds__(32 * WARPS)
 #endif
 }
 
-// Takes the cheaper of the two ways to code MB i.
-__device__ void note_decision(const MotusWorkCuda &w, int i, int now) {
-    const MotusMb *mb = w.intra_cost[i] < w.inter_cost[i] ? &w.mb_intra[i] : &w.mb_inter[i];
-    motus_note_decision(&w.mb[i], mb, &w.changed_at[i], now);
+// Launches of the first round may begin early: a launch's blocks take the places that the one before it leaves free, do what does not depend on it, and wait
+// until it is done. Every block waits, also one that has nothing to do: so a launch is never done before those that came before it, whatever pass has no MBs
+// (those of narrow pictures), and who waits for it waits for all. Where launches do not begin early, these do nothing.
+__device__ void let_next_launch_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+#endif
+}
+__device__ void wait_for_last_launch() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" : : : "memory");
+#endif
+}
+
+// Pass `now` of a picture, which decides the MBs of one colour.
+struct Turn {
+    int colour, now;
+    int first; // of the first round: all MBs are decided, and none is intra
+    int early; // the next launch may begin early
+};
+
+// Makes the MB what was decided for. Where there is but one round, nobody asks what has changed, and what was guessed needn't be read.
+__device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTrial *best, int i) {
+    const MotusWorkCuda &w = pass.work;
+    if (pass.effort.rounds == 1) {
+        copy(&w.mb[i], &best->mb);
+        return;
+    }
+    const MotusMb *mb = !turn.first && w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
+    motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now);
 }
 
 // A block decides an MB, by a team of warps: the blockIdx.x-th of the colour in row blockIdx.y.
 template <int TEAM>
 __global__ void __launch_bounds__(32 * TEAM, PLACES / TEAM)
-    decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p, int colour, int now) {
+    decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p, const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
     const MotusWorkCuda &w = pass.work;
+    if (turn.early) let_next_launch_begin();
     const uint32_t colours = (uint32_t)pass.effort.colours;
     const int y = (int)blockIdx.y; // (x + 2y) % colours is the colour
-    const int x = (int)(((uint32_t)colour + (colours - 1) * 2 * blockIdx.y) % colours + blockIdx.x * colours);
+    const int x = (int)(((uint32_t)turn.colour + (colours - 1) * 2 * blockIdx.y) % colours + blockIdx.x * colours);
     const int i = y * w.mb_width + x;
-    if (x >= w.mb_width) return; // the whole block
+    if (x >= w.mb_width) { // the whole block
+        if (turn.first) wait_for_last_launch();
+        return;
+    }
     const int first = motus_slice_first(w.slice_first, i);
-    if (!motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first)) return; // likewise
+    if (!turn.first && !motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first)) return; // likewise
     const int warp = (int)threadIdx.x / 32;
     MotusInterMb in;
     in.ref = &p.ref;
@@ -98,38 +128,56 @@ __global__ void __launch_bounds__(32 * TEAM, PLACES / TEAM)
     in.x = x, in.y = y;
     const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
 #if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
+    const MotusCandidates *found = &w.candidates[i];
+    MotusTeamLane own;
     uint32_t satd;
+    motus_team_begin(&own, found, &team.choose.choice, &team.of.sums, warp, TEAM);
+    if (turn.first) wait_for_last_launch(); // neighbours are decided
+    const MotusTeamEdge edge = motus_team_edge(&in.neighbours);
     const MotusTrial *best =
-        motus_team_decide(&in, &w.candidates[i], &pass.effort, &levels, &team, &coefs[warp], warp, TEAM, &satd);
+        motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, &coefs[warp], warp, TEAM, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
             w.satd[i] = satd;
             w.inter_cost[i] = best->cost;
-            w.seen_at[i] = (uint16_t)now;
+            w.seen_at[i] = (uint16_t)turn.now;
         }
     } else if (warp == 1) {
+        note_decision(pass, turn, best, i);
         copy(&w.mb_inter[i], &best->mb);
         store_samples(best, w, x, y);
-        const MotusMb *mb = w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
-        motus_note_decision(&w.mb[i], mb, &w.changed_at[i], now);
     }
 #endif
 }
 
+// Takes intra coding where it is the cheaper way after the first round: inter is what is noted already.
 __global__ void __launch_bounds__(32 * WARPS) note_kernel(const __grid_constant__ Pass pass, int now) {
-    int i = this_warp();
-    if (i < pass.work.n_mb) note_decision(pass.work, i, now);
+    const MotusWorkCuda &w = pass.work;
+    const int i = this_warp();
+    if (i < w.n_mb && w.intra_cost[i] < w.inter_cost[i]) motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now);
 }
 
-// Where several types may come close to the best one, four warps share them out; else the second two would only hold places that other lanes have use for.
-void launch_pass(const Pass &pass, const MotusPCodingCuda &p, int colour, int now, cudaStream_t stream) {
+template <int TEAM> cudaError_t launch_team(const Pass &pass, const MotusPCodingCuda &p, const Turn &turn, cudaStream_t stream) {
     const int colours = pass.effort.colours;
-    const dim3 blocks((unsigned)((pass.work.mb_width + colours - 1) / colours), (unsigned)pass.work.mb_height);
-    if (pass.effort.trial_gate > 16)
-        decide_kernel<4><<<blocks, 32 * 4, 0, stream>>>(pass, p, colour, now);
-    else
-        decide_kernel<2><<<blocks, 32 * 2, 0, stream>>>(pass, p, colour, now);
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)((pass.work.mb_width + colours - 1) / colours), (unsigned)pass.work.mb_height);
+    config.blockDim = dim3(32 * TEAM);
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = turn.early && turn.colour; // the first one reads what candidates_kernel leaves from the beginning on
+    return cudaLaunchKernelEx(&config, decide_kernel<TEAM>, pass, p, turn);
+}
+
+// Where several types may come close to the best one, four warps share them out; else the second two would hold places that other lanes, if there are any,
+// have use for, and only choose beside the others.
+cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, int colour, int now, cudaStream_t stream) {
+    const Turn turn = {colour, now, round == 0, round == 0 && pass.work.early};
+    return pass.effort.trial_gate > 16 || turn.early ? launch_team<4>(pass, p, turn, stream)
+                                                     : launch_team<2>(pass, p, turn, stream);
 }
 
 } // namespace
@@ -153,7 +201,8 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusP
     candidates_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
     cudaError_t status = motus_stage_ended_cuda(work, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < effort->rounds; round++) {
-        for (int k = 0; k < effort->colours; k++) launch_pass(pass, *p, k, ++now, stream);
+        for (int k = 0; k < effort->colours && status == cudaSuccess; k++)
+            status = launch_pass(pass, *p, round, k, ++now, stream);
         if (round) continue;
         if (status == cudaSuccess) status = estimate_intra(pass, stream);
         if (status != cudaSuccess) return status;
@@ -162,4 +211,12 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusP
     status = cudaGetLastError();
     if (status == cudaSuccess) status = motus_stage_ended_cuda(work, MOTUS_STAGE_DECIDE, stream);
     return status == cudaSuccess ? code_intra(pass, stream) : status;
+}
+
+// Built for an older architecture, kernels would not know how to wait, whatever device they run on.
+extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
+    cudaFuncAttributes attributes;
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, decide_kernel<2>);
+    *early = status == cudaSuccess && attributes.ptxVersion >= 90;
+    return status;
 }

@@ -168,6 +168,7 @@ extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStre
     if (!status) status = open_streams(l, error);
     if (!status) status = open_memory(l, error);
     if (lanes < 3) l->work.teams = 1; // two pictures are not much in each other's way
+    if (lanes > 1) l->work.early = 0; // blocks that wait would take places
     l->expected = 4096 < motus_nal_bound(stream->rbsp_capacity) ? 4096 : motus_nal_bound(stream->rbsp_capacity);
     if (status) motus_lane_cuda_close(&l);
     *out = l;

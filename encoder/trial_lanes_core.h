@@ -14,8 +14,8 @@ typedef struct MotusTrialCoefs {
     int16_t coef[24][18];
 } MotusTrialCoefs;
 
-// Shared memory of a team, beside the coefficients of each warp. All meet between these calls: motus_team_load, motus_team_refine, motus_team_choose,
-// motus_team_evaluate, motus_team_join.
+// Shared memory of a team, beside the coefficients of each warp. All meet between motus_team_measure (with what comes before it), motus_team_refine,
+// motus_team_choose, motus_team_evaluate and motus_team_join.
 typedef struct MotusInterTeam {
     union {
         MotusTrial trial[4];
@@ -127,13 +127,16 @@ MOTUS_HD uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *
     return live;
 }
 
-// nC of a lane's block, as motus_cavlc_nc_at has it, from each lane's count.
-MOTUS_HD int motus_lane_nc(int blk, int count, const MotusNeighbours *n) {
-    const int side = blk < 16 ? 4 : 2, x = blk & (side - 1), y = blk >> (blk < 16 ? 2 : 1) & (side - 1);
+// nC of a lane's block, as motus_cavlc_nc_at has it, from each lane's count and the edge's counts.
+MOTUS_HD int motus_lane_nc(int blk, int count, uint32_t edge) {
+    const int luma = blk < 16, side = luma ? 4 : 2, x = blk & (side - 1), y = blk >> (luma ? 2 : 1) & (side - 1);
+    const int row = luma ? y : blk >> 1 & 3, column = luma ? x : (blk >> 1 & 2) + x; // cells of A and B
     int left = (int)motus_lanes_get((uint32_t)count, motus_lane() - 1);
     int above = (int)motus_lanes_get((uint32_t)count, motus_lane() - side);
-    if (!x) left = n->a ? n->a->total_coeff[blk + side - 1] : -1;
-    if (!y) above = n->b ? n->b->total_coeff[blk + side * (side - 1)] : -1;
+    const int of_a = (int8_t)(motus_lanes_get(edge, 6 * row + 6) >> (luma ? 0 : 8) & 0xFF);
+    const int of_b = (int8_t)(motus_lanes_get(edge, column + 1) >> (luma ? 0 : 8) & 0xFF);
+    if (!x) left = of_a;
+    if (!y) above = of_b;
     return motus_cavlc_nc(left, above);
 }
 
@@ -190,7 +193,7 @@ MOTUS_HD void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16],
 
 // Transform, levels and reconstruction of the predicted MB: motus_code_inter_luma and motus_code_chroma at once. Returns the bits.
 MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, MotusTrialCoefs *coefs, const MotusInterMb *in,
-                                      const MotusLevelChoice *choice) {
+                                      uint32_t edge, const MotusLevelChoice *choice) {
     const int lane = motus_lane(), blk = b->blk, luma = blk < 16, chroma = !luma && lane < 24;
     const MotusQuant *q = luma ? &in->qp->luma : &in->qp->chroma;
     int16_t *coef = coefs->coef[blk], *level = motus_coef_block(&trial->coef, blk);
@@ -204,7 +207,7 @@ MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, Motu
     int n = 0;
     bits = 0;
     if (motus_lanes_which(live != 0)) { // there are none in half of all trials
-        const int nc = motus_lane_nc(blk, motus_cavlc_total_coeff(live), &in->neighbours);
+        const int nc = motus_lane_nc(blk, motus_cavlc_total_coeff(live), edge);
         const MotusLevels levels = motus_lane_levels(level, coef, lane < 24 ? live : 0, !luma, nc, q, choice);
         pays = motus_lane_groups_pay(&levels, blk, q->rate, &bits);
         if (pays >> lane & 1) n = levels.n;
@@ -250,9 +253,9 @@ MOTUS_HD void motus_team_type(const MotusInterMb *in, const MotusChoice *choice,
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
 }
 
-// Evaluates type k, or P_Skip (motus_type_trial, motus_skip_trial).
-MOTUS_HD void motus_team_trial(const MotusInterMb *in, const MotusLevelChoice *levels, const MotusChoice *choice, MotusMv skip,
-                               int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
+// Evaluates type k, or P_Skip (motus_type_trial, motus_skip_trial). edge: MotusTeamEdge's counts.
+MOTUS_HD void motus_team_trial(const MotusInterMb *in, uint32_t edge, const MotusLevelChoice *levels, const MotusChoice *choice,
+                               MotusMv skip, int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
     uint32_t bits = MOTUS_SKIP_RUN_BITS;
     if (k == MOTUS_TRIAL_SKIP)
         motus_team_skip(in, skip, trial);
@@ -260,7 +263,7 @@ MOTUS_HD void motus_team_trial(const MotusInterMb *in, const MotusLevelChoice *l
         motus_team_type(in, choice, k, trial);
     MotusLaneBlock b = motus_lane_predict(trial, in);
     if (k != MOTUS_TRIAL_SKIP) {
-        bits = motus_lane_residual(trial, &b, coefs, in, levels);
+        bits = motus_lane_residual(trial, &b, coefs, in, edge, levels);
         if (motus_lane() == 0) {
             if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp && motus_mv_equal(trial->mb.mv[0], skip))
                 trial->mb.type = MOTUS_MB_P_SKIP;
@@ -281,12 +284,12 @@ MOTUS_HD void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in
 }
 
 // Evaluates the types that come close to the best one, the warps in turn.
-MOTUS_HD void motus_team_evaluate(const MotusTeamLane *own, const MotusInterMb *in, const MotusLevelChoice *levels, int best,
-                                  uint32_t close, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps) {
+MOTUS_HD void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in, const MotusLevelChoice *levels,
+                                  int best, uint32_t close, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps) {
     for (int i = 0, turn = 0; i < 4; i++) {
         const int k = (best + i) & 3;
         if (!(close >> k & 1)) continue;
-        if (turn == warp) motus_team_trial(in, levels, &t->choose.choice, own->skip, k, coefs, &t->of.trial[k]);
+        if (turn == warp) motus_team_trial(in, edge, levels, &t->choose.choice, own->skip, k, coefs, &t->of.trial[k]);
         turn = turn + 1 == warps ? 0 : turn + 1;
     }
 }
@@ -299,23 +302,24 @@ MOTUS_HD MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam *
     return least < t->skip.cost ? &t->of.trial[(first + motus_bit_length(which & (0u - which)) - 1) & 3] : &t->skip;
 }
 
-// motus_decide_inter.
-MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                                       const MotusLevelChoice *levels, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
-                                       int warps, uint32_t *satd) {
-    MotusTeamLane own;
+// motus_decide_inter, after motus_team_begin: own is what that has left.
+MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own, const MotusTeamEdge *edge,
+                                       const MotusCandidates *found, const MotusEffort *effort, const MotusLevelChoice *levels,
+                                       MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps, uint32_t *satd) {
+    const int old = own.n;
     int first;
-    motus_team_list(&own, in, found, warp < MOTUS_CHOOSERS ? t->choose.grid[warp] : NULL);
+    motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->choose.grid[warp] : NULL);
     if (warp == warps - 1) // which has the least to measure
-        motus_team_trial(in, NULL, NULL, own.skip, MOTUS_TRIAL_SKIP, NULL, &t->skip);
-    motus_team_load(&own, in, found, &t->choose.choice, &t->of.sums, warp, warps);
+        motus_team_trial(in, edge->counts, NULL, NULL, own.skip, MOTUS_TRIAL_SKIP, NULL, &t->skip);
+    motus_team_measure(&t->of.sums, in, &own, old, warp, warps);
+    motus_team_sync(); // all are measured
     *satd = 0;
     if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
-    motus_team_refine(&own, in, found->n, &t->of.sums, warp, warps);
+    motus_team_refine(&own, in, old, &t->of.sums, warp, warps);
     motus_team_choose(&own, in, found->blocks, t, warp);
     motus_team_sync(); // chosen
     const uint32_t close = motus_team_close(&t->choose.choice, effort->trial_gate, &first);
-    motus_team_evaluate(&own, in, levels, first, close, t, coefs, warp, warps);
+    motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, warp, warps);
     motus_team_sync(); // every type is evaluated
     MotusTrial *best = motus_team_join(first, close, t);
     *satd = t->choose.choice.cost[first];

@@ -98,6 +98,7 @@ extern "C" cudaError_t motus_work_cuda_place(MotusWorkCuda *w, void *memory, int
     cudaError_t status = cudaMemcpy((void *)w->zero_runs, zero_runs, MOTUS_ZERO_RUNS, cudaMemcpyHostToDevice);
     if (status == cudaSuccess) status = cudaMemcpy((void *)w->qp_table, qp_table, sizeof qp_table, cudaMemcpyHostToDevice);
     free(zero_runs);
+    if (status == cudaSuccess) status = motus_decide_cuda_prepare(&w->early);
     return status == cudaSuccess ? motus_intra_cuda_prepare(&w->teams) : status;
 }
 

@@ -29,7 +29,7 @@ typedef struct Bench {
     MotusMv *mv;    // refined, [41][n_mb]
     int8_t *offset; // of QP, per MB
     int maps;       // whether there are offsets
-    int alone;      // whether the intra wavefront has a block for each MB that it has at a time
+    int alone; // as if nothing else ran on the device: the intra wavefront has a block for each MB it has at a time, decisions begin early
     MotusSlices slices;
 } Bench;
 
@@ -103,6 +103,7 @@ static size_t place_work(Bench *b) {
     uint8_t *memory = place(b, &end, motus_work_cuda_bytes(b->mb_width, b->mb_height));
     CU_ASSERT_EQUAL_FATAL((int)motus_work_cuda_place(&b->gpu, memory, b->mb_width, b->mb_height), 0);
     if (b->alone) b->gpu.teams = 1;
+    if (!b->alone) b->gpu.early = 0;
     for (int p = 0; p < 3; p++) {
         b->gpu.src[p] = put_plane(b, &end, &b->whole->plane[p], 1);
         b->gpu.rec[p] = put_plane(b, &end, &b->rec->plane[p], 0);

@@ -91,9 +91,13 @@ static void intra16x16_estimate(const MotusIntraMb *in, LanesMemory *m) {
 static void inter_team_body(void *argument) {
     const Arguments *a = argument;
     InterTeamMemory *team = &a->m->inter_team;
+    const int warp = emulated_warp();
+    const MotusTeamEdge edge = motus_team_edge(&a->inter->neighbours);
+    MotusTeamLane own;
     uint32_t satd;
-    MotusTrial *best = motus_team_decide(a->inter, a->found, a->effort, a->levels, &team->team, &team->coefs[emulated_warp()],
-                                         emulated_warp(), a->warps, &satd);
+    motus_team_begin(&own, a->found, &team->team.choose.choice, &team->team.of.sums, warp, a->warps);
+    MotusTrial *best = motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, &team->team, &team->coefs[warp],
+                                         warp, a->warps, &satd);
     motus_team_sync();
     if (motus_lane() == MOTUS_LANES - 1) a->m->best = best, a->m->satd = satd;
 }
