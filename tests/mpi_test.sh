@@ -29,7 +29,7 @@ cd "$work" || exit 2
 ranks() {
     local n=$1
     shift
-    timeout 120 "$launcher" "${options[@]}" -n "$n" "$mpi" "$@" 2>err
+    timeout -k 5 120 "$launcher" "${options[@]}" -n "$n" "$mpi" "$@" 2>err
 }
 
 # piped N INPUT ARGUMENT...: the same with the input through a pipe. MPICH's launcher gives up where standard input is not read as fast as it comes: there
@@ -141,7 +141,7 @@ ids() { pgrep -f -x "$mpi encode $work/long.y4m .*" | sort -n; }
 killed=0 resumed=0 whole=$(($(stat -c %s ref.264) + 60 * 200))
 for k in $(seq 1 "${MOTUS_KILLS:-6}"); do
     rm -f out.264 ./*.motus-*
-    timeout 120 "$launcher" "${options[@]}" -n 3 "$mpi" "${job[@]}" 2>err &
+    timeout -k 5 120 "$launcher" "${options[@]}" -n 3 "$mpi" "${job[@]}" 2>err &
     launched=$!
     least=$((RANDOM * 2 % whole)) # bytes in the journal when it happens; at first at any time
     for _ in $(seq 400); do
@@ -169,7 +169,7 @@ echo "$killed ranks killed, $resumed jobs resumed from a journal"
 
 # A rank stops for a while: the others wait for it, and the stream is whole.
 rm -f out.264 ./*.motus-*
-timeout 120 "$launcher" "${options[@]}" -n 3 "$mpi" "${job[@]}" 2>err &
+timeout -k 5 120 "$launcher" "${options[@]}" -n 3 "$mpi" "${job[@]}" 2>err &
 launched=$!
 sleep 0.7
 victim=$(ids | tail -n 1)
@@ -188,7 +188,7 @@ for how in cut emptied removed overwritten 'cut for one rank'; do
     cp -p before other.y4m
     last=("$mpi" "${job[@]}")
     [ "$how" != 'cut for one rank' ] || last[2]=$work/other.y4m
-    timeout 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" : "${options[@]}" -n 1 "${last[@]}" 2>err &
+    timeout -k 5 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" : "${options[@]}" -n 1 "${last[@]}" 2>err &
     launched=$!
     for _ in $(seq 400); do
         [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -ge 3000 ] && break
@@ -219,7 +219,7 @@ done
 # Journals: of other settings, of another input, damaged, in use. A busy machine may let a job end before it is killed: then another one is.
 for _ in 1 2 3 4 5; do
     rm -f out.264 ./*.motus-*
-    timeout 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" 2>err &
+    timeout -k 5 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" 2>err &
     launched=$!
     for _ in $(seq 1000); do
         [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -le 5000 ] || break
