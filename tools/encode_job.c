@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
+#include "common/device.h"
 #include "common/error.h"
 #include "tools/ahead.h"
 #include "tools/cmd.h"
@@ -133,6 +134,11 @@ MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequence
     return MOTUS_OK;
 }
 
+// Of those that the job names; -1: none.
+static int first_device(const MotusEncoderConfig *c) {
+    return c->backend == MOTUS_BACKEND_CPU ? -1 : c->n_devices > 0 ? c->devices[0] : c->device;
+}
+
 static MotusStatus open_input(Session *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     const MotusReaderOptions wanted = {.width = o->size[0],
@@ -151,6 +157,8 @@ static MotusStatus open_input(Session *s, MotusError *error) {
     status = motus_encode_config(o, motus_reader_info(s->input.reader), &s->job.config, error);
     if (status) return status;
     s->job.time_base = motus_reader_info(s->input.reader)->time_base;
+    const int device = first_device(&s->job.config);
+    if (device >= 0) motus_device_use(device); // this thread's pinned memory is for it
     status = o->seek ? motus_reader_skip(s->input.reader, o->seek, error) : MOTUS_OK;
     if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED)
         return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends before frame %d, where --seek wants to begin",
@@ -216,7 +224,7 @@ static MotusStatus encode_frames(Session *s, MotusError *error) {
     const int threads = motus_cpu_threads(s->options->config.threads);
     const MotusEncoderConfig *c = &s->job.config;
     if (s->job.backend == MOTUS_BACKEND_CUDA)
-        s->ahead = motus_ahead_open(&s->input, threads, c->n_devices > 0 ? c->devices[0] : c->device);
+        s->ahead = motus_ahead_open(&s->input, threads, first_device(c));
     else
         s->ahead = motus_ahead_open(&s->input, 1, -1); // one is enough
     if (s->ahead && wants_ssim(s)) s->measure = motus_measure_open(threads);
