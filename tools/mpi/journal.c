@@ -240,8 +240,6 @@ const MotusRecord *motus_journal_find(const MotusJournal *j, int64_t first) {
 
 int64_t motus_journal_pictures(const MotusJournal *j) { return j ? j->pictures : 0; }
 
-const char *motus_journal_name(const MotusJournal *j) { return j->name; }
-
 MotusStatus motus_journal_read(MotusJournal *j, const MotusRecord *record, uint8_t **data, MotusError *error) {
     for (size_t i = 0; i < j->n; i++) {
         if (j->entry[i].record.first != record->first) continue;

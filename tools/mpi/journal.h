@@ -29,7 +29,6 @@ MotusStatus motus_journal_open(MotusJournal **out, const char *name, const char 
 // What is known of the part that begins with that picture; NULL: nothing.
 const MotusRecord *motus_journal_find(const MotusJournal *journal, int64_t first);
 int64_t motus_journal_pictures(const MotusJournal *journal); // in all of it
-const char *motus_journal_name(const MotusJournal *journal);
 
 // The data of such a record, to be freed with motus_free.
 MotusStatus motus_journal_read(MotusJournal *journal, const MotusRecord *record, uint8_t **data, MotusError *error);
