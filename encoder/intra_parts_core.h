@@ -233,7 +233,6 @@ MOTUS_HD MotusIntraPart motus_code_intra4x4_of(const MotusI4Mb *mb, const MotusI
                                                MotusTrial *trial, uint32_t limit) {
     const int lane = motus_lane(), blk_of = lane & 15;
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    // cppcheck-suppress selfAssignment ; nothing to tell a compiler for CPUs
     s = MOTUS_SHARED(s), trial = MOTUS_SHARED(trial);
     const MotusI4Memory m = {&s->i4, trial, s->canvas, s->i4_minus, s->residual.coef};
     MotusI4Block block = motus_i4_block_of(mb, &m, 0);

@@ -64,11 +64,11 @@ struct MotusLanes {
     const MotusStream *stream;
     MotusBackend backend;
     int threads;
-    int n,
-        most_waiting; // lanes that were asked for; pictures of each that may wait or be under way (on average: executors share their room)
-    int most_begun; // that are on a device at the same time
-    int n_devices,
-        n_executors; // CUDA devices in the list; those that have lanes (1: the CPU): lane k is of executor k % n_executors
+    int n;            // lanes that were asked for
+    int most_waiting; // pictures of each that may wait or be under way (on average: executors share their room)
+    int most_begun;   // that are on a device at the same time
+    int n_devices;    // CUDA devices in the list
+    int n_executors;  // those that have lanes (1: the CPU): lane k is of executor k % n_executors
     MotusIntake intake;
     pthread_mutex_t lock;
     pthread_cond_t done;    // a picture or an opening is

@@ -72,9 +72,8 @@ MotusAhead *motus_ahead_open(MotusInput *input, int threads, int device) {
     threads = motus_clip(1, MOST_THREADS, threads);
     int good = !pthread_mutex_init(&a->lock, NULL) && !pthread_cond_init(&a->changed, NULL);
     while (good && a->threads < threads && !pthread_create(&a->thread[a->threads], NULL, read_ahead, a)) a->threads++;
-    if (a->threads) return a;
-    motus_free(a);
-    return NULL;
+    if (!a->threads) motus_ahead_close(&a);
+    return a;
 }
 
 MotusStatus motus_ahead_next(MotusAhead *a, MotusFrame **frame, MotusError *error) {
