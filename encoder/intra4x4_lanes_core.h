@@ -141,10 +141,10 @@ MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], uint8_t samples[
     MOTUS_ONE_BODY
     for (int blk = lane >> 3; blk < 16; blk += 4) {
         const uint8_t *from = src + 4 * (blk >> 2) * stride + 4 * (blk & 3);
-        const uint32_t own = motus_load4(from + row * stride);
+        const uint32_t own = motus_word_get(from + row * stride);
         uint32_t rows[4];
         int coef[2];
-        for (int y = 0; y < 4; y++) rows[y] = motus_load4(from + y * stride);
+        for (int y = 0; y < 4; y++) rows[y] = motus_word_get(from + y * stride);
         motus_i4_forward(coef, rows, basis);
         for (int h = 0; h < 2; h++) {
             source[blk][2 * k + h] = (int16_t)coef[h];

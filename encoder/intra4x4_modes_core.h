@@ -15,14 +15,6 @@
 
 // ---- Words --------------------------------------------------------------------------------------------------------------------------------
 
-// Four samples whose address is a multiple of 4.
-MOTUS_HD uint32_t motus_load4(const uint8_t *at) {
-    uint32_t v;
-    memcpy(&v, __builtin_assume_aligned(at, 4), 4);
-    return v;
-}
-MOTUS_HD void motus_store4(uint8_t *at, uint32_t v) { memcpy(__builtin_assume_aligned(at, 4), &v, 4); }
-
 // sum + the products of four samples and four signed bytes.
 MOTUS_HD int motus_dot4(uint32_t samples, uint32_t factors, int sum) {
 #ifdef __CUDA_ARCH__
@@ -157,8 +149,8 @@ MOTUS_HD void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const int 
     to[MOTUS_RUN_SMOOTH + j] = smooth;
     for (int i = 0; i < 2; i++) to[edge->half_at[i]] = half;
     for (int i = 0; i < 3; i++) to[edge->smooth_at[i]] = smooth;
-    motus_store4(to + edge->left_at, e * 0x01010101u);
-    motus_store4(to + edge->last_at, e * 0x01010101u);
+    motus_word_put(to + edge->left_at, e * 0x01010101u);
+    motus_word_put(to + edge->last_at, e * 0x01010101u);
 }
 
 // Four bytes of `runs` from byte `at` <= 88 on.

@@ -23,7 +23,7 @@ MOTUS_HD uint32_t motus_plane_row4(int base, int b, int c, int x, int y) {
 // Row y of a 4x4 block at x of an MB's component: from above, from the left, flat or plane, whichever `mode` (of Intra16x16) says.
 MOTUS_HD uint32_t motus_mode_row4(const uint8_t *top, const uint8_t *left, uint32_t dc, const MotusIntraPlane *plane, int mode,
                                   int x, int y) {
-    if (mode == MOTUS_I16_VERTICAL) return motus_load4(top + x);
+    if (mode == MOTUS_I16_VERTICAL) return motus_word_get(top + x);
     if (mode == MOTUS_I16_HORIZONTAL) return left[y] * 0x01010101u;
     return mode == MOTUS_I16_DC ? dc * 0x01010101u : motus_plane_row4(plane->base, plane->b, plane->c, x, y);
 }
@@ -63,14 +63,14 @@ MOTUS_HD uint32_t motus_intra16x16_lanes(MotusIntraSides *s, const uint8_t *at, 
     const uint32_t dc = motus_dc_of_sums(motus_lanes_get(sum, 0), motus_lanes_get(sum, 16), 4, has);
     const int x = 4 * (lane & 3), y = 4 * (lane >> 2 & 3);
     uint32_t rows[4], own[4];
-    for (int k = 0; k < 4; k++) own[k] = motus_load4(src->plane[0] + (y + k) * src->stride[0] + x);
+    for (int k = 0; k < 4; k++) own[k] = motus_word_get(src->plane[0] + (y + k) * src->stride[0] + x);
     motus_lanes_sync(); // the sides are there
     MOTUS_ONE_BODY
     for (int m = 0; m < 4; m += 2) {
         int own_mode = m + (lane >> 4);
         for (int k = 0; k < 4; k++) {
             rows[k] = motus_mode_row4(s->luma[0], s->luma[1], dc, &plane, own_mode, x, y + k);
-            motus_store4(pred[own_mode] + MOTUS_LUMA_STRIDE * (y + k) + x, rows[k]);
+            motus_word_put(pred[own_mode] + MOTUS_LUMA_STRIDE * (y + k) + x, rows[k]);
         }
         uint32_t satd = motus_lanes_sum_of(motus_satd_rows(own, rows), 16);
         for (int k = m; k < m + 2; k++) { // the first of equals, as in motus_least_of_4
@@ -115,11 +115,12 @@ MOTUS_HD int motus_chroma_mode_lanes(MotusIntraSides *s, uint8_t *const *at, con
     plane.base = 16 * (top[7] + left[7]) + 16 - 3 * (plane.b + plane.c);
     if (x > y && (has & MOTUS_HAS_TOP)) dc_has = MOTUS_HAS_TOP; // motus_intra_chroma_dc
     if (x < y && (has & MOTUS_HAS_LEFT)) dc_has = MOTUS_HAS_LEFT;
-    const uint32_t dc = motus_dc_of_sums((uint32_t)motus_sum_of_samples(motus_load4(top + 4 * x)),
-                                         (uint32_t)motus_sum_of_samples(motus_load4(left + 4 * y)), 2, dc_has);
+    const uint32_t dc = motus_dc_of_sums((uint32_t)motus_sum_of_samples(motus_word_get(top + 4 * x)),
+                                         (uint32_t)motus_sum_of_samples(motus_word_get(left + 4 * y)), 2, dc_has);
     uint32_t rows[4], own[4], cost[4];
     for (int k = 0; k < 4; k++) {
-        own[k] = motus_load4((c ? src->plane[2] : src->plane[1]) + (4 * y + k) * (c ? src->stride[2] : src->stride[1]) + 4 * x);
+        own[k] =
+            motus_word_get((c ? src->plane[2] : src->plane[1]) + (4 * y + k) * (c ? src->stride[2] : src->stride[1]) + 4 * x);
         rows[k] = motus_mode_row4(top, left, dc, &plane, as16, 4 * x, 4 * y + k);
     }
     uint32_t satd = motus_lanes_sum_of(motus_satd_rows(own, rows), 8);
@@ -128,7 +129,7 @@ MOTUS_HD int motus_chroma_mode_lanes(MotusIntraSides *s, uint8_t *const *at, con
         if (!motus_intra_chroma_allowed(k, has)) cost[k] = UINT32_MAX;
     }
     int best = (int)(motus_least_of_4(cost) & 3);
-    for (int k = 0; k < 4 && mode == best; k++) motus_store4(chroma[c] + MOTUS_CHROMA_STRIDE * (4 * y + k) + 4 * x, rows[k]);
+    for (int k = 0; k < 4 && mode == best; k++) motus_word_put(chroma[c] + MOTUS_CHROMA_STRIDE * (4 * y + k) + 4 * x, rows[k]);
     motus_lanes_sync();
     return best;
 }

@@ -247,8 +247,8 @@ MOTUS_HD MotusIntraPart motus_code_intra4x4_of(const MotusI4Mb *mb, const MotusI
         if (part.cost > limit) return part;
     }
     for (int i = lane; i < 64; i += MOTUS_LANES)
-        motus_store4(trial->luma + 4 * i,
-                     motus_load4(s->canvas + MOTUS_CANVAS_ORIGIN + (i >> 2) * MOTUS_CANVAS_STRIDE + 4 * (i & 3)));
+        motus_word_put(trial->luma + 4 * i,
+                       motus_word_get(s->canvas + MOTUS_CANVAS_ORIGIN + (i >> 2) * MOTUS_CANVAS_STRIDE + 4 * (i & 3)));
     const int n = s->i4.count[1 + blk_of / 4][1 + blk_of % 4];
     if (lane < 16) {
         trial->mb.total_coeff[lane] = (uint8_t)n;
