@@ -51,14 +51,6 @@ typedef struct MotusTeamLane {
 
 #if MOTUS_LANES > 1
 
-MOTUS_HD uint32_t motus_mv_word(MotusMv mv) { return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16; }
-MOTUS_HD MotusMv motus_mv_of_word(uint32_t word) {
-    MotusMv mv;
-    mv.x = (int16_t)(word & 0xFFFF);
-    mv.y = (int16_t)(word >> 16);
-    return mv;
-}
-
 // ---- The vectors --------------------------------------------------------------------------------------------------------------------------
 
 // A vector becomes the last one, unless it is there, is not allowed, or finds no room.

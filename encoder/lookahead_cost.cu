@@ -11,6 +11,7 @@
 #include "common/cuda_call.h"
 #include "common/lanes.h"
 #include "encoder/lookahead_core.h"
+#include "me/cost_core.h"
 #include "me/pixel_core.h"
 #include "me/sad_cuda.h"
 #include "me/words_core.h"
@@ -95,9 +96,6 @@ __device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t s
     }
 }
 
-__device__ MotusMv mv_of(uint32_t word) { return motus_look_mv((int16_t)(word & 0xFFFF), (int16_t)(word >> 16)); }
-__device__ uint32_t word_of(MotusMv mv) { return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16; }
-
 // The lane's candidate as a key: its cost, below 2^20, then its number; UINT32_MAX: it is none. All lanes come here together.
 template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, int has_one) {
     const MotusHalf *half = s->before;
@@ -120,7 +118,7 @@ __device__ int take(Search *s, uint32_t key, MotusMv mv) {
     const uint32_t least = motus_lanes_min(key);
     if (least >> 4 >= s->cost) return 0;
     s->cost = least >> 4;
-    s->best = mv_of(__shfl_sync(MOTUS_ALL_LANES, word_of(mv), 2 * (int)(least & 15)));
+    s->best = motus_mv_of_word(__shfl_sync(MOTUS_ALL_LANES, motus_mv_word(mv), 2 * (int)(least & 15)));
     return 1;
 }
 

@@ -30,9 +30,7 @@ struct Mb {
     uint32_t cur[4];
 };
 
-__device__ uint32_t packed(MotusMv mv) { return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16; }
-
-// The lane's part of the SAD of the MB displaced by a packed vector of whole samples. A row of the reference begins at any byte and lies in two chunks of 16: a lane
+// The lane's part of the SAD of the MB displaced by a vector of whole samples (motus_mv_word). A row of the reference begins at any byte and lies in two chunks of 16: a lane
 // loads one of them and compares it with what of the MB's row lies there, since a row of one chunk costs the same as any other and samples loaded word by word
 // cost three times that.
 __device__ uint32_t sad_of_lane(const Centres &c, const Mb &mb, uint32_t mv) {
@@ -66,7 +64,7 @@ __device__ uint32_t key_of(const Centres &c, const MotusCentreSource &source, Mo
     return (sad + motus_mv_cost(c.lambda_q8, mv, source.median)) << 6 | number;
 }
 
-// Least key of the candidates `from` + lane up to `end`; *vector: the lane's candidate, packed. Two SADs at a time, since each waits for memory.
+// Least key of the candidates `from` + lane up to `end`; *vector: the lane's candidate, as a word. Two SADs at a time, since each waits for memory.
 __device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, const Mb &mb, int from, int end,
                             uint32_t *vector) {
     int lane = motus_lane(), number = min(from + lane, end - 1);
@@ -74,7 +72,7 @@ __device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, c
     bool valid = motus_centre_candidate(&source, mb.x / 16, mb.y / 16, number, &mv) && from + lane < end;
     __syncwarp();
     uint32_t sad = 0;
-    *vector = packed(mv);
+    *vector = motus_mv_word(mv);
     uint32_t same = __match_any_sync(MOTUS_ALL_LANES, *vector) & __ballot_sync(MOTUS_ALL_LANES, valid);
     bool first = valid && __ffs((int)same) - 1 == lane; // of equal ones the one that comes first
     for (uint32_t left = __ballot_sync(MOTUS_ALL_LANES, first); left;) {
@@ -158,7 +156,7 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
     key = min(key, fine);
     vector = __shfl_sync(MOTUS_ALL_LANES, vector, (int)(key & 31)); // where it is one of the first twenty
     if (lane) return;
-    MotusMv mv = {(int16_t)(vector & 0xFFFF), (int16_t)(vector >> 16)};
+    MotusMv mv = motus_mv_of_word(vector);
     if ((key & 63) >= MOTUS_CENTRE_FINE) motus_centre_candidate(&source, mb_x, mb_y, key & 63, &mv);
     c.centre[number] = mv;
 }

@@ -1,4 +1,4 @@
-// The cost of a vector, and the order that makes the best one unique.
+// The cost of a vector, the order that makes the best one unique, and a vector as a word.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_COST_CORE_H
 #define ME_COST_CORE_H
@@ -16,6 +16,15 @@ MOTUS_HD uint32_t motus_bits_cost(uint32_t lambda_q8, int bits) { return lambda_
 
 MOTUS_HD uint32_t motus_mv_cost(uint32_t lambda_q8, MotusMv mv, MotusMv predictor) {
     return motus_bits_cost(lambda_q8, motus_mv_bits(mv, predictor));
+}
+
+// A vector in a word, x in the lower half: as lanes hand it on and compare it.
+MOTUS_HD uint32_t motus_mv_word(MotusMv mv) { return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16; }
+MOTUS_HD MotusMv motus_mv_of_word(uint32_t word) {
+    MotusMv mv;
+    mv.x = (int16_t)(word & 0xFFFF);
+    mv.y = (int16_t)(word >> 16);
+    return mv;
 }
 
 // Whether a vector leads to whole samples.

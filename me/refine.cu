@@ -74,7 +74,7 @@ template <bool SADS> struct Tile {
     int items[TILE];     // of each MB
     uint32_t lambda[TILE];
     MotusMv predictor[TILE];
-    uint32_t vector[TILE * ITEMS]; // of items: packed, MB m's from m * ITEMS on
+    uint32_t vector[TILE * ITEMS]; // of items: motus_mv_word, MB m's from m * ITEMS on
     uint8_t cell[TILE * ITEMS];
     Values satd[TILE * ITEMS], sad[SADS ? TILE * ITEMS : 1];
     Where where[TILE][MOTUS_BLOCKS];
@@ -82,9 +82,6 @@ template <bool SADS> struct Tile {
     uint16_t entry[TILE * MOTUS_BLOCKS]; // MB << 8 | block, largest blocks first
     int n_entries;
 };
-
-__device__ uint32_t packed(MotusMv mv) { return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16; }
-__device__ MotusMv unpacked(uint32_t word) { return MotusMv{(int16_t)(word & 0xFFFF), (int16_t)(word >> 16)}; }
 
 // A lane's two blocks of its warp's MB, numbers `lane` and 32 + lane: whether they are to be refined, and their vectors.
 struct Own {
@@ -107,7 +104,7 @@ template <bool SADS> __device__ Own begin(Tile<SADS> &tile, const Job &job, int 
         own.wanted[h] = block < MOTUS_BLOCKS && mask >> block & 1;
         const MotusMv mv = own.wanted[h] ? p.mv[(size_t)block * job.n_mb + mb] : MotusMv{0, 0};
         own.wanted[h] &= motus_mv_is_whole(mv) != 0; // the others did not come from the search
-        own.vector[h] = packed(mv);
+        own.vector[h] = motus_mv_word(mv);
         which[h] = __ballot_sync(~0u, own.wanted[h]);
     }
     if (motus_lane() == 0) {
@@ -203,7 +200,7 @@ template <int STEP, bool SADS> __device__ void measure(Tile<SADS> &tile, const J
     for (int i = 0; i < TILE - 1; i++) // the MB whose items it is among
         if (m == i && k >= tile.items[i]) k -= tile.items[i], m++;
     const int item = m * ITEMS + k, cell = tile.cell[item], mb = first_mb + m;
-    const MotusMv mv = unpacked(tile.vector[item]);
+    const MotusMv mv = motus_mv_of_word(tile.vector[item]);
     const int left = mb % job.mb_width * 16 + 4 * (cell & 3), top = mb / job.mb_width * 16 + 4 * (cell >> 2);
     const int width = (planes.width + 15) & ~15, height = (planes.height + 15) & ~15;
     Block cur;
@@ -257,7 +254,7 @@ template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int numbe
     const int entry = tile.entry[number], m = entry >> 8, block = entry & 255;
     const Where where = tile.where[m][block];
     const Sums sums(tile.satd, where, cells_of(block));
-    const MotusMv mv = unpacked(tile.vector[where.first]), predictor = tile.predictor[m];
+    const MotusMv mv = motus_mv_of_word(tile.vector[where.first]), predictor = tile.predictor[m];
     const uint32_t lambda = tile.lambda[m];
     int bits_x[3], bits_y[3];
 #pragma unroll
@@ -292,7 +289,8 @@ template <int STEP, bool SADS> __device__ void run_round(Tile<SADS> &tile, const
 #pragma unroll
     for (int h = 0; h < 2; h++)
         if (own.wanted[h])
-            own.vector[h] = packed(at_place<STEP>(unpacked(own.vector[h]), (int)(tile.best[m][own_block(h)] & 15)));
+            own.vector[h] =
+                motus_mv_word(at_place<STEP>(motus_mv_of_word(own.vector[h]), (int)(tile.best[m][own_block(h)] & 15)));
 }
 
 template <bool SADS> __global__ void __launch_bounds__(THREADS, 4) refine_kernel(const __grid_constant__ Job job) {
@@ -312,7 +310,7 @@ template <bool SADS> __global__ void __launch_bounds__(THREADS, 4) refine_kernel
         const int block = own_block(h);
         const size_t at = (size_t)block * job.n_mb + mb;
         const uint32_t key = tile.best[m][block], place = key & 15;
-        job.picture.mv[at] = unpacked(own.vector[h]);
+        job.picture.mv[at] = motus_mv_of_word(own.vector[h]);
         if (!SADS) continue;
         uint32_t sad = 0;
         for (uint32_t left = cells_of(block); left; left &= left - 1) {
