@@ -1,5 +1,5 @@
 // What the executors of look-ahead's costs share: the picture of half the size, where a search looks and what vectors cost. The CPU tries candidates one after
-// another (lookahead_cost.c), a GPU eight at a time (lookahead_cost.cu); the least cost wins, and the first candidate among equals.
+// another (lookahead_cost.c), a GPU sixteen at a time (lookahead_cost.cu); the least cost wins, and the first candidate among equals.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LOOKAHEAD_CORE_H
 #define ENCODER_LOOKAHEAD_CORE_H

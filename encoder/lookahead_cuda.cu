@@ -43,7 +43,7 @@ static_assert(sizeof(MotusLookSums) <= SUMS_BYTES, "");
 
 size_t block_bytes(const MotusLookCuda *l) { return SUMS_BYTES + ((size_t)l->n_mb * sizeof(int16_t) + 255) / 256 * 256; }
 
-const uint8_t *host_block(const MotusLookCuda *l, int at) { return l->host + (size_t)at * block_bytes(l); }
+uint8_t *host_block(const MotusLookCuda *l, int at) { return l->host + (size_t)at * block_bytes(l); }
 
 // Lays everything out from `base` on; returns the bytes.
 size_t lay_out(MotusLookCuda *l, uint8_t *base) {
@@ -203,7 +203,7 @@ extern "C" MotusStatus motus_look_cuda_analyse(MotusLookCuda *l, const MotusLook
                                                int on_device, void *made_on, MotusLookSums *sums, MotusError *error) {
     MotusOnDevice on(l->device);
     MotusPlane luma;
-    uint8_t *down = (uint8_t *)(uintptr_t)host_block(l, place->at);
+    uint8_t *down = host_block(l, place->at);
     MotusStatus status = take_in(l, frame, on_device, made_on, &luma, error);
     if (!status) status = analyse(l, place, &luma, error);
     if (!status)
@@ -240,10 +240,10 @@ extern "C" MotusStatus motus_look_cuda_plan(MotusLookCuda *l, int first, int n, 
         status = motus_aq_propagated_cuda(e->offset, e->passed, &e->costs, !k && first_is_idr, l->n_mb, s->propagation_q8,
                                           e->sums, l->stream, error);
         if (!status)
-            status = motus_cuda_check(cudaMemcpyAsync((void *)(uintptr_t)host_block(l, at), e->sums,
-                                                      SUMS_BYTES + (size_t)l->n_mb * sizeof *e->offset, cudaMemcpyDeviceToHost,
-                                                      l->stream),
-                                      "offsets", error);
+            status =
+                motus_cuda_check(cudaMemcpyAsync(host_block(l, at), e->sums, SUMS_BYTES + (size_t)l->n_mb * sizeof *e->offset,
+                                                 cudaMemcpyDeviceToHost, l->stream),
+                                 "offsets", error);
     }
     return status ? status : wait_for_results(l, error);
 }
