@@ -129,4 +129,15 @@ MOTUS_HD uint32_t motus_lanes_min(uint32_t v) { return v; }
 MOTUS_HD uint32_t motus_lanes_or(uint32_t v) { return v; }
 
 #endif
+
+#ifdef __CUDACC__
+// For kernels: the sum over the lanes of each group of n up to this one, n a power of two.
+static inline __device__ uint32_t motus_lanes_sum_up_to(uint32_t v, int n) {
+    for (int step = 1; step < n; step *= 2) {
+        const uint32_t before = __shfl_up_sync(MOTUS_ALL_LANES, v, step, n);
+        if ((motus_lane() & (n - 1)) >= step) v += before;
+    }
+    return v;
+}
+#endif
 #endif

@@ -139,14 +139,7 @@ struct ListShared {
     int at[PLACES], sums[32], n, longest;
 };
 
-// Sums of the lanes up to and with this one.
-__device__ int sum_up_to(int v) {
-    for (int step = 1; step < 32; step *= 2) {
-        const int other = __shfl_up_sync(MOTUS_ALL_LANES, v, step);
-        if (motus_lane() >= step) v += other;
-    }
-    return v;
-}
+__device__ int sum_up_to(int v) { return (int)motus_lanes_sum_up_to((uint32_t)v, MOTUS_LANES); }
 
 // Collects the MBs of a P picture that are to be intra, in any order; of all others, and to begin with of these, `chain` is 0. Returns their number.
 __device__ int find_intra(const MotusWorkCuda &w, ListShared *s, uint8_t *chain) {

@@ -77,12 +77,8 @@ __device__ uint32_t block_sum(uint32_t v, uint32_t *shared) {
 
 // Running sum over the first 256 threads' values; every thread of the block takes part.
 __device__ uint32_t running_sum(uint32_t v, uint32_t *shared) {
-    int lane = threadIdx.x % 32;
-    for (int d = 1; d < 32; d *= 2) {
-        uint32_t left = __shfl_up_sync(MOTUS_ALL_LANES, v, d);
-        if (lane >= d) v += left;
-    }
-    if (lane == 31) shared[threadIdx.x / 32] = v;
+    v = motus_lanes_sum_up_to(v, 32);
+    if (threadIdx.x % 32 == 31) shared[threadIdx.x / 32] = v;
     __syncthreads();
     for (int w = 0; w < (int)threadIdx.x / 32 && w < 8; w++) v += shared[w];
     __syncthreads(); // before `shared` is written again

@@ -67,11 +67,7 @@ __device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin, ui
     int lane = motus_lane();
     uint32_t own = 0;
     for (int i = 0; i < 8; i++) own += count[8 * lane + i];
-    uint32_t end = own;
-    for (int step = 1; step < 32; step <<= 1) {
-        uint32_t before = __shfl_up_sync(MOTUS_ALL_LANES, end, step);
-        if (lane >= step) end += before;
-    }
+    const uint32_t end = motus_lanes_sum_up_to(own, 32);
     if (rank < end - own || rank >= end) return; // one lane goes on
     rank -= end - own;
     int i = 8 * lane;

@@ -146,16 +146,6 @@ template <bool SADS> __device__ void list_items(Tile<SADS> &tile, const Own &own
     if (lane == 0) tile.items[m] = n;
 }
 
-// Sum of v over the lanes up to this one, of eight.
-__device__ uint32_t sum_of_eight(uint32_t v) {
-#pragma unroll
-    for (int step = 1; step < TILE; step *= 2) {
-        const uint32_t other = __shfl_up_sync(~0u, v, step, TILE);
-        if ((motus_lane() & (TILE - 1)) >= step) v += other;
-    }
-    return v;
-}
-
 // Lists the blocks of all MBs by classes, each warp those of its own MB. Counts of classes are bytes: of 4x4 there are 128 at most.
 template <bool SADS> __device__ void list_blocks(Tile<SADS> &tile, int m) {
     const uint64_t mask = tile.mask[motus_lane() & (TILE - 1)];
@@ -163,7 +153,7 @@ template <bool SADS> __device__ void list_blocks(Tile<SADS> &tile, int m) {
 #pragma unroll
     for (int k = 0; k < 4; k++) counts |= (uint32_t)__popcll(mask & blocks_of_class(k)) << (8 * k);
     const uint32_t smallest = (uint32_t)__popcll(mask & blocks_of_class(4));
-    const uint32_t up_to = sum_of_eight(counts), up_to_4 = sum_of_eight(smallest);
+    const uint32_t up_to = motus_lanes_sum_up_to(counts, TILE), up_to_4 = motus_lanes_sum_up_to(smallest, TILE);
     const uint32_t before = __shfl_sync(~0u, up_to - counts, m), before_4 = __shfl_sync(~0u, up_to_4 - smallest, m);
     const uint32_t all = __shfl_sync(~0u, up_to, TILE - 1), all_4 = __shfl_sync(~0u, up_to_4, TILE - 1);
     const uint64_t own = tile.mask[m];
