@@ -145,6 +145,13 @@ MOTUS_HD void motus_choose_part(const MotusChoices *c, const MotusInterMb *in, M
 
 MOTUS_HD uint32_t motus_mode_cost(const MotusQp *qp, uint32_t bits) { return qp->lambda_q8 * bits >> 8; }
 
+// The vectors of type k are chosen.
+MOTUS_HD void motus_choice_put(MotusChoice *choice, int k, uint32_t cost, uint32_t mv_bits) {
+    choice->mb[k].type = (uint8_t)(MOTUS_MB_P_16x16 + k);
+    choice->cost[k] = cost;
+    choice->mv_bits[k] = mv_bits;
+}
+
 // P_16x16, P_16x8 or P_8x16: k is 0, 1 or 2.
 MOTUS_HD void motus_choose_whole(const MotusChoices *c, const MotusInterMb *in, MotusMvGrid *grid, int k, MotusChoice *choice) {
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
@@ -152,9 +159,7 @@ MOTUS_HD void motus_choose_whole(const MotusChoices *c, const MotusInterMb *in, 
         MotusPart p = motus_part_at(k, i, k == 2 ? 2 * i : 0, k == 1 ? 2 * i : 0);
         motus_choose_part(c, in, grid, &p, &choice->mb[k], &cost, &mv_bits);
     }
-    choice->mb[k].type = (uint8_t)(MOTUS_MB_P_16x16 + k);
-    choice->cost[k] = cost;
-    choice->mv_bits[k] = mv_bits;
+    motus_choice_put(choice, k, cost, mv_bits);
     motus_part_clear(grid, 0, 0, 4, 4);
 }
 
@@ -202,9 +207,7 @@ MOTUS_HD void motus_choose_8x8(const MotusChoices *c, const MotusInterMb *in, ui
     int left = in->limits->max_mvs;
     for (int q = 0; q < 4; q++) // each later 8x8 block needs at least one vector
         left -= motus_choose_sub(c, in, blocks, grid, q, left - (3 - q), &choice->mb[k], trial, &cost, &mv_bits);
-    choice->mb[k].type = MOTUS_MB_P_8x8;
-    choice->cost[k] = cost;
-    choice->mv_bits[k] = mv_bits;
+    motus_choice_put(choice, k, cost, mv_bits);
 }
 
 // Working memory of a choice.

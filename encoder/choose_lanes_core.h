@@ -312,10 +312,7 @@ MOTUS_HD void motus_team_choose_whole(const MotusTeamChooser *c, const MotusInte
     if (!chance) return;
     for (int cell = motus_lane() & 7; cell < 16; cell += 8)
         motus_word_put(&choice->mb[k].mv[cell], grid->cell[6 * (cell >> 2) + (cell & 3) + 7].mv);
-    if (motus_lane() & 7) return;
-    choice->mb[k].type = (uint8_t)(MOTUS_MB_P_16x16 + k);
-    choice->cost[k] = cost;
-    choice->mv_bits[k] = mv_bits;
+    if (!(motus_lane() & 7)) motus_choice_put(choice, k, cost, mv_bits);
 }
 
 // The best sub type of 8x8 block q with at most max_mvs vectors. Returns its cost over its number.
@@ -351,10 +348,7 @@ MOTUS_HD void motus_team_choose_8x8(const MotusTeamChooser *c, const MotusInterM
         cost += best >> 2;
         left -= motus_sub_parts((int)(best & 3));
     }
-    if (motus_lane()) return;
-    choice->mb[k].type = MOTUS_MB_P_8x8;
-    choice->cost[k] = cost;
-    choice->mv_bits[k] = mv_bits;
+    if (!motus_lane()) motus_choice_put(choice, k, cost, mv_bits);
 }
 
 // motus_choice_best and motus_type_is_close: bit k of what is returned stands for type k.
