@@ -4,6 +4,7 @@
 
 #include "common/slots.h"
 #include "encoder/deblock_cuda.h"
+#include "encoder/intake.h"
 #include "encoder/room_cuda.h"
 #include "me/centres_cuda.h"
 #include "me/search_cuda.h"
@@ -19,25 +20,13 @@ namespace {
 
 constexpr size_t LEAST_NAL = 65536; // bytes of pinned memory for a NAL unit at first, unless none can be so large
 
-MotusPlane place_plane(uint8_t *base, size_t *end, int width, int height) {
-    MotusPlane plane;
-    plane.stride = (width + 63) / 64 * 64;
-    plane.width = width, plane.height = height;
-    plane.data =
-        base + motus_slot_place(end, (size_t)plane.stride * height + 64); // the search reads whole words beyond the last sample
-    return plane;
-}
-
 // Lays the lane out from `base` on; returns the bytes.
 size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref_memory, void **work_memory) {
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
     size_t n = (size_t)s->mb_width * s->mb_height, nal_capacity = motus_nal_bound(s->rbsp_capacity), end = 0;
     *work_memory = base + motus_slot_place(&end, motus_work_cuda_bytes(s->mb_width, s->mb_height));
-    for (int p = 0; p < 3; p++) {
-        int half = p ? 2 : 1;
-        for (int k = 0; k < 2; k++) l->rec[k][p] = place_plane(base, &end, width / half, height / half);
-        if (s->config.deblock) l->unfiltered[p] = place_plane(base, &end, width / half, height / half);
-    }
+    for (int k = 0; k < 2; k++) motus_intake_cuda_place(l->rec[k], s->mb_width, s->mb_height, base, &end);
+    if (s->config.deblock) motus_intake_cuda_place(l->unfiltered, s->mb_width, s->mb_height, base, &end);
     *ref_memory = base + motus_slot_place(&end, motus_ref_luma_bytes(width, height));
     l->centre = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
     for (int k = 0; k < 2; k++) l->last_mv[k] = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));

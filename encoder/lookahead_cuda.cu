@@ -54,11 +54,7 @@ size_t lay_out(MotusLookCuda *l, uint8_t *base) {
         uint8_t *memory = base + motus_slot_place(&end, motus_half_bytes(mb_width, mb_height));
         if (base) motus_half_lay_out(&half, memory, mb_width, mb_height);
     }
-    for (int p = 0; p < 3; p++) {
-        MotusPlane *plane = &l->frame.plane[p];
-        plane->stride = ((p ? 8 : 16) * mb_width + 63) / 64 * 64;
-        plane->data = base + motus_slot_place(&end, (size_t)plane->stride * (p ? 8 : 16) * mb_height);
-    }
+    motus_intake_cuda_place(l->frame.plane, mb_width, mb_height, base, &end);
     l->passed = (uint64_t *)(base + motus_slot_place(&end, (size_t)l->n_entries * n * sizeof(uint64_t)));
     for (int i = 0; i < l->n_entries; i++) {
         Entry *e = &l->entry[i];
@@ -106,44 +102,22 @@ void show_planes(MotusLookCuda *l, const MotusFrame *frame) {
         l->frame.plane[p].width = frame->plane[p].width, l->frame.plane[p].height = frame->plane[p].height;
 }
 
-MotusStatus upload(MotusLookCuda *l, const MotusFrame *frame, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &frame->plane[p], *to = &l->frame.plane[p];
-        status = motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride,
-                                                    (size_t)from->width, (size_t)from->height, cudaMemcpyHostToDevice, l->stream),
-                                  "upload of the frame", error);
-    }
-    l->has_frame = !status;
-    return status;
-}
-
-// The luma of a frame on another device, where `made_on` is. Complete on return.
-MotusStatus bring_over(MotusLookCuda *l, const MotusPlane *from, int device, void *made_on, MotusError *error) {
-    MotusOnDevice there(device);
-    const MotusPlane *to = &l->frame.plane[0];
-    const size_t width = (size_t)from->width, height = (size_t)from->height;
-    cudaMemcpy3DPeerParms copy = {};
-    copy.srcPtr = make_cudaPitchedPtr(from->data, (size_t)from->stride, width, height);
-    copy.dstPtr = make_cudaPitchedPtr(to->data, (size_t)to->stride, width, height);
-    copy.srcDevice = device, copy.dstDevice = l->device;
-    copy.extent = make_cudaExtent(width, height, 1);
-    MotusStatus status = motus_cuda_check(cudaMemcpy3DPeerAsync(&copy, (cudaStream_t)made_on), "copy from another device", error);
-    MotusStatus waited =
-        motus_cuda_check(cudaStreamSynchronize((cudaStream_t)made_on), "copy from another device", status ? NULL : error);
-    return status ? status : waited;
-}
-
 // *luma: where the look-ahead's stream may read it from now on.
 MotusStatus take_in(MotusLookCuda *l, const MotusFrame *frame, int on_device, void *made_on, MotusPlane *luma,
                     MotusError *error) {
     show_planes(l, frame);
     *luma = l->frame.plane[0];
     l->has_frame = 0;
-    if (!on_device) return upload(l, frame, error);
+    if (!on_device) {
+        MotusStatus status = motus_intake_cuda_upload(l->frame.plane, frame, l->stream, error);
+        l->has_frame = !status;
+        return status;
+    }
     int device = l->device;
     MotusStatus status = motus_intake_cuda_device(frame, &device, error);
-    if (status || device != l->device) return status ? status : bring_over(l, &frame->plane[0], device, made_on, error);
+    if (status) return status;
+    if (device != l->device)
+        return motus_intake_cuda_bring_over(l->frame.plane, l->device, frame->plane, device, 1, made_on, error);
     *luma = frame->plane[0];
     status = motus_cuda_check(cudaEventRecord(l->made, (cudaStream_t)made_on), "record", error);
     return status ? status : motus_cuda_check(cudaStreamWaitEvent(l->stream, l->made, 0), "wait", error);

@@ -3,7 +3,6 @@
 
 #include "common/cuda_call.h"
 #include "common/on_device.h"
-#include "common/slots.h"
 #include "encoder/intake.h"
 #include "yuv/pad.h"
 
@@ -20,21 +19,6 @@ struct MotusRoomCuda {
 };
 
 namespace {
-
-MotusPlane place_plane(uint8_t *base, size_t *end, int width, int height) {
-    MotusPlane plane;
-    plane.stride = (width + 63) / 64 * 64;
-    plane.width = width, plane.height = height;
-    plane.data =
-        base + motus_slot_place(end, (size_t)plane.stride * height + 64); // the search reads whole words beyond the last sample
-    return plane;
-}
-
-size_t lay_out_slot(MotusPlane src[3], const MotusStream *s, uint8_t *base) {
-    size_t end = 0;
-    for (int p = 0; p < 3; p++) src[p] = place_plane(base, &end, (p ? 8 : 16) * s->mb_width, (p ? 8 : 16) * s->mb_height);
-    return end;
-}
 
 // What fills a frame up goes before what lanes are at: a frame that is being sent is waited for. Waiting for its upload, some 60 us at 1080p, keeps the
 // processor: CUDA would notice the end some 100 us late, and one thread may have to feed several devices.
@@ -61,7 +45,7 @@ MotusStatus open_memory(MotusRoomCuda *r, const MotusStream *s, MotusError *erro
     size_t end = 0;
     for (int i = 0; i < r->n; i++) {
         MotusFrameSlot *slot = &r->slot[i];
-        end += lay_out_slot(slot->src, s, r->memory + end);
+        motus_intake_cuda_place(slot->src, s->mb_width, s->mb_height, r->memory, &end);
         slot->room = r;
         slot->next = i + 1 < r->n ? slot + 1 : NULL;
     }
@@ -70,41 +54,17 @@ MotusStatus open_memory(MotusRoomCuda *r, const MotusStream *s, MotusError *erro
 
 MotusStatus upload(const MotusFrameSlot *to, const MotusFrame *frame, MotusError *error) {
     MotusRoomCuda *r = to->room;
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &frame->plane[p];
-        status =
-            motus_cuda_check(cudaMemcpy2DAsync(to->src[p].data, (size_t)to->src[p].stride, from->data, (size_t)from->stride,
-                                               (size_t)from->width, (size_t)from->height, cudaMemcpyHostToDevice, r->uploading),
-                             "upload of the frame", error);
-    }
+    MotusStatus status = motus_intake_cuda_upload(to->src, frame, r->uploading, error);
     return status ? status : motus_cuda_check(cudaEventRecord(r->read, r->uploading), "record", error);
-}
-
-// Copies a frame that lies on another device, where `made_on` is. Complete on return.
-MotusStatus bring_over(const MotusFrameSlot *slot, const MotusFrame *frame, int device, void *made_on, MotusError *error) {
-    MotusOnDevice there(device);
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &frame->plane[p], *to = &slot->src[p];
-        const size_t width = (size_t)from->width, height = (size_t)from->height;
-        cudaMemcpy3DPeerParms copy = {};
-        copy.srcPtr = make_cudaPitchedPtr(from->data, (size_t)from->stride, width, height);
-        copy.dstPtr = make_cudaPitchedPtr(to->data, (size_t)to->stride, width, height);
-        copy.srcDevice = device, copy.dstDevice = slot->room->device;
-        copy.extent = make_cudaExtent(width, height, 1);
-        status = motus_cuda_check(cudaMemcpy3DPeerAsync(&copy, (cudaStream_t)made_on), "copy from another device", error);
-    }
-    MotusStatus waited =
-        motus_cuda_check(cudaStreamSynchronize((cudaStream_t)made_on), "copy from another device", status ? NULL : error);
-    return status ? status : waited;
 }
 
 } // namespace
 
 extern "C" size_t motus_room_cuda_bytes(const MotusStream *stream, int slots) {
     MotusPlane unused[3];
-    return (size_t)slots * lay_out_slot(unused, stream, NULL);
+    size_t bytes = 0;
+    motus_intake_cuda_place(unused, stream->mb_width, stream->mb_height, NULL, &bytes);
+    return (size_t)slots * bytes;
 }
 
 extern "C" MotusStatus motus_room_cuda_open(MotusRoomCuda **out, const MotusStream *stream, int device, int n,
@@ -149,7 +109,9 @@ extern "C" MotusStatus motus_room_cuda_take(MotusFrameSlot *slot, const MotusFra
     MotusStatus status = on_device ? motus_intake_cuda_device(frame, &device, error) : MOTUS_OK;
     const int here = on_device && device == r->device;
     cudaStream_t stream = here ? (cudaStream_t)made_on : r->uploading;
-    if (!status && !here) status = on_device ? bring_over(slot, frame, device, made_on, error) : upload(slot, frame, error);
+    if (!status && !here)
+        status = on_device ? motus_intake_cuda_bring_over(slot->src, r->device, frame->plane, device, 3, made_on, error)
+                           : upload(slot, frame, error);
     if (!status)
         status = here ? motus_planes_copy_padded_cuda(slot->src, frame->plane, stream, error)
                       : motus_planes_pad_cuda(slot->src, r->width, r->height, stream, error);
