@@ -112,22 +112,25 @@ static MotusStatus check_log(const MotusEncoder *enc, const MotusPlan *plan, Mot
     return motus_fail(error, MOTUS_ERR_FORMAT, "picture %lld is not the one that the pass log tells of", (long long)plan->number);
 }
 
-// Hands out the plans that look-ahead has become able to make.
+// Hands out the plans that look-ahead has become able to make. Where that fails, the stream ends before the picture that has none.
 static MotusStatus plan(MotusEncoder *enc) {
     MotusPlanned *planned;
     MotusStatus status = MOTUS_OK;
     while (!status && (planned = motus_lanes_unplanned(enc->lanes))) {
-        if ((status = motus_planned_get(planned, enc->look, &enc->lost))) break;
-        if (!(status = check_log(enc, &planned->plan, &enc->lost))) motus_lanes_planned(enc->lanes);
+        status = motus_planned_get(planned, enc->look, &enc->lost);
+        if (!status) status = check_log(enc, &planned->plan, &enc->lost);
+        if (!status) motus_lanes_planned(enc->lanes);
     }
     if (status >= 0) return MOTUS_OK;
+    motus_lanes_lose(enc->lanes, &enc->lost);
     enc->error = enc->lost;
     return status;
 }
 
 static MotusStatus end(MotusEncoder *enc) {
     enc->at_end = 1;
-    if (!enc->look) return MOTUS_OK;
+    enc->error = enc->lost;
+    if (!enc->look || enc->lost.status) return enc->lost.status;
     motus_lookahead_put(enc->look, NULL, 0);
     return plan(enc);
 }

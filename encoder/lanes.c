@@ -309,6 +309,17 @@ void motus_lanes_planned(MotusLanes *l) {
     pthread_mutex_unlock(&l->lock);
 }
 
+// No lane comes to that picture, nor to those behind it: none of them has a plan.
+void motus_lanes_lose(MotusLanes *l, const MotusError *error) {
+    pthread_mutex_lock(&l->lock);
+    MotusJob *job = l->unplanned;
+    job->status = error->status;
+    job->error = *error;
+    job->done = 1;
+    pthread_cond_broadcast(&l->done);
+    pthread_mutex_unlock(&l->lock);
+}
+
 // ---- Packets out --------------------------------------------------------------------------------------------------------------------------
 
 static struct timespec later(int milliseconds) {

@@ -37,9 +37,10 @@ size_t motus_lanes_bytes(const MotusLanes *lanes); // of one
 MotusStatus motus_lanes_send(MotusLanes *lanes, MotusOrder *order, MotusLookahead *look, const MotusFrame *frame, int on_device,
                              void *made_on, MotusError *error);
 
-// The oldest frame without a plan has one now: its `planned` has been filled in.
+// The oldest frame without a plan has one now: its `planned` has been filled in. Or it will never have one: its packet's place has the error, for good.
 MotusPlanned *motus_lanes_unplanned(MotusLanes *lanes); // NULL: there is none
 void motus_lanes_planned(MotusLanes *lanes);
+void motus_lanes_lose(MotusLanes *lanes, const MotusError *error);
 
 // As motus_encoder_receive, with MOTUS_AGAIN where no frame is under way.
 MotusStatus motus_lanes_receive(MotusLanes *lanes, MotusPacket **packet, int timeout_ms, MotusError *error);

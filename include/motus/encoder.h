@@ -257,7 +257,8 @@ MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderC
 // GOP, or four where there is one lane), or where twice as many as all lanes may hold have come since one that is not coded yet.
 // MOTUS_ERR_ARGUMENT: wrong size or parameters (motus_encoder_error says what is wrong with a field). MOTUS_ERR_STATE: after the end.
 // MOTUS_ERR_MEMORY: no memory for the frame. After these the encoder is as it was before the call. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY or MOTUS_ERR_INTERNAL of a
-// picture before: no more frames are taken; motus_encoder_error has the words, and motus_encoder_receive still hands out the packets before that picture.
+// picture before, and MOTUS_ERR_FORMAT in a second pass (a picture is not the one that the log tells of): no more frames are taken; motus_encoder_error has the
+// words, and motus_encoder_receive still hands out the packets before that picture, then the same error.
 MOTUS_API MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame, const MotusFrameParams *params);
 
 // The same for a frame in CUDA device memory (motus_frame_wrap makes a MotusFrame of device pointers; any strides and alignment), made on `stream`, a
@@ -291,8 +292,8 @@ MOTUS_API MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate,
 
 // Takes the next packet, in the order of the frames. Waits for it up to timeout_ms milliseconds: 0 asks only, a negative one waits as long as it takes.
 // MOTUS_AGAIN: it is not there, and where the call was to wait as long as it takes, it needs frames that have not come: send more. MOTUS_END: all packets have
-// been handed out. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL: the picture could not be coded, and none after it will be; motus_encoder_error has the
-// words.
+// been handed out. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL: the picture could not be coded, and none after it will be; MOTUS_ERR_FORMAT: nor could
+// it be planned, see motus_encoder_send. motus_encoder_error has the words.
 MOTUS_API MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPacket **packet, int timeout_ms);
 
 // SPS and PPS as an Annex B byte stream (for containers); valid while the encoder is open.
