@@ -130,8 +130,7 @@ MOTUS_HD int motus_intra4x4_allowed(int mode, int has) { return !((int)(0x127772
 MOTUS_HD int motus_intra_chroma_allowed(int mode, int has) { return !((0x7210 >> (4 * mode) & 7) & ~has); }
 
 // A 4x4 prediction; `line` is motus_intra_line of the edge (not needed by vertical, horizontal and DC).
-MOTUS_HD void motus_intra4x4_of_line(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, const MotusIntraLine *line,
-                                     int mode) {
+MOTUS_HD void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, const MotusIntraLine *line, int mode) {
     if (mode == MOTUS_I4_VERTICAL)
         motus_intra_fill_rows(pred, stride, edge->top, 4);
     else if (mode == MOTUS_I4_HORIZONTAL)
@@ -140,12 +139,6 @@ MOTUS_HD void motus_intra4x4_of_line(uint8_t *pred, ptrdiff_t stride, const Motu
         motus_intra_fill(pred, stride, motus_intra_dc(edge->top, edge->left, 2, edge->has), 4);
     else
         motus_intra4x4_directional(pred, stride, line, mode);
-}
-
-MOTUS_HD void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, int mode) {
-    MotusIntraLine line;
-    if (mode > MOTUS_I4_DC) motus_intra_line(&line, edge);
-    motus_intra4x4_of_line(pred, stride, edge, &line, mode);
 }
 
 MOTUS_HD void motus_intra_chroma(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, int mode) {

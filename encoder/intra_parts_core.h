@@ -304,7 +304,7 @@ MOTUS_HD uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScratch 
         uint8_t *pred = s->pred[0] + 16 * mode;
         s->cost[mode] = UINT32_MAX;
         if (!motus_intra4x4_allowed(mode, edge.has)) continue;
-        motus_intra4x4_of_line(pred, 4, &edge, &line, mode);
+        motus_intra4x4(pred, 4, &edge, &line, mode);
         s->cost[mode] = motus_satd4x4(src, in->src.stride[0], pred, 4) + motus_mode_cost(in->qp, mode == predicted ? 1 : 4);
     }
     for (uint32_t taken = 0; n < in->i4_trials; n++) {

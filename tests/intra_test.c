@@ -174,7 +174,13 @@ static void all_modes(const Kind *kind) {
     }
 }
 
-static void modes_4x4(void) { all_modes(&(Kind){"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, motus_intra4x4, naive_4x4}); }
+static void predict_4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, int mode) {
+    MotusIntraLine line;
+    motus_intra_line(&line, edge);
+    motus_intra4x4(pred, stride, edge, &line, mode);
+}
+
+static void modes_4x4(void) { all_modes(&(Kind){"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, predict_4x4, naive_4x4}); }
 
 static void modes_16x16(void) {
     all_modes(&(Kind){"16x16", 16, MOTUS_I16_MODES, motus_intra16x16_allowed, motus_intra16x16, naive_16x16});
@@ -203,7 +209,7 @@ static int reads_missing(const Kind *kind, int mode, int has) {
 }
 
 static void allowed_modes(void) {
-    const Kind kinds[] = {{"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, motus_intra4x4, naive_4x4},
+    const Kind kinds[] = {{"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, predict_4x4, naive_4x4},
                           {"16x16", 16, MOTUS_I16_MODES, motus_intra16x16_allowed, motus_intra16x16, naive_16x16},
                           {"chroma", 8, MOTUS_IC_MODES, motus_intra_chroma_allowed, motus_intra_chroma, naive_chroma}};
     for (int k = 0; k < 3; k++)

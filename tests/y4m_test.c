@@ -1,6 +1,7 @@
-// yuv/: y4m headers and frames, from memory.
+// yuv/: y4m headers and frames.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/harness.h"
+#include "tests/memory_file.h"
 #include "tests/two_frames.h"
 #include "yuv/reader_ops.h"
 
@@ -10,7 +11,7 @@
 static MotusStatus open_text(MotusReader **reader, const void *text, size_t size, const char *name, MotusError *error) {
     static const MotusReaderOptions none = {.threads = 1};
     MotusSource *source = NULL;
-    MotusStatus status = motus_source_memory(&source, text, size);
+    MotusStatus status = motus_test_source(&source, text, size, error);
     return status ? status : motus_reader_open_source(reader, source, name, &none, error);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "tests/harness.h"
+#include "tests/memory_file.h"
 #include "yuv/reader_ops.h"
 
 #include <libavcodec/avcodec.h>
@@ -256,7 +257,7 @@ static void cuts(void) {
         MotusReader *reader = NULL;
         MotusError error = {MOTUS_OK, ""};
         static const MotusReaderOptions one = {.threads = 1};
-        CU_ASSERT_EQUAL_FATAL(motus_source_memory(&source, data, cut), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_test_source(&source, data, cut, &error), MOTUS_OK);
         MotusStatus status = motus_reader_open_source(&reader, source, "cut.avi", &one, &error);
         MotusFrame *f = NULL;
         for (int n = 0; !status && !(status = motus_reader_next(reader, &f, &error)); n++) {

@@ -37,25 +37,13 @@ MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError
     s->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (s->fd < 0) status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
     if (!status) status = look_at_file(s, name, error);
-    if (!status && !(s->data = s->buffer = motus_alloc(1, CAPACITY)))
+    if (!status && !(s->buffer = motus_alloc(1, CAPACITY)))
         status = motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", name);
     if (status)
         motus_source_close(&s);
     else
         *source = s;
     return status;
-}
-
-MotusStatus motus_source_memory(MotusSource **source, const void *data, size_t size) {
-    MotusSource *s = motus_alloc(1, sizeof *s);
-    if (!s) return MOTUS_ERR_MEMORY;
-    s->fd = -1;
-    s->seekable = 1;
-    s->data = data;
-    s->end = size;
-    s->size = s->after = (int64_t)size;
-    *source = s;
-    return MOTUS_OK;
 }
 
 // Whether nothing comes within so many milliseconds.
@@ -67,7 +55,6 @@ static int would_wait(const MotusSource *s, int ms) {
 
 // One read(2) to `to`, after waiting where the descriptor is in non-blocking mode; 0 at the end of the input and on errors.
 static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
-    if (s->fd < 0) return 0;
     // A pipe that is written to as fast as it is read from is empty now and then, for less than it takes to look elsewhere.
     int more = 1;
     for (int ms = 1; more > 0 && s->idle && !s->seekable && would_wait(s, ms); ms = 4) more = s->idle(s->opaque);
@@ -86,7 +73,6 @@ static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
 
 // Adds bytes behind the buffered ones; 0 when there are none or no room for them.
 static size_t refill(MotusSource *s) {
-    if (s->fd < 0) return 0;
     if (s->begin == s->end || s->begin > CAPACITY - MOTUS_SOURCE_PEEK) {
         memmove(s->buffer, s->buffer + s->begin, s->end - s->begin);
         s->end -= s->begin;
@@ -101,13 +87,13 @@ size_t motus_source_peek(MotusSource *s, size_t n, int stop) {
     for (;;) {
         size_t have = s->end - s->begin;
         if (have > n) have = n;
-        const uint8_t *found = stop >= 0 && have ? memchr(s->data + s->begin, stop, have) : NULL;
-        if (found) return (size_t)(found - s->data) - s->begin + 1;
+        const uint8_t *found = stop >= 0 && have ? memchr(s->buffer + s->begin, stop, have) : NULL;
+        if (found) return (size_t)(found - s->buffer) - s->begin + 1;
         if (have == n || !refill(s)) return have;
     }
 }
 
-const uint8_t *motus_source_ahead(const MotusSource *s) { return s->data + s->begin; }
+const uint8_t *motus_source_ahead(const MotusSource *s) { return s->buffer + s->begin; }
 
 size_t motus_source_read(MotusSource *s, void *data, size_t n) {
     uint8_t *to = data;
@@ -116,7 +102,7 @@ size_t motus_source_read(MotusSource *s, void *data, size_t n) {
         size_t have = s->end - s->begin;
         if (have) {
             if (have > left) have = left;
-            memcpy(to, s->data + s->begin, have);
+            memcpy(to, s->buffer + s->begin, have);
             s->begin += have;
         } else if (left >= CAPACITY) {
             if (!(have = pull(s, to, left))) break;
@@ -134,7 +120,7 @@ int64_t motus_source_position(const MotusSource *s) { return s->after - (int64_t
 
 int motus_source_seek(MotusSource *s, int64_t position) {
     if (!s->seekable || position < 0 || position > s->size) return 0;
-    int64_t first = s->after - (int64_t)s->end; // position of data[0]
+    int64_t first = s->after - (int64_t)s->end; // position of buffer[0]
     if (position >= first && position <= s->after) {
         s->begin = (size_t)(position - first);
         return 1;

@@ -1,5 +1,4 @@
-// Where a reader's bytes come from: a file, standard input, or memory (tests and fuzzers). Buffered, with look-ahead, so that the kind of an
-// input is found without consuming it.
+// Where a reader's bytes come from: a file or standard input. Buffered, with look-ahead, so that the kind of an input is found without consuming it.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_SOURCE_H
 #define YUV_SOURCE_H
@@ -12,23 +11,19 @@
 #define MOTUS_SOURCE_PEEK 4096 // most bytes of look-ahead
 
 typedef struct MotusSource {
-    int fd;        // -1: memory only
-    int seekable;  // a regular file, or memory
+    int fd;
+    int seekable;  // a regular file
     int error;     // errno of the read or seek that failed, else 0
     int64_t size;  // bytes in all; -1 = unknown
     int64_t after; // position of the byte that follows the buffered ones
-    const uint8_t *data;
-    size_t begin, end;         // buffered and not yet read: data[begin .. end)
-    uint8_t *buffer;           // data where fd >= 0, else NULL
+    uint8_t *buffer;
+    size_t begin, end;         // buffered and not yet read: buffer[begin .. end)
     int (*idle)(void *opaque); // see MotusReaderOptions; NULL: reading just waits
     void *opaque;
 } MotusSource;
 
 // Opens `path`, "-" for standard input. MOTUS_ERR_IO: missing, no permission, a directory; MOTUS_ERR_FORMAT: an empty regular file.
 MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError *error);
-
-// `data` must outlive the source.
-MotusStatus motus_source_memory(MotusSource **source, const void *data, size_t size);
 
 // Buffers n bytes (<= MOTUS_SOURCE_PEEK), or as many as there are up to and with the first byte `stop` (-1: no such byte), and returns how many stand
 // at motus_source_ahead(). Fewer than asked for: the input ends, or source->error.

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/memory_file.h"
 #include "yuv/reader_ops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     MotusSource *source = NULL;
     MotusY4mHeader header;
-    if (motus_source_memory(&source, data, size)) return 0;
+    if (motus_test_source(&source, data, size, NULL)) return 0;
     MotusStatus status = motus_y4m_header(source, &header, "fuzz.y4m", NULL);
     motus_source_close(&source);
     if (!status && !header.is_420) return 0; // libavformat's work

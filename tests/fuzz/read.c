@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#define _GNU_SOURCE // memfd_create
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/memory_file.h"
 
 #define REQUIRE(condition)                                                                                                       \
     do {                                                                                                                         \
@@ -38,27 +35,13 @@ static void check_frame(const MotusFrame *frame, const MotusSequenceInfo *info) 
     (void)sink;
 }
 
-// Inputs of odd length come from a file, the others from memory.
-static MotusSource *open_source(const uint8_t *data, size_t size) {
-    MotusSource *source = NULL;
-    if (size % 2 == 0) {
-        REQUIRE(!motus_source_memory(&source, data, size));
-        return source;
-    }
-    char path[32];
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    REQUIRE(!motus_source_open(&source, path, NULL));
-    close(fd);
-    return source;
-}
-
 int motus_fuzz_read(const uint8_t *data, size_t size, const char *name, const MotusReaderOptions *options, int max_frames,
                     MotusStatus *status) {
     MotusReader *reader = NULL;
+    MotusSource *source = NULL;
     MotusError error = {MOTUS_OK, ""};
-    *status = motus_reader_open_source(&reader, open_source(data, size), name, options, &error);
+    *status = motus_test_source(&source, data, size, &error);
+    if (!*status) *status = motus_reader_open_source(&reader, source, name, options, &error);
     check_error(*status, &error);
     REQUIRE(!*status == (reader != NULL));
     if (*status) return 0;

@@ -60,8 +60,6 @@ void motus_judge_close(MotusJudge **judge) {
     *judge = NULL;
 }
 
-const MotusField *motus_judge_field(const MotusJudge *judge) { return judge->field; }
-
 // To the nearest whole sample, away from zero between two, within what the search takes.
 static int16_t whole(int v) {
     const int rounded = (v < 0 ? -((-v + 2) >> 2) : (v + 2) >> 2) * 4;

@@ -48,7 +48,6 @@ void motus_judge_copy_x264(MotusJudge *judge);
 // Compares MB n of the picture.
 void motus_judge_mb(const MotusJudge *judge, int n, MotusMbPairs *pairs);
 
-const MotusField *motus_judge_field(const MotusJudge *judge);
 void motus_judge_close(MotusJudge **judge); // accepts NULL and *judge == NULL
 
 // The blocks that an MB was coded in, in coding order; returns how many, 0 for intra.
