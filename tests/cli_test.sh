@@ -117,6 +117,14 @@ usage_errors() {
     refused 2 '--devices: with --backend cpu' bench encode --backend cpu --devices 0
     refused 2 '--devices: goes with encode' bench me --devices 0
     refused 2 '--preset: goes with encode --lanes' bench encode --preset fast
+    refused 2 '--gops: goes with encode --lanes' bench encode --gops 4
+    refused 2 '--gops: goes with encode --lanes, without --devices' bench encode --lanes 2 --devices 0 --gops 4
+    refused 2 '--pictures: goes with encode --devices' bench encode --lanes 2 --pictures 100
+    refused 2 '--runs: goes with encode, without --devices' bench encode --devices 0 --runs 2
+    refused 2 '--runs: goes with encode' bench me --runs 2
+    refused 2 '--qp: goes with encode' bench me --qp 0
+    refused 2 '--upload: goes with me' bench encode --upload
+    refused 2 '--peers: goes with me' bench encode --lanes 2 --devices 0 --peers
     refused 2 'is the input as well' encode in.y4m -o in.y4m
     refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
     ln -sf in.y4m link.y4m

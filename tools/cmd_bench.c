@@ -328,34 +328,52 @@ static int parse(BenchOptions *o, int argc, char **argv) {
 static int check(const BenchOptions *o) {
     if (!o->what || (strcmp(o->what, "me") && strcmp(o->what, "encode")))
         return motus_usage_error("bench", "what to measure must be me, encode or filters");
-    int encode = !strcmp(o->what, "encode");
-    if (o->presets && !encode) return motus_usage_error("bench", "--presets: goes with encode");
-    if (o->peers && encode && !o->presets && !o->lanes)
-        return motus_usage_error("bench", "--peers: goes with me, or with encode --presets or --lanes");
-    if (o->libx264 && (!o->peers || !o->lanes)) return motus_usage_error("bench", "--libx264: goes with encode --lanes --peers");
-    if (o->references && (encode || o->peers || o->upload))
-        return motus_usage_error("bench", "--references: goes with me, without --peers and --upload");
-    if (o->lanes && (!encode || o->presets)) return motus_usage_error("bench", "--lanes: goes with encode, without --presets");
-    if (o->devices.n && (!encode || o->presets))
-        return motus_usage_error("bench", "--devices: goes with encode, without --presets");
-    if (o->preset != ALL_PRESETS && !o->lanes && !o->devices.n)
-        return motus_usage_error("bench", "--preset: goes with encode --lanes or --devices");
-    if (o->devices.n && o->backend == MOTUS_BACKEND_CPU)
-        return motus_usage_error("bench", "--devices: with --backend cpu none is used");
+    const int encode = !strcmp(o->what, "encode"), devices = o->devices.n != 0;
+    const struct {
+        int wrong;
+        const char *text;
+    } rules[] = {
+        {o->presets && !encode, "--presets: goes with encode"},
+        {o->qp >= 0 && !encode, "--qp: goes with encode"},
+        {o->runs && (!encode || devices), "--runs: goes with encode, without --devices"},
+        {o->peers && ((encode && !o->presets && !o->lanes) || devices),
+         "--peers: goes with me, or with encode --presets or --lanes, without --devices"},
+        {o->libx264 && (!o->peers || !o->lanes), "--libx264: goes with encode --lanes --peers"},
+        {o->upload && encode, "--upload: goes with me"},
+        {o->references && (encode || o->peers || o->upload), "--references: goes with me, without --peers and --upload"},
+        {o->lanes && (!encode || o->presets), "--lanes: goes with encode, without --presets"},
+        {devices && (!encode || o->presets), "--devices: goes with encode, without --presets"},
+        {o->gops && (!o->lanes || devices), "--gops: goes with encode --lanes, without --devices"},
+        {o->pictures && !devices, "--pictures: goes with encode --devices"},
+        {o->preset && !o->lanes && !devices, "--preset: goes with encode --lanes or --devices"},
+        {devices && o->backend == MOTUS_BACKEND_CPU, "--devices: with --backend cpu none is used"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].wrong) return motus_usage_error("bench", "%s", rules[i].text);
     return 0;
+}
+
+static void fill_in(BenchOptions *o) {
+    const int encode = !strcmp(o->what, "encode");
+    if (o->devices.n) o->backend = MOTUS_BACKEND_CUDA;
+    if (!o->range && !o->presets && !o->lanes && !o->devices.n) o->range = 16;
+    if (!o->frames) o->frames = encode ? 60 : 30;
+    if (o->threads < 0) o->threads = encode ? 2 : 1;
+    if (o->qp < 0) o->qp = 28;
+    if (!o->runs) o->runs = 3;
+    if (!o->gops) o->gops = 2;
+    if (!o->pictures) o->pictures = 4000;
+    if (!o->preset) o->preset = ALL_PRESETS;
 }
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = 28, .runs = 3, .gops = 2, .preset = ALL_PRESETS, .pictures = 4000};
+    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = -1};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     if ((status = check(&o))) return status;
+    fill_in(&o);
     const int encode = !strcmp(o.what, "encode");
-    if (o.devices.n) o.backend = MOTUS_BACKEND_CUDA;
-    if (!o.range && !o.presets && !o.lanes && !o.devices.n) o.range = 16;
-    if (!o.frames) o.frames = encode ? 60 : 30;
-    if (o.threads < 0) o.threads = encode ? 2 : 1;
     MotusClip clip;
     MotusError error = {0};
     if (motus_backend_check(o.backend, &error) || motus_clip_load(&clip, o.input, o.size, o.frames, &error))
