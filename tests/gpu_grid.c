@@ -10,318 +10,11 @@
 #include <time.h>
 
 #include "common/cpu.h"
-#include "motus/encoder.h"
-#include "motus/upload.h"
-#include "tests/decoders/material.h"
 #include "tests/decoders/pairwise.h"
+#include "tests/grid_case.h"
 #include "yuv/reader.h"
 
-enum { MOST_ROWS = 200, MOST_FRAMES = 12, LEAST_FRAMES = 3, LANE_COUNTS = 4 };
-static const int lane_counts[LANE_COUNTS] = {1, 2, 7, 16};
-
-enum { QP, PRESET, RATE, AHEAD, KEYINT, DEBLOCK, SUBPEL, RANGE, PARTS, SLICES, CROP, MAPS, VECTORS, FRAMES, OUTPUT, AUD, AXES };
-enum { RATE_QP, RATE_CRF, RATE_AQ1, RATE_AQ2, RATE_BITRATE, RATE_VBV, RATE_CBR, RATE_TWO_PASSES };
-enum { SEARCHED, GIVEN, FINAL };
-
-_Static_assert(AXES <= (int)MOTUS_MAX_AXES, "see tests/decoders/pairwise.h");
-
-typedef struct Axis {
-    const char *name;
-    int n;
-    struct {
-        const char *name;
-        int number;
-    } value[MOTUS_MAX_VALUES];
-} Axis;
-
-// Crops: the visible size, from the picture's middle; 0: all of it, negative: less than all.
-static const int crop_size[4][2] = {{0, 0}, {16, 16}, {-2, -6}, {50, 34}};
-
-static const Axis axes[AXES] = {
-    {"qp", 5, {{"0", 0}, {"12", 12}, {"28", 28}, {"40", 40}, {"51", 51}}},
-    {"preset", 4, {{"slow", 0}, {"medium", 1}, {"fast", 2}, {"faster", 3}}},
-    {"rate",
-     8,
-     {{"qp", RATE_QP},
-      {"crf", RATE_CRF},
-      {"crf+aq1", RATE_AQ1},
-      {"crf+aq2", RATE_AQ2},
-      {"bitrate", RATE_BITRATE},
-      {"vbv", RATE_VBV},
-      {"cbr", RATE_CBR},
-      {"two-passes", RATE_TWO_PASSES}}},
-    {"lookahead", 3, {{"40", 40}, {"3", 3}, {"0", 0}}},
-    {"keyint", 3, {{"1", 1}, {"3", 3}, {"250", 250}}},
-    {"deblock", 2, {{"on", 1}, {"off", 0}}},
-    {"subpel", 3, {{"quarter", MOTUS_SUBPEL_QUARTER}, {"half", MOTUS_SUBPEL_HALF}, {"full", MOTUS_SUBPEL_FULL}}},
-    {"range", 4, {{"preset's", 0}, {"8", 8}, {"16", 16}, {"32", 32}}},
-    {"partitions", 3, {{"all", 0x7F}, {"16x16", 0x01}, {"+8x8", 0x0F}}},
-    {"slices", 3, {{"1", 1}, {"3", 3}, {"999", 999}}},
-    {"crop", 4, {{"whole", 0}, {"16x16", 1}, {"-2x-6", 2}, {"50x34", 3}}},
-    {"maps", 2, {{"none", 0}, {"wild", 1}}},
-    {"vectors", 3, {{"searched", SEARCHED}, {"given", GIVEN}, {"final", FINAL}}},
-    {"frames", 2, {{"host", 0}, {"device", 1}}},
-    {"output", 2, {{"all", 0}, {"stream", 1}}},
-    {"aud", 2, {{"off", 0}, {"on", 1}}},
-};
-
-typedef struct Sequence {
-    const char *name;
-    MotusFrame *frame[MOST_FRAMES];
-    int n;
-} Sequence;
-
-// What an encode came to. sum: Adler-32 of each reconstruction, 0: none was given out.
-typedef struct Coded {
-    uint8_t *data;
-    size_t size;
-    char *log; // of a first pass
-    uint32_t sum[MOST_FRAMES];
-    int pictures;
-    char failure[320]; // empty: none
-} Coded;
-
-typedef struct Case {
-    const Sequence *sequence;
-    const int *row;
-    MotusFrame *frame[MOST_FRAMES], *device[MOST_FRAMES]; // the cropped frames
-    int n, threads;                                       // of the CPU's encodes
-    MotusPacket *field[MOST_FRAMES];                      // whose motion fields are given; else NULL
-    Coded first, want;                                    // the CPU's
-} Case;
-
-static int value(const int *row, int axis) { return axes[axis].value[row[axis]].number; }
-
-static void *must(void *p) {
-    if (!p) abort(); // a test without memory has nothing to say
-    return p;
-}
-
-// ---- Frames -------------------------------------------------------------------------------------------------------------------------------
-
-static int load(Sequence *sequence, const char *path) {
-    MotusReader *reader;
-    MotusError error;
-    const char *slash = strrchr(path, '/');
-    *sequence = (Sequence){.name = slash ? slash + 1 : path};
-    if (motus_reader_open(&reader, path, &(MotusReaderOptions){0}, &error)) {
-        fprintf(stderr, "%s\n", error.text);
-        return 0;
-    }
-    while (sequence->n < MOST_FRAMES && !motus_reader_next(reader, &sequence->frame[sequence->n], &error)) sequence->n++;
-    motus_reader_close(&reader);
-    return sequence->n > 0;
-}
-
-// The same frame in device memory.
-static MotusFrame *on_device(const MotusFrame *frame) {
-    const size_t luma = (size_t)frame->width * (size_t)frame->height;
-    uint8_t *host = must(malloc(luma * 3 / 2)), *to = host;
-    void *memory;
-    for (int c = 0; c < 3; c++)
-        for (int y = 0; y < frame->plane[c].height; y++, to += frame->plane[c].width)
-            memcpy(to, frame->plane[c].data + y * frame->plane[c].stride, (size_t)frame->plane[c].width);
-    if (motus_cuda_alloc(&memory, luma * 3 / 2, NULL) || motus_cuda_copy(memory, host, luma * 3 / 2, NULL, NULL)) abort();
-    free(host);
-    uint8_t *there = memory, *const data[3] = {there, there + luma, there + luma + luma / 4};
-    const ptrdiff_t stride[3] = {frame->width, frame->width / 2, frame->width / 2};
-    MotusFrame *out;
-    if (motus_frame_wrap(&out, frame->width, frame->height, data, stride, motus_cuda_free, memory)) abort();
-    return out;
-}
-
-// As FFmpeg counts: from 0, over the visible samples of Y, Cb, Cr.
-static uint32_t adler32(const MotusFrame *frame) {
-    uint32_t a = 0, b = 0;
-    for (int c = 0; c < 3; c++)
-        for (int y = 0; y < frame->plane[c].height; y++)
-            for (int x = 0; x < frame->plane[c].width; x++) {
-                a = (a + frame->plane[c].data[y * frame->plane[c].stride + x]) % 65521;
-                b = (b + a) % 65521;
-            }
-    return b << 16 | a;
-}
-
-// ---- Encodes ------------------------------------------------------------------------------------------------------------------------------
-
-static MotusEncoderConfig configure(const Case *c) {
-    const int *row = c->row, rate = value(row, RATE);
-    MotusEncoderConfig config = motus_encoder_config_default(c->frame[0]->width, c->frame[0]->height, (MotusRational){30, 1});
-    config.qp = value(row, QP);
-    config.crf = config.qp;
-    config.preset = (MotusPreset)value(row, PRESET);
-    config.lookahead = value(row, AHEAD);
-    config.keyint = value(row, KEYINT);
-    config.deblock = value(row, DEBLOCK);
-    config.subpel = (MotusSubpel)value(row, SUBPEL);
-    config.range = value(row, RANGE);
-    config.partitions = (uint32_t)value(row, PARTS);
-    config.slices = value(row, SLICES);
-    config.stream_only = value(row, OUTPUT);
-    config.aud = value(row, AUD);
-    config.rate = rate == RATE_QP ? MOTUS_RATE_QP : rate <= RATE_AQ2 ? MOTUS_RATE_CRF : MOTUS_RATE_BITRATE;
-    config.aq_mode = rate == RATE_AQ1 ? MOTUS_AQ_VARIANCE : rate == RATE_AQ2 ? MOTUS_AQ_AUTO : MOTUS_AQ_OFF;
-    config.bitrate = ((int64_t)config.width * config.height * 30 * 16 >> config.qp / 6) + 20000; // 16 bits a sample at QP 0
-    if (rate == RATE_VBV) config.vbv_maxrate = config.bitrate * 5 / 4, config.vbv_bufsize = config.bitrate / 2;
-    if (rate == RATE_CBR) config.vbv_maxrate = config.vbv_bufsize = config.bitrate, config.hrd = MOTUS_HRD_CBR;
-    config.threads = 1;
-    config.lanes = 1;
-    config.backend = MOTUS_BACKEND_CPU;
-    return config;
-}
-
-static void fail(Coded *coded, const char *what, const MotusError *error, MotusStatus status) {
-    if (!*coded->failure)
-        snprintf(coded->failure, sizeof coded->failure, "%s: %s", what,
-                 error && error->status ? error->text : motus_status_text(status));
-}
-
-static void append(Coded *coded, const MotusPacket *packet) {
-    coded->data = must(realloc(coded->data, coded->size + packet->size));
-    memcpy(coded->data + coded->size, packet->data, packet->size);
-    coded->size += packet->size;
-    if (packet->pass_log) {
-        const size_t had = coded->log ? strlen(coded->log) : 0;
-        coded->log = must(realloc(coded->log, had + strlen(packet->pass_log) + 32));
-        strcpy(coded->log + had, packet->pass_log);
-    }
-    coded->sum[coded->pictures++] = packet->recon ? adler32(packet->recon) : 0;
-}
-
-static MotusStatus send(MotusEncoder *encoder, const Case *c, int i, int device) {
-    const size_t n_mb = (size_t)((c->frame[0]->width + 15) / 16 * ((c->frame[0]->height + 15) / 16));
-    int8_t *map = value(c->row, MAPS) ? must(malloc(n_mb)) : NULL;
-    uint32_t chance = (uint32_t)i * 2654435761u + 12345;
-    for (size_t k = 0; map && k < n_mb; k++) { // mostly small offsets, some that reach any QP
-        chance = chance * 1664525 + 1013904223;
-        map[k] = (int8_t)(chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128);
-    }
-    MotusFrameParams params = {.size = sizeof params, .pts = i, .duration = 1, .qp_offset = map, .n_qp_offset = n_mb};
-    if (c->field[i]) params.field = c->field[i]->field, params.field_modes = c->field[i]->field_modes;
-    params.field_final = value(c->row, VECTORS) == FINAL;
-    const MotusStatus status = device ? motus_encoder_send_device(encoder, c->device[i], NULL, &params)
-                                      : motus_encoder_send(encoder, c->frame[i], &params);
-    free(map);
-    return status;
-}
-
-// kept: gets the packets; may be NULL.
-static void encode(Coded *coded, const Case *c, const MotusEncoderConfig *config, MotusPacket **kept) {
-    MotusEncoder *encoder = NULL;
-    MotusError error = {0};
-    MotusPacket *packet;
-    const int device = config->backend == MOTUS_BACKEND_CUDA && value(c->row, FRAMES);
-    *coded = (Coded){0};
-    MotusStatus status = motus_encoder_open(&encoder, config, &error);
-    if (status) fail(coded, "open", &error, status);
-    for (int i = 0; i <= c->n && !status; i++) {
-        status = i < c->n ? send(encoder, c, i, device) : motus_encoder_send(encoder, NULL, NULL);
-        if (status) fail(coded, "send", motus_encoder_error(encoder), status);
-        while (!status && !(status = motus_encoder_receive(encoder, &packet, i < c->n ? 0 : -1))) {
-            append(coded, packet);
-            if (kept) kept[coded->pictures - 1] = motus_packet_ref(packet);
-            motus_packet_unref(&packet);
-        }
-        if (status < 0) fail(coded, "receive", motus_encoder_error(encoder), status);
-        if (status > 0) status = MOTUS_OK;
-    }
-    if (!status && coded->pictures != c->n) fail(coded, "pictures are missing", NULL, MOTUS_ERR_INTERNAL);
-    if (coded->log) sprintf(coded->log + strlen(coded->log), "end %d\n", coded->pictures);
-    motus_encoder_close(&encoder);
-}
-
-static void drop(Coded *coded) {
-    free(coded->data);
-    free(coded->log);
-    *coded = (Coded){0};
-}
-
-// ---- Cases --------------------------------------------------------------------------------------------------------------------------------
-
-// Whether `config` is the first of two passes, and what then follows it.
-static int two_passes(const Case *c) { return value(c->row, RATE) == RATE_TWO_PASSES; }
-
-static void code_on_the_cpu(Case *c) {
-    MotusEncoderConfig config = configure(c);
-    config.threads = c->threads;
-    config.stream_only = 0; // the reconstruction is there for all rows
-    if (two_passes(c)) {
-        config.pass = 1;
-        encode(&c->first, c, &config, NULL);
-        config.pass = 2;
-        config.pass_log = c->first.log;
-    }
-    if (value(c->row, VECTORS) == SEARCHED) {
-        encode(&c->want, c, &config, NULL);
-        return;
-    }
-    MotusPacket *packet[MOST_FRAMES] = {0};
-    config.with_field = 1;
-    encode(&c->want, c, &config, packet); // searched, and its own field given back
-    drop(&c->want);
-    config.with_field = 0;
-    for (int i = 0; i < c->n; i++) c->field[i] = packet[i] && packet[i]->field ? packet[i] : NULL;
-    encode(&c->want, c, &config, NULL);
-    for (int i = 0; i < c->n; i++)
-        if (!c->field[i]) motus_packet_unref(&packet[i]);
-}
-
-static int differ(const Coded *want, const Coded *got, char *failure, size_t room) {
-    size_t at = 0;
-    int picture = 0;
-    *failure = 0;
-    while (at < want->size && at < got->size && want->data[at] == got->data[at]) at++;
-    while (picture < want->pictures && (!got->sum[picture] || want->sum[picture] == got->sum[picture])) picture++;
-    if (*got->failure)
-        snprintf(failure, room, "%s", got->failure);
-    else if (want->size != got->size || at < want->size)
-        snprintf(failure, room, "%zu bytes, not %zu; the first that differs: %zu", got->size, want->size, at);
-    else if (picture < want->pictures)
-        snprintf(failure, room, "reconstruction of picture %d differs", picture);
-    else if (want->log && (!got->log || strcmp(want->log, got->log)))
-        snprintf(failure, room, "the pass log differs");
-    return *failure != 0;
-}
-
-static void print_failure(const Case *c, int lanes, const char *failure) {
-    printf("FAILURE %s", c->sequence->name);
-    for (int a = 0; a < AXES; a++) printf(" %s=%s", axes[a].name, axes[a].value[c->row[a]].name);
-    printf(" lanes=%d: %s\n", lanes, failure);
-    fflush(stdout);
-}
-
-// Number of failures.
-static unsigned code_on_the_device(Case *c) {
-    unsigned failures = 0;
-    char failure[320];
-    Coded got;
-    if (value(c->row, FRAMES))
-        for (int i = 0; i < c->n; i++) c->device[i] = on_device(c->frame[i]);
-    for (int k = 0; k < LANE_COUNTS; k++) {
-        MotusEncoderConfig config = configure(c);
-        config.backend = MOTUS_BACKEND_CUDA;
-        config.lanes = lane_counts[k];
-        if (two_passes(c)) {
-            config.pass = 1;
-            MotusPacket *field[MOST_FRAMES];
-            memcpy(field, c->field, sizeof field);
-            memset(c->field, 0, sizeof c->field); // as in the CPU's first pass
-            encode(&got, c, &config, NULL);
-            memcpy(c->field, field, sizeof field);
-            if (differ(&c->first, &got, failure, sizeof failure)) print_failure(c, config.lanes, failure), failures++;
-            drop(&got);
-            config.pass = 2;
-            config.pass_log = c->first.log;
-        }
-        encode(&got, c, &config, NULL);
-        if (differ(&c->want, &got, failure, sizeof failure)) print_failure(c, config.lanes, failure), failures++;
-        drop(&got);
-    }
-    for (int i = 0; i < c->n; i++) motus_frame_unref(&c->device[i]);
-    return failures;
-}
-
-// ---- Files --------------------------------------------------------------------------------------------------------------------------------
+enum { MOST_ROWS = 200 };
 
 typedef struct Options {
     const char *folder; // NULL: streams are not kept
@@ -330,8 +23,22 @@ typedef struct Options {
     int whole;          // no crops
 } Options;
 
+static int load(GridSequence *sequence, const char *path) {
+    MotusReader *reader;
+    MotusError error;
+    const char *slash = strrchr(path, '/');
+    *sequence = (GridSequence){.name = slash ? slash + 1 : path};
+    if (motus_reader_open(&reader, path, &(MotusReaderOptions){0}, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 0;
+    }
+    while (sequence->n < GRID_FRAMES && !motus_reader_next(reader, &sequence->frame[sequence->n], &error)) sequence->n++;
+    motus_reader_close(&reader);
+    return sequence->n > 0;
+}
+
 // FILE-NUMBER.264, and FILE-NUMBER.sums: a line for each picture.
-static void keep(const Coded *coded, const char *folder, const char *name, int number) {
+static void keep(const GridCoded *coded, const char *folder, const char *name, int number) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s-%03d.264", folder, name, number);
     FILE *stream = fopen(path, "wb");
@@ -348,49 +55,31 @@ static uint64_t fnv(uint64_t hash, const void *data, size_t size) {
     return hash;
 }
 
-static void open_case(Case *c, const Sequence *sequence, const int *row, const Options *o) {
-    const int *size = crop_size[o->whole ? 0 : value(row, CROP)];
-    *c = (Case){.sequence = sequence, .row = row};
-    for (int i = 0; i < sequence->n; i++) c->frame[i] = motus_middle_of(sequence->frame[i], size);
-    const long n = o->budget / ((long)c->frame[0]->width * c->frame[0]->height);
-    c->n = n < LEAST_FRAMES ? LEAST_FRAMES : n < MOST_FRAMES ? (int)n : MOST_FRAMES;
-    if (c->n > sequence->n) c->n = sequence->n;
-}
-
-static void close_case(Case *c) {
-    drop(&c->first);
-    drop(&c->want);
-    for (int i = 0; i < MOST_FRAMES; i++) {
-        motus_frame_unref(&c->frame[i]);
-        motus_packet_unref(&c->field[i]);
-    }
-}
-
-static unsigned run_sequence(Sequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows, const Options *o) {
-    static Case cases[MOST_ROWS];
+static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows, const Options *o) {
+    static GridCase cases[MOST_ROWS];
     const int n = o->rows && o->rows < n_rows ? o->rows : n_rows;
     const int threads = motus_cpu_threads(0) / n;
     const time_t began = time(NULL);
     unsigned failures = 0, pictures = 0;
     uint64_t hash = 14695981039346656037u;
     for (int i = 0; i < n; i++) {
-        open_case(&cases[i], sequence, rows[(long)i * n_rows / n], o);
+        grid_case_open(&cases[i], sequence, rows[(long)i * n_rows / n], o->budget, o->whole);
         cases[i].threads = threads > 1 ? threads : 1;
     }
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int i = 0; i < n; i++) code_on_the_cpu(&cases[i]);
+    for (int i = 0; i < n; i++) grid_case_on_the_cpu(&cases[i]);
     const time_t coded = time(NULL);
     for (int i = 0; i < n; i++) {
-        Case *c = &cases[i];
-        const Coded *bad = *c->first.failure ? &c->first : &c->want;
+        GridCase *c = &cases[i];
+        const GridCoded *bad = *c->first.failure ? &c->first : &c->want;
         if (*bad->failure)
-            print_failure(c, 0, bad->failure), failures++;
+            grid_print_failure(c, 0, bad->failure), failures++;
         else if (!o->cpu)
-            failures += code_on_the_device(c);
+            failures += grid_case_on_the_device(c);
         pictures += (unsigned)c->want.pictures;
         hash = fnv(fnv(hash, c->want.data, c->want.size), c->want.sum, sizeof c->want.sum);
         if (o->folder) keep(&c->want, o->folder, sequence->name, i);
-        close_case(c);
+        grid_case_close(c);
     }
     printf("%-28s %4dx%-4d %3d settings %5u pictures%s %016llx %3u failures, CPU %ld s, all %ld s\n", sequence->name,
            sequence->frame[0]->width, sequence->frame[0]->height, n, pictures, o->cpu ? "" : " x 4 numbers of lanes",
@@ -408,7 +97,7 @@ static int usage(void) {
 int main(int argc, char **argv) {
     static int rows[MOST_ROWS][MOTUS_MAX_AXES];
     Options o = {.budget = 12L * 352 * 288};
-    int sizes[AXES], i = 1;
+    int values[MOTUS_MAX_AXES], i = 1;
     unsigned failures = 0;
     for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
         if (!strcmp(argv[i], "--cpu") || !strcmp(argv[i], "--whole")) {
@@ -427,10 +116,9 @@ int main(int argc, char **argv) {
             return usage();
     }
     if (i == argc) return usage();
-    for (int a = 0; a < AXES; a++) sizes[a] = axes[a].n;
-    const int n_rows = motus_pairwise(AXES, sizes, rows, MOST_ROWS);
+    const int n_rows = motus_pairwise(grid_settings(values), values, rows, MOST_ROWS);
     for (; i < argc; i++) {
-        Sequence sequence;
+        GridSequence sequence;
         if (load(&sequence, argv[i]))
             failures += run_sequence(&sequence, rows, n_rows, &o);
         else
