@@ -306,17 +306,26 @@ size_t motus_lane_cuda_free_bytes(int device) {
     return 0;
 }
 
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, int device, int lanes, MotusError *error) {
-    (void)stream, (void)device, (void)lanes;
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer,
+                                 MotusError *error) {
+    (void)stream, (void)transfer;
     *lane = NULL;
     return refuse(error);
 }
 
 void motus_lane_cuda_close(MotusLaneCuda **lane) { (void)lane; }
 
-MotusStatus motus_room_cuda_open(MotusRoomCuda **room, const MotusStream *stream, int device, int n, MotusFrameSlot **slots,
-                                 MotusError *error) {
-    (void)stream, (void)device, (void)n;
+MotusStatus motus_transfer_cuda_open(MotusTransferCuda **transfer, int device, MotusError *error) {
+    (void)device;
+    *transfer = NULL;
+    return refuse(error);
+}
+
+void motus_transfer_cuda_close(MotusTransferCuda **transfer) { (void)transfer; }
+
+MotusStatus motus_room_cuda_open(MotusRoomCuda **room, const MotusStream *stream, const MotusTransferCuda *transfer, int n,
+                                 MotusFrameSlot **slots, MotusError *error) {
+    (void)stream, (void)transfer, (void)n;
     *room = NULL;
     *slots = NULL;
     return refuse(error);
@@ -334,9 +343,9 @@ MotusStatus motus_room_cuda_taken(const MotusFrameSlot *slot, MotusError *error)
     return refuse(error);
 }
 
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, MotusFrame *rec,
-                                  MotusField *field, MotusError *error) {
-    (void)lane, (void)slot, (void)place, (void)rec, (void)field;
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, int at_work,
+                                  MotusFrame *rec, MotusField *field, MotusError *error) {
+    (void)lane, (void)slot, (void)place, (void)at_work, (void)rec, (void)field;
     return refuse(error);
 }
 

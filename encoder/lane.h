@@ -50,11 +50,13 @@ typedef struct MotusLane {
 
 // What runs lanes: a CUDA device, or the CPU. Its lanes have the room for frames in common, and whichever has nothing to do takes the next GOP.
 typedef struct MotusExecutor {
-    int device;               // CUDA's number
+    int device; // CUDA's number
+    MotusTransferCuda *transfer;
     int lanes, begun;         // that there may be; whose opening has begun
     int failed;               // one of them could not be opened: there won't be more
     int gops;                 // so far
     int under_way;            // pictures that have been sent and are not done
+    int active;               // lanes that have something to do
     MotusFrameSlot *free;     // room for frames on a device
     MotusJob *untaken, *last; // the pictures of GOPs that no lane has
     MotusLane *taker;         // of the newest GOP, where `untaken` is NULL
@@ -78,7 +80,6 @@ struct MotusLanes {
     MotusJob *unplanned;    // the first without a plan
     MotusExecutor *sending; // has the newest GOP
     int opening;            // lanes
-    int active;             // lanes that have something to do
     int busy;               // threads that code pictures on the CPU
     int closing;
     MotusError failure; // of the first picture that could not be coded

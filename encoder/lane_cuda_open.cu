@@ -102,9 +102,7 @@ void close_timing(Output *out) {
 }
 
 MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (cudaStream_t *stream : {&l->stream, &l->writing, &l->copying})
-        if (!status) status = check(l, cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "stream", error);
+    MotusStatus status = check(l, cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking), "stream", error);
     for (cudaEvent_t *event : {&l->coded, &l->settled, &l->written, &l->made})
         if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++) {
@@ -143,21 +141,21 @@ extern "C" size_t motus_lane_cuda_free_bytes(int device) {
     return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : 0;
 }
 
-extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, int device, int lanes,
+extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, const MotusTransferCuda *transfer,
                                             MotusError *error) {
-    MotusOnDevice on(device);
+    MotusOnDevice on(transfer->device);
     *out = NULL;
     if (stream->config.slice_max_size)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "slices of a largest size are cut on the CPU only");
     MotusLaneCuda *l = (MotusLaneCuda *)motus_alloc(1, sizeof *l);
     if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     l->stream_settings = stream;
-    l->device = device;
+    l->device = transfer->device;
+    l->copying = (cudaStream_t)transfer->down;
     MotusStatus status = check(l, motus_search_cuda_prepare(), "kernels", error);
     if (!status) status = open_streams(l, error);
     if (!status) status = open_memory(l, error);
-    if (lanes < 3) l->work.teams = 1; // two pictures are not much in each other's way
-    if (lanes > 1) l->work.early = 0; // blocks that wait would take places
+    l->most_teams = l->work.teams, l->may_be_early = l->work.early;
     l->expected = 4096 < motus_nal_bound(stream->rbsp_capacity) ? 4096 : motus_nal_bound(stream->rbsp_capacity);
     if (status) motus_lane_cuda_close(&l);
     *out = l;
@@ -168,7 +166,7 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
     if (!lane || !*lane) return;
     MotusLaneCuda *l = *lane;
     MotusOnDevice on(l->device);
-    for (cudaStream_t stream : {l->copying, l->stream, l->writing}) {
+    for (cudaStream_t stream : {l->stream, l->own_writing}) {
         if (stream) cudaStreamSynchronize(stream);
         if (stream) cudaStreamDestroy(stream);
     }

@@ -126,6 +126,7 @@ void motus_lanes_close(MotusLanes **lanes) {
         motus_room_cuda_close(&l->lane[k].room);
         pthread_cond_destroy(&l->lane[k].work);
     }
+    for (int i = 0; i < l->n_executors; i++) motus_transfer_cuda_close(&l->executor[i].transfer);
     for (MotusJob *job = l->first, *next; job; job = next) {
         next = job->next;
         motus_job_free(job);

@@ -12,22 +12,18 @@ extern "C" {
 
 struct MotusRoomCuda {
     int device, n, width, height; // visible
-    cudaStream_t uploading;
-    cudaEvent_t read; // the frame in host memory that came last
+    cudaStream_t uploading;       // not its own
+    cudaEvent_t read;             // the frame in host memory that came last
     uint8_t *memory;
     MotusFrameSlot *slot;
 };
 
 namespace {
 
-// What fills a frame up goes before what lanes are at: a frame that is being sent is waited for. Waiting for its upload, some 60 us at 1080p, keeps the
-// processor: CUDA would notice the end some 100 us late, and one thread may have to feed several devices.
+// Waiting for a frame's upload, some 60 us at 1080p, keeps the processor: CUDA would notice the end some 100 us late, and one thread may have to feed several
+// devices.
 MotusStatus open_events(MotusRoomCuda *r, MotusError *error) {
-    int least, greatest;
-    MotusStatus status = motus_cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
-    if (!status)
-        status = motus_cuda_check(cudaStreamCreateWithPriority(&r->uploading, cudaStreamNonBlocking, greatest), "stream", error);
-    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&r->read, cudaEventDisableTiming), "event", error);
+    MotusStatus status = motus_cuda_check(cudaEventCreateWithFlags(&r->read, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < r->n && !status; i++) {
         cudaEvent_t filled = NULL;
         status = motus_cuda_check(cudaEventCreateWithFlags(&filled, cudaEventDisableTiming), "event", error);
@@ -67,13 +63,14 @@ extern "C" size_t motus_room_cuda_bytes(const MotusStream *stream, int slots) {
     return (size_t)slots * bytes;
 }
 
-extern "C" MotusStatus motus_room_cuda_open(MotusRoomCuda **out, const MotusStream *stream, int device, int n,
-                                            MotusFrameSlot **slots, MotusError *error) {
-    MotusOnDevice on(device);
+extern "C" MotusStatus motus_room_cuda_open(MotusRoomCuda **out, const MotusStream *stream, const MotusTransferCuda *transfer,
+                                            int n, MotusFrameSlot **slots, MotusError *error) {
+    MotusOnDevice on(transfer->device);
     *out = NULL;
     MotusRoomCuda *r = (MotusRoomCuda *)motus_alloc(1, sizeof *r);
     if (!r) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    r->device = device, r->n = n;
+    r->device = transfer->device, r->n = n;
+    r->uploading = (cudaStream_t)transfer->up;
     r->width = stream->config.width, r->height = stream->config.height;
     r->slot = (MotusFrameSlot *)motus_alloc((size_t)n, sizeof *r->slot);
     MotusStatus status = r->slot ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -90,7 +87,6 @@ extern "C" void motus_room_cuda_close(MotusRoomCuda **room) {
     MotusRoomCuda *r = *room;
     MotusOnDevice on(r->device);
     if (r->uploading) cudaStreamSynchronize(r->uploading);
-    if (r->uploading) cudaStreamDestroy(r->uploading);
     if (r->read) cudaEventDestroy(r->read);
     for (int i = 0; r->slot && i < r->n; i++)
         if (r->slot[i].filled) cudaEventDestroy((cudaEvent_t)r->slot[i].filled);

@@ -4,6 +4,7 @@
 #define ENCODER_ROOM_CUDA_H
 
 #include "encoder/stream.h"
+#include "encoder/transfer_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,9 +22,9 @@ typedef struct MotusFrameSlot {
 
 size_t motus_room_cuda_bytes(const MotusStream *stream, int slots); // of device memory
 
-// Opens n slots on that device; *slots gets all of them, linked. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error: nothing is left open then.
-MotusStatus motus_room_cuda_open(MotusRoomCuda **room, const MotusStream *stream, int device, int n, MotusFrameSlot **slots,
-                                 MotusError *error);
+// Opens n slots on the device of `transfer`, which has to stay; *slots gets all of them, linked. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error: nothing is left open then.
+MotusStatus motus_room_cuda_open(MotusRoomCuda **room, const MotusStream *stream, const MotusTransferCuda *transfer, int n,
+                                 MotusFrameSlot **slots, MotusError *error);
 void motus_room_cuda_close(MotusRoomCuda **room); // when no slot is in use; accepts NULL inside
 
 // Puts a frame of the visible size into a slot whose picture before is finished: one in host memory, which may still be read until motus_room_cuda_taken has
