@@ -196,7 +196,7 @@ int main(int argc, char **argv) {
         return motus_flush_stdout();
     }
     sleep_when_idle(argv);
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); // see motus.c
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "16", 0); // see motus.c
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int status = MOTUS_EXIT_USAGE;
