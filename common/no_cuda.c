@@ -306,9 +306,9 @@ size_t motus_lane_cuda_free_bytes(int device) {
     return 0;
 }
 
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer,
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer, int index,
                                  MotusError *error) {
-    (void)stream, (void)transfer;
+    (void)stream, (void)transfer, (void)index;
     *lane = NULL;
     return refuse(error);
 }

@@ -45,7 +45,7 @@ static MotusStatus open_lane(MotusLane *lane) {
     MotusExecutor *e = lane->executor;
     MotusStatus status =
         e->transfer ? MOTUS_OK : motus_transfer_cuda_open(&e->transfer, e->device, &lane->error); // the first lane
-    if (!status) status = motus_lane_cuda_open(&lane->cuda, s, e->transfer, &lane->error);
+    if (!status) status = motus_lane_cuda_open(&lane->cuda, s, e->transfer, (int)(lane - l->lane) / l->n_executors, &lane->error);
     if (!status && s->config.packets_memory == MOTUS_MEMORY_DEVICE)
         status = motus_packet_pool_open(&lane->packets, e->device, &lane->error);
     if (!status) status = motus_room_cuda_open(&lane->room, s, e->transfer, l->most_waiting, &lane->slots, &lane->error);

@@ -26,7 +26,6 @@ using namespace motus_lane_cuda;
 namespace {
 
 constexpr int64_t MOST_EXPECTED_US = 50000;
-constexpr int FEW_LANES = 4; // that do not fill the device
 
 // `after` waits until `before` is where it is now.
 MotusStatus follow(MotusLaneCuda *l, cudaStream_t after, cudaStream_t before, cudaEvent_t event, MotusError *error) {
@@ -193,16 +192,12 @@ void put_heads(const MotusStream *s, const MotusPlace *place, MotusSliceHead *he
     }
 }
 
-// What a picture may do beside others. With few lanes at work its NAL unit is written while the next picture gets on, up to its decisions, and with one, blocks
+// What a picture may do beside itself. With few lanes at work its NAL unit is written while the next picture gets on, up to its decisions, and with one, blocks
 // may take their places before those that they follow are done; where many lanes fill the device, that would cost them places and queues.
-MotusStatus suit(MotusLaneCuda *l, int at_work, MotusError *error) {
-    MotusStatus status = MOTUS_OK;
+void suit(MotusLaneCuda *l, int at_work) {
     l->work.teams = at_work < 3 ? 1 : l->most_teams; // two pictures are not much in each other's way
     l->work.early = at_work == 1 && l->may_be_early;
-    if (at_work <= FEW_LANES && !l->own_writing)
-        status = check(l, cudaStreamCreateWithFlags(&l->own_writing, cudaStreamNonBlocking), "stream", error);
-    l->writing = at_work <= FEW_LANES ? l->own_writing : l->stream;
-    return status;
+    l->writing = at_work <= FEW_LANES && l->own_writing ? l->own_writing : l->stream;
 }
 
 // Everything that becomes of a picture on the device, in order.
@@ -324,8 +319,8 @@ extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, const MotusFrameS
                                              MotusFrame *rec, MotusField *field, MotusError *error) {
     MotusOnDevice on(l->device);
     MotusStatus status = check(l, cudaStreamWaitEvent(l->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
-    if (!status) status = suit(l, at_work, error);
     if (status) return status;
+    suit(l, at_work);
     Output *out = &l->output[l->begun % MOTUS_LANE_BEGUN];
     put_heads(l->stream_settings, place, out->h_head);
     if (place->qp_offset) memcpy(out->h_qp_offset, place->qp_offset, (size_t)l->work.n_mb);

@@ -12,6 +12,8 @@
 
 namespace motus_lane_cuda {
 
+constexpr int FEW_LANES = 4; // that do not fill the device
+
 // What the device hands back of a picture beside its NAL unit.
 typedef struct Report {
     MotusSliceResult result;
@@ -42,8 +44,8 @@ typedef struct Output {
 struct MotusLaneCuda {
     const MotusStream *stream_settings;
     int device;
-    cudaStream_t stream, copying;      // coding; what comes down late, which is not its own
-    cudaStream_t own_writing, writing; // of NAL units: opened when it is first wanted; that of the picture that is put on its way
+    cudaStream_t stream, copying;              // coding; what comes down late, which is not its own
+    cudaStream_t own_writing, writing;         // of NAL units: not every lane's; that of the picture that is put on its way
     cudaEvent_t coded, settled, written, made; // a picture's MBs, as they are written, its NAL unit, its reconstruction
     uint8_t *memory, *host;                    // device memory, pinned memory
     // What the lane's thread uses.

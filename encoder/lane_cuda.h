@@ -20,8 +20,8 @@ typedef struct MotusLaneCuda MotusLaneCuda;
 size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots);
 size_t motus_lane_cuda_free_bytes(int device);
 
-// Opens a lane on the device of `transfer`, which has to stay. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error; _UNSUPPORTED with slice_max_size.
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer,
+// Opens a lane, number `index` of the device of `transfer`, which has to stay. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error; _UNSUPPORTED with slice_max_size.
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer, int index,
                                  MotusError *error);
 void motus_lane_cuda_close(MotusLaneCuda **lane); // accepts NULL inside
 

@@ -101,8 +101,10 @@ void close_timing(Output *out) {
         if (event) cudaEventDestroy(event);
 }
 
-MotusStatus open_streams(MotusLaneCuda *l, MotusError *error) {
+MotusStatus open_streams(MotusLaneCuda *l, int index, MotusError *error) {
     MotusStatus status = check(l, cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking), "stream", error);
+    if (!status && index < FEW_LANES)
+        status = check(l, cudaStreamCreateWithFlags(&l->own_writing, cudaStreamNonBlocking), "stream", error);
     for (cudaEvent_t *event : {&l->coded, &l->settled, &l->written, &l->made})
         if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++) {
@@ -142,7 +144,7 @@ extern "C" size_t motus_lane_cuda_free_bytes(int device) {
 }
 
 extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, const MotusTransferCuda *transfer,
-                                            MotusError *error) {
+                                            int index, MotusError *error) {
     MotusOnDevice on(transfer->device);
     *out = NULL;
     if (stream->config.slice_max_size)
@@ -153,7 +155,7 @@ extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStre
     l->device = transfer->device;
     l->copying = (cudaStream_t)transfer->down;
     MotusStatus status = check(l, motus_search_cuda_prepare(), "kernels", error);
-    if (!status) status = open_streams(l, error);
+    if (!status) status = open_streams(l, index, error);
     if (!status) status = open_memory(l, error);
     l->most_teams = l->work.teams, l->may_be_early = l->work.early;
     l->expected = 4096 < motus_nal_bound(stream->rbsp_capacity) ? 4096 : motus_nal_bound(stream->rbsp_capacity);
