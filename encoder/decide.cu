@@ -216,7 +216,8 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusP
 // Built for an older architecture, kernels would not know how to wait, whatever device they run on.
 extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     cudaFuncAttributes attributes;
-    const cudaError_t status = cudaFuncGetAttributes(&attributes, decide_kernel<2>);
+    cudaError_t status = cudaFuncGetAttributes(&attributes, decide_kernel<4>);
+    if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, decide_kernel<2>);
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;
     return status;
 }

@@ -362,6 +362,8 @@ extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess) status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam));
+    cudaFuncAttributes unused;
+    if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, intra_kernel<1>);
     if (status != cudaSuccess) return status;
     return cudaFuncSetAttribute(intra_kernel<MOST_TEAMS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 *teams * (int)sizeof(IntraTeam));
