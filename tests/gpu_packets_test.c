@@ -100,13 +100,15 @@ static void in_the_order_of_a_stream(void) {
     drop_sequence(&s);
 }
 
-// Each packet has its memory alone, also when the encoder has gone, and gives it back.
+// Each packet has its memory alone, also when the encoder has gone, and gives it back. CUDA takes 2 MiB more for itself in one of the first turns, or in none.
 static void memory_comes_back(void) {
+    enum { MOST_TURNS = 12, SAME = 4 };
     Sequence s;
     size_t before = 0, held = 0, after = 0, total;
+    int same = 0; // turns in a row that have left as much free as the one before
     if (!motus_test_has_gpu()) return;
     make_sequence(&s, 352, 288);
-    for (int turn = 0; turn < 3; turn++) {
+    for (int turn = 0; turn < MOST_TURNS && same < SAME; turn++) {
         MotusPacket *packet[PACKETS];
         encode(packet, &s, MOTUS_MEMORY_DEVICE);
         cudaDeviceSynchronize();
@@ -118,9 +120,11 @@ static void memory_comes_back(void) {
             motus_packet_unref(&more);
         }
         cudaDeviceSynchronize();
-        cudaMemGetInfo(turn ? &after : &before, &total);
+        before = after;
+        cudaMemGetInfo(&after, &total);
+        same = before == after ? same + 1 : 0;
     }
-    MOTUS_CHECK(before == after && held < after, "%zu bytes free, then %zu, %zu while packets were held", before, after, held);
+    MOTUS_CHECK(same == SAME && held < after, "%zu bytes free, then %zu, %zu while packets were held", before, after, held);
     drop_sequence(&s);
 }
 
