@@ -11,7 +11,6 @@
 
 extern "C" {
 #include "common/alloc.h"
-#include "encoder/slice.h"
 }
 
 using namespace motus_lane_cuda;

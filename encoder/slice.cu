@@ -10,7 +10,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/slice_cuda.h"
 
-#include "common/cuda_call.h"
 #include "common/slots.h"
 #include "encoder/slice_scan.cuh"
 

@@ -6,7 +6,6 @@
 #include <cuda_runtime_api.h>
 
 #include "encoder/slice_core.h"
-#include "motus/status.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,6 @@
 #include "encoder/choose_core.h"
 #include "encoder/headers.h"
 #include "encoder/rate.h"
-#include "encoder/slice_core.h"
 #include "encoder/trial_core.h"
 #include "motus/encoder.h"
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 
-#include "common/cuda_call.h"
 #include "common/slots.h"
 #include "encoder/decide_cuda.h"
 
