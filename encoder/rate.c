@@ -224,11 +224,7 @@ static int qp_for_second_pass(MotusRate *r) {
 // ---- A picture ------------------------------------------------------------------------------------------------------------------------------
 
 void motus_rate_open(MotusRate *r, const MotusRateSettings *settings) {
-    *r = (MotusRate){.settings = *settings,
-                     .demand = {FIRST_DEMAND_I, FIRST_DEMAND_P},
-                     .cost = {1, 1},
-                     .last_qp_q8 = -1,
-                     .least_fullness = INT64_MAX};
+    *r = (MotusRate){.settings = *settings, .demand = {FIRST_DEMAND_I, FIRST_DEMAND_P}, .cost = {1, 1}, .last_qp_q8 = -1};
     motus_vbv_open(&r->vbv, settings->vbv_rate, settings->vbv_size, settings->fps);
     if (settings->log) r->log_qp_q8 = qp_of_log(r);
 }
@@ -279,8 +275,6 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
     *filler_bytes = r->settings.filler ? filler_for(motus_vbv_over(&r->vbv, bits, r->duration)) : 0;
     bits += 8 * *filler_bytes;
     r->held = motus_vbv_take(&r->vbv, bits, r->duration);
-    r->underflows += r->held < 0;
-    if (r->held < r->least_fullness) r->least_fullness = r->held;
     r->spent += bits;
     r->taken += bits;
     r->expected += bits_at(r->now, r->qp_q8 + (r->plan.idr ? r->settings.ip_q8 : 0));

@@ -54,9 +54,8 @@ typedef struct MotusRate {
     int64_t duration;
     // For statistics.
     int64_t idr_at, since_idr; // when the last IDR picture was due, and how long before this picture the one before it was
-    int64_t held;              // in the VBV after the last picture had left, bits
-    int64_t underflows, again; // pictures that broke the VBV all the same; codings that were thrown away
-    int64_t least_fullness;    // of the VBV once a picture has left, bits
+    int64_t held;              // in the VBV after the last picture had left, bits; below 0: it came too late
+    int64_t again;             // codings that were thrown away
 } MotusRate;
 
 void motus_rate_open(MotusRate *rate, const MotusRateSettings *settings);
