@@ -66,11 +66,9 @@ void motus_measure_put(MotusMeasure *m, MotusPacket *packet, int width, int heig
 
 int motus_measure_full(const MotusMeasure *m) { return m->put - m->taken == DEPTH; }
 
-int motus_measure_empty(const MotusMeasure *m) { return m->put == m->taken; }
-
 MotusPacket *motus_measure_take(MotusMeasure *m, int wait, double *ssim) {
     MotusPacket *packet = NULL;
-    if (motus_measure_empty(m)) return NULL;
+    if (m->put == m->taken) return NULL;
     Place *oldest = &m->place[m->taken % DEPTH];
     pthread_mutex_lock(&m->lock);
     while (wait && !oldest->done) pthread_cond_wait(&m->done, &m->lock);

@@ -14,7 +14,6 @@ MotusMeasure *motus_measure_open(int threads);
 void motus_measure_put(MotusMeasure *measure, MotusPacket *packet, int width, int height);
 
 int motus_measure_full(const MotusMeasure *measure); // 1: one has to be taken before the next is put
-int motus_measure_empty(const MotusMeasure *measure);
 
 // The oldest packet, with its luma's SSIM, once that is there; NULL: it is not yet, and `wait` is 0, or there is none.
 MotusPacket *motus_measure_take(MotusMeasure *measure, int wait, double *ssim);

@@ -86,7 +86,8 @@ uint8_t motus_log_shade(double v, double most) {
     return (uint8_t)lround(255 * log1p(fmin(fabs(v), most)) / log1p(fmax(most, 1)));
 }
 
-MotusStatus motus_directory_make(const char *path, MotusError *error) {
+// Makes the directory unless it is there.
+static MotusStatus make_directory(const char *path, MotusError *error) {
     struct stat is;
     if (!mkdir(path, 0777) || (errno == EEXIST && !stat(path, &is) && S_ISDIR(is.st_mode))) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), errno == EEXIST ? "is no directory" : strerror(errno));
@@ -95,7 +96,7 @@ MotusStatus motus_directory_make(const char *path, MotusError *error) {
 MotusStatus motus_strip_write(const char *directory, const char *name, const MotusPlane *planes, int n, MotusError *error) {
     int width = GAP * (n - 1), height = 0, x = 0;
     for (int i = 0; i < n; i++) width += planes[i].width, height = motus_max(height, planes[i].height);
-    MotusStatus status = motus_directory_make(directory, error);
+    MotusStatus status = make_directory(directory, error);
     if (status) return status;
     MotusPlane strip = motus_plane_new(width, height);
     if (!strip.data) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");

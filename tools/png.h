@@ -8,7 +8,4 @@
 // Writes a picture of `channels` 1 (grey) or 3 (RGB24, a plane of 3 * pixels a row). MOTUS_ERR_UNSUPPORTED: this build has no PNG encoder.
 MotusStatus motus_png_write(const char *path, const MotusPlane *picture, int channels, MotusError *error);
 
-// Makes the directory unless it is there.
-MotusStatus motus_directory_make(const char *path, MotusError *error);
-
 #endif

@@ -114,7 +114,8 @@ static MotusStatus raw_next(MotusReader *reader, MotusFrame **frame, MotusError 
     return motus_picture_read(reader, frame, error);
 }
 
-void motus_raw_open(MotusReader *reader) {
+// A headerless sequence of reader->info.width x height.
+static void raw_open(MotusReader *reader) {
     static const MotusReaderOps ops = {.next = raw_next, .skip = motus_picture_skip};
     reader->ops = &ops;
     reader->info.format = "yuv";
@@ -177,7 +178,7 @@ static MotusStatus open_raw(MotusReader *reader, const MotusReaderOptions *optio
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: headerless pictures cannot be deinterlaced", reader->name);
     reader->info = (MotusSequenceInfo){
         .width = options->width, .height = options->height, .fps = {25, 1}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
-    motus_raw_open(reader);
+    raw_open(reader);
     return MOTUS_OK;
 }
 

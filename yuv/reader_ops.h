@@ -40,9 +40,6 @@ void motus_reader_tell(const MotusReader *reader, MotusTold kind, const char *fo
 MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, const char *path,
                                      const MotusReaderOptions *options, MotusError *error);
 
-// Opens a headerless sequence of reader->info.width x height.
-void motus_raw_open(MotusReader *reader);
-
 // Opens whatever libavformat and libavcodec decode, from reader->source or, where that is NULL, from `path`.
 MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *error);
 
