@@ -65,10 +65,8 @@ typedef struct MotusSliceSettings {
     int deblock;
 } MotusSliceSettings;
 
-// Write RBSPs (without NAL header).
-void motus_write_sps(
-    MotusBits *bits,
-    const MotusSequenceSettings *settings); // profile_idc 66 with constraint_set0 and 1: Constrained Baseline; poc type 2
+// Write RBSPs (without NAL header). The SPS: profile_idc 66 with constraint_set0 and 1, which is Constrained Baseline; pic_order_cnt_type 2.
+void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings);
 void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings);
 void motus_write_aud(MotusBits *bits, int p_slice);
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings, const MotusSliceSettings *slice);

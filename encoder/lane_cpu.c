@@ -68,7 +68,8 @@ static MotusStatus alloc_buffers(MotusLaneCpu *l) {
 size_t motus_lane_cpu_bytes(const MotusStream *s) {
     size_t n = (size_t)s->mb_width * (size_t)s->mb_height, samples = 256 * n;
     size_t per_mb = 16 * sizeof(MotusCodedMv) + 2 * sizeof(MotusMv) + 3 * sizeof(MotusMb) + sizeof(MotusMbCoef) +
-                    sizeof(MotusCandidates) + 17 + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4) + sizeof(int);
+                    sizeof(MotusCandidates) + 3 * sizeof(uint32_t) + 2 * sizeof(uint16_t) + 1 +
+                    MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4) + sizeof(int);
     return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) +
            7 * samples; // reference planes, two reconstructions
 }

@@ -300,7 +300,7 @@ MotusStatus bring_rest(MotusLaneCuda *l, Output *out, size_t size, MotusError *e
     return status ? status : check(l, cudaStreamSynchronize(l->copying), "download", error);
 }
 
-// A picture that is done.
+// What each stage of a picture that is done took.
 MotusStatus read_timing(MotusLaneCuda *l, const Output *out, float us[MOTUS_STAGES], MotusError *error) {
     MotusStatus status = MOTUS_OK;
     cudaEvent_t before = out->began;

@@ -12,14 +12,14 @@ extern "C" {
 
 typedef struct MotusLookaheadSettings {
     int mb_width, mb_height, threads;
-    int depth;           // pictures known beyond the one that is planned, 0..MOTUS_MAX_LOOKAHEAD
-    int keyint;          // most pictures of a GOP; 0: any number
-    int min_keyint;      // least pictures between a scene cut's IDR picture and the one before
-    int scenecut;        // how readily a cut is seen, 0 (never) to 100
-    MotusAqMode aq_mode; //
-    int aq_strength_q8;  // 1/256
-    int propagation_q8;  // QPs an octave, 1/256; 0: none
-    int64_t first;       // number of the first picture
+    int depth;      // pictures known beyond the one that is planned, 0..MOTUS_MAX_LOOKAHEAD
+    int keyint;     // most pictures of a GOP; 0: any number
+    int min_keyint; // least pictures between a scene cut's IDR picture and the one before
+    int scenecut;   // how readily a cut is seen, 0 (never) to 100
+    MotusAqMode aq_mode;
+    int aq_strength_q8; // 1/256
+    int propagation_q8; // QPs an octave, 1/256; 0: none
+    int64_t first;      // number of the first picture
 } MotusLookaheadSettings;
 
 // What is known of a picture before it is coded.

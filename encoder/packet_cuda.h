@@ -1,5 +1,5 @@
-// Packets whose bytes stay on a CUDA device: blocks of its memory that live on after the encoder. A lane has a pool of them, which grows until as many are there as are in
-// use at the same time, and then allocates nothing more.
+// Packets whose bytes stay on a CUDA device: blocks of its memory that live on after the encoder. A lane has a pool of them, which grows until as many are there
+// as are in use at the same time, and then allocates nothing more.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_PACKET_CUDA_H
 #define ENCODER_PACKET_CUDA_H

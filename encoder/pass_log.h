@@ -14,7 +14,7 @@ typedef struct MotusPassPicture {
     int64_t bits;      // of the access unit
     int64_t duration;  // in 1 / fps
     uint64_t cost;     // of the plan: tells whether the second pass sees the same picture
-    uint64_t weighted; //
+    uint64_t weighted; // likewise
 } MotusPassPicture;
 
 typedef struct MotusPassLog {

@@ -8,8 +8,8 @@
 #include "common/lanes.h"
 #include "encoder/trial_core.h"
 
-// Whether a neighbour of MB i, which is the x-th of its row, has changed (changed_at, per MB) since the MB was evaluated, in pass seen_at[i]; 0: never yet. `first` is the first MB of its
-// slice: what comes before it is no neighbour.
+// Whether a neighbour of MB i, which is the x-th of its row, has changed (changed_at, per MB) since the MB was evaluated, in pass seen_at[i]; 0: never yet.
+// `first` is the first MB of its slice: what comes before it is no neighbour.
 MOTUS_HD int motus_neighbours_changed(const uint16_t *changed_at, const uint16_t *seen_at, int i, int x, int mb_width,
                                       int first) {
     const int w = mb_width, above = i - w, seen = seen_at[i];

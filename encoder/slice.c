@@ -110,21 +110,21 @@ static void split(MotusMbWriter *row) {
     motus_bits_init(&row->rest, row->bits.data + row->bits.size, row->bits.capacity - row->bits.size);
 }
 
-static void put_mb(MotusMbWriter *rows, const MotusMbSyntax *s) {
-    MotusBits *bits = rows->split ? &rows->rest : &rows->bits;
+static void put_mb(MotusMbWriter *writer, const MotusMbSyntax *s) {
+    MotusBits *bits = writer->split ? &writer->rest : &writer->bits;
     uint32_t units = motus_mb_units(s->mb, s->p_slice);
     if (s->mb->type == MOTUS_MB_I_PCM) {
         const uint32_t first = units & (1u << MOTUS_UNIT_RUN | 1u << MOTUS_UNIT_MODE);
-        motus_put_units(bits, s, first, rows->count);
+        motus_put_units(bits, s, first, writer->count);
         units ^= first;
-        if (rows->apart && !rows->split) {
-            split(rows);
-            bits = &rows->rest;
+        if (writer->apart && !writer->split) {
+            split(writer);
+            bits = &writer->rest;
         } else {
-            align(bits, rows->count);
+            align(bits, writer->count);
         }
     }
-    motus_put_units(bits, s, units, rows->count);
+    motus_put_units(bits, s, units, writer->count);
 }
 
 void motus_settle_mb(MotusWork *work, int i, const MotusSliceState *state) {
@@ -152,8 +152,8 @@ void motus_write_mb(MotusMbWriter *writer, const MotusWork *work, int p_slice, i
 }
 
 // Writes row y; *start goes on to the next one.
-static void put_row(MotusMbWriter *rows, const MotusWork *work, int p_slice, int y, MotusSliceState *start) {
-    for (int i = y * work->mb_width; i < (y + 1) * work->mb_width; i++) motus_write_mb(rows, work, p_slice, i, start);
+static void put_row(MotusMbWriter *writer, const MotusWork *work, int p_slice, int y, MotusSliceState *start) {
+    for (int i = y * work->mb_width; i < (y + 1) * work->mb_width; i++) motus_write_mb(writer, work, p_slice, i, start);
 }
 
 void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats) {
@@ -218,10 +218,10 @@ static int put_rows_apart(MotusBits *bits, const MotusWork *work, int from, int 
 
 static void put_rows_in_order(MotusBits *bits, const MotusWork *work, int from, int to, int p_slice, MotusSliceState *start,
                               MotusPictureStats *stats) {
-    MotusMbWriter rows = {.bits = *bits};
-    for (int y = from; y < to; y++) put_row(&rows, work, p_slice, y, start);
-    motus_add_written(&rows, stats);
-    *bits = rows.bits;
+    MotusMbWriter writer = {.bits = *bits};
+    for (int y = from; y < to; y++) put_row(&writer, work, p_slice, y, start);
+    motus_add_written(&writer, stats);
+    *bits = writer.bits;
 }
 
 void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPictureStats *stats) {

@@ -30,9 +30,9 @@ struct Mb {
     uint32_t cur[4];
 };
 
-// The lane's part of the SAD of the MB displaced by a vector of whole samples (motus_mv_word). A row of the reference begins at any byte and lies in two chunks of 16: a lane
-// loads one of them and compares it with what of the MB's row lies there, since a row of one chunk costs the same as any other and samples loaded word by word
-// cost three times that.
+// The lane's part of the SAD of the MB displaced by a vector of whole samples (motus_mv_word). A row of the reference begins at any byte and lies in two chunks
+// of 16: a lane loads one of them and compares it with what of the MB's row lies there, since a row of one chunk costs the same as any other and samples loaded
+// word by word cost three times that.
 __device__ uint32_t sad_of_lane(const Centres &c, const Mb &mb, uint32_t mv) {
     const int x = motus_ref_luma_place(c.width, mb.x + ((int16_t)(mv & 0xFFFF) >> 2));
     const int y = motus_ref_luma_place(c.height, mb.y + ((int16_t)(mv >> 16) >> 2));

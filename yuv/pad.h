@@ -28,8 +28,8 @@ static inline MotusPlane motus_plane_rows(const MotusPlane *plane, int first, in
 // Copies src into dst, which is as large or larger.
 void motus_plane_copy_padded(const MotusPlane *dst, const MotusPlane *src);
 
-// The same for a plane, and for the three planes of a frame, on a CUDA device, on `stream` (a cudaStream_t): returns at once. Of dst, widths, strides and addresses are multiples of 4;
-// src lies in any way. MOTUS_ERR_CUDA.
+// The same for a plane, and for the three planes of a frame, on a CUDA device, on `stream` (a cudaStream_t): returns at once. Of dst, widths, strides and
+// addresses are multiples of 4; src lies in any way. MOTUS_ERR_CUDA.
 MotusStatus motus_plane_copy_padded_cuda(const MotusPlane *dst, const MotusPlane *src, void *stream, MotusError *error);
 MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3], void *stream, MotusError *error);
 
