@@ -60,12 +60,12 @@ static void *read_ahead(void *argument) {
     return NULL;
 }
 
-static int has_plain_pictures(const MotusSequenceInfo *info) {
+int motus_ahead_suits(const MotusSequenceInfo *info) {
     return info->frames >= 0 && (!strcmp(info->format, "y4m") || !strcmp(info->format, "yuv"));
 }
 
 MotusAhead *motus_ahead_open(MotusInput *input, int threads, int device) {
-    MotusAhead *a = has_plain_pictures(motus_reader_info(input->reader)) ? motus_alloc(1, sizeof *a) : NULL;
+    MotusAhead *a = motus_ahead_suits(motus_reader_info(input->reader)) ? motus_alloc(1, sizeof *a) : NULL;
     if (!a) return NULL;
     a->input = input;
     a->device = device;

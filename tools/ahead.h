@@ -12,6 +12,9 @@ typedef struct MotusAhead MotusAhead;
 // of plain pictures (a decoder has threads of its own, a pipe gives one frame after the other), or there is no thread or memory for it.
 MotusAhead *motus_ahead_open(MotusInput *input, int threads, int device);
 
+// Whether an input's pictures can be read so: they lie in a file as they are, and any of them is found at once.
+int motus_ahead_suits(const MotusSequenceInfo *info);
+
 // As motus_input_next. A signal ends it at once.
 MotusStatus motus_ahead_next(MotusAhead *ahead, MotusFrame **frame, MotusError *error);
 

@@ -10,7 +10,9 @@
 #include <time.h>
 
 #include "common/alloc.h"
+#include "common/device.h"
 #include "common/error.h"
+#include "tools/ahead.h"
 #include "tools/cmd.h"
 #include "tools/mpi/fingerprint.h"
 #include "tools/mpi/master.h"
@@ -68,6 +70,7 @@ static MotusStatus open_reader(MotusMaster *m, int streams, MotusError *error) {
                                        .height = o->size[1],
                                        .fps = o->fps,
                                        .deinterlace = o->deinterlace,
+                                       .pinned = !is_file(o->input) && o->config.backend != MOTUS_BACKEND_CPU,
                                        .with_side_streams = streams,
                                        .tell = tell,
                                        .idle = motus_feed_idle,
@@ -235,19 +238,35 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
     return motus_encode_outputs_commit(&m->outputs, &m->totals, &m->job, o->frames && m->totals.frames >= o->frames, error);
 }
 
+// Cuts are looked for where rank 0 codes, from the first part on that the journal has not got.
+static MotusStatus open_cuts(MotusMaster *m, const MotusMpiWorker *worker, MotusError *error) {
+    const MotusSequenceInfo *info = motus_reader_info(m->reader);
+    int64_t first = 0;
+    motus_gops_place(&m->gops, &m->setup.config);
+    if (m->setup.feeds && m->gops.device != MOTUS_LOOK_HOST) motus_device_use(m->gops.device);
+    if (m->setup.feeds || !m->gops.looks) return MOTUS_OK;
+    for (const MotusRecord *r; (r = motus_journal_find(m->journal, first)) != NULL; first += r->count)
+        if (r->at_end) return MOTUS_OK;
+    const int64_t frames = motus_ahead_suits(info) ? info->frames - m->options->seek : -1;
+    return motus_cuts_open(&m->cuts, worker, &m->gops, first, m->limit, frames, error);
+}
+
 // The last line is of the whole job.
 static void finish_times(MotusMaster *m) {
     if (!m->times) return;
     const MotusHeard *words = &m->heard[0], *pictures = &m->heard[1];
+    const MotusCutsWork looks = m->cuts ? motus_cuts_work(m->cuts) : (MotusCutsWork){0};
     fprintf(m->times, "# ranks %d workers %d lanes %d seconds %.6f opening %.6f words %" PRId64 " cpu %.6f", m->ranks, m->workers,
             lanes_of(m), m->job.seconds, m->asked - m->began, words->messages, words->seconds);
-    fprintf(m->times, " pictures %" PRId64 " bytes %" PRId64 " cpu_pictures %.6f\n", pictures->messages, pictures->bytes,
+    fprintf(m->times, " pictures %" PRId64 " bytes %" PRId64 " cpu_pictures %.6f", pictures->messages, pictures->bytes,
             pictures->seconds);
+    fprintf(m->times, " lookers %d looked %" PRId64 " looking %.6f\n", looks.lookers, looks.pictures, looks.seconds);
     if (fclose(m->times)) motus_warn("the times could not be written");
     m->times = NULL;
 }
 
 static void close_all(MotusMaster *m, int done) {
+    motus_cuts_close(&m->cuts);
     motus_encode_outputs_abandon(&m->outputs);
     motus_journal_close(&m->journal, done);
     motus_parts_close(&m->parts);
@@ -290,6 +309,7 @@ int motus_mpi_run_pass(MotusLink *link, const MotusEncodeOptions *options, const
     m.workers = m.ranks - !works;
     if (works && pthread_create(&thread, NULL, run_worker, (void *)&worker))
         status = motus_fail(&error, MOTUS_ERR_MEMORY, "no thread for rank 0's own work");
+    if (!status) status = open_cuts(&m, &worker, &error);
     if (!status) status = run(&m, &error);
     if (status) give_up(&m, &error);
     finish_times(&m);

@@ -89,7 +89,7 @@ static MotusStatus open_part(MotusMaster *m, int *fed, MotusError *error) {
     *fed = 1;
     if (part->rank < 0) return pass_over(m, part, error);
     f->part = part;
-    return motus_gops_begin(&m->gops) ? motus_fail(error, MOTUS_ERR_MEMORY, "out of memory") : MOTUS_OK;
+    return motus_gops_begin(&m->gops, error);
 }
 
 MotusStatus motus_feed(MotusMaster *m, int *fed, MotusError *error) {
@@ -103,7 +103,8 @@ MotusStatus motus_feed(MotusMaster *m, int *fed, MotusError *error) {
     if (!f->frame) status = read_frame(m, &f->frame, error);
     if (status == MOTUS_END) return end_part(m, m->gops.gops, 1, error);
     if (status) return status;
-    if (motus_gops_put(&m->gops, &f->frame->plane[0]) && m->gops.gops > m->setup.gops)
-        return end_part(m, m->gops.gops - 1, 0, error);
+    int begins;
+    if ((status = motus_gops_put(&m->gops, f->frame, &begins, error))) return status;
+    if (begins && m->gops.gops > m->setup.gops) return end_part(m, m->gops.gops - 1, 0, error);
     return send_frame(m, error);
 }

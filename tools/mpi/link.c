@@ -39,6 +39,7 @@ struct MotusLink {
     pthread_cond_t changed;
     Queue to_worker, from_worker;
     int over, finished; // the job; the worker
+    int woken;          // there is something to do
 };
 
 MotusMessage *motus_message(MotusMessageKind kind, const void *data, size_t size) {
@@ -201,7 +202,15 @@ void motus_link_nap(MotusLink *link, int *idle) {
     ++*idle;
     pthread_mutex_lock(&link->lock);
     const int takes = link->from_worker.first && (!link->rank || link->n_leaving < MOST_LEAVING);
-    if (!takes) pthread_cond_timedwait(&link->changed, &link->lock, &until);
+    if (!takes && !link->woken) pthread_cond_timedwait(&link->changed, &link->lock, &until);
+    link->woken = 0;
+    pthread_mutex_unlock(&link->lock);
+}
+
+void motus_link_wake(MotusLink *link) {
+    pthread_mutex_lock(&link->lock);
+    link->woken = 1;
+    pthread_cond_broadcast(&link->changed);
     pthread_mutex_unlock(&link->lock);
 }
 

@@ -33,5 +33,6 @@ int motus_link_work(MotusLink *link, void (*work)(void *), void *opaque);
 // Where the thread that calls MPI has nothing to do: sleeps for a moment, longer, the longer that lasts, or until rank 0's own worker says something. *idle
 // counts; 0 begins anew.
 void motus_link_nap(MotusLink *link, int *idle);
+void motus_link_wake(MotusLink *link); // ends that on rank 0, or the next one at once; any thread
 
 #endif

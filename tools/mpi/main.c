@@ -1,6 +1,7 @@
 // The program motus-mpi: one stream, or many files, by many ranks.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,26 @@ static void give_up(int rank, const MotusEncodeOptions *o, const MotusMpiSetup *
 
 static void work_on_stream(void *worker) { motus_mpi_work(worker); }
 
+// A GPU takes most of a second to open: that begins at once, beside all else that a rank does before it has a part.
+typedef struct Opening {
+    const MotusEncodeOptions *options;
+    MotusMpiPlace here;
+    pthread_t thread;
+    int begun;
+} Opening;
+
+static void *open_device(void *opening) {
+    const Opening *o = opening;
+    motus_mpi_open_device(o->options, o->here);
+    return NULL;
+}
+
+static void begin_opening(Opening *o, const MotusEncodeOptions *options, const MotusMpiOptions *own, int rank) {
+    *o = (Opening){.options = options, .here = own->here};
+    if (options->config.backend == MOTUS_BACKEND_CPU || (!rank && own->rank0_muxes_only)) return;
+    o->begun = !pthread_create(&o->thread, NULL, open_device, o);
+}
+
 // Rank 0 reads the options first: what is wrong with them is said once.
 static int encode(int rank, int argc, char **argv) {
     MotusMpiOptions own = {take_flag(&argc, argv, "--resume"),
@@ -164,11 +185,12 @@ static int encode(int rank, int argc, char **argv) {
     MotusLink *link = status < 0 ? motus_link_open() : NULL;
     if (status < 0) motus_signals_catch();
     if (status < 0 && !link) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
+    Opening opening = {0};
     if (status < 0) own.here = motus_mpi_place();
+    if (status < 0) begin_opening(&opening, &o, &own, rank);
     if (status < 0 && !rank) {
         status = motus_mpi_encode(link, &o, &own);
     } else if (status < 0) {
-        motus_mpi_open_device(&o, own.here);
         do {
             motus_mpi_share(&setup, &o, own.here);
             status = setup.status < 0 ? MOTUS_EXIT_OK : setup.status;
@@ -180,6 +202,7 @@ static int encode(int rank, int argc, char **argv) {
             setup.log = NULL;
         } while (setup.status < 0 && setup.more);
     }
+    if (opening.begun) pthread_join(opening.thread, NULL);
     motus_link_close(&link);
     free(o.rate.log_text);
     return status;

@@ -99,11 +99,20 @@ static void settle(MotusMaster *m, MotusStreamPart *p, int64_t count, int64_t go
     if (at_end || m->next_first >= m->limit) m->ended = 1;
 }
 
+// Where the next part ends. 0: nobody knows yet; the input ends before it; or *error.
+static int find_cut(MotusMaster *m, MotusCutsPart *cut, MotusError *error) {
+    const MotusStatus status = motus_cuts_part(m->cuts, m->next_first, m->setup.gops, cut, error);
+    if (status == MOTUS_END) m->ended = 1;
+    return !status;
+}
+
 // The next part, if it can be told where it begins: of the journal, where that has it, else for `rank`. NULL: there is none now.
 static MotusStreamPart *next_part(MotusMaster *m, int rank, MotusError *error) {
     if (m->ended || (m->parts.tail && !m->parts.tail->known && m->parts.tail->count < 0)) return NULL;
     const MotusRecord *found = motus_journal_find(m->journal, m->next_first);
     if (!found && m->parts.under_way >= m->window) return NULL;
+    MotusCutsPart cut;
+    if (!found && m->cuts && !find_cut(m, &cut, error)) return NULL;
     MotusStreamPart *p = motus_parts_add(&m->parts, m->next_first, m->next_gop, found ? -1 : rank);
     if (!p) motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     if (!p) return NULL;
@@ -112,8 +121,12 @@ static MotusStreamPart *next_part(MotusMaster *m, int rank, MotusError *error) {
         p->done = 1;
         return p;
     }
+    if (m->setup.feeds) return p;
+    if (m->cuts) {
+        settle(m, p, cut.count, cut.gops, cut.at_end);
+        return p;
+    }
     const int64_t left = m->limit - m->next_first, length = motus_gops_length(&m->gops, m->setup.gops);
-    if (length < 0 || m->setup.feeds) return p;
     p->count = length < left ? length : left;
     p->gops = m->setup.gops;
     m->next_first = p->count == INT64_MAX ? INT64_MAX : p->first + p->count;
@@ -217,8 +230,7 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
     *heard = 0;
     if (!message) return MOTUS_OK;
     const int rank = message->rank, pictures = message->kind == MOTUS_SAYS_PICTURES || message->kind == MOTUS_SAYS_DONE;
-    MotusStreamPart *p = NULL;
-    if (pictures || message->kind == MOTUS_SAYS_ENDS) p = motus_parts_of(&m->parts, rank, message->number);
+    MotusStreamPart *p = pictures ? motus_parts_of(&m->parts, rank, message->number) : NULL;
     *heard = 1 + pictures;
     m->heard[pictures].messages++;
     m->heard[pictures].bytes += message->size;
@@ -233,8 +245,6 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
         status = motus_fail(error, MOTUS_ERR_STATE, "rank %d: %s", rank, (const char *)message->data);
     } else if (!p) {
         status = motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d tells of a part that it does not have", rank);
-    } else if (message->kind == MOTUS_SAYS_ENDS) {
-        settle(m, p, message->count, message->gops, message->at_end);
     } else {
         status = take_pictures(m, p, message, error);
         message = NULL;
@@ -259,6 +269,7 @@ MotusStatus motus_master_run(MotusMaster *m, MotusError *error) {
         if (!status && motus_signal_caught()) status = motus_fail(error, MOTUS_END, "ended by signal %d", motus_signal_caught());
         int fed = 0;
         if (!status && !heard && m->setup.feeds) status = motus_feed(m, &fed, error);
+        if (!status && !heard && m->cuts) status = hand_out(m, error);
         if (heard || fed)
             idle = 0;
         else

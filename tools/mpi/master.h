@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "tools/mpi/gops.h"
+#include "tools/mpi/cuts.h"
 #include "tools/mpi/parts.h"
 #include "tools/mpi/setup.h"
 #include "tools/progress.h"
@@ -45,6 +45,7 @@ typedef struct MotusMaster {
     MotusReader *reader; // for the first frame's time, and for all frames where they are fed
     MotusGops gops;
     MotusFeed feed;
+    MotusCuts *cuts;       // where parts of a file end that ranks read; NULL: that is known without looking, or frames are fed
     MotusJournal *journal; // NULL: none
     MotusParts parts;
     int64_t next_first, next_gop; // where the part after the last one begins

@@ -9,14 +9,15 @@
 typedef enum MotusMessageKind {
     // From workers.
     MOTUS_SAYS_ASK,      // takes another part
-    MOTUS_SAYS_ENDS,     // number: first picture of its part, count, gops: the part's end is known; at_end: so is the input's
-    MOTUS_SAYS_PICTURES, // number: likewise; data: as in picture.h, one after another
-    MOTUS_SAYS_DONE, // as ENDS, whose word stays true; data: the last pictures; reserved: microseconds since the part before, if that was under way, was done
+    MOTUS_SAYS_PICTURES, // number: first picture of its part; data: as in picture.h, one after another
+    // number, data: likewise, the last ones; count, gops: the part's, at_end: the input ends there; reserved: microseconds since the part before, if that was
+    // under way, was done
+    MOTUS_SAYS_DONE,
     MOTUS_SAYS_TAKEN,   // one of the frames that were sent has been coded or waits in the encoder
     MOTUS_SAYS_WARNING, // data: a line for people
     MOTUS_SAYS_FAILED,  // data: why the job cannot go on; or, in a batch, why the file at hand failed
     // From rank 0.
-    MOTUS_SAYS_PART,   // number, gop, gops, count (-1: the worker finds the end), at_end: frames come by messages
+    MOTUS_SAYS_PART,   // number, gop, gops, count (-1: frames come until the end is told), at_end: frames come by messages
     MOTUS_SAYS_FRAME,  // number: pts, count: duration; data: the planes, without padding
     MOTUS_SAYS_FRAMES, // no more frames for this part
     MOTUS_SAYS_FILE,   // of a batch: number; data: input and output, each with its NUL

@@ -32,7 +32,7 @@ MotusMpiPlace motus_mpi_place(void);
 // Ranks of one machine take its devices (or those listed) in turn, one each, and share its processors evenly, unless they are bound to some of them.
 void motus_mpi_share_machine(MotusEncoderConfig *config, MotusMpiPlace here);
 
-// Opens the rank's device, which takes long where there are several, while rank 0 opens the input.
+// Opens the rank's device.
 void motus_mpi_open_device(const MotusEncodeOptions *options, MotusMpiPlace here);
 
 // Rank 0 hands *setup out. Others free setup->log when the pass is over.

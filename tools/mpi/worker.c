@@ -9,7 +9,6 @@
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
-#include "tools/mpi/gops.h"
 #include "tools/mpi/picture.h"
 #include "tools/mpi/rank_input.h"
 #include "tools/mpi/setup.h"
@@ -31,8 +30,7 @@ typedef struct Flight {
 
 typedef struct Work {
     const MotusMpiWorker *of;
-    MotusGops gops;
-    MotusRankInput ahead, here; // where the end of a part is looked for, and where it is coded
+    MotusRankInput input;
     MotusEncoder *encoder;
     char told[160];       // of the input's damage
     int asked;            // for another part
@@ -161,49 +159,28 @@ static MotusStatus ask(Work *w, MotusError *error) {
     return say(w, MOTUS_SAYS_ASK, 0, 0, 0, 0) ? MOTUS_OK : over(error);
 }
 
-// Finds where a part of so many GOPs ends, and tells: then the next part may begin elsewhere.
-static MotusStatus find_end(Work *w, MotusMessage *part, MotusError *error) {
-    MotusStatus status = motus_gops_begin(&w->gops);
-    const int64_t first = w->of->options->seek + part->number;
-    int64_t n = 0;
-    int begins = 0;
-    for (; !status && n < part->reserved; n++) {
-        MotusFrame *frame = NULL;
-        if (motus_link_is_over(w->of->link)) return over(error);
-        if ((status = motus_rank_input_frame(&w->ahead, first + n, &frame, error))) break;
-        begins = motus_gops_put(&w->gops, &frame->plane[0]) && w->gops.gops > part->gops;
-        motus_frame_unref(&frame);
-        if (begins || (status = take_pictures(w, 0, error))) break;
-    }
-    if (status < 0) return status;
-    part->count = n;
-    part->gops = w->gops.gops - begins;
-    part->at_end = !begins;
-    return say(w, MOTUS_SAYS_ENDS, part->number, n, part->gops, part->at_end) ? MOTUS_OK : over(error);
-}
-
 // Codes a part of the input; its count is what there was. The next part is asked for a little before the end: not in a rank's first part, so that all get one
-// where there are few, and not where its beginning is not known without looking, since others would wait for this rank to look.
+// where there are few.
 static MotusStatus code_input(Work *w, MotusMessage *part, MotusError *error) {
     const int64_t first = w->of->options->seek + part->number;
     const double began = motus_seconds();
-    MotusStatus status = motus_rank_input_begin(&w->here, first, part->count, motus_encoder_backend(w->encoder), error);
+    MotusStatus status = motus_rank_input_begin(&w->input, first, part->count, motus_encoder_backend(w->encoder), error);
     int64_t n = 0;
     for (; !status && n < part->count; n += !status) {
         MotusFrame *frame = NULL;
         if (motus_link_is_over(w->of->link)) return over(error);
         const int soon = w->each >= 0 && (double)(part->count - n) * w->each < AHEAD;
-        if (soon && !w->gops.looks && (status = ask(w, error))) break;
-        if ((status = motus_rank_input_frame(&w->here, first + n, &frame, error))) break;
-        status = code_frame(w, frame, motus_reader_time(w->here.reader, first + n), error);
+        if (soon && (status = ask(w, error))) break;
+        if ((status = motus_rank_input_frame(&w->input, first + n, &frame, error))) break;
+        status = code_frame(w, frame, motus_reader_time(w->input.reader, first + n), error);
         motus_frame_unref(&frame);
     }
-    motus_rank_input_end(&w->here);
+    motus_rank_input_end(&w->input);
     if (status < 0) return status;
     if (n) w->each = (motus_seconds() - began) / (double)n;
     part->at_end |= n < part->count;
     part->count = n;
-    tell_damage(w, &w->here);
+    tell_damage(w, &w->input);
     return MOTUS_OK;
 }
 
@@ -265,10 +242,7 @@ static MotusStatus begin_part(Work *w, MotusMessage *part, double began, MotusEr
 
 static MotusStatus code_part(Work *w, MotusMessage *part, MotusError *error) {
     const MotusMpiSetup *s = w->of->setup;
-    const double began = motus_seconds();
-    MotusStatus status = part->count < 0 && !s->feeds ? find_end(w, part, error) : MOTUS_OK;
-    if (status) motus_message_free(&part);
-    if (!status) status = begin_part(w, part, began, error);
+    MotusStatus status = begin_part(w, part, motus_seconds(), error);
     if (!status) status = s->feeds ? code_fed(w, part, error) : code_input(w, part, error);
     if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL))) encoder_failure(w, status, error);
     if (status) return status;
@@ -301,18 +275,15 @@ static void close_work(Work *w) {
     }
     free(w->held);
     motus_encoder_close(&w->encoder);
-    motus_rank_input_close(&w->ahead);
-    motus_rank_input_close(&w->here);
-    motus_gops_close(&w->gops);
+    motus_rank_input_close(&w->input);
 }
 
 void motus_mpi_work(const MotusMpiWorker *of) {
-    Work w = {.of = of, .ahead = {.of = of}, .here = {.of = of}, .each = -1};
+    Work w = {.of = of, .input = {.of = of}, .each = -1};
     MotusError error = {0};
     const MotusEncoderConfig *c = &of->setup->config;
     if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device);
-    MotusStatus status = motus_gops_open(&w.gops, c, &error);
-    if (!status) status = open_encoder(&w, &error);
+    MotusStatus status = open_encoder(&w, &error);
     if (!status) status = ask(&w, &error);
     for (MotusMessage *m; !status && (m = next_word(&w, &error));) {
         const int stops = m->kind == MOTUS_SAYS_STOP;

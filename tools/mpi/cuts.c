@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/mpi/cuts.h"
+
+#include <pthread.h>
+
+#include "common/alloc.h"
+#include "common/device.h"
+#include "common/error.h"
+#include "common/int_core.h"
+#include "tools/mpi/rank_input.h"
+#include "tools/system.h"
+
+// On a GPU each waits for frames to be read, and for one small kernel after the other; on processors a picture is not much work for many threads.
+enum { MOST_LOOKERS = 8, THREADS_OF_ONE = 4, LEAST_STRETCH = 240 };
+
+// What one finds who begins to look somewhere.
+typedef struct Run {
+    struct Run *next;    // that begins after it
+    int64_t from, at;    // where it began, and the picture that comes next
+    int64_t *begin;      // where GOPs begin
+    int64_t n, room;     //
+    struct Run *follows; // has what follows the last of `begin`; NULL: nobody yet
+    int ends;            // the input, at `at`
+    int begun, taken;    // somebody has begun to look; and does so
+    int dropped;         // nobody needs it
+} Run;
+
+struct MotusCuts {
+    const MotusMpiWorker *of;
+    const MotusGops *gops;
+    int64_t first, end; // what is looked at; no picture is at `end`, or behind
+    int64_t frames;     // of the stream, as far as the input tells; -1: it does not
+    int64_t
+        stretch; // from one run's beginning to another's: a multiple of the longest GOP, so that runs meet where there are no cuts
+    int lookers;
+    pthread_t thread[MOST_LOOKERS];
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    Run *runs;       // in the order of their beginnings; the first one is true
+    int64_t asked;   // the part that was asked for last begins here
+    int closing;     //
+    MotusError lost; // why nobody looks any more
+    int64_t pictures;
+    double seconds;
+};
+
+// ---- Runs, under the lock -----------------------------------------------------------------------------------------------------------------------
+
+static void free_run(Run *r) {
+    motus_free(r->begin);
+    motus_free(r);
+}
+
+// Takes the run at *place out; who looks there frees it.
+static void drop(Run **place) {
+    Run *r = *place;
+    *place = r->next;
+    r->dropped = 1;
+    if (!r->taken) free_run(r);
+}
+
+// How far a run leads.
+static int64_t reach(const Run *r) {
+    while (r->follows) r = r->follows;
+    return r->at;
+}
+
+// Drops what the stream has passed: runs before the first one that is still to be handed out, and others that did not meet it and lead less far. Nobody who
+// stays refers to them, since a run leads as far as the one that follows it.
+static void tidy(MotusCuts *c) {
+    for (Run *to; (to = c->runs->follows) && c->runs->begin[c->runs->n - 1] <= c->asked;)
+        while (c->runs != to) drop(&c->runs);
+    const int64_t at = reach(c->runs);
+    for (Run **place = &c->runs->next; *place;)
+        if (reach(*place) < at)
+            drop(place);
+        else
+            place = &(*place)->next;
+    pthread_cond_broadcast(&c->changed);
+}
+
+static int is_true(const MotusCuts *c, const Run *run) {
+    const Run *r = c->runs;
+    while (r && r != run) r = r->follows;
+    return r != NULL;
+}
+
+static int gop_begins(const Run *r, int64_t picture) {
+    int64_t i = r->n;
+    while (i > 0 && r->begin[i - 1] > picture) i--;
+    return i > 0 && r->begin[i - 1] == picture;
+}
+
+// Picture r->at begins a GOP. If it does so for a later run, too, that has the rest. 0: no memory.
+static int note_gop(Run *r) {
+    if (r->n == r->room) {
+        const int64_t room = 2 * r->room + 16;
+        int64_t *more = motus_alloc((size_t)room, sizeof *more);
+        if (!more) return 0;
+        for (int64_t i = 0; i < r->n; i++) more[i] = r->begin[i];
+        motus_free(r->begin);
+        r->begin = more;
+        r->room = room;
+    }
+    r->begin[r->n++] = r->at;
+    for (Run *later = r->next; later && !r->follows; later = later->next)
+        if (gop_begins(later, r->at)) r->follows = later;
+    return 1;
+}
+
+// Whether what comes next is not wanted yet; nor does one who may be wrong go on for long beside the next one.
+static int may_wait(const MotusCuts *c, const Run *r) {
+    if (r->n && r->begin[r->n - 1] > c->asked && r->at - c->asked >= (c->lookers + 1) * c->stretch) return 1;
+    return r->next && r->at - r->next->from >= c->stretch && !is_true(c, r);
+}
+
+static Run *add_run(MotusCuts *c, int64_t from) {
+    Run *r = motus_alloc(1, sizeof *r), **place = &c->runs;
+    if (!r) motus_fail(&c->lost, MOTUS_ERR_MEMORY, "out of memory");
+    if (!r) return NULL;
+    r->from = r->at = from;
+    while (*place) place = &(*place)->next;
+    *place = r;
+    return r;
+}
+
+// The run that is to be looked at next: the first one, or a new one ahead of all others. NULL: none for now.
+static Run *next_run(MotusCuts *c) {
+    if (!c->runs->begun) return c->runs;
+    int64_t far = c->first;
+    for (const Run *r = c->runs; r; r = r->next)
+        if (far < r->at) far = r->at;
+    const int64_t from = c->first + ((far - c->first) / c->stretch + 1) * c->stretch;
+    return from < c->frames && from < c->end && from - c->asked <= c->lookers * c->stretch ? add_run(c, from) : NULL;
+}
+
+// ---- Who looks ------------------------------------------------------------------------------------------------------------------------------------
+
+typedef struct Looker {
+    MotusCuts *cuts;
+    MotusLookahead *look;
+    MotusRankInput input;
+} Looker;
+
+static MotusStatus look_at(Looker *w, int64_t picture, int *begins, MotusError *error) {
+    const MotusMpiWorker *of = w->cuts->of;
+    MotusFrame *frame = NULL;
+    MotusStatus status = motus_rank_input_frame(&w->input, of->options->seek + picture, &frame, error);
+    if (!status) status = motus_gops_look(w->look, frame, begins, error);
+    motus_frame_unref(&frame);
+    return status;
+}
+
+// The run's next picture, under the lock, which is let go of meanwhile.
+static void step(Looker *w, Run *r) {
+    MotusCuts *c = w->cuts;
+    MotusError error = {0};
+    const int64_t at = r->at;
+    const int there = at < c->end;
+    int begins = 0;
+    pthread_mutex_unlock(&c->lock);
+    const double began = motus_seconds();
+    MotusStatus status = there ? look_at(w, at, &begins, &error) : MOTUS_END;
+    const double took = motus_seconds() - began;
+    pthread_mutex_lock(&c->lock);
+    c->seconds += took;
+    c->pictures += !status;
+    if (r->dropped) return;
+    if (!status && begins && !note_gop(r)) status = motus_fail(&error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status) r->at++;
+    if (status == MOTUS_END) r->ends = 1;
+    if (status == MOTUS_END && at < c->end) c->end = at;
+    if (status < 0 && !c->lost.status) c->lost = error;
+    if (!status && !begins) return;
+    tidy(c);
+    motus_link_wake(c->of->link);
+}
+
+static void follow(Looker *w, Run *r) {
+    MotusCuts *c = w->cuts;
+    r->begun = r->taken = 1;
+    motus_lookahead_next_part(w->look, r->at);
+    while (!c->closing && !c->lost.status && !r->dropped && !r->follows && !r->ends)
+        if (may_wait(c, r))
+            pthread_cond_wait(&c->changed, &c->lock);
+        else
+            step(w, r);
+    r->taken = 0;
+    if (r->dropped) free_run(r);
+}
+
+static void *look(void *cuts) {
+    MotusCuts *c = cuts;
+    Looker w = {.cuts = c, .input = {.of = c->of}};
+    MotusError error = {0};
+    if (c->gops->device != MOTUS_LOOK_HOST) motus_device_use(c->gops->device); // pinned memory is for it
+    MotusStatus status = motus_gops_look_open(&w.look, c->gops, &error);
+    pthread_mutex_lock(&c->lock);
+    if (status && !c->lost.status) c->lost = error;
+    while (!c->closing && !c->lost.status) {
+        Run *r = next_run(c);
+        if (r)
+            follow(&w, r);
+        else if (!c->lost.status)
+            pthread_cond_wait(&c->changed, &c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+    motus_link_wake(c->of->link);
+    motus_lookahead_close(&w.look);
+    motus_rank_input_close(&w.input);
+    return NULL;
+}
+
+// ---- Rank 0 ---------------------------------------------------------------------------------------------------------------------------------------
+
+// How many look; those on the host share its threads.
+static int lookers_of(MotusGops *gops, int64_t frames) {
+    int *threads = &gops->stream.look.threads, n = MOST_LOOKERS;
+    if (gops->device == MOTUS_LOOK_HOST) n = motus_clip(1, MOST_LOOKERS, *threads / THREADS_OF_ONE);
+    if (frames < 0) n = 1;
+    if (gops->device == MOTUS_LOOK_HOST) *threads /= n;
+    return n;
+}
+
+MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGops *gops, int64_t first, int64_t limit,
+                            int64_t frames, MotusError *error) {
+    *cuts = NULL;
+    MotusCuts *c = motus_alloc(1, sizeof *c);
+    if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    const int64_t gop = gops->stream.config.keyint ? gops->stream.config.keyint : LEAST_STRETCH;
+    c->of = of, c->gops = gops;
+    c->first = c->asked = first;
+    c->end = limit;
+    c->frames = frames;
+    c->stretch = (LEAST_STRETCH + gop - 1) / gop * gop;
+    int good = add_run(c, first) && !pthread_mutex_init(&c->lock, NULL) && !pthread_cond_init(&c->changed, NULL);
+    const int wanted = lookers_of(gops, frames);
+    if (good) pthread_mutex_lock(&c->lock);
+    while (good && c->lookers < wanted && !pthread_create(&c->thread[c->lookers], NULL, look, c)) c->lookers++;
+    if (good) pthread_mutex_unlock(&c->lock);
+    if (c->lookers) {
+        *cuts = c;
+        return MOTUS_OK;
+    }
+    if (c->runs) free_run(c->runs);
+    motus_free(c);
+    return motus_fail(error, MOTUS_ERR_MEMORY, "no thread for look-ahead");
+}
+
+void motus_cuts_close(MotusCuts **cuts) {
+    MotusCuts *c = *cuts;
+    if (!c) return;
+    pthread_mutex_lock(&c->lock);
+    c->closing = 1;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    for (int i = 0; i < c->lookers; i++) pthread_join(c->thread[i], NULL);
+    for (Run *r = c->runs, *next; r; r = next) {
+        next = r->next;
+        free_run(r);
+    }
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    motus_free(c);
+    *cuts = NULL;
+}
+
+// The GOPs of a part that begins at `first`, as far as they are known.
+static MotusStatus find_part(const MotusCuts *c, int64_t first, int64_t gops, MotusCutsPart *part) {
+    int64_t last = first; // where the last GOP that was found begins
+    *part = (MotusCutsPart){.gops = 1};
+    for (const Run *r = c->runs; r; r = r->follows) {
+        for (int64_t i = 0; i < r->n; i++) {
+            if (r->begin[i] <= last) continue;
+            last = r->begin[i];
+            part->count = last - first;
+            if (part->gops == gops) return MOTUS_OK;
+            part->gops++;
+        }
+        if (!r->ends) continue;
+        part->count = r->at - first;
+        part->at_end = 1;
+        return part->count > 0 ? MOTUS_OK : MOTUS_END;
+    }
+    return MOTUS_AGAIN;
+}
+
+MotusStatus motus_cuts_part(MotusCuts *c, int64_t first, int64_t gops, MotusCutsPart *part, MotusError *error) {
+    pthread_mutex_lock(&c->lock);
+    if (c->asked < first) {
+        c->asked = first;
+        tidy(c);
+    }
+    MotusStatus status = find_part(c, first, gops, part);
+    if (status == MOTUS_AGAIN && c->lost.status) {
+        *error = c->lost;
+        status = error->status;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
+MotusCutsWork motus_cuts_work(MotusCuts *c) {
+    pthread_mutex_lock(&c->lock);
+    const MotusCutsWork work = {c->lookers, c->pictures, c->seconds};
+    pthread_mutex_unlock(&c->lock);
+    return work;
+}
