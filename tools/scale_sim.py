@@ -10,7 +10,8 @@ Times of parts are drawn from the measured ones in turn, so that a longer film i
 passes from the end of the one before it to its own. Its encoder takes all frames of a part when the one that had the same lane before is done, and the worker asks for
 another one 50 ms before that, as tools/mpi/worker.c does. Rank 0 is one server: a message costs it --per-word seconds, pictures --per-picture-message and --per-byte; messages
 take --latency. No more than 2 * ranks * (lanes + 1) + 1 parts are handed out before the first of them is written, as in tools/mpi/master.c, which gives a part to the one
-of those who ask who has least to do.
+of those who ask who has least to do. Where GOPs begin at scene cuts, rank 0 looks for them ahead of those who code, several stretches of the input at a time (tools/mpi/cuts.h), and
+a part cannot be handed out before its end has been seen.
 """
 # SPDX-License-Identifier: BSD-2-Clause
 import argparse
@@ -45,6 +46,31 @@ class Costs:
         return self.pictures * (1 + size // (1 << 20)) + self.byte * size
 
 
+class Looking:
+    """For cuts: how many look, seconds of a picture, pictures of a stretch, how many times each is looked at on average, and when that begins. No lookers: nobody has to."""
+
+    def __init__(self, lookers=0, seconds=0.0, stretch=240, times=1.0, begin=0.0):
+        self.lookers, self.seconds, self.stretch, self.times, self.begin = lookers, seconds, stretch, times, begin
+
+    def known(self, parts):
+        """When the end of each part is: as its last picture and the one after that have been seen, and all stretches before have met the next one."""
+        if not self.lookers:
+            return [0.0] * len(parts)
+        total, end, found, known = sum(part[0] for part in parts), 0, 0.0, []
+
+        def begins(run):  # pictures that each looker has seen when a run begins
+            return run // self.lookers * self.stretch * self.times
+
+        for part in parts:
+            end += part[0]
+            run = end // self.stretch if self.lookers > 1 else 0
+            found = max(found, begins(run) + end - run * self.stretch + (end < total))
+            if run:
+                found = max(found, begins(run - 1) + self.stretch * self.times + 1)
+            known.append(self.begin + self.seconds * found)
+        return known
+
+
 AHEAD = 0.05  # seconds (tools/mpi/worker.c)
 
 
@@ -52,15 +78,16 @@ def window_of(ranks, lanes):
     return 2 * ranks * (lanes + 1) + 1
 
 
-def simulate(parts, workers, lanes, window, costs, ahead=AHEAD, opening=()):
+def simulate(parts, workers, lanes, window, costs, ahead=AHEAD, opening=(), looking=None):
     """Seconds for all parts, and for how many of them rank 0 was busy. parts: (pictures, bytes, seconds, ...). opening: when each worker first asks; 0 where there is none."""
     server, busy, order = 0.0, 0.0, 0  # when rank 0 is free; for how long it worked
     ends = [[0.0] for _ in range(workers)]  # when a worker's parts are done; at first nothing is under way
     has = [0] * workers  # parts under way, as rank 0 knows it
     queue = lanes if lanes > 1 else 0  # parts that are under way when the frames of another one have been sent; a lone lane holds four frames
     done = [False] * len(parts)
-    asking, handed, head = [], 0, 0
-    events = []  # (when, order, what, worker, part): "ask" and "done" at rank 0, "comes" at a worker
+    asking, handed, head, awaited = [], 0, 0, 0
+    known = (looking or Looking()).known(parts)
+    events = []  # (when, order, what, worker, part): "ask", "done" and "known" at rank 0, "comes" at a worker
 
     def happens(when, what, worker, part=None):
         nonlocal order
@@ -79,17 +106,22 @@ def simulate(parts, workers, lanes, window, costs, ahead=AHEAD, opening=()):
             sent = own[before] - (ahead if len(own) > 2 else 0) if before > 0 else now  # of its first part a worker does not know how long it takes
             happens(max(now, sent) + costs.latency, "ask", worker)
             continue
-        cost = costs.word if what == "ask" else costs.part(parts[part][1])
+        cost = {"ask": costs.word, "known": 0.0, "done": costs.part(parts[part][1]) if what == "done" else 0.0}[what]
         server = max(server, now) + cost
         busy += cost
         if what == "ask":
             heapq.heappush(asking, (has[worker], worker))
-        else:
+        elif what == "done":
             has[worker] -= 1
             done[part] = True
             while head < len(parts) and done[head]:
                 head += 1
         while asking and handed < len(parts) and handed - head < window:
+            if known[handed] > server:
+                if awaited <= handed:
+                    happens(known[handed], "known", None)
+                    awaited = handed + 1
+                break
             least, worker = heapq.heappop(asking)
             if least != has[worker]:  # it has finished some since
                 heapq.heappush(asking, (has[worker], worker))
@@ -100,11 +132,19 @@ def simulate(parts, workers, lanes, window, costs, ahead=AHEAD, opening=()):
     return server, busy
 
 
+def looking_of(parts, run):
+    """As it was in a run."""
+    if not run.get("looked"):
+        return Looking()
+    pictures = sum(part[0] for part in parts)
+    return Looking(int(run["lookers"]), run["looking"] / run["looked"], int(run["stretch"]), max(1.0, run["looked"] / pictures), run["looking_from"])
+
+
 def repeated(parts, n):
     return [parts[i % len(parts)] for i in range(n)]
 
 
-def table(parts, args, costs):
+def table(parts, args, costs, looking):
     work = sum(part[2] for part in parts) / len(parts)
     pictures = sum(part[0] for part in parts) / len(parts)
     size = sum(part[1] for part in parts) / len(parts)
@@ -114,21 +154,24 @@ def table(parts, args, costs):
     ranks = 1
     while ranks <= args.most:
         all_parts = repeated(parts, ranks * args.parts)
-        seconds, busy = simulate(all_parts, ranks, args.lanes, window_of(ranks, args.lanes), costs)
+        seconds, busy = simulate(all_parts, ranks, args.lanes, window_of(ranks, args.lanes), costs, looking=looking)
         ideal = sum(part[2] for part in all_parts) / ranks
         coded = sum(part[0] for part in all_parts)
         print(f"{ranks:6} {len(all_parts):8} {seconds:10.2f} {ideal / seconds:10.1%} {busy / seconds:11.1%} {coded / seconds:11.0f}")
         ranks *= 2
+    if looking.lookers:
+        print(f"{looking.lookers} look for cuts, {looking.seconds * 1e6:.0f} us a picture, each {looking.times:.2f} times: "
+              f"the limit from about {work / pictures * looking.lookers / (looking.seconds * looking.times):.1f} ranks on")
     print(f"rank 0 is the limit from about {work / (costs.word + costs.part(size)):.0f} ranks on")
 
 
-def check(parts, run, args, costs):
+def check(parts, run, args, costs, looking):
     """The run that was measured: its own parts, workers and times."""
     workers, ranks = int(run["workers"]), int(run["ranks"])
     begins = {}  # when each rank's first part began: until then it opened its device
     for _, _, seconds, _, rank, ended in parts:
         begins[rank] = min(begins.get(rank, ended), ended - seconds)
-    seconds, busy = simulate(parts, workers, args.lanes, window_of(ranks, args.lanes), costs, opening=sorted(begins.values()))
+    seconds, busy = simulate(parts, workers, args.lanes, window_of(ranks, args.lanes), costs, opening=sorted(begins.values()), looking=looking)
     print(f"{ranks} ranks, {workers} workers, {len(parts)} parts: measured {run['seconds']:.3f} s, simulated {seconds:.3f} s "
           f"({seconds / run['seconds'] - 1:+.1%}), rank 0 busy {busy / seconds:.1%}")
 
@@ -164,6 +207,13 @@ def check_formulas():
         failures += 1
     expect("bytes", simulate([(0, 500, 1.0)], 1, 1, 9, Costs(byte=0.01))[0], 6)
     expect("a worker that opens late", simulate(same, 2, 1, 99, free, opening=(0, 11))[0], 18)
+    looks = 0.5 * 120  # of the last part the next picture is not there
+    expect("one looks", simulate(same, 12, 1, 99, free, looking=Looking(1, 0.5))[0], looks + 2)
+    expect("one looks, later", simulate(same, 12, 1, 99, free, looking=Looking(1, 0.5, begin=7))[0], 7 + looks + 2)
+    expect("one looks, nobody waits", simulate(same, 1, 1, 99, free, looking=Looking(1, 0.1))[0], 1.1 + 24)
+    expect("two look", simulate(same, 12, 1, 99, free, looking=Looking(2, 0.5, stretch=60))[0], 0.5 * 61 + 2)
+    expect("two look, half of it twice", simulate(same, 12, 1, 99, free, looking=Looking(2, 0.5, stretch=60, times=1.5))[0], 0.5 * 91 + 2)
+    expect("two look, four stretches", simulate(same, 12, 1, 99, free, looking=Looking(2, 0.5, stretch=30))[0], 0.5 * 61 + 2)
     expect("messages of a MiB", simulate([(0, 5 << 19, 1.0)], 1, 1, 9, Costs(pictures=1))[0], 4)
     print("failed" if failures else "all cases are right")
     return 1 if failures else 0
@@ -194,10 +244,12 @@ def main():
     if args.lanes is None:
         args.lanes = int(run["lanes"])
     costs = Costs(args.per_word, args.per_picture_message, args.per_byte, args.latency)
+    looking = looking_of(parts, run)
     if args.check:
-        check(parts, run, args, costs)
+        check(parts, run, args, costs, looking)
     else:
-        table(parts, args, costs)
+        looking.begin = 0.0
+        table(parts, args, costs, looking)
     return 0
 
 

@@ -32,9 +32,9 @@ static MotusStatus cut_picture(const MotusReader *reader, int64_t number, int64_
 }
 
 // Returns how many bytes came.
-static int64_t read_planes(MotusSource *source, MotusFrame *frame) {
+static int64_t read_planes(MotusSource *source, MotusFrame *frame, int planes) {
     int64_t total = 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < planes; i++) {
         const MotusPlane *plane = &frame->plane[i];
         const int whole = plane->stride == plane->width; // then its rows lie as in the file
         const size_t piece = (size_t)plane->width * (size_t)(whole ? plane->height : 1);
@@ -60,7 +60,9 @@ MotusStatus motus_picture_read(MotusReader *reader, MotusFrame **frame, MotusErr
     if (status) return motus_fail(error, status, "%s: out of memory", reader->name);
     const int64_t bytes = motus_picture_bytes(&reader->info), at = motus_source_position(reader->source);
     const int apart = reader->samples_at && reader->source->size >= 0 && reader->source->fd >= 0;
-    int64_t got = apart ? motus_source_skip(reader->source, bytes) : read_planes(reader->source, f);
+    const int64_t wanted = reader->options.luma_only ? (int64_t)reader->info.width * reader->info.height : bytes;
+    int64_t got = apart ? 0 : read_planes(reader->source, f, reader->options.luma_only ? 1 : 3);
+    if (apart || (wanted < bytes && got == wanted)) got += motus_source_skip(reader->source, bytes - got);
     if (got < bytes) {
         motus_frame_unref(&f);
         return cut_picture(reader, reader->number, got, reader->source->error, error);

@@ -19,6 +19,7 @@ typedef struct MotusReaderOptions {
     MotusRational fps; // of headerless .yuv, or to override; num 0: not given
     int threads;       // for decoders; 0 = automatic
     int pinned; // 1: frames are to lie in pinned memory where there is such memory (.y4m and .yuv): a GPU takes them several times as fast
+    int luma_only; // 1: chroma is not wanted; of .y4m and .yuv it is not read
     MotusDeinterlace deinterlace;
     int with_side_streams; // keep the container's audio and subtitles for motus_media_side_packet (yuv/media.h)
     MotusTell *tell;       // NULL: nobody listens

@@ -11,7 +11,16 @@
 #include "tools/system.h"
 
 // On a GPU each waits for frames to be read, and for one small kernel after the other; on processors a picture is not much work for many threads.
-enum { MOST_LOOKERS = 8, THREADS_OF_ONE = 4, LEAST_STRETCH = 240 };
+enum { MOST_LOOKERS = 16, FOR_ONE_RANK = 4, THREADS_OF_ONE = 4, LEAST_STRETCH = 240 };
+
+typedef struct Looker {
+    MotusCuts *cuts;
+    pthread_t thread;
+    int on_host; // as long as the device is being opened
+    int again;   // the picture before the next one is looked at once more: a GOP begins there, and nothing before it counts
+    MotusLookahead *look;
+    MotusRankInput input;
+} Looker;
 
 // What one finds who begins to look somewhere.
 typedef struct Run {
@@ -30,18 +39,18 @@ struct MotusCuts {
     const MotusGops *gops;
     int64_t first, end; // what is looked at; no picture is at `end`, or behind
     int64_t frames;     // of the stream, as far as the input tells; -1: it does not
-    int64_t
-        stretch; // from one run's beginning to another's: a multiple of the longest GOP, so that runs meet where there are no cuts
+    int64_t stretch;    // from where a run begins to the next: a multiple of the longest GOP, as runs then meet without cuts
+    Looker looker[MOST_LOOKERS];
     int lookers;
-    pthread_t thread[MOST_LOOKERS];
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    Run *runs;       // in the order of their beginnings; the first one is true
-    int64_t asked;   // the part that was asked for last begins here
-    int closing;     //
-    MotusError lost; // why nobody looks any more
-    int64_t pictures;
-    double seconds;
+    Run *runs;        // in the order of their beginnings; the first one is true
+    int64_t asked;    // the part that was asked for last begins here
+    int device_open;  // somebody looks there
+    int closing;      //
+    MotusError lost;  // why nobody looks any more
+    int64_t pictures; // that have been looked at
+    double seconds, began;
 };
 
 // ---- Runs, under the lock -----------------------------------------------------------------------------------------------------------------------
@@ -136,26 +145,37 @@ static Run *next_run(MotusCuts *c) {
 
 // ---- Who looks ------------------------------------------------------------------------------------------------------------------------------------
 
-typedef struct Looker {
-    MotusCuts *cuts;
-    MotusLookahead *look;
-    MotusRankInput input;
-} Looker;
+static MotusStatus open_look(Looker *w, MotusError *error) {
+    const MotusGops *g = w->cuts->gops;
+    const int device = w->on_host ? MOTUS_LOOK_HOST : g->device;
+    if (device != MOTUS_LOOK_HOST) motus_device_use(device); // pinned memory is for it
+    w->input = (MotusRankInput){.of = w->cuts->of, .pinned = device != MOTUS_LOOK_HOST, .luma_only = 1};
+    return motus_gops_look_open(&w->look, g, device, error);
+}
+
+static void close_look(Looker *w) {
+    motus_lookahead_close(&w->look);
+    motus_rank_input_close(&w->input);
+}
 
 static MotusStatus look_at(Looker *w, int64_t picture, int *begins, MotusError *error) {
-    const MotusMpiWorker *of = w->cuts->of;
     MotusFrame *frame = NULL;
-    MotusStatus status = motus_rank_input_frame(&w->input, of->options->seek + picture, &frame, error);
+    MotusStatus status = motus_rank_input_frame(&w->input, w->cuts->of->options->seek + picture, &frame, error);
     if (!status) status = motus_gops_look(w->look, frame, begins, error);
     motus_frame_unref(&frame);
     return status;
+}
+
+static void lose(MotusCuts *c, const MotusError *error) {
+    if (!c->lost.status) c->lost = *error;
 }
 
 // The run's next picture, under the lock, which is let go of meanwhile.
 static void step(Looker *w, Run *r) {
     MotusCuts *c = w->cuts;
     MotusError error = {0};
-    const int64_t at = r->at;
+    const int again = w->again;
+    const int64_t at = r->at - again;
     const int there = at < c->end;
     int begins = 0;
     pthread_mutex_unlock(&c->lock);
@@ -164,65 +184,97 @@ static void step(Looker *w, Run *r) {
     const double took = motus_seconds() - began;
     pthread_mutex_lock(&c->lock);
     c->seconds += took;
+    if (!c->pictures) c->began = began;
     c->pictures += !status;
-    if (r->dropped) return;
+    w->again = 0;
+    if (r->dropped || (again && !status)) return;
     if (!status && begins && !note_gop(r)) status = motus_fail(&error, MOTUS_ERR_MEMORY, "out of memory");
     if (!status) r->at++;
     if (status == MOTUS_END) r->ends = 1;
     if (status == MOTUS_END && at < c->end) c->end = at;
-    if (status < 0 && !c->lost.status) c->lost = error;
+    if (status < 0) lose(c, &error);
     if (!status && !begins) return;
     tidy(c);
     motus_link_wake(c->of->link);
 }
 
+// Who looks on the host goes on where the device is, from where a GOP begins.
+static void change_over(Looker *w, const Run *r) {
+    MotusCuts *c = w->cuts;
+    MotusError error = {0};
+    pthread_mutex_unlock(&c->lock);
+    close_look(w);
+    w->on_host = 0;
+    MotusStatus status = open_look(w, &error);
+    pthread_mutex_lock(&c->lock);
+    if (status) lose(c, &error);
+    w->again = r->n > 0;
+}
+
 static void follow(Looker *w, Run *r) {
     MotusCuts *c = w->cuts;
     r->begun = r->taken = 1;
-    motus_lookahead_next_part(w->look, r->at);
-    while (!c->closing && !c->lost.status && !r->dropped && !r->follows && !r->ends)
+    w->again = 0;
+    for (int begins = 1; !c->closing && !c->lost.status && !r->dropped && !r->follows && !r->ends;) {
+        const int changes = begins && w->on_host && c->device_open;
+        if (changes) change_over(w, r);
+        if (changes || !r->n) motus_lookahead_next_part(w->look, r->at);
+        if (c->lost.status) break;
         if (may_wait(c, r))
             pthread_cond_wait(&c->changed, &c->lock);
         else
             step(w, r);
+        begins = r->n && r->begin[r->n - 1] == r->at - 1;
+    }
     r->taken = 0;
     if (r->dropped) free_run(r);
 }
 
-static void *look(void *cuts) {
-    MotusCuts *c = cuts;
-    Looker w = {.cuts = c, .input = {.of = c->of}};
+static void *look(void *looker) {
+    Looker *w = looker;
+    MotusCuts *c = w->cuts;
     MotusError error = {0};
-    if (c->gops->device != MOTUS_LOOK_HOST) motus_device_use(c->gops->device); // pinned memory is for it
-    MotusStatus status = motus_gops_look_open(&w.look, c->gops, &error);
+    MotusStatus status = open_look(w, &error);
     pthread_mutex_lock(&c->lock);
-    if (status && !c->lost.status) c->lost = error;
+    if (status) lose(c, &error);
+    c->device_open |= !status && motus_lookahead_device(w->look) != MOTUS_LOOK_HOST;
     while (!c->closing && !c->lost.status) {
         Run *r = next_run(c);
         if (r)
-            follow(&w, r);
+            follow(w, r);
         else if (!c->lost.status)
             pthread_cond_wait(&c->changed, &c->lock);
     }
     pthread_mutex_unlock(&c->lock);
     motus_link_wake(c->of->link);
-    motus_lookahead_close(&w.look);
-    motus_rank_input_close(&w.input);
+    close_look(w);
     return NULL;
 }
 
 // ---- Rank 0 ---------------------------------------------------------------------------------------------------------------------------------------
 
-// How many look; those on the host share its threads.
-static int lookers_of(MotusGops *gops, int64_t frames) {
-    int *threads = &gops->stream.look.threads, n = MOST_LOOKERS;
-    if (gops->device == MOTUS_LOOK_HOST) n = motus_clip(1, MOST_LOOKERS, *threads / THREADS_OF_ONE);
-    if (frames < 0) n = 1;
-    if (gops->device == MOTUS_LOOK_HOST) *threads /= n;
+// How many look, and how many of them on the host, at first or always: those share its threads.
+static int lookers_of(MotusGops *gops, int ranks, int64_t frames, int *on_host) {
+    int *threads = &gops->stream.look.threads;
+    const int here = frames < 0 ? 1 : motus_clip(1, MOST_LOOKERS, *threads / THREADS_OF_ONE);
+    *on_host = here;
+    *threads /= here;
+    if (gops->device == MOTUS_LOOK_HOST) return here;
+    if (frames < 0) *on_host = 0; // nobody else would be there for the device
+    if (frames < 0) return 1;
+    const int n = motus_clip(FOR_ONE_RANK, MOST_LOOKERS, FOR_ONE_RANK * motus_min(ranks, MOST_LOOKERS));
+    *on_host = motus_min(here, n - 1);
     return n;
 }
 
-MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGops *gops, int64_t first, int64_t limit,
+static int begin_looker(MotusCuts *c, int on_host) {
+    Looker *w = &c->looker[c->lookers];
+    w->cuts = c;
+    w->on_host = on_host;
+    return !pthread_create(&w->thread, NULL, look, w);
+}
+
+MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGops *gops, int ranks, int64_t first, int64_t limit,
                             int64_t frames, MotusError *error) {
     *cuts = NULL;
     MotusCuts *c = motus_alloc(1, sizeof *c);
@@ -234,9 +286,10 @@ MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGop
     c->frames = frames;
     c->stretch = (LEAST_STRETCH + gop - 1) / gop * gop;
     int good = add_run(c, first) && !pthread_mutex_init(&c->lock, NULL) && !pthread_cond_init(&c->changed, NULL);
-    const int wanted = lookers_of(gops, frames);
+    int on_host;
+    const int wanted = lookers_of(gops, ranks, frames, &on_host);
     if (good) pthread_mutex_lock(&c->lock);
-    while (good && c->lookers < wanted && !pthread_create(&c->thread[c->lookers], NULL, look, c)) c->lookers++;
+    while (good && c->lookers < wanted && begin_looker(c, c->lookers < on_host)) c->lookers++;
     if (good) pthread_mutex_unlock(&c->lock);
     if (c->lookers) {
         *cuts = c;
@@ -254,7 +307,7 @@ void motus_cuts_close(MotusCuts **cuts) {
     c->closing = 1;
     pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->lock);
-    for (int i = 0; i < c->lookers; i++) pthread_join(c->thread[i], NULL);
+    for (int i = 0; i < c->lookers; i++) pthread_join(c->looker[i].thread, NULL);
     for (Run *r = c->runs, *next; r; r = next) {
         next = r->next;
         free_run(r);
@@ -302,7 +355,7 @@ MotusStatus motus_cuts_part(MotusCuts *c, int64_t first, int64_t gops, MotusCuts
 
 MotusCutsWork motus_cuts_work(MotusCuts *c) {
     pthread_mutex_lock(&c->lock);
-    const MotusCutsWork work = {c->lookers, c->pictures, c->seconds};
+    const MotusCutsWork work = {c->lookers, c->stretch, c->pictures, c->seconds, c->began};
     pthread_mutex_unlock(&c->lock);
     return work;
 }

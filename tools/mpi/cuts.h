@@ -12,8 +12,9 @@
 typedef struct MotusCuts MotusCuts;
 
 // Begins to look, on threads of its own, at `first` (of the stream), where a GOP begins; picture `limit` counts as the input's end. `frames`: of the stream, where
-// it is known and pictures anywhere in the input are had at once; else -1, and one looks. What is pointed to stays until the close. MOTUS_ERR_MEMORY.
-MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGops *gops, int64_t first, int64_t limit,
+// it is known and pictures anywhere in the input are had at once; else -1, and one looks. Where the device takes long to open, the host looks meanwhile. What is
+// pointed to stays until the close. MOTUS_ERR_MEMORY.
+MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGops *gops, int ranks, int64_t first, int64_t limit,
                             int64_t frames, MotusError *error);
 void motus_cuts_close(MotusCuts **cuts); // accepts NULL inside
 
@@ -26,11 +27,12 @@ typedef struct MotusCutsPart {
 } MotusCutsPart;
 MotusStatus motus_cuts_part(MotusCuts *cuts, int64_t first, int64_t gops, MotusCutsPart *part, MotusError *error);
 
-// What has been done so far: how many look, the pictures that they looked at (some of them twice), and the seconds that it took, all threads together.
+// What has been done so far: how many look, each at so many pictures of a stretch and some beyond; the pictures that they looked at; the seconds that it took,
+// all threads together; and when they began (motus_seconds).
 typedef struct MotusCutsWork {
     int lookers;
-    int64_t pictures;
-    double seconds;
+    int64_t stretch, pictures;
+    double seconds, began;
 } MotusCutsWork;
 MotusCutsWork motus_cuts_work(MotusCuts *cuts);
 

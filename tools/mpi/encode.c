@@ -248,7 +248,7 @@ static MotusStatus open_cuts(MotusMaster *m, const MotusMpiWorker *worker, Motus
     for (const MotusRecord *r; (r = motus_journal_find(m->journal, first)) != NULL; first += r->count)
         if (r->at_end) return MOTUS_OK;
     const int64_t frames = motus_ahead_suits(info) ? info->frames - m->options->seek : -1;
-    return motus_cuts_open(&m->cuts, worker, &m->gops, first, m->limit, frames, error);
+    return motus_cuts_open(&m->cuts, worker, &m->gops, m->ranks, first, m->limit, frames, error);
 }
 
 // The last line is of the whole job.
@@ -260,7 +260,8 @@ static void finish_times(MotusMaster *m) {
             lanes_of(m), m->job.seconds, m->asked - m->began, words->messages, words->seconds);
     fprintf(m->times, " pictures %" PRId64 " bytes %" PRId64 " cpu_pictures %.6f", pictures->messages, pictures->bytes,
             pictures->seconds);
-    fprintf(m->times, " lookers %d looked %" PRId64 " looking %.6f\n", looks.lookers, looks.pictures, looks.seconds);
+    fprintf(m->times, " lookers %d stretch %" PRId64 " looked %" PRId64 " looking %.6f looking_from %.6f\n", looks.lookers,
+            looks.stretch, looks.pictures, looks.seconds, m->cuts ? looks.began - m->began : 0);
     if (fclose(m->times)) motus_warn("the times could not be written");
     m->times = NULL;
 }

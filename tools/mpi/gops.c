@@ -40,7 +40,7 @@ MotusStatus motus_gops_begin(MotusGops *g, MotusError *error) {
     g->since = 0;
     g->gops = 0;
     if (!g->looks) return MOTUS_OK;
-    if (!g->look) return motus_gops_look_open(&g->look, g, error);
+    if (!g->look) return motus_gops_look_open(&g->look, g, g->device, error);
     motus_lookahead_next_part(g->look, 0); // its pictures' numbers do not matter
     return MOTUS_OK;
 }
@@ -58,10 +58,10 @@ MotusStatus motus_gops_put(MotusGops *g, const MotusFrame *frame, int *begins, M
     return MOTUS_OK;
 }
 
-MotusStatus motus_gops_look_open(MotusLookahead **look, const MotusGops *g, MotusError *error) {
+MotusStatus motus_gops_look_open(MotusLookahead **look, const MotusGops *g, int device, MotusError *error) {
     MotusError cause = {0};
-    MotusStatus status = motus_lookahead_open(look, &g->stream.look, g->device, &cause);
-    if (status && g->device != MOTUS_LOOK_HOST && g->host_will_do)
+    MotusStatus status = motus_lookahead_open(look, &g->stream.look, device, &cause);
+    if (status && device != MOTUS_LOOK_HOST && g->host_will_do)
         status = motus_lookahead_open(look, &g->stream.look, MOTUS_LOOK_HOST, &cause);
     return status ? motus_fail(error, status, "look-ahead: %s", cause.text) : MOTUS_OK;
 }
@@ -73,6 +73,8 @@ MotusStatus motus_gops_look(MotusLookahead *look, const MotusFrame *frame, int *
         *begins = motus_lookahead_put(look, &frame->plane[0], 0);
         return MOTUS_OK;
     }
-    MotusStatus status = motus_lookahead_put_cuda(look, frame, 0, NULL, begins, &cause);
+    MotusFrame luma = *frame; // what is not there is not uploaded
+    luma.plane[1].height = luma.plane[2].height = 0;
+    MotusStatus status = motus_lookahead_put_cuda(look, &luma, 0, NULL, begins, &cause);
     return status ? motus_fail(error, status, "look-ahead: %s", cause.text) : MOTUS_OK;
 }

@@ -31,8 +31,9 @@ MotusStatus motus_gops_begin(MotusGops *gops, MotusError *error);
 // Looks at the part's next picture (it is not read where length is known): *begins is 1 where a GOP begins, as with the first. MOTUS_ERR_CUDA.
 MotusStatus motus_gops_put(MotusGops *gops, const MotusFrame *frame, int *begins, MotusError *error);
 
-// The same for whoever looks by himself: opens one who looks where motus_gops_place says. After motus_lookahead_next_part the next picture is the first of a GOP.
-MotusStatus motus_gops_look_open(MotusLookahead **look, const MotusGops *gops, MotusError *error);
+// The same for whoever looks by himself, on the device of `gops`, if it has one, or on the host. Only luma is read. After motus_lookahead_next_part the next picture
+// is the first of a GOP.
+MotusStatus motus_gops_look_open(MotusLookahead **look, const MotusGops *gops, int device, MotusError *error);
 MotusStatus motus_gops_look(MotusLookahead *look, const MotusFrame *frame, int *begins, MotusError *error);
 
 #endif

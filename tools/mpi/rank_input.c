@@ -27,7 +27,8 @@ static MotusStatus open_reader(MotusRankInput *in, MotusError *error) {
                                        .fps = o->fps,
                                        .threads = c->threads,
                                        .deinterlace = o->deinterlace,
-                                       .pinned = c->backend != MOTUS_BACKEND_CPU};
+                                       .pinned = in->pinned,
+                                       .luma_only = in->luma_only};
     motus_rank_input_close(in);
     MotusStatus status = motus_reader_open(&in->reader, o->input, &wanted, error);
     if (status) return status;

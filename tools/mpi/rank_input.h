@@ -9,8 +9,9 @@
 // A reader and the frame that it has handed out last, so that frames are found by number without going back for one.
 typedef struct MotusRankInput {
     const MotusMpiWorker *of;
-    MotusReader *reader; // NULL: it is not open
-    int64_t next;        // frame of the input
+    int pinned, luma_only; // as MotusReaderOptions has them
+    MotusReader *reader;   // NULL: it is not open
+    int64_t next;          // frame of the input
     MotusFrame *last;
     MotusInput part;   // that is read ahead
     MotusAhead *ahead; // NULL: none is

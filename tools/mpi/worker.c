@@ -279,7 +279,7 @@ static void close_work(Work *w) {
 }
 
 void motus_mpi_work(const MotusMpiWorker *of) {
-    Work w = {.of = of, .input = {.of = of}, .each = -1};
+    Work w = {.of = of, .input = {.of = of, .pinned = of->setup->config.backend != MOTUS_BACKEND_CPU}, .each = -1};
     MotusError error = {0};
     const MotusEncoderConfig *c = &of->setup->config;
     if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device);
