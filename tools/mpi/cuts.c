@@ -253,18 +253,20 @@ static void *look(void *looker) {
 
 // ---- Rank 0 ---------------------------------------------------------------------------------------------------------------------------------------
 
-// How many look, and how many of them on the host, at first or always: those share its threads.
+// How many look, and how many of them on the host: one while the device is being opened, or all, who share the threads.
 static int lookers_of(MotusGops *gops, int ranks, int64_t frames, int *on_host) {
     int *threads = &gops->stream.look.threads;
-    const int here = frames < 0 ? 1 : motus_clip(1, MOST_LOOKERS, *threads / THREADS_OF_ONE);
-    *on_host = here;
-    *threads /= here;
-    if (gops->device == MOTUS_LOOK_HOST) return here;
-    if (frames < 0) *on_host = 0; // nobody else would be there for the device
+    const int on_device = gops->device != MOTUS_LOOK_HOST;
+    *on_host = !on_device;
     if (frames < 0) return 1;
-    const int n = motus_clip(FOR_ONE_RANK, MOST_LOOKERS, FOR_ONE_RANK * motus_min(ranks, MOST_LOOKERS));
-    *on_host = motus_min(here, n - 1);
-    return n;
+    if (on_device) {
+        *on_host = 1;
+        *threads = motus_min(*threads, THREADS_OF_ONE);
+        return FOR_ONE_RANK * motus_min(ranks, MOST_LOOKERS / FOR_ONE_RANK);
+    }
+    *on_host = motus_clip(1, MOST_LOOKERS, *threads / THREADS_OF_ONE);
+    *threads /= *on_host;
+    return *on_host;
 }
 
 static int begin_looker(MotusCuts *c, int on_host) {
