@@ -187,6 +187,7 @@ static int encode(int rank, int argc, char **argv) {
     if (status < 0 && !link) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
     Opening opening = {0};
     if (status < 0) own.here = motus_mpi_place();
+    if (status < 0) motus_mpi_see_own_device(&o, own.here);
     if (status < 0) begin_opening(&opening, &o, &own, rank);
     if (status < 0 && !rank) {
         status = motus_mpi_encode(link, &o, &own);

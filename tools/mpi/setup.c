@@ -43,6 +43,16 @@ static void share_log(MotusMpiSetup *setup) {
     }
 }
 
+void motus_mpi_see_own_device(const MotusEncodeOptions *o, MotusMpiPlace here) {
+    const MotusEncoderConfig *c = &o->config;
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    if (!list || c->backend == MOTUS_BACKEND_CPU || c->device >= 0 || c->n_devices || strlen(list) >= 1024) return;
+    char text[1024], *name[64], *rest = strcpy(text, list);
+    int n = 0;
+    for (char *next; n < 64 && (next = strtok_r(rest, ",", &rest)) != NULL && *next != '-';) name[n++] = next;
+    if (n > 1) setenv("CUDA_VISIBLE_DEVICES", name[here.rank % n], 1); // behind -1 there is none
+}
+
 void motus_mpi_open_device(const MotusEncodeOptions *options, MotusMpiPlace here) {
     MotusEncoderConfig c = options->config;
     motus_mpi_share_machine(&c, here);

@@ -32,6 +32,10 @@ MotusMpiPlace motus_mpi_place(void);
 // Ranks of one machine take its devices (or those listed) in turn, one each, and share its processors evenly, unless they are bound to some of them.
 void motus_mpi_share_machine(MotusEncoderConfig *config, MotusMpiPlace here);
 
+// CUDA opens every device that it sees, 0.2 s each, whichever is used: where the environment lists devices (CUDA_VISIBLE_DEVICES, as schedulers do) and the options
+// name none, this process sees only the one that is the rank's own. Before anything asks CUDA.
+void motus_mpi_see_own_device(const MotusEncodeOptions *options, MotusMpiPlace here);
+
 // Opens the rank's device.
 void motus_mpi_open_device(const MotusEncodeOptions *options, MotusMpiPlace here);
 
