@@ -111,7 +111,7 @@ static MotusStreamPart *next_part(MotusMaster *m, int rank, MotusError *error) {
     if (m->ended || (m->parts.tail && !m->parts.tail->known && m->parts.tail->count < 0)) return NULL;
     const MotusRecord *found = motus_journal_find(m->journal, m->next_first);
     if (!found && m->parts.under_way >= m->window) return NULL;
-    MotusCutsPart cut;
+    MotusCutsPart cut = {0};
     if (!found && m->cuts && !find_cut(m, &cut, error)) return NULL;
     MotusStreamPart *p = motus_parts_add(&m->parts, m->next_first, m->next_gop, found ? -1 : rank);
     if (!p) motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
