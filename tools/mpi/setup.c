@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,8 +48,9 @@ void motus_mpi_see_own_device(const MotusEncodeOptions *o, MotusMpiPlace here) {
     const MotusEncoderConfig *c = &o->config;
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
     if (!list || c->backend == MOTUS_BACKEND_CPU || c->device >= 0 || c->n_devices || strlen(list) >= 1024) return;
-    char text[1024], *name[64], *rest = strcpy(text, list);
+    char text[1024], *name[64], *rest = text;
     int n = 0;
+    snprintf(text, sizeof text, "%s", list);
     for (char *next; n < 64 && (next = strtok_r(rest, ",", &rest)) != NULL && *next != '-';) name[n++] = next;
     if (n > 1) setenv("CUDA_VISIBLE_DEVICES", name[here.rank % n], 1); // behind -1 there is none
 }
