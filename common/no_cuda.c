@@ -374,6 +374,18 @@ MotusStatus motus_look_cuda_analyse(MotusLookCuda *look, const MotusLookPlace *p
     return refuse(error);
 }
 
+MotusStatus motus_look_cuda_begin(MotusLookCuda *look, const MotusLookPlace *place, const MotusPlane *luma, void *filled,
+                                  MotusError *error) {
+    (void)look, (void)place, (void)luma, (void)filled;
+    return refuse(error);
+}
+
+MotusStatus motus_look_cuda_wait(const MotusLookCuda *look, int at, MotusLookSums *sums, MotusError *error) {
+    (void)look, (void)at;
+    *sums = (MotusLookSums){0};
+    return refuse(error);
+}
+
 const MotusFrame *motus_look_cuda_frame(const MotusLookCuda *look, int device, void **stream) {
     (void)look, (void)device;
     *stream = NULL;

@@ -10,6 +10,7 @@
 #include "encoder/given.h"
 #include "encoder/intake.h"
 #include "encoder/lanes.h"
+#include "encoder/planner.h"
 #include "encoder/rate_config.h"
 #include "encoder/stream.h"
 #include "yuv/image.h"
@@ -20,8 +21,9 @@ struct MotusEncoder {
     MotusBackend backend; // never AUTO
     MotusLanes *lanes;
     MotusLookahead *look;   // NULL where QP is fixed
+    MotusPlanner *planner;  // goes with it
     MotusRateChange change; // for the next picture
-    MotusError lost;        // why no more pictures can be planned
+    MotusError lost;        // why no more pictures can be planned, where a call told that
     MotusIntakeImage image; // the one that is being sent
     MotusPlace next;        // of the next picture, but for its type
     int begins;             // the next picture is the first of the stream or of a part
@@ -34,6 +36,11 @@ static MotusStatus open_backend(MotusEncoder *enc, MotusError *error) {
     MotusStatus status = motus_lanes_open(&enc->lanes, &enc->stream, enc->backend, error);
     if (status || enc->stream.config.rate == MOTUS_RATE_QP) return status;
     status = motus_lookahead_open(&enc->look, &enc->stream.look, motus_lanes_device(enc->lanes), error);
+    if (!status) {
+        status = motus_planner_open(&enc->planner, &enc->stream, enc->lanes, enc->look, enc->stream.config.first_gop);
+        if (status) motus_fail(error, status, "%s", motus_status_text(status));
+    }
+    if (status) motus_lookahead_close(&enc->look);
     if (status) motus_lanes_close(&enc->lanes);
     return status;
 }
@@ -103,36 +110,15 @@ static MotusStatus read_params(MotusEncoder *enc, MotusFrameParams *to, const Mo
     return enc->stream.config.time_base.num && to->duration < 1 ? MOTUS_ERR_ARGUMENT : MOTUS_OK;
 }
 
-// Whether this is the picture that the first pass saw.
-static MotusStatus check_log(const MotusEncoder *enc, const MotusPlan *plan, MotusError *error) {
-    const MotusPassLog *log = enc->stream.control.log;
-    if (!log) return MOTUS_OK;
-    const MotusPassPicture *p = plan->number < log->n ? &log->picture[plan->number] : NULL;
-    if (p && p->idr == plan->idr && p->cost == plan->cost) return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_FORMAT, "picture %lld is not the one that the pass log tells of", (long long)plan->number);
-}
-
-// Hands out the plans that look-ahead has become able to make. Where that fails, the stream ends before the picture that has none.
-static MotusStatus plan(MotusEncoder *enc) {
-    MotusPlanned *planned;
-    MotusStatus status = MOTUS_OK;
-    while (!status && (planned = motus_lanes_unplanned(enc->lanes))) {
-        status = motus_planned_get(planned, enc->look, &enc->lost);
-        if (!status) status = check_log(enc, &planned->plan, &enc->lost);
-        if (!status) motus_lanes_planned(enc->lanes);
-    }
-    if (status >= 0) return MOTUS_OK;
-    motus_lanes_lose(enc->lanes, &enc->lost);
-    enc->error = enc->lost;
+// What came of planning pictures, of which the error is in enc->lost.
+static MotusStatus planned(MotusEncoder *enc, MotusStatus status) {
+    if (status) enc->error = enc->lost;
     return status;
 }
 
 static MotusStatus end(MotusEncoder *enc) {
     enc->at_end = 1;
-    enc->error = enc->lost;
-    if (!enc->look || enc->lost.status) return enc->lost.status;
-    motus_lookahead_put(enc->look, NULL, 0);
-    return plan(enc);
+    return enc->planner ? planned(enc, motus_planner_end(enc->planner, &enc->lost)) : MOTUS_OK;
 }
 
 static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_device, void *made_on, const MotusFrameParams *given) {
@@ -151,11 +137,12 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
     if (status) return motus_fail(&enc->error, status, "out of memory");
     order.planned->duration = c->time_base.num ? params.duration : 1;
     order.planned->change = enc->change;
-    status = motus_lanes_send(enc->lanes, &order, enc->look, frame, on_device, made_on, &enc->error);
-    if (status) return status;
-    enc->change.wanted = 0;
-    note_sent(enc, &order.place);
-    return enc->look ? plan(enc) : MOTUS_OK;
+    if (enc->planner) motus_planner_begin(enc->planner);
+    const MotusStatus sent = motus_lanes_send(enc->lanes, &order, enc->look, frame, on_device, made_on, &enc->error);
+    if (!sent) enc->change.wanted = 0;
+    if (!sent) note_sent(enc, &order.place);
+    if (enc->planner) status = motus_planner_sent(enc->planner, sent, &enc->lost);
+    return sent ? sent : planned(enc, status);
 }
 
 MotusStatus motus_encoder_next_part(MotusEncoder *enc, int64_t first_picture, int64_t first_gop) {
@@ -166,9 +153,10 @@ MotusStatus motus_encoder_next_part(MotusEncoder *enc, int64_t first_picture, in
     if (enc->look && motus_rate_feeds_back(&enc->stream.control))
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                           "sizes of earlier pictures decide about QPs: a part needs them all");
+    MotusStatus status = enc->planner ? motus_planner_next_part(enc->planner, first_picture, first_gop, &enc->error) : MOTUS_OK;
+    if (status) return status;
     enc->next.number = first_picture;
     enc->next.idr_pic_id = (uint32_t)first_gop;
-    if (enc->look) motus_lookahead_next_part(enc->look, first_picture);
     enc->begins = 1;
     enc->at_end = 0;
     return MOTUS_OK;
@@ -261,8 +249,9 @@ size_t motus_encoder_lane_bytes(const MotusEncoder *enc) { return enc ? motus_la
 
 void motus_encoder_close(MotusEncoder **out) {
     if (!out || !*out) return;
-    motus_lanes_close(&(*out)->lanes);
+    motus_planner_close(&(*out)->planner);
     motus_lookahead_close(&(*out)->look);
+    motus_lanes_close(&(*out)->lanes);
     motus_intake_image_close(&(*out)->image);
     motus_stream_close(&(*out)->stream);
     motus_free(*out);

@@ -78,10 +78,13 @@ struct MotusLanes {
     MotusJob *oldest;       // that is not done
     int since_oldest;       // pictures that have been sent since, with it
     MotusJob *unplanned;    // the first without a plan
+    MotusJob *untyped;      // the first without a type, which no executor has
+    int expected;           // steps that may give them plans
     MotusExecutor *sending; // has the newest GOP
     int opening;            // lanes
     int busy;               // threads that code pictures on the CPU
     int closing;
+    MotusError lost;    // why `unplanned` and what follows have no plans
     MotusError failure; // of the first picture that could not be coded
     MotusExecutor executor[MOTUS_MAX_LANES];
     MotusLane lane[MOTUS_MAX_LANES];

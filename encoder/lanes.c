@@ -174,18 +174,26 @@ static int is_full(const MotusLanes *l, const MotusExecutor *e) {
 }
 
 // Waits until there is room for the job's frame, and takes it. The error of a picture before ends that.
-static MotusStatus wait_for_room(MotusLanes *l, MotusJob *job, MotusExecutor **executor, MotusError *error) {
+static MotusStatus wait_for_room(MotusLanes *l, MotusJob *job, int late, MotusExecutor **executor, MotusError *error) {
     pthread_mutex_lock(&l->lock);
-    MotusExecutor *e = *executor = job->order.place.idr ? find_executor(l) : l->sending;
-    while (!l->failure.status && is_full(l, e)) pthread_cond_wait(&l->done, &l->lock);
-    MotusStatus status = l->failure.status;
-    if (status) *error = l->failure;
+    MotusExecutor *e = *executor = late ? l->executor : job->order.place.idr ? find_executor(l) : l->sending;
+    while (!l->failure.status && !l->lost.status && is_full(l, e)) pthread_cond_wait(&l->done, &l->lock);
+    const MotusError *cause = l->failure.status ? &l->failure : &l->lost;
+    MotusStatus status = cause->status;
+    if (status) *error = *cause;
     if (!status && e->free) {
         job->slot = e->free;
         e->free = job->slot->next;
     }
     pthread_mutex_unlock(&l->lock);
     return status;
+}
+
+static void give_back(MotusLanes *l, MotusExecutor *e, MotusFrameSlot *slot) {
+    pthread_mutex_lock(&l->lock);
+    slot->next = e->free;
+    e->free = slot;
+    pthread_mutex_unlock(&l->lock);
 }
 
 // The frame on the host, where the lane or the receiver of the packet wants it.
@@ -202,18 +210,26 @@ static void work_here(MotusLanes *l) {
     while (!lane->has_thread && motus_lane_finds_work(lane)) motus_lane_step(lane);
 }
 
-static void submit(MotusLanes *l, MotusExecutor *e, MotusJob *job) {
-    pthread_mutex_lock(&l->lock);
+// A job that has its type. Under the lock.
+static void give(MotusLanes *l, MotusExecutor *e, MotusJob *job) {
     l->sending = e;
     e->gops += job->order.place.idr;
+    motus_executor_give(l, e, job);
+    work_here(l);
+}
+
+static void submit(MotusLanes *l, MotusExecutor *e, MotusJob *job, int late) {
+    pthread_mutex_lock(&l->lock);
     if (l->last) l->last->next = job;
     l->last = job;
     if (!l->first) l->first = job;
     if (!l->oldest) l->oldest = job;
     l->since_oldest++;
     if (!l->unplanned && !job->order.planned->known) l->unplanned = job;
-    motus_executor_give(l, e, job);
-    work_here(l);
+    if (!late)
+        give(l, e, job);
+    else if (!l->untyped)
+        l->untyped = job;
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -240,11 +256,40 @@ static MotusStatus choose_type(MotusLookahead *look, MotusJob *job, const MotusF
     return MOTUS_OK;
 }
 
+// The frame is on its way into the slot.
+static MotusStatus begin_look(const MotusLanes *l, const MotusJob *job, MotusLookahead *look, MotusError *error) {
+    const MotusEncoderConfig *c = &l->stream->config;
+    const MotusPlane *whole = &job->slot->src[0];
+    const MotusPlane luma = {whole->data, whole->stride, c->width, c->height};
+    return motus_lookahead_begin_cuda(look, &luma, job->slot->filled, job->order.place.idr, error);
+}
+
+// Where types come late there is one executor: puts the frame there, where look-ahead begins with it. A lane begins later, so that the upload can be waited for
+// before it knows of the job.
+static MotusStatus send_late(MotusLanes *l, MotusJob *job, MotusLookahead *look, const MotusFrame *frame, int on_device,
+                             void *made_on, MotusError *error) {
+    MotusExecutor *e;
+    MotusError cause = {0};
+    MotusStatus status = wait_for_room(l, job, 1, &e, error);
+    if (status) return status;
+    status = motus_room_cuda_take(job->slot, frame, on_device, made_on, &cause);
+    if (!status) status = begin_look(l, job, look, &cause);
+    motus_name_device(l, e, &cause);
+    if (status) {
+        give_back(l, e, job->slot);
+        *error = cause;
+        return status;
+    }
+    if (!on_device) status = wait_for_upload(l, e, job->slot, error);
+    if (!status) submit(l, e, job, 1);
+    return status;
+}
+
 // Finds the job's executor, once its type is known, and puts the frame there. *sent: the job is the executor's, whatever comes of the frame.
 static MotusStatus send_job(MotusLanes *l, MotusJob *job, MotusLookahead *look, const MotusFrame *frame, int on_device,
                             void *made_on, int *sent, MotusError *error) {
     MotusExecutor *e;
-    MotusStatus status = wait_for_room(l, job, &e, error);
+    MotusStatus status = wait_for_room(l, job, 0, &e, error);
     if (status) return status;
     MotusFrameSlot *slot = job->slot;
     void *looks_on;
@@ -257,14 +302,11 @@ static MotusStatus send_job(MotusLanes *l, MotusJob *job, MotusLookahead *look, 
         if (status) *error = cause;
     }
     if (status) {
-        pthread_mutex_lock(&l->lock);
-        slot->next = e->free;
-        e->free = slot;
-        pthread_mutex_unlock(&l->lock);
+        give_back(l, e, slot);
         return status;
     }
     *sent = 1;
-    submit(l, e, job);
+    submit(l, e, job, 0);
     return slot && !on_device ? wait_for_upload(l, e, slot, error) : MOTUS_OK;
 }
 
@@ -277,7 +319,12 @@ MotusStatus motus_lanes_send(MotusLanes *l, MotusOrder *order, MotusLookahead *l
     }
     job->order = *order;
     int sent = 0;
+    const int late = look && motus_lanes_type_late(l);
     MotusStatus status = take_in(l, job, frame, on_device, made_on, error);
+    if (!status && late) {
+        status = send_late(l, job, look, frame, on_device, made_on, error);
+        if (!status) return MOTUS_OK;
+    }
     if (!status && look) status = choose_type(look, job, frame, on_device, made_on, error);
     if (!status) {
         MotusPlace *place = &job->order.place;
@@ -290,6 +337,30 @@ MotusStatus motus_lanes_send(MotusLanes *l, MotusOrder *order, MotusLookahead *l
     if (!sent) motus_job_free(job);
     if (!error->status) motus_fail(error, status, "%s", motus_status_text(status));
     return status;
+}
+
+// ---- Types and plans ------------------------------------------------------------------------------------------------------------------------
+
+int motus_lanes_type_late(const MotusLanes *l) { return l->backend == MOTUS_BACKEND_CUDA && l->n_executors == 1; }
+
+int motus_lanes_have_threads(const MotusLanes *l) { return l->lane[0].has_thread; }
+
+void motus_lanes_type(MotusLanes *l, int idr, uint32_t since_idr, uint32_t idr_pic_id) {
+    pthread_mutex_lock(&l->lock);
+    MotusJob *job = l->untyped;
+    l->untyped = job->next;
+    job->order.place.idr = idr;
+    job->order.place.since_idr = idr ? 0 : since_idr;
+    job->order.place.idr_pic_id = idr_pic_id;
+    give(l, idr ? find_executor(l) : l->sending, job);
+    pthread_mutex_unlock(&l->lock);
+}
+
+void motus_lanes_expect(MotusLanes *l, int more) {
+    pthread_mutex_lock(&l->lock);
+    l->expected += more;
+    if (!l->expected) pthread_cond_broadcast(&l->done);
+    pthread_mutex_unlock(&l->lock);
 }
 
 MotusPlanned *motus_lanes_unplanned(MotusLanes *l) {
@@ -317,6 +388,7 @@ void motus_lanes_lose(MotusLanes *l, const MotusError *error) {
     job->status = error->status;
     job->error = *error;
     job->done = 1;
+    l->lost = *error;
     pthread_cond_broadcast(&l->done);
     pthread_mutex_unlock(&l->lock);
 }
@@ -337,7 +409,7 @@ MotusStatus motus_lanes_receive(MotusLanes *l, MotusPacket **packet, int timeout
     MotusStatus status = MOTUS_AGAIN;
     pthread_mutex_lock(&l->lock);
     while (l->first && !l->first->done && timeout_ms) {
-        const int needs_frames = !l->first->order.planned->known && !l->failure.status; // that have not come
+        const int needs_frames = !l->first->order.planned->known && !l->expected && !l->failure.status; // that have not come
         if (timeout_ms < 0 && !needs_frames)
             pthread_cond_wait(&l->done, &l->lock);
         else if (timeout_ms < 0 || pthread_cond_timedwait(&l->done, &l->lock, &end) == ETIMEDOUT)

@@ -33,9 +33,22 @@ size_t motus_lanes_bytes(const MotusLanes *lanes); // of one
 // Puts a frame on its way: in host memory, or (on_device) made on `made_on` of a CUDA device. Waits where there are as many as there may be. The frame is not
 // needed any more when the call returns (on a device: in what comes later on made_on). After an error of this frame alone nothing has changed, else every
 // later call fails as well. order->planned is taken over in any case; where it is not known, the picture waits for motus_lanes_planned. look
-// (NULL: *order has the type) is asked for the picture's type, and told to forget the picture if the call fails.
+// (NULL: *order has the type) is asked for the picture's type, and told to forget the picture if the call fails; or the picture begins there, and its type, which
+// *order then has not, comes by motus_lanes_type.
 MotusStatus motus_lanes_send(MotusLanes *lanes, MotusOrder *order, MotusLookahead *look, const MotusFrame *frame, int on_device,
                              void *made_on, MotusError *error);
+
+// Whether types come later, which is where look-ahead is on the only device that lanes are on.
+int motus_lanes_type_late(const MotusLanes *lanes);
+
+// Whether lanes have threads of their own; else who sends frames, gives types and plans does their work.
+int motus_lanes_have_threads(const MotusLanes *lanes);
+
+// The type of the oldest frame that has none. since_idr counts where it is no IDR picture.
+void motus_lanes_type(MotusLanes *lanes, int idr, uint32_t since_idr, uint32_t idr_pic_id);
+
+// So many more (or fewer) things are under way that may plan the oldest frame: who waits for its packet need not send another first.
+void motus_lanes_expect(MotusLanes *lanes, int more);
 
 // The oldest frame without a plan has one now: its `planned` has been filled in. Or it will never have one: its packet's place has the error, for good.
 MotusPlanned *motus_lanes_unplanned(MotusLanes *lanes); // NULL: there is none

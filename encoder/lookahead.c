@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/threads.h"
 #include "encoder/aq_core.h"
+#include "encoder/lookahead_core.h"
 #include "encoder/lookahead_cuda.h"
 
 #define BATCH 8 // pictures of a window whose offsets are found by one walk: a window may be this share of `depth` shorter
@@ -14,7 +15,8 @@
 // A picture that waits for its plan.
 typedef struct Entry {
     MotusPlan plan;
-    int planned; // offsets are final
+    int begins, force_idr; // it is the first of the stream or of a part; the caller wants an IDR picture
+    int planned;           // offsets are final
     // On the host; a CUDA device has its own.
     MotusMbCosts costs;
     int16_t *offset; // AQ's own; then with propagation
@@ -26,11 +28,14 @@ struct MotusLookahead {
     int n_mb, capacity;
     Entry *ring;                     // capacity entries: number % capacity
     int64_t first, end;              // of the pictures that wait, counted without gaps: [first, end)
-    int64_t ahead;                   // by which numbers in the stream are larger, since a part began elsewhere
-    int ended, begins;               // no more come; the next picture is the first of the stream or of a part
-    int began;                       // before the last put
+    int ended;                       // no more come
     int since_idr, since_idr_before; // pictures since the last IDR picture began, itself included; the same before the last put
-    MotusHalf half[2];               // of the picture that came last, and of the one before: number & 1
+    // Whose types are not known yet: [end, begun). What follows belongs to who begins pictures, what stands above to who settles them.
+    int64_t begun;
+    int64_t ahead;     // by which numbers in the stream are larger, since a part began elsewhere
+    int begins;        // the next picture is the first of the stream or of a part
+    int began;         // before the last put
+    MotusHalf half[2]; // of the picture that came last, and of the one before: number & 1
     int device;
     MotusLookCuda *cuda; // NULL: on the host
 };
@@ -60,10 +65,11 @@ MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSetti
     if (!look) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     look->settings = *settings;
     look->n_mb = settings->mb_width * settings->mb_height;
-    look->first = look->end = settings->first;
+    look->first = look->end = look->begun = settings->first;
     look->begins = 1;
     look->device = device;
     look->capacity = settings->depth + 2; // the one handed out last keeps its vectors for the next one's search
+    if (device != MOTUS_LOOK_HOST) look->capacity += MOTUS_LOOK_BEGUN;
     look->ring = motus_alloc((size_t)look->capacity, sizeof *look->ring);
     MotusStatus status = look->ring ? MOTUS_OK : MOTUS_ERR_MEMORY;
     if (!status)
@@ -105,22 +111,14 @@ static void add_up(const MotusLookahead *look, Entry *e) {
     }
 }
 
-// A cut is seen where the picture before saves little; how little is enough grows with the distance from the last IDR picture.
-static int is_cut(const MotusLookahead *look, const Entry *e) {
+static void choose_type(MotusLookahead *look, Entry *e) {
     const MotusLookaheadSettings *s = &look->settings;
-    if (!s->scenecut || look->since_idr < motus_max(s->min_keyint, 1)) return 0;
-    const int longest = s->keyint ? s->keyint : 250, from = motus_min(s->min_keyint, longest - 1);
-    const int way = motus_min(longest - from, look->since_idr - from);
-    const int64_t bias = (int64_t)s->scenecut * 256 * (longest - from + 3 * way) / (400 * (longest - from)); // 1/256
-    return (int64_t)e->plan.cost * 256 >= (int64_t)e->plan.intra * (256 - bias);
-}
-
-static void choose_type(MotusLookahead *look, Entry *e, int force_idr) {
-    const int first = look->begins, full = look->settings.keyint && look->since_idr >= look->settings.keyint;
-    e->plan.forced = force_idr && !first;
-    e->plan.idr = first || full || force_idr || is_cut(look, e);
+    const MotusLookType type = {e->begins, e->force_idr, s->keyint, s->min_keyint, s->scenecut};
+    look->since_idr_before = look->since_idr;
+    look->since_idr = motus_look_since_idr(&type, look->since_idr, e->plan.intra, e->plan.cost);
+    e->plan.forced = e->force_idr && !e->begins;
+    e->plan.idr = look->since_idr == 1;
     if (e->plan.idr) e->plan.cost = e->plan.intra;
-    look->since_idr = e->plan.idr ? 1 : look->since_idr + 1;
 }
 
 static void analyse(MotusLookahead *look, Entry *e, int64_t number, const MotusPlane *luma) {
@@ -139,21 +137,27 @@ static void analyse(MotusLookahead *look, Entry *e, int64_t number, const MotusP
 }
 
 // The next picture's number and entry.
-static int64_t begin(MotusLookahead *look, Entry **e) {
-    const int64_t number = look->end;
+static int64_t begin(MotusLookahead *look, Entry **e, int force_idr) {
+    const int64_t number = look->begun;
     *e = entry_of(look, number);
     (*e)->plan = (MotusPlan){.number = number + look->ahead};
+    (*e)->begins = look->begins;
+    (*e)->force_idr = force_idr;
     (*e)->planned = 0;
     return number;
 }
 
-// Its costs are known.
-static int join(MotusLookahead *look, Entry *e, int force_idr) {
-    look->end++;
-    look->since_idr_before = look->since_idr;
-    choose_type(look, e, force_idr);
+// It has begun.
+static void note_begun(MotusLookahead *look) {
+    look->begun++;
     look->began = look->begins;
     look->begins = 0;
+}
+
+// Its costs are known. Returns whether it is an IDR picture.
+static int join(MotusLookahead *look, Entry *e) {
+    look->end++;
+    choose_type(look, e);
     return e->plan.idr;
 }
 
@@ -163,27 +167,48 @@ int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_
         return 0;
     }
     Entry *e;
-    const int64_t number = begin(look, &e);
+    const int64_t number = begin(look, &e, force_idr);
     analyse(look, e, number, luma);
     add_up(look, e);
-    return join(look, e, force_idr);
+    note_begun(look);
+    return join(look, e);
+}
+
+static MotusLookPlace place_of(int64_t number, const Entry *e) { return (MotusLookPlace){number, e->begins, e->force_idr}; }
+
+static int join_sums(MotusLookahead *look, Entry *e, const MotusLookSums *sums) {
+    e->plan.intra = sums->intra, e->plan.cost = sums->inter;
+    return join(look, e);
 }
 
 MotusStatus motus_lookahead_put_cuda(MotusLookahead *look, const MotusFrame *frame, int on_device, void *made_on, int *idr,
                                      MotusError *error) {
     Entry *e;
     MotusLookSums sums;
-    const int64_t number = begin(look, &e);
-    const int has_before = !look->begins;
-    const MotusLookPlace place = {.at = (int)(number % look->capacity),
-                                  .before = has_before ? (int)((number - 1) % look->capacity) : -1,
-                                  .parity = (int)(number & 1),
-                                  .searched = has_before && !entry_of(look, number - 1)->plan.idr};
+    const int64_t number = begin(look, &e, *idr);
+    const MotusLookPlace place = place_of(number, e);
     MotusStatus status = motus_look_cuda_analyse(look->cuda, &place, frame, on_device, made_on, &sums, error);
     if (status) return status;
-    e->plan.intra = sums.intra, e->plan.cost = sums.inter;
-    *idr = join(look, e, *idr);
+    note_begun(look);
+    *idr = join_sums(look, e, &sums);
     return MOTUS_OK;
+}
+
+MotusStatus motus_lookahead_begin_cuda(MotusLookahead *look, const MotusPlane *luma, void *filled, int force_idr,
+                                       MotusError *error) {
+    Entry *e;
+    const int64_t number = begin(look, &e, force_idr);
+    const MotusLookPlace place = place_of(number, e);
+    MotusStatus status = motus_look_cuda_begin(look->cuda, &place, luma, filled, error);
+    if (!status) note_begun(look);
+    return status;
+}
+
+MotusStatus motus_lookahead_settle(MotusLookahead *look, int *idr, MotusError *error) {
+    MotusLookSums sums;
+    MotusStatus status = motus_look_cuda_wait(look->cuda, (int)(look->end % look->capacity), &sums, error);
+    if (!status) *idr = join_sums(look, entry_of(look, look->end), &sums);
+    return status;
 }
 
 int motus_lookahead_device(const MotusLookahead *look) { return look->device; }
@@ -193,7 +218,7 @@ const MotusFrame *motus_lookahead_frame(const MotusLookahead *look, int device, 
 }
 
 void motus_lookahead_undo(MotusLookahead *look) {
-    look->end--;
+    look->end--, look->begun--;
     look->since_idr = look->since_idr_before;
     look->begins = look->began;
 }

@@ -34,7 +34,10 @@ typedef struct MotusPlan {
 
 typedef struct MotusLookahead MotusLookahead;
 
-enum { MOTUS_LOOK_HOST = -1 };
+enum {
+    MOTUS_LOOK_HOST = -1,
+    MOTUS_LOOK_BEGUN = 8, // pictures on a device that have begun and are not settled, at most
+};
 
 // On that CUDA device, or on the host's threads. MOTUS_ERR_MEMORY, and on a device MOTUS_ERR_CUDA, with words in *error (may be NULL). What is planned does not
 // depend on where.
@@ -49,6 +52,15 @@ int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_
 // it has to be an IDR picture, then whether it is one. After a failure nothing has changed.
 MotusStatus motus_lookahead_put_cuda(MotusLookahead *look, const MotusFrame *frame, int on_device, void *made_on, int *idr,
                                      MotusError *error);
+
+// The same without waiting: the luma of a frame on that device, which is there when the cudaEvent_t `filled` has come, and stays until the picture is settled.
+// Its type is told by motus_lookahead_settle. After a failure nothing has changed, and nothing on the device waits for `filled` or reads luma. One thread may
+// begin pictures (and end: motus_lookahead_put) while another settles and gets those that have begun before, which the two have to tell each other.
+MotusStatus motus_lookahead_begin_cuda(MotusLookahead *look, const MotusPlane *luma, void *filled, int force_idr,
+                                       MotusError *error);
+
+// Waits for the oldest picture that is not settled. *idr: whether it is an IDR picture.
+MotusStatus motus_lookahead_settle(MotusLookahead *look, int *idr, MotusError *error);
 
 // The device, or MOTUS_LOOK_HOST.
 int motus_lookahead_device(const MotusLookahead *look);

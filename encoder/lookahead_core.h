@@ -19,6 +19,27 @@ enum {
     MOTUS_LOOK_MOST_COST = 65535, // of an MB
 };
 
+// What decides about a picture's type beside its costs.
+typedef struct MotusLookType {
+    int begins, force_idr;            // it is the first of the stream or of a part; the caller wants an IDR picture
+    int keyint, min_keyint, scenecut; // as in MotusLookaheadSettings
+} MotusLookType;
+
+// A cut is seen where the picture before saves little; how little is enough grows with the distance from the last IDR picture.
+MOTUS_HD int motus_look_is_cut(const MotusLookType *t, int since_idr, uint64_t intra, uint64_t inter) {
+    if (!t->scenecut || since_idr < motus_max(t->min_keyint, 1)) return 0;
+    const int longest = t->keyint ? t->keyint : 250, from = motus_min(t->min_keyint, longest - 1);
+    const int way = motus_min(longest - from, since_idr - from);
+    const int64_t bias = (int64_t)t->scenecut * 256 * (longest - from + 3 * way) / (400 * (longest - from)); // 1/256
+    return (int64_t)inter * 256 >= (int64_t)intra * (256 - bias);
+}
+
+// Pictures since the last IDR picture began, itself included, of a picture with these sums of costs; since_idr: of the one before. 1: it is an IDR picture.
+MOTUS_HD int motus_look_since_idr(const MotusLookType *t, int since_idr, uint64_t intra, uint64_t inter) {
+    const int full = t->keyint && since_idr >= t->keyint;
+    return t->begins || full || t->force_idr || motus_look_is_cut(t, since_idr, intra, inter) ? 1 : since_idr + 1;
+}
+
 // The mean of 2x2 samples, from the sums of its columns.
 MOTUS_HD uint8_t motus_half_mean(int left, int right) { return (uint8_t)((left + right + 2) >> 2); }
 

@@ -3,6 +3,9 @@
 //   half_planes  a thread: four samples of each of the four planes, borders included; grid over the half picture with its border
 //   intra_costs  a thread: an MB and a mode
 //   inter_costs  a warp: a row of MBs, one after another, since each begins from its left neighbour's vector; rows do not look at one another
+//   choose_type  a thread: whether the picture is an IDR picture, on which the search of the next one depends, and which the host learns later
+// A row waits for itself nearly all the time, so that two pictures are searched at once: one begins when the type of the picture two before is known, follows the
+// one before from MB to MB, and takes it for no cut. Where it was one, inter_costs_again does what should have been done.
 // A search's candidates are tried 16 at a time: lanes 2 c and 2 c + 1 have candidate c, the upper and the lower half of its 8x8 samples. A round waits for the one
 // before, so that it has as many candidates as may be needed next, and what the MB to the right begins with is fetched meanwhile.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -169,17 +172,68 @@ __device__ void fetch(Next *next, const MotusMbCosts &costs, const MotusHalf &cu
     next->has_one = motus_look_start(&next->mv, motus_lane() >> 1, motus_look_mv(0, 0), earlier, &cur, x, y);
 }
 
-__global__ void __launch_bounds__(32)
-    inter_costs(const __grid_constant__ MotusMbCosts costs, const __grid_constant__ MotusHalf cur,
-                const __grid_constant__ MotusHalf before, const MotusMv *earlier, MotusLookSums *sums) {
-    const int y = (int)blockIdx.x, width = cur.mb_width;
+// ---- Behind another search ------------------------------------------------------------------------------------------------------------------
+
+// Progress and types are read and written with the whole device's order: whoever has acquired one sees what was written before it was released.
+__device__ uint64_t acquire(const uint64_t *from) {
+    uint64_t v;
+    asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(v) : "l"(from) : "memory");
+    return v;
+}
+__device__ uint32_t acquire(const uint32_t *from) {
+    uint32_t v;
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
+    return v;
+}
+__device__ void release(uint64_t *to, uint64_t v) { asm volatile("st.release.gpu.u64 [%0], %1;" : : "l"(to), "l"(v) : "memory"); }
+__device__ void release(uint32_t *to, uint32_t v) { asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(to), "r"(v) : "memory"); }
+
+// The vectors of the picture before that a search may begin from, as they come.
+struct Earlier {
+    const MotusMv *mv;        // NULL: none
+    const uint32_t *progress; // NULL: all are there
+    int known;                // MBs of each of the three rows around, from the left, that are there
+};
+
+// Behind a cut the type of the picture before is waited for, so that the one search that a cut leads astray is the next picture's.
+__device__ Earlier find_earlier(const MotusLookSearch &s) {
+    const Earlier none = {NULL, NULL, 0};
+    if (!s.sums_before) return {s.earlier, NULL, 0};
+    if (s.sums_two_before->cut) {
+        uint64_t since_idr;
+        while (!(since_idr = acquire(&s.sums_before->since_idr))) __nanosleep(500);
+        __syncwarp();
+        return since_idr == 1 ? none : Earlier{s.earlier, NULL, 0};
+    }
+    if (motus_look_since_idr(&s.type_before, (int)s.sums_two_before->since_idr, 0, 0) == 1) return none;
+    return {s.earlier, s.progress_before, 0};
+}
+
+// Waits for the vectors that the search of MB x may begin from, which reach to the MB to its right.
+__device__ void follow(Earlier *e, const MotusHalf &cur, int x, int y) {
+    if (!e->progress || x >= cur.mb_width) return;
+    const int needed = min(x + 2, cur.mb_width), row = motus_clip(0, cur.mb_height - 1, y - 1 + min(motus_lane(), 2));
+    while (e->known < needed) {
+        e->known = (int)motus_lanes_min(acquire(e->progress + row));
+        if (e->known < needed) __nanosleep(500);
+    }
+    __syncwarp(); // what one lane has acquired the others may read
+}
+
+constexpr int TOLD = 8; // progress is told every so many MBs
+
+// The sum of the row's costs as intra, and as it would be coded, in lane 0; 0 in the others.
+__device__ void search_row(const MotusLookSearch &p, Earlier earlier, uint32_t *progress, uint32_t *all_intra,
+                           uint32_t *all_inter) {
+    const int y = (int)blockIdx.x, width = p.cur.mb_width;
     Search s;
     Next next = {};
-    s.before = &before;
+    s.before = &p.before;
     s.y = MB * y;
     s.best = motus_look_mv(0, 0); // left of the first MB
-    uint32_t all_intra = 0, all_inter = 0;
-    fetch(&next, costs, cur, earlier, 0, y);
+    *all_intra = *all_inter = 0;
+    follow(&earlier, p.cur, 0, y);
+    fetch(&next, p.costs, p.cur, earlier.mv, 0, y);
     for (int x = 0; x < width; x++) {
         const int i = y * width + x, has_one = next.has_one;
         const uint32_t intra = next.intra;
@@ -187,15 +241,34 @@ __global__ void __launch_bounds__(32)
         s.predicted = s.best;
         memcpy(s.row, next.row, sizeof s.row);
         const MotusMv mv = motus_lane() >> 1 == 1 ? motus_look_even(s.predicted) : next.mv;
-        fetch(&next, costs, cur, earlier, x + 1, y);
+        follow(&earlier, p.cur, x + 1, y);
+        fetch(&next, p.costs, p.cur, earlier.mv, x + 1, y);
         search(&s, mv, has_one);
         if (motus_lane()) continue;
         const uint32_t inter = motus_look_cost(s.cost < intra ? s.cost : intra);
-        costs.mv[i] = s.best;
-        costs.inter[i] = (uint16_t)inter;
-        all_intra += intra, all_inter += inter;
+        p.costs.mv[i] = s.best;
+        p.costs.inter[i] = (uint16_t)inter;
+        *all_intra += intra, *all_inter += inter;
+        if (progress && ((x + 1) % TOLD == 0 || x + 1 == width)) release(progress + y, (uint32_t)x + 1);
     }
-    add_up(sums, all_intra, all_inter);
+}
+
+__global__ void __launch_bounds__(32) inter_costs(const __grid_constant__ MotusLookSearch p) {
+    uint32_t all_intra, all_inter;
+    search_row(p, find_earlier(p), p.progress, &all_intra, &all_inter);
+    add_up(p.sums, all_intra, all_inter);
+}
+
+// Whether a picture was searched from vectors that do not count.
+__device__ int is_misled(const MotusLookSums *before, const MotusLookSums *two_before) {
+    return before && before->cut && !two_before->cut;
+}
+
+__global__ void __launch_bounds__(32) inter_costs_again(const __grid_constant__ MotusLookSearch p) {
+    uint32_t all_intra, all_inter;
+    if (!is_misled(p.sums_before, p.sums_two_before)) return;
+    search_row(p, {NULL, NULL, 0}, NULL, &all_intra, &all_inter);
+    if (!motus_lane()) atomicAdd((unsigned long long *)&p.sums->again, (unsigned long long)all_inter);
 }
 
 // Of a picture that has none before it.
@@ -210,6 +283,16 @@ __global__ void __launch_bounds__(32) no_inter_costs(MotusMbCosts costs, int wid
     add_up(sums, all, all);
 }
 
+__global__ void choose_type(MotusLookSums *sums, const MotusLookSums *before, const MotusLookSums *two_before,
+                            MotusLookType type) {
+    const int since_before = before ? (int)before->since_idr : 0;
+    if (is_misled(before, two_before)) sums->inter = sums->again;
+    const int since_idr = motus_look_since_idr(&type, since_before, sums->intra, sums->inter);
+    type.scenecut = 0;
+    sums->cut = since_idr == 1 && motus_look_since_idr(&type, since_before, 0, 0) != 1;
+    release(&sums->since_idr, (uint64_t)since_idr);
+}
+
 } // namespace
 
 // ---- Launchers ------------------------------------------------------------------------------------------------------------------------------
@@ -221,15 +304,28 @@ MotusStatus motus_half_build_cuda(const MotusHalf *half, const MotusPlane *luma,
     return motus_cuda_launched("look-ahead: scaling", error);
 }
 
-MotusStatus motus_mb_costs_cuda(const MotusMbCosts *costs, const MotusHalf *cur, const MotusHalf *before, const MotusMv *earlier,
-                                MotusLookSums *sums, void *stream, MotusError *error) {
+MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalf *cur, void *stream, MotusError *error) {
     const int threads = 4 * cur->mb_width * cur->mb_height;
     intra_costs<<<(threads + THREADS - 1) / THREADS, THREADS, 0, (cudaStream_t)stream>>>(costs->intra, *cur);
-    MotusStatus status = motus_cuda_launched("look-ahead: intra costs", error);
-    if (status) return status;
-    if (before)
-        inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(*costs, *cur, *before, earlier, sums);
+    return motus_cuda_launched("look-ahead: intra costs", error);
+}
+
+MotusStatus motus_look_search_cuda(const MotusLookSearch *search, void *stream, MotusError *error) {
+    const MotusHalf *cur = &search->cur;
+    if (search->before.memory)
+        inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(*search);
     else
-        no_inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(*costs, cur->mb_width, sums);
+        no_inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(search->costs, cur->mb_width, search->sums);
     return motus_cuda_launched("look-ahead: inter costs", error);
+}
+
+MotusStatus motus_look_settle_cuda(const MotusLookSearch *search, const MotusLookType *type, void *stream, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    if (search->sums_before) {
+        inter_costs_again<<<search->cur.mb_height, 32, 0, (cudaStream_t)stream>>>(*search);
+        status = motus_cuda_launched("look-ahead: another search", error);
+    }
+    if (status) return status;
+    choose_type<<<1, 1, 0, (cudaStream_t)stream>>>(search->sums, search->sums_before, search->sums_two_before, *type);
+    return motus_cuda_launched("look-ahead: type", error);
 }

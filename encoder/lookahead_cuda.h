@@ -4,6 +4,7 @@
 #define ENCODER_LOOKAHEAD_CUDA_H
 
 #include "encoder/lookahead.h"
+#include "encoder/lookahead_core.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,15 +16,35 @@ typedef struct MotusLookSums {
     uint64_t octaves;      // of energies (motus_aq_octaves)
     uint64_t offsets;      // of QP: a signed number
     uint64_t weighted;     // costs at each MB's own step, times 65,536
+    uint64_t since_idr;    // pictures since the last IDR picture began, itself included; 0: not known yet
+    uint64_t cut;          // it is an IDR picture because of its costs alone
+    uint64_t again;        // costs, as inter, of another search
 } MotusLookSums;
 
 // ---- Passes, on `stream` (a cudaStream_t); pointers are the device's. MOTUS_ERR_CUDA --------------------------------------------------------------
 
 MotusStatus motus_half_build_cuda(const MotusHalf *half, const MotusPlane *luma, void *stream, MotusError *error);
 
-// Adds the costs up in *sums, too.
-MotusStatus motus_mb_costs_cuda(const MotusMbCosts *costs, const MotusHalf *cur, const MotusHalf *before, const MotusMv *earlier,
-                                MotusLookSums *sums, void *stream, MotusError *error);
+MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalf *cur, void *stream, MotusError *error);
+
+// A picture's search from the one before, which may still be under way itself: MBs wait for those of the picture before that they begin from.
+typedef struct MotusLookSearch {
+    MotusMbCosts costs;     // intra is filled in
+    MotusHalf cur, before;  // before.memory NULL: there is no picture before
+    const MotusMv *earlier; // its vectors; NULL: none
+    MotusLookSums *sums;    // 0 before
+    uint32_t *progress;     // of MBs in each row that have been searched, 0 before; NULL: nobody asks
+    // Of the picture before, and of the one before that, whose type is known. NULL: the picture before is done, and its vectors count.
+    const MotusLookSums *sums_before, *sums_two_before;
+    const uint32_t *progress_before;
+    MotusLookType type_before; // scenecut 0: what is known of its type without its costs
+} MotusLookSearch;
+
+// Fills in costs.inter and costs.mv, and adds costs up in *sums. Begins with the assumption that the picture before is no cut, unless the one before that was one.
+MotusStatus motus_look_search_cuda(const MotusLookSearch *search, void *stream, MotusError *error);
+
+// When that and the type of the picture before are there: searches again if the assumption was wrong, then chooses the type.
+MotusStatus motus_look_settle_cuda(const MotusLookSearch *search, const MotusLookType *type, void *stream, MotusError *error);
 
 // sums->octaves is 0 before.
 MotusStatus motus_aq_variance_cuda(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height, MotusAqMode mode,
@@ -46,12 +67,19 @@ MotusStatus motus_look_cuda_open(MotusLookCuda **look, const MotusLookaheadSetti
                                  MotusError *error);
 void motus_look_cuda_close(MotusLookCuda **look); // accepts NULL inside
 
-// Where a picture's costs go, and where those before it are.
+// Which picture comes next.
 typedef struct MotusLookPlace {
-    int at, before; // entries; before -1: there is no picture before
-    int parity;     // of its number: which half picture is its own
-    int searched;   // the picture before has vectors that count
+    int64_t number; // in the ring: entry number % entries
+    int begins;     // there is no picture before
+    int force_idr;  // the caller wants an IDR picture
 } MotusLookPlace;
+
+// Analyses luma on the device behind the cudaEvent_t `filled`, and what has begun before. After a failure what had begun of it, and `filled`, have been waited for.
+MotusStatus motus_look_cuda_begin(MotusLookCuda *look, const MotusLookPlace *place, const MotusPlane *luma, void *filled,
+                                  MotusError *error);
+
+// Waits for what began there.
+MotusStatus motus_look_cuda_wait(const MotusLookCuda *look, int at, MotusLookSums *sums, MotusError *error);
 
 // Analyses a frame in host memory, or one made on `made_on` of a CUDA device. Waits for the result: the frame has been read on return, after a failure as well.
 MotusStatus motus_look_cuda_analyse(MotusLookCuda *look, const MotusLookPlace *place, const MotusFrame *frame, int on_device,

@@ -160,7 +160,10 @@ static void check_case(Case *c, int content, int with_earlier, int with_before) 
     }
     const MotusMv *earlier = with_earlier ? c->earlier : NULL;
     motus_mb_costs(&c->costs[1], &c->half[1], with_before ? &c->half[0] : NULL, earlier, 1);
-    CU_ASSERT_EQUAL(motus_mb_costs_cuda(&costs, &half[1], with_before ? &half[0] : NULL, earlier, sums, NULL, NULL), MOTUS_OK);
+    MotusLookSearch search = {.costs = costs, .cur = half[1], .earlier = earlier, .sums = sums};
+    if (with_before) search.before = half[0];
+    CU_ASSERT_EQUAL(motus_intra_costs_cuda(&costs, &half[1], NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_look_search_cuda(&search, NULL, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL((int)cudaDeviceSynchronize(), 0);
     const size_t rows = (size_t)(8 * c->mb_height + 2 * MOTUS_HALF_BORDER),
                  bytes = (size_t)(8 * c->mb_width + 2 * MOTUS_HALF_BORDER);
@@ -261,13 +264,25 @@ static void put(MotusLookahead *look, Clip *clip, int i, int device) {
     }
 }
 
-// Two parts of a stream; some pictures are put, taken back and put again.
-static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, int device) {
+// Begins pictures from *begun on, before `end`, as many as there may be, or fewer, until picture i has begun; and settles that.
+static void begin_and_settle(MotusLookahead *look, Clip *clip, int i, int end, int *begun, cudaEvent_t filled) {
+    int idr;
+    for (const int most = motus_test_range(1, MOTUS_LOOK_BEGUN); *begun < end && (*begun <= i || *begun - i < most); ++*begun) {
+        CU_ASSERT_EQUAL((int)cudaEventRecord(filled, NULL), 0);
+        CU_ASSERT_EQUAL(motus_lookahead_begin_cuda(look, &clip->device[*begun].plane[0], filled, *begun == 11, NULL), MOTUS_OK);
+    }
+    CU_ASSERT_EQUAL(motus_lookahead_settle(look, &idr, NULL), MOTUS_OK);
+}
+
+// Two parts of a stream; some pictures are put, taken back and put again. late: they begin, many at a time, and are settled afterwards.
+static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, int device, int late) {
     MotusLookahead *look;
     MotusError error = {0};
     const int sent_twice = PICTURES / 5;
-    int i = 0, ended = 0;
+    int i = 0, begun = 0, ended = 0;
+    cudaEvent_t filled;
     out->n = 0;
+    cudaEventCreateWithFlags(&filled, cudaEventDisableTiming);
     MOTUS_CHECK(motus_lookahead_open(&look, s, device, &error) == MOTUS_OK, "%s", error.text);
     CU_ASSERT_FATAL(look != NULL && motus_lookahead_device(look) == device);
     for (MotusStatus status = MOTUS_AGAIN; out->n < PICTURES;) {
@@ -275,6 +290,9 @@ static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, in
         if (status && (i == PICTURES || (i == FIRST_PART && out->n < FIRST_PART && !ended))) {
             motus_lookahead_put(look, NULL, 0);
             ended = 1;
+        } else if (status && late) {
+            begin_and_settle(look, clip, i, i < FIRST_PART ? FIRST_PART : PICTURES, &begun, filled);
+            i++;
         } else if (status) {
             for (int again = i % sent_twice == 3; again >= 0; again--) {
                 put(look, clip, i, device);
@@ -288,6 +306,7 @@ static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, in
         out->n += !status;
     }
     motus_lookahead_close(&look);
+    cudaEventDestroy(filled);
 }
 
 static void compare_plans(const Plans *want, const Plans *got, size_t n_mb, const char *what) {
@@ -325,8 +344,11 @@ static void plans_agree(void) {
         static Plans plans[2];
         for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].offset[i / 2] = malloc(n_mb * 2);
         make_clip(&clip, width, height);
-        for (int device = MOTUS_LOOK_HOST; device <= 0; device++) plan_all(&plans[device == 0], &s, &clip, device);
-        compare_plans(&plans[0], &plans[1], n_mb, what);
+        plan_all(&plans[0], &s, &clip, MOTUS_LOOK_HOST, 0);
+        for (int late = 0; late < 2; late++) {
+            plan_all(&plans[1], &s, &clip, 0, late);
+            compare_plans(&plans[0], &plans[1], n_mb, what);
+        }
         drop_clip(&clip);
         for (int i = 0; i < 2 * PICTURES; i++) free(plans[i & 1].offset[i / 2]);
     }
