@@ -68,6 +68,22 @@ static __device__ __forceinline__ void motus_let_successor_start(void) {
 #endif
 }
 
+// T itself: so that arguments become what the kernel takes.
+template <class T> struct MotusSame { typedef T type; };
+
+// A launch, early if `early` is set: then the kernel has been compiled for sm_90 or newer (motus_decide_cuda_prepare, and below).
+template <class... T>
+static cudaError_t motus_launch(int early, dim3 blocks, dim3 threads, size_t shared, cudaStream_t stream, void (*kernel)(T...),
+                                typename MotusSame<T>::type... arguments) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks, config.blockDim = threads, config.dynamicSmemBytes = shared, config.stream = stream;
+    config.attrs = &attribute, config.numAttrs = early ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
 template <class... T>
 static MotusStatus motus_launch_early(dim3 blocks, dim3 threads, cudaStream_t stream, const char *what, MotusError *error,
                                       void (*kernel)(T...), T... arguments) {
@@ -76,13 +92,8 @@ static MotusStatus motus_launch_early(dim3 blocks, dim3 threads, cudaStream_t st
     cudaFuncAttributes compiled = {};
     MotusStatus status = motus_cuda_check(cudaFuncGetAttributes(&compiled, kernel), what, error);
     if (status) return status;
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = blocks, config.blockDim = threads, config.stream = stream;
-    config.attrs = &early, config.numAttrs = compiled.ptxVersion >= 90 ? 1 : 0;
-    return motus_cuda_check(cudaLaunchKernelEx(&config, kernel, arguments...), what, error);
+    return motus_cuda_check(motus_launch(compiled.ptxVersion >= 90, blocks, threads, 0, stream, kernel, arguments...), what,
+                            error);
 }
 
 #endif

@@ -66,6 +66,7 @@ MOTUS_HD uint32_t motus_lanes_min_of(uint32_t v, int n) {
 }
 MOTUS_HD uint32_t motus_lanes_get(uint32_t v, int from) { return __shfl_sync(MOTUS_ALL_LANES, v, from); }
 MOTUS_HD uint32_t motus_lanes_which(int v) { return __ballot_sync(MOTUS_ALL_LANES, v); }
+MOTUS_HD int motus_lanes_count(uint32_t which) { return __popc(which); } // how many lanes that are
 
 #elif defined(MOTUS_EMULATED_LANES) // tests only: tests/emulated_lanes.c runs 32 lanes on a CPU, one after another
 
@@ -116,6 +117,11 @@ static inline uint32_t motus_lanes_which(int v) {
     uint32_t which = 0;
     for (int i = 0; i < 32; i++) which |= all[i] << i;
     return which;
+}
+static inline int motus_lanes_count(uint32_t which) {
+    int n = 0;
+    for (; which; which &= which - 1) n++;
+    return n;
 }
 
 #else

@@ -29,9 +29,19 @@ typedef struct MotusLaneGrid {
     MotusLaneCell cell[30]; // 6 row + column
 } MotusLaneGrid;
 
+// Blocks whose levels a team chooses together, and what comes of them.
+typedef struct MotusTeamLevels {
+    int n; // how many; 0: a lane chooses those of its block by itself
+    uint8_t block[24], nc[24];
+    MotusLevels of[24];
+} MotusTeamLevels;
+
 // What the warps of a team share while they choose.
 typedef struct MotusChooseTeam {
-    MotusLaneGrid grid[MOTUS_CHOOSERS][4];
+    union {
+        MotusLaneGrid grid[MOTUS_CHOOSERS][4];
+        MotusTeamLevels levels; // once types have been chosen
+    } of;
     MotusChoice choice; // but for `skip`
 } MotusChooseTeam;
 
@@ -279,13 +289,16 @@ MOTUS_HD uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePart 
 // 16x8 and 8x16.
 MOTUS_HD void motus_team_choose_part(const MotusTeamChooser *c, MotusLaneGrid *grid, MotusLanePart p, int whole, int active,
                                      uint32_t *cost, uint32_t *mv_bits) {
-    const int lane = motus_lane() & 7;
+    const int lane = motus_lane() & 7, most = c->n > 16 ? 4 : 2; // vectors of a lane
+    uint32_t best = UINT32_MAX, satd[4];
+    for (int k = 0; k < 4; k++)
+        if (k < most) satd[k] = motus_team_sum(c->sums, lane + 8 * k, p.block, whole); // on its way while the block is predicted
     const uint32_t predictor = motus_lane_mvp(grid, &p);
-    uint32_t best = UINT32_MAX;
     for (int k = 0; k < 4; k++) {
-        if (8 * k >= c->n) break;
-        const uint32_t own = motus_team_cost(c->sums, c->own[k], lane + 8 * k, c->n, p.block, whole, predictor, c->lambda_q8);
-        best = own < best ? own : best;
+        if (k >= most) break;
+        const uint32_t bits = motus_word_mv_bits(c->own[k], predictor);
+        const uint32_t own = (satd[k] + (c->lambda_q8 * bits >> 8)) << 5 | (uint32_t)(lane + 8 * k); // as in motus_choose_mv
+        best = lane + 8 * k < c->n && own < best ? own : best;
     }
     best = motus_lanes_min_of(best, 8);
     const MotusLaneCell chosen = {motus_lanes_get(c->all, (int)(best & 31)), MOTUS_CELL_INTER};

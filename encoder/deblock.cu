@@ -23,6 +23,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/deblock_cuda.h"
 
+#include "common/cuda_call.h"
 #include "common/lanes.h"
 #include "encoder/deblock_core.h"
 
@@ -270,6 +271,8 @@ __global__ void __launch_bounds__(THREADS) strip_kernel(const __grid_constant__ 
     __shared__ StripTile<false> chroma[2];
     const int x0 = (int)blockIdx.x * RUN, y = (int)blockIdx.y;
     const Task task = task_of((int)threadIdx.x);
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     StripTile<false> &tile = chroma[task.plane == 2];
     task.plane ? strip_lines<false>(p, task, x0, y, tile) : strip_lines<true>(p, task, x0, y, luma);
     __syncthreads(); // lines are whole before columns are read
@@ -349,6 +352,8 @@ __global__ void __launch_bounds__(THREADS) filter_kernel(const __grid_constant__
     __shared__ __align__(16) Tile<false> chroma[2];
     const int x0 = (int)blockIdx.x * RUN, y = (int)blockIdx.y;
     const Task task = task_of((int)threadIdx.x);
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     Tile<false> &tile = chroma[task.plane == 2];
     task.plane ? filter_lines<false>(p, task, x0, y, tile) : filter_lines<true>(p, task, x0, y, luma);
     __syncthreads(); // lines are whole before columns are read
@@ -364,7 +369,8 @@ extern "C" size_t motus_deblock_cuda_bytes(int mb_width, int mb_height) {
 }
 
 extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *const from[3], const ptrdiff_t stride[3],
-                                          const MotusMb *mb, int mb_width, int mb_height, void *work, cudaStream_t stream) {
+                                          const MotusMb *mb, int mb_width, int mb_height, void *work, int early,
+                                          cudaStream_t stream) {
     static_assert(sizeof(Edges) == 64 && sizeof(Strip) == 128, "aligned one behind the other");
     const int n_mb = mb_width * mb_height;
     Edges *edges = static_cast<Edges *>(work);
@@ -378,7 +384,7 @@ extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *c
                        reinterpret_cast<Strip *>(edges + n_mb)};
     const dim3 runs((unsigned)(mb_width + RUN - 1) / RUN, (unsigned)mb_height);
     prepare_kernel<<<(n_mb + PREPARE_WARPS - 1) / PREPARE_WARPS, 32 * PREPARE_WARPS, 0, stream>>>(p);
-    strip_kernel<<<runs, THREADS, 0, stream>>>(p);
-    filter_kernel<<<runs, THREADS, 0, stream>>>(p);
-    return cudaGetLastError();
+    cudaError_t status = cudaGetLastError();
+    if (status == cudaSuccess) status = motus_launch(early, runs, THREADS, 0, stream, strip_kernel, p);
+    return status == cudaSuccess ? motus_launch(early, runs, THREADS, 0, stream, filter_kernel, p) : status;
 }

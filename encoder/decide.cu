@@ -14,11 +14,14 @@ using namespace motus_decide;
 
 namespace {
 
-constexpr int PLACES = 32; // warps an SM has places for, at 64 registers
+constexpr int PLACES = 32;     // warps an SM has places for, at 64 registers
+constexpr int FEW_PLACES = 16; // at 128
 
 __global__ void __launch_bounds__(256)
     mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv, MotusMv *whole) {
     int i = (int)(blockIdx.x * 256 + threadIdx.x);
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     if (i >= pass.work.n_mb) return;
     if (whole) whole[i] = mv[MOTUS_BLOCK_16x16 * pass.work.n_mb + i];
     uint32_t own[MOTUS_BLOCKS];
@@ -34,6 +37,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 #if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
     const MotusWorkCuda &w = pass.work;
     const int i = this_warp(), lane = motus_lane();
+    motus_let_successor_start();
     if (i >= w.n_mb) return;
     MotusCandidates *found = &w.candidates[i];
     const uint64_t blocks = found->blocks;
@@ -70,17 +74,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 
 // Launches of the first round may begin early: a launch's blocks take the places that the one before it leaves free, do what does not depend on it, and wait
 // until it is done. Every block waits, also one that has nothing to do: so a launch is never done before those that came before it, whatever pass has no MBs
-// (those of narrow pictures), and who waits for it waits for all. Where launches do not begin early, these do nothing.
-__device__ void let_next_launch_begin() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
-#endif
-}
-__device__ void wait_for_last_launch() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" : : : "memory");
-#endif
-}
+// (those of narrow pictures), and who waits for it waits for all.
 
 // Pass `now` of a picture, which decides the MBs of one colour.
 struct Turn {
@@ -100,20 +94,23 @@ __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTri
     motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now);
 }
 
-// A block decides an MB, by a team of warps: the blockIdx.x-th of the colour in row blockIdx.y.
-template <int TEAM>
-__global__ void __launch_bounds__(32 * TEAM, PLACES / TEAM)
+// A block decides an MB, by a team of warps: the blockIdx.x-th of the colour in row blockIdx.y. SHARES: a single type is evaluated by all of them. WARPS_OF_SM: that
+// there are to be places for.
+template <int TEAM, bool SHARES, int WARPS_OF_SM>
+__global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p, const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
     const MotusWorkCuda &w = pass.work;
-    if (turn.early) let_next_launch_begin();
+    if (turn.first && !turn.colour)
+        motus_wait_for_predecessor(); // candidates are there, also for the launches that begin before their turn
+    if (turn.early) motus_let_successor_start();
     const uint32_t colours = (uint32_t)pass.effort.colours;
     const int y = (int)blockIdx.y; // (x + 2y) % colours is the colour
     const int x = (int)(((uint32_t)turn.colour + (colours - 1) * 2 * blockIdx.y) % colours + blockIdx.x * colours);
     const int i = y * w.mb_width + x;
     if (x >= w.mb_width) { // the whole block
-        if (turn.first) wait_for_last_launch();
+        if (turn.first) motus_wait_for_predecessor();
         return;
     }
     const int first = motus_slice_first(w.slice_first, i);
@@ -132,10 +129,10 @@ __global__ void __launch_bounds__(32 * TEAM, PLACES / TEAM)
     MotusTeamLane own;
     uint32_t satd;
     motus_team_begin(&own, found, &team.choose.choice, &team.of.sums, warp, TEAM);
-    if (turn.first) wait_for_last_launch(); // neighbours are decided
+    if (turn.first) motus_wait_for_predecessor(); // neighbours are decided
     const MotusTeamEdge edge = motus_team_edge(&in.neighbours);
     const MotusTrial *best =
-        motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, &coefs[warp], warp, TEAM, &satd);
+        motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs, warp, TEAM, SHARES, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
@@ -155,29 +152,28 @@ __global__ void __launch_bounds__(32 * TEAM, PLACES / TEAM)
 __global__ void __launch_bounds__(32 * WARPS) note_kernel(const __grid_constant__ Pass pass, int now) {
     const MotusWorkCuda &w = pass.work;
     const int i = this_warp();
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     if (i < w.n_mb && w.intra_cost[i] < w.inter_cost[i]) motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now);
 }
 
-template <int TEAM> cudaError_t launch_team(const Pass &pass, const MotusPCodingCuda &p, const Turn &turn, cudaStream_t stream) {
+template <int TEAM, bool SHARES, int WARPS_OF_SM = PLACES>
+cudaError_t launch_team(const Pass &pass, const MotusPCodingCuda &p, const Turn &turn, cudaStream_t stream) {
     const int colours = pass.effort.colours;
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((unsigned)((pass.work.mb_width + colours - 1) / colours), (unsigned)pass.work.mb_height);
-    config.blockDim = dim3(32 * TEAM);
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = turn.early && turn.colour; // the first one reads what candidates_kernel leaves from the beginning on
-    return cudaLaunchKernelEx(&config, decide_kernel<TEAM>, pass, p, turn);
+    const dim3 blocks((unsigned)((pass.work.mb_width + colours - 1) / colours), (unsigned)pass.work.mb_height);
+    return motus_launch(turn.early, blocks, 32 * TEAM, 0, stream, decide_kernel<TEAM, SHARES, WARPS_OF_SM>, pass, p, turn);
 }
 
 // Where several types may come close to the best one, four warps share them out; else the second two would hold places that other lanes, if there are any,
-// have use for, and only choose beside the others.
+// have use for. A lane alone waits for the slowest MB of each pass: it has what makes that one fast, and where levels are lowered more registers count for more than
+// more MBs at a time.
 cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, int colour, int now, cudaStream_t stream) {
     const Turn turn = {colour, now, round == 0, round == 0 && pass.work.early};
-    return pass.effort.trial_gate > 16 || turn.early ? launch_team<4>(pass, p, turn, stream)
-                                                     : launch_team<2>(pass, p, turn, stream);
+    if (pass.work.early && pass.effort.levels == MOTUS_LEVELS_LOWERED)
+        return launch_team<4, true, FEW_PLACES>(pass, p, turn, stream);
+    if (pass.work.early) return launch_team<4, true>(pass, p, turn, stream);
+    return pass.effort.trial_gate > 16 ? launch_team<4, false>(pass, p, turn, stream)
+                                       : launch_team<2, false>(pass, p, turn, stream);
 }
 
 } // namespace
@@ -190,8 +186,7 @@ extern "C" cudaError_t motus_code_i_cuda(const MotusWorkCuda *work, int qp, cons
 extern "C" cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const uint32_t *cost, const MotusMv *mv, MotusMv *whole,
                                               int qp, const MotusEffort *effort, cudaStream_t stream) {
     const Pass pass = {*work, *effort, qp, 1};
-    mark_kernel<<<(work->n_mb + 255) / 256, 256, 0, stream>>>(pass, cost, mv, whole);
-    return cudaGetLastError();
+    return motus_launch(work->early, (work->n_mb + 255) / 256, 256, 0, stream, mark_kernel, pass, cost, mv, whole);
 }
 
 extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusPCodingCuda *p, int qp, const MotusEffort *effort,
@@ -206,9 +201,8 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusP
         if (round) continue;
         if (status == cudaSuccess) status = estimate_intra(pass, stream);
         if (status != cudaSuccess) return status;
-        note_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, ++now);
+        status = motus_launch(work->early, blocks_for(work->n_mb), 32 * WARPS, 0, stream, note_kernel, pass, ++now);
     }
-    status = cudaGetLastError();
     if (status == cudaSuccess) status = motus_stage_ended_cuda(work, MOTUS_STAGE_DECIDE, stream);
     return status == cudaSuccess ? code_intra(pass, stream) : status;
 }
@@ -216,8 +210,10 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusP
 // Built for an older architecture, kernels would not know how to wait, whatever device they run on.
 extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     cudaFuncAttributes attributes;
-    cudaError_t status = cudaFuncGetAttributes(&attributes, decide_kernel<4>);
-    if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, decide_kernel<2>);
+    cudaError_t status = cudaSuccess;
+    for (auto kernel : {decide_kernel<2, false, PLACES>, decide_kernel<4, false, PLACES>, decide_kernel<4, true, PLACES>,
+                        decide_kernel<4, true, FEW_PLACES>})
+        if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, kernel);
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;
     return status;
 }

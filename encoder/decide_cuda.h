@@ -21,7 +21,7 @@ typedef struct MotusIntraEstimate {
 typedef struct MotusWorkCuda {
     int mb_width, mb_height, n_mb;
     int teams; // MBs that a block of the intra wavefront has at a time: 1 where nothing else runs beside it, or what motus_work_cuda_place says
-    int early; // launches of decisions may begin before those that they follow are done: where nothing else runs beside them, or whether they can
+    int early; // launches may begin before those that they follow are done (common/cuda_call.h): where nothing else runs beside them, or whether they can
     const uint8_t *src[3];
     uint8_t *rec[3];
     ptrdiff_t src_stride[3], rec_stride[3];
@@ -51,7 +51,7 @@ cudaError_t motus_work_cuda_place(MotusWorkCuda *work, void *memory, int mb_widt
 // Lets the intra wavefront have its shared memory, on the current device; and how many MBs a block has room for.
 cudaError_t motus_intra_cuda_prepare(int *teams);
 
-// Whether launches of decisions can begin early, on the current device and in this build.
+// Whether launches can begin early, on the current device and in this build.
 cudaError_t motus_decide_cuda_prepare(int *early);
 
 // What P pictures need beside it: MotusPCoding with device pointers. mv, cost: the search's [41][n_mb]; mv is refined in place for subpel other than FULL by

@@ -31,6 +31,8 @@ __global__ void __launch_bounds__(32, PLACES) estimate_kernel(const __grid_const
     __shared__ Shared16x16 s;
     const MotusWorkCuda &w = pass.work;
     const int i = (int)blockIdx.x;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     if (w.mb[i].type == MOTUS_MB_P_SKIP) return;
     const MotusLevelChoice levels = {w.zero_runs, pass.effort.estimate_levels};
     const MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
@@ -49,6 +51,8 @@ __global__ void __launch_bounds__(32, PLACES) estimate4x4_kernel(const __grid_co
     __shared__ Shared4x4 s;
     const MotusWorkCuda &w = pass.work;
     const MotusLevelChoice levels = {w.zero_runs, pass.effort.estimate_levels};
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     for (int at = (int)blockIdx.x; at < w.flags[2]; at += BLOCKS) {
         const int i = w.found[at];
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
@@ -68,7 +72,8 @@ __global__ void __launch_bounds__(32, PLACES) estimate4x4_kernel(const __grid_co
 } // namespace
 
 cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) {
-    estimate_kernel<<<pass.work.n_mb, 32, 0, stream>>>(pass);
-    estimate4x4_kernel<<<motus_min(pass.work.n_mb, BLOCKS), 32, 0, stream>>>(pass);
-    return cudaGetLastError();
+    const int early = pass.work.early;
+    const cudaError_t status = motus_launch(early, pass.work.n_mb, 32, 0, stream, estimate_kernel, pass);
+    return status == cudaSuccess ? motus_launch(early, motus_min(pass.work.n_mb, BLOCKS), 32, 0, stream, estimate4x4_kernel, pass)
+                                 : status;
 }

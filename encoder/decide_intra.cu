@@ -91,6 +91,7 @@ __global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4) intra_
     const MotusWorkCuda &w = pass.work;
     const int team = (int)threadIdx.x / TEAM_THREADS, t = (int)threadIdx.x % TEAM_THREADS, warp = t / 32;
     IntraTeam *s = reinterpret_cast<IntraTeam *>(memory) + team;
+    motus_wait_for_predecessor();
 #if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
     for (;;) {
         MotusI4Mb i4;
@@ -333,6 +334,8 @@ __device__ int list_chains(const MotusWorkCuda &w, int most, ListShared *s) {
 __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constant__ Pass pass) {
     __shared__ ListShared s;
     const MotusWorkCuda &w = pass.work;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     const int n = pass.p_slice ? list_chains(w, pass.effort.intra_chain, &s) : list_all(w, &s);
     if (threadIdx.x == 0) w.flags[0] = 0, w.flags[1] = n;
 }
@@ -349,12 +352,13 @@ static int taken_at_once(const Pass &pass) {
 
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
     const int teams = pass.work.teams, blocks = (motus_min(taken_at_once(pass), pass.work.n_mb) + teams - 1) / teams;
-    list_kernel<<<1, LIST_THREADS, 0, stream>>>(pass);
-    if (teams > 1)
-        intra_kernel<MOST_TEAMS><<<blocks, teams * TEAM_THREADS, teams * sizeof(IntraTeam), stream>>>(pass);
-    else
-        intra_kernel<1><<<blocks, TEAM_THREADS, sizeof(IntraTeam), stream>>>(pass);
-    return cudaGetLastError();
+    const int early = pass.work.early;
+    // An I picture's list comes first: what the stream waits for before it is no launch.
+    cudaError_t status = motus_launch(early && pass.p_slice, 1, LIST_THREADS, 0, stream, list_kernel, pass);
+    if (status == cudaSuccess)
+        status = motus_launch(early, blocks, teams * TEAM_THREADS, teams * sizeof(IntraTeam), stream,
+                              teams > 1 ? intra_kernel<MOST_TEAMS> : intra_kernel<1>, pass);
+    return status;
 }
 
 extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {

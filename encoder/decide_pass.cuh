@@ -3,6 +3,7 @@
 #ifndef ENCODER_DECIDE_PASS_CUH
 #define ENCODER_DECIDE_PASS_CUH
 
+#include "common/cuda_call.h"
 #include "encoder/decide_cuda.h"
 
 namespace motus_decide {

@@ -89,10 +89,10 @@ MotusStatus search(MotusLaneCuda *l, const MotusPlane ref[3], uint32_t lambda_q8
     MotusCentresPicture centres = {
         l->src[0].data, l->src[0].stride, &l->ref_luma,     l->has_last_mv ? l->last_mv[!l->current] : NULL,
         lambda_q8,      s->effort.reach,  MOTUS_MAX_CENTRE, s->centre_limit_y,
-        l->centre};
+        l->centre,      l->work.early};
     MotusSearchPicture search = {
         l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,
-        l->sad,         l->cost};
+        l->sad,         l->cost,     l->work.early};
     MotusStatus status = check(l, motus_ref_luma_cuda_build(&l->ref_luma, &ref[0], l->stream), "reference", error);
     if (!status) status = check(l, motus_centres_cuda(&centres, l->centres_work, l->stream), "centres", error);
     if (!status) status = stage_ended(l, MOTUS_STAGE_REFERENCE, error);
@@ -117,7 +117,7 @@ MotusStatus code_p(MotusLaneCuda *l, int qp, const MotusGiven *given, MotusField
     if (!status && s->config.subpel != MOTUS_SUBPEL_FULL && !given->final) {
         MotusSearchPicture p = {
             l->src[0].data, ref[0].data, (int)l->src[0].stride, (int)ref[0].stride, l->centre, l->centre, NULL, lambda_q8, l->mv,
-            NULL,           NULL};
+            NULL,           NULL,        l->work.early};
         static_assert(sizeof(MotusCandidates) % sizeof(uint64_t) == 0, "masks at a pitch of whole words");
         const MotusWantedBlocks marked = {&l->work.candidates->blocks, sizeof(MotusCandidates) / sizeof(uint64_t)};
         status = check(l,
@@ -181,8 +181,9 @@ MotusStatus deblock(MotusLaneCuda *l, MotusError *error) {
     uint8_t *const to[3] = {rec[0].data, rec[1].data, rec[2].data};
     const uint8_t *const from[3] = {w->rec[0], w->rec[1], w->rec[2]};
     const ptrdiff_t stride[3] = {rec[0].stride, rec[1].stride, rec[2].stride};
-    return check(l, motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height, l->deblock_work, l->stream),
-                 "deblocking", error);
+    return check(
+        l, motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height, l->deblock_work, l->work.early, l->stream),
+        "deblocking", error);
 }
 
 void put_heads(const MotusStream *s, const MotusPlace *place, MotusSliceHead *head) {

@@ -162,6 +162,7 @@ MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const
 MOTUS_HD int motus_pairs_coded_at(int g) { return (int)(0x15638BD247C9AEFULL >> (4 * g)) & 15; }
 MOTUS_HD int motus_pairs_class(int g) { return g & 1 ? (g & 8 ? 1 : 2) : (g & 8 ? 2 : 0); }
 MOTUS_HD int motus_pairs_at(int g) { return 2 * (g & 7) + (g >> 3); }
+MOTUS_HD int motus_pairs_of_raster(int at) { return (at & 8) + 2 * (at & 3) + (at >> 2 & 1); } // at: 4 y + x
 
 // motus_planes_small_bits where all levels are ones.
 MOTUS_HD uint32_t motus_ones_bits(uint32_t nonzero, uint32_t negative, int first, int token_class, const uint8_t *zero_runs) {

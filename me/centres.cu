@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres_cuda.h"
 
+#include "common/cuda_call.h"
 #include "common/lanes.h"
 #include "me/centres_core.h"
 #include "me/sad_cuda.h"
@@ -141,6 +142,8 @@ __device__ bool inside(int at, int size, int v, int limit) {
 __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
     int number = blockIdx.x * WARPS + (threadIdx.x >> 5), lane = motus_lane();
     MotusCentreSource source = c.source;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     if (number >= source.mb_width * source.mb_height) return;
     int mb_x = number % source.mb_width, mb_y = number / source.mb_width;
     source.median = *c.median;
@@ -175,6 +178,5 @@ cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *work, cudaStr
         p->previous, coarse, MotusMv{0, 0}, motus_centre_limit(p->limit_x), motus_centre_limit(p->limit_y), mb_width, mb_height};
     Centres c{p->cur,      ref->plane[0], p->cur_stride, ref->stride, ref->width,
               ref->height, p->lambda_q8,  source,        median,      p->centre};
-    centre_kernel<<<(mb_width * mb_height + WARPS - 1) / WARPS, 32 * WARPS, 0, stream>>>(c);
-    return cudaGetLastError();
+    return motus_launch(p->early, (mb_width * mb_height + WARPS - 1) / WARPS, 32 * WARPS, 0, stream, centre_kernel, c);
 }

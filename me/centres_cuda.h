@@ -21,6 +21,7 @@ typedef struct MotusCentresPicture {
     int reach;               // samples, a multiple of 4, 4..MOTUS_MAX_COARSE_REACH
     int limit_x, limit_y;    // quarter samples, 0 or more
     MotusMv *centre;         // per MB: the result; not `previous`
+    int early;               // launches may begin early (common/cuda_call.h)
 } MotusCentresPicture;
 
 // Device memory that one picture under way needs.

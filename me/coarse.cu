@@ -13,6 +13,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cassert>
 
+#include "common/cuda_call.h"
 #include "common/lanes.h"
 #include "common/slots.h"
 #include "me/centres_core.h"
@@ -49,6 +50,8 @@ __device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
 }
 
 __global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride, const uint8_t *ref, ptrdiff_t ref_stride) {
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     int x = blockIdx.x * blockDim.x + threadIdx.x - MOTUS_COARSE_BORDER / 4; // words of the scaled row, MBs of the source
     int y = blockIdx.y * blockDim.y + threadIdx.y - MOTUS_COARSE_BORDER;
     if (x >= to.mb_width + MOTUS_COARSE_BORDER / 4 || y >= 4 * to.mb_height + MOTUS_COARSE_BORDER) return;
@@ -195,6 +198,8 @@ __global__ void __launch_bounds__(32 * WARPS) coarse_kernel(Work w, const MotusM
     __shared__ uint32_t window[WINDOW_ROWS][WINDOW_PITCH];
     __shared__ uint8_t row_bits[MAX_POINTS];
     const Scaled &p = w.scaled;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     if (blockIdx.x == 0) {
         if (previous)
             find_median(previous, p.mb_width * p.mb_height, w.median);
@@ -255,10 +260,9 @@ cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, void *work, const Mo
     *coarse = w.coarse;
     *median = w.median;
     dim3 tile(32, 8), tiles((mb_width + MOTUS_COARSE_BORDER / 2 + 31) / 32, (4 * mb_height + 2 * MOTUS_COARSE_BORDER + 7) / 8, 2);
-    scale_kernel<<<tiles, tile, 0, stream>>>(w.scaled, p->cur, p->cur_stride, ref->plane[0], ref->stride);
-    cudaError_t error = cudaGetLastError();
+    cudaError_t error =
+        motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled, p->cur, p->cur_stride, ref->plane[0], ref->stride);
     if (error != cudaSuccess) return error;
     int groups = (mb_width + WARPS - 1) / WARPS * mb_height;
-    coarse_kernel<<<1 + groups, 32 * WARPS, 0, stream>>>(w, p->previous, p->lambda_q8, p->reach);
-    return cudaGetLastError();
+    return motus_launch(p->early, 1 + groups, 32 * WARPS, 0, stream, coarse_kernel, w, p->previous, p->lambda_q8, p->reach);
 }

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/ref_luma_cuda.h"
 
+#include "common/cuda_call.h"
 #include "me/luma_core.h"
 #include "me/sad_cuda.h"
 
@@ -76,6 +77,7 @@ __device__ void write_four(const Target &to, ptrdiff_t at, const uint8_t *full, 
 __global__ void __launch_bounds__(THREADS) planes_kernel(Target to, const uint8_t *ref, int stride, int width, int height) {
     __shared__ __align__(16) uint8_t full[ROWS][PITCH]; // from (-8, -2) of the tile on
     __shared__ short4 half[ROWS][TILE_X / 4];           // b before rounding
+    motus_let_successor_start();
     int x0 = blockIdx.x * TILE_X - MOTUS_REF_PAD, y0 = blockIdx.y * TILE_Y - MOTUS_REF_PAD;
     for (int i = threadIdx.x; i < ROWS * (PITCH / 8); i += THREADS) {
         int row = i / (PITCH / 8), column = i % (PITCH / 8) * 8;

@@ -9,6 +9,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/refine_cuda.h"
 
+#include "common/cuda_call.h"
 #include "common/lanes.h"
 #include "me/cost_core.h"
 #include "me/subpel_cuda.h"
@@ -286,6 +287,8 @@ template <int STEP, bool SADS> __device__ void run_round(Tile<SADS> &tile, const
 template <bool SADS> __global__ void __launch_bounds__(THREADS, 4) refine_kernel(const __grid_constant__ Job job) {
     __shared__ Tile<SADS> tile;
     const int first_mb = (int)blockIdx.x * TILE, m = (int)threadIdx.x / 32, mb = first_mb + m;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     Own own = begin(tile, job, m, mb);
     run_round<2>(tile, job, own, first_mb);
     if (job.subpel == MOTUS_SUBPEL_QUARTER) {
@@ -321,9 +324,6 @@ cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefL
     Planes p{ref->plane[0], (int)ref->stride, (int)(ref->plane[1] - ref->plane[0]), width, height};
     const Job job = {*picture, p, motus_mbs(width), n_mb, subpel, modes, wanted};
     const int tiles = (n_mb + TILE - 1) / TILE;
-    if (picture->sad)
-        refine_kernel<true><<<tiles, THREADS, 0, stream>>>(job);
-    else
-        refine_kernel<false><<<tiles, THREADS, 0, stream>>>(job);
-    return cudaGetLastError();
+    return motus_launch(picture->early, tiles, THREADS, 0, stream, picture->sad ? refine_kernel<true> : refine_kernel<false>,
+                        job);
 }

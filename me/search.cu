@@ -12,6 +12,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search_cuda.h"
 
+#include "common/cuda_call.h"
 #include "me/blocks_cuda.h"
 #include "me/cost_core.h"
 #include "me/sad_cuda.h"
@@ -286,6 +287,8 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8) search_kernel(cons
     int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5, points = 2 * g.range + 1;
     int across = panels(points, L::columns), down = panels(points, ROWS);
     int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1), mb = mb_y * g.mb_width + mb_x;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     if (!is_wanted<MBS>(g, group_x, mb_y)) return;
     MotusMv centre = per_mb(p.centre, mb);
     int x0 = 16 * group_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
@@ -329,8 +332,8 @@ template <int MBS> cudaError_t allow_shared_memory() {
 
 template <int MBS> cudaError_t launch(const Batch &batch, int n, const Geometry &g, cudaStream_t stream) {
     dim3 grid((g.mb_width + MBS - 1) / MBS, g.n_mb / g.mb_width, n);
-    search_kernel<MBS><<<grid, 32 * MBS, Layout<MBS>::size(2 * g.range + 1), stream>>>(batch, g);
-    return cudaGetLastError();
+    return motus_launch(batch.picture[0].early, grid, 32 * MBS, Layout<MBS>::size(2 * g.range + 1), stream, search_kernel<MBS>,
+                        batch, g);
 }
 
 cudaError_t search(const MotusSearchPicture *pictures, int n, const uint8_t *mask, int width, int height, int range,

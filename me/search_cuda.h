@@ -24,6 +24,7 @@ typedef struct MotusSearchPicture {
     MotusMv *mv;    // [41][n_mb]
     uint16_t *sad;  // [41][n_mb]
     uint32_t *cost; // [41][n_mb]
+    int early;      // of the first picture: the launch, and that of refinement, may begin early (common/cuda_call.h)
 } MotusSearchPicture;
 
 // Once per device, before the first search: loads the kernels and lets them have their shared memory.

@@ -86,7 +86,7 @@ static void submit(Picture *p) {
         stride[c] = p->frame.plane[c].stride;
     }
     CHECK_CUDA(cudaMemsetAsync(p->d_picture, POISON, p->bytes, p->stream));
-    CHECK_CUDA(motus_deblock_cuda(to, from, stride, p->d_mb, p->mb_width, p->mb_height, p->d_work, p->stream));
+    CHECK_CUDA(motus_deblock_cuda(to, from, stride, p->d_mb, p->mb_width, p->mb_height, p->d_work, 0, p->stream));
 }
 
 // After this `before` is the filtered picture.

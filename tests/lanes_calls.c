@@ -29,7 +29,7 @@ typedef struct Arguments {
     MotusMb *to;
     const MotusMb *decided;
     uint16_t *satd, *changed_at;
-    int warps;
+    int warps, shares;
     LanesMemory *m;
 } Arguments;
 
@@ -96,21 +96,21 @@ static void inter_team_body(void *argument) {
     MotusTeamLane own;
     uint32_t satd;
     motus_team_begin(&own, a->found, &team->team.choose.choice, &team->team.of.sums, warp, a->warps);
-    MotusTrial *best = motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, &team->team, &team->coefs[warp],
-                                         warp, a->warps, &satd);
+    MotusTrial *best = motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, &team->team, team->coefs, warp,
+                                         a->warps, a->shares, &satd);
     motus_team_sync();
     if (motus_lane() == MOTUS_LANES - 1) a->m->best = best, a->m->satd = satd;
 }
 
 static void decide_inter(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                         const MotusLevelChoice *levels, int warps, LanesMemory *m) {
-    Arguments a = {.inter = in, .found = found, .effort = effort, .levels = levels, .warps = warps, .m = m};
+                         const MotusLevelChoice *levels, int warps, int shares, LanesMemory *m) {
+    Arguments a = {.inter = in, .found = found, .effort = effort, .levels = levels, .warps = warps, .shares = shares, .m = m};
     m->failure = run(warps, inter_team_body, &a);
 }
 #else
 static void decide_inter(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                         const MotusLevelChoice *levels, int warps, LanesMemory *m) {
-    (void)warps;
+                         const MotusLevelChoice *levels, int warps, int shares, LanesMemory *m) {
+    (void)warps, (void)shares;
     m->best = motus_decide_inter(in, found, effort, levels, &m->decide, &m->satd);
     m->failure = NULL;
 }

@@ -202,14 +202,14 @@ static void code_inter(Picture *p, int x, int y) {
                     p->number, x, y);
     }
     poison();
-    const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS);
-    lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, 1, &memory[0]);
-    lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, warps, &memory[1]);
+    const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS), shares = warps > 2 && motus_test_range(0, 2);
+    lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, 1, 0, &memory[0]);
+    lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, warps, shares, &memory[1]);
     if (motus_skip_is_enough(memory[0].best, &p->qp, &p->effort) && memory[0].best->mb.type == MOTUS_MB_P_SKIP)
         p->at_once++; // there are no choices
     else
         same_choices(p, x, y, &memory[0].decide.choice, &memory[1].inter_team.team.choose.choice);
-    settle(p, x, y, warps == 2 ? "inter by two warps" : "inter by more warps");
+    settle(p, x, y, shares ? "inter by warps that share a type" : warps == 2 ? "inter by two warps" : "inter by more warps");
 }
 
 // Codes the picture as I, or as P with itself as reference.
