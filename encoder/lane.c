@@ -45,7 +45,8 @@ static MotusStatus open_lane(MotusLane *lane) {
     MotusExecutor *e = lane->executor;
     MotusStatus status =
         e->transfer ? MOTUS_OK : motus_transfer_cuda_open(&e->transfer, e->device, &lane->error); // the first lane
-    if (!status) status = motus_lane_cuda_open(&lane->cuda, s, e->transfer, (int)(lane - l->lane) / l->n_executors, &lane->error);
+    if (!status)
+        status = motus_lane_cuda_open(&lane->cuda, s, e->transfer, (l->n + l->n_devices - 1) / l->n_devices, &lane->error);
     if (!status && s->config.packets_memory == MOTUS_MEMORY_DEVICE)
         status = motus_packet_pool_open(&lane->packets, e->device, &lane->error);
     if (!status) status = motus_room_cuda_open(&lane->room, s, e->transfer, l->most_waiting, &lane->slots, &lane->error);
@@ -62,14 +63,14 @@ void motus_lane_stop(MotusLane *lane) {
     lane->mvs = NULL;
 }
 
-static MotusStatus begin_on_device(MotusLane *lane, MotusJob *job, int at_work) {
+static MotusStatus begin_on_device(MotusLane *lane, MotusJob *job) {
     const MotusStream *s = lane->lanes->stream;
     MotusStatus status = s->config.stream_only ? MOTUS_OK : motus_frame_pool_take(&lane->recs, &job->rec);
     if (!status && s->config.with_field && !job->order.place.idr)
         status = motus_field_alloc(&job->field, s->config.width, s->config.height);
     if (status) return status;
     motus_planned_begin(job->order.planned, &lane->rate, s, &job->order.place);
-    return motus_lane_cuda_begin(lane->cuda, job->slot, &job->order.place, at_work, job->rec, job->field, &job->error);
+    return motus_lane_cuda_begin(lane->cuda, job->slot, &job->order.place, job->rec, job->field, &job->error);
 }
 
 // Waits for a picture; one that turns out too large is coded again.
@@ -81,8 +82,8 @@ static MotusStatus wait_for_device(MotusLane *lane, MotusJob *job, MotusLanePict
         if (status) return status;
         const size_t bytes = motus_packet_bytes(s, place, coded->size);
         if (!motus_planned_coded(job->order.planned, &lane->rate, s, place, bytes)) return MOTUS_OK;
-        motus_lane_cuda_undo(lane->cuda); // sizes feed back: it is the only lane
-        status = motus_lane_cuda_begin(lane->cuda, job->slot, place, 1, job->rec, job->field, &job->error);
+        motus_lane_cuda_undo(lane->cuda);
+        status = motus_lane_cuda_begin(lane->cuda, job->slot, place, job->rec, job->field, &job->error);
         if (status) return status;
     }
 }
@@ -160,7 +161,7 @@ static void retire(MotusLane *lane, MotusStatus status) {
     if (job->slot) free_slots(lane->executor, job->slot, job->slot);
     lane->first = job->behind;
     lane->executor->under_way--;
-    lane->executor->active -= !lane->first;
+    l->active -= !lane->first;
     job->done = 1;
     for (; l->oldest && l->oldest->done; l->oldest = l->oldest->next) l->since_oldest--;
     pthread_cond_broadcast(&l->done);
@@ -169,9 +170,9 @@ static void retire(MotusLane *lane, MotusStatus status) {
 // The steps of a lane that has something to do, under the lock, which they let go of meanwhile. Once a picture has failed, those behind it are not coded.
 
 // The lane's share of the threads while it codes a picture: as many as any other lane that has work, and one of the remainder if it has not been given away.
-static int share_of_threads(const MotusLanes *l, int active) {
-    const int share = motus_max(1, l->threads / active);
-    return share + (share * active < l->threads && share < l->threads - l->busy);
+static int share_of_threads(const MotusLanes *l) {
+    const int share = motus_max(1, l->threads / l->active);
+    return share + (share * l->active < l->threads && share < l->threads - l->busy);
 }
 
 static void step_on_cpu(MotusLane *lane) {
@@ -180,7 +181,7 @@ static void step_on_cpu(MotusLane *lane) {
     MotusStatus status = l->failure.status;
     lane->waiting = job->behind;
     if (!status) {
-        const int threads = share_of_threads(l, lane->executor->active);
+        const int threads = share_of_threads(l);
         l->busy += threads;
         pthread_mutex_unlock(&l->lock);
         status = motus_lane_cpu_code(lane->cpu, &job->order.place, job->order.planned, &lane->rate, job->whole, job->source,
@@ -198,9 +199,8 @@ static void step_on_device(MotusLane *lane) {
         MotusJob *job = lane->waiting;
         lane->waiting = job->behind;
         lane->begun++;
-        const int at_work = lane->executor->active;
         pthread_mutex_unlock(&l->lock);
-        job->status = begin_on_device(lane, job, at_work);
+        job->status = begin_on_device(lane, job);
         motus_name_device(l, lane->executor, &job->error);
         pthread_mutex_lock(&l->lock);
         if (job->status && !job->error.status) motus_fail(&job->error, job->status, "%s", motus_status_text(job->status));
@@ -229,7 +229,7 @@ static void give(MotusLane *lane, MotusJob *job) {
     if (lane->first)
         lane->last->behind = job;
     else
-        lane->first = job, lane->executor->active++;
+        lane->first = job, lane->lanes->active++;
     lane->last = job;
     if (!lane->waiting) lane->waiting = job;
 }

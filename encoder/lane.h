@@ -50,16 +50,15 @@ typedef struct MotusLane {
 
 // What runs lanes: a CUDA device, or the CPU. Its lanes have the room for frames in common, and whichever has nothing to do takes the next GOP.
 typedef struct MotusExecutor {
-    int device; // CUDA's number
-    MotusTransferCuda *transfer;
-    int lanes, begun;         // that there may be; whose opening has begun
-    int failed;               // one of them could not be opened: there won't be more
-    int gops;                 // so far
-    int under_way;            // pictures that have been sent and are not done
-    int active;               // lanes that have something to do
-    MotusFrameSlot *free;     // room for frames on a device
-    MotusJob *untaken, *last; // the pictures of GOPs that no lane has
-    MotusLane *taker;         // of the newest GOP, where `untaken` is NULL
+    int device;                  // CUDA's number
+    MotusTransferCuda *transfer; // of the device
+    int lanes, begun;            // that there may be; whose opening has begun
+    int failed;                  // one of them could not be opened: there won't be more
+    int gops;                    // so far
+    int under_way;               // pictures that have been sent and are not done
+    MotusFrameSlot *free;        // room for frames on a device
+    MotusJob *untaken, *last;    // the pictures of GOPs that no lane has
+    MotusLane *taker;            // of the newest GOP, where `untaken` is NULL
 } MotusExecutor;
 
 struct MotusLanes {
@@ -82,6 +81,7 @@ struct MotusLanes {
     int expected;           // steps that may give them plans
     MotusExecutor *sending; // has the newest GOP
     int opening;            // lanes
+    int active;             // lanes that have something to do
     int busy;               // threads that code pictures on the CPU
     int closing;
     MotusError lost;    // why `unplanned` and what follows have no plans

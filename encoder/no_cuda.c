@@ -51,9 +51,9 @@ size_t motus_lane_cuda_free_bytes(int device) {
     return 0;
 }
 
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer, int index,
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer, int lanes,
                                  MotusError *error) {
-    (void)stream, (void)transfer, (void)index;
+    (void)stream, (void)transfer, (void)lanes;
     *lane = NULL;
     return refuse(error);
 }
@@ -88,9 +88,9 @@ MotusStatus motus_room_cuda_taken(const MotusFrameSlot *slot, MotusError *error)
     return refuse(error);
 }
 
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, int at_work,
-                                  MotusFrame *rec, MotusField *field, MotusError *error) {
-    (void)lane, (void)slot, (void)place, (void)at_work, (void)rec, (void)field;
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, MotusFrame *rec,
+                                  MotusField *field, MotusError *error) {
+    (void)lane, (void)slot, (void)place, (void)rec, (void)field;
     return refuse(error);
 }
 
