@@ -147,7 +147,7 @@ ok "usage" [ "$(grep -c '^motus: ' err)" = 1 ]
 # A rank is killed at a random time; the job ends, nothing half-written has the final name, --resume gives the stream.
 job=(encode "$work/long.y4m" -o "$work/out.264" "${common[@]}" --preset slow --qp 24 --keyint 3 --quiet)
 "$motus" encode long.y4m -o ref.264 "${common[@]}" --preset slow --qp 24 --keyint 3 --quiet
-ids() { pgrep -f -x "$mpi encode $work/long.y4m .*" | sort -n; }
+ids() { pgrep -f -x "$mpi encode $work/[a-z]*.y4m .*" | sort -n; }
 killed=0 resumed=0 whole=$(($(stat -c %s ref.264) + 60 * 200))
 for k in $(seq 1 "${MOTUS_KILLS:-6}"); do
     rm -f out.264 ./*.motus-*
@@ -226,20 +226,32 @@ for how in cut emptied removed overwritten 'cut for one rank'; do
     echo "input $how: ended and resumed"
 done
 
-# Journals: of other settings, of another input, damaged, in use. A busy machine may let a job end before it is killed: then another one is.
-for _ in 1 2 3 4 5; do
-    rm -f out.264 ./*.motus-*
-    timeout -k 5 120 "$launcher" "${options[@]}" -n 2 "$mpi" "${job[@]}" 2>err &
-    launched=$!
-    for _ in $(seq 1000); do
-        [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -le 5000 ] || break
-        kill -0 $launched 2>/dev/null || break
-        sleep 0.02
+# leave_journal ARGUMENT...: a job that loses a rank once its journal has something. A busy machine may let it end before that: then another one does.
+leave_journal() {
+    for _ in 1 2 3 4 5; do
+        rm -f out.264 ./*.motus-*
+        timeout -k 5 120 "$launcher" "${options[@]}" -n 2 "$mpi" "$@" 2>err &
+        launched=$!
+        for _ in $(seq 1000); do
+            [ "$(stat -c %s out.264.motus-journal 2>/dev/null || echo 0)" -le 5000 ] || break
+            kill -0 $launched 2>/dev/null || break
+            sleep 0.02
+        done
+        ids | tail -n 1 | xargs -r kill -9
+        wait $launched
+        [ ! -e out.264.motus-journal ] || break
     done
-    ids | tail -n 1 | xargs -r kill -9
-    wait $launched
-    [ ! -e out.264.motus-journal ] || break
-done
+}
+
+# Cuts are looked for from the first part on that the journal has not got.
+cuts=("$work/film.y4m" "${common[@]}" --preset slow --crf 24 --keyint 20 --quiet)
+"$motus" encode "${cuts[@]}" -o cuts.264 2>err
+leave_journal encode "${cuts[@]}" -o "$work/out.264"
+ranks 2 encode "${cuts[@]}" -o "$work/out.264" --resume
+ok "a journal of a film with cuts" cmp cuts.264 out.264
+
+# Journals: of other settings, of another input, damaged, in use.
+leave_journal "${job[@]}"
 if [ -e out.264.motus-journal ]; then
     cp out.264.motus-journal kept
     ranks 2 "${job[@]}"
