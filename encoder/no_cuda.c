@@ -1,27 +1,23 @@
-// Stands in for encoder/*.cu in a build without the CUDA backend: nothing here works, and says so.
+// Stands in for encoder/*.cu in a build without the CUDA backend: nothing here works, and motus_device_check says so.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/error.h"
+#include "common/device.h"
 #include "encoder/intake.h"
 #include "encoder/lane_cuda.h"
 #include "encoder/lookahead_cuda.h"
 #include "encoder/packet_cuda.h"
-
-static MotusStatus refuse(MotusError *error) {
-    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
-}
 
 // ---- frames ----------------------------------------------------------------------------------------------------------------------------------
 
 MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height, MotusError *error) {
     (void)width, (void)height;
     *intake = NULL;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *frame, void *stream, MotusFrame *whole,
                                    MotusError *error) {
     (void)intake, (void)frame, (void)stream, (void)whole;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 void motus_intake_cuda_close(MotusIntakeCuda **intake) { (void)intake; }
@@ -29,12 +25,12 @@ void motus_intake_cuda_close(MotusIntakeCuda **intake) { (void)intake; }
 MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image, const MotusColour *colour, void *stream,
                              const MotusFrame **frame, MotusError *error) {
     (void)room, (void)image, (void)colour, (void)stream, (void)frame;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 MotusStatus motus_image_cuda_read(MotusImageCuda *room, void *stream, MotusError *error) {
     (void)room, (void)stream;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 void motus_image_cuda_close(MotusImageCuda **room) { (void)room; }
@@ -55,7 +51,7 @@ MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream
                                  MotusError *error) {
     (void)stream, (void)transfer, (void)lanes;
     *lane = NULL;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 void motus_lane_cuda_close(MotusLaneCuda **lane) { (void)lane; }
@@ -63,7 +59,7 @@ void motus_lane_cuda_close(MotusLaneCuda **lane) { (void)lane; }
 MotusStatus motus_transfer_cuda_open(MotusTransferCuda **transfer, int device, MotusError *error) {
     (void)device;
     *transfer = NULL;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 void motus_transfer_cuda_close(MotusTransferCuda **transfer) { (void)transfer; }
@@ -73,32 +69,32 @@ MotusStatus motus_room_cuda_open(MotusRoomCuda **room, const MotusStream *stream
     (void)stream, (void)transfer, (void)n;
     *room = NULL;
     *slots = NULL;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 void motus_room_cuda_close(MotusRoomCuda **room) { (void)room; }
 
 MotusStatus motus_room_cuda_take(MotusFrameSlot *slot, const MotusFrame *frame, int on_device, void *made_on, MotusError *error) {
     (void)slot, (void)frame, (void)on_device, (void)made_on;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 MotusStatus motus_room_cuda_taken(const MotusFrameSlot *slot, MotusError *error) {
     (void)slot;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, MotusFrame *rec,
                                   MotusField *field, MotusError *error) {
     (void)lane, (void)slot, (void)place, (void)rec, (void)field;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 void motus_lane_cuda_undo(MotusLaneCuda *lane) { (void)lane; }
 
 MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusLanePicture *picture, MotusError *error) {
     (void)lane, (void)picture;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 // ---- look-ahead ------------------------------------------------------------------------------------------------------------------------------
@@ -107,7 +103,7 @@ MotusStatus motus_look_cuda_open(MotusLookCuda **look, const MotusLookaheadSetti
                                  MotusError *error) {
     (void)settings, (void)entries, (void)device;
     *look = NULL;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 void motus_look_cuda_close(MotusLookCuda **look) { (void)look; }
@@ -116,19 +112,19 @@ MotusStatus motus_look_cuda_analyse(MotusLookCuda *look, const MotusLookPlace *p
                                     void *made_on, MotusLookSums *sums, MotusError *error) {
     (void)look, (void)place, (void)frame, (void)on_device, (void)made_on;
     *sums = (MotusLookSums){0};
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 MotusStatus motus_look_cuda_begin(MotusLookCuda *look, const MotusLookPlace *place, const MotusPlane *luma, void *filled,
                                   MotusError *error) {
     (void)look, (void)place, (void)luma, (void)filled;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 MotusStatus motus_look_cuda_wait(const MotusLookCuda *look, int at, MotusLookSums *sums, MotusError *error) {
     (void)look, (void)at;
     *sums = (MotusLookSums){0};
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 const MotusFrame *motus_look_cuda_frame(const MotusLookCuda *look, int device, void **stream) {
@@ -139,7 +135,7 @@ const MotusFrame *motus_look_cuda_frame(const MotusLookCuda *look, int device, v
 
 MotusStatus motus_look_cuda_plan(MotusLookCuda *look, int first, int n, int n_final, int first_is_idr, MotusError *error) {
     (void)look, (void)first, (void)n, (void)n_final, (void)first_is_idr;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 const int16_t *motus_look_cuda_offsets(const MotusLookCuda *look, int at, MotusLookSums *sums) {
@@ -152,7 +148,7 @@ const int16_t *motus_look_cuda_offsets(const MotusLookCuda *look, int at, MotusL
 
 MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusError *error) {
     (void)pool, (void)device;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 void motus_packet_pool_close(MotusPacketPool **pool) { (void)pool; }
@@ -160,7 +156,7 @@ void motus_packet_pool_close(MotusPacketPool **pool) { (void)pool; }
 MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n, MotusPacketBlock **block,
                                   MotusError *error) {
     (void)pool, (void)piece, (void)n, (void)block;
-    return refuse(error);
+    return motus_device_check(error);
 }
 
 void motus_packet_block_wait(const MotusPacketBlock *block, void *stream) { (void)block, (void)stream; }

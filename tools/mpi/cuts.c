@@ -27,7 +27,7 @@ typedef struct Run {
     struct Run *next;    // that begins after it
     int64_t from, at;    // where it began, and the picture that comes next
     int64_t *begin;      // where GOPs begin
-    int64_t n, room;     //
+    int64_t n, room;     // of them, and room for so many
     struct Run *follows; // has what follows the last of `begin`; NULL: nobody yet
     int ends;            // the input, at `at`
     int begun, taken;    // somebody has begun to look; and does so
@@ -44,10 +44,10 @@ struct MotusCuts {
     int lookers;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    Run *runs;        // in the order of their beginnings; the first one is true
-    int64_t asked;    // the part that was asked for last begins here
-    int device_open;  // somebody looks there
-    int closing;      //
+    Run *runs;       // in the order of their beginnings; the first one is true
+    int64_t asked;   // the part that was asked for last begins here
+    int device_open; // somebody looks there
+    int closing;
     MotusError lost;  // why nobody looks any more
     int64_t pictures; // that have been looked at
     double seconds, began;
@@ -293,12 +293,9 @@ MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGop
     if (good) pthread_mutex_lock(&c->lock);
     while (good && c->lookers < wanted && begin_looker(c, c->lookers < on_host)) c->lookers++;
     if (good) pthread_mutex_unlock(&c->lock);
-    if (c->lookers) {
-        *cuts = c;
-        return MOTUS_OK;
-    }
-    if (c->runs) free_run(c->runs);
-    motus_free(c);
+    *cuts = c;
+    if (c->lookers) return MOTUS_OK;
+    motus_cuts_close(cuts);
     return motus_fail(error, MOTUS_ERR_MEMORY, "no thread for look-ahead");
 }
 
