@@ -46,7 +46,7 @@ typedef struct MotusWorkCuda {
 size_t motus_work_cuda_bytes(int mb_width, int mb_height);
 cudaError_t motus_work_cuda_place(MotusWorkCuda *work, void *memory, int mb_width, int mb_height);
 
-// These two load kernels before the first picture: loading one waits for the device.
+// These two load the kernels of which a picture takes one or the other, depending on what else is at work, before the first picture: loading one waits for the device.
 
 // Lets the intra wavefront have its shared memory, on the current device; and how many MBs a block has room for.
 cudaError_t motus_intra_cuda_prepare(int *teams);

@@ -45,8 +45,7 @@ static MotusStatus open_lane(MotusLane *lane) {
     MotusExecutor *e = lane->executor;
     MotusStatus status =
         e->transfer ? MOTUS_OK : motus_transfer_cuda_open(&e->transfer, e->device, &lane->error); // the first lane
-    if (!status)
-        status = motus_lane_cuda_open(&lane->cuda, s, e->transfer, (l->n + l->n_devices - 1) / l->n_devices, &lane->error);
+    if (!status) status = motus_lane_cuda_open(&lane->cuda, s, e->transfer, (int)(lane - l->lane) / l->n_executors, &lane->error);
     if (!status && s->config.packets_memory == MOTUS_MEMORY_DEVICE)
         status = motus_packet_pool_open(&lane->packets, e->device, &lane->error);
     if (!status) status = motus_room_cuda_open(&lane->room, s, e->transfer, l->most_waiting, &lane->slots, &lane->error);
@@ -63,6 +62,13 @@ void motus_lane_stop(MotusLane *lane) {
     lane->mvs = NULL;
 }
 
+// All lanes of a device are taken to be at work, whether they have pictures or not: going by those that have, racecheck did not end (docs/kernels.md, queues).
+static MotusStatus begin_coding(MotusLane *lane, MotusJob *job) {
+    const MotusLanes *l = lane->lanes;
+    const int at_work = (l->n + l->n_devices - 1) / l->n_devices;
+    return motus_lane_cuda_begin(lane->cuda, job->slot, &job->order.place, at_work, job->rec, job->field, &job->error);
+}
+
 static MotusStatus begin_on_device(MotusLane *lane, MotusJob *job) {
     const MotusStream *s = lane->lanes->stream;
     MotusStatus status = s->config.stream_only ? MOTUS_OK : motus_frame_pool_take(&lane->recs, &job->rec);
@@ -70,7 +76,7 @@ static MotusStatus begin_on_device(MotusLane *lane, MotusJob *job) {
         status = motus_field_alloc(&job->field, s->config.width, s->config.height);
     if (status) return status;
     motus_planned_begin(job->order.planned, &lane->rate, s, &job->order.place);
-    return motus_lane_cuda_begin(lane->cuda, job->slot, &job->order.place, job->rec, job->field, &job->error);
+    return begin_coding(lane, job);
 }
 
 // Waits for a picture; one that turns out too large is coded again.
@@ -83,7 +89,7 @@ static MotusStatus wait_for_device(MotusLane *lane, MotusJob *job, MotusLanePict
         const size_t bytes = motus_packet_bytes(s, place, coded->size);
         if (!motus_planned_coded(job->order.planned, &lane->rate, s, place, bytes)) return MOTUS_OK;
         motus_lane_cuda_undo(lane->cuda);
-        status = motus_lane_cuda_begin(lane->cuda, job->slot, place, job->rec, job->field, &job->error);
+        status = begin_coding(lane, job);
         if (status) return status;
     }
 }

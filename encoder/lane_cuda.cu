@@ -193,6 +193,14 @@ void put_heads(const MotusStream *s, const MotusPlace *place, MotusSliceHead *he
     }
 }
 
+// What a picture may do beside itself. With few lanes at work its NAL unit is written while the next picture gets on, up to its decisions, and with one, blocks
+// may take their places before those that they follow are done; where many lanes fill the device, that would cost them places and queues.
+void suit(MotusLaneCuda *l, int at_work) {
+    l->work.teams = at_work < 3 ? 1 : l->most_teams; // two pictures are not much in each other's way
+    l->work.early = at_work == 1 && l->may_be_early;
+    l->writing = at_work <= FEW_LANES && l->own_writing ? l->own_writing : l->stream;
+}
+
 // Everything that becomes of a picture on the device, in order.
 MotusStatus code(MotusLaneCuda *l, const MotusPlace *place, const Output *out, MotusField *field, MotusError *error) {
     const MotusStream *s = l->stream_settings;
@@ -308,11 +316,12 @@ MotusStatus read_timing(MotusLaneCuda *l, const Output *out, float us[MOTUS_STAG
 
 } // namespace
 
-extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, const MotusFrameSlot *slot, const MotusPlace *place,
+extern "C" MotusStatus motus_lane_cuda_begin(MotusLaneCuda *l, const MotusFrameSlot *slot, const MotusPlace *place, int at_work,
                                              MotusFrame *rec, MotusField *field, MotusError *error) {
     MotusOnDevice on(l->device);
     MotusStatus status = check(l, cudaStreamWaitEvent(l->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
     if (status) return status;
+    suit(l, at_work);
     Output *out = &l->output[l->begun % MOTUS_LANE_BEGUN];
     put_heads(l->stream_settings, place, out->h_head);
     if (place->qp_offset) memcpy(out->h_qp_offset, place->qp_offset, (size_t)l->work.n_mb);

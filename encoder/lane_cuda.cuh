@@ -12,6 +12,8 @@
 
 namespace motus_lane_cuda {
 
+constexpr int FEW_LANES = 4; // that do not fill the device
+
 // What the device hands back of a picture beside its NAL unit.
 typedef struct Report {
     MotusSliceResult result;
@@ -42,8 +44,8 @@ typedef struct Output {
 struct MotusLaneCuda {
     const MotusStream *stream_settings;
     int device;
-    cudaStream_t stream, writing;              // coding; NAL units, which may be the same one
-    cudaStream_t copying;                      // what comes down late: not its own
+    cudaStream_t stream, copying;              // coding; what comes down late, which is not its own
+    cudaStream_t own_writing, writing;         // of NAL units: not every lane's; that of the picture that is put on its way
     cudaEvent_t coded, settled, written, made; // a picture's MBs, as they are written, its NAL unit, its reconstruction
     uint8_t *memory, *host;                    // device memory, pinned memory
     // What the lane's thread uses.
@@ -65,6 +67,7 @@ struct MotusLaneCuda {
     int64_t expected_us[2];       // of a P and an I picture with none behind it, from its beginning on
     size_t expected;              // bytes of the next NAL unit, with some to spare
     int current;                  // of rec: the picture that is put on its way
+    int most_teams, may_be_early; // see decide_cuda.h
     int has_last_mv, had_last_mv; // had: before the picture that was begun last
     MotusError failure;           // of the call that failed: the lane stays so
 };

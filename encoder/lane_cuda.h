@@ -20,17 +20,16 @@ typedef struct MotusLaneCuda MotusLaneCuda;
 size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots);
 size_t motus_lane_cuda_free_bytes(int device);
 
-// Opens a lane on the device of `transfer`, which has to stay; `lanes`: how many will use that device. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error;
-// _UNSUPPORTED with slice_max_size.
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer, int lanes,
+// Opens a lane, number `index` of the device of `transfer`, which has to stay. MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error; _UNSUPPORTED with slice_max_size.
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer, int index,
                                  MotusError *error);
 void motus_lane_cuda_close(MotusLaneCuda **lane); // accepts NULL inside
 
-// Puts the picture in `slot` on its way and returns. rec, where not NULL, is a frame of whole MBs in host memory that gets the deblocked reconstruction; field,
+// Puts the picture in `slot` on its way and returns. at_work: lanes of the device that have pictures to code, with this one. rec, where not NULL, is a frame of whole MBs in host memory that gets the deblocked reconstruction; field,
 // where not NULL, gets the picture's field, if it is a P picture, before the call returns (as packet.h wants it laid out). At most
 // MOTUS_LANE_BEGUN pictures may have begun and not finished. After a failure the lane can only be closed, and nothing of it runs any more.
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, MotusFrame *rec,
-                                  MotusField *field, MotusError *error);
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, int at_work,
+                                  MotusFrame *rec, MotusField *field, MotusError *error);
 
 // Takes back the picture that was finished last, with none begun after it, so that it may begin again at another QP.
 void motus_lane_cuda_undo(MotusLaneCuda *lane);

@@ -18,7 +18,6 @@ using namespace motus_lane_cuda;
 namespace {
 
 constexpr size_t LEAST_NAL = 65536; // bytes of pinned memory for a NAL unit at first, unless none can be so large
-constexpr int FEW_LANES = 4;        // that leave some of the device idle
 
 // Lays the lane out from `base` on; returns the bytes.
 size_t lay_out(MotusLaneCuda *l, const MotusStream *s, uint8_t *base, void **ref_memory, void **work_memory) {
@@ -101,13 +100,10 @@ void close_timing(Output *out) {
         if (event) cudaEventDestroy(event);
 }
 
-// With few lanes NAL units are written while the next picture gets on, up to its decisions; more fill the device anyway, and more streams would share its queues and
-// wait for each other there (transfer_cuda.h).
-MotusStatus open_streams(MotusLaneCuda *l, int lanes, MotusError *error) {
+MotusStatus open_streams(MotusLaneCuda *l, int index, MotusError *error) {
     MotusStatus status = check(l, cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking), "stream", error);
-    l->writing = l->stream;
-    if (!status && lanes <= FEW_LANES)
-        status = check(l, cudaStreamCreateWithFlags(&l->writing, cudaStreamNonBlocking), "stream", error);
+    if (!status && index < FEW_LANES)
+        status = check(l, cudaStreamCreateWithFlags(&l->own_writing, cudaStreamNonBlocking), "stream", error);
     for (cudaEvent_t *event : {&l->coded, &l->settled, &l->written, &l->made})
         if (!status) status = check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < MOTUS_LANE_BEGUN && !status; i++) {
@@ -147,7 +143,7 @@ extern "C" size_t motus_lane_cuda_free_bytes(int device) {
 }
 
 extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStream *stream, const MotusTransferCuda *transfer,
-                                            int lanes, MotusError *error) {
+                                            int index, MotusError *error) {
     MotusOnDevice on(transfer->device);
     *out = NULL;
     if (stream->config.slice_max_size)
@@ -158,10 +154,9 @@ extern "C" MotusStatus motus_lane_cuda_open(MotusLaneCuda **out, const MotusStre
     l->device = transfer->device;
     l->copying = (cudaStream_t)transfer->down;
     MotusStatus status = check(l, motus_search_cuda_prepare(), "kernels", error);
-    if (!status) status = open_streams(l, lanes, error);
+    if (!status) status = open_streams(l, index, error);
     if (!status) status = open_memory(l, error);
-    if (lanes < 3) l->work.teams = 1; // two pictures are not much in each other's way
-    if (lanes > 1) l->work.early = 0; // blocks that wait would take places
+    l->most_teams = l->work.teams, l->may_be_early = l->work.early;
     l->expected = 4096 < motus_nal_bound(stream->rbsp_capacity) ? 4096 : motus_nal_bound(stream->rbsp_capacity);
     if (status) motus_lane_cuda_close(&l);
     *out = l;
@@ -172,7 +167,7 @@ extern "C" void motus_lane_cuda_close(MotusLaneCuda **lane) {
     if (!lane || !*lane) return;
     MotusLaneCuda *l = *lane;
     MotusOnDevice on(l->device);
-    for (cudaStream_t stream : {l->stream, l->writing != l->stream ? l->writing : NULL}) {
+    for (cudaStream_t stream : {l->stream, l->own_writing}) {
         if (stream) cudaStreamSynchronize(stream);
         if (stream) cudaStreamDestroy(stream);
     }

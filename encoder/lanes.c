@@ -9,6 +9,8 @@
 #include "common/int_core.h"
 #include "encoder/lane.h"
 
+#define MOST_ROWS_AT_ONCE 68 // 1080p
+
 // ---- Frames in ----------------------------------------------------------------------------------------------------------------------------
 
 // How many more frames there will be room for once all lanes are open.
@@ -197,7 +199,11 @@ MotusStatus motus_lanes_send(MotusLanes *l, MotusOrder *order, MotusLookahead *l
 
 // ---- Types and plans ------------------------------------------------------------------------------------------------------------------------
 
-int motus_lanes_type_late(const MotusLanes *l) { return l->backend == MOTUS_BACKEND_CUDA && l->n_executors == 1; }
+// Then two pictures are searched at once. The later one keeps its places (a block for each row of MBs) while it waits for the one before, which has to get its own:
+// also on the smallest device, with 6 processors of 16 blocks. Taller pictures are looked at one by one as they are sent, as where there are several devices.
+int motus_lanes_type_late(const MotusLanes *l) {
+    return l->backend == MOTUS_BACKEND_CUDA && l->n_executors == 1 && l->stream->mb_height <= MOST_ROWS_AT_ONCE;
+}
 
 int motus_lanes_have_threads(const MotusLanes *l) { return l->lane[0].has_thread; }
 

@@ -38,7 +38,7 @@ size_t motus_lanes_bytes(const MotusLanes *lanes); // of one
 MotusStatus motus_lanes_send(MotusLanes *lanes, MotusOrder *order, MotusLookahead *look, const MotusFrame *frame, int on_device,
                              void *made_on, MotusError *error);
 
-// Whether types come later, which is where look-ahead is on the only device that lanes are on.
+// Whether types come later, which is where look-ahead is on the only device that lanes are on, and pictures are not too tall.
 int motus_lanes_type_late(const MotusLanes *lanes);
 
 // Whether lanes have threads of their own; else who sends frames, gives types and plans does their work.

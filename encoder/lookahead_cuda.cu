@@ -41,7 +41,6 @@ struct MotusLookCuda {
     MotusHalf half[HALVES];
     MotusFrame frame; // in `memory`: the one at hand, where it did not lie on this device
     int has_frame;    // all of it, from the host
-    int two_at_once;  // pictures are searched
 };
 
 namespace {
@@ -102,23 +101,9 @@ MotusStatus open_order(MotusLookCuda *l, MotusError *error) {
     return status;
 }
 
-// A search that waits for the one before keeps its places (a block for each row of MBs) meanwhile: the one before has to get its own, whatever else there is.
-// Everything else ends by itself, so that half of the device's places are enough for both; where pictures have more rows, one is searched after the other.
-MotusStatus find_places(MotusLookCuda *l, MotusError *error) {
-    int processors = 0, blocks = 0;
-    MotusStatus status =
-        motus_cuda_check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, l->device), "device", error);
-    if (!status)
-        status =
-            motus_cuda_check(cudaDeviceGetAttribute(&blocks, cudaDevAttrMaxBlocksPerMultiprocessor, l->device), "device", error);
-    l->two_at_once = 4 * l->settings.mb_height <= processors * blocks;
-    return status;
-}
-
 MotusStatus open_all(MotusLookCuda *l, MotusError *error) {
     const size_t bytes = lay_out(l, NULL);
-    MotusStatus status = find_places(l, error);
-    if (!status) status = open_order(l, error);
+    MotusStatus status = open_order(l, error);
     if (!status) status = motus_cuda_check(cudaMalloc((void **)&l->memory, bytes), "device memory", error);
     if (!status) status = motus_cuda_check(cudaMemsetAsync(l->memory, 0, bytes, l->stream), "device memory", error);
     if (!status) status = motus_cuda_check(cudaStreamSynchronize(l->stream), "device memory", error);
@@ -202,7 +187,7 @@ MotusStatus analyse(MotusLookCuda *l, const MotusLookPlace *place, const MotusPl
     const MotusLookSearch search = search_of(l, place->number, place->begins);
     MotusStatus status = wait_on(stream, filled, error);
     if (!status) status = prepare(l, place->number, luma, stream, error);
-    if (!status) status = wait_on(stream, l->two_at_once ? before->prepared : before->done, error);
+    if (!status) status = wait_on(stream, before->prepared, error);
     if (!status) status = motus_look_search_cuda(&search, stream, error);
     if (!status) status = wait_on(stream, before->done, error);
     if (!status) status = motus_look_settle_cuda(&search, &e->type, stream, error);

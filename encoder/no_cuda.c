@@ -47,9 +47,9 @@ size_t motus_lane_cuda_free_bytes(int device) {
     return 0;
 }
 
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer, int lanes,
+MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer, int index,
                                  MotusError *error) {
-    (void)stream, (void)transfer, (void)lanes;
+    (void)stream, (void)transfer, (void)index;
     *lane = NULL;
     return motus_device_check(error);
 }
@@ -84,9 +84,9 @@ MotusStatus motus_room_cuda_taken(const MotusFrameSlot *slot, MotusError *error)
     return motus_device_check(error);
 }
 
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, MotusFrame *rec,
-                                  MotusField *field, MotusError *error) {
-    (void)lane, (void)slot, (void)place, (void)rec, (void)field;
+MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, int at_work,
+                                  MotusFrame *rec, MotusField *field, MotusError *error) {
+    (void)lane, (void)slot, (void)place, (void)at_work, (void)rec, (void)field;
     return motus_device_check(error);
 }
 
