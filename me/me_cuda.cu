@@ -5,9 +5,9 @@
 #include "common/int_core.h"
 #include "common/on_device.h"
 #include "common/slots.h"
-#include "me/ref_luma_cuda.h"
-#include "me/refine_cuda.h"
-#include "me/search_cuda.h"
+#include "me/samples/ref_luma_cuda.h"
+#include "me/search/refine_cuda.h"
+#include "me/search/search_cuda.h"
 
 extern "C" {
 #include "common/alloc.h"

@@ -1,15 +1,15 @@
 // What a motion estimator holds, and what the encoder uses of it beside the public API.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_INTERNAL_H
-#define ME_INTERNAL_H
+#ifndef ME_ME_INTERNAL_H
+#define ME_ME_INTERNAL_H
 
-#include "me/centres.h"
+#include "me/centres/centres.h"
 #include "me/me_cuda.h"
-#include "me/pixel.h"
-#include "me/ref_luma.h"
-#include "me/refine.h"
+#include "me/samples/pixel.h"
+#include "me/samples/ref_luma.h"
+#include "me/search/refine.h"
 #include "me/request_cuda.h"
-#include "me/search.h"
+#include "me/search/search.h"
 #include "motus/me_request.h"
 #ifdef _OPENMP
 #include <omp.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/on_device.h"
 #include "common/slots.h"
-#include "me/centres_cuda.h"
+#include "me/centres/centres_cuda.h"
 #include "me/chain_cuda.h"
 #include "me/reference_cuda.h"
 #include "me/request_cuda.h"

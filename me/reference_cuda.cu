@@ -5,7 +5,7 @@
 #include "common/cuda_call.h"
 #include "common/on_device.h"
 #include "common/slots.h"
-#include "me/ref_luma_cuda.h"
+#include "me/samples/ref_luma_cuda.h"
 
 extern "C" {
 #include "common/alloc.h"

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "me/ref_luma.h"
+#include "me/samples/ref_luma.h"
 #include "me/request_cuda.h"
 
 struct MotusReferenceCuda {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/threads.h"
-#include "me/cost_core.h"
+#include "me/samples/cost_core.h"
 #include "me/reference.h"
 #include "me/stats_core.h"
 

@@ -8,7 +8,7 @@
 #include "common/slots.h"
 #include "me/chain_cuda.h"
 #include "me/reference_cuda.h"
-#include "me/refine_cuda.h"
+#include "me/search/refine_cuda.h"
 #include "me/request.h"
 #include "me/request_kernels.cuh"
 

@@ -4,9 +4,9 @@
 #ifndef ME_REQUEST_KERNELS_CUH
 #define ME_REQUEST_KERNELS_CUH
 
-#include "me/cost_core.h"
-#include "me/measure_core.h"
-#include "me/search_cuda.h"
+#include "me/samples/cost_core.h"
+#include "me/samples/measure_core.h"
+#include "me/search/search_cuda.h"
 #include "me/stats_core.h"
 
 namespace {

@@ -6,8 +6,8 @@
 
 #include "tests/harness.h"
 #include "tests/test_folder.h"
-#include "tools/ahead.h"
-#include "yuv/writer.h"
+#include "tools/cli/read_ahead.h"
+#include "yuv/io/writer.h"
 
 enum { FRAMES = 41, WIDTH = 34, HEIGHT = 18, PICTURE = WIDTH * HEIGHT * 3 / 2 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "interop/av.h"
-#include "yuv/reader.h"
+#include "yuv/io/reader.h"
 
 static int fail(const char *what) {
     fprintf(stderr, "av_vectors: %s\n", what);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "tests/harness.h"
-#include "tools/bdrate.h"
+#include "tools/peers/bdrate.h"
 
 static const MotusRdPoint curve[4] = {{100, 30.0}, {210, 33.5}, {450, 36.2}, {1000, 39.9}};
 

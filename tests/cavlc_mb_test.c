@@ -1,6 +1,6 @@
-// encoder/slice.c and its cores: slices of random macroblocks are read back by an independent reader (slice_reader.h); rows written side by side, and apart.
+// encoder/bitstream/slice.c and its cores: slices of random macroblocks are read back by an independent reader (slice_reader.h); rows written side by side, and apart.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/stream.h"
+#include "encoder/settings/stream.h"
 #include "tests/harness.h"
 #include "tests/random_mbs.h"
 #include "tests/slice_reader.h"

@@ -1,10 +1,10 @@
-// encoder/bits_core.h and the residual blocks of encoder/cavlc_mb_core.h: everything written is read back by an independent reader, and counted bits are
+// encoder/bitstream/bits_core.h and the residual blocks of encoder/bitstream/cavlc_mb_core.h: everything written is read back by an independent reader, and counted bits are
 // written bits.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dct/dct_core.h"
-#include "encoder/cavlc_mb_core.h"
-#include "encoder/cavlc_planes_core.h"
-#include "encoder/syntax_core.h"
+#include "encoder/bitstream/cavlc_mb_core.h"
+#include "encoder/bitstream/cavlc_planes_core.h"
+#include "encoder/bitstream/syntax_core.h"
 #include "tests/cavlc_reader.h"
 #include "tests/harness.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "tests/harness.h"
-#include "tools/x264.h"
+#include "tools/peers/x264.h"
 
 void make_material(Material *m, MotusSynthConfig scene) {
     *m = (Material){.scene = scene};

@@ -4,7 +4,7 @@
 #define TESTS_COMPARE_MATERIAL_H
 
 #include "tools/compare/run.h"
-#include "tools/synth.h"
+#include "tools/synth/synth.h"
 
 enum { FRAMES = 6 };
 

@@ -11,7 +11,7 @@
 #include "tests/decoders/conform.h"
 #include "tests/decoders/material.h"
 #include "tests/decoders/pairwise.h"
-#include "yuv/reader.h"
+#include "yuv/io/reader.h"
 
 enum { MOST_ROWS = 200, MOST_FRAMES = 12, LEAST_FRAMES = 3 };
 enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, SLICES, SIZE, SCENECUT, AXES };

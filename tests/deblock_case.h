@@ -3,7 +3,7 @@
 #ifndef TESTS_DEBLOCK_CASE_H
 #define TESTS_DEBLOCK_CASE_H
 
-#include "encoder/mb.h"
+#include "encoder/mb/mb.h"
 #include "motus/frame.h"
 
 // Noise around a level per 4x4 block, so that every threshold is met and missed; from a spread of 128 on most samples are extremes.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 #include "dct/dct_core.h"
-#include "encoder/deblock.h"
+#include "encoder/mb/deblock.h"
 #include "tests/deblock_case.h"
 #include "tests/harness.h"
 

@@ -1,7 +1,7 @@
 // Motion fields as CSV and .npy.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/harness.h"
-#include "tools/export.h"
+#include "tools/search/export.h"
 
 #include <stdio.h>
 #include <stdlib.h>

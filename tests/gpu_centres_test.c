@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime_api.h>
 
-#include "me/centres_cuda.h"
+#include "me/centres/centres_cuda.h"
 #include "me/me_internal.h"
-#include "me/ref_luma_cuda.h"
+#include "me/samples/ref_luma_cuda.h"
 #include "tests/gpu.h"
 
 #define POISON 0xA5

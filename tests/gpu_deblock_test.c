@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime_api.h>
 
-#include "encoder/deblock.h"
-#include "encoder/deblock_cuda.h"
+#include "encoder/mb/deblock.h"
+#include "encoder/mb/deblock_cuda.h"
 #include "tests/deblock_case.h"
 #include "tests/gpu.h"
 

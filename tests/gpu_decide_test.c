@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime_api.h>
 
-#include "encoder/deblock.h"
-#include "encoder/decide_cuda.h"
-#include "encoder/preset.h"
-#include "encoder/stream.h"
+#include "encoder/mb/deblock.h"
+#include "encoder/analyse/decide_cuda.h"
+#include "encoder/settings/preset.h"
+#include "encoder/settings/stream.h"
 #include "me/me_internal.h"
-#include "me/refine.h"
+#include "me/search/refine.h"
 #include "tests/gpu.h"
 #include "tests/same_levels.h"
-#include "tools/synth.h"
-#include "yuv/reader.h"
+#include "tools/synth/synth.h"
+#include "yuv/io/reader.h"
 
 // Everything of one sequence: the CPU's picture, and the device's copy of what it starts from.
 typedef struct Bench {

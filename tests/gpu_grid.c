@@ -12,7 +12,7 @@
 #include "common/cpu.h"
 #include "tests/decoders/pairwise.h"
 #include "tests/grid_case.h"
-#include "yuv/reader.h"
+#include "yuv/io/reader.h"
 
 enum { MOST_ROWS = 200 };
 

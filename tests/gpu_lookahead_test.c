@@ -3,8 +3,8 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
-#include "encoder/aq.h"
-#include "encoder/lookahead_cuda.h"
+#include "encoder/rate/aq.h"
+#include "encoder/rate/lookahead_cuda.h"
 #include "tests/gpu.h"
 
 // ---- Pictures ---------------------------------------------------------------------------------------------------------------------------------

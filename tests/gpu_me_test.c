@@ -9,7 +9,7 @@
 #include "common/faults.h"
 #include "tests/gpu.h"
 #include "tests/me_case.h"
-#include "yuv/reader.h"
+#include "yuv/io/reader.h"
 
 #define POISON 0xA5
 

@@ -1,8 +1,8 @@
 // Entropy coding on a CUDA device gives the CPU's NAL units, statistics and settled MBs: every kind of MB, long runs of skipped ones and of zeros, the longest
 // codes, several slices, buffers too small, several pictures in flight, a captured launch played again.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/slice_cuda.h"
-#include "encoder/stream.h"
+#include "encoder/bitstream/slice_cuda.h"
+#include "encoder/settings/stream.h"
 #include "tests/gpu.h"
 #include "tests/random_mbs.h"
 

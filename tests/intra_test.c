@@ -1,6 +1,6 @@
 // encoder/intra: every mode against the sample equations of 8.3, written out one sample at a time.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/intra_core.h"
+#include "encoder/mb/intra_core.h"
 #include "tests/harness.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "encoder/schedule_core.h"
+#include "encoder/analyse/schedule_core.h"
 
 #ifdef MOTUS_EMULATED_LANES
 #include "tests/emulated_lanes.h"

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/preset.h"
+#include "encoder/settings/preset.h"
 #include "tests/harness.h"
 #include "tests/lanes_calls.h"
 #include "tests/same_levels.h"
-#include "tools/synth.h"
+#include "tools/synth/synth.h"
 #include "yuv/pad.h"
-#include "yuv/reader.h"
+#include "yuv/io/reader.h"
 
 // A picture that is coded MB by MB in raster order.
 typedef struct Picture {

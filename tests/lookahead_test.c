@@ -1,13 +1,13 @@
 // Look-ahead: costs that are the same from plain C and on any number of threads, vectors of known motion, cuts, still pictures, the order and number of plans,
 // and offsets that go where later pictures look.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/lookahead.h"
+#include "encoder/rate/lookahead.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/log2_core.h"
+#include "encoder/rate/log2_core.h"
 #include "tests/harness.h"
 
 // ---- Fixed point ------------------------------------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 // Known motion: pans of a generated texture are found; search centres follow large pans.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/centres.h"
+#include "me/centres/centres.h"
 #include "me/me_internal.h"
 #include "tests/harness.h"
-#include "tools/synth.h"
+#include "tools/synth/synth.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 #include "common/faults.h"
-#include "me/search.h"
+#include "me/search/search.h"
 #include "tests/harness.h"
 #include "tests/me_case.h"
 

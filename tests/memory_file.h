@@ -3,7 +3,7 @@
 #ifndef TESTS_MEMORY_FILE_H
 #define TESTS_MEMORY_FILE_H
 
-#include "yuv/source.h"
+#include "yuv/io/source.h"
 
 // As motus_source_open.
 MotusStatus motus_test_source(MotusSource **source, const void *data, size_t size, MotusError *error);

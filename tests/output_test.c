@@ -12,7 +12,7 @@
 
 #include "tests/harness.h"
 #include "tests/test_folder.h"
-#include "yuv/writer.h"
+#include "yuv/io/writer.h"
 
 static void outputs(void) {
     const char *path = in_folder("out.bin");

@@ -1,6 +1,6 @@
-// encoder/headers.c, level.c, nal.c: parameter sets and slice headers parsed back field by field, levels against table A-1, emulation prevention.
+// encoder/bitstream/headers.c, level.c, nal.c: parameter sets and slice headers parsed back field by field, levels against table A-1, emulation prevention.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/headers.h"
+#include "encoder/bitstream/headers.h"
 #include "tests/cavlc_reader.h"
 #include "tests/harness.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/deblock.h"
-#include "encoder/preset.h"
-#include "encoder/slice.h"
+#include "encoder/mb/deblock.h"
+#include "encoder/settings/preset.h"
+#include "encoder/bitstream/slice.h"
 
 static void must(int ok) {
     if (!ok) abort();

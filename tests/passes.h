@@ -3,8 +3,8 @@
 #ifndef TESTS_PASSES_H
 #define TESTS_PASSES_H
 
-#include "encoder/decide.h"
-#include "encoder/headers.h"
+#include "encoder/analyse/decide.h"
+#include "encoder/bitstream/headers.h"
 #include "me/me_internal.h"
 
 typedef struct Passes {

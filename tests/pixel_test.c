@@ -1,6 +1,6 @@
 // Block distances: plain C and AVX2 against their definition, for every size, content and alignment.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/pixel.h"
+#include "me/samples/pixel.h"
 #include "tests/harness.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Rate control against a made-up encoder whose pictures take bits that rate control can only guess: how near bitrates are met, that no picture comes too late for
 // the decoder's buffer (a leaky bucket of the test's own), second passes and their logs, and maps.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate.h"
+#include "encoder/rate/rate.h"
 
 #include <math.h>
 #include <stdio.h>

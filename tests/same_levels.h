@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "encoder/mb.h"
+#include "encoder/mb/mb.h"
 
 static inline int same_levels(const MotusMb *mb, const MotusMbCoef *a, const MotusMbCoef *b) {
     int same = 1;

@@ -4,7 +4,7 @@
 #ifndef TESTS_SLICE_READER_H
 #define TESTS_SLICE_READER_H
 
-#include "encoder/mb.h"
+#include "encoder/mb/mb.h"
 #include "tests/cavlc_reader.h"
 
 enum { READ_WIDTH = 5, READ_HEIGHT = 4, READ_MBS = READ_WIDTH * READ_HEIGHT }; // MBs of the picture

@@ -1,7 +1,7 @@
 // The generator of sequences: the same samples everywhere, and vectors that are true.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/harness.h"
-#include "tools/synth.h"
+#include "tools/synth/synth.h"
 
 #include <stdlib.h>
 #include <string.h>

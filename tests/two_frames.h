@@ -4,7 +4,7 @@
 #define TESTS_TWO_FRAMES_H
 
 #include "tests/harness.h"
-#include "yuv/reader.h"
+#include "yuv/io/reader.h"
 
 static const char two_frames[] = "YUV4MPEG2 W5 H3 F10:1\nFRAME\n" // 15 + 2 * 6 bytes a picture
                                  "abcdefghijklmnopqrstuvwxyz!"

@@ -1,13 +1,13 @@
 // What motus view colours blocks by: bits against the encoder's own count, costs of known motion, the colour wheel's corners.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/view.h"
+#include "tools/view/view.h"
 
 #include <string.h>
 
 #include "motus/encoder.h"
 #include "tests/harness.h"
-#include "tools/synth.h"
-#include "tools/view_colors.h"
+#include "tools/synth/synth.h"
+#include "tools/view/view_colors.h"
 
 enum { MAX_BLOCKS = 4096 };
 

@@ -3,7 +3,7 @@
 #include "tests/harness.h"
 #include "tests/memory_file.h"
 #include "tests/two_frames.h"
-#include "yuv/reader_ops.h"
+#include "yuv/io/reader_ops.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "tests/harness.h"
 #include "tests/test_folder.h"
 #include "tests/two_frames.h"
-#include "yuv/source.h"
-#include "yuv/writer.h"
+#include "yuv/io/source.h"
+#include "yuv/io/writer.h"
 
 #include <fcntl.h>
 #include <stdio.h>

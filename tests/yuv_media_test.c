@@ -3,7 +3,7 @@
 #include "common/faults.h"
 #include "tests/harness.h"
 #include "tests/memory_file.h"
-#include "yuv/reader_ops.h"
+#include "yuv/io/reader_ops.h"
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>

@@ -1,7 +1,7 @@
 // A motion field of motus as the analysis data that x265 loads: which coding units (CUs) and prediction units a picture has, and their vectors.
 // SPDX-License-Identifier: GPL-2.0-or-later
-#ifndef X265_MOTUS_ANALYSIS_H
-#define X265_MOTUS_ANALYSIS_H
+#ifndef EXAMPLES_X265_ANALYSIS_H
+#define EXAMPLES_X265_ANALYSIS_H
 
 #include <motus/motus.h>
 #include <x265.h>

@@ -1,7 +1,7 @@
 // Reads 8-bit 4:2:0 .y4m files.
 // SPDX-License-Identifier: GPL-2.0-or-later
-#ifndef X265_MOTUS_Y4M_H
-#define X265_MOTUS_Y4M_H
+#ifndef EXAMPLES_X265_Y4M_H
+#define EXAMPLES_X265_Y4M_H
 
 #include <motus/motus.h>
 #include <stdio.h>

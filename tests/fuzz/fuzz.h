@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "yuv/reader_ops.h"
+#include "yuv/io/reader_ops.h"
 
 #define FUZZ_MAX_INPUT 65536
 

@@ -5,7 +5,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/memory_file.h"
-#include "yuv/reader_ops.h"
+#include "yuv/io/reader_ops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     MotusSource *source = NULL;

@@ -3,7 +3,7 @@
 #ifndef TOOLS_BASELINE_BASELINE_INTERNAL_H
 #define TOOLS_BASELINE_BASELINE_INTERNAL_H
 
-#include "encoder/mb.h"
+#include "encoder/mb/mb.h"
 #include "tools/baseline/baseline.h"
 
 // An RBSP; reading past its end gives zeros and sets `wrong`.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
-#include "encoder/cavlc_core.h"
+#include "encoder/bitstream/cavlc_core.h"
 #include "tools/baseline/baseline_internal.h"
 
 // ---- Tables -------------------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Vectors of inter MBs and their prediction (7.3.5.1, 7.3.5.2, 8.4.1), for any number of references.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/int_core.h"
-#include "encoder/mv_core.h"
+#include "encoder/mb/mv_core.h"
 #include "tools/baseline/baseline_internal.h"
 
 // What a neighbouring block brings to the prediction.

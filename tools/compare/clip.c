@@ -4,11 +4,11 @@
 #include <stdio.h>
 
 #include "common/error.h"
-#include "tools/cmd.h"
-#include "tools/input.h"
-#include "tools/options.h"
-#include "tools/signals.h"
-#include "yuv/writer.h"
+#include "tools/cli/cmd.h"
+#include "tools/cli/input.h"
+#include "tools/cli/options.h"
+#include "tools/cli/signals.h"
+#include "yuv/io/writer.h"
 
 // Copies what is left of the input; its frames lose an odd row or column.
 static MotusStatus copy_frames(MotusInput *in, MotusWriter *writer, MotusCompareClip *clip, MotusError *error) {

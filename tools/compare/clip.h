@@ -3,8 +3,8 @@
 #ifndef TOOLS_COMPARE_CLIP_H
 #define TOOLS_COMPARE_CLIP_H
 
-#include "tools/work_folder.h"
-#include "yuv/reader.h"
+#include "tools/cli/work_folder.h"
+#include "yuv/io/reader.h"
 
 typedef struct MotusCompareClip {
     const char *path; // the folder's
@@ -16,7 +16,7 @@ typedef struct MotusCompareClip {
 MotusStatus motus_compare_clip_make(MotusCompareClip *clip, const MotusWorkFolder *folder, const char *input, int limit,
                                     MotusError *error);
 
-// Hands out the clip's frames one after another; is a MotusSourceFrame (tools/x264.h) with a MotusClipFrames as `opaque`, n counting from 0.
+// Hands out the clip's frames one after another; is a MotusSourceFrame (tools/peers/x264.h) with a MotusClipFrames as `opaque`, n counting from 0.
 typedef struct MotusClipFrames {
     MotusReader *reader;
     MotusFrame *frame; // the last one handed out

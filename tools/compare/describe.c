@@ -5,8 +5,8 @@
 
 #include "motus/version.h"
 #include "tools/compare/compare.h"
-#include "tools/options.h"
-#include "tools/system.h"
+#include "tools/cli/options.h"
+#include "tools/cli/system.h"
 
 static double percent(uint64_t part, uint64_t whole) { return whole ? 100 * (double)part / (double)whole : 0; }
 

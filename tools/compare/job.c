@@ -9,11 +9,11 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
-#include "tools/cmd.h"
+#include "tools/cli/cmd.h"
 #include "tools/compare/compare.h"
 #include "tools/compare/print.h"
-#include "tools/progress.h"
-#include "tools/signals.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/signals.h"
 
 // Bytes of pictures and MB records in the page: it should open in a second or two. More sequences may have more, but not as much as each alone.
 enum { VIEWER_BYTES = 24000000, VIEWER_BYTES_OF_MANY = 8000000 };

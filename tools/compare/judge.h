@@ -3,7 +3,7 @@
 #ifndef TOOLS_COMPARE_JUDGE_H
 #define TOOLS_COMPARE_JUDGE_H
 
-#include "encoder/mv_core.h"
+#include "encoder/mb/mv_core.h"
 #include "tools/baseline/baseline.h"
 
 enum { MOTUS_X264, MOTUS_OURS, MOTUS_SIDES }; // index of a pair

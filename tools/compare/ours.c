@@ -3,8 +3,8 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "tools/signals.h"
-#include "tools/system.h"
+#include "tools/cli/signals.h"
+#include "tools/cli/system.h"
 
 static void add_picture(MotusOurStream *out, const MotusPacket *p, const MotusCompareClip *clip) {
     const MotusPictureStats *s = &p->stats;

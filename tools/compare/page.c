@@ -6,7 +6,7 @@
 
 #include "common/error.h"
 #include "tools/compare/compare.h"
-#include "tools/report_page.h"
+#include "tools/report/report_page.h"
 
 static const char placeholder[] = "@MOTUS_DATA@";
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 
-#include "tools/bdrate.h"
+#include "tools/peers/bdrate.h"
 #include "tools/compare/compare.h"
 
 static cJSON *point_json(const MotusComparePoint *p, int coder, int qp) {

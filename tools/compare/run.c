@@ -7,8 +7,8 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "encoder/qp_core.h"
-#include "tools/signals.h"
+#include "encoder/mb/qp_core.h"
+#include "tools/cli/signals.h"
 
 // What a walk along the two streams holds.
 typedef struct Walk {

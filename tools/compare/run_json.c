@@ -1,7 +1,7 @@
 // A run as JSON (docs/compare.md).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/compare/run.h"
-#include "tools/options.h"
+#include "tools/cli/options.h"
 
 cJSON *motus_bits_json(const MotusBitSums *bits) {
     cJSON *object = cJSON_CreateObject();

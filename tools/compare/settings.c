@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "tools/options.h"
+#include "tools/cli/options.h"
 
 int motus_coders_first(const MotusCoders *coders, int is_x264) {
     for (int i = 0; i < coders->n; i++)

@@ -4,7 +4,7 @@
 #define TOOLS_COMPARE_SETTINGS_H
 
 #include "motus/encoder.h"
-#include "tools/x264.h"
+#include "tools/peers/x264.h"
 
 enum { MOTUS_MAX_CODERS = 16 };
 

@@ -15,10 +15,10 @@
 
 #include "common/error.h"
 #include "motus/version.h"
-#include "tools/cmd.h"
-#include "tools/signals.h"
-#include "tools/system.h"
-#include "yuv/writer.h"
+#include "tools/cli/cmd.h"
+#include "tools/cli/signals.h"
+#include "tools/cli/system.h"
+#include "yuv/io/writer.h"
 
 enum { FILE_WAITS, FILE_DONE, FILE_FAILED, FILE_KEPT };
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cmd.h"
-#include "tools/encode_job.h"
+#include "tools/cli/cmd.h"
+#include "tools/encode/encode_job.h"
 #include "tools/mpi/batch.h"
-#include "tools/signals.h"
-#include "tools/system.h"
+#include "tools/cli/signals.h"
+#include "tools/cli/system.h"
 
 // Encodes a file; the last line that was said of it goes to `line`.
 static int encode(const MotusBatch *b, char *input, char *output, char *line, size_t size) {

@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "tools/mpi/rank_input.h"
-#include "tools/system.h"
+#include "tools/cli/system.h"
 
 // On a GPU each waits for frames to be read, and for one small kernel after the other; on processors a picture is not much work for many threads.
 enum { MOST_LOOKERS = 16, FOR_ONE_RANK = 4, THREADS_OF_ONE = 4, LEAST_STRETCH = 240 };

@@ -12,13 +12,13 @@
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
-#include "tools/ahead.h"
-#include "tools/cmd.h"
+#include "tools/cli/read_ahead.h"
+#include "tools/cli/cmd.h"
 #include "tools/mpi/fingerprint.h"
 #include "tools/mpi/master.h"
-#include "tools/options.h"
-#include "tools/signals.h"
-#include "tools/system.h"
+#include "tools/cli/options.h"
+#include "tools/cli/signals.h"
+#include "tools/cli/system.h"
 
 #define LEAST_PART 4                      // pictures of a part, where GOPs are shorter
 #define CREDIT_BYTES ((int64_t)256 << 20) // of frames on their way to a worker

@@ -4,7 +4,7 @@
 
 #include "common/error.h"
 #include "tools/mpi/master.h"
-#include "tools/signals.h"
+#include "tools/cli/signals.h"
 
 int motus_feed_idle(void *master) {
     MotusMaster *m = master;

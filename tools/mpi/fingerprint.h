@@ -3,7 +3,7 @@
 #ifndef TOOLS_MPI_FINGERPRINT_H
 #define TOOLS_MPI_FINGERPRINT_H
 
-#include "tools/encode_job.h"
+#include "tools/encode/encode_job.h"
 
 // One line each. The number of threads, lanes and ranks, and where the work is done, do not matter.
 void motus_settings_text(const MotusEncodeOptions *options, const MotusEncoderConfig *config, char *text, size_t size);

@@ -3,8 +3,8 @@
 #ifndef TOOLS_MPI_GOPS_H
 #define TOOLS_MPI_GOPS_H
 
-#include "encoder/lookahead.h"
-#include "encoder/stream.h"
+#include "encoder/rate/lookahead.h"
+#include "encoder/settings/stream.h"
 
 typedef struct MotusGops {
     MotusStream stream;

@@ -15,7 +15,7 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/threads.h"
-#include "tools/system.h"
+#include "tools/cli/system.h"
 
 #define MAGIC "motus journal 2\n"
 #define SYNC 1 // seconds from one try to bring records to the disk to the next

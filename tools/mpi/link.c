@@ -9,7 +9,7 @@
 
 #include "common/alloc.h"
 #include "common/threads.h"
-#include "tools/signals.h"
+#include "tools/cli/signals.h"
 
 enum {
     TAG = 1,

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "motus/version.h"
-#include "tools/cmd.h"
+#include "tools/cli/cmd.h"
 #include "tools/mpi/batch.h"
 #include "tools/mpi/setup.h"
-#include "tools/signals.h"
+#include "tools/cli/signals.h"
 
 static const char help[] =
     "usage: mpirun -n N motus-mpi encode INPUT -o OUTPUT [options]\n"

@@ -10,10 +10,10 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "tools/cmd.h"
+#include "tools/cli/cmd.h"
 #include "tools/mpi/picture.h"
-#include "tools/signals.h"
-#include "tools/system.h"
+#include "tools/cli/signals.h"
+#include "tools/cli/system.h"
 
 // ---- Output -------------------------------------------------------------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@
 #include "tools/mpi/cuts.h"
 #include "tools/mpi/parts.h"
 #include "tools/mpi/setup.h"
-#include "tools/progress.h"
-#include "yuv/reader.h"
+#include "tools/cli/progress.h"
+#include "yuv/io/reader.h"
 
 typedef struct MotusFeed { // where frames go from rank 0
     MotusStreamPart *part; // the one that frames belong to

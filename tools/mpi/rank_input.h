@@ -3,7 +3,7 @@
 #ifndef TOOLS_MPI_RANK_INPUT_H
 #define TOOLS_MPI_RANK_INPUT_H
 
-#include "tools/ahead.h"
+#include "tools/cli/read_ahead.h"
 #include "tools/mpi/setup.h"
 
 // A reader and the frame that it has handed out last, so that frames are found by number without going back for one.

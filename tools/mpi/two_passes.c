@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "common/int_core.h"
-#include "encoder/log2_core.h"
-#include "tools/cmd.h"
+#include "encoder/rate/log2_core.h"
+#include "tools/cli/cmd.h"
 #include "tools/mpi/master.h"
 
 #define FIRST_CRF 23.0

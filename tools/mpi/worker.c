@@ -12,8 +12,8 @@
 #include "tools/mpi/picture.h"
 #include "tools/mpi/rank_input.h"
 #include "tools/mpi/setup.h"
-#include "tools/report.h"
-#include "tools/system.h"
+#include "tools/encode/report.h"
+#include "tools/cli/system.h"
 
 #define AHEAD 0.05                   // seconds before the last frame of a part is sent when the next part is asked for
 #define HELD ((size_t)1 << 20)       // bytes of coded pictures that wait for the rest of their part, about

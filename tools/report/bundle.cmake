@@ -24,4 +24,4 @@ string(LENGTH "${hex}" digits)
 math(EXPR size "${digits} / 2")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}") # as characters: above 0x7f a number would not fit into a char
 string(REGEX REPLACE "(('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',))" "\\1\n" bytes "${bytes}")
-file(WRITE "${OUTPUT}" "#include \"tools/report_page.h\"\n\nconst char motus_report_page[] = {\n${bytes}0};\nconst size_t motus_report_page_size = ${size};\n")
+file(WRITE "${OUTPUT}" "#include \"tools/report/report_page.h\"\n\nconst char motus_report_page[] = {\n${bytes}0};\nconst size_t motus_report_page_size = ${size};\n")

@@ -1,0 +1,99 @@
+// What the kernels that decide and code MBs share: a picture's pass, its MBs' samples, a warp's copies.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_DECIDE_PASS_CUH
+#define ENCODER_ANALYSE_DECIDE_PASS_CUH
+
+#include "common/cuda_call.h"
+#include "encoder/analyse/decide_cuda.h"
+
+namespace motus_decide {
+
+constexpr int WARPS = 4; // of a block whose warps have an MB each
+
+struct Pass {
+    MotusWorkCuda work;
+    MotusEffort effort;
+    int qp, p_slice;
+};
+
+static __device__ MotusMbSource mb_source(const MotusWorkCuda &w, int x, int y) {
+    MotusMbSource src;
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        src.stride[p] = w.src_stride[p];
+        src.plane[p] = w.src[p] + y * size * src.stride[p] + x * size;
+    }
+    return src;
+}
+
+static __device__ MotusMbRecon mb_recon(const MotusWorkCuda &w, int x, int y) {
+    MotusMbRecon rec;
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        rec.stride[p] = w.rec_stride[p];
+        rec.plane[p] = w.rec[p] + y * size * rec.stride[p] + x * size;
+    }
+    return rec;
+}
+
+// `levels` stays the caller's.
+static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x, int y) {
+    const int i = y * pass.work.mb_width + x;
+    MotusIntraMb in;
+    in.qp = &pass.work.qp_table[motus_mb_qp(pass.qp, pass.work.qp_offset, i)];
+    in.levels = levels;
+    in.i4_trials = pass.effort.i4_trials;
+    in.p_slice = pass.p_slice;
+    in.src = mb_source(pass.work, x, y);
+    in.rec = mb_recon(pass.work, x, y);
+    in.neighbours = motus_neighbours(pass.work.mb, pass.work.mb_width, x, y, motus_slice_first(pass.work.slice_first, i));
+    in.has = motus_intra_has(&in.neighbours);
+    return in;
+}
+
+static __device__ void copy4(uint8_t *to, const uint8_t *from) {
+    *reinterpret_cast<uint32_t *>(to) = *reinterpret_cast<const uint32_t *>(from);
+}
+
+// The warp copies a structure of 16-byte vectors.
+template <class T> static __device__ void copy(T *to, const T *from) {
+    static_assert(sizeof(T) % 16 == 0, "whole vectors");
+    uint4 *d = reinterpret_cast<uint4 *>(to);
+    const uint4 *s = reinterpret_cast<const uint4 *>(from);
+    for (int i = motus_lane(); i < (int)(sizeof(T) / 16); i += MOTUS_LANES) d[i] = s[i];
+}
+
+static __device__ void store_luma(const MotusTrial *trial, const MotusMbRecon &rec) {
+    for (int i = motus_lane(); i < 64; i += MOTUS_LANES)
+        *reinterpret_cast<uint32_t *>(rec.plane[0] + (i >> 2) * rec.stride[0] + 4 * (i & 3)) =
+            *reinterpret_cast<const uint32_t *>(trial->luma + 4 * i);
+}
+
+static __device__ void store_chroma(const MotusTrial *trial, const MotusMbRecon &rec) {
+    for (int i = motus_lane(); i < 32; i += MOTUS_LANES) {
+        const int c = i >> 4, row = i >> 1 & 7;
+        uint8_t *to = c ? rec.plane[2] + row * rec.stride[2] : rec.plane[1] + row * rec.stride[1];
+        *reinterpret_cast<uint32_t *>(to + 4 * (i & 1)) =
+            *reinterpret_cast<const uint32_t *>(trial->chroma[c] + 8 * row + 4 * (i & 1));
+    }
+}
+
+static __device__ void store_samples(const MotusTrial *trial, const MotusWorkCuda &w, int x, int y) {
+    const MotusMbRecon rec = mb_recon(w, x, y);
+    store_luma(trial, rec);
+    store_chroma(trial, rec);
+}
+
+static __device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.x / 32); }
+
+inline int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
+
+// Estimates intra coding of every MB of a P picture from the reconstruction that is there.
+cudaError_t estimate_intra(const Pass &pass, cudaStream_t stream);
+
+// Codes the MBs that are to be intra: all of an I picture.
+cudaError_t code_intra(const Pass &pass, cudaStream_t stream);
+
+} // namespace motus_decide
+
+#endif

@@ -1,0 +1,194 @@
+// A mode of Intra4x4 as one lane of a warp predicts and measures it, in words of four samples (intra4x4_lanes_core.h has the whole of it).
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_INTRA4X4_MODES_CORE_H
+#define ENCODER_ANALYSE_INTRA4X4_MODES_CORE_H
+
+#include "common/lanes.h"
+#include "encoder/mb/intra_core.h"
+#include "encoder/bitstream/syntax_core.h"
+#include "me/samples/words_core.h"
+
+#define MOTUS_CANVAS_STRIDE 32 // Intra4x4 reconstructs on a canvas with one row above and one column to the left
+#define MOTUS_CANVAS_ORIGIN (MOTUS_CANVAS_STRIDE + 8)
+
+#if MOTUS_LANES > 1
+
+// ---- Words --------------------------------------------------------------------------------------------------------------------------------
+
+// sum + the products of four samples and four signed bytes.
+MOTUS_HD int motus_dot4(uint32_t samples, uint32_t factors, int sum) {
+#ifdef __CUDA_ARCH__
+    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(samples), "r"(factors), "r"(sum));
+#else
+    for (int i = 0; i < 4; i++) sum += motus_word_sample(samples, i) * (int8_t)(factors >> (8 * i));
+#endif
+    return sum;
+}
+MOTUS_HD int motus_sum_of_samples(uint32_t word) { return motus_dot4(word, 0x01010101, 0); }
+
+// motus_satd4x4 of rows in words. Two samples' differences go together as low + (high << 16) modulo 2^32, which sums and differences keep; a coefficient is
+// within +-4080. |a + b| + |a - b| is twice the larger of |a| and |b|: the last step of the transform.
+MOTUS_HD uint32_t motus_satd_rows(const uint32_t a[4], const uint32_t b[4]) {
+    uint32_t v[4][2];
+    int sum = 0;
+    for (int y = 0; y < 4; y++)
+        for (int i = 0; i < 2; i++) {
+            uint32_t s = a[y] >> (16 * i), p = b[y] >> (16 * i);
+            v[y][i] = ((s & 255) | (s & 0xFF00) << 8) - ((p & 255) | (p & 0xFF00) << 8);
+        }
+    for (int i = 0; i < 2; i++) {
+        uint32_t s0 = v[0][i] + v[1][i], d0 = v[0][i] - v[1][i], s1 = v[2][i] + v[3][i], d1 = v[2][i] - v[3][i];
+        v[0][i] = s0 + s1, v[1][i] = d0 + d1, v[2][i] = s0 - s1, v[3][i] = d0 - d1;
+    }
+    for (int y = 0; y < 4; y++)
+        for (int i = 0; i < 2; i++) {
+            uint32_t both = i ? v[y][0] - v[y][1] : v[y][0] + v[y][1];
+            sum += motus_max(motus_abs((int16_t)both), motus_abs((int32_t)(both + 0x8000) >> 16));
+        }
+    return (uint32_t)sum;
+}
+
+// A row of the 4x4 Hadamard transform, as bytes of four samples' factors.
+MOTUS_HD uint32_t motus_hadamard_bytes(int k) {
+    return k == 0 ? 0x01010101u : k == 1 ? 0xFFFF0101u : k == 2 ? 0x01FFFF01u : 0xFF01FF01u;
+}
+
+// motus_satd4x4 of a prediction, of whose source the rows' transforms are known, negative: minus[4 * y + k]. The last step as in motus_satd_rows.
+MOTUS_HD uint32_t motus_satd_with(const int32_t minus[16], const uint32_t pred[4]) {
+    int v[4][4], sum = 0;
+    for (int y = 0; y < 4; y++) {
+        int32_t own[4];
+        memcpy(own, __builtin_assume_aligned(minus + 4 * y, 16), 16);
+        for (int k = 0; k < 4; k++) v[y][k] = motus_dot4(pred[y], motus_hadamard_bytes(k), own[k]);
+    }
+    for (int k = 0; k < 4; k++) {
+        sum += motus_max(motus_abs(v[0][k] + v[2][k]), motus_abs(v[1][k] + v[3][k]));
+        sum += motus_max(motus_abs(v[0][k] - v[2][k]), motus_abs(v[1][k] - v[3][k]));
+    }
+    return (uint32_t)sum;
+}
+
+// ---- Prediction ---------------------------------------------------------------------------------------------------------------------------
+
+// Every row of every mode but DC is four neighbouring bytes of `runs`: of the line around the corner, its half and smooth means (MotusIntraLine) and what the
+// directions between them interleave. Places of the four rows, by mode, lowest first.
+enum {
+    MOTUS_RUN_LINE = 0,
+    MOTUS_RUN_HALF = 16,
+    MOTUS_RUN_SMOOTH = 32,
+    MOTUS_RUN_LEFT = 48
+}; // left: each sample four times, top one first
+enum {
+    MOTUS_RUN_VR2 = 64,
+    MOTUS_RUN_VR3 = 68,
+    MOTUS_RUN_HD = 72,
+    MOTUS_RUN_HU = 82,
+    MOTUS_RUN_NOWHERE = 96
+}; // rows 2 and 3 of vertical right; the runs of 8.3.1.2.6 and 8; where 16 lanes write what nobody needs, a word each
+
+MOTUS_HD uint32_t motus_i4_rows(int mode) {
+    switch (mode) {
+    case MOTUS_I4_VERTICAL:
+        return 0x05050505;
+    case MOTUS_I4_HORIZONTAL:
+        return 0x3C383430;
+    case MOTUS_I4_DOWN_LEFT:
+        return 0x29282726;
+    case MOTUS_I4_DOWN_RIGHT:
+        return 0x21222324;
+    case MOTUS_I4_VERTICAL_RIGHT:
+        return 0x44402414;
+    case MOTUS_I4_HORIZONTAL_DOWN:
+        return 0x484A4C4E;
+    case MOTUS_I4_VERTICAL_LEFT:
+        return 0x27162615;
+    case MOTUS_I4_HORIZONTAL_UP:
+        return 0x58565452;
+    default:
+        return 0;
+    }
+}
+
+// What lane j of 16 does with sample j of the line, the same for every block: where on the canvas it and its neighbours are, from the block's first sample on,
+// without and with an upper right block; and where their means stand in `runs` beside their own places.
+typedef struct MotusI4Edge {
+    int16_t from[2][3];
+    uint8_t half_at[2], smooth_at[3], left_at, last_at;
+} MotusI4Edge;
+
+MOTUS_HD int motus_i4_offset(int j, int right) {
+    if (j < MOTUS_LINE_CORNER)
+        return (3 - motus_max(j, 0)) * MOTUS_CANVAS_STRIDE - 1; // before the line: its first sample once more
+    return motus_min(j - MOTUS_LINE_TOP, right) - MOTUS_CANVAS_STRIDE;
+}
+
+MOTUS_HD MotusI4Edge motus_i4_edge(void) {
+    const int j = motus_lane() & 15, nowhere = MOTUS_RUN_NOWHERE + 4 * j;
+    MotusI4Edge edge;
+    for (int right = 0; right < 2; right++)
+        for (int i = 0; i < 3; i++) edge.from[right][i] = (int16_t)motus_i4_offset(j - 1 + i, right ? 7 : 3);
+    edge.half_at[0] = (uint8_t)(j < 4 ? MOTUS_RUN_HD + 2 * j : j <= 6 ? MOTUS_RUN_VR2 + j - 3 : nowhere);
+    edge.half_at[1] = (uint8_t)(j < 3 ? MOTUS_RUN_HU + 4 - 2 * j : nowhere);
+    edge.smooth_at[0] = (uint8_t)(j < 1 ? nowhere : j <= 4 ? MOTUS_RUN_HD + 2 * j - 1 : j <= 6 ? MOTUS_RUN_HD + 3 + j : nowhere);
+    edge.smooth_at[1] = (uint8_t)(j < 3 ? MOTUS_RUN_HU + 5 - 2 * j : j == 3 ? MOTUS_RUN_VR2 : nowhere);
+    edge.smooth_at[2] = (uint8_t)(j == 2 ? MOTUS_RUN_VR3 : j >= 4 && j <= 6 ? MOTUS_RUN_VR3 + j - 3 : nowhere);
+    edge.left_at = (uint8_t)(j < 4 ? MOTUS_RUN_LEFT + 12 - 4 * j : nowhere);
+    edge.last_at = (uint8_t)(j == 0 ? MOTUS_RUN_HU + 6 : nowhere);
+    return edge;
+}
+
+// Fills `runs`, lane j of 16 dealing with sample j of the line. `from`: where samples j - 1, j and j + 1 are. Samples that are not there have any value: modes that
+// need them are not allowed.
+MOTUS_HD void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const int from[3], const MotusI4Edge *edge) {
+    const int j = motus_lane() & 15;
+    const uint32_t before = canvas[from[0]], e = canvas[from[1]], next = canvas[from[2]];
+    const uint8_t half = (uint8_t)((e + next + 1) >> 1), smooth = (uint8_t)((before + 2 * e + next + 2) >> 2);
+    uint8_t *to = (uint8_t *)runs;
+    to[MOTUS_RUN_LINE + j] = (uint8_t)e;
+    to[MOTUS_RUN_HALF + j] = half;
+    to[MOTUS_RUN_SMOOTH + j] = smooth;
+    for (int i = 0; i < 2; i++) to[edge->half_at[i]] = half;
+    for (int i = 0; i < 3; i++) to[edge->smooth_at[i]] = smooth;
+    motus_word_put(to + edge->left_at, e * 0x01010101u);
+    motus_word_put(to + edge->last_at, e * 0x01010101u);
+}
+
+// Four bytes of `runs` from byte `at` <= 88 on.
+MOTUS_HD uint32_t motus_i4_row(const uint32_t runs[40], int at) {
+    uint64_t both = runs[at >> 2] | (uint64_t)runs[(at >> 2) + 1] << 32;
+    return (uint32_t)(both >> (8 * (at & 3)));
+}
+
+MOTUS_HD int motus_i4_dc(const uint32_t runs[40], int has) {
+    const int left = motus_sum_of_samples(runs[0]), top = motus_sum_of_samples(motus_i4_row(runs, MOTUS_LINE_TOP));
+    const int both = (has & MOTUS_HAS_LEFT ? left : 512) + (has & MOTUS_HAS_TOP ? top : 512); // what is not there: see below
+    const int one = (has & MOTUS_HAS_LEFT ? left : 0) + (has & MOTUS_HAS_TOP ? top : 0);
+    const int sides = has & (MOTUS_HAS_LEFT | MOTUS_HAS_TOP);
+    return sides && sides != (MOTUS_HAS_LEFT | MOTUS_HAS_TOP) ? (one + 2) >> 2 : (both + 4) >> 3; // of two times 512: 128
+}
+
+// Fills a lane's mode of its half's block. Returns (its cost by SATD + 1) << 4 | mode, never 0; UINT32_MAX where it is not
+// allowed. Lanes from MOTUS_I4_MODES on only come along.
+MOTUS_HD uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40], const int32_t minus[16], const MotusQp *qp, int has,
+                                int predicted, uint32_t rows) {
+    const int lane = motus_lane(), mode = motus_min(lane & 15, MOTUS_I4_MODES - 1);
+    const int allowed = (lane & 15) < MOTUS_I4_MODES && motus_intra4x4_allowed(mode, has);
+    const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u, flat = mode == MOTUS_I4_DC ? UINT32_MAX : 0;
+    for (int y = 0; y < 4; y++) { // no branch: all rows are on their way together
+        const uint32_t row = motus_i4_row(runs, (int)(rows >> (8 * y) & 255));
+        pred[y] = row ^ ((row ^ dc) & flat);
+    }
+    const uint32_t cost = motus_satd_with(minus, pred) + motus_mode_cost(qp, mode == predicted ? 1 : 4); // below 2^14
+    return allowed ? (cost + 1) << 4 | (uint32_t)mode : UINT32_MAX;
+}
+
+// The least key of each half of the lanes.
+MOTUS_HD uint32_t motus_least_of_half(uint32_t key) {
+    const int upper = motus_lane() & 16;
+    const uint32_t first = motus_lanes_min(upper ? UINT32_MAX : key), second = motus_lanes_min(upper ? key : UINT32_MAX);
+    return upper ? second : first;
+}
+
+#endif // MOTUS_LANES > 1
+
+#endif

@@ -1,0 +1,216 @@
+// Macroblock syntax (7.3.4, 7.3.5) with CAVLC residuals (9.2): the one walk that counts and writes, on a CPU and on a GPU. What an MB puts into a slice is cut
+// into units that don't depend on one another's bits: a CPU takes them in order, a warp a lane each.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_BITSTREAM_CAVLC_MB_CORE_H
+#define ENCODER_BITSTREAM_CAVLC_MB_CORE_H
+
+#include "encoder/bitstream/bits_core.h"
+#include "encoder/bitstream/syntax_core.h"
+
+// ---- residual_block_cavlc (7.3.5.3.2) -----------------------------------------------------------------------------------------------------
+
+MOTUS_HD void motus_put_vlc(MotusBits *bits, MotusVlc vlc) { motus_bits_put(bits, vlc.length, vlc.bits); }
+
+MOTUS_HD void motus_put_trailing_signs(MotusBits *bits, const int16_t *level, uint32_t trailing) {
+    for (; trailing; trailing ^= 1u << (motus_bit_length(trailing) - 1))
+        motus_bits_put(bits, 1, level[motus_bit_length(trailing) - 1] < 0);
+}
+
+// The levels left in `nonzero`, last one first.
+MOTUS_HD void motus_put_levels(MotusBits *bits, const int16_t *level, uint32_t nonzero, int total_coeff, int trailing_ones) {
+    int suffix_length = total_coeff > 10 && trailing_ones < 3;
+    int offset = trailing_ones < 3 ? 2 : 0; // the first one can't be +-1, or it would be a trailing one
+    while (nonzero) {
+        int last = motus_bit_length(nonzero) - 1, value = level[last], magnitude = motus_abs(value);
+        assert(magnitude <= MOTUS_MAX_LEVEL);
+        motus_put_vlc(bits, motus_cavlc_level(2 * magnitude - 2 + (value < 0) - offset, suffix_length));
+        suffix_length = motus_cavlc_next_suffix_length(suffix_length, magnitude);
+        offset = 0;
+        nonzero ^= 1u << last;
+    }
+}
+
+MOTUS_HD void motus_put_runs(MotusBits *bits, uint32_t nonzero, int zeros_left) {
+    int last = motus_bit_length(nonzero) - 1;
+    while (zeros_left > 0 && (nonzero ^= 1u << last)) {
+        int next = motus_bit_length(nonzero) - 1, run_before = last - next - 1;
+        motus_put_vlc(bits, motus_cavlc_run(zeros_left, run_before));
+        zeros_left -= run_before;
+        last = next;
+    }
+}
+
+// `n` levels (4, 15 or 16) in coding order; nc -1 is chroma DC.
+MOTUS_HD void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n, int nc) {
+    int token_class = motus_cavlc_token_class(nc);
+    MotusCavlcShape shape = motus_cavlc_shape(level, n);
+    uint32_t trailing = shape.nonzero ? motus_cavlc_trailing_ones(shape) : 0;
+    int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_cavlc_total_coeff(trailing);
+    motus_put_vlc(bits, motus_cavlc_token(token_class, total_coeff, trailing_ones));
+    if (!total_coeff) return;
+    int total_zeros = motus_bit_length(shape.nonzero) - total_coeff;
+    motus_put_trailing_signs(bits, level, trailing);
+    motus_put_levels(bits, level, shape.nonzero ^ trailing, total_coeff, trailing_ones);
+    if (total_coeff < n) motus_put_vlc(bits, motus_cavlc_total_zeros(token_class, total_coeff, total_zeros));
+    motus_put_runs(bits, shape.nonzero, total_zeros);
+}
+
+// ---- An MB of a slice -----------------------------------------------------------------------------------------------------------------------
+
+// A coded MB and what its syntax depends on.
+typedef struct MotusMbSyntax {
+    const MotusMb *mb;
+    const MotusMbCoef *coef;
+    MotusNeighbours neighbours;
+    MotusMbSource src; // the samples, for I_PCM
+    int p_slice;       // mb_type is of table 7-13, else of table 7-11
+    uint32_t skip_run; // mb_skip_run before it (P slices)
+    int qp_delta;      // mb_qp_delta, where it has one
+} MotusMbSyntax;
+
+// Units in the order of the syntax. Luma and chroma blocks are in coding order; of I_PCM each of them is 16 samples.
+enum {
+    MOTUS_UNIT_RUN, // mb_skip_run
+    MOTUS_UNIT_MODE,
+    MOTUS_UNIT_MV,
+    MOTUS_UNIT_CBP, // coded_block_pattern and mb_qp_delta
+    MOTUS_UNIT_LUMA_DC,
+    MOTUS_UNIT_LUMA,
+    MOTUS_UNIT_CHROMA_DC = MOTUS_UNIT_LUMA + 16,
+    MOTUS_UNIT_CHROMA = MOTUS_UNIT_CHROMA_DC + 2,
+    MOTUS_UNITS = MOTUS_UNIT_CHROMA + 8,
+};
+
+// What statistics tell apart; mb_skip_run and alignment count as mode.
+enum { MOTUS_BITS_MODE, MOTUS_BITS_MV, MOTUS_BITS_LUMA, MOTUS_BITS_CHROMA, MOTUS_BIT_KINDS };
+
+MOTUS_HD int motus_unit_kind(int unit) {
+    if (unit >= MOTUS_UNIT_CHROMA_DC) return MOTUS_BITS_CHROMA;
+    return unit >= MOTUS_UNIT_LUMA_DC ? MOTUS_BITS_LUMA : unit == MOTUS_UNIT_MV ? MOTUS_BITS_MV : MOTUS_BITS_MODE;
+}
+
+// Whether mb_qp_delta is there.
+MOTUS_HD int motus_mb_has_qp_delta(const MotusMb *mb) {
+    return mb->type != MOTUS_MB_I_PCM && (mb->cbp || mb->type == MOTUS_MB_I_16x16);
+}
+
+// The units of a coded MB, bit i standing for unit i. None for P_Skip.
+MOTUS_HD uint32_t motus_mb_units(const MotusMb *mb, int p_slice) {
+    const uint32_t luma = 0xFFFFu << MOTUS_UNIT_LUMA, chroma = 0xFFu << MOTUS_UNIT_CHROMA;
+    uint32_t units = 1u << MOTUS_UNIT_MODE | (p_slice ? 1u << MOTUS_UNIT_RUN : 0);
+    if (mb->type == MOTUS_MB_P_SKIP) return 0;
+    if (mb->type == MOTUS_MB_I_PCM) return units | luma | chroma;
+    units |= 1u << MOTUS_UNIT_CBP;
+    if (!motus_mb_is_intra(mb)) units |= 1u << MOTUS_UNIT_MV;
+    if (mb->type == MOTUS_MB_I_16x16) units |= 1u << MOTUS_UNIT_LUMA_DC;
+    for (int q = 0; q < 4; q++)
+        if (mb->cbp >> q & 1) units |= 15u << (MOTUS_UNIT_LUMA + 4 * q);
+    if (mb->cbp >> 4) units |= 3u << MOTUS_UNIT_CHROMA_DC;
+    if (mb->cbp >> 4 == 2) units |= chroma;
+    return units;
+}
+
+// mb_type, and the intra modes or sub types.
+MOTUS_HD void motus_put_mode(MotusBits *bits, const MotusMbSyntax *s) {
+    const MotusMb *mb = s->mb;
+    motus_bits_ue(bits, motus_mb_type_code(mb, s->p_slice));
+    if (mb->type == MOTUS_MB_P_8x8)
+        for (int i = 0; i < 4; i++) motus_bits_ue(bits, mb->sub_type[i]);
+    if (mb->type == MOTUS_MB_I_4x4)
+        for (int i = 0; i < 16; i++) {
+            int blk = motus_blk_at(i), mode = mb->intra4x4_pred_mode[blk];
+            int predicted = motus_intra4x4_predicted_mode(mb, &s->neighbours, blk);
+            motus_bits_put(bits, 1, mode == predicted); // prev_intra4x4_pred_mode_flag
+            if (mode != predicted) motus_bits_put(bits, 3, (uint32_t)(mode - (mode > predicted)));
+        }
+    if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_bits_ue(bits, mb->intra_chroma_pred_mode);
+}
+
+MOTUS_HD void motus_put_mvd(MotusBits *bits, const MotusMbSyntax *s) {
+    MotusMv mvd[16];
+    int n = motus_mb_mvd(s->mb, &s->neighbours, mvd);
+    for (int i = 0; i < n; i++) {
+        motus_bits_se(bits, mvd[i].x);
+        motus_bits_se(bits, mvd[i].y);
+    }
+}
+
+MOTUS_HD void motus_put_cbp(MotusBits *bits, const MotusMbSyntax *s) {
+    const MotusMb *mb = s->mb;
+    if (mb->type != MOTUS_MB_I_16x16) motus_bits_ue(bits, (uint32_t)motus_cavlc_cbp_code(mb->cbp, motus_mb_is_intra(mb)));
+    if (motus_mb_has_qp_delta(mb)) motus_bits_se(bits, s->qp_delta);
+}
+
+// The levels of one block. All kinds of blocks take one way, so that the lanes of a warp, of which each has another one, take it together.
+MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit) {
+    const MotusMbCoef *coef = s->coef;
+    const int ac = s->mb->type == MOTUS_MB_I_16x16; // luma blocks carry AC only
+    int blk = 0, n = 15;
+    const int16_t *level;
+    if (unit >= MOTUS_UNIT_CHROMA) {
+        blk = 16 + unit - MOTUS_UNIT_CHROMA;
+        level = coef->chroma_ac[0][0] + 16 * (blk - 16) + 1;
+    } else if (unit >= MOTUS_UNIT_CHROMA_DC) {
+        level = coef->chroma_dc[unit - MOTUS_UNIT_CHROMA_DC], n = 4;
+    } else if (unit >= MOTUS_UNIT_LUMA) {
+        blk = motus_blk_at(unit - MOTUS_UNIT_LUMA);
+        level = coef->luma[blk] + ac, n = 16 - ac;
+    } else {
+        level = coef->luma_dc, n = 16;
+    }
+    const int dc = n == 4 || unit == MOTUS_UNIT_LUMA_DC;
+    const int nc = n == 4 ? -1 : motus_cavlc_nc_at(s->mb->total_coeff, &s->neighbours, blk);
+    if (dc || s->mb->total_coeff[blk])
+        motus_cavlc_residual(bits, level, n, nc);
+    else // has nothing to read
+        motus_put_vlc(bits, motus_cavlc_token(motus_cavlc_token_class(nc), 0, 0));
+}
+
+MOTUS_HD void motus_put_samples(MotusBits *bits, const uint8_t *sample, int n) {
+    for (int i = 0; i < n; i++) motus_bits_put(bits, 8, sample[i]);
+}
+
+// Row i of I_PCM's luma; pair i of its chroma rows, Cb first.
+MOTUS_HD void motus_put_pcm_luma(MotusBits *bits, const MotusMbSource *src, int i) {
+    motus_put_samples(bits, src->plane[0] + i * src->stride[0], 16);
+}
+MOTUS_HD void motus_put_pcm_chroma(MotusBits *bits, const MotusMbSource *src, int i) {
+    int p = 1 + (i >> 2), row = 2 * (i & 3);
+    for (int k = 0; k < 2; k++) motus_put_samples(bits, src->plane[p] + (row + k) * src->stride[p], 8);
+}
+
+// Puts one of the MB's units. What stands between I_PCM's mb_type and its samples, pcm_alignment_zero_bit, is the caller's.
+MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) {
+    if (unit >= MOTUS_UNIT_LUMA_DC && s->mb->type == MOTUS_MB_I_PCM) {
+        if (unit >= MOTUS_UNIT_CHROMA)
+            motus_put_pcm_chroma(bits, &s->src, unit - MOTUS_UNIT_CHROMA);
+        else
+            motus_put_pcm_luma(bits, &s->src, unit - MOTUS_UNIT_LUMA);
+    } else if (unit >= MOTUS_UNIT_LUMA_DC) {
+        motus_put_block(bits, s, unit);
+    } else if (unit == MOTUS_UNIT_CBP) {
+        motus_put_cbp(bits, s);
+    } else if (unit == MOTUS_UNIT_MV) {
+        motus_put_mvd(bits, s);
+    } else if (unit == MOTUS_UNIT_MODE) {
+        motus_put_mode(bits, s);
+    } else {
+        motus_bits_ue(bits, s->skip_run);
+    }
+}
+
+#ifndef __CUDACC__
+
+// Puts some of the MB's units (bit i standing for unit i) in order, and adds to the bits of each kind.
+static inline void motus_put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units, uint64_t count[MOTUS_BIT_KINDS]) {
+    size_t mark = motus_bits_count(bits), now;
+    for (; units; units &= units - 1, mark = now) {
+        int unit = motus_bit_length(units & (0u - units)) - 1;
+        motus_put_unit(bits, s, unit);
+        now = motus_bits_count(bits);
+        count[motus_unit_kind(unit)] += now - mark;
+    }
+}
+
+#endif
+#endif

@@ -1,0 +1,238 @@
+// Parameter sets, access unit delimiter and slice header (7.3.2, 7.3.3, E.1.1).
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/bitstream/headers.h"
+
+#include "common/int_core.h"
+
+enum {
+    EXTENDED_SAR = 255,
+    VIDEO_FORMAT_UNSPECIFIED = 5,
+    COLOUR_UNSPECIFIED = 2,
+    SLICE_P = 5, // all slices of the picture are of this type
+    SLICE_I = 7,
+};
+
+static void put_flag(MotusBits *bits, int flag) { motus_bits_put(bits, 1, flag != 0); }
+
+static int gcd(int a, int b) {
+    while (b) {
+        int rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+// aspect_ratio_idc of a reduced ratio (table E-1).
+static int aspect_ratio_idc(int num, int den) {
+    static const uint8_t table[16][2] = {{1, 1},   {12, 11}, {10, 11}, {16, 11}, {40, 33},  {24, 11}, {20, 11}, {32, 11},
+                                         {80, 33}, {18, 11}, {15, 11}, {64, 33}, {160, 99}, {4, 3},   {3, 2},   {2, 1}};
+    for (int i = 0; i < 16; i++)
+        if (table[i][0] == num && table[i][1] == den) return i + 1;
+    return EXTENDED_SAR;
+}
+
+// A ratio whose reduced terms pass 16 bits can't be said and counts as unknown.
+static void write_aspect_ratio(MotusBits *bits, MotusRational sar) {
+    int known = sar.num > 0 && sar.den > 0, divisor = known ? gcd(sar.num, sar.den) : 1;
+    int num = sar.num / divisor, den = sar.den / divisor;
+    known = known && num <= 65535 && den <= 65535;
+    put_flag(bits, known); // aspect_ratio_info_present_flag
+    if (!known) return;
+    int idc = aspect_ratio_idc(num, den);
+    motus_bits_put(bits, 8, (uint32_t)idc);
+    if (idc != EXTENDED_SAR) return;
+    motus_bits_put(bits, 16, (uint32_t)num);
+    motus_bits_put(bits, 16, (uint32_t)den);
+}
+
+static void write_colour(MotusBits *bits, const MotusColour *colour) {
+    int described =
+        colour->primaries != COLOUR_UNSPECIFIED || colour->transfer != COLOUR_UNSPECIFIED || colour->matrix != COLOUR_UNSPECIFIED;
+    int present = described || colour->full_range >= 0;
+    put_flag(bits, present); // video_signal_type_present_flag
+    if (present) {
+        motus_bits_put(bits, 3, VIDEO_FORMAT_UNSPECIFIED);
+        put_flag(bits, colour->full_range == 1);
+        put_flag(bits, described); // colour_description_present_flag
+        if (described) {
+            motus_bits_put(bits, 8, (uint32_t)colour->primaries & 255);
+            motus_bits_put(bits, 8, (uint32_t)colour->transfer & 255);
+            motus_bits_put(bits, 8, (uint32_t)colour->matrix & 255);
+        }
+    }
+    put_flag(bits, colour->chroma_location >= 0); // chroma_loc_info_present_flag
+    if (colour->chroma_location >= 0)
+        for (int field = 0; field < 2; field++) motus_bits_ue(bits, (uint32_t)colour->chroma_location);
+}
+
+static void write_bitstream_restriction(MotusBits *bits, const MotusLevel *level) {
+    put_flag(bits, 1);       // bitstream_restriction_flag
+    put_flag(bits, 1);       // motion_vectors_over_pic_boundaries_flag
+    motus_bits_ue(bits, 0);  // max_bytes_per_pic_denom: no limit
+    motus_bits_ue(bits, 0);  // max_bits_per_mb_denom: no limit
+    motus_bits_ue(bits, 13); // log2_max_mv_length_horizontal: 2048 luma samples in quarters
+    motus_bits_ue(bits, (uint32_t)motus_bit_length((uint32_t)level->max_mv_y) + 1); // log2_max_mv_length_vertical
+    motus_bits_ue(bits, 0);                                                         // max_num_reorder_frames
+    motus_bits_ue(bits, 1);                                                         // max_dec_frame_buffering
+}
+
+#define DELAY_BITS 24 // of every delay: 186 s, and 97 hours at 24 pictures a second
+
+int64_t motus_hrd_value(int64_t value, int unit, int *scale) {
+    for (*scale = 0; *scale < 15 && value >> (unit + *scale) > 65535;) ++*scale;
+    return value >> (unit + *scale) << (unit + *scale);
+}
+
+// One schedule (E.1.2).
+static void write_hrd(MotusBits *bits, const MotusSequenceSettings *settings) {
+    int rate_scale, size_scale;
+    const int64_t rate = motus_hrd_value(settings->hrd_rate, 6, &rate_scale),
+                  size = motus_hrd_value(settings->hrd_size, 4, &size_scale);
+    motus_bits_ue(bits, 0); // cpb_cnt_minus1
+    motus_bits_put(bits, 4, (uint32_t)rate_scale);
+    motus_bits_put(bits, 4, (uint32_t)size_scale);
+    motus_bits_ue(bits, (uint32_t)(rate >> (6 + rate_scale)) - 1);
+    motus_bits_ue(bits, (uint32_t)(size >> (4 + size_scale)) - 1);
+    put_flag(bits, settings->hrd == MOTUS_HRD_CBR);
+    motus_bits_put(bits, 5, DELAY_BITS - 1); // initial_cpb_removal_delay_length_minus1
+    motus_bits_put(bits, 5, DELAY_BITS - 1); // cpb_removal_delay_length_minus1
+    motus_bits_put(bits, 5, DELAY_BITS - 1); // dpb_output_delay_length_minus1
+    motus_bits_put(bits, 5, 0);              // time_offset_length
+}
+
+static void write_vui(MotusBits *bits, const MotusSequenceSettings *settings) {
+    write_aspect_ratio(bits, settings->colour.sar);
+    put_flag(bits, 0); // overscan_info_present_flag
+    write_colour(bits, &settings->colour);
+    put_flag(bits, 1); // timing_info_present_flag
+    motus_bits_put(bits, 32, (uint32_t)settings->fps.den);
+    motus_bits_put(bits, 32, 2 * (uint32_t)settings->fps.num); // time_scale counts fields
+    put_flag(bits, 1);                                         // fixed_frame_rate_flag
+    put_flag(bits, settings->hrd != MOTUS_HRD_NONE);           // nal_hrd_parameters_present_flag
+    if (settings->hrd) write_hrd(bits, settings);
+    put_flag(bits, 0);                    // vcl_hrd_parameters_present_flag
+    if (settings->hrd) put_flag(bits, 0); // low_delay_hrd_flag
+    put_flag(bits, 0);                    // pic_struct_present_flag
+    write_bitstream_restriction(bits, settings->level);
+}
+
+static void write_cropping(MotusBits *bits, const MotusSequenceSettings *settings) {
+    int right = (motus_mbs(settings->width) * 16 - settings->width) / 2; // CropUnitX = CropUnitY = 2 for frames of 4:2:0
+    int bottom = (motus_mbs(settings->height) * 16 - settings->height) / 2;
+    put_flag(bits, right || bottom); // frame_cropping_flag
+    if (!right && !bottom) return;
+    motus_bits_ue(bits, 0);
+    motus_bits_ue(bits, (uint32_t)right);
+    motus_bits_ue(bits, 0);
+    motus_bits_ue(bits, (uint32_t)bottom);
+}
+
+void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings) {
+    motus_bits_put(bits, 8, 66);   // profile_idc
+    motus_bits_put(bits, 8, 0xC0); // constraint_set0_flag and constraint_set1_flag
+    motus_bits_put(bits, 8, (uint32_t)settings->level->level_idc);
+    motus_bits_ue(bits, 0); // seq_parameter_set_id
+    motus_bits_ue(bits, (uint32_t)settings->log2_max_frame_num - 4);
+    motus_bits_ue(bits, 2); // pic_order_cnt_type: output order is coding order
+    motus_bits_ue(bits, 1); // max_num_ref_frames
+    put_flag(bits, 0);      // gaps_in_frame_num_value_allowed_flag
+    motus_bits_ue(bits, (uint32_t)motus_mbs(settings->width) - 1);
+    motus_bits_ue(bits, (uint32_t)motus_mbs(settings->height) - 1);
+    put_flag(bits, 1); // frame_mbs_only_flag
+    put_flag(bits, 1); // direct_8x8_inference_flag
+    write_cropping(bits, settings);
+    put_flag(bits, 1); // vui_parameters_present_flag
+    write_vui(bits, settings);
+    motus_bits_trailing(bits);
+}
+
+void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings) {
+    motus_bits_ue(bits, 0);     // pic_parameter_set_id
+    motus_bits_ue(bits, 0);     // seq_parameter_set_id
+    put_flag(bits, 0);          // entropy_coding_mode_flag: CAVLC
+    put_flag(bits, 0);          // bottom_field_pic_order_in_frame_present_flag
+    motus_bits_ue(bits, 0);     // num_slice_groups_minus1
+    motus_bits_ue(bits, 0);     // num_ref_idx_l0_default_active_minus1
+    motus_bits_ue(bits, 0);     // num_ref_idx_l1_default_active_minus1
+    put_flag(bits, 0);          // weighted_pred_flag
+    motus_bits_put(bits, 2, 0); // weighted_bipred_idc
+    motus_bits_se(bits, settings->pic_init_qp - 26);
+    motus_bits_se(bits, 0); // pic_init_qs_minus26
+    motus_bits_se(bits, 0); // chroma_qp_index_offset
+    put_flag(bits, 1);      // deblocking_filter_control_present_flag
+    put_flag(bits, 0);      // constrained_intra_pred_flag
+    put_flag(bits, 0);      // redundant_pic_cnt_present_flag
+    motus_bits_trailing(bits);
+}
+
+void motus_write_aud(MotusBits *bits, int p_slice) {
+    motus_bits_put(bits, 3, p_slice != 0); // primary_pic_type: 0 = I slices, 1 = I and P slices
+    motus_bits_trailing(bits);
+}
+
+enum { SEI_BUFFERING_PERIOD = 0, SEI_PIC_TIMING = 1 };
+
+// A message of less than 255 bytes, filled up to a whole byte (7.3.2.3.1).
+static void write_message(MotusBits *bits, uint32_t type, const MotusBits *payload) {
+    motus_bits_put(bits, 8, type);
+    motus_bits_put(bits, 8, (uint32_t)payload->size);
+    for (size_t i = 0; i < payload->size; i++) motus_bits_put(bits, 8, payload->data[i]);
+}
+
+// Ends a payload that is no whole number of bytes (D.1.1).
+static void end_payload(MotusBits *bits) {
+    if (motus_bits_count(bits) % 8)
+        motus_bits_trailing(bits);
+    else
+        motus_bits_align_zero(bits);
+}
+
+static void write_buffering_period(MotusBits *bits, const MotusHrdTiming *timing) {
+    uint8_t room[32];
+    MotusBits payload;
+    const uint32_t most = (1u << DELAY_BITS) - 1, whole = timing->whole < most ? timing->whole : most;
+    const uint32_t initial = timing->initial < 1 ? 1 : timing->initial < whole ? timing->initial : whole;
+    motus_bits_init(&payload, room, sizeof room);
+    motus_bits_ue(&payload, 0); // seq_parameter_set_id
+    motus_bits_put(&payload, DELAY_BITS, initial);
+    motus_bits_put(&payload, DELAY_BITS, whole - initial); // initial_cpb_removal_delay_offset
+    end_payload(&payload);
+    write_message(bits, SEI_BUFFERING_PERIOD, &payload);
+}
+
+static void write_pic_timing(MotusBits *bits, const MotusHrdTiming *timing) {
+    uint8_t room[32];
+    MotusBits payload;
+    motus_bits_init(&payload, room, sizeof room);
+    motus_bits_put(&payload, DELAY_BITS, timing->since_idr & ((1u << DELAY_BITS) - 1)); // cpb_removal_delay
+    motus_bits_put(&payload, DELAY_BITS, 0);                                            // dpb_output_delay: shown when decoded
+    end_payload(&payload);
+    write_message(bits, SEI_PIC_TIMING, &payload);
+}
+
+void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
+    if (idr) write_buffering_period(bits, timing);
+    write_pic_timing(bits, timing);
+    motus_bits_trailing(bits);
+}
+
+void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings, const MotusSliceSettings *slice) {
+    motus_bits_ue(bits, (uint32_t)slice->first_mb);
+    motus_bits_ue(bits, slice->p_slice ? SLICE_P : SLICE_I);
+    motus_bits_ue(bits, 0); // pic_parameter_set_id
+    motus_bits_put(bits, settings->log2_max_frame_num, slice->frame_num & ((1u << settings->log2_max_frame_num) - 1));
+    if (slice->idr) motus_bits_ue(bits, (uint32_t)slice->idr_pic_id);
+    if (slice->p_slice) {
+        put_flag(bits, 0); // num_ref_idx_active_override_flag
+        put_flag(bits, 0); // ref_pic_list_modification_flag_l0
+    }
+    put_flag(bits, 0);                 // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
+    if (slice->idr) put_flag(bits, 0); // long_term_reference_flag
+    motus_bits_se(bits, slice->qp - settings->pic_init_qp);
+    motus_bits_ue(bits, slice->deblock ? 0 : 1); // disable_deblocking_filter_idc
+    if (slice->deblock) {
+        motus_bits_se(bits, 0); // slice_alpha_c0_offset_div2
+        motus_bits_se(bits, 0); // slice_beta_offset_div2
+    }
+}

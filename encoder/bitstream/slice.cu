@@ -1,0 +1,358 @@
+// Entropy coding of a slice of settled MBs (settle.cu) on a CUDA device. Equals motus_write_slice_data and motus_nal_write; the syntax is cavlc_mb_core.h's.
+//
+// In the order of the launches: count_kernel (a warp per MB, a lane per unit of syntax) makes and counts every unit's bits, keeps up to 64 of them, and clears
+// the RBSP; a scan of the MBs' spans of bits gives where each begins. write_kernel (a warp per MB, a lane per unit) ors every unit's bits into the RBSP; only
+// longer ones are made once more. escapes_kernel counts, and nal_kernel inserts, emulation prevention, 16 bytes a thread, a tile a block. Whoever asks for the
+// last MB before another one that is coded, or has mb_qp_delta, walks back over the picture's marks, 1024 MBs a step.
+//
+// Memory: MBs are read twice, levels once; what is written is the RBSP (zeros up to the capacity) and the NAL unit, and 328 bytes for each coded MB, which are
+// read once. Grids follow from the picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/bitstream/slice_cuda.h"
+
+#include "common/slots.h"
+#include "encoder/bitstream/slice_scan.cuh"
+
+namespace {
+
+constexpr int WARPS = 8;              // MBs of a block
+constexpr int THREADS = 256;          // of a block that deals with bytes
+constexpr int BYTES = 16;             // of a thread
+constexpr int TILE = THREADS * BYTES; // of a block
+constexpr int CODE_BITS = 64;         // of a unit that are kept
+constexpr int START = 5;              // start code and NAL header
+constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
+
+struct Job {
+    MotusSliceCuda slice;
+    int n_mb, n_tiles;
+    MotusSpan *span; // [n_mb + 1]: the slice's first MBs up to and with this one; the last entry is what follows them
+    // [n_mb], of coded MBs: the bits of each unit, alignment left out, and the last 64 of them.
+    uint16_t (*length)[32];
+    uint64_t (*code)[32];
+    uint8_t *rbsp;     // words
+    uint32_t *escapes; // [n_tiles]
+};
+
+// Shares out `work`; returns its size.
+size_t place(Job *job, uint8_t *work, uint32_t capacity) {
+    size_t n = (size_t)job->n_mb, end = 0;
+    job->n_tiles = (int)((capacity + (size_t)TILE - 1) / TILE);
+    job->span = (MotusSpan *)(work + motus_slot_place(&end, (n + 1) * sizeof *job->span));
+    job->length = (uint16_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->length));
+    job->code = (uint64_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->code));
+    job->rbsp = work + motus_slot_place(&end, (size_t)job->n_tiles * TILE);
+    job->escapes = (uint32_t *)(work + motus_slot_place(&end, (size_t)job->n_tiles * sizeof *job->escapes));
+    return end;
+}
+
+// ---- Where every bit goes -----------------------------------------------------------------------------------------------------------------
+
+// Bits of the whole RBSP, trailing bits included.
+__device__ uint32_t rbsp_bits(const Job &job) {
+    return motus_align8(motus_span_end(job.span[job.n_mb], job.slice.head->header_bits));
+}
+
+// Where the NAL unit begins in the buffer; at its end where the slice before has found no room.
+__device__ uint32_t nal_begin(const MotusSliceCuda &slice) {
+    return !slice.before ? 0 : slice.before->overflow ? slice.capacity : slice.before->size;
+}
+
+// Bytes of the RBSP; 0 where they are more than the NAL unit has room for.
+__device__ uint32_t rbsp_bytes(const Job &job) {
+    uint32_t bytes = rbsp_bits(job) / 8;
+    return nal_begin(job.slice) + bytes + START <= job.slice.capacity ? bytes : 0;
+}
+
+// First bit of MB i, or of what follows the MBs.
+__device__ uint32_t first_bit(const Job &job, int i) {
+    uint32_t header = job.slice.head->header_bits;
+    return i ? motus_span_end(job.span[i - 1], header) : header;
+}
+
+// One more than the number of the last MB of the slice before MB i of it whose bit is set; 0: there is none. A warp's lanes come here together.
+__device__ int last_before(const Job &job, const uint32_t *bits, int i) {
+    const int first = job.slice.first_mb, end = first + i; // in the picture, as bits are
+    for (int word = end / 32; 32 * word + 31 >= first; word -= 32) {
+        const int own = word - motus_lane();
+        uint32_t set = own >= 0 && 32 * own < end ? bits[own] : 0;
+        if (own == end / 32) set &= (1u << end % 32) - 1; // before the MB
+        if (own < first / 32) set = 0;                    // not those of slices before
+        if (own == first / 32) set &= ~0u << first % 32;
+        const uint32_t lanes = __ballot_sync(MOTUS_ALL_LANES, set != 0);
+        if (!lanes) continue;
+        const int lane = __ffs((int)lanes) - 1;
+        return 32 * (word - lane) + 32 - __clz((int)__shfl_sync(MOTUS_ALL_LANES, set, lane)) - first;
+    }
+    return 0;
+}
+
+// MBs of the run of skipped ones that ends before MB i. Of a warp, as is all of what follows from it.
+__device__ uint32_t skip_run(const Job &job, int i) { return (uint32_t)(i - last_before(job, job.slice.marks.coded, i)); }
+
+__device__ int qp_before(const Job &job, int i) {
+    const int k = last_before(job, job.slice.marks.with_qp, i);
+    return k ? job.slice.mb[k - 1].qp : job.slice.head->qp;
+}
+
+__device__ MotusMbSyntax syntax_of(const Job &job, int i) {
+    const MotusSliceCuda &slice = job.slice;
+    int x = i % slice.mb_width, y = i / slice.mb_width;
+    MotusMbSyntax s;
+    s.mb = &slice.mb[i];
+    s.coef = &slice.coef[i];
+    s.neighbours = motus_neighbours(slice.mb, slice.mb_width, x, y, 0);
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        s.src.stride[p] = slice.src_stride[p];
+        s.src.plane[p] = slice.src[p] + y * size * slice.src_stride[p] + x * size;
+    }
+    s.p_slice = slice.head->p_slice;
+    s.skip_run = skip_run(job, i);
+    s.qp_delta = motus_mb_has_qp_delta(s.mb) ? motus_qp_delta(s.mb->qp, qp_before(job, i)) : 0;
+    return s;
+}
+
+// ---- Counting -----------------------------------------------------------------------------------------------------------------------------
+
+enum { TALLY_KINDS, TALLY_SUBS = MOTUS_MB_KINDS, TALLY_BITS = TALLY_SUBS + 4, TALLIES = TALLY_BITS + MOTUS_BIT_KINDS };
+
+__device__ uint32_t sum_of_lanes_before(uint32_t v) { return scan_lanes(v, Sum()) - v; }
+
+// One MB, by a warp: its units' lengths and bits, its span, and its part of the statistics.
+__device__ void count_mb(const Job &job, int i, uint32_t *tally) {
+    const MotusMb *mb = &job.slice.mb[i];
+    const int unit = motus_lane(), pcm = mb->type == MOTUS_MB_I_PCM;
+    const uint32_t units = motus_mb_units(mb, job.slice.head->p_slice);
+    if (!units) {
+        if (unit == 0) job.span[i] = {0, -1}, atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+        return;
+    }
+    const MotusMbSyntax s = syntax_of(job, i);
+    MotusBits bits;
+    motus_bits_init(&bits, NULL, 0);
+    if (units >> unit & 1) motus_put_unit(&bits, &s, unit);
+    const uint32_t length = (uint32_t)motus_bits_count(&bits), at = sum_of_lanes_before(length);
+    const uint32_t all = __shfl_sync(MOTUS_ALL_LANES, at + length, 31);
+    const uint32_t samples = pcm ? all - __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA) : 0;
+    job.length[i][unit] = (uint16_t)length;
+    job.code[i][unit] = bits.cache; // which keeps what it gives away
+    if (length) atomicAdd(&tally[TALLY_BITS + motus_unit_kind(unit)], length);
+    if (unit == 0) {
+        job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
+        atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+    }
+    if (unit < 4 && mb->type == MOTUS_MB_P_8x8) atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
+}
+
+// What follows the MBs: the last run of skipped ones, and rbsp_stop_one_bit.
+__device__ void put_end(MotusBits *bits, uint32_t run) {
+    if (run) motus_bits_ue(bits, run);
+    motus_bits_put(bits, 1, 1);
+}
+
+__device__ void count_end(const Job &job, uint32_t *tally) {
+    const uint32_t run = skip_run(job, job.n_mb);
+    if (motus_lane()) return;
+    MotusBits bits;
+    motus_bits_init(&bits, NULL, 0);
+    put_end(&bits, run);
+    uint32_t length = (uint32_t)motus_bits_count(&bits);
+    job.span[job.n_mb] = {length, -1};
+    atomicAdd(&tally[TALLY_BITS + MOTUS_BITS_MODE], length - 1);
+}
+
+__device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
+    uint64_t *to = kind == MOTUS_BITS_MODE   ? &stats->bits_mode
+                   : kind == MOTUS_BITS_MV   ? &stats->bits_mv
+                   : kind == MOTUS_BITS_LUMA ? &stats->bits_luma
+                                             : &stats->bits_chroma;
+    atomicAdd((unsigned long long *)to, (unsigned long long)bits);
+}
+
+// Clears the RBSP too: its size is not known before the spans are joined.
+__global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
+    __shared__ uint32_t tally[TALLIES];
+    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
+    for (uint32_t v = blockIdx.x * 32 * WARPS + t, n = (uint32_t)job.n_tiles * THREADS; v < n; v += gridDim.x * 32 * WARPS)
+        ((uint4 *)job.rbsp)[v] = make_uint4(0, 0, 0, 0); // tiles are of 16 bytes a thread
+    if (t < TALLIES) tally[t] = 0;
+    __syncthreads(); // cleared before it is added to
+    if (i < job.n_mb)
+        count_mb(job, i, tally);
+    else if (i == job.n_mb)
+        count_end(job, tally);
+    __syncthreads(); // complete before it is read
+    if (t >= TALLIES || !tally[t]) return;
+    MotusPictureStats *stats = job.slice.stats;
+    if (t < TALLY_SUBS)
+        atomicAdd(&stats->mb[t], tally[t]);
+    else if (t < TALLY_BITS)
+        atomicAdd(&stats->sub[t - TALLY_SUBS], tally[t]);
+    else
+        add_bits(stats, t - TALLY_BITS, tally[t]);
+}
+
+// ---- Writing ------------------------------------------------------------------------------------------------------------------------------
+
+__device__ void put_code(MotusBits *bits, uint64_t code, int length) {
+    if (length > 32) motus_bits_put(bits, length - 32, (uint32_t)(code >> 32));
+    motus_bits_put(bits, motus_min(length, 32), (uint32_t)code);
+}
+
+// What of a unit is longer than that is found once more.
+__device__ void write_mb(const Job &job, int i) {
+    const int unit = motus_lane();
+    const MotusMb *mb = &job.slice.mb[i];
+    const uint32_t units = motus_mb_units(mb, job.slice.head->p_slice);
+    if (!units) return;
+    const int length = job.length[i][unit];
+    uint32_t at = first_bit(job, i) + sum_of_lanes_before((uint32_t)length);
+    if (mb->type == MOTUS_MB_I_PCM) {
+        uint32_t end = __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA), aligned = motus_align8(end);
+        if (unit >= MOTUS_UNIT_LUMA) at += aligned - end;
+        if (unit == 0) add_bits(job.slice.stats, MOTUS_BITS_MODE, aligned - end);
+    }
+    MotusMbSyntax s = {};
+    if (__any_sync(MOTUS_ALL_LANES, length > CODE_BITS)) s = syntax_of(job, i);
+    if (!length) return;
+    MotusBits bits;
+    motus_bits_init_at(&bits, job.rbsp, at);
+    if (length > CODE_BITS)
+        motus_put_unit(&bits, &s, unit);
+    else
+        put_code(&bits, job.code[i][unit], length);
+    motus_bits_finish(&bits);
+}
+
+__device__ void write_header(const Job &job) {
+    const MotusSliceHead *head = job.slice.head;
+    MotusBits bits;
+    motus_bits_init_at(&bits, job.rbsp, 0);
+    for (uint32_t at = 0; at < head->header_bits; at += 8) {
+        int n = (int)min(8u, head->header_bits - at);
+        motus_bits_put(&bits, n, (uint32_t)head->header[at / 8] >> (8 - n));
+    }
+    motus_bits_finish(&bits);
+}
+
+__device__ void write_end(const Job &job, uint32_t run) {
+    MotusBits bits;
+    motus_bits_init_at(&bits, job.rbsp, first_bit(job, job.n_mb));
+    put_end(&bits, run);
+    motus_bits_finish(&bits);
+}
+
+__global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
+    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), fits = rbsp_bytes(job) != 0;
+    if (!fits && i == 0 && motus_lane() == 0) *job.slice.result = {0, 1};
+    if (i > job.n_mb || !fits) return;
+    if (i < job.n_mb) {
+        write_mb(job, i);
+        return;
+    }
+    const uint32_t run = skip_run(job, i);
+    if (motus_lane() == 0) write_header(job);
+    if (motus_lane() == 1) write_end(job, run);
+}
+
+// ---- NAL unit -----------------------------------------------------------------------------------------------------------------------------
+//
+// motus_nal_write counts zeros from the last insertion on. Seen from a byte that means: emulation_prevention_three_byte goes before a byte of at most 3 with an
+// even number of zeros, two or more, right before it. The last byte of a slice is not zero (it has rbsp_stop_one_bit), so nothing goes behind it; and neither
+// is the NAL header, so no run begins before the RBSP.
+
+// Of the 16 bytes at `at` (fewer at the end), those that need a byte before them.
+__device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t at) {
+    if (at >= size) return 0;
+    uint32_t mask = 0, zeros = 0;
+    while (zeros < at && !rbsp[at - 1 - zeros]) zeros++; // 384 and little more, in I_PCM: other syntax has no such runs
+    for (uint32_t i = 0, n = min((uint32_t)BYTES, size - at); i < n; i++) {
+        uint8_t byte = rbsp[at + i];
+        if (zeros >= 2 && !(zeros & 1) && byte <= 3) mask |= 1u << i;
+        zeros = byte ? 0 : zeros + 1;
+    }
+    return mask;
+}
+
+__device__ uint32_t first_byte() { return (blockIdx.x * (uint32_t)THREADS + threadIdx.x) * BYTES; }
+
+__global__ void __launch_bounds__(THREADS) escapes_kernel(Job job) {
+    __shared__ uint32_t sum;
+    const uint32_t size = rbsp_bytes(job);
+    if (blockIdx.x * (uint32_t)TILE >= size) return;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads(); // cleared before it is added to
+    uint32_t mask = escapes_at(job.rbsp, size, first_byte());
+    if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
+    __syncthreads(); // complete before it is read
+    if (threadIdx.x == 0) job.escapes[blockIdx.x] = sum;
+}
+
+// Bytes inserted in the tiles before this one; every thread of the block gets it.
+__device__ uint32_t escapes_before(const Job &job, uint32_t *sum) {
+    uint32_t mine = 0;
+    if (threadIdx.x == 0) *sum = 0;
+    __syncthreads(); // cleared before it is added to
+    for (uint32_t i = threadIdx.x; i < blockIdx.x; i += THREADS) mine += job.escapes[i];
+    if (mine) atomicAdd(sum, mine);
+    __syncthreads(); // complete before it is read
+    return *sum;
+}
+
+__device__ void put_byte(const MotusSliceCuda &slice, uint32_t at, uint8_t byte) {
+    if (at < slice.capacity) slice.nal[at] = byte;
+}
+
+__global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
+    __shared__ uint32_t room[THREADS / 32], sum;
+    const MotusSliceCuda &slice = job.slice;
+    const uint32_t size = rbsp_bytes(job), at = first_byte();
+    if (blockIdx.x * (uint32_t)TILE >= size) return;
+    const uint32_t mask = escapes_at(job.rbsp, size, at), end = min(at + BYTES, size);
+    const uint32_t begin = nal_begin(slice);
+    uint32_t to = begin + START + at + escapes_before(job, &sum), all;
+    const uint32_t own = (uint32_t)__popc(mask), upto = scan_lanes(own, Sum());
+    to += upto - own + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
+    for (uint32_t i = at; i < end; i++) {
+        if (mask >> (i - at) & 1) put_byte(slice, to++, 3);
+        put_byte(slice, to++, job.rbsp[i]);
+    }
+    if (at < size && end == size) *slice.result = {to <= slice.capacity ? to : 0, to > slice.capacity};
+    if (at == 0) {
+        const uint8_t start[START] = {0, 0, 0, 1, slice.head->nal_header};
+        for (int i = 0; i < START; i++) slice.nal[begin + i] = start[i];
+    }
+}
+
+} // namespace
+
+// ---- Launchers ----------------------------------------------------------------------------------------------------------------------------
+
+size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity) {
+    Job job = {};
+    job.n_mb = n_mb;
+    return place(&job, nullptr, capacity);
+}
+
+static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
+    *job = {};
+    job->slice = *slice;
+    job->n_mb = slice->mb_width * slice->mb_height;
+    if (job->n_mb <= 0 || job->n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
+    place(job, (uint8_t *)slice->work, slice->capacity);
+    return cudaSuccess;
+}
+
+cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream) {
+    Job job;
+    cudaError_t status = job_of(&job, slice);
+    if (status != cudaSuccess) return status;
+    const int blocks = job.n_mb / WARPS + 1; // one warp more than MBs
+    count_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
+    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, job.n_mb + 1, Join());
+    write_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
+    escapes_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
+    nal_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
+    return cudaGetLastError();
+}

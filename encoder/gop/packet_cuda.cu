@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/gop/packet_cuda.h"
+
+#include <pthread.h>
+
+#include "common/cuda_call.h"
+#include "common/on_device.h"
+
+extern "C" {
+#include "common/alloc.h"
+}
+
+namespace {
+
+// What is given back waits in the pool's list, for whoever comes next to wait for its event on the device.
+struct Block {
+    MotusPacketBlock shown; // first: what others see of it
+    size_t room;
+    cudaEvent_t unused; // the stream in whose order it was given back has come so far
+    Block *next;        // in the list
+};
+
+constexpr size_t UNIT = 1 << 16; // of a block's bytes: pictures of about the same size find room in one another's blocks
+
+} // namespace
+
+struct MotusPacketPool {
+    int device;
+    cudaStream_t stream;
+    pthread_mutex_t lock;
+    // Under the lock.
+    Block *list;
+    int owners; // whoever has it open, and each block that is in use
+};
+
+namespace {
+
+void drop_block(Block *b) {
+    if (b->unused) cudaEventDestroy(b->unused);
+    cudaFree(b->shown.data); // waits for the device
+    motus_free(b);
+}
+
+void drop_pool(MotusPacketPool *p) {
+    while (p->list) {
+        Block *b = p->list;
+        p->list = b->next;
+        drop_block(b);
+    }
+    if (p->stream) cudaStreamDestroy(p->stream);
+    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own calls
+    pthread_mutex_destroy(&p->lock);
+    motus_free(p);
+}
+
+// Of an owner; `back` (or NULL) goes into the list.
+void let_go(MotusPacketPool *p, Block *back) {
+    pthread_mutex_lock(&p->lock);
+    if (back) back->next = p->list, p->list = back;
+    const int owners = --p->owners;
+    pthread_mutex_unlock(&p->lock);
+    if (!owners) drop_pool(p);
+}
+
+// The first of the list that has the room; the pool has an owner more.
+Block *take_block(MotusPacketPool *p, size_t size) {
+    pthread_mutex_lock(&p->lock);
+    Block **at = &p->list;
+    while (*at && (*at)->room < size) at = &(*at)->next;
+    Block *b = *at;
+    if (b) *at = b->next;
+    p->owners++;
+    pthread_mutex_unlock(&p->lock);
+    return b;
+}
+
+MotusStatus new_block(Block **block, MotusPacketPool *p, size_t size, MotusError *error) {
+    Block *b = *block = (Block *)motus_alloc(1, sizeof *b);
+    if (!b) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    b->shown.device = p->device, b->shown.pool = p;
+    b->room = (size + size / 4 + UNIT - 1) / UNIT * UNIT;
+    MotusStatus status = motus_cuda_check(cudaEventCreateWithFlags(&b->unused, cudaEventDisableTiming), "event", error);
+    return status ? status : motus_cuda_check(cudaMalloc((void **)&b->shown.data, b->room), "packet", error);
+}
+
+} // namespace
+
+extern "C" MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusError *error) {
+    MotusOnDevice on(device);
+    *pool = NULL;
+    MotusPacketPool *p = (MotusPacketPool *)motus_alloc(1, sizeof *p);
+    if (!p || pthread_mutex_init(&p->lock, NULL)) {
+        motus_free(p);
+        return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    }
+    p->device = device;
+    p->owners = 1;
+    *pool = p;
+    MotusStatus status = motus_cuda_check(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking), "stream", error);
+    if (status) motus_packet_pool_close(pool);
+    return status;
+}
+
+extern "C" void motus_packet_pool_close(MotusPacketPool **pool) {
+    if (!*pool) return;
+    MotusOnDevice on((*pool)->device);
+    let_go(*pool, NULL);
+    *pool = NULL;
+}
+
+extern "C" MotusStatus motus_packet_pool_put(MotusPacketPool *p, const MotusPacketPiece *piece, int n, MotusPacketBlock **block,
+                                             MotusError *error) {
+    MotusOnDevice on(p->device);
+    size_t size = 0, at = 0;
+    for (int i = 0; i < n; i++) size += piece[i].size;
+    Block *b = take_block(p, size);
+    MotusStatus status =
+        b ? motus_cuda_check(cudaStreamWaitEvent(p->stream, b->unused, 0), "wait", error) : new_block(&b, p, size, error);
+    for (int i = 0; i < n && !status; at += piece[i++].size)
+        if (piece[i].size)
+            status = motus_cuda_check(
+                cudaMemcpyAsync(b->shown.data + at, piece[i].data, piece[i].size, cudaMemcpyDefault, p->stream), "packet", error);
+    if (!status) status = motus_cuda_check(cudaStreamSynchronize(p->stream), "packet", error);
+    *block = status ? NULL : &b->shown;
+    if (!status) return MOTUS_OK;
+    if (b) drop_block(b);
+    let_go(p, NULL);
+    return status;
+}
+
+extern "C" void motus_packet_block_wait(const MotusPacketBlock *block, void *stream) {
+    MotusOnDevice on(block->device);
+    cudaStreamSynchronize((cudaStream_t)stream);
+    cudaGetLastError();
+}
+
+extern "C" void motus_packet_block_free(MotusPacketBlock *block, void *stream) {
+    MotusOnDevice on(block->device);
+    Block *b = (Block *)block;
+    cudaEventRecord(b->unused, (cudaStream_t)stream);
+    cudaGetLastError(); // nobody is told: there is nothing to be done about it
+    let_go(block->pool, b);
+}

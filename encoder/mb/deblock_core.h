@@ -1,0 +1,117 @@
+// Arithmetic of the deblocking filter (8.7): strengths, thresholds, and the filter across one line of samples.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_MB_DEBLOCK_CORE_H
+#define ENCODER_MB_DEBLOCK_CORE_H
+
+#include <stddef.h>
+
+#include "common/int_core.h"
+#include "dct/dct_core.h"
+#include "encoder/mb/mb.h"
+
+// Thresholds of an edge, from the mean QP of the two MBs (table 8-16 with indexA = indexB = QP, table 8-17).
+typedef struct MotusDeblockLimits {
+    int alpha, beta; // alpha 0: nothing is filtered
+    uint8_t tc0[4];  // by bS 1..3; [0] is not used
+} MotusDeblockLimits;
+
+MOTUS_HD MotusDeblockLimits motus_deblock_limits(int qp) {
+    static const uint8_t alpha[36] = {4,  4,  5,  6,  7,  8,  9,  10, 12,  13,  15,  17,  20,  22,  25,  28,  32,  36,
+                                      40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255};
+    static const uint8_t beta[36] = {2,  2,  2,  3,  3,  3,  3,  4,  4,  4,  6,  6,  7,  7,  8,  8,  9,  9,
+                                     10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18};
+    static const uint8_t tc0[36][3] = {
+        {0, 0, 0},  {0, 0, 1},  {0, 0, 1},  {0, 0, 1},   {0, 0, 1},   {0, 1, 1},   {0, 1, 1},    {1, 1, 1},    {1, 1, 1},
+        {1, 1, 1},  {1, 1, 1},  {1, 1, 2},  {1, 1, 2},   {1, 1, 2},   {1, 1, 2},   {1, 2, 3},    {1, 2, 3},    {2, 2, 3},
+        {2, 2, 4},  {2, 3, 4},  {2, 3, 4},  {3, 3, 5},   {3, 4, 6},   {3, 4, 6},   {4, 5, 7},    {4, 5, 8},    {4, 6, 9},
+        {5, 7, 10}, {6, 8, 11}, {6, 8, 13}, {7, 10, 14}, {8, 11, 16}, {9, 12, 18}, {10, 13, 20}, {11, 15, 23}, {13, 17, 25}};
+    MotusDeblockLimits limits = {0, 0, {0}};
+    if (qp < 16) return limits; // the tables are zero below
+    limits.alpha = alpha[qp - 16];
+    limits.beta = beta[qp - 16];
+    for (int i = 0; i < 3; i++) limits.tc0[i + 1] = tc0[qp - 16][i];
+    return limits;
+}
+
+// bS between two 4x4 blocks of P MBs that refer to the same picture (8.7.2.1); intra MBs have 4 or 3.
+MOTUS_HD int motus_deblock_strength_inter(const MotusMb *p, int p_blk, const MotusMb *q, int q_blk) {
+    if (p->total_coeff[p_blk] | q->total_coeff[q_blk]) return 2;
+    const MotusMv a = p->mv[p_blk], b = q->mv[q_blk];
+    return motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
+}
+
+enum { MOTUS_VERTICAL, MOTUS_HORIZONTAL }; // direction of an edge
+
+// bS of all four blocks of an edge where the types of the MBs say it, else -1. Edges of a direction are 0..3 from the left or from the top;
+// `outside` is the MB on the other side of edge 0, NULL where that edge is not filtered.
+MOTUS_HD int motus_deblock_strength_edge(const MotusMb *mb, const MotusMb *outside, int edge) {
+    if (edge == 0) {
+        if (!outside) return 0;
+        return motus_mb_is_intra(mb) || motus_mb_is_intra(outside) ? 4 : -1;
+    }
+    if (motus_mb_is_intra(mb)) return 3;
+    const int one_vector = mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_P_16x16;
+    return one_vector && !(mb->cbp & 15) ? 0 : -1;
+}
+
+// bS of block k (0..3) of an edge for which motus_deblock_strength_edge gives -1.
+MOTUS_HD int motus_deblock_strength_block(const MotusMb *mb, const MotusMb *outside, int direction, int edge, int k) {
+    const int across = direction == MOTUS_VERTICAL ? 1 : 4, along = 5 - across;
+    const int blk = k * along + edge * across;
+    if (edge == 0) return motus_deblock_strength_inter(outside, blk + 3 * across, mb, blk);
+    return motus_deblock_strength_inter(mb, blk - across, mb, blk);
+}
+
+// QP of an edge between p and q, which may be the same MB (8.7.2.2).
+MOTUS_HD int motus_deblock_qp(const MotusMb *p, const MotusMb *q, int chroma) {
+    if (chroma) return (motus_chroma_qp_of(p->qp) + motus_chroma_qp_of(q->qp) + 1) >> 1;
+    return (p->qp + q->qp + 1) >> 1;
+}
+
+// filterSamplesFlag for bS > 0; s points at q0, the samples of the line are `step` apart.
+MOTUS_HD int motus_deblock_wanted(const uint8_t *s, ptrdiff_t step, const MotusDeblockLimits *limits) {
+    const int p0 = s[-step], q0 = s[0];
+    return motus_abs(p0 - q0) < limits->alpha && motus_abs(s[-2 * step] - p0) < limits->beta &&
+           motus_abs(s[step] - q0) < limits->beta;
+}
+
+// bS 1..3 (8.7.2.3). Chroma changes p0 and q0 alone and reads no more than p1..q1.
+MOTUS_HD void motus_deblock_normal(uint8_t *s, ptrdiff_t step, int chroma, int tc0, const MotusDeblockLimits *limits) {
+    if (!motus_deblock_wanted(s, step, limits)) return;
+    const int p1 = s[-2 * step], p0 = s[-step], q0 = s[0], q1 = s[step];
+    int tc = tc0 + 1;
+    if (!chroma) {
+        const int p2 = s[-3 * step], q2 = s[2 * step], mean = (p0 + q0 + 1) >> 1;
+        const int ap = motus_abs(p2 - p0) < limits->beta, aq = motus_abs(q2 - q0) < limits->beta;
+        if (ap) s[-2 * step] = (uint8_t)(p1 + motus_clip(-tc0, tc0, (p2 + mean - 2 * p1) >> 1));
+        if (aq) s[step] = (uint8_t)(q1 + motus_clip(-tc0, tc0, (q2 + mean - 2 * q1) >> 1));
+        tc = tc0 + ap + aq;
+    }
+    const int delta = motus_clip(-tc, tc, (4 * (q0 - p0) + (p1 - q1) + 4) >> 3);
+    s[-step] = motus_clip_u8(p0 + delta);
+    s[0] = motus_clip_u8(q0 - delta);
+}
+
+// One side of a line for bS 4 (8.7.2.4): a is this side, b the other one; s points at a0, a1 and a2 follow `out` apart.
+MOTUS_HD void motus_deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a1, int b0, int b1, int near, int beta) {
+    const int a2 = near ? s[2 * out] : 0;
+    if (near && motus_abs(a2 - a0) < beta) {
+        const int a3 = s[3 * out];
+        s[0] = (uint8_t)((a2 + 2 * a1 + 2 * a0 + 2 * b0 + b1 + 4) >> 3);
+        s[out] = (uint8_t)((a2 + a1 + a0 + b0 + 2) >> 2);
+        s[2 * out] = (uint8_t)((2 * a3 + 3 * a2 + a1 + a0 + b0 + 4) >> 3);
+    } else {
+        s[0] = (uint8_t)((2 * a1 + a0 + b1 + 2) >> 2);
+    }
+}
+
+// bS 4. Chroma changes p0 and q0 alone and reads no more than p1..q1.
+MOTUS_HD void motus_deblock_strong(uint8_t *s, ptrdiff_t step, int chroma, const MotusDeblockLimits *limits) {
+    if (!motus_deblock_wanted(s, step, limits)) return;
+    const int p1 = s[-2 * step], p0 = s[-step], q0 = s[0], q1 = s[step];
+    const int near = !chroma && motus_abs(p0 - q0) < (limits->alpha >> 2) + 2;
+    motus_deblock_side_strong(s - step, -step, p0, p1, q0, q1, near, limits->beta);
+    motus_deblock_side_strong(s, step, q0, q1, p0, p1, near, limits->beta);
+}
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/rate/lookahead_cost.h"
+
+#include <string.h>
+
+#include "common/alloc.h"
+#include "encoder/rate/lookahead_core.h"
+#include "me/samples/pixel.h"
+#include "yuv/pad.h"
+
+#define MB MOTUS_LOOK_MB
+#define MOST_SAMPLES (MOTUS_MAX_SIZE + 16)
+
+static ptrdiff_t stride_of(int mb_width) { return (MB * mb_width + 2 * MOTUS_HALF_BORDER + 63) / 64 * 64; }
+
+static size_t plane_bytes(int mb_width, int mb_height) {
+    return (size_t)stride_of(mb_width) * (size_t)(MB * mb_height + 2 * MOTUS_HALF_BORDER);
+}
+
+size_t motus_half_bytes(int mb_width, int mb_height) { return 4 * plane_bytes(mb_width, mb_height); }
+
+void motus_half_lay_out(MotusHalf *half, uint8_t *memory, int mb_width, int mb_height) {
+    half->memory = memory;
+    half->mb_width = mb_width, half->mb_height = mb_height;
+    half->stride = stride_of(mb_width);
+    for (size_t i = 0; i < 4; i++)
+        half->plane[i] = memory + i * plane_bytes(mb_width, mb_height) + MOTUS_HALF_BORDER * half->stride + MOTUS_HALF_BORDER;
+}
+
+MotusStatus motus_half_alloc(MotusHalf *half, int mb_width, int mb_height) {
+    uint8_t *memory = motus_alloc(1, motus_half_bytes(mb_width, mb_height));
+    if (!memory) return MOTUS_ERR_MEMORY;
+    motus_half_lay_out(half, memory, mb_width, mb_height);
+    return MOTUS_OK;
+}
+
+void motus_half_free(MotusHalf *half) {
+    motus_free(half->memory);
+    *half = (MotusHalf){0};
+}
+
+// ---- Scaling --------------------------------------------------------------------------------------------------------------------------------
+
+// Means of two rows of `width` samples and one more: pairs that begin at even columns, and at odd ones.
+static void scale_rows(uint8_t *even, uint8_t *odd, const uint8_t *a, const uint8_t *b, int width) {
+    for (int x = 0; x < width / 2; x++) {
+        const int s0 = a[2 * x] + b[2 * x], s1 = a[2 * x + 1] + b[2 * x + 1], s2 = a[2 * x + 2] + b[2 * x + 2];
+        even[x] = motus_half_mean(s0, s1);
+        odd[x] = motus_half_mean(s1, s2);
+    }
+}
+
+static void repeat_rows(uint8_t *row, ptrdiff_t stride, size_t bytes, ptrdiff_t step) {
+    for (int i = 1; i <= MOTUS_HALF_BORDER; i++) memcpy(row + i * step * stride, row, bytes);
+}
+
+// Row y of the full picture, and the one below it.
+static void build_row(const MotusHalf *half, const MotusPlane *luma, int y) {
+    const int border = MOTUS_HALF_BORDER, width = 16 * half->mb_width, rows = MB * half->mb_height;
+    uint8_t line[2][MOST_SAMPLES + 1];
+    for (int i = 0; i < 2; i++) {
+        memcpy(line[i], luma->data + motus_min(y + i, luma->height - 1) * luma->stride, (size_t)luma->width);
+        motus_row_pad(line[i], luma->width, 0, width + 1 - luma->width);
+    }
+    uint8_t *to[2];
+    for (int i = 0; i < 2; i++) to[i] = half->plane[2 * (y & 1) + i] + (y >> 1) * half->stride;
+    scale_rows(to[0], to[1], line[0], line[1], width);
+    for (int i = 0; i < 2; i++) {
+        motus_row_pad(to[i], width / 2, border, border);
+        const size_t bytes = (size_t)(width / 2 + 2 * border);
+        if (y >> 1 == 0) repeat_rows(to[i] - border, half->stride, bytes, -1);
+        if (y >> 1 == rows - 1) repeat_rows(to[i] - border, half->stride, bytes, 1);
+    }
+}
+
+void motus_half_build(MotusHalf *half, const MotusPlane *luma, int threads) {
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int y = 0; y < 16 * half->mb_height; y++) build_row(half, luma, y);
+}
+
+// ---- Intra ----------------------------------------------------------------------------------------------------------------------------------
+
+static uint32_t intra_cost(const MotusPixelOps *ops, const MotusHalf *cur, int x, int y) {
+    const uint8_t *at = cur->plane[0] + MB * (y * cur->stride + x);
+    const int has = motus_look_has(x, y);
+    uint32_t best = UINT32_MAX;
+    MotusIntraEdge edge;
+    motus_intra_edge(&edge, at, cur->stride, MB, has);
+    for (int mode = 0; mode < MOTUS_IC_MODES; mode++) {
+        uint8_t pred[MB * MB];
+        if (!motus_intra_chroma_allowed(mode, has)) continue;
+        motus_intra_chroma(pred, MB, &edge, mode);
+        const uint32_t satd = ops->satd(at, cur->stride, pred, MB, MB, MB);
+        if (satd < best) best = satd;
+    }
+    return best + MOTUS_LOOK_LAMBDA * MOTUS_LOOK_INTRA_BITS;
+}
+
+// ---- Inter ----------------------------------------------------------------------------------------------------------------------------------
+
+// A search of one MB.
+typedef struct Search {
+    const MotusPixelOps *ops;
+    const uint8_t *at;
+    const MotusHalf *before;
+    int x, y; // of the MB, samples of the half picture
+    MotusMv predicted, best;
+    uint32_t cost;
+} Search;
+
+static int try_vector(Search *s, MotusMv mv, MotusPixelCompare compare) {
+    const MotusHalf *half = s->before;
+    if (!motus_look_inside(half, s->x, s->y, mv)) return 0;
+    const uint32_t cost = motus_look_vector_cost(mv, s->predicted) +
+                          compare(s->at, half->stride, motus_look_at(half, s->x, s->y, mv), half->stride, MB, MB);
+    if (cost >= s->cost) return 0;
+    s->cost = cost;
+    s->best = mv;
+    return 1;
+}
+
+// Goes downhill: a wide hexagon while that helps, then the eight neighbours.
+static void descend(Search *s) {
+    for (int step = 0, found = 1; found && step < MOTUS_LOOK_STEPS; step++) {
+        const MotusMv from = s->best;
+        found = 0;
+        for (int i = 0; i < 6; i++) found |= try_vector(s, motus_look_hexagon(from, i), s->ops->sad);
+    }
+    const MotusMv from = s->best;
+    for (int i = 0; i < 8; i++) try_vector(s, motus_look_around(from, i), s->ops->sad);
+}
+
+// Every sample of the full picture around the best even vector, by SATD.
+static void refine(Search *s) {
+    const MotusMv from = s->best;
+    s->cost = UINT32_MAX;
+    for (int i = 0; i < 9; i++) try_vector(s, motus_look_next_to(from, i), s->ops->satd);
+    try_vector(s, (MotusMv){0, 0}, s->ops->satd);
+}
+
+// Rows do not look at one another.
+static void search(Search *s, const MotusMv *earlier, int mb_x, int mb_y) {
+    s->cost = UINT32_MAX;
+    for (int i = 0; i < MOTUS_LOOK_STARTS; i++) {
+        MotusMv mv;
+        if (motus_look_start(&mv, i, s->predicted, earlier, s->before, mb_x, mb_y)) try_vector(s, mv, s->ops->sad);
+    }
+    descend(s);
+    refine(s);
+}
+
+static void costs_of_row(const MotusMbCosts *costs, const MotusHalf *cur, const MotusHalf *before, const MotusMv *earlier,
+                         int y) {
+    const MotusPixelOps *ops = motus_pixel_ops(0);
+    MotusMv left = {0, 0};
+    for (int x = 0; x < cur->mb_width; x++) {
+        const int i = y * cur->mb_width + x;
+        const uint32_t intra = intra_cost(ops, cur, x, y);
+        uint32_t inter = intra;
+        costs->mv[i] = (MotusMv){0, 0};
+        if (before) {
+            Search s = {.ops = ops,
+                        .at = cur->plane[0] + MB * (y * cur->stride + x),
+                        .before = before,
+                        .x = MB * x,
+                        .y = MB * y,
+                        .predicted = left};
+            search(&s, earlier, x, y);
+            left = costs->mv[i] = s.best;
+            if (s.cost < inter) inter = s.cost;
+        }
+        costs->intra[i] = motus_look_cost(intra);
+        costs->inter[i] = motus_look_cost(inter);
+    }
+}
+
+void motus_mb_costs(const MotusMbCosts *costs, const MotusHalf *cur, const MotusHalf *before, const MotusMv *earlier,
+                    int threads) {
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 2)
+    for (int y = 0; y < cur->mb_height; y++) costs_of_row(costs, cur, before, before ? earlier : NULL, y);
+}

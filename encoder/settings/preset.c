@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/settings/preset.h"
+
+// What costs time on a GPU is the number of passes that depend on one another (rounds * colours, 16 at most but for `slow`) and the chains of intra MBs in P
+// pictures; on a CPU it is the number of evaluations, which the gates hold down.
+static const MotusEffort presets[MOTUS_PRESETS] = {
+    [MOTUS_PRESET_SLOW] = {.range = 16,
+                           .reach = 64,
+                           .partitions = MOTUS_MODES_ALL,
+                           .rounds = 3,
+                           .colours = 16,
+                           .type_gate = 24,
+                           .sub_gate = 24,
+                           .trial_gate = 24,
+                           .skip_gate = 0,
+                           .steps = 2,
+                           .levels = MOTUS_LEVELS_LOWERED,
+                           .intra_levels = MOTUS_LEVELS_LOWERED,
+                           .intra_gate = 64,
+                           .intra_slope = 0,
+                           .i4_trials = 3,
+                           .estimate_trials = 3,
+                           .estimate_levels = MOTUS_LEVELS_LOWERED,
+                           .intra_chain = 255},
+    [MOTUS_PRESET_MEDIUM] = {.range = 16,
+                             .reach = 64,
+                             .partitions = MOTUS_MODES_ALL,
+                             .rounds = 1,
+                             .colours = 16,
+                             .type_gate = 20,
+                             .sub_gate = 20,
+                             .trial_gate = 20,
+                             .skip_gate = 16,
+                             .steps = 2,
+                             .levels = MOTUS_LEVELS_LOWERED,
+                             .intra_levels = MOTUS_LEVELS_LOWERED,
+                             .intra_gate = 12,
+                             .intra_slope = 5,
+                             .i4_trials = 2,
+                             .estimate_trials = 1,
+                             .estimate_levels = MOTUS_LEVELS_NEAREST,
+                             .intra_chain = 12},
+    [MOTUS_PRESET_FAST] = {.range = 8,
+                           .reach = 64,
+                           .partitions = MOTUS_MODES_ALL,
+                           .rounds = 1,
+                           .colours = 16,
+                           .type_gate = 17,
+                           .sub_gate = 17,
+                           .trial_gate = 16,
+                           .skip_gate = 16,
+                           .steps = 1,
+                           .levels = MOTUS_LEVELS_LOWERED,
+                           .intra_levels = MOTUS_LEVELS_NEAREST,
+                           .intra_gate = 10,
+                           .intra_slope = 4,
+                           .i4_trials = 1,
+                           .estimate_trials = 1,
+                           .estimate_levels = MOTUS_LEVELS_NEAREST,
+                           .intra_chain = 8},
+    [MOTUS_PRESET_FASTER] = {.range = 6,
+                             .reach = 32,
+                             .partitions =
+                                 1u << MOTUS_MODE_16x16 | 1u << MOTUS_MODE_16x8 | 1u << MOTUS_MODE_8x16 | 1u << MOTUS_MODE_8x8,
+                             .rounds = 1,
+                             .colours = 8,
+                             .type_gate = 16,
+                             .sub_gate = 16,
+                             .trial_gate = 16,
+                             .skip_gate = 0,
+                             .steps = 0,
+                             .levels = MOTUS_LEVELS_NEAREST,
+                             .intra_levels = MOTUS_LEVELS_NEAREST,
+                             .intra_gate = 10,
+                             .intra_slope = 3,
+                             .i4_trials = 1,
+                             .estimate_trials = 1,
+                             .estimate_levels = MOTUS_LEVELS_NEAREST,
+                             .intra_chain = 8},
+};
+
+const char *motus_preset_name(MotusPreset preset) {
+    static const char *const names[MOTUS_PRESETS] = {"slow", "medium", "fast", "faster"};
+    return (unsigned)preset < MOTUS_PRESETS ? names[preset] : "unknown";
+}
+
+MotusEffort motus_effort_of(const MotusEncoderConfig *config) {
+    MotusEffort effort = presets[config->preset];
+    if (config->range) effort.range = config->range;
+    effort.partitions &= config->partitions;
+    if (effort.partitions >> MOTUS_MODE_8x4) effort.partitions |= 1u << MOTUS_MODE_8x8; // sub types need their 8x8
+    effort.partitions |= 1u << MOTUS_MODE_16x16;
+    return effort;
+}

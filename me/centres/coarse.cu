@@ -1,0 +1,268 @@
+// What search centres are predicted from beside earlier vectors (motus_coarse_run), and the median of those, on a CUDA device: two kernels, a warp per MB in the
+// second.
+//
+// scale_kernel: both pictures scaled down 4:1, with a border of repeated samples. A thread makes four samples of a row, those of one MB.
+//
+// coarse_kernel: the exhaustive search in the scaled pictures. A lane owns a column of points and walks down the window's rows: a row of eight samples is
+// compared with the eight rows of the block at once, for the eight points that it belongs to, so that samples are loaded once. Of 33 columns
+// the last one is taken by a row of points per lane. A key is J, row and column of the point: the smaller key is the better point, or the earlier.
+// Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0 finds the picture's median instead, by counting
+// high and then low bytes of the vectors' components.
+//
+// Read: the pictures (1/16 of the size after the first kernel); written: 1/8 of a picture, 4 bytes an MB.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cassert>
+
+#include "common/cuda_call.h"
+#include "common/lanes.h"
+#include "common/slots.h"
+#include "me/centres/centres_core.h"
+#include "me/centres/centres_cuda.h"
+#include "me/samples/sad_cuda.h"
+
+namespace {
+
+constexpr int WARPS = 8; // MBs of a block
+
+// Both scaled pictures, with a border of MOTUS_COARSE_BORDER samples.
+struct Scaled {
+    uint8_t *cur, *ref; // sample (0, 0)
+    int stride, mb_width, mb_height;
+};
+
+struct Work {
+    Scaled scaled;
+    MotusMv *coarse, *median;
+};
+
+// ---- Scaling -------------------------------------------------------------------------------------------------------------------------------
+
+// Rounded means of the 4x4 samples in 16 columns.
+__device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
+    uint32_t sum[4] = {8, 8, 8, 8};
+#pragma unroll
+    for (int r = 0; r < 4; r++) {
+        uint4 v = *reinterpret_cast<const uint4 *>(from + r * stride);
+        sum[0] = motus_sad4(v.x, 0, sum[0]), sum[1] = motus_sad4(v.y, 0, sum[1]);
+        sum[2] = motus_sad4(v.z, 0, sum[2]), sum[3] = motus_sad4(v.w, 0, sum[3]);
+    }
+    return sum[0] >> 4 | sum[1] >> 4 << 8 | sum[2] >> 4 << 16 | sum[3] >> 4 << 24;
+}
+
+__global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride, const uint8_t *ref, ptrdiff_t ref_stride) {
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
+    int x = blockIdx.x * blockDim.x + threadIdx.x - MOTUS_COARSE_BORDER / 4; // words of the scaled row, MBs of the source
+    int y = blockIdx.y * blockDim.y + threadIdx.y - MOTUS_COARSE_BORDER;
+    if (x >= to.mb_width + MOTUS_COARSE_BORDER / 4 || y >= 4 * to.mb_height + MOTUS_COARSE_BORDER) return;
+    const uint8_t *from = blockIdx.z ? ref : cur;
+    ptrdiff_t stride = blockIdx.z ? ref_stride : cur_stride;
+    int mb_x = motus_clip(0, to.mb_width - 1, x), row = motus_clip(0, 4 * to.mb_height - 1, y);
+    uint32_t means = four_means(from + 4 * row * stride + 16 * mb_x, stride);
+    if (x != mb_x) means = __byte_perm(means, 0, x < 0 ? 0x0000 : 0x3333);
+    *reinterpret_cast<uint32_t *>((blockIdx.z ? to.ref : to.cur) + (ptrdiff_t)y * to.stride + 4 * x) = means;
+}
+
+// ---- Median --------------------------------------------------------------------------------------------------------------------------------
+
+// Of 256 counts, the bin in which number `rank` in ascending order lies, and its rank there. A whole warp calls it.
+__device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin, uint32_t *rank_in_bin) {
+    int lane = motus_lane();
+    uint32_t own = 0;
+    for (int i = 0; i < 8; i++) own += count[8 * lane + i];
+    const uint32_t end = motus_lanes_sum_up_to(own, 32);
+    if (rank < end - own || rank >= end) return; // one lane goes on
+    rank -= end - own;
+    int i = 8 * lane;
+    while (rank >= count[i]) rank -= count[i++];
+    *bin = i;
+    *rank_in_bin = rank;
+}
+
+// Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS threads. Components are counted with their sign bit
+// flipped, which puts them into ascending order.
+__device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
+    // Of x and y; bin[0]: high bytes, bin[1]: low ones; rank: before each pass.
+    __shared__ uint32_t count[2][256], bin[2][2], rank[3][2];
+    const uint32_t *word = reinterpret_cast<const uint32_t *>(mv);
+    if (threadIdx.x < 2) rank[0][threadIdx.x] = n / 2;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = threadIdx.x; i < 512; i += 32 * WARPS) count[i >> 8][i & 255] = 0;
+        __syncthreads(); // counts are zero; what the pass before found is there
+        uint32_t high_x = pass ? bin[0][0] : 0, high_y = pass ? bin[0][1] : 0;
+        for (int i = threadIdx.x; i < n; i += 32 * WARPS) {
+            uint32_t both = word[i] ^ 0x80008000u, x = both & 0xFFFF, y = both >> 16;
+            if (pass == 0) {
+                atomicAdd(&count[0][x >> 8], 1u);
+                atomicAdd(&count[1][y >> 8], 1u);
+            } else {
+                if (x >> 8 == high_x) atomicAdd(&count[0][x & 255], 1u);
+                if (y >> 8 == high_y) atomicAdd(&count[1][y & 255], 1u);
+            }
+        }
+        __syncthreads(); // counts are complete
+        int c = threadIdx.x >> 5;
+        if (c < 2) find_bin(count[c], rank[pass][c], &bin[pass][c], &rank[pass + 1][c]);
+        __syncthreads(); // bins are found, and the counts may be cleared
+    }
+    if (threadIdx.x) return;
+    median->x = (int16_t)((bin[0][0] << 8 | bin[1][0]) ^ 0x8000);
+    median->y = (int16_t)((bin[0][1] << 8 | bin[1][1]) ^ 0x8000);
+}
+
+// ---- Scaled search -------------------------------------------------------------------------------------------------------------------------
+
+constexpr int WINDOW_ROWS = 2 * (MOTUS_MAX_COARSE_REACH / 4) + MOTUS_COARSE_BLOCK;
+constexpr int WINDOW_WORDS = 18; // any alignment, 4 samples for each further MB, 33 points, 8 samples and the word behind them
+constexpr int WINDOW_PITCH = 19; // words; odd, so that lanes in different rows meet no bank twice
+constexpr int MAX_POINTS = 33;
+
+// What a lane needs to search.
+struct Coarse {
+    const uint32_t (*window)[WINDOW_PITCH];
+    const uint8_t *row_bits;
+    uint32_t block[MOTUS_COARSE_BLOCK][2]; // the MB's samples
+    uint32_t lambda_q8;
+    int first; // byte of the window's row at which the MB's first point begins
+    int points, reach;
+
+    __device__ void samples(uint32_t s[2], int row, int column) const {
+        int at = first + column, shift = 8 * (at & 3);
+        const uint32_t *word = &window[row][at >> 2];
+        s[0] = __funnelshift_r(word[0], word[1], shift);
+        s[1] = __funnelshift_r(word[1], word[2], shift);
+    }
+    // J is below 2^15, row and column are below 2^6.
+    __device__ uint32_t key(uint32_t sad, int row, int column, int column_bits) const {
+        return (sad + motus_coarse_cost(lambda_q8, column_bits + row_bits[row])) << 12 | row << 6 | column;
+    }
+    __device__ int bits(int i) const { return motus_se_bits(motus_coarse_component(reach, i)); }
+};
+
+// All points of a column.
+__device__ uint32_t search_column(const Coarse &c, int column) {
+    uint32_t best = ~0u, sum[8] = {}; // of point y & 7
+    int rows = c.points + MOTUS_COARSE_BLOCK - 1, column_bits = c.bits(column);
+#pragma unroll 1
+    for (int y0 = 0; y0 < rows; y0 += 8) {
+#pragma unroll
+        for (int k = 0; k < 8; k++) {
+            int y = y0 + k;
+            if (y >= rows) break;
+            uint32_t s[2];
+            c.samples(s, y, column);
+#pragma unroll
+            for (int t = 0; t < 8; t++) { // as row t of the block at point y - t
+                uint32_t &of_point = sum[(k - t) & 7];
+                of_point = motus_sad4(s[0], c.block[t][0], of_point);
+                of_point = motus_sad4(s[1], c.block[t][1], of_point);
+            }
+            uint32_t &complete = sum[(k - 7) & 7];
+            if (y >= 7) best = min(best, c.key(complete, y - 7, column, column_bits));
+            complete = 0;
+        }
+    }
+    return best;
+}
+
+// A column by all lanes, a point each.
+__device__ uint32_t share_column(const Coarse &c, int column) {
+    uint32_t best = ~0u;
+    int column_bits = c.bits(column);
+    for (int row = motus_lane(); row < c.points; row += 32) {
+        uint32_t sum = 0;
+#pragma unroll
+        for (int t = 0; t < 8; t++) {
+            uint32_t s[2];
+            c.samples(s, row + t, column);
+            sum = motus_sad4(s[0], c.block[t][0], sum);
+            sum = motus_sad4(s[1], c.block[t][1], sum);
+        }
+        best = min(best, c.key(sum, row, column, column_bits));
+    }
+    return best;
+}
+
+// The MB's 8x8 samples: rows begin two bytes into a word.
+__device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int mb_y) {
+    const uint8_t *from = p.cur + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
+#pragma unroll
+    for (int y = 0; y < 8; y++, from += p.stride) {
+        const uint32_t *word = reinterpret_cast<const uint32_t *>(from);
+        block[y][0] = __funnelshift_r(word[0], word[1], 16);
+        block[y][1] = __funnelshift_r(word[1], word[2], 16);
+    }
+}
+
+__global__ void __launch_bounds__(32 * WARPS) coarse_kernel(Work w, const MotusMv *previous, uint32_t lambda_q8, int reach) {
+    __shared__ uint32_t window[WINDOW_ROWS][WINDOW_PITCH];
+    __shared__ uint8_t row_bits[MAX_POINTS];
+    const Scaled &p = w.scaled;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
+    if (blockIdx.x == 0) {
+        if (previous)
+            find_median(previous, p.mb_width * p.mb_height, w.median);
+        else if (threadIdx.x == 0)
+            *w.median = MotusMv{0, 0};
+        return;
+    }
+    int groups = (p.mb_width + WARPS - 1) / WARPS, group = blockIdx.x - 1, points = motus_coarse_points(reach);
+    int mb_y = group / groups, first_mb = group % groups * WARPS, mb_x = first_mb + (threadIdx.x >> 5);
+    int x0 = 4 * first_mb - MOTUS_COARSE_MARGIN - reach / 4, y0 = 4 * mb_y - MOTUS_COARSE_MARGIN - reach / 4;
+    int last_word = 4 * p.mb_width + MOTUS_COARSE_BORDER - 4; // words beyond it belong to MBs that are not there
+    for (int i = threadIdx.x; i < (points + 7) * WINDOW_WORDS; i += 32 * WARPS) {
+        int row = i / WINDOW_WORDS, word = i % WINDOW_WORDS, x = min((x0 & ~3) + 4 * word, last_word);
+        window[row][word] = *reinterpret_cast<const uint32_t *>(p.ref + (ptrdiff_t)(y0 + row) * p.stride + x);
+    }
+    for (int i = threadIdx.x; i < points; i += 32 * WARPS) row_bits[i] = (uint8_t)motus_se_bits(motus_coarse_component(reach, i));
+    __syncthreads(); // window and costs are whole
+    if (mb_x >= p.mb_width) return;
+    Coarse c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * (int)(threadIdx.x >> 5), points, reach};
+    load_block(c.block, p, mb_x, mb_y);
+    uint32_t key = search_column(c, min(motus_lane(), points - 1)); // lanes too many repeat the last column
+    if (points > 32) key = min(key, share_column(c, points - 1));
+    key = motus_lanes_min(key);
+    if (motus_lane()) return;
+    MotusMv *mv = &w.coarse[mb_y * p.mb_width + mb_x];
+    mv->x = (int16_t)motus_coarse_component(reach, key & 63);
+    mv->y = (int16_t)motus_coarse_component(reach, key >> 6 & 63);
+}
+
+// ---- Launchers -----------------------------------------------------------------------------------------------------------------------------
+
+// Where everything lies in the work memory; returns its size.
+size_t lay_out(Work *w, uint8_t *memory, int mb_width, int mb_height) {
+    const int border = MOTUS_COARSE_BORDER;
+    size_t n = (size_t)mb_width * mb_height, stride = ((size_t)4 * mb_width + 2 * border + 63) / 64 * 64, end = 0;
+    size_t plane = stride * ((size_t)4 * mb_height + 2 * border), origin = border * stride + border;
+    size_t cur = motus_slot_place(&end, plane), ref = motus_slot_place(&end, plane);
+    size_t coarse = motus_slot_place(&end, n * sizeof(MotusMv)), median = motus_slot_place(&end, sizeof(MotusMv));
+    if (!w) return end;
+    w->scaled = Scaled{memory + cur + origin, memory + ref + origin, (int)stride, mb_width, mb_height};
+    w->coarse = reinterpret_cast<MotusMv *>(memory + coarse);
+    w->median = reinterpret_cast<MotusMv *>(memory + median);
+    return end;
+}
+
+} // namespace
+
+size_t motus_coarse_cuda_bytes(int mb_width, int mb_height) { return lay_out(nullptr, nullptr, mb_width, mb_height); }
+
+cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, void *work, const MotusMv **coarse, const MotusMv **median,
+                              cudaStream_t stream) {
+    const MotusRefLuma *ref = p->ref;
+    int mb_width = ref->width / 16, mb_height = ref->height / 16;
+    assert(!(((uintptr_t)p->cur | (uintptr_t)p->cur_stride) & 15) && p->lambda_q8 <= MOTUS_MAX_LAMBDA_Q8);
+    assert(p->reach >= 4 && p->reach <= MOTUS_MAX_COARSE_REACH && p->reach % 4 == 0); // what the window in shared memory holds
+    Work w;
+    lay_out(&w, static_cast<uint8_t *>(work), mb_width, mb_height);
+    *coarse = w.coarse;
+    *median = w.median;
+    dim3 tile(32, 8), tiles((mb_width + MOTUS_COARSE_BORDER / 2 + 31) / 32, (4 * mb_height + 2 * MOTUS_COARSE_BORDER + 7) / 8, 2);
+    cudaError_t error =
+        motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled, p->cur, p->cur_stride, ref->plane[0], ref->stride);
+    if (error != cudaSuccess) return error;
+    int groups = (mb_width + WARPS - 1) / WARPS * mb_height;
+    return motus_launch(p->early, 1 + groups, 32 * WARPS, 0, stream, coarse_kernel, w, p->previous, p->lambda_q8, p->reach);
+}

@@ -1,0 +1,44 @@
+// Device functions that search and refinement share: absolute differences, and loads that repeat a plane's edge.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ME_SAMPLES_SAD_CUDA_H
+#define ME_SAMPLES_SAD_CUDA_H
+
+#include <stdint.h>
+
+// c + the sum of |a - b| over four bytes: one instruction (VABSDIFF4) where the chip has it.
+static __device__ __forceinline__ uint32_t motus_sad4(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t d;
+    asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+// Four samples of a row from column x (a multiple of 4) on, edge samples repeated.
+static __device__ __forceinline__ uint32_t motus_edge_word(const uint8_t *row, int width, int x) {
+    int at = min(max(x, 0), (width - 1) & ~3), last = width - 1 - at;
+    uint32_t take = 0x3210; // byte i of the result is byte (take >> 4 * i & 3) of the word at `at`
+    if (x < at) take = 0;
+    if (x >= at && last < 3) take = last == 2 ? 0x2210 : last == 1 ? 0x1110 : 0;
+    if (x > at) take = 0x1111 * min(last, 3);
+    return __byte_perm(*reinterpret_cast<const uint32_t *>(row + at), 0, take);
+}
+
+// N words (6 or 2) of row y from column x on, a multiple of 16 (8 for 2 words); outside the plane its edge samples repeat.
+// Rows begin at multiples of 16 bytes.
+template <int N>
+__device__ __forceinline__ void motus_load_clamped(uint32_t w[N], const uint8_t *plane, int stride, int width, int height, int x,
+                                                   int y) {
+    const uint8_t *row = plane + (ptrdiff_t)min(max(y, 0), height - 1) * stride;
+    if (x >= 0 && x + 4 * N <= width) {
+        if (N == 6) {
+            uint4 v = *reinterpret_cast<const uint4 *>(row + x);
+            w[0] = v.x, w[1] = v.y, w[2] = v.z, w[3] = v.w;
+        }
+        uint2 v = *reinterpret_cast<const uint2 *>(row + x + 4 * (N - 2));
+        w[N - 2] = v.x, w[N - 1] = v.y;
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++) w[i] = motus_edge_word(row, width, x + 4 * i);
+    }
+}
+
+#endif

@@ -1,0 +1,178 @@
+// Blocks that stand at the same vector share the prediction and the 4x4 SATDs around it: a block's SATD is the sum of its 4x4 blocks'.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "me/search/refine.h"
+
+#include <string.h>
+
+#include "common/cpu.h"
+#include "me/samples/cost_core.h"
+#include "me/samples/pixel_core.h"
+#include "me/search/search_core.h"
+
+static void prepare_c(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t stride) {
+    cur->samples = samples;
+    cur->stride = stride;
+}
+
+// SATD of the 4x4 block at (x, y) of the MB.
+static uint32_t satd4x4_at(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride, int x, int y) {
+    uint8_t pred[16];
+    for (int i = 0; i < 16; i++) {
+        ptrdiff_t at = (y + (i >> 2)) * stride + x + (i & 3);
+        pred[i] = (uint8_t)((taps->tap[0][at] + taps->tap[1][at] + 1) >> 1);
+    }
+    return motus_satd4x4(cur->samples + y * cur->stride + x, cur->stride, pred, 4);
+}
+
+static void satd_mb_c(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride, unsigned rows,
+                      uint32_t sum[MOTUS_BLOCKS]) {
+    for (int i = 0; i < 16; i++)
+        sum[MOTUS_BLOCK_4x4 + i] = rows >> (i >> 2) & 1 ? satd4x4_at(cur, taps, stride, 4 * (i & 3), 4 * (i >> 2)) : 0;
+    motus_merge_sums(sum);
+}
+
+static void satd_block_c(const MotusRefineCur *cur, const MotusBlock *block, const MotusTaps *taps, int n, ptrdiff_t stride,
+                         uint32_t sum[MOTUS_REFINE_TRIALS]) {
+    for (int k = 0; k < n; k++) {
+        sum[k] = 0;
+        for (int y = block->y; y < block->y + block->height; y += 4)
+            for (int x = block->x; x < block->x + block->width; x += 4) sum[k] += satd4x4_at(cur, &taps[k], stride, x, y);
+    }
+}
+
+static uint64_t same_c(const MotusMv mv[MOTUS_BLOCKS], int first) {
+    uint64_t mask = 0;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) mask |= (uint64_t)(mv[b].x == mv[first].x && mv[b].y == mv[first].y) << b;
+    return mask;
+}
+
+static const MotusRefineOps refine_ops_c = {prepare_c, satd_mb_c, satd_block_c, same_c};
+
+const MotusRefineOps *motus_refine_ops(void) {
+#if defined(__x86_64__)
+    if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_refine_ops_avx2;
+#endif
+    return &refine_ops_c;
+}
+
+// What one refinement needs beside the vectors.
+typedef struct Refinement {
+    const MotusMbJob *job;
+    const MotusRefineOps *ops;
+    MotusRefineCur cur;
+} Refinement;
+
+// Mask of the rows of 4x4 blocks that block b covers.
+static unsigned rows_of(int b) {
+    const MotusBlock *block = &motus_blocks[b];
+    return ((1u << block->height / 4) - 1) << block->y / 4;
+}
+
+// A vector and its eight neighbours: the vector, then the neighbours in raster order of (dy, dx).
+typedef struct Trials {
+    MotusMv mv[MOTUS_REFINE_TRIALS];
+    uint32_t vector_cost[MOTUS_REFINE_TRIALS];
+    MotusTaps taps[MOTUS_REFINE_TRIALS];
+} Trials;
+
+// One component of the three vectors around a centre: bits of its code, and whole and fractional part of the place it leads to.
+typedef struct Component {
+    int16_t mv[3];
+    int bits[3], place[3], fraction[3];
+} Component;
+
+static Component components(int centre, int step, int predictor, int corner, int size) {
+    Component c;
+    for (int i = 0; i < 3; i++) {
+        int v = centre + (i - 1) * step;
+        c.mv[i] = (int16_t)v;
+        c.bits[i] = motus_se_bits(v - predictor);
+        c.place[i] = motus_ref_luma_place(size, corner + (v >> 2));
+        c.fraction[i] = v & 3;
+    }
+    return c;
+}
+
+static void look_around(const MotusMbJob *job, MotusMv centre, int step, Trials *t) {
+    const MotusRefLuma *ref = job->ref;
+    Component x = components(centre.x, step, job->predictor.x, job->x, ref->width);
+    Component y = components(centre.y, step, job->predictor.y, job->y, ref->height);
+    for (int i = 0; i < MOTUS_REFINE_TRIALS; i++) {
+        static const uint8_t number[MOTUS_REFINE_TRIALS] = {1, 2, 3, 4, 0, 5, 6, 7, 8}; // of the points in raster order
+        int k = number[i], dx = i % 3, dy = i / 3;
+        const uint8_t *full = ref->plane[0] + y.place[dy] * ref->stride + x.place[dx];
+        const ptrdiff_t *offset = ref->tap[4 * y.fraction[dy] + x.fraction[dx]];
+        t->mv[k] = (MotusMv){x.mv[dx], y.mv[dy]};
+        t->vector_cost[k] = motus_bits_cost(job->lambda_q8, x.bits[dx] + y.bits[dy]);
+        t->taps[k].tap[0] = full + offset[0];
+        t->taps[k].tap[1] = full + offset[1];
+    }
+}
+
+// Block b moves to mv where that is better.
+static void offer(MotusMbMotion *motion, int b, MotusMv mv, uint32_t cost) {
+    if (cost >= motion->cost[b]) return;
+    motion->cost[b] = cost;
+    motion->mv[b] = mv;
+}
+
+// Moves every block of `group` (a mask of blocks at the same vector) to the best of its neighbours `step` quarter samples away.
+static void refine_group(const Refinement *r, uint64_t group, int step, MotusMbMotion *motion) {
+    Trials t;
+    ptrdiff_t stride = r->job->ref->stride;
+    int b = __builtin_ctzll(group), first = step == 2 ? 0 : 1; // in the second step the cost of the vector itself is known
+    look_around(r->job, motion->mv[b], step, &t);
+    if (!(group & (group - 1))) {
+        uint32_t satd[MOTUS_REFINE_TRIALS];
+        r->ops->satd_block(&r->cur, &motus_blocks[b], t.taps + first, MOTUS_REFINE_TRIALS - first, stride, satd);
+        for (int k = first; k < MOTUS_REFINE_TRIALS; k++) offer(motion, b, t.mv[k], satd[k - first] + t.vector_cost[k]);
+        return;
+    }
+    unsigned rows = 0;
+    for (uint64_t left = group; left; left &= left - 1) rows |= rows_of(__builtin_ctzll(left));
+    for (int k = first; k < MOTUS_REFINE_TRIALS; k++) {
+        uint32_t satd[MOTUS_BLOCKS];
+        r->ops->satd_mb(&r->cur, &t.taps[k], stride, rows, satd);
+        for (uint64_t left = group; left; left &= left - 1) {
+            b = __builtin_ctzll(left);
+            offer(motion, b, t.mv[k], satd[b] + t.vector_cost[k]);
+        }
+    }
+}
+
+static void refine_step(const Refinement *r, uint64_t blocks, int step, MotusMbMotion *motion) {
+    MotusMv start[MOTUS_BLOCKS]; // blocks move while others still wait for their turn
+    memcpy(start, motion->mv, sizeof start);
+    while (blocks) {
+        uint64_t group = r->ops->same(start, __builtin_ctzll(blocks)) & blocks;
+        blocks &= ~group;
+        refine_group(r, group, step, motion);
+    }
+}
+
+static void measure_sad(const MotusMbJob *job, const MotusPixelOps *pixel, int b, MotusMbMotion *motion) {
+    const MotusBlock *block = &motus_blocks[b];
+    int x = block->x, y = block->y, w = block->width, h = block->height;
+    uint8_t buffer[256];
+    ptrdiff_t stride = 16;
+    const uint8_t *pred = motus_ref_luma_block(job->ref, job->x + x, job->y + y, motion->mv[b], w, h, buffer, &stride);
+    motion->sad[b] = (uint16_t)pixel->sad(job->cur + y * job->cur_stride + x, job->cur_stride, pred, stride, w, h);
+}
+
+void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, uint64_t blocks,
+                         MotusMbMotion *motion) {
+    Refinement r = {.job = job, .ops = ops};
+    if (subpel == MOTUS_SUBPEL_FULL) return;
+    for (uint64_t left = blocks; left; left &= left - 1)
+        motion->cost[__builtin_ctzll(left)] = UINT32_MAX; // costs over SATD begin here
+    ops->prepare(&r.cur, job->cur, job->cur_stride);
+    refine_step(&r, blocks, 2, motion);
+    if (subpel == MOTUS_SUBPEL_QUARTER) refine_step(&r, blocks, 1, motion);
+}
+
+void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, const MotusPixelOps *pixel,
+                     MotusMbMotion *motion) {
+    uint64_t blocks = motus_blocks_of(job->modes);
+    motus_refine_blocks(job, subpel, ops, blocks, motion);
+    for (; blocks; blocks &= blocks - 1) measure_sad(job, pixel, __builtin_ctzll(blocks), motion);
+}

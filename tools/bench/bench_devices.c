@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/bench/bench_devices.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/device.h"
+#include "common/error.h"
+#include "tools/cli/system.h"
+
+// What all rows of a preset have in common. The first row keeps its packets, which the others' are compared with.
+typedef struct Table {
+    const MotusBenchDevices *of;
+    MotusDeviceList list;
+    MotusFrame **frame; // in pinned memory
+    int warm;           // pictures that come first and open all lanes; in every row the same, since they are part of the stream
+    MotusPacket **first;
+    int n_first;
+    double fps; // of one device
+} Table;
+
+// One encoder of a row.
+typedef struct Party {
+    Table *table;
+    MotusEncoderConfig config;
+    MotusEncoder *encoder;
+    int pictures; // of the pass that comes next
+    int received; // of all passes
+    int keeps, differs;
+    MotusStatus status;
+    MotusError error;
+    pthread_t thread;
+    int has_thread;
+} Party;
+
+// ---- One encoder --------------------------------------------------------------------------------------------------------------------------
+
+static void look_at(Party *p, MotusPacket *packet) {
+    Table *t = p->table;
+    const int i = p->received++;
+    if (p->keeps) {
+        t->first[t->n_first++] = packet;
+        return;
+    }
+    const MotusPacket *want = i < t->n_first ? t->first[i] : NULL;
+    p->differs |= !want || packet->size != want->size || memcmp(packet->data, want->data, want->size);
+    motus_packet_unref(&packet);
+}
+
+// Sends the pass's frames and takes their packets.
+static void *run_pass(void *argument) {
+    Party *p = argument;
+    const Table *t = p->table;
+    const int end = p->received + p->pictures;
+    MotusPacket *packet;
+    MotusStatus status = MOTUS_OK;
+    for (int i = 0; i < p->pictures && !status; i++) {
+        status = motus_encoder_send(p->encoder, t->frame[i % t->of->clip->n], NULL);
+        while (!status && !(status = motus_encoder_receive(p->encoder, &packet, 0))) look_at(p, packet);
+        if (status == MOTUS_AGAIN) status = MOTUS_OK;
+    }
+    while (p->received < end && !status)
+        if (!(status = motus_encoder_receive(p->encoder, &packet, -1))) look_at(p, packet);
+    if (status) motus_fail(&p->error, status, "encoder: %s", motus_encoder_error(p->encoder)->text);
+    p->status = status;
+    return NULL;
+}
+
+// ---- A row --------------------------------------------------------------------------------------------------------------------------------
+
+// A pass of each party, side by side.
+static MotusStatus run_all(Party *party, int n, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int k = 0; k < n; k++) party[k].has_thread = !pthread_create(&party[k].thread, NULL, run_pass, &party[k]);
+    for (int k = 0; k < n; k++) {
+        if (party[k].has_thread)
+            pthread_join(party[k].thread, NULL);
+        else if (!status)
+            status = motus_fail(error, MOTUS_ERR_MEMORY, "no thread for another encoder");
+        if (party[k].status && !status) status = party[k].status, *error = party[k].error;
+    }
+    return status;
+}
+
+static void report_row(Table *t, MotusPreset preset, int devices, int encoders, double fps, double cores, int same) {
+    if (devices == 1) t->fps = fps;
+    const double share = fps / (t->fps * devices);
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "preset", motus_preset_name(preset));
+    cJSON_AddNumberToObject(row, "devices", devices);
+    cJSON_AddNumberToObject(row, "encoders", encoders);
+    cJSON_AddNumberToObject(row, "fps", fps);
+    cJSON_AddNumberToObject(row, "of_linear", share);
+    cJSON_AddNumberToObject(row, "host_cores", cores);
+    cJSON_AddBoolToObject(row, "same_stream", same);
+    cJSON_AddItemToArray(cJSON_GetObjectItem(t->of->report, "rows"), row);
+    if (!t->of->print) return;
+    printf("%-8s %7d %8d %11.1f %9.1f %% %10.2f  %s\n", motus_preset_name(preset), devices, encoders, fps, 100 * share, cores,
+           same ? "same" : "DIFFERENT");
+    fflush(stdout);
+}
+
+// One encoder on the first `devices` devices, or one for each of them; the pictures are shared out evenly.
+static MotusStatus time_row(Table *t, MotusPreset preset, int devices, int encoders, MotusError *error) {
+    const MotusBenchDevices *o = t->of;
+    const int gops = o->pictures / o->clip->n / encoders;
+    MotusStatus status = MOTUS_OK;
+    int same = 1;
+    Party *party = motus_alloc((size_t)encoders, sizeof *party);
+    if (!party) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    for (int k = 0; k < encoders && !status; k++) {
+        Party *p = &party[k];
+        *p = (Party){.table = t, .config = o->config, .pictures = t->warm, .keeps = !t->n_first};
+        p->config.preset = preset;
+        p->config.keyint = o->clip->n;
+        p->config.stream_only = 1;
+        p->config.lanes = o->lanes * devices / encoders;
+        p->config.n_devices = devices / encoders;
+        p->config.devices = t->list.device + k;
+        status = motus_encoder_open(&p->encoder, &p->config, error);
+    }
+    if (!status) status = run_all(party, encoders, error);
+    for (int k = 0; k < encoders; k++) party[k].pictures = gops * o->clip->n;
+    const double start = motus_seconds(), used = motus_processor_seconds();
+    if (!status) status = run_all(party, encoders, error);
+    const double seconds = motus_seconds() - start, processors = motus_processor_seconds() - used;
+    for (int k = 0; k < encoders; k++) {
+        same &= !party[k].differs;
+        motus_encoder_close(&party[k].encoder);
+    }
+    motus_free(party);
+    if (status) return status;
+    report_row(t, preset, devices, encoders, encoders * gops * o->clip->n / seconds, processors / seconds, same);
+    return same ? MOTUS_OK : motus_fail(error, MOTUS_ERR_INTERNAL, "the stream of %d devices is another one", devices);
+}
+
+// ---- The table ----------------------------------------------------------------------------------------------------------------------------
+
+static MotusStatus preset_rows(Table *t, MotusPreset preset, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    const int n = t->list.n;
+    for (int devices = 1; !status; devices = 2 * devices < n ? 2 * devices : n) {
+        status = time_row(t, preset, devices, 1, error);
+        if (!status && devices > 1) status = time_row(t, preset, devices, devices, error);
+        if (devices == n) break;
+    }
+    for (int i = 0; i < t->n_first; i++) motus_packet_unref(&t->first[i]);
+    t->n_first = 0;
+    return status;
+}
+
+static MotusStatus open_table(Table *t, MotusError *error) {
+    const MotusBenchDevices *o = t->of;
+    const int n = o->clip->n;
+    t->list = *o->devices;
+    if (t->list.n == MOTUS_ALL_DEVICES) {
+        t->list.n = motus_device_count() < MOTUS_MAX_LANES ? motus_device_count() : MOTUS_MAX_LANES;
+        for (int i = 0; i < t->list.n; i++) t->list.device[i] = i;
+    }
+    if (o->lanes * t->list.n > MOTUS_MAX_LANES)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d lanes on each of %d devices are more than %d", o->lanes, t->list.n,
+                          MOTUS_MAX_LANES);
+    if (o->pictures < n * t->list.n)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d pictures are less than a GOP of %d for each of %d devices", o->pictures,
+                          n, t->list.n);
+    t->warm = o->lanes * t->list.n * n;
+    t->frame = motus_alloc((size_t)n, sizeof(void *));
+    t->first = motus_alloc((size_t)(t->warm + o->pictures), sizeof(void *));
+    if (!t->frame || !t->first) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusStatus status = MOTUS_OK;
+    for (int i = 0; i < n && !status; i++) status = motus_bench_frame(&t->frame[i], o->clip->frame[i], 0, error);
+    return status;
+}
+
+MotusStatus motus_bench_devices(const MotusBenchDevices *o, MotusError *error) {
+    Table t = {.of = o};
+    MotusStatus status = open_table(&t, error);
+    cJSON_AddArrayToObject(o->report, "rows");
+    if (o->print && !status) printf("preset   devices encoders    frames/s   of linear host cores  stream\n");
+    for (int preset = 0; preset < MOTUS_PRESETS && !status; preset++)
+        if (o->presets >> preset & 1) status = preset_rows(&t, (MotusPreset)preset, error);
+    for (int i = 0; t.frame && i < o->clip->n; i++) motus_frame_unref(&t.frame[i]);
+    motus_free(t.frame);
+    motus_free(t.first);
+    return status;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/bench/bench_input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "motus/upload.h"
+#include "tools/synth/synth.h"
+#include "yuv/io/reader.h"
+
+static MotusStatus keep(MotusClip *clip, const MotusFrame *frame, MotusError *error) {
+    MotusFrame *copy = NULL;
+    MotusStatus status = motus_frame_alloc(&copy, clip->width, clip->height);
+    if (status) return motus_fail(error, status, "%s: %s", clip->name, motus_status_text(status));
+    MotusFrame part = *frame; // only the even-sized part is looked at
+    part.width = clip->width;
+    part.height = clip->height;
+    for (int p = 0; p < 3; p++) {
+        part.plane[p].width = copy->plane[p].width;
+        part.plane[p].height = copy->plane[p].height;
+    }
+    motus_frame_copy_padded(copy, &part);
+    clip->frame[clip->n++] = copy;
+    return MOTUS_OK;
+}
+
+static MotusStatus read_clip(MotusClip *clip, const char *path, int frames, MotusError *error) {
+    MotusReader *reader = NULL;
+    MotusStatus status = motus_reader_open(&reader, path, &(MotusReaderOptions){0}, error);
+    if (!status) {
+        const MotusSequenceInfo *info = motus_reader_info(reader);
+        clip->width = info->width & ~1;
+        clip->height = info->height & ~1;
+        clip->fps = info->fps;
+        snprintf(clip->name, sizeof clip->name, "%s", motus_shown(path));
+    }
+    while (!status && clip->n < frames) {
+        MotusFrame *frame = NULL;
+        status = motus_reader_next(reader, &frame, error);
+        if (!status) status = keep(clip, frame, error);
+        motus_frame_unref(&frame);
+    }
+    motus_reader_close(&reader);
+    return status == MOTUS_END ? MOTUS_OK : status;
+}
+
+static MotusStatus make_clip(MotusClip *clip, const int size[2], int frames, MotusError *error) {
+    MotusSynthConfig config = motus_synth_config_default(size[0] & ~1, size[1] & ~1);
+    config.pan_x = 7;
+    config.pan_y = -2;
+    config.objects = 6;
+    config.noise = 2;
+    snprintf(clip->name, sizeof clip->name, "synthetic");
+    clip->width = config.width;
+    clip->height = config.height;
+    clip->fps = (MotusRational){25, 1};
+    MotusSynth *synth = NULL;
+    MotusFrame *frame = NULL;
+    MotusStatus status = motus_synth_open(&synth, &config);
+    if (!status) status = motus_frame_alloc(&frame, config.width, config.height);
+    if (status) motus_fail(error, status, "synthetic sequence: %s", motus_status_text(status));
+    for (int n = 0; !status && n < frames; n++) {
+        motus_synth_frame(synth, n, frame);
+        status = keep(clip, frame, error);
+    }
+    motus_frame_unref(&frame);
+    motus_synth_close(&synth);
+    return status;
+}
+
+MotusStatus motus_clip_load(MotusClip *clip, const char *path, const int size[2], int frames, MotusError *error) {
+    *clip = (MotusClip){0};
+    clip->frame = motus_alloc((size_t)frames, sizeof(void *));
+    if (!clip->frame) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusStatus status = path ? read_clip(clip, path, frames, error) : make_clip(clip, size, frames, error);
+    if (!status && clip->n < 2) status = motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: two frames are needed", clip->name);
+    if (status) motus_clip_free(clip);
+    return status;
+}
+
+void motus_clip_free(MotusClip *clip) {
+    for (int i = 0; i < clip->n; i++) motus_frame_unref(&clip->frame[i]);
+    motus_free(clip->frame);
+    *clip = (MotusClip){0};
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double motus_median_of(double *values, int n) {
+    qsort(values, (size_t)n, sizeof *values, by_value);
+    return values[(n - 1) / 2];
+}
+
+MotusStatus motus_bench_frame(MotusFrame **out, const MotusFrame *from, int on_device, MotusError *error) {
+    size_t luma = (size_t)from->width * (size_t)from->height;
+    MotusFrame *host = NULL;
+    void *memory = NULL;
+    const ptrdiff_t stride[3] = {from->width, from->width / 2, from->width / 2};
+    uint8_t *pinned = motus_host_alloc(luma * 3 / 2);
+    if (!pinned) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+    uint8_t *const data[3] = {pinned, pinned + luma, pinned + luma + luma / 4};
+    MotusStatus status = motus_frame_wrap(&host, from->width, from->height, data, stride, motus_host_free, pinned);
+    if (status) {
+        motus_host_free(pinned);
+        return motus_fail(error, status, "%s", motus_status_text(status));
+    }
+    status = motus_frame_copy_padded(host, from);
+    if (!on_device) {
+        *out = host;
+        return status;
+    }
+    if (!status) status = motus_cuda_alloc(&memory, luma * 3 / 2, error);
+    if (!status) status = motus_cuda_copy(memory, pinned, luma * 3 / 2, NULL, error);
+    if (!status) {
+        uint8_t *there = memory, *const planes[3] = {there, there + luma, there + luma + luma / 4};
+        status = motus_frame_wrap(out, from->width, from->height, planes, stride, motus_cuda_free, memory);
+    }
+    if (status) motus_cuda_free(memory);
+    motus_frame_unref(&host);
+    return status;
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/bench/bench_me_cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/cuda_call.h"
+#include "common/int_core.h"
+#include "me/samples/ref_luma_cuda.h"
+#include "me/search/refine_cuda.h"
+#include "me/samples/sad_cuda.h"
+#include "me/search/search_cuda.h"
+
+extern "C" {
+#include "common/alloc.h"
+#include "tools/cli/system.h"
+}
+
+namespace {
+
+constexpr int REPEATS = 30, WARM_UP = 3, CHAINS = 8, LIMIT_ROUNDS = 400, IN_FLIGHT = 16;
+constexpr size_t ROTATE = 128u << 20; // bytes of pictures that kernels go through: more than twice the L2
+
+struct Bench {
+    const MotusBenchMeCuda *b;
+    MotusError *error;
+    cudaStream_t stream, second;
+    cudaEvent_t begin, end, handover;
+    int width, height, stride, n_mb, n; // n pictures on the device
+    size_t plane;                       // bytes
+    uint8_t *pictures, *planes;
+    uint8_t *pinned; // as many planes as the clip has frames, rows `width` apart
+    MotusMv *mv;     // of MOTUS_SEARCH_BATCH fields
+    uint16_t *sad;
+    uint32_t *cost;
+    double vabsdiff4; // lanes per second
+};
+
+MotusStatus check(Bench *b, cudaError_t status, const char *what) { return motus_cuda_check(status, what, b->error); }
+
+// Chains of VABSDIFF4 with accumulation, and nothing else.
+__global__ void limit_kernel(uint32_t *out, uint32_t seed) {
+    uint32_t a[CHAINS], sum[CHAINS];
+    for (int i = 0; i < CHAINS; i++) a[i] = seed * (threadIdx.x + i * 77), sum[i] = 0;
+    for (int k = 0; k < LIMIT_ROUNDS; k++) {
+#pragma unroll
+        for (int u = 0; u < 16; u++)
+#pragma unroll
+            for (int i = 0; i < CHAINS; i++)
+                asm volatile("vabsdiff4.u32.u32.u32.add %0, %1, %2, %0;" : "+r"(sum[i]) : "r"(a[i]), "r"(a[(i + u) % CHAINS]));
+    }
+    uint32_t all = 0;
+    for (int i = 0; i < CHAINS; i++) all ^= sum[i];
+    if (all == 0x12345678) *out = all; // keeps the sums alive
+}
+
+// Seconds of REPEATS runs: of the median, of the shortest.
+struct Time {
+    double median, best;
+};
+
+// What is timed: run number i of `opaque` on b->stream.
+typedef cudaError_t (*Work)(Bench *b, int i, int parameter);
+
+MotusStatus time_work(Bench *b, Work work, int parameter, Time *time) {
+    double seconds[REPEATS];
+    MotusStatus status = MOTUS_OK;
+    for (int i = -WARM_UP; i < REPEATS && !status; i++) {
+        float ms = 0;
+        cudaEventRecord(b->begin, b->stream);
+        status = check(b, work(b, i + WARM_UP, parameter), "benchmark");
+        cudaEventRecord(b->end, b->stream);
+        if (!status) status = check(b, cudaEventSynchronize(b->end), "benchmark");
+        if (!status) status = check(b, cudaEventElapsedTime(&ms, b->begin, b->end), "benchmark");
+        if (i >= 0) seconds[i] = 1e-3 * ms;
+    }
+    if (!status) time->median = motus_median_of(seconds, REPEATS), time->best = seconds[0];
+    return status;
+}
+
+cudaError_t run_limit(Bench *b, int, int blocks) {
+    limit_kernel<<<blocks, 256, 0, b->stream>>>(b->cost, 7);
+    return cudaGetLastError();
+}
+
+MotusSearchPicture picture(const Bench *b, int number, int field) {
+    MotusSearchPicture p = {};
+    size_t entries = (size_t)field * MOTUS_BLOCKS * b->n_mb;
+    p.cur = b->pictures + (size_t)(1 + number % (b->n - 1)) * b->plane;
+    p.ref = p.cur - b->plane;
+    p.cur_stride = p.ref_stride = b->stride;
+    p.lambda_q8 = 1024;
+    p.mv = b->mv + entries, p.sad = b->sad + entries, p.cost = b->cost + entries;
+    return p;
+}
+
+cudaError_t run_search(Bench *b, int i, int batch) {
+    MotusSearchPicture p[MOTUS_SEARCH_BATCH];
+    for (int k = 0; k < batch; k++) p[k] = picture(b, i * batch + k, k);
+    return motus_search_cuda(p, batch, b->width, b->height, b->b->range, MOTUS_MODES_ALL, b->stream);
+}
+
+// Pictures one a launch, on two streams in turn, as a context with several in flight has them: the end of one overlaps the beginning of the next.
+cudaError_t run_in_flight(Bench *b, int i, int pictures) {
+    cudaEventRecord(b->handover, b->stream), cudaStreamWaitEvent(b->second, b->handover, 0);
+    cudaError_t error = cudaSuccess;
+    for (int k = 0; k < pictures && error == cudaSuccess; k++) {
+        MotusSearchPicture p = picture(b, i * pictures + k, k % MOTUS_SEARCH_BATCH);
+        error = motus_search_cuda(&p, 1, b->width, b->height, b->b->range, MOTUS_MODES_ALL, k % 2 ? b->second : b->stream);
+    }
+    cudaEventRecord(b->handover, b->second), cudaStreamWaitEvent(b->stream, b->handover, 0);
+    return error;
+}
+
+cudaError_t run_refine(Bench *b, int i, int) {
+    MotusSearchPicture p = picture(b, i, 0);
+    MotusRefLuma ref;
+    motus_ref_luma_layout(&ref, b->planes, b->width, b->height);
+    const MotusPlane luma = {const_cast<uint8_t *>(p.ref), p.ref_stride, b->width, b->height}; // which the build only reads
+    cudaError_t error = motus_ref_luma_cuda_build(&ref, &luma, b->stream);
+    if (error != cudaSuccess) return error;
+    return motus_refine_cuda(&p, &ref, b->width, b->height, MOTUS_SUBPEL_QUARTER, MOTUS_MODES_ALL, {}, b->stream);
+}
+
+cudaError_t run_device_copy(Bench *b, int, int) {
+    return cudaMemcpyAsync(b->pictures, b->pictures + ROTATE / 2, ROTATE / 2, cudaMemcpyDeviceToDevice, b->stream);
+}
+
+size_t frame_bytes(const Bench *b) { return (size_t)b->width * b->height; }
+
+cudaError_t run_upload(Bench *b, int i, int) {
+    return cudaMemcpyAsync(b->pictures, b->pinned + i % b->b->clip->n * frame_bytes(b), frame_bytes(b), cudaMemcpyHostToDevice,
+                           b->stream);
+}
+
+// Vectors, SADs and costs of 16x16 to 8x8: nine blocks.
+size_t field_bytes(const Bench *b) { return 10 * (size_t)MOTUS_BLOCK_8x4 * b->n_mb; }
+
+cudaError_t run_download(Bench *b, int, int) {
+    return cudaMemcpyAsync(b->pinned + frame_bytes(b) * b->b->clip->n, b->mv, field_bytes(b), cudaMemcpyDeviceToHost, b->stream);
+}
+
+void line(const Bench *b, const char *name, double value, const char *format, const char *extra) {
+    cJSON_AddNumberToObject(b->b->report, name, value);
+    if (!b->b->print) return;
+    printf("%-26s ", name);
+    printf(format, value);
+    printf("%s\n", extra);
+}
+
+// The least time that VABSDIFF4 alone needs for one picture's whole MBs.
+double limit_seconds(const Bench *b) {
+    double points = 2.0 * b->b->range + 1;
+    return b->n_mb * points * points * 64 / b->vabsdiff4; // 64 per MB and point, a lane each
+}
+
+void search_line(const Bench *b, const char *name, Time time, int batch) {
+    char extra[120], key[64];
+    snprintf(extra, sizeof extra, " us a picture (median %.1f) = %.0f frames/s, %.1f %% of the limit", 1e6 * time.median / batch,
+             batch / time.best, 100 * limit_seconds(b) * batch / time.best);
+    line(b, name, 1e6 * time.best / batch, "%.1f", extra);
+    snprintf(key, sizeof key, "%s_fraction", name);
+    cJSON_AddNumberToObject(b->b->report, key, limit_seconds(b) * batch / time.best);
+}
+
+// *search: seconds a picture, launched as a context does it: several in flight.
+MotusStatus measure_kernels(Bench *b, double *search) {
+    Time time;
+    int batch = b->n_mb < 2000 ? MOTUS_SEARCH_BATCH : 8, processors = 0;
+    MotusStatus status = check(b, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
+    if (!status) status = time_work(b, run_limit, 8 * processors, &time);
+    if (status) return status;
+    b->vabsdiff4 = 8.0 * processors * 256 * LIMIT_ROUNDS * 16 * CHAINS / time.best;
+    line(b, "vabsdiff4_limit", 1e-12 * b->vabsdiff4, "%.2f", " T/s");
+    line(b, "limit_us", 1e6 * limit_seconds(b), "%.1f", " us a picture");
+    if (!(status = time_work(b, run_search, 1, &time))) search_line(b, "search_us", time, 1);
+    if (!status && !(status = time_work(b, run_in_flight, IN_FLIGHT, &time))) {
+        search_line(b, "search_in_flight_us", time, IN_FLIGHT);
+        *search = time.best / IN_FLIGHT;
+    }
+    if (!status && !(status = time_work(b, run_search, batch, &time))) {
+        char name[40];
+        snprintf(name, sizeof name, "search_batch_of_%d_us", batch);
+        search_line(b, name, time, batch);
+    }
+    if (!status && !(status = time_work(b, run_refine, 0, &time)))
+        line(b, "refine_us", 1e6 * time.best, "%.1f", " us a picture, all blocks to quarter samples");
+    return status;
+}
+
+MotusStatus measure_copies(Bench *b, double *upload, double *back) {
+    Time time;
+    MotusStatus status = time_work(b, run_device_copy, 0, &time);
+    if (!status) line(b, "device_copy_gbs", 1e-9 * ROTATE / time.best, "%.0f", " GB/s (read and written)");
+    if (!status) status = time_work(b, run_upload, 0, &time);
+    if (status) return status;
+    *upload = time.best;
+    line(b, "upload_gbs", 1e-9 * frame_bytes(b) / time.best, "%.1f", " GB/s, a luma plane from pinned memory");
+    if ((status = time_work(b, run_download, 0, &time))) return status;
+    *back = time.best;
+    line(b, "download_gbs", 1e-9 * field_bytes(b) / time.best, "%.1f", " GB/s, the field of 16x16 to 8x8");
+    return MOTUS_OK;
+}
+
+// Seconds for `pictures` pictures from host memory and back, MOTUS_ME_IN_FLIGHT at a time; *first gets the first one's.
+MotusStatus stream_pictures(Bench *b, MotusMe *me, MotusField *const field[MOTUS_ME_IN_FLIGHT], int pictures, double *seconds,
+                            double *first) {
+    MotusStatus status = MOTUS_OK;
+    double start = motus_seconds();
+    for (int i = 0, received = 0; received < pictures && !status;) {
+        MotusPlane cur = {b->pinned + i % b->b->clip->n * frame_bytes(b), b->width, b->width, b->height}, *ref = &cur;
+        MotusMeJob job = {};
+        job.cur = &cur, job.ref = i ? NULL : ref, job.field = field[i % MOTUS_ME_IN_FLIGHT];
+        status = i < pictures ? motus_me_submit(me, &job) : MOTUS_AGAIN;
+        i += status == MOTUS_OK;
+        if (status != MOTUS_AGAIN && i > 1) continue;
+        status = motus_me_receive(me, NULL);
+        if (!received++) *first = motus_seconds() - start;
+    }
+    *seconds = motus_seconds() - start;
+    return status;
+}
+
+MotusStatus measure_end_to_end(Bench *b, double search, double upload, double back) {
+    MotusMeConfig config = motus_me_config_default(b->width, b->height);
+    config.range = b->b->range, config.subpel = MOTUS_SUBPEL_FULL, config.modes = 0x0F, config.backend = MOTUS_BACKEND_CUDA;
+    MotusMe *me = NULL;
+    MotusField *field[MOTUS_ME_IN_FLIGHT] = {};
+    int pictures = b->n_mb < 2000 ? 4000 : 1000;
+    double start = motus_seconds(), open, first = 0, seconds = 0, unused;
+    MotusStatus status = motus_me_open(&me, &config);
+    open = motus_seconds() - start;
+    for (int i = 0; i < MOTUS_ME_IN_FLIGHT && !status; i++) status = motus_field_alloc(&field[i], b->width, b->height);
+    if (!status) status = stream_pictures(b, me, field, 10, &seconds, &first);
+    if (!status) status = stream_pictures(b, me, field, pictures, &seconds, &unused);
+    if (!status) {
+        double slowest = search > upload ? search : upload;
+        if (back > slowest) slowest = back;
+        char extra[100];
+        snprintf(extra, sizeof extra, " frames/s, %.0f %% of the slowest stage alone (%.1f us)",
+                 100 * slowest * pictures / seconds, 1e6 * slowest);
+        line(b, "open_ms", 1e3 * open, "%.1f", " ms to open a context");
+        line(b, "first_picture_ms", 1e3 * first, "%.2f", " ms to the first field");
+        line(b, "end_to_end_fps", pictures / seconds, "%.0f", extra);
+        cJSON_AddNumberToObject(b->b->report, "end_to_end_fraction", slowest * pictures / seconds);
+    }
+    for (int i = 0; i < MOTUS_ME_IN_FLIGHT; i++) motus_field_free(&field[i]);
+    motus_me_close(&me);
+    return status ? motus_fail(b->error, status, "end to end: %s", motus_status_text(status)) : MOTUS_OK;
+}
+
+// One whole 4:2:0 picture in `parts` copies on as many streams; seconds a picture by the host's clock.
+double upload_split(Bench *b, cudaStream_t *streams, int parts, const uint8_t *from, size_t bytes) {
+    double best = 1;
+    for (int run = 0; run < REPEATS; run++) {
+        double start = motus_seconds();
+        for (int i = 0; i < parts; i++) {
+            size_t at = bytes * i / parts, end = bytes * (i + 1) / parts;
+            cudaMemcpyAsync(b->pictures + at, from + at, end - at, cudaMemcpyHostToDevice, streams[i]);
+        }
+        for (int i = 0; i < parts; i++) cudaStreamSynchronize(streams[i]);
+        double seconds = motus_seconds() - start;
+        if (seconds < best) best = seconds;
+    }
+    return best;
+}
+
+// Uploads and searches of pictures one after the other, on one stream or on two in turn.
+double upload_and_work(Bench *b, cudaStream_t *streams, int in_turn, const uint8_t *from, size_t bytes) {
+    cudaStream_t kept = b->stream;
+    int pictures = 60;
+    cudaDeviceSynchronize();
+    double start = motus_seconds();
+    for (int i = 0; i < pictures; i++) {
+        b->stream = streams[i % in_turn];
+        cudaMemcpyAsync(b->pictures + (size_t)(i % 2) * bytes, from, bytes, cudaMemcpyHostToDevice, b->stream);
+        run_search(b, i + 2, 1);
+    }
+    cudaDeviceSynchronize();
+    b->stream = kept;
+    return (motus_seconds() - start) / pictures;
+}
+
+MotusStatus measure_uploads(Bench *b) {
+    size_t bytes = frame_bytes(b) * 3 / 2;
+    uint8_t *pageable = (uint8_t *)motus_alloc(bytes, 1), *pinned = NULL;
+    cudaStream_t streams[4] = {};
+    MotusStatus status = pageable ? check(b, cudaMallocHost((void **)&pinned, bytes), "pinned memory") : MOTUS_ERR_MEMORY;
+    for (int i = 0; i < 4 && !status; i++)
+        status = check(b, cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking), "stream");
+    if (!status) {
+        memcpy(pageable, b->pinned, frame_bytes(b)), memset(pinned, 1, bytes);
+        line(b, "upload_pageable_us", 1e6 * upload_split(b, streams, 1, pageable, bytes), "%.1f",
+             " us a 4:2:0 picture, ordinary memory");
+        line(b, "upload_pinned_us", 1e6 * upload_split(b, streams, 1, pinned, bytes), "%.1f", " us, pinned");
+        line(b, "upload_2_streams_us", 1e6 * upload_split(b, streams, 2, pinned, bytes), "%.1f", " us, split over 2 streams");
+        line(b, "upload_4_streams_us", 1e6 * upload_split(b, streams, 4, pinned, bytes), "%.1f", " us, split over 4 streams");
+        line(b, "upload_then_search_us", 1e6 * upload_and_work(b, streams, 1, pinned, bytes), "%.1f",
+             " us, upload and search on one stream");
+        line(b, "upload_beside_search_us", 1e6 * upload_and_work(b, streams, 3, pinned, bytes), "%.1f",
+             " us, pictures on 3 streams in turn: they overlap");
+        status = check(b, cudaDeviceSynchronize(), "uploads");
+    }
+    for (int i = 0; i < 4; i++)
+        if (streams[i]) cudaStreamDestroy(streams[i]);
+    cudaFreeHost(pinned);
+    motus_free(pageable);
+    return status;
+}
+
+MotusStatus prepare(Bench *b) {
+    const MotusClip *clip = b->b->clip;
+    b->width = clip->width, b->height = clip->height;
+    b->stride = (b->width + 15) & ~15;
+    b->n_mb = motus_mbs(b->width) * motus_mbs(b->height);
+    b->plane = ((size_t)b->stride * b->height + 255) & ~(size_t)255;
+    b->n = (int)(ROTATE / b->plane) + 2;
+    size_t entries = (size_t)MOTUS_BLOCKS * b->n_mb * MOTUS_SEARCH_BATCH;
+    MotusStatus status = check(b, motus_search_cuda_prepare(), "kernels");
+    if (!status) status = check(b, cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking), "stream");
+    if (!status) status = check(b, cudaStreamCreateWithFlags(&b->second, cudaStreamNonBlocking), "stream");
+    if (!status) status = check(b, cudaEventCreate(&b->begin), "event");
+    if (!status) status = check(b, cudaEventCreate(&b->end), "event");
+    if (!status) status = check(b, cudaEventCreateWithFlags(&b->handover, cudaEventDisableTiming), "event");
+    if (!status) status = check(b, cudaMalloc((void **)&b->pictures, b->plane * b->n + ROTATE / 2), "device memory");
+    if (!status) status = check(b, cudaMalloc((void **)&b->planes, motus_ref_luma_bytes(b->width, b->height)), "device memory");
+    if (!status) status = check(b, cudaMalloc((void **)&b->mv, entries * sizeof *b->mv), "device memory");
+    if (!status) status = check(b, cudaMalloc((void **)&b->sad, entries * sizeof *b->sad), "device memory");
+    if (!status) status = check(b, cudaMalloc((void **)&b->cost, entries * sizeof *b->cost), "device memory");
+    if (!status)
+        status = check(b, cudaMallocHost((void **)&b->pinned, frame_bytes(b) * clip->n + field_bytes(b)), "pinned memory");
+    for (int i = 0; i < b->n && !status; i++) {
+        const MotusPlane *luma = &clip->frame[i % clip->n]->plane[0];
+        for (int y = 0; i < clip->n && y < b->height; y++)
+            memcpy(b->pinned + i * frame_bytes(b) + (size_t)y * b->width, luma->data + y * luma->stride, (size_t)b->width);
+        status = check(b,
+                       cudaMemcpy2D(b->pictures + i * b->plane, (size_t)b->stride, luma->data, (size_t)luma->stride,
+                                    (size_t)b->width, (size_t)b->height, cudaMemcpyHostToDevice),
+                       "upload");
+    }
+    return status;
+}
+
+void release(Bench *b) {
+    cudaFree(b->pictures);
+    cudaFree(b->planes);
+    cudaFree(b->mv);
+    cudaFree(b->sad);
+    cudaFree(b->cost);
+    cudaFreeHost(b->pinned);
+    if (b->begin) cudaEventDestroy(b->begin);
+    if (b->end) cudaEventDestroy(b->end);
+    if (b->handover) cudaEventDestroy(b->handover);
+    if (b->stream) cudaStreamDestroy(b->stream);
+    if (b->second) cudaStreamDestroy(b->second);
+}
+
+} // namespace
+
+MotusStatus motus_bench_me_cuda(const MotusBenchMeCuda *bench, MotusError *error) {
+    Bench b = {};
+    double search = 0, upload = 0, back = 0;
+    b.b = bench, b.error = error;
+    MotusStatus status = prepare(&b);
+    if (!status) status = measure_kernels(&b, &search);
+    if (!status) status = measure_copies(&b, &upload, &back);
+    if (!status) status = measure_end_to_end(&b, search, upload, back);
+    if (!status && bench->upload) status = measure_uploads(&b);
+    release(&b);
+    return status;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/bench/bench_presets.h"
+
+#include <stdio.h>
+
+#include "common/error.h"
+#include "tools/peers/bdrate.h"
+#include "tools/cli/cmd.h"
+#include "tools/peers/peers.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/signals.h"
+#include "tools/cli/system.h"
+#include "tools/peers/x264.h"
+
+// The QPs of a curve, those of motus compare.
+enum { CURVE = 4 };
+static const int curve_qp[CURVE] = {22, 27, 32, 37};
+
+static const char *const x264_presets[] = {"medium", "superfast", "ultrafast"};
+enum { X264_PRESETS = 3, ROWS = MOTUS_PRESETS + X264_PRESETS, ANCHOR = MOTUS_PRESETS };
+
+// One line of the table. Rows from ANCHOR on are x264's, the first of them is the one to compare with.
+typedef struct Row {
+    const char *preset;
+    double seconds[MOTUS_BENCH_RUNS]; // sorted at the end
+    double median;
+    MotusRdPoint point;        // at the QP asked for; psnr 0: not known
+    MotusRdPoint curve[CURVE]; // at curve_qp
+    double bd_rate;            // per cent
+    int has_bd_rate;
+} Row;
+
+typedef struct Table {
+    const MotusBenchPresets *o;
+    MotusWorkFolder folder;
+    char x264[128]; // its version; empty: none here
+    int has_decoder;
+    int n_rows;
+    Row row[ROWS];
+    MotusProgress progress;
+    int64_t frames_done;
+} Table;
+
+// ---- One encode ---------------------------------------------------------------------------------------------------------------------------
+
+static MotusStatus drain(MotusEncoder *encoder, int wait, MotusEncodeRun *run) {
+    MotusPacket *packet;
+    MotusStatus status;
+    while (!(status = motus_encoder_receive(encoder, &packet, wait ? -1 : 0))) {
+        run->bytes += packet->size;
+        run->luma_ssd += packet->stats.ssd[0];
+        motus_packet_unref(&packet);
+    }
+    return status > 0 ? MOTUS_OK : status;
+}
+
+static MotusStatus interrupted(MotusError *error) {
+    return motus_signal_caught() ? motus_fail(error, MOTUS_END, "interrupted") : MOTUS_OK;
+}
+
+MotusStatus motus_bench_encode_once(const MotusEncoderConfig *config, const MotusClip *clip, MotusEncodeRun *run,
+                                    MotusError *error) {
+    MotusEncoder *encoder = NULL;
+    double start = motus_seconds();
+    MotusStatus status = motus_encoder_open(&encoder, config, error);
+    if (status) return status;
+    *run = (MotusEncodeRun){0};
+    for (int i = 0; !status && i <= clip->n && !motus_signal_caught(); i++) {
+        status = motus_encoder_send(encoder, i < clip->n ? clip->frame[i] : NULL, NULL);
+        if (!status) status = drain(encoder, i == clip->n, run);
+    }
+    run->seconds = motus_seconds() - start;
+    motus_encoder_close(&encoder);
+    return status ? motus_fail(error, status, "encoder: %s", motus_status_text(status)) : interrupted(error);
+}
+
+static MotusStatus clip_frame(void *opaque, int n, const MotusFrame **frame, MotusError *error) {
+    (void)error;
+    *frame = ((const MotusClip *)opaque)->frame[n];
+    return MOTUS_OK;
+}
+
+// x264's stream is measured in the same way as ours; where there is no decoder, luma_ssd stays 0.
+static MotusStatus encode_x264(Table *t, int r, int qp, int measure, MotusEncodeRun *run, MotusError *error) {
+    const MotusBenchPresets *o = t->o;
+    const MotusX264Job job = {.program = "x264",
+                              .preset = t->row[r].preset,
+                              .qp = qp,
+                              .threads = o->config.threads,
+                              .input = t->folder.clip,
+                              .output = t->folder.stream,
+                              .log = t->folder.log,
+                              .frames = o->clip->n};
+    *run = (MotusEncodeRun){0};
+    MotusStatus status = motus_x264_encode(&job, &run->seconds, error);
+    if (status || !measure) return status;
+    MotusQuality quality;
+    status = motus_stream_measure(t->folder.stream, o->clip->n, clip_frame, (void *)o->clip, &quality, error);
+    run->bytes = quality.bytes;
+    run->luma_ssd = quality.luma_ssd;
+    if (status != MOTUS_ERR_UNSUPPORTED) return status;
+    if (t->has_decoder) motus_warn("note: this build has no decoder to measure x264's PSNR with; no BD-rate");
+    t->has_decoder = 0;
+    return MOTUS_OK;
+}
+
+// Encodes with row r at this QP; measure: *point is filled in too.
+static MotusStatus encode_row(Table *t, int r, int qp, double *seconds, MotusRdPoint *point, MotusError *error) {
+    const MotusClip *clip = t->o->clip;
+    char more[64];
+    snprintf(more, sizeof more, "  %s %s, QP %d", r < ANCHOR ? "motus" : "x264", t->row[r].preset, qp);
+    motus_progress_show(&t->progress, t->frames_done, more);
+    MotusEncoderConfig config = t->o->config;
+    MotusEncodeRun run;
+    config.preset = (MotusPreset)r;
+    config.qp = qp;
+    MotusStatus status =
+        r < ANCHOR ? motus_bench_encode_once(&config, clip, &run, error) : encode_x264(t, r, qp, point != NULL, &run, error);
+    if (status) return status;
+    t->frames_done += clip->n;
+    if (seconds) *seconds = run.seconds;
+    if (!point) return MOTUS_OK;
+    point->kbps = 8e-3 * (double)run.bytes / clip->n * clip->fps.num / clip->fps.den;
+    if (r < ANCHOR || t->has_decoder)
+        point->psnr = motus_psnr(run.luma_ssd, (uint64_t)clip->n * (uint64_t)clip->width * (uint64_t)clip->height);
+    return MOTUS_OK;
+}
+
+// ---- All of them --------------------------------------------------------------------------------------------------------------------------
+
+static MotusStatus time_rows(Table *t, MotusError *error) {
+    for (int run = 0; run < t->o->runs; run++)
+        for (int r = 0; r < t->n_rows; r++) {
+            Row *row = &t->row[r];
+            MotusStatus status = encode_row(t, r, t->o->config.qp, &row->seconds[run], run ? NULL : &row->point, error);
+            if (status) return status;
+        }
+    for (int r = 0; r < t->n_rows; r++) t->row[r].median = motus_median_of(t->row[r].seconds, t->o->runs);
+    return MOTUS_OK;
+}
+
+static MotusStatus trace_curves(Table *t, MotusError *error) {
+    for (int q = 0; q < CURVE; q++)
+        for (int r = 0; r < t->n_rows; r++) {
+            Row *row = &t->row[r];
+            MotusStatus status = MOTUS_OK;
+            if (curve_qp[q] == t->o->config.qp)
+                row->curve[q] = row->point;
+            else
+                status = encode_row(t, r, curve_qp[q], NULL, &row->curve[q], error);
+            if (status) return status;
+        }
+    for (int r = 0; r < t->n_rows; r++) // there may be none: no common range of PSNR
+        t->row[r].has_bd_rate = !motus_bd_rate(t->row[ANCHOR].curve, CURVE, t->row[r].curve, CURVE, &t->row[r].bd_rate);
+    return MOTUS_OK;
+}
+
+// Without x264 the table has our rows only.
+static MotusStatus find_x264(Table *t, MotusError *error) {
+    MotusError none = {0};
+    MotusStatus status = motus_peer_folder_make(&t->folder, t->o->clip, t->o->clip->n, error);
+    if (status) return status;
+    if (motus_x264_version("x264", t->folder.log, t->x264, sizeof t->x264, &none)) {
+        motus_warn("note: %s; only motus's rows, without BD-rate", none.text);
+        return MOTUS_OK;
+    }
+    t->n_rows = ROWS;
+    t->has_decoder = 1;
+    return MOTUS_OK;
+}
+
+static MotusStatus measure(Table *t, MotusError *error) {
+    const MotusBenchPresets *o = t->o;
+    t->n_rows = MOTUS_PRESETS;
+    for (int p = 0; p < MOTUS_PRESETS; p++) t->row[p].preset = motus_preset_name((MotusPreset)p);
+    for (int p = 0; p < X264_PRESETS; p++) t->row[ANCHOR + p].preset = x264_presets[p];
+    MotusStatus status = o->peers ? find_x264(t, error) : MOTUS_OK;
+    if (status) return status;
+    int encodes = o->runs;
+    for (int q = 0; *t->x264 && q < CURVE; q++) encodes += curve_qp[q] != o->config.qp;
+    t->progress = motus_progress_begin((int64_t)encodes * t->n_rows * o->clip->n, 0);
+    status = time_rows(t, error);
+    if (!status && t->has_decoder) status = trace_curves(t, error);
+    motus_progress_end(&t->progress);
+    return status;
+}
+
+// ---- Report -------------------------------------------------------------------------------------------------------------------------------
+
+static void print_row(const Table *t, int r) {
+    const Row *row = &t->row[r];
+    printf("%-5s %-10s %9.1f %9.1f %10.1f", r < ANCHOR ? "motus" : "x264", row->preset, t->o->clip->n / row->median,
+           t->o->clip->n / row->seconds[0], row->point.kbps);
+    if (row->point.psnr > 0)
+        printf(" %8.3f", row->point.psnr);
+    else
+        printf(" %8s", "-");
+    if (*t->x264) printf(" %8.3f", t->row[ANCHOR].median / row->median);
+    if (row->has_bd_rate) printf(" %+9.2f %%", row->bd_rate);
+    printf("\n");
+}
+
+static void print_table(const Table *t) {
+    printf("encode     QP %d, one IDR picture, %d runs\n", t->o->config.qp, t->o->runs);
+    if (*t->x264) printf("x264       %s; speed and BD-rate are against its preset medium\n", t->x264);
+    printf("\n%-16s %9s %9s %10s %8s%s%s\n", "", "frames/s", "best", "kb/s", "PSNR-Y", *t->x264 ? "    speed" : "",
+           t->has_decoder ? "     BD-rate" : "");
+    for (int r = 0; r < t->n_rows; r++) print_row(t, r);
+}
+
+static void report_row(const Table *t, int r, cJSON *rows) {
+    const Row *row = &t->row[r];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "encoder", r < ANCHOR ? "motus" : "x264");
+    cJSON_AddStringToObject(object, "preset", row->preset);
+    cJSON_AddNumberToObject(object, "fps_median", t->o->clip->n / row->median);
+    cJSON_AddNumberToObject(object, "fps_best", t->o->clip->n / row->seconds[0]);
+    cJSON_AddNumberToObject(object, "kbps", row->point.kbps);
+    if (row->point.psnr > 0) cJSON_AddNumberToObject(object, "psnr_y", row->point.psnr);
+    if (row->has_bd_rate) cJSON_AddNumberToObject(object, "bd_rate", row->bd_rate);
+    if (*t->x264) cJSON_AddNumberToObject(object, "ratio", t->row[ANCHOR].median / row->median);
+    cJSON *curve = t->has_decoder ? cJSON_AddArrayToObject(object, "curve") : NULL;
+    for (int q = 0; curve && q < CURVE; q++) {
+        cJSON *point = cJSON_CreateObject();
+        cJSON_AddNumberToObject(point, "qp", curve_qp[q]);
+        cJSON_AddNumberToObject(point, "kbps", row->curve[q].kbps);
+        cJSON_AddNumberToObject(point, "psnr_y", row->curve[q].psnr);
+        cJSON_AddItemToArray(curve, point);
+    }
+    cJSON_AddItemToArray(rows, object);
+}
+
+MotusStatus motus_bench_presets(const MotusBenchPresets *options, MotusError *error) {
+    Table t = {.o = options};
+    MotusStatus status = measure(&t, error);
+    motus_work_folder_remove(&t.folder);
+    if (status) return status;
+    if (*t.x264) cJSON_AddStringToObject(options->report, "x264", t.x264);
+    cJSON *rows = cJSON_AddArrayToObject(options->report, "rows");
+    for (int r = 0; r < t.n_rows; r++) report_row(&t, r, rows);
+    if (options->print) print_table(&t);
+    return MOTUS_OK;
+}

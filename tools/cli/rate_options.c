@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/cli/rate_options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cli/cmd.h"
+
+#define MOST_LOG ((size_t)1 << 30) // bytes of a pass log
+
+MotusRateOptions motus_rate_options_default(void) {
+    return (MotusRateOptions){
+        .qp = -1, .crf = -1, .bitrate = -1, .vbv_maxrate = -1, .vbv_bufsize = -1, .aq_strength = -1, .aq_mode = -1};
+}
+
+int motus_option_number(const MotusOption *option, const char *text, char *cause, size_t size) {
+    char *end;
+    errno = 0;
+    const double value = strtod(text, &end);
+    if (end == text || *end || errno || !isfinite(value)) {
+        snprintf(cause, size, "is not a number");
+        return 0;
+    }
+    if (value < option->lo || value > option->hi) {
+        snprintf(cause, size, "must be %d..%d", option->lo, option->hi);
+        return 0;
+    }
+    *(double *)option->value = value;
+    return 1;
+}
+
+static int parse_name(const MotusOption *option, const char *text, const char *const *names, int n, char *cause, size_t size) {
+    size_t used = (size_t)snprintf(cause, size, "must be one of");
+    for (int i = 0; i < n; i++) {
+        if (!strcmp(text, names[i])) {
+            *(int *)option->value = i;
+            return 1;
+        }
+        if (used < size) used += (size_t)snprintf(cause + used, size - used, "%s %s", i ? "," : "", names[i]);
+    }
+    return 0;
+}
+
+int motus_option_tune(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const names[] = {"none", "psnr", "ssim", "zerolatency"};
+    return parse_name(option, text, names, 4, cause, size);
+}
+
+int motus_option_hrd(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const names[] = {"none", "vbr", "cbr"};
+    return parse_name(option, text, names, 3, cause, size);
+}
+
+static int64_t thousands(double v) { return v < 0 ? 0 : (int64_t)(v * 1000 + 0.5); }
+
+// The whole file with a NUL behind it.
+static char *read_file(const char *path, char *cause, size_t size) {
+    FILE *file = fopen(path, "rb");
+    char *text = NULL, *more;
+    size_t used = 0, room = 0;
+    if (!file) {
+        snprintf(cause, size, "%s", strerror(errno));
+        return NULL;
+    }
+    do {
+        room = room ? 2 * room : 65536;
+        if (room > MOST_LOG || !(more = realloc(text, room))) break;
+        text = more;
+        used += fread(text + used, 1, room - used - 1, file);
+    } while (used == room - 1);
+    const int whole = text && used < room - 1 && !ferror(file);
+    fclose(file);
+    if (whole) {
+        text[used] = 0;
+        return text;
+    }
+    free(text);
+    snprintf(cause, size, "cannot be read as a pass log");
+    return NULL;
+}
+
+static int check(const MotusRateOptions *o) {
+    if ((o->qp >= 0) + (o->crf >= 0) + (o->bitrate >= 0) > 1)
+        return motus_usage_error("encode", "--qp, --crf and --bitrate: one of them decides");
+    if (o->pass == 1 && o->qp >= 0) return motus_usage_error("encode", "--pass 1: needs --bitrate or --crf");
+    if (o->pass == 2 && o->bitrate < 0) return motus_usage_error("encode", "--pass 2: needs --bitrate");
+    if (o->pass && !o->pass_log) return motus_usage_error("encode", "--pass %d: needs --pass-log FILE", o->pass);
+    if (!o->pass && o->pass_log) return motus_usage_error("encode", "--pass-log: needs --pass 1 or 2");
+    if (o->qp >= 0 && (o->vbv_maxrate >= 0 || o->vbv_bufsize >= 0)) return motus_usage_error("encode", "--qp: goes with no VBV");
+    if (o->hrd && o->vbv_maxrate < 0) return motus_usage_error("encode", "--nal-hrd: needs --vbv-maxrate and --vbv-bufsize");
+    if ((o->vbv_maxrate >= 0) != (o->vbv_bufsize >= 0))
+        return motus_usage_error("encode", "--vbv-maxrate and --vbv-bufsize: only together");
+    return -1;
+}
+
+static void apply_tune(const MotusRateOptions *o, MotusEncoderConfig *c) {
+    c->aq_mode = o->aq_mode >= 0 ? (MotusAqMode)o->aq_mode : o->tune == MOTUS_TUNE_SSIM ? MOTUS_AQ_AUTO : MOTUS_AQ_OFF;
+    if (o->tune == MOTUS_TUNE_ZEROLATENCY) c->lookahead = 0, c->lanes = 1;
+    if (o->aq_strength >= 0) c->aq_strength = o->aq_strength;
+    c->propagation = !o->no_mbtree;
+}
+
+int motus_rate_options_apply(MotusRateOptions *o, MotusEncoderConfig *c) {
+    const int status = check(o);
+    if (status >= 0) return status;
+    c->rate = o->qp >= 0 ? MOTUS_RATE_QP : o->bitrate >= 0 ? MOTUS_RATE_BITRATE : MOTUS_RATE_CRF;
+    if (o->qp >= 0) c->qp = o->qp;
+    if (o->crf >= 0) c->crf = o->crf;
+    c->bitrate = thousands(o->bitrate);
+    c->vbv_maxrate = thousands(o->vbv_maxrate);
+    c->vbv_bufsize = thousands(o->vbv_bufsize);
+    c->hrd = (MotusHrd)o->hrd;
+    c->pass = o->pass;
+    apply_tune(o, c);
+    if (o->pass != 2) return -1;
+    char cause[128];
+    o->log_text = read_file(o->pass_log, cause, sizeof cause);
+    c->pass_log = o->log_text;
+    if (o->log_text) return -1;
+    motus_warn("%s: %s", o->pass_log, cause);
+    return MOTUS_EXIT_FAILURE;
+}
+
+void motus_rate_text(const MotusEncoderConfig *c, char *text, size_t size) {
+    int used = 0;
+    if (c->rate == MOTUS_RATE_QP)
+        used = snprintf(text, size, "QP %d", c->qp);
+    else if (c->rate == MOTUS_RATE_CRF)
+        used = snprintf(text, size, "%sCRF %g", c->pass == 1 ? "pass 1, " : "", c->crf);
+    else
+        used = snprintf(text, size, "%s%g kb/s",
+                        c->pass == 1   ? "pass 1, "
+                        : c->pass == 2 ? "pass 2, "
+                                       : "",
+                        (double)c->bitrate / 1000);
+    if (c->vbv_maxrate && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, ", VBV %g kb/s %g kbit", (double)c->vbv_maxrate / 1000,
+                 (double)c->vbv_bufsize / 1000);
+}

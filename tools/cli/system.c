@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/cli/system.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "common/cpu.h"
+
+double motus_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double motus_processor_seconds(void) {
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) + 1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+}
+
+void motus_cpu_name(char *text, size_t size) {
+    snprintf(text, size, "unknown CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    if (!file) return;
+    char line[256];
+    while (fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !colon) continue;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(text, size, "%s", colon + 1 + (colon[1] == ' '));
+        break;
+    }
+    fclose(file);
+}
+
+const char *motus_cpu_instructions(void) {
+    unsigned flags = motus_cpu_flags();
+    return flags & MOTUS_CPU_AVX512 ? "avx512" : flags & MOTUS_CPU_AVX2 ? "avx2" : "c";
+}

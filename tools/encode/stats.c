@@ -1,0 +1,233 @@
+// The JSON report. Each object is built with cJSON and written at once; only the list of frames is put together by hand, as it grows.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "motus/version.h"
+#include "tools/media/checksum.h"
+#include "tools/cli/options.h"
+#include "tools/encode/report.h"
+
+struct MotusStatsFile {
+    MotusOutput *out;
+    int64_t pictures;
+};
+
+static MotusStatus put(MotusStatsFile *stats, const char *text, MotusError *error) {
+    return motus_output_write(stats->out, text, strlen(text), error);
+}
+
+static MotusStatus no_memory(MotusError *error) { return motus_fail(error, MOTUS_ERR_MEMORY, "statistics: out of memory"); }
+
+static MotusStatus put_member(MotusStatsFile *stats, const char *name, const char *value, int more, MotusError *error) {
+    MotusStatus status = put(stats, name, error);
+    if (!status) status = put(stats, ": ", error);
+    if (!status) status = put(stats, value, error);
+    return status || !more ? status : put(stats, ",\n", error);
+}
+
+// Writes the members of `object` without its braces, one per line, and deletes it (NULL: out of memory).
+static MotusStatus put_members(MotusStatsFile *stats, cJSON *object, MotusError *error) {
+    if (!object) return no_memory(error);
+    MotusStatus status = MOTUS_OK;
+    for (cJSON *m = object->child; m && !status; m = m->next) {
+        cJSON *key = cJSON_CreateString(m->string);
+        char *name = key ? cJSON_PrintUnformatted(key) : NULL, *value = cJSON_PrintUnformatted(m);
+        status = name && value ? put_member(stats, name, value, m->next != NULL, error) : no_memory(error);
+        cJSON_free(name);
+        cJSON_free(value);
+        cJSON_Delete(key);
+    }
+    cJSON_Delete(object);
+    return status;
+}
+
+// A number with so many decimals, as people want to read it.
+static void add_decimal(cJSON *object, const char *name, double value, int decimals) {
+    char text[64];
+    snprintf(text, sizeof text, "%.*f", decimals, value);
+    cJSON_AddRawToObject(object, name, text);
+}
+
+static void add_rate(cJSON *object, const char *name, MotusRational rate) {
+    char text[32];
+    snprintf(text, sizeof text, "%d/%d", rate.num, rate.den);
+    cJSON_AddStringToObject(object, name, text);
+}
+
+static void add_lookahead(cJSON *s, const MotusEncoderConfig *c) {
+    cJSON_AddNumberToObject(s, "qp_min", c->qp_min);
+    cJSON_AddNumberToObject(s, "qp_max", c->qp_max);
+    cJSON_AddNumberToObject(s, "lookahead", c->lookahead);
+    cJSON_AddNumberToObject(s, "scenecut", c->scenecut);
+    cJSON_AddNumberToObject(s, "aq_mode", c->aq_mode);
+    cJSON_AddNumberToObject(s, "aq_strength", c->aq_strength);
+    cJSON_AddBoolToObject(s, "mbtree", c->propagation);
+    cJSON_AddNumberToObject(s, "pass", c->pass);
+}
+
+static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
+    cJSON *s = cJSON_AddObjectToObject(head, "settings");
+    char partitions[64];
+    motus_modes_text(c->partitions, partitions, sizeof partitions);
+    add_rate(s, "frame_rate", c->fps);
+    static const char *const rates[] = {"qp", "crf", "bitrate"};
+    cJSON_AddStringToObject(s, "rate_control", rates[c->rate]);
+    if (c->rate == MOTUS_RATE_CRF) cJSON_AddNumberToObject(s, "crf", c->crf);
+    if (c->rate == MOTUS_RATE_BITRATE) cJSON_AddNumberToObject(s, "bitrate", (double)c->bitrate);
+    if (c->vbv_maxrate) cJSON_AddNumberToObject(s, "vbv_maxrate", (double)c->vbv_maxrate);
+    if (c->vbv_maxrate) cJSON_AddNumberToObject(s, "vbv_bufsize", (double)c->vbv_bufsize);
+    if (c->rate != MOTUS_RATE_QP) add_lookahead(s, c);
+    cJSON_AddNumberToObject(s, "qp", c->qp);
+    cJSON_AddNumberToObject(s, "qp_i_offset", c->qp_i_offset);
+    cJSON_AddNumberToObject(s, "keyint", c->keyint);
+    cJSON_AddNumberToObject(s, "range", c->range);
+    cJSON_AddStringToObject(s, "subpel", motus_subpel_name(c->subpel));
+    cJSON_AddStringToObject(s, "partitions", partitions);
+    cJSON_AddBoolToObject(s, "deblock", c->deblock);
+    cJSON_AddBoolToObject(s, "aud", c->aud);
+    cJSON_AddNumberToObject(s, "slices", c->slices);
+    if (c->slice_max_size) cJSON_AddNumberToObject(s, "slice_max_size", c->slice_max_size);
+    cJSON_AddStringToObject(s, "preset", motus_preset_name(c->preset));
+    cJSON_AddNumberToObject(s, "threads", c->threads);
+}
+
+MotusStatus motus_stats_open(MotusStatsFile **stats, const char *path, const MotusJob *job, MotusError *error) {
+    MotusStatsFile *s = *stats = motus_alloc(1, sizeof *s);
+    if (!s) return no_memory(error);
+    cJSON *head = cJSON_CreateObject();
+    cJSON_AddStringToObject(head, "motus", motus_version());
+    cJSON_AddStringToObject(head, "input", job->input);
+    cJSON_AddStringToObject(head, "output", job->output);
+    cJSON *size = cJSON_AddObjectToObject(head, "size");
+    cJSON_AddNumberToObject(size, "width", job->config.width);
+    cJSON_AddNumberToObject(size, "height", job->config.height);
+    add_settings(head, &job->config);
+    cJSON_AddStringToObject(head, "backend", motus_backend_name(job->backend));
+    cJSON_AddNumberToObject(head, "level_idc", job->level);
+    MotusStatus status = motus_output_open(&s->out, path, error);
+    if (!status) status = put(s, "{\n", error);
+    if (status)
+        cJSON_Delete(head);
+    else
+        status = put_members(s, head, error);
+    if (!status) status = put(s, ",\n\"per_frame\": [", error);
+    if (status) motus_stats_abandon(stats);
+    return status;
+}
+
+static cJSON *mb_counts(const uint64_t counts[MOTUS_MB_KINDS]) {
+    cJSON *object = cJSON_CreateObject();
+    for (int k = 0; k < MOTUS_MB_KINDS; k++)
+        cJSON_AddNumberToObject(object, motus_mb_kind_name((MotusMbKind)k), (double)counts[k]);
+    return object;
+}
+
+static void add_psnr(cJSON *object, const MotusTotals *t, const MotusJob *job) {
+    static const char *const names[3] = {"psnr_y", "psnr_u", "psnr_v"};
+    for (int c = 0; c < 3; c++) add_decimal(object, names[c], motus_totals_psnr(t, job, c), 4);
+}
+
+MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPacket *picture, MotusTime time,
+                                double ssim, MotusError *error) {
+    const char type[2] = {picture->type, 0};
+    char md5[MOTUS_MD5_TEXT];
+    MotusTotals one = {0};
+    motus_totals_add(&one, picture, ssim);
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "frame", (double)picture->number);
+    add_decimal(object, "time", (double)time.at * job->time_base.num / job->time_base.den, 6);
+    cJSON_AddStringToObject(object, "type", type);
+    cJSON_AddNumberToObject(object, "qp", picture->qp);
+    if (job->config.rate != MOTUS_RATE_QP) add_decimal(object, "mean_qp", picture->mean_qp, 3);
+    if (job->config.vbv_maxrate) cJSON_AddNumberToObject(object, "vbv_fullness", (double)picture->vbv_fullness);
+    if (job->config.vbv_maxrate) cJSON_AddNumberToObject(object, "coded_again", picture->again);
+    if (picture->slices > 1) cJSON_AddNumberToObject(object, "slices", picture->slices);
+    cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
+    add_psnr(object, &one, job);
+    add_decimal(object, "ssim", ssim, 6);
+    cJSON_AddItemToObject(object, "mb_types", mb_counts(one.mb));
+    if (motus_frame_md5(picture->recon, md5)) cJSON_AddStringToObject(object, "recon_md5", md5);
+    char *text = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    if (!text) return no_memory(error);
+    MotusStatus status = put(stats, stats->pictures++ ? ",\n" : "\n", error);
+    if (!status) status = put(stats, text, error);
+    cJSON_free(text);
+    return status;
+}
+
+// Blocks of each size in P MBs, P_Skip left out: what the partition choice came to.
+static cJSON *partition_counts(const MotusTotals *t) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "16x16", (double)t->mb[MOTUS_MB_P_16x16]);
+    cJSON_AddNumberToObject(object, "16x8", 2.0 * (double)t->mb[MOTUS_MB_P_16x8]);
+    cJSON_AddNumberToObject(object, "8x16", 2.0 * (double)t->mb[MOTUS_MB_P_8x16]);
+    for (int k = 0; k < 4; k++) {
+        static const int blocks[4] = {1, 2, 2, 4}; // of a sub-macroblock
+        cJSON_AddNumberToObject(object, motus_sub_name(k), blocks[k] * (double)t->sub[k]);
+    }
+    return object;
+}
+
+static cJSON *bit_counts(const MotusTotals *t) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "header", (double)t->bits_header);
+    cJSON_AddNumberToObject(object, "mode", (double)t->bits_mode);
+    cJSON_AddNumberToObject(object, "mv", (double)t->bits_mv);
+    cJSON_AddNumberToObject(object, "luma", (double)t->bits_luma);
+    cJSON_AddNumberToObject(object, "chroma", (double)t->bits_chroma);
+    return object;
+}
+
+static cJSON *damage_counts(const MotusDamage *d) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "lost", (double)d->packets);
+    cJSON_AddNumberToObject(object, "repaired", (double)d->pictures);
+    cJSON_AddNumberToObject(object, "missing", (double)d->missing);
+    cJSON_AddNumberToObject(object, "places", (double)d->places);
+    cJSON_AddBoolToObject(object, "cut", d->cut);
+    return object;
+}
+
+MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t, const MotusJob *job, MotusError *error) {
+    cJSON *tail = cJSON_CreateObject();
+    cJSON_AddNumberToObject(tail, "frames", (double)t->frames);
+    cJSON_AddBoolToObject(tail, "complete", job->complete);
+    cJSON_AddBoolToObject(tail, "variable_rate", job->variable);
+    cJSON_AddItemToObject(tail, "damage", damage_counts(&job->damage));
+    if (job->config.rate != MOTUS_RATE_QP) add_decimal(tail, "mean_qp", t->frames ? t->qp / (double)t->frames : 0, 3);
+    if (job->config.vbv_maxrate) {
+        cJSON_AddNumberToObject(tail, "vbv_least_fullness", (double)t->least_vbv);
+        cJSON_AddNumberToObject(tail, "vbv_underflows", (double)t->late);
+        cJSON_AddNumberToObject(tail, "coded_again", (double)t->again);
+    }
+    add_decimal(tail, "seconds", job->seconds, 3);
+    add_decimal(tail, "fps", job->seconds > 0 ? (double)t->frames / job->seconds : 0, 2);
+    cJSON_AddNumberToObject(tail, "bytes", (double)t->bytes);
+    add_decimal(tail, "kbps", motus_totals_kbps(t, job), 3);
+    add_psnr(tail, t, job);
+    add_decimal(tail, "ssim", t->frames ? t->ssim / (double)t->frames : 0, 6);
+    cJSON_AddItemToObject(tail, "mb_types", mb_counts(t->mb));
+    cJSON_AddItemToObject(tail, "partitions", partition_counts(t));
+    cJSON_AddItemToObject(tail, "bits", bit_counts(t));
+    MotusStatus status = put(*stats, "\n],\n", error);
+    if (status)
+        cJSON_Delete(tail);
+    else
+        status = put_members(*stats, tail, error);
+    if (!status) status = put(*stats, "\n}\n", error);
+    if (!status) status = motus_output_commit(&(*stats)->out, error);
+    motus_stats_abandon(stats);
+    return status;
+}
+
+void motus_stats_abandon(MotusStatsFile **stats) {
+    if (!stats || !*stats) return;
+    motus_output_abandon(&(*stats)->out);
+    motus_free(*stats);
+    *stats = NULL;
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/media/mux.h"
+
+#include <libavformat/avformat.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "tools/media/avcc.h"
+#include "tools/media/mux_streams.h"
+#include "yuv/io/media.h"
+#include "yuv/io/writer.h"
+
+#define IO_BUFFER 65536
+#define FRAGMENT 1000000             // microseconds
+#define MAX_CLOCK (INT64_MAX / 1024) // what goes beyond is damage; sums of times stay within 64 bits
+
+struct MotusMux {
+    AVFormatContext *context;
+    AVIOContext *io; // over `file`
+    MotusOutput *file;
+    AVPacket *packet;
+    MotusMuxSettings settings;
+    MotusMuxStreams streams;
+    AVRational unit;    // of the pictures' times
+    int64_t first, end; // of the pictures
+    int64_t skipped;    // by --seek
+    int64_t clock;      // where the input's clock begins, which is 0 here
+    int n;              // pictures so far
+    uint8_t *data;      // the packet's bytes
+    size_t capacity;
+    const char *path; // the caller's
+};
+
+static int is_mp4(const MotusMux *mux) {
+    return mux->settings.format == MOTUS_FORMAT_MP4 || mux->settings.format == MOTUS_FORMAT_MOV;
+}
+
+// What the file's errors were is better told by the file.
+static MotusStatus failed(const MotusMux *mux, int code, MotusError *error) {
+    char text[128];
+    MotusStatus status = mux->file ? motus_output_flush(mux->file, error) : MOTUS_OK;
+    if (status) return status;
+    av_strerror(code, text, sizeof text);
+    return motus_fail(error, code == AVERROR(ENOMEM) ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: libavformat cannot write it: %s",
+                      motus_shown(mux->path), text);
+}
+
+// ---- The file -------------------------------------------------------------------------------------------------------------------------------
+
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+static int write_bytes(void *opaque, const uint8_t *data, int size) {
+#else
+static int write_bytes(void *opaque, uint8_t *data, int size) {
+#endif
+    MotusMux *mux = opaque;
+    MotusStatus status = motus_output_write(mux->file, data, (size_t)size, NULL);
+    if (!status) status = motus_output_flush(mux->file, NULL); // what libavformat hands on is on its way, should we be killed
+    return status ? AVERROR(EIO) : size;
+}
+
+static int64_t seek_file(void *opaque, int64_t offset, int whence) {
+    MotusMux *mux = opaque;
+    if (!(whence & AVSEEK_SIZE)) return motus_output_seek(mux->file, offset, whence);
+    int64_t at = motus_output_seek(mux->file, 0, SEEK_CUR), size = motus_output_seek(mux->file, 0, SEEK_END);
+    motus_output_seek(mux->file, at, SEEK_SET);
+    return size;
+}
+
+// libavformat reads its own file when it makes room for the index at the front.
+static int open_again(AVFormatContext *context, AVIOContext **io, const char *url, int flags, AVDictionary **options) {
+    MotusMux *mux = context->opaque;
+    char name[4096 + 8];
+    (void)url;
+    if (flags != AVIO_FLAG_READ) return AVERROR(EACCES);
+    motus_output_flush(mux->file, NULL);
+    snprintf(name, sizeof name, "file:%s", motus_output_part(mux->file));
+    return avio_open2(io, name, flags, NULL, options);
+}
+
+static int attach_file(MotusMux *mux) {
+    uint8_t *buffer = av_malloc(IO_BUFFER);
+    int seekable = motus_output_part(mux->file) != NULL;
+    mux->io = buffer ? avio_alloc_context(buffer, IO_BUFFER, 1, mux, NULL, write_bytes, seekable ? seek_file : NULL) : NULL;
+    if (!mux->io) {
+        av_free(buffer);
+        return AVERROR(ENOMEM);
+    }
+    mux->io->seekable = seekable ? AVIO_SEEKABLE_NORMAL : 0;
+    mux->context->pb = mux->io;
+    mux->context->opaque = mux;
+    mux->context->io_open = open_again;
+    mux->context->flags |= AVFMT_FLAG_CUSTOM_IO;
+    return 0;
+}
+
+// ---- Opening --------------------------------------------------------------------------------------------------------------------------------
+
+// Tells the container what the parameter sets say as well: size, shape, colours.
+static void describe(AVCodecParameters *p, const MotusEncoderConfig *c) {
+    p->codec_type = AVMEDIA_TYPE_VIDEO;
+    p->codec_id = AV_CODEC_ID_H264;
+    p->format = AV_PIX_FMT_YUV420P;
+    p->width = c->width;
+    p->height = c->height;
+    if (c->colour.sar.num > 0) p->sample_aspect_ratio = (AVRational){c->colour.sar.num, c->colour.sar.den};
+    p->color_primaries = (enum AVColorPrimaries)c->colour.primaries;
+    p->color_trc = (enum AVColorTransferCharacteristic)c->colour.transfer;
+    p->color_space = (enum AVColorSpace)c->colour.matrix;
+    p->color_range = c->colour.full_range < 0 ? AVCOL_RANGE_UNSPECIFIED
+                     : c->colour.full_range   ? AVCOL_RANGE_JPEG
+                                              : AVCOL_RANGE_MPEG;
+    p->chroma_location =
+        (enum AVChromaLocation)(c->colour.chroma_location + 1); // AVCHROMA_LOC_LEFT is 1, type 0 of table E-1 ff.
+}
+
+// Parameter sets as avcC, or as they are where the pictures stay a byte stream.
+static int add_pictures(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers, size_t size) {
+    AVStream *stream = avformat_new_stream(mux->context, NULL);
+    uint8_t *extra = av_mallocz(size + 16 + AV_INPUT_BUFFER_PADDING_SIZE);
+    if (!stream || !extra) {
+        av_free(extra);
+        return AVERROR(ENOMEM);
+    }
+    describe(stream->codecpar, config);
+    stream->codecpar->extradata = extra; // the stream's from here on
+    if (mux->settings.format == MOTUS_FORMAT_TS) {
+        memcpy(extra, headers, size);
+        stream->codecpar->extradata_size = (int)size;
+    } else {
+        stream->codecpar->extradata_size = (int)motus_avcc_record(extra, size + 16, headers, size);
+    }
+    stream->time_base = mux->unit;
+    stream->avg_frame_rate = stream->r_frame_rate = (AVRational){config->fps.num, config->fps.den};
+    stream->sample_aspect_ratio = stream->codecpar->sample_aspect_ratio;
+    return 0;
+}
+
+static int write_header(MotusMux *mux) {
+    AVDictionary *options = NULL;
+    // Starts are told in units of their own; a multiple of the pictures' unit makes them exact.
+    if (mux->unit.den > 0)
+        av_dict_set_int(&options, "movie_timescale", (int64_t)mux->unit.den * ((999 + mux->unit.den) / mux->unit.den), 0);
+    if (is_mp4(mux) &&
+        mux->settings.fragment) { // the index of the first fragment waits for it, so that it can tell where time begins
+        av_dict_set(&options, "movflags", "frag_keyframe+delay_moov+default_base_moof", 0);
+        av_dict_set_int(&options, "frag_duration", FRAGMENT, 0);
+        mux->context->flush_packets = 1;
+    } else if (is_mp4(mux)) {
+        av_dict_set(&options, "movflags", "faststart", 0);
+    }
+    int code = avformat_write_header(mux->context, &options);
+    av_dict_free(&options);
+    return code < 0 ? code : 0;
+}
+
+static int begin_file(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers, size_t size, int with_streams) {
+    static const char *const names[MOTUS_FORMATS] = {"h264", "mp4", "mov", "matroska", "mpegts"};
+    avformat_free_context(mux->context);
+    if (mux->io) av_freep(&mux->io->buffer);
+    avio_context_free(&mux->io);
+    int code = avformat_alloc_output_context2(&mux->context, NULL, names[mux->settings.format], NULL);
+    if (code < 0) return code;
+    mux->context->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; // so it calls FLAC in MP4
+    mux->context->flags |= AVFMT_FLAG_BITEXACT; // no random identifiers: the same pictures give the same file
+    if ((code = add_pictures(mux, config, headers, size)) < 0) return code;
+    if (with_streams) code = motus_mux_streams_add(&mux->streams, mux->context, &mux->settings, mux->path);
+    if (code < 0 || (code = attach_file(mux)) < 0) return code;
+    return write_header(mux);
+}
+
+static const char *shown(const MotusMux *mux) { return strcmp(mux->path, "-") ? motus_shown(mux->path) : "standard output"; }
+
+static void tell(const MotusMux *mux, MotusTold kind, const char *text) {
+    char line[300];
+    snprintf(line, sizeof line, "%s: %s", shown(mux), text);
+    if (mux->settings.tell) mux->settings.tell(mux->settings.opaque, kind, line);
+}
+
+static void tell_clock(const MotusMux *mux) {
+    char line[160];
+    snprintf(line, sizeof line, "note: times begin at 0, where the input's clock says %.3f s",
+             (double)mux->clock * av_q2d(mux->unit));
+    tell(mux, MOTUS_TOLD_NOTE, line);
+}
+
+// A broadcast's clock may have run for a day: a player would wait for as long. MPEG-TS is at home with such clocks.
+static void set_clock(MotusMux *mux) {
+    int64_t start = motus_media_clock_start(mux->settings.reader);
+    if (mux->settings.format == MOTUS_FORMAT_TS || !start) return;
+    mux->clock = av_rescale_q(start, AV_TIME_BASE_Q, mux->unit);
+    if (mux->clock > MAX_CLOCK || mux->clock < -MAX_CLOCK) mux->clock = 0;
+    if (mux->clock) tell_clock(mux);
+}
+
+// Without what comes along, where libavformat refuses that only now.
+static MotusStatus begin(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers, size_t size,
+                         MotusError *error) {
+    int code = begin_file(mux, config, headers, size, 1);
+    if (code < 0 && code != AVERROR(ENOMEM) && mux->streams.copied && !motus_output_flush(mux->file, NULL)) {
+        tell(mux, MOTUS_TOLD_WARNING, "audio and subtitles are left out, the container refuses them as they are");
+        mux->streams.copied = 0;
+        motus_output_seek(mux->file, 0, SEEK_SET);
+        code = begin_file(mux, config, headers, size, 0);
+    }
+    return code < 0 ? failed(mux, code, error) : MOTUS_OK;
+}
+
+MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
+                           const uint8_t *headers, size_t size, MotusError *error) {
+    MotusMux *mux = *out = motus_alloc(1, sizeof *mux);
+    if (!mux) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
+    av_log_set_level(AV_LOG_QUIET); // what goes wrong comes back as a status
+    MotusRational unit = motus_reader_info(settings->reader)->time_base;
+    mux->path = path;
+    mux->settings = *settings;
+    mux->unit = (AVRational){unit.num, unit.den};
+    set_clock(mux);
+    int live = is_mp4(mux) && settings->fragment;
+    MotusStatus status = live ? motus_output_open_live(&mux->file, path, error) : motus_output_open(&mux->file, path, error);
+    if (!status && !(mux->packet = av_packet_alloc())) status = failed(mux, AVERROR(ENOMEM), error);
+    if (!status && is_mp4(mux) && !settings->fragment && !motus_output_part(mux->file)) {
+        mux->settings.fragment = 1;
+        tell(mux, MOTUS_TOLD_NOTE, "note: is no file, so MP4 is written in fragments (--fragment)");
+    }
+    if (!status) status = begin(mux, config, headers, size, error);
+    if (!status && settings->forced_rate && mux->streams.copied)
+        tell(mux, MOTUS_TOLD_NOTE, "note: --fps gives the pictures times of their own, audio and subtitles keep theirs");
+    if (status) motus_mux_abandon(out);
+    return status;
+}
+
+// ---- Pictures -------------------------------------------------------------------------------------------------------------------------------
+
+static int fill_packet(MotusMux *mux, const MotusPacket *picture) {
+    size_t needed = picture->size / 3 * 4 + 8;
+    if (needed > mux->capacity) {
+        motus_free(mux->data);
+        mux->capacity = 0;
+        if (!(mux->data = motus_alloc(2, needed))) return AVERROR(ENOMEM);
+        mux->capacity = 2 * needed;
+    }
+    AVPacket *p = mux->packet;
+    p->data = mux->data;
+    if (mux->settings.format == MOTUS_FORMAT_TS) {
+        memcpy(mux->data, picture->data, picture->size);
+        p->size = (int)picture->size;
+    } else {
+        p->size = (int)motus_avcc_lengths(mux->data, picture->data, picture->size);
+    }
+    p->flags = picture->is_idr ? AV_PKT_FLAG_KEY : 0;
+    p->stream_index = 0;
+    return 0;
+}
+
+// Pictures of a forced rate count from 0, the streams beside them from where the clock begins.
+static int64_t beside(const MotusMux *mux, int64_t time) { return mux->settings.forced_rate ? time + mux->clock : time; }
+
+static int write_streams(MotusMux *mux, int64_t until) {
+    return motus_mux_streams_write(&mux->streams, mux->skipped ? beside(mux, mux->first) : INT64_MIN,
+                                   until == INT64_MAX ? until : beside(mux, until), mux->skipped + mux->clock);
+}
+
+// Pictures before zero would be hidden by players.
+static void begin_times(MotusMux *mux, MotusTime time) {
+    int64_t start = motus_reader_start(mux->settings.reader);
+    mux->first = time.at;
+    mux->skipped = time.at - start;
+    if (mux->settings.forced_rate || start >= mux->clock) return;
+    mux->clock = start;
+    tell_clock(mux);
+}
+
+MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time, MotusError *error) {
+    int code = fill_packet(mux, picture);
+    if (code < 0) return failed(mux, code, error);
+    if (!mux->n++) begin_times(mux, time);
+    mux->end = time.at + time.duration;
+    AVPacket *p = mux->packet;
+    p->pts = p->dts = time.at - mux->skipped - (mux->settings.forced_rate ? 0 : mux->clock);
+    p->duration = time.duration;
+    av_packet_rescale_ts(p, mux->unit, mux->context->streams[0]->time_base);
+    if (mux->streams.copied) { // before the picture that they lead up to
+        code = write_streams(mux, mux->end);
+        if (code >= 0) code = av_interleaved_write_frame(mux->context, p);
+    } else {
+        code = av_write_frame(mux->context, p);
+    }
+    return code < 0 ? failed(mux, code, error) : MOTUS_OK;
+}
+
+int motus_mux_has_streams(const MotusReader *reader) {
+    int video;
+    const AVFormatContext *container = motus_media_container(reader, &video);
+    return container && container->nb_streams > 1;
+}
+
+// ---- The end --------------------------------------------------------------------------------------------------------------------------------
+
+static int finish_streams(MotusMux *mux, int partly) {
+    if (partly) motus_mux_streams_read_on(&mux->streams, beside(mux, mux->end));
+    int code = write_streams(mux, partly ? mux->end : INT64_MAX);
+    if (mux->streams.lost)
+        tell(mux, MOTUS_TOLD_WARNING, "some packets of audio or subtitles could not be written and are left out");
+    return code;
+}
+
+MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error) {
+    MotusMux *m = *mux;
+    int code = finish_streams(m, partly);
+    if (code >= 0) code = av_write_trailer(m->context);
+    if (code >= 0) avio_flush(m->io);
+    if (code >= 0 && m->io->error < 0) code = m->io->error;
+    MotusStatus status = code < 0 ? failed(m, code, error) : motus_output_commit(&m->file, error);
+    motus_mux_abandon(mux);
+    return status;
+}
+
+void motus_mux_abandon(MotusMux **mux) {
+    if (!mux || !*mux) return;
+    MotusMux *m = *mux;
+    if (m->file && motus_output_stays(m->file))
+        tell(m, MOTUS_TOLD_WARNING, "what was written stays; it plays up to its last whole fragment");
+    avformat_free_context(m->context);
+    if (m->io) av_freep(&m->io->buffer);
+    avio_context_free(&m->io);
+    motus_output_abandon(&m->file);
+    motus_mux_streams_free(&m->streams);
+    av_packet_free(&m->packet);
+    motus_free(m->data);
+    motus_free(m);
+    *mux = NULL;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/media/mux_streams.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/error.h"
+#include "yuv/io/media.h"
+
+#define READ_ON 5 // seconds beyond the last picture that its audio is looked for
+
+// ---- What is left out ---------------------------------------------------------------------------------------------------------------------
+
+typedef struct LeftOut {
+    char text[160];
+    size_t used;
+} LeftOut;
+
+static void leave_out(LeftOut *left, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void leave_out(LeftOut *left, const char *format, ...) {
+    char item[64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(item, sizeof item, format, args);
+    va_end(args);
+    if (left->used >= sizeof left->text - 1 || strstr(left->text, item)) return;
+    left->used += (size_t)snprintf(left->text + left->used, sizeof left->text - left->used, "%s%s", left->used ? ", " : "", item);
+}
+
+static void tell(const LeftOut *left, const MotusMuxSettings *settings, const char *path, const char *why) {
+    char line[400];
+    if (!left->used || !settings->tell) return;
+    snprintf(line, sizeof line, "%s: note: left out, %s: %s", motus_shown(path), why, left->text);
+    settings->tell(settings->opaque, MOTUS_TOLD_NOTE, line);
+}
+
+// Of QuickTime; libavformat's containers make it anew from the pictures' tag, which is copied.
+static int is_timecode(const AVStream *stream) {
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_DATA && stream->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
+}
+
+static void leave_out_stream(LeftOut *left, const AVStream *stream) {
+    const char *kind = av_get_media_type_string(stream->codecpar->codec_type),
+               *name = avcodec_get_name(stream->codecpar->codec_id);
+    if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
+        leave_out(left, "cover picture");
+    else if (is_timecode(stream))
+        leave_out(left, "timecode");
+    else if (stream->codecpar->codec_id == AV_CODEC_ID_NONE)
+        leave_out(left, "%s", kind ? kind : "unknown data");
+    else
+        leave_out(left, "%s %s", kind ? kind : "data", name);
+}
+
+static void leave_out_rotation(LeftOut *left, const MotusReader *reader) {
+    int rotation = motus_reader_info(reader)->rotation;
+    if (rotation)
+        leave_out(left, "rotation by %d degrees clockwise (.mp4 and .mov hold it)", rotation);
+    else if (motus_media_matrix(reader))
+        leave_out(left, "mirroring or rotation (.mp4 and .mov hold it)");
+}
+
+void motus_mux_tell_left_out(const MotusMuxSettings *settings, const char *path) {
+    LeftOut left = {0};
+    int video;
+    const AVFormatContext *input = motus_media_container(settings->reader, &video);
+    if (!input) return;
+    for (int i = 0; i < (int)input->nb_streams; i++)
+        if (i != video) leave_out_stream(&left, input->streams[i]);
+    leave_out_rotation(&left, settings->reader);
+    if (motus_reader_info(settings->reader)->variable) leave_out(&left, "the pictures' own times (its rate is their average)");
+    tell(&left, settings, path, "a byte stream holds pictures only");
+}
+
+// ---- Streams ------------------------------------------------------------------------------------------------------------------------------
+
+// libavformat's MPEG-TS knows more than it says.
+static int ts_holds(enum AVCodecID id) {
+    static const enum AVCodecID known[] = {AV_CODEC_ID_AAC,  AV_CODEC_ID_MP2, AV_CODEC_ID_MP3,  AV_CODEC_ID_AC3,
+                                           AV_CODEC_ID_EAC3, AV_CODEC_ID_DTS, AV_CODEC_ID_OPUS, AV_CODEC_ID_DVB_SUBTITLE};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i] == id) return 1;
+    return 0;
+}
+
+static int holds(const AVFormatContext *output, const AVStream *stream, MotusFormat format) {
+    const AVCodecParameters *p = stream->codecpar;
+    if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) return 0;
+    if (p->codec_type == AVMEDIA_TYPE_ATTACHMENT) return format == MOTUS_FORMAT_MKV && p->extradata_size > 0;
+    if (p->codec_type != AVMEDIA_TYPE_AUDIO && p->codec_type != AVMEDIA_TYPE_SUBTITLE) return 0;
+    if (p->codec_type == AVMEDIA_TYPE_AUDIO && (p->sample_rate <= 0 || p->codec_id == AV_CODEC_ID_NONE)) return 0;
+    if (format == MOTUS_FORMAT_TS) return ts_holds(p->codec_id);
+    return avformat_query_codec(output->oformat, p->codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+}
+
+// Titles and languages; not what the input's muxer said of itself, nor its counts.
+static void copy_tags(AVDictionary **to, const AVDictionary *from) {
+    static const char *const own[] = {"encoder",          "major_brand", "minor_version",    "compatible_brands", "vendor_id",
+                                      "DURATION",         "BPS",         "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES",   "rotate",
+                                      "_STATISTICS_TAGS", "alpha_mode",  "variant_bitrate"};
+    for (const AVDictionaryEntry *e = NULL; (e = av_dict_get(from, "", e, AV_DICT_IGNORE_SUFFIX));) {
+        int skip = !strncmp(e->key, "_STATISTICS", 11);
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++) skip |= !strncasecmp(e->key, own[i], strlen(own[i]));
+        if (!skip) av_dict_set(to, e->key, e->value, 0);
+    }
+}
+
+static int copy_stream(MotusMuxStreams *s, int i, const AVStream *from) {
+    AVStream *to = avformat_new_stream(s->output, NULL);
+    if (!to) return AVERROR(ENOMEM);
+    int code = avcodec_parameters_copy(to->codecpar, from->codecpar);
+    if (code < 0) return code;
+    to->codecpar->codec_tag = 0; // of the other container
+    to->time_base = from->time_base;
+    to->disposition = from->disposition;
+    copy_tags(&to->metadata, from->metadata);
+    s->to[i] = to->index;
+    s->copied++;
+    return 0;
+}
+
+static int copy_chapters(AVFormatContext *output, const AVFormatContext *input) {
+    if (!input->nb_chapters) return 0;
+    output->chapters = av_calloc(input->nb_chapters, sizeof *output->chapters);
+    if (!output->chapters) return AVERROR(ENOMEM);
+    for (unsigned i = 0; i < input->nb_chapters; i++) {
+        AVChapter *c = av_mallocz(sizeof *c);
+        if (!c) return AVERROR(ENOMEM);
+        *c = *input->chapters[i];
+        c->metadata = NULL;
+        av_dict_copy(&c->metadata, input->chapters[i]->metadata, 0);
+        output->chapters[output->nb_chapters++] = c; // freed with the context
+    }
+    return 0;
+}
+
+static int set_side_data(AVStream *stream, enum AVPacketSideDataType type, const void *data, size_t size) {
+    void *copy = av_memdup(data, size);
+    if (!copy) return AVERROR(ENOMEM);
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 102)
+    AVCodecParameters *p = stream->codecpar;
+    if (av_packet_side_data_add(&p->coded_side_data, &p->nb_coded_side_data, type, copy, size, 0)) return 0;
+    av_free(copy);
+    return AVERROR(ENOMEM);
+#else
+    int code = av_stream_add_side_data(stream, type, copy, size);
+    if (code < 0) av_free(copy);
+    return code;
+#endif
+}
+
+static const uint8_t *side_data(const AVStream *stream, enum AVPacketSideDataType type, size_t *size) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 102)
+    const AVPacketSideData *d =
+        av_packet_side_data_get(stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, type);
+    *size = d ? d->size : 0;
+    return d ? d->data : NULL;
+#else
+    return av_stream_get_side_data(stream, type, size);
+#endif
+}
+
+// What the container says of the pictures themselves.
+static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *matrix) {
+    static const enum AVPacketSideDataType kept[] = {AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
+                                                     AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL};
+    to->disposition = from->disposition & ~AV_DISPOSITION_ATTACHED_PIC;
+    int code = matrix ? set_side_data(to, AV_PKT_DATA_DISPLAYMATRIX, matrix, 9 * sizeof *matrix) : 0;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept && code >= 0; i++) {
+        size_t size = 0;
+        const uint8_t *data = side_data(from, kept[i], &size);
+        if (data) code = set_side_data(to, kept[i], data, size);
+    }
+    copy_tags(&to->metadata, from->metadata);
+    return code;
+}
+
+// Matroska has fields for it (ProjectionPoseYaw and PoseRoll); whether the libavformat at hand writes it, for this matrix, is seen in a header of its own.
+static int matroska_keeps(const int32_t *matrix) {
+    static const uint8_t fields[2][3] = {{0x76, 0x73, 0x88}, {0x76, 0x75, 0x88}}; // identifier, and the size of a double
+    AVFormatContext *trial = NULL;
+    uint8_t *bytes = NULL;
+    int size = 0, found = 0;
+    if (avformat_alloc_output_context2(&trial, NULL, "matroska", NULL) < 0) return 0;
+    AVStream *stream = avformat_new_stream(trial, NULL);
+    if (stream && avio_open_dyn_buf(&trial->pb) >= 0) {
+        AVCodecParameters *p = stream->codecpar;
+        p->codec_type = AVMEDIA_TYPE_VIDEO;
+        p->codec_id = AV_CODEC_ID_MJPEG;
+        p->width = p->height = 16;
+        int good = set_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, matrix, 9 * sizeof *matrix) >= 0;
+        if (good && avformat_write_header(trial, NULL) >= 0) avio_flush(trial->pb);
+        size = avio_close_dyn_buf(trial->pb, &bytes);
+    }
+    for (int i = 0; i + 3 <= size; i++) found |= !memcmp(bytes + i, fields[0], 3) || !memcmp(bytes + i, fields[1], 3);
+    av_free(bytes);
+    avformat_free_context(trial);
+    return found;
+}
+
+static int holds_matrix(MotusFormat format, const int32_t *matrix) {
+    return matrix &&
+           (format == MOTUS_FORMAT_MP4 || format == MOTUS_FORMAT_MOV || (format == MOTUS_FORMAT_MKV && matroska_keeps(matrix)));
+}
+
+int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output, const MotusMuxSettings *settings, const char *path) {
+    static const char *const names[MOTUS_FORMATS] = {"H.264", "MP4", "QuickTime", "Matroska", "MPEG-TS"};
+    LeftOut left = {0};
+    int video, code = 0;
+    const AVFormatContext *input = motus_media_container(settings->reader, &video);
+    s->reader = settings->reader;
+    s->output = output;
+    s->format = settings->format;
+    s->waiting_from = INT64_MAX;
+    for (int i = 0; i < MOTUS_MUX_STREAMS; i++) s->to[i] = -1, s->last_dts[i] = AV_NOPTS_VALUE;
+    if (!input) return 0;
+    const int32_t *matrix = motus_media_matrix(s->reader);
+    int held = holds_matrix(settings->format, matrix);
+    code = copy_picture_data(output->streams[0], input->streams[video], held ? matrix : NULL);
+    for (int i = 0; i < (int)input->nb_streams && code >= 0; i++) {
+        const AVStream *stream = input->streams[i];
+        int unwanted = settings->no_audio && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+        int remade = is_timecode(stream) && settings->format != MOTUS_FORMAT_TS &&
+                     av_dict_get(input->streams[video]->metadata, "timecode", NULL, 0);
+        if (i == video || unwanted || remade) continue;
+        if (i < MOTUS_MUX_STREAMS && holds(output, stream, settings->format))
+            code = copy_stream(s, i, stream);
+        else
+            leave_out_stream(&left, stream);
+    }
+    copy_tags(&output->metadata, input->metadata);
+    if (code >= 0) code = copy_chapters(output, input);
+    if (!held) leave_out_rotation(&left, s->reader);
+    char why[64];
+    snprintf(why, sizeof why, "%s as written here cannot hold it", names[settings->format]);
+    if (code >= 0) tell(&left, settings, path, why);
+    return code;
+}
+
+// ---- Packets ------------------------------------------------------------------------------------------------------------------------------
+
+static AVRational unit_of_pictures(const MotusMuxStreams *s) {
+    MotusRational r = motus_reader_info(s->reader)->time_base;
+    return (AVRational){r.num, r.den};
+}
+
+static AVRational unit_of(const MotusMuxStreams *s, const AVPacket *packet) {
+    int video;
+    return motus_media_container(s->reader, &video)->streams[packet->stream_index]->time_base;
+}
+
+static int64_t begin_of(const AVPacket *p) { return p->pts != AV_NOPTS_VALUE ? p->pts : p->dts; }
+
+// Decoding times have to grow; those of damaged inputs do not always.
+static void make_grow(MotusMuxStreams *s, int i, AVPacket *p) {
+    if (p->dts == AV_NOPTS_VALUE) p->dts = p->pts;
+    if (s->last_dts[i] != AV_NOPTS_VALUE && p->dts <= s->last_dts[i]) p->dts = s->last_dts[i] + 1;
+    if (p->pts != AV_NOPTS_VALUE && p->pts < p->dts) p->pts = p->dts;
+    s->last_dts[i] = p->dts;
+}
+
+// Opus begins before zero by what its decoder drops. Matroska has a field for that, which readers subtract: libavformat's muxer writes it and does not add
+// it to the times.
+static int64_t codec_delay(const MotusMuxStreams *s, const AVStream *to) {
+    const AVCodecParameters *p = to->codecpar;
+    if (s->format != MOTUS_FORMAT_MKV || p->codec_id != AV_CODEC_ID_OPUS || p->initial_padding <= 0) return 0;
+    return av_rescale_q(p->initial_padding, (AVRational){1, 48000}, to->time_base);
+}
+
+static int write_one(MotusMuxStreams *s, AVPacket *p, int64_t shift) {
+    int i = p->stream_index;
+    AVRational unit = unit_of(s, p);
+    const AVStream *to = s->output->streams[s->to[i]];
+    int64_t back = av_rescale_q(shift, unit_of_pictures(s), unit), delay = codec_delay(s, to);
+    if (back == INT64_MIN) back = 0; // beyond all bounds
+    if (p->pts != AV_NOPTS_VALUE) p->pts -= back;
+    if (p->dts != AV_NOPTS_VALUE) p->dts -= back;
+    av_packet_rescale_ts(p, unit, to->time_base);
+    if (p->pts != AV_NOPTS_VALUE) p->pts += delay;
+    if (p->dts != AV_NOPTS_VALUE) p->dts += delay;
+    make_grow(s, i, p);
+    p->stream_index = s->to[i];
+    p->pos = -1;
+    int code = av_interleaved_write_frame(s->output, p);
+    if (code == AVERROR_INVALIDDATA || code == AVERROR(EINVAL)) { // this packet only
+        s->lost++;
+        return 0;
+    }
+    return code;
+}
+
+// Puts what the reader met to what waits.
+static int take_new(MotusMuxStreams *s, int64_t from) {
+    AVPacket *p;
+    int code = 0;
+    while (!code && (p = motus_media_side_packet(s->reader))) {
+        int i = p->stream_index;
+        if (i < MOTUS_MUX_STREAMS && s->to[i] >= 0 && begin_of(p) != AV_NOPTS_VALUE) {
+            int64_t begin = av_rescale_q(begin_of(p), unit_of(s, p), unit_of_pictures(s));
+            int64_t end = av_rescale_q(begin_of(p) + p->duration, unit_of(s, p), unit_of_pictures(s));
+            if (end > from || from == INT64_MIN) {
+                if (begin < s->waiting_from) s->waiting_from = begin;
+                code = motus_packets_push(&s->waiting, p);
+            }
+        }
+        av_packet_free(&p);
+    }
+    return code;
+}
+
+int motus_mux_streams_write(MotusMuxStreams *s, int64_t from, int64_t until, int64_t shift) {
+    if (!s->copied) return 0;
+    int code = take_new(s, from);
+    if (code < 0 || s->waiting_from >= until) return code;
+    MotusPackets rest = {0};
+    s->waiting_from = INT64_MAX;
+    for (AVPacket *p; code >= 0 && (p = motus_packets_pop(&s->waiting));) {
+        int64_t begin = av_rescale_q(begin_of(p), unit_of(s, p), unit_of_pictures(s));
+        if (begin < until || until == INT64_MAX) {
+            code = write_one(s, p, shift);
+        } else {
+            if (begin < s->waiting_from) s->waiting_from = begin;
+            code = motus_packets_push(&rest, p);
+        }
+        av_packet_free(&p);
+    }
+    motus_packets_free(&s->waiting);
+    s->waiting = rest;
+    return code;
+}
+
+void motus_mux_streams_read_on(MotusMuxStreams *s, int64_t until) {
+    AVRational unit = unit_of_pictures(s);
+    int64_t at = AV_NOPTS_VALUE, far = until + av_rescale_q(READ_ON, (AVRational){1, 1}, unit);
+    if (!s->copied) return;
+    for (int i = 0; i < 1000 && motus_media_read_on(s->reader, &at); i++)
+        if (at == AV_NOPTS_VALUE || at > far) break;
+}
+
+void motus_mux_streams_free(MotusMuxStreams *s) { motus_packets_free(&s->waiting); }

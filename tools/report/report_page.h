@@ -1,0 +1,11 @@
+// The page that a comparison's data are put into: HTML with the text @MOTUS_DATA@ where they go (docs/compare.md).
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_REPORT_REPORT_PAGE_H
+#define TOOLS_REPORT_REPORT_PAGE_H
+
+#include <stddef.h>
+
+extern const char motus_report_page[];
+extern const size_t motus_report_page_size; // bytes
+
+#endif

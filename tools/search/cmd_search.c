@@ -1,0 +1,177 @@
+// motus search: the motion field between consecutive frames.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "motus/me.h"
+#include "tools/cli/cmd.h"
+#include "tools/search/field_file.h"
+#include "tools/cli/options.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/signals.h"
+
+static const char about[] =
+    "Searches each frame of INPUT in the one before and writes the best vector of all 41 blocks of each\n"
+    "macroblock: one of 16x16, two each of 16x8 and 8x16, four of 8x8, eight each of 8x4 and 4x8,\n"
+    "sixteen of 4x4. The search is exhaustive; beyond the frame its edge samples are repeated. FIELD is\n"
+    ".csv (- is standard output) or .npy, a NumPy structured array. One row per block:\n"
+    "  frame,mb,block,w,h,x,y,mv_x,mv_y,sad,cost\n"
+    "mv in quarter samples from the block to its match in the frame before; sad at mv; cost = SAD (with\n"
+    "--subpel full) or SATD, plus lambda * length of mv's code / 256.\n"
+    "\n"
+    "Other shapes (--format; see docs/interop.md) have one partition of each macroblock, that of the least\n"
+    "cost, so give a --lambda. flo: dense flow, a file a picture; flow: the same as a NumPy array; nvenc:\n"
+    "NV_ENC_H264_MV_DATA; nvenc-hints: its external hints; fei: MV[16][2].\n"
+    "\n"
+    "Examples:\n"
+    "  motus search film.y4m -o field.csv               quarter samples, +-16, all 41 blocks\n"
+    "  motus search film.y4m -o field.npy --modes 16x16,8x8 --range 32\n"
+    "  motus search film.y4m -o flow-%04d.flo --lambda 1500\n"
+    "  motus search film.mp4 -o - --frames 2 --subpel full | head\n"
+    "                                                   vectors of whole samples, plain SAD\n";
+
+typedef struct SearchOptions {
+    const char *input, *output;
+    int frames, lambda, quiet;
+    MotusReaderOptions reader;
+    int size[2], format; // MotusFieldFormat; -1: by the output's name
+    MotusMeConfig me;    // size is taken from the input
+} SearchOptions;
+
+typedef struct Search {
+    const SearchOptions *options;
+    MotusReader *reader;
+    MotusMe *me;
+    MotusField *field;
+    MotusFieldOut *out;
+    int64_t frames; // read so far
+    MotusError *error;
+} Search;
+
+static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {
+    for (int i = 0; i < MOTUS_FIELD_FORMATS; i++)
+        if (!strcmp(text, motus_field_format_name((MotusFieldFormat)i))) {
+            *(int *)option->value = i;
+            return 1;
+        }
+    snprintf(cause, size, "must be one of " MOTUS_FIELD_FORMAT_NAMES);
+    return 0;
+}
+
+static int parse(SearchOptions *o, int argc, char **argv) {
+    MotusMeConfig *me = &o->me;
+    const MotusOption options[] = {
+        {"output", 'o', &o->output, motus_option_text, 0, 0, "FIELD", "where the field goes, .csv, .npy or .flo"},
+        {"range", 0, &me->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", "search +-N samples (16)"},
+        {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL", "full, half or quarter sample vectors (quarter)"},
+        {"modes", 0, &me->modes, motus_option_modes, 0, 0, "LIST", "all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
+        {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N", "weight of a vector's bits, 1/256 (0)"},
+        {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "read N frames at most"},
+        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
+        {"deinterlace", 0, &o->reader.deinterlace, motus_option_deinterlace, 0, 0, "WHEN", "auto, off or on (auto)"},
+        {"threads", 't', &me->threads, motus_option_int, 0, 256, "N",
+         "threads, 0 = all cores (0); the field is the same for any number"},
+        {"backend", 0, &me->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
+        {"format", 0, &o->format, parse_format, 0, 0, "NAME", MOTUS_FIELD_FORMAT_NAMES " (by the output's name)"},
+        {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line"},
+        {0},
+    };
+    const MotusCommand command = {"search", "INPUT -o FIELD [options]", about, options, &o->input, 1};
+    int status = motus_options_parse(&command, argc, argv);
+    if (status >= 0) return status;
+    if (!o->input) return motus_usage_error("search", "the input is missing");
+    if (!o->output) return motus_usage_error("search", "the output is missing: -o FILE");
+    if (o->format < 0) o->format = motus_field_format_of(o->output);
+    if (o->format < 0)
+        return motus_usage_error("search", "-o %s: must end in .csv, .npy or .flo; --format says what else to write", o->output);
+    if (o->format >= MOTUS_FIELD_FLO && !(me->modes >> MOTUS_MODE_16x16 & 1))
+        return motus_usage_error("search", "--modes: %s needs 16x16 among them",
+                                 motus_field_format_name((MotusFieldFormat)o->format));
+    o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = me->threads;
+    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet, o->reader.interrupted = motus_signal_caught;
+    return motus_check_names("search", &o->input, 1, &o->output, 1);
+}
+
+static MotusStatus open_all(Search *s) {
+    const SearchOptions *o = s->options;
+    MotusStatus status = motus_backend_check(o->me.backend, s->error);
+    if (!status) status = motus_reader_open(&s->reader, o->input, &o->reader, s->error);
+    if (status) return status;
+    const MotusSequenceInfo *info = motus_reader_info(s->reader);
+    MotusMeConfig config = o->me;
+    config.width = info->width;
+    config.height = info->height;
+    MotusError cuda = {0};
+    config.error = &cuda;
+    status = motus_me_open(&s->me, &config);
+    if (!status) status = motus_field_alloc(&s->field, info->width, info->height);
+    if (status)
+        return motus_fail(s->error, status, "%s: search: %s", motus_shown(o->input),
+                          cuda.text[0] ? cuda.text : motus_status_text(status));
+    if (cuda.text[0]) motus_warn("the CUDA device cannot be used (%s); searching on the CPU", cuda.text); // under --backend auto
+    return motus_field_out_open(&s->out, o->output, (MotusFieldFormat)o->format, info->width, info->height, s->error);
+}
+
+static MotusStatus search_pair(Search *s, const MotusFrame *cur, const MotusFrame *ref) {
+    const MotusMeHints hints = {.lambda_q8 = (uint32_t)s->options->lambda};
+    MotusStatus status = motus_me_search(s->me, &cur->plane[0], &ref->plane[0], &hints, s->field);
+    const char *cuda = motus_me_error(s->me)->text;
+    if (status) return motus_fail(s->error, status, "search: %s", cuda[0] ? cuda : motus_status_text(status));
+    return motus_field_out_picture(s->out, s->frames - 1, s->field, s->options->me.modes, s->error);
+}
+
+static MotusStatus next_frame(Search *s, MotusFrame **frame) {
+    int64_t limit = s->options->frames;
+    if (motus_signal_caught() || (limit && s->frames >= limit)) return MOTUS_END;
+    MotusStatus status = motus_reader_next(s->reader, frame, s->error);
+    if (status < 0 && motus_signal_caught()) return MOTUS_END;
+    if (status != MOTUS_ERR_TRUNCATED || s->frames < 2) return status;
+    motus_warn("%s", s->error->text);
+    return MOTUS_END;
+}
+
+static MotusStatus search_all(Search *s) {
+    MotusFrame *cur = NULL, *ref = NULL;
+    int64_t total = motus_reader_info(s->reader)->frames;
+    if (s->options->frames && (total < 0 || total > s->options->frames)) total = s->options->frames;
+    MotusProgress progress = motus_progress_begin(total, s->options->quiet);
+    MotusStatus status = MOTUS_OK;
+    while (!status && !(status = next_frame(s, &cur))) {
+        s->frames++;
+        if (ref) status = search_pair(s, cur, ref);
+        motus_frame_unref(&ref);
+        ref = cur;
+        cur = NULL;
+        motus_progress_show(&progress, s->frames, "");
+    }
+    motus_frame_unref(&ref);
+    motus_progress_end(&progress);
+    if (status != MOTUS_END) return status;
+    if (s->frames < 2 && !motus_signal_caught())
+        return motus_fail(s->error, MOTUS_ERR_TRUNCATED, "%s: has no second frame to search", motus_shown(s->options->input));
+    return MOTUS_OK;
+}
+
+int motus_cmd_search(int argc, char **argv) {
+    SearchOptions o = {.format = -1, .me = motus_me_config_default(1, 1)};
+    int status = parse(&o, argc, argv);
+    if (status >= 0) return status;
+    motus_signals_catch();
+    MotusError error = {0};
+    Search s = {.options = &o, .error = &error};
+    MotusStatus done = open_all(&s);
+    if (!done) done = search_all(&s);
+    int interrupted = motus_signal_caught();
+    if (!done) {
+        motus_signals_finish();
+        done = motus_field_out_commit(&s.out, &error);
+    }
+    motus_field_out_abandon(&s.out);
+    motus_field_free(&s.field);
+    motus_me_close(&s.me);
+    motus_reader_close(&s.reader);
+    if (done) motus_failure(&error);
+    return interrupted ? MOTUS_EXIT_SIGNAL + interrupted : done ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+}

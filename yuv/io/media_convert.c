@@ -1,0 +1,209 @@
+// Pictures as decoders give them, to 8-bit 4:2:0.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+#include <string.h>
+
+#include "yuv/io/media_state.h"
+
+enum { WHOLE, EVEN_PART, TO_ALPHA, FROM_ALPHA };
+
+static int is_420(int format) { return format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P; }
+
+int motus_is_rgb(int format) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
+}
+
+static int is_gray(int format) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && d->nb_components <= 2 && !motus_is_rgb(format);
+}
+
+static int has_alpha(int format) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && d->flags & AV_PIX_FMT_FLAG_ALPHA;
+}
+
+static int halves_chroma(int format) {
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && d->log2_chroma_w == 1 && d->log2_chroma_h == 1 && !motus_is_rgb(format);
+}
+
+int motus_is_full_range(const AVFrame *frame) {
+    return frame->color_range == AVCOL_RANGE_JPEG || frame->format == AV_PIX_FMT_YUVJ420P ||
+           frame->format == AV_PIX_FMT_YUVJ422P || frame->format == AV_PIX_FMT_YUVJ440P || frame->format == AV_PIX_FMT_YUVJ444P;
+}
+
+int motus_is_interlaced(const AVFrame *frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    return (frame->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#else
+    return frame->interlaced_frame;
+#endif
+}
+
+void motus_set_interlaced(AVFrame *frame, int top_field_first) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+    frame->flags |= AV_FRAME_FLAG_INTERLACED | (top_field_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
+#else
+    frame->interlaced_frame = 1;
+    frame->top_field_first = top_field_first;
+#endif
+}
+
+// RGB becomes what players take untagged video of the size for: BT.709 for HD, else BT.601.
+enum AVColorSpace motus_rgb_matrix(const AVFrame *frame) { return frame->height > 576 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M; }
+
+// A picture's samples in memory, wherever they are.
+typedef struct Samples {
+    uint8_t *data[4];
+    int stride[4];
+    int width, height, format;
+} Samples;
+
+static Samples samples_of_frame(const MotusFrame *frame) {
+    Samples s = {.width = frame->width, .height = frame->height, .format = AV_PIX_FMT_YUV420P};
+    for (int i = 0; i < 3; i++) s.data[i] = frame->plane[i].data, s.stride[i] = (int)frame->plane[i].stride;
+    return s;
+}
+
+static Samples samples_of_av(const AVFrame *frame) {
+    Samples s = {.width = frame->width, .height = frame->height, .format = frame->format};
+    for (int i = 0; i < 4; i++) s.data[i] = frame->data[i], s.stride[i] = frame->linesize[i];
+    return s;
+}
+
+static int make_scaler(MotusConverter *c, int which, const AVFrame *f, const Samples *from, const Samples *to) {
+    const int key[8] = {from->width, from->height, from->format,        to->width,
+                        to->height,  to->format,   (int)f->color_range, (int)f->colorspace};
+    if (c->scaler[which] && !memcmp(c->key[which], key, sizeof key)) return 0;
+    sws_freeContext(c->scaler[which]);
+    memcpy(c->key[which], key, sizeof key);
+    c->scaler[which] = sws_getContext(from->width, from->height, from->format, to->width, to->height, to->format,
+                                      SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
+    if (!c->scaler[which]) return AVERROR(EINVAL);
+    // Samples keep their matrix and range; only RGB gets new ones. libswscale knows no range of gray sources: equal ranges on both sides keep their
+    // samples too.
+    int rgb = motus_is_rgb(f->format), full = !rgb && !is_gray(f->format) && motus_is_full_range(f);
+    const int *matrix = sws_getCoefficients(rgb ? motus_rgb_matrix(f) : f->colorspace);
+    sws_setColorspaceDetails(c->scaler[which], matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
+    return 0;
+}
+
+static int scale(MotusConverter *c, int which, const AVFrame *f, const Samples *from, const Samples *to) {
+    int code = make_scaler(c, which, f, from, to);
+    if (code < 0) return code;
+    code = sws_scale(c->scaler[which], (const uint8_t *const *)from->data, from->stride, 0, from->height, to->data, to->stride);
+    return code < 0 ? code : 0;
+}
+
+// ---- Alpha --------------------------------------------------------------------------------------------------------------------------------
+
+static int is_opaque(const AVFrame *f, int plane, int first, int step) {
+    for (int y = 0; y < f->height; y++)
+        for (int x = 0; x < f->width; x++)
+            if (f->data[plane][y * f->linesize[plane] + x * step + first] != 255) return 0;
+    return 1;
+}
+
+// value * alpha / 255, rounded, around the value that black has.
+static uint8_t over(uint8_t value, int alpha, int black) {
+    return (uint8_t)((value * alpha + black * (255 - alpha) + 127) / 255);
+}
+
+static void over_black_rgba(AVFrame *f) {
+    for (int y = 0; y < f->height; y++) {
+        uint8_t *row = f->data[0] + y * f->linesize[0];
+        for (int x = 0; x < 4 * f->width; x += 4)
+            for (int i = 0; i < 3; i++) row[x + i] = over(row[x + i], row[x + 3], 0);
+    }
+}
+
+static void over_black_yuva(AVFrame *f, int full) {
+    for (int i = 0; i < 3; i++)
+        for (int y = 0; y < f->height; y++) {
+            uint8_t *row = f->data[i] + y * f->linesize[i];
+            const uint8_t *alpha = f->data[3] + y * f->linesize[3];
+            for (int x = 0; x < f->width; x++) row[x] = over(row[x], alpha[x], i ? 128 : full ? 0 : 16);
+        }
+}
+
+// Leaves in c->composed the picture over black, in a format without alpha. 1: it is transparent somewhere; 0: it is not, use the original.
+static int compose(MotusConverter *c, const AVFrame *f) {
+    int rgb = motus_is_rgb(f->format), code;
+    av_frame_free(&c->composed);
+    AVFrame *t = c->composed = av_frame_alloc();
+    if (!t) return AVERROR(ENOMEM);
+    t->width = f->width;
+    t->height = f->height;
+    t->format = rgb ? AV_PIX_FMT_RGBA : AV_PIX_FMT_YUVA444P;
+    t->color_range = f->color_range;
+    t->colorspace = f->colorspace;
+    if ((code = av_frame_get_buffer(t, 0)) < 0) return code;
+    Samples from = samples_of_av(f), to = samples_of_av(t);
+    if ((code = scale(c, TO_ALPHA, f, &from, &to)) < 0) return code;
+    if (rgb ? is_opaque(t, 0, 3, 4) : is_opaque(t, 3, 0, 1)) return 0;
+    if (rgb)
+        over_black_rgba(t);
+    else
+        over_black_yuva(t, motus_is_full_range(f));
+    t->format = rgb ? AV_PIX_FMT_RGB0 : AV_PIX_FMT_YUV444P;
+    return 1;
+}
+
+// ---- Pictures -----------------------------------------------------------------------------------------------------------------------------
+
+static void copy_planes(const AVFrame *f, const MotusFrame *frame) {
+    for (int i = 0; i < 3; i++) {
+        const MotusPlane *p = &frame->plane[i];
+        av_image_copy_plane(p->data, (int)p->stride, f->data[i], f->linesize[i], p->width, p->height);
+    }
+}
+
+// Chroma of the even part at 2:1 exactly, as H.264 will crop the picture; the last column and row keep what the whole gave them. (libswscale may write
+// beyond a row's end: the whole goes first, to a place of its own.)
+static int scale_odd(MotusConverter *c, int which, const AVFrame *source, const MotusFrame *frame) {
+    MotusFrame *whole = NULL;
+    if (motus_frame_alloc(&whole, frame->width, frame->height)) return AVERROR(ENOMEM);
+    Samples from = samples_of_av(source), to = samples_of_frame(whole), part = samples_of_frame(frame);
+    int code = scale(c, which, source, &from, &to);
+    from.width = part.width = frame->width & ~1;
+    from.height = part.height = frame->height & ~1;
+    if (!code && part.width && part.height) code = scale(c, EVEN_PART, source, &from, &part);
+    for (int i = 0; i < 3 && !code; i++) {
+        const MotusPlane *p = &frame->plane[i];
+        int width = i ? part.width / 2 : part.width, height = i ? part.height / 2 : part.height;
+        for (int y = 0; y < p->height; y++) {
+            int first = y < height ? width : 0;
+            memcpy(p->data + y * p->stride + first, whole->plane[i].data + y * whole->plane[i].stride + first,
+                   (size_t)(p->width - first));
+        }
+    }
+    motus_frame_unref(&whole);
+    return code;
+}
+
+int motus_convert(MotusConverter *c, const AVFrame *f, const MotusFrame *frame, int *done) {
+    int same_size = f->width == frame->width && f->height == frame->height, code = 0;
+    *done = same_size ? 0 : MOTUS_CONVERTED_SIZE;
+    if (has_alpha(f->format)) code = compose(c, f);
+    if (code < 0) return code;
+    if (code) *done |= MOTUS_CONVERTED_ALPHA;
+    int which = code ? FROM_ALPHA : WHOLE;
+    const AVFrame *source = code ? c->composed : f;
+    if (same_size && is_420(source->format)) {
+        copy_planes(source, frame);
+        return 0;
+    }
+    if (same_size && !halves_chroma(source->format) && (frame->width | frame->height) & 1)
+        return scale_odd(c, which, source, frame);
+    Samples from = samples_of_av(source), to = samples_of_frame(frame);
+    return scale(c, which, source, &from, &to);
+}
+
+void motus_converter_free(MotusConverter *c) {
+    for (int i = 0; i < 4; i++) sws_freeContext(c->scaler[i]);
+    av_frame_free(&c->composed);
+    memset(c, 0, sizeof *c);
+}
