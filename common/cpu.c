@@ -15,7 +15,8 @@
 #include "motus/backend.h"
 
 #if defined(__x86_64__)
-// __builtin_cpu_supports has no name for it in older compilers. Where it is not there, its code runs all the same, as another instruction.
+// __builtin_cpu_supports has no name for it in older compilers. Where it is not there, its code
+// runs all the same, as another instruction.
 static int has_lzcnt(void) {
     unsigned a, b, c, d;
     return __get_cpuid(0x80000001, &a, &b, &c, &d) && c & bit_LZCNT;
@@ -28,12 +29,13 @@ unsigned motus_cpu_flags(void) {
     unsigned flags = 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt())
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("popcnt") && has_lzcnt())
         flags |= MOTUS_CPU_AVX2;
     if (flags && !(wanted && !strcmp(wanted, "avx2")) && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         flags |= MOTUS_CPU_AVX512;
 #endif
     return flags;
@@ -55,7 +57,8 @@ const char *motus_backend_name(MotusBackend backend) {
 
 MotusStatus motus_backend_choose(MotusBackend wanted, MotusBackend *chosen) {
     if (!chosen || (unsigned)wanted > MOTUS_BACKEND_CUDA) return MOTUS_ERR_ARGUMENT;
-    MotusStatus status = wanted == MOTUS_BACKEND_CPU ? MOTUS_ERR_UNSUPPORTED : motus_device_check(NULL);
+    MotusStatus status =
+        wanted == MOTUS_BACKEND_CPU ? MOTUS_ERR_UNSUPPORTED : motus_device_check(NULL);
     if (wanted == MOTUS_BACKEND_CUDA && status != MOTUS_OK) return status;
     *chosen = status == MOTUS_OK ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU;
     return MOTUS_OK;

@@ -8,10 +8,12 @@ enum {
     MOTUS_CPU_AVX512 = 2, // AVX-512 F, BW, CD, DQ and VL too; only together with MOTUS_CPU_AVX2
 };
 
-// Mask of MOTUS_CPU_*. For tests and comparisons the environment variable MOTUS_CPU lowers it: c switches all of them off, avx2 what is above AVX2.
+// Mask of MOTUS_CPU_*. For tests and comparisons the environment variable MOTUS_CPU lowers it: c
+// switches all of them off, avx2 what is above AVX2.
 unsigned motus_cpu_flags(void);
 
-// Threads to use for a request: n > 0 -> n (at most 256), 0 -> what OpenMP offers (1 without OpenMP).
+// Threads to use for a request: n > 0 -> n (at most 256), 0 -> what OpenMP offers (1 without
+// OpenMP).
 int motus_cpu_threads(int wanted);
 
 #endif

@@ -8,8 +8,11 @@
 // Oldest chips the kernels are built for: 7.5.
 static int usable(int device) {
     int major = 0, minor = 0;
-    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess && 10 * major + minor >= 75;
+    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
+               cudaSuccess &&
+           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
+               cudaSuccess &&
+           10 * major + minor >= 75;
 }
 
 MotusStatus motus_device_check(MotusError *error) {
@@ -19,10 +22,12 @@ MotusStatus motus_device_check(MotusError *error) {
     if (status != cudaSuccess || count < 1) {
         cudaGetLastError(); // a missing device is no error of the calls to come
         return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: %s",
-                          count < 1 && status == cudaSuccess ? "no device" : cudaGetErrorString(status));
+                          count < 1 && status == cudaSuccess ? "no device"
+                                                             : cudaGetErrorString(status));
     }
     if (!usable(device))
-        return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: device %d is older than compute capability 7.5", device);
+        return motus_fail(error, MOTUS_ERR_NO_DEVICE,
+                          "CUDA: device %d is older than compute capability 7.5", device);
     return MOTUS_OK;
 }
 
@@ -30,13 +35,16 @@ MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
     MotusStatus status = motus_device_check(error);
     if (status) return status;
     int n = motus_device_count();
-    if (wanted >= n) return motus_fail(error, MOTUS_ERR_NO_DEVICE, "there is no CUDA device %d, only %d", wanted, n);
+    if (wanted >= n)
+        return motus_fail(error, MOTUS_ERR_NO_DEVICE, "there is no CUDA device %d, only %d", wanted,
+                          n);
     *device = wanted;
     if (wanted < 0) return motus_cuda_check(cudaGetDevice(device), "device", error);
     // Its attributes are there without opening it, which takes long.
     return usable(wanted)
                ? MOTUS_OK
-               : motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: device %d is older than compute capability 7.5", wanted);
+               : motus_fail(error, MOTUS_ERR_NO_DEVICE,
+                            "CUDA: device %d is older than compute capability 7.5", wanted);
 }
 
 void motus_device_use(int device) {
@@ -54,8 +62,8 @@ void motus_device_describe(int i, char *text, size_t size) {
     cudaDeviceProp p;
     cudaError_t status = cudaGetDeviceProperties(&p, i);
     if (status == cudaSuccess)
-        snprintf(text, size, "%s, compute capability %d.%d, %d processors, %.1f GiB", p.name, p.major, p.minor,
-                 p.multiProcessorCount, (double)p.totalGlobalMem / (1 << 30));
+        snprintf(text, size, "%s, compute capability %d.%d, %d processors, %.1f GiB", p.name,
+                 p.major, p.minor, p.multiProcessorCount, (double)p.totalGlobalMem / (1 << 30));
     else
         snprintf(text, size, "%s", cudaGetErrorString(status));
 }

@@ -11,14 +11,16 @@
 extern "C" {
 #endif
 
-// MOTUS_OK where the current device can run the backend. MOTUS_ERR_NO_DEVICE; MOTUS_ERR_UNSUPPORTED: not in this build. error (may be NULL)
-// gets CUDA's own words.
+// MOTUS_OK where the current device can run the backend. MOTUS_ERR_NO_DEVICE;
+// MOTUS_ERR_UNSUPPORTED: not in this build. error (may be NULL) gets CUDA's own words.
 MotusStatus motus_device_check(MotusError *error);
 
-// The number of a device that can run the backend: `wanted`, or the current one where that is negative. The errors of motus_device_check.
+// The number of a device that can run the backend: `wanted`, or the current one where that is
+// negative. The errors of motus_device_check.
 MotusStatus motus_device_choose(int wanted, int *device, MotusError *error);
 
-// Makes a device the current one of the calling thread, for threads of our own: whoever changes devices to and fro makes CUDA open them all.
+// Makes a device the current one of the calling thread, for threads of our own: whoever changes
+// devices to and fro makes CUDA open them all.
 void motus_device_use(int device);
 
 // Number of devices, and one line about device i: name, compute capability, processors, memory.

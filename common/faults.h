@@ -1,5 +1,5 @@
-// Planned failures, so that tests see every error path. Built only with the tests (MOTUS_TESTS): a library built without them keeps no state outside
-// its contexts. They concern the whole process.
+// Planned failures, so that tests see every error path. Built only with the tests (MOTUS_TESTS): a
+// library built without them keeps no state outside its contexts. They concern the whole process.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_FAULTS_H
 #define COMMON_FAULTS_H
@@ -9,10 +9,12 @@
 extern "C" {
 #endif
 
-// The next `n` allocations (motus_alloc) succeed, the one after fails, later ones succeed again; n < 0 switches it off.
+// The next `n` allocations (motus_alloc) succeed, the one after fails, later ones succeed again; n
+// < 0 switches it off.
 void motus_alloc_fail_after(long n);
 
-// The next n CUDA calls whose status is looked at (motus_cuda_check) succeed, the one after fails, and so does every later one; n < 0 switches it off.
+// The next n CUDA calls whose status is looked at (motus_cuda_check) succeed, the one after fails,
+// and so does every later one; n < 0 switches it off.
 void motus_device_fail_after(long n);
 
 // Count an allocation or a call and tell whether it is to fail.

@@ -1,5 +1,6 @@
-// Single precision that CPU and GPU share: bits, exact sums, the larger and the smaller, nearest integers. Files that include this are compiled without
-// contraction, so that a product and a sum are rounded together only where a function here says so.
+// Single precision that CPU and GPU share: bits, exact sums, the larger and the smaller, nearest
+// integers. Files that include this are compiled without contraction, so that a product and a sum
+// are rounded together only where a function here says so.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_FLOAT_CORE_H
 #define COMMON_FLOAT_CORE_H
@@ -45,10 +46,12 @@ MOTUS_HD float motus_float_min(float a, float b) {
 #endif
 }
 
-// Nearest integer, ties to even, of |x| < 2^21. The addition leaves it in the low bits of the mantissa: on top of MOTUS_ROUND_BITS, whose low 16 bits
-// are 0.
+// Nearest integer, ties to even, of |x| < 2^21. The addition leaves it in the low bits of the
+// mantissa: on top of MOTUS_ROUND_BITS, whose low 16 bits are 0.
 enum { MOTUS_ROUND_BITS = 0x4B400000 };
-MOTUS_HD int32_t motus_round_bits(float x) { return (int32_t)motus_float_bits(x + 12582912.0f); } // 1.5 * 2^23
+MOTUS_HD int32_t motus_round_bits(float x) {
+    return (int32_t)motus_float_bits(x + 12582912.0f);
+} // 1.5 * 2^23
 MOTUS_HD int motus_round_float(float x) { return motus_round_bits(x) - MOTUS_ROUND_BITS; }
 
 #endif

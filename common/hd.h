@@ -1,4 +1,5 @@
-// MOTUS_HD marks the shared arithmetic of the *_core.h files: compiled by gcc for the CPU and by nvcc for both sides.
+// MOTUS_HD marks the shared arithmetic of the *_core.h files: compiled by gcc for the CPU and by
+// nvcc for both sides.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_HD_H
 #define COMMON_HD_H
@@ -16,7 +17,8 @@
 #define MOTUS_ONE_BODY
 #endif
 
-// A function for what is rare: it stands in the program once, on a GPU, out of the way of what is not.
+// A function for what is rare: it stands in the program once, on a GPU, out of the way of what is
+// not.
 #ifdef __CUDACC__
 #define MOTUS_HD_RARE static __host__ __device__ __noinline__ __attribute__((unused))
 #else

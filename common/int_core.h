@@ -13,7 +13,9 @@ MOTUS_HD int motus_clip(int lo, int hi, int v) { return v < lo ? lo : v > hi ? h
 MOTUS_HD int motus_abs(int v) { return v < 0 ? -v : v; }
 MOTUS_HD uint8_t motus_clip_u8(int v) { return (uint8_t)(v & ~255 ? (-v) >> 31 : v); }
 
-MOTUS_HD int motus_median(int a, int b, int c) { return motus_max(motus_min(a, b), motus_min(motus_max(a, b), c)); }
+MOTUS_HD int motus_median(int a, int b, int c) {
+    return motus_max(motus_min(a, b), motus_min(motus_max(a, b), c));
+}
 
 // Number of significant bits of v > 0: 1 for 1, 2 for 2..3, ...
 MOTUS_HD int motus_bit_length(uint32_t v) {
@@ -26,7 +28,9 @@ MOTUS_HD int motus_bit_length(uint32_t v) {
 
 // Length in bits of ue(v) and se(v) codes (9.1, 9.1.1).
 MOTUS_HD int motus_ue_bits(uint32_t v) { return 2 * motus_bit_length(v + 1) - 1; }
-MOTUS_HD int motus_se_bits(int v) { return motus_ue_bits(v > 0 ? 2u * (uint32_t)v - 1 : 2u * (uint32_t)-v); }
+MOTUS_HD int motus_se_bits(int v) {
+    return motus_ue_bits(v > 0 ? 2u * (uint32_t)v - 1 : 2u * (uint32_t)-v);
+}
 
 // Whole MBs that cover n samples.
 MOTUS_HD int motus_mbs(int n) { return (n + 15) >> 4; }

@@ -1,8 +1,9 @@
-// The lanes that work on one macroblock together: one on a CPU, the 32 threads of a warp on a GPU. Code for an MB is written once, as loops over blocks or
-// candidates of the form
+// The lanes that work on one macroblock together: one on a CPU, the 32 threads of a warp on a GPU.
+// Code for an MB is written once, as loops over blocks or candidates of the form
 //     for (int i = motus_lane(); i < n; i += MOTUS_LANES) ...
-// with motus_lanes_sync() between a step that writes memory and the step in which other lanes read it. All lanes of a group call such a function together, with
-// the same arguments; what it writes lies in memory that all of them see (the stack on a CPU, shared or global memory on a GPU).
+// with motus_lanes_sync() between a step that writes memory and the step in which other lanes read
+// it. All lanes of a group call such a function together, with the same arguments; what it writes
+// lies in memory that all of them see (the stack on a CPU, shared or global memory on a GPU).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_LANES_H
 #define COMMON_LANES_H
@@ -13,8 +14,8 @@
 
 #define MOTUS_ALL_LANES 0xFFFFFFFFu
 
-// Of a pointer at shared memory, on a GPU: the compiler is told so. Where it does not find out by itself, each access costs 64-bit addresses and a look at which
-// memory is meant.
+// Of a pointer at shared memory, on a GPU: the compiler is told so. Where it does not find out by
+// itself, each access costs 64-bit addresses and a look at which memory is meant.
 #ifdef __CUDA_ARCH__
 #define MOTUS_SHARED(at) ((decltype(at))__cvta_shared_to_generic(__cvta_generic_to_shared(at)))
 #else
@@ -26,9 +27,12 @@
 #define MOTUS_LANES 32
 MOTUS_HD int motus_lane(void) { return (int)(threadIdx.x & 31); }
 MOTUS_HD void motus_lanes_sync(void) { __syncwarp(); }
-MOTUS_HD void motus_team_sync(void) { __syncthreads(); } // of the warps of a block that work on one macroblock together
+MOTUS_HD void motus_team_sync(void) {
+    __syncthreads();
+} // of the warps of a block that work on one macroblock together
 
-// Sum, least value and bitwise or of every lane's `v`; each lane gets it. All lanes come here together, as to each function below.
+// Sum, least value and bitwise or of every lane's `v`; each lane gets it. All lanes come here
+// together, as to each function below.
 #if __CUDA_ARCH__ >= 800
 MOTUS_HD uint32_t motus_lanes_sum(uint32_t v) { return __reduce_add_sync(MOTUS_ALL_LANES, v); }
 MOTUS_HD uint32_t motus_lanes_min(uint32_t v) { return __reduce_min_sync(MOTUS_ALL_LANES, v); }
@@ -51,8 +55,9 @@ MOTUS_HD uint32_t motus_lanes_or(uint32_t v) {
 }
 #endif
 
-// For code that has a formulation of its own for 32 lanes. The sum and the least value over each group of n lanes, n a power of two; lane `from`'s value; and
-// which lanes' `v` is not 0, bit i standing for lane i.
+// For code that has a formulation of its own for 32 lanes. The sum and the least value over each
+// group of n lanes, n a power of two; lane `from`'s value; and which lanes' `v` is not 0, bit i
+// standing for lane i.
 MOTUS_HD uint32_t motus_lanes_sum_of(uint32_t v, int n) {
     for (int step = n / 2; step; step >>= 1) v += __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
     return v;
@@ -64,11 +69,14 @@ MOTUS_HD uint32_t motus_lanes_min_of(uint32_t v, int n) {
     }
     return v;
 }
-MOTUS_HD uint32_t motus_lanes_get(uint32_t v, int from) { return __shfl_sync(MOTUS_ALL_LANES, v, from); }
+MOTUS_HD uint32_t motus_lanes_get(uint32_t v, int from) {
+    return __shfl_sync(MOTUS_ALL_LANES, v, from);
+}
 MOTUS_HD uint32_t motus_lanes_which(int v) { return __ballot_sync(MOTUS_ALL_LANES, v); }
 MOTUS_HD int motus_lanes_count(uint32_t which) { return __popc(which); } // how many lanes that are
 
-#elif defined(MOTUS_EMULATED_LANES) // tests only: tests/emulated_lanes.c runs 32 lanes on a CPU, one after another
+#elif defined(MOTUS_EMULATED_LANES) // tests only: tests/emulated_lanes.c runs 32 lanes on a CPU,
+                                    // one after another
 
 #define MOTUS_LANES 32
 
@@ -111,7 +119,9 @@ static inline uint32_t motus_lanes_min_of(uint32_t v, int n) {
     }
     return v;
 }
-static inline uint32_t motus_lanes_get(uint32_t v, int from) { return motus_emulated_gather(v, 5)[from & 31]; }
+static inline uint32_t motus_lanes_get(uint32_t v, int from) {
+    return motus_emulated_gather(v, 5)[from & 31];
+}
 static inline uint32_t motus_lanes_which(int v) {
     const uint32_t *all = motus_emulated_gather(v != 0, 6);
     uint32_t which = 0;

@@ -10,7 +10,9 @@ struct MotusOnDevice {
     int before;
     explicit MotusOnDevice(int device) : before(-1) {
         int now;
-        if (cudaGetDevice(&now) == cudaSuccess && now != device && cudaSetDevice(device) == cudaSuccess) before = now;
+        if (cudaGetDevice(&now) == cudaSuccess && now != device &&
+            cudaSetDevice(device) == cudaSuccess)
+            before = now;
     }
     ~MotusOnDevice() {
         if (before >= 0) cudaSetDevice(before);

@@ -1,4 +1,5 @@
-// Words of two signed 16-bit values, the first one low, as a GPU's lanes add and compare them in one instruction. Sums are modulo 2^16 in each half.
+// Words of two signed 16-bit values, the first one low, as a GPU's lanes add and compare them in
+// one instruction. Sums are modulo 2^16 in each half.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_PAIRS_CORE_H
 #define COMMON_PAIRS_CORE_H
@@ -11,24 +12,34 @@ MOTUS_HD uint32_t motus_pairs_sub(uint32_t a, uint32_t b) { return __vsub2(a, b)
 MOTUS_HD uint32_t motus_pairs_min(uint32_t a, uint32_t b) { return __vmins2(a, b); }
 MOTUS_HD uint32_t motus_pairs_max(uint32_t a, uint32_t b) { return __vmaxs2(a, b); }
 // max(0, min(255, a + b)).
-MOTUS_HD uint32_t motus_pairs_add_clip(uint32_t a, uint32_t b) { return __viaddmin_s16x2_relu(a, b, 0x00FF00FF); }
+MOTUS_HD uint32_t motus_pairs_add_clip(uint32_t a, uint32_t b) {
+    return __viaddmin_s16x2_relu(a, b, 0x00FF00FF);
+}
 // Bytes of a (0 to 3) and b (4 to 7), by the nibbles of `which`.
-MOTUS_HD uint32_t motus_word_bytes(uint32_t a, uint32_t b, uint32_t which) { return __byte_perm(a, b, which); }
+MOTUS_HD uint32_t motus_word_bytes(uint32_t a, uint32_t b, uint32_t which) {
+    return __byte_perm(a, b, which);
+}
 #else
-MOTUS_HD uint32_t motus_pairs_of(int low, int high) { return (uint32_t)(low & 0xFFFF) | (uint32_t)high << 16; }
+MOTUS_HD uint32_t motus_pairs_of(int low, int high) {
+    return (uint32_t)(low & 0xFFFF) | (uint32_t)high << 16;
+}
 MOTUS_HD int motus_pairs_low(uint32_t a) { return (int16_t)(a & 0xFFFF); }
 MOTUS_HD int motus_pairs_high(uint32_t a) { return (int16_t)(a >> 16); }
 MOTUS_HD uint32_t motus_pairs_add(uint32_t a, uint32_t b) {
-    return motus_pairs_of(motus_pairs_low(a) + motus_pairs_low(b), motus_pairs_high(a) + motus_pairs_high(b));
+    return motus_pairs_of(motus_pairs_low(a) + motus_pairs_low(b),
+                          motus_pairs_high(a) + motus_pairs_high(b));
 }
 MOTUS_HD uint32_t motus_pairs_sub(uint32_t a, uint32_t b) {
-    return motus_pairs_of(motus_pairs_low(a) - motus_pairs_low(b), motus_pairs_high(a) - motus_pairs_high(b));
+    return motus_pairs_of(motus_pairs_low(a) - motus_pairs_low(b),
+                          motus_pairs_high(a) - motus_pairs_high(b));
 }
 MOTUS_HD uint32_t motus_pairs_min(uint32_t a, uint32_t b) {
-    return motus_pairs_of(motus_min(motus_pairs_low(a), motus_pairs_low(b)), motus_min(motus_pairs_high(a), motus_pairs_high(b)));
+    return motus_pairs_of(motus_min(motus_pairs_low(a), motus_pairs_low(b)),
+                          motus_min(motus_pairs_high(a), motus_pairs_high(b)));
 }
 MOTUS_HD uint32_t motus_pairs_max(uint32_t a, uint32_t b) {
-    return motus_pairs_of(motus_max(motus_pairs_low(a), motus_pairs_low(b)), motus_max(motus_pairs_high(a), motus_pairs_high(b)));
+    return motus_pairs_of(motus_max(motus_pairs_low(a), motus_pairs_low(b)),
+                          motus_max(motus_pairs_high(a), motus_pairs_high(b)));
 }
 MOTUS_HD uint32_t motus_pairs_add_clip(uint32_t a, uint32_t b) {
     return motus_pairs_of(motus_clip(0, 255, motus_pairs_low(a) + motus_pairs_low(b)),
@@ -45,7 +56,9 @@ MOTUS_HD uint32_t motus_word_bytes(uint32_t a, uint32_t b, uint32_t which) {
 #endif
 
 MOTUS_HD uint32_t motus_pairs_abs(uint32_t a) { return motus_pairs_max(a, motus_pairs_sub(0, a)); }
-MOTUS_HD uint32_t motus_pairs_half(uint32_t a) { return (a >> 1 & 0x7FFF7FFF) | (a & 0x80008000); } // rounded down
+MOTUS_HD uint32_t motus_pairs_half(uint32_t a) {
+    return (a >> 1 & 0x7FFF7FFF) | (a & 0x80008000);
+} // rounded down
 MOTUS_HD uint32_t motus_pairs_median(uint32_t a, uint32_t b, uint32_t c) {
     return motus_pairs_max(motus_pairs_min(a, b), motus_pairs_min(motus_pairs_max(a, b), c));
 }

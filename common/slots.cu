@@ -3,26 +3,39 @@
 
 #include "common/cuda_call.h"
 
-static MotusStatus open_slot(MotusSlot *s, size_t device_bytes, size_t host_bytes, cudaStream_t stream, MotusError *error) {
+static MotusStatus open_slot(MotusSlot *s, size_t device_bytes, size_t host_bytes,
+                             cudaStream_t stream, MotusError *error) {
     cudaEvent_t *events[] = {&s->uploaded, &s->worked, &s->done};
-    MotusStatus status = motus_cuda_check(cudaMalloc((void **)&s->device, device_bytes), "device memory", error);
-    // What a job leaves out is not to be someone else's data, and what kernels read beyond a row's end has a value.
-    if (!status) status = motus_cuda_check(cudaMemsetAsync(s->device, 0, device_bytes, stream), "device memory", error);
-    if (!status && host_bytes) status = motus_cuda_check(cudaMallocHost((void **)&s->host, host_bytes), "pinned memory", error);
+    MotusStatus status =
+        motus_cuda_check(cudaMalloc((void **)&s->device, device_bytes), "device memory", error);
+    // What a job leaves out is not to be someone else's data, and what kernels read beyond a row's
+    // end has a value.
+    if (!status)
+        status = motus_cuda_check(cudaMemsetAsync(s->device, 0, device_bytes, stream),
+                                  "device memory", error);
+    if (!status && host_bytes)
+        status =
+            motus_cuda_check(cudaMallocHost((void **)&s->host, host_bytes), "pinned memory", error);
     for (int i = 0; i < 3 && !status; i++)
-        status = motus_cuda_check(cudaEventCreateWithFlags(events[i], cudaEventDisableTiming), "event", error);
+        status = motus_cuda_check(cudaEventCreateWithFlags(events[i], cudaEventDisableTiming),
+                                  "event", error);
     return status;
 }
 
-MotusStatus motus_slots_open(MotusSlots *ring, int n, int n_streams, size_t device_bytes, size_t host_bytes, MotusError *error) {
+MotusStatus motus_slots_open(MotusSlots *ring, int n, int n_streams, size_t device_bytes,
+                             size_t host_bytes, MotusError *error) {
     *ring = {};
     ring->n = n, ring->n_streams = n_streams;
     MotusStatus status = MOTUS_OK;
     for (int i = 0; i < n_streams && !status; i++)
-        status = motus_cuda_check(cudaStreamCreateWithFlags(&ring->stream[i], cudaStreamNonBlocking), "stream", error);
-    for (int i = 0; i < n && !status; i++) status = open_slot(&ring->slot[i], device_bytes, host_bytes, ring->stream[0], error);
-    // A block is clear before another stream uses it, and a failure of the clearing is the opening's.
-    if (!status) status = motus_cuda_check(cudaStreamSynchronize(ring->stream[0]), "device memory", error);
+        status = motus_cuda_check(
+            cudaStreamCreateWithFlags(&ring->stream[i], cudaStreamNonBlocking), "stream", error);
+    for (int i = 0; i < n && !status; i++)
+        status = open_slot(&ring->slot[i], device_bytes, host_bytes, ring->stream[0], error);
+    // A block is clear before another stream uses it, and a failure of the clearing is the
+    // opening's.
+    if (!status)
+        status = motus_cuda_check(cudaStreamSynchronize(ring->stream[0]), "device memory", error);
     if (status) motus_slots_close(ring);
     return status;
 }
@@ -41,6 +54,7 @@ void motus_slots_close(MotusSlots *ring) {
     for (int i = 0; i < ring->n; i++) close_slot(&ring->slot[i]);
     for (int i = 0; i < ring->n_streams; i++)
         if (ring->stream[i]) cudaStreamDestroy(ring->stream[i]);
-    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own calls
+    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own
+                        // calls
     *ring = {};
 }

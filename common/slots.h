@@ -1,5 +1,5 @@
-// A ring of slots on a CUDA device: what the pictures under way need, allocated once. Who uses it decides what runs on which stream and when a slot is free
-// again. For .cu files.
+// A ring of slots on a CUDA device: what the pictures under way need, allocated once. Who uses it
+// decides what runs on which stream and when a slot is free again. For .cu files.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_SLOTS_H
 #define COMMON_SLOTS_H
@@ -27,17 +27,23 @@ typedef struct MotusSlots {
     int64_t submitted, taken; // pictures so far; picture i is in slot i % n
 } MotusSlots;
 
-// n slots 1..MOTUS_MAX_SLOTS, streams 1..MOTUS_MAX_STREAMS, host_bytes 0: no pinned blocks. After a failure (MOTUS_ERR_CUDA; error, which may be NULL, gets
-// CUDA's own words) nothing is left open.
-MotusStatus motus_slots_open(MotusSlots *ring, int n, int n_streams, size_t device_bytes, size_t host_bytes, MotusError *error);
+// n slots 1..MOTUS_MAX_SLOTS, streams 1..MOTUS_MAX_STREAMS, host_bytes 0: no pinned blocks. After a
+// failure (MOTUS_ERR_CUDA; error, which may be NULL, gets CUDA's own words) nothing is left open.
+MotusStatus motus_slots_open(MotusSlots *ring, int n, int n_streams, size_t device_bytes,
+                             size_t host_bytes, MotusError *error);
 
 // Waits for what is on the streams and frees everything; accepts a zeroed ring.
 void motus_slots_close(MotusSlots *ring);
 
-static inline MotusSlot *motus_slot(MotusSlots *ring, int64_t picture) { return &ring->slot[picture % ring->n]; }
-static inline int motus_slots_under_way(const MotusSlots *ring) { return (int)(ring->submitted - ring->taken); }
+static inline MotusSlot *motus_slot(MotusSlots *ring, int64_t picture) {
+    return &ring->slot[picture % ring->n];
+}
+static inline int motus_slots_under_way(const MotusSlots *ring) {
+    return (int)(ring->submitted - ring->taken);
+}
 
-// Takes `bytes` from a block whose first *end bytes are in use, and returns where: a multiple of 256.
+// Takes `bytes` from a block whose first *end bytes are in use, and returns where: a multiple of
+// 256.
 static inline size_t motus_slot_place(size_t *end, size_t bytes) {
     size_t at = *end;
     *end += (bytes + 255) & ~(size_t)255;

@@ -45,7 +45,9 @@ const char *motus_status_text(MotusStatus status) {
 #define TEXT(x) #x
 #define VERSION(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
-const char *motus_version(void) { return VERSION(MOTUS_VERSION_MAJOR, MOTUS_VERSION_MINOR, MOTUS_VERSION_PATCH); }
+const char *motus_version(void) {
+    return VERSION(MOTUS_VERSION_MAJOR, MOTUS_VERSION_MINOR, MOTUS_VERSION_PATCH);
+}
 
 MotusStatus motus_fail(MotusError *error, MotusStatus status, const char *format, ...) {
     if (!error) return status;

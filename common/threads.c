@@ -30,8 +30,9 @@ static int try_threads(int n) {
     return made + 1;
 }
 
-// The team that OpenMP keeps for this thread, as far as this library has used it: a region of the same size makes no thread. It is OpenMP's state, which
-// is the calling thread's as well, and no result depends on it.
+// The team that OpenMP keeps for this thread, as far as this library has used it: a region of the
+// same size makes no thread. It is OpenMP's state, which is the calling thread's as well, and no
+// result depends on it.
 static _Thread_local struct {
     int wanted, size; // of it, size came
 } team;
@@ -49,7 +50,9 @@ int motus_threads_ready(int wanted) {
     return team.size;
 }
 
-int motus_threads_open(int wanted) { return omp_in_parallel() ? motus_cpu_threads(wanted) : motus_threads_ready(wanted); }
+int motus_threads_open(int wanted) {
+    return omp_in_parallel() ? motus_cpu_threads(wanted) : motus_threads_ready(wanted);
+}
 #else
 int motus_threads_ready(int wanted) { return motus_cpu_threads(wanted); }
 int motus_threads_open(int wanted) { return motus_cpu_threads(wanted); }

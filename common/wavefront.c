@@ -15,21 +15,26 @@ typedef struct Progress {
 // Walks row y; where an MB waits, one MB behind the row above's right neighbour.
 static void walk_row(int mb_width, int y, Progress *row, const MotusWave *wave) {
     for (int x = 0; x < mb_width; x++) {
-        int needed = y && (!wave->waits || wave->waits(wave->context, x, y)) ? motus_min(x + 2, mb_width) : 0;
-        while (needed && atomic_load_explicit(&row[y - 1].done, memory_order_acquire) < needed) sched_yield();
+        int needed = y && (!wave->waits || wave->waits(wave->context, x, y))
+                         ? motus_min(x + 2, mb_width)
+                         : 0;
+        while (needed && atomic_load_explicit(&row[y - 1].done, memory_order_acquire) < needed)
+            sched_yield();
         wave->visit(wave->context, x, y);
         atomic_store_explicit(&row[y].done, x + 1, memory_order_release);
     }
 }
 
 void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *wave) {
-    Progress *row = threads > 1 && mb_height > 1 ? motus_alloc((size_t)mb_height, sizeof *row) : NULL;
+    Progress *row =
+        threads > 1 && mb_height > 1 ? motus_alloc((size_t)mb_height, sizeof *row) : NULL;
     if (!row) { // one thread asked for, or no memory for more: raster order
         for (int y = 0; y < mb_height; y++)
             for (int x = 0; x < mb_width; x++) wave->visit(wave->context, x, y);
         return;
     }
-    // Threads take rows in order, so that the row a thread waits for is always being worked on or done.
+    // Threads take rows in order, so that the row a thread waits for is always being worked on or
+    // done.
     atomic_int next;
     atomic_init(&next, 0);
 #pragma omp parallel num_threads(threads)

@@ -1,8 +1,10 @@
-// 8x8 DCT of whole planes on a CUDA device; equals motus_dct8_forward and motus_dct8_inverse bit for bit (built without contraction).
+// 8x8 DCT of whole planes on a CUDA device; equals motus_dct8_forward and motus_dct8_inverse bit
+// for bit (built without contraction).
 //
-// One thread transforms one block, all 64 values in registers: no shared memory, no barrier. The 32 threads of a warp take 32 blocks in a row, so
-// that a row of theirs is 256 bytes of samples (8-byte accesses) and 512 bytes of levels (16-byte accesses).
-// Grid: linear over blocks. Read and written once: 1 byte of samples and 2 bytes of level per sample.
+// One thread transforms one block, all 64 values in registers: no shared memory, no barrier. The 32
+// threads of a warp take 32 blocks in a row, so that a row of theirs is 256 bytes of samples
+// (8-byte accesses) and 512 bytes of levels (16-byte accesses). Grid: linear over blocks. Read and
+// written once: 1 byte of samples and 2 bytes of level per sample.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
@@ -14,7 +16,8 @@ extern "C" {
 
 namespace {
 
-constexpr int THREADS = 128, BLOCKS = 6; // of a block; on a multiprocessor at once, at 80 registers a thread
+constexpr int THREADS = 128,
+              BLOCKS = 6; // of a block; on a multiprocessor at once, at 80 registers a thread
 
 struct Samples {
     uint8_t *data;
@@ -44,36 +47,46 @@ __device__ void store_row(const Samples &p, int x, int y, uint2 v) {
     if (x + 8 <= p.width)
         __stcs(reinterpret_cast<uint2 *>(row + x), v);
     else
-        for (int i = 0; x + i < p.width; i++) row[x + i] = (uint8_t)((i < 4 ? v.x : v.y) >> (8 * (i % 4)));
+        for (int i = 0; x + i < p.width; i++)
+            row[x + i] = (uint8_t)((i < 4 ? v.x : v.y) >> (8 * (i % 4)));
 }
 
 // Byte i of a row as sample - 128: the byte becomes the low bits of 2^23's mantissa.
 __device__ __forceinline__ float to_float(uint2 v, int i) {
-    return __uint_as_float(__byte_perm(i < 4 ? v.x : v.y, 0x4B000000u, 0x7440u + (unsigned)(i & 3))) - 8388736.0f;
+    return __uint_as_float(
+               __byte_perm(i < 4 ? v.x : v.y, 0x4B000000u, 0x7440u + (unsigned)(i & 3))) -
+           8388736.0f;
 }
 
-__device__ __forceinline__ uint32_t pack(int32_t low, int32_t high) { return __byte_perm((uint32_t)low, (uint32_t)high, 0x5410); }
+__device__ __forceinline__ uint32_t pack(int32_t low, int32_t high) {
+    return __byte_perm((uint32_t)low, (uint32_t)high, 0x5410);
+}
 
 // Samples to coefficients still to be scaled, in place.
 template <MotusDct8Kind KIND> __device__ __forceinline__ void transform(float x[64]) {
 #pragma unroll
     for (int c = 0; c < 8; c++)
-        KIND == MOTUS_DCT8_FLOAT ? motus_dct8_float_1d(x + c, 8) : motus_dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
+        KIND == MOTUS_DCT8_FLOAT ? motus_dct8_float_1d(x + c, 8)
+                                 : motus_dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
 #pragma unroll
     for (int i = 0; i < 64; i++)
         if (KIND == MOTUS_DCT8_INTEGER && i / 8 % 4) x[i] = motus_dct8_exact_shift(x[i]);
 #pragma unroll
     for (int r = 0; r < 8; r++)
-        KIND == MOTUS_DCT8_FLOAT ? motus_dct8_float_1d(x + 8 * r, 1) : motus_dct8_exact_1d(x + 8 * r, 1, DCT8_ROWS);
+        KIND == MOTUS_DCT8_FLOAT ? motus_dct8_float_1d(x + 8 * r, 1)
+                                 : motus_dct8_exact_1d(x + 8 * r, 1, DCT8_ROWS);
 }
 
-// The level in the low 16 bits. Float: product and sum are both rounded. Integer: only the sum (see motus_dct8_int_level).
+// The level in the low 16 bits. Float: product and sum are both rounded. Integer: only the sum (see
+// motus_dct8_int_level).
 template <MotusDct8Kind KIND> __device__ __forceinline__ int32_t level_bits(float x, float step) {
-    return KIND == MOTUS_DCT8_FLOAT ? motus_round_bits(x * step) : __float_as_int(fmaf(x, step, 12582912.0f));
+    return KIND == MOTUS_DCT8_FLOAT ? motus_round_bits(x * step)
+                                    : __float_as_int(fmaf(x, step, 12582912.0f));
 }
 
 template <MotusDct8Kind KIND>
-__global__ void __launch_bounds__(THREADS, BLOCKS) forward(Levels dst, Samples src, const __grid_constant__ Table<float> steps) {
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    forward(Levels dst, Samples src, const __grid_constant__ Table<float> steps) {
     int block = blockIdx.x * THREADS + threadIdx.x;
     motus_let_successor_start();
     if (block >= dst.blocks) return;
@@ -92,9 +105,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) forward(Levels dst, Samples s
         int32_t level[8];
 #pragma unroll
         for (int c = 0; c < 8; c++) level[c] = level_bits<KIND>(x[8 * r + c], steps.of[8 * r + c]);
-        __stcs(
-            reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch),
-            make_uint4(pack(level[0], level[1]), pack(level[2], level[3]), pack(level[4], level[5]), pack(level[6], level[7])));
+        __stcs(reinterpret_cast<uint4 *>(out + (ptrdiff_t)r * dst.pitch),
+               make_uint4(pack(level[0], level[1]), pack(level[2], level[3]),
+                          pack(level[4], level[5]), pack(level[6], level[7])));
     }
 }
 
@@ -104,12 +117,13 @@ __device__ __forceinline__ int level_at(const uint4 &v, int i) {
 }
 
 __device__ __forceinline__ uint32_t pack4(const int32_t *v) {
-    return __byte_perm(__byte_perm((uint32_t)v[0], (uint32_t)v[1], 0x0040), __byte_perm((uint32_t)v[2], (uint32_t)v[3], 0x0040),
-                       0x5410);
+    return __byte_perm(__byte_perm((uint32_t)v[0], (uint32_t)v[1], 0x0040),
+                       __byte_perm((uint32_t)v[2], (uint32_t)v[3], 0x0040), 0x5410);
 }
 
 // Levels to samples, in place; the types say which transform.
-__device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[8], const Table<float> &steps) {
+__device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[8],
+                                            const Table<float> &steps) {
     float x[64];
 #pragma unroll
     for (int i = 0; i < 64; i++) x[i] = (float)level_at(row[i / 8], i % 8) * steps.of[i];
@@ -121,9 +135,11 @@ __device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[
     for (int i = 0; i < 64; i++) sample[i] = motus_dct8_float_sample(x[i]);
 }
 
-__device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[8], const Table<uint16_t> &steps) {
+__device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[8],
+                                            const Table<uint16_t> &steps) {
 #pragma unroll
-    for (int i = 0; i < 64; i++) sample[i] = motus_dct8_int_coef(level_at(row[i / 8], i % 8), steps.of[i]);
+    for (int i = 0; i < 64; i++)
+        sample[i] = motus_dct8_int_coef(level_at(row[i / 8], i % 8), steps.of[i]);
 #pragma unroll
     for (int c = 0; c < 8; c++) motus_idct8_int_1d(sample + c, 8, IDCT8_SHIFT_1);
 #pragma unroll
@@ -133,7 +149,8 @@ __device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[
 }
 
 template <class T>
-__global__ void __launch_bounds__(THREADS, BLOCKS) inverse(Levels src, Samples dst, const __grid_constant__ Table<T> steps) {
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    inverse(Levels src, Samples dst, const __grid_constant__ Table<T> steps) {
     int block = blockIdx.x * THREADS + threadIdx.x;
     motus_let_successor_start();
     if (block >= src.blocks) return;
@@ -142,57 +159,73 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) inverse(Levels src, Samples d
     motus_wait_for_predecessor();
     uint4 row[8];
 #pragma unroll
-    for (int r = 0; r < 8; r++) row[r] = __ldcs(reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch));
+    for (int r = 0; r < 8; r++)
+        row[r] = __ldcs(reinterpret_cast<const uint4 *>(in + (ptrdiff_t)r * src.pitch));
     int32_t sample[64];
     reconstruct(sample, row, steps);
 #pragma unroll
-    for (int r = 0; r < 8; r++) store_row(dst, 8 * bx, 8 * by + r, make_uint2(pack4(sample + 8 * r), pack4(sample + 8 * r + 4)));
+    for (int r = 0; r < 8; r++)
+        store_row(dst, 8 * bx, 8 * by + r,
+                  make_uint2(pack4(sample + 8 * r), pack4(sample + 8 * r + 4)));
 }
 
-bool aligned(const void *data, ptrdiff_t stride) { return ((uintptr_t)data | (uintptr_t)stride) % 16 == 0; }
+bool aligned(const void *data, ptrdiff_t stride) {
+    return ((uintptr_t)data | (uintptr_t)stride) % 16 == 0;
+}
 
 // Checks everything and makes the kernels' arguments.
-MotusStatus prepare(Levels *levels, Samples *samples, MotusDct8Steps *steps, const MotusCoefs *coefs, const MotusPlane *plane,
-                    const uint16_t table[64], MotusDct8Kind kind, MotusError *error) {
-    if (motus_dct8_check(coefs, plane) || motus_dct8_steps(steps, table) || (unsigned)kind > MOTUS_DCT8_INTEGER)
+MotusStatus prepare(Levels *levels, Samples *samples, MotusDct8Steps *steps,
+                    const MotusCoefs *coefs, const MotusPlane *plane, const uint16_t table[64],
+                    MotusDct8Kind kind, MotusError *error) {
+    if (motus_dct8_check(coefs, plane) || motus_dct8_steps(steps, table) ||
+        (unsigned)kind > MOTUS_DCT8_INTEGER)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "8x8 DCT: sizes, table or kind out of range");
     if (!aligned(plane->data, plane->stride))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "8x8 DCT: plane not aligned to 16 bytes");
     *samples = Samples{plane->data, (int)plane->stride, plane->width, plane->height};
-    *levels = Levels{coefs->data, (int)(coefs->stride / 2), coefs->width / 8, coefs->width / 8 * (coefs->height / 8)};
+    *levels = Levels{coefs->data, (int)(coefs->stride / 2), coefs->width / 8,
+                     coefs->width / 8 * (coefs->height / 8)};
     return MOTUS_OK;
 }
 
 template <class T>
-MotusStatus launch(void (*kernel)(Levels, Samples, Table<T>), const T steps[64], const Levels &levels, const Samples &samples,
-                   void *stream, const char *what, MotusError *error) {
+MotusStatus launch(void (*kernel)(Levels, Samples, Table<T>), const T steps[64],
+                   const Levels &levels, const Samples &samples, void *stream, const char *what,
+                   MotusError *error) {
     Table<T> table;
     memcpy(table.of, steps, sizeof table.of);
     dim3 grid((unsigned)(levels.blocks + THREADS - 1) / THREADS);
-    return motus_launch_early(grid, THREADS, (cudaStream_t)stream, what, error, kernel, levels, samples, table);
+    return motus_launch_early(grid, THREADS, (cudaStream_t)stream, what, error, kernel, levels,
+                              samples, table);
 }
 
 } // namespace
 
-extern "C" MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64],
-                                               MotusDct8Kind kind, void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const MotusPlane *src,
+                                               const uint16_t table[64], MotusDct8Kind kind,
+                                               void *stream, MotusError *error) {
     Levels levels;
     Samples samples;
     MotusDct8Steps steps;
     MotusStatus status = prepare(&levels, &samples, &steps, dst, src, table, kind, error);
     if (status) return status;
     if (kind == MOTUS_DCT8_FLOAT)
-        return launch(forward<MOTUS_DCT8_FLOAT>, steps.forward, levels, samples, stream, "8x8 DCT", error);
-    return launch(forward<MOTUS_DCT8_INTEGER>, steps.integer, levels, samples, stream, "8x8 DCT", error);
+        return launch(forward<MOTUS_DCT8_FLOAT>, steps.forward, levels, samples, stream, "8x8 DCT",
+                      error);
+    return launch(forward<MOTUS_DCT8_INTEGER>, steps.integer, levels, samples, stream, "8x8 DCT",
+                  error);
 }
 
-extern "C" MotusStatus motus_cuda_dct8_inverse(const MotusPlane *dst, const MotusCoefs *src, const uint16_t table[64],
-                                               MotusDct8Kind kind, void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_dct8_inverse(const MotusPlane *dst, const MotusCoefs *src,
+                                               const uint16_t table[64], MotusDct8Kind kind,
+                                               void *stream, MotusError *error) {
     Levels levels;
     Samples samples;
     MotusDct8Steps steps;
     MotusStatus status = prepare(&levels, &samples, &steps, src, dst, table, kind, error);
     if (status) return status;
-    if (kind == MOTUS_DCT8_FLOAT) return launch(inverse<float>, steps.inverse, levels, samples, stream, "inverse 8x8 DCT", error);
+    if (kind == MOTUS_DCT8_FLOAT)
+        return launch(inverse<float>, steps.inverse, levels, samples, stream, "inverse 8x8 DCT",
+                      error);
     return launch(inverse<uint16_t>, steps.q, levels, samples, stream, "inverse 8x8 DCT", error);
 }

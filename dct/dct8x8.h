@@ -8,10 +8,10 @@
 
 // n whole 8x8 blocks side by side; strides in bytes.
 typedef struct MotusDct8Ops {
-    void (*forward[2])(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int n,
-                       const MotusDct8Steps *steps);
-    void (*inverse[2])(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src, ptrdiff_t src_stride, int n,
-                       const MotusDct8Steps *steps);
+    void (*forward[2])(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride,
+                       int n, const MotusDct8Steps *steps);
+    void (*inverse[2])(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src, ptrdiff_t src_stride,
+                       int n, const MotusDct8Steps *steps);
 } MotusDct8Ops;
 
 extern const MotusDct8Ops motus_dct8_ops_c;

@@ -1,5 +1,6 @@
-// 8x8 DCT, AVX2: the same one-dimensional transforms run over eight columns at once, with a transposition between the passes. The loops over
-// columns are left to the compiler's vectorizer, so that the arithmetic stays the core's.
+// 8x8 DCT, AVX2: the same one-dimensional transforms run over eight columns at once, with a
+// transposition between the passes. The loops over columns are left to the compiler's vectorizer,
+// so that the arithmetic stays the core's.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
@@ -13,8 +14,10 @@ static inline void transpose32(__m256i r[8]) {
         t[i + 1] = _mm256_unpackhi_ps(_mm256_castsi256_ps(r[i]), _mm256_castsi256_ps(r[i + 1]));
     }
     for (int i = 0; i < 8; i += 4) {
-        u[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44), u[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xEE);
-        u[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44), u[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xEE);
+        u[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44),
+        u[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xEE);
+        u[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44),
+              u[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xEE);
     }
     for (int i = 0; i < 4; i++) {
         r[i] = _mm256_castps_si256(_mm256_permute2f128_ps(u[i], u[i + 4], 0x20));
@@ -33,35 +36,44 @@ static inline void transpose_block(void *x) {
 // Rows i and i + 1 of 32-bit levels to two rows of int16.
 static inline void store_levels(int16_t *dst, ptrdiff_t stride, const int32_t x[64]) {
     for (int r = 0; r < 8; r += 2) {
-        __m256i a = _mm256_load_si256((const __m256i *)(x + 8 * r)), b = _mm256_load_si256((const __m256i *)(x + 8 * r + 8));
+        __m256i a = _mm256_load_si256((const __m256i *)(x + 8 * r)),
+                b = _mm256_load_si256((const __m256i *)(x + 8 * r + 8));
         __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xD8);
         _mm_storeu_si128((__m128i *)((uint8_t *)dst + r * stride), _mm256_castsi256_si128(packed));
-        _mm_storeu_si128((__m128i *)((uint8_t *)dst + (r + 1) * stride), _mm256_extracti128_si256(packed, 1));
+        _mm_storeu_si128((__m128i *)((uint8_t *)dst + (r + 1) * stride),
+                         _mm256_extracti128_si256(packed, 1));
     }
 }
 
 static inline void store_samples(uint8_t *dst, ptrdiff_t stride, const int32_t x[64]) {
     for (int r = 0; r < 8; r += 2) {
-        __m256i a = _mm256_load_si256((const __m256i *)(x + 8 * r)), b = _mm256_load_si256((const __m256i *)(x + 8 * r + 8));
+        __m256i a = _mm256_load_si256((const __m256i *)(x + 8 * r)),
+                b = _mm256_load_si256((const __m256i *)(x + 8 * r + 8));
         __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xD8);
-        __m128i bytes = _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+        __m128i bytes =
+            _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
         _mm_storel_epi64((__m128i *)(dst + r * stride), bytes);
         _mm_storel_epi64((__m128i *)(dst + (r + 1) * stride), _mm_unpackhi_epi64(bytes, bytes));
     }
 }
 
 static inline __m256i load_samples(const uint8_t *src) {
-    return _mm256_sub_epi32(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)src)), _mm256_set1_epi32(128));
+    return _mm256_sub_epi32(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)src)),
+                            _mm256_set1_epi32(128));
 }
 
-static inline __m256i load_levels(const int16_t *src) { return _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)src)); }
+static inline __m256i load_levels(const int16_t *src) {
+    return _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)src));
+}
 
-static void forward_float(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int n,
-                          const MotusDct8Steps *steps) {
+static void forward_float(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                          ptrdiff_t src_stride, int n, const MotusDct8Steps *steps) {
     for (int b = 0; b < n; b++) {
         _Alignas(32) float x[64];
         _Alignas(32) int32_t level[64];
-        for (int r = 0; r < 8; r++) _mm256_store_ps(x + 8 * r, _mm256_cvtepi32_ps(load_samples(src + r * src_stride + 8 * b)));
+        for (int r = 0; r < 8; r++)
+            _mm256_store_ps(x + 8 * r,
+                            _mm256_cvtepi32_ps(load_samples(src + r * src_stride + 8 * b)));
         for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
         transpose_block(x);
         for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
@@ -71,15 +83,17 @@ static void forward_float(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src
     }
 }
 
-static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src, ptrdiff_t src_stride, int n,
-                          const MotusDct8Steps *steps) {
-    const __m256 lowest = _mm256_setzero_ps(), highest = _mm256_set1_ps(255.0f), middle = _mm256_set1_ps(128.0f);
+static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src,
+                          ptrdiff_t src_stride, int n, const MotusDct8Steps *steps) {
+    const __m256 lowest = _mm256_setzero_ps(), highest = _mm256_set1_ps(255.0f),
+                 middle = _mm256_set1_ps(128.0f);
     for (int b = 0; b < n; b++) {
         _Alignas(32) float x[64];
         _Alignas(32) int32_t sample[64];
         for (int r = 0; r < 8; r++) {
             __m256 level = _mm256_cvtepi32_ps(load_levels(src + r * (src_stride / 2) + 8 * b));
-            _mm256_store_ps(x + 8 * r, _mm256_mul_ps(level, _mm256_loadu_ps(steps->inverse + 8 * r)));
+            _mm256_store_ps(x + 8 * r,
+                            _mm256_mul_ps(level, _mm256_loadu_ps(steps->inverse + 8 * r)));
         }
         for (int c = 0; c < 8; c++) motus_idct8_float_1d(x + c, 8);
         transpose_block(x);
@@ -87,7 +101,9 @@ static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src
         transpose_block(x);
         for (int r = 0; r < 8; r++) {
             __m256 v = _mm256_add_ps(_mm256_load_ps(x + 8 * r), middle);
-            _mm256_store_si256((__m256i *)(sample + 8 * r), _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(v, lowest), highest)));
+            _mm256_store_si256(
+                (__m256i *)(sample + 8 * r),
+                _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(v, lowest), highest)));
         }
         store_samples(dst + 8 * b, dst_stride, sample);
     }
@@ -95,32 +111,39 @@ static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src
 
 // Four levels of the integer transform: the product of two floats is exact in a double.
 static inline __m128i int_levels(const float *x, const float *step) {
-    return _mm256_cvtpd_epi32(_mm256_mul_pd(_mm256_cvtps_pd(_mm_load_ps(x)), _mm256_cvtps_pd(_mm_loadu_ps(step))));
+    return _mm256_cvtpd_epi32(
+        _mm256_mul_pd(_mm256_cvtps_pd(_mm_load_ps(x)), _mm256_cvtps_pd(_mm_loadu_ps(step))));
 }
 
-static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t src_stride, int n,
-                        const MotusDct8Steps *steps) {
+static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                        ptrdiff_t src_stride, int n, const MotusDct8Steps *steps) {
     for (int b = 0; b < n; b++) {
         _Alignas(32) float x[64];
         _Alignas(32) int32_t level[64];
-        for (int r = 0; r < 8; r++) _mm256_store_ps(x + 8 * r, _mm256_cvtepi32_ps(load_samples(src + r * src_stride + 8 * b)));
+        for (int r = 0; r < 8; r++)
+            _mm256_store_ps(x + 8 * r,
+                            _mm256_cvtepi32_ps(load_samples(src + r * src_stride + 8 * b)));
         for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
-        for (int i = 8; i < 32; i++) x[i] = motus_dct8_exact_shift(x[i]), x[32 + i] = motus_dct8_exact_shift(x[32 + i]);
+        for (int i = 8; i < 32; i++)
+            x[i] = motus_dct8_exact_shift(x[i]), x[32 + i] = motus_dct8_exact_shift(x[32 + i]);
         transpose_block(x);
         for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_ROWS);
         transpose_block(x);
-        for (int i = 0; i < 64; i += 4) _mm_store_si128((__m128i *)(level + i), int_levels(x + i, steps->integer + i));
+        for (int i = 0; i < 64; i += 4)
+            _mm_store_si128((__m128i *)(level + i), int_levels(x + i, steps->integer + i));
         store_levels(dst + 8 * b, dst_stride, level);
     }
 }
 
-static void inverse_int(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src, ptrdiff_t src_stride, int n,
-                        const MotusDct8Steps *steps) {
+static void inverse_int(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src,
+                        ptrdiff_t src_stride, int n, const MotusDct8Steps *steps) {
     for (int b = 0; b < n; b++) {
         _Alignas(32) int32_t x[64];
         for (int r = 0; r < 8; r++) {
-            _mm256_store_si256((__m256i *)(x + 8 * r), load_levels(src + r * (src_stride / 2) + 8 * b));
-            for (int c = 0; c < 8; c++) x[8 * r + c] = motus_dct8_int_coef(x[8 * r + c], steps->q[8 * r + c]);
+            _mm256_store_si256((__m256i *)(x + 8 * r),
+                               load_levels(src + r * (src_stride / 2) + 8 * b));
+            for (int c = 0; c < 8; c++)
+                x[8 * r + c] = motus_dct8_int_coef(x[8 * r + c], steps->q[8 * r + c]);
         }
         for (int c = 0; c < 8; c++) motus_idct8_int_1d(x + c, 8, IDCT8_SHIFT_1);
         transpose_block(x);
@@ -131,4 +154,5 @@ static void inverse_int(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src, 
     }
 }
 
-const MotusDct8Ops motus_dct8_ops_avx2 = {{forward_float, forward_int}, {inverse_float, inverse_int}};
+const MotusDct8Ops motus_dct8_ops_avx2 = {{forward_float, forward_int},
+                                          {inverse_float, inverse_int}};

@@ -1,5 +1,6 @@
-// One-dimensional 8-point transforms, float and integer, and the quantizers around them: the arithmetic that CPU and GPU share.
-// Floats are only multiplied and added, never fused (files that include this are compiled without contraction), so both sides give the same bits.
+// One-dimensional 8-point transforms, float and integer, and the quantizers around them: the
+// arithmetic that CPU and GPU share. Floats are only multiplied and added, never fused (files that
+// include this are compiled without contraction), so both sides give the same bits.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef DCT_DCT8X8_CORE_H
 #define DCT_DCT8X8_CORE_H
@@ -10,8 +11,8 @@
 #include "common/hd.h"
 #include "common/int_core.h"
 
-// Steps as the transforms want them. The forward transforms and the float inverse leave out the factors of each row and column, which are put
-// into the steps here.
+// Steps as the transforms want them. The forward transforms and the float inverse leave out the
+// factors of each row and column, which are put into the steps here.
 typedef struct MotusDct8Steps {
     float forward[64];      // 1 / (8 * s_u * s_v * q)
     float inverse[64];      // s_u * s_v * q / 8
@@ -21,16 +22,19 @@ typedef struct MotusDct8Steps {
     uint16_t q[64];
 } MotusDct8Steps;
 
-// Eight samples at x[0], x[step], ..., forward, in place; output k is s_k * 2 sqrt 2 times the orthonormal coefficient, s_0 = 1, s_k = sqrt 2 cos(k pi / 16).
+// Eight samples at x[0], x[step], ..., forward, in place; output k is s_k * 2 sqrt 2 times the
+// orthonormal coefficient, s_0 = 1, s_k = sqrt 2 cos(k pi / 16).
 MOTUS_HD void motus_dct8_float_1d(float *x, int step) {
-    float a0 = x[0] + x[7 * step], a7 = x[0] - x[7 * step], a1 = x[step] + x[6 * step], a6 = x[step] - x[6 * step];
-    float a2 = x[2 * step] + x[5 * step], a5 = x[2 * step] - x[5 * step], a3 = x[3 * step] + x[4 * step],
-          a4 = x[3 * step] - x[4 * step];
+    float a0 = x[0] + x[7 * step], a7 = x[0] - x[7 * step], a1 = x[step] + x[6 * step],
+          a6 = x[step] - x[6 * step];
+    float a2 = x[2 * step] + x[5 * step], a5 = x[2 * step] - x[5 * step],
+          a3 = x[3 * step] + x[4 * step], a4 = x[3 * step] - x[4 * step];
     float b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
     float c2 = (b2 + b3) * 0.707106781f;
     x[0] = b0 + b1, x[4 * step] = b0 - b1, x[2 * step] = b3 + c2, x[6 * step] = b3 - c2;
     float d4 = a4 + a5, d5 = a5 + a6, d6 = a6 + a7;
-    float z5 = (d4 - d6) * 0.382683433f, z2 = d4 * 0.541196100f + z5, z4 = d6 * 1.306562965f + z5, z3 = d5 * 0.707106781f;
+    float z5 = (d4 - d6) * 0.382683433f, z2 = d4 * 0.541196100f + z5, z4 = d6 * 1.306562965f + z5,
+          z3 = d5 * 0.707106781f;
     float e7 = a7 + z3, f7 = a7 - z3;
     x[5 * step] = f7 + z2, x[3 * step] = f7 - z2, x[step] = e7 + z4, x[7 * step] = e7 - z4;
 }
@@ -40,78 +44,106 @@ MOTUS_HD void motus_idct8_float_1d(float *x, int step) {
     float a0 = x[0] + x[4 * step], a1 = x[0] - x[4 * step], a3 = x[2 * step] + x[6 * step];
     float a2 = (x[2 * step] - x[6 * step]) * 1.414213562f - a3;
     float b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
-    float z13 = x[5 * step] + x[3 * step], z10 = x[5 * step] - x[3 * step], z11 = x[step] + x[7 * step],
-          z12 = x[step] - x[7 * step];
+    float z13 = x[5 * step] + x[3 * step], z10 = x[5 * step] - x[3 * step],
+          z11 = x[step] + x[7 * step], z12 = x[step] - x[7 * step];
     float c7 = z11 + z13, c11 = (z11 - z13) * 1.414213562f, z5 = (z10 + z12) * 1.847759065f;
     float c6 = (z5 - z10 * 2.613125930f) - c7, c5 = c11 - c6, c4 = (z5 - z12 * 1.082392200f) - c5;
     x[0] = b0 + c7, x[7 * step] = b0 - c7, x[step] = b1 + c6, x[6 * step] = b1 - c6;
     x[2 * step] = b2 + c5, x[5 * step] = b2 - c5, x[3 * step] = b3 + c4, x[4 * step] = b3 - c4;
 }
 
-// Factors of the integer forward transform, about cos(k pi / 16) / 2 times a scale that is the same for 1, 3, 5, 7 and for 2, 6 (and sqrt 8 for
-// 0 and 4, whose factors are 1). The scales are those, among all that keep the bounds below, whose factors come nearest to integers.
+// Factors of the integer forward transform, about cos(k pi / 16) / 2 times a scale that is the same
+// for 1, 3, 5, 7 and for 2, 6 (and sqrt 8 for 0 and 4, whose factors are 1). The scales are those,
+// among all that keep the bounds below, whose factors come nearest to integers.
 typedef struct MotusDct8Factors {
     int c1, c3, c5, c7, c2, c6;
 } MotusDct8Factors;
 
-#define DCT8_COLUMNS ((MotusDct8Factors){5741, 4867, 3252, 1142, 5741, 2378}) // scales 11706.94568 and 12428.02724
-#define DCT8_ROWS ((MotusDct8Factors){729, 618, 413, 145, 577, 239})          // 1486.563909 and 1249.080599
+#define DCT8_COLUMNS                                                                               \
+    ((MotusDct8Factors){5741, 4867, 3252, 1142, 5741, 2378}) // scales 11706.94568 and 12428.02724
+#define DCT8_ROWS ((MotusDct8Factors){729, 618, 413, 145, 577, 239}) // 1486.563909 and 1249.080599
 
-// Columns are transformed first; all but their coefficients 0 and 4 then lose DCT8_SHIFT bits. Bounds, for samples within +-128: before the
-// shift 128 * 4 * (5741 + 2378) < 2^22, after it 4060; coefficients 0 and 4 are at most 1024. After the rows 4060 * 2 * (729 + 618 + 413 + 145) <
-// 2^24. So every value is also exact as a float, and floats that are multiplied and added, fused or not, give the same integers.
+// Columns are transformed first; all but their coefficients 0 and 4 then lose DCT8_SHIFT bits.
+// Bounds, for samples within +-128: before the shift 128 * 4 * (5741 + 2378) < 2^22, after it 4060;
+// coefficients 0 and 4 are at most 1024. After the rows 4060 * 2 * (729 + 618 + 413 + 145) < 2^24.
+// So every value is also exact as a float, and floats that are multiplied and added, fused or not,
+// give the same integers.
 enum { DCT8_SHIFT = 10 };
 
 MOTUS_HD void motus_dct8_int_1d(int32_t *x, int step, MotusDct8Factors k) {
-    int32_t a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step], o1 = x[step] - x[6 * step];
-    int32_t a2 = x[2 * step] + x[5 * step], o2 = x[2 * step] - x[5 * step], a3 = x[3 * step] + x[4 * step],
-            o3 = x[3 * step] - x[4 * step];
+    int32_t a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step],
+            o1 = x[step] - x[6 * step];
+    int32_t a2 = x[2 * step] + x[5 * step], o2 = x[2 * step] - x[5 * step],
+            a3 = x[3 * step] + x[4 * step], o3 = x[3 * step] - x[4 * step];
     int32_t b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
     x[0] = b0 + b1, x[4 * step] = b0 - b1;
     x[2 * step] = b3 * k.c2 + b2 * k.c6, x[6 * step] = b3 * k.c6 - b2 * k.c2;
-    x[step] = o0 * k.c1 + o1 * k.c3 + o2 * k.c5 + o3 * k.c7, x[3 * step] = o0 * k.c3 - o1 * k.c7 - o2 * k.c1 - o3 * k.c5;
-    x[5 * step] = o0 * k.c5 - o1 * k.c1 + o2 * k.c7 + o3 * k.c3, x[7 * step] = o0 * k.c7 - o1 * k.c5 + o2 * k.c3 - o3 * k.c1;
+    x[step] = o0 * k.c1 + o1 * k.c3 + o2 * k.c5 + o3 * k.c7,
+    x[3 * step] = o0 * k.c3 - o1 * k.c7 - o2 * k.c1 - o3 * k.c5;
+    x[5 * step] = o0 * k.c5 - o1 * k.c1 + o2 * k.c7 + o3 * k.c3,
+          x[7 * step] = o0 * k.c7 - o1 * k.c5 + o2 * k.c3 - o3 * k.c1;
 }
 
 // Halves go up.
-MOTUS_HD int32_t motus_dct8_int_shift(int32_t x) { return (x + (1 << (DCT8_SHIFT - 1))) >> DCT8_SHIFT; }
+MOTUS_HD int32_t motus_dct8_int_shift(int32_t x) {
+    return (x + (1 << (DCT8_SHIFT - 1))) >> DCT8_SHIFT;
+}
 
 // motus_dct8_int_1d on floats.
 MOTUS_HD void motus_dct8_exact_1d(float *x, int step, MotusDct8Factors k) {
-    float c1 = (float)k.c1, c3 = (float)k.c3, c5 = (float)k.c5, c7 = (float)k.c7, c2 = (float)k.c2, c6 = (float)k.c6;
-    float a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step], o1 = x[step] - x[6 * step];
-    float a2 = x[2 * step] + x[5 * step], o2 = x[2 * step] - x[5 * step], a3 = x[3 * step] + x[4 * step],
-          o3 = x[3 * step] - x[4 * step];
+    float c1 = (float)k.c1, c3 = (float)k.c3, c5 = (float)k.c5, c7 = (float)k.c7, c2 = (float)k.c2,
+          c6 = (float)k.c6;
+    float a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step],
+          o1 = x[step] - x[6 * step];
+    float a2 = x[2 * step] + x[5 * step], o2 = x[2 * step] - x[5 * step],
+          a3 = x[3 * step] + x[4 * step], o3 = x[3 * step] - x[4 * step];
     float b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
     x[0] = b0 + b1, x[4 * step] = b0 - b1;
-    x[2 * step] = motus_exact_madd(b2, c6, b3 * c2), x[6 * step] = motus_exact_madd(b2, -c2, b3 * c6);
+    x[2 * step] = motus_exact_madd(b2, c6, b3 * c2),
+          x[6 * step] = motus_exact_madd(b2, -c2, b3 * c6);
     x[step] = motus_exact_madd(o3, c7, motus_exact_madd(o2, c5, motus_exact_madd(o1, c3, o0 * c1)));
-    x[3 * step] = motus_exact_madd(o3, -c5, motus_exact_madd(o2, -c1, motus_exact_madd(o1, -c7, o0 * c3)));
-    x[5 * step] = motus_exact_madd(o3, c3, motus_exact_madd(o2, c7, motus_exact_madd(o1, -c1, o0 * c5)));
-    x[7 * step] = motus_exact_madd(o3, -c1, motus_exact_madd(o2, c3, motus_exact_madd(o1, -c5, o0 * c7)));
+    x[3 * step] =
+        motus_exact_madd(o3, -c5, motus_exact_madd(o2, -c1, motus_exact_madd(o1, -c7, o0 * c3)));
+    x[5 * step] =
+        motus_exact_madd(o3, c3, motus_exact_madd(o2, c7, motus_exact_madd(o1, -c1, o0 * c5)));
+    x[7 * step] =
+        motus_exact_madd(o3, -c1, motus_exact_madd(o2, c3, motus_exact_madd(o1, -c5, o0 * c7)));
 }
 
-// motus_dct8_int_shift on floats: x + 1/2 is still exact below 2^22, and no integer plus 1/2 lies halfway between two multiples of 2^10.
+// motus_dct8_int_shift on floats: x + 1/2 is still exact below 2^22, and no integer plus 1/2 lies
+// halfway between two multiples of 2^10.
 MOTUS_HD float motus_dct8_exact_shift(float x) {
     const float bias = 12582912.0f; // 1.5 * 2^23: what is below 1 is rounded off
     return motus_exact_madd(x + 0.5f, 1.0f / (1 << DCT8_SHIFT), bias) - bias;
 }
 
 // round(2^13 * cos(k pi / 16) / 2)
-enum { DCT8_C1 = 4017, DCT8_C2 = 3784, DCT8_C3 = 3406, DCT8_C4 = 2896, DCT8_C5 = 2276, DCT8_C6 = 1567, DCT8_C7 = 799 };
+enum {
+    DCT8_C1 = 4017,
+    DCT8_C2 = 3784,
+    DCT8_C3 = 3406,
+    DCT8_C4 = 2896,
+    DCT8_C5 = 2276,
+    DCT8_C6 = 1567,
+    DCT8_C7 = 799
+};
 
-// The inverse of the orthonormal 8-point DCT, with 13 fraction bits, shifted right by `shift` with rounding, in place. The sum of |factors| of
-// an output is at most 2.83 * 2^13, so |x| < 92,000 keeps every sum in 32 bits.
+// The inverse of the orthonormal 8-point DCT, with 13 fraction bits, shifted right by `shift` with
+// rounding, in place. The sum of |factors| of an output is at most 2.83 * 2^13, so |x| < 92,000
+// keeps every sum in 32 bits.
 MOTUS_HD void motus_idct8_int_1d(int32_t *x, int step, int shift) {
-    int32_t half = 1 << (shift - 1), y1 = x[step], y3 = x[3 * step], y5 = x[5 * step], y7 = x[7 * step];
+    int32_t half = 1 << (shift - 1), y1 = x[step], y3 = x[3 * step], y5 = x[5 * step],
+            y7 = x[7 * step];
     int32_t s0 = (x[0] + x[4 * step]) * DCT8_C4 + half, s1 = (x[0] - x[4 * step]) * DCT8_C4 + half;
-    int32_t t0 = x[2 * step] * DCT8_C2 + x[6 * step] * DCT8_C6, t1 = x[2 * step] * DCT8_C6 - x[6 * step] * DCT8_C2;
+    int32_t t0 = x[2 * step] * DCT8_C2 + x[6 * step] * DCT8_C6,
+            t1 = x[2 * step] * DCT8_C6 - x[6 * step] * DCT8_C2;
     int32_t e0 = s0 + t0, e1 = s1 + t1, e2 = s1 - t1, e3 = s0 - t0;
     int32_t o0 = y1 * DCT8_C1 + y3 * DCT8_C3 + y5 * DCT8_C5 + y7 * DCT8_C7;
     int32_t o1 = y1 * DCT8_C3 - y3 * DCT8_C7 - y5 * DCT8_C1 - y7 * DCT8_C5;
     int32_t o2 = y1 * DCT8_C5 - y3 * DCT8_C1 + y5 * DCT8_C7 + y7 * DCT8_C3;
     int32_t o3 = y1 * DCT8_C7 - y3 * DCT8_C5 + y5 * DCT8_C3 - y7 * DCT8_C1;
-    x[0] = (e0 + o0) >> shift, x[7 * step] = (e0 - o0) >> shift, x[step] = (e1 + o1) >> shift, x[6 * step] = (e1 - o1) >> shift;
+    x[0] = (e0 + o0) >> shift, x[7 * step] = (e0 - o0) >> shift, x[step] = (e1 + o1) >> shift,
+    x[6 * step] = (e1 - o1) >> shift;
     x[2 * step] = (e2 + o2) >> shift, x[5 * step] = (e2 - o2) >> shift;
     x[3 * step] = (e3 + o3) >> shift, x[4 * step] = (e3 - o3) >> shift;
 }
@@ -119,18 +151,21 @@ MOTUS_HD void motus_idct8_int_1d(int32_t *x, int step, int shift) {
 // Shifts of the inverse's two passes (3 fraction bits between them), and its largest coefficient.
 enum { IDCT8_SHIFT_1 = 10, IDCT8_SHIFT_2 = 16, DCT8_MAX_COEF = 2047 };
 
-// Nearest integer of v * multiplier / 2^shift, |v| < 2^24. There are no ties: half of 2^shift would have to divide v, as the multiplier is odd,
-// and shift is 26 at least. So whoever rounds the exact product once, by whatever rule, gets the same.
+// Nearest integer of v * multiplier / 2^shift, |v| < 2^24. There are no ties: half of 2^shift would
+// have to divide v, as the multiplier is odd, and shift is 26 at least. So whoever rounds the exact
+// product once, by whatever rule, gets the same.
 MOTUS_HD int motus_dct8_int_level(int32_t v, int32_t multiplier, int shift) {
     return (int)(((int64_t)v * multiplier + (1ll << (shift - 1))) >> shift);
 }
 
-// Kept within +-2047 (a coefficient of samples is within +-1024), so that no level from outside can overflow the inverse.
+// Kept within +-2047 (a coefficient of samples is within +-1024), so that no level from outside can
+// overflow the inverse.
 MOTUS_HD int32_t motus_dct8_int_coef(int level, uint16_t q) {
     return motus_clip(-DCT8_MAX_COEF, DCT8_MAX_COEF, level * (int32_t)q);
 }
 
-// A sample from the float inverse, in the low 8 bits. Clipped before it is rounded, so that any levels, however wild, stay within motus_round_bits' range.
+// A sample from the float inverse, in the low 8 bits. Clipped before it is rounded, so that any
+// levels, however wild, stay within motus_round_bits' range.
 MOTUS_HD int32_t motus_dct8_float_sample(float x) {
     return motus_round_bits(motus_float_min(motus_float_max(x + 128.0f, 0.0f), 255.0f));
 }

@@ -1,4 +1,5 @@
-// The 4x4 transforms, AVX2: for files compiled for it. Transforms run in 16-bit lanes: the forward ones can't overflow (residuals of +-255 stay within
+// The 4x4 transforms, AVX2: for files compiled for it. Transforms run in 16-bit lanes: the forward
+// ones can't overflow (residuals of +-255 stay within
 // +-9180), and the inverse one is defined modulo 2^16 (dct_core.h), which is what these lanes do.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef DCT_DCT_AVX2_H
@@ -20,16 +21,17 @@ static inline __m256i motus_sub_avx2(__m256i a, __m256i b) { return _mm256_sub_e
 
 // motus_forward4 over v[0..3], in every lane.
 static inline void motus_forward4_avx2(__m256i v[4]) {
-    __m256i sum03 = motus_add_avx2(v[0], v[3]), diff03 = motus_sub_avx2(v[0], v[3]), sum12 = motus_add_avx2(v[1], v[2]),
-            diff12 = motus_sub_avx2(v[1], v[2]);
+    __m256i sum03 = motus_add_avx2(v[0], v[3]), diff03 = motus_sub_avx2(v[0], v[3]),
+            sum12 = motus_add_avx2(v[1], v[2]), diff12 = motus_sub_avx2(v[1], v[2]);
     v[0] = motus_add_avx2(sum03, sum12);
     v[1] = motus_add_avx2(motus_add_avx2(diff03, diff03), diff12);
     v[2] = motus_sub_avx2(sum03, sum12);
     v[3] = motus_sub_avx2(diff03, motus_add_avx2(diff12, diff12));
 }
 
-// v[0..3] hold rows of four 4x4 matrices, 64 bits each: 0 and 1 in the low half, 2 and 3 in the high half. After it u[0] holds columns 0 and
-// 1, u[1] columns 2 and 3 of matrices 0 (low) and 2 (high), u[2] and u[3] those of 1 and 3.
+// v[0..3] hold rows of four 4x4 matrices, 64 bits each: 0 and 1 in the low half, 2 and 3 in the
+// high half. After it u[0] holds columns 0 and 1, u[1] columns 2 and 3 of matrices 0 (low) and 2
+// (high), u[2] and u[3] those of 1 and 3.
 static inline void motus_transpose_avx2(__m256i u[4], const __m256i v[4]) {
     __m256i t0 = _mm256_unpacklo_epi16(v[0], v[1]), t1 = _mm256_unpackhi_epi16(v[0], v[1]);
     __m256i t2 = _mm256_unpacklo_epi16(v[2], v[3]), t3 = _mm256_unpackhi_epi16(v[2], v[3]);
@@ -39,8 +41,8 @@ static inline void motus_transpose_avx2(__m256i u[4], const __m256i v[4]) {
     u[3] = _mm256_unpackhi_epi32(t1, t3);
 }
 
-// Both passes over four blocks laid out as motus_transpose_avx2() takes them; it leaves them as whole rows the same way. Nothing is rounded, so that
-// columns first is as good as rows first.
+// Both passes over four blocks laid out as motus_transpose_avx2() takes them; it leaves them as
+// whole rows the same way. Nothing is rounded, so that columns first is as good as rows first.
 static inline void motus_forward_blocks_avx2(__m256i u[4], __m256i v[4]) {
     motus_forward4_avx2(v);
     motus_transpose_avx2(u, v);
@@ -59,8 +61,8 @@ static inline void motus_store_blocks_avx2(int16_t coef[4][16], const __m256i u[
     _mm256_storeu_si256((__m256i *)coef[3], _mm256_permute2x128_si256(u[2], u[3], 0x31));
 }
 
-static inline void motus_forward4x4_avx2(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride, const uint8_t *pred,
-                                         ptrdiff_t pred_stride) {
+static inline void motus_forward4x4_avx2(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
+                                         const uint8_t *pred, ptrdiff_t pred_stride) {
     __m256i v[4], u[4];
     for (int y = 0; y < 4; y++) {
         __m128i s = _mm_cvtepu8_epi16(_mm_cvtsi32_si128(motus_load32_avx2(src + y * src_stride)));
@@ -71,13 +73,16 @@ static inline void motus_forward4x4_avx2(int16_t coef[16], const uint8_t *src, p
     _mm256_storeu_si256((__m256i *)coef, _mm256_permute2x128_si256(u[0], u[1], 0x20));
 }
 
-static inline void motus_forward16x16_avx2(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride, const uint8_t *pred,
+static inline void motus_forward16x16_avx2(int16_t coef[16][16], const uint8_t *src,
+                                           ptrdiff_t src_stride, const uint8_t *pred,
                                            ptrdiff_t pred_stride) {
     for (int row = 0; row < 4; row++) {
         __m256i v[4], u[4];
         for (int y = 0; y < 4; y++) {
-            __m256i s = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(src + (4 * row + y) * src_stride)));
-            __m256i p = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(pred + (4 * row + y) * pred_stride)));
+            __m256i s = _mm256_cvtepu8_epi16(
+                _mm_loadu_si128((const __m128i *)(src + (4 * row + y) * src_stride)));
+            __m256i p = _mm256_cvtepu8_epi16(
+                _mm_loadu_si128((const __m128i *)(pred + (4 * row + y) * pred_stride)));
             v[y] = motus_sub_avx2(s, p);
         }
         motus_forward_blocks_avx2(u, v);
@@ -92,11 +97,13 @@ static inline __m256i motus_load_rows_avx2(const uint8_t *p, ptrdiff_t stride, i
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(upper, lower));
 }
 
-static inline void motus_forward8x8_avx2(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride, const uint8_t *pred,
+static inline void motus_forward8x8_avx2(int16_t coef[4][16], const uint8_t *src,
+                                         ptrdiff_t src_stride, const uint8_t *pred,
                                          ptrdiff_t pred_stride) {
     __m256i v[4], u[4];
     for (int y = 0; y < 4; y++)
-        v[y] = motus_sub_avx2(motus_load_rows_avx2(src, src_stride, y), motus_load_rows_avx2(pred, pred_stride, y));
+        v[y] = motus_sub_avx2(motus_load_rows_avx2(src, src_stride, y),
+                              motus_load_rows_avx2(pred, pred_stride, y));
     motus_forward_blocks_avx2(u, v);
     motus_store_blocks_avx2(coef, u);
 }
@@ -104,7 +111,8 @@ static inline void motus_forward8x8_avx2(int16_t coef[4][16], const uint8_t *src
 // motus_inverse4 over the low 64 bits of v[0..3].
 static inline void motus_inverse4_avx2(__m128i v[4]) {
     __m128i sum02 = _mm_add_epi16(v[0], v[2]), diff02 = _mm_sub_epi16(v[0], v[2]);
-    __m128i odd1 = _mm_sub_epi16(_mm_srai_epi16(v[1], 1), v[3]), odd3 = _mm_add_epi16(v[1], _mm_srai_epi16(v[3], 1));
+    __m128i odd1 = _mm_sub_epi16(_mm_srai_epi16(v[1], 1), v[3]),
+            odd3 = _mm_add_epi16(v[1], _mm_srai_epi16(v[3], 1));
     v[0] = _mm_add_epi16(sum02, odd3);
     v[1] = _mm_add_epi16(diff02, odd1);
     v[2] = _mm_sub_epi16(diff02, odd1);
@@ -120,13 +128,15 @@ static inline void motus_split_avx2(__m128i v[4], __m128i first, __m128i second)
 }
 
 static inline __m128i motus_load4x4_avx2(const uint8_t *p, ptrdiff_t stride) {
-    return _mm_setr_epi32(motus_load32_avx2(p), motus_load32_avx2(p + stride), motus_load32_avx2(p + 2 * stride),
-                          motus_load32_avx2(p + 3 * stride));
+    return _mm_setr_epi32(motus_load32_avx2(p), motus_load32_avx2(p + stride),
+                          motus_load32_avx2(p + 2 * stride), motus_load32_avx2(p + 3 * stride));
 }
 
-static inline void motus_inverse4x4_add_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *pred, ptrdiff_t pred_stride,
+static inline void motus_inverse4x4_add_avx2(uint8_t *dst, ptrdiff_t dst_stride,
+                                             const uint8_t *pred, ptrdiff_t pred_stride,
                                              const int16_t coef[16]) {
-    __m128i rows01 = _mm_loadu_si128((const __m128i *)coef), rows23 = _mm_loadu_si128((const __m128i *)(coef + 8)), v[4];
+    __m128i rows01 = _mm_loadu_si128((const __m128i *)coef),
+            rows23 = _mm_loadu_si128((const __m128i *)(coef + 8)), v[4];
     __m128i t0 = _mm_unpacklo_epi16(rows01, rows23), t1 = _mm_unpackhi_epi16(rows01, rows23);
     motus_split_avx2(v, _mm_unpacklo_epi16(t0, t1), _mm_unpackhi_epi16(t0, t1)); // columns
     motus_inverse4_avx2(v);

@@ -1,4 +1,5 @@
-// The transforms of a macroblock's blocks as the lanes that work on it share them out (common/lanes.h); with AVX2, where this is compiled for it, many at once.
+// The transforms of a macroblock's blocks as the lanes that work on it share them out
+// (common/lanes.h); with AVX2, where this is compiled for it, many at once.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef DCT_DCT_LANES_H
 #define DCT_DCT_LANES_H
@@ -10,7 +11,8 @@
 #endif
 
 // Forward transforms of 16x16 samples of src - pred (pred: rows of 16): 16 blocks in raster order.
-MOTUS_HD void motus_forward_luma(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride, const uint8_t pred[256]) {
+MOTUS_HD void motus_forward_luma(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride,
+                                 const uint8_t pred[256]) {
 #ifdef DCT_DCT_AVX2_H
     motus_forward16x16_avx2(coef, src, src_stride, pred, 16);
 #else
@@ -23,7 +25,8 @@ MOTUS_HD void motus_forward_luma(int16_t coef[16][16], const uint8_t *src, ptrdi
 }
 
 // The same for 8x8 samples of chroma (pred: rows of 8): 4 blocks.
-MOTUS_HD void motus_forward_chroma(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride, const uint8_t pred[64]) {
+MOTUS_HD void motus_forward_chroma(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
+                                   const uint8_t pred[64]) {
 #ifdef DCT_DCT_AVX2_H
     motus_forward8x8_avx2(coef, src, src_stride, pred, 8);
 #else
@@ -35,8 +38,8 @@ MOTUS_HD void motus_forward_chroma(int16_t coef[4][16], const uint8_t *src, ptrd
 #endif
 }
 
-MOTUS_HD void motus_forward_block(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride, const uint8_t *pred,
-                                  ptrdiff_t pred_stride) {
+MOTUS_HD void motus_forward_block(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
+                                  const uint8_t *pred, ptrdiff_t pred_stride) {
 #ifdef DCT_DCT_AVX2_H
     motus_forward4x4_avx2(coef, src, src_stride, pred, pred_stride);
 #else
@@ -62,7 +65,8 @@ MOTUS_HD void motus_inverse4x4_in_place(uint8_t *at, ptrdiff_t stride, const int
 #endif
 }
 
-// DC levels of an Intra16x16 MB (raster order) from the blocks' DCs, which their dequantized values replace (8.5.10).
+// DC levels of an Intra16x16 MB (raster order) from the blocks' DCs, which their dequantized values
+// replace (8.5.10).
 MOTUS_HD void motus_luma_dc_code(int16_t level[16], int16_t dc[16], int qp, int deadzone) {
     int v[16];
     MotusQuantizer q = motus_quantizer(qp, deadzone, 1);

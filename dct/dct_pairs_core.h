@@ -1,7 +1,8 @@
-// The 4x4 transforms of H.264 on words of two 16-bit values, as a GPU's lanes hold a block: the same values as dct_core.h's, in fewer steps.
+// The 4x4 transforms of H.264 on words of two 16-bit values, as a GPU's lanes hold a block: the
+// same values as dct_core.h's, in fewer steps.
 //
-// Words stand in one of two orders. By columns: word 2y + h has values (y, 2h) and (y, 2h + 1), the first one low; samples are loaded so. By rows: word 4h + x has
-// values (2h, x) and (2h + 1, x).
+// Words stand in one of two orders. By columns: word 2y + h has values (y, 2h) and (y, 2h + 1), the
+// first one low; samples are loaded so. By rows: word 4h + x has values (2h, x) and (2h + 1, x).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef DCT_DCT_PAIRS_CORE_H
 #define DCT_DCT_PAIRS_CORE_H
@@ -10,15 +11,18 @@
 
 // motus_forward4 and motus_inverse4 of two columns, or rows, at once; words lie `step` apart.
 MOTUS_HD void motus_pairs_forward4(uint32_t *v, int step) {
-    const uint32_t sum03 = motus_pairs_add(v[0], v[3 * step]), diff03 = motus_pairs_sub(v[0], v[3 * step]);
-    const uint32_t sum12 = motus_pairs_add(v[step], v[2 * step]), diff12 = motus_pairs_sub(v[step], v[2 * step]);
+    const uint32_t sum03 = motus_pairs_add(v[0], v[3 * step]),
+                   diff03 = motus_pairs_sub(v[0], v[3 * step]);
+    const uint32_t sum12 = motus_pairs_add(v[step], v[2 * step]),
+                   diff12 = motus_pairs_sub(v[step], v[2 * step]);
     v[0] = motus_pairs_add(sum03, sum12);
     v[step] = motus_pairs_add(motus_pairs_add(diff03, diff03), diff12);
     v[2 * step] = motus_pairs_sub(sum03, sum12);
     v[3 * step] = motus_pairs_sub(diff03, motus_pairs_add(diff12, diff12));
 }
 MOTUS_HD void motus_pairs_inverse4(uint32_t *v, int step) {
-    const uint32_t sum02 = motus_pairs_add(v[0], v[2 * step]), diff02 = motus_pairs_sub(v[0], v[2 * step]);
+    const uint32_t sum02 = motus_pairs_add(v[0], v[2 * step]),
+                   diff02 = motus_pairs_sub(v[0], v[2 * step]);
     const uint32_t odd1 = motus_pairs_sub(motus_pairs_half(v[step]), v[3 * step]);
     const uint32_t odd3 = motus_pairs_add(v[step], motus_pairs_half(v[3 * step]));
     v[0] = motus_pairs_add(sum02, odd3);
@@ -31,21 +35,26 @@ MOTUS_HD void motus_pairs_inverse4(uint32_t *v, int step) {
 MOTUS_HD void motus_pairs_forward(uint32_t coef[8], const uint32_t src[4], const uint32_t pred[4]) {
     uint32_t d[8];
     for (int y = 0; y < 4; y++) {
-        d[2 * y] = motus_pairs_sub(motus_word_bytes(src[y], 0, 0x4140), motus_word_bytes(pred[y], 0, 0x4140));
-        d[2 * y + 1] = motus_pairs_sub(motus_word_bytes(src[y], 0, 0x4342), motus_word_bytes(pred[y], 0, 0x4342));
+        d[2 * y] = motus_pairs_sub(motus_word_bytes(src[y], 0, 0x4140),
+                                   motus_word_bytes(pred[y], 0, 0x4140));
+        d[2 * y + 1] = motus_pairs_sub(motus_word_bytes(src[y], 0, 0x4342),
+                                       motus_word_bytes(pred[y], 0, 0x4342));
     }
     for (int h = 0; h < 2; h++) motus_pairs_forward4(d + h, 2);
     for (int h = 0; h < 2; h++) {
         for (int x = 0; x < 4; x++)
-            coef[4 * h + x] = motus_word_bytes(d[4 * h + x / 2], d[4 * h + 2 + x / 2], x & 1 ? 0x7632 : 0x5410);
+            coef[4 * h + x] =
+                motus_word_bytes(d[4 * h + x / 2], d[4 * h + 2 + x / 2], x & 1 ? 0x7632 : 0x5410);
         motus_pairs_forward4(coef + 4 * h, 1);
     }
 }
 
-// Inverse transform of scaled coefficients by rows, which it changes, added to pred: rows of four samples.
+// Inverse transform of scaled coefficients by rows, which it changes, added to pred: rows of four
+// samples.
 MOTUS_HD void motus_pairs_inverse_add(uint32_t sum[4], uint32_t coef[8], const uint32_t pred[4]) {
     uint32_t r[8];
-    // Rounding, and 512 of the 1024 that residuals are below after the shift, which makes them positive for it: both pass through the DC.
+    // Rounding, and 512 of the 1024 that residuals are below after the shift, which makes them
+    // positive for it: both pass through the DC.
     coef[0] = motus_pairs_add(coef[0], 0x8020);
     for (int h = 0; h < 2; h++) motus_pairs_inverse4(coef + 4 * h, 1);
     for (int i = 0; i < 8; i++) { // word 2y + h
@@ -55,8 +64,10 @@ MOTUS_HD void motus_pairs_inverse_add(uint32_t sum[4], uint32_t coef[8], const u
     for (int h = 0; h < 2; h++) motus_pairs_inverse4(r + h, 2);
     for (int y = 0; y < 4; y++) {
         // Samples less 512: their upper byte is that of -512.
-        const uint32_t low = motus_pairs_add_clip(r[2 * y] >> 6 & 0x03FF03FF, motus_word_bytes(pred[y], 0xFE, 0x4140));
-        const uint32_t high = motus_pairs_add_clip(r[2 * y + 1] >> 6 & 0x03FF03FF, motus_word_bytes(pred[y], 0xFE, 0x4342));
+        const uint32_t low = motus_pairs_add_clip(r[2 * y] >> 6 & 0x03FF03FF,
+                                                  motus_word_bytes(pred[y], 0xFE, 0x4140));
+        const uint32_t high = motus_pairs_add_clip(r[2 * y + 1] >> 6 & 0x03FF03FF,
+                                                   motus_word_bytes(pred[y], 0xFE, 0x4342));
         sum[y] = motus_word_bytes(low, high, 0x6420);
     }
 }

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The arrow whose direction is nearest; "." for less than a quarter sample. On the screen y grows downwards, as in pictures.
+// The arrow whose direction is nearest; "." for less than a quarter sample. On the screen y grows
+// downwards, as in pictures.
 static const char *arrow(int x, int y) {
     int ax = abs(x), ay = abs(y);
     if (!x && !y) return ".";
@@ -27,18 +28,23 @@ static void show(const MotusField *field, int number) {
 
 int main(int argc, char **argv) {
     const int width = argc > 2 ? atoi(argv[1]) : 352, height = argc > 2 ? atoi(argv[2]) : 288;
-    const size_t luma = (size_t)width * (size_t)height, chroma = (size_t)((width + 1) / 2) * (size_t)((height + 1) / 2);
+    const size_t luma = (size_t)width * (size_t)height,
+                 chroma = (size_t)((width + 1) / 2) * (size_t)((height + 1) / 2);
     MotusMeConfig config = motus_me_config_default(width, height);
     MotusMe *me = NULL;
     MotusField *field = NULL;
     config.modes = 1 << MOTUS_MODE_16x16; // the other 40 blocks are not needed
     MotusStatus status = motus_me_open(&me, &config);
     if (!status) status = motus_field_alloc(&field, width, height);
-    unsigned char *cur = (unsigned char *)malloc(luma + 2 * chroma), *ref = (unsigned char *)malloc(luma + 2 * chroma), *swap;
+    unsigned char *cur = (unsigned char *)malloc(luma + 2 * chroma),
+                  *ref = (unsigned char *)malloc(luma + 2 * chroma), *swap;
 
-    for (int n = 0; !status && cur && ref && fread(cur, 1, luma + 2 * chroma, stdin) == luma + 2 * chroma; n++) {
+    for (int n = 0;
+         !status && cur && ref && fread(cur, 1, luma + 2 * chroma, stdin) == luma + 2 * chroma;
+         n++) {
         const MotusPlane now = {cur, width, width, height}, before = {ref, width, width, height};
-        const MotusMeHints hints = {NULL, NULL, NULL, 1024}; // vectors cost bits: flat areas do not wander
+        const MotusMeHints hints = {NULL, NULL, NULL,
+                                    1024}; // vectors cost bits: flat areas do not wander
         if (n) status = motus_me_search(me, &now, &before, &hints, field);
         if (n && !status) show(field, n);
         swap = ref, ref = cur, cur = swap;

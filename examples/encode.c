@@ -15,22 +15,25 @@ static void draw(MotusFrame *frame, int t) {
         int shift = p > 0;
         for (int y = 0; y < plane->height; y++)
             for (int x = 0; x < plane->width; x++) {
-                int dx = (x << shift) - cx, dy = (y << shift) - cy, disc = dx * dx + dy * dy < 40 * 40;
-                plane->data[y * plane->stride + x] = (uint8_t)(p == 0 ? (disc ? 220 : 40 + (x + y) / 4)
-                                                               : disc ? 90 + 70 * (p - 1)
-                                                                      : 128);
+                int dx = (x << shift) - cx, dy = (y << shift) - cy,
+                    disc = dx * dx + dy * dy < 40 * 40;
+                plane->data[y * plane->stride + x] =
+                    (uint8_t)(p == 0 ? (disc ? 220 : 40 + (x + y) / 4)
+                              : disc ? 90 + 70 * (p - 1)
+                                     : 128);
             }
     }
 }
 
-// Writes every picture that is ready, or (wait) all that are under way. Returns 0 when more frames are wanted or all is done.
+// Writes every picture that is ready, or (wait) all that are under way. Returns 0 when more frames
+// are wanted or all is done.
 static int drain(MotusEncoder *enc, FILE *out, int wait) {
     MotusPacket *packet;
     MotusStatus status;
     while ((status = motus_encoder_receive(enc, &packet, wait ? -1 : 0)) == MOTUS_OK) {
         uint64_t samples = (uint64_t)WIDTH * HEIGHT;
-        printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)packet->number, packet->type, packet->size,
-               motus_psnr(packet->stats.ssd[0], samples));
+        printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)packet->number,
+               packet->type, packet->size, motus_psnr(packet->stats.ssd[0], samples));
         int bad = fwrite(packet->data, 1, packet->size, out) != packet->size;
         motus_packet_unref(&packet);
         if (bad) return -1;

@@ -1,5 +1,7 @@
-// Renders frames on the GPU and encodes them there: no frame is ever in host memory, only the stream comes down.
-//     nvcc -std=c++17 encode_gpu.cu $(pkg-config --cflags --libs motus) -o encode_gpu && ./encode_gpu out.264
+// Renders frames on the GPU and encodes them there: no frame is ever in host memory, only the
+// stream comes down.
+//     nvcc -std=c++17 encode_gpu.cu $(pkg-config --cflags --libs motus) -o encode_gpu &&
+//     ./encode_gpu out.264
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime.h>
 #include <motus/motus.h>
@@ -9,33 +11,40 @@
 
 constexpr int WIDTH = 640, HEIGHT = 360, FRAMES = 60;
 
-// One plane of a ring of light around a point that wanders over a gradient. Chroma planes (p = 1, 2) are half as wide and high.
+// One plane of a ring of light around a point that wanders over a gradient. Chroma planes (p = 1,
+// 2) are half as wide and high.
 __global__ void draw(MotusPlane plane, int p, int t) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= plane.width || y >= plane.height) return;
     int scale = p > 0 ? 2 : 1;
-    float dx = scale * x - WIDTH * (0.5f + 0.4f * cosf(0.07f * t)), dy = scale * y - HEIGHT * (0.5f + 0.3f * sinf(0.11f * t));
+    float dx = scale * x - WIDTH * (0.5f + 0.4f * cosf(0.07f * t)),
+          dy = scale * y - HEIGHT * (0.5f + 0.3f * sinf(0.11f * t));
     float light = expf(-fabsf(sqrtf(dx * dx + dy * dy) - 60) / 12);
-    float ground = p == 0 ? 40 + 120.0f * (x + y) / (WIDTH + HEIGHT) : 128, glow = p == 0 ? 60 : p == 1 ? -50 : 60;
+    float ground = p == 0 ? 40 + 120.0f * (x + y) / (WIDTH + HEIGHT) : 128, glow = p == 0   ? 60
+                                                                                   : p == 1 ? -50
+                                                                                            : 60;
     plane.data[y * plane.stride + x] = (uint8_t)(ground + glow * light + 0.5f);
 }
 
 // Says what failed; true where nothing did.
 static bool fine(cudaError_t status, const char *what) {
-    if (status != cudaSuccess) std::fprintf(stderr, "encode_gpu: %s: %s\n", what, cudaGetErrorString(status));
+    if (status != cudaSuccess)
+        std::fprintf(stderr, "encode_gpu: %s: %s\n", what, cudaGetErrorString(status));
     return status == cudaSuccess;
 }
 
 static bool fine(const MotusEncoder *enc, MotusStatus status) {
     const MotusError *cause = motus_encoder_error(enc);
     if (status < 0)
-        std::fprintf(stderr, "encode_gpu: encoder: %s\n", cause->status == status ? cause->text : motus_status_text(status));
+        std::fprintf(stderr, "encode_gpu: encoder: %s\n",
+                     cause->status == status ? cause->text : motus_status_text(status));
     return status >= 0;
 }
 
 static bool render(const MotusFrame *frame, int t, cudaStream_t stream) {
     for (int p = 0; p < 3; p++) {
-        dim3 block(32, 8), grid((frame->plane[p].width + 31) / 32, (frame->plane[p].height + 7) / 8);
+        dim3 block(32, 8),
+            grid((frame->plane[p].width + 31) / 32, (frame->plane[p].height + 7) / 8);
         draw<<<grid, block, 0, stream>>>(frame->plane[p], p, t);
         if (!fine(cudaGetLastError(), "drawing")) return false;
     }
@@ -50,7 +59,8 @@ static MotusFrame *frame_on_device(uint8_t **memory) {
     uint8_t *const data[3] = {*memory, *memory + luma, *memory + luma + chroma};
     const ptrdiff_t stride[3] = {WIDTH, WIDTH / 2, WIDTH / 2};
     MotusStatus status = motus_frame_wrap(&frame, WIDTH, HEIGHT, data, stride, nullptr, nullptr);
-    if (status != MOTUS_OK) std::fprintf(stderr, "encode_gpu: frame: %s\n", motus_status_text(status));
+    if (status != MOTUS_OK)
+        std::fprintf(stderr, "encode_gpu: frame: %s\n", motus_status_text(status));
     return frame;
 }
 
@@ -59,7 +69,8 @@ static bool drain(MotusEncoder *enc, FILE *out, bool wait) {
     MotusPacket *packet;
     MotusStatus status;
     while ((status = motus_encoder_receive(enc, &packet, wait ? -1 : 0)) == MOTUS_OK) {
-        std::printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)packet->number, packet->type, packet->size,
+        std::printf("picture %2lld: %c, %6zu bytes, luma PSNR %.2f dB\n", (long long)packet->number,
+                    packet->type, packet->size,
                     motus_psnr(packet->stats.ssd[0], (uint64_t)WIDTH * HEIGHT));
         bool written = std::fwrite(packet->data, 1, packet->size, out) == packet->size;
         motus_packet_unref(&packet);
@@ -76,9 +87,11 @@ static bool encode(MotusEncoder *enc, FILE *out) {
     cudaStream_t stream = nullptr;
     MotusFrame *frame = frame_on_device(&memory);
     bool good = frame && fine(cudaStreamCreate(&stream), "stream");
-    // The encoder waits for the rendering, and the next rendering for the encoder: one frame is enough.
+    // The encoder waits for the rendering, and the next rendering for the encoder: one frame is
+    // enough.
     for (int t = 0; t < FRAMES && good; t++)
-        good = render(frame, t, stream) && fine(enc, motus_encoder_send_device(enc, frame, stream, nullptr)) &&
+        good = render(frame, t, stream) &&
+               fine(enc, motus_encoder_send_device(enc, frame, stream, nullptr)) &&
                drain(enc, out, false);
     good = good && fine(enc, motus_encoder_send(enc, nullptr, nullptr)) && drain(enc, out, true);
     motus_frame_unref(&frame);
@@ -105,6 +118,7 @@ int main(int argc, char **argv) {
         good = false;
     }
     motus_encoder_close(&enc);
-    std::printf(good ? "wrote %s: play it with ffplay, mpv or vlc\n" : "%s was not written\n", path);
+    std::printf(good ? "wrote %s: play it with ffplay, mpv or vlc\n" : "%s was not written\n",
+                path);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

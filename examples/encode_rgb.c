@@ -1,4 +1,5 @@
-// Encodes RGB pictures, as programs that draw have them: the encoder makes 4:2:0 of them and says in the stream how.
+// Encodes RGB pictures, as programs that draw have them: the encoder makes 4:2:0 of them and says
+// in the stream how.
 //     cc encode_rgb.c $(pkg-config --cflags --libs motus) -o encode_rgb && ./encode_rgb out.264
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
@@ -12,13 +13,15 @@ static void draw(float *rgb, int t) {
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++, rgb += 3) {
             for (int k = 0; k < 3; k++) {
-                const int phase = (x + y + 5 * t + 170 * k) % 512; // up for half of it, and down again
+                const int phase =
+                    (x + y + 5 * t + 170 * k) % 512; // up for half of it, and down again
                 rgb[k] = (float)(phase < 256 ? phase : 511 - phase) / 255;
             }
         }
 }
 
-// Writes every picture that is ready, or (wait) all that are under way. Returns 0 when more frames are wanted or all is done.
+// Writes every picture that is ready, or (wait) all that are under way. Returns 0 when more frames
+// are wanted or all is done.
 static int drain(MotusEncoder *enc, FILE *out, int wait) {
     MotusPacket *packet;
     MotusStatus status;
@@ -46,7 +49,8 @@ static int encode(FILE *out) {
     }
     const void *const data[3] = {pixels};
     const ptrdiff_t stride[3] = {3 * sizeof *pixels * WIDTH};
-    int bad = motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT, WIDTH, HEIGHT, data, stride) != MOTUS_OK;
+    int bad = motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT, WIDTH, HEIGHT, data, stride) !=
+              MOTUS_OK;
     for (int t = 0; t < FRAMES && !bad; t++) {
         draw(pixels, t); // what was sent has been read
         bad = motus_encoder_send_image(enc, &image, NULL) || drain(enc, out, 0);

@@ -23,7 +23,8 @@ static uint8_t texture(int x, int y) {
 
 static void draw(uint8_t *samples, int move_x, int move_y) {
     for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < WIDTH; x++) samples[y * WIDTH + x] = texture(x - move_x + 1000, y - move_y + 1000);
+        for (int x = 0; x < WIDTH; x++)
+            samples[y * WIDTH + x] = texture(x - move_x + 1000, y - move_y + 1000);
 }
 
 int main(void) {
@@ -43,16 +44,18 @@ int main(void) {
         return EXIT_FAILURE;
     }
 
-    // The content moved by (+3, -2), so its match in `ref` lies at (-3, +2): (-12, 8) in quarter samples.
+    // The content moved by (+3, -2), so its match in `ref` lies at (-3, +2): (-12, 8) in quarter
+    // samples.
     int found = 0;
     for (int mb = 0; mb < field->n_mb; mb++) {
         MotusMv mv = field->mv[MOTUS_BLOCK_16x16][mb];
         found += mv.x == -12 && mv.y == 8;
         if (mb % (field->mb_width + 1) == 0)
-            printf("MB (%2d, %2d): 16x16 vector (%+.2f, %+.2f), SAD %u\n", mb % field->mb_width, mb / field->mb_width, mv.x / 4.0,
-                   mv.y / 4.0, field->sad[MOTUS_BLOCK_16x16][mb]);
+            printf("MB (%2d, %2d): 16x16 vector (%+.2f, %+.2f), SAD %u\n", mb % field->mb_width,
+                   mb / field->mb_width, mv.x / 4.0, mv.y / 4.0, field->sad[MOTUS_BLOCK_16x16][mb]);
     }
-    printf("%d of %d MBs have the vector (-3, +2); those at the edge may not\n", found, field->n_mb);
+    printf("%d of %d MBs have the vector (-3, +2); those at the edge may not\n", found,
+           field->n_mb);
     int inner = (field->mb_width - 2) * (field->mb_height - 2);
     motus_field_free(&field);
     motus_me_close(&me);

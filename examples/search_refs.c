@@ -1,5 +1,6 @@
-// Motion of a picture in the one before it and the one after it, as an encoder that knows B pictures asks for it: references prepared once, only a region
-// searched, statistics of its macroblocks (MBs), and what P_Skip would cost there.
+// Motion of a picture in the one before it and the one after it, as an encoder that knows B
+// pictures asks for it: references prepared once, only a region searched, statistics of its
+// macroblocks (MBs), and what P_Skip would cost there.
 //     cc search_refs.c $(pkg-config --cflags --libs motus) -o search_refs && ./search_refs
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
@@ -12,12 +13,15 @@ enum { WIDTH = 320, HEIGHT = 192, N_MB = WIDTH / 16 * (HEIGHT / 16) };
 static uint8_t texture(int x, int y) {
     unsigned h = (unsigned)(x >> 3) * 374761393u + (unsigned)(y >> 3) * 668265263u;
     h = (h ^ (h >> 13)) * 1274126177u;
-    return (uint8_t)(((h >> 24) * (unsigned)((8 - abs(2 * (x & 7) - 7)) * (8 - abs(2 * (y & 7) - 7)))) >> 6);
+    return (uint8_t)(((h >> 24) *
+                      (unsigned)((8 - abs(2 * (x & 7) - 7)) * (8 - abs(2 * (y & 7) - 7)))) >>
+                     6);
 }
 
 static MotusPlane draw(uint8_t *samples, int number) {
     for (int y = 0; y < HEIGHT; y++)
-        for (int x = 0; x < WIDTH; x++) samples[y * WIDTH + x] = texture(x - 3 * number + 1000, y + 2 * number + 1000);
+        for (int x = 0; x < WIDTH; x++)
+            samples[y * WIDTH + x] = texture(x - 3 * number + 1000, y + 2 * number + 1000);
     MotusPlane plane = {samples, WIDTH, WIDTH, HEIGHT};
     return plane;
 }
@@ -44,16 +48,20 @@ int main(void) {
     check(motus_me_open(&me, &config), "open");
     for (int i = 0; i < 2; i++) {
         check(motus_me_reference_alloc(&reference[i], me), "reference");
-        check(motus_me_reference_fill(reference[i], me, &picture[2 * i], MOTUS_MEMORY_HOST, NULL), "reference");
+        check(motus_me_reference_fill(reference[i], me, &picture[2 * i], MOTUS_MEMORY_HOST, NULL),
+              "reference");
     }
 
     MotusMeHints hints = {NULL, NULL, NULL, 4 * 256}; // lambda 4
     for (int i = 0; i < 2; i++)
-        target[i].reference = reference[i], target[i].hints = &hints, target[i].mv = mv[i], target[i].cost = cost[i];
-    for (int i = 0; i < N_MB; i++) skip[i].x = -12, skip[i].y = 8; // what an encoder predicts from an MB's neighbours
+        target[i].reference = reference[i], target[i].hints = &hints, target[i].mv = mv[i],
+        target[i].cost = cost[i];
+    for (int i = 0; i < N_MB; i++)
+        skip[i].x = -12, skip[i].y = 8; // what an encoder predicts from an MB's neighbours
     target[0].skip = skip, target[0].skip_satd = skip_satd;
     MotusMeRequest request = motus_me_request_default(&picture[1], target, 2);
-    request.region.x = 5, request.region.y = 4, request.region.width = 10, request.region.height = 3; // in MBs
+    request.region.x = 5, request.region.y = 4, request.region.width = 10,
+    request.region.height = 3; // in MBs
     request.stats = stats;
     check(motus_me_request(me, &request), "request");
     check(motus_me_wait(me, NULL, -1), "request");
@@ -62,13 +70,17 @@ int main(void) {
     for (int y = 4; y < 7; y++)
         for (int x = 5; x < 15; x++) {
             int mb = y * (WIDTH / 16) + x;
-            right += mv[0][mb].x == -12 && mv[0][mb].y == 8 && mv[1][mb].x == 12 && mv[1][mb].y == -8;
+            right +=
+                mv[0][mb].x == -12 && mv[0][mb].y == 8 && mv[1][mb].x == 12 && mv[1][mb].y == -8;
             if (x == 5)
-                printf("MB (%d, %d): before (%+.2f, %+.2f) J %u, after (%+.2f, %+.2f) J %u, skip %u, intra %u, variance %.1f\n",
-                       x, y, mv[0][mb].x / 4.0, mv[0][mb].y / 4.0, cost[0][mb], mv[1][mb].x / 4.0, mv[1][mb].y / 4.0, cost[1][mb],
-                       skip_satd[mb], stats[mb].intra_satd, stats[mb].energy[0] / 256.0);
+                printf("MB (%d, %d): before (%+.2f, %+.2f) J %u, after (%+.2f, %+.2f) J %u, skip "
+                       "%u, intra %u, variance %.1f\n",
+                       x, y, mv[0][mb].x / 4.0, mv[0][mb].y / 4.0, cost[0][mb], mv[1][mb].x / 4.0,
+                       mv[1][mb].y / 4.0, cost[1][mb], skip_satd[mb], stats[mb].intra_satd,
+                       stats[mb].energy[0] / 256.0);
         }
-    printf("%d of 30 MBs move by (-3, +2) to the picture before and (+3, -2) to the one after\n", right);
+    printf("%d of 30 MBs move by (-3, +2) to the picture before and (+3, -2) to the one after\n",
+           right);
     for (int i = 0; i < 2; i++) motus_me_reference_unref(&reference[i]);
     motus_me_close(&me);
     return right == 30 && !skip_satd[4 * (WIDTH / 16) + 5] ? EXIT_SUCCESS : EXIT_FAILURE;

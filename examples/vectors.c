@@ -1,4 +1,5 @@
-// Draws where the second picture of a .y4m file (8-bit 4:2:0) comes from in the first: a line per 8x8 block, over the picture. docs/tutorial-me.md explains it.
+// Draws where the second picture of a .y4m file (8-bit 4:2:0) comes from in the first: a line per
+// 8x8 block, over the picture. docs/tutorial-me.md explains it.
 //     cc vectors.c $(pkg-config --cflags --libs motus) -o vectors && ./vectors two.y4m vectors.ppm
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
@@ -17,7 +18,8 @@ static int fail(const char *what) {
 static int read_picture(FILE *in, const MotusPlane *luma) {
     char line[256];
     if (!fgets(line, sizeof line, in) || strncmp(line, "FRAME", 5) != 0) return 0;
-    if (fread(luma->data, (size_t)luma->width, (size_t)luma->height, in) != (size_t)luma->height) return 0;
+    if (fread(luma->data, (size_t)luma->width, (size_t)luma->height, in) != (size_t)luma->height)
+        return 0;
     for (int left = (luma->width + 1) / 2 * ((luma->height + 1) / 2) * 2; left > 0; left--)
         if (getc(in) == EOF) return 0;
     return 1;
@@ -32,7 +34,8 @@ static void dot(uint8_t *rgb, int width, int height, int x, int y, int red) {
 // A line from the block's centre to where the block was; vectors are quarter samples.
 static void line(uint8_t *rgb, int width, int height, int x, int y, MotusMv mv) {
     int dx = mv.x * ZOOM / 4, dy = mv.y * ZOOM / 4, steps = abs(dx) > abs(dy) ? abs(dx) : abs(dy);
-    for (int i = 1; i <= steps; i++) dot(rgb, width, height, x + dx * i / steps, y + dy * i / steps, 255);
+    for (int i = 1; i <= steps; i++)
+        dot(rgb, width, height, x + dx * i / steps, y + dy * i / steps, 255);
     dot(rgb, width, height, x, y, 128);
 }
 
@@ -42,10 +45,12 @@ static int draw(const char *name, const MotusPlane *luma, const MotusField *fiel
     FILE *out = rgb ? fopen(name, "wb") : NULL;
     if (!out) return 0;
     for (int i = 0; i < width * height; i++)
-        memset(rgb + 3 * (size_t)i, 128 + luma->data[i / width / ZOOM * luma->stride + i % width / ZOOM] / 2, 3);
+        memset(rgb + 3 * (size_t)i,
+               128 + luma->data[i / width / ZOOM * luma->stride + i % width / ZOOM] / 2, 3);
     for (int mb = 0; mb < field->n_mb; mb++)
         for (int b = MOTUS_BLOCK_8x8; b < MOTUS_BLOCK_8x4; b++) {
-            int x = 16 * (mb % field->mb_width) + motus_blocks[b].x + 4, y = 16 * (mb / field->mb_width) + motus_blocks[b].y + 4;
+            int x = 16 * (mb % field->mb_width) + motus_blocks[b].x + 4,
+                y = 16 * (mb / field->mb_width) + motus_blocks[b].y + 4;
             line(rgb, width, height, ZOOM * x, ZOOM * y, field->mv[b][mb]);
         }
     fprintf(out, "P6\n%d %d\n255\n", width, height);
@@ -59,22 +64,28 @@ int main(int argc, char **argv) {
     int width = 0, height = 0;
     if (argc != 3) return fail("usage: vectors IN.y4m OUT.ppm");
     FILE *in = fopen(argv[1], "rb");
-    if (!in || !fgets(header, sizeof header, in) || strncmp(header, "YUV4MPEG2 ", 10) != 0) return fail("no .y4m file");
+    if (!in || !fgets(header, sizeof header, in) || strncmp(header, "YUV4MPEG2 ", 10) != 0)
+        return fail("no .y4m file");
     for (char *word = strtok(header + 10, " \n"); word; word = strtok(NULL, " \n")) {
         if (*word == 'W') width = atoi(word + 1);
         if (*word == 'H') height = atoi(word + 1);
-        if (*word == 'C' && (strncmp(word, "C420", 4) != 0 || strncmp(word, "C420p1", 6) == 0)) return fail("not 8-bit 4:2:0");
+        if (*word == 'C' && (strncmp(word, "C420", 4) != 0 || strncmp(word, "C420p1", 6) == 0))
+            return fail("not 8-bit 4:2:0");
     }
     MotusFrame *ref = NULL, *cur = NULL; // for their luma planes alone
-    if (motus_frame_alloc(&ref, width, height) || motus_frame_alloc(&cur, width, height)) return fail("no such size");
-    MotusPlane before = {ref->plane[0].data, width, width, height}, after = {cur->plane[0].data, width, width, height};
-    if (!read_picture(in, &before) || !read_picture(in, &after)) return fail("two pictures are needed");
+    if (motus_frame_alloc(&ref, width, height) || motus_frame_alloc(&cur, width, height))
+        return fail("no such size");
+    MotusPlane before = {ref->plane[0].data, width, width, height},
+               after = {cur->plane[0].data, width, width, height};
+    if (!read_picture(in, &before) || !read_picture(in, &after))
+        return fail("two pictures are needed");
     fclose(in);
 
     MotusMeConfig config = motus_me_config_default(width, height); // +-16 samples, quarter samples
     config.modes = 1u << MOTUS_MODE_8x8;
-    MotusMeHints hints = {NULL, NULL, NULL,
-                          4 * 256}; // a bit costs as much as 4 of SATD: calm vectors where there is little to see
+    MotusMeHints hints = {
+        NULL, NULL, NULL,
+        4 * 256}; // a bit costs as much as 4 of SATD: calm vectors where there is little to see
     MotusMe *me = NULL;
     MotusField *field = NULL;
     MotusStatus status = motus_me_open(&me, &config);
@@ -83,7 +94,8 @@ int main(int argc, char **argv) {
     if (status) return fail(motus_status_text(status));
     if (!draw(argv[2], &after, field)) return fail("cannot write the picture");
     MotusMv mv = field->mv[MOTUS_BLOCK_8x8][field->n_mb / 2 + field->mb_width / 2];
-    printf("%dx%d, %d MBs; in the middle (%+.2f, %+.2f) samples\n", width, height, field->n_mb, mv.x / 4.0, mv.y / 4.0);
+    printf("%dx%d, %d MBs; in the middle (%+.2f, %+.2f) samples\n", width, height, field->n_mb,
+           mv.x / 4.0, mv.y / 4.0);
     motus_field_free(&field);
     motus_me_close(&me);
     motus_frame_unref(&ref);

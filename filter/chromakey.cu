@@ -1,8 +1,10 @@
 // Chroma key of RGB24 on a CUDA device; equals motus_key_rgb24 bit for bit.
 //
-// A warp takes 512 pixels of a row, 1536 bytes of each picture, in 16-byte accesses that follow each other, and turns them round in shared memory so
-// that a thread holds 16 whole pixels (48 bytes; at this distance eight threads' 16-byte accesses meet in no bank). The result goes back the same way.
-// Read and written once: foreground, background, result. Bytes between a row's end and the next multiple of 16 are treated like the row's.
+// A warp takes 512 pixels of a row, 1536 bytes of each picture, in 16-byte accesses that follow
+// each other, and turns them round in shared memory so that a thread holds 16 whole pixels (48
+// bytes; at this distance eight threads' 16-byte accesses meet in no bank). The result goes back
+// the same way. Read and written once: foreground, background, result. Bytes between a row's end
+// and the next multiple of 16 are treated like the row's.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
@@ -22,29 +24,37 @@ constexpr int CHUNKS = 96;    // of 16 bytes: what a warp takes of a row of RGB2
 constexpr int PER_THREAD = 3; // chunks
 
 // Pixel p of four in 12 bytes: a negative number where it is foreground.
-__device__ __forceinline__ int rgb_sign(int r, int g, int b, int high_bits, int low_bits, const MotusKey &key) {
+__device__ __forceinline__ int rgb_sign(int r, int g, int b, int high_bits, int low_bits,
+                                        const MotusKey &key) {
     float high = unmagic(high_bits), d = as_float(high_bits) - as_float(low_bits);
-    float hue = motus_key_hue_margin(as_float(g) - as_float(r), as_float(g) - as_float(b), &key.rgb);
-    return sign_of(motus_key_grey_margin(hue, d, &key), motus_key_sat_margin(high, d, &key), motus_key_value_margin(high, &key));
+    float hue =
+        motus_key_hue_margin(as_float(g) - as_float(r), as_float(g) - as_float(b), &key.rgb);
+    return sign_of(motus_key_grey_margin(hue, d, &key), motus_key_sat_margin(high, d, &key),
+                   motus_key_value_margin(high, &key));
 }
 
-__device__ __forceinline__ uint32_t rgb_weight(int r, int g, int b, int high_bits, int low_bits, const MotusKey &key) {
+__device__ __forceinline__ uint32_t rgb_weight(int r, int g, int b, int high_bits, int low_bits,
+                                               const MotusKey &key) {
     float high = unmagic(high_bits), d = as_float(high_bits) - as_float(low_bits);
-    float hue = motus_key_hue_distance(as_float(r), as_float(g), as_float(b), as_float(high_bits), as_float(low_bits), 1, &key);
+    float hue = motus_key_hue_distance(as_float(r), as_float(g), as_float(b), as_float(high_bits),
+                                       as_float(low_bits), 1, &key);
     float sat = motus_key_sat_distance(d, motus_key_sat_factor(high, &key), &key);
-    return (uint32_t)motus_key_weight(motus_key_steps(fmaxf(fmaxf(hue, sat), motus_key_value_distance(high, &key))), &key);
+    return (uint32_t)motus_key_weight(
+        motus_key_steps(fmaxf(fmaxf(hue, sat), motus_key_value_distance(high, &key))), &key);
 }
 
-// The key's channel, moved towards the larger of the others; equals motus_key_unspill. `most` is the largest of the three. The 2^-17 makes the nearest
-// number, of two equally near, the smaller.
+// The key's channel, moved towards the larger of the others; equals motus_key_unspill. `most` is
+// the largest of the three. The 2^-17 makes the nearest number, of two equally near, the smaller.
 __device__ __forceinline__ int unspill(int value, int other1, int other2, int most, float spill) {
     float above = as_float(most) - as_float(max(other1, other2));
     return __float_as_int(__fmaf_rn(above, -spill, as_float(value)));
 }
 
-// Four pixels, 12 bytes in three words: front becomes the mixture. CHANNEL: whose spill is taken away, -1 for none.
+// Four pixels, 12 bytes in three words: front becomes the mixture. CHANNEL: whose spill is taken
+// away, -1 for none.
 template <bool SOFT, int CHANNEL>
-__device__ __forceinline__ void key_pixels(uint32_t front[3], const uint32_t back[3], const MotusKey &key, float spill) {
+__device__ __forceinline__ void key_pixels(uint32_t front[3], const uint32_t back[3],
+                                           const MotusKey &key, float spill) {
     int signs[4];
     uint32_t out[12];
 #pragma unroll
@@ -53,19 +63,25 @@ __device__ __forceinline__ void key_pixels(uint32_t front[3], const uint32_t bac
         int high = __vimax3_s32(c[0], c[1], c[2]), low = __vimin3_s32(c[0], c[1], c[2]);
         if (!SOFT) signs[p] = rgb_sign(c[0], c[1], c[2], high, low, key);
         if (!SOFT && CHANNEL < 0) continue;
-        uint32_t pair = SOFT ? pair_of(rgb_weight(c[0], c[1], c[2], high, low, key)) : pair_of(hard_weight(signs[p]));
+        uint32_t pair = SOFT ? pair_of(rgb_weight(c[0], c[1], c[2], high, low, key))
+                             : pair_of(hard_weight(signs[p]));
 #pragma unroll
         for (int i = 0; i < 3; i++) {
             int k = 3 * p + i, at = k & 3;
             uint32_t from = front[k / 4];
-            if (i == CHANNEL) from = (uint32_t)unspill(c[i], c[(i + 1) % 3], c[(i + 2) % 3], high, spill), at = 0;
-            out[k] = mix_low(pair, __byte_perm(from, back[k / 4], (unsigned)((4 + (k & 3)) << 4 | at)));
+            if (i == CHANNEL)
+                from = (uint32_t)unspill(c[i], c[(i + 1) % 3], c[(i + 2) % 3], high, spill), at = 0;
+            out[k] =
+                mix_low(pair, __byte_perm(from, back[k / 4], (unsigned)((4 + (k & 3)) << 4 | at)));
         }
     }
 #pragma unroll
     for (int i = 0; i < 3; i++) {
         if (!SOFT && CHANNEL < 0) { // pixels i and i + 1 share word i
-            uint32_t mask = permute((uint32_t)signs[i], (uint32_t)signs[i + 1], i == 0 ? 0xfbbb : i == 1 ? 0xffbb : 0xfffb);
+            uint32_t mask = permute((uint32_t)signs[i], (uint32_t)signs[i + 1],
+                                    i == 0   ? 0xfbbb
+                                    : i == 1 ? 0xffbb
+                                             : 0xfffb);
             front[i] = (front[i] & mask) | (back[i] & ~mask);
         } else {
             front[i] = pack4(out + 4 * i);
@@ -73,7 +89,8 @@ __device__ __forceinline__ void key_pixels(uint32_t front[3], const uint32_t bac
     }
 }
 
-__device__ __forceinline__ void load_chunks(uint4 *shared, const uint8_t *row, int chunk, int chunks) {
+__device__ __forceinline__ void load_chunks(uint4 *shared, const uint8_t *row, int chunk,
+                                            int chunks) {
     int lane = threadIdx.x;
 #pragma unroll
     for (int k = 0; k < PER_THREAD; k++) {
@@ -84,10 +101,12 @@ __device__ __forceinline__ void load_chunks(uint4 *shared, const uint8_t *row, i
 
 // Grid: x = pieces of a row of 96 chunks, y = groups of WARPS rows.
 template <bool SOFT, int CHANNEL>
-__global__ void __launch_bounds__(32 * WARPS) key_rgb24(View dst, View fg, View bg, const __grid_constant__ MotusKey key) {
+__global__ void __launch_bounds__(32 * WARPS)
+    key_rgb24(View dst, View fg, View bg, const __grid_constant__ MotusKey key) {
     const float spill = (float)key.spill / 256 + (1.0f / 131072);
     __shared__ uint4 staged[WARPS][2][CHUNKS];
-    int y = blockIdx.y * WARPS + threadIdx.y, chunk = blockIdx.x * CHUNKS, chunks = (fg.width + 15) / 16, lane = threadIdx.x;
+    int y = blockIdx.y * WARPS + threadIdx.y, chunk = blockIdx.x * CHUNKS,
+        chunks = (fg.width + 15) / 16, lane = threadIdx.x;
     if (y >= fg.height) return;
     uint4(*mine)[CHUNKS] = staged[threadIdx.y];
     load_chunks(mine[0], fg.data + (size_t)y * (size_t)fg.stride, chunk, chunks);
@@ -104,29 +123,36 @@ __global__ void __launch_bounds__(32 * WARPS) key_rgb24(View dst, View fg, View 
     for (int q = 0; q < 4; q++) key_pixels<SOFT, CHANNEL>(front + 3 * q, back + 3 * q, key, spill);
 #pragma unroll
     for (int k = 0; k < PER_THREAD; k++)
-        mine[0][PER_THREAD * lane + k] = make_uint4(front[4 * k], front[4 * k + 1], front[4 * k + 2], front[4 * k + 3]);
+        mine[0][PER_THREAD * lane + k] =
+            make_uint4(front[4 * k], front[4 * k + 1], front[4 * k + 2], front[4 * k + 3]);
     __syncwarp(); // the warp's results are there
     uint4 *out = reinterpret_cast<uint4 *>(dst.data + (size_t)y * (size_t)dst.stride);
 #pragma unroll
     for (int k = 0; k < PER_THREAD; k++)
-        if (chunk + 32 * k + lane < chunks) __stcs(out + chunk + 32 * k + lane, mine[0][32 * k + lane]);
+        if (chunk + 32 * k + lane < chunks)
+            __stcs(out + chunk + 32 * k + lane, mine[0][32 * k + lane]);
 }
 
 template <bool SOFT>
-void launch_rgb24(const View &dst, const View &fg, const View &bg, const MotusKey &key, cudaStream_t stream) {
+void launch_rgb24(const View &dst, const View &fg, const View &bg, const MotusKey &key,
+                  cudaStream_t stream) {
     using Kernel = void(View, View, View, MotusKey);
-    static Kernel *const kernels[4] = {key_rgb24<SOFT, -1>, key_rgb24<SOFT, 0>, key_rgb24<SOFT, 1>, key_rgb24<SOFT, 2>};
+    static Kernel *const kernels[4] = {key_rgb24<SOFT, -1>, key_rgb24<SOFT, 0>, key_rgb24<SOFT, 1>,
+                                       key_rgb24<SOFT, 2>};
     dim3 grid(groups(fg.width, 16 * CHUNKS), groups(fg.height, WARPS)), block(32, WARPS);
     kernels[key.spill ? 1 + key.channel : 0]<<<grid, block, 0, stream>>>(dst, fg, bg, key);
 }
 
 } // namespace
 
-extern "C" MotusStatus motus_cuda_key_rgb24(const MotusPlane *dst, const MotusPlane *fg, const MotusPlane *bg,
-                                            const MotusKeyConfig *config, void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_key_rgb24(const MotusPlane *dst, const MotusPlane *fg,
+                                            const MotusPlane *bg, const MotusKeyConfig *config,
+                                            void *stream, MotusError *error) {
     MotusKey key;
-    if (!motus_planes_usable(dst, fg) || !motus_planes_usable(fg, bg) || fg->width % 3 || motus_key_prepare(&key, config))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: sizes differ, or a parameter is out of range");
+    if (!motus_planes_usable(dst, fg) || !motus_planes_usable(fg, bg) || fg->width % 3 ||
+        motus_key_prepare(&key, config))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "chroma key: sizes differ, or a parameter is out of range");
     if (!motus_plane_aligned(dst) || !motus_plane_aligned(fg) || !motus_plane_aligned(bg))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "chroma key: planes not aligned to 16 bytes");
     auto launch = key.soft ? launch_rgb24<true> : launch_rgb24<false>;

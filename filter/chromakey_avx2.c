@@ -2,4 +2,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "filter/key_rows.h"
 
-const MotusKeyOps motus_key_ops_avx2 = {split, join, weights, weights_yuv, unspill, halve, unspill_chroma, mix, from_yuv};
+const MotusKeyOps motus_key_ops_avx2 = {split, join,           weights, weights_yuv, unspill,
+                                        halve, unspill_chroma, mix,     from_yuv};

@@ -1,4 +1,5 @@
-// Colour conversion on a CUDA device, and RGB24 split and joined; equals the conversions of chromakey.c bit for bit.
+// Colour conversion on a CUDA device, and RGB24 split and joined; equals the conversions of
+// chromakey.c bit for bit.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
@@ -17,18 +18,21 @@ constexpr int WARPS = 8; // of a block
 
 // Thread: one chroma sample and its pixels.
 __global__ void rgb24_to_yuv(Picture dst, View src, MotusYuvMatrix m) {
-    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * WARPS + threadIdx.y, width = dst.plane[0].width,
-        height = dst.plane[0].height;
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * WARPS + threadIdx.y,
+        width = dst.plane[0].width, height = dst.plane[0].height;
     if (2 * x >= width || 2 * y >= height) return;
     int sum[3] = {0, 0, 0};
     for (int k = 0; k < 4; k++) {
         int px = min(2 * x + (k & 1), width - 1), py = min(2 * y + (k >> 1), height - 1);
         const uint8_t *c = src.data + (size_t)py * (size_t)src.stride + (size_t)(3 * px);
-        dst.plane[0].data[(size_t)py * (size_t)dst.plane[0].stride + (size_t)px] = motus_rgb_to_y(c[0], c[1], c[2], &m);
+        dst.plane[0].data[(size_t)py * (size_t)dst.plane[0].stride + (size_t)px] =
+            motus_rgb_to_y(c[0], c[1], c[2], &m);
         for (int i = 0; i < 3; i++) sum[i] += c[i];
     }
-    dst.plane[1].data[(size_t)y * (size_t)dst.plane[1].stride + (size_t)x] = motus_rgb4_to_cb(sum[0], sum[1], sum[2], &m);
-    dst.plane[2].data[(size_t)y * (size_t)dst.plane[2].stride + (size_t)x] = motus_rgb4_to_cr(sum[0], sum[1], sum[2], &m);
+    dst.plane[1].data[(size_t)y * (size_t)dst.plane[1].stride + (size_t)x] =
+        motus_rgb4_to_cb(sum[0], sum[1], sum[2], &m);
+    dst.plane[2].data[(size_t)y * (size_t)dst.plane[2].stride + (size_t)x] =
+        motus_rgb4_to_cr(sum[0], sum[1], sum[2], &m);
 }
 
 // Thread: one pixel.
@@ -62,50 +66,65 @@ template <bool JOIN> __global__ void rgb24_planes(View rgb, View r, View g, View
 } // namespace
 
 static MotusStatus check_planes(int aligned, const char *what, MotusError *error) {
-    return aligned ? MOTUS_OK : motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: planes missing, or not aligned to 16 bytes", what);
+    return aligned ? MOTUS_OK
+                   : motus_fail(error, MOTUS_ERR_ARGUMENT,
+                                "%s: planes missing, or not aligned to 16 bytes", what);
 }
 
-extern "C" MotusStatus motus_cuda_rgb24_to_frame(const MotusFrame *dst, const MotusPlane *src, int matrix_709, int full_range,
-                                                 void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_rgb24_to_frame(const MotusFrame *dst, const MotusPlane *src,
+                                                 int matrix_709, int full_range, void *stream,
+                                                 MotusError *error) {
     if (!dst || !src || src->width != 3 * dst->width || src->height != dst->height)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "colour conversion: sizes differ");
-    MotusStatus status = check_planes(motus_frame_aligned(dst) && motus_plane_aligned(src), "colour conversion", error);
+    MotusStatus status = check_planes(motus_frame_aligned(dst) && motus_plane_aligned(src),
+                                      "colour conversion", error);
     if (status) return status;
-    dim3 grid(groups((dst->width + 1) / 2, 32), groups((dst->height + 1) / 2, WARPS)), block(32, WARPS);
-    rgb24_to_yuv<<<grid, block, 0, (cudaStream_t)stream>>>(picture(dst), view(*src), motus_yuv_matrix(matrix_709, full_range));
+    dim3 grid(groups((dst->width + 1) / 2, 32), groups((dst->height + 1) / 2, WARPS)),
+        block(32, WARPS);
+    rgb24_to_yuv<<<grid, block, 0, (cudaStream_t)stream>>>(
+        picture(dst), view(*src), motus_yuv_matrix(matrix_709, full_range));
     return motus_cuda_launched("colour conversion", error);
 }
 
-extern "C" MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const MotusFrame *src, int matrix_709, int full_range,
-                                                 void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const MotusFrame *src,
+                                                 int matrix_709, int full_range, void *stream,
+                                                 MotusError *error) {
     if (!dst || !src || dst->width != 3 * src->width || dst->height != src->height)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "colour conversion: sizes differ");
-    MotusStatus status = check_planes(motus_plane_aligned(dst) && motus_frame_aligned(src), "colour conversion", error);
+    MotusStatus status = check_planes(motus_plane_aligned(dst) && motus_frame_aligned(src),
+                                      "colour conversion", error);
     if (status) return status;
     dim3 grid(groups(src->width, 32), groups(src->height, WARPS)), block(32, WARPS);
-    yuv_to_rgb24<<<grid, block, 0, (cudaStream_t)stream>>>(view(*dst), picture(src), motus_yuv_matrix(matrix_709, full_range));
+    yuv_to_rgb24<<<grid, block, 0, (cudaStream_t)stream>>>(
+        view(*dst), picture(src), motus_yuv_matrix(matrix_709, full_range));
     return motus_cuda_launched("colour conversion", error);
 }
 
 template <bool JOIN>
-static MotusStatus launch_planes(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error) {
-    if (!motus_rgb24_matches(rgb, planes)) return motus_fail(error, MOTUS_ERR_ARGUMENT, "RGB24 and its planes: sizes differ");
+static MotusStatus launch_planes(const MotusPlane *rgb, const MotusPlane planes[3], void *stream,
+                                 MotusError *error) {
+    if (!motus_rgb24_matches(rgb, planes))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "RGB24 and its planes: sizes differ");
     int aligned = motus_plane_aligned(rgb);
     for (int k = 0; k < 3; k++) aligned = aligned && motus_plane_aligned(&planes[k]);
     MotusStatus status = check_planes(aligned, "RGB24 and its planes", error);
     if (status) return status;
     dim3 grid(groups(rgb->width / 3, 32), groups(rgb->height, WARPS)), block(32, WARPS);
-    rgb24_planes<JOIN><<<grid, block, 0, (cudaStream_t)stream>>>(view(*rgb), view(planes[0]), view(planes[1]), view(planes[2]));
+    rgb24_planes<JOIN><<<grid, block, 0, (cudaStream_t)stream>>>(view(*rgb), view(planes[0]),
+                                                                 view(planes[1]), view(planes[2]));
     return motus_cuda_launched("RGB24 and its planes", error);
 }
 
-extern "C" MotusStatus motus_cuda_rgb24_split(const MotusPlane planes[3], const MotusPlane *rgb, void *stream,
-                                              MotusError *error) {
+extern "C" MotusStatus motus_cuda_rgb24_split(const MotusPlane planes[3], const MotusPlane *rgb,
+                                              void *stream, MotusError *error) {
     return launch_planes<false>(rgb, planes, stream, error);
 }
 
-extern "C" MotusStatus motus_cuda_rgb24_join(const MotusPlane *rgb, const MotusPlane planes[3], void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_rgb24_join(const MotusPlane *rgb, const MotusPlane planes[3],
+                                             void *stream, MotusError *error) {
     return launch_planes<true>(rgb, planes, stream, error);
 }
 
-extern "C" MotusStatus motus_cuda_filters_usable(MotusError *error) { return motus_device_check(error); }
+extern "C" MotusStatus motus_cuda_filters_usable(MotusError *error) {
+    return motus_device_check(error);
+}

@@ -1,4 +1,5 @@
-// Histogram equalization on the CPU: counting, curves, mapping; global, or by tiles with a clip limit; curves smoothed over time.
+// Histogram equalization on the CPU: counting, curves, mapping; global, or by tiles with a clip
+// limit; curves smoothed over time.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "filter/equalize.h"
 
@@ -20,7 +21,8 @@ struct MotusEqualizer {
     MotusTilePlace *columns; // of each column
 };
 
-// Each value has eight counts, which take turns: equal neighbours do not wait for each other, and their counts share a cache line.
+// Each value has eight counts, which take turns: equal neighbours do not wait for each other, and
+// their counts share a cache line.
 static inline void count_8(uint32_t part[256][8], const uint8_t *p) {
     uint64_t v;
     memcpy(&v, p, 8);
@@ -28,7 +30,8 @@ static inline void count_8(uint32_t part[256][8], const uint8_t *p) {
 }
 
 // Adds the samples of a rectangle to counts. The next row is fetched while one is counted.
-static void count_rows(uint32_t counts[256], const uint8_t *row, ptrdiff_t stride, int width, int height) {
+static void count_rows(uint32_t counts[256], const uint8_t *row, ptrdiff_t stride, int width,
+                       int height) {
     uint32_t part[256][8] = {{0}};
     for (int y = 0; y < height; y++, row += stride) {
         int x = 0;
@@ -52,7 +55,8 @@ void motus_histogram(uint32_t counts[256], const MotusPlane *plane, const MotusE
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int s = 0; s < strips; s++) {
         uint32_t own[256] = {0};
-        int from = (int)((int64_t)plane->height * s / strips), to = (int)((int64_t)plane->height * (s + 1) / strips);
+        int from = (int)((int64_t)plane->height * s / strips),
+            to = (int)((int64_t)plane->height * (s + 1) / strips);
         count_rows(own, plane->data + from * plane->stride, plane->stride, plane->width, to - from);
         for (int k = 0; k < 256; k++) {
 #pragma omp atomic
@@ -75,33 +79,50 @@ void motus_map_row_c(uint8_t *dst, const uint8_t *src, int n, const uint8_t curv
     for (int x = 0; x < n; x++) dst[x] = curve[src[x]];
 }
 
-void motus_plane_map(MotusPlane *dst, const MotusPlane *src, const uint8_t curve[256], const MotusExec *exec) {
+void motus_plane_map(MotusPlane *dst, const MotusPlane *src, const uint8_t curve[256],
+                     const MotusExec *exec) {
     void (*map_row)(uint8_t *, const uint8_t *, int, const uint8_t[256]) = motus_map_row_c;
     if (!curve || !motus_planes_usable(dst, src)) return;
 #if defined(__x86_64__)
-    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) map_row = motus_map_row_avx2;
+    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2)
+        map_row = motus_map_row_avx2;
 #endif
     int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int y = 0; y < src->height; y++) map_row(dst->data + y * dst->stride, src->data + y * src->stride, src->width, curve);
+    for (int y = 0; y < src->height; y++)
+        map_row(dst->data + y * dst->stride, src->data + y * src->stride, src->width, curve);
 }
 
-MotusEqualizeConfig motus_equalize_config_default(void) { return (MotusEqualizeConfig){1, 1, 0, 0}; }
-MotusEqualizeConfig motus_equalize_config_clahe(void) { return (MotusEqualizeConfig){8, 8, 512, 0}; }
+MotusEqualizeConfig motus_equalize_config_default(void) {
+    return (MotusEqualizeConfig){1, 1, 0, 0};
+}
+MotusEqualizeConfig motus_equalize_config_clahe(void) {
+    return (MotusEqualizeConfig){8, 8, 512, 0};
+}
 
-MotusStatus motus_equalize_grid(MotusTileGrid *grid, const MotusEqualizeConfig *config, int width, int height) {
-    if (!config || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+MotusStatus motus_equalize_grid(MotusTileGrid *grid, const MotusEqualizeConfig *config, int width,
+                                int height) {
+    if (!config || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE)
+        return MOTUS_ERR_ARGUMENT;
     if (config->tiles_x < 1 || config->tiles_x > MOTUS_EQUALIZE_MAX_TILES || config->tiles_y < 1 ||
         config->tiles_y > MOTUS_EQUALIZE_MAX_TILES)
         return MOTUS_ERR_ARGUMENT;
-    if (config->clip_q8 < 0 || config->clip_q8 > 65536 || config->smooth_q8 < 0 || config->smooth_q8 > 255)
+    if (config->clip_q8 < 0 || config->clip_q8 > 65536 || config->smooth_q8 < 0 ||
+        config->smooth_q8 > 255)
         return MOTUS_ERR_ARGUMENT;
-    int tile_w = (width + config->tiles_x - 1) / config->tiles_x, tile_h = (height + config->tiles_y - 1) / config->tiles_y;
-    *grid = (MotusTileGrid){width, height, tile_w, tile_h, (width + tile_w - 1) / tile_w, (height + tile_h - 1) / tile_h};
+    int tile_w = (width + config->tiles_x - 1) / config->tiles_x,
+        tile_h = (height + config->tiles_y - 1) / config->tiles_y;
+    *grid = (MotusTileGrid){width,
+                            height,
+                            tile_w,
+                            tile_h,
+                            (width + tile_w - 1) / tile_w,
+                            (height + tile_h - 1) / tile_h};
     return MOTUS_OK;
 }
 
-MotusStatus motus_equalizer_open(MotusEqualizer **equalizer, const MotusEqualizeConfig *config, int width, int height) {
+MotusStatus motus_equalizer_open(MotusEqualizer **equalizer, const MotusEqualizeConfig *config,
+                                 int width, int height) {
     MotusTileGrid grid;
     if (!equalizer || motus_equalize_grid(&grid, config, width, height)) return MOTUS_ERR_ARGUMENT;
     *equalizer = NULL;
@@ -148,12 +169,13 @@ static void count_tiles(MotusEqualizer *e, const MotusPlane *src, const MotusExe
     for (int t = 0; t < g->nx * g->ny; t++) {
         int x = t % g->nx * g->tile_w, y = t / g->nx * g->tile_h;
         memset(e->counts[t], 0, sizeof e->counts[t]);
-        count_rows(e->counts[t], src->data + y * src->stride + x, src->stride, motus_min(g->tile_w, g->width - x),
-                   motus_min(g->tile_h, g->height - y));
+        count_rows(e->counts[t], src->data + y * src->stride + x, src->stride,
+                   motus_min(g->tile_w, g->width - x), motus_min(g->tile_h, g->height - y));
     }
 }
 
-// Whether smoothing must start anew: first picture, or a cut. Keeps the picture's histogram for the next one.
+// Whether smoothing must start anew: first picture, or a cut. Keeps the picture's histogram for the
+// next one.
 static int starts_anew(MotusEqualizer *e) {
     uint64_t difference = 0;
     for (int k = 0; k < 256; k++) {
@@ -162,7 +184,8 @@ static int starts_anew(MotusEqualizer *e) {
         difference += n > e->before[k] ? n - e->before[k] : e->before[k] - n;
         e->before[k] = n;
     }
-    int anew = !e->started || motus_curve_is_cut(difference, (uint32_t)e->grid.width * (uint32_t)e->grid.height);
+    int anew = !e->started ||
+               motus_curve_is_cut(difference, (uint32_t)e->grid.width * (uint32_t)e->grid.height);
     e->started = 1;
     return anew;
 }
@@ -171,7 +194,7 @@ static void clip_counts(uint32_t counts[256], uint32_t total, int clip_q8) {
     uint32_t limit = motus_clip_limit(total, clip_q8), excess = 0;
     if (!limit) return;
     for (int k = 0; k < 256; k++) excess += counts[k] > limit ? counts[k] - limit : 0;
-    MotusClip clip = motus_clip_share(limit, excess);
+    MotusEqualizeClip clip = motus_clip_share(limit, excess);
     for (int k = 0; k < 256; k++) counts[k] = motus_clip_bin(counts[k], k, &clip);
 }
 
@@ -184,13 +207,15 @@ static void update_curves(MotusEqualizer *e) {
         uint8_t now[256];
         motus_equalize_curve(now, e->counts[t]);
         for (int k = 0; k < 256; k++) {
-            e->smooth[t][k] = motus_curve_smooth(e->smooth[t][k], now[k], anew ? 0 : e->config.smooth_q8);
+            e->smooth[t][k] =
+                motus_curve_smooth(e->smooth[t][k], now[k], anew ? 0 : e->config.smooth_q8);
             e->curves[t][k] = motus_curve_round(e->smooth[t][k]);
         }
     }
 }
 
-static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane *src, const MotusExec *exec) {
+static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane *src,
+                      const MotusExec *exec) {
     const MotusTileGrid *g = &e->grid;
     int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -203,12 +228,14 @@ static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane
         for (int x = 0; x < g->width; x++) {
             MotusTilePlace c = e->columns[x];
             uint8_t v = in[x];
-            out[x] = motus_tile_mix(top[c.a][v], top[c.b][v], bottom[c.a][v], bottom[c.b][v], c.weight, row.weight);
+            out[x] = motus_tile_mix(top[c.a][v], top[c.b][v], bottom[c.a][v], bottom[c.b][v],
+                                    c.weight, row.weight);
         }
     }
 }
 
-MotusStatus motus_equalizer_run(MotusEqualizer *equalizer, MotusPlane *dst, const MotusPlane *src, const MotusExec *exec) {
+MotusStatus motus_equalizer_run(MotusEqualizer *equalizer, MotusPlane *dst, const MotusPlane *src,
+                                const MotusExec *exec) {
     if (!equalizer || !motus_planes_usable(dst, src)) return MOTUS_ERR_ARGUMENT;
     const MotusTileGrid *g = &equalizer->grid;
     if (src->width != g->width || src->height != g->height) return MOTUS_ERR_ARGUMENT;

@@ -1,4 +1,5 @@
-// The parts of the equalizer that CPU and CUDA versions share: its grid of tiles, checks, and the table of row functions.
+// The parts of the equalizer that CPU and CUDA versions share: its grid of tiles, checks, and the
+// table of row functions.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_EQUALIZE_H
 #define FILTER_EQUALIZE_H
@@ -12,7 +13,8 @@ typedef struct MotusTileGrid {
 } MotusTileGrid;
 
 // MOTUS_ERR_ARGUMENT: a parameter or the size is out of range.
-MotusStatus motus_equalize_grid(MotusTileGrid *grid, const MotusEqualizeConfig *config, int width, int height);
+MotusStatus motus_equalize_grid(MotusTileGrid *grid, const MotusEqualizeConfig *config, int width,
+                                int height);
 
 // dst[i] = curve[src[i]]; dst may be src.
 void motus_map_row_c(uint8_t *dst, const uint8_t *src, int n, const uint8_t curve[256]);

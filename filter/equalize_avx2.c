@@ -1,13 +1,18 @@
-// Mapping by a 256-entry table, AVX2: sixteen 16-entry look-ups, 32 samples at a time; twice as fast as a load per sample.
+// Mapping by a 256-entry table, AVX2: sixteen 16-entry look-ups, 32 samples at a time; twice as
+// fast as a load per sample.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
 #include "filter/equalize.h"
 
-enum { AHEAD = 2048 }; // bytes from what is mapped to what is fetched meanwhile, at a row's end most likely in the next row
+enum {
+    AHEAD = 2048
+}; // bytes from what is mapped to what is fetched meanwhile, at a row's end most likely in the next
+   // row
 
-// Entries 0..127 of a table whose sixteenths were replaced by their difference (xor) from the one before: every step that an index is still
-// not negative after taking 16 away turns the result into the next sixteenth's. Indices from 128 on give 0.
+// Entries 0..127 of a table whose sixteenths were replaced by their difference (xor) from the one
+// before: every step that an index is still not negative after taking 16 away turns the result into
+// the next sixteenth's. Indices from 128 on give 0.
 static inline __m256i half_look_up(const __m256i steps[8], __m256i index) {
     __m256i result = _mm256_shuffle_epi8(steps[0], index);
     for (int k = 1; k < 8; k++) {
@@ -22,7 +27,8 @@ void motus_map_row_avx2(uint8_t *dst, const uint8_t *src, int n, const uint8_t c
     __m128i before = _mm_setzero_si128();
     for (int k = 0; k < 16; k++) {
         __m128i part = _mm_loadu_si128((const __m128i *)(curve + 16 * k));
-        steps[k] = _mm256_broadcastsi128_si256(_mm_xor_si128(part, k == 8 ? _mm_setzero_si128() : before));
+        steps[k] =
+            _mm256_broadcastsi128_si256(_mm_xor_si128(part, k == 8 ? _mm_setzero_si128() : before));
         before = part;
     }
     int x = 0;
@@ -30,7 +36,8 @@ void motus_map_row_avx2(uint8_t *dst, const uint8_t *src, int n, const uint8_t c
         __builtin_prefetch(src + x + AHEAD);
         __builtin_prefetch(dst + x + AHEAD, 1);
         __m256i v = _mm256_loadu_si256((const __m256i *)(src + x));
-        __m256i low = half_look_up(steps, v), high = half_look_up(steps + 8, _mm256_xor_si256(v, _mm256_set1_epi8(-128)));
+        __m256i low = half_look_up(steps, v),
+                high = half_look_up(steps + 8, _mm256_xor_si256(v, _mm256_set1_epi8(-128)));
         _mm256_storeu_si256((__m256i *)(dst + x), _mm256_or_si256(low, high));
     }
     motus_map_row_c(dst + x, src + x, n - x, curve);

@@ -1,4 +1,5 @@
-// What the two files of CUDA equalization share: state in device memory, counting into copies of a histogram, sums over blocks, early launches.
+// What the two files of CUDA equalization share: state in device memory, counting into copies of a
+// histogram, sums over blocks, early launches.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_EQUALIZE_CUDA_H
 #define FILTER_EQUALIZE_CUDA_H
@@ -11,7 +12,8 @@ extern "C" {
 #include "filter/equalize.h"
 }
 
-// What runs keep in device memory. Three histograms take turns: this picture's, the one before, and one being cleared for the next.
+// What runs keep in device memory. Three histograms take turns: this picture's, the one before, and
+// one being cleared for the next.
 struct State {
     uint32_t (*counts)[256]; // [3][tiles]
     uint16_t (*smooth)[256]; // [2][tiles], two take turns
@@ -31,31 +33,38 @@ struct MotusCudaEqualizer {
     uint32_t *column_weights, *row_weights; // what map_cells wants
     void *memory;                           // all of these
     int64_t runs;
-    MotusError failure; // sticky: a run that ends half way leaves histograms that do not take turns any more
+    MotusError failure; // sticky: a run that ends half way leaves histograms that do not take turns
+                        // any more
     int processors;
 };
 
 // Curves of tiles, and the picture mapped by them (equalize_tiles.cu).
-extern "C" MotusStatus motus_cuda_equalize_tiles(const MotusCudaEqualizer *e, const Turn *turn, const MotusPlane *dst,
-                                                 const MotusPlane *src, cudaStream_t stream, MotusError *error);
+extern "C" MotusStatus motus_cuda_equalize_tiles(const MotusCudaEqualizer *e, const Turn *turn,
+                                                 const MotusPlane *dst, const MotusPlane *src,
+                                                 cudaStream_t stream, MotusError *error);
 
 namespace {
 
 constexpr int COPIES = 32; // of the histogram, one per lane
 
-__device__ __forceinline__ uint32_t word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+__device__ __forceinline__ uint32_t word_of(const uint4 &v, int i) {
+    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
 
 // Byte k of a word times 128: the byte offset of its row of 32 four-byte copies.
-__device__ __forceinline__ uint32_t row_of(uint32_t word, int k) { return (k == 0 ? word << 7 : word >> (8 * k - 7)) & 0x7F80u; }
+__device__ __forceinline__ uint32_t row_of(uint32_t word, int k) {
+    return (k == 0 ? word << 7 : word >> (8 * k - 7)) & 0x7F80u;
+}
 
 // Counts a chunk's first samples; place: the lane's byte offset in a row of copies.
-__device__ __forceinline__ void count_chunk(uint32_t *table, uint32_t place, const uint4 &v, int bytes) {
+__device__ __forceinline__ void count_chunk(uint32_t *table, uint32_t place, const uint4 &v,
+                                            int bytes) {
 #pragma unroll
     for (int i = 0; i < 16; i++)
         if (i < bytes)
-            atomicAdd(
-                reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(table) + (row_of(word_of(v, i / 4), i % 4) | place)),
-                1u);
+            atomicAdd(reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(table) +
+                                                   (row_of(word_of(v, i / 4), i % 4) | place)),
+                      1u);
 }
 
 // The sum of a bin's copies; 32 neighbouring bins use 32 banks.
@@ -65,12 +74,14 @@ __device__ __forceinline__ uint32_t sum_copies(const uint32_t *table, int bin) {
     return n;
 }
 
-// Sum over a block of up to 1024 threads, known to all of them; shared: 32 words that nothing else uses.
+// Sum over a block of up to 1024 threads, known to all of them; shared: 32 words that nothing else
+// uses.
 __device__ uint32_t block_sum(uint32_t v, uint32_t *shared) {
     v = motus_lanes_sum(v);
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
     __syncthreads();
-    uint32_t sum = motus_lanes_sum(threadIdx.x % 32 < blockDim.x / 32 ? shared[threadIdx.x % 32] : 0);
+    uint32_t sum =
+        motus_lanes_sum(threadIdx.x % 32 < blockDim.x / 32 ? shared[threadIdx.x % 32] : 0);
     __syncthreads(); // before `shared` is written again
     return sum;
 }
@@ -85,20 +96,26 @@ __device__ uint32_t running_sum(uint32_t v, uint32_t *shared) {
     return v;
 }
 
-// 1 where smoothing must start anew; total_now and total_before: this thread's bin over the whole plane.
-__device__ int starts_anew(const Turn &turn, uint32_t total_now, uint32_t total_before, uint32_t samples, uint32_t *shared) {
+// 1 where smoothing must start anew; total_now and total_before: this thread's bin over the whole
+// plane.
+__device__ int starts_anew(const Turn &turn, uint32_t total_now, uint32_t total_before,
+                           uint32_t samples, uint32_t *shared) {
     if (!turn.started) return 1;
     if (!turn.smooth_q8) return 0;
-    uint32_t difference = total_now > total_before ? total_now - total_before : total_before - total_now;
+    uint32_t difference =
+        total_now > total_before ? total_now - total_before : total_before - total_now;
     return motus_curve_is_cut(block_sum(difference, shared), samples); // at most 2 * samples < 2^30
 }
 
-// The curve's value of this thread's bin; the block that keeps it puts it in its place in the state.
-__device__ uint8_t next_value(const State &state, const Turn &turn, int tiles, int tile, int bin, uint8_t now, int anew,
-                              int keeps) {
+// The curve's value of this thread's bin; the block that keeps it puts it in its place in the
+// state.
+__device__ uint8_t next_value(const State &state, const Turn &turn, int tiles, int tile, int bin,
+                              uint8_t now, int anew, int keeps) {
     uint16_t before = state.smooth[turn.smooth_before * tiles + tile][bin];
     uint16_t smooth = motus_curve_smooth(before, now, anew ? 0 : turn.smooth_q8);
-    if (keeps) state.smooth[turn.smooth_now * tiles + tile][bin] = smooth, state.curves[tile][bin] = motus_curve_round(smooth);
+    if (keeps)
+        state.smooth[turn.smooth_now * tiles + tile][bin] = smooth,
+                                               state.curves[tile][bin] = motus_curve_round(smooth);
     return motus_curve_round(smooth);
 }
 

@@ -1,5 +1,6 @@
-// Equalization of R, G and B of 4:2:0 frames: the colour conversions of the chroma key around three equalizers, on the CPU, and on a CUDA device, which equals
-// it since each of its parts does (and fails where they do in a build without CUDA).
+// Equalization of R, G and B of 4:2:0 frames: the colour conversions of the chroma key around three
+// equalizers, on the CPU, and on a CUDA device, which equals it since each of its parts does (and
+// fails where they do in a build without CUDA).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/error.h"
@@ -32,7 +33,8 @@ struct MotusRgbEqualizer {
     RgbPlanes work; // in `memory`
 };
 
-MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer, const MotusEqualizeConfig *config, int width, int height,
+MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer,
+                                     const MotusEqualizeConfig *config, int width, int height,
                                      int matrix_709, int full_range) {
     if (!equalizer) return MOTUS_ERR_ARGUMENT;
     *equalizer = NULL;
@@ -40,7 +42,8 @@ MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer, const MotusE
     if (!e) return MOTUS_ERR_MEMORY;
     MotusStatus status = MOTUS_OK;
     e->matrix_709 = matrix_709, e->full_range = full_range;
-    for (int k = 0; !status && k < 3; k++) status = motus_equalizer_open(&e->channel[k], config, width, height);
+    for (int k = 0; !status && k < 3; k++)
+        status = motus_equalizer_open(&e->channel[k], config, width, height);
     if (!status) { // the size is a good one from here on
         e->memory = motus_alloc(place_planes(&e->work, NULL, width, height), 1);
         if (!e->memory) status = MOTUS_ERR_MEMORY;
@@ -53,12 +56,14 @@ MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer, const MotusE
     return status;
 }
 
-MotusStatus motus_rgb_equalizer_run(MotusRgbEqualizer *e, MotusFrame *dst, const MotusFrame *src, const MotusExec *exec) {
+MotusStatus motus_rgb_equalizer_run(MotusRgbEqualizer *e, MotusFrame *dst, const MotusFrame *src,
+                                    const MotusExec *exec) {
     if (!e || !motus_frames_match(dst, src)) return MOTUS_ERR_ARGUMENT;
     MotusPlane *rgb = &e->work.rgb, *plane = e->work.plane;
     MotusStatus status = motus_frame_to_rgb24(rgb, src, e->matrix_709, e->full_range, exec);
     if (!status) status = motus_rgb24_split(plane, rgb, exec);
-    for (int k = 0; !status && k < 3; k++) status = motus_equalizer_run(e->channel[k], &plane[k], &plane[k], exec);
+    for (int k = 0; !status && k < 3; k++)
+        status = motus_equalizer_run(e->channel[k], &plane[k], &plane[k], exec);
     if (!status) status = motus_rgb24_join(rgb, plane, exec);
     return status ? status : motus_rgb24_to_frame(dst, rgb, e->matrix_709, e->full_range, exec);
 }
@@ -71,7 +76,7 @@ void motus_rgb_equalizer_close(MotusRgbEqualizer **equalizer) {
     *equalizer = NULL;
 }
 
-// ---- CUDA ----------------------------------------------------------------------------------------------------------------------------------
+// ---- CUDA ---------------------------------------------------------------------------------------
 
 struct MotusCudaRgbEqualizer {
     MotusCudaEqualizer *channel[3];
@@ -80,16 +85,20 @@ struct MotusCudaRgbEqualizer {
     RgbPlanes work;
 };
 
-MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer, const MotusEqualizeConfig *config, int width,
-                                          int height, int matrix_709, int full_range, MotusError *error) {
-    if (!equalizer) return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: no place for the equalizer");
+MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer,
+                                          const MotusEqualizeConfig *config, int width, int height,
+                                          int matrix_709, int full_range, MotusError *error) {
+    if (!equalizer)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: no place for the equalizer");
     *equalizer = NULL;
     MotusCudaRgbEqualizer *e = motus_alloc(1, sizeof *e);
     if (!e) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = MOTUS_OK;
     e->matrix_709 = matrix_709, e->full_range = full_range;
-    for (int k = 0; !status && k < 3; k++) status = motus_cuda_equalizer_open(&e->channel[k], config, width, height, error);
-    if (!status) status = motus_cuda_alloc(&e->memory, place_planes(&e->work, NULL, width, height), error);
+    for (int k = 0; !status && k < 3; k++)
+        status = motus_cuda_equalizer_open(&e->channel[k], config, width, height, error);
+    if (!status)
+        status = motus_cuda_alloc(&e->memory, place_planes(&e->work, NULL, width, height), error);
     if (status) {
         motus_cuda_rgb_equalizer_close(&e);
         return status;
@@ -99,17 +108,23 @@ MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer, con
     return MOTUS_OK;
 }
 
-MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *e, const MotusFrame *dst, const MotusFrame *src, void *stream,
-                                         MotusError *error) {
-    if (!e || !motus_frames_match(dst, src)) return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: sizes differ");
+MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *e, const MotusFrame *dst,
+                                         const MotusFrame *src, void *stream, MotusError *error) {
+    if (!e || !motus_frames_match(dst, src))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: sizes differ");
     if (!motus_frame_aligned(dst) || !motus_frame_aligned(src))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: planes missing, or not aligned to 16 bytes");
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "equalization: planes missing, or not aligned to 16 bytes");
     const MotusPlane *rgb = &e->work.rgb, *plane = e->work.plane;
-    MotusStatus status = motus_cuda_frame_to_rgb24(rgb, src, e->matrix_709, e->full_range, stream, error);
+    MotusStatus status =
+        motus_cuda_frame_to_rgb24(rgb, src, e->matrix_709, e->full_range, stream, error);
     if (!status) status = motus_cuda_rgb24_split(plane, rgb, stream, error);
-    for (int k = 0; !status && k < 3; k++) status = motus_cuda_equalizer_run(e->channel[k], &plane[k], &plane[k], stream, error);
+    for (int k = 0; !status && k < 3; k++)
+        status = motus_cuda_equalizer_run(e->channel[k], &plane[k], &plane[k], stream, error);
     if (!status) status = motus_cuda_rgb24_join(rgb, plane, stream, error);
-    return status ? status : motus_cuda_rgb24_to_frame(dst, rgb, e->matrix_709, e->full_range, stream, error);
+    return status
+               ? status
+               : motus_cuda_rgb24_to_frame(dst, rgb, e->matrix_709, e->full_range, stream, error);
 }
 
 void motus_cuda_rgb_equalizer_close(MotusCudaRgbEqualizer **equalizer) {

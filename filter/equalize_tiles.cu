@@ -1,11 +1,15 @@
-// Equalization by tiles on a CUDA device: three kernels, each of which is launched while the one before it is finishing.
+// Equalization by tiles on a CUDA device: three kernels, each of which is launched while the one
+// before it is finishing.
 //
-// Counting: a block counts a band of rows of one tile into 32 copies of the histogram, one per lane. Curves: a block computes one tile's. Mapping:
-// a block takes a band of the rectangle ("cell") between four tile centres. The cell's four curves are the bytes of one word per value, in 32
-// copies too; a thread keeps the weights of its 16 columns and walks down, 16 bytes in, 16 bytes out. A sample costs two instructions to find its
-// word, two dot products of two weights and two bytes, and two multiply-adds. Weights are tables from the time the equalizer was opened.
-// Tiles and cells need not begin and end at 16-byte chunks: samples of chunks that they share are taken one by one, a warp for each row.
-// Bytes: the picture is read twice (the second time partly from the L2) and written once.
+// Counting: a block counts a band of rows of one tile into 32 copies of the histogram, one per
+// lane. Curves: a block computes one tile's. Mapping: a block takes a band of the rectangle
+// ("cell") between four tile centres. The cell's four curves are the bytes of one word per value,
+// in 32 copies too; a thread keeps the weights of its 16 columns and walks down, 16 bytes in, 16
+// bytes out. A sample costs two instructions to find its word, two dot products of two weights and
+// two bytes, and two multiply-adds. Weights are tables from the time the equalizer was opened.
+// Tiles and cells need not begin and end at 16-byte chunks: samples of chunks that they share are
+// taken one by one, a warp for each row. Bytes: the picture is read twice (the second time partly
+// from the L2) and written once.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "filter/equalize_cuda.h"
 
@@ -14,7 +18,7 @@
 namespace {
 
 constexpr int COUNT_THREADS = 512, COUNT_BLOCKS = 2; // the second: on a multiprocessor at once
-constexpr int COUNT_ROWS = 4;                        // chunks that a thread takes at a time, and has under way besides
+constexpr int COUNT_ROWS = 4; // chunks that a thread takes at a time, and has under way besides
 constexpr int CURVE_THREADS = 256;
 constexpr int MAP_THREADS = 256, MAP_BLOCKS = 4; // as above
 constexpr int MAP_STAGES = 3;                    // chunks that a thread has under way
@@ -25,7 +29,8 @@ struct Picture {
     int dst_stride, src_stride;
 };
 
-// A rectangle, and a thread's part of it: every `columns`th whole chunk from `column` on, every `rows`th row from `row` on.
+// A rectangle, and a thread's part of it: every `columns`th whole chunk from `column` on, every
+// `rows`th row from `row` on.
 struct Area {
     int x0, x1, y0, y1;
     int first, end; // chunks of 16 samples that lie in it
@@ -41,19 +46,21 @@ __device__ __forceinline__ Area area_of(int x0, int x1, int y0, int y1, int thre
     return a;
 }
 
-// The column outside of whole chunks that this lane has: 16 lanes for those at the left, 16 for those at the right. -1: none.
+// The column outside of whole chunks that this lane has: 16 lanes for those at the left, 16 for
+// those at the right. -1: none.
 __device__ __forceinline__ int border_column(const Area &a) {
     int lane = threadIdx.x % 32, x = lane < 16 ? a.x0 + lane : 16 * a.end + lane - 16;
     return x < (lane < 16 ? min(a.x1, 16 * a.first) : a.x1) ? x : -1;
 }
 
 // Chunk `column` of COUNT_ROWS of a thread's rows from y on, as far as they are inside the area.
-__device__ __forceinline__ void fetch(uint4 v[COUNT_ROWS], const Picture &p, const Area &a, int column, int y) {
+__device__ __forceinline__ void fetch(uint4 v[COUNT_ROWS], const Picture &p, const Area &a,
+                                      int column, int y) {
 #pragma unroll
     for (int u = 0; u < COUNT_ROWS; u++)
         if (y + u * a.rows < a.y1)
-            v[u] =
-                *reinterpret_cast<const uint4 *>(p.src + (size_t)(y + u * a.rows) * (size_t)p.src_stride + 16 * (size_t)column);
+            v[u] = *reinterpret_cast<const uint4 *>(
+                p.src + (size_t)(y + u * a.rows) * (size_t)p.src_stride + 16 * (size_t)column);
 }
 
 // Block x: tile, y: band of its rows.
@@ -62,10 +69,13 @@ __global__ void __launch_bounds__(COUNT_THREADS, COUNT_BLOCKS)
     __shared__ __align__(16) uint32_t table[256 * COPIES];
     int tile = blockIdx.x, x0 = tile % grid.nx * grid.tile_w, y0 = tile / grid.nx * grid.tile_h;
     int band = (grid.tile_h + (int)gridDim.y - 1) / (int)gridDim.y;
-    int from = y0 + (int)blockIdx.y * band, to = min(min(from + band, y0 + grid.tile_h), grid.height);
-    for (int k = threadIdx.x; k < 64 * COPIES; k += COUNT_THREADS) reinterpret_cast<uint4 *>(table)[k] = make_uint4(0, 0, 0, 0);
+    int from = y0 + (int)blockIdx.y * band,
+        to = min(min(from + band, y0 + grid.tile_h), grid.height);
+    for (int k = threadIdx.x; k < 64 * COPIES; k += COUNT_THREADS)
+        reinterpret_cast<uint4 *>(table)[k] = make_uint4(0, 0, 0, 0);
     motus_wait_for_predecessor();
-    motus_let_successor_start(); // not earlier: the mapping kernel fetches the picture without waiting for whoever made it
+    motus_let_successor_start(); // not earlier: the mapping kernel fetches the picture without
+                                 // waiting for whoever made it
     if (from >= to) return;
     Area a = area_of(x0, min(x0 + grid.tile_w, grid.width), from, to, COUNT_THREADS);
     uint32_t place = 4 * (threadIdx.x % 32);
@@ -86,14 +96,17 @@ __global__ void __launch_bounds__(COUNT_THREADS, COUNT_BLOCKS)
     }
     int x = border_column(a);
     for (int y = from + (int)threadIdx.x / 32; x >= 0 && y < to; y += COUNT_THREADS / 32)
-        atomicAdd(&table[p.src[(size_t)y * (size_t)p.src_stride + (size_t)x] * COPIES + threadIdx.x % 32], 1u);
+        atomicAdd(
+            &table[p.src[(size_t)y * (size_t)p.src_stride + (size_t)x] * COPIES + threadIdx.x % 32],
+            1u);
     __syncthreads(); // the block has counted
     uint32_t n = threadIdx.x < 256 ? sum_copies(table, threadIdx.x) : 0;
     if (n) atomicAdd(&counts[tile][threadIdx.x], n);
 }
 
 // Block: tile; thread: bin.
-__global__ void __launch_bounds__(CURVE_THREADS) make_curves(MotusTileGrid grid, State state, Turn turn, int clip_q8) {
+__global__ void __launch_bounds__(CURVE_THREADS)
+    make_curves(MotusTileGrid grid, State state, Turn turn, int clip_q8) {
     __shared__ uint32_t scratch[32];
     int tiles = grid.nx * grid.ny, tile = blockIdx.x, bin = threadIdx.x;
     uint32_t plane_now = 0, plane_before = 0;
@@ -102,48 +115,59 @@ __global__ void __launch_bounds__(CURVE_THREADS) make_curves(MotusTileGrid grid,
     uint32_t n = state.counts[turn.now * tiles + tile][bin];
     if (turn.smooth_q8 && turn.started)
         for (int t = 0; t < tiles; t++)
-            plane_now += state.counts[turn.now * tiles + t][bin], plane_before += state.counts[turn.before * tiles + t][bin];
-    int anew = starts_anew(turn, plane_now, plane_before, (uint32_t)grid.width * (uint32_t)grid.height, scratch);
+            plane_now += state.counts[turn.now * tiles + t][bin],
+                plane_before += state.counts[turn.before * tiles + t][bin];
+    int anew = starts_anew(turn, plane_now, plane_before,
+                           (uint32_t)grid.width * (uint32_t)grid.height, scratch);
     uint32_t total = block_sum(n, scratch), limit = motus_clip_limit(total, clip_q8);
     uint32_t excess = block_sum(limit && n > limit ? n - limit : 0, scratch);
-    MotusClip clip = motus_clip_share(limit, excess);
+    MotusEqualizeClip clip = motus_clip_share(limit, excess);
     uint32_t sum = running_sum(motus_clip_bin(n, bin, &clip), scratch);
     next_value(state, turn, tiles, tile, bin, motus_curve_value(sum, total), anew, 1);
     state.counts[turn.next * tiles + tile][bin] = 0;
 }
 
-// Columns or rows whose tiles a and b are the same: stretch k of n + 1 along an axis. motus_tile_place changes where 2 * position reaches an odd
-// multiple of size.
+// Columns or rows whose tiles a and b are the same: stretch k of n + 1 along an axis.
+// motus_tile_place changes where 2 * position reaches an odd multiple of size.
 __device__ void cell_range(int *from, int *to, int k, int size, int length) {
     *from = k ? min(((2 * k - 1) * size + 1) / 2, length) : 0;
     *to = min(((2 * k + 1) * size + 1) / 2, length);
 }
 
-// Entry v of the table holds four curves' values at v: of the tiles above left, above right, below left, below right of the cell's middle.
-__device__ void fill_table(uint32_t *table, const MotusTileGrid &grid, const uint8_t (*curves)[256], int column, int row) {
+// Entry v of the table holds four curves' values at v: of the tiles above left, above right, below
+// left, below right of the cell's middle.
+__device__ void fill_table(uint32_t *table, const MotusTileGrid &grid, const uint8_t (*curves)[256],
+                           int column, int row) {
     int left = max(column - 1, 0), right = min(column, grid.nx - 1);
-    const uint8_t(*above)[256] = curves + max(row - 1, 0) * grid.nx, (*below)[256] = curves + min(row, grid.ny - 1) * grid.nx;
+    const uint8_t(*above)[256] = curves + max(row - 1, 0) * grid.nx,
+          (*below)[256] = curves + min(row, grid.ny - 1) * grid.nx;
     for (int v = threadIdx.x; v < 256; v += MAP_THREADS) {
-        uint32_t word =
-            above[left][v] | (uint32_t)above[right][v] << 8 | (uint32_t)below[left][v] << 16 | (uint32_t)below[right][v] << 24;
+        uint32_t word = above[left][v] | (uint32_t)above[right][v] << 8 |
+                        (uint32_t)below[left][v] << 16 | (uint32_t)below[right][v] << 24;
         for (int k = 0; k < COPIES; k++) table[v * COPIES + ((k + v) & (COPIES - 1))] = word;
     }
 }
 
-// motus_tile_mix of an entry's four values in the top byte: its sum times 16. columns: weights of left and right; above, below: 16 times those of the rows.
-__device__ __forceinline__ uint32_t mix(uint32_t values, uint32_t columns, uint32_t above, uint32_t below) {
-    return __dp2a_lo(columns, values, 0u) * above + (__dp2a_hi(columns, values, 0u) * below + (1u << 23));
+// motus_tile_mix of an entry's four values in the top byte: its sum times 16. columns: weights of
+// left and right; above, below: 16 times those of the rows.
+__device__ __forceinline__ uint32_t mix(uint32_t values, uint32_t columns, uint32_t above,
+                                        uint32_t below) {
+    return __dp2a_lo(columns, values, 0u) * above +
+           (__dp2a_hi(columns, values, 0u) * below + (1u << 23));
 }
 
 // Four samples. place: the lane's byte offset in a row of copies.
-__device__ __forceinline__ uint32_t map_word(const uint32_t *table, uint32_t place, uint32_t w, const uint32_t *columns,
-                                             uint32_t above, uint32_t below) {
+__device__ __forceinline__ uint32_t map_word(const uint32_t *table, uint32_t place, uint32_t w,
+                                             const uint32_t *columns, uint32_t above,
+                                             uint32_t below) {
     uint32_t sum[4];
 #pragma unroll
     for (int k = 0; k < 4; k++)
-        sum[k] = mix(*reinterpret_cast<const uint32_t *>(reinterpret_cast<const uint8_t *>(table) + (row_of(w, k) | place)),
+        sum[k] = mix(*reinterpret_cast<const uint32_t *>(reinterpret_cast<const uint8_t *>(table) +
+                                                         (row_of(w, k) | place)),
                      columns[k], above, below);
-    return __byte_perm(__byte_perm(sum[0], sum[1], 0x0073), __byte_perm(sum[2], sum[3], 0x0073), 0x5410);
+    return __byte_perm(__byte_perm(sum[0], sum[1], 0x0073), __byte_perm(sum[2], sum[3], 0x0073),
+                       0x5410);
 }
 
 // A thread's next chunks, on their way from device memory; no other thread looks at them.
@@ -155,44 +179,51 @@ __device__ __forceinline__ void fetch_ahead(uint4 *slot, const uint8_t *chunk, b
     __pipeline_commit();
 }
 
-__device__ __forceinline__ void start_column(Ahead ahead, const Picture &p, const Area &a, int column) {
+__device__ __forceinline__ void start_column(Ahead ahead, const Picture &p, const Area &a,
+                                             int column) {
     const uint8_t *in = p.src + (size_t)a.row * (size_t)p.src_stride + 16 * (size_t)column;
 #pragma unroll
     for (int s = 0; s < MAP_STAGES; s++)
-        fetch_ahead(&ahead[s][threadIdx.x], in + s * a.rows * p.src_stride, column < a.end && a.row + s * a.rows < a.y1);
+        fetch_ahead(&ahead[s][threadIdx.x], in + s * a.rows * p.src_stride,
+                    column < a.end && a.row + s * a.rows < a.y1);
 }
 
 // A thread's rows of one column of chunks, which start_column has begun to fetch.
-__device__ __forceinline__ void map_column(Ahead ahead, const Picture &p, const Area &a, int column, const uint32_t *table,
-                                           const uint32_t *column_weights, const uint32_t *row_weights) {
+__device__ __forceinline__ void map_column(Ahead ahead, const Picture &p, const Area &a, int column,
+                                           const uint32_t *table, const uint32_t *column_weights,
+                                           const uint32_t *row_weights) {
     int in_step = a.rows * p.src_stride, out_step = a.rows * p.dst_stride, slot = 0;
-    const uint8_t *in = p.src + (size_t)a.row * (size_t)p.src_stride + 16 * (size_t)column + MAP_STAGES * in_step;
+    const uint8_t *in =
+        p.src + (size_t)a.row * (size_t)p.src_stride + 16 * (size_t)column + MAP_STAGES * in_step;
     uint8_t *out = p.dst + (size_t)a.row * (size_t)p.dst_stride + 16 * (size_t)column;
     uint32_t weights[16], place = 4 * (threadIdx.x % COPIES);
 #pragma unroll
     for (int i = 0; i < 16; i += 4)
-        *reinterpret_cast<uint4 *>(weights + i) = *reinterpret_cast<const uint4 *>(column_weights + 16 * column + i);
+        *reinterpret_cast<uint4 *>(weights + i) =
+            *reinterpret_cast<const uint4 *>(column_weights + 16 * column + i);
     uint32_t next_below = a.row < a.y1 ? row_weights[a.row] : 0;
     for (int y = a.row; y < a.y1; y += a.rows, in += in_step, out += out_step) {
         uint32_t below = next_below, above = 16384 - below;
         if (y + a.rows < a.y1) next_below = row_weights[y + a.rows];
         __pipeline_wait_prior(MAP_STAGES - 1);
         uint4 v = ahead[slot][threadIdx.x];
-        __stcs(reinterpret_cast<uint4 *>(out), make_uint4(map_word(table, place, v.x, weights, above, below),
-                                                          map_word(table, place, v.y, weights + 4, above, below),
-                                                          map_word(table, place, v.z, weights + 8, above, below),
-                                                          map_word(table, place, v.w, weights + 12, above, below)));
+        __stcs(reinterpret_cast<uint4 *>(out),
+               make_uint4(map_word(table, place, v.x, weights, above, below),
+                          map_word(table, place, v.y, weights + 4, above, below),
+                          map_word(table, place, v.z, weights + 8, above, below),
+                          map_word(table, place, v.w, weights + 12, above, below)));
         fetch_ahead(&ahead[slot][threadIdx.x], in, y + MAP_STAGES * a.rows < a.y1);
         slot = slot == MAP_STAGES - 1 ? 0 : slot + 1;
     }
 }
 
-// Block x, z: cell, from the last row of cells to the first, as the end of the picture is most likely still in the L2; y: band of its rows. gridDim.y
-// bands are for a cell as large as a tile, smaller ones have fewer: blocks take about the same time, and all are resident at once.
+// Block x, z: cell, from the last row of cells to the first, as the end of the picture is most
+// likely still in the L2; y: band of its rows. gridDim.y bands are for a cell as large as a tile,
+// smaller ones have fewer: blocks take about the same time, and all are resident at once.
 // column_weights: of each column, (1024 - weight) | weight << 16; row_weights: 16 * weight.
 __global__ void __launch_bounds__(MAP_THREADS, MAP_BLOCKS)
-    map_cells(Picture p, MotusTileGrid grid, const uint8_t (*curves)[256], const uint32_t *column_weights,
-              const uint32_t *row_weights) {
+    map_cells(Picture p, MotusTileGrid grid, const uint8_t (*curves)[256],
+              const uint32_t *column_weights, const uint32_t *row_weights) {
     __shared__ uint32_t table[256 * COPIES];
     __shared__ Ahead ahead;
     int x0, x1, y0, y1, cell_x = blockIdx.x, cell_y = grid.ny - (int)blockIdx.z;
@@ -205,7 +236,8 @@ __global__ void __launch_bounds__(MAP_THREADS, MAP_BLOCKS)
     int band = (y1 - y0 + bands - 1) / bands, from = y0 + (bands - 1 - (int)blockIdx.y) * band;
     if (from >= y1) return;
     Area a = area_of(x0, x1, from, min(from + band, y1), MAP_THREADS);
-    start_column(ahead, p, a, a.first + a.column); // the kernels before, which have begun, only read the picture
+    start_column(ahead, p, a,
+                 a.first + a.column); // the kernels before, which have begun, only read the picture
     motus_wait_for_predecessor();
     fill_table(table, grid, curves, cell_x, cell_y);
     __syncthreads(); // the table is there
@@ -215,30 +247,38 @@ __global__ void __launch_bounds__(MAP_THREADS, MAP_BLOCKS)
     }
     int x = border_column(a);
     for (int y = a.y0 + (int)threadIdx.x / 32; x >= 0 && y < a.y1; y += MAP_THREADS / 32) {
-        uint32_t below = row_weights[y], value = p.src[(size_t)y * (size_t)p.src_stride + (size_t)x];
+        uint32_t below = row_weights[y],
+                 value = p.src[(size_t)y * (size_t)p.src_stride + (size_t)x];
         p.dst[(size_t)y * (size_t)p.dst_stride + (size_t)x] =
-            (uint8_t)(mix(table[value * COPIES + threadIdx.x % COPIES], column_weights[x], 16384 - below, below) >> 24);
+            (uint8_t)(mix(table[value * COPIES + threadIdx.x % COPIES], column_weights[x],
+                          16384 - below, below) >>
+                      24);
     }
 }
 
 } // namespace
 
-extern "C" MotusStatus motus_cuda_equalize_tiles(const MotusCudaEqualizer *e, const Turn *turn, const MotusPlane *dst,
-                                                 const MotusPlane *src, cudaStream_t stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_equalize_tiles(const MotusCudaEqualizer *e, const Turn *turn,
+                                                 const MotusPlane *dst, const MotusPlane *src,
+                                                 cudaStream_t stream, MotusError *error) {
     const MotusTileGrid *g = &e->grid;
     Picture p = {dst->data, src->data, (int)dst->stride, (int)src->stride};
     int tiles = g->nx * g->ny, parts = COUNT_BLOCKS * e->processors / tiles;
-    // Cells at the edges are smaller than a tile; their bands, rounded up, are fewer than nx + ny bands more than if they were not.
+    // Cells at the edges are smaller than a tile; their bands, rounded up, are fewer than nx + ny
+    // bands more than if they were not.
     int bands = (MAP_BLOCKS * e->processors - g->nx - g->ny) / tiles;
-    MotusStatus status = motus_launch_early(dim3((unsigned)tiles, (unsigned)motus_clip(1, g->tile_h, parts)), COUNT_THREADS,
-                                            stream, "equalizer", error, count_tiles, p, *g, e->state.counts + turn->now * tiles);
+    MotusStatus status = motus_launch_early(
+        dim3((unsigned)tiles, (unsigned)motus_clip(1, g->tile_h, parts)), COUNT_THREADS, stream,
+        "equalizer", error, count_tiles, p, *g, e->state.counts + turn->now * tiles);
     if (!status)
-        status = motus_launch_early(dim3((unsigned)tiles), CURVE_THREADS, stream, "equalizer", error, make_curves, *g, e->state,
-                                    *turn, e->config.clip_q8);
+        status = motus_launch_early(dim3((unsigned)tiles), CURVE_THREADS, stream, "equalizer",
+                                    error, make_curves, *g, e->state, *turn, e->config.clip_q8);
     if (!status)
-        status =
-            motus_launch_early(dim3((unsigned)g->nx + 1, (unsigned)motus_clip(1, g->tile_h, bands), (unsigned)g->ny + 1),
-                               MAP_THREADS, stream, "equalizer", error, map_cells, p, *g, (const uint8_t(*)[256])e->state.curves,
-                               (const uint32_t *)e->column_weights, (const uint32_t *)e->row_weights);
+        status = motus_launch_early(
+            dim3((unsigned)g->nx + 1, (unsigned)motus_clip(1, g->tile_h, bands),
+                 (unsigned)g->ny + 1),
+            MAP_THREADS, stream, "equalizer", error, map_cells, p, *g,
+            (const uint8_t(*)[256])e->state.curves, (const uint32_t *)e->column_weights,
+            (const uint32_t *)e->row_weights);
     return status;
 }

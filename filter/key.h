@@ -1,4 +1,5 @@
-// Row functions below the chroma key (plain C and AVX2), and what it makes of a configuration, which the CUDA version shares.
+// Row functions below the chroma key (plain C and AVX2), and what it makes of a configuration,
+// which the CUDA version shares.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_KEY_H
 #define FILTER_KEY_H
@@ -19,15 +20,18 @@ typedef struct MotusKeyPixels {
 typedef struct MotusKeyOps {
     void (*split)(MotusKeyPixels *dst, const uint8_t *rgb, int n);
     void (*join)(uint8_t *rgb, const MotusKeyPixels *src, int n);
-    void (*weights)(uint16_t *weight, const MotusKeyPixels *pixels, int n, const MotusKey *key); // 0..KEY_FULL
-    void (*weights_yuv)(uint16_t *weight, const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int n, const MotusKey *key);
+    void (*weights)(uint16_t *weight, const MotusKeyPixels *pixels, int n,
+                    const MotusKey *key); // 0..KEY_FULL
+    void (*weights_yuv)(uint16_t *weight, const uint8_t *y, const uint8_t *cb, const uint8_t *cr,
+                        int n, const MotusKey *key);
     void (*unspill)(MotusKeyPixels *pixels, int n, const MotusKey *key);
-    // Weights of chroma samples from those of n luma samples of two rows; and spill in 4:2:0, n chroma samples, in place.
+    // Weights of chroma samples from those of n luma samples of two rows; and spill in 4:2:0, n
+    // chroma samples, in place.
     void (*halve)(uint16_t *mean, const uint16_t *above, const uint16_t *below, int n);
     void (*unspill_chroma)(uint8_t *cb, uint8_t *cr, int n, const MotusKey *key);
     void (*mix)(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint16_t *weight, int n);
-    void (*from_yuv)(MotusKeyPixels *dst, const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int n,
-                     const MotusYuvMatrix *matrix);
+    void (*from_yuv)(MotusKeyPixels *dst, const uint8_t *y, const uint8_t *cb, const uint8_t *cr,
+                     int n, const MotusYuvMatrix *matrix);
 } MotusKeyOps;
 
 extern const MotusKeyOps motus_key_ops_c;

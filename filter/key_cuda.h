@@ -1,6 +1,7 @@
-// What the kernels of the chroma key share: planes as they take them, samples as floats, signs as masks, mixtures. Integer instructions are the bound, so that
-// most of the arithmetic is on the multiply-add pipe, in floats. Whether a pixel is inside is the sign bit of three margins; mixtures are dot products of
-// bytes.
+// What the kernels of the chroma key share: planes as they take them, samples as floats, signs as
+// masks, mixtures. Integer instructions are the bound, so that most of the arithmetic is on the
+// multiply-add pipe, in floats. Whether a pixel is inside is the sign bit of three margins;
+// mixtures are dot products of bytes.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_KEY_CUDA_H
 #define FILTER_KEY_CUDA_H
@@ -10,7 +11,7 @@
 
 namespace {
 
-// ---- Planes and frames, for the conversions too --------------------------------------------------------------------------------------------
+// ---- Planes and frames, for the conversions too -------------------------------------------------
 
 struct View {
     uint8_t *data;
@@ -23,17 +24,22 @@ struct Picture {
 
 inline View view(const MotusPlane &p) { return View{p.data, (int)p.stride, p.width, p.height}; }
 
-inline Picture picture(const MotusFrame *f) { return Picture{{view(f->plane[0]), view(f->plane[1]), view(f->plane[2])}}; }
+inline Picture picture(const MotusFrame *f) {
+    return Picture{{view(f->plane[0]), view(f->plane[1]), view(f->plane[2])}};
+}
 
 // Of `size` to cover n.
 inline unsigned groups(int n, int size) { return (unsigned)((n + size - 1) / size); }
 
-// ---- Samples --------------------------------------------------------------------------------------------------------------------------------
+// ---- Samples ------------------------------------------------------------------------------------
 
 __device__ __forceinline__ float as_float(int bits) { return __int_as_float(bits); }
 
-// A sample c as the bits of 2^23 + c: one permute makes them from a byte, one subtraction makes c, and bits compare as c does.
-__device__ __forceinline__ float unmagic(int bits) { return __fadd_rn(__int_as_float(bits), -8388608.0f); }
+// A sample c as the bits of 2^23 + c: one permute makes them from a byte, one subtraction makes c,
+// and bits compare as c does.
+__device__ __forceinline__ float unmagic(int bits) {
+    return __fadd_rn(__int_as_float(bits), -8388608.0f);
+}
 
 // Byte i of w, so.
 __device__ __forceinline__ int sample(const uint32_t *w, int i) {
@@ -56,16 +62,24 @@ __device__ __forceinline__ int sign_of(float a, float b, float c) {
 // The pair weight, 256 - weight.
 __device__ __forceinline__ uint32_t pair_of(uint32_t weight) {
     uint32_t pair; // in assembly, as the compiler makes shifts and subtractions of it
-    asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(pair) : "r"(weight), "r"(1u - 65536u), "r"((uint32_t)KEY_FULL << 16));
+    asm("mad.lo.u32 %0, %1, %2, %3;"
+        : "=r"(pair)
+        : "r"(weight), "r"(1u - 65536u), "r"((uint32_t)KEY_FULL << 16));
     return pair;
 }
 
 // 256 where the sign says foreground.
-__device__ __forceinline__ uint32_t hard_weight(int sign) { return (uint32_t)(sign >> 31) & KEY_FULL; }
+__device__ __forceinline__ uint32_t hard_weight(int sign) {
+    return (uint32_t)(sign >> 31) & KEY_FULL;
+}
 
 // A sample's mixture, with 8 fraction bits: of bytes 0 and 1, or 2 and 3.
-__device__ __forceinline__ uint32_t mix_low(uint32_t pair, uint32_t bytes) { return __dp2a_lo(pair, bytes, 128u); }
-__device__ __forceinline__ uint32_t mix_high(uint32_t pair, uint32_t bytes) { return __dp2a_hi(pair, bytes, 128u); }
+__device__ __forceinline__ uint32_t mix_low(uint32_t pair, uint32_t bytes) {
+    return __dp2a_lo(pair, bytes, 128u);
+}
+__device__ __forceinline__ uint32_t mix_high(uint32_t pair, uint32_t bytes) {
+    return __dp2a_hi(pair, bytes, 128u);
+}
 
 // Bytes 1 of four mixtures.
 __device__ __forceinline__ uint32_t pack4(const uint32_t *v) {

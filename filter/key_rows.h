@@ -1,33 +1,40 @@
-// Bodies of the chroma key's row functions; compiled once as scalar C and once for AVX2, where the compiler vectorizes the loops.
+// Bodies of the chroma key's row functions; compiled once as scalar C and once for AVX2, where the
+// compiler vectorizes the loops.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "filter/key.h"
 
 static void split(MotusKeyPixels *restrict dst, const uint8_t *restrict rgb, int n) {
-    for (int i = 0; i < n; i++) dst->c[0][i] = rgb[3 * i], dst->c[1][i] = rgb[3 * i + 1], dst->c[2][i] = rgb[3 * i + 2];
+    for (int i = 0; i < n; i++)
+        dst->c[0][i] = rgb[3 * i], dst->c[1][i] = rgb[3 * i + 1], dst->c[2][i] = rgb[3 * i + 2];
 }
 
 static void join(uint8_t *restrict rgb, const MotusKeyPixels *restrict src, int n) {
-    for (int i = 0; i < n; i++) rgb[3 * i] = src->c[0][i], rgb[3 * i + 1] = src->c[1][i], rgb[3 * i + 2] = src->c[2][i];
+    for (int i = 0; i < n; i++)
+        rgb[3 * i] = src->c[0][i], rgb[3 * i + 1] = src->c[1][i], rgb[3 * i + 2] = src->c[2][i];
 }
 
 static int hard_weight(float hue, float high, float d, const MotusKey *key) {
-    int inside = (hue > 0) & (motus_key_sat_margin(high, d, key) > 0) & (motus_key_value_margin(high, key) > 0);
+    int inside = (hue > 0) & (motus_key_sat_margin(high, d, key) > 0) &
+                 (motus_key_value_margin(high, key) > 0);
     return (inside - 1) & KEY_FULL;
 }
 
 static int soft_weight(float hue, int high, float d, const MotusKey *key) {
     float sat = motus_key_sat_distance(d, motus_key_sat_factor((float)high, key), key);
     float value = motus_key_value_distance((float)motus_min(high, 255), key);
-    return motus_key_weight(motus_key_steps(motus_float_max(motus_float_max(hue, sat), value)), key);
+    return motus_key_weight(motus_key_steps(motus_float_max(motus_float_max(hue, sat), value)),
+                            key);
 }
 
-static void weights(uint16_t *restrict weight, const MotusKeyPixels *restrict pixels, int n, const MotusKey *key_at) {
+static void weights(uint16_t *restrict weight, const MotusKeyPixels *restrict pixels, int n,
+                    const MotusKey *key_at) {
     const MotusKey key = *key_at;
     float r[KEY_CHUNK], g[KEY_CHUNK], b[KEY_CHUNK], high[KEY_CHUNK], d[KEY_CHUNK];
     for (int i = 0; i < n; i++) {
         int c0 = pixels->c[0][i], c1 = pixels->c[1][i], c2 = pixels->c[2][i];
         int top = motus_max(c0, motus_max(c1, c2)), bottom = motus_min(c0, motus_min(c1, c2));
-        r[i] = (float)c0, g[i] = (float)c1, b[i] = (float)c2, high[i] = (float)top, d[i] = (float)(top - bottom);
+        r[i] = (float)c0, g[i] = (float)c1, b[i] = (float)c2, high[i] = (float)top,
+        d[i] = (float)(top - bottom);
     }
     if (key.soft)
         for (int i = 0; i < n; i++) {
@@ -36,35 +43,43 @@ static void weights(uint16_t *restrict weight, const MotusKeyPixels *restrict pi
         }
     else
         for (int i = 0; i < n; i++) {
-            float hue = motus_key_grey_margin(motus_key_hue_margin(g[i] - r[i], g[i] - b[i], &key.rgb), d[i], &key);
+            float hue = motus_key_grey_margin(
+                motus_key_hue_margin(g[i] - r[i], g[i] - b[i], &key.rgb), d[i], &key);
             weight[i] = (uint16_t)hard_weight(hue, high[i], d[i], &key);
         }
 }
 
-// What chroma adds to the largest and the smallest of R, G and B of a pixel, with 13 fraction bits, and the margin or distance of its hue. cb and cr
-// hold one sample for two pixels.
-static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict bottom, const uint8_t *restrict cb,
-                         const uint8_t *restrict cr, int n, const MotusKey *key_at) {
+// What chroma adds to the largest and the smallest of R, G and B of a pixel, with 13 fraction bits,
+// and the margin or distance of its hue. cb and cr hold one sample for two pixels.
+static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict bottom,
+                         const uint8_t *restrict cb, const uint8_t *restrict cr, int n,
+                         const MotusKey *key_at) {
     const MotusKey key = *key_at;
-    float r[KEY_CHUNK / 2], g[KEY_CHUNK / 2], b[KEY_CHUNK / 2], high[KEY_CHUNK / 2], low[KEY_CHUNK / 2], hues[KEY_CHUNK / 2];
+    float r[KEY_CHUNK / 2], g[KEY_CHUNK / 2], b[KEY_CHUNK / 2], high[KEY_CHUNK / 2],
+        low[KEY_CHUNK / 2], hues[KEY_CHUNK / 2];
     int samples = (n + 1) / 2;
     for (int i = 0; i < samples; i++) {
-        motus_key_chroma(&r[i], &g[i], &b[i], (float)(cb[i] - 128), (float)(cr[i] - 128), 0.0f, 0.0f, &key);
+        motus_key_chroma(&r[i], &g[i], &b[i], (float)(cb[i] - 128), (float)(cr[i] - 128), 0.0f,
+                         0.0f, &key);
         high[i] = motus_float_max(r[i], motus_float_max(g[i], b[i]));
         low[i] = motus_float_min(r[i], motus_float_min(g[i], b[i]));
     }
     if (key.soft)
-        for (int i = 0; i < samples; i++) hues[i] = motus_key_hue_distance(r[i], g[i], b[i], high[i], low[i], 1, &key);
+        for (int i = 0; i < samples; i++)
+            hues[i] = motus_key_hue_distance(r[i], g[i], b[i], high[i], low[i], 1, &key);
     else
-        for (int i = 0; i < samples; i++) hues[i] = motus_key_hue_margin((float)(cb[i] - 128), (float)(cr[i] - 128), &key.chroma);
+        for (int i = 0; i < samples; i++)
+            hues[i] = motus_key_hue_margin((float)(cb[i] - 128), (float)(cr[i] - 128), &key.chroma);
     for (int i = 0; i < samples; i++)
         hue[2 * i] = hue[2 * i + 1] = hues[i], top[2 * i] = top[2 * i + 1] = (int)high[i],
                 bottom[2 * i] = bottom[2 * i + 1] = (int)low[i];
 }
 
-// Without a soft edge, saturation and value are those of the pixel that from_yuv gives; with one, d is taken before it is rounded.
-static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y, const uint8_t *restrict cb,
-                        const uint8_t *restrict cr, int n, const MotusKey *key_at) {
+// Without a soft edge, saturation and value are those of the pixel that from_yuv gives; with one, d
+// is taken before it is rounded.
+static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y,
+                        const uint8_t *restrict cb, const uint8_t *restrict cr, int n,
+                        const MotusKey *key_at) {
     const MotusKey key = *key_at;
     float hue[KEY_CHUNK], d[KEY_CHUNK];
     int top[KEY_CHUNK], bottom[KEY_CHUNK];
@@ -75,13 +90,15 @@ static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y, co
     }
     if (key.soft) {
         for (int i = 0; i < n; i++) {
-            int high = motus_clip(0, KEY_FULL << 13, top[i]), low = motus_clip(0, KEY_FULL << 13, bottom[i]);
+            int high = motus_clip(0, KEY_FULL << 13, top[i]),
+                low = motus_clip(0, KEY_FULL << 13, bottom[i]);
             d[i] = (float)(high - low) / 8192, top[i] = motus_round_float((float)high / 8192);
         }
         for (int i = 0; i < n; i++) weight[i] = (uint16_t)soft_weight(hue[i], top[i], d[i], &key);
     } else {
         for (int i = 0; i < n; i++) {
-            int high = motus_clip_u8((top[i] + 4096) >> 13), low = motus_clip_u8((bottom[i] + 4096) >> 13);
+            int high = motus_clip_u8((top[i] + 4096) >> 13),
+                low = motus_clip_u8((bottom[i] + 4096) >> 13);
             weight[i] = (uint16_t)hard_weight(hue[i], (float)high, (float)(high - low), &key);
         }
     }
@@ -89,24 +106,34 @@ static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y, co
 
 static void unspill(MotusKeyPixels *pixels, int n, const MotusKey *key) {
     uint8_t *restrict value = pixels->c[key->channel];
-    const uint8_t *other1 = pixels->c[(key->channel + 1) % 3], *other2 = pixels->c[(key->channel + 2) % 3];
+    const uint8_t *other1 = pixels->c[(key->channel + 1) % 3],
+                  *other2 = pixels->c[(key->channel + 2) % 3];
     int spill = key->spill;
-    for (int i = 0; i < n; i++) value[i] = (uint8_t)motus_key_unspill(value[i], other1[i], other2[i], spill);
+    for (int i = 0; i < n; i++)
+        value[i] = (uint8_t)motus_key_unspill(value[i], other1[i], other2[i], spill);
 }
 
-static void halve(uint16_t *restrict mean, const uint16_t *restrict above, const uint16_t *restrict below, int n) {
+static void halve(uint16_t *restrict mean, const uint16_t *restrict above,
+                  const uint16_t *restrict below, int n) {
     for (int i = 0; i < n / 2; i++)
-        mean[i] = (uint16_t)((above[2 * i] + above[2 * i + 1] + below[2 * i] + below[2 * i + 1] + 2) >> 2);
-    if (n & 1) mean[n / 2] = (uint16_t)((above[n - 1] + below[n - 1] + 1) >> 1); // a last single column counts twice
+        mean[i] =
+            (uint16_t)((above[2 * i] + above[2 * i + 1] + below[2 * i] + below[2 * i + 1] + 2) >>
+                       2);
+    if (n & 1)
+        mean[n / 2] =
+            (uint16_t)((above[n - 1] + below[n - 1] + 1) >> 1); // a last single column counts twice
 }
 
-static void unspill_chroma(uint8_t *restrict cb, uint8_t *restrict cr, int n, const MotusKey *key_at) {
+static void unspill_chroma(uint8_t *restrict cb, uint8_t *restrict cr, int n,
+                           const MotusKey *key_at) {
     const MotusKey key = *key_at;
     for (int i = 0; i < n; i++) {
         float u = (float)(cb[i] - 128), v = (float)(cr[i] - 128);
         float inside = motus_key_cone(u, v, 0.0f, &key);
-        cb[i] = (uint8_t)(motus_key_unspill_chroma((float)(cb[i] + 32768), inside, key.cb_move) >> 8);
-        cr[i] = (uint8_t)(motus_key_unspill_chroma((float)(cr[i] + 32768), inside, key.cr_move) >> 8);
+        cb[i] =
+            (uint8_t)(motus_key_unspill_chroma((float)(cb[i] + 32768), inside, key.cb_move) >> 8);
+        cr[i] =
+            (uint8_t)(motus_key_unspill_chroma((float)(cr[i] + 32768), inside, key.cr_move) >> 8);
     }
 }
 
@@ -114,11 +141,13 @@ static void mix(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint16
     for (int i = 0; i < n; i++) dst[i] = motus_key_mix(fg[i], bg[i], weight[i]);
 }
 
-static void from_yuv(MotusKeyPixels *restrict dst, const uint8_t *restrict y, const uint8_t *restrict cb,
-                     const uint8_t *restrict cr, int n, const MotusYuvMatrix *matrix) {
+static void from_yuv(MotusKeyPixels *restrict dst, const uint8_t *restrict y,
+                     const uint8_t *restrict cb, const uint8_t *restrict cr, int n,
+                     const MotusYuvMatrix *matrix) {
     const MotusYuvMatrix m = *matrix;
     uint8_t u[KEY_CHUNK], v[KEY_CHUNK];
-    for (int i = 0; i < (n + 1) / 2; i++) u[2 * i] = u[2 * i + 1] = cb[i], v[2 * i] = v[2 * i + 1] = cr[i];
+    for (int i = 0; i < (n + 1) / 2; i++)
+        u[2 * i] = u[2 * i + 1] = cb[i], v[2 * i] = v[2 * i + 1] = cr[i];
     for (int i = 0; i < n; i++) {
         int r, g, b;
         motus_yuv_to_rgb(&r, &g, &b, y[i], u[i], v[i], &m);

@@ -6,13 +6,21 @@
 
 MotusKeyConfig motus_key_config(uint8_t r, uint8_t g, uint8_t b) {
     int high = motus_max(r, motus_max(g, b)), low = motus_min(r, motus_min(g, b)), d = high - low;
-    int rising = r == high ? g - b : g == high ? b - r : r - g, sector = r == high ? 0 : g == high ? 2 : 4;
-    int hue = d ? (960 * (rising + sector * d + (rising + sector * d < 0 ? 6 * d : 0)) + d / 2) / d % KEY_CIRCLE : 0;
+    int rising = r == high   ? g - b
+                 : g == high ? b - r
+                             : r - g,
+        sector = r == high   ? 0
+                 : g == high ? 2
+                             : 4;
+    int hue = d ? (960 * (rising + sector * d + (rising + sector * d < 0 ? 6 * d : 0)) + d / 2) /
+                      d % KEY_CIRCLE
+                : 0;
     MotusKeyConfig config = {0};
     config.hue = hue;
     config.saturation = high ? (KEY_UNIT * d + high / 2) / high : 0;
     config.value = (KEY_UNIT * high + 127) / 255;
-    config.hue_range = 30 * 16, config.sat_range = KEY_UNIT / 2, config.value_range = KEY_UNIT * 6 / 10;
+    config.hue_range = 30 * 16, config.sat_range = KEY_UNIT / 2,
+    config.value_range = KEY_UNIT * 6 / 10;
     return config;
 }
 
@@ -30,8 +38,10 @@ static void chroma_direction(MotusKey *key, int hue) {
     int rgb[3];
     key->channel = pure_colour(rgb, hue);
     double cb = key->matrix.ur * rgb[0] + key->matrix.ug * rgb[1] + key->matrix.ub * rgb[2];
-    double cr = key->matrix.vr * rgb[0] + key->matrix.vg * rgb[1] + key->matrix.vb * rgb[2], length = sqrt(cb * cb + cr * cr);
-    key->cb_direction = (float)nearbyint(1024.0 * cb / length), key->cr_direction = (float)nearbyint(1024.0 * cr / length);
+    double cr = key->matrix.vr * rgb[0] + key->matrix.vg * rgb[1] + key->matrix.vb * rgb[2],
+           length = sqrt(cb * cb + cr * cr);
+    key->cb_direction = (float)nearbyint(1024.0 * cb / length),
+    key->cr_direction = (float)nearbyint(1024.0 * cr / length);
     key->cb_move = -key->cb_direction * (float)key->spill / (1 << 28);
     key->cr_move = -key->cr_direction * (float)key->spill / (1 << 28);
 }
@@ -58,7 +68,8 @@ static Line before(Ray r) { return (Line){-r.y, r.x}; }
 
 // The same function of (Cb, Cr) - 128, its coefficients rounded to whole numbers up to 2^14.
 static Line of_chroma(Line l, const MotusYuvMatrix *m) {
-    double u = -l.x * m->gu - l.y * (m->gu + m->bu), v = -l.x * (m->gv + m->rv) - l.y * m->gv, longest = fmax(fabs(u), fabs(v));
+    double u = -l.x * m->gu - l.y * (m->gu + m->bu), v = -l.x * (m->gv + m->rv) - l.y * m->gv,
+           longest = fmax(fabs(u), fabs(v));
     return (Line){nearbyint(u * 16384.0 / longest), nearbyint(v * 16384.0 / longest)};
 }
 
@@ -78,15 +89,23 @@ static MotusKeyWedge wedge_of(Line a, Line b, int first, int second, int wide) {
 // All hues but the one along the ray: |across| >= 1 outweighs along < 2^23.
 static MotusKeyWedge all_but(Line along, Line across, int grey) {
     float big = 8388608.0f;
-    return (MotusKeyWedge){(float)along.x, (float)along.y, grey ? -1.0f : 1.0f, big * (float)across.x, big * (float)across.y,
-                           0.0f,           -1.0f};
+    return (MotusKeyWedge){(float)along.x,
+                           (float)along.y,
+                           grey ? -1.0f : 1.0f,
+                           big * (float)across.x,
+                           big * (float)across.y,
+                           0.0f,
+                           -1.0f};
 }
 
-// The hues from `low` to `high`, both outside (but 0 inside where the plain difference begins there).
+// The hues from `low` to `high`, both outside (but 0 inside where the plain difference begins
+// there).
 static void hue_wedges(MotusKey *key, const MotusKeyConfig *c) {
-    int low = c->hue - c->hue_range, high = c->hue + c->hue_range, from_zero = c->plain_hue && low < 0;
+    int low = c->hue - c->hue_range, high = c->hue + c->hue_range,
+        from_zero = c->plain_hue && low < 0;
     if (c->plain_hue) low = motus_max(low, 0), high = motus_min(high, KEY_CIRCLE);
-    int across = motus_min(c->hue, KEY_CIRCLE - c->hue), grey = (c->plain_hue ? c->hue : across) < c->hue_range;
+    int across = motus_min(c->hue, KEY_CIRCLE - c->hue),
+        grey = (c->plain_hue ? c->hue : across) < c->hue_range;
     key->grey = grey ? 0.5f : -1.0f;
     if (high - low > KEY_CIRCLE || (from_zero && high == KEY_CIRCLE)) {
         key->rgb = key->chroma = (MotusKeyWedge){0, 0, 1, 0, 0, 0, 1};
@@ -104,18 +123,22 @@ static void hue_wedges(MotusKey *key, const MotusKeyConfig *c) {
     }
     int wide = high - low > KEY_CIRCLE / 2;
     key->rgb = wedge_of(a, b, from_zero, 0, wide);
-    key->chroma = wedge_of(of_chroma(a, &key->matrix), of_chroma(b, &key->matrix), grey, grey, wide);
+    key->chroma =
+        wedge_of(of_chroma(a, &key->matrix), of_chroma(b, &key->matrix), grey, grey, wide);
 }
 
 static void thresholds(MotusKey *key, const MotusKeyConfig *c) {
-    key->saturation = (float)c->saturation / KEY_UNIT, key->sat_range = (float)c->sat_range / KEY_UNIT;
-    key->value = (float)c->value * 255 / KEY_UNIT, key->value_limit = ((float)c->value_range * 255 - 0.5f) / KEY_UNIT;
+    key->saturation = (float)c->saturation / KEY_UNIT,
+    key->sat_range = (float)c->sat_range / KEY_UNIT;
+    key->value = (float)c->value * 255 / KEY_UNIT,
+    key->value_limit = ((float)c->value_range * 255 - 0.5f) / KEY_UNIT;
     double edge = 256.0 / motus_max(c->soft_q8, 1), unit = edge / c->hue_range,
            circle = c->plain_hue ? 3 * KEY_CIRCLE : KEY_CIRCLE;
     key->around = c->plain_hue || c->hue_range * (256 + c->soft_q8) > 1920 * 256;
     key->first = motus_key_steps((float)edge);
     key->hue_scale = (float)(960 * unit), key->hue_round = (float)(circle * unit);
-    key->sat_scale = (float)(KEY_UNIT * edge / c->sat_range), key->sat_at = (float)(c->saturation * edge / c->sat_range);
+    key->sat_scale = (float)(KEY_UNIT * edge / c->sat_range),
+    key->sat_at = (float)(c->saturation * edge / c->sat_range);
     key->value_scale = (float)(KEY_UNIT * edge / (255.0 * c->value_range)),
     key->value_at = (float)(c->value * edge / c->value_range);
     for (int i = 0; i < 4; i++) {
@@ -128,14 +151,18 @@ static void thresholds(MotusKey *key, const MotusKeyConfig *c) {
 static int in_range(int v, int lo, int hi) { return v >= lo && v <= hi; }
 
 MotusStatus motus_key_prepare(MotusKey *key, const MotusKeyConfig *c) {
-    if (!c || !in_range(c->hue, 0, KEY_CIRCLE - 1) || !in_range(c->saturation, 0, KEY_UNIT) || !in_range(c->value, 0, KEY_UNIT))
+    if (!c || !in_range(c->hue, 0, KEY_CIRCLE - 1) || !in_range(c->saturation, 0, KEY_UNIT) ||
+        !in_range(c->value, 0, KEY_UNIT))
         return MOTUS_ERR_ARGUMENT;
     if (!in_range(c->hue_range, 1, KEY_CIRCLE) || !in_range(c->sat_range, 1, 2 * KEY_UNIT) ||
         !in_range(c->value_range, 1, 2 * KEY_UNIT))
         return MOTUS_ERR_ARGUMENT;
     if (!in_range(c->soft_q8, 0, 1024) || !in_range(c->spill_q8, 0, 256)) return MOTUS_ERR_ARGUMENT;
-    MotusKey k = {.soft = c->soft_q8, .spill = c->spill_q8, .matrix = motus_yuv_matrix(c->matrix_709, c->full_range)};
-    k.rv = (float)k.matrix.rv, k.gu = (float)k.matrix.gu, k.gv = (float)k.matrix.gv, k.bu = (float)k.matrix.bu;
+    MotusKey k = {.soft = c->soft_q8,
+                  .spill = c->spill_q8,
+                  .matrix = motus_yuv_matrix(c->matrix_709, c->full_range)};
+    k.rv = (float)k.matrix.rv, k.gu = (float)k.matrix.gu, k.gv = (float)k.matrix.gv,
+    k.bu = (float)k.matrix.bu;
     chroma_direction(&k, c->hue);
     hue_wedges(&k, c);
     thresholds(&k, c);

@@ -1,9 +1,13 @@
-// Daubechies D4 wavelet transform on a CUDA device; equals motus_wavelet_forward and its companions bit for bit (built without contraction).
+// Daubechies D4 wavelet transform on a CUDA device; equals motus_wavelet_forward and its companions
+// bit for bit (built without contraction).
 //
-// One kernel per level does rows and columns in one pass. A thread owns four output columns and walks down up to ROWS output rows; it keeps the split values of the
-// last four input rows in registers, so that each input row is read and split once (but for two rows where a walk begins), and needs neither shared memory nor
-// barriers. A thread's first columns overlap its neighbour's last by two samples, which come from the L1.
-// Grid: x = groups of 32 threads along the row, y = walks. Bytes of a level of n samples: n * (1 or 4) read, 4 n written; the inverse the other way round.
+// One kernel per level does rows and columns in one pass. A thread owns four output columns and
+// walks down up to ROWS output rows; it keeps the split values of the last four input rows in
+// registers, so that each input row is read and split once (but for two rows where a walk begins),
+// and needs neither shared memory nor barriers. A thread's first columns overlap its neighbour's
+// last by two samples, which come from the L1. Grid: x = groups of 32 threads along the row, y =
+// walks. Bytes of a level of n samples: n * (1 or 4) read, 4 n written; the inverse the other way
+// round.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
@@ -25,7 +29,8 @@ constexpr int THREADS = 256;
 // A level's input (forward) or output (inverse): samples or floats.
 template <class T> struct Side {
     T *data;
-    int stride, n_w, n_h, w, h; // stride in elements; n_*: size the transform sees; w, h: what exists of it
+    int stride, n_w, n_h, w,
+        h; // stride in elements; n_*: size the transform sees; w, h: what exists of it
 };
 
 struct Bands {
@@ -33,7 +38,8 @@ struct Bands {
     int width, height, stride;
 };
 
-// Ten neighbouring samples of a row as they were loaded, so that a walk can fetch its next rows before it works on these.
+// Ten neighbouring samples of a row as they were loaded, so that a walk can fetch its next rows
+// before it works on these.
 template <class T> struct Ten;
 
 template <> struct Ten<const uint8_t> {
@@ -46,7 +52,8 @@ template <> struct Ten<float> {
     float2 two;
 };
 
-template <int BEFORE> __device__ __forceinline__ void load_ten(Ten<const uint8_t> *r, const uint8_t *p) {
+template <int BEFORE>
+__device__ __forceinline__ void load_ten(Ten<const uint8_t> *r, const uint8_t *p) {
     r->eight = *reinterpret_cast<const uint2 *>(p);
     r->two = *reinterpret_cast<const uint16_t *>(p + (BEFORE ? -2 : 8));
 }
@@ -56,7 +63,9 @@ template <int BEFORE> __device__ __forceinline__ void load_ten(Ten<float> *r, co
     r->two = *reinterpret_cast<const float2 *>(p + (BEFORE ? -2 : 8));
 }
 
-__device__ __forceinline__ float byte_of(uint32_t w, int i) { return (float)__byte_perm(w, 0, 0x4440u + (unsigned)i); }
+__device__ __forceinline__ float byte_of(uint32_t w, int i) {
+    return (float)__byte_perm(w, 0, 0x4440u + (unsigned)i);
+}
 
 __device__ __forceinline__ void spread(float eight[8], float two[2], const Ten<const uint8_t> &r) {
 #pragma unroll
@@ -65,8 +74,8 @@ __device__ __forceinline__ void spread(float eight[8], float two[2], const Ten<c
 }
 
 __device__ __forceinline__ void spread(float eight[8], float two[2], const Ten<float> &r) {
-    eight[0] = r.a.x, eight[1] = r.a.y, eight[2] = r.a.z, eight[3] = r.a.w, eight[4] = r.b.x, eight[5] = r.b.y, eight[6] = r.b.z,
-    eight[7] = r.b.w;
+    eight[0] = r.a.x, eight[1] = r.a.y, eight[2] = r.a.z, eight[3] = r.a.w, eight[4] = r.b.x,
+    eight[5] = r.b.y, eight[6] = r.b.z, eight[7] = r.b.w;
     two[0] = r.two.x, two[1] = r.two.y;
 }
 
@@ -80,15 +89,19 @@ __device__ void gather_ten(Ten<const uint8_t> *r, const uint8_t (&v)[10], int be
 
 __device__ void gather_ten(Ten<float> *r, const float (&v)[10], int before) {
     const float *e = v + before, *t = v + (before ? 0 : 8);
-    r->a = make_float4(e[0], e[1], e[2], e[3]), r->b = make_float4(e[4], e[5], e[6], e[7]), r->two = make_float2(t[0], t[1]);
+    r->a = make_float4(e[0], e[1], e[2], e[3]), r->b = make_float4(e[4], e[5], e[6], e[7]),
+    r->two = make_float2(t[0], t[1]);
 }
 
 // Extended samples 8 t .. 8 t + 9 of input row y (an extended index as well).
-template <class T, int EDGE> __device__ __forceinline__ Ten<T> load_row(const Side<T> &in, int t, int y) {
+template <class T, int EDGE>
+__device__ __forceinline__ Ten<T> load_row(const Side<T> &in, int t, int y) {
     constexpr int before = EDGE == MOTUS_WAVELET_SYMMETRIC ? 2 : 0;
     int from = y - before, x = 8 * t - before;
     const T *row =
-        in.data + (size_t)(from >= 0 && from < in.h ? from : motus_d4_index(from, in.n_h, in.h, EDGE)) * (size_t)in.stride;
+        in.data +
+        (size_t)(from >= 0 && from < in.h ? from : motus_d4_index(from, in.n_h, in.h, EDGE)) *
+            (size_t)in.stride;
     Ten<T> r;
     if (x >= 0 && x + 10 <= in.w) {
         load_ten<before>(&r, row + 8 * t);
@@ -105,7 +118,8 @@ __device__ __forceinline__ void store_four(float *row, int x, int width, const f
     if (x < width) *reinterpret_cast<float4 *>(row + x) = make_float4(v[0], v[1], v[2], v[3]);
 }
 
-// For details, which nobody reads soon: they leave the L2 to the low-pass plane, the next level's input.
+// For details, which nobody reads soon: they leave the L2 to the low-pass plane, the next level's
+// input.
 __device__ __forceinline__ void stream_four(float *row, int x, int width, const float v[4]) {
     if (x < width) __stcs(reinterpret_cast<float4 *>(row + x), make_float4(v[0], v[1], v[2], v[3]));
 }
@@ -131,17 +145,22 @@ template <int EDGE, class T> __device__ __forceinline__ Halves split_row(const T
 }
 
 template <class T, int EDGE>
-__global__ void __launch_bounds__(32 * WALKS, sizeof(T) == 1 ? 7 : 5) forward(Bands out, Side<T> in, int rows) {
+__global__ void __launch_bounds__(32 * WALKS, sizeof(T) == 1 ? 7 : 5)
+    forward(Bands out, Side<T> in, int rows) {
     int t = blockIdx.x * 32 + threadIdx.x, first = (blockIdx.y * WALKS + threadIdx.y) * rows,
         last = min(first + rows, out.height);
     if (4 * t >= out.width || first >= last) return;
-    Ten<T> even = load_row<T, EDGE>(in, t, 2 * first), odd = load_row<T, EDGE>(in, t, 2 * first + 1);
-    Ten<T> next_even = load_row<T, EDGE>(in, t, 2 * first + 2), next_odd = load_row<T, EDGE>(in, t, 2 * first + 3);
+    Ten<T> even = load_row<T, EDGE>(in, t, 2 * first),
+           odd = load_row<T, EDGE>(in, t, 2 * first + 1);
+    Ten<T> next_even = load_row<T, EDGE>(in, t, 2 * first + 2),
+           next_odd = load_row<T, EDGE>(in, t, 2 * first + 3);
     Halves a = split_row<EDGE>(even), b = split_row<EDGE>(odd);
 #pragma unroll 2
     for (int i = first; i < last; i++) {
         even = next_even, odd = next_odd;
-        if (i + 1 < last) next_even = load_row<T, EDGE>(in, t, 2 * i + 4), next_odd = load_row<T, EDGE>(in, t, 2 * i + 5);
+        if (i + 1 < last)
+            next_even = load_row<T, EDGE>(in, t, 2 * i + 4),
+            next_odd = load_row<T, EDGE>(in, t, 2 * i + 5);
         Halves c = split_row<EDGE>(even), d = split_row<EDGE>(odd);
         float low[4], x[4], y[4], xy[4];
 #pragma unroll
@@ -160,8 +179,10 @@ __global__ void __launch_bounds__(32 * WALKS, sizeof(T) == 1 ? 7 : 5) forward(Ba
     }
 }
 
-// Five coefficients of a band's row: 4 t - 1 .. 4 t + 3 where edges are periodic, else 4 t .. 4 t + 4.
-template <int EDGE> __device__ __forceinline__ void load_five(float v[5], const float *row, int t, int width) {
+// Five coefficients of a band's row: 4 t - 1 .. 4 t + 3 where edges are periodic, else 4 t .. 4 t
+// + 4.
+template <int EDGE>
+__device__ __forceinline__ void load_five(float v[5], const float *row, int t, int width) {
     constexpr int at = EDGE == MOTUS_WAVELET_SYMMETRIC ? 0 : 1;
     float4 four = *reinterpret_cast<const float4 *>(row + 4 * t);
     v[at] = four.x, v[at + 1] = four.y, v[at + 2] = four.z, v[at + 3] = four.w;
@@ -212,7 +233,8 @@ __device__ __forceinline__ void store_eight(float *row, int x, int w, const floa
 
 // One output row from five columns of low- and high-pass values.
 template <class T>
-__device__ __forceinline__ void merge_row(const Side<T> &out, int t, int y, const float low[5], const float high[5]) {
+__device__ __forceinline__ void merge_row(const Side<T> &out, int t, int y, const float low[5],
+                                          const float high[5]) {
     float v[8];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -222,11 +244,14 @@ __device__ __forceinline__ void merge_row(const Side<T> &out, int t, int y, cons
     if (y < out.h) store_eight(out.data + (size_t)y * (size_t)out.stride, 8 * t, out.w, v);
 }
 
-template <class T, int EDGE> __global__ void __launch_bounds__(32 * WALKS) inverse(Side<T> out, Bands in, int rows) {
+template <class T, int EDGE>
+__global__ void __launch_bounds__(32 * WALKS) inverse(Side<T> out, Bands in, int rows) {
     int t = blockIdx.x * 32 + threadIdx.x, first = (blockIdx.y * WALKS + threadIdx.y) * ROWS,
         last = min(first + ROWS, (out.h + 1) / 2);
     if (8 * t >= out.w || first >= last) return;
-    constexpr int ahead = EDGE == MOTUS_WAVELET_SYMMETRIC; // the rows that pair m needs: m and m + 1, else m - 1 and m
+    constexpr int ahead =
+        EDGE ==
+        MOTUS_WAVELET_SYMMETRIC; // the rows that pair m needs: m and m + 1, else m - 1 and m
     Rows before = load_bands<EDGE>(in, t, ahead ? first : first ? first - 1 : in.height - 1);
 #pragma unroll 2
     for (int m = first; m < last; m++) {
@@ -257,26 +282,30 @@ __global__ void quantize(int16_t *levels, const float *coefs, MotusBand band, fl
     if (x >= band.stride) return;
     size_t at = band.offset + (size_t)blockIdx.y * (size_t)band.stride + (size_t)x;
     float4 c = *reinterpret_cast<const float4 *>(coefs + at);
-    int a = level_of(c.x, scale, x < w), b = level_of(c.y, scale, x + 1 < w), d = level_of(c.z, scale, x + 2 < w),
-        e = level_of(c.w, scale, x + 3 < w);
+    int a = level_of(c.x, scale, x < w), b = level_of(c.y, scale, x + 1 < w),
+        d = level_of(c.z, scale, x + 2 < w), e = level_of(c.w, scale, x + 3 < w);
     *reinterpret_cast<uint2 *>(levels + at) =
-        make_uint2(__byte_perm((uint32_t)a, (uint32_t)b, 0x5410), __byte_perm((uint32_t)d, (uint32_t)e, 0x5410));
+        make_uint2(__byte_perm((uint32_t)a, (uint32_t)b, 0x5410),
+                   __byte_perm((uint32_t)d, (uint32_t)e, 0x5410));
 }
 
 __global__ void dequantize(float *coefs, const int16_t *levels, size_t size, float step) {
     size_t i = 4 * ((size_t)blockIdx.x * THREADS + threadIdx.x); // size is a multiple of 16
     if (i >= size) return;
     uint2 v = *reinterpret_cast<const uint2 *>(levels + i);
-    *reinterpret_cast<float4 *>(coefs + i) = make_float4((float)(int16_t)v.x * step, (float)((int)v.x >> 16) * step,
-                                                         (float)(int16_t)v.y * step, (float)((int)v.y >> 16) * step);
+    *reinterpret_cast<float4 *>(coefs + i) =
+        make_float4((float)(int16_t)v.x * step, (float)((int)v.x >> 16) * step,
+                    (float)(int16_t)v.y * step, (float)((int)v.y >> 16) * step);
 }
 
 __global__ void shrink(float *coefs, MotusBand band, float threshold) {
     int x = 4 * (blockIdx.x * THREADS + threadIdx.x);
     if (x >= band.stride) return;
-    float4 *at = reinterpret_cast<float4 *>(coefs + band.offset + (size_t)blockIdx.y * (size_t)band.stride + (size_t)x), c = *at;
-    *at = make_float4(motus_d4_shrink(c.x, threshold), motus_d4_shrink(c.y, threshold), motus_d4_shrink(c.z, threshold),
-                      motus_d4_shrink(c.w, threshold));
+    float4 *at = reinterpret_cast<float4 *>(coefs + band.offset +
+                                            (size_t)blockIdx.y * (size_t)band.stride + (size_t)x),
+           c = *at;
+    *at = make_float4(motus_d4_shrink(c.x, threshold), motus_d4_shrink(c.y, threshold),
+                      motus_d4_shrink(c.z, threshold), motus_d4_shrink(c.w, threshold));
 }
 
 Bands bands_of(float *coefs, const MotusWaveletShape *s, int l) {
@@ -297,10 +326,13 @@ int rows_of(int columns, int rows) {
 }
 
 dim3 grid_of(int columns, int rows, int per_walk) {
-    return dim3((unsigned)(columns + 127) / 128, (unsigned)(rows + WALKS * per_walk - 1) / (unsigned)(WALKS * per_walk));
+    return dim3((unsigned)(columns + 127) / 128,
+                (unsigned)(rows + WALKS * per_walk - 1) / (unsigned)(WALKS * per_walk));
 }
 
-template <class T> void launch_forward(const Bands &out, const Side<T> &in, MotusWaveletEdge edge, cudaStream_t stream) {
+template <class T>
+void launch_forward(const Bands &out, const Side<T> &in, MotusWaveletEdge edge,
+                    cudaStream_t stream) {
     int rows = rows_of(out.width, out.height);
     dim3 grid = grid_of(out.width, out.height, rows), block(32, WALKS);
     if (edge == MOTUS_WAVELET_PERIODIC)
@@ -309,7 +341,9 @@ template <class T> void launch_forward(const Bands &out, const Side<T> &in, Motu
         forward<T, MOTUS_WAVELET_SYMMETRIC><<<grid, block, 0, stream>>>(out, in, rows);
 }
 
-template <class T> void launch_inverse(const Side<T> &out, const Bands &in, MotusWaveletEdge edge, cudaStream_t stream) {
+template <class T>
+void launch_inverse(const Side<T> &out, const Bands &in, MotusWaveletEdge edge,
+                    cudaStream_t stream) {
     int columns = (out.w + 1) / 2, pairs = (out.h + 1) / 2, rows = rows_of(columns, pairs);
     dim3 grid = grid_of(columns, pairs, rows), block(32, WALKS);
     if (edge == MOTUS_WAVELET_PERIODIC)
@@ -320,71 +354,95 @@ template <class T> void launch_inverse(const Side<T> &out, const Bands &in, Motu
 
 // The low-pass plane between level l - 1 and level l.
 Side<float> between(float *coefs, const MotusWaveletShape *s, int l) {
-    return Side<float>{
-        coefs + s->low_offset[l - 1], s->band[l - 1][0].stride, s->in_width[l], s->in_height[l], s->in_width[l], s->in_height[l]};
+    return Side<float>{coefs + s->low_offset[l - 1],
+                       s->band[l - 1][0].stride,
+                       s->in_width[l],
+                       s->in_height[l],
+                       s->in_width[l],
+                       s->in_height[l]};
 }
 
 bool fits(const float *coefs, const MotusPlane *p, const MotusWaveletShape *s) {
-    return coefs && motus_plane_usable(p) && motus_wavelet_shape_ok(s) && p->width == s->width && p->height == s->height &&
+    return coefs && motus_plane_usable(p) && motus_wavelet_shape_ok(s) && p->width == s->width &&
+           p->height == s->height &&
            ((uintptr_t)p->data | (uintptr_t)p->stride | (uintptr_t)coefs) % 16 == 0;
 }
 
-dim3 band_grid(const MotusBand &band) { return dim3((unsigned)(band.stride / 4 + THREADS - 1) / THREADS, (unsigned)band.height); }
+dim3 band_grid(const MotusBand &band) {
+    return dim3((unsigned)(band.stride / 4 + THREADS - 1) / THREADS, (unsigned)band.height);
+}
 
 } // namespace
 
-extern "C" MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane *src, const MotusWaveletShape *shape,
-                                                  void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane *src,
+                                                  const MotusWaveletShape *shape, void *stream,
+                                                  MotusError *error) {
     if (!fits(coefs, src, shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: another size, or not aligned to 16 bytes");
-    Side<const uint8_t> picture{src->data, (int)src->stride, shape->in_width[0], shape->in_height[0], src->width, src->height};
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "wavelet: another size, or not aligned to 16 bytes");
+    Side<const uint8_t> picture{src->data,           (int)src->stride, shape->in_width[0],
+                                shape->in_height[0], src->width,       src->height};
     launch_forward(bands_of(coefs, shape, 0), picture, shape->edge, (cudaStream_t)stream);
     for (int l = 1; l < shape->levels; l++)
-        launch_forward(bands_of(coefs, shape, l), between(coefs, shape, l), shape->edge, (cudaStream_t)stream);
+        launch_forward(bands_of(coefs, shape, l), between(coefs, shape, l), shape->edge,
+                       (cudaStream_t)stream);
     return motus_cuda_launched("wavelet", error);
 }
 
-extern "C" MotusStatus motus_cuda_wavelet_inverse_plane(const MotusPlane *dst, float *coefs, const MotusWaveletShape *shape,
+extern "C" MotusStatus motus_cuda_wavelet_inverse_plane(const MotusPlane *dst, float *coefs,
+                                                        const MotusWaveletShape *shape,
                                                         void *stream, MotusError *error) {
     if (!fits(coefs, dst, shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: another size, or not aligned to 16 bytes");
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "wavelet: another size, or not aligned to 16 bytes");
     for (int l = shape->levels - 1; l > 0; l--)
-        launch_inverse(between(coefs, shape, l), bands_of(coefs, shape, l), shape->edge, (cudaStream_t)stream);
-    Side<uint8_t> picture{dst->data, (int)dst->stride, shape->in_width[0], shape->in_height[0], dst->width, dst->height};
+        launch_inverse(between(coefs, shape, l), bands_of(coefs, shape, l), shape->edge,
+                       (cudaStream_t)stream);
+    Side<uint8_t> picture{dst->data,           (int)dst->stride, shape->in_width[0],
+                          shape->in_height[0], dst->width,       dst->height};
     launch_inverse(picture, bands_of(coefs, shape, 0), shape->edge, (cudaStream_t)stream);
     return motus_cuda_launched("inverse wavelet", error);
 }
 
-extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float *coefs, const MotusWaveletShape *shape,
-                                                   float step, void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float *coefs,
+                                                   const MotusWaveletShape *shape, float step,
+                                                   void *stream, MotusError *error) {
     if (!levels || !coefs || !motus_wavelet_shape_ok(shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given, or a shape that is none");
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "wavelet: nothing given, or a shape that is none");
     for (int i = 0; i <= 3 * shape->levels; i++) {
         MotusBand band = i < 3 * shape->levels ? shape->band[i / 3][i % 3] : shape->low;
-        quantize<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(levels, coefs, band, 1.0f / step);
+        quantize<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(levels, coefs, band,
+                                                                        1.0f / step);
     }
     for (int l = 0; l < shape->levels - 1; l++) // what no band holds is 0
-        cudaMemsetAsync(levels + shape->low_offset[l], 0, (size_t)shape->band[l][0].stride * (size_t)shape->band[l][0].height * 2,
+        cudaMemsetAsync(levels + shape->low_offset[l], 0,
+                        (size_t)shape->band[l][0].stride * (size_t)shape->band[l][0].height * 2,
                         (cudaStream_t)stream);
     return motus_cuda_launched("wavelet quantization", error);
 }
 
-extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t *levels, const MotusWaveletShape *shape,
-                                                     float step, void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t *levels,
+                                                     const MotusWaveletShape *shape, float step,
+                                                     void *stream, MotusError *error) {
     if (!levels || !coefs || !motus_wavelet_shape_ok(shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given, or a shape that is none");
-    dequantize<<<(unsigned)((shape->size / 4 + THREADS - 1) / THREADS), THREADS, 0, (cudaStream_t)stream>>>(coefs, levels,
-                                                                                                            shape->size, step);
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "wavelet: nothing given, or a shape that is none");
+    dequantize<<<(unsigned)((shape->size / 4 + THREADS - 1) / THREADS), THREADS, 0,
+                 (cudaStream_t)stream>>>(coefs, levels, shape->size, step);
     return motus_cuda_launched("wavelet dequantization", error);
 }
 
-extern "C" MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *shape, const float *threshold,
-                                                 void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *shape,
+                                                 const float *threshold, void *stream,
+                                                 MotusError *error) {
     if (!coefs || !threshold || !motus_wavelet_shape_ok(shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given, or a shape that is none");
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "wavelet: nothing given, or a shape that is none");
     for (int i = 0; i < 3 * shape->levels; i++) {
         MotusBand band = shape->band[i / 3][i % 3];
-        shrink<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(coefs, band, threshold[i / 3]);
+        shrink<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(coefs, band,
+                                                                      threshold[i / 3]);
     }
     return motus_cuda_launched("wavelet thresholds", error);
 }

@@ -13,7 +13,8 @@ typedef struct MotusWaveletOps {
     // 2 n samples from n + 1 coefficients each, the first of which is the one before.
     void (*merge)(float *out, const float *low, const float *high, int n);
     // Along y: two rows of n columns from low-pass rows (before, at) and high-pass rows.
-    void (*merge_rows)(float *even, float *odd, const float *const low[2], const float *const high[2], int n);
+    void (*merge_rows)(float *even, float *odd, const float *const low[2],
+                       const float *const high[2], int n);
     void (*to_float)(float *dst, const uint8_t *src, int n);
     void (*to_sample)(uint8_t *dst, const float *src, int n); // rounded to nearest, clipped
     void (*shrink)(float *row, int n, float threshold);

@@ -1,4 +1,5 @@
-// Bodies of the wavelet's row functions; compiled once as scalar C and once for AVX2, where the compiler vectorizes the loops.
+// Bodies of the wavelet's row functions; compiled once as scalar C and once for AVX2, where the
+// compiler vectorizes the loops.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/float_core.h"
 #include "filter/wavelet.h"
@@ -10,20 +11,27 @@ static void split(float *restrict low, float *restrict high, const float *restri
     }
 }
 
-static void split_rows(float *restrict low, float *restrict high, const float *const row[4], int n) {
-    const float *restrict a = row[0], *restrict b = row[1], *restrict c = row[2], *restrict d = row[3];
-    for (int i = 0; i < n; i++) low[i] = motus_d4_low(a[i], b[i], c[i], d[i]), high[i] = motus_d4_high(a[i], b[i], c[i], d[i]);
+static void split_rows(float *restrict low, float *restrict high, const float *const row[4],
+                       int n) {
+    const float *restrict a = row[0], *restrict b = row[1], *restrict c = row[2],
+                          *restrict d = row[3];
+    for (int i = 0; i < n; i++)
+        low[i] = motus_d4_low(a[i], b[i], c[i], d[i]),
+        high[i] = motus_d4_high(a[i], b[i], c[i], d[i]);
 }
 
-static void merge(float *restrict out, const float *restrict low, const float *restrict high, int n) {
+static void merge(float *restrict out, const float *restrict low, const float *restrict high,
+                  int n) {
     for (int i = 0; i < n; i++) {
         out[2 * i] = motus_d4_even(low[i], low[i + 1], high[i], high[i + 1]);
         out[2 * i + 1] = motus_d4_odd(low[i], low[i + 1], high[i], high[i + 1]);
     }
 }
 
-static void merge_rows(float *restrict even, float *restrict odd, const float *const low[2], const float *const high[2], int n) {
-    const float *restrict l0 = low[0], *restrict l1 = low[1], *restrict h0 = high[0], *restrict h1 = high[1];
+static void merge_rows(float *restrict even, float *restrict odd, const float *const low[2],
+                       const float *const high[2], int n) {
+    const float *restrict l0 = low[0], *restrict l1 = low[1], *restrict h0 = high[0],
+                          *restrict h1 = high[1];
     for (int i = 0; i < n; i++) {
         even[i] = motus_d4_even(l0[i], l1[i], h0[i], h1[i]);
         odd[i] = motus_d4_odd(l0[i], l1[i], h0[i], h1[i]);
@@ -34,10 +42,13 @@ static void to_float(float *restrict dst, const uint8_t *restrict src, int n) {
     for (int i = 0; i < n; i++) dst[i] = (float)src[i];
 }
 
-static inline float clip_float(float v, float lo, float hi) { return v < lo ? lo : v > hi ? hi : v; }
+static inline float clip_float(float v, float lo, float hi) {
+    return v < lo ? lo : v > hi ? hi : v;
+}
 
 static void to_sample(uint8_t *restrict dst, const float *restrict src, int n) {
-    for (int i = 0; i < n; i++) dst[i] = (uint8_t)motus_round_float(clip_float(src[i], 0.0f, 255.0f));
+    for (int i = 0; i < n; i++)
+        dst[i] = (uint8_t)motus_round_float(clip_float(src[i], 0.0f, 255.0f));
 }
 
 static void shrink(float *row, int n, float threshold) {
@@ -45,5 +56,6 @@ static void shrink(float *row, int n, float threshold) {
 }
 
 static void quantize(int16_t *restrict dst, const float *restrict src, int n, float scale) {
-    for (int i = 0; i < n; i++) dst[i] = (int16_t)motus_round_float(clip_float(src[i] * scale, -32768.0f, 32767.0f));
+    for (int i = 0; i < n; i++)
+        dst[i] = (int16_t)motus_round_float(clip_float(src[i] * scale, -32768.0f, 32767.0f));
 }

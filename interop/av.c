@@ -11,7 +11,8 @@ static void release_av(void *opaque) {
 MotusStatus motus_frame_from_av(MotusFrame **frame, const AVFrame *av) {
     if (!frame || !av) return MOTUS_ERR_ARGUMENT;
     *frame = NULL;
-    if ((av->format != AV_PIX_FMT_YUV420P && av->format != AV_PIX_FMT_YUVJ420P) || !av->buf[0]) return MOTUS_ERR_UNSUPPORTED;
+    if ((av->format != AV_PIX_FMT_YUV420P && av->format != AV_PIX_FMT_YUVJ420P) || !av->buf[0])
+        return MOTUS_ERR_UNSUPPORTED;
     uint8_t *data[3];
     ptrdiff_t stride[3];
     for (int p = 0; p < 3; p++) {
@@ -21,7 +22,8 @@ MotusStatus motus_frame_from_av(MotusFrame **frame, const AVFrame *av) {
     }
     AVFrame *kept = av_frame_clone(av);
     if (!kept) return MOTUS_ERR_MEMORY;
-    MotusStatus status = motus_frame_wrap(frame, av->width, av->height, data, stride, release_av, kept);
+    MotusStatus status =
+        motus_frame_wrap(frame, av->width, av->height, data, stride, release_av, kept);
     if (status)
         av_frame_free(&kept);
     else
@@ -48,7 +50,8 @@ MotusStatus motus_frame_to_av(AVFrame **av, const MotusFrame *frame) {
         }
         MotusFrame *kept = motus_frame_ref(frame);
         size_t size = (size_t)(plane->height - 1) * (size_t)plane->stride + (size_t)plane->width;
-        f->buf[p] = av_buffer_create(plane->data, size, release_motus, kept, AV_BUFFER_FLAG_READONLY);
+        f->buf[p] =
+            av_buffer_create(plane->data, size, release_motus, kept, AV_BUFFER_FLAG_READONLY);
         if (!f->buf[p]) {
             motus_frame_unref(&kept);
             status = MOTUS_ERR_MEMORY;
@@ -66,11 +69,13 @@ MotusStatus motus_frame_to_av(AVFrame **av, const MotusFrame *frame) {
 
 // Room for n vectors; NULL without memory.
 static AVMotionVector *new_vectors(AVFrame *av, size_t n) {
-    AVFrameSideData *side = av_frame_new_side_data(av, AV_FRAME_DATA_MOTION_VECTORS, n * sizeof(AVMotionVector));
+    AVFrameSideData *side =
+        av_frame_new_side_data(av, AV_FRAME_DATA_MOTION_VECTORS, n * sizeof(AVMotionVector));
     return side ? (AVMotionVector *)side->data : NULL;
 }
 
-// A block at (x, y); places are centres, and the source is cut to whole samples, as libavcodec has it.
+// A block at (x, y); places are centres, and the source is cut to whole samples, as libavcodec has
+// it.
 static AVMotionVector vector_of(int x, int y, int width, int height, MotusMv mv) {
     x += width / 2, y += height / 2;
     return (AVMotionVector){.source = -1,
@@ -90,7 +95,8 @@ MotusStatus motus_mvs_to_av(AVFrame *av, const MotusCodedMv *mvs, size_t n_mvs) 
     if (!n_mvs) return MOTUS_OK;
     AVMotionVector *list = new_vectors(av, n_mvs);
     if (!list) return MOTUS_ERR_MEMORY;
-    for (size_t i = 0; i < n_mvs; i++) list[i] = vector_of(mvs[i].x, mvs[i].y, mvs[i].width, mvs[i].height, mvs[i].mv);
+    for (size_t i = 0; i < n_mvs; i++)
+        list[i] = vector_of(mvs[i].x, mvs[i].y, mvs[i].width, mvs[i].height, mvs[i].mv);
     return MOTUS_OK;
 }
 
@@ -104,7 +110,8 @@ MotusStatus motus_field_to_av(AVFrame *av, const MotusField *field, uint32_t mod
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             const MotusBlock *k = &motus_blocks[b];
             if (!(modes >> k->mode & 1)) continue;
-            const int x = 16 * (mb % field->mb_width) + k->x, y = 16 * (mb / field->mb_width) + k->y;
+            const int x = 16 * (mb % field->mb_width) + k->x,
+                      y = 16 * (mb / field->mb_width) + k->y;
             *list++ = vector_of(x, y, k->width, k->height, field->mv[b][mb]);
         }
     return MOTUS_OK;

@@ -6,13 +6,17 @@ static int block_at(int mode, int at) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         const MotusBlock *k = &motus_blocks[b];
         const int x = 4 * (at % 4), y = 4 * (at / 4);
-        if (k->mode == mode && x >= k->x && x < k->x + k->width && y >= k->y && y < k->y + k->height) return b;
+        if (k->mode == mode && x >= k->x && x < k->x + k->width && y >= k->y &&
+            y < k->y + k->height)
+            return b;
     }
     return 0;
 }
 
-// Cost of the blocks of a mode that lie in the 8x8 blocks of a mask; UINT64_MAX: the field does not have it.
-static uint64_t cost_of(const MotusField *field, uint32_t modes, int mb, int mode, unsigned quarters) {
+// Cost of the blocks of a mode that lie in the 8x8 blocks of a mask; UINT64_MAX: the field does not
+// have it.
+static uint64_t cost_of(const MotusField *field, uint32_t modes, int mb, int mode,
+                        unsigned quarters) {
     uint64_t sum = 0;
     if (!(modes >> mode & 1)) return UINT64_MAX;
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
@@ -23,7 +27,8 @@ static uint64_t cost_of(const MotusField *field, uint32_t modes, int mb, int mod
 }
 
 // The least of the modes from `first` to `last`; -1: none of them is there.
-static int least_mode(const MotusField *field, uint32_t modes, int mb, int first, int last, unsigned quarters, uint64_t *least) {
+static int least_mode(const MotusField *field, uint32_t modes, int mb, int first, int last,
+                      unsigned quarters, uint64_t *least) {
     int best = -1;
     *least = UINT64_MAX;
     for (int mode = first; mode <= last; mode++) {
@@ -42,10 +47,11 @@ void motus_field_least(const MotusField *field, uint32_t modes, int mb, uint8_t 
         quarters = sub[q] < 0 || quarters == UINT64_MAX ? UINT64_MAX : quarters + cost;
     }
     if (quarters < whole) mode = -1;
-    for (int i = 0; i < 16; i++) block[i] = (uint8_t)block_at(mode < 0 ? sub[i / 8 * 2 + i % 4 / 2] : mode, i);
+    for (int i = 0; i < 16; i++)
+        block[i] = (uint8_t)block_at(mode < 0 ? sub[i / 8 * 2 + i % 4 / 2] : mode, i);
 }
 
-// ---- NVENC ---------------------------------------------------------------------------------------------------------------------------------
+// ---- NVENC --------------------------------------------------------------------------------------
 
 void motus_field_to_nvenc(const MotusField *field, uint32_t modes, MotusNvencMb *to) {
     static const uint8_t type[4] = {0, 2, 3, 1};
@@ -72,7 +78,10 @@ int motus_nvenc_hints(uint32_t modes) {
 // A component in whole samples, in so many bits.
 static uint32_t hint_component(int v, int bits) {
     const int most = (1 << (bits - 1)) - 1, whole = (v + 2) >> 2;
-    return (uint32_t)(whole > most ? most : whole < -most - 1 ? -most - 1 : whole) & ((1u << bits) - 1);
+    return (uint32_t)(whole > most        ? most
+                      : whole < -most - 1 ? -most - 1
+                                          : whole) &
+           ((1u << bits) - 1);
 }
 
 void motus_field_to_nvenc_hints(const MotusField *field, uint32_t modes, uint32_t *hints) {
@@ -81,16 +90,18 @@ void motus_field_to_nvenc_hints(const MotusField *field, uint32_t modes, uint32_
         uint32_t *to = hints + (size_t)mb * (size_t)n;
         int at = 0;
         for (int b = 0; b < MOTUS_BLOCK_8x4; b++) {
-            const int mode = motus_blocks[b].mode, last = b + 1 == MOTUS_BLOCK_8x4 || motus_blocks[b + 1].mode != mode;
+            const int mode = motus_blocks[b].mode,
+                      last = b + 1 == MOTUS_BLOCK_8x4 || motus_blocks[b + 1].mode != mode;
             if (!(modes >> mode & 1)) continue;
-            to[at] = hint_component(field->mv[b][mb].x, 12) | hint_component(field->mv[b][mb].y, 10) << 12 |
-                     (uint32_t)mode << 28 | (uint32_t)last << 30;
+            to[at] = hint_component(field->mv[b][mb].x, 12) |
+                     hint_component(field->mv[b][mb].y, 10) << 12 | (uint32_t)mode << 28 |
+                     (uint32_t)last << 30;
             if (++at == n) to[at - 1] |= 1u << 31;
         }
     }
 }
 
-// ---- FEI -----------------------------------------------------------------------------------------------------------------------------------
+// ---- FEI ----------------------------------------------------------------------------------------
 
 void motus_field_to_fei(const MotusField *field, uint32_t modes, MotusFeiMb *to) {
     const MotusMv none = {INT16_MIN, INT16_MIN};
@@ -105,9 +116,10 @@ void motus_field_to_fei(const MotusField *field, uint32_t modes, MotusFeiMb *to)
     }
 }
 
-// ---- Flow ----------------------------------------------------------------------------------------------------------------------------------
+// ---- Flow ---------------------------------------------------------------------------------------
 
-void motus_field_to_flow(const MotusField *field, uint32_t modes, int width, int height, float *flow) {
+void motus_field_to_flow(const MotusField *field, uint32_t modes, int width, int height,
+                         float *flow) {
     for (int mb = 0; mb < field->n_mb; mb++) {
         const int left = 16 * (mb % field->mb_width), top = 16 * (mb / field->mb_width);
         uint8_t block[16];

@@ -1,4 +1,5 @@
-// A chain of work on a stream of its own, between what the caller's stream has done and what it will do; and the caller's picture at its beginning. For .cu files.
+// A chain of work on a stream of its own, between what the caller's stream has done and what it
+// will do; and the caller's picture at its beginning. For .cu files.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_CHAIN_CUDA_H
 #define ME_CHAIN_CUDA_H
@@ -8,13 +9,19 @@
 
 typedef struct MotusChain {
     cudaStream_t stream;
-    cudaEvent_t begun, done; // the caller's stream has come so far; the chain's memory is free again
+    cudaEvent_t begun,
+        done; // the caller's stream has come so far; the chain's memory is free again
 } MotusChain;
 
 static inline MotusStatus motus_chain_open(MotusChain *chain, MotusError *error) {
-    MotusStatus status = motus_cuda_check(cudaStreamCreateWithFlags(&chain->stream, cudaStreamNonBlocking), "stream", error);
-    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&chain->begun, cudaEventDisableTiming), "event", error);
-    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&chain->done, cudaEventDisableTiming), "event", error);
+    MotusStatus status = motus_cuda_check(
+        cudaStreamCreateWithFlags(&chain->stream, cudaStreamNonBlocking), "stream", error);
+    if (!status)
+        status = motus_cuda_check(cudaEventCreateWithFlags(&chain->begun, cudaEventDisableTiming),
+                                  "event", error);
+    if (!status)
+        status = motus_cuda_check(cudaEventCreateWithFlags(&chain->done, cudaEventDisableTiming),
+                                  "event", error);
     return status;
 }
 
@@ -26,36 +33,49 @@ static inline void motus_chain_close(MotusChain *chain) {
 }
 
 // The chain goes on when `caller`, a stream or NULL, has come so far.
-static inline MotusStatus motus_chain_begin(const MotusChain *chain, void *caller, MotusError *error) {
+static inline MotusStatus motus_chain_begin(const MotusChain *chain, void *caller,
+                                            MotusError *error) {
     if (!caller) return MOTUS_OK;
-    MotusStatus status = motus_cuda_check(cudaEventRecord(chain->begun, (cudaStream_t)caller), "record", error);
-    return status ? status : motus_cuda_check(cudaStreamWaitEvent(chain->stream, chain->begun, 0), "wait", error);
+    MotusStatus status =
+        motus_cuda_check(cudaEventRecord(chain->begun, (cudaStream_t)caller), "record", error);
+    return status ? status
+                  : motus_cuda_check(cudaStreamWaitEvent(chain->stream, chain->begun, 0), "wait",
+                                     error);
 }
 
 // `caller`, a stream or NULL, goes on when the chain has come so far.
-static inline MotusStatus motus_chain_end(const MotusChain *chain, void *caller, MotusError *error) {
-    MotusStatus status = motus_cuda_check(cudaEventRecord(chain->done, chain->stream), "record", error);
+static inline MotusStatus motus_chain_end(const MotusChain *chain, void *caller,
+                                          MotusError *error) {
+    MotusStatus status =
+        motus_cuda_check(cudaEventRecord(chain->done, chain->stream), "record", error);
     if (status || !caller) return status;
-    return motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)caller, chain->done, 0), "wait", error);
+    return motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)caller, chain->done, 0), "wait",
+                            error);
 }
 
-static inline MotusStatus motus_chain_copy(const MotusChain *chain, void *to, const void *from, size_t bytes, const char *what,
-                                           MotusError *error) {
-    return motus_cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, chain->stream), what, error);
+static inline MotusStatus motus_chain_copy(const MotusChain *chain, void *to, const void *from,
+                                           size_t bytes, const char *what, MotusError *error) {
+    return motus_cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, chain->stream),
+                            what, error);
 }
 
-// The caller's plane as whole MBs in *whole; from host memory by way of `upload`, which has the room of whole MBs.
-static inline MotusStatus motus_chain_bring(const MotusChain *chain, const MotusPlane *whole, uint8_t *upload,
-                                            const MotusPlane *plane, MotusMemory memory, MotusError *error) {
+// The caller's plane as whole MBs in *whole; from host memory by way of `upload`, which has the
+// room of whole MBs.
+static inline MotusStatus motus_chain_bring(const MotusChain *chain, const MotusPlane *whole,
+                                            uint8_t *upload, const MotusPlane *plane,
+                                            MotusMemory memory, MotusError *error) {
     const MotusPlane uploaded = {upload, whole->stride, plane->width, plane->height};
     MotusStatus status = MOTUS_OK;
     if (memory == MOTUS_MEMORY_HOST)
-        status = motus_cuda_check(cudaMemcpy2DAsync(upload, (size_t)uploaded.stride, plane->data, (size_t)plane->stride,
-                                                    (size_t)plane->width, (size_t)plane->height, cudaMemcpyHostToDevice,
+        status = motus_cuda_check(cudaMemcpy2DAsync(upload, (size_t)uploaded.stride, plane->data,
+                                                    (size_t)plane->stride, (size_t)plane->width,
+                                                    (size_t)plane->height, cudaMemcpyHostToDevice,
                                                     chain->stream),
                                   "upload", error);
     return status ? status
-                  : motus_plane_copy_padded_cuda(whole, memory == MOTUS_MEMORY_HOST ? &uploaded : plane, chain->stream, error);
+                  : motus_plane_copy_padded_cuda(whole,
+                                                 memory == MOTUS_MEMORY_HOST ? &uploaded : plane,
+                                                 chain->stream, error);
 }
 
 #endif

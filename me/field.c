@@ -9,24 +9,32 @@
 
 // {x, y, width, height, mode}
 const MotusBlock motus_blocks[MOTUS_BLOCKS] = {
-    {0, 0, 16, 16, MOTUS_MODE_16x16}, {0, 0, 16, 8, MOTUS_MODE_16x8}, {0, 8, 16, 8, MOTUS_MODE_16x8},
-    {0, 0, 8, 16, MOTUS_MODE_8x16},   {8, 0, 8, 16, MOTUS_MODE_8x16}, {0, 0, 8, 8, MOTUS_MODE_8x8},
-    {8, 0, 8, 8, MOTUS_MODE_8x8},     {0, 8, 8, 8, MOTUS_MODE_8x8},   {8, 8, 8, 8, MOTUS_MODE_8x8},
-    {0, 0, 8, 4, MOTUS_MODE_8x4},     {8, 0, 8, 4, MOTUS_MODE_8x4},   {0, 4, 8, 4, MOTUS_MODE_8x4},
-    {8, 4, 8, 4, MOTUS_MODE_8x4},     {0, 8, 8, 4, MOTUS_MODE_8x4},   {8, 8, 8, 4, MOTUS_MODE_8x4},
-    {0, 12, 8, 4, MOTUS_MODE_8x4},    {8, 12, 8, 4, MOTUS_MODE_8x4},  {0, 0, 4, 8, MOTUS_MODE_4x8},
-    {4, 0, 4, 8, MOTUS_MODE_4x8},     {8, 0, 4, 8, MOTUS_MODE_4x8},   {12, 0, 4, 8, MOTUS_MODE_4x8},
-    {0, 8, 4, 8, MOTUS_MODE_4x8},     {4, 8, 4, 8, MOTUS_MODE_4x8},   {8, 8, 4, 8, MOTUS_MODE_4x8},
-    {12, 8, 4, 8, MOTUS_MODE_4x8},    {0, 0, 4, 4, MOTUS_MODE_4x4},   {4, 0, 4, 4, MOTUS_MODE_4x4},
-    {8, 0, 4, 4, MOTUS_MODE_4x4},     {12, 0, 4, 4, MOTUS_MODE_4x4},  {0, 4, 4, 4, MOTUS_MODE_4x4},
-    {4, 4, 4, 4, MOTUS_MODE_4x4},     {8, 4, 4, 4, MOTUS_MODE_4x4},   {12, 4, 4, 4, MOTUS_MODE_4x4},
-    {0, 8, 4, 4, MOTUS_MODE_4x4},     {4, 8, 4, 4, MOTUS_MODE_4x4},   {8, 8, 4, 4, MOTUS_MODE_4x4},
-    {12, 8, 4, 4, MOTUS_MODE_4x4},    {0, 12, 4, 4, MOTUS_MODE_4x4},  {4, 12, 4, 4, MOTUS_MODE_4x4},
-    {8, 12, 4, 4, MOTUS_MODE_4x4},    {12, 12, 4, 4, MOTUS_MODE_4x4},
+    {0, 0, 16, 16, MOTUS_MODE_16x16}, {0, 0, 16, 8, MOTUS_MODE_16x8},
+    {0, 8, 16, 8, MOTUS_MODE_16x8},   {0, 0, 8, 16, MOTUS_MODE_8x16},
+    {8, 0, 8, 16, MOTUS_MODE_8x16},   {0, 0, 8, 8, MOTUS_MODE_8x8},
+    {8, 0, 8, 8, MOTUS_MODE_8x8},     {0, 8, 8, 8, MOTUS_MODE_8x8},
+    {8, 8, 8, 8, MOTUS_MODE_8x8},     {0, 0, 8, 4, MOTUS_MODE_8x4},
+    {8, 0, 8, 4, MOTUS_MODE_8x4},     {0, 4, 8, 4, MOTUS_MODE_8x4},
+    {8, 4, 8, 4, MOTUS_MODE_8x4},     {0, 8, 8, 4, MOTUS_MODE_8x4},
+    {8, 8, 8, 4, MOTUS_MODE_8x4},     {0, 12, 8, 4, MOTUS_MODE_8x4},
+    {8, 12, 8, 4, MOTUS_MODE_8x4},    {0, 0, 4, 8, MOTUS_MODE_4x8},
+    {4, 0, 4, 8, MOTUS_MODE_4x8},     {8, 0, 4, 8, MOTUS_MODE_4x8},
+    {12, 0, 4, 8, MOTUS_MODE_4x8},    {0, 8, 4, 8, MOTUS_MODE_4x8},
+    {4, 8, 4, 8, MOTUS_MODE_4x8},     {8, 8, 4, 8, MOTUS_MODE_4x8},
+    {12, 8, 4, 8, MOTUS_MODE_4x8},    {0, 0, 4, 4, MOTUS_MODE_4x4},
+    {4, 0, 4, 4, MOTUS_MODE_4x4},     {8, 0, 4, 4, MOTUS_MODE_4x4},
+    {12, 0, 4, 4, MOTUS_MODE_4x4},    {0, 4, 4, 4, MOTUS_MODE_4x4},
+    {4, 4, 4, 4, MOTUS_MODE_4x4},     {8, 4, 4, 4, MOTUS_MODE_4x4},
+    {12, 4, 4, 4, MOTUS_MODE_4x4},    {0, 8, 4, 4, MOTUS_MODE_4x4},
+    {4, 8, 4, 4, MOTUS_MODE_4x4},     {8, 8, 4, 4, MOTUS_MODE_4x4},
+    {12, 8, 4, 4, MOTUS_MODE_4x4},    {0, 12, 4, 4, MOTUS_MODE_4x4},
+    {4, 12, 4, 4, MOTUS_MODE_4x4},    {8, 12, 4, 4, MOTUS_MODE_4x4},
+    {12, 12, 4, 4, MOTUS_MODE_4x4},
 };
 
 MotusStatus motus_field_alloc(MotusField **field, int width, int height) {
-    if (!field || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+    if (!field || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE)
+        return MOTUS_ERR_ARGUMENT;
     MotusField *f = motus_alloc(1, sizeof *f);
     if (!f) return MOTUS_ERR_MEMORY;
     f->mb_width = motus_mbs(width);
@@ -61,11 +69,11 @@ void motus_field_free(MotusField **field) {
     *field = NULL;
 }
 
-void motus_field_store(MotusField *field, uint32_t modes, const MotusMv *mv, const uint16_t *sad, const uint32_t *cost,
-                       int threads) {
+void motus_field_store(MotusField *field, uint32_t modes, const MotusMv *mv, const uint16_t *sad,
+                       const uint32_t *cost, int threads) {
     size_t n = (size_t)field->n_mb;
-    // One thread copies nine blocks of a 1080p picture in 52 us, where a large GPU searches for 67 us. Small fields are copied before a second thread is
-    // awake.
+    // One thread copies nine blocks of a 1080p picture in 52 us, where a large GPU searches for 67
+    // us. Small fields are copied before a second thread is awake.
     int copiers = n < 2000 ? 1 : motus_threads_ready(motus_min(threads, 3));
 #pragma omp parallel for num_threads(copiers) schedule(static, 1)
     for (int b = 0; b < MOTUS_BLOCKS; b++) {

@@ -1,4 +1,5 @@
-// Edges of blocks, and intra prediction of 16x16 blocks from them (8.3.3): what the encoder shares with the statistics of motion estimation.
+// Edges of blocks, and intra prediction of 16x16 blocks from them (8.3.3): what the encoder shares
+// with the statistics of motion estimation.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_INTRA16_CORE_H
 #define ME_INTRA16_CORE_H
@@ -11,9 +12,16 @@
 
 enum { MOTUS_HAS_LEFT = 1, MOTUS_HAS_TOP = 2, MOTUS_HAS_CORNER = 4, MOTUS_HAS_TOP_RIGHT = 8 };
 
-enum { MOTUS_I16_VERTICAL, MOTUS_I16_HORIZONTAL, MOTUS_I16_DC, MOTUS_I16_PLANE, MOTUS_I16_MODES }; // table 8-4
+enum {
+    MOTUS_I16_VERTICAL,
+    MOTUS_I16_HORIZONTAL,
+    MOTUS_I16_DC,
+    MOTUS_I16_PLANE,
+    MOTUS_I16_MODES
+}; // table 8-4
 
-// Samples around a block. Only those of `has` mean anything. top[] continues to the right of the block (4x4 blocks: 4 more).
+// Samples around a block. Only those of `has` mean anything. top[] continues to the right of the
+// block (4x4 blocks: 4 more).
 typedef struct MotusIntraEdge {
     uint8_t corner, left[16], top[24];
     uint8_t has; // mask of MOTUS_HAS_*
@@ -42,10 +50,12 @@ MOTUS_HD int motus_intra_dc(const uint8_t *top, const uint8_t *left, int log2_n,
 
 // Plane prediction (8.3.3.4, 8.3.4.4): sample (x, y) = clip((base + b * x + c * y) >> 5).
 typedef struct MotusIntraPlane {
-    int base, b, c; // |b|, |c| <= 717 (size 16), 1355 (size 8): every partial sum stays within +-20,000
+    int base, b,
+        c; // |b|, |c| <= 717 (size 16), 1355 (size 8): every partial sum stays within +-20,000
 } MotusIntraPlane;
 
-// Slope along one side of size 2 * half: `side` are its samples, the corner stands before the first.
+// Slope along one side of size 2 * half: `side` are its samples, the corner stands before the
+// first.
 MOTUS_HD int motus_intra_slope(const uint8_t *side, int corner, int half) {
     int sum = half * (side[2 * half - 1] - corner);
     for (int i = 1; i < half; i++) sum += i * (side[half - 1 + i] - side[half - 1 - i]);
@@ -68,28 +78,35 @@ MOTUS_HD void motus_intra_plane_row(uint8_t *row, const MotusIntraPlane *p, int 
     }
 }
 
-// Collects the edge of the size x size block whose top-left sample is at `at`, for the neighbours in `has`. For 4x4 blocks without MOTUS_HAS_TOP_RIGHT but with
-// MOTUS_HAS_TOP, top[4..7] repeats top[3] (8.3.1.2) and MOTUS_HAS_TOP_RIGHT is set in edge->has.
-MOTUS_HD void motus_intra_edge(MotusIntraEdge *edge, const uint8_t *at, ptrdiff_t stride, int size, int has) {
+// Collects the edge of the size x size block whose top-left sample is at `at`, for the neighbours
+// in `has`. For 4x4 blocks without MOTUS_HAS_TOP_RIGHT but with MOTUS_HAS_TOP, top[4..7] repeats
+// top[3] (8.3.1.2) and MOTUS_HAS_TOP_RIGHT is set in edge->has.
+MOTUS_HD void motus_intra_edge(MotusIntraEdge *edge, const uint8_t *at, ptrdiff_t stride, int size,
+                               int has) {
     for (int y = 0; y < size; y++) edge->left[y] = has & MOTUS_HAS_LEFT ? at[y * stride - 1] : 0;
     for (int x = 0; x < size; x++) edge->top[x] = has & MOTUS_HAS_TOP ? at[x - stride] : 0;
     edge->corner = has & MOTUS_HAS_CORNER ? at[-stride - 1] : 0;
     if (size == 4) {
-        for (int x = 4; x < 8; x++) edge->top[x] = has & MOTUS_HAS_TOP_RIGHT ? at[x - stride] : edge->top[3];
+        for (int x = 4; x < 8; x++)
+            edge->top[x] = has & MOTUS_HAS_TOP_RIGHT ? at[x - stride] : edge->top[3];
         if (has & MOTUS_HAS_TOP) has |= MOTUS_HAS_TOP_RIGHT;
     }
     edge->has = (uint8_t)has;
 }
 
-// Whether the neighbours in `has` allow a mode: those that it needs are a nibble of a constant, by mode.
-MOTUS_HD int motus_intra16x16_allowed(int mode, int has) { return !((0x7012 >> (4 * mode) & 7) & ~has); }
+// Whether the neighbours in `has` allow a mode: those that it needs are a nibble of a constant, by
+// mode.
+MOTUS_HD int motus_intra16x16_allowed(int mode, int has) {
+    return !((0x7012 >> (4 * mode) & 7) & ~has);
+}
 
 // The constant `size` of every call makes these loops plain stores.
 MOTUS_HD void motus_intra_fill_rows(uint8_t *pred, ptrdiff_t stride, const uint8_t *row, int size) {
     for (int y = 0; y < size; y++) memcpy(pred + y * stride, row, (size_t)size);
 }
 
-MOTUS_HD void motus_intra_fill_columns(uint8_t *pred, ptrdiff_t stride, const uint8_t *column, int size) {
+MOTUS_HD void motus_intra_fill_columns(uint8_t *pred, ptrdiff_t stride, const uint8_t *column,
+                                       int size) {
     for (int y = 0; y < size; y++) memset(pred + y * stride, column[y], (size_t)size);
 }
 
@@ -97,12 +114,14 @@ MOTUS_HD void motus_intra_fill(uint8_t *pred, ptrdiff_t stride, int value, int s
     for (int y = 0; y < size; y++) memset(pred + y * stride, value, (size_t)size);
 }
 
-MOTUS_HD void motus_intra_fill_plane(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, int size) {
+MOTUS_HD void motus_intra_fill_plane(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge,
+                                     int size) {
     const MotusIntraPlane plane = motus_intra_plane(edge, size);
     for (int y = 0; y < size; y++) motus_intra_plane_row(pred + y * stride, &plane, y, size);
 }
 
-MOTUS_HD void motus_intra16x16(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, int mode) {
+MOTUS_HD void motus_intra16x16(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge,
+                               int mode) {
     switch (mode) {
     case MOTUS_I16_VERTICAL:
         motus_intra_fill_rows(pred, stride, edge->top, 16);

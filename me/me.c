@@ -24,15 +24,18 @@ MotusMeConfig motus_me_config_default(int width, int height) {
 }
 
 static int valid(const MotusMeConfig *c) {
-    return c->width >= 1 && c->height >= 1 && c->width <= MOTUS_MAX_SIZE && c->height <= MOTUS_MAX_SIZE && c->range >= 1 &&
-           c->range <= MOTUS_MAX_RANGE && (unsigned)c->subpel <= MOTUS_SUBPEL_QUARTER && c->modes &&
+    return c->width >= 1 && c->height >= 1 && c->width <= MOTUS_MAX_SIZE &&
+           c->height <= MOTUS_MAX_SIZE && c->range >= 1 && c->range <= MOTUS_MAX_RANGE &&
+           (unsigned)c->subpel <= MOTUS_SUBPEL_QUARTER && c->modes &&
            !(c->modes & ~MOTUS_MODES_ALL) && c->threads >= 0 && c->device >= -1;
 }
 
-// Where the caller left the choice, a device that cannot be opened leaves it to the CPU; me->error says why.
+// Where the caller left the choice, a device that cannot be opened leaves it to the CPU; me->error
+// says why.
 static MotusStatus open_cuda(MotusMe *me) {
     MotusStatus status = motus_device_choose(me->config.device, &me->device, &me->error);
-    if (status == MOTUS_OK) status = motus_me_cuda_open(&me->cuda, &me->config, me->device, &me->error);
+    if (status == MOTUS_OK)
+        status = motus_me_cuda_open(&me->cuda, &me->config, me->device, &me->error);
     if (status != MOTUS_OK && me->config.error) *me->config.error = me->error;
     if (status == MOTUS_OK || me->config.backend != MOTUS_BACKEND_AUTO) return status;
     me->backend = MOTUS_BACKEND_CPU;
@@ -45,7 +48,8 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     if (!config || !valid(config)) return MOTUS_ERR_ARGUMENT;
     MotusBackend backend = config->backend;
     MotusStatus status = motus_backend_choose(config->backend, &backend);
-    if (status != MOTUS_OK) return status == MOTUS_ERR_ARGUMENT ? status : motus_device_check(config->error);
+    if (status != MOTUS_OK)
+        return status == MOTUS_ERR_ARGUMENT ? status : motus_device_check(config->error);
     MotusMe *me = motus_alloc(1, sizeof *me);
     if (!me) return MOTUS_ERR_MEMORY;
     int width = 16 * motus_mbs(config->width), height = 16 * motus_mbs(config->height);
@@ -68,11 +72,14 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     return status;
 }
 
-static MotusWaiting *waiting_at(MotusMe *me, uint64_t number) { return &me->waiting[number % MOTUS_ME_IN_FLIGHT]; }
+static MotusWaiting *waiting_at(MotusMe *me, uint64_t number) {
+    return &me->waiting[number % MOTUS_ME_IN_FLIGHT];
+}
 
 // Lets go of the references of a request.
 static void release(MotusWaiting *w) {
-    for (int i = 0; w->is_request && i < w->request.n_targets; i++) motus_reference_release(&w->held[i]);
+    for (int i = 0; w->is_request && i < w->request.n_targets; i++)
+        motus_reference_release(&w->held[i]);
 }
 
 void motus_me_close(MotusMe **me) {
@@ -80,7 +87,8 @@ void motus_me_close(MotusMe **me) {
     motus_me_cuda_close(&(*me)->cuda);
     motus_request_cuda_close(&(*me)->requests);
     motus_predict_cuda_close(&(*me)->predict);
-    for (; (*me)->received != (*me)->submitted; (*me)->received++) release(waiting_at(*me, (*me)->received));
+    for (; (*me)->received != (*me)->submitted; (*me)->received++)
+        release(waiting_at(*me, (*me)->received));
     motus_free((*me)->last.data);
     motus_ref_luma_free(&(*me)->ref);
     motus_coarse_free(&(*me)->coarse);
@@ -97,7 +105,7 @@ const MotusError *motus_me_error(const MotusMe *me) {
     return me ? &me->error : &none;
 }
 
-// ---- One picture ---------------------------------------------------------------------------------------------------------------------------
+// ---- One picture --------------------------------------------------------------------------------
 
 static void store(MotusField *field, int mb, uint32_t modes, const MotusMbMotion *motion) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
@@ -108,8 +116,8 @@ static void store(MotusField *field, int mb, uint32_t modes, const MotusMbMotion
     }
 }
 
-static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
-                       MotusField *field, int mb, uint8_t *scratch) {
+static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref,
+                       const MotusMeHints *hints, MotusField *field, int mb, uint8_t *scratch) {
     static const MotusMv zero = {0, 0};
     int x = 16 * (mb % field->mb_width), y = 16 * (mb / field->mb_width);
     MotusMbJob job = {.cur = cur->data + y * cur->stride + x,
@@ -124,9 +132,11 @@ static void search_one(const MotusMe *me, const MotusPlane *cur, const MotusRefL
                                                    : hints->lambda_q8,
                       .modes = me->config.modes,
                       .range = me->config.range};
-    MotusMbMotion motion = {0}; // blocks of modes that are not searched are compared with others, to no effect
+    MotusMbMotion motion = {
+        0}; // blocks of modes that are not searched are compared with others, to no effect
     me->search(&job, &motion, scratch);
-    if (me->config.subpel != MOTUS_SUBPEL_FULL) motus_refine_mb(&job, me->config.subpel, me->refine, me->pixel, &motion);
+    if (me->config.subpel != MOTUS_SUBPEL_FULL)
+        motus_refine_mb(&job, me->config.subpel, me->refine, me->pixel, &motion);
     store(field, mb, job.modes, &motion);
 }
 
@@ -135,10 +145,13 @@ int motus_me_valid_hints(const MotusMeHints *hints, int n_mb) {
     if (hints->lambda_q8 > MOTUS_MAX_LAMBDA_Q8) return 0;
     for (int i = 0; hints->centre && i < n_mb; i++) {
         MotusMv c = hints->centre[i];
-        if ((c.x | c.y) & 3 || motus_abs(c.x) > MOTUS_MAX_CENTRE || motus_abs(c.y) > MOTUS_MAX_CENTRE) return 0;
+        if ((c.x | c.y) & 3 || motus_abs(c.x) > MOTUS_MAX_CENTRE ||
+            motus_abs(c.y) > MOTUS_MAX_CENTRE)
+            return 0;
     }
     for (int i = 0; hints->predictor && i < n_mb; i++)
-        if (motus_abs(hints->predictor[i].x) > 8191 || motus_abs(hints->predictor[i].y) > 8191) return 0;
+        if (motus_abs(hints->predictor[i].x) > 8191 || motus_abs(hints->predictor[i].y) > 8191)
+            return 0;
     return 1;
 }
 
@@ -152,15 +165,20 @@ static int same_size(const MotusField *field, int width, int height) {
 static int valid_field(const MotusMe *me, const MotusField *field) {
     if (!field || !same_size(field, me->config.width, me->config.height)) return 0;
     for (int b = 0; b < MOTUS_BLOCKS; b++)
-        if (me->config.modes >> motus_blocks[b].mode & 1 && (!field->mv[b] || !field->sad[b] || !field->cost[b])) return 0;
+        if (me->config.modes >> motus_blocks[b].mode & 1 &&
+            (!field->mv[b] || !field->sad[b] || !field->cost[b]))
+            return 0;
     return 1;
 }
 
 int motus_me_valid_plane(const MotusMe *me, const MotusPlane *plane) {
-    return motus_plane_usable(plane) && plane->width == me->config.width && plane->height == me->config.height;
+    return motus_plane_usable(plane) && plane->width == me->config.width &&
+           plane->height == me->config.height;
 }
 
-int motus_me_valid_memory(MotusMemory memory) { return memory == MOTUS_MEMORY_HOST || memory == MOTUS_MEMORY_DEVICE; }
+int motus_me_valid_memory(MotusMemory memory) {
+    return memory == MOTUS_MEMORY_HOST || memory == MOTUS_MEMORY_DEVICE;
+}
 
 MotusStatus motus_me_failed(const MotusMe *me) { return me->cuda ? me->error.status : MOTUS_OK; }
 
@@ -171,20 +189,22 @@ static MotusStatus ready(const MotusMe *me) {
 }
 
 // One picture from start to end; `memory` is where cur lies, ref is host memory.
-static MotusStatus search_on_device(MotusMe *me, const MotusPlane *cur, MotusMemory memory, const MotusPlane *ref,
-                                    const MotusMeHints *hints, MotusField *field) {
+static MotusStatus search_on_device(MotusMe *me, const MotusPlane *cur, MotusMemory memory,
+                                    const MotusPlane *ref, const MotusMeHints *hints,
+                                    MotusField *field) {
     MotusMeJob job = {.cur = cur, .ref = ref, .memory = memory, .hints = hints, .field = field};
     MotusStatus status = motus_me_cuda_submit(me->cuda, &job, MOTUS_MEMORY_HOST, &me->error);
     return status ? status : motus_me_cuda_receive(me->cuda, NULL, -1, &me->error);
 }
 
 // cur is whole MBs.
-static void search_on_cpu(const MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
-                          MotusField *field) {
+static void search_on_cpu(const MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref,
+                          const MotusMeHints *hints, MotusField *field) {
     const int threads = motus_threads_ready(me->threads);
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 16)
-    for (int mb = 0; mb < field->n_mb; mb++) search_one(me, cur, ref, hints, field, mb, motus_me_scratch(me));
+    for (int mb = 0; mb < field->n_mb; mb++)
+        search_one(me, cur, ref, hints, field, mb, motus_me_scratch(me));
 }
 
 const MotusPlane *motus_me_whole(const MotusMe *me, const MotusPlane *plane) {
@@ -194,16 +214,19 @@ const MotusPlane *motus_me_whole(const MotusMe *me, const MotusPlane *plane) {
 }
 
 // Planes of the configured size.
-static void search_planes_on_cpu(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
-                                 MotusField *field) {
-    motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL, motus_threads_ready(me->threads));
+static void search_planes_on_cpu(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref,
+                                 const MotusMeHints *hints, MotusField *field) {
+    motus_ref_luma_build(&me->ref, ref, me->config.subpel != MOTUS_SUBPEL_FULL,
+                         motus_threads_ready(me->threads));
     search_on_cpu(me, motus_me_whole(me, cur), &me->ref, hints, field);
 }
 
-MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref, const MotusMeHints *hints,
-                            MotusField *field) {
-    if (!me || !motus_me_valid_plane(me, cur) || !motus_me_valid_plane(me, ref)) return MOTUS_ERR_ARGUMENT;
-    if (!valid_field(me, field) || !motus_me_valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref,
+                            const MotusMeHints *hints, MotusField *field) {
+    if (!me || !motus_me_valid_plane(me, cur) || !motus_me_valid_plane(me, ref))
+        return MOTUS_ERR_ARGUMENT;
+    if (!valid_field(me, field) || !motus_me_valid_hints(hints, field->n_mb))
+        return MOTUS_ERR_ARGUMENT;
     MotusStatus status = ready(me);
     if (status) return status;
     if (me->cuda) return search_on_device(me, cur, MOTUS_MEMORY_HOST, ref, hints, field);
@@ -211,12 +234,13 @@ MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane
     return MOTUS_OK;
 }
 
-MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMeHints *hints,
-                                     MotusField *field) {
+MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref,
+                                     const MotusMeHints *hints, MotusField *field) {
     if (!me || !cur || !ref || !field || !motus_me_valid_plane(me, cur)) return MOTUS_ERR_ARGUMENT;
     if (cur->width != me->cur.width || cur->height != me->cur.height) return MOTUS_ERR_ARGUMENT;
     if (ref->width != cur->width || ref->height != cur->height) return MOTUS_ERR_ARGUMENT;
-    if (!same_size(field, cur->width, cur->height) || !motus_me_valid_hints(hints, field->n_mb)) return MOTUS_ERR_ARGUMENT;
+    if (!same_size(field, cur->width, cur->height) || !motus_me_valid_hints(hints, field->n_mb))
+        return MOTUS_ERR_ARGUMENT;
     MotusStatus status = ready(me);
     if (status) return status;
     if (me->cuda) {
@@ -227,21 +251,27 @@ MotusStatus motus_me_search_prepared(MotusMe *me, const MotusPlane *cur, const M
     return MOTUS_OK;
 }
 
-// ---- Several pictures in flight ------------------------------------------------------------------------------------------------------------
+// ---- Several pictures in flight -----------------------------------------------------------------
 
 static int valid_job(const MotusMe *me, const MotusMeJob *job) {
-    if (!job || !job->cur || !motus_me_valid_plane(me, job->cur) || (job->ref && !motus_me_valid_plane(me, job->ref))) return 0;
+    if (!job || !job->cur || !motus_me_valid_plane(me, job->cur) ||
+        (job->ref && !motus_me_valid_plane(me, job->ref)))
+        return 0;
     int stays = job->device_mv != NULL;
-    if (stays != (job->device_sad != NULL) || stays != (job->device_cost != NULL) || (!stays && !job->field)) return 0;
+    if (stays != (job->device_sad != NULL) || stays != (job->device_cost != NULL) ||
+        (!stays && !job->field))
+        return 0;
     if (!motus_me_valid_memory(job->memory)) return 0;
     if (job->field && !valid_field(me, job->field)) return 0;
-    return motus_me_valid_hints(job->hints, motus_mbs(me->config.width) * motus_mbs(me->config.height));
+    return motus_me_valid_hints(job->hints,
+                                motus_mbs(me->config.width) * motus_mbs(me->config.height));
 }
 
 // Keeps the job's picture for the next one, which may refer to it.
 static MotusStatus keep(MotusMe *me, const MotusPlane *cur) {
     if (!me->last.data) {
-        me->last = (MotusPlane){motus_alloc((size_t)cur->width, (size_t)cur->height), cur->width, cur->width, cur->height};
+        me->last = (MotusPlane){motus_alloc((size_t)cur->width, (size_t)cur->height), cur->width,
+                                cur->width, cur->height};
         if (!me->last.data) return MOTUS_ERR_MEMORY;
     }
     motus_plane_copy_padded(&me->last, cur);
@@ -260,7 +290,8 @@ MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
     if (status) return status;
     if (me->submitted - me->received >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
     if (!job->ref && !me->jobs) return MOTUS_ERR_STATE;
-    status = me->cuda ? motus_me_cuda_submit(me->cuda, job, job->memory, &me->error) : work_now(me, job);
+    status =
+        me->cuda ? motus_me_cuda_submit(me->cuda, job, job->memory, &me->error) : work_now(me, job);
     if (status) return status;
     MotusWaiting *w = waiting_at(me, me->submitted++);
     w->is_request = 0;
@@ -287,14 +318,17 @@ MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
     return MOTUS_OK;
 }
 
-// Takes the oldest job or request, which leaves the queue unless the device failed or it is not ready.
+// Takes the oldest job or request, which leaves the queue unless the device failed or it is not
+// ready.
 static MotusStatus take(MotusMe *me, MotusField **field, void **opaque, int timeout_ms) {
     if (!me) return MOTUS_ERR_ARGUMENT;
     if (me->submitted == me->received) return MOTUS_END;
     MotusStatus status = motus_me_failed(me);
     MotusWaiting *w = waiting_at(me, me->received);
-    if (!status && me->cuda && w->is_request) status = motus_request_cuda_take(me->requests, &w->request, timeout_ms, &me->error);
-    if (!status && me->cuda && !w->is_request) status = motus_me_cuda_receive(me->cuda, field, timeout_ms, &me->error);
+    if (!status && me->cuda && w->is_request)
+        status = motus_request_cuda_take(me->requests, &w->request, timeout_ms, &me->error);
+    if (!status && me->cuda && !w->is_request)
+        status = motus_me_cuda_receive(me->cuda, field, timeout_ms, &me->error);
     if (status) return status;
     if (field && !me->cuda && !w->is_request) *field = w->field;
     if (opaque && w->is_request) *opaque = w->request.opaque;

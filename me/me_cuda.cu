@@ -16,14 +16,16 @@ extern "C" {
 
 namespace {
 
-constexpr int SLOTS = MOTUS_ME_IN_FLIGHT + 1; // the job before stays whole: its picture is the reference of the next
+constexpr int SLOTS =
+    MOTUS_ME_IN_FLIGHT + 1; // the job before stays whole: its picture is the reference of the next
 
 // The device memory of a slot is one allocation, carved at these offsets.
 struct Layout {
     size_t cur, ref, planes, centre, predictor, lambda, mv, sad, cost, size;
 };
 
-// What is under way in a slot, on a stream of its own. The slot's pinned block holds mv, sad and cost as they lie on the device.
+// What is under way in a slot, on a stream of its own. The slot's pinned block holds mv, sad and
+// cost as they lie on the device.
 struct Task {
     MotusSlot *slot;
     cudaStream_t stream;
@@ -50,7 +52,8 @@ Layout lay_out(const MotusMeConfig *c, int stride, int n_mb) {
     Layout l;
     l.cur = motus_slot_place(&end, plane);
     l.ref = motus_slot_place(&end, plane);
-    l.planes = motus_slot_place(&end, c->subpel == MOTUS_SUBPEL_FULL ? 0 : motus_ref_luma_bytes(c->width, c->height));
+    l.planes = motus_slot_place(
+        &end, c->subpel == MOTUS_SUBPEL_FULL ? 0 : motus_ref_luma_bytes(c->width, c->height));
     l.centre = motus_slot_place(&end, n * sizeof(MotusMv));
     l.predictor = motus_slot_place(&end, n * sizeof(MotusMv));
     l.lambda = motus_slot_place(&end, n * sizeof(uint16_t));
@@ -67,39 +70,53 @@ MotusStatus check(MotusMeCuda *m, cudaError_t status, const char *what, MotusErr
     return m->failed = motus_cuda_check(status, what, error);
 }
 
-// Copies a plane of `memory` into the slot, unless it is on the device already and lies as the kernels want it.
-MotusStatus bring(MotusMeCuda *m, Task *t, const MotusPlane *plane, MotusMemory memory, size_t at, const uint8_t **data,
-                  int *stride, MotusError *error) {
+// Copies a plane of `memory` into the slot, unless it is on the device already and lies as the
+// kernels want it.
+MotusStatus bring(MotusMeCuda *m, Task *t, const MotusPlane *plane, MotusMemory memory, size_t at,
+                  const uint8_t **data, int *stride, MotusError *error) {
     *data = plane->data, *stride = (int)plane->stride;
-    if (memory == MOTUS_MEMORY_DEVICE && !(((uintptr_t)plane->data | (uintptr_t)plane->stride) & 15)) return MOTUS_OK;
+    if (memory == MOTUS_MEMORY_DEVICE &&
+        !(((uintptr_t)plane->data | (uintptr_t)plane->stride) & 15))
+        return MOTUS_OK;
     *data = t->slot->device + at, *stride = m->stride;
     return check(m,
-                 cudaMemcpy2DAsync(t->slot->device + at, (size_t)m->stride, plane->data, (size_t)plane->stride,
-                                   (size_t)m->config.width, (size_t)m->config.height, cudaMemcpyDefault, t->stream),
+                 cudaMemcpy2DAsync(t->slot->device + at, (size_t)m->stride, plane->data,
+                                   (size_t)plane->stride, (size_t)m->config.width,
+                                   (size_t)m->config.height, cudaMemcpyDefault, t->stream),
                  "upload", error);
 }
 
-MotusStatus bring_hint(MotusMeCuda *m, Task *t, const void *hint, size_t bytes, size_t at, const void **data, MotusError *error) {
+MotusStatus bring_hint(MotusMeCuda *m, Task *t, const void *hint, size_t bytes, size_t at,
+                       const void **data, MotusError *error) {
     *data = hint ? t->slot->device + at : NULL;
     if (!hint) return MOTUS_OK;
-    return check(m, cudaMemcpyAsync(t->slot->device + at, hint, bytes, cudaMemcpyHostToDevice, t->stream), "upload of hints",
-                 error);
+    return check(
+        m, cudaMemcpyAsync(t->slot->device + at, hint, bytes, cudaMemcpyHostToDevice, t->stream),
+        "upload of hints", error);
 }
 
-MotusStatus bring_hints(MotusMeCuda *m, Task *t, const MotusMeHints *hints, MotusSearchPicture *p, MotusError *error) {
+MotusStatus bring_hints(MotusMeCuda *m, Task *t, const MotusMeHints *hints, MotusSearchPicture *p,
+                        MotusError *error) {
     if (!hints) return MOTUS_OK;
     const void *centre, *predictor, *lambda;
     size_t n = (size_t)m->n_mb;
-    MotusStatus status = bring_hint(m, t, hints->centre, n * sizeof(MotusMv), m->layout.centre, &centre, error);
-    if (!status) status = bring_hint(m, t, hints->predictor, n * sizeof(MotusMv), m->layout.predictor, &predictor, error);
-    if (!status) status = bring_hint(m, t, hints->lambda, n * sizeof(uint16_t), m->layout.lambda, &lambda, error);
+    MotusStatus status =
+        bring_hint(m, t, hints->centre, n * sizeof(MotusMv), m->layout.centre, &centre, error);
+    if (!status)
+        status = bring_hint(m, t, hints->predictor, n * sizeof(MotusMv), m->layout.predictor,
+                            &predictor, error);
+    if (!status)
+        status =
+            bring_hint(m, t, hints->lambda, n * sizeof(uint16_t), m->layout.lambda, &lambda, error);
     if (status) return status;
-    p->centre = (const MotusMv *)centre, p->predictor = (const MotusMv *)predictor, p->lambda = (const uint16_t *)lambda;
+    p->centre = (const MotusMv *)centre, p->predictor = (const MotusMv *)predictor,
+    p->lambda = (const uint16_t *)lambda;
     p->lambda_q8 = hints->lambda_q8;
     return MOTUS_OK;
 }
 
-// Blocks [first, end) of the run of modes that begins with mode `from`; the next mode to look at is returned.
+// Blocks [first, end) of the run of modes that begins with mode `from`; the next mode to look at is
+// returned.
 int run_of_modes(uint32_t modes, int from, int *first, int *end) {
     int b = 0;
     while (from < MOTUS_MODES && !(modes >> from & 1)) from++;
@@ -111,12 +128,14 @@ int run_of_modes(uint32_t modes, int from, int *first, int *end) {
     return from;
 }
 
-MotusStatus take_back(MotusMeCuda *m, Task *t, size_t array, size_t entry, int first, int end, MotusError *error) {
-    size_t from = array + (size_t)first * m->n_mb * entry, bytes = (size_t)(end - first) * m->n_mb * entry;
-    return check(
-        m,
-        cudaMemcpyAsync(t->slot->host + (from - m->layout.mv), t->slot->device + from, bytes, cudaMemcpyDeviceToHost, t->stream),
-        "download", error);
+MotusStatus take_back(MotusMeCuda *m, Task *t, size_t array, size_t entry, int first, int end,
+                      MotusError *error) {
+    size_t from = array + (size_t)first * m->n_mb * entry,
+           bytes = (size_t)(end - first) * m->n_mb * entry;
+    return check(m,
+                 cudaMemcpyAsync(t->slot->host + (from - m->layout.mv), t->slot->device + from,
+                                 bytes, cudaMemcpyDeviceToHost, t->stream),
+                 "download", error);
 }
 
 MotusStatus download(MotusMeCuda *m, Task *t, MotusError *error) {
@@ -133,28 +152,39 @@ MotusStatus download(MotusMeCuda *m, Task *t, MotusError *error) {
 
 MotusStatus run(MotusMeCuda *m, Task *t, const MotusSearchPicture *p, MotusError *error) {
     const MotusMeConfig *c = &m->config;
-    MotusStatus status = check(m, motus_search_cuda(p, 1, c->width, c->height, c->range, c->modes, t->stream), "search", error);
+    MotusStatus status =
+        check(m, motus_search_cuda(p, 1, c->width, c->height, c->range, c->modes, t->stream),
+              "search", error);
     if (status || c->subpel == MOTUS_SUBPEL_FULL) return status;
     MotusRefLuma ref;
     motus_ref_luma_layout(&ref, t->slot->device + m->layout.planes, c->width, c->height);
-    const MotusPlane luma = {const_cast<uint8_t *>(p->ref), p->ref_stride, c->width, c->height}; // which the build only reads
+    const MotusPlane luma = {const_cast<uint8_t *>(p->ref), p->ref_stride, c->width,
+                             c->height}; // which the build only reads
     status = check(m, motus_ref_luma_cuda_build(&ref, &luma, t->stream), "reference", error);
     return status ? status
-                  : check(m, motus_refine_cuda(p, &ref, c->width, c->height, c->subpel, c->modes, {}, t->stream), "refinement",
-                          error);
+                  : check(m,
+                          motus_refine_cuda(p, &ref, c->width, c->height, c->subpel, c->modes, {},
+                                            t->stream),
+                          "refinement", error);
 }
 
-// The slot's stream waits for the caller's planes, and for the job after the slot's last one, which read the slot's picture.
-MotusStatus wait_before(MotusMeCuda *m, Task *t, Task *next, const MotusMeJob *job, MotusError *error) {
-    MotusStatus status = check(m, cudaStreamWaitEvent(t->stream, next->slot->done, 0), "wait", error);
+// The slot's stream waits for the caller's planes, and for the job after the slot's last one, which
+// read the slot's picture.
+MotusStatus wait_before(MotusMeCuda *m, Task *t, Task *next, const MotusMeJob *job,
+                        MotusError *error) {
+    MotusStatus status =
+        check(m, cudaStreamWaitEvent(t->stream, next->slot->done, 0), "wait", error);
     if (status || job->memory != MOTUS_MEMORY_DEVICE || !job->stream) return status;
-    status = check(m, cudaEventRecord(t->slot->uploaded, (cudaStream_t)job->stream), "record", error);
-    return status ? status : check(m, cudaStreamWaitEvent(t->stream, t->slot->uploaded, 0), "wait", error);
+    status =
+        check(m, cudaEventRecord(t->slot->uploaded, (cudaStream_t)job->stream), "record", error);
+    return status ? status
+                  : check(m, cudaStreamWaitEvent(t->stream, t->slot->uploaded, 0), "wait", error);
 }
 
-MotusStatus bring_reference(MotusMeCuda *m, Task *t, const Task *before, const MotusMeJob *job, MotusMemory memory,
-                            MotusSearchPicture *p, MotusError *error) {
-    if (job->ref) return bring(m, t, job->ref, memory, m->layout.ref, &p->ref, &p->ref_stride, error);
+MotusStatus bring_reference(MotusMeCuda *m, Task *t, const Task *before, const MotusMeJob *job,
+                            MotusMemory memory, MotusSearchPicture *p, MotusError *error) {
+    if (job->ref)
+        return bring(m, t, job->ref, memory, m->layout.ref, &p->ref, &p->ref_stride, error);
     p->ref = before->cur, p->ref_stride = before->cur_stride;
     return check(m, cudaStreamWaitEvent(t->stream, before->slot->uploaded, 0), "wait", error);
 }
@@ -163,19 +193,22 @@ MotusStatus finish(MotusMeCuda *m, Task *t, const MotusMeJob *job, MotusError *e
     MotusStatus status = job->device_mv ? MOTUS_OK : download(m, t, error);
     if (!status) status = check(m, cudaEventRecord(t->slot->done, t->stream), "record", error);
     if (!status && job->memory == MOTUS_MEMORY_DEVICE && job->stream)
-        status = check(m, cudaStreamWaitEvent((cudaStream_t)job->stream, t->slot->done, 0), "wait", error);
+        status = check(m, cudaStreamWaitEvent((cudaStream_t)job->stream, t->slot->done, 0), "wait",
+                       error);
     return status;
 }
 
 void store(const MotusMeCuda *m, const Task *t, MotusField *field) {
     auto at = [&](size_t array) { return t->slot->host + (array - m->layout.mv); };
-    motus_field_store(field, m->config.modes, (const MotusMv *)at(m->layout.mv), (const uint16_t *)at(m->layout.sad),
-                      (const uint32_t *)at(m->layout.cost), m->threads);
+    motus_field_store(field, m->config.modes, (const MotusMv *)at(m->layout.mv),
+                      (const uint16_t *)at(m->layout.sad), (const uint32_t *)at(m->layout.cost),
+                      m->threads);
 }
 
 } // namespace
 
-MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, int device, MotusError *error) {
+MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, int device,
+                               MotusError *error) {
     MotusOnDevice on(device);
     *cuda = NULL;
     MotusMeCuda *m = (MotusMeCuda *)motus_alloc(1, sizeof *m);
@@ -187,8 +220,11 @@ MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, 
     m->threads = motus_cpu_threads(config->threads);
     m->layout = lay_out(config, m->stride, m->n_mb);
     MotusStatus status = check(m, motus_search_cuda_prepare(), "kernels", error);
-    if (!status) status = motus_slots_open(&m->slots, SLOTS, SLOTS, m->layout.size, m->layout.size - m->layout.mv, error);
-    for (int i = 0; i < SLOTS; i++) m->task[i].slot = &m->slots.slot[i], m->task[i].stream = m->slots.stream[i];
+    if (!status)
+        status = motus_slots_open(&m->slots, SLOTS, SLOTS, m->layout.size,
+                                  m->layout.size - m->layout.mv, error);
+    for (int i = 0; i < SLOTS; i++)
+        m->task[i].slot = &m->slots.slot[i], m->task[i].stream = m->slots.stream[i];
     *cuda = m;
     if (status) motus_me_cuda_close(cuda);
     return status;
@@ -202,18 +238,21 @@ void motus_me_cuda_close(MotusMeCuda **cuda) {
     *cuda = NULL;
 }
 
-MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusMemory ref_memory, MotusError *error) {
+MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusMemory ref_memory,
+                                 MotusError *error) {
     if (m->failed) return m->failed;
     if (motus_slots_under_way(&m->slots) >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
     MotusOnDevice on(m->device);
     int64_t n = m->slots.submitted;
-    Task *t = &m->task[n % SLOTS], *next = &m->task[(n + 1) % SLOTS], *before = &m->task[(n + SLOTS - 1) % SLOTS];
+    Task *t = &m->task[n % SLOTS], *next = &m->task[(n + 1) % SLOTS],
+         *before = &m->task[(n + SLOTS - 1) % SLOTS];
     MotusSearchPicture p = {};
     p.mv = job->device_mv ? job->device_mv : (MotusMv *)(t->slot->device + m->layout.mv);
     p.sad = job->device_mv ? job->device_sad : (uint16_t *)(t->slot->device + m->layout.sad);
     p.cost = job->device_mv ? job->device_cost : (uint32_t *)(t->slot->device + m->layout.cost);
     MotusStatus status = wait_before(m, t, next, job, error);
-    if (!status) status = bring(m, t, job->cur, job->memory, m->layout.cur, &p.cur, &p.cur_stride, error);
+    if (!status)
+        status = bring(m, t, job->cur, job->memory, m->layout.cur, &p.cur, &p.cur_stride, error);
     t->cur = p.cur, t->cur_stride = p.cur_stride;
     if (!status) status = check(m, cudaEventRecord(t->slot->uploaded, t->stream), "record", error);
     if (!status) status = bring_reference(m, t, before, job, ref_memory, &p, error);
@@ -225,7 +264,8 @@ MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusMem
     return status;
 }
 
-MotusStatus motus_me_cuda_receive(MotusMeCuda *m, MotusField **field, int timeout_ms, MotusError *error) {
+MotusStatus motus_me_cuda_receive(MotusMeCuda *m, MotusField **field, int timeout_ms,
+                                  MotusError *error) {
     if (field) *field = NULL;
     if (m->failed) return m->failed;
     if (!motus_slots_under_way(&m->slots)) return MOTUS_END;

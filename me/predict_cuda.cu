@@ -1,4 +1,5 @@
-// Predicted centres on a device: one chain on a stream of its own, one picture at a time; centres.cu has the work itself.
+// Predicted centres on a device: one chain on a stream of its own, one picture at a time;
+// centres.cu has the work itself.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/on_device.h"
 #include "common/slots.h"
@@ -22,7 +23,8 @@ struct MotusPredictCuda {
     void *work;
 };
 
-MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeConfig *config, int device, MotusError *error) {
+MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeConfig *config,
+                                    int device, MotusError *error) {
     MotusOnDevice on(device);
     *predict = NULL;
     MotusPredictCuda *p = (MotusPredictCuda *)motus_alloc(1, sizeof *p);
@@ -35,12 +37,16 @@ MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeCon
     size_t previous = motus_slot_place(&end, vectors), centre = motus_slot_place(&end, vectors);
     size_t work = motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
     MotusStatus status = motus_chain_open(&p->chain, error);
-    if (!status) status = motus_cuda_check(cudaMalloc((void **)&p->memory, end), "device memory", error);
-    if (!status) status = motus_cuda_check(cudaMemsetAsync(p->memory, 0, end, p->chain.stream), "device memory", error);
+    if (!status)
+        status = motus_cuda_check(cudaMalloc((void **)&p->memory, end), "device memory", error);
+    if (!status)
+        status = motus_cuda_check(cudaMemsetAsync(p->memory, 0, end, p->chain.stream),
+                                  "device memory", error);
     if (!status) {
         p->cur = MotusPlane{p->memory + cur, width, width, height};
         p->upload = p->memory + upload;
-        p->previous = (MotusMv *)(p->memory + previous), p->centre = (MotusMv *)(p->memory + centre);
+        p->previous = (MotusMv *)(p->memory + previous),
+        p->centre = (MotusMv *)(p->memory + centre);
         p->work = p->memory + work;
     }
     *predict = p;
@@ -54,23 +60,28 @@ void motus_predict_cuda_close(MotusPredictCuda **predict) {
     MotusOnDevice on(p->device);
     cudaFree(p->memory); // waits for the device
     motus_chain_close(&p->chain);
-    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own calls
+    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own
+                        // calls
     motus_free(p);
     *predict = NULL;
 }
 
-MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMePredict *asked, const MotusReferenceCuda *reference,
-                               MotusError *error) {
+MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMePredict *asked,
+                               const MotusReferenceCuda *reference, MotusError *error) {
     MotusOnDevice on(p->device);
     const MotusChain *chain = &p->chain;
     const size_t bytes = p->n_mb * sizeof(MotusMv);
     const bool on_host = asked->vectors_memory == MOTUS_MEMORY_HOST;
     const bool returns_at_once = asked->stream && !on_host && asked->memory == MOTUS_MEMORY_DEVICE;
     MotusStatus status = motus_chain_begin(chain, asked->stream, error);
-    if (!status) status = motus_cuda_check(cudaStreamWaitEvent(chain->stream, reference->ready, 0), "wait", error);
-    if (!status) status = motus_chain_bring(chain, &p->cur, p->upload, asked->cur, asked->memory, error);
+    if (!status)
+        status = motus_cuda_check(cudaStreamWaitEvent(chain->stream, reference->ready, 0), "wait",
+                                  error);
+    if (!status)
+        status = motus_chain_bring(chain, &p->cur, p->upload, asked->cur, asked->memory, error);
     if (!status && on_host && asked->previous)
-        status = motus_chain_copy(chain, p->previous, asked->previous, bytes, "upload of vectors", error);
+        status = motus_chain_copy(chain, p->previous, asked->previous, bytes, "upload of vectors",
+                                  error);
     if (status) return status;
     MotusCentresPicture picture = {};
     picture.cur = p->cur.data, picture.cur_stride = p->cur.stride;
@@ -80,9 +91,13 @@ MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMePredict *asked,
     picture.reach = asked->reach;
     picture.limit_x = asked->limit_x, picture.limit_y = asked->limit_y;
     picture.centre = on_host ? p->centre : asked->centre;
-    status = motus_cuda_check(motus_centres_cuda(&picture, p->work, chain->stream), "centres", error);
-    if (!status && on_host) status = motus_chain_copy(chain, asked->centre, p->centre, bytes, "download of centres", error);
+    status =
+        motus_cuda_check(motus_centres_cuda(&picture, p->work, chain->stream), "centres", error);
+    if (!status && on_host)
+        status =
+            motus_chain_copy(chain, asked->centre, p->centre, bytes, "download of centres", error);
     if (!status) status = motus_chain_end(chain, asked->stream, error);
-    if (!status && !returns_at_once) status = motus_cuda_check(cudaEventSynchronize(chain->done), "centres", error);
+    if (!status && !returns_at_once)
+        status = motus_cuda_check(cudaEventSynchronize(chain->done), "centres", error);
     return status;
 }

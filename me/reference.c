@@ -19,7 +19,8 @@ MotusStatus motus_me_reference_alloc(MotusMeReference **reference, MotusMe *me) 
     atomic_init(&r->owners, 1);
     atomic_init(&r->readers, 0);
     if (me->cuda)
-        status = motus_reference_cuda_open(&r->cuda, me->device, r->width, r->height, r->has_half, &me->error);
+        status = motus_reference_cuda_open(&r->cuda, me->device, r->width, r->height, r->has_half,
+                                           &me->error);
     else
         status = motus_ref_luma_alloc(&r->luma, r->width, r->height);
     if (status) motus_me_reference_unref(&r);
@@ -55,13 +56,15 @@ void motus_reference_release(MotusMeReference **reference) {
 }
 
 int motus_reference_fits(const MotusMeReference *r, const MotusMe *me) {
-    return r->width == me->config.width && r->height == me->config.height && !r->cuda == !me->cuda &&
-           (r->has_half || me->config.subpel == MOTUS_SUBPEL_FULL) &&
+    return r->width == me->config.width && r->height == me->config.height &&
+           !r->cuda == !me->cuda && (r->has_half || me->config.subpel == MOTUS_SUBPEL_FULL) &&
            (!r->cuda || motus_reference_cuda_device(r->cuda) == me->device);
 }
 
-MotusStatus motus_me_reference_fill(MotusMeReference *r, MotusMe *me, const MotusPlane *luma, MotusMemory memory, void *stream) {
-    if (!r || !me || !motus_me_valid_plane(me, luma) || !motus_me_valid_memory(memory)) return MOTUS_ERR_ARGUMENT;
+MotusStatus motus_me_reference_fill(MotusMeReference *r, MotusMe *me, const MotusPlane *luma,
+                                    MotusMemory memory, void *stream) {
+    if (!r || !me || !motus_me_valid_plane(me, luma) || !motus_me_valid_memory(memory))
+        return MOTUS_ERR_ARGUMENT;
     if (r->width != me->config.width || r->height != me->config.height || !r->cuda != !me->cuda ||
         (r->cuda && motus_reference_cuda_device(r->cuda) != me->device))
         return MOTUS_ERR_ARGUMENT;
@@ -77,16 +80,20 @@ MotusStatus motus_me_reference_fill(MotusMeReference *r, MotusMe *me, const Motu
     return status;
 }
 
-MotusStatus motus_me_reference_block(const MotusMeReference *r, int x, int y, MotusMv mv, int width, int height, uint8_t *dst,
-                                     ptrdiff_t stride) {
-    if (!r || !dst || width < 4 || height < 4 || width > 16 || height > 16 || (width | height) & 3 || stride < width)
+MotusStatus motus_me_reference_block(const MotusMeReference *r, int x, int y, MotusMv mv, int width,
+                                     int height, uint8_t *dst, ptrdiff_t stride) {
+    if (!r || !dst || width < 4 || height < 4 || width > 16 || height > 16 ||
+        (width | height) & 3 || stride < width)
         return MOTUS_ERR_ARGUMENT;
-    if (x < -MOTUS_MAX_SIZE || y < -MOTUS_MAX_SIZE || x > MOTUS_MAX_SIZE || y > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+    if (x < -MOTUS_MAX_SIZE || y < -MOTUS_MAX_SIZE || x > MOTUS_MAX_SIZE || y > MOTUS_MAX_SIZE)
+        return MOTUS_ERR_ARGUMENT;
     if (!r->has_half && (mv.x | mv.y) & 3) return MOTUS_ERR_ARGUMENT;
     if (r->cuda) return MOTUS_ERR_UNSUPPORTED;
     if (!r->filled) return MOTUS_ERR_STATE;
     ptrdiff_t from_stride = stride;
-    const uint8_t *from = motus_ref_luma_block(&r->luma, x, y, mv, width, height, dst, &from_stride);
-    for (int row = 0; from != dst && row < height; row++) memcpy(dst + row * stride, from + row * from_stride, (size_t)width);
+    const uint8_t *from =
+        motus_ref_luma_block(&r->luma, x, y, mv, width, height, dst, &from_stride);
+    for (int row = 0; from != dst && row < height; row++)
+        memcpy(dst + row * stride, from + row * from_stride, (size_t)width);
     return MOTUS_OK;
 }

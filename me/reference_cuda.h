@@ -5,8 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "me/samples/ref_luma.h"
 #include "me/request_cuda.h"
+#include "me/samples/ref_luma.h"
 
 struct MotusReferenceCuda {
     int device, has_half; // has_half: vectors may have fractions

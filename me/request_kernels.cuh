@@ -1,5 +1,6 @@
-// What requests do on a device beside search and refinement: the mask of what is wanted, statistics, and distances. The kernels are plain: a thread per
-// entry that they write, 128 a block, and the arithmetic of the *_core.h files that the CPU uses.
+// What requests do on a device beside search and refinement: the mask of what is wanted,
+// statistics, and distances. The kernels are plain: a thread per entry that they write, 128 a
+// block, and the arithmetic of the *_core.h files that the CPU uses.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_REQUEST_KERNELS_CUH
 #define ME_REQUEST_KERNELS_CUH
@@ -24,40 +25,49 @@ __global__ void clip_vectors(MotusMv *to, const MotusMv *from, int n, int limit,
 }
 
 // Per MB the modes that are wanted, and the same as blocks; modes may be NULL: all.
-__global__ void make_mask(uint8_t *mask, uint64_t *wanted, MotusBlockTable blocks, const uint8_t *modes, uint32_t configured,
-                          MotusMeRegion region, int mb_width, int n_mb) {
+__global__ void make_mask(uint8_t *mask, uint64_t *wanted, MotusBlockTable blocks,
+                          const uint8_t *modes, uint32_t configured, MotusMeRegion region,
+                          int mb_width, int n_mb) {
     int mb = thread_number();
     if (mb >= n_mb) return;
     int x = mb % mb_width - region.x, y = mb / mb_width - region.y;
     bool inside = !region.width || (x >= 0 && y >= 0 && x < region.width && y < region.height);
     uint8_t found = inside ? (uint8_t)((modes ? modes[mb] : MOTUS_MODES_ALL) & configured) : 0;
     uint64_t bits = 0;
-    for (int b = 0; b < MOTUS_BLOCKS; b++) bits |= (uint64_t)(found >> blocks.block[b].mode & 1) << b;
+    for (int b = 0; b < MOTUS_BLOCKS; b++)
+        bits |= (uint64_t)(found >> blocks.block[b].mode & 1) << b;
     mask[mb] = found;
     wanted[mb] = bits;
 }
 
 // cur: whole MBs.
-__global__ void describe(MotusMbStats *stats, MotusPlane cur, const uint8_t *mask, int mb_width, int n_mb) {
+__global__ void describe(MotusMbStats *stats, MotusPlane cur, const uint8_t *mask, int mb_width,
+                         int n_mb) {
     int mb = thread_number();
     if (mb >= n_mb || (mask && !mask[mb])) return;
     int x = mb % mb_width, y = mb / mb_width;
-    stats[mb] = motus_mb_describe(NULL, cur.data + 16 * y * cur.stride + 16 * x, cur.stride, motus_mb_has(x, y));
+    stats[mb] = motus_mb_describe(NULL, cur.data + 16 * y * cur.stride + 16 * x, cur.stride,
+                                  motus_mb_has(x, y));
 }
 
-// SATDs after a search: part of the cost after refinement, else measured. One entry is block * n_mb + MB.
-__global__ void find_satd(uint32_t *satd, MotusSearchPicture p, MotusPlane cur, MotusRefLuma ref, MotusBlockTable blocks,
-                          const uint8_t *mask, uint32_t configured, bool refined, int mb_width, int n_mb) {
+// SATDs after a search: part of the cost after refinement, else measured. One entry is block * n_mb
+// + MB.
+__global__ void find_satd(uint32_t *satd, MotusSearchPicture p, MotusPlane cur, MotusRefLuma ref,
+                          MotusBlockTable blocks, const uint8_t *mask, uint32_t configured,
+                          bool refined, int mb_width, int n_mb) {
     int i = thread_number(), b = i / n_mb, mb = i % n_mb;
     if (b >= MOTUS_BLOCKS) return;
     const MotusBlock &block = blocks.block[b];
     if (!((mask ? mask[mb] : configured) >> block.mode & 1)) return;
     if (refined) {
         MotusMv predictor = p.predictor ? p.predictor[mb] : MotusMv{0, 0};
-        satd[i] = p.cost[i] - motus_mv_cost(p.lambda ? p.lambda[mb] : p.lambda_q8, p.mv[i], predictor);
+        satd[i] =
+            p.cost[i] - motus_mv_cost(p.lambda ? p.lambda[mb] : p.lambda_q8, p.mv[i], predictor);
         return;
     }
-    satd[i] = motus_measure_block(&block, &cur, &ref, mb % mb_width * 16, mb / mb_width * 16, p.mv[i]).satd;
+    satd[i] =
+        motus_measure_block(&block, &cur, &ref, mb % mb_width * 16, mb / mb_width * 16, p.mv[i])
+            .satd;
 }
 
 struct Measures {
@@ -68,17 +78,21 @@ struct Measures {
 };
 
 // Distances of whole MBs at given vectors.
-__global__ void measure(Measures m, MotusPlane cur, MotusRefLuma ref, const uint8_t *mask, int mb_width, int n_mb) {
+__global__ void measure(Measures m, MotusPlane cur, MotusRefLuma ref, const uint8_t *mask,
+                        int mb_width, int n_mb) {
     int mb = thread_number();
     if (mb >= n_mb || (mask && !mask[mb])) return;
     int x = mb % mb_width * 16, y = mb / mb_width * 16;
     const uint8_t *at = cur.data + y * cur.stride + x;
     if (m.skip_sad || m.skip_satd) {
-        MotusDistance d = motus_measure(at, cur.stride, &ref, x, y, 16, 16, m.skip ? m.skip[mb] : MotusMv{0, 0});
+        MotusDistance d =
+            motus_measure(at, cur.stride, &ref, x, y, 16, 16, m.skip ? m.skip[mb] : MotusMv{0, 0});
         if (m.skip_sad) m.skip_sad[mb] = (uint16_t)d.sad;
         if (m.skip_satd) m.skip_satd[mb] = d.satd;
     }
-    if (m.zero_sad) m.zero_sad[mb] = (uint16_t)motus_measure(at, cur.stride, &ref, x, y, 16, 16, MotusMv{0, 0}).sad;
+    if (m.zero_sad)
+        m.zero_sad[mb] =
+            (uint16_t)motus_measure(at, cur.stride, &ref, x, y, 16, 16, MotusMv{0, 0}).sad;
 }
 
 } // namespace

@@ -8,12 +8,15 @@
 #include "me/samples/pixel_core.h"
 #include "motus/me_request.h"
 
-// Energy of n = 1 << log2_n samples from their sum (at most 65,280) and sum of squares (at most 16,646,400).
+// Energy of n = 1 << log2_n samples from their sum (at most 65,280) and sum of squares (at most
+// 16,646,400).
 MOTUS_HD uint32_t motus_energy(uint32_t sum, uint32_t squares, int log2_n) {
     return squares - (uint32_t)((uint64_t)sum * sum >> log2_n);
 }
 
-MOTUS_HD uint8_t motus_mean(uint32_t sum, int log2_n) { return (uint8_t)((sum + (1u << (log2_n - 1))) >> log2_n); }
+MOTUS_HD uint8_t motus_mean(uint32_t sum, int log2_n) {
+    return (uint8_t)((sum + (1u << (log2_n - 1))) >> log2_n);
+}
 
 // Means and energies of the MB at `at`.
 MOTUS_HD void motus_mb_spread(MotusMbStats *stats, const uint8_t *at, ptrdiff_t stride) {
@@ -40,9 +43,10 @@ MOTUS_HD int motus_mb_has(int x, int y) {
     return (x ? MOTUS_HAS_LEFT : 0) | (y ? MOTUS_HAS_TOP : 0) | (x && y ? MOTUS_HAS_CORNER : 0);
 }
 
-// SAD and SATD of an MB against its prediction, rows of 16 samples: by `ops`, whose calls a device has not.
-MOTUS_HD void motus_mb_compare(const MotusPixelOps *ops, const uint8_t *at, ptrdiff_t stride, const uint8_t pred[256],
-                               uint32_t *sad, uint32_t *satd) {
+// SAD and SATD of an MB against its prediction, rows of 16 samples: by `ops`, whose calls a device
+// has not.
+MOTUS_HD void motus_mb_compare(const MotusPixelOps *ops, const uint8_t *at, ptrdiff_t stride,
+                               const uint8_t pred[256], uint32_t *sad, uint32_t *satd) {
 #ifdef __CUDA_ARCH__
     *sad = *satd = 0;
     for (int i = 0; i < 16; i++) {
@@ -57,7 +61,8 @@ MOTUS_HD void motus_mb_compare(const MotusPixelOps *ops, const uint8_t *at, ptrd
 }
 
 // All of the MB at `at`, whose neighbours are `has`.
-MOTUS_HD MotusMbStats motus_mb_describe(const MotusPixelOps *ops, const uint8_t *at, ptrdiff_t stride, int has) {
+MOTUS_HD MotusMbStats motus_mb_describe(const MotusPixelOps *ops, const uint8_t *at,
+                                        ptrdiff_t stride, int has) {
     MotusMbStats stats;
     MotusIntraEdge edge;
     motus_mb_spread(&stats, at, stride);

@@ -3,7 +3,7 @@
 
     python3 python/bench.py                                       243 frames of 1344x768, made here
     python3 python/bench.py --input street_1080p.y4m              frames of a .y4m, to and fro, seen through a window that wanders; else of any film (by ffmpeg), scaled
-    python3 python/bench.py --lanes 4,8,16 --keyint 16,31         all of these settings for each preset
+    python3 python/bench.py --gop-coders 4,8,16 --keyint 16,31         all of these settings for each preset
     python3 python/bench.py --host --frames 12 --size 320x192     without a GPU: arrays in host memory, to try the script
     python3 python/bench.py --convert                             user time of making 4:2:0 of a 1080p frame on one core, AVX2 and plain C
 
@@ -258,7 +258,7 @@ def main():
     parser.add_argument("--presets", default="faster,fast,medium")
     parser.add_argument("--qp", type=int, help="of P pictures; nothing but the stream then leaves the device")
     parser.add_argument("--crf", type=float, help="also with this CRF, with look-ahead")
-    parser.add_argument("--lanes", type=numbers, default=[0], metavar="N,...", help="0: the library's choice")
+    parser.add_argument("--gop-coders", type=numbers, default=[0], metavar="N,...", help="0: the library's choice")
     parser.add_argument("--keyint", type=numbers, default=[31], metavar="N,...")
     parser.add_argument("--libx264", help="path of the library")
     parser.add_argument("--host", action="store_true")
@@ -289,17 +289,17 @@ def main():
         report(f"{name}, x264 ultrafast, CRF 23", timed(lambda name=name: getattr(peers, name)(crf=23), args.runs, settle), f"{points[0][0]:.2f} dB")
     fastest = None
     for preset in args.presets.split(","):
-        base = {"preset": preset, "lanes": args.lanes[0], "keyint": args.keyint[0], "backend": "cpu" if args.host else "cuda"}
+        base = {"preset": preset, "gop_coders": args.gop_coders[0], "keyint": args.keyint[0], "backend": "cpu" if args.host else "cuda"}
         qp = qp_for(points[0][0], lambda q, base=base: psnr_of(frames, width, height, {**base, "qp": q})) if args.qp is None else args.qp
         for rate in [{"qp": qp}] + ([{"crf": args.crf}] if args.crf is not None else []):
             for keyint in args.keyint:
                 psnr = psnr_of(frames, width, height, {**base, **rate, "keyint": keyint})
                 theirs = bytes_at(psnr, points)
-                for lanes in args.lanes:
-                    settings = {**base, **rate, "lanes": lanes, "keyint": keyint}
+                for gop_coders in args.gop_coders:
+                    settings = {**base, **rate, "gop_coders": gop_coders, "keyint": keyint}
                     best = timed(lambda settings=settings: motus.encode(frames, fps=FPS, **settings), args.runs, settle)
                     share = f"{100 * len(best[2]) / theirs:.1f} % of x264's bytes at that PSNR" if theirs else "outside x264's points"
-                    report(f"motus {preset}, {' '.join(f'{k} {v}' for k, v in rate.items())}, keyint {keyint}, lanes {lanes}", best, f"{psnr:.2f} dB, {share}")
+                    report(f"motus {preset}, {' '.join(f'{k} {v}' for k, v in rate.items())}, keyint {keyint}, gop_coders {gop_coders}", best, f"{psnr:.2f} dB, {share}")
                     if "qp" in rate and (not fastest or best[0] < fastest[0]):
                         fastest = best[0], settings, best[2]
     if not torch:

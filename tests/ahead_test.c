@@ -12,8 +12,11 @@
 enum { FRAMES = 41, WIDTH = 34, HEIGHT = 18, PICTURE = WIDTH * HEIGHT * 3 / 2 };
 
 static void write_frames(const char *path) {
-    const MotusSequenceInfo info = {
-        .width = WIDTH, .height = HEIGHT, .fps = {25, 1}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
+    const MotusSequenceInfo info = {.width = WIDTH,
+                                    .height = HEIGHT,
+                                    .fps = {25, 1},
+                                    .frames = -1,
+                                    .colour = MOTUS_COLOUR_UNKNOWN};
     MotusWriter *writer = NULL;
     MotusFrame *f = NULL;
     CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, path, &info, NULL), MOTUS_OK);
@@ -21,7 +24,8 @@ static void write_frames(const char *path) {
     for (int i = 0; i < FRAMES; i++) {
         for (int p = 0; p < 3; p++)
             for (int y = 0; y < f->plane[p].height; y++)
-                memset(f->plane[p].data + y * f->plane[p].stride, 5 * i + p, (size_t)f->plane[p].width);
+                memset(f->plane[p].data + y * f->plane[p].stride, 5 * i + p,
+                       (size_t)f->plane[p].width);
         CU_ASSERT_EQUAL(motus_writer_put(writer, f, NULL), MOTUS_OK);
     }
     CU_ASSERT_EQUAL(motus_writer_commit(&writer, NULL), MOTUS_OK);
@@ -32,24 +36,25 @@ static int is_frame(const MotusFrame *f, int number) {
     int good = f->number == number;
     for (int p = 0; p < 3; p++)
         for (int y = 0; y < f->plane[p].height; y++)
-            for (int x = 0; x < f->plane[p].width; x++) good &= f->plane[p].data[y * f->plane[p].stride + x] == 5 * number + p;
+            for (int x = 0; x < f->plane[p].width; x++)
+                good &= f->plane[p].data[y * f->plane[p].stride + x] == 5 * number + p;
     return good;
 }
 
 // Reads all there is; returns how many frames, and how it ended, which is what it stays at.
 static int read_all(MotusInput *in, int threads, MotusStatus *status, MotusError *error) {
     MotusFrame *held[3] = {NULL}; // as an encoder holds some
-    MotusAhead *ahead = motus_ahead_open(in, threads, -1);
+    MotusReadAhead *ahead = motus_read_ahead_open(in, threads, -1);
     int n = 0;
     CU_ASSERT_PTR_NOT_NULL_FATAL(ahead);
-    for (MotusFrame *f; !(*status = motus_ahead_next(ahead, &f, error)); n++) {
+    for (MotusFrame *f; !(*status = motus_read_ahead_next(ahead, &f, error)); n++) {
         MOTUS_CHECK(is_frame(f, n), "%d threads, frame %d", threads, n);
         motus_frame_unref(&held[n % 3]);
         held[n % 3] = f;
     }
-    CU_ASSERT_EQUAL(motus_ahead_next(ahead, &held[0], error), *status);
+    CU_ASSERT_EQUAL(motus_read_ahead_next(ahead, &held[0], error), *status);
     for (int i = 0; i < 3; i++) motus_frame_unref(&held[i]);
-    motus_ahead_close(&ahead);
+    motus_read_ahead_close(&ahead);
     return n;
 }
 
@@ -62,15 +67,18 @@ static void in_order(void) {
         MotusStatus status;
         write_frames(path);
         CU_ASSERT_EQUAL_FATAL(motus_reader_open(&in.reader, path, &options, &error), MOTUS_OK);
-        const int n = read_all(&in, k / 2 == 0 ? 1 : 4, &status, &error), want = in.limit ? (int)in.limit : FRAMES;
-        MOTUS_CHECK(n == want && in.read == want && in.begun == want && status == MOTUS_END && !in.cut, "%d: %d frames, %d", k, n,
-                    status);
+        const int n = read_all(&in, k / 2 == 0 ? 1 : 4, &status, &error),
+                  want = in.limit ? (int)in.limit : FRAMES;
+        MOTUS_CHECK(n == want && in.read == want && in.begun == want && status == MOTUS_END &&
+                        !in.cut,
+                    "%d: %d frames, %d", k, n, status);
         motus_reader_close(&in.reader);
         unlink(path);
     }
 }
 
-// A file that ends inside a frame, or comes to do so once it is open: whole frames, then the end with a warning; where there was none, an error.
+// A file that ends inside a frame, or comes to do so once it is open: whole frames, then the end
+// with a warning; where there was none, an error.
 static void cut_files(void) {
     const MotusReaderOptions options = {.width = WIDTH, .height = HEIGHT};
     static const int whole[] = {0, 1, 7, 40};
@@ -104,16 +112,16 @@ static void closed_early(void) {
     for (int n = 0; n < 20; n++) {
         MotusInput in = {0};
         CU_ASSERT_EQUAL_FATAL(motus_reader_open(&in.reader, path, NULL, NULL), MOTUS_OK);
-        MotusAhead *ahead = motus_ahead_open(&in, 1 + n % 5, -1);
+        MotusReadAhead *ahead = motus_read_ahead_open(&in, 1 + n % 5, -1);
         CU_ASSERT_PTR_NOT_NULL_FATAL(ahead);
         for (int i = 0; i < n; i++) {
-            CU_ASSERT_EQUAL_FATAL(motus_ahead_next(ahead, &f, NULL), MOTUS_OK);
+            CU_ASSERT_EQUAL_FATAL(motus_read_ahead_next(ahead, &f, NULL), MOTUS_OK);
             CU_ASSERT(is_frame(f, i));
             motus_frame_unref(&f);
         }
-        motus_ahead_close(&ahead);
+        motus_read_ahead_close(&ahead);
         CU_ASSERT(!ahead && in.read == n && in.begun >= n);
-        motus_ahead_close(&ahead);
+        motus_read_ahead_close(&ahead);
         motus_reader_close(&in.reader);
     }
     unlink(path);
@@ -126,13 +134,14 @@ static void closed_early(void) {
     close(ends[1]);
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
     CU_ASSERT_EQUAL_FATAL(motus_reader_open(&in.reader, name, NULL, NULL), MOTUS_OK);
-    CU_ASSERT_PTR_NULL(motus_ahead_open(&in, 4, -1));
+    CU_ASSERT_PTR_NULL(motus_read_ahead_open(&in, 4, -1));
     CU_ASSERT_EQUAL_FATAL(motus_input_next(&in, &f, NULL), MOTUS_OK);
     motus_frame_unref(&f);
     motus_reader_close(&in.reader);
     close(ends[0]);
 }
 
-static const MotusTest tests[] = {{"in_order", in_order}, {"cut_files", cut_files}, {"closed_early", closed_early}, {0}};
+static const MotusTest tests[] = {
+    {"in_order", in_order}, {"cut_files", cut_files}, {"closed_early", closed_early}, {0}};
 
 int main(int argc, char **argv) { return motus_test_main_in_folder("ahead", tests, argc, argv); }

@@ -1,5 +1,5 @@
-// A frame of AV_PIX_FMT_CUDA put together by hand, with its frames context and device, so that neither a device nor FFmpeg's libraries are needed for it.
-// Nothing of it is ever handed to them.
+// A frame of AV_PIX_FMT_CUDA put together by hand, with its frames context and device, so that
+// neither a device nor FFmpeg's libraries are needed for it. Nothing of it is ever handed to them.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_AV_CUDA_FRAME_H
 #define TESTS_AV_CUDA_FRAME_H
@@ -24,7 +24,8 @@ typedef struct AvCudaFrame {
 } AvCudaFrame;
 
 // Points into itself: not to be copied.
-static inline void av_cuda_frame(AvCudaFrame *f, enum AVPixelFormat format, int width, int height, void *stream) {
+static inline void av_cuda_frame(AvCudaFrame *f, enum AVPixelFormat format, int width, int height,
+                                 void *stream) {
     memset(f, 0, sizeof *f);
     f->cuda.stream = (CUstream)stream;
     f->device.type = AV_HWDEVICE_TYPE_CUDA;

@@ -1,5 +1,5 @@
-// The reader of Baseline streams against the decoder's exported vectors and the encoder's own statistics, on damaged streams and on what it has to refuse.
-// Streams of x264 need the program.
+// The reader of Baseline streams against the decoder's exported vectors and the encoder's own
+// statistics, on damaged streams and on what it has to refuse. Streams of x264 need the program.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +30,9 @@ static void our_streams(void) {
         }
         MOTUS_CHECK(bytes == s.stream.n, "%s: bytes", what);
         MOTUS_CHECK(bits[0] == s.bits.mode && bits[1] == s.bits.mv && bits[2] == s.bits.residual,
-                    "%s: mode %llu of %llu, vectors %llu of %llu, residual %llu of %llu", what, (unsigned long long)bits[0],
-                    (unsigned long long)s.bits.mode, (unsigned long long)bits[1], (unsigned long long)s.bits.mv,
+                    "%s: mode %llu of %llu, vectors %llu of %llu, residual %llu of %llu", what,
+                    (unsigned long long)bits[0], (unsigned long long)s.bits.mode,
+                    (unsigned long long)bits[1], (unsigned long long)s.bits.mv,
                     (unsigned long long)bits[2], (unsigned long long)s.bits.residual);
         motus_baseline_close(&stream);
         motus_our_stream_free(&s);
@@ -40,21 +41,24 @@ static void our_streams(void) {
 }
 
 static void streams_of_x264(void) {
-    static const char *const words[][12] = {{NULL},
-                                            {"--partitions", "all", "--me", "umh", "--subme", "9", NULL},
-                                            {"--slices", "3", "--partitions", "all", NULL},
-                                            {"--slice-max-mbs", "7", "--no-deblock", NULL},
-                                            {"--deblock", "2:-2", "--constrained-intra", "--keyint", "3", NULL},
-                                            {"--ref", "4", "--partitions", "all", "--b-pyramid", "none", NULL},
-                                            {"--preset", "ultrafast", "--aud", NULL},
-                                            {"--profile", "main", "--no-cabac", "--no-weightb", "--chroma-qp-offset", "3", NULL}};
+    static const char *const words[][12] = {
+        {NULL},
+        {"--partitions", "all", "--me", "umh", "--subme", "9", NULL},
+        {"--slices", "3", "--partitions", "all", NULL},
+        {"--slice-max-mbs", "7", "--no-deblock", NULL},
+        {"--deblock", "2:-2", "--constrained-intra", "--keyint", "3", NULL},
+        {"--ref", "4", "--partitions", "all", "--b-pyramid", "none", NULL},
+        {"--preset", "ultrafast", "--aud", NULL},
+        {"--profile", "main", "--no-cabac", "--no-weightb", "--chroma-qp-offset", "3", NULL}};
     if (!have_x264()) return;
     for (int i = 0; i < 8; i++) {
         Material m;
         make_material(&m, lively(112, 96));
         MotusBytes bytes = encode_x264(&m, 6 * i + 3, words[i]);
-        MotusExtraction e = check_extraction(bytes.data, bytes.n, words[i][0] ? words[i][0] : "medium");
-        if (words[i][0] && !strcmp(words[i][0], "--partitions")) MOTUS_CHECK(e.only_here > 0, "small blocks");
+        MotusExtraction e =
+            check_extraction(bytes.data, bytes.n, words[i][0] ? words[i][0] : "medium");
+        if (words[i][0] && !strcmp(words[i][0], "--partitions"))
+            MOTUS_CHECK(e.only_here > 0, "small blocks");
         motus_bytes_free(&bytes);
         motus_work_folder_remove(&m.folder);
     }
@@ -62,10 +66,12 @@ static void streams_of_x264(void) {
 
 // What is no Baseline stream is refused in words.
 static void refusals(void) {
-    static const char *const words[][6] = {{"--profile", "main", NULL},
-                                           {"--profile", "high", "--no-cabac", NULL},
-                                           {"--profile", "main", "--no-cabac", "--bframes", "2", NULL}};
-    static const char *const text[] = {"CABAC is not read", "the profile is neither Baseline nor Main",
+    static const char *const words[][6] = {
+        {"--profile", "main", NULL},
+        {"--profile", "high", "--no-cabac", NULL},
+        {"--profile", "main", "--no-cabac", "--bframes", "2", NULL}};
+    static const char *const text[] = {"CABAC is not read",
+                                       "the profile is neither Baseline nor Main",
                                        "only I and P slices are read"};
     if (!have_x264()) return;
     Material m;
@@ -76,15 +82,16 @@ static void refusals(void) {
         MotusReadPicture picture;
         MotusStatus status = motus_baseline_open(&stream, bytes.data, bytes.n, NULL);
         while (!status) status = motus_baseline_next(stream, &picture);
-        MOTUS_CHECK(status == MOTUS_ERR_FORMAT && !strcmp(motus_baseline_wrong(stream), text[i]), "%s",
-                    motus_baseline_wrong(stream));
+        MOTUS_CHECK(status == MOTUS_ERR_FORMAT && !strcmp(motus_baseline_wrong(stream), text[i]),
+                    "%s", motus_baseline_wrong(stream));
         motus_baseline_close(&stream);
         motus_bytes_free(&bytes);
     }
     motus_work_folder_remove(&m.folder);
 }
 
-// Streams with random damage: an error or pictures, never anything else (under the sanitizers). MOTUS_FUZZ_CASES: for longer.
+// Streams with random damage: an error or pictures, never anything else (under the sanitizers).
+// MOTUS_FUZZ_CASES: for longer.
 static void damaged(void) {
     const char *wanted = getenv("MOTUS_FUZZ_CASES");
     const int cases = wanted ? atoi(wanted) : 400;
@@ -93,7 +100,8 @@ static void damaged(void) {
     MotusOurStream s = encode_ours(&m, 24, MOTUS_PRESET_FAST);
     for (int i = 0; i < cases; i++) {
         MotusBytes copy = {0};
-        motus_bytes_add(&copy, s.stream.data, i % 3 ? s.stream.n : (size_t)motus_test_range(1, (int)s.stream.n));
+        motus_bytes_add(&copy, s.stream.data,
+                        i % 3 ? s.stream.n : (size_t)motus_test_range(1, (int)s.stream.n));
         for (int k = motus_test_range(0, 6); k > 0; k--)
             copy.data[motus_test_range(0, (int)copy.n - 1)] = (uint8_t)motus_test_random();
         MotusBaseline *stream = NULL;
@@ -101,7 +109,9 @@ static void damaged(void) {
         int pictures = 0;
         MotusStatus status = motus_baseline_open(&stream, copy.data, copy.n, NULL);
         while (!status && !(status = motus_baseline_next(stream, &picture))) pictures++;
-        MOTUS_CHECK(status == MOTUS_END || (status == MOTUS_ERR_FORMAT && motus_baseline_wrong(stream)), "status %d", status);
+        MOTUS_CHECK(status == MOTUS_END ||
+                        (status == MOTUS_ERR_FORMAT && motus_baseline_wrong(stream)),
+                    "status %d", status);
         MOTUS_CHECK(pictures <= FRAMES * 40, "%d pictures", pictures);
         motus_baseline_close(&stream);
         motus_bytes_free(&copy);
@@ -119,12 +129,14 @@ static void disagreement(void) {
     MotusStreamDecoder *decoder = NULL;
     MotusReadPicture picture;
     MotusDecoded decoded;
-    CU_ASSERT(!motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL) && !motus_stream_decoder_open(&decoder, NULL));
+    CU_ASSERT(!motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL) &&
+              !motus_stream_decoder_open(&decoder, NULL));
     for (int n = 0; n < 2; n++) {
         CU_ASSERT_EQUAL_FATAL(motus_baseline_next(stream, &picture), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(
-            motus_stream_decoder_next(decoder, s.stream.data + picture.begin, picture.end - picture.begin, &decoded, NULL),
-            MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_stream_decoder_next(decoder, s.stream.data + picture.begin,
+                                                        picture.end - picture.begin, &decoded,
+                                                        NULL),
+                              MOTUS_OK);
     }
     MotusExtraction e[4] = {{0}};
     MotusExportedMv mv[2000];
@@ -153,7 +165,8 @@ static void disagreement(void) {
 }
 
 int main(int argc, char **argv) {
-    const MotusTest tests[] = {{"our_streams", our_streams}, {"streams_of_x264", streams_of_x264}, {"refusals", refusals},
-                               {"damaged", damaged},         {"disagreement", disagreement},       {0}};
+    const MotusTest tests[] = {{"our_streams", our_streams},   {"streams_of_x264", streams_of_x264},
+                               {"refusals", refusals},         {"damaged", damaged},
+                               {"disagreement", disagreement}, {0}};
     return motus_test_main("baseline", tests, argc, argv);
 }

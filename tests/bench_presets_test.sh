@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# motus bench encode --presets and --lanes, alone and beside x264.
+# motus bench encode --presets and --gop-coders, alone and beside x264.
 #   bench_presets_test.sh MOTUS JSON_CHECK MEDIA       MEDIA: 1 where the build decodes streams, else 0
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2016  # the fake programs expand their own variables
@@ -106,7 +106,7 @@ x264_itself() {
     ok 'but all else is' [ $(($(stat -c %s t.264) - bytes)) -lt 1000 ]
 }
 
-lanes() { bench --lanes 1 --preset faster --runs 1 --backend cpu "$@"; }
+lanes() { bench --gop-coders 1 --preset faster --runs 1 --backend cpu "$@"; }
 
 missing_library() {
     local file
@@ -117,7 +117,7 @@ missing_library() {
         ok "$file: our rows" grep -q '^faster ' table
         ok "$file: no others" bash -c '! grep -qE "x264|BD-rate" table'
     done
-    for file in '--lanes 1 --libx264 x.so' '--presets --peers --libx264 x.so' '--lanes 1 --preset fast,'; do
+    for file in '--gop-coders 1 --libx264 x.so' '--presets --peers --libx264 x.so' '--gop-coders 1 --preset fast,'; do
         # shellcheck disable=SC2086
         bench $file >table
         ok "$file is refused" [ $? = 2 ]
@@ -126,7 +126,7 @@ missing_library() {
 
 # As the program x264 has it, whose library it is.
 beside_libx264() {
-    lanes --peers --json >lanes.json || fail '--lanes --peers --json'
+    lanes --peers --json >lanes.json || fail '--gop-coders --peers --json'
     ok 'silent' [ ! -s err ]
     ok 'rows' [ "$(value lanes.json beside_x264.#)" = 8 ]
     ok 'its build' [ "$(value lanes.json libx264)" = "$(x264 --version | sed -n 's/^x264 0\.\([0-9]*\).*/\1/p')" ]
@@ -138,7 +138,7 @@ beside_libx264() {
     local bytes
     bytes=$(awk -v k="$(value lanes.json beside_x264.7.kbps)" 'BEGIN { printf "%d", k * 6 / 25 / 8 * 1000 + 0.5 }')
     ok 'its bytes without SEI' within $(($(stat -c %s t.264) - bytes)) 700 300
-    lanes --peers >table || fail '--lanes --peers'
+    lanes --peers >table || fail '--gop-coders --peers'
     ok 'seven rows of x264' [ "$(grep -c '^x264 ' table)" = 7 ]
 }
 

@@ -6,7 +6,8 @@
 
 CavlcHits cavlc_hits;
 
-// Table 9-5: trailing_ones, total_coeff, and the codes for 0 <= nC < 2, 2 <= nC < 4, 4 <= nC < 8, 8 <= nC, nC == -1.
+// Table 9-5: trailing_ones, total_coeff, and the codes for 0 <= nC < 2, 2 <= nC < 4, 4 <= nC < 8, 8
+// <= nC, nC == -1.
 static const struct TokenRow {
     int trailing_ones, total_coeff;
     const char *code[5];
@@ -78,11 +79,14 @@ enum { TOKENS = sizeof token_table / sizeof token_table[0] };
 
 // Tables 9-7 and 9-8: a row for each tzVlcIndex, a code for each total_zeros.
 static const char *const total_zeros_table[15][16] = {
-    {"1", "011", "010", "0011", "0010", "00011", "00010", "000011", "000010", "0000011", "0000010", "00000011", "00000010",
-     "000000011", "000000010", "000000001"},
-    {"111", "110", "101", "100", "011", "0101", "0100", "0011", "0010", "00011", "00010", "000011", "000010", "000001", "000000"},
-    {"0101", "111", "110", "101", "0100", "0011", "100", "011", "0010", "00011", "00010", "000001", "00001", "000000"},
-    {"00011", "111", "0101", "0100", "110", "101", "100", "0011", "011", "0010", "00010", "00001", "00000"},
+    {"1", "011", "010", "0011", "0010", "00011", "00010", "000011", "000010", "0000011", "0000010",
+     "00000011", "00000010", "000000011", "000000010", "000000001"},
+    {"111", "110", "101", "100", "011", "0101", "0100", "0011", "0010", "00011", "00010", "000011",
+     "000010", "000001", "000000"},
+    {"0101", "111", "110", "101", "0100", "0011", "100", "011", "0010", "00011", "00010", "000001",
+     "00001", "000000"},
+    {"00011", "111", "0101", "0100", "110", "101", "100", "0011", "011", "0010", "00010", "00001",
+     "00000"},
     {"0101", "0100", "0011", "111", "110", "101", "100", "011", "0010", "00001", "0001", "00000"},
     {"000001", "00001", "111", "110", "101", "100", "011", "010", "0001", "001", "000000"},
     {"000001", "00001", "101", "100", "011", "11", "010", "0001", "001", "000000"},
@@ -96,17 +100,19 @@ static const char *const total_zeros_table[15][16] = {
     {"0", "1"}};
 
 // Table 9-9 a.
-static const char *const total_zeros_dc_table[3][4] = {{"1", "01", "001", "000"}, {"1", "01", "00"}, {"1", "0"}};
+static const char *const total_zeros_dc_table[3][4] = {
+    {"1", "01", "001", "000"}, {"1", "01", "00"}, {"1", "0"}};
 
 // Table 9-10: a row for each zerosLeft, the last one for all above 6; a code for each run_before.
-static const char *const run_before_table[7][15] = {{"1", "0"},
-                                                    {"1", "01", "00"},
-                                                    {"11", "10", "01", "00"},
-                                                    {"11", "10", "01", "001", "000"},
-                                                    {"11", "10", "011", "010", "001", "000"},
-                                                    {"11", "000", "001", "011", "010", "101", "100"},
-                                                    {"111", "110", "101", "100", "011", "010", "001", "0001", "00001", "000001",
-                                                     "0000001", "00000001", "000000001", "0000000001", "00000000001"}};
+static const char *const run_before_table[7][15] = {
+    {"1", "0"},
+    {"1", "01", "00"},
+    {"11", "10", "01", "00"},
+    {"11", "10", "01", "001", "000"},
+    {"11", "10", "011", "010", "001", "000"},
+    {"11", "000", "001", "011", "010", "101", "100"},
+    {"111", "110", "101", "100", "011", "010", "001", "0001", "00001", "000001", "0000001",
+     "00000001", "000000001", "0000000001", "00000000001"}};
 
 uint32_t read_bits(Reader *reader, int n) {
     uint32_t value = 0;
@@ -177,7 +183,9 @@ static int read_level_code(Reader *reader, int suffix_length) {
         return 0;
     }
     cavlc_hits.level[suffix_length][level_prefix]++;
-    int suffix_size = level_prefix == 14 && suffix_length == 0 ? 4 : level_prefix == 15 ? 12 : suffix_length;
+    int suffix_size = level_prefix == 14 && suffix_length == 0 ? 4
+                      : level_prefix == 15                     ? 12
+                                                               : suffix_length;
     int level_code = (level_prefix << suffix_length) + (int)read_bits(reader, suffix_size);
     return level_prefix == 15 && suffix_length == 0 ? level_code + 15 : level_code;
 }
@@ -204,9 +212,10 @@ int read_residual(Reader *reader, int16_t *level, int max, int nc) {
     if (!total_coeff || reader->error) return 0;
     read_levels(reader, value, total_coeff, token->trailing_ones);
     if (total_coeff < max)
-        zeros_left = max == 4
-                         ? read_code(reader, total_zeros_dc_table[total_coeff - 1], 4, cavlc_hits.total_zeros_dc[total_coeff - 1])
-                         : read_code(reader, total_zeros_table[total_coeff - 1], 16, cavlc_hits.total_zeros[total_coeff - 1]);
+        zeros_left = max == 4 ? read_code(reader, total_zeros_dc_table[total_coeff - 1], 4,
+                                          cavlc_hits.total_zeros_dc[total_coeff - 1])
+                              : read_code(reader, total_zeros_table[total_coeff - 1], 16,
+                                          cavlc_hits.total_zeros[total_coeff - 1]);
     for (int i = 0; i < total_coeff - 1 && zeros_left > 0; i++) {
         int row = (zeros_left < 7 ? zeros_left : 7) - 1;
         run[i] = read_code(reader, run_before_table[row], 15, cavlc_hits.run_before[row]);
@@ -236,9 +245,11 @@ void cavlc_hits_reset(void) {
     memset(cavlc_hits.token, -1, sizeof cavlc_hits.token);
     for (const struct TokenRow *row = token_table; row < token_table + TOKENS; row++)
         for (int column = 0; column < 5; column++)
-            if (row->code[column]) cavlc_hits.token[column][row->total_coeff][row->trailing_ones] = 0;
+            if (row->code[column])
+                cavlc_hits.token[column][row->total_coeff][row->trailing_ones] = 0;
     for (int i = 0; i < 15; i++) reset_codes(total_zeros_table[i], cavlc_hits.total_zeros[i], 16);
-    for (int i = 0; i < 3; i++) reset_codes(total_zeros_dc_table[i], cavlc_hits.total_zeros_dc[i], 4);
+    for (int i = 0; i < 3; i++)
+        reset_codes(total_zeros_dc_table[i], cavlc_hits.total_zeros_dc[i], 4);
     for (int i = 0; i < 7; i++) reset_codes(run_before_table[i], cavlc_hits.run_before[i], 15);
 }
 

@@ -1,5 +1,6 @@
-// A small reader of H.264 syntax for tests, written from the standard's parsing process (7.2, 9.1, 9.2) and its own copy of the code tables,
-// as strings. It shares nothing with the encoder and favours plainness over speed.
+// A small reader of H.264 syntax for tests, written from the standard's parsing process
+// (7.2, 9.1, 9.2) and its own copy of the code tables, as strings. It shares nothing with the
+// encoder and favours plainness over speed.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_CAVLC_READER_H
 #define TESTS_CAVLC_READER_H
@@ -17,7 +18,8 @@ uint32_t read_bits(Reader *reader, int n); // n 0..32
 uint32_t read_ue(Reader *reader);
 int32_t read_se(Reader *reader);
 
-// residual_block_cavlc (7.3.5.3.2): max 4, 15 or 16 levels; nc -1 is chroma DC. Returns total_coeff.
+// residual_block_cavlc (7.3.5.3.2): max 4, 15 or 16 levels; nc -1 is chroma DC. Returns
+// total_coeff.
 int read_residual(Reader *reader, int16_t *level, int max, int nc);
 
 // How often each code was read. Entries that do not exist stay at -1.
@@ -29,8 +31,8 @@ typedef struct CavlcHits {
 extern CavlcHits cavlc_hits;
 void cavlc_hits_reset(void);
 
-// 2^16 times the Kraft sum of column `column` of table 9-5, or -1 when one code begins another. So for the other tables (0 total_zeros,
-// 1 total_zeros of chroma DC, 2 run_before) and their rows.
+// 2^16 times the Kraft sum of column `column` of table 9-5, or -1 when one code begins another. So
+// for the other tables (0 total_zeros, 1 total_zeros of chroma DC, 2 run_before) and their rows.
 long token_kraft(int column);
 long zeros_kraft(int table, int row);
 

@@ -26,15 +26,16 @@ static void one_block(const MotusPlane *ref, int x, int y, MotusMv mv, int w, in
     const ptrdiff_t stride = w + motus_test_range(0, 2) * 8;
     const size_t bytes = (size_t)(stride * (h - 1) + w);
     uint8_t *dst = motus_test_guarded(bytes);
-    motus_chroma_block(dst, stride, ref->data, ref->stride, ref->width, ref->height, x + (mv.x >> 3), y + (mv.y >> 3),
-                       motus_chroma_weights(mv.x & 7, mv.y & 7), w, h);
+    motus_chroma_block(dst, stride, ref->data, ref->stride, ref->width, ref->height,
+                       x + (mv.x >> 3), y + (mv.y >> 3), motus_chroma_weights(mv.x & 7, mv.y & 7),
+                       w, h);
     int wrong = 0;
     for (size_t i = 0; i < bytes; i++) {
         const int dx = (int)((ptrdiff_t)i % stride), dy = (int)((ptrdiff_t)i / stride);
         wrong += dst[i] != (dx < w ? naive(ref, x + dx, y + dy, mv) : 0xDB);
     }
-    MOTUS_CHECK(wrong == 0, "plane=%dx%d block=%dx%d at %d,%d mv=%d,%d: %d samples", ref->width, ref->height, w, h, x, y, mv.x,
-                mv.y, wrong);
+    MOTUS_CHECK(wrong == 0, "plane=%dx%d block=%dx%d at %d,%d mv=%d,%d: %d samples", ref->width,
+                ref->height, w, h, x, y, mv.x, mv.y, wrong);
     MOTUS_CHECK(motus_test_guard_ok(dst), "block=%dx%d", w, h);
     motus_test_guard_free(dst);
 }
@@ -53,11 +54,14 @@ static MotusPlane random_plane(int width, int height, int extremes) {
 static void random_vectors(int reach) {
     static const int sizes[] = {2, 4, 8};
     for (int round = 0; round < 400; round++) {
-        MotusPlane plane = random_plane(8 * motus_test_range(1, 6), 8 * motus_test_range(1, 6), round % 4 == 0);
+        MotusPlane plane =
+            random_plane(8 * motus_test_range(1, 6), 8 * motus_test_range(1, 6), round % 4 == 0);
         for (int i = 0; i < 40; i++) {
             const int w = sizes[motus_test_range(0, 2)], h = sizes[motus_test_range(0, 2)];
-            const int x = 2 * motus_test_range(0, (plane.width - w) / 2), y = 2 * motus_test_range(0, (plane.height - h) / 2);
-            const MotusMv mv = {(int16_t)motus_test_range(-reach, reach), (int16_t)motus_test_range(-reach, reach)};
+            const int x = 2 * motus_test_range(0, (plane.width - w) / 2),
+                      y = 2 * motus_test_range(0, (plane.height - h) / 2);
+            const MotusMv mv = {(int16_t)motus_test_range(-reach, reach),
+                                (int16_t)motus_test_range(-reach, reach)};
             one_block(&plane, x, y, mv, w, h);
         }
         free(plane.data);
@@ -70,7 +74,8 @@ static void far_vectors(void) { random_vectors(32767); }
 static void every_fraction(void) {
     MotusPlane plane = random_plane(24, 24, 1);
     for (int y = -12; y < 12; y++)
-        for (int x = -12; x < 12; x++) one_block(&plane, 8, 8, (MotusMv){(int16_t)x, (int16_t)y}, 8, 8);
+        for (int x = -12; x < 12; x++)
+            one_block(&plane, 8, 8, (MotusMv){(int16_t)x, (int16_t)y}, 8, 8);
     free(plane.data);
 }
 

@@ -106,7 +106,7 @@ usage_errors() {
     refused 2 '-z: no such option' encode in.y4m -o out.264 -z
     refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
     local bad
-    for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' 'threads 257' 'lanes 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' 'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' \
+    for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' 'threads 257' 'gop-coders 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' 'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' \
         'qp 99999999999999999999' 'slices 0' 'slices 1025' 'slice-max-size 127' 'slice-max-size 1k' 'subpel eighth' 'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
         'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
         # shellcheck disable=SC2086
@@ -116,15 +116,15 @@ usage_errors() {
     refused 2 '--devices: with --backend cpu' encode in.y4m -o out.264 --backend cpu --devices 0
     refused 2 '--devices: with --backend cpu' bench encode --backend cpu --devices 0
     refused 2 '--devices: goes with encode' bench me --devices 0
-    refused 2 '--preset: goes with encode --lanes' bench encode --preset fast
-    refused 2 '--gops: goes with encode --lanes' bench encode --gops 4
-    refused 2 '--gops: goes with encode --lanes, without --devices' bench encode --lanes 2 --devices 0 --gops 4
-    refused 2 '--pictures: goes with encode --devices' bench encode --lanes 2 --pictures 100
+    refused 2 '--preset: goes with encode --gop-coders' bench encode --preset fast
+    refused 2 '--gops: goes with encode --gop-coders' bench encode --gops 4
+    refused 2 '--gops: goes with encode --gop-coders, without --devices' bench encode --gop-coders 2 --devices 0 --gops 4
+    refused 2 '--pictures: goes with encode --devices' bench encode --gop-coders 2 --pictures 100
     refused 2 '--runs: goes with encode, without --devices' bench encode --devices 0 --runs 2
     refused 2 '--runs: goes with encode' bench me --runs 2
     refused 2 '--qp: goes with encode' bench me --qp 0
     refused 2 '--upload: goes with me' bench encode --upload
-    refused 2 '--peers: goes with me' bench encode --lanes 2 --devices 0 --peers
+    refused 2 '--peers: goes with me' bench encode --gop-coders 2 --devices 0 --peers
     refused 2 'is the input as well' encode in.y4m -o in.y4m
     refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
     ln -sf in.y4m link.y4m
@@ -311,8 +311,8 @@ main_paths() {
     ok '/dev/null is still a device' [ -c /dev/null ]
     encode in.y4m -o plain.264 --partitions none --subpel full --no-deblock --aud --preset faster --keyint 2 --range 8
     ok 'options change the stream' [ "$(cmp plain.264 ref.264 2>&1 | wc -l)" = 1 ]
-    encode in.y4m -o one.264 --keyint 3 --lanes 1
-    encode in.y4m -o many.264 --keyint 3 --lanes 5 --recon lanes_r.y4m --stats lanes.json
+    encode in.y4m -o one.264 --keyint 3 --gop-coders 1
+    encode in.y4m -o many.264 --keyint 3 --gop-coders 5 --recon lanes_r.y4m --stats lanes.json
     ok 'any number of lanes gives the same stream' cmp -s one.264 many.264
     "$motus" encode in.y4m -o t.264 >stdout 2>err
     ok 'a summary on stderr' grep -q '^quality  *PSNR Y' err

@@ -17,16 +17,19 @@ static int ue_length(uint32_t v) {
 
 static void exp_golomb_lengths(void) {
     for (uint32_t v = 0; v < 70000; v++) MOTUS_CHECK(motus_ue_bits(v) == ue_length(v), "v=%u", v);
-    for (int v = -40000; v < 40000; v++) MOTUS_CHECK(motus_se_bits(v) == ue_length(v > 0 ? 2u * v - 1 : 2u * -v), "v=%d", v);
+    for (int v = -40000; v < 40000; v++)
+        MOTUS_CHECK(motus_se_bits(v) == ue_length(v > 0 ? 2u * v - 1 : 2u * -v), "v=%d", v);
 }
 
 static void clips_and_median(void) {
-    for (int v = -1000; v < 1300; v++) MOTUS_CHECK(motus_clip_u8(v) == motus_clip(0, 255, v), "v=%d", v);
+    for (int v = -1000; v < 1300; v++)
+        MOTUS_CHECK(motus_clip_u8(v) == motus_clip(0, 255, v), "v=%d", v);
     for (int i = 0; i < 1000; i++) {
         int v[3] = {motus_test_range(-9, 9), motus_test_range(-9, 9), motus_test_range(-9, 9)};
         int m = motus_median(v[0], v[1], v[2]), below = 0, above = 0;
         for (int k = 0; k < 3; k++) below += v[k] <= m, above += v[k] >= m;
-        MOTUS_CHECK(below >= 2 && above >= 2 && (m == v[0] || m == v[1] || m == v[2]), "%d %d %d", v[0], v[1], v[2]);
+        MOTUS_CHECK(below >= 2 && above >= 2 && (m == v[0] || m == v[1] || m == v[2]), "%d %d %d",
+                    v[0], v[1], v[2]);
     }
 }
 
@@ -47,8 +50,10 @@ static void allocator(void) {
 
 static void statuses(void) {
     CU_ASSERT_STRING_EQUAL(motus_status_name(MOTUS_ERR_FORMAT), "MOTUS_ERR_FORMAT");
-    for (int s = MOTUS_END; s <= MOTUS_AGAIN; s++) CU_ASSERT_STRING_NOT_EQUAL(motus_status_text(s), "unknown status");
-    for (int s = MOTUS_ERR_INTERNAL; s <= MOTUS_OK; s++) { // numbers without a gap, each with a name
+    for (int s = MOTUS_END; s <= MOTUS_AGAIN; s++)
+        CU_ASSERT_STRING_NOT_EQUAL(motus_status_text(s), "unknown status");
+    for (int s = MOTUS_ERR_INTERNAL; s <= MOTUS_OK;
+         s++) { // numbers without a gap, each with a name
         CU_ASSERT_STRING_NOT_EQUAL(motus_status_name(s), "MOTUS_ERR_?");
         CU_ASSERT_STRING_NOT_EQUAL(motus_status_text(s), "unknown status");
     }

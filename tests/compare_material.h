@@ -1,4 +1,5 @@
-// What the suites of motus compare share: generated clips, streams of x264 and of ours, and the check that both ways to read vectors agree.
+// What the suites of motus compare share: generated clips, streams of x264 and of ours, and the
+// check that both ways to read vectors agree.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_COMPARE_MATERIAL_H
 #define TESTS_COMPARE_MATERIAL_H
@@ -16,7 +17,8 @@ typedef struct Material {
 
 MotusSynthConfig lively(int width, int height); // random motion, objects, noise
 
-// A generated clip of FRAMES frames in a folder of its own (motus_work_folder_remove); the clip's path points into *m.
+// A generated clip of FRAMES frames in a folder of its own (motus_work_folder_remove); the clip's
+// path points into *m.
 void make_material(Material *m, MotusSynthConfig scene);
 
 int have_x264(void); // 0: not here, and the running test is marked as skipped

@@ -1,7 +1,8 @@
-// The full grid of settings over real sequences: conformance_grid [--budget SAMPLES] [--keep FOLDER] FILE...
-// Every value of every setting and every pair of two values occurs for each file; each stream is parsed, held against the encoder's own
-// figures and decoded by libavcodec and openh264; --keep leaves it in a folder, with checksums of its reconstruction, for other decoders. Prints a line per
-// file, a table of the settings, what the streams contain, and every failure.
+// The full grid of settings over real sequences: conformance_grid [--budget SAMPLES] [--keep
+// FOLDER] FILE... Every value of every setting and every pair of two values occurs for each file;
+// each stream is parsed, held against the encoder's own figures and decoded by libavcodec and
+// openh264; --keep leaves it in a folder, with checksums of its reconstruction, for other decoders.
+// Prints a line per file, a table of the settings, what the streams contain, and every failure.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,24 @@
 #include "yuv/io/reader.h"
 
 enum { MOST_ROWS = 200, MOST_FRAMES = 12, LEAST_FRAMES = 3 };
-enum { QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, SLICES, SIZE, SCENECUT, AXES };
+enum {
+    QP,
+    PARTITIONS,
+    CROP,
+    RANGE,
+    KEYINT,
+    SUBPEL,
+    DEBLOCK,
+    AUD,
+    PRESET,
+    THREADS,
+    RATE,
+    MAPS,
+    SLICES,
+    SIZE,
+    SCENECUT,
+    AXES
+};
 
 _Static_assert(AXES <= (int)MOTUS_MAX_AXES, "see tests/decoders/pairwise.h");
 
@@ -33,7 +51,16 @@ typedef struct Axis {
 static const int crop_size[6][2] = {{0, 0}, {16, 16}, {-2, -6}, {50, 34}, {176, 80}, {2, 2}};
 
 static const Axis axes[AXES] = {
-    {"qp", 8, {{"0", 0}, {"10", 10}, {"22", 22}, {"27", 27}, {"32", 32}, {"37", 37}, {"45", 45}, {"51", 51}}},
+    {"qp",
+     8,
+     {{"0", 0},
+      {"10", 10},
+      {"22", 22},
+      {"27", 27},
+      {"32", 32},
+      {"37", 37},
+      {"45", 45},
+      {"51", 51}}},
     {"partitions",
      8,
      {{"16x16", 0x01},
@@ -44,10 +71,14 @@ static const Axis axes[AXES] = {
       {"8x4", 0x10},
       {"4x8", 0x20},
       {"4x4", 0x40}}},
-    {"size", 6, {{"whole", 0}, {"16x16", 1}, {"-2x-6", 2}, {"50x34", 3}, {"176x80", 4}, {"2x2", 5}}},
+    {"size",
+     6,
+     {{"whole", 0}, {"16x16", 1}, {"-2x-6", 2}, {"50x34", 3}, {"176x80", 4}, {"2x2", 5}}},
     {"range", 4, {{"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}}},
     {"keyint", 3, {{"1", 1}, {"10", 10}, {"none", 0}}},
-    {"subpel", 3, {{"full", MOTUS_SUBPEL_FULL}, {"half", MOTUS_SUBPEL_HALF}, {"quarter", MOTUS_SUBPEL_QUARTER}}},
+    {"subpel",
+     3,
+     {{"full", MOTUS_SUBPEL_FULL}, {"half", MOTUS_SUBPEL_HALF}, {"quarter", MOTUS_SUBPEL_QUARTER}}},
     {"deblock", 2, {{"off", 0}, {"on", 1}}},
     {"aud", 2, {{"off", 0}, {"on", 1}}},
     {"preset",
@@ -81,14 +112,16 @@ static int load(Sequence *sequence, const char *path) {
         fprintf(stderr, "%s: %s\n", path, error.text);
         return 0;
     }
-    while (sequence->n < MOST_FRAMES && motus_reader_next(reader, &sequence->frame[sequence->n], &error) == MOTUS_OK)
+    while (sequence->n < MOST_FRAMES &&
+           motus_reader_next(reader, &sequence->frame[sequence->n], &error) == MOTUS_OK)
         sequence->n++;
     motus_reader_close(&reader);
     return sequence->n > 0;
 }
 
 static MotusEncoderConfig configure(const MotusFrame *frame, const int *row) {
-    MotusEncoderConfig config = motus_encoder_config_default(frame->width, frame->height, (MotusRational){30, 1});
+    MotusEncoderConfig config =
+        motus_encoder_config_default(frame->width, frame->height, (MotusRational){30, 1});
     config.qp = axes[QP].value[row[QP]].number;
     config.partitions = (uint32_t)axes[PARTITIONS].value[row[PARTITIONS]].number;
     config.range = axes[RANGE].value[row[RANGE]].number;
@@ -112,7 +145,8 @@ static void print_failure(const Sequence *sequence, const int *row, const char *
     printf(": %s\n", failure);
 }
 
-// FILE-NUMBER.264, and FILE-NUMBER.sums: the size, and a line for each picture, FNV-1a of its visible samples.
+// FILE-NUMBER.264, and FILE-NUMBER.sums: the size, and a line for each picture, FNV-1a of its
+// visible samples.
 static void keep(const MotusCoded *coded, const char *folder, const char *name, unsigned number) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s-%03u.264", folder, name, number);
@@ -127,7 +161,8 @@ static void keep(const MotusCoded *coded, const char *folder, const char *name, 
         for (int c = 0; c < 3; c++) {
             const MotusPlane *p = &coded->recon[i]->plane[c];
             for (int y = 0; y < p->height; y++)
-                for (int x = 0; x < p->width; x++) sum = (sum ^ p->data[y * p->stride + x]) * 16777619u;
+                for (int x = 0; x < p->width; x++)
+                    sum = (sum ^ p->data[y * p->stride + x]) * 16777619u;
         }
         fprintf(sums, "%08x\n", sum);
     }
@@ -153,7 +188,8 @@ static void run_row(const Sequence *sequence, const int *row, long budget, Total
     MotusCoded coded;
     motus_conform_encode(&coded, &config, frames, (int)n, axes[MAPS].value[row[MAPS]].number);
     motus_conform_judge(&coded, &total->coverage);
-    if (total->folder && coded.pictures) keep(&coded, total->folder, sequence->name, total->streams);
+    if (total->folder && coded.pictures)
+        keep(&coded, total->folder, sequence->name, total->streams);
     const int failed = coded.failure[0] != 0;
     if (failed) print_failure(sequence, row, coded.failure);
     total->streams++;
@@ -165,13 +201,15 @@ static void run_row(const Sequence *sequence, const int *row, long budget, Total
     for (int i = 0; i < sequence->n; i++) motus_frame_unref(&frames[i]);
 }
 
-static void run_sequence(Sequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows, long budget, Total *total) {
+static void run_sequence(Sequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows, long budget,
+                         Total *total) {
     const Total before = *total;
     const time_t start = time(NULL);
     for (int i = 0; i < n_rows; i++) run_row(sequence, rows[i], budget, total);
-    printf("%-28s %4dx%-4d %4u streams %5u pictures %8.1f MB %3u failures %4lds\n", sequence->name, sequence->frame[0]->width,
-           sequence->frame[0]->height, total->streams - before.streams, total->pictures - before.pictures,
-           (double)(total->bytes - before.bytes) / 1e6, total->failures - before.failures, (long)(time(NULL) - start));
+    printf("%-28s %4dx%-4d %4u streams %5u pictures %8.1f MB %3u failures %4lds\n", sequence->name,
+           sequence->frame[0]->width, sequence->frame[0]->height, total->streams - before.streams,
+           total->pictures - before.pictures, (double)(total->bytes - before.bytes) / 1e6,
+           total->failures - before.failures, (long)(time(NULL) - start));
     fflush(stdout);
     for (int i = 0; i < sequence->n; i++) motus_frame_unref(&sequence->frame[i]);
 }
@@ -231,7 +269,7 @@ int main(int argc, char **argv) {
     }
     print_axes(&total);
     print_coverage(&total.coverage);
-    printf("total: %u streams, %u pictures, %.1f MB, %u failures\n", total.streams, total.pictures, (double)total.bytes / 1e6,
-           total.failures);
+    printf("total: %u streams, %u pictures, %.1f MB, %u failures\n", total.streams, total.pictures,
+           (double)total.bytes / 1e6, total.failures);
     return total.failures != 0;
 }

@@ -1,5 +1,6 @@
-// The encoder against independent decoders: every stream of a reduced grid decodes to exactly the reconstruction, without a complaint, in
-// libavcodec and openh264; and the streams together hold every kind of macroblock, mode and code word.
+// The encoder against independent decoders: every stream of a reduced grid decodes to exactly the
+// reconstruction, without a complaint, in libavcodec and openh264; and the streams together hold
+// every kind of macroblock, mode and code word.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/decoders/conform.h"
 #include "tests/decoders/decoders.h"
@@ -21,7 +22,8 @@ typedef struct Case {
 } Case;
 
 static Case make_case(MotusMaterial material, int width, int height, int frames, int qp) {
-    Case c = {material, frames, 0, 0, motus_encoder_config_default(width, height, (MotusRational){25, 1})};
+    Case c = {material, frames, 0, 0,
+              motus_encoder_config_default(width, height, (MotusRational){25, 1})};
     c.config.scenecut = 0; // IDR pictures stand where keyint says
     c.config.qp = qp;
     c.config.backend = MOTUS_BACKEND_CPU;
@@ -32,18 +34,21 @@ static Case make_case(MotusMaterial material, int width, int height, int frames,
 static void describe(char text[240], const Case *c) {
     const MotusEncoderConfig *e = &c->config;
     snprintf(text, 240,
-             "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x deblock=%d aud=%d preset=%d threads=%d "
+             "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x "
+             "deblock=%d aud=%d preset=%d threads=%d "
              "rate=%d maps=%d",
-             motus_material_name(c->material), c->grey ? "-grey" : "", e->width, e->height, c->frames, e->qp, e->qp_i_offset,
-             e->keyint, e->range, (int)e->subpel, e->partitions, e->deblock, e->aud, (int)e->preset, e->threads, (int)e->rate,
-             c->maps);
+             motus_material_name(c->material), c->grey ? "-grey" : "", e->width, e->height,
+             c->frames, e->qp, e->qp_i_offset, e->keyint, e->range, (int)e->subpel, e->partitions,
+             e->deblock, e->aud, (int)e->preset, e->threads, (int)e->rate, c->maps);
 }
 
 static MotusFrame *make_frame(const Case *c, int number) {
-    MotusFrame *frame = motus_material_frame(c->material, c->config.width, c->config.height, number);
+    MotusFrame *frame =
+        motus_material_frame(c->material, c->config.width, c->config.height, number);
     for (int i = 1; i < 3 && c->grey; i++)
         for (int y = 0; y < frame->plane[i].height; y++)
-            memset(frame->plane[i].data + y * frame->plane[i].stride, 128, (size_t)frame->plane[i].width);
+            memset(frame->plane[i].data + y * frame->plane[i].stride, 128,
+                   (size_t)frame->plane[i].width);
     return frame;
 }
 
@@ -68,18 +73,37 @@ static MotusPictureStats run_case(const Case *c) {
 }
 
 static void grid(void) {
-    static const int qp[] = {0, 10, 22, 27, 32, 37, 45, 51}, keyint[] = {1, 3, 0}, range[] = {8, 16, 32, 64},
-                     offset[] = {-3, 0, 6};
+    static const int qp[] = {0, 10, 22, 27, 32, 37, 45, 51}, keyint[] = {1, 3, 0},
+                     range[] = {8, 16, 32, 64}, offset[] = {-3, 0, 6};
     static const int size[][2] = {{16, 16}, {2, 2}, {18, 34}, {80, 64}, {112, 80}};
-    static const uint32_t partitions[] = {1 << MOTUS_MODE_16x16, 0x7, 0xF, MOTUS_MODES_ALL, 1 << MOTUS_MODE_4x4};
-    enum { QP, KEYINT, RANGE, OFFSET, SIZE, PARTITIONS, SUBPEL, DEBLOCK, MATERIAL, AUD, PRESET, THREADS, RATE, MAPS, AXES };
-    static const int sizes[AXES] = {8, 3, 4, 3, 5, 5, 3, 2, MOTUS_MATERIALS, 2, MOTUS_PRESETS, 2, MOTUS_CONFORM_RATES, 2};
+    static const uint32_t partitions[] = {1 << MOTUS_MODE_16x16, 0x7, 0xF, MOTUS_MODES_ALL,
+                                          1 << MOTUS_MODE_4x4};
+    enum {
+        QP,
+        KEYINT,
+        RANGE,
+        OFFSET,
+        SIZE,
+        PARTITIONS,
+        SUBPEL,
+        DEBLOCK,
+        MATERIAL,
+        AUD,
+        PRESET,
+        THREADS,
+        RATE,
+        MAPS,
+        AXES
+    };
+    static const int sizes[AXES] = {
+        8, 3, 4, 3, 5, 5, 3, 2, MOTUS_MATERIALS, 2, MOTUS_PRESETS, 2, MOTUS_CONFORM_RATES, 2};
     static int rows[MOST_ROWS][MOTUS_MAX_AXES];
     const int n = motus_pairwise(AXES, sizes, rows, MOST_ROWS);
     CU_ASSERT_FATAL(n <= MOST_ROWS);
     for (int i = 0; i < n; i++) {
         const int *row = rows[i];
-        Case c = make_case((MotusMaterial)row[MATERIAL], size[row[SIZE]][0], size[row[SIZE]][1], 5, qp[row[QP]]);
+        Case c = make_case((MotusMaterial)row[MATERIAL], size[row[SIZE]][0], size[row[SIZE]][1], 5,
+                           qp[row[QP]]);
         c.config.keyint = keyint[row[KEYINT]];
         c.config.range = range[row[RANGE]];
         c.config.qp_i_offset = offset[row[OFFSET]];
@@ -171,7 +195,8 @@ static void long_and_thin(void) {
 static void colours_and_rates(void) {
     for (int i = 0; i < 6; i++) {
         Case c = make_case(MOTUS_MATERIAL_STILL, 48, 32, 3, 28);
-        c.config.colour = (MotusColour){{i * 4, 3 + i}, i % 3 - 1, 1 + 4 * (i % 2), 1 + 5 * (i % 2), 1 + 4 * (i % 2), i - 1};
+        c.config.colour = (MotusColour){{i * 4, 3 + i},  i % 3 - 1,       1 + 4 * (i % 2),
+                                        1 + 5 * (i % 2), 1 + 4 * (i % 2), i - 1};
         c.config.fps = (MotusRational){i % 2 ? 30000 : 24 + i, i % 2 ? 1001 : 1};
         run_case(&c);
     }
@@ -207,7 +232,9 @@ static void executors_agree(void) {
     }
 }
 
-static void ignore(void *context, int number, const MotusPlane plane[3]) { (void)context, (void)number, (void)plane; }
+static void ignore(void *context, int number, const MotusPlane plane[3]) {
+    (void)context, (void)number, (void)plane;
+}
 
 // The judges themselves: damage must not go unnoticed.
 static void damage_is_found(void) {
@@ -216,7 +243,8 @@ static void damage_is_found(void) {
     encode(&coded, &c);
     coded.recon[2]->plane[1].data[5 * coded.recon[2]->plane[1].stride + 7] ^= 1;
     motus_conform_judge(&coded, &coverage);
-    MOTUS_CHECK(strstr(coded.failure, "picture 2 plane 1 differs first at 7,5"), "%s", coded.failure);
+    MOTUS_CHECK(strstr(coded.failure, "picture 2 plane 1 differs first at 7,5"), "%s",
+                coded.failure);
     for (int d = 0; d < MOTUS_DECODERS && coded.size > 100; d++) {
         MotusDecodeReport report;
         motus_decoders[d].decode(coded.data, coded.size - 40, ignore, NULL, &report);
@@ -225,7 +253,8 @@ static void damage_is_found(void) {
     motus_coded_free(&coded);
 }
 
-// How many values of a syntax element (or code words of a table) occurred of those that can, and how often the rarest one did.
+// How many values of a syntax element (or code words of a table) occurred of those that can, and
+// how often the rarest one did.
 typedef struct Tally {
     int seen, possible;
     unsigned least;
@@ -244,7 +273,8 @@ static Tally count_all(const unsigned *occurrences, int n) {
 
 // At most `spare` of the values may be missing.
 static void expect(const char *name, Tally tally, int spare) {
-    printf("\n    %-26s %4d of %4d, the rarest %u times", name, tally.seen, tally.possible, tally.least);
+    printf("\n    %-26s %4d of %4d, the rarest %u times", name, tally.seen, tally.possible,
+           tally.least);
     MOTUS_CHECK(tally.seen + spare >= tally.possible, "%s", name);
 }
 
@@ -252,32 +282,37 @@ static Tally tokens(int nc_class) {
     const int most = nc_class == 4 ? 4 : 16;
     Tally tally = {0};
     for (int total = 0; total <= most; total++)
-        for (int ones = 0; ones <= 3 && ones <= total; ones++) count(&tally, coverage.token[nc_class][total][ones]);
+        for (int ones = 0; ones <= 3 && ones <= total; ones++)
+            count(&tally, coverage.token[nc_class][total][ones]);
     return tally;
 }
 
 static Tally total_zeros(void) {
     Tally tally = {0};
     for (int total = 1; total < 16; total++)
-        for (int zeros = 0; zeros <= 16 - total; zeros++) count(&tally, coverage.total_zeros[total][zeros]);
+        for (int zeros = 0; zeros <= 16 - total; zeros++)
+            count(&tally, coverage.total_zeros[total][zeros]);
     return tally;
 }
 
 static Tally total_zeros_dc(void) {
     Tally tally = {0};
     for (int total = 1; total < 4; total++)
-        for (int zeros = 0; zeros <= 4 - total; zeros++) count(&tally, coverage.total_zeros_dc[total][zeros]);
+        for (int zeros = 0; zeros <= 4 - total; zeros++)
+            count(&tally, coverage.total_zeros_dc[total][zeros]);
     return tally;
 }
 
 static Tally runs_before(void) {
     Tally tally = {0};
     for (int left = 1; left <= 7; left++)
-        for (int run = 0; run <= (left < 7 ? left : 14); run++) count(&tally, coverage.run_before[left][run]);
+        for (int run = 0; run <= (left < 7 ? left : 14); run++)
+            count(&tally, coverage.run_before[left][run]);
     return tally;
 }
 
-// What the tests before have made. A few code words may be missing, so that another decision of the encoder does not break the test.
+// What the tests before have made. A few code words may be missing, so that another decision of the
+// encoder does not break the test.
 static void everything_occurs(void) {
     const MotusCoverage *c = &coverage;
     if (c->pictures[1] == 0) {
@@ -293,7 +328,8 @@ static void everything_occurs(void) {
     expect("intra4x4 mode predicted", count_all(&c->intra4x4_is_predicted, 1), 0);
     expect("intra_chroma_pred_mode", count_all(c->intra_chroma, 4), 0);
     expect("coded_block_pattern, inter", count_all(c->cbp[0], 48), 4);
-    // I_NxN with levels in one 8x8 luma block alone is what the decision hardly ever finds worth its bits.
+    // I_NxN with levels in one 8x8 luma block alone is what the decision hardly ever finds worth
+    // its bits.
     expect("coded_block_pattern, intra", count_all(c->cbp[1], 48), 16);
     expect("QP", count_all(c->qp, 52), 0);
     expect("coeff_token, nC 0..1", tokens(0), 2);
@@ -306,7 +342,8 @@ static void everything_occurs(void) {
     expect("run_before", runs_before(), 2);
     for (int i = 0; i < 7; i++) expect("level_prefix", count_all(c->level_prefix[i], 16), 0);
     expect("emulation prevention", count_all(&c->emulation_prevention, 1), 0);
-    printf("\n    longest macroblock_layer(): %u bits; %u I and %u P pictures ", c->mb_bits, c->pictures[0], c->pictures[1]);
+    printf("\n    longest macroblock_layer(): %u bits; %u I and %u P pictures ", c->mb_bits,
+           c->pictures[0], c->pictures[1]);
 }
 
 static const MotusTest tests[] = {{"grid", grid},

@@ -31,7 +31,8 @@ void dct_fill_block(uint8_t *src, uint8_t *pred, int n, int kind) {
             src[i] = (uint8_t)random, pred[i] = (uint8_t)(random >> 8);
             break;
         case 1:
-            pred[i] = (uint8_t)(random % 240 + 8), src[i] = (uint8_t)(pred[i] + (random >> 10) % 9 - 4);
+            pred[i] = (uint8_t)(random % 240 + 8),
+            src[i] = (uint8_t)(pred[i] + (random >> 10) % 9 - 4);
             break;
         case 2:
             src[i] = 255, pred[i] = 0;

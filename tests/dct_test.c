@@ -1,4 +1,5 @@
-// dct/: the 4x4 transforms against matrices multiplied out, many blocks and pairs against one block, AVX2 against plain C. Inverses: quant_test.c.
+// dct/: the 4x4 transforms against matrices multiplied out, many blocks and pairs against one
+// block, AVX2 against plain C. Inverses: quant_test.c.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 #include "dct/dct_lanes.h"
@@ -18,7 +19,8 @@ static void forward_is_the_matrix_product(void) {
         for (int i = 0; i < 16; i++) x[i] = src[i / 4 * 16 + i % 4] - pred[i / 4 * 16 + i % 4];
         dct_naive_transform(4, want, dct_core_matrix, x);
         motus_forward4x4(coef, src, 16, pred, 16);
-        for (int i = 0; i < 16; i++) MOTUS_CHECK(coef[i] == want[i], "kind %d coef %d", round % DCT_KINDS, i);
+        for (int i = 0; i < 16; i++)
+            MOTUS_CHECK(coef[i] == want[i], "kind %d coef %d", round % DCT_KINDS, i);
     }
 }
 
@@ -43,7 +45,8 @@ static void pairs_equal_single_values(void) {
         }
         motus_inverse4x4_add(dst, 16, pred, 16, coef);
         motus_pairs_inverse_add(sum, pairs, p);
-        for (int y = 0; y < 4; y++) MOTUS_CHECK(!memcmp(&sum[y], dst + 16 * y, 4), "round %d, row %d", round, y);
+        for (int y = 0; y < 4; y++)
+            MOTUS_CHECK(!memcmp(&sum[y], dst + 16 * y, 4), "round %d, row %d", round, y);
     }
 }
 
@@ -66,11 +69,12 @@ static void zigzag_walks_the_diagonals(void) {
 }
 
 // n x n blocks in raster order, one by one.
-static void forward_blocks(int n, int16_t coef[][16], const uint8_t *src, ptrdiff_t src_stride, const uint8_t *pred,
-                           ptrdiff_t pred_stride) {
+static void forward_blocks(int n, int16_t coef[][16], const uint8_t *src, ptrdiff_t src_stride,
+                           const uint8_t *pred, ptrdiff_t pred_stride) {
     for (int i = 0; i < n * n; i++) {
         int x = 4 * (i % n), y = 4 * (i / n);
-        motus_forward4x4(coef[i], src + y * src_stride + x, src_stride, pred + y * pred_stride + x, pred_stride);
+        motus_forward4x4(coef[i], src + y * src_stride + x, src_stride, pred + y * pred_stride + x,
+                         pred_stride);
     }
 }
 
@@ -83,7 +87,8 @@ static void forward_of_many_blocks(void) {
         int16_t *got = (int16_t *)(void *)motus_test_guarded(sizeof want);
         forward_blocks(4, want, src, stride, pred, 16);
         motus_forward_luma((int16_t(*)[16])(void *)got, src, stride, pred);
-        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "luma kind %d", kind);
+        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "luma kind %d",
+                    kind);
         forward_blocks(2, want, src, stride, pred, 8);
         motus_forward_chroma((int16_t(*)[16])(void *)got, src, stride, pred);
         MOTUS_CHECK(!memcmp(want, got, 128), "chroma kind %d", kind);
@@ -103,7 +108,8 @@ static void avx2_agrees_on_forward(void) {
         int16_t(*blocks)[16] = (int16_t(*)[16])(void *)got;
         forward_blocks(4, want, src, 16, pred, stride);
         dct_avx2.forward16x16(blocks, src, 16, pred, stride);
-        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "16x16 kind %d", kind);
+        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "16x16 kind %d",
+                    kind);
         forward_blocks(2, want, src, stride, pred, 16);
         dct_avx2.forward8x8(blocks, src, stride, pred, 16);
         MOTUS_CHECK(!memcmp(want, got, 128), "8x8 kind %d", kind);
@@ -112,7 +118,8 @@ static void avx2_agrees_on_forward(void) {
         MOTUS_CHECK(!memcmp(want, got, 32), "4x4 kind %d", kind);
         forward_blocks(4, want, src, stride, pred, 16);
         dct_avx2.forward_luma(blocks, src, stride, pred);
-        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "luma kind %d", kind);
+        MOTUS_CHECK(!memcmp(want, got, 512) && motus_test_guard_ok((uint8_t *)got), "luma kind %d",
+                    kind);
         forward_blocks(2, want, src, stride, pred, 8);
         dct_avx2.forward_chroma(blocks, src, stride, pred);
         MOTUS_CHECK(!memcmp(want, got, 128), "chroma kind %d", kind);
@@ -133,7 +140,8 @@ static void avx2_agrees_on_inverse(void) {
         if (in_place) memcpy(got, pred, 3 * 16 + 4), memcpy(want, pred, 64);
         motus_inverse4x4_add(want, 16, in_place ? want : pred, 16, coef);
         dct_avx2.inverse4x4_add(got, 16, in_place ? got : pred, 16, coef);
-        MOTUS_CHECK(!memcmp(want, got, 3 * 16 + 4) && motus_test_guard_ok(got), "kind %d in place %d", round % 4, in_place);
+        MOTUS_CHECK(!memcmp(want, got, 3 * 16 + 4) && motus_test_guard_ok(got),
+                    "kind %d in place %d", round % 4, in_place);
         motus_test_guard_free(got);
     }
 }

@@ -10,15 +10,18 @@ void deblock_case_samples(MotusPlane *plane, int spread) {
     for (int y = 0; y < plane->height; y++) {
         for (int x = 0; x < plane->width; x++) {
             const int level = 128 + ((x / 4 * 37 + y / 4 * 59) % 16 - 8) * spread / 8;
-            plane->data[y * plane->stride + x] = motus_clip_u8(level + motus_test_range(-spread, spread) / 2);
+            plane->data[y * plane->stride + x] =
+                motus_clip_u8(level + motus_test_range(-spread, spread) / 2);
         }
     }
 }
 
 static int random_type(DeblockKind kind) {
     if (kind == DEBLOCK_STILL) return MOTUS_MB_P_SKIP;
-    const int intra = kind == DEBLOCK_INTRA || (kind == DEBLOCK_MIXED && motus_test_range(0, 2) == 0);
-    return intra ? motus_test_range(MOTUS_MB_I_4x4, MOTUS_MB_I_PCM) : motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_P_8x8);
+    const int intra =
+        kind == DEBLOCK_INTRA || (kind == DEBLOCK_MIXED && motus_test_range(0, 2) == 0);
+    return intra ? motus_test_range(MOTUS_MB_I_4x4, MOTUS_MB_I_PCM)
+                 : motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_P_8x8);
 }
 
 void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp) {
@@ -35,6 +38,7 @@ void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp) {
     }
     mb->cbp = mb->type == MOTUS_MB_P_SKIP ? 0 : (uint8_t)motus_test_range(0, 15);
     for (int i = 0; i < 16; i++)
-        if (mb->cbp >> (i / 8 * 2 + i / 2 % 2) & 1) mb->total_coeff[i] = (uint8_t)(motus_test_range(0, 2) == 0);
+        if (mb->cbp >> (i / 8 * 2 + i / 2 % 2) & 1)
+            mb->total_coeff[i] = (uint8_t)(motus_test_range(0, 2) == 0);
     if (mb->type == MOTUS_MB_I_PCM) memset(mb->total_coeff, 16, sizeof mb->total_coeff);
 }

@@ -6,12 +6,20 @@
 #include "encoder/mb/mb.h"
 #include "motus/frame.h"
 
-// Noise around a level per 4x4 block, so that every threshold is met and missed; from a spread of 128 on most samples are extremes.
+// Noise around a level per 4x4 block, so that every threshold is met and missed; from a spread of
+// 128 on most samples are extremes.
 void deblock_case_samples(MotusPlane *plane, int spread);
 
-typedef enum DeblockKind { DEBLOCK_MIXED, DEBLOCK_INTRA, DEBLOCK_INTER, DEBLOCK_STILL, DEBLOCK_KINDS } DeblockKind;
+typedef enum DeblockKind {
+    DEBLOCK_MIXED,
+    DEBLOCK_INTRA,
+    DEBLOCK_INTER,
+    DEBLOCK_STILL,
+    DEBLOCK_KINDS
+} DeblockKind;
 
-// An MB as an encoder may leave it: of any type, of some types only, or skipped with the zero vector. qp -1: random.
+// An MB as an encoder may leave it: of any type, of some types only, or skipped with the zero
+// vector. qp -1: random.
 void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp);
 
 #endif

@@ -16,23 +16,27 @@ typedef struct Scene {
 } Scene;
 
 // Tables 8-16 and 8-17 as printed.
-static const int alpha_table[52] = {0,  0,  0,  0,  0,  0,  0,   0,   0,   0,   0,   0,   0,   0,   0,   0,  4,  4,
-                                    5,  6,  7,  8,  9,  10, 12,  13,  15,  17,  20,  22,  25,  28,  32,  36, 40, 45,
-                                    50, 56, 63, 71, 80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255};
-static const int beta_table[52] = {0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0, 2,  2,
-                                   2,  3,  3,  3,  3,  4,  4,  4,  6,  6,  7,  7,  8,  8,  9,  9, 10, 10,
-                                   11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18};
-static const int tc0_table[3][52] = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,  1,  1,
-                                      1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13},
-                                     {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  1,  1,  1,  1,  1,
-                                      1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 7, 8, 8, 10, 11, 12, 13, 15, 17},
-                                     {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,  1,  1,  1,  1,  1,  1,  1,  1,
-                                      1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 23, 25}};
+static const int alpha_table[52] = {0,  0,  0,  0,   0,   0,   0,   0,   0,   0,   0,   0,   0,
+                                    0,  0,  0,  4,   4,   5,   6,   7,   8,   9,   10,  12,  13,
+                                    15, 17, 20, 22,  25,  28,  32,  36,  40,  45,  50,  56,  63,
+                                    71, 80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255};
+static const int beta_table[52] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0,  0,  0,  0,  0,  0,  0,  0,  2,  2,  2,  3,  3,  3,  3,  4,  4,  4,
+    6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18};
+static const int tc0_table[3][52] = {
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,  1,  1,
+     1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  1,  1,  1,  1,  1,
+     1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 7, 8, 8, 10, 11, 12, 13, 15, 17},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,  1,  1,  1,  1,  1,  1,  1,  1,
+     1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14, 16, 18, 20, 23, 25}};
 
 static int clip3(int lo, int hi, int v) { return v < lo ? lo : v > hi ? hi : v; }
 static int clip1(int v) { return clip3(0, 255, v); }
 
-static const MotusMb *mb_at(const Scene *s, int x, int y) { return s->mb + (y >> 4) * s->mb_width + (x >> 4); }
+static const MotusMb *mb_at(const Scene *s, int x, int y) {
+    return s->mb + (y >> 4) * s->mb_width + (x >> 4);
+}
 static int blk_at(int x, int y) { return ((y & 15) >> 2) * 4 + ((x & 15) >> 2); }
 
 // 8.7.2.1 for the luma samples p0 at (px, py) and q0 at (qx, qy).
@@ -48,7 +52,8 @@ static int naive_strength(const Scene *s, int px, int py, int qx, int qy) {
 // 8.7.2.2..4 for one line: v[0..3] are p0..p3, v[4..7] are q0..q3.
 static void naive_line(int v[8], int strength, int qp, int chroma) {
     int *p = v, *q = v + 4;
-    const int p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3], q0 = q[0], q1 = q[1], q2 = q[2], q3 = q[3];
+    const int p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3], q0 = q[0], q1 = q[1], q2 = q[2],
+              q3 = q[3];
     const int alpha = alpha_table[qp], beta = beta_table[qp];
     if (!strength || abs(p0 - q0) >= alpha || abs(p1 - p0) >= beta || abs(q1 - q0) >= beta) return;
     const int ap = abs(p2 - p0), aq = abs(q2 - q0);
@@ -58,8 +63,10 @@ static void naive_line(int v[8], int strength, int qp, int chroma) {
         const int delta = clip3(-tc, tc, (4 * (q0 - p0) + (p1 - q1) + 4) >> 3);
         p[0] = clip1(p0 + delta);
         q[0] = clip1(q0 - delta);
-        if (!chroma && ap < beta) p[1] = p1 + clip3(-tc0, tc0, (p2 + ((p0 + q0 + 1) >> 1) - (p1 << 1)) >> 1);
-        if (!chroma && aq < beta) q[1] = q1 + clip3(-tc0, tc0, (q2 + ((p0 + q0 + 1) >> 1) - (q1 << 1)) >> 1);
+        if (!chroma && ap < beta)
+            p[1] = p1 + clip3(-tc0, tc0, (p2 + ((p0 + q0 + 1) >> 1) - (p1 << 1)) >> 1);
+        if (!chroma && aq < beta)
+            q[1] = q1 + clip3(-tc0, tc0, (q2 + ((p0 + q0 + 1) >> 1) - (q1 << 1)) >> 1);
         return;
     }
     const int small = abs(p0 - q0) < (alpha >> 2) + 2;
@@ -81,10 +88,14 @@ static void naive_line(int v[8], int strength, int qp, int chroma) {
 static void naive_position(Scene *s, int c, int x, int y, int dx, int dy) {
     MotusPlane *plane = &s->frame->plane[c];
     const int scale = c ? 2 : 1, reach = c ? 2 : 4; // chroma reads and writes less
-    const int strength = naive_strength(s, scale * (x - dx), scale * (y - dy), scale * x, scale * y);
-    const MotusMb *p = mb_at(s, scale * (x - dx), scale * (y - dy)), *q = mb_at(s, scale * x, scale * y);
-    const int qp_p = p->type == MOTUS_MB_I_PCM ? 0 : p->qp, qp_q = q->type == MOTUS_MB_I_PCM ? 0 : q->qp;
-    const int qp = c ? (motus_chroma_qp_of(qp_p) + motus_chroma_qp_of(qp_q) + 1) >> 1 : (qp_p + qp_q + 1) >> 1;
+    const int strength =
+        naive_strength(s, scale * (x - dx), scale * (y - dy), scale * x, scale * y);
+    const MotusMb *p = mb_at(s, scale * (x - dx), scale * (y - dy)),
+                  *q = mb_at(s, scale * x, scale * y);
+    const int qp_p = p->type == MOTUS_MB_I_PCM ? 0 : p->qp,
+              qp_q = q->type == MOTUS_MB_I_PCM ? 0 : q->qp;
+    const int qp =
+        c ? (motus_chroma_qp_of(qp_p) + motus_chroma_qp_of(qp_q) + 1) >> 1 : (qp_p + qp_q + 1) >> 1;
     int v[8] = {0};
     uint8_t *at[8] = {NULL};
     for (int i = 0; i < reach; i++) {
@@ -97,7 +108,8 @@ static void naive_position(Scene *s, int c, int x, int y, int dx, int dy) {
         if (at[i]) *at[i] = (uint8_t)v[i];
 }
 
-// All MBs in order, in each luma before chroma, vertical edges before horizontal ones, from the left and the top.
+// All MBs in order, in each luma before chroma, vertical edges before horizontal ones, from the
+// left and the top.
 static void naive_picture(Scene *s) {
     for (int n = 0; n < s->mb_width * s->mb_height; n++) {
         for (int c = 0; c < 3; c++) {
@@ -111,7 +123,8 @@ static void naive_picture(Scene *s) {
 }
 
 static Scene make_scene(int mb_width, int mb_height, int qp, int spread) {
-    Scene s = {NULL, calloc((size_t)mb_width * (size_t)mb_height, sizeof *s.mb), mb_width, mb_height};
+    Scene s = {NULL, calloc((size_t)mb_width * (size_t)mb_height, sizeof *s.mb), mb_width,
+               mb_height};
     if (!s.mb || motus_frame_alloc(&s.frame, 16 * mb_width, 16 * mb_height)) abort();
     for (int c = 0; c < 3; c++) deblock_case_samples(&s.frame->plane[c], spread);
     for (int i = 0; i < mb_width * mb_height; i++) deblock_case_mb(s.mb + i, DEBLOCK_MIXED, qp);
@@ -129,18 +142,21 @@ static int differences(const MotusFrame *a, const MotusFrame *b) {
     int n = 0;
     for (int c = 0; c < 3; c++)
         for (int y = 0; y < a->plane[c].height; y++)
-            n += memcmp(a->plane[c].data + y * a->plane[c].stride, b->plane[c].data + y * b->plane[c].stride,
-                        (size_t)a->plane[c].width) != 0;
+            n += memcmp(a->plane[c].data + y * a->plane[c].stride,
+                        b->plane[c].data + y * b->plane[c].stride, (size_t)a->plane[c].width) != 0;
     return n;
 }
 
-typedef void (*Version)(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads);
+typedef void (*Version)(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height,
+                        int threads);
 
-static void one_version(const char *name, Version deblock, const Scene *scene, const Scene *expected, int threads) {
+static void one_version(const char *name, Version deblock, const Scene *scene,
+                        const Scene *expected, int threads) {
     Scene got = copy_scene(scene);
     deblock(got.frame, got.mb, got.mb_width, got.mb_height, threads);
     const int wrong = differences(got.frame, expected->frame);
-    MOTUS_CHECK(wrong == 0, "%s: %dx%d MBs threads=%d: %d rows", name, got.mb_width, got.mb_height, threads, wrong);
+    MOTUS_CHECK(wrong == 0, "%s: %dx%d MBs threads=%d: %d rows", name, got.mb_width, got.mb_height,
+                threads, wrong);
     motus_frame_unref(&got.frame);
 }
 
@@ -152,10 +168,12 @@ static void one_picture(int mb_width, int mb_height, int qp, int spread) {
     for (int threads = 1; threads <= 5; threads += 2) {
         one_version("c", motus_deblock_picture_c, &scene, &expected, threads);
 #if defined(__x86_64__)
-        if (motus_cpu_flags() & MOTUS_CPU_AVX2) one_version("avx2", motus_deblock_picture_avx2, &scene, &expected, threads);
+        if (motus_cpu_flags() & MOTUS_CPU_AVX2)
+            one_version("avx2", motus_deblock_picture_avx2, &scene, &expected, threads);
 #endif
     }
-    // At high QP and little contrast the filter must have done something, or nothing above was tested.
+    // At high QP and little contrast the filter must have done something, or nothing above was
+    // tested.
     if (qp >= 36 && spread <= 16 && mb_width * mb_height > 4)
         MOTUS_CHECK(differences(scene.frame, expected.frame) > 0, "qp=%d spread=%d", qp, spread);
     motus_frame_unref(&scene.frame);
@@ -169,7 +187,8 @@ static void every_qp(void) {
 }
 
 static void mixed_qp(void) {
-    for (int round = 0; round < 60; round++) one_picture(motus_test_range(1, 6), motus_test_range(1, 6), -1, 8 << round % 4);
+    for (int round = 0; round < 60; round++)
+        one_picture(motus_test_range(1, 6), motus_test_range(1, 6), -1, 8 << round % 4);
 }
 
 static void narrow_pictures(void) {
@@ -181,7 +200,10 @@ static void narrow_pictures(void) {
 
 static void many_rows(void) { one_picture(24, 20, 34, 12); }
 
-static const MotusTest tests[] = {
-    {"every_qp", every_qp}, {"mixed_qp", mixed_qp}, {"narrow_pictures", narrow_pictures}, {"many_rows", many_rows}, {0}};
+static const MotusTest tests[] = {{"every_qp", every_qp},
+                                  {"mixed_qp", mixed_qp},
+                                  {"narrow_pictures", narrow_pictures},
+                                  {"many_rows", many_rows},
+                                  {0}};
 
 int main(int argc, char **argv) { return motus_test_main("deblock", tests, argc, argv); }

@@ -13,7 +13,11 @@
 #define STACK (128 << 10)
 #define MOST (32 * EMULATED_WARPS)
 
-enum { SYNC, TEAM = 100, ENDED }; // what a lane waits for, beside the kinds of motus_emulated_gather
+enum {
+    SYNC,
+    TEAM = 100,
+    ENDED
+}; // what a lane waits for, beside the kinds of motus_emulated_gather
 
 typedef struct Lane {
     ucontext_t context;
@@ -25,8 +29,9 @@ typedef struct Team {
     Lane lane[MOST];
     ucontext_t caller;
     int n, current, n_ready, ready[MOST]; // lanes that can run
-    int waiting[EMULATED_WARPS + 1];      // lanes at a barrier of each warp; the last one: of the team
-    uint32_t slot[EMULATED_WARPS][2][32]; // of gathers in turn: a slow lane may still read the last one's
+    int waiting[EMULATED_WARPS + 1]; // lanes at a barrier of each warp; the last one: of the team
+    uint32_t slot[EMULATED_WARPS][2]
+                 [32]; // of gathers in turn: a slow lane may still read the last one's
     int turn[EMULATED_WARPS];
     void (*body)(void *);
     void *argument;

@@ -14,7 +14,8 @@ static MotusFrame *make_frame(int width, int height, int t, const uint8_t *textu
             for (int x = 0; x < frame->plane[p].width; x++) {
                 int scale = p ? 2 : 1, u = (scale * x + 3 * t) / 5, v = (scale * y + 2 * t) / 6;
                 frame->plane[p].data[y * frame->plane[p].stride + x] =
-                    (uint8_t)(texture[(u * 31 + v * 17 + p) % 1024] / 2 + x % 64 + motus_test_range(0, 3));
+                    (uint8_t)(texture[(u * 31 + v * 17 + p) % 1024] / 2 + x % 64 +
+                              motus_test_range(0, 3));
             }
     return frame;
 }
@@ -26,7 +27,8 @@ void encoder_case_append(Stream *stream, const MotusPacket *packet) {
     stream->idr[packet->number] = packet->is_idr;
 }
 
-MotusStatus encoder_case_encode(const MotusEncoderConfig *config, MotusFrame **frames, Stream *stream) {
+MotusStatus encoder_case_encode(const MotusEncoderConfig *config, MotusFrame **frames,
+                                Stream *stream) {
     MotusEncoder *enc = NULL;
     MotusStatus status = motus_encoder_open(&enc, config, NULL);
     for (int i = 0; i < N_FRAMES && !status; i++) {

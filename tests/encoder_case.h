@@ -13,7 +13,8 @@ typedef struct Stream {
     int idr[N_FRAMES];
 } Stream;
 
-// N_FRAMES frames: blocks of random grey that move by (3, 2) samples a frame over a gradient, with some noise.
+// N_FRAMES frames: blocks of random grey that move by (3, 2) samples a frame over a gradient, with
+// some noise.
 void encoder_case_frames(MotusFrame **frames, int width, int height);
 void encoder_case_drop(MotusFrame **frames);
 
@@ -24,6 +25,7 @@ MotusEncoderConfig encoder_case_config(int width, int height);
 void encoder_case_append(Stream *stream, const MotusPacket *packet);
 
 // Encodes the frames one at a time; returns the first error. *stream may be NULL.
-MotusStatus encoder_case_encode(const MotusEncoderConfig *config, MotusFrame **frames, Stream *stream);
+MotusStatus encoder_case_encode(const MotusEncoderConfig *config, MotusFrame **frames,
+                                Stream *stream);
 
 #endif

@@ -1,5 +1,6 @@
-// Rate control in the encoder: the same stream for any number of threads and lanes, in every mode; decoders follow it; packets come when they were promised;
-// rates that change, maps and logs that do not fit.
+// Rate control in the encoder: the same stream for any number of threads and lanes, in every mode;
+// decoders follow it; packets come when they were promised; rates that change, maps and logs that
+// do not fit.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,9 +41,12 @@ static void encode(const MotusEncoderConfig *config, MotusCoded *coded) {
             again += packet->again;
             coded->slices[coded->pictures] = packet->slices;
             coded->recon[coded->pictures++] = motus_frame_ref(packet->recon);
-            CU_ASSERT(packet->vbv_fullness >= 0 && (packet->vbv_fullness == INT64_MAX) == !config->vbv_maxrate);
+            CU_ASSERT(packet->vbv_fullness >= 0 &&
+                      (packet->vbv_fullness == INT64_MAX) == !config->vbv_maxrate);
             CU_ASSERT_EQUAL(packet->pass_log != NULL, config->pass == 1);
-            if (packet->pass_log) logged += (size_t)snprintf(log_text + logged, sizeof log_text - logged, "%s", packet->pass_log);
+            if (packet->pass_log)
+                logged += (size_t)snprintf(log_text + logged, sizeof log_text - logged, "%s",
+                                           packet->pass_log);
             motus_packet_unref(&packet);
         }
     }
@@ -73,12 +77,13 @@ static void one_stream(void) {
         for (int k = 0; k < 3; k++) {
             c = config_of_mode(mode);
             c.threads = k == 1 ? 3 : 1;
-            c.lanes = k == 0 ? 3 : 1;
+            c.gop_coders = k == 0 ? 3 : 1;
             if (k == 2) setenv("MOTUS_CPU", "c", 1);
             encode(&c, &got);
             unsetenv("MOTUS_CPU");
-            MOTUS_CHECK(want.size == got.size && !memcmp(want.data, got.data, want.size), "mode %d, %s", mode,
-                        k == 0   ? "lanes"
+            MOTUS_CHECK(want.size == got.size && !memcmp(want.data, got.data, want.size),
+                        "mode %d, %s", mode,
+                        k == 0   ? "GOP coders"
                         : k == 1 ? "threads"
                                  : "plain C");
             motus_coded_free(&got);
@@ -104,10 +109,12 @@ static void packets_come_as_stated(void) {
             for (int i = 0; i < N; i++) {
                 CU_ASSERT_EQUAL_FATAL(send(enc, i), MOTUS_OK);
                 MotusStatus status;
-                while ((status = motus_encoder_receive(enc, &packet, -1)) == MOTUS_OK) received++, motus_packet_unref(&packet);
+                while ((status = motus_encoder_receive(enc, &packet, -1)) == MOTUS_OK)
+                    received++, motus_packet_unref(&packet);
                 CU_ASSERT_EQUAL(status, MOTUS_AGAIN);
                 const int want = i + 1 - depths[d];
-                MOTUS_CHECK(received == (want > 0 ? want : 0), "look-ahead %d, frame %d: %d packets", depths[d], i, received);
+                MOTUS_CHECK(received == (want > 0 ? want : 0),
+                            "look-ahead %d, frame %d: %d packets", depths[d], i, received);
             }
             motus_encoder_close(&enc);
         }
@@ -126,7 +133,8 @@ static void rates_change(void) {
     c.keyint = 0;
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
     for (int i = 0; i < 4 * N; i++) {
-        if (i == 2 * N) CU_ASSERT_EQUAL(motus_encoder_set_rate(enc, 100000, 100000, 50000), MOTUS_OK);
+        if (i == 2 * N)
+            CU_ASSERT_EQUAL(motus_encoder_set_rate(enc, 100000, 100000, 50000), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i % 12], NULL), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
         CU_ASSERT(packet->vbv_fullness >= 0);
@@ -150,16 +158,17 @@ static void refuse(MotusEncoderConfig c, const char *what) {
     MotusEncoder *enc;
     MotusError error = {0};
     const MotusStatus status = motus_encoder_open(&enc, &c, &error);
-    MOTUS_CHECK(status < 0 && !enc && error.text[0] && !strchr(error.text, '\n'), "%s: %d \"%s\"", what, (int)status, error.text);
+    MOTUS_CHECK(status < 0 && !enc && error.text[0] && !strchr(error.text, '\n'), "%s: %d \"%s\"",
+                what, (int)status, error.text);
     motus_encoder_close(&enc);
 }
 
 static void bad_settings(void) {
-#define BAD(rate, ...)                                                                                                           \
-    do {                                                                                                                         \
-        MotusEncoderConfig c = config_of(rate);                                                                                  \
-        __VA_ARGS__;                                                                                                             \
-        refuse(c, #__VA_ARGS__);                                                                                                 \
+#define BAD(rate, ...)                                                                             \
+    do {                                                                                           \
+        MotusEncoderConfig c = config_of(rate);                                                    \
+        __VA_ARGS__;                                                                               \
+        refuse(c, #__VA_ARGS__);                                                                   \
     } while (0)
     BAD(MOTUS_RATE_CRF, c.crf = -1);
     BAD(MOTUS_RATE_CRF, c.crf = 52);
@@ -221,20 +230,22 @@ static void what_does_not_fit(void) {
 }
 
 static void check_lost(const MotusEncoder *enc, MotusStatus status) {
-    MOTUS_CHECK(status == MOTUS_ERR_FORMAT && strstr(motus_encoder_error(enc)->text, "pass log"), "status %d: %s", status,
-                motus_encoder_error(enc)->text);
+    MOTUS_CHECK(status == MOTUS_ERR_FORMAT && strstr(motus_encoder_error(enc)->text, "pass log"),
+                "status %d: %s", status, motus_encoder_error(enc)->text);
 }
 
-// Picture `wrong` is not the one that the log tells of, which shows when it is planned. Packets before it come out, as far as they are asked for; then it is the
-// error that comes, for good: nobody waits for packets that never come.
-static void end_with_a_wrong_picture(int wrong, int lanes, int flush) {
+// Picture `wrong` is not the one that the log tells of, which shows when it is planned. Packets
+// before it come out, as far as they are asked for; then it is the error that comes, for good:
+// nobody waits for packets that never come.
+static void end_with_a_wrong_picture(int wrong, int gop_coders, int flush) {
     MotusEncoderConfig c = config_of_mode(SECOND_PASS);
     MotusEncoder *enc;
     MotusPacket *packet;
     MotusStatus status = MOTUS_OK;
-    c.lanes = lanes;
+    c.gop_coders = gop_coders;
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
-    for (int i = 0; i < N && !status; i++) status = i == wrong ? motus_encoder_send(enc, frames[N - 1], NULL) : send(enc, i);
+    for (int i = 0; i < N && !status; i++)
+        status = i == wrong ? motus_encoder_send(enc, frames[N - 1], NULL) : send(enc, i);
     const int ended = !status; // it is planned at the end
     if (ended) status = motus_encoder_send(enc, NULL, NULL);
     check_lost(enc, status);
@@ -247,7 +258,7 @@ static void end_with_a_wrong_picture(int wrong, int lanes, int flush) {
         motus_packet_unref(&packet);
     }
     check_lost(enc, status);
-    MOTUS_CHECK(n == wrong, "picture %d, %d lanes: %d packets", wrong, lanes, n);
+    MOTUS_CHECK(n == wrong, "picture %d, %d lanes: %d packets", wrong, gop_coders, n);
     for (int timeout = -1; timeout < 2; timeout++)
         check_lost(enc, motus_encoder_receive(enc, &packet, timeout)); // and so it stays
     motus_encoder_close(&enc);
@@ -276,7 +287,8 @@ static void failing_allocations(void) {
             MotusStatus status = motus_encoder_open(&enc, &c, NULL);
             for (int i = 0; i < 14 && !status; i++) {
                 status = send(enc, i);
-                while (!status && motus_encoder_receive(enc, &packet, 0) == MOTUS_OK) motus_packet_unref(&packet);
+                while (!status && motus_encoder_receive(enc, &packet, 0) == MOTUS_OK)
+                    motus_packet_unref(&packet);
             }
             motus_encoder_close(&enc);
             motus_alloc_fail_after(-1);
@@ -288,13 +300,14 @@ static void failing_allocations(void) {
     drop_frames();
 }
 
-static const MotusTest tests[] = {{"one_stream", one_stream},
-                                  {"packets_come_as_stated", packets_come_as_stated},
-                                  {"rates_change", rates_change},
-                                  {"bad_settings", bad_settings},
-                                  {"what_does_not_fit", what_does_not_fit},
-                                  {"pictures_that_cannot_be_planned", pictures_that_cannot_be_planned},
-                                  {"failing_allocations", failing_allocations},
-                                  {0}};
+static const MotusTest tests[] = {
+    {"one_stream", one_stream},
+    {"packets_come_as_stated", packets_come_as_stated},
+    {"rates_change", rates_change},
+    {"bad_settings", bad_settings},
+    {"what_does_not_fit", what_does_not_fit},
+    {"pictures_that_cannot_be_planned", pictures_that_cannot_be_planned},
+    {"failing_allocations", failing_allocations},
+    {0}};
 
 int main(int argc, char **argv) { return motus_test_main("encoder_rate", tests, argc, argv); }

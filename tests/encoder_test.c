@@ -1,5 +1,5 @@
-// The encoder's contract: states, refusals, and a stream that depends on nothing but frames and settings. That streams decode
-// to the reconstruction is the conformance suite's part.
+// The encoder's contract: states, refusals, and a stream that depends on nothing but frames and
+// settings. That streams decode to the reconstruction is the conformance suite's part.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/encoder.h"
 #include "tests/encoder_case.h"
@@ -24,10 +24,10 @@ static void stream_depends_on_settings_only(void) {
         motus_test_cpu("c");
         CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &plain), MOTUS_OK);
         motus_test_cpu(NULL);
-        MOTUS_CHECK(one.size == many.size && !memcmp(one.data, many.data, one.size), "threads, %dx%d qp %d", config.width,
-                    config.height, config.qp);
-        MOTUS_CHECK(one.size == plain.size && !memcmp(one.data, plain.data, one.size), "plain C, %dx%d qp %d", config.width,
-                    config.height, config.qp);
+        MOTUS_CHECK(one.size == many.size && !memcmp(one.data, many.data, one.size),
+                    "threads, %dx%d qp %d", config.width, config.height, config.qp);
+        MOTUS_CHECK(one.size == plain.size && !memcmp(one.data, plain.data, one.size),
+                    "plain C, %dx%d qp %d", config.width, config.height, config.qp);
         free(one.data);
         free(many.data);
         free(plain.data);
@@ -46,7 +46,8 @@ static void keyint_places_idr_pictures(void) {
         Stream stream = {0};
         config.keyint = cases[c].keyint;
         CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &stream), MOTUS_OK);
-        MOTUS_CHECK(!memcmp(stream.idr, cases[c].idr, sizeof stream.idr), "keyint %d", config.keyint);
+        MOTUS_CHECK(!memcmp(stream.idr, cases[c].idr, sizeof stream.idr), "keyint %d",
+                    config.keyint);
         free(stream.data);
     }
     encoder_case_drop(frames);
@@ -69,7 +70,8 @@ static void calls_out_of_order_are_refused(void) {
     MotusFrame *wrong = NULL;
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&wrong, 32, 34), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send(enc, wrong, NULL), MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1], &(MotusFrameParams){.size = 3}), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1], &(MotusFrameParams){.size = 3}),
+                    MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_END);
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 0), MOTUS_END);
@@ -80,7 +82,8 @@ static void calls_out_of_order_are_refused(void) {
     encoder_case_drop(frames);
 }
 
-// Frames that the caller keeps do not change when more pictures are coded, nor when the frame sent is drawn over.
+// Frames that the caller keeps do not change when more pictures are coded, nor when the frame sent
+// is drawn over.
 static void kept_frames_stay(void) {
     MotusFrame *frames[N_FRAMES], *recon = NULL, *source[N_FRAMES], *sent = NULL;
     MotusEncoder *enc;
@@ -105,14 +108,16 @@ static void kept_frames_stay(void) {
     }
     motus_encoder_close(&enc);
     CU_ASSERT_EQUAL(motus_plane_ssd(&recon->plane[0], &frames[0]->plane[0], 62, 50), ssd);
-    for (int i = 0; i < N_FRAMES; i++) MOTUS_CHECK(motus_test_same_frames(source[i], frames[i]), "frame %d", i);
+    for (int i = 0; i < N_FRAMES; i++)
+        MOTUS_CHECK(motus_test_same_frames(source[i], frames[i]), "frame %d", i);
     for (int i = 0; i < N_FRAMES; i++) motus_frame_unref(&source[i]);
     motus_frame_unref(&recon);
     motus_frame_unref(&sent);
     encoder_case_drop(frames);
 }
 
-// An encoder that was told to use the CPU takes no device frames, and says so without touching them.
+// An encoder that was told to use the CPU takes no device frames, and says so without touching
+// them.
 static void device_frames_need_cuda(void) {
     MotusEncoder *enc;
     MotusFrame *frame = NULL;
@@ -183,7 +188,7 @@ static void bad_settings_are_refused(void) {
             c.qp_i_offset = 99;
             break;
         case 14:
-            c.lanes = MOTUS_MAX_LANES + 1;
+            c.gop_coders = MOTUS_MAX_GOP_CODERS + 1;
             break;
         case 15:
             c.size = 1;
@@ -192,13 +197,16 @@ static void bad_settings_are_refused(void) {
             c.device = -2;
             break;
         }
-        MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_ERR_ARGUMENT && !enc && error.text[0], "case %d", i);
+        MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_ERR_ARGUMENT && !enc &&
+                        error.text[0],
+                    "case %d", i);
     }
     MotusEncoderConfig huge = encoder_case_config(16384, 16384); // more MBs than level 6.2 has
     CU_ASSERT_EQUAL(motus_encoder_open(&enc, &huge, NULL), MOTUS_ERR_UNSUPPORTED);
 }
 
-// What a list may hold; where it cannot be used, AUTO takes the CPU, as without a list, and CUDA does not open.
+// What a list may hold; where it cannot be used, AUTO takes the CPU, as without a list, and CUDA
+// does not open.
 static void lists_of_devices(void) {
     static const struct {
         int n, device, list[3];
@@ -209,15 +217,16 @@ static void lists_of_devices(void) {
                {1, 0, {0}, "beside a list"},
                {MOTUS_ALL_DEVICES, 2, {0}, "beside a list"},
                {-2, -1, {0}, "-2 CUDA devices"},
-               {MOTUS_MAX_LANES + 1, -1, {0}, "65 CUDA devices"}};
+               {MOTUS_MAX_GOP_CODERS + 1, -1, {0}, "65 CUDA devices"}};
     static const int absent[] = {200, 201};
     MotusEncoder *enc;
     MotusError error = {0};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         MotusEncoderConfig c = encoder_case_config(48, 32);
         c.device = bad[i].device, c.n_devices = bad[i].n, c.devices = bad[i].list;
-        MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_ERR_ARGUMENT && strstr(error.text, bad[i].why), "case %zu: %s",
-                    i, error.text);
+        MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_ERR_ARGUMENT &&
+                        strstr(error.text, bad[i].why),
+                    "case %zu: %s", i, error.text);
     }
     MotusEncoderConfig c = encoder_case_config(48, 32);
     c.n_devices = 2;
@@ -225,7 +234,8 @@ static void lists_of_devices(void) {
     c.devices = absent;
     c.backend = MOTUS_BACKEND_CUDA;
     MotusStatus status = motus_encoder_open(&enc, &c, &error);
-    CU_ASSERT((status == MOTUS_ERR_NO_DEVICE || status == MOTUS_ERR_UNSUPPORTED) && !enc && error.text[0]);
+    CU_ASSERT((status == MOTUS_ERR_NO_DEVICE || status == MOTUS_ERR_UNSUPPORTED) && !enc &&
+              error.text[0]);
     c.backend = MOTUS_BACKEND_AUTO;
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, &error), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
@@ -239,7 +249,8 @@ static void packets_on_a_device(void) {
     MotusEncoderConfig c = encoder_case_config(48, 32);
     c.packets_memory = MOTUS_MEMORY_DEVICE;
     CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
-    CU_ASSERT(!enc && strstr(error.text, "packets in device memory need the CUDA backend") && !strchr(error.text, '\n'));
+    CU_ASSERT(!enc && strstr(error.text, "packets in device memory need the CUDA backend") &&
+              !strchr(error.text, '\n'));
     c.packets_memory = (MotusMemory)2;
     CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_ARGUMENT);
     CU_ASSERT(!enc && strstr(error.text, "unknown memory 2"));
@@ -254,20 +265,22 @@ static void level_follows_range(void) {
         config.fps = (MotusRational){15, 1};
         config.range = cases[i][0];
         CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
-        MOTUS_CHECK(motus_encoder_level(enc) == cases[i][1], "R %d: level %d", config.range, motus_encoder_level(enc));
+        MOTUS_CHECK(motus_encoder_level(enc) == cases[i][1], "R %d: level %d", config.range,
+                    motus_encoder_level(enc));
         motus_encoder_close(&enc);
     }
 }
 
-static const MotusTest tests[] = {{"stream_depends_on_settings_only", stream_depends_on_settings_only},
-                                  {"keyint_places_idr_pictures", keyint_places_idr_pictures},
-                                  {"calls_out_of_order_are_refused", calls_out_of_order_are_refused},
-                                  {"kept_frames_stay", kept_frames_stay},
-                                  {"device_frames_need_cuda", device_frames_need_cuda},
-                                  {"bad_settings_are_refused", bad_settings_are_refused},
-                                  {"lists_of_devices", lists_of_devices},
-                                  {"packets_on_a_device", packets_on_a_device},
-                                  {"level_follows_range", level_follows_range},
-                                  {0}};
+static const MotusTest tests[] = {
+    {"stream_depends_on_settings_only", stream_depends_on_settings_only},
+    {"keyint_places_idr_pictures", keyint_places_idr_pictures},
+    {"calls_out_of_order_are_refused", calls_out_of_order_are_refused},
+    {"kept_frames_stay", kept_frames_stay},
+    {"device_frames_need_cuda", device_frames_need_cuda},
+    {"bad_settings_are_refused", bad_settings_are_refused},
+    {"lists_of_devices", lists_of_devices},
+    {"packets_on_a_device", packets_on_a_device},
+    {"level_follows_range", level_follows_range},
+    {0}};
 
 int main(int argc, char **argv) { return motus_test_main("encoder", tests, argc, argv); }

@@ -1,4 +1,5 @@
-// filter/equalize_rgb: against its parts put together by hand, grey pictures, bad arguments, memory that runs out.
+// filter/equalize_rgb: against its parts put together by hand, grey pictures, bad arguments, memory
+// that runs out.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "motus/filter.h"
@@ -15,15 +16,18 @@ static MotusFrame *make_frame(int width, int height, int spread) {
         int base = motus_test_range(0, 255 - spread);
         for (int y = 0; y < f->plane[p].height; y++)
             for (int x = 0; x < f->plane[p].width; x++)
-                f->plane[p].data[y * f->plane[p].stride + x] = (uint8_t)(base + motus_test_range(0, spread));
+                f->plane[p].data[y * f->plane[p].stride + x] =
+                    (uint8_t)(base + motus_test_range(0, spread));
     }
     return f;
 }
 
 // To RGB24, every third byte through its own equalizer, and back.
-static void by_hand(MotusFrame *dst, const MotusFrame *src, MotusEqualizer *const channel[3], int matrix_709, int full_range) {
+static void by_hand(MotusFrame *dst, const MotusFrame *src, MotusEqualizer *const channel[3],
+                    int matrix_709, int full_range) {
     int w = src->width, h = src->height;
-    MotusPlane rgb = {malloc(3 * (size_t)w * (size_t)h), 3 * w, 3 * w, h}, one = {malloc((size_t)w * (size_t)h), w, w, h};
+    MotusPlane rgb = {malloc(3 * (size_t)w * (size_t)h), 3 * w, 3 * w, h},
+               one = {malloc((size_t)w * (size_t)h), w, w, h};
     CU_ASSERT_EQUAL(motus_frame_to_rgb24(&rgb, src, matrix_709, full_range, NULL), MOTUS_OK);
     for (int k = 0; k < 3; k++) {
         for (int i = 0; i < w * h; i++) one.data[i] = rgb.data[3 * i + k];
@@ -36,19 +40,24 @@ static void by_hand(MotusFrame *dst, const MotusFrame *src, MotusEqualizer *cons
 
 static void each_channel_by_itself(void) {
     for (int n = 0; n < 40; n++) {
-        int w = motus_test_range(1, 150), h = motus_test_range(1, 90), m709 = n & 1, full = n >> 1 & 1;
-        MotusEqualizeConfig config = n % 3 ? motus_equalize_config_default() : motus_equalize_config_clahe();
+        int w = motus_test_range(1, 150), h = motus_test_range(1, 90), m709 = n & 1,
+            full = n >> 1 & 1;
+        MotusEqualizeConfig config =
+            n % 3 ? motus_equalize_config_default() : motus_equalize_config_clahe();
         config.smooth_q8 = n % 4 ? 0 : 200;
         MotusExec exec = {1 + n % 3, n >> 2 & 1};
         MotusEqualizer *channel[3];
         MotusRgbEqualizer *e;
         CU_ASSERT_EQUAL_FATAL(motus_rgb_equalizer_open(&e, &config, w, h, m709, full), MOTUS_OK);
-        for (int k = 0; k < 3; k++) CU_ASSERT_EQUAL_FATAL(motus_equalizer_open(&channel[k], &config, w, h), MOTUS_OK);
+        for (int k = 0; k < 3; k++)
+            CU_ASSERT_EQUAL_FATAL(motus_equalizer_open(&channel[k], &config, w, h), MOTUS_OK);
         for (int picture = 0; picture < 3; picture++) {
-            MotusFrame *src = make_frame(w, h, n % 5 ? 60 : 255), *want = make_frame(w, h, 0), *dst = make_frame(w, h, 0);
+            MotusFrame *src = make_frame(w, h, n % 5 ? 60 : 255), *want = make_frame(w, h, 0),
+                       *dst = make_frame(w, h, 0);
             by_hand(want, src, channel, m709, full);
             CU_ASSERT_EQUAL(motus_rgb_equalizer_run(e, dst, src, &exec), MOTUS_OK);
-            MOTUS_CHECK(motus_test_same_frames(dst, want), "%dx%d case %d picture %d", w, h, n, picture);
+            MOTUS_CHECK(motus_test_same_frames(dst, want), "%dx%d case %d picture %d", w, h, n,
+                        picture);
             motus_frame_unref(&src), motus_frame_unref(&want), motus_frame_unref(&dst);
         }
         for (int k = 0; k < 3; k++) motus_equalizer_close(&channel[k]);

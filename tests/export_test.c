@@ -34,7 +34,8 @@ static MotusField *random_field(void) {
 }
 
 // Compares a row's eleven numbers with the field.
-static void check_row(const MotusField *field, const long long *v, int mb, int b, const char *what) {
+static void check_row(const MotusField *field, const long long *v, int mb, int b,
+                      const char *what) {
     const MotusBlock *block = &motus_blocks[b];
     long long want[11] = {123456,
                           mb,
@@ -48,7 +49,8 @@ static void check_row(const MotusField *field, const long long *v, int mb, int b
                           field->sad[b][mb],
                           field->cost[b][mb]};
     for (int i = 0; i < 11; i++)
-        MOTUS_CHECK(v[i] == want[i], "%s mb %d block %d column %d: %lld, want %lld", what, mb, b, i, v[i], want[i]);
+        MOTUS_CHECK(v[i] == want[i], "%s mb %d block %d column %d: %lld, want %lld", what, mb, b, i,
+                    v[i], want[i]);
 }
 
 static void csv(void) {
@@ -62,7 +64,8 @@ static void csv(void) {
             int b = i % MOTUS_BLOCKS;
             if (!(modes[m] >> motus_blocks[b].mode & 1)) continue;
             long long v[11];
-            for (int k = 0; k < 11; k++) v[k] = strtoll(line, &line, 10), line += k < 10 ? *line == ',' : *line == '\n';
+            for (int k = 0; k < 11; k++)
+                v[k] = strtoll(line, &line, 10), line += k < 10 ? *line == ',' : *line == '\n';
             check_row(field, v, i / MOTUS_BLOCKS, b, "csv");
         }
         CU_ASSERT_EQUAL(*line, 0);
@@ -82,11 +85,13 @@ static void npy(void) {
     MotusField *field = random_field();
     Buffer buffer = {NULL, 0, 0};
     CU_ASSERT_EQUAL(motus_field_npy(field, 123456, MOTUS_MODES_ALL, collect, &buffer), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(buffer.size, motus_field_rows(field, MOTUS_MODES_ALL) * MOTUS_FIELD_NPY_ROW_SIZE);
+    CU_ASSERT_EQUAL_FATAL(buffer.size,
+                          motus_field_rows(field, MOTUS_MODES_ALL) * MOTUS_FIELD_NPY_ROW_SIZE);
     const uint8_t *p = (const uint8_t *)buffer.data;
     for (int i = 0; i < field->n_mb * MOTUS_BLOCKS; i++) {
         long long v[11];
-        for (int k = 0; k < 11; k++) v[k] = number(&p, bytes[k], k == 0 || k == 1 || k == 7 || k == 8);
+        for (int k = 0; k < 11; k++)
+            v[k] = number(&p, bytes[k], k == 0 || k == 1 || k == 7 || k == 8);
         check_row(field, v, i / MOTUS_BLOCKS, i % MOTUS_BLOCKS, "npy");
     }
     free(buffer.data);
@@ -121,6 +126,7 @@ static void full_sink(void) {
     motus_field_free(&field);
 }
 
-static const MotusTest tests[] = {{"csv", csv}, {"npy", npy}, {"npy_header", npy_header}, {"full_sink", full_sink}, {0}};
+static const MotusTest tests[] = {
+    {"csv", csv}, {"npy", npy}, {"npy_header", npy_header}, {"full_sink", full_sink}, {0}};
 
 int main(int argc, char **argv) { return motus_test_main("export", tests, argc, argv); }

@@ -33,7 +33,7 @@ refused() {
 feed_back() {
     local options
     for options in '--preset slow --qp 30' '--preset medium --crf 28' '--preset fast --bitrate 60' '--preset faster --qp 24' \
-        '--subpel full --qp 28' '--partitions 16x16,8x8 --keyint 4 --lanes 2 --qp 28'; do
+        '--subpel full --qp 28' '--partitions 16x16,8x8 --keyint 4 --gop-coders 2 --qp 28'; do
         # shellcheck disable=SC2086
         runs encode in.y4m -o a.264 $options --field a.npy --stats - >/dev/null
         # shellcheck disable=SC2086

@@ -1,5 +1,5 @@
-// Fields of vectors from elsewhere: the encoder's own, fed back, gives the same stream; any other gives a stream that independent decoders follow; wrong ones are
-// refused and leave no trace.
+// Fields of vectors from elsewhere: the encoder's own, fed back, gives the same stream; any other
+// gives a stream that independent decoders follow; wrong ones are refused and leave no trace.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stddef.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ typedef struct Sequence {
 
 static MotusEncoderConfig config_of(int i) {
     static const int sizes[][2] = {{64, 48}, {82, 50}, {176, 32}, {16, 16}};
-    MotusEncoderConfig c = motus_encoder_config_default(sizes[i % 4][0], sizes[i % 4][1], (MotusRational){25, 1});
+    MotusEncoderConfig c =
+        motus_encoder_config_default(sizes[i % 4][0], sizes[i % 4][1], (MotusRational){25, 1});
     c.backend = MOTUS_BACKEND_CPU;
     c.preset = (MotusPreset)(i % MOTUS_PRESETS);
     c.subpel = (MotusSubpel)(i / 4 % 3);
@@ -33,7 +34,7 @@ static MotusEncoderConfig config_of(int i) {
     c.keyint = motus_test_range(0, 1) ? 3 : 0;
     c.partitions = (uint32_t)motus_test_range(0, 127);
     c.threads = motus_test_range(1, 2);
-    c.lanes = motus_test_range(1, 2);
+    c.gop_coders = motus_test_range(1, 2);
     c.slices = motus_test_range(1, 3);
     c.with_field = 1;
     return c;
@@ -41,7 +42,8 @@ static MotusEncoderConfig config_of(int i) {
 
 static void open_sequence(Sequence *s, MotusMaterial material, const MotusEncoderConfig *c) {
     memset(s, 0, sizeof *s);
-    for (int i = 0; i < PICTURES; i++) s->frame[i] = motus_material_frame(material, c->width, c->height, i);
+    for (int i = 0; i < PICTURES; i++)
+        s->frame[i] = motus_material_frame(material, c->width, c->height, i);
 }
 
 static void forget(Sequence *s) {
@@ -76,14 +78,18 @@ static void encode(Sequence *s, const MotusEncoderConfig *c) {
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, c, NULL), MOTUS_OK);
     s->coded.level = motus_encoder_level(enc);
     for (int i = 0; i < PICTURES; i++) {
-        const MotusFrameParams params = {
-            .size = sizeof params, .duration = 1, .field = s->field[i], .field_modes = s->modes, .field_final = s->final};
+        const MotusFrameParams params = {.size = sizeof params,
+                                         .duration = 1,
+                                         .field = s->field[i],
+                                         .field_modes = s->modes,
+                                         .field_final = s->final};
         MotusStatus status = motus_encoder_send(enc, s->frame[i], &params);
         MOTUS_CHECK(!status, "picture %d: %s", i, motus_encoder_error(enc)->text);
     }
     CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
     MotusPacket *packet;
-    for (int i = 0; i < PICTURES && !motus_encoder_receive(enc, &packet, -1); i++) keep(s, packet, i);
+    for (int i = 0; i < PICTURES && !motus_encoder_receive(enc, &packet, -1); i++)
+        keep(s, packet, i);
     CU_ASSERT_EQUAL(s->coded.pictures, PICTURES);
     motus_encoder_close(&enc);
 }
@@ -91,7 +97,8 @@ static void encode(Sequence *s, const MotusEncoderConfig *c) {
 static void copy_fields(MotusField *to[PICTURES], const Sequence *s, const MotusEncoderConfig *c) {
     for (int i = 0; i < PICTURES; i++) {
         const MotusField *from = s->packet[i]->field;
-        MOTUS_CHECK(!from == (s->packet[i]->type == 'I'), "picture %d, type %c", i, s->packet[i]->type);
+        MOTUS_CHECK(!from == (s->packet[i]->type == 'I'), "picture %d, type %c", i,
+                    s->packet[i]->type);
         if (!from) continue;
         CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&to[i], c->width, c->height), MOTUS_OK);
         const size_t n = (size_t)from->n_mb * MOTUS_BLOCKS;
@@ -122,11 +129,11 @@ static void feed_back(int number, MotusMaterial material, const MotusEncoderConf
     copy_fields(s.field, &s, c);
     for (int i = 0; i < PICTURES; i++) s.modes |= s.packet[i]->field_modes;
     encode(&s, c);
-    MOTUS_CHECK(s.coded.size == size && !memcmp(first, s.coded.data, size), "case %d: %zu and %zu bytes", number, size,
-                s.coded.size);
+    MOTUS_CHECK(s.coded.size == size && !memcmp(first, s.coded.data, size),
+                "case %d: %zu and %zu bytes", number, size, s.coded.size);
     for (int i = 0; i < PICTURES; i++)
-        MOTUS_CHECK(!s.field[i] || same_fields(s.packet[i]->field, s.field[i], s.modes), "case %d picture %d: measured anew",
-                    number, i);
+        MOTUS_CHECK(!s.field[i] || same_fields(s.packet[i]->field, s.field[i], s.modes),
+                    "case %d picture %d: measured anew", number, i);
     free(first);
     drop_sequence(&s);
 }
@@ -162,7 +169,8 @@ static void fill_field(MotusField *field, int most_y, int unit) {
     for (int b = 0; b < MOTUS_BLOCKS; b++)
         for (int mb = 0; mb < field->n_mb; mb++) {
             const int whole = motus_test_range(0, 1);
-            field->mv[b][mb] = (MotusMv){component(4 * 2047, unit, whole), component(most_y, unit, whole)};
+            field->mv[b][mb] =
+                (MotusMv){component(4 * 2047, unit, whole), component(most_y, unit, whole)};
         }
 }
 
@@ -186,17 +194,19 @@ static void any_field_gives_a_stream(void) {
         random += s.coded.size;
         for (int k = 0; k < PICTURES; k++) {
             const MotusField *field = s.packet[k]->field;
-            MOTUS_CHECK(!field || !memcmp(field->mv[0], s.field[k]->mv[0], (size_t)field->n_mb * sizeof(MotusMv)),
+            MOTUS_CHECK(!field || !memcmp(field->mv[0], s.field[k]->mv[0],
+                                          (size_t)field->n_mb * sizeof(MotusMv)),
                         "case %d picture %d: other vectors", i, k);
-            MOTUS_CHECK(!(s.packet[k]->field_modes & ~s.modes), "case %d picture %d: modes 0x%x", i, k,
-                        (unsigned)s.packet[k]->field_modes);
+            MOTUS_CHECK(!(s.packet[k]->field_modes & ~s.modes), "case %d picture %d: modes 0x%x", i,
+                        k, (unsigned)s.packet[k]->field_modes);
         }
         motus_conform_judge(&s.coded, &coverage);
-        MOTUS_CHECK(!s.coded.failure[0], "case %d %s %dx%d: %s", i, motus_material_name(material), c.width, c.height,
-                    s.coded.failure);
+        MOTUS_CHECK(!s.coded.failure[0], "case %d %s %dx%d: %s", i, motus_material_name(material),
+                    c.width, c.height, s.coded.failure);
         drop_sequence(&s);
     }
-    MOTUS_CHECK(random > searched, "%zu bytes with random vectors, %zu with searched ones", random, searched);
+    MOTUS_CHECK(random > searched, "%zu bytes with random vectors, %zu with searched ones", random,
+                searched);
 }
 
 // Vectors with a fraction stay; final ones all do.
@@ -212,7 +222,8 @@ static void only_whole_samples_are_refined(void) {
                 motus_field_free(&s.field[k]);
                 CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&s.field[k], c.width, c.height), MOTUS_OK);
                 for (int i = 0; i < MOTUS_BLOCKS * s.field[k]->n_mb; i++)
-                    s.field[k]->mv[0][i] = (MotusMv){(int16_t)(4 * (i % 7) + !whole), (int16_t)(-4 * (i % 3))};
+                    s.field[k]->mv[0][i] =
+                        (MotusMv){(int16_t)(4 * (i % 7) + !whole), (int16_t)(-4 * (i % 3))};
             }
             encode(&s, &c);
             size[whole][s.final] = s.coded.size;
@@ -233,9 +244,11 @@ static void refuse(MotusEncoder *enc, const MotusFrame *frame, const Wrong *w) {
     MotusField *field = NULL;
     CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, w->width, 48), MOTUS_OK);
     field->mv[w->b][5] = w->mv;
-    const MotusFrameParams params = {.size = sizeof params, .duration = 1, .field = field, .field_modes = w->modes};
+    const MotusFrameParams params = {
+        .size = sizeof params, .duration = 1, .field = field, .field_modes = w->modes};
     CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, &params), MOTUS_ERR_ARGUMENT);
-    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, w->what), "\"%s\" in \"%s\"", w->what, motus_encoder_error(enc)->text);
+    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, w->what), "\"%s\" in \"%s\"", w->what,
+                motus_encoder_error(enc)->text);
     motus_field_free(&field);
 }
 
@@ -258,12 +271,15 @@ static void wrong_fields_are_refused(void) {
     MotusPacket *packet;
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
     for (int i = 0; i < PICTURES; i++) {
-        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) refuse(enc, s.frame[i], &wrong[k]);
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+            refuse(enc, s.frame[i], &wrong[k]);
         // A program that knows nothing of fields.
-        const MotusFrameParams params = {.size = offsetof(MotusFrameParams, field), .duration = 1, .field = (MotusField *)&c};
+        const MotusFrameParams params = {
+            .size = offsetof(MotusFrameParams, field), .duration = 1, .field = (MotusField *)&c};
         CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], &params), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
-        CU_ASSERT_TRUE(packet->size == s.packet[i]->size && !memcmp(packet->data, s.packet[i]->data, packet->size));
+        CU_ASSERT_TRUE(packet->size == s.packet[i]->size &&
+                       !memcmp(packet->data, s.packet[i]->data, packet->size));
         CU_ASSERT_PTR_NULL(packet->field);
         motus_packet_unref(&packet);
     }
@@ -271,11 +287,12 @@ static void wrong_fields_are_refused(void) {
     drop_sequence(&s);
 }
 
-static const MotusTest tests[] = {{"own_fields_give_the_same_stream", own_fields_give_the_same_stream},
-                                  {"so_they_do_with_rate_control", so_they_do_with_rate_control},
-                                  {"any_field_gives_a_stream", any_field_gives_a_stream},
-                                  {"only_whole_samples_are_refined", only_whole_samples_are_refined},
-                                  {"wrong_fields_are_refused", wrong_fields_are_refused},
-                                  {0}};
+static const MotusTest tests[] = {
+    {"own_fields_give_the_same_stream", own_fields_give_the_same_stream},
+    {"so_they_do_with_rate_control", so_they_do_with_rate_control},
+    {"any_field_gives_a_stream", any_field_gives_a_stream},
+    {"only_whole_samples_are_refined", only_whole_samples_are_refined},
+    {"wrong_fields_are_refused", wrong_fields_are_refused},
+    {0}};
 
 int main(int argc, char **argv) { return motus_test_main("given", tests, argc, argv); }

@@ -64,8 +64,8 @@ same_streams() {
     shift
     "$motus" encode "$input" -o cpu.264 --frames "$frames" --keyint 3 --backend cpu --quiet "$@" || return 1
     for lanes in 1 2 7; do
-        "$motus" encode "$input" -o gpu.264 --frames "$frames" --keyint 3 --backend cuda --lanes $lanes --quiet "$@" || return 1
-        cmp cpu.264 gpu.264 || { echo "FAILED: --lanes $lanes $*" && return 1; }
+        "$motus" encode "$input" -o gpu.264 --frames "$frames" --keyint 3 --backend cuda --gop-coders $lanes --quiet "$@" || return 1
+        cmp cpu.264 gpu.264 || { echo "FAILED: --gop-coders $lanes $*" && return 1; }
     done
 }
 
@@ -84,9 +84,9 @@ same_rate() {
     shift 3
     here=$(mktemp -d -p "$dir") && cd "$here" || return 1
     for backend in cpu cuda; do
-        "$motus" encode "$input" -o $backend.264 --preset "$preset" --lanes "$lanes" --frames "$frames" --keyint 12 --backend $backend --quiet \
+        "$motus" encode "$input" -o $backend.264 --preset "$preset" --gop-coders "$lanes" --frames "$frames" --keyint 12 --backend $backend --quiet \
             "${@//%LOG/$backend.log}" || break
-        [[ "$*" != *%LOG* ]] || "$motus" encode "$input" -o $backend-2.264 --preset "$preset" --lanes "$lanes" --frames "$frames" --keyint 12 \
+        [[ "$*" != *%LOG* ]] || "$motus" encode "$input" -o $backend-2.264 --preset "$preset" --gop-coders "$lanes" --frames "$frames" --keyint 12 \
             --backend $backend --quiet --bitrate 700 --pass 2 --pass-log $backend.log || break
     done
     if cmp cpu.264 cuda.264 && { [[ "$*" != *%LOG* ]] || { cmp cpu.log cuda.log && cmp cpu-2.264 cuda-2.264; }; }; then echo "same $*"; else echo "FAILED: $input $preset $lanes lanes $*"; fi
@@ -119,7 +119,7 @@ sanitize() {
         [ -f "$input" ] || continue
         for tool in memcheck racecheck synccheck initcheck; do
             step "$tool $(basename "$input")" compute-sanitizer --tool $tool --error-exitcode 9 "$motus" encode "$input" -o s.264 \
-                --qp 28 --frames 4 --keyint 2 --lanes 2 --backend cuda --quiet
+                --qp 28 --frames 4 --keyint 2 --gop-coders 2 --backend cuda --quiet
         done
     done
 }
@@ -184,11 +184,11 @@ speed() {
     for input in "$(first 1280x720)" "$film" 2160p.y4m; do
         [ -s "$input" ] || continue
         echo "---- $(basename "$input")"
-        "$motus" bench encode --input "$input" --frames 40 --lanes 16 --preset "${MOTUS_PRESETS:-medium,fast,faster}" --backend cuda --runs 1 "${peers[@]}" || failures=$((failures + 1))
+        "$motus" bench encode --input "$input" --frames 40 --gop-coders 16 --preset "${MOTUS_PRESETS:-medium,fast,faster}" --backend cuda --runs 1 "${peers[@]}" || failures=$((failures + 1))
     done
     rm -f 2160p.y4m
     MOTUS_LIBRARY=$(find "$programs" -name libmotus.so | head -n 1) python3 "$root/python/bench.py" ${film:+--input "$film"} ${MOTUS_LIBX264:+--libx264 "$MOTUS_LIBX264"} \
-        --runs 3 --presets faster,fast --lanes 4,8,16 --keyint 31,61 || failures=$((failures + 1))
+        --runs 3 --presets faster,fast --gop-coders 4,8,16 --keyint 31,61 || failures=$((failures + 1))
 }
 
 for part in $parts; do

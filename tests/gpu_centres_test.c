@@ -1,4 +1,5 @@
-// What precedes the search of a P picture: reference planes and search centres made on a CUDA device equal the CPU's, bit for bit.
+// What precedes the search of a P picture: reference planes and search centres made on a CUDA
+// device equal the CPU's, bit for bit.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime_api.h>
 
@@ -38,7 +39,7 @@ static MotusPlane plane_of(int width, int height) {
 
 static size_t bytes_of(const MotusPlane *p) { return (size_t)p->stride * (size_t)p->height; }
 
-// ---- Planes --------------------------------------------------------------------------------------------------------------------------------
+// ---- Planes -------------------------------------------------------------------------------------
 
 // What the device must leave: the planes with their border, and nothing beyond it.
 static uint8_t *wanted_planes(const MotusRefLuma *ref, size_t size) {
@@ -60,13 +61,15 @@ static void compare_planes(const MotusPlane *luma, const char *what) {
     void *memory = on_device(NULL, size), *samples = on_device(luma->data, bytes_of(luma));
     motus_ref_luma_layout(&gpu, memory, luma->width, luma->height);
     CU_ASSERT(!memcmp(gpu.tap, cpu.tap, sizeof cpu.tap) && gpu.stride == cpu.stride && !gpu.ops);
-    ok(motus_ref_luma_cuda_build(&gpu, &(MotusPlane){samples, luma->stride, luma->width, luma->height}, 0), "build");
+    ok(motus_ref_luma_cuda_build(
+           &gpu, &(MotusPlane){samples, luma->stride, luma->width, luma->height}, 0),
+       "build");
     uint8_t *got = malloc(size), *want = wanted_planes(&cpu, size);
     ok(cudaMemcpy(got, memory, size, cudaMemcpyDeviceToHost), "download");
     size_t at = 0;
     while (at < size - 1 && got[at] == want[at]) at++;
-    MOTUS_CHECK(got[at] == want[at], "%dx%d %s: byte %zu of %zu is %d, want %d", luma->width, luma->height, what, at, size,
-                got[at], want[at]);
+    MOTUS_CHECK(got[at] == want[at], "%dx%d %s: byte %zu of %zu is %d, want %d", luma->width,
+                luma->height, what, at, size, got[at], want[at]);
     free(got);
     free(want);
     cudaFree(memory);
@@ -78,7 +81,8 @@ static void planes(void) {
     static const int odd[][2] = {{1, 1}, {17, 15}, {83, 61}, {1281, 33}};
     if (!motus_test_has_gpu()) return;
     for (int i = 0; i < SIZES + 4; i++) {
-        MotusPlane p = i < SIZES ? plane_of(sizes[i].width, sizes[i].height) : plane_of(odd[i - SIZES][0], odd[i - SIZES][1]);
+        MotusPlane p = i < SIZES ? plane_of(sizes[i].width, sizes[i].height)
+                                 : plane_of(odd[i - SIZES][0], odd[i - SIZES][1]);
         motus_test_fill(p.data, bytes_of(&p));
         compare_planes(&p, "noise");
         for (size_t k = 0; k < bytes_of(&p); k++) p.data[k] = p.data[k] & 1 ? 255 : 0;
@@ -87,7 +91,7 @@ static void planes(void) {
     }
 }
 
-// ---- Centres -------------------------------------------------------------------------------------------------------------------------------
+// ---- Centres ------------------------------------------------------------------------------------
 
 enum { MOVED, NOISE, FLAT, BLACK_AND_WHITE, STRIPES, CONTENTS };
 
@@ -105,16 +109,20 @@ static void fill_moved(Case *c) {
     uint8_t texture[1024];
     int shift[16][2];
     motus_test_fill(texture, sizeof texture);
-    for (int i = 0; i < 16; i++) shift[i][0] = motus_test_range(-70, 70), shift[i][1] = motus_test_range(-70, 70);
+    for (int i = 0; i < 16; i++)
+        shift[i][0] = motus_test_range(-70, 70), shift[i][1] = motus_test_range(-70, 70);
     for (int y = 0; y < c->ref.height; y++)
         for (int x = 0; x < c->ref.width; x++)
-            c->ref.data[y * c->ref.stride + x] = (uint8_t)(texture[(x / 6 * 37 + y / 5 * 101) % 1024] / 2 + (x ^ y) % 16);
+            c->ref.data[y * c->ref.stride + x] =
+                (uint8_t)(texture[(x / 6 * 37 + y / 5 * 101) % 1024] / 2 + (x ^ y) % 16);
     for (int y = 0; y < c->cur.height; y++)
         for (int x = 0; x < c->cur.width; x++) {
             const int *s = shift[(x / 96 + 5 * (y / 96)) & 15];
-            int from_x = motus_clip(0, c->ref.width - 1, x + s[0]), from_y = motus_clip(0, c->ref.height - 1, y + s[1]);
+            int from_x = motus_clip(0, c->ref.width - 1, x + s[0]),
+                from_y = motus_clip(0, c->ref.height - 1, y + s[1]);
             c->cur.data[y * c->cur.stride + x] =
-                (uint8_t)(c->ref.data[from_y * c->ref.stride + from_x] + (texture[(x * 7 + y * 13) & 1023] & 3));
+                (uint8_t)(c->ref.data[from_y * c->ref.stride + from_x] +
+                          (texture[(x * 7 + y * 13) & 1023] & 3));
         }
 }
 
@@ -143,15 +151,18 @@ static void make_previous(Case *c, int kind) {
     int most = kind == 1 ? 300 : 8191;
     c->previous = malloc((size_t)c->n_mb * sizeof *c->previous);
     for (int i = 0; i < c->n_mb; i++)
-        c->previous[i] = kind == 3 && i
-                             ? c->previous[0]
-                             : (MotusMv){(int16_t)motus_test_range(-most, most), (int16_t)motus_test_range(-most, most)};
+        c->previous[i] = kind == 3 && i ? c->previous[0]
+                                        : (MotusMv){(int16_t)motus_test_range(-most, most),
+                                                    (int16_t)motus_test_range(-most, most)};
 }
 
 static Case case_of(int width, int height, int number) {
     static const uint32_t lambdas[] = {0, 300, 65535, 2000};
-    static const int reaches[] = {64, 32, 4, 60, 28}, limits[] = {MOTUS_MAX_CENTRE, 99, 0, 400, 100000, 263};
-    Case c = {.content = number % CONTENTS, .reach = reaches[number / 2 % 5], .limit_x = limits[number % 6]};
+    static const int reaches[] = {64, 32, 4, 60, 28},
+                     limits[] = {MOTUS_MAX_CENTRE, 99, 0, 400, 100000, 263};
+    Case c = {.content = number % CONTENTS,
+              .reach = reaches[number / 2 % 5],
+              .limit_x = limits[number % 6]};
     c.limit_y = limits[number / 3 % 6];
     c.lambda_q8 = lambdas[number / 3 % 4];
     c.cur = plane_of(width, height), c.ref = plane_of(width, height);
@@ -176,9 +187,9 @@ static MotusMv *on_cpu(const Case *c) {
     CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, c->cur.width, c->cur.height), MOTUS_OK);
     motus_ref_luma_build(&ref, &c->ref, 0, 1);
-    CU_ASSERT_EQUAL(
-        motus_me_predict_centres(me, &c->cur, &ref, c->previous, c->lambda_q8, c->reach, c->limit_x, c->limit_y, centre),
-        MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_me_predict_centres(me, &c->cur, &ref, c->previous, c->lambda_q8, c->reach,
+                                             c->limit_x, c->limit_y, centre),
+                    MOTUS_OK);
     motus_ref_luma_free(&ref);
     motus_me_close(&me);
     return centre;
@@ -221,13 +232,16 @@ static void launch(Job *j, cudaStream_t stream) {
 
 static void check_job(const Job *j, const Case *c) {
     MotusMv *want = on_cpu(c), *got = malloc((size_t)c->n_mb * sizeof *got);
-    ok(cudaMemcpy(got, j->centre, (size_t)c->n_mb * sizeof *got, cudaMemcpyDeviceToHost), "download");
+    ok(cudaMemcpy(got, j->centre, (size_t)c->n_mb * sizeof *got, cudaMemcpyDeviceToHost),
+       "download");
     int mb = 0;
     while (mb < c->n_mb - 1 && !memcmp(got + mb, want + mb, sizeof *got)) mb++;
     MOTUS_CHECK(!memcmp(got + mb, want + mb, sizeof *got),
-                "%dx%d content %d reach %d limits %d, %d lambda %u previous %d: MB %d of %d is (%d, %d), want (%d, %d)",
-                c->cur.width, c->cur.height, c->content, c->reach, c->limit_x, c->limit_y, c->lambda_q8, c->previous != NULL, mb,
-                c->n_mb, got[mb].x, got[mb].y, want[mb].x, want[mb].y);
+                "%dx%d content %d reach %d limits %d, %d lambda %u previous %d: MB %d of %d is "
+                "(%d, %d), want (%d, %d)",
+                c->cur.width, c->cur.height, c->content, c->reach, c->limit_x, c->limit_y,
+                c->lambda_q8, c->previous != NULL, mb, c->n_mb, got[mb].x, got[mb].y, want[mb].x,
+                want[mb].y);
     free(want);
     free(got);
 }
@@ -238,8 +252,9 @@ static void close_job(Job *j) {
 }
 
 static void centres(void) {
-    static const int large[][2] = {{10, 25},
-                                   {20, 30}}; // with motion; with previous vectors or without, a wide reach or a narrow one
+    static const int large[][2] = {
+        {10, 25},
+        {20, 30}}; // with motion; with previous vectors or without, a wide reach or a narrow one
     if (!motus_test_has_gpu()) return;
     for (int i = 0; i < SIZES; i++)
         for (int k = 0, n = i < 4 ? 60 : i == 4 ? 20 : 2; k < n; k++) {
@@ -253,7 +268,8 @@ static void centres(void) {
         }
 }
 
-// Several pictures under way at once, each by a graph of its own that was captured before and is launched twice.
+// Several pictures under way at once, each by a graph of its own that was captured before and is
+// launched twice.
 static void streams_and_graphs(void) {
     if (!motus_test_has_gpu()) return;
     Case c[STREAMS];
@@ -272,7 +288,8 @@ static void streams_and_graphs(void) {
         ok(cudaGraphDestroy(captured), "graph");
     }
     ok(cudaDeviceSynchronize(), "uploads");
-    for (int i = 0; i < 2 * STREAMS; i++) ok(cudaGraphLaunch(graph[i % STREAMS], stream[i % STREAMS]), "launch");
+    for (int i = 0; i < 2 * STREAMS; i++)
+        ok(cudaGraphLaunch(graph[i % STREAMS], stream[i % STREAMS]), "launch");
     for (int i = 0; i < STREAMS; i++) {
         ok(cudaStreamSynchronize(stream[i]), "synchronize");
         check_job(&j[i], &c[i]);
@@ -283,6 +300,7 @@ static void streams_and_graphs(void) {
     }
 }
 
-static const MotusTest tests[] = {{"planes", planes}, {"centres", centres}, {"streams_and_graphs", streams_and_graphs}, {0}};
+static const MotusTest tests[] = {
+    {"planes", planes}, {"centres", centres}, {"streams_and_graphs", streams_and_graphs}, {0}};
 
 int main(int argc, char **argv) { return motus_test_main("gpu_centres", tests, argc, argv); }

@@ -68,7 +68,7 @@ for devices in all 0; do
     if ! "$motus" encode fg.y4m -o all.264 --devices $devices --keyint 3 --quiet || ! cmp cpu.264 all.264; then failures=$((failures + 1)); fi
 done
 if "$motus" encode fg.y4m -o all.264 --devices 0,200 2>log || ! grep -q 'no CUDA device 200' log; then failures=$((failures + 1)); fi
-if ! "$motus" bench encode --size 176x144 --frames 5 --devices all --lanes 2 --pictures 80 --preset faster >log || ! grep -q same log; then
+if ! "$motus" bench encode --size 176x144 --frames 5 --devices all --gop-coders 2 --pictures 80 --preset faster >log || ! grep -q same log; then
     failures=$((failures + 1))
 fi
 echo "$((checks + 6)) checks, $failures failed"

@@ -1,5 +1,5 @@
-// CUDA == CPU, bit for bit, for the deblocking of whole pictures, with several of them in flight; nothing beside the planes is touched.
-// MOTUS_CASES sets the number of random cases.
+// CUDA == CPU, bit for bit, for the deblocking of whole pictures, with several of them in flight;
+// nothing beside the planes is touched. MOTUS_CASES sets the number of random cases.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime_api.h>
 
@@ -15,7 +15,8 @@ static void check_cuda(cudaError_t status, const char *what) {
     MOTUS_CHECK(status == cudaSuccess, "%s: %s", what, cudaGetErrorString(status));
 }
 
-// A picture in one block of memory, with bytes around each plane and behind each of its lines that nobody may touch.
+// A picture in one block of memory, with bytes around each plane and behind each of its lines that
+// nobody may touch.
 typedef struct Picture {
     int mb_width, mb_height;
     MotusFrame frame;        // in `before`, later the expected one
@@ -40,7 +41,8 @@ static void lay_out(Picture *p) {
 }
 
 static void open_picture(Picture *p, int mb_width, int mb_height) {
-    const size_t n = (size_t)mb_width * (size_t)mb_height, work = motus_deblock_cuda_bytes(mb_width, mb_height);
+    const size_t n = (size_t)mb_width * (size_t)mb_height,
+                 work = motus_deblock_cuda_bytes(mb_width, mb_height);
     memset(p, 0, sizeof *p);
     p->mb_width = mb_width, p->mb_height = mb_height;
     lay_out(p);
@@ -86,15 +88,19 @@ static void submit(Picture *p) {
         stride[c] = p->frame.plane[c].stride;
     }
     CHECK_CUDA(cudaMemsetAsync(p->d_picture, POISON, p->bytes, p->stream));
-    CHECK_CUDA(motus_deblock_cuda(to, from, stride, p->d_mb, p->mb_width, p->mb_height, p->d_work, 0, p->stream));
+    CHECK_CUDA(motus_deblock_cuda(to, from, stride, p->d_mb, p->mb_width, p->mb_height, p->d_work,
+                                  0, p->stream));
 }
 
 // After this `before` is the filtered picture.
-static void expect(Picture *p) { motus_deblock_picture(&p->frame, p->mb, p->mb_width, p->mb_height, 0); }
+static void expect(Picture *p) {
+    motus_deblock_picture(&p->frame, p->mb, p->mb_width, p->mb_height, 0);
+}
 
 static int as_expected(Picture *p) {
     memset(p->after, 0, p->bytes);
-    CHECK_CUDA(cudaMemcpyAsync(p->after, p->d_picture, p->bytes, cudaMemcpyDeviceToHost, p->stream));
+    CHECK_CUDA(
+        cudaMemcpyAsync(p->after, p->d_picture, p->bytes, cudaMemcpyDeviceToHost, p->stream));
     CHECK_CUDA(cudaStreamSynchronize(p->stream));
     return !memcmp(p->before, p->after, p->bytes);
 }
@@ -103,7 +109,8 @@ static void one_case(Picture *p, DeblockKind kind, int qp, int spread) {
     fill(p, kind, qp, spread);
     submit(p);
     expect(p);
-    MOTUS_CHECK(as_expected(p), "%dx%d MBs kind %d qp %d spread %d", p->mb_width, p->mb_height, (int)kind, qp, spread);
+    MOTUS_CHECK(as_expected(p), "%dx%d MBs kind %d qp %d spread %d", p->mb_width, p->mb_height,
+                (int)kind, qp, spread);
 }
 
 static void every_qp(void) {
@@ -111,7 +118,8 @@ static void every_qp(void) {
     Picture p;
     open_picture(&p, 5, 4);
     for (int qp = -1; qp <= 51; qp++)
-        for (int i = 0; i < 8; i++) one_case(&p, (DeblockKind)(i % DEBLOCK_KINDS), qp, 2 << motus_test_range(0, 6));
+        for (int i = 0; i < 8; i++)
+            one_case(&p, (DeblockKind)(i % DEBLOCK_KINDS), qp, 2 << motus_test_range(0, 6));
     close_picture(&p);
 }
 
@@ -120,19 +128,22 @@ static void random_sizes(void) {
     for (int i = 0, n = motus_test_cases(60); i < n; i++) {
         Picture p;
         open_picture(&p, motus_test_range(1, 12), motus_test_range(1, 12));
-        one_case(&p, i % 3 ? DEBLOCK_MIXED : DEBLOCK_INTER, i % 2 ? -1 : motus_test_range(20, 51), 2 << motus_test_range(0, 6));
+        one_case(&p, i % 3 ? DEBLOCK_MIXED : DEBLOCK_INTER, i % 2 ? -1 : motus_test_range(20, 51),
+                 2 << motus_test_range(0, 6));
         close_picture(&p);
     }
 }
 
 static void usual_sizes(void) {
-    static const int sizes[][2] = {{1, 1}, {1, 4}, {4, 1}, {3, 5}, {22, 18}, {80, 45}, {120, 68}, {256, 144}};
+    static const int sizes[][2] = {{1, 1},   {1, 4},   {4, 1},    {3, 5},
+                                   {22, 18}, {80, 45}, {120, 68}, {256, 144}};
     if (!motus_test_has_gpu()) return;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         Picture p;
         open_picture(&p, sizes[i][0], sizes[i][1]);
         const int large = sizes[i][0] > 100;
-        for (int kind = 0; kind < (large ? 1 : DEBLOCK_KINDS); kind++) one_case(&p, (DeblockKind)kind, -1, 16);
+        for (int kind = 0; kind < (large ? 1 : DEBLOCK_KINDS); kind++)
+            one_case(&p, (DeblockKind)kind, -1, 16);
         one_case(&p, DEBLOCK_INTRA, 44, 24);
         close_picture(&p);
     }
@@ -140,7 +151,8 @@ static void usual_sizes(void) {
 
 enum { STREAMS = 6 };
 
-// More row walkers than one stream has, in pictures of different sizes, and each picture's memory used again and again.
+// More row walkers than one stream has, in pictures of different sizes, and each picture's memory
+// used again and again.
 static void several_streams(void) {
     if (!motus_test_has_gpu()) return;
     Picture p[STREAMS];
@@ -152,7 +164,8 @@ static void several_streams(void) {
     for (int round = 0; round < 12; round++) {
         for (int i = 0; i < STREAMS; i++)
             for (int again = 0; again < 3; again++) submit(&p[i]);
-        for (int i = 0; i < STREAMS; i++) MOTUS_CHECK(as_expected(&p[i]), "round %d stream %d", round, i);
+        for (int i = 0; i < STREAMS; i++)
+            MOTUS_CHECK(as_expected(&p[i]), "round %d stream %d", round, i);
     }
     for (int i = 0; i < STREAMS; i++) close_picture(&p[i]);
 }
@@ -179,8 +192,9 @@ static void in_a_graph(void) {
     close_picture(&p);
 }
 
-static const MotusTest tests[] = {{"every_qp", every_qp},       {"random_sizes", random_sizes},
-                                  {"usual_sizes", usual_sizes}, {"several_streams", several_streams},
-                                  {"in_a_graph", in_a_graph},   {0}};
+static const MotusTest tests[] = {
+    {"every_qp", every_qp},       {"random_sizes", random_sizes},
+    {"usual_sizes", usual_sizes}, {"several_streams", several_streams},
+    {"in_a_graph", in_a_graph},   {0}};
 
 int main(int argc, char **argv) { return motus_test_main("gpu_deblock", tests, argc, argv); }

@@ -1,10 +1,12 @@
-// Several CUDA devices: one encoder's lanes on all of them, and encoders in one process, each on its own, that know nothing of one another.
+// Several CUDA devices: one encoder's lanes on all of them, and encoders in one process, each on
+// its own, that know nothing of one another.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <pthread.h>
 
 #include "tests/gpu_sequence.h"
 
-// Lanes on all devices there are, in another order than CUDA's; frames in host memory and on any device. One device makes a list, too.
+// Lanes on all devices there are, in another order than CUDA's; frames in host memory and on any
+// device. One device makes a list, too.
 static void lanes_on_all_devices(void) {
     if (!motus_test_has_gpu()) return;
     int n = 0, list[16], none = 16;
@@ -17,8 +19,9 @@ static void lanes_on_all_devices(void) {
         MotusEncoder *enc = NULL;
         MotusError error = {0};
         DeviceFrame d[16];
-        ((c / 2 ^ c / 4) % 2 ? make_rated_sequence : make_sequence)(&s, c % 2 ? 176 : 130, c % 2 ? 144 : 66);
-        s.config.lanes = (int[]){0, n, 2 * n + 1, 1}[c / 2];
+        ((c / 2 ^ c / 4) % 2 ? make_rated_sequence : make_sequence)(&s, c % 2 ? 176 : 130,
+                                                                    c % 2 ? 144 : 66);
+        s.config.gop_coders = (int[]){0, n, 2 * n + 1, 1}[c / 2];
         s.config.stream_only = c % 2;
         s.config.n_devices = c / 2 % 2 ? n : MOTUS_ALL_DEVICES;
         s.config.devices = c / 2 % 2 ? list : NULL;
@@ -38,12 +41,15 @@ static void lanes_on_all_devices(void) {
                     // The current one does not matter: frames tell where they lie.
                     CU_ASSERT_EQUAL(cudaSetDevice(sent % n), cudaSuccess);
                 }
-                MotusStatus status =
-                    at < n ? motus_encoder_send_device(enc, d[at].frame, NULL, NULL) : motus_encoder_send(enc, s.frame[i], NULL);
-                MOTUS_CHECK(!status, "frame %d of device %d: %s", i, at, motus_encoder_error(enc)->text);
+                MotusStatus status = at < n
+                                         ? motus_encoder_send_device(enc, d[at].frame, NULL, NULL)
+                                         : motus_encoder_send(enc, s.frame[i], NULL);
+                MOTUS_CHECK(!status, "frame %d of device %d: %s", i, at,
+                            motus_encoder_error(enc)->text);
             }
             for (int i = 0; i < N_FRAMES; i++)
-                MOTUS_CHECK(as_wanted(enc, &s, i), "%d devices, %d lanes, picture %d", n, s.config.lanes, i);
+                MOTUS_CHECK(as_wanted(enc, &s, i), "%d devices, %d lanes, picture %d", n,
+                            s.config.gop_coders, i);
             motus_encoder_close(&enc);
             opened = motus_encoder_open(&enc, &s.config, &error);
         }
@@ -81,7 +87,7 @@ static void *encode(void *argument) {
     for (int turn = 0; turn < TURNS; turn++) {
         MotusEncoder *enc;
         c->packets_memory = turn & 1 ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
-        c->lanes = 1 + turn;
+        c->gop_coders = 1 + turn;
         if (motus_encoder_open(&enc, c, NULL)) break;
         for (int i = 0; i < N_FRAMES; i++) {
             MotusStatus status;
@@ -122,14 +128,16 @@ static void encoders_on_two_devices(void) {
         }
         for (int k = 0; k < 2; k++) {
             if (together) pthread_join(e[k].thread, NULL);
-            MOTUS_CHECK(e[k].as_wanted == TURNS * N_FRAMES, "device %d, %s: %d packets as they must be", k,
+            MOTUS_CHECK(e[k].as_wanted == TURNS * N_FRAMES,
+                        "device %d, %s: %d packets as they must be", k,
                         together ? "both at once" : "alone", e[k].as_wanted);
         }
     }
     for (int k = 0; k < 2; k++) drop_sequence(&e[k].sequence);
 }
 
-static const MotusTest tests[] = {
-    {"lanes_on_all_devices", lanes_on_all_devices}, {"encoders_on_two_devices", encoders_on_two_devices}, {0}};
+static const MotusTest tests[] = {{"lanes_on_all_devices", lanes_on_all_devices},
+                                  {"encoders_on_two_devices", encoders_on_two_devices},
+                                  {0}};
 
 int main(int argc, char **argv) { return motus_test_main("gpu_devices", tests, argc, argv); }

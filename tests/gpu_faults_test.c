@@ -1,10 +1,12 @@
-// The encoder behind an upload ring, frames that are no device frames, and devices that fail at any call: words, and nothing lost that was done.
+// The encoder behind an upload ring, frames that are no device frames, and devices that fail at any
+// call: words, and nothing lost that was done.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "motus/upload.h"
 #include "tests/gpu_sequence.h"
 
-static MotusStatus copy_job(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
+static MotusStatus copy_job(void *opaque, const void *d_in, void *d_out, void *stream,
+                            MotusError *error) {
     return motus_cuda_copy(d_out, d_in, *(size_t *)opaque, stream, error);
 }
 
@@ -18,7 +20,8 @@ static MotusFrame *tight_frame(const Sequence *s, void *memory) {
     return frame;
 }
 
-// Results of the ring that stay on the device go into the encoder while the pictures after them are on their way through the same slots.
+// Results of the ring that stay on the device go into the encoder while the pictures after them are
+// on their way through the same slots.
 static void frames_from_a_ring(void) {
     if (!motus_test_has_gpu()) return;
     Sequence s;
@@ -66,7 +69,8 @@ static void host_memory_is_refused(void) {
     DeviceFrame d = device_frame(64, 48, 0, 0);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send_device(enc, s.frame[0], NULL, NULL), MOTUS_ERR_ARGUMENT);
-    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "device memory") != NULL, "%s", motus_encoder_error(enc)->text);
+    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "device memory") != NULL, "%s",
+                motus_encoder_error(enc)->text);
     upload(&d, s.frame[0], NULL);
     CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL, NULL), MOTUS_OK);
     CU_ASSERT(as_wanted(enc, &s, 0));
@@ -76,21 +80,24 @@ static void host_memory_is_refused(void) {
     drop_sequence(&s);
 }
 
-// What became of failures: at the opening, of frames that were taken the next time, of streams that ended (without a plan or a picture).
+// What became of failures: at the opening, of frames that were taken the next time, of streams that
+// ended (without a plan or a picture).
 typedef struct Failures {
     int opening, intake, ended;
 } Failures;
 
 static void check_words(const MotusEncoder *enc, MotusStatus status, long n) {
     const MotusError *error = motus_encoder_error(enc);
-    MOTUS_CHECK(status == MOTUS_ERR_CUDA && error->status == status && strstr(error->text, "unknown error"), "n=%ld: %d %s", n,
-                status, error->text);
+    MOTUS_CHECK(status == MOTUS_ERR_CUDA && error->status == status &&
+                    strstr(error->text, "unknown error"),
+                "n=%ld: %d %s", n, status, error->text);
 }
 
-// Sends frame i while CUDA call n fails, and those after it. A frame that could not be brought in may be sent again; a picture that could not be planned or coded
-// ends the stream. MOTUS_OK: the packet is there and as it must be.
-static MotusStatus send_with_fault(MotusEncoder *enc, const Sequence *s, const DeviceFrame *d, int i, long n,
-                                   Failures *failures) {
+// Sends frame i while CUDA call n fails, and those after it. A frame that could not be brought in
+// may be sent again; a picture that could not be planned or coded ends the stream. MOTUS_OK: the
+// packet is there and as it must be.
+static MotusStatus send_with_fault(MotusEncoder *enc, const Sequence *s, const DeviceFrame *d,
+                                   int i, long n, Failures *failures) {
     MotusPacket *packet;
     motus_device_fail_after(n);
     upload(d, s->frame[i], NULL);
@@ -114,13 +121,16 @@ static MotusStatus send_with_fault(MotusEncoder *enc, const Sequence *s, const D
         return status;
     }
     CU_ASSERT_EQUAL(sent, MOTUS_OK);
-    MOTUS_CHECK(packet->size == s->size[i] && !memcmp(packet->data, s->data[i], packet->size), "n=%ld frame %d", n, i);
+    MOTUS_CHECK(packet->size == s->size[i] && !memcmp(packet->data, s->data[i], packet->size),
+                "n=%ld frame %d", n, i);
     motus_packet_unref(&packet);
     return MOTUS_OK;
 }
 
-// Encodes; CUDA call n of sending frame `at` fails (-1: of the opening), and those after it. Returns 1 when nothing failed.
-static int encode_with_fault(const Sequence *s, const DeviceFrame *d, int at, long n, Failures *failures) {
+// Encodes; CUDA call n of sending frame `at` fails (-1: of the opening), and those after it.
+// Returns 1 when nothing failed.
+static int encode_with_fault(const Sequence *s, const DeviceFrame *d, int at, long n,
+                             Failures *failures) {
     MotusEncoder *enc = NULL;
     MotusError error = {0};
     const Failures before = *failures;
@@ -130,11 +140,16 @@ static int encode_with_fault(const Sequence *s, const DeviceFrame *d, int at, lo
     if (!status) error = *motus_encoder_error(enc);
     if (error.status) {
         failures->opening++;
-        MOTUS_CHECK(error.status == MOTUS_ERR_CUDA && strstr(error.text, "unknown error"), "n=%ld: %s", n, error.text);
+        MOTUS_CHECK(error.status == MOTUS_ERR_CUDA && strstr(error.text, "unknown error"),
+                    "n=%ld: %s", n, error.text);
     }
-    MOTUS_CHECK(!status || (s->config.backend == MOTUS_BACKEND_CUDA && status == error.status), "n=%ld: %d", n, status);
-    if (!status) CU_ASSERT_EQUAL(motus_encoder_backend(enc), error.status ? MOTUS_BACKEND_CPU : MOTUS_BACKEND_CUDA);
-    for (int i = 0; i < N_FRAMES && !status; i++) status = send_with_fault(enc, s, d, i, i == at ? n : -1, failures);
+    MOTUS_CHECK(!status || (s->config.backend == MOTUS_BACKEND_CUDA && status == error.status),
+                "n=%ld: %d", n, status);
+    if (!status)
+        CU_ASSERT_EQUAL(motus_encoder_backend(enc),
+                        error.status ? MOTUS_BACKEND_CPU : MOTUS_BACKEND_CUDA);
+    for (int i = 0; i < N_FRAMES && !status; i++)
+        status = send_with_fault(enc, s, d, i, i == at ? n : -1, failures);
     motus_encoder_close(&enc);
     return !memcmp(&before, failures, sizeof before);
 }
@@ -165,29 +180,34 @@ static void failing_ring(void) {
         MotusError error = {0};
         MotusStatus status = ring_with_fault(n, &error);
         done = !status;
-        MOTUS_CHECK(done || (status == MOTUS_ERR_CUDA && strstr(error.text, "unknown error")), "n=%ld: %d %s", n, status,
-                    error.text);
+        MOTUS_CHECK(done || (status == MOTUS_ERR_CUDA && strstr(error.text, "unknown error")),
+                    "n=%ld: %d %s", n, status, error.text);
         cudaMemGetInfo(n < 2 ? &before : &after, &total);
     }
-    MOTUS_CHECK(before == after && n > 40, "%zu bytes free, then %zu; %ld failures", before, after, n - 1);
+    MOTUS_CHECK(before == after && n > 40, "%zu bytes free, then %zu; %ld failures", before, after,
+                n - 1);
 }
 
-// Lets the n-th CUDA call of the opening, of the first frame (an I picture) and of the second (a P picture) fail, for every n up to success. All of that twice:
-// the second time leaves no memory behind, of which CUDA may have taken some for itself the first time.
+// Lets the n-th CUDA call of the opening, of the first frame (an I picture) and of the second (a P
+// picture) fail, for every n up to success. All of that twice: the second time leaves no memory
+// behind, of which CUDA may have taken some for itself the first time.
 static void fail_everywhere(Sequence *s) {
     DeviceFrame d = device_frame(s->config.width, s->config.height, 0, 0);
     size_t free_bytes[2] = {0}, total;
     for (int k = 0; k < 2; k++) {
         Failures failures = {0};
         s->config.backend = k ? MOTUS_BACKEND_AUTO : MOTUS_BACKEND_CUDA;
-        CU_ASSERT(encode_with_fault(s, &d, 0, -1, &failures)); // loads what is loaded at its first use
+        CU_ASSERT(
+            encode_with_fault(s, &d, 0, -1, &failures)); // loads what is loaded at its first use
         for (int at = -1; at < 2; at++)
-            for (long n = 0, done = 0; !done; n++) done = encode_with_fault(s, &d, at, n, &failures);
+            for (long n = 0, done = 0; !done; n++)
+                done = encode_with_fault(s, &d, at, n, &failures);
         cudaMemGetInfo(&free_bytes[k], &total);
-        MOTUS_CHECK(failures.opening > 5 && failures.intake > 10 && failures.ended > 20, "failures: %d, %d, %d", failures.opening,
-                    failures.intake, failures.ended);
+        MOTUS_CHECK(failures.opening > 5 && failures.intake > 10 && failures.ended > 20,
+                    "failures: %d, %d, %d", failures.opening, failures.intake, failures.ended);
     }
-    MOTUS_CHECK(free_bytes[0] == free_bytes[1], "%zu bytes free, then %zu", free_bytes[0], free_bytes[1]);
+    MOTUS_CHECK(free_bytes[0] == free_bytes[1], "%zu bytes free, then %zu", free_bytes[0],
+                free_bytes[1]);
     drop_device_frame(&d);
 }
 

@@ -1,8 +1,10 @@
 // CUDA's streams against the CPU's over a grid of settings: gpu_grid [options] FILE...
-// Every value of every setting and every pair of two values occurs for each file. Rows are coded on the CPU side by side, then on the device with 1, 2, 7 and
-// 16 lanes: bytes, pass log and reconstruction must be the same. Prints a line per file with a checksum of all its streams and reconstructions, and every
-// failure. --cpu leaves the device out, and --keep leaves the streams, with the Adler-32 of each picture, for tests/decode_sums.sh: where the checksums of two
-// machines agree, decoding on one of them is enough.
+// Every value of every setting and every pair of two values occurs for each file. Rows are coded on
+// the CPU side by side, then on the device with 1, 2, 7 and 16 lanes: bytes, pass log and
+// reconstruction must be the same. Prints a line per file with a checksum of all its streams and
+// reconstructions, and every failure. --cpu leaves the device out, and --keep leaves the streams,
+// with the Adler-32 of each picture, for tests/decode_sums.sh: where the checksums of two machines
+// agree, decoding on one of them is enough.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +34,9 @@ static int load(GridSequence *sequence, const char *path) {
         fprintf(stderr, "%s\n", error.text);
         return 0;
     }
-    while (sequence->n < GRID_FRAMES && !motus_reader_next(reader, &sequence->frame[sequence->n], &error)) sequence->n++;
+    while (sequence->n < GRID_FRAMES &&
+           !motus_reader_next(reader, &sequence->frame[sequence->n], &error))
+        sequence->n++;
     motus_reader_close(&reader);
     return sequence->n > 0;
 }
@@ -55,7 +59,8 @@ static uint64_t fnv(uint64_t hash, const void *data, size_t size) {
     return hash;
 }
 
-static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows, const Options *o) {
+static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows,
+                             const Options *o) {
     static GridCase cases[MOST_ROWS];
     const int n = o->rows && o->rows < n_rows ? o->rows : n_rows;
     const int threads = motus_cpu_threads(0) / n;
@@ -81,16 +86,19 @@ static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES]
         if (o->folder) keep(&c->want, o->folder, sequence->name, i);
         grid_case_close(c);
     }
-    printf("%-28s %4dx%-4d %3d settings %5u pictures%s %016llx %3u failures, CPU %ld s, all %ld s\n", sequence->name,
-           sequence->frame[0]->width, sequence->frame[0]->height, n, pictures, o->cpu ? "" : " x 4 numbers of lanes",
-           (unsigned long long)hash, failures, (long)(coded - began), (long)(time(NULL) - began));
+    printf(
+        "%-28s %4dx%-4d %3d settings %5u pictures%s %016llx %3u failures, CPU %ld s, all %ld s\n",
+        sequence->name, sequence->frame[0]->width, sequence->frame[0]->height, n, pictures,
+        o->cpu ? "" : " x 4 numbers of lanes", (unsigned long long)hash, failures,
+        (long)(coded - began), (long)(time(NULL) - began));
     fflush(stdout);
     for (int i = 0; i < sequence->n; i++) motus_frame_unref(&sequence->frame[i]);
     return failures;
 }
 
 static int usage(void) {
-    fprintf(stderr, "usage: gpu_grid [--budget LUMA_SAMPLES] [--rows N] [--keep FOLDER] [--cpu] [--whole] FILE...\n");
+    fprintf(stderr, "usage: gpu_grid [--budget LUMA_SAMPLES] [--rows N] [--keep FOLDER] [--cpu] "
+                    "[--whole] FILE...\n");
     return 2;
 }
 

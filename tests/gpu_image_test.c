@@ -18,7 +18,8 @@ typedef struct Job {
 
 static MotusImage image_at(const MotusImage *shape, const uint8_t *host, const void *device) {
     MotusImage image = *shape;
-    for (int k = 0; k < 3; k++) image.data[k] = (const char *)device + ((const uint8_t *)shape->data[k] - host);
+    for (int k = 0; k < 3; k++)
+        image.data[k] = (const char *)device + ((const uint8_t *)shape->data[k] - host);
     return image;
 }
 
@@ -29,7 +30,8 @@ static MotusFrame frame_at(const MotusFrame *shape, void *memory) {
     return f;
 }
 
-static MotusStatus convert_job(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
+static MotusStatus convert_job(void *opaque, const void *d_in, void *d_out, void *stream,
+                               MotusError *error) {
     Job *j = opaque;
     const MotusImage image = image_at(&j->image, j->host, d_in);
     const MotusFrame frame = frame_at(j->frame, d_out);
@@ -54,7 +56,8 @@ static void conversions(void) {
         CU_ASSERT_EQUAL(motus_image_convert(&want, &j.image, &j.colour, NULL), MOTUS_OK);
         const uint8_t *out = gpu_run(convert_job, &j);
         MotusFrame got = frame_at(j.frame, (void *)(uintptr_t)out);
-        MOTUS_CHECK(out && motus_test_same_frames(&got, &want), "case %d: %dx%d samples %d", n, width, height, samples);
+        MOTUS_CHECK(out && motus_test_same_frames(&got, &want), "case %d: %dx%d samples %d", n,
+                    width, height, samples);
         motus_frame_unref(&j.frame);
     }
     gpu_end();
@@ -71,8 +74,9 @@ static void receive(MotusEncoder *enc, uint8_t *to, size_t *size, int timeout) {
     }
 }
 
-// Images from the device, from the host with the CUDA backend, and from the host on the CPU give one stream, with look-ahead and without. The device's memory is
-// overwritten, in stream order, as soon as it has been sent.
+// Images from the device, from the host with the CUDA backend, and from the host on the CPU give
+// one stream, with look-ahead and without. The device's memory is overwritten, in stream order, as
+// soon as it has been sent.
 static void streams(void) {
     if (!motus_test_has_gpu()) return;
     uint8_t *host = calloc(2, BYTES), *stream[2] = {malloc(1 << 22), malloc(1 << 22)};
@@ -82,7 +86,8 @@ static void streams(void) {
     for (int n = 0; n < 8; n++) {
         MotusEncoder *enc[2] = {NULL, NULL};
         size_t size[2] = {0};
-        MotusEncoderConfig config = motus_encoder_config_default(WIDTH, HEIGHT, (MotusRational){30, 1});
+        MotusEncoderConfig config =
+            motus_encoder_config_default(WIDTH, HEIGHT, (MotusRational){30, 1});
         config.colour = (MotusColour)MOTUS_COLOUR_BT709;
         config.keyint = 5;
         config.rate = n & 1 ? MOTUS_RATE_CRF : MOTUS_RATE_QP;
@@ -103,10 +108,12 @@ static void streams(void) {
             MotusStatus status = motus_cuda_copy(device, host, BYTES, NULL, &error);
             const MotusImage there = image_at(&image, host, device);
             if (!status)
-                status = n < 4 || t % 2 ? motus_encoder_send_image_device(enc[1], &there, NULL, NULL)
-                                        : motus_encoder_send_image(enc[1], &image, NULL);
+                status = n < 4 || t % 2
+                             ? motus_encoder_send_image_device(enc[1], &there, NULL, NULL)
+                             : motus_encoder_send_image(enc[1], &image, NULL);
             if (!status) status = motus_cuda_copy(device, host + BYTES, BYTES, NULL, &error);
-            MOTUS_CHECK(!status, "case %d frame %d: %s %s", n, t, error.text, motus_encoder_error(enc[1])->text);
+            MOTUS_CHECK(!status, "case %d frame %d: %s %s", n, t, error.text,
+                        motus_encoder_error(enc[1])->text);
             for (int e = 0; e < 2; e++) receive(enc[e], stream[e], &size[e], 0);
         }
         for (int e = 0; e < 2; e++) {
@@ -114,7 +121,8 @@ static void streams(void) {
             receive(enc[e], stream[e], &size[e], -1);
             motus_encoder_close(&enc[e]);
         }
-        MOTUS_CHECK(size[0] > 0 && size[0] == size[1] && !memcmp(stream[0], stream[1], size[0]), "case %d", n);
+        MOTUS_CHECK(size[0] > 0 && size[0] == size[1] && !memcmp(stream[0], stream[1], size[0]),
+                    "case %d", n);
     }
     motus_cuda_free(device);
     free(host), free(stream[0]), free(stream[1]);
@@ -129,16 +137,20 @@ static void host_memory_is_refused(void) {
     config.colour = (MotusColour)MOTUS_COLOUR_BT709;
     config.backend = MOTUS_BACKEND_CUDA;
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(
-        motus_image_describe(&image, MOTUS_IMAGE_RGB24, 64, 48, (const void *[]){memory, NULL, NULL}, (ptrdiff_t[]){192, 0, 0}),
-        MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB24, 64, 48,
+                                         (const void *[]){memory, NULL, NULL},
+                                         (ptrdiff_t[]){192, 0, 0}),
+                    MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send_image_device(enc, &image, NULL, NULL), MOTUS_ERR_ARGUMENT);
-    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "device memory") != NULL, "%s", motus_encoder_error(enc)->text);
+    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "device memory") != NULL, "%s",
+                motus_encoder_error(enc)->text);
     CU_ASSERT_EQUAL(motus_encoder_send_image(enc, &image, NULL), MOTUS_OK);
     motus_encoder_close(&enc);
 }
 
-static const MotusTest tests[] = {
-    {"conversions", conversions}, {"streams", streams}, {"host_memory_is_refused", host_memory_is_refused}, {0}};
+static const MotusTest tests[] = {{"conversions", conversions},
+                                  {"streams", streams},
+                                  {"host_memory_is_refused", host_memory_is_refused},
+                                  {0}};
 
 int main(int argc, char **argv) { return motus_test_main("gpu_image", tests, argc, argv); }

@@ -1,4 +1,5 @@
-// Look-ahead on a CUDA device: every pass gives what its CPU version gives, over pictures of any size, random and moving ones, and whole plans are the host's.
+// Look-ahead on a CUDA device: every pass gives what its CPU version gives, over pictures of any
+// size, random and moving ones, and whole plans are the host's.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include "encoder/rate/lookahead_cuda.h"
 #include "tests/gpu.h"
 
-// ---- Pictures ---------------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 static int lattice(int scene, int x, int y) {
     uint32_t h = (uint32_t)x * 73856093u ^ (uint32_t)y * 19349663u ^ (uint32_t)scene * 83492791u;
@@ -39,13 +40,13 @@ static void draw(const MotusPlane *plane, int content, int t) {
         }
 }
 
-// ---- Passes -----------------------------------------------------------------------------------------------------------------------------------
+// ---- Passes -------------------------------------------------------------------------------------
 
 // What both executors make of two pictures.
 typedef struct Case {
     int width, height, mb_width, mb_height, n;
     uint8_t *luma[2];
-    MotusHalf half[2];
+    MotusHalfPicture half[2];
     MotusMbCosts costs[2];
     MotusMv *earlier;
     int16_t *offset;
@@ -61,7 +62,10 @@ static void *managed(size_t bytes) {
 }
 
 static void open_case(Case *c, int width, int height) {
-    *c = (Case){.width = width, .height = height, .mb_width = (width + 15) / 16, .mb_height = (height + 15) / 16};
+    *c = (Case){.width = width,
+                .height = height,
+                .mb_width = (width + 15) / 16,
+                .mb_height = (height + 15) / 16};
     c->n = c->mb_width * c->mb_height;
     for (int i = 0; i < 2; i++) {
         c->luma[i] = managed((size_t)(width + 3) * (size_t)height);
@@ -88,7 +92,9 @@ static void close_case(Case *c) {
     free(c->offset);
 }
 
-static MotusPlane plane_of(const Case *c, int i) { return (MotusPlane){c->luma[i], c->width + 3, c->width, c->height}; }
+static MotusPlane plane_of(const Case *c, int i) {
+    return (MotusPlane){c->luma[i], c->width + 3, c->width, c->height};
+}
 
 static int same(const void *a, const void *b, size_t bytes) { return !memcmp(a, b, bytes); }
 
@@ -98,8 +104,10 @@ static uint64_t sum_of(const uint16_t *v, int n) {
     return sum;
 }
 
-// Offsets of variance, what a picture passes back, and what that makes of offsets; costs->intra is the device's.
-static void check_offsets(const Case *c, const MotusMbCosts *costs, MotusLookSums *sums, const char *what) {
+// Offsets of variance, what a picture passes back, and what that makes of offsets; costs->intra is
+// the device's.
+static void check_offsets(const Case *c, const MotusMbCosts *costs, MotusLookaheadSums *sums,
+                          const char *what) {
     const size_t n = (size_t)c->n;
     int16_t *offset = managed(n * 2);
     uint64_t *passed[2] = {managed(n * 8), managed(n * 8)};
@@ -107,34 +115,43 @@ static void check_offsets(const Case *c, const MotusMbCosts *costs, MotusLookSum
     for (int mode = MOTUS_AQ_VARIANCE; mode <= MOTUS_AQ_AUTO; mode++) {
         const int strength = motus_test_range(50, 1000), is_idr = mode == MOTUS_AQ_AUTO;
         memset(sums, 0, sizeof *sums);
-        CU_ASSERT_EQUAL(
-            motus_aq_variance_cuda(offset, &plane, c->mb_width, c->mb_height, (MotusAqMode)mode, strength, sums, NULL, NULL),
-            MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_aq_variance_cuda(offset, &plane, c->mb_width, c->mb_height,
+                                               (MotusAqMode)mode, strength, sums, NULL, NULL),
+                        MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL((int)cudaDeviceSynchronize(), 0);
-        motus_aq_variance(c->offset, &plane, c->mb_width, c->mb_height, (MotusAqMode)mode, strength, 1);
+        motus_aq_variance(c->offset, &plane, c->mb_width, c->mb_height, (MotusAqMode)mode, strength,
+                          1);
         MOTUS_CHECK(same(offset, c->offset, n * 2), "%s: variance, mode %d", what, mode);
         for (size_t i = 0; i < n; i++) { // some so that they no longer fit
             const int kind = motus_test_range(0, 5);
-            c->passed[1][i] =
-                kind ? (uint32_t)motus_test_range(0, 1 << (4 * kind)) : UINT32_MAX - (uint32_t)motus_test_range(0, 9);
-            passed[1][i] = kind ? c->passed[1][i] : c->passed[1][i] == UINT32_MAX ? (uint64_t)1 << 40 : c->passed[1][i];
+            c->passed[1][i] = kind ? (uint32_t)motus_test_range(0, 1 << (4 * kind))
+                                   : UINT32_MAX - (uint32_t)motus_test_range(0, 9);
+            passed[1][i] = kind                            ? c->passed[1][i]
+                           : c->passed[1][i] == UINT32_MAX ? (uint64_t)1 << 40
+                                                           : c->passed[1][i];
             c->passed[0][i] = 0, passed[0][i] = 0;
         }
         const int with_aq = motus_test_range(0, 1);
-        motus_aq_pass_back(c->passed[0], c->passed[1], &c->costs[1], with_aq ? c->offset : NULL, c->mb_width, c->mb_height);
-        CU_ASSERT_EQUAL(
-            motus_aq_pass_back_cuda(passed[0], passed[1], costs, with_aq ? offset : NULL, c->mb_width, c->mb_height, NULL, NULL),
-            MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_aq_propagated_cuda(offset, passed[1], costs, is_idr, c->n, strength, sums, NULL, NULL), MOTUS_OK);
+        motus_aq_pass_back(c->passed[0], c->passed[1], &c->costs[1], with_aq ? c->offset : NULL,
+                           c->mb_width, c->mb_height);
+        CU_ASSERT_EQUAL(motus_aq_pass_back_cuda(passed[0], passed[1], costs,
+                                                with_aq ? offset : NULL, c->mb_width, c->mb_height,
+                                                NULL, NULL),
+                        MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_aq_propagated_cuda(offset, passed[1], costs, is_idr, c->n, strength,
+                                                 sums, NULL, NULL),
+                        MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL((int)cudaDeviceSynchronize(), 0);
         motus_aq_propagated(c->offset, c->passed[1], &c->costs[1], c->n, strength);
         int equal = 1;
-        for (size_t i = 0; i < n; i++) equal &= (passed[0][i] < UINT32_MAX ? passed[0][i] : UINT32_MAX) == c->passed[0][i];
+        for (size_t i = 0; i < n; i++)
+            equal &= (passed[0][i] < UINT32_MAX ? passed[0][i] : UINT32_MAX) == c->passed[0][i];
         MOTUS_CHECK(equal, "%s: passed back, aq %d", what, with_aq);
         MOTUS_CHECK(same(offset, c->offset, n * 2), "%s: propagated", what);
         int64_t all = 0;
         for (size_t i = 0; i < n; i++) all += c->offset[i];
-        MOTUS_CHECK((int64_t)sums->offsets == all, "%s: offsets add up to %lld", what, (long long)all);
+        MOTUS_CHECK((int64_t)sums->offsets == all, "%s: offsets add up to %lld", what,
+                    (long long)all);
     }
     cudaFree(offset);
     cudaFree(passed[0]);
@@ -144,13 +161,15 @@ static void check_offsets(const Case *c, const MotusMbCosts *costs, MotusLookSum
 static void check_case(Case *c, int content, int with_earlier, int with_before) {
     const size_t n = (size_t)c->n, half_bytes = motus_half_bytes(c->mb_width, c->mb_height);
     char what[80];
-    snprintf(what, sizeof what, "%dx%d, content %d, %d, %d", c->width, c->height, content, with_earlier, with_before);
-    MotusHalf half[2];
+    snprintf(what, sizeof what, "%dx%d, content %d, %d, %d", c->width, c->height, content,
+             with_earlier, with_before);
+    MotusHalfPicture half[2];
     MotusMbCosts costs = {managed(n * 2), managed(n * 2), managed(n * sizeof(MotusMv))};
-    MotusLookSums *sums = managed(sizeof *sums);
+    MotusLookaheadSums *sums = managed(sizeof *sums);
     memset(sums, 0, sizeof *sums);
     for (int i = 0; i < c->n; i++)
-        c->earlier[i] = (MotusMv){(int16_t)motus_test_range(-200, 200), (int16_t)motus_test_range(-200, 200)};
+        c->earlier[i] =
+            (MotusMv){(int16_t)motus_test_range(-200, 200), (int16_t)motus_test_range(-200, 200)};
     for (int i = 0; i < 2; i++) {
         const MotusPlane plane = plane_of(c, i);
         draw(&plane, content, i);
@@ -160,24 +179,28 @@ static void check_case(Case *c, int content, int with_earlier, int with_before) 
     }
     const MotusMv *earlier = with_earlier ? c->earlier : NULL;
     motus_mb_costs(&c->costs[1], &c->half[1], with_before ? &c->half[0] : NULL, earlier, 1);
-    MotusLookSearch search = {.costs = costs, .cur = half[1], .earlier = earlier, .sums = sums};
+    MotusLookaheadSearch search = {
+        .costs = costs, .cur = half[1], .earlier = earlier, .sums = sums};
     if (with_before) search.before = half[0];
     CU_ASSERT_EQUAL(motus_intra_costs_cuda(&costs, &half[1], NULL, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_look_search_cuda(&search, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_lookahead_search_cuda(&search, NULL, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL((int)cudaDeviceSynchronize(), 0);
     const size_t rows = (size_t)(8 * c->mb_height + 2 * MOTUS_HALF_BORDER),
                  bytes = (size_t)(8 * c->mb_width + 2 * MOTUS_HALF_BORDER);
     int equal = 1;
     for (int p = 0; p < 4; p++)
         for (size_t y = 0; y < rows; y++) {
-            const ptrdiff_t at = ((ptrdiff_t)y - MOTUS_HALF_BORDER) * half[1].stride - MOTUS_HALF_BORDER;
+            const ptrdiff_t at =
+                ((ptrdiff_t)y - MOTUS_HALF_BORDER) * half[1].stride - MOTUS_HALF_BORDER;
             equal &= same(half[1].plane[p] + at, c->half[1].plane[p] + at, bytes);
         }
     MOTUS_CHECK(equal, "%s: half planes", what);
     MOTUS_CHECK(same(costs.intra, c->costs[1].intra, n * 2), "%s: intra costs", what);
     MOTUS_CHECK(same(costs.mv, c->costs[1].mv, n * sizeof(MotusMv)), "%s: vectors", what);
     MOTUS_CHECK(same(costs.inter, c->costs[1].inter, n * 2), "%s: inter costs", what);
-    MOTUS_CHECK(sums->intra == sum_of(costs.intra, c->n) && sums->inter == sum_of(costs.inter, c->n), "%s: sums", what);
+    MOTUS_CHECK(sums->intra == sum_of(costs.intra, c->n) &&
+                    sums->inter == sum_of(costs.inter, c->n),
+                "%s: sums", what);
     check_offsets(c, &costs, sums, what);
     for (int i = 0; i < 2; i++) cudaFree(half[i].memory);
     cudaFree(costs.intra);
@@ -188,7 +211,8 @@ static void check_case(Case *c, int content, int with_earlier, int with_before) 
 
 static void passes_agree(void) {
     if (!motus_test_has_gpu()) return;
-    static const int sizes[][2] = {{2, 2}, {16, 16}, {18, 14}, {176, 144}, {130, 66}, {34, 258}, {958, 62}, {1920, 1080}};
+    static const int sizes[][2] = {{2, 2},    {16, 16},  {18, 14},  {176, 144},
+                                   {130, 66}, {34, 258}, {958, 62}, {1920, 1080}};
     for (int k = 0; k < 22; k++) {
         Case c;
         const int listed = k < 8, width = listed ? sizes[k][0] : motus_test_range(1, 200),
@@ -201,12 +225,12 @@ static void passes_agree(void) {
     }
 }
 
-// ---- Plans ------------------------------------------------------------------------------------------------------------------------------------
+// ---- Plans --------------------------------------------------------------------------------------
 
 enum { PICTURES = 40, FIRST_PART = 28 };
 
 typedef struct Plans {
-    MotusPlan plan[PICTURES];
+    MotusLookaheadPlan plan[PICTURES];
     int16_t *offset[PICTURES];
     int n;
 } Plans;
@@ -226,9 +250,12 @@ static void make_clip(Clip *clip, int width, int height) {
             const MotusPlane *from = &clip->host[i]->plane[p];
             draw(from, p ? FLAT : content, t);
             d->plane[p].stride = from->width + 5;
-            CU_ASSERT_EQUAL_FATAL((int)cudaMalloc((void **)&d->plane[p].data, (size_t)(d->plane[p].stride * from->height)), 0);
-            cudaMemcpy2D(d->plane[p].data, (size_t)d->plane[p].stride, from->data, (size_t)from->stride, (size_t)from->width,
-                         (size_t)from->height, cudaMemcpyHostToDevice);
+            CU_ASSERT_EQUAL_FATAL((int)cudaMalloc((void **)&d->plane[p].data,
+                                                  (size_t)(d->plane[p].stride * from->height)),
+                                  0);
+            cudaMemcpy2D(d->plane[p].data, (size_t)d->plane[p].stride, from->data,
+                         (size_t)from->stride, (size_t)from->width, (size_t)from->height,
+                         cudaMemcpyHostToDevice);
         }
     }
 }
@@ -240,11 +267,11 @@ static void drop_clip(Clip *clip) {
     }
 }
 
-// device: MOTUS_LOOK_HOST for what must come out.
+// device: MOTUS_LOOKAHEAD_HOST for what must come out.
 static void put(MotusLookahead *look, Clip *clip, int i, int device) {
     int idr = i == 11;
     void *stream = NULL;
-    if (device == MOTUS_LOOK_HOST) {
+    if (device == MOTUS_LOOKAHEAD_HOST) {
         motus_lookahead_put(look, &clip->host[i]->plane[0], idr);
         return;
     }
@@ -258,24 +285,33 @@ static void put(MotusLookahead *look, Clip *clip, int i, int device) {
         uint8_t row[512];
         CU_ASSERT(got->width == want->width && got->height == want->height);
         for (int y = 0; y < want->height; y += want->height / 2 + 1) {
-            cudaMemcpy(row, got->data + y * got->stride, (size_t)got->width, cudaMemcpyDeviceToHost);
-            MOTUS_CHECK(!memcmp(row, want->data + y * want->stride, (size_t)want->width), "picture %d plane %d row %d", i, p, y);
+            cudaMemcpy(row, got->data + y * got->stride, (size_t)got->width,
+                       cudaMemcpyDeviceToHost);
+            MOTUS_CHECK(!memcmp(row, want->data + y * want->stride, (size_t)want->width),
+                        "picture %d plane %d row %d", i, p, y);
         }
     }
 }
 
-// Begins pictures from *begun on, before `end`, as many as there may be, or fewer, until picture i has begun; and settles that.
-static void begin_and_settle(MotusLookahead *look, Clip *clip, int i, int end, int *begun, cudaEvent_t filled) {
+// Begins pictures from *begun on, before `end`, as many as there may be, or fewer, until picture i
+// has begun; and settles that.
+static void begin_and_settle(MotusLookahead *look, Clip *clip, int i, int end, int *begun,
+                             cudaEvent_t filled) {
     int idr;
-    for (const int most = motus_test_range(1, MOTUS_LOOK_BEGUN); *begun < end && (*begun <= i || *begun - i < most); ++*begun) {
+    for (const int most = motus_test_range(1, MOTUS_LOOKAHEAD_BEGUN);
+         *begun < end && (*begun <= i || *begun - i < most); ++*begun) {
         CU_ASSERT_EQUAL((int)cudaEventRecord(filled, NULL), 0);
-        CU_ASSERT_EQUAL(motus_lookahead_begin_cuda(look, &clip->device[*begun].plane[0], filled, *begun == 11, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_lookahead_begin_cuda(look, &clip->device[*begun].plane[0], filled,
+                                                   *begun == 11, NULL),
+                        MOTUS_OK);
     }
-    CU_ASSERT_EQUAL(motus_lookahead_settle(look, &idr, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_lookahead_wait_type(look, &idr, NULL), MOTUS_OK);
 }
 
-// Two parts of a stream; some pictures are put, taken back and put again. late: they begin, many at a time, and are settled afterwards.
-static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, int device, int late) {
+// Two parts of a stream; some pictures are put, taken back and put again. late: they begin, many at
+// a time, and are settled afterwards.
+static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, int device,
+                     int late) {
     MotusLookahead *look;
     MotusError error = {0};
     const int sent_twice = PICTURES / 5;
@@ -312,11 +348,13 @@ static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, in
 static void compare_plans(const Plans *want, const Plans *got, size_t n_mb, const char *what) {
     CU_ASSERT(want->n == PICTURES && got->n == PICTURES);
     for (int i = 0; i < got->n; i++) {
-        const MotusPlan *a = &want->plan[i], *b = &got->plan[i];
-        MOTUS_CHECK(a->number == b->number && a->idr == b->idr && a->forced == b->forced && a->has_offsets == b->has_offsets &&
-                        a->cost == b->cost && a->intra == b->intra,
+        const MotusLookaheadPlan *a = &want->plan[i], *b = &got->plan[i];
+        MOTUS_CHECK(a->number == b->number && a->idr == b->idr && a->forced == b->forced &&
+                        a->has_offsets == b->has_offsets && a->cost == b->cost &&
+                        a->intra == b->intra,
                     "%s: picture %d", what, i);
-        MOTUS_CHECK(a->weighted == b->weighted && a->mean == b->mean && !memcmp(want->offset[i], got->offset[i], n_mb * 2),
+        MOTUS_CHECK(a->weighted == b->weighted && a->mean == b->mean &&
+                        !memcmp(want->offset[i], got->offset[i], n_mb * 2),
                     "%s: offsets of picture %d", what, i);
     }
 }
@@ -338,13 +376,13 @@ static void plans_agree(void) {
                                           .aq_strength_q8 = 256,
                                           .propagation_q8 = k / 3 % 4 ? 512 : 0};
         char what[100];
-        snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, propagation %d", width, height, s.depth, (int)s.aq_mode,
-                 s.propagation_q8);
+        snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, propagation %d", width, height,
+                 s.depth, (int)s.aq_mode, s.propagation_q8);
         Clip clip;
         static Plans plans[2];
         for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].offset[i / 2] = malloc(n_mb * 2);
         make_clip(&clip, width, height);
-        plan_all(&plans[0], &s, &clip, MOTUS_LOOK_HOST, 0);
+        plan_all(&plans[0], &s, &clip, MOTUS_LOOKAHEAD_HOST, 0);
         for (int late = 0; late < 2; late++) {
             plan_all(&plans[1], &s, &clip, 0, late);
             compare_plans(&plans[0], &plans[1], n_mb, what);
@@ -354,6 +392,7 @@ static void plans_agree(void) {
     }
 }
 
-static const MotusTest tests[] = {{"passes_agree", passes_agree}, {"plans_agree", plans_agree}, {0}};
+static const MotusTest tests[] = {
+    {"passes_agree", passes_agree}, {"plans_agree", plans_agree}, {0}};
 
 int main(int argc, char **argv) { return motus_test_main("gpu_lookahead", tests, argc, argv); }

@@ -1,5 +1,6 @@
-// Motion estimation on a CUDA device equals the CPU's, bit for bit; jobs in flight, device memory, and what happens when the device fails.
-// MOTUS_CASES sets the number of random cases; MOTUS_SEQS names a folder of .y4m sequences.
+// Motion estimation on a CUDA device equals the CPU's, bit for bit; jobs in flight, device memory,
+// and what happens when the device fails. MOTUS_CASES sets the number of random cases; MOTUS_SEQS
+// names a folder of .y4m sequences.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime_api.h>
 #include <dirent.h>
@@ -25,25 +26,30 @@ static MotusField *poisoned_field(int width, int height) {
 static MotusMe *open_me(MotusMeConfig config, MotusBackend backend) {
     MotusMe *me = NULL;
     config.backend = backend;
-    MOTUS_CHECK(motus_me_open(&me, &config) == MOTUS_OK, "%dx%d R=%d", config.width, config.height, config.range);
+    MOTUS_CHECK(motus_me_open(&me, &config) == MOTUS_OK, "%dx%d R=%d", config.width, config.height,
+                config.range);
     MOTUS_CHECK(me && motus_me_backend(me) == backend, "%s", motus_backend_name(backend));
     return me;
 }
 
 static MotusField *search(MotusMe *me, const MeCase *c) {
     MotusField *field = poisoned_field(c->config.width, c->config.height);
-    MOTUS_CHECK(motus_me_search(me, &c->cur, &c->ref, &c->hints, field) == MOTUS_OK, "%s", motus_me_error(me)->text);
+    MOTUS_CHECK(motus_me_search(me, &c->cur, &c->ref, &c->hints, field) == MOTUS_OK, "%s",
+                motus_me_error(me)->text);
     return field;
 }
 
 // The same case on both backends, twice in the same context on the device.
 static void compare(const MeCase *c, int number) {
-    MotusMe *cpu = open_me(c->config, MOTUS_BACKEND_CPU), *cuda = open_me(c->config, MOTUS_BACKEND_CUDA);
+    MotusMe *cpu = open_me(c->config, MOTUS_BACKEND_CPU),
+            *cuda = open_me(c->config, MOTUS_BACKEND_CUDA);
     MotusField *want = search(cpu, c), *got = search(cuda, c), *again = search(cuda, c);
-    MOTUS_CHECK(motus_test_same_fields(want, got) && motus_test_same_fields(want, again),
-                "case %d: %dx%d R=%d subpel %d modes %x content %d lambda %u centre %d predictor %d", number, c->config.width,
-                c->config.height, c->config.range, c->config.subpel, c->config.modes, c->content, c->hints.lambda_q8,
-                c->hints.centre != NULL, c->hints.predictor != NULL);
+    MOTUS_CHECK(
+        motus_test_same_fields(want, got) && motus_test_same_fields(want, again),
+        "case %d: %dx%d R=%d subpel %d modes %x content %d lambda %u centre %d predictor %d",
+        number, c->config.width, c->config.height, c->config.range, c->config.subpel,
+        c->config.modes, c->content, c->hints.lambda_q8, c->hints.centre != NULL,
+        c->hints.predictor != NULL);
     motus_field_free(&want);
     motus_field_free(&got);
     motus_field_free(&again);
@@ -52,7 +58,8 @@ static void compare(const MeCase *c, int number) {
 }
 
 static void random_cases(void) {
-    static const int ranges[] = {1, 2, 3, 7, 8, 15, 16, 16, 17, 24, 31, 32, 33, 48, 64, 90, 91, 127, 128};
+    static const int ranges[] = {1,  2,  3,  7,  8,  15, 16, 16,  17, 24,
+                                 31, 32, 33, 48, 64, 90, 91, 127, 128};
     if (!motus_test_has_gpu()) return;
     for (int i = 0, n = motus_test_cases(100); i < n; i++) {
         MeCase c;
@@ -77,11 +84,13 @@ static void fill_planes(MeCase *c, int width, int height, int range, MotusSubpel
 static void large_pictures(void) {
     static const struct {
         int width, height, range;
-    } sizes[] = {{1920, 1080, 16}, {1281, 719, 32}, {4096, 2304, 8}, {16, 4096, 16}, {4093, 16, 20}, {352, 288, 128}};
+    } sizes[] = {{1920, 1080, 16}, {1281, 719, 32}, {4096, 2304, 8},
+                 {16, 4096, 16},   {4093, 16, 20},  {352, 288, 128}};
     if (!motus_test_has_gpu()) return;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         MeCase c;
-        fill_planes(&c, sizes[i].width, sizes[i].height, sizes[i].range, i % 2 ? MOTUS_SUBPEL_FULL : MOTUS_SUBPEL_QUARTER);
+        fill_planes(&c, sizes[i].width, sizes[i].height, sizes[i].range,
+                    i % 2 ? MOTUS_SUBPEL_FULL : MOTUS_SUBPEL_QUARTER);
         compare(&c, (int)i);
         me_case_free(&c);
     }
@@ -95,61 +104,85 @@ static void jobs_in_flight(void) {
     MeCase c[FRAMES];
     for (int i = 0; i < FRAMES; i++) fill_planes(&c[i], 500, 300, 16, MOTUS_SUBPEL_QUARTER);
     c[0].config.modes = 0x0F;
-    MotusMe *both[2] = {open_me(c[0].config, MOTUS_BACKEND_CPU), open_me(c[0].config, MOTUS_BACKEND_CUDA)};
+    MotusMe *both[2] = {open_me(c[0].config, MOTUS_BACKEND_CPU),
+                        open_me(c[0].config, MOTUS_BACKEND_CUDA)};
     MotusField *field[2][FRAMES];
     for (int k = 0; k < 2; k++) {
         int received = 0;
         MotusField *got;
-        MotusMeJob job = {.cur = &c[0].cur, .hints = &c[0].hints, .field = field[k][0] = poisoned_field(500, 300)};
+        MotusMeJob job = {.cur = &c[0].cur,
+                          .hints = &c[0].hints,
+                          .field = field[k][0] = poisoned_field(500, 300)};
         CU_ASSERT_EQUAL(motus_me_submit(both[k], &job), MOTUS_ERR_STATE);
         CU_ASSERT_EQUAL(motus_me_receive(both[k], &got), MOTUS_END);
         job.ref = &c[0].ref;
         for (int i = 0; i < FRAMES; i++) {
-            if (i) job = (MotusMeJob){.cur = &c[i].cur, .hints = &c[i].hints, .field = field[k][i] = poisoned_field(500, 300)};
+            if (i)
+                job = (MotusMeJob){.cur = &c[i].cur,
+                                   .hints = &c[i].hints,
+                                   .field = field[k][i] = poisoned_field(500, 300)};
             MotusStatus status = motus_me_submit(both[k], &job);
-            MOTUS_CHECK(status == (i - received < MOTUS_ME_IN_FLIGHT ? MOTUS_OK : MOTUS_AGAIN), "frame %d: %d", i, status);
+            MOTUS_CHECK(status == (i - received < MOTUS_ME_IN_FLIGHT ? MOTUS_OK : MOTUS_AGAIN),
+                        "frame %d: %d", i, status);
             if (status != MOTUS_AGAIN) continue;
             CU_ASSERT_EQUAL(motus_me_receive(both[k], &got), MOTUS_OK);
             CU_ASSERT_PTR_EQUAL(got, field[k][received]);
             received++;
             CU_ASSERT_EQUAL(motus_me_submit(both[k], &job), MOTUS_OK);
         }
-        while (motus_me_receive(both[k], &got) == MOTUS_OK) CU_ASSERT_PTR_EQUAL(got, field[k][received++]);
+        while (motus_me_receive(both[k], &got) == MOTUS_OK)
+            CU_ASSERT_PTR_EQUAL(got, field[k][received++]);
         CU_ASSERT_EQUAL(received, FRAMES);
     }
-    for (int i = 0; i < FRAMES; i++) MOTUS_CHECK(motus_test_same_fields(field[0][i], field[1][i]), "frame %d", i);
-    for (int i = 0; i < FRAMES; i++) motus_field_free(&field[0][i]), motus_field_free(&field[1][i]), me_case_free(&c[i]);
+    for (int i = 0; i < FRAMES; i++)
+        MOTUS_CHECK(motus_test_same_fields(field[0][i], field[1][i]), "frame %d", i);
+    for (int i = 0; i < FRAMES; i++)
+        motus_field_free(&field[0][i]), motus_field_free(&field[1][i]), me_case_free(&c[i]);
     motus_me_close(&both[0]);
     motus_me_close(&both[1]);
 }
 
-// Planes and results in device memory, on a stream of the caller's; aligned rows and rows that must be copied.
+// Planes and results in device memory, on a stream of the caller's; aligned rows and rows that must
+// be copied.
 static void device_memory(void) {
     if (!motus_test_has_gpu()) return;
     MeCase c;
     fill_planes(&c, 333, 222, 16, MOTUS_SUBPEL_HALF);
-    MotusMe *cpu = open_me(c.config, MOTUS_BACKEND_CPU), *cuda = open_me(c.config, MOTUS_BACKEND_CUDA);
+    MotusMe *cpu = open_me(c.config, MOTUS_BACKEND_CPU),
+            *cuda = open_me(c.config, MOTUS_BACKEND_CUDA);
     MotusField *want = search(cpu, &c), *got = poisoned_field(333, 222);
     size_t n = (size_t)want->n_mb * MOTUS_BLOCKS;
     cudaStream_t stream;
     uint8_t *memory = NULL;
     CU_ASSERT_EQUAL_FATAL(cudaStreamCreate(&stream), cudaSuccess);
     CU_ASSERT_EQUAL_FATAL(cudaMalloc((void **)&memory, 2 * 352 * 222 + 10 * n + 64), cudaSuccess);
-    cudaMemset(memory, POISON, 2 * 352 * 222); // between a row's end and the next row, where words are read but not used
+    cudaMemset(memory, POISON,
+               2 * 352 *
+                   222); // between a row's end and the next row, where words are read but not used
     for (int stride = 352; stride > 340; stride -= 9) {
-        MotusPlane cur = {memory, stride, 333, 222}, ref = {memory + stride * 222, stride, 333, 222};
+        MotusPlane cur = {memory, stride, 333, 222},
+                   ref = {memory + stride * 222, stride, 333, 222};
         MotusMv *mv = (MotusMv *)(memory + 2 * 352 * 222);
-        MotusMeJob job = {
-            .cur = &cur, .ref = &ref, .memory = MOTUS_MEMORY_DEVICE, .stream = stream, .hints = &c.hints, .device_mv = mv};
+        MotusMeJob job = {.cur = &cur,
+                          .ref = &ref,
+                          .memory = MOTUS_MEMORY_DEVICE,
+                          .stream = stream,
+                          .hints = &c.hints,
+                          .device_mv = mv};
         job.device_cost = (uint32_t *)(mv + n);
         job.device_sad = (uint16_t *)(job.device_cost + n);
-        cudaMemcpy2DAsync(cur.data, (size_t)stride, c.cur.data, 333, 333, 222, cudaMemcpyHostToDevice, stream);
-        cudaMemcpy2DAsync(ref.data, (size_t)stride, c.ref.data, 333, 333, 222, cudaMemcpyHostToDevice, stream);
+        cudaMemcpy2DAsync(cur.data, (size_t)stride, c.cur.data, 333, 333, 222,
+                          cudaMemcpyHostToDevice, stream);
+        cudaMemcpy2DAsync(ref.data, (size_t)stride, c.ref.data, 333, 333, 222,
+                          cudaMemcpyHostToDevice, stream);
         CU_ASSERT_EQUAL(motus_me_submit(cpu, &job), MOTUS_ERR_UNSUPPORTED);
         CU_ASSERT_EQUAL(motus_me_submit(cuda, &job), MOTUS_OK);
-        cudaMemcpyAsync(got->mv[0], job.device_mv, n * sizeof(MotusMv), cudaMemcpyDeviceToHost, stream);
-        cudaMemcpyAsync(got->sad[0], job.device_sad, n * sizeof(uint16_t), cudaMemcpyDeviceToHost, stream);
-        cudaMemcpyAsync(got->cost[0], job.device_cost, n * sizeof(uint32_t), cudaMemcpyDeviceToHost, stream);
+        cudaMemcpyAsync(got->mv[0], job.device_mv, n * sizeof(MotusMv), cudaMemcpyDeviceToHost,
+                        stream);
+        cudaMemcpyAsync(got->sad[0], job.device_sad, n * sizeof(uint16_t), cudaMemcpyDeviceToHost,
+                        stream);
+        cudaMemcpyAsync(got->cost[0], job.device_cost, n * sizeof(uint32_t), cudaMemcpyDeviceToHost,
+                        stream);
         CU_ASSERT_EQUAL(cudaStreamSynchronize(stream), cudaSuccess);
         MOTUS_CHECK(motus_test_same_fields(want, got), "stride %d", stride);
         CU_ASSERT_EQUAL(motus_me_receive(cuda, NULL), MOTUS_OK);
@@ -173,9 +206,11 @@ static void *work(void *opaque) {
     Worker *w = opaque;
     MotusMe *me = NULL;
     MotusField *field = NULL;
-    w->wrong = motus_me_open(&me, &w->c.config) || motus_field_alloc(&field, w->c.config.width, w->c.config.height);
+    w->wrong = motus_me_open(&me, &w->c.config) ||
+               motus_field_alloc(&field, w->c.config.width, w->c.config.height);
     for (int i = 0; i < 20 && !w->wrong; i++)
-        w->wrong = motus_me_search(me, &w->c.cur, &w->c.ref, &w->c.hints, field) || !motus_test_same_fields(field, w->want);
+        w->wrong = motus_me_search(me, &w->c.cur, &w->c.ref, &w->c.hints, field) ||
+                   !motus_test_same_fields(field, w->want);
     motus_field_free(&field);
     motus_me_close(&me);
     return NULL;
@@ -201,8 +236,10 @@ static void two_threads(void) {
     }
 }
 
-// A search while CUDA call n fails, and the ones after it; again when they would succeed. Returns 1 when nothing failed.
-static int search_with_fault(const MeCase *c, MotusBackend backend, long n, const MotusField *want, MotusField *got) {
+// A search while CUDA call n fails, and the ones after it; again when they would succeed. Returns 1
+// when nothing failed.
+static int search_with_fault(const MeCase *c, MotusBackend backend, long n, const MotusField *want,
+                             MotusField *got) {
     MotusError error = {0}, later;
     MotusMe *me = NULL;
     MotusMeConfig config = c->config;
@@ -215,34 +252,41 @@ static int search_with_fault(const MeCase *c, MotusBackend backend, long n, cons
     motus_device_fail_after(-1);
     if (!opened) error = *motus_me_error(me);
     int failed = error.text[0] != 0;
-    MOTUS_CHECK(!failed || (error.status == MOTUS_ERR_CUDA && strstr(error.text, "unknown error")), "n=%ld: %d %s", n,
-                error.status, error.text);
+    MOTUS_CHECK(!failed || (error.status == MOTUS_ERR_CUDA && strstr(error.text, "unknown error")),
+                "n=%ld: %d %s", n, error.status, error.text);
     if (opened) {
-        MOTUS_CHECK(backend == MOTUS_BACKEND_CUDA && opened == MOTUS_ERR_CUDA && failed, "n=%ld: %d", n, opened);
+        MOTUS_CHECK(backend == MOTUS_BACKEND_CUDA && opened == MOTUS_ERR_CUDA && failed,
+                    "n=%ld: %d", n, opened);
     } else if (chosen == MOTUS_BACKEND_CPU || !failed) { // AUTO chose at the opening
-        MOTUS_CHECK(!first && motus_test_same_fields(want, got) && failed == (chosen == MOTUS_BACKEND_CPU), "n=%ld: %d", n,
-                    first);
+        MOTUS_CHECK(!first && motus_test_same_fields(want, got) &&
+                        failed == (chosen == MOTUS_BACKEND_CPU),
+                    "n=%ld: %d", n, first);
         MOTUS_CHECK(chosen == MOTUS_BACKEND_CUDA || backend == MOTUS_BACKEND_AUTO, "n=%ld", n);
     } else { // the device failed later: whatever is called says so
         MotusMeJob job = {.cur = &c->cur, .ref = &c->ref, .hints = &c->hints, .field = got};
-        MotusStatus again = motus_me_search(me, &c->cur, &c->ref, &c->hints, got), submitted = motus_me_submit(me, &job);
+        MotusStatus again = motus_me_search(me, &c->cur, &c->ref, &c->hints, got),
+                    submitted = motus_me_submit(me, &job);
         later = *motus_me_error(me);
-        MOTUS_CHECK(first == MOTUS_ERR_CUDA && again == first && submitted == first, "n=%ld: %d %d %d", n, first, again,
-                    submitted);
-        MOTUS_CHECK(later.status == error.status && !strcmp(later.text, error.text), "n=%ld: %s", n, later.text);
+        MOTUS_CHECK(first == MOTUS_ERR_CUDA && again == first && submitted == first,
+                    "n=%ld: %d %d %d", n, first, again, submitted);
+        MOTUS_CHECK(later.status == error.status && !strcmp(later.text, error.text), "n=%ld: %s", n,
+                    later.text);
     }
     MOTUS_CHECK(opened || motus_me_backend(me) == chosen, "n=%ld", n);
     motus_me_close(&me);
     return !failed;
 }
 
-// Lets the n-th CUDA call fail, for every n up to success: at the opening AUTO takes the CPU, later the device's words stay; and no memory is lost.
+// Lets the n-th CUDA call fail, for every n up to success: at the opening AUTO takes the CPU, later
+// the device's words stay; and no memory is lost.
 static void failing_device(void) {
     if (!motus_test_has_gpu()) return;
     MeCase c;
     fill_planes(&c, 100, 60, 8, MOTUS_SUBPEL_QUARTER);
-    MotusMe *cpu = open_me(c.config, MOTUS_BACKEND_CPU), *cuda = open_me(c.config, MOTUS_BACKEND_CUDA);
-    MotusField *want = search(cpu, &c), *got = search(cuda, &c); // and so every kernel is loaded when memory is measured
+    MotusMe *cpu = open_me(c.config, MOTUS_BACKEND_CPU),
+            *cuda = open_me(c.config, MOTUS_BACKEND_CUDA);
+    MotusField *want = search(cpu, &c),
+               *got = search(cuda, &c); // and so every kernel is loaded when memory is measured
     size_t before = 0, after = 0, total, failures = 0;
     for (long n = 0, done = 0; !done; n++) {
         int done_cuda = search_with_fault(&c, MOTUS_BACKEND_CUDA, n, want, got);
@@ -251,7 +295,8 @@ static void failing_device(void) {
         failures += !done;
         cudaMemGetInfo(n < 2 ? &before : &after, &total);
     }
-    MOTUS_CHECK(before == after && failures > 25, "%zu bytes free, then %zu; %zu failures", before, after, failures);
+    MOTUS_CHECK(before == after && failures > 25, "%zu bytes free, then %zu; %zu failures", before,
+                after, failures);
     motus_field_free(&want);
     motus_field_free(&got);
     motus_me_close(&cpu);
@@ -319,11 +364,16 @@ static void close_pairs(Pairs *p) {
     }
 }
 
-static void compare_frames(const Pairs *p, const MotusFrame *ref, const MotusFrame *cur, const char *path, int number) {
+static void compare_frames(const Pairs *p, const MotusFrame *ref, const MotusFrame *cur,
+                           const char *path, int number) {
     for (int s = 0; s < 3; s++) {
-        MeCase c = {.config = p->config[s], .hints = {.lambda_q8 = 1000}, .cur = cur->plane[0], .ref = ref->plane[0]};
+        MeCase c = {.config = p->config[s],
+                    .hints = {.lambda_q8 = 1000},
+                    .cur = cur->plane[0],
+                    .ref = ref->plane[0]};
         MotusField *want = search(p->cpu[s], &c), *got = search(p->cuda[s], &c);
-        MOTUS_CHECK(motus_test_same_fields(want, got), "%s: picture %d, subpel %d", path, number, s);
+        MOTUS_CHECK(motus_test_same_fields(want, got), "%s: picture %d, subpel %d", path, number,
+                    s);
         motus_field_free(&want);
         motus_field_free(&got);
     }
@@ -363,7 +413,9 @@ static void sequences(void) {
     for (struct dirent *entry; (entry = readdir(dir));) {
         char path[1024];
         size_t length = strlen(entry->d_name);
-        if (length < 5 || (strcmp(entry->d_name + length - 4, ".y4m") && strcmp(entry->d_name + length - 4, ".mkv"))) continue;
+        if (length < 5 || (strcmp(entry->d_name + length - 4, ".y4m") &&
+                           strcmp(entry->d_name + length - 4, ".mkv")))
+            continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         compare_sequence(path);
         n++;

@@ -1,4 +1,5 @@
-// Packets that stay in CUDA device memory: the bytes of those that come down, whatever is in them; they outlive the encoder, and go in the order of a stream.
+// Packets that stay in CUDA device memory: the bytes of those that come down, whatever is in them;
+// they outlive the encoder, and go in the order of a stream.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <time.h>
 
@@ -14,15 +15,17 @@ static void encode(MotusPacket *packet[PACKETS], const Sequence *s, MotusMemory 
     MotusError error = {0};
     c.packets_memory = memory;
     MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_OK, "%s", error.text);
-    for (int i = 0; i < PACKETS; i++) CU_ASSERT_EQUAL(motus_encoder_send(enc, s->frame[i % N_FRAMES], NULL), MOTUS_OK);
+    for (int i = 0; i < PACKETS; i++)
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, s->frame[i % N_FRAMES], NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
-    for (int i = 0; i < PACKETS; i++) CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet[i], -1), MOTUS_OK);
+    for (int i = 0; i < PACKETS; i++)
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet[i], -1), MOTUS_OK);
     motus_encoder_close(&enc);
 }
 
 // Slices, delimiters, filler, one lane and several, with and without a reconstruction.
 static void vary(MotusEncoderConfig *c, int number) {
-    c->lanes = 1 + number % 3;
+    c->gop_coders = 1 + number % 3;
     c->stream_only = number & 1;
     c->aud = number >> 1 & 1;
     c->slices = number % 4 == 3 ? 3 : 1;
@@ -45,9 +48,11 @@ static void the_same_bytes(void) {
         encode(here, &s, MOTUS_MEMORY_HOST);
         encode(there, &s, MOTUS_MEMORY_DEVICE);
         for (int i = 0; i < PACKETS; i++) {
-            MOTUS_CHECK(there[i]->device_data && !there[i]->data && packet_is(there[i], here[i]->data, here[i]->size),
+            MOTUS_CHECK(there[i]->device_data && !there[i]->data &&
+                            packet_is(there[i], here[i]->data, here[i]->size),
                         "case %d, packet %d", k, i);
-            CU_ASSERT(!memcmp(&there[i]->stats, &here[i]->stats, sizeof here[i]->stats) && there[i]->qp == here[i]->qp);
+            CU_ASSERT(!memcmp(&there[i]->stats, &here[i]->stats, sizeof here[i]->stats) &&
+                      there[i]->qp == here[i]->qp);
             CU_ASSERT(!there[i]->recon == !here[i]->recon && there[i]->slices == here[i]->slices);
             if (here[i]->recon) CU_ASSERT(motus_test_same_frames(there[i]->recon, here[i]->recon));
             motus_packet_unref(&here[i]);
@@ -63,7 +68,8 @@ static void CUDART_CB sleep_a_while(void *unused) {
     nanosleep(&a_while, NULL);
 }
 
-// Packets are let go of while a stream has yet to read them; more pictures are coded meanwhile, into what memory there is.
+// Packets are let go of while a stream has yet to read them; more pictures are coded meanwhile,
+// into what memory there is.
 static void in_the_order_of_a_stream(void) {
     enum { ROOM = 1 << 20 };
     Sequence s;
@@ -73,7 +79,7 @@ static void in_the_order_of_a_stream(void) {
     if (!motus_test_has_gpu()) return;
     make_sequence(&s, 352, 288);
     s.config.packets_memory = MOTUS_MEMORY_DEVICE;
-    s.config.lanes = 1;
+    s.config.gop_coders = 1;
     CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
     for (int i = 0; i < N_FRAMES; i++) {
@@ -83,7 +89,8 @@ static void in_the_order_of_a_stream(void) {
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
         CU_ASSERT_FATAL(packet->size == s.size[i] && packet->size <= ROOM);
         CU_ASSERT_EQUAL(cudaLaunchHostFunc(stream, sleep_a_while, NULL), cudaSuccess);
-        CU_ASSERT_EQUAL(cudaMemcpyAsync(copies[i], packet->device_data, packet->size, cudaMemcpyDeviceToHost, stream),
+        CU_ASSERT_EQUAL(cudaMemcpyAsync(copies[i], packet->device_data, packet->size,
+                                        cudaMemcpyDeviceToHost, stream),
                         cudaSuccess);
         other = i & 1 ? motus_packet_ref(packet) : NULL;
         motus_packet_unref_after(&packet, stream);
@@ -100,7 +107,8 @@ static void in_the_order_of_a_stream(void) {
     drop_sequence(&s);
 }
 
-// Each packet has its memory alone, also when the encoder has gone, and gives it back. CUDA takes 2 MiB more for itself in one of the first turns, or in none.
+// Each packet has its memory alone, also when the encoder has gone, and gives it back. CUDA takes 2
+// MiB more for itself in one of the first turns, or in none.
 static void memory_comes_back(void) {
     enum { MOST_TURNS = 12, SAME = 4 };
     Sequence s;
@@ -116,7 +124,10 @@ static void memory_comes_back(void) {
         for (int i = 0; i < PACKETS; i++) {
             MotusPacket *more = motus_packet_ref(packet[i]);
             motus_packet_unref(&packet[i]);
-            if (i < 3) CU_ASSERT(packet_is(more, s.data[i], s.size[i])); // idr_pic_id of later GOPs differs from the sequence's
+            if (i < 3)
+                CU_ASSERT(
+                    packet_is(more, s.data[i],
+                              s.size[i])); // idr_pic_id of later GOPs differs from the sequence's
             motus_packet_unref(&more);
         }
         cudaDeviceSynchronize();
@@ -124,7 +135,8 @@ static void memory_comes_back(void) {
         cudaMemGetInfo(&after, &total);
         same = before == after ? same + 1 : 0;
     }
-    MOTUS_CHECK(same == SAME && held < after, "%zu bytes free, then %zu, %zu while packets were held", before, after, held);
+    MOTUS_CHECK(same == SAME && held < after,
+                "%zu bytes free, then %zu, %zu while packets were held", before, after, held);
     drop_sequence(&s);
 }
 
@@ -136,7 +148,7 @@ static void failing_device(void) {
     if (!motus_test_has_gpu()) return;
     make_sequence(&s, 64, 48);
     s.config.packets_memory = MOTUS_MEMORY_DEVICE;
-    s.config.stream_only = s.config.lanes = 1;
+    s.config.stream_only = s.config.gop_coders = 1;
     for (long n = 1000000; n >= 0; n = n > 400 ? 400 : n - 3) { // the first loads every kernel
         MotusEncoder *enc = NULL;
         MotusPacket *packet = NULL;
@@ -145,7 +157,8 @@ static void failing_device(void) {
         if (!status) status = motus_encoder_send(enc, s.frame[0], NULL);
         if (!status) status = motus_encoder_receive(enc, &packet, -1);
         motus_device_fail_after(-1);
-        MOTUS_CHECK(status == MOTUS_OK || (status == MOTUS_ERR_CUDA && !packet), "call %ld: %d", n, status);
+        MOTUS_CHECK(status == MOTUS_OK || (status == MOTUS_ERR_CUDA && !packet), "call %ld: %d", n,
+                    status);
         if (!status) CU_ASSERT(packet_is(packet, s.data[0], s.size[0]));
         failed += status != MOTUS_OK, whole += status == MOTUS_OK;
         motus_packet_unref(&packet);
@@ -153,7 +166,8 @@ static void failing_device(void) {
         cudaDeviceSynchronize();
         cudaMemGetInfo(before ? &after : &before, &total);
     }
-    MOTUS_CHECK(before == after && failed > 10 && whole > 1, "%zu bytes free, then %zu; %d failures", before, after, failed);
+    MOTUS_CHECK(before == after && failed > 10 && whole > 1,
+                "%zu bytes free, then %zu; %d failures", before, after, failed);
     drop_sequence(&s);
 }
 

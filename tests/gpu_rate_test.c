@@ -1,4 +1,5 @@
-// Rate control on a CUDA device gives the CPU's streams: every mode, frames from the host and from the device, one lane and several.
+// Rate control on a CUDA device gives the CPU's streams: every mode, frames from the host and from
+// the device, one lane and several.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime_api.h>
 #include <stdio.h>
@@ -23,10 +24,11 @@ static void make_device_frames(void) {
             const MotusPlane *from = &frames[i]->plane[p];
             data[p] = memory + (p ? W * H + (p - 1) * W * H / 4 : 0);
             stride[p] = p ? W / 2 : W;
-            cudaMemcpy2D(data[p], (size_t)stride[p], from->data, (size_t)from->stride, (size_t)from->width, (size_t)from->height,
-                         cudaMemcpyHostToDevice);
+            cudaMemcpy2D(data[p], (size_t)stride[p], from->data, (size_t)from->stride,
+                         (size_t)from->width, (size_t)from->height, cudaMemcpyHostToDevice);
         }
-        CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&on_device[i], W, H, data, stride, NULL, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&on_device[i], W, H, data, stride, NULL, NULL),
+                              MOTUS_OK);
     }
 }
 
@@ -48,9 +50,10 @@ static Stream encode(const MotusEncoderConfig *config, int device) {
     for (int i = 0; i <= N; i++) {
         int8_t map[N_MB];
         const MotusFrameParams params = params_of(i, map);
-        const MotusStatus status = i == N   ? motus_encoder_send(enc, NULL, NULL)
-                                   : device ? motus_encoder_send_device(enc, on_device[i], NULL, &params)
-                                            : motus_encoder_send(enc, frames[i], &params);
+        const MotusStatus status = i == N ? motus_encoder_send(enc, NULL, NULL)
+                                   : device
+                                       ? motus_encoder_send_device(enc, on_device[i], NULL, &params)
+                                       : motus_encoder_send(enc, frames[i], &params);
         MOTUS_CHECK(status == MOTUS_OK, "frame %d: %s", i, motus_encoder_error(enc)->text);
         while (motus_encoder_receive(enc, &packet, i < N ? 0 : -1) == MOTUS_OK) {
             s.data = realloc(s.data, s.size + packet->size);
@@ -58,7 +61,9 @@ static Stream encode(const MotusEncoderConfig *config, int device) {
             s.size += packet->size;
             s.pictures++;
             s.again += packet->again;
-            if (packet->pass_log) logged += (size_t)snprintf(log_text + logged, sizeof log_text - logged, "%s", packet->pass_log);
+            if (packet->pass_log)
+                logged += (size_t)snprintf(log_text + logged, sizeof log_text - logged, "%s",
+                                           packet->pass_log);
             motus_packet_unref(&packet);
         }
     }
@@ -82,7 +87,8 @@ static void make_log(MotusPreset preset) {
     MOTUS_CHECK(!strcmp(want, log_text), "log of preset %d", (int)preset);
 }
 
-// One and three lanes, frames on the host and on the device; with the other presets three lanes alone.
+// One and three lanes, frames on the host and on the device; with the other presets three lanes
+// alone.
 static void compare(int mode, MotusPreset preset) {
     MotusEncoderConfig c = config_of_mode(mode);
     c.preset = preset;
@@ -91,12 +97,13 @@ static void compare(int mode, MotusPreset preset) {
     for (int k = 0; k < 4; k++) {
         if (preset != MOTUS_PRESET_FAST && k != 1) continue;
         c.backend = MOTUS_BACKEND_CUDA;
-        c.lanes = k & 1 ? 3 : 1;
+        c.gop_coders = k & 1 ? 3 : 1;
         c.stream_only = k == 3;
         const Stream got = encode(&c, k >= 2);
-        MOTUS_CHECK(got.pictures == N && got.size == want.size && !memcmp(got.data, want.data, want.size),
-                    "mode %d, preset %d, %d lanes, frames on the %s: %zu bytes, not %zu", mode, (int)preset, c.lanes,
-                    k >= 2 ? "device" : "host", got.size, want.size);
+        MOTUS_CHECK(got.pictures == N && got.size == want.size &&
+                        !memcmp(got.data, want.data, want.size),
+                    "mode %d, preset %d, %d lanes, frames on the %s: %zu bytes, not %zu", mode,
+                    (int)preset, c.gop_coders, k >= 2 ? "device" : "host", got.size, want.size);
         free(got.data);
     }
     free(want.data);

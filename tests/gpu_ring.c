@@ -39,7 +39,8 @@ uint8_t *gpu_fill_input(int kind) {
                                  : (uint8_t)(base + v % 11);
     }
     for (size_t i = 0; i < GPU_IN_BYTES; i += sizeof pattern)
-        memcpy(p + i, pattern, GPU_IN_BYTES - i < sizeof pattern ? GPU_IN_BYTES - i : sizeof pattern);
+        memcpy(p + i, pattern,
+               GPU_IN_BYTES - i < sizeof pattern ? GPU_IN_BYTES - i : sizeof pattern);
     return p;
 }
 
@@ -60,5 +61,6 @@ int gpu_same_rows(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, size_t b
 
 void gpu_random_size(int *width, int *height, int w, int h) {
     int shift = motus_test_range(0, 6);
-    *width = 1 + motus_test_range(0, (w - 1) >> shift), *height = 1 + motus_test_range(0, (h - 1) >> shift);
+    *width = 1 + motus_test_range(0, (w - 1) >> shift),
+    *height = 1 + motus_test_range(0, (h - 1) >> shift);
 }

@@ -1,4 +1,5 @@
-// What the suites of CUDA filters share: a ring through which pictures travel, and what the CPU expects.
+// What the suites of CUDA filters share: a ring through which pictures travel, and what the CPU
+// expects.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_GPU_RING_H
 #define TESTS_GPU_RING_H
@@ -17,7 +18,8 @@ extern uint8_t *gpu_expected; // GPU_OUT_BYTES, for the CPU's result
 int gpu_begin(void);
 void gpu_end(void);
 
-// The ring's next input, filled with content of one of five kinds; what is random repeats after a prime number of bytes.
+// The ring's next input, filled with content of one of five kinds; what is random repeats after a
+// prime number of bytes.
 uint8_t *gpu_fill_input(int kind);
 
 // Runs the job and waits for its result.

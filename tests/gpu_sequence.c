@@ -12,7 +12,8 @@ static MotusFrame *make_frame(int width, int height, int t, const uint8_t *textu
             for (int x = 0; x < frame->plane[p].width; x++) {
                 int scale = p ? 2 : 1, u = (scale * x + 3 * t) / 5, v = (scale * y + 2 * t) / 6;
                 frame->plane[p].data[y * frame->plane[p].stride + x] =
-                    (uint8_t)(texture[(u * 31 + v * 17 + p) % TEXTURE] / 2 + x % 64 + motus_test_range(0, 3));
+                    (uint8_t)(texture[(u * 31 + v * 17 + p) % TEXTURE] / 2 + x % 64 +
+                              motus_test_range(0, 3));
             }
     frame->number = 70 + t;
     return frame;
@@ -53,7 +54,9 @@ void make_sliced_sequence(Sequence *s, int width, int height, int slices) {
     make(s);
 }
 
-void make_sequence(Sequence *s, int width, int height) { make_sliced_sequence(s, width, height, 1); }
+void make_sequence(Sequence *s, int width, int height) {
+    make_sliced_sequence(s, width, height, 1);
+}
 
 void make_rated_sequence(Sequence *s, int width, int height) {
     configure(s, width, height);
@@ -76,10 +79,11 @@ int packet_is(const MotusPacket *packet, const uint8_t *data, size_t size) {
     if (packet->data) return !memcmp(packet->data, data, size);
     uint8_t *copy = malloc(size);
     struct cudaPointerAttributes where = {0};
-    int same = cudaPointerGetAttributes(&where, packet->device_data) == cudaSuccess && where.type == cudaMemoryTypeDevice &&
-               where.device == packet->device;
-    same =
-        same && cudaMemcpy(copy, packet->device_data, size, cudaMemcpyDeviceToHost) == cudaSuccess && !memcmp(copy, data, size);
+    int same = cudaPointerGetAttributes(&where, packet->device_data) == cudaSuccess &&
+               where.type == cudaMemoryTypeDevice && where.device == packet->device;
+    same = same &&
+           cudaMemcpy(copy, packet->device_data, size, cudaMemcpyDeviceToHost) == cudaSuccess &&
+           !memcmp(copy, data, size);
     free(copy);
     return same;
 }
@@ -90,7 +94,8 @@ int as_wanted(MotusEncoder *enc, const Sequence *s, int i) {
     int same = packet_is(packet, s->data[i], s->size[i]);
     if (packet->recon)
         same = same && motus_test_same_frames(packet->recon, s->recon[i]) &&
-               motus_test_same_frames(packet->source, s->frame[i]) && packet->source->number == s->frame[i]->number;
+               motus_test_same_frames(packet->source, s->frame[i]) &&
+               packet->source->number == s->frame[i]->number;
     motus_packet_unref(&packet);
     return same;
 }
@@ -103,11 +108,13 @@ DeviceFrame device_frame(int width, int height, int gap, int shift) {
         int w = p ? (width + 1) / 2 : width, h = p ? (height + 1) / 2 : height;
         at[p] = (d.size + 255) / 256 * 256 + (size_t)shift;
         stride[p] = w + gap;
-        d.size = at[p] + (size_t)(stride[p] * (h - 1) + w); // nothing may be read beyond the last sample
+        d.size =
+            at[p] + (size_t)(stride[p] * (h - 1) + w); // nothing may be read beyond the last sample
     }
     CU_ASSERT_EQUAL_FATAL(cudaMalloc((void **)&d.memory, d.size), cudaSuccess);
     uint8_t *const data[3] = {d.memory + at[0], d.memory + at[1], d.memory + at[2]};
-    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&d.frame, width, height, data, stride, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&d.frame, width, height, data, stride, NULL, NULL),
+                          MOTUS_OK);
     return d;
 }
 
@@ -119,7 +126,8 @@ void drop_device_frame(DeviceFrame *d) {
 void upload(const DeviceFrame *d, const MotusFrame *frame, cudaStream_t stream) {
     for (int p = 0; p < 3; p++) {
         const MotusPlane *to = &d->frame->plane[p], *from = &frame->plane[p];
-        CU_ASSERT_EQUAL(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride, (size_t)from->width,
+        CU_ASSERT_EQUAL(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
+                                          (size_t)from->stride, (size_t)from->width,
                                           (size_t)from->height, cudaMemcpyHostToDevice, stream),
                         cudaSuccess);
     }

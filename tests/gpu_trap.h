@@ -1,4 +1,5 @@
-// A kernel that fails, and with it for good all that this process does on its device: the driver's own way to lose one.
+// A kernel that fails, and with it for good all that this process does on its device: the driver's
+// own way to lose one.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_GPU_TRAP_H
 #define TESTS_GPU_TRAP_H

@@ -12,7 +12,25 @@
 enum { LEAST_FRAMES = 3, LANE_COUNTS = 4 };
 static const int lane_counts[LANE_COUNTS] = {1, 2, 7, 16};
 
-enum { QP, PRESET, RATE, AHEAD, KEYINT, DEBLOCK, SUBPEL, RANGE, PARTS, SLICES, CROP, MAPS, VECTORS, FRAMES, OUTPUT, AUD, AXES };
+enum {
+    QP,
+    PRESET,
+    RATE,
+    AHEAD,
+    KEYINT,
+    DEBLOCK,
+    SUBPEL,
+    RANGE,
+    PARTS,
+    SLICES,
+    CROP,
+    MAPS,
+    VECTORS,
+    FRAMES,
+    OUTPUT,
+    AUD,
+    AXES
+};
 enum { RATE_QP, RATE_CRF, RATE_AQ1, RATE_AQ2, RATE_BITRATE, RATE_VBV, RATE_CBR, RATE_TWO_PASSES };
 enum { SEARCHED, GIVEN, FINAL };
 
@@ -46,7 +64,9 @@ static const Axis axes[AXES] = {
     {"lookahead", 3, {{"40", 40}, {"3", 3}, {"0", 0}}},
     {"keyint", 3, {{"1", 1}, {"3", 3}, {"250", 250}}},
     {"deblock", 2, {{"on", 1}, {"off", 0}}},
-    {"subpel", 3, {{"quarter", MOTUS_SUBPEL_QUARTER}, {"half", MOTUS_SUBPEL_HALF}, {"full", MOTUS_SUBPEL_FULL}}},
+    {"subpel",
+     3,
+     {{"quarter", MOTUS_SUBPEL_QUARTER}, {"half", MOTUS_SUBPEL_HALF}, {"full", MOTUS_SUBPEL_FULL}}},
     {"range", 4, {{"preset's", 0}, {"8", 8}, {"16", 16}, {"32", 32}}},
     {"partitions", 3, {{"all", 0x7F}, {"16x16", 0x01}, {"+8x8", 0x0F}}},
     {"slices", 3, {{"1", 1}, {"3", 3}, {"999", 999}}},
@@ -65,7 +85,7 @@ static void *must(void *p) {
     return p;
 }
 
-// ---- Frames -------------------------------------------------------------------------------------------------------------------------------
+// ---- Frames -------------------------------------------------------------------------------------
 
 // The same frame in device memory.
 static MotusFrame *on_device(const MotusFrame *frame) {
@@ -74,13 +94,17 @@ static MotusFrame *on_device(const MotusFrame *frame) {
     void *memory;
     for (int c = 0; c < 3; c++)
         for (int y = 0; y < frame->plane[c].height; y++, to += frame->plane[c].width)
-            memcpy(to, frame->plane[c].data + y * frame->plane[c].stride, (size_t)frame->plane[c].width);
-    if (motus_cuda_alloc(&memory, luma * 3 / 2, NULL) || motus_cuda_copy(memory, host, luma * 3 / 2, NULL, NULL)) abort();
+            memcpy(to, frame->plane[c].data + y * frame->plane[c].stride,
+                   (size_t)frame->plane[c].width);
+    if (motus_cuda_alloc(&memory, luma * 3 / 2, NULL) ||
+        motus_cuda_copy(memory, host, luma * 3 / 2, NULL, NULL))
+        abort();
     free(host);
     uint8_t *there = memory, *const data[3] = {there, there + luma, there + luma + luma / 4};
     const ptrdiff_t stride[3] = {frame->width, frame->width / 2, frame->width / 2};
     MotusFrame *out;
-    if (motus_frame_wrap(&out, frame->width, frame->height, data, stride, motus_cuda_free, memory)) abort();
+    if (motus_frame_wrap(&out, frame->width, frame->height, data, stride, motus_cuda_free, memory))
+        abort();
     return out;
 }
 
@@ -96,11 +120,12 @@ static uint32_t adler32(const MotusFrame *frame) {
     return b << 16 | a;
 }
 
-// ---- Encodes ------------------------------------------------------------------------------------------------------------------------------
+// ---- Encodes ------------------------------------------------------------------------------------
 
 static MotusEncoderConfig configure(const GridCase *c) {
     const int *row = c->row, rate = value(row, RATE);
-    MotusEncoderConfig config = motus_encoder_config_default(c->frame[0]->width, c->frame[0]->height, (MotusRational){30, 1});
+    MotusEncoderConfig config = motus_encoder_config_default(
+        c->frame[0]->width, c->frame[0]->height, (MotusRational){30, 1});
     config.qp = value(row, QP);
     config.crf = config.qp;
     config.preset = (MotusPreset)value(row, PRESET);
@@ -113,13 +138,20 @@ static MotusEncoderConfig configure(const GridCase *c) {
     config.slices = value(row, SLICES);
     config.stream_only = value(row, OUTPUT);
     config.aud = value(row, AUD);
-    config.rate = rate == RATE_QP ? MOTUS_RATE_QP : rate <= RATE_AQ2 ? MOTUS_RATE_CRF : MOTUS_RATE_BITRATE;
-    config.aq_mode = rate == RATE_AQ1 ? MOTUS_AQ_VARIANCE : rate == RATE_AQ2 ? MOTUS_AQ_AUTO : MOTUS_AQ_OFF;
-    config.bitrate = ((int64_t)config.width * config.height * 30 * 16 >> config.qp / 6) + 20000; // 16 bits a sample at QP 0
-    if (rate == RATE_VBV) config.vbv_maxrate = config.bitrate * 5 / 4, config.vbv_bufsize = config.bitrate / 2;
-    if (rate == RATE_CBR) config.vbv_maxrate = config.vbv_bufsize = config.bitrate, config.hrd = MOTUS_HRD_CBR;
+    config.rate = rate == RATE_QP    ? MOTUS_RATE_QP
+                  : rate <= RATE_AQ2 ? MOTUS_RATE_CRF
+                                     : MOTUS_RATE_BITRATE;
+    config.aq_mode = rate == RATE_AQ1   ? MOTUS_AQ_VARIANCE
+                     : rate == RATE_AQ2 ? MOTUS_AQ_AUTO
+                                        : MOTUS_AQ_OFF;
+    config.bitrate = ((int64_t)config.width * config.height * 30 * 16 >> config.qp / 6) +
+                     20000; // 16 bits a sample at QP 0
+    if (rate == RATE_VBV)
+        config.vbv_maxrate = config.bitrate * 5 / 4, config.vbv_bufsize = config.bitrate / 2;
+    if (rate == RATE_CBR)
+        config.vbv_maxrate = config.vbv_bufsize = config.bitrate, config.hrd = MOTUS_HRD_CBR;
     config.threads = 1;
-    config.lanes = 1;
+    config.gop_coders = 1;
     config.backend = MOTUS_BACKEND_CPU;
     return config;
 }
@@ -143,24 +175,30 @@ static void append(GridCoded *coded, const MotusPacket *packet) {
 }
 
 static MotusStatus send(MotusEncoder *encoder, const GridCase *c, int i, int device) {
-    const size_t n_mb = (size_t)((c->frame[0]->width + 15) / 16 * ((c->frame[0]->height + 15) / 16));
+    const size_t n_mb =
+        (size_t)((c->frame[0]->width + 15) / 16 * ((c->frame[0]->height + 15) / 16));
     int8_t *map = value(c->row, MAPS) ? must(malloc(n_mb)) : NULL;
     uint32_t chance = (uint32_t)i * 2654435761u + 12345;
     for (size_t k = 0; map && k < n_mb; k++) { // mostly small offsets, some that reach any QP
         chance = chance * 1664525 + 1013904223;
-        map[k] = (int8_t)(chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128);
+        map[k] =
+            (int8_t)(chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128);
     }
-    MotusFrameParams params = {.size = sizeof params, .pts = i, .duration = 1, .qp_offset = map, .n_qp_offset = n_mb};
-    if (c->field[i]) params.field = c->field[i]->field, params.field_modes = c->field[i]->field_modes;
+    MotusFrameParams params = {
+        .size = sizeof params, .pts = i, .duration = 1, .qp_offset = map, .n_qp_offset = n_mb};
+    if (c->field[i])
+        params.field = c->field[i]->field, params.field_modes = c->field[i]->field_modes;
     params.field_final = value(c->row, VECTORS) == FINAL;
-    const MotusStatus status = device ? motus_encoder_send_device(encoder, c->device[i], NULL, &params)
-                                      : motus_encoder_send(encoder, c->frame[i], &params);
+    const MotusStatus status = device
+                                   ? motus_encoder_send_device(encoder, c->device[i], NULL, &params)
+                                   : motus_encoder_send(encoder, c->frame[i], &params);
     free(map);
     return status;
 }
 
 // kept: gets the packets; may be NULL.
-static void encode(GridCoded *coded, const GridCase *c, const MotusEncoderConfig *config, MotusPacket **kept) {
+static void encode(GridCoded *coded, const GridCase *c, const MotusEncoderConfig *config,
+                   MotusPacket **kept) {
     MotusEncoder *encoder = NULL;
     MotusError error = {0};
     MotusPacket *packet;
@@ -179,7 +217,8 @@ static void encode(GridCoded *coded, const GridCase *c, const MotusEncoderConfig
         if (status < 0) fail(coded, "receive", motus_encoder_error(encoder), status);
         if (status > 0) status = MOTUS_OK;
     }
-    if (!status && coded->pictures != c->n) fail(coded, "pictures are missing", NULL, MOTUS_ERR_INTERNAL);
+    if (!status && coded->pictures != c->n)
+        fail(coded, "pictures are missing", NULL, MOTUS_ERR_INTERNAL);
     if (coded->log) sprintf(coded->log + strlen(coded->log), "end %d\n", coded->pictures);
     motus_encoder_close(&encoder);
 }
@@ -190,7 +229,7 @@ static void drop(GridCoded *coded) {
     *coded = (GridCoded){0};
 }
 
-// ---- Cases --------------------------------------------------------------------------------------------------------------------------------
+// ---- Cases --------------------------------------------------------------------------------------
 
 // Whether `config` is the first of two passes, and what then follows it.
 static int two_passes(const GridCase *c) { return value(c->row, RATE) == RATE_TWO_PASSES; }
@@ -225,11 +264,14 @@ static int differ(const GridCoded *want, const GridCoded *got, char *failure, si
     int picture = 0;
     *failure = 0;
     while (at < want->size && at < got->size && want->data[at] == got->data[at]) at++;
-    while (picture < want->pictures && (!got->sum[picture] || want->sum[picture] == got->sum[picture])) picture++;
+    while (picture < want->pictures &&
+           (!got->sum[picture] || want->sum[picture] == got->sum[picture]))
+        picture++;
     if (*got->failure)
         snprintf(failure, room, "%s", got->failure);
     else if (want->size != got->size || at < want->size)
-        snprintf(failure, room, "%zu bytes, not %zu; the first that differs: %zu", got->size, want->size, at);
+        snprintf(failure, room, "%zu bytes, not %zu; the first that differs: %zu", got->size,
+                 want->size, at);
     else if (picture < want->pictures)
         snprintf(failure, room, "reconstruction of picture %d differs", picture);
     else if (want->log && (!got->log || strcmp(want->log, got->log)))
@@ -237,10 +279,10 @@ static int differ(const GridCoded *want, const GridCoded *got, char *failure, si
     return *failure != 0;
 }
 
-void grid_print_failure(const GridCase *c, int lanes, const char *failure) {
+void grid_print_failure(const GridCase *c, int gop_coders, const char *failure) {
     printf("FAILURE %s", c->sequence->name);
     for (int a = 0; a < AXES; a++) printf(" %s=%s", axes[a].name, axes[a].value[c->row[a]].name);
-    printf(" lanes=%d: %s\n", lanes, failure);
+    printf(" lanes=%d: %s\n", gop_coders, failure);
     fflush(stdout);
 }
 
@@ -253,7 +295,7 @@ unsigned grid_case_on_the_device(GridCase *c) {
     for (int k = 0; k < LANE_COUNTS; k++) {
         MotusEncoderConfig config = configure(c);
         config.backend = MOTUS_BACKEND_CUDA;
-        config.lanes = lane_counts[k];
+        config.gop_coders = lane_counts[k];
         if (two_passes(c)) {
             config.pass = 1;
             MotusPacket *field[GRID_FRAMES];
@@ -261,13 +303,15 @@ unsigned grid_case_on_the_device(GridCase *c) {
             memset(c->field, 0, sizeof c->field); // as in the CPU's first pass
             encode(&got, c, &config, NULL);
             memcpy(c->field, field, sizeof field);
-            if (differ(&c->first, &got, failure, sizeof failure)) grid_print_failure(c, config.lanes, failure), failures++;
+            if (differ(&c->first, &got, failure, sizeof failure))
+                grid_print_failure(c, config.gop_coders, failure), failures++;
             drop(&got);
             config.pass = 2;
             config.pass_log = c->first.log;
         }
         encode(&got, c, &config, NULL);
-        if (differ(&c->want, &got, failure, sizeof failure)) grid_print_failure(c, config.lanes, failure), failures++;
+        if (differ(&c->want, &got, failure, sizeof failure))
+            grid_print_failure(c, config.gop_coders, failure), failures++;
         drop(&got);
     }
     for (int i = 0; i < c->n; i++) motus_frame_unref(&c->device[i]);
@@ -279,7 +323,8 @@ int grid_settings(int *values) {
     return AXES;
 }
 
-void grid_case_open(GridCase *c, const GridSequence *sequence, const int *row, long budget, int whole) {
+void grid_case_open(GridCase *c, const GridSequence *sequence, const int *row, long budget,
+                    int whole) {
     const int *size = crop_size[whole ? 0 : value(row, CROP)];
     *c = (GridCase){.sequence = sequence, .row = row};
     for (int i = 0; i < sequence->n; i++) c->frame[i] = motus_middle_of(sequence->frame[i], size);

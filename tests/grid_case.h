@@ -1,4 +1,5 @@
-// A row of gpu_grid: a sequence's first frames with one value of every setting, coded on the CPU and then on a CUDA device.
+// A row of gpu_grid: a sequence's first frames with one value of every setting, coded on the CPU
+// and then on a CUDA device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_GRID_CASE_H
 #define TESTS_GRID_CASE_H
@@ -28,15 +29,16 @@ typedef struct GridCase {
     const int *row;
     MotusFrame *frame[GRID_FRAMES], *device[GRID_FRAMES]; // the cropped frames
     int n, threads;                                       // of the CPU's encodes
-    MotusPacket *field[GRID_FRAMES];                      // whose motion fields are given; else NULL
-    GridCoded first, want;                                // the CPU's
+    MotusPacket *field[GRID_FRAMES]; // whose motion fields are given; else NULL
+    GridCoded first, want;           // the CPU's
 } GridCase;
 
 // How many values each setting has; returns how many settings there are.
 int grid_settings(int *values);
 
 // row: numbers of values. At most `budget` luma samples, but three frames; whole: no crops.
-void grid_case_open(GridCase *c, const GridSequence *sequence, const int *row, long budget, int whole);
+void grid_case_open(GridCase *c, const GridSequence *sequence, const int *row, long budget,
+                    int whole);
 void grid_case_close(GridCase *c);
 
 // Fills `first` and `want`, or says there what failed.
@@ -46,6 +48,6 @@ void grid_case_on_the_cpu(GridCase *c);
 unsigned grid_case_on_the_device(GridCase *c);
 
 // lanes 0: on the CPU.
-void grid_print_failure(const GridCase *c, int lanes, const char *failure);
+void grid_print_failure(const GridCase *c, int gop_coders, const char *failure);
 
 #endif

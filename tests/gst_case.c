@@ -47,11 +47,12 @@ GstHarness *motus_gst_open(const char *text, const char *caps) {
     return h;
 }
 
-// ---- Pictures -------------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 static uint8_t sample(int p, int x, int y, int t) {
     const int u = x + (p ? t : 2 * t), v = y - t / 2;
-    return (uint8_t)(p ? 128 + (u * 3 + v) / 7 % 40 : 60 + (u / 3 * 37 + v / 5 * 59 + u * v / 64) % 150);
+    return (uint8_t)(p ? 128 + (u * 3 + v) / 7 % 40
+                       : 60 + (u / 3 * 37 + v / 5 * 59 + u * v / 64) % 150);
 }
 
 MotusFrame *motus_gst_picture(int width, int height, int t) {
@@ -81,8 +82,8 @@ GstBuffer *motus_gst_buffer_of(int width, int height, int t, int padding) {
             for (int x = 0; x < (p ? width / 2 : width); x++)
                 map.data[offset[p] + (gsize)(y * stride[p] + x)] = sample(p, x, y, t);
     gst_buffer_unmap(buffer, &map);
-    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, (guint)width, (guint)height, 3,
-                                   offset, stride);
+    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420,
+                                   (guint)width, (guint)height, 3, offset, stride);
     GST_BUFFER_PTS(buffer) = (GstClockTime)t * 40 * GST_MSECOND;
     GST_BUFFER_DURATION(buffer) = 40 * GST_MSECOND;
     return buffer;
@@ -95,7 +96,7 @@ void motus_gst_push(GstHarness *h, int width, int height, int first, int n) {
     }
 }
 
-// ---- Streams --------------------------------------------------------------------------------------------------------------------------------
+// ---- Streams ------------------------------------------------------------------------------------
 
 GByteArray *motus_gst_take(GstHarness *h, int *n) {
     GByteArray *all = g_byte_array_new();
@@ -128,7 +129,8 @@ GByteArray *motus_gst_expected(const MotusEncoderConfig *config, int n) {
     if (!enc) return all;
     for (int t = 0; t < n; t++) {
         MotusFrame *frame = motus_gst_picture(config->width, config->height, t);
-        const MotusFrameParams params = {.size = sizeof params, .pts = t, .duration = config->time_base.num ? 3600 : 1}; // 40 ms
+        const MotusFrameParams params = {
+            .size = sizeof params, .pts = t, .duration = config->time_base.num ? 3600 : 1}; // 40 ms
         MOTUS_CHECK(motus_encoder_send(enc, frame, &params) == MOTUS_OK, "picture %d", t);
         motus_frame_unref(&frame);
         receive(enc, all);

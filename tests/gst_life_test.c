@@ -1,4 +1,5 @@
-// motush264enc in a pipeline's life: refusals, key pictures on request, rates that change, latency, ends, flushes, sizes that change, frames that come too late.
+// motush264enc in a pipeline's life: refusals, key pictures on request, rates that change, latency,
+// ends, flushes, sizes that change, frames that come too late.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
@@ -10,9 +11,11 @@ enum { WIDTH = 98, HEIGHT = 80 };
 
 static GstBuffer *next(GstHarness *h) { return gst_harness_try_pull(h); }
 
-static gboolean is_key(GstBuffer *b) { return !GST_BUFFER_FLAG_IS_SET(b, GST_BUFFER_FLAG_DELTA_UNIT); }
+static gboolean is_key(GstBuffer *b) {
+    return !GST_BUFFER_FLAG_IS_SET(b, GST_BUFFER_FLAG_DELTA_UNIT);
+}
 
-// ---- Refusals -------------------------------------------------------------------------------------------------------------------------------
+// ---- Refusals -----------------------------------------------------------------------------------
 
 static void check_accepts(GstHarness *h, const char *text, gboolean wanted) {
     GstCaps *caps = gst_caps_from_string(text);
@@ -31,7 +34,8 @@ static void other_caps_are_refused(void) {
     check_accepts(h, "video/x-raw,format=I420,width=98,height=81,framerate=25/1", FALSE);
     check_accepts(h, "video/x-raw,format=I420,width=98,height=80,framerate=0/1", TRUE);
     gst_harness_set_src_caps_str(h, "video/x-raw,format=Y42B,width=98,height=80,framerate=25/1");
-    CU_ASSERT_EQUAL(gst_harness_push(h, motus_gst_buffer_of(WIDTH, HEIGHT, 0, 0)), GST_FLOW_NOT_NEGOTIATED);
+    CU_ASSERT_EQUAL(gst_harness_push(h, motus_gst_buffer_of(WIDTH, HEIGHT, 0, 0)),
+                    GST_FLOW_NOT_NEGOTIATED);
     gst_harness_set_src_caps_str(h, CAPS); // and works after that
     motus_gst_push(h, WIDTH, HEIGHT, 0, 4);
     CU_ASSERT(gst_harness_buffers_received(h) >= 1);
@@ -57,13 +61,15 @@ static void bad_settings_are_told(void) {
     gst_harness_teardown(h);
 }
 
-// ---- Requests while it runs -----------------------------------------------------------------------------------------------------------------
+// ---- Requests while it runs ---------------------------------------------------------------------
 
-// A request from downstream and one from upstream: an IDR picture there and nowhere else, and the event in front of it.
+// A request from downstream and one from upstream: an IDR picture there and nowhere else, and the
+// event in front of it.
 static void key_units_on_request(void) {
     GstHarness *h = motus_gst_open("pass=quant tune=zerolatency", CAPS);
     motus_gst_push(h, WIDTH, HEIGHT, 0, 5);
-    CU_ASSERT_TRUE(gst_harness_push_upstream_event(h, gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 1)));
+    CU_ASSERT_TRUE(gst_harness_push_upstream_event(
+        h, gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 1)));
     motus_gst_push(h, WIDTH, HEIGHT, 5, 6);
     const GstClockTime at = 11 * 40 * GST_MSECOND;
     gst_harness_push_event(h, gst_video_event_new_downstream_force_key_unit(at, at, at, TRUE, 2));
@@ -94,17 +100,19 @@ static gsize bytes_of(GstHarness *h, int first, int n) {
     return size;
 }
 
-// Up and down again, and the pictures do not begin anew. The first second after a change is left out.
+// Up and down again, and the pictures do not begin anew. The first second after a change is left
+// out.
 static void rate_changes(void) {
-    GstHarness *h = motus_gst_open("bitrate=60 tune=zerolatency key-int-max=2147483647 vbv-buf-capacity=400", CAPS);
+    GstHarness *h = motus_gst_open(
+        "bitrate=60 tune=zerolatency key-int-max=2147483647 vbv-buf-capacity=400", CAPS);
     gsize bytes[3];
     const guint rates[3] = {60, 240, 60};
     for (int i = 0; i < 3; i++) {
         gst_harness_set(h, "motush264enc", "bitrate", rates[i], NULL);
         bytes_of(h, i * 75, 25);
         bytes[i] = bytes_of(h, i * 75 + 25, 50); // two seconds
-        MOTUS_CHECK(bytes[i] * 4 > rates[i] * 800 && bytes[i] * 4 < rates[i] * 1200, "%u kbit/s: %zu bytes in two seconds",
-                    rates[i], bytes[i]);
+        MOTUS_CHECK(bytes[i] * 4 > rates[i] * 800 && bytes[i] * 4 < rates[i] * 1200,
+                    "%u kbit/s: %zu bytes in two seconds", rates[i], bytes[i]);
     }
     gst_harness_teardown(h);
 }
@@ -120,17 +128,19 @@ static gpointer turn(gpointer opaque) {
     while (!g_atomic_int_get(&turner->stop)) {
         guint rate;
         seed = seed * 1103515245 + 12345;
-        gst_harness_set(turner->harness, "motush264enc", "bitrate", 100 + seed % 1000, "vbv-buf-capacity", 300 + seed % 300,
-                        NULL);
+        gst_harness_set(turner->harness, "motush264enc", "bitrate", 100 + seed % 1000,
+                        "vbv-buf-capacity", 300 + seed % 300, NULL);
         gst_harness_get(turner->harness, "motush264enc", "bitrate", &rate, NULL);
-        gst_harness_push_upstream_event(turner->harness,
-                                        gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, seed));
+        gst_harness_push_upstream_event(
+            turner->harness,
+            gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, seed));
         g_usleep(500);
     }
     return NULL;
 }
 
-// An application's thread turns the rate and asks for key pictures while frames go in: every one comes out, in order.
+// An application's thread turns the rate and asks for key pictures while frames go in: every one
+// comes out, in order.
 static void rates_from_another_thread(void) {
     Turner turner = {motus_gst_open("bitrate=500 rc-lookahead=3", CAPS), 0};
     GThread *thread = g_thread_new("turner", turn, &turner);
@@ -147,18 +157,20 @@ static void rates_from_another_thread(void) {
     gst_harness_teardown(turner.harness);
 }
 
-// ---- Latency --------------------------------------------------------------------------------------------------------------------------------
+// ---- Latency ------------------------------------------------------------------------------------
 
 // What is told is never exceeded, and without look-ahead nothing is held back.
 static void check_latency(const char *text, int frames) {
     GstHarness *h = motus_gst_open(text, CAPS);
     motus_gst_push(h, WIDTH, HEIGHT, 0, 1); // opens the encoder
     const GstClockTime told = gst_harness_query_latency(h);
-    MOTUS_CHECK(told == (GstClockTime)frames * 40 * GST_MSECOND, "%s: %" G_GUINT64_FORMAT " ns", text, told);
+    MOTUS_CHECK(told == (GstClockTime)frames * 40 * GST_MSECOND, "%s: %" G_GUINT64_FORMAT " ns",
+                text, told);
     for (int t = 1; t < 40; t++) {
         motus_gst_push(h, WIDTH, HEIGHT, t, 1);
-        MOTUS_CHECK((int)gst_harness_buffers_received(h) >= t + 1 - frames, "%s: %u pictures after %d frames", text,
-                    gst_harness_buffers_received(h), t + 1);
+        MOTUS_CHECK((int)gst_harness_buffers_received(h) >= t + 1 - frames,
+                    "%s: %u pictures after %d frames", text, gst_harness_buffers_received(h),
+                    t + 1);
     }
     gst_harness_push_event(h, gst_event_new_eos());
     CU_ASSERT_EQUAL(gst_harness_buffers_received(h), 40);
@@ -170,10 +182,10 @@ static void latency_is_told(void) {
     check_latency("pass=quant tune=zerolatency", 0);
     check_latency("pass=quant", 2);
     check_latency("rc-lookahead=5", 7);
-    check_latency("pass=qual lanes=2 key-int-max=6 rc-lookahead=5", 17);
+    check_latency("pass=qual gop-coders=2 key-int-max=6 rc-lookahead=5", 17);
 }
 
-// ---- Ends and beginnings --------------------------------------------------------------------------------------------------------------------
+// ---- Ends and beginnings ------------------------------------------------------------------------
 
 static gboolean ended(GstHarness *h) {
     gboolean eos = FALSE;
@@ -198,24 +210,28 @@ static void end_without_frames(void) {
     gst_harness_teardown(h);
 }
 
-// All pictures of the old size come out before the first of the new one, which is an IDR picture behind new caps.
+// All pictures of the old size come out before the first of the new one, which is an IDR picture
+// behind new caps.
 static void sizes_change(void) {
     static const int size[][2] = {{98, 80}, {160, 96}, {32, 48}, {98, 80}};
     GstHarness *h = motus_gst_open("rc-lookahead=6 bitrate=500", CAPS);
     int t = 0;
     for (int i = 0; i < 4; i++, t += 9) {
         char caps[120];
-        g_snprintf(caps, sizeof caps, "video/x-raw,format=I420,width=%d,height=%d,framerate=25/1", size[i][0], size[i][1]);
+        g_snprintf(caps, sizeof caps, "video/x-raw,format=I420,width=%d,height=%d,framerate=25/1",
+                   size[i][0], size[i][1]);
         gst_harness_set_src_caps_str(h, caps);
-        MOTUS_CHECK((int)gst_harness_buffers_received(h) == t, "%d pictures before size %d", (int)gst_harness_buffers_received(h),
-                    i);
+        MOTUS_CHECK((int)gst_harness_buffers_received(h) == t, "%d pictures before size %d",
+                    (int)gst_harness_buffers_received(h), i);
         motus_gst_push(h, size[i][0], size[i][1], t, 9);
     }
     gst_harness_push_event(h, gst_event_new_eos());
     for (int n = 0; n < t; n++) {
         GstBuffer *b = next(h);
         CU_ASSERT_PTR_NOT_NULL_FATAL(b);
-        MOTUS_CHECK(is_key(b) == (n % 9 == 0) && GST_BUFFER_PTS(b) == (GstClockTime)n * 40 * GST_MSECOND, "picture %d", n);
+        MOTUS_CHECK(is_key(b) == (n % 9 == 0) &&
+                        GST_BUFFER_PTS(b) == (GstClockTime)n * 40 * GST_MSECOND,
+                    "picture %d", n);
         gst_buffer_unref(b);
     }
     GstCaps *caps = gst_pad_get_current_caps(h->sinkpad);
@@ -246,20 +262,24 @@ static void flush_drops(void) {
     for (int t = 100; t < 106; t++) {
         GstBuffer *b = next(h);
         CU_ASSERT_PTR_NOT_NULL_FATAL(b);
-        MOTUS_CHECK(is_key(b) == (t == 100) && GST_BUFFER_PTS(b) == (GstClockTime)t * 40 * GST_MSECOND, "picture %d", t);
+        MOTUS_CHECK(is_key(b) == (t == 100) &&
+                        GST_BUFFER_PTS(b) == (GstClockTime)t * 40 * GST_MSECOND,
+                    "picture %d", t);
         gst_buffer_unref(b);
     }
     CU_ASSERT_PTR_NULL(next(h));
     gst_harness_teardown(h);
 }
 
-// idr_pic_id of an access unit without delimiter that begins with SPS and PPS: slice_header() is read as far as needed (7.3.3; log2_max_frame_num is 16).
+// idr_pic_id of an access unit without delimiter that begins with SPS and PPS: slice_header() is
+// read as far as needed (7.3.3; log2_max_frame_num is 16).
 static int idr_pic_id(GstBuffer *b) {
     GstMapInfo map;
     if (!gst_buffer_map(b, &map, GST_MAP_READ)) return -1;
     const uint8_t *p = map.data, *end = p + map.size;
     while (p + 4 < end && !(p[0] == 0 && p[1] == 0 && p[2] == 1 && (p[3] & 31) == 5)) p++;
-    int bit = 0, ue[4] = {0}; // first_mb_in_slice, slice_type, pic_parameter_set_id; 16 bits of frame_num; idr_pic_id
+    int bit = 0, ue[4] = {0}; // first_mb_in_slice, slice_type, pic_parameter_set_id; 16 bits of
+                              // frame_num; idr_pic_id
     for (int i = 0; i < 4; i++) {
         int zeros = 0, value = 1;
         if (i == 3) bit += 16;
@@ -290,10 +310,12 @@ static void idr_numbers_differ(void) {
     gst_harness_teardown(h);
 }
 
-// Every way to begin and end, fifty times; what is left behind is counted by the tracer, or by the address sanitizer.
+// Every way to begin and end, fifty times; what is left behind is counted by the tracer, or by the
+// address sanitizer.
 static void fifty_lives(void) {
-    static const char *const settings[] = {"pass=quant", "bitrate=200 rc-lookahead=4", "tune=zerolatency",
-                                           "pass=qual lanes=2 key-int-max=3 rc-lookahead=2"};
+    static const char *const settings[] = {"pass=quant", "bitrate=200 rc-lookahead=4",
+                                           "tune=zerolatency",
+                                           "pass=qual gop-coders=2 key-int-max=3 rc-lookahead=2"};
     static const int size[][2] = {{98, 80}, {32, 32}, {48, 64}};
     for (int life = 0; life < 50; life++) {
         GstHarness *h = motus_gst_open(settings[life % 4], CAPS);
@@ -301,7 +323,8 @@ static void fifty_lives(void) {
         for (int step = motus_test_range(1, 4); step; step--) {
             const int *s = size[motus_test_range(0, 2)], n = motus_test_range(0, 6);
             char caps[120];
-            g_snprintf(caps, sizeof caps, "video/x-raw,format=I420,width=%d,height=%d,framerate=25/1", s[0], s[1]);
+            g_snprintf(caps, sizeof caps,
+                       "video/x-raw,format=I420,width=%d,height=%d,framerate=25/1", s[0], s[1]);
             gst_harness_set_src_caps_str(h, caps);
             motus_gst_push(h, s[0], s[1], t, n);
             t += n;
@@ -323,20 +346,24 @@ static void fifty_lives(void) {
                 break;
             }
         }
-        if (life % 3) gst_harness_push_event(h, gst_event_new_eos()); // else cut off with pictures under way
+        if (life % 3)
+            gst_harness_push_event(h, gst_event_new_eos()); // else cut off with pictures under way
         gst_harness_teardown(h);
     }
 }
 
-// ---- Quality of service ---------------------------------------------------------------------------------------------------------------------
+// ---- Quality of service -------------------------------------------------------------------------
 
 // Frames that cannot be shown in time any more are not coded, where that is asked for.
 static void late_frames_are_dropped(void) {
     for (int qos = 0; qos < 2; qos++) {
         int n;
-        GstHarness *h = motus_gst_open(qos ? "pass=quant tune=zerolatency qos=true" : "pass=quant tune=zerolatency", CAPS);
+        GstHarness *h = motus_gst_open(
+            qos ? "pass=quant tune=zerolatency qos=true" : "pass=quant tune=zerolatency", CAPS);
         motus_gst_push(h, WIDTH, HEIGHT, 0, 3);
-        gst_harness_push_upstream_event(h, gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2, 200 * GST_MSECOND, 2 * 40 * GST_MSECOND));
+        gst_harness_push_upstream_event(
+            h,
+            gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2, 200 * GST_MSECOND, 2 * 40 * GST_MSECOND));
         motus_gst_push(h, WIDTH, HEIGHT, 3, 20);
         g_byte_array_unref(motus_gst_take(h, &n));
         MOTUS_CHECK(qos ? n > 5 && n < 23 : n == 23, "qos %d: %d pictures of 23", qos, n);

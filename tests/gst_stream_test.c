@@ -1,4 +1,5 @@
-// motush264enc: its streams are the encoder's own for the same settings, in both formats, whatever the strides; its caps and times say what they are.
+// motush264enc: its streams are the encoder's own for the same settings, in both formats, whatever
+// the strides; its caps and times say what they are.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <string.h>
@@ -7,14 +8,16 @@
 
 enum { WIDTH = 98, HEIGHT = 80, PICTURES = 20 };
 
-#define CAPS                                                                                                                     \
-    "video/x-raw,format=I420,width=98,height=80,framerate=25/1,pixel-aspect-ratio=12/11,colorimetry=bt709,chroma-site=mpeg2"
+#define CAPS                                                                                       \
+    "video/x-raw,format=I420,width=98,height=80,framerate=25/1,pixel-aspect-ratio=12/"             \
+    "11,colorimetry=bt709,chroma-site=mpeg2"
 
 static MotusEncoderConfig base_config(void) {
     MotusEncoderConfig c = motus_encoder_config_default(WIDTH, HEIGHT, (MotusRational){25, 1});
     c.backend = MOTUS_BACKEND_CPU;
     c.aud = 1;
-    c.colour = (MotusColour){{12, 11}, 0, 1, 1, 1, 0}; // bt709, limited range, chroma samples beside the left luma ones
+    c.colour = (MotusColour){
+        {12, 11}, 0, 1, 1, 1, 0}; // bt709, limited range, chroma samples beside the left luma ones
     return c;
 }
 
@@ -79,19 +82,24 @@ typedef struct Case {
 static const Case cases[] = {
     {"pass=quant quantizer=30 key-int-max=7", set_quant},
     {"pass=qual quantizer=27 rc-lookahead=6 key-int-max=5", set_qual},
-    {"pass=qual quantizer=27 rc-lookahead=6 key-int-max=5 lanes=3 threads=2", set_qual},
-    {"pass=qual quantizer=12 rc-lookahead=6 key-int-max=5 vbv-maxrate=250 vbv-buf-capacity=400", set_capped},
+    {"pass=qual quantizer=27 rc-lookahead=6 key-int-max=5 gop-coders=3 threads=2", set_qual},
+    {"pass=qual quantizer=12 rc-lookahead=6 key-int-max=5 vbv-maxrate=250 vbv-buf-capacity=400",
+     set_capped},
     {"bitrate=300", set_cbr},
-    {"bitrate=200 tune=zerolatency aud=false speed-preset=ultrafast vbv-buf-capacity=300", set_zerolatency},
-    {"bitrate=200 tune=zerolatency aud=false speed-preset=superfast vbv-buf-capacity=300 slices=3 slice-max-size=300",
+    {"bitrate=200 tune=zerolatency aud=false speed-preset=ultrafast vbv-buf-capacity=300",
+     set_zerolatency},
+    {"bitrate=200 tune=zerolatency aud=false speed-preset=superfast vbv-buf-capacity=300 slices=3 "
+     "slice-max-size=300",
      set_slices},
-    {"bitrate=150 vbv-buf-capacity=0 rc-lookahead=3 qp-min=24 qp-max=33 qp-step=2 ip-factor=1.5 mb-tree=false "
+    {"bitrate=150 vbv-buf-capacity=0 rc-lookahead=3 qp-min=24 qp-max=33 qp-step=2 ip-factor=1.5 "
+     "mb-tree=false "
      "key-int-max=2147483647 speed-preset=fast",
      set_bounds},
 };
 
 // Pushes all pictures and the end, and holds what comes out against the library's stream.
-static void check_stream(const char *text, const char *caps, const MotusEncoderConfig *config, int padding, gboolean durations) {
+static void check_stream(const char *text, const char *caps, const MotusEncoderConfig *config,
+                         int padding, gboolean durations) {
     int n;
     GstHarness *h = motus_gst_open(text, caps);
     for (int t = 0; t < PICTURES; t++) {
@@ -101,8 +109,8 @@ static void check_stream(const char *text, const char *caps, const MotusEncoderC
     }
     gst_harness_push_event(h, gst_event_new_eos());
     GByteArray *got = motus_gst_take(h, &n), *want = motus_gst_expected(config, PICTURES);
-    MOTUS_CHECK(n == PICTURES && motus_gst_same(got, want), "%s: %d buffers, %u bytes instead of %u", text, n, got->len,
-                want->len);
+    MOTUS_CHECK(n == PICTURES && motus_gst_same(got, want),
+                "%s: %d buffers, %u bytes instead of %u", text, n, got->len, want->len);
     g_byte_array_unref(got);
     g_byte_array_unref(want);
     gst_harness_teardown(h);
@@ -122,7 +130,8 @@ static void variable_rate(void) {
     config.fps = (MotusRational){50, 1};
     config.time_base = (MotusRational){1, 90000};
     set_cbr(&config);
-    const char *caps = "video/x-raw,format=I420,width=98,height=80,framerate=0/1,max-framerate=50/1,pixel-aspect-ratio=12/11,"
+    const char *caps = "video/x-raw,format=I420,width=98,height=80,framerate=0/1,max-framerate=50/"
+                       "1,pixel-aspect-ratio=12/11,"
                        "colorimetry=bt709,chroma-site=mpeg2";
     check_stream("bitrate=300", caps, &config, 0, TRUE);
     check_stream("bitrate=300", caps, &config, 0, FALSE);
@@ -133,11 +142,12 @@ static void full_range_and_unknown(void) {
     set_quant(&config);
     config.colour = (MotusColour){{1, 1}, 1, 9, 15, 9, 2};
     check_stream("pass=quant quantizer=30 key-int-max=7",
-                 "video/x-raw,format=I420,width=98,height=80,framerate=25/1,colorimetry=1:6:11:7,chroma-site=cosited", &config, 0,
-                 TRUE);
+                 "video/x-raw,format=I420,width=98,height=80,framerate=25/"
+                 "1,colorimetry=1:6:11:7,chroma-site=cosited",
+                 &config, 0, TRUE);
 }
 
-// ---- avc ------------------------------------------------------------------------------------------------------------------------------------
+// ---- avc ----------------------------------------------------------------------------------------
 
 // A byte stream's NAL units behind their sizes, without those that avc has no use for.
 static GByteArray *lengths(const GByteArray *stream) {
@@ -148,12 +158,12 @@ static GByteArray *lengths(const GByteArray *stream) {
             continue;
         }
         guint from = i + 3, end = from;
-        while (end < stream->len &&
-               !(end + 3 <= stream->len && !stream->data[end] && !stream->data[end + 1] && stream->data[end + 2] <= 1))
+        while (end < stream->len && !(end + 3 <= stream->len && !stream->data[end] &&
+                                      !stream->data[end + 1] && stream->data[end + 2] <= 1))
             end++;
         const int type = stream->data[from] & 31;
-        const uint8_t size[4] = {(uint8_t)((end - from) >> 24), (uint8_t)((end - from) >> 16), (uint8_t)((end - from) >> 8),
-                                 (uint8_t)(end - from)};
+        const uint8_t size[4] = {(uint8_t)((end - from) >> 24), (uint8_t)((end - from) >> 16),
+                                 (uint8_t)((end - from) >> 8), (uint8_t)(end - from)};
         if (type == 1 || type == 5) {
             g_byte_array_append(out, size, 4);
             g_byte_array_append(out, stream->data + from, end - from);
@@ -168,7 +178,8 @@ static void avc_has_the_same_units(void) {
     MotusEncoderConfig config = base_config();
     set_quant(&config);
     config.slices = 2;
-    GstHarness *h = gst_harness_new_parse("motush264enc backend=cpu pass=quant quantizer=30 key-int-max=7 slices=2");
+    GstHarness *h = gst_harness_new_parse(
+        "motush264enc backend=cpu pass=quant quantizer=30 key-int-max=7 slices=2");
     gst_harness_set_sink_caps_str(h, "video/x-h264,stream-format=avc");
     gst_harness_set_src_caps_str(h, CAPS);
     motus_gst_push(h, WIDTH, HEIGHT, 0, PICTURES);
@@ -182,25 +193,30 @@ static void avc_has_the_same_units(void) {
     size_t headers_size;
     MotusEncoder *enc = NULL;
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
-    const uint8_t *headers = motus_encoder_headers(enc, &headers_size); // 00 00 00 01, SPS, 00 00 00 01, PPS
+    const uint8_t *headers =
+        motus_encoder_headers(enc, &headers_size); // 00 00 00 01, SPS, 00 00 00 01, PPS
     const gsize size = gst_buffer_extract(gst_value_get_buffer(data), 0, record, sizeof record);
-    // Version, profile, constraints, level, 4-byte sizes, one SPS, its size, itself, one PPS, its size, itself (14496-15, 5.3.3.1).
+    // Version, profile, constraints, level, 4-byte sizes, one SPS, its size, itself, one PPS, its
+    // size, itself (14496-15, 5.3.3.1).
     const size_t sps = (size_t)record[6] << 8 | record[7], pps = headers_size - 8 - sps;
-    CU_ASSERT(size == 11 + sps + pps && record[0] == 1 && !memcmp(record + 1, headers + 5, 3) && record[4] == 0xFF &&
-              record[5] == 0xE1);
-    CU_ASSERT(!memcmp(record + 8, headers + 4, sps) && record[8 + sps] == 1 && record[10 + sps] == pps);
+    CU_ASSERT(size == 11 + sps + pps && record[0] == 1 && !memcmp(record + 1, headers + 5, 3) &&
+              record[4] == 0xFF && record[5] == 0xE1);
+    CU_ASSERT(!memcmp(record + 8, headers + 4, sps) && record[8 + sps] == 1 &&
+              record[10 + sps] == pps);
     CU_ASSERT(!memcmp(record + 11 + sps, headers + 8 + sps, pps));
     motus_encoder_close(&enc);
     gst_caps_unref(caps);
-    GByteArray *got = motus_gst_take(h, &n), *stream = motus_gst_expected(&config, PICTURES), *want = lengths(stream);
-    MOTUS_CHECK(n == PICTURES && motus_gst_same(got, want), "%d buffers, %u bytes instead of %u", n, got->len, want->len);
+    GByteArray *got = motus_gst_take(h, &n), *stream = motus_gst_expected(&config, PICTURES),
+               *want = lengths(stream);
+    MOTUS_CHECK(n == PICTURES && motus_gst_same(got, want), "%d buffers, %u bytes instead of %u", n,
+                got->len, want->len);
     g_byte_array_unref(got);
     g_byte_array_unref(stream);
     g_byte_array_unref(want);
     gst_harness_teardown(h);
 }
 
-// ---- Caps and times -------------------------------------------------------------------------------------------------------------------------
+// ---- Caps and times -----------------------------------------------------------------------------
 
 static void check_caps(const char *in, const char *wanted, const char *text) {
     GstHarness *h = gst_harness_new_parse("motush264enc backend=cpu pass=quant");
@@ -226,15 +242,20 @@ static void caps_say_what_it_is(void) {
     const int level = motus_encoder_level(enc);
     motus_encoder_close(&enc);
     snprintf(text, sizeof text,
-             "video/x-h264,stream-format=byte-stream,alignment=au,profile=constrained-baseline,level=(string)%d%s%.0d,width=98,"
+             "video/"
+             "x-h264,stream-format=byte-stream,alignment=au,profile=constrained-baseline,level=("
+             "string)%d%s%.0d,width=98,"
              "height=80,framerate=25/1,pixel-aspect-ratio=12/11,colorimetry=bt709",
              level / 10, level % 10 ? "." : "", level % 10);
     check_caps(CAPS, NULL, text);
-    check_caps(CAPS, "video/x-h264,profile=baseline", "video/x-h264,profile=baseline,stream-format=byte-stream");
-    check_caps(CAPS, "video/x-h264,stream-format={avc,byte-stream}", "video/x-h264,stream-format=byte-stream");
+    check_caps(CAPS, "video/x-h264,profile=baseline",
+               "video/x-h264,profile=baseline,stream-format=byte-stream");
+    check_caps(CAPS, "video/x-h264,stream-format={avc,byte-stream}",
+               "video/x-h264,stream-format=byte-stream");
     check_caps("video/x-raw,format=I420,width=98,height=80,framerate=0/1,max-framerate=50/1", NULL,
                "video/x-h264,framerate=0/1,max-framerate=50/1");
-    check_caps("video/x-raw,format=I420,width=98,height=80,framerate=0/1", NULL, "video/x-h264,framerate=0/1");
+    check_caps("video/x-raw,format=I420,width=98,height=80,framerate=0/1", NULL,
+               "video/x-h264,framerate=0/1");
 }
 
 static void times_and_flags(void) {
@@ -245,17 +266,21 @@ static void times_and_flags(void) {
         GstBuffer *b = gst_harness_try_pull(h);
         CU_ASSERT_PTR_NOT_NULL_FATAL(b);
         const GstClockTime at = (GstClockTime)t * 40 * GST_MSECOND;
-        MOTUS_CHECK(GST_BUFFER_PTS(b) == at && GST_BUFFER_DTS(b) == at && GST_BUFFER_DURATION(b) == 40 * GST_MSECOND,
+        MOTUS_CHECK(GST_BUFFER_PTS(b) == at && GST_BUFFER_DTS(b) == at &&
+                        GST_BUFFER_DURATION(b) == 40 * GST_MSECOND,
                     "picture %d", t);
-        MOTUS_CHECK(GST_BUFFER_FLAG_IS_SET(b, GST_BUFFER_FLAG_DELTA_UNIT) == (t % 4 != 0), "picture %d", t);
+        MOTUS_CHECK(GST_BUFFER_FLAG_IS_SET(b, GST_BUFFER_FLAG_DELTA_UNIT) == (t % 4 != 0),
+                    "picture %d", t);
         // The packet's own memory: one piece, not to be written to.
-        MOTUS_CHECK(gst_buffer_n_memory(b) == 1 && GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(b, 0)), "picture %d", t);
+        MOTUS_CHECK(gst_buffer_n_memory(b) == 1 &&
+                        GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(b, 0)),
+                    "picture %d", t);
         gst_buffer_unref(b);
     }
     gst_harness_teardown(h);
 }
 
-// ---- Two passes -----------------------------------------------------------------------------------------------------------------------------
+// ---- Two passes ---------------------------------------------------------------------------------
 
 static gchar *first_pass_log(MotusEncoderConfig config) {
     GString *log = g_string_new(NULL);
@@ -284,7 +309,8 @@ static void two_passes(void) {
     MotusEncoderConfig config = base_config();
     remove(path);
     set_rate(&config, 120, 0);
-    GstHarness *h = motus_gst_open("pass=pass1 bitrate=120 vbv-buf-capacity=0 multipass-cache-file=gst_stream.pass.log", CAPS);
+    GstHarness *h = motus_gst_open(
+        "pass=pass1 bitrate=120 vbv-buf-capacity=0 multipass-cache-file=gst_stream.pass.log", CAPS);
     motus_gst_push(h, WIDTH, HEIGHT, 0, PICTURES);
     gst_harness_push_event(h, gst_event_new_eos());
     g_byte_array_unref(motus_gst_take(h, &n));
@@ -294,7 +320,9 @@ static void two_passes(void) {
     MOTUS_CHECK(log && !strcmp(log, want), "log:\n%s", log);
     config.pass = 2;
     config.pass_log = want;
-    check_stream("pass=pass2 bitrate=120 vbv-buf-capacity=0 multipass-cache-file=gst_stream.pass.log", CAPS, &config, 0, TRUE);
+    check_stream(
+        "pass=pass2 bitrate=120 vbv-buf-capacity=0 multipass-cache-file=gst_stream.pass.log", CAPS,
+        &config, 0, TRUE);
     g_free(log);
     g_free(want);
     remove(path);

@@ -19,14 +19,17 @@ uint32_t motus_test_random(void) {
     return state;
 }
 
-int motus_test_range(int lo, int hi) { return lo + (int)(motus_test_random() % ((uint32_t)(hi - lo) + 1)); }
+int motus_test_range(int lo, int hi) {
+    return lo + (int)(motus_test_random() % ((uint32_t)(hi - lo) + 1));
+}
 
 void motus_test_fill(void *data, size_t size) {
     uint8_t *p = data;
     for (size_t i = 0; i < size; i++) p[i] = (uint8_t)(motus_test_random() >> 11);
 }
 
-void motus_test_check(int ok, const char *what, const char *file, int line, const char *format, ...) {
+void motus_test_check(int ok, const char *what, const char *file, int line, const char *format,
+                      ...) {
     CU_assertImplementation(ok ? CU_TRUE : CU_FALSE, (unsigned)line, what, file, "", CU_FALSE);
     if (ok || ++messages > MAX_MESSAGES) return;
     va_list args;
@@ -65,14 +68,16 @@ int motus_test_same_frames(const MotusFrame *a, const MotusFrame *b) {
         const MotusPlane *p = &a->plane[i], *q = &b->plane[i];
         if (p->width != q->width || p->height != q->height) return 0;
         for (int y = 0; y < p->height; y++)
-            if (memcmp(p->data + y * p->stride, q->data + y * q->stride, (size_t)p->width)) return 0;
+            if (memcmp(p->data + y * p->stride, q->data + y * q->stride, (size_t)p->width))
+                return 0;
     }
     return 1;
 }
 
 int motus_test_same_fields(const MotusField *a, const MotusField *b) {
     size_t n = (size_t)a->n_mb * MOTUS_BLOCKS;
-    return !memcmp(a->mv[0], b->mv[0], n * sizeof(MotusMv)) && !memcmp(a->sad[0], b->sad[0], n * sizeof(uint16_t)) &&
+    return !memcmp(a->mv[0], b->mv[0], n * sizeof(MotusMv)) &&
+           !memcmp(a->sad[0], b->sad[0], n * sizeof(uint16_t)) &&
            !memcmp(a->cost[0], b->cost[0], n * sizeof(uint32_t));
 }
 
@@ -100,7 +105,8 @@ void motus_test_skip(const char *reason) {
 
 int motus_test_main(const char *suite, const MotusTest *tests, int argc, char **argv) {
     const char *seed = getenv("MOTUS_SEED");
-    uint32_t start = seed ? (uint32_t)strtoul(seed, NULL, 0) : 1; // the same cases in every run, unless others are asked for
+    uint32_t start = seed ? (uint32_t)strtoul(seed, NULL, 0)
+                          : 1; // the same cases in every run, unless others are asked for
     if (!start) start = 1;
     printf("%s: MOTUS_SEED=%u\n", suite, start);
     if (CU_initialize_registry() != CUE_SUCCESS) return 1;

@@ -1,5 +1,6 @@
-// motus/image.h: every layout against the formula that the header gives, written down again here, and against exact arithmetic in double precision; the
-// encoder's images against its frames; bad arguments; memory that runs out.
+// motus/image.h: every layout against the formula that the header gives, written down again here,
+// and against exact arithmetic in double precision; the encoder's images against its frames; bad
+// arguments; memory that runs out.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 enum { ROOM = 1 << 20 };
 
-// ---- The conversion by its definition -----------------------------------------------------------------------------------------------------
+// ---- The conversion by its definition -----------------------------------------------------------
 
 typedef struct Reference {
     double kr, kb, luma, chroma, black;
@@ -20,8 +21,8 @@ typedef struct Reference {
 
 static Reference reference_of(const MotusColour *colour) {
     const int m709 = colour->matrix == 1, full = colour->full_range == 1;
-    return (Reference){m709 ? 0.2126 : 0.299, m709 ? 0.0722 : 0.114, full ? 1 : 219.0 / 255, full ? 1 : 224.0 / 255,
-                       full ? 0 : 16};
+    return (Reference){m709 ? 0.2126 : 0.299, m709 ? 0.0722 : 0.114, full ? 1 : 219.0 / 255,
+                       full ? 1 : 224.0 / 255, full ? 0 : 16};
 }
 
 // Component c (0: Y, 1: Cb, 2: Cr) of r, g, b in 0..255, exactly.
@@ -54,7 +55,8 @@ static const void *sample_at(const MotusImage *image, int k, int x, int y) {
 }
 
 static int byte_at(const MotusImage *image, int k, int x, int y) {
-    if (image->samples != MOTUS_SAMPLES_RGB_FLOAT) return *(const uint8_t *)sample_at(image, k, x, y);
+    if (image->samples != MOTUS_SAMPLES_RGB_FLOAT)
+        return *(const uint8_t *)sample_at(image, k, x, y);
     const float v = *(const float *)sample_at(image, k, x, y);
     return v >= 1 ? 255 : v > 0 ? (int)rintf(v * 255.0f) : 0;
 }
@@ -66,7 +68,8 @@ static double value_at(const MotusImage *image, int k, int x, int y) {
 }
 
 // Sample (x, y) of component c: what it must be, and its distance from exact arithmetic.
-static int expected(const MotusImage *image, const Reference *ref, int c, int x, int y, double *real) {
+static int expected(const MotusImage *image, const Reference *ref, int c, int x, int y,
+                    double *real) {
     int sum[3] = {0};
     double mean[3] = {0};
     if (image->samples == MOTUS_SAMPLES_YUV420) return (int)(*real = byte_at(image, c, x, y));
@@ -102,7 +105,7 @@ static MotusColour colours(int n) {
     return (MotusColour){{1, 1}, n / 3 % 3 - 1, 1, 1, matrix[n % 3], 1};
 }
 
-// ---- Conversion ---------------------------------------------------------------------------------------------------------------------------
+// ---- Conversion ---------------------------------------------------------------------------------
 
 static void fill(uint8_t *memory, MotusSamples samples, int n) {
     if (samples == MOTUS_SAMPLES_RGB_FLOAT) {
@@ -110,14 +113,16 @@ static void fill(uint8_t *memory, MotusSamples samples, int n) {
         return;
     }
     motus_test_fill(memory, ROOM);
-    for (int i = 0; n % 4 == 3 && i < ROOM; i++) memory[i] = memory[i] & 1 ? 255 : 0; // the corners of the cube
+    for (int i = 0; n % 4 == 3 && i < ROOM; i++)
+        memory[i] = memory[i] & 1 ? 255 : 0; // the corners of the cube
 }
 
 static void every_layout(void) {
     uint8_t *memory = motus_test_guarded(ROOM);
     for (int n = 0; n < 300; n++) {
         const MotusSamples samples = (MotusSamples)(n % 3);
-        const int width = n % 7 ? motus_test_range(1, 70) : motus_test_range(250, 600), height = motus_test_range(1, 24);
+        const int width = n % 7 ? motus_test_range(1, 70) : motus_test_range(250, 600),
+                  height = motus_test_range(1, 24);
         const MotusColour colour = colours(n);
         MotusImage image;
         MotusFrame *frame = NULL, *plain = NULL;
@@ -126,13 +131,16 @@ static void every_layout(void) {
         CU_ASSERT_FATAL(used > 0 && used <= ROOM);
         CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, width, height), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&plain, width, height), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_image_convert(frame, &image, &colour, &(MotusExec){1 + n % 3, 0}), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_image_convert(frame, &image, &colour, &(MotusExec){1 + n % 3, 0}),
+                        MOTUS_OK);
         CU_ASSERT_EQUAL(motus_image_convert(plain, &image, &colour, &(MotusExec){1, 1}), MOTUS_OK);
-        // Bytes: half a level by rounding and 3 * 255 / 16384 by the factors; floats: half a level more.
-        const double worst = compare(frame, &image, &colour), most = samples == MOTUS_SAMPLES_RGB_FLOAT ? 1.05 : 0.55;
+        // Bytes: half a level by rounding and 3 * 255 / 16384 by the factors; floats: half a level
+        // more.
+        const double worst = compare(frame, &image, &colour),
+                     most = samples == MOTUS_SAMPLES_RGB_FLOAT ? 1.05 : 0.55;
         MOTUS_CHECK(worst >= 0 && worst < most && motus_test_same_frames(frame, plain),
-                    "case %d: %dx%d samples %d matrix %d full %d: %f", n, width, height, samples, colour.matrix,
-                    colour.full_range, worst);
+                    "case %d: %dx%d samples %d matrix %d full %d: %f", n, width, height, samples,
+                    colour.matrix, colour.full_range, worst);
         motus_frame_unref(&frame), motus_frame_unref(&plain);
     }
     CU_ASSERT(motus_test_guard_ok(memory));
@@ -152,29 +160,35 @@ static void formats(void) {
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&want, W, H), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&got, W, H), MOTUS_OK);
     const void *const data[] = {planes[0], planes[1], planes[2]};
-    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB_PLANES, W, H, data, (ptrdiff_t[]){W, W, W}), MOTUS_OK);
+    CU_ASSERT_EQUAL(
+        motus_image_describe(&image, MOTUS_IMAGE_RGB_PLANES, W, H, data, (ptrdiff_t[]){W, W, W}),
+        MOTUS_OK);
     CU_ASSERT_EQUAL(motus_image_convert(want, &image, &colour, NULL), MOTUS_OK);
     for (int f = MOTUS_IMAGE_RGB24; f <= MOTUS_IMAGE_BGRA; f++) {
-        const int size = f < MOTUS_IMAGE_RGBA ? 3 : 4, backwards = f == MOTUS_IMAGE_BGR24 || f == MOTUS_IMAGE_BGRA;
+        const int size = f < MOTUS_IMAGE_RGBA ? 3 : 4,
+                  backwards = f == MOTUS_IMAGE_BGR24 || f == MOTUS_IMAGE_BGRA;
         for (int i = 0; i < W * H; i++)
             for (int k = 0; k < 3; k++) pixels[size * i + at[backwards][k]] = planes[k][i];
-        CU_ASSERT_EQUAL(motus_image_describe(&image, (MotusImageFormat)f, W, H, (const void *[]){pixels, NULL, NULL},
+        CU_ASSERT_EQUAL(motus_image_describe(&image, (MotusImageFormat)f, W, H,
+                                             (const void *[]){pixels, NULL, NULL},
                                              (ptrdiff_t[]){size * W, 0, 0}),
                         MOTUS_OK);
         CU_ASSERT_EQUAL(motus_image_convert(got, &image, &colour, NULL), MOTUS_OK);
         MOTUS_CHECK(motus_test_same_frames(want, got), "format %d", f);
     }
     for (int i = 0; i < W * H; i++)
-        for (int k = 0; k < 3; k++) floats[3 * i + k] = float_planes[k][i] = (float)planes[k][i] / 255;
-    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT, W, H, (const void *[]){floats, NULL, NULL},
+        for (int k = 0; k < 3; k++)
+            floats[3 * i + k] = float_planes[k][i] = (float)planes[k][i] / 255;
+    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT, W, H,
+                                         (const void *[]){floats, NULL, NULL},
                                          (ptrdiff_t[]){12 * W, 0, 0}),
                     MOTUS_OK);
     CU_ASSERT_EQUAL(motus_image_convert(got, &image, &colour, NULL), MOTUS_OK);
     CU_ASSERT(motus_test_same_frames(want, got));
     const void *const float_data[] = {float_planes[0], float_planes[1], float_planes[2]};
-    CU_ASSERT_EQUAL(
-        motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT_PLANES, W, H, float_data, (ptrdiff_t[]){4 * W, 4 * W, 4 * W}),
-        MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT_PLANES, W, H, float_data,
+                                         (ptrdiff_t[]){4 * W, 4 * W, 4 * W}),
+                    MOTUS_OK);
     CU_ASSERT_EQUAL(motus_image_convert(got, &image, &colour, NULL), MOTUS_OK);
     CU_ASSERT(motus_test_same_frames(want, got));
     motus_frame_unref(&want), motus_frame_unref(&got);
@@ -188,16 +202,19 @@ static void greys(void) {
     for (int i = 0; i < 256; i++) grey[i] = (uint8_t)i;
     for (int n = 0; n < 9; n++) {
         const MotusColour colour = colours(n);
-        const MotusImage image = {sizeof image, 256, 1, MOTUS_SAMPLES_RGB, {grey, grey, grey}, {256, 0, -256}, {1, 1, 1}};
+        const MotusImage image = {
+            sizeof image, 256, 1, MOTUS_SAMPLES_RGB, {grey, grey, grey}, {256, 0, -256}, {1, 1, 1}};
         CU_ASSERT_EQUAL(motus_image_convert(frame, &image, &colour, NULL), MOTUS_OK);
         const uint8_t *y = frame->plane[0].data;
-        MOTUS_CHECK(y[0] == (n / 3 == 2 ? 0 : 16) && y[255] == (n / 3 == 2 ? 255 : 235), "case %d: %d..%d", n, y[0], y[255]);
-        for (int i = 0; i < 128; i++) CU_ASSERT(frame->plane[1].data[i] == 128 && frame->plane[2].data[i] == 128);
+        MOTUS_CHECK(y[0] == (n / 3 == 2 ? 0 : 16) && y[255] == (n / 3 == 2 ? 255 : 235),
+                    "case %d: %d..%d", n, y[0], y[255]);
+        for (int i = 0; i < 128; i++)
+            CU_ASSERT(frame->plane[1].data[i] == 128 && frame->plane[2].data[i] == 128);
     }
     motus_frame_unref(&frame);
 }
 
-// ---- The encoder --------------------------------------------------------------------------------------------------------------------------
+// ---- The encoder --------------------------------------------------------------------------------
 
 typedef struct Stream {
     uint8_t data[1 << 16];
@@ -241,8 +258,10 @@ static void images_as_frames(void) {
             fill(memory, samples, t);
             CU_ASSERT_FATAL(motus_test_image(&image, samples, 48, 34, memory, ROOM) > 0);
             if (t == 5) {
-                const void *const data[] = {memory, memory + 48 * 34, memory + 48 * 34 * 5 / 4}; // a frame as it lies
-                CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_I420, 48, 34, data, (ptrdiff_t[]){48, 24, 24}),
+                const void *const data[] = {memory, memory + 48 * 34,
+                                            memory + 48 * 34 * 5 / 4}; // a frame as it lies
+                CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_I420, 48, 34, data,
+                                                     (ptrdiff_t[]){48, 24, 24}),
                                 MOTUS_OK);
             }
             CU_ASSERT_EQUAL(motus_image_convert(frame, &image, &colour, NULL), MOTUS_OK);
@@ -273,8 +292,10 @@ static void refusals(void) {
     MotusFrame *frame = NULL;
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, 48, 34), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_image_describe(&rgb, MOTUS_IMAGE_RGB24, 48, 34, data, stride), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_FORMATS, 48, 34, data, stride), MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_I420, 48, 34, (const void *[]){memory, NULL, memory}, stride),
+    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_FORMATS, 48, 34, data, stride),
+                    MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_I420, 48, 34,
+                                         (const void *[]){memory, NULL, memory}, stride),
                     MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_image_convert(frame, &rgb, &none, NULL), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_image_convert(frame, &rgb, NULL, NULL), MOTUS_ERR_ARGUMENT);
@@ -289,7 +310,8 @@ static void refusals(void) {
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send_image(enc, &image, NULL), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_encoder_send_image(enc, &rgb, NULL), MOTUS_ERR_ARGUMENT);
-    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "colour.matrix") != NULL, "%s", motus_encoder_error(enc)->text);
+    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "colour.matrix") != NULL, "%s",
+                motus_encoder_error(enc)->text);
     CU_ASSERT_EQUAL(motus_encoder_send_image_device(enc, &rgb, NULL, NULL), MOTUS_ERR_UNSUPPORTED);
     CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_NV12, 48, 34, data, stride), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send_image(enc, &image, NULL), MOTUS_OK);
@@ -302,7 +324,8 @@ static void refusals(void) {
 static void memory_runs_out(void) {
     static uint8_t memory[3 * 48 * 34];
     MotusImage image;
-    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB24, 48, 34, (const void *[]){memory, NULL, NULL},
+    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB24, 48, 34,
+                                         (const void *[]){memory, NULL, NULL},
                                          (ptrdiff_t[]){3 * 48, 0, 0}),
                     MOTUS_OK);
     MotusEncoder *enc = open_encoder(0);

@@ -1,4 +1,5 @@
-// interop/av: samples are shared, references kept, and vectors are the ones that libavcodec reads out of our own stream.
+// interop/av: samples are shared, references kept, and vectors are the ones that libavcodec reads
+// out of our own stream.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "interop/av.h"
 
@@ -41,7 +42,8 @@ static void other_formats_are_refused(void) {
     av_frame_free(&av);
 }
 
-// What lies in a frame of a device: addresses, strides and stream as they are, the visible size; what is not that is refused. No address is read.
+// What lies in a frame of a device: addresses, strides and stream as they are, the visible size;
+// what is not that is refused. No address is read.
 static void cuda_frames_are_described(void) {
     AvCudaFrame f;
     MotusImage image;
@@ -50,14 +52,19 @@ static void cuda_frames_are_described(void) {
     f.av.data[0] = (uint8_t *)(uintptr_t)0x10000, f.av.data[1] = (uint8_t *)(uintptr_t)0x50000;
     f.av.linesize[0] = f.av.linesize[1] = 512;
     CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_OK);
-    CU_ASSERT(image.width == 350 && image.height == 286 && image.samples == MOTUS_SAMPLES_YUV420 && stream == some);
-    CU_ASSERT(image.data[0] == f.av.data[0] && image.data[1] == f.av.data[1] && image.data[2] == f.av.data[1] + 1);
-    CU_ASSERT(image.pixel[0] == 1 && image.pixel[1] == 2 && image.pixel[2] == 2 && image.row[0] == 512 && image.row[2] == 512);
+    CU_ASSERT(image.width == 350 && image.height == 286 && image.samples == MOTUS_SAMPLES_YUV420 &&
+              stream == some);
+    CU_ASSERT(image.data[0] == f.av.data[0] && image.data[1] == f.av.data[1] &&
+              image.data[2] == f.av.data[1] + 1);
+    CU_ASSERT(image.pixel[0] == 1 && image.pixel[1] == 2 && image.pixel[2] == 2 &&
+              image.row[0] == 512 && image.row[2] == 512);
     f.frames.sw_format = AV_PIX_FMT_YUV420P;
-    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_ERR_ARGUMENT); // no third plane
+    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av),
+                    MOTUS_ERR_ARGUMENT); // no third plane
     f.av.data[2] = (uint8_t *)(uintptr_t)0x70000, f.av.linesize[1] = f.av.linesize[2] = 256;
     CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_OK);
-    CU_ASSERT(image.data[2] == f.av.data[2] && image.pixel[2] == 1 && image.row[0] == 512 && image.row[2] == 256);
+    CU_ASSERT(image.data[2] == f.av.data[2] && image.pixel[2] == 1 && image.row[0] == 512 &&
+              image.row[2] == 256);
     CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, NULL), MOTUS_ERR_ARGUMENT);
     f.frames.sw_format = AV_PIX_FMT_P010;
     CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_ERR_UNSUPPORTED);
@@ -89,7 +96,8 @@ static void cuda_frames_need_cuda(void) {
     motus_encoder_close(&enc);
 }
 
-// Decodes one access unit and compares the vectors libavcodec found in it with ours. Blocks below 8x8 it does not export: the caller uses none.
+// Decodes one access unit and compares the vectors libavcodec found in it with ours. Blocks below
+// 8x8 it does not export: the caller uses none.
 static void compare_vectors(AVCodecContext *decoder, const MotusPacket *picture, int number) {
     AVPacket *packet = av_packet_alloc();
     AVFrame *theirs = av_frame_alloc(), *ours = NULL;
@@ -104,11 +112,14 @@ static void compare_vectors(AVCodecContext *decoder, const MotusPacket *picture,
     size_t n = a ? a->size / sizeof(AVMotionVector) : 0;
     MOTUS_CHECK((a ? a->size : 0) == (b ? b->size : 0), "picture %d: %zu vectors", number, n);
     for (size_t i = 0; i < n && b && a->size == b->size; i++) {
-        const AVMotionVector *x = (const AVMotionVector *)a->data + i, *y = (const AVMotionVector *)b->data + i;
-        MOTUS_CHECK(x->source == y->source && x->w == y->w && x->h == y->h && x->dst_x == y->dst_x && x->dst_y == y->dst_y &&
-                        x->src_x == y->src_x && x->src_y == y->src_y && x->motion_x == y->motion_x &&
+        const AVMotionVector *x = (const AVMotionVector *)a->data + i,
+                             *y = (const AVMotionVector *)b->data + i;
+        MOTUS_CHECK(x->source == y->source && x->w == y->w && x->h == y->h &&
+                        x->dst_x == y->dst_x && x->dst_y == y->dst_y && x->src_x == y->src_x &&
+                        x->src_y == y->src_y && x->motion_x == y->motion_x &&
                         x->motion_y == y->motion_y && x->motion_scale == y->motion_scale,
-                    "picture %d vector %zu: (%d, %d) %d %d", number, i, x->dst_x, x->dst_y, x->motion_x, x->motion_y);
+                    "picture %d vector %zu: (%d, %d) %d %d", number, i, x->dst_x, x->dst_y,
+                    x->motion_x, x->motion_y);
     }
     av_frame_free(&ours);
     av_frame_free(&theirs);
@@ -120,7 +131,8 @@ static void fill(MotusFrame *frame, int t, const uint8_t *texture) {
         for (int y = 0; y < frame->plane[p].height; y++)
             for (int x = 0; x < frame->plane[p].width; x++) {
                 int u = x + (y < SIZE / 2 ? 2 : -3) * t, v = y + t * (x / 24 % 3);
-                frame->plane[p].data[y * frame->plane[p].stride + x] = texture[(u / 3 * 29 + v / 4 * 13) & 1023];
+                frame->plane[p].data[y * frame->plane[p].stride + x] =
+                    texture[(u / 3 * 29 + v / 4 * 13) & 1023];
             }
 }
 
@@ -136,7 +148,8 @@ static void vectors_are_those_of_the_stream(void) {
     decoder->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
     CU_ASSERT_EQUAL_FATAL(avcodec_open2(decoder, codec, NULL), 0);
     motus_test_fill(texture, sizeof texture);
-    config.partitions = 1 << MOTUS_MODE_16x16 | 1 << MOTUS_MODE_16x8 | 1 << MOTUS_MODE_8x16 | 1 << MOTUS_MODE_8x8;
+    config.partitions =
+        1 << MOTUS_MODE_16x16 | 1 << MOTUS_MODE_16x8 | 1 << MOTUS_MODE_8x16 | 1 << MOTUS_MODE_8x8;
     config.backend = MOTUS_BACKEND_CPU;
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
     size_t vectors = 0;
@@ -157,11 +170,12 @@ static void vectors_are_those_of_the_stream(void) {
     avcodec_free_context(&decoder);
 }
 
-static const MotusTest tests[] = {{"frames_share_samples", frames_share_samples},
-                                  {"other_formats_are_refused", other_formats_are_refused},
-                                  {"cuda_frames_are_described", cuda_frames_are_described},
-                                  {"cuda_frames_need_cuda", cuda_frames_need_cuda},
-                                  {"vectors_are_those_of_the_stream", vectors_are_those_of_the_stream},
-                                  {0}};
+static const MotusTest tests[] = {
+    {"frames_share_samples", frames_share_samples},
+    {"other_formats_are_refused", other_formats_are_refused},
+    {"cuda_frames_are_described", cuda_frames_are_described},
+    {"cuda_frames_need_cuda", cuda_frames_need_cuda},
+    {"vectors_are_those_of_the_stream", vectors_are_those_of_the_stream},
+    {0}};
 
 int main(int argc, char **argv) { return motus_test_main("interop_av", tests, argc, argv); }

@@ -7,7 +7,8 @@
 
 enum { STRIDE = 64, ORIGIN = 8 * STRIDE + 16 };
 
-// A picture around the block and which of the block's neighbours exist; p() reads it as the standard writes p[x, y].
+// A picture around the block and which of the block's neighbours exist; p() reads it as the
+// standard writes p[x, y].
 typedef struct Scene {
     uint8_t picture[48 * STRIDE];
     int has;
@@ -15,7 +16,8 @@ typedef struct Scene {
 } Scene;
 
 static int p(const Scene *scene, int x, int y) {
-    if (y < 0 && x >= scene->size && !(scene->has & MOTUS_HAS_TOP_RIGHT)) x = scene->size - 1; // the substitution of 8.3.1.2
+    if (y < 0 && x >= scene->size && !(scene->has & MOTUS_HAS_TOP_RIGHT))
+        x = scene->size - 1; // the substitution of 8.3.1.2
     return scene->picture[ORIGIN + y * STRIDE + x];
 }
 
@@ -44,7 +46,10 @@ static int sum(const Scene *s, int x, int y, int dx, int dy, int n) {
 // DC over the sides named, over n samples each from offset (x, y) of the block.
 static int mean(const Scene *s, int x, int y, int n, int top, int left) {
     const int t = top ? sum(s, x, -1, 1, 0, n) : 0, l = left ? sum(s, -1, y, 0, 1, n) : 0;
-    return top && left ? (t + l + n) / (2 * n) : top ? (t + n / 2) / n : left ? (l + n / 2) / n : 128;
+    return top && left ? (t + l + n) / (2 * n)
+           : top       ? (t + n / 2) / n
+           : left      ? (l + n / 2) / n
+                       : 128;
 }
 
 static int naive_vertical_right(const Scene *s, int x, int y) { // 8.3.1.2.5
@@ -106,7 +111,8 @@ static int naive_4x4(const Scene *s, int mode, int x, int y) {
 static int naive_16x16(const Scene *s, int mode, int x, int y) {
     if (mode == MOTUS_I16_VERTICAL) return p(s, x, -1);
     if (mode == MOTUS_I16_HORIZONTAL) return p(s, -1, y);
-    if (mode == MOTUS_I16_DC) return mean(s, 0, 0, 16, s->has & MOTUS_HAS_TOP, s->has & MOTUS_HAS_LEFT);
+    if (mode == MOTUS_I16_DC)
+        return mean(s, 0, 0, 16, s->has & MOTUS_HAS_TOP, s->has & MOTUS_HAS_LEFT);
     int h = 0, v = 0; // 8.3.3.4
     for (int i = 0; i <= 7; i++) {
         h += (i + 1) * (p(s, 8 + i, -1) - p(s, 6 - i, -1));
@@ -158,7 +164,8 @@ static void one_mode(const Kind *kind, const Scene *scene, int mode) {
         const int x = (int)((ptrdiff_t)i % stride), y = (int)((ptrdiff_t)i / stride);
         wrong += pred[i] != (x < kind->size ? kind->naive(scene, mode, x, y) : 0xDB);
     }
-    MOTUS_CHECK(wrong == 0, "%s mode=%d has=%d stride=%d: %d samples", kind->name, mode, scene->has, (int)stride, wrong);
+    MOTUS_CHECK(wrong == 0, "%s mode=%d has=%d stride=%d: %d samples", kind->name, mode, scene->has,
+                (int)stride, wrong);
     MOTUS_CHECK(motus_test_guard_ok(pred), "%s mode=%d", kind->name, mode);
     motus_test_guard_free(pred);
 }
@@ -180,17 +187,22 @@ static void predict_4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *e
     motus_intra4x4(pred, stride, edge, &line, mode);
 }
 
-static void modes_4x4(void) { all_modes(&(Kind){"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, predict_4x4, naive_4x4}); }
+static void modes_4x4(void) {
+    all_modes(&(Kind){"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, predict_4x4, naive_4x4});
+}
 
 static void modes_16x16(void) {
-    all_modes(&(Kind){"16x16", 16, MOTUS_I16_MODES, motus_intra16x16_allowed, motus_intra16x16, naive_16x16});
+    all_modes(&(Kind){"16x16", 16, MOTUS_I16_MODES, motus_intra16x16_allowed, motus_intra16x16,
+                      naive_16x16});
 }
 
 static void modes_chroma(void) {
-    all_modes(&(Kind){"chroma", 8, MOTUS_IC_MODES, motus_intra_chroma_allowed, motus_intra_chroma, naive_chroma});
+    all_modes(&(Kind){"chroma", 8, MOTUS_IC_MODES, motus_intra_chroma_allowed, motus_intra_chroma,
+                      naive_chroma});
 }
 
-// A mode is allowed exactly when it reads no sample that is missing: found by changing the missing ones. DC adapts to any edge.
+// A mode is allowed exactly when it reads no sample that is missing: found by changing the missing
+// ones. DC adapts to any edge.
 static int reads_missing(const Kind *kind, int mode, int has) {
     for (int round = 0; round < 20; round++) {
         Scene a, b;
@@ -199,24 +211,29 @@ static int reads_missing(const Kind *kind, int mode, int has) {
         motus_test_fill(b.picture, sizeof b.picture);
         const int n = kind->size;
         for (int i = 0; i < n; i++)
-            if (has & MOTUS_HAS_LEFT) b.picture[ORIGIN + i * STRIDE - 1] = a.picture[ORIGIN + i * STRIDE - 1];
-        if (has & MOTUS_HAS_TOP) memcpy(b.picture + ORIGIN - STRIDE, a.picture + ORIGIN - STRIDE, (size_t)n + 4);
+            if (has & MOTUS_HAS_LEFT)
+                b.picture[ORIGIN + i * STRIDE - 1] = a.picture[ORIGIN + i * STRIDE - 1];
+        if (has & MOTUS_HAS_TOP)
+            memcpy(b.picture + ORIGIN - STRIDE, a.picture + ORIGIN - STRIDE, (size_t)n + 4);
         if (has & MOTUS_HAS_CORNER) b.picture[ORIGIN - STRIDE - 1] = a.picture[ORIGIN - STRIDE - 1];
         for (int i = 0; i < n * n; i++)
-            if (kind->naive(&a, mode, i % n, i / n) != kind->naive(&b, mode, i % n, i / n)) return 1;
+            if (kind->naive(&a, mode, i % n, i / n) != kind->naive(&b, mode, i % n, i / n))
+                return 1;
     }
     return 0;
 }
 
 static void allowed_modes(void) {
-    const Kind kinds[] = {{"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, predict_4x4, naive_4x4},
-                          {"16x16", 16, MOTUS_I16_MODES, motus_intra16x16_allowed, motus_intra16x16, naive_16x16},
-                          {"chroma", 8, MOTUS_IC_MODES, motus_intra_chroma_allowed, motus_intra_chroma, naive_chroma}};
+    const Kind kinds[] = {
+        {"4x4", 4, MOTUS_I4_MODES, motus_intra4x4_allowed, predict_4x4, naive_4x4},
+        {"16x16", 16, MOTUS_I16_MODES, motus_intra16x16_allowed, motus_intra16x16, naive_16x16},
+        {"chroma", 8, MOTUS_IC_MODES, motus_intra_chroma_allowed, motus_intra_chroma,
+         naive_chroma}};
     for (int k = 0; k < 3; k++)
         for (int mode = 0; mode < kinds[k].modes; mode++)
             for (int has = 0; has < 8; has++)
-                MOTUS_CHECK(kinds[k].allowed(mode, has) == !reads_missing(&kinds[k], mode, has), "%s mode=%d has=%d",
-                            kinds[k].name, mode, has);
+                MOTUS_CHECK(kinds[k].allowed(mode, has) == !reads_missing(&kinds[k], mode, has),
+                            "%s mode=%d has=%d", kinds[k].name, mode, has);
 }
 
 // Neighbours of each 4x4 block from a map of what is decoded when its turn comes (6.4.3, 6.4.11.4).
@@ -236,14 +253,16 @@ static void neighbours_4x4(void) {
             if (decoded[y - 1][x]) has |= MOTUS_HAS_TOP;
             if (decoded[y - 1][x - 1]) has |= MOTUS_HAS_CORNER;
             if (decoded[y - 1][x + 1]) has |= MOTUS_HAS_TOP_RIGHT;
-            MOTUS_CHECK(motus_intra4x4_has(4 * (y - 1) + x - 1, mb_has) == has, "x=%d y=%d mb_has=%d", x - 1, y - 1, mb_has);
+            MOTUS_CHECK(motus_intra4x4_has(4 * (y - 1) + x - 1, mb_has) == has,
+                        "x=%d y=%d mb_has=%d", x - 1, y - 1, mb_has);
             decoded[y][x] = 1;
         }
     }
 }
 
-static const MotusTest tests[] = {{"modes_4x4", modes_4x4},           {"modes_16x16", modes_16x16},
-                                  {"modes_chroma", modes_chroma},     {"allowed_modes", allowed_modes},
-                                  {"neighbours_4x4", neighbours_4x4}, {0}};
+static const MotusTest tests[] = {
+    {"modes_4x4", modes_4x4},           {"modes_16x16", modes_16x16},
+    {"modes_chroma", modes_chroma},     {"allowed_modes", allowed_modes},
+    {"neighbours_4x4", neighbours_4x4}, {0}};
 
 int main(int argc, char **argv) { return motus_test_main("intra", tests, argc, argv); }

@@ -1,5 +1,6 @@
-// json_check FILE PATH...: parses a JSON file and prints the value at each path (names and array indices with dots between, "per_frame.0.type";
-// "per_frame.#" is the array's length). Exit status 1 where the file is no JSON or a path is missing.
+// json_check FILE PATH...: parses a JSON file and prints the value at each path (names and array
+// indices with dots between, "per_frame.0.type"; "per_frame.#" is the array's length). Exit status
+// 1 where the file is no JSON or a path is missing.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cjson/cJSON.h>
 #include <stdio.h>

@@ -9,7 +9,9 @@
 #ifdef MOTUS_EMULATED_LANES
 #include "tests/emulated_lanes.h"
 #define CALLS lanes_calls_32
-static const char *run(int warps, void (*body)(void *), void *argument) { return emulated_lanes_run(warps, body, argument); }
+static const char *run(int warps, void (*body)(void *), void *argument) {
+    return emulated_lanes_run(warps, body, argument);
+}
 #else
 #define CALLS lanes_calls_1
 static const char *run(int warps, void (*body)(void *), void *argument) {
@@ -95,21 +97,31 @@ static void inter_team_body(void *argument) {
     const MotusTeamEdge edge = motus_team_edge(&a->inter->neighbours);
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, a->found, &team->team.choose.choice, &team->team.of.sums, warp, a->warps);
-    MotusTrial *best = motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, &team->team, team->coefs, warp,
-                                         a->warps, a->shares, &satd);
+    motus_team_begin(&own, a->found, &team->team.choose.choice, &team->team.of.sums, warp,
+                     a->warps);
+    MotusTrial *best =
+        motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, &team->team,
+                          team->coefs, warp, a->warps, a->shares, &satd);
     motus_team_sync();
     if (motus_lane() == MOTUS_LANES - 1) a->m->best = best, a->m->satd = satd;
 }
 
-static void decide_inter(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                         const MotusLevelChoice *levels, int warps, int shares, LanesMemory *m) {
-    Arguments a = {.inter = in, .found = found, .effort = effort, .levels = levels, .warps = warps, .shares = shares, .m = m};
+static void decide_inter(const MotusInterMb *in, const MotusCandidates *found,
+                         const MotusEffort *effort, const MotusLevelChoice *levels, int warps,
+                         int shares, LanesMemory *m) {
+    Arguments a = {.inter = in,
+                   .found = found,
+                   .effort = effort,
+                   .levels = levels,
+                   .warps = warps,
+                   .shares = shares,
+                   .m = m};
     m->failure = run(warps, inter_team_body, &a);
 }
 #else
-static void decide_inter(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                         const MotusLevelChoice *levels, int warps, int shares, LanesMemory *m) {
+static void decide_inter(const MotusInterMb *in, const MotusCandidates *found,
+                         const MotusEffort *effort, const MotusLevelChoice *levels, int warps,
+                         int shares, LanesMemory *m) {
     (void)warps, (void)shares;
     m->best = motus_decide_inter(in, found, effort, levels, &m->decide, &m->satd);
     m->failure = NULL;
@@ -139,7 +151,8 @@ static void first_guess(MotusMb *mb, MotusMv mv, LanesMemory *m) {
 static void satd_body(void *argument) {
     const Arguments *a = argument;
     const MotusInterMb *in = a->inter;
-    motus_satd_mb(a->satd, in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y, a->mv);
+    motus_satd_mb(a->satd, in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y,
+                  a->mv);
 }
 
 static void satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], LanesMemory *m) {
@@ -147,4 +160,5 @@ static void satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], Lanes
     m->failure = run(1, satd_body, &a);
 }
 
-const LanesCalls CALLS = {intra_search, intra_team, intra16x16_estimate, decide_inter, note, first_guess, satd_mb};
+const LanesCalls CALLS = {intra_search, intra_team, intra16x16_estimate, decide_inter, note,
+                          first_guess,  satd_mb};

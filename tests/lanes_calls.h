@@ -1,4 +1,5 @@
-// The cores' functions that lanes share, compiled twice: for one lane, as the CPU runs them, and for the 32 of a warp (tests/emulated_lanes.h).
+// The cores' functions that lanes share, compiled twice: for one lane, as the CPU runs them, and
+// for the 32 of a warp (tests/emulated_lanes.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_LANES_CALLS_H
 #define TESTS_LANES_CALLS_H
@@ -28,12 +29,16 @@ typedef struct LanesMemory {
 
 typedef struct LanesCalls {
     void (*intra_search)(const MotusIntraMb *in, LanesMemory *m);
-    void (*intra_team)(const MotusIntraMb *in, LanesMemory *m); // the same result by three warps side by side; not for one lane
+    void (*intra_team)(
+        const MotusIntraMb *in,
+        LanesMemory *m); // the same result by three warps side by side; not for one lane
     void (*intra16x16_estimate)(const MotusIntraMb *in, LanesMemory *m); // satd, mode
-    void (*decide_inter)(const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
-                         const MotusLevelChoice *levels, int warps, int shares,
-                         LanesMemory *m); // best, satd; one lane takes no notice of `warps` and `shares`
-    void (*note)(MotusMb *to, const MotusMb *decided, uint16_t *changed_at, LanesMemory *m); // in pass 7
+    void (*decide_inter)(
+        const MotusInterMb *in, const MotusCandidates *found, const MotusEffort *effort,
+        const MotusLevelChoice *levels, int warps, int shares,
+        LanesMemory *m); // best, satd; one lane takes no notice of `warps` and `shares`
+    void (*note)(MotusMb *to, const MotusMb *decided, uint16_t *changed_at,
+                 LanesMemory *m); // in pass 7
     void (*first_guess)(MotusMb *mb, MotusMv mv, LanesMemory *m);
     void (*satd_mb)(const MotusInterMb *in, MotusMv mv, uint16_t satd[16], LanesMemory *m);
 } LanesCalls;

@@ -1,5 +1,7 @@
-// The cores' code for 32 lanes, which is what runs on a GPU, against the same code for one lane: every MB's decision, levels, samples, bits and cost. Lanes are
-// emulated (emulated_lanes.h) in random order, and working memory starts out random, so that a missing barrier and memory read before it is written show up.
+// The cores' code for 32 lanes, which is what runs on a GPU, against the same code for one lane:
+// every MB's decision, levels, samples, bits and cost. Lanes are emulated (emulated_lanes.h) in
+// random order, and working memory starts out random, so that a missing barrier and memory read
+// before it is written show up.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +12,13 @@
 #include "tests/lanes_calls.h"
 #include "tests/same_levels.h"
 #include "tools/synth/synth.h"
-#include "yuv/pad.h"
 #include "yuv/io/reader.h"
+#include "yuv/pad.h"
 
 // A picture that is coded MB by MB in raster order.
 typedef struct Picture {
     int mb_width, mb_height;
-    MotusWork work;
+    MotusPictureState pic;
     MotusFrame *src, *rec, *ref;
     MotusRefLuma ref_luma;
     MotusReference reference;
@@ -35,7 +37,7 @@ static LanesMemory memory[2]; // for one lane and for 32
 static void picture_open(Picture *p, int mb_width, int mb_height) {
     int width = 16 * mb_width, height = 16 * mb_height;
     *p = (Picture){.mb_width = mb_width, .mb_height = mb_height};
-    CU_ASSERT_EQUAL_FATAL(motus_work_alloc(&p->work, mb_width, mb_height, 1), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_picture_state_alloc(&p->pic, mb_width, mb_height, 1), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->src, width, height), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->rec, width, height), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->ref, width, height), MOTUS_OK);
@@ -43,7 +45,7 @@ static void picture_open(Picture *p, int mb_width, int mb_height) {
 }
 
 static void picture_close(Picture *p) {
-    motus_work_free(&p->work);
+    motus_picture_state_free(&p->pic);
     motus_ref_luma_free(&p->ref_luma);
     motus_frame_unref(&p->src);
     motus_frame_unref(&p->rec);
@@ -51,7 +53,8 @@ static void picture_close(Picture *p) {
 }
 
 static void set_effort(Picture *p, MotusPreset preset, int qp) {
-    MotusEncoderConfig config = motus_encoder_config_default(16 * p->mb_width, 16 * p->mb_height, (MotusRational){25, 1});
+    MotusEncoderConfig config =
+        motus_encoder_config_default(16 * p->mb_width, 16 * p->mb_height, (MotusRational){25, 1});
     config.preset = preset;
     p->effort = motus_effort_of(&config);
     p->qp = motus_qp_at(qp);
@@ -68,14 +71,18 @@ static void settle(Picture *p, int x, int y, const char *what) {
     int i = y * p->mb_width + x;
     MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d, %s: %s", p->name, p->number, x, y, what, failure);
     if (failure) return;
-    MOTUS_CHECK(!memcmp(&one->mb, &many->mb, sizeof one->mb) && same_levels(&one->mb, &one->coef, &many->coef),
-                "%s, case %d, MB %d,%d, %s: type %d, not %d", p->name, p->number, x, y, what, many->mb.type, one->mb.type);
-    MOTUS_CHECK(!memcmp(one->luma, many->luma, sizeof one->luma) && !memcmp(one->chroma, many->chroma, sizeof one->chroma),
-                "%s, case %d, MB %d,%d, %s: samples of type %d", p->name, p->number, x, y, what, one->mb.type);
+    MOTUS_CHECK(!memcmp(&one->mb, &many->mb, sizeof one->mb) &&
+                    same_levels(&one->mb, &one->coef, &many->coef),
+                "%s, case %d, MB %d,%d, %s: type %d, not %d", p->name, p->number, x, y, what,
+                many->mb.type, one->mb.type);
+    MOTUS_CHECK(!memcmp(one->luma, many->luma, sizeof one->luma) &&
+                    !memcmp(one->chroma, many->chroma, sizeof one->chroma),
+                "%s, case %d, MB %d,%d, %s: samples of type %d", p->name, p->number, x, y, what,
+                one->mb.type);
     MOTUS_CHECK(one->bits == many->bits && one->ssd == many->ssd && one->cost == many->cost,
-                "%s, case %d, MB %d,%d, %s: bits %u, not %u, SSD %u, not %u", p->name, p->number, x, y, what, many->bits,
-                one->bits, many->ssd, one->ssd);
-    p->work.mb[i] = one->mb;
+                "%s, case %d, MB %d,%d, %s: bits %u, not %u, SSD %u, not %u", p->name, p->number, x,
+                y, what, many->bits, one->bits, many->ssd, one->ssd);
+    p->pic.mb[i] = one->mb;
     for (int k = 0; k < 3; k++) {
         const MotusPlane *plane = &p->rec->plane[k];
         int size = k ? 8 : 16;
@@ -98,8 +105,8 @@ static void poison(void) {
 }
 
 static void code_intra(Picture *p, int x, int y, int p_slice) {
-    const MotusLevelChoice levels = {p->work.zero_runs, p->effort.intra_levels};
-    MotusNeighbours neighbours = motus_neighbours(p->work.mb, p->mb_width, x, y, 0);
+    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.intra_levels};
+    MotusNeighbours neighbours = motus_neighbours(p->pic.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
                              .i4_trials = p->effort.i4_trials,
@@ -111,9 +118,10 @@ static void code_intra(Picture *p, int x, int y, int p_slice) {
     poison();
     lanes_calls_1.intra16x16_estimate(&in, &memory[0]);
     lanes_calls_32.intra16x16_estimate(&in, &memory[1]);
-    MOTUS_CHECK(!memory[1].failure && memory[0].satd == memory[1].satd && memory[0].mode == memory[1].mode,
-                "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number, x, y, memory[1].satd,
-                memory[1].mode, memory[0].satd, memory[0].mode);
+    MOTUS_CHECK(!memory[1].failure && memory[0].satd == memory[1].satd &&
+                    memory[0].mode == memory[1].mode,
+                "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
+                x, y, memory[1].satd, memory[1].mode, memory[0].satd, memory[0].mode);
     poison();
     lanes_calls_1.intra_search(&in, &memory[0]);
     if ((x ^ y) & 1)
@@ -138,7 +146,8 @@ static void draw_candidates(MotusCandidates *found) {
     }
 }
 
-// Makes the MB's source from the reference: its blocks, of some sizes, move by the first of its vectors.
+// Makes the MB's source from the reference: its blocks, of some sizes, move by the first of its
+// vectors.
 static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) {
     const MotusPlane *src = &p->src->plane[0];
     int w = 4 << motus_test_range(0, 2), h = 4 << motus_test_range(0, 2), which[16];
@@ -146,8 +155,10 @@ static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) 
     for (int i = 0; i < 256; i++) {
         int px = i & 15, py = i >> 4;
         const uint8_t *tap[2];
-        motus_luma_taps(&p->reference, 16 * x + px, 16 * y + py, found->mv[which[py / h * 4 + px / w]], tap);
-        src->data[(16 * y + py) * src->stride + 16 * x + px] = motus_clip_u8(*tap[0] + motus_test_range(-2, 2));
+        motus_luma_taps(&p->reference, 16 * x + px, 16 * y + py,
+                        found->mv[which[py / h * 4 + px / w]], tap);
+        src->data[(16 * y + py) * src->stride + 16 * x + px] =
+            motus_clip_u8(*tap[0] + motus_test_range(-2, 2));
     }
 }
 
@@ -162,29 +173,34 @@ static void skip_mb(Picture *p, const MotusInterMb *in) {
         const int size = k ? 8 : 16;
         for (int y = 0; y < size; y++)
             memcpy(src->data + (size * in->y + y) * src->stride + size * in->x,
-                   k ? trial.chroma[k - 1] + y * MOTUS_CHROMA_STRIDE : trial.luma + y * MOTUS_LUMA_STRIDE, (size_t)size);
+                   k ? trial.chroma[k - 1] + y * MOTUS_CHROMA_STRIDE
+                     : trial.luma + y * MOTUS_LUMA_STRIDE,
+                   (size_t)size);
     }
 }
 
-static void same_choices(const Picture *p, int x, int y, const MotusChoice *one, const MotusChoice *many) {
-    MOTUS_CHECK(memory[1].failure || memory[0].satd == memory[1].satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name,
-                p->number, x, y, memory[1].satd, memory[0].satd);
+static void same_choices(const Picture *p, int x, int y, const MotusChoice *one,
+                         const MotusChoice *many) {
+    MOTUS_CHECK(memory[1].failure || memory[0].satd == memory[1].satd,
+                "%s, case %d, MB %d,%d: SATD %u, not %u", p->name, p->number, x, y, memory[1].satd,
+                memory[0].satd);
     for (int k = 0; k < 4; k++) {
         int same = one->cost[k] == many->cost[k];
         if (same && one->cost[k] != UINT32_MAX)
-            same = one->mv_bits[k] == many->mv_bits[k] && !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
-        MOTUS_CHECK(same, "%s, case %d, MB %d,%d: type %d costs %u, not %u", p->name, p->number, x, y, k, many->cost[k],
-                    one->cost[k]);
+            same = one->mv_bits[k] == many->mv_bits[k] &&
+                   !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
+        MOTUS_CHECK(same, "%s, case %d, MB %d,%d: type %d costs %u, not %u", p->name, p->number, x,
+                    y, k, many->cost[k], one->cost[k]);
     }
 }
 
 static void code_inter(Picture *p, int x, int y) {
-    const MotusLevelChoice levels = {p->work.zero_runs, p->effort.levels};
+    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels};
     const MotusInterMb in = {.ref = &p->reference,
                              .limits = &p->limits,
                              .qp = &p->qp,
                              .src = motus_mb_source(p->src, x, y),
-                             .neighbours = motus_neighbours(p->work.mb, p->mb_width, x, y, 0),
+                             .neighbours = motus_neighbours(p->pic.mb, p->mb_width, x, y, 0),
                              .x = x,
                              .y = y};
     MotusCandidates found;
@@ -198,23 +214,29 @@ static void code_inter(Picture *p, int x, int y) {
         lanes_calls_1.satd_mb(&in, found.mv[v], found.satd[v], &memory[0]);
         if (v) continue; // comparing one of each MB is enough
         lanes_calls_32.satd_mb(&in, found.mv[v], satd, &memory[1]);
-        MOTUS_CHECK(!memory[1].failure && !memcmp(satd, found.satd[v], sizeof satd), "%s, case %d, MB %d,%d: SATDs", p->name,
-                    p->number, x, y);
+        MOTUS_CHECK(!memory[1].failure && !memcmp(satd, found.satd[v], sizeof satd),
+                    "%s, case %d, MB %d,%d: SATDs", p->name, p->number, x, y);
     }
     poison();
-    const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS), shares = warps > 2 && motus_test_range(0, 2);
+    const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS),
+              shares = warps > 2 && motus_test_range(0, 2);
     lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, 1, 0, &memory[0]);
     lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, warps, shares, &memory[1]);
-    if (motus_skip_is_enough(memory[0].best, &p->qp, &p->effort) && memory[0].best->mb.type == MOTUS_MB_P_SKIP)
+    if (motus_skip_is_enough(memory[0].best, &p->qp, &p->effort) &&
+        memory[0].best->mb.type == MOTUS_MB_P_SKIP)
         p->at_once++; // there are no choices
     else
         same_choices(p, x, y, &memory[0].decide.choice, &memory[1].inter_team.team.choose.choice);
-    settle(p, x, y, shares ? "inter by warps that share a type" : warps == 2 ? "inter by two warps" : "inter by more warps");
+    settle(p, x, y,
+           shares       ? "inter by warps that share a type"
+           : warps == 2 ? "inter by two warps"
+                        : "inter by more warps");
 }
 
 // Codes the picture as I, or as P with itself as reference.
 static void code_picture(Picture *p, int p_slice) {
-    for (int k = 0; p_slice && k < 3; k++) motus_plane_copy_padded(&p->ref->plane[k], &p->src->plane[k]);
+    for (int k = 0; p_slice && k < 3; k++)
+        motus_plane_copy_padded(&p->ref->plane[k], &p->src->plane[k]);
     if (p_slice) {
         motus_ref_luma_build(&p->ref_luma, &p->ref->plane[0], 1, 1);
         p->reference = (MotusReference){.width = p->ref_luma.width,
@@ -245,11 +267,13 @@ static void code_all(Picture *p, int qps, int p_slices) {
             }
 }
 
-// A plane of blocks that are flat, noise, two values, or edges, so that every mode and size of level comes up.
+// A plane of blocks that are flat, noise, two values, or edges, so that every mode and size of
+// level comes up.
 static void draw(const MotusPlane *plane, int strength) {
     for (int y = 0; y < plane->height; y += 4)
         for (int x = 0; x < plane->width; x += 4) {
-            int kind = motus_test_range(0, 4), base = motus_test_range(0, 255), slope = motus_test_range(-8, 8);
+            int kind = motus_test_range(0, 4), base = motus_test_range(0, 255),
+                slope = motus_test_range(-8, 8);
             for (int i = 0; i < 16; i++) {
                 int px = i & 3, py = i >> 2, noise = motus_test_range(-strength, strength);
                 int v = kind == 0   ? base
@@ -328,18 +352,22 @@ static void noted(void) {
         if (what == 3) mb[2].total_coeff[blk] ^= 3;
         lanes_calls_1.note(&mb[0], &mb[2], &changed[0], &memory[0]);
         lanes_calls_32.note(&mb[1], &mb[2], &changed[1], &memory[1]);
-        MOTUS_CHECK(!memory[1].failure && changed[0] == changed[1] && !memcmp(&mb[0], &mb[1], sizeof mb[0]) &&
-                        !memcmp(&mb[0], &mb[2], sizeof mb[0]) && (what != 1 || changed[0] == 7) && (what != 3 || changed[0] == 3),
+        MOTUS_CHECK(!memory[1].failure && changed[0] == changed[1] &&
+                        !memcmp(&mb[0], &mb[1], sizeof mb[0]) &&
+                        !memcmp(&mb[0], &mb[2], sizeof mb[0]) && (what != 1 || changed[0] == 7) &&
+                        (what != 3 || changed[0] == 3),
                     "case %d: change %d", n, what);
         lanes_calls_1.first_guess(&mb[0], mb[2].mv[blk], &memory[0]);
         lanes_calls_32.first_guess(&mb[1], mb[2].mv[blk], &memory[1]);
         MotusMb guess = {.type = MOTUS_MB_P_16x16};
         for (int i = 0; i < 16; i++) guess.mv[i] = mb[2].mv[blk];
-        MOTUS_CHECK(!memory[1].failure && !memcmp(&mb[0], &guess, sizeof guess) && !memcmp(&mb[1], &guess, sizeof guess),
+        MOTUS_CHECK(!memory[1].failure && !memcmp(&mb[0], &guess, sizeof guess) &&
+                        !memcmp(&mb[1], &guess, sizeof guess),
                     "case %d: first guess", n);
     }
 }
 
-static const MotusTest tests[] = {{"drawn", drawn}, {"generated", generated}, {"real", real}, {"noted", noted}, {0}};
+static const MotusTest tests[] = {
+    {"drawn", drawn}, {"generated", generated}, {"real", real}, {"noted", noted}, {0}};
 
 int main(int argc, char **argv) { return motus_test_main("lanes", tests, argc, argv); }

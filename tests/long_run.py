@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An encode of many pictures, with the memory that it takes on the host and on the GPU, and what kills leave behind:
 
-    tests/long_run.py MOTUS FILE.y4m [--pictures 20000] [--kills 12] [-- OPTIONS OF motus encode, else --qp 28 --preset fast --keyint 30 --lanes 8]
+    tests/long_run.py MOTUS FILE.y4m [--pictures 20000] [--kills 12] [-- OPTIONS OF motus encode, else --qp 28 --preset fast --keyint 30 --gop-coders 8]
 
 FILE goes in again and again through a pipe. Memory is sampled every fifth of a second: the process's (VmRSS), the device's (nvidia-smi, all programs). It must
 not grow between the first third and the end by more than 2 per cent and 8 MiB. Then the same encode is killed (SIGKILL, and every third time SIGTERM) at random times after
@@ -187,7 +187,7 @@ def main():
     words = sys.argv[1:]
     at = words.index("--") if "--" in words else len(words)
     args = parser.parse_args(words[:at])
-    args.options = words[at + 1:] or ["--qp", "28", "--preset", "fast", "--keyint", "30", "--lanes", "8"]
+    args.options = words[at + 1:] or ["--qp", "28", "--preset", "fast", "--keyint", "30", "--gop-coders", "8"]
     with tempfile.TemporaryDirectory() as args.folder:
         good, writing = long_encode(args)
         return 0 if good and kill_early(args) and kills(args, min(2.0, 0.5 * writing)) else 1

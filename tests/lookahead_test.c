@@ -1,5 +1,6 @@
-// Look-ahead: costs that are the same from plain C and on any number of threads, vectors of known motion, cuts, still pictures, the order and number of plans,
-// and offsets that go where later pictures look.
+// Look-ahead: costs that are the same from plain C and on any number of threads, vectors of known
+// motion, cuts, still pictures, the order and number of plans, and offsets that go where later
+// pictures look.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/lookahead.h"
 
@@ -10,11 +11,12 @@
 #include "encoder/rate/log2_core.h"
 #include "tests/harness.h"
 
-// ---- Fixed point ------------------------------------------------------------------------------------------------------------------------------
+// ---- Fixed point --------------------------------------------------------------------------------
 
 static void logarithms(void) {
     for (int i = 0; i < 20000; i++) {
-        const uint64_t v = ((uint64_t)motus_test_random() << 32 | motus_test_random()) >> motus_test_range(0, 63);
+        const uint64_t v =
+            ((uint64_t)motus_test_random() << 32 | motus_test_random()) >> motus_test_range(0, 63);
         if (!v) continue;
         const double exact = log2((double)v) * MOTUS_OCTAVE;
         MOTUS_CHECK(fabs(motus_log2_q12(v) - exact) <= 2, "log2 %llu", (unsigned long long)v);
@@ -28,7 +30,7 @@ static void logarithms(void) {
     CU_ASSERT_EQUAL(motus_exp2_q16(0), 65536);
 }
 
-// ---- Pictures ---------------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 enum { W = 176, H = 144, MBW = W / 16, MBH = H / 16, N_MB = MBW * MBH };
 
@@ -51,7 +53,8 @@ static void draw(MotusPlane *plane, int scene, int dx, int dy) {
     for (int y = 0; y < plane->height; y++)
         for (int x = 0; x < plane->width; x++)
             plane->data[y * plane->stride + x] =
-                (uint8_t)((noise(scene, 32, x + dx + 4096, y + dy + 4096) + noise(scene + 50, 5, x + dx + 4096, y + dy + 4096)) /
+                (uint8_t)((noise(scene, 32, x + dx + 4096, y + dy + 4096) +
+                           noise(scene + 50, 5, x + dx + 4096, y + dy + 4096)) /
                           2);
 }
 
@@ -60,7 +63,8 @@ static MotusPlane plane_alloc(int width, int height) {
 }
 
 static MotusMbCosts costs_alloc(int n) {
-    return (MotusMbCosts){malloc((size_t)n * 2), malloc((size_t)n * 2), malloc((size_t)n * sizeof(MotusMv))};
+    return (MotusMbCosts){malloc((size_t)n * 2), malloc((size_t)n * 2),
+                          malloc((size_t)n * sizeof(MotusMv))};
 }
 
 static void costs_free(MotusMbCosts *c) {
@@ -71,9 +75,10 @@ static void costs_free(MotusMbCosts *c) {
 
 static void known_motion(void) {
     MotusPlane plane[2] = {plane_alloc(W, H), plane_alloc(W, H)};
-    MotusHalf half[2] = {{0}, {0}};
+    MotusHalfPicture half[2] = {{0}, {0}};
     MotusMbCosts costs = costs_alloc(N_MB);
-    for (int i = 0; i < 2; i++) CU_ASSERT_EQUAL_FATAL(motus_half_alloc(&half[i], MBW, MBH), MOTUS_OK);
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL_FATAL(motus_half_alloc(&half[i], MBW, MBH), MOTUS_OK);
     int right = 0;
     for (int k = 0; k < 12; k++) {
         const int dx = motus_test_range(-9, 9), dy = motus_test_range(-9, 9);
@@ -85,30 +90,34 @@ static void known_motion(void) {
             for (int x = 1; x + 1 < MBW; x++) {
                 const MotusMv mv = costs.mv[y * MBW + x];
                 right += mv.x == dx && mv.y == dy;
-                MOTUS_CHECK(costs.inter[y * MBW + x] <= costs.intra[y * MBW + x], "pan %d,%d at %d,%d", dx, dy, x, y);
+                MOTUS_CHECK(costs.inter[y * MBW + x] <= costs.intra[y * MBW + x],
+                            "pan %d,%d at %d,%d", dx, dy, x, y);
             }
     }
-    MOTUS_CHECK(right * 10 >= 8 * 12 * (MBW - 2) * (MBH - 2), "%d of %d", right, 12 * (MBW - 2) * (MBH - 2));
+    MOTUS_CHECK(right * 10 >= 8 * 12 * (MBW - 2) * (MBH - 2), "%d of %d", right,
+                12 * (MBW - 2) * (MBH - 2));
     for (int i = 0; i < 2; i++) motus_half_free(&half[i]), free(plane[i].data);
     costs_free(&costs);
 }
 
 static int same_costs(const MotusMbCosts *a, const MotusMbCosts *b, int n) {
-    return !memcmp(a->intra, b->intra, (size_t)n * 2) && !memcmp(a->inter, b->inter, (size_t)n * 2) &&
+    return !memcmp(a->intra, b->intra, (size_t)n * 2) &&
+           !memcmp(a->inter, b->inter, (size_t)n * 2) &&
            !memcmp(a->mv, b->mv, (size_t)n * sizeof *a->mv);
 }
 
 // Any picture, sizes that are no multiple of 16, motion out of the picture.
 static void versions_agree(void) {
     for (int k = 0; k < 30; k++) {
-        const int width = motus_test_range(2, 150), height = motus_test_range(2, 100), mbw = (width + 15) / 16,
-                  mbh = (height + 15) / 16, n = mbw * mbh;
+        const int width = motus_test_range(2, 150), height = motus_test_range(2, 100),
+                  mbw = (width + 15) / 16, mbh = (height + 15) / 16, n = mbw * mbh;
         MotusPlane plane[2] = {plane_alloc(width, height), plane_alloc(width, height)};
-        MotusHalf half[2] = {{0}, {0}};
+        MotusHalfPicture half[2] = {{0}, {0}};
         MotusMbCosts costs[3];
         MotusMv *earlier = calloc((size_t)n, sizeof *earlier);
         for (int i = 0; i < n; i++)
-            earlier[i] = (MotusMv){(int16_t)motus_test_range(-200, 200), (int16_t)motus_test_range(-200, 200)};
+            earlier[i] = (MotusMv){(int16_t)motus_test_range(-200, 200),
+                                   (int16_t)motus_test_range(-200, 200)};
         for (int i = 0; i < 3; i++) costs[i] = costs_alloc(n);
         for (int i = 0; i < 2; i++) {
             CU_ASSERT_EQUAL_FATAL(motus_half_alloc(&half[i], mbw, mbh), MOTUS_OK);
@@ -131,7 +140,7 @@ static void versions_agree(void) {
     }
 }
 
-// ---- Plans ------------------------------------------------------------------------------------------------------------------------------------
+// ---- Plans --------------------------------------------------------------------------------------
 
 static MotusLookaheadSettings settings_of(int depth) {
     return (MotusLookaheadSettings){.mb_width = MBW,
@@ -145,18 +154,21 @@ static MotusLookaheadSettings settings_of(int depth) {
 }
 
 typedef struct Planned {
-    MotusPlan plan[64];
+    MotusLookaheadPlan plan[64];
     int16_t offset[64][N_MB];
     int held[64], n; // held: pictures that had been put when the plan came
 } Planned;
 
-// Pans by a sample a picture; `scene` per picture, `force` the picture that has to be an IDR picture.
-static void plan_all(Planned *out, const MotusLookaheadSettings *settings, const int *scene, int n, int force) {
+// Pans by a sample a picture; `scene` per picture, `force` the picture that has to be an IDR
+// picture.
+static void plan_all(Planned *out, const MotusLookaheadSettings *settings, const int *scene, int n,
+                     int force) {
     MotusLookahead *look;
     MotusPlane plane = plane_alloc(W, H);
     int put = 0;
     out->n = 0;
-    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, settings, MOTUS_LOOK_HOST, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, settings, MOTUS_LOOKAHEAD_HOST, NULL),
+                          MOTUS_OK);
     for (MotusStatus status = MOTUS_AGAIN; status != MOTUS_END;) {
         if (status == MOTUS_AGAIN && put < n) {
             draw(&plane, scene[put], put, 0);
@@ -184,18 +196,22 @@ static void order_and_delay(void) {
         for (int i = 0; i < p.n; i++) {
             CU_ASSERT_EQUAL(p.plan[i].number, i);
             CU_ASSERT_EQUAL(p.plan[i].idr, i == 0);
-            CU_ASSERT_EQUAL(p.held[i], i + 1 + depths[d] < 24 ? i + 1 + depths[d] : 24); // not a picture more than stated
+            CU_ASSERT_EQUAL(p.held[i], i + 1 + depths[d] < 24
+                                           ? i + 1 + depths[d]
+                                           : 24); // not a picture more than stated
         }
     }
 }
 
 static void cuts(void) {
-    static const int scene[40] = {[12] = 1, [13] = 1, [14] = 1, [15] = 1, [16] = 1, [17] = 1, [18] = 1, [19] = 1,
-                                  [20] = 2, [21] = 3, [22] = 3, [23] = 3, [24] = 3, [25] = 3, [26] = 3, [27] = 3};
+    static const int scene[40] = {
+        [12] = 1, [13] = 1, [14] = 1, [15] = 1, [16] = 1, [17] = 1, [18] = 1, [19] = 1,
+        [20] = 2, [21] = 3, [22] = 3, [23] = 3, [24] = 3, [25] = 3, [26] = 3, [27] = 3};
     static Planned p;
     MotusLookaheadSettings s = settings_of(10);
     plan_all(&p, &s, scene, 40, -1);
-    for (int i = 0; i < 40; i++) MOTUS_CHECK(p.plan[i].idr == (i == 0 || i == 12 || i == 20 || i == 28), "picture %d", i);
+    for (int i = 0; i < 40; i++)
+        MOTUS_CHECK(p.plan[i].idr == (i == 0 || i == 12 || i == 20 || i == 28), "picture %d", i);
     s.scenecut = 0; // and a limit of pictures, and one that is asked for
     s.keyint = 9;
     plan_all(&p, &s, scene, 40, 5);
@@ -205,13 +221,15 @@ static void cuts(void) {
     }
 }
 
-// Without AQ the last picture of a GOP has no offsets, those before it have negative ones; across an IDR picture nothing is passed on.
+// Without AQ the last picture of a GOP has no offsets, those before it have negative ones; across
+// an IDR picture nothing is passed on.
 static void offsets_lean_back(void) {
     static Planned p, alone;
     const MotusLookaheadSettings s = settings_of(20);
     plan_all(&p, &s, one_scene, 30, 10);
     plan_all(&alone, &s, one_scene, 10, -1);
-    CU_ASSERT(!memcmp(p.offset, alone.offset, sizeof p.offset[0] * 10)); // a GOP's plans depend on nothing that follows it
+    CU_ASSERT(!memcmp(p.offset, alone.offset,
+                      sizeof p.offset[0] * 10)); // a GOP's plans depend on nothing that follows it
     CU_ASSERT_EQUAL(p.plan[9].mean, 0);
     CU_ASSERT_EQUAL(p.plan[29].mean, 0);
     for (int i = 0; i < 8; i++) {
@@ -228,13 +246,14 @@ static void still_pictures(void) {
     MotusPlane plane = plane_alloc(W, H);
     MotusLookaheadSettings s = settings_of(15);
     int16_t offset[N_MB];
-    MotusPlan plan;
+    MotusLookaheadPlan plan;
     draw(&plane, 1, 0, 0);
-    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, &s, MOTUS_LOOK_HOST, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, &s, MOTUS_LOOKAHEAD_HOST, NULL), MOTUS_OK);
     for (int i = 0; i < 16; i++) motus_lookahead_put(look, &plane, 0);
     CU_ASSERT_EQUAL_FATAL(motus_lookahead_get(look, &plan, offset, NULL), MOTUS_OK);
     for (int k = 0; k < N_MB; k++)
-        MOTUS_CHECK(offset[k] < -5 * MOTUS_QP_UNIT, "MB %d: %d", k, offset[k]); // 15 pictures lean on it
+        MOTUS_CHECK(offset[k] < -5 * MOTUS_QP_UNIT, "MB %d: %d", k,
+                    offset[k]); // 15 pictures lean on it
     uint64_t cost[32];
     uint8_t idr[32];
     CU_ASSERT_EQUAL(motus_lookahead_costs(look, cost, idr, 32), 15);
@@ -253,7 +272,8 @@ static void variance(void) {
     for (int threads = 1; threads < 4; threads += 2)
         for (int mode = MOTUS_AQ_VARIANCE; mode <= MOTUS_AQ_AUTO; mode++) {
             int64_t sum = 0;
-            motus_aq_variance(offset[threads / 2], &plane, MBW, MBH, (MotusAqMode)mode, 256, threads);
+            motus_aq_variance(offset[threads / 2], &plane, MBW, MBH, (MotusAqMode)mode, 256,
+                              threads);
             for (int i = 0; i < N_MB; i++) sum += offset[threads / 2][i];
             CU_ASSERT(offset[threads / 2][0] < -MOTUS_QP_UNIT);
             CU_ASSERT(offset[threads / 2][MBW - 1] > offset[threads / 2][0] + 3 * MOTUS_QP_UNIT);

@@ -11,7 +11,8 @@
 
 static MotusPlane plane_alloc(int width, int height) {
     MotusPlane p = {NULL, width + motus_test_range(0, 5), width, height};
-    p.data = malloc((size_t)(p.stride * (height - 1) + width)); // not a byte more: sanitizers see reads beyond
+    p.data = malloc(
+        (size_t)(p.stride * (height - 1) + width)); // not a byte more: sanitizers see reads beyond
     return p;
 }
 
@@ -44,7 +45,8 @@ void me_case_fill(MeCase *c, MeContent content) {
     int mx = motus_test_range(-9, 9), my = motus_test_range(-9, 9);
     c->content = content;
     for (int y = 0; y < c->ref.height; y++)
-        for (int x = 0; x < c->ref.width; x++) c->ref.data[y * c->ref.stride + x] = content_sample(content, x, y);
+        for (int x = 0; x < c->ref.width; x++)
+            c->ref.data[y * c->ref.stride + x] = content_sample(content, x, y);
     for (int y = 0; y < c->cur.height; y++)
         for (int x = 0; x < c->cur.width; x++) {
             uint8_t *s = &c->cur.data[y * c->cur.stride + x];
@@ -60,7 +62,8 @@ void me_case_fill(MeCase *c, MeContent content) {
 // Components within +-limit, mostly small, now and then at the limit, multiples of `step`.
 static MotusMv random_mv(int limit, int step) {
     int bound = motus_test_range(0, 5) ? 40 : limit;
-    MotusMv mv = {(int16_t)motus_test_range(-bound, bound), (int16_t)motus_test_range(-bound, bound)};
+    MotusMv mv = {(int16_t)motus_test_range(-bound, bound),
+                  (int16_t)motus_test_range(-bound, bound)};
     if (!motus_test_range(0, 15)) mv.x = (int16_t)(motus_test_range(0, 1) ? limit : -limit);
     if (!motus_test_range(0, 15)) mv.y = (int16_t)(motus_test_range(0, 1) ? limit : -limit);
     mv.x = (int16_t)(mv.x / step * step);
@@ -78,7 +81,8 @@ static void random_hints(MeCase *c, int n_mb) {
         c->predictor[i] = random_mv(8191, 1);
         c->lambda[i] = (uint16_t)lambdas[motus_test_range(0, 8)];
     }
-    c->hints.lambda_q8 = (uint32_t)(motus_test_range(0, 3) ? lambdas[motus_test_range(0, 8)] : motus_test_range(0, 65535));
+    c->hints.lambda_q8 = (uint32_t)(motus_test_range(0, 3) ? lambdas[motus_test_range(0, 8)]
+                                                           : motus_test_range(0, 65535));
     if (motus_test_range(0, 2)) c->hints.centre = c->centre;
     if (motus_test_range(0, 2)) c->hints.predictor = c->predictor;
     if (!motus_test_range(0, 2)) c->hints.lambda = c->lambda;
@@ -86,7 +90,8 @@ static void random_hints(MeCase *c, int n_mb) {
 
 void me_case_random(MeCase *c, int range, MotusSubpel subpel) {
     memset(c, 0, sizeof *c);
-    int work = (2 * range + 1) * (2 * range + 1) + (subpel == MOTUS_SUBPEL_FULL ? 0 : 1000), most = 1500 / work;
+    int work = (2 * range + 1) * (2 * range + 1) + (subpel == MOTUS_SUBPEL_FULL ? 0 : 1000),
+        most = 1500 / work;
     int columns = motus_test_range(1, most < 1 ? 1 : most > 6 ? 6 : most), rows = most / columns;
     rows = motus_test_range(1, rows < 1 ? 1 : rows > 5 ? 5 : rows);
     int whole = !motus_test_range(0, 2);
@@ -94,12 +99,14 @@ void me_case_random(MeCase *c, int range, MotusSubpel subpel) {
                                         16 * rows - (whole ? 0 : motus_test_range(0, 15)));
     c->config.range = range;
     c->config.subpel = subpel;
-    c->config.modes = motus_test_range(0, 3) ? MOTUS_MODES_ALL : (uint32_t)motus_test_range(1, MOTUS_MODES_ALL);
+    c->config.modes =
+        motus_test_range(0, 3) ? MOTUS_MODES_ALL : (uint32_t)motus_test_range(1, MOTUS_MODES_ALL);
     c->config.backend = MOTUS_BACKEND_CPU;
     c->cur = plane_alloc(c->config.width, c->config.height);
     c->ref = plane_alloc(c->config.width, c->config.height);
     random_hints(c, columns * rows);
-    me_case_fill(c, motus_test_range(0, 1) ? ME_MOVED : (MeContent)motus_test_range(0, ME_CONTENTS - 1));
+    me_case_fill(c, motus_test_range(0, 1) ? ME_MOVED
+                                           : (MeContent)motus_test_range(0, ME_CONTENTS - 1));
 }
 
 void me_case_free(MeCase *c) {
@@ -118,11 +125,13 @@ static MotusField *run(const MeCase *c, const char *cpu, int threads) {
     if (cpu) motus_test_cpu(cpu);
     MOTUS_CHECK(motus_me_open(&me, &config) == MOTUS_OK, "%dx%d", config.width, config.height);
     motus_test_cpu(NULL);
-    MOTUS_CHECK(motus_field_alloc(&field, config.width, config.height) == MOTUS_OK, "%dx%d", config.width, config.height);
+    MOTUS_CHECK(motus_field_alloc(&field, config.width, config.height) == MOTUS_OK, "%dx%d",
+                config.width, config.height);
     memset(field->mv[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(MotusMv));
     memset(field->sad[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint16_t));
     memset(field->cost[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint32_t));
-    MOTUS_CHECK(motus_me_search(me, &c->cur, &c->ref, &c->hints, field) == MOTUS_OK, "%dx%d", config.width, config.height);
+    MOTUS_CHECK(motus_me_search(me, &c->cur, &c->ref, &c->hints, field) == MOTUS_OK, "%dx%d",
+                config.width, config.height);
     motus_me_close(&me);
     return field;
 }
@@ -139,8 +148,9 @@ static OracleResult expected(const MeCase *c, int columns, int mb, int b) {
         poison.sad = sad;
         return poison;
     }
-    return oracle_search(&c->cur, &c->ref, 16 * (mb % columns) + x, 16 * (mb / columns) + y, w, h, c->config.range,
-                         c->config.subpel, c->hints.centre ? c->centre[mb] : zero, c->hints.predictor ? c->predictor[mb] : zero,
+    return oracle_search(&c->cur, &c->ref, 16 * (mb % columns) + x, 16 * (mb / columns) + y, w, h,
+                         c->config.range, c->config.subpel, c->hints.centre ? c->centre[mb] : zero,
+                         c->hints.predictor ? c->predictor[mb] : zero,
                          c->hints.lambda ? c->lambda[mb] : c->hints.lambda_q8);
 }
 
@@ -158,13 +168,15 @@ void me_case_check(const MeCase *c, int number) {
             for (int i = 0; i < RUNS; i++) {
                 MotusMv mv = field[i]->mv[b][mb];
                 uint32_t sad = field[i]->sad[b][mb], cost = field[i]->cost[b][mb];
-                MOTUS_CHECK(
-                    mv.x == want.mv.x && mv.y == want.mv.y && sad == want.sad && cost == want.cost,
-                    "case %d %dx%d R=%d subpel %d content %d modes %#x %s threads %d mb %d block %d: (%d,%d) sad %u cost %u, "
-                    "want (%d,%d) %u %u",
-                    number, c->config.width, c->config.height, c->config.range, (int)c->config.subpel, (int)c->content,
-                    c->config.modes, runs[i].cpu ? runs[i].cpu : "best", runs[i].threads, mb, b, mv.x, mv.y, sad, cost, want.mv.x,
-                    want.mv.y, want.sad, want.cost);
+                MOTUS_CHECK(mv.x == want.mv.x && mv.y == want.mv.y && sad == want.sad &&
+                                cost == want.cost,
+                            "case %d %dx%d R=%d subpel %d content %d modes %#x %s threads %d mb %d "
+                            "block %d: (%d,%d) sad %u cost %u, "
+                            "want (%d,%d) %u %u",
+                            number, c->config.width, c->config.height, c->config.range,
+                            (int)c->config.subpel, (int)c->content, c->config.modes,
+                            runs[i].cpu ? runs[i].cpu : "best", runs[i].threads, mb, b, mv.x, mv.y,
+                            sad, cost, want.mv.x, want.mv.y, want.sad, want.cost);
             }
         }
     for (int i = 0; i < RUNS; i++) motus_field_free(&field[i]);

@@ -31,8 +31,8 @@ void me_case_random(MeCase *c, int range, MotusSubpel subpel);
 void me_case_fill(MeCase *c, MeContent content);
 void me_case_free(MeCase *c);
 
-// Searches with plain C and with the fastest version, with one thread and with three, and compares all with the oracle; entries of blocks
-// that were not asked for must stay as they were.
+// Searches with plain C and with the fastest version, with one thread and with three, and compares
+// all with the oracle; entries of blocks that were not asked for must stay as they were.
 void me_case_check(const MeCase *c, int number);
 
 #endif

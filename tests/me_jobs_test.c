@@ -40,12 +40,17 @@ static void sequence(void) {
     }
     for (int sent = 0, received = 0; received < FRAMES;) {
         int reference = sent ? sent - 1 : 0;
-        MotusMeJob job = {
-            .cur = &plane[sent % FRAMES], .ref = sent ? NULL : &plane[0], .hints = &hints, .field = field[sent % FRAMES]};
+        MotusMeJob job = {.cur = &plane[sent % FRAMES],
+                          .ref = sent ? NULL : &plane[0],
+                          .hints = &hints,
+                          .field = field[sent % FRAMES]};
         MotusStatus status = sent < FRAMES ? motus_me_submit(me, &job) : MOTUS_AGAIN;
-        MOTUS_CHECK(status == (sent < FRAMES && sent - received < MOTUS_ME_IN_FLIGHT ? MOTUS_OK : MOTUS_AGAIN), "%d sent", sent);
+        MOTUS_CHECK(status == (sent < FRAMES && sent - received < MOTUS_ME_IN_FLIGHT ? MOTUS_OK
+                                                                                     : MOTUS_AGAIN),
+                    "%d sent", sent);
         if (status == MOTUS_OK) {
-            CU_ASSERT_EQUAL(motus_me_search(pairs, &plane[sent], &plane[reference], &hints, want), MOTUS_OK);
+            CU_ASSERT_EQUAL(motus_me_search(pairs, &plane[sent], &plane[reference], &hints, want),
+                            MOTUS_OK);
             MOTUS_CHECK(motus_test_same_fields(want, field[sent]), "picture %d", sent);
             sent++;
         } else {
@@ -78,7 +83,9 @@ static void refusals(void) {
     bad[5].ref = NULL;      // of the first job
     bad[6].memory = MOTUS_MEMORY_DEVICE;
     for (int i = 0; i < 7; i++) {
-        MotusStatus want = i < 5 ? MOTUS_ERR_ARGUMENT : i == 5 ? MOTUS_ERR_STATE : MOTUS_ERR_UNSUPPORTED;
+        MotusStatus want = i < 5    ? MOTUS_ERR_ARGUMENT
+                           : i == 5 ? MOTUS_ERR_STATE
+                                    : MOTUS_ERR_UNSUPPORTED;
         MOTUS_CHECK(motus_me_submit(me, &bad[i]) == want, "job %d", i);
     }
     CU_ASSERT_EQUAL(motus_me_submit(me, NULL), MOTUS_ERR_ARGUMENT);
@@ -104,6 +111,7 @@ static void host_memory(void) {
     motus_host_free(NULL);
 }
 
-static const MotusTest tests[] = {{"sequence", sequence}, {"refusals", refusals}, {"host_memory", host_memory}, {0}};
+static const MotusTest tests[] = {
+    {"sequence", sequence}, {"refusals", refusals}, {"host_memory", host_memory}, {0}};
 
 int main(int argc, char **argv) { return motus_test_main("me_jobs", tests, argc, argv); }

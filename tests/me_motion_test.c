@@ -35,7 +35,8 @@ typedef struct Score {
     int found[MOTUS_MODES], total[MOTUS_MODES];
 } Score;
 
-// Counts interior blocks (visible in both pictures, as the generator says) that find the generator's vector.
+// Counts interior blocks (visible in both pictures, as the generator says) that find the
+// generator's vector.
 static void score_pan(Score *score, int pan_x, int pan_y, uint32_t seed, MotusSubpel subpel) {
     Pan p;
     MotusMe *me;
@@ -45,15 +46,19 @@ static void score_pan(Score *score, int pan_x, int pan_y, uint32_t seed, MotusSu
     pan_open(&p, pan_x, pan_y, seed);
     CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, WIDTH, HEIGHT), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_me_search(me, &p.frame[1]->plane[0], &p.frame[0]->plane[0], NULL, field), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_me_search(me, &p.frame[1]->plane[0], &p.frame[0]->plane[0], NULL, field),
+                    MOTUS_OK);
     for (int i = 0; i < field->n_mb * MOTUS_BLOCKS; i++) {
         int mb = i / MOTUS_BLOCKS, b = i % MOTUS_BLOCKS;
         const MotusBlock *block = &motus_blocks[b];
         MotusSynthTruth truth;
         int x = 16 * (mb % field->mb_width) + block->x, y = 16 * (mb / field->mb_width) + block->y;
-        if (!motus_synth_truth(p.synth, 1, x, y, block->width, block->height, &truth) || !truth.whole) continue;
+        if (!motus_synth_truth(p.synth, 1, x, y, block->width, block->height, &truth) ||
+            !truth.whole)
+            continue;
         score->total[block->mode]++;
-        score->found[block->mode] += field->mv[b][mb].x == truth.mv.x && field->mv[b][mb].y == truth.mv.y;
+        score->found[block->mode] +=
+            field->mv[b][mb].x == truth.mv.x && field->mv[b][mb].y == truth.mv.y;
     }
     motus_field_free(&field);
     motus_me_close(&me);
@@ -64,24 +69,26 @@ static void whole_sample_pans(void) {
     for (int subpel = MOTUS_SUBPEL_FULL; subpel <= MOTUS_SUBPEL_QUARTER; subpel++) {
         Score score = {{0}, {0}};
         for (uint32_t i = 0; i < 6; i++)
-            score_pan(&score, 4 * motus_test_range(-16, 16), 4 * motus_test_range(-16, 16), i + 1, (MotusSubpel)subpel);
+            score_pan(&score, 4 * motus_test_range(-16, 16), 4 * motus_test_range(-16, 16), i + 1,
+                      (MotusSubpel)subpel);
         for (int m = 0; m < MOTUS_MODES; m++)
-            MOTUS_CHECK(score.total[m] > 100 && score.found[m] >= 0.99 * score.total[m], "subpel %d mode %d: %d of %d", subpel, m,
-                        score.found[m], score.total[m]);
+            MOTUS_CHECK(score.total[m] > 100 && score.found[m] >= 0.99 * score.total[m],
+                        "subpel %d mode %d: %d of %d", subpel, m, score.found[m], score.total[m]);
     }
 }
 
 static void quarter_sample_pans(void) {
     Score score = {{0}, {0}};
     for (int i = 0; i < 16; i++) // every fraction once
-        score_pan(&score, 4 * motus_test_range(-12, 12) + i % 4, 4 * motus_test_range(-12, 12) + i / 4, (uint32_t)i + 20,
-                  MOTUS_SUBPEL_QUARTER);
+        score_pan(&score, 4 * motus_test_range(-12, 12) + i % 4,
+                  4 * motus_test_range(-12, 12) + i / 4, (uint32_t)i + 20, MOTUS_SUBPEL_QUARTER);
     for (int m = 0; m <= MOTUS_MODE_8x8; m++)
-        MOTUS_CHECK(score.total[m] > 500 && score.found[m] >= 0.95 * score.total[m], "mode %d: %d of %d", m, score.found[m],
-                    score.total[m]);
+        MOTUS_CHECK(score.total[m] > 500 && score.found[m] >= 0.95 * score.total[m],
+                    "mode %d: %d of %d", m, score.found[m], score.total[m]);
 }
 
-static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous, int reach, int limit, MotusMv *centre) {
+static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous, int reach,
+                       int limit, MotusMv *centre) {
     MotusMe *me;
     MotusRefLuma ref;
     MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
@@ -91,30 +98,36 @@ static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, WIDTH, HEIGHT), MOTUS_OK);
     motus_test_cpu(NULL);
     motus_ref_luma_build(&ref, &p->frame[0]->plane[0], 0, threads);
-    CU_ASSERT_EQUAL(motus_me_predict_centres(me, &p->frame[1]->plane[0], &ref, previous, 300, reach, limit, limit, centre),
+    CU_ASSERT_EQUAL(motus_me_predict_centres(me, &p->frame[1]->plane[0], &ref, previous, 300, reach,
+                                             limit, limit, centre),
                     MOTUS_OK);
     motus_ref_luma_free(&ref);
     motus_me_close(&me);
 }
 
-// Pans beyond a search range are met by the centres: of the MBs whose content was visible before, nearly all.
+// Pans beyond a search range are met by the centres: of the MBs whose content was visible before,
+// nearly all.
 static void centres(void) {
     enum { N = WIDTH / 16 * (HEIGHT / 16) };
     for (int i = 0; i < 8; i++) {
         Pan p;
         MotusMv centre[N], other[N], previous[N];
         int reach = i % 3 == 2 ? 32 : 64, limit = i == 7 ? 99 : 400, near = 0, total = 0;
-        int pan = 4 * reach - 26; // quarter samples: the search reaches as far, and fine vectors further
+        int pan =
+            4 * reach - 26; // quarter samples: the search reaches as far, and fine vectors further
         pan_open(&p, motus_test_range(-pan, pan), motus_test_range(-pan, pan), (uint32_t)i + 50);
         for (int k = 0; k < N; k++)
-            previous[k] = (MotusMv){(int16_t)motus_test_range(-999, 999), (int16_t)motus_test_range(-999, 999)};
+            previous[k] = (MotusMv){(int16_t)motus_test_range(-999, 999),
+                                    (int16_t)motus_test_range(-999, 999)};
         const MotusMv *before = i & 1 ? previous : NULL;
         centres_of(&p, 0, 1, before, reach, limit, centre);
         centres_of(&p, 1, 3, before, reach, limit, other);
-        MOTUS_CHECK(!memcmp(centre, other, sizeof centre), "pan %d: C with 3 threads differs from the best with 1", i);
+        MOTUS_CHECK(!memcmp(centre, other, sizeof centre),
+                    "pan %d: C with 3 threads differs from the best with 1", i);
         for (int k = 0; k < N; k++) {
             MotusSynthTruth truth;
-            MOTUS_CHECK(!((centre[k].x | centre[k].y) & 3) && abs(centre[k].x) <= limit && abs(centre[k].y) <= limit,
+            MOTUS_CHECK(!((centre[k].x | centre[k].y) & 3) && abs(centre[k].x) <= limit &&
+                            abs(centre[k].y) <= limit,
                         "pan %d MB %d: (%d,%d)", i, k, centre[k].x, centre[k].y);
             int x = k % (WIDTH / 16) * 16, y = k / (WIDTH / 16) * 16;
             if (!motus_synth_truth(p.synth, 1, x, y, 16, 16, &truth) || !truth.whole) continue;
@@ -126,16 +139,20 @@ static void centres(void) {
     }
 }
 
-static int ascending(const void *a, const void *b) { return *(const int16_t *)a - *(const int16_t *)b; }
+static int ascending(const void *a, const void *b) {
+    return *(const int16_t *)a - *(const int16_t *)b;
+}
 
 static void medians(void) {
     enum { MOST = 700 };
     for (int round = 0; round < 300; round++) {
         MotusMv mv[MOST], median;
         int16_t x[MOST], y[MOST];
-        int n = motus_test_range(1, round % 3 ? MOST : 4), reach = 1 << motus_test_range(0, 15), off = motus_test_range(-9, 9);
+        int n = motus_test_range(1, round % 3 ? MOST : 4), reach = 1 << motus_test_range(0, 15),
+            off = motus_test_range(-9, 9);
         for (int i = 0; i < n; i++) {
-            x[i] = mv[i].x = (int16_t)motus_clip(INT16_MIN, INT16_MAX, 300 * off + motus_test_range(-reach, reach));
+            x[i] = mv[i].x = (int16_t)motus_clip(INT16_MIN, INT16_MAX,
+                                                 300 * off + motus_test_range(-reach, reach));
             y[i] = mv[i].y = (int16_t)motus_test_range(-reach, reach - 1);
         }
         median = motus_mv_median(mv, n);
@@ -149,7 +166,8 @@ static void medians(void) {
 
 enum { VERSIONS = 3 };
 static void open_versions(MotusCoarse coarse[VERSIONS], int mb_width, int mb_height) {
-    static const char *const cpu[VERSIONS] = {"c", "avx2", NULL}; // NULL: the best that this CPU runs
+    static const char *const cpu[VERSIONS] = {"c", "avx2",
+                                              NULL}; // NULL: the best that this CPU runs
     for (int i = 0; i < VERSIONS; i++) {
         if (cpu[i]) motus_test_cpu(cpu[i]);
         CU_ASSERT_EQUAL_FATAL(motus_coarse_alloc(&coarse[i], mb_width, mb_height), MOTUS_OK);
@@ -172,11 +190,14 @@ static void coarse_versions(void) {
         for (int k = 0; i % 4 == 3 && k < W * H; k++) cur[k] = ref[k] = k / 16 & 1 ? 255 : 0;
         open_versions(coarse, W / 16, H / 16);
         for (int v = 0; v < VERSIONS; v++) {
-            motus_coarse_run(&coarse[v], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H}, lambda_q8, reach, 1 + v);
-            MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[v].mv, W / 16 * (H / 16) * sizeof(MotusMv)), "case %d version %d reach %d",
-                        i, v, reach);
+            motus_coarse_run(&coarse[v], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H},
+                             lambda_q8, reach, 1 + v);
+            MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[v].mv, W / 16 * (H / 16) * sizeof(MotusMv)),
+                        "case %d version %d reach %d", i, v, reach);
         }
-        if (i % 4 == 2) MOTUS_CHECK(coarse[0].mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i, coarse[0].mv[3].x);
+        if (i % 4 == 2)
+            MOTUS_CHECK(coarse[0].mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i,
+                        coarse[0].mv[3].x);
         for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
     }
 }
@@ -188,7 +209,8 @@ static void coarse_points(void) {
     static uint8_t ref[42 * STRIDE], cur[8 * STRIDE];
     MotusCoarse coarse[VERSIONS];
     memset(cost, 0xFF, sizeof cost);
-    for (int row = 0; row < MOTUS_COARSE_POINTS; row++) memset(cost[row], 0, MOTUS_COARSE_POINTS * sizeof cost[0][0]);
+    for (int row = 0; row < MOTUS_COARSE_POINTS; row++)
+        memset(cost[row], 0, MOTUS_COARSE_POINTS * sizeof cost[0][0]);
     open_versions(coarse, 1, 1);
     for (int at = 0; at < MOTUS_COARSE_POINTS * COLUMNS; at++) {
         int row = at / COLUMNS, column = at % COLUMNS, other_row = motus_test_range(0, 32),
@@ -196,12 +218,15 @@ static void coarse_points(void) {
         if (column >= MOTUS_COARSE_POINTS) continue;
         motus_test_fill(ref, sizeof ref);
         for (int y = 0; y < 8; y++) memcpy(cur + y * STRIDE, ref + (row + y) * STRIDE + column, 8);
-        int tie = abs(other_row - row) >= 8 || abs(other_column - column) >= 8, other = other_row * COLUMNS + other_column;
-        for (int y = 0; y < 8 && tie; y++) memcpy(ref + (other_row + y) * STRIDE + other_column, cur + y * STRIDE, 8);
+        int tie = abs(other_row - row) >= 8 || abs(other_column - column) >= 8,
+            other = other_row * COLUMNS + other_column;
+        for (int y = 0; y < 8 && tie; y++)
+            memcpy(ref + (other_row + y) * STRIDE + other_column, cur + y * STRIDE, 8);
         int want = tie && other < at ? other : at;
         for (int v = 0; v < VERSIONS; v++) {
             int found = coarse[v].search(cur, ref, STRIDE, cost, MOTUS_COARSE_POINTS);
-            MOTUS_CHECK(found == want, "version %d: %d, want %d (planted at %d and %d)", v, found, want, at, tie ? other : at);
+            MOTUS_CHECK(found == want, "version %d: %d, want %d (planted at %d and %d)", v, found,
+                        want, at, tie ? other : at);
         }
     }
     for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);

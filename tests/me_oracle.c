@@ -18,7 +18,9 @@ void oracle_block(int b, int *x, int *y, int *w, int *h) {
 
 static int within(int v, int size) { return v < 0 ? 0 : v >= size ? size - 1 : v; }
 
-static int full(const MotusPlane *p, int x, int y) { return p->data[within(y, p->height) * p->stride + within(x, p->width)]; }
+static int full(const MotusPlane *p, int x, int y) {
+    return p->data[within(y, p->height) * p->stride + within(x, p->width)];
+}
 
 static int clip(int v) { return v < 0 ? 0 : v > 255 ? 255 : v; }
 
@@ -89,21 +91,25 @@ int oracle_sample(const MotusPlane *p, int qx, int qy) {
 }
 
 // The same as below for whole vectors, which are most of the work.
-static uint32_t whole_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, int dx, int dy) {
+static uint32_t whole_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
+                          int dx, int dy) {
     uint32_t sum = 0;
     for (int i = y; i < y + h; i++) {
         const uint8_t *c = cur->data + within(i, cur->height) * cur->stride;
         const uint8_t *r = ref->data + within(i + dy, ref->height) * ref->stride;
-        for (int k = x; k < x + w; k++) sum += (uint32_t)abs(c[within(k, cur->width)] - r[within(k + dx, ref->width)]);
+        for (int k = x; k < x + w; k++)
+            sum += (uint32_t)abs(c[within(k, cur->width)] - r[within(k + dx, ref->width)]);
     }
     return sum;
 }
 
-uint32_t oracle_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, MotusMv mv) {
+uint32_t oracle_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
+                    MotusMv mv) {
     uint32_t sum = 0;
     if (mv.x % 4 == 0 && mv.y % 4 == 0) return whole_sad(cur, ref, x, y, w, h, mv.x / 4, mv.y / 4);
     for (int i = y; i < y + h; i++)
-        for (int k = x; k < x + w; k++) sum += (uint32_t)abs(full(cur, k, i) - oracle_sample(ref, 4 * k + mv.x, 4 * i + mv.y));
+        for (int k = x; k < x + w; k++)
+            sum += (uint32_t)abs(full(cur, k, i) - oracle_sample(ref, 4 * k + mv.x, 4 * i + mv.y));
     return sum;
 }
 
@@ -121,14 +127,16 @@ static uint32_t hadamard(int d[4][4]) {
     return (uint32_t)(sum / 2);
 }
 
-uint32_t oracle_satd(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, MotusMv mv) {
+uint32_t oracle_satd(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
+                     MotusMv mv) {
     uint32_t total = 0;
     for (int by = y; by < y + h; by += 4)
         for (int bx = x; bx < x + w; bx += 4) {
             int d[4][4];
             for (int i = 0; i < 4; i++)
                 for (int k = 0; k < 4; k++)
-                    d[i][k] = full(cur, bx + k, by + i) - oracle_sample(ref, 4 * (bx + k) + mv.x, 4 * (by + i) + mv.y);
+                    d[i][k] = full(cur, bx + k, by + i) -
+                              oracle_sample(ref, 4 * (bx + k) + mv.x, 4 * (by + i) + mv.y);
             total += hadamard(d);
         }
     return total;
@@ -145,25 +153,31 @@ uint32_t oracle_vector_cost(uint32_t lambda_q8, MotusMv mv, MotusMv predictor) {
     return lambda_q8 * (se_length(mv.x - predictor.x) + se_length(mv.y - predictor.y)) >> 8;
 }
 
-static MotusMv moved(MotusMv mv, int dx, int dy) { return (MotusMv){(int16_t)(mv.x + dx), (int16_t)(mv.y + dy)}; }
+static MotusMv moved(MotusMv mv, int dx, int dy) {
+    return (MotusMv){(int16_t)(mv.x + dx), (int16_t)(mv.y + dy)};
+}
 
-OracleResult oracle_search(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h, int range,
-                           MotusSubpel subpel, MotusMv centre, MotusMv predictor, uint32_t lambda_q8) {
+OracleResult oracle_search(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
+                           int range, MotusSubpel subpel, MotusMv centre, MotusMv predictor,
+                           uint32_t lambda_q8) {
     OracleResult best = {{0, 0}, 0, UINT32_MAX};
     for (int dy = -range; dy <= range; dy++)
         for (int dx = -range; dx <= range; dx++) {
             MotusMv mv = moved(centre, 4 * dx, 4 * dy);
-            uint32_t sad = oracle_sad(cur, ref, x, y, w, h, mv), cost = sad + oracle_vector_cost(lambda_q8, mv, predictor);
+            uint32_t sad = oracle_sad(cur, ref, x, y, w, h, mv),
+                     cost = sad + oracle_vector_cost(lambda_q8, mv, predictor);
             if (cost < best.cost) best = (OracleResult){mv, sad, cost};
         }
     if (subpel == MOTUS_SUBPEL_FULL) return best;
     for (int step = 2; step >= (subpel == MOTUS_SUBPEL_HALF ? 2 : 1); step--) {
         MotusMv middle = best.mv;
-        best.cost = oracle_satd(cur, ref, x, y, w, h, middle) + oracle_vector_cost(lambda_q8, middle, predictor);
+        best.cost = oracle_satd(cur, ref, x, y, w, h, middle) +
+                    oracle_vector_cost(lambda_q8, middle, predictor);
         for (int dy = -step; dy <= step; dy += step)
             for (int dx = -step; dx <= step; dx += step) {
                 MotusMv mv = moved(middle, dx, dy);
-                uint32_t cost = oracle_satd(cur, ref, x, y, w, h, mv) + oracle_vector_cost(lambda_q8, mv, predictor);
+                uint32_t cost = oracle_satd(cur, ref, x, y, w, h, mv) +
+                                oracle_vector_cost(lambda_q8, mv, predictor);
                 if (cost < best.cost) best.mv = mv, best.cost = cost;
             }
     }
@@ -189,21 +203,24 @@ static int intra_sample(const MotusPlane *p, int x, int y, int mode, int u, int 
     if (mode == 0) return full(p, x + u, y - 1);
     if (mode == 1) return full(p, x - 1, y + v);
     if (mode == 2) {
-        for (int i = 0; i < 16; i++) sum += (y ? full(p, x + i, y - 1) : 0) + (x ? full(p, x - 1, y + i) : 0);
+        for (int i = 0; i < 16; i++)
+            sum += (y ? full(p, x + i, y - 1) : 0) + (x ? full(p, x - 1, y + i) : 0);
         return x && y ? (sum + 16) >> 5 : x || y ? (sum + 8) >> 4 : 128;
     }
     for (int i = 0; i < 8; i++) {
         H += (i + 1) * (full(p, x + 8 + i, y - 1) - full(p, x + 6 - i, y - 1));
         V += (i + 1) * (full(p, x - 1, y + 8 + i) - full(p, x - 1, y + 6 - i));
     }
-    int a = 16 * (full(p, x - 1, y + 15) + full(p, x + 15, y - 1)), b = (5 * H + 32) >> 6, c = (5 * V + 32) >> 6;
+    int a = 16 * (full(p, x - 1, y + 15) + full(p, x + 15, y - 1)), b = (5 * H + 32) >> 6,
+        c = (5 * V + 32) >> 6;
     return clip((a + b * (u - 7) + c * (v - 7) + 16) >> 5);
 }
 
 MotusMbStats oracle_stats(const MotusPlane *cur, int x, int y) {
     MotusMbStats s = {.intra_satd = UINT32_MAX};
     s.energy[0] = spread(cur, x, y, 16, &s.mean[0]);
-    for (int q = 0; q < 4; q++) s.energy[1 + q] = spread(cur, x + q % 2 * 8, y + q / 2 * 8, 8, &s.mean[1 + q]);
+    for (int q = 0; q < 4; q++)
+        s.energy[1 + q] = spread(cur, x + q % 2 * 8, y + q / 2 * 8, 8, &s.mean[1 + q]);
     for (int mode = 0; mode < 4; mode++) {
         uint32_t sad = 0, satd = 0;
         if ((mode == 0 && !y) || (mode == 1 && !x) || (mode == 3 && !(x && y))) continue;
@@ -216,7 +233,8 @@ MotusMbStats oracle_stats(const MotusPlane *cur, int x, int y) {
             }
             satd += hadamard(d);
         }
-        if (satd < s.intra_satd) s.intra_mode = (uint8_t)mode, s.intra_sad = (uint16_t)sad, s.intra_satd = satd;
+        if (satd < s.intra_satd)
+            s.intra_mode = (uint8_t)mode, s.intra_sad = (uint16_t)sad, s.intra_satd = satd;
     }
     return s;
 }

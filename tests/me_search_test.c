@@ -1,4 +1,5 @@
-// Exhaustive search against the oracle: every block's vector, SAD and cost, all versions that this CPU runs, one thread and several.
+// Exhaustive search against the oracle: every block's vector, SAD and cost, all versions that this
+// CPU runs, one thread and several.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 #include "common/faults.h"
@@ -56,16 +57,22 @@ static void ties(void) {
     }
 }
 
-// One MB, asked of a version by name: the same 41 results as plain C, nothing else written, the scratch memory kept to.
-static void check_version(const MotusMbJob *job, unsigned cpu_flags, const MotusMbMotion *want, int number) {
+// One MB, asked of a version by name: the same 41 results as plain C, nothing else written, the
+// scratch memory kept to.
+static void check_version(const MotusMbJob *job, unsigned cpu_flags, const MotusMbMotion *want,
+                          int number) {
     uint8_t *scratch = motus_test_guarded(motus_search_scratch(job->range));
     MotusMbMotion out;
     memset(&out, 0xA5, sizeof out);
     motus_search_mb(cpu_flags)(job, &out, scratch);
-    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): what lies between the members was filled alike
-    MOTUS_CHECK(!memcmp(&out, want, sizeof out), "case %d flags %u R=%d at %d,%d centre %d,%d modes %#x lambda %u", number,
-                cpu_flags, job->range, job->x, job->y, job->centre.x, job->centre.y, job->modes, job->lambda_q8);
-    MOTUS_CHECK(motus_test_guard_ok(scratch), "case %d flags %u R=%d", number, cpu_flags, job->range);
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): what lies between the members was
+    // filled alike
+    MOTUS_CHECK(!memcmp(&out, want, sizeof out),
+                "case %d flags %u R=%d at %d,%d centre %d,%d modes %#x lambda %u", number,
+                cpu_flags, job->range, job->x, job->y, job->centre.x, job->centre.y, job->modes,
+                job->lambda_q8);
+    MOTUS_CHECK(motus_test_guard_ok(scratch), "case %d flags %u R=%d", number, cpu_flags,
+                job->range);
     motus_test_guard_free(scratch);
 }
 
@@ -77,7 +84,8 @@ static void check_versions(const MotusMbJob *job, int number) {
     motus_search_mb(0)(job, &want, scratch);
     free(scratch);
     if (flags & MOTUS_CPU_AVX2) check_version(job, MOTUS_CPU_AVX2, &want, number);
-    if (flags & MOTUS_CPU_AVX512) check_version(job, MOTUS_CPU_AVX2 | MOTUS_CPU_AVX512, &want, number);
+    if (flags & MOTUS_CPU_AVX512)
+        check_version(job, MOTUS_CPU_AVX2 | MOTUS_CPU_AVX512, &want, number);
 }
 
 static void versions(void) {
@@ -87,25 +95,34 @@ static void versions(void) {
     MotusRefLuma ref;
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, W, H), MOTUS_OK);
     for (int i = 0; i < 400; i++) {
-        int noise = motus_test_range(0, 3), step = 1 << motus_test_range(0, 7); // few different samples: many ties
+        int noise = motus_test_range(0, 3),
+            step = 1 << motus_test_range(0, 7); // few different samples: many ties
         for (int k = 0; k < W * H; k++) {
             luma[k] = (uint8_t)(motus_test_range(0, 255) / step * step);
-            cur[k] = (uint8_t)(noise ? motus_test_range(0, 255) / step * step : luma[(k + 3 * W + 2) % (W * H)]);
+            cur[k] = (uint8_t)(noise ? motus_test_range(0, 255) / step * step
+                                     : luma[(k + 3 * W + 2) % (W * H)]);
         }
         motus_ref_luma_build(&ref, &plane, 0, 1);
         int x = 16 * motus_test_range(0, W / 16 - 1), y = 16 * motus_test_range(0, H / 16 - 1);
         MotusMbJob job = {.cur = cur + y * W + x, .cur_stride = W, .ref = &ref, .x = x, .y = y};
-        if (i % 2) job.centre = (MotusMv){(int16_t)(4 * motus_test_range(-90, 90)), (int16_t)(4 * motus_test_range(-90, 90))};
-        job.predictor = (MotusMv){(int16_t)motus_test_range(-300, 300), (int16_t)motus_test_range(-300, 300)};
+        if (i % 2)
+            job.centre = (MotusMv){(int16_t)(4 * motus_test_range(-90, 90)),
+                                   (int16_t)(4 * motus_test_range(-90, 90))};
+        job.predictor =
+            (MotusMv){(int16_t)motus_test_range(-300, 300), (int16_t)motus_test_range(-300, 300)};
         job.lambda_q8 = (uint32_t)motus_test_range(0, 4) * (uint32_t)motus_test_range(0, 700);
         job.modes = i % 3 ? MOTUS_MODES_ALL : (uint32_t)motus_test_range(1, MOTUS_MODES_ALL);
-        job.range = i < 80 ? i % 40 + 1 : i < 384 ? motus_test_range(1, 16) : i < 392 ? 128 : motus_test_range(60, 127);
+        job.range = i < 80    ? i % 40 + 1
+                    : i < 384 ? motus_test_range(1, 16)
+                    : i < 392 ? 128
+                              : motus_test_range(60, 127);
         check_versions(&job, i);
     }
     motus_ref_luma_free(&ref);
 }
 
-// The match is perfect just beyond the range, poor within it, and vectors cost as much as they can: points that only fill up vectors must not win.
+// The match is perfect just beyond the range, poor within it, and vectors cost as much as they can:
+// points that only fill up vectors must not win.
 static void beyond_range(void) {
     enum { W = 96, H = 80 };
     static uint8_t cur[W * H], luma[W * H]; // cur is black
@@ -113,13 +130,16 @@ static void beyond_range(void) {
     MotusRefLuma ref;
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, W, H), MOTUS_OK);
     for (int i = 0; i < 80; i++) {
-        MotusMbJob job = {.cur = cur, .cur_stride = W, .ref = &ref, .x = 16, .y = 16, .range = i % 16 + 1};
+        MotusMbJob job = {
+            .cur = cur, .cur_stride = W, .ref = &ref, .x = 16, .y = 16, .range = i % 16 + 1};
         for (int k = 0; k < W * H; k++)
-            luma[k] = k % W > 16 + 15 + job.range || (i & 16 && k / W > 16 + 15 + job.range) ? 0 : 255;
+            luma[k] =
+                k % W > 16 + 15 + job.range || (i & 16 && k / W > 16 + 15 + job.range) ? 0 : 255;
         motus_ref_luma_build(&ref, &plane, 0, 1);
         job.predictor = (MotusMv){-8191, -8191};
         job.lambda_q8 = 65535;
-        job.modes = i < 64 ? MOTUS_MODES_ALL & ~(1u << MOTUS_MODE_16x16) : 1u << (i % 6 + 1); // 16x16 costs more than 65,535
+        job.modes = i < 64 ? MOTUS_MODES_ALL & ~(1u << MOTUS_MODE_16x16)
+                           : 1u << (i % 6 + 1); // 16x16 costs more than 65,535
         check_versions(&job, i);
     }
     motus_ref_luma_free(&ref);
@@ -140,9 +160,12 @@ static void arguments(void) {
     MotusMe *me = NULL;
     const MotusMeConfig good = motus_me_config_default(32, 16);
     MotusMeConfig bad[] = {good, good, good, good, good, good, good, good, good};
-    bad[0].width = 0, bad[1].height = MOTUS_MAX_SIZE + 1, bad[2].range = 0, bad[3].range = 129, bad[4].modes = 0;
-    bad[5].modes = 0x80, bad[6].subpel = (MotusSubpel)3, bad[7].threads = -1, bad[8].backend = (MotusBackend)7;
-    for (int i = 0; i < 9; i++) MOTUS_CHECK(motus_me_open(&me, &bad[i]) == MOTUS_ERR_ARGUMENT && !me, "setting %d", i);
+    bad[0].width = 0, bad[1].height = MOTUS_MAX_SIZE + 1, bad[2].range = 0, bad[3].range = 129,
+    bad[4].modes = 0;
+    bad[5].modes = 0x80, bad[6].subpel = (MotusSubpel)3, bad[7].threads = -1,
+    bad[8].backend = (MotusBackend)7;
+    for (int i = 0; i < 9; i++)
+        MOTUS_CHECK(motus_me_open(&me, &bad[i]) == MOTUS_ERR_ARGUMENT && !me, "setting %d", i);
     CU_ASSERT_EQUAL(motus_me_open(NULL, &good), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_me_open(&me, NULL), MOTUS_ERR_ARGUMENT);
 
@@ -151,14 +174,16 @@ static void arguments(void) {
     MotusMv outside[64] = {{0, 0}};
     MotusMeHints hints = {.centre = outside};
     CU_ASSERT_EQUAL(search_with(&c, &hints), MOTUS_OK);
-    static const MotusMv wrong[] = {{2, 0}, {0, -1}, {MOTUS_MAX_CENTRE + 4, 0}, {0, -MOTUS_MAX_CENTRE - 4}};
+    static const MotusMv wrong[] = {
+        {2, 0}, {0, -1}, {MOTUS_MAX_CENTRE + 4, 0}, {0, -MOTUS_MAX_CENTRE - 4}};
     for (int i = 0; i < 4; i++) {
         outside[0] = wrong[i];
         MOTUS_CHECK(search_with(&c, &hints) == MOTUS_ERR_ARGUMENT, "centre %d", i);
     }
     outside[0] = (MotusMv){0, -8192};
     CU_ASSERT_EQUAL(search_with(&c, &(MotusMeHints){.predictor = outside}), MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(search_with(&c, &(MotusMeHints){.lambda_q8 = MOTUS_MAX_LAMBDA_Q8 + 1}), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(search_with(&c, &(MotusMeHints){.lambda_q8 = MOTUS_MAX_LAMBDA_Q8 + 1}),
+                    MOTUS_ERR_ARGUMENT);
     c.ref.width++;
     CU_ASSERT_EQUAL(search_with(&c, NULL), MOTUS_ERR_ARGUMENT);
     c.ref.width--;

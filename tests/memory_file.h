@@ -6,6 +6,7 @@
 #include "yuv/io/source.h"
 
 // As motus_source_open.
-MotusStatus motus_test_source(MotusSource **source, const void *data, size_t size, MotusError *error);
+MotusStatus motus_test_source(MotusSource **source, const void *data, size_t size,
+                              MotusError *error);
 
 #endif

@@ -1,4 +1,5 @@
-// yuv/output: files that appear under their names when they are whole, or grow there, and what stands in the way.
+// yuv/output: files that appear under their names when they are whole, or grow there, and what
+// stands in the way.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fcntl.h>
 #include <signal.h>
@@ -23,8 +24,8 @@ static void outputs(void) {
     CU_ASSERT_EQUAL_FATAL(motus_output_open(&out, path, &error), MOTUS_OK);
     size_t total = 0;
     while (total < sizeof data) { // pieces below, at and above the buffer's size
-        size_t n =
-            (size_t)motus_test_range(0, 3) == 0 ? (size_t)motus_test_range(60000, 70000) : (size_t)motus_test_range(0, 3000);
+        size_t n = (size_t)motus_test_range(0, 3) == 0 ? (size_t)motus_test_range(60000, 70000)
+                                                       : (size_t)motus_test_range(0, 3000);
         if (n > sizeof data - total) n = sizeof data - total;
         CU_ASSERT_EQUAL(motus_output_write(out, data + total, n, &error), MOTUS_OK);
         total += n;
@@ -74,18 +75,21 @@ static int holds(const char *path, const char *text) {
     return get_file(path, back, sizeof back - 1) == strlen(text) && !strcmp(back, text);
 }
 
-// What an output's part must not do: be somebody else's file, be shared, change permissions, replace a link.
+// What an output's part must not do: be somebody else's file, be shared, change permissions,
+// replace a link.
 static void output_parts(void) {
     MotusOutput *first = NULL, *second = NULL;
     MotusError error = {MOTUS_OK, ""};
     char name[128] = "";
-    const char *path = in_folder("p.bin"), *link = in_folder("link"), *dangling = in_folder("dangling"), *new = in_folder("new");
+    const char *path = in_folder("p.bin"), *link = in_folder("link"),
+               *dangling = in_folder("dangling"), *new = in_folder("new");
     put_file(in_folder("p.bin.part"), "a stranger's", 12);
     CU_ASSERT_EQUAL_FATAL(motus_output_open(&first, path, &error), MOTUS_OK);
     CU_ASSERT(parts(name) == 1 && !strncmp(name + strlen(test_folder()) + 1, "p.bin.motus-", 12));
     CU_ASSERT_STRING_EQUAL(motus_output_part(first), name);
     CU_ASSERT_EQUAL(motus_output_open(&second, path, &error), MOTUS_ERR_IO); // one job per name
-    CU_ASSERT(!second && strstr(error.text, "p.bin: another job is writing it") && parts(NULL) == 1);
+    CU_ASSERT(!second && strstr(error.text, "p.bin: another job is writing it") &&
+              parts(NULL) == 1);
     motus_output_abandon(&first);
     put_file(name, "left by a job that was killed", 29); // whose lock is gone
     put_output(path, "1");
@@ -135,7 +139,8 @@ static MotusOutput *live_output(const char *path, const char *text) {
     return out;
 }
 
-// A file that is of use while it is being written has its final name where nothing else has, and stays once there is something in it.
+// A file that is of use while it is being written has its final name where nothing else has, and
+// stays once there is something in it.
 static void live_outputs(void) {
     const char *path = in_folder("live");
     MotusOutput *out = live_output(path, ""), *second = NULL;
@@ -180,7 +185,8 @@ static void check_no_output(const char *path, MotusStatus want, const char *text
     MotusOutput *out = NULL;
     MotusError error = {MOTUS_OK, ""};
     MotusStatus status = motus_output_open(&out, path, &error);
-    MOTUS_CHECK(status == want && !out && strstr(error.text, text), "%s: %s", path ? path : "no path", error.text);
+    MOTUS_CHECK(status == want && !out && strstr(error.text, text), "%s: %s",
+                path ? path : "no path", error.text);
 }
 
 // Writes until it fails or everything is written; the status of the first failure.
@@ -188,7 +194,8 @@ static MotusStatus write_much(const char *path, MotusError *error) {
     static const uint8_t zeros[5000];
     MotusOutput *out = NULL;
     MotusStatus status = motus_output_open(&out, path, error);
-    for (int i = 0; i < 100 && !status; i++) status = motus_output_write(out, zeros, sizeof zeros, error);
+    for (int i = 0; i < 100 && !status; i++)
+        status = motus_output_write(out, zeros, sizeof zeros, error);
     if (!status) return motus_output_commit(&out, error);
     motus_output_abandon(&out);
     return status;
@@ -212,7 +219,8 @@ static void bad_outputs(void) {
         CU_ASSERT_STRING_EQUAL(error.text, "/dev/full: No space left on device");
         CU_ASSERT(exists("/dev/full"));
     }
-    // A limit on file sizes stands in for a full disk: seen by a write in the middle, and by the one that commit does.
+    // A limit on file sizes stands in for a full disk: seen by a write in the middle, and by the
+    // one that commit does.
     struct rlimit old, low;
     getrlimit(RLIMIT_FSIZE, &old);
     signal(SIGXFSZ, SIG_IGN);
@@ -222,14 +230,17 @@ static void bad_outputs(void) {
         setrlimit(RLIMIT_FSIZE, &low);
         MotusStatus status = write_much(in_folder("big"), &error);
         setrlimit(RLIMIT_FSIZE, &old);
-        MOTUS_CHECK(status == MOTUS_ERR_IO && strstr(error.text, "big: File too large"), "limit %ld: %s", (long)limit,
-                    error.text);
+        MOTUS_CHECK(status == MOTUS_ERR_IO && strstr(error.text, "big: File too large"),
+                    "limit %ld: %s", (long)limit, error.text);
         CU_ASSERT(!exists(in_folder("big")) && !parts(NULL));
     }
     signal(SIGXFSZ, SIG_DFL);
 }
 
-static const MotusTest tests[] = {
-    {"outputs", outputs}, {"output_parts", output_parts}, {"live_outputs", live_outputs}, {"bad_outputs", bad_outputs}, {0}};
+static const MotusTest tests[] = {{"outputs", outputs},
+                                  {"output_parts", output_parts},
+                                  {"live_outputs", live_outputs},
+                                  {"bad_outputs", bad_outputs},
+                                  {0}};
 
 int main(int argc, char **argv) { return motus_test_main_in_folder("output", tests, argc, argv); }

@@ -1,4 +1,5 @@
-// encoder/bitstream/headers.c, level.c, nal.c: parameter sets and slice headers parsed back field by field, levels against table A-1, emulation prevention.
+// encoder/bitstream/headers.c, level.c, nal.c: parameter sets and slice headers parsed back field
+// by field, levels against table A-1, emulation prevention.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/headers.h"
 #include "tests/cavlc_reader.h"
@@ -23,7 +24,8 @@ static void expect_se(Reader *reader, int32_t want, const char *name) {
 
 static void expect_end(Reader *reader) {
     expect_u(reader, 1, 1, "rbsp_stop_one_bit");
-    MOTUS_CHECK(8 * reader->size - reader->pos < 8, "%zu bits left", 8 * reader->size - reader->pos);
+    MOTUS_CHECK(8 * reader->size - reader->pos < 8, "%zu bits left",
+                8 * reader->size - reader->pos);
     while (reader->pos < 8 * reader->size) expect_u(reader, 1, 0, "rbsp_alignment_zero_bit");
 }
 
@@ -38,7 +40,8 @@ static MotusSequenceSettings random_settings(void) {
     if (motus_test_range(0, 1)) s.colour.transfer = motus_test_range(0, 18);
     if (motus_test_range(0, 1)) s.colour.matrix = motus_test_range(0, 14);
     if (motus_test_range(0, 1)) s.colour.chroma_location = motus_test_range(0, 5);
-    s.level = motus_level_choose((s.width + 15) / 16, (s.height + 15) / 16, s.fps, motus_test_range(0, 600));
+    s.level = motus_level_choose((s.width + 15) / 16, (s.height + 15) / 16, s.fps,
+                                 motus_test_range(0, 600));
     s.log2_max_frame_num = motus_test_range(4, 16);
     s.pic_init_qp = motus_test_range(0, 51);
     s.deblock = motus_test_range(0, 1);
@@ -82,7 +85,8 @@ static void expect_rest_of_vui(Reader *reader, const MotusSequenceSettings *s) {
     expect_ue(reader, 0, "max_bits_per_mb_denom");
     expect_ue(reader, 13, "log2_max_mv_length_horizontal");
     uint32_t vertical = read_ue(reader);
-    MOTUS_CHECK(1 << vertical == 4 * s->level->max_mv_y, "log2_max_mv_length_vertical %u", vertical);
+    MOTUS_CHECK(1 << vertical == 4 * s->level->max_mv_y, "log2_max_mv_length_vertical %u",
+                vertical);
     expect_ue(reader, 0, "max_num_reorder_frames");
     expect_ue(reader, 1, "max_dec_frame_buffering");
     expect_end(reader);
@@ -103,9 +107,11 @@ static void expect_sps_up_to_vui(Reader *reader, const MotusSequenceSettings *s)
     uint32_t crop[4] = {0};
     if (read_bits(reader, 1))
         for (int i = 0; i < 4; i++) crop[i] = read_ue(reader);
-    MOTUS_CHECK(!crop[0] && !crop[2] && crop[1] < 8 && crop[3] < 8, "crop %u %u %u %u", crop[0], crop[1], crop[2], crop[3]);
-    MOTUS_CHECK((int)(16 * mb_width - 2 * crop[1]) == s->width && (int)(16 * mb_height - 2 * crop[3]) == s->height, "%dx%d",
-                s->width, s->height);
+    MOTUS_CHECK(!crop[0] && !crop[2] && crop[1] < 8 && crop[3] < 8, "crop %u %u %u %u", crop[0],
+                crop[1], crop[2], crop[3]);
+    MOTUS_CHECK((int)(16 * mb_width - 2 * crop[1]) == s->width &&
+                    (int)(16 * mb_height - 2 * crop[3]) == s->height,
+                "%dx%d", s->width, s->height);
     expect_u(reader, 1, 1, "vui_parameters_present_flag");
 }
 
@@ -127,12 +133,14 @@ static void aspect_ratios(void) {
     static const struct {
         MotusRational sar;
         int idc, num, den; // idc -1: not said
-    } cases[] = {{{0, 1}, -1, 0, 0},      {{1, 1}, 1, 0, 0},    {{7, 7}, 1, 0, 0},       {{12, 11}, 2, 0, 0},
-                 {{10, 11}, 3, 0, 0},     {{128, 88}, 4, 0, 0}, {{40, 33}, 5, 0, 0},     {{24, 11}, 6, 0, 0},
-                 {{20, 11}, 7, 0, 0},     {{32, 11}, 8, 0, 0},  {{80, 33}, 9, 0, 0},     {{18, 11}, 10, 0, 0},
-                 {{15, 11}, 11, 0, 0},    {{64, 33}, 12, 0, 0}, {{160, 99}, 13, 0, 0},   {{4, 3}, 14, 0, 0},
-                 {{3, 2}, 15, 0, 0},      {{2, 1}, 16, 0, 0},   {{59, 54}, 255, 59, 54}, {{65535, 2}, 255, 65535, 2},
-                 {{131072, 6}, -1, 0, 0}, {{-1, 1}, -1, 0, 0},  {{5, 0}, -1, 0, 0},      {{200, 180}, 255, 10, 9}};
+    } cases[] = {{{0, 1}, -1, 0, 0},      {{1, 1}, 1, 0, 0},           {{7, 7}, 1, 0, 0},
+                 {{12, 11}, 2, 0, 0},     {{10, 11}, 3, 0, 0},         {{128, 88}, 4, 0, 0},
+                 {{40, 33}, 5, 0, 0},     {{24, 11}, 6, 0, 0},         {{20, 11}, 7, 0, 0},
+                 {{32, 11}, 8, 0, 0},     {{80, 33}, 9, 0, 0},         {{18, 11}, 10, 0, 0},
+                 {{15, 11}, 11, 0, 0},    {{64, 33}, 12, 0, 0},        {{160, 99}, 13, 0, 0},
+                 {{4, 3}, 14, 0, 0},      {{3, 2}, 15, 0, 0},          {{2, 1}, 16, 0, 0},
+                 {{59, 54}, 255, 59, 54}, {{65535, 2}, 255, 65535, 2}, {{131072, 6}, -1, 0, 0},
+                 {{-1, 1}, -1, 0, 0},     {{5, 0}, -1, 0, 0},          {{200, 180}, 255, 10, 9}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         MotusSequenceSettings s = random_settings();
         s.colour.sar = cases[i].sar;
@@ -204,11 +212,13 @@ static void slice_header_reads_back(void) {
         expect_ue(&reader, 0, "first_mb_in_slice");
         expect_ue(&reader, slice.p_slice ? 5 : 7, "slice_type");
         expect_ue(&reader, 0, "pic_parameter_set_id");
-        expect_u(&reader, s.log2_max_frame_num, slice.frame_num % (1u << s.log2_max_frame_num), "frame_num");
+        expect_u(&reader, s.log2_max_frame_num, slice.frame_num % (1u << s.log2_max_frame_num),
+                 "frame_num");
         if (slice.idr) expect_ue(&reader, (uint32_t)slice.idr_pic_id, "idr_pic_id");
         if (slice.p_slice) expect_u(&reader, 1, 0, "num_ref_idx_active_override_flag");
         if (slice.p_slice) expect_u(&reader, 1, 0, "ref_pic_list_modification_flag_l0");
-        if (slice.idr) expect_u(&reader, 2, 0, "no_output_of_prior_pics_flag, long_term_reference_flag");
+        if (slice.idr)
+            expect_u(&reader, 2, 0, "no_output_of_prior_pics_flag, long_term_reference_flag");
         if (!slice.idr) expect_u(&reader, 1, 0, "adaptive_ref_pic_marking_mode_flag");
         expect_se(&reader, slice.qp - s.pic_init_qp, "slice_qp_delta");
         expect_ue(&reader, slice.deblock ? 0 : 1, "disable_deblocking_filter_idc");
@@ -218,60 +228,76 @@ static void slice_header_reads_back(void) {
     }
 }
 
-// Sizes in luma samples, rates and vertical reach with the level that table A-1 gives them; 0 = none.
+// Sizes in luma samples, rates and vertical reach with the level that table A-1 gives them; 0 =
+// none.
 static void levels_of_known_pictures(void) {
     static const struct {
         int width, height;
         MotusRational fps;
         int reach_y, level_idc, max_mvs_per_2mb;
     } cases[] = {
-        {176, 144, {15, 1}, 16, 10, 0},     {176, 144, {15001, 1000}, 16, 11, 0}, {176, 144, {15, 1}, 63, 10, 0},
-        {176, 144, {15, 1}, 64, 11, 0},     {176, 144, {30, 1}, 127, 11, 0},      {176, 144, {15, 1}, 128, 21, 0},
-        {176, 144, {15, 1}, 256, 31, 16},   {176, 144, {15, 1}, 512, 60, 16},     {176, 144, {15, 1}, 1 << 20, 60, 16},
-        {320, 240, {20, 1}, 16, 12, 0},     {352, 288, {15, 1}, 16, 12, 0},       {352, 288, {30000, 1001}, 16, 13, 0},
-        {352, 576, {25, 1}, 16, 21, 0},     {720, 480, {15, 1}, 16, 22, 0},       {640, 480, {30, 1}, 16, 30, 32},
-        {720, 576, {25, 1}, 16, 30, 32},    {720, 576, {26, 1}, 16, 31, 16},      {1280, 720, {30, 1}, 16, 31, 16},
-        {1280, 720, {60, 1}, 16, 32, 16},   {1920, 1080, {30, 1}, 16, 40, 16},    {1920, 1080, {30, 1}, 511, 40, 16},
-        {1920, 1080, {60, 1}, 16, 42, 16},  {2560, 1920, {30, 1}, 16, 50, 16},    {3840, 2160, {30, 1}, 16, 51, 16},
-        {3840, 2160, {60, 1}, 16, 52, 16},  {7680, 4320, {30, 1}, 16, 60, 16},    {7680, 4320, {60, 1}, 16, 61, 16},
-        {7680, 4320, {120, 1}, 16, 62, 16}, {7680, 4320, {1000, 1}, 16, 62, 16},  {16, 16, {INT32_MAX, 1}, 16, 62, 16},
+        {176, 144, {15, 1}, 16, 10, 0},       {176, 144, {15001, 1000}, 16, 11, 0},
+        {176, 144, {15, 1}, 63, 10, 0},       {176, 144, {15, 1}, 64, 11, 0},
+        {176, 144, {30, 1}, 127, 11, 0},      {176, 144, {15, 1}, 128, 21, 0},
+        {176, 144, {15, 1}, 256, 31, 16},     {176, 144, {15, 1}, 512, 60, 16},
+        {176, 144, {15, 1}, 1 << 20, 60, 16}, {320, 240, {20, 1}, 16, 12, 0},
+        {352, 288, {15, 1}, 16, 12, 0},       {352, 288, {30000, 1001}, 16, 13, 0},
+        {352, 576, {25, 1}, 16, 21, 0},       {720, 480, {15, 1}, 16, 22, 0},
+        {640, 480, {30, 1}, 16, 30, 32},      {720, 576, {25, 1}, 16, 30, 32},
+        {720, 576, {26, 1}, 16, 31, 16},      {1280, 720, {30, 1}, 16, 31, 16},
+        {1280, 720, {60, 1}, 16, 32, 16},     {1920, 1080, {30, 1}, 16, 40, 16},
+        {1920, 1080, {30, 1}, 511, 40, 16},   {1920, 1080, {60, 1}, 16, 42, 16},
+        {2560, 1920, {30, 1}, 16, 50, 16},    {3840, 2160, {30, 1}, 16, 51, 16},
+        {3840, 2160, {60, 1}, 16, 52, 16},    {7680, 4320, {30, 1}, 16, 60, 16},
+        {7680, 4320, {60, 1}, 16, 61, 16},    {7680, 4320, {120, 1}, 16, 62, 16},
+        {7680, 4320, {1000, 1}, 16, 62, 16},  {16, 16, {INT32_MAX, 1}, 16, 62, 16},
         {28 * 16, 16, {1, 1}, 16, 10, 0}, // sides: 8 * 99 = 792
-        {29 * 16, 16, {1, 1}, 16, 11, 0},   {16, 57 * 16, {1, 1}, 16, 21, 0},     {16384, 2176, {1, 1}, 16, 60, 16},
-        {16384, 2177, {1, 1}, 16, 0, 0},    {16384, 16384, {1, 1}, 16, 0, 0},
+        {29 * 16, 16, {1, 1}, 16, 11, 0},     {16, 57 * 16, {1, 1}, 16, 21, 0},
+        {16384, 2176, {1, 1}, 16, 60, 16},    {16384, 2177, {1, 1}, 16, 0, 0},
+        {16384, 16384, {1, 1}, 16, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const MotusLevel *level =
-            motus_level_choose((cases[i].width + 15) / 16, (cases[i].height + 15) / 16, cases[i].fps, cases[i].reach_y);
+            motus_level_choose((cases[i].width + 15) / 16, (cases[i].height + 15) / 16,
+                               cases[i].fps, cases[i].reach_y);
         int idc = level ? level->level_idc : 0, mvs = level ? level->max_mvs_per_2mb : 0;
-        MOTUS_CHECK(idc == cases[i].level_idc, "%dx%d %d/%d reach %d: %d, not %d", cases[i].width, cases[i].height,
-                    cases[i].fps.num, cases[i].fps.den, cases[i].reach_y, idc, cases[i].level_idc);
+        MOTUS_CHECK(idc == cases[i].level_idc, "%dx%d %d/%d reach %d: %d, not %d", cases[i].width,
+                    cases[i].height, cases[i].fps.num, cases[i].fps.den, cases[i].reach_y, idc,
+                    cases[i].level_idc);
         MOTUS_CHECK(mvs == cases[i].max_mvs_per_2mb, "level %d: %d vectors", idc, mvs);
     }
 }
 
-// Each limit of table A-1 met exactly, and passed by one. A picture of one MB has as many MBs per second as pictures.
+// Each limit of table A-1 met exactly, and passed by one. A picture of one MB has as many MBs per
+// second as pictures.
 static void limits_are_exact(void) {
     static const struct {
         int max_mbps, level_idc, beyond; // level at max_mbps, level at one more
-    } rates[] = {{1485, 10, 11},   {3000, 11, 12},    {6000, 12, 13},    {11880, 13, 21},   {19800, 21, 22},   {20250, 22, 30},
-                 {40500, 30, 31},  {108000, 31, 32},  {216000, 32, 40},  {245760, 40, 42},  {522240, 42, 50},  {589824, 50, 51},
-                 {983040, 51, 52}, {2073600, 52, 60}, {4177920, 60, 61}, {8355840, 61, 62}, {16711680, 62, 62}};
+    } rates[] = {{1485, 10, 11},    {3000, 11, 12},    {6000, 12, 13},    {11880, 13, 21},
+                 {19800, 21, 22},   {20250, 22, 30},   {40500, 30, 31},   {108000, 31, 32},
+                 {216000, 32, 40},  {245760, 40, 42},  {522240, 42, 50},  {589824, 50, 51},
+                 {983040, 51, 52},  {2073600, 52, 60}, {4177920, 60, 61}, {8355840, 61, 62},
+                 {16711680, 62, 62}};
     static const struct {
-        int mb_width, mb_height, level_idc, beyond; // MaxFS as a product, level at it, level with one more column
-    } sizes[] = {{11, 9, 10, 11},   {22, 18, 11, 21},  {33, 24, 21, 22},   {45, 36, 22, 31},   {60, 60, 31, 32}, {80, 64, 32, 40},
-                 {128, 64, 40, 42}, {136, 64, 42, 50}, {184, 120, 50, 51}, {192, 192, 51, 60}, {544, 256, 60, 0}};
+        int mb_width, mb_height, level_idc,
+            beyond; // MaxFS as a product, level at it, level with one more column
+    } sizes[] = {{11, 9, 10, 11},    {22, 18, 11, 21},   {33, 24, 21, 22},  {45, 36, 22, 31},
+                 {60, 60, 31, 32},   {80, 64, 32, 40},   {128, 64, 40, 42}, {136, 64, 42, 50},
+                 {184, 120, 50, 51}, {192, 192, 51, 60}, {544, 256, 60, 0}};
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
         for (int more = 0; more < 2; more++) {
-            int idc = motus_level_choose(1, 1, (MotusRational){rates[i].max_mbps + more, 1}, 0)->level_idc;
-            MOTUS_CHECK(idc == (more ? rates[i].beyond : rates[i].level_idc), "%d MB/s: %d", rates[i].max_mbps + more, idc);
+            int idc = motus_level_choose(1, 1, (MotusRational){rates[i].max_mbps + more, 1}, 0)
+                          ->level_idc;
+            MOTUS_CHECK(idc == (more ? rates[i].beyond : rates[i].level_idc), "%d MB/s: %d",
+                        rates[i].max_mbps + more, idc);
         }
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (int more = 0; more < 2; more++) {
-            const MotusLevel *level =
-                motus_level_choose(sizes[i].mb_width + more, sizes[i].mb_height, (MotusRational){1, 100}, 0);
+            const MotusLevel *level = motus_level_choose(
+                sizes[i].mb_width + more, sizes[i].mb_height, (MotusRational){1, 100}, 0);
             int idc = level ? level->level_idc : 0;
-            MOTUS_CHECK(idc == (more ? sizes[i].beyond : sizes[i].level_idc), "%dx%d MBs: %d", sizes[i].mb_width + more,
-                        sizes[i].mb_height, idc);
+            MOTUS_CHECK(idc == (more ? sizes[i].beyond : sizes[i].level_idc), "%dx%d MBs: %d",
+                        sizes[i].mb_width + more, sizes[i].mb_height, idc);
         }
 }
 
@@ -279,9 +305,11 @@ static void check_nal(const uint8_t *rbsp, size_t size) {
     size_t bound = motus_nal_bound(size), n = 0, zeros = 0;
     uint8_t *nal = motus_test_guarded(bound), back[512];
     size_t written = motus_nal_write(nal, 3, MOTUS_NAL_IDR, rbsp, size);
-    MOTUS_CHECK(written <= bound && motus_test_guard_ok(nal), "size %zu: %zu of %zu", size, written, bound);
+    MOTUS_CHECK(written <= bound && motus_test_guard_ok(nal), "size %zu: %zu of %zu", size, written,
+                bound);
     MOTUS_CHECK(!memcmp(nal, "\0\0\0\1\x65", 5), "start code");
-    for (size_t i = 5; i < written; i++) { // 7.3.1: 0x000003 loses its 3; 0x000000..0x000002 may not occur
+    for (size_t i = 5; i < written;
+         i++) { // 7.3.1: 0x000003 loses its 3; 0x000000..0x000002 may not occur
         if (zeros >= 2) MOTUS_CHECK(nal[i] > 2, "size %zu: emulated start code at %zu", size, i);
         if (zeros >= 2 && nal[i] == 3) {
             zeros = 0;
@@ -302,7 +330,8 @@ static void emulation_prevention(void) {
     for (int round = 0; round < 20000; round++) {
         size_t size = (size_t)motus_test_range(0, round % 10 ? 12 : 400);
         int most = round & 1 ? 4 : 255;
-        for (size_t i = 0; i < size; i++) rbsp[i] = (uint8_t)(motus_test_range(0, 2) ? 0 : motus_test_range(0, most));
+        for (size_t i = 0; i < size; i++)
+            rbsp[i] = (uint8_t)(motus_test_range(0, 2) ? 0 : motus_test_range(0, most));
         check_nal(rbsp, size);
     }
     memset(rbsp, 0, sizeof rbsp);
@@ -313,30 +342,35 @@ static void level_of_a_rate(void) {
     static const struct {
         int64_t rate, size;
         int level;
-    } cases[] = {{0, 0, 10},         {76800, 0, 10},    {76801, 0, 11},     {0, 210000, 10},   {0, 210001, 11},
-                 {2400000, 0, 20},   {2400001, 0, 21},  {24000000, 0, 32},  {24000001, 0, 41}, {24000000, 30000000, 40},
-                 {300000000, 0, 61}, {0, 75000001, 50}, {960000000, 0, 62}, {990000000, 0, 62}};
+    } cases[] = {
+        {0, 0, 10},         {76800, 0, 10},           {76801, 0, 11},     {0, 210000, 10},
+        {0, 210001, 11},    {2400000, 0, 20},         {2400001, 0, 21},   {24000000, 0, 32},
+        {24000001, 0, 41},  {24000000, 30000000, 40}, {300000000, 0, 61}, {0, 75000001, 50},
+        {960000000, 0, 62}, {990000000, 0, 62}};
     const MotusLevel *lowest = motus_level_choose(1, 1, (MotusRational){25, 1}, 0);
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int idc = motus_level_for_rate(lowest, cases[i].rate, cases[i].size)->level_idc;
-        MOTUS_CHECK(idc == cases[i].level, "%lld bit/s, %lld bits: level %d, not %d", (long long)cases[i].rate,
-                    (long long)cases[i].size, idc, cases[i].level);
+        MOTUS_CHECK(idc == cases[i].level, "%lld bit/s, %lld bits: level %d, not %d",
+                    (long long)cases[i].rate, (long long)cases[i].size, idc, cases[i].level);
     }
 }
 
-// Rates and sizes of an HRD: exact where the value is short, else less than 1/32768 below, in as few bits as all decoders read.
+// Rates and sizes of an HRD: exact where the value is short, else less than 1/32768 below, in as
+// few bits as all decoders read.
 static void hrd_values(void) {
     for (int i = 0; i < 20000; i++) {
         const int unit = i % 2 ? 6 : 4, bits = motus_test_range(unit, unit + 30);
-        const int64_t value = ((int64_t)1 << bits) + (((int64_t)motus_test_range(0, 1 << 20) << bits) >> 20);
+        const int64_t value =
+            ((int64_t)1 << bits) + (((int64_t)motus_test_range(0, 1 << 20) << bits) >> 20);
         int scale;
         const int64_t got = motus_hrd_value(value, unit, &scale), code = got >> (unit + scale);
         const int exact = value >> unit <= 65535;
-        MOTUS_CHECK(got <= value && value - got < (exact ? (int64_t)1 << unit : value / 32768), "%lld: %lld", (long long)value,
-                    (long long)got);
-        MOTUS_CHECK(exact ? !scale : scale <= 15 && code > 32767, "%lld: scale %d", (long long)value, scale);
-        MOTUS_CHECK(code << (unit + scale) == got && code >= 1 && code <= 65535, "%lld: code %lld", (long long)value,
-                    (long long)code);
+        MOTUS_CHECK(got <= value && value - got < (exact ? (int64_t)1 << unit : value / 32768),
+                    "%lld: %lld", (long long)value, (long long)got);
+        MOTUS_CHECK(exact ? !scale : scale <= 15 && code > 32767, "%lld: scale %d",
+                    (long long)value, scale);
+        MOTUS_CHECK(code << (unit + scale) == got && code >= 1 && code <= 65535, "%lld: code %lld",
+                    (long long)value, (long long)code);
     }
 }
 

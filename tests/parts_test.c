@@ -1,5 +1,6 @@
-// A stream coded in parts by encoders that know nothing of one another (first_picture, first_gop), or by two that take parts in turn (motus_encoder_next_part):
-// packet by packet what one encoder makes of the whole.
+// A stream coded in parts by encoders that know nothing of one another (first_picture, first_gop),
+// or by two that take parts in turn (motus_encoder_next_part): packet by packet what one encoder
+// makes of the whole.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ typedef struct Coded {
 static MotusFrame *frames[PICTURES];
 
 static uint8_t texture(int scene, int x, int y) {
-    uint32_t h = (uint32_t)(x / 5) * 73856093u ^ (uint32_t)(y / 4) * 19349663u ^ (uint32_t)scene * 83492791u;
+    uint32_t h =
+        (uint32_t)(x / 5) * 73856093u ^ (uint32_t)(y / 4) * 19349663u ^ (uint32_t)scene * 83492791u;
     h = (h ^ h >> 13) * 0x5bd1e995u;
     return (uint8_t)(h >> 24);
 }
@@ -35,7 +37,8 @@ static void draw_frames(void) {
             for (int y = 0; y < p->height; y++)
                 for (int x = 0; x < p->width; x++)
                     p->data[y * p->stride + x] =
-                        (uint8_t)(texture(3 * scene + c, x + scene * i + 900, y + i + 900) / 2 + (motus_test_random() & 7));
+                        (uint8_t)(texture(3 * scene + c, x + scene * i + 900, y + i + 900) / 2 +
+                                  (motus_test_random() & 7));
         }
     }
 }
@@ -68,7 +71,8 @@ static void in_parts(MotusEncoderConfig config, int gops, const Coded *whole, co
     Coded parts = {0};
     int gop = 0, found = 0;
     for (int from = 0, end; from < PICTURES; from = end) {
-        for (end = from + 1, found = 1; end < PICTURES && (!whole->packet[end]->is_idr || found < gops); end++)
+        for (end = from + 1, found = 1;
+             end < PICTURES && (!whole->packet[end]->is_idr || found < gops); end++)
             found += whole->packet[end]->is_idr;
         config.first_picture = from;
         config.first_gop = gop;
@@ -79,20 +83,21 @@ static void in_parts(MotusEncoderConfig config, int gops, const Coded *whole, co
     int same = 1;
     for (int i = 0; i < PICTURES && same; i++) {
         const MotusPacket *a = whole->packet[i], *b = parts.packet[i];
-        same = a->number == b->number && a->pts == b->pts && a->is_idr == b->is_idr && a->size == b->size &&
-               !memcmp(a->data, b->data, a->size);
+        same = a->number == b->number && a->pts == b->pts && a->is_idr == b->is_idr &&
+               a->size == b->size && !memcmp(a->data, b->data, a->size);
         MOTUS_CHECK(same, "%s, %d GOPs a part: picture %d", name, gops, i);
     }
     drop(&parts);
 }
 
 static void same_packet(const MotusPacket *a, const MotusPacket *b, int i, const char *name) {
-    const int same = a->number == b->number && a->is_idr == b->is_idr && a->size == b->size && !memcmp(a->data, b->data, a->size);
+    const int same = a->number == b->number && a->is_idr == b->is_idr && a->size == b->size &&
+                     !memcmp(a->data, b->data, a->size);
     MOTUS_CHECK(same, "%s, parts in turn: picture %d", name, i);
 }
 
-// Parts of a GOP each, in turn by two encoders that stay open; one of them takes its parts from the last to the first. Pictures of a part may still be on their
-// way when the next one begins.
+// Parts of a GOP each, in turn by two encoders that stay open; one of them takes its parts from the
+// last to the first. Pictures of a part may still be on their way when the next one begins.
 static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *name) {
     int begin[PICTURES + 1], gops = 0;
     for (int i = 0; i < PICTURES; i++)
@@ -106,7 +111,8 @@ static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *n
             const int gop = k ? gops / 2 * 2 - i : i, first = n;
             config.first_picture = begin[gop];
             config.first_gop = gop;
-            MotusStatus status = enc ? motus_encoder_next_part(enc, begin[gop], gop) : motus_encoder_open(&enc, &config, NULL);
+            MotusStatus status = enc ? motus_encoder_next_part(enc, begin[gop], gop)
+                                     : motus_encoder_open(&enc, &config, NULL);
             CU_ASSERT_EQUAL_FATAL(status, MOTUS_OK);
             CU_ASSERT_EQUAL(motus_encoder_next_part(enc, begin[gop], gop), MOTUS_ERR_STATE);
             for (; begin[gop] + n - first < begin[gop + 1]; n++) {
@@ -119,7 +125,8 @@ static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *n
         }
         receive(enc, &parts, -1);
         CU_ASSERT_EQUAL_FATAL(parts.n, n);
-        for (int i = 0; i < n; i++) same_packet(whole->packet[from[i]], parts.packet[i], from[i], name);
+        for (int i = 0; i < n; i++)
+            same_packet(whole->packet[from[i]], parts.packet[i], from[i], name);
         motus_encoder_close(&enc);
         drop(&parts);
     }
@@ -155,7 +162,7 @@ static MotusEncoderConfig config_of(MotusRateControl rate) {
 static void fixed_qp(void) {
     MotusEncoderConfig c = config_of(MOTUS_RATE_QP);
     check(&c, 6, "QP");
-    c.lanes = 3;
+    c.gop_coders = 3;
     check(&c, 6, "QP, three lanes");
     c.keyint = 1;
     check(&c, PICTURES, "QP, IDR pictures alone");
@@ -206,7 +213,8 @@ static void refused(void) {
         c.first_picture = bad[i][0];
         c.first_gop = bad[i][1];
         CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, NULL), MOTUS_ERR_ARGUMENT);
-        CU_ASSERT_EQUAL_FATAL((c.first_picture = c.first_gop = 0, motus_encoder_open(&enc, &c, NULL)), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            (c.first_picture = c.first_gop = 0, motus_encoder_open(&enc, &c, NULL)), MOTUS_OK);
         CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
         CU_ASSERT_EQUAL(motus_encoder_next_part(enc, bad[i][0], bad[i][1]), MOTUS_ERR_ARGUMENT);
         motus_encoder_close(&enc);
@@ -221,7 +229,8 @@ static void refused(void) {
     motus_encoder_close(&enc);
 }
 
-static const MotusTest tests[] = {{"fixed_qp", fixed_qp}, {"crf", crf}, {"second_pass", second_pass}, {"refused", refused}, {0}};
+static const MotusTest tests[] = {
+    {"fixed_qp", fixed_qp}, {"crf", crf}, {"second_pass", second_pass}, {"refused", refused}, {0}};
 
 int main(int argc, char **argv) {
     int status = motus_test_main("parts", tests, argc, argv);

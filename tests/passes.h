@@ -1,4 +1,5 @@
-// An encoder made of the passes alone, with nothing in flight: for tests and measurements of what goes into a picture (QPs, maps) without what surrounds it.
+// An encoder made of the passes alone, with nothing in flight: for tests and measurements of what
+// goes into a picture (QPs, maps) without what surrounds it.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_PASSES_H
 #define TESTS_PASSES_H
@@ -13,7 +14,7 @@ typedef struct Passes {
     MotusEffort effort;
     MotusInterLimits limits;
     int mb_width, mb_height;
-    MotusWork work;
+    MotusPictureState pic;
     MotusMe *me;
     MotusField *field;
     MotusRefLuma ref_luma;
@@ -26,11 +27,13 @@ typedef struct Passes {
     MotusPictureStats stats; // of the last picture, ssd over whole MBs
 } Passes;
 
-// Aborts where memory is missing. Of the configuration: size, fps, preset, range, partitions, subpel, deblock, threads.
+// Aborts where memory is missing. Of the configuration: size, fps, preset, range, partitions,
+// subpel, deblock, threads.
 void passes_open(Passes *p, const MotusEncoderConfig *config);
 void passes_close(Passes *p);
 
-// Codes a frame of the visible size into p->stream; offset: per MB or NULL. p->ref is its reconstruction.
+// Codes a frame of the visible size into p->stream; offset: per MB or NULL. p->ref is its
+// reconstruction.
 void passes_code(Passes *p, const MotusFrame *frame, int idr, int qp, const int8_t *offset);
 
 #endif

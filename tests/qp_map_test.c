@@ -1,5 +1,6 @@
-// QP per macroblock: maps of offsets over pictures of every kind, read back and decoded by independent decoders; the same streams from plain C and on any
-// number of threads; and an empty map changes nothing.
+// QP per macroblock: maps of offsets over pictures of every kind, read back and decoded by
+// independent decoders; the same streams from plain C and on any number of threads; and an empty
+// map changes nothing.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static int8_t offset_of(MapKind kind) {
     case MAP_WILD:
         return (int8_t)motus_test_range(-51, 51);
     case MAP_EXTREME:
-        return motus_test_range(0, 1) ? 127 : -128; // QP 0 and 51 side by side: mb_qp_delta goes round
+        return motus_test_range(0, 1) ? 127
+                                      : -128; // QP 0 and 51 side by side: mb_qp_delta goes round
     default:
         return 0;
     }
@@ -44,7 +46,8 @@ static void code(const Case *c, MotusCoded *coded) {
         coded->data = realloc(coded->data, coded->size + p.size);
         memcpy(coded->data + coded->size, p.stream, p.size);
         coded->size += p.size;
-        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&coded->recon[i], p.src->width, p.src->height), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&coded->recon[i], p.src->width, p.src->height),
+                              MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_frame_copy_padded(coded->recon[i], p.ref), MOTUS_OK);
         coded->pictures++;
         motus_frame_unref(&frame);
@@ -54,7 +57,8 @@ static void code(const Case *c, MotusCoded *coded) {
 
 static Case make_case(int i) {
     Case c = {.material = (MotusMaterial)(i % MOTUS_MATERIALS), .qp = motus_test_range(0, 51)};
-    c.config = motus_encoder_config_default(16 * motus_test_range(1, 9), 16 * motus_test_range(1, 7), (MotusRational){25, 1});
+    c.config = motus_encoder_config_default(16 * motus_test_range(1, 9),
+                                            16 * motus_test_range(1, 7), (MotusRational){25, 1});
     c.config.preset = (MotusPreset)(i % MOTUS_PRESETS);
     c.config.deblock = i % 5 != 0;
     c.config.threads = 1;
@@ -83,8 +87,9 @@ static void decoders_follow(void) {
         MotusCoded coded;
         code(&c, &coded);
         motus_conform_judge(&coded, &coverage);
-        MOTUS_CHECK(!coded.failure[0], "case %d %s %dx%d preset %d qp %d map %d: %s", i, motus_material_name(c.material),
-                    c.config.width, c.config.height, (int)c.config.preset, c.qp, (int)kind, coded.failure);
+        MOTUS_CHECK(!coded.failure[0], "case %d %s %dx%d preset %d qp %d map %d: %s", i,
+                    motus_material_name(c.material), c.config.width, c.config.height,
+                    (int)c.config.preset, c.qp, (int)kind, coded.failure);
         motus_coded_free(&coded);
         free(maps);
     }
@@ -97,7 +102,8 @@ static void same_stream(const Case *a, const Case *b, const char *what, int i) {
     MotusCoded one, other;
     code(a, &one);
     code(b, &other);
-    MOTUS_CHECK(one.size == other.size && !memcmp(one.data, other.data, one.size), "case %d: %s", i, what);
+    MOTUS_CHECK(one.size == other.size && !memcmp(one.data, other.data, one.size), "case %d: %s", i,
+                what);
     motus_coded_free(&one);
     motus_coded_free(&other);
 }
@@ -117,7 +123,8 @@ static void constant_maps(void) {
         code(&none, &one);
         code(&moved, &other);
         if (n > 3)
-            MOTUS_CHECK(one.size != other.size || memcmp(one.data, other.data, one.size), "case %d: a map does nothing", i);
+            MOTUS_CHECK(one.size != other.size || memcmp(one.data, other.data, one.size),
+                        "case %d: a map does nothing", i);
         motus_coded_free(&one);
         motus_coded_free(&other);
         free(maps);
@@ -150,14 +157,18 @@ static void plain_c(void) {
         motus_test_cpu("c");
         code(&c, &plain);
         motus_test_cpu(NULL);
-        MOTUS_CHECK(fast.size == plain.size && !memcmp(fast.data, plain.data, fast.size), "case %d", i);
+        MOTUS_CHECK(fast.size == plain.size && !memcmp(fast.data, plain.data, fast.size), "case %d",
+                    i);
         motus_coded_free(&fast);
         motus_coded_free(&plain);
         free(maps);
     }
 }
 
-static const MotusTest tests[] = {
-    {"decoders_follow", decoders_follow}, {"constant_maps", constant_maps}, {"threads", threads}, {"plain_c", plain_c}, {0}};
+static const MotusTest tests[] = {{"decoders_follow", decoders_follow},
+                                  {"constant_maps", constant_maps},
+                                  {"threads", threads},
+                                  {"plain_c", plain_c},
+                                  {0}};
 
 int main(int argc, char **argv) { return motus_test_main("qp_map", tests, argc, argv); }

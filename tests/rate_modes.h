@@ -1,4 +1,5 @@
-// Every way to choose QPs, over a short sequence with cuts: what CPU and GPU, threads and lanes must agree on.
+// Every way to choose QPs, over a short sequence with cuts: what CPU and GPU, threads and lanes
+// must agree on.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_RATE_MODES_H
 #define TESTS_RATE_MODES_H
@@ -12,7 +13,8 @@ static MotusFrame *frames[N];
 
 static void make_frames(void) {
     for (int i = 0; i < N; i++)
-        frames[i] = motus_material_frame(i / 12 % 2 ? MOTUS_MATERIAL_PATCHES : MOTUS_MATERIAL_SCENE, W, H, i);
+        frames[i] = motus_material_frame(i / 12 % 2 ? MOTUS_MATERIAL_PATCHES : MOTUS_MATERIAL_SCENE,
+                                         W, H, i);
 }
 
 static void drop_frames(void) {
@@ -23,7 +25,7 @@ static MotusEncoderConfig config_of(MotusRateControl rate) {
     MotusEncoderConfig c = motus_encoder_config_default(W, H, (MotusRational){25, 1});
     c.backend = MOTUS_BACKEND_CPU;
     c.threads = 1;
-    c.lanes = 1;
+    c.gop_coders = 1;
     c.preset = MOTUS_PRESET_FAST;
     c.rate = rate;
     c.crf = 27;
@@ -34,19 +36,37 @@ static MotusEncoderConfig config_of(MotusRateControl rate) {
     return c;
 }
 
-enum { CRF, CRF_AQ, CRF_PLAIN, BITRATE, VBV, CAPPED, CBR, TIGHT, SECOND_PASS, FIXED, SLICED, MODES };
+enum {
+    CRF,
+    CRF_AQ,
+    CRF_PLAIN,
+    BITRATE,
+    VBV,
+    CAPPED,
+    CBR,
+    TIGHT,
+    SECOND_PASS,
+    FIXED,
+    SLICED,
+    MODES
+};
 
 static char log_text[20000];
 
 static MotusEncoderConfig config_of_mode(int mode) {
     const int by_quality = mode <= CRF_PLAIN || mode == CAPPED || mode == SLICED;
-    MotusEncoderConfig c = config_of(mode == FIXED ? MOTUS_RATE_QP : by_quality ? MOTUS_RATE_CRF : MOTUS_RATE_BITRATE);
+    MotusEncoderConfig c = config_of(mode == FIXED ? MOTUS_RATE_QP
+                                     : by_quality  ? MOTUS_RATE_CRF
+                                                   : MOTUS_RATE_BITRATE);
     if (mode == CRF_AQ) c.aq_mode = MOTUS_AQ_AUTO;
     if (mode == CRF_PLAIN) c.propagation = 0, c.aq_mode = MOTUS_AQ_VARIANCE, c.aq_strength = 0.5;
     if (mode == VBV || mode == CAPPED) c.vbv_maxrate = 200000, c.vbv_bufsize = 60000;
     if (mode == VBV) c.hrd = MOTUS_HRD_VBR;
-    if (mode == CBR) c.vbv_maxrate = 150000, c.vbv_bufsize = 80000, c.hrd = MOTUS_HRD_CBR, c.qp_min = 24;
-    if (mode == TIGHT) c.bitrate = c.vbv_maxrate = 90000, c.vbv_bufsize = 24000, c.lookahead = 0; // pictures are coded again
+    if (mode == CBR)
+        c.vbv_maxrate = 150000, c.vbv_bufsize = 80000, c.hrd = MOTUS_HRD_CBR, c.qp_min = 24;
+    if (mode == TIGHT)
+        c.bitrate = c.vbv_maxrate = 90000, c.vbv_bufsize = 24000,
+        c.lookahead = 0; // pictures are coded again
     if (mode == SLICED) c.slices = 3, c.aq_mode = MOTUS_AQ_VARIANCE;
     if (mode == SECOND_PASS) c.pass = 2, c.pass_log = log_text;
     return c;

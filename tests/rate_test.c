@@ -1,5 +1,6 @@
-// Rate control against a made-up encoder whose pictures take bits that rate control can only guess: how near bitrates are met, that no picture comes too late for
-// the decoder's buffer (a leaky bucket of the test's own), second passes and their logs, and maps.
+// Rate control against a made-up encoder whose pictures take bits that rate control can only guess:
+// how near bitrates are met, that no picture comes too late for the decoder's buffer (a leaky
+// bucket of the test's own), second passes and their logs, and maps.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/rate.h"
 
@@ -12,7 +13,7 @@
 
 enum { MOST = 1600, AHEAD = 40 };
 
-// ---- A made-up sequence and encoder -----------------------------------------------------------------------------------------------------------
+// ---- A made-up sequence and encoder -------------------------------------------------------------
 
 typedef struct Clip {
     int n, pixels; // luma samples
@@ -21,7 +22,8 @@ typedef struct Clip {
     double factor[MOST]; // what a picture takes beside what its cost says
 } Clip;
 
-// Scenes of different complexity; cuts that are IDR pictures and (as flashes are) some that are not; fades whose costs swell and sink.
+// Scenes of different complexity; cuts that are IDR pictures and (as flashes are) some that are
+// not; fades whose costs swell and sink.
 static void make_clip(Clip *c, int n, int pixels, int mean_scene) {
     double level = exp((motus_test_range(0, 300) - 150) / 100.0), fade = 0;
     *c = (Clip){.n = n, .pixels = pixels};
@@ -32,14 +34,18 @@ static void make_clip(Clip *c, int n, int pixels, int mean_scene) {
         fade *= 0.9;
         c->idr[i] = (uint8_t)(i == 0 || i % 250 == 0 || (cut && motus_test_range(0, 3)));
         const double intra = cut || c->idr[i] ? 6 : 1;
-        c->cost[i] = (uint64_t)(pixels * level * intra * (1 + fade) * motus_test_range(90, 110) / 300) + 1;
+        c->cost[i] =
+            (uint64_t)(pixels * level * intra * (1 + fade) * motus_test_range(90, 110) / 300) + 1;
         c->factor[i] = exp((motus_test_range(0, 200) - 100) / 500.0);
     }
 }
 
 // Bits halve every 4.6 to 6.4 QPs.
 static int64_t bits_at(const Clip *c, int i, int qp_q8) {
-    const double qp = qp_q8 / 256.0 > 51 ? 51 : qp_q8 < 0 ? 0 : qp_q8 / 256.0, halves = 5.5 + sin(i) * 0.5;
+    const double qp = qp_q8 / 256.0 > 51 ? 51
+                      : qp_q8 < 0        ? 0
+                                         : qp_q8 / 256.0,
+                 halves = 5.5 + sin(i) * 0.5;
     return 400 + (int64_t)((double)c->cost[i] * 5 * c->factor[i] * exp2(-(qp - 4) / halves));
 }
 
@@ -52,12 +58,17 @@ typedef struct Outcome {
     int64_t bits[MOST];
 } Outcome;
 
-static MotusPlan plan_of(const Clip *c, int i) {
-    return (MotusPlan){.number = i, .idr = c->idr[i], .cost = c->cost[i], .weighted = c->cost[i], .intra = c->cost[i]};
+static MotusLookaheadPlan plan_of(const Clip *c, int i) {
+    return (MotusLookaheadPlan){.number = i,
+                                .idr = c->idr[i],
+                                .cost = c->cost[i],
+                                .weighted = c->cost[i],
+                                .intra = c->cost[i]};
 }
 
 // Every GOP by itself where `apart`: as lanes do it.
-static void run(const Clip *c, const MotusRateSettings *s, int apart, MotusPassLog *log, Outcome *o) {
+static void run(const Clip *c, const MotusRateSettings *s, int apart, MotusPassLog *log,
+                Outcome *o) {
     MotusRate rate;
     double bucket = (double)s->vbv_size * 0.9, total = 0;
     const double second = (double)s->fps.den / s->fps.num;
@@ -65,9 +76,11 @@ static void run(const Clip *c, const MotusRateSettings *s, int apart, MotusPassL
     memset(o, 0, sizeof *o);
     motus_rate_open(&rate, s);
     for (int i = 0; i < c->n; i++) {
-        const MotusAhead ahead = {
-            .cost = c->cost + i + 1, .idr = c->idr + i + 1, .n = motus_min(AHEAD, c->n - i - 1), .ended = i + AHEAD >= c->n - 1};
-        const MotusPlan plan = plan_of(c, i);
+        const MotusFutureCosts ahead = {.cost = c->cost + i + 1,
+                                        .idr = c->idr + i + 1,
+                                        .n = motus_min(AHEAD, c->n - i - 1),
+                                        .ended = i + AHEAD >= c->n - 1};
+        const MotusLookaheadPlan plan = plan_of(c, i);
         if (apart && plan.idr) motus_rate_open(&rate, s);
         int qp = motus_rate_qp(&rate, &plan, &ahead, 1), tries = 0, again;
         int64_t bits, filler;
@@ -123,9 +136,10 @@ static int same_qps(const Outcome *a, const Outcome *b) {
 static Clip clip;
 static Outcome out, other;
 
-// ---- Tests --------------------------------------------------------------------------------------------------------------------------------------
+// ---- Tests --------------------------------------------------------------------------------------
 
-// Clips are drawn at random, some of them with most of their bits in the last pictures: nearly all rates are met, and none is missed by far.
+// Clips are drawn at random, some of them with most of their bits in the last pictures: nearly all
+// rates are met, and none is missed by far.
 static void bitrate_is_met(void) {
     static const int lengths[3] = {60, 300, 1500}, percent[3] = {80, 35, 15}; // tenths of a percent
     int missed = 0;
@@ -137,8 +151,9 @@ static void bitrate_is_met(void) {
         s.bitrate = rate_at(&clip, &s, motus_test_range(14, 40));
         run(&clip, &s, 0, NULL, &out);
         const double miss = out.kbps * 1000 / (double)s.bitrate - 1;
-        MOTUS_CHECK(fabs(miss) * 1000 <= 3 * percent[k % 3], "case %d: %d pictures at %lld bit/s: %+.2f %%", k, n,
-                    (long long)s.bitrate, miss * 100);
+        MOTUS_CHECK(fabs(miss) * 1000 <= 3 * percent[k % 3],
+                    "case %d: %d pictures at %lld bit/s: %+.2f %%", k, n, (long long)s.bitrate,
+                    miss * 100);
         missed += fabs(miss) * 1000 > percent[k % 3];
         CU_ASSERT_EQUAL(out.codings, n);
     }
@@ -156,12 +171,15 @@ static void no_picture_is_late(void) {
         if (k % 3 == 2) s.kind = MOTUS_RATE_CRF, s.crf_q8 = motus_test_range(10, 30) * 256;
         run(&clip, &s, 0, NULL, &out);
         MOTUS_CHECK(out.late == 0, "case %d: %d pictures late", k, out.late);
-        MOTUS_CHECK(out.most <= 1 + MOTUS_RATE_TRIES, "case %d: %d codings of one picture", k, out.most);
-        MOTUS_CHECK(out.codings < clip.n * 5 / 4, "case %d: %d codings of %d pictures", k, out.codings, clip.n);
+        MOTUS_CHECK(out.most <= 1 + MOTUS_RATE_TRIES, "case %d: %d codings of one picture", k,
+                    out.most);
+        MOTUS_CHECK(out.codings < clip.n * 5 / 4, "case %d: %d codings of %d pictures", k,
+                    out.codings, clip.n);
     }
 }
 
-// A buffer that one picture does not fit into, at any QP: it is coded as coarsely as can be, told, and the rest goes on.
+// A buffer that one picture does not fit into, at any QP: it is coded as coarsely as can be, told,
+// and the rest goes on.
 static void hopeless_buffers(void) {
     for (int k = 0; k < 20; k++) {
         MotusRateSettings s = settings_of(0);
@@ -187,15 +205,17 @@ static void filler_fills(void) {
     double bucket = (double)s.vbv_size * 0.9;
     int64_t filled = 0;
     for (int i = 0; i < clip.n; i++) {
-        const MotusAhead ahead = {clip.cost + i + 1, clip.idr + i + 1, motus_min(AHEAD, clip.n - i - 1), 0};
-        const MotusPlan plan = plan_of(&clip, i);
+        const MotusFutureCosts ahead = {clip.cost + i + 1, clip.idr + i + 1,
+                                        motus_min(AHEAD, clip.n - i - 1), 0};
+        const MotusLookaheadPlan plan = plan_of(&clip, i);
         int qp = motus_rate_qp(&rate, &plan, &ahead, 1);
         int64_t filler, bits;
         do bits = bits_at(&clip, i, qp) / (i > 100 ? 40 : 1);
         while (motus_rate_coded(&rate, bits, &qp, &filler));
         filled += filler, filler *= 8;
         bucket += (double)s.vbv_rate * s.fps.den / s.fps.num - (double)(bits + filler);
-        MOTUS_CHECK(bucket <= (double)s.vbv_size + 1, "picture %d: %.0f bits over", i, bucket - (double)s.vbv_size);
+        MOTUS_CHECK(bucket <= (double)s.vbv_size + 1, "picture %d: %.0f bits over", i,
+                    bucket - (double)s.vbv_size);
         CU_ASSERT(bucket > -1);
     }
     CU_ASSERT(filled > 0);
@@ -255,8 +275,9 @@ static void logs(void) {
     char text[20000] = "";
     size_t size = 0, last_line = 0;
     for (int i = 0; i < 300; i++) {
-        const MotusPassPicture p = {i % 50 == 0, motus_test_range(-999, 13056), motus_test_range(1, 1 << 30),
-                                    1 + i % 3,   motus_test_random(),           motus_test_random()};
+        const MotusPassPicture p = {
+            i % 50 == 0, motus_test_range(-999, 13056), motus_test_range(1, 1 << 30),
+            1 + i % 3,   motus_test_random(),           motus_test_random()};
         CU_ASSERT_EQUAL_FATAL(motus_pass_log_add(&log, &p), MOTUS_OK);
     }
     for (int64_t line = -2; line <= log.n; line++) {
@@ -270,8 +291,8 @@ static void logs(void) {
     CU_ASSERT_STRING_EQUAL(read.fingerprint, log.fingerprint);
     for (int i = 0; i < log.n; i++) {
         const MotusPassPicture *a = &log.picture[i], *b = &read.picture[i];
-        CU_ASSERT(a->idr == b->idr && a->qp_q8 == b->qp_q8 && a->bits == b->bits && a->duration == b->duration &&
-                  a->cost == b->cost && a->weighted == b->weighted);
+        CU_ASSERT(a->idr == b->idr && a->qp_q8 == b->qp_q8 && a->bits == b->bits &&
+                  a->duration == b->duration && a->cost == b->cost && a->weighted == b->weighted);
     }
     motus_pass_log_free(&read);
     for (int k = 0; k < 300; k++) { // cut short
@@ -287,7 +308,8 @@ static void logs(void) {
         memcpy(part, text, sizeof part);
         part[motus_test_range(0, (int)size - 1)] = (char)motus_test_range(1, 255);
         if (read_back(&read, part, &error) == MOTUS_OK)
-            for (int i = 0; i < read.n; i++) CU_ASSERT(read.picture[i].bits > 0 && read.picture[i].duration > 0);
+            for (int i = 0; i < read.n; i++)
+                CU_ASSERT(read.picture[i].bits > 0 && read.picture[i].duration > 0);
         motus_pass_log_free(&read);
     }
     motus_pass_log_free(&log);
@@ -298,15 +320,18 @@ static void maps(void) {
     int16_t offset[N];
     int8_t extra[N], map[N];
     for (int k = 0; k < 500; k++) {
-        const int lo = motus_test_range(0, 30), hi = motus_test_range(lo, 51), base = motus_test_range(-2000, 16000),
-                  with = k % 3;
+        const int lo = motus_test_range(0, 30), hi = motus_test_range(lo, 51),
+                  base = motus_test_range(-2000, 16000), with = k % 3;
         int mean;
         for (int i = 0; i < N; i++)
-            offset[i] = (int16_t)motus_test_range(-5120, 5120), extra[i] = (int8_t)motus_test_range(-128, 127);
-        const int slice = motus_rate_map(map, base, with ? offset : NULL, with == 2 ? extra : NULL, N, lo, hi, &mean);
+            offset[i] = (int16_t)motus_test_range(-5120, 5120),
+            extra[i] = (int8_t)motus_test_range(-128, 127);
+        const int slice = motus_rate_map(map, base, with ? offset : NULL, with == 2 ? extra : NULL,
+                                         N, lo, hi, &mean);
         CU_ASSERT(slice >= lo && slice <= hi && mean >= lo * 256 && mean <= hi * 256);
         for (int i = 0; i < N; i++) {
-            const double qp = floor((base + (with ? offset[i] : 0)) / 256.0 + 0.5) + (with == 2 ? extra[i] : 0);
+            const double qp =
+                floor((base + (with ? offset[i] : 0)) / 256.0 + 0.5) + (with == 2 ? extra[i] : 0);
             CU_ASSERT_EQUAL(slice + map[i], (int)fmin(fmax(qp, lo), hi));
         }
     }
@@ -322,8 +347,9 @@ static void narrowed(double miss[2]) {
     motus_rate_open(&rate, &s);
     double sum[2] = {0, 0};
     for (int i = 0; i < clip.n; i++) {
-        const MotusAhead ahead = {clip.cost + i + 1, clip.idr + i + 1, motus_min(AHEAD, clip.n - i - 1), 0};
-        const MotusPlan plan = plan_of(&clip, i);
+        const MotusFutureCosts ahead = {clip.cost + i + 1, clip.idr + i + 1,
+                                        motus_min(AHEAD, clip.n - i - 1), 0};
+        const MotusLookaheadPlan plan = plan_of(&clip, i);
         if (i == 200) motus_rate_change(&rate, 200000, 200000, 100000, s.fps);
         int qp = motus_rate_qp(&rate, &plan, &ahead, 1);
         int64_t bits, filler;
@@ -340,11 +366,14 @@ static void changes(void) {
     double mean[2] = {0, 0}, worst[2] = {0, 0}, miss[2];
     for (int k = 0; k < N; k++) {
         narrowed(miss);
-        for (int i = 0; i < 2; i++) mean[i] += miss[i] / N, worst[i] = fmax(worst[i], fabs(miss[i]));
+        for (int i = 0; i < 2; i++)
+            mean[i] += miss[i] / N, worst[i] = fmax(worst[i], fabs(miss[i]));
     }
     // 40 seeds: means to -1.3 and -4.8 %, worst 18 and 22 %.
-    MOTUS_CHECK(fabs(mean[0]) < 0.04 && worst[0] < 0.3, "before: mean %f, worst %f", mean[0], worst[0]);
-    MOTUS_CHECK(fabs(mean[1]) < 0.08 && worst[1] < 0.35, "after: mean %f, worst %f", mean[1], worst[1]);
+    MOTUS_CHECK(fabs(mean[0]) < 0.04 && worst[0] < 0.3, "before: mean %f, worst %f", mean[0],
+                worst[0]);
+    MOTUS_CHECK(fabs(mean[1]) < 0.08 && worst[1] < 0.35, "after: mean %f, worst %f", mean[1],
+                worst[1]);
 }
 
 static const MotusTest tests[] = {{"bitrate_is_met", bitrate_is_met},

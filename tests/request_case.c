@@ -35,18 +35,22 @@ static void other_target(MeCase *c, const MeCase *first) {
     c->ref = first->ref;
     c->ref.data = malloc((size_t)(c->ref.stride * (c->ref.height - 1) + c->ref.width));
     motus_test_fill(c->ref.data, (size_t)(c->ref.stride * (c->ref.height - 1) + c->ref.width));
-    for (int y = 0; y < c->ref.height && motus_test_range(0, 2); y++) // rows of the picture itself, moved
-        memcpy(c->ref.data + y * c->ref.stride, first->cur.data + (y + 1) % c->ref.height * first->cur.stride,
-               (size_t)c->ref.width);
+    for (int y = 0; y < c->ref.height && motus_test_range(0, 2);
+         y++) // rows of the picture itself, moved
+        memcpy(c->ref.data + y * c->ref.stride,
+               first->cur.data + (y + 1) % c->ref.height * first->cur.stride, (size_t)c->ref.width);
 }
 
 static MotusMv *random_skip(int n_mb, int whole) {
     MotusMv *mv = malloc((size_t)n_mb * sizeof *mv);
     for (int i = 0; i < n_mb; i++) {
         int limit = motus_test_range(0, 3) ? 40 : 8191;
-        mv[i] = (MotusMv){(int16_t)motus_test_range(-limit, limit), (int16_t)motus_test_range(-limit, limit)};
+        mv[i] = (MotusMv){(int16_t)motus_test_range(-limit, limit),
+                          (int16_t)motus_test_range(-limit, limit)};
         if (whole) mv[i].x = (int16_t)(mv[i].x & ~3), mv[i].y = (int16_t)(mv[i].y & ~3);
-        if (whole) mv[i].x = (int16_t)motus_max(mv[i].x, -8188), mv[i].y = (int16_t)motus_max(mv[i].y, -8188);
+        if (whole)
+            mv[i].x = (int16_t)motus_max(mv[i].x, -8188),
+            mv[i].y = (int16_t)motus_max(mv[i].y, -8188);
     }
     return mv;
 }
@@ -55,7 +59,8 @@ static void random_region(RequestCase *c) {
     const int mb_height = c->n_mb / c->mb_width;
     c->region = (MotusMeRegion){0, 0, 0, 0};
     if (motus_test_range(0, 1)) return;
-    c->region.x = motus_test_range(0, c->mb_width - 1), c->region.y = motus_test_range(0, mb_height - 1);
+    c->region.x = motus_test_range(0, c->mb_width - 1),
+    c->region.y = motus_test_range(0, mb_height - 1);
     c->region.width = motus_test_range(1, c->mb_width - c->region.x);
     c->region.height = motus_test_range(1, mb_height - c->region.y);
 }
@@ -71,11 +76,13 @@ void request_case_random(RequestCase *c, int number) {
     for (int i = 0; i < REQUEST_TARGETS; i++) {
         if (i) other_target(&c->me[i], &c->me[0]);
         if (motus_test_range(0, 3)) c->skip[i] = random_skip(c->n_mb, subpel == MOTUS_SUBPEL_FULL);
-        c->wanted[i] = motus_test_range(0, 2) ? (unsigned)motus_test_range(0, (1 << RESULTS) - 1) : (1u << RESULTS) - 1;
+        c->wanted[i] = motus_test_range(0, 2) ? (unsigned)motus_test_range(0, (1 << RESULTS) - 1)
+                                              : (1u << RESULTS) - 1;
     }
     if (motus_test_range(0, 1)) {
         c->modes = malloc((size_t)c->n_mb);
-        for (int i = 0; i < c->n_mb; i++) c->modes[i] = (uint8_t)(motus_test_range(0, 3) ? motus_test_random() : 0);
+        for (int i = 0; i < c->n_mb; i++)
+            c->modes[i] = (uint8_t)(motus_test_range(0, 3) ? motus_test_random() : 0);
     }
     random_region(c);
     c->stats = motus_test_range(0, 1);
@@ -90,8 +97,9 @@ void request_case_free(RequestCase *c) {
 }
 
 static void **place_of(MotusMeTarget *t, int result) {
-    void **const places[RESULTS] = {(void **)&t->mv,       (void **)&t->sad,       (void **)&t->satd,    (void **)&t->cost,
-                                    (void **)&t->skip_sad, (void **)&t->skip_satd, (void **)&t->zero_sad};
+    void **const places[RESULTS] = {
+        (void **)&t->mv,       (void **)&t->sad,       (void **)&t->satd,    (void **)&t->cost,
+        (void **)&t->skip_sad, (void **)&t->skip_satd, (void **)&t->zero_sad};
     return places[result];
 }
 
@@ -101,8 +109,8 @@ void request_results_alloc(const RequestCase *c, RequestResults *r) {
     for (int i = 0; i < c->n_targets; i++)
         for (int k = 0; k < RESULTS; k++)
             if (c->wanted[i] >> k & 1)
-                *place_of(&r->target[i], k) =
-                    motus_test_guarded(n * entry[k] * (is_per_block(k) ? request_blocks(c->me[0].config.modes) : 1));
+                *place_of(&r->target[i], k) = motus_test_guarded(
+                    n * entry[k] * (is_per_block(k) ? request_blocks(c->me[0].config.modes) : 1));
     if (c->stats) r->stats = (MotusMbStats *)motus_test_guarded(n * sizeof *r->stats);
 }
 
@@ -138,7 +146,7 @@ MotusMeRequest request_of(const RequestCase *c, RequestResults *r) {
                             .stats = r->stats};
 }
 
-// ---- Against the oracle -------------------------------------------------------------------------------------------------------------------
+// ---- Against the oracle -------------------------------------------------------------------------
 
 static int is_poison(const void *data, size_t size) {
     for (size_t i = 0; i < size; i++)
@@ -168,17 +176,22 @@ static int block_is_right(const Where *w, int b, uint32_t modes) {
     const MotusMeHints *hints = &w->me->hints;
     const size_t at = (size_t)b * (size_t)w->c->n_mb + (size_t)w->mb;
     if (!(modes >> motus_blocks[b].mode & 1))
-        return (!t->mv || is_poison(&t->mv[at], sizeof *t->mv)) && (!t->sad || is_poison(&t->sad[at], sizeof *t->sad)) &&
-               (!t->satd || is_poison(&t->satd[at], sizeof *t->satd)) && (!t->cost || is_poison(&t->cost[at], sizeof *t->cost));
+        return (!t->mv || is_poison(&t->mv[at], sizeof *t->mv)) &&
+               (!t->sad || is_poison(&t->sad[at], sizeof *t->sad)) &&
+               (!t->satd || is_poison(&t->satd[at], sizeof *t->satd)) &&
+               (!t->cost || is_poison(&t->cost[at], sizeof *t->cost));
     int x, y, width, height;
     oracle_block(b, &x, &y, &width, &height);
     const MotusPlane *cur = &w->c->me[0].cur, *ref = &w->me->ref;
     const OracleResult want =
-        oracle_search(cur, ref, w->x + x, w->y + y, width, height, w->c->me[0].config.range, w->c->me[0].config.subpel,
-                      hints->centre ? hints->centre[w->mb] : zero, hints->predictor ? hints->predictor[w->mb] : zero,
+        oracle_search(cur, ref, w->x + x, w->y + y, width, height, w->c->me[0].config.range,
+                      w->c->me[0].config.subpel, hints->centre ? hints->centre[w->mb] : zero,
+                      hints->predictor ? hints->predictor[w->mb] : zero,
                       hints->lambda ? hints->lambda[w->mb] : hints->lambda_q8);
-    return (!t->mv || (t->mv[at].x == want.mv.x && t->mv[at].y == want.mv.y)) && (!t->sad || t->sad[at] == want.sad) &&
-           (!t->satd || t->satd[at] == oracle_satd(cur, ref, w->x + x, w->y + y, width, height, want.mv)) &&
+    return (!t->mv || (t->mv[at].x == want.mv.x && t->mv[at].y == want.mv.y)) &&
+           (!t->sad || t->sad[at] == want.sad) &&
+           (!t->satd ||
+            t->satd[at] == oracle_satd(cur, ref, w->x + x, w->y + y, width, height, want.mv)) &&
            (!t->cost || t->cost[at] == want.cost);
 }
 
@@ -187,7 +200,8 @@ static int mb_is_right(const Where *w, uint32_t modes) {
     const MotusMeTarget *t = w->t;
     const int mb = w->mb;
     if (!modes)
-        return (!t->skip_sad || is_poison(&t->skip_sad[mb], 2)) && (!t->skip_satd || is_poison(&t->skip_satd[mb], 4)) &&
+        return (!t->skip_sad || is_poison(&t->skip_sad[mb], 2)) &&
+               (!t->skip_satd || is_poison(&t->skip_satd[mb], 4)) &&
                (!t->zero_sad || is_poison(&t->zero_sad[mb], 2));
     const MotusPlane *cur = &w->c->me[0].cur, *ref = &w->me->ref;
     const MotusMv skip = w->skip ? w->skip[mb] : zero;
@@ -196,30 +210,36 @@ static int mb_is_right(const Where *w, uint32_t modes) {
            (!t->zero_sad || t->zero_sad[mb] == oracle_sad(cur, ref, w->x, w->y, 16, 16, zero));
 }
 
-static int stats_are_right(const RequestCase *c, const MotusMbStats *stats, const Where *w, uint32_t modes) {
+static int stats_are_right(const RequestCase *c, const MotusMbStats *stats, const Where *w,
+                           uint32_t modes) {
     if (!stats) return 1;
     if (!modes) return is_poison(&stats[w->mb], sizeof *stats);
     const MotusMbStats want = oracle_stats(&c->me[0].cur, w->x, w->y), *got = &stats[w->mb];
-    return !memcmp(got->mean, want.mean, sizeof want.mean) && !memcmp(got->energy, want.energy, sizeof want.energy) &&
-           got->intra_mode == want.intra_mode && got->intra_sad == want.intra_sad && got->intra_satd == want.intra_satd;
+    return !memcmp(got->mean, want.mean, sizeof want.mean) &&
+           !memcmp(got->energy, want.energy, sizeof want.energy) &&
+           got->intra_mode == want.intra_mode && got->intra_sad == want.intra_sad &&
+           got->intra_satd == want.intra_satd;
 }
 
-void request_case_check(const RequestCase *c, const RequestResults *r, const char *who, int number) {
+void request_case_check(const RequestCase *c, const RequestResults *r, const char *who,
+                        int number) {
     const MotusMeConfig *config = &c->me[0].config;
     const int blocks = (int)request_blocks(config->modes);
     for (int mb = 0; mb < c->n_mb; mb++) {
         const uint32_t modes = modes_of(c, mb);
         Where w = {.c = c, .mb = mb, .x = 16 * (mb % c->mb_width), .y = 16 * (mb / c->mb_width)};
-        MOTUS_CHECK(stats_are_right(c, r->stats, &w, modes), "case %d %s: %dx%d MB %d: statistics", number, who, config->width,
-                    config->height, mb);
+        MOTUS_CHECK(stats_are_right(c, r->stats, &w, modes), "case %d %s: %dx%d MB %d: statistics",
+                    number, who, config->width, config->height, mb);
         for (int i = 0; i < c->n_targets; i++) {
             w.t = &r->target[i], w.me = &c->me[i], w.skip = c->skip[i];
-            MOTUS_CHECK(mb_is_right(&w, modes), "case %d %s: %dx%d target %d MB %d: distances", number, who, config->width,
-                        config->height, i, mb);
+            MOTUS_CHECK(mb_is_right(&w, modes), "case %d %s: %dx%d target %d MB %d: distances",
+                        number, who, config->width, config->height, i, mb);
             for (int b = 0; b < blocks && (c->wanted[i] & 15); b++)
-                MOTUS_CHECK(block_is_right(&w, b, modes),
-                            "case %d %s: %dx%d R=%d subpel %d target %d MB %d block %d, modes %x of %x", number, who,
-                            config->width, config->height, config->range, (int)config->subpel, i, mb, b, modes, config->modes);
+                MOTUS_CHECK(
+                    block_is_right(&w, b, modes),
+                    "case %d %s: %dx%d R=%d subpel %d target %d MB %d block %d, modes %x of %x",
+                    number, who, config->width, config->height, config->range, (int)config->subpel,
+                    i, mb, b, modes, config->modes);
         }
     }
     MOTUS_CHECK(request_results_guards_ok(r), "case %d %s: written beyond a result", number, who);

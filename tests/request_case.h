@@ -1,4 +1,5 @@
-// Random requests: several references, hints, modes and a region per macroblock (MB), any choice of results; and what they must give, by the oracle.
+// Random requests: several references, hints, modes and a region per macroblock (MB), any choice of
+// results; and what they must give, by the oracle.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_REQUEST_CASE_H
 #define TESTS_REQUEST_CASE_H
@@ -14,7 +15,8 @@ typedef struct RequestCase {
     uint8_t *modes; // NULL: none
     MotusMeRegion region;
     int n_targets, n_mb, mb_width;
-    unsigned wanted[REQUEST_TARGETS]; // bit i: the i-th result of MotusMeTarget in its order, mv first
+    unsigned
+        wanted[REQUEST_TARGETS]; // bit i: the i-th result of MotusMeTarget in its order, mv first
     int stats;
 } RequestCase;
 

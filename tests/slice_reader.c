@@ -6,12 +6,12 @@
 #include "tests/harness.h"
 
 // Columns of table 9-4 for 4:2:0: coded_block_pattern of a codeNum.
-static const uint8_t cbp_intra[48] = {47, 31, 15, 0,  23, 27, 29, 30, 7,  11, 13, 14, 39, 43, 45, 46,
-                                      16, 3,  5,  10, 12, 19, 21, 26, 28, 35, 37, 42, 44, 1,  2,  4,
-                                      8,  17, 18, 20, 24, 6,  9,  22, 25, 32, 33, 34, 36, 40, 38, 41};
-static const uint8_t cbp_inter[48] = {0,  16, 1,  2,  4,  8,  32, 3,  5,  10, 12, 15, 47, 7,  11, 13,
-                                      14, 6,  9,  31, 35, 37, 42, 44, 33, 34, 36, 40, 39, 43, 45, 46,
-                                      17, 18, 20, 24, 19, 21, 26, 28, 23, 27, 29, 30, 22, 25, 38, 41};
+static const uint8_t cbp_intra[48] = {
+    47, 31, 15, 0,  23, 27, 29, 30, 7, 11, 13, 14, 39, 43, 45, 46, 16, 3,  5,  10, 12, 19, 21, 26,
+    28, 35, 37, 42, 44, 1,  2,  4,  8, 17, 18, 20, 24, 6,  9,  22, 25, 32, 33, 34, 36, 40, 38, 41};
+static const uint8_t cbp_inter[48] = {
+    0,  16, 1,  2,  4,  8,  32, 3,  5,  10, 12, 15, 47, 7,  11, 13, 14, 6,  9,  31, 35, 37, 42, 44,
+    33, 34, 36, 40, 39, 43, 45, 46, 17, 18, 20, 24, 19, 21, 26, 28, 23, 27, 29, 30, 22, 25, 38, 41};
 
 static int neighbour_nc(const int *count, int stride, int x, int y) {
     int left = x ? count[y * stride + x - 1] : -1, above = y ? count[(y - 1) * stride + x] : -1;
@@ -21,7 +21,8 @@ static int neighbour_nc(const int *count, int stride, int x, int y) {
 
 static void set_counts(SliceReader *p, int mb_x, int mb_y, int value) {
     for (int i = 0; i < 16; i++) p->luma_count[4 * mb_y + i / 4][4 * mb_x + i % 4] = value;
-    for (int i = 0; i < 8; i++) p->chroma_count[i / 4][2 * mb_y + i / 2 % 2][2 * mb_x + i % 2] = value;
+    for (int i = 0; i < 8; i++)
+        p->chroma_count[i / 4][2 * mb_y + i / 2 % 2][2 * mb_x + i % 2] = value;
 }
 
 static void set_modes(SliceReader *p, int mb_x, int mb_y, int value) {
@@ -50,9 +51,11 @@ static void parse_intra4x4_modes(SliceReader *p, ReadMb *c, int mb_x, int mb_y) 
 static void parse_luma(SliceReader *p, ReadMb *c, int mb_x, int mb_y) {
     int intra16 = c->mb.type == MOTUS_MB_I_16x16;
     if (intra16)
-        read_residual(&p->reader, c->coef.luma_dc, 16, neighbour_nc(p->luma_count[0], 4 * READ_WIDTH, 4 * mb_x, 4 * mb_y));
+        read_residual(&p->reader, c->coef.luma_dc, 16,
+                      neighbour_nc(p->luma_count[0], 4 * READ_WIDTH, 4 * mb_x, 4 * mb_y));
     for (int idx = 0; idx < 16; idx++) {
-        int x = 4 * mb_x + blk_x(idx), y = 4 * mb_y + blk_y(idx), blk = 4 * blk_y(idx) + blk_x(idx), count = 0;
+        int x = 4 * mb_x + blk_x(idx), y = 4 * mb_y + blk_y(idx), blk = 4 * blk_y(idx) + blk_x(idx),
+            count = 0;
         if (c->mb.cbp >> (idx / 4) & 1)
             count = read_residual(&p->reader, c->coef.luma[blk] + intra16, 16 - intra16,
                                   neighbour_nc(p->luma_count[0], 4 * READ_WIDTH, x, y));
@@ -62,11 +65,13 @@ static void parse_luma(SliceReader *p, ReadMb *c, int mb_x, int mb_y) {
 }
 
 static void parse_chroma(SliceReader *p, ReadMb *c, int mb_x, int mb_y) {
-    for (int comp = 0; comp < 2 && c->mb.cbp >> 4; comp++) read_residual(&p->reader, c->coef.chroma_dc[comp], 4, -1);
+    for (int comp = 0; comp < 2 && c->mb.cbp >> 4; comp++)
+        read_residual(&p->reader, c->coef.chroma_dc[comp], 4, -1);
     for (int i = 0; i < 8; i++) {
         int x = 2 * mb_x + i % 2, y = 2 * mb_y + i / 2 % 2, count = 0;
         int nc = neighbour_nc(p->chroma_count[i / 4][0], 2 * READ_WIDTH, x, y);
-        if (c->mb.cbp >> 4 == 2) count = read_residual(&p->reader, c->coef.chroma_ac[i / 4][i % 4] + 1, 15, nc);
+        if (c->mb.cbp >> 4 == 2)
+            count = read_residual(&p->reader, c->coef.chroma_ac[i / 4][i % 4] + 1, 15, nc);
         p->chroma_count[i / 4][y][x] = count;
         c->mb.total_coeff[16 + i] = (uint8_t)count;
     }
@@ -103,7 +108,8 @@ static uint32_t parse_vectors(SliceReader *p, ReadMb *c) {
 // mb_type of tables 7-11 and 7-13. Returns whether the MB is intra.
 static int parse_mb_type(SliceReader *p, ReadMb *c) {
     uint32_t mb_type = read_ue(&p->reader);
-    MOTUS_CHECK(mb_type < (p->p_slice ? 31u : 26u) && !(p->p_slice && mb_type == 4), "mb_type %u", mb_type);
+    MOTUS_CHECK(mb_type < (p->p_slice ? 31u : 26u) && !(p->p_slice && mb_type == 4), "mb_type %u",
+                mb_type);
     p->seen_mb_type[p->p_slice][mb_type % 31]++;
     if (p->p_slice && mb_type < 5) {
         c->mb.type = (uint8_t)(MOTUS_MB_P_16x16 + mb_type);

@@ -1,5 +1,6 @@
-// Slices of whole rows, and slices that end before their NAL units pass a size: independent decoders give our reconstruction, no NAL unit is above its limit,
-// and threads, lanes and executors change nothing.
+// Slices of whole rows, and slices that end before their NAL units pass a size: independent
+// decoders give our reconstruction, no NAL unit is above its limit, and threads, lanes and
+// executors change nothing.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "tests/decoders/conform.h"
@@ -19,7 +20,8 @@ typedef struct Case {
 } Case;
 
 static Case make_case(MotusMaterial material, int width, int height, int frames, int qp) {
-    Case c = {material, frames, 0, motus_encoder_config_default(width, height, (MotusRational){25, 1})};
+    Case c = {material, frames, 0,
+              motus_encoder_config_default(width, height, (MotusRational){25, 1})};
     c.config.scenecut = 0;
     c.config.qp = qp;
     c.config.keyint = 3;
@@ -30,19 +32,22 @@ static Case make_case(MotusMaterial material, int width, int height, int frames,
 
 static void encode(MotusCoded *coded, const Case *c) {
     MotusFrame *frames[MOST_FRAMES];
-    for (int i = 0; i < c->frames; i++) frames[i] = motus_material_frame(c->material, c->config.width, c->config.height, i);
+    for (int i = 0; i < c->frames; i++)
+        frames[i] = motus_material_frame(c->material, c->config.width, c->config.height, i);
     motus_conform_encode(coded, &c->config, frames, c->frames, c->maps);
     for (int i = 0; i < c->frames; i++) motus_frame_unref(&frames[i]);
 }
 
 static void describe(char text[200], const Case *c) {
     const MotusEncoderConfig *e = &c->config;
-    snprintf(text, 200, "%s %dx%d qp=%d slices=%d size=%d deblock=%d preset=%d threads=%d rate=%d maps=%d",
-             motus_material_name(c->material), e->width, e->height, e->qp, e->slices, e->slice_max_size, e->deblock,
-             (int)e->preset, e->threads, (int)e->rate, c->maps);
+    snprintf(text, 200,
+             "%s %dx%d qp=%d slices=%d size=%d deblock=%d preset=%d threads=%d rate=%d maps=%d",
+             motus_material_name(c->material), e->width, e->height, e->qp, e->slices,
+             e->slice_max_size, e->deblock, (int)e->preset, e->threads, (int)e->rate, c->maps);
 }
 
-// Encodes and judges. Returns the slices of all pictures; adds the kinds of MBs to *stats (NULL: does not matter).
+// Encodes and judges. Returns the slices of all pictures; adds the kinds of MBs to *stats (NULL:
+// does not matter).
 static int run_case(const Case *c, MotusPictureStats *stats) {
     MotusCoverage coverage = {0};
     MotusCoded coded;
@@ -60,14 +65,18 @@ static int run_case(const Case *c, MotusPictureStats *stats) {
 
 static const int sizes[][2] = {{112, 80}, {16, 16}, {2, 2}, {18, 290}, {130, 34}, {302, 18}};
 
-// Numbers of slices on every size, from one row to more rows than slices; QPs, presets, rates and maps go round.
+// Numbers of slices on every size, from one row to more rows than slices; QPs, presets, rates and
+// maps go round.
 static void whole_rows(void) {
     static const int slices[] = {0, 1, 2, 3, 4, 17, 99, 1 << 30};
     int k = 0;
     for (int s = 0; s < 6; s++)
         for (int n = 0; n < 8; n++, k++) {
-            Case c = make_case((MotusMaterial)(k % MOTUS_MATERIALS), sizes[s][0], sizes[s][1], 5, k * 7 % 52);
-            const int rows = (sizes[s][1] + 15) / 16, want = slices[n] < 1 ? 1 : slices[n] < rows ? slices[n] : rows;
+            Case c = make_case((MotusMaterial)(k % MOTUS_MATERIALS), sizes[s][0], sizes[s][1], 5,
+                               k * 7 % 52);
+            const int rows = (sizes[s][1] + 15) / 16, want = slices[n] < 1      ? 1
+                                                             : slices[n] < rows ? slices[n]
+                                                                                : rows;
             c.config.slices = slices[n];
             c.config.deblock = k % 5 != 0;
             c.config.preset = (MotusPreset)(k % MOTUS_PRESETS);
@@ -79,14 +88,16 @@ static void whole_rows(void) {
         }
 }
 
-// Sizes from the least to more than a picture has, over QPs and materials; and both kinds of slices together.
+// Sizes from the least to more than a picture has, over QPs and materials; and both kinds of slices
+// together.
 static void limited(void) {
     static const int limits[] = {MOTUS_MIN_SLICE_SIZE, 300, 500, 1200, 1500, 5000};
     int k = 0;
     for (int material = 0; material < MOTUS_MATERIALS; material++)
         for (int n = 0; n < 6; n++)
             for (int qp = n; qp < 52; qp += 17, k++) {
-                Case c = make_case((MotusMaterial)material, sizes[k % 6][0], sizes[k % 6][1], 4, qp);
+                Case c =
+                    make_case((MotusMaterial)material, sizes[k % 6][0], sizes[k % 6][1], 4, qp);
                 c.config.slice_max_size = limits[n];
                 c.config.slices = k % 3 ? 1 : 3;
                 c.config.deblock = k % 5 != 0;
@@ -109,12 +120,15 @@ static void mbs_too_large(void) {
     MOTUS_CHECK(run_case(&c, &does_not) == 4 * 12, "an MB a slice");
     c.config.slice_max_size = 1300;
     MOTUS_CHECK(run_case(&c, &at_one_qp) == 4 * 4, "three MBs a slice");
-    MOTUS_CHECK(fits.mb[MOTUS_MB_I_PCM] == 48 && fits.ssd[0] == 0, "%u I_PCM", fits.mb[MOTUS_MB_I_PCM]);
-    MOTUS_CHECK(does_not.mb[MOTUS_MB_I_PCM] == 0 && does_not.ssd[0] > 0, "%u I_PCM", does_not.mb[MOTUS_MB_I_PCM]);
+    MOTUS_CHECK(fits.mb[MOTUS_MB_I_PCM] == 48 && fits.ssd[0] == 0, "%u I_PCM",
+                fits.mb[MOTUS_MB_I_PCM]);
+    MOTUS_CHECK(does_not.mb[MOTUS_MB_I_PCM] == 0 && does_not.ssd[0] > 0, "%u I_PCM",
+                does_not.mb[MOTUS_MB_I_PCM]);
     MOTUS_CHECK(at_one_qp.mb[MOTUS_MB_I_PCM] == 48, "%u I_PCM", at_one_qp.mb[MOTUS_MB_I_PCM]);
 }
 
-// A limit that no picture comes near changes nothing: MBs are coded one after another as they are side by side.
+// A limit that no picture comes near changes nothing: MBs are coded one after another as they are
+// side by side.
 static void unlimited(void) {
     for (int material = 0; material < MOTUS_MATERIALS; material++) {
         Case c = make_case((MotusMaterial)material, 112, 80, 5, 20 + material * 3);
@@ -139,11 +153,12 @@ static void threads_and_lanes(void) {
         motus_conform_rate(&c.config, k & 1 ? 2 : 0);
         encode(&first, &c);
         for (int other = 0; other < 4; other++) {
-            static const int threads[] = {2, 3, 8, 4}, lanes[] = {1, 2, 1, 3};
+            static const int threads[] = {2, 3, 8, 4}, gop_coders[] = {1, 2, 1, 3};
             char what[64];
-            snprintf(what, sizeof what, "case %d, %d threads, %d lanes", k, threads[other], lanes[other]);
+            snprintf(what, sizeof what, "case %d, %d threads, %d lanes", k, threads[other],
+                     gop_coders[other]);
             c.config.threads = threads[other];
-            c.config.lanes = lanes[other];
+            c.config.gop_coders = gop_coders[other];
             encode(&again, &c);
             motus_conform_same(&first, &again, what);
             motus_coded_free(&again);
@@ -188,7 +203,9 @@ static void with_a_vbv(void) {
     }
 }
 
-static void ignore(void *context, int number, const MotusPlane plane[3]) { (void)context, (void)number, (void)plane; }
+static void ignore(void *context, int number, const MotusPlane plane[3]) {
+    (void)context, (void)number, (void)plane;
+}
 
 // The judges themselves: a slice that is missing must not go unnoticed.
 static void a_lost_slice_is_found(void) {
@@ -199,7 +216,8 @@ static void a_lost_slice_is_found(void) {
     CU_ASSERT_FATAL(!coded.failure[0]);
     size_t start, end, nal = 0;
     for (int n = 0; n < 5; n++)
-        nal = motus_next_nal(coded.data, coded.size, nal, &start); // SPS, PPS and two slices lie before it
+        nal = motus_next_nal(coded.data, coded.size, nal,
+                             &start); // SPS, PPS and two slices lie before it
     motus_next_nal(coded.data, coded.size, nal, &end);
     CU_ASSERT_EQUAL_FATAL(coded.data[nal] & 31, 5);
     memmove(coded.data + start, coded.data + end, coded.size - end);
@@ -212,7 +230,8 @@ static void a_lost_slice_is_found(void) {
 }
 
 static void bad_settings(void) {
-    static const int slices[] = {-1, INT32_MIN, 1, 1, 1}, limits[] = {0, 0, -1, 1, MOTUS_MIN_SLICE_SIZE - 1};
+    static const int slices[] = {-1, INT32_MIN, 1, 1, 1},
+                     limits[] = {0, 0, -1, 1, MOTUS_MIN_SLICE_SIZE - 1};
     for (int i = 0; i < 5; i++) {
         Case c = make_case(MOTUS_MATERIAL_STILL, 64, 48, 1, 30);
         MotusEncoder *enc;
@@ -223,8 +242,8 @@ static void bad_settings(void) {
         CU_ASSERT(strstr(error.text, "slices") && !strchr(error.text, '\n'));
         motus_encoder_close(&enc);
     }
-    Case c =
-        make_case(MOTUS_MATERIAL_SCENE, 64, 48, 3, 20); // a program of before there were slices: what lies behind is not read
+    Case c = make_case(MOTUS_MATERIAL_SCENE, 64, 48, 3,
+                       20); // a program of before there were slices: what lies behind is not read
     MotusCoded plain, older;
     encode(&plain, &c);
     c.config.size = offsetof(MotusEncoderConfig, slices);
@@ -251,7 +270,8 @@ static void failing_allocations(void) {
         motus_encoder_close(&enc);
         motus_alloc_fail_after(-1);
         failed += status == MOTUS_ERR_MEMORY;
-        MOTUS_CHECK(status == MOTUS_OK || status == MOTUS_ERR_MEMORY, "allocation %d: %d", n, (int)status);
+        MOTUS_CHECK(status == MOTUS_OK || status == MOTUS_ERR_MEMORY, "allocation %d: %d", n,
+                    (int)status);
     }
     CU_ASSERT(failed > 10);
     motus_frame_unref(&frame);

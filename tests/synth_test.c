@@ -10,7 +10,8 @@ static uint64_t checksum(uint64_t sum, const MotusFrame *frame) {
     for (int p = 0; p < 3; p++)
         for (int y = 0; y < frame->plane[p].height; y++)
             for (int x = 0; x < frame->plane[p].width; x++)
-                sum = (sum ^ frame->plane[p].data[y * frame->plane[p].stride + x]) * 0x100000001B3u; // FNV-1a
+                sum = (sum ^ frame->plane[p].data[y * frame->plane[p].stride + x]) *
+                      0x100000001B3u; // FNV-1a
     return sum;
 }
 
@@ -18,7 +19,9 @@ static uint64_t checksum(uint64_t sum, const MotusFrame *frame) {
 static MotusFrame *render(const MotusSynthConfig *config, int64_t n) {
     MotusSynth *synth = NULL;
     MotusFrame *frame = NULL;
-    if (motus_synth_open(&synth, config) || motus_frame_alloc(&frame, config->width, config->height)) abort();
+    if (motus_synth_open(&synth, config) ||
+        motus_frame_alloc(&frame, config->width, config->height))
+        abort();
     motus_synth_frame(synth, n, frame);
     motus_synth_close(&synth);
     return frame;
@@ -46,7 +49,8 @@ static void same_samples_as_ever(void) {
             sum = checksum(sum, frame);
             motus_frame_unref(&frame);
         }
-        MOTUS_CHECK(sum == goldens[i].sum, "%s: 0x%016llX", goldens[i].name, (unsigned long long)sum);
+        MOTUS_CHECK(sum == goldens[i].sum, "%s: 0x%016llX", goldens[i].name,
+                    (unsigned long long)sum);
     }
 }
 
@@ -67,7 +71,8 @@ static void frames_in_any_order(void) {
     motus_synth_close(&synth);
 }
 
-// Blocks that the truth calls whole, with vectors of whole samples, are found in the frame before exactly where it says.
+// Blocks that the truth calls whole, with vectors of whole samples, are found in the frame before
+// exactly where it says.
 static void count_exact_blocks(const MotusSynthConfig *config, int n, int *blocks, int *whole) {
     MotusSynth *synth = NULL;
     MotusFrame *now = render(config, n), *before = render(config, n - 1);
@@ -82,10 +87,11 @@ static void count_exact_blocks(const MotusSynthConfig *config, int n, int *block
             const MotusPlane *a = &now->plane[0], *b = &before->plane[0];
             int differ = 0;
             for (int j = 0; j < 8; j++)
-                differ |=
-                    memcmp(a->data + (y + j) * a->stride + x, b->data + (y + j + t.mv.y / 4) * b->stride + x + t.mv.x / 4, 8);
-            MOTUS_CHECK(!differ, "seed=%u pan=%d,%d objects=%d frame=%d block=%d,%d mv=%d,%d", config->seed, config->pan_x,
-                        config->pan_y, config->objects, n, x, y, t.mv.x, t.mv.y);
+                differ |= memcmp(a->data + (y + j) * a->stride + x,
+                                 b->data + (y + j + t.mv.y / 4) * b->stride + x + t.mv.x / 4, 8);
+            MOTUS_CHECK(!differ, "seed=%u pan=%d,%d objects=%d frame=%d block=%d,%d mv=%d,%d",
+                        config->seed, config->pan_x, config->pan_y, config->objects, n, x, y,
+                        t.mv.x, t.mv.y);
         }
     motus_synth_close(&synth);
     motus_frame_unref(&now);
@@ -95,7 +101,8 @@ static void count_exact_blocks(const MotusSynthConfig *config, int n, int *block
 static void whole_sample_motion_is_exact(void) {
     int blocks = 0, whole = 0;
     for (int i = 0; i < 20; i++) {
-        MotusSynthConfig config = motus_synth_config_default(motus_test_range(40, 200), motus_test_range(40, 200));
+        MotusSynthConfig config =
+            motus_synth_config_default(motus_test_range(40, 200), motus_test_range(40, 200));
         config.seed = motus_test_random();
         config.pan_x = 4 * motus_test_range(-8, 8);
         config.pan_y = 4 * motus_test_range(-8, 8);
@@ -116,8 +123,8 @@ static void pan_truth(void) {
         CU_ASSERT_FATAL(!motus_synth_open(&synth, &config));
         CU_ASSERT_EQUAL(motus_synth_truth(synth, 0, 16, 16, 16, 16, &t), 0);
         CU_ASSERT_EQUAL(motus_synth_truth(synth, 1 + i * i, 16, 16, 16, 16, &t), 1);
-        MOTUS_CHECK(t.mv.x == -config.pan_x && t.mv.y == -config.pan_y && !t.flat && !t.layer, "pan %d,%d: %d,%d", config.pan_x,
-                    config.pan_y, t.mv.x, t.mv.y);
+        MOTUS_CHECK(t.mv.x == -config.pan_x && t.mv.y == -config.pan_y && !t.flat && !t.layer,
+                    "pan %d,%d: %d,%d", config.pan_x, config.pan_y, t.mv.x, t.mv.y);
         motus_synth_close(&synth);
     }
 }
@@ -129,8 +136,9 @@ static int half_sample(const MotusPlane *p, int x, int y) {
     return v < 0 ? 0 : v > 255 ? 255 : v;
 }
 
-// A pan by half a sample is what the standard's interpolation makes of the frame before: the texture holds little that the filter would lose. And it
-// is no smooth surface: without motion compensation the difference is large, and every 4x4 block has detail.
+// A pan by half a sample is what the standard's interpolation makes of the frame before: the
+// texture holds little that the filter would lose. And it is no smooth surface: without motion
+// compensation the difference is large, and every 4x4 block has detail.
 static void texture_is_detailed_and_band_limited(void) {
     MotusSynthConfig config = motus_synth_config_default(200, 120);
     config.seed = motus_test_random();
@@ -140,7 +148,8 @@ static void texture_is_detailed_and_band_limited(void) {
     int n = 0, flattest = 999;
     for (int y = 0; y < 120; y++)
         for (int x = 2; x < 197; x++, n++) {
-            int now = b->plane[0].data[y * b->plane[0].stride + x], d = half_sample(&a->plane[0], x, y) - now;
+            int now = b->plane[0].data[y * b->plane[0].stride + x],
+                d = half_sample(&a->plane[0], x, y) - now;
             int e = a->plane[0].data[y * a->plane[0].stride + x] - now;
             interpolated += d * d, still += e * e;
         }
@@ -153,8 +162,8 @@ static void texture_is_detailed_and_band_limited(void) {
             }
             flattest = hi - lo < flattest ? hi - lo : flattest;
         }
-    MOTUS_CHECK(interpolated / n < 1.0 && still / n > 20 * interpolated / n, "mean squared error %.2f, still %.2f",
-                interpolated / n, still / n);
+    MOTUS_CHECK(interpolated / n < 1.0 && still / n > 20 * interpolated / n,
+                "mean squared error %.2f, still %.2f", interpolated / n, still / n);
     MOTUS_CHECK(flattest >= 2, "a 4x4 block spans %d values", flattest);
     motus_frame_unref(&a);
     motus_frame_unref(&b);
@@ -196,7 +205,8 @@ static void noise_and_cuts(void) {
     int largest = 0;
     for (int y = 0; y < 64; y++)
         for (int x = 0; x < 64; x++) {
-            int d = abs(a->plane[0].data[y * a->plane[0].stride + x] - b->plane[0].data[y * b->plane[0].stride + x]);
+            int d = abs(a->plane[0].data[y * a->plane[0].stride + x] -
+                        b->plane[0].data[y * b->plane[0].stride + x]);
             largest = d > largest ? d : largest;
         }
     CU_ASSERT_EQUAL(largest, 5);
@@ -208,7 +218,8 @@ static void noise_and_cuts(void) {
     MotusSynth *synth = NULL;
     MotusSynthTruth t;
     CU_ASSERT_FATAL(!motus_synth_open(&synth, &quiet));
-    for (int n = 0; n < 9; n++) MOTUS_CHECK(motus_synth_truth(synth, n, 0, 0, 8, 8, &t) == (n % 3 != 0), "frame %d", n);
+    for (int n = 0; n < 9; n++)
+        MOTUS_CHECK(motus_synth_truth(synth, n, 0, 0, 8, 8, &t) == (n % 3 != 0), "frame %d", n);
     motus_synth_close(&synth);
     a = render(&quiet, 2), b = render(&quiet, 3);
     CU_ASSERT_NOT_EQUAL(checksum(0, a), checksum(0, b));
@@ -220,23 +231,27 @@ static void settings_out_of_range(void) {
     const MotusSynthConfig good = motus_synth_config_default(64, 64);
     MotusSynthConfig bad[12];
     for (int i = 0; i < 12; i++) bad[i] = good;
-    bad[0].width = 0, bad[1].height = MOTUS_MAX_SIZE + 1, bad[2].pan_x = 513, bad[3].pan_y = -513, bad[4].zoom_q16 = 0;
-    bad[5].zoom_q16 = 80000, bad[6].rotate_mdeg = 45001, bad[7].objects = 65, bad[8].noise = -1, bad[9].cut_every = -1;
+    bad[0].width = 0, bad[1].height = MOTUS_MAX_SIZE + 1, bad[2].pan_x = 513, bad[3].pan_y = -513,
+    bad[4].zoom_q16 = 0;
+    bad[5].zoom_q16 = 80000, bad[6].rotate_mdeg = 45001, bad[7].objects = 65, bad[8].noise = -1,
+    bad[9].cut_every = -1;
     bad[10].flat = 101, bad[11].objects = -1;
     for (int i = 0; i < 12; i++) {
         MotusSynth *synth = (MotusSynth *)1;
-        MOTUS_CHECK(motus_synth_open(&synth, &bad[i]) == MOTUS_ERR_ARGUMENT && !synth, "case %d", i);
+        MOTUS_CHECK(motus_synth_open(&synth, &bad[i]) == MOTUS_ERR_ARGUMENT && !synth, "case %d",
+                    i);
     }
 }
 
-static const MotusTest tests[] = {{"same_samples_as_ever", same_samples_as_ever},
-                                  {"frames_in_any_order", frames_in_any_order},
-                                  {"whole_sample_motion_is_exact", whole_sample_motion_is_exact},
-                                  {"pan_truth", pan_truth},
-                                  {"texture_is_detailed_and_band_limited", texture_is_detailed_and_band_limited},
-                                  {"affine_truth", affine_truth},
-                                  {"noise_and_cuts", noise_and_cuts},
-                                  {"settings_out_of_range", settings_out_of_range},
-                                  {0}};
+static const MotusTest tests[] = {
+    {"same_samples_as_ever", same_samples_as_ever},
+    {"frames_in_any_order", frames_in_any_order},
+    {"whole_sample_motion_is_exact", whole_sample_motion_is_exact},
+    {"pan_truth", pan_truth},
+    {"texture_is_detailed_and_band_limited", texture_is_detailed_and_band_limited},
+    {"affine_truth", affine_truth},
+    {"noise_and_cuts", noise_and_cuts},
+    {"settings_out_of_range", settings_out_of_range},
+    {0}};
 
 int main(int argc, char **argv) { return motus_test_main("synth", tests, argc, argv); }

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static MotusStatus open_text(MotusReader **reader, const void *text, size_t size, const char *name, MotusError *error) {
+static MotusStatus open_text(MotusReader **reader, const void *text, size_t size, const char *name,
+                             MotusError *error) {
     static const MotusReaderOptions none = {.threads = 1};
     MotusSource *source = NULL;
     MotusStatus status = motus_test_source(&source, text, size, error);
@@ -34,9 +35,11 @@ static void check_header(const HeaderCase *c) {
     MOTUS_CHECK(status == MOTUS_OK, "\"%s\": %s", c->tags, error.text);
     if (status) return;
     const MotusSequenceInfo *i = motus_reader_info(reader);
-    MOTUS_CHECK(i->width == c->width && i->height == c->height && i->fps.num == c->fps_num && i->fps.den == c->fps_den, "\"%s\"",
-                c->tags);
-    MOTUS_CHECK(i->colour.sar.num == c->sar_num && i->colour.sar.den == c->sar_den && i->colour.full_range == c->full_range &&
+    MOTUS_CHECK(i->width == c->width && i->height == c->height && i->fps.num == c->fps_num &&
+                    i->fps.den == c->fps_den,
+                "\"%s\"", c->tags);
+    MOTUS_CHECK(i->colour.sar.num == c->sar_num && i->colour.sar.den == c->sar_den &&
+                    i->colour.full_range == c->full_range &&
                     i->colour.chroma_location == c->location,
                 "\"%s\"", c->tags);
     MOTUS_CHECK(i->frames == 0 && !strcmp(i->format, "y4m"), "\"%s\"", c->tags);
@@ -48,7 +51,8 @@ static void check_refused(const char *tags, MotusStatus want) {
     MotusError error = {MOTUS_OK, ""};
     MotusStatus status = open_header(&reader, tags, &error);
     MOTUS_CHECK(status == want && !reader, "\"%s\": %s", tags, motus_status_name(status));
-    MOTUS_CHECK(error.status == want && !strncmp(error.text, "case.y4m: ", 10), "\"%s\": %s", tags, error.text);
+    MOTUS_CHECK(error.status == want && !strncmp(error.text, "case.y4m: ", 10), "\"%s\": %s", tags,
+                error.text);
 }
 
 static void headers(void) {
@@ -56,7 +60,8 @@ static void headers(void) {
         {" W16 H8", 16, 8, 25, 1, 0, 1, -1, -1},
         {"  H8   W16 ", 16, 8, 25, 1, 0, 1, -1, -1},
         {" W1 H1 F30000:1001 Ip A1:1 C420jpeg XYSCSS=420JPEG", 1, 1, 30000, 1001, 1, 1, -1, 1},
-        {" W16384 H16384 F0:0 I? A0:0 C420mpeg2 XCOLORRANGE=LIMITED", 16384, 16384, 25, 1, 0, 1, 0, 0},
+        {" W16384 H16384 F0:0 I? A0:0 C420mpeg2 XCOLORRANGE=LIMITED", 16384, 16384, 25, 1, 0, 1, 0,
+         0},
         {" W3 H5 C420paldv XCOLORRANGE=FULL Xanything at_all", 3, 5, 25, 1, 0, 1, 1, 2},
         {" W3 H5 F0:1 A128:117 C420", 3, 5, 25, 1, 128, 117, -1, -1},
         {" W3 H5 XYSCSS=420MPEG2", 3, 5, 25, 1, 0, 1, -1, 0},
@@ -88,7 +93,8 @@ static void refused_headers(void) {
                                             " W16 H16 I",
                                             " W16 H16 Iq",
                                             " W16 H16 C"};
-    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) check_refused(malformed[i], MOTUS_ERR_FORMAT);
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
+        check_refused(malformed[i], MOTUS_ERR_FORMAT);
     check_refused(" W16 H16 Im", MOTUS_ERR_UNSUPPORTED); // fields in some pictures only
 #ifndef MOTUS_HAVE_DEINTERLACE
     check_refused(" W16 H16 It", MOTUS_ERR_UNSUPPORTED);
@@ -102,8 +108,10 @@ static void absurd_headers(void) {
     MotusError error;
     memset(text, 'X', sizeof text);
     memcpy(text, "YUV4MPEG2 W16 H16 ", 18);
-    CU_ASSERT_EQUAL(open_text(&reader, text, sizeof text, "x", &error), MOTUS_ERR_FORMAT); // no end within the limit
-    CU_ASSERT_EQUAL(open_text(&reader, text, MOTUS_Y4M_MAX_LINE - 1, "x", &error), MOTUS_ERR_TRUNCATED); // ends before it
+    CU_ASSERT_EQUAL(open_text(&reader, text, sizeof text, "x", &error),
+                    MOTUS_ERR_FORMAT); // no end within the limit
+    CU_ASSERT_EQUAL(open_text(&reader, text, MOTUS_Y4M_MAX_LINE - 1, "x", &error),
+                    MOTUS_ERR_TRUNCATED); // ends before it
     text[MOTUS_Y4M_MAX_LINE] = '\n';
     CU_ASSERT_EQUAL(open_text(&reader, text, sizeof text, "x", &error), MOTUS_ERR_FORMAT);
     text[MOTUS_Y4M_MAX_LINE - 1] = '\n';
@@ -121,11 +129,17 @@ static void cuts(void) {
         MotusReader *reader = NULL;
         MotusError error = {MOTUS_OK, ""};
         MotusStatus status = open_text(&reader, two_frames, size, "cut.y4m", &error);
-        MOTUS_CHECK(status == (size < header ? MOTUS_ERR_TRUNCATED : MOTUS_OK), "%zu bytes: %s", size, motus_status_name(status));
+        MOTUS_CHECK(status == (size < header ? MOTUS_ERR_TRUNCATED : MOTUS_OK), "%zu bytes: %s",
+                    size, motus_status_name(status));
         if (status) continue;
-        int frames = read_all(reader, &status, &error), ends_well = size == header || size == first || size == whole;
-        MOTUS_CHECK(frames == (size < first ? 0 : size < whole ? 1 : 2), "%zu bytes: %d", size, frames);
-        MOTUS_CHECK(status == (ends_well ? MOTUS_END : MOTUS_ERR_TRUNCATED), "%zu bytes: %s", size, motus_status_name(status));
+        int frames = read_all(reader, &status, &error),
+            ends_well = size == header || size == first || size == whole;
+        MOTUS_CHECK(frames == (size < first   ? 0
+                               : size < whole ? 1
+                                              : 2),
+                    "%zu bytes: %d", size, frames);
+        MOTUS_CHECK(status == (ends_well ? MOTUS_END : MOTUS_ERR_TRUNCATED), "%zu bytes: %s", size,
+                    motus_status_name(status));
         MOTUS_CHECK(ends_well || error.status == status, "%zu bytes", size);
         motus_reader_close(&reader);
     }
@@ -135,7 +149,8 @@ static void frames(void) {
     MotusReader *reader = NULL;
     MotusFrame *f = NULL;
     MotusError error;
-    CU_ASSERT_EQUAL_FATAL(open_text(&reader, two_frames, sizeof two_frames - 1, "x", &error), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(open_text(&reader, two_frames, sizeof two_frames - 1, "x", &error),
+                          MOTUS_OK);
     CU_ASSERT_EQUAL(motus_reader_skip(reader, 1, &error), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
     CU_ASSERT_EQUAL(f->number, 1);

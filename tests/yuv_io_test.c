@@ -35,8 +35,11 @@ static int same_luma(const MotusFrame *a, const MotusFrame *b) {
 
 // Writes frames to `path`, reads them back, all and from the middle, whole and luma only.
 static void check_round_trip(const char *path, int width, int height, int location, int range) {
-    MotusSequenceInfo info = {
-        .width = width, .height = height, .fps = {30000, 1001}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
+    MotusSequenceInfo info = {.width = width,
+                              .height = height,
+                              .fps = {30000, 1001},
+                              .frames = -1,
+                              .colour = MOTUS_COLOUR_UNKNOWN};
     info.colour.chroma_location = location;
     info.colour.full_range = range;
     info.colour.sar = (MotusRational){range + 2, 7};
@@ -57,15 +60,19 @@ static void check_round_trip(const char *path, int width, int height, int locati
         const int start = k % 2 * (FRAMES - 2), luma_only = options.luma_only = k / 2;
         CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, path, &options, &error), MOTUS_OK);
         const MotusSequenceInfo *got = motus_reader_info(reader);
-        MOTUS_CHECK(got->frames == FRAMES && got->width == width && got->height == height, "%s %dx%d", path, width, height);
+        MOTUS_CHECK(got->frames == FRAMES && got->width == width && got->height == height,
+                    "%s %dx%d", path, width, height);
         if (!strcmp(got->format, "y4m"))
-            MOTUS_CHECK(!memcmp(&got->colour, &info.colour, sizeof info.colour) && got->fps.num == 30000 && got->fps.den == 1001,
+            MOTUS_CHECK(!memcmp(&got->colour, &info.colour, sizeof info.colour) &&
+                            got->fps.num == 30000 && got->fps.den == 1001,
                         "%s", path);
         CU_ASSERT_EQUAL(motus_reader_skip(reader, start, &error), MOTUS_OK);
         for (int i = start; i < FRAMES; i++) {
             CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
-            const int same = luma_only ? same_luma(f, frames[i]) : motus_test_same_frames(f, frames[i]);
-            MOTUS_CHECK(same && f->number == i, "%s %dx%d frame %d%s", path, width, height, i, luma_only ? ", luma" : "");
+            const int same =
+                luma_only ? same_luma(f, frames[i]) : motus_test_same_frames(f, frames[i]);
+            MOTUS_CHECK(same && f->number == i, "%s %dx%d frame %d%s", path, width, height, i,
+                        luma_only ? ", luma" : "");
             motus_frame_unref(&f);
         }
         CU_ASSERT_EQUAL(motus_reader_next(reader, &f, &error), MOTUS_END);
@@ -76,12 +83,16 @@ static void check_round_trip(const char *path, int width, int height, int locati
 }
 
 static void round_trips(void) {
-    static const int sizes[][2] = {{1, 1}, {16, 16}, {352, 288}, {33, 17}, {2, 301}, {70001 % MOTUS_MAX_SIZE, 3}};
+    static const int sizes[][2] = {{1, 1},   {16, 16}, {352, 288},
+                                   {33, 17}, {2, 301}, {70001 % MOTUS_MAX_SIZE, 3}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        check_round_trip(in_folder("a.y4m"), sizes[i][0], sizes[i][1], (int)i % 4 - 1, (int)i % 3 - 1);
+        check_round_trip(in_folder("a.y4m"), sizes[i][0], sizes[i][1], (int)i % 4 - 1,
+                         (int)i % 3 - 1);
         check_round_trip(in_folder("a.YUV"), sizes[i][0], sizes[i][1], 0, 0);
     }
-    for (int i = 0; i < 20; i++) check_round_trip(in_folder("a.y4m"), motus_test_range(1, 400), motus_test_range(1, 300), -1, -1);
+    for (int i = 0; i < 20; i++)
+        check_round_trip(in_folder("a.y4m"), motus_test_range(1, 400), motus_test_range(1, 300), -1,
+                         -1);
 }
 
 // A headerless file whose length is no multiple of the picture.
@@ -95,13 +106,17 @@ static void raw_lengths(void) {
         MotusReader *reader = NULL;
         MotusError error = {MOTUS_OK, ""};
         MotusStatus status;
-        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error), MOTUS_OK);
-        CU_ASSERT(motus_reader_info(reader)->frames == size / picture && motus_reader_info(reader)->fps.num == 24);
+        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error),
+                              MOTUS_OK);
+        CU_ASSERT(motus_reader_info(reader)->frames == size / picture &&
+                  motus_reader_info(reader)->fps.num == 24);
         MOTUS_CHECK(read_all(reader, &status, &error) == size / picture, "%d bytes", size);
         MOTUS_CHECK(status == (size % picture ? MOTUS_ERR_TRUNCATED : MOTUS_END), "%d bytes", size);
-        MOTUS_CHECK(!(size % picture) || strstr(error.text, "of the 72 bytes of a 8x6 picture"), "%s", error.text);
+        MOTUS_CHECK(!(size % picture) || strstr(error.text, "of the 72 bytes of a 8x6 picture"),
+                    "%s", error.text);
         motus_reader_close(&reader);
-        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error),
+                              MOTUS_OK);
         status = motus_reader_skip(reader, INT64_MAX, &error);
         MOTUS_CHECK(status == (size % picture ? MOTUS_ERR_TRUNCATED : MOTUS_END), "%d bytes", size);
         motus_reader_close(&reader);
@@ -109,14 +124,19 @@ static void raw_lengths(void) {
     unlink(in_folder("a.yuv"));
 }
 
-// Frames of a file that are found one after the other and read in another order, at any width; one that is gone by then ends in a line with its number.
+// Frames of a file that are found one after the other and read in another order, at any width; one
+// that is gone by then ends in a line with its number.
 static void frames_apart(void) {
     static const int sizes[][2] = {{64, 48}, {33, 17}, {130, 602}};
     for (int k = 0; k < 6; k++) {
         const int width = sizes[k / 2][0], height = sizes[k / 2][1],
                   picture = width * height + 2 * ((width + 1) / 2) * ((height + 1) / 2);
         const char *path = in_folder(k % 2 ? "a.yuv" : "a.y4m");
-        MotusSequenceInfo info = {.width = width, .height = height, .fps = {25, 1}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
+        MotusSequenceInfo info = {.width = width,
+                                  .height = height,
+                                  .fps = {25, 1},
+                                  .frames = -1,
+                                  .colour = MOTUS_COLOUR_UNKNOWN};
         MotusFrame *want[FRAMES], *got[FRAMES];
         int64_t at[FRAMES];
         MotusWriter *writer = NULL;
@@ -124,19 +144,23 @@ static void frames_apart(void) {
         MotusError error = {0};
         CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, path, &info, &error), MOTUS_OK);
         for (int i = 0; i < FRAMES; i++)
-            CU_ASSERT_EQUAL(motus_writer_put(writer, want[i] = random_frame(width, height), &error), MOTUS_OK);
+            CU_ASSERT_EQUAL(motus_writer_put(writer, want[i] = random_frame(width, height), &error),
+                            MOTUS_OK);
         CU_ASSERT_EQUAL(motus_writer_commit(&writer, &error), MOTUS_OK);
         MotusReaderOptions options = {.width = width, .height = height, .fps = {25, 1}};
         CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, path, &options, &error), MOTUS_OK);
-        for (int i = 0; i < FRAMES; i++) CU_ASSERT_EQUAL_FATAL(motus_reader_begin(reader, &got[i], &at[i], &error), MOTUS_OK);
+        for (int i = 0; i < FRAMES; i++)
+            CU_ASSERT_EQUAL_FATAL(motus_reader_begin(reader, &got[i], &at[i], &error), MOTUS_OK);
         CU_ASSERT_EQUAL(truncate(path, at[FRAMES - 1] + picture - 7), 0);
         for (int i = FRAMES - 1; i >= 0; i--) {
             MotusStatus status = motus_reader_fill(reader, got[i], at[i], &error);
             if (i < FRAMES - 1)
-                MOTUS_CHECK(!status && got[i]->number == i && motus_test_same_frames(got[i], want[i]), "%s %dx%d, frame %d", path,
-                            width, height, i);
+                MOTUS_CHECK(!status && got[i]->number == i &&
+                                motus_test_same_frames(got[i], want[i]),
+                            "%s %dx%d, frame %d", path, width, height, i);
             else
-                MOTUS_CHECK(status == MOTUS_ERR_TRUNCATED && strstr(error.text, "inside frame 4"), "%d: %s", status, error.text);
+                MOTUS_CHECK(status == MOTUS_ERR_TRUNCATED && strstr(error.text, "inside frame 4"),
+                            "%d: %s", status, error.text);
         }
         MotusFrame *none = NULL;
         CU_ASSERT_NOT_EQUAL(motus_reader_begin(reader, &none, at, &error), MOTUS_OK);
@@ -203,7 +227,8 @@ static void non_blocking(void) {
     MotusSource *source = NULL;
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); // the pipe is full, or still empty
     CU_ASSERT_EQUAL_FATAL(motus_source_open(&source, "-", NULL), MOTUS_OK);
-    CU_ASSERT(motus_source_read(source, back, sizeof back) == sizeof back && !memcmp(data, back, sizeof back));
+    CU_ASSERT(motus_source_read(source, back, sizeof back) == sizeof back &&
+              !memcmp(data, back, sizeof back));
     CU_ASSERT(motus_source_read(source, back, 1) == 0 && !source->error);
     motus_source_close(&source);
     int status = 0;
@@ -214,13 +239,15 @@ static void non_blocking(void) {
     close(input);
 }
 
-static void check_refused(const char *path, MotusReaderOptions options, MotusStatus want, const char *text) {
+static void check_refused(const char *path, MotusReaderOptions options, MotusStatus want,
+                          const char *text) {
     MotusReader *reader = NULL;
     MotusError error = {MOTUS_OK, ""};
     MotusStatus status = motus_reader_open(&reader, path, &options, &error);
-    MOTUS_CHECK(status == want && !reader && error.status == want, "%s: %s", path ? path : "no path", motus_status_name(status));
-    MOTUS_CHECK(strstr(error.text, text) && !strchr(error.text, '\n'), "%s: \"%s\" has no \"%s\"", path ? path : "no path",
-                error.text, text);
+    MOTUS_CHECK(status == want && !reader && error.status == want, "%s: %s",
+                path ? path : "no path", motus_status_name(status));
+    MOTUS_CHECK(strstr(error.text, text) && !strchr(error.text, '\n'), "%s: \"%s\" has no \"%s\"",
+                path ? path : "no path", error.text, text);
 }
 
 static void bad_inputs(void) {
@@ -240,13 +267,18 @@ static void bad_inputs(void) {
     check_refused("/dev/null", none, MOTUS_ERR_FORMAT, "is empty");
     check_refused(in_folder("junk.y4m"), none, MOTUS_ERR_FORMAT, "does not begin with YUV4MPEG2");
     check_refused(in_folder("some.yuv"), none, MOTUS_ERR_ARGUMENT, "size WxH must be given");
-    check_refused(in_folder("some.yuv"), (MotusReaderOptions){.width = 16, .height = 0, .fps = {0, 1}, .threads = 0},
+    check_refused(in_folder("some.yuv"),
+                  (MotusReaderOptions){.width = 16, .height = 0, .fps = {0, 1}, .threads = 0},
                   MOTUS_ERR_ARGUMENT, "16x0");
-    check_refused(in_folder("some.yuv"), (MotusReaderOptions){.width = 100000, .height = 100000, .fps = {0, 1}, .threads = 0},
-                  MOTUS_ERR_ARGUMENT, "100000x100000");
-    check_refused(in_folder("some.yuv"), (MotusReaderOptions){.width = 1, .height = 1, .fps = {25, 0}, .threads = 0},
+    check_refused(
+        in_folder("some.yuv"),
+        (MotusReaderOptions){.width = 100000, .height = 100000, .fps = {0, 1}, .threads = 0},
+        MOTUS_ERR_ARGUMENT, "100000x100000");
+    check_refused(in_folder("some.yuv"),
+                  (MotusReaderOptions){.width = 1, .height = 1, .fps = {25, 0}, .threads = 0},
                   MOTUS_ERR_ARGUMENT, "25/0");
-    check_refused(in_folder("good.y4m"), (MotusReaderOptions){.width = 3, .height = 5, .fps = {0, 1}, .threads = 0},
+    check_refused(in_folder("good.y4m"),
+                  (MotusReaderOptions){.width = 3, .height = 5, .fps = {0, 1}, .threads = 0},
                   MOTUS_ERR_ARGUMENT, "5x3, not 3x5");
     check_refused(NULL, none, MOTUS_ERR_ARGUMENT, "no input");
 #ifdef MOTUS_HAVE_MEDIA
@@ -255,15 +287,18 @@ static void bad_inputs(void) {
 #else
     check_refused(in_folder("junk.bin"), none, MOTUS_ERR_UNSUPPORTED, "libavformat");
 #endif
-    static const char *const names[] = {"empty.y4m", "junk.y4m", "junk.bin", "some.yuv", "good.y4m"};
+    static const char *const names[] = {"empty.y4m", "junk.y4m", "junk.bin", "some.yuv",
+                                        "good.y4m"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(in_folder(names[i]));
 }
 
 static void writer_arguments(void) {
-    MotusSequenceInfo info = {.width = 16, .height = 16, .fps = {25, 1}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
+    MotusSequenceInfo info = {
+        .width = 16, .height = 16, .fps = {25, 1}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
     MotusWriter *writer = NULL;
     MotusError error;
-    CU_ASSERT_EQUAL(motus_writer_open(&writer, in_folder("w.y4m"), NULL, &error), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_writer_open(&writer, in_folder("w.y4m"), NULL, &error),
+                    MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, in_folder("w.y4m"), &info, &error), MOTUS_OK);
     MotusFrame *f = random_frame(16, 18);
     CU_ASSERT_EQUAL(motus_writer_put(writer, f, &error), MOTUS_ERR_ARGUMENT);
@@ -303,7 +338,8 @@ static void failing_allocations(void) {
     for (; status && n < 100; n++) {
         motus_alloc_fail_after(n);
         status = copy_sequence(from, to);
-        MOTUS_CHECK(!status || (status == MOTUS_ERR_MEMORY && !exists(to)), "allocation %ld: %s", n, motus_status_name(status));
+        MOTUS_CHECK(!status || (status == MOTUS_ERR_MEMORY && !exists(to)), "allocation %ld: %s", n,
+                    motus_status_name(status));
         CU_ASSERT(!parts(NULL));
     }
     motus_alloc_fail_after(-1);

@@ -1,4 +1,5 @@
-// yuv/: files that libavformat reads. They are made here with libav's own muxers and lossless encoders.
+// yuv/: files that libavformat reads. They are made here with libav's own muxers and lossless
+// encoders.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "tests/harness.h"
@@ -26,7 +27,9 @@ typedef struct Clip {
     AVFrame *frames[FRAMES];
 } Clip;
 
-static void clip_path(const Clip *clip, char path[128]) { snprintf(path, 128, "%s/%s", folder, clip->name); }
+static void clip_path(const Clip *clip, char path[128]) {
+    snprintf(path, 128, "%s/%s", folder, clip->name);
+}
 
 // Frames with random samples; ten-bit ones stay in range.
 static void clip_fill(Clip *clip) {
@@ -39,9 +42,11 @@ static void clip_fill(Clip *clip) {
         f->pts = n;
         CU_ASSERT_EQUAL_FATAL(av_frame_get_buffer(f, 0), 0);
         for (int i = 0; i < 4 && f->data[i]; i++) {
-            int rows = i == 1 || i == 2 ? AV_CEIL_RSHIFT(clip->height, d->log2_chroma_h) : clip->height;
+            int rows =
+                i == 1 || i == 2 ? AV_CEIL_RSHIFT(clip->height, d->log2_chroma_h) : clip->height;
             motus_test_fill(f->data[i], (size_t)f->linesize[i] * (size_t)rows);
-            for (int k = 1; d->comp[0].depth == 10 && k < f->linesize[i] * rows; k += 2) f->data[i][k] &= 3;
+            for (int k = 1; d->comp[0].depth == 10 && k < f->linesize[i] * rows; k += 2)
+                f->data[i][k] &= 3;
         }
     }
 }
@@ -76,7 +81,8 @@ static void clip_write(const Clip *clip) {
     stream->time_base = encoder->time_base;
     CU_ASSERT_EQUAL_FATAL(avcodec_open2(encoder, NULL, NULL), 0);
     avcodec_parameters_from_context(stream->codecpar, encoder);
-    if (!(format->oformat->flags & AVFMT_NOFILE)) CU_ASSERT_FATAL(avio_open(&format->pb, path, AVIO_FLAG_WRITE) >= 0);
+    if (!(format->oformat->flags & AVFMT_NOFILE))
+        CU_ASSERT_FATAL(avio_open(&format->pb, path, AVIO_FLAG_WRITE) >= 0);
     CU_ASSERT_FATAL(avformat_write_header(format, NULL) >= 0);
     for (int n = 0; n < FRAMES; n++) mux(format, encoder, clip->frames[n]);
     mux(format, encoder, NULL);
@@ -100,11 +106,13 @@ static void clip_remove(Clip *clip) {
 
 static int same_plane(const MotusPlane *p, const AVFrame *f, int i) {
     for (int y = 0; y < p->height; y++)
-        if (memcmp(p->data + y * p->stride, f->data[i] + y * f->linesize[i], (size_t)p->width)) return 0;
+        if (memcmp(p->data + y * p->stride, f->data[i] + y * f->linesize[i], (size_t)p->width))
+            return 0;
     return 1;
 }
 
-// How often one plane differs from the top 8 bits of another of the same size by more than `tolerance`.
+// How often one plane differs from the top 8 bits of another of the same size by more than
+// `tolerance`.
 static int far_samples(const MotusPlane *p, const AVFrame *f, int i, int depth, int tolerance) {
     int far = 0;
     for (int y = 0; y < p->height; y++)
@@ -116,14 +124,17 @@ static int far_samples(const MotusPlane *p, const AVFrame *f, int i, int depth, 
     return far;
 }
 
-static MotusStatus clip_open(const Clip *clip, int threads, MotusReader **reader, MotusError *error) {
+static MotusStatus clip_open(const Clip *clip, int threads, MotusReader **reader,
+                             MotusError *error) {
     char path[128];
     clip_path(clip, path);
-    const MotusReaderOptions options = {.width = clip->width, .height = clip->height, .fps = {0, 1}, .threads = threads};
+    const MotusReaderOptions options = {
+        .width = clip->width, .height = clip->height, .fps = {0, 1}, .threads = threads};
     return motus_reader_open(reader, path, &options, error);
 }
 
-// 8-bit 4:2:0 comes through sample by sample; of other formats luma is compared (bit depth may round).
+// 8-bit 4:2:0 comes through sample by sample; of other formats luma is compared (bit depth may
+// round).
 static void check_clip(Clip *clip, int threads) {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(clip->format);
     int exact = clip->format == AV_PIX_FMT_YUV420P, rgb = d->flags & AV_PIX_FMT_FLAG_RGB;
@@ -134,18 +145,21 @@ static void check_clip(Clip *clip, int threads) {
     MOTUS_CHECK(!status, "%s: %s", clip->name, error.text);
     if (status) return;
     const MotusSequenceInfo *info = motus_reader_info(reader);
-    MOTUS_CHECK(info->width == clip->width && info->height == clip->height, "%s: %dx%d", clip->name, info->width, info->height);
+    MOTUS_CHECK(info->width == clip->width && info->height == clip->height, "%s: %dx%d", clip->name,
+                info->width, info->height);
     // NUT's duration leaves the last picture out.
-    MOTUS_CHECK(info->frames == FRAMES || info->frames == FRAMES - 1 || info->frames == -1, "%s: %lld", clip->name,
-                (long long)info->frames);
+    MOTUS_CHECK(info->frames == FRAMES || info->frames == FRAMES - 1 || info->frames == -1,
+                "%s: %lld", clip->name, (long long)info->frames);
     for (int n = 0; n < FRAMES; n++) {
         status = motus_reader_next(reader, &f, &error);
         MOTUS_CHECK(!status && f->number == n, "%s frame %d: %s", clip->name, n, error.text);
         if (status) break;
         for (int i = 0; i < 3 && exact; i++)
-            MOTUS_CHECK(same_plane(&f->plane[i], clip->frames[n], i), "%s frame %d plane %d", clip->name, n, i);
+            MOTUS_CHECK(same_plane(&f->plane[i], clip->frames[n], i), "%s frame %d plane %d",
+                        clip->name, n, i);
         if (!exact && !rgb)
-            MOTUS_CHECK(!far_samples(&f->plane[0], clip->frames[n], 0, d->comp[0].depth, 1), "%s frame %d", clip->name, n);
+            MOTUS_CHECK(!far_samples(&f->plane[0], clip->frames[n], 0, d->comp[0].depth, 1),
+                        "%s frame %d", clip->name, n);
         motus_frame_unref(&f);
     }
     CU_ASSERT_EQUAL(motus_reader_next(reader, &f, &error), MOTUS_END);
@@ -186,27 +200,37 @@ static MotusFrame *first_frame(const Clip *clip) {
     return f;
 }
 
-// Chroma of an odd-sized 4:4:4 or 4:2:2 picture is that of the picture without its last column and row, as H.264 will crop it.
+// Chroma of an odd-sized 4:4:4 or 4:2:2 picture is that of the picture without its last column and
+// row, as H.264 will crop it.
 static void odd_chroma(void) {
-    static const enum AVPixelFormat formats[] = {AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV422P, AV_PIX_FMT_RGB24};
+    static const enum AVPixelFormat formats[] = {AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV422P,
+                                                 AV_PIX_FMT_RGB24};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         int rgb = formats[k] == AV_PIX_FMT_RGB24;
-        Clip odd = {rgb ? "odd.mov" : "odd.mkv", rgb ? AV_CODEC_ID_PNG : AV_CODEC_ID_FFV1, formats[k], 37, 35, {0}};
+        Clip odd = {rgb ? "odd.mov" : "odd.mkv",
+                    rgb ? AV_CODEC_ID_PNG : AV_CODEC_ID_FFV1,
+                    formats[k],
+                    37,
+                    35,
+                    {0}};
         Clip even = {rgb ? "even.mov" : "even.mkv", odd.codec, formats[k], 36, 34, {0}};
         clip_fill(&odd);
         clip_fill(&even);
         for (int n = 0; n < FRAMES; n++)
-            av_image_copy(even.frames[n]->data, even.frames[n]->linesize, (const uint8_t **)odd.frames[n]->data,
-                          odd.frames[n]->linesize, formats[k], 36, 34);
+            av_image_copy(even.frames[n]->data, even.frames[n]->linesize,
+                          (const uint8_t **)odd.frames[n]->data, odd.frames[n]->linesize,
+                          formats[k], 36, 34);
         clip_write(&odd);
         clip_write(&even);
         MotusFrame *a = first_frame(&odd), *b = first_frame(&even);
         int different = 0;
         for (int i = 0; a && b && i < 3; i++)
             for (int y = 0; y < b->plane[i].height; y++)
-                different += memcmp(a->plane[i].data + y * a->plane[i].stride, b->plane[i].data + y * b->plane[i].stride,
+                different += memcmp(a->plane[i].data + y * a->plane[i].stride,
+                                    b->plane[i].data + y * b->plane[i].stride,
                                     (size_t)b->plane[i].width) != 0;
-        MOTUS_CHECK(a && b && !different, "%s: %d rows differ", av_get_pix_fmt_name(formats[k]), different);
+        MOTUS_CHECK(a && b && !different, "%s: %d rows differ", av_get_pix_fmt_name(formats[k]),
+                    different);
         motus_frame_unref(&a);
         motus_frame_unref(&b);
         clip_remove(&odd);
@@ -223,9 +247,10 @@ static void details(void) {
     clip_write(&clip);
     CU_ASSERT_EQUAL_FATAL(clip_open(&clip, 1, &reader, &error), MOTUS_OK);
     const MotusSequenceInfo *info = motus_reader_info(reader);
-    CU_ASSERT(info->fps.num == 30 && info->fps.den == 1 && info->colour.sar.num == 4 && info->colour.sar.den == 3);
-    CU_ASSERT(info->colour.primaries == 1 && info->colour.transfer == 2 && info->colour.matrix == 2 &&
-              info->colour.full_range == 1);
+    CU_ASSERT(info->fps.num == 30 && info->fps.den == 1 && info->colour.sar.num == 4 &&
+              info->colour.sar.den == 3);
+    CU_ASSERT(info->colour.primaries == 1 && info->colour.transfer == 2 &&
+              info->colour.matrix == 2 && info->colour.full_range == 1);
     CU_ASSERT(strstr(info->format, "matroska") != NULL);
     CU_ASSERT_EQUAL(motus_reader_skip(reader, 4, &error), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
@@ -239,7 +264,8 @@ static void details(void) {
     clip_remove(&clip);
 }
 
-// Cut anywhere: a clear refusal, or whole pictures as they were and then an end; never a crash or a wrong sample.
+// Cut anywhere: a clear refusal, or whole pictures as they were and then an end; never a crash or a
+// wrong sample.
 static void cuts(void) {
     Clip clip = {"cut.avi", AV_CODEC_ID_RAWVIDEO, AV_PIX_FMT_YUV420P, 16, 16, {0}};
     static uint8_t data[100000];
@@ -261,12 +287,14 @@ static void cuts(void) {
         MotusStatus status = motus_reader_open_source(&reader, source, "cut.avi", &one, &error);
         MotusFrame *f = NULL;
         for (int n = 0; !status && !(status = motus_reader_next(reader, &f, &error)); n++) {
-            MOTUS_CHECK(n < FRAMES && same_plane(&f->plane[2], clip.frames[n], 2), "%zu bytes, frame %d", cut, n);
+            MOTUS_CHECK(n < FRAMES && same_plane(&f->plane[2], clip.frames[n], 2),
+                        "%zu bytes, frame %d", cut, n);
             motus_frame_unref(&f);
         }
         truncated += status == MOTUS_ERR_TRUNCATED;
-        MOTUS_CHECK(status == MOTUS_END || (error.status == status && !strncmp(error.text, "cut.avi: ", 9)), "%zu bytes: %s", cut,
-                    error.text);
+        MOTUS_CHECK(status == MOTUS_END ||
+                        (error.status == status && !strncmp(error.text, "cut.avi: ", 9)),
+                    "%zu bytes: %s", cut, error.text);
         motus_reader_close(&reader);
     }
     MOTUS_CHECK(truncated > 5, "%d", truncated);

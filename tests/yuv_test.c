@@ -14,39 +14,54 @@ static void fill_frame(const MotusFrame *f) {
             motus_test_fill(f->plane[i].data + y * f->plane[i].stride, (size_t)f->plane[i].width);
 }
 
-// Every row begins on a 64-byte line, and no sample is shared: each plane keeps its own value after all have been written.
+// Every row begins on a 64-byte line, and no sample is shared: each plane keeps its own value after
+// all have been written.
 static void check_shape(int width, int height) {
     MotusFrame *f = NULL;
     MOTUS_CHECK(motus_frame_alloc(&f, width, height) == MOTUS_OK, "%dx%d", width, height);
     if (!f) return;
     for (int i = 0; i < 3; i++) {
         const MotusPlane *p = &f->plane[i];
-        MOTUS_CHECK(p->width == (i ? (width + 1) / 2 : width) && p->height == (i ? (height + 1) / 2 : height), "%dx%d plane %d",
-                    width, height, i);
-        MOTUS_CHECK((uintptr_t)p->data % 64 == 0 && p->stride % 64 == 0 && p->stride >= p->width, "%dx%d plane %d", width, height,
-                    i);
-        for (int y = 0; y < p->height; y++) memset(p->data + y * p->stride, i + 1, (size_t)p->width);
+        MOTUS_CHECK(p->width == (i ? (width + 1) / 2 : width) &&
+                        p->height == (i ? (height + 1) / 2 : height),
+                    "%dx%d plane %d", width, height, i);
+        MOTUS_CHECK((uintptr_t)p->data % 64 == 0 && p->stride % 64 == 0 && p->stride >= p->width,
+                    "%dx%d plane %d", width, height, i);
+        for (int y = 0; y < p->height; y++)
+            memset(p->data + y * p->stride, i + 1, (size_t)p->width);
     }
     int wrong = 0;
     for (int i = 0; i < 3; i++)
         for (int y = 0; y < f->plane[i].height; y++)
-            for (int x = 0; x < f->plane[i].width; x++) wrong += f->plane[i].data[y * f->plane[i].stride + x] != i + 1;
+            for (int x = 0; x < f->plane[i].width; x++)
+                wrong += f->plane[i].data[y * f->plane[i].stride + x] != i + 1;
     MOTUS_CHECK(!wrong, "%dx%d: %d samples", width, height, wrong);
     motus_frame_unref(&f);
     CU_ASSERT_PTR_NULL(f);
 }
 
 static void frame_shapes(void) {
-    static const int sizes[][2] = {
-        {1, 1}, {1, 2}, {2, 1}, {63, 65}, {64, 64}, {129, 3}, {MOTUS_MAX_SIZE, 1}, {1, MOTUS_MAX_SIZE}};
+    static const int sizes[][2] = {{1, 1},
+                                   {1, 2},
+                                   {2, 1},
+                                   {63, 65},
+                                   {64, 64},
+                                   {129, 3},
+                                   {MOTUS_MAX_SIZE, 1},
+                                   {1, MOTUS_MAX_SIZE}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) check_shape(sizes[i][0], sizes[i][1]);
     for (int i = 0; i < 50; i++) check_shape(motus_test_range(1, 300), motus_test_range(1, 200));
-    static const int refused[][2] = {
-        {0, 1}, {1, 0}, {-1, 16}, {16, -1}, {MOTUS_MAX_SIZE + 1, 1}, {1, MOTUS_MAX_SIZE + 1}, {100000, 100000}};
+    static const int refused[][2] = {{0, 1},
+                                     {1, 0},
+                                     {-1, 16},
+                                     {16, -1},
+                                     {MOTUS_MAX_SIZE + 1, 1},
+                                     {1, MOTUS_MAX_SIZE + 1},
+                                     {100000, 100000}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         MotusFrame *f = NULL;
-        MOTUS_CHECK(motus_frame_alloc(&f, refused[i][0], refused[i][1]) == MOTUS_ERR_ARGUMENT && !f, "%dx%d", refused[i][0],
-                    refused[i][1]);
+        MOTUS_CHECK(motus_frame_alloc(&f, refused[i][0], refused[i][1]) == MOTUS_ERR_ARGUMENT && !f,
+                    "%dx%d", refused[i][0], refused[i][1]);
     }
     CU_ASSERT_EQUAL(motus_frame_alloc(NULL, 16, 16), MOTUS_ERR_ARGUMENT);
 }
@@ -59,10 +74,13 @@ static void frame_references(void) {
     ptrdiff_t stride[3] = {8, 4, 4}, narrow[3] = {7, 4, 4};
     int released = 0;
     MotusFrame *f = NULL;
-    CU_ASSERT_EQUAL(motus_frame_wrap(&f, 8, 8, data, narrow, count_release, &released), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_frame_wrap(&f, 8, 8, data, narrow, count_release, &released),
+                    MOTUS_ERR_ARGUMENT);
     CU_ASSERT(!f && !released);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&f, 8, 8, data, stride, count_release, &released), MOTUS_OK);
-    CU_ASSERT(f->plane[0].data == data[0] && f->plane[2].data == data[2] && f->plane[1].stride == 4 && f->plane[1].width == 4);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&f, 8, 8, data, stride, count_release, &released),
+                          MOTUS_OK);
+    CU_ASSERT(f->plane[0].data == data[0] && f->plane[2].data == data[2] &&
+              f->plane[1].stride == 4 && f->plane[1].width == 4);
     MotusFrame *second = motus_frame_ref(f);
     CU_ASSERT_PTR_EQUAL(second, f);
     motus_frame_unref(&f);
@@ -91,7 +109,8 @@ static void check_padding(int width, int height, int to_width, int to_height) {
         for (int y = 0; y < d->height; y++)
             for (int x = 0; x < d->width; x++)
                 wrong +=
-                    d->data[y * d->stride + x] != s->data[motus_min(y, s->height - 1) * s->stride + motus_min(x, s->width - 1)];
+                    d->data[y * d->stride + x] !=
+                    s->data[motus_min(y, s->height - 1) * s->stride + motus_min(x, s->width - 1)];
     }
     MOTUS_CHECK(!wrong, "%dx%d to %dx%d: %d samples", width, height, to_width, to_height, wrong);
     if (to_width > width) CU_ASSERT_EQUAL(motus_frame_copy_padded(src, dst), MOTUS_ERR_ARGUMENT);
@@ -106,7 +125,8 @@ static void padding(void) {
     for (int i = 0; i < 100; i++) {
         int width = motus_test_range(1, 100), height = motus_test_range(1, 80);
         check_padding(width, height, motus_mbs(width) * 16, motus_mbs(height) * 16);
-        check_padding(width, height, width + motus_test_range(0, 40), height + motus_test_range(0, 40));
+        check_padding(width, height, width + motus_test_range(0, 40),
+                      height + motus_test_range(0, 40));
     }
     CU_ASSERT_EQUAL(motus_frame_copy_padded(NULL, NULL), MOTUS_ERR_ARGUMENT);
 }
@@ -114,7 +134,8 @@ static void padding(void) {
 // A plane in a guarded buffer of its own.
 static MotusPlane guarded_plane(int width, int height) {
     int stride = width + motus_test_range(0, 9);
-    MotusPlane p = {motus_test_guarded((size_t)stride * (size_t)(height - 1) + (size_t)width), stride, width, height};
+    MotusPlane p = {motus_test_guarded((size_t)stride * (size_t)(height - 1) + (size_t)width),
+                    stride, width, height};
     return p;
 }
 
@@ -122,7 +143,8 @@ static MotusPlane guarded_plane(int width, int height) {
 static void fill_plane(const MotusPlane *p, int kind) {
     for (int y = 0; y < p->height; y++)
         for (int x = 0; x < p->width; x++) {
-            const int values[5] = {(int)(motus_test_random() >> 24), 0, 255, ((x ^ y) & 1) * 255, 100 + (x + y) % 7};
+            const int values[5] = {(int)(motus_test_random() >> 24), 0, 255, ((x ^ y) & 1) * 255,
+                                   100 + (x + y) % 7};
             p->data[y * p->stride + x] = (uint8_t)values[kind];
         }
 }
@@ -145,7 +167,8 @@ static double naive_window(const MotusPlane *a, const MotusPlane *b, int x0, int
         mb += b->data[(y0 + i / 8) * b->stride + x0 + i % 8] / 64.0;
     }
     for (int i = 0; i < 64; i++) {
-        double da = a->data[(y0 + i / 8) * a->stride + x0 + i % 8] - ma, db = b->data[(y0 + i / 8) * b->stride + x0 + i % 8] - mb;
+        double da = a->data[(y0 + i / 8) * a->stride + x0 + i % 8] - ma,
+               db = b->data[(y0 + i / 8) * b->stride + x0 + i % 8] - mb;
         va += da * da / 63;
         vb += db * db / 63;
         cov += da * db / 63;
@@ -166,14 +189,16 @@ static void check_metrics(int width, int height, int kind_a, int kind_b) {
     MotusPlane a = guarded_plane(width, height), b = guarded_plane(width, height);
     fill_plane(&a, kind_a);
     fill_plane(&b, kind_b);
-    MOTUS_CHECK(motus_plane_ssd(&a, &b, width, height) == naive_ssd(&a, &b), "%dx%d kinds %d %d", width, height, kind_a, kind_b);
+    MOTUS_CHECK(motus_plane_ssd(&a, &b, width, height) == naive_ssd(&a, &b), "%dx%d kinds %d %d",
+                width, height, kind_a, kind_b);
     double ssim = motus_plane_ssim(&a, &b, width, height);
     int equal = !naive_ssd(&a, &b);
     double want = width < 8 || height < 8 ? equal : naive_ssim(&a, &b);
     // The integer form rounds its two constants: c1 by 0.16 of 416, c2 by 0.3 of 235963.
-    MOTUS_CHECK(fabs(ssim - want) < 1e-3 && (!equal || ssim == 1), "%dx%d kinds %d %d: %.9f, not %.9f", width, height, kind_a,
-                kind_b, ssim, want);
-    MOTUS_CHECK(motus_plane_ssim(&a, &a, width, height) == 1.0, "%dx%d kind %d", width, height, kind_a);
+    MOTUS_CHECK(fabs(ssim - want) < 1e-3 && (!equal || ssim == 1),
+                "%dx%d kinds %d %d: %.9f, not %.9f", width, height, kind_a, kind_b, ssim, want);
+    MOTUS_CHECK(motus_plane_ssim(&a, &a, width, height) == 1.0, "%dx%d kind %d", width, height,
+                kind_a);
     CU_ASSERT(motus_test_guard_ok(a.data) && motus_test_guard_ok(b.data));
     motus_test_guard_free(a.data);
     motus_test_guard_free(b.data);
@@ -185,14 +210,16 @@ static void metrics(void) {
     check_metrics(7, 100, 0, 0);
     check_metrics(8, 8, 0, 0);
     check_metrics(MOTUS_MAX_SIZE, 2, 1, 2); // the largest row sum
-    for (int i = 0; i < 60; i++) check_metrics(motus_test_range(1, 600), motus_test_range(1, 70), i % 5, i / 5 % 5);
+    for (int i = 0; i < 60; i++)
+        check_metrics(motus_test_range(1, 600), motus_test_range(1, 70), i % 5, i / 5 % 5);
 }
 
 static void psnr(void) {
     CU_ASSERT_EQUAL(motus_psnr(0, 100), 100);
     CU_ASSERT_DOUBLE_EQUAL(motus_psnr(65025 * 100, 100), 0, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(motus_psnr(100, 100), 48.130803608679, 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(motus_psnr((uint64_t)65025 << 32, (uint64_t)1 << 40), 24.082399653118, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(motus_psnr((uint64_t)65025 << 32, (uint64_t)1 << 40), 24.082399653118,
+                           1e-9);
 }
 
 static void failing_allocations(void) {

@@ -43,7 +43,7 @@ def main():
         return 0 if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help") else 2
     options = sys.argv[3:] or ["--qp", "28", "--frames", "3"]
     command = ["ncu", "--clock-control", "none", "--csv", "--metrics", ",".join(METRICS), sys.argv[1], "encode", sys.argv[2], "-o", "/dev/null"]
-    command += ["--backend", "cuda", "--lanes", "1", "--quiet", *options]
+    command += ["--backend", "cuda", "--gop-coders", "1", "--quiet", *options]
     try:
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     except OSError as error:

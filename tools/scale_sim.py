@@ -227,7 +227,7 @@ def main():
     parser.add_argument("--per-word", type=float, help="seconds of rank 0 for a message without pictures (default: of the processor, in the run)")
     parser.add_argument("--per-picture-message", type=float, default=0.0, help="seconds for one with pictures (0)")
     parser.add_argument("--per-byte", type=float, help="and for each of its bytes (default: all that they took in the run)")
-    parser.add_argument("--lanes", type=int, help="of a worker (default: of the run)")
+    parser.add_argument("--gop-coders", type=int, help="of a worker (default: of the run)")
     parser.add_argument("--latency", type=float, default=20e-6, help="seconds, one way (20e-6)")
     parser.add_argument("--parts", type=int, default=20, help="parts for each rank in the table (20)")
     parser.add_argument("--most", type=int, default=4096, help="ranks (4096)")

@@ -56,8 +56,9 @@ MotusStatus motus_frame_alloc(MotusFrame **frame, int width, int height) {
     return MOTUS_OK;
 }
 
-MotusStatus motus_frame_wrap(MotusFrame **frame, int width, int height, uint8_t *const data[3], const ptrdiff_t stride[3],
-                             void (*release)(void *opaque), void *opaque) {
+MotusStatus motus_frame_wrap(MotusFrame **frame, int width, int height, uint8_t *const data[3],
+                             const ptrdiff_t stride[3], void (*release)(void *opaque),
+                             void *opaque) {
     if (!frame || !data || !stride || !motus_size_usable(width, height)) return MOTUS_ERR_ARGUMENT;
     for (int i = 0; i < 3; i++)
         if (!data[i] || stride[i] < (i ? (width + 1) / 2 : width)) return MOTUS_ERR_ARGUMENT;
@@ -90,7 +91,8 @@ static void release_whole(void *opaque) {
 MotusStatus motus_frame_crop(MotusFrame **part, MotusFrame *whole, int width, int height) {
     if (!whole || width > whole->width || height > whole->height) return MOTUS_ERR_ARGUMENT;
     uint8_t *const data[3] = {whole->plane[0].data, whole->plane[1].data, whole->plane[2].data};
-    const ptrdiff_t stride[3] = {whole->plane[0].stride, whole->plane[1].stride, whole->plane[2].stride};
+    const ptrdiff_t stride[3] = {whole->plane[0].stride, whole->plane[1].stride,
+                                 whole->plane[2].stride};
     MotusStatus status = motus_frame_wrap(part, width, height, data, stride, release_whole, whole);
     if (status) return status;
     motus_frame_ref(whole);
@@ -116,7 +118,8 @@ void motus_plane_copy_padded(const MotusPlane *dst, const MotusPlane *src) {
         motus_row_pad(row, src->width, 0, dst->width - src->width);
     }
     const uint8_t *last = dst->data + (src->height - 1) * dst->stride;
-    for (int y = src->height; y < dst->height; y++) memcpy(dst->data + y * dst->stride, last, (size_t)dst->width);
+    for (int y = src->height; y < dst->height; y++)
+        memcpy(dst->data + y * dst->stride, last, (size_t)dst->width);
 }
 
 MotusStatus motus_frame_copy_padded(MotusFrame *dst, const MotusFrame *src) {

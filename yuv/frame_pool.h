@@ -1,5 +1,5 @@
-// Frames of one size that are used again once everybody has let go of them: allocating a large frame and touching its pages for the first time costs as much
-// as filling it.
+// Frames of one size that are used again once everybody has let go of them: allocating a large
+// frame and touching its pages for the first time costs as much as filling it.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_FRAME_POOL_H
 #define YUV_FRAME_POOL_H
@@ -18,7 +18,8 @@ typedef struct MotusFramePool {
     MotusFrame *frame[MOTUS_POOL_FRAMES]; // the pool's own references
 } MotusFramePool;
 
-// A frame whose samples nobody else uses, with one reference for the caller. MOTUS_ERR_MEMORY. One thread at a time.
+// A frame whose samples nobody else uses, with one reference for the caller. MOTUS_ERR_MEMORY. One
+// thread at a time.
 MotusStatus motus_frame_pool_take(MotusFramePool *pool, MotusFrame **frame);
 
 // Lets go of all frames; those that somebody still refers to live on.

@@ -13,18 +13,20 @@ static void round_row(uint8_t *restrict dst, const float *restrict src, int n) {
 
 #include "yuv/image_rows.h"
 
-static void luma(uint8_t *restrict y, const MotusRgbRow *restrict rgb, int n, const MotusYuvMatrix *matrix) {
+static void luma(uint8_t *restrict y, const MotusRgbRow *restrict rgb, int n,
+                 const MotusYuvMatrix *matrix) {
     const MotusYuvMatrix m = *matrix;
     for (int i = 0; i < n; i++) y[i] = motus_rgb_to_y(rgb->c[0][i], rgb->c[1][i], rgb->c[2][i], &m);
 }
 
-static void chroma(uint8_t *restrict cb, uint8_t *restrict cr, const MotusRgbRow *restrict rgb, int n,
-                   const MotusYuvMatrix *matrix) {
+static void chroma(uint8_t *restrict cb, uint8_t *restrict cr, const MotusRgbRow *restrict rgb,
+                   int n, const MotusYuvMatrix *matrix) {
     const MotusYuvMatrix m = *matrix;
     uint16_t sum[3][IMAGE_CHUNK / 2];
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < n / 2; i++)
-            sum[k][i] = (uint16_t)(rgb[0].c[k][2 * i] + rgb[0].c[k][2 * i + 1] + rgb[1].c[k][2 * i] + rgb[1].c[k][2 * i + 1]);
+            sum[k][i] = (uint16_t)(rgb[0].c[k][2 * i] + rgb[0].c[k][2 * i + 1] +
+                                   rgb[1].c[k][2 * i] + rgb[1].c[k][2 * i + 1]);
     for (int i = 0; i < n / 2; i++) cb[i] = motus_rgb4_to_cb(sum[0][i], sum[1][i], sum[2][i], &m);
     for (int i = 0; i < n / 2; i++) cr[i] = motus_rgb4_to_cr(sum[0][i], sum[1][i], sum[2][i], &m);
 }
@@ -33,7 +35,8 @@ const MotusImageOps motus_image_ops_c = {bytes, floats, luma, chroma, gather};
 
 static const MotusImageOps *choose_ops(const MotusExec *exec) {
 #if defined(__x86_64__)
-    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_image_ops_avx2;
+    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2)
+        return &motus_image_ops_avx2;
 #endif
     (void)exec;
     return &motus_image_ops_c;
@@ -44,7 +47,8 @@ static int q13(double v) { return (int)lround(v * 8192.0); }
 
 MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range) {
     double kr = matrix_709 ? 0.2126 : 0.299, kb = matrix_709 ? 0.0722 : 0.114, kg = 1.0 - kr - kb;
-    double luma_scale = full_range ? 1.0 : 219.0 / 255.0, chroma_scale = full_range ? 1.0 : 224.0 / 255.0; // of the full range
+    double luma_scale = full_range ? 1.0 : 219.0 / 255.0,
+           chroma_scale = full_range ? 1.0 : 224.0 / 255.0; // of the full range
     double u = chroma_scale / (2.0 * (1.0 - kb)), v = chroma_scale / (2.0 * (1.0 - kr));
     return (MotusYuvMatrix){.y_low = full_range ? 0 : 16,
                             .cy = q13(1.0 / luma_scale),
@@ -63,9 +67,10 @@ MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range) {
                             .vb = q13(-kb * v)};
 }
 
-// ---- Descriptions -------------------------------------------------------------------------------------------------------------------------
+// ---- Descriptions -------------------------------------------------------------------------------
 
-// Where the components of a format lie: plane and byte within the pixel, and bytes from one to the next.
+// Where the components of a format lie: plane and byte within the pixel, and bytes from one to the
+// next.
 typedef struct Layout {
     MotusSamples samples;
     uint8_t plane[3], at[3], pixel[3];
@@ -83,14 +88,16 @@ static const Layout layouts[MOTUS_IMAGE_FORMATS] = {
     [MOTUS_IMAGE_RGB_FLOAT_PLANES] = {MOTUS_SAMPLES_RGB_FLOAT, {0, 1, 2}, {0, 0, 0}, {4, 4, 4}},
 };
 
-MotusStatus motus_image_describe(MotusImage *image, MotusImageFormat format, int width, int height, const void *const data[3],
-                                 const ptrdiff_t stride[3]) {
-    if (!image || !data || !stride || (unsigned)format >= MOTUS_IMAGE_FORMATS || !motus_size_usable(width, height))
+MotusStatus motus_image_describe(MotusImage *image, MotusImageFormat format, int width, int height,
+                                 const void *const data[3], const ptrdiff_t stride[3]) {
+    if (!image || !data || !stride || (unsigned)format >= MOTUS_IMAGE_FORMATS ||
+        !motus_size_usable(width, height))
         return MOTUS_ERR_ARGUMENT;
     const Layout *l = &layouts[format];
     for (int k = 0; k < 3; k++)
         if (!data[l->plane[k]]) return MOTUS_ERR_ARGUMENT;
-    *image = (MotusImage){.size = sizeof *image, .width = width, .height = height, .samples = l->samples};
+    *image = (MotusImage){
+        .size = sizeof *image, .width = width, .height = height, .samples = l->samples};
     for (int k = 0; k < 3; k++) {
         image->data[k] = (const char *)data[l->plane[k]] + l->at[k];
         image->row[k] = stride[l->plane[k]];
@@ -100,7 +107,8 @@ MotusStatus motus_image_describe(MotusImage *image, MotusImageFormat format, int
 }
 
 int motus_image_usable(const MotusImage *image) {
-    if (!image || image->size != sizeof *image || !motus_size_usable(image->width, image->height)) return 0;
+    if (!image || image->size != sizeof *image || !motus_size_usable(image->width, image->height))
+        return 0;
     if ((unsigned)image->samples > MOTUS_SAMPLES_RGB_FLOAT) return 0;
     for (int k = 0; k < 3; k++) {
         if (!image->data[k]) return 0;
@@ -111,52 +119,63 @@ int motus_image_usable(const MotusImage *image) {
     return 1;
 }
 
-MotusStatus motus_image_matrix(MotusYuvMatrix *matrix, const MotusImage *image, const MotusColour *colour) {
+MotusStatus motus_image_matrix(MotusYuvMatrix *matrix, const MotusImage *image,
+                               const MotusColour *colour) {
     *matrix = (MotusYuvMatrix){0};
     if (image->samples == MOTUS_SAMPLES_YUV420) return MOTUS_OK;
-    if (!colour || (colour->matrix != 1 && colour->matrix != 5 && colour->matrix != 6)) return MOTUS_ERR_ARGUMENT;
+    if (!colour || (colour->matrix != 1 && colour->matrix != 5 && colour->matrix != 6))
+        return MOTUS_ERR_ARGUMENT;
     *matrix = motus_yuv_matrix(colour->matrix == 1, colour->full_range == 1);
     return MOTUS_OK;
 }
 
-// ---- Conversion ---------------------------------------------------------------------------------------------------------------------------
+// ---- Conversion ---------------------------------------------------------------------------------
 
 static void copy_planes(MotusFrame *dst, const MotusImage *src, const MotusImageOps *ops) {
     for (int k = 0; k < 3; k++)
         for (int y = 0; y < dst->plane[k].height; y++)
-            ops->gather(dst->plane[k].data + y * dst->plane[k].stride, (const uint8_t *)src->data[k] + y * src->row[k],
-                        src->pixel[k], dst->plane[k].width);
+            ops->gather(dst->plane[k].data + y * dst->plane[k].stride,
+                        (const uint8_t *)src->data[k] + y * src->row[k], src->pixel[k],
+                        dst->plane[k].width);
 }
 
 // n pixels from (x, y) on; the last one twice where n is odd.
-static void read_pixels(MotusRgbRow *to, const MotusImage *src, int x, int y, int n, const MotusImageOps *ops) {
+static void read_pixels(MotusRgbRow *to, const MotusImage *src, int x, int y, int n,
+                        const MotusImageOps *ops) {
     const char *at[3];
-    for (int k = 0; k < 3; k++) at[k] = (const char *)src->data[k] + y * src->row[k] + x * src->pixel[k];
+    for (int k = 0; k < 3; k++)
+        at[k] = (const char *)src->data[k] + y * src->row[k] + x * src->pixel[k];
     if (src->samples == MOTUS_SAMPLES_RGB_FLOAT)
         ops->floats(to, at, src->pixel, n);
     else
-        ops->bytes(to, (const uint8_t *const[3]){(const uint8_t *)at[0], (const uint8_t *)at[1], (const uint8_t *)at[2]},
+        ops->bytes(to,
+                   (const uint8_t *const[3]){(const uint8_t *)at[0], (const uint8_t *)at[1],
+                                             (const uint8_t *)at[2]},
                    src->pixel, n);
     for (int k = 0; k < 3 && n % 2; k++) to->c[k][n] = to->c[k][n - 1];
 }
 
 // Luma rows 2 y and 2 y + 1 and chroma row y.
-static void convert_rows(MotusFrame *dst, const MotusImage *src, int y, const MotusYuvMatrix *m, const MotusImageOps *ops) {
+static void convert_rows(MotusFrame *dst, const MotusImage *src, int y, const MotusYuvMatrix *m,
+                         const MotusImageOps *ops) {
     const int rows = motus_min(2, src->height - 2 * y);
     for (int x = 0; x < src->width; x += IMAGE_CHUNK) {
         const int n = motus_min(IMAGE_CHUNK, src->width - x), pairs = (n + 1) / 2;
         MotusRgbRow rgb[2];
         for (int r = 0; r < rows; r++) read_pixels(&rgb[r], src, x, 2 * y + r, n, ops);
         if (rows == 1) rgb[1] = rgb[0];
-        for (int r = 0; r < rows; r++) ops->luma(dst->plane[0].data + (2 * y + r) * dst->plane[0].stride + x, &rgb[r], n, m);
-        ops->chroma(dst->plane[1].data + y * dst->plane[1].stride + x / 2, dst->plane[2].data + y * dst->plane[2].stride + x / 2,
-                    rgb, 2 * pairs, m);
+        for (int r = 0; r < rows; r++)
+            ops->luma(dst->plane[0].data + (2 * y + r) * dst->plane[0].stride + x, &rgb[r], n, m);
+        ops->chroma(dst->plane[1].data + y * dst->plane[1].stride + x / 2,
+                    dst->plane[2].data + y * dst->plane[2].stride + x / 2, rgb, 2 * pairs, m);
     }
 }
 
-MotusStatus motus_image_convert(MotusFrame *dst, const MotusImage *src, const MotusColour *colour, const MotusExec *exec) {
+MotusStatus motus_image_convert(MotusFrame *dst, const MotusImage *src, const MotusColour *colour,
+                                const MotusExec *exec) {
     MotusYuvMatrix m;
-    if (!motus_frame_usable(dst) || !motus_image_usable(src) || dst->width != src->width || dst->height != src->height)
+    if (!motus_frame_usable(dst) || !motus_image_usable(src) || dst->width != src->width ||
+        dst->height != src->height)
         return MOTUS_ERR_ARGUMENT;
     if (motus_image_matrix(&m, src, colour)) return MOTUS_ERR_ARGUMENT;
     const MotusImageOps *ops = choose_ops(exec);

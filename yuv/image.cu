@@ -1,5 +1,7 @@
-// Images in device memory into 4:2:0; equals motus_image_convert bit for bit. Thread: one chroma sample and its four pixels; grid x: 32 of them, y: 8 rows. Reads each
-// sample once, wherever it lies, and writes bytes: the memory is the bound (a float RGB picture has twelve bytes a pixel, the result one and a half).
+// Images in device memory into 4:2:0; equals motus_image_convert bit for bit. Thread: one chroma
+// sample and its four pixels; grid x: 32 of them, y: 8 rows. Reads each sample once, wherever it
+// lies, and writes bytes: the memory is the bound (a float RGB picture has twelve bytes a pixel,
+// the result one and a half).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/image.h"
 
@@ -28,13 +30,14 @@ template <bool FLOAT> __device__ int component(const Source &src, int k, int x, 
 }
 
 template <bool FLOAT> __global__ void rgb_to_yuv(Planes dst, Source src, MotusYuvMatrix m) {
-    int x = blockIdx.x * COLUMNS + threadIdx.x, y = blockIdx.y * ROWS + threadIdx.y, width = dst.plane[0].width,
-        height = dst.plane[0].height;
+    int x = blockIdx.x * COLUMNS + threadIdx.x, y = blockIdx.y * ROWS + threadIdx.y,
+        width = dst.plane[0].width, height = dst.plane[0].height;
     if (2 * x >= width || 2 * y >= height) return;
     int sum[3] = {0, 0, 0};
     for (int k = 0; k < 4; k++) { // edges count twice, and are written twice
         int px = min(2 * x + (k & 1), width - 1), py = min(2 * y + (k >> 1), height - 1);
-        int r = component<FLOAT>(src, 0, px, py), g = component<FLOAT>(src, 1, px, py), b = component<FLOAT>(src, 2, px, py);
+        int r = component<FLOAT>(src, 0, px, py), g = component<FLOAT>(src, 1, px, py),
+            b = component<FLOAT>(src, 2, px, py);
         dst.plane[0].data[py * dst.plane[0].stride + px] = motus_rgb_to_y(r, g, b, &m);
         sum[0] += r, sum[1] += g, sum[2] += b;
     }
@@ -46,25 +49,31 @@ template <bool FLOAT> __global__ void rgb_to_yuv(Planes dst, Source src, MotusYu
 __global__ void gather_planes(Planes dst, Source src) {
     const MotusPlane &to = dst.plane[blockIdx.z];
     int k = blockIdx.z, x = blockIdx.x * COLUMNS + threadIdx.x, y = blockIdx.y * ROWS + threadIdx.y;
-    if (x < to.width && y < to.height) to.data[y * to.stride + x] = (uint8_t)component<false>(src, k, x, y);
+    if (x < to.width && y < to.height)
+        to.data[y * to.stride + x] = (uint8_t)component<false>(src, k, x, y);
 }
 
 unsigned groups(int n, int size) { return (unsigned)((n + size - 1) / size); }
 
 } // namespace
 
-extern "C" MotusStatus motus_cuda_image_convert(const MotusFrame *dst, const MotusImage *src, const MotusColour *colour,
-                                                void *stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_image_convert(const MotusFrame *dst, const MotusImage *src,
+                                                const MotusColour *colour, void *stream,
+                                                MotusError *error) {
     MotusYuvMatrix m;
-    if (!motus_frame_usable(dst) || !motus_image_usable(src) || dst->width != src->width || dst->height != src->height)
+    if (!motus_frame_usable(dst) || !motus_image_usable(src) || dst->width != src->width ||
+        dst->height != src->height)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "image: no data, or another size");
     if (motus_image_matrix(&m, src, colour))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "image: RGB needs the matrix of BT.709 or BT.601");
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "image: RGB needs the matrix of BT.709 or BT.601");
     Planes to = {{dst->plane[0], dst->plane[1], dst->plane[2]}};
     Source from = {};
     for (int k = 0; k < 3; k++)
-        from.data[k] = (const char *)src->data[k], from.row[k] = src->row[k], from.pixel[k] = src->pixel[k];
-    dim3 block(COLUMNS, ROWS), pairs(groups((dst->width + 1) / 2, COLUMNS), groups((dst->height + 1) / 2, ROWS)),
+        from.data[k] = (const char *)src->data[k], from.row[k] = src->row[k],
+        from.pixel[k] = src->pixel[k];
+    dim3 block(COLUMNS, ROWS),
+        pairs(groups((dst->width + 1) / 2, COLUMNS), groups((dst->height + 1) / 2, ROWS)),
         samples(groups(dst->width, COLUMNS), groups(dst->height, ROWS), 3);
     if (src->samples == MOTUS_SAMPLES_YUV420)
         gather_planes<<<samples, block, 0, (cudaStream_t)stream>>>(to, from);

@@ -1,4 +1,5 @@
-// Images into 4:2:0: what the CPU and the CUDA version share, and the row functions (plain C and AVX2) below the former.
+// Images into 4:2:0: what the CPU and the CUDA version share, and the row functions (plain C and
+// AVX2) below the former.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_IMAGE_H
 #define YUV_IMAGE_H
@@ -17,8 +18,10 @@ MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range);
 // 1: data, sizes and alignment are as motus/image.h asks.
 int motus_image_usable(const MotusImage *image);
 
-// The matrix of an RGB image, nothing for 4:2:0. MOTUS_ERR_ARGUMENT: the colours name none that there is.
-MotusStatus motus_image_matrix(MotusYuvMatrix *matrix, const MotusImage *image, const MotusColour *colour);
+// The matrix of an RGB image, nothing for 4:2:0. MOTUS_ERR_ARGUMENT: the colours name none that
+// there is.
+MotusStatus motus_image_matrix(MotusYuvMatrix *matrix, const MotusImage *image,
+                               const MotusColour *colour);
 
 enum { IMAGE_CHUNK = 256 }; // pixels handled at once, even
 
@@ -33,7 +36,7 @@ typedef struct MotusImageOps {
     void (*floats)(MotusRgbRow *dst, const char *const src[3], const ptrdiff_t pixel[3], int n);
     void (*luma)(uint8_t *y, const MotusRgbRow *rgb, int n, const MotusYuvMatrix *matrix);
     void (*chroma)(uint8_t *cb, uint8_t *cr, const MotusRgbRow rgb[2], int n,
-                   const MotusYuvMatrix *matrix);                             // n even; n / 2 of each
+                   const MotusYuvMatrix *matrix); // n even; n / 2 of each
     void (*gather)(uint8_t *dst, const uint8_t *src, ptrdiff_t pixel, int n); // any n
 } MotusImageOps;
 

@@ -1,23 +1,29 @@
-// Rows of images by AVX2: 16 samples at a time. Products of samples, or of sums of four (up to 1020), with factors (below 2^13 in size) go two by two into 32 bits, where
-// the rounding constant is the fourth product: less than 3 * 1020 * 2^13 + 2^14, below 2^25. Rows of MotusRgbRow may be read and written up to IMAGE_CHUNK; results stop at n.
+// Rows of images by AVX2: 16 samples at a time. Products of samples, or of sums of four (up to
+// 1020), with factors (below 2^13 in size) go two by two into 32 bits, where the rounding constant
+// is the fourth product: less than 3 * 1020 * 2^13 + 2^14, below 2^25. Rows of MotusRgbRow may be
+// read and written up to IMAGE_CHUNK; results stop at n.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
 #include "yuv/image.h"
 
-// Eight floats as motus_unit_to_u8 has them, in 32 bits: a NaN's maximum with 0 is the second operand, and the conversion rounds to nearest, ties to even.
+// Eight floats as motus_unit_to_u8 has them, in 32 bits: a NaN's maximum with 0 is the second
+// operand, and the conversion rounds to nearest, ties to even.
 static inline __m256i round_8(const float *src) {
-    __m256 unit = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(src), _mm256_setzero_ps()), _mm256_set1_ps(1.0f));
+    __m256 unit = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(src), _mm256_setzero_ps()),
+                                _mm256_set1_ps(1.0f));
     return _mm256_cvtps_epi32(_mm256_mul_ps(unit, _mm256_set1_ps(255.0f)));
 }
 
 static void round_row(uint8_t *dst, const float *src, int n) {
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7); // packing goes on in each half by itself
+    const __m256i order =
+        _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7); // packing goes on in each half by itself
     int i = 0;
     for (; i + 32 <= n; i += 32) {
         __m256i low = _mm256_packs_epi32(round_8(src + i), round_8(src + i + 8)),
                 high = _mm256_packs_epi32(round_8(src + i + 16), round_8(src + i + 24));
-        _mm256_storeu_si256((__m256i *)(void *)(dst + i), _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order));
+        _mm256_storeu_si256((__m256i *)(void *)(dst + i),
+                            _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order));
     }
     for (; i < n; i++) dst[i] = motus_unit_to_u8(src[i]);
 }
@@ -30,7 +36,8 @@ typedef struct Factors {
 } Factors;
 
 static inline Factors factors_of(int r, int g, int b, int rounding) {
-    return (Factors){_mm256_set1_epi32((r & 0xFFFF) | g * 65536), _mm256_set1_epi32((b & 0xFFFF) | rounding * 65536)};
+    return (Factors){_mm256_set1_epi32((r & 0xFFFF) | g * 65536),
+                     _mm256_set1_epi32((b & 0xFFFF) | rounding * 65536)};
 }
 
 // (r, g, b, 1) * factors >> shift, of 16 numbers of 16 bits each.
@@ -64,7 +71,9 @@ static void luma(uint8_t *y, const MotusRgbRow *rgb, int n, const MotusYuvMatrix
     const __m256i black = _mm256_set1_epi16((short)m->y_low);
     for (int i = 0; i < n; i += 16)
         store(y + i,
-              _mm256_add_epi16(weigh(load_16(rgb->c[0] + i), load_16(rgb->c[1] + i), load_16(rgb->c[2] + i), &f, 13), black),
+              _mm256_add_epi16(weigh(load_16(rgb->c[0] + i), load_16(rgb->c[1] + i),
+                                     load_16(rgb->c[2] + i), &f, 13),
+                               black),
               n - i);
 }
 
@@ -76,8 +85,10 @@ static inline __m256i sums(const MotusRgbRow rgb[2], int k, int i) {
     return _mm256_add_epi16(_mm256_maddubs_epi16(above, ones), _mm256_maddubs_epi16(below, ones));
 }
 
-static void chroma(uint8_t *cb, uint8_t *cr, const MotusRgbRow rgb[2], int n, const MotusYuvMatrix *m) {
-    const Factors blue = factors_of(m->ur, m->ug, m->ub, 16384), red = factors_of(m->vr, m->vg, m->vb, 16384);
+static void chroma(uint8_t *cb, uint8_t *cr, const MotusRgbRow rgb[2], int n,
+                   const MotusYuvMatrix *m) {
+    const Factors blue = factors_of(m->ur, m->ug, m->ub, 16384),
+                  red = factors_of(m->vr, m->vg, m->vb, 16384);
     const __m256i grey = _mm256_set1_epi16(128);
     for (int i = 0; i < n; i += 32) {
         __m256i r = sums(rgb, 0, i), g = sums(rgb, 1, i), b = sums(rgb, 2, i);

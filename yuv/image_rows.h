@@ -1,18 +1,23 @@
-// How rows of images are read: for the plain C version and for AVX2, where the compiler vectorizes the loops. Strides of the usual formats are constants in a loop of
-// their own, for the sake of the vectorizer. Who includes this has round_row(dst, src, n): n floats as bytes.
+// How rows of images are read: for the plain C version and for AVX2, where the compiler vectorizes
+// the loops. Strides of the usual formats are constants in a loop of their own, for the sake of the
+// vectorizer. Who includes this has round_row(dst, src, n): n floats as bytes.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
 #include "yuv/image.h"
 
 // The components follow one another, `sample` bytes apart (negative: B first), in every pixel.
-static inline int interleaved(const char *const src[3], const ptrdiff_t pixel[3], ptrdiff_t sample) {
-    return pixel[0] == pixel[1] && pixel[1] == pixel[2] && src[1] - src[0] == sample && src[2] - src[1] == sample;
+static inline int interleaved(const char *const src[3], const ptrdiff_t pixel[3],
+                              ptrdiff_t sample) {
+    return pixel[0] == pixel[1] && pixel[1] == pixel[2] && src[1] - src[0] == sample &&
+           src[2] - src[1] == sample;
 }
 
-static inline __attribute__((always_inline)) void split_bytes(uint8_t *restrict c0, uint8_t *restrict c1, uint8_t *restrict c2,
-                                                              const uint8_t *restrict src, int step, int n) {
-    for (int i = 0; i < n; i++) c0[i] = src[step * i], c1[i] = src[step * i + 1], c2[i] = src[step * i + 2];
+static inline __attribute__((always_inline)) void
+split_bytes(uint8_t *restrict c0, uint8_t *restrict c1, uint8_t *restrict c2,
+            const uint8_t *restrict src, int step, int n) {
+    for (int i = 0; i < n; i++)
+        c0[i] = src[step * i], c1[i] = src[step * i + 1], c2[i] = src[step * i + 2];
 }
 
 static void gather(uint8_t *restrict dst, const uint8_t *restrict src, ptrdiff_t pixel, int n) {
@@ -56,6 +61,8 @@ static void floats(MotusRgbRow *dst, const char *const src[3], const ptrdiff_t p
         if (pixel[k] == 4)
             round_row(dst->c[k], (const float *)(const void *)src[k], n);
         else
-            for (int i = 0; i < n; i++) dst->c[k][i] = motus_unit_to_u8(*(const float *)(const void *)(src[k] + i * pixel[k]));
+            for (int i = 0; i < n; i++)
+                dst->c[k][i] =
+                    motus_unit_to_u8(*(const float *)(const void *)(src[k] + i * pixel[k]));
     }
 }

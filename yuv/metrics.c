@@ -17,18 +17,21 @@ static uint32_t row_ssd(const uint8_t *a, const uint8_t *b, int width) {
 
 // Whether both planes have so many samples.
 static int reach(const MotusPlane *a, const MotusPlane *b, int width, int height) {
-    return motus_plane_usable(a) && motus_plane_usable(b) && width >= 1 && height >= 1 && width <= a->width &&
-           width <= b->width && height <= a->height && height <= b->height;
+    return motus_plane_usable(a) && motus_plane_usable(b) && width >= 1 && height >= 1 &&
+           width <= a->width && width <= b->width && height <= a->height && height <= b->height;
 }
 
 uint64_t motus_plane_ssd(const MotusPlane *a, const MotusPlane *b, int width, int height) {
     uint64_t sum = 0;
     if (!reach(a, b, width, height)) return 0;
-    for (int y = 0; y < height; y++) sum += row_ssd(a->data + y * a->stride, b->data + y * b->stride, width);
+    for (int y = 0; y < height; y++)
+        sum += row_ssd(a->data + y * a->stride, b->data + y * b->stride, width);
     return sum;
 }
 
-double motus_psnr(uint64_t ssd, uint64_t n) { return ssd ? 10 * log10(255.0 * 255.0 * (double)n / (double)ssd) : 100; }
+double motus_psnr(uint64_t ssd, uint64_t n) {
+    return ssd ? 10 * log10(255.0 * 255.0 * (double)n / (double)ssd) : 100;
+}
 
 // Sums over a 4x4 block, or over the four of an 8x8 window: of a, of b, of a^2 + b^2, of a * b.
 typedef struct Sums {
@@ -53,13 +56,15 @@ static Sums add4(const Sums *p, const Sums *q) {
                   p[0].product + p[1].product + q[0].product + q[1].product};
 }
 
-// SSIM of one window of 64 samples, numerator and denominator scaled by 64^2 and (for the variances, unbiased) 64 * 63.
+// SSIM of one window of 64 samples, numerator and denominator scaled by 64^2 and (for the
+// variances, unbiased) 64 * 63.
 static double window_ssim(Sums s) {
     const int c1 = 416;    // (0.01 * 255)^2 * 64, rounded
     const int c2 = 235963; // (0.03 * 255)^2 * 64 * 63, rounded
     int means = s.a * s.a + s.b * s.b, mean_product = s.a * s.b;
     int variances = s.squares * 64 - means, covariance = s.product * 64 - mean_product;
-    return (2.0 * mean_product + c1) * (2.0 * covariance + c2) / (((double)means + c1) * ((double)variances + c2));
+    return (2.0 * mean_product + c1) * (2.0 * covariance + c2) /
+           (((double)means + c1) * ((double)variances + c2));
 }
 
 static int planes_equal(const MotusPlane *a, const MotusPlane *b, int width, int height) {
@@ -70,9 +75,12 @@ static int planes_equal(const MotusPlane *a, const MotusPlane *b, int width, int
 
 #define STRIP 64 // windows per strip: keeps two rows of block sums on the stack
 
-static void row_sums(Sums *sums, const MotusPlane *a, const MotusPlane *b, int x4, int y4, int blocks) {
-    const uint8_t *pa = a->data + 4 * y4 * a->stride + 4 * x4, *pb = b->data + 4 * y4 * b->stride + 4 * x4;
-    for (int i = 0; i < blocks; i++) sums[i] = sums4x4(pa + 4 * i, a->stride, pb + 4 * i, b->stride);
+static void row_sums(Sums *sums, const MotusPlane *a, const MotusPlane *b, int x4, int y4,
+                     int blocks) {
+    const uint8_t *pa = a->data + 4 * y4 * a->stride + 4 * x4,
+                  *pb = b->data + 4 * y4 * b->stride + 4 * x4;
+    for (int i = 0; i < blocks; i++)
+        sums[i] = sums4x4(pa + 4 * i, a->stride, pb + 4 * i, b->stride);
 }
 
 // Windows whose left edge lies in 4x4 columns x4 .. x4 + windows - 1, from top to bottom.
@@ -94,6 +102,7 @@ double motus_plane_ssim(const MotusPlane *a, const MotusPlane *b, int width, int
     if (!reach(a, b, width, height)) return 0;
     if (columns < 1 || rows < 1) return planes_equal(a, b, width, height) ? 1.0 : 0.0;
     double total = 0;
-    for (int x4 = 0; x4 < columns; x4 += STRIP) total += strip_ssim(a, b, x4, columns - x4 < STRIP ? columns - x4 : STRIP, rows);
+    for (int x4 = 0; x4 < columns; x4 += STRIP)
+        total += strip_ssim(a, b, x4, columns - x4 < STRIP ? columns - x4 : STRIP, rows);
     return total / ((double)columns * rows);
 }

@@ -1,5 +1,6 @@
-// Same samples as motus_plane_copy_padded. Grid x: 128 columns a block, four a thread; grid y: 8 rows; grid z: the plane (of the chroma planes three
-// quarters of the blocks have nothing to do). Reads the frame once, byte by byte, since the caller's rows begin anywhere; writes words.
+// Same samples as motus_plane_copy_padded. Grid x: 128 columns a block, four a thread; grid y: 8
+// rows; grid z: the plane (of the chroma planes three quarters of the blocks have nothing to do).
+// Reads the frame once, byte by byte, since the caller's rows begin anywhere; writes words.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/pad.h"
 
@@ -24,11 +25,13 @@ __global__ void copy_padded(Planes p) {
     *(uint32_t *)(dst.data + y * dst.stride + x) = word;
 }
 
-// Grid x: 256 samples beyond the frame a block, one a thread, rows below the frame before columns to its right; grid y: the plane.
+// Grid x: 256 samples beyond the frame a block, one a thread, rows below the frame before columns
+// to its right; grid y: the plane.
 __global__ void pad(Planes p, int width, int height) {
     const MotusPlane &plane = p.dst[blockIdx.y];
     const int w = blockIdx.y ? width / 2 : width, h = blockIdx.y ? height / 2 : height;
-    const int below = (plane.height - h) * plane.width, right = plane.width - w, i = blockIdx.x * PAD_THREADS + threadIdx.x;
+    const int below = (plane.height - h) * plane.width, right = plane.width - w,
+              i = blockIdx.x * PAD_THREADS + threadIdx.x;
     if (i >= below + right * h) return;
     const int x = i < below ? i % plane.width : w + (i - below) % right,
               y = i < below ? h + i / plane.width : (i - below) / right;
@@ -36,30 +39,36 @@ __global__ void pad(Planes p, int width, int height) {
 }
 
 MotusStatus launch(const Planes &p, int n, void *stream, MotusError *error) {
-    dim3 grid((p.dst[0].width + 4 * COLUMNS - 1) / (4 * COLUMNS), (p.dst[0].height + ROWS - 1) / ROWS, n);
+    dim3 grid((p.dst[0].width + 4 * COLUMNS - 1) / (4 * COLUMNS),
+              (p.dst[0].height + ROWS - 1) / ROWS, n);
     copy_padded<<<grid, dim3(COLUMNS, ROWS), 0, (cudaStream_t)stream>>>(p);
     return motus_cuda_launched("filling up to macroblocks", error);
 }
 
 } // namespace
 
-MotusStatus motus_plane_copy_padded_cuda(const MotusPlane *dst, const MotusPlane *src, void *stream, MotusError *error) {
+MotusStatus motus_plane_copy_padded_cuda(const MotusPlane *dst, const MotusPlane *src, void *stream,
+                                         MotusError *error) {
     Planes p = {};
     p.dst[0] = *dst, p.src[0] = *src;
     return launch(p, 1, stream, error);
 }
 
-MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3], void *stream, MotusError *error) {
+MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3],
+                                          void *stream, MotusError *error) {
     Planes p;
     for (int i = 0; i < 3; i++) p.dst[i] = dst[i], p.src[i] = src[i];
     return launch(p, 3, stream, error);
 }
 
-MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int width, int height, void *stream, MotusError *error) {
+MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int width, int height, void *stream,
+                                  MotusError *error) {
     Planes p = {};
     for (int i = 0; i < 3; i++) p.dst[i] = planes[i];
-    const int beyond = planes[0].width * planes[0].height - width * height; // of luma: no fewer than of chroma
+    const int beyond =
+        planes[0].width * planes[0].height - width * height; // of luma: no fewer than of chroma
     if (!beyond) return MOTUS_OK;
-    pad<<<dim3((beyond + PAD_THREADS - 1) / PAD_THREADS, 3), PAD_THREADS, 0, (cudaStream_t)stream>>>(p, width, height);
+    pad<<<dim3((beyond + PAD_THREADS - 1) / PAD_THREADS, 3), PAD_THREADS, 0,
+          (cudaStream_t)stream>>>(p, width, height);
     return motus_cuda_launched("filling up to macroblocks", error);
 }

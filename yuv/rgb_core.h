@@ -12,7 +12,8 @@ typedef struct MotusYuvMatrix {
     int yr, yg, yb, ur, ug, ub, vr, vg, vb;
 } MotusYuvMatrix;
 
-MOTUS_HD void motus_yuv_to_rgb(int *r, int *g, int *b, int y, int cb, int cr, const MotusYuvMatrix *m) {
+MOTUS_HD void motus_yuv_to_rgb(int *r, int *g, int *b, int y, int cb, int cr,
+                               const MotusYuvMatrix *m) {
     int luma = m->cy * (y - m->y_low) + 4096, u = cb - 128, v = cr - 128;
     *r = motus_clip_u8((luma + m->rv * v) >> 13);
     *g = motus_clip_u8((luma - m->gu * u - m->gv * v) >> 13);
@@ -31,7 +32,8 @@ MOTUS_HD uint8_t motus_rgb4_to_cr(int r, int g, int b, const MotusYuvMatrix *m) 
     return motus_clip_u8(128 + ((m->vr * r + m->vg * g + m->vb * b + 16384) >> 15));
 }
 
-// x of 0..1 as a byte: clipped, times 255 in single precision, to nearest, ties to even. NaN is 0: each comparison's other side is the number.
+// x of 0..1 as a byte: clipped, times 255 in single precision, to nearest, ties to even. NaN is 0:
+// each comparison's other side is the number.
 MOTUS_HD uint8_t motus_unit_to_u8(float x) {
     float unit = motus_float_min(motus_float_max(x, 0.0f), 1.0f);
 #ifdef __CUDA_ARCH__

@@ -1,4 +1,5 @@
-// Device and pinned memory; pictures from host memory through a job on the device and back, several under way at once.
+// Device and pinned memory; pictures from host memory through a job on the device and back, several
+// under way at once.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/upload.h"
 
@@ -16,18 +17,23 @@ extern "C" MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError 
     MotusStatus status = motus_cuda_check(cudaMalloc(memory, bytes), what, error);
     if (status) return status;
     status = motus_cuda_check(cudaMemset(*memory, 0, bytes), what, error);
-    if (!status) status = motus_cuda_check(cudaStreamSynchronize(0), what, error); // the caller's streams do not wait for it
+    if (!status)
+        status = motus_cuda_check(cudaStreamSynchronize(0), what,
+                                  error); // the caller's streams do not wait for it
     if (status) motus_cuda_free(*memory), *memory = NULL;
     return status;
 }
 
 extern "C" void motus_cuda_free(void *memory) { cudaFree(memory); }
 
-extern "C" MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream, MotusError *error) {
-    return motus_cuda_check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, (cudaStream_t)stream), "copy", error);
+extern "C" MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream,
+                                       MotusError *error) {
+    return motus_cuda_check(
+        cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, (cudaStream_t)stream), "copy", error);
 }
 
-// A head before the memory says where it came from: by the time it is freed the device may have failed.
+// A head before the memory says where it came from: by the time it is freed the device may have
+// failed.
 static constexpr size_t HEAD = 64;
 
 extern "C" void *motus_host_alloc(size_t size) {
@@ -52,22 +58,28 @@ extern "C" void motus_host_free(void *memory) {
         motus_free(head);
 }
 
-// ---- The ring ------------------------------------------------------------------------------------------------------------------------------
+// ---- The ring -----------------------------------------------------------------------------------
 
-enum { UPLOAD, WORK, DOWNLOAD }; // streams; the last is that of the readers where results stay on the device
+enum {
+    UPLOAD,
+    WORK,
+    DOWNLOAD
+}; // streams; the last is that of the readers where results stay on the device
 
 // A slot's event `done`: the result has been downloaded, or read by whoever took it on the device.
 struct MotusCudaRing {
     MotusSlots slots;
     int down; // results are downloaded
     size_t in_bytes, out_bytes;
-    size_t out; // where the output begins in a slot's device memory, and in its pinned memory if results are downloaded
+    size_t out; // where the output begins in a slot's device memory, and in its pinned memory if
+                // results are downloaded
 };
 
-static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes, int down, MotusError *error) {
+static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
+                             int down, MotusError *error) {
     if (ring) *ring = NULL;
-    if (!ring || slots < 2 || slots > MOTUS_MAX_SLOTS || !in_bytes || !out_bytes || in_bytes > SIZE_MAX / 4 ||
-        out_bytes > SIZE_MAX / 4)
+    if (!ring || slots < 2 || slots > MOTUS_MAX_SLOTS || !in_bytes || !out_bytes ||
+        in_bytes > SIZE_MAX / 4 || out_bytes > SIZE_MAX / 4)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: parameter out of range");
     MotusStatus status = motus_device_check(error);
     if (status) return status;
@@ -85,19 +97,21 @@ static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, s
     return status;
 }
 
-extern "C" MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
-                                            MotusError *error) {
+extern "C" MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes,
+                                            size_t out_bytes, MotusError *error) {
     return open_ring(ring, slots, in_bytes, out_bytes, 1, error);
 }
 
-extern "C" MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
-                                                   MotusError *error) {
+extern "C" MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes,
+                                                   size_t out_bytes, MotusError *error) {
     return open_ring(ring, slots, in_bytes, out_bytes, 0, error);
 }
 
-// A result that stays on the device is taken without waiting: the slot's upload may still be reading its input.
+// A result that stays on the device is taken without waiting: the slot's upload may still be
+// reading its input.
 extern "C" MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, MotusError *error) {
-    if (!ring || !input) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
+    if (!ring || !input)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
     if (motus_slots_under_way(&ring->slots) == ring->slots.n)
         return motus_fail(error, MOTUS_ERR_STATE, "picture ring: every slot is taken");
     MotusSlot *s = motus_slot(&ring->slots, ring->slots.submitted);
@@ -110,21 +124,25 @@ static MotusStatus download(MotusCudaRing *ring, MotusSlot *s, MotusError *error
     cudaStream_t down = ring->slots.stream[DOWNLOAD];
     MotusStatus status = motus_cuda_check(cudaStreamWaitEvent(down, s->worked, 0), what, error);
     if (!status)
-        status = motus_cuda_check(
-            cudaMemcpyAsync(s->host + ring->out, s->device + ring->out, ring->out_bytes, cudaMemcpyDeviceToHost, down), what,
-            error);
+        status = motus_cuda_check(cudaMemcpyAsync(s->host + ring->out, s->device + ring->out,
+                                                  ring->out_bytes, cudaMemcpyDeviceToHost, down),
+                                  what, error);
     return status ? status : motus_cuda_check(cudaEventRecord(s->done, down), what, error);
 }
 
 // The slot's result of before has been read: what its reader has done lies on the download stream.
 static MotusStatus wait_for_reader(MotusCudaRing *ring, MotusSlot *s, MotusError *error) {
-    MotusStatus status = motus_cuda_check(cudaEventRecord(s->done, ring->slots.stream[DOWNLOAD]), "picture ring", error);
-    return status ? status : motus_cuda_check(cudaStreamWaitEvent(ring->slots.stream[WORK], s->done, 0), "picture ring", error);
+    MotusStatus status = motus_cuda_check(cudaEventRecord(s->done, ring->slots.stream[DOWNLOAD]),
+                                          "picture ring", error);
+    return status ? status
+                  : motus_cuda_check(cudaStreamWaitEvent(ring->slots.stream[WORK], s->done, 0),
+                                     "picture ring", error);
 }
 
-// Each step waits for the one before, and the upload for the slot's job before, which read the same input, on the device only. A slot is free again
-// when its result has been taken.
-extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque, MotusError *error) {
+// Each step waits for the one before, and the upload for the slot's job before, which read the same
+// input, on the device only. A slot is free again when its result has been taken.
+extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque,
+                                              MotusError *error) {
     const char *what = "picture ring";
     if (!ring || !job) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
     if (motus_slots_under_way(&ring->slots) == ring->slots.n)
@@ -133,14 +151,18 @@ extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob 
     cudaStream_t up = ring->slots.stream[UPLOAD], work = ring->slots.stream[WORK];
     MotusStatus status = motus_cuda_check(cudaStreamWaitEvent(up, s->worked, 0), what, error);
     if (!status)
-        status = motus_cuda_check(cudaMemcpyAsync(s->device, s->host, ring->in_bytes, cudaMemcpyHostToDevice, up), what, error);
+        status = motus_cuda_check(
+            cudaMemcpyAsync(s->device, s->host, ring->in_bytes, cudaMemcpyHostToDevice, up), what,
+            error);
     if (!status) status = motus_cuda_check(cudaEventRecord(s->uploaded, up), what, error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(work, s->uploaded, 0), what, error);
     if (!status && !ring->down) status = wait_for_reader(ring, s, error);
     if (!status) {
         status = job(opaque, s->device, s->device + ring->out, work, error);
-        // Also after a failure: what the job has launched may still be at work on the input when the slot's next one is sent.
-        MotusStatus recorded = motus_cuda_check(cudaEventRecord(s->worked, work), what, status ? NULL : error);
+        // Also after a failure: what the job has launched may still be at work on the input when
+        // the slot's next one is sent.
+        MotusStatus recorded =
+            motus_cuda_check(cudaEventRecord(s->worked, work), what, status ? NULL : error);
         if (!status) status = recorded;
     }
     if (!status && ring->down) status = download(ring, s, error);
@@ -148,14 +170,18 @@ extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob 
     return status;
 }
 
-static MotusStatus check_take(const MotusCudaRing *ring, const void *output, int down, MotusError *error) {
-    if (!ring || !output) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
+static MotusStatus check_take(const MotusCudaRing *ring, const void *output, int down,
+                              MotusError *error) {
+    if (!ring || !output)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
     if (ring->down != down)
-        return motus_fail(error, MOTUS_ERR_STATE, "picture ring: results %s", down ? "stay on the device" : "are downloaded");
+        return motus_fail(error, MOTUS_ERR_STATE, "picture ring: results %s",
+                          down ? "stay on the device" : "are downloaded");
     return motus_slots_under_way(&ring->slots) == 0 ? MOTUS_END : MOTUS_OK;
 }
 
-extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output, MotusError *error) {
+extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output,
+                                            MotusError *error) {
     MotusStatus status = check_take(ring, output, 1, error);
     if (status) return status;
     MotusSlot *s = motus_slot(&ring->slots, ring->slots.taken);
@@ -166,11 +192,13 @@ extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **ou
     return MOTUS_OK;
 }
 
-extern "C" MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output, void **stream, MotusError *error) {
+extern "C" MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output,
+                                                   void **stream, MotusError *error) {
     MotusStatus status = check_take(ring, stream ? d_output : NULL, 0, error);
     if (status) return status;
     MotusSlot *s = motus_slot(&ring->slots, ring->slots.taken);
-    status = motus_cuda_check(cudaStreamWaitEvent(ring->slots.stream[DOWNLOAD], s->worked, 0), "picture ring", error);
+    status = motus_cuda_check(cudaStreamWaitEvent(ring->slots.stream[DOWNLOAD], s->worked, 0),
+                              "picture ring", error);
     if (status) return status;
     *d_output = s->device + ring->out;
     *stream = ring->slots.stream[DOWNLOAD];

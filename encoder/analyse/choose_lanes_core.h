@@ -1,9 +1,11 @@
-// Choice of an inter MB's partitions and vectors by a team of warps: the same result as choose_core.h's, another order. What counts here is the longest chain of
-// steps that wait for one another, and that no warp is held by what has no chance.
+// Choice of an inter MB's partitions and vectors by a team of warps: the same result as
+// choose_core.h's, another order. What counts here is the longest chain of steps that wait for one
+// another, and that no warp is held by what has no chance.
 //
-// Every lane of every warp knows one vector of the MB (the v-th lane the v-th vector), so that listing needs no memory; measuring is shared out, two vectors a
-// warp, a lane a 4x4 block. Then one warp chooses P_8x8: eight lanes for each sub type, side by side, each on a grid of its own; another one chooses
-// P_16x16, P_16x8 and P_8x16 in the same way.
+// Every lane of every warp knows one vector of the MB (the v-th lane the v-th vector), so that
+// listing needs no memory; measuring is shared out, two vectors a warp, a lane a 4x4 block. Then
+// one warp chooses P_8x8: eight lanes for each sub type, side by side, each on a grid of its own;
+// another one chooses P_16x16, P_16x8 and P_8x16 in the same way.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_CHOOSE_LANES_CORE_H
 #define ENCODER_ANALYSE_CHOOSE_LANES_CORE_H
@@ -12,8 +14,8 @@
 #include "encoder/analyse/choose_core.h"
 #include "me/samples/words_core.h"
 
-// The SATD of each of the 41 blocks with each vector: 65,280 at most for half an MB. That of 16x16 may pass 16 bits: it is the sum of two, and 0 stands in its
-// place.
+// The SATD of each of the 41 blocks with each vector: 65,280 at most for half an MB. That of 16x16
+// may pass 16 bits: it is the sum of two, and 0 stands in its place.
 typedef struct MotusTeamSums {
     uint16_t sum[MOTUS_CHOICES][MOTUS_BLOCKS];
 } MotusTeamSums;
@@ -45,11 +47,13 @@ typedef struct MotusChooseTeam {
     MotusChoice choice; // but for `skip`
 } MotusChooseTeam;
 
-// What a lane knows of the MB's surroundings: a cell of the grid (6 row + column), and how many levels the block there has.
+// What a lane knows of the MB's surroundings: a cell of the grid (6 row + column), and how many
+// levels the block there has.
 typedef struct MotusTeamEdge {
     uint32_t mv; // motus_mv_word
     int32_t state;
-    uint32_t counts; // total_coeff of the luma block, and of a chroma block from bit 8 on; 65535 where there is no MB
+    uint32_t counts; // total_coeff of the luma block, and of a chroma block from bit 8 on; 65535
+                     // where there is no MB
 } MotusTeamEdge;
 
 // What a lane knows: its vector, and what all lanes have the same.
@@ -61,7 +65,7 @@ typedef struct MotusTeamLane {
 
 #if MOTUS_LANES > 1
 
-// ---- The vectors --------------------------------------------------------------------------------------------------------------------------
+// ---- The vectors --------------------------------------------------------------------------------
 
 // A vector becomes the last one, unless it is there, is not allowed, or finds no room.
 MOTUS_HD void motus_team_add(MotusTeamLane *own, const MotusInterLimits *limits, MotusMv mv) {
@@ -75,9 +79,11 @@ MOTUS_HD void motus_team_add(MotusTeamLane *own, const MotusInterLimits *limits,
 // Half of a warp brings the SATDs of a vector's sixteen blocks, and leaves those of all 41.
 MOTUS_HD void motus_team_put(uint16_t sum[MOTUS_BLOCKS], uint32_t satd, int valid) {
     const int lane = motus_lane(), blk = lane & 15, x = blk & 3, y = blk >> 2;
-    const uint32_t wide = satd + motus_lanes_get(satd, lane ^ 1), high = satd + motus_lanes_get(satd, lane ^ 4);
+    const uint32_t wide = satd + motus_lanes_get(satd, lane ^ 1),
+                   high = satd + motus_lanes_get(satd, lane ^ 4);
     const uint32_t square = wide + motus_lanes_get(wide, lane ^ 4);
-    const uint32_t row = square + motus_lanes_get(square, lane ^ 2), column = square + motus_lanes_get(square, lane ^ 8);
+    const uint32_t row = square + motus_lanes_get(square, lane ^ 2),
+                   column = square + motus_lanes_get(square, lane ^ 8);
     if (!valid) return;
     sum[MOTUS_BLOCK_4x4 + blk] = (uint16_t)satd;
     if (!(x & 1)) sum[MOTUS_BLOCK_8x4 + 2 * y + x / 2] = (uint16_t)wide;
@@ -105,12 +111,13 @@ MOTUS_HD uint32_t motus_team_satd(const MotusInterMb *in, MotusMv mv) {
 }
 
 // Measures the vectors from `from` on.
-MOTUS_HD void motus_team_measure(MotusTeamSums *sums, const MotusInterMb *in, const MotusTeamLane *own, int from, int warp,
-                                 int warps) {
+MOTUS_HD void motus_team_measure(MotusTeamSums *sums, const MotusInterMb *in,
+                                 const MotusTeamLane *own, int from, int warp, int warps) {
     for (int first = from + 2 * warp; first < own->n; first += 2 * warps) {
         const int v = first + (motus_lane() >> 4), valid = v < own->n;
         const MotusMv mv = motus_mv_of_word(motus_lanes_get(own->mv, v));
-        motus_team_put(sums->sum[v & (MOTUS_CHOICES - 1)], valid ? motus_team_satd(in, mv) : 0, valid);
+        motus_team_put(sums->sum[v & (MOTUS_CHOICES - 1)], valid ? motus_team_satd(in, mv) : 0,
+                       valid);
     }
 }
 
@@ -118,36 +125,45 @@ MOTUS_HD void motus_team_measure(MotusTeamSums *sums, const MotusInterMb *in, co
 MOTUS_HD uint32_t motus_team_sum(const MotusTeamSums *sums, int v, int block, int whole) {
     const uint16_t *sum = sums->sum[v];
     if (!whole) return sum[block];
-    return (uint32_t)sum[block ? block : MOTUS_BLOCK_16x8] + sum[block ? MOTUS_BLOCK_16x16 : MOTUS_BLOCK_16x8 + 1];
+    return (uint32_t)sum[block ? block : MOTUS_BLOCK_16x8] +
+           sum[block ? MOTUS_BLOCK_16x16 : MOTUS_BLOCK_16x8 + 1];
 }
 
 // motus_mv_bits of words.
 MOTUS_HD uint32_t motus_word_mv_bits(uint32_t mv, uint32_t predictor) {
     const uint32_t apart = motus_pairs_abs(motus_pairs_sub(mv, predictor));
-    return (uint32_t)(motus_se_bits_of((int)(apart & 0xFFFF)) + motus_se_bits_of((int)(apart >> 16)));
+    return (uint32_t)(motus_se_bits_of((int)(apart & 0xFFFF)) +
+                      motus_se_bits_of((int)(apart >> 16)));
 }
 
 // What a lane's vector costs for a block, over its number; UINT32_MAX where it has none.
-MOTUS_HD uint32_t motus_team_cost(const MotusTeamSums *sums, uint32_t mv, int v, int n, int block, int whole, uint32_t predictor,
-                                  uint32_t lambda_q8) {
+MOTUS_HD uint32_t motus_team_cost(const MotusTeamSums *sums, uint32_t mv, int v, int n, int block,
+                                  int whole, uint32_t predictor, uint32_t lambda_q8) {
     if (v >= n) return UINT32_MAX;
     const uint32_t bits = motus_word_mv_bits(mv, predictor);
-    return (motus_team_sum(sums, v, block, whole) + (lambda_q8 * bits >> 8)) << 5 | (uint32_t)v; // as in motus_choose_mv
+    return (motus_team_sum(sums, v, block, whole) + (lambda_q8 * bits >> 8)) << 5 |
+           (uint32_t)v; // as in motus_choose_mv
 }
 
-// ---- The beginning ------------------------------------------------------------------------------------------------------------------------
+// ---- The beginning ------------------------------------------------------------------------------
 
-// A lane's part: of A the right column, of B the lowest row, of D its last block and of C the first one of that row. The four cells of A stand for the right
-// columns of Cb and Cr as well, those of B for their lowest rows. Nothing is loaded that depends on what was loaded.
+// A lane's part: of A the right column, of B the lowest row, of D its last block and of C the first
+// one of that row. The four cells of A stand for the right columns of Cb and Cr as well, those of B
+// for their lowest rows. Nothing is loaded that depends on what was loaded.
 MOTUS_HD MotusTeamEdge motus_team_edge(const MotusNeighbours *n) {
     const int row = motus_lane() / 6, column = motus_lane() % 6, k = (column - 1) & 3;
-    const MotusMb *mb = row > 4 ? NULL : row ? (column ? NULL : n->a) : column == 0 ? n->d : column == 5 ? n->c : n->b;
+    const MotusMb *mb = row > 4       ? NULL
+                        : row         ? (column ? NULL : n->a)
+                        : column == 0 ? n->d
+                        : column == 5 ? n->c
+                                      : n->b;
     const int blk = row ? 4 * row - 1 : column == 0 ? 15 : column == 5 ? 12 : 11 + column;
     MotusTeamEdge edge = {0, MOTUS_CELL_NONE, 0xFFFF};
     if (!mb) return edge;
     edge.mv = motus_mv_word(mb->mv[blk]); // zero for intra
     edge.state = motus_mb_is_intra(mb) ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER;
-    edge.counts = mb->total_coeff[blk] | (uint32_t)mb->total_coeff[row ? 15 + 2 * row : 18 + (k & 1) + 4 * (k >> 1)] << 8;
+    edge.counts = mb->total_coeff[blk] |
+                  (uint32_t)mb->total_coeff[row ? 15 + 2 * row : 18 + (k & 1) + 4 * (k >> 1)] << 8;
     return edge;
 }
 
@@ -159,14 +175,17 @@ MOTUS_HD MotusMvCell motus_lane_cell_at(uint32_t mv, int state, int row, int col
 }
 
 // Adds the neighbours' vectors, P_Skip's and zero; makes the warp's four grids, if it has some.
-MOTUS_HD void motus_team_list(MotusTeamLane *own, const MotusTeamEdge *edge, const MotusInterMb *in, MotusLaneGrid *grid) {
+MOTUS_HD void motus_team_list(MotusTeamLane *own, const MotusTeamEdge *edge, const MotusInterMb *in,
+                              MotusLaneGrid *grid) {
     const int lane = motus_lane();
     const uint32_t mv = edge->mv;
     const MotusMv zero = {0, 0};
     const MotusLaneCell own_cell = {mv, edge->state};
     for (int g = 0; grid && lane < 30 && g < 4; g++) grid[g].cell[lane] = own_cell;
-    const MotusMvCell a = motus_lane_cell_at(mv, edge->state, 1, 0), b = motus_lane_cell_at(mv, edge->state, 0, 1);
-    const MotusMvCell c = motus_lane_cell_at(mv, edge->state, 0, 5), d = motus_lane_cell_at(mv, edge->state, 0, 0);
+    const MotusMvCell a = motus_lane_cell_at(mv, edge->state, 1, 0),
+                      b = motus_lane_cell_at(mv, edge->state, 0, 1);
+    const MotusMvCell c = motus_lane_cell_at(mv, edge->state, 0, 5),
+                      d = motus_lane_cell_at(mv, edge->state, 0, 0);
     own->predictor = motus_mvp_of(a, b, c.state == MOTUS_CELL_NONE ? d : c);
     own->skip = motus_skip_is_zero(a) || motus_skip_is_zero(b) ? zero : own->predictor;
     motus_team_add(own, in->limits, own->skip);
@@ -177,14 +196,16 @@ MOTUS_HD void motus_team_list(MotusTeamLane *own, const MotusTeamEdge *edge, con
     if (c.state == MOTUS_CELL_INTER) motus_team_add(own, in->limits, c.mv);
 }
 
-// What does not depend on the neighbours: lists what the search has left, with its SATDs. The team's memory is free.
-MOTUS_HD void motus_team_begin(MotusTeamLane *own, const MotusCandidates *found, MotusChoice *choice, MotusTeamSums *sums,
-                               int warp, int warps) {
+// What does not depend on the neighbours: lists what the search has left, with its SATDs. The
+// team's memory is free.
+MOTUS_HD void motus_team_begin(MotusTeamLane *own, const MotusCandidates *found,
+                               MotusChoice *choice, MotusTeamSums *sums, int warp, int warps) {
     const int lane = motus_lane();
     own->n = found->n;
     own->mv = lane < own->n ? motus_mv_word(found->mv[lane]) : 0;
     if (warp == warps - 1) {
-        for (int i = lane; i < (int)(sizeof choice->mb / 4); i += MOTUS_LANES) motus_word_put((char *)choice->mb + 4 * i, 0);
+        for (int i = lane; i < (int)(sizeof choice->mb / 4); i += MOTUS_LANES)
+            motus_word_put((char *)choice->mb + 4 * i, 0);
         if (lane < 4) choice->cost[lane] = UINT32_MAX;
     }
     for (int first = 2 * warp; first < own->n; first += 2 * warps) {
@@ -193,12 +214,14 @@ MOTUS_HD void motus_team_begin(MotusTeamLane *own, const MotusCandidates *found,
     }
 }
 
-// Adds what lies around a neighbour's vector that serves the whole MB best; the first `old` vectors are those that the search has left. The team has met.
-MOTUS_HD void motus_team_refine(MotusTeamLane *own, const MotusInterMb *in, int old, MotusTeamSums *sums, int warp, int warps) {
+// Adds what lies around a neighbour's vector that serves the whole MB best; the first `old` vectors
+// are those that the search has left. The team has met.
+MOTUS_HD void motus_team_refine(MotusTeamLane *own, const MotusInterMb *in, int old,
+                                MotusTeamSums *sums, int warp, int warps) {
     const uint32_t predictor = motus_mv_word(own->predictor);
     for (int step = 0; step < in->limits->steps; step++) {
-        const uint32_t cost =
-            motus_team_cost(sums, own->mv, motus_lane(), own->n, MOTUS_BLOCK_16x16, 1, predictor, in->qp->lambda_q8);
+        const uint32_t cost = motus_team_cost(sums, own->mv, motus_lane(), own->n,
+                                              MOTUS_BLOCK_16x16, 1, predictor, in->qp->lambda_q8);
         const int best = (int)(motus_lanes_min(cost) & 31), first = own->n;
         if (best < old) break;
         const MotusMv centre = motus_mv_of_word(motus_lanes_get(own->mv, best));
@@ -214,7 +237,7 @@ MOTUS_HD void motus_team_refine(MotusTeamLane *own, const MotusInterMb *in, int 
     }
 }
 
-// ---- The types, by eight lanes each ----------------------------------------------------------------------------------------------------------
+// ---- The types, by eight lanes each -------------------------------------------------------------
 
 // What eight lanes choose from: lane k has the vectors k, k + 8, k + 16, k + 24.
 typedef struct MotusTeamChooser {
@@ -224,7 +247,8 @@ typedef struct MotusTeamChooser {
     uint32_t lambda_q8;
 } MotusTeamChooser;
 
-MOTUS_HD MotusTeamChooser motus_team_chooser(const MotusTeamSums *sums, const MotusTeamLane *own, const MotusInterMb *in) {
+MOTUS_HD MotusTeamChooser motus_team_chooser(const MotusTeamSums *sums, const MotusTeamLane *own,
+                                             const MotusInterMb *in) {
     MotusTeamChooser c;
     c.sums = sums;
     c.all = own->mv;
@@ -235,48 +259,56 @@ MOTUS_HD MotusTeamChooser motus_team_chooser(const MotusTeamSums *sums, const Mo
 }
 
 // A block that is chosen: in units of 4 samples inside the MB.
-typedef struct MotusLanePart {
+typedef struct MotusLanePartition {
     int at;         // cell D: 6 y + x
     int width;      // for cell C
     int block;      // of the 41
     uint32_t cells; // bit 4 y + x
     int alone;      // the cell that predicts it by itself where it is inter: see below
-} MotusLanePart;
+} MotusLanePartition;
 
 enum { MOTUS_ALONE_NONE, MOTUS_ALONE_A, MOTUS_ALONE_B, MOTUS_ALONE_C };
 
-MOTUS_HD uint32_t motus_part_cells(int x, int y, int width, int height) {
+MOTUS_HD uint32_t motus_partition_cells(int x, int y, int width, int height) {
     return ((1u << width) - 1) * (0x1111u & ((1u << 4 * height) - 1)) << (4 * y + x);
 }
 
 // The i-th block of P_16x16, P_16x8 or P_8x16: k is 0, 1 or 2.
-MOTUS_HD MotusLanePart motus_whole_part(int k, int i) {
-    const int x = k == 2 ? 2 * i : 0, y = k == 1 ? 2 * i : 0, width = k == 2 ? 2 : 4, height = k == 1 ? 2 : 4;
-    MotusLanePart p;
+MOTUS_HD MotusLanePartition motus_whole_partition(int k, int i) {
+    const int x = k == 2 ? 2 * i : 0, y = k == 1 ? 2 * i : 0, width = k == 2 ? 2 : 4,
+              height = k == 1 ? 2 : 4;
+    MotusLanePartition p;
     p.at = 6 * y + x, p.width = width, p.block = k ? 2 * k - 1 + i : 0;
-    p.cells = motus_part_cells(x, y, width, height);
-    p.alone = k == 0 ? MOTUS_ALONE_NONE : k == 1 ? (i ? MOTUS_ALONE_A : MOTUS_ALONE_B) : i ? MOTUS_ALONE_C : MOTUS_ALONE_A;
+    p.cells = motus_partition_cells(x, y, width, height);
+    p.alone = k == 0   ? MOTUS_ALONE_NONE
+              : k == 1 ? (i ? MOTUS_ALONE_A : MOTUS_ALONE_B)
+              : i      ? MOTUS_ALONE_C
+                       : MOTUS_ALONE_A;
     return p;
 }
 
 // The i-th block of 8x8 block q with this sub type: 8x8, 8x4, 4x8, 4x4.
-MOTUS_HD MotusLanePart motus_lane_sub_part(int sub, int q, int i) {
+MOTUS_HD MotusLanePartition motus_lane_sub_partition(int sub, int q, int i) {
     const int narrow = sub >> 1, flat = sub & 1;
     const int x = 2 * (q & 1) + (narrow ? i & 1 : 0), y = (q & 2) + (flat ? i >> narrow : 0);
-    MotusLanePart p;
+    MotusLanePartition p;
     p.at = 6 * y + x, p.width = 2 - narrow;
-    p.block = (int)(0x19110905u >> (8 * sub) & 63) + ((flat ? y : y >> 1) << (1 + narrow)) + (narrow ? x : x >> 1);
-    p.cells = motus_part_cells(x, y, 2 - narrow, 2 - flat);
+    p.block = (int)(0x19110905u >> (8 * sub) & 63) + ((flat ? y : y >> 1) << (1 + narrow)) +
+              (narrow ? x : x >> 1);
+    p.cells = motus_partition_cells(x, y, 2 - narrow, 2 - flat);
     p.alone = MOTUS_ALONE_NONE;
     return p;
 }
 
 // motus_mvp.
-MOTUS_HD uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePart *p) {
-    const MotusLaneCell *at = grid->cell + p->at, d = at[0], b = at[1], a = at[6], beyond = at[1 + p->width];
+MOTUS_HD uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePartition *p) {
+    const MotusLaneCell *at = grid->cell + p->at, d = at[0], b = at[1], a = at[6],
+                        beyond = at[1 + p->width];
     const MotusLaneCell c = beyond.state == MOTUS_CELL_NONE ? d : beyond;
-    const int inter_a = a.state == MOTUS_CELL_INTER, inter_b = b.state == MOTUS_CELL_INTER, inter_c = c.state == MOTUS_CELL_INTER;
-    const int only_a = b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE;
+    const int inter_a = a.state == MOTUS_CELL_INTER, inter_b = b.state == MOTUS_CELL_INTER,
+              inter_c = c.state == MOTUS_CELL_INTER;
+    const int only_a =
+        b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE;
     uint32_t mv = motus_pairs_median(a.mv, b.mv, c.mv);
     if (inter_a + inter_b + inter_c == 1) mv = inter_a ? a.mv : inter_b ? b.mv : c.mv;
     if (only_a || (p->alone == MOTUS_ALONE_A && inter_a)) mv = a.mv;
@@ -285,19 +317,23 @@ MOTUS_HD uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePart 
     return mv;
 }
 
-// Chooses the vector of a block, notes it in the grid, and adds to cost and bits; where `active` is 0, the eight lanes only come along. `whole`: one of 16x16,
-// 16x8 and 8x16.
-MOTUS_HD void motus_team_choose_part(const MotusTeamChooser *c, MotusLaneGrid *grid, MotusLanePart p, int whole, int active,
-                                     uint32_t *cost, uint32_t *mv_bits) {
+// Chooses the vector of a block, notes it in the grid, and adds to cost and bits; where `active` is
+// 0, the eight lanes only come along. `whole`: one of 16x16, 16x8 and 8x16.
+MOTUS_HD void motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneGrid *grid,
+                                          MotusLanePartition p, int whole, int active,
+                                          uint32_t *cost, uint32_t *mv_bits) {
     const int lane = motus_lane() & 7, most = c->n > 16 ? 4 : 2; // vectors of a lane
     uint32_t best = UINT32_MAX, satd[4];
     for (int k = 0; k < 4; k++)
-        if (k < most) satd[k] = motus_team_sum(c->sums, lane + 8 * k, p.block, whole); // on its way while the block is predicted
+        if (k < most)
+            satd[k] = motus_team_sum(c->sums, lane + 8 * k, p.block,
+                                     whole); // on its way while the block is predicted
     const uint32_t predictor = motus_lane_mvp(grid, &p);
     for (int k = 0; k < 4; k++) {
         if (k >= most) break;
         const uint32_t bits = motus_word_mv_bits(c->own[k], predictor);
-        const uint32_t own = (satd[k] + (c->lambda_q8 * bits >> 8)) << 5 | (uint32_t)(lane + 8 * k); // as in motus_choose_mv
+        const uint32_t own = (satd[k] + (c->lambda_q8 * bits >> 8)) << 5 |
+                             (uint32_t)(lane + 8 * k); // as in motus_choose_mv
         best = lane + 8 * k < c->n && own < best ? own : best;
     }
     best = motus_lanes_min_of(best, 8);
@@ -311,17 +347,21 @@ MOTUS_HD void motus_team_choose_part(const MotusTeamChooser *c, MotusLaneGrid *g
     *mv_bits += motus_word_mv_bits(chosen.mv, predictor);
 }
 
-// P_16x16, P_16x8 and P_8x16, as far as `blocks` leave them a chance; the fourth eight lanes only come along.
-MOTUS_HD void motus_team_choose_whole(const MotusTeamChooser *c, const MotusInterMb *in, uint64_t blocks, MotusLaneGrid grids[4],
+// P_16x16, P_16x8 and P_8x16, as far as `blocks` leave them a chance; the fourth eight lanes only
+// come along.
+MOTUS_HD void motus_team_choose_whole(const MotusTeamChooser *c, const MotusInterMb *in,
+                                      uint64_t blocks, MotusLaneGrid grids[4],
                                       MotusChoice *choice) {
     const int group = motus_lane() >> 3, k = motus_min(group, 2), parts = k ? 2 : 1;
     const int chance =
-        group < 3 && (!k || (blocks >> (k == 1 ? MOTUS_BLOCK_16x8 : MOTUS_BLOCK_8x16) & 1)); // blocks of a type go together
+        group < 3 && (!k || (blocks >> (k == 1 ? MOTUS_BLOCK_16x8 : MOTUS_BLOCK_8x16) &
+                             1)); // blocks of a type go together
     const int steps = motus_lanes_which(chance && k) ? 2 : 1;
     MotusLaneGrid *grid = &grids[group];
     uint32_t cost = motus_mode_cost(in->qp, k ? 3 : 1), mv_bits = 0; // ue(k)
     for (int i = 0; i < steps; i++)
-        motus_team_choose_part(c, grid, motus_whole_part(k, motus_min(i, parts - 1)), 1, chance && i < parts, &cost, &mv_bits);
+        motus_team_choose_partition(c, grid, motus_whole_partition(k, motus_min(i, parts - 1)), 1,
+                                    chance && i < parts, &cost, &mv_bits);
     if (!chance) return;
     for (int cell = motus_lane() & 7; cell < 16; cell += 8)
         motus_word_put(&choice->mb[k].mv[cell], grid->cell[6 * (cell >> 2) + (cell & 3) + 7].mv);
@@ -329,18 +369,24 @@ MOTUS_HD void motus_team_choose_whole(const MotusTeamChooser *c, const MotusInte
 }
 
 // The best sub type of 8x8 block q with at most max_mvs vectors. Returns its cost over its number.
-MOTUS_HD uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const MotusInterMb *in, uint64_t blocks, MotusLaneGrid grid[4],
-                                        MotusMb *mb, int q, int max_mvs, uint32_t *mv_bits) {
-    const int sub = motus_lane() >> 3, parts = motus_sub_parts(sub);
-    const int chance = sub == MOTUS_SUB_8x8 || (parts <= max_mvs && (blocks >> motus_lane_sub_part(sub, q, 0).block & 1));
+MOTUS_HD uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const MotusInterMb *in,
+                                        uint64_t blocks, MotusLaneGrid grid[4], MotusMb *mb, int q,
+                                        int max_mvs, uint32_t *mv_bits) {
+    const int sub = motus_lane() >> 3, parts = motus_sub_partitions(sub);
+    const int chance =
+        sub == MOTUS_SUB_8x8 ||
+        (parts <= max_mvs && (blocks >> motus_lane_sub_partition(sub, q, 0).block & 1));
     const uint32_t some = motus_lanes_which(chance && parts > 1);
     const int steps = some >> 8 * MOTUS_SUB_4x4 ? 4 : some ? 2 : 1;
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub)), bits = 0;
     for (int i = 0; i < steps; i++)
-        motus_team_choose_part(c, &grid[sub], motus_lane_sub_part(sub, q, motus_min(i, parts - 1)), 0, chance && i < parts, &cost,
-                               &bits);
-    const uint32_t best = motus_lanes_min(chance ? cost << 2 | (uint32_t)sub : UINT32_MAX); // the first of equals; below 2^20
-    const int k = motus_lane() & 3, x = 2 * (q & 1) + (k & 1), y = (q & 2) + (k >> 1), at = 6 * y + x + 7;
+        motus_team_choose_partition(c, &grid[sub],
+                                    motus_lane_sub_partition(sub, q, motus_min(i, parts - 1)), 0,
+                                    chance && i < parts, &cost, &bits);
+    const uint32_t best = motus_lanes_min(chance ? cost << 2 | (uint32_t)sub
+                                                 : UINT32_MAX); // the first of equals; below 2^20
+    const int k = motus_lane() & 3, x = 2 * (q & 1) + (k & 1), y = (q & 2) + (k >> 1),
+              at = 6 * y + x + 7;
     const MotusLaneCell chosen = grid[best & 3].cell[at];
     *mv_bits += motus_lanes_get(bits, 8 * (int)(best & 3));
     motus_lanes_sync(); // its vectors have been read
@@ -351,15 +397,16 @@ MOTUS_HD uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const MotusIn
     return best;
 }
 
-MOTUS_HD void motus_team_choose_8x8(const MotusTeamChooser *c, const MotusInterMb *in, uint64_t blocks, MotusLaneGrid grid[4],
-                                    MotusChoice *choice) {
+MOTUS_HD void motus_team_choose_8x8(const MotusTeamChooser *c, const MotusInterMb *in,
+                                    uint64_t blocks, MotusLaneGrid grid[4], MotusChoice *choice) {
     const int k = MOTUS_MB_P_8x8 - MOTUS_MB_P_16x16;
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     int left = in->limits->max_mvs;
     for (int q = 0; q < 4; q++) { // each later 8x8 block needs at least one vector
-        const uint32_t best = motus_team_choose_sub(c, in, blocks, grid, &choice->mb[k], q, left - (3 - q), &mv_bits);
+        const uint32_t best =
+            motus_team_choose_sub(c, in, blocks, grid, &choice->mb[k], q, left - (3 - q), &mv_bits);
         cost += best >> 2;
-        left -= motus_sub_parts((int)(best & 3));
+        left -= motus_sub_partitions((int)(best & 3));
     }
     if (!motus_lane()) motus_choice_put(choice, k, cost, mv_bits);
 }
@@ -369,7 +416,9 @@ MOTUS_HD uint32_t motus_team_close(const MotusChoice *choice, int gate, int *bes
     const uint32_t cost = choice->cost[motus_lane() & 3], least = motus_lanes_min(cost);
     const uint32_t which = motus_lanes_which(cost == least);
     *best = motus_bit_length(which & (0u - which)) - 1;
-    return motus_lanes_which(cost != UINT32_MAX && (uint64_t)cost * 16 <= (uint64_t)least * (uint32_t)gate) & 15;
+    return motus_lanes_which(cost != UINT32_MAX &&
+                             (uint64_t)cost * 16 <= (uint64_t)least * (uint32_t)gate) &
+           15;
 }
 
 #endif

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/decide.h"
 
-#include "encoder/analyse/schedule_core.h"
 #include "common/wavefront.h"
+#include "encoder/analyse/schedule_core.h"
 #include "me/search/refine.h"
 
 #ifndef MOTUS_PASSES
@@ -23,141 +23,149 @@ static MotusMbRecon mb_recon(MotusFrame *frame, int x, int y) {
 // Copies the trial's samples to the reconstruction.
 static void store_samples(const MotusTrial *trial, MotusFrame *frame, int x, int y) {
     MotusMbRecon rec = mb_recon(frame, x, y);
-    for (int row = 0; row < 16; row++) memcpy(rec.plane[0] + row * rec.stride[0], trial->luma + row * MOTUS_LUMA_STRIDE, 16);
+    for (int row = 0; row < 16; row++)
+        memcpy(rec.plane[0] + row * rec.stride[0], trial->luma + row * MOTUS_LUMA_STRIDE, 16);
     for (int c = 0; c < 2; c++)
         for (int row = 0; row < 8; row++)
-            memcpy(rec.plane[c + 1] + row * rec.stride[c + 1], trial->chroma[c] + row * MOTUS_CHROMA_STRIDE, 8);
+            memcpy(rec.plane[c + 1] + row * rec.stride[c + 1],
+                   trial->chroma[c] + row * MOTUS_CHROMA_STRIDE, 8);
 }
 
-static const MotusQp *qp_of(const MotusWork *work, const MotusCoding *coding, int i) {
-    return &coding->qp_table[motus_mb_qp(coding->qp, work->qp_offset, i)];
+static const MotusQp *qp_of(const MotusPictureState *pic, const MotusCoding *coding, int i) {
+    return &coding->qp_table[motus_mb_qp(coding->qp, pic->qp_offset, i)];
 }
 
-// ---- Intra --------------------------------------------------------------------------------------------------------------------------------
+// ---- Intra --------------------------------------------------------------------------------------
 
 typedef struct IntraPass {
-    MotusWork *work;
+    MotusPictureState *pic;
     const MotusCoding *coding;
     MotusLevelChoice levels;
     int p_slice;
 } IntraPass;
 
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
-    const MotusWork *work = pass->work;
-    const int i = y * work->mb_width + x;
-    MotusNeighbours neighbours = motus_neighbours(work->mb, work->mb_width, x, y, motus_slice_first(work->slice_first, i));
-    return (MotusIntraMb){.qp = qp_of(work, pass->coding, i),
+    const MotusPictureState *pic = pass->pic;
+    const int i = y * pic->mb_width + x;
+    MotusNeighbours neighbours =
+        motus_neighbours(pic->mb, pic->mb_width, x, y, motus_slice_first(pic->slice_first, i));
+    return (MotusIntraMb){.qp = qp_of(pic, pass->coding, i),
                           .levels = &pass->levels,
                           .i4_trials = pass->coding->effort.i4_trials,
                           .p_slice = pass->p_slice,
-                          .src = motus_mb_source(work->src, x, y),
-                          .rec = mb_recon(work->rec, x, y),
+                          .src = motus_mb_source(pic->src, x, y),
+                          .rec = mb_recon(pic->rec, x, y),
                           .neighbours = neighbours,
                           .has = motus_intra_has(&neighbours)};
 }
 
 // qp -1: the MB's own.
 static void code_intra_at(const IntraPass *pass, int x, int y, int qp) {
-    MotusWork *work = pass->work;
-    int i = y * work->mb_width + x;
+    MotusPictureState *pic = pass->pic;
+    int i = y * pic->mb_width + x;
     MotusIntraMb in = intra_mb(pass, x, y);
     if (qp >= 0) in.qp = &pass->coding->qp_table[qp];
     MotusTrial trials[2];
     MotusIntraScratch scratch;
     const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
-    work->mb[i] = best->mb;
-    work->coef[i] = best->coef;
-    store_samples(best, work->rec, x, y);
+    pic->mb[i] = best->mb;
+    pic->coef[i] = best->coef;
+    store_samples(best, pic->rec, x, y);
 }
 
 static void code_intra(const IntraPass *pass, int x, int y) { code_intra_at(pass, x, y, -1); }
 
 // Whether an MB of the row above is in the slice.
-static int row_above_is_of_slice(const MotusWork *work, int x, int y) {
-    const int i = y * work->mb_width + x, above = i - work->mb_width, first = motus_slice_first(work->slice_first, i);
-    return above >= first || (x + 1 < work->mb_width && above + 1 >= first);
+static int row_above_is_of_slice(const MotusPictureState *pic, int x, int y) {
+    const int i = y * pic->mb_width + x, above = i - pic->mb_width,
+              first = motus_slice_first(pic->slice_first, i);
+    return above >= first || (x + 1 < pic->mb_width && above + 1 >= first);
 }
 
 static void visit_i(void *context, int x, int y) { code_intra(context, x, y); }
 
-static int waits_in_i(void *context, int x, int y) { return row_above_is_of_slice(((const IntraPass *)context)->work, x, y); }
-
-static IntraPass intra_pass(MotusWork *work, const MotusCoding *coding, int p_slice) {
-    return (IntraPass){work, coding, {work->zero_runs, coding->effort.intra_levels}, p_slice};
+static int waits_in_i(void *context, int x, int y) {
+    return row_above_is_of_slice(((const IntraPass *)context)->pic, x, y);
 }
 
-static void code_i_picture(MotusWork *work, const MotusCoding *coding) {
-    IntraPass pass = intra_pass(work, coding, 0);
-    const MotusWave wave = {visit_i, waits_in_i, &pass, work->row_order};
-    motus_wavefront(work->mb_width, work->mb_height, work->threads, &wave);
+static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, int p_slice) {
+    return (IntraPass){pic, coding, {pic->zero_runs, coding->effort.intra_levels}, p_slice};
+}
+
+static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
+    IntraPass pass = intra_pass(pic, coding, 0);
+    const MotusWave wave = {visit_i, waits_in_i, &pass, pic->row_order};
+    motus_wavefront(pic->mb_width, pic->mb_height, pic->threads, &wave);
 }
 
 // Length of the longest chain of intra MBs that MB i would end.
-static int chain_length(const MotusWork *work, int i) {
-    MotusNeighbours n = motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width,
-                                         motus_slice_first(work->slice_first, i));
+static int chain_length(const MotusPictureState *pic, int i) {
+    MotusNeighbours n = motus_neighbours(pic->mb, pic->mb_width, i % pic->mb_width,
+                                         i / pic->mb_width, motus_slice_first(pic->slice_first, i));
     const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
     int longest = 0;
     for (int k = 0; k < 4; k++)
-        if (around[k]) longest = motus_max(longest, work->chain[around[k] - work->mb]);
+        if (around[k]) longest = motus_max(longest, pic->chain[around[k] - pic->mb]);
     return longest + 1;
 }
 
 static int waits_in_p(void *context, int x, int y) {
-    const MotusWork *work = ((const IntraPass *)context)->work;
-    return motus_mb_is_intra(&work->mb[y * work->mb_width + x]) && row_above_is_of_slice(work, x, y);
+    const MotusPictureState *pic = ((const IntraPass *)context)->pic;
+    return motus_mb_is_intra(&pic->mb[y * pic->mb_width + x]) && row_above_is_of_slice(pic, x, y);
 }
 
-// The MBs of a P picture that are to be intra, unless their chain grows too long: an MB that waits for others is what a picture's intra coding costs where MBs
-// are coded side by side.
+// The MBs of a P picture that are to be intra, unless their chain grows too long: an MB that waits
+// for others is what a picture's intra coding costs where MBs are coded side by side.
 static void visit_intra_of_p(void *context, int x, int y) {
     const IntraPass *pass = context;
-    MotusWork *work = pass->work;
-    int i = y * work->mb_width + x, length;
-    work->chain[i] = 0;
-    if (!motus_mb_is_intra(&work->mb[i])) return;
-    if ((length = chain_length(work, i)) > pass->coding->effort.intra_chain) {
-        work->mb[i] = work->mb_inter[i];
+    MotusPictureState *pic = pass->pic;
+    int i = y * pic->mb_width + x, length;
+    pic->chain[i] = 0;
+    if (!motus_mb_is_intra(&pic->mb[i])) return;
+    if ((length = chain_length(pic, i)) > pass->coding->effort.intra_chain) {
+        pic->mb[i] = pic->mb_inter[i];
         return;
     }
-    work->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
+    pic->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
     code_intra(pass, x, y);
 }
 
-// Estimates intra coding from the reconstruction that the last round left, where it looks worth while.
+// Estimates intra coding from the reconstruction that the last round left, where it looks worth
+// while.
 static void estimate_intra(const IntraPass *pass) {
-    MotusWork *work = pass->work;
+    MotusPictureState *pic = pass->pic;
     const MotusEffort *effort = &pass->coding->effort;
-    const MotusLevelChoice levels = {work->zero_runs, effort->estimate_levels};
-#pragma omp parallel for num_threads(work->threads) schedule(dynamic, 16)
-    for (int i = 0; i < work->n_mb; i++) {
-        work->intra_cost[i] = UINT32_MAX;
-        if (work->mb[i].type == MOTUS_MB_P_SKIP) continue;
-        MotusIntraMb in = intra_mb(pass, i % work->mb_width, i / work->mb_width);
+    const MotusLevelChoice levels = {pic->zero_runs, effort->estimate_levels};
+#pragma omp parallel for num_threads(pic->threads) schedule(dynamic, 16)
+    for (int i = 0; i < pic->n_mb; i++) {
+        pic->intra_cost[i] = UINT32_MAX;
+        if (pic->mb[i].type == MOTUS_MB_P_SKIP) continue;
+        MotusIntraMb in = intra_mb(pass, i % pic->mb_width, i / pic->mb_width);
         in.levels = &levels;
         in.i4_trials = effort->estimate_trials;
         MotusIntraScratch scratch;
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
-        if (!motus_intra_is_close(satd, work->satd[i], work->inter_cost[i], in.qp, effort)) continue;
+        if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
         MotusTrial trials[2];
         const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
-        work->intra_cost[i] = best->cost;
-        work->mb_intra[i] = best->mb;
+        pic->intra_cost[i] = best->cost;
+        pic->mb_intra[i] = best->mb;
     }
 }
 
-// ---- Inter --------------------------------------------------------------------------------------------------------------------------------
+// ---- Inter --------------------------------------------------------------------------------------
 
 typedef struct InterPass {
-    MotusWork *work;
+    MotusPictureState *pic;
     const MotusCoding *coding;
     const MotusPCoding *p;
     MotusLevelChoice levels;
     const MotusRefineOps *refine;
 } InterPass;
 
-// Mask of the blocks whose vectors have no fraction: all that the search finds, not all that a caller may give.
+// Mask of the blocks whose vectors have no fraction: all that the search finds, not all that a
+// caller may give.
 static uint64_t whole_vectors(const MotusMv mv[MOTUS_BLOCKS]) {
     uint64_t mask = 0;
     for (int b = 0; b < MOTUS_BLOCKS; b++) mask |= (uint64_t)motus_mv_is_whole(mv[b]) << b;
@@ -166,11 +174,11 @@ static uint64_t whole_vectors(const MotusMv mv[MOTUS_BLOCKS]) {
 
 // Refines the blocks that the whole-sample costs leave, and measures their vectors.
 static void find_candidates(const InterPass *pass, int i) {
-    MotusWork *work = pass->work;
+    MotusPictureState *pic = pass->pic;
     const MotusPCoding *p = pass->p;
-    MotusCandidates *found = &work->candidates[i];
-    int x = i % work->mb_width, y = i / work->mb_width;
-    MotusMbSource src = motus_mb_source(work->src, x, y);
+    MotusCandidates *found = &pic->candidates[i];
+    int x = i % pic->mb_width, y = i / pic->mb_width;
+    MotusMbSource src = motus_mb_source(pic->src, x, y);
     uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
     MotusMbJob job = {.cur = src.plane[0],
                       .cur_stride = src.stride[0],
@@ -185,107 +193,117 @@ static void find_candidates(const InterPass *pass, int i) {
         motion.cost[b] = p->field->cost[b][i];
     }
     found->blocks = motus_blocks_with_a_chance(motion.cost, &pass->coding->effort, lambda_q8);
-    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks & whole_vectors(motion.mv), &motion);
+    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks & whole_vectors(motion.mv),
+                        &motion);
     found->n = 0;
     for (uint64_t left = found->blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
         MotusMv mv = motion.mv[__builtin_ctzll(left)];
         int known = 0;
         for (int v = 0; v < found->n; v++) known |= motus_mv_equal(found->mv[v], mv);
         if (known) continue;
-        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &p->ref, 16 * x, 16 * y, mv);
+        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &p->ref, 16 * x, 16 * y,
+                      mv);
         found->mv[found->n++] = mv;
     }
 }
 
 // Takes the cheaper of the two ways to code MB i.
-static void note_decision(MotusWork *work, int i, int now) {
-    const MotusMb *mb = work->intra_cost[i] < work->inter_cost[i] ? &work->mb_intra[i] : &work->mb_inter[i];
-    motus_note_decision(&work->mb[i], mb, &work->changed_at[i], now);
+static void note_decision(MotusPictureState *pic, int i, int now) {
+    const MotusMb *mb =
+        pic->intra_cost[i] < pic->inter_cost[i] ? &pic->mb_intra[i] : &pic->mb_inter[i];
+    motus_note_decision(&pic->mb[i], mb, &pic->changed_at[i], now);
 }
 
 static void visit_p(const InterPass *pass, int x, int y, int now) {
-    MotusWork *work = pass->work;
+    MotusPictureState *pic = pass->pic;
     const MotusPCoding *p = pass->p;
-    const int i = y * work->mb_width + x, first = motus_slice_first(work->slice_first, i);
-    if (!motus_neighbours_changed(work->changed_at, work->seen_at, i, x, work->mb_width, first)) return; // the decision stands
+    const int i = y * pic->mb_width + x, first = motus_slice_first(pic->slice_first, i);
+    if (!motus_neighbours_changed(pic->changed_at, pic->seen_at, i, x, pic->mb_width, first))
+        return; // the decision stands
     MotusInterMb in = {.ref = &p->ref,
                        .limits = &p->limits,
-                       .qp = qp_of(work, pass->coding, i),
-                       .src = motus_mb_source(work->src, x, y),
-                       .neighbours = motus_neighbours(work->mb, work->mb_width, x, y, first),
+                       .qp = qp_of(pic, pass->coding, i),
+                       .src = motus_mb_source(pic->src, x, y),
+                       .neighbours = motus_neighbours(pic->mb, pic->mb_width, x, y, first),
                        .x = x,
                        .y = y};
     MotusDecideScratch scratch;
-    const MotusTrial *best =
-        motus_decide_inter(&in, &work->candidates[i], &pass->coding->effort, &pass->levels, &scratch, &work->satd[i]);
-    work->inter_cost[i] = best->cost;
-    work->coef[i] = best->coef;
-    store_samples(best, work->rec, x, y);
-    work->seen_at[i] = (uint16_t)now;
-    work->mb_inter[i] = best->mb;
-    note_decision(work, i, now);
+    const MotusTrial *best = motus_decide_inter(&in, &pic->candidates[i], &pass->coding->effort,
+                                                &pass->levels, &scratch, &pic->satd[i]);
+    pic->inter_cost[i] = best->cost;
+    pic->coef[i] = best->coef;
+    store_samples(best, pic->rec, x, y);
+    pic->seen_at[i] = (uint16_t)now;
+    pic->mb_inter[i] = best->mb;
+    note_decision(pic, i, now);
 }
 
 #define PIECES 4 // of a row: 1080p has 68 rows, which can't be shared out evenly among 16 threads
 
 static void visit_piece(const InterPass *pass, int y, int piece, int k, int now) {
-    const int colours = pass->coding->effort.colours, width = pass->work->mb_width;
+    const int phases = pass->coding->effort.phases, width = pass->pic->mb_width;
     const int first = width * piece / PIECES, end = width * (piece + 1) / PIECES;
-    const int ahead = (k - first - 2 * y) % colours; // to the first MB with (x + 2y) % colours == k
-    for (int x = first + (ahead < 0 ? ahead + colours : ahead); x < end; x += colours) visit_p(pass, x, y, now);
+    const int ahead = (k - first - 2 * y) % phases; // to the first MB with (x + 2y) % colours == k
+    for (int x = first + (ahead < 0 ? ahead + phases : ahead); x < end; x += phases)
+        visit_p(pass, x, y, now);
 }
 
-// MBs with equal x + 2y are one diagonal: A, B, C and D of an MB lie on the three diagonals before its own. A round is `colours` passes, each over every
-// colours-th diagonal, so that no MB reads what another decides in the same pass, and yet most MBs see their neighbours' newest decisions: a vector's influence
-// travels `colours` steps in a round where plain Jacobi iteration takes one. `now` numbers the passes of a picture, from 1.
+// MBs with equal x + 2y are one diagonal: A, B, C and D of an MB lie on the three diagonals before
+// its own. A round is `colours` passes, each over every colours-th diagonal, so that no MB reads
+// what another decides in the same pass, and yet most MBs see their neighbours' newest decisions: a
+// vector's influence travels `colours` steps in a round where plain Jacobi iteration takes one.
+// `now` numbers the passes of a picture, from 1.
 static void run_round(const InterPass *pass, int *now) {
-    const MotusWork *work = pass->work;
-    int colours = pass->coding->effort.colours;
-    for (int k = 0; k < colours; k++) {
+    const MotusPictureState *pic = pass->pic;
+    int phases = pass->coding->effort.phases;
+    for (int k = 0; k < phases; k++) {
         ++*now;
-#pragma omp parallel for num_threads(work->threads) schedule(dynamic, 1)
-        for (int i = 0; i < PIECES * work->mb_height; i++) visit_piece(pass, i / PIECES, i % PIECES, k, *now);
+#pragma omp parallel for num_threads(pic->threads) schedule(dynamic, 1)
+        for (int i = 0; i < PIECES * pic->mb_height; i++)
+            visit_piece(pass, i / PIECES, i % PIECES, k, *now);
     }
 }
 
-static void decide_p_picture(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p) {
-    const IntraPass intra = intra_pass(work, coding, 1);
-    InterPass inter = {work, coding, p, {work->zero_runs, coding->effort.levels}, motus_refine_ops()};
+static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,
+                             const MotusPCoding *p) {
+    const IntraPass intra = intra_pass(pic, coding, 1);
+    InterPass inter = {pic, coding, p, {pic->zero_runs, coding->effort.levels}, motus_refine_ops()};
     int now = 0;
-#pragma omp parallel for num_threads(work->threads) schedule(dynamic, 16)
-    for (int i = 0; i < work->n_mb; i++) {
+#pragma omp parallel for num_threads(pic->threads) schedule(dynamic, 16)
+    for (int i = 0; i < pic->n_mb; i++) {
         find_candidates(&inter, i);
-        motus_first_guess(&work->mb[i], work->candidates[i].mv[0]);
-        work->intra_cost[i] = UINT32_MAX;
-        work->changed_at[i] = work->seen_at[i] = 0;
+        motus_first_guess(&pic->mb[i], pic->candidates[i].mv[0]);
+        pic->intra_cost[i] = UINT32_MAX;
+        pic->changed_at[i] = pic->seen_at[i] = 0;
     }
-    motus_stage_ended(work->clock, MOTUS_STAGE_CANDIDATES);
+    motus_stage_ended(pic->clock, MOTUS_STAGE_CANDIDATES);
     for (int round = 0; round < coding->effort.rounds; round++) {
         run_round(&inter, &now);
         if (round) continue;
         estimate_intra(&intra);
         ++now;
-#pragma omp parallel for num_threads(work->threads) schedule(static)
-        for (int i = 0; i < work->n_mb; i++) note_decision(work, i, now);
+#pragma omp parallel for num_threads(pic->threads) schedule(static)
+        for (int i = 0; i < pic->n_mb; i++) note_decision(pic, i, now);
     }
-    motus_stage_ended(work->clock, MOTUS_STAGE_DECIDE);
+    motus_stage_ended(pic->clock, MOTUS_STAGE_DECIDE);
 }
 
-static void code_p_picture(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p) {
-    IntraPass intra = intra_pass(work, coding, 1);
-    const MotusWave wave = {visit_intra_of_p, waits_in_p, &intra, work->row_order};
-    decide_p_picture(work, coding, p);
-    motus_wavefront(work->mb_width, work->mb_height, work->threads, &wave);
+static void code_p_picture(MotusPictureState *pic, const MotusCoding *coding,
+                           const MotusPCoding *p) {
+    IntraPass intra = intra_pass(pic, coding, 1);
+    const MotusWave wave = {visit_intra_of_p, waits_in_p, &intra, pic->row_order};
+    decide_p_picture(pic, coding, p);
+    motus_wavefront(pic->mb_width, pic->mb_height, pic->threads, &wave);
 }
 
-static void code_mb(MotusWork *work, const MotusCoding *coding, int p_slice, int i, int qp) {
-    IntraPass pass = intra_pass(work, coding, p_slice);
-    const int x = i % work->mb_width, y = i / work->mb_width;
+static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int p_slice, int i, int qp) {
+    IntraPass pass = intra_pass(pic, coding, p_slice);
+    const int x = i % pic->mb_width, y = i / pic->mb_width;
     if (p_slice && qp < 0)
         visit_intra_of_p(&pass, x, y);
     else
         code_intra_at(&pass, x, y, qp);
-    if (qp >= 0) work->chain[i] = 1;
+    if (qp >= 0) pic->chain[i] = 1;
 }
 
 const MotusPasses MOTUS_PASSES = {code_i_picture, code_p_picture, decide_p_picture, code_mb};

@@ -1,10 +1,13 @@
-// Decisions of P pictures on a CUDA device: the passes of decide.c and the arithmetic of the same cores (their loops over blocks, modes and candidates are shared
-// out among a warp's lanes: common/lanes.h).
+// Decisions of P pictures on a CUDA device: the passes of decide.c and the arithmetic of the same
+// cores (their loops over blocks, modes and candidates are shared out among a warp's lanes:
+// common/lanes.h).
 //
-// mark_kernel, candidates_kernel, note_kernel: every MB at once. decide_kernel: the MBs of one colour, a block of two or four warps each; a picture launches it
-// rounds * colours times, of which the first round's may overlap. Intra MBs: decide_estimate.cu and decide_intra.cu.
+// mark_kernel, candidates_kernel, note_kernel: every MB at once. decide_kernel: the MBs of one
+// colour, a block of two or four warps each; a picture launches it rounds * colours times, of which
+// the first round's may overlap. Intra MBs: decide_estimate.cu and decide_intra.cu.
 //
-// Shared memory: 10 or 12 KiB a block of decide_kernel. Read and written: MBs, levels, reconstruction.
+// Shared memory: 10 or 12 KiB a block of decide_kernel. Read and written: MBs, levels,
+// reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/decide_pass.cuh"
 #include "encoder/analyse/schedule_core.h"
@@ -18,24 +21,27 @@ constexpr int PLACES = 32;     // warps an SM has places for, at 64 registers
 constexpr int FEW_PLACES = 16; // at 128
 
 __global__ void __launch_bounds__(256)
-    mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv, MotusMv *whole) {
+    mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv,
+                MotusMv *whole) {
     int i = (int)(blockIdx.x * 256 + threadIdx.x);
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    if (i >= pass.work.n_mb) return;
-    if (whole) whole[i] = mv[MOTUS_BLOCK_16x16 * pass.work.n_mb + i];
+    if (i >= pass.pic.n_mb) return;
+    if (whole) whole[i] = mv[MOTUS_BLOCK_16x16 * pass.pic.n_mb + i];
     uint32_t own[MOTUS_BLOCKS];
 #pragma unroll
-    for (int b = 0; b < MOTUS_BLOCKS; b++) own[b] = cost[(size_t)b * pass.work.n_mb + i];
-    pass.work.candidates[i].blocks = motus_blocks_with_a_chance(own, &pass.effort, pass.work.qp_table[pass.qp].lambda_q8);
+    for (int b = 0; b < MOTUS_BLOCKS; b++) own[b] = cost[(size_t)b * pass.pic.n_mb + i];
+    pass.pic.candidates[i].blocks =
+        motus_blocks_with_a_chance(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
 }
 
-// The different vectors of the marked blocks, in the order of the blocks, measured; and what neighbours see of the MB before its first decision. A lane has two
-// blocks, and then a vector.
+// The different vectors of the marked blocks, in the order of the blocks, measured; and what
+// neighbours see of the MB before its first decision. A lane has two blocks, and then a vector.
 __global__ void __launch_bounds__(32 * WARPS)
-    candidates_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p) {
+    candidates_kernel(const __grid_constant__ Pass pass,
+                      const __grid_constant__ MotusPCodingCuda p) {
 #if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
-    const MotusWorkCuda &w = pass.work;
+    const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp(), lane = motus_lane();
     motus_let_successor_start();
     if (i >= w.n_mb) return;
@@ -49,7 +55,8 @@ __global__ void __launch_bounds__(32 * WARPS)
     }
     int n = 0;
     for (; n < MOTUS_CANDIDATES && (left[0] | left[1]); n++) {
-        const uint32_t next = motus_lanes_get(left[0] ? own[0] : own[1], __ffs((int)(left[0] ? left[0] : left[1])) - 1);
+        const uint32_t next = motus_lanes_get(left[0] ? own[0] : own[1],
+                                              __ffs((int)(left[0] ? left[0] : left[1])) - 1);
         for (int h = 0; h < 2; h++) left[h] &= ~motus_lanes_which(own[h] == next);
         if (lane == n) mv = next;
     }
@@ -58,7 +65,8 @@ __global__ void __launch_bounds__(32 * WARPS)
     in.ref = &p.ref;
     in.x = i % w.mb_width, in.y = i / w.mb_width;
     in.src = mb_source(w, in.x, in.y);
-    for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two vectors at a time, a lane a 4x4 block
+    for (int v = lane >> 4; v - (lane >> 4) < n;
+         v += 2) { // two vectors at a time, a lane a 4x4 block
         const uint32_t satd = motus_team_satd(&in, motus_mv_of_word(motus_lanes_get(mv, v)));
         if (v < n) found->satd[v][lane & 15] = (uint16_t)satd;
     }
@@ -72,9 +80,10 @@ __global__ void __launch_bounds__(32 * WARPS)
 #endif
 }
 
-// Launches of the first round may begin early: a launch's blocks take the places that the one before it leaves free, do what does not depend on it, and wait
-// until it is done. Every block waits, also one that has nothing to do: so a launch is never done before those that came before it, whatever pass has no MBs
-// (those of narrow pictures), and who waits for it waits for all.
+// Launches of the first round may begin early: a launch's blocks take the places that the one
+// before it leaves free, do what does not depend on it, and wait until it is done. Every block
+// waits, also one that has nothing to do: so a launch is never done before those that came before
+// it, whatever pass has no MBs (those of narrow pictures), and who waits for it waits for all.
 
 // Pass `now` of a picture, which decides the MBs of one colour.
 struct Turn {
@@ -83,9 +92,10 @@ struct Turn {
     int early; // the next launch may begin early
 };
 
-// Makes the MB what was decided for. Where there is but one round, nobody asks what has changed, and what was guessed needn't be read.
+// Makes the MB what was decided for. Where there is but one round, nobody asks what has changed,
+// and what was guessed needn't be read.
 __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTrial *best, int i) {
-    const MotusWorkCuda &w = pass.work;
+    const MotusPictureStateCuda &w = pass.pic;
     if (pass.effort.rounds == 1) {
         copy(&w.mb[i], &best->mb);
         return;
@@ -94,27 +104,31 @@ __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTri
     motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now);
 }
 
-// A block decides an MB, by a team of warps: the blockIdx.x-th of the colour in row blockIdx.y. SHARES: a single type is evaluated by all of them. WARPS_OF_SM: that
-// there are to be places for.
+// A block decides an MB, by a team of warps: the blockIdx.x-th of the colour in row blockIdx.y.
+// SHARES: a single type is evaluated by all of them. WARPS_OF_SM: that there are to be places for.
 template <int TEAM, bool SHARES, int WARPS_OF_SM>
 __global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
-    decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p, const Turn turn) {
+    decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
+                  const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
-    const MotusWorkCuda &w = pass.work;
+    const MotusPictureStateCuda &w = pass.pic;
     if (turn.first && !turn.colour)
-        motus_wait_for_predecessor(); // candidates are there, also for the launches that begin before their turn
+        motus_wait_for_predecessor(); // candidates are there, also for the launches that begin
+                                      // before their turn
     if (turn.early) motus_let_successor_start();
-    const uint32_t colours = (uint32_t)pass.effort.colours;
+    const uint32_t phases = (uint32_t)pass.effort.phases;
     const int y = (int)blockIdx.y; // (x + 2y) % colours is the colour
-    const int x = (int)(((uint32_t)turn.colour + (colours - 1) * 2 * blockIdx.y) % colours + blockIdx.x * colours);
+    const int x = (int)(((uint32_t)turn.colour + (phases - 1) * 2 * blockIdx.y) % phases +
+                        blockIdx.x * phases);
     const int i = y * w.mb_width + x;
     if (x >= w.mb_width) { // the whole block
         if (turn.first) motus_wait_for_predecessor();
         return;
     }
     const int first = motus_slice_first(w.slice_first, i);
-    if (!turn.first && !motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first)) return; // likewise
+    if (!turn.first && !motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first))
+        return; // likewise
     const int warp = (int)threadIdx.x / 32;
     MotusInterMb in;
     in.ref = &p.ref;
@@ -131,8 +145,8 @@ __global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
     motus_team_begin(&own, found, &team.choose.choice, &team.of.sums, warp, TEAM);
     if (turn.first) motus_wait_for_predecessor(); // neighbours are decided
     const MotusTeamEdge edge = motus_team_edge(&in.neighbours);
-    const MotusTrial *best =
-        motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs, warp, TEAM, SHARES, &satd);
+    const MotusTrial *best = motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team,
+                                               coefs, warp, TEAM, SHARES, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
@@ -148,62 +162,76 @@ __global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
 #endif
 }
 
-// Takes intra coding where it is the cheaper way after the first round: inter is what is noted already.
-__global__ void __launch_bounds__(32 * WARPS) note_kernel(const __grid_constant__ Pass pass, int now) {
-    const MotusWorkCuda &w = pass.work;
+// Takes intra coding where it is the cheaper way after the first round: inter is what is noted
+// already.
+__global__ void __launch_bounds__(32 * WARPS)
+    note_kernel(const __grid_constant__ Pass pass, int now) {
+    const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp();
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    if (i < w.n_mb && w.intra_cost[i] < w.inter_cost[i]) motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now);
+    if (i < w.n_mb && w.intra_cost[i] < w.inter_cost[i])
+        motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now);
 }
 
 template <int TEAM, bool SHARES, int WARPS_OF_SM = PLACES>
-cudaError_t launch_team(const Pass &pass, const MotusPCodingCuda &p, const Turn &turn, cudaStream_t stream) {
-    const int colours = pass.effort.colours;
-    const dim3 blocks((unsigned)((pass.work.mb_width + colours - 1) / colours), (unsigned)pass.work.mb_height);
-    return motus_launch(turn.early, blocks, 32 * TEAM, 0, stream, decide_kernel<TEAM, SHARES, WARPS_OF_SM>, pass, p, turn);
+cudaError_t launch_team(const Pass &pass, const MotusPCodingCuda &p, const Turn &turn,
+                        cudaStream_t stream) {
+    const int phases = pass.effort.phases;
+    const dim3 blocks((unsigned)((pass.pic.mb_width + phases - 1) / phases),
+                      (unsigned)pass.pic.mb_height);
+    return motus_launch(turn.early, blocks, 32 * TEAM, 0, stream,
+                        decide_kernel<TEAM, SHARES, WARPS_OF_SM>, pass, p, turn);
 }
 
-// Where several types may come close to the best one, four warps share them out; else the second two would hold places that other lanes, if there are any,
-// have use for. A lane alone waits for the slowest MB of each pass: it has what makes that one fast, and where levels are lowered more registers count for more than
-// more MBs at a time.
-cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, int colour, int now, cudaStream_t stream) {
-    const Turn turn = {colour, now, round == 0, round == 0 && pass.work.early};
-    if (pass.work.early && pass.effort.levels == MOTUS_LEVELS_LOWERED)
+// Where several types may come close to the best one, four warps share them out; else the second
+// two would hold places that other lanes, if there are any, have use for. A lane alone waits for
+// the slowest MB of each pass: it has what makes that one fast, and where levels are lowered more
+// registers count for more than more MBs at a time.
+cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, int colour, int now,
+                        cudaStream_t stream) {
+    const Turn turn = {colour, now, round == 0, round == 0 && pass.pic.early};
+    if (pass.pic.early && pass.effort.levels == MOTUS_LEVELS_LOWERED)
         return launch_team<4, true, FEW_PLACES>(pass, p, turn, stream);
-    if (pass.work.early) return launch_team<4, true>(pass, p, turn, stream);
+    if (pass.pic.early) return launch_team<4, true>(pass, p, turn, stream);
     return pass.effort.trial_gate > 16 ? launch_team<4, false>(pass, p, turn, stream)
                                        : launch_team<2, false>(pass, p, turn, stream);
 }
 
 } // namespace
 
-extern "C" cudaError_t motus_code_i_cuda(const MotusWorkCuda *work, int qp, const MotusEffort *effort, cudaStream_t stream) {
-    const Pass pass = {*work, *effort, qp, 0};
+extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
+                                         const MotusEffort *effort, cudaStream_t stream) {
+    const Pass pass = {*pic, *effort, qp, 0};
     return code_intra(pass, stream);
 }
 
-extern "C" cudaError_t motus_mark_blocks_cuda(const MotusWorkCuda *work, const uint32_t *cost, const MotusMv *mv, MotusMv *whole,
-                                              int qp, const MotusEffort *effort, cudaStream_t stream) {
-    const Pass pass = {*work, *effort, qp, 1};
-    return motus_launch(work->early, (work->n_mb + 255) / 256, 256, 0, stream, mark_kernel, pass, cost, mv, whole);
+extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,
+                                              const uint32_t *cost, const MotusMv *mv,
+                                              MotusMv *whole, int qp, const MotusEffort *effort,
+                                              cudaStream_t stream) {
+    const Pass pass = {*pic, *effort, qp, 1};
+    return motus_launch(pic->early, (pic->n_mb + 255) / 256, 256, 0, stream, mark_kernel, pass,
+                        cost, mv, whole);
 }
 
-extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusPCodingCuda *p, int qp, const MotusEffort *effort,
-                                         cudaStream_t stream) {
-    const Pass pass = {*work, *effort, qp, 1};
+extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
+                                         const MotusPCodingCuda *p, int qp,
+                                         const MotusEffort *effort, cudaStream_t stream) {
+    const Pass pass = {*pic, *effort, qp, 1};
     int now = 0;
-    candidates_kernel<<<blocks_for(work->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
-    cudaError_t status = motus_stage_ended_cuda(work, MOTUS_STAGE_CANDIDATES, stream);
+    candidates_kernel<<<blocks_for(pic->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
+    cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < effort->rounds; round++) {
-        for (int k = 0; k < effort->colours && status == cudaSuccess; k++)
+        for (int k = 0; k < effort->phases && status == cudaSuccess; k++)
             status = launch_pass(pass, *p, round, k, ++now, stream);
         if (round) continue;
         if (status == cudaSuccess) status = estimate_intra(pass, stream);
         if (status != cudaSuccess) return status;
-        status = motus_launch(work->early, blocks_for(work->n_mb), 32 * WARPS, 0, stream, note_kernel, pass, ++now);
+        status = motus_launch(pic->early, blocks_for(pic->n_mb), 32 * WARPS, 0, stream, note_kernel,
+                              pass, ++now);
     }
-    if (status == cudaSuccess) status = motus_stage_ended_cuda(work, MOTUS_STAGE_DECIDE, stream);
+    if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream);
     return status == cudaSuccess ? code_intra(pass, stream) : status;
 }
 
@@ -211,8 +239,8 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusWorkCuda *work, const MotusP
 extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     cudaFuncAttributes attributes;
     cudaError_t status = cudaSuccess;
-    for (auto kernel : {decide_kernel<2, false, PLACES>, decide_kernel<4, false, PLACES>, decide_kernel<4, true, PLACES>,
-                        decide_kernel<4, true, FEW_PLACES>})
+    for (auto kernel : {decide_kernel<2, false, PLACES>, decide_kernel<4, false, PLACES>,
+                        decide_kernel<4, true, PLACES>, decide_kernel<4, true, FEW_PLACES>})
         if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, kernel);
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;
     return status;

@@ -1,4 +1,5 @@
-// A picture on its way through the passes of docs/design.md. Passes over MBs that do not depend on one another run on OpenMP threads.
+// A picture on its way through the passes of docs/design.md. Passes over MBs that do not depend on
+// one another run on OpenMP threads.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_DECIDE_H
 #define ENCODER_ANALYSE_DECIDE_H
@@ -9,30 +10,35 @@
 #include "motus/frame.h"
 
 // What was decided about a picture's MBs, in raster order, and how they are coded.
-typedef struct MotusWork {
+typedef struct MotusPictureState {
     int mb_width, mb_height, n_mb, threads;
-    const MotusFrame *src;   // whole MBs
-    MotusFrame *rec;         // the same size; reconstruction
-    const int8_t *qp_offset; // per MB, added to the picture's QP (motus_mb_qp); NULL: none. Not owned
-    const int *slice_first;  // per MB (motus_slice_first); NULL: one slice. Not owned
-    const int *row_order;    // the order of wavefronts (MotusWave); NULL: from the top. Not owned
+    const MotusFrame *src; // whole MBs
+    MotusFrame *rec;       // the same size; reconstruction
+    const int8_t
+        *qp_offset; // per MB, added to the picture's QP (motus_mb_qp); NULL: none. Not owned
+    const int *slice_first; // per MB (motus_slice_first); NULL: one slice. Not owned
+    const int *row_order;   // the order of wavefronts (MotusWave); NULL: from the top. Not owned
     MotusMb *mb;
     MotusMbCoef *coef;
-    MotusCandidates *candidates;       // of P pictures
-    MotusMb *mb_inter;                 // how an MB would be coded as inter
-    MotusMb *mb_intra;                 // how an MB would be coded as intra, where intra_cost is known
-    uint32_t *inter_cost, *intra_cost; // motus_rd_cost of both ways; UINT32_MAX where intra was not evaluated
-    uint32_t *satd;                    // cost of the best inter type by SATD
-    uint16_t *changed_at, *seen_at;    // pass in which the decision last changed for its neighbours; and was last evaluated
-    uint8_t *chain;                    // length of the chain of intra MBs that ends here, 0 for inter
-    uint8_t *zero_runs;                // MOTUS_ZERO_RUNS
-    MotusStageClock *clock;            // NULL: stages are not timed. Not owned
-} MotusWork;
+    MotusCandidates *candidates; // of P pictures
+    MotusMb *mb_inter;           // how an MB would be coded as inter
+    MotusMb *mb_intra;           // how an MB would be coded as intra, where intra_cost is known
+    uint32_t *inter_cost,
+        *intra_cost; // motus_rd_cost of both ways; UINT32_MAX where intra was not evaluated
+    uint32_t *satd;  // cost of the best inter type by SATD
+    uint16_t *changed_at, *seen_at; // pass in which the decision last changed for its neighbours;
+                                    // and was last evaluated
+    uint8_t *chain;                 // length of the chain of intra MBs that ends here, 0 for inter
+    uint8_t *zero_runs;             // MOTUS_ZERO_RUNS
+    MotusStageClock *clock;         // NULL: stages are not timed. Not owned
+} MotusPictureState;
 
-MotusStatus motus_work_alloc(MotusWork *work, int mb_width, int mb_height, int threads);
-void motus_work_free(MotusWork *work); // accepts a zeroed one
+MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int mb_height,
+                                      int threads);
+void motus_picture_state_free(MotusPictureState *pic); // accepts a zeroed one
 
-// What a picture is coded with. MBs are decided and coded at their own QPs; what comes before (search, refinement) is weighed at the picture's.
+// What a picture is coded with. MBs are decided and coded at their own QPs; what comes before
+// (search, refinement) is weighed at the picture's.
 typedef struct MotusCoding {
     const MotusQp *qp_table; // all 52
     int qp;                  // of the slice and, without offsets, of every MB
@@ -43,26 +49,29 @@ typedef struct MotusCoding {
 typedef struct MotusPCoding {
     MotusReference ref;
     const MotusRefLuma *ref_luma;
-    const MotusField *field; // vectors and their costs: whole samples, or what the caller gave instead
-    const MotusMv *centre;   // per MB, what the field's costs are relative to
+    const MotusField
+        *field; // vectors and their costs: whole samples, or what the caller gave instead
+    const MotusMv *centre; // per MB, what the field's costs are relative to
     MotusInterLimits limits;
     MotusSubpel subpel; // how far vectors of whole samples are refined
 } MotusPCoding;
 
 // The passes, compiled for plain C and for AVX2: the same results.
 typedef struct MotusPasses {
-    void (*code_i)(MotusWork *work, const MotusCoding *coding);
-    void (*code_p)(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p);
-    // The same in two steps, for slices that are not known yet: all of code_p but its wavefront of intra MBs; and MB i of an I or P picture in that wavefront,
-    // to be called in raster order. qp -1: as was decided; else the MB becomes intra at that QP.
-    void (*decide_p)(MotusWork *work, const MotusCoding *coding, const MotusPCoding *p);
-    void (*code_mb)(MotusWork *work, const MotusCoding *coding, int p_slice, int i, int qp);
+    void (*code_i)(MotusPictureState *pic, const MotusCoding *coding);
+    void (*code_p)(MotusPictureState *pic, const MotusCoding *coding, const MotusPCoding *p);
+    // The same in two steps, for slices that are not known yet: all of code_p but its wavefront of
+    // intra MBs; and MB i of an I or P picture in that wavefront, to be called in raster order. qp
+    // -1: as was decided; else the MB becomes intra at that QP.
+    void (*decide_p)(MotusPictureState *pic, const MotusCoding *coding, const MotusPCoding *p);
+    void (*code_mb)(MotusPictureState *pic, const MotusCoding *coding, int p_slice, int i, int qp);
 } MotusPasses;
 
 extern const MotusPasses motus_passes_c, motus_passes_avx2;
 const MotusPasses *motus_passes(void); // the fastest this CPU runs (see motus_cpu_flags)
 
-// Inline: handed back through memory in halves and read as a whole, it would wait for every store before it.
+// Inline: handed back through memory in halves and read as a whole, it would wait for every store
+// before it.
 static inline MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y) {
     MotusMbSource src;
     for (int p = 0; p < 3; p++) {

@@ -1,10 +1,14 @@
-// What the MBs of a P picture would cost as intra MBs on a CUDA device, after the first round of decisions: decide.c's estimate_intra.
+// What the MBs of a P picture would cost as intra MBs on a CUDA device, after the first round of
+// decisions: decide.c's estimate_intra.
 //
-// Two kernels, a warp an MB, each a block: estimate_kernel finds the MBs that come close enough and evaluates Intra16x16 with
-// chroma, estimate4x4_kernel Intra4x4. What these take is the fetching of instructions: of the 160 KB that one kernel for both had an SM's cache holds a part, and
-// warps that are at different places take the cache from one another. So all warps of a kernel do the same, at about the same time.
+// Two kernels, a warp an MB, each a block: estimate_kernel finds the MBs that come close enough and
+// evaluates Intra16x16 with chroma, estimate4x4_kernel Intra4x4. What these take is the fetching of
+// instructions: of the 160 KB that one kernel for both had an SM's cache holds a part, and warps
+// that are at different places take the cache from one another. So all warps of a kernel do the
+// same, at about the same time.
 //
-// Shared memory: 6 and 7 KiB a block. Read: MBs, source, reconstruction around them; written: intra_cost and mb_intra.
+// Shared memory: 6 and 7 KiB a block. Read: MBs, source, reconstruction around them; written:
+// intra_cost and mb_intra.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/decide_pass.cuh"
 #include "encoder/analyse/schedule_core.h"
@@ -13,8 +17,9 @@ using namespace motus_decide;
 
 namespace {
 
-constexpr int PLACES = 16;   // warps an SM has places for, at 128 registers
-constexpr int BLOCKS = 4096; // of estimate4x4_kernel at most: there are seldom more MBs to be evaluated
+constexpr int PLACES = 16; // warps an SM has places for, at 128 registers
+constexpr int BLOCKS =
+    4096; // of estimate4x4_kernel at most: there are seldom more MBs to be evaluated
 
 struct Shared16x16 {
     MotusTrial trial;
@@ -26,10 +31,11 @@ struct Shared4x4 {
     MotusIntraScratch scratch;
 };
 
-// Leaves the MB as Intra16x16 in mb_intra, and the rest of what estimate4x4_kernel needs in `estimate`.
+// Leaves the MB as Intra16x16 in mb_intra, and the rest of what estimate4x4_kernel needs in
+// `estimate`.
 __global__ void __launch_bounds__(32, PLACES) estimate_kernel(const __grid_constant__ Pass pass) {
     __shared__ Shared16x16 s;
-    const MotusWorkCuda &w = pass.work;
+    const MotusPictureStateCuda &w = pass.pic;
     const int i = (int)blockIdx.x;
     motus_let_successor_start();
     motus_wait_for_predecessor();
@@ -47,9 +53,10 @@ __global__ void __launch_bounds__(32, PLACES) estimate_kernel(const __grid_const
     w.found[atomicAdd(&w.flags[2], 1)] = i;
 }
 
-__global__ void __launch_bounds__(32, PLACES) estimate4x4_kernel(const __grid_constant__ Pass pass) {
+__global__ void __launch_bounds__(32, PLACES)
+    estimate4x4_kernel(const __grid_constant__ Pass pass) {
     __shared__ Shared4x4 s;
-    const MotusWorkCuda &w = pass.work;
+    const MotusPictureStateCuda &w = pass.pic;
     const MotusLevelChoice levels = {w.zero_runs, pass.effort.estimate_levels};
     motus_let_successor_start();
     motus_wait_for_predecessor();
@@ -62,7 +69,8 @@ __global__ void __launch_bounds__(32, PLACES) estimate4x4_kernel(const __grid_co
         copy(&first->mb, &w.mb_intra[i]);
         if (motus_lane() == 0) first->cost = estimate.cost, first->bits = estimate.bits;
         motus_intra_begin_as(&in, second, MOTUS_MB_I_4x4);
-        const MotusTrial *best = motus_intra_search4x4(&in, &s.scratch, first, second, &estimate.chroma);
+        const MotusTrial *best =
+            motus_intra_search4x4(&in, &s.scratch, first, second, &estimate.chroma);
         copy(&w.mb_intra[i], &best->mb);
         if (motus_lane() == 0) w.intra_cost[i] = best->cost;
         motus_lanes_sync(); // read before the next MB begins
@@ -72,8 +80,10 @@ __global__ void __launch_bounds__(32, PLACES) estimate4x4_kernel(const __grid_co
 } // namespace
 
 cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) {
-    const int early = pass.work.early;
-    const cudaError_t status = motus_launch(early, pass.work.n_mb, 32, 0, stream, estimate_kernel, pass);
-    return status == cudaSuccess ? motus_launch(early, motus_min(pass.work.n_mb, BLOCKS), 32, 0, stream, estimate4x4_kernel, pass)
+    const int early = pass.pic.early;
+    const cudaError_t status =
+        motus_launch(early, pass.pic.n_mb, 32, 0, stream, estimate_kernel, pass);
+    return status == cudaSuccess ? motus_launch(early, motus_min(pass.pic.n_mb, BLOCKS), 32, 0,
+                                                stream, estimate4x4_kernel, pass)
                                  : status;
 }

@@ -1,4 +1,5 @@
-// What the kernels that decide and code MBs share: a picture's pass, its MBs' samples, a warp's copies.
+// What the kernels that decide and code MBs share: a picture's pass, its MBs' samples, a warp's
+// copies.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_DECIDE_PASS_CUH
 #define ENCODER_ANALYSE_DECIDE_PASS_CUH
@@ -11,12 +12,12 @@ namespace motus_decide {
 constexpr int WARPS = 4; // of a block whose warps have an MB each
 
 struct Pass {
-    MotusWorkCuda work;
+    MotusPictureStateCuda pic;
     MotusEffort effort;
     int qp, p_slice;
 };
 
-static __device__ MotusMbSource mb_source(const MotusWorkCuda &w, int x, int y) {
+static __device__ MotusMbSource mb_source(const MotusPictureStateCuda &w, int x, int y) {
     MotusMbSource src;
     for (int p = 0; p < 3; p++) {
         int size = p ? 8 : 16;
@@ -26,7 +27,7 @@ static __device__ MotusMbSource mb_source(const MotusWorkCuda &w, int x, int y) 
     return src;
 }
 
-static __device__ MotusMbRecon mb_recon(const MotusWorkCuda &w, int x, int y) {
+static __device__ MotusMbRecon mb_recon(const MotusPictureStateCuda &w, int x, int y) {
     MotusMbRecon rec;
     for (int p = 0; p < 3; p++) {
         int size = p ? 8 : 16;
@@ -37,16 +38,18 @@ static __device__ MotusMbRecon mb_recon(const MotusWorkCuda &w, int x, int y) {
 }
 
 // `levels` stays the caller's.
-static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x, int y) {
-    const int i = y * pass.work.mb_width + x;
+static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x,
+                                        int y) {
+    const int i = y * pass.pic.mb_width + x;
     MotusIntraMb in;
-    in.qp = &pass.work.qp_table[motus_mb_qp(pass.qp, pass.work.qp_offset, i)];
+    in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];
     in.levels = levels;
     in.i4_trials = pass.effort.i4_trials;
     in.p_slice = pass.p_slice;
-    in.src = mb_source(pass.work, x, y);
-    in.rec = mb_recon(pass.work, x, y);
-    in.neighbours = motus_neighbours(pass.work.mb, pass.work.mb_width, x, y, motus_slice_first(pass.work.slice_first, i));
+    in.src = mb_source(pass.pic, x, y);
+    in.rec = mb_recon(pass.pic, x, y);
+    in.neighbours = motus_neighbours(pass.pic.mb, pass.pic.mb_width, x, y,
+                                     motus_slice_first(pass.pic.slice_first, i));
     in.has = motus_intra_has(&in.neighbours);
     return in;
 }
@@ -78,7 +81,8 @@ static __device__ void store_chroma(const MotusTrial *trial, const MotusMbRecon 
     }
 }
 
-static __device__ void store_samples(const MotusTrial *trial, const MotusWorkCuda &w, int x, int y) {
+static __device__ void store_samples(const MotusTrial *trial, const MotusPictureStateCuda &w, int x,
+                                     int y) {
     const MotusMbRecon rec = mb_recon(w, x, y);
     store_luma(trial, rec);
     store_chroma(trial, rec);

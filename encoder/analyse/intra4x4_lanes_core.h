@@ -1,9 +1,12 @@
-// Intra4x4 of an MB by the 32 lanes of a warp: the same result as motus_code_intra4x4 for one lane, another order. What counts here is the longest chain of
-// steps that wait for one another, since MBs wait for MBs.
+// Intra4x4 of an MB by the 32 lanes of a warp: the same result as motus_code_intra4x4 for one lane,
+// another order. What counts here is the longest chain of steps that wait for one another, since
+// MBs wait for MBs.
 //
-// The sixteen blocks of an MB depend on those to the left, above, and above on both sides, so those with the same x + 2y are independent of one another: ten
-// steps, six of them of two blocks. Each half of the lanes has a block: a lane a sample of its edge, then a lane a mode; then eight lanes evaluate a mode, two
-// coefficients each, in registers. Where a step has one block, both halves do the same, and the second half's result is dropped.
+// The sixteen blocks of an MB depend on those to the left, above, and above on both sides, so those
+// with the same x + 2y are independent of one another: ten steps, six of them of two blocks. Each
+// half of the lanes has a block: a lane a sample of its edge, then a lane a mode; then eight lanes
+// evaluate a mode, two coefficients each, in registers. Where a step has one block, both halves do
+// the same, and the second half's result is dropped.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_INTRA4X4_LANES_CORE_H
 #define ENCODER_ANALYSE_INTRA4X4_LANES_CORE_H
@@ -12,15 +15,18 @@
 
 #define MOTUS_I4_TRIALS 3 // modes that are evaluated for a block, at most
 
-// Working memory of an MB. `runs` of two blocks: see motus_i4_line; `coef` and `level` of the modes that four times eight lanes evaluate: scaled coefficients in
-// raster order, levels in zigzag order.
+// Working memory of an MB. `runs` of two blocks: see motus_i4_line; `coef` and `level` of the modes
+// that four times eight lanes evaluate: scaled coefficients in raster order, levels in zigzag
+// order.
 typedef struct MotusI4Lanes {
     uint32_t runs[2][40];
     __attribute__((aligned(16))) int16_t coef[4][16];
     int16_t level[4][16];
-    uint8_t has[16];         // of the MB's blocks: motus_intra4x4_has
-    uint8_t samples[16][16]; // of the source's blocks, two for each of eight lanes: motus_i4_samples
-    // Of the MB's blocks (rows and columns 1..4) and what surrounds them: total_coeff and Intra4x4 mode, -1 outside the slice.
+    uint8_t has[16]; // of the MB's blocks: motus_intra4x4_has
+    uint8_t samples[16]
+                   [16]; // of the source's blocks, two for each of eight lanes: motus_i4_samples
+    // Of the MB's blocks (rows and columns 1..4) and what surrounds them: total_coeff and Intra4x4
+    // mode, -1 outside the slice.
     int8_t count[5][5], mode[5][5];
     // Of the modes chosen: squared errors, of two samples each, and bits.
     __attribute__((aligned(16))) uint32_t error[16][8];
@@ -29,9 +35,10 @@ typedef struct MotusI4Lanes {
 
 #if MOTUS_LANES > 1
 
-// ---- A mode, by eight lanes ---------------------------------------------------------------------------------------------------------------
+// ---- A mode, by eight lanes ---------------------------------------------------------------------
 
-// The factors of a coefficient in the forward transform: of its row's four sums, and as bytes of a row's four samples.
+// The factors of a coefficient in the forward transform: of its row's four sums, and as bytes of a
+// row's four samples.
 typedef struct MotusI4Basis {
     int row[2][4];
     uint32_t column[2];
@@ -42,37 +49,45 @@ MOTUS_HD MotusI4Basis motus_i4_basis(const MotusLevelPair *pair) {
     for (int h = 0; h < 2; h++)
         for (int way = 0; way < 2; way++) {
             const int k = way ? pair->at[h] & 3 : pair->at[h] >> 2;
-            const uint32_t bytes = k == 0 ? 0x01010101u : k == 1 ? 0xFEFF0102u : k == 2 ? 0x01FFFF01u : 0xFF02FE01u;
+            const uint32_t bytes = k == 0   ? 0x01010101u
+                                   : k == 1 ? 0xFEFF0102u
+                                   : k == 2 ? 0x01FFFF01u
+                                            : 0xFF02FE01u;
             if (way) basis.column[h] = bytes;
             for (int y = 0; y < 4 && !way; y++) basis.row[h][y] = (int8_t)(bytes >> (8 * y));
         }
     return basis;
 }
 
-// A lane's two coefficients of four rows of samples (motus_forward4x4 of samples in place of residuals).
+// A lane's two coefficients of four rows of samples (motus_forward4x4 of samples in place of
+// residuals).
 MOTUS_HD void motus_i4_forward(int coef[2], const uint32_t rows[4], const MotusI4Basis *basis) {
     for (int h = 0; h < 2; h++) {
         coef[h] = 0;
-        for (int y = 0; y < 4; y++) coef[h] += basis->row[h][y] * motus_dot4(rows[y], basis->column[h], 0);
+        for (int y = 0; y < 4; y++)
+            coef[h] += basis->row[h][y] * motus_dot4(rows[y], basis->column[h], 0);
     }
 }
 
-// One of two pairs of outputs of motus_inverse4: outputs 0 and 3 (outer) or 1 and 2 are even + odd and even - odd.
-MOTUS_HD void motus_i4_inverse_pair(int *even, int *odd, int v0, int v1, int v2, int v3, int outer) {
+// One of two pairs of outputs of motus_inverse4: outputs 0 and 3 (outer) or 1 and 2 are even + odd
+// and even - odd.
+MOTUS_HD void motus_i4_inverse_pair(int *even, int *odd, int v0, int v1, int v2, int v3,
+                                    int outer) {
     const int a = outer ? v1 : v1 >> 1, b = outer ? v3 >> 1 : v3;
     *even = outer ? v0 + v2 : v0 - v2;
     *odd = outer ? a + b : a - b;
 }
 
-// A lane's two samples, rows `row` and 3 - row of column x (lane k of eight: column k & 3, row k >> 2), of the reconstruction from scaled coefficients.
+// A lane's two samples, rows `row` and 3 - row of column x (lane k of eight: column k & 3, row k >>
+// 2), of the reconstruction from scaled coefficients.
 MOTUS_HD void motus_i4_samples(int sample[2], const int16_t coef[16], const uint32_t pred[4]) {
     const int x = motus_lane() & 3, row = motus_lane() >> 2 & 1, outer = x == 0 || x == 3;
     int v[4], even, odd;
     uint32_t words[8];
     memcpy(words, __builtin_assume_aligned(coef, 16), 32);
     for (int y = 0; y < 4; y++) {
-        motus_i4_inverse_pair(&even, &odd, (int16_t)words[2 * y], (int16_t)(words[2 * y] >> 16), (int16_t)words[2 * y + 1],
-                              (int16_t)(words[2 * y + 1] >> 16), outer);
+        motus_i4_inverse_pair(&even, &odd, (int16_t)words[2 * y], (int16_t)(words[2 * y] >> 16),
+                              (int16_t)words[2 * y + 1], (int16_t)(words[2 * y + 1] >> 16), outer);
         v[y] = (int16_t)(x < 2 ? even + odd : even - odd);
     }
     motus_i4_inverse_pair(&even, &odd, v[0], v[1], v[2], v[3], !row);
@@ -87,14 +102,19 @@ MOTUS_HD uint32_t motus_i4_error(const int sample[2], const int src[2]) {
     return (uint32_t)(above * above + below * below);
 }
 
-// ---- The MB -------------------------------------------------------------------------------------------------------------------------------
+// ---- The MB -------------------------------------------------------------------------------------
 
-// Puts what surrounds the MB where its blocks look for it: counts and modes, -1 where there is no neighbour; the row above with its corner and four samples of the
-// upper right MB; the column to the left. All loads come before the first store, so that they wait together. rec: the MB's first sample.
-MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas, const MotusNeighbours *neighbours, const uint8_t *rec,
+// Puts what surrounds the MB where its blocks look for it: counts and modes, -1 where there is no
+// neighbour; the row above with its corner and four samples of the upper right MB; the column to
+// the left. All loads come before the first store, so that they wait together. rec: the MB's first
+// sample.
+MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas,
+                                    const MotusNeighbours *neighbours, const uint8_t *rec,
                                     ptrdiff_t stride, int has) {
     const int lane = motus_lane(), i = lane & 3, is_left = lane < 4;
-    const int needed = lane == 0 ? MOTUS_HAS_CORNER : lane <= 16 ? MOTUS_HAS_TOP : MOTUS_HAS_TOP_RIGHT;
+    const int needed = lane == 0    ? MOTUS_HAS_CORNER
+                       : lane <= 16 ? MOTUS_HAS_TOP
+                                    : MOTUS_HAS_TOP_RIGHT;
     const MotusMb *from = is_left ? neighbours->a : neighbours->b;
     int count = -1, mode = -1, type = MOTUS_MB_I_4x4, above = 0, left = 0;
     if (lane < 8 && from) {
@@ -108,7 +128,8 @@ MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas, const Motu
     if (lane < 8) {
         const int row = is_left ? i + 1 : 0, column = is_left ? 0 : i + 1;
         s->count[row][column] = (int8_t)count;
-        s->mode[row][column] = (int8_t)(type == MOTUS_MB_I_4x4 ? mode : (int)MOTUS_I4_DC); // motus_intra4x4_mode_of
+        s->mode[row][column] =
+            (int8_t)(type == MOTUS_MB_I_4x4 ? mode : (int)MOTUS_I4_DC); // motus_intra4x4_mode_of
     }
     if (lane < 21) canvas[MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE - 1 + lane] = (uint8_t)above;
     if (lane < 16) canvas[MOTUS_CANVAS_ORIGIN + lane * MOTUS_CANVAS_STRIDE - 1] = (uint8_t)left;
@@ -131,12 +152,14 @@ typedef struct MotusI4Memory {
     MotusTrial *to;
     uint8_t *canvas;
     const int32_t (*minus)[16];  // the source's: see motus_satd_with
-    const int16_t (*source)[16]; // forward transforms of the source's blocks, two coefficients for each of eight lanes
+    const int16_t (*source)[16]; // forward transforms of the source's blocks, two coefficients for
+                                 // each of eight lanes
 } MotusI4Memory;
 
 // Fills `source`, `samples` and `minus` of the MB whose luma begins at src; eight lanes a block.
-MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], uint8_t samples[16][16], int32_t minus[16][16],
-                                        const uint8_t *src, ptrdiff_t stride, const MotusI4Basis *basis) {
+MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], uint8_t samples[16][16],
+                                        int32_t minus[16][16], const uint8_t *src, ptrdiff_t stride,
+                                        const MotusI4Basis *basis) {
     const int lane = motus_lane(), row = lane >> 1 & 3, k = lane & 7;
     MOTUS_ONE_BODY
     for (int blk = lane >> 3; blk < 16; blk += 4) {
@@ -155,7 +178,8 @@ MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], uint8_t samples[
     }
 }
 
-// A half's block in a step, as far as it is known before the step: nothing of it depends on the blocks before.
+// A half's block in a step, as far as it is known before the step: nothing of it depends on the
+// blocks before.
 typedef struct MotusI4Block {
     int blk, at;   // its first sample on the canvas
     int has, kept; // kept 0: the result is dropped
@@ -166,27 +190,33 @@ typedef struct MotusI4Block {
 
 // Those with x + 2y == step, or the first of them twice.
 MOTUS_HD MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, const MotusI4Memory *m, int step) {
-    const int lane = motus_lane(), k = lane & 7, first = motus_max(0, (step - 2) >> 1), own = first + (lane >> 4);
+    const int lane = motus_lane(), k = lane & 7, first = motus_max(0, (step - 2) >> 1),
+              own = first + (lane >> 4);
     const int y = motus_min(own, motus_min(3, step >> 1)), x = step - 2 * y;
     MotusI4Block b;
     b.blk = 4 * y + x;
     b.at = MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
     b.has = m->s->has[b.blk];
     b.kept = own == y;
-    for (int i = 0; i < 3; i++) b.from[i] = b.at + (b.has & MOTUS_HAS_TOP_RIGHT ? mb->edge.from[1][i] : mb->edge.from[0][i]);
-    for (int h = 0; h < 2; h++) b.source[h] = m->source[b.blk][2 * k + h], b.src[h] = m->s->samples[b.blk][2 * k + h];
+    for (int i = 0; i < 3; i++)
+        b.from[i] =
+            b.at + (b.has & MOTUS_HAS_TOP_RIGHT ? mb->edge.from[1][i] : mb->edge.from[0][i]);
+    for (int h = 0; h < 2; h++)
+        b.source[h] = m->source[b.blk][2 * k + h], b.src[h] = m->s->samples[b.blk][2 * k + h];
     return b;
 }
 
 // The eight lanes that have found the best mode so far put it where it belongs.
-MOTUS_HD void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int mode, int mode_bits, const int sample[2],
-                            const MotusPairLevels *own, const MotusLevels *levels, uint32_t error) {
+MOTUS_HD void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int mode, int mode_bits,
+                            const int sample[2], const MotusPairLevels *own,
+                            const MotusLevels *levels, uint32_t error) {
     const int k = motus_lane() & 7, x = b->blk & 3, y = b->blk >> 2, row = k >> 2;
     uint8_t *at = m->canvas + b->at + (k & 3);
     MotusI4Lanes *s = m->s;
     at[row * MOTUS_CANVAS_STRIDE] = (uint8_t)sample[0];
     at[(3 - row) * MOTUS_CANVAS_STRIDE] = (uint8_t)sample[1];
-    for (int h = 0; h < 2; h++) m->to->coef.luma[b->blk][motus_pair_position(h)] = motus_pair_level(own, h);
+    for (int h = 0; h < 2; h++)
+        m->to->coef.luma[b->blk][motus_pair_position(h)] = motus_pair_level(own, h);
     s->error[b->blk][k] = error;
     if (k) return;
     s->mode[y + 1][x + 1] = (int8_t)mode;
@@ -195,10 +225,12 @@ MOTUS_HD void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int m
     s->mode_bits[b->blk] = (uint32_t)mode_bits;
 }
 
-// Codes a block by the best of the `most` modes that are cheapest by SATD, of those allowed, two at a time. Returns its cost where `asked` is set, or where there
-// is a choice.
-MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, const MotusI4Block *b, int most, int asked) {
-    const int lane = motus_lane(), group = lane >> 3, slot = group & 1, x = b->blk & 3, y = b->blk >> 2;
+// Codes a block by the best of the `most` modes that are cheapest by SATD, of those allowed, two at
+// a time. Returns its cost where `asked` is set, or where there is a choice.
+MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, const MotusI4Block *b,
+                                 int most, int asked) {
+    const int lane = motus_lane(), group = lane >> 3, slot = group & 1, x = b->blk & 3,
+              y = b->blk >> 2;
     MotusI4Lanes *s = m->s;
     uint32_t *runs = s->runs[lane >> 4], best = UINT32_MAX, least_key = 0, own_pred[4];
     const int left = s->mode[y + 1][x], above = s->mode[y][x + 1];
@@ -206,7 +238,8 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, co
     const int nc = motus_cavlc_nc(s->count[y + 1][x], s->count[y][x + 1]);
     motus_i4_line(runs, m->canvas, b->from, &mb->edge);
     motus_lanes_sync(); // the line is there
-    uint32_t key = motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, b->has, predicted, mb->rows);
+    uint32_t key =
+        motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, b->has, predicted, mb->rows);
     MOTUS_ONE_BODY
     for (int first = 0; first < most; first += 2) {
         uint32_t chosen = motus_least_of_half(key > least_key ? key : UINT32_MAX);
@@ -215,7 +248,8 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, co
             least_key = motus_least_of_half(key > chosen ? key : UINT32_MAX);
             chosen = slot ? least_key : chosen;
         }
-        const int active = chosen != UINT32_MAX && first + slot < most, mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC;
+        const int active = chosen != UINT32_MAX && first + slot < most,
+                  mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC;
         const int mode_bits = mode == predicted ? 1 : 4;
         uint32_t pred[4];
         int coef[2], sample[2], wins = !slot;
@@ -223,23 +257,29 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, co
         for (int i = 0; i < 4; i++) pred[i] = motus_lanes_get(own_pred[i], (lane & 16) + mode);
         motus_i4_forward(coef, pred, &mb->basis);
         for (int h = 0; h < 2; h++) coef[h] = b->source[h] - coef[h];
-        const MotusLevels levels =
-            motus_eight_levels(s->level[group], coef, &mb->pair, active, 0, nc, &mb->qp.luma, &mb->levels, &own);
+        const MotusLevels levels = motus_eight_levels(s->level[group], coef, &mb->pair, active, 0,
+                                                      nc, &mb->qp.luma, &mb->levels, &own);
         for (int h = 0; h < 2; h++)
             s->coef[group][mb->pair.at[h]] =
-                levels.n ? motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h], mb->qp.luma.qp / 6) : (int16_t)0;
+                levels.n ? motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h],
+                                         mb->qp.luma.qp / 6)
+                         : (int16_t)0;
         motus_lanes_sync(); // coefficients are there
         motus_i4_samples(sample, s->coef[group], pred);
         const uint32_t error = motus_i4_error(sample, b->src);
         if (most > 1 || asked) {
-            const uint32_t ssd = motus_lanes_sum_of(error, 8), bits = levels.bits + (uint32_t)mode_bits;
-            const uint32_t cost = active ? motus_rd_cost(ssd, bits, mb->qp.lambda_ssd_q8) : UINT32_MAX;
-            const uint32_t other = motus_lanes_get(cost, lane ^ 8), least = other < cost ? other : cost;
+            const uint32_t ssd = motus_lanes_sum_of(error, 8),
+                           bits = levels.bits + (uint32_t)mode_bits;
+            const uint32_t cost =
+                active ? motus_rd_cost(ssd, bits, mb->qp.lambda_ssd_q8) : UINT32_MAX;
+            const uint32_t other = motus_lanes_get(cost, lane ^ 8),
+                           least = other < cost ? other : cost;
             wins = cost < best && (slot ? cost < other : cost <= other);
             best = least < best ? least : best;
         }
         if (b->kept && wins) motus_i4_keep(m, b, mode, mode_bits, sample, &own, &levels, error);
-        motus_lanes_sync(); // kept before it is predicted from or replaced; coefficients have been read
+        motus_lanes_sync(); // kept before it is predicted from or replaced; coefficients have been
+                            // read
     }
     return best;
 }

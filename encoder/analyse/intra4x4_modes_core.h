@@ -1,19 +1,21 @@
-// A mode of Intra4x4 as one lane of a warp predicts and measures it, in words of four samples (intra4x4_lanes_core.h has the whole of it).
+// A mode of Intra4x4 as one lane of a warp predicts and measures it, in words of four samples
+// (intra4x4_lanes_core.h has the whole of it).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_INTRA4X4_MODES_CORE_H
 #define ENCODER_ANALYSE_INTRA4X4_MODES_CORE_H
 
 #include "common/lanes.h"
-#include "encoder/mb/intra_core.h"
 #include "encoder/bitstream/syntax_core.h"
+#include "encoder/mb/intra_core.h"
 #include "me/samples/words_core.h"
 
-#define MOTUS_CANVAS_STRIDE 32 // Intra4x4 reconstructs on a canvas with one row above and one column to the left
+#define MOTUS_CANVAS_STRIDE                                                                        \
+    32 // Intra4x4 reconstructs on a canvas with one row above and one column to the left
 #define MOTUS_CANVAS_ORIGIN (MOTUS_CANVAS_STRIDE + 8)
 
 #if MOTUS_LANES > 1
 
-// ---- Words --------------------------------------------------------------------------------------------------------------------------------
+// ---- Words --------------------------------------------------------------------------------------
 
 // sum + the products of four samples and four signed bytes.
 MOTUS_HD int motus_dot4(uint32_t samples, uint32_t factors, int sum) {
@@ -26,8 +28,9 @@ MOTUS_HD int motus_dot4(uint32_t samples, uint32_t factors, int sum) {
 }
 MOTUS_HD int motus_sum_of_samples(uint32_t word) { return motus_dot4(word, 0x01010101, 0); }
 
-// motus_satd4x4 of rows in words. Two samples' differences go together as low + (high << 16) modulo 2^32, which sums and differences keep; a coefficient is
-// within +-4080. |a + b| + |a - b| is twice the larger of |a| and |b|: the last step of the transform.
+// motus_satd4x4 of rows in words. Two samples' differences go together as low + (high << 16) modulo
+// 2^32, which sums and differences keep; a coefficient is within +-4080. |a + b| + |a - b| is twice
+// the larger of |a| and |b|: the last step of the transform.
 MOTUS_HD uint32_t motus_satd_rows(const uint32_t a[4], const uint32_t b[4]) {
     uint32_t v[4][2];
     int sum = 0;
@@ -37,7 +40,8 @@ MOTUS_HD uint32_t motus_satd_rows(const uint32_t a[4], const uint32_t b[4]) {
             v[y][i] = ((s & 255) | (s & 0xFF00) << 8) - ((p & 255) | (p & 0xFF00) << 8);
         }
     for (int i = 0; i < 2; i++) {
-        uint32_t s0 = v[0][i] + v[1][i], d0 = v[0][i] - v[1][i], s1 = v[2][i] + v[3][i], d1 = v[2][i] - v[3][i];
+        uint32_t s0 = v[0][i] + v[1][i], d0 = v[0][i] - v[1][i], s1 = v[2][i] + v[3][i],
+                 d1 = v[2][i] - v[3][i];
         v[0][i] = s0 + s1, v[1][i] = d0 + d1, v[2][i] = s0 - s1, v[3][i] = d0 - d1;
     }
     for (int y = 0; y < 4; y++)
@@ -53,7 +57,8 @@ MOTUS_HD uint32_t motus_hadamard_bytes(int k) {
     return k == 0 ? 0x01010101u : k == 1 ? 0xFFFF0101u : k == 2 ? 0x01FFFF01u : 0xFF01FF01u;
 }
 
-// motus_satd4x4 of a prediction, of whose source the rows' transforms are known, negative: minus[4 * y + k]. The last step as in motus_satd_rows.
+// motus_satd4x4 of a prediction, of whose source the rows' transforms are known, negative: minus[4
+// * y + k]. The last step as in motus_satd_rows.
 MOTUS_HD uint32_t motus_satd_with(const int32_t minus[16], const uint32_t pred[4]) {
     int v[4][4], sum = 0;
     for (int y = 0; y < 4; y++) {
@@ -68,10 +73,11 @@ MOTUS_HD uint32_t motus_satd_with(const int32_t minus[16], const uint32_t pred[4
     return (uint32_t)sum;
 }
 
-// ---- Prediction ---------------------------------------------------------------------------------------------------------------------------
+// ---- Prediction ---------------------------------------------------------------------------------
 
-// Every row of every mode but DC is four neighbouring bytes of `runs`: of the line around the corner, its half and smooth means (MotusIntraLine) and what the
-// directions between them interleave. Places of the four rows, by mode, lowest first.
+// Every row of every mode but DC is four neighbouring bytes of `runs`: of the line around the
+// corner, its half and smooth means (MotusIntraLine) and what the directions between them
+// interleave. Places of the four rows, by mode, lowest first.
 enum {
     MOTUS_RUN_LINE = 0,
     MOTUS_RUN_HALF = 16,
@@ -84,7 +90,8 @@ enum {
     MOTUS_RUN_HD = 72,
     MOTUS_RUN_HU = 82,
     MOTUS_RUN_NOWHERE = 96
-}; // rows 2 and 3 of vertical right; the runs of 8.3.1.2.6 and 8; where 16 lanes write what nobody needs, a word each
+}; // rows 2 and 3 of vertical right; the runs of 8.3.1.2.6 and 8; where 16 lanes write what nobody
+   // needs, a word each
 
 MOTUS_HD uint32_t motus_i4_rows(int mode) {
     switch (mode) {
@@ -109,8 +116,9 @@ MOTUS_HD uint32_t motus_i4_rows(int mode) {
     }
 }
 
-// What lane j of 16 does with sample j of the line, the same for every block: where on the canvas it and its neighbours are, from the block's first sample on,
-// without and with an upper right block; and where their means stand in `runs` beside their own places.
+// What lane j of 16 does with sample j of the line, the same for every block: where on the canvas
+// it and its neighbours are, from the block's first sample on, without and with an upper right
+// block; and where their means stand in `runs` beside their own places.
 typedef struct MotusI4Edge {
     int16_t from[2][3];
     uint8_t half_at[2], smooth_at[3], left_at, last_at;
@@ -118,7 +126,8 @@ typedef struct MotusI4Edge {
 
 MOTUS_HD int motus_i4_offset(int j, int right) {
     if (j < MOTUS_LINE_CORNER)
-        return (3 - motus_max(j, 0)) * MOTUS_CANVAS_STRIDE - 1; // before the line: its first sample once more
+        return (3 - motus_max(j, 0)) * MOTUS_CANVAS_STRIDE -
+               1; // before the line: its first sample once more
     return motus_min(j - MOTUS_LINE_TOP, right) - MOTUS_CANVAS_STRIDE;
 }
 
@@ -126,23 +135,35 @@ MOTUS_HD MotusI4Edge motus_i4_edge(void) {
     const int j = motus_lane() & 15, nowhere = MOTUS_RUN_NOWHERE + 4 * j;
     MotusI4Edge edge;
     for (int right = 0; right < 2; right++)
-        for (int i = 0; i < 3; i++) edge.from[right][i] = (int16_t)motus_i4_offset(j - 1 + i, right ? 7 : 3);
-    edge.half_at[0] = (uint8_t)(j < 4 ? MOTUS_RUN_HD + 2 * j : j <= 6 ? MOTUS_RUN_VR2 + j - 3 : nowhere);
+        for (int i = 0; i < 3; i++)
+            edge.from[right][i] = (int16_t)motus_i4_offset(j - 1 + i, right ? 7 : 3);
+    edge.half_at[0] = (uint8_t)(j < 4    ? MOTUS_RUN_HD + 2 * j
+                                : j <= 6 ? MOTUS_RUN_VR2 + j - 3
+                                         : nowhere);
     edge.half_at[1] = (uint8_t)(j < 3 ? MOTUS_RUN_HU + 4 - 2 * j : nowhere);
-    edge.smooth_at[0] = (uint8_t)(j < 1 ? nowhere : j <= 4 ? MOTUS_RUN_HD + 2 * j - 1 : j <= 6 ? MOTUS_RUN_HD + 3 + j : nowhere);
-    edge.smooth_at[1] = (uint8_t)(j < 3 ? MOTUS_RUN_HU + 5 - 2 * j : j == 3 ? MOTUS_RUN_VR2 : nowhere);
-    edge.smooth_at[2] = (uint8_t)(j == 2 ? MOTUS_RUN_VR3 : j >= 4 && j <= 6 ? MOTUS_RUN_VR3 + j - 3 : nowhere);
+    edge.smooth_at[0] = (uint8_t)(j < 1    ? nowhere
+                                  : j <= 4 ? MOTUS_RUN_HD + 2 * j - 1
+                                  : j <= 6 ? MOTUS_RUN_HD + 3 + j
+                                           : nowhere);
+    edge.smooth_at[1] = (uint8_t)(j < 3    ? MOTUS_RUN_HU + 5 - 2 * j
+                                  : j == 3 ? MOTUS_RUN_VR2
+                                           : nowhere);
+    edge.smooth_at[2] = (uint8_t)(j == 2             ? MOTUS_RUN_VR3
+                                  : j >= 4 && j <= 6 ? MOTUS_RUN_VR3 + j - 3
+                                                     : nowhere);
     edge.left_at = (uint8_t)(j < 4 ? MOTUS_RUN_LEFT + 12 - 4 * j : nowhere);
     edge.last_at = (uint8_t)(j == 0 ? MOTUS_RUN_HU + 6 : nowhere);
     return edge;
 }
 
-// Fills `runs`, lane j of 16 dealing with sample j of the line. `from`: where samples j - 1, j and j + 1 are. Samples that are not there have any value: modes that
-// need them are not allowed.
-MOTUS_HD void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const int from[3], const MotusI4Edge *edge) {
+// Fills `runs`, lane j of 16 dealing with sample j of the line. `from`: where samples j - 1, j and
+// j + 1 are. Samples that are not there have any value: modes that need them are not allowed.
+MOTUS_HD void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const int from[3],
+                            const MotusI4Edge *edge) {
     const int j = motus_lane() & 15;
     const uint32_t before = canvas[from[0]], e = canvas[from[1]], next = canvas[from[2]];
-    const uint8_t half = (uint8_t)((e + next + 1) >> 1), smooth = (uint8_t)((before + 2 * e + next + 2) >> 2);
+    const uint8_t half = (uint8_t)((e + next + 1) >> 1),
+                  smooth = (uint8_t)((before + 2 * e + next + 2) >> 2);
     uint8_t *to = (uint8_t *)runs;
     to[MOTUS_RUN_LINE + j] = (uint8_t)e;
     to[MOTUS_RUN_HALF + j] = half;
@@ -160,32 +181,39 @@ MOTUS_HD uint32_t motus_i4_row(const uint32_t runs[40], int at) {
 }
 
 MOTUS_HD int motus_i4_dc(const uint32_t runs[40], int has) {
-    const int left = motus_sum_of_samples(runs[0]), top = motus_sum_of_samples(motus_i4_row(runs, MOTUS_LINE_TOP));
-    const int both = (has & MOTUS_HAS_LEFT ? left : 512) + (has & MOTUS_HAS_TOP ? top : 512); // what is not there: see below
+    const int left = motus_sum_of_samples(runs[0]),
+              top = motus_sum_of_samples(motus_i4_row(runs, MOTUS_LINE_TOP));
+    const int both = (has & MOTUS_HAS_LEFT ? left : 512) +
+                     (has & MOTUS_HAS_TOP ? top : 512); // what is not there: see below
     const int one = (has & MOTUS_HAS_LEFT ? left : 0) + (has & MOTUS_HAS_TOP ? top : 0);
     const int sides = has & (MOTUS_HAS_LEFT | MOTUS_HAS_TOP);
-    return sides && sides != (MOTUS_HAS_LEFT | MOTUS_HAS_TOP) ? (one + 2) >> 2 : (both + 4) >> 3; // of two times 512: 128
+    return sides && sides != (MOTUS_HAS_LEFT | MOTUS_HAS_TOP)
+               ? (one + 2) >> 2
+               : (both + 4) >> 3; // of two times 512: 128
 }
 
-// Fills a lane's mode of its half's block. Returns (its cost by SATD + 1) << 4 | mode, never 0; UINT32_MAX where it is not
-// allowed. Lanes from MOTUS_I4_MODES on only come along.
-MOTUS_HD uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40], const int32_t minus[16], const MotusQp *qp, int has,
-                                int predicted, uint32_t rows) {
+// Fills a lane's mode of its half's block. Returns (its cost by SATD + 1) << 4 | mode, never 0;
+// UINT32_MAX where it is not allowed. Lanes from MOTUS_I4_MODES on only come along.
+MOTUS_HD uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40], const int32_t minus[16],
+                                const MotusQp *qp, int has, int predicted, uint32_t rows) {
     const int lane = motus_lane(), mode = motus_min(lane & 15, MOTUS_I4_MODES - 1);
     const int allowed = (lane & 15) < MOTUS_I4_MODES && motus_intra4x4_allowed(mode, has);
-    const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u, flat = mode == MOTUS_I4_DC ? UINT32_MAX : 0;
+    const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u,
+                   flat = mode == MOTUS_I4_DC ? UINT32_MAX : 0;
     for (int y = 0; y < 4; y++) { // no branch: all rows are on their way together
         const uint32_t row = motus_i4_row(runs, (int)(rows >> (8 * y) & 255));
         pred[y] = row ^ ((row ^ dc) & flat);
     }
-    const uint32_t cost = motus_satd_with(minus, pred) + motus_mode_cost(qp, mode == predicted ? 1 : 4); // below 2^14
+    const uint32_t cost =
+        motus_satd_with(minus, pred) + motus_mode_cost(qp, mode == predicted ? 1 : 4); // below 2^14
     return allowed ? (cost + 1) << 4 | (uint32_t)mode : UINT32_MAX;
 }
 
 // The least key of each half of the lanes.
 MOTUS_HD uint32_t motus_least_of_half(uint32_t key) {
     const int upper = motus_lane() & 16;
-    const uint32_t first = motus_lanes_min(upper ? UINT32_MAX : key), second = motus_lanes_min(upper ? key : UINT32_MAX);
+    const uint32_t first = motus_lanes_min(upper ? UINT32_MAX : key),
+                   second = motus_lanes_min(upper ? key : UINT32_MAX);
     return upper ? second : first;
 }
 

@@ -1,5 +1,6 @@
-// Choice of a block's levels by eight lanes of a warp, four blocks side by side, or by a lane with a block of its own: the same levels as motus_choose_levels. The
-// longest chain of steps that wait for one another is what counts here.
+// Choice of a block's levels by eight lanes of a warp, four blocks side by side, or by a lane with
+// a block of its own: the same levels as motus_choose_levels. The longest chain of steps that wait
+// for one another is what counts here.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_LEVELS_LANES_CORE_H
 #define ENCODER_ANALYSE_LEVELS_LANES_CORE_H
@@ -9,7 +10,8 @@
 
 #if MOTUS_LANES > 1
 
-// Lane k of eight has zigzag positions 15 - k and 7 - k: bits k and 8 + k of MotusLevelPlanes. Where they are in raster order, and their quantizer.
+// Lane k of eight has zigzag positions 15 - k and 7 - k: bits k and 8 + k of MotusLevelPlanes.
+// Where they are in raster order, and their quantizer.
 typedef struct MotusLevelPair {
     int at[2], threshold[2], dequant[2];
     uint32_t scale[2];
@@ -38,7 +40,8 @@ MOTUS_HD int16_t motus_pair_level(const MotusPairLevels *own, int h) {
     return (int16_t)(own->negative[h] ? -own->magnitude[h] : own->magnitude[h]);
 }
 
-// What each eight lanes have brought, in their low bits; and a mask of sixteen from the lanes' two answers.
+// What each eight lanes have brought, in their low bits; and a mask of sixteen from the lanes' two
+// answers.
 MOTUS_HD uint32_t motus_eight(uint32_t which) { return which >> (motus_lane() & 24) & 255; }
 MOTUS_HD uint32_t motus_eight_mask(int first, int second) {
     const uint32_t a = motus_lanes_which(first), b = motus_lanes_which(second);
@@ -58,30 +61,38 @@ MOTUS_HD void motus_eight_planes(MotusLevelPlanes *planes, const MotusPairLevels
     if (!motus_lanes_which(m[0] > 1 || m[1] > 1)) return; // for all four blocks alike
     int less[2];
     for (int h = 0; h < 2; h++) less[h] = m[h] > 0 && m[h] <= MOTUS_PLANES_MAX ? m[h] - 1 : 0;
-    for (int p = 0; p < 4; p++) planes->plane[p] = motus_eight_mask(less[0] >> p & 1, less[1] >> p & 1);
+    for (int p = 0; p < 4; p++)
+        planes->plane[p] = motus_eight_mask(less[0] >> p & 1, less[1] >> p & 1);
     planes->large = motus_eight_mask(m[0] > MOTUS_PLANES_MAX, m[1] > MOTUS_PLANES_MAX);
 }
 
-// The bits of the block, and motus_lower_levels of the levels in `left`. Each lane counts the bits with one of its levels lowered, the first of those that are still
-// to be tried; a lane that has none counts the block as it is. The first level that pays is lowered, and those after it are tried again; what comes before it has
-// been answered for good. A second level of a lane, not looked at yet, is in the way of those after it. `level` is read, and kept up to date, only where there are
-// large levels.
-MOTUS_HD uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2], MotusLevelPlanes *planes, int first,
-                                    const MotusQuant *q, int token_class, const uint8_t *zero_runs) {
+// The bits of the block, and motus_lower_levels of the levels in `left`. Each lane counts the bits
+// with one of its levels lowered, the first of those that are still to be tried; a lane that has
+// none counts the block as it is. The first level that pays is lowered, and those after it are
+// tried again; what comes before it has been answered for good. A second level of a lane, not
+// looked at yet, is in the way of those after it. `level` is read, and kept up to date, only where
+// there are large levels.
+MOTUS_HD uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2],
+                                    MotusLevelPlanes *planes, int first, const MotusQuant *q,
+                                    int token_class, const uint8_t *zero_runs) {
     const int lane = motus_lane(), k = lane & 7;
     const uint32_t large = motus_lanes_which(planes->large != 0);
     uint32_t bits = 0, known = 0, trying = motus_lanes_which(left[0] || left[1]);
-    int crowded = motus_lanes_which(motus_eight(trying) == 255) != 0; // nobody would count a block as it is
+    int crowded =
+        motus_lanes_which(motus_eight(trying) == 255) != 0; // nobody would count a block as it is
     do {
-        const int h = !left[0], i = motus_pair_position(h), tries = (left[0] || left[1]) && !crowded;
+        const int h = !left[0], i = motus_pair_position(h),
+                  tries = (left[0] || left[1]) && !crowded;
         const int negative = h ? own->negative[1] : own->negative[0], t = h ? own->t[1] : own->t[0];
-        const int less = (h ? own->magnitude[1] : own->magnitude[0]) - tries, loss = 512 * t - 65536 * (2 * less + 1);
+        const int less = (h ? own->magnitude[1] : own->magnitude[0]) - tries,
+                  loss = 512 * t - 65536 * (2 * less + 1);
         MotusLevelPlanes with = *planes;
         if (trying) motus_planes_set(&with, i, less);
         uint32_t own_bits = motus_planes_small_bits(&with, first, token_class, zero_runs);
         if (large && with.large)
-            own_bits = motus_planes_large_bits(motus_planes_shape(&with), level, i, negative ? -less : less, first, token_class,
-                                               zero_runs);
+            own_bits =
+                motus_planes_large_bits(motus_planes_shape(&with), level, i,
+                                        negative ? -less : less, first, token_class, zero_runs);
         if (!known) {
             const uint32_t idle = motus_eight(motus_lanes_which(!tries));
             bits = motus_lanes_get(own_bits, (lane & 24) + motus_bit_length(idle) - 1);
@@ -92,12 +103,18 @@ MOTUS_HD uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int le
             }
         }
         const int pays = tries && loss + (int32_t)(own_bits * q->rate) < (int32_t)(bits * q->rate);
-        if (!motus_lanes_which(pays) && !motus_lanes_which(left[0] && left[1])) break; // all have been looked at, and stay
-        const uint32_t unseen = motus_eight_mask(0, left[0] && left[1]), seen = (unseen - 1) & ~unseen;
-        const uint32_t votes = motus_eight_mask(pays && !h, pays && h) & seen, winner = votes & (0u - votes);
-        const uint32_t answered = seen & (winner | (winner - 1)); // of those looked at; without a winner: all
-        const int place = votes ? motus_bit_length(winner) - 1 : 0, from = (lane & 24) + (place & 7);
-        const uint32_t now = motus_lanes_get(own_bits << 16 | (uint32_t)(less & 0xFFFF), from); // both are below 2^16
+        if (!motus_lanes_which(pays) && !motus_lanes_which(left[0] && left[1]))
+            break; // all have been looked at, and stay
+        const uint32_t unseen = motus_eight_mask(0, left[0] && left[1]),
+                       seen = (unseen - 1) & ~unseen;
+        const uint32_t votes = motus_eight_mask(pays && !h, pays && h) & seen,
+                       winner = votes & (0u - votes);
+        const uint32_t answered =
+            seen & (winner | (winner - 1)); // of those looked at; without a winner: all
+        const int place = votes ? motus_bit_length(winner) - 1 : 0,
+                  from = (lane & 24) + (place & 7);
+        const uint32_t now = motus_lanes_get(own_bits << 16 | (uint32_t)(less & 0xFFFF),
+                                             from); // both are below 2^16
         if (h)
             left[1] &= !(answered >> (8 + k) & 1);
         else
@@ -117,18 +134,23 @@ MOTUS_HD uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int le
     return bits;
 }
 
-// Levels of coefficients coef[h] at this lane's positions, for `active` lanes; the others only come along. `level` (zigzag) is the eight lanes' own; what comes
-// to stand in it, and in `own`, is not to be used where n is 0.
-MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const MotusLevelPair *pair, int active, int first,
-                                        int nc, const MotusQuant *q, const MotusLevelChoice *choice, MotusPairLevels *own) {
-    const int token_class = motus_cavlc_token_class(nc), lowered = choice->method == MOTUS_LEVELS_LOWERED;
+// Levels of coefficients coef[h] at this lane's positions, for `active` lanes; the others only come
+// along. `level` (zigzag) is the eight lanes' own; what comes to stand in it, and in `own`, is not
+// to be used where n is 0.
+MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2],
+                                        const MotusLevelPair *pair, int active, int first, int nc,
+                                        const MotusQuant *q, const MotusLevelChoice *choice,
+                                        MotusPairLevels *own) {
+    const int token_class = motus_cavlc_token_class(nc),
+              lowered = choice->method == MOTUS_LEVELS_LOWERED;
     const uint32_t zero_bits = (uint32_t)motus_cavlc_empty_length(token_class);
     MotusLevelPlanes planes;
     MotusLevels levels;
     int tried[2];
     int32_t gain = 0;
     for (int h = 0; h < 2; h++) {
-        const int size = motus_abs(coef[h]), live = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
+        const int size = motus_abs(coef[h]),
+                  live = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
         own->t[h] = (int)((uint32_t)size * pair->scale[h] >> q->shift);
         own->negative[h] = coef[h] < 0;
         own->magnitude[h] = live ? motus_clip(1, MOTUS_MAX_LEVEL, (own->t[h] + 128) >> 8) : 0;
@@ -141,7 +163,8 @@ MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const
         for (int h = 0; h < 2; h++) level[motus_pair_position(h)] = motus_pair_level(own, h);
         motus_lanes_sync(); // levels are there for all
     }
-    const uint32_t bits = motus_eight_lower(level, own, tried, &planes, first, q, token_class, choice->zero_runs);
+    const uint32_t bits =
+        motus_eight_lower(level, own, tried, &planes, first, q, token_class, choice->zero_runs);
     if (large) motus_lanes_sync(); // levels have been read by all
     for (int h = 0; h < 2; h++) {
         level[motus_pair_position(h)] = motus_pair_level(own, h);
@@ -155,20 +178,26 @@ MOTUS_HD MotusLevels motus_eight_levels(int16_t *level, const int coef[2], const
     return levels;
 }
 
-// ---- A lane a block -----------------------------------------------------------------------------------------------------------------------
+// ---- A lane a block -----------------------------------------------------------------------------
 
-// A lane's coefficients stand by rows, two a word (dct_pairs_core.h). Bit 8 (y & 1) + 4 (y >> 1) + x of a mask stands for (x, y): the bit that it has in masks in
-// coding order, its class, and where it stands.
+// A lane's coefficients stand by rows, two a word (dct_pairs_core.h). Bit 8 (y & 1) + 4 (y >> 1) +
+// x of a mask stands for (x, y): the bit that it has in masks in coding order, its class, and where
+// it stands.
 MOTUS_HD int motus_pairs_coded_at(int g) { return (int)(0x15638BD247C9AEFULL >> (4 * g)) & 15; }
 MOTUS_HD int motus_pairs_class(int g) { return g & 1 ? (g & 8 ? 1 : 2) : (g & 8 ? 2 : 0); }
 MOTUS_HD int motus_pairs_at(int g) { return 2 * (g & 7) + (g >> 3); }
-MOTUS_HD int motus_pairs_of_raster(int at) { return (at & 8) + 2 * (at & 3) + (at >> 2 & 1); } // at: 4 y + x
+MOTUS_HD int motus_pairs_of_raster(int at) {
+    return (at & 8) + 2 * (at & 3) + (at >> 2 & 1);
+} // at: 4 y + x
 
 // motus_planes_small_bits where all levels are ones.
-MOTUS_HD uint32_t motus_ones_bits(uint32_t nonzero, uint32_t negative, int first, int token_class, const uint8_t *zero_runs) {
-    const int total_coeff = motus_cavlc_total_coeff(nonzero), trailing_ones = motus_min(total_coeff, 3);
+MOTUS_HD uint32_t motus_ones_bits(uint32_t nonzero, uint32_t negative, int first, int token_class,
+                                  const uint8_t *zero_runs) {
+    const int total_coeff = motus_cavlc_total_coeff(nonzero),
+              trailing_ones = motus_min(total_coeff, 3);
     int bits = motus_cavlc_token_length(token_class, total_coeff, trailing_ones) + trailing_ones;
-    if (total_coeff && total_coeff < 16 - first) bits += zero_runs[motus_planes_mirrored(nonzero) >> first];
+    if (total_coeff && total_coeff < 16 - first)
+        bits += zero_runs[motus_planes_mirrored(nonzero) >> first];
     if (total_coeff > 3) { // the fourth has suffixLength 0, those after it 1
         uint32_t rest = nonzero;
         for (int k = 0; k < 3; k++) rest &= rest - 1;
@@ -177,14 +206,18 @@ MOTUS_HD uint32_t motus_ones_bits(uint32_t nonzero, uint32_t negative, int first
     return (uint32_t)bits;
 }
 
-// The rest of motus_lane_levels where all levels are ones: bits of the masks in coding order. level[] has what each coefficient is in 1/256 of a level.
-MOTUS_HD MotusLevels motus_lane_ones(int16_t *level, uint32_t nonzero, uint32_t negative, int32_t gain, int first,
-                                     int token_class, const MotusQuant *q, const MotusLevelChoice *choice) {
+// The rest of motus_lane_levels where all levels are ones: bits of the masks in coding order.
+// level[] has what each coefficient is in 1/256 of a level.
+MOTUS_HD MotusLevels motus_lane_ones(int16_t *level, uint32_t nonzero, uint32_t negative,
+                                     int32_t gain, int first, int token_class, const MotusQuant *q,
+                                     const MotusLevelChoice *choice) {
     const uint32_t zero_bits = (uint32_t)motus_cavlc_token_length(token_class, 0, 0);
     uint32_t bits = motus_ones_bits(nonzero, negative, first, token_class, choice->zero_runs);
-    for (uint32_t left = choice->method == MOTUS_LEVELS_LOWERED ? nonzero : 0; left; left &= left - 1) {
+    for (uint32_t left = choice->method == MOTUS_LEVELS_LOWERED ? nonzero : 0; left;
+         left &= left - 1) {
         const uint32_t bit = left & (0u - left), with = nonzero ^ bit;
-        const uint32_t less = motus_ones_bits(with, negative, first, token_class, choice->zero_runs);
+        const uint32_t less =
+            motus_ones_bits(with, negative, first, token_class, choice->zero_runs);
         const int32_t loss = motus_level_gain(level[motus_planes_first(bit)], 1);
         if (loss + (int32_t)(less * q->rate) >= (int32_t)(bits * q->rate)) continue;
         nonzero = with;
@@ -201,24 +234,29 @@ MOTUS_HD MotusLevels motus_lane_ones(int16_t *level, uint32_t nonzero, uint32_t 
     return levels;
 }
 
-// motus_choose_levels for the blocks of all lanes together. Of coef and live: above; a block without live coefficients only comes along. level, multiples of 4
-// bytes, is working memory even where n is 0 in the end.
-MOTUS_HD MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[16], uint32_t live, int first, int nc,
-                                       const MotusQuant *q, const MotusLevelChoice *choice) {
+// motus_choose_levels for the blocks of all lanes together. Of coef and live: above; a block
+// without live coefficients only comes along. level, multiples of 4 bytes, is working memory even
+// where n is 0 in the end.
+MOTUS_HD MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[16], uint32_t live,
+                                       int first, int nc, const MotusQuant *q,
+                                       const MotusLevelChoice *choice) {
     const int token_class = motus_cavlc_token_class(nc);
     uint32_t nonzero = 0, negative = 0;
     int t16[16], larger = 0;
     int32_t gain = 0;
     for (uint32_t left = live; left; left &= left - 1) {
-        const int g = motus_bit_length(left & (0u - left)) - 1, value = coef[motus_pairs_at(g)], bit = motus_pairs_coded_at(g);
-        const int t = (int)((uint32_t)motus_abs(value) * q->scale[motus_pairs_class(g)] >> q->shift);
+        const int g = motus_bit_length(left & (0u - left)) - 1, value = coef[motus_pairs_at(g)],
+                  bit = motus_pairs_coded_at(g);
+        const int t =
+            (int)((uint32_t)motus_abs(value) * q->scale[motus_pairs_class(g)] >> q->shift);
         nonzero |= 1u << bit;
         negative |= (value < 0 ? 1u : 0u) << bit;
         larger |= t >= 384; // rounds to 2
         gain += motus_level_gain(t, 1);
         level[15 - bit] = (int16_t)t;
     }
-    if (!motus_lanes_which(larger)) return motus_lane_ones(level, nonzero, negative, gain, first, token_class, q, choice);
+    if (!motus_lanes_which(larger))
+        return motus_lane_ones(level, nonzero, negative, gain, first, token_class, q, choice);
     if (!live) {
         MotusLevels none = {0, (uint32_t)motus_cavlc_token_length(token_class, 0, 0), 0};
         return none;
@@ -227,7 +265,8 @@ MOTUS_HD MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[16]
     for (int i = 0; i < 16; i += 2) motus_word_put(level + i, 0);
     for (uint32_t left = live; left; left &= left - 1) {
         const int g = motus_bit_length(left & (0u - left)) - 1;
-        motus_level_nearest(&b, 15 - motus_pairs_coded_at(g), coef[motus_pairs_at(g)], motus_pairs_class(g), q);
+        motus_level_nearest(&b, 15 - motus_pairs_coded_at(g), coef[motus_pairs_at(g)],
+                            motus_pairs_class(g), q);
     }
     return motus_weigh_levels(&b, q, token_class, choice->method, choice->zero_runs);
 }

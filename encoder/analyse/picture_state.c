@@ -2,47 +2,51 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/cpu.h"
-#include "encoder/mb/deblock.h"
 #include "encoder/analyse/decide.h"
+#include "encoder/mb/deblock.h"
 
-MotusStatus motus_work_alloc(MotusWork *work, int mb_width, int mb_height, int threads) {
+MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int mb_height,
+                                      int threads) {
     size_t n = (size_t)mb_width * (size_t)mb_height;
-    *work = (MotusWork){.mb_width = mb_width, .mb_height = mb_height, .n_mb = (int)n, .threads = threads};
-    work->mb = motus_alloc(n, sizeof *work->mb);
-    work->mb_intra = motus_alloc(n, sizeof *work->mb_intra);
-    work->mb_inter = motus_alloc(n, sizeof *work->mb_inter);
-    work->coef = motus_alloc(n, sizeof *work->coef);
-    work->candidates = motus_alloc(n, sizeof *work->candidates);
-    work->inter_cost = motus_alloc(n, sizeof *work->inter_cost);
-    work->intra_cost = motus_alloc(n, sizeof *work->intra_cost);
-    work->satd = motus_alloc(n, sizeof *work->satd);
-    work->changed_at = motus_alloc(n, sizeof *work->changed_at);
-    work->seen_at = motus_alloc(n, sizeof *work->seen_at);
-    work->chain = motus_alloc(n, sizeof *work->chain);
-    work->zero_runs = motus_alloc(MOTUS_ZERO_RUNS, sizeof *work->zero_runs);
-    if (!work->mb || !work->mb_intra || !work->mb_inter || !work->coef || !work->candidates || !work->inter_cost ||
-        !work->intra_cost || !work->satd || !work->changed_at || !work->seen_at || !work->chain || !work->zero_runs) {
-        motus_work_free(work);
+    *pic = (MotusPictureState){
+        .mb_width = mb_width, .mb_height = mb_height, .n_mb = (int)n, .threads = threads};
+    pic->mb = motus_alloc(n, sizeof *pic->mb);
+    pic->mb_intra = motus_alloc(n, sizeof *pic->mb_intra);
+    pic->mb_inter = motus_alloc(n, sizeof *pic->mb_inter);
+    pic->coef = motus_alloc(n, sizeof *pic->coef);
+    pic->candidates = motus_alloc(n, sizeof *pic->candidates);
+    pic->inter_cost = motus_alloc(n, sizeof *pic->inter_cost);
+    pic->intra_cost = motus_alloc(n, sizeof *pic->intra_cost);
+    pic->satd = motus_alloc(n, sizeof *pic->satd);
+    pic->changed_at = motus_alloc(n, sizeof *pic->changed_at);
+    pic->seen_at = motus_alloc(n, sizeof *pic->seen_at);
+    pic->chain = motus_alloc(n, sizeof *pic->chain);
+    pic->zero_runs = motus_alloc(MOTUS_ZERO_RUNS, sizeof *pic->zero_runs);
+    if (!pic->mb || !pic->mb_intra || !pic->mb_inter || !pic->coef || !pic->candidates ||
+        !pic->inter_cost || !pic->intra_cost || !pic->satd || !pic->changed_at || !pic->seen_at ||
+        !pic->chain || !pic->zero_runs) {
+        motus_picture_state_free(pic);
         return MOTUS_ERR_MEMORY;
     }
-    for (uint32_t mask = 1; mask < MOTUS_ZERO_RUNS; mask++) work->zero_runs[mask] = (uint8_t)motus_cavlc_zero_run_bits(mask);
+    for (uint32_t mask = 1; mask < MOTUS_ZERO_RUNS; mask++)
+        pic->zero_runs[mask] = (uint8_t)motus_cavlc_zero_run_bits(mask);
     return MOTUS_OK;
 }
 
-void motus_work_free(MotusWork *work) {
-    motus_free(work->mb);
-    motus_free(work->mb_intra);
-    motus_free(work->mb_inter);
-    motus_free(work->coef);
-    motus_free(work->candidates);
-    motus_free(work->inter_cost);
-    motus_free(work->intra_cost);
-    motus_free(work->satd);
-    motus_free(work->changed_at);
-    motus_free(work->seen_at);
-    motus_free(work->chain);
-    motus_free(work->zero_runs);
-    *work = (MotusWork){0};
+void motus_picture_state_free(MotusPictureState *pic) {
+    motus_free(pic->mb);
+    motus_free(pic->mb_intra);
+    motus_free(pic->mb_inter);
+    motus_free(pic->coef);
+    motus_free(pic->candidates);
+    motus_free(pic->inter_cost);
+    motus_free(pic->intra_cost);
+    motus_free(pic->satd);
+    motus_free(pic->changed_at);
+    motus_free(pic->seen_at);
+    motus_free(pic->chain);
+    motus_free(pic->zero_runs);
+    *pic = (MotusPictureState){0};
 }
 
 const MotusPasses *motus_passes(void) {
@@ -52,7 +56,8 @@ const MotusPasses *motus_passes(void) {
     return &motus_passes_c;
 }
 
-void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads) {
+void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height,
+                           int threads) {
 #if defined(__x86_64__)
     if (motus_cpu_flags() & MOTUS_CPU_AVX2) {
         motus_deblock_picture_avx2(rec, mb, mb_width, mb_height, threads);

@@ -1,5 +1,6 @@
-// Prediction and residual of an inter MB by a warp: all 24 blocks at once, a lane a block, whose samples stay in registers. The same as motus_predict_inter,
-// motus_code_inter_luma and motus_code_chroma.
+// Prediction and residual of an inter MB by a warp: all 24 blocks at once, a lane a block, whose
+// samples stay in registers. The same as motus_predict_inter, motus_code_inter_luma and
+// motus_code_chroma.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_RESIDUAL_LANES_CORE_H
 #define ENCODER_ANALYSE_RESIDUAL_LANES_CORE_H
@@ -8,17 +9,19 @@
 #include "encoder/analyse/levels_lanes_core.h"
 #include "encoder/analyse/trial_core.h"
 
-// Forward transforms of a trial's blocks that may have levels; 18, so that lanes with a block each meet in no bank.
+// Forward transforms of a trial's blocks that may have levels; 18, so that lanes with a block each
+// meet in no bank.
 typedef struct MotusTrialCoefs {
     int16_t coef[24][18];
 } MotusTrialCoefs;
 
 #if MOTUS_LANES > 1
 
-// ---- Prediction ---------------------------------------------------------------------------------------------------------------------------
+// ---- Prediction ---------------------------------------------------------------------------------
 
 // A lane predicts two rows of a 4x4 block of luma.
-MOTUS_HD void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *in, const MotusMb *mb) {
+MOTUS_HD void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *in,
+                                      const MotusMb *mb) {
     const int blk = motus_lane() >> 1, x = 4 * (blk & 3), y = (blk & 12) + 2 * (motus_lane() & 1);
     const ptrdiff_t stride = in->ref->luma_stride;
     const uint8_t *tap[2];
@@ -26,11 +29,13 @@ MOTUS_HD void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *in,
     motus_luma_taps(in->ref, 16 * in->x + x, 16 * in->y + y, mb->mv[blk], tap);
     motus_words_load(a, 2, tap[0], stride, 4);
     motus_words_load(b, 2, tap[1], stride, 4);
-    for (int i = 0; i < 2; i++) motus_word_put(luma + (y + i) * MOTUS_LUMA_STRIDE + x, motus_words_average(a[i], b[i]));
+    for (int i = 0; i < 2; i++)
+        motus_word_put(luma + (y + i) * MOTUS_LUMA_STRIDE + x, motus_words_average(a[i], b[i]));
 }
 
 // A lane predicts 2x2 samples of chroma, those that one vector belongs to, from 3x3.
-MOTUS_HD void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInterMb *in, const MotusMb *mb) {
+MOTUS_HD void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInterMb *in,
+                                        const MotusMb *mb) {
     const int lane = motus_lane(), plane = lane >> 4, x = 2 * (lane & 3), y = 2 * (lane >> 2 & 3);
     const MotusMv mv = mb->mv[lane & 15];
     const int width = in->ref->width / 2, height = in->ref->height / 2;
@@ -46,18 +51,22 @@ MOTUS_HD void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInterM
         for (int i = 0; i < 3; i++) {
             row[i] = 0;
             for (int k = 0; k < 3; k++)
-                row[i] |= (uint32_t)from[motus_clip(0, height - 1, py + i) * stride + motus_clip(0, width - 1, px + k)] << 8 * k;
+                row[i] |= (uint32_t)from[motus_clip(0, height - 1, py + i) * stride +
+                                         motus_clip(0, width - 1, px + k)]
+                          << 8 * k;
         }
     }
     for (int i = 0; i < 2; i++) {
-        const uint32_t left = (row[i] & 0xFFFF) | row[i + 1] << 16, right = (row[i] >> 8 & 0xFFFF) | row[i + 1] >> 8 << 16;
+        const uint32_t left = (row[i] & 0xFFFF) | row[i + 1] << 16,
+                       right = (row[i] >> 8 & 0xFFFF) | row[i + 1] >> 8 << 16;
         uint8_t *to = chroma[plane] + (y + i) * MOTUS_CHROMA_STRIDE + x;
         to[0] = (uint8_t)(motus_words_dot(left, weights, 32) >> 6);
         to[1] = (uint8_t)(motus_words_dot(right, weights, 32) >> 6);
     }
 }
 
-// A lane's block: luma 0..15 in raster order, Cb, Cr; lanes from 24 on have block 23 once more, and write nothing.
+// A lane's block: luma 0..15 in raster order, Cb, Cr; lanes from 24 on have block 23 once more, and
+// write nothing.
 typedef struct MotusLaneBlock {
     int blk;
     uint8_t *at; // in the trial
@@ -70,9 +79,14 @@ MOTUS_HD MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInterMb
     MotusLaneBlock b;
     b.blk = motus_min(motus_lane(), 23);
     b.at = motus_trial_block(trial, b.blk, &b.stride);
-    const int plane = b.blk < 16 ? 0 : 1 + (b.blk - 16) / 4, side = plane ? 1 : 3, shift = plane ? 1 : 2;
-    const ptrdiff_t stride = plane == 0 ? in->src.stride[0] : plane == 1 ? in->src.stride[1] : in->src.stride[2];
-    const uint8_t *src = plane == 0 ? in->src.plane[0] : plane == 1 ? in->src.plane[1] : in->src.plane[2];
+    const int plane = b.blk < 16 ? 0 : 1 + (b.blk - 16) / 4, side = plane ? 1 : 3,
+              shift = plane ? 1 : 2;
+    const ptrdiff_t stride = plane == 0   ? in->src.stride[0]
+                             : plane == 1 ? in->src.stride[1]
+                                          : in->src.stride[2];
+    const uint8_t *src = plane == 0   ? in->src.plane[0]
+                         : plane == 1 ? in->src.plane[1]
+                                      : in->src.plane[2];
     src += (b.blk >> shift & side) * 4 * stride + (b.blk & side) * 4;
     for (int i = 0; i < 4; i++) b.src[i] = motus_word_get(src + i * stride);
     motus_lane_predict_luma(trial->luma, in, &trial->mb);
@@ -89,7 +103,8 @@ MOTUS_HD uint32_t motus_lane_ssd(const MotusLaneBlock *b) {
     return motus_lanes_sum(motus_lane() < 24 ? ssd : 0);
 }
 
-MOTUS_HD void motus_lane_judge(MotusTrial *trial, const MotusLaneBlock *b, const MotusQp *qp, uint32_t bits) {
+MOTUS_HD void motus_lane_judge(MotusTrial *trial, const MotusLaneBlock *b, const MotusQp *qp,
+                               uint32_t bits) {
     const uint32_t ssd = motus_lane_ssd(b);
     if (motus_lane() == 0) {
         trial->bits = bits;
@@ -98,16 +113,20 @@ MOTUS_HD void motus_lane_judge(MotusTrial *trial, const MotusLaneBlock *b, const
     }
 }
 
-// ---- Residual -----------------------------------------------------------------------------------------------------------------------------
+// ---- Residual -----------------------------------------------------------------------------------
 
-// Forward transform of a lane's block: the DC, and which coefficients may become levels (a mask as motus_lane_levels wants it); all of them in `to`, by rows.
-MOTUS_HD uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *q, int16_t to[16], int *dc) {
-    const uint32_t mixed = (uint16_t)q->threshold[2], even = (uint16_t)q->threshold[0] | mixed << 16;
+// Forward transform of a lane's block: the DC, and which coefficients may become levels (a mask as
+// motus_lane_levels wants it); all of them in `to`, by rows.
+MOTUS_HD uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *q, int16_t to[16],
+                                     int *dc) {
+    const uint32_t mixed = (uint16_t)q->threshold[2],
+                   even = (uint16_t)q->threshold[0] | mixed << 16;
     const uint32_t odd = mixed | (uint32_t)(uint16_t)q->threshold[1] << 16; // of columns
     uint32_t coef[8], less = 0;
     motus_pairs_forward(coef, b->src, b->rec);
     for (int i = 0; i < 8; i++) // two sign bits each, side by side in the end: bytes 1 and 3
-        less |= (motus_pairs_sub(motus_pairs_abs(coef[i]), i & 1 ? odd : even) & 0x80008000) >> (7 - i);
+        less |=
+            (motus_pairs_sub(motus_pairs_abs(coef[i]), i & 1 ? odd : even) & 0x80008000) >> (7 - i);
     const uint32_t live = motus_word_bytes(~less, 0, 0x4431);
     *dc = (int16_t)(coef[0] & 0xFFFF);
     if (live && motus_lane() < 24)
@@ -117,8 +136,10 @@ MOTUS_HD uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *
 
 // nC of a lane's block, as motus_cavlc_nc_at has it, from each lane's count and the edge's counts.
 MOTUS_HD int motus_lane_nc(int blk, int count, uint32_t edge) {
-    const int luma = blk < 16, side = luma ? 4 : 2, x = blk & (side - 1), y = blk >> (luma ? 2 : 1) & (side - 1);
-    const int row = luma ? y : blk >> 1 & 3, column = luma ? x : (blk >> 1 & 2) + x; // cells of A and B
+    const int luma = blk < 16, side = luma ? 4 : 2, x = blk & (side - 1),
+              y = blk >> (luma ? 2 : 1) & (side - 1);
+    const int row = luma ? y : blk >> 1 & 3,
+              column = luma ? x : (blk >> 1 & 2) + x; // cells of A and B
     int left = (int)motus_lanes_get((uint32_t)count, motus_lane() - 1);
     int above = (int)motus_lanes_get((uint32_t)count, motus_lane() - side);
     const int of_a = (int8_t)(motus_lanes_get(edge, 6 * row + 6) >> (luma ? 0 : 8) & 0xFF);
@@ -139,13 +160,16 @@ MOTUS_HD int motus_lane_hadamard2x2(int v) {
 // Chroma DC levels (motus_code_chroma_dc): of a lane's block, and what it is scaled to.
 MOTUS_HD int motus_lane_chroma_dc(int dc, int qp, int *scaled) {
     const MotusQuantizer q = motus_quantizer(qp, MOTUS_DEADZONE_INTER, 1);
-    const int level = motus_quant((int16_t)motus_lane_hadamard2x2(dc), q.scale[0], q.offset, q.shift);
+    const int level =
+        motus_quant((int16_t)motus_lane_hadamard2x2(dc), q.scale[0], q.offset, q.shift);
     *scaled = motus_chroma_dc_dequant(motus_lane_hadamard2x2(level), qp);
     return level;
 }
 
-// Whether the levels of a lane's group pay for their bits together: an 8x8 block of luma, all of chroma's AC. *bits: of all groups that pay.
-MOTUS_HD uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate, uint32_t *bits) {
+// Whether the levels of a lane's group pay for their bits together: an 8x8 block of luma, all of
+// chroma's AC. *bits: of all groups that pay.
+MOTUS_HD uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
+                                        uint32_t *bits) {
     const int lane = motus_lane(), luma = blk < 16;
     uint32_t sum[2] = {(uint32_t)levels->gain, levels->bits};
     for (int i = 0; i < 2; i++) {
@@ -155,24 +179,29 @@ MOTUS_HD uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint
         if (!luma) sum[i] += two;
         sum[i] += motus_lanes_get(sum[i], lane ^ 4);
     }
-    const int pays = (int32_t)sum[0] > (int32_t)(sum[1] * rate), first = luma ? !(blk & 5) : lane == 16;
+    const int pays = (int32_t)sum[0] > (int32_t)(sum[1] * rate),
+              first = luma ? !(blk & 5) : lane == 16;
     *bits = motus_lanes_sum(first && pays ? sum[1] : 0);
     return motus_lanes_which(pays);
 }
 
-// Adds a block's residual to its prediction: levels in zigzag order, if there are any, and chroma's DC.
-MOTUS_HD void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc, int qp) {
+// Adds a block's residual to its prediction: levels in zigzag order, if there are any, and chroma's
+// DC.
+MOTUS_HD void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc,
+                                     int qp) {
     const int rem = qp % 6, per = qp / 6;
     uint32_t scale[3], scaled[16], coef[8]; // the lower halves of `scaled`
     for (int k = 0; k < 3; k++) scale[k] = (uint32_t)motus_dequant_scale(rem, k) << per;
     for (int i = 0; i < 16; i += 2) {
-        const uint32_t two = n ? motus_word_get(level + i) : 0; // where there are none, nothing was written
+        const uint32_t two =
+            n ? motus_word_get(level + i) : 0; // where there are none, nothing was written
         scaled[i] = two * scale[motus_coef_class(motus_zigzag_at(i))];
         scaled[i + 1] = (two >> 16) * scale[motus_coef_class(motus_zigzag_at(i + 1))];
     }
     for (int i = 0; i < 8; i++) {
         const int at = 8 * (i >> 2) + (i & 3);
-        coef[i] = motus_word_bytes(scaled[motus_zigzag_of(at)], scaled[motus_zigzag_of(at + 4)], 0x5410);
+        coef[i] =
+            motus_word_bytes(scaled[motus_zigzag_of(at)], scaled[motus_zigzag_of(at + 4)], 0x5410);
     }
     if (b->blk >= 16) coef[0] = motus_word_bytes((uint32_t)dc, coef[0], 0x7610);
     motus_pairs_inverse_add(b->rec, coef, b->rec);
@@ -181,8 +210,9 @@ MOTUS_HD void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16],
 
 // What a lane's block has become before its levels are chosen.
 typedef struct MotusLaneResidual {
-    uint32_t live;   // coefficients that may become levels, but chroma's DC (motus_lane_levels); none of a lane without a block
-    uint32_t any;    // lanes with some
+    uint32_t live; // coefficients that may become levels, but chroma's DC (motus_lane_levels); none
+                   // of a lane without a block
+    uint32_t any;  // lanes with some
     uint32_t dc_any; // with a level of chroma's DC
     int scaled;      // what chroma's DC adds
     int nc;          // where there are `any`
@@ -193,8 +223,9 @@ MOTUS_HD const MotusQuant *motus_lane_quant(const MotusInterMb *in, int blk) {
 }
 
 // Transform of the predicted MB, and levels of chroma's DC.
-MOTUS_HD MotusLaneResidual motus_lane_transform(MotusTrial *trial, const MotusLaneBlock *b, MotusTrialCoefs *coefs,
-                                                const MotusInterMb *in, uint32_t edge) {
+MOTUS_HD MotusLaneResidual motus_lane_transform(MotusTrial *trial, const MotusLaneBlock *b,
+                                                MotusTrialCoefs *coefs, const MotusInterMb *in,
+                                                uint32_t edge) {
     const int blk = b->blk, chroma = blk >= 16 && motus_lane() < 24;
     MotusLaneResidual r = {0};
     int dc;
@@ -204,14 +235,16 @@ MOTUS_HD MotusLaneResidual motus_lane_transform(MotusTrial *trial, const MotusLa
     r.dc_any = motus_lanes_which(chroma && dc_level);
     if (chroma) trial->coef.chroma_dc[(blk - 16) >> 2][blk & 3] = (int16_t)dc_level;
     r.any = motus_lanes_which(r.live != 0);
-    if (r.any) r.nc = motus_lane_nc(blk, motus_cavlc_total_coeff(r.live), edge); // there are none in half of all trials
+    if (r.any)
+        r.nc = motus_lane_nc(blk, motus_cavlc_total_coeff(r.live),
+                             edge); // there are none in half of all trials
     if (motus_lane() >= 24) r.live = 0;
     return r;
 }
 
 // The rest, once levels are chosen: what pays for its bits, and reconstruction. Returns the bits.
-MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, const MotusInterMb *in, const MotusLaneResidual *r,
-                                      const MotusLevels *levels) {
+MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, const MotusInterMb *in,
+                                      const MotusLaneResidual *r, const MotusLevels *levels) {
     const int lane = motus_lane(), blk = b->blk, luma = blk < 16, scaled = r->scaled;
     const MotusQuant *q = motus_lane_quant(in, blk);
     const int16_t *level = motus_coef_block(&trial->coef, blk);
@@ -226,12 +259,14 @@ MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, cons
     if (lane < 24) trial->mb.total_coeff[blk] = (uint8_t)n;
     motus_lanes_sync(); // chroma's DC levels are there
     if (ac || found) {
-        const uint32_t dc_bits = (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane & 1]);
+        const uint32_t dc_bits =
+            (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane & 1]);
         bits += motus_lanes_get(dc_bits, 0) + motus_lanes_get(dc_bits, 1);
     }
     if (lane < 24 && (n || (!luma && scaled))) motus_lane_reconstruct(b, level, n, scaled, q->qp);
     if (lane == 0)
-        trial->mb.cbp = (uint8_t)((pays & 1) | (pays >> 2 & 1) << 1 | (pays >> 8 & 1) << 2 | (pays >> 10 & 1) << 3 |
+        trial->mb.cbp = (uint8_t)((pays & 1) | (pays >> 2 & 1) << 1 | (pays >> 8 & 1) << 2 |
+                                  (pays >> 10 & 1) << 3 |
                                   (ac      ? 32
                                    : found ? 16
                                            : 0));

@@ -1,5 +1,5 @@
-// Decision of an inter MB by a team of two warps or more: the same result as motus_decide_inter's. Types are evaluated side by side, a warp each as far as there
-// are warps (residual_lanes_core.h).
+// Decision of an inter MB by a team of two warps or more: the same result as motus_decide_inter's.
+// Types are evaluated side by side, a warp each as far as there are warps (residual_lanes_core.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_TRIAL_LANES_CORE_H
 #define ENCODER_ANALYSE_TRIAL_LANES_CORE_H
@@ -7,8 +7,9 @@
 #include "encoder/analyse/choose_lanes_core.h"
 #include "encoder/analyse/residual_lanes_core.h"
 
-// Shared memory of a team, beside the coefficients of each warp. All meet between motus_team_measure (with what comes before it), motus_team_refine,
-// motus_team_choose, motus_team_evaluate and motus_team_join, and while they evaluate a type together.
+// Shared memory of a team, beside the coefficients of each warp. All meet between
+// motus_team_measure (with what comes before it), motus_team_refine, motus_team_choose,
+// motus_team_evaluate and motus_team_join, and while they evaluate a type together.
 typedef struct MotusInterTeam {
     union {
         MotusTrial trial[4];
@@ -20,7 +21,7 @@ typedef struct MotusInterTeam {
 
 #if MOTUS_LANES > 1
 
-// ---- Ways to code the MB ------------------------------------------------------------------------------------------------------------------
+// ---- Ways to code the MB ------------------------------------------------------------------------
 
 enum { MOTUS_TRIAL_SKIP = 4 }; // beside the four types
 
@@ -38,25 +39,31 @@ MOTUS_HD void motus_team_skip(const MotusInterMb *in, MotusMv skip, MotusTrial *
 }
 
 // The same for type k.
-MOTUS_HD void motus_team_type(const MotusInterMb *in, const MotusChoice *choice, int k, MotusTrial *trial) {
+MOTUS_HD void motus_team_type(const MotusInterMb *in, const MotusChoice *choice, int k,
+                              MotusTrial *trial) {
     const int lane = motus_lane();
-    motus_word_put((char *)&trial->mb + 4 * lane, motus_word_get((const char *)&choice->mb[k] + 4 * lane));
+    motus_word_put((char *)&trial->mb + 4 * lane,
+                   motus_word_get((const char *)&choice->mb[k] + 4 * lane));
     motus_lanes_sync(); // before a part of it is set
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
 }
 
-// The bits of a type whose levels are chosen, complete in the first lane; the MB becomes P_Skip where it has turned out to be one.
-MOTUS_HD uint32_t motus_lane_type_bits(MotusTrial *trial, MotusLaneBlock *b, const MotusInterMb *in, const MotusLaneResidual *r,
-                                       const MotusLevels *levels, MotusMv skip, uint32_t mv_bits) {
+// The bits of a type whose levels are chosen, complete in the first lane; the MB becomes P_Skip
+// where it has turned out to be one.
+MOTUS_HD uint32_t motus_lane_type_bits(MotusTrial *trial, MotusLaneBlock *b, const MotusInterMb *in,
+                                       const MotusLaneResidual *r, const MotusLevels *levels,
+                                       MotusMv skip, uint32_t mv_bits) {
     const uint32_t bits = motus_lane_residual(trial, b, in, r, levels);
     if (motus_lane()) return bits;
-    if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp && motus_mv_equal(trial->mb.mv[0], skip))
+    if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp &&
+        motus_mv_equal(trial->mb.mv[0], skip))
         trial->mb.type = MOTUS_MB_P_SKIP;
     return bits + motus_inter_bits(&trial->mb, mv_bits);
 }
 
 // Evaluates type k, or P_Skip (motus_type_trial, motus_skip_trial). edge: MotusTeamEdge's counts.
-MOTUS_HD void motus_team_trial(const MotusInterMb *in, uint32_t edge, const MotusLevelChoice *levels, const MotusChoice *choice,
+MOTUS_HD void motus_team_trial(const MotusInterMb *in, uint32_t edge,
+                               const MotusLevelChoice *levels, const MotusChoice *choice,
                                MotusMv skip, int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
     uint32_t bits = MOTUS_SKIP_RUN_BITS;
     if (k == MOTUS_TRIAL_SKIP)
@@ -68,23 +75,26 @@ MOTUS_HD void motus_team_trial(const MotusInterMb *in, uint32_t edge, const Motu
         const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge);
         MotusLevels chosen = {0, 0, 0};
         if (r.any)
-            chosen = motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live, b.blk >= 16, r.nc,
-                                       motus_lane_quant(in, b.blk), levels);
+            chosen =
+                motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
+                                  b.blk >= 16, r.nc, motus_lane_quant(in, b.blk), levels);
         bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, skip, choice->mv_bits[k]);
     }
     motus_lane_judge(trial, &b, in->qp, bits);
 }
 
-// ---- A type by the whole team -------------------------------------------------------------------------------------------------------------
+// ---- A type by the whole team -------------------------------------------------------------------
 //
-// Where one type is evaluated, the other warps have nothing to do meanwhile, and the longest of all is the choice of levels where one block has many: a lane tries to
-// lower them one after the other. Eight lanes try them together.
+// Where one type is evaluated, the other warps have nothing to do meanwhile, and the longest of all
+// is the choice of levels where one block has many: a lane tries to lower them one after the other.
+// Eight lanes try them together.
 
 enum { MOTUS_SHARED_LEVELS = 3 }; // of a block: from then on it is worth the meeting of warps
 
 // Lists the blocks whose levels are to be chosen together, if any.
 MOTUS_HD void motus_team_list_levels(MotusTeamLevels *shared, const MotusLaneResidual *r) {
-    const int lane = motus_lane(), many = motus_lanes_which(motus_cavlc_total_coeff(r->live) >= MOTUS_SHARED_LEVELS) != 0;
+    const int lane = motus_lane(), many = motus_lanes_which(motus_cavlc_total_coeff(r->live) >=
+                                                            MOTUS_SHARED_LEVELS) != 0;
     const uint32_t listed = motus_lanes_which(r->live != 0);
     if (many && r->live) {
         shared->block[motus_lanes_count(listed & ((1u << lane) - 1))] = (uint8_t)lane;
@@ -93,27 +103,35 @@ MOTUS_HD void motus_team_list_levels(MotusTeamLevels *shared, const MotusLaneRes
     if (lane == 0) shared->n = many ? motus_lanes_count(listed) : 0;
 }
 
-// Chooses the levels of the listed blocks, eight lanes a block. spare: four rows that no other warp uses, for lanes without a block.
-MOTUS_HD void motus_team_levels(MotusTeamLevels *shared, MotusTrial *trial, const MotusTrialCoefs *coefs, int16_t (*spare)[18],
-                                const MotusInterMb *in, const MotusLevelChoice *choice, int warp, int warps) {
+// Chooses the levels of the listed blocks, eight lanes a block. spare: four rows that no other warp
+// uses, for lanes without a block.
+MOTUS_HD void motus_team_levels(MotusTeamLevels *shared, MotusTrial *trial,
+                                const MotusTrialCoefs *coefs, int16_t (*spare)[18],
+                                const MotusInterMb *in, const MotusLevelChoice *choice, int warp,
+                                int warps) {
     const int n = shared->n, eight = motus_lane() >> 3;
     for (int first = 4 * warp; first < n; first += 4 * warps) {
         const int active = first + eight < n, blk = active ? shared->block[first + eight] : 0;
         const MotusQuant q = *motus_lane_quant(in, blk);
         const MotusLevelPair pair = motus_level_pair(&q);
         const int16_t *from = coefs->coef[blk];
-        const int coef[2] = {from[motus_pairs_of_raster(pair.at[0])], from[motus_pairs_of_raster(pair.at[1])]};
+        const int coef[2] = {from[motus_pairs_of_raster(pair.at[0])],
+                             from[motus_pairs_of_raster(pair.at[1])]};
         MotusPairLevels own;
-        const MotusLevels levels = motus_eight_levels(active ? motus_coef_block(&trial->coef, blk) : spare[eight], coef, &pair,
-                                                      active, blk >= 16, active ? shared->nc[blk] : 0, &q, choice, &own);
+        const MotusLevels levels = motus_eight_levels(
+            active ? motus_coef_block(&trial->coef, blk) : spare[eight], coef, &pair, active,
+            blk >= 16, active ? shared->nc[blk] : 0, &q, choice, &own);
         if (active && !(motus_lane() & 7)) shared->of[blk] = levels;
     }
 }
 
-// motus_team_trial of type k by all warps. coefs: of each of them, sixteen rows for all of the lanes without a block in the second one's.
-MOTUS_HD void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge, const MotusLevelChoice *levels,
-                                      MotusTeamLevels *shared, const MotusChoice *choice, MotusMv skip, int k,
-                                      MotusTrialCoefs *coefs, MotusTrial *trial, int warp, int warps) {
+// motus_team_trial of type k by all warps. coefs: of each of them, sixteen rows for all of the
+// lanes without a block in the second one's.
+MOTUS_HD void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
+                                      const MotusLevelChoice *levels, MotusTeamLevels *shared,
+                                      const MotusChoice *choice, MotusMv skip, int k,
+                                      MotusTrialCoefs *coefs, MotusTrial *trial, int warp,
+                                      int warps) {
     MotusLaneBlock b;
     MotusLaneResidual r;
     if (warp == 0) {
@@ -125,7 +143,8 @@ MOTUS_HD void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge, con
     motus_team_sync(); // coefficients and the list are there
     const int together = shared->n;
     if (together) {
-        motus_team_levels(shared, trial, &coefs[0], coefs[1].coef + 4 * warp, in, levels, warp, warps);
+        motus_team_levels(shared, trial, &coefs[0], coefs[1].coef + 4 * warp, in, levels, warp,
+                          warps);
         motus_team_sync(); // levels are there
     }
     if (warp) return;
@@ -134,53 +153,67 @@ MOTUS_HD void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge, con
         chosen.bits = (uint32_t)motus_cavlc_empty_length(motus_cavlc_token_class(r.nc));
         if (r.live) chosen = shared->of[b.blk];
     } else if (r.any) {
-        chosen = motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs[0].coef[b.blk], r.live, b.blk >= 16, r.nc,
-                                   motus_lane_quant(in, b.blk), levels);
+        chosen = motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs[0].coef[b.blk],
+                                   r.live, b.blk >= 16, r.nc, motus_lane_quant(in, b.blk), levels);
     }
-    const uint32_t bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, skip, choice->mv_bits[k]);
+    const uint32_t bits =
+        motus_lane_type_bits(trial, &b, in, &r, &chosen, skip, choice->mv_bits[k]);
     motus_lane_judge(trial, &b, in->qp, bits);
 }
 
-// ---- A team -------------------------------------------------------------------------------------------------------------------------------
+// ---- A team -------------------------------------------------------------------------------------
 
 // Chooses the vectors of all types.
-MOTUS_HD void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks, MotusInterTeam *t, int warp) {
+MOTUS_HD void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks,
+                                MotusInterTeam *t, int warp) {
     const int eights = (int)(blocks >> MOTUS_BLOCK_8x8 & 1);
     const MotusTeamChooser c = motus_team_chooser(&t->of.sums, own, in);
-    if (warp == MOTUS_CHOOSE_8x8 && eights) motus_team_choose_8x8(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
-    if (warp == MOTUS_CHOOSE_WHOLE) motus_team_choose_whole(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
+    if (warp == MOTUS_CHOOSE_8x8 && eights)
+        motus_team_choose_8x8(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
+    if (warp == MOTUS_CHOOSE_WHOLE)
+        motus_team_choose_whole(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
 }
 
-// Evaluates the types that come close to the best one, the warps in turn; or a single one together, where `shares` is set.
-MOTUS_HD void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in, const MotusLevelChoice *levels,
-                                  int best, uint32_t close, MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps,
+// Evaluates the types that come close to the best one, the warps in turn; or a single one together,
+// where `shares` is set.
+MOTUS_HD void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in,
+                                  const MotusLevelChoice *levels, int best, uint32_t close,
+                                  MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps,
                                   int shares) {
     if (shares && !(close & (close - 1))) {
-        motus_team_shared_trial(in, edge, levels, &t->choose.of.levels, &t->choose.choice, own->skip, best, coefs,
-                                &t->of.trial[best], warp, warps);
+        motus_team_shared_trial(in, edge, levels, &t->choose.of.levels, &t->choose.choice,
+                                own->skip, best, coefs, &t->of.trial[best], warp, warps);
         return;
     }
     for (int i = 0, turn = 0; i < 4; i++) {
         const int k = (best + i) & 3;
         if (!(close >> k & 1)) continue;
-        if (turn == warp) motus_team_trial(in, edge, levels, &t->choose.choice, own->skip, k, &coefs[warp], &t->of.trial[k]);
+        if (turn == warp)
+            motus_team_trial(in, edge, levels, &t->choose.choice, own->skip, k, &coefs[warp],
+                             &t->of.trial[k]);
         turn = turn + 1 == warps ? 0 : turn + 1;
     }
 }
 
-// The cheapest way, known to all warps: P_Skip wins ties, then the best one by SATD, then the one that follows.
+// The cheapest way, known to all warps: P_Skip wins ties, then the best one by SATD, then the one
+// that follows.
 MOTUS_HD MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam *t) {
     const int k = (first + (motus_lane() & 3)) & 3;
-    const uint32_t cost = close >> k & 1 ? t->of.trial[k].cost : UINT32_MAX, least = motus_lanes_min(cost);
+    const uint32_t cost = close >> k & 1 ? t->of.trial[k].cost : UINT32_MAX,
+                   least = motus_lanes_min(cost);
     const uint32_t which = motus_lanes_which(cost == least);
-    return least < t->skip.cost ? &t->of.trial[(first + motus_bit_length(which & (0u - which)) - 1) & 3] : &t->skip;
+    return least < t->skip.cost
+               ? &t->of.trial[(first + motus_bit_length(which & (0u - which)) - 1) & 3]
+               : &t->skip;
 }
 
-// motus_decide_inter, after motus_team_begin: own is what that has left. coefs: of each warp; shares: the team evaluates a single type together.
-MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own, const MotusTeamEdge *edge,
-                                       const MotusCandidates *found, const MotusEffort *effort, const MotusLevelChoice *levels,
-                                       MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps, int shares,
-                                       uint32_t *satd) {
+// motus_decide_inter, after motus_team_begin: own is what that has left. coefs: of each warp;
+// shares: the team evaluates a single type together.
+MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own,
+                                       const MotusTeamEdge *edge, const MotusCandidates *found,
+                                       const MotusEffort *effort, const MotusLevelChoice *levels,
+                                       MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
+                                       int warps, int shares, uint32_t *satd) {
     const int old = own.n;
     int first;
     motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->choose.of.grid[warp] : NULL);
@@ -194,7 +227,8 @@ MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own
     motus_team_choose(&own, in, found->blocks, t, warp);
     motus_team_sync(); // chosen
     const uint32_t close = motus_team_close(&t->choose.choice, effort->trial_gate, &first);
-    motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, warp, warps, shares);
+    motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, warp, warps,
+                        shares);
     motus_team_sync(); // every type is evaluated
     MotusTrial *best = motus_team_join(first, close, t);
     *satd = t->choose.choice.cost[first];

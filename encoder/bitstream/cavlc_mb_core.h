@@ -1,5 +1,6 @@
-// Macroblock syntax (7.3.4, 7.3.5) with CAVLC residuals (9.2): the one walk that counts and writes, on a CPU and on a GPU. What an MB puts into a slice is cut
-// into units that don't depend on one another's bits: a CPU takes them in order, a warp a lane each.
+// Macroblock syntax (7.3.4, 7.3.5) with CAVLC residuals (9.2): the one walk that counts and writes,
+// on a CPU and on a GPU. What an MB puts into a slice is cut into units that don't depend on one
+// another's bits: a CPU takes them in order, a warp a lane each.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_CAVLC_MB_CORE_H
 #define ENCODER_BITSTREAM_CAVLC_MB_CORE_H
@@ -7,9 +8,11 @@
 #include "encoder/bitstream/bits_core.h"
 #include "encoder/bitstream/syntax_core.h"
 
-// ---- residual_block_cavlc (7.3.5.3.2) -----------------------------------------------------------------------------------------------------
+// ---- residual_block_cavlc (7.3.5.3.2) -----------------------------------------------------------
 
-MOTUS_HD void motus_put_vlc(MotusBits *bits, MotusVlc vlc) { motus_bits_put(bits, vlc.length, vlc.bits); }
+MOTUS_HD void motus_put_vlc(MotusBits *bits, MotusVlc vlc) {
+    motus_bits_put(bits, vlc.length, vlc.bits);
+}
 
 MOTUS_HD void motus_put_trailing_signs(MotusBits *bits, const int16_t *level, uint32_t trailing) {
     for (; trailing; trailing ^= 1u << (motus_bit_length(trailing) - 1))
@@ -17,13 +20,16 @@ MOTUS_HD void motus_put_trailing_signs(MotusBits *bits, const int16_t *level, ui
 }
 
 // The levels left in `nonzero`, last one first.
-MOTUS_HD void motus_put_levels(MotusBits *bits, const int16_t *level, uint32_t nonzero, int total_coeff, int trailing_ones) {
+MOTUS_HD void motus_put_levels(MotusBits *bits, const int16_t *level, uint32_t nonzero,
+                               int total_coeff, int trailing_ones) {
     int suffix_length = total_coeff > 10 && trailing_ones < 3;
-    int offset = trailing_ones < 3 ? 2 : 0; // the first one can't be +-1, or it would be a trailing one
+    int offset =
+        trailing_ones < 3 ? 2 : 0; // the first one can't be +-1, or it would be a trailing one
     while (nonzero) {
         int last = motus_bit_length(nonzero) - 1, value = level[last], magnitude = motus_abs(value);
         assert(magnitude <= MOTUS_MAX_LEVEL);
-        motus_put_vlc(bits, motus_cavlc_level(2 * magnitude - 2 + (value < 0) - offset, suffix_length));
+        motus_put_vlc(bits,
+                      motus_cavlc_level(2 * magnitude - 2 + (value < 0) - offset, suffix_length));
         suffix_length = motus_cavlc_next_suffix_length(suffix_length, magnitude);
         offset = 0;
         nonzero ^= 1u << last;
@@ -45,17 +51,19 @@ MOTUS_HD void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n,
     int token_class = motus_cavlc_token_class(nc);
     MotusCavlcShape shape = motus_cavlc_shape(level, n);
     uint32_t trailing = shape.nonzero ? motus_cavlc_trailing_ones(shape) : 0;
-    int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_cavlc_total_coeff(trailing);
+    int total_coeff = motus_cavlc_total_coeff(shape.nonzero),
+        trailing_ones = motus_cavlc_total_coeff(trailing);
     motus_put_vlc(bits, motus_cavlc_token(token_class, total_coeff, trailing_ones));
     if (!total_coeff) return;
     int total_zeros = motus_bit_length(shape.nonzero) - total_coeff;
     motus_put_trailing_signs(bits, level, trailing);
     motus_put_levels(bits, level, shape.nonzero ^ trailing, total_coeff, trailing_ones);
-    if (total_coeff < n) motus_put_vlc(bits, motus_cavlc_total_zeros(token_class, total_coeff, total_zeros));
+    if (total_coeff < n)
+        motus_put_vlc(bits, motus_cavlc_total_zeros(token_class, total_coeff, total_zeros));
     motus_put_runs(bits, shape.nonzero, total_zeros);
 }
 
-// ---- An MB of a slice -----------------------------------------------------------------------------------------------------------------------
+// ---- An MB of a slice ---------------------------------------------------------------------------
 
 // A coded MB and what its syntax depends on.
 typedef struct MotusMbSyntax {
@@ -68,7 +76,8 @@ typedef struct MotusMbSyntax {
     int qp_delta;      // mb_qp_delta, where it has one
 } MotusMbSyntax;
 
-// Units in the order of the syntax. Luma and chroma blocks are in coding order; of I_PCM each of them is 16 samples.
+// Units in the order of the syntax. Luma and chroma blocks are in coding order; of I_PCM each of
+// them is 16 samples.
 enum {
     MOTUS_UNIT_RUN, // mb_skip_run
     MOTUS_UNIT_MODE,
@@ -86,7 +95,9 @@ enum { MOTUS_BITS_MODE, MOTUS_BITS_MV, MOTUS_BITS_LUMA, MOTUS_BITS_CHROMA, MOTUS
 
 MOTUS_HD int motus_unit_kind(int unit) {
     if (unit >= MOTUS_UNIT_CHROMA_DC) return MOTUS_BITS_CHROMA;
-    return unit >= MOTUS_UNIT_LUMA_DC ? MOTUS_BITS_LUMA : unit == MOTUS_UNIT_MV ? MOTUS_BITS_MV : MOTUS_BITS_MODE;
+    return unit >= MOTUS_UNIT_LUMA_DC ? MOTUS_BITS_LUMA
+           : unit == MOTUS_UNIT_MV    ? MOTUS_BITS_MV
+                                      : MOTUS_BITS_MODE;
 }
 
 // Whether mb_qp_delta is there.
@@ -123,7 +134,8 @@ MOTUS_HD void motus_put_mode(MotusBits *bits, const MotusMbSyntax *s) {
             motus_bits_put(bits, 1, mode == predicted); // prev_intra4x4_pred_mode_flag
             if (mode != predicted) motus_bits_put(bits, 3, (uint32_t)(mode - (mode > predicted)));
         }
-    if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_bits_ue(bits, mb->intra_chroma_pred_mode);
+    if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16)
+        motus_bits_ue(bits, mb->intra_chroma_pred_mode);
 }
 
 MOTUS_HD void motus_put_mvd(MotusBits *bits, const MotusMbSyntax *s) {
@@ -137,11 +149,13 @@ MOTUS_HD void motus_put_mvd(MotusBits *bits, const MotusMbSyntax *s) {
 
 MOTUS_HD void motus_put_cbp(MotusBits *bits, const MotusMbSyntax *s) {
     const MotusMb *mb = s->mb;
-    if (mb->type != MOTUS_MB_I_16x16) motus_bits_ue(bits, (uint32_t)motus_cavlc_cbp_code(mb->cbp, motus_mb_is_intra(mb)));
+    if (mb->type != MOTUS_MB_I_16x16)
+        motus_bits_ue(bits, (uint32_t)motus_cavlc_cbp_code(mb->cbp, motus_mb_is_intra(mb)));
     if (motus_mb_has_qp_delta(mb)) motus_bits_se(bits, s->qp_delta);
 }
 
-// The levels of one block. All kinds of blocks take one way, so that the lanes of a warp, of which each has another one, take it together.
+// The levels of one block. All kinds of blocks take one way, so that the lanes of a warp, of which
+// each has another one, take it together.
 MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit) {
     const MotusMbCoef *coef = s->coef;
     const int ac = s->mb->type == MOTUS_MB_I_16x16; // luma blocks carry AC only
@@ -176,10 +190,12 @@ MOTUS_HD void motus_put_pcm_luma(MotusBits *bits, const MotusMbSource *src, int 
 }
 MOTUS_HD void motus_put_pcm_chroma(MotusBits *bits, const MotusMbSource *src, int i) {
     int p = 1 + (i >> 2), row = 2 * (i & 3);
-    for (int k = 0; k < 2; k++) motus_put_samples(bits, src->plane[p] + (row + k) * src->stride[p], 8);
+    for (int k = 0; k < 2; k++)
+        motus_put_samples(bits, src->plane[p] + (row + k) * src->stride[p], 8);
 }
 
-// Puts one of the MB's units. What stands between I_PCM's mb_type and its samples, pcm_alignment_zero_bit, is the caller's.
+// Puts one of the MB's units. What stands between I_PCM's mb_type and its samples,
+// pcm_alignment_zero_bit, is the caller's.
 MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) {
     if (unit >= MOTUS_UNIT_LUMA_DC && s->mb->type == MOTUS_MB_I_PCM) {
         if (unit >= MOTUS_UNIT_CHROMA)
@@ -201,8 +217,10 @@ MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) 
 
 #ifndef __CUDACC__
 
-// Puts some of the MB's units (bit i standing for unit i) in order, and adds to the bits of each kind.
-static inline void motus_put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units, uint64_t count[MOTUS_BIT_KINDS]) {
+// Puts some of the MB's units (bit i standing for unit i) in order, and adds to the bits of each
+// kind.
+static inline void motus_put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units,
+                                   uint64_t count[MOTUS_BIT_KINDS]) {
     size_t mark = motus_bits_count(bits), now;
     for (; units; units &= units - 1, mark = now) {
         int unit = motus_bit_length(units & (0u - units)) - 1;

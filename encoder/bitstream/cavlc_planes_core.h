@@ -1,12 +1,14 @@
-// The length of a block's CAVLC code from bit masks over its levels, in a fixed number of steps whatever the number of levels: for lanes that would otherwise wait
-// for the one with the fullest block. The same number as motus_cavlc_block_bits.
+// The length of a block's CAVLC code from bit masks over its levels, in a fixed number of steps
+// whatever the number of levels: for lanes that would otherwise wait for the one with the fullest
+// block. The same number as motus_cavlc_block_bits.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_CAVLC_PLANES_CORE_H
 #define ENCODER_BITSTREAM_CAVLC_PLANES_CORE_H
 
 #include "encoder/bitstream/cavlc_core.h"
 
-// Bit 15 - i of each mask stands for zigzag position i: the level that is coded first has the lowest bit, which is cheaper to find and to clear than the highest.
+// Bit 15 - i of each mask stands for zigzag position i: the level that is coded first has the
+// lowest bit, which is cheaper to find and to clear than the highest.
 typedef struct MotusLevelPlanes {
     uint32_t nonzero, negative;
     uint32_t large;    // |level| > 15
@@ -16,7 +18,9 @@ typedef struct MotusLevelPlanes {
 #define MOTUS_PLANES_MAX 15
 
 MOTUS_HD uint32_t motus_planes_bit(int i) { return 0x8000u >> i; }
-MOTUS_HD int motus_planes_first(uint32_t mask) { return 16 - motus_bit_length(mask & (0u - mask)); } // the position coded first
+MOTUS_HD int motus_planes_first(uint32_t mask) {
+    return 16 - motus_bit_length(mask & (0u - mask));
+} // the position coded first
 MOTUS_HD uint32_t motus_planes_mirrored(uint32_t mask) {
 #ifdef __CUDA_ARCH__
     return __brev(mask) >> 16;
@@ -27,7 +31,9 @@ MOTUS_HD uint32_t motus_planes_mirrored(uint32_t mask) {
 #endif
 }
 
-MOTUS_HD uint32_t motus_with_bit(uint32_t mask, uint32_t bit, int set) { return set ? mask | bit : mask & ~bit; }
+MOTUS_HD uint32_t motus_with_bit(uint32_t mask, uint32_t bit, int set) {
+    return set ? mask | bit : mask & ~bit;
+}
 
 // Sets |level| at position i; its sign stays.
 MOTUS_HD void motus_planes_set(MotusLevelPlanes *b, int i, int magnitude) {
@@ -35,7 +41,8 @@ MOTUS_HD void motus_planes_set(MotusLevelPlanes *b, int i, int magnitude) {
     const int small = magnitude > 0 && magnitude <= MOTUS_PLANES_MAX, less = magnitude - 1;
     b->nonzero = motus_with_bit(b->nonzero, bit, magnitude > 0);
     b->large = motus_with_bit(b->large, bit, magnitude > MOTUS_PLANES_MAX);
-    for (int p = 0; p < 4; p++) b->plane[p] = motus_with_bit(b->plane[p], bit, small && (less >> p & 1));
+    for (int p = 0; p < 4; p++)
+        b->plane[p] = motus_with_bit(b->plane[p], bit, small && (less >> p & 1));
 }
 
 MOTUS_HD MotusCavlcShape motus_planes_shape(const MotusLevelPlanes *b) {
@@ -63,48 +70,67 @@ MOTUS_HD int motus_planes_count(uint32_t a, uint32_t b) {
 #endif
 }
 
-// Bits of the levels in `coded` (9.2.2.1), none of them large. At suffixLength s >= 1 a level takes ((|level| - 1) >> (s - 1)) + s + 1 bits: escapes begin at 16. s is
-// 1 up to the first level above 3, then 2 up to the first one after it above 6, then 3 up to one above 12. Only the first level is unlike that.
-MOTUS_HD int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t coded, int total_coeff, int trailing_ones) {
+// Bits of the levels in `coded` (9.2.2.1), none of them large. At suffixLength s >= 1 a level takes
+// ((|level| - 1) >> (s - 1)) + s + 1 bits: escapes begin at 16. s is 1 up to the first level above
+// 3, then 2 up to the first one after it above 6, then 3 up to one above 12. Only the first level
+// is unlike that.
+MOTUS_HD int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t coded, int total_coeff,
+                                      int trailing_ones) {
     const uint32_t b0 = b->plane[0], b1 = b->plane[1], b2 = b->plane[2], b3 = b->plane[3];
     uint32_t from2 = motus_after(coded, coded & (b3 | b2 | (b1 & b0)));
-    uint32_t from3 = motus_after(from2, from2 & (b3 | (b2 & b1))), s4 = motus_after(from3, from3 & b3 & b2);
+    uint32_t from3 = motus_after(from2, from2 & (b3 | (b2 & b1))),
+             s4 = motus_after(from3, from3 & b3 & b2);
     uint32_t s1 = coded ^ from2, s2 = from2 ^ from3, s3 = from3 ^ s4;
-    uint32_t by1 = (b0 & s1) | (b1 & s2) | (b2 & s3) | (b3 & s4), by2 = (b1 & s1) | (b2 & s2) | (b3 & s3);
+    uint32_t by1 = (b0 & s1) | (b1 & s2) | (b2 & s3) | (b3 & s4),
+             by2 = (b1 & s1) | (b2 & s2) | (b3 & s3);
     uint32_t by4 = (b2 & s1) | (b3 & s2), by8 = b3 & s1;
-    int bits = 2 * motus_planes_count(coded, by2) + motus_planes_count(from2, from3) + motus_planes_count(s4, by1) +
-               4 * motus_cavlc_total_coeff(by4) + 8 * motus_cavlc_total_coeff(by8);
+    int bits = 2 * motus_planes_count(coded, by2) + motus_planes_count(from2, from3) +
+               motus_planes_count(s4, by1) + 4 * motus_cavlc_total_coeff(by4) +
+               8 * motus_cavlc_total_coeff(by8);
     uint32_t at = coded & (0u - coded); // of the first level, counted as if at suffixLength 1
     int less = (b0 & at ? 1 : 0) | (b1 & at ? 2 : 0) | (b2 & at ? 4 : 0) | (b3 & at ? 8 : 0);
     int code = 2 * less + (b->negative & at ? 1 : 0) - (trailing_ones < 3 ? 2 : 0);
-    int all = total_coeff > 10 && trailing_ones < 3 ? bits - 1 : bits - (less + 2) + (code < 14 ? code + 1 : 19);
+    int all = total_coeff > 10 && trailing_ones < 3
+                  ? bits - 1
+                  : bits - (less + 2) + (code < 14 ? code + 1 : 19);
     return coded ? all : 0;
 }
 
-// residual_block_cavlc's length for the 16 - first levels from position `first` on, as if there were no large ones; there is no branch.
-MOTUS_HD uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first, int token_class, const uint8_t *zero_runs) {
+// residual_block_cavlc's length for the 16 - first levels from position `first` on, as if there
+// were no large ones; there is no branch.
+MOTUS_HD uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first, int token_class,
+                                          const uint8_t *zero_runs) {
     const MotusCavlcShape shape = motus_planes_shape(b);
     uint32_t ones = motus_planes_first_ones(shape), rest = ones;
     for (int k = 0; k < 3; k++) rest &= rest - 1;
-    const int total_coeff = motus_cavlc_total_coeff(shape.nonzero), trailing_ones = motus_min(motus_cavlc_total_coeff(ones), 3);
+    const int total_coeff = motus_cavlc_total_coeff(shape.nonzero),
+              trailing_ones = motus_min(motus_cavlc_total_coeff(ones), 3);
     int bits = motus_cavlc_token_length(token_class, total_coeff, trailing_ones) + trailing_ones;
-    if (total_coeff && total_coeff < 16 - first) bits += zero_runs[motus_planes_mirrored(shape.nonzero) >> first];
-    bits += motus_planes_levels_bits(b, shape.nonzero ^ ones ^ rest, total_coeff, trailing_ones); // without the trailing ones
+    if (total_coeff && total_coeff < 16 - first)
+        bits += zero_runs[motus_planes_mirrored(shape.nonzero) >> first];
+    bits += motus_planes_levels_bits(b, shape.nonzero ^ ones ^ rest, total_coeff,
+                                     trailing_ones); // without the trailing ones
     return (uint32_t)bits;
 }
 
-// The same where there are large levels. level has the same levels; level[at] counts as `instead` there, at -1: none does.
-MOTUS_HD_RARE uint32_t motus_planes_large_bits(MotusCavlcShape shape, const int16_t *level, int at, int instead, int first,
-                                               int token_class, const uint8_t *zero_runs) {
+// The same where there are large levels. level has the same levels; level[at] counts as `instead`
+// there, at -1: none does.
+MOTUS_HD_RARE uint32_t motus_planes_large_bits(MotusCavlcShape shape, const int16_t *level, int at,
+                                               int instead, int first, int token_class,
+                                               const uint8_t *zero_runs) {
     shape.nonzero = motus_planes_mirrored(shape.nonzero) >> first;
     shape.ones = motus_planes_mirrored(shape.ones) >> first;
-    return (uint32_t)motus_cavlc_block_bits_with(shape, level + first, at - first, instead, 16 - first, token_class, zero_runs);
+    return (uint32_t)motus_cavlc_block_bits_with(shape, level + first, at - first, instead,
+                                                 16 - first, token_class, zero_runs);
 }
 
 // The same where there may be large levels; level is read only if there are.
-MOTUS_HD uint32_t motus_planes_block_bits(const MotusLevelPlanes *b, const int16_t *level, int at, int instead, int first,
-                                          int token_class, const uint8_t *zero_runs) {
-    if (b->large) return motus_planes_large_bits(motus_planes_shape(b), level, at, instead, first, token_class, zero_runs);
+MOTUS_HD uint32_t motus_planes_block_bits(const MotusLevelPlanes *b, const int16_t *level, int at,
+                                          int instead, int first, int token_class,
+                                          const uint8_t *zero_runs) {
+    if (b->large)
+        return motus_planes_large_bits(motus_planes_shape(b), level, at, instead, first,
+                                       token_class, zero_runs);
     return motus_planes_small_bits(b, first, token_class, zero_runs);
 }
 

@@ -7,21 +7,25 @@
 
 #include "common/hd.h"
 
-// A code word: `bits` holds its `length` bits, right-aligned. Length 0 marks a combination that cannot occur.
+// A code word: `bits` holds its `length` bits, right-aligned. Length 0 marks a combination that
+// cannot occur.
 typedef struct MotusVlc {
     uint32_t bits;
     int length;
 } MotusVlc;
 
-// A table entry: the longest code of the tables below has 16 bits and leading zeros enough for its value to fit a byte.
+// A table entry: the longest code of the tables below has 16 bits and leading zeros enough for its
+// value to fit a byte.
 typedef struct MotusVlcEntry {
     uint8_t bits, length;
 } MotusVlcEntry;
 
 enum { MOTUS_TOKEN_CHROMA_DC = 4 }; // token class after the four of luma
 
-// coeff_token (table 9-5) by class, total_coeff and trailing_ones. Classes 0..2 and MOTUS_TOKEN_CHROMA_DC; class 3 is a fixed-length code.
-MOTUS_HD MotusVlcEntry motus_cavlc_token_entry(int token_class, int total_coeff, int trailing_ones) {
+// coeff_token (table 9-5) by class, total_coeff and trailing_ones. Classes 0..2 and
+// MOTUS_TOKEN_CHROMA_DC; class 3 is a fixed-length code.
+MOTUS_HD MotusVlcEntry motus_cavlc_token_entry(int token_class, int total_coeff,
+                                               int trailing_ones) {
     static const MotusVlcEntry luma[3][17][4] = {
         {{{1, 1}, {0, 0}, {0, 0}, {0, 0}},
          {{5, 6}, {1, 2}, {0, 0}, {0, 0}},
@@ -103,10 +107,60 @@ MOTUS_HD MotusVlcEntry motus_cavlc_total_zeros_entry(int total_coeff, int total_
          {3, 9},
          {2, 9},
          {1, 9}},
-        {{7, 3}, {6, 3}, {5, 3}, {4, 3}, {3, 3}, {5, 4}, {4, 4}, {3, 4}, {2, 4}, {3, 5}, {2, 5}, {3, 6}, {2, 6}, {1, 6}, {0, 6}},
-        {{5, 4}, {7, 3}, {6, 3}, {5, 3}, {4, 4}, {3, 4}, {4, 3}, {3, 3}, {2, 4}, {3, 5}, {2, 5}, {1, 6}, {1, 5}, {0, 6}},
-        {{3, 5}, {7, 3}, {5, 4}, {4, 4}, {6, 3}, {5, 3}, {4, 3}, {3, 4}, {3, 3}, {2, 4}, {2, 5}, {1, 5}, {0, 5}},
-        {{5, 4}, {4, 4}, {3, 4}, {7, 3}, {6, 3}, {5, 3}, {4, 3}, {3, 3}, {2, 4}, {1, 5}, {1, 4}, {0, 5}},
+        {{7, 3},
+         {6, 3},
+         {5, 3},
+         {4, 3},
+         {3, 3},
+         {5, 4},
+         {4, 4},
+         {3, 4},
+         {2, 4},
+         {3, 5},
+         {2, 5},
+         {3, 6},
+         {2, 6},
+         {1, 6},
+         {0, 6}},
+        {{5, 4},
+         {7, 3},
+         {6, 3},
+         {5, 3},
+         {4, 4},
+         {3, 4},
+         {4, 3},
+         {3, 3},
+         {2, 4},
+         {3, 5},
+         {2, 5},
+         {1, 6},
+         {1, 5},
+         {0, 6}},
+        {{3, 5},
+         {7, 3},
+         {5, 4},
+         {4, 4},
+         {6, 3},
+         {5, 3},
+         {4, 3},
+         {3, 4},
+         {3, 3},
+         {2, 4},
+         {2, 5},
+         {1, 5},
+         {0, 5}},
+        {{5, 4},
+         {4, 4},
+         {3, 4},
+         {7, 3},
+         {6, 3},
+         {5, 3},
+         {4, 3},
+         {3, 3},
+         {2, 4},
+         {1, 5},
+         {1, 4},
+         {0, 5}},
         {{1, 6}, {1, 5}, {7, 3}, {6, 3}, {5, 3}, {4, 3}, {3, 3}, {2, 3}, {1, 4}, {1, 3}, {0, 6}},
         {{1, 6}, {1, 5}, {5, 3}, {4, 3}, {3, 3}, {3, 2}, {2, 3}, {1, 4}, {1, 3}, {0, 6}},
         {{1, 6}, {1, 4}, {1, 5}, {3, 3}, {3, 2}, {2, 2}, {2, 3}, {1, 3}, {0, 6}},
@@ -122,43 +176,47 @@ MOTUS_HD MotusVlcEntry motus_cavlc_total_zeros_entry(int total_coeff, int total_
 
 // total_zeros of chroma DC blocks (table 9-9 a), total_coeff 1..3.
 MOTUS_HD MotusVlcEntry motus_cavlc_total_zeros_dc_entry(int total_coeff, int total_zeros) {
-    static const MotusVlcEntry table[3][4] = {{{1, 1}, {1, 2}, {1, 3}, {0, 3}}, {{1, 1}, {1, 2}, {0, 2}}, {{1, 1}, {0, 1}}};
+    static const MotusVlcEntry table[3][4] = {
+        {{1, 1}, {1, 2}, {1, 3}, {0, 3}}, {{1, 1}, {1, 2}, {0, 2}}, {{1, 1}, {0, 1}}};
     return table[total_coeff - 1][total_zeros];
 }
 
 // run_before (table 9-10); zeros_left 1..14 counts as 7 from 7 on, where run_before goes up to 14.
 MOTUS_HD MotusVlcEntry motus_cavlc_run_entry(int zeros_left, int run_before) {
-    static const MotusVlcEntry table[7][15] = {{{1, 1}, {0, 1}},
-                                               {{1, 1}, {1, 2}, {0, 2}},
-                                               {{3, 2}, {2, 2}, {1, 2}, {0, 2}},
-                                               {{3, 2}, {2, 2}, {1, 2}, {1, 3}, {0, 3}},
-                                               {{3, 2}, {2, 2}, {3, 3}, {2, 3}, {1, 3}, {0, 3}},
-                                               {{3, 2}, {0, 3}, {1, 3}, {3, 3}, {2, 3}, {5, 3}, {4, 3}},
-                                               {{7, 3},
-                                                {6, 3},
-                                                {5, 3},
-                                                {4, 3},
-                                                {3, 3},
-                                                {2, 3},
-                                                {1, 3},
-                                                {1, 4},
-                                                {1, 5},
-                                                {1, 6},
-                                                {1, 7},
-                                                {1, 8},
-                                                {1, 9},
-                                                {1, 10},
-                                                {1, 11}}};
+    static const MotusVlcEntry table[7][15] = {
+        {{1, 1}, {0, 1}},
+        {{1, 1}, {1, 2}, {0, 2}},
+        {{3, 2}, {2, 2}, {1, 2}, {0, 2}},
+        {{3, 2}, {2, 2}, {1, 2}, {1, 3}, {0, 3}},
+        {{3, 2}, {2, 2}, {3, 3}, {2, 3}, {1, 3}, {0, 3}},
+        {{3, 2}, {0, 3}, {1, 3}, {3, 3}, {2, 3}, {5, 3}, {4, 3}},
+        {{7, 3},
+         {6, 3},
+         {5, 3},
+         {4, 3},
+         {3, 3},
+         {2, 3},
+         {1, 3},
+         {1, 4},
+         {1, 5},
+         {1, 6},
+         {1, 7},
+         {1, 8},
+         {1, 9},
+         {1, 10},
+         {1, 11}}};
     return table[(zeros_left < 7 ? zeros_left : 7) - 1][run_before];
 }
 
 // codeNum of coded_block_pattern (table 9-4, 4:2:0).
 MOTUS_HD int motus_cavlc_cbp_code(int cbp, int intra) {
     static const uint8_t table[2][48] = {
-        {0,  2,  3,  7,  4,  8,  17, 13, 5, 18, 9,  14, 10, 15, 16, 11, 1,  32, 33, 36, 34, 37, 44, 40,
-         35, 45, 38, 41, 39, 42, 43, 19, 6, 24, 25, 20, 26, 21, 46, 28, 27, 47, 22, 29, 23, 30, 31, 12},
-        {3,  29, 30, 17, 31, 18, 37, 8, 32, 38, 19, 9,  20, 10, 11, 2,  16, 33, 34, 21, 35, 22, 39, 4,
-         36, 40, 23, 5,  24, 6,  7,  1, 41, 42, 43, 25, 44, 26, 46, 12, 45, 47, 27, 13, 28, 14, 15, 0}};
+        {0, 2,  3,  7,  4,  8,  17, 13, 5,  18, 9,  14, 10, 15, 16, 11,
+         1, 32, 33, 36, 34, 37, 44, 40, 35, 45, 38, 41, 39, 42, 43, 19,
+         6, 24, 25, 20, 26, 21, 46, 28, 27, 47, 22, 29, 23, 30, 31, 12},
+        {3,  29, 30, 17, 31, 18, 37, 8,  32, 38, 19, 9,  20, 10, 11, 2,
+         16, 33, 34, 21, 35, 22, 39, 4,  36, 40, 23, 5,  24, 6,  7,  1,
+         41, 42, 43, 25, 44, 26, 46, 12, 45, 47, 27, 13, 28, 14, 15, 0}};
     return table[intra != 0][cbp];
 }
 

@@ -1,5 +1,7 @@
-// Settling a decided picture's MBs on a CUDA device, as motus_settle_mbs does it: P_Skip and QP of all slices in one launch, a thread per MB. A bit is set for
-// each MB that is coded and for each that has mb_qp_delta, by which the slices' writers (slice.cu) find the last such MB before another one.
+// Settling a decided picture's MBs on a CUDA device, as motus_finalize_mbs does it: P_Skip and QP
+// of all slices in one launch, a thread per MB. A bit is set for each MB that is coded and for each
+// that has mb_qp_delta, by which the slices' writers (slice.cu) find the last such MB before
+// another one.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/lanes.h"
 #include "encoder/bitstream/slice_cuda.h"
@@ -8,29 +10,34 @@ namespace {
 
 constexpr int THREADS = 256; // of a block
 
-// One more than the number of the last MB with mb_qp_delta in [first, end); 0: there is none. The whole block comes here, and every thread gets it.
+// One more than the number of the last MB with mb_qp_delta in [first, end); 0: there is none. The
+// whole block comes here, and every thread gets it.
 __device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
     if (threadIdx.x == 0) *room = 0;
     __syncthreads(); // cleared before it is added to
     for (; end > first; end -= THREADS) {
-        const int i = end - 1 - (int)threadIdx.x, found = i >= first && motus_mb_has_qp_delta(&mb[i]);
+        const int i = end - 1 - (int)threadIdx.x,
+                  found = i >= first && motus_mb_has_qp_delta(&mb[i]);
         if (found) atomicMax(room, i + 1);
         if (__syncthreads_or(found)) break;
     }
     return *room;
 }
 
-// While a thread settles an MB others may read its type: skipped or not, it is inter, has the same vectors and no mb_qp_delta. Only the QP of MBs without
-// mb_qp_delta changes, and only others are asked for theirs.
-__global__ void __launch_bounds__(THREADS) settle_kernel(MotusSettleCuda s) {
+// While a thread settles an MB others may read its type: skipped or not, it is inter, has the same
+// vectors and no mb_qp_delta. Only the QP of MBs without mb_qp_delta changes, and only others are
+// asked for theirs.
+__global__ void __launch_bounds__(THREADS) settle_kernel(MotusFinalizeCuda s) {
     __shared__ uint32_t with_qp[THREADS / 32];
     __shared__ int room;
-    const int block = (int)blockIdx.x * THREADS, i = block + (int)threadIdx.x, warp = (int)threadIdx.x / 32, there = i < s.n_mb;
+    const int block = (int)blockIdx.x * THREADS, i = block + (int)threadIdx.x,
+              warp = (int)threadIdx.x / 32, there = i < s.n_mb;
     const int first = there ? motus_slice_first(s.slice_first, i) : 0;
     MotusMb *mb = &s.mb[there ? i : 0];
     if (there) {
-        MotusNeighbours neighbours = motus_neighbours(s.mb, s.mb_width, i % s.mb_width, i / s.mb_width, first);
-        motus_mb_settle_skip(mb, &neighbours);
+        MotusNeighbours neighbours =
+            motus_neighbours(s.mb, s.mb_width, i % s.mb_width, i / s.mb_width, first);
+        motus_mb_finalize_skip(mb, &neighbours);
         if (s.kept) s.kept[i] = motus_mb_is_intra(mb) ? s.searched[i] : mb->mv[0];
     }
     const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && mb->type != MOTUS_MB_P_SKIP);
@@ -44,12 +51,12 @@ __global__ void __launch_bounds__(THREADS) settle_kernel(MotusSettleCuda s) {
     int word = warp, last = before;
     while (!bits && word) bits = with_qp[--word];
     if (bits) last = block + 32 * word + 32 - __clz((int)bits);
-    motus_mb_settle_qp(mb, last > first ? s.mb[last - 1].qp : s.qp);
+    motus_mb_finalize_qp(mb, last > first ? s.mb[last - 1].qp : s.qp);
 }
 
 } // namespace
 
-cudaError_t motus_settle_cuda(const MotusSettleCuda *settle, cudaStream_t stream) {
+cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *settle, cudaStream_t stream) {
     settle_kernel<<<(settle->n_mb + THREADS - 1) / THREADS, THREADS, 0, stream>>>(*settle);
     return cudaGetLastError();
 }

@@ -25,8 +25,9 @@ static int gcd(int a, int b) {
 
 // aspect_ratio_idc of a reduced ratio (table E-1).
 static int aspect_ratio_idc(int num, int den) {
-    static const uint8_t table[16][2] = {{1, 1},   {12, 11}, {10, 11}, {16, 11}, {40, 33},  {24, 11}, {20, 11}, {32, 11},
-                                         {80, 33}, {18, 11}, {15, 11}, {64, 33}, {160, 99}, {4, 3},   {3, 2},   {2, 1}};
+    static const uint8_t table[16][2] = {
+        {1, 1},   {12, 11}, {10, 11}, {16, 11}, {40, 33},  {24, 11}, {20, 11}, {32, 11},
+        {80, 33}, {18, 11}, {15, 11}, {64, 33}, {160, 99}, {4, 3},   {3, 2},   {2, 1}};
     for (int i = 0; i < 16; i++)
         if (table[i][0] == num && table[i][1] == den) return i + 1;
     return EXTENDED_SAR;
@@ -47,8 +48,8 @@ static void write_aspect_ratio(MotusBits *bits, MotusRational sar) {
 }
 
 static void write_colour(MotusBits *bits, const MotusColour *colour) {
-    int described =
-        colour->primaries != COLOUR_UNSPECIFIED || colour->transfer != COLOUR_UNSPECIFIED || colour->matrix != COLOUR_UNSPECIFIED;
+    int described = colour->primaries != COLOUR_UNSPECIFIED ||
+                    colour->transfer != COLOUR_UNSPECIFIED || colour->matrix != COLOUR_UNSPECIFIED;
     int present = described || colour->full_range >= 0;
     put_flag(bits, present); // video_signal_type_present_flag
     if (present) {
@@ -63,7 +64,8 @@ static void write_colour(MotusBits *bits, const MotusColour *colour) {
     }
     put_flag(bits, colour->chroma_location >= 0); // chroma_loc_info_present_flag
     if (colour->chroma_location >= 0)
-        for (int field = 0; field < 2; field++) motus_bits_ue(bits, (uint32_t)colour->chroma_location);
+        for (int field = 0; field < 2; field++)
+            motus_bits_ue(bits, (uint32_t)colour->chroma_location);
 }
 
 static void write_bitstream_restriction(MotusBits *bits, const MotusLevel *level) {
@@ -72,9 +74,10 @@ static void write_bitstream_restriction(MotusBits *bits, const MotusLevel *level
     motus_bits_ue(bits, 0);  // max_bytes_per_pic_denom: no limit
     motus_bits_ue(bits, 0);  // max_bits_per_mb_denom: no limit
     motus_bits_ue(bits, 13); // log2_max_mv_length_horizontal: 2048 luma samples in quarters
-    motus_bits_ue(bits, (uint32_t)motus_bit_length((uint32_t)level->max_mv_y) + 1); // log2_max_mv_length_vertical
-    motus_bits_ue(bits, 0);                                                         // max_num_reorder_frames
-    motus_bits_ue(bits, 1);                                                         // max_dec_frame_buffering
+    motus_bits_ue(bits, (uint32_t)motus_bit_length((uint32_t)level->max_mv_y) +
+                            1); // log2_max_mv_length_vertical
+    motus_bits_ue(bits, 0);     // max_num_reorder_frames
+    motus_bits_ue(bits, 1);     // max_dec_frame_buffering
 }
 
 #define DELAY_BITS 24 // of every delay: 186 s, and 97 hours at 24 pictures a second
@@ -118,7 +121,8 @@ static void write_vui(MotusBits *bits, const MotusSequenceSettings *settings) {
 }
 
 static void write_cropping(MotusBits *bits, const MotusSequenceSettings *settings) {
-    int right = (motus_mbs(settings->width) * 16 - settings->width) / 2; // CropUnitX = CropUnitY = 2 for frames of 4:2:0
+    int right = (motus_mbs(settings->width) * 16 - settings->width) /
+                2; // CropUnitX = CropUnitY = 2 for frames of 4:2:0
     int bottom = (motus_mbs(settings->height) * 16 - settings->height) / 2;
     put_flag(bits, right || bottom); // frame_cropping_flag
     if (!right && !bottom) return;
@@ -191,8 +195,11 @@ static void end_payload(MotusBits *bits) {
 static void write_buffering_period(MotusBits *bits, const MotusHrdTiming *timing) {
     uint8_t room[32];
     MotusBits payload;
-    const uint32_t most = (1u << DELAY_BITS) - 1, whole = timing->whole < most ? timing->whole : most;
-    const uint32_t initial = timing->initial < 1 ? 1 : timing->initial < whole ? timing->initial : whole;
+    const uint32_t most = (1u << DELAY_BITS) - 1,
+                   whole = timing->whole < most ? timing->whole : most;
+    const uint32_t initial = timing->initial < 1       ? 1
+                             : timing->initial < whole ? timing->initial
+                                                       : whole;
     motus_bits_init(&payload, room, sizeof room);
     motus_bits_ue(&payload, 0); // seq_parameter_set_id
     motus_bits_put(&payload, DELAY_BITS, initial);
@@ -205,8 +212,9 @@ static void write_pic_timing(MotusBits *bits, const MotusHrdTiming *timing) {
     uint8_t room[32];
     MotusBits payload;
     motus_bits_init(&payload, room, sizeof room);
-    motus_bits_put(&payload, DELAY_BITS, timing->since_idr & ((1u << DELAY_BITS) - 1)); // cpb_removal_delay
-    motus_bits_put(&payload, DELAY_BITS, 0);                                            // dpb_output_delay: shown when decoded
+    motus_bits_put(&payload, DELAY_BITS,
+                   timing->since_idr & ((1u << DELAY_BITS) - 1)); // cpb_removal_delay
+    motus_bits_put(&payload, DELAY_BITS, 0); // dpb_output_delay: shown when decoded
     end_payload(&payload);
     write_message(bits, SEI_PIC_TIMING, &payload);
 }
@@ -217,17 +225,19 @@ void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
     motus_bits_trailing(bits);
 }
 
-void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings, const MotusSliceSettings *slice) {
+void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings,
+                              const MotusSliceSettings *slice) {
     motus_bits_ue(bits, (uint32_t)slice->first_mb);
     motus_bits_ue(bits, slice->p_slice ? SLICE_P : SLICE_I);
     motus_bits_ue(bits, 0); // pic_parameter_set_id
-    motus_bits_put(bits, settings->log2_max_frame_num, slice->frame_num & ((1u << settings->log2_max_frame_num) - 1));
+    motus_bits_put(bits, settings->log2_max_frame_num,
+                   slice->frame_num & ((1u << settings->log2_max_frame_num) - 1));
     if (slice->idr) motus_bits_ue(bits, (uint32_t)slice->idr_pic_id);
     if (slice->p_slice) {
         put_flag(bits, 0); // num_ref_idx_active_override_flag
         put_flag(bits, 0); // ref_pic_list_modification_flag_l0
     }
-    put_flag(bits, 0);                 // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
+    put_flag(bits, 0); // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
     if (slice->idr) put_flag(bits, 0); // long_term_reference_flag
     motus_bits_se(bits, slice->qp - settings->pic_init_qp);
     motus_bits_ue(bits, slice->deblock ? 0 : 1); // disable_deblocking_filter_idc

@@ -4,7 +4,8 @@
 
 #include "common/int_core.h"
 
-// Level 1b is left out: it differs from level 1 in bit rates only. MaxDpbMbs never matters here: it is at least MaxFS, room for one reference.
+// Level 1b is left out: it differs from level 1 in bit rates only. MaxDpbMbs never matters here: it
+// is at least MaxFS, room for one reference.
 static const MotusLevel levels[] = {
     {10, 1485, 99, 64, 0, 64, 175},
     {11, 3000, 396, 128, 0, 192, 500},
@@ -39,7 +40,8 @@ const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational 
     reach_y = motus_min(reach_y, highest->max_mv_y - 1);
     uint64_t rate = (uint64_t)(mb_width * mb_height) * (uint64_t)fps.num; // MBs per fps.den seconds
     for (const MotusLevel *level = levels; level < highest; level++)
-        if (size_fits(level, mb_width, mb_height) && rate <= level->max_mbps * (uint64_t)fps.den && reach_y < level->max_mv_y)
+        if (size_fits(level, mb_width, mb_height) && rate <= level->max_mbps * (uint64_t)fps.den &&
+            reach_y < level->max_mv_y)
             return level;
     return highest;
 }
@@ -48,8 +50,8 @@ const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational 
 #define BITS_OF_UNIT 1200
 
 const MotusLevel *motus_level_for_rate(const MotusLevel *level, int64_t rate, int64_t size) {
-    while (level < &levels[LEVELS - 1] &&
-           (rate > level->max_br * (int64_t)BITS_OF_UNIT || size > level->max_cpb * (int64_t)BITS_OF_UNIT))
+    while (level < &levels[LEVELS - 1] && (rate > level->max_br * (int64_t)BITS_OF_UNIT ||
+                                           size > level->max_cpb * (int64_t)BITS_OF_UNIT))
         level++;
     return level;
 }

@@ -22,10 +22,12 @@ static uint8_t *put(uint8_t *p, const uint8_t *from, size_t n) {
     return p + n;
 }
 
-size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp, size_t size) {
+size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp,
+                       size_t size) {
     const uint8_t start[5] = {0, 0, 0, 1, (uint8_t)(nal_ref_idc << 5 | nal_unit_type)};
     uint8_t *p = put(dst, start, sizeof start);
-    size_t done = 0, at = 0; // bytes that have been copied; bytes looked at, pairs before an inserted byte not counted again
+    size_t done = 0, at = 0; // bytes that have been copied; bytes looked at, pairs before an
+                             // inserted byte not counted again
     while ((at = next_pair(rbsp, at, size) + 2) < size) {
         if (rbsp[at] > 3) continue;
         p = put(p, rbsp + done, at - done);

@@ -4,85 +4,89 @@
 #include "common/alloc.h"
 #include "encoder/bitstream/slice_core.h"
 
-// ---- What MB rows hand down ---------------------------------------------------------------------------------------------------------------------
+// ---- What MB rows hand down ---------------------------------------------------------------------
 
 #define MAX_ROWS (MOTUS_MAX_SIZE / 16)
 
 // What row y alone would leave; qp -1 without mb_qp_delta.
-static MotusSliceState find_end(const MotusWork *work, int y) {
-    const MotusMb *row = work->mb + (ptrdiff_t)y * work->mb_width;
+static MotusSliceState find_end(const MotusPictureState *pic, int y) {
+    const MotusMb *row = pic->mb + (ptrdiff_t)y * pic->mb_width;
     MotusSliceState end = {0, -1};
-    int x = work->mb_width;
+    int x = pic->mb_width;
     while (x > 0 && row[x - 1].type == MOTUS_MB_P_SKIP) x--;
-    end.skip_run = (uint32_t)(work->mb_width - x);
+    end.skip_run = (uint32_t)(pic->mb_width - x);
     while (x > 0 && !motus_mb_has_qp_delta(&row[x - 1])) x--;
     if (x > 0) end.qp = row[x - 1].qp;
     return end;
 }
 
-static int begins_slice(const MotusWork *work, int y) {
-    const int i = y * work->mb_width;
-    return motus_slice_first(work->slice_first, i) == i;
+static int begins_slice(const MotusPictureState *pic, int y) {
+    const int i = y * pic->mb_width;
+    return motus_slice_first(pic->slice_first, i) == i;
 }
 
-// Of rows [from, to). In: what each alone leaves. Out: what each finds. Returns what the last one leaves.
-static MotusSliceState hand_down(MotusSliceState *rows, const MotusWork *work, int from, int to, int slice_qp) {
+// Of rows [from, to). In: what each alone leaves. Out: what each finds. Returns what the last one
+// leaves.
+static MotusSliceState hand_down(MotusSliceState *rows, const MotusPictureState *pic, int from,
+                                 int to, int slice_qp) {
     MotusSliceState now = {0, slice_qp};
     for (int y = from; y < to; y++) {
         const MotusSliceState end = rows[y];
-        if (begins_slice(work, y)) now = (MotusSliceState){0, slice_qp};
+        if (begins_slice(pic, y)) now = (MotusSliceState){0, slice_qp};
         rows[y] = now;
-        now.skip_run = end.skip_run == (uint32_t)work->mb_width ? now.skip_run + end.skip_run : end.skip_run;
+        now.skip_run =
+            end.skip_run == (uint32_t)pic->mb_width ? now.skip_run + end.skip_run : end.skip_run;
         if (end.qp >= 0) now.qp = end.qp;
     }
     return now;
 }
 
-// ---- Settling -------------------------------------------------------------------------------------------------------------------------------
+// ---- Settling -----------------------------------------------------------------------------------
 
-static MotusNeighbours neighbours_of(const MotusWork *work, int i) {
-    return motus_neighbours(work->mb, work->mb_width, i % work->mb_width, i / work->mb_width,
-                            motus_slice_first(work->slice_first, i));
+static MotusNeighbours neighbours_of(const MotusPictureState *pic, int i) {
+    return motus_neighbours(pic->mb, pic->mb_width, i % pic->mb_width, i / pic->mb_width,
+                            motus_slice_first(pic->slice_first, i));
 }
 
-static void settle_skip(MotusWork *work, int i) {
-    const MotusNeighbours neighbours = neighbours_of(work, i);
-    motus_mb_settle_skip(&work->mb[i], &neighbours);
+static void settle_skip(MotusPictureState *pic, int i) {
+    const MotusNeighbours neighbours = neighbours_of(pic, i);
+    motus_mb_finalize_skip(&pic->mb[i], &neighbours);
 }
 
-static void settle_skips(MotusWork *work, int y) {
-    for (int i = y * work->mb_width; i < (y + 1) * work->mb_width; i++) settle_skip(work, i);
+static void settle_skips(MotusPictureState *pic, int y) {
+    for (int i = y * pic->mb_width; i < (y + 1) * pic->mb_width; i++) settle_skip(pic, i);
 }
 
-static void settle_qps(MotusWork *work, int y, int qp) {
-    MotusMb *row = work->mb + (ptrdiff_t)y * work->mb_width;
-    for (int x = 0; x < work->mb_width; x++) {
-        motus_mb_settle_qp(&row[x], qp);
+static void settle_qps(MotusPictureState *pic, int y, int qp) {
+    MotusMb *row = pic->mb + (ptrdiff_t)y * pic->mb_width;
+    for (int x = 0; x < pic->mb_width; x++) {
+        motus_mb_finalize_qp(&row[x], qp);
         if (motus_mb_has_qp_delta(&row[x])) qp = row[x].qp;
     }
 }
 
-void motus_settle_mbs(MotusWork *work, int slice_qp) {
+void motus_finalize_mbs(MotusPictureState *pic, int slice_qp) {
     MotusSliceState rows[MAX_ROWS];
-    assert(work->mb_height <= MAX_ROWS);
-#pragma omp parallel num_threads(work->threads)
+    assert(pic->mb_height <= MAX_ROWS);
+#pragma omp parallel num_threads(pic->threads)
     {
-        // Every other row, so that nobody changes a type while a neighbour in the row below reads it.
+        // Every other row, so that nobody changes a type while a neighbour in the row below reads
+        // it.
         for (int odd = 0; odd < 2; odd++) {
 #pragma omp for schedule(static)
-            for (int y = odd; y < work->mb_height; y += 2) {
-                settle_skips(work, y);
-                rows[y] = find_end(work, y);
+            for (int y = odd; y < pic->mb_height; y += 2) {
+                settle_skips(pic, y);
+                rows[y] = find_end(pic, y);
             }
         }
 #pragma omp single
-        hand_down(rows, work, 0, work->mb_height, slice_qp);
+        hand_down(rows, pic, 0, pic->mb_height, slice_qp);
 #pragma omp for schedule(static)
-        for (int y = 0; y < work->mb_height; y++) settle_qps(work, y, rows[y].qp);
+        for (int y = 0; y < pic->mb_height; y++) settle_qps(pic, y, rows[y].qp);
     }
 }
 
-// ---- Writing --------------------------------------------------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 static void count_kind(const MotusMb *mb, MotusPictureStats *stats) {
     stats->mb[mb->type]++;
@@ -96,7 +100,8 @@ static void align(MotusBits *bits, uint64_t count[MOTUS_BIT_KINDS]) {
     count[MOTUS_BITS_MODE] += motus_bits_count(bits) - before;
 }
 
-// Ends a stretch of bits that is to be moved: padded to a whole byte. Returns how many bits there are.
+// Ends a stretch of bits that is to be moved: padded to a whole byte. Returns how many bits there
+// are.
 static size_t end_stretch(MotusBits *bits) {
     size_t n = motus_bits_count(bits);
     motus_bits_align_zero(bits);
@@ -107,7 +112,8 @@ static size_t end_stretch(MotusBits *bits) {
 static void split(MotusMbWriter *row) {
     row->n = end_stretch(&row->bits);
     row->split = 1;
-    motus_bits_init(&row->rest, row->bits.data + row->bits.size, row->bits.capacity - row->bits.size);
+    motus_bits_init(&row->rest, row->bits.data + row->bits.size,
+                    row->bits.capacity - row->bits.size);
 }
 
 static void put_mb(MotusMbWriter *writer, const MotusMbSyntax *s) {
@@ -127,33 +133,37 @@ static void put_mb(MotusMbWriter *writer, const MotusMbSyntax *s) {
     motus_put_units(bits, s, units, writer->count);
 }
 
-void motus_settle_mb(MotusWork *work, int i, const MotusSliceState *state) {
-    settle_skip(work, i);
-    motus_mb_settle_qp(&work->mb[i], state->qp);
+void motus_finalize_mb(MotusPictureState *pic, int i, const MotusSliceState *state) {
+    settle_skip(pic, i);
+    motus_mb_finalize_qp(&pic->mb[i], state->qp);
 }
 
-void motus_write_mb(MotusMbWriter *writer, const MotusWork *work, int p_slice, int i, MotusSliceState *state) {
-    const MotusMb *mb = &work->mb[i];
+void motus_write_mb(MotusMbWriter *writer, const MotusPictureState *pic, int p_slice, int i,
+                    MotusSliceState *state) {
+    const MotusMb *mb = &pic->mb[i];
     count_kind(mb, &writer->stats);
     if (mb->type == MOTUS_MB_P_SKIP) {
         state->skip_run++;
         return;
     }
-    const MotusMbSyntax syntax = {.mb = mb,
-                                  .coef = &work->coef[i],
-                                  .neighbours = neighbours_of(work, i),
-                                  .src = motus_mb_source(work->src, i % work->mb_width, i / work->mb_width),
-                                  .p_slice = p_slice,
-                                  .skip_run = state->skip_run,
-                                  .qp_delta = motus_qp_delta(mb->qp, state->qp)};
+    const MotusMbSyntax syntax = {
+        .mb = mb,
+        .coef = &pic->coef[i],
+        .neighbours = neighbours_of(pic, i),
+        .src = motus_mb_source(pic->src, i % pic->mb_width, i / pic->mb_width),
+        .p_slice = p_slice,
+        .skip_run = state->skip_run,
+        .qp_delta = motus_qp_delta(mb->qp, state->qp)};
     put_mb(writer, &syntax);
     if (motus_mb_has_qp_delta(mb)) state->qp = mb->qp;
     state->skip_run = 0;
 }
 
 // Writes row y; *start goes on to the next one.
-static void put_row(MotusMbWriter *writer, const MotusWork *work, int p_slice, int y, MotusSliceState *start) {
-    for (int i = y * work->mb_width; i < (y + 1) * work->mb_width; i++) motus_write_mb(writer, work, p_slice, i, start);
+static void put_row(MotusMbWriter *writer, const MotusPictureState *pic, int p_slice, int y,
+                    MotusSliceState *start) {
+    for (int i = y * pic->mb_width; i < (y + 1) * pic->mb_width; i++)
+        motus_write_mb(writer, pic, p_slice, i, start);
 }
 
 void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats) {
@@ -173,38 +183,41 @@ static void join(MotusBits *bits, MotusMbWriter *row) {
     motus_bits_append(bits, row->rest.data, row->n_rest);
 }
 
-static void put_row_apart(MotusMbWriter *row, uint8_t *data, size_t capacity, const MotusWork *work, int p_slice, int y,
-                          MotusSliceState start) {
+static void put_row_apart(MotusMbWriter *row, uint8_t *data, size_t capacity,
+                          const MotusPictureState *pic, int p_slice, int y, MotusSliceState start) {
     *row = (MotusMbWriter){.apart = 1};
     motus_bits_init(&row->bits, data, capacity);
-    put_row(row, work, p_slice, y, &start);
+    put_row(row, pic, p_slice, y, &start);
     if (row->split)
         row->n_rest = end_stretch(&row->rest);
     else
         row->n = end_stretch(&row->bits);
 }
 
-// Rows [from, to) side by side, each into a stretch of its own of the buffer, which are then joined in place: a row's bits go to where they are or before it, since
-// every row before fits its stretch. Returns whether all do and there is memory for it; else *bits, *start and *stats are as they were.
-static int put_rows_apart(MotusBits *bits, const MotusWork *work, int from, int to, int p_slice, MotusSliceState *start,
-                          MotusPictureStats *stats) {
+// Rows [from, to) side by side, each into a stretch of its own of the buffer, which are then joined
+// in place: a row's bits go to where they are or before it, since every row before fits its
+// stretch. Returns whether all do and there is memory for it; else *bits, *start and *stats are as
+// they were.
+static int put_rows_apart(MotusBits *bits, const MotusPictureState *pic, int from, int to,
+                          int p_slice, MotusSliceState *start, MotusPictureStats *stats) {
     const int height = to - from;
     const size_t first = bits->size + 4; // behind what is still in the cache
-    if (work->threads == 1 || height > MAX_ROWS || first > bits->capacity) return 0;
+    if (pic->threads == 1 || height > MAX_ROWS || first > bits->capacity) return 0;
     const size_t room = (bits->capacity - first) / (size_t)height;
     MotusMbWriter *rows = motus_alloc((size_t)height, sizeof *rows);
     if (!rows) return 0;
     MotusSliceState starts[MAX_ROWS], end = *start; // by rows of the picture
     int overflow = 0;
-#pragma omp parallel num_threads(work->threads)
+#pragma omp parallel num_threads(pic->threads)
     {
 #pragma omp for schedule(static)
-        for (int y = from; y < to; y++) starts[y] = find_end(work, y);
+        for (int y = from; y < to; y++) starts[y] = find_end(pic, y);
 #pragma omp single
-        end = hand_down(starts, work, from, to, start->qp);
+        end = hand_down(starts, pic, from, to, start->qp);
 #pragma omp for schedule(dynamic, 1)
         for (int k = 0; k < height; k++)
-            put_row_apart(&rows[k], bits->data + first + (size_t)k * room, room, work, p_slice, from + k, starts[from + k]);
+            put_row_apart(&rows[k], bits->data + first + (size_t)k * room, room, pic, p_slice,
+                          from + k, starts[from + k]);
     }
     for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].rest.overflow;
     for (int y = 0; y < height && !overflow; y++) {
@@ -216,10 +229,10 @@ static int put_rows_apart(MotusBits *bits, const MotusWork *work, int from, int 
     return !overflow;
 }
 
-static void put_rows_in_order(MotusBits *bits, const MotusWork *work, int from, int to, int p_slice, MotusSliceState *start,
-                              MotusPictureStats *stats) {
+static void put_rows_in_order(MotusBits *bits, const MotusPictureState *pic, int from, int to,
+                              int p_slice, MotusSliceState *start, MotusPictureStats *stats) {
     MotusMbWriter writer = {.bits = *bits};
-    for (int y = from; y < to; y++) put_row(&writer, work, p_slice, y, start);
+    for (int y = from; y < to; y++) put_row(&writer, pic, p_slice, y, start);
     motus_add_written(&writer, stats);
     *bits = writer.bits;
 }
@@ -233,15 +246,16 @@ void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPicture
     motus_bits_trailing(bits);
 }
 
-void motus_write_slice_data(MotusBits *bits, const MotusWork *work, int from, int to, int p_slice, int slice_qp,
-                            MotusPictureStats *stats) {
+void motus_write_slice_data(MotusBits *bits, const MotusPictureState *pic, int from, int to,
+                            int p_slice, int slice_qp, MotusPictureStats *stats) {
     MotusSliceState state = {0, slice_qp};
-    if (!put_rows_apart(bits, work, from, to, p_slice, &state, stats))
-        put_rows_in_order(bits, work, from, to, p_slice, &state, stats);
+    if (!put_rows_apart(bits, pic, from, to, p_slice, &state, stats))
+        put_rows_in_order(bits, pic, from, to, p_slice, &state, stats);
     motus_end_slice(bits, &state, stats);
 }
 
-MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings, const MotusSliceSettings *slice, int nal_ref_idc) {
+MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings,
+                                const MotusSliceSettings *slice, int nal_ref_idc) {
     MotusSliceHead head = {.p_slice = slice->p_slice != 0, .qp = (uint8_t)slice->qp};
     MotusBits bits;
     motus_bits_init(&bits, head.header, sizeof head.header);
@@ -254,17 +268,17 @@ MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings, const Mot
 }
 
 static int part_count(const MotusMb *mb) {
-    MotusPart parts[16];
-    return motus_mb_parts(mb, parts);
+    MotusPartition parts[16];
+    return motus_mb_partitions(mb, parts);
 }
 
-static void list_row(const MotusWork *work, int y, MotusCodedMv *mvs) {
-    for (int x = 0; x < work->mb_width; x++) {
-        const MotusMb *mb = work->mb + (ptrdiff_t)y * work->mb_width + x;
-        MotusPart parts[16];
-        int n = motus_mb_parts(mb, parts);
+static void list_row(const MotusPictureState *pic, int y, MotusCodedMv *mvs) {
+    for (int x = 0; x < pic->mb_width; x++) {
+        const MotusMb *mb = pic->mb + (ptrdiff_t)y * pic->mb_width + x;
+        MotusPartition parts[16];
+        int n = motus_mb_partitions(mb, parts);
         for (int k = 0; k < n; k++) {
-            const MotusPart *p = &parts[k];
+            const MotusPartition *p = &parts[k];
             *mvs++ = (MotusCodedMv){.x = (uint16_t)(16 * x + 4 * p->x),
                                     .y = (uint16_t)(16 * y + 4 * p->y),
                                     .width = (uint8_t)(4 * p->width),
@@ -275,24 +289,25 @@ static void list_row(const MotusWork *work, int y, MotusCodedMv *mvs) {
     }
 }
 
-size_t motus_list_mvs(const MotusWork *work, MotusCodedMv *mvs) {
+size_t motus_list_mvs(const MotusPictureState *pic, MotusCodedMv *mvs) {
     size_t first[MAX_ROWS], total = 0;
-    assert(work->mb_height <= MAX_ROWS);
-#pragma omp parallel num_threads(work->threads)
+    assert(pic->mb_height <= MAX_ROWS);
+#pragma omp parallel num_threads(pic->threads)
     {
 #pragma omp for schedule(static)
-        for (int y = 0; y < work->mb_height; y++) {
+        for (int y = 0; y < pic->mb_height; y++) {
             first[y] = 0;
-            for (int x = 0; x < work->mb_width; x++) first[y] += (size_t)part_count(work->mb + (ptrdiff_t)y * work->mb_width + x);
+            for (int x = 0; x < pic->mb_width; x++)
+                first[y] += (size_t)part_count(pic->mb + (ptrdiff_t)y * pic->mb_width + x);
         }
 #pragma omp single
-        for (int y = 0; y < work->mb_height; y++) {
+        for (int y = 0; y < pic->mb_height; y++) {
             size_t n = first[y];
             first[y] = total;
             total += n;
         }
 #pragma omp for schedule(static)
-        for (int y = 0; y < work->mb_height; y++) list_row(work, y, mvs + first[y]);
+        for (int y = 0; y < pic->mb_height; y++) list_row(pic, y, mvs + first[y]);
     }
     return total;
 }

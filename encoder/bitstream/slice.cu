@@ -1,12 +1,17 @@
-// Entropy coding of a slice of settled MBs (settle.cu) on a CUDA device. Equals motus_write_slice_data and motus_nal_write; the syntax is cavlc_mb_core.h's.
+// Entropy coding of a slice of settled MBs (settle.cu) on a CUDA device. Equals
+// motus_write_slice_data and motus_nal_write; the syntax is cavlc_mb_core.h's.
 //
-// In the order of the launches: count_kernel (a warp per MB, a lane per unit of syntax) makes and counts every unit's bits, keeps up to 64 of them, and clears
-// the RBSP; a scan of the MBs' spans of bits gives where each begins. write_kernel (a warp per MB, a lane per unit) ors every unit's bits into the RBSP; only
-// longer ones are made once more. escapes_kernel counts, and nal_kernel inserts, emulation prevention, 16 bytes a thread, a tile a block. Whoever asks for the
-// last MB before another one that is coded, or has mb_qp_delta, walks back over the picture's marks, 1024 MBs a step.
+// In the order of the launches: count_kernel (a warp per MB, a lane per unit of syntax) makes and
+// counts every unit's bits, keeps up to 64 of them, and clears the RBSP; a scan of the MBs' spans
+// of bits gives where each begins. write_kernel (a warp per MB, a lane per unit) ors every unit's
+// bits into the RBSP; only longer ones are made once more. escapes_kernel counts, and nal_kernel
+// inserts, emulation prevention, 16 bytes a thread, a tile a block. Whoever asks for the last MB
+// before another one that is coded, or has mb_qp_delta, walks back over the picture's marks, 1024
+// MBs a step.
 //
-// Memory: MBs are read twice, levels once; what is written is the RBSP (zeros up to the capacity) and the NAL unit, and 328 bytes for each coded MB, which are
-// read once. Grids follow from the picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
+// Memory: MBs are read twice, levels once; what is written is the RBSP (zeros up to the capacity)
+// and the NAL unit, and 328 bytes for each coded MB, which are read once. Grids follow from the
+// picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/slice_cuda.h"
 
@@ -26,7 +31,8 @@ constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
 struct Job {
     MotusSliceCuda slice;
     int n_mb, n_tiles;
-    MotusSpan *span; // [n_mb + 1]: the slice's first MBs up to and with this one; the last entry is what follows them
+    MotusSpan *span; // [n_mb + 1]: the slice's first MBs up to and with this one; the last entry is
+                     // what follows them
     // [n_mb], of coded MBs: the bits of each unit, alignment left out, and the last 64 of them.
     uint16_t (*length)[32];
     uint64_t (*code)[32];
@@ -42,11 +48,12 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     job->length = (uint16_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->length));
     job->code = (uint64_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->code));
     job->rbsp = work + motus_slot_place(&end, (size_t)job->n_tiles * TILE);
-    job->escapes = (uint32_t *)(work + motus_slot_place(&end, (size_t)job->n_tiles * sizeof *job->escapes));
+    job->escapes =
+        (uint32_t *)(work + motus_slot_place(&end, (size_t)job->n_tiles * sizeof *job->escapes));
     return end;
 }
 
-// ---- Where every bit goes -----------------------------------------------------------------------------------------------------------------
+// ---- Where every bit goes -----------------------------------------------------------------------
 
 // Bits of the whole RBSP, trailing bits included.
 __device__ uint32_t rbsp_bits(const Job &job) {
@@ -70,7 +77,8 @@ __device__ uint32_t first_bit(const Job &job, int i) {
     return i ? motus_span_end(job.span[i - 1], header) : header;
 }
 
-// One more than the number of the last MB of the slice before MB i of it whose bit is set; 0: there is none. A warp's lanes come here together.
+// One more than the number of the last MB of the slice before MB i of it whose bit is set; 0: there
+// is none. A warp's lanes come here together.
 __device__ int last_before(const Job &job, const uint32_t *bits, int i) {
     const int first = job.slice.first_mb, end = first + i; // in the picture, as bits are
     for (int word = end / 32; 32 * word + 31 >= first; word -= 32) {
@@ -82,13 +90,17 @@ __device__ int last_before(const Job &job, const uint32_t *bits, int i) {
         const uint32_t lanes = __ballot_sync(MOTUS_ALL_LANES, set != 0);
         if (!lanes) continue;
         const int lane = __ffs((int)lanes) - 1;
-        return 32 * (word - lane) + 32 - __clz((int)__shfl_sync(MOTUS_ALL_LANES, set, lane)) - first;
+        return 32 * (word - lane) + 32 - __clz((int)__shfl_sync(MOTUS_ALL_LANES, set, lane)) -
+               first;
     }
     return 0;
 }
 
-// MBs of the run of skipped ones that ends before MB i. Of a warp, as is all of what follows from it.
-__device__ uint32_t skip_run(const Job &job, int i) { return (uint32_t)(i - last_before(job, job.slice.marks.coded, i)); }
+// MBs of the run of skipped ones that ends before MB i. Of a warp, as is all of what follows from
+// it.
+__device__ uint32_t skip_run(const Job &job, int i) {
+    return (uint32_t)(i - last_before(job, job.slice.marks.coded, i));
+}
 
 __device__ int qp_before(const Job &job, int i) {
     const int k = last_before(job, job.slice.marks.with_qp, i);
@@ -113,9 +125,14 @@ __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
     return s;
 }
 
-// ---- Counting -----------------------------------------------------------------------------------------------------------------------------
+// ---- Counting -----------------------------------------------------------------------------------
 
-enum { TALLY_KINDS, TALLY_SUBS = MOTUS_MB_KINDS, TALLY_BITS = TALLY_SUBS + 4, TALLIES = TALLY_BITS + MOTUS_BIT_KINDS };
+enum {
+    TALLY_KINDS,
+    TALLY_SUBS = MOTUS_MB_KINDS,
+    TALLY_BITS = TALLY_SUBS + 4,
+    TALLIES = TALLY_BITS + MOTUS_BIT_KINDS
+};
 
 __device__ uint32_t sum_of_lanes_before(uint32_t v) { return scan_lanes(v, Sum()) - v; }
 
@@ -142,7 +159,8 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
         job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
     }
-    if (unit < 4 && mb->type == MOTUS_MB_P_8x8) atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
+    if (unit < 4 && mb->type == MOTUS_MB_P_8x8)
+        atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
 }
 
 // What follows the MBs: the last run of skipped ones, and rbsp_stop_one_bit.
@@ -174,7 +192,8 @@ __device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
 __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
-    for (uint32_t v = blockIdx.x * 32 * WARPS + t, n = (uint32_t)job.n_tiles * THREADS; v < n; v += gridDim.x * 32 * WARPS)
+    for (uint32_t v = blockIdx.x * 32 * WARPS + t, n = (uint32_t)job.n_tiles * THREADS; v < n;
+         v += gridDim.x * 32 * WARPS)
         ((uint4 *)job.rbsp)[v] = make_uint4(0, 0, 0, 0); // tiles are of 16 bytes a thread
     if (t < TALLIES) tally[t] = 0;
     __syncthreads(); // cleared before it is added to
@@ -193,7 +212,7 @@ __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
         add_bits(stats, t - TALLY_BITS, tally[t]);
 }
 
-// ---- Writing ------------------------------------------------------------------------------------------------------------------------------
+// ---- Writing ------------------------------------------------------------------------------------
 
 __device__ void put_code(MotusBits *bits, uint64_t code, int length) {
     if (length > 32) motus_bits_put(bits, length - 32, (uint32_t)(code >> 32));
@@ -209,7 +228,8 @@ __device__ void write_mb(const Job &job, int i) {
     const int length = job.length[i][unit];
     uint32_t at = first_bit(job, i) + sum_of_lanes_before((uint32_t)length);
     if (mb->type == MOTUS_MB_I_PCM) {
-        uint32_t end = __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA), aligned = motus_align8(end);
+        uint32_t end = __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA),
+                 aligned = motus_align8(end);
         if (unit >= MOTUS_UNIT_LUMA) at += aligned - end;
         if (unit == 0) add_bits(job.slice.stats, MOTUS_BITS_MODE, aligned - end);
     }
@@ -256,17 +276,19 @@ __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
     if (motus_lane() == 1) write_end(job, run);
 }
 
-// ---- NAL unit -----------------------------------------------------------------------------------------------------------------------------
+// ---- NAL unit -----------------------------------------------------------------------------------
 //
-// motus_nal_write counts zeros from the last insertion on. Seen from a byte that means: emulation_prevention_three_byte goes before a byte of at most 3 with an
-// even number of zeros, two or more, right before it. The last byte of a slice is not zero (it has rbsp_stop_one_bit), so nothing goes behind it; and neither
-// is the NAL header, so no run begins before the RBSP.
+// motus_nal_write counts zeros from the last insertion on. Seen from a byte that means:
+// emulation_prevention_three_byte goes before a byte of at most 3 with an even number of zeros, two
+// or more, right before it. The last byte of a slice is not zero (it has rbsp_stop_one_bit), so
+// nothing goes behind it; and neither is the NAL header, so no run begins before the RBSP.
 
 // Of the 16 bytes at `at` (fewer at the end), those that need a byte before them.
 __device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t at) {
     if (at >= size) return 0;
     uint32_t mask = 0, zeros = 0;
-    while (zeros < at && !rbsp[at - 1 - zeros]) zeros++; // 384 and little more, in I_PCM: other syntax has no such runs
+    while (zeros < at && !rbsp[at - 1 - zeros])
+        zeros++; // 384 and little more, in I_PCM: other syntax has no such runs
     for (uint32_t i = 0, n = min((uint32_t)BYTES, size - at); i < n; i++) {
         uint8_t byte = rbsp[at + i];
         if (zeros >= 2 && !(zeros & 1) && byte <= 3) mask |= 1u << i;
@@ -318,7 +340,8 @@ __global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
         if (mask >> (i - at) & 1) put_byte(slice, to++, 3);
         put_byte(slice, to++, job.rbsp[i]);
     }
-    if (at < size && end == size) *slice.result = {to <= slice.capacity ? to : 0, to > slice.capacity};
+    if (at < size && end == size)
+        *slice.result = {to <= slice.capacity ? to : 0, to > slice.capacity};
     if (at == 0) {
         const uint8_t start[START] = {0, 0, 0, 1, slice.head->nal_header};
         for (int i = 0; i < START; i++) slice.nal[begin + i] = start[i];
@@ -327,7 +350,7 @@ __global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
 
 } // namespace
 
-// ---- Launchers ----------------------------------------------------------------------------------------------------------------------------
+// ---- Launchers ----------------------------------------------------------------------------------
 
 size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity) {
     Job job = {};

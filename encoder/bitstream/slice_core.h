@@ -14,16 +14,19 @@ typedef struct MotusSliceHead {
     uint8_t reserved;
 } MotusSliceHead;
 
-// Settles P_Skip: with all vectors final, an inter 16x16 MB without residual is skipped if, and only if, it has the skip vector. Only `type` changes, between
-// two kinds that neighbours don't tell apart, so that all MBs may be settled at once.
-MOTUS_HD void motus_mb_settle_skip(MotusMb *mb, const MotusNeighbours *neighbours) {
+// Settles P_Skip: with all vectors final, an inter 16x16 MB without residual is skipped if, and
+// only if, it has the skip vector. Only `type` changes, between two kinds that neighbours don't
+// tell apart, so that all MBs may be settled at once.
+MOTUS_HD void motus_mb_finalize_skip(MotusMb *mb, const MotusNeighbours *neighbours) {
     if (mb->type > MOTUS_MB_P_16x16 || mb->cbp) return;
-    mb->type = (uint8_t)(motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours)) ? MOTUS_MB_P_SKIP : MOTUS_MB_P_16x16);
+    mb->type =
+        (uint8_t)(motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours)) ? MOTUS_MB_P_SKIP
+                                                                          : MOTUS_MB_P_16x16);
 }
 
-// QP goes from MB to MB in decoding order (7.4.5), the slice's first. An MB without mb_qp_delta takes over `qp_before`, for deblocking; I_PCM lets it pass but
-// is itself deblocked with 0.
-MOTUS_HD void motus_mb_settle_qp(MotusMb *mb, int qp_before) {
+// QP goes from MB to MB in decoding order (7.4.5), the slice's first. An MB without mb_qp_delta
+// takes over `qp_before`, for deblocking; I_PCM lets it pass but is itself deblocked with 0.
+MOTUS_HD void motus_mb_finalize_qp(MotusMb *mb, int qp_before) {
     if (!motus_mb_has_qp_delta(mb)) mb->qp = (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 0 : qp_before);
 }
 
@@ -33,8 +36,9 @@ MOTUS_HD int motus_qp_delta(int qp, int qp_before) {
     return delta > 25 ? delta - 52 : delta < -26 ? delta + 52 : delta;
 }
 
-// How many bits a stretch of the slice has. I_PCM samples begin at a byte: then there are `before` bits, zeros up to the next byte and `after` more; without
-// I_PCM `after` is -1. Bit positions in a slice stay below 2^31.
+// How many bits a stretch of the slice has. I_PCM samples begin at a byte: then there are `before`
+// bits, zeros up to the next byte and `after` more; without I_PCM `after` is -1. Bit positions in a
+// slice stay below 2^31.
 typedef struct MotusSpan {
     uint32_t before;
     int32_t after;

@@ -1,4 +1,5 @@
-// Entropy coding of a slice on a CUDA device: the NAL unit that motus_settle_mbs, motus_write_slice_data and motus_nal_write give on the CPU.
+// Entropy coding of a slice on a CUDA device: the NAL unit that motus_finalize_mbs,
+// motus_write_slice_data and motus_nal_write give on the CPU.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_SLICE_CUDA_H
 #define ENCODER_BITSTREAM_SLICE_CUDA_H
@@ -25,21 +26,22 @@ typedef struct MotusMarks {
 static inline size_t motus_mark_words(int n_mb) { return ((size_t)n_mb + 31) / 32; }
 
 // A picture whose MBs are to be settled. All pointers are device memory.
-typedef struct MotusSettleCuda {
+typedef struct MotusFinalizeCuda {
     int mb_width, n_mb;
     MotusMb *mb;
-    const int *slice_first; // per MB, as in MotusWork; NULL: one slice
+    const int *slice_first; // per MB, as in MotusPictureState; NULL: one slice
     int qp;                 // of every slice
     MotusMarks marks;
     const MotusMv *searched; // what an intra MB leaves in `kept`
-    MotusMv *kept;           // the first vector of each MB, for the next picture's centres; NULL: not wanted
-} MotusSettleCuda;
+    MotusMv *kept; // the first vector of each MB, for the next picture's centres; NULL: not wanted
+} MotusFinalizeCuda;
 
-// Settles the MBs in place, as motus_settle_mbs does, and marks them.
-cudaError_t motus_settle_cuda(const MotusSettleCuda *settle, cudaStream_t stream);
+// Settles the MBs in place, as motus_finalize_mbs does, and marks them.
+cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *settle, cudaStream_t stream);
 
-// One slice of whole MB rows: `mb`, `coef` and `src` begin with its first one, as if it were a picture of its own. All pointers are device memory.
-// Everything is read when the kernels run, so that a captured launch may be played again with another head of the same QP.
+// One slice of whole MB rows: `mb`, `coef` and `src` begin with its first one, as if it were a
+// picture of its own. All pointers are device memory. Everything is read when the kernels run, so
+// that a captured launch may be played again with another head of the same QP.
 typedef struct MotusSliceCuda {
     int mb_width, mb_height; // at most 139,264 MBs (level 6.2)
     const MotusMb *mb;       // settled
@@ -51,10 +53,12 @@ typedef struct MotusSliceCuda {
     const MotusSliceHead *head;
     void *work; // motus_slice_cuda_bytes, aligned to 256, its content of no interest
     uint8_t *nal;
-    uint32_t capacity;              // of nal, bytes; nothing is written past it
-    const MotusSliceResult *before; // of the slice whose NAL unit this one follows in `nal`; NULL: it comes first
+    uint32_t capacity; // of nal, bytes; nothing is written past it
+    const MotusSliceResult
+        *before; // of the slice whose NAL unit this one follows in `nal`; NULL: it comes first
     MotusSliceResult *result;
-    MotusPictureStats *stats; // mb, sub, bits_mode, bits_mv, bits_luma and bits_chroma are added to; 8-byte aligned
+    MotusPictureStats *stats; // mb, sub, bits_mode, bits_mv, bits_luma and bits_chroma are added
+                              // to; 8-byte aligned
 } MotusSliceCuda;
 
 // Bytes of `work` for pictures of n_mb MBs and NAL units of at most `capacity` bytes.

@@ -1,4 +1,5 @@
-// Prefix scans of entropy coding on a CUDA device (slice.cu): by a warp, by a block, over an array; of counts and of MotusSpan.
+// Prefix scans of entropy coding on a CUDA device (slice.cu): by a warp, by a block, over an array;
+// of counts and of MotusSpan.
 //
 // Not CUB's DeviceScan: its host side throws exceptions and keeps state of its own in the process.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -15,7 +16,9 @@ constexpr int SCAN_EACH = 8; // entries of a thread
 
 struct Join {
     static __device__ MotusSpan none() { return {0, -1}; }
-    __device__ MotusSpan operator()(MotusSpan a, MotusSpan b) const { return motus_span_join(a, b); }
+    __device__ MotusSpan operator()(MotusSpan a, MotusSpan b) const {
+        return motus_span_join(a, b);
+    }
 };
 
 struct Sum {
@@ -23,13 +26,17 @@ struct Sum {
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 
-__device__ uint32_t from_before(uint32_t v, int step) { return __shfl_up_sync(MOTUS_ALL_LANES, v, step); }
+__device__ uint32_t from_before(uint32_t v, int step) {
+    return __shfl_up_sync(MOTUS_ALL_LANES, v, step);
+}
 
 __device__ MotusSpan from_before(MotusSpan v, int step) {
     return {from_before(v.before, step), (int32_t)from_before((uint32_t)v.after, step)};
 }
 
-__device__ uint32_t from_lane(uint32_t v, int lane) { return __shfl_sync(MOTUS_ALL_LANES, v, lane); }
+__device__ uint32_t from_lane(uint32_t v, int lane) {
+    return __shfl_sync(MOTUS_ALL_LANES, v, lane);
+}
 
 __device__ MotusSpan from_lane(MotusSpan v, int lane) {
     return {from_lane(v.before, lane), (int32_t)from_lane((uint32_t)v.after, lane)};
@@ -44,9 +51,10 @@ template <class T, class Op> __device__ T scan_lanes(T v, Op op) {
     return v;
 }
 
-// What the block's warps before this one have, together, where each has `mine` (the same in all lanes); *all: what all of them have. A barrier comes before `room`
-// is used again.
-template <int N, class T, class Op> __device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
+// What the block's warps before this one have, together, where each has `mine` (the same in all
+// lanes); *all: what all of them have. A barrier comes before `room` is used again.
+template <int N, class T, class Op>
+__device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
     const int warp = (int)threadIdx.x / 32, lane = motus_lane();
     if (lane == 0) room[warp] = mine;
     __syncthreads(); // written before others read it
@@ -59,8 +67,10 @@ template <int N, class T, class Op> __device__ T scan_warps(T mine, Op op, T (&r
     return warp ? room[warp - 1] : Op::none();
 }
 
-// v[i] becomes what v[0..i] are together. One block; a warp has 32 * SCAN_EACH neighbouring entries, of which its lanes load and store neighbours at a time.
-template <class T, class Op> __global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) {
+// v[i] becomes what v[0..i] are together. One block; a warp has 32 * SCAN_EACH neighbouring
+// entries, of which its lanes load and store neighbours at a time.
+template <class T, class Op>
+__global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) {
     __shared__ T room[SCAN_THREADS / 32];
     const int warp = (int)threadIdx.x / 32, lane = motus_lane();
     T done = Op::none(); // what comes before this round
@@ -68,7 +78,8 @@ template <class T, class Op> __global__ void __launch_bounds__(SCAN_THREADS) sca
         const int first = from + 32 * SCAN_EACH * warp + lane;
         T own[SCAN_EACH], upto = Op::none(), all;
 #pragma unroll
-        for (int i = 0; i < SCAN_EACH; i++) own[i] = first + 32 * i < n ? v[first + 32 * i] : Op::none();
+        for (int i = 0; i < SCAN_EACH; i++)
+            own[i] = first + 32 * i < n ? v[first + 32 * i] : Op::none();
 #pragma unroll
         for (int i = 0; i < SCAN_EACH; i++) {
             own[i] = op(upto, scan_lanes(own[i], op));

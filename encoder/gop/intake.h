@@ -1,4 +1,5 @@
-// How frames come in: filled up to whole MBs by repeating the last column and row, from host memory or from a CUDA device.
+// How frames come in: filled up to whole MBs by repeating the last column and row, from host memory
+// or from a CUDA device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_INTAKE_H
 #define ENCODER_GOP_INTAKE_H
@@ -22,13 +23,15 @@ typedef struct MotusIntake {
 void motus_intake_open(MotusIntake *intake, int width, int height, int pinned);
 void motus_intake_close(MotusIntake *intake); // accepts a zeroed one
 
-// Take in a frame of the visible size, which is not needed any more afterwards: *whole is a copy in whole MBs, in host memory, *visible the same samples at
-// the visible size; both are the caller's references. On failure both are NULL.
-MotusStatus motus_intake_host(MotusIntake *intake, const MotusFrame *frame, MotusFrame **whole, MotusFrame **visible);
-MotusStatus motus_intake_device(MotusIntake *intake, const MotusFrame *frame, void *stream, MotusFrame **whole,
-                                MotusFrame **visible, MotusError *error);
+// Take in a frame of the visible size, which is not needed any more afterwards: *whole is a copy in
+// whole MBs, in host memory, *visible the same samples at the visible size; both are the caller's
+// references. On failure both are NULL.
+MotusStatus motus_intake_host(MotusIntake *intake, const MotusFrame *frame, MotusFrame **whole,
+                              MotusFrame **visible);
+MotusStatus motus_intake_device(MotusIntake *intake, const MotusFrame *frame, void *stream,
+                                MotusFrame **whole, MotusFrame **visible, MotusError *error);
 
-// ---- Images, which become frames first ------------------------------------------------------------------------------------------------------------
+// ---- Images, which become frames first ----------------------------------------------------------
 
 typedef struct MotusImageCuda MotusImageCuda;
 
@@ -39,41 +42,53 @@ typedef struct MotusIntakeImage {
     MotusImageCuda *cuda; // NULL until one came from a device
 } MotusIntakeImage;
 
-// image: usable, and of the frame's size. MOTUS_ERR_ARGUMENT: RGB, and `colour` has no matrix for it.
-MotusStatus motus_intake_image(MotusIntakeImage *intake, const MotusImage *image, const MotusColour *colour,
-                               const MotusFrame **frame, MotusError *error);
+// image: usable, and of the frame's size. MOTUS_ERR_ARGUMENT: RGB, and `colour` has no matrix for
+// it.
+MotusStatus motus_intake_image(MotusIntakeImage *intake, const MotusImage *image,
+                               const MotusColour *colour, const MotusFrame **frame,
+                               MotusError *error);
 void motus_intake_image_close(MotusIntakeImage *intake); // accepts a zeroed one
 
-// In device memory, on `stream`: *frame may be read on that stream until motus_image_cuda_read says that all readers have been put there.
-MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image, const MotusColour *colour, void *stream,
-                             const MotusFrame **frame, MotusError *error);
+// In device memory, on `stream`: *frame may be read on that stream until motus_image_cuda_read says
+// that all readers have been put there.
+MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image,
+                             const MotusColour *colour, void *stream, const MotusFrame **frame,
+                             MotusError *error);
 MotusStatus motus_image_cuda_read(MotusImageCuda *room, void *stream, MotusError *error);
 void motus_image_cuda_close(MotusImageCuda **room); // accepts NULL inside
 
-// ---- Frames in CUDA device memory (intake_cuda.cu): filled up there and brought to host memory ---------------------------------------------------
+// ---- Frames in CUDA device memory (intake_cuda.cu): filled up there and brought to host memory --
 
-// Which device the frame lies on; *device stays as it is where that does not matter (memory that every device reads). MOTUS_ERR_ARGUMENT: a plane of `frame` is in
-// memory that no device can read, or planes are on different devices.
+// Which device the frame lies on; *device stays as it is where that does not matter (memory that
+// every device reads). MOTUS_ERR_ARGUMENT: a plane of `frame` is in memory that no device can read,
+// or planes are on different devices.
 MotusStatus motus_intake_cuda_device(const MotusFrame *frame, int *device, MotusError *error);
 
-// Gives a picture's planes, whole MBs, their places in a block of device memory whose first *end bytes are taken: rows of whole 64 bytes, and 64 more behind
-// them, since the search reads whole words beyond the last sample. base NULL: only counts.
-void motus_intake_cuda_place(MotusPlane plane[3], int mb_width, int mb_height, uint8_t *base, size_t *end);
+// Gives a picture's planes, whole MBs, their places in a block of device memory whose first *end
+// bytes are taken: rows of whole 64 bytes, and 64 more behind them, since the search reads whole
+// words beyond the last sample. base NULL: only counts.
+void motus_intake_cuda_place(MotusPlane plane[3], int mb_width, int mb_height, uint8_t *base,
+                             size_t *end);
 
-// Copies the frame's planes from host memory, which may be read until `stream` is done. On failure *error gets CUDA's own words, here and below.
-MotusStatus motus_intake_cuda_upload(const MotusPlane to[3], const MotusFrame *frame, void *stream, MotusError *error);
+// Copies the frame's planes from host memory, which may be read until `stream` is done. On failure
+// *error gets CUDA's own words, here and below.
+MotusStatus motus_intake_cuda_upload(const MotusPlane to[3], const MotusFrame *frame, void *stream,
+                                     MotusError *error);
 
 // Copies n planes from another device, where the cudaStream_t `made_on` is. Complete on return.
-MotusStatus motus_intake_cuda_bring_over(const MotusPlane *to, int to_device, const MotusPlane *from, int from_device, int n,
+MotusStatus motus_intake_cuda_bring_over(const MotusPlane *to, int to_device,
+                                         const MotusPlane *from, int from_device, int n,
                                          void *made_on, MotusError *error);
 
 // width and height: multiples of 16.
-MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height, MotusError *error);
-
-// Fills `frame` (device memory, any strides and alignment, made on the cudaStream_t `stream` of its device) up on that stream as motus_frame_copy_padded would, and
-// copies the result to `whole` (host memory), which is complete on return. MOTUS_ERR_ARGUMENT: memory that no device can read.
-MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *frame, void *stream, MotusFrame *whole,
+MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height,
                                    MotusError *error);
+
+// Fills `frame` (device memory, any strides and alignment, made on the cudaStream_t `stream` of its
+// device) up on that stream as motus_frame_copy_padded would, and copies the result to `whole`
+// (host memory), which is complete on return. MOTUS_ERR_ARGUMENT: memory that no device can read.
+MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *frame, void *stream,
+                                   MotusFrame *whole, MotusError *error);
 void motus_intake_cuda_close(MotusIntakeCuda **intake); // accepts NULL inside
 
 #ifdef __cplusplus

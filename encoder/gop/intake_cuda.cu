@@ -10,7 +10,8 @@ extern "C" {
 #include "common/alloc.h"
 }
 
-// One slot, since a frame has gone its way when the call returns. It is on the device that the frames lie on.
+// One slot, since a frame has gone its way when the call returns. It is on the device that the
+// frames lie on.
 struct MotusIntakeCuda {
     MotusSlots ring;
     MotusPlane plane[3]; // in the slot's device memory, whole MBs, rows without gaps
@@ -23,8 +24,9 @@ MotusStatus download(const MotusIntakeCuda *in, const MotusFrame *whole, MotusEr
     MotusStatus status = MOTUS_OK;
     for (int p = 0; p < 3 && !status; p++) {
         const MotusPlane *from = &in->plane[p], *to = &whole->plane[p];
-        status = motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride,
-                                                    (size_t)from->width, (size_t)from->height, cudaMemcpyDeviceToHost,
+        status = motus_cuda_check(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
+                                                    (size_t)from->stride, (size_t)from->width,
+                                                    (size_t)from->height, cudaMemcpyDeviceToHost,
                                                     in->ring.stream[0]),
                                   "download of the frame", error);
     }
@@ -45,7 +47,8 @@ MotusStatus open_slot(MotusIntakeCuda *in, int device, MotusError *error) {
     if (status) return status;
     in->device = device;
     uint8_t *memory = in->ring.slot[0].device;
-    in->plane[0].data = memory, in->plane[1].data = memory + luma, in->plane[2].data = memory + luma + luma / 4;
+    in->plane[0].data = memory, in->plane[1].data = memory + luma,
+    in->plane[2].data = memory + luma + luma / 4;
     return MOTUS_OK;
 }
 
@@ -56,39 +59,49 @@ MotusStatus motus_intake_cuda_device(const MotusFrame *frame, int *device, Motus
     int found = -1;
     for (int p = 0; p < 3; p++) {
         cudaPointerAttributes attributes = {};
-        MotusStatus status = motus_cuda_check(cudaPointerGetAttributes(&attributes, frame->plane[p].data), "frame", error);
+        MotusStatus status = motus_cuda_check(
+            cudaPointerGetAttributes(&attributes, frame->plane[p].data), "frame", error);
         if (status) return status;
         if (attributes.type == cudaMemoryTypeUnregistered)
-            return motus_fail(error, MOTUS_ERR_ARGUMENT, "frame: plane %d is not in device memory", p);
+            return motus_fail(error, MOTUS_ERR_ARGUMENT, "frame: plane %d is not in device memory",
+                              p);
         if (attributes.type != cudaMemoryTypeDevice) continue;
         if (found >= 0 && found != attributes.device)
-            return motus_fail(error, MOTUS_ERR_ARGUMENT, "frame: its planes are on devices %d and %d", found, attributes.device);
+            return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                              "frame: its planes are on devices %d and %d", found,
+                              attributes.device);
         found = attributes.device;
     }
     if (found >= 0) *device = found;
     return MOTUS_OK;
 }
 
-void motus_intake_cuda_place(MotusPlane plane[3], int mb_width, int mb_height, uint8_t *base, size_t *end) {
+void motus_intake_cuda_place(MotusPlane plane[3], int mb_width, int mb_height, uint8_t *base,
+                             size_t *end) {
     for (int p = 0; p < 3; p++) {
-        const int width = (p ? 8 : 16) * mb_width, height = (p ? 8 : 16) * mb_height, stride = (width + 63) / 64 * 64;
-        plane[p] = {base + motus_slot_place(end, (size_t)stride * height + 64), stride, width, height};
+        const int width = (p ? 8 : 16) * mb_width, height = (p ? 8 : 16) * mb_height,
+                  stride = (width + 63) / 64 * 64;
+        plane[p] = {base + motus_slot_place(end, (size_t)stride * height + 64), stride, width,
+                    height};
     }
 }
 
-MotusStatus motus_intake_cuda_upload(const MotusPlane to[3], const MotusFrame *frame, void *stream, MotusError *error) {
+MotusStatus motus_intake_cuda_upload(const MotusPlane to[3], const MotusFrame *frame, void *stream,
+                                     MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int p = 0; p < 3 && !status; p++) {
         const MotusPlane *from = &frame->plane[p];
-        status = motus_cuda_check(cudaMemcpy2DAsync(to[p].data, (size_t)to[p].stride, from->data, (size_t)from->stride,
-                                                    (size_t)from->width, (size_t)from->height, cudaMemcpyHostToDevice,
+        status = motus_cuda_check(cudaMemcpy2DAsync(to[p].data, (size_t)to[p].stride, from->data,
+                                                    (size_t)from->stride, (size_t)from->width,
+                                                    (size_t)from->height, cudaMemcpyHostToDevice,
                                                     (cudaStream_t)stream),
                                   "upload of the frame", error);
     }
     return status;
 }
 
-MotusStatus motus_intake_cuda_bring_over(const MotusPlane *to, int to_device, const MotusPlane *from, int from_device, int n,
+MotusStatus motus_intake_cuda_bring_over(const MotusPlane *to, int to_device,
+                                         const MotusPlane *from, int from_device, int n,
                                          void *made_on, MotusError *error) {
     MotusOnDevice there(from_device);
     MotusStatus status = MOTUS_OK;
@@ -99,27 +112,31 @@ MotusStatus motus_intake_cuda_bring_over(const MotusPlane *to, int to_device, co
         copy.dstPtr = make_cudaPitchedPtr(to[p].data, (size_t)to[p].stride, width, height);
         copy.srcDevice = from_device, copy.dstDevice = to_device;
         copy.extent = make_cudaExtent(width, height, 1);
-        status = motus_cuda_check(cudaMemcpy3DPeerAsync(&copy, (cudaStream_t)made_on), "copy from another device", error);
+        status = motus_cuda_check(cudaMemcpy3DPeerAsync(&copy, (cudaStream_t)made_on),
+                                  "copy from another device", error);
     }
-    MotusStatus waited =
-        motus_cuda_check(cudaStreamSynchronize((cudaStream_t)made_on), "copy from another device", status ? NULL : error);
+    MotusStatus waited = motus_cuda_check(cudaStreamSynchronize((cudaStream_t)made_on),
+                                          "copy from another device", status ? NULL : error);
     return status ? status : waited;
 }
 
-MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height, MotusError *error) {
+MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height,
+                                   MotusError *error) {
     *intake = NULL;
     MotusStatus status = motus_device_check(error);
     if (status) return status;
     MotusIntakeCuda *in = (MotusIntakeCuda *)motus_alloc(1, sizeof *in);
     if (!in) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    for (int p = 0; p < 3; p++) in->plane[p] = {NULL, p ? width / 2 : width, p ? width / 2 : width, p ? height / 2 : height};
+    for (int p = 0; p < 3; p++)
+        in->plane[p] = {NULL, p ? width / 2 : width, p ? width / 2 : width,
+                        p ? height / 2 : height};
     in->device = -1;
     *intake = in;
     return MOTUS_OK;
 }
 
-MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame, void *stream, MotusFrame *whole,
-                                   MotusError *error) {
+MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame, void *stream,
+                                   MotusFrame *whole, MotusError *error) {
     int device = in->device;
     MotusStatus status = motus_intake_cuda_device(frame, &device, error);
     if (!status && device < 0) status = motus_cuda_check(cudaGetDevice(&device), "device", error);
@@ -131,11 +148,13 @@ MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame,
     cudaEvent_t filled = in->ring.slot[0].uploaded;
     cudaStream_t down = in->ring.stream[0];
     status = motus_planes_copy_padded_cuda(in->plane, frame->plane, stream, error);
-    if (!status) status = motus_cuda_check(cudaEventRecord(filled, (cudaStream_t)stream), "record", error);
+    if (!status)
+        status = motus_cuda_check(cudaEventRecord(filled, (cudaStream_t)stream), "record", error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(down, filled, 0), "wait", error);
     if (!status) status = download(in, whole, error);
     // Even after a failure nothing may write to `whole` behind the caller's back.
-    MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(down), "download of the frame", status ? NULL : error);
+    MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(down), "download of the frame",
+                                          status ? NULL : error);
     return status ? status : waited;
 }
 
@@ -146,7 +165,7 @@ void motus_intake_cuda_close(MotusIntakeCuda **intake) {
     *intake = NULL;
 }
 
-// ---- Images -------------------------------------------------------------------------------------------------------------------------------
+// ---- Images -------------------------------------------------------------------------------------
 
 struct MotusImageCuda {
     int device;
@@ -155,15 +174,20 @@ struct MotusImageCuda {
     cudaEvent_t read;  // what reads the frame has been done
 };
 
-static MotusStatus open_room(MotusImageCuda **room, int device, int width, int height, MotusError *error) {
+static MotusStatus open_room(MotusImageCuda **room, int device, int width, int height,
+                             MotusError *error) {
     *room = (MotusImageCuda *)motus_alloc(1, sizeof **room);
     if (!*room) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusImageCuda *r = *room;
-    const size_t chroma_width = (size_t)(width + 1) / 2, chroma = chroma_width * ((size_t)(height + 1) / 2),
+    const size_t chroma_width = (size_t)(width + 1) / 2,
+                 chroma = chroma_width * ((size_t)(height + 1) / 2),
                  luma = (size_t)width * (size_t)height;
     r->device = device;
-    MotusStatus status = motus_cuda_check(cudaMalloc((void **)&r->memory, luma + 2 * chroma), "device memory", error);
-    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&r->read, cudaEventDisableTiming), "event", error);
+    MotusStatus status = motus_cuda_check(cudaMalloc((void **)&r->memory, luma + 2 * chroma),
+                                          "device memory", error);
+    if (!status)
+        status = motus_cuda_check(cudaEventCreateWithFlags(&r->read, cudaEventDisableTiming),
+                                  "event", error);
     uint8_t *const data[3] = {r->memory, r->memory + luma, r->memory + luma + chroma};
     const ptrdiff_t stride[3] = {width, (ptrdiff_t)chroma_width, (ptrdiff_t)chroma_width};
     if (!status && (status = motus_frame_wrap(&r->frame, width, height, data, stride, NULL, NULL)))
@@ -173,8 +197,9 @@ static MotusStatus open_room(MotusImageCuda **room, int device, int width, int h
 }
 
 // The frame's readers of before may have been on another stream.
-MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image, const MotusColour *colour, void *stream,
-                             const MotusFrame **frame, MotusError *error) {
+MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image,
+                             const MotusColour *colour, void *stream, const MotusFrame **frame,
+                             MotusError *error) {
     int device = -1;
     MotusFrame given = {};
     for (int k = 0; k < 3; k++) given.plane[k].data = (uint8_t *)(uintptr_t)image->data[k];
@@ -186,7 +211,8 @@ MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image, con
     if (!*room) status = open_room(room, device, image->width, image->height, error);
     if (status) return status;
     *frame = (*room)->frame;
-    status = motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)stream, (*room)->read, 0), "wait", error);
+    status = motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)stream, (*room)->read, 0), "wait",
+                              error);
     return status ? status : motus_cuda_image_convert(*frame, image, colour, stream, error);
 }
 

@@ -15,7 +15,8 @@ typedef struct Counted {
     uint8_t bytes[];
 } Counted;
 
-// Filler data NAL units (7.3.2.7) of at least 6 bytes, with start code, which together have so many; none passes `most` bytes without it (0: any size).
+// Filler data NAL units (7.3.2.7) of at least 6 bytes, with start code, which together have so
+// many; none passes `most` bytes without it (0: any size).
 static void put_filler(uint8_t *to, size_t bytes, size_t most) {
     static const uint8_t start[5] = {0, 0, 0, 1, MOTUS_NAL_FILLER};
     while (bytes) {
@@ -29,21 +30,26 @@ static void put_filler(uint8_t *to, size_t bytes, size_t most) {
     }
 }
 
-size_t motus_packet_bytes(const MotusStream *stream, const MotusPlace *place, size_t nal_size) {
+size_t motus_packet_bytes(const MotusStream *stream, const MotusPictureParams *place,
+                          size_t nal_size) {
     uint8_t before[2 * MOTUS_HEADER_BYTES];
     return motus_access_unit_begin(stream, place, before) + nal_size;
 }
 
-MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, const MotusPlace *place, const uint8_t *nal,
-                              size_t nal_size, size_t filler, const MotusPictureStats *stats) {
+MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream,
+                              const MotusPictureParams *place, const uint8_t *nal, size_t nal_size,
+                              size_t filler, const MotusPictureStats *stats) {
     uint8_t before[2 * MOTUS_HEADER_BYTES];
-    size_t before_size = motus_access_unit_begin(stream, place, before), size = before_size + nal_size + filler;
+    size_t before_size = motus_access_unit_begin(stream, place, before),
+           size = before_size + nal_size + filler;
     const size_t here = nal ? nal_size : 0;
     Counted *counted = motus_alloc(1, sizeof *counted + before_size + here + filler);
     if (!counted) return MOTUS_ERR_MEMORY;
     memcpy(counted->bytes, before, before_size);
     if (here) memcpy(counted->bytes + before_size, nal, here);
-    if (filler) put_filler(counted->bytes + before_size + here, filler, (size_t)stream->config.slice_max_size);
+    if (filler)
+        put_filler(counted->bytes + before_size + here, filler,
+                   (size_t)stream->config.slice_max_size);
     atomic_init(&counted->count, 1);
     counted->packet = (MotusPacket){.data = counted->bytes,
                                     .size = size,
@@ -55,18 +61,21 @@ MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream, c
                                     .vbv_fullness = INT64_MAX,
                                     .stats = *stats,
                                     .slices = stream->slices.n};
-    counted->packet.stats.bits_header =
-        8 * (uint64_t)size - stats->bits_mode - stats->bits_mv - stats->bits_luma - stats->bits_chroma;
+    counted->packet.stats.bits_header = 8 * (uint64_t)size - stats->bits_mode - stats->bits_mv -
+                                        stats->bits_luma - stats->bits_chroma;
     *packet = &counted->packet;
     return MOTUS_OK;
 }
 
-MotusStatus motus_packet_leave(MotusPacket *packet, const MotusStream *stream, const MotusPlace *place, MotusPacketPool *pool,
+MotusStatus motus_packet_leave(MotusPacket *packet, const MotusStream *stream,
+                               const MotusPictureParams *place, MotusPacketPool *pool,
                                const uint8_t *nal, size_t nal_size, MotusError *error) {
     uint8_t before[2 * MOTUS_HEADER_BYTES];
     const size_t before_size = motus_access_unit_begin(stream, place, before);
     const MotusPacketPiece pieces[3] = {
-        {packet->data, before_size}, {nal, nal_size}, {packet->data + before_size, packet->size - before_size - nal_size}};
+        {packet->data, before_size},
+        {nal, nal_size},
+        {packet->data + before_size, packet->size - before_size - nal_size}};
     MotusPacketBlock *block;
     MotusStatus status = motus_packet_pool_put(pool, pieces, 3, &block, error);
     if (status) return status;
@@ -77,8 +86,8 @@ MotusStatus motus_packet_leave(MotusPacket *packet, const MotusStream *stream, c
     return MOTUS_OK;
 }
 
-MotusStatus motus_packet_add(MotusPacket *packet, const MotusFrame *recon, const MotusFrame *source, const MotusCodedMv *mvs,
-                             size_t n_mvs) {
+MotusStatus motus_packet_add(MotusPacket *packet, const MotusFrame *recon, const MotusFrame *source,
+                             const MotusCodedMv *mvs, size_t n_mvs) {
     MotusCodedMv *copy = n_mvs ? motus_alloc(n_mvs, sizeof *copy) : NULL;
     if (n_mvs && !copy) return MOTUS_ERR_MEMORY;
     if (n_mvs) memcpy(copy, mvs, n_mvs * sizeof *copy);
@@ -89,7 +98,8 @@ MotusStatus motus_packet_add(MotusPacket *packet, const MotusFrame *recon, const
     return MOTUS_OK;
 }
 
-MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *stream, const MotusField *field, uint32_t modes) {
+MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *stream,
+                                   const MotusField *field, uint32_t modes) {
     MotusField *copy;
     MotusStatus status = motus_field_alloc(&copy, stream->config.width, stream->config.height);
     if (status) return status;
@@ -106,9 +116,12 @@ MotusPacket *motus_packet_ref(MotusPacket *packet) {
 
 static void unref(MotusPacket *packet, int in_order, void *stream) {
     MotusPacketBlock *block = ((Counted *)packet)->block;
-    if (block && in_order && atomic_load_explicit(&((Counted *)packet)->count, memory_order_acquire) != 1)
-        motus_packet_block_wait(block, stream); // whoever drops the last reference knows nothing of it
-    if (atomic_fetch_sub_explicit(&((Counted *)packet)->count, 1, memory_order_acq_rel) != 1) return;
+    if (block && in_order &&
+        atomic_load_explicit(&((Counted *)packet)->count, memory_order_acquire) != 1)
+        motus_packet_block_wait(block,
+                                stream); // whoever drops the last reference knows nothing of it
+    if (atomic_fetch_sub_explicit(&((Counted *)packet)->count, 1, memory_order_acq_rel) != 1)
+        return;
     if (block) motus_packet_block_free(block, in_order ? stream : NULL);
     MotusFrame *recon = (MotusFrame *)packet->recon, *source = (MotusFrame *)packet->source;
     motus_frame_unref(&recon);

@@ -12,7 +12,8 @@ extern "C" {
 
 namespace {
 
-// What is given back waits in the pool's list, for whoever comes next to wait for its event on the device.
+// What is given back waits in the pool's list, for whoever comes next to wait for its event on the
+// device.
 struct Block {
     MotusPacketBlock shown; // first: what others see of it
     size_t room;
@@ -20,7 +21,9 @@ struct Block {
     Block *next;        // in the list
 };
 
-constexpr size_t UNIT = 1 << 16; // of a block's bytes: pictures of about the same size find room in one another's blocks
+constexpr size_t UNIT =
+    1
+    << 16; // of a block's bytes: pictures of about the same size find room in one another's blocks
 
 } // namespace
 
@@ -48,7 +51,8 @@ void drop_pool(MotusPacketPool *p) {
         drop_block(b);
     }
     if (p->stream) cudaStreamDestroy(p->stream);
-    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own calls
+    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own
+                        // calls
     pthread_mutex_destroy(&p->lock);
     motus_free(p);
 }
@@ -79,13 +83,16 @@ MotusStatus new_block(Block **block, MotusPacketPool *p, size_t size, MotusError
     if (!b) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     b->shown.device = p->device, b->shown.pool = p;
     b->room = (size + size / 4 + UNIT - 1) / UNIT * UNIT;
-    MotusStatus status = motus_cuda_check(cudaEventCreateWithFlags(&b->unused, cudaEventDisableTiming), "event", error);
-    return status ? status : motus_cuda_check(cudaMalloc((void **)&b->shown.data, b->room), "packet", error);
+    MotusStatus status = motus_cuda_check(
+        cudaEventCreateWithFlags(&b->unused, cudaEventDisableTiming), "event", error);
+    return status ? status
+                  : motus_cuda_check(cudaMalloc((void **)&b->shown.data, b->room), "packet", error);
 }
 
 } // namespace
 
-extern "C" MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusError *error) {
+extern "C" MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device,
+                                              MotusError *error) {
     MotusOnDevice on(device);
     *pool = NULL;
     MotusPacketPool *p = (MotusPacketPool *)motus_alloc(1, sizeof *p);
@@ -96,7 +103,8 @@ extern "C" MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device
     p->device = device;
     p->owners = 1;
     *pool = p;
-    MotusStatus status = motus_cuda_check(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking), "stream", error);
+    MotusStatus status = motus_cuda_check(
+        cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking), "stream", error);
     if (status) motus_packet_pool_close(pool);
     return status;
 }
@@ -108,18 +116,20 @@ extern "C" void motus_packet_pool_close(MotusPacketPool **pool) {
     *pool = NULL;
 }
 
-extern "C" MotusStatus motus_packet_pool_put(MotusPacketPool *p, const MotusPacketPiece *piece, int n, MotusPacketBlock **block,
-                                             MotusError *error) {
+extern "C" MotusStatus motus_packet_pool_put(MotusPacketPool *p, const MotusPacketPiece *piece,
+                                             int n, MotusPacketBlock **block, MotusError *error) {
     MotusOnDevice on(p->device);
     size_t size = 0, at = 0;
     for (int i = 0; i < n; i++) size += piece[i].size;
     Block *b = take_block(p, size);
     MotusStatus status =
-        b ? motus_cuda_check(cudaStreamWaitEvent(p->stream, b->unused, 0), "wait", error) : new_block(&b, p, size, error);
+        b ? motus_cuda_check(cudaStreamWaitEvent(p->stream, b->unused, 0), "wait", error)
+          : new_block(&b, p, size, error);
     for (int i = 0; i < n && !status; at += piece[i++].size)
         if (piece[i].size)
-            status = motus_cuda_check(
-                cudaMemcpyAsync(b->shown.data + at, piece[i].data, piece[i].size, cudaMemcpyDefault, p->stream), "packet", error);
+            status = motus_cuda_check(cudaMemcpyAsync(b->shown.data + at, piece[i].data,
+                                                      piece[i].size, cudaMemcpyDefault, p->stream),
+                                      "packet", error);
     if (!status) status = motus_cuda_check(cudaStreamSynchronize(p->stream), "packet", error);
     *block = status ? NULL : &b->shown;
     if (!status) return MOTUS_OK;

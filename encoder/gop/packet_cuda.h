@@ -1,5 +1,6 @@
-// Packets whose bytes stay on a CUDA device: blocks of its memory that live on after the encoder. A lane has a pool of them, which grows until as many are there
-// as are in use at the same time, and then allocates nothing more.
+// Packets whose bytes stay on a CUDA device: blocks of its memory that live on after the encoder. A
+// lane has a pool of them, which grows until as many are there as are in use at the same time, and
+// then allocates nothing more.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_PACKET_CUDA_H
 #define ENCODER_GOP_PACKET_CUDA_H
@@ -17,7 +18,8 @@ typedef struct MotusPacketPool MotusPacketPool;
 
 // MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY.
 MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusError *error);
-void motus_packet_pool_close(MotusPacketPool **pool); // accepts *pool == NULL; the pool goes with the last block that is in use
+void motus_packet_pool_close(MotusPacketPool **pool); // accepts *pool == NULL; the pool goes with
+                                                      // the last block that is in use
 
 // Of a packet's bytes, in host memory or in the device's; 0 bytes are left out.
 typedef struct MotusPacketPiece {
@@ -31,14 +33,16 @@ typedef struct MotusPacketBlock {
     MotusPacketPool *pool;
 } MotusPacketBlock;
 
-// Makes a block of n pieces; it is complete when the call returns. One thread at a time. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY.
-MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n, MotusPacketBlock **block,
-                                  MotusError *error);
+// Makes a block of n pieces; it is complete when the call returns. One thread at a time.
+// MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY.
+MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n,
+                                  MotusPacketBlock **block, MotusError *error);
 
 // Waits for `stream`, a cudaStream_t of the block's device.
 void motus_packet_block_wait(const MotusPacketBlock *block, void *stream);
 
-// Gives a block back in the order of `stream`. From any thread, also after the pool has been closed.
+// Gives a block back in the order of `stream`. From any thread, also after the pool has been
+// closed.
 void motus_packet_block_free(MotusPacketBlock *block, void *stream);
 
 #ifdef __cplusplus

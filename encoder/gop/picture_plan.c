@@ -7,19 +7,20 @@
 #include "encoder/picture/external_mvs.h"
 #include "encoder/rate/log2_core.h"
 
-MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *stream, const MotusFrameParams *params,
-                                MotusGiven *given) {
+MotusStatus motus_picture_plan_alloc(MotusPicturePlan **planned, const MotusStream *stream,
+                                     const MotusFrameParams *params, MotusExternalMvs *given) {
     const MotusStream *s = stream;
     const int8_t *extra = params->qp_offset;
     const size_t n = (size_t)s->mb_width * (size_t)s->mb_height, ahead = (size_t)s->look.depth;
     const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra;
-    const size_t head = (sizeof(MotusPlanned) + 15) & ~(size_t)15,
-                 field = params->field ? (motus_given_bytes(s) + 15) & ~(size_t)15 : 0;
-    uint8_t *at = motus_alloc(1, head + field + (looks ? ahead * 9 + 2 * n : 0) + (maps ? n : 0) + (extra ? n : 0));
-    MotusPlanned *p = *planned = (MotusPlanned *)(void *)at;
+    const size_t head = (sizeof(MotusPicturePlan) + 15) & ~(size_t)15,
+                 field = params->field ? (motus_external_mvs_bytes(s) + 15) & ~(size_t)15 : 0;
+    uint8_t *at = motus_alloc(1, head + field + (looks ? ahead * 9 + 2 * n : 0) + (maps ? n : 0) +
+                                     (extra ? n : 0));
+    MotusPicturePlan *p = *planned = (MotusPicturePlan *)(void *)at;
     if (!p) return MOTUS_ERR_MEMORY;
     at += head;
-    if (field) *given = motus_given_keep(s, params, at), at += field;
+    if (field) *given = motus_external_mvs_keep(s, params, at), at += field;
     if (looks) p->cost = (uint64_t *)(void *)at, at += 8 * ahead;
     if (looks) p->offset = (int16_t *)(void *)at, at += 2 * n;
     if (looks) p->idr = at, at += ahead;
@@ -30,8 +31,9 @@ MotusStatus motus_planned_alloc(MotusPlanned **planned, const MotusStream *strea
     return MOTUS_OK;
 }
 
-MotusStatus motus_planned_get(MotusPlanned *planned, MotusLookahead *look, MotusError *error) {
-    MotusPlanned *p = planned;
+MotusStatus motus_picture_plan_get(MotusPicturePlan *planned, MotusLookahead *look,
+                                   MotusError *error) {
+    MotusPicturePlan *p = planned;
     const MotusStatus status = motus_lookahead_get(look, &p->plan, p->offset, error);
     if (status) return status;
     p->n_ahead = motus_lookahead_costs(look, p->cost, p->idr, MOTUS_MAX_LOOKAHEAD);
@@ -40,24 +42,27 @@ MotusStatus motus_planned_get(MotusPlanned *planned, MotusLookahead *look, Motus
 }
 
 // Offsets that are all the same, and none from the caller, need no map.
-static void map_qps(MotusPlanned *p, const MotusStream *s, MotusPlace *place) {
+static void map_qps(MotusPicturePlan *p, const MotusStream *s, MotusPictureParams *place) {
     const MotusEncoderConfig *c = &s->config;
     const int fixed = c->rate == MOTUS_RATE_QP, n = s->mb_width * s->mb_height;
     place->qp_offset = NULL;
     p->mean_q8 = place->qp * MOTUS_QP_UNIT;
     if (!p->map) return;
-    place->qp = motus_rate_map(p->map, fixed ? place->qp * MOTUS_QP_UNIT : p->qp_q8, p->offset, p->extra, n,
-                               fixed ? 0 : c->qp_min, fixed ? 51 : c->qp_max, &p->mean_q8);
+    place->qp =
+        motus_rate_map(p->map, fixed ? place->qp * MOTUS_QP_UNIT : p->qp_q8, p->offset, p->extra, n,
+                       fixed ? 0 : c->qp_min, fixed ? 51 : c->qp_max, &p->mean_q8);
     int8_t any = 0;
     for (int i = 0; i < n; i++) any |= p->map[i];
     if (any) place->qp_offset = p->map;
 }
 
-void motus_planned_begin(MotusPlanned *p, MotusRate *rate, const MotusStream *s, MotusPlace *place) {
+void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
+                              MotusPictureParams *place) {
     if (s->config.rate != MOTUS_RATE_QP) {
-        const MotusAhead ahead = {p->cost, p->idr, p->n_ahead, p->ended};
+        const MotusFutureCosts ahead = {p->cost, p->idr, p->n_ahead, p->ended};
         if (p->change.wanted)
-            motus_rate_change(rate, p->change.bitrate, p->change.vbv_rate, p->change.vbv_size, rate->settings.fps);
+            motus_rate_change(rate, p->change.bitrate, p->change.vbv_rate, p->change.vbv_size,
+                              rate->settings.fps);
         const int64_t again = rate->again;
         p->qp_q8 = motus_rate_qp(rate, &p->plan, &ahead, p->duration);
         p->again = (int)(rate->again - again);
@@ -68,7 +73,8 @@ void motus_planned_begin(MotusPlanned *p, MotusRate *rate, const MotusStream *s,
     map_qps(p, s, place);
 }
 
-int motus_planned_coded(MotusPlanned *p, MotusRate *rate, const MotusStream *s, MotusPlace *place, size_t bytes) {
+int motus_picture_plan_coded(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
+                             MotusPictureParams *place, size_t bytes) {
     if (s->config.rate == MOTUS_RATE_QP || !motus_rate_wants_sizes(&rate->settings)) return 0;
     if (motus_rate_coded(rate, 8 * (int64_t)bytes, &p->qp_q8, &p->filler_bytes)) {
         p->again++;
@@ -79,7 +85,7 @@ int motus_planned_coded(MotusPlanned *p, MotusRate *rate, const MotusStream *s, 
     return 0;
 }
 
-char *motus_planned_log(const MotusPlanned *p, const MotusStream *s, size_t bytes) {
+char *motus_picture_plan_log(const MotusPicturePlan *p, const MotusStream *s, size_t bytes) {
     MotusPassPicture picture = {.idr = p->plan.idr,
                                 .qp_q8 = p->qp_q8,
                                 .bits = 8 * (int64_t)bytes,

@@ -10,7 +10,7 @@
 
 struct MotusPlanner {
     const MotusStream *stream;
-    MotusLanes *lanes;
+    MotusGopCoders *gop_coders;
     MotusLookahead *look;
     int late;       // types are not known when frames are sent
     int has_thread; // else the steps are done by who sends frames
@@ -26,25 +26,28 @@ struct MotusPlanner {
     MotusError lost;                // why no more pictures can be planned
 };
 
-// ---- A step -----------------------------------------------------------------------------------------------------------------------------------
+// ---- A step -------------------------------------------------------------------------------------
 
 // Whether this is the picture that the first pass saw.
-static MotusStatus check_log(const MotusPlanner *p, const MotusPlan *plan, MotusError *error) {
+static MotusStatus check_log(const MotusPlanner *p, const MotusLookaheadPlan *plan,
+                             MotusError *error) {
     const MotusPassLog *log = p->stream->control.log;
     if (!log) return MOTUS_OK;
     const MotusPassPicture *picture = plan->number < log->n ? &log->picture[plan->number] : NULL;
     if (picture && picture->idr == plan->idr && picture->cost == plan->cost) return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_FORMAT, "picture %lld is not the one that the pass log tells of", (long long)plan->number);
+    return motus_fail(error, MOTUS_ERR_FORMAT,
+                      "picture %lld is not the one that the pass log tells of",
+                      (long long)plan->number);
 }
 
 // Hands out the plans that look-ahead has become able to make.
 static MotusStatus plan(MotusPlanner *p) {
-    MotusPlanned *planned;
+    MotusPicturePlan *planned;
     MotusStatus status = MOTUS_OK;
-    while (!status && (planned = motus_lanes_unplanned(p->lanes))) {
-        status = motus_planned_get(planned, p->look, &p->lost);
+    while (!status && (planned = motus_gop_coders_unplanned(p->gop_coders))) {
+        status = motus_picture_plan_get(planned, p->look, &p->lost);
         if (!status) status = check_log(p, &planned->plan, &p->lost);
-        if (!status) motus_lanes_planned(p->lanes);
+        if (!status) motus_gop_coders_planned(p->gop_coders);
     }
     return status < 0 ? status : MOTUS_OK;
 }
@@ -52,9 +55,9 @@ static MotusStatus plan(MotusPlanner *p) {
 // Tells lanes the type of the oldest picture that has none.
 static MotusStatus choose_type(MotusPlanner *p) {
     int idr;
-    MotusStatus status = motus_lookahead_settle(p->look, &idr, &p->lost);
+    MotusStatus status = motus_lookahead_wait_type(p->look, &idr, &p->lost);
     if (status) return status;
-    motus_lanes_type(p->lanes, idr, p->since_idr, p->idr_pic_id);
+    motus_gop_coders_type(p->gop_coders, idr, p->since_idr, p->idr_pic_id);
     p->since_idr = idr ? 1 : p->since_idr + 1;
     p->idr_pic_id += (uint32_t)idr;
     return MOTUS_OK;
@@ -66,7 +69,7 @@ static MotusStatus step(MotusPlanner *p, int is_end) {
     MotusStatus status = p->late && !is_end ? choose_type(p) : MOTUS_OK;
     if (is_end) motus_lookahead_put(p->look, NULL, 0);
     if (!status) status = plan(p);
-    if (status) motus_lanes_lose(p->lanes, &p->lost);
+    if (status) motus_gop_coders_lose(p->gop_coders, &p->lost);
     return status;
 }
 
@@ -82,7 +85,7 @@ static void *run(void *argument) {
         const int is_end = p->ended && p->done + 1 == p->sent;
         pthread_mutex_unlock(&p->lock);
         step(p, is_end);
-        motus_lanes_expect(p->lanes, -1);
+        motus_gop_coders_expect(p->gop_coders, -1);
         pthread_mutex_lock(&p->lock);
         p->done++;
         pthread_cond_broadcast(&p->changed);
@@ -91,23 +94,26 @@ static void *run(void *argument) {
     return NULL;
 }
 
-// ---- For who sends frames -----------------------------------------------------------------------------------------------------------------------
+// ---- For who sends frames -----------------------------------------------------------------------
 
-MotusStatus motus_planner_open(MotusPlanner **planner, const MotusStream *stream, MotusLanes *lanes, MotusLookahead *look,
+MotusStatus motus_planner_open(MotusPlanner **planner, const MotusStream *stream,
+                               MotusGopCoders *gop_coders, MotusLookahead *look,
                                int64_t first_gop) {
     *planner = NULL;
     MotusPlanner *p = motus_alloc(1, sizeof *p);
     if (!p) return MOTUS_ERR_MEMORY;
-    p->stream = stream, p->lanes = lanes, p->look = look;
+    p->stream = stream, p->gop_coders = gop_coders, p->look = look;
     p->idr_pic_id = (uint32_t)first_gop;
-    p->late = motus_lanes_type_late(lanes);
-    const int has_lock = !pthread_mutex_init(&p->lock, NULL), good = has_lock && !pthread_cond_init(&p->changed, NULL);
+    p->late = motus_gop_coders_type_late(gop_coders);
+    const int has_lock = !pthread_mutex_init(&p->lock, NULL),
+              good = has_lock && !pthread_cond_init(&p->changed, NULL);
     if (!good) {
         if (has_lock) pthread_mutex_destroy(&p->lock);
         motus_free(p);
         return MOTUS_ERR_MEMORY;
     }
-    p->has_thread = p->late && motus_lanes_have_threads(lanes) && !pthread_create(&p->thread, NULL, run, p);
+    p->has_thread = p->late && motus_gop_coders_have_threads(gop_coders) &&
+                    !pthread_create(&p->thread, NULL, run, p);
     *planner = p;
     return MOTUS_OK;
 }
@@ -134,8 +140,8 @@ static void wait_for_steps(MotusPlanner *p, int64_t most) {
 
 void motus_planner_begin(MotusPlanner *p) {
     if (!p->has_thread) return;
-    wait_for_steps(p, MOTUS_LOOK_BEGUN - 1);
-    motus_lanes_expect(p->lanes, 1);
+    wait_for_steps(p, MOTUS_LOOKAHEAD_BEGUN - 1);
+    motus_gop_coders_expect(p->gop_coders, 1);
 }
 
 // Leaves a step to the thread.
@@ -156,7 +162,7 @@ static MotusStatus step_here(MotusPlanner *p, int is_end, MotusError *error) {
 MotusStatus motus_planner_sent(MotusPlanner *p, MotusStatus sent, MotusError *error) {
     if (!p->has_thread) return sent ? sent : step_here(p, 0, error);
     if (sent)
-        motus_lanes_expect(p->lanes, -1);
+        motus_gop_coders_expect(p->gop_coders, -1);
     else
         leave(p, 0);
     return sent;
@@ -164,12 +170,13 @@ MotusStatus motus_planner_sent(MotusPlanner *p, MotusStatus sent, MotusError *er
 
 MotusStatus motus_planner_end(MotusPlanner *p, MotusError *error) {
     if (!p->has_thread) return step_here(p, 1, error);
-    motus_lanes_expect(p->lanes, 1);
+    motus_gop_coders_expect(p->gop_coders, 1);
     leave(p, 1);
     return MOTUS_OK;
 }
 
-MotusStatus motus_planner_next_part(MotusPlanner *p, int64_t first_picture, int64_t first_gop, MotusError *error) {
+MotusStatus motus_planner_next_part(MotusPlanner *p, int64_t first_picture, int64_t first_gop,
+                                    MotusError *error) {
     if (p->has_thread) wait_for_steps(p, 0);
     if (p->lost.status) *error = p->lost;
     if (p->lost.status) return p->lost.status;

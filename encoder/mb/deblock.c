@@ -1,12 +1,13 @@
-// Deblocking of a picture: see deblock.h. deblock_avx2.c compiles this file a second time, with its own edges.
+// Deblocking of a picture: see deblock.h. deblock_avx2.c compiles this file a second time, with its
+// own edges.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/deblock.h"
 
 #include <assert.h>
 
 #include "common/cpu.h"
-#include "encoder/mb/deblock_core.h"
 #include "common/wavefront.h"
+#include "encoder/mb/deblock_core.h"
 
 #ifndef MOTUS_DEBLOCK_PICTURE
 #define MOTUS_DEBLOCK_PICTURE motus_deblock_picture_c
@@ -14,13 +15,17 @@
 // bS of the four edges of one direction, four 4x4 blocks each.
 typedef uint8_t Strengths[4][4];
 
-// `outside` is the MB on the other side of edge 0, NULL where that edge is not filtered. Returns whether any is not 0.
-static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside, int direction) {
+// `outside` is the MB on the other side of edge 0, NULL where that edge is not filtered. Returns
+// whether any is not 0.
+static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
+                          int direction) {
     int any = 0;
     for (int edge = 0; edge < 4; edge++) {
         const int all = motus_deblock_strength_edge(mb, outside, edge);
         for (int k = 0; k < 4; k++) {
-            strengths[edge][k] = (uint8_t)(all >= 0 ? all : motus_deblock_strength_block(mb, outside, direction, edge, k));
+            strengths[edge][k] =
+                (uint8_t)(all >= 0 ? all
+                                   : motus_deblock_strength_block(mb, outside, direction, edge, k));
             any |= strengths[edge][k];
         }
     }
@@ -28,20 +33,24 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
 }
 
 // 16 lines; s is the first sample beyond the edge.
-static void luma_edge(uint8_t *s, ptrdiff_t stride, int direction, const uint8_t strength[4], const MotusDeblockLimits *limits) {
-    const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride, along = direction == MOTUS_VERTICAL ? stride : 1;
+static void luma_edge(uint8_t *s, ptrdiff_t stride, int direction, const uint8_t strength[4],
+                      const MotusDeblockLimits *limits) {
+    const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride,
+                    along = direction == MOTUS_VERTICAL ? stride : 1;
     for (int k = 0; k < 4; k++, s += 4 * along) {
         if (strength[k] == 4)
             for (int i = 0; i < 4; i++) motus_deblock_strong(s + i * along, across, 0, limits);
         else if (strength[k])
-            for (int i = 0; i < 4; i++) motus_deblock_normal(s + i * along, across, 0, limits->tc0[strength[k]], limits);
+            for (int i = 0; i < 4; i++)
+                motus_deblock_normal(s + i * along, across, 0, limits->tc0[strength[k]], limits);
     }
 }
 
 // 8 lines of both planes, two for each bS.
-static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int direction, const uint8_t strength[4],
-                        const MotusDeblockLimits *limits) {
-    const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride, along = direction == MOTUS_VERTICAL ? stride : 1;
+static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int direction,
+                        const uint8_t strength[4], const MotusDeblockLimits *limits) {
+    const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride,
+                    along = direction == MOTUS_VERTICAL ? stride : 1;
     for (int i = 0; i < 16; i++) {
         uint8_t *s = (i < 8 ? cb : cr) + (i & 7) * along;
         const int bs = strength[(i & 7) >> 1];
@@ -56,23 +65,27 @@ static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int directio
 
 static int any(const uint8_t edge[4]) { return edge[0] | edge[1] | edge[2] | edge[3]; }
 
-// All edges of one direction of an MB. `at` are the MB's first samples in the three planes; the chroma planes have one stride.
-static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[2], const MotusMb *mb, const MotusMb *outside,
-                             int direction) {
+// All edges of one direction of an MB. `at` are the MB's first samples in the three planes; the
+// chroma planes have one stride.
+static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[2], const MotusMb *mb,
+                             const MotusMb *outside, int direction) {
     Strengths strengths;
     if (!find_strengths(strengths, mb, outside, direction)) return;
     const ptrdiff_t luma_step = direction == MOTUS_VERTICAL ? 4 : 4 * stride[0],
-                    chroma_step = direction == MOTUS_VERTICAL ? 2 : 2 * stride[1]; // from edge to edge
+                    chroma_step =
+                        direction == MOTUS_VERTICAL ? 2 : 2 * stride[1]; // from edge to edge
     for (int edge = 0; edge < 4; edge++) {
         if (!any(strengths[edge])) continue;
         const MotusMb *p = edge == 0 ? outside : mb;
         assert(p); // at the picture's border strengths are 0
         const MotusDeblockLimits luma = motus_deblock_limits(motus_deblock_qp(p, mb, 0));
-        if (luma.alpha) luma_edge(at[0] + edge * luma_step, stride[0], direction, strengths[edge], &luma);
+        if (luma.alpha)
+            luma_edge(at[0] + edge * luma_step, stride[0], direction, strengths[edge], &luma);
         if (edge % 2) continue;
         const MotusDeblockLimits chroma = motus_deblock_limits(motus_deblock_qp(p, mb, 1));
         const ptrdiff_t to = edge * chroma_step;
-        if (chroma.alpha) chroma_edge(at[1] + to, at[2] + to, stride[1], direction, strengths[edge], &chroma);
+        if (chroma.alpha)
+            chroma_edge(at[1] + to, at[2] + to, stride[1], direction, strengths[edge], &chroma);
     }
 }
 
@@ -82,19 +95,22 @@ typedef struct Picture {
     int mb_width;
 } Picture;
 
-// An MB changes the last rows of the one above, which the MB to the right of that one changes before it: motus_wavefront keeps that order.
+// An MB changes the last rows of the one above, which the MB to the right of that one changes
+// before it: motus_wavefront keeps that order.
 static void filter_mb(void *context, int x, int y) {
     const Picture *picture = context;
     const MotusMb *mb = picture->mb + y * picture->mb_width + x;
     const MotusPlane *plane = picture->rec->plane;
     const ptrdiff_t stride[2] = {plane[0].stride, plane[1].stride};
-    uint8_t *const at[3] = {plane[0].data + 16 * (y * stride[0] + x), plane[1].data + 8 * (y * stride[1] + x),
+    uint8_t *const at[3] = {plane[0].data + 16 * (y * stride[0] + x),
+                            plane[1].data + 8 * (y * stride[1] + x),
                             plane[2].data + 8 * (y * stride[1] + x)};
     filter_direction(at, stride, mb, x > 0 ? mb - 1 : NULL, MOTUS_VERTICAL);
     filter_direction(at, stride, mb, y > 0 ? mb - picture->mb_width : NULL, MOTUS_HORIZONTAL);
 }
 
-void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height, int threads) {
+void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height,
+                           int threads) {
     Picture picture = {rec, mb, mb_width};
     assert(rec->plane[1].stride == rec->plane[2].stride);
     const MotusWave wave = {filter_mb, NULL, &picture, NULL};

@@ -1,25 +1,35 @@
-// Deblocking of a picture on a CUDA device: the samples that motus_deblock_picture makes, without its order: no MB waits for another one.
+// Deblocking of a picture on a CUDA device: the samples that motus_deblock_picture makes, without
+// its order: no MB waits for another one.
 //
-// Why there is no wavefront. By 8.7 an MB is filtered after the MBs to its left and above it, from their results. But only edge 0 of an MB may have bS 4; an edge
-// inside reads three samples on each side and changes two, and edges are four samples apart. So edge e reaches edge e + 1 by one sample alone, its q1', which edge e + 1
-// reads as its p2; and q1' is made of p1, p0, q0, q1 and q2, none of which edge e - 1 has changed, but for e = 1 behind an edge 0 of bS 4. From this follows, across
-// the vertical edges of an MB and likewise down the horizontal ones (in luma; chroma's edges change one sample on each side, and reach still less far):
+// Why there is no wavefront. By 8.7 an MB is filtered after the MBs to its left and above it, from
+// their results. But only edge 0 of an MB may have bS 4; an edge inside reads three samples on each
+// side and changes two, and edges are four samples apart. So edge e reaches edge e + 1 by one
+// sample alone, its q1', which edge e + 1 reads as its p2; and q1' is made of p1, p0, q0, q1 and
+// q2, none of which edge e - 1 has changed, but for e = 1 behind an edge 0 of bS 4. From this
+// follows, across the vertical edges of an MB and likewise down the horizontal ones (in luma;
+// chroma's edges change one sample on each side, and reach still less far):
 //   samples 9 to 15 of a line depend on that MB's line alone, not on the MB to the left.
-// What an MB takes from its left neighbour is that one's last four columns (its strip) after both directions, what it takes from above is the last four lines:
-//   corner: lines 12..15 of a strip need samples 9..15 of lines 6..15: the MB's own samples; then the right-hand neighbour's edge 0 on them, its own samples too;
-//   strip: the whole of it needs samples 9..15 of the MB's lines, and from above the corner of the MB above;
-//   lines: all vertical edges of an MB need the strip of the MB to the left;
-//   lines 12..15 need lines 6..15 after their vertical edges; and with those of the MB above come all horizontal edges.
-// Thus nothing is farther away than two MBs. strip_kernel finds corners and strips, filter_kernel the rest; each repeats the little it needs of the MB above.
+// What an MB takes from its left neighbour is that one's last four columns (its strip) after both
+// directions, what it takes from above is the last four lines:
+//   corner: lines 12..15 of a strip need samples 9..15 of lines 6..15: the MB's own samples; then
+//   the right-hand neighbour's edge 0 on them, its own samples too; strip: the whole of it needs
+//   samples 9..15 of the MB's lines, and from above the corner of the MB above; lines: all vertical
+//   edges of an MB need the strip of the MB to the left; lines 12..15 need lines 6..15 after their
+//   vertical edges; and with those of the MB above come all horizontal edges.
+// Thus nothing is farther away than two MBs. strip_kernel finds corners and strips, filter_kernel
+// the rest; each repeats the little it needs of the MB above.
 //
-// The order within a strip is kept: first its MB's edges of both directions, then edge 0 of the MB to the right, then, for its last lines, edge 0 of the MB below.
-// The picture is read from one set of planes and written to another one, each word once: by strip_kernel the last lines of strips, and the strips of the last
-// column, else by filter_kernel.
+// The order within a strip is kept: first its MB's edges of both directions, then edge 0 of the MB
+// to the right, then, for its last lines, edge 0 of the MB below. The picture is read from one set
+// of planes and written to another one, each word once: by strip_kernel the last lines of strips,
+// and the strips of the last column, else by filter_kernel.
 //
-// prepare_kernel: strengths and limits of all edges, a warp per MB, a lane per strength. The others: a block for RUN neighbours of a row; first a thread per line,
-// then, through shared memory, one per column. Lines are laid out so that a warp's accesses to memory are whole runs.
+// prepare_kernel: strengths and limits of all edges, a warp per MB, a lane per strength. The
+// others: a block for RUN neighbours of a row; first a thread per line, then, through shared
+// memory, one per column. Lines are laid out so that a warp's accesses to memory are whole runs.
 //
-// Shared memory: 5 KiB. Read: the picture twice, in 26 of 16 lines, MBs; written: the picture, 192 bytes per MB besides.
+// Shared memory: 5 KiB. Read: the picture twice, in 26 of 16 lines, MBs; written: the picture, 192
+// bytes per MB besides.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/deblock_cuda.h"
 
@@ -43,7 +53,8 @@ struct __align__(16) Edges {
     Limits limits[2][3];     // [luma, chroma][LEFT, TOP, INSIDE]
 };
 
-// The last four columns of an MB after both directions: what the MB to the right takes over. A word a line.
+// The last four columns of an MB after both directions: what the MB to the right takes over. A word
+// a line.
 struct __align__(64) Strip {
     uint32_t luma[16], chroma[2][8];
 };
@@ -58,7 +69,7 @@ struct Picture {
     Strip *strip;
 };
 
-// ---- Strengths and limits -----------------------------------------------------------------------------------------------------------------
+// ---- Strengths and limits -----------------------------------------------------------------------
 
 __device__ Limits pack(const MotusDeblockLimits &l) {
     return {(uint32_t)l.alpha | (uint32_t)l.beta << 16,
@@ -71,10 +82,12 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
     const int n = (int)(blockIdx.x * PREPARE_WARPS + threadIdx.x / 32), lane = motus_lane();
     if (n >= p.mb_width * p.mb_height) return;
     const MotusMb *mb = p.mb + n;
-    const MotusMb *left = n % p.mb_width ? mb - 1 : nullptr, *above = n >= p.mb_width ? mb - p.mb_width : nullptr;
+    const MotusMb *left = n % p.mb_width ? mb - 1 : nullptr,
+                  *above = n >= p.mb_width ? mb - p.mb_width : nullptr;
     Edges &edges = p.edges[n];
 
-    const int direction = lane >> 4, k = lane >> 2 & 3, edge = lane & 3; // a lane for each of 32 strengths
+    const int direction = lane >> 4, k = lane >> 2 & 3,
+              edge = lane & 3; // a lane for each of 32 strengths
     const MotusMb *outside = direction == MOTUS_VERTICAL ? left : above;
     int strength = motus_deblock_strength_edge(mb, outside, edge);
     if (strength < 0) strength = motus_deblock_strength_block(mb, outside, direction, edge, k);
@@ -86,11 +99,12 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
     if (lane < 6) {
         const int chroma = lane >= 3, place = lane % 3;
         const MotusMb *other = place == LEFT ? left : place == TOP ? above : mb;
-        edges.limits[chroma][place] = pack(motus_deblock_limits(motus_deblock_qp(other ? other : mb, mb, chroma)));
+        edges.limits[chroma][place] =
+            pack(motus_deblock_limits(motus_deblock_qp(other ? other : mb, mb, chroma)));
     }
 }
 
-// ---- Lines and columns --------------------------------------------------------------------------------------------------------------------
+// ---- Lines and columns --------------------------------------------------------------------------
 
 constexpr int RUN = 8; // MBs of a block: 128 bytes of a luma line
 
@@ -98,22 +112,25 @@ constexpr int RUN = 8; // MBs of a block: 128 bytes of a luma line
 template <bool LUMA> struct Part {
     static constexpr int SIZE = LUMA ? 16 : 8;
     static constexpr int WORDS = SIZE / 4;
-    static constexpr int EDGES = LUMA ? 4 : 2;       // of a direction, four samples apart
-    static constexpr int HANDED = LUMA ? 4 : 2;      // last lines of an MB that wait for the MB below
+    static constexpr int EDGES = LUMA ? 4 : 2;  // of a direction, four samples apart
+    static constexpr int HANDED = LUMA ? 4 : 2; // last lines of an MB that wait for the MB below
     static constexpr int ABOVE = LUMA ? 10 : HANDED; // lines of the MB above that those are made of
     static constexpr int LINES = ABOVE + SIZE;
 };
 
 // Along an edge a block has four samples of luma, two of chroma.
-template <bool LUMA> __device__ uint32_t strengths_at(const Edges &edges, int direction, int along) {
+template <bool LUMA>
+__device__ uint32_t strengths_at(const Edges &edges, int direction, int along) {
     return edges.strength[direction][LUMA ? along >> 2 : along >> 1];
 }
 
 // Edge E of a line or column: v[0..3] lie outside the MB. Chroma's edges are luma's 0 and 2.
-template <bool LUMA, int E> __device__ void filter_edge(uint8_t (&v)[20], uint32_t strengths, const Limits &of) {
+template <bool LUMA, int E>
+__device__ void filter_edge(uint8_t (&v)[20], uint32_t strengths, const Limits &of) {
     const uint32_t strength = strengths >> (LUMA ? 4 : 8) * E & 15;
     if (!strength) return;
-    const MotusDeblockLimits limits = {(int)(of.alpha_beta & 0xFFFF), (int)(of.alpha_beta >> 16), {}};
+    const MotusDeblockLimits limits = {
+        (int)(of.alpha_beta & 0xFFFF), (int)(of.alpha_beta >> 16), {}};
     if (E == 0 && strength == 4)
         motus_deblock_strong(v + 4, 1, !LUMA, &limits);
     else
@@ -121,12 +138,15 @@ template <bool LUMA, int E> __device__ void filter_edge(uint8_t (&v)[20], uint32
 }
 
 // The edges that the MB's last four samples depend on.
-template <bool LUMA> __device__ void filter_last(uint8_t (&v)[20], uint32_t strengths, const Limits &inside) {
+template <bool LUMA>
+__device__ void filter_last(uint8_t (&v)[20], uint32_t strengths, const Limits &inside) {
     if (LUMA) filter_edge<LUMA, 2>(v, strengths, inside);
     filter_edge<LUMA, Part<LUMA>::EDGES - 1>(v, strengths, inside);
 }
 
-template <bool LUMA> __device__ void filter_all(uint8_t (&v)[20], uint32_t strengths, const Limits &outer, const Limits &inside) {
+template <bool LUMA>
+__device__ void filter_all(uint8_t (&v)[20], uint32_t strengths, const Limits &outer,
+                           const Limits &inside) {
     filter_edge<LUMA, 0>(v, strengths, outer);
     filter_edge<LUMA, 1>(v, strengths, inside);
     if (LUMA) filter_edge<LUMA, 2>(v, strengths, inside);
@@ -160,10 +180,12 @@ struct Line {
 
 template <bool LUMA> __device__ Line line_of(const Picture &p, int x, int y, int l) {
     const int line = l - Part<LUMA>::ABOVE, above = line < 0;
-    return {(y - above) * p.mb_width + x, line + above * Part<LUMA>::SIZE, x < p.mb_width && y >= above};
+    return {(y - above) * p.mb_width + x, line + above * Part<LUMA>::SIZE,
+            x < p.mb_width && y >= above};
 }
 
-template <bool LUMA> __device__ ptrdiff_t offset_of(const Picture &p, int plane, int x, int y, int line) {
+template <bool LUMA>
+__device__ ptrdiff_t offset_of(const Picture &p, int plane, int x, int y, int line) {
     return (y * Part<LUMA>::SIZE + line) * p.stride[plane] + x * Part<LUMA>::SIZE;
 }
 
@@ -172,7 +194,8 @@ template <bool LUMA> __device__ uint32_t *strip_of(const Picture &p, int plane, 
 }
 
 // The threads of both kernels: luma's warps come first, then those of the chroma planes.
-constexpr int LUMA_THREADS = 7 * 32, PLANE_THREADS = 5 * 16, THREADS = LUMA_THREADS + 2 * PLANE_THREADS;
+constexpr int LUMA_THREADS = 7 * 32, PLANE_THREADS = 5 * 16,
+              THREADS = LUMA_THREADS + 2 * PLANE_THREADS;
 
 struct Task {
     int plane, t, threads; // thread t of so many that have this plane
@@ -185,26 +208,32 @@ __device__ Task task_of(int thread) {
                                : Task{2, t - PLANE_THREADS, PLANE_THREADS};
 }
 
-// ---- Strips -------------------------------------------------------------------------------------------------------------------------------
+// ---- Strips -------------------------------------------------------------------------------------
 
 template <bool LUMA> using StripTile = uint32_t[Part<LUMA>::LINES][RUN];
 
 // Samples of the strip after the vertical edges inside the MB.
-template <bool LUMA> __device__ void strip_lines(const Picture &p, const Task &task, int x0, int y, StripTile<LUMA> &tile) {
+template <bool LUMA>
+__device__ void strip_lines(const Picture &p, const Task &task, int x0, int y,
+                            StripTile<LUMA> &tile) {
     for (int t = task.t; t < RUN * Part<LUMA>::LINES; t += task.threads) {
         const int k = t % RUN, l = t / RUN;
         const Line line = line_of<LUMA>(p, x0 + k, y, l);
         if (!line.there) continue;
         const Edges &edges = p.edges[line.n];
         uint8_t v[20];
-        load_line<LUMA>(v + 4, p.from[task.plane] + offset_of<LUMA>(p, task.plane, x0 + k, y, l - Part<LUMA>::ABOVE));
-        filter_last<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb), edges.limits[!LUMA][INSIDE]);
+        load_line<LUMA>(v + 4, p.from[task.plane] + offset_of<LUMA>(p, task.plane, x0 + k, y,
+                                                                    l - Part<LUMA>::ABOVE));
+        filter_last<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb),
+                          edges.limits[!LUMA][INSIDE]);
         tile[l][k] = pack(v + Part<LUMA>::SIZE);
     }
 }
 
-// The columns of the strips of the MBs above, down to their ends. (In chroma the edges inside don't reach the last lines.)
-__device__ void corner_columns(const Picture &p, const Task &task, int x0, int y, StripTile<true> &tile) {
+// The columns of the strips of the MBs above, down to their ends. (In chroma the edges inside don't
+// reach the last lines.)
+__device__ void corner_columns(const Picture &p, const Task &task, int x0, int y,
+                               StripTile<true> &tile) {
     constexpr int ABOVE = Part<true>::ABOVE, HANDED = Part<true>::HANDED;
     for (int t = task.t; t < RUN * 4; t += task.threads) {
         const int x = x0 + t / 4;
@@ -213,14 +242,18 @@ __device__ void corner_columns(const Picture &p, const Task &task, int x0, int y
         uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + t;
 #pragma unroll
         for (int i = 0; i < ABOVE; i++) v[20 - ABOVE + i] = column[i * 4 * RUN];
-        filter_last<true>(v, strengths_at<true>(edges, MOTUS_HORIZONTAL, 15), edges.limits[0][INSIDE]);
+        filter_last<true>(v, strengths_at<true>(edges, MOTUS_HORIZONTAL, 15),
+                          edges.limits[0][INSIDE]);
 #pragma unroll
-        for (int i = 0; i < HANDED; i++) column[(ABOVE - HANDED + i) * 4 * RUN] = v[20 - HANDED + i];
+        for (int i = 0; i < HANDED; i++)
+            column[(ABOVE - HANDED + i) * 4 * RUN] = v[20 - HANDED + i];
     }
 }
 
 // Edge 0 of the MBs to the right of those above.
-template <bool LUMA> __device__ void corner_lines(const Picture &p, const Task &task, int x0, int y, StripTile<LUMA> &tile) {
+template <bool LUMA>
+__device__ void corner_lines(const Picture &p, const Task &task, int x0, int y,
+                             StripTile<LUMA> &tile) {
     constexpr int HANDED = Part<LUMA>::HANDED;
     for (int t = task.t; t < RUN * HANDED; t += task.threads) {
         const int k = t % RUN, j = t / RUN, x = x0 + k + 1;
@@ -229,16 +262,20 @@ template <bool LUMA> __device__ void corner_lines(const Picture &p, const Task &
         uint32_t &corner = tile[Part<LUMA>::ABOVE - HANDED + j][k];
         uint8_t v[20];
         unpack(v, corner);
-        unpack(v + 4,
-               __ldg(reinterpret_cast<const uint32_t *>(p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, j - HANDED))));
-        filter_edge<LUMA, 0>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, Part<LUMA>::SIZE - 1), edges.limits[!LUMA][LEFT]);
+        unpack(v + 4, __ldg(reinterpret_cast<const uint32_t *>(
+                          p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, j - HANDED))));
+        filter_edge<LUMA, 0>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, Part<LUMA>::SIZE - 1),
+                             edges.limits[!LUMA][LEFT]);
         corner = pack(v);
     }
 }
 
 // The columns of the strips, from the corners above.
-template <bool LUMA> __device__ void strip_columns(const Picture &p, const Task &task, int x0, int y, StripTile<LUMA> &tile) {
-    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED, FIRST = Part<LUMA>::ABOVE - HANDED;
+template <bool LUMA>
+__device__ void strip_columns(const Picture &p, const Task &task, int x0, int y,
+                              StripTile<LUMA> &tile) {
+    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED,
+                  FIRST = Part<LUMA>::ABOVE - HANDED;
     for (int t = task.t; t < RUN * 4; t += task.threads) {
         const int x = x0 + t / 4;
         if (x >= p.mb_width) continue;
@@ -246,15 +283,17 @@ template <bool LUMA> __device__ void strip_columns(const Picture &p, const Task 
         uint8_t v[20], *column = reinterpret_cast<uint8_t *>(tile) + t;
 #pragma unroll
         for (int i = 0; i < HANDED + SIZE; i++) v[4 - HANDED + i] = column[(FIRST + i) * 4 * RUN];
-        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, SIZE - 4 + t % 4), edges.limits[!LUMA][TOP],
-                         edges.limits[!LUMA][INSIDE]);
+        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, SIZE - 4 + t % 4),
+                         edges.limits[!LUMA][TOP], edges.limits[!LUMA][INSIDE]);
 #pragma unroll
         for (int i = 0; i < HANDED + SIZE; i++) column[(FIRST + i) * 4 * RUN] = v[4 - HANDED + i];
     }
 }
 
 // What of it is finished goes into the picture.
-template <bool LUMA> __device__ void store_strip(const Picture &p, const Task &task, int x0, int y, const StripTile<LUMA> &tile) {
+template <bool LUMA>
+__device__ void store_strip(const Picture &p, const Task &task, int x0, int y,
+                            const StripTile<LUMA> &tile) {
     constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED;
     for (int t = task.t; t < RUN * (HANDED + SIZE); t += task.threads) {
         const int k = t % RUN, line = t / RUN - HANDED, x = x0 + k;
@@ -262,7 +301,8 @@ template <bool LUMA> __device__ void store_strip(const Picture &p, const Task &t
         const uint32_t word = tile[Part<LUMA>::ABOVE + line][k];
         if (line >= 0) strip_of<LUMA>(p, task.plane, y * p.mb_width + x)[line] = word;
         if (line < 0 || (x == p.mb_width - 1 && (line < SIZE - HANDED || y == p.mb_height - 1)))
-            *reinterpret_cast<uint32_t *>(p.to[task.plane] + offset_of<LUMA>(p, task.plane, x, y, line) + SIZE - 4) = word;
+            *reinterpret_cast<uint32_t *>(
+                p.to[task.plane] + offset_of<LUMA>(p, task.plane, x, y, line) + SIZE - 4) = word;
     }
 }
 
@@ -278,19 +318,22 @@ __global__ void __launch_bounds__(THREADS) strip_kernel(const __grid_constant__ 
     __syncthreads(); // lines are whole before columns are read
     if (!task.plane) corner_columns(p, task, x0, y, luma);
     __syncthreads(); // the last lines of the MBs above are there
-    task.plane ? corner_lines<false>(p, task, x0, y, tile) : corner_lines<true>(p, task, x0, y, luma);
+    task.plane ? corner_lines<false>(p, task, x0, y, tile)
+               : corner_lines<true>(p, task, x0, y, luma);
     __syncthreads(); // and corners
-    task.plane ? strip_columns<false>(p, task, x0, y, tile) : strip_columns<true>(p, task, x0, y, luma);
+    task.plane ? strip_columns<false>(p, task, x0, y, tile)
+               : strip_columns<true>(p, task, x0, y, luma);
     __syncthreads(); // columns are whole before lines are read
     task.plane ? store_strip<false>(p, task, x0, y, tile) : store_strip<true>(p, task, x0, y, luma);
 }
 
-// ---- Filter -------------------------------------------------------------------------------------------------------------------------------
+// ---- Filter -------------------------------------------------------------------------------------
 
 // Of each MB the strip to its left, and all of its own words but its strip.
 template <bool LUMA> using Tile = uint32_t[Part<LUMA>::LINES][RUN * Part<LUMA>::WORDS];
 
-template <bool LUMA> __device__ void filter_lines(const Picture &p, const Task &task, int x0, int y, Tile<LUMA> &tile) {
+template <bool LUMA>
+__device__ void filter_lines(const Picture &p, const Task &task, int x0, int y, Tile<LUMA> &tile) {
     for (int t = task.t; t < RUN * Part<LUMA>::LINES; t += task.threads) {
         const int k = t % RUN, l = t / RUN, x = x0 + k;
         const Line line = line_of<LUMA>(p, x, y, l);
@@ -298,20 +341,25 @@ template <bool LUMA> __device__ void filter_lines(const Picture &p, const Task &
         const Edges &edges = p.edges[line.n];
         uint8_t v[20];
         unpack(v, x ? strip_of<LUMA>(p, task.plane, line.n - 1)[line.in_mb] : 0);
-        load_line<LUMA>(v + 4, p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, l - Part<LUMA>::ABOVE));
-        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb), edges.limits[!LUMA][LEFT],
-                         edges.limits[!LUMA][INSIDE]);
+        load_line<LUMA>(v + 4, p.from[task.plane] +
+                                   offset_of<LUMA>(p, task.plane, x, y, l - Part<LUMA>::ABOVE));
+        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb),
+                         edges.limits[!LUMA][LEFT], edges.limits[!LUMA][INSIDE]);
         uint32_t *to = &tile[l][k * Part<LUMA>::WORDS];
         if (LUMA)
-            *reinterpret_cast<uint4 *>(to) = make_uint4(pack(v), pack(v + 4), pack(v + 8), pack(v + 12));
+            *reinterpret_cast<uint4 *>(to) =
+                make_uint4(pack(v), pack(v + 4), pack(v + 8), pack(v + 12));
         else
             *reinterpret_cast<uint2 *>(to) = make_uint2(pack(v), pack(v + 4));
     }
 }
 
 // The columns of the tile but those of strips.
-template <bool LUMA> __device__ void filter_columns(const Picture &p, const Task &task, int x0, int y, Tile<LUMA> &tile) {
-    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED, ABOVE = Part<LUMA>::ABOVE, PITCH = RUN * SIZE;
+template <bool LUMA>
+__device__ void filter_columns(const Picture &p, const Task &task, int x0, int y,
+                               Tile<LUMA> &tile) {
+    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED, ABOVE = Part<LUMA>::ABOVE,
+                  PITCH = RUN * SIZE;
     for (int t = task.t; t < RUN * (SIZE - 4); t += task.threads) {
         const int k = t / (SIZE - 4), x = x0 + k, along = t % (SIZE - 4);
         if (x >= p.mb_width) continue;
@@ -322,27 +370,34 @@ template <bool LUMA> __device__ void filter_columns(const Picture &p, const Task
             uint8_t u[20] = {};
 #pragma unroll
             for (int i = 0; i < ABOVE; i++) u[4 + SIZE - ABOVE + i] = column[i * PITCH];
-            if (LUMA) filter_last<LUMA>(u, strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along), above.limits[!LUMA][INSIDE]);
+            if (LUMA)
+                filter_last<LUMA>(u, strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along),
+                                  above.limits[!LUMA][INSIDE]);
 #pragma unroll
             for (int i = 0; i < HANDED; i++) v[4 - HANDED + i] = u[4 + SIZE - HANDED + i];
         }
 #pragma unroll
         for (int i = 0; i < SIZE; i++) v[4 + i] = column[(ABOVE + i) * PITCH];
-        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along), edges.limits[!LUMA][TOP],
-                         edges.limits[!LUMA][INSIDE]);
+        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along),
+                         edges.limits[!LUMA][TOP], edges.limits[!LUMA][INSIDE]);
 #pragma unroll
-        for (int i = 0; i < HANDED + SIZE; i++) column[(ABOVE - HANDED + i) * PITCH] = v[4 - HANDED + i];
+        for (int i = 0; i < HANDED + SIZE; i++)
+            column[(ABOVE - HANDED + i) * PITCH] = v[4 - HANDED + i];
     }
 }
 
 // What is finished, word by word.
-template <bool LUMA> __device__ void store(const Picture &p, const Task &task, int x0, int y, const Tile<LUMA> &tile) {
-    constexpr int SIZE = Part<LUMA>::SIZE, WORDS = Part<LUMA>::WORDS, HANDED = Part<LUMA>::HANDED, PITCH = RUN * WORDS;
+template <bool LUMA>
+__device__ void store(const Picture &p, const Task &task, int x0, int y, const Tile<LUMA> &tile) {
+    constexpr int SIZE = Part<LUMA>::SIZE, WORDS = Part<LUMA>::WORDS, HANDED = Part<LUMA>::HANDED,
+                  PITCH = RUN * WORDS;
     const int end = y == p.mb_height - 1 ? SIZE : SIZE - HANDED;
     for (int i = task.t; i < (HANDED + end) * PITCH; i += task.threads) {
-        const int line = i / PITCH - HANDED, at = i % PITCH, x = x0 + at / WORDS, of_strip = at % WORDS == 0;
+        const int line = i / PITCH - HANDED, at = i % PITCH, x = x0 + at / WORDS,
+                  of_strip = at % WORDS == 0;
         if (x >= p.mb_width || (line < 0 && (of_strip || !y)) || (of_strip && !x)) continue;
-        *reinterpret_cast<uint32_t *>(p.to[task.plane] + offset_of<LUMA>(p, task.plane, x, y, line) + 4 * (at % WORDS) - 4) =
+        *reinterpret_cast<uint32_t *>(
+            p.to[task.plane] + offset_of<LUMA>(p, task.plane, x, y, line) + 4 * (at % WORDS) - 4) =
             tile[Part<LUMA>::ABOVE + line][at];
     }
 }
@@ -355,9 +410,11 @@ __global__ void __launch_bounds__(THREADS) filter_kernel(const __grid_constant__
     motus_let_successor_start();
     motus_wait_for_predecessor();
     Tile<false> &tile = chroma[task.plane == 2];
-    task.plane ? filter_lines<false>(p, task, x0, y, tile) : filter_lines<true>(p, task, x0, y, luma);
+    task.plane ? filter_lines<false>(p, task, x0, y, tile)
+               : filter_lines<true>(p, task, x0, y, luma);
     __syncthreads(); // lines are whole before columns are read
-    task.plane ? filter_columns<false>(p, task, x0, y, tile) : filter_columns<true>(p, task, x0, y, luma);
+    task.plane ? filter_columns<false>(p, task, x0, y, tile)
+               : filter_columns<true>(p, task, x0, y, luma);
     __syncthreads(); // columns are whole before lines are read
     task.plane ? store<false>(p, task, x0, y, tile) : store<true>(p, task, x0, y, luma);
 }
@@ -368,8 +425,9 @@ extern "C" size_t motus_deblock_cuda_bytes(int mb_width, int mb_height) {
     return (size_t)mb_width * (size_t)mb_height * (sizeof(Edges) + sizeof(Strip));
 }
 
-extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *const from[3], const ptrdiff_t stride[3],
-                                          const MotusMb *mb, int mb_width, int mb_height, void *work, int early,
+extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *const from[3],
+                                          const ptrdiff_t stride[3], const MotusMb *mb,
+                                          int mb_width, int mb_height, void *work, int early,
                                           cudaStream_t stream) {
     static_assert(sizeof(Edges) == 64 && sizeof(Strip) == 128, "aligned one behind the other");
     const int n_mb = mb_width * mb_height;
@@ -383,8 +441,11 @@ extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *c
                        edges,
                        reinterpret_cast<Strip *>(edges + n_mb)};
     const dim3 runs((unsigned)(mb_width + RUN - 1) / RUN, (unsigned)mb_height);
-    prepare_kernel<<<(n_mb + PREPARE_WARPS - 1) / PREPARE_WARPS, 32 * PREPARE_WARPS, 0, stream>>>(p);
+    prepare_kernel<<<(n_mb + PREPARE_WARPS - 1) / PREPARE_WARPS, 32 * PREPARE_WARPS, 0, stream>>>(
+        p);
     cudaError_t status = cudaGetLastError();
-    if (status == cudaSuccess) status = motus_launch(early, runs, THREADS, 0, stream, strip_kernel, p);
-    return status == cudaSuccess ? motus_launch(early, runs, THREADS, 0, stream, filter_kernel, p) : status;
+    if (status == cudaSuccess)
+        status = motus_launch(early, runs, THREADS, 0, stream, strip_kernel, p);
+    return status == cudaSuccess ? motus_launch(early, runs, THREADS, 0, stream, filter_kernel, p)
+                                 : status;
 }

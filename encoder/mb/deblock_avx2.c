@@ -1,5 +1,6 @@
-// Deblocking with AVX2: the edges of deblock.c, 16 lines at once in 16-bit lanes. Luma has 16 lines, Cb and Cr eight each. Every number below fits a lane: sums of
-// weighted samples are at most 8 * 255 + 4, differences of them at least -5 * 255.
+// Deblocking with AVX2: the edges of deblock.c, 16 lines at once in 16-bit lanes. Luma has 16
+// lines, Cb and Cr eight each. Every number below fits a lane: sums of weighted samples are at most
+// 8 * 255 + 4, differences of them at least -5 * 255.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 #include <string.h>
@@ -9,13 +10,14 @@
 
 #define MOTUS_DEBLOCK_PICTURE motus_deblock_picture_avx2
 
-// ---- Strengths ------------------------------------------------------------------------------------------------------------------------------
+// ---- Strengths ----------------------------------------------------------------------------------
 
 typedef uint8_t Strengths[4][4];
 
 static __m128i load(const void *p) { return _mm_loadu_si128(p); }
 
-// Two rows of vectors against their neighbours: 16-bit lanes of 0 where both components differ by less than 4. Saturated differences: any two vectors will do.
+// Two rows of vectors against their neighbours: 16-bit lanes of 0 where both components differ by
+// less than 4. Saturated differences: any two vectors will do.
 static __m128i far_apart(__m128i a0, __m128i b0, __m128i a1, __m128i b1) {
     const __m128i three = _mm_set1_epi16(3);
     const __m128i d0 = _mm_max_epi16(_mm_subs_epi16(a0, b0), _mm_subs_epi16(b0, a0)),
@@ -23,14 +25,16 @@ static __m128i far_apart(__m128i a0, __m128i b0, __m128i a1, __m128i b1) {
     return _mm_packs_epi16(_mm_cmpgt_epi16(d0, three), _mm_cmpgt_epi16(d1, three));
 }
 
-// bS of the 16 blocks of an inter MB against their neighbours, in raster order; `outside` is an inter MB too.
+// bS of the 16 blocks of an inter MB against their neighbours, in raster order; `outside` is an
+// inter MB too.
 static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
     const __m128i zero = _mm_setzero_si128(), one = _mm_set1_epi8(1), two = _mm_set1_epi8(2);
     const __m128i count = load(mb->total_coeff), count_outside = load(outside->total_coeff);
     __m128i row[4], before[4], count_before;
     for (int i = 0; i < 4; i++) row[i] = load(mb->mv + 4 * i);
     if (direction == MOTUS_VERTICAL) {
-        for (int i = 0; i < 4; i++) before[i] = _mm_alignr_epi8(row[i], load(outside->mv + 4 * i), 12);
+        for (int i = 0; i < 4; i++)
+            before[i] = _mm_alignr_epi8(row[i], load(outside->mv + 4 * i), 12);
         count_before = _mm_or_si128(_mm_slli_epi32(count, 8), _mm_srli_epi32(count_outside, 24));
     } else {
         before[0] = load(outside->mv + 12);
@@ -39,12 +43,14 @@ static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int di
     }
     const __m128i moved0 = far_apart(row[0], before[0], row[1], before[1]),
                   moved1 = far_apart(row[2], before[2], row[3], before[3]);
-    const __m128i still = _mm_packs_epi16(_mm_cmpeq_epi16(moved0, zero), _mm_cmpeq_epi16(moved1, zero));
+    const __m128i still =
+        _mm_packs_epi16(_mm_cmpeq_epi16(moved0, zero), _mm_cmpeq_epi16(moved1, zero));
     const __m128i empty = _mm_cmpeq_epi8(_mm_or_si128(count, count_before), zero);
     return _mm_blendv_epi8(two, _mm_andnot_si128(still, one), empty);
 }
 
-static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside, int direction) {
+static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
+                          int direction) {
     const __m128i by_column = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m128i edge0 = _mm_setr_epi32(-1, 0, 0, 0);
     __m128i all;
@@ -60,25 +66,30 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
     return !_mm_testz_si128(all, all);
 }
 
-// ---- The filter across 16 lines -------------------------------------------------------------------------------------------------------------
+// ---- The filter across 16 lines -----------------------------------------------------------------
 
 typedef struct Lines {
     __m256i p[4], q[4]; // p3 and q3, and of chroma p2 and q2, are only read for luma
 } Lines;
 
 static __m256i distance(__m256i a, __m256i b) { return _mm256_abs_epi16(_mm256_sub_epi16(a, b)); }
-static __m256i below(__m256i a, int limit) { return _mm256_cmpgt_epi16(_mm256_set1_epi16((short)limit), a); }
-static __m256i add3(__m256i a, __m256i b, __m256i c) { return _mm256_add_epi16(_mm256_add_epi16(a, b), c); }
+static __m256i below(__m256i a, int limit) {
+    return _mm256_cmpgt_epi16(_mm256_set1_epi16((short)limit), a);
+}
+static __m256i add3(__m256i a, __m256i b, __m256i c) {
+    return _mm256_add_epi16(_mm256_add_epi16(a, b), c);
+}
 static __m256i twice(__m256i a) { return _mm256_add_epi16(a, a); }
 static __m256i clip(__m256i v, __m256i most) {
-    return _mm256_min_epi16(most, _mm256_max_epi16(_mm256_sub_epi16(_mm256_setzero_si256(), most), v));
+    return _mm256_min_epi16(most,
+                            _mm256_max_epi16(_mm256_sub_epi16(_mm256_setzero_si256(), most), v));
 }
 
 // filterSamplesFlag, bS aside.
 static __m256i wanted(const Lines *l, const MotusDeblockLimits *limits) {
-    return _mm256_and_si256(
-        below(distance(l->p[0], l->q[0]), limits->alpha),
-        _mm256_and_si256(below(distance(l->p[1], l->p[0]), limits->beta), below(distance(l->q[1], l->q[0]), limits->beta)));
+    return _mm256_and_si256(below(distance(l->p[0], l->q[0]), limits->alpha),
+                            _mm256_and_si256(below(distance(l->p[1], l->p[0]), limits->beta),
+                                             below(distance(l->q[1], l->q[0]), limits->beta)));
 }
 
 // As motus_deblock_normal where `on`. p0 and q0 may leave 0..255: they are stored with saturation.
@@ -87,32 +98,40 @@ static void normal(Lines *l, int chroma, __m256i on, __m256i tc0, int beta) {
     __m256i tc = _mm256_add_epi16(tc0, _mm256_set1_epi16(1));
     if (!chroma) {
         const __m256i p2 = l->p[2], q2 = l->q[2], mean = _mm256_avg_epu16(p0, q0);
-        const __m256i ap = below(distance(p2, p0), beta), aq = below(distance(q2, q0), beta); // -1: yes
-        const __m256i dp = _mm256_srai_epi16(_mm256_sub_epi16(_mm256_add_epi16(p2, mean), twice(p1)), 1),
-                      dq = _mm256_srai_epi16(_mm256_sub_epi16(_mm256_add_epi16(q2, mean), twice(q1)), 1);
+        const __m256i ap = below(distance(p2, p0), beta),
+                      aq = below(distance(q2, q0), beta); // -1: yes
+        const __m256i dp = _mm256_srai_epi16(
+                          _mm256_sub_epi16(_mm256_add_epi16(p2, mean), twice(p1)), 1),
+                      dq = _mm256_srai_epi16(
+                          _mm256_sub_epi16(_mm256_add_epi16(q2, mean), twice(q1)), 1);
         l->p[1] = _mm256_add_epi16(p1, _mm256_and_si256(clip(dp, tc0), _mm256_and_si256(ap, on)));
         l->q[1] = _mm256_add_epi16(q1, _mm256_and_si256(clip(dq, tc0), _mm256_and_si256(aq, on)));
         tc = _mm256_sub_epi16(_mm256_sub_epi16(tc0, ap), aq);
     }
-    const __m256i slope = add3(_mm256_slli_epi16(_mm256_sub_epi16(q0, p0), 2), _mm256_sub_epi16(p1, q1), _mm256_set1_epi16(4));
+    const __m256i slope = add3(_mm256_slli_epi16(_mm256_sub_epi16(q0, p0), 2),
+                               _mm256_sub_epi16(p1, q1), _mm256_set1_epi16(4));
     const __m256i delta = _mm256_and_si256(clip(_mm256_srai_epi16(slope, 3), tc), on);
     l->p[0] = _mm256_add_epi16(p0, delta);
     l->q[0] = _mm256_sub_epi16(q0, delta);
 }
 
-// As motus_deblock_side_strong where `on`: a is this side, b the other one's samples before the filter.
-static void side_strong(__m256i a[4], __m256i b0, __m256i b1, int chroma, __m256i on, __m256i near, int beta) {
+// As motus_deblock_side_strong where `on`: a is this side, b the other one's samples before the
+// filter.
+static void side_strong(__m256i a[4], __m256i b0, __m256i b1, int chroma, __m256i on, __m256i near,
+                        int beta) {
     const __m256i a0 = a[0], a1 = a[1], two = _mm256_set1_epi16(2), four = _mm256_set1_epi16(4);
     const __m256i weak = _mm256_srli_epi16(_mm256_add_epi16(add3(twice(a1), a0, b1), two), 2);
     if (chroma) {
         a[0] = _mm256_blendv_epi8(a0, weak, on);
         return;
     }
-    const __m256i a2 = a[2], a3 = a[3], flat = _mm256_and_si256(near, below(distance(a2, a0), beta));
+    const __m256i a2 = a[2], a3 = a[3],
+                  flat = _mm256_and_si256(near, below(distance(a2, a0), beta));
     const __m256i sum = add3(a1, a0, b0), smooth = _mm256_and_si256(on, flat);
     const __m256i new0 = _mm256_srli_epi16(_mm256_add_epi16(add3(a2, twice(sum), b1), four), 3),
                   new1 = _mm256_srli_epi16(add3(a2, sum, two), 2),
-                  new2 = _mm256_srli_epi16(_mm256_add_epi16(add3(twice(_mm256_add_epi16(a3, a2)), a2, sum), four), 3);
+                  new2 = _mm256_srli_epi16(
+                      _mm256_add_epi16(add3(twice(_mm256_add_epi16(a3, a2)), a2, sum), four), 3);
     a[0] = _mm256_blendv_epi8(a0, _mm256_blendv_epi8(weak, new0, flat), on);
     a[1] = _mm256_blendv_epi8(a1, new1, smooth);
     a[2] = _mm256_blendv_epi8(a2, new2, smooth);
@@ -124,7 +143,8 @@ static int filter(Lines *l, int chroma, int strong, __m256i tc0, const MotusDebl
     if (!strong) on = _mm256_andnot_si256(_mm256_srai_epi16(tc0, 15), on);
     if (_mm256_testz_si256(on, on)) return 0;
     if (strong) {
-        const __m256i near = below(distance(l->p[0], l->q[0]), (limits->alpha >> 2) + 2), p0 = l->p[0], p1 = l->p[1];
+        const __m256i near = below(distance(l->p[0], l->q[0]), (limits->alpha >> 2) + 2),
+                      p0 = l->p[0], p1 = l->p[1];
         side_strong(l->p, l->q[0], l->q[1], chroma, on, near, limits->beta);
         side_strong(l->q, p0, p1, chroma, on, near, limits->beta);
     } else {
@@ -133,10 +153,11 @@ static int filter(Lines *l, int chroma, int strong, __m256i tc0, const MotusDebl
     return 1;
 }
 
-// ---- From memory and back -------------------------------------------------------------------------------------------------------------------
+// ---- From memory and back -----------------------------------------------------------------------
 
-// Interleaves the bytes of the first half of n vectors with those of the second half. Four times that turns 16 rows of n bytes into n columns of 16, and log2(n)
-// times more turns them back: every time the index of a byte, row * n + column, is rotated by a bit.
+// Interleaves the bytes of the first half of n vectors with those of the second half. Four times
+// that turns 16 rows of n bytes into n columns of 16, and log2(n) times more turns them back: every
+// time the index of a byte, row * n + column, is rotated by a bit.
 static void interleave(__m128i *v, int n) {
     __m128i to[8];
     for (int i = 0; i < n / 2; i++) {
@@ -147,10 +168,14 @@ static void interleave(__m128i *v, int n) {
 }
 
 static __m256i widen(__m128i v) { return _mm256_cvtepu8_epi16(v); }
-static __m128i narrow(__m256i v) { return _mm_packus_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)); }
+static __m128i narrow(__m256i v) {
+    return _mm_packus_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+}
 
 // The upper half of a vector; the lower one has an instruction of its own.
-static void store_high(uint8_t *to, __m128i v) { _mm_storel_epi64((__m128i *)to, _mm_unpackhi_epi64(v, v)); }
+static void store_high(uint8_t *to, __m128i v) {
+    _mm_storel_epi64((__m128i *)to, _mm_unpackhi_epi64(v, v));
+}
 
 // v: p3..p0, q0..q3, or p1, p0, q0, q1.
 static Lines lines_of(const __m128i *v, int half) {
@@ -173,16 +198,19 @@ static int64_t tc0_lanes(int strength, const MotusDeblockLimits *limits, int64_t
     return strength ? limits->tc0[strength & 3] * repeat : -1;
 }
 
-static void luma_edge(uint8_t *s, ptrdiff_t stride, int direction, const uint8_t strength[4], const MotusDeblockLimits *limits) {
+static void luma_edge(uint8_t *s, ptrdiff_t stride, int direction, const uint8_t strength[4],
+                      const MotusDeblockLimits *limits) {
     const int64_t each = 0x0001000100010001;
-    const __m256i tc0 = _mm256_setr_epi64x(tc0_lanes(strength[0], limits, each), tc0_lanes(strength[1], limits, each),
-                                           tc0_lanes(strength[2], limits, each), tc0_lanes(strength[3], limits, each));
+    const __m256i tc0 = _mm256_setr_epi64x(
+        tc0_lanes(strength[0], limits, each), tc0_lanes(strength[1], limits, each),
+        tc0_lanes(strength[2], limits, each), tc0_lanes(strength[3], limits, each));
     __m128i v[8];
     uint8_t *at = direction == MOTUS_VERTICAL ? s - 4 : s - 4 * stride;
     if (direction == MOTUS_VERTICAL) {
         for (int i = 0; i < 8; i++)
-            v[i] = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(at + 2 * i * stride)),
-                                      _mm_loadl_epi64((const __m128i *)(at + (2 * i + 1) * stride)));
+            v[i] =
+                _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(at + 2 * i * stride)),
+                                   _mm_loadl_epi64((const __m128i *)(at + (2 * i + 1) * stride)));
         for (int i = 0; i < 4; i++) interleave(v, 8);
     } else {
         for (int i = 0; i < 8; i++) v[i] = load(at + i * stride);
@@ -211,7 +239,8 @@ static int load4(const uint8_t *p) {
 static void load_columns(__m128i v[4], uint8_t *const at[2], ptrdiff_t stride) {
     for (int i = 0; i < 4; i++) {
         const uint8_t *p = at[i >> 1] + 4 * (i & 1) * stride;
-        v[i] = _mm_setr_epi32(load4(p), load4(p + stride), load4(p + 2 * stride), load4(p + 3 * stride));
+        v[i] = _mm_setr_epi32(load4(p), load4(p + stride), load4(p + 2 * stride),
+                              load4(p + 3 * stride));
     }
     for (int i = 0; i < 4; i++) interleave(v, 4);
 }
@@ -224,11 +253,12 @@ static void store_columns(__m128i v[4], uint8_t *const at[2], ptrdiff_t stride) 
     }
 }
 
-static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int direction, const uint8_t strength[4],
-                        const MotusDeblockLimits *limits) {
+static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int direction,
+                        const uint8_t strength[4], const MotusDeblockLimits *limits) {
     const int64_t each = 0x00010001;
-    const __m128i half = _mm_setr_epi32((int)tc0_lanes(strength[0], limits, each), (int)tc0_lanes(strength[1], limits, each),
-                                        (int)tc0_lanes(strength[2], limits, each), (int)tc0_lanes(strength[3], limits, each));
+    const __m128i half = _mm_setr_epi32(
+        (int)tc0_lanes(strength[0], limits, each), (int)tc0_lanes(strength[1], limits, each),
+        (int)tc0_lanes(strength[2], limits, each), (int)tc0_lanes(strength[3], limits, each));
     const ptrdiff_t back = direction == MOTUS_VERTICAL ? 2 : 2 * stride;
     uint8_t *const at[2] = {cb - back, cr - back};
     __m128i v[4];
@@ -251,4 +281,5 @@ static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int directio
     }
 }
 
-#include "encoder/mb/deblock.c" // NOLINT(bugprone-suspicious-include): compiled again, for these leaves
+// Compiled again, for these leaves.
+#include "encoder/mb/deblock.c" // NOLINT(bugprone-suspicious-include)

@@ -1,4 +1,5 @@
-// Arithmetic of the deblocking filter (8.7): strengths, thresholds, and the filter across one line of samples.
+// Arithmetic of the deblocking filter (8.7): strengths, thresholds, and the filter across one line
+// of samples.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_DEBLOCK_CORE_H
 #define ENCODER_MB_DEBLOCK_CORE_H
@@ -9,22 +10,27 @@
 #include "dct/dct_core.h"
 #include "encoder/mb/mb.h"
 
-// Thresholds of an edge, from the mean QP of the two MBs (table 8-16 with indexA = indexB = QP, table 8-17).
+// Thresholds of an edge, from the mean QP of the two MBs (table 8-16 with indexA = indexB = QP,
+// table 8-17).
 typedef struct MotusDeblockLimits {
     int alpha, beta; // alpha 0: nothing is filtered
     uint8_t tc0[4];  // by bS 1..3; [0] is not used
 } MotusDeblockLimits;
 
 MOTUS_HD MotusDeblockLimits motus_deblock_limits(int qp) {
-    static const uint8_t alpha[36] = {4,  4,  5,  6,  7,  8,  9,  10, 12,  13,  15,  17,  20,  22,  25,  28,  32,  36,
-                                      40, 45, 50, 56, 63, 71, 80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255};
-    static const uint8_t beta[36] = {2,  2,  2,  3,  3,  3,  3,  4,  4,  4,  6,  6,  7,  7,  8,  8,  9,  9,
-                                     10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18};
+    static const uint8_t alpha[36] = {4,  4,  5,   6,   7,   8,   9,   10,  12,  13,  15,  17,
+                                      20, 22, 25,  28,  32,  36,  40,  45,  50,  56,  63,  71,
+                                      80, 90, 101, 113, 127, 144, 162, 182, 203, 226, 255, 255};
+    static const uint8_t beta[36] = {2,  2,  2,  3,  3,  3,  3,  4,  4,  4,  6,  6,
+                                     7,  7,  8,  8,  9,  9,  10, 10, 11, 11, 12, 12,
+                                     13, 13, 14, 14, 15, 15, 16, 16, 17, 17, 18, 18};
     static const uint8_t tc0[36][3] = {
-        {0, 0, 0},  {0, 0, 1},  {0, 0, 1},  {0, 0, 1},   {0, 0, 1},   {0, 1, 1},   {0, 1, 1},    {1, 1, 1},    {1, 1, 1},
-        {1, 1, 1},  {1, 1, 1},  {1, 1, 2},  {1, 1, 2},   {1, 1, 2},   {1, 1, 2},   {1, 2, 3},    {1, 2, 3},    {2, 2, 3},
-        {2, 2, 4},  {2, 3, 4},  {2, 3, 4},  {3, 3, 5},   {3, 4, 6},   {3, 4, 6},   {4, 5, 7},    {4, 5, 8},    {4, 6, 9},
-        {5, 7, 10}, {6, 8, 11}, {6, 8, 13}, {7, 10, 14}, {8, 11, 16}, {9, 12, 18}, {10, 13, 20}, {11, 15, 23}, {13, 17, 25}};
+        {0, 0, 0},   {0, 0, 1},   {0, 0, 1},   {0, 0, 1},    {0, 0, 1},    {0, 1, 1},
+        {0, 1, 1},   {1, 1, 1},   {1, 1, 1},   {1, 1, 1},    {1, 1, 1},    {1, 1, 2},
+        {1, 1, 2},   {1, 1, 2},   {1, 1, 2},   {1, 2, 3},    {1, 2, 3},    {2, 2, 3},
+        {2, 2, 4},   {2, 3, 4},   {2, 3, 4},   {3, 3, 5},    {3, 4, 6},    {3, 4, 6},
+        {4, 5, 7},   {4, 5, 8},   {4, 6, 9},   {5, 7, 10},   {6, 8, 11},   {6, 8, 13},
+        {7, 10, 14}, {8, 11, 16}, {9, 12, 18}, {10, 13, 20}, {11, 15, 23}, {13, 17, 25}};
     MotusDeblockLimits limits = {0, 0, {0}};
     if (qp < 16) return limits; // the tables are zero below
     limits.alpha = alpha[qp - 16];
@@ -33,8 +39,10 @@ MOTUS_HD MotusDeblockLimits motus_deblock_limits(int qp) {
     return limits;
 }
 
-// bS between two 4x4 blocks of P MBs that refer to the same picture (8.7.2.1); intra MBs have 4 or 3.
-MOTUS_HD int motus_deblock_strength_inter(const MotusMb *p, int p_blk, const MotusMb *q, int q_blk) {
+// bS between two 4x4 blocks of P MBs that refer to the same picture (8.7.2.1); intra MBs have 4
+// or 3.
+MOTUS_HD int motus_deblock_strength_inter(const MotusMb *p, int p_blk, const MotusMb *q,
+                                          int q_blk) {
     if (p->total_coeff[p_blk] | q->total_coeff[q_blk]) return 2;
     const MotusMv a = p->mv[p_blk], b = q->mv[q_blk];
     return motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
@@ -42,8 +50,9 @@ MOTUS_HD int motus_deblock_strength_inter(const MotusMb *p, int p_blk, const Mot
 
 enum { MOTUS_VERTICAL, MOTUS_HORIZONTAL }; // direction of an edge
 
-// bS of all four blocks of an edge where the types of the MBs say it, else -1. Edges of a direction are 0..3 from the left or from the top;
-// `outside` is the MB on the other side of edge 0, NULL where that edge is not filtered.
+// bS of all four blocks of an edge where the types of the MBs say it, else -1. Edges of a direction
+// are 0..3 from the left or from the top; `outside` is the MB on the other side of edge 0, NULL
+// where that edge is not filtered.
 MOTUS_HD int motus_deblock_strength_edge(const MotusMb *mb, const MotusMb *outside, int edge) {
     if (edge == 0) {
         if (!outside) return 0;
@@ -55,7 +64,8 @@ MOTUS_HD int motus_deblock_strength_edge(const MotusMb *mb, const MotusMb *outsi
 }
 
 // bS of block k (0..3) of an edge for which motus_deblock_strength_edge gives -1.
-MOTUS_HD int motus_deblock_strength_block(const MotusMb *mb, const MotusMb *outside, int direction, int edge, int k) {
+MOTUS_HD int motus_deblock_strength_block(const MotusMb *mb, const MotusMb *outside, int direction,
+                                          int edge, int k) {
     const int across = direction == MOTUS_VERTICAL ? 1 : 4, along = 5 - across;
     const int blk = k * along + edge * across;
     if (edge == 0) return motus_deblock_strength_inter(outside, blk + 3 * across, mb, blk);
@@ -69,14 +79,16 @@ MOTUS_HD int motus_deblock_qp(const MotusMb *p, const MotusMb *q, int chroma) {
 }
 
 // filterSamplesFlag for bS > 0; s points at q0, the samples of the line are `step` apart.
-MOTUS_HD int motus_deblock_wanted(const uint8_t *s, ptrdiff_t step, const MotusDeblockLimits *limits) {
+MOTUS_HD int motus_deblock_wanted(const uint8_t *s, ptrdiff_t step,
+                                  const MotusDeblockLimits *limits) {
     const int p0 = s[-step], q0 = s[0];
     return motus_abs(p0 - q0) < limits->alpha && motus_abs(s[-2 * step] - p0) < limits->beta &&
            motus_abs(s[step] - q0) < limits->beta;
 }
 
 // bS 1..3 (8.7.2.3). Chroma changes p0 and q0 alone and reads no more than p1..q1.
-MOTUS_HD void motus_deblock_normal(uint8_t *s, ptrdiff_t step, int chroma, int tc0, const MotusDeblockLimits *limits) {
+MOTUS_HD void motus_deblock_normal(uint8_t *s, ptrdiff_t step, int chroma, int tc0,
+                                   const MotusDeblockLimits *limits) {
     if (!motus_deblock_wanted(s, step, limits)) return;
     const int p1 = s[-2 * step], p0 = s[-step], q0 = s[0], q1 = s[step];
     int tc = tc0 + 1;
@@ -92,8 +104,10 @@ MOTUS_HD void motus_deblock_normal(uint8_t *s, ptrdiff_t step, int chroma, int t
     s[0] = motus_clip_u8(q0 - delta);
 }
 
-// One side of a line for bS 4 (8.7.2.4): a is this side, b the other one; s points at a0, a1 and a2 follow `out` apart.
-MOTUS_HD void motus_deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a1, int b0, int b1, int near, int beta) {
+// One side of a line for bS 4 (8.7.2.4): a is this side, b the other one; s points at a0, a1 and a2
+// follow `out` apart.
+MOTUS_HD void motus_deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a1, int b0, int b1,
+                                        int near, int beta) {
     const int a2 = near ? s[2 * out] : 0;
     if (near && motus_abs(a2 - a0) < beta) {
         const int a3 = s[3 * out];
@@ -106,7 +120,8 @@ MOTUS_HD void motus_deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a
 }
 
 // bS 4. Chroma changes p0 and q0 alone and reads no more than p1..q1.
-MOTUS_HD void motus_deblock_strong(uint8_t *s, ptrdiff_t step, int chroma, const MotusDeblockLimits *limits) {
+MOTUS_HD void motus_deblock_strong(uint8_t *s, ptrdiff_t step, int chroma,
+                                   const MotusDeblockLimits *limits) {
     if (!motus_deblock_wanted(s, step, limits)) return;
     const int p1 = s[-2 * step], p0 = s[-step], q0 = s[0], q1 = s[step];
     const int near = !chroma && motus_abs(p0 - q0) < (limits->alpha >> 2) + 2;

@@ -1,5 +1,6 @@
-// Intra prediction of 4x4 blocks and chroma (8.3.1.2, 8.3.4) from edge samples, so that the same code serves the reconstruction and estimates over other
-// pictures. Edges and 16x16 are in me/intra16_core.h.
+// Intra prediction of 4x4 blocks and chroma (8.3.1.2, 8.3.4) from edge samples, so that the same
+// code serves the reconstruction and estimates over other pictures. Edges and 16x16 are in
+// me/intra16_core.h.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_INTRA_CORE_H
 #define ENCODER_MB_INTRA_CORE_H
@@ -24,9 +25,10 @@ enum { // tables 8-2 and 8-5
 };
 enum { MOTUS_IC_DC, MOTUS_IC_HORIZONTAL, MOTUS_IC_VERTICAL, MOTUS_IC_PLANE, MOTUS_IC_MODES };
 
-// The edge of a 4x4 block as one line around its corner: L3 L2 L1 L0 corner T0 .. T7, T7 once more (8.3.1.2.4 asks for it), 0.
-// half[i] is the rounded mean of e[i] and e[i + 1], smooth[i] the (1 2 1) / 4 mean around e[i]. Every directional mode only
-// places these values, four neighbours per row.
+// The edge of a 4x4 block as one line around its corner: L3 L2 L1 L0 corner T0 .. T7, T7 once more
+// (8.3.1.2.4 asks for it), 0. half[i] is the rounded mean of e[i] and e[i + 1], smooth[i] the (1 2
+// 1) / 4 mean around e[i]. Every directional mode only places these values, four neighbours per
+// row.
 typedef struct MotusIntraLine {
     uint8_t e[16], half[16], smooth[16]; // half[0..13] and smooth[1..13] mean something
 } MotusIntraLine;
@@ -42,7 +44,8 @@ MOTUS_HD void motus_intra_line(MotusIntraLine *line, const MotusIntraEdge *edge)
     e[14] = e[15] = 0;
     line->half[15] = line->smooth[0] = line->smooth[15] = 0;
     for (int i = 0; i < 15; i++) line->half[i] = (uint8_t)((e[i] + e[i + 1] + 1) >> 1);
-    for (int i = 1; i < 15; i++) line->smooth[i] = (uint8_t)((e[i - 1] + 2 * e[i] + e[i + 1] + 2) >> 2);
+    for (int i = 1; i < 15; i++)
+        line->smooth[i] = (uint8_t)((e[i - 1] + 2 * e[i] + e[i + 1] + 2) >> 2);
 }
 
 MOTUS_HD void motus_intra_row4(uint8_t *row, uint8_t first, const uint8_t *next3) {
@@ -51,15 +54,18 @@ MOTUS_HD void motus_intra_row4(uint8_t *row, uint8_t first, const uint8_t *next3
 }
 
 // 8.3.1.2.5: left edge and corner come in where the direction leaves the top.
-MOTUS_HD void motus_intra4x4_vertical_right(uint8_t *pred, ptrdiff_t stride, const MotusIntraLine *line) {
+MOTUS_HD void motus_intra4x4_vertical_right(uint8_t *pred, ptrdiff_t stride,
+                                            const MotusIntraLine *line) {
     memcpy(pred, line->half + 4, 4);
     memcpy(pred + stride, line->smooth + 4, 4);
     motus_intra_row4(pred + 2 * stride, line->smooth[3], line->half + 4);
     motus_intra_row4(pred + 3 * stride, line->smooth[2], line->smooth + 4);
 }
 
-// 8.3.1.2.6: along the left edge upwards half and smooth values alternate, past the corner only smooth ones follow.
-MOTUS_HD void motus_intra4x4_horizontal_down(uint8_t *pred, ptrdiff_t stride, const MotusIntraLine *line) {
+// 8.3.1.2.6: along the left edge upwards half and smooth values alternate, past the corner only
+// smooth ones follow.
+MOTUS_HD void motus_intra4x4_horizontal_down(uint8_t *pred, ptrdiff_t stride,
+                                             const MotusIntraLine *line) {
     uint8_t run[10];
     for (int i = 0; i < 4; i++) run[2 * i] = line->half[i], run[2 * i + 1] = line->smooth[i + 1];
     run[8] = line->smooth[5], run[9] = line->smooth[6];
@@ -67,22 +73,27 @@ MOTUS_HD void motus_intra4x4_horizontal_down(uint8_t *pred, ptrdiff_t stride, co
 }
 
 // 8.3.1.2.8: down the left edge half and smooth values alternate, then its last sample repeats.
-MOTUS_HD void motus_intra4x4_horizontal_up(uint8_t *pred, ptrdiff_t stride, const MotusIntraLine *line) {
+MOTUS_HD void motus_intra4x4_horizontal_up(uint8_t *pred, ptrdiff_t stride,
+                                           const MotusIntraLine *line) {
     const uint8_t last = line->e[0];
     uint8_t run[10];
-    for (int i = 0; i < 3; i++) run[2 * i] = line->half[2 - i], run[2 * i + 1] = line->smooth[2 - i];
+    for (int i = 0; i < 3; i++)
+        run[2 * i] = line->half[2 - i], run[2 * i + 1] = line->smooth[2 - i];
     run[5] = (uint8_t)((line->e[1] + 3 * last + 2) >> 2);
     run[6] = run[7] = run[8] = run[9] = last;
     for (int y = 0; y < 4; y++) memcpy(pred + y * stride, run + 2 * y, 4);
 }
 
-MOTUS_HD void motus_intra4x4_directional(uint8_t *pred, ptrdiff_t stride, const MotusIntraLine *line, int mode) {
+MOTUS_HD void motus_intra4x4_directional(uint8_t *pred, ptrdiff_t stride,
+                                         const MotusIntraLine *line, int mode) {
     switch (mode) {
     case MOTUS_I4_DOWN_LEFT:
-        for (int y = 0; y < 4; y++) memcpy(pred + y * stride, line->smooth + MOTUS_LINE_TOP + 1 + y, 4);
+        for (int y = 0; y < 4; y++)
+            memcpy(pred + y * stride, line->smooth + MOTUS_LINE_TOP + 1 + y, 4);
         break;
     case MOTUS_I4_DOWN_RIGHT:
-        for (int y = 0; y < 4; y++) memcpy(pred + y * stride, line->smooth + MOTUS_LINE_CORNER - y, 4);
+        for (int y = 0; y < 4; y++)
+            memcpy(pred + y * stride, line->smooth + MOTUS_LINE_CORNER - y, 4);
         break;
     case MOTUS_I4_VERTICAL_LEFT:
         for (int y = 0; y < 4; y += 2) {
@@ -102,8 +113,8 @@ MOTUS_HD void motus_intra4x4_directional(uint8_t *pred, ptrdiff_t stride, const 
     }
 }
 
-// 8.3.4.1..3: the mean of one 4x4 block (x, y in blocks). Off the diagonal one side is preferred: above for the upper right,
-// left for the lower left.
+// 8.3.4.1..3: the mean of one 4x4 block (x, y in blocks). Off the diagonal one side is preferred:
+// above for the upper right, left for the lower left.
 MOTUS_HD int motus_intra_chroma_dc(const MotusIntraEdge *edge, int x, int y) {
     int has = edge->has & (MOTUS_HAS_LEFT | MOTUS_HAS_TOP);
     if (x > y && (has & MOTUS_HAS_TOP)) has = MOTUS_HAS_TOP;
@@ -111,7 +122,8 @@ MOTUS_HD int motus_intra_chroma_dc(const MotusIntraEdge *edge, int x, int y) {
     return motus_intra_dc(edge->top + 4 * x, edge->left + 4 * y, 2, has);
 }
 
-// Which neighbours 4x4 block blk (raster order) of an MB has for 4x4 prediction, given the MB's own (6.4.11.4 and the coding order).
+// Which neighbours 4x4 block blk (raster order) of an MB has for 4x4 prediction, given the MB's own
+// (6.4.11.4 and the coding order).
 MOTUS_HD int motus_intra4x4_has(int blk, int mb_has) {
     const int x = blk & 3, y = blk >> 2;
     int has = 0;
@@ -121,16 +133,24 @@ MOTUS_HD int motus_intra4x4_has(int blk, int mb_has) {
     if ((x > 0 && y > 0) || (mb_has & corner_from)) has |= MOTUS_HAS_CORNER;
     const int right_from = x < 3 ? MOTUS_HAS_TOP : MOTUS_HAS_TOP_RIGHT;
     if (y == 0) return mb_has & right_from ? has | MOTUS_HAS_TOP_RIGHT : has;
-    // Inside the MB the block above to the right is coded later for column 1 in the lower row of an 8x8 block, and outside for column 3.
+    // Inside the MB the block above to the right is coded later for column 1 in the lower row of an
+    // 8x8 block, and outside for column 3.
     return x == 3 || (x == 1 && (y & 1)) ? has : has | MOTUS_HAS_TOP_RIGHT;
 }
 
-// Whether the neighbours in `has` allow a mode: those that it needs are a nibble of a constant, by mode.
-MOTUS_HD int motus_intra4x4_allowed(int mode, int has) { return !((int)(0x127772012ULL >> (4 * mode) & 7) & ~has); }
-MOTUS_HD int motus_intra_chroma_allowed(int mode, int has) { return !((0x7210 >> (4 * mode) & 7) & ~has); }
+// Whether the neighbours in `has` allow a mode: those that it needs are a nibble of a constant, by
+// mode.
+MOTUS_HD int motus_intra4x4_allowed(int mode, int has) {
+    return !((int)(0x127772012ULL >> (4 * mode) & 7) & ~has);
+}
+MOTUS_HD int motus_intra_chroma_allowed(int mode, int has) {
+    return !((0x7210 >> (4 * mode) & 7) & ~has);
+}
 
-// A 4x4 prediction; `line` is motus_intra_line of the edge (not needed by vertical, horizontal and DC).
-MOTUS_HD void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, const MotusIntraLine *line, int mode) {
+// A 4x4 prediction; `line` is motus_intra_line of the edge (not needed by vertical, horizontal and
+// DC).
+MOTUS_HD void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge,
+                             const MotusIntraLine *line, int mode) {
     if (mode == MOTUS_I4_VERTICAL)
         motus_intra_fill_rows(pred, stride, edge->top, 4);
     else if (mode == MOTUS_I4_HORIZONTAL)
@@ -141,7 +161,8 @@ MOTUS_HD void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEd
         motus_intra4x4_directional(pred, stride, line, mode);
 }
 
-MOTUS_HD void motus_intra_chroma(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge, int mode) {
+MOTUS_HD void motus_intra_chroma(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge,
+                                 int mode) {
     switch (mode) {
     case MOTUS_IC_VERTICAL:
         motus_intra_fill_rows(pred, stride, edge->top, 8);
@@ -155,7 +176,8 @@ MOTUS_HD void motus_intra_chroma(uint8_t *pred, ptrdiff_t stride, const MotusInt
     default:
         for (int blk = 0; blk < 4; blk++) {
             const int x = blk & 1, y = blk >> 1;
-            motus_intra_fill(pred + 4 * (y * stride + x), stride, motus_intra_chroma_dc(edge, x, y), 4);
+            motus_intra_fill(pred + 4 * (y * stride + x), stride, motus_intra_chroma_dc(edge, x, y),
+                             4);
         }
         break;
     }

@@ -1,4 +1,5 @@
-// Partitions of an inter MB, the prediction of their vectors (8.4.1.1, 8.4.1.3) for one reference picture on a small grid of 4x4 blocks, and what vectors cost.
+// Partitions of an inter MB, the prediction of their vectors (8.4.1.1, 8.4.1.3) for one reference
+// picture on a small grid of 4x4 blocks, and what vectors cost.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_MV_CORE_H
 #define ENCODER_MB_MV_CORE_H
@@ -6,20 +7,25 @@
 #include "encoder/mb/mb.h"
 #include "me/samples/cost_core.h"
 
-// State of a grid cell. A block that is not available (outside the slice, or later in decoding order) has no vector at all; an intra
-// block counts as a zero vector with a reference that never matches.
+// State of a grid cell. A block that is not available (outside the slice, or later in decoding
+// order) has no vector at all; an intra block counts as a zero vector with a reference that never
+// matches.
 enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER };
 
-// The MB's 4x4 blocks are cells (row 1..4, column 1..4); row 0 and column 0 are the neighbours', column 5 of row 0 the upper right MB's.
+// The MB's 4x4 blocks are cells (row 1..4, column 1..4); row 0 and column 0 are the neighbours',
+// column 5 of row 0 the upper right MB's.
 typedef struct MotusMvGrid {
     MotusMv mv[5][6];
     uint8_t state[5][6];
 } MotusMvGrid;
 
-MOTUS_HD void motus_grid_neighbour(MotusMvGrid *grid, int row, int column, const MotusMb *mb, int blk) {
+MOTUS_HD void motus_grid_neighbour(MotusMvGrid *grid, int row, int column, const MotusMb *mb,
+                                   int blk) {
     const MotusMv zero = {0, 0};
     int inter = mb && !motus_mb_is_intra(mb);
-    grid->state[row][column] = (uint8_t)(!mb ? MOTUS_CELL_NONE : inter ? MOTUS_CELL_INTER : MOTUS_CELL_INTRA);
+    grid->state[row][column] = (uint8_t)(!mb     ? MOTUS_CELL_NONE
+                                         : inter ? MOTUS_CELL_INTER
+                                                 : MOTUS_CELL_INTRA);
     grid->mv[row][column] = inter ? mb->mv[blk] : zero;
 }
 
@@ -35,7 +41,8 @@ MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbou
 }
 
 // Sets the cells of the block at (x, y), width x height, all in units of 4 samples inside the MB.
-MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int height, int state, MotusMv mv) {
+MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int height, int state,
+                             MotusMv mv) {
     for (int row = y + 1; row <= y + height; row++)
         for (int column = x + 1; column <= x + width; column++) {
             grid->mv[row][column] = mv;
@@ -61,11 +68,14 @@ MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int colum
     return cell;
 }
 
-// Median prediction (8.4.1.3.1) from the cells A, B and C, which D has replaced where C is not available.
+// Median prediction (8.4.1.3.1) from the cells A, B and C, which D has replaced where C is not
+// available.
 MOTUS_HD MotusMv motus_mvp_of(MotusMvCell a, MotusMvCell b, MotusMvCell c) {
     MotusMv mv;
-    if (b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE) return a.mv;
-    int inter_a = a.state == MOTUS_CELL_INTER, inter_b = b.state == MOTUS_CELL_INTER, inter_c = c.state == MOTUS_CELL_INTER;
+    if (b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE)
+        return a.mv;
+    int inter_a = a.state == MOTUS_CELL_INTER, inter_b = b.state == MOTUS_CELL_INTER,
+        inter_c = c.state == MOTUS_CELL_INTER;
     if (inter_a + inter_b + inter_c == 1) return inter_a ? a.mv : inter_b ? b.mv : c.mv;
     mv.x = (int16_t)motus_median(a.mv.x, b.mv.x, c.mv.x);
     mv.y = (int16_t)motus_median(a.mv.y, b.mv.y, c.mv.y);
@@ -77,8 +87,8 @@ MOTUS_HD MotusMv motus_mvp_median(const MotusMvGrid *grid, int x, int y, int wid
                         motus_grid_cell(grid, y, motus_grid_c_column(grid, x, y, width)));
 }
 
-// Predicted vector of a partition or sub-partition; part tells the first (0) from the second (1) of 16x8 and 8x16, which have
-// directional predictors (8.4.1.3).
+// Predicted vector of a partition or sub-partition; part tells the first (0) from the second (1) of
+// 16x8 and 8x16, which have directional predictors (8.4.1.3).
 MOTUS_HD MotusMv motus_mvp(const MotusMvGrid *grid, int mode, int part, int x, int y, int width) {
     if (mode == MOTUS_MODE_16x8) {
         if (part == 0 && grid->state[0][1] == MOTUS_CELL_INTER) return grid->mv[0][1];
@@ -93,30 +103,35 @@ MOTUS_HD MotusMv motus_mvp(const MotusMvGrid *grid, int mode, int part, int x, i
 
 // Whether P_Skip's vector is zero without a look at the median: by cell A or B (8.4.1.1).
 MOTUS_HD int motus_skip_is_zero(MotusMvCell cell) {
-    return cell.state == MOTUS_CELL_NONE || (cell.state == MOTUS_CELL_INTER && !cell.mv.x && !cell.mv.y);
+    return cell.state == MOTUS_CELL_NONE ||
+           (cell.state == MOTUS_CELL_INTER && !cell.mv.x && !cell.mv.y);
 }
 
 // Vector of P_Skip (8.4.1.1).
 MOTUS_HD MotusMv motus_mvp_skip(const MotusMvGrid *grid) {
     const MotusMv zero = {0, 0};
-    if (motus_skip_is_zero(motus_grid_cell(grid, 1, 0)) || motus_skip_is_zero(motus_grid_cell(grid, 0, 1))) return zero;
+    if (motus_skip_is_zero(motus_grid_cell(grid, 1, 0)) ||
+        motus_skip_is_zero(motus_grid_cell(grid, 0, 1)))
+        return zero;
     return motus_mvp_median(grid, 0, 0, 4);
 }
 
-// One block that an inter MB is coded in: x, y, width and height in units of 4 luma samples inside the MB.
-typedef struct MotusPart {
+// One block that an inter MB is coded in: x, y, width and height in units of 4 luma samples inside
+// the MB.
+typedef struct MotusPartition {
     uint8_t x, y, width, height;
     uint8_t mode;  // MotusMode
     uint8_t part;  // 0 or 1 of 16x8 and 8x16, else 0
     uint8_t block; // of the 41 blocks
-} MotusPart;
+} MotusPartition;
 
 // The block of `mode` whose corner is at (x, y), units of 4 samples.
-MOTUS_HD MotusPart motus_part_at(int mode, int part, int x, int y) {
+MOTUS_HD MotusPartition motus_partition_at(int mode, int part, int x, int y) {
     // Width, height and first block of each mode, a byte each.
-    int width = (int)(0x01010202020404ULL >> (8 * mode) & 15), height = (int)(0x01020102040204ULL >> (8 * mode) & 15);
+    int width = (int)(0x01010202020404ULL >> (8 * mode) & 15),
+        height = (int)(0x01020102040204ULL >> (8 * mode) & 15);
     int first = (int)(0x19110905030100ULL >> (8 * mode) & 63);
-    MotusPart p;
+    MotusPartition p;
     p.x = (uint8_t)x, p.y = (uint8_t)y, p.width = (uint8_t)width, p.height = (uint8_t)height;
     p.mode = (uint8_t)mode, p.part = (uint8_t)part;
     p.block = (uint8_t)(first + y / height * (4 / width) + x / width);
@@ -124,42 +139,47 @@ MOTUS_HD MotusPart motus_part_at(int mode, int part, int x, int y) {
 }
 
 MOTUS_HD int motus_sub_mode(int sub_type) { return MOTUS_MODE_8x8 + sub_type; }
-MOTUS_HD int motus_sub_parts(int sub_type) { return sub_type == MOTUS_SUB_8x8 ? 1 : sub_type == MOTUS_SUB_4x4 ? 4 : 2; }
+MOTUS_HD int motus_sub_partitions(int sub_type) {
+    return sub_type == MOTUS_SUB_8x8 ? 1 : sub_type == MOTUS_SUB_4x4 ? 4 : 2;
+}
 
 // The i-th block of 8x8 block q with this sub type.
-MOTUS_HD MotusPart motus_sub_part(int sub_type, int q, int i) {
+MOTUS_HD MotusPartition motus_sub_partition(int sub_type, int q, int i) {
     int x = q % 2 * 2, y = q / 2 * 2;
-    if (sub_type == MOTUS_SUB_8x4) return motus_part_at(MOTUS_MODE_8x4, 0, x, y + i);
-    if (sub_type == MOTUS_SUB_4x8) return motus_part_at(MOTUS_MODE_4x8, 0, x + i, y);
-    if (sub_type == MOTUS_SUB_4x4) return motus_part_at(MOTUS_MODE_4x4, 0, x + i % 2, y + i / 2);
-    return motus_part_at(MOTUS_MODE_8x8, 0, x, y);
+    if (sub_type == MOTUS_SUB_8x4) return motus_partition_at(MOTUS_MODE_8x4, 0, x, y + i);
+    if (sub_type == MOTUS_SUB_4x8) return motus_partition_at(MOTUS_MODE_4x8, 0, x + i, y);
+    if (sub_type == MOTUS_SUB_4x4)
+        return motus_partition_at(MOTUS_MODE_4x4, 0, x + i % 2, y + i / 2);
+    return motus_partition_at(MOTUS_MODE_8x8, 0, x, y);
 }
 
 // Lists the 1..16 blocks of an inter MB in coding order; none for intra. Returns how many.
-MOTUS_HD int motus_mb_parts(const MotusMb *mb, MotusPart parts[16]) {
+MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
     int n = 0;
     if (mb->type <= MOTUS_MB_P_16x16) {
-        parts[n++] = motus_part_at(MOTUS_MODE_16x16, 0, 0, 0);
+        parts[n++] = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
     } else if (mb->type == MOTUS_MB_P_16x8) {
-        for (; n < 2; n++) parts[n] = motus_part_at(MOTUS_MODE_16x8, n, 0, 2 * n);
+        for (; n < 2; n++) parts[n] = motus_partition_at(MOTUS_MODE_16x8, n, 0, 2 * n);
     } else if (mb->type == MOTUS_MB_P_8x16) {
-        for (; n < 2; n++) parts[n] = motus_part_at(MOTUS_MODE_8x16, n, 2 * n, 0);
+        for (; n < 2; n++) parts[n] = motus_partition_at(MOTUS_MODE_8x16, n, 2 * n, 0);
     } else if (mb->type == MOTUS_MB_P_8x8) {
         for (int q = 0; q < 4; q++)
-            for (int i = 0; i < motus_sub_parts(mb->sub_type[q]); i++) parts[n++] = motus_sub_part(mb->sub_type[q], q, i);
+            for (int i = 0; i < motus_sub_partitions(mb->sub_type[q]); i++)
+                parts[n++] = motus_sub_partition(mb->sub_type[q], q, i);
     }
     return n;
 }
 
 // Vector differences in coding order; returns how many.
 MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, MotusMv mvd[16]) {
-    MotusPart parts[16];
+    MotusPartition parts[16];
     MotusMvGrid grid;
-    int n = motus_mb_parts(mb, parts);
+    int n = motus_mb_partitions(mb, parts);
     motus_grid_load(&grid, neighbours);
     for (int i = 0; i < n; i++) {
-        const MotusPart *p = &parts[i];
-        MotusMv mv = mb->mv[4 * p->y + p->x], predictor = motus_mvp(&grid, p->mode, p->part, p->x, p->y, p->width);
+        const MotusPartition *p = &parts[i];
+        MotusMv mv = mb->mv[4 * p->y + p->x],
+                predictor = motus_mvp(&grid, p->mode, p->part, p->x, p->y, p->width);
         mvd[i].x = (int16_t)(mv.x - predictor.x);
         mvd[i].y = (int16_t)(mv.y - predictor.y);
         motus_grid_set(&grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER, mv);

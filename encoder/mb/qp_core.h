@@ -1,5 +1,5 @@
-// What follows from a QP: Lagrange multipliers, units of cost, and the quantizer as the choice of levels needs it. Everything is integer, so that every
-// executor decides alike.
+// What follows from a QP: Lagrange multipliers, units of cost, and the quantizer as the choice of
+// levels needs it. Everything is integer, so that every executor decides alike.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_QP_CORE_H
 #define ENCODER_MB_QP_CORE_H
@@ -14,24 +14,28 @@ MOTUS_HD uint32_t motus_lambda_q8(int qp) {
     return ((sixths[qp % 6] << (qp / 6)) + 512) >> 10;
 }
 
-// lambda for sums of squared differences, 1/256: 0.68 * 2^((qp - 12) / 3), from 11 (QP 0) to 1,433,600 (QP 51). The factor is the one that gave the
-// lowest BD-rates on real sequences.
+// lambda for sums of squared differences, 1/256: 0.68 * 2^((qp - 12) / 3), from 11 (QP 0) to
+// 1,433,600 (QP 51). The factor is the one that gave the lowest BD-rates on real sequences.
 MOTUS_HD uint32_t motus_lambda_ssd_q8(int qp) {
-    const uint32_t thirds[3] = {65536, 82570, 104032};     // 2^(k/3) * 65536
-    uint64_t power = (uint64_t)thirds[qp % 3] << (qp / 3); // 2^(qp / 3) * 65536; 2^-4 and 0.68 * 256 follow
+    const uint32_t thirds[3] = {65536, 82570, 104032}; // 2^(k/3) * 65536
+    uint64_t power = (uint64_t)thirds[qp % 3]
+                     << (qp / 3); // 2^(qp / 3) * 65536; 2^-4 and 0.68 * 256 follow
     return (uint32_t)((power * 175 + (1u << 19)) >> 20);
 }
 
-// The quantizer of one component at one QP. Steps are the same for every coefficient where the transform is orthonormal, so errors are measured in steps: a
-// coefficient is t / 256 levels, and choosing level l leaves an error of (t - 256 l)^2 / 65536 squared steps.
+// The quantizer of one component at one QP. Steps are the same for every coefficient where the
+// transform is orthonormal, so errors are measured in steps: a coefficient is t / 256 levels, and
+// choosing level l leaves an error of (t - 256 l)^2 / 65536 squared steps.
 typedef struct MotusQuant {
     int16_t threshold[3]; // least |coef| by class that may become a level other than 0
-    uint16_t scale[3];    // t = |coef| * scale >> shift; |coef| <= 9180 and scale <= 13107 keep the product below 2^27
+    uint16_t scale[3];    // t = |coef| * scale >> shift; |coef| <= 9180 and scale <= 13107 keep the
+                          // product below 2^27
     uint8_t shift, qp;
     uint32_t rate; // what a bit costs, in 1/65536 of a squared step
 } MotusQuant;
 
-// A level is looked at from 0.625 steps on: below that its bits cost more than its error, whatever stands around it.
+// A level is looked at from 0.625 steps on: below that its bits cost more than its error, whatever
+// stands around it.
 #define MOTUS_LEVEL_FROM 160
 
 // Squared step in 1/256 of a squared sample difference: 0.625^2 .. 1.125^2 times 4^(qp / 6).
@@ -47,7 +51,8 @@ MOTUS_HD MotusQuant motus_quant_at(int qp, uint32_t lambda_ssd_q8) {
     for (int c = 0; c < 3; c++) {
         int scale = motus_quant_scale(qp % 6, c);
         q.scale[c] = (uint16_t)scale;
-        q.threshold[c] = (int16_t)motus_min(((MOTUS_LEVEL_FROM << q.shift) + scale - 1) / scale, INT16_MAX);
+        q.threshold[c] =
+            (int16_t)motus_min(((MOTUS_LEVEL_FROM << q.shift) + scale - 1) / scale, INT16_MAX);
     }
     q.rate = (uint32_t)(((uint64_t)lambda_ssd_q8 << 16) / motus_step_squared(qp));
     return q;
@@ -69,10 +74,12 @@ MOTUS_HD MotusQp motus_qp_at(int qp) {
 }
 
 // QP of MB i of a picture: the picture's, moved by the MB's offset (NULL: by none).
-MOTUS_HD int motus_mb_qp(int qp, const int8_t *offset, int i) { return offset ? motus_clip(0, 51, qp + offset[i]) : qp; }
+MOTUS_HD int motus_mb_qp(int qp, const int8_t *offset, int i) {
+    return offset ? motus_clip(0, 51, qp + offset[i]) : qp;
+}
 
-// Cost of coding something with this distortion and this many bits, in 1/16 of a squared sample difference: an MB's ssd is below 2^25 and its bits below
-// 2^12.2, so that 32 bits hold it.
+// Cost of coding something with this distortion and this many bits, in 1/16 of a squared sample
+// difference: an MB's ssd is below 2^25 and its bits below 2^12.2, so that 32 bits hold it.
 MOTUS_HD uint32_t motus_rd_cost(uint32_t ssd, uint32_t bits, uint32_t lambda_ssd_q8) {
     return (ssd << 4) + (uint32_t)((uint64_t)bits * lambda_ssd_q8 >> 4);
 }

@@ -8,34 +8,44 @@
 
 #define MODES_BELOW_8x8 (1u << MOTUS_MODE_8x4 | 1u << MOTUS_MODE_4x8 | 1u << MOTUS_MODE_4x4)
 
-static uint32_t modes_of(const MotusFrameParams *params) { return params->field_modes ? params->field_modes : MOTUS_MODES_ALL; }
+static uint32_t modes_of(const MotusFrameParams *params) {
+    return params->field_modes ? params->field_modes : MOTUS_MODES_ALL;
+}
 
 // A refined vector moves by up to 3 quarter samples.
-static MotusStatus check_vector(const MotusStream *s, MotusMv mv, int mb, int b, MotusError *error) {
+static MotusStatus check_vector(const MotusStream *s, MotusMv mv, int mb, int b,
+                                MotusError *error) {
     const int most_x = 4 * 2047, most_y = s->limits.max_mv_y - 4, unit = s->limits.unit;
     if (motus_abs(mv.x) > most_x || motus_abs(mv.y) > most_y)
-        return motus_fail(
-            error, MOTUS_ERR_ARGUMENT,
-            "vector (%d, %d) of macroblock %d, block %d, is outside +-%d, +-%d quarter samples, the range of level %d.%d", mv.x,
-            mv.y, mb, b, most_x, most_y, s->sequence.level->level_idc / 10, s->sequence.level->level_idc % 10);
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "vector (%d, %d) of macroblock %d, block %d, is outside +-%d, +-%d "
+                          "quarter samples, the range of level %d.%d",
+                          mv.x, mv.y, mb, b, most_x, most_y, s->sequence.level->level_idc / 10,
+                          s->sequence.level->level_idc % 10);
     if ((mv.x | mv.y) & (unit - 1))
         return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                          "vector (%d, %d) of macroblock %d, block %d, in quarter samples, is finer than the encoder's vectors",
+                          "vector (%d, %d) of macroblock %d, block %d, in quarter samples, is "
+                          "finer than the encoder's vectors",
                           mv.x, mv.y, mb, b);
     return MOTUS_OK;
 }
 
-MotusStatus motus_given_check(const MotusStream *s, const MotusFrameParams *params, MotusError *error) {
+MotusStatus motus_external_mvs_check(const MotusStream *s, const MotusFrameParams *params,
+                                     MotusError *error) {
     const MotusField *field = params->field;
     const uint32_t modes = modes_of(params);
-    if (field->mb_width != s->mb_width || field->mb_height != s->mb_height || field->n_mb != s->mb_width * s->mb_height)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "the field has %dx%d macroblocks, the picture %dx%d", field->mb_width,
+    if (field->mb_width != s->mb_width || field->mb_height != s->mb_height ||
+        field->n_mb != s->mb_width * s->mb_height)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "the field has %dx%d macroblocks, the picture %dx%d", field->mb_width,
                           field->mb_height, s->mb_width, s->mb_height);
     if (modes & ~MOTUS_MODES_ALL || !(modes >> MOTUS_MODE_16x16 & 1))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "the field's modes 0x%x are unknown or lack 16x16", (unsigned)modes);
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "the field's modes 0x%x are unknown or lack 16x16", (unsigned)modes);
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         if (!(modes >> motus_blocks[b].mode & 1)) continue;
-        if (!field->mv[b]) return motus_fail(error, MOTUS_ERR_ARGUMENT, "the field has no vectors of block %d", b);
+        if (!field->mv[b])
+            return motus_fail(error, MOTUS_ERR_ARGUMENT, "the field has no vectors of block %d", b);
         for (int mb = 0; mb < field->n_mb; mb++) {
             MotusStatus status = check_vector(s, field->mv[b][mb], mb, b, error);
             if (status) return status;
@@ -44,29 +54,35 @@ MotusStatus motus_given_check(const MotusStream *s, const MotusFrameParams *para
     return MOTUS_OK;
 }
 
-size_t motus_given_bytes(const MotusStream *s) {
+size_t motus_external_mvs_bytes(const MotusStream *s) {
     return MOTUS_BLOCKS * sizeof(MotusMv) * (size_t)s->mb_width * (size_t)s->mb_height;
 }
 
-MotusGiven motus_given_keep(const MotusStream *s, const MotusFrameParams *params, void *memory) {
+MotusExternalMvs motus_external_mvs_keep(const MotusStream *s, const MotusFrameParams *params,
+                                         void *memory) {
     const size_t n = (size_t)s->mb_width * (size_t)s->mb_height;
     MotusMv *mv = memory;
-    MotusGiven given = {.mv = mv, .modes = modes_of(params), .final = params->field_final != 0};
+    MotusExternalMvs given = {
+        .mv = mv, .modes = modes_of(params), .final = params->field_final != 0};
     for (int b = 0; b < MOTUS_BLOCKS; b++)
-        if (given.modes >> motus_blocks[b].mode & 1) memcpy(mv + (size_t)b * n, params->field->mv[b], n * sizeof *mv);
+        if (given.modes >> motus_blocks[b].mode & 1)
+            memcpy(mv + (size_t)b * n, params->field->mv[b], n * sizeof *mv);
     return given;
 }
 
-MotusEffort motus_given_effort(const MotusStream *s, const MotusGiven *given) {
+MotusEffort motus_external_mvs_effort(const MotusStream *s, const MotusExternalMvs *given) {
     MotusEffort effort = s->effort;
     if (!given->mv) return effort;
     effort.partitions &= given->modes;
-    if (!(effort.partitions >> MOTUS_MODE_8x8 & 1)) effort.partitions &= ~MODES_BELOW_8x8; // sub types need their 8x8
+    if (!(effort.partitions >> MOTUS_MODE_8x8 & 1))
+        effort.partitions &= ~MODES_BELOW_8x8; // sub types need their 8x8
     return effort;
 }
 
-void motus_given_measure(const MotusGiven *given, uint32_t modes, const MotusPlane *src, const MotusRefLuma *ref,
-                         const MotusMv *predictor, uint32_t lambda_q8, int threads, MotusField *field) {
+void motus_external_mvs_measure(const MotusExternalMvs *given, uint32_t modes,
+                                const MotusPlane *src, const MotusRefLuma *ref,
+                                const MotusMv *predictor, uint32_t lambda_q8, int threads,
+                                MotusField *field) {
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int mb = 0; mb < field->n_mb; mb++) {

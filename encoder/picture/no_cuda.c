@@ -1,29 +1,32 @@
-// Stands in for encoder/*.cu in a build without the CUDA backend: nothing here works, and motus_device_check says so.
+// Stands in for encoder/*.cu in a build without the CUDA backend: nothing here works, and
+// motus_device_check says so.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/device.h"
 #include "encoder/gop/intake.h"
+#include "encoder/gop/packet_cuda.h"
 #include "encoder/picture/cuda_coder.h"
 #include "encoder/rate/lookahead_cuda.h"
-#include "encoder/gop/packet_cuda.h"
 
-// ---- frames ----------------------------------------------------------------------------------------------------------------------------------
+// ---- frames -------------------------------------------------------------------------------------
 
-MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height, MotusError *error) {
+MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height,
+                                   MotusError *error) {
     (void)width, (void)height;
     *intake = NULL;
     return motus_device_check(error);
 }
 
-MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *frame, void *stream, MotusFrame *whole,
-                                   MotusError *error) {
+MotusStatus motus_intake_cuda_take(MotusIntakeCuda *intake, const MotusFrame *frame, void *stream,
+                                   MotusFrame *whole, MotusError *error) {
     (void)intake, (void)frame, (void)stream, (void)whole;
     return motus_device_check(error);
 }
 
 void motus_intake_cuda_close(MotusIntakeCuda **intake) { (void)intake; }
 
-MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image, const MotusColour *colour, void *stream,
-                             const MotusFrame **frame, MotusError *error) {
+MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image,
+                             const MotusColour *colour, void *stream, const MotusFrame **frame,
+                             MotusError *error) {
     (void)room, (void)image, (void)colour, (void)stream, (void)frame;
     return motus_device_check(error);
 }
@@ -35,116 +38,126 @@ MotusStatus motus_image_cuda_read(MotusImageCuda *room, void *stream, MotusError
 
 void motus_image_cuda_close(MotusImageCuda **room) { (void)room; }
 
-// ---- lanes -----------------------------------------------------------------------------------------------------------------------------------
+// ---- lanes --------------------------------------------------------------------------------------
 
-size_t motus_lane_cuda_bytes(const MotusStream *stream, int slots) {
+size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots) {
     (void)stream, (void)slots;
     return 0;
 }
 
-size_t motus_lane_cuda_free_bytes(int device) {
+size_t motus_cuda_coder_free_bytes(int device) {
     (void)device;
     return 0;
 }
 
-MotusStatus motus_lane_cuda_open(MotusLaneCuda **lane, const MotusStream *stream, const MotusTransferCuda *transfer, int index,
-                                 MotusError *error) {
+MotusStatus motus_cuda_coder_open(MotusCudaCoder **lane, const MotusStream *stream,
+                                  const MotusCopyStreams *transfer, int index, MotusError *error) {
     (void)stream, (void)transfer, (void)index;
     *lane = NULL;
     return motus_device_check(error);
 }
 
-void motus_lane_cuda_close(MotusLaneCuda **lane) { (void)lane; }
+void motus_cuda_coder_close(MotusCudaCoder **lane) { (void)lane; }
 
-MotusStatus motus_transfer_cuda_open(MotusTransferCuda **transfer, int device, MotusError *error) {
+MotusStatus motus_copy_streams_open(MotusCopyStreams **transfer, int device, MotusError *error) {
     (void)device;
     *transfer = NULL;
     return motus_device_check(error);
 }
 
-void motus_transfer_cuda_close(MotusTransferCuda **transfer) { (void)transfer; }
+void motus_copy_streams_close(MotusCopyStreams **transfer) { (void)transfer; }
 
-MotusStatus motus_room_cuda_open(MotusRoomCuda **room, const MotusStream *stream, const MotusTransferCuda *transfer, int n,
-                                 MotusFrameSlot **slots, MotusError *error) {
+MotusStatus motus_frame_slots_open(MotusFrameSlots **room, const MotusStream *stream,
+                                   const MotusCopyStreams *transfer, int n, MotusFrameSlot **slots,
+                                   MotusError *error) {
     (void)stream, (void)transfer, (void)n;
     *room = NULL;
     *slots = NULL;
     return motus_device_check(error);
 }
 
-void motus_room_cuda_close(MotusRoomCuda **room) { (void)room; }
+void motus_frame_slots_close(MotusFrameSlots **room) { (void)room; }
 
-MotusStatus motus_room_cuda_take(MotusFrameSlot *slot, const MotusFrame *frame, int on_device, void *made_on, MotusError *error) {
+MotusStatus motus_frame_slots_take(MotusFrameSlot *slot, const MotusFrame *frame, int on_device,
+                                   void *made_on, MotusError *error) {
     (void)slot, (void)frame, (void)on_device, (void)made_on;
     return motus_device_check(error);
 }
 
-MotusStatus motus_room_cuda_taken(const MotusFrameSlot *slot, MotusError *error) {
+MotusStatus motus_frame_slots_taken(const MotusFrameSlot *slot, MotusError *error) {
     (void)slot;
     return motus_device_check(error);
 }
 
-MotusStatus motus_lane_cuda_begin(MotusLaneCuda *lane, const MotusFrameSlot *slot, const MotusPlace *place, int at_work,
-                                  MotusFrame *rec, MotusField *field, MotusError *error) {
+MotusStatus motus_cuda_coder_begin(MotusCudaCoder *lane, const MotusFrameSlot *slot,
+                                   const MotusPictureParams *place, int at_work, MotusFrame *rec,
+                                   MotusField *field, MotusError *error) {
     (void)lane, (void)slot, (void)place, (void)at_work, (void)rec, (void)field;
     return motus_device_check(error);
 }
 
-void motus_lane_cuda_undo(MotusLaneCuda *lane) { (void)lane; }
+void motus_cuda_coder_undo(MotusCudaCoder *lane) { (void)lane; }
 
-MotusStatus motus_lane_cuda_finish(MotusLaneCuda *lane, MotusLanePicture *picture, MotusError *error) {
+MotusStatus motus_cuda_coder_finish(MotusCudaCoder *lane, MotusCodedPicture *picture,
+                                    MotusError *error) {
     (void)lane, (void)picture;
     return motus_device_check(error);
 }
 
-// ---- look-ahead ------------------------------------------------------------------------------------------------------------------------------
+// ---- look-ahead ---------------------------------------------------------------------------------
 
-MotusStatus motus_look_cuda_open(MotusLookCuda **look, const MotusLookaheadSettings *settings, int entries, int device,
-                                 MotusError *error) {
+MotusStatus motus_lookahead_cuda_open(MotusLookaheadCuda **look,
+                                      const MotusLookaheadSettings *settings, int entries,
+                                      int device, MotusError *error) {
     (void)settings, (void)entries, (void)device;
     *look = NULL;
     return motus_device_check(error);
 }
 
-void motus_look_cuda_close(MotusLookCuda **look) { (void)look; }
+void motus_lookahead_cuda_close(MotusLookaheadCuda **look) { (void)look; }
 
-MotusStatus motus_look_cuda_analyse(MotusLookCuda *look, const MotusLookPlace *place, const MotusFrame *frame, int on_device,
-                                    void *made_on, MotusLookSums *sums, MotusError *error) {
+MotusStatus motus_lookahead_cuda_analyse(MotusLookaheadCuda *look, const MotusLookaheadEntry *place,
+                                         const MotusFrame *frame, int on_device, void *made_on,
+                                         MotusLookaheadSums *sums, MotusError *error) {
     (void)look, (void)place, (void)frame, (void)on_device, (void)made_on;
-    *sums = (MotusLookSums){0};
+    *sums = (MotusLookaheadSums){0};
     return motus_device_check(error);
 }
 
-MotusStatus motus_look_cuda_begin(MotusLookCuda *look, const MotusLookPlace *place, const MotusPlane *luma, void *filled,
-                                  MotusError *error) {
+MotusStatus motus_lookahead_cuda_begin(MotusLookaheadCuda *look, const MotusLookaheadEntry *place,
+                                       const MotusPlane *luma, void *filled, MotusError *error) {
     (void)look, (void)place, (void)luma, (void)filled;
     return motus_device_check(error);
 }
 
-MotusStatus motus_look_cuda_wait(const MotusLookCuda *look, int at, MotusLookSums *sums, MotusError *error) {
+MotusStatus motus_lookahead_cuda_wait(const MotusLookaheadCuda *look, int at,
+                                      MotusLookaheadSums *sums, MotusError *error) {
     (void)look, (void)at;
-    *sums = (MotusLookSums){0};
+    *sums = (MotusLookaheadSums){0};
     return motus_device_check(error);
 }
 
-const MotusFrame *motus_look_cuda_frame(const MotusLookCuda *look, int device, void **stream) {
+const MotusFrame *motus_lookahead_cuda_frame(const MotusLookaheadCuda *look, int device,
+                                             void **stream) {
     (void)look, (void)device;
     *stream = NULL;
     return NULL;
 }
 
-MotusStatus motus_look_cuda_plan(MotusLookCuda *look, int first, int n, int n_final, int first_is_idr, MotusError *error) {
+MotusStatus motus_lookahead_cuda_plan(MotusLookaheadCuda *look, int first, int n, int n_final,
+                                      int first_is_idr, MotusError *error) {
     (void)look, (void)first, (void)n, (void)n_final, (void)first_is_idr;
     return motus_device_check(error);
 }
 
-const int16_t *motus_look_cuda_offsets(const MotusLookCuda *look, int at, MotusLookSums *sums) {
+const int16_t *motus_lookahead_cuda_offsets(const MotusLookaheadCuda *look, int at,
+                                            MotusLookaheadSums *sums) {
     (void)look, (void)at;
-    *sums = (MotusLookSums){0};
+    *sums = (MotusLookaheadSums){0};
     return NULL;
 }
 
-// ---- packets ---------------------------------------------------------------------------------------------------------------------------------
+// ---- packets ------------------------------------------------------------------------------------
 
 MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusError *error) {
     (void)pool, (void)device;
@@ -153,12 +166,14 @@ MotusStatus motus_packet_pool_open(MotusPacketPool **pool, int device, MotusErro
 
 void motus_packet_pool_close(MotusPacketPool **pool) { (void)pool; }
 
-MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n, MotusPacketBlock **block,
-                                  MotusError *error) {
+MotusStatus motus_packet_pool_put(MotusPacketPool *pool, const MotusPacketPiece *piece, int n,
+                                  MotusPacketBlock **block, MotusError *error) {
     (void)pool, (void)piece, (void)n, (void)block;
     return motus_device_check(error);
 }
 
-void motus_packet_block_wait(const MotusPacketBlock *block, void *stream) { (void)block, (void)stream; }
+void motus_packet_block_wait(const MotusPacketBlock *block, void *stream) {
+    (void)block, (void)stream;
+}
 
 void motus_packet_block_free(MotusPacketBlock *block, void *stream) { (void)block, (void)stream; }

@@ -7,7 +7,8 @@
 #define MB_BITS 3200 // that macroblock_layer() may have (A.3.1)
 #define COARSER 2    // QPs from one try to the next
 
-// A slice as far as it has been written. Taking a copy back undoes what has been put since: of the bytes before `bits.size` none changes.
+// A slice as far as it has been written. Taking a copy back undoes what has been put since: of the
+// bytes before `bits.size` none changes.
 typedef struct Slice {
     int begin; // its first MB
     MotusMbWriter writer;
@@ -17,15 +18,16 @@ typedef struct Slice {
 } Slice;
 
 typedef struct Walk {
-    const MotusCut *cut;
-    MotusWork *work;
+    const MotusSliceCut *cut;
+    MotusPictureState *pic;
     int p_slice;
     size_t size; // bytes in cut->nal
     int n_slices;
     MotusPictureStats *stats;
 } Walk;
 
-// Counts emulation_prevention_three_byte (7.4.1) among bytes [from, to); *zeros before and behind them.
+// Counts emulation_prevention_three_byte (7.4.1) among bytes [from, to); *zeros before and behind
+// them.
 static size_t count_escapes(const uint8_t *rbsp, size_t from, size_t to, int *zeros) {
     size_t n = 0;
     for (size_t i = from; i < to; i++) {
@@ -39,7 +41,7 @@ static size_t count_escapes(const uint8_t *rbsp, size_t from, size_t to, int *ze
 }
 
 static Slice begin_slice(const Walk *walk, int i) {
-    const MotusCut *cut = walk->cut;
+    const MotusSliceCut *cut = walk->cut;
     const MotusSliceSettings settings = motus_slice_settings(cut->stream, cut->place, i);
     Slice s = {.begin = i, .state = {0, cut->place->qp}};
     motus_bits_init(&s.writer.bits, cut->rbsp, cut->stream->rbsp_capacity);
@@ -48,13 +50,14 @@ static Slice begin_slice(const Walk *walk, int i) {
 }
 
 static MotusStatus end_slice(Walk *walk, Slice *s) {
-    const MotusCut *cut = walk->cut;
+    const MotusSliceCut *cut = walk->cut;
     MotusBits *bits = &s->writer.bits;
     motus_end_slice(bits, &s->state, walk->stats);
     motus_add_written(&s->writer, walk->stats);
     if (bits->overflow) return MOTUS_ERR_INTERNAL;
     walk->size +=
-        motus_nal_write(cut->nal + walk->size, 2, cut->place->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, cut->rbsp, bits->size);
+        motus_nal_write(cut->nal + walk->size, 2, cut->place->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE,
+                        cut->rbsp, bits->size);
     walk->n_slices++;
     return MOTUS_OK;
 }
@@ -74,37 +77,43 @@ static size_t nal_bytes(Slice *s) {
 static int put(const Walk *walk, Slice *s, int i) {
     const uint32_t run = s->state.skip_run;
     const size_t before = motus_bits_count(&s->writer.bits);
-    motus_settle_mb(walk->work, i, &s->state);
-    motus_write_mb(&s->writer, walk->work, walk->p_slice, i, &s->state);
-    const size_t bits = motus_bits_count(&s->writer.bits) - before, of_run = walk->p_slice ? (size_t)motus_ue_bits(run) : 0;
-    return bits <= MB_BITS + of_run && nal_bytes(s) <= (size_t)walk->cut->stream->config.slice_max_size;
+    motus_finalize_mb(walk->pic, i, &s->state);
+    motus_write_mb(&s->writer, walk->pic, walk->p_slice, i, &s->state);
+    const size_t bits = motus_bits_count(&s->writer.bits) - before,
+                 of_run = walk->p_slice ? (size_t)motus_ue_bits(run) : 0;
+    return bits <= MB_BITS + of_run &&
+           nal_bytes(s) <= (size_t)walk->cut->stream->config.slice_max_size;
 }
 
-// Makes MB i, the first of a slice, what it is without a residual: the mean of samples that are not there (8.3.1.2.3). It has less than 4 bytes.
-static void make_flat(MotusWork *work, int i, int qp) {
-    const int x = i % work->mb_width, y = i / work->mb_width;
-    work->mb[i] = (MotusMb){
-        .type = MOTUS_MB_I_16x16, .intra16x16_pred_mode = MOTUS_I16_DC, .intra_chroma_pred_mode = MOTUS_IC_DC, .qp = (uint8_t)qp};
-    work->coef[i] = (MotusMbCoef){0};
+// Makes MB i, the first of a slice, what it is without a residual: the mean of samples that are not
+// there (8.3.1.2.3). It has less than 4 bytes.
+static void make_flat(MotusPictureState *pic, int i, int qp) {
+    const int x = i % pic->mb_width, y = i / pic->mb_width;
+    pic->mb[i] = (MotusMb){.type = MOTUS_MB_I_16x16,
+                           .intra16x16_pred_mode = MOTUS_I16_DC,
+                           .intra_chroma_pred_mode = MOTUS_IC_DC,
+                           .qp = (uint8_t)qp};
+    pic->coef[i] = (MotusMbCoef){0};
     for (int p = 0; p < 3; p++) {
-        const MotusPlane *plane = &work->rec->plane[p];
+        const MotusPlane *plane = &pic->rec->plane[p];
         const int size = p ? 8 : 16;
-        for (int row = 0; row < size; row++) memset(plane->data + (y * size + row) * plane->stride + x * size, 128, (size_t)size);
+        for (int row = 0; row < size; row++)
+            memset(plane->data + (y * size + row) * plane->stride + x * size, 128, (size_t)size);
     }
 }
 
 // MB i is too large even alone in the slice that begins with it.
 static void put_coarser(const Walk *walk, Slice *s, int i) {
-    const MotusCut *cut = walk->cut;
+    const MotusSliceCut *cut = walk->cut;
     const Slice empty = begin_slice(walk, i);
-    for (int qp = motus_mb_qp(cut->coding->qp, walk->work->qp_offset, i); qp < 51;) {
+    for (int qp = motus_mb_qp(cut->coding->qp, walk->pic->qp_offset, i); qp < 51;) {
         qp = motus_min(qp + COARSER, 51);
         *s = empty;
-        cut->passes->code_mb(walk->work, cut->coding, walk->p_slice, i, qp);
+        cut->passes->code_mb(walk->pic, cut->coding, walk->p_slice, i, qp);
         if (put(walk, s, i)) return;
     }
     *s = empty;
-    make_flat(walk->work, i, cut->place->qp);
+    make_flat(walk->pic, i, cut->place->qp);
     const int fits = put(walk, s, i);
     assert(fits);
     (void)fits;
@@ -112,10 +121,10 @@ static void put_coarser(const Walk *walk, Slice *s, int i) {
 
 // MB i as the slice's next one. Returns whether it fits; else the slice is as it was.
 static int try_mb(const Walk *walk, Slice *s, int i) {
-    const MotusCut *cut = walk->cut;
+    const MotusSliceCut *cut = walk->cut;
     const Slice before = *s;
     cut->first[i] = s->begin;
-    cut->passes->code_mb(walk->work, cut->coding, walk->p_slice, i, -1);
+    cut->passes->code_mb(walk->pic, cut->coding, walk->p_slice, i, -1);
     if (put(walk, s, i)) return 1;
     *s = before;
     return 0;
@@ -124,7 +133,7 @@ static int try_mb(const Walk *walk, Slice *s, int i) {
 static MotusStatus walk_all(Walk *walk) {
     const int *rows = walk->cut->stream->slices.first;
     Slice s = begin_slice(walk, 0);
-    for (int i = 0; i < walk->work->n_mb; i++) {
+    for (int i = 0; i < walk->pic->n_mb; i++) {
         const int begins = i && motus_slice_first(rows, i) == i;
         if (!begins && try_mb(walk, &s, i)) continue;
         if (s.begin < i) {
@@ -137,12 +146,13 @@ static MotusStatus walk_all(Walk *walk) {
     return end_slice(walk, &s);
 }
 
-MotusStatus motus_cut_picture(const MotusCut *cut, MotusWork *work, size_t *size, int *n_slices, MotusPictureStats *stats) {
-    Walk walk = {.cut = cut, .work = work, .p_slice = !cut->place->idr, .stats = stats};
-    const int *decided_with = work->slice_first;
-    work->slice_first = cut->first;
+MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState *pic, size_t *size,
+                                    int *n_slices, MotusPictureStats *stats) {
+    Walk walk = {.cut = cut, .pic = pic, .p_slice = !cut->place->idr, .stats = stats};
+    const int *decided_with = pic->slice_first;
+    pic->slice_first = cut->first;
     const MotusStatus status = walk_all(&walk);
-    work->slice_first = decided_with;
+    pic->slice_first = decided_with;
     *size = walk.size;
     *n_slices = walk.n_slices;
     return status;

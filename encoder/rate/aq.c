@@ -3,10 +3,11 @@
 
 #include "encoder/rate/aq_core.h"
 
-// ---- Variance -------------------------------------------------------------------------------------------------------------------------------
+// ---- Variance -----------------------------------------------------------------------------------
 
 static int octaves_of(const MotusPlane *luma, int x, int y) {
-    const int width = motus_min(16, luma->width - 16 * x), height = motus_min(16, luma->height - 16 * y);
+    const int width = motus_min(16, luma->width - 16 * x),
+              height = motus_min(16, luma->height - 16 * y);
     const uint8_t *at = luma->data + 16 * y * luma->stride + 16 * x;
     uint32_t sum = 0, squares = 0;
     for (int row = 0; row < height; row++, at += luma->stride)
@@ -17,8 +18,8 @@ static int octaves_of(const MotusPlane *luma, int x, int y) {
     return motus_aq_octaves(sum, squares, (uint32_t)(width * height));
 }
 
-void motus_aq_variance(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height, MotusAqMode mode, int strength_q8,
-                       int threads) {
+void motus_aq_variance(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height,
+                       MotusAqMode mode, int strength_q8, int threads) {
     const int n_mb = mb_width * mb_height;
     int64_t sum = 0;
     (void)threads;
@@ -32,7 +33,7 @@ void motus_aq_variance(int16_t *offset, const MotusPlane *luma, int mb_width, in
     for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_moved(offset[i], middle, strength_q8);
 }
 
-// ---- Propagation ----------------------------------------------------------------------------------------------------------------------------
+// ---- Propagation --------------------------------------------------------------------------------
 
 static void add(uint32_t *to, uint64_t amount) {
     const uint64_t sum = *to + amount;
@@ -48,16 +49,20 @@ static void spread(uint32_t *before, uint64_t amount, int x, int y, int mb_width
     }
 }
 
-void motus_aq_pass_back(uint32_t *before, const uint32_t *passed, const MotusMbCosts *costs, const int16_t *aq, int mb_width,
-                        int mb_height) {
+void motus_aq_pass_back(uint32_t *before, const uint32_t *passed, const MotusMbCosts *costs,
+                        const int16_t *aq, int mb_width, int mb_height) {
     for (int i = 0; i < mb_width * mb_height; i++) {
         const uint32_t intra = costs->intra[i], inter = costs->inter[i];
         if (inter >= intra) continue;
-        spread(before, motus_aq_owed(intra, inter, aq ? motus_aq_worth(intra, aq[i]) : intra, passed[i]),
-               i % mb_width * 16 + costs->mv[i].x, i / mb_width * 16 + costs->mv[i].y, mb_width, mb_height);
+        spread(before,
+               motus_aq_owed(intra, inter, aq ? motus_aq_worth(intra, aq[i]) : intra, passed[i]),
+               i % mb_width * 16 + costs->mv[i].x, i / mb_width * 16 + costs->mv[i].y, mb_width,
+               mb_height);
     }
 }
 
-void motus_aq_propagated(int16_t *offset, const uint32_t *passed, const MotusMbCosts *costs, int n_mb, int strength_q8) {
-    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_lowered(offset[i], costs->intra[i], passed[i], strength_q8);
+void motus_aq_propagated(int16_t *offset, const uint32_t *passed, const MotusMbCosts *costs,
+                         int n_mb, int strength_q8) {
+    for (int i = 0; i < n_mb; i++)
+        offset[i] = motus_aq_lowered(offset[i], costs->intra[i], passed[i], strength_q8);
 }

@@ -8,43 +8,50 @@
 #include "me/samples/pixel.h"
 #include "yuv/pad.h"
 
-#define MB MOTUS_LOOK_MB
+#define MB MOTUS_LOOKAHEAD_MB
 #define MOST_SAMPLES (MOTUS_MAX_SIZE + 16)
 
-static ptrdiff_t stride_of(int mb_width) { return (MB * mb_width + 2 * MOTUS_HALF_BORDER + 63) / 64 * 64; }
+static ptrdiff_t stride_of(int mb_width) {
+    return (MB * mb_width + 2 * MOTUS_HALF_BORDER + 63) / 64 * 64;
+}
 
 static size_t plane_bytes(int mb_width, int mb_height) {
     return (size_t)stride_of(mb_width) * (size_t)(MB * mb_height + 2 * MOTUS_HALF_BORDER);
 }
 
-size_t motus_half_bytes(int mb_width, int mb_height) { return 4 * plane_bytes(mb_width, mb_height); }
+size_t motus_half_bytes(int mb_width, int mb_height) {
+    return 4 * plane_bytes(mb_width, mb_height);
+}
 
-void motus_half_lay_out(MotusHalf *half, uint8_t *memory, int mb_width, int mb_height) {
+void motus_half_lay_out(MotusHalfPicture *half, uint8_t *memory, int mb_width, int mb_height) {
     half->memory = memory;
     half->mb_width = mb_width, half->mb_height = mb_height;
     half->stride = stride_of(mb_width);
     for (size_t i = 0; i < 4; i++)
-        half->plane[i] = memory + i * plane_bytes(mb_width, mb_height) + MOTUS_HALF_BORDER * half->stride + MOTUS_HALF_BORDER;
+        half->plane[i] = memory + i * plane_bytes(mb_width, mb_height) +
+                         MOTUS_HALF_BORDER * half->stride + MOTUS_HALF_BORDER;
 }
 
-MotusStatus motus_half_alloc(MotusHalf *half, int mb_width, int mb_height) {
+MotusStatus motus_half_alloc(MotusHalfPicture *half, int mb_width, int mb_height) {
     uint8_t *memory = motus_alloc(1, motus_half_bytes(mb_width, mb_height));
     if (!memory) return MOTUS_ERR_MEMORY;
     motus_half_lay_out(half, memory, mb_width, mb_height);
     return MOTUS_OK;
 }
 
-void motus_half_free(MotusHalf *half) {
+void motus_half_free(MotusHalfPicture *half) {
     motus_free(half->memory);
-    *half = (MotusHalf){0};
+    *half = (MotusHalfPicture){0};
 }
 
-// ---- Scaling --------------------------------------------------------------------------------------------------------------------------------
+// ---- Scaling ------------------------------------------------------------------------------------
 
-// Means of two rows of `width` samples and one more: pairs that begin at even columns, and at odd ones.
+// Means of two rows of `width` samples and one more: pairs that begin at even columns, and at odd
+// ones.
 static void scale_rows(uint8_t *even, uint8_t *odd, const uint8_t *a, const uint8_t *b, int width) {
     for (int x = 0; x < width / 2; x++) {
-        const int s0 = a[2 * x] + b[2 * x], s1 = a[2 * x + 1] + b[2 * x + 1], s2 = a[2 * x + 2] + b[2 * x + 2];
+        const int s0 = a[2 * x] + b[2 * x], s1 = a[2 * x + 1] + b[2 * x + 1],
+                  s2 = a[2 * x + 2] + b[2 * x + 2];
         even[x] = motus_half_mean(s0, s1);
         odd[x] = motus_half_mean(s1, s2);
     }
@@ -55,11 +62,12 @@ static void repeat_rows(uint8_t *row, ptrdiff_t stride, size_t bytes, ptrdiff_t 
 }
 
 // Row y of the full picture, and the one below it.
-static void build_row(const MotusHalf *half, const MotusPlane *luma, int y) {
+static void build_row(const MotusHalfPicture *half, const MotusPlane *luma, int y) {
     const int border = MOTUS_HALF_BORDER, width = 16 * half->mb_width, rows = MB * half->mb_height;
     uint8_t line[2][MOST_SAMPLES + 1];
     for (int i = 0; i < 2; i++) {
-        memcpy(line[i], luma->data + motus_min(y + i, luma->height - 1) * luma->stride, (size_t)luma->width);
+        memcpy(line[i], luma->data + motus_min(y + i, luma->height - 1) * luma->stride,
+               (size_t)luma->width);
         motus_row_pad(line[i], luma->width, 0, width + 1 - luma->width);
     }
     uint8_t *to[2];
@@ -73,17 +81,17 @@ static void build_row(const MotusHalf *half, const MotusPlane *luma, int y) {
     }
 }
 
-void motus_half_build(MotusHalf *half, const MotusPlane *luma, int threads) {
+void motus_half_build(MotusHalfPicture *half, const MotusPlane *luma, int threads) {
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < 16 * half->mb_height; y++) build_row(half, luma, y);
 }
 
-// ---- Intra ----------------------------------------------------------------------------------------------------------------------------------
+// ---- Intra --------------------------------------------------------------------------------------
 
-static uint32_t intra_cost(const MotusPixelOps *ops, const MotusHalf *cur, int x, int y) {
+static uint32_t intra_cost(const MotusPixelOps *ops, const MotusHalfPicture *cur, int x, int y) {
     const uint8_t *at = cur->plane[0] + MB * (y * cur->stride + x);
-    const int has = motus_look_has(x, y);
+    const int has = motus_lookahead_has(x, y);
     uint32_t best = UINT32_MAX;
     MotusIntraEdge edge;
     motus_intra_edge(&edge, at, cur->stride, MB, has);
@@ -94,26 +102,27 @@ static uint32_t intra_cost(const MotusPixelOps *ops, const MotusHalf *cur, int x
         const uint32_t satd = ops->satd(at, cur->stride, pred, MB, MB, MB);
         if (satd < best) best = satd;
     }
-    return best + MOTUS_LOOK_LAMBDA * MOTUS_LOOK_INTRA_BITS;
+    return best + MOTUS_LOOKAHEAD_LAMBDA * MOTUS_LOOKAHEAD_INTRA_BITS;
 }
 
-// ---- Inter ----------------------------------------------------------------------------------------------------------------------------------
+// ---- Inter --------------------------------------------------------------------------------------
 
 // A search of one MB.
 typedef struct Search {
     const MotusPixelOps *ops;
     const uint8_t *at;
-    const MotusHalf *before;
+    const MotusHalfPicture *before;
     int x, y; // of the MB, samples of the half picture
     MotusMv predicted, best;
     uint32_t cost;
 } Search;
 
 static int try_vector(Search *s, MotusMv mv, MotusPixelCompare compare) {
-    const MotusHalf *half = s->before;
-    if (!motus_look_inside(half, s->x, s->y, mv)) return 0;
-    const uint32_t cost = motus_look_vector_cost(mv, s->predicted) +
-                          compare(s->at, half->stride, motus_look_at(half, s->x, s->y, mv), half->stride, MB, MB);
+    const MotusHalfPicture *half = s->before;
+    if (!motus_lookahead_inside(half, s->x, s->y, mv)) return 0;
+    const uint32_t cost = motus_lookahead_vector_cost(mv, s->predicted) +
+                          compare(s->at, half->stride, motus_lookahead_at(half, s->x, s->y, mv),
+                                  half->stride, MB, MB);
     if (cost >= s->cost) return 0;
     s->cost = cost;
     s->best = mv;
@@ -122,36 +131,38 @@ static int try_vector(Search *s, MotusMv mv, MotusPixelCompare compare) {
 
 // Goes downhill: a wide hexagon while that helps, then the eight neighbours.
 static void descend(Search *s) {
-    for (int step = 0, found = 1; found && step < MOTUS_LOOK_STEPS; step++) {
+    for (int step = 0, found = 1; found && step < MOTUS_LOOKAHEAD_STEPS; step++) {
         const MotusMv from = s->best;
         found = 0;
-        for (int i = 0; i < 6; i++) found |= try_vector(s, motus_look_hexagon(from, i), s->ops->sad);
+        for (int i = 0; i < 6; i++)
+            found |= try_vector(s, motus_lookahead_hexagon(from, i), s->ops->sad);
     }
     const MotusMv from = s->best;
-    for (int i = 0; i < 8; i++) try_vector(s, motus_look_around(from, i), s->ops->sad);
+    for (int i = 0; i < 8; i++) try_vector(s, motus_lookahead_around(from, i), s->ops->sad);
 }
 
 // Every sample of the full picture around the best even vector, by SATD.
 static void refine(Search *s) {
     const MotusMv from = s->best;
     s->cost = UINT32_MAX;
-    for (int i = 0; i < 9; i++) try_vector(s, motus_look_next_to(from, i), s->ops->satd);
+    for (int i = 0; i < 9; i++) try_vector(s, motus_lookahead_next_to(from, i), s->ops->satd);
     try_vector(s, (MotusMv){0, 0}, s->ops->satd);
 }
 
 // Rows do not look at one another.
 static void search(Search *s, const MotusMv *earlier, int mb_x, int mb_y) {
     s->cost = UINT32_MAX;
-    for (int i = 0; i < MOTUS_LOOK_STARTS; i++) {
+    for (int i = 0; i < MOTUS_LOOKAHEAD_STARTS; i++) {
         MotusMv mv;
-        if (motus_look_start(&mv, i, s->predicted, earlier, s->before, mb_x, mb_y)) try_vector(s, mv, s->ops->sad);
+        if (motus_lookahead_start(&mv, i, s->predicted, earlier, s->before, mb_x, mb_y))
+            try_vector(s, mv, s->ops->sad);
     }
     descend(s);
     refine(s);
 }
 
-static void costs_of_row(const MotusMbCosts *costs, const MotusHalf *cur, const MotusHalf *before, const MotusMv *earlier,
-                         int y) {
+static void costs_of_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
+                         const MotusHalfPicture *before, const MotusMv *earlier, int y) {
     const MotusPixelOps *ops = motus_pixel_ops(0);
     MotusMv left = {0, 0};
     for (int x = 0; x < cur->mb_width; x++) {
@@ -170,14 +181,15 @@ static void costs_of_row(const MotusMbCosts *costs, const MotusHalf *cur, const 
             left = costs->mv[i] = s.best;
             if (s.cost < inter) inter = s.cost;
         }
-        costs->intra[i] = motus_look_cost(intra);
-        costs->inter[i] = motus_look_cost(inter);
+        costs->intra[i] = motus_lookahead_cost(intra);
+        costs->inter[i] = motus_lookahead_cost(inter);
     }
 }
 
-void motus_mb_costs(const MotusMbCosts *costs, const MotusHalf *cur, const MotusHalf *before, const MotusMv *earlier,
-                    int threads) {
+void motus_mb_costs(const MotusMbCosts *costs, const MotusHalfPicture *cur,
+                    const MotusHalfPicture *before, const MotusMv *earlier, int threads) {
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 2)
-    for (int y = 0; y < cur->mb_height; y++) costs_of_row(costs, cur, before, before ? earlier : NULL, y);
+    for (int y = 0; y < cur->mb_height; y++)
+        costs_of_row(costs, cur, before, before ? earlier : NULL, y);
 }

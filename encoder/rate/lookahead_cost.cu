@@ -1,13 +1,17 @@
-// What an MB costs before it is coded, as lookahead_cost.c finds it. Reads the picture once and writes four planes of a quarter of its size (half_planes); then
-// reads those, and the four of the picture before around each MB's vectors.
-//   half_planes  a thread: four samples of each of the four planes, borders included; grid over the half picture with its border
-//   intra_costs  a thread: an MB and a mode
-//   inter_costs  a warp: a row of MBs, one after another, since each begins from its left neighbour's vector; rows do not look at one another
-//   choose_type  a thread: whether the picture is an IDR picture, on which the search of the next one depends, and which the host learns later
-// A row waits for itself nearly all the time, so that two pictures are searched at once: one begins when the type of the picture two before is known, follows the
-// one before from MB to MB, and takes it for no cut. Where it was one, inter_costs_again does what should have been done.
-// A search's candidates are tried 16 at a time: lanes 2 c and 2 c + 1 have candidate c, the upper and the lower half of its 8x8 samples. A round waits for the one
-// before, so that it has as many candidates as may be needed next, and what the MB to the right begins with is fetched meanwhile.
+// What an MB costs before it is coded, as lookahead_cost.c finds it. Reads the picture once and
+// writes four planes of a quarter of its size (half_planes); then reads those, and the four of the
+// picture before around each MB's vectors.
+//   half_planes  a thread: four samples of each of the four planes, borders included; grid over the
+//   half picture with its border intra_costs  a thread: an MB and a mode inter_costs  a warp: a row
+//   of MBs, one after another, since each begins from its left neighbour's vector; rows do not look
+//   at one another choose_type  a thread: whether the picture is an IDR picture, on which the
+//   search of the next one depends, and which the host learns later
+// A row waits for itself nearly all the time, so that two pictures are searched at once: one begins
+// when the type of the picture two before is known, follows the one before from MB to MB, and takes
+// it for no cut. Where it was one, inter_costs_again does what should have been done. A search's
+// candidates are tried 16 at a time: lanes 2 c and 2 c + 1 have candidate c, the upper and the
+// lower half of its 8x8 samples. A round waits for the one before, so that it has as many
+// candidates as may be needed next, and what the MB to the right begins with is fetched meanwhile.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/lookahead_cuda.h"
 
@@ -21,17 +25,18 @@
 
 namespace {
 
-constexpr int MB = MOTUS_LOOK_MB, BORDER = MOTUS_HALF_BORDER;
+constexpr int MB = MOTUS_LOOKAHEAD_MB, BORDER = MOTUS_HALF_BORDER;
 constexpr int THREADS = 128;
 
-// ---- Scaling --------------------------------------------------------------------------------------------------------------------------------
+// ---- Scaling ------------------------------------------------------------------------------------
 
 __device__ int sample(const MotusPlane &luma, int x, int y) {
     return luma.data[(ptrdiff_t)min(y, luma.height - 1) * luma.stride + min(x, luma.width - 1)];
 }
 
-__global__ void half_planes(MotusHalf half, MotusPlane luma) {
-    const int x0 = 4 * (int)(blockIdx.x * blockDim.x + threadIdx.x) - BORDER, y0 = (int)blockIdx.y - BORDER;
+__global__ void half_planes(MotusHalfPicture half, MotusPlane luma) {
+    const int x0 = 4 * (int)(blockIdx.x * blockDim.x + threadIdx.x) - BORDER,
+              y0 = (int)blockIdx.y - BORDER;
     const int columns = MB * half.mb_width, rows = MB * half.mb_height;
     if (x0 >= columns + BORDER) return;
     const int y = 2 * motus_clip(0, rows - 1, y0);
@@ -40,15 +45,18 @@ __global__ void half_planes(MotusHalf half, MotusPlane luma) {
         const int x = 2 * motus_clip(0, columns - 1, x0 + i);
         int s[3][3]; // sums of two rows: [odd plane's or not][column]
         for (int k = 0; k < 3; k++) {
-            const int a = sample(luma, x + k, y), b = sample(luma, x + k, y + 1), c = sample(luma, x + k, y + 2);
+            const int a = sample(luma, x + k, y), b = sample(luma, x + k, y + 1),
+                      c = sample(luma, x + k, y + 2);
             s[0][k] = a + b, s[1][k] = b + c;
         }
-        for (int p = 0; p < 4; p++) word[p] |= (uint32_t)motus_half_mean(s[p >> 1][p & 1], s[p >> 1][(p & 1) + 1]) << (8 * i);
+        for (int p = 0; p < 4; p++)
+            word[p] |= (uint32_t)motus_half_mean(s[p >> 1][p & 1], s[p >> 1][(p & 1) + 1])
+                       << (8 * i);
     }
     for (int p = 0; p < 4; p++) motus_word_put(half.plane[p] + y0 * half.stride + x0, word[p]);
 }
 
-// ---- Intra ----------------------------------------------------------------------------------------------------------------------------------
+// ---- Intra --------------------------------------------------------------------------------------
 
 __device__ uint32_t satd8x8(const uint8_t *a, ptrdiff_t stride, const uint8_t *pred) {
     uint32_t sum = 0;
@@ -59,11 +67,12 @@ __device__ uint32_t satd8x8(const uint8_t *a, ptrdiff_t stride, const uint8_t *p
     return sum;
 }
 
-__global__ void intra_costs(uint16_t *intra, MotusHalf cur) {
+__global__ void intra_costs(uint16_t *intra, MotusHalfPicture cur) {
     const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x), n = cur.mb_width * cur.mb_height;
-    const int i = min(t >> 2, n - 1), mode = t & 3, x = i % cur.mb_width, y = i / cur.mb_width; // all lanes come along to the end
+    const int i = min(t >> 2, n - 1), mode = t & 3, x = i % cur.mb_width,
+              y = i / cur.mb_width; // all lanes come along to the end
     const uint8_t *at = cur.plane[0] + MB * (y * cur.stride + x);
-    const int has = motus_look_has(x, y);
+    const int has = motus_lookahead_has(x, y);
     uint32_t cost = UINT32_MAX;
     if (motus_intra_chroma_allowed(mode, has)) {
         uint8_t pred[MB * MB];
@@ -72,47 +81,53 @@ __global__ void intra_costs(uint16_t *intra, MotusHalf cur) {
         motus_intra_chroma(pred, MB, &edge, mode);
         cost = satd8x8(at, cur.stride, pred);
     }
-    for (int step = 1; step < 4; step *= 2) cost = min(cost, __shfl_xor_sync(MOTUS_ALL_LANES, cost, step));
-    if (!mode && t >> 2 < n) intra[i] = motus_look_cost(cost + MOTUS_LOOK_LAMBDA * MOTUS_LOOK_INTRA_BITS);
+    for (int step = 1; step < 4; step *= 2)
+        cost = min(cost, __shfl_xor_sync(MOTUS_ALL_LANES, cost, step));
+    if (!mode && t >> 2 < n)
+        intra[i] = motus_lookahead_cost(cost + MOTUS_LOOKAHEAD_LAMBDA * MOTUS_LOOKAHEAD_INTRA_BITS);
 }
 
-// ---- Inter ----------------------------------------------------------------------------------------------------------------------------------
+// ---- Inter --------------------------------------------------------------------------------------
 
 // A lane's part of the search of an MB; all but `row` is every lane's alike.
 struct Search {
-    const MotusHalf *before;
+    const MotusHalfPicture *before;
     int x, y;           // of the MB, samples of the half picture
     uint32_t row[2][4]; // of the lane's half: the words of its left and its right 4x4 block
     MotusMv predicted, best;
     uint32_t cost;
 };
 
-// Two blocks side by side, from any address; no word is touched but those that hold one of the samples.
+// Two blocks side by side, from any address; no word is touched but those that hold one of the
+// samples.
 __device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t stride) {
     const int byte = (int)((uintptr_t)from & 3);
     const uint8_t *at = from - byte;
 #pragma unroll
     for (int i = 0; i < 4; i++, at += stride) {
-        const uint32_t a = motus_word_get(at), b = motus_word_get(at + 4), c = motus_word_get(at + (byte ? 8 : 4));
+        const uint32_t a = motus_word_get(at), b = motus_word_get(at + 4),
+                       c = motus_word_get(at + (byte ? 8 : 4));
         row[0][i] = __funnelshift_r(a, b, 8 * byte);
         row[1][i] = __funnelshift_r(b, c, 8 * byte);
     }
 }
 
-// The lane's candidate as a key: its cost, below 2^20, then its number; UINT32_MAX: it is none. All lanes come here together.
+// The lane's candidate as a key: its cost, below 2^20, then its number; UINT32_MAX: it is none. All
+// lanes come here together.
 template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, int has_one) {
-    const MotusHalf *half = s->before;
+    const MotusHalfPicture *half = s->before;
     const int lower = motus_lane() & 1, candidate = motus_lane() >> 1;
-    has_one = has_one && motus_look_inside(half, s->x, s->y, *mv);
-    if (!has_one) *mv = motus_look_mv(0, 0); // which can always be read
+    has_one = has_one && motus_lookahead_inside(half, s->x, s->y, *mv);
+    if (!has_one) *mv = motus_lookahead_mv(0, 0); // which can always be read
     uint32_t ref[2][4], cost = 0;
-    load_blocks(ref, motus_look_at(half, s->x, s->y, *mv) + 4 * lower * half->stride, half->stride);
+    load_blocks(ref, motus_lookahead_at(half, s->x, s->y, *mv) + 4 * lower * half->stride,
+                half->stride);
     for (int k = 0; k < 2; k++) {
         if (SATD) cost += motus_words_satd(s->row[k], ref[k]);
         for (int i = 0; i < 4 && !SATD; i++) cost = motus_sad4(s->row[k][i], ref[k][i], cost);
     }
     cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
-    cost += motus_look_vector_cost(*mv, s->predicted);
+    cost += motus_lookahead_vector_cost(*mv, s->predicted);
     return has_one ? cost << 4 | (uint32_t)candidate : UINT32_MAX;
 }
 
@@ -121,17 +136,20 @@ __device__ int take(Search *s, uint32_t key, MotusMv mv) {
     const uint32_t least = motus_lanes_min(key);
     if (least >> 4 >= s->cost) return 0;
     s->cost = least >> 4;
-    s->best = motus_mv_of_word(__shfl_sync(MOTUS_ALL_LANES, motus_mv_word(mv), 2 * (int)(least & 15)));
+    s->best =
+        motus_mv_of_word(__shfl_sync(MOTUS_ALL_LANES, motus_mv_word(mv), 2 * (int)(least & 15)));
     return 1;
 }
 
-// A hexagon while that helps, then the eight neighbours, which are measured together with every hexagon.
+// A hexagon while that helps, then the eight neighbours, which are measured together with every
+// hexagon.
 __device__ void descend(Search *s) {
     const int c = motus_lane() >> 1;
-    for (int step = 0; step <= MOTUS_LOOK_STEPS; step++) {
-        MotusMv mv = c < 6 ? motus_look_hexagon(s->best, c) : motus_look_around(s->best, (c - 6) & 7);
+    for (int step = 0; step <= MOTUS_LOOKAHEAD_STEPS; step++) {
+        MotusMv mv = c < 6 ? motus_lookahead_hexagon(s->best, c)
+                           : motus_lookahead_around(s->best, (c - 6) & 7);
         const uint32_t key = measure<false>(s, &mv, c < 14);
-        if (step < MOTUS_LOOK_STEPS && take(s, c < 6 ? key : UINT32_MAX, mv)) continue;
+        if (step < MOTUS_LOOKAHEAD_STEPS && take(s, c < 6 ? key : UINT32_MAX, mv)) continue;
         take(s, c < 6 ? UINT32_MAX : key, mv);
         return;
     }
@@ -144,15 +162,16 @@ __device__ void search(Search *s, MotusMv mv, int has_one) {
     const uint32_t start = measure<false>(s, &mv, has_one);
     take(s, start, mv);
     descend(s);
-    mv = c < 9 ? motus_look_next_to(s->best, c) : motus_look_mv(0, 0);
+    mv = c < 9 ? motus_lookahead_next_to(s->best, c) : motus_lookahead_mv(0, 0);
     s->cost = UINT32_MAX;
     const uint32_t last = measure<true>(s, &mv, c < 10);
     take(s, last, mv);
 }
 
 // The sums of a row: lane by lane, then all.
-__device__ void add_up(MotusLookSums *sums, uint32_t intra, uint32_t inter) {
-    const uint32_t all_intra = motus_lanes_sum(intra), all_inter = motus_lanes_sum(inter); // a row has at most 2^9 MBs
+__device__ void add_up(MotusLookaheadSums *sums, uint32_t intra, uint32_t inter) {
+    const uint32_t all_intra = motus_lanes_sum(intra),
+                   all_inter = motus_lanes_sum(inter); // a row has at most 2^9 MBs
     if (motus_lane()) return;
     atomicAdd((unsigned long long *)&sums->intra, (unsigned long long)all_intra);
     atomicAdd((unsigned long long *)&sums->inter, (unsigned long long)all_inter);
@@ -165,16 +184,20 @@ struct Next {
     int has_one;
 };
 
-__device__ void fetch(Next *next, const MotusMbCosts &costs, const MotusHalf &cur, const MotusMv *earlier, int x, int y) {
+__device__ void fetch(Next *next, const MotusMbCosts &costs, const MotusHalfPicture &cur,
+                      const MotusMv *earlier, int x, int y) {
     if (x >= cur.mb_width) return;
-    load_blocks(next->row, cur.plane[0] + (MB * y + 4 * (motus_lane() & 1)) * cur.stride + MB * x, cur.stride);
+    load_blocks(next->row, cur.plane[0] + (MB * y + 4 * (motus_lane() & 1)) * cur.stride + MB * x,
+                cur.stride);
     next->intra = costs.intra[y * cur.mb_width + x];
-    next->has_one = motus_look_start(&next->mv, motus_lane() >> 1, motus_look_mv(0, 0), earlier, &cur, x, y);
+    next->has_one = motus_lookahead_start(&next->mv, motus_lane() >> 1, motus_lookahead_mv(0, 0),
+                                          earlier, &cur, x, y);
 }
 
-// ---- Behind another search ------------------------------------------------------------------------------------------------------------------
+// ---- Behind another search ----------------------------------------------------------------------
 
-// Progress and types are read and written with the whole device's order: whoever has acquired one sees what was written before it was released.
+// Progress and types are read and written with the whole device's order: whoever has acquired one
+// sees what was written before it was released.
 __device__ uint64_t acquire(const uint64_t *from) {
     uint64_t v;
     asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(v) : "l"(from) : "memory");
@@ -185,8 +208,12 @@ __device__ uint32_t acquire(const uint32_t *from) {
     asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
     return v;
 }
-__device__ void release(uint64_t *to, uint64_t v) { asm volatile("st.release.gpu.u64 [%0], %1;" : : "l"(to), "l"(v) : "memory"); }
-__device__ void release(uint32_t *to, uint32_t v) { asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(to), "r"(v) : "memory"); }
+__device__ void release(uint64_t *to, uint64_t v) {
+    asm volatile("st.release.gpu.u64 [%0], %1;" : : "l"(to), "l"(v) : "memory");
+}
+__device__ void release(uint32_t *to, uint32_t v) {
+    asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(to), "r"(v) : "memory");
+}
 
 // The vectors of the picture before that a search may begin from, as they come.
 struct Earlier {
@@ -195,8 +222,9 @@ struct Earlier {
     int known;                // MBs of each of the three rows around, from the left, that are there
 };
 
-// Behind a cut the type of the picture before is waited for, so that the one search that a cut leads astray is the next picture's.
-__device__ Earlier find_earlier(const MotusLookSearch &s) {
+// Behind a cut the type of the picture before is waited for, so that the one search that a cut
+// leads astray is the next picture's.
+__device__ Earlier find_earlier(const MotusLookaheadSearch &s) {
     const Earlier none = {NULL, NULL, 0};
     if (!s.sums_before) return {s.earlier, NULL, 0};
     if (s.sums_two_before->cut) {
@@ -205,14 +233,16 @@ __device__ Earlier find_earlier(const MotusLookSearch &s) {
         __syncwarp();
         return since_idr == 1 ? none : Earlier{s.earlier, NULL, 0};
     }
-    if (motus_look_since_idr(&s.type_before, (int)s.sums_two_before->since_idr, 0, 0) == 1) return none;
+    if (motus_lookahead_since_idr(&s.type_before, (int)s.sums_two_before->since_idr, 0, 0) == 1)
+        return none;
     return {s.earlier, s.progress_before, 0};
 }
 
 // Waits for the vectors that the search of MB x may begin from, which reach to the MB to its right.
-__device__ void follow(Earlier *e, const MotusHalf &cur, int x, int y) {
+__device__ void follow(Earlier *e, const MotusHalfPicture &cur, int x, int y) {
     if (!e->progress || x >= cur.mb_width) return;
-    const int needed = min(x + 2, cur.mb_width), row = motus_clip(0, cur.mb_height - 1, y - 1 + min(motus_lane(), 2));
+    const int needed = min(x + 2, cur.mb_width),
+              row = motus_clip(0, cur.mb_height - 1, y - 1 + min(motus_lane(), 2));
     while (e->known < needed) {
         e->known = (int)motus_lanes_min(acquire(e->progress + row));
         if (e->known < needed) __nanosleep(500);
@@ -223,14 +253,14 @@ __device__ void follow(Earlier *e, const MotusHalf &cur, int x, int y) {
 constexpr int TOLD = 8; // progress is told every so many MBs
 
 // The sum of the row's costs as intra, and as it would be coded, in lane 0; 0 in the others.
-__device__ void search_row(const MotusLookSearch &p, Earlier earlier, uint32_t *progress, uint32_t *all_intra,
-                           uint32_t *all_inter) {
+__device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint32_t *progress,
+                           uint32_t *all_intra, uint32_t *all_inter) {
     const int y = (int)blockIdx.x, width = p.cur.mb_width;
     Search s;
     Next next = {};
     s.before = &p.before;
     s.y = MB * y;
-    s.best = motus_look_mv(0, 0); // left of the first MB
+    s.best = motus_lookahead_mv(0, 0); // left of the first MB
     *all_intra = *all_inter = 0;
     follow(&earlier, p.cur, 0, y);
     fetch(&next, p.costs, p.cur, earlier.mv, 0, y);
@@ -240,92 +270,104 @@ __device__ void search_row(const MotusLookSearch &p, Earlier earlier, uint32_t *
         s.x = MB * x;
         s.predicted = s.best;
         memcpy(s.row, next.row, sizeof s.row);
-        const MotusMv mv = motus_lane() >> 1 == 1 ? motus_look_even(s.predicted) : next.mv;
+        const MotusMv mv = motus_lane() >> 1 == 1 ? motus_lookahead_even(s.predicted) : next.mv;
         follow(&earlier, p.cur, x + 1, y);
         fetch(&next, p.costs, p.cur, earlier.mv, x + 1, y);
         search(&s, mv, has_one);
         if (motus_lane()) continue;
-        const uint32_t inter = motus_look_cost(s.cost < intra ? s.cost : intra);
+        const uint32_t inter = motus_lookahead_cost(s.cost < intra ? s.cost : intra);
         p.costs.mv[i] = s.best;
         p.costs.inter[i] = (uint16_t)inter;
         *all_intra += intra, *all_inter += inter;
-        if (progress && ((x + 1) % TOLD == 0 || x + 1 == width)) release(progress + y, (uint32_t)x + 1);
+        if (progress && ((x + 1) % TOLD == 0 || x + 1 == width))
+            release(progress + y, (uint32_t)x + 1);
     }
 }
 
-__global__ void __launch_bounds__(32) inter_costs(const __grid_constant__ MotusLookSearch p) {
+__global__ void __launch_bounds__(32) inter_costs(const __grid_constant__ MotusLookaheadSearch p) {
     uint32_t all_intra, all_inter;
     search_row(p, find_earlier(p), p.progress, &all_intra, &all_inter);
     add_up(p.sums, all_intra, all_inter);
 }
 
 // Whether a picture was searched from vectors that do not count.
-__device__ int is_misled(const MotusLookSums *before, const MotusLookSums *two_before) {
+__device__ int is_misled(const MotusLookaheadSums *before, const MotusLookaheadSums *two_before) {
     return before && before->cut && !two_before->cut;
 }
 
-__global__ void __launch_bounds__(32) inter_costs_again(const __grid_constant__ MotusLookSearch p) {
+__global__ void __launch_bounds__(32)
+    inter_costs_again(const __grid_constant__ MotusLookaheadSearch p) {
     uint32_t all_intra, all_inter;
     if (!is_misled(p.sums_before, p.sums_two_before)) return;
     search_row(p, {NULL, NULL, 0}, NULL, &all_intra, &all_inter);
-    if (!motus_lane()) atomicAdd((unsigned long long *)&p.sums->again, (unsigned long long)all_inter);
+    if (!motus_lane())
+        atomicAdd((unsigned long long *)&p.sums->again, (unsigned long long)all_inter);
 }
 
 // Of a picture that has none before it.
-__global__ void __launch_bounds__(32) no_inter_costs(MotusMbCosts costs, int width, MotusLookSums *sums) {
+__global__ void __launch_bounds__(32)
+    no_inter_costs(MotusMbCosts costs, int width, MotusLookaheadSums *sums) {
     uint32_t all = 0;
     for (int x = motus_lane(); x < width; x += MOTUS_LANES) {
         const int i = (int)blockIdx.x * width + x;
-        costs.mv[i] = motus_look_mv(0, 0);
+        costs.mv[i] = motus_lookahead_mv(0, 0);
         costs.inter[i] = costs.intra[i];
         all += costs.intra[i];
     }
     add_up(sums, all, all);
 }
 
-__global__ void choose_type(MotusLookSums *sums, const MotusLookSums *before, const MotusLookSums *two_before,
-                            MotusLookType type) {
+__global__ void choose_type(MotusLookaheadSums *sums, const MotusLookaheadSums *before,
+                            const MotusLookaheadSums *two_before, MotusLookaheadType type) {
     const int since_before = before ? (int)before->since_idr : 0;
     if (is_misled(before, two_before)) sums->inter = sums->again;
-    const int since_idr = motus_look_since_idr(&type, since_before, sums->intra, sums->inter);
+    const int since_idr = motus_lookahead_since_idr(&type, since_before, sums->intra, sums->inter);
     type.scenecut = 0;
-    sums->cut = since_idr == 1 && motus_look_since_idr(&type, since_before, 0, 0) != 1;
+    sums->cut = since_idr == 1 && motus_lookahead_since_idr(&type, since_before, 0, 0) != 1;
     release(&sums->since_idr, (uint64_t)since_idr);
 }
 
 } // namespace
 
-// ---- Launchers ------------------------------------------------------------------------------------------------------------------------------
+// ---- Launchers ----------------------------------------------------------------------------------
 
-MotusStatus motus_half_build_cuda(const MotusHalf *half, const MotusPlane *luma, void *stream, MotusError *error) {
+MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane *luma,
+                                  void *stream, MotusError *error) {
     const int words = (MB * half->mb_width + 2 * BORDER) / 4;
     const dim3 grid((words + THREADS - 1) / THREADS, MB * half->mb_height + 2 * BORDER);
     half_planes<<<grid, THREADS, 0, (cudaStream_t)stream>>>(*half, *luma);
     return motus_cuda_launched("look-ahead: scaling", error);
 }
 
-MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalf *cur, void *stream, MotusError *error) {
+MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPicture *cur,
+                                   void *stream, MotusError *error) {
     const int threads = 4 * cur->mb_width * cur->mb_height;
-    intra_costs<<<(threads + THREADS - 1) / THREADS, THREADS, 0, (cudaStream_t)stream>>>(costs->intra, *cur);
+    intra_costs<<<(threads + THREADS - 1) / THREADS, THREADS, 0, (cudaStream_t)stream>>>(
+        costs->intra, *cur);
     return motus_cuda_launched("look-ahead: intra costs", error);
 }
 
-MotusStatus motus_look_search_cuda(const MotusLookSearch *search, void *stream, MotusError *error) {
-    const MotusHalf *cur = &search->cur;
+MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void *stream,
+                                        MotusError *error) {
+    const MotusHalfPicture *cur = &search->cur;
     if (search->before.memory)
         inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(*search);
     else
-        no_inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(search->costs, cur->mb_width, search->sums);
+        no_inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(
+            search->costs, cur->mb_width, search->sums);
     return motus_cuda_launched("look-ahead: inter costs", error);
 }
 
-MotusStatus motus_look_settle_cuda(const MotusLookSearch *search, const MotusLookType *type, void *stream, MotusError *error) {
+MotusStatus motus_lookahead_type_cuda(const MotusLookaheadSearch *search,
+                                      const MotusLookaheadType *type, void *stream,
+                                      MotusError *error) {
     MotusStatus status = MOTUS_OK;
     if (search->sums_before) {
         inter_costs_again<<<search->cur.mb_height, 32, 0, (cudaStream_t)stream>>>(*search);
         status = motus_cuda_launched("look-ahead: another search", error);
     }
     if (status) return status;
-    choose_type<<<1, 1, 0, (cudaStream_t)stream>>>(search->sums, search->sums_before, search->sums_two_before, *type);
+    choose_type<<<1, 1, 0, (cudaStream_t)stream>>>(search->sums, search->sums_before,
+                                                   search->sums_two_before, *type);
     return motus_cuda_launched("look-ahead: type", error);
 }

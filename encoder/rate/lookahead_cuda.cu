@@ -1,5 +1,7 @@
-// Pictures' costs on a CUDA device: a ring of entries, the frame at hand and its half picture, on streams of its own that go before the lanes'. The host waits
-// for a picture's costs before it plans with them; nothing of them is written any more then, so that plans need not wait for the pictures that have begun since.
+// Pictures' costs on a CUDA device: a ring of entries, the frame at hand and its half picture, on
+// streams of its own that go before the lanes'. The host waits for a picture's costs before it
+// plans with them; nothing of them is written any more then, so that plans need not wait for the
+// pictures that have begun since.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/lookahead_cuda.h"
 
@@ -14,12 +16,13 @@ extern "C" {
 
 namespace {
 
-// What is known of a picture; sums and offsets lie in one block, so that they come down together, and progress in front of them is cleared with them.
+// What is known of a picture; sums and offsets lie in one block, so that they come down together,
+// and progress in front of them is cleared with them.
 struct Entry {
     MotusMbCosts costs;
-    MotusLookType type;
+    MotusLookaheadType type;
     uint32_t *progress; // of its search
-    MotusLookSums *sums;
+    MotusLookaheadSums *sums;
     int16_t *offset;
     uint64_t *passed;
     cudaEvent_t prepared; // the half picture is there, and progress and sums are 0
@@ -30,15 +33,16 @@ constexpr int HALVES = 3; // half pictures: of two that are searched, and the on
 
 } // namespace
 
-struct MotusLookCuda {
+struct MotusLookaheadCuda {
     MotusLookaheadSettings settings;
     int device, n_entries, n_mb;
-    uint8_t *memory, *host;                      // the device's, pinned
-    cudaStream_t stream, analysing[2], planning; // uploads; even and odd pictures; windows of pictures whose types are known
-    cudaEvent_t made, planned;                   // the frame at hand is there; offsets are on the host
+    uint8_t *memory, *host; // the device's, pinned
+    cudaStream_t stream, analysing[2],
+        planning; // uploads; even and odd pictures; windows of pictures whose types are known
+    cudaEvent_t made, planned; // the frame at hand is there; offsets are on the host
     Entry *entry;
     uint64_t *passed; // of all entries, one behind the other
-    MotusHalf half[HALVES];
+    MotusHalfPicture half[HALVES];
     MotusFrame frame; // in `memory`: the one at hand, where it did not lie on this device
     int has_frame;    // all of it, from the host
 };
@@ -46,32 +50,42 @@ struct MotusLookCuda {
 namespace {
 
 constexpr size_t SUMS_BYTES = 256; // in front of an entry's offsets
-static_assert(sizeof(MotusLookSums) <= SUMS_BYTES, "");
+static_assert(sizeof(MotusLookaheadSums) <= SUMS_BYTES, "");
 
-size_t block_bytes(const MotusLookCuda *l) { return SUMS_BYTES + ((size_t)l->n_mb * sizeof(int16_t) + 255) / 256 * 256; }
+size_t block_bytes(const MotusLookaheadCuda *l) {
+    return SUMS_BYTES + ((size_t)l->n_mb * sizeof(int16_t) + 255) / 256 * 256;
+}
 
-uint8_t *host_block(const MotusLookCuda *l, int at) { return l->host + (size_t)at * block_bytes(l); }
+uint8_t *host_block(const MotusLookaheadCuda *l, int at) {
+    return l->host + (size_t)at * block_bytes(l);
+}
 
-size_t progress_bytes(const MotusLookCuda *l) { return ((size_t)l->settings.mb_height * sizeof(uint32_t) + 255) / 256 * 256; }
+size_t progress_bytes(const MotusLookaheadCuda *l) {
+    return ((size_t)l->settings.mb_height * sizeof(uint32_t) + 255) / 256 * 256;
+}
 
-Entry *entry_of(const MotusLookCuda *l, int64_t number) { return &l->entry[(number + l->n_entries) % l->n_entries]; }
+Entry *entry_of(const MotusLookaheadCuda *l, int64_t number) {
+    return &l->entry[(number + l->n_entries) % l->n_entries];
+}
 
 // Lays everything out from `base` on; returns the bytes.
-size_t lay_out(MotusLookCuda *l, uint8_t *base) {
+size_t lay_out(MotusLookaheadCuda *l, uint8_t *base) {
     const int mb_width = l->settings.mb_width, mb_height = l->settings.mb_height;
     const size_t n = (size_t)l->n_mb;
     size_t end = 0;
-    for (MotusHalf &half : l->half) {
+    for (MotusHalfPicture &half : l->half) {
         uint8_t *memory = base + motus_slot_place(&end, motus_half_bytes(mb_width, mb_height));
         if (base) motus_half_lay_out(&half, memory, mb_width, mb_height);
     }
     motus_intake_cuda_place(l->frame.plane, mb_width, mb_height, base, &end);
-    l->passed = (uint64_t *)(base + motus_slot_place(&end, (size_t)l->n_entries * n * sizeof(uint64_t)));
+    l->passed =
+        (uint64_t *)(base + motus_slot_place(&end, (size_t)l->n_entries * n * sizeof(uint64_t)));
     for (int i = 0; i < l->n_entries; i++) {
         Entry *e = &l->entry[i];
-        uint8_t *block = base + motus_slot_place(&end, progress_bytes(l) + block_bytes(l)) + progress_bytes(l);
+        uint8_t *block =
+            base + motus_slot_place(&end, progress_bytes(l) + block_bytes(l)) + progress_bytes(l);
         e->progress = (uint32_t *)(block - progress_bytes(l));
-        e->sums = (MotusLookSums *)block;
+        e->sums = (MotusLookaheadSums *)block;
         e->offset = (int16_t *)(block + SUMS_BYTES);
         e->passed = l->passed + (size_t)i * n;
         e->costs.intra = (uint16_t *)(base + motus_slot_place(&end, n * sizeof(uint16_t)));
@@ -82,61 +96,79 @@ size_t lay_out(MotusLookCuda *l, uint8_t *base) {
 }
 
 MotusStatus open_waiting_event(cudaEvent_t *event, MotusError *error) {
-    return motus_cuda_check(cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventBlockingSync), "event", error);
+    return motus_cuda_check(
+        cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventBlockingSync), "event",
+        error);
 }
 
-MotusStatus open_order(MotusLookCuda *l, MotusError *error) {
+MotusStatus open_order(MotusLookaheadCuda *l, MotusError *error) {
     int least, greatest; // numbers of priorities, the greatest one being the lower number
-    MotusStatus status = motus_cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
+    MotusStatus status =
+        motus_cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
     for (cudaStream_t *stream : {&l->stream, &l->analysing[0], &l->analysing[1], &l->planning})
         if (!status)
-            status = motus_cuda_check(cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, greatest), "stream", error);
-    if (!status) status = motus_cuda_check(cudaEventCreateWithFlags(&l->made, cudaEventDisableTiming), "event", error);
+            status = motus_cuda_check(
+                cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, greatest), "stream",
+                error);
+    if (!status)
+        status = motus_cuda_check(cudaEventCreateWithFlags(&l->made, cudaEventDisableTiming),
+                                  "event", error);
     if (!status) status = open_waiting_event(&l->planned, error);
     for (int i = 0; i < l->n_entries && !status; i++) {
         Entry *e = &l->entry[i];
-        status = motus_cuda_check(cudaEventCreateWithFlags(&e->prepared, cudaEventDisableTiming), "event", error);
+        status = motus_cuda_check(cudaEventCreateWithFlags(&e->prepared, cudaEventDisableTiming),
+                                  "event", error);
         if (!status) status = open_waiting_event(&e->done, error);
     }
     return status;
 }
 
-MotusStatus open_all(MotusLookCuda *l, MotusError *error) {
+MotusStatus open_all(MotusLookaheadCuda *l, MotusError *error) {
     const size_t bytes = lay_out(l, NULL);
     MotusStatus status = open_order(l, error);
-    if (!status) status = motus_cuda_check(cudaMalloc((void **)&l->memory, bytes), "device memory", error);
-    if (!status) status = motus_cuda_check(cudaMemsetAsync(l->memory, 0, bytes, l->stream), "device memory", error);
-    if (!status) status = motus_cuda_check(cudaStreamSynchronize(l->stream), "device memory", error);
     if (!status)
-        status =
-            motus_cuda_check(cudaMallocHost((void **)&l->host, (size_t)l->n_entries * block_bytes(l)), "pinned memory", error);
+        status = motus_cuda_check(cudaMalloc((void **)&l->memory, bytes), "device memory", error);
+    if (!status)
+        status = motus_cuda_check(cudaMemsetAsync(l->memory, 0, bytes, l->stream), "device memory",
+                                  error);
+    if (!status)
+        status = motus_cuda_check(cudaStreamSynchronize(l->stream), "device memory", error);
+    if (!status)
+        status = motus_cuda_check(
+            cudaMallocHost((void **)&l->host, (size_t)l->n_entries * block_bytes(l)),
+            "pinned memory", error);
     if (!status) lay_out(l, l->memory);
     return status;
 }
 
-// ---- A frame comes in -------------------------------------------------------------------------------------------------------------------------
+// ---- A frame comes in ---------------------------------------------------------------------------
 
-void show_planes(MotusLookCuda *l, const MotusFrame *frame) {
+void show_planes(MotusLookaheadCuda *l, const MotusFrame *frame) {
     l->frame.width = frame->width, l->frame.height = frame->height;
     for (int p = 0; p < 3; p++)
-        l->frame.plane[p].width = frame->plane[p].width, l->frame.plane[p].height = frame->plane[p].height;
+        l->frame.plane[p].width = frame->plane[p].width,
+        l->frame.plane[p].height = frame->plane[p].height;
 }
 
 // *luma: where it may be read behind `made`.
-MotusStatus take_in(MotusLookCuda *l, const MotusFrame *frame, int on_device, void *made_on, MotusPlane *luma,
-                    MotusError *error) {
+MotusStatus take_in(MotusLookaheadCuda *l, const MotusFrame *frame, int on_device, void *made_on,
+                    MotusPlane *luma, MotusError *error) {
     show_planes(l, frame);
     *luma = l->frame.plane[0];
     int device = l->device;
-    MotusStatus status = on_device ? motus_intake_cuda_device(frame, &device, error)
-                                   : motus_intake_cuda_upload(l->frame.plane, frame, l->stream, error);
+    MotusStatus status = on_device
+                             ? motus_intake_cuda_device(frame, &device, error)
+                             : motus_intake_cuda_upload(l->frame.plane, frame, l->stream, error);
     l->has_frame = !on_device && !status;
     const int here = on_device && device == l->device;
     if (!status && on_device && !here)
-        status = motus_intake_cuda_bring_over(l->frame.plane, l->device, frame->plane, device, 1, made_on, error);
+        status = motus_intake_cuda_bring_over(l->frame.plane, l->device, frame->plane, device, 1,
+                                              made_on, error);
     if (here) *luma = frame->plane[0];
     return status ? status
-                  : motus_cuda_check(cudaEventRecord(l->made, here ? (cudaStream_t)made_on : l->stream), "record", error);
+                  : motus_cuda_check(
+                        cudaEventRecord(l->made, here ? (cudaStream_t)made_on : l->stream),
+                        "record", error);
 }
 
 MotusStatus wait_on(cudaStream_t stream, cudaEvent_t event, MotusError *error) {
@@ -144,24 +176,26 @@ MotusStatus wait_on(cudaStream_t stream, cudaEvent_t event, MotusError *error) {
 }
 
 // What needs no other picture.
-MotusStatus prepare(MotusLookCuda *l, int64_t number, const MotusPlane *luma, cudaStream_t stream, MotusError *error) {
+MotusStatus prepare(MotusLookaheadCuda *l, int64_t number, const MotusPlane *luma,
+                    cudaStream_t stream, MotusError *error) {
     const MotusLookaheadSettings *s = &l->settings;
     const Entry *e = entry_of(l, number);
-    const MotusHalf *half = &l->half[number % HALVES];
+    const MotusHalfPicture *half = &l->half[number % HALVES];
     const size_t bytes = progress_bytes(l) + (s->aq_mode ? sizeof *e->sums : block_bytes(l));
-    MotusStatus status = motus_cuda_check(cudaMemsetAsync(e->progress, 0, bytes, stream), "sums", error);
+    MotusStatus status =
+        motus_cuda_check(cudaMemsetAsync(e->progress, 0, bytes, stream), "sums", error);
     if (!status) status = motus_half_build_cuda(half, luma, stream, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(e->prepared, stream), "record", error);
     if (!status) status = motus_intra_costs_cuda(&e->costs, half, stream, error);
     if (!status && s->aq_mode)
-        status = motus_aq_variance_cuda(e->offset, luma, s->mb_width, s->mb_height, s->aq_mode, s->aq_strength_q8, e->sums,
-                                        stream, error);
+        status = motus_aq_variance_cuda(e->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
+                                        s->aq_strength_q8, e->sums, stream, error);
     return status;
 }
 
-MotusLookSearch search_of(const MotusLookCuda *l, int64_t number, int begins) {
+MotusLookaheadSearch search_of(const MotusLookaheadCuda *l, int64_t number, int begins) {
     const Entry *e = entry_of(l, number), *before = entry_of(l, number - 1);
-    MotusLookSearch search = {};
+    MotusLookaheadSearch search = {};
     search.costs = e->costs;
     search.cur = l->half[number % HALVES];
     search.sums = e->sums, search.progress = e->progress;
@@ -175,55 +209,58 @@ MotusLookSearch search_of(const MotusLookCuda *l, int64_t number, int begins) {
     return search;
 }
 
-// Even and odd pictures are on two streams, so that a picture begins when the type of the one two before is known: nothing looks any more at the half picture
-// that lay where its own will, three before. Types are chosen in order.
-MotusStatus analyse(MotusLookCuda *l, const MotusLookPlace *place, const MotusPlane *luma, cudaEvent_t filled,
-                    MotusError *error) {
+// Even and odd pictures are on two streams, so that a picture begins when the type of the one two
+// before is known: nothing looks any more at the half picture that lay where its own will, three
+// before. Types are chosen in order.
+MotusStatus analyse(MotusLookaheadCuda *l, const MotusLookaheadEntry *place, const MotusPlane *luma,
+                    cudaEvent_t filled, MotusError *error) {
     const MotusLookaheadSettings *s = &l->settings;
     Entry *e = entry_of(l, place->number);
     const Entry *before = entry_of(l, place->number - 1);
     const cudaStream_t stream = l->analysing[place->number & 1];
     e->type = {place->begins, place->force_idr, s->keyint, s->min_keyint, s->scenecut};
-    const MotusLookSearch search = search_of(l, place->number, place->begins);
+    const MotusLookaheadSearch search = search_of(l, place->number, place->begins);
     MotusStatus status = wait_on(stream, filled, error);
     if (!status) status = prepare(l, place->number, luma, stream, error);
     if (!status) status = wait_on(stream, before->prepared, error);
-    if (!status) status = motus_look_search_cuda(&search, stream, error);
+    if (!status) status = motus_lookahead_search_cuda(&search, stream, error);
     if (!status) status = wait_on(stream, before->done, error);
-    if (!status) status = motus_look_settle_cuda(&search, &e->type, stream, error);
+    if (!status) status = motus_lookahead_type_cuda(&search, &e->type, stream, error);
     if (!status)
-        status = motus_cuda_check(
-            cudaMemcpyAsync(host_block(l, (int)(e - l->entry)), e->sums, sizeof *e->sums, cudaMemcpyDeviceToHost, stream), "sums",
-            error);
+        status = motus_cuda_check(cudaMemcpyAsync(host_block(l, (int)(e - l->entry)), e->sums,
+                                                  sizeof *e->sums, cudaMemcpyDeviceToHost, stream),
+                                  "sums", error);
     return status ? status : motus_cuda_check(cudaEventRecord(e->done, stream), "record", error);
 }
 
-void wait_for_all(MotusLookCuda *l) {
+void wait_for_all(MotusLookaheadCuda *l) {
     for (cudaStream_t stream : {l->stream, l->analysing[0], l->analysing[1], l->planning})
         if (stream) cudaStreamSynchronize(stream);
 }
 
 } // namespace
 
-extern "C" MotusStatus motus_look_cuda_open(MotusLookCuda **look, const MotusLookaheadSettings *settings, int entries, int device,
-                                            MotusError *error) {
+extern "C" MotusStatus motus_lookahead_cuda_open(MotusLookaheadCuda **look,
+                                                 const MotusLookaheadSettings *settings,
+                                                 int entries, int device, MotusError *error) {
     MotusOnDevice on(device);
     *look = NULL;
-    MotusLookCuda *l = (MotusLookCuda *)motus_alloc(1, sizeof *l);
+    MotusLookaheadCuda *l = (MotusLookaheadCuda *)motus_alloc(1, sizeof *l);
     if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     l->settings = *settings;
     l->device = device, l->n_entries = entries;
     l->n_mb = settings->mb_width * settings->mb_height;
     l->entry = (Entry *)motus_alloc((size_t)entries, sizeof *l->entry);
-    MotusStatus status = l->entry ? open_all(l, error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    if (status) motus_look_cuda_close(&l);
+    MotusStatus status =
+        l->entry ? open_all(l, error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (status) motus_lookahead_cuda_close(&l);
     *look = l;
     return status;
 }
 
-extern "C" void motus_look_cuda_close(MotusLookCuda **look) {
+extern "C" void motus_lookahead_cuda_close(MotusLookaheadCuda **look) {
     if (!look || !*look) return;
-    MotusLookCuda *l = *look;
+    MotusLookaheadCuda *l = *look;
     MotusOnDevice on(l->device);
     wait_for_all(l);
     for (cudaStream_t stream : {l->stream, l->analysing[0], l->analysing[1], l->planning})
@@ -241,19 +278,25 @@ extern "C" void motus_look_cuda_close(MotusLookCuda **look) {
     *look = NULL;
 }
 
-extern "C" MotusStatus motus_look_cuda_analyse(MotusLookCuda *l, const MotusLookPlace *place, const MotusFrame *frame,
-                                               int on_device, void *made_on, MotusLookSums *sums, MotusError *error) {
+extern "C" MotusStatus motus_lookahead_cuda_analyse(MotusLookaheadCuda *l,
+                                                    const MotusLookaheadEntry *place,
+                                                    const MotusFrame *frame, int on_device,
+                                                    void *made_on, MotusLookaheadSums *sums,
+                                                    MotusError *error) {
     MotusOnDevice on(l->device);
     MotusPlane luma;
     MotusStatus status = take_in(l, frame, on_device, made_on, &luma, error);
     if (!status) status = analyse(l, place, &luma, l->made, error);
-    if (!status) status = motus_look_cuda_wait(l, (int)(place->number % l->n_entries), sums, error);
+    if (!status)
+        status = motus_lookahead_cuda_wait(l, (int)(place->number % l->n_entries), sums, error);
     if (status) wait_for_all(l); // nothing may read the frame behind the caller's back
     return status;
 }
 
-extern "C" MotusStatus motus_look_cuda_begin(MotusLookCuda *l, const MotusLookPlace *place, const MotusPlane *luma, void *filled,
-                                             MotusError *error) {
+extern "C" MotusStatus motus_lookahead_cuda_begin(MotusLookaheadCuda *l,
+                                                  const MotusLookaheadEntry *place,
+                                                  const MotusPlane *luma, void *filled,
+                                                  MotusError *error) {
     MotusOnDevice on(l->device);
     l->has_frame = 0;
     MotusStatus status = analyse(l, place, luma, (cudaEvent_t)filled, error);
@@ -263,48 +306,59 @@ extern "C" MotusStatus motus_look_cuda_begin(MotusLookCuda *l, const MotusLookPl
     return status;
 }
 
-extern "C" MotusStatus motus_look_cuda_wait(const MotusLookCuda *l, int at, MotusLookSums *sums, MotusError *error) {
+extern "C" MotusStatus motus_lookahead_cuda_wait(const MotusLookaheadCuda *l, int at,
+                                                 MotusLookaheadSums *sums, MotusError *error) {
     MotusOnDevice on(l->device);
-    MotusStatus status = motus_cuda_check(cudaEventSynchronize(l->entry[at].done), "look-ahead", error);
+    MotusStatus status =
+        motus_cuda_check(cudaEventSynchronize(l->entry[at].done), "look-ahead", error);
     memcpy(sums, host_block(l, at), sizeof *sums);
     return status;
 }
 
-extern "C" const MotusFrame *motus_look_cuda_frame(const MotusLookCuda *l, int device, void **stream) {
+extern "C" const MotusFrame *motus_lookahead_cuda_frame(const MotusLookaheadCuda *l, int device,
+                                                        void **stream) {
     *stream = l->stream;
     return l->has_frame && device == l->device ? &l->frame : NULL;
 }
 
-extern "C" MotusStatus motus_look_cuda_plan(MotusLookCuda *l, int first, int n, int n_final, int first_is_idr,
-                                            MotusError *error) {
+extern "C" MotusStatus motus_lookahead_cuda_plan(MotusLookaheadCuda *l, int first, int n,
+                                                 int n_final, int first_is_idr, MotusError *error) {
     MotusOnDevice on(l->device);
     const MotusLookaheadSettings *s = &l->settings;
     MotusStatus status = MOTUS_OK;
     if (s->propagation_q8)
         status = motus_cuda_check(
-            cudaMemsetAsync(l->passed, 0, (size_t)l->n_entries * (size_t)l->n_mb * sizeof *l->passed, l->planning), "propagation",
-            error);
+            cudaMemsetAsync(l->passed, 0,
+                            (size_t)l->n_entries * (size_t)l->n_mb * sizeof *l->passed,
+                            l->planning),
+            "propagation", error);
     for (int k = n - 1; k > 0 && s->propagation_q8 && !status; k--) {
-        const Entry *e = &l->entry[(first + k) % l->n_entries], *before = &l->entry[(first + k - 1) % l->n_entries];
-        status = motus_aq_pass_back_cuda(before->passed, e->passed, &e->costs, s->aq_mode ? e->offset : NULL, s->mb_width,
-                                         s->mb_height, l->planning, error);
+        const Entry *e = &l->entry[(first + k) % l->n_entries],
+                    *before = &l->entry[(first + k - 1) % l->n_entries];
+        status = motus_aq_pass_back_cuda(before->passed, e->passed, &e->costs,
+                                         s->aq_mode ? e->offset : NULL, s->mb_width, s->mb_height,
+                                         l->planning, error);
     }
     for (int k = 0; k < n_final && !status; k++) {
         const int at = (first + k) % l->n_entries;
         const Entry *e = &l->entry[at];
-        status = motus_aq_propagated_cuda(e->offset, e->passed, &e->costs, !k && first_is_idr, l->n_mb, s->propagation_q8,
-                                          e->sums, l->planning, error);
+        status = motus_aq_propagated_cuda(e->offset, e->passed, &e->costs, !k && first_is_idr,
+                                          l->n_mb, s->propagation_q8, e->sums, l->planning, error);
         if (!status)
             status =
-                motus_cuda_check(cudaMemcpyAsync(host_block(l, at), e->sums, SUMS_BYTES + (size_t)l->n_mb * sizeof *e->offset,
+                motus_cuda_check(cudaMemcpyAsync(host_block(l, at), e->sums,
+                                                 SUMS_BYTES + (size_t)l->n_mb * sizeof *e->offset,
                                                  cudaMemcpyDeviceToHost, l->planning),
                                  "offsets", error);
     }
-    if (!status) status = motus_cuda_check(cudaEventRecord(l->planned, l->planning), "record", error);
-    return status ? status : motus_cuda_check(cudaEventSynchronize(l->planned), "look-ahead", error);
+    if (!status)
+        status = motus_cuda_check(cudaEventRecord(l->planned, l->planning), "record", error);
+    return status ? status
+                  : motus_cuda_check(cudaEventSynchronize(l->planned), "look-ahead", error);
 }
 
-extern "C" const int16_t *motus_look_cuda_offsets(const MotusLookCuda *l, int at, MotusLookSums *sums) {
+extern "C" const int16_t *motus_lookahead_cuda_offsets(const MotusLookaheadCuda *l, int at,
+                                                       MotusLookaheadSums *sums) {
     const uint8_t *block = host_block(l, at);
     memcpy(sums, block, sizeof *sums);
     return (const int16_t *)(block + SUMS_BYTES);

@@ -36,11 +36,12 @@ int motus_pass_log_line(const MotusPassLog *log, int64_t line, char *text, size_
     if (line == -1) return snprintf(text, size, "%s\n", log->fingerprint);
     if (line >= log->n) return snprintf(text, size, "end %" PRId64 "\n", log->n);
     const MotusPassPicture *p = &log->picture[line];
-    return snprintf(text, size, "%c %d %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n", p->idr ? 'I' : 'P', p->qp_q8, p->bits,
-                    p->duration, p->cost, p->weighted);
+    return snprintf(text, size, "%c %d %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n",
+                    p->idr ? 'I' : 'P', p->qp_q8, p->bits, p->duration, p->cost, p->weighted);
 }
 
-// A whole number at *text, behind which a space or the end of the line stands; *text moves behind it. Returns whether there is one.
+// A whole number at *text, behind which a space or the end of the line stands; *text moves behind
+// it. Returns whether there is one.
 static int take_number(const char **text, int64_t *value) {
     char *end;
     errno = 0;
@@ -54,20 +55,24 @@ static MotusStatus take_end(const MotusPassLog *log, const char *text, MotusErro
     const char *at = text + 3;
     int64_t n = 0;
     if (strncmp(text, "end", 3) || !take_number(&at, &n) || n != log->n || !n)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "its last line does not count its %" PRId64 " pictures", log->n);
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "its last line does not count its %" PRId64 " pictures", log->n);
     return MOTUS_OK;
 }
 
-static MotusStatus take_picture(MotusPassLog *log, int64_t line, const char *text, MotusError *error) {
+static MotusStatus take_picture(MotusPassLog *log, int64_t line, const char *text,
+                                MotusError *error) {
     enum { QP, BITS, DURATION, COST, WEIGHTED, NUMBERS };
     const int64_t most = (int64_t)1 << 40;
     int64_t number[NUMBERS] = {0};
     const char *at = text + (*text != 0);
     int good = *text == 'I' || (*text == 'P' && line);
     for (int i = 0; i < NUMBERS && good; i++) good = take_number(&at, &number[i]);
-    good = good && number[QP] > -65536 && number[QP] < 65536 && number[BITS] > 0 && number[BITS] <= most &&
-           number[DURATION] > 0 && number[DURATION] <= most && number[COST] >= 0 && number[WEIGHTED] >= 0;
-    if (!good) return motus_fail(error, MOTUS_ERR_FORMAT, "picture %" PRId64 " is not readable", line);
+    good = good && number[QP] > -65536 && number[QP] < 65536 && number[BITS] > 0 &&
+           number[BITS] <= most && number[DURATION] > 0 && number[DURATION] <= most &&
+           number[COST] >= 0 && number[WEIGHTED] >= 0;
+    if (!good)
+        return motus_fail(error, MOTUS_ERR_FORMAT, "picture %" PRId64 " is not readable", line);
     const MotusPassPicture p = {.idr = *text == 'I',
                                 .qp_q8 = (int)number[QP],
                                 .bits = number[BITS],
@@ -78,7 +83,8 @@ static MotusStatus take_picture(MotusPassLog *log, int64_t line, const char *tex
     return status ? motus_fail(error, status, "out of memory") : MOTUS_AGAIN;
 }
 
-MotusStatus motus_pass_log_read_line(MotusPassLog *log, int64_t line, const char *text, MotusError *error) {
+MotusStatus motus_pass_log_read_line(MotusPassLog *log, int64_t line, const char *text,
+                                     MotusError *error) {
     const size_t length = strcspn(text, "\r\n");
     if (line == -2) {
         if (length != strlen(FIRST_LINE) || memcmp(text, FIRST_LINE, length))
@@ -86,7 +92,8 @@ MotusStatus motus_pass_log_read_line(MotusPassLog *log, int64_t line, const char
         return MOTUS_AGAIN;
     }
     if (line == -1) {
-        if (length >= sizeof log->fingerprint) return motus_fail(error, MOTUS_ERR_FORMAT, "its second line is too long");
+        if (length >= sizeof log->fingerprint)
+            return motus_fail(error, MOTUS_ERR_FORMAT, "its second line is too long");
         memcpy(log->fingerprint, text, length);
         log->fingerprint[length] = 0;
         return MOTUS_AGAIN;

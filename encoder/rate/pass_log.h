@@ -23,14 +23,18 @@ typedef struct MotusPassLog {
     char fingerprint[200]; // of the settings that both passes must share, one line without its end
 } MotusPassLog;
 
-MotusStatus motus_pass_log_add(MotusPassLog *log, const MotusPassPicture *picture); // MOTUS_ERR_MEMORY
-void motus_pass_log_free(MotusPassLog *log);                                        // accepts a zeroed one
+MotusStatus motus_pass_log_add(MotusPassLog *log,
+                               const MotusPassPicture *picture); // MOTUS_ERR_MEMORY
+void motus_pass_log_free(MotusPassLog *log);                     // accepts a zeroed one
 
-// A log as text: a first line that names format and version, the fingerprint, a line a picture, and a last line with their number, so that a log that was cut
-// short is known. Returns bytes; with size 0 none are written. Line by line: `line` -2 and -1 are the first two, n is the last.
+// A log as text: a first line that names format and version, the fingerprint, a line a picture, and
+// a last line with their number, so that a log that was cut short is known. Returns bytes; with
+// size 0 none are written. Line by line: `line` -2 and -1 are the first two, n is the last.
 int motus_pass_log_line(const MotusPassLog *log, int64_t line, char *text, size_t size);
 
-// Takes in one line. MOTUS_AGAIN: more lines belong to the log. MOTUS_OK: complete. MOTUS_ERR_FORMAT with the cause in *error.
-MotusStatus motus_pass_log_read_line(MotusPassLog *log, int64_t line, const char *text, MotusError *error);
+// Takes in one line. MOTUS_AGAIN: more lines belong to the log. MOTUS_OK: complete.
+// MOTUS_ERR_FORMAT with the cause in *error.
+MotusStatus motus_pass_log_read_line(MotusPassLog *log, int64_t line, const char *text,
+                                     MotusError *error);
 
 #endif

@@ -5,7 +5,10 @@
 typedef __int128 Wide;
 
 void motus_vbv_open(MotusVbv *v, int64_t rate, int64_t size, MotusRational fps) {
-    *v = (MotusVbv){.unit = rate ? fps.num : 0, .size = size * fps.num, .arriving = rate * fps.den, .rate = rate};
+    *v = (MotusVbv){.unit = rate ? fps.num : 0,
+                    .size = size * fps.num,
+                    .arriving = rate * fps.den,
+                    .rate = rate};
     v->fullness = v->size / 10 * 9;
 }
 

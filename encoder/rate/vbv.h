@@ -1,5 +1,6 @@
-// The decoder's buffer as the stream's HRD describes it (Annex C): bits arrive at a rate, a picture's bits leave at once when it is decoded, and a channel that is
-// not constant pauses while the buffer is full.
+// The decoder's buffer as the stream's HRD describes it (Annex C): bits arrive at a rate, a
+// picture's bits leave at once when it is decoded, and a channel that is not constant pauses while
+// the buffer is full.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_RATE_VBV_H
 #define ENCODER_RATE_VBV_H
@@ -23,10 +24,12 @@ void motus_vbv_change(MotusVbv *vbv, int64_t rate, int64_t size, MotusRational f
 // Bits that the next picture may have.
 int64_t motus_vbv_room(const MotusVbv *vbv);
 
-// A picture leaves, then time passes (in 1 / fps). Returns what the buffer held in between, bits: below 0 the picture came too late.
+// A picture leaves, then time passes (in 1 / fps). Returns what the buffer held in between, bits:
+// below 0 the picture came too late.
 int64_t motus_vbv_take(MotusVbv *vbv, int64_t bits, int64_t duration);
 
-// Bits that would have to leave with such a picture beside its own, so that a channel that never pauses does not find the buffer full.
+// Bits that would have to leave with such a picture beside its own, so that a channel that never
+// pauses does not find the buffer full.
 int64_t motus_vbv_over(const MotusVbv *vbv, int64_t bits, int64_t duration);
 
 // In 1 / 90000 s of arrival: what the buffer holds (initial_cpb_removal_delay), and its size.

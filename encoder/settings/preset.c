@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/settings/preset.h"
 
-// What costs time on a GPU is the number of passes that depend on one another (rounds * colours, 16 at most but for `slow`) and the chains of intra MBs in P
-// pictures; on a CPU it is the number of evaluations, which the gates hold down.
+// What costs time on a GPU is the number of passes that depend on one another (rounds * colours, 16
+// at most but for `slow`) and the chains of intra MBs in P pictures; on a CPU it is the number of
+// evaluations, which the gates hold down.
 static const MotusEffort presets[MOTUS_PRESETS] = {
     [MOTUS_PRESET_SLOW] = {.range = 16,
                            .reach = 64,
                            .partitions = MOTUS_MODES_ALL,
                            .rounds = 3,
-                           .colours = 16,
+                           .phases = 16,
                            .type_gate = 24,
                            .sub_gate = 24,
                            .trial_gate = 24,
@@ -26,7 +27,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .reach = 64,
                              .partitions = MOTUS_MODES_ALL,
                              .rounds = 1,
-                             .colours = 16,
+                             .phases = 16,
                              .type_gate = 20,
                              .sub_gate = 20,
                              .trial_gate = 20,
@@ -44,7 +45,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                            .reach = 64,
                            .partitions = MOTUS_MODES_ALL,
                            .rounds = 1,
-                           .colours = 16,
+                           .phases = 16,
                            .type_gate = 17,
                            .sub_gate = 17,
                            .trial_gate = 16,
@@ -60,10 +61,10 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                            .intra_chain = 8},
     [MOTUS_PRESET_FASTER] = {.range = 6,
                              .reach = 32,
-                             .partitions =
-                                 1u << MOTUS_MODE_16x16 | 1u << MOTUS_MODE_16x8 | 1u << MOTUS_MODE_8x16 | 1u << MOTUS_MODE_8x8,
+                             .partitions = 1u << MOTUS_MODE_16x16 | 1u << MOTUS_MODE_16x8 |
+                                           1u << MOTUS_MODE_8x16 | 1u << MOTUS_MODE_8x8,
                              .rounds = 1,
-                             .colours = 8,
+                             .phases = 8,
                              .type_gate = 16,
                              .sub_gate = 16,
                              .trial_gate = 16,
@@ -88,7 +89,8 @@ MotusEffort motus_effort_of(const MotusEncoderConfig *config) {
     MotusEffort effort = presets[config->preset];
     if (config->range) effort.range = config->range;
     effort.partitions &= config->partitions;
-    if (effort.partitions >> MOTUS_MODE_8x4) effort.partitions |= 1u << MOTUS_MODE_8x8; // sub types need their 8x8
+    if (effort.partitions >> MOTUS_MODE_8x4)
+        effort.partitions |= 1u << MOTUS_MODE_8x8; // sub types need their 8x8
     effort.partitions |= 1u << MOTUS_MODE_16x16;
     return effort;
 }

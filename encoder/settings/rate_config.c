@@ -9,20 +9,26 @@
 #include "common/int_core.h"
 #include "encoder/rate/log2_core.h"
 
-// QPs an octave of what later pictures owe to an MB, 1/256: the strength with the lowest BD-rates on real sequences.
+// QPs an octave of what later pictures owe to an MB, 1/256: the strength with the lowest BD-rates
+// on real sequences.
 #define PROPAGATION 256
 
-// CRF counts as the QPs of a stream without propagation do, which raises QPs where nothing is passed on by about as much as it lowers the mean.
+// CRF counts as the QPs of a stream without propagation do, which raises QPs where nothing is
+// passed on by about as much as it lowers the mean.
 #define PROPAGATED_CRF (4 * MOTUS_QP_UNIT + MOTUS_QP_UNIT / 2)
 
 #define MOST_RATE ((int64_t)1000000000000) // bits a second, and bits
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
 
-MotusStatus motus_rate_config_rates(int64_t bitrate, int64_t vbv_rate, int64_t vbv_size, MotusError *error) {
-    if (bitrate < 0 || bitrate > MOST_RATE) REFUSE("bitrate %" PRId64 " is outside 0..%" PRId64 " bit/s", bitrate, MOST_RATE);
-    if (vbv_rate < 0 || vbv_rate > MOST_RATE) REFUSE("VBV rate %" PRId64 " is outside 0..%" PRId64 " bit/s", vbv_rate, MOST_RATE);
-    if (vbv_size < 0 || vbv_size > MOST_RATE) REFUSE("VBV size %" PRId64 " is outside 0..%" PRId64 " bits", vbv_size, MOST_RATE);
+MotusStatus motus_rate_config_rates(int64_t bitrate, int64_t vbv_rate, int64_t vbv_size,
+                                    MotusError *error) {
+    if (bitrate < 0 || bitrate > MOST_RATE)
+        REFUSE("bitrate %" PRId64 " is outside 0..%" PRId64 " bit/s", bitrate, MOST_RATE);
+    if (vbv_rate < 0 || vbv_rate > MOST_RATE)
+        REFUSE("VBV rate %" PRId64 " is outside 0..%" PRId64 " bit/s", vbv_rate, MOST_RATE);
+    if (vbv_size < 0 || vbv_size > MOST_RATE)
+        REFUSE("VBV size %" PRId64 " is outside 0..%" PRId64 " bits", vbv_size, MOST_RATE);
     if (vbv_rate && !vbv_size) REFUSE("a VBV rate needs a VBV size");
     if (vbv_size && !vbv_rate) REFUSE("a VBV size needs a VBV rate");
     if (vbv_rate && bitrate > vbv_rate)
@@ -30,13 +36,16 @@ MotusStatus motus_rate_config_rates(int64_t bitrate, int64_t vbv_rate, int64_t v
     return MOTUS_OK;
 }
 
-static int within(double value, double low, double high) { return value >= low && value <= high; } // not so for NaN
+static int within(double value, double low, double high) {
+    return value >= low && value <= high;
+} // not so for NaN
 
 static MotusStatus check_lookahead(const MotusEncoderConfig *c, MotusError *error) {
     if (c->lookahead < 0 || c->lookahead > MOTUS_MAX_LOOKAHEAD)
         REFUSE("look-ahead of %d pictures is outside 0..%d", c->lookahead, MOTUS_MAX_LOOKAHEAD);
     if (c->min_keyint < 0) REFUSE("min-keyint %d is negative", c->min_keyint);
-    if (c->keyint && c->min_keyint > c->keyint) REFUSE("min-keyint %d is above keyint %d", c->min_keyint, c->keyint);
+    if (c->keyint && c->min_keyint > c->keyint)
+        REFUSE("min-keyint %d is above keyint %d", c->min_keyint, c->keyint);
     if (c->scenecut < 0 || c->scenecut > 100) REFUSE("scenecut %d is outside 0..100", c->scenecut);
     if ((unsigned)c->aq_mode > MOTUS_AQ_AUTO) REFUSE("unknown AQ mode %d", (int)c->aq_mode);
     if (!within(c->aq_strength, 0, 4)) REFUSE("AQ strength %g is outside 0..4", c->aq_strength);
@@ -49,7 +58,8 @@ static MotusStatus check_hrd(const MotusEncoderConfig *c, MotusError *error) {
     if (!c->vbv_maxrate) REFUSE("an HRD needs a VBV");
     if (c->time_base.num) REFUSE("an HRD needs pictures that are all shown for the same time");
     if (c->vbv_maxrate < 64 || c->vbv_bufsize < 16) REFUSE("the VBV is too small for an HRD");
-    if (c->vbv_maxrate >= (int64_t)64 << 32 || c->vbv_bufsize >= (int64_t)16 << 32) REFUSE("the VBV is too large for an HRD");
+    if (c->vbv_maxrate >= (int64_t)64 << 32 || c->vbv_bufsize >= (int64_t)16 << 32)
+        REFUSE("the VBV is too large for an HRD");
     if (c->hrd == MOTUS_HRD_CBR && (c->rate != MOTUS_RATE_BITRATE || c->bitrate != c->vbv_maxrate))
         REFUSE("a constant rate needs bitrate and VBV rate to be equal");
     return MOTUS_OK;
@@ -58,17 +68,22 @@ static MotusStatus check_hrd(const MotusEncoderConfig *c, MotusError *error) {
 MotusStatus motus_rate_config_check(const MotusEncoderConfig *c, MotusError *error) {
     if ((unsigned)c->rate > MOTUS_RATE_BITRATE) REFUSE("unknown rate control %d", (int)c->rate);
     if (c->rate == MOTUS_RATE_QP) {
-        if (c->vbv_maxrate || c->vbv_bufsize || c->pass || c->hrd) REFUSE("a fixed QP goes with no VBV, HRD and pass");
+        if (c->vbv_maxrate || c->vbv_bufsize || c->pass || c->hrd)
+            REFUSE("a fixed QP goes with no VBV, HRD and pass");
         return MOTUS_OK;
     }
     MotusStatus status = motus_rate_config_rates(c->bitrate, c->vbv_maxrate, c->vbv_bufsize, error);
     if (status) return status;
     if (c->rate == MOTUS_RATE_BITRATE && c->bitrate < 1) REFUSE("no bitrate given");
-    if (c->rate == MOTUS_RATE_CRF && !within(c->crf, 0, 51)) REFUSE("CRF %g is outside 0..51", c->crf);
-    if (c->qp_min < 0 || c->qp_max > 51 || c->qp_min > c->qp_max) REFUSE("QPs %d..%d are not within 0..51", c->qp_min, c->qp_max);
+    if (c->rate == MOTUS_RATE_CRF && !within(c->crf, 0, 51))
+        REFUSE("CRF %g is outside 0..51", c->crf);
+    if (c->qp_min < 0 || c->qp_max > 51 || c->qp_min > c->qp_max)
+        REFUSE("QPs %d..%d are not within 0..51", c->qp_min, c->qp_max);
     if (c->qp_step < 1 || c->qp_step > 51) REFUSE("QP step %d is outside 1..51", c->qp_step);
-    if (!within(c->ip_ratio, 0.1, 10)) REFUSE("ratio %g of P and I steps is outside 0.1..10", c->ip_ratio);
-    if (c->time_base.num < 0 || c->time_base.den <= 0) REFUSE("time base %d/%d", c->time_base.num, c->time_base.den);
+    if (!within(c->ip_ratio, 0.1, 10))
+        REFUSE("ratio %g of P and I steps is outside 0.1..10", c->ip_ratio);
+    if (c->time_base.num < 0 || c->time_base.den <= 0)
+        REFUSE("time base %d/%d", c->time_base.num, c->time_base.den);
     if (c->pass < 0 || c->pass > 2) REFUSE("pass %d is outside 0..2", c->pass);
     if (c->pass == 2 && c->rate != MOTUS_RATE_BITRATE) REFUSE("a second pass needs a bitrate");
     if (c->pass == 2 && !c->pass_log) REFUSE("a second pass needs the log of the first");
@@ -76,20 +91,24 @@ MotusStatus motus_rate_config_check(const MotusEncoderConfig *c, MotusError *err
     return status ? status : check_lookahead(c, error);
 }
 
-// ---- In their own terms ---------------------------------------------------------------------------------------------------------------------
+// ---- In their own terms -------------------------------------------------------------------------
 
 static int q8(double v) { return (int)(v * 256 + 0.5); }
 
 // 6 log2(ratio) in 1/256 QP.
-static int ip_q8(double ratio) { return motus_octaves_qp(motus_log2_q12((uint64_t)(ratio * 65536)) - 16 * MOTUS_OCTAVE); }
+static int ip_q8(double ratio) {
+    return motus_octaves_qp(motus_log2_q12((uint64_t)(ratio * 65536)) - 16 * MOTUS_OCTAVE);
+}
 
 static void put_fingerprint(MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
     const MotusLookaheadSettings *l = &s->look;
-    snprintf(s->fingerprint, sizeof s->fingerprint,
-             "%dx%d %d/%d time %d/%d lookahead %d keyint %d min %d scenecut %d aq %d %d propagation %d", c->width, c->height,
-             c->fps.num, c->fps.den, c->time_base.num, c->time_base.den, l->depth, l->keyint, l->min_keyint, l->scenecut,
-             (int)l->aq_mode, l->aq_strength_q8, l->propagation_q8);
+    snprintf(
+        s->fingerprint, sizeof s->fingerprint,
+        "%dx%d %d/%d time %d/%d lookahead %d keyint %d min %d scenecut %d aq %d %d propagation %d",
+        c->width, c->height, c->fps.num, c->fps.den, c->time_base.num, c->time_base.den, l->depth,
+        l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8,
+        l->propagation_q8);
 }
 
 static MotusStatus read_log(MotusStream *s, MotusError *error) {
@@ -99,45 +118,50 @@ static MotusStatus read_log(MotusStream *s, MotusError *error) {
     for (int64_t line = -2; status == MOTUS_AGAIN && *text; line++) {
         char one[512];
         const size_t length = strcspn(text, "\n");
-        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), text);
+        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1),
+                 text);
         status = motus_pass_log_read_line(&s->log, line, one, &cause);
         text += length + (text[length] == '\n');
     }
-    if (status == MOTUS_AGAIN) return motus_fail(error, MOTUS_ERR_FORMAT, "pass log: it is cut short");
+    if (status == MOTUS_AGAIN)
+        return motus_fail(error, MOTUS_ERR_FORMAT, "pass log: it is cut short");
     if (status) return motus_fail(error, status, "pass log: %s", cause.text);
     if (strcmp(s->log.fingerprint, s->fingerprint))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "pass log: made with other settings: %.90s; now %.90s", s->log.fingerprint,
-                          s->fingerprint);
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "pass log: made with other settings: %.90s; now %.90s",
+                          s->log.fingerprint, s->fingerprint);
     return MOTUS_OK;
 }
 
 MotusStatus motus_rate_config_apply(MotusStream *s, MotusError *error) {
     const MotusEncoderConfig *c = &s->config;
     if (c->rate == MOTUS_RATE_QP) return MOTUS_OK;
-    s->look = (MotusLookaheadSettings){.mb_width = s->mb_width,
-                                       .mb_height = s->mb_height,
-                                       .threads = c->threads,
-                                       .depth = c->lookahead,
-                                       .keyint = c->keyint,
-                                       .min_keyint = motus_max(1, c->min_keyint),
-                                       .scenecut = c->scenecut,
-                                       .aq_mode = c->aq_mode,
-                                       .aq_strength_q8 = q8(c->aq_strength),
-                                       .propagation_q8 = c->propagation && c->lookahead ? PROPAGATION : 0,
-                                       .first = c->first_picture};
+    s->look =
+        (MotusLookaheadSettings){.mb_width = s->mb_width,
+                                 .mb_height = s->mb_height,
+                                 .threads = c->threads,
+                                 .depth = c->lookahead,
+                                 .keyint = c->keyint,
+                                 .min_keyint = motus_max(1, c->min_keyint),
+                                 .scenecut = c->scenecut,
+                                 .aq_mode = c->aq_mode,
+                                 .aq_strength_q8 = q8(c->aq_strength),
+                                 .propagation_q8 = c->propagation && c->lookahead ? PROPAGATION : 0,
+                                 .first = c->first_picture};
     int scale; // of no interest here
-    s->control = (MotusRateSettings){.kind = c->rate,
-                                     .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
-                                     .crf_q8 = q8(c->crf) + (s->look.propagation_q8 ? PROPAGATED_CRF : 0),
-                                     .bitrate = c->bitrate,
-                                     .vbv_rate = c->hrd ? motus_hrd_value(c->vbv_maxrate, 6, &scale) : c->vbv_maxrate,
-                                     .vbv_size = c->hrd ? motus_hrd_value(c->vbv_bufsize, 4, &scale) : c->vbv_bufsize,
-                                     .qp_min = c->qp_min,
-                                     .qp_max = c->qp_max,
-                                     .qp_step = c->qp_step,
-                                     .ip_q8 = ip_q8(c->ip_ratio),
-                                     .filler = c->hrd == MOTUS_HRD_CBR,
-                                     .keyint = c->keyint};
+    s->control = (MotusRateSettings){
+        .kind = c->rate,
+        .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
+        .crf_q8 = q8(c->crf) + (s->look.propagation_q8 ? PROPAGATED_CRF : 0),
+        .bitrate = c->bitrate,
+        .vbv_rate = c->hrd ? motus_hrd_value(c->vbv_maxrate, 6, &scale) : c->vbv_maxrate,
+        .vbv_size = c->hrd ? motus_hrd_value(c->vbv_bufsize, 4, &scale) : c->vbv_bufsize,
+        .qp_min = c->qp_min,
+        .qp_max = c->qp_max,
+        .qp_step = c->qp_step,
+        .ip_q8 = ip_q8(c->ip_ratio),
+        .filler = c->hrd == MOTUS_HRD_CBR,
+        .keyint = c->keyint};
     s->sequence.hrd = c->hrd;
     s->sequence.hrd_rate = s->control.vbv_rate;
     s->sequence.hrd_size = s->control.vbv_size;

@@ -13,13 +13,14 @@
 #define RESIDUAL_BYTES_PER_MB 416 // 3,200 bits of macroblock_layer() and its mb_skip_run
 #define BYTES_PER_SLICE 32        // header (120 bits), trailing bits, start code
 
-// ---- Slices of whole rows -------------------------------------------------------------------------------------------------------------------
+// ---- Slices of whole rows -----------------------------------------------------------------------
 
 static void place_rows(MotusSlices *s, int mb_width, int mb_height) {
     int at = 0;
     for (int k = 0; k <= s->n; k++) s->begin[k] = (mb_height * k + s->n / 2) / s->n;
     for (int k = 0; k < s->n; k++)
-        for (int i = s->begin[k] * mb_width; i < s->begin[k + 1] * mb_width; i++) s->first[i] = s->begin[k] * mb_width;
+        for (int i = s->begin[k] * mb_width; i < s->begin[k + 1] * mb_width; i++)
+            s->first[i] = s->begin[k] * mb_width;
     for (int row = 0; at < mb_height; row++)
         for (int k = 0; k < s->n; k++)
             if (s->begin[k] + row < s->begin[k + 1]) s->row_order[at++] = s->begin[k] + row;
@@ -46,7 +47,7 @@ void motus_slices_free(MotusSlices *s) {
     *s = (MotusSlices){0};
 }
 
-// ---- Configuration --------------------------------------------------------------------------------------------------------------------------
+// ---- Configuration ------------------------------------------------------------------------------
 
 MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps) {
     return (MotusEncoderConfig){.size = sizeof(MotusEncoderConfig),
@@ -82,48 +83,63 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
 
 static MotusStatus check_devices(const MotusEncoderConfig *c, MotusError *error) {
     if (c->device < -1) REFUSE("CUDA device %d", c->device);
-    if (c->n_devices < MOTUS_ALL_DEVICES || c->n_devices > MOTUS_MAX_LANES) REFUSE("%d CUDA devices", c->n_devices);
-    if (c->n_devices && c->device >= 0) REFUSE("CUDA device %d beside a list of devices", c->device);
-    if (c->n_devices > 0 && !c->devices) REFUSE("%d CUDA devices, but no list of them", c->n_devices);
+    if (c->n_devices < MOTUS_ALL_DEVICES || c->n_devices > MOTUS_MAX_GOP_CODERS)
+        REFUSE("%d CUDA devices", c->n_devices);
+    if (c->n_devices && c->device >= 0)
+        REFUSE("CUDA device %d beside a list of devices", c->device);
+    if (c->n_devices > 0 && !c->devices)
+        REFUSE("%d CUDA devices, but no list of them", c->n_devices);
     for (int i = 0; i < c->n_devices; i++) {
         if (c->devices[i] < 0) REFUSE("CUDA device %d", c->devices[i]);
         for (int k = 0; k < i; k++)
-            if (c->devices[k] == c->devices[i]) REFUSE("CUDA device %d is listed twice", c->devices[i]);
+            if (c->devices[k] == c->devices[i])
+                REFUSE("CUDA device %d is listed twice", c->devices[i]);
     }
     return MOTUS_OK;
 }
 
 int motus_stream_part_is_possible(int64_t first_picture, int64_t first_gop) {
-    return first_picture >= 0 && first_picture <= (int64_t)1 << 62 && first_gop >= 0 && first_gop <= first_picture;
+    return first_picture >= 0 && first_picture <= (int64_t)1 << 62 && first_gop >= 0 &&
+           first_gop <= first_picture;
 }
 
 static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) {
     if (c->width < 2 || c->height < 2 || c->width > MOTUS_MAX_SIZE || c->height > MOTUS_MAX_SIZE)
-        REFUSE("size %dx%d is outside 2x2 .. %dx%d", c->width, c->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
-    if (c->width % 2 || c->height % 2) REFUSE("size %dx%d is odd; 4:2:0 H.264 needs even sizes", c->width, c->height);
-    if (c->fps.num <= 0 || c->fps.den <= 0) REFUSE("frame rate %d/%d is not positive", c->fps.num, c->fps.den);
+        REFUSE("size %dx%d is outside 2x2 .. %dx%d", c->width, c->height, MOTUS_MAX_SIZE,
+               MOTUS_MAX_SIZE);
+    if (c->width % 2 || c->height % 2)
+        REFUSE("size %dx%d is odd; 4:2:0 H.264 needs even sizes", c->width, c->height);
+    if (c->fps.num <= 0 || c->fps.den <= 0)
+        REFUSE("frame rate %d/%d is not positive", c->fps.num, c->fps.den);
     if (c->qp < 0 || c->qp > 51) REFUSE("QP %d is outside 0..51", c->qp);
-    if (c->qp_i_offset < -51 || c->qp_i_offset > 51) REFUSE("I picture QP offset %d is outside -51..51", c->qp_i_offset);
+    if (c->qp_i_offset < -51 || c->qp_i_offset > 51)
+        REFUSE("I picture QP offset %d is outside -51..51", c->qp_i_offset);
     if (c->keyint < 0) REFUSE("keyint %d is negative", c->keyint);
-    if (c->range < 0 || c->range > MOTUS_MAX_RANGE) REFUSE("search range %d is outside 0..%d", c->range, MOTUS_MAX_RANGE);
-    if ((unsigned)c->subpel > MOTUS_SUBPEL_QUARTER) REFUSE("unknown sub-sample precision %d", (int)c->subpel);
-    if (c->partitions & ~MOTUS_MODES_ALL) REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
+    if (c->range < 0 || c->range > MOTUS_MAX_RANGE)
+        REFUSE("search range %d is outside 0..%d", c->range, MOTUS_MAX_RANGE);
+    if ((unsigned)c->subpel > MOTUS_SUBPEL_QUARTER)
+        REFUSE("unknown sub-sample precision %d", (int)c->subpel);
+    if (c->partitions & ~MOTUS_MODES_ALL)
+        REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
     if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
     if (c->threads < 0) REFUSE("%d threads", c->threads);
     if (c->packets_memory != MOTUS_MEMORY_HOST && c->packets_memory != MOTUS_MEMORY_DEVICE)
         REFUSE("packets in unknown memory %d", (int)c->packets_memory);
-    if (c->lanes < 0 || c->lanes > MOTUS_MAX_LANES) REFUSE("%d lanes are outside 0..%d", c->lanes, MOTUS_MAX_LANES);
+    if (c->gop_coders < 0 || c->gop_coders > MOTUS_MAX_GOP_CODERS)
+        REFUSE("%d lanes are outside 0..%d", c->gop_coders, MOTUS_MAX_GOP_CODERS);
     if (!motus_stream_part_is_possible(c->first_picture, c->first_gop))
-        REFUSE("a stream's part cannot begin at picture %lld, GOP %lld", (long long)c->first_picture, (long long)c->first_gop);
+        REFUSE("a stream's part cannot begin at picture %lld, GOP %lld",
+               (long long)c->first_picture, (long long)c->first_gop);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
-        REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size, MOTUS_MIN_SLICE_SIZE);
+        REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size,
+               MOTUS_MIN_SLICE_SIZE);
     MotusStatus status = check_devices(c, error);
     return status ? status : motus_rate_config_check(c, error);
 }
 #undef REFUSE
 
-// ---- Opening --------------------------------------------------------------------------------------------------------------------------------
+// ---- Opening ------------------------------------------------------------------------------------
 
 static MotusStatus write_headers(MotusStream *s, MotusError *error) {
     uint8_t rbsp[MOTUS_HEADER_BYTES];
@@ -133,30 +149,42 @@ static MotusStatus write_headers(MotusStream *s, MotusError *error) {
     s->headers_size = motus_nal_write(s->headers, 3, MOTUS_NAL_SPS, rbsp, bits.size);
     motus_bits_init(&bits, rbsp, sizeof rbsp);
     motus_write_pps(&bits, &s->sequence);
-    s->headers_size += motus_nal_write(s->headers + s->headers_size, 3, MOTUS_NAL_PPS, rbsp, bits.size);
-    return bits.overflow ? motus_fail(error, MOTUS_ERR_INTERNAL, "the headers are larger than their buffer") : MOTUS_OK;
+    s->headers_size +=
+        motus_nal_write(s->headers + s->headers_size, 3, MOTUS_NAL_PPS, rbsp, bits.size);
+    return bits.overflow
+               ? motus_fail(error, MOTUS_ERR_INTERNAL, "the headers are larger than their buffer")
+               : MOTUS_OK;
 }
 
-// Vectors reach R + 0.75 samples after refinement, and farther around centres that the level leaves room for.
+// Vectors reach R + 0.75 samples after refinement, and farther around centres that the level leaves
+// room for.
 static MotusStatus choose_level(MotusStream *s, MotusError *error) {
     const MotusEncoderConfig *c = &s->config;
-    const MotusLevel *level = motus_level_choose(s->mb_width, s->mb_height, c->fps, s->effort.range);
+    const MotusLevel *level =
+        motus_level_choose(s->mb_width, s->mb_height, c->fps, s->effort.range);
     if (!level)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "size %dx%d is beyond H.264's highest level", c->width, c->height);
-    level = motus_level_for_rate(level, c->vbv_maxrate > c->bitrate ? c->vbv_maxrate : c->bitrate, c->vbv_bufsize);
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "size %dx%d is beyond H.264's highest level", c->width, c->height);
+    level = motus_level_for_rate(level, c->vbv_maxrate > c->bitrate ? c->vbv_maxrate : c->bitrate,
+                                 c->vbv_bufsize);
     s->sequence.level = level;
-    s->limits = (MotusInterLimits){.max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
-                                   .max_mv_y = level->max_mv_y * 4,
-                                   .unit = 4 >> c->subpel,
-                                   .steps = s->effort.steps};
-    s->centre_limit_y = motus_clip(0, MOTUS_MAX_CENTRE, (level->max_mv_y - s->effort.range - 1) * 4 & ~3);
+    s->limits =
+        (MotusInterLimits){.max_mvs = level->max_mvs_per_2mb ? level->max_mvs_per_2mb / 2 : 16,
+                           .max_mv_y = level->max_mv_y * 4,
+                           .unit = 4 >> c->subpel,
+                           .steps = s->effort.steps};
+    s->centre_limit_y =
+        motus_clip(0, MOTUS_MAX_CENTRE, (level->max_mv_y - s->effort.range - 1) * 4 & ~3);
     return MOTUS_OK;
 }
 
-// A program that was built with an older header knows only the first members; the others have their defaults.
-static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig *from, MotusError *error) {
+// A program that was built with an older header knows only the first members; the others have their
+// defaults.
+static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig *from,
+                               MotusError *error) {
     if (from->size < offsetof(MotusEncoderConfig, qp) || from->size > sizeof *to)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "a configuration of %zu bytes is not of this library (%zu)", from->size,
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "a configuration of %zu bytes is not of this library (%zu)", from->size,
                           sizeof *to);
     *to = motus_encoder_config_default(from->width, from->height, from->fps);
     memcpy(to, from, from->size);
@@ -173,8 +201,10 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     s->mb_height = motus_mbs(c->height);
     if (motus_slices_make(&s->slices, c->slices, s->mb_width, s->mb_height))
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height, most_slices = c->slice_max_size ? n_mb : (size_t)s->slices.n;
-    s->rbsp_capacity = n_mb * RESIDUAL_BYTES_PER_MB + most_slices * BYTES_PER_SLICE + MOTUS_HEADER_BYTES;
+    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
+                 most_slices = c->slice_max_size ? n_mb : (size_t)s->slices.n;
+    s->rbsp_capacity =
+        n_mb * RESIDUAL_BYTES_PER_MB + most_slices * BYTES_PER_SLICE + MOTUS_HEADER_BYTES;
     s->sequence = (MotusSequenceSettings){.width = c->width,
                                           .height = c->height,
                                           .fps = c->fps,
@@ -194,17 +224,20 @@ void motus_stream_close(MotusStream *s) {
     motus_slices_free(&s->slices);
 }
 
-MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPlace *place, int first_mb) {
-    return (MotusSliceSettings){.first_mb = first_mb,
-                                .idr = place->idr,
-                                .idr_pic_id = (int)(place->idr_pic_id & 0xFFFF),
-                                .p_slice = !place->idr,
-                                .frame_num = place->idr ? 0 : place->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
-                                .qp = place->qp,
-                                .deblock = s->config.deblock};
+MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPictureParams *place,
+                                        int first_mb) {
+    return (MotusSliceSettings){
+        .first_mb = first_mb,
+        .idr = place->idr,
+        .idr_pic_id = (int)(place->idr_pic_id & 0xFFFF),
+        .p_slice = !place->idr,
+        .frame_num = place->idr ? 0 : place->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
+        .qp = place->qp,
+        .deblock = s->config.deblock};
 }
 
-size_t motus_access_unit_begin(const MotusStream *s, const MotusPlace *place, uint8_t *dst) {
+size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *place,
+                               uint8_t *dst) {
     size_t size = 0;
     if (s->config.aud) {
         uint8_t rbsp[16];

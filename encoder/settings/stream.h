@@ -4,9 +4,9 @@
 #define ENCODER_SETTINGS_STREAM_H
 
 #include "encoder/analyse/choose_core.h"
+#include "encoder/analyse/trial_core.h"
 #include "encoder/bitstream/headers.h"
 #include "encoder/rate/rate.h"
-#include "encoder/analyse/trial_core.h"
 #include "motus/encoder.h"
 
 #ifdef __cplusplus
@@ -19,9 +19,11 @@ enum { MOTUS_HEADER_BYTES = 512 }; // parameter sets, delimiter and slice header
 typedef struct MotusSlices {
     int n;      // of a picture, from 1 on
     int *first; // per MB: the first MB of its slice (motus_slice_first); NULL: one slice
-    // Rows in the order of wavefronts (MotusWave): all slices' first rows, then their second ones, ...; NULL: from the top.
+    // Rows in the order of wavefronts (MotusWave): all slices' first rows, then their second ones,
+    // ...; NULL: from the top.
     int *row_order;
-    int *begin; // n + 1: the row that slice k begins with, and the end of the last one; NULL: one slice
+    int *begin; // n + 1: the row that slice k begins with, and the end of the last one; NULL: one
+                // slice
 } MotusSlices;
 
 // `wanted` slices, or as many as there are rows, as even as possible. MOTUS_ERR_MEMORY.
@@ -34,7 +36,8 @@ typedef struct MotusStream {
     int mb_width, mb_height;
     MotusEffort effort;
     MotusInterLimits limits;
-    int centre_limit_y; // of search centres, quarter samples: the whole window stays within the level's vertical range
+    int centre_limit_y; // of search centres, quarter samples: the whole window stays within the
+                        // level's vertical range
     MotusSlices slices;
     size_t rbsp_capacity; // bytes of a picture's largest slices, together
     MotusQp qp_table[52];
@@ -46,35 +49,42 @@ typedef struct MotusStream {
     char fingerprint[200]; // of what both passes must share
 } MotusStream;
 
-// Vectors in place of the search's: [MOTUS_BLOCKS][n_mb], of those modes (16x16 among them). mv NULL: none are given.
-typedef struct MotusGiven {
+// Vectors in place of the search's: [MOTUS_BLOCKS][n_mb], of those modes (16x16 among them). mv
+// NULL: none are given.
+typedef struct MotusExternalMvs {
     const MotusMv *mv;
     uint32_t modes;
     int final; // 1: none is refined
-} MotusGiven;
+} MotusExternalMvs;
 
-// A picture's place in the stream: with the frame and the pictures before it in its GOP it determines every bit.
-typedef struct MotusPlace {
+// A picture's place in the stream: with the frame and the pictures before it in its GOP it
+// determines every bit.
+typedef struct MotusPictureParams {
     int64_t number; // from 0
     int idr, qp;
     const int8_t *qp_offset; // per MB, NULL: none
     uint32_t since_idr, idr_pic_id;
     MotusHrdTiming hrd;
-    MotusGiven given; // for a P picture
-} MotusPlace;
+    MotusExternalMvs given; // for a P picture
+} MotusPictureParams;
 
 // Whether a part may begin at that picture and IDR picture of a stream.
 int motus_stream_part_is_possible(int64_t first_picture, int64_t first_gop);
 
-// Checks the configuration. MOTUS_ERR_ARGUMENT, _UNSUPPORTED, _FORMAT (the pass log), _MEMORY with words in *error.
-MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *config, MotusError *error);
+// Checks the configuration. MOTUS_ERR_ARGUMENT, _UNSUPPORTED, _FORMAT (the pass log), _MEMORY with
+// words in *error.
+MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *config,
+                              MotusError *error);
 void motus_stream_close(MotusStream *stream); // accepts a zeroed one
 
 // Of the slice that begins with that MB.
-MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPlace *place, int first_mb);
+MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPictureParams *place,
+                                        int first_mb);
 
-// Writes what comes before the picture's slices into `dst`, which has room for 2 * MOTUS_HEADER_BYTES; returns the bytes.
-size_t motus_access_unit_begin(const MotusStream *stream, const MotusPlace *place, uint8_t *dst);
+// Writes what comes before the picture's slices into `dst`, which has room for 2 *
+// MOTUS_HEADER_BYTES; returns the bytes.
+size_t motus_access_unit_begin(const MotusStream *stream, const MotusPictureParams *place,
+                               uint8_t *dst);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,7 @@
-// The layout is that of x265 3.5 with analysis-load-reuse-level 10 and no file: for each CTU in raster order its CUs in z-order, one entry each. Level 10 makes x265
-// keep the sizes of CUs; with refine-inter 2 or 3 it evaluates its own modes at each CU's size and begins its search at the vector that it finds here.
+// The layout is that of x265 3.5 with analysis-load-reuse-level 10 and no file: for each CTU in
+// raster order its CUs in z-order, one entry each. Level 10 makes x265 keep the sizes of CUs; with
+// refine-inter 2 or 3 it evaluates its own modes at each CU's size and begins its search at the
+// vector that it finds here.
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis.h"
 
@@ -12,26 +14,29 @@ enum { MODE_INTER = 1, PART_2Nx2N = 0, DIR_L0 = 1 };
 int analysis_open(Analysis *a, x265_param *param, int width, int height) {
     x265_picture picture;
     x265_picture_init(param, &picture); // works out how many CTUs there are
-    *a = (Analysis){
-        .data = picture.analysisData, .width = param->sourceWidth, .height = param->sourceHeight, .ctu = (int)param->maxCUSize};
-    a->data.saveParam = (x265_analysis_validate){.maxNumReferences = param->maxNumReferences,
-                                                 .analysisReuseLevel = param->analysisLoadReuseLevel,
-                                                 .sourceWidth = width,
-                                                 .sourceHeight = height,
-                                                 .keyframeMax = param->keyframeMax,
-                                                 .keyframeMin = param->keyframeMin,
-                                                 .openGOP = param->bOpenGOP,
-                                                 .bframes = param->bframes,
-                                                 .bPyramid = param->bBPyramid,
-                                                 .maxCUSize = (int)param->maxCUSize,
-                                                 .minCUSize = (int)param->minCUSize,
-                                                 .intraRefresh = param->bIntraRefresh,
-                                                 .lookaheadDepth = param->lookaheadDepth,
-                                                 .chunkStart = param->chunkStart,
-                                                 .chunkEnd = param->chunkEnd,
-                                                 .cuTree = param->rc.cuTree,
-                                                 .ctuDistortionRefine = param->ctuDistortionRefine,
-                                                 .frameDuplication = param->bEnableFrameDuplication};
+    *a = (Analysis){.data = picture.analysisData,
+                    .width = param->sourceWidth,
+                    .height = param->sourceHeight,
+                    .ctu = (int)param->maxCUSize};
+    a->data.saveParam =
+        (x265_analysis_validate){.maxNumReferences = param->maxNumReferences,
+                                 .analysisReuseLevel = param->analysisLoadReuseLevel,
+                                 .sourceWidth = width,
+                                 .sourceHeight = height,
+                                 .keyframeMax = param->keyframeMax,
+                                 .keyframeMin = param->keyframeMin,
+                                 .openGOP = param->bOpenGOP,
+                                 .bframes = param->bframes,
+                                 .bPyramid = param->bBPyramid,
+                                 .maxCUSize = (int)param->maxCUSize,
+                                 .minCUSize = (int)param->minCUSize,
+                                 .intraRefresh = param->bIntraRefresh,
+                                 .lookaheadDepth = param->lookaheadDepth,
+                                 .chunkStart = param->chunkStart,
+                                 .chunkEnd = param->chunkEnd,
+                                 .cuTree = param->rc.cuTree,
+                                 .ctuDistortionRefine = param->ctuDistortionRefine,
+                                 .frameDuplication = param->bEnableFrameDuplication};
     x265_alloc_analysis_data(param, &a->data);
     return a->data.interData && a->data.intraData && a->data.wt ? 0 : -1;
 }
@@ -43,7 +48,8 @@ void analysis_close(Analysis *a, x265_param *param) {
 void analysis_of_intra(Analysis *a) {
     a->data.sliceType = X265_TYPE_IDR;
     a->data.lookahead.keyframe = 1;
-    a->data.depthBytes = a->data.numCUsInFrame; // one CU a CTU: with refine-intra 4 nothing of it is used
+    a->data.depthBytes =
+        a->data.numCUsInFrame; // one CU a CTU: with refine-intra 4 nothing of it is used
     memset(a->data.intraData->depth, 0, a->data.depthBytes);
     memset(a->data.intraData->chromaModes, 0, a->data.depthBytes);
     memset(a->data.intraData->partSizes, 0, a->data.depthBytes);
@@ -64,8 +70,9 @@ static void put(Analysis *a, int depth, MotusMv mv) {
     a->data.intraData->chromaModes[d] = 0;
 }
 
-// Whether a macroblock is better coded as four CUs of 8x8: by the costs of the search, and some bits of syntax. (Two units of 16x8 or 8x16, which x265 could take
-// as well, only cost bits where they were tried: x265 evaluates rectangles itself.)
+// Whether a macroblock is better coded as four CUs of 8x8: by the costs of the search, and some
+// bits of syntax. (Two units of 16x8 or 8x16, which x265 could take as well, only cost bits where
+// they were tried: x265 evaluates rectangles itself.)
 static int is_split(const MotusField *f, int mb, uint32_t lambda_q8) {
     uint32_t cost = lambda_q8 * 4 >> 8;
     for (int i = 0; i < 4; i++) cost += f->cost[MOTUS_BLOCK_8x8 + i][mb];
@@ -85,20 +92,25 @@ static int moves_as_one(const MotusField *f, int x, int y, int size, uint32_t la
     return 1;
 }
 
-static void put_cu(Analysis *a, const MotusField *f, int x, int y, int size, int depth, uint32_t lambda_q8);
+static void put_cu(Analysis *a, const MotusField *f, int x, int y, int size, int depth,
+                   uint32_t lambda_q8);
 
-static void put_quarters(Analysis *a, const MotusField *f, int x, int y, int size, int depth, uint32_t lambda_q8) {
+static void put_quarters(Analysis *a, const MotusField *f, int x, int y, int size, int depth,
+                         uint32_t lambda_q8) {
     const MotusMv zero = {0, 0};
     for (int i = 0; i < 4; i++) {
-        const int u = x + i % 2 * size / 2, v = y + i / 2 * size / 2, outside = u >= a->width || v >= a->height;
+        const int u = x + i % 2 * size / 2, v = y + i / 2 * size / 2,
+                  outside = u >= a->width || v >= a->height;
         if (size > 16)
             put_cu(a, f, u, v, size / 2, depth, lambda_q8);
         else
-            put(a, depth, outside ? zero : f->mv[MOTUS_BLOCK_8x8 + i][y / 16 * f->mb_width + x / 16]);
+            put(a, depth,
+                outside ? zero : f->mv[MOTUS_BLOCK_8x8 + i][y / 16 * f->mb_width + x / 16]);
     }
 }
 
-static void put_cu(Analysis *a, const MotusField *f, int x, int y, int size, int depth, uint32_t lambda_q8) {
+static void put_cu(Analysis *a, const MotusField *f, int x, int y, int size, int depth,
+                   uint32_t lambda_q8) {
     const MotusMv zero = {0, 0};
     const int mb = y / 16 * f->mb_width + x / 16;
     if (x >= a->width || y >= a->height) // outside: only counted
@@ -114,6 +126,7 @@ void analysis_of_field(Analysis *a, const MotusField *field, uint32_t lambda_q8)
     a->data.sliceType = X265_TYPE_P;
     a->data.lookahead.keyframe = 0;
     a->entries = 0;
-    for (int i = 0; i < columns * rows; i++) put_cu(a, field, i % columns * a->ctu, i / columns * a->ctu, a->ctu, 0, lambda_q8);
+    for (int i = 0; i < columns * rows; i++)
+        put_cu(a, field, i % columns * a->ctu, i / columns * a->ctu, a->ctu, 0, lambda_q8);
     a->data.depthBytes = a->entries;
 }

@@ -1,4 +1,5 @@
-// Encodes a .y4m file by x265, alone or with the vectors that motus finds in x265's own reconstruction; prints bits, PSNR and processor time.
+// Encodes a .y4m file by x265, alone or with the vectors that motus finds in x265's own
+// reconstruction; prints bits, PSNR and processor time.
 //     x265_motus film.y4m -o film.hevc --qp 30 --search motus
 // x265 is under the GPL, and so is this program; the library motus is not.
 // SPDX-License-Identifier: GPL-2.0-or-later
@@ -31,7 +32,8 @@ typedef struct Session {
     MotusFrame *cur, *ref; // ref: x265's reconstruction of the picture before
     MotusMe *me;
     MotusField *field;
-    MotusMv *centre; // of each MB: where its window lies, and what its vectors' bits are relative to
+    MotusMv
+        *centre; // of each MB: where its window lies, and what its vectors' bits are relative to
     Analysis analysis;
     Totals totals;
 } Session;
@@ -47,10 +49,11 @@ static int fail(const char *what) {
     return -1;
 }
 
-// ---- x265 ---------------------------------------------------------------------------------------------------------------------------------
+// ---- x265 ---------------------------------------------------------------------------------------
 
-// P pictures behind one IDR picture, one reference, a fixed quantizer, one picture at a time: what comes out of a call is the picture that went in, so that its
-// reconstruction is there when the next one is searched.
+// P pictures behind one IDR picture, one reference, a fixed quantizer, one picture at a time: what
+// comes out of a call is the picture that went in, so that its reconstruction is there when the
+// next one is searched.
 static int open_x265(Session *s) {
     const Options *o = s->options;
     char number[16];
@@ -71,36 +74,41 @@ static int open_x265(Session *s) {
     int bad = x265_param_parse(p, "ctu", number);
     if (o->plain) bad |= x265_param_parse(p, "asm", "0");
     if (o->motus) {
-        p->analysisLoad = "with each picture", p->bUseAnalysisFile = 0, p->analysisLoadReuseLevel = 10;
+        p->analysisLoad = "with each picture", p->bUseAnalysisFile = 0,
+        p->analysisLoadReuseLevel = 10;
         p->intraRefine = 4, p->interRefine = o->refine, p->mvRefine = 1;
     }
     if (bad) return fail("x265 does not know what it is told");
     s->encoder = x265_encoder_open(p);
     if (!s->encoder) return fail("x265 cannot be opened");
     x265_encoder_parameters(s->encoder, &s->actual);
-    return o->motus && analysis_open(&s->analysis, &s->actual, s->in.width, s->in.height) ? fail("no memory for x265's analysis")
-                                                                                          : 0;
+    return o->motus && analysis_open(&s->analysis, &s->actual, s->in.width, s->in.height)
+               ? fail("no memory for x265's analysis")
+               : 0;
 }
 
 static void keep_recon(const MotusFrame *to, const x265_picture *from) {
     for (int p = 0; p < 3; p++)
         for (int row = 0; row < to->plane[p].height; row++)
             memcpy(to->plane[p].data + row * to->plane[p].stride,
-                   (uint8_t *)from->planes[p] + (size_t)row * (size_t)from->stride[p], (size_t)to->plane[p].width);
+                   (uint8_t *)from->planes[p] + (size_t)row * (size_t)from->stride[p],
+                   (size_t)to->plane[p].width);
 }
 
-// ---- motus --------------------------------------------------------------------------------------------------------------------------------
+// ---- motus --------------------------------------------------------------------------------------
 
 static int open_motus(Session *s) {
-    const int width = s->in.width, height = s->in.height, n_mb = (width + 15) / 16 * ((height + 15) / 16);
+    const int width = s->in.width, height = s->in.height,
+              n_mb = (width + 15) / 16 * ((height + 15) / 16);
     MotusMeConfig me = motus_me_config_default(width, height);
     me.range = s->options->range;
     me.threads = 1;
     me.modes = 1u << MOTUS_MODE_16x16 | 1u << MOTUS_MODE_8x8;
     me.backend = MOTUS_BACKEND_CPU;
     s->centre = calloc((size_t)n_mb, sizeof *s->centre);
-    if (!s->centre || motus_frame_alloc(&s->cur, width, height) || motus_frame_alloc(&s->ref, width, height) ||
-        motus_field_alloc(&s->field, width, height) || motus_me_open(&s->me, &me))
+    if (!s->centre || motus_frame_alloc(&s->cur, width, height) ||
+        motus_frame_alloc(&s->ref, width, height) || motus_field_alloc(&s->field, width, height) ||
+        motus_me_open(&s->me, &me))
         return fail("no memory for motus");
     return 0;
 }
@@ -110,8 +118,10 @@ static uint32_t lambda_q8(int qp) { return (uint32_t)(256 * sqrt(0.85) * pow(2, 
 
 // Windows lie around what the picture before had in the same place.
 static int search(Session *s) {
-    const MotusMeHints hints = {.centre = s->centre, .predictor = s->centre, .lambda_q8 = lambda_q8(s->options->qp)};
-    if (motus_me_search(s->me, &s->cur->plane[0], &s->ref->plane[0], &hints, s->field)) return fail("the search failed");
+    const MotusMeHints hints = {
+        .centre = s->centre, .predictor = s->centre, .lambda_q8 = lambda_q8(s->options->qp)};
+    if (motus_me_search(s->me, &s->cur->plane[0], &s->ref->plane[0], &hints, s->field))
+        return fail("the search failed");
     for (int mb = 0; mb < s->field->n_mb; mb++) {
         const MotusMv mv = s->field->mv[MOTUS_BLOCK_16x16][mb];
         const int x = (mv.x + 2) >> 2, y = (mv.y + 2) >> 2, most = 100; // samples
@@ -121,7 +131,7 @@ static int search(Session *s) {
     return 0;
 }
 
-// ---- Pictures -----------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 static double ssd_of(const MotusPlane *a, const MotusPlane *b) {
     double sum = 0;
@@ -142,7 +152,8 @@ static int write_picture(Session *s, const x265_nal *nal, uint32_t n) {
     if (s->recon) fputs("FRAME\n", s->recon);
     for (int p = 0; s->recon && p < 3; p++)
         for (int row = 0; row < s->ref->plane[p].height; row++)
-            fwrite(s->ref->plane[p].data + row * s->ref->plane[p].stride, 1, (size_t)s->ref->plane[p].width, s->recon);
+            fwrite(s->ref->plane[p].data + row * s->ref->plane[p].stride, 1,
+                   (size_t)s->ref->plane[p].width, s->recon);
     return s->recon && ferror(s->recon) ? fail("the reconstruction cannot be written") : 0;
 }
 
@@ -166,11 +177,13 @@ static int encode_picture(Session *s) {
         in.analysisData = s->analysis.data;
     }
     const double searched = processor_time();
-    for (int p = 0; p < 3; p++) in.planes[p] = s->cur->plane[p].data, in.stride[p] = (int)s->cur->plane[p].stride;
+    for (int p = 0; p < 3; p++)
+        in.planes[p] = s->cur->plane[p].data, in.stride[p] = (int)s->cur->plane[p].stride;
     in.bitDepth = 8;
     in.pts = s->totals.frames;
     in.sliceType = first ? X265_TYPE_IDR : X265_TYPE_P;
-    if (x265_encoder_encode(s->encoder, &nal, &n, &in, &out) != 1) return fail("x265 did not hand the picture out");
+    if (x265_encoder_encode(s->encoder, &nal, &n, &in, &out) != 1)
+        return fail("x265 did not hand the picture out");
     keep_recon(s->ref, &out);
     s->totals.x265_seconds += processor_time() - searched;
     s->totals.motus_seconds += searched - start;
@@ -183,7 +196,8 @@ static int encode_picture(Session *s) {
 static int next_frame(Session *s) {
     if (s->options->frames && s->totals.frames >= s->options->frames) return 0;
     if (y4m_read(&s->in, s->cur)) return 1;
-    return s->options->again && s->options->frames && s->totals.frames && !y4m_begin_again(&s->in) && y4m_read(&s->in, s->cur);
+    return s->options->again && s->options->frames && s->totals.frames &&
+           !y4m_begin_again(&s->in) && y4m_read(&s->in, s->cur);
 }
 
 static int encode_all(Session *s) {
@@ -192,7 +206,8 @@ static int encode_all(Session *s) {
     if (!s->totals.frames) return fail("no frame to encode");
     x265_nal *nal;
     uint32_t n = 0;
-    while (x265_encoder_encode(s->encoder, &nal, &n, NULL, NULL) > 0) {} // nothing is left: each picture came out at once
+    while (x265_encoder_encode(s->encoder, &nal, &n, NULL, NULL) > 0) {
+    } // nothing is left: each picture came out at once
     return 0;
 }
 
@@ -205,26 +220,32 @@ static void print(const Session *s) {
     const double psnr = mse > 0 ? 10 * log10(255.0 * 255.0 / mse) : 100;
     const double kbps = 8e-3 * t->bytes * s->in.fps.num / s->in.fps.den / (double)t->frames;
     printf(o->csv ? "%s,%s,%d,%d,%ld,%.0f,%.2f,%.3f,%.2f,%.2f\n"
-                  : "%s: search by %s, ctu %d, qp %d: %ld pictures, %.0f bits, %.2f kb/s, luma PSNR %.3f dB; processor: x265 "
+                  : "%s: search by %s, ctu %d, qp %d: %ld pictures, %.0f bits, %.2f kb/s, luma "
+                    "PSNR %.3f dB; processor: x265 "
                     "%.2f s, motus %.2f s\n",
-           o->input, searches[o->motus], o->ctu, o->qp, t->frames, 8 * t->bytes, kbps, psnr, t->x265_seconds, t->motus_seconds);
+           o->input, searches[o->motus], o->ctu, o->qp, t->frames, 8 * t->bytes, kbps, psnr,
+           t->x265_seconds, t->motus_seconds);
 }
 
-// ---- Options ------------------------------------------------------------------------------------------------------------------------------
+// ---- Options ------------------------------------------------------------------------------------
 
 static const char help[] =
     "Usage: x265_motus INPUT.y4m [options]\n"
     "  -o FILE             the HEVC stream\n"
     "  --recon FILE.y4m    x265's reconstruction\n"
-    "  --search NAME       who searches: motus, or x265 alone; sizes: units as by motus, but no vectors (motus)\n"
+    "  --search NAME       who searches: motus, or x265 alone; sizes: units as by motus, but no "
+    "vectors (motus)\n"
     "  --qp N              quantizer of P pictures (30)\n"
     "  --preset NAME       x265's (medium)\n"
     "  --ctu N             largest coding unit: 16, 32 or 64 (64)\n"
     "  --refine N          what x265 evaluates beside what it is given: refine-inter 0..3 (2)\n"
-    "  --range N           motus searches +-N samples around the vectors of the picture before (16)\n"
-    "  --frames N          so many frames at most; with --again the input is repeated until there are as many\n"
+    "  --range N           motus searches +-N samples around the vectors of the picture before "
+    "(16)\n"
+    "  --frames N          so many frames at most; with --again the input is repeated until there "
+    "are as many\n"
     "  --plain             x265 without assembly, for valgrind\n"
-    "  --csv               input,search,ctu,qp,pictures,bits,kbps,psnr_y,x265_seconds,motus_seconds\n";
+    "  --csv               "
+    "input,search,ctu,qp,pictures,bits,kbps,psnr_y,x265_seconds,motus_seconds\n";
 
 static int number(const char *text, int lo, int hi) {
     char *end;
@@ -282,9 +303,11 @@ static int read_options(Options *o, int argc, char **argv) {
 static int open_outputs(Session *s) {
     const Options *o = s->options;
     if (o->output && !(s->out = fopen(o->output, "wb"))) return fail("the stream cannot be opened");
-    if (o->recon && !(s->recon = fopen(o->recon, "wb"))) return fail("the reconstruction cannot be opened");
+    if (o->recon && !(s->recon = fopen(o->recon, "wb")))
+        return fail("the reconstruction cannot be opened");
     if (s->recon)
-        fprintf(s->recon, "YUV4MPEG2 W%d H%d F%d:%d Ip C420jpeg\n", s->in.width, s->in.height, s->in.fps.num, s->in.fps.den);
+        fprintf(s->recon, "YUV4MPEG2 W%d H%d F%d:%d Ip C420jpeg\n", s->in.width, s->in.height,
+                s->in.fps.num, s->in.fps.den);
     return 0;
 }
 
@@ -310,7 +333,8 @@ int main(int argc, char **argv) {
     const int done = read_options(&options, argc, argv);
     if (done >= 0) return done;
     Session s = {.options = &options};
-    int bad = y4m_open(&s.in, options.input) || open_outputs(&s) || open_motus(&s) || open_x265(&s) || encode_all(&s);
+    int bad = y4m_open(&s.in, options.input) || open_outputs(&s) || open_motus(&s) ||
+              open_x265(&s) || encode_all(&s);
     if (!bad) print(&s);
     if (close_all(&s)) bad = 1;
     return bad ? EXIT_FAILURE : EXIT_SUCCESS;

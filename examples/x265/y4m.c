@@ -14,7 +14,8 @@ int y4m_open(Y4m *y, const char *path) {
     *y = (Y4m){.fps = {25, 1}};
     y->file = fopen(path, "rb");
     if (!y->file) return refuse(path, "cannot be opened");
-    if (!fgets(line, sizeof line, y->file) || strncmp(line, "YUV4MPEG2 ", 10)) return refuse(path, "is no .y4m file");
+    if (!fgets(line, sizeof line, y->file) || strncmp(line, "YUV4MPEG2 ", 10))
+        return refuse(path, "is no .y4m file");
     for (char *at = strtok(line + 10, " \n"); at; at = strtok(NULL, " \n")) {
         if (*at == 'W') y->width = (int)strtol(at + 1, NULL, 10);
         if (*at == 'H') y->height = (int)strtol(at + 1, NULL, 10);
@@ -23,9 +24,11 @@ int y4m_open(Y4m *y, const char *path) {
             y->fps.num = (int)strtol(at + 1, &colon, 10);
             y->fps.den = *colon == ':' ? (int)strtol(colon + 1, NULL, 10) : 0;
         }
-        if (*at == 'C' && (strncmp(at, "C420", 4) || at[4] == 'p')) return refuse(path, "is not 8-bit 4:2:0");
+        if (*at == 'C' && (strncmp(at, "C420", 4) || at[4] == 'p'))
+            return refuse(path, "is not 8-bit 4:2:0");
     }
-    if (y->width < 16 || y->height < 16 || y->width > MOTUS_MAX_SIZE || y->height > MOTUS_MAX_SIZE || (y->width | y->height) & 1)
+    if (y->width < 16 || y->height < 16 || y->width > MOTUS_MAX_SIZE ||
+        y->height > MOTUS_MAX_SIZE || (y->width | y->height) & 1)
         return refuse(path, "its size is not even, or outside 16x16 .. 16384x16384");
     if (y->fps.num <= 0 || y->fps.den <= 0) return refuse(path, "its frame rate is not positive");
     y->first = ftell(y->file);
@@ -38,7 +41,9 @@ int y4m_read(Y4m *y, const MotusFrame *frame) {
     for (int p = 0; p < 3; p++) {
         const MotusPlane *plane = &frame->plane[p];
         for (int row = 0; row < plane->height; row++)
-            if (fread(plane->data + row * plane->stride, 1, (size_t)plane->width, y->file) != (size_t)plane->width) return 0;
+            if (fread(plane->data + row * plane->stride, 1, (size_t)plane->width, y->file) !=
+                (size_t)plane->width)
+                return 0;
     }
     return 1;
 }

@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 typedef enum MotusBackend {
-    MOTUS_BACKEND_AUTO = 0, // chosen once, at the opening: CUDA where a device can be opened, else the CPU
+    MOTUS_BACKEND_AUTO =
+        0, // chosen once, at the opening: CUDA where a device can be opened, else the CPU
     MOTUS_BACKEND_CPU = 1,
     MOTUS_BACKEND_CUDA = 2,
 } MotusBackend;

@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-// Zero is success, positive values are states, negative values are errors. The numbers are part of the ABI: they never change.
+// Zero is success, positive values are states, negative values are errors. The numbers are part of
+// the ABI: they never change.
 typedef enum MotusStatus {
     MOTUS_OK = 0,
     MOTUS_END = 1,   // no more data will come (end of the input; encoder flushed)
@@ -28,17 +29,20 @@ typedef enum MotusStatus {
     MOTUS_ERR_STATE = -7,       // call out of order (e.g. a frame after the flush)
     MOTUS_ERR_NO_DEVICE = -8,   // no usable CUDA device
     MOTUS_ERR_CUDA = -9,        // a CUDA call failed; the context keeps CUDA's own words
-    MOTUS_ERR_INTERNAL = -10,   // motus broke a bound of its own (a bug: please report it); nothing was written beyond it
+    MOTUS_ERR_INTERNAL = -10,   // motus broke a bound of its own (a bug: please report it); nothing
+                                // was written beyond it
 } MotusStatus;
 
-// The enumerator's name, e.g. "MOTUS_ERR_IO"; "MOTUS_ERR_?" for a number that is none. Static storage, never NULL.
+// The enumerator's name, e.g. "MOTUS_ERR_IO"; "MOTUS_ERR_?" for a number that is none. Static
+// storage, never NULL.
 MOTUS_API const char *motus_status_name(MotusStatus status);
 
 // A short English description, e.g. "input/output error". Static storage, never NULL.
 MOTUS_API const char *motus_status_text(MotusStatus status);
 
-// What went wrong, for people: one line without newline that names the file or parameter and the cause.
-// Functions that take a MotusError * accept NULL; they write it only when they return an error.
+// What went wrong, for people: one line without newline that names the file or parameter and the
+// cause. Functions that take a MotusError * accept NULL; they write it only when they return an
+// error.
 typedef struct MotusError {
     MotusStatus status;
     char text[248];

@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-// "0.1.0": the version of the library that runs, which may differ from the macros above. Static storage.
+// "0.1.0": the version of the library that runs, which may differ from the macros above. Static
+// storage.
 MOTUS_API const char *motus_version(void);
 
 #ifdef __cplusplus

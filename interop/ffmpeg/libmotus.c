@@ -1,5 +1,7 @@
-// FFmpeg's encoder "libmotus": a file of libavcodec, built with FFmpeg itself (docs/ffmpeg.md; apply.sh puts it there). It compiles with FFmpeg 5.1.
-// Frames are sent as they come and packets taken as they are ready: motus codes several GOPs at a time, and looks ahead, on threads of its own.
+// FFmpeg's encoder "libmotus": a file of libavcodec, built with FFmpeg itself (docs/ffmpeg.md;
+// apply.sh puts it there). It compiles with FFmpeg 5.1. Frames are sent as they come and packets
+// taken as they are ready: motus codes several GOPs at a time, and looks ahead, on threads of its
+// own.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
 
@@ -20,7 +22,8 @@ typedef struct LibmotusContext {
 
     // Options.
     float crf, aq_strength, scenecut;
-    int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size, range, lanes, backend, device;
+    int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size,
+        range, gop_coders, backend, device;
 } LibmotusContext;
 
 static int averror(MotusStatus status) {
@@ -45,13 +48,15 @@ static int averror(MotusStatus status) {
 static int failure(AVCodecContext *avctx, MotusStatus status) {
     const LibmotusContext *x = avctx->priv_data;
     const MotusError *cause = motus_encoder_error(x->encoder);
-    av_log(avctx, AV_LOG_ERROR, "%s\n", cause->status == status ? cause->text : motus_status_text(status));
+    av_log(avctx, AV_LOG_ERROR, "%s\n",
+           cause->status == status ? cause->text : motus_status_text(status));
     return averror(status);
 }
 
-// ---- Opening ------------------------------------------------------------------------------------------------------------------------------
+// ---- Opening ------------------------------------------------------------------------------------
 
-// What AVCodecContext has under general names wins where it was set: -b:v, -maxrate, -bufsize, -g, -qmin, ...
+// What AVCodecContext has under general names wins where it was set: -b:v, -maxrate, -bufsize, -g,
+// -qmin, ...
 static void set_rate(MotusEncoderConfig *config, const AVCodecContext *avctx) {
     const LibmotusContext *x = avctx->priv_data;
     config->rate = MOTUS_RATE_CRF;
@@ -71,7 +76,9 @@ static void set_rate(MotusEncoderConfig *config, const AVCodecContext *avctx) {
     if (avctx->qmax >= 0) config->qp_max = avctx->qmax;
     if (avctx->max_qdiff >= 0) config->qp_step = avctx->max_qdiff;
     if (avctx->i_quant_factor > 0) config->ip_ratio = 1 / fabs(avctx->i_quant_factor);
-    config->pass = avctx->flags & AV_CODEC_FLAG_PASS1 ? 1 : avctx->flags & AV_CODEC_FLAG_PASS2 ? 2 : 0;
+    config->pass = avctx->flags & AV_CODEC_FLAG_PASS1   ? 1
+                   : avctx->flags & AV_CODEC_FLAG_PASS2 ? 2
+                                                        : 0;
     config->pass_log = config->pass == 2 ? avctx->stats_in : NULL;
 }
 
@@ -92,7 +99,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     config->deblock = x->deblock && avctx->flags & AV_CODEC_FLAG_LOOP_FILTER;
     if (x->zerolatency) {
         config->lookahead = 0;
-        config->lanes = 1;
+        config->gop_coders = 1;
     }
 }
 
@@ -111,7 +118,8 @@ static MotusColour colour_of(const AVCodecContext *avctx) {
     colour.transfer = avctx->color_trc;
     colour.matrix = avctx->colorspace;
     if (avctx->chroma_sample_location != AVCHROMA_LOC_UNSPECIFIED)
-        colour.chroma_location = avctx->chroma_sample_location - AVCHROMA_LOC_LEFT; // 0 is left there, 1 here
+        colour.chroma_location =
+            avctx->chroma_sample_location - AVCHROMA_LOC_LEFT; // 0 is left there, 1 here
     return colour;
 }
 
@@ -129,7 +137,9 @@ static int set_extradata(AVCodecContext *avctx) {
 
 static int libmotus_init(AVCodecContext *avctx) {
     LibmotusContext *x = avctx->priv_data;
-    AVRational fps = avctx->framerate.num > 0 && avctx->framerate.den > 0 ? avctx->framerate : av_inv_q(avctx->time_base);
+    AVRational fps = avctx->framerate.num > 0 && avctx->framerate.den > 0
+                         ? avctx->framerate
+                         : av_inv_q(avctx->time_base);
     MotusRational rate = {fps.num, fps.den};
     MotusEncoderConfig config = motus_encoder_config_default(avctx->width, avctx->height, rate);
     MotusError error = {MOTUS_OK, ""};
@@ -140,7 +150,7 @@ static int libmotus_init(AVCodecContext *avctx) {
     config.threads = avctx->thread_count;
     config.backend = (MotusBackend)x->backend;
     config.device = x->device;
-    if (x->lanes) config.lanes = x->lanes;
+    if (x->gop_coders) config.gop_coders = x->gop_coders;
     config.stream_only = 1;
     status = motus_encoder_open(&x->encoder, &config, &error);
     if (status) {
@@ -156,18 +166,21 @@ static int libmotus_init(AVCodecContext *avctx) {
     return avctx->flags & AV_CODEC_FLAG_GLOBAL_HEADER ? set_extradata(avctx) : 0;
 }
 
-// ---- Frames -------------------------------------------------------------------------------------------------------------------------------
+// ---- Frames -------------------------------------------------------------------------------------
 
-// A MotusFrame of FFmpeg's planes; where rows are stored from the bottom up, which motus does not take, of a copy.
+// A MotusFrame of FFmpeg's planes; where rows are stored from the bottom up, which motus does not
+// take, of a copy.
 static MotusStatus wrap(MotusFrame **wrapped, const AVFrame *frame) {
     const ptrdiff_t strides[3] = {frame->linesize[0], frame->linesize[1], frame->linesize[2]};
     MotusStatus status;
     if (strides[0] > 0 && strides[1] > 0 && strides[2] > 0)
-        return motus_frame_wrap(wrapped, frame->width, frame->height, frame->data, strides, NULL, NULL);
+        return motus_frame_wrap(wrapped, frame->width, frame->height, frame->data, strides, NULL,
+                                NULL);
     status = motus_frame_alloc(wrapped, frame->width, frame->height);
     for (int p = 0; !status && p < 3; p++) {
         MotusPlane *plane = &(*wrapped)->plane[p];
-        av_image_copy_plane(plane->data, (int)plane->stride, frame->data[p], frame->linesize[p], plane->width, plane->height);
+        av_image_copy_plane(plane->data, (int)plane->stride, frame->data[p], frame->linesize[p],
+                            plane->width, plane->height);
     }
     return status;
 }
@@ -206,9 +219,10 @@ static int feed(AVCodecContext *avctx) {
     return status ? failure(avctx, status) : 0;
 }
 
-// ---- Packets ------------------------------------------------------------------------------------------------------------------------------
+// ---- Packets ------------------------------------------------------------------------------------
 
-// The log of a first pass is what FFmpeg writes down after each packet, and once more after the last one.
+// The log of a first pass is what FFmpeg writes down after each packet, and once more after the
+// last one.
 static int note(AVCodecContext *avctx, const char *lines) {
     if (!(avctx->flags & AV_CODEC_FLAG_PASS1)) return 0;
     av_freep(&avctx->stats_out);
@@ -225,7 +239,8 @@ static int note_end(AVCodecContext *avctx) {
     return ret < 0 ? ret : AVERROR_EOF;
 }
 
-// Bytes in the packet before its first slice that the container has already, as extradata: of parameter sets that lie at the beginning, or behind a delimiter.
+// Bytes in the packet before its first slice that the container has already, as extradata: of
+// parameter sets that lie at the beginning, or behind a delimiter.
 static size_t headers_at(const AVCodecContext *avctx, const MotusPacket *packet, size_t delimiter) {
     size_t size = avctx->extradata_size;
     if (!size || packet->size < delimiter + size) return 0;
@@ -234,7 +249,8 @@ static size_t headers_at(const AVCodecContext *avctx, const MotusPacket *packet,
 
 static int hand_out(AVCodecContext *avctx, AVPacket *pkt, const MotusPacket *packet) {
     const LibmotusContext *x = avctx->priv_data;
-    const size_t delimiter = x->aud ? 6 : 0; // four bytes of start code, NAL header, primary_pic_type
+    const size_t delimiter =
+        x->aud ? 6 : 0; // four bytes of start code, NAL header, primary_pic_type
     const size_t cut = packet->is_idr ? headers_at(avctx, packet, delimiter) : 0;
     int ret = ff_get_encode_buffer(avctx, pkt, (int64_t)(packet->size - cut), 0);
     if (ret < 0) return ret;
@@ -243,8 +259,9 @@ static int hand_out(AVCodecContext *avctx, AVPacket *pkt, const MotusPacket *pac
     pkt->pts = pkt->dts = packet->pts; // no picture refers to a later one
     pkt->duration = packet->duration;
     if (packet->is_idr) pkt->flags |= AV_PKT_FLAG_KEY;
-    ret = ff_side_data_set_encoder_stats(pkt, packet->qp * FF_QP2LAMBDA, NULL, 0,
-                                         packet->type == 'I' ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_P);
+    ret =
+        ff_side_data_set_encoder_stats(pkt, packet->qp * FF_QP2LAMBDA, NULL, 0,
+                                       packet->type == 'I' ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_P);
     return ret < 0 ? ret : note(avctx, packet->pass_log);
 }
 
@@ -253,7 +270,8 @@ static int libmotus_receive_packet(AVCodecContext *avctx, AVPacket *pkt) {
     for (;;) {
         MotusPacket *packet;
         int ret;
-        MotusStatus status = motus_encoder_receive(x->encoder, &packet, x->ended || x->zerolatency ? -1 : 0);
+        MotusStatus status =
+            motus_encoder_receive(x->encoder, &packet, x->ended || x->zerolatency ? -1 : 0);
         if (status == MOTUS_OK) {
             ret = hand_out(avctx, pkt, packet);
             x->packets++;
@@ -275,49 +293,57 @@ static int libmotus_close(AVCodecContext *avctx) {
     return 0;
 }
 
-// ---- Options ------------------------------------------------------------------------------------------------------------------------------
+// ---- Options ------------------------------------------------------------------------------------
 
 #define OFFSET(member) offsetof(LibmotusContext, member)
 #define VE (AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_ENCODING_PARAM)
-#define NUMBER(name, help, member, standard, least, most)                                                                        \
+#define NUMBER(name, help, member, standard, least, most)                                          \
     { name, help, OFFSET(member), AV_OPT_TYPE_INT, {.i64 = standard}, least, most, VE, NULL }
-#define FRACTION(name, help, member, standard, least, most)                                                                      \
+#define FRACTION(name, help, member, standard, least, most)                                        \
     { name, help, OFFSET(member), AV_OPT_TYPE_FLOAT, {.dbl = standard}, least, most, VE, NULL }
-#define SWITCH(name, help, member, standard)                                                                                     \
+#define SWITCH(name, help, member, standard)                                                       \
     { name, help, OFFSET(member), AV_OPT_TYPE_BOOL, {.i64 = standard}, 0, 1, VE, NULL }
-#define CHOICE(name, help, member, standard, most)                                                                               \
+#define CHOICE(name, help, member, standard, most)                                                 \
     { name, help, OFFSET(member), AV_OPT_TYPE_INT, {.i64 = standard}, 0, most, VE, name }
-#define WORD(of, name, value)                                                                                                    \
+#define WORD(of, name, value)                                                                      \
     { name, "", 0, AV_OPT_TYPE_CONST, {.i64 = value}, 0, 0, VE, of }
 
 static const AVOption options[] = {
-    FRACTION("crf", "one quality for all pictures (23 where neither qp nor a bit rate is given)", crf, -1, -1, 51),
+    FRACTION("crf", "one quality for all pictures (23 where neither qp nor a bit rate is given)",
+             crf, -1, -1, 51),
     NUMBER("qp", "the same quantizer for all P pictures", qp, -1, -1, 51),
-    CHOICE("preset", "from the fewest bits to the most pictures a second", preset, MOTUS_PRESET_MEDIUM, MOTUS_PRESETS - 1),
+    CHOICE("preset", "from the fewest bits to the most pictures a second", preset,
+           MOTUS_PRESET_MEDIUM, MOTUS_PRESETS - 1),
     WORD("preset", "slow", MOTUS_PRESET_SLOW),
     WORD("preset", "medium", MOTUS_PRESET_MEDIUM),
     WORD("preset", "fast", MOTUS_PRESET_FAST),
     WORD("preset", "faster", MOTUS_PRESET_FASTER),
-    CHOICE("tune", "zerolatency: a packet comes out before the next frame goes in", zerolatency, 0, 1),
+    CHOICE("tune", "zerolatency: a packet comes out before the next frame goes in", zerolatency, 0,
+           1),
     WORD("tune", "none", 0),
     WORD("tune", "zerolatency", 1),
-    CHOICE("aq-mode", "quantizer by the macroblock's variance", aq_mode, MOTUS_AQ_OFF, MOTUS_AQ_AUTO),
+    CHOICE("aq-mode", "quantizer by the macroblock's variance", aq_mode, MOTUS_AQ_OFF,
+           MOTUS_AQ_AUTO),
     WORD("aq-mode", "none", MOTUS_AQ_OFF),
     WORD("aq-mode", "variance", MOTUS_AQ_VARIANCE),
     WORD("aq-mode", "autovariance", MOTUS_AQ_AUTO),
     FRACTION("aq-strength", "of aq-mode", aq_strength, 1, 0, 4),
     NUMBER("rc-lookahead", "pictures known ahead (-1: 40)", lookahead, -1, -1, MOTUS_MAX_LOOKAHEAD),
-    FRACTION("sc_threshold", "how readily cuts get key pictures, 0: never (-1: 40)", scenecut, -1, -1, 100),
+    FRACTION("sc_threshold", "how readily cuts get key pictures, 0: never (-1: 40)", scenecut, -1,
+             -1, 100),
     SWITCH("mbtree", "finer quantizers where later pictures look", mbtree, 1),
-    CHOICE("nal-hrd", "what the stream says of the decoder's buffer", hrd, MOTUS_HRD_NONE, MOTUS_HRD_CBR),
+    CHOICE("nal-hrd", "what the stream says of the decoder's buffer", hrd, MOTUS_HRD_NONE,
+           MOTUS_HRD_CBR),
     WORD("nal-hrd", "none", MOTUS_HRD_NONE),
     WORD("nal-hrd", "vbr", MOTUS_HRD_VBR),
     WORD("nal-hrd", "cbr", MOTUS_HRD_CBR),
     SWITCH("aud", "access unit delimiters", aud, 0),
     SWITCH("deblock", "deblocking filter", deblock, 1),
-    NUMBER("slice-max-size", "bytes that no slice passes (0: any size)", slice_max_size, 0, 0, INT_MAX),
+    NUMBER("slice-max-size", "bytes that no slice passes (0: any size)", slice_max_size, 0, 0,
+           INT_MAX),
     NUMBER("range", "search +-range samples (0: the preset's)", range, 0, 0, MOTUS_MAX_RANGE),
-    NUMBER("lanes", "GOPs coded at a time (0: as memory allows)", lanes, 0, 0, MOTUS_MAX_LANES),
+    NUMBER("gop-coders", "GOPs coded at a time (0: as memory allows)", gop_coders, 0, 0,
+           MOTUS_MAX_GOP_CODERS),
     CHOICE("backend", "what does the work", backend, MOTUS_BACKEND_AUTO, MOTUS_BACKEND_CUDA),
     WORD("backend", "auto", MOTUS_BACKEND_AUTO),
     WORD("backend", "cpu", MOTUS_BACKEND_CPU),
@@ -345,11 +371,13 @@ const FFCodec ff_libmotus_encoder = {
     .p.type = AVMEDIA_TYPE_VIDEO,
     .p.id = AV_CODEC_ID_H264,
     .p.capabilities = AV_CODEC_CAP_DR1 | AV_CODEC_CAP_DELAY | AV_CODEC_CAP_OTHER_THREADS,
-    .p.pix_fmts = (const enum AVPixelFormat[]){AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NONE},
+    .p.pix_fmts =
+        (const enum AVPixelFormat[]){AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NONE},
     .p.priv_class = &libmotus_class,
     .p.wrapper_name = "libmotus",
     .priv_data_size = sizeof(LibmotusContext),
-    .caps_internal = FF_CODEC_CAP_INIT_CLEANUP | FF_CODEC_CAP_AUTO_THREADS | FF_CODEC_CAP_INIT_THREADSAFE,
+    .caps_internal =
+        FF_CODEC_CAP_INIT_CLEANUP | FF_CODEC_CAP_AUTO_THREADS | FF_CODEC_CAP_INIT_THREADSAFE,
     .defaults = defaults,
     .init = libmotus_init,
     FF_CODEC_RECEIVE_PACKET_CB(libmotus_receive_packet),

@@ -3,7 +3,7 @@
 
 #include "tools/media/avcc.h"
 
-// ---- In -------------------------------------------------------------------------------------------------------------------------------------
+// ---- In -----------------------------------------------------------------------------------------
 
 // Table E-1's figure: chroma_sample_loc_type; -1: not said.
 static int chroma_location(GstVideoChromaSite site) {
@@ -35,10 +35,12 @@ static MotusColour colour_of(const GstVideoInfo *info) {
 
 MotusEncoderConfig motus_gst_config(const GstVideoInfo *info) {
     // A variable rate has its most in the place of the rate, or nothing.
-    const gboolean variable = GST_VIDEO_INFO_FPS_N(info) == 0 || GST_VIDEO_INFO_FLAG_IS_SET(info, GST_VIDEO_FLAG_VARIABLE_FPS);
-    const MotusRational said = {GST_VIDEO_INFO_FPS_N(info), GST_VIDEO_INFO_FPS_D(info)}, usual = {25, 1};
-    MotusEncoderConfig config =
-        motus_encoder_config_default(GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info), said.num ? said : usual);
+    const gboolean variable = GST_VIDEO_INFO_FPS_N(info) == 0 ||
+                              GST_VIDEO_INFO_FLAG_IS_SET(info, GST_VIDEO_FLAG_VARIABLE_FPS);
+    const MotusRational said = {GST_VIDEO_INFO_FPS_N(info), GST_VIDEO_INFO_FPS_D(info)},
+                        usual = {25, 1};
+    MotusEncoderConfig config = motus_encoder_config_default(
+        GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info), said.num ? said : usual);
     if (variable) config.time_base = (MotusRational){1, MOTUS_GST_TIME_UNIT};
     config.colour = colour_of(info);
     return config;
@@ -51,10 +53,11 @@ MotusStatus motus_gst_frame(MotusFrame **frame, const GstVideoFrame *mapped) {
         data[p] = GST_VIDEO_FRAME_COMP_DATA(mapped, p);
         stride[p] = GST_VIDEO_FRAME_COMP_STRIDE(mapped, p);
     }
-    return motus_frame_wrap(frame, GST_VIDEO_FRAME_WIDTH(mapped), GST_VIDEO_FRAME_HEIGHT(mapped), data, stride, NULL, NULL);
+    return motus_frame_wrap(frame, GST_VIDEO_FRAME_WIDTH(mapped), GST_VIDEO_FRAME_HEIGHT(mapped),
+                            data, stride, NULL, NULL);
 }
 
-// ---- Out ------------------------------------------------------------------------------------------------------------------------------------
+// ---- Out ----------------------------------------------------------------------------------------
 
 static gboolean takes(const GstCaps *allowed, const char *field, const char *value) {
     if (!allowed) return TRUE;
@@ -87,8 +90,10 @@ GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gbo
     if (allowed && gst_caps_is_empty(allowed)) return NULL;
     *avc = !takes(allowed, "stream-format", "byte-stream");
     GstCaps *caps = gst_caps_new_simple(
-        "video/x-h264", "stream-format", G_TYPE_STRING, *avc ? "avc" : "byte-stream", "alignment", G_TYPE_STRING, "au", "profile",
-        G_TYPE_STRING, takes(allowed, "profile", "constrained-baseline") ? "constrained-baseline" : "baseline", NULL);
+        "video/x-h264", "stream-format", G_TYPE_STRING, *avc ? "avc" : "byte-stream", "alignment",
+        G_TYPE_STRING, "au", "profile", G_TYPE_STRING,
+        takes(allowed, "profile", "constrained-baseline") ? "constrained-baseline" : "baseline",
+        NULL);
     set_level(caps, motus_encoder_level(enc));
     if (*avc && !set_codec_data(caps, enc)) gst_clear_caps(&caps);
     return caps;
@@ -108,8 +113,8 @@ static GstBuffer *copy_avc(const MotusPacket *packet) {
 
 GstBuffer *motus_gst_buffer(MotusPacket *packet, gboolean avc) {
     if (!avc)
-        return gst_buffer_new_wrapped_full(GST_MEMORY_FLAG_READONLY, (gpointer)(gsize)packet->data, packet->size, 0, packet->size,
-                                           packet, release);
+        return gst_buffer_new_wrapped_full(GST_MEMORY_FLAG_READONLY, (gpointer)(gsize)packet->data,
+                                           packet->size, 0, packet->size, packet, release);
     GstBuffer *buffer = copy_avc(packet);
     motus_packet_unref(&packet);
     return buffer;

@@ -1,5 +1,7 @@
-// The GStreamer element motush264enc. All of its work is done in the streaming thread, under GstVideoEncoder's lock: a frame is sent, and what the encoder's own
-// threads have coded by then goes downstream. So packets keep their order, no thread of ours pushes, and flushing and stopping have nobody to wait for.
+// The GStreamer element motush264enc. All of its work is done in the streaming thread, under
+// GstVideoEncoder's lock: a frame is sent, and what the encoder's own threads have coded by then
+// goes downstream. So packets keep their order, no thread of ours pushes, and flushing and stopping
+// have nobody to wait for.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <gst/video/gstvideoencoder.h>
 
@@ -10,7 +12,8 @@
 GST_DEBUG_CATEGORY_STATIC(motus_debug);
 #define GST_CAT_DEFAULT motus_debug
 
-// Frames beyond the look-ahead that may be under way in one lane, unless tuned for latency: while one is coded, look-ahead and upstream work on the next two.
+// Frames beyond the look-ahead that may be under way in one lane, unless tuned for latency: while
+// one is coded, look-ahead and upstream work on the next two.
 enum { IN_FLIGHT = 2 };
 
 typedef struct MotusH264Enc {
@@ -32,23 +35,26 @@ typedef struct MotusH264EncClass {
 } MotusH264EncClass;
 
 static GType motus_h264_enc_get_type(void);
-G_DEFINE_TYPE_WITH_CODE(MotusH264Enc, motus_h264_enc, GST_TYPE_VIDEO_ENCODER, G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, NULL))
+G_DEFINE_TYPE_WITH_CODE(MotusH264Enc, motus_h264_enc, GST_TYPE_VIDEO_ENCODER,
+                        G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, NULL))
 
 static MotusH264Enc *of_base(GstVideoEncoder *base) { return (MotusH264Enc *)base; }
 
-// ---- Packets out ----------------------------------------------------------------------------------------------------------------------------
+// ---- Packets out --------------------------------------------------------------------------------
 
 static GstFlowReturn fail(MotusH264Enc *self, MotusStatus status) {
     const MotusError *error = motus_encoder_error(self->encoder);
     GST_ELEMENT_ERROR(self, STREAM, ENCODE,
-                      ("The picture could not be coded: %s", *error->text ? error->text : motus_status_text(status)),
+                      ("The picture could not be coded: %s",
+                       *error->text ? error->text : motus_status_text(status)),
                       ("%s", motus_status_name(status)));
     return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn push(MotusH264Enc *self, MotusPacket *packet) {
     GstVideoEncoder *base = GST_VIDEO_ENCODER(self);
-    GstVideoCodecFrame *frame = gst_video_encoder_get_frame(base, (int)GPOINTER_TO_UINT(packet->opaque));
+    GstVideoCodecFrame *frame =
+        gst_video_encoder_get_frame(base, (int)GPOINTER_TO_UINT(packet->opaque));
     self->under_way--;
     self->pictures++;
     self->gops += packet->is_idr;
@@ -67,7 +73,8 @@ static GstFlowReturn push_coded(MotusH264Enc *self, int most) {
     GstFlowReturn flow = GST_FLOW_OK;
     while (flow == GST_FLOW_OK) {
         MotusPacket *packet;
-        const MotusStatus status = motus_encoder_receive(self->encoder, &packet, self->under_way > most ? -1 : 0);
+        const MotusStatus status =
+            motus_encoder_receive(self->encoder, &packet, self->under_way > most ? -1 : 0);
         if (status < 0) return fail(self, status);
         if (status) break;
         flow = push(self, packet);
@@ -75,7 +82,7 @@ static GstFlowReturn push_coded(MotusH264Enc *self, int most) {
     return flow;
 }
 
-// ---- Opening and closing --------------------------------------------------------------------------------------------------------------------
+// ---- Opening and closing ------------------------------------------------------------------------
 
 static void close_encoder(MotusH264Enc *self) {
     motus_encoder_close(&self->encoder);
@@ -87,7 +94,8 @@ static void close_encoder(MotusH264Enc *self) {
 static gboolean read_log(MotusH264Enc *self, const char *path, gchar **text) {
     GError *error = NULL;
     if (g_file_get_contents(path ? path : "", text, NULL, &error)) return TRUE;
-    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("multipass-cache-file: %s", error->message), (NULL));
+    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("multipass-cache-file: %s", error->message),
+                      (NULL));
     g_error_free(error);
     return FALSE;
 }
@@ -100,7 +108,8 @@ static gboolean write_log(MotusH264Enc *self) {
     g_string_append_printf(self->log, "end %" G_GINT64_FORMAT "\n", (gint64)self->pictures);
     const gboolean good = g_file_set_contents(path, self->log->str, (gssize)self->log->len, &error);
     if (!good) {
-        GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("multipass-cache-file: %s", error->message), (NULL));
+        GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("multipass-cache-file: %s", error->message),
+                          (NULL));
         g_error_free(error);
     }
     g_string_free(self->log, TRUE);
@@ -118,25 +127,31 @@ static gboolean announce(MotusH264Enc *self, const MotusEncoderConfig *config) {
     if (!caps) return FALSE;
     gst_video_codec_state_unref(gst_video_encoder_set_output_state(base, caps, self->input));
 
-    GstTagList *tags =
-        gst_tag_list_new(GST_TAG_ENCODER, "motus", GST_TAG_ENCODER_VERSION,
-                         (guint)(MOTUS_VERSION_MAJOR * 10000 + MOTUS_VERSION_MINOR * 100 + MOTUS_VERSION_PATCH), NULL);
-    if (config->bitrate) gst_tag_list_add(tags, GST_TAG_MERGE_REPLACE, GST_TAG_NOMINAL_BITRATE, (guint)config->bitrate, NULL);
+    GstTagList *tags = gst_tag_list_new(
+        GST_TAG_ENCODER, "motus", GST_TAG_ENCODER_VERSION,
+        (guint)(MOTUS_VERSION_MAJOR * 10000 + MOTUS_VERSION_MINOR * 100 + MOTUS_VERSION_PATCH),
+        NULL);
+    if (config->bitrate)
+        gst_tag_list_add(tags, GST_TAG_MERGE_REPLACE, GST_TAG_NOMINAL_BITRATE,
+                         (guint)config->bitrate, NULL);
     if (config->vbv_maxrate)
-        gst_tag_list_add(tags, GST_TAG_MERGE_REPLACE, GST_TAG_MAXIMUM_BITRATE, (guint)config->vbv_maxrate, NULL);
+        gst_tag_list_add(tags, GST_TAG_MERGE_REPLACE, GST_TAG_MAXIMUM_BITRATE,
+                         (guint)config->vbv_maxrate, NULL);
     gst_video_encoder_merge_tags(base, tags, GST_TAG_MERGE_REPLACE);
     gst_tag_list_unref(tags);
 
     const GstClockTime latency =
-        gst_util_uint64_scale((guint64)self->most_under_way * GST_SECOND, (guint64)config->fps.den, (guint64)config->fps.num);
+        gst_util_uint64_scale((guint64)self->most_under_way * GST_SECOND, (guint64)config->fps.den,
+                              (guint64)config->fps.num);
     gst_video_encoder_set_latency(base, latency, latency);
     return gst_video_encoder_negotiate(base);
 }
 
 // Frames that push_coded leaves with the encoder: look-ahead, and what is coded side by side.
 static int most_under_way(const MotusEncoder *enc, const MotusEncoderConfig *c, gboolean at_once) {
-    const int look = c->rate == MOTUS_RATE_QP ? 0 : c->lookahead, lanes = motus_encoder_lanes(enc);
-    return look + (at_once ? 0 : lanes == 1 ? IN_FLIGHT : lanes * c->keyint);
+    const int look = c->rate == MOTUS_RATE_QP ? 0 : c->lookahead,
+              gop_coders = motus_encoder_gop_coders(enc);
+    return look + (at_once ? 0 : gop_coders == 1 ? IN_FLIGHT : gop_coders * c->keyint);
 }
 
 static gboolean open_encoder(MotusH264Enc *self) {
@@ -150,13 +165,15 @@ static gboolean open_encoder(MotusH264Enc *self) {
     self->rate_changed = FALSE;
     GST_OBJECT_UNLOCK(self);
 
-    // A stream goes on behind a flush: so that two IDR pictures in a row differ in their idr_pic_id (7.4.3).
+    // A stream goes on behind a flush: so that two IDR pictures in a row differ in their idr_pic_id
+    // (7.4.3).
     config.first_picture = self->pictures;
     config.first_gop = self->gops;
     gboolean good = config.pass != 2 || read_log(self, path, &text);
     config.pass_log = text;
     if (good && motus_encoder_open(&self->encoder, &config, &error)) {
-        GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error.text), ("%s", motus_status_name(error.status)));
+        GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error.text),
+                          ("%s", motus_status_name(error.status)));
         good = FALSE;
     }
     g_free(path);
@@ -164,8 +181,9 @@ static gboolean open_encoder(MotusH264Enc *self) {
     if (!good) return FALSE;
     if (config.pass == 1 && !self->log) self->log = g_string_new(NULL);
     self->most_under_way = most_under_way(self->encoder, &config, at_once);
-    GST_INFO_OBJECT(self, "%s, %d lanes, at most %d frames under way", motus_backend_name(motus_encoder_backend(self->encoder)),
-                    motus_encoder_lanes(self->encoder), self->most_under_way);
+    GST_INFO_OBJECT(self, "%s, %d lanes, at most %d frames under way",
+                    motus_backend_name(motus_encoder_backend(self->encoder)),
+                    motus_encoder_gop_coders(self->encoder), self->most_under_way);
     if (announce(self, &config)) return TRUE;
     close_encoder(self);
     return FALSE;
@@ -180,11 +198,12 @@ static GstFlowReturn drain(MotusH264Enc *self) {
     return flow;
 }
 
-// ---- What GstVideoEncoder asks for ----------------------------------------------------------------------------------------------------------
+// ---- What GstVideoEncoder asks for --------------------------------------------------------------
 
 static gboolean set_format(GstVideoEncoder *base, GstVideoCodecState *state) {
     MotusH264Enc *self = of_base(base);
-    if (drain(self) != GST_FLOW_OK) GST_DEBUG_OBJECT(self, "pictures before the change went nowhere");
+    if (drain(self) != GST_FLOW_OK)
+        GST_DEBUG_OBJECT(self, "pictures before the change went nowhere");
     if (self->input) gst_video_codec_state_unref(self->input);
     self->input = gst_video_codec_state_ref(state);
     return open_encoder(self);
@@ -198,22 +217,27 @@ static void apply_rate(MotusH264Enc *self) {
     motus_gst_settings_apply(&self->settings, &config);
     GST_OBJECT_UNLOCK(self);
     if (!changed) return;
-    if (motus_encoder_set_rate(self->encoder, config.bitrate, config.vbv_maxrate, config.vbv_bufsize))
-        GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("The rate stays as it is: %s", motus_encoder_error(self->encoder)->text),
-                            (NULL));
+    if (motus_encoder_set_rate(self->encoder, config.bitrate, config.vbv_maxrate,
+                               config.vbv_bufsize))
+        GST_ELEMENT_WARNING(
+            self, LIBRARY, SETTINGS,
+            ("The rate stays as it is: %s", motus_encoder_error(self->encoder)->text), (NULL));
 }
 
-// For how long a frame is shown, in MOTUS_GST_TIME_UNIT, where that differs: what its buffer says, else as long as the one before.
+// For how long a frame is shown, in MOTUS_GST_TIME_UNIT, where that differs: what its buffer says,
+// else as long as the one before.
 static int64_t duration_of(MotusH264Enc *self, const GstVideoCodecFrame *frame) {
     GstClockTime ns = frame->duration;
-    if (!GST_CLOCK_TIME_IS_VALID(ns) && GST_CLOCK_TIME_IS_VALID(self->last_pts) && frame->pts > self->last_pts)
+    if (!GST_CLOCK_TIME_IS_VALID(ns) && GST_CLOCK_TIME_IS_VALID(self->last_pts) &&
+        frame->pts > self->last_pts)
         ns = frame->pts - self->last_pts;
     if (!GST_CLOCK_TIME_IS_VALID(ns)) ns = GST_SECOND / 25;
     self->last_pts = frame->pts;
     return (int64_t)MAX(1, gst_util_uint64_scale_round(ns, MOTUS_GST_TIME_UNIT, GST_SECOND));
 }
 
-// The encoder copies (or uploads) the samples before it returns: whatever strides the frame has, there is no copy before that one.
+// The encoder copies (or uploads) the samples before it returns: whatever strides the frame has,
+// there is no copy before that one.
 static GstFlowReturn send(MotusH264Enc *self, GstVideoCodecFrame *frame) {
     GstVideoFrame mapped;
     MotusFrame *picture = NULL;
@@ -235,7 +259,8 @@ static GstFlowReturn send(MotusH264Enc *self, GstVideoCodecFrame *frame) {
     return GST_FLOW_OK;
 }
 
-// Lets go of the samples while the picture is under way, so that a pool upstream gets them back; what hangs on the buffer goes on.
+// Lets go of the samples while the picture is under way, so that a pool upstream gets them back;
+// what hangs on the buffer goes on.
 static void keep_metas_only(GstVideoCodecFrame *frame) {
     GstBuffer *metas = gst_buffer_new();
     gst_buffer_copy_into(metas, frame->input_buffer, GST_BUFFER_COPY_METADATA, 0, 0);
@@ -246,9 +271,11 @@ static void keep_metas_only(GstVideoCodecFrame *frame) {
 static GstFlowReturn handle_frame(GstVideoEncoder *base, GstVideoCodecFrame *frame) {
     MotusH264Enc *self = of_base(base);
     // Too late to be shown (only with qos=true): a frame without output counts as dropped.
-    if (!GST_VIDEO_CODEC_FRAME_IS_FORCE_KEYFRAME(frame) && gst_video_encoder_get_max_encode_time(base, frame) < 0)
+    if (!GST_VIDEO_CODEC_FRAME_IS_FORCE_KEYFRAME(frame) &&
+        gst_video_encoder_get_max_encode_time(base, frame) < 0)
         return gst_video_encoder_finish_frame(base, frame);
-    GstFlowReturn flow = self->encoder || open_encoder(self) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
+    GstFlowReturn flow =
+        self->encoder || open_encoder(self) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
     if (flow == GST_FLOW_OK) {
         apply_rate(self);
         flow = send(self, frame);
@@ -292,13 +319,14 @@ static gboolean propose_allocation(GstVideoEncoder *base, GstQuery *query) {
     return GST_VIDEO_ENCODER_CLASS(motus_h264_enc_parent_class)->propose_allocation(base, query);
 }
 
-// ---- The object -----------------------------------------------------------------------------------------------------------------------------
+// ---- The object ---------------------------------------------------------------------------------
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
     MotusH264Enc *self = (MotusH264Enc *)object;
     gboolean rate;
     GST_OBJECT_LOCK(self);
-    if (!motus_gst_settings_set(&self->settings, id, value, &rate)) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    if (!motus_gst_settings_set(&self->settings, id, value, &rate))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     self->rate_changed |= rate;
     GST_OBJECT_UNLOCK(self);
 }
@@ -306,7 +334,8 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
     MotusH264Enc *self = (MotusH264Enc *)object;
     GST_OBJECT_LOCK(self);
-    if (!motus_gst_settings_get(&self->settings, id, value)) G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    if (!motus_gst_settings_get(&self->settings, id, value))
+        G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     GST_OBJECT_UNLOCK(self);
 }
 
@@ -315,9 +344,11 @@ static void finalize(GObject *object) {
     G_OBJECT_CLASS(motus_h264_enc_parent_class)->finalize(object);
 }
 
-static void add_template(GstElementClass *class, const char *name, GstPadDirection direction, const char *text) {
+static void add_template(GstElementClass *class, const char *name, GstPadDirection direction,
+                         const char *text) {
     GstCaps *caps = gst_caps_from_string(text);
-    gst_element_class_add_pad_template(class, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+    gst_element_class_add_pad_template(class,
+                                       gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
     gst_caps_unref(caps);
 }
 
@@ -329,9 +360,10 @@ static void motus_h264_enc_class_init(MotusH264EncClass *class) {
     object->get_property = get_property;
     object->finalize = finalize;
     motus_gst_settings_install(object);
-    gst_element_class_set_static_metadata(element, "motus H.264 encoder", "Codec/Encoder/Video",
-                                          "Encodes H.264 of Constrained Baseline profile on a CPU or on CUDA cores",
-                                          "the motus authors");
+    gst_element_class_set_static_metadata(
+        element, "motus H.264 encoder", "Codec/Encoder/Video",
+        "Encodes H.264 of Constrained Baseline profile on a CPU or on CUDA cores",
+        "the motus authors");
     add_template(element, "sink", GST_PAD_SINK, MOTUS_GST_SINK_CAPS);
     add_template(element, "src", GST_PAD_SRC, MOTUS_GST_SRC_CAPS);
     base->start = start;
@@ -352,9 +384,10 @@ static void motus_h264_enc_init(MotusH264Enc *self) {
 
 static gboolean plugin_init(GstPlugin *plugin) {
     GST_DEBUG_CATEGORY_INIT(motus_debug, "motush264enc", 0, "motus H.264 encoder");
-    return gst_element_register(plugin, "motush264enc", GST_RANK_MARGINAL, motus_h264_enc_get_type());
+    return gst_element_register(plugin, "motush264enc", GST_RANK_MARGINAL,
+                                motus_h264_enc_get_type());
 }
 
 #define PACKAGE "motus"
-GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, motus, "H.264 encoding with motus", plugin_init, MOTUS_GST_VERSION, "BSD",
-                  "motus", "motus")
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, motus, "H.264 encoding with motus",
+                  plugin_init, MOTUS_GST_VERSION, "BSD", "motus", "motus")

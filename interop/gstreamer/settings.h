@@ -1,4 +1,5 @@
-// The properties of motush264enc, under the names and units that x264enc gives them, and the encoder's configuration that they mean.
+// The properties of motush264enc, under the names and units that x264enc gives them, and the
+// encoder's configuration that they mean.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef INTEROP_GSTREAMER_SETTINGS_H
 #define INTEROP_GSTREAMER_SETTINGS_H
@@ -25,7 +26,7 @@ typedef struct MotusGstSettings {
     guint vbv_capacity;         // ms at the VBV's rate
     guint quantizer, qp_min, qp_max, qp_step;
     guint preset, tune; // as x264enc numbers them
-    guint keyint, lookahead, slices, slice_max_size, threads, lanes, backend;
+    guint keyint, lookahead, slices, slice_max_size, threads, gop_coders, backend;
     gint aud, mbtree;
     double ip_factor;
     char *cache_file; // log of the first pass, for the second
@@ -38,10 +39,12 @@ void motus_gst_settings_init(MotusGstSettings *settings);
 void motus_gst_settings_clear(MotusGstSettings *settings);
 
 // FALSE: no property of ours. *rate: whether it is one that may change while frames go in.
-gboolean motus_gst_settings_set(MotusGstSettings *settings, guint id, const GValue *value, gboolean *rate);
+gboolean motus_gst_settings_set(MotusGstSettings *settings, guint id, const GValue *value,
+                                gboolean *rate);
 gboolean motus_gst_settings_get(const MotusGstSettings *settings, guint id, GValue *value);
 
-// Puts everything but size, rate and colour of the pictures into the configuration; pass_log is left alone.
+// Puts everything but size, rate and colour of the pictures into the configuration; pass_log is
+// left alone.
 void motus_gst_settings_apply(const MotusGstSettings *settings, MotusEncoderConfig *config);
 
 #endif

@@ -10,7 +10,8 @@
 #include "me/me_internal.h"
 #include "yuv/pad.h"
 
-static int search_c(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost, int points) {
+static int search_c(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
+                    const MotusCoarseCosts cost, int points) {
     int best = 0, best_cost = 65535;
     for (int i = 0; i < points * points; i++) {
         int row = i / points, column = i % points, j = cost[row][column];
@@ -32,15 +33,18 @@ static void scale_c(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int widt
 }
 
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height) {
-    int width = 4 * mb_width, height = 4 * mb_height, stride = (width + 2 * MOTUS_COARSE_BORDER + 63) / 64 * 64;
-    size_t plane_size = (size_t)stride * (size_t)(height + 2 * MOTUS_COARSE_BORDER), n_mb = (size_t)mb_width * (size_t)mb_height;
+    int width = 4 * mb_width, height = 4 * mb_height,
+        stride = (width + 2 * MOTUS_COARSE_BORDER + 63) / 64 * 64;
+    size_t plane_size = (size_t)stride * (size_t)(height + 2 * MOTUS_COARSE_BORDER),
+           n_mb = (size_t)mb_width * (size_t)mb_height;
     coarse->memory = motus_alloc(2, plane_size);
     coarse->mv = motus_alloc(n_mb, sizeof *coarse->mv);
     coarse->search = search_c;
     coarse->scale = scale_c;
 #if defined(__x86_64__)
     unsigned flags = motus_cpu_flags();
-    if (flags & MOTUS_CPU_AVX2) coarse->search = motus_coarse_search_avx2, coarse->scale = motus_coarse_scale_avx2;
+    if (flags & MOTUS_CPU_AVX2)
+        coarse->search = motus_coarse_search_avx2, coarse->scale = motus_coarse_scale_avx2;
     if (flags & MOTUS_CPU_AVX512) coarse->search = motus_coarse_search_avx512;
 #endif
     if (!coarse->memory || !coarse->mv) return MOTUS_ERR_MEMORY;
@@ -56,20 +60,25 @@ void motus_coarse_free(MotusCoarse *coarse) {
     memset(coarse, 0, sizeof *coarse);
 }
 
-// Row y of the scaled picture with its border; the first and the last one are also the rows outside.
-static void scale_row(const MotusCoarse *coarse, const MotusPlane *dst, const MotusPlane *src, int y) {
+// Row y of the scaled picture with its border; the first and the last one are also the rows
+// outside.
+static void scale_row(const MotusCoarse *coarse, const MotusPlane *dst, const MotusPlane *src,
+                      int y) {
     size_t whole = (size_t)(dst->width + 2 * MOTUS_COARSE_BORDER);
     uint8_t *to = dst->data + y * dst->stride;
     coarse->scale(to, src->data + 4 * y * src->stride, src->stride, dst->width);
     motus_row_pad(to, dst->width, MOTUS_COARSE_BORDER, MOTUS_COARSE_BORDER);
     for (int i = 1; i <= MOTUS_COARSE_BORDER; i++) {
-        if (y == 0) memcpy(to - MOTUS_COARSE_BORDER - i * dst->stride, to - MOTUS_COARSE_BORDER, whole);
-        if (y == dst->height - 1) memcpy(to - MOTUS_COARSE_BORDER + i * dst->stride, to - MOTUS_COARSE_BORDER, whole);
+        if (y == 0)
+            memcpy(to - MOTUS_COARSE_BORDER - i * dst->stride, to - MOTUS_COARSE_BORDER, whole);
+        if (y == dst->height - 1)
+            memcpy(to - MOTUS_COARSE_BORDER + i * dst->stride, to - MOTUS_COARSE_BORDER, whole);
     }
 }
 
 static MotusMv vector_of(int reach, int row, int column) {
-    return (MotusMv){(int16_t)motus_coarse_component(reach, column), (int16_t)motus_coarse_component(reach, row)};
+    return (MotusMv){(int16_t)motus_coarse_component(reach, column),
+                     (int16_t)motus_coarse_component(reach, row)};
 }
 
 static void fill_costs(MotusCoarseCosts cost, uint32_t lambda_q8, int reach) {
@@ -77,12 +86,13 @@ static void fill_costs(MotusCoarseCosts cost, uint32_t lambda_q8, int reach) {
     for (int row = 0; row < motus_coarse_points(reach); row++)
         for (int column = 0; column < motus_coarse_points(reach); column++) {
             MotusMv mv = vector_of(reach, row, column);
-            cost[row][column] = (uint16_t)motus_coarse_cost(lambda_q8, motus_se_bits(mv.x) + motus_se_bits(mv.y));
+            cost[row][column] =
+                (uint16_t)motus_coarse_cost(lambda_q8, motus_se_bits(mv.x) + motus_se_bits(mv.y));
         }
 }
 
-void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref, uint32_t lambda_q8, int reach,
-                      int threads) {
+void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref,
+                      uint32_t lambda_q8, int reach, int threads) {
     MotusCoarseCosts cost;
     int mb_width = coarse->cur.width / 4, mb_height = coarse->cur.height / 4;
     ptrdiff_t stride = coarse->cur.stride;
@@ -97,10 +107,13 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
         }
 #pragma omp for schedule(dynamic, 32)
         for (int mb = 0; mb < mb_width * mb_height; mb++) {
-            ptrdiff_t at = (4 * (mb / mb_width) - MOTUS_COARSE_MARGIN) * stride + 4 * (mb % mb_width) - MOTUS_COARSE_MARGIN;
+            ptrdiff_t at = (4 * (mb / mb_width) - MOTUS_COARSE_MARGIN) * stride +
+                           4 * (mb % mb_width) - MOTUS_COARSE_MARGIN;
             const uint8_t *window = coarse->ref.data + at - reach / 4 * (stride + 1);
-            int best = coarse->search(coarse->cur.data + at, window, stride, cost, motus_coarse_points(reach));
-            coarse->mv[mb] = vector_of(reach, best / MOTUS_COARSE_COLUMNS, best % MOTUS_COARSE_COLUMNS);
+            int best = coarse->search(coarse->cur.data + at, window, stride, cost,
+                                      motus_coarse_points(reach));
+            coarse->mv[mb] =
+                vector_of(reach, best / MOTUS_COARSE_COLUMNS, best % MOTUS_COARSE_COLUMNS);
         }
     }
 }
@@ -113,12 +126,14 @@ static int find_bucket(const int count[256], int rank, int *bucket) {
 
 static int16_t component(MotusMv mv, int vertical) { return vertical ? mv.y : mv.x; }
 
-// The number in the middle, n / 2 others before it in ascending order: found byte by byte. Order is that of the numbers + 32768.
+// The number in the middle, n / 2 others before it in ascending order: found byte by byte. Order is
+// that of the numbers + 32768.
 static int16_t median_of(const MotusMv *mv, int n, int vertical) {
     int high[256] = {0}, low[256] = {0}, top, bottom;
     for (int i = 0; i < n; i++) high[(component(mv[i], vertical) + 32768) >> 8]++;
     int rank = find_bucket(high, n / 2, &top);
-    for (int i = 0; i < n; i++) low[component(mv[i], vertical) & 255] += (component(mv[i], vertical) + 32768) >> 8 == top;
+    for (int i = 0; i < n; i++)
+        low[component(mv[i], vertical) & 255] += (component(mv[i], vertical) + 32768) >> 8 == top;
     find_bucket(low, rank, &bottom);
     return (int16_t)(256 * top + bottom - 32768);
 }
@@ -148,8 +163,10 @@ static void try_vector(const Centre *c, int mb_x, int mb_y, MotusMv mv, Best *be
     int x = 16 * mb_x, y = 16 * mb_y;
     uint8_t unused[1];
     ptrdiff_t stride = 16;
-    const uint8_t *pred = motus_ref_luma_block(c->ref, x, y, mv, 16, 16, unused, &stride); // whole samples: nothing is written
-    cost += c->me->pixel->sad(c->cur->data + y * c->cur->stride + x, c->cur->stride, pred, stride, 16, 16);
+    const uint8_t *pred = motus_ref_luma_block(c->ref, x, y, mv, 16, 16, unused,
+                                               &stride); // whole samples: nothing is written
+    cost += c->me->pixel->sad(c->cur->data + y * c->cur->stride + x, c->cur->stride, pred, stride,
+                              16, 16);
     if (cost < best->cost) *best = (Best){mv, cost};
 }
 
@@ -157,16 +174,20 @@ static MotusMv centre_of(const Centre *c, int mb_x, int mb_y) {
     Best best = {{0, 0}, UINT32_MAX};
     MotusMv mv;
     for (int i = 0; i < MOTUS_CENTRES; i++)
-        if (motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv)) try_vector(c, mb_x, mb_y, mv, &best);
+        if (motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv))
+            try_vector(c, mb_x, mb_y, mv, &best);
     return best.mv;
 }
 
-MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref, const MotusMv *previous,
-                                     uint32_t lambda_q8, int reach, int limit_x, int limit_y, MotusMv *centre) {
-    if (!me || !cur || !ref || !centre || lambda_q8 > MOTUS_MAX_LAMBDA_Q8) return MOTUS_ERR_ARGUMENT;
+MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref,
+                                     const MotusMv *previous, uint32_t lambda_q8, int reach,
+                                     int limit_x, int limit_y, MotusMv *centre) {
+    if (!me || !cur || !ref || !centre || lambda_q8 > MOTUS_MAX_LAMBDA_Q8)
+        return MOTUS_ERR_ARGUMENT;
     if (reach < 4 || reach > MOTUS_MAX_COARSE_REACH || reach % 4) return MOTUS_ERR_ARGUMENT;
     if (cur->width != me->ref.width || cur->height != me->ref.height) return MOTUS_ERR_ARGUMENT;
-    if (ref->width != cur->width || ref->height != cur->height || limit_x < 0 || limit_y < 0) return MOTUS_ERR_ARGUMENT;
+    if (ref->width != cur->width || ref->height != cur->height || limit_x < 0 || limit_y < 0)
+        return MOTUS_ERR_ARGUMENT;
     int mb_width = cur->width / 16, mb_height = cur->height / 16;
     MotusCoarse *coarse = &me->coarse;
     const MotusPlane full = {ref->plane[0], ref->stride, ref->width, ref->height};
@@ -184,6 +205,7 @@ MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const M
     const int threads = motus_threads_ready(me->threads);
     motus_coarse_run(coarse, cur, &full, lambda_q8, reach, threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
-    for (int mb = 0; mb < mb_width * mb_height; mb++) centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width);
+    for (int mb = 0; mb < mb_width * mb_height; mb++)
+        centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width);
     return MOTUS_OK;
 }

@@ -1,8 +1,10 @@
-// Search centres of a picture, as motus_me_predict_centres chooses them, from the vectors that coarse.cu finds: one kernel, a warp per MB.
+// Search centres of a picture, as motus_me_predict_centres chooses them, from the vectors that
+// coarse.cu finds: one kernel, a warp per MB.
 //
-// Lanes hold a candidate each, and the warp computes the SADs of two candidates after two others, half a row a lane; equal candidates once.
-// The 5x5 around the MB's own coarse vector share their loads. Loads bound it: a row is 128 bytes of the L1, however little of it is wanted. A key is J and the
-// candidate's number. Read: candidates' blocks through the L1; written: 4 bytes an MB.
+// Lanes hold a candidate each, and the warp computes the SADs of two candidates after two others,
+// half a row a lane; equal candidates once. The 5x5 around the MB's own coarse vector share their
+// loads. Loads bound it: a row is 128 bytes of the L1, however little of it is wanted. A key is J
+// and the candidate's number. Read: candidates' blocks through the L1; written: 4 bytes an MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres_cuda.h"
 
@@ -31,29 +33,36 @@ struct Mb {
     uint32_t cur[4];
 };
 
-// The lane's part of the SAD of the MB displaced by a vector of whole samples (motus_mv_word). A row of the reference begins at any byte and lies in two chunks
-// of 16: a lane loads one of them and compares it with what of the MB's row lies there, since a row of one chunk costs the same as any other and samples loaded
-// word by word cost three times that.
+// The lane's part of the SAD of the MB displaced by a vector of whole samples (motus_mv_word). A
+// row of the reference begins at any byte and lies in two chunks of 16: a lane loads one of them
+// and compares it with what of the MB's row lies there, since a row of one chunk costs the same as
+// any other and samples loaded word by word cost three times that.
 __device__ uint32_t sad_of_lane(const Centres &c, const Mb &mb, uint32_t mv) {
     const int x = motus_ref_luma_place(c.width, mb.x + ((int16_t)(mv & 0xFFFF) >> 2));
     const int y = motus_ref_luma_place(c.height, mb.y + ((int16_t)(mv >> 16) >> 2));
     const uint8_t *from = c.ref + (ptrdiff_t)(y + mb.row) * c.ref_stride + x;
-    const int offset = (int)((uintptr_t)from & 15), words = offset >> 2, bits = 8 * (offset & 3); // the same in all rows
+    const int offset = (int)((uintptr_t)from & 15), words = offset >> 2,
+              bits = 8 * (offset & 3); // the same in all rows
     const uint4 chunk = *(reinterpret_cast<const uint4 *>(from - offset) + mb.half);
     const uint32_t ref[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
     uint32_t two[6], one[5], sum = 0;
 #pragma unroll
-    for (int k = 0; k < 6; k++) { // words k + 1 - (words & 2) .. of four zeros and the row, or of the row and four zeros
+    for (int k = 0; k < 6; k++) { // words k + 1 - (words & 2) .. of four zeros and the row, or of
+                                  // the row and four zeros
         const int high = k + 2 - 4, low = k - 4;
-        const uint32_t first_high = high >= 0 ? mb.cur[high & 3] : 0, first_low = low >= 0 ? mb.cur[low & 3] : 0;
-        const uint32_t second_high = high < 0 ? mb.cur[high & 3] : 0, second_low = low < 0 ? mb.cur[low & 3] : 0;
-        two[k] = words & 2 ? (mb.half ? second_low : first_low) : (mb.half ? second_high : first_high);
+        const uint32_t first_high = high >= 0 ? mb.cur[high & 3] : 0,
+                       first_low = low >= 0 ? mb.cur[low & 3] : 0;
+        const uint32_t second_high = high < 0 ? mb.cur[high & 3] : 0,
+                       second_low = low < 0 ? mb.cur[low & 3] : 0;
+        two[k] =
+            words & 2 ? (mb.half ? second_low : first_low) : (mb.half ? second_high : first_high);
     }
 #pragma unroll
     for (int k = 0; k < 5; k++) one[k] = words & 1 ? two[k] : two[k + 1];
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        const uint32_t from_offset = __funnelshift_lc(0, ~0u, max(8 * (offset - 4 * k), 0)); // bytes of the first chunk
+        const uint32_t from_offset =
+            __funnelshift_lc(0, ~0u, max(8 * (offset - 4 * k), 0)); // bytes of the first chunk
         const uint32_t mask = mb.half ? ~from_offset : from_offset;
         sum = motus_sad4(ref[k] & mask, __funnelshift_l(one[k], one[k + 1], bits), sum);
     }
@@ -61,20 +70,24 @@ __device__ uint32_t sad_of_lane(const Centres &c, const Mb &mb, uint32_t mv) {
 }
 
 // J is below 2^17, the number below 2^6.
-__device__ uint32_t key_of(const Centres &c, const MotusCentreSource &source, MotusMv mv, uint32_t sad, int number) {
+__device__ uint32_t key_of(const Centres &c, const MotusCentreSource &source, MotusMv mv,
+                           uint32_t sad, int number) {
     return (sad + motus_mv_cost(c.lambda_q8, mv, source.median)) << 6 | number;
 }
 
-// Least key of the candidates `from` + lane up to `end`; *vector: the lane's candidate, as a word. Two SADs at a time, since each waits for memory.
-__device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, const Mb &mb, int from, int end,
-                            uint32_t *vector) {
+// Least key of the candidates `from` + lane up to `end`; *vector: the lane's candidate, as a word.
+// Two SADs at a time, since each waits for memory.
+__device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, const Mb &mb,
+                            int from, int end, uint32_t *vector) {
     int lane = motus_lane(), number = min(from + lane, end - 1);
     MotusMv mv;
-    bool valid = motus_centre_candidate(&source, mb.x / 16, mb.y / 16, number, &mv) && from + lane < end;
+    bool valid =
+        motus_centre_candidate(&source, mb.x / 16, mb.y / 16, number, &mv) && from + lane < end;
     __syncwarp();
     uint32_t sad = 0;
     *vector = motus_mv_word(mv);
-    uint32_t same = __match_any_sync(MOTUS_ALL_LANES, *vector) & __ballot_sync(MOTUS_ALL_LANES, valid);
+    uint32_t same =
+        __match_any_sync(MOTUS_ALL_LANES, *vector) & __ballot_sync(MOTUS_ALL_LANES, valid);
     bool first = valid && __ffs((int)same) - 1 == lane; // of equal ones the one that comes first
     for (uint32_t left = __ballot_sync(MOTUS_ALL_LANES, first); left;) {
         int i[2];
@@ -85,7 +98,8 @@ __device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, c
             left &= left - 1;
         }
 #pragma unroll
-        for (int k = 0; k < 2; k++) sum[k] = sad_of_lane(c, mb, __shfl_sync(MOTUS_ALL_LANES, *vector, i[k]));
+        for (int k = 0; k < 2; k++)
+            sum[k] = sad_of_lane(c, mb, __shfl_sync(MOTUS_ALL_LANES, *vector, i[k]));
 #pragma unroll
         for (int k = 0; k < 2; k++) sum[k] = motus_lanes_sum(sum[k]);
 #pragma unroll
@@ -95,13 +109,18 @@ __device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, c
     return motus_lanes_min(first ? key_of(c, source, mv, sad, number) : ~0u);
 }
 
-// Least key of the 5x5 vectors around `own` where none of them is clipped, nor any of their blocks' places: lane i has the i-th one's SAD. A sum over the MB
-// is at most 65,280, so two fit in a word. Of the twenty rows each is loaded once, the last four by the first lanes, and handed from lane to lane.
-__device__ uint32_t best_of_fine(const Centres &c, const MotusCentreSource &source, const Mb &mb, MotusMv own) {
+// Least key of the 5x5 vectors around `own` where none of them is clipped, nor any of their blocks'
+// places: lane i has the i-th one's SAD. A sum over the MB is at most 65,280, so two fit in a word.
+// Of the twenty rows each is loaded once, the last four by the first lanes, and handed from lane to
+// lane.
+__device__ uint32_t best_of_fine(const Centres &c, const MotusCentreSource &source, const Mb &mb,
+                                 MotusMv own) {
     int lane = motus_lane();
     uint32_t sad = 0, raw[4], more[4] = {};
-    // Two samples to the left of the coarse vector, which is a multiple of four: the middle of a word.
-    const uint8_t *from = c.ref + (ptrdiff_t)(mb.y + own.y / 4 - 2 + mb.row) * c.ref_stride + mb.x + own.x / 4 - 4 + 8 * mb.half;
+    // Two samples to the left of the coarse vector, which is a multiple of four: the middle of a
+    // word.
+    const uint8_t *from = c.ref + (ptrdiff_t)(mb.y + own.y / 4 - 2 + mb.row) * c.ref_stride + mb.x +
+                          own.x / 4 - 4 + 8 * mb.half;
     const uint32_t *word = reinterpret_cast<const uint32_t *>(from);
 #pragma unroll
     for (int k = 0; k < 4; k++) raw[k] = word[k];
@@ -115,7 +134,9 @@ __device__ uint32_t best_of_fine(const Centres &c, const MotusCentreSource &sour
         uint32_t at[4], s[3], part[5];
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            at[k] = dy ? __shfl_sync(MOTUS_ALL_LANES, mb.row < dy ? more[k] : raw[k], (lane + 2 * dy) & 31) : raw[k];
+            at[k] = dy ? __shfl_sync(MOTUS_ALL_LANES, mb.row < dy ? more[k] : raw[k],
+                                     (lane + 2 * dy) & 31)
+                       : raw[k];
 #pragma unroll
         for (int k = 0; k < 3; k++) s[k] = __funnelshift_r(at[k], at[k + 1], 16);
 #pragma unroll
@@ -124,17 +145,20 @@ __device__ uint32_t best_of_fine(const Centres &c, const MotusCentreSource &sour
             uint32_t right = dx == 4 ? s[2] : __funnelshift_r(s[1], s[2], 8 * dx);
             part[dx] = motus_sad4(left, cur[0], motus_sad4(right, cur[1], 0));
         }
-        uint32_t a = motus_lanes_sum(part[0] | part[1] << 16), b = motus_lanes_sum(part[2] | part[3] << 16);
+        uint32_t a = motus_lanes_sum(part[0] | part[1] << 16),
+                 b = motus_lanes_sum(part[2] | part[3] << 16);
         uint32_t last = motus_lanes_sum(part[4]);
         int i = lane - 5 * dy;
         if (i >= 0 && i < 5) sad = i == 4 ? last : (i & 2 ? b : a) >> (16 * (i & 1)) & 0xFFFF;
     }
-    if (lane >= MOTUS_CENTRES - MOTUS_CENTRE_FINE) lane = 0, sad = 65280 * 2; // no candidate: never better than one
+    if (lane >= MOTUS_CENTRES - MOTUS_CENTRE_FINE)
+        lane = 0, sad = 65280 * 2; // no candidate: never better than one
     MotusMv mv = {(int16_t)(own.x + 4 * (lane % 5 - 2)), (int16_t)(own.y + 4 * (lane / 5 - 2))};
     return motus_lanes_min(key_of(c, source, mv, sad, MOTUS_CENTRE_FINE + lane));
 }
 
-// Whether a coordinate of the MB moved by v - 8 .. v + 8 quarter samples is one that motus_ref_luma_place leaves alone, and the vector within its limit.
+// Whether a coordinate of the MB moved by v - 8 .. v + 8 quarter samples is one that
+// motus_ref_luma_place leaves alone, and the vector within its limit.
 __device__ bool inside(int at, int size, int v, int limit) {
     return at + v / 4 - 2 >= -24 && at + v / 4 + 2 <= size + 8 && motus_abs(v) + 8 <= limit;
 }
@@ -152,12 +176,14 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
     mb.cur[0] = samples.x, mb.cur[1] = samples.y, mb.cur[2] = samples.z, mb.cur[3] = samples.w;
     MotusMv own = source.coarse[number];
     uint32_t vector, unused, key = best_of(c, source, mb, 0, MOTUS_CENTRE_FINE, &vector), fine;
-    if (inside(mb.x, c.width, own.x, source.limit_x) && inside(mb.y, c.height, own.y, source.limit_y))
+    if (inside(mb.x, c.width, own.x, source.limit_x) &&
+        inside(mb.y, c.height, own.y, source.limit_y))
         fine = best_of_fine(c, source, mb, own);
     else
         fine = best_of(c, source, mb, MOTUS_CENTRE_FINE, MOTUS_CENTRES, &unused);
     key = min(key, fine);
-    vector = __shfl_sync(MOTUS_ALL_LANES, vector, (int)(key & 31)); // where it is one of the first twenty
+    vector = __shfl_sync(MOTUS_ALL_LANES, vector,
+                         (int)(key & 31)); // where it is one of the first twenty
     if (lane) return;
     MotusMv mv = motus_mv_of_word(vector);
     if ((key & 63) >= MOTUS_CENTRE_FINE) motus_centre_candidate(&source, mb_x, mb_y, key & 63, &mv);
@@ -166,7 +192,9 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
 
 } // namespace
 
-size_t motus_centres_cuda_bytes(int width, int height) { return motus_coarse_cuda_bytes(motus_mbs(width), motus_mbs(height)); }
+size_t motus_centres_cuda_bytes(int width, int height) {
+    return motus_coarse_cuda_bytes(motus_mbs(width), motus_mbs(height));
+}
 
 cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *work, cudaStream_t stream) {
     const MotusRefLuma *ref = p->ref;
@@ -174,9 +202,15 @@ cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *work, cudaStr
     const MotusMv *coarse, *median;
     cudaError_t error = motus_coarse_cuda(p, work, &coarse, &median, stream);
     if (error != cudaSuccess) return error;
-    MotusCentreSource source = {
-        p->previous, coarse, MotusMv{0, 0}, motus_centre_limit(p->limit_x), motus_centre_limit(p->limit_y), mb_width, mb_height};
+    MotusCentreSource source = {p->previous,
+                                coarse,
+                                MotusMv{0, 0},
+                                motus_centre_limit(p->limit_x),
+                                motus_centre_limit(p->limit_y),
+                                mb_width,
+                                mb_height};
     Centres c{p->cur,      ref->plane[0], p->cur_stride, ref->stride, ref->width,
               ref->height, p->lambda_q8,  source,        median,      p->centre};
-    return motus_launch(p->early, (mb_width * mb_height + WARPS - 1) / WARPS, 32 * WARPS, 0, stream, centre_kernel, c);
+    return motus_launch(p->early, (mb_width * mb_height + WARPS - 1) / WARPS, 32 * WARPS, 0, stream,
+                        centre_kernel, c);
 }

@@ -1,5 +1,6 @@
-// As in search_avx512.c: 32 points at a time, the quarters of a vector being eight columns of rows 0, 8, 16 and 24 of the window and of those below
-// them; the last row and the last point are done on their own.
+// As in search_avx512.c: 32 points at a time, the quarters of a vector being eight columns of rows
+// 0, 8, 16 and 24 of the window and of those below them; the last row and the last point are done
+// on their own.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
@@ -22,11 +23,14 @@ INLINE __m512i quarters(const void *a, const void *b, const void *c, const void 
 }
 
 INLINE __m512i row_sad(__m512i samples, const __m512i block[2]) {
-    return _mm512_add_epi16(_mm512_dbsad_epu8(block[0], samples, 0x94), _mm512_dbsad_epu8(block[1], samples, 0xE9));
+    return _mm512_add_epi16(_mm512_dbsad_epu8(block[0], samples, 0x94),
+                            _mm512_dbsad_epu8(block[1], samples, 0xE9));
 }
 
-// The 8x8 block against eight rows of samples: at most 16,320; saturation keeps the 65,535 of points that do not count.
-INLINE void look(const __m512i rows[8], const __m512i block[8][2], __m512i cost, __m512i place, Best *best) {
+// The 8x8 block against eight rows of samples: at most 16,320; saturation keeps the 65,535 of
+// points that do not count.
+INLINE void look(const __m512i rows[8], const __m512i block[8][2], __m512i cost, __m512i place,
+                 Best *best) {
     __m512i a = row_sad(rows[0], block[0]), b = row_sad(rows[1], block[1]);
     for (int y = 2; y < 8; y += 2) {
         a = _mm512_add_epi16(a, row_sad(rows[y], block[y]));
@@ -40,22 +44,25 @@ INLINE void look(const __m512i rows[8], const __m512i block[8][2], __m512i cost,
 
 static uint32_t least_of(__m512i v) {
     __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
-    __m128i quarter = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    __m128i quarter =
+        _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
     return (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 0xFFFF;
 }
 
 static int cost_at(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, int cost) {
     __m128i sum = _mm_setzero_si128();
     for (int y = 0; y < 8; y++)
-        sum = _mm_add_epi64(sum, _mm_sad_epu8(_mm_loadl_epi64((const __m128i *)(cur + y * stride)),
-                                              _mm_loadl_epi64((const __m128i *)(ref + y * stride))));
+        sum =
+            _mm_add_epi64(sum, _mm_sad_epu8(_mm_loadl_epi64((const __m128i *)(cur + y * stride)),
+                                            _mm_loadl_epi64((const __m128i *)(ref + y * stride))));
     return cost + _mm_cvtsi128_si32(sum);
 }
 
-int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, const MotusCoarseCosts cost,
-                               int points) {
+int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
+                               const MotusCoarseCosts cost, int points) {
     if (points != MOTUS_COARSE_POINTS)
-        return motus_coarse_search_avx2(cur, ref, stride, cost, points); // quarters are for the largest window
+        return motus_coarse_search_avx2(cur, ref, stride, cost,
+                                        points); // quarters are for the largest window
     const ptrdiff_t quarter = ROWS * stride;
     __m512i block[8][2], rows[CHUNKS][ROWS + 7], last[8];
     Best best = {_mm512_set1_epi16(-1), _mm512_set1_epi16(-1)};
@@ -70,15 +77,19 @@ int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t
             rows[chunk][y] = quarters(at, at + quarter, at + 2 * quarter, at + 3 * quarter);
         }
     uint16_t number[32];
-    for (int lane = 0; lane < 32; lane++) number[lane] = (uint16_t)(lane / 8 * ROWS * MOTUS_COARSE_COLUMNS + lane % 8);
+    for (int lane = 0; lane < 32; lane++)
+        number[lane] = (uint16_t)(lane / 8 * ROWS * MOTUS_COARSE_COLUMNS + lane % 8);
     __m512i place = _mm512_loadu_si512(number);
     for (int y = 0; y < ROWS; y++)
-        for (int chunk = 0; chunk < CHUNKS; chunk++, place = _mm512_add_epi16(place, _mm512_set1_epi16(8))) {
+        for (int chunk = 0; chunk < CHUNKS;
+             chunk++, place = _mm512_add_epi16(place, _mm512_set1_epi16(8))) {
             const uint16_t *c = cost[y] + 8 * chunk;
             const int next = ROWS * MOTUS_COARSE_COLUMNS;
-            look(rows[chunk] + y, block, quarters(c, c + next, c + 2 * next, c + 3 * next), place, &best);
+            look(rows[chunk] + y, block, quarters(c, c + next, c + 2 * next, c + 3 * next), place,
+                 &best);
         }
-    for (int lane = 0; lane < 32; lane++) number[lane] = (uint16_t)(LAST * MOTUS_COARSE_COLUMNS + lane);
+    for (int lane = 0; lane < 32; lane++)
+        number[lane] = (uint16_t)(LAST * MOTUS_COARSE_COLUMNS + lane);
     for (int y = 0; y < 8; y++) {
         const uint8_t *at = ref + (LAST + y) * stride;
         last[y] = quarters(at, at + 8, at + 16, at + 24);

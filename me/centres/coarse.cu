@@ -1,15 +1,19 @@
-// What search centres are predicted from beside earlier vectors (motus_coarse_run), and the median of those, on a CUDA device: two kernels, a warp per MB in the
-// second.
+// What search centres are predicted from beside earlier vectors (motus_coarse_run), and the median
+// of those, on a CUDA device: two kernels, a warp per MB in the second.
 //
-// scale_kernel: both pictures scaled down 4:1, with a border of repeated samples. A thread makes four samples of a row, those of one MB.
+// scale_kernel: both pictures scaled down 4:1, with a border of repeated samples. A thread makes
+// four samples of a row, those of one MB.
 //
-// coarse_kernel: the exhaustive search in the scaled pictures. A lane owns a column of points and walks down the window's rows: a row of eight samples is
-// compared with the eight rows of the block at once, for the eight points that it belongs to, so that samples are loaded once. Of 33 columns
-// the last one is taken by a row of points per lane. A key is J, row and column of the point: the smaller key is the better point, or the earlier.
-// Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0 finds the picture's median instead, by counting
-// high and then low bytes of the vectors' components.
+// coarse_kernel: the exhaustive search in the scaled pictures. A lane owns a column of points and
+// walks down the window's rows: a row of eight samples is compared with the eight rows of the block
+// at once, for the eight points that it belongs to, so that samples are loaded once. Of 33 columns
+// the last one is taken by a row of points per lane. A key is J, row and column of the point: the
+// smaller key is the better point, or the earlier. Block: 8 MBs of a row. Shared memory: their
+// windows, up to 40 rows of 72 bytes. Block 0 finds the picture's median instead, by counting high
+// and then low bytes of the vectors' components.
 //
-// Read: the pictures (1/16 of the size after the first kernel); written: 1/8 of a picture, 4 bytes an MB.
+// Read: the pictures (1/16 of the size after the first kernel); written: 1/8 of a picture, 4 bytes
+// an MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cassert>
 
@@ -35,7 +39,7 @@ struct Work {
     MotusMv *coarse, *median;
 };
 
-// ---- Scaling -------------------------------------------------------------------------------------------------------------------------------
+// ---- Scaling ------------------------------------------------------------------------------------
 
 // Rounded means of the 4x4 samples in 16 columns.
 __device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
@@ -49,24 +53,30 @@ __device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
     return sum[0] >> 4 | sum[1] >> 4 << 8 | sum[2] >> 4 << 16 | sum[3] >> 4 << 24;
 }
 
-__global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride, const uint8_t *ref, ptrdiff_t ref_stride) {
+__global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride,
+                             const uint8_t *ref, ptrdiff_t ref_stride) {
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    int x = blockIdx.x * blockDim.x + threadIdx.x - MOTUS_COARSE_BORDER / 4; // words of the scaled row, MBs of the source
+    int x = blockIdx.x * blockDim.x + threadIdx.x -
+            MOTUS_COARSE_BORDER / 4; // words of the scaled row, MBs of the source
     int y = blockIdx.y * blockDim.y + threadIdx.y - MOTUS_COARSE_BORDER;
-    if (x >= to.mb_width + MOTUS_COARSE_BORDER / 4 || y >= 4 * to.mb_height + MOTUS_COARSE_BORDER) return;
+    if (x >= to.mb_width + MOTUS_COARSE_BORDER / 4 || y >= 4 * to.mb_height + MOTUS_COARSE_BORDER)
+        return;
     const uint8_t *from = blockIdx.z ? ref : cur;
     ptrdiff_t stride = blockIdx.z ? ref_stride : cur_stride;
     int mb_x = motus_clip(0, to.mb_width - 1, x), row = motus_clip(0, 4 * to.mb_height - 1, y);
     uint32_t means = four_means(from + 4 * row * stride + 16 * mb_x, stride);
     if (x != mb_x) means = __byte_perm(means, 0, x < 0 ? 0x0000 : 0x3333);
-    *reinterpret_cast<uint32_t *>((blockIdx.z ? to.ref : to.cur) + (ptrdiff_t)y * to.stride + 4 * x) = means;
+    *reinterpret_cast<uint32_t *>((blockIdx.z ? to.ref : to.cur) + (ptrdiff_t)y * to.stride +
+                                  4 * x) = means;
 }
 
-// ---- Median --------------------------------------------------------------------------------------------------------------------------------
+// ---- Median -------------------------------------------------------------------------------------
 
-// Of 256 counts, the bin in which number `rank` in ascending order lies, and its rank there. A whole warp calls it.
-__device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin, uint32_t *rank_in_bin) {
+// Of 256 counts, the bin in which number `rank` in ascending order lies, and its rank there. A
+// whole warp calls it.
+__device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin,
+                         uint32_t *rank_in_bin) {
     int lane = motus_lane();
     uint32_t own = 0;
     for (int i = 0; i < 8; i++) own += count[8 * lane + i];
@@ -79,8 +89,9 @@ __device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin, ui
     *rank_in_bin = rank;
 }
 
-// Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS threads. Components are counted with their sign bit
-// flipped, which puts them into ascending order.
+// Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS
+// threads. Components are counted with their sign bit flipped, which puts them into ascending
+// order.
 __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
     // Of x and y; bin[0]: high bytes, bin[1]: low ones; rank: before each pass.
     __shared__ uint32_t count[2][256], bin[2][2], rank[3][2];
@@ -110,10 +121,11 @@ __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
     median->y = (int16_t)((bin[0][1] << 8 | bin[1][1]) ^ 0x8000);
 }
 
-// ---- Scaled search -------------------------------------------------------------------------------------------------------------------------
+// ---- Scaled search ------------------------------------------------------------------------------
 
 constexpr int WINDOW_ROWS = 2 * (MOTUS_MAX_COARSE_REACH / 4) + MOTUS_COARSE_BLOCK;
-constexpr int WINDOW_WORDS = 18; // any alignment, 4 samples for each further MB, 33 points, 8 samples and the word behind them
+constexpr int WINDOW_WORDS = 18; // any alignment, 4 samples for each further MB, 33 points, 8
+                                 // samples and the word behind them
 constexpr int WINDOW_PITCH = 19; // words; odd, so that lanes in different rows meet no bank twice
 constexpr int MAX_POINTS = 33;
 
@@ -134,7 +146,8 @@ struct Coarse {
     }
     // J is below 2^15, row and column are below 2^6.
     __device__ uint32_t key(uint32_t sad, int row, int column, int column_bits) const {
-        return (sad + motus_coarse_cost(lambda_q8, column_bits + row_bits[row])) << 12 | row << 6 | column;
+        return (sad + motus_coarse_cost(lambda_q8, column_bits + row_bits[row])) << 12 | row << 6 |
+               column;
     }
     __device__ int bits(int i) const { return motus_se_bits(motus_coarse_component(reach, i)); }
 };
@@ -185,7 +198,8 @@ __device__ uint32_t share_column(const Coarse &c, int column) {
 
 // The MB's 8x8 samples: rows begin two bytes into a word.
 __device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int mb_y) {
-    const uint8_t *from = p.cur + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
+    const uint8_t *from =
+        p.cur + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
 #pragma unroll
     for (int y = 0; y < 8; y++, from += p.stride) {
         const uint32_t *word = reinterpret_cast<const uint32_t *>(from);
@@ -194,7 +208,8 @@ __device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int 
     }
 }
 
-__global__ void __launch_bounds__(32 * WARPS) coarse_kernel(Work w, const MotusMv *previous, uint32_t lambda_q8, int reach) {
+__global__ void __launch_bounds__(32 * WARPS)
+    coarse_kernel(Work w, const MotusMv *previous, uint32_t lambda_q8, int reach) {
     __shared__ uint32_t window[WINDOW_ROWS][WINDOW_PITCH];
     __shared__ uint8_t row_bits[MAX_POINTS];
     const Scaled &p = w.scaled;
@@ -207,20 +222,29 @@ __global__ void __launch_bounds__(32 * WARPS) coarse_kernel(Work w, const MotusM
             *w.median = MotusMv{0, 0};
         return;
     }
-    int groups = (p.mb_width + WARPS - 1) / WARPS, group = blockIdx.x - 1, points = motus_coarse_points(reach);
-    int mb_y = group / groups, first_mb = group % groups * WARPS, mb_x = first_mb + (threadIdx.x >> 5);
-    int x0 = 4 * first_mb - MOTUS_COARSE_MARGIN - reach / 4, y0 = 4 * mb_y - MOTUS_COARSE_MARGIN - reach / 4;
-    int last_word = 4 * p.mb_width + MOTUS_COARSE_BORDER - 4; // words beyond it belong to MBs that are not there
+    int groups = (p.mb_width + WARPS - 1) / WARPS, group = blockIdx.x - 1,
+        points = motus_coarse_points(reach);
+    int mb_y = group / groups, first_mb = group % groups * WARPS,
+        mb_x = first_mb + (threadIdx.x >> 5);
+    int x0 = 4 * first_mb - MOTUS_COARSE_MARGIN - reach / 4,
+        y0 = 4 * mb_y - MOTUS_COARSE_MARGIN - reach / 4;
+    int last_word = 4 * p.mb_width + MOTUS_COARSE_BORDER -
+                    4; // words beyond it belong to MBs that are not there
     for (int i = threadIdx.x; i < (points + 7) * WINDOW_WORDS; i += 32 * WARPS) {
-        int row = i / WINDOW_WORDS, word = i % WINDOW_WORDS, x = min((x0 & ~3) + 4 * word, last_word);
-        window[row][word] = *reinterpret_cast<const uint32_t *>(p.ref + (ptrdiff_t)(y0 + row) * p.stride + x);
+        int row = i / WINDOW_WORDS, word = i % WINDOW_WORDS,
+            x = min((x0 & ~3) + 4 * word, last_word);
+        window[row][word] =
+            *reinterpret_cast<const uint32_t *>(p.ref + (ptrdiff_t)(y0 + row) * p.stride + x);
     }
-    for (int i = threadIdx.x; i < points; i += 32 * WARPS) row_bits[i] = (uint8_t)motus_se_bits(motus_coarse_component(reach, i));
+    for (int i = threadIdx.x; i < points; i += 32 * WARPS)
+        row_bits[i] = (uint8_t)motus_se_bits(motus_coarse_component(reach, i));
     __syncthreads(); // window and costs are whole
     if (mb_x >= p.mb_width) return;
-    Coarse c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * (int)(threadIdx.x >> 5), points, reach};
+    Coarse c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * (int)(threadIdx.x >> 5),
+             points, reach};
     load_block(c.block, p, mb_x, mb_y);
-    uint32_t key = search_column(c, min(motus_lane(), points - 1)); // lanes too many repeat the last column
+    uint32_t key =
+        search_column(c, min(motus_lane(), points - 1)); // lanes too many repeat the last column
     if (points > 32) key = min(key, share_column(c, points - 1));
     key = motus_lanes_min(key);
     if (motus_lane()) return;
@@ -229,17 +253,20 @@ __global__ void __launch_bounds__(32 * WARPS) coarse_kernel(Work w, const MotusM
     mv->y = (int16_t)motus_coarse_component(reach, key >> 6 & 63);
 }
 
-// ---- Launchers -----------------------------------------------------------------------------------------------------------------------------
+// ---- Launchers ----------------------------------------------------------------------------------
 
 // Where everything lies in the work memory; returns its size.
 size_t lay_out(Work *w, uint8_t *memory, int mb_width, int mb_height) {
     const int border = MOTUS_COARSE_BORDER;
-    size_t n = (size_t)mb_width * mb_height, stride = ((size_t)4 * mb_width + 2 * border + 63) / 64 * 64, end = 0;
+    size_t n = (size_t)mb_width * mb_height,
+           stride = ((size_t)4 * mb_width + 2 * border + 63) / 64 * 64, end = 0;
     size_t plane = stride * ((size_t)4 * mb_height + 2 * border), origin = border * stride + border;
     size_t cur = motus_slot_place(&end, plane), ref = motus_slot_place(&end, plane);
-    size_t coarse = motus_slot_place(&end, n * sizeof(MotusMv)), median = motus_slot_place(&end, sizeof(MotusMv));
+    size_t coarse = motus_slot_place(&end, n * sizeof(MotusMv)),
+           median = motus_slot_place(&end, sizeof(MotusMv));
     if (!w) return end;
-    w->scaled = Scaled{memory + cur + origin, memory + ref + origin, (int)stride, mb_width, mb_height};
+    w->scaled =
+        Scaled{memory + cur + origin, memory + ref + origin, (int)stride, mb_width, mb_height};
     w->coarse = reinterpret_cast<MotusMv *>(memory + coarse);
     w->median = reinterpret_cast<MotusMv *>(memory + median);
     return end;
@@ -247,22 +274,28 @@ size_t lay_out(Work *w, uint8_t *memory, int mb_width, int mb_height) {
 
 } // namespace
 
-size_t motus_coarse_cuda_bytes(int mb_width, int mb_height) { return lay_out(nullptr, nullptr, mb_width, mb_height); }
+size_t motus_coarse_cuda_bytes(int mb_width, int mb_height) {
+    return lay_out(nullptr, nullptr, mb_width, mb_height);
+}
 
-cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, void *work, const MotusMv **coarse, const MotusMv **median,
-                              cudaStream_t stream) {
+cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, void *work, const MotusMv **coarse,
+                              const MotusMv **median, cudaStream_t stream) {
     const MotusRefLuma *ref = p->ref;
     int mb_width = ref->width / 16, mb_height = ref->height / 16;
-    assert(!(((uintptr_t)p->cur | (uintptr_t)p->cur_stride) & 15) && p->lambda_q8 <= MOTUS_MAX_LAMBDA_Q8);
-    assert(p->reach >= 4 && p->reach <= MOTUS_MAX_COARSE_REACH && p->reach % 4 == 0); // what the window in shared memory holds
+    assert(!(((uintptr_t)p->cur | (uintptr_t)p->cur_stride) & 15) &&
+           p->lambda_q8 <= MOTUS_MAX_LAMBDA_Q8);
+    assert(p->reach >= 4 && p->reach <= MOTUS_MAX_COARSE_REACH &&
+           p->reach % 4 == 0); // what the window in shared memory holds
     Work w;
     lay_out(&w, static_cast<uint8_t *>(work), mb_width, mb_height);
     *coarse = w.coarse;
     *median = w.median;
-    dim3 tile(32, 8), tiles((mb_width + MOTUS_COARSE_BORDER / 2 + 31) / 32, (4 * mb_height + 2 * MOTUS_COARSE_BORDER + 7) / 8, 2);
-    cudaError_t error =
-        motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled, p->cur, p->cur_stride, ref->plane[0], ref->stride);
+    dim3 tile(32, 8), tiles((mb_width + MOTUS_COARSE_BORDER / 2 + 31) / 32,
+                            (4 * mb_height + 2 * MOTUS_COARSE_BORDER + 7) / 8, 2);
+    cudaError_t error = motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled,
+                                     p->cur, p->cur_stride, ref->plane[0], ref->stride);
     if (error != cudaSuccess) return error;
     int groups = (mb_width + WARPS - 1) / WARPS * mb_height;
-    return motus_launch(p->early, 1 + groups, 32 * WARPS, 0, stream, coarse_kernel, w, p->previous, p->lambda_q8, p->reach);
+    return motus_launch(p->early, 1 + groups, 32 * WARPS, 0, stream, coarse_kernel, w, p->previous,
+                        p->lambda_q8, p->reach);
 }

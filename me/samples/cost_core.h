@@ -6,20 +6,25 @@
 #include "common/int_core.h"
 #include "motus/me.h"
 
-// Bits of the two se(v) codes of mv - predictor: each 1..31 and odd (components differ by less than 2^15), so the sum is even, 2..62.
+// Bits of the two se(v) codes of mv - predictor: each 1..31 and odd (components differ by less than
+// 2^15), so the sum is even, 2..62.
 MOTUS_HD int motus_mv_bits(MotusMv mv, MotusMv predictor) {
     return motus_se_bits(mv.x - predictor.x) + motus_se_bits(mv.y - predictor.y);
 }
 
 // Vector part of J: at most (65535 * 62) >> 8 = 15,871.
-MOTUS_HD uint32_t motus_bits_cost(uint32_t lambda_q8, int bits) { return lambda_q8 * (uint32_t)bits >> 8; }
+MOTUS_HD uint32_t motus_bits_cost(uint32_t lambda_q8, int bits) {
+    return lambda_q8 * (uint32_t)bits >> 8;
+}
 
 MOTUS_HD uint32_t motus_mv_cost(uint32_t lambda_q8, MotusMv mv, MotusMv predictor) {
     return motus_bits_cost(lambda_q8, motus_mv_bits(mv, predictor));
 }
 
 // A vector in a word, x in the lower half: as lanes hand it on and compare it.
-MOTUS_HD uint32_t motus_mv_word(MotusMv mv) { return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16; }
+MOTUS_HD uint32_t motus_mv_word(MotusMv mv) {
+    return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16;
+}
 MOTUS_HD MotusMv motus_mv_of_word(uint32_t word) {
     MotusMv mv;
     mv.x = (int16_t)(word & 0xFFFF);

@@ -13,9 +13,10 @@ typedef struct MotusDistance {
 } MotusDistance;
 
 // Adds the 4x4 block at (x, y) displaced by mv; cur points at its samples.
-MOTUS_HD void motus_measure4x4(MotusDistance *sum, const uint8_t *cur, ptrdiff_t cur_stride, const MotusRefLuma *ref, int x,
-                               int y, MotusMv mv) {
-    const int px = motus_ref_luma_place(ref->width, x + (mv.x >> 2)), py = motus_ref_luma_place(ref->height, y + (mv.y >> 2));
+MOTUS_HD void motus_measure4x4(MotusDistance *sum, const uint8_t *cur, ptrdiff_t cur_stride,
+                               const MotusRefLuma *ref, int x, int y, MotusMv mv) {
+    const int px = motus_ref_luma_place(ref->width, x + (mv.x >> 2)),
+              py = motus_ref_luma_place(ref->height, y + (mv.y >> 2));
     const uint8_t *full = ref->plane[0] + py * ref->stride + px;
     const ptrdiff_t *tap = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
     uint8_t pred[16];
@@ -28,19 +29,22 @@ MOTUS_HD void motus_measure4x4(MotusDistance *sum, const uint8_t *cur, ptrdiff_t
 }
 
 // The w x h block at (x, y).
-MOTUS_HD MotusDistance motus_measure(const uint8_t *cur, ptrdiff_t cur_stride, const MotusRefLuma *ref, int x, int y, int w,
-                                     int h, MotusMv mv) {
+MOTUS_HD MotusDistance motus_measure(const uint8_t *cur, ptrdiff_t cur_stride,
+                                     const MotusRefLuma *ref, int x, int y, int w, int h,
+                                     MotusMv mv) {
     MotusDistance sum = {0, 0};
     for (int v = 0; v < h; v += 4)
-        for (int u = 0; u < w; u += 4) motus_measure4x4(&sum, cur + v * cur_stride + u, cur_stride, ref, x + u, y + v, mv);
+        for (int u = 0; u < w; u += 4)
+            motus_measure4x4(&sum, cur + v * cur_stride + u, cur_stride, ref, x + u, y + v, mv);
     return sum;
 }
 
 // One of the 41 blocks of the MB at (x, y) of a picture of whole MBs.
-MOTUS_HD MotusDistance motus_measure_block(const MotusBlock *block, const MotusPlane *cur, const MotusRefLuma *ref, int x, int y,
-                                           MotusMv mv) {
+MOTUS_HD MotusDistance motus_measure_block(const MotusBlock *block, const MotusPlane *cur,
+                                           const MotusRefLuma *ref, int x, int y, MotusMv mv) {
     x += block->x, y += block->y;
-    return motus_measure(cur->data + y * cur->stride + x, cur->stride, ref, x, y, block->width, block->height, mv);
+    return motus_measure(cur->data + y * cur->stride + x, cur->stride, ref, x, y, block->width,
+                         block->height, mv);
 }
 
 // motus_blocks for kernels, as an argument: the array itself is the host's.

@@ -8,7 +8,9 @@
 #include "me/samples/luma_core.h"
 #include "yuv/pad.h"
 
-#define MARGIN 32 // beyond the border: the six taps reach 3 samples out, and vector code may read (never use) up to a vector more
+#define MARGIN                                                                                     \
+    32 // beyond the border: the six taps reach 3 samples out, and vector code may read (never use)
+       // up to a vector more
 
 // Six-tap sum down column x.
 static int16_t vertical(const uint8_t *const row[6], int x) {
@@ -22,13 +24,15 @@ static void half_row_c(const uint8_t *const row[6], uint8_t *b, uint8_t *h, uint
     for (int x = 0; x < n; x++) {
         int16_t *s = sum + x;
         s[5] = vertical(row, x + 3);
-        b[x] = motus_round_once(motus_six_tap(g[x - 2], g[x - 1], g[x], g[x + 1], g[x + 2], g[x + 3]));
+        b[x] =
+            motus_round_once(motus_six_tap(g[x - 2], g[x - 1], g[x], g[x + 1], g[x + 2], g[x + 3]));
         h[x] = motus_round_once(s[2]);
         j[x] = motus_round_twice(motus_six_tap(s[0], s[1], s[2], s[3], s[4], s[5]));
     }
 }
 
-static void average_c(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *p, const uint8_t *q, ptrdiff_t stride, int w, int h) {
+static void average_c(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *p, const uint8_t *q,
+                      ptrdiff_t stride, int w, int h) {
     for (int y = 0; y < h; y++, dst += dst_stride, p += stride, q += stride)
         for (int x = 0; x < w; x++) dst[x] = (uint8_t)((p[x] + q[x] + 1) >> 1);
 }
@@ -42,7 +46,9 @@ static const MotusLumaOps *luma_ops(void) {
     return &luma_ops_c;
 }
 
-static size_t row_bytes(int width) { return ((size_t)(16 * motus_mbs(width)) + 2 * (MOTUS_REF_PAD + MARGIN) + 63) / 64 * 64; }
+static size_t row_bytes(int width) {
+    return ((size_t)(16 * motus_mbs(width)) + 2 * (MOTUS_REF_PAD + MARGIN) + 63) / 64 * 64;
+}
 
 static size_t plane_bytes(int width, int height) {
     return ((size_t)(16 * motus_mbs(height)) + 2 * MOTUS_REF_PAD) * row_bytes(width);
@@ -58,16 +64,20 @@ void motus_ref_luma_layout(MotusRefLuma *ref, void *memory, int width, int heigh
     ref->stride = (ptrdiff_t)row_bytes(width);
     ref->memory = memory;
     for (int k = 0; k < 4; k++)
-        ref->plane[k] = ref->memory + (size_t)k * plane_size + MOTUS_REF_PAD * ref->stride + MOTUS_REF_PAD + MARGIN;
+        ref->plane[k] = ref->memory + (size_t)k * plane_size + MOTUS_REF_PAD * ref->stride +
+                        MOTUS_REF_PAD + MARGIN;
     for (int i = 0; i < 16; i++) {
         MotusQuarterTap tap[2];
         motus_quarter_taps(i & 3, i >> 2, tap);
-        for (int k = 0; k < 2; k++) ref->tap[i][k] = (ptrdiff_t)(tap[k].plane * plane_size) + tap[k].y * ref->stride + tap[k].x;
+        for (int k = 0; k < 2; k++)
+            ref->tap[i][k] =
+                (ptrdiff_t)(tap[k].plane * plane_size) + tap[k].y * ref->stride + tap[k].x;
     }
 }
 
 MotusStatus motus_ref_luma_alloc(MotusRefLuma *ref, int width, int height) {
-    if (!ref || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE) return MOTUS_ERR_ARGUMENT;
+    if (!ref || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE)
+        return MOTUS_ERR_ARGUMENT;
     memset(ref, 0, sizeof *ref);
     void *memory = motus_alloc(1, motus_ref_luma_bytes(width, height));
     if (!memory) return MOTUS_ERR_MEMORY;
@@ -86,7 +96,8 @@ static void copy_row(const MotusRefLuma *ref, const MotusPlane *luma, int y) {
     const uint8_t *src = luma->data + motus_clip(0, luma->height - 1, y) * luma->stride;
     uint8_t *dst = ref->plane[0] + y * ref->stride;
     memcpy(dst, src, (size_t)luma->width);
-    motus_row_pad(dst, luma->width, MOTUS_REF_PAD + MARGIN, ref->width - luma->width + MOTUS_REF_PAD + MARGIN);
+    motus_row_pad(dst, luma->width, MOTUS_REF_PAD + MARGIN,
+                  ref->width - luma->width + MOTUS_REF_PAD + MARGIN);
 }
 
 // Row y of the half planes over the whole border.
@@ -94,7 +105,8 @@ static void filter_row(const MotusRefLuma *ref, int y) {
     int last = ref->height + MOTUS_REF_PAD - 1;
     for (int x = -MOTUS_REF_PAD; x < ref->width + MOTUS_REF_PAD; x += MOTUS_LUMA_SLICE) {
         const uint8_t *row[6];
-        for (int i = 0; i < 6; i++) row[i] = ref->plane[0] + motus_clip(-MOTUS_REF_PAD, last, y + i - 2) * ref->stride + x;
+        for (int i = 0; i < 6; i++)
+            row[i] = ref->plane[0] + motus_clip(-MOTUS_REF_PAD, last, y + i - 2) * ref->stride + x;
         ptrdiff_t at = y * ref->stride + x;
         ref->ops->half_row(row, ref->plane[1] + at, ref->plane[2] + at, ref->plane[3] + at,
                            motus_min(MOTUS_LUMA_SLICE, ref->width + MOTUS_REF_PAD - x));
@@ -113,9 +125,10 @@ void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_ha
     }
 }
 
-const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h, uint8_t *dst,
-                                    ptrdiff_t *stride) {
-    int px = motus_ref_luma_place(ref->width, x + (mv.x >> 2)), py = motus_ref_luma_place(ref->height, y + (mv.y >> 2));
+const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h,
+                                    uint8_t *dst, ptrdiff_t *stride) {
+    int px = motus_ref_luma_place(ref->width, x + (mv.x >> 2)),
+        py = motus_ref_luma_place(ref->height, y + (mv.y >> 2));
     const uint8_t *full = ref->plane[0] + py * ref->stride + px;
     const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
     if (offset[0] == offset[1]) {

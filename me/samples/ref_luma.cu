@@ -1,8 +1,9 @@
-// The four planes of half-sample positions (G, b, h, j of 8.4.2.2.1) with a border beyond which samples only repeat, as motus_ref_luma_build
-// makes them.
+// The four planes of half-sample positions (G, b, h, j of 8.4.2.2.1) with a border beyond which
+// samples only repeat, as motus_ref_luma_build makes them.
 //
-// Grid: tiles of 128x16 samples of the bordered plane; block 256 threads. Shared memory: the tile's full samples and its unrounded b.
-// Read: the reference once (and halos); written: four planes. A thread makes four neighbours of each plane at a time.
+// Grid: tiles of 128x16 samples of the bordered plane; block 256 threads. Shared memory: the tile's
+// full samples and its unrounded b. Read: the reference once (and halos); written: four planes. A
+// thread makes four neighbours of each plane at a time.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/samples/ref_luma_cuda.h"
 
@@ -15,7 +16,8 @@ namespace {
 constexpr int TILE_X = 128, TILE_Y = 16, THREADS = 256;
 constexpr int ROWS = TILE_Y + 5, PITCH = TILE_X + 16;
 
-// Where a tile is written: sample (0, 0) of plane 0, bytes to the next plane and row, columns from the left border to the right one.
+// Where a tile is written: sample (0, 0) of plane 0, bytes to the next plane and row, columns from
+// the left border to the right one.
 struct Target {
     uint8_t *full;
     size_t plane;
@@ -46,35 +48,43 @@ template <class Round> __device__ uint32_t rounded(const Four &s, Round round) {
 __device__ Four down(const Four r[6]) {
     Four sum;
 #pragma unroll
-    for (int i = 0; i < 4; i++) sum.v[i] = motus_six_tap(r[0].v[i], r[1].v[i], r[2].v[i], r[3].v[i], r[4].v[i], r[5].v[i]);
+    for (int i = 0; i < 4; i++)
+        sum.v[i] = motus_six_tap(r[0].v[i], r[1].v[i], r[2].v[i], r[3].v[i], r[4].v[i], r[5].v[i]);
     return sum;
 }
 
 // Unrounded b of the four samples at `aligned`.
 __device__ short4 across(const uint8_t *aligned) {
     Four left = bytes(aligned - 4), middle = bytes(aligned), right = bytes(aligned + 4);
-    int s[9] = {left.v[2], left.v[3], middle.v[0], middle.v[1], middle.v[2], middle.v[3], right.v[0], right.v[1], right.v[2]};
+    int s[9] = {left.v[2],   left.v[3],  middle.v[0], middle.v[1], middle.v[2],
+                middle.v[3], right.v[0], right.v[1],  right.v[2]};
     int b[4];
 #pragma unroll
-    for (int i = 0; i < 4; i++) b[i] = motus_six_tap(s[i], s[i + 1], s[i + 2], s[i + 3], s[i + 4], s[i + 5]);
+    for (int i = 0; i < 4; i++)
+        b[i] = motus_six_tap(s[i], s[i + 1], s[i + 2], s[i + 3], s[i + 4], s[i + 5]);
     return make_short4((short)b[0], (short)b[1], (short)b[2], (short)b[3]);
 }
 
 // Four samples of each plane; the rows of `full` and `half` begin two above.
-__device__ void write_four(const Target &to, ptrdiff_t at, const uint8_t *full, const short4 *half) {
+__device__ void write_four(const Target &to, ptrdiff_t at, const uint8_t *full,
+                           const short4 *half) {
     auto once = [](int sum) { return motus_round_once(sum); };
     auto twice = [](int sum) { return motus_round_twice(sum); };
-    auto put = [&](int plane, uint32_t word) { *reinterpret_cast<uint32_t *>(to.full + plane * to.plane + at) = word; };
+    auto put = [&](int plane, uint32_t word) {
+        *reinterpret_cast<uint32_t *>(to.full + plane * to.plane + at) = word;
+    };
     Four samples[6], b[6];
 #pragma unroll
-    for (int i = 0; i < 6; i++) samples[i] = bytes(full + i * PITCH), b[i] = sums(half + i * (TILE_X / 4));
+    for (int i = 0; i < 6; i++)
+        samples[i] = bytes(full + i * PITCH), b[i] = sums(half + i * (TILE_X / 4));
     put(0, *reinterpret_cast<const uint32_t *>(full + 2 * PITCH));
     put(1, rounded(b[2], once));
     put(2, rounded(down(samples), once));
     put(3, rounded(down(b), twice));
 }
 
-__global__ void __launch_bounds__(THREADS) planes_kernel(Target to, const uint8_t *ref, int stride, int width, int height) {
+__global__ void __launch_bounds__(THREADS)
+    planes_kernel(Target to, const uint8_t *ref, int stride, int width, int height) {
     __shared__ __align__(16) uint8_t full[ROWS][PITCH]; // from (-8, -2) of the tile on
     __shared__ short4 half[ROWS][TILE_X / 4];           // b before rounding
     motus_let_successor_start();
@@ -100,11 +110,14 @@ __global__ void __launch_bounds__(THREADS) planes_kernel(Target to, const uint8_
 
 } // namespace
 
-cudaError_t motus_ref_luma_cuda_build(const MotusRefLuma *ref, const MotusPlane *luma, cudaStream_t stream) {
-    const int columns = ref->width + 2 * MOTUS_REF_PAD, rows = ref->height + 2 * MOTUS_REF_PAD; // both multiples of 16
+cudaError_t motus_ref_luma_cuda_build(const MotusRefLuma *ref, const MotusPlane *luma,
+                                      cudaStream_t stream) {
+    const int columns = ref->width + 2 * MOTUS_REF_PAD,
+              rows = ref->height + 2 * MOTUS_REF_PAD; // both multiples of 16
     static_assert(2 * MOTUS_REF_PAD % TILE_Y == 0, "rows are whole tiles");
     dim3 tiles((columns + TILE_X - 1) / TILE_X, rows / TILE_Y);
     Target to{ref->plane[0], (size_t)(ref->plane[1] - ref->plane[0]), ref->stride, columns};
-    planes_kernel<<<tiles, THREADS, 0, stream>>>(to, luma->data, (int)luma->stride, luma->width, luma->height);
+    planes_kernel<<<tiles, THREADS, 0, stream>>>(to, luma->data, (int)luma->stride, luma->width,
+                                                 luma->height);
     return cudaGetLastError();
 }

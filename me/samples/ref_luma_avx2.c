@@ -4,7 +4,9 @@
 
 #include "me/samples/ref_luma.h"
 
-static inline __m256i load16(const uint8_t *p) { return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)p)); }
+static inline __m256i load16(const uint8_t *p) {
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)p));
+}
 
 // Six-tap sums of samples: -2550..10,710, and 20 (g + h) is at most 10,200: int16 holds every step.
 static inline __m256i six_tap(__m256i e, __m256i f, __m256i g, __m256i h, __m256i i, __m256i j) {
@@ -18,7 +20,9 @@ static inline void store16(uint8_t *p, __m256i v) {
     _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(bytes));
 }
 
-static inline __m256i round_once(__m256i sum) { return _mm256_srai_epi16(_mm256_add_epi16(sum, _mm256_set1_epi16(16)), 5); }
+static inline __m256i round_once(__m256i sum) {
+    return _mm256_srai_epi16(_mm256_add_epi16(sum, _mm256_set1_epi16(16)), 5);
+}
 
 // Six taps over eight sums, four in each half; |result| needs 20 bits before the shift by 10.
 static inline __m256i six_tap_twice(__m256i ef, __m256i gh, __m256i ij) {
@@ -32,9 +36,11 @@ static inline __m256i j_of(const int16_t *s) {
     __m256i v[6];
     for (int i = 0; i < 6; i++) v[i] = _mm256_loadu_si256((const __m256i *)(s + i));
     __m256i low =
-        six_tap_twice(_mm256_unpacklo_epi16(v[0], v[1]), _mm256_unpacklo_epi16(v[2], v[3]), _mm256_unpacklo_epi16(v[4], v[5]));
+        six_tap_twice(_mm256_unpacklo_epi16(v[0], v[1]), _mm256_unpacklo_epi16(v[2], v[3]),
+                      _mm256_unpacklo_epi16(v[4], v[5]));
     __m256i high =
-        six_tap_twice(_mm256_unpackhi_epi16(v[0], v[1]), _mm256_unpackhi_epi16(v[2], v[3]), _mm256_unpackhi_epi16(v[4], v[5]));
+        six_tap_twice(_mm256_unpackhi_epi16(v[0], v[1]), _mm256_unpackhi_epi16(v[2], v[3]),
+                      _mm256_unpackhi_epi16(v[4], v[5]));
     return _mm256_packs_epi32(low, high);
 }
 
@@ -43,21 +49,25 @@ static void half_row_avx2(const uint8_t *const row[6], uint8_t *b, uint8_t *h, u
     int16_t sum[MOTUS_LUMA_SLICE + 32]; // vertical sums of columns -2 .. n + 13
     for (int i = 0; i < n + 5; i += 16) {
         int x = i - 2;
-        _mm256_storeu_si256((__m256i *)(sum + i), six_tap(load16(row[0] + x), load16(row[1] + x), load16(row[2] + x),
-                                                          load16(row[3] + x), load16(row[4] + x), load16(row[5] + x)));
+        _mm256_storeu_si256((__m256i *)(sum + i),
+                            six_tap(load16(row[0] + x), load16(row[1] + x), load16(row[2] + x),
+                                    load16(row[3] + x), load16(row[4] + x), load16(row[5] + x)));
     }
     for (int x = 0; x < n; x += 16) {
         const uint8_t *g = row[2] + x;
-        store16(b + x, round_once(six_tap(load16(g - 2), load16(g - 1), load16(g), load16(g + 1), load16(g + 2), load16(g + 3))));
+        store16(b + x, round_once(six_tap(load16(g - 2), load16(g - 1), load16(g), load16(g + 1),
+                                          load16(g + 2), load16(g + 3))));
         store16(h + x, round_once(_mm256_loadu_si256((const __m256i *)(sum + x + 2))));
         store16(j + x, j_of(sum + x));
     }
 }
 
-static void average_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *p, const uint8_t *q, ptrdiff_t stride, int w, int h) {
+static void average_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *p, const uint8_t *q,
+                         ptrdiff_t stride, int w, int h) {
     for (int y = 0; y < h; y++, dst += dst_stride, p += stride, q += stride) {
         // Reading 16 samples is always allowed in a prepared plane; only w are written.
-        __m128i v = _mm_avg_epu8(_mm_loadu_si128((const __m128i *)p), _mm_loadu_si128((const __m128i *)q));
+        __m128i v =
+            _mm_avg_epu8(_mm_loadu_si128((const __m128i *)p), _mm_loadu_si128((const __m128i *)q));
         if (w == 16)
             _mm_storeu_si128((__m128i *)dst, v);
         else if (w == 8)

@@ -1,4 +1,5 @@
-// Device functions that search and refinement share: absolute differences, and loads that repeat a plane's edge.
+// Device functions that search and refinement share: absolute differences, and loads that repeat a
+// plane's edge.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SAMPLES_SAD_CUDA_H
 #define ME_SAMPLES_SAD_CUDA_H
@@ -22,11 +23,11 @@ static __device__ __forceinline__ uint32_t motus_edge_word(const uint8_t *row, i
     return __byte_perm(*reinterpret_cast<const uint32_t *>(row + at), 0, take);
 }
 
-// N words (6 or 2) of row y from column x on, a multiple of 16 (8 for 2 words); outside the plane its edge samples repeat.
-// Rows begin at multiples of 16 bytes.
+// N words (6 or 2) of row y from column x on, a multiple of 16 (8 for 2 words); outside the plane
+// its edge samples repeat. Rows begin at multiples of 16 bytes.
 template <int N>
-__device__ __forceinline__ void motus_load_clamped(uint32_t w[N], const uint8_t *plane, int stride, int width, int height, int x,
-                                                   int y) {
+__device__ __forceinline__ void motus_load_clamped(uint32_t w[N], const uint8_t *plane, int stride,
+                                                   int width, int height, int x, int y) {
     const uint8_t *row = plane + (ptrdiff_t)min(max(y, 0), height - 1) * stride;
     if (x >= 0 && x + 4 * N <= width) {
         if (N == 6) {

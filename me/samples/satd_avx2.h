@@ -1,4 +1,5 @@
-// SATD of four neighbouring 4x4 blocks at once, and sums of lanes. Only for files compiled with AVX2.
+// SATD of four neighbouring 4x4 blocks at once, and sums of lanes. Only for files compiled with
+// AVX2.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SAMPLES_SATD_AVX2_H
 #define ME_SAMPLES_SATD_AVX2_H
@@ -13,22 +14,26 @@ static inline uint32_t motus_sum32_avx2(__m256i v) {
     return (uint32_t)_mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1)));
 }
 
-// First horizontal step of the Hadamard transform of 16 samples: low half the sums of the eight pairs (0..510), high half their differences.
+// First horizontal step of the Hadamard transform of 16 samples: low half the sums of the eight
+// pairs (0..510), high half their differences.
 static inline __m256i motus_pairs_avx2(__m128i row) {
-    const __m256i signs = _mm256_set_m128i(_mm_set1_epi16((short)0xFF01), _mm_set1_epi16(0x0101)); // bytes 1, -1 and 1, 1
+    const __m256i signs = _mm256_set_m128i(_mm_set1_epi16((short)0xFF01),
+                                           _mm_set1_epi16(0x0101)); // bytes 1, -1 and 1, 1
     return _mm256_maddubs_epi16(_mm256_broadcastsi128_si256(row), signs);
 }
 
-// |left| or |right| of each pair of 16-bit lanes, whichever is larger: lanes 2i from a, 2i + 1 from b.
+// |left| or |right| of each pair of 16-bit lanes, whichever is larger: lanes 2i from a, 2i + 1 from
+// b.
 static inline __m256i motus_pair_max_avx2(__m256i a, __m256i b) {
     __m256i left = _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xAA),
             right = _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xAA);
     return _mm256_max_epi16(_mm256_abs_epi16(left), _mm256_abs_epi16(right));
 }
 
-// d: four rows of differences of pairs, |d| <= 510. The SATD of the i-th 4x4 block is the sum of 32-bit lanes i and i + 4.
-// The vertical transform grows lanes to at most 2040. The last horizontal step gives u + v and u - v, and (|u + v| + |u - v|) / 2 is
-// max(|u|, |v|), so the halving of the SATD comes for free; the sum of two such is at most 4080.
+// d: four rows of differences of pairs, |d| <= 510. The SATD of the i-th 4x4 block is the sum of
+// 32-bit lanes i and i + 4. The vertical transform grows lanes to at most 2040. The last horizontal
+// step gives u + v and u - v, and (|u + v| + |u - v|) / 2 is max(|u|, |v|), so the halving of the
+// SATD comes for free; the sum of two such is at most 4080.
 static inline __m256i motus_satd_strip_avx2(const __m256i d[4]) {
     __m256i s0 = _mm256_add_epi16(d[0], d[1]), d0 = _mm256_sub_epi16(d[0], d[1]);
     __m256i s1 = _mm256_add_epi16(d[2], d[3]), d1 = _mm256_sub_epi16(d[2], d[3]);

@@ -1,4 +1,5 @@
-// Four neighbouring samples in a word, the first one lowest: samples as a GPU's lanes load, compare and add them up.
+// Four neighbouring samples in a word, the first one lowest: samples as a GPU's lanes load, compare
+// and add them up.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SAMPLES_WORDS_CORE_H
 #define ME_SAMPLES_WORDS_CORE_H
@@ -8,15 +9,18 @@
 
 #include "common/int_core.h"
 
-// Loads `bytes` (3 or 4) samples of each of n rows, from any address; rows are a multiple of 4 bytes apart. No word is touched but those that hold one of the
-// samples. Of 3 samples, what stands in the fourth byte is not defined.
-MOTUS_HD void motus_words_load(uint32_t *row, int n, const uint8_t *from, ptrdiff_t stride, int bytes) {
+// Loads `bytes` (3 or 4) samples of each of n rows, from any address; rows are a multiple of 4
+// bytes apart. No word is touched but those that hold one of the samples. Of 3 samples, what stands
+// in the fourth byte is not defined.
+MOTUS_HD void motus_words_load(uint32_t *row, int n, const uint8_t *from, ptrdiff_t stride,
+                               int bytes) {
 #ifdef __CUDA_ARCH__
     const int byte = (int)((uintptr_t)from & 3);
     const uint8_t *low = from - byte, *high = low + (byte + bytes > 4 ? 4 : 0);
 #pragma unroll
     for (int i = 0; i < n; i++)
-        row[i] = __funnelshift_r(*(const uint32_t *)(low + i * stride), *(const uint32_t *)(high + i * stride), 8 * byte);
+        row[i] = __funnelshift_r(*(const uint32_t *)(low + i * stride),
+                                 *(const uint32_t *)(high + i * stride), 8 * byte);
 #else
     for (int i = 0; i < n; i++) {
         row[i] = 0;
@@ -31,19 +35,24 @@ MOTUS_HD uint32_t motus_word_get(const void *from) {
     memcpy(&v, __builtin_assume_aligned(from, 4), 4);
     return v;
 }
-MOTUS_HD void motus_word_put(void *to, uint32_t v) { memcpy(__builtin_assume_aligned(to, 4), &v, 4); }
+MOTUS_HD void motus_word_put(void *to, uint32_t v) {
+    memcpy(__builtin_assume_aligned(to, 4), &v, 4);
+}
 
 MOTUS_HD int motus_word_sample(uint32_t word, int i) { return (int)(word >> (8 * i) & 255); }
 
 // (a + b + 1) >> 1 of each pair of samples: a + b = 2 (a | b) - (a ^ b).
-MOTUS_HD uint32_t motus_words_average(uint32_t a, uint32_t b) { return (a | b) - ((a ^ b) >> 1 & 0x7F7F7F7Fu); }
+MOTUS_HD uint32_t motus_words_average(uint32_t a, uint32_t b) {
+    return (a | b) - ((a ^ b) >> 1 & 0x7F7F7F7Fu);
+}
 
 // Adds up the products of a's and b's bytes.
 MOTUS_HD uint32_t motus_words_dot(uint32_t a, uint32_t b, uint32_t sum) {
 #ifdef __CUDA_ARCH__
     return __dp4a(a, b, sum);
 #else
-    for (int i = 0; i < 4; i++) sum += (uint32_t)(motus_word_sample(a, i) * motus_word_sample(b, i));
+    for (int i = 0; i < 4; i++)
+        sum += (uint32_t)(motus_word_sample(a, i) * motus_word_sample(b, i));
     return sum;
 #endif
 }
@@ -78,11 +87,12 @@ MOTUS_HD uint32_t motus_words_high_pair(uint32_t word) {
 #endif
 }
 
-// motus_satd4x4 of rows. The last step of the transform makes a + b and a - b of two coefficients, and |a + b| + |a - b| is twice the larger of |a| and |b|.
+// motus_satd4x4 of rows. The last step of the transform makes a + b and a - b of two coefficients,
+// and |a + b| + |a - b| is twice the larger of |a| and |b|.
 MOTUS_HD uint32_t motus_words_satd(const uint32_t a[4], const uint32_t b[4]) {
 #ifdef __CUDA_ARCH__
-    // Halves of words with an offset, so that none is ever negative: 256 and twice as much after each of three steps, in which their magnitudes double as well:
-    // 255, ..., 2040.
+    // Halves of words with an offset, so that none is ever negative: 256 and twice as much after
+    // each of three steps, in which their magnitudes double as well: 255, ..., 2040.
     uint32_t d[4][2], sum = 0;
     for (int r = 0; r < 4; r++) {
         d[r][0] = motus_words_low_pair(a[r]) + 0x01000100u - motus_words_low_pair(b[r]);
@@ -91,23 +101,28 @@ MOTUS_HD uint32_t motus_words_satd(const uint32_t a[4], const uint32_t b[4]) {
     for (int i = 0; i < 2; i++) {
         const uint32_t s = d[0][i] + d[2][i], t = d[1][i] + d[3][i];
         const uint32_t u = d[0][i] - d[2][i] + 0x02000200u, v = d[1][i] - d[3][i] + 0x02000200u;
-        d[0][i] = s + t, d[1][i] = s - t + 0x04000400u, d[2][i] = u + v, d[3][i] = u - v + 0x04000400u;
+        d[0][i] = s + t, d[1][i] = s - t + 0x04000400u, d[2][i] = u + v,
+        d[3][i] = u - v + 0x04000400u;
     }
     for (int r = 0; r < 4; r++) {
         const uint32_t both = d[r][0] + d[r][1], between = d[r][0] - d[r][1] + 0x08000800u;
-        const uint32_t low = __byte_perm(both, between, 0x5410), high = __byte_perm(both, between, 0x7632);
-        sum += __vimax3_u16x2(low, high, 0x10001000u - __vminu2(low, high)); // 2048 + the larger magnitude
+        const uint32_t low = __byte_perm(both, between, 0x5410),
+                       high = __byte_perm(both, between, 0x7632);
+        sum += __vimax3_u16x2(low, high,
+                              0x10001000u - __vminu2(low, high)); // 2048 + the larger magnitude
     }
     return (sum & 0xFFFF) + (sum >> 16) - 8 * 2048;
 #else
-    // Words are high * 65536 + low, both signed: sums of such words need no care, as each half stays within +-2040 up to the last step.
+    // Words are high * 65536 + low, both signed: sums of such words need no care, as each half
+    // stays within +-2040 up to the last step.
     uint32_t d[4][2], sum = 0;
     for (int r = 0; r < 4; r++) {
         d[r][0] = motus_words_low_pair(a[r]) - motus_words_low_pair(b[r]);
         d[r][1] = motus_words_high_pair(a[r]) - motus_words_high_pair(b[r]);
     }
     for (int i = 0; i < 2; i++) {
-        uint32_t s = d[0][i] + d[2][i], t = d[1][i] + d[3][i], u = d[0][i] - d[2][i], v = d[1][i] - d[3][i];
+        uint32_t s = d[0][i] + d[2][i], t = d[1][i] + d[3][i], u = d[0][i] - d[2][i],
+                 v = d[1][i] - d[3][i];
         d[0][i] = s + t, d[1][i] = s - t, d[2][i] = u + v, d[3][i] = u - v;
     }
     for (int r = 0; r < 4; r++)

@@ -1,5 +1,6 @@
-// The 41 blocks of an MB at some points of the window, by one lane: 4x4 sums of absolute differences, the other 25 blocks merged from them, and
-// the least key of each block kept. A key is J << INDEX_BITS | index of the point: the smaller key is the better point, or the earlier of two
+// The 41 blocks of an MB at some points of the window, by one lane: 4x4 sums of absolute
+// differences, the other 25 blocks merged from them, and the least key of each block kept. A key is
+// J << INDEX_BITS | index of the point: the smaller key is the better point, or the earlier of two
 // equally good ones.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_BLOCKS_CUDA_H
@@ -20,29 +21,35 @@ struct Best {
 
 __device__ uint32_t min3(uint32_t a, uint32_t b, uint32_t c) { return __vimin3_u32(a, b, c); }
 
-// Sums of merged blocks run on the multiply-add pipe, which VABSDIFF4 and the minima leave free: with multipliers that the compiler does
-// not know, or it adds on the busy one.
+// Sums of merged blocks run on the multiply-add pipe, which VABSDIFF4 and the minima leave free:
+// with multipliers that the compiler does not know, or it adds on the busy one.
 struct Merge {
     uint32_t scale, one; // 1 << INDEX_BITS and 1
 
-    // In assembly, because the compiler would share a product between two sums and add it up on the busy pipe.
+    // In assembly, because the compiler would share a product between two sums and add it up on the
+    // busy pipe.
     static __device__ uint32_t multiply_add(uint32_t a, uint32_t b, uint32_t c) {
         uint32_t d;
         asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
         return d;
     }
-    __device__ uint32_t key(uint32_t sum, uint32_t onto) const { return multiply_add(sum, scale, onto); }
+    __device__ uint32_t key(uint32_t sum, uint32_t onto) const {
+        return multiply_add(sum, scale, onto);
+    }
     __device__ uint32_t add(uint32_t a, uint32_t b) const { return multiply_add(a, one, b); }
-    __device__ uint32_t subtract(uint32_t a, uint32_t b) const { return multiply_add(b, 0u - one, a); }
+    __device__ uint32_t subtract(uint32_t a, uint32_t b) const {
+        return multiply_add(b, 0u - one, a);
+    }
 };
 
-// What a point adds to each key (vector cost and index), and its 8x8 blocks' keys once they are known.
+// What a point adds to each key (vector cost and index), and its 8x8 blocks' keys once they are
+// known.
 struct Point {
     uint32_t word, all[4];
 };
 
-// Keys of the nine blocks within an 8x8 block, itself one of them, from the 4x4 sums a b / e f. The point's word goes into a and f only, so that each larger
-// block takes it up exactly once.
+// Keys of the nine blocks within an 8x8 block, itself one of them, from the 4x4 sums a b / e f. The
+// point's word goes into a and f only, so that each larger block takes it up exactly once.
 struct Keys8x8 {
     uint32_t a, b, e, f, ab, ef, ae, bf, all;
 
@@ -57,8 +64,10 @@ struct Keys8x8 {
 
 // Takes in 8x8 block (X, Y) of two points.
 template <int X, int Y> __device__ void take_8x8(Best &best, const Keys8x8 &p, const Keys8x8 &q) {
-    uint32_t *k44 = best.key + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X, *k48 = best.key + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
-    uint32_t *k84 = best.key + MOTUS_BLOCK_8x4 + 4 * Y + X, *k88 = best.key + MOTUS_BLOCK_8x8 + 2 * Y + X;
+    uint32_t *k44 = best.key + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X,
+             *k48 = best.key + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
+    uint32_t *k84 = best.key + MOTUS_BLOCK_8x4 + 4 * Y + X,
+             *k88 = best.key + MOTUS_BLOCK_8x8 + 2 * Y + X;
     k44[0] = min3(k44[0], p.a, q.a), k44[1] = min3(k44[1], p.b, q.b);
     k44[4] = min3(k44[4], p.e, q.e), k44[5] = min3(k44[5], p.f, q.f);
     k84[0] = min3(k84[0], p.ab, q.ab), k84[2] = min3(k84[2], p.ef, q.ef);
@@ -85,7 +94,8 @@ __device__ void take_whole(Best &best, const Whole &p, const Whole &q) {
     k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
 }
 
-// Where a lane finds the 16 samples from byte position `at` of a window row on (see fill_window): two aligned 8-byte halves.
+// Where a lane finds the 16 samples from byte position `at` of a window row on (see fill_window):
+// two aligned 8-byte halves.
 struct Column {
     const uint8_t *left, *right;
 
@@ -99,36 +109,44 @@ struct Column {
 template <int X, int Y> struct Source {
     uint32_t word[16];
 
-    // Read anew for each set of points: kept, all 64 words would cost the registers of every third warp.
+    // Read anew for each set of points: kept, all 64 words would cost the registers of every third
+    // warp.
     __device__ explicit Source(const uint32_t *mb) {
         uint32_t at = (uint32_t)__cvta_generic_to_shared(mb + 32 * Y + 2 * X);
         asm volatile("" : "+r"(at)); // so that the compiler does not keep them after all
 #pragma unroll
         for (int i = 0; i < 8; i++)
-            asm("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(word[2 * i]), "=r"(word[2 * i + 1]) : "r"(at + 16 * i));
+            asm("ld.shared.v2.u32 {%0, %1}, [%2];"
+                : "=r"(word[2 * i]), "=r"(word[2 * i + 1])
+                : "r"(at + 16 * i));
     }
 };
 
-// The four 4x4 sums of an 8x8 block at N points one below the other, line by line, so that N additions in a row share a source word.
+// The four 4x4 sums of an 8x8 block at N points one below the other, line by line, so that N
+// additions in a row share a source word.
 template <int N, int X, int Y, int PITCH>
 __device__ void sum_8x8(uint32_t (*sum)[4], const Source<X, Y> &source, const Column &column) {
     uint2 w[7 + N];
 #pragma unroll
     for (int r = 0; r < 7 + N; r++)
-        w[r] = *reinterpret_cast<const uint2 *>((X ? column.right : column.left) + (8 * Y + r) * PITCH);
+        w[r] = *reinterpret_cast<const uint2 *>((X ? column.right : column.left) +
+                                                (8 * Y + r) * PITCH);
 #pragma unroll
     for (int line = 0; line < 8; line++) {
         int s = 2 * (line / 4);
 #pragma unroll
-        for (int n = 0; n < N; n++) sum[n][s] = motus_sad4(w[line + n].x, source.word[2 * line], line % 4 ? sum[n][s] : 0);
+        for (int n = 0; n < N; n++)
+            sum[n][s] = motus_sad4(w[line + n].x, source.word[2 * line], line % 4 ? sum[n][s] : 0);
 #pragma unroll
         for (int n = 0; n < N; n++)
-            sum[n][s + 1] = motus_sad4(w[line + n].y, source.word[2 * line + 1], line % 4 ? sum[n][s + 1] : 0);
+            sum[n][s + 1] =
+                motus_sad4(w[line + n].y, source.word[2 * line + 1], line % 4 ? sum[n][s + 1] : 0);
     }
 }
 
 template <int X, int Y, int N, int C, int PITCH>
-__device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb, const Column (&column)[C], Point (&point)[N]) {
+__device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb,
+                            const Column (&column)[C], Point (&point)[N]) {
     Source<X, Y> source(mb);
     uint32_t sum[N][4];
 #pragma unroll
@@ -141,10 +159,11 @@ __device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb, cons
     }
 }
 
-// N points, an even number of them: each of C columns has N / C, one below the other, from the column's first row on.
-// mb: the 64 source words in shared memory.
+// N points, an even number of them: each of C columns has N / C, one below the other, from the
+// column's first row on. mb: the 64 source words in shared memory.
 template <int PITCH, int N, int C>
-__device__ void take_points(Best &best, const Merge &m, const uint32_t *mb, const Column (&column)[C], Point (&point)[N]) {
+__device__ void take_points(Best &best, const Merge &m, const uint32_t *mb,
+                            const Column (&column)[C], Point (&point)[N]) {
     take_blocks<0, 0, N, C, PITCH>(best, m, mb, column, point);
     take_blocks<1, 0, N, C, PITCH>(best, m, mb, column, point);
     take_blocks<0, 1, N, C, PITCH>(best, m, mb, column, point);

@@ -1,4 +1,5 @@
-// Blocks that stand at the same vector share the prediction and the 4x4 SATDs around it: a block's SATD is the sum of its 4x4 blocks'.
+// Blocks that stand at the same vector share the prediction and the 4x4 SATDs around it: a block's
+// SATD is the sum of its 4x4 blocks'.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search/refine.h"
 
@@ -15,7 +16,8 @@ static void prepare_c(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t str
 }
 
 // SATD of the 4x4 block at (x, y) of the MB.
-static uint32_t satd4x4_at(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride, int x, int y) {
+static uint32_t satd4x4_at(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride,
+                           int x, int y) {
     uint8_t pred[16];
     for (int i = 0; i < 16; i++) {
         ptrdiff_t at = (y + (i >> 2)) * stride + x + (i & 3);
@@ -24,25 +26,28 @@ static uint32_t satd4x4_at(const MotusRefineCur *cur, const MotusTaps *taps, ptr
     return motus_satd4x4(cur->samples + y * cur->stride + x, cur->stride, pred, 4);
 }
 
-static void satd_mb_c(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride, unsigned rows,
-                      uint32_t sum[MOTUS_BLOCKS]) {
+static void satd_mb_c(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride,
+                      unsigned rows, uint32_t sum[MOTUS_BLOCKS]) {
     for (int i = 0; i < 16; i++)
-        sum[MOTUS_BLOCK_4x4 + i] = rows >> (i >> 2) & 1 ? satd4x4_at(cur, taps, stride, 4 * (i & 3), 4 * (i >> 2)) : 0;
+        sum[MOTUS_BLOCK_4x4 + i] =
+            rows >> (i >> 2) & 1 ? satd4x4_at(cur, taps, stride, 4 * (i & 3), 4 * (i >> 2)) : 0;
     motus_merge_sums(sum);
 }
 
-static void satd_block_c(const MotusRefineCur *cur, const MotusBlock *block, const MotusTaps *taps, int n, ptrdiff_t stride,
-                         uint32_t sum[MOTUS_REFINE_TRIALS]) {
+static void satd_block_c(const MotusRefineCur *cur, const MotusBlock *block, const MotusTaps *taps,
+                         int n, ptrdiff_t stride, uint32_t sum[MOTUS_REFINE_TRIALS]) {
     for (int k = 0; k < n; k++) {
         sum[k] = 0;
         for (int y = block->y; y < block->y + block->height; y += 4)
-            for (int x = block->x; x < block->x + block->width; x += 4) sum[k] += satd4x4_at(cur, &taps[k], stride, x, y);
+            for (int x = block->x; x < block->x + block->width; x += 4)
+                sum[k] += satd4x4_at(cur, &taps[k], stride, x, y);
     }
 }
 
 static uint64_t same_c(const MotusMv mv[MOTUS_BLOCKS], int first) {
     uint64_t mask = 0;
-    for (int b = 0; b < MOTUS_BLOCKS; b++) mask |= (uint64_t)(mv[b].x == mv[first].x && mv[b].y == mv[first].y) << b;
+    for (int b = 0; b < MOTUS_BLOCKS; b++)
+        mask |= (uint64_t)(mv[b].x == mv[first].x && mv[b].y == mv[first].y) << b;
     return mask;
 }
 
@@ -75,7 +80,8 @@ typedef struct Trials {
     MotusTaps taps[MOTUS_REFINE_TRIALS];
 } Trials;
 
-// One component of the three vectors around a centre: bits of its code, and whole and fractional part of the place it leads to.
+// One component of the three vectors around a centre: bits of its code, and whole and fractional
+// part of the place it leads to.
 typedef struct Component {
     int16_t mv[3];
     int bits[3], place[3], fraction[3];
@@ -98,7 +104,8 @@ static void look_around(const MotusMbJob *job, MotusMv centre, int step, Trials 
     Component x = components(centre.x, step, job->predictor.x, job->x, ref->width);
     Component y = components(centre.y, step, job->predictor.y, job->y, ref->height);
     for (int i = 0; i < MOTUS_REFINE_TRIALS; i++) {
-        static const uint8_t number[MOTUS_REFINE_TRIALS] = {1, 2, 3, 4, 0, 5, 6, 7, 8}; // of the points in raster order
+        static const uint8_t number[MOTUS_REFINE_TRIALS] = {
+            1, 2, 3, 4, 0, 5, 6, 7, 8}; // of the points in raster order
         int k = number[i], dx = i % 3, dy = i / 3;
         const uint8_t *full = ref->plane[0] + y.place[dy] * ref->stride + x.place[dx];
         const ptrdiff_t *offset = ref->tap[4 * y.fraction[dy] + x.fraction[dx]];
@@ -116,16 +123,20 @@ static void offer(MotusMbMotion *motion, int b, MotusMv mv, uint32_t cost) {
     motion->mv[b] = mv;
 }
 
-// Moves every block of `group` (a mask of blocks at the same vector) to the best of its neighbours `step` quarter samples away.
+// Moves every block of `group` (a mask of blocks at the same vector) to the best of its neighbours
+// `step` quarter samples away.
 static void refine_group(const Refinement *r, uint64_t group, int step, MotusMbMotion *motion) {
     Trials t;
     ptrdiff_t stride = r->job->ref->stride;
-    int b = __builtin_ctzll(group), first = step == 2 ? 0 : 1; // in the second step the cost of the vector itself is known
+    int b = __builtin_ctzll(group),
+        first = step == 2 ? 0 : 1; // in the second step the cost of the vector itself is known
     look_around(r->job, motion->mv[b], step, &t);
     if (!(group & (group - 1))) {
         uint32_t satd[MOTUS_REFINE_TRIALS];
-        r->ops->satd_block(&r->cur, &motus_blocks[b], t.taps + first, MOTUS_REFINE_TRIALS - first, stride, satd);
-        for (int k = first; k < MOTUS_REFINE_TRIALS; k++) offer(motion, b, t.mv[k], satd[k - first] + t.vector_cost[k]);
+        r->ops->satd_block(&r->cur, &motus_blocks[b], t.taps + first, MOTUS_REFINE_TRIALS - first,
+                           stride, satd);
+        for (int k = first; k < MOTUS_REFINE_TRIALS; k++)
+            offer(motion, b, t.mv[k], satd[k - first] + t.vector_cost[k]);
         return;
     }
     unsigned rows = 0;
@@ -150,17 +161,20 @@ static void refine_step(const Refinement *r, uint64_t blocks, int step, MotusMbM
     }
 }
 
-static void measure_sad(const MotusMbJob *job, const MotusPixelOps *pixel, int b, MotusMbMotion *motion) {
+static void measure_sad(const MotusMbJob *job, const MotusPixelOps *pixel, int b,
+                        MotusMbMotion *motion) {
     const MotusBlock *block = &motus_blocks[b];
     int x = block->x, y = block->y, w = block->width, h = block->height;
     uint8_t buffer[256];
     ptrdiff_t stride = 16;
-    const uint8_t *pred = motus_ref_luma_block(job->ref, job->x + x, job->y + y, motion->mv[b], w, h, buffer, &stride);
-    motion->sad[b] = (uint16_t)pixel->sad(job->cur + y * job->cur_stride + x, job->cur_stride, pred, stride, w, h);
+    const uint8_t *pred = motus_ref_luma_block(job->ref, job->x + x, job->y + y, motion->mv[b], w,
+                                               h, buffer, &stride);
+    motion->sad[b] = (uint16_t)pixel->sad(job->cur + y * job->cur_stride + x, job->cur_stride, pred,
+                                          stride, w, h);
 }
 
-void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, uint64_t blocks,
-                         MotusMbMotion *motion) {
+void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
+                         uint64_t blocks, MotusMbMotion *motion) {
     Refinement r = {.job = job, .ops = ops};
     if (subpel == MOTUS_SUBPEL_FULL) return;
     for (uint64_t left = blocks; left; left &= left - 1)
@@ -170,8 +184,8 @@ void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusR
     if (subpel == MOTUS_SUBPEL_QUARTER) refine_step(&r, blocks, 1, motion);
 }
 
-void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops, const MotusPixelOps *pixel,
-                     MotusMbMotion *motion) {
+void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
+                     const MotusPixelOps *pixel, MotusMbMotion *motion) {
     uint64_t blocks = motus_blocks_of(job->modes);
     motus_refine_blocks(job, subpel, ops, blocks, motion);
     for (; blocks; blocks &= blocks - 1) measure_sad(job, pixel, __builtin_ctzll(blocks), motion);

@@ -1,11 +1,14 @@
-// Half- and quarter-sample refinement of all 41 blocks by SATD + vector cost, as motus_refine_mb does it.
+// Half- and quarter-sample refinement of all 41 blocks by SATD + vector cost, as motus_refine_mb
+// does it.
 //
-// Blocks that stand at the same vector share the SATDs of their 4x4 blocks (an MB of `medium` wants 14 blocks at two vectors). A round has three steps: a warp an
-// MB lists its different vectors, and with each the 4x4 blocks that are asked for: the items. A lane an item loads the 3x3 half-sample places around its vector
-// and measures nine of them; every quarter place next to a half one is the average of two of those nine, so the second round loads nine again and averages. A
-// lane a block sums up and judges.
-// Grid: eight MBs a block of threads, whose items are packed, so that hardly a lane is without work. Shared memory: 25 KiB, with SADs 43.
-// Read and written: vectors, SADs and costs in place; planes through the L1.
+// Blocks that stand at the same vector share the SATDs of their 4x4 blocks (an MB of `medium` wants
+// 14 blocks at two vectors). A round has three steps: a warp an MB lists its different vectors, and
+// with each the 4x4 blocks that are asked for: the items. A lane an item loads the 3x3 half-sample
+// places around its vector and measures nine of them; every quarter place next to a half one is the
+// average of two of those nine, so the second round loads nine again and averages. A lane a block
+// sums up and judges. Grid: eight MBs a block of threads, whose items are packed, so that hardly a
+// lane is without work. Shared memory: 25 KiB, with SADs 43. Read and written: vectors, SADs and
+// costs in place; planes through the L1.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search/refine_cuda.h"
 
@@ -16,14 +19,15 @@
 
 namespace {
 
-// ---- What is wanted ------------------------------------------------------------------------------------------------------------------------
+// ---- What is wanted -----------------------------------------------------------------------------
 
 constexpr int TILE = 8; // MBs of a block of threads, and its warps
 constexpr int THREADS = 32 * TILE;
 constexpr int ITEMS = 16 * MOTUS_MODES; // of an MB at most: every mode has sixteen 4x4 blocks
 constexpr int PLACES = 9;               // a vector and its eight neighbours
-constexpr int WORDS = 5;                // that hold a value of each, two a word; odd, so that neighbouring items meet in no bank
-constexpr int CLASSES = 5;              // of blocks, by their number of 4x4 blocks: 16, 8, 4, 2, 1
+constexpr int WORDS =
+    5; // that hold a value of each, two a word; odd, so that neighbouring items meet in no bank
+constexpr int CLASSES = 5; // of blocks, by their number of 4x4 blocks: 16, 8, 4, 2, 1
 
 struct Job {
     MotusSearchPicture picture;
@@ -34,9 +38,13 @@ struct Job {
 };
 
 // Blocks of class k begin with this one.
-__device__ int first_of(int k) { return k == 0 ? 0 : k == 1 ? 1 : k == 2 ? 5 : k == 3 ? 9 : k == 4 ? 25 : MOTUS_BLOCKS; }
+__device__ int first_of(int k) {
+    return k == 0 ? 0 : k == 1 ? 1 : k == 2 ? 5 : k == 3 ? 9 : k == 4 ? 25 : MOTUS_BLOCKS;
+}
 
-__device__ uint64_t blocks_of_class(int k) { return (1ull << first_of(k + 1)) - (1ull << first_of(k)); }
+__device__ uint64_t blocks_of_class(int k) {
+    return (1ull << first_of(k + 1)) - (1ull << first_of(k));
+}
 
 // The 4x4 blocks of a block, bits in raster order.
 __device__ uint32_t cells_of(int block) {
@@ -51,8 +59,9 @@ __device__ uint32_t cells_of(int block) {
 
 // All blocks of the modes.
 __device__ uint64_t blocks_of_modes(uint32_t modes) {
-    constexpr int first[MOTUS_MODES + 1] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16, MOTUS_BLOCK_8x8,
-                                            MOTUS_BLOCK_8x4,   MOTUS_BLOCK_4x8,  MOTUS_BLOCK_4x4,  MOTUS_BLOCKS};
+    constexpr int first[MOTUS_MODES + 1] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16,
+                                            MOTUS_BLOCK_8x8,   MOTUS_BLOCK_8x4,  MOTUS_BLOCK_4x8,
+                                            MOTUS_BLOCK_4x4,   MOTUS_BLOCKS};
     uint64_t blocks = 0;
 #pragma unroll
     for (int m = 0; m < MOTUS_MODES; m++)
@@ -84,7 +93,8 @@ template <bool SADS> struct Tile {
     int n_entries;
 };
 
-// A lane's two blocks of its warp's MB, numbers `lane` and 32 + lane: whether they are to be refined, and their vectors.
+// A lane's two blocks of its warp's MB, numbers `lane` and 32 + lane: whether they are to be
+// refined, and their vectors.
 struct Own {
     bool wanted[2];
     uint32_t vector[2];
@@ -96,7 +106,8 @@ template <bool SADS> __device__ Own begin(Tile<SADS> &tile, const Job &job, int 
     const MotusSearchPicture &p = job.picture;
     uint64_t mask = 0;
     if (mb < job.n_mb)
-        mask = blocks_of_modes(job.modes) & (job.wanted.mask ? job.wanted.mask[(size_t)mb * job.wanted.pitch] : ~0ull);
+        mask = blocks_of_modes(job.modes) &
+               (job.wanted.mask ? job.wanted.mask[(size_t)mb * job.wanted.pitch] : ~0ull);
     Own own;
     uint32_t which[2];
 #pragma unroll
@@ -134,7 +145,8 @@ template <bool SADS> __device__ void list_items(Tile<SADS> &tile, const Own &own
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             const bool same = own.wanted[h] && own.vector[h] == vector;
-            if (same) tile.where[m][own_block(h)] = Where{(uint16_t)(m * ITEMS + n), (uint16_t)cells};
+            if (same)
+                tile.where[m][own_block(h)] = Where{(uint16_t)(m * ITEMS + n), (uint16_t)cells};
             left[h] &= ~__ballot_sync(~0u, same);
         }
         if (lane < 16 && cells >> lane & 1) {
@@ -147,18 +159,23 @@ template <bool SADS> __device__ void list_items(Tile<SADS> &tile, const Own &own
     if (lane == 0) tile.items[m] = n;
 }
 
-// Lists the blocks of all MBs by classes, each warp those of its own MB. Counts of classes are bytes: of 4x4 there are 128 at most.
+// Lists the blocks of all MBs by classes, each warp those of its own MB. Counts of classes are
+// bytes: of 4x4 there are 128 at most.
 template <bool SADS> __device__ void list_blocks(Tile<SADS> &tile, int m) {
     const uint64_t mask = tile.mask[motus_lane() & (TILE - 1)];
     uint32_t counts = 0;
 #pragma unroll
     for (int k = 0; k < 4; k++) counts |= (uint32_t)__popcll(mask & blocks_of_class(k)) << (8 * k);
     const uint32_t smallest = (uint32_t)__popcll(mask & blocks_of_class(4));
-    const uint32_t up_to = motus_lanes_sum_up_to(counts, TILE), up_to_4 = motus_lanes_sum_up_to(smallest, TILE);
-    const uint32_t before = __shfl_sync(~0u, up_to - counts, m), before_4 = __shfl_sync(~0u, up_to_4 - smallest, m);
-    const uint32_t all = __shfl_sync(~0u, up_to, TILE - 1), all_4 = __shfl_sync(~0u, up_to_4, TILE - 1);
+    const uint32_t up_to = motus_lanes_sum_up_to(counts, TILE),
+                   up_to_4 = motus_lanes_sum_up_to(smallest, TILE);
+    const uint32_t before = __shfl_sync(~0u, up_to - counts, m),
+                   before_4 = __shfl_sync(~0u, up_to_4 - smallest, m);
+    const uint32_t all = __shfl_sync(~0u, up_to, TILE - 1),
+                   all_4 = __shfl_sync(~0u, up_to_4, TILE - 1);
     const uint64_t own = tile.mask[m];
-    const int sizes[CLASSES] = {(int)(all & 255), (int)(all >> 8 & 255), (int)(all >> 16 & 255), (int)(all >> 24), (int)all_4};
+    const int sizes[CLASSES] = {(int)(all & 255), (int)(all >> 8 & 255), (int)(all >> 16 & 255),
+                                (int)(all >> 24), (int)all_4};
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         const int block = own_block(h);
@@ -174,16 +191,18 @@ template <bool SADS> __device__ void list_blocks(Tile<SADS> &tile, int m) {
     if (threadIdx.x == 0) tile.n_entries = sizes[0] + sizes[1] + sizes[2] + sizes[3] + sizes[4];
 }
 
-// ---- A round -------------------------------------------------------------------------------------------------------------------------------
+// ---- A round ------------------------------------------------------------------------------------
 
 // Place k is the vector itself, or its neighbours in raster order from 1 on.
 template <int STEP> __device__ MotusMv at_place(MotusMv mv, int k) {
     if (!k) return mv;
-    return MotusMv{(int16_t)(mv.x + STEP * motus_neighbour_dx(k - 1)), (int16_t)(mv.y + STEP * motus_neighbour_dy(k - 1))};
+    return MotusMv{(int16_t)(mv.x + STEP * motus_neighbour_dx(k - 1)),
+                   (int16_t)(mv.y + STEP * motus_neighbour_dy(k - 1))};
 }
 
 // An item: what its 4x4 block costs at the vector and its neighbours, STEP quarter samples away.
-template <int STEP, bool SADS> __device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int number, bool mine) {
+template <int STEP, bool SADS>
+__device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int number, bool mine) {
     const MotusSearchPicture &p = job.picture;
     const Planes &planes = job.planes;
     int m = 0, k = number;
@@ -192,7 +211,8 @@ template <int STEP, bool SADS> __device__ void measure(Tile<SADS> &tile, const J
         if (m == i && k >= tile.items[i]) k -= tile.items[i], m++;
     const int item = m * ITEMS + k, cell = tile.cell[item], mb = first_mb + m;
     const MotusMv mv = motus_mv_of_word(tile.vector[item]);
-    const int left = mb % job.mb_width * 16 + 4 * (cell & 3), top = mb / job.mb_width * 16 + 4 * (cell >> 2);
+    const int left = mb % job.mb_width * 16 + 4 * (cell & 3),
+              top = mb / job.mb_width * 16 + 4 * (cell >> 2);
     const int width = (planes.width + 15) & ~15, height = (planes.height + 15) & ~15;
     Block cur;
 #pragma unroll
@@ -208,8 +228,11 @@ template <int STEP, bool SADS> __device__ void measure(Tile<SADS> &tile, const J
         uint32_t satds = 0, sads = 0;
 #pragma unroll
         for (int i = 0; i < 2 && 2 * w + i < PLACES; i++) {
-            const Block samples = STEP == 2 ? half_place(grid, 2 * w + i) : quarter_place(grid, 2 * w + i, even);
-            if (STEP == 2 || 2 * w + i) satds |= satd(cur, samples) << (16 * i); // what a quarter round begins with is known
+            const Block samples =
+                STEP == 2 ? half_place(grid, 2 * w + i) : quarter_place(grid, 2 * w + i, even);
+            if (STEP == 2 || 2 * w + i)
+                satds |= satd(cur, samples)
+                         << (16 * i); // what a quarter round begins with is known
             if (SADS) sads |= sad(cur, samples) << (16 * i);
         }
         if (!mine) continue;
@@ -218,7 +241,8 @@ template <int STEP, bool SADS> __device__ void measure(Tile<SADS> &tile, const J
     }
 }
 
-// A block's values, summed up. Eight 4x4 blocks' stay within 16 bits (65,280), so that places add up two a word; sixteen do so in two halves.
+// A block's values, summed up. Eight 4x4 blocks' stay within 16 bits (65,280), so that places add
+// up two a word; sixteen do so in two halves.
 struct Sums {
     uint32_t half[2][WORDS];
 
@@ -253,7 +277,8 @@ template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int numbe
         bits_x[i] = motus_se_bits(mv.x + STEP * (i - 1) - predictor.x);
         bits_y[i] = motus_se_bits(mv.y + STEP * (i - 1) - predictor.y);
     }
-    uint32_t key = STEP == 2 ? ~0u : tile.best[m][block]; // what a quarter round begins with is known
+    uint32_t key =
+        STEP == 2 ? ~0u : tile.best[m][block]; // what a quarter round begins with is known
 #pragma unroll
     for (int k = STEP == 2 ? 0 : 1; k < PLACES; k++) {
         const int dx = k ? motus_neighbour_dx(k - 1) : 0, dy = k ? motus_neighbour_dy(k - 1) : 0;
@@ -263,8 +288,10 @@ template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int numbe
     tile.best[m][block] = key;
 }
 
-// Moves all blocks to the best of their vectors' places. Afterwards own.vector are the new ones, and best[] the costs and places.
-template <int STEP, bool SADS> __device__ void run_round(Tile<SADS> &tile, const Job &job, Own &own, int first_mb) {
+// Moves all blocks to the best of their vectors' places. Afterwards own.vector are the new ones,
+// and best[] the costs and places.
+template <int STEP, bool SADS>
+__device__ void run_round(Tile<SADS> &tile, const Job &job, Own &own, int first_mb) {
     const int m = (int)threadIdx.x / 32;
     list_items(tile, own, m);
     __syncthreads(); // masks and items are there
@@ -275,16 +302,18 @@ template <int STEP, bool SADS> __device__ void run_round(Tile<SADS> &tile, const
     for (int number = (int)threadIdx.x; (number & ~31) < items; number += THREADS) // whole warps
         measure<STEP>(tile, job, first_mb, min(number, items - 1), number < items);
     __syncthreads(); // values and the list of blocks are there
-    for (int number = (int)threadIdx.x; number < tile.n_entries; number += THREADS) judge<STEP>(tile, number);
+    for (int number = (int)threadIdx.x; number < tile.n_entries; number += THREADS)
+        judge<STEP>(tile, number);
     __syncthreads(); // the best is known
 #pragma unroll
     for (int h = 0; h < 2; h++)
         if (own.wanted[h])
-            own.vector[h] =
-                motus_mv_word(at_place<STEP>(motus_mv_of_word(own.vector[h]), (int)(tile.best[m][own_block(h)] & 15)));
+            own.vector[h] = motus_mv_word(at_place<STEP>(motus_mv_of_word(own.vector[h]),
+                                                         (int)(tile.best[m][own_block(h)] & 15)));
 }
 
-template <bool SADS> __global__ void __launch_bounds__(THREADS, 4) refine_kernel(const __grid_constant__ Job job) {
+template <bool SADS>
+__global__ void __launch_bounds__(THREADS, 4) refine_kernel(const __grid_constant__ Job job) {
     __shared__ Tile<SADS> tile;
     const int first_mb = (int)blockIdx.x * TILE, m = (int)threadIdx.x / 32, mb = first_mb + m;
     motus_let_successor_start();
@@ -309,7 +338,9 @@ template <bool SADS> __global__ void __launch_bounds__(THREADS, 4) refine_kernel
         for (uint32_t left = cells_of(block); left; left &= left - 1) {
             const Where where = tile.where[m][block];
             const uint32_t below = (left & (0u - left)) - 1;
-            sad += tile.sad[where.first + __popc(where.cells & below)].word[place / 2] >> (16 * (place & 1)) & 0xFFFF;
+            sad += tile.sad[where.first + __popc(where.cells & below)].word[place / 2] >>
+                       (16 * (place & 1)) &
+                   0xFFFF;
         }
         job.picture.cost[at] = key >> 4;
         job.picture.sad[at] = (uint16_t)sad;
@@ -318,12 +349,13 @@ template <bool SADS> __global__ void __launch_bounds__(THREADS, 4) refine_kernel
 
 } // namespace
 
-cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefLuma *ref, int width, int height,
-                              MotusSubpel subpel, uint32_t modes, MotusWantedBlocks wanted, cudaStream_t stream) {
+cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefLuma *ref, int width,
+                              int height, MotusSubpel subpel, uint32_t modes,
+                              MotusWantedBlocks wanted, cudaStream_t stream) {
     int n_mb = motus_mbs(width) * motus_mbs(height);
     Planes p{ref->plane[0], (int)ref->stride, (int)(ref->plane[1] - ref->plane[0]), width, height};
     const Job job = {*picture, p, motus_mbs(width), n_mb, subpel, modes, wanted};
     const int tiles = (n_mb + TILE - 1) / TILE;
-    return motus_launch(picture->early, tiles, THREADS, 0, stream, picture->sad ? refine_kernel<true> : refine_kernel<false>,
-                        job);
+    return motus_launch(picture->early, tiles, THREADS, 0, stream,
+                        picture->sad ? refine_kernel<true> : refine_kernel<false>, job);
 }

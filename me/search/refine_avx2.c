@@ -2,13 +2,15 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "me/search/refine.h"
 #include "me/samples/satd_avx2.h"
+#include "me/search/refine.h"
 
 static __m128i load16(const uint8_t *p) { return _mm_loadu_si128((const __m128i *)p); }
 
 static void prepare_avx2(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t stride) {
-    for (int y = 0; y < 16; y++) _mm256_storeu_si256((__m256i *)cur->pairs[y], motus_pairs_avx2(load16(samples + y * stride)));
+    for (int y = 0; y < 16; y++)
+        _mm256_storeu_si256((__m256i *)cur->pairs[y],
+                            motus_pairs_avx2(load16(samples + y * stride)));
 }
 
 // SATDs of the four 4x4 blocks whose differences of pairs these are.
@@ -25,11 +27,14 @@ static inline __m256i difference(__m128i pred, const int16_t pairs[16]) {
 static inline void merge(const __m128i s44[4], uint32_t sum[MOTUS_BLOCKS]) {
     __m128i s48[2] = {_mm_add_epi32(s44[0], s44[1]), _mm_add_epi32(s44[2], s44[3])};
     __m128i s88 = _mm_hadd_epi32(s48[0], s48[1]);
-    __m128i s168 = _mm_hadd_epi32(s88, s88), s816 = _mm_add_epi32(s88, _mm_shuffle_epi32(s88, 0x4E));
-    for (int i = 0; i < 4; i++) _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_4x4 + 4 * i), s44[i]);
+    __m128i s168 = _mm_hadd_epi32(s88, s88),
+            s816 = _mm_add_epi32(s88, _mm_shuffle_epi32(s88, 0x4E));
+    for (int i = 0; i < 4; i++)
+        _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_4x4 + 4 * i), s44[i]);
     for (int i = 0; i < 2; i++) {
         _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_4x8 + 4 * i), s48[i]);
-        _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_8x4 + 4 * i), _mm_hadd_epi32(s44[2 * i], s44[2 * i + 1]));
+        _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_8x4 + 4 * i),
+                         _mm_hadd_epi32(s44[2 * i], s44[2 * i + 1]));
     }
     _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_8x8), s88);
     _mm_storel_epi64((__m128i *)(sum + MOTUS_BLOCK_8x16), s816);
@@ -37,8 +42,8 @@ static inline void merge(const __m128i s44[4], uint32_t sum[MOTUS_BLOCKS]) {
     sum[MOTUS_BLOCK_16x16] = (uint32_t)_mm_cvtsi128_si32(_mm_hadd_epi32(s168, s168));
 }
 
-static void satd_mb_avx2(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride, unsigned rows,
-                         uint32_t sum[MOTUS_BLOCKS]) {
+static void satd_mb_avx2(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride,
+                         unsigned rows, uint32_t sum[MOTUS_BLOCKS]) {
     __m128i s44[4];
     for (int i = 0; i < 4; i++) {
         const uint8_t *p = taps->tap[0] + 4 * i * stride, *q = taps->tap[1] + 4 * i * stride;
@@ -46,7 +51,8 @@ static void satd_mb_avx2(const MotusRefineCur *cur, const MotusTaps *taps, ptrdi
         s44[i] = _mm_setzero_si128();
         if (!(rows >> i & 1)) continue;
         for (int y = 0; y < 4; y++) // the average of a sample with itself is the sample
-            d[y] = difference(_mm_avg_epu8(load16(p + y * stride), load16(q + y * stride)), cur->pairs[4 * i + y]);
+            d[y] = difference(_mm_avg_epu8(load16(p + y * stride), load16(q + y * stride)),
+                              cur->pairs[4 * i + y]);
         s44[i] = four_satds(d);
     }
     merge(s44, sum);
@@ -59,24 +65,29 @@ static inline __m128i load4(const uint8_t *p) {
 }
 
 // Samples of tap 0 or 1 of 16 / width predictions side by side, at offset `at`.
-static inline __m128i side_by_side(const MotusTaps *const taps[4], int tap, ptrdiff_t at, int width) {
+static inline __m128i side_by_side(const MotusTaps *const taps[4], int tap, ptrdiff_t at,
+                                   int width) {
     if (width == 16) return load16(taps[0]->tap[tap] + at);
     if (width == 8)
         return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(taps[0]->tap[tap] + at)),
                                   _mm_loadl_epi64((const __m128i *)(taps[1]->tap[tap] + at)));
-    return _mm_unpacklo_epi64(_mm_unpacklo_epi32(load4(taps[0]->tap[tap] + at), load4(taps[1]->tap[tap] + at)),
-                              _mm_unpacklo_epi32(load4(taps[2]->tap[tap] + at), load4(taps[3]->tap[tap] + at)));
+    return _mm_unpacklo_epi64(
+        _mm_unpacklo_epi32(load4(taps[0]->tap[tap] + at), load4(taps[1]->tap[tap] + at)),
+        _mm_unpacklo_epi32(load4(taps[2]->tap[tap] + at), load4(taps[3]->tap[tap] + at)));
 }
 
-// As many predictions at once as fit in 16 samples. `repeat` brings the block's pairs to the places of each.
-static inline __m128i satds_side_by_side(const MotusRefineCur *cur, const MotusBlock *block, __m256i repeat,
-                                         const MotusTaps *const taps[4], ptrdiff_t stride, int width) {
+// As many predictions at once as fit in 16 samples. `repeat` brings the block's pairs to the places
+// of each.
+static inline __m128i satds_side_by_side(const MotusRefineCur *cur, const MotusBlock *block,
+                                         __m256i repeat, const MotusTaps *const taps[4],
+                                         ptrdiff_t stride, int width) {
     __m128i sum = _mm_setzero_si128();
     for (int y = block->y; y < block->y + block->height; y += 4) {
         __m256i d[4];
         for (int i = 0; i < 4; i++) {
             ptrdiff_t at = (y + i) * stride + block->x;
-            __m128i pred = _mm_avg_epu8(side_by_side(taps, 0, at, width), side_by_side(taps, 1, at, width));
+            __m128i pred =
+                _mm_avg_epu8(side_by_side(taps, 0, at, width), side_by_side(taps, 1, at, width));
             __m256i pairs = _mm256_loadu_si256((const __m256i *)cur->pairs[y + i]);
             pairs = _mm256_castps_si256(_mm256_permutevar_ps(_mm256_castsi256_ps(pairs), repeat));
             d[i] = _mm256_sub_epi16(motus_pairs_avx2(pred), pairs);
@@ -88,21 +99,25 @@ static inline __m128i satds_side_by_side(const MotusRefineCur *cur, const MotusB
     return sum;
 }
 
-static inline void satd_block_of_width(const MotusRefineCur *cur, const MotusBlock *block, const MotusTaps *taps, int n,
-                                       ptrdiff_t stride, uint32_t sum[MOTUS_REFINE_TRIALS], int width) {
+static inline void satd_block_of_width(const MotusRefineCur *cur, const MotusBlock *block,
+                                       const MotusTaps *taps, int n, ptrdiff_t stride,
+                                       uint32_t sum[MOTUS_REFINE_TRIALS], int width) {
     int at_once = 16 / width, column = block->x / 4;
     __m128i lanes = _mm_and_si128(_mm_setr_epi32(0, 1, 2, 3), _mm_set1_epi32(width / 4 - 1));
     __m256i repeat = _mm256_broadcastsi128_si256(_mm_add_epi32(lanes, _mm_set1_epi32(column)));
     for (int k = 0; k < n; k += at_once) {
-        const MotusTaps *const some[4] = {taps + k, taps + (k + 1 < n ? k + 1 : k), taps + (k + 2 < n ? k + 2 : k),
+        const MotusTaps *const some[4] = {taps + k, taps + (k + 1 < n ? k + 1 : k),
+                                          taps + (k + 2 < n ? k + 2 : k),
                                           taps + (k + 3 < n ? k + 3 : k)};
         uint32_t satd[4];
-        _mm_storeu_si128((__m128i *)satd, satds_side_by_side(cur, block, repeat, some, stride, width));
+        _mm_storeu_si128((__m128i *)satd,
+                         satds_side_by_side(cur, block, repeat, some, stride, width));
         for (int i = 0; i < at_once && k + i < n; i++) sum[k + i] = satd[i];
     }
 }
 
-static void satd_block_avx2(const MotusRefineCur *cur, const MotusBlock *block, const MotusTaps *taps, int n, ptrdiff_t stride,
+static void satd_block_avx2(const MotusRefineCur *cur, const MotusBlock *block,
+                            const MotusTaps *taps, int n, ptrdiff_t stride,
                             uint32_t sum[MOTUS_REFINE_TRIALS]) {
     if (block->width == 16)
         satd_block_of_width(cur, block, taps, n, stride, sum, 16);
@@ -124,4 +139,5 @@ static uint64_t same_avx2(const MotusMv mv[MOTUS_BLOCKS], int first) {
     return mask | (uint64_t)(mv[40].x == mv[first].x && mv[40].y == mv[first].y) << 40;
 }
 
-const MotusRefineOps motus_refine_ops_avx2 = {prepare_avx2, satd_mb_avx2, satd_block_avx2, same_avx2};
+const MotusRefineOps motus_refine_ops_avx2 = {prepare_avx2, satd_mb_avx2, satd_block_avx2,
+                                              same_avx2};

@@ -15,11 +15,12 @@ static void copy_window(const MotusMbJob *job, uint8_t *window, int size) {
     }
 }
 
-static void sums_at(const MotusMbJob *job, const uint8_t *ref, int stride, uint32_t sum[MOTUS_BLOCKS]) {
+static void sums_at(const MotusMbJob *job, const uint8_t *ref, int stride,
+                    uint32_t sum[MOTUS_BLOCKS]) {
     for (int i = 0; i < 16; i++) {
         int x = 4 * (i & 3), y = 4 * (i >> 2);
-        sum[MOTUS_BLOCK_4x4 + i] =
-            motus_sad4x4(job->cur + y * job->cur_stride + x, job->cur_stride, ref + y * stride + x, stride);
+        sum[MOTUS_BLOCK_4x4 + i] = motus_sad4x4(job->cur + y * job->cur_stride + x, job->cur_stride,
+                                                ref + y * stride + x, stride);
     }
     motus_merge_sums(sum);
 }
@@ -35,7 +36,8 @@ void motus_search_mb_c(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scrat
         uint32_t vector_cost = motus_mv_cost(job->lambda_q8, mv, job->predictor), sum[MOTUS_BLOCKS];
         sums_at(job, scratch + (dy + job->range) * size + dx + job->range, size, sum);
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
-            if (!(job->modes >> motus_blocks[b].mode & 1) || sum[b] + vector_cost >= out->cost[b]) continue;
+            if (!(job->modes >> motus_blocks[b].mode & 1) || sum[b] + vector_cost >= out->cost[b])
+                continue;
             out->cost[b] = sum[b] + vector_cost;
             out->sad[b] = (uint16_t)sum[b];
             out->mv[b] = mv;

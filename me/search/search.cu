@@ -1,28 +1,32 @@
-// Exhaustive integer search of all 41 blocks: for each block the first minimum of J = SAD + vector cost in raster order of (dy, dx),
-// as motus_search_mb_c finds it.
+// Exhaustive integer search of all 41 blocks: for each block the first minimum of J = SAD + vector
+// cost in raster order of (dy, dx), as motus_search_mb_c finds it.
 //
-// One warp searches one MB. A lane owns a column dx of the window and takes eight rows dy at a time; blocks_cuda.h has what it does
-// with them. Only the least key of each block leaves its registers.
+// One warp searches one MB. A lane owns a column dx of the window and takes eight rows dy at a
+// time; blocks_cuda.h has what it does with them. Only the least key of each block leaves its
+// registers.
 //
-// Grid: x = groups of MBS macroblocks of a row, y = MB rows, z = pictures. Block: MBS warps, which share a window when MBS is 4.
-// The window is cut into panels of 64x32 points (32x32 where a block is one warp), the last of a row or column one larger if that is what is left.
-// Shared memory: a panel's reference samples as eight copies, each shifted by one byte more, so that any byte position is an aligned
-// 8-byte load; rows of 16-byte chunks [chunk][copy], padded by 16 bytes. The same memory then holds the lanes' minima.
-// Read: the window (48 rows x 128 bytes and a few, per panel and group) through L2, the source once; written: 10 bytes per block and MB.
+// Grid: x = groups of MBS macroblocks of a row, y = MB rows, z = pictures. Block: MBS warps, which
+// share a window when MBS is 4. The window is cut into panels of 64x32 points (32x32 where a block
+// is one warp), the last of a row or column one larger if that is what is left. Shared memory: a
+// panel's reference samples as eight copies, each shifted by one byte more, so that any byte
+// position is an aligned 8-byte load; rows of 16-byte chunks [chunk][copy], padded by 16 bytes. The
+// same memory then holds the lanes' minima. Read: the window (48 rows x 128 bytes and a few, per
+// panel and group) through L2, the source once; written: 10 bytes per block and MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search/search_cuda.h"
 
 #include "common/cuda_call.h"
-#include "me/search/blocks_cuda.h"
 #include "me/samples/cost_core.h"
 #include "me/samples/sad_cuda.h"
+#include "me/search/blocks_cuda.h"
 
 namespace {
 
-constexpr int LANES = 32;       // columns that a warp takes at a time
-constexpr int ROWS = 32;        // of a panel
-constexpr int RUN = 8;          // rows that a lane takes at a time
-constexpr int TABLE_PITCH = 36; // words per row of minima: 32 lanes, one remainder point, padding for 16-byte loads
+constexpr int LANES = 32; // columns that a warp takes at a time
+constexpr int ROWS = 32;  // of a panel
+constexpr int RUN = 8;    // rows that a lane takes at a time
+constexpr int TABLE_PITCH =
+    36; // words per row of minima: 32 lanes, one remainder point, padding for 16-byte loads
 
 struct Batch {
     MotusSearchPicture picture[MOTUS_SEARCH_BATCH];
@@ -41,18 +45,22 @@ struct Panel {
     int x, y, columns, rows;
 };
 
-constexpr __host__ __device__ int panels(int points, int size) { return (points - 1 + size - 1) / size; }
+constexpr __host__ __device__ int panels(int points, int size) {
+    return (points - 1 + size - 1) / size;
+}
 
 // Shared memory of a block of MBS warps.
 template <int MBS> struct Layout {
-    static constexpr int columns = MBS == 4 ? 64 : 32;                 // of a panel
-    static constexpr int chunks = (15 + 16 * MBS + columns + 15) / 16; // any alignment of the window's first column
+    static constexpr int columns = MBS == 4 ? 64 : 32; // of a panel
+    static constexpr int chunks =
+        (15 + 16 * MBS + columns + 15) / 16; // any alignment of the window's first column
     static constexpr int pitch = chunks * 128 + 16;
     static constexpr int rows = ROWS + 16;
     static constexpr int window = rows * pitch;
     static constexpr int table = MOTUS_BLOCKS * MBS * TABLE_PITCH * 4;
     static constexpr int source = window > table ? window : table; // offset of the source words
-    static constexpr int costs = source + MBS * 256;               // offset of the vector costs, then one key per block and MB
+    static constexpr int costs =
+        source + MBS * 256; // offset of the vector costs, then one key per block and MB
 
     static constexpr int size(int points) { return costs + MBS * (2 * points + MOTUS_BLOCKS) * 4; }
 };
@@ -63,45 +71,54 @@ __device__ void store_copies(uint4 *to, const uint32_t raw[6]) {
     for (int shift = 0; shift < 4; shift++) {
         uint32_t w[5];
 #pragma unroll
-        for (int i = 0; i < 5; i++) w[i] = shift ? __funnelshift_r(raw[i], raw[i + 1], 8 * shift) : raw[i];
+        for (int i = 0; i < 5; i++)
+            w[i] = shift ? __funnelshift_r(raw[i], raw[i + 1], 8 * shift) : raw[i];
         to[shift] = make_uint4(w[0], w[1], w[2], w[3]);
         to[shift + 4] = make_uint4(w[1], w[2], w[3], w[4]);
     }
 }
 
-// Fills shared memory with the panel whose first sample is (x0, y0) of the reference. Neighbouring lanes take neighbouring rows: their
-// stores meet no bank twice.
+// Fills shared memory with the panel whose first sample is (x0, y0) of the reference. Neighbouring
+// lanes take neighbouring rows: their stores meet no bank twice.
 template <int MBS>
-__device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0, int y0, const Panel &panel) {
+__device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0,
+                            int y0, const Panel &panel) {
     using L = Layout<MBS>;
-    int chunks = ((x0 & 15) + 16 * MBS + panel.columns + 14) / 16; // that the panel's points reach into
+    int chunks =
+        ((x0 & 15) + 16 * MBS + panel.columns + 14) / 16; // that the panel's points reach into
 #pragma unroll 1
     for (int t = threadIdx.x; t < L::rows * chunks; t += 32 * MBS) {
         int row = t % L::rows, chunk = t / L::rows;
         if (row >= panel.rows + 15) continue;
         uint32_t raw[6];
-        motus_load_clamped<6>(raw, p.ref, p.ref_stride, g.width, g.height, (x0 & ~15) + 16 * chunk, y0 + row);
+        motus_load_clamped<6>(raw, p.ref, p.ref_stride, g.width, g.height, (x0 & ~15) + 16 * chunk,
+                              y0 + row);
         store_copies(reinterpret_cast<uint4 *>(window + row * L::pitch + chunk * 128), raw);
     }
 }
 
 // What one warp needs to search its MB in a panel.
 struct Window {
-    const uint8_t *samples;      // the panel's first row in shared memory
-    const uint32_t *source;      // the MB's 64 words
-    const uint32_t *column_cost; // lambda * bits << 7 of each column of the window; and of each row:
-    const uint32_t *row_cost;    // their sum with the low bits cut off is the vector part of a key
-    int at;                      // byte position of the MB at the panel's first column
-    int points;                  // 2R + 1
-    int section;                 // first row of the window that indices count from
+    const uint8_t *samples; // the panel's first row in shared memory
+    const uint32_t *source; // the MB's 64 words
+    const uint32_t
+        *column_cost;         // lambda * bits << 7 of each column of the window; and of each row:
+    const uint32_t *row_cost; // their sum with the low bits cut off is the vector part of a key
+    int at;                   // byte position of the MB at the panel's first column
+    int points;               // 2R + 1
+    int section;              // first row of the window that indices count from
 
     __device__ uint32_t index(int x, int y) const { return (y - section) * points + x; }
-    __device__ uint32_t word(uint32_t cost, uint32_t index) const { return (cost & ~INDEX_MASK) | index; }
-    __device__ uint32_t word(int x, int y) const { return word(column_cost[x] + row_cost[y], index(x, y)); }
+    __device__ uint32_t word(uint32_t cost, uint32_t index) const {
+        return (cost & ~INDEX_MASK) | index;
+    }
+    __device__ uint32_t word(int x, int y) const {
+        return word(column_cost[x] + row_cost[y], index(x, y));
+    }
 };
 
-// Remainder points of a panel: a last column for which a lane would work alone, then the last rows, below runs. The last one of them is the
-// panel's corner.
+// Remainder points of a panel: a last column for which a lane would work alone, then the last rows,
+// below runs. The last one of them is the panel's corner.
 struct Remainder {
     int whole_rows, wide, in_column, count;
 
@@ -114,23 +131,29 @@ struct Remainder {
     __device__ int2 point(const Panel &panel, int i) const {
         i = min(i, count - 1);
         int in_rows = i - in_column;
-        int row = (int)((in_rows + 0.5f) * (1.0f / panel.columns)); // below 8: half a step keeps the division exact
-        return in_rows < 0 ? make_int2(wide, i) : make_int2(in_rows - row * panel.columns, whole_rows + row);
+        int row = (int)((in_rows + 0.5f) *
+                        (1.0f / panel.columns)); // below 8: half a step keeps the division exact
+        return in_rows < 0 ? make_int2(wide, i)
+                           : make_int2(in_rows - row * panel.columns, whole_rows + row);
     }
 };
 
-// The panel's corner, a 4x4 block per lane (both halves of the warp alike); leaves the keys of all blocks in single[block * STEP].
-template <int PITCH, int STEP> __device__ void take_single(uint32_t *single, const Window &window, const Panel &panel, int lane) {
+// The panel's corner, a 4x4 block per lane (both halves of the warp alike); leaves the keys of all
+// blocks in single[block * STEP].
+template <int PITCH, int STEP>
+__device__ void take_single(uint32_t *single, const Window &window, const Panel &panel, int lane) {
     int x = lane & 3, y = lane >> 2 & 3, right = panel.columns - 1, low = panel.rows - 1;
     Column column(window.samples + (low + 4 * y) * PITCH, window.at + right + 4 * x);
     uint32_t word = window.word(panel.x + right, panel.y + low), sum = 0;
     for (int r = 0; r < 4; r++)
-        sum = motus_sad4(*reinterpret_cast<const uint32_t *>(column.left + r * PITCH), window.source[16 * y + 4 * r + x], sum);
+        sum = motus_sad4(*reinterpret_cast<const uint32_t *>(column.left + r * PITCH),
+                         window.source[16 * y + 4 * r + x], sum);
     auto leave = [&](bool mine, int block, uint32_t s) {
         if (mine && lane < 16) single[block * STEP] = (s << INDEX_BITS) + word;
     };
     auto with = [](uint32_t s, int other) { return s + __shfl_xor_sync(~0u, s, other); };
-    uint32_t s84 = with(sum, 1), s48 = with(sum, 4), s88 = with(s84, 4), s168 = with(s88, 2), s816 = with(s88, 8);
+    uint32_t s84 = with(sum, 1), s48 = with(sum, 4), s88 = with(s84, 4), s168 = with(s88, 2),
+             s816 = with(s88, 8);
     uint32_t s1616 = with(s168, 8);
     leave(true, MOTUS_BLOCK_4x4 + 4 * y + x, sum);
     leave(!(x & 1), MOTUS_BLOCK_8x4 + 2 * y + x / 2, s84);
@@ -143,15 +166,16 @@ template <int PITCH, int STEP> __device__ void take_single(uint32_t *single, con
 
 // The remainder points, 64 at a time, but for one that is left then.
 template <int PITCH, int STEP>
-__device__ void search_remainder(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel,
-                                 const Remainder &rest, int lane) {
+__device__ void search_remainder(Best &best, uint32_t *single, const Merge &m, const Window &window,
+                                 const Panel &panel, const Remainder &rest, int lane) {
     int i = 0;
 #pragma unroll 1
     for (; rest.count - i > 1; i += 2 * LANES) {
         int2 p = rest.point(panel, i + lane), q = rest.point(panel, i + LANES + lane);
         Column column[2] = {Column(window.samples + p.y * PITCH, window.at + p.x),
                             Column(window.samples + q.y * PITCH, window.at + q.x)};
-        Point point[2] = {{window.word(panel.x + p.x, panel.y + p.y), {}}, {window.word(panel.x + q.x, panel.y + q.y), {}}};
+        Point point[2] = {{window.word(panel.x + p.x, panel.y + p.y), {}},
+                          {window.word(panel.x + q.x, panel.y + q.y), {}}};
         take_points<PITCH>(best, m, window.source, column, point);
     }
     if (i < rest.count) take_single<PITCH, STEP>(single, window, panel, lane);
@@ -159,11 +183,12 @@ __device__ void search_remainder(Best &best, uint32_t *single, const Merge &m, c
 
 // The panel's columns from x on, a lane each; lanes beyond the last repeat it.
 template <int PITCH>
-__device__ void search_columns(Best &best, const Merge &m, const Window &window, const Panel &panel, const Remainder &rest,
-                               int x) {
+__device__ void search_columns(Best &best, const Merge &m, const Window &window, const Panel &panel,
+                               const Remainder &rest, int x) {
     x = min(x, rest.wide - 1);
     Column column[1] = {Column(window.samples, window.at + x)};
-    uint32_t column_cost = window.column_cost[panel.x + x], index = window.index(panel.x + x, panel.y);
+    uint32_t column_cost = window.column_cost[panel.x + x],
+             index = window.index(panel.x + x, panel.y);
 #pragma unroll 1
     for (int y = 0; y < rest.whole_rows; y += RUN) {
         Point point[RUN];
@@ -176,30 +201,36 @@ __device__ void search_columns(Best &best, const Merge &m, const Window &window,
 }
 
 template <int PITCH, int STEP>
-__device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const Window &window, const Panel &panel, int lane) {
+__device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const Window &window,
+                             const Panel &panel, int lane) {
     Remainder rest(panel);
 #pragma unroll 1
-    for (int x = 0; x < rest.wide; x += LANES) search_columns<PITCH>(best, m, window, panel, rest, x + lane);
+    for (int x = 0; x < rest.wide; x += LANES)
+        search_columns<PITCH>(best, m, window, panel, rest, x + lane);
     if (rest.count) search_remainder<PITCH, STEP>(best, single, m, window, panel, rest, lane);
 }
 
 __device__ MotusMv per_mb(const MotusMv *mv, int mb) { return mv ? mv[mb] : MotusMv{0, 0}; }
 
 // The MB's 64 words into shared memory: each lane half a row.
-__device__ void load_source(uint32_t *source, const MotusSearchPicture &p, const Geometry &g, int mb_x, int mb_y, int lane) {
+__device__ void load_source(uint32_t *source, const MotusSearchPicture &p, const Geometry &g,
+                            int mb_x, int mb_y, int lane) {
     uint32_t w[2];
-    motus_load_clamped<2>(w, p.cur, p.cur_stride, g.width, g.height, 16 * mb_x + 8 * (lane & 1), 16 * mb_y + (lane >> 1));
+    motus_load_clamped<2>(w, p.cur, p.cur_stride, g.width, g.height, 16 * mb_x + 8 * (lane & 1),
+                          16 * mb_y + (lane >> 1));
     *reinterpret_cast<uint2 *>(source + 2 * lane) = make_uint2(w[0], w[1]);
 }
 
 // Vector costs, times 128, of the window's columns and then of its rows.
-__device__ void fill_costs(uint32_t *costs, const MotusSearchPicture &p, const Geometry &g, int mb, int lane) {
+__device__ void fill_costs(uint32_t *costs, const MotusSearchPicture &p, const Geometry &g, int mb,
+                           int lane) {
     MotusMv centre = per_mb(p.centre, mb), predictor = per_mb(p.predictor, mb);
     uint32_t lambda = p.lambda ? p.lambda[mb] : p.lambda_q8;
     int points = 2 * g.range + 1;
 #pragma unroll 1
     for (int i = lane; i < 2 * points; i += 32) {
-        int mv = i < points ? centre.x - predictor.x + 4 * i : centre.y - predictor.y + 4 * (i - points);
+        int mv =
+            i < points ? centre.x - predictor.x + 4 * i : centre.y - predictor.y + 4 * (i - points);
         costs[i] = lambda * motus_se_bits(mv - 4 * g.range) << (INDEX_BITS - 8);
     }
 }
@@ -215,19 +246,26 @@ __device__ uint32_t row_minimum(const uint32_t *row, uint32_t least) {
 }
 
 __device__ int mode_of(int block) {
-    return block < 3 ? (block > 0) : block < 9 ? 2 + (block > 4) : block < 25 ? 4 + (block > 16) : 6;
+    return block < 3    ? (block > 0)
+           : block < 9  ? 2 + (block > 4)
+           : block < 25 ? 4 + (block > 16)
+                        : 6;
 }
 
-// Writes one block's result: J in the high word of `winner`, the point's raster index in the window in the low one.
-__device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int block, int mb, uint64_t winner,
-                             const uint32_t *column_cost, const uint32_t *row_cost) {
+// Writes one block's result: J in the high word of `winner`, the point's raster index in the window
+// in the low one.
+__device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int block, int mb,
+                             uint64_t winner, const uint32_t *column_cost,
+                             const uint32_t *row_cost) {
     if (!(g.modes >> mode_of(block) & 1) || (g.mask && !(g.mask[mb] >> mode_of(block) & 1))) return;
-    int points = 2 * g.range + 1, index = (int)(uint32_t)winner; // below 2^17: half a step keeps the division exact
+    int points = 2 * g.range + 1,
+        index = (int)(uint32_t)winner; // below 2^17: half a step keeps the division exact
     int y = (int)((index + 0.5f) * (1.0f / points)), x = index - y * points;
     uint32_t j = (uint32_t)(winner >> 32);
     MotusMv centre = per_mb(p.centre, mb);
     size_t at = (size_t)block * g.n_mb + mb;
-    p.mv[at] = MotusMv{(int16_t)(centre.x + 4 * (x - g.range)), (int16_t)(centre.y + 4 * (y - g.range))};
+    p.mv[at] =
+        MotusMv{(int16_t)(centre.x + 4 * (x - g.range)), (int16_t)(centre.y + 4 * (y - g.range))};
     p.cost[at] = j;
     p.sad[at] = (uint16_t)(j - ((column_cost[x] + row_cost[y]) >> INDEX_BITS));
 }
@@ -237,68 +275,81 @@ __device__ void reset(Best &best) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) best.key[b] = ~0u;
 }
 
-// Passes the lanes' minima through a table of a row per block and MB, which takes the window's place. A thread owns up to two rows: of its
-// winners, J is in the high word and the raster index in the whole window in the low one.
+// Passes the lanes' minima through a table of a row per block and MB, which takes the window's
+// place. A thread owns up to two rows: of its winners, J is in the high word and the raster index
+// in the whole window in the low one.
 template <int MBS>
-__device__ void reduce(uint64_t winner[2], const Best &best, uint32_t *singles, uint32_t *table, const Window &window) {
+__device__ void reduce(uint64_t winner[2], const Best &best, uint32_t *singles, uint32_t *table,
+                       const Window &window) {
     int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5;
 #pragma unroll
-    for (int b = 0; b < MOTUS_BLOCKS; b++) table[(b * MBS + warp) * TABLE_PITCH + lane] = best.key[b];
+    for (int b = 0; b < MOTUS_BLOCKS; b++)
+        table[(b * MBS + warp) * TABLE_PITCH + lane] = best.key[b];
     __syncthreads(); // the table is whole
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         int row = threadIdx.x + 32 * MBS * k;
         if (row >= MOTUS_BLOCKS * MBS) break;
         uint32_t key = row_minimum(table + row * TABLE_PITCH, singles[row]);
-        uint64_t found = (uint64_t)(key >> INDEX_BITS) << 32 | ((key & INDEX_MASK) + window.section * window.points);
+        uint64_t found = (uint64_t)(key >> INDEX_BITS) << 32 |
+                         ((key & INDEX_MASK) + window.section * window.points);
         winner[k] = min(winner[k], found);
         singles[row] = ~0u;
     }
 }
 
 template <int MBS>
-__device__ void write_results(const MotusSearchPicture &p, const Geometry &g, const uint64_t winner[2], const uint32_t *costs,
-                              int group_x, int mb_y) {
+__device__ void write_results(const MotusSearchPicture &p, const Geometry &g,
+                              const uint64_t winner[2], const uint32_t *costs, int group_x,
+                              int mb_y) {
     int points = 2 * g.range + 1;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         int row = threadIdx.x + 32 * MBS * k, block = row / MBS, x = group_x + row % MBS;
         const uint32_t *column_cost = costs + 2 * points * (row % MBS);
         if (row < MOTUS_BLOCKS * MBS && x < g.mb_width)
-            write_result(p, g, block, mb_y * g.mb_width + x, winner[k], column_cost, column_cost + points);
+            write_result(p, g, block, mb_y * g.mb_width + x, winner[k], column_cost,
+                         column_cost + points);
     }
 }
 
 // Panel number i of n along one side of the window.
-__device__ int panel_size(int points, int i, int n, int whole) { return i + 1 < n ? whole : points - i * whole; }
+__device__ int panel_size(int points, int i, int n, int whole) {
+    return i + 1 < n ? whole : points - i * whole;
+}
 
 // Whether anything is wanted of a group of MBs: the same for all threads of a block.
 template <int MBS> __device__ bool is_wanted(const Geometry &g, int group_x, int mb_y) {
     uint32_t modes = g.mask ? 0 : g.modes;
-    for (int x = group_x; g.mask && x < min(group_x + MBS, g.mb_width); x++) modes |= g.mask[mb_y * g.mb_width + x] & g.modes;
+    for (int x = group_x; g.mask && x < min(group_x + MBS, g.mb_width); x++)
+        modes |= g.mask[mb_y * g.mb_width + x] & g.modes;
     return modes != 0;
 }
 
 template <int MBS>
-__global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8) search_kernel(const __grid_constant__ Batch batch, Geometry g) {
+__global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8)
+    search_kernel(const __grid_constant__ Batch batch, Geometry g) {
     using L = Layout<MBS>;
     extern __shared__ __align__(16) uint8_t shared[];
     const MotusSearchPicture &p = batch.picture[blockIdx.z];
     int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5, points = 2 * g.range + 1;
     int across = panels(points, L::columns), down = panels(points, ROWS);
-    int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1), mb = mb_y * g.mb_width + mb_x;
+    int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1),
+        mb = mb_y * g.mb_width + mb_x;
     motus_let_successor_start();
     motus_wait_for_predecessor();
     if (!is_wanted<MBS>(g, group_x, mb_y)) return;
     MotusMv centre = per_mb(p.centre, mb);
     int x0 = 16 * group_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
     uint32_t *source = reinterpret_cast<uint32_t *>(shared + L::source) + 64 * warp;
-    uint32_t *costs = reinterpret_cast<uint32_t *>(shared + L::costs), *column_cost = costs + 2 * points * warp;
+    uint32_t *costs = reinterpret_cast<uint32_t *>(shared + L::costs),
+             *column_cost = costs + 2 * points * warp;
     uint32_t *singles = costs + 2 * points * MBS;
     load_source(source, p, g, mb_x, mb_y, lane);
     fill_costs(column_cost, p, g, mb, lane);
     for (int i = threadIdx.x; i < MOTUS_BLOCKS * MBS; i += 32 * MBS) singles[i] = ~0u;
-    Window window{shared, source, column_cost, column_cost + points, (x0 & 15) + 16 * warp, points, 0};
+    Window window{shared, source, column_cost, column_cost + points, (x0 & 15) + 16 * warp,
+                  points, 0};
     Best best;
     uint64_t winner[2] = {~0ull, ~0ull};
     reset(best);
@@ -330,19 +381,23 @@ template <int MBS> cudaError_t allow_shared_memory() {
                                 Layout<MBS>::size(2 * MOTUS_MAX_RANGE + 1));
 }
 
-template <int MBS> cudaError_t launch(const Batch &batch, int n, const Geometry &g, cudaStream_t stream) {
+template <int MBS>
+cudaError_t launch(const Batch &batch, int n, const Geometry &g, cudaStream_t stream) {
     dim3 grid((g.mb_width + MBS - 1) / MBS, g.n_mb / g.mb_width, n);
-    return motus_launch(batch.picture[0].early, grid, 32 * MBS, Layout<MBS>::size(2 * g.range + 1), stream, search_kernel<MBS>,
-                        batch, g);
+    return motus_launch(batch.picture[0].early, grid, 32 * MBS, Layout<MBS>::size(2 * g.range + 1),
+                        stream, search_kernel<MBS>, batch, g);
 }
 
-cudaError_t search(const MotusSearchPicture *pictures, int n, const uint8_t *mask, int width, int height, int range,
-                   uint32_t modes, cudaStream_t stream) {
+cudaError_t search(const MotusSearchPicture *pictures, int n, const uint8_t *mask, int width,
+                   int height, int range, uint32_t modes, cudaStream_t stream) {
     Batch batch = {};
     for (int i = 0; i < n; i++) batch.picture[i] = pictures[i];
     int mb_width = motus_mbs(width), points = 2 * range + 1;
-    int section = max(1, ((INDEX_MASK + 1) / points - 1) / ROWS); // rows of panels whose points one index can number
-    Geometry g{width, height, mb_width, mb_width * motus_mbs(height), range, modes, section, {1u << INDEX_BITS, 1}, mask};
+    int section = max(1, ((INDEX_MASK + 1) / points - 1) /
+                             ROWS); // rows of panels whose points one index can number
+    Geometry g{width, height, mb_width, mb_width * motus_mbs(height),
+               range, modes,  section,  {1u << INDEX_BITS, 1},
+               mask};
     return pictures[0].centre ? launch<1>(batch, n, g, stream) : launch<4>(batch, n, g, stream);
 }
 
@@ -353,12 +408,13 @@ cudaError_t motus_search_cuda_prepare(void) {
     return error == cudaSuccess ? allow_shared_memory<4>() : error;
 }
 
-cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height, int range, uint32_t modes,
-                              cudaStream_t stream) {
+cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height,
+                              int range, uint32_t modes, cudaStream_t stream) {
     return search(pictures, n, NULL, width, height, range, modes, stream);
 }
 
-cudaError_t motus_search_masked_cuda(const MotusSearchPicture *picture, const uint8_t *mask, int width, int height, int range,
-                                     uint32_t modes, cudaStream_t stream) {
+cudaError_t motus_search_masked_cuda(const MotusSearchPicture *picture, const uint8_t *mask,
+                                     int width, int height, int range, uint32_t modes,
+                                     cudaStream_t stream) {
     return search(picture, 1, mask, width, height, range, modes, stream);
 }

@@ -1,4 +1,5 @@
-// Exhaustive search, 16 points at a time; see search_lanes.h. mpsadbw gives the 4x1 SADs of all of them.
+// Exhaustive search, 16 points at a time; see search_lanes.h. mpsadbw gives the 4x1 SADs of all of
+// them.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 #include <stdint.h>
@@ -27,13 +28,16 @@ INLINE V sad4x1(V ref, const uint8_t cur[16], int x) {
                     : _mm256_mpsadbw_epu8(ref, row, 63);
 }
 
-// Low bytes of words 16 apart, then high bytes; the zero bit of a shuffled byte keeps the other half of the lane empty.
+// Low bytes of words 16 apart, then high bytes; the zero bit of a shuffled byte keeps the other
+// half of the lane empty.
 INLINE V vector_cost(const uint16_t table[32], V code) {
-    V even = _mm256_or_si256(code, splat(0x8000)), odd = _mm256_or_si256(_mm256_slli_epi16(code, 8), splat(0x80)), half[2];
+    V even = _mm256_or_si256(code, splat(0x8000)),
+      odd = _mm256_or_si256(_mm256_slli_epi16(code, 8), splat(0x80)), half[2];
     for (int i = 0; i < 2; i++) {
         __m128i a = _mm_loadu_si128((const __m128i *)(table + 16 * i)),
                 b = _mm_loadu_si128((const __m128i *)(table + 16 * i + 8));
-        __m128i low = _mm_packus_epi16(_mm_and_si128(a, _mm_set1_epi16(255)), _mm_and_si128(b, _mm_set1_epi16(255)));
+        __m128i low = _mm_packus_epi16(_mm_and_si128(a, _mm_set1_epi16(255)),
+                                       _mm_and_si128(b, _mm_set1_epi16(255)));
         __m128i high = _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8));
         half[i] = _mm256_or_si256(_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(low), even),
                                   _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(high), odd));
@@ -57,7 +61,8 @@ INLINE V places_of(V v, uint16_t value, V place) {
 }
 
 INLINE int first_lane(V v, uint16_t value, V place, uint16_t at) {
-    V both = _mm256_and_si256(_mm256_cmpeq_epi16(v, splat(value)), _mm256_cmpeq_epi16(place, splat(at)));
+    V both =
+        _mm256_and_si256(_mm256_cmpeq_epi16(v, splat(value)), _mm256_cmpeq_epi16(place, splat(at)));
     return (int)_tzcnt_u32((unsigned)_mm256_movemask_epi8(both)) / 2;
 }
 
@@ -65,4 +70,6 @@ INLINE int first_lane(V v, uint16_t value, V place, uint16_t at) {
 
 size_t motus_search_scratch_avx2(int range) { return scratch_of(range); }
 
-void motus_search_mb_avx2(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch) { search_mb(job, out, scratch); }
+void motus_search_mb_avx2(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch) {
+    search_mb(job, out, scratch);
+}

@@ -1,4 +1,5 @@
-// Exhaustive search, 32 points at a time; see search_lanes.h. vdbpsadbw gives the 4x1 SADs of all of them.
+// Exhaustive search, 32 points at a time; see search_lanes.h. vdbpsadbw gives the 4x1 SADs of all
+// of them.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 #include <stdint.h>
@@ -19,8 +20,10 @@ INLINE V least_lanes(V a, V b) { return _mm512_min_epu16(a, b); }
 INLINE V above(V v, int n) { return _mm512_movm_epi16(_mm512_cmpgt_epi16_mask(v, splat(n))); }
 
 INLINE V parts(const void *const p[PARTS]) {
-    V v = _mm512_inserti32x4(_mm512_castsi128_si512(_mm_loadu_si128(p[0])), _mm_loadu_si128(p[1]), 1);
-    return _mm512_inserti32x4(_mm512_inserti32x4(v, _mm_loadu_si128(p[2]), 2), _mm_loadu_si128(p[3]), 3);
+    V v =
+        _mm512_inserti32x4(_mm512_castsi128_si512(_mm_loadu_si128(p[0])), _mm_loadu_si128(p[1]), 1);
+    return _mm512_inserti32x4(_mm512_inserti32x4(v, _mm_loadu_si128(p[2]), 2),
+                              _mm_loadu_si128(p[3]), 3);
 }
 
 // The numbers select 32-bit parts 1 2 2 3 and 0 1 1 2 of ref.
@@ -31,9 +34,12 @@ INLINE V sad4x1(V ref, const uint8_t cur[16], int x) {
     return x & 1 ? _mm512_dbsad_epu8(block, ref, 0xE9) : _mm512_dbsad_epu8(block, ref, 0x94);
 }
 
-INLINE V vector_cost(const uint16_t table[32], V code) { return _mm512_permutexvar_epi16(code, _mm512_loadu_si512(table)); }
+INLINE V vector_cost(const uint16_t table[32], V code) {
+    return _mm512_permutexvar_epi16(code, _mm512_loadu_si512(table));
+}
 
-// Masked stores take a third of the arithmetic of a minimum and a blend: 20 % less time for the whole search.
+// Masked stores take a third of the arithmetic of a minimum and a blend: 20 % less time for the
+// whole search.
 INLINE void offer(V *least, V *place, V j, V now) {
     __mmask32 better = _mm512_cmplt_epu16_mask(j, *least);
     _mm512_mask_storeu_epi16(least, better, j);
@@ -51,11 +57,14 @@ INLINE V places_of(V v, uint16_t value, V place) {
 }
 
 INLINE int first_lane(V v, uint16_t value, V place, uint16_t at) {
-    return (int)_tzcnt_u32(_mm512_cmpeq_epi16_mask(v, splat(value)) & _mm512_cmpeq_epi16_mask(place, splat(at)));
+    return (int)_tzcnt_u32(_mm512_cmpeq_epi16_mask(v, splat(value)) &
+                           _mm512_cmpeq_epi16_mask(place, splat(at)));
 }
 
 #include "me/search/search_simd.h"
 
 size_t motus_search_scratch_avx512(int range) { return scratch_of(range); }
 
-void motus_search_mb_avx512(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch) { search_mb(job, out, scratch); }
+void motus_search_mb_avx512(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch) {
+    search_mb(job, out, scratch);
+}

@@ -6,10 +6,12 @@
 #include "common/hd.h"
 #include "motus/me.h"
 
-// sum[MOTUS_BLOCK_4x4 ..] is given; fills in the other 25. A 4x4 SAD is at most 4080 and a 16x16 one 65,280.
+// sum[MOTUS_BLOCK_4x4 ..] is given; fills in the other 25. A 4x4 SAD is at most 4080 and a 16x16
+// one 65,280.
 MOTUS_HD void motus_merge_sums(uint32_t sum[MOTUS_BLOCKS]) {
     const uint32_t *s44 = sum + MOTUS_BLOCK_4x4;
-    uint32_t *s48 = sum + MOTUS_BLOCK_4x8, *s84 = sum + MOTUS_BLOCK_8x4, *s88 = sum + MOTUS_BLOCK_8x8;
+    uint32_t *s48 = sum + MOTUS_BLOCK_4x8, *s84 = sum + MOTUS_BLOCK_8x4,
+             *s88 = sum + MOTUS_BLOCK_8x8;
     for (int i = 0; i < 8; i++) s84[i] = s44[2 * i] + s44[2 * i + 1];
     for (int i = 0; i < 8; i++) s48[i] = s44[i + (i & 4)] + s44[i + (i & 4) + 4];
     for (int i = 0; i < 4; i++) s88[i] = s84[i + (i & 2)] + s84[i + (i & 2) + 2];

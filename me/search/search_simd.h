@@ -1,7 +1,9 @@
-// Exhaustive search by vectors, whatever their width. A part of a vector (128 bits) is eight neighbouring dx of one row of points. The rows of the
-// parts are half or a quarter of the window apart, so that the samples of one row of a block are one aligned load from strips that hold as many rows
-// of the window side by side. When 2R + 1 rows leave one over, the last is done on its own, the parts being eights of its columns.
-// No branch depends on samples: every lane keeps the least J of its points for each block and where it was, and the lanes are compared at the end.
+// Exhaustive search by vectors, whatever their width. A part of a vector (128 bits) is eight
+// neighbouring dx of one row of points. The rows of the parts are half or a quarter of the window
+// apart, so that the samples of one row of a block are one aligned load from strips that hold as
+// many rows of the window side by side. When 2R + 1 rows leave one over, the last is done on its
+// own, the parts being eights of its columns. No branch depends on samples: every lane keeps the
+// least J of its points for each block and where it was, and the lanes are compared at the end.
 //
 // Only for files that define, before they include it:
 //   INLINE, PARTS, V                 V: a vector of PARTS parts; lanes are 16 bits
@@ -9,13 +11,14 @@
 //   adds, least_lanes                unsigned; saturating sum, and the lesser of two
 //   above(v, n)                      all ones where v > n, signed
 //   parts(p)                         the 16 bytes at p[0], p[1], ...
-//   sad4x1(ref, cur, x)              4x1 SADs of samples 4x .. 4x + 3 of a row of the MB, `cur`, at the points of all lanes; x is a constant; with
+//   sad4x1(ref, cur, x)              4x1 SADs of samples 4x .. 4x + 3 of a row of the MB, `cur`, at
+//   the points of all lanes; x is a constant; with
 //                                    x & 1 the block lies 4 samples to the right in ref
 //   vector_cost(table, code)         table[code], codes 0..31
-//   offer(least, place, j, now)      where j < *least: *least = j, *place = now; `now` grows from call to call
-//   least_of(v)                      the least lane
-//   places_of(v, value, place)       place where v has that value, else 65,535
-//   first_lane(v, value, place, at)  the first lane with both values
+//   offer(least, place, j, now)      where j < *least: *least = j, *place = now; `now` grows from
+//   call to call least_of(v)                      the least lane places_of(v, value, place) place
+//   where v has that value, else 65,535 first_lane(v, value, place, at)  the first lane with both
+//   values
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_SEARCH_SIMD_H
 #define ME_SEARCH_SEARCH_SIMD_H
@@ -29,31 +32,39 @@
 #define WIDTH ((int)sizeof(V))
 #define MAX_POINTS (2 * MOTUS_MAX_RANGE + 1)
 #define MAX_CODES ((MAX_POINTS + 31) / 32 * 32)
-#define OUTSIDE 31      // code of rows and columns beyond R
-#define LAST_ROW 0xFF80 // places of a row on its own; the others are below: rows 0..255, eights of columns 0..32
+#define OUTSIDE 31 // code of rows and columns beyond R
+#define LAST_ROW                                                                                   \
+    0xFF80 // places of a row on its own; the others are below: rows 0..255, eights of columns 0..32
 
 typedef struct Scan {
-    // Least J of each lane so far, 65,535 = none, and its place: row * 256 + column / 8 of the window, or LAST_ROW + column / LANES.
+    // Least J of each lane so far, 65,535 = none, and its place: row * 256 + column / 8 of the
+    // window, or LAST_ROW + column / LANES.
     V least[MOTUS_BLOCKS];
     V place[MOTUS_BLOCKS];
     _Alignas(16) uint8_t cur[16][16];
-    uint16_t cost_of[32];            // of a vector of 2k + 2 bits, at most 15,871, k = 0..30; [OUTSIDE]: 32,767
-    uint16_t column_code[MAX_CODES]; // per dx: (bits of the horizontal code - 1) / 2, 0..15, or OUTSIDE
-    uint16_t row_code[MAX_CODES];    // per dy
+    uint16_t
+        cost_of[32]; // of a vector of 2k + 2 bits, at most 15,871, k = 0..30; [OUTSIDE]: 32,767
+    uint16_t
+        column_code[MAX_CODES]; // per dx: (bits of the horizontal code - 1) / 2, 0..15, or OUTSIDE
+    uint16_t row_code[MAX_CODES]; // per dy
 } Scan;
 
-// The window cut into pieces of 16 columns, 8 apart; a strip is PARTS of them side by side for consecutive rows.
+// The window cut into pieces of 16 columns, 8 apart; a strip is PARTS of them side by side for
+// consecutive rows.
 typedef struct Window {
     int points;       // 2R + 1, rows and columns
     int alone;        // 1: the last row is done on its own
     int rows, chunks; // of a part, of the other rows; eights of columns; both rounded up
     int strip;        // bytes of a strip: rows + 15 vectors
     uint8_t *memory;  // chunks + 1 strips, and from these bytes on:
-    int last;  // the last 16 rows, LANES columns of points at a time: 16 vectors, then 16 more for the samples 8 to the right
+    int last;  // the last 16 rows, LANES columns of points at a time: 16 vectors, then 16 more for
+               // the samples 8 to the right
     int plain; // whole rows, for windows that reach too far out of the picture
 } Window;
 
-static int width_of(const Window *w) { return 8 * w->chunks + 16; } // samples of a row that are read
+static int width_of(const Window *w) {
+    return 8 * w->chunks + 16;
+} // samples of a row that are read
 
 static Window lay_out(int range, uint8_t *memory) {
     Window w = {.points = 2 * range + 1, .alone = 2 * range % PARTS == 0, .memory = memory};
@@ -79,8 +90,9 @@ INLINE V sad4x4(const Scan *s, const uint8_t *strip, int x, int y) {
     return add(add(sad[0], sad[1]), add(sad[2], sad[3]));
 }
 
-// The nine blocks of quadrant q of the MB; returns the SAD of the 8x8 block, at most 16,320. J is at most 16,320 + 15,871 = 32,191, so that points
-// outside, with 32,767 and more, are never the least, and at most 49,087 there: no overflow.
+// The nine blocks of quadrant q of the MB; returns the SAD of the 8x8 block, at most 16,320. J is
+// at most 16,320 + 15,871 = 32,191, so that points outside, with 32,767 and more, are never the
+// least, and at most 49,087 there: no overflow.
 INLINE V quadrant(Scan *s, const uint8_t *strip, int small, int q, V cost, V now) {
     int x = 2 * (q & 1), y = 8 * (q >> 1);
     int b88 = MOTUS_BLOCK_8x8 + q, b44 = MOTUS_BLOCK_4x4 + y + x;
@@ -102,7 +114,8 @@ INLINE V quadrant(Scan *s, const uint8_t *strip, int small, int q, V cost, V now
     return sub(j88, cost);
 }
 
-// The five largest blocks from the four 8x8: sums are at most 65,280, which fits 16 bits; J may not, and saturates.
+// The five largest blocks from the four 8x8: sums are at most 65,280, which fits 16 bits; J may
+// not, and saturates.
 INLINE void large_blocks(Scan *s, const V s88[4], V cost, V now) {
     V upper = add(s88[0], s88[1]), lower = add(s88[2], s88[3]);
     V sum[5] = {add(upper, lower), upper, lower, add(s88[0], s88[2]), add(s88[1], s88[3])};
@@ -110,8 +123,10 @@ INLINE void large_blocks(Scan *s, const V s88[4], V cost, V now) {
     for (int b = 0; b < 5; b++) offer(&s->least[b], &s->place[b], adds(sum[b], cost), now);
 }
 
-// All blocks at LANES points: samples 8 to the right are `next` bytes further. `code`: sums of two codes, at most OUTSIDE.
-static __attribute__((noinline)) void scan_points(Scan *s, const uint8_t *strip, ptrdiff_t next, int small, V code, V now) {
+// All blocks at LANES points: samples 8 to the right are `next` bytes further. `code`: sums of two
+// codes, at most OUTSIDE.
+static __attribute__((noinline)) void scan_points(Scan *s, const uint8_t *strip, ptrdiff_t next,
+                                                  int small, V code, V now) {
     V cost = vector_cost(s->cost_of, code), s88[4];
     if (small) {
         s88[0] = quadrant(s, strip, 1, 0, cost, now);
@@ -149,11 +164,13 @@ static void scan_window(Scan *s, const Window *w, int small) {
         V row_code = code_of_rows(s->row_code + i, w->rows);
         for (int chunk = 0; chunk < w->chunks; chunk++) {
             V code = least_lanes(add(row_code, codes_of(s->column_code + 8 * chunk, 0)), outside);
-            scan_points(s, w->memory + chunk * w->strip + WIDTH * i, w->strip, small, code, add(place, splat(chunk)));
+            scan_points(s, w->memory + chunk * w->strip + WIDTH * i, w->strip, small, code,
+                        add(place, splat(chunk)));
         }
     }
     for (int column = 0; column < w->points * w->alone; column += LANES) {
-        V code = least_lanes(add(splat(s->row_code[w->points - 1]), codes_of(s->column_code + column, 8)), outside);
+        V code = least_lanes(
+            add(splat(s->row_code[w->points - 1]), codes_of(s->column_code + column, 8)), outside);
         scan_points(s, w->memory + w->last + column / LANES * 32 * WIDTH, 16 * WIDTH, small, code,
                     splat(LAST_ROW + column / LANES));
     }
@@ -166,7 +183,8 @@ static void set_up_codes(uint16_t *code, int first, int n) {
 
 static void set_up(Scan *s, const MotusMbJob *job, int blocks) {
     int points = 2 * job->range + 1;
-    for (int k = 0; k < OUTSIDE; k++) s->cost_of[k] = (uint16_t)motus_bits_cost(job->lambda_q8, 2 * k + 2);
+    for (int k = 0; k < OUTSIDE; k++)
+        s->cost_of[k] = (uint16_t)motus_bits_cost(job->lambda_q8, 2 * k + 2);
     s->cost_of[OUTSIDE] = 32767;
     set_up_codes(s->column_code, job->centre.x - 4 * job->range - job->predictor.x, points);
     set_up_codes(s->row_code, job->centre.y - 4 * job->range - job->predictor.y, points);
@@ -179,13 +197,15 @@ typedef const uint8_t *Rows[MAX_POINTS + 15 + 3];
 // Where the window's rows are: in the reference where it is wide enough, else in a copy.
 static void find_rows(const Window *w, const MotusMbJob *job, Rows rows) {
     const MotusRefLuma *ref = job->ref;
-    int x0 = job->x + job->centre.x / 4 - job->range, y0 = job->y + job->centre.y / 4 - job->range, width = width_of(w);
+    int x0 = job->x + job->centre.x / 4 - job->range, y0 = job->y + job->centre.y / 4 - job->range,
+        width = width_of(w);
     int inside = x0 >= -MOTUS_REF_PAD && x0 + width <= ref->width + MOTUS_REF_PAD;
     for (int y = 0; y < window_rows(w); y++) {
         const uint8_t *row = motus_ref_row(ref, y0 + y);
         uint8_t *copy = w->memory + w->plain + y * width;
         rows[y] = inside ? row + x0 : copy;
-        for (int x = 0; x < width && !inside; x++) copy[x] = row[motus_clip(0, ref->width - 1, x0 + x)];
+        for (int x = 0; x < width && !inside; x++)
+            copy[x] = row[motus_clip(0, ref->width - 1, x0 + x)];
     }
 }
 
@@ -207,26 +227,31 @@ static void fill_strips(const Window *w, const Rows rows) {
     }
 }
 
-// Pieces beyond the window repeat its last one, whose samples may be read; their points don't count.
+// Pieces beyond the window repeat its last one, whose samples may be read; their points don't
+// count.
 static void fill_last_row(const Window *w, const Rows rows) {
     const uint8_t *row[PARTS];
     for (int column = 0; column < w->points * w->alone; column += LANES)
         for (int y = 0; y < 16; y++) {
-            for (int i = 0; i < PARTS; i++) row[i] = rows[w->points - 1 + y] + motus_min(column + 8 * i, 8 * w->chunks - 8);
+            for (int i = 0; i < PARTS; i++)
+                row[i] = rows[w->points - 1 + y] + motus_min(column + 8 * i, 8 * w->chunks - 8);
             fill_row(w->memory + w->last + (column / LANES * 32 + y) * WIDTH, 16 * WIDTH, row, 2);
         }
 }
 
-// Block b's best is the first of the points with the least J: first by place, then by lane. In three steps for all blocks, each of short chains.
-// Returns 0 where a J is missing, because all of a block are 65,535 or more.
+// Block b's best is the first of the points with the least J: first by place, then by lane. In
+// three steps for all blocks, each of short chains. Returns 0 where a J is missing, because all of
+// a block are 65,535 or more.
 static int finish(const Scan *s, const MotusMbJob *job, int blocks, MotusMbMotion *out) {
     uint16_t cost[MOTUS_BLOCKS], place[MOTUS_BLOCKS];
     for (int b = 0; b < blocks; b++) cost[b] = least_of(s->least[b]);
-    for (int b = 0; b < blocks; b++) place[b] = least_of(places_of(s->least[b], cost[b], s->place[b]));
+    for (int b = 0; b < blocks; b++)
+        place[b] = least_of(places_of(s->least[b], cost[b], s->place[b]));
     for (int b = 0; b < blocks; b++) {
         if (!(job->modes >> motus_blocks[b].mode & 1)) continue;
         if (cost[b] == 65535) return 0;
-        int lane = first_lane(s->least[b], cost[b], s->place[b], place[b]), last = place[b] >= LAST_ROW;
+        int lane = first_lane(s->least[b], cost[b], s->place[b], place[b]),
+            last = place[b] >= LAST_ROW;
         int x = last ? LANES * (place[b] - LAST_ROW) + lane : 8 * (place[b] & 255) + lane % 8;
         int y = last ? 2 * job->range : place[b] >> 8;
         out->mv[b].x = (int16_t)(job->centre.x + 4 * (x - job->range));
@@ -249,7 +274,8 @@ static void search_mb(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratc
     fill_last_row(&w, rows);
     scan_window(&s, &w, small);
     if (!finish(&s, job, blocks, out))
-        motus_search_mb_c(job, out, scratch); // J of 65,535 and more: only the plain version counts so far
+        motus_search_mb_c(job, out,
+                          scratch); // J of 65,535 and more: only the plain version counts so far
 }
 
 #endif

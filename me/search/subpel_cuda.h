@@ -1,4 +1,5 @@
-// Samples of a 4x4 block at vectors with fractions, by one lane: the half-sample places around one, the quarter-sample places between them, and distances.
+// Samples of a 4x4 block at vectors with fractions, by one lane: the half-sample places around one,
+// the quarter-sample places between them, and distances.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_SUBPEL_CUDA_H
 #define ME_SEARCH_SUBPEL_CUDA_H
@@ -37,11 +38,14 @@ __device__ void load_five(uint32_t &first, uint32_t &second, const uint8_t *from
     second = __funnelshift_rc(low, high, shift + 8);
 }
 
-// (x, y) is the place in half samples. Positions of the same parity as (x, y) come from one plane, the four others come in pairs.
+// (x, y) is the place in half samples. Positions of the same parity as (x, y) come from one plane,
+// the four others come in pairs.
 __device__ void load_grid(Grid &grid, const Planes &p, int x, int y) {
     int px = x & 1, py = y & 1;
-    const uint8_t *same = p.base + (2 * py) * (size_t)p.size + (y >> 1) * p.stride;              // rows of y's parity
-    const uint8_t *other = p.base + (2 * (py ^ 1)) * (size_t)p.size + ((y - 1) >> 1) * p.stride; // the rows above and below
+    const uint8_t *same =
+        p.base + (2 * py) * (size_t)p.size + (y >> 1) * p.stride; // rows of y's parity
+    const uint8_t *other = p.base + (2 * (py ^ 1)) * (size_t)p.size +
+                           ((y - 1) >> 1) * p.stride; // the rows above and below
     size_t at = (size_t)px * p.size + (x >> 1), beside = (size_t)(px ^ 1) * p.size + ((x - 1) >> 1);
     uint32_t unused;
 #pragma unroll
@@ -54,8 +58,12 @@ __device__ void load_grid(Grid &grid, const Planes &p, int x, int y) {
         uint32_t middle, left, right;
         load_five(middle, unused, other + at + r * p.stride);
         load_five(left, right, other + beside + r * p.stride);
-        if (r < 4) grid.at[0][0].row[r] = left, grid.at[0][1].row[r] = middle, grid.at[0][2].row[r] = right;
-        if (r > 0) grid.at[2][0].row[r - 1] = left, grid.at[2][1].row[r - 1] = middle, grid.at[2][2].row[r - 1] = right;
+        if (r < 4)
+            grid.at[0][0].row[r] = left, grid.at[0][1].row[r] = middle,
+            grid.at[0][2].row[r] = right;
+        if (r > 0)
+            grid.at[2][0].row[r - 1] = left, grid.at[2][1].row[r - 1] = middle,
+                                  grid.at[2][2].row[r - 1] = right;
     }
 }
 
@@ -66,7 +74,9 @@ __device__ uint32_t sad(const Block &a, const Block &b) {
     return sum;
 }
 
-__device__ uint32_t satd(const Block &cur, const Block &samples) { return motus_words_satd(cur.row, samples.row); }
+__device__ uint32_t satd(const Block &cur, const Block &samples) {
+    return motus_words_satd(cur.row, samples.row);
+}
 
 __device__ Block average(const Block &a, const Block &b) {
     Block c;
@@ -84,11 +94,13 @@ __device__ Block choose(bool first, const Block &a, const Block &b) {
 
 // The k-th of nine places in a grid: the middle, then its neighbours in raster order.
 __device__ const Block &half_place(const Grid &grid, int k) {
-    return k ? grid.at[motus_neighbour_dy(k - 1) + 1][motus_neighbour_dx(k - 1) + 1] : grid.at[1][1];
+    return k ? grid.at[motus_neighbour_dy(k - 1) + 1][motus_neighbour_dx(k - 1) + 1]
+             : grid.at[1][1];
 }
 
-// The same of the quarter places around a half-sample vector. Straight ones lie between it and its neighbour; of the square around a diagonal one, those two
-// places are averaged that are half in one direction only. even: the vector's components are both whole or both half.
+// The same of the quarter places around a half-sample vector. Straight ones lie between it and its
+// neighbour; of the square around a diagonal one, those two places are averaged that are half in
+// one direction only. even: the vector's components are both whole or both half.
 __device__ Block quarter_place(const Grid &grid, int k, bool even) {
     if (!k) return grid.at[1][1];
     const int dx = motus_neighbour_dx(k - 1), dy = motus_neighbour_dy(k - 1);
@@ -97,7 +109,8 @@ __device__ Block quarter_place(const Grid &grid, int k, bool even) {
                    dx && dy ? choose(even, grid.at[dy + 1][1], corner) : corner);
 }
 
-// Place of a block displaced by v quarter samples, in half samples; clipped to where samples only repeat.
+// Place of a block displaced by v quarter samples, in half samples; clipped to where samples only
+// repeat.
 __device__ int place(int corner, int v, int size) {
     return min(max(2 * corner + (v >> 1), 2 * (8 - PAD)), 2 * (size + PAD - 12)) | (v >> 1 & 1);
 }

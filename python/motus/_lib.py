@@ -50,7 +50,7 @@ class EncoderConfig(Structure):
     _fields_ = [
         ("size", c_size_t), ("width", c_int), ("height", c_int), ("fps", Rational), ("qp", c_int), ("qp_i_offset", c_int), ("keyint", c_int),
         ("preset", c_int), ("range", c_int), ("subpel", c_int), ("partitions", c_uint32), ("deblock", c_int), ("aud", c_int), ("threads", c_int),
-        ("stream_only", c_int), ("backend", c_int), ("colour", Colour), ("lanes", c_int), ("device", c_int), ("rate", c_int), ("crf", c_double),
+        ("stream_only", c_int), ("backend", c_int), ("colour", Colour), ("gop_coders", c_int), ("device", c_int), ("rate", c_int), ("crf", c_double),
         ("bitrate", c_int64), ("vbv_maxrate", c_int64), ("vbv_bufsize", c_int64), ("qp_min", c_int), ("qp_max", c_int), ("qp_step", c_int),
         ("ip_ratio", c_double), ("hrd", c_int), ("time_base", Rational), ("lookahead", c_int), ("min_keyint", c_int), ("scenecut", c_int),
         ("aq_mode", c_int), ("aq_strength", c_double), ("propagation", c_int), ("pass_", c_int), ("pass_log", c_char_p), ("first_picture", c_int64),
@@ -123,7 +123,7 @@ FUNCTIONS = {
     "motus_encoder_level": (c_int, [_P]),
     "motus_encoder_error": (POINTER(Error), [_P]),
     "motus_encoder_backend": (c_int, [_P]),
-    "motus_encoder_lanes": (c_int, [_P]),
+    "motus_encoder_gop_coders": (c_int, [_P]),
     "motus_encoder_close": (None, [POINTER(_P)]),
     "motus_packet_unref": (None, [POINTER(POINTER(Packet))]),
     "motus_me_config_default": (_RoomyMe, [c_int, c_int]),

@@ -26,7 +26,7 @@ class Settings(TypedDict, total=False):
     device: int  # CUDA's number; that of the frames, where they are on a device
     devices: Union[Sequence[int], str]  # CUDA's numbers, or "all": GOPs are spread over them
     threads: int  # 0: all
-    lanes: int  # GOPs coded at the same time; 0: as memory allows
+    gop_coders: int  # GOPs coded at the same time; 0: as memory allows
     colour: Union[str, None]  # "bt709", "bt601", or None: nothing is said of it, and RGB is refused
     full_range: bool  # samples of 0..255; else 16..235
     slices: int  # of a picture, whole rows of macroblocks

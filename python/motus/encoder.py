@@ -85,8 +85,8 @@ class Encoder:
         return name_of("backend", _lib.lib.motus_encoder_backend(self._open))
 
     @property
-    def lanes(self) -> int:
-        return int(_lib.lib.motus_encoder_lanes(self._open))
+    def gop_coders(self) -> int:
+        return int(_lib.lib.motus_encoder_gop_coders(self._open))
 
     @property
     def level(self) -> int:

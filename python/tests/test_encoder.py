@@ -98,7 +98,7 @@ def test_out_of_order(rgb):
 
 def test_what_it_is(rgb):
     with motus.Encoder(W, H, 25, crf=23, **CPU) as encoder:
-        assert encoder.backend == "cpu" and encoder.lanes >= 1 and encoder.level == 10 and encoder.headers[:5] == b"\0\0\0\1\x67"
+        assert encoder.backend == "cpu" and encoder.gop_coders >= 1 and encoder.level == 10 and encoder.headers[:5] == b"\0\0\0\1\x67"
 
 
 def test_a_bad_frame_does_no_harm(rgb):

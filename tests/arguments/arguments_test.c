@@ -1,5 +1,6 @@
-// Every public function with every bad argument (generate.py makes the calls from the headers): no crash, no hang, no exit, and no success where
-// something that is needed is not there. Each call runs in a process of its own.
+// Every public function with every bad argument (generate.py makes the calls from the headers): no
+// crash, no hang, no exit, and no success where something that is needed is not there. Each call
+// runs in a process of its own.
 //   arguments_test [FIRST [LAST]]     runs calls by number
 // SPDX-License-Identifier: BSD-2-Clause
 #include <limits.h>
@@ -14,8 +15,11 @@
 
 #include "tests/arguments/values.h"
 
-enum { HANGS = 20 };               // seconds
-enum { FINE = 40, ACCEPTED = 41 }; // exit statuses of a call's process: some numbers that nothing else ends with
+enum { HANGS = 20 }; // seconds
+enum {
+    FINE = 40,
+    ACCEPTED = 41
+}; // exit statuses of a call's process: some numbers that nothing else ends with
 
 typedef struct Call {
     const char *function, *what;
@@ -26,10 +30,10 @@ typedef struct Call {
 // NOLINTNEXTLINE(readability-function-size): it is generated
 static int run(int n, int describe, Call *call) {
     int at = 0;
-#define CALL(name, text, status, expression)                                                                                     \
-    if (n == at++) {                                                                                                             \
-        *call = (Call){name, text, status};                                                                                      \
-        return describe ? 0 : (expression);                                                                                      \
+#define CALL(name, text, status, expression)                                                       \
+    if (n == at++) {                                                                               \
+        *call = (Call){name, text, status};                                                        \
+        return describe ? 0 : (expression);                                                        \
     }
 #include "calls.inc"
     return -1000;

@@ -275,7 +275,8 @@ const MotusEqualizeConfig *bad_equalize(int n) {
 const MotusKeyConfig *bad_key(int n) {
     static MotusKeyConfig c;
     c = key_config;
-    int *const field[] = {&c.hue, &c.saturation, &c.value, &c.hue_range, &c.sat_range, &c.value_range, &c.soft_q8, &c.spill_q8};
+    int *const field[] = {&c.hue,       &c.saturation,  &c.value,   &c.hue_range,
+                          &c.sat_range, &c.value_range, &c.soft_q8, &c.spill_q8};
     if (n < 8)
         *field[n] = n % 2 ? INT_MAX : INT_MIN;
     else

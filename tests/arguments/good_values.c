@@ -74,16 +74,21 @@ static void *memory(size_t size) {
 }
 
 void prepare(void) {
-    need(!motus_frame_alloc(&good_frame, WIDTH, HEIGHT) && !motus_frame_alloc(&good_out_frame, WIDTH, HEIGHT), "frames");
+    need(!motus_frame_alloc(&good_frame, WIDTH, HEIGHT) &&
+             !motus_frame_alloc(&good_out_frame, WIDTH, HEIGHT),
+         "frames");
     for (int i = 0; i < 3; i++) {
-        memset(good_frame->plane[i].data, 100, (size_t)(good_frame->plane[i].stride * good_frame->plane[i].height));
+        memset(good_frame->plane[i].data, 100,
+               (size_t)(good_frame->plane[i].stride * good_frame->plane[i].height));
         good_planes[i] = good_frame->plane[0];
         good_out_planes[i] = good_out_frame->plane[0];
         good_data[i] = good_frame->plane[i].data;
         good_strides[i] = good_frame->plane[i].stride;
     }
-    const void *const data[3] = {good_frame->plane[0].data, good_frame->plane[0].data, good_frame->plane[0].data};
-    const ptrdiff_t rows[3] = {good_frame->plane[0].stride, good_frame->plane[0].stride, good_frame->plane[0].stride};
+    const void *const data[3] = {good_frame->plane[0].data, good_frame->plane[0].data,
+                                 good_frame->plane[0].data};
+    const ptrdiff_t rows[3] = {good_frame->plane[0].stride, good_frame->plane[0].stride,
+                               good_frame->plane[0].stride};
     need(!motus_image_describe(&image, MOTUS_IMAGE_RGB_PLANES, WIDTH, HEIGHT, data, rows), "image");
     good_plane = &good_frame->plane[0];
     good_out_plane = &good_out_frame->plane[0];
@@ -98,10 +103,13 @@ void prepare(void) {
     equalize_config = motus_equalize_config_clahe();
     key_config = motus_key_config(0, 255, 0);
     need(!motus_wavelet_shape(&shape, WIDTH, HEIGHT, 2, MOTUS_WAVELET_SYMMETRIC), "shape");
-    need(!motus_me_open(&good_me, &me_config) && !motus_field_alloc(&good_field, WIDTH, HEIGHT), "motion estimator");
+    need(!motus_me_open(&good_me, &me_config) && !motus_field_alloc(&good_field, WIDTH, HEIGHT),
+         "motion estimator");
     need(!motus_equalizer_open(&good_equalizer, &equalize_config, WIDTH, HEIGHT), "equalizer");
-    need(!motus_rgb_equalizer_open(&good_rgb_equalizer, &equalize_config, WIDTH, HEIGHT, 0, 0), "RGB equalizer");
-    need(!motus_me_reference_alloc(&empty_reference, good_me) && !motus_me_reference_alloc(&good_reference, good_me) &&
+    need(!motus_rgb_equalizer_open(&good_rgb_equalizer, &equalize_config, WIDTH, HEIGHT, 0, 0),
+         "RGB equalizer");
+    need(!motus_me_reference_alloc(&empty_reference, good_me) &&
+             !motus_me_reference_alloc(&good_reference, good_me) &&
              !motus_me_reference_fill(good_reference, good_me, good_plane, MOTUS_MEMORY_HOST, NULL),
          "reference");
     const size_t n_mb = (size_t)good_field->n_mb;
@@ -121,8 +129,10 @@ void prepare(void) {
                                .target = targets,
                                .n_targets = 1,
                                .stats = memory(n_mb * sizeof(MotusMbStats))};
-    predict = (MotusMePredict){
-        .size = sizeof predict, .cur = good_plane, .reference = good_reference, .centre = memory(n_mb * sizeof(MotusMv))};
+    predict = (MotusMePredict){.size = sizeof predict,
+                               .cur = good_plane,
+                               .reference = good_reference,
+                               .centre = memory(n_mb * sizeof(MotusMv))};
     job = (MotusMeJob){.cur = good_plane, .ref = good_plane, .field = good_field};
     coefs = (MotusCoefs){memory(2 * WIDTH * HEIGHT), 2 * WIDTH, WIDTH, HEIGHT};
     out_coefs = (MotusCoefs){memory(2 * WIDTH * HEIGHT), 2 * WIDTH, WIDTH, HEIGHT};
@@ -131,4 +141,6 @@ void prepare(void) {
     for (int i = 0; i < 64; i++) good_table[i] = 16;
 }
 
-void prepare_encoder(void) { need(!motus_encoder_open(&good_encoder, &encoder_config, NULL), "encoder"); }
+void prepare_encoder(void) {
+    need(!motus_encoder_open(&good_encoder, &encoder_config, NULL), "encoder");
+}

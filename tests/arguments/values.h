@@ -1,4 +1,5 @@
-// The arguments of generated calls: good ones, places for results (any_*), and bad ones by number. generate.py knows how many bad ones there are.
+// The arguments of generated calls: good ones, places for results (any_*), and bad ones by number.
+// generate.py knows how many bad ones there are.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_ARGUMENTS_VALUES_H
 #define TESTS_ARGUMENTS_VALUES_H
@@ -61,8 +62,8 @@ extern uint32_t good_counts[256];
 extern uint8_t *good_data[3], *bad_data[3];
 extern ptrdiff_t good_strides[3];
 
-// Opens contexts and fills the good values; ends the process where that fails. All on one thread: OpenMP's threads would not live on in the processes of
-// the calls.
+// Opens contexts and fills the good values; ends the process where that fails. All on one thread:
+// OpenMP's threads would not live on in the processes of the calls.
 void prepare(void);
 
 // In the call's own process: an encoder has threads, which would not live on in it.

@@ -14,10 +14,12 @@ const MotusDecoder motus_decoders[MOTUS_DECODERS] = {{"libavcodec", motus_decode
 size_t motus_access_unit(const uint8_t *data, size_t size) {
     int have_slice = 0;
     size_t start;
-    for (size_t nal = motus_next_nal(data, size, 0, &start); nal < size; nal = motus_next_nal(data, size, nal, &start)) {
+    for (size_t nal = motus_next_nal(data, size, 0, &start); nal < size;
+         nal = motus_next_nal(data, size, nal, &start)) {
         const int type = data[nal] & 31;
         const int slice = type == 1 || type == 5;
-        const int first_slice = slice && nal + 1 < size && (data[nal + 1] & 0x80); // first_mb_in_slice is 0
+        const int first_slice =
+            slice && nal + 1 < size && (data[nal + 1] & 0x80); // first_mb_in_slice is 0
         if (have_slice && (first_slice || (type >= 6 && type <= 9))) return start;
         have_slice |= slice;
     }

@@ -27,8 +27,10 @@ static void append(MotusCoded *coded, const MotusPacket *picture) {
     coded->data = must(realloc(coded->data, coded->size + picture->size));
     memcpy(coded->data + coded->size, picture->data, picture->size);
     coded->size += picture->size;
-    coded->recon = must(realloc(coded->recon, ((size_t)coded->pictures + 1) * sizeof *coded->recon));
-    coded->slices = must(realloc(coded->slices, ((size_t)coded->pictures + 1) * sizeof *coded->slices));
+    coded->recon =
+        must(realloc(coded->recon, ((size_t)coded->pictures + 1) * sizeof *coded->recon));
+    coded->slices =
+        must(realloc(coded->slices, ((size_t)coded->pictures + 1) * sizeof *coded->slices));
     coded->slices[coded->pictures] = picture->slices;
     MotusFrame *copy; // not a reference: a recon that changes later would be an error, too
     if (motus_frame_alloc(&copy, picture->recon->width, picture->recon->height)) abort();
@@ -55,11 +57,14 @@ static void check_stats(MotusCoded *coded, const MotusPacket *picture, const Mot
     if (mbs != (uint32_t)n_mb) fail(coded, "picture %d: %u MBs counted of %d", n, mbs, n_mb);
     if (subs != 4 * s->mb[MOTUS_MB_P_8x8])
         fail(coded, "picture %d: %u sub-macroblocks for %u P_8x8", n, subs, s->mb[MOTUS_MB_P_8x8]);
-    const uint64_t bits = s->bits_header + s->bits_mode + s->bits_mv + s->bits_luma + s->bits_chroma;
+    const uint64_t bits =
+        s->bits_header + s->bits_mode + s->bits_mv + s->bits_luma + s->bits_chroma;
     if (bits != 8 * (uint64_t)picture->size)
-        fail(coded, "picture %d: %llu bits counted, %zu bytes", n, (unsigned long long)bits, picture->size);
+        fail(coded, "picture %d: %llu bits counted, %zu bytes", n, (unsigned long long)bits,
+             picture->size);
     if (picture->recon->width != frame->width || picture->recon->height != frame->height) {
-        fail(coded, "picture %d: reconstruction is %dx%d", n, picture->recon->width, picture->recon->height);
+        fail(coded, "picture %d: reconstruction is %dx%d", n, picture->recon->width,
+             picture->recon->height);
         return;
     }
     for (int c = 0; c < 3; c++) {
@@ -70,7 +75,9 @@ static void check_stats(MotusCoded *coded, const MotusPacket *picture, const Mot
 }
 
 // Vertical vector range and MaxMvsPer2Mb of a level (table A-1), in quarter samples; 0 = no limit.
-static int max_mv_y(int level) { return 4 * (level <= 10 ? 64 : level <= 20 ? 128 : level <= 30 ? 256 : 512); }
+static int max_mv_y(int level) {
+    return 4 * (level <= 10 ? 64 : level <= 20 ? 128 : level <= 30 ? 256 : 512);
+}
 static int max_mvs_per_2mb(int level) { return level < 30 ? 0 : level == 30 ? 32 : 16; }
 
 // The vectors tile the inter MBs and keep the limits of the level.
@@ -90,16 +97,20 @@ static void check_vectors(MotusCoded *coded, const MotusPacket *picture, int wid
         if (mb < last_mb) fail(coded, "picture %d: vectors out of order", n);
         last_mb = mb;
         if (++in_this + in_last > most && most)
-            fail(coded, "picture %d: %d vectors in two MBs at level %d", n, in_this + in_last, coded->level);
+            fail(coded, "picture %d: %d vectors in two MBs at level %d", n, in_this + in_last,
+                 coded->level);
     }
-    if (area != 256 * inter) fail(coded, "picture %d: vectors cover %u samples of %u inter MBs", n, area, inter);
+    if (area != 256 * inter)
+        fail(coded, "picture %d: vectors cover %u samples of %u inter MBs", n, area, inter);
 }
 
-static void check_picture(MotusCoded *coded, const MotusPacket *picture, const MotusEncoderConfig *config,
-                          const MotusFrame *frame) {
+static void check_picture(MotusCoded *coded, const MotusPacket *picture,
+                          const MotusEncoderConfig *config, const MotusFrame *frame) {
     const int n = coded->pictures, cuts = config->rate != MOTUS_RATE_QP && config->scenecut;
     const int idr = cuts && n ? picture->is_idr : config->keyint ? n % config->keyint == 0 : n == 0;
-    const int rows = (frame->height + 15) / 16, slices = config->slices < 1 ? 1 : config->slices < rows ? config->slices : rows;
+    const int rows = (frame->height + 15) / 16, slices = config->slices < 1      ? 1
+                                                         : config->slices < rows ? config->slices
+                                                                                 : rows;
     if (picture->slices < slices || (picture->slices > slices && !config->slice_max_size))
         fail(coded, "picture %d: %d slices for %d", n, picture->slices, slices);
     if (picture->number != n) fail(coded, "picture %d: number %lld", n, (long long)picture->number);
@@ -110,8 +121,9 @@ static void check_picture(MotusCoded *coded, const MotusPacket *picture, const M
 }
 
 // Takes all pictures that are ready, or (wait) under way.
-static MotusStatus receive(MotusCoded *coded, MotusEncoder *encoder, const MotusEncoderConfig *config, MotusFrame *const *frames,
-                           int n, int wait) {
+static MotusStatus receive(MotusCoded *coded, MotusEncoder *encoder,
+                           const MotusEncoderConfig *config, MotusFrame *const *frames, int n,
+                           int wait) {
     MotusPacket *picture;
     MotusStatus status;
     while ((status = motus_encoder_receive(encoder, &picture, wait ? -1 : 0)) == MOTUS_OK) {
@@ -133,15 +145,18 @@ static MotusStatus send(MotusEncoder *encoder, const MotusFrame *frame, int numb
     uint32_t chance = (uint32_t)number * 2654435761u + 12345;
     for (size_t i = 0; map && i < n; i++) {
         chance = chance * 1664525 + 1013904223;
-        map[i] = (int8_t)(chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128);
+        map[i] =
+            (int8_t)(chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128);
     }
-    const MotusFrameParams params = {.size = sizeof params, .pts = number, .duration = 1, .qp_offset = map, .n_qp_offset = n};
+    const MotusFrameParams params = {
+        .size = sizeof params, .pts = number, .duration = 1, .qp_offset = map, .n_qp_offset = n};
     const MotusStatus status = motus_encoder_send(encoder, frame, &params);
     free(map);
     return status;
 }
 
-void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, MotusFrame *const *frames, int n, int maps) {
+void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
+                          MotusFrame *const *frames, int n, int maps) {
     memset(coded, 0, sizeof *coded);
     MotusEncoder *encoder;
     MotusError error = {0};
@@ -158,7 +173,8 @@ void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, M
     }
     if (status == MOTUS_AGAIN) status = motus_encoder_send(encoder, NULL, NULL);
     if (status == MOTUS_OK) status = receive(coded, encoder, config, frames, n, 1);
-    if (status != MOTUS_END) fail(coded, "picture %d: %s", coded->pictures, motus_status_name(status));
+    if (status != MOTUS_END)
+        fail(coded, "picture %d: %s", coded->pictures, motus_status_name(status));
     if (coded->pictures != n) fail(coded, "%d pictures of %d frames", coded->pictures, n);
     motus_encoder_close(&encoder);
 }
@@ -175,7 +191,8 @@ static void compare(void *context, int number, const MotusPlane plane[3]) {
     for (int c = 0; c < 3; c++) {
         const MotusPlane *a = &coded->recon[number]->plane[c], *b = plane + c;
         if (a->width != b->width || a->height != b->height) {
-            fail(coded, "%s: picture %d plane %d is %dx%d", comparison->decoder, number, c, b->width, b->height);
+            fail(coded, "%s: picture %d plane %d is %dx%d", comparison->decoder, number, c,
+                 b->width, b->height);
             return;
         }
         for (int y = 0; y < a->height; y++) {
@@ -183,42 +200,49 @@ static void compare(void *context, int number, const MotusPlane plane[3]) {
             if (!memcmp(row, other, (size_t)a->width)) continue;
             int x = 0;
             while (row[x] == other[x]) x++;
-            fail(coded, "%s: picture %d plane %d differs first at %d,%d: %d, decoded %d", comparison->decoder, number, c, x, y,
-                 row[x], other[x]);
+            fail(coded, "%s: picture %d plane %d differs first at %d,%d: %d, decoded %d",
+                 comparison->decoder, number, c, x, y, row[x], other[x]);
             return;
         }
     }
 }
 
-// NAL units end where the next start code begins: no zero bytes are written between them but its first.
+// NAL units end where the next start code begins: no zero bytes are written between them but its
+// first.
 static void check_sizes(MotusCoded *coded) {
     size_t start, next, nal = motus_next_nal(coded->data, coded->size, 0, &start);
     for (; coded->most && nal < coded->size; nal = next) {
         next = motus_next_nal(coded->data, coded->size, nal, &start);
         const size_t end = next < coded->size ? start : coded->size;
         if (end - nal > coded->most)
-            fail(coded, "a NAL unit of type %d has %zu bytes, %zu are allowed", coded->data[nal] & 31, end - nal, coded->most);
+            fail(coded, "a NAL unit of type %d has %zu bytes, %zu are allowed",
+                 coded->data[nal] & 31, end - nal, coded->most);
     }
 }
 
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage) {
     if (coded->failure[0]) return;
     check_sizes(coded);
-    const char *wrong = motus_parse(coded->data, coded->size, coded->slices, coded->pictures, coverage);
+    const char *wrong =
+        motus_parse(coded->data, coded->size, coded->slices, coded->pictures, coverage);
     if (wrong) fail(coded, "parse: %s", wrong);
     for (int i = 0; i < MOTUS_DECODERS; i++) {
         Comparison comparison = {coded, motus_decoders[i].name};
         MotusDecodeReport report;
         motus_decoders[i].decode(coded->data, coded->size, compare, &comparison, &report);
-        if (report.complaints) fail(coded, "%s: %d complaints: %s", comparison.decoder, report.complaints, report.first);
+        if (report.complaints)
+            fail(coded, "%s: %d complaints: %s", comparison.decoder, report.complaints,
+                 report.first);
         if (report.pictures != coded->pictures)
-            fail(coded, "%s: %d pictures of %d", comparison.decoder, report.pictures, coded->pictures);
+            fail(coded, "%s: %d pictures of %d", comparison.decoder, report.pictures,
+                 coded->pictures);
     }
 }
 
 void motus_conform_same(const MotusCoded *a, const MotusCoded *b, const char *what) {
-    MOTUS_CHECK(!a->failure[0] && !b->failure[0] && a->size == b->size && !memcmp(a->data, b->data, a->size), "%s %s %s", what,
-                a->failure, b->failure);
+    MOTUS_CHECK(!a->failure[0] && !b->failure[0] && a->size == b->size &&
+                    !memcmp(a->data, b->data, a->size),
+                "%s %s %s", what, a->failure, b->failure);
 }
 
 void motus_conform_rate(MotusEncoderConfig *config, int rate) {
@@ -227,7 +251,8 @@ void motus_conform_rate(MotusEncoderConfig *config, int rate) {
     config->crf = config->qp;
     config->aq_mode = rate == 2 ? MOTUS_AQ_AUTO : MOTUS_AQ_OFF;
     if (rate < 3) return;
-    config->bitrate = ((int64_t)config->width * config->height * 30 * 16 >> config->qp / 6) + 20000; // 16 bits a sample at QP 0
+    config->bitrate = ((int64_t)config->width * config->height * 30 * 16 >> config->qp / 6) +
+                      20000; // 16 bits a sample at QP 0
     if (rate < 4) return;
     config->vbv_maxrate = config->vbv_bufsize = config->bitrate;
     config->hrd = MOTUS_HRD_CBR;

@@ -1,5 +1,5 @@
-// Encodes a few frames, then holds the stream against everything that can be known of it: the encoder's own figures, the level's limits,
-// and the reconstruction against independent decoders.
+// Encodes a few frames, then holds the stream against everything that can be known of it: the
+// encoder's own figures, the level's limits, and the reconstruction against independent decoders.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_DECODERS_CONFORM_H
 #define TESTS_DECODERS_CONFORM_H
@@ -19,9 +19,10 @@ typedef struct MotusCoded {
     char failure[320];       // the first thing found wrong; empty while all is well
 } MotusCoded;
 
-// Encodes frames[0..n-1] (not changed) and checks what the encoder reports; maps: with offsets of QP for each MB, wild ones. Free with motus_coded_free in
-// every case.
-void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config, MotusFrame *const *frames, int n, int maps);
+// Encodes frames[0..n-1] (not changed) and checks what the encoder reports; maps: with offsets of
+// QP for each MB, wild ones. Free with motus_coded_free in every case.
+void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
+                          MotusFrame *const *frames, int n, int maps);
 
 // Parses the stream (counting into *coverage) and decodes it with every decoder.
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage);
@@ -29,7 +30,8 @@ void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage);
 // Checks that both are all well and the same stream.
 void motus_conform_same(const MotusCoded *a, const MotusCoded *b, const char *what);
 
-// Ways to choose QPs, at about config->qp: 0 fixed, 1 CRF, 2 with AQ, 3 a bitrate, 4 a constant one with HRD and filler. Scene cuts are switched off.
+// Ways to choose QPs, at about config->qp: 0 fixed, 1 CRF, 2 with AQ, 3 a bitrate, 4 a constant one
+// with HRD and filler. Scene cuts are switched off.
 enum { MOTUS_CONFORM_RATES = 5 };
 void motus_conform_rate(MotusEncoderConfig *config, int rate);
 

@@ -1,4 +1,5 @@
-// Two independent H.264 decoders behind one interface, strict and loud: whatever they complain about is counted.
+// Two independent H.264 decoders behind one interface, strict and loud: whatever they complain
+// about is counted.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_DECODERS_DECODERS_H
 #define TESTS_DECODERS_DECODERS_H
@@ -15,17 +16,18 @@ typedef struct MotusDecodeReport {
     char first[200]; // the first of them
 } MotusDecodeReport;
 
-// Gets each decoded picture in output order: the visible part of its three planes, valid during the call.
+// Gets each decoded picture in output order: the visible part of its three planes, valid during the
+// call.
 typedef void (*MotusDecodedPicture)(void *context, int number, const MotusPlane plane[3]);
 
 // Decodes a whole byte stream (Annex B).
-typedef void (*MotusDecode)(const uint8_t *data, size_t size, MotusDecodedPicture picture, void *context,
-                            MotusDecodeReport *report);
+typedef void (*MotusDecode)(const uint8_t *data, size_t size, MotusDecodedPicture picture,
+                            void *context, MotusDecodeReport *report);
 
-void motus_decode_libavcodec(const uint8_t *data, size_t size, MotusDecodedPicture picture, void *context,
-                             MotusDecodeReport *report);
-void motus_decode_openh264(const uint8_t *data, size_t size, MotusDecodedPicture picture, void *context,
-                           MotusDecodeReport *report);
+void motus_decode_libavcodec(const uint8_t *data, size_t size, MotusDecodedPicture picture,
+                             void *context, MotusDecodeReport *report);
+void motus_decode_openh264(const uint8_t *data, size_t size, MotusDecodedPicture picture,
+                           void *context, MotusDecodeReport *report);
 
 typedef struct MotusDecoder {
     const char *name;
@@ -35,9 +37,11 @@ enum { MOTUS_DECODERS = 2 };
 extern const MotusDecoder motus_decoders[MOTUS_DECODERS];
 
 // Counts a complaint and keeps the first one's text (one line).
-void motus_decode_complain(MotusDecodeReport *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void motus_decode_complain(MotusDecodeReport *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-// Length of the first access unit of a byte stream (7.4.1.2.3): up to the first NAL unit of the next picture. 0 at the end.
+// Length of the first access unit of a byte stream (7.4.1.2.3): up to the first NAL unit of the
+// next picture. 0 at the end.
 size_t motus_access_unit(const uint8_t *data, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
-// Decoding with libavcodec, error recognition at its strictest. Concealment is on, since without it every picture of several slices counts as damaged (any
-// encoder's); what is concealed, libavcodec says and marks.
+// Decoding with libavcodec, error recognition at its strictest. Concealment is on, since without it
+// every picture of several slices counts as damaged (any encoder's); what is concealed, libavcodec
+// says and marks.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/decoders/decoders.h"
 
@@ -7,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// libavutil's log callback has no context of ours. Decoding runs in the calling thread (thread_count 1).
+// libavutil's log callback has no context of ours. Decoding runs in the calling thread
+// (thread_count 1).
 static _Thread_local MotusDecodeReport *listener;
 
 static void listen(void *context, int level, const char *format, va_list args) {
@@ -15,7 +17,8 @@ static void listen(void *context, int level, const char *format, va_list args) {
     if (!listener || level > AV_LOG_WARNING) return;
     char text[sizeof listener->first];
     vsnprintf(text, sizeof text, format, args);
-    if (strstr(text, "Possibly too many slices")) return; // tells slices apart modulo 32, which matters with several references
+    if (strstr(text, "Possibly too many slices"))
+        return; // tells slices apart modulo 32, which matters with several references
     motus_decode_complain(listener, "%s", text);
 }
 
@@ -27,8 +30,8 @@ static AVCodecContext *open_decoder(MotusDecodeReport *report) {
         return NULL;
     }
     decoder->thread_count = 1;
-    decoder->err_recognition =
-        AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE | AV_EF_CAREFUL | AV_EF_COMPLIANT | AV_EF_AGGRESSIVE;
+    decoder->err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE |
+                               AV_EF_CAREFUL | AV_EF_COMPLIANT | AV_EF_AGGRESSIVE;
     decoder->strict_std_compliance = FF_COMPLIANCE_VERY_STRICT;
     decoder->error_concealment = FF_EC_GUESS_MVS;
     decoder->flags |= AV_CODEC_FLAG_UNALIGNED; // crop exactly
@@ -39,7 +42,8 @@ static AVCodecContext *open_decoder(MotusDecodeReport *report) {
     return decoder;
 }
 
-static void hand_out(const AVFrame *frame, MotusDecodedPicture picture, void *context, MotusDecodeReport *report) {
+static void hand_out(const AVFrame *frame, MotusDecodedPicture picture, void *context,
+                     MotusDecodeReport *report) {
     if (frame->format != AV_PIX_FMT_YUV420P && frame->format != AV_PIX_FMT_YUVJ420P)
         motus_decode_complain(report, "pixel format %d", frame->format);
     if (frame->decode_error_flags || (frame->flags & AV_FRAME_FLAG_CORRUPT))
@@ -53,19 +57,20 @@ static void hand_out(const AVFrame *frame, MotusDecodedPicture picture, void *co
 }
 
 // Feeds one packet (NULL flushes) and hands out what is ready.
-static void feed(AVCodecContext *decoder, AVFrame *frame, const AVPacket *packet, MotusDecodedPicture picture, void *context,
-                 MotusDecodeReport *report) {
+static void feed(AVCodecContext *decoder, AVFrame *frame, const AVPacket *packet,
+                 MotusDecodedPicture picture, void *context, MotusDecodeReport *report) {
     int rc = avcodec_send_packet(decoder, packet);
     if (rc < 0) motus_decode_complain(report, "avcodec_send_packet: %s", av_err2str(rc));
     while ((rc = avcodec_receive_frame(decoder, frame)) >= 0) {
         hand_out(frame, picture, context, report);
         av_frame_unref(frame);
     }
-    if (rc != AVERROR(EAGAIN) && rc != AVERROR_EOF) motus_decode_complain(report, "avcodec_receive_frame: %s", av_err2str(rc));
+    if (rc != AVERROR(EAGAIN) && rc != AVERROR_EOF)
+        motus_decode_complain(report, "avcodec_receive_frame: %s", av_err2str(rc));
 }
 
-void motus_decode_libavcodec(const uint8_t *data, size_t size, MotusDecodedPicture picture, void *context,
-                             MotusDecodeReport *report) {
+void motus_decode_libavcodec(const uint8_t *data, size_t size, MotusDecodedPicture picture,
+                             void *context, MotusDecodeReport *report) {
     memset(report, 0, sizeof *report);
     listener = report;
     av_log_set_callback(listen);

@@ -24,7 +24,8 @@ static int gain(const Cover *cover, const int *row, int axis, int value) {
     return n;
 }
 
-// Sets the axes of the row one after another from a random one on, each to its best value; returns the pairs won.
+// Sets the axes of the row one after another from a random one on, each to its best value; returns
+// the pairs won.
 static int fill(Cover *cover, int *row) {
     int total = 0;
     const int first = pick(cover, cover->axes);

@@ -15,9 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 // Writes seed number `index` to data[FUZZ_MAX_INPUT] and returns its size; 0 = there are no more.
 size_t motus_fuzz_seed(int index, uint8_t *data);
 
-// Opens `data` as a file called `name`, reads or skips up to max_frames frames and checks what every reader promises. Returns how many frames were handed
-// out; *status tells how it ended.
-int motus_fuzz_read(const uint8_t *data, size_t size, const char *name, const MotusReaderOptions *options, int max_frames,
-                    MotusStatus *status);
+// Opens `data` as a file called `name`, reads or skips up to max_frames frames and checks what
+// every reader promises. Returns how many frames were handed out; *status tells how it ended.
+int motus_fuzz_read(const uint8_t *data, size_t size, const char *name,
+                    const MotusReaderOptions *options, int max_frames, MotusStatus *status);
 
 #endif

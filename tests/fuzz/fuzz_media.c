@@ -1,4 +1,5 @@
-// Files for libavformat, from memory. The aim is our reader, not libav*: only containers and codecs that are cheap and simple are let in.
+// Files for libavformat, from memory. The aim is our reader, not libav*: only containers and codecs
+// that are cheap and simple are let in.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -8,13 +9,14 @@
 #include "tests/fuzz/fuzz.h"
 
 static int is_simple(const uint8_t *data, size_t size) {
-    static const char *const containers[] = {"avi", "matroska,webm", "nut", "png_pipe", "yuv4mpegpipe"};
+    static const char *const containers[] = {"avi", "matroska,webm", "nut", "png_pipe",
+                                             "yuv4mpegpipe"};
     uint8_t *padded = av_mallocz(size + AVPROBE_PADDING_SIZE);
     if (!padded) return 0;
     memcpy(padded, data, size);
     int score;
-    const AVInputFormat *format =
-        av_probe_input_format3(&(AVProbeData){.filename = "", .buf = padded, .buf_size = (int)size}, 1, &score);
+    const AVInputFormat *format = av_probe_input_format3(
+        &(AVProbeData){.filename = "", .buf = padded, .buf_size = (int)size}, 1, &score);
     av_free(padded);
     for (size_t i = 0; format && i < sizeof containers / sizeof *containers; i++)
         if (!strcmp(format->name, containers[i])) return 1;
@@ -54,7 +56,8 @@ static void encode(AVFormatContext *format, enum AVCodecID codec, enum AVPixelFo
         int headed = avformat_write_header(format, NULL) >= 0;
         for (int n = 0; headed && n < 3; n++) {
             av_frame_make_writable(frame);
-            for (int i = 0; i < 4 && frame->buf[i]; i++) memset(frame->buf[i]->data, 1 + n, frame->buf[i]->size);
+            for (int i = 0; i < 4 && frame->buf[i]; i++)
+                memset(frame->buf[i]->data, 1 + n, frame->buf[i]->size);
             frame->pts = n;
             mux(format, encoder, frame);
         }

@@ -30,7 +30,8 @@ size_t motus_fuzz_seed(int index, uint8_t *data) {
                  {8, 8, " It C420", ""},
                  {4, 4, " C422", ""}};
     if (index >= (int)(sizeof seeds / sizeof *seeds)) return 0;
-    int n = sprintf((char *)data, MOTUS_Y4M_MAGIC " W%d H%d%s\n", seeds[index].width, seeds[index].height, seeds[index].tags);
+    int n = sprintf((char *)data, MOTUS_Y4M_MAGIC " W%d H%d%s\n", seeds[index].width,
+                    seeds[index].height, seeds[index].tags);
     const MotusSequenceInfo info = {.width = seeds[index].width, .height = seeds[index].height};
     for (int i = 0; i < 3; i++) {
         n += sprintf((char *)data + n, "FRAME%s\n", seeds[index].frame_tags);

@@ -5,20 +5,22 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/memory_file.h"
 
-#define REQUIRE(condition)                                                                                                       \
-    do {                                                                                                                         \
-        if (!(condition)) abort();                                                                                               \
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition)) abort();                                                                 \
     } while (0)
 
 // Errors say what happened, in one line.
 static void check_error(MotusStatus status, const MotusError *error) {
     if (status >= 0) return;
-    REQUIRE(error->status == status && error->text[0] && memchr(error->text, '\0', sizeof error->text));
+    REQUIRE(error->status == status && error->text[0] &&
+            memchr(error->text, '\0', sizeof error->text));
     for (const char *c = error->text; *c; c++) REQUIRE((unsigned char)*c >= 32);
 }
 
 static void check_info(const MotusSequenceInfo *info) {
-    REQUIRE(info->width >= 1 && info->width <= MOTUS_MAX_SIZE && info->height >= 1 && info->height <= MOTUS_MAX_SIZE);
+    REQUIRE(info->width >= 1 && info->width <= MOTUS_MAX_SIZE && info->height >= 1 &&
+            info->height <= MOTUS_MAX_SIZE);
     REQUIRE(info->fps.num > 0 && info->fps.den > 0 && info->frames >= -1 && info->format);
     REQUIRE(info->colour.sar.num >= 0 && info->colour.sar.den > 0);
     REQUIRE(info->colour.full_range >= -1 && info->colour.full_range <= 1);
@@ -30,13 +32,14 @@ static void check_frame(const MotusFrame *frame, const MotusSequenceInfo *info) 
     unsigned sum = 0;
     for (int i = 0; i < 3; i++)
         for (int y = 0; y < frame->plane[i].height; y++)
-            for (int x = 0; x < frame->plane[i].width; x++) sum += frame->plane[i].data[y * frame->plane[i].stride + x];
+            for (int x = 0; x < frame->plane[i].width; x++)
+                sum += frame->plane[i].data[y * frame->plane[i].stride + x];
     volatile unsigned sink = sum;
     (void)sink;
 }
 
-int motus_fuzz_read(const uint8_t *data, size_t size, const char *name, const MotusReaderOptions *options, int max_frames,
-                    MotusStatus *status) {
+int motus_fuzz_read(const uint8_t *data, size_t size, const char *name,
+                    const MotusReaderOptions *options, int max_frames, MotusStatus *status) {
     MotusReader *reader = NULL;
     MotusSource *source = NULL;
     MotusError error = {MOTUS_OK, ""};
@@ -50,7 +53,8 @@ int motus_fuzz_read(const uint8_t *data, size_t size, const char *name, const Mo
     for (; n < max_frames; n++) {
         MotusFrame *frame = NULL;
         int skip = size % 5 == 0 && n % 3 == 1; // some inputs are read with gaps
-        *status = skip ? motus_reader_skip(reader, 1, &error) : motus_reader_next(reader, &frame, &error);
+        *status =
+            skip ? motus_reader_skip(reader, 1, &error) : motus_reader_next(reader, &frame, &error);
         check_error(*status, &error);
         REQUIRE((!*status && !skip) == (frame != NULL));
         if (*status) break;

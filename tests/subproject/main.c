@@ -1,4 +1,5 @@
-// A part of another project: sees the public headers, and none of the warnings that motus sets for itself.
+// A part of another project: sees the public headers, and none of the warnings that motus sets for
+// itself.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
 #include <stdio.h>
@@ -9,7 +10,9 @@
 
 int shadowed = 1;
 
-int not_declared_before(int shadowed) { return shadowed; } // -Wshadow and -Wmissing-prototypes would stop here
+int not_declared_before(int shadowed) {
+    return shadowed;
+} // -Wshadow and -Wmissing-prototypes would stop here
 
 int main(void) {
     MotusFrame *frame = NULL;

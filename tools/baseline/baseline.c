@@ -10,7 +10,8 @@
 struct MotusBaseline {
     const uint8_t *data;
     size_t size;
-    size_t nal, start; // the next NAL unit: its first byte and that of its start code; nal >= size: none
+    size_t nal,
+        start; // the next NAL unit: its first byte and that of its start code; nal >= size: none
     MotusSps sps;
     MotusPps pps;
     MotusCodes *codes;
@@ -22,7 +23,8 @@ struct MotusBaseline {
     const char *wrong;
 };
 
-MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, size_t size, MotusCoverage *coverage) {
+MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, size_t size,
+                                MotusCoverage *coverage) {
     MotusBaseline *s = *stream = motus_alloc(1, sizeof *s);
     if (!s) return MOTUS_ERR_MEMORY;
     *s = (MotusBaseline){.data = data, .size = size, .coverage = coverage};
@@ -34,7 +36,8 @@ MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, siz
     }
     motus_codes_build(s->codes);
     s->nal = motus_next_nal(data, size, 0, &s->start);
-    if (s->start != 0) s->wrong = size ? "bytes before the first start code" : "the stream is empty";
+    if (s->start != 0)
+        s->wrong = size ? "bytes before the first start code" : "the stream is empty";
     return MOTUS_OK;
 }
 
@@ -56,7 +59,8 @@ static size_t end_of_data(const MotusRbsp *rbsp) {
     return bits ? bits - 1 : 0;
 }
 
-// Reads mb_skip_run and the MBs it stands for. Its bits go to the MB behind it, or to the last of the slice.
+// Reads mb_skip_run and the MBs it stands for. Its bits go to the MB behind it, or to the last of
+// the slice.
 static void read_skip_run(MotusMbReader *r, int n_mb, uint32_t slice, size_t end) {
     const size_t from = r->rbsp->at;
     const uint32_t run = motus_rbsp_ue(r->rbsp), bits = (uint32_t)(r->rbsp->at - from);
@@ -106,11 +110,13 @@ static int read_slice_data(MotusBaseline *s, MotusRbsp *rbsp, const MotusSlice *
 }
 
 // Reads a slice whose first MB has to be `next`; returns the number of the MB behind its last one.
-static int read_slice(MotusBaseline *s, MotusRbsp *rbsp, int ref_idc, int idr, int next, MotusReadPicture *picture) {
+static int read_slice(MotusBaseline *s, MotusRbsp *rbsp, int ref_idc, int idr, int next,
+                      MotusReadPicture *picture) {
     MotusSlice slice = {.number = ++s->slices};
     motus_rbsp_expect(rbsp, s->mb && s->pps.there, "a slice before its parameter sets");
     if (!rbsp->wrong) motus_read_slice_header(rbsp, &s->sps, &s->pps, ref_idc, idr, &slice);
-    motus_rbsp_expect(rbsp, slice.first_mb == next && next < s->n_mb, "slices out of order, or MBs are missing");
+    motus_rbsp_expect(rbsp, slice.first_mb == next && next < s->n_mb,
+                      "slices out of order, or MBs are missing");
     if (rbsp->wrong || !s->mb) return next;
     if (s->coverage && !picture->n_slices) s->coverage->pictures[slice.is_p]++;
     if (slice.is_p) picture->type = 'P';
@@ -130,7 +136,8 @@ static MotusStatus new_size(MotusBaseline *s, MotusRbsp *rbsp) {
 }
 
 // Reads the NAL unit [nal, nal + size); *next is the MB that the picture goes on with.
-static MotusStatus read_nal(MotusBaseline *s, const uint8_t *nal, size_t size, int *next, MotusReadPicture *picture) {
+static MotusStatus read_nal(MotusBaseline *s, const uint8_t *nal, size_t size, int *next,
+                            MotusReadPicture *picture) {
     if (size < 2) {
         s->wrong = "an empty NAL unit";
         return MOTUS_ERR_FORMAT;
@@ -151,7 +158,8 @@ static MotusStatus read_nal(MotusBaseline *s, const uint8_t *nal, size_t size, i
     } else if (type == 8) {
         motus_read_pps(&rbsp, &s->pps);
     } else {
-        motus_rbsp_expect(&rbsp, type == 6 || type == 9 || type == 12, "nal_unit_type"); // SEI, delimiter, filler
+        motus_rbsp_expect(&rbsp, type == 6 || type == 9 || type == 12,
+                          "nal_unit_type"); // SEI, delimiter, filler
     }
     s->wrong = status ? "no memory" : rbsp.wrong;
     return status ? status : s->wrong ? MOTUS_ERR_FORMAT : MOTUS_OK;
@@ -182,18 +190,22 @@ MotusStatus motus_baseline_next(MotusBaseline *s, MotusReadPicture *picture) {
     return MOTUS_OK;
 }
 
-// The text begins behind the UUID of a user_data_unregistered message: "x264 - core 164 ... options: cabac=0 ref=1 ...".
-int motus_baseline_x264_option(const uint8_t *data, size_t size, const char *key, char *value, size_t value_size) {
+// The text begins behind the UUID of a user_data_unregistered message: "x264 - core 164 ...
+// options: cabac=0 ref=1 ...".
+int motus_baseline_x264_option(const uint8_t *data, size_t size, const char *key, char *value,
+                               size_t value_size) {
     const size_t length = strlen(key);
     size_t start = 0;
-    for (size_t nal = motus_next_nal(data, size, 0, &start); nal < size; nal = motus_next_nal(data, size, nal, &start)) {
+    for (size_t nal = motus_next_nal(data, size, 0, &start); nal < size;
+         nal = motus_next_nal(data, size, nal, &start)) {
         if ((data[nal] & 31) != 6) continue;
         size_t end;
         motus_next_nal(data, size, nal, &end);
         for (size_t i = nal + 1; i + length < end; i++) {
             if (memcmp(data + i, key, length) || (data[i - 1] != ' ')) continue;
             size_t n = 0;
-            for (i += length; i < end && n + 1 < value_size && data[i] > ' ' && data[i] < 127; i++) value[n++] = (char)data[i];
+            for (i += length; i < end && n + 1 < value_size && data[i] > ' ' && data[i] < 127; i++)
+                value[n++] = (char)data[i];
             value[n] = 0;
             return 1;
         }

@@ -1,6 +1,8 @@
-// Reads H.264 streams of the Baseline profile (CAVLC, frame MBs, I and P slices) down to the last syntax element, without decoding samples: what every MB is,
-// where its vectors point and what its parts cost. Reads motus's streams and x264's: several slices, several references, I_PCM, any deblocking.
-// Everything else is refused in words: CABAC, B and weighted prediction, the 8x8 transform, fields, slice groups.
+// Reads H.264 streams of the Baseline profile (CAVLC, frame MBs, I and P slices) down to the last
+// syntax element, without decoding samples: what every MB is, where its vectors point and what its
+// parts cost. Reads motus's streams and x264's: several slices, several references, I_PCM, any
+// deblocking. Everything else is refused in words: CABAC, B and weighted prediction, the 8x8
+// transform, fields, slice groups.
 //
 //     motus_baseline_open(&stream, data, size, NULL);
 //     while (!(status = motus_baseline_next(stream, &picture))) ... picture.mb[n] ...
@@ -26,20 +28,23 @@ typedef struct MotusReadMb {
     uint8_t total_coeff[24];
     uint8_t intra4x4_pred_mode[16]; // 2 (DC) where the MB is not I_NxN
     uint32_t slice;                 // number of its slice in the stream, from 1
-    // mb_type, skip run before it (a run that ends a slice: of its last MB), reference indices, sub types, intra modes, coded_block_pattern, mb_qp_delta, alignment
-    // of I_PCM; vector differences; coefficients, samples of I_PCM.
+    // mb_type, skip run before it (a run that ends a slice: of its last MB), reference indices, sub
+    // types, intra modes, coded_block_pattern, mb_qp_delta, alignment of I_PCM; vector differences;
+    // coefficients, samples of I_PCM.
     uint32_t bits_mode, bits_mv, bits_residual;
 } MotusReadMb;
 
 typedef struct MotusReadPicture {
     int mb_width, mb_height, n_slices;
-    char type;             // 'I': only I slices
-    size_t begin, end;     // where it lies in the stream, with what stands before it (parameter sets, SEI)
-    uint64_t bytes;        // of its NAL units with start codes, and of those before it, but without SEI
+    char type; // 'I': only I slices
+    size_t begin,
+        end;        // where it lies in the stream, with what stands before it (parameter sets, SEI)
+    uint64_t bytes; // of its NAL units with start codes, and of those before it, but without SEI
     const MotusReadMb *mb; // raster order; valid until the next call
 } MotusReadPicture;
 
-// Occurrences by value of the syntax element that the name says: which types, modes and code words a set of streams covers.
+// Occurrences by value of the syntax element that the name says: which types, modes and code words
+// a set of streams covers.
 typedef struct MotusCoverage {
     unsigned pictures[2];           // I, P
     unsigned nal_unit_type[32];     //
@@ -53,32 +58,39 @@ typedef struct MotusCoverage {
     unsigned cbp[2][48];            // coded_block_pattern of inter and intra MBs
     unsigned qp[52];                // QP_Y of coded MBs
     unsigned mvd_bits[33];          // length of the codes of vector differences
-    unsigned token[5][17][4];       // coeff_token by class (nC 0..1, 2..3, 4..7, 8.., -1), total_coeff, trailing ones
-    unsigned total_zeros[16][16];   // by total_coeff (0 unused)
-    unsigned total_zeros_dc[4][4];  // chroma DC
-    unsigned run_before[8][15];     // by min(zeros_left, 7)
-    unsigned level_prefix[7][16];   // by suffixLength
-    unsigned emulation_prevention;  // bytes inserted
-    unsigned mb_bits;               // longest macroblock_layer()
+    unsigned token[5][17][4]; // coeff_token by class (nC 0..1, 2..3, 4..7, 8.., -1), total_coeff,
+                              // trailing ones
+    unsigned total_zeros[16][16];  // by total_coeff (0 unused)
+    unsigned total_zeros_dc[4][4]; // chroma DC
+    unsigned run_before[8][15];    // by min(zeros_left, 7)
+    unsigned level_prefix[7][16];  // by suffixLength
+    unsigned emulation_prevention; // bytes inserted
+    unsigned mb_bits;              // longest macroblock_layer()
 } MotusCoverage;
 
 typedef struct MotusBaseline MotusBaseline;
 
-// `data`, a whole byte stream (Annex B), must outlive the reader. *coverage (may be NULL) is added to. MOTUS_ERR_MEMORY.
-MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, size_t size, MotusCoverage *coverage);
+// `data`, a whole byte stream (Annex B), must outlive the reader. *coverage (may be NULL) is added
+// to. MOTUS_ERR_MEMORY.
+MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, size_t size,
+                                MotusCoverage *coverage);
 
-// Reads the next picture. MOTUS_END: there is none. MOTUS_ERR_FORMAT, MOTUS_ERR_MEMORY: motus_baseline_wrong has the words, and the reader is of no further use.
+// Reads the next picture. MOTUS_END: there is none. MOTUS_ERR_FORMAT, MOTUS_ERR_MEMORY:
+// motus_baseline_wrong has the words, and the reader is of no further use.
 MotusStatus motus_baseline_next(MotusBaseline *stream, MotusReadPicture *picture);
 
 // What is wrong with the stream, NULL: nothing so far. Static storage.
 const char *motus_baseline_wrong(const MotusBaseline *stream);
 
-// Finds `key` ("subme=") in the settings that x264 writes into its first SEI message and copies what follows, up to the next blank, to `value`. 0: not there.
-int motus_baseline_x264_option(const uint8_t *data, size_t size, const char *key, char *value, size_t value_size);
+// Finds `key` ("subme=") in the settings that x264 writes into its first SEI message and copies
+// what follows, up to the next blank, to `value`. 0: not there.
+int motus_baseline_x264_option(const uint8_t *data, size_t size, const char *key, char *value,
+                               size_t value_size);
 
 void motus_baseline_close(MotusBaseline **stream); // accepts NULL and *stream == NULL
 
-// Offset of the next NAL unit's first byte (after its start code) from `from` on; *start is that of the start code. Returns size when there is none.
+// Offset of the next NAL unit's first byte (after its start code) from `from` on; *start is that of
+// the start code. Returns size when there is none.
 size_t motus_next_nal(const uint8_t *data, size_t size, size_t from, size_t *start);
 
 #endif

@@ -7,7 +7,8 @@ static void read_poc(MotusRbsp *rbsp, MotusSps *sps) {
     motus_rbsp_expect(rbsp, sps->poc_type >= 0 && sps->poc_type <= 2, "pic_order_cnt_type");
     if (sps->poc_type == 0) {
         sps->log2_max_poc_lsb = 4 + (int)motus_rbsp_ue(rbsp);
-        motus_rbsp_expect(rbsp, sps->log2_max_poc_lsb >= 4 && sps->log2_max_poc_lsb <= 16, "log2_max_pic_order_cnt_lsb_minus4");
+        motus_rbsp_expect(rbsp, sps->log2_max_poc_lsb >= 4 && sps->log2_max_poc_lsb <= 16,
+                          "log2_max_pic_order_cnt_lsb_minus4");
     } else if (sps->poc_type == 1) {
         sps->delta_pic_order_always_zero = (int)motus_rbsp_u(rbsp, 1);
         motus_rbsp_se(rbsp); // offset_for_non_ref_pic
@@ -21,16 +22,19 @@ static void read_poc(MotusRbsp *rbsp, MotusSps *sps) {
 void motus_read_sps(MotusRbsp *rbsp, MotusSps *sps) {
     *sps = (MotusSps){0};
     const uint32_t profile = motus_rbsp_u(rbsp, 8);
-    motus_rbsp_expect(rbsp, profile == 66 || profile == 77, "the profile is neither Baseline nor Main");
+    motus_rbsp_expect(rbsp, profile == 66 || profile == 77,
+                      "the profile is neither Baseline nor Main");
     motus_rbsp_u(rbsp, 16); // constraint flags, level_idc
     motus_rbsp_expect(rbsp, motus_rbsp_ue(rbsp) == 0, "seq_parameter_set_id");
     sps->log2_max_frame_num = 4 + (int)motus_rbsp_ue(rbsp);
-    motus_rbsp_expect(rbsp, sps->log2_max_frame_num >= 4 && sps->log2_max_frame_num <= 16, "log2_max_frame_num_minus4");
+    motus_rbsp_expect(rbsp, sps->log2_max_frame_num >= 4 && sps->log2_max_frame_num <= 16,
+                      "log2_max_frame_num_minus4");
     read_poc(rbsp, sps);
     motus_rbsp_expect(rbsp, motus_rbsp_ue(rbsp) <= 16, "max_num_ref_frames");
     motus_rbsp_u(rbsp, 1); // gaps_in_frame_num_value_allowed_flag
     const uint32_t width = motus_rbsp_ue(rbsp), height = motus_rbsp_ue(rbsp);
-    motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 1, "fields are not read (frame_mbs_only_flag)");
+    motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 1,
+                      "fields are not read (frame_mbs_only_flag)");
     motus_rbsp_expect(rbsp, width < 1024 && height < 1024, "picture size");
     if (rbsp->wrong) return;
     sps->mb_width = 1 + (int)width;
@@ -105,12 +109,13 @@ static void skip_deblocking(MotusRbsp *rbsp) {
     }
 }
 
-void motus_read_slice_header(MotusRbsp *rbsp, const MotusSps *sps, const MotusPps *pps, int nal_ref_idc, int idr,
-                             MotusSlice *slice) {
+void motus_read_slice_header(MotusRbsp *rbsp, const MotusSps *sps, const MotusPps *pps,
+                             int nal_ref_idc, int idr, MotusSlice *slice) {
     slice->first_mb = (int)motus_rbsp_ue(rbsp);
     const uint32_t type = motus_rbsp_ue(rbsp);
     slice->is_p = type % 5 == 0;
-    motus_rbsp_expect(rbsp, type < 10 && (slice->is_p || type % 5 == 2), "only I and P slices are read");
+    motus_rbsp_expect(rbsp, type < 10 && (slice->is_p || type % 5 == 2),
+                      "only I and P slices are read");
     motus_rbsp_expect(rbsp, motus_rbsp_ue(rbsp) == 0, "pic_parameter_set_id");
     motus_rbsp_u(rbsp, sps->log2_max_frame_num);
     if (idr) motus_rbsp_ue(rbsp); // idr_pic_id

@@ -6,10 +6,12 @@
 
 // coded_block_pattern by codeNum (table 9-4), for intra and inter MBs.
 static const uint8_t cbp_of_code[2][48] = {
-    {0,  16, 1,  2,  4,  8,  32, 3,  5,  10, 12, 15, 47, 7,  11, 13, 14, 6,  9,  31, 35, 37, 42, 44,
-     33, 34, 36, 40, 39, 43, 45, 46, 17, 18, 20, 24, 19, 21, 26, 28, 23, 27, 29, 30, 22, 25, 38, 41},
-    {47, 31, 15, 0,  23, 27, 29, 30, 7, 11, 13, 14, 39, 43, 45, 46, 16, 3,  5,  10, 12, 19, 21, 26,
-     28, 35, 37, 42, 44, 1,  2,  4,  8, 17, 18, 20, 24, 6,  9,  22, 25, 32, 33, 34, 36, 40, 38, 41}};
+    {0,  16, 1,  2,  4,  8,  32, 3,  5,  10, 12, 15, 47, 7,  11, 13,
+     14, 6,  9,  31, 35, 37, 42, 44, 33, 34, 36, 40, 39, 43, 45, 46,
+     17, 18, 20, 24, 19, 21, 26, 28, 23, 27, 29, 30, 22, 25, 38, 41},
+    {47, 31, 15, 0,  23, 27, 29, 30, 7,  11, 13, 14, 39, 43, 45, 46,
+     16, 3,  5,  10, 12, 19, 21, 26, 28, 35, 37, 42, 44, 1,  2,  4,
+     8,  17, 18, 20, 24, 6,  9,  22, 25, 32, 33, 34, 36, 40, 38, 41}};
 
 const MotusReadMb *motus_read_neighbour(const MotusMbReader *r, int dx, int dy) {
     const int column = r->n % r->mb_width + dx, n = r->n + dx + dy * r->mb_width;
@@ -19,10 +21,13 @@ const MotusReadMb *motus_read_neighbour(const MotusMbReader *r, int dx, int dy) 
 
 // The MB that holds block (x, y), where -1 looks into the neighbour.
 static const MotusReadMb *mb_at(const MotusMbReader *r, int x, int y) {
-    return x < 0 ? motus_read_neighbour(r, -1, 0) : y < 0 ? motus_read_neighbour(r, 0, -1) : r->mb + r->n;
+    return x < 0   ? motus_read_neighbour(r, -1, 0)
+           : y < 0 ? motus_read_neighbour(r, 0, -1)
+                   : r->mb + r->n;
 }
 
-// total_coeff at block (x, y) of a component that begins at `first` and is `side` blocks wide. -1: not available.
+// total_coeff at block (x, y) of a component that begins at `first` and is `side` blocks wide. -1:
+// not available.
 static int count_at(const MotusMbReader *r, int first, int side, int x, int y) {
     const MotusReadMb *mb = mb_at(r, x, y);
     return mb ? mb->total_coeff[first + (y + side) % side * side + (x + side) % side] : -1;
@@ -78,7 +83,9 @@ static void read_inter_prediction(MotusMbReader *r, uint32_t mb_type) {
     static const uint8_t reads_own[4][4] = {{1, 0, 0, 0}, {1, 0, 1, 0}, {1, 1, 0, 0}, {1, 1, 1, 1}};
     const uint8_t *own = reads_own[mb->type - MOTUS_MB_P_16x16];
     for (int q = 0; q < 4; q++) { // a quarter without its own has that of the partition it lies in
-        const int from = mb->type == MOTUS_MB_P_16x8 ? q & 2 : mb->type == MOTUS_MB_P_8x16 ? q & 1 : 0;
+        const int from = mb->type == MOTUS_MB_P_16x8   ? q & 2
+                         : mb->type == MOTUS_MB_P_8x16 ? q & 1
+                                                       : 0;
         if (own[q])
             mb->ref_idx[q] = (int8_t)(mb_type == 4 ? 0 : read_ref_idx(r));
         else
@@ -92,7 +99,8 @@ static void read_luma(MotusMbReader *r, int intra16x16) {
     for (int i = 0; i < 16; i++) {
         const int x = (i >> 2 & 1) * 2 + (i & 1), y = (i >> 3) * 2 + (i >> 1 & 1);
         if (mb->cbp >> (i >> 2) & 1)
-            mb->total_coeff[y * 4 + x] = (uint8_t)motus_read_residual(r, intra16x16 ? 15 : 16, nc_at(r, 0, 4, x, y));
+            mb->total_coeff[y * 4 + x] =
+                (uint8_t)motus_read_residual(r, intra16x16 ? 15 : 16, nc_at(r, 0, 4, x, y));
     }
 }
 
@@ -125,7 +133,8 @@ static void begin_mb(MotusReadMb *mb) {
     mb->bits_mode = bits_mode;
 }
 
-// Type and prediction; returns whether it is an Intra16x16, whose mb_type holds coded_block_pattern.
+// Type and prediction; returns whether it is an Intra16x16, whose mb_type holds
+// coded_block_pattern.
 static int read_intra_prediction(MotusMbReader *r, uint32_t type) {
     MotusReadMb *mb = r->mb + r->n;
     memset(mb->ref_idx, -1, sizeof mb->ref_idx);

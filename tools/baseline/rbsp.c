@@ -37,7 +37,8 @@ void motus_rbsp_expect(MotusRbsp *rbsp, int ok, const char *text) {
     if (!ok) motus_rbsp_fail(rbsp, text);
 }
 
-size_t motus_unescape(uint8_t *rbsp, const uint8_t *nal, size_t size, MotusCoverage *coverage, const char **wrong) {
+size_t motus_unescape(uint8_t *rbsp, const uint8_t *nal, size_t size, MotusCoverage *coverage,
+                      const char **wrong) {
     size_t n = 0, zeros = 0;
     for (size_t i = 0; i < size; i++) {
         if (zeros >= 2 && nal[i] < 3) *wrong = "a start code inside a NAL unit";

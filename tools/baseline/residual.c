@@ -1,11 +1,12 @@
-// residual_block_cavlc (7.3.5.3.2, 9.2), read with the encoder's own code tables: that these are right is for the decoders to say.
+// residual_block_cavlc (7.3.5.3.2, 9.2), read with the encoder's own code tables: that these are
+// right is for the decoders to say.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
 #include "encoder/bitstream/cavlc_core.h"
 #include "tools/baseline/baseline_internal.h"
 
-// ---- Tables -------------------------------------------------------------------------------------------------------------------------------
+// ---- Tables -------------------------------------------------------------------------------------
 
 // Enters a code into a table of 2^bits entries: everything that begins with it.
 static void enter(uint16_t *table, int bits, MotusVlc vlc, int value) {
@@ -14,11 +15,12 @@ static void enter(uint16_t *table, int bits, MotusVlc vlc, int value) {
     for (uint32_t i = 0; i < n; i++) table[first + i] = (uint16_t)(vlc.length << 8 | value);
 }
 
-static const uint8_t token_bits[MOTUS_TOKEN_CLASSES] = {16, 14, 10, 6, 8}; // longest code of each column of table 9-5
+static const uint8_t token_bits[MOTUS_TOKEN_CLASSES] = {
+    16, 14, 10, 6, 8}; // longest code of each column of table 9-5
 
 static uint16_t *token_table(MotusCodes *codes, int class) {
-    uint16_t *const table[MOTUS_TOKEN_CLASSES] = {codes->token_a, codes->token_b, codes->token_c, codes->token_d,
-                                                  codes->token_dc};
+    uint16_t *const table[MOTUS_TOKEN_CLASSES] = {codes->token_a, codes->token_b, codes->token_c,
+                                                  codes->token_d, codes->token_dc};
     return table[class];
 }
 
@@ -27,13 +29,15 @@ void motus_codes_build(MotusCodes *codes) {
     for (int class = 0; class < MOTUS_TOKEN_CLASSES; class ++)
         for (int total = 0; total <= (class == MOTUS_TOKEN_CHROMA_DC ? 4 : 16); total++)
             for (int ones = 0; ones <= 3 && ones <= total; ones++)
-                enter(token_table(codes, class), token_bits[class], motus_cavlc_token(class, total, ones), total << 2 | ones);
+                enter(token_table(codes, class), token_bits[class],
+                      motus_cavlc_token(class, total, ones), total << 2 | ones);
     for (int total = 1; total < 16; total++)
         for (int zeros = 0; zeros <= 16 - total; zeros++)
             enter(codes->total_zeros[total], 9, motus_cavlc_total_zeros(0, total, zeros), zeros);
     for (int total = 1; total < 4; total++)
         for (int zeros = 0; zeros <= 4 - total; zeros++)
-            enter(codes->total_zeros_dc[total], 3, motus_cavlc_total_zeros(MOTUS_TOKEN_CHROMA_DC, total, zeros), zeros);
+            enter(codes->total_zeros_dc[total], 3,
+                  motus_cavlc_total_zeros(MOTUS_TOKEN_CHROMA_DC, total, zeros), zeros);
     for (int left = 1; left <= 7; left++)
         for (int run = 0; run <= (left < 7 ? left : 14); run++)
             enter(codes->run_before[left], 11, motus_cavlc_run(left, run), run);
@@ -47,11 +51,12 @@ static int take(MotusRbsp *rbsp, const uint16_t *table, int bits) {
     return entry & 255;
 }
 
-// ---- A block ------------------------------------------------------------------------------------------------------------------------------
+// ---- A block ------------------------------------------------------------------------------------
 
 static int read_token(MotusMbReader *r, int class, int most, int *trailing_ones) {
     const MotusCodes *c = r->codes;
-    const uint16_t *const table[MOTUS_TOKEN_CLASSES] = {c->token_a, c->token_b, c->token_c, c->token_d, c->token_dc};
+    const uint16_t *const table[MOTUS_TOKEN_CLASSES] = {c->token_a, c->token_b, c->token_c,
+                                                        c->token_d, c->token_dc};
     const int value = take(r->rbsp, table[class], token_bits[class]), total = value >> 2;
     if (value < 0 || total > most) {
         motus_rbsp_fail(r->rbsp, "coeff_token");
@@ -71,7 +76,9 @@ static int read_level(MotusMbReader *r, int suffix_length, int offset) {
         return 1;
     }
     if (r->coverage) r->coverage->level_prefix[suffix_length][prefix]++;
-    const int suffix_size = prefix == 14 && suffix_length == 0 ? 4 : prefix == 15 ? 12 : suffix_length;
+    const int suffix_size = prefix == 14 && suffix_length == 0 ? 4
+                            : prefix == 15                     ? 12
+                                                               : suffix_length;
     int level_code = (prefix << suffix_length) + (int)motus_rbsp_u(r->rbsp, suffix_size);
     if (prefix == 15 && suffix_length == 0) level_code += 15;
     level_code += offset;
@@ -89,7 +96,8 @@ static void read_levels(MotusMbReader *r, int total, int ones) {
 }
 
 static int read_total_zeros(MotusMbReader *r, int total, int n) {
-    const int zeros = n == 4 ? take(r->rbsp, r->codes->total_zeros_dc[total], 3) : take(r->rbsp, r->codes->total_zeros[total], 9);
+    const int zeros = n == 4 ? take(r->rbsp, r->codes->total_zeros_dc[total], 3)
+                             : take(r->rbsp, r->codes->total_zeros[total], 9);
     if (zeros < 0 || zeros > n - total) {
         motus_rbsp_fail(r->rbsp, "total_zeros");
         return 0;
@@ -104,7 +112,8 @@ static int read_total_zeros(MotusMbReader *r, int total, int n) {
 }
 
 static int read_run(MotusMbReader *r, int zeros_left) {
-    const int row = zeros_left < 7 ? zeros_left : 7, run = take(r->rbsp, r->codes->run_before[row], 11);
+    const int row = zeros_left < 7 ? zeros_left : 7,
+              run = take(r->rbsp, r->codes->run_before[row], 11);
     if (run < 0 || run > zeros_left) {
         motus_rbsp_fail(r->rbsp, "run_before");
         return zeros_left;

@@ -10,12 +10,14 @@
 #include "common/error.h"
 #include "tools/cli/system.h"
 
-// What all rows of a preset have in common. The first row keeps its packets, which the others' are compared with.
+// What all rows of a preset have in common. The first row keeps its packets, which the others' are
+// compared with.
 typedef struct Table {
     const MotusBenchDevices *of;
     MotusDeviceList list;
     MotusFrame **frame; // in pinned memory
-    int warm;           // pictures that come first and open all lanes; in every row the same, since they are part of the stream
+    int warm; // pictures that come first and open all lanes; in every row the same, since they are
+              // part of the stream
     MotusPacket **first;
     int n_first;
     double fps; // of one device
@@ -35,7 +37,7 @@ typedef struct Party {
     int has_thread;
 } Party;
 
-// ---- One encoder --------------------------------------------------------------------------------------------------------------------------
+// ---- One encoder --------------------------------------------------------------------------------
 
 static void look_at(Party *p, MotusPacket *packet) {
     Table *t = p->table;
@@ -45,7 +47,8 @@ static void look_at(Party *p, MotusPacket *packet) {
         return;
     }
     const MotusPacket *want = i < t->n_first ? t->first[i] : NULL;
-    p->differs |= !want || packet->size != want->size || memcmp(packet->data, want->data, want->size);
+    p->differs |=
+        !want || packet->size != want->size || memcmp(packet->data, want->data, want->size);
     motus_packet_unref(&packet);
 }
 
@@ -58,7 +61,8 @@ static void *run_pass(void *argument) {
     MotusStatus status = MOTUS_OK;
     for (int i = 0; i < p->pictures && !status; i++) {
         status = motus_encoder_send(p->encoder, t->frame[i % t->of->clip->n], NULL);
-        while (!status && !(status = motus_encoder_receive(p->encoder, &packet, 0))) look_at(p, packet);
+        while (!status && !(status = motus_encoder_receive(p->encoder, &packet, 0)))
+            look_at(p, packet);
         if (status == MOTUS_AGAIN) status = MOTUS_OK;
     }
     while (p->received < end && !status)
@@ -68,12 +72,13 @@ static void *run_pass(void *argument) {
     return NULL;
 }
 
-// ---- A row --------------------------------------------------------------------------------------------------------------------------------
+// ---- A row --------------------------------------------------------------------------------------
 
 // A pass of each party, side by side.
 static MotusStatus run_all(Party *party, int n, MotusError *error) {
     MotusStatus status = MOTUS_OK;
-    for (int k = 0; k < n; k++) party[k].has_thread = !pthread_create(&party[k].thread, NULL, run_pass, &party[k]);
+    for (int k = 0; k < n; k++)
+        party[k].has_thread = !pthread_create(&party[k].thread, NULL, run_pass, &party[k]);
     for (int k = 0; k < n; k++) {
         if (party[k].has_thread)
             pthread_join(party[k].thread, NULL);
@@ -84,7 +89,8 @@ static MotusStatus run_all(Party *party, int n, MotusError *error) {
     return status;
 }
 
-static void report_row(Table *t, MotusPreset preset, int devices, int encoders, double fps, double cores, int same) {
+static void report_row(Table *t, MotusPreset preset, int devices, int encoders, double fps,
+                       double cores, int same) {
     if (devices == 1) t->fps = fps;
     const double share = fps / (t->fps * devices);
     cJSON *row = cJSON_CreateObject();
@@ -97,13 +103,15 @@ static void report_row(Table *t, MotusPreset preset, int devices, int encoders, 
     cJSON_AddBoolToObject(row, "same_stream", same);
     cJSON_AddItemToArray(cJSON_GetObjectItem(t->of->report, "rows"), row);
     if (!t->of->print) return;
-    printf("%-8s %7d %8d %11.1f %9.1f %% %10.2f  %s\n", motus_preset_name(preset), devices, encoders, fps, 100 * share, cores,
-           same ? "same" : "DIFFERENT");
+    printf("%-8s %7d %8d %11.1f %9.1f %% %10.2f  %s\n", motus_preset_name(preset), devices,
+           encoders, fps, 100 * share, cores, same ? "same" : "DIFFERENT");
     fflush(stdout);
 }
 
-// One encoder on the first `devices` devices, or one for each of them; the pictures are shared out evenly.
-static MotusStatus time_row(Table *t, MotusPreset preset, int devices, int encoders, MotusError *error) {
+// One encoder on the first `devices` devices, or one for each of them; the pictures are shared out
+// evenly.
+static MotusStatus time_row(Table *t, MotusPreset preset, int devices, int encoders,
+                            MotusError *error) {
     const MotusBenchDevices *o = t->of;
     const int gops = o->pictures / o->clip->n / encoders;
     MotusStatus status = MOTUS_OK;
@@ -116,7 +124,7 @@ static MotusStatus time_row(Table *t, MotusPreset preset, int devices, int encod
         p->config.preset = preset;
         p->config.keyint = o->clip->n;
         p->config.stream_only = 1;
-        p->config.lanes = o->lanes * devices / encoders;
+        p->config.gop_coders = o->gop_coders * devices / encoders;
         p->config.n_devices = devices / encoders;
         p->config.devices = t->list.device + k;
         status = motus_encoder_open(&p->encoder, &p->config, error);
@@ -132,11 +140,14 @@ static MotusStatus time_row(Table *t, MotusPreset preset, int devices, int encod
     }
     motus_free(party);
     if (status) return status;
-    report_row(t, preset, devices, encoders, encoders * gops * o->clip->n / seconds, processors / seconds, same);
-    return same ? MOTUS_OK : motus_fail(error, MOTUS_ERR_INTERNAL, "the stream of %d devices is another one", devices);
+    report_row(t, preset, devices, encoders, encoders * gops * o->clip->n / seconds,
+               processors / seconds, same);
+    return same ? MOTUS_OK
+                : motus_fail(error, MOTUS_ERR_INTERNAL, "the stream of %d devices is another one",
+                             devices);
 }
 
-// ---- The table ----------------------------------------------------------------------------------------------------------------------------
+// ---- The table ----------------------------------------------------------------------------------
 
 static MotusStatus preset_rows(Table *t, MotusPreset preset, MotusError *error) {
     MotusStatus status = MOTUS_OK;
@@ -156,21 +167,25 @@ static MotusStatus open_table(Table *t, MotusError *error) {
     const int n = o->clip->n;
     t->list = *o->devices;
     if (t->list.n == MOTUS_ALL_DEVICES) {
-        t->list.n = motus_device_count() < MOTUS_MAX_LANES ? motus_device_count() : MOTUS_MAX_LANES;
+        t->list.n = motus_device_count() < MOTUS_MAX_GOP_CODERS ? motus_device_count()
+                                                                : MOTUS_MAX_GOP_CODERS;
         for (int i = 0; i < t->list.n; i++) t->list.device[i] = i;
     }
-    if (o->lanes * t->list.n > MOTUS_MAX_LANES)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d lanes on each of %d devices are more than %d", o->lanes, t->list.n,
-                          MOTUS_MAX_LANES);
+    if (o->gop_coders * t->list.n > MOTUS_MAX_GOP_CODERS)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "%d lanes on each of %d devices are more than %d", o->gop_coders,
+                          t->list.n, MOTUS_MAX_GOP_CODERS);
     if (o->pictures < n * t->list.n)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d pictures are less than a GOP of %d for each of %d devices", o->pictures,
-                          n, t->list.n);
-    t->warm = o->lanes * t->list.n * n;
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "%d pictures are less than a GOP of %d for each of %d devices",
+                          o->pictures, n, t->list.n);
+    t->warm = o->gop_coders * t->list.n * n;
     t->frame = motus_alloc((size_t)n, sizeof(void *));
     t->first = motus_alloc((size_t)(t->warm + o->pictures), sizeof(void *));
     if (!t->frame || !t->first) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = MOTUS_OK;
-    for (int i = 0; i < n && !status; i++) status = motus_bench_frame(&t->frame[i], o->clip->frame[i], 0, error);
+    for (int i = 0; i < n && !status; i++)
+        status = motus_bench_frame(&t->frame[i], o->clip->frame[i], 0, error);
     return status;
 }
 
@@ -178,7 +193,8 @@ MotusStatus motus_bench_devices(const MotusBenchDevices *o, MotusError *error) {
     Table t = {.of = o};
     MotusStatus status = open_table(&t, error);
     cJSON_AddArrayToObject(o->report, "rows");
-    if (o->print && !status) printf("preset   devices encoders    frames/s   of linear host cores  stream\n");
+    if (o->print && !status)
+        printf("preset   devices encoders    frames/s   of linear host cores  stream\n");
     for (int preset = 0; preset < MOTUS_PRESETS && !status; preset++)
         if (o->presets >> preset & 1) status = preset_rows(&t, (MotusPreset)preset, error);
     for (int i = 0; t.frame && i < o->clip->n; i++) motus_frame_unref(&t.frame[i]);

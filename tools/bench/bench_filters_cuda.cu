@@ -1,4 +1,5 @@
-// Timing of the filters' jobs on a CUDA device: kernels alone, and pictures from host memory and back.
+// Timing of the filters' jobs on a CUDA device: kernels alone, and pictures from host memory and
+// back.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/bench/filter_jobs.h"
 
@@ -13,18 +14,23 @@
 
 namespace {
 
-constexpr size_t ROTATION = (size_t)768 << 20; // bytes that jobs go through in turn; a GPU's L2 holds at most 126 MiB
-constexpr int ROUNDS = 9;                      // timed
+constexpr size_t ROTATION =
+    (size_t)768 << 20;    // bytes that jobs go through in turn; a GPU's L2 holds at most 126 MiB
+constexpr int ROUNDS = 9; // timed
 
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
 
 MotusFilterTime time_of(double *seconds, int n) {
     std::sort(seconds, seconds + n);
     return MotusFilterTime{seconds[n / 2], seconds[0]};
 }
 
-// NVIDIA's own image library, loaded at run time where it is installed. It has no 8x8 DCT any more; of these jobs it does equalization, as a
-// histogram and a look-up table (the curve between them, a millionth of the work, is not counted).
+// NVIDIA's own image library, loaded at run time where it is installed. It has no 8x8 DCT any more;
+// of these jobs it does equalization, as a histogram and a look-up table (the curve between them, a
+// millionth of the work, is not counted).
 struct Size {
     int width, height;
 };
@@ -40,8 +46,10 @@ struct StreamContext { // NppStreamContext
 
 struct Npp {
     int (*buffer_size)(Size, int, size_t *, StreamContext);
-    int (*histogram)(const uint8_t *, int, Size, int32_t *, int, int32_t, int32_t, uint8_t *, StreamContext);
-    int (*look_up)(const uint8_t *, int, uint8_t *, int, Size, const int32_t *, const int32_t *, int, StreamContext);
+    int (*histogram)(const uint8_t *, int, Size, int32_t *, int, int32_t, int32_t, uint8_t *,
+                     StreamContext);
+    int (*look_up)(const uint8_t *, int, uint8_t *, int, Size, const int32_t *, const int32_t *,
+                   int, StreamContext);
     StreamContext context;
     uint8_t *buffer;
     int32_t *counts, *levels, *values;
@@ -61,12 +69,16 @@ MotusStatus open_device(Device *d, const MotusFilterJob *s, const void *in, Motu
     *d = Device{};
     d->in_pitch = (s->in_bytes + 255) / 256 * 256, d->out_pitch = (s->out_bytes + 255) / 256 * 256;
     d->sets = (int)std::min<size_t>(64, ROTATION / (d->in_pitch + d->out_pitch) + 1);
-    MotusStatus status = motus_cuda_check(cudaMalloc(&d->in, d->in_pitch * (size_t)d->sets), what, error);
-    if (!status) status = motus_cuda_check(cudaMalloc(&d->out, d->out_pitch * (size_t)d->sets), what, error);
-    if (!status) status = motus_cuda_check(cudaMalloc(&d->scratch, s->scratch_bytes + 256), what, error);
+    MotusStatus status =
+        motus_cuda_check(cudaMalloc(&d->in, d->in_pitch * (size_t)d->sets), what, error);
+    if (!status)
+        status = motus_cuda_check(cudaMalloc(&d->out, d->out_pitch * (size_t)d->sets), what, error);
+    if (!status)
+        status = motus_cuda_check(cudaMalloc(&d->scratch, s->scratch_bytes + 256), what, error);
     for (int i = 0; !status && i < d->sets; i++)
-        status =
-            motus_cuda_check(cudaMemcpy(d->in + (size_t)i * d->in_pitch, in, s->in_bytes, cudaMemcpyHostToDevice), what, error);
+        status = motus_cuda_check(
+            cudaMemcpy(d->in + (size_t)i * d->in_pitch, in, s->in_bytes, cudaMemcpyHostToDevice),
+            what, error);
     if (!status) status = motus_cuda_check(cudaEventCreate(&d->begin), what, error);
     if (!status) status = motus_cuda_check(cudaEventCreate(&d->end), what, error);
     MotusEqualizeConfig config = motus_filter_job_equalize_config(s->kind);
@@ -83,18 +95,25 @@ void close_device(Device *d) {
     cudaFree(d->npp.buffer), cudaFree(d->npp.counts);
 }
 
-MotusStatus launch_npp(Device *d, const MotusFilterJob *s, const uint8_t *in, uint8_t *out, MotusError *error) {
+MotusStatus launch_npp(Device *d, const MotusFilterJob *s, const uint8_t *in, uint8_t *out,
+                       MotusError *error) {
     Size size = {s->width, s->height};
     int stride = (s->width + 15) / 16 * 16;
-    int failed = d->npp.histogram(in, stride, size, d->npp.counts, 257, 0, 256, d->npp.buffer, d->npp.context);
-    if (!failed) failed = d->npp.look_up(in, stride, out, stride, size, d->npp.values, d->npp.levels, 256, d->npp.context);
+    int failed = d->npp.histogram(in, stride, size, d->npp.counts, 257, 0, 256, d->npp.buffer,
+                                  d->npp.context);
+    if (!failed)
+        failed = d->npp.look_up(in, stride, out, stride, size, d->npp.values, d->npp.levels, 256,
+                                d->npp.context);
     return failed ? motus_fail(error, MOTUS_ERR_CUDA, "NPP: status %d", failed) : MOTUS_OK;
 }
 
 MotusStatus open_npp(Npp *npp, const MotusFilterJob *s, MotusError *error) {
-    void *statistics = dlopen("libnppist.so.13", RTLD_NOW), *tables = dlopen("libnppicc.so.13", RTLD_NOW);
-    if (!statistics || !tables) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "NPP is not installed");
-    npp->buffer_size = (decltype(npp->buffer_size))dlsym(statistics, "nppiHistogramEvenGetBufferSize_8u_C1R_Ctx");
+    void *statistics = dlopen("libnppist.so.13", RTLD_NOW),
+         *tables = dlopen("libnppicc.so.13", RTLD_NOW);
+    if (!statistics || !tables)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "NPP is not installed");
+    npp->buffer_size =
+        (decltype(npp->buffer_size))dlsym(statistics, "nppiHistogramEvenGetBufferSize_8u_C1R_Ctx");
     npp->histogram = (decltype(npp->histogram))dlsym(statistics, "nppiHistogramEven_8u_C1R_Ctx");
     npp->look_up = (decltype(npp->look_up))dlsym(tables, "nppiLUT_8u_C1R_Ctx");
     if (!npp->buffer_size || !npp->histogram || !npp->look_up)
@@ -104,9 +123,12 @@ MotusStatus open_npp(Npp *npp, const MotusFilterJob *s, MotusError *error) {
     for (int k = 0; k < 256; k++) ramp[k] = k;
     cudaDeviceProp properties;
     MotusStatus known = motus_cuda_check(cudaGetDevice(&npp->context.device), "NPP", error);
-    if (!known) known = motus_cuda_check(cudaGetDeviceProperties(&properties, npp->context.device), "NPP", error);
+    if (!known)
+        known = motus_cuda_check(cudaGetDeviceProperties(&properties, npp->context.device), "NPP",
+                                 error);
     if (known) return known;
-    npp->context.processors = properties.multiProcessorCount, npp->context.threads_per_block = properties.maxThreadsPerBlock;
+    npp->context.processors = properties.multiProcessorCount,
+    npp->context.threads_per_block = properties.maxThreadsPerBlock;
     npp->context.threads_per_processor = properties.maxThreadsPerMultiProcessor;
     npp->context.shared_per_block = properties.sharedMemPerBlock;
     npp->context.major = properties.major, npp->context.minor = properties.minor;
@@ -115,8 +137,12 @@ MotusStatus open_npp(Npp *npp, const MotusFilterJob *s, MotusError *error) {
     MotusStatus status = motus_cuda_check(cudaMalloc(&npp->buffer, bytes + 1), "NPP", error);
     if (!status) status = motus_cuda_check(cudaMalloc(&npp->counts, 3 * 1024), "NPP", error);
     npp->levels = npp->counts + 256, npp->values = npp->counts + 512;
-    if (!status) status = motus_cuda_check(cudaMemcpy(npp->levels, ramp, sizeof ramp, cudaMemcpyHostToDevice), "NPP", error);
-    if (!status) status = motus_cuda_check(cudaMemcpy(npp->values, ramp, sizeof ramp, cudaMemcpyHostToDevice), "NPP", error);
+    if (!status)
+        status = motus_cuda_check(
+            cudaMemcpy(npp->levels, ramp, sizeof ramp, cudaMemcpyHostToDevice), "NPP", error);
+    if (!status)
+        status = motus_cuda_check(
+            cudaMemcpy(npp->values, ramp, sizeof ramp, cudaMemcpyHostToDevice), "NPP", error);
     return status;
 }
 
@@ -129,18 +155,21 @@ MotusStatus time_round(Device *d, const MotusFilterJob *s, double *seconds, Motu
         size_t set = (size_t)(i % d->sets);
         const uint8_t *in = d->in + set * d->in_pitch;
         uint8_t *out = d->out + set * d->out_pitch;
-        status = d->npp.histogram ? launch_npp(d, s, in, out, error)
-                                  : motus_filter_job_launch(s, in, out, d->scratch, d->equalizer, NULL, error);
+        status = d->npp.histogram
+                     ? launch_npp(d, s, in, out, error)
+                     : motus_filter_job_launch(s, in, out, d->scratch, d->equalizer, NULL, error);
     }
     if (!status) status = motus_cuda_check(cudaEventRecord(d->end, 0), "benchmark", error);
     if (!status) status = motus_cuda_check(cudaEventSynchronize(d->end), "benchmark", error);
-    if (!status) status = motus_cuda_check(cudaEventElapsedTime(&ms, d->begin, d->end), "benchmark", error);
+    if (!status)
+        status = motus_cuda_check(cudaEventElapsedTime(&ms, d->begin, d->end), "benchmark", error);
     *seconds = 1e-3 * ms / launches;
     return status;
 }
 
 // A copy of `bytes`, ROUNDS times after a warm-up: bytes per second of the median.
-MotusStatus time_copy(void *dst, const void *src, size_t bytes, cudaMemcpyKind kind, double *rate, MotusError *error) {
+MotusStatus time_copy(void *dst, const void *src, size_t bytes, cudaMemcpyKind kind, double *rate,
+                      MotusError *error) {
     cudaEvent_t begin = NULL, end = NULL;
     double seconds[ROUNDS];
     MotusStatus status = motus_cuda_check(cudaEventCreate(&begin), "copy", error);
@@ -151,7 +180,8 @@ MotusStatus time_copy(void *dst, const void *src, size_t bytes, cudaMemcpyKind k
         status = motus_cuda_check(cudaMemcpyAsync(dst, src, bytes, kind, 0), "copy", error);
         cudaEventRecord(end, 0);
         if (!status) status = motus_cuda_check(cudaEventSynchronize(end), "copy", error);
-        if (!status) status = motus_cuda_check(cudaEventElapsedTime(&ms, begin, end), "copy", error);
+        if (!status)
+            status = motus_cuda_check(cudaEventElapsedTime(&ms, begin, end), "copy", error);
         if (i >= 0) seconds[i] = 1e-3 * ms;
     }
     if (!status) *rate = (double)bytes / time_of(seconds, ROUNDS).median;
@@ -166,19 +196,21 @@ struct StreamWork {
     MotusCudaEqualizer *equalizer;
 };
 
-MotusStatus launch_work(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
+MotusStatus launch_work(void *opaque, const void *d_in, void *d_out, void *stream,
+                        MotusError *error) {
     StreamWork *w = (StreamWork *)opaque;
     return motus_filter_job_launch(w->job, d_in, d_out, w->scratch, w->equalizer, stream, error);
 }
 
 // `pictures` through the ring with `depth` under way. Seconds of one.
-MotusStatus stream_round(MotusCudaRing *ring, StreamWork *work, int depth, int pictures, const void **last, double *seconds,
-                         MotusError *error) {
+MotusStatus stream_round(MotusCudaRing *ring, StreamWork *work, int depth, int pictures,
+                         const void **last, double *seconds, MotusError *error) {
     double start = seconds_now();
     MotusStatus status = MOTUS_OK;
     for (int n = 0; !status && n < pictures + depth; n++) {
         if (n >= depth) status = motus_cuda_ring_take(ring, last, error);
-        if (!status && n < pictures) status = motus_cuda_ring_submit(ring, launch_work, work, error);
+        if (!status && n < pictures)
+            status = motus_cuda_ring_submit(ring, launch_work, work, error);
     }
     *seconds = (seconds_now() - start) / pictures;
     return status;
@@ -186,7 +218,8 @@ MotusStatus stream_round(MotusCudaRing *ring, StreamWork *work, int depth, int p
 
 } // namespace
 
-static MotusStatus time_device(const MotusFilterJob *job, const void *in, int npp, MotusFilterTime *time, MotusError *error) {
+static MotusStatus time_device(const MotusFilterJob *job, const void *in, int npp,
+                               MotusFilterTime *time, MotusError *error) {
     Device d;
     double seconds[ROUNDS], warm;
     MotusStatus status = open_device(&d, job, in, error);
@@ -198,18 +231,20 @@ static MotusStatus time_device(const MotusFilterJob *job, const void *in, int np
     return status;
 }
 
-extern "C" MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in, MotusFilterTime *time,
-                                                MotusError *error) {
+extern "C" MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in,
+                                                MotusFilterTime *time, MotusError *error) {
     return time_device(job, in, 0, time, error);
 }
 
-extern "C" MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in, MotusFilterTime *time,
-                                             MotusError *error) {
-    if (job->kind != JOB_EQUALIZE) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "NPP has no such function");
+extern "C" MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in,
+                                             MotusFilterTime *time, MotusError *error) {
+    if (job->kind != JOB_EQUALIZE)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "NPP has no such function");
     return time_device(job, in, 1, time, error);
 }
 
-extern "C" MotusStatus motus_filter_time_copies(double *device, double *up, double *down, MotusError *error) {
+extern "C" MotusStatus motus_filter_time_copies(double *device, double *up, double *down,
+                                                MotusError *error) {
     size_t bytes = (size_t)1 << 30;
     uint8_t *a = NULL, *b = NULL, *h = NULL;
     MotusStatus status = motus_cuda_check(cudaMalloc(&a, bytes), "copy", error);
@@ -224,8 +259,9 @@ extern "C" MotusStatus motus_filter_time_copies(double *device, double *up, doub
     return status;
 }
 
-extern "C" MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const void *in, void *out, int overlapped,
-                                                MotusFilterTime *time, MotusError *error) {
+extern "C" MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const void *in,
+                                                void *out, int overlapped, MotusFilterTime *time,
+                                                MotusError *error) {
     constexpr int slots = 4, pictures = 24;
     MotusCudaRing *ring = NULL;
     StreamWork work = {job, NULL, NULL};
@@ -233,9 +269,12 @@ extern "C" MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const
     const void *last = NULL;
     MotusEqualizeConfig config = motus_filter_job_equalize_config(job->kind);
     MotusStatus status = motus_cuda_ring_open(&ring, slots, job->in_bytes, job->out_bytes, error);
-    if (!status) status = motus_cuda_check(cudaMalloc(&work.scratch, job->scratch_bytes + 256), "benchmark", error);
+    if (!status)
+        status = motus_cuda_check(cudaMalloc(&work.scratch, job->scratch_bytes + 256), "benchmark",
+                                  error);
     if (!status && (job->kind == JOB_EQUALIZE || job->kind == JOB_CLAHE))
-        status = motus_cuda_equalizer_open(&work.equalizer, &config, job->width, job->height, error);
+        status =
+            motus_cuda_equalizer_open(&work.equalizer, &config, job->width, job->height, error);
     for (int i = 0; !status && i < slots; i++) { // every slot's input, which also warms up
         void *input;
         status = motus_cuda_ring_input(ring, &input, error);
@@ -244,7 +283,8 @@ extern "C" MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const
         status = stream_round(ring, &work, 1, 1, &last, &seconds[0], error);
     }
     for (int i = 0; !status && i < ROUNDS; i++)
-        status = stream_round(ring, &work, overlapped ? slots : 1, pictures, &last, &seconds[i], error);
+        status =
+            stream_round(ring, &work, overlapped ? slots : 1, pictures, &last, &seconds[i], error);
     if (!status) *time = time_of(seconds, ROUNDS);
     if (!status) std::memcpy(out, last, job->out_bytes);
     motus_cuda_ring_close(&ring);

@@ -1,4 +1,5 @@
-// motus bench encode --lanes: frames per second by the number of lanes, how long one picture takes alone, and each of its stages.
+// motus bench encode --gop-coders: frames per second by the number of lanes, how long one picture
+// takes alone, and each of its stages.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_BENCH_BENCH_GOP_CODERS_H
 #define TOOLS_BENCH_BENCH_GOP_CODERS_H
@@ -8,17 +9,17 @@
 #include "motus/encoder.h"
 #include "tools/bench/bench_input.h"
 
-typedef struct MotusBenchLanes {
-    const MotusClip *clip;     // encoded again and again, as one closed GOP each time
-    MotusEncoderConfig config; // for every row but for preset, lanes and keyint
-    int presets;               // mask of 1 << MotusPreset
-    int most;                  // lanes: 1, 2, 4, ... up to this
-    int runs, gops;            // that are timed; GOPs that each lane codes in one
-    int print;                 // the table on stdout
-    cJSON *report;             // gets "rows", "latency" and "stages_us"
-    double *fps;               // of MOTUS_PRESETS: gets the most frames/s of each, from host memory; may be NULL
-} MotusBenchLanes;
+typedef struct MotusBenchGopCoders {
+    const MotusBenchClip *clip; // encoded again and again, as one closed GOP each time
+    MotusEncoderConfig config;  // for every row but for preset, lanes and keyint
+    int presets;                // mask of 1 << MotusPreset
+    int most;                   // lanes: 1, 2, 4, ... up to this
+    int runs, gops;             // that are timed; GOPs that each lane codes in one
+    int print;                  // the table on stdout
+    cJSON *report;              // gets "rows", "latency" and "stages_us"
+    double *fps; // of MOTUS_PRESETS: gets the most frames/s of each, from host memory; may be NULL
+} MotusBenchGopCoders;
 
-MotusStatus motus_bench_lanes(const MotusBenchLanes *options, MotusError *error);
+MotusStatus motus_bench_gop_coders(const MotusBenchGopCoders *options, MotusError *error);
 
 #endif

@@ -10,7 +10,7 @@
 #include "tools/synth/synth.h"
 #include "yuv/io/reader.h"
 
-static MotusStatus keep(MotusClip *clip, const MotusFrame *frame, MotusError *error) {
+static MotusStatus keep(MotusBenchClip *clip, const MotusFrame *frame, MotusError *error) {
     MotusFrame *copy = NULL;
     MotusStatus status = motus_frame_alloc(&copy, clip->width, clip->height);
     if (status) return motus_fail(error, status, "%s: %s", clip->name, motus_status_text(status));
@@ -26,7 +26,8 @@ static MotusStatus keep(MotusClip *clip, const MotusFrame *frame, MotusError *er
     return MOTUS_OK;
 }
 
-static MotusStatus read_clip(MotusClip *clip, const char *path, int frames, MotusError *error) {
+static MotusStatus read_clip(MotusBenchClip *clip, const char *path, int frames,
+                             MotusError *error) {
     MotusReader *reader = NULL;
     MotusStatus status = motus_reader_open(&reader, path, &(MotusReaderOptions){0}, error);
     if (!status) {
@@ -46,7 +47,8 @@ static MotusStatus read_clip(MotusClip *clip, const char *path, int frames, Motu
     return status == MOTUS_END ? MOTUS_OK : status;
 }
 
-static MotusStatus make_clip(MotusClip *clip, const int size[2], int frames, MotusError *error) {
+static MotusStatus make_clip(MotusBenchClip *clip, const int size[2], int frames,
+                             MotusError *error) {
     MotusSynthConfig config = motus_synth_config_default(size[0] & ~1, size[1] & ~1);
     config.pan_x = 7;
     config.pan_y = -2;
@@ -70,20 +72,23 @@ static MotusStatus make_clip(MotusClip *clip, const int size[2], int frames, Mot
     return status;
 }
 
-MotusStatus motus_clip_load(MotusClip *clip, const char *path, const int size[2], int frames, MotusError *error) {
-    *clip = (MotusClip){0};
+MotusStatus motus_clip_load(MotusBenchClip *clip, const char *path, const int size[2], int frames,
+                            MotusError *error) {
+    *clip = (MotusBenchClip){0};
     clip->frame = motus_alloc((size_t)frames, sizeof(void *));
     if (!clip->frame) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    MotusStatus status = path ? read_clip(clip, path, frames, error) : make_clip(clip, size, frames, error);
-    if (!status && clip->n < 2) status = motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: two frames are needed", clip->name);
+    MotusStatus status =
+        path ? read_clip(clip, path, frames, error) : make_clip(clip, size, frames, error);
+    if (!status && clip->n < 2)
+        status = motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: two frames are needed", clip->name);
     if (status) motus_clip_free(clip);
     return status;
 }
 
-void motus_clip_free(MotusClip *clip) {
+void motus_clip_free(MotusBenchClip *clip) {
     for (int i = 0; i < clip->n; i++) motus_frame_unref(&clip->frame[i]);
     motus_free(clip->frame);
-    *clip = (MotusClip){0};
+    *clip = (MotusBenchClip){0};
 }
 
 static int by_value(const void *a, const void *b) {
@@ -96,7 +101,8 @@ double motus_median_of(double *values, int n) {
     return values[(n - 1) / 2];
 }
 
-MotusStatus motus_bench_frame(MotusFrame **out, const MotusFrame *from, int on_device, MotusError *error) {
+MotusStatus motus_bench_frame(MotusFrame **out, const MotusFrame *from, int on_device,
+                              MotusError *error) {
     size_t luma = (size_t)from->width * (size_t)from->height;
     MotusFrame *host = NULL;
     void *memory = NULL;
@@ -104,7 +110,8 @@ MotusStatus motus_bench_frame(MotusFrame **out, const MotusFrame *from, int on_d
     uint8_t *pinned = motus_host_alloc(luma * 3 / 2);
     if (!pinned) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
     uint8_t *const data[3] = {pinned, pinned + luma, pinned + luma + luma / 4};
-    MotusStatus status = motus_frame_wrap(&host, from->width, from->height, data, stride, motus_host_free, pinned);
+    MotusStatus status =
+        motus_frame_wrap(&host, from->width, from->height, data, stride, motus_host_free, pinned);
     if (status) {
         motus_host_free(pinned);
         return motus_fail(error, status, "%s", motus_status_text(status));
@@ -118,7 +125,8 @@ MotusStatus motus_bench_frame(MotusFrame **out, const MotusFrame *from, int on_d
     if (!status) status = motus_cuda_copy(memory, pinned, luma * 3 / 2, NULL, error);
     if (!status) {
         uint8_t *there = memory, *const planes[3] = {there, there + luma, there + luma + luma / 4};
-        status = motus_frame_wrap(out, from->width, from->height, planes, stride, motus_cuda_free, memory);
+        status = motus_frame_wrap(out, from->width, from->height, planes, stride, motus_cuda_free,
+                                  memory);
     }
     if (status) motus_cuda_free(memory);
     motus_frame_unref(&host);

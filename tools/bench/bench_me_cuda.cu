@@ -7,8 +7,8 @@
 #include "common/cuda_call.h"
 #include "common/int_core.h"
 #include "me/samples/ref_luma_cuda.h"
-#include "me/search/refine_cuda.h"
 #include "me/samples/sad_cuda.h"
+#include "me/search/refine_cuda.h"
 #include "me/search/search_cuda.h"
 
 extern "C" {
@@ -19,7 +19,8 @@ extern "C" {
 namespace {
 
 constexpr int REPEATS = 30, WARM_UP = 3, CHAINS = 8, LIMIT_ROUNDS = 400, IN_FLIGHT = 16;
-constexpr size_t ROTATE = 128u << 20; // bytes of pictures that kernels go through: more than twice the L2
+constexpr size_t ROTATE =
+    128u << 20; // bytes of pictures that kernels go through: more than twice the L2
 
 struct Bench {
     const MotusBenchMeCuda *b;
@@ -36,7 +37,9 @@ struct Bench {
     double vabsdiff4; // lanes per second
 };
 
-MotusStatus check(Bench *b, cudaError_t status, const char *what) { return motus_cuda_check(status, what, b->error); }
+MotusStatus check(Bench *b, cudaError_t status, const char *what) {
+    return motus_cuda_check(status, what, b->error);
+}
 
 // Chains of VABSDIFF4 with accumulation, and nothing else.
 __global__ void limit_kernel(uint32_t *out, uint32_t seed) {
@@ -47,7 +50,9 @@ __global__ void limit_kernel(uint32_t *out, uint32_t seed) {
         for (int u = 0; u < 16; u++)
 #pragma unroll
             for (int i = 0; i < CHAINS; i++)
-                asm volatile("vabsdiff4.u32.u32.u32.add %0, %1, %2, %0;" : "+r"(sum[i]) : "r"(a[i]), "r"(a[(i + u) % CHAINS]));
+                asm volatile("vabsdiff4.u32.u32.u32.add %0, %1, %2, %0;"
+                             : "+r"(sum[i])
+                             : "r"(a[i]), "r"(a[(i + u) % CHAINS]));
     }
     uint32_t all = 0;
     for (int i = 0; i < CHAINS; i++) all ^= sum[i];
@@ -97,16 +102,19 @@ MotusSearchPicture picture(const Bench *b, int number, int field) {
 cudaError_t run_search(Bench *b, int i, int batch) {
     MotusSearchPicture p[MOTUS_SEARCH_BATCH];
     for (int k = 0; k < batch; k++) p[k] = picture(b, i * batch + k, k);
-    return motus_search_cuda(p, batch, b->width, b->height, b->b->range, MOTUS_MODES_ALL, b->stream);
+    return motus_search_cuda(p, batch, b->width, b->height, b->b->range, MOTUS_MODES_ALL,
+                             b->stream);
 }
 
-// Pictures one a launch, on two streams in turn, as a context with several in flight has them: the end of one overlaps the beginning of the next.
+// Pictures one a launch, on two streams in turn, as a context with several in flight has them: the
+// end of one overlaps the beginning of the next.
 cudaError_t run_in_flight(Bench *b, int i, int pictures) {
     cudaEventRecord(b->handover, b->stream), cudaStreamWaitEvent(b->second, b->handover, 0);
     cudaError_t error = cudaSuccess;
     for (int k = 0; k < pictures && error == cudaSuccess; k++) {
         MotusSearchPicture p = picture(b, i * pictures + k, k % MOTUS_SEARCH_BATCH);
-        error = motus_search_cuda(&p, 1, b->width, b->height, b->b->range, MOTUS_MODES_ALL, k % 2 ? b->second : b->stream);
+        error = motus_search_cuda(&p, 1, b->width, b->height, b->b->range, MOTUS_MODES_ALL,
+                                  k % 2 ? b->second : b->stream);
     }
     cudaEventRecord(b->handover, b->second), cudaStreamWaitEvent(b->stream, b->handover, 0);
     return error;
@@ -116,28 +124,32 @@ cudaError_t run_refine(Bench *b, int i, int) {
     MotusSearchPicture p = picture(b, i, 0);
     MotusRefLuma ref;
     motus_ref_luma_layout(&ref, b->planes, b->width, b->height);
-    const MotusPlane luma = {const_cast<uint8_t *>(p.ref), p.ref_stride, b->width, b->height}; // which the build only reads
+    const MotusPlane luma = {const_cast<uint8_t *>(p.ref), p.ref_stride, b->width,
+                             b->height}; // which the build only reads
     cudaError_t error = motus_ref_luma_cuda_build(&ref, &luma, b->stream);
     if (error != cudaSuccess) return error;
-    return motus_refine_cuda(&p, &ref, b->width, b->height, MOTUS_SUBPEL_QUARTER, MOTUS_MODES_ALL, {}, b->stream);
+    return motus_refine_cuda(&p, &ref, b->width, b->height, MOTUS_SUBPEL_QUARTER, MOTUS_MODES_ALL,
+                             {}, b->stream);
 }
 
 cudaError_t run_device_copy(Bench *b, int, int) {
-    return cudaMemcpyAsync(b->pictures, b->pictures + ROTATE / 2, ROTATE / 2, cudaMemcpyDeviceToDevice, b->stream);
+    return cudaMemcpyAsync(b->pictures, b->pictures + ROTATE / 2, ROTATE / 2,
+                           cudaMemcpyDeviceToDevice, b->stream);
 }
 
 size_t frame_bytes(const Bench *b) { return (size_t)b->width * b->height; }
 
 cudaError_t run_upload(Bench *b, int i, int) {
-    return cudaMemcpyAsync(b->pictures, b->pinned + i % b->b->clip->n * frame_bytes(b), frame_bytes(b), cudaMemcpyHostToDevice,
-                           b->stream);
+    return cudaMemcpyAsync(b->pictures, b->pinned + i % b->b->clip->n * frame_bytes(b),
+                           frame_bytes(b), cudaMemcpyHostToDevice, b->stream);
 }
 
 // Vectors, SADs and costs of 16x16 to 8x8: nine blocks.
 size_t field_bytes(const Bench *b) { return 10 * (size_t)MOTUS_BLOCK_8x4 * b->n_mb; }
 
 cudaError_t run_download(Bench *b, int, int) {
-    return cudaMemcpyAsync(b->pinned + frame_bytes(b) * b->b->clip->n, b->mv, field_bytes(b), cudaMemcpyDeviceToHost, b->stream);
+    return cudaMemcpyAsync(b->pinned + frame_bytes(b) * b->b->clip->n, b->mv, field_bytes(b),
+                           cudaMemcpyDeviceToHost, b->stream);
 }
 
 void line(const Bench *b, const char *name, double value, const char *format, const char *extra) {
@@ -156,8 +168,9 @@ double limit_seconds(const Bench *b) {
 
 void search_line(const Bench *b, const char *name, Time time, int batch) {
     char extra[120], key[64];
-    snprintf(extra, sizeof extra, " us a picture (median %.1f) = %.0f frames/s, %.1f %% of the limit", 1e6 * time.median / batch,
-             batch / time.best, 100 * limit_seconds(b) * batch / time.best);
+    snprintf(
+        extra, sizeof extra, " us a picture (median %.1f) = %.0f frames/s, %.1f %% of the limit",
+        1e6 * time.median / batch, batch / time.best, 100 * limit_seconds(b) * batch / time.best);
     line(b, name, 1e6 * time.best / batch, "%.1f", extra);
     snprintf(key, sizeof key, "%s_fraction", name);
     cJSON_AddNumberToObject(b->b->report, key, limit_seconds(b) * batch / time.best);
@@ -167,7 +180,8 @@ void search_line(const Bench *b, const char *name, Time time, int batch) {
 MotusStatus measure_kernels(Bench *b, double *search) {
     Time time;
     int batch = b->n_mb < 2000 ? MOTUS_SEARCH_BATCH : 8, processors = 0;
-    MotusStatus status = check(b, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
+    MotusStatus status =
+        check(b, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
     if (!status) status = time_work(b, run_limit, 8 * processors, &time);
     if (status) return status;
     b->vabsdiff4 = 8.0 * processors * 256 * LIMIT_ROUNDS * 16 * CHAINS / time.best;
@@ -184,31 +198,38 @@ MotusStatus measure_kernels(Bench *b, double *search) {
         search_line(b, name, time, batch);
     }
     if (!status && !(status = time_work(b, run_refine, 0, &time)))
-        line(b, "refine_us", 1e6 * time.best, "%.1f", " us a picture, all blocks to quarter samples");
+        line(b, "refine_us", 1e6 * time.best, "%.1f",
+             " us a picture, all blocks to quarter samples");
     return status;
 }
 
 MotusStatus measure_copies(Bench *b, double *upload, double *back) {
     Time time;
     MotusStatus status = time_work(b, run_device_copy, 0, &time);
-    if (!status) line(b, "device_copy_gbs", 1e-9 * ROTATE / time.best, "%.0f", " GB/s (read and written)");
+    if (!status)
+        line(b, "device_copy_gbs", 1e-9 * ROTATE / time.best, "%.0f", " GB/s (read and written)");
     if (!status) status = time_work(b, run_upload, 0, &time);
     if (status) return status;
     *upload = time.best;
-    line(b, "upload_gbs", 1e-9 * frame_bytes(b) / time.best, "%.1f", " GB/s, a luma plane from pinned memory");
+    line(b, "upload_gbs", 1e-9 * frame_bytes(b) / time.best, "%.1f",
+         " GB/s, a luma plane from pinned memory");
     if ((status = time_work(b, run_download, 0, &time))) return status;
     *back = time.best;
-    line(b, "download_gbs", 1e-9 * field_bytes(b) / time.best, "%.1f", " GB/s, the field of 16x16 to 8x8");
+    line(b, "download_gbs", 1e-9 * field_bytes(b) / time.best, "%.1f",
+         " GB/s, the field of 16x16 to 8x8");
     return MOTUS_OK;
 }
 
-// Seconds for `pictures` pictures from host memory and back, MOTUS_ME_IN_FLIGHT at a time; *first gets the first one's.
-MotusStatus stream_pictures(Bench *b, MotusMe *me, MotusField *const field[MOTUS_ME_IN_FLIGHT], int pictures, double *seconds,
-                            double *first) {
+// Seconds for `pictures` pictures from host memory and back, MOTUS_ME_IN_FLIGHT at a time; *first
+// gets the first one's.
+MotusStatus stream_pictures(Bench *b, MotusMe *me, MotusField *const field[MOTUS_ME_IN_FLIGHT],
+                            int pictures, double *seconds, double *first) {
     MotusStatus status = MOTUS_OK;
     double start = motus_seconds();
     for (int i = 0, received = 0; received < pictures && !status;) {
-        MotusPlane cur = {b->pinned + i % b->b->clip->n * frame_bytes(b), b->width, b->width, b->height}, *ref = &cur;
+        MotusPlane cur = {b->pinned + i % b->b->clip->n * frame_bytes(b), b->width, b->width,
+                          b->height},
+                   *ref = &cur;
         MotusMeJob job = {};
         job.cur = &cur, job.ref = i ? NULL : ref, job.field = field[i % MOTUS_ME_IN_FLIGHT];
         status = i < pictures ? motus_me_submit(me, &job) : MOTUS_AGAIN;
@@ -223,14 +244,16 @@ MotusStatus stream_pictures(Bench *b, MotusMe *me, MotusField *const field[MOTUS
 
 MotusStatus measure_end_to_end(Bench *b, double search, double upload, double back) {
     MotusMeConfig config = motus_me_config_default(b->width, b->height);
-    config.range = b->b->range, config.subpel = MOTUS_SUBPEL_FULL, config.modes = 0x0F, config.backend = MOTUS_BACKEND_CUDA;
+    config.range = b->b->range, config.subpel = MOTUS_SUBPEL_FULL, config.modes = 0x0F,
+    config.backend = MOTUS_BACKEND_CUDA;
     MotusMe *me = NULL;
     MotusField *field[MOTUS_ME_IN_FLIGHT] = {};
     int pictures = b->n_mb < 2000 ? 4000 : 1000;
     double start = motus_seconds(), open, first = 0, seconds = 0, unused;
     MotusStatus status = motus_me_open(&me, &config);
     open = motus_seconds() - start;
-    for (int i = 0; i < MOTUS_ME_IN_FLIGHT && !status; i++) status = motus_field_alloc(&field[i], b->width, b->height);
+    for (int i = 0; i < MOTUS_ME_IN_FLIGHT && !status; i++)
+        status = motus_field_alloc(&field[i], b->width, b->height);
     if (!status) status = stream_pictures(b, me, field, 10, &seconds, &first);
     if (!status) status = stream_pictures(b, me, field, pictures, &seconds, &unused);
     if (!status) {
@@ -246,17 +269,20 @@ MotusStatus measure_end_to_end(Bench *b, double search, double upload, double ba
     }
     for (int i = 0; i < MOTUS_ME_IN_FLIGHT; i++) motus_field_free(&field[i]);
     motus_me_close(&me);
-    return status ? motus_fail(b->error, status, "end to end: %s", motus_status_text(status)) : MOTUS_OK;
+    return status ? motus_fail(b->error, status, "end to end: %s", motus_status_text(status))
+                  : MOTUS_OK;
 }
 
-// One whole 4:2:0 picture in `parts` copies on as many streams; seconds a picture by the host's clock.
+// One whole 4:2:0 picture in `parts` copies on as many streams; seconds a picture by the host's
+// clock.
 double upload_split(Bench *b, cudaStream_t *streams, int parts, const uint8_t *from, size_t bytes) {
     double best = 1;
     for (int run = 0; run < REPEATS; run++) {
         double start = motus_seconds();
         for (int i = 0; i < parts; i++) {
             size_t at = bytes * i / parts, end = bytes * (i + 1) / parts;
-            cudaMemcpyAsync(b->pictures + at, from + at, end - at, cudaMemcpyHostToDevice, streams[i]);
+            cudaMemcpyAsync(b->pictures + at, from + at, end - at, cudaMemcpyHostToDevice,
+                            streams[i]);
         }
         for (int i = 0; i < parts; i++) cudaStreamSynchronize(streams[i]);
         double seconds = motus_seconds() - start;
@@ -266,14 +292,16 @@ double upload_split(Bench *b, cudaStream_t *streams, int parts, const uint8_t *f
 }
 
 // Uploads and searches of pictures one after the other, on one stream or on two in turn.
-double upload_and_work(Bench *b, cudaStream_t *streams, int in_turn, const uint8_t *from, size_t bytes) {
+double upload_and_work(Bench *b, cudaStream_t *streams, int in_turn, const uint8_t *from,
+                       size_t bytes) {
     cudaStream_t kept = b->stream;
     int pictures = 60;
     cudaDeviceSynchronize();
     double start = motus_seconds();
     for (int i = 0; i < pictures; i++) {
         b->stream = streams[i % in_turn];
-        cudaMemcpyAsync(b->pictures + (size_t)(i % 2) * bytes, from, bytes, cudaMemcpyHostToDevice, b->stream);
+        cudaMemcpyAsync(b->pictures + (size_t)(i % 2) * bytes, from, bytes, cudaMemcpyHostToDevice,
+                        b->stream);
         run_search(b, i + 2, 1);
     }
     cudaDeviceSynchronize();
@@ -285,20 +313,25 @@ MotusStatus measure_uploads(Bench *b) {
     size_t bytes = frame_bytes(b) * 3 / 2;
     uint8_t *pageable = (uint8_t *)motus_alloc(bytes, 1), *pinned = NULL;
     cudaStream_t streams[4] = {};
-    MotusStatus status = pageable ? check(b, cudaMallocHost((void **)&pinned, bytes), "pinned memory") : MOTUS_ERR_MEMORY;
+    MotusStatus status = pageable
+                             ? check(b, cudaMallocHost((void **)&pinned, bytes), "pinned memory")
+                             : MOTUS_ERR_MEMORY;
     for (int i = 0; i < 4 && !status; i++)
         status = check(b, cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking), "stream");
     if (!status) {
         memcpy(pageable, b->pinned, frame_bytes(b)), memset(pinned, 1, bytes);
         line(b, "upload_pageable_us", 1e6 * upload_split(b, streams, 1, pageable, bytes), "%.1f",
              " us a 4:2:0 picture, ordinary memory");
-        line(b, "upload_pinned_us", 1e6 * upload_split(b, streams, 1, pinned, bytes), "%.1f", " us, pinned");
-        line(b, "upload_2_streams_us", 1e6 * upload_split(b, streams, 2, pinned, bytes), "%.1f", " us, split over 2 streams");
-        line(b, "upload_4_streams_us", 1e6 * upload_split(b, streams, 4, pinned, bytes), "%.1f", " us, split over 4 streams");
-        line(b, "upload_then_search_us", 1e6 * upload_and_work(b, streams, 1, pinned, bytes), "%.1f",
-             " us, upload and search on one stream");
-        line(b, "upload_beside_search_us", 1e6 * upload_and_work(b, streams, 3, pinned, bytes), "%.1f",
-             " us, pictures on 3 streams in turn: they overlap");
+        line(b, "upload_pinned_us", 1e6 * upload_split(b, streams, 1, pinned, bytes), "%.1f",
+             " us, pinned");
+        line(b, "upload_2_streams_us", 1e6 * upload_split(b, streams, 2, pinned, bytes), "%.1f",
+             " us, split over 2 streams");
+        line(b, "upload_4_streams_us", 1e6 * upload_split(b, streams, 4, pinned, bytes), "%.1f",
+             " us, split over 4 streams");
+        line(b, "upload_then_search_us", 1e6 * upload_and_work(b, streams, 1, pinned, bytes),
+             "%.1f", " us, upload and search on one stream");
+        line(b, "upload_beside_search_us", 1e6 * upload_and_work(b, streams, 3, pinned, bytes),
+             "%.1f", " us, pictures on 3 streams in turn: they overlap");
         status = check(b, cudaDeviceSynchronize(), "uploads");
     }
     for (int i = 0; i < 4; i++)
@@ -309,7 +342,7 @@ MotusStatus measure_uploads(Bench *b) {
 }
 
 MotusStatus prepare(Bench *b) {
-    const MotusClip *clip = b->b->clip;
+    const MotusBenchClip *clip = b->b->clip;
     b->width = clip->width, b->height = clip->height;
     b->stride = (b->width + 15) & ~15;
     b->n_mb = motus_mbs(b->width) * motus_mbs(b->height);
@@ -317,25 +350,41 @@ MotusStatus prepare(Bench *b) {
     b->n = (int)(ROTATE / b->plane) + 2;
     size_t entries = (size_t)MOTUS_BLOCKS * b->n_mb * MOTUS_SEARCH_BATCH;
     MotusStatus status = check(b, motus_search_cuda_prepare(), "kernels");
-    if (!status) status = check(b, cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking), "stream");
-    if (!status) status = check(b, cudaStreamCreateWithFlags(&b->second, cudaStreamNonBlocking), "stream");
+    if (!status)
+        status = check(b, cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking), "stream");
+    if (!status)
+        status = check(b, cudaStreamCreateWithFlags(&b->second, cudaStreamNonBlocking), "stream");
     if (!status) status = check(b, cudaEventCreate(&b->begin), "event");
     if (!status) status = check(b, cudaEventCreate(&b->end), "event");
-    if (!status) status = check(b, cudaEventCreateWithFlags(&b->handover, cudaEventDisableTiming), "event");
-    if (!status) status = check(b, cudaMalloc((void **)&b->pictures, b->plane * b->n + ROTATE / 2), "device memory");
-    if (!status) status = check(b, cudaMalloc((void **)&b->planes, motus_ref_luma_bytes(b->width, b->height)), "device memory");
-    if (!status) status = check(b, cudaMalloc((void **)&b->mv, entries * sizeof *b->mv), "device memory");
-    if (!status) status = check(b, cudaMalloc((void **)&b->sad, entries * sizeof *b->sad), "device memory");
-    if (!status) status = check(b, cudaMalloc((void **)&b->cost, entries * sizeof *b->cost), "device memory");
     if (!status)
-        status = check(b, cudaMallocHost((void **)&b->pinned, frame_bytes(b) * clip->n + field_bytes(b)), "pinned memory");
+        status = check(b, cudaEventCreateWithFlags(&b->handover, cudaEventDisableTiming), "event");
+    if (!status)
+        status = check(b, cudaMalloc((void **)&b->pictures, b->plane * b->n + ROTATE / 2),
+                       "device memory");
+    if (!status)
+        status =
+            check(b, cudaMalloc((void **)&b->planes, motus_ref_luma_bytes(b->width, b->height)),
+                  "device memory");
+    if (!status)
+        status = check(b, cudaMalloc((void **)&b->mv, entries * sizeof *b->mv), "device memory");
+    if (!status)
+        status = check(b, cudaMalloc((void **)&b->sad, entries * sizeof *b->sad), "device memory");
+    if (!status)
+        status =
+            check(b, cudaMalloc((void **)&b->cost, entries * sizeof *b->cost), "device memory");
+    if (!status)
+        status =
+            check(b, cudaMallocHost((void **)&b->pinned, frame_bytes(b) * clip->n + field_bytes(b)),
+                  "pinned memory");
     for (int i = 0; i < b->n && !status; i++) {
         const MotusPlane *luma = &clip->frame[i % clip->n]->plane[0];
         for (int y = 0; i < clip->n && y < b->height; y++)
-            memcpy(b->pinned + i * frame_bytes(b) + (size_t)y * b->width, luma->data + y * luma->stride, (size_t)b->width);
+            memcpy(b->pinned + i * frame_bytes(b) + (size_t)y * b->width,
+                   luma->data + y * luma->stride, (size_t)b->width);
         status = check(b,
-                       cudaMemcpy2D(b->pictures + i * b->plane, (size_t)b->stride, luma->data, (size_t)luma->stride,
-                                    (size_t)b->width, (size_t)b->height, cudaMemcpyHostToDevice),
+                       cudaMemcpy2D(b->pictures + i * b->plane, (size_t)b->stride, luma->data,
+                                    (size_t)luma->stride, (size_t)b->width, (size_t)b->height,
+                                    cudaMemcpyHostToDevice),
                        "upload");
     }
     return status;

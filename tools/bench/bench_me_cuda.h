@@ -11,14 +11,15 @@ extern "C" {
 #include "tools/bench/bench_input.h"
 
 typedef struct MotusBenchMeCuda {
-    const MotusClip *clip;
+    const MotusBenchClip *clip;
     int range;
     int upload; // also the table of ways to upload
     int print;  // print lines, beside the report
     cJSON *report;
 } MotusBenchMeCuda;
 
-// Kernel times, the VABSDIFF4 limit and the copy bandwidths of the same run, the rate from host memory, and with `upload` the ways to upload.
+// Kernel times, the VABSDIFF4 limit and the copy bandwidths of the same run, the rate from host
+// memory, and with `upload` the ways to upload.
 MotusStatus motus_bench_me_cuda(const MotusBenchMeCuda *bench, MotusError *error);
 
 #ifdef __cplusplus

@@ -4,12 +4,12 @@
 #include <stdio.h>
 
 #include "common/error.h"
-#include "tools/peers/bdrate.h"
 #include "tools/cli/cmd.h"
-#include "tools/peers/peers.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
+#include "tools/peers/bdrate.h"
+#include "tools/peers/peers.h"
 #include "tools/peers/x264.h"
 
 // The QPs of a curve, those of motus compare.
@@ -19,7 +19,8 @@ static const int curve_qp[CURVE] = {22, 27, 32, 37};
 static const char *const x264_presets[] = {"medium", "superfast", "ultrafast"};
 enum { X264_PRESETS = 3, ROWS = MOTUS_PRESETS + X264_PRESETS, ANCHOR = MOTUS_PRESETS };
 
-// One line of the table. Rows from ANCHOR on are x264's, the first of them is the one to compare with.
+// One line of the table. Rows from ANCHOR on are x264's, the first of them is the one to compare
+// with.
 typedef struct Row {
     const char *preset;
     double seconds[MOTUS_BENCH_RUNS]; // sorted at the end
@@ -41,7 +42,7 @@ typedef struct Table {
     int64_t frames_done;
 } Table;
 
-// ---- One encode ---------------------------------------------------------------------------------------------------------------------------
+// ---- One encode ---------------------------------------------------------------------------------
 
 static MotusStatus drain(MotusEncoder *encoder, int wait, MotusEncodeRun *run) {
     MotusPacket *packet;
@@ -58,8 +59,8 @@ static MotusStatus interrupted(MotusError *error) {
     return motus_signal_caught() ? motus_fail(error, MOTUS_END, "interrupted") : MOTUS_OK;
 }
 
-MotusStatus motus_bench_encode_once(const MotusEncoderConfig *config, const MotusClip *clip, MotusEncodeRun *run,
-                                    MotusError *error) {
+MotusStatus motus_bench_encode_once(const MotusEncoderConfig *config, const MotusBenchClip *clip,
+                                    MotusEncodeRun *run, MotusError *error) {
     MotusEncoder *encoder = NULL;
     double start = motus_seconds();
     MotusStatus status = motus_encoder_open(&encoder, config, error);
@@ -71,17 +72,19 @@ MotusStatus motus_bench_encode_once(const MotusEncoderConfig *config, const Motu
     }
     run->seconds = motus_seconds() - start;
     motus_encoder_close(&encoder);
-    return status ? motus_fail(error, status, "encoder: %s", motus_status_text(status)) : interrupted(error);
+    return status ? motus_fail(error, status, "encoder: %s", motus_status_text(status))
+                  : interrupted(error);
 }
 
 static MotusStatus clip_frame(void *opaque, int n, const MotusFrame **frame, MotusError *error) {
     (void)error;
-    *frame = ((const MotusClip *)opaque)->frame[n];
+    *frame = ((const MotusBenchClip *)opaque)->frame[n];
     return MOTUS_OK;
 }
 
 // x264's stream is measured in the same way as ours; where there is no decoder, luma_ssd stays 0.
-static MotusStatus encode_x264(Table *t, int r, int qp, int measure, MotusEncodeRun *run, MotusError *error) {
+static MotusStatus encode_x264(Table *t, int r, int qp, int measure, MotusEncodeRun *run,
+                               MotusError *error) {
     const MotusBenchPresets *o = t->o;
     const MotusX264Job job = {.program = "x264",
                               .preset = t->row[r].preset,
@@ -95,47 +98,54 @@ static MotusStatus encode_x264(Table *t, int r, int qp, int measure, MotusEncode
     MotusStatus status = motus_x264_encode(&job, &run->seconds, error);
     if (status || !measure) return status;
     MotusQuality quality;
-    status = motus_stream_measure(t->folder.stream, o->clip->n, clip_frame, (void *)o->clip, &quality, error);
+    status = motus_stream_measure(t->folder.stream, o->clip->n, clip_frame, (void *)o->clip,
+                                  &quality, error);
     run->bytes = quality.bytes;
     run->luma_ssd = quality.luma_ssd;
     if (status != MOTUS_ERR_UNSUPPORTED) return status;
-    if (t->has_decoder) motus_warn("note: this build has no decoder to measure x264's PSNR with; no BD-rate");
+    if (t->has_decoder)
+        motus_warn("note: this build has no decoder to measure x264's PSNR with; no BD-rate");
     t->has_decoder = 0;
     return MOTUS_OK;
 }
 
 // Encodes with row r at this QP; measure: *point is filled in too.
-static MotusStatus encode_row(Table *t, int r, int qp, double *seconds, MotusRdPoint *point, MotusError *error) {
-    const MotusClip *clip = t->o->clip;
+static MotusStatus encode_row(Table *t, int r, int qp, double *seconds, MotusRdPoint *point,
+                              MotusError *error) {
+    const MotusBenchClip *clip = t->o->clip;
     char more[64];
-    snprintf(more, sizeof more, "  %s %s, QP %d", r < ANCHOR ? "motus" : "x264", t->row[r].preset, qp);
+    snprintf(more, sizeof more, "  %s %s, QP %d", r < ANCHOR ? "motus" : "x264", t->row[r].preset,
+             qp);
     motus_progress_show(&t->progress, t->frames_done, more);
     MotusEncoderConfig config = t->o->config;
     MotusEncodeRun run;
     config.preset = (MotusPreset)r;
     config.qp = qp;
-    MotusStatus status =
-        r < ANCHOR ? motus_bench_encode_once(&config, clip, &run, error) : encode_x264(t, r, qp, point != NULL, &run, error);
+    MotusStatus status = r < ANCHOR ? motus_bench_encode_once(&config, clip, &run, error)
+                                    : encode_x264(t, r, qp, point != NULL, &run, error);
     if (status) return status;
     t->frames_done += clip->n;
     if (seconds) *seconds = run.seconds;
     if (!point) return MOTUS_OK;
     point->kbps = 8e-3 * (double)run.bytes / clip->n * clip->fps.num / clip->fps.den;
     if (r < ANCHOR || t->has_decoder)
-        point->psnr = motus_psnr(run.luma_ssd, (uint64_t)clip->n * (uint64_t)clip->width * (uint64_t)clip->height);
+        point->psnr = motus_psnr(run.luma_ssd, (uint64_t)clip->n * (uint64_t)clip->width *
+                                                   (uint64_t)clip->height);
     return MOTUS_OK;
 }
 
-// ---- All of them --------------------------------------------------------------------------------------------------------------------------
+// ---- All of them --------------------------------------------------------------------------------
 
 static MotusStatus time_rows(Table *t, MotusError *error) {
     for (int run = 0; run < t->o->runs; run++)
         for (int r = 0; r < t->n_rows; r++) {
             Row *row = &t->row[r];
-            MotusStatus status = encode_row(t, r, t->o->config.qp, &row->seconds[run], run ? NULL : &row->point, error);
+            MotusStatus status = encode_row(t, r, t->o->config.qp, &row->seconds[run],
+                                            run ? NULL : &row->point, error);
             if (status) return status;
         }
-    for (int r = 0; r < t->n_rows; r++) t->row[r].median = motus_median_of(t->row[r].seconds, t->o->runs);
+    for (int r = 0; r < t->n_rows; r++)
+        t->row[r].median = motus_median_of(t->row[r].seconds, t->o->runs);
     return MOTUS_OK;
 }
 
@@ -151,7 +161,8 @@ static MotusStatus trace_curves(Table *t, MotusError *error) {
             if (status) return status;
         }
     for (int r = 0; r < t->n_rows; r++) // there may be none: no common range of PSNR
-        t->row[r].has_bd_rate = !motus_bd_rate(t->row[ANCHOR].curve, CURVE, t->row[r].curve, CURVE, &t->row[r].bd_rate);
+        t->row[r].has_bd_rate =
+            !motus_bd_rate(t->row[ANCHOR].curve, CURVE, t->row[r].curve, CURVE, &t->row[r].bd_rate);
     return MOTUS_OK;
 }
 
@@ -185,12 +196,12 @@ static MotusStatus measure(Table *t, MotusError *error) {
     return status;
 }
 
-// ---- Report -------------------------------------------------------------------------------------------------------------------------------
+// ---- Report -------------------------------------------------------------------------------------
 
 static void print_row(const Table *t, int r) {
     const Row *row = &t->row[r];
-    printf("%-5s %-10s %9.1f %9.1f %10.1f", r < ANCHOR ? "motus" : "x264", row->preset, t->o->clip->n / row->median,
-           t->o->clip->n / row->seconds[0], row->point.kbps);
+    printf("%-5s %-10s %9.1f %9.1f %10.1f", r < ANCHOR ? "motus" : "x264", row->preset,
+           t->o->clip->n / row->median, t->o->clip->n / row->seconds[0], row->point.kbps);
     if (row->point.psnr > 0)
         printf(" %8.3f", row->point.psnr);
     else
@@ -202,9 +213,10 @@ static void print_row(const Table *t, int r) {
 
 static void print_table(const Table *t) {
     printf("encode     QP %d, one IDR picture, %d runs\n", t->o->config.qp, t->o->runs);
-    if (*t->x264) printf("x264       %s; speed and BD-rate are against its preset medium\n", t->x264);
-    printf("\n%-16s %9s %9s %10s %8s%s%s\n", "", "frames/s", "best", "kb/s", "PSNR-Y", *t->x264 ? "    speed" : "",
-           t->has_decoder ? "     BD-rate" : "");
+    if (*t->x264)
+        printf("x264       %s; speed and BD-rate are against its preset medium\n", t->x264);
+    printf("\n%-16s %9s %9s %10s %8s%s%s\n", "", "frames/s", "best", "kb/s", "PSNR-Y",
+           *t->x264 ? "    speed" : "", t->has_decoder ? "     BD-rate" : "");
     for (int r = 0; r < t->n_rows; r++) print_row(t, r);
 }
 

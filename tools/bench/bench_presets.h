@@ -16,15 +16,16 @@ typedef struct MotusEncodeRun {
 } MotusEncodeRun;
 
 // Encodes the whole clip once. MOTUS_END, with words: a signal came (where signals are caught).
-MotusStatus motus_bench_encode_once(const MotusEncoderConfig *config, const MotusClip *clip, MotusEncodeRun *run,
-                                    MotusError *error);
+MotusStatus motus_bench_encode_once(const MotusEncoderConfig *config, const MotusBenchClip *clip,
+                                    MotusEncodeRun *run, MotusError *error);
 
 typedef struct MotusBenchPresets {
-    const MotusClip *clip;
+    const MotusBenchClip *clip;
     MotusEncoderConfig config; // for every row but for its preset; threads count, not 0
-    int runs; // timed at config.qp, 1..MOTUS_BENCH_RUNS; all rows take turns, so that a slow spell of the machine hits all of them
-    int peers;     // x264's rows too, and BD-rate against it; a note on stderr where there is no x264
-    int print;     // the table on stdout
+    int runs;  // timed at config.qp, 1..MOTUS_BENCH_RUNS; all rows take turns, so that a slow spell
+               // of the machine hits all of them
+    int peers; // x264's rows too, and BD-rate against it; a note on stderr where there is no x264
+    int print; // the table on stdout
     cJSON *report; // gets "x264", "rows"
 } MotusBenchPresets;
 

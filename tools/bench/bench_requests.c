@@ -31,7 +31,9 @@ typedef struct Bench {
 
 static MotusStatus failed(const Bench *b, MotusStatus status, const char *what) {
     const char *words = motus_me_error(b->me)->text;
-    return status ? motus_fail(b->error, status, "%s: %s", what, words[0] ? words : motus_status_text(status)) : MOTUS_OK;
+    return status ? motus_fail(b->error, status, "%s: %s", what,
+                               words[0] ? words : motus_status_text(status))
+                  : MOTUS_OK;
 }
 
 static const MotusPlane *plane(const Bench *b, MotusMemory memory, int i) {
@@ -39,8 +41,9 @@ static const MotusPlane *plane(const Bench *b, MotusMemory memory, int i) {
 }
 
 static MotusStatus prepare(Bench *b) {
-    const MotusClip *clip = b->b->clip;
-    const size_t size = (size_t)clip->width * (size_t)clip->height, step = (size_t)(clip->n ? clip->n : 1);
+    const MotusBenchClip *clip = b->b->clip;
+    const size_t size = (size_t)clip->width * (size_t)clip->height,
+                 step = (size_t)(clip->n ? clip->n : 1);
     MotusMeConfig config = motus_me_config_default(clip->width, clip->height);
     config.range = b->b->range, config.threads = b->b->threads, config.backend = b->b->backend;
     b->n_planes = clip->n;
@@ -50,17 +53,22 @@ static MotusStatus prepare(Bench *b) {
     if (!b->host || !b->device || !b->host_memory) return failed(b, MOTUS_ERR_MEMORY, "frames");
     MotusStatus status = motus_me_open(&b->me, &config);
     if (status) return failed(b, status, "search");
-    if (b->b->backend == MOTUS_BACKEND_CUDA && (status = motus_cuda_alloc(&b->device_memory, size * step, b->error)))
+    if (b->b->backend == MOTUS_BACKEND_CUDA &&
+        (status = motus_cuda_alloc(&b->device_memory, size * step, b->error)))
         return status;
     for (int i = 0; i < clip->n; i++) {
         const MotusPlane *from = &clip->frame[i]->plane[0];
-        b->host[i] = (MotusPlane){b->host_memory + (size_t)i * size, clip->width, clip->width, clip->height};
+        b->host[i] =
+            (MotusPlane){b->host_memory + (size_t)i * size, clip->width, clip->width, clip->height};
         b->device[i] = b->host[i];
         b->device[i].data = (uint8_t *)b->device_memory + (size_t)i * size;
         for (int y = 0; y < clip->height; y++)
-            memcpy(b->host[i].data + y * clip->width, from->data + y * from->stride, (size_t)clip->width);
+            memcpy(b->host[i].data + y * clip->width, from->data + y * from->stride,
+                   (size_t)clip->width);
     }
-    return b->device_memory ? motus_cuda_copy(b->device_memory, b->host_memory, size * step, NULL, b->error) : MOTUS_OK;
+    return b->device_memory
+               ? motus_cuda_copy(b->device_memory, b->host_memory, size * step, NULL, b->error)
+               : MOTUS_OK;
 }
 
 static void release(Bench *b) {
@@ -80,8 +88,9 @@ static MotusStatus time_calls(Bench *b, int n, double *searches) {
     for (; !status && (pictures < 1 || now - start < AT_LEAST); pictures++) {
         if (!pictures) start = motus_seconds();
         for (int k = 1; k <= n && !status; k++)
-            status = motus_me_search(b->me, plane(b, MOTUS_MEMORY_HOST, pictures + 1 + n),
-                                     plane(b, MOTUS_MEMORY_HOST, pictures + 1 + n - k), NULL, field);
+            status =
+                motus_me_search(b->me, plane(b, MOTUS_MEMORY_HOST, pictures + 1 + n),
+                                plane(b, MOTUS_MEMORY_HOST, pictures + 1 + n - k), NULL, field);
         now = motus_seconds();
     }
     motus_field_free(&field);
@@ -136,13 +145,15 @@ static void close_results(Results *r, MotusMemory memory) {
 }
 
 // One reference is filled a picture, as in an encoder, and the newest n are searched.
-static MotusStatus request(Bench *b, MotusMeReference **ring, int ring_size, int n, int picture, const Wanted *w, Results *r) {
+static MotusStatus request(Bench *b, MotusMeReference **ring, int ring_size, int n, int picture,
+                           const Wanted *w, Results *r) {
     MotusStatus status = MOTUS_OK;
     for (int k = picture ? 1 : n; k >= 1 && n && !status; k--)
-        status = motus_me_reference_fill(ring[(picture + n - k) % ring_size], b->me, plane(b, w->memory, picture + n - k),
-                                         w->memory, NULL);
+        status = motus_me_reference_fill(ring[(picture + n - k) % ring_size], b->me,
+                                         plane(b, w->memory, picture + n - k), w->memory, NULL);
     for (int k = 0; k < n; k++) r->target[k].reference = ring[(picture + n - 1 - k) % ring_size];
-    MotusMeRequest request = motus_me_request_default(plane(b, w->memory, picture + n), r->target, n);
+    MotusMeRequest request =
+        motus_me_request_default(plane(b, w->memory, picture + n), r->target, n);
     request.stats = r->stats;
     request.memory = request.results_memory = w->memory;
     return status ? status : motus_me_request(b->me, &request);
@@ -155,7 +166,8 @@ static MotusStatus time_requests(Bench *b, int n, const Wanted *w, double *reque
     double start = 0, now = 0;
     int sent = 0, received = 0;
     MotusStatus status = MOTUS_OK;
-    for (int k = 0; k < ring_size && n && !status; k++) status = motus_me_reference_alloc(&ring[k], b->me);
+    for (int k = 0; k < ring_size && n && !status; k++)
+        status = motus_me_reference_alloc(&ring[k], b->me);
     for (int k = 0; k < UNDER_WAY && !status; k++) status = open_results(&results[k], b, n, w);
     while (!status && (received < UNDER_WAY + 2 || now - start < AT_LEAST)) {
         if (sent - received < UNDER_WAY) {
@@ -178,7 +190,8 @@ static MotusStatus time_rows(Bench *b, cJSON *rows) {
     const int on_device = b->b->backend == MOTUS_BACKEND_CUDA;
     MotusStatus status = MOTUS_OK;
     if (b->b->print)
-        printf("references searches/s: a call each   a request   %s\n", on_device ? "a request, all in device memory" : "");
+        printf("references searches/s: a call each   a request   %s\n",
+               on_device ? "a request, all in device memory" : "");
     for (int n = 1; n <= b->b->most && !status; n *= 2) {
         const Wanted here = {.searched = 1}, there = {.searched = 1, .memory = MOTUS_MEMORY_DEVICE};
         double calls = 0, requests = 0, device = 0;
@@ -201,8 +214,10 @@ static MotusStatus time_rows(Bench *b, cJSON *rows) {
 
 MotusStatus motus_bench_requests(const MotusBenchRequests *bench, MotusError *error) {
     Bench b = {.b = bench, .error = error};
-    const MotusMemory memory = bench->backend == MOTUS_BACKEND_CUDA ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
-    const Wanted stats = {.stats = 1, .memory = memory}, measures = {.measured = 1, .memory = memory};
+    const MotusMemory memory =
+        bench->backend == MOTUS_BACKEND_CUDA ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
+    const Wanted stats = {.stats = 1, .memory = memory},
+                 measures = {.measured = 1, .memory = memory};
     double rate[2] = {0};
     MotusStatus status = prepare(&b);
     if (!status) status = time_rows(&b, cJSON_AddArrayToObject(bench->report, "references"));
@@ -212,9 +227,9 @@ MotusStatus motus_bench_requests(const MotusBenchRequests *bench, MotusError *er
         cJSON_AddNumberToObject(bench->report, "statistics_fps", rate[0]);
         cJSON_AddNumberToObject(bench->report, "measures_fps", rate[1]);
         if (bench->print)
-            printf(
-                "statistics %.1f pictures/s without a search; SAD and SATD at vector zero, with the reference made ready, %.1f\n",
-                rate[0], rate[1]);
+            printf("statistics %.1f pictures/s without a search; SAD and SATD at vector zero, with "
+                   "the reference made ready, %.1f\n",
+                   rate[0], rate[1]);
     }
     release(&b);
     return status;

@@ -4,13 +4,19 @@
 #include <stdio.h>
 
 #include "common/error.h"
-#include "tools/peers/bdrate.h"
 #include "tools/cli/cmd.h"
+#include "tools/peers/bdrate.h"
 #include "tools/peers/libx264.h"
 
-enum { CURVE = 4, X264_ROWS = 7, BASELINE = MOTUS_PRESETS + X264_ROWS - 1, ROWS = MOTUS_PRESETS + X264_ROWS };
+enum {
+    CURVE = 4,
+    X264_ROWS = 7,
+    BASELINE = MOTUS_PRESETS + X264_ROWS - 1,
+    ROWS = MOTUS_PRESETS + X264_ROWS
+};
 static const int curve_qp[CURVE] = {22, 27, 32, 37};
-static const char *const x264_presets[X264_ROWS] = {"ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "medium"};
+static const char *const x264_presets[X264_ROWS] = {"ultrafast", "superfast", "veryfast", "faster",
+                                                    "fast",      "medium",    "medium"};
 
 // Ours come first, by MotusPreset; the last one is x264's preset medium in Baseline profile.
 typedef struct Row {
@@ -25,14 +31,15 @@ typedef struct Table {
     Row row[ROWS];
 } Table;
 
-static double kbps(const MotusClip *clip, uint64_t bytes, int pictures) {
+static double kbps(const MotusBenchClip *clip, uint64_t bytes, int pictures) {
     return 8e-3 * (double)bytes / pictures * clip->fps.num / clip->fps.den;
 }
 
-// ---- Ours ---------------------------------------------------------------------------------------------------------------------------------
+// ---- Ours ---------------------------------------------------------------------------------------
 
 // The clip as one GOP; PSNR as x264 counts it, the mean over pictures.
-static MotusStatus encode_ours(const MotusBenchX264 *o, int preset, int qp, MotusRdPoint *point, MotusError *error) {
+static MotusStatus encode_ours(const MotusBenchX264 *o, int preset, int qp, MotusRdPoint *point,
+                               MotusError *error) {
     MotusEncoder *encoder = NULL;
     MotusEncoderConfig config = o->config;
     uint64_t bytes = 0;
@@ -41,7 +48,7 @@ static MotusStatus encode_ours(const MotusBenchX264 *o, int preset, int qp, Motu
     config.qp = qp;
     config.keyint = o->clip->n;
     config.stream_only = 1;
-    config.lanes = 1;
+    config.gop_coders = 1;
     MotusStatus status = motus_encoder_open(&encoder, &config, error);
     if (status) return status;
     for (int i = 0; i < o->clip->n && !status; i++) {
@@ -59,11 +66,13 @@ static MotusStatus encode_ours(const MotusBenchX264 *o, int preset, int qp, Motu
     return status;
 }
 
-// ---- x264's -------------------------------------------------------------------------------------------------------------------------------
+// ---- x264's -------------------------------------------------------------------------------------
 
-// P pictures only and a GOP of the clip's length, as ours. `pictures` 0: the clip once, with its PSNR.
-static MotusStatus encode_x264(const Table *t, int row, int qp, int pictures, MotusLibX264Run *run, MotusError *error) {
-    const MotusClip *clip = t->o->clip;
+// P pictures only and a GOP of the clip's length, as ours. `pictures` 0: the clip once, with its
+// PSNR.
+static MotusStatus encode_x264(const Table *t, int row, int qp, int pictures, MotusLibX264Run *run,
+                               MotusError *error) {
+    const MotusBenchClip *clip = t->o->clip;
     char number[2][16];
     const char *option[][2] = {{"qp", number[0]}, {"keyint", number[1]}, {"scenecut", "0"},
                                {"bframes", "0"},  {"threads", "auto"},   {0}};
@@ -81,7 +90,8 @@ static MotusStatus encode_x264(const Table *t, int row, int qp, int pictures, Mo
     return motus_libx264_encode(t->lib, &job, run, error);
 }
 
-static MotusStatus point_of_x264(const Table *t, int row, int qp, MotusRdPoint *point, double *seconds, MotusError *error) {
+static MotusStatus point_of_x264(const Table *t, int row, int qp, MotusRdPoint *point,
+                                 double *seconds, MotusError *error) {
     MotusLibX264Run run;
     MotusStatus status = encode_x264(t, row, qp, 0, &run, error);
     *point = (MotusRdPoint){kbps(t->o->clip, run.bytes, t->o->clip->n), run.psnr};
@@ -90,15 +100,18 @@ static MotusStatus point_of_x264(const Table *t, int row, int qp, MotusRdPoint *
 }
 
 // About two seconds of it, in whole clips, at least two and at most 40.
-static MotusStatus time_x264(const Table *t, int row, double seconds_a_clip, double *fps, MotusError *error) {
+static MotusStatus time_x264(const Table *t, int row, double seconds_a_clip, double *fps,
+                             MotusError *error) {
     MotusLibX264Run run;
-    const int clips = seconds_a_clip > 1 ? 2 : seconds_a_clip < 0.05 ? 40 : (int)(2 / seconds_a_clip);
+    const int clips = seconds_a_clip > 1      ? 2
+                      : seconds_a_clip < 0.05 ? 40
+                                              : (int)(2 / seconds_a_clip);
     MotusStatus status = encode_x264(t, row, t->o->config.qp, clips * t->o->clip->n, &run, error);
     if (!status) *fps = clips * t->o->clip->n / run.seconds;
     return status;
 }
 
-// ---- The table ----------------------------------------------------------------------------------------------------------------------------
+// ---- The table ----------------------------------------------------------------------------------
 
 static MotusStatus measure(Table *t, MotusError *error) {
     const MotusBenchX264 *o = t->o;
@@ -124,10 +137,12 @@ static void name_of(int r, char *text, size_t size) {
     if (r < MOTUS_PRESETS)
         snprintf(text, size, "motus %s", motus_preset_name((MotusPreset)r));
     else
-        snprintf(text, size, "x264 %s%s", x264_presets[r - MOTUS_PRESETS], r == BASELINE ? " baseline" : "");
+        snprintf(text, size, "x264 %s%s", x264_presets[r - MOTUS_PRESETS],
+                 r == BASELINE ? " baseline" : "");
 }
 
-// More bits than an anchor for the same PSNR, per cent; the anchors are ours and x264's medium baseline.
+// More bits than an anchor for the same PSNR, per cent; the anchors are ours and x264's medium
+// baseline.
 static void report_row(const Table *t, int r, cJSON *rows) {
     const Row *row = &t->row[r];
     char name[32], anchor[32];
@@ -138,7 +153,8 @@ static void report_row(const Table *t, int r, cJSON *rows) {
     cJSON_AddNumberToObject(object, "kbps", row->point.kbps);
     cJSON_AddNumberToObject(object, "psnr_y", row->point.psnr);
     cJSON *bd_rates = cJSON_AddObjectToObject(object, "bd_rate");
-    if (t->o->print) printf("%-20s %9.1f %10.1f %8.3f", name, row->fps, row->point.kbps, row->point.psnr);
+    if (t->o->print)
+        printf("%-20s %9.1f %10.1f %8.3f", name, row->fps, row->point.kbps, row->point.psnr);
     for (int a = 0; a < ROWS; a++) {
         double percent = 0;
         if (!t->row[a].there || (a >= MOTUS_PRESETS && a != BASELINE)) continue;
@@ -157,9 +173,11 @@ static void report(const Table *t) {
     cJSON_AddNumberToObject(o->report, "libx264", motus_libx264_build(t->lib));
     cJSON *rows = cJSON_AddArrayToObject(o->report, "beside_x264");
     if (o->print) {
-        printf("\nlibx264 build %d, all processors, P pictures only, tune psnr. frames/s (ours with the best number of lanes), "
+        printf("\nlibx264 build %d, all processors, P pictures only, tune psnr. frames/s (ours "
+               "with the best number of lanes), "
                "kb/s and\n"
-               "PSNR at QP %d; then how many more bits than the encoder above the column for the same PSNR (BD-rate, QP 22 27 32 "
+               "PSNR at QP %d; then how many more bits than the encoder above the column for the "
+               "same PSNR (BD-rate, QP 22 27 32 "
                "37)\n"
                "%-20s %9s %10s %8s",
                motus_libx264_build(t->lib), o->config.qp, "", "frames/s", "kb/s", "PSNR-Y");

@@ -1,4 +1,5 @@
-// motus bench encode --lanes --peers: libx264's presets beside ours, over the same frames: frames per second with all processors, and bits at equal PSNR.
+// motus bench encode --gop-coders --peers: libx264's presets beside ours, over the same frames:
+// frames per second with all processors, and bits at equal PSNR.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_BENCH_BENCH_X264_H
 #define TOOLS_BENCH_BENCH_X264_H
@@ -9,7 +10,7 @@
 #include "tools/bench/bench_input.h"
 
 typedef struct MotusBenchX264 {
-    const MotusClip *clip;
+    const MotusBenchClip *clip;
     MotusEncoderConfig config; // of our rows, but for preset, lanes, keyint and QP
     int presets;               // mask of 1 << MotusPreset
     double fps[MOTUS_PRESETS]; // ours, as they were measured with lanes

@@ -1,4 +1,5 @@
-// motus bench filters: how fast the filters and the 8x8 DCT are here, on the sizes of published comparisons and on 8K.
+// motus bench filters: how fast the filters and the 8x8 DCT are here, on the sizes of published
+// comparisons and on 8K.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -6,25 +7,32 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "common/error.h"
-#include "tools/cli/cmd.h"
 #include "tools/bench/filter_jobs.h"
+#include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
-#include "tools/peers/peers_opencv.h"
 #include "tools/cli/system.h"
+#include "tools/peers/peers_opencv.h"
 
 static const char about[] =
-    "Times the 8x8 DCT, wavelet, equalization and chroma key (docs/filters.md) against single-thread scalar C, on 8K and\n"
-    "on the sizes of published CUDA programs, whose speed-up stands in brackets. Columns, milliseconds of one picture:\n"
+    "Times the 8x8 DCT, wavelet, equalization and chroma key (docs/filters.md) against "
+    "single-thread scalar C, on 8K and\n"
+    "on the sizes of published CUDA programs, whose speed-up stands in brackets. Columns, "
+    "milliseconds of one picture:\n"
     "  scalar     plain C, one thread: the yardstick of the speed-ups (x)\n"
     "  simd       one thread with the fastest instructions        cores     all cores with them\n"
     "  in+out     CUDA from pinned memory and back, pictures overlapped\n"
-    "  one by one the same without overlap                        kernel    CUDA alone, data in device memory\n"
-    "  GB/s, %    bytes that the job must move over the kernel's time; share of a device copy in the same run\n"
+    "  one by one the same without overlap                        kernel    CUDA alone, data in "
+    "device memory\n"
+    "  GB/s, %    bytes that the job must move over the kernel's time; share of a device copy in "
+    "the same run\n"
     "  same       CPU's and CUDA's results are equal, byte for byte\n"
-    "NPP's histogram and look-up table are timed beside equalization where they are installed. OpenCV's functions, on one\n"
-    "thread and on all cores, stand at the ends of their rows in a build with -DMOTUS_OPENCV=ON (docs/bench.md).\n";
+    "NPP's histogram and look-up table are timed beside equalization where they are installed. "
+    "OpenCV's functions, on one\n"
+    "thread and on all cores, stand at the ends of their rows in a build with -DMOTUS_OPENCV=ON "
+    "(docs/bench.md).\n";
 
-// What is measured. In brackets: the speed-up over one CPU thread that others have published for their CUDA programs.
+// What is measured. In brackets: the speed-up over one CPU thread that others have published for
+// their CUDA programs.
 static const struct {
     const char *title;
     MotusFilterJobKind kind;
@@ -70,8 +78,9 @@ typedef struct Row {
     MotusFilterJob job;
     double scalar, simd, cores;
     MotusFilterTime stream, serial, kernel, npp;
-    double opencv, opencv_cores, opencv_distance; // distance: of its result from ours, mean over the samples
-    int same;                                     // -1: not compared
+    double opencv, opencv_cores,
+        opencv_distance; // distance: of its result from ours, mean over the samples
+    int same;            // -1: not compared
 } Row;
 
 typedef struct Buffers {
@@ -80,14 +89,15 @@ typedef struct Buffers {
 
 enum Who { MOTUS, OPENCV };
 
-static MotusStatus run_once(enum Who who, const MotusFilterJob *s, const Buffers *b, const MotusExec *exec) {
+static MotusStatus run_once(enum Who who, const MotusFilterJob *s, const Buffers *b,
+                            const MotusExec *exec) {
     return who == OPENCV ? motus_opencv_run(s, b->in, b->other_out, b->scratch, exec->threads)
                          : motus_filter_job_run(s, b->in, b->out, b->scratch, exec);
 }
 
 // Seconds: the best of three, or of what fits in a second; 0 where OpenCV has no such function.
-static MotusStatus time_cpu(double *best, enum Who who, const MotusFilterJob *s, const Buffers *b, MotusExec exec,
-                            MotusError *error) {
+static MotusStatus time_cpu(double *best, enum Who who, const MotusFilterJob *s, const Buffers *b,
+                            MotusExec exec, MotusError *error) {
     double begin = motus_seconds();
     *best = 0;
     for (int i = 0; i < 3 && (i < 1 || motus_seconds() - begin < 1); i++) {
@@ -95,8 +105,8 @@ static MotusStatus time_cpu(double *best, enum Who who, const MotusFilterJob *s,
         MotusStatus status = run_once(who, s, b, &exec);
         if (who == OPENCV && status == MOTUS_ERR_UNSUPPORTED) return MOTUS_OK;
         if (status)
-            return motus_fail(error, status, "%s%s: %s", who == OPENCV ? "OpenCV, " : "", motus_filter_job_name(s->kind),
-                              motus_status_text(status));
+            return motus_fail(error, status, "%s%s: %s", who == OPENCV ? "OpenCV, " : "",
+                              motus_filter_job_name(s->kind), motus_status_text(status));
         double seconds = motus_seconds() - start;
         *best = i && *best < seconds ? *best : seconds;
     }
@@ -111,7 +121,8 @@ static MotusStatus measure_cpu(Row *row, const Buffers *b, int threads, MotusErr
     if (!status) status = time_cpu(&row->opencv, OPENCV, s, b, (MotusExec){1, 0}, error);
     if (status || row->opencv <= 0) return status;
     row->opencv_distance = motus_filter_job_distance(s, b->out, b->other_out);
-    return time_cpu(&row->opencv_cores, OPENCV, s, b, (MotusExec){motus_cpu_threads(threads), 0}, error);
+    return time_cpu(&row->opencv_cores, OPENCV, s, b, (MotusExec){motus_cpu_threads(threads), 0},
+                    error);
 }
 
 static void free_buffers(Buffers *b) {
@@ -123,8 +134,8 @@ static void free_buffers(Buffers *b) {
 
 static MotusStatus measure(Row *row, int device, int threads, MotusError *error) {
     const MotusFilterJob *s = &row->job;
-    Buffers b = {motus_alloc(s->in_bytes, 1), motus_alloc(s->out_bytes, 1), motus_alloc(s->out_bytes, 1),
-                 motus_alloc(s->scratch_bytes, 1)};
+    Buffers b = {motus_alloc(s->in_bytes, 1), motus_alloc(s->out_bytes, 1),
+                 motus_alloc(s->out_bytes, 1), motus_alloc(s->scratch_bytes, 1)};
     if (!b.in || !b.out || !b.other_out || !b.scratch) {
         free_buffers(&b);
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -134,11 +145,13 @@ static MotusStatus measure(Row *row, int device, int threads, MotusError *error)
     row->same = -1;
     if (!status && device) {
         status = motus_filter_time_stream(s, b.in, b.other_out, 0, &row->serial, error);
-        if (!status) status = motus_filter_time_stream(s, b.in, b.other_out, 1, &row->stream, error);
+        if (!status)
+            status = motus_filter_time_stream(s, b.in, b.other_out, 1, &row->stream, error);
         if (!status) status = motus_filter_time_kernel(s, b.in, &row->kernel, error);
         if (!status) row->same = motus_filter_job_same(s, b.out, b.other_out);
         MotusError why = {0};
-        if (!status && s->kind == JOB_EQUALIZE && motus_filter_time_npp(s, b.in, &row->npp, &why)) motus_warn("%s", why.text);
+        if (!status && s->kind == JOB_EQUALIZE && motus_filter_time_npp(s, b.in, &row->npp, &why))
+            motus_warn("%s", why.text);
     }
     free_buffers(&b);
     return status;
@@ -147,12 +160,13 @@ static MotusStatus measure(Row *row, int device, int threads, MotusError *error)
 static void print_row(const Row *r, double copy) {
     char size[32];
     snprintf(size, sizeof size, "%dx%d", r->job.width, r->job.height);
-    printf("  %-20s %-10s %8.2f %8.2f %8.2f", motus_filter_job_name(r->job.kind), size, 1e3 * r->scalar, 1e3 * r->simd,
-           1e3 * r->cores);
+    printf("  %-20s %-10s %8.2f %8.2f %8.2f", motus_filter_job_name(r->job.kind), size,
+           1e3 * r->scalar, 1e3 * r->simd, 1e3 * r->cores);
     if (r->kernel.median > 0) {
         double rate = r->job.moved_bytes / r->kernel.median;
-        printf(" %8.3f %6.1fx %8.3f %8.4f %6.0f %5.1f %s", 1e3 * r->stream.median, r->scalar / r->stream.median,
-               1e3 * r->serial.median, 1e3 * r->kernel.median, 1e-9 * rate, 100 * rate / copy, r->same ? "same" : "DIFFERENT");
+        printf(" %8.3f %6.1fx %8.3f %8.4f %6.0f %5.1f %s", 1e3 * r->stream.median,
+               r->scalar / r->stream.median, 1e3 * r->serial.median, 1e3 * r->kernel.median,
+               1e-9 * rate, 100 * rate / copy, r->same ? "same" : "DIFFERENT");
         if (r->npp.median > 0) printf("  NPP %.4f", 1e3 * r->npp.median);
     }
     if (r->opencv > 0) printf("  OpenCV %.2f %.2f", 1e3 * r->opencv, 1e3 * r->opencv_cores);
@@ -198,15 +212,19 @@ static MotusStatus run(const BenchFiltersOptions *o, cJSON *report, MotusError *
     cJSON_AddNumberToObject(report, "upload_gbps", 1e-9 * up);
     cJSON_AddNumberToObject(report, "download_gbps", 1e-9 * down);
     const char *opencv = motus_opencv_version();
-    cJSON_AddItemToObject(report, "opencv", opencv ? cJSON_CreateString(opencv) : cJSON_CreateNull());
+    cJSON_AddItemToObject(report, "opencv",
+                          opencv ? cJSON_CreateString(opencv) : cJSON_CreateNull());
     cJSON *rows = cJSON_AddArrayToObject(report, "rows");
     if (!o->json) {
-        printf("machine  %s, %s, %d threads\n", cpu, motus_cpu_instructions(), motus_cpu_threads(o->threads));
-        printf(device ? "copies   device %.0f GB/s (read + written), up %.1f, down %.1f GB/s, pinned\n" : "device   none\n",
+        printf("machine  %s, %s, %d threads\n", cpu, motus_cpu_instructions(),
+               motus_cpu_threads(o->threads));
+        printf(device
+                   ? "copies   device %.0f GB/s (read + written), up %.1f, down %.1f GB/s, pinned\n"
+                   : "device   none\n",
                1e-9 * copy, 1e-9 * up, 1e-9 * down);
         printf("opencv   %s\n", opencv ? opencv : "not in this build");
-        printf("  %-20s %-10s %8s %8s %8s %8s %7s %8s %8s %6s %5s\n", "job", "size", "scalar", "simd", "cores", "in+out", "x",
-               "1 by 1", "kernel", "GB/s", "%");
+        printf("  %-20s %-10s %8s %8s %8s %8s %7s %8s %8s %6s %5s\n", "job", "size", "scalar",
+               "simd", "cores", "in+out", "x", "1 by 1", "kernel", "GB/s", "%");
     }
     for (unsigned i = 0; !status && i < sizeof cases / sizeof *cases; i++) {
         if (o->quick && cases[i].width > 2592) continue;
@@ -223,7 +241,8 @@ static MotusStatus run(const BenchFiltersOptions *o, cJSON *report, MotusError *
 int motus_cmd_bench_filters(int argc, char **argv) {
     BenchFiltersOptions o = {0};
     const MotusOption options[] = {
-        {"threads", 't', &o.threads, motus_option_int, 0, 256, "N", "of the column cores, 0 = all (0)"},
+        {"threads", 't', &o.threads, motus_option_int, 0, 256, "N",
+         "of the column cores, 0 = all (0)"},
         {"quick", 0, &o.quick, NULL, 1, 0, NULL, "leave out the large pictures"},
         {"json", 0, &o.json, NULL, 1, 0, NULL, "print JSON"},
         {0},

@@ -10,20 +10,25 @@
 static int round_up(int n, int unit) { return (n + unit - 1) / unit * unit; }
 
 const char *motus_filter_job_name(MotusFilterJobKind kind) {
-    static const char *const names[JOB_KINDS] = {"DCT + quantization", "DCT, integer",    "inverse DCT",     "DCT round trip",
-                                                 "equalization",       "CLAHE 8x8",       "key RGB24",       "key RGB24, soft",
-                                                 "key 4:2:0",          "key 4:2:0, soft", "wavelet, floats", "wavelet, int16",
-                                                 "inverse wavelet"};
+    static const char *const names[JOB_KINDS] = {
+        "DCT + quantization", "DCT, integer",    "inverse DCT",     "DCT round trip",
+        "equalization",       "CLAHE 8x8",       "key RGB24",       "key RGB24, soft",
+        "key 4:2:0",          "key 4:2:0, soft", "wavelet, floats", "wavelet, int16",
+        "inverse wavelet"};
     return (unsigned)kind < JOB_KINDS ? names[kind] : "?";
 }
 
-static int is_rgb(const MotusFilterJob *job) { return job->kind == JOB_KEY_RGB || job->kind == JOB_KEY_RGB_SOFT; }
+static int is_rgb(const MotusFilterJob *job) {
+    return job->kind == JOB_KEY_RGB || job->kind == JOB_KEY_RGB_SOFT;
+}
 
 MotusPlane motus_filter_job_plane(const void *data, int width, int height) {
     return (MotusPlane){(uint8_t *)(uintptr_t)data, round_up(width, 16), width, height};
 }
 
-static size_t plane_bytes(int width, int height) { return (size_t)round_up(width, 16) * (size_t)height; }
+static size_t plane_bytes(int width, int height) {
+    return (size_t)round_up(width, 16) * (size_t)height;
+}
 
 MotusCoefs motus_filter_job_coefs(const MotusFilterJob *job, const void *data) {
     int width = round_up(job->width, 8), height = round_up(job->height, 8);
@@ -39,14 +44,16 @@ static MotusFrame frame_at(const MotusFilterJob *job, const void *data) {
     MotusFrame f = {.width = job->width, .height = job->height};
     const uint8_t *p = data;
     for (int k = 0; k < 3; k++) {
-        f.plane[k] = motus_filter_job_plane(p, k ? (job->width + 1) / 2 : job->width, k ? (job->height + 1) / 2 : job->height);
+        f.plane[k] = motus_filter_job_plane(p, k ? (job->width + 1) / 2 : job->width,
+                                            k ? (job->height + 1) / 2 : job->height);
         p += plane_bytes(f.plane[k].width, f.plane[k].height);
     }
     return f;
 }
 
 static size_t frame_bytes(const MotusFilterJob *job) {
-    return plane_bytes(job->width, job->height) + 2 * plane_bytes((job->width + 1) / 2, (job->height + 1) / 2);
+    return plane_bytes(job->width, job->height) +
+           2 * plane_bytes((job->width + 1) / 2, (job->height + 1) / 2);
 }
 
 static double wavelet_moves(const MotusWaveletShape *shape) {
@@ -64,8 +71,10 @@ void motus_filter_job_init(MotusFilterJob *job, MotusFilterJobKind kind, int wid
     double samples = (double)width * height;
     motus_dct8_quality(job->table, motus_jpeg_luma_table, 75);
     job->key = motus_key_config(40, 200, 60);
-    if (kind == JOB_KEY_RGB_SOFT || kind == JOB_KEY_YUV_SOFT) job->key.soft_q8 = 96, job->key.spill_q8 = 200;
-    if (kind >= JOB_WAVELET && !motus_wavelet_shape(&job->shape, width, height, 3, MOTUS_WAVELET_PERIODIC))
+    if (kind == JOB_KEY_RGB_SOFT || kind == JOB_KEY_YUV_SOFT)
+        job->key.soft_q8 = 96, job->key.spill_q8 = 200;
+    if (kind >= JOB_WAVELET &&
+        !motus_wavelet_shape(&job->shape, width, height, 3, MOTUS_WAVELET_PERIODIC))
         floats = 4 * job->shape.size;
     job->in_bytes = job->out_bytes = plane;
     switch (kind) {
@@ -85,13 +94,15 @@ void motus_filter_job_init(MotusFilterJob *job, MotusFilterJobKind kind, int wid
         break;
     case JOB_KEY_YUV:
     case JOB_KEY_YUV_SOFT:
-        job->in_bytes = 2 * frame_bytes(job), job->out_bytes = frame_bytes(job), job->moved_bytes = 4.5 * samples;
+        job->in_bytes = 2 * frame_bytes(job), job->out_bytes = frame_bytes(job),
+        job->moved_bytes = 4.5 * samples;
         break;
     case JOB_WAVELET:
         job->out_bytes = floats, job->moved_bytes = wavelet_moves(&job->shape);
         break;
     case JOB_WAVELET_LEVELS:
-        job->out_bytes = floats / 2, job->scratch_bytes = floats, job->moved_bytes = wavelet_moves(&job->shape) + 6 * samples;
+        job->out_bytes = floats / 2, job->scratch_bytes = floats,
+        job->moved_bytes = wavelet_moves(&job->shape) + 6 * samples;
         break;
     case JOB_IWAVELET:
         job->in_bytes = floats, job->moved_bytes = wavelet_moves(&job->shape);
@@ -106,7 +117,8 @@ MotusEqualizeConfig motus_filter_job_equalize_config(MotusFilterJobKind kind) {
     return kind == JOB_CLAHE ? motus_equalize_config_clahe() : motus_equalize_config_default();
 }
 
-static MotusStatus equalize(const MotusFilterJob *job, const void *in, void *out, const MotusExec *exec) {
+static MotusStatus equalize(const MotusFilterJob *job, const void *in, void *out,
+                            const MotusExec *exec) {
     MotusEqualizer *equalizer;
     MotusEqualizeConfig config = motus_filter_job_equalize_config(job->kind);
     MotusPlane src = motus_filter_job_plane(in, job->width, job->height),
@@ -117,7 +129,8 @@ static MotusStatus equalize(const MotusFilterJob *job, const void *in, void *out
     return status;
 }
 
-MotusStatus motus_filter_job_run(const MotusFilterJob *job, const void *in, void *out, void *scratch, const MotusExec *exec) {
+MotusStatus motus_filter_job_run(const MotusFilterJob *job, const void *in, void *out,
+                                 void *scratch, const MotusExec *exec) {
     MotusPlane src = motus_filter_job_plane(in, job->width, job->height),
                dst = motus_filter_job_plane(out, job->width, job->height);
     MotusCoefs from = motus_filter_job_coefs(job, in), to = motus_filter_job_coefs(job, out),
@@ -132,7 +145,8 @@ MotusStatus motus_filter_job_run(const MotusFilterJob *job, const void *in, void
         return motus_dct8_inverse(&dst, &from, job->table, MOTUS_DCT8_FLOAT, exec);
     case JOB_DCT_ROUND:
         status = motus_dct8_forward(&between, &src, job->table, MOTUS_DCT8_FLOAT, exec);
-        return status ? status : motus_dct8_inverse(&dst, &between, job->table, MOTUS_DCT8_FLOAT, exec);
+        return status ? status
+                      : motus_dct8_inverse(&dst, &between, job->table, MOTUS_DCT8_FLOAT, exec);
     case JOB_EQUALIZE:
     case JOB_CLAHE:
         return equalize(job, in, out, exec);
@@ -145,7 +159,9 @@ MotusStatus motus_filter_job_run(const MotusFilterJob *job, const void *in, void
     }
     case JOB_KEY_YUV:
     case JOB_KEY_YUV_SOFT: {
-        MotusFrame fg = frame_at(job, in), bg = frame_at(job, (const uint8_t *)in + job->in_bytes / 2), mix = frame_at(job, out);
+        MotusFrame fg = frame_at(job, in),
+                   bg = frame_at(job, (const uint8_t *)in + job->in_bytes / 2),
+                   mix = frame_at(job, out);
         return motus_key_frame(&mix, &fg, &bg, &job->key, exec);
     }
     case JOB_WAVELET:
@@ -161,8 +177,9 @@ MotusStatus motus_filter_job_run(const MotusFilterJob *job, const void *in, void
     }
 }
 
-MotusStatus motus_filter_job_launch(const MotusFilterJob *job, const void *in, void *out, void *scratch,
-                                    MotusCudaEqualizer *equalizer, void *stream, MotusError *error) {
+MotusStatus motus_filter_job_launch(const MotusFilterJob *job, const void *in, void *out,
+                                    void *scratch, MotusCudaEqualizer *equalizer, void *stream,
+                                    MotusError *error) {
     MotusPlane src = motus_filter_job_plane(in, job->width, job->height),
                dst = motus_filter_job_plane(out, job->width, job->height);
     MotusCoefs from = motus_filter_job_coefs(job, in), to = motus_filter_job_coefs(job, out),
@@ -176,8 +193,11 @@ MotusStatus motus_filter_job_launch(const MotusFilterJob *job, const void *in, v
     case JOB_IDCT:
         return motus_cuda_dct8_inverse(&dst, &from, job->table, MOTUS_DCT8_FLOAT, stream, error);
     case JOB_DCT_ROUND:
-        status = motus_cuda_dct8_forward(&between, &src, job->table, MOTUS_DCT8_FLOAT, stream, error);
-        return status ? status : motus_cuda_dct8_inverse(&dst, &between, job->table, MOTUS_DCT8_FLOAT, stream, error);
+        status =
+            motus_cuda_dct8_forward(&between, &src, job->table, MOTUS_DCT8_FLOAT, stream, error);
+        return status ? status
+                      : motus_cuda_dct8_inverse(&dst, &between, job->table, MOTUS_DCT8_FLOAT,
+                                                stream, error);
     case JOB_EQUALIZE:
     case JOB_CLAHE:
         return motus_cuda_equalizer_run(equalizer, &dst, &src, stream, error);
@@ -190,16 +210,20 @@ MotusStatus motus_filter_job_launch(const MotusFilterJob *job, const void *in, v
     }
     case JOB_KEY_YUV:
     case JOB_KEY_YUV_SOFT: {
-        MotusFrame fg = frame_at(job, in), bg = frame_at(job, (const uint8_t *)in + job->in_bytes / 2), mix = frame_at(job, out);
+        MotusFrame fg = frame_at(job, in),
+                   bg = frame_at(job, (const uint8_t *)in + job->in_bytes / 2),
+                   mix = frame_at(job, out);
         return motus_cuda_key_frame(&mix, &fg, &bg, &job->key, stream, error);
     }
     case JOB_WAVELET:
         return motus_cuda_wavelet_forward(out, &src, &job->shape, stream, error);
     case JOB_WAVELET_LEVELS:
         status = motus_cuda_wavelet_forward(scratch, &src, &job->shape, stream, error);
-        return status ? status : motus_cuda_wavelet_quantize(out, scratch, &job->shape, 4.0f, stream, error);
+        return status ? status
+                      : motus_cuda_wavelet_quantize(out, scratch, &job->shape, 4.0f, stream, error);
     case JOB_IWAVELET:
-        return motus_cuda_wavelet_inverse_plane(&dst, (float *)(uintptr_t)in, &job->shape, stream, error);
+        return motus_cuda_wavelet_inverse_plane(&dst, (float *)(uintptr_t)in, &job->shape, stream,
+                                                error);
     default:
         return MOTUS_ERR_ARGUMENT;
     }
@@ -212,7 +236,8 @@ static void fill_samples(uint8_t *p, size_t n, size_t row) {
         state ^= state << 13, state ^= state >> 17, state ^= state << 5;
         size_t x = i % row, y = i / row;
         static const uint8_t key[3] = {40, 200, 60};
-        int green = (x / 300 + y / 100) % 3 == 0, base = green ? key[x % 3] : (int)((x / 9 + y / 5 + x * y / 4096) & 127) + 40;
+        int green = (x / 300 + y / 100) % 3 == 0,
+            base = green ? key[x % 3] : (int)((x / 9 + y / 5 + x * y / 4096) & 127) + 40;
         p[i] = (uint8_t)(base + (int)(state >> 27));
     }
 }
@@ -223,7 +248,8 @@ void motus_filter_job_fill(const MotusFilterJob *job, void *in) {
         return;
     }
     MotusFilterJob forward;
-    motus_filter_job_init(&forward, job->kind == JOB_IDCT ? JOB_DCT : JOB_WAVELET, job->width, job->height);
+    motus_filter_job_init(&forward, job->kind == JOB_IDCT ? JOB_DCT : JOB_WAVELET, job->width,
+                          job->height);
     uint8_t *samples = motus_alloc(forward.in_bytes, 1);
     if (samples) {
         motus_filter_job_fill(&forward, samples);
@@ -244,19 +270,24 @@ int motus_filter_job_same(const MotusFilterJob *job, const void *a, const void *
         return same_planes(&f.plane[0], &g.plane[0]) && same_planes(&f.plane[1], &g.plane[1]) &&
                same_planes(&f.plane[2], &g.plane[2]);
     }
-    if (job->out_bytes != plane_bytes(job->width, job->height) && !is_rgb(job)) return !memcmp(a, b, job->out_bytes);
+    if (job->out_bytes != plane_bytes(job->width, job->height) && !is_rgb(job))
+        return !memcmp(a, b, job->out_bytes);
     const int width = is_rgb(job) ? 3 * job->width : job->width;
-    MotusPlane p = motus_filter_job_plane(a, width, job->height), q = motus_filter_job_plane(b, width, job->height);
+    MotusPlane p = motus_filter_job_plane(a, width, job->height),
+               q = motus_filter_job_plane(b, width, job->height);
     return same_planes(&p, &q);
 }
 
 double motus_filter_job_distance(const MotusFilterJob *job, const void *a, const void *b) {
-    const int levels = job->kind == JOB_DCT || job->kind == JOB_DCT_INTEGER, width = is_rgb(job) ? 3 * job->width : job->width;
-    const ptrdiff_t stride =
-        levels ? motus_filter_job_coefs(job, a).stride : motus_filter_job_plane(a, width, job->height).stride;
+    const int levels = job->kind == JOB_DCT || job->kind == JOB_DCT_INTEGER,
+              width = is_rgb(job) ? 3 * job->width : job->width;
+    const ptrdiff_t stride = levels ? motus_filter_job_coefs(job, a).stride
+                                    : motus_filter_job_plane(a, width, job->height).stride;
     const uint8_t *p = a, *q = b;
     double sum = 0;
     for (int y = 0; y < job->height; y++, p += stride, q += stride)
-        for (int x = 0; x < width; x++) sum += levels ? abs(((const int16_t *)p)[x] - ((const int16_t *)q)[x]) : abs(p[x] - q[x]);
+        for (int x = 0; x < width; x++)
+            sum +=
+                levels ? abs(((const int16_t *)p)[x] - ((const int16_t *)q)[x]) : abs(p[x] - q[x]);
     return sum / ((double)width * job->height);
 }

@@ -9,7 +9,8 @@ MotusStatus motus_bench_me_cuda(const MotusBenchMeCuda *bench, MotusError *error
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
 }
 
-MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in, MotusFilterTime *time, MotusError *error) {
+MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in,
+                                     MotusFilterTime *time, MotusError *error) {
     (void)job, (void)in, (void)time;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
 }
@@ -19,13 +20,14 @@ MotusStatus motus_filter_time_copies(double *device, double *up, double *down, M
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
 }
 
-MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const void *in, void *out, int overlapped, MotusFilterTime *time,
-                                     MotusError *error) {
+MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const void *in, void *out,
+                                     int overlapped, MotusFilterTime *time, MotusError *error) {
     (void)job, (void)in, (void)out, (void)overlapped, (void)time;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
 }
 
-MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in, MotusFilterTime *time, MotusError *error) {
+MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in, MotusFilterTime *time,
+                                  MotusError *error) {
     (void)job, (void)in, (void)time;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
 }

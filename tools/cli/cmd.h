@@ -1,4 +1,5 @@
-// The subcommands of the program and what they share: exit statuses and the one line that says what went wrong.
+// The subcommands of the program and what they share: exit statuses and the one line that says what
+// went wrong.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_CLI_CMD_H
 #define TOOLS_CLI_CMD_H
@@ -32,8 +33,11 @@ int motus_flush_stdout(void);
 
 // Print one line, "motus: ...", on stderr and return the exit status that goes with it.
 int motus_failure(const MotusError *error);
-int motus_usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void motus_warn_into(char *text, size_t size); // this thread's lines go there, the last one stays; NULL: to stderr again
+int motus_usage_error(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void motus_warn_into(
+    char *text,
+    size_t size); // this thread's lines go there, the last one stays; NULL: to stderr again
 void motus_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -21,8 +21,8 @@
 static void print_libraries(void) {
 #ifdef MOTUS_HAVE_MEDIA
     unsigned format = avformat_version(), codec = avcodec_version();
-    printf("libavformat   %u.%u.%u: reads other files, writes .mp4, .mov, .mkv, .ts\n", format >> 16, format >> 8 & 255,
-           format & 255);
+    printf("libavformat   %u.%u.%u: reads other files, writes .mp4, .mov, .mkv, .ts\n",
+           format >> 16, format >> 8 & 255, format & 255);
     printf("libavcodec    %u.%u.%u\n", codec >> 16, codec >> 8 & 255, codec & 255);
 #else
     printf("libavformat   not in this build: .y4m and .yuv in, .264 out\n");
@@ -55,8 +55,9 @@ static void print_devices(void) {
 
 int motus_cmd_info(int argc, char **argv) {
     static const MotusOption options[] = {{0}};
-    const MotusCommand command = {"info",  "",   "Prints version, CPU features, threads, libraries and backends.\n",
-                                  options, NULL, 0};
+    const MotusCommand command = {
+        "info",  "",   "Prints version, CPU features, threads, libraries and backends.\n",
+        options, NULL, 0};
     int status = motus_options_parse(&command, argc, argv);
     if (status >= 0) return status;
     char cpu[128];

@@ -14,15 +14,19 @@ typedef struct MotusInput {
     MotusError warning;
 } MotusInput;
 
-// Hands out a reference to the next frame. MOTUS_END: at the input's end and at the limit; after a signal, also where it broke off the read; and
-// where the input ends inside a frame once there was a whole one.
+// Hands out a reference to the next frame. MOTUS_END: at the input's end and at the limit; after a
+// signal, also where it broke off the read; and where the input ends inside a frame once there was
+// a whole one.
 MotusStatus motus_input_next(MotusInput *input, MotusFrame **frame, MotusError *error);
 
 int motus_input_interrupted(const MotusInput *input); // whether a signal ends it
 
-// Its steps, for who reads several frames at a time. The first as motus_reader_begin; then motus_reader_fill; last, in the order of the frames, what becomes
-// of the status that they ended in and its cause, for who is handed the frame.
-MotusStatus motus_input_begin(MotusInput *input, MotusFrame **frame, int64_t *at, MotusError *cause);
-MotusStatus motus_input_end(MotusInput *input, MotusStatus status, const MotusError *cause, MotusError *error);
+// Its steps, for who reads several frames at a time. The first as motus_reader_begin; then
+// motus_reader_fill; last, in the order of the frames, what becomes of the status that they ended
+// in and its cause, for who is handed the frame.
+MotusStatus motus_input_begin(MotusInput *input, MotusFrame **frame, int64_t *at,
+                              MotusError *cause);
+MotusStatus motus_input_end(MotusInput *input, MotusStatus status, const MotusError *cause,
+                            MotusError *error);
 
 #endif

@@ -20,10 +20,12 @@ static int same_output(const char *a, const char *b) {
     int is_stdout = !strcmp(a, "-");
     if (!is_stdout && !stat(a, &st) && !S_ISREG(st.st_mode)) return 0;
     if (!strcmp(a, b)) return 1;
-    return !is_stdout && strcmp(b, "-") && !stat(a, &st) && !stat(b, &other) && motus_same_file(&st, &other);
+    return !is_stdout && strcmp(b, "-") && !stat(a, &st) && !stat(b, &other) &&
+           motus_same_file(&st, &other);
 }
 
-int motus_check_names(const char *command, const char *const *inputs, int n_inputs, const char *const *outputs, int n_outputs) {
+int motus_check_names(const char *command, const char *const *inputs, int n_inputs,
+                      const char *const *outputs, int n_outputs) {
     for (int i = 0; i < n_outputs; i++) {
         if (!outputs[i]) continue;
         for (int j = 0; j < n_inputs; j++)

@@ -77,7 +77,8 @@ static int bad_option(const MotusCommand *command, char **argv) {
     if (optopt >= FIRST_CODE) return motus_usage_error(command->name, "%s: needs a value", given);
     if (optopt && optopt < FIRST_CODE) {
         for (const MotusOption *o = command->options; o->name; o++)
-            if (o->letter == optopt) return motus_usage_error(command->name, "-%c: needs a value", optopt);
+            if (o->letter == optopt)
+                return motus_usage_error(command->name, "-%c: needs a value", optopt);
         return motus_usage_error(command->name, "-%c: no such option", optopt);
     }
     return motus_usage_error(command->name, "%s: no such option", given);
@@ -94,8 +95,10 @@ static int apply(const MotusCommand *command, const MotusOption *o, const char *
 }
 
 static int take_operands(const MotusCommand *command, int argc, char **argv) {
-    for (int i = 0; i < command->max_operands; i++) command->operands[i] = optind < argc ? argv[optind++] : NULL;
-    if (optind < argc) return motus_usage_error(command->name, "%s: one argument too many", argv[optind]);
+    for (int i = 0; i < command->max_operands; i++)
+        command->operands[i] = optind < argc ? argv[optind++] : NULL;
+    if (optind < argc)
+        return motus_usage_error(command->name, "%s: one argument too many", argv[optind]);
     return -1;
 }
 
@@ -104,7 +107,9 @@ int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
     char letters[2 * MAX_OPTIONS + 4] = ":h", *end = letters + 2;
     for (int i = 0; i < MAX_OPTIONS && command->options[i].name; i++) {
         const MotusOption *o = &command->options[i];
-        int takes = !o->parse ? no_argument : o->argument[0] == '[' ? optional_argument : required_argument;
+        int takes = !o->parse               ? no_argument
+                    : o->argument[0] == '[' ? optional_argument
+                                            : required_argument;
         known[i + 1] = (struct option){o->name, takes, NULL, FIRST_CODE + i};
         if (o->letter) *end++ = o->letter;
         if (o->letter && o->parse) *end++ = ':';

@@ -19,7 +19,8 @@ struct MotusOption {
     void *value;
     MotusOptionParse *parse; // NULL: a flag, *(int *)value = lo
     int lo, hi;              // range of numbers
-    const char *argument;    // as shown in the help; NULL for a flag; "[=...]": may be left out, and is "" then
+    const char *argument; // as shown in the help; NULL for a flag; "[=...]": may be left out, and
+                          // is "" then
     const char *help;
 };
 
@@ -33,17 +34,18 @@ typedef struct MotusCommand {
     int max_operands;
 } MotusCommand;
 
-// Reads the command line. Returns -1 to go on, else the exit status (help was printed, or an error).
+// Reads the command line. Returns -1 to go on, else the exit status (help was printed, or an
+// error).
 int motus_options_parse(const MotusCommand *command, int argc, char **argv);
 
 // CUDA devices as --devices names them.
 typedef struct MotusDeviceList {
     int n; // 0: not given; or MOTUS_ALL_DEVICES
-    int device[MOTUS_MAX_LANES];
+    int device[MOTUS_MAX_GOP_CODERS];
 } MotusDeviceList;
 
-// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel, MotusBackend, MotusPreset, MotusDeinterlace, MotusDeviceList,
-// a mask of MotusMode (uint32_t).
+// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel,
+// MotusBackend, MotusPreset, MotusDeinterlace, MotusDeviceList, a mask of MotusMode (uint32_t).
 MotusOptionParse motus_option_int;
 MotusOptionParse motus_option_text;
 MotusOptionParse motus_option_size;
@@ -67,14 +69,18 @@ MotusStatus motus_backend_check(MotusBackend backend, MotusError *error);
 // Writes a mask as the list that motus_option_partitions reads.
 void motus_modes_text(uint32_t modes, char *text, size_t size);
 
-// An output must be no input (a file of a numbered series neither) and no other output; files are told apart by device and inode, devices and pipes may be
-// named twice. NULL names are skipped. Returns -1, or the exit status after one line.
-int motus_check_names(const char *command, const char *const *inputs, int n_inputs, const char *const *outputs, int n_outputs);
+// An output must be no input (a file of a numbered series neither) and no other output; files are
+// told apart by device and inode, devices and pipes may be named twice. NULL names are skipped.
+// Returns -1, or the exit status after one line.
+int motus_check_names(const char *command, const char *const *inputs, int n_inputs,
+                      const char *const *outputs, int n_outputs);
 
-// A MotusTell (yuv/io/reader.h) that prints all, or with *(const int *)opaque (quiet) only warnings; opaque may be NULL.
+// A MotusTell (yuv/io/reader.h) that prints all, or with *(const int *)opaque (quiet) only
+// warnings; opaque may be NULL.
 void motus_tell(void *opaque, MotusTold kind, const char *line);
 
-// Whether `path` ends in one of the endings (".a\0.b\0" style list, closed by an empty one), ignoring case.
+// Whether `path` ends in one of the endings (".a\0.b\0" style list, closed by an empty one),
+// ignoring case.
 int motus_has_ending(const char *path, const char *endings);
 
 #endif

@@ -9,7 +9,8 @@
 #define INTERVAL 0.1 // seconds
 
 MotusProgress motus_progress_begin(int64_t total, int quiet) {
-    return (MotusProgress){.on = !quiet && isatty(STDERR_FILENO), .total = total, .start = motus_seconds()};
+    return (MotusProgress){
+        .on = !quiet && isatty(STDERR_FILENO), .total = total, .start = motus_seconds()};
 }
 
 void motus_progress_show(MotusProgress *p, int64_t done, const char *more) {

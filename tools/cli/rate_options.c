@@ -12,8 +12,13 @@
 #define MOST_LOG ((size_t)1 << 30) // bytes of a pass log
 
 MotusRateOptions motus_rate_options_default(void) {
-    return (MotusRateOptions){
-        .qp = -1, .crf = -1, .bitrate = -1, .vbv_maxrate = -1, .vbv_bufsize = -1, .aq_strength = -1, .aq_mode = -1};
+    return (MotusRateOptions){.qp = -1,
+                              .crf = -1,
+                              .bitrate = -1,
+                              .vbv_maxrate = -1,
+                              .vbv_bufsize = -1,
+                              .aq_strength = -1,
+                              .aq_mode = -1};
 }
 
 int motus_option_number(const MotusOption *option, const char *text, char *cause, size_t size) {
@@ -32,14 +37,16 @@ int motus_option_number(const MotusOption *option, const char *text, char *cause
     return 1;
 }
 
-static int parse_name(const MotusOption *option, const char *text, const char *const *names, int n, char *cause, size_t size) {
+static int parse_name(const MotusOption *option, const char *text, const char *const *names, int n,
+                      char *cause, size_t size) {
     size_t used = (size_t)snprintf(cause, size, "must be one of");
     for (int i = 0; i < n; i++) {
         if (!strcmp(text, names[i])) {
             *(int *)option->value = i;
             return 1;
         }
-        if (used < size) used += (size_t)snprintf(cause + used, size - used, "%s %s", i ? "," : "", names[i]);
+        if (used < size)
+            used += (size_t)snprintf(cause + used, size - used, "%s %s", i ? "," : "", names[i]);
     }
     return 0;
 }
@@ -85,20 +92,28 @@ static char *read_file(const char *path, char *cause, size_t size) {
 static int check(const MotusRateOptions *o) {
     if ((o->qp >= 0) + (o->crf >= 0) + (o->bitrate >= 0) > 1)
         return motus_usage_error("encode", "--qp, --crf and --bitrate: one of them decides");
-    if (o->pass == 1 && o->qp >= 0) return motus_usage_error("encode", "--pass 1: needs --bitrate or --crf");
-    if (o->pass == 2 && o->bitrate < 0) return motus_usage_error("encode", "--pass 2: needs --bitrate");
-    if (o->pass && !o->pass_log) return motus_usage_error("encode", "--pass %d: needs --pass-log FILE", o->pass);
-    if (!o->pass && o->pass_log) return motus_usage_error("encode", "--pass-log: needs --pass 1 or 2");
-    if (o->qp >= 0 && (o->vbv_maxrate >= 0 || o->vbv_bufsize >= 0)) return motus_usage_error("encode", "--qp: goes with no VBV");
-    if (o->hrd && o->vbv_maxrate < 0) return motus_usage_error("encode", "--nal-hrd: needs --vbv-maxrate and --vbv-bufsize");
+    if (o->pass == 1 && o->qp >= 0)
+        return motus_usage_error("encode", "--pass 1: needs --bitrate or --crf");
+    if (o->pass == 2 && o->bitrate < 0)
+        return motus_usage_error("encode", "--pass 2: needs --bitrate");
+    if (o->pass && !o->pass_log)
+        return motus_usage_error("encode", "--pass %d: needs --pass-log FILE", o->pass);
+    if (!o->pass && o->pass_log)
+        return motus_usage_error("encode", "--pass-log: needs --pass 1 or 2");
+    if (o->qp >= 0 && (o->vbv_maxrate >= 0 || o->vbv_bufsize >= 0))
+        return motus_usage_error("encode", "--qp: goes with no VBV");
+    if (o->hrd && o->vbv_maxrate < 0)
+        return motus_usage_error("encode", "--nal-hrd: needs --vbv-maxrate and --vbv-bufsize");
     if ((o->vbv_maxrate >= 0) != (o->vbv_bufsize >= 0))
         return motus_usage_error("encode", "--vbv-maxrate and --vbv-bufsize: only together");
     return -1;
 }
 
 static void apply_tune(const MotusRateOptions *o, MotusEncoderConfig *c) {
-    c->aq_mode = o->aq_mode >= 0 ? (MotusAqMode)o->aq_mode : o->tune == MOTUS_TUNE_SSIM ? MOTUS_AQ_AUTO : MOTUS_AQ_OFF;
-    if (o->tune == MOTUS_TUNE_ZEROLATENCY) c->lookahead = 0, c->lanes = 1;
+    c->aq_mode = o->aq_mode >= 0              ? (MotusAqMode)o->aq_mode
+                 : o->tune == MOTUS_TUNE_SSIM ? MOTUS_AQ_AUTO
+                                              : MOTUS_AQ_OFF;
+    if (o->tune == MOTUS_TUNE_ZEROLATENCY) c->lookahead = 0, c->gop_coders = 1;
     if (o->aq_strength >= 0) c->aq_strength = o->aq_strength;
     c->propagation = !o->no_mbtree;
 }
@@ -137,6 +152,6 @@ void motus_rate_text(const MotusEncoderConfig *c, char *text, size_t size) {
                                        : "",
                         (double)c->bitrate / 1000);
     if (c->vbv_maxrate && used > 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, ", VBV %g kb/s %g kbit", (double)c->vbv_maxrate / 1000,
-                 (double)c->vbv_bufsize / 1000);
+        snprintf(text + used, size - (size_t)used, ", VBV %g kb/s %g kbit",
+                 (double)c->vbv_maxrate / 1000, (double)c->vbv_bufsize / 1000);
 }

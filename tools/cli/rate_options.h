@@ -23,7 +23,8 @@ MotusRateOptions motus_rate_options_default(void);
 MotusOptionParse motus_option_number; // double, 0 or more
 MotusOptionParse motus_option_tune, motus_option_hrd;
 
-// Puts what was given into *c; reads the log of a second pass. Returns -1, or the exit status after one line.
+// Puts what was given into *c; reads the log of a second pass. Returns -1, or the exit status after
+// one line.
 int motus_rate_options_apply(MotusRateOptions *o, MotusEncoderConfig *c);
 
 // "QP 26", "CRF 23", "500 kb/s", ...

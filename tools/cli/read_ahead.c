@@ -18,7 +18,7 @@ typedef struct Place {
     int done;
 } Place;
 
-struct MotusAhead {
+struct MotusReadAhead {
     MotusInput *input;
     pthread_t thread[MOST_THREADS];
     int threads, device;
@@ -30,7 +30,7 @@ struct MotusAhead {
 };
 
 // Finds the next frame, one thread at a time, and reads it beside the others.
-static void read_frame(MotusAhead *a) {
+static void read_frame(MotusReadAhead *a) {
     Place *p = &a->place[a->put++ % DEPTH];
     int64_t at;
     *p = (Place){0};
@@ -48,7 +48,7 @@ static void read_frame(MotusAhead *a) {
 }
 
 static void *read_ahead(void *argument) {
-    MotusAhead *a = argument;
+    MotusReadAhead *a = argument;
     if (a->device >= 0) motus_device_use(a->device);
     pthread_mutex_lock(&a->lock);
     while (!a->ended)
@@ -60,23 +60,26 @@ static void *read_ahead(void *argument) {
     return NULL;
 }
 
-int motus_ahead_suits(const MotusSequenceInfo *info) {
+int motus_read_ahead_suits(const MotusSequenceInfo *info) {
     return info->frames >= 0 && (!strcmp(info->format, "y4m") || !strcmp(info->format, "yuv"));
 }
 
-MotusAhead *motus_ahead_open(MotusInput *input, int threads, int device) {
-    MotusAhead *a = motus_ahead_suits(motus_reader_info(input->reader)) ? motus_alloc(1, sizeof *a) : NULL;
+MotusReadAhead *motus_read_ahead_open(MotusInput *input, int threads, int device) {
+    MotusReadAhead *a =
+        motus_read_ahead_suits(motus_reader_info(input->reader)) ? motus_alloc(1, sizeof *a) : NULL;
     if (!a) return NULL;
     a->input = input;
     a->device = device;
     threads = motus_clip(1, MOST_THREADS, threads);
     int good = !pthread_mutex_init(&a->lock, NULL) && !pthread_cond_init(&a->changed, NULL);
-    while (good && a->threads < threads && !pthread_create(&a->thread[a->threads], NULL, read_ahead, a)) a->threads++;
-    if (!a->threads) motus_ahead_close(&a);
+    while (good && a->threads < threads &&
+           !pthread_create(&a->thread[a->threads], NULL, read_ahead, a))
+        a->threads++;
+    if (!a->threads) motus_read_ahead_close(&a);
     return a;
 }
 
-MotusStatus motus_ahead_next(MotusAhead *a, MotusFrame **frame, MotusError *error) {
+MotusStatus motus_read_ahead_next(MotusReadAhead *a, MotusFrame **frame, MotusError *error) {
     pthread_mutex_lock(&a->lock);
     Place *p = &a->place[a->taken % DEPTH];
     while (a->put == a->taken || !p->done) pthread_cond_wait(&a->changed, &a->lock);
@@ -91,8 +94,8 @@ MotusStatus motus_ahead_next(MotusAhead *a, MotusFrame **frame, MotusError *erro
     return status;
 }
 
-void motus_ahead_close(MotusAhead **ahead) {
-    MotusAhead *a = *ahead;
+void motus_read_ahead_close(MotusReadAhead **ahead) {
+    MotusReadAhead *a = *ahead;
     if (!a) return;
     pthread_mutex_lock(&a->lock);
     a->ended = 1;

@@ -13,7 +13,7 @@ static void give_up(int number) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_DFL;
-    motus_parts_remove();
+    motus_temp_outputs_remove();
     sigaction(number, &action, NULL);
     raise(number); // comes when this handler returns
 }
@@ -30,7 +30,8 @@ static void catch_all(const int *numbers, int n, void (*handler)(int)) {
     sigemptyset(&action.sa_mask);
     action.sa_handler = handler; // no SA_RESTART: a read from a silent pipe must return
     for (int i = 0; i < n; i++)
-        if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
+        if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
 }
 
 void motus_signals_catch(void) {

@@ -16,7 +16,9 @@ static int start(pid_t *child, char *const argv[], const char *log) {
     if (posix_spawn_file_actions_init(&files)) return 127;
     const char *out = log ? log : "/dev/null";
     int failed = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDWR, 0);
-    if (!failed) failed = posix_spawn_file_actions_addopen(&files, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (!failed)
+        failed =
+            posix_spawn_file_actions_addopen(&files, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (!failed) failed = posix_spawn_file_actions_adddup2(&files, 1, 2);
     if (!failed) failed = posix_spawnp(child, argv[0], &files, 0, argv, environ);
     posix_spawn_file_actions_destroy(&files);
@@ -30,7 +32,8 @@ int motus_spawn(char *const argv[], const char *log) {
     while (waitpid(child, &status, 0) < 0) {
         if (errno != EINTR) return 127;
         if (motus_signal_caught() && !told++)
-            kill(child, SIGTERM); // a terminal's Ctrl-C has reached it already, another program's kill has not
+            kill(child, SIGTERM); // a terminal's Ctrl-C has reached it already, another program's
+                                  // kill has not
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
 }

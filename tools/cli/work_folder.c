@@ -10,8 +10,10 @@
 MotusStatus motus_work_folder_make(MotusWorkFolder *folder, MotusError *error) {
     const char *temporary = getenv("TMPDIR");
     MotusWorkFolder f = {0};
-    snprintf(f.path, sizeof f.path, "%s/motus-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(f.path)) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(f.path), strerror(errno));
+    snprintf(f.path, sizeof f.path, "%s/motus-XXXXXX",
+             temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(f.path))
+        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(f.path), strerror(errno));
     snprintf(f.clip, sizeof f.clip, "%s/clip.y4m", f.path);
     snprintf(f.stream, sizeof f.stream, "%s/stream.264", f.path);
     snprintf(f.log, sizeof f.log, "%s/log", f.path);

@@ -1,4 +1,5 @@
-// A temporary folder ($TMPDIR, else /tmp) with a clip for other programs to read, and room for what they leave.
+// A temporary folder ($TMPDIR, else /tmp) with a clip for other programs to read, and room for what
+// they leave.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_CLI_WORK_FOLDER_H
 #define TOOLS_CLI_WORK_FOLDER_H

@@ -11,7 +11,8 @@
 #include "yuv/io/writer.h"
 
 // Copies what is left of the input; its frames lose an odd row or column.
-static MotusStatus copy_frames(MotusInput *in, MotusWriter *writer, MotusCompareClip *clip, MotusError *error) {
+static MotusStatus copy_frames(MotusInput *in, MotusWriter *writer, MotusCompareClip *clip,
+                               MotusError *error) {
     MotusFrame *frame = NULL;
     MotusStatus status;
     while (!(status = motus_input_next(in, &frame, error))) {
@@ -27,20 +28,23 @@ static MotusStatus copy_frames(MotusInput *in, MotusWriter *writer, MotusCompare
     return status == MOTUS_END ? MOTUS_OK : status;
 }
 
-static MotusStatus write_clip(MotusCompareClip *clip, MotusInput *in, const char *input, MotusError *error) {
+static MotusStatus write_clip(MotusCompareClip *clip, MotusInput *in, const char *input,
+                              MotusError *error) {
     MotusSequenceInfo info = *motus_reader_info(in->reader);
     clip->width = info.width &= ~1;
     clip->height = info.height &= ~1;
     clip->fps = info.fps;
     clip->full_range = info.colour.full_range == 1;
     if (!info.width || !info.height)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: is too small: H.264 4:2:0 begins at 2x2", motus_shown(input));
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: is too small: H.264 4:2:0 begins at 2x2", motus_shown(input));
     MotusWriter *writer = NULL;
     MotusStatus status = motus_writer_open(&writer, clip->path, &info, error);
     if (!status) status = copy_frames(in, writer, clip, error);
     if (!status && motus_signal_caught()) status = motus_fail(error, MOTUS_END, "interrupted");
     if (!status && clip->frames < 2)
-        status = motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has %s: without a second frame there is no P picture to compare",
+        status = motus_fail(error, MOTUS_ERR_TRUNCATED,
+                            "%s: has %s: without a second frame there is no P picture to compare",
                             motus_shown(input), clip->frames ? "one frame only" : "no frame");
     if (!status) status = motus_writer_commit(&writer, error);
     motus_writer_abandon(&writer);
@@ -48,22 +52,25 @@ static MotusStatus write_clip(MotusCompareClip *clip, MotusInput *in, const char
     return status;
 }
 
-MotusStatus motus_compare_clip_make(MotusCompareClip *clip, const MotusWorkFolder *folder, const char *input, int limit,
-                                    MotusError *error) {
+MotusStatus motus_compare_clip_make(MotusCompareClip *clip, const MotusWorkFolder *folder,
+                                    const char *input, int limit, MotusError *error) {
     *clip = (MotusCompareClip){.path = folder->clip};
     MotusInput in = {.limit = limit};
-    MotusStatus status = motus_reader_open(&in.reader, input, &(MotusReaderOptions){.tell = motus_tell}, error);
+    MotusStatus status =
+        motus_reader_open(&in.reader, input, &(MotusReaderOptions){.tell = motus_tell}, error);
     if (!status) status = write_clip(clip, &in, input, error);
     motus_reader_close(&in.reader);
     return status;
 }
 
-MotusStatus motus_clip_frames_open(MotusClipFrames *frames, const MotusCompareClip *clip, MotusError *error) {
+MotusStatus motus_clip_frames_open(MotusClipFrames *frames, const MotusCompareClip *clip,
+                                   MotusError *error) {
     *frames = (MotusClipFrames){0};
     return motus_reader_open(&frames->reader, clip->path, &(MotusReaderOptions){0}, error);
 }
 
-MotusStatus motus_clip_frames_next(void *opaque, int n, const MotusFrame **frame, MotusError *error) {
+MotusStatus motus_clip_frames_next(void *opaque, int n, const MotusFrame **frame,
+                                   MotusError *error) {
     MotusClipFrames *frames = opaque;
     (void)n;
     motus_frame_unref(&frames->frame);

@@ -1,4 +1,5 @@
-// A sequence as both encoders get it: a .y4m file of its first frames, even sizes, in the working folder.
+// A sequence as both encoders get it: a .y4m file of its first frames, even sizes, in the working
+// folder.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_COMPARE_CLIP_H
 #define TOOLS_COMPARE_CLIP_H
@@ -12,18 +13,22 @@ typedef struct MotusCompareClip {
     MotusRational fps;
 } MotusCompareClip;
 
-// Copies the input's first `limit` frames (0: all) to folder->clip. MOTUS_ERR_TRUNCATED: fewer than two frames. MOTUS_END: a signal came.
-MotusStatus motus_compare_clip_make(MotusCompareClip *clip, const MotusWorkFolder *folder, const char *input, int limit,
-                                    MotusError *error);
+// Copies the input's first `limit` frames (0: all) to folder->clip. MOTUS_ERR_TRUNCATED: fewer than
+// two frames. MOTUS_END: a signal came.
+MotusStatus motus_compare_clip_make(MotusCompareClip *clip, const MotusWorkFolder *folder,
+                                    const char *input, int limit, MotusError *error);
 
-// Hands out the clip's frames one after another; is a MotusSourceFrame (tools/peers/x264.h) with a MotusClipFrames as `opaque`, n counting from 0.
+// Hands out the clip's frames one after another; is a MotusSourceFrame (tools/peers/x264.h) with a
+// MotusClipFrames as `opaque`, n counting from 0.
 typedef struct MotusClipFrames {
     MotusReader *reader;
     MotusFrame *frame; // the last one handed out
 } MotusClipFrames;
 
-MotusStatus motus_clip_frames_open(MotusClipFrames *frames, const MotusCompareClip *clip, MotusError *error);
-MotusStatus motus_clip_frames_next(void *opaque, int n, const MotusFrame **frame, MotusError *error);
+MotusStatus motus_clip_frames_open(MotusClipFrames *frames, const MotusCompareClip *clip,
+                                   MotusError *error);
+MotusStatus motus_clip_frames_next(void *opaque, int n, const MotusFrame **frame,
+                                   MotusError *error);
 void motus_clip_frames_close(MotusClipFrames *frames);
 
 #endif

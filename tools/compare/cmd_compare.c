@@ -6,31 +6,43 @@
 #include <string.h>
 
 #include "tools/cli/cmd.h"
-#include "tools/compare/compare.h"
 #include "tools/cli/options.h"
 #include "tools/cli/signals.h"
+#include "tools/compare/compare.h"
 
 static const char about[] =
-    "Encodes each INPUT with the program x264 and with motus, searches vectors for the very problem that x264\n"
-    "had (its source pictures in its own reference pictures), and writes what came out into REPORT_DIR/index.html:\n"
-    "how our vectors differ from x264's, who found the better match, where, and what it means in bits.\n"
+    "Encodes each INPUT with the program x264 and with motus, searches vectors for the very "
+    "problem that x264\n"
+    "had (its source pictures in its own reference pictures), and writes what came out into "
+    "REPORT_DIR/index.html:\n"
+    "how our vectors differ from x264's, who found the better match, where, and what it means in "
+    "bits.\n"
     "\n"
     "Examples:\n"
-    "  motus compare foreman.y4m -o report                    QPs 22, 27, 32 and 37; open report/index.html\n"
+    "  motus compare foreman.y4m -o report                    QPs 22, 27, 32 and 37; open "
+    "report/index.html\n"
     "  motus compare foreman.y4m -o report --qp 28 --frames 100\n"
-    "  motus compare *.y4m -o report --settings curves.txt    any number of settings of both, for the curves:\n"
+    "  motus compare *.y4m -o report --settings curves.txt    any number of settings of both, for "
+    "the curves:\n"
     "                                                           x264 medium: --preset medium\n"
     "                                                           x264 fast: --preset faster\n"
     "                                                           motus slow: --preset slow\n"
-    "                                                           motus fast: --preset fast --range 12\n"
-    "                                                         the first of each are compared block by block\n"
+    "                                                           motus fast: --preset fast --range "
+    "12\n"
+    "                                                         the first of each are compared block "
+    "by block\n"
     "  motus compare clip.mp4 -o report --x264-args '--me esa --subme 0 --partitions all'\n"
-    "                                                         x264's own exhaustive whole-sample search\n"
-    "  motus synth pan.y4m --pan 1.25,-0.5 --vectors pan.csv && motus compare pan.y4m -o report --truth pan.csv\n"
-    "                                                         beside the vectors that are known to be right\n"
+    "                                                         x264's own exhaustive whole-sample "
+    "search\n"
+    "  motus synth pan.y4m --pan 1.25,-0.5 --vectors pan.csv && motus compare pan.y4m -o report "
+    "--truth pan.csv\n"
+    "                                                         beside the vectors that are known to "
+    "be right\n"
     "\n"
-    "x264 runs with --profile baseline --preset medium --tune psnr --ref 1 --bframes 0 --weightp 0 --keyint infinite\n"
-    "--no-scenecut, and then with what --x264-args or the settings say; these win. --json has the report's numbers,\n"
+    "x264 runs with --profile baseline --preset medium --tune psnr --ref 1 --bframes 0 --weightp 0 "
+    "--keyint infinite\n"
+    "--no-scenecut, and then with what --x264-args or the settings say; these win. --json has the "
+    "report's numbers,\n"
     "--csv a row for each block (docs/compare.md). Ctrl-C leaves a report of what is done.\n";
 
 typedef struct Given {
@@ -45,7 +57,8 @@ static int option_qps(const MotusOption *option, const char *text, char *cause, 
     for (const char *p = text;; p++) {
         char *end;
         const long qp = strtol(p, &end, 10);
-        if (end == p || qp < 0 || qp > 51 || o->n_qps == MOTUS_COMPARE_QPS || (*end && *end != ',')) break;
+        if (end == p || qp < 0 || qp > 51 || o->n_qps == MOTUS_COMPARE_QPS || (*end && *end != ','))
+            break;
         for (int i = 0; i < o->n_qps; i++)
             if (o->qp[i] == qp) {
                 snprintf(cause, size, "has %ld twice", qp);
@@ -55,7 +68,8 @@ static int option_qps(const MotusOption *option, const char *text, char *cause, 
         if (!*end) return 1;
         p = end;
     }
-    snprintf(cause, size, "must be numbers from 0 to 51 with commas between them, %d at most", MOTUS_COMPARE_QPS);
+    snprintf(cause, size, "must be numbers from 0 to 51 with commas between them, %d at most",
+             MOTUS_COMPARE_QPS);
     return 0;
 }
 
@@ -69,25 +83,34 @@ static int option_subpel(const MotusOption *option, const char *text, char *caus
 
 static int parse(MotusCompareOptions *o, Given *given, int argc, char **argv) {
     const MotusOption options[] = {
-        {"output", 'o', &o->folder, motus_option_text, 0, 0, "REPORT_DIR", "where the report goes; must not exist"},
+        {"output", 'o', &o->folder, motus_option_text, 0, 0, "REPORT_DIR",
+         "where the report goes; must not exist"},
         {"force", 0, &o->force, NULL, 1, 0, NULL, "write into a folder that exists"},
         {"qp", 'q', &given->qp, motus_option_int, 0, 51, "N", "one quantizer"},
         {"qps", 0, o, option_qps, 0, 0, "LIST", "several (22,27,32,37)"},
         {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "only the first N frames"},
-        {"range", 0, &o->range, motus_option_int, 1, MOTUS_MAX_RANGE, "R", "search +-R samples, both (x264's own, 16)"},
+        {"range", 0, &o->range, motus_option_int, 1, MOTUS_MAX_RANGE, "R",
+         "search +-R samples, both (x264's own, 16)"},
         {"subpel", 0, &o->subpel, option_subpel, 0, 0, "LEVEL",
          "full, half or quarter sample vectors of ours (as x264's --subme says)"},
-        {"x264", 0, &o->x264, motus_option_text, 0, 0, "PATH", "the program (x264, found on the PATH)"},
-        {"x264-args", 0, &given->x264_args, motus_option_text, 0, 0, "\"...\"", "further options for x264"},
-        {"settings", 0, &given->settings, motus_option_text, 0, 0, "FILE", "settings of both for the curves, one a line"},
-        {"threads", 't', &o->threads, motus_option_int, 1, 256, "N", "threads of either encoder and of the search (1)"},
-        {"truth", 0, &o->truth, motus_option_text, 0, 0, "FILE.csv", "true vectors of the input (motus synth --vectors)"},
+        {"x264", 0, &o->x264, motus_option_text, 0, 0, "PATH",
+         "the program (x264, found on the PATH)"},
+        {"x264-args", 0, &given->x264_args, motus_option_text, 0, 0, "\"...\"",
+         "further options for x264"},
+        {"settings", 0, &given->settings, motus_option_text, 0, 0, "FILE",
+         "settings of both for the curves, one a line"},
+        {"threads", 't', &o->threads, motus_option_int, 1, 256, "N",
+         "threads of either encoder and of the search (1)"},
+        {"truth", 0, &o->truth, motus_option_text, 0, 0, "FILE.csv",
+         "true vectors of the input (motus synth --vectors)"},
         {"json", 0, &o->json, motus_option_text, 0, 0, "FILE", "write the report's numbers"},
         {"csv", 0, &o->csv, motus_option_text, 0, 0, "FILE", "write a row for each block"},
         {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line and no summary"},
         {0},
     };
-    const MotusCommand command = {"compare", "INPUT... -o REPORT_DIR [options]", about, options, o->input, MOTUS_COMPARE_INPUTS};
+    const MotusCommand command = {"compare", "INPUT... -o REPORT_DIR [options]",
+                                  about,     options,
+                                  o->input,  MOTUS_COMPARE_INPUTS};
     return motus_options_parse(&command, argc, argv);
 }
 
@@ -96,21 +119,29 @@ static int check(MotusCompareOptions *o, const Given *given) {
     if (!o->n_inputs) return motus_usage_error("compare", "the input is missing");
     if (!o->folder) return motus_usage_error("compare", "the output is missing: -o REPORT_DIR");
     for (int i = 0; i < o->n_inputs; i++)
-        if (!strcmp(o->input[i], "-")) return motus_usage_error("compare", "standard input can be read only once; give a file");
-    if (given->qp >= 0 && o->n_qps) return motus_usage_error("compare", "--qp and --qps exclude each other");
-    if (o->truth && o->n_inputs > 1) return motus_usage_error("compare", "--truth goes with one input");
+        if (!strcmp(o->input[i], "-"))
+            return motus_usage_error("compare",
+                                     "standard input can be read only once; give a file");
+    if (given->qp >= 0 && o->n_qps)
+        return motus_usage_error("compare", "--qp and --qps exclude each other");
+    if (o->truth && o->n_inputs > 1)
+        return motus_usage_error("compare", "--truth goes with one input");
     if (given->settings && given->x264_args)
-        return motus_usage_error("compare", "--x264-args and --settings exclude each other: write the options into the file");
+        return motus_usage_error(
+            "compare",
+            "--x264-args and --settings exclude each other: write the options into the file");
     const char *outputs[] = {o->json, o->csv};
     return motus_check_names("compare", o->input, o->n_inputs, outputs, 2);
 }
 
 static MotusStatus choose_coders(MotusCompareOptions *o, const Given *given, MotusError *error) {
-    MotusStatus status = given->settings ? motus_coders_load(&o->coders, given->settings, error) : MOTUS_OK;
+    MotusStatus status =
+        given->settings ? motus_coders_load(&o->coders, given->settings, error) : MOTUS_OK;
     const char *args = given->x264_args ? given->x264_args : "";
     if (!status && motus_coders_first(&o->coders, 1) < 0)
         status = motus_coders_add(&o->coders, 1, *args ? "as given" : "medium", args, error);
-    if (!status && motus_coders_first(&o->coders, 0) < 0) status = motus_coders_add(&o->coders, 0, "medium", "", error);
+    if (!status && motus_coders_first(&o->coders, 0) < 0)
+        status = motus_coders_add(&o->coders, 0, "medium", "", error);
     return status;
 }
 

@@ -23,7 +23,7 @@ typedef struct MotusCompareOptions {
 // Returns the exit status after one line for what went wrong.
 int motus_compare_job(const MotusCompareOptions *options);
 
-// ---- What the files of the job share ------------------------------------------------------------------------------------------------------
+// ---- What the files of the job share ------------------------------------------------------------
 
 // A point of a rate-distortion curve.
 typedef struct MotusComparePoint {
@@ -55,13 +55,16 @@ typedef struct MotusCompareTotals {
 
 // "rd" and "bd_rate" of a sequence.
 cJSON *motus_points_json(const MotusCompareOptions *o, const MotusCompareSequence *s);
-cJSON *motus_bd_rates_json(const MotusCompareOptions *o, const MotusCompareSequence *s, MotusCompareTotals *totals);
+cJSON *motus_bd_rates_json(const MotusCompareOptions *o, const MotusCompareSequence *s,
+                           MotusCompareTotals *totals);
 
 // Adds everything to the report but "sequences".
-void motus_compare_describe(cJSON *report, const MotusCompareOptions *o, const MotusCompareTotals *totals,
-                            const char *x264_version, int complete);
+void motus_compare_describe(cJSON *report, const MotusCompareOptions *o,
+                            const MotusCompareTotals *totals, const char *x264_version,
+                            int complete);
 
-// Writes FOLDER/index.html, and the JSON file, for which pictures and MB records are taken out of the report.
+// Writes FOLDER/index.html, and the JSON file, for which pictures and MB records are taken out of
+// the report.
 MotusStatus motus_compare_write_page(const char *folder, const cJSON *report, MotusError *error);
 MotusStatus motus_compare_write_json(const char *path, cJSON *report, MotusError *error);
 

@@ -19,7 +19,8 @@ struct MotusStreamDecoder {
 MotusStatus motus_stream_decoder_open(MotusStreamDecoder **decoder, MotusError *error) {
     const AVCodec *codec = avcodec_find_decoder_by_name("h264");
     *decoder = NULL;
-    if (!codec) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "libavcodec has no H.264 decoder here");
+    if (!codec)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "libavcodec has no H.264 decoder here");
     MotusStreamDecoder *d = *decoder = motus_alloc(1, sizeof *d);
     if (d) {
         d->context = avcodec_alloc_context3(codec);
@@ -31,13 +32,16 @@ MotusStatus motus_stream_decoder_open(MotusStreamDecoder **decoder, MotusError *
         return motus_fail(error, MOTUS_ERR_MEMORY, "libavcodec: out of memory");
     }
     d->context->thread_count = 1;
-    d->context->err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE | AV_EF_CAREFUL;
-    d->context->flags |= AV_CODEC_FLAG_LOW_DELAY; // I and P pictures come out in the order they go in
+    d->context->err_recognition =
+        AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE | AV_EF_CAREFUL;
+    d->context->flags |=
+        AV_CODEC_FLAG_LOW_DELAY; // I and P pictures come out in the order they go in
     d->context->flags2 |= AV_CODEC_FLAG2_EXPORT_MVS;
     d->context->apply_cropping = 0; // prediction refers to whole MBs
     if (avcodec_open2(d->context, codec, NULL) < 0) {
         motus_stream_decoder_close(decoder);
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "libavcodec: the H.264 decoder cannot be opened");
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "libavcodec: the H.264 decoder cannot be opened");
     }
     return MOTUS_OK;
 }
@@ -65,8 +69,11 @@ static MotusStatus take_vectors(MotusStreamDecoder *d, MotusDecoded *picture) {
     for (size_t i = 0; i < n; i++) {
         const AVMotionVector *v = (const AVMotionVector *)side->data + i;
         if (v->motion_scale != 4) return MOTUS_ERR_UNSUPPORTED;
-        d->mv[i] =
-            (MotusExportedMv){v->dst_x - v->w / 2, v->dst_y - v->h / 2, v->w, v->h, {(int16_t)v->motion_x, (int16_t)v->motion_y}};
+        d->mv[i] = (MotusExportedMv){v->dst_x - v->w / 2,
+                                     v->dst_y - v->h / 2,
+                                     v->w,
+                                     v->h,
+                                     {(int16_t)v->motion_x, (int16_t)v->motion_y}};
     }
     picture->mv = d->mv;
     picture->n_mv = n;
@@ -75,17 +82,19 @@ static MotusStatus take_vectors(MotusStreamDecoder *d, MotusDecoded *picture) {
 
 // The planes, and where in them the visible part is: this side of the right and lower cropping.
 static MotusStatus take_planes(const AVFrame *f, MotusDecoded *picture) {
-    if ((f->format != AV_PIX_FMT_YUV420P && f->format != AV_PIX_FMT_YUVJ420P) || f->crop_left || f->crop_top)
+    if ((f->format != AV_PIX_FMT_YUV420P && f->format != AV_PIX_FMT_YUVJ420P) || f->crop_left ||
+        f->crop_top)
         return MOTUS_ERR_UNSUPPORTED;
     for (int c = 0; c < 3; c++)
-        picture->plane[c] = (MotusPlane){f->data[c], f->linesize[c], c ? f->width / 2 : f->width, c ? f->height / 2 : f->height};
+        picture->plane[c] = (MotusPlane){f->data[c], f->linesize[c], c ? f->width / 2 : f->width,
+                                         c ? f->height / 2 : f->height};
     picture->width = f->width - (int)f->crop_right;
     picture->height = f->height - (int)f->crop_bottom;
     return MOTUS_OK;
 }
 
-MotusStatus motus_stream_decoder_next(MotusStreamDecoder *d, const uint8_t *data, size_t size, MotusDecoded *picture,
-                                      MotusError *error) {
+MotusStatus motus_stream_decoder_next(MotusStreamDecoder *d, const uint8_t *data, size_t size,
+                                      MotusDecoded *picture, MotusError *error) {
     av_packet_unref(d->packet);
     av_frame_unref(d->frame);
     if (av_new_packet(d->packet, (int)size) < 0)
@@ -94,10 +103,12 @@ MotusStatus motus_stream_decoder_next(MotusStreamDecoder *d, const uint8_t *data
     int rc = avcodec_send_packet(d->context, d->packet);
     if (rc >= 0) rc = avcodec_receive_frame(d->context, d->frame);
     if (rc < 0)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "libavcodec: %s", rc == AVERROR(EAGAIN) ? "no picture" : av_err2str(rc));
+        return motus_fail(error, MOTUS_ERR_FORMAT, "libavcodec: %s",
+                          rc == AVERROR(EAGAIN) ? "no picture" : av_err2str(rc));
     if (d->frame->decode_error_flags || (d->frame->flags & AV_FRAME_FLAG_CORRUPT))
         return motus_fail(error, MOTUS_ERR_FORMAT, "libavcodec: the picture is damaged");
     MotusStatus status = take_planes(d->frame, picture);
     if (!status) status = take_vectors(d, picture);
-    return status ? motus_fail(error, status, "libavcodec's picture: %s", motus_status_text(status)) : MOTUS_OK;
+    return status ? motus_fail(error, status, "libavcodec's picture: %s", motus_status_text(status))
+                  : MOTUS_OK;
 }

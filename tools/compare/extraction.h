@@ -1,4 +1,5 @@
-// Whether two ways of reading a stream's vectors agree: ours, down to 4x4, and what the decoder exports, down to 8x8.
+// Whether two ways of reading a stream's vectors agree: ours, down to 4x4, and what the decoder
+// exports, down to 8x8.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_COMPARE_EXTRACTION_H
 #define TOOLS_COMPARE_EXTRACTION_H
@@ -14,6 +15,7 @@ typedef struct MotusExtraction {
 } MotusExtraction;
 
 // Adds a picture. MOTUS_ERR_MEMORY.
-MotusStatus motus_extraction_add(MotusExtraction *extraction, const MotusReadPicture *read, const MotusDecoded *decoded);
+MotusStatus motus_extraction_add(MotusExtraction *extraction, const MotusReadPicture *read,
+                                 const MotusDecoded *decoded);
 
 #endif

@@ -6,9 +6,11 @@
 
 #include "common/int_core.h"
 
-static const int within_edges[MOTUS_WITHIN] = {0, 1, 2, 4, 8};                                                // quarter samples
-static const int distance_edges[MOTUS_DISTANCES - 1] = {0, 1, 2, 4, 8, 16, 32, 64};                           // quarter samples
-static const int difference_edges[MOTUS_DIFFERENCES - 1] = {-1024, -256, -64, -16, -1, 0, 15, 63, 255, 1023}; // J
+static const int within_edges[MOTUS_WITHIN] = {0, 1, 2, 4, 8}; // quarter samples
+static const int distance_edges[MOTUS_DISTANCES - 1] = {0, 1,  2,  4,
+                                                        8, 16, 32, 64}; // quarter samples
+static const int difference_edges[MOTUS_DIFFERENCES - 1] = {-1024, -256, -64, -16, -1,
+                                                            0,     15,   63,  255, 1023}; // J
 
 // The first edge that is not below v; n where all are.
 static int slot(const int *edges, int n, int v) {
@@ -17,7 +19,7 @@ static int slot(const int *edges, int n, int v) {
     return i;
 }
 
-static void add_measure(MotusMeasure *m, const uint32_t value[MOTUS_SIDES]) {
+static void add_measure(MotusLead *m, const uint32_t value[MOTUS_SIDES]) {
     const uint32_t ours = value[MOTUS_OURS], x264 = value[MOTUS_X264];
     m->less += ours < x264;
     m->same += ours == x264;
@@ -28,16 +30,20 @@ static void add_measure(MotusMeasure *m, const uint32_t value[MOTUS_SIDES]) {
     m->loss += ours > x264 ? ours - x264 : 0;
 }
 
-static double error_of(MotusMv mv, MotusMv truth) { return hypot(mv.x - truth.x, mv.y - truth.y) / 4; }
+static double error_of(MotusMv mv, MotusMv truth) {
+    return hypot(mv.x - truth.x, mv.y - truth.y) / 4;
+}
 
 void motus_figures_add(MotusFigures *f, const MotusPair *pair, const MotusMv *truth) {
     if (!pair->has_both) return;
     const MotusMv *mv = pair->mv;
-    const int far = motus_max(abs(mv[MOTUS_OURS].x - mv[MOTUS_X264].x), abs(mv[MOTUS_OURS].y - mv[MOTUS_X264].y));
+    const int far = motus_max(abs(mv[MOTUS_OURS].x - mv[MOTUS_X264].x),
+                              abs(mv[MOTUS_OURS].y - mv[MOTUS_X264].y));
     f->blocks++;
     for (int i = 0; i < MOTUS_WITHIN; i++) f->within[i] += far <= within_edges[i];
     f->distance[slot(distance_edges, MOTUS_DISTANCES - 1, far)]++;
-    f->difference[slot(difference_edges, MOTUS_DIFFERENCES - 1, (int)pair->j[MOTUS_OURS] - (int)pair->j[MOTUS_X264])]++;
+    f->difference[slot(difference_edges, MOTUS_DIFFERENCES - 1,
+                       (int)pair->j[MOTUS_OURS] - (int)pair->j[MOTUS_X264])]++;
     add_measure(&f->sad, pair->sad);
     add_measure(&f->satd, pair->satd);
     add_measure(&f->j, pair->j);
@@ -49,7 +55,7 @@ void motus_figures_add(MotusFigures *f, const MotusPair *pair, const MotusMv *tr
     f->error_x264 += error_of(mv[MOTUS_X264], *truth);
 }
 
-static void merge_measure(MotusMeasure *m, const MotusMeasure *more) {
+static void merge_measure(MotusLead *m, const MotusLead *more) {
     m->less += more->less, m->same += more->same, m->more += more->more;
     m->ours += more->ours, m->x264 += more->x264;
     m->gain += more->gain, m->loss += more->loss;
@@ -68,22 +74,25 @@ void motus_figures_merge(MotusFigures *f, const MotusFigures *more) {
     f->error_ours += more->error_ours, f->error_x264 += more->error_x264;
 }
 
-// ---- JSON ---------------------------------------------------------------------------------------------------------------------------------
+// ---- JSON ---------------------------------------------------------------------------------------
 
 static void add_counts(cJSON *object, const char *name, const uint64_t *count, int n) {
     cJSON *array = cJSON_AddArrayToObject(object, name);
     for (int i = 0; i < n; i++) cJSON_AddItemToArray(array, cJSON_CreateNumber((double)count[i]));
 }
 
-static void add_histogram(cJSON *object, const char *name, const int *edges, const uint64_t *count, int n) {
+static void add_histogram(cJSON *object, const char *name, const int *edges, const uint64_t *count,
+                          int n) {
     cJSON *histogram = cJSON_AddObjectToObject(object, name);
     cJSON_AddItemToObject(histogram, "edges", cJSON_CreateIntArray(edges, n - 1));
     add_counts(histogram, "counts", count, n);
 }
 
-static void add_number(cJSON *object, const char *name, uint64_t value) { cJSON_AddNumberToObject(object, name, (double)value); }
+static void add_number(cJSON *object, const char *name, uint64_t value) {
+    cJSON_AddNumberToObject(object, name, (double)value);
+}
 
-static void add_measure_json(cJSON *object, const char *name, const MotusMeasure *m) {
+static void add_measure_json(cJSON *object, const char *name, const MotusLead *m) {
     cJSON *measure = cJSON_AddObjectToObject(object, name);
     add_number(measure, "less", m->less);
     add_number(measure, "same", m->same);

@@ -1,4 +1,5 @@
-// The job: every sequence, every QP, every setting; the report at the end, also of what a Ctrl-C leaves.
+// The job: every sequence, every QP, every setting; the report at the end, also of what a Ctrl-C
+// leaves.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <stdio.h>
@@ -10,12 +11,13 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "tools/cli/cmd.h"
-#include "tools/compare/compare.h"
-#include "tools/compare/print.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/signals.h"
+#include "tools/compare/compare.h"
+#include "tools/compare/print.h"
 
-// Bytes of pictures and MB records in the page: it should open in a second or two. More sequences may have more, but not as much as each alone.
+// Bytes of pictures and MB records in the page: it should open in a second or two. More sequences
+// may have more, but not as much as each alone.
 enum { VIEWER_BYTES = 24000000, VIEWER_BYTES_OF_MANY = 8000000 };
 
 typedef struct Job {
@@ -35,7 +37,7 @@ typedef struct Job {
     MotusError *error;
 } Job;
 
-// ---- Progress -----------------------------------------------------------------------------------------------------------------------------
+// ---- Progress -----------------------------------------------------------------------------------
 
 static void show(Job *j, int frames) {
     char more[128];
@@ -50,13 +52,15 @@ static void begin(Job *j, const char *doing) {
     show(j, 0);
 }
 
-// How many frames there will be to work on; -1: not known. Finds inputs that cannot be opened before any work is done.
+// How many frames there will be to work on; -1: not known. Finds inputs that cannot be opened
+// before any work is done.
 static MotusStatus count_work(Job *j, int64_t *total) {
     const MotusCompareOptions *o = j->o;
     *total = 0;
     for (int i = 0; i < o->n_inputs; i++) {
         MotusReader *reader = NULL;
-        MotusStatus status = motus_reader_open(&reader, o->input[i], &(MotusReaderOptions){0}, j->error);
+        MotusStatus status =
+            motus_reader_open(&reader, o->input[i], &(MotusReaderOptions){0}, j->error);
         if (status) return status;
         const int64_t frames = motus_reader_info(reader)->frames;
         motus_reader_close(&reader);
@@ -69,15 +73,16 @@ static MotusStatus count_work(Job *j, int64_t *total) {
     return MOTUS_OK;
 }
 
-// ---- Encodes ------------------------------------------------------------------------------------------------------------------------------
+// ---- Encodes ------------------------------------------------------------------------------------
 
 static double kbps(const MotusCompareClip *clip, uint64_t bytes, int frames) {
     return 8e-3 * (double)bytes / frames * clip->fps.num / clip->fps.den;
 }
 
-static void fill_point(MotusComparePoint *p, const MotusCompareClip *clip, uint64_t bytes, uint64_t ssd, double ssim,
-                       double seconds) {
-    const uint64_t samples = (uint64_t)clip->frames * (uint64_t)clip->width * (uint64_t)clip->height;
+static void fill_point(MotusComparePoint *p, const MotusCompareClip *clip, uint64_t bytes,
+                       uint64_t ssd, double ssim, double seconds) {
+    const uint64_t samples =
+        (uint64_t)clip->frames * (uint64_t)clip->width * (uint64_t)clip->height;
     p->done = 1;
     p->bytes = bytes;
     p->kbps = kbps(clip, bytes, clip->frames);
@@ -87,7 +92,8 @@ static void fill_point(MotusComparePoint *p, const MotusCompareClip *clip, uint6
     p->fps = seconds > 0 ? clip->frames / seconds : 0;
 }
 
-static MotusStatus encode_x264(Job *j, const MotusCompareClip *clip, int coder, int qp, double *seconds) {
+static MotusStatus encode_x264(Job *j, const MotusCompareClip *clip, int coder, int qp,
+                               double *seconds) {
     const MotusX264Job job = {.program = j->o->x264,
                               .words = j->o->coders.coder[coder].word,
                               .qp = qp,
@@ -103,7 +109,8 @@ static MotusStatus encode_x264(Job *j, const MotusCompareClip *clip, int coder, 
     return status;
 }
 
-static MotusStatus encode_ours(Job *j, const MotusCompareClip *clip, int coder, int qp, MotusOurStream *out) {
+static MotusStatus encode_ours(Job *j, const MotusCompareClip *clip, int coder, int qp,
+                               MotusOurStream *out) {
     MotusEncoderConfig config = j->o->coders.coder[coder].config;
     config.width = clip->width;
     config.height = clip->height;
@@ -126,9 +133,11 @@ static MotusStatus trace_point(Job *j, MotusCompareSequence *s, int coder, int q
         MotusStatus status = encode_x264(j, &s->clip, coder, j->o->qp[q], &seconds);
         if (!status) status = motus_clip_frames_open(&frames, &s->clip, j->error);
         if (!status)
-            status = motus_stream_measure(j->folder.stream, s->clip.frames, motus_clip_frames_next, &frames, &quality, j->error);
+            status = motus_stream_measure(j->folder.stream, s->clip.frames, motus_clip_frames_next,
+                                          &frames, &quality, j->error);
         motus_clip_frames_close(&frames);
-        if (!status) fill_point(p, &s->clip, quality.bytes, quality.luma_ssd, quality.ssim, seconds);
+        if (!status)
+            fill_point(p, &s->clip, quality.bytes, quality.luma_ssd, quality.ssim, seconds);
         return status;
     }
     MotusOurStream out;
@@ -140,7 +149,7 @@ static MotusStatus trace_point(Job *j, MotusCompareSequence *s, int coder, int q
     return status;
 }
 
-// ---- A run --------------------------------------------------------------------------------------------------------------------------------
+// ---- A run --------------------------------------------------------------------------------------
 
 static MotusStatus read_stream(const char *path, MotusBytes *bytes, MotusError *error) {
     FILE *file = fopen(path, "rb");
@@ -164,14 +173,16 @@ static void add_to_totals(MotusCompareTotals *t, const MotusRun *run) {
     t->modes = run->modes;
 }
 
-static void add_times(MotusCompareTotals *t, const MotusCompareClip *clip, double x264, double ours) {
+static void add_times(MotusCompareTotals *t, const MotusCompareClip *clip, double x264,
+                      double ours) {
     t->seconds[MOTUS_X264] += x264;
     t->seconds[MOTUS_OURS] += ours;
     t->frames += clip->frames;
 }
 
 // Both first settings at one QP, compared. What was done before a signal is kept.
-static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name, int q, size_t viewer_bytes, cJSON *runs) {
+static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name, int q,
+                              size_t viewer_bytes, cJSON *runs) {
     const MotusCompareOptions *o = j->o;
     const int x264 = motus_coders_first(&o->coders, 1), ours = motus_coders_first(&o->coders, 0);
     MotusBytes stream = {0};
@@ -199,8 +210,9 @@ static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name,
         begin(j, "comparing");
         status = motus_run(&setup, &run, j->error);
         if (run.extraction.equal != run.extraction.compared || run.extraction.unknown)
-            motus_warn("%s, QP %d: libavcodec and our reader disagree about vectors of x264's stream: please report this", name,
-                       o->qp[q]);
+            motus_warn("%s, QP %d: libavcodec and our reader disagree about vectors of x264's "
+                       "stream: please report this",
+                       name, o->qp[q]);
         add_to_totals(&j->totals, &run);
         add_times(&j->totals, &s->clip, seconds, out.seconds);
         j->left_out += run.left_out;
@@ -221,7 +233,7 @@ static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name,
     return status;
 }
 
-// ---- A sequence ---------------------------------------------------------------------------------------------------------------------------
+// ---- A sequence ---------------------------------------------------------------------------------
 
 static void name_of(const char *path, char *name, size_t size) {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -240,8 +252,8 @@ static size_t add_pictures(Job *j, cJSON *sequence, const MotusCompareClip *clip
     for (int n = 0; n < clip->frames; n++) {
         const MotusFrame *frame = NULL;
         char *uri = NULL;
-        full =
-            full || motus_clip_frames_next(&frames, n, &frame, NULL) || motus_viewer_picture(frame, clip->full_range, &uri, NULL);
+        full = full || motus_clip_frames_next(&frames, n, &frame, NULL) ||
+               motus_viewer_picture(frame, clip->full_range, &uri, NULL);
         full = full || used + strlen(uri) > room;
         cJSON_AddItemToArray(pictures, full ? cJSON_CreateNull() : cJSON_CreateString(uri));
         used += full ? 0 : strlen(uri);
@@ -252,7 +264,8 @@ static size_t add_pictures(Job *j, cJSON *sequence, const MotusCompareClip *clip
     return used;
 }
 
-static cJSON *describe_sequence(const Job *j, const char *name, const char *input, const MotusCompareClip *clip) {
+static cJSON *describe_sequence(const Job *j, const char *name, const char *input,
+                                const MotusCompareClip *clip) {
     cJSON *s = cJSON_CreateObject(), *fps;
     cJSON_AddStringToObject(s, "name", name);
     cJSON_AddStringToObject(s, "file", input);
@@ -280,7 +293,8 @@ static MotusStatus compare_sequence(Job *j, const char *input) {
     }
     name_of(input, name, sizeof name);
     cJSON *sequence = describe_sequence(j, name, input, &s->clip), *runs = cJSON_CreateArray();
-    const size_t all = o->n_inputs > 2 ? (size_t)VIEWER_BYTES_OF_MANY : (size_t)VIEWER_BYTES / (size_t)o->n_inputs;
+    const size_t all =
+        o->n_inputs > 2 ? (size_t)VIEWER_BYTES_OF_MANY : (size_t)VIEWER_BYTES / (size_t)o->n_inputs;
     const size_t left = all - add_pictures(j, sequence, &s->clip, all * 6 / 10);
     const int first[2] = {motus_coders_first(&o->coders, 0), motus_coders_first(&o->coders, 1)};
     for (int q = 0; q < o->n_qps && !status; q++) {
@@ -297,7 +311,7 @@ static MotusStatus compare_sequence(Job *j, const char *input) {
     return status;
 }
 
-// ---- The whole ----------------------------------------------------------------------------------------------------------------------------
+// ---- The whole ----------------------------------------------------------------------------------
 
 static MotusStatus make_folder(Job *j) {
     const char *folder = j->o->folder;
@@ -306,11 +320,14 @@ static MotusStatus make_folder(Job *j) {
         return MOTUS_OK;
     }
     struct stat st;
-    if (errno != EEXIST) return motus_fail(j->error, MOTUS_ERR_IO, "%s: %s", motus_shown(folder), strerror(errno));
+    if (errno != EEXIST)
+        return motus_fail(j->error, MOTUS_ERR_IO, "%s: %s", motus_shown(folder), strerror(errno));
     if (stat(folder, &st) || !S_ISDIR(st.st_mode))
         return motus_fail(j->error, MOTUS_ERR_IO, "%s: is no folder", motus_shown(folder));
     if (!j->o->force)
-        return motus_fail(j->error, MOTUS_ERR_IO, "%s: exists already (--force writes index.html into it)", motus_shown(folder));
+        return motus_fail(j->error, MOTUS_ERR_IO,
+                          "%s: exists already (--force writes index.html into it)",
+                          motus_shown(folder));
     return MOTUS_OK;
 }
 
@@ -318,13 +335,16 @@ static MotusStatus open_all(Job *j) {
     const MotusCompareOptions *o = j->o;
     int64_t total = 0;
     MotusStatus status = motus_work_folder_make(&j->folder, j->error);
-    if (!status) status = motus_x264_version(o->x264, j->folder.log, j->x264_version, sizeof j->x264_version, j->error);
+    if (!status)
+        status = motus_x264_version(o->x264, j->folder.log, j->x264_version, sizeof j->x264_version,
+                                    j->error);
     if (!status) status = count_work(j, &total);
     if (!status && o->truth) status = motus_truth_load(&j->truth, o->truth, j->error);
     if (!status) status = make_folder(j);
     if (!status && o->csv) status = motus_output_open(&j->csv, o->csv, j->error);
     if (!status && o->csv)
-        status = motus_output_write(j->csv, MOTUS_COMPARE_CSV_HEADER, sizeof MOTUS_COMPARE_CSV_HEADER - 1, j->error);
+        status = motus_output_write(j->csv, MOTUS_COMPARE_CSV_HEADER,
+                                    sizeof MOTUS_COMPARE_CSV_HEADER - 1, j->error);
     j->progress = motus_progress_begin(total, o->quiet);
     return status;
 }
@@ -348,10 +368,13 @@ static MotusStatus write_all(Job *j, int complete) {
 static MotusStatus run(Job *j) {
     MotusStatus status = open_all(j);
     j->sequences = cJSON_CreateArray();
-    for (int i = 0; i < j->o->n_inputs && !status; i++) status = compare_sequence(j, j->o->input[i]);
+    for (int i = 0; i < j->o->n_inputs && !status; i++)
+        status = compare_sequence(j, j->o->input[i]);
     motus_progress_end(&j->progress);
     if (!j->totals.p_frames)
-        return status ? status : motus_fail(j->error, MOTUS_ERR_FORMAT, "x264 made no P picture: there is nothing to compare");
+        return status ? status
+                      : motus_fail(j->error, MOTUS_ERR_FORMAT,
+                                   "x264 made no P picture: there is nothing to compare");
     const MotusError first = *j->error;
     MotusStatus written = write_all(j, !status);
     if (status < 0) *j->error = first;

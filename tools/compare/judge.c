@@ -66,10 +66,10 @@ static int16_t whole(int v) {
     return (int16_t)motus_clip(-MOTUS_MAX_CENTRE, MOTUS_MAX_CENTRE, rounded);
 }
 
-MotusStatus motus_judge_picture(MotusJudge *j, const MotusPlane *source, const MotusPlane *ref, const MotusReadMb *mb,
-                                uint32_t lambda_q8) {
-    if (source->width > j->cur.width || source->height > j->cur.height || ref->width != j->cur.width ||
-        ref->height != j->cur.height)
+MotusStatus motus_judge_picture(MotusJudge *j, const MotusPlane *source, const MotusPlane *ref,
+                                const MotusReadMb *mb, uint32_t lambda_q8) {
+    if (source->width > j->cur.width || source->height > j->cur.height ||
+        ref->width != j->cur.width || ref->height != j->cur.height)
         return MOTUS_ERR_ARGUMENT;
     motus_plane_copy_padded(&j->cur, source);
     motus_ref_luma_build(&j->ref, ref, 1, j->threads);
@@ -83,19 +83,22 @@ MotusStatus motus_judge_picture(MotusJudge *j, const MotusPlane *source, const M
 }
 
 MotusStatus motus_judge_search(MotusJudge *j) {
-    const MotusMeHints hints = {.centre = j->centre, .predictor = j->predictor, .lambda_q8 = j->lambda_q8};
+    const MotusMeHints hints = {
+        .centre = j->centre, .predictor = j->predictor, .lambda_q8 = j->lambda_q8};
     return motus_me_search_prepared(j->me, &j->cur, &j->ref, &hints, j->field);
 }
 
-// ---- Measures -----------------------------------------------------------------------------------------------------------------------------
+// ---- Measures -----------------------------------------------------------------------------------
 
 static int is_intra(const MotusReadMb *mb) { return mb->type >= MOTUS_MB_I_4x4; }
 
 // What the block at p of MB n costs with this vector.
-static void measure(const MotusJudge *j, int n, const MotusPart *p, MotusMv mv, uint32_t *sad, uint32_t *satd) {
+static void measure(const MotusJudge *j, int n, const MotusPartition *p, MotusMv mv, uint32_t *sad,
+                    uint32_t *satd) {
     uint8_t samples[16 * 16];
     ptrdiff_t stride = 16;
-    const int x = n % j->mb_width * 16 + 4 * p->x, y = n / j->mb_width * 16 + 4 * p->y, w = 4 * p->width, h = 4 * p->height;
+    const int x = n % j->mb_width * 16 + 4 * p->x, y = n / j->mb_width * 16 + 4 * p->y,
+              w = 4 * p->width, h = 4 * p->height;
     const uint8_t *cur = j->cur.data + y * j->cur.stride + x;
     const uint8_t *ref = motus_ref_luma_block(&j->ref, x, y, mv, w, h, samples, &stride);
     *sad = j->pixel->sad(cur, j->cur.stride, ref, stride, w, h);
@@ -104,7 +107,8 @@ static void measure(const MotusJudge *j, int n, const MotusPart *p, MotusMv mv, 
 
 static void weigh(const MotusJudge *j, int n, MotusPair *pair, int side) {
     pair->bits[side] = motus_mv_bits(pair->mv[side], j->predictor[n]);
-    const uint32_t distortion = j->config.subpel == MOTUS_SUBPEL_FULL ? pair->sad[side] : pair->satd[side];
+    const uint32_t distortion =
+        j->config.subpel == MOTUS_SUBPEL_FULL ? pair->sad[side] : pair->satd[side];
     pair->j[side] = distortion + motus_bits_cost(j->lambda_q8, pair->bits[side]);
 }
 
@@ -114,7 +118,7 @@ static int within_window(const MotusJudge *j, int n, MotusMv mv) {
 }
 
 // Whether x264 has one vector in all of the block.
-static int one_vector(const MotusReadMb *mb, const MotusPart *p) {
+static int one_vector(const MotusReadMb *mb, const MotusPartition *p) {
     const MotusMv mv = mb->mv[4 * p->y + p->x];
     for (int y = p->y; y < p->y + p->height; y++)
         for (int x = p->x; x < p->x + p->width; x++)
@@ -122,12 +126,13 @@ static int one_vector(const MotusReadMb *mb, const MotusPart *p) {
     return 1;
 }
 
-// SAD and SATD of x264's prediction of a block in which it has several vectors: sums over its 4x4 blocks.
+// SAD and SATD of x264's prediction of a block in which it has several vectors: sums over its 4x4
+// blocks.
 static void measure_several(const MotusJudge *j, int n, MotusPair *pair) {
-    const MotusPart *p = &pair->part;
+    const MotusPartition *p = &pair->part;
     for (int y = p->y; y < p->y + p->height; y++)
         for (int x = p->x; x < p->x + p->width; x++) {
-            const MotusPart cell = {.x = (uint8_t)x, .y = (uint8_t)y, .width = 1, .height = 1};
+            const MotusPartition cell = {.x = (uint8_t)x, .y = (uint8_t)y, .width = 1, .height = 1};
             uint32_t sad, satd;
             measure(j, n, &cell, j->mb[n].mv[4 * y + x], &sad, &satd);
             pair->sad[MOTUS_X264] += sad;
@@ -135,7 +140,7 @@ static void measure_several(const MotusJudge *j, int n, MotusPair *pair) {
         }
 }
 
-static MotusPair compare_block(const MotusJudge *j, int n, const MotusPart *part) {
+static MotusPair compare_block(const MotusJudge *j, int n, const MotusPartition *part) {
     const MotusReadMb *mb = j->mb + n;
     MotusPair pair = {.part = *part, .has_both = !is_intra(mb) && one_vector(mb, part)};
     pair.mv[MOTUS_OURS] = j->field->mv[part->block][n];
@@ -156,10 +161,12 @@ void motus_judge_copy_x264(MotusJudge *j) {
     for (int n = 0; n < j->n_mb; n++)
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             const MotusBlock *block = &motus_blocks[b];
-            const MotusPart part = motus_part_at(block->mode, 0, block->x / 4, block->y / 4);
+            const MotusPartition part =
+                motus_partition_at(block->mode, 0, block->x / 4, block->y / 4);
             MotusPair pair = {.part = part};
             pair.mv[MOTUS_OURS] = j->mb[n].mv[part.y * 4 + part.x];
-            measure(j, n, &part, pair.mv[MOTUS_OURS], &pair.sad[MOTUS_OURS], &pair.satd[MOTUS_OURS]);
+            measure(j, n, &part, pair.mv[MOTUS_OURS], &pair.sad[MOTUS_OURS],
+                    &pair.satd[MOTUS_OURS]);
             weigh(j, n, &pair, MOTUS_OURS);
             j->field->mv[b][n] = pair.mv[MOTUS_OURS];
             j->field->sad[b][n] = (uint16_t)pair.sad[MOTUS_OURS];
@@ -167,7 +174,7 @@ void motus_judge_copy_x264(MotusJudge *j) {
         }
 }
 
-// ---- Our partition ------------------------------------------------------------------------------------------------------------------------
+// ---- Our partition ------------------------------------------------------------------------------
 
 // The sub type of quarter q with the least J, and that J.
 static uint32_t best_sub(const MotusJudge *j, int n, int q, uint8_t *sub) {
@@ -175,7 +182,8 @@ static uint32_t best_sub(const MotusJudge *j, int n, int q, uint8_t *sub) {
     for (int s = 0; s < 4; s++) {
         if (!(j->config.modes >> (MOTUS_MODE_8x8 + s) & 1)) continue;
         uint32_t cost = motus_bits_cost(j->lambda_q8, motus_ue_bits((uint32_t)s));
-        for (int i = 0; i < motus_sub_parts(s); i++) cost += j->field->cost[motus_sub_part(s, q, i).block][n];
+        for (int i = 0; i < motus_sub_partitions(s); i++)
+            cost += j->field->cost[motus_sub_partition(s, q, i).block][n];
         if (cost >= best) continue;
         best = cost;
         *sub = (uint8_t)s;
@@ -204,14 +212,14 @@ static void choose_own(const MotusJudge *j, int n, MotusMbPairs *pairs) {
     for (int q = 0; q < 4; q++) pairs->own_sub[q] = sub[q];
 }
 
-int motus_read_parts(const MotusReadMb *mb, MotusPart parts[16]) {
+int motus_read_parts(const MotusReadMb *mb, MotusPartition parts[16]) {
     MotusMb shape = {.type = mb->type};
     for (int q = 0; q < 4; q++) shape.sub_type[q] = mb->sub_type[q];
-    return motus_mb_parts(&shape, parts);
+    return motus_mb_partitions(&shape, parts);
 }
 
 void motus_judge_mb(const MotusJudge *j, int n, MotusMbPairs *pairs) {
-    MotusPart parts[16];
+    MotusPartition parts[16];
     *pairs = (MotusMbPairs){.predictor = j->predictor[n]};
     pairs->n_x264 = motus_read_parts(j->mb + n, parts);
     for (int i = 0; i < pairs->n_x264; i++) pairs->x264[i] = compare_block(j, n, parts + i);

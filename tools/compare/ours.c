@@ -15,12 +15,15 @@ static void add_picture(MotusOurStream *out, const MotusPacket *p, const MotusCo
     out->bits.residual += s->bits_luma + s->bits_chroma;
     out->luma_ssd += s->ssd[0];
     if (out->frames < clip->frames) out->frame_ssd[out->frames] = s->ssd[0];
-    out->ssim += motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], clip->width, clip->height);
+    out->ssim +=
+        motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], clip->width, clip->height);
     out->frames++;
 }
 
-// Sends a frame (NULL ends) and waits until nothing is under way; only the encoder's own time counts.
-static MotusStatus code(MotusEncoder *encoder, const MotusFrame *frame, const MotusCompareClip *clip, MotusOurStream *out) {
+// Sends a frame (NULL ends) and waits until nothing is under way; only the encoder's own time
+// counts.
+static MotusStatus code(MotusEncoder *encoder, const MotusFrame *frame,
+                        const MotusCompareClip *clip, MotusOurStream *out) {
     double start = motus_seconds();
     MotusStatus status = motus_encoder_send(encoder, frame, NULL);
     while (!status) {
@@ -34,22 +37,27 @@ static MotusStatus code(MotusEncoder *encoder, const MotusFrame *frame, const Mo
     return status > 0 ? MOTUS_OK : status;
 }
 
-static MotusStatus code_all(MotusEncoder *encoder, const MotusCompareClip *clip, MotusClipFrames *frames,
-                            MotusOurProgress *progress, void *opaque, MotusOurStream *out, MotusError *error) {
+static MotusStatus code_all(MotusEncoder *encoder, const MotusCompareClip *clip,
+                            MotusClipFrames *frames, MotusOurProgress *progress, void *opaque,
+                            MotusOurStream *out, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int n = 0; !status && n <= clip->frames; n++) {
         const MotusFrame *frame = NULL;
         if (motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted");
-        if (n < clip->frames && (status = motus_clip_frames_next(frames, n, &frame, error))) return status;
-        if ((status = code(encoder, frame, clip, out))) motus_fail(error, status, "encoder: %s", motus_status_text(status));
+        if (n < clip->frames && (status = motus_clip_frames_next(frames, n, &frame, error)))
+            return status;
+        if ((status = code(encoder, frame, clip, out)))
+            motus_fail(error, status, "encoder: %s", motus_status_text(status));
         if (progress) progress(opaque, out->frames);
     }
-    if (!status && out->stream.failed) status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status && out->stream.failed)
+        status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     return status;
 }
 
-MotusStatus motus_our_encode(const MotusEncoderConfig *config, const MotusCompareClip *clip, MotusOurProgress *progress,
-                             void *opaque, MotusOurStream *out, MotusError *error) {
+MotusStatus motus_our_encode(const MotusEncoderConfig *config, const MotusCompareClip *clip,
+                             MotusOurProgress *progress, void *opaque, MotusOurStream *out,
+                             MotusError *error) {
     *out = (MotusOurStream){0};
     MotusEncoder *encoder = NULL;
     MotusClipFrames frames = {0};

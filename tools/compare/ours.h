@@ -25,9 +25,11 @@ typedef struct MotusOurStream {
 // Called after each picture with what was done.
 typedef void MotusOurProgress(void *opaque, int frames);
 
-// Encodes the clip; config's size, rate, QP and threads are set. MOTUS_END: a signal came. Free with motus_our_stream_free in every case.
-MotusStatus motus_our_encode(const MotusEncoderConfig *config, const MotusCompareClip *clip, MotusOurProgress *progress,
-                             void *opaque, MotusOurStream *out, MotusError *error);
+// Encodes the clip; config's size, rate, QP and threads are set. MOTUS_END: a signal came. Free
+// with motus_our_stream_free in every case.
+MotusStatus motus_our_encode(const MotusEncoderConfig *config, const MotusCompareClip *clip,
+                             MotusOurProgress *progress, void *opaque, MotusOurStream *out,
+                             MotusError *error);
 void motus_our_stream_free(MotusOurStream *out);
 
 #endif

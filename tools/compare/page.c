@@ -25,8 +25,10 @@ static MotusStatus write_escaped(MotusOutput *out, const char *text, MotusError 
 }
 
 static MotusStatus write_page(MotusOutput *out, const char *json, MotusError *error) {
-    const char *page = motus_report_page, *end = page + motus_report_page_size, *at = strstr(page, placeholder);
-    if (!at) return motus_fail(error, MOTUS_ERR_INTERNAL, "the report's page has no place for its data");
+    const char *page = motus_report_page, *end = page + motus_report_page_size,
+               *at = strstr(page, placeholder);
+    if (!at)
+        return motus_fail(error, MOTUS_ERR_INTERNAL, "the report's page has no place for its data");
     const char *rest = at + sizeof placeholder - 1;
     MotusStatus status = motus_output_write(out, page, (size_t)(at - page), error);
     if (!status) status = write_escaped(out, json, error);
@@ -34,7 +36,8 @@ static MotusStatus write_page(MotusOutput *out, const char *json, MotusError *er
 }
 
 // Writes `text` through `write` to a file that appears when it is complete; takes the text.
-static MotusStatus write_file(const char *path, char *text, MotusStatus (*write)(MotusOutput *, const char *, MotusError *),
+static MotusStatus write_file(const char *path, char *text,
+                              MotusStatus (*write)(MotusOutput *, const char *, MotusError *),
                               MotusError *error) {
     if (!text) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     MotusOutput *out = NULL;
@@ -66,7 +69,8 @@ MotusStatus motus_compare_write_json(const char *path, cJSON *report, MotusError
     for (cJSON *s = first_of(report, "sequences"); s; s = s->next) {
         cJSON_DeleteItemFromObject(s, "pictures");
         for (const cJSON *run = first_of(s, "runs"); run; run = run->next)
-            for (cJSON *frame = first_of(run, "frames"); frame; frame = frame->next) cJSON_DeleteItemFromObject(frame, "mbs");
+            for (cJSON *frame = first_of(run, "frames"); frame; frame = frame->next)
+                cJSON_DeleteItemFromObject(frame, "mbs");
     }
     return write_file(path, cJSON_Print(report), write_plain, error);
 }

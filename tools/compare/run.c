@@ -24,17 +24,20 @@ typedef struct Walk {
     MotusError *error;
 } Walk;
 
-// ---- What x264 says of itself ------------------------------------------------------------------------------------------------------------
+// ---- What x264 says of itself -------------------------------------------------------------------
 
-// The settings in its SEI message: how far it looked, whether vectors have fractions, which partitions it could choose.
+// The settings in its SEI message: how far it looked, whether vectors have fractions, which
+// partitions it could choose.
 static void read_settings(const MotusRunSetup *s, MotusRun *run) {
     char text[64];
     run->range = s->range ? s->range : 16;
-    if (!s->range && motus_baseline_x264_option(s->x264, s->x264_size, "me_range=", text, sizeof text))
+    if (!s->range &&
+        motus_baseline_x264_option(s->x264, s->x264_size, "me_range=", text, sizeof text))
         run->range = (int)strtol(text, NULL, 10);
     run->range = motus_clip(1, MOTUS_MAX_RANGE, run->range);
     run->subpel = s->subpel < 0 ? MOTUS_SUBPEL_QUARTER : (MotusSubpel)s->subpel;
-    if (s->subpel < 0 && motus_baseline_x264_option(s->x264, s->x264_size, "subme=", text, sizeof text) &&
+    if (s->subpel < 0 &&
+        motus_baseline_x264_option(s->x264, s->x264_size, "subme=", text, sizeof text) &&
         strtol(text, NULL, 10) == 0)
         run->subpel = MOTUS_SUBPEL_FULL;
     run->modes = MOTUS_MODES_ALL;
@@ -42,34 +45,40 @@ static void read_settings(const MotusRunSetup *s, MotusRun *run) {
     const char *inter = strchr(text, ':'); // of intra and inter blocks, in hexadecimal
     const unsigned long flags = inter ? strtoul(inter + 1, NULL, 16) : 0x30;
     const uint32_t down_to_8x8 = 0xF;
-    run->modes = flags & 0x20 ? MOTUS_MODES_ALL : flags & 0x10 ? down_to_8x8 : 1u << MOTUS_MODE_16x16;
+    run->modes = flags & 0x20   ? MOTUS_MODES_ALL
+                 : flags & 0x10 ? down_to_8x8
+                                : 1u << MOTUS_MODE_16x16;
 }
 
-// ---- One P picture ------------------------------------------------------------------------------------------------------------------------
+// ---- One P picture ------------------------------------------------------------------------------
 
-static MotusStatus put_row(Walk *w, int frame, int n, int mb_width, const MotusReadMb *mb, const MotusPair *p) {
-    const MotusPart *part = &p->part;
+static MotusStatus put_row(Walk *w, int frame, int n, int mb_width, const MotusReadMb *mb,
+                           const MotusPair *p) {
+    const MotusPartition *part = &p->part;
     char row[400];
-    const int length =
-        snprintf(row, sizeof row, "%s,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%u,%u,%u,%u,%d,%d,%u,%u,%d\n", w->setup->name,
-                 w->setup->qp, frame, n, n % mb_width * 16 + part->x * 4, n / mb_width * 16 + part->y * 4, part->width * 4,
-                 part->height * 4, mb->type == MOTUS_MB_P_SKIP, p->mv[0].x, p->mv[0].y, p->mv[1].x, p->mv[1].y, p->sad[0],
-                 p->sad[1], p->satd[0], p->satd[1], p->bits[0], p->bits[1], p->j[0], p->j[1], p->inside);
+    const int length = snprintf(
+        row, sizeof row, "%s,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%u,%u,%u,%u,%d,%d,%u,%u,%d\n",
+        w->setup->name, w->setup->qp, frame, n, n % mb_width * 16 + part->x * 4,
+        n / mb_width * 16 + part->y * 4, part->width * 4, part->height * 4,
+        mb->type == MOTUS_MB_P_SKIP, p->mv[0].x, p->mv[0].y, p->mv[1].x, p->mv[1].y, p->sad[0],
+        p->sad[1], p->satd[0], p->satd[1], p->bits[0], p->bits[1], p->j[0], p->j[1], p->inside);
     return motus_output_write(w->setup->csv, row, (size_t)length, w->error);
 }
 
-static void add_pair(Walk *w, MotusFigures *all, MotusFigures *by_size, MotusFigures *of_frame, const MotusPair *p, int frame,
-                     int mb_x, int mb_y) {
+static void add_pair(Walk *w, MotusFigures *all, MotusFigures *by_size, MotusFigures *of_frame,
+                     const MotusPair *p, int frame, int mb_x, int mb_y) {
     MotusMv truth;
-    const int known = w->setup->truth && motus_truth_at(w->setup->truth, frame, 16 * mb_x + 4 * p->part.x,
-                                                        16 * mb_y + 4 * p->part.y, 4 * p->part.width, 4 * p->part.height, &truth);
+    const int known =
+        w->setup->truth &&
+        motus_truth_at(w->setup->truth, frame, 16 * mb_x + 4 * p->part.x, 16 * mb_y + 4 * p->part.y,
+                       4 * p->part.width, 4 * p->part.height, &truth);
     motus_figures_add(all, p, known ? &truth : NULL);
     motus_figures_add(&by_size[p->part.mode], p, known ? &truth : NULL);
     if (of_frame) motus_figures_add(of_frame, p, known ? &truth : NULL);
 }
 
-static MotusStatus add_mb(Walk *w, int frame, int n, int mb_width, const MotusReadMb *mb, const MotusMbPairs *pairs,
-                          MotusFigures *of_frame) {
+static MotusStatus add_mb(Walk *w, int frame, int n, int mb_width, const MotusReadMb *mb,
+                          const MotusMbPairs *pairs, MotusFigures *of_frame) {
     MotusRun *run = w->run;
     const int mb_x = n % mb_width, mb_y = n / mb_width;
     MotusStatus status = MOTUS_OK;
@@ -77,7 +86,8 @@ static MotusStatus add_mb(Walk *w, int frame, int n, int mb_width, const MotusRe
         add_pair(w, &run->figures, run->by_size, of_frame, &pairs->x264[i], frame, mb_x, mb_y);
         if (w->setup->csv) status = put_row(w, frame, n, mb_width, mb, &pairs->x264[i]);
     }
-    for (int i = 0; i < pairs->n_own; i++) add_pair(w, &run->own, run->own_by_size, NULL, &pairs->own[i], frame, mb_x, mb_y);
+    for (int i = 0; i < pairs->n_own; i++)
+        add_pair(w, &run->own, run->own_by_size, NULL, &pairs->own[i], frame, mb_x, mb_y);
     run->confusion[mb->type][pairs->own_type - MOTUS_MB_P_16x16]++;
     for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8 && pairs->own_type == MOTUS_MB_P_8x8; q++)
         run->sub_confusion[mb->sub_type[q]][pairs->own_sub[q]]++;
@@ -91,12 +101,15 @@ static int refers_back(const MotusReadPicture *p) {
     return 0;
 }
 
-static MotusStatus compare_p(Walk *w, int frame, const MotusFrame *source, const MotusReadPicture *x264,
-                             const MotusReadPicture *ours, MotusFigures *figures) {
+static MotusStatus compare_p(Walk *w, int frame, const MotusFrame *source,
+                             const MotusReadPicture *x264, const MotusReadPicture *ours,
+                             MotusFigures *figures) {
     if (refers_back(x264))
-        return motus_fail(w->error, MOTUS_ERR_UNSUPPORTED,
-                          "x264's stream refers to several pictures: its problem is another one (--ref 1)");
-    MotusStatus status = motus_judge_picture(w->judge, &source->plane[0], &w->ref, x264->mb, w->run->lambda_q8);
+        return motus_fail(
+            w->error, MOTUS_ERR_UNSUPPORTED,
+            "x264's stream refers to several pictures: its problem is another one (--ref 1)");
+    MotusStatus status =
+        motus_judge_picture(w->judge, &source->plane[0], &w->ref, x264->mb, w->run->lambda_q8);
     if (!status && w->setup->feed_x264)
         motus_judge_copy_x264(w->judge);
     else if (!status)
@@ -113,7 +126,7 @@ static MotusStatus compare_p(Walk *w, int frame, const MotusFrame *source, const
     return status;
 }
 
-// ---- One frame ----------------------------------------------------------------------------------------------------------------------------
+// ---- One frame ----------------------------------------------------------------------------------
 
 static MotusBitSums bits_of(const MotusReadPicture *p) {
     MotusBitSums b = {0};
@@ -142,14 +155,16 @@ static void add_records(Walk *w, cJSON *frame, int is_p) {
         w->viewer_bytes += n;
         cJSON_AddStringToObject(frame, "mbs", packed);
     } else {
-        w->viewer_bytes = is_p ? SIZE_MAX / 2 : w->viewer_bytes; // no gaps: what follows is left out too
+        w->viewer_bytes =
+            is_p ? SIZE_MAX / 2 : w->viewer_bytes; // no gaps: what follows is left out too
         w->run->left_out += is_p;
         cJSON_AddNullToObject(frame, "mbs");
     }
     motus_free(packed);
 }
 
-static void add_frame(Walk *w, int n, const MotusReadPicture picture[MOTUS_SIDES], uint64_t ssd, const MotusFigures *figures) {
+static void add_frame(Walk *w, int n, const MotusReadPicture picture[MOTUS_SIDES], uint64_t ssd,
+                      const MotusFigures *figures) {
     const MotusCompareClip *clip = w->setup->clip;
     cJSON *frame = cJSON_CreateObject(), *psnr, *bits;
     const int is_p = picture[MOTUS_X264].type == 'P' && n > 0;
@@ -164,12 +179,15 @@ static void add_frame(Walk *w, int n, const MotusReadPicture picture[MOTUS_SIDES
         add_bits(&w->run->bits[side], &b);
         cJSON_AddItemToObject(bits, side == MOTUS_X264 ? "x264" : "motus", motus_bits_json(&b));
     }
-    cJSON_AddItemToObject(frame, "figures", is_p ? motus_figures_json(figures, w->setup->truth != NULL) : cJSON_CreateNull());
+    cJSON_AddItemToObject(frame, "figures",
+                          is_p ? motus_figures_json(figures, w->setup->truth != NULL)
+                               : cJSON_CreateNull());
     add_records(w, frame, is_p);
     cJSON_AddItemToArray(w->run->frame_list, frame);
 }
 
-static MotusStatus read_next(MotusBaseline *stream, const char *whose, int n, MotusReadPicture *picture, MotusError *error) {
+static MotusStatus read_next(MotusBaseline *stream, const char *whose, int n,
+                             MotusReadPicture *picture, MotusError *error) {
     MotusStatus status = motus_baseline_next(stream, picture);
     if (!status) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_FORMAT, "%s stream, picture %d: %s", whose, n,
@@ -186,22 +204,27 @@ static MotusStatus open_judge(Walk *w, const MotusReadPicture *p) {
     const size_t samples = (size_t)config.width * (size_t)config.height;
     w->ref = (MotusPlane){motus_alloc(samples, 1), config.width, config.width, config.height};
     MotusStatus status = w->ref.data ? motus_judge_open(&w->judge, &config) : MOTUS_ERR_MEMORY;
-    return status ? motus_fail(w->error, status, "search: %s", motus_status_text(status)) : MOTUS_OK;
+    return status ? motus_fail(w->error, status, "search: %s", motus_status_text(status))
+                  : MOTUS_OK;
 }
 
 // Both streams, the decoder and the search have to mean the same pictures.
-static MotusStatus check_sizes(const Walk *w, const MotusReadPicture picture[MOTUS_SIDES], const MotusDecoded *decoded) {
+static MotusStatus check_sizes(const Walk *w, const MotusReadPicture picture[MOTUS_SIDES],
+                               const MotusDecoded *decoded) {
     const MotusReadPicture *x = &picture[MOTUS_X264], *o = &picture[MOTUS_OURS];
-    if (x->mb_width == o->mb_width && x->mb_height == o->mb_height && decoded->plane[0].width == 16 * x->mb_width &&
+    if (x->mb_width == o->mb_width && x->mb_height == o->mb_height &&
+        decoded->plane[0].width == 16 * x->mb_width &&
         decoded->plane[0].height == 16 * x->mb_height && decoded->width == w->setup->clip->width &&
         decoded->height == w->setup->clip->height &&
-        (!w->judge || (w->ref.width == decoded->plane[0].width && w->ref.height == decoded->plane[0].height)))
+        (!w->judge ||
+         (w->ref.width == decoded->plane[0].width && w->ref.height == decoded->plane[0].height)))
         return MOTUS_OK;
-    return motus_fail(w->error, MOTUS_ERR_FORMAT, "x264's stream: pictures of %dx%d", decoded->width, decoded->height);
+    return motus_fail(w->error, MOTUS_ERR_FORMAT, "x264's stream: pictures of %dx%d",
+                      decoded->width, decoded->height);
 }
 
-static void add_quality(MotusQuality *q, const MotusReadPicture *p, const MotusPlane *source, const MotusPlane *decoded,
-                        uint64_t ssd) {
+static void add_quality(MotusQuality *q, const MotusReadPicture *p, const MotusPlane *source,
+                        const MotusPlane *decoded, uint64_t ssd) {
     q->bytes += p->bytes;
     q->luma_ssd += ssd;
     q->ssim += motus_plane_ssim(source, decoded, source->width, source->height);
@@ -217,19 +240,24 @@ static MotusStatus walk_frame(Walk *w, int n) {
     if (!status) status = read_next(w->ours, "our", n, &picture[MOTUS_OURS], w->error);
     const MotusReadPicture *x264 = &picture[MOTUS_X264];
     if (!status)
-        status = motus_stream_decoder_next(w->decoder, w->setup->x264 + x264->begin, x264->end - x264->begin, &decoded, w->error);
+        status = motus_stream_decoder_next(w->decoder, w->setup->x264 + x264->begin,
+                                           x264->end - x264->begin, &decoded, w->error);
     if (!status) status = motus_clip_frames_next(&w->frames, n, &source, w->error);
     if (!status) status = check_sizes(w, picture, &decoded);
     if (!status && !w->judge) status = open_judge(w, x264);
     if (status) return status;
-    if (motus_extraction_add(&w->run->extraction, x264, &decoded)) return motus_fail(w->error, MOTUS_ERR_MEMORY, "out of memory");
-    if (x264->type == 'P' && n > 0) status = compare_p(w, n, source, x264, &picture[MOTUS_OURS], &figures);
+    if (motus_extraction_add(&w->run->extraction, x264, &decoded))
+        return motus_fail(w->error, MOTUS_ERR_MEMORY, "out of memory");
+    if (x264->type == 'P' && n > 0)
+        status = compare_p(w, n, source, x264, &picture[MOTUS_OURS], &figures);
     if (status) return status;
-    const uint64_t ssd = motus_plane_ssd(&source->plane[0], &decoded.plane[0], source->width, source->height);
+    const uint64_t ssd =
+        motus_plane_ssd(&source->plane[0], &decoded.plane[0], source->width, source->height);
     add_quality(&w->run->quality, x264, &source->plane[0], &decoded.plane[0], ssd);
     add_frame(w, n, picture, ssd, &figures);
     for (int y = 0; y < w->ref.height; y++)
-        memcpy(w->ref.data + y * w->ref.stride, decoded.plane[0].data + y * decoded.plane[0].stride, (size_t)w->ref.width);
+        memcpy(w->ref.data + y * w->ref.stride, decoded.plane[0].data + y * decoded.plane[0].stride,
+               (size_t)w->ref.width);
     w->run->frames++;
     return MOTUS_OK;
 }
@@ -237,8 +265,10 @@ static MotusStatus walk_frame(Walk *w, int n) {
 static MotusStatus open_walk(Walk *w) {
     const MotusRunSetup *s = w->setup;
     MotusStatus status = motus_baseline_open(&w->x264, s->x264, s->x264_size, NULL);
-    if (!status) status = motus_baseline_open(&w->ours, s->ours->stream.data, s->ours->stream.n, NULL);
-    if (status) return motus_fail(w->error, status, "reader of streams: %s", motus_status_text(status));
+    if (!status)
+        status = motus_baseline_open(&w->ours, s->ours->stream.data, s->ours->stream.n, NULL);
+    if (status)
+        return motus_fail(w->error, status, "reader of streams: %s", motus_status_text(status));
     status = motus_stream_decoder_open(&w->decoder, w->error);
     return status ? status : motus_clip_frames_open(&w->frames, s->clip, w->error);
 }

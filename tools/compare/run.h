@@ -1,4 +1,5 @@
-// One sequence at one QP: two streams side by side, picture by picture, and our search on x264's problem.
+// One sequence at one QP: two streams side by side, picture by picture, and our search on x264's
+// problem.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_COMPARE_RUN_H
 #define TOOLS_COMPARE_RUN_H
@@ -43,15 +44,17 @@ typedef struct MotusRun {
     cJSON *frame_list;              // "frames" of docs/compare.md; the caller's
 } MotusRun;
 
-// Fills *run, in every case; a signal ends it early with MOTUS_END and what was done. MOTUS_ERR_UNSUPPORTED: x264's stream is no problem that can be compared
-// (several references); MOTUS_ERR_FORMAT.
+// Fills *run, in every case; a signal ends it early with MOTUS_END and what was done.
+// MOTUS_ERR_UNSUPPORTED: x264's stream is no problem that can be compared (several references);
+// MOTUS_ERR_FORMAT.
 MotusStatus motus_run(const MotusRunSetup *setup, MotusRun *run, MotusError *error);
 
 cJSON *motus_run_json(const MotusRun *run, int qp, int has_truth); // takes frame_list
 cJSON *motus_bits_json(const MotusBitSums *bits);
 
-#define MOTUS_COMPARE_CSV_HEADER                                                                                                 \
-    "sequence,qp,frame,mb,x,y,w,h,skip,x264_mv_x,x264_mv_y,mv_x,mv_y,x264_sad,sad,x264_satd,satd,x264_bits,bits,x264_j,j,"       \
+#define MOTUS_COMPARE_CSV_HEADER                                                                   \
+    "sequence,qp,frame,mb,x,y,w,h,skip,x264_mv_x,x264_mv_y,mv_x,mv_y,x264_sad,sad,x264_satd,satd," \
+    "x264_bits,bits,x264_j,j,"                                                                     \
     "inside\n"
 
 #endif

@@ -1,7 +1,7 @@
 // A run as JSON (docs/compare.md).
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/compare/run.h"
 #include "tools/cli/options.h"
+#include "tools/compare/run.h"
 
 cJSON *motus_bits_json(const MotusBitSums *bits) {
     cJSON *object = cJSON_CreateObject();
@@ -22,14 +22,16 @@ static cJSON *by_size_json(const MotusFigures figures[MOTUS_MODES], int has_trut
     return array;
 }
 
-static cJSON *matrix_json(const char *const *rows, int n_rows, const char *const *columns, int n_columns, const uint64_t *count) {
+static cJSON *matrix_json(const char *const *rows, int n_rows, const char *const *columns,
+                          int n_columns, const uint64_t *count) {
     cJSON *object = cJSON_CreateObject(), *counts;
     cJSON_AddItemToObject(object, "rows", cJSON_CreateStringArray(rows, n_rows));
     cJSON_AddItemToObject(object, "columns", cJSON_CreateStringArray(columns, n_columns));
     counts = cJSON_AddArrayToObject(object, "counts");
     for (int r = 0; r < n_rows; r++) {
         cJSON *row = cJSON_CreateArray();
-        for (int c = 0; c < n_columns; c++) cJSON_AddItemToArray(row, cJSON_CreateNumber((double)count[r * n_columns + c]));
+        for (int c = 0; c < n_columns; c++)
+            cJSON_AddItemToArray(row, cJSON_CreateNumber((double)count[r * n_columns + c]));
         cJSON_AddItemToArray(counts, row);
     }
     return object;
@@ -44,7 +46,8 @@ static cJSON *extraction_json(const MotusExtraction *e) {
 }
 
 cJSON *motus_run_json(const MotusRun *run, int qp, int has_truth) {
-    static const char *const types[MOTUS_X264_TYPES] = {"skip", "16x16", "16x8", "8x16", "8x8", "I4x4", "I16x16", "PCM"};
+    static const char *const types[MOTUS_X264_TYPES] = {"skip", "16x16", "16x8",   "8x16",
+                                                        "8x8",  "I4x4",  "I16x16", "PCM"};
     static const char *const subs[4] = {"8x8", "8x4", "4x8", "4x4"};
     cJSON *object = cJSON_CreateObject(), *bits;
     cJSON_AddNumberToObject(object, "qp", qp);
@@ -53,9 +56,11 @@ cJSON *motus_run_json(const MotusRun *run, int qp, int has_truth) {
     cJSON_AddItemToObject(object, "by_size", by_size_json(run->by_size, has_truth));
     cJSON_AddItemToObject(object, "own", motus_figures_json(&run->own, has_truth));
     cJSON_AddItemToObject(object, "own_by_size", by_size_json(run->own_by_size, has_truth));
-    cJSON_AddItemToObject(object, "confusion",
-                          matrix_json(types, MOTUS_X264_TYPES, types + 1, MOTUS_OWN_TYPES, &run->confusion[0][0]));
-    cJSON_AddItemToObject(object, "sub_confusion", matrix_json(subs, 4, subs, 4, &run->sub_confusion[0][0]));
+    cJSON_AddItemToObject(
+        object, "confusion",
+        matrix_json(types, MOTUS_X264_TYPES, types + 1, MOTUS_OWN_TYPES, &run->confusion[0][0]));
+    cJSON_AddItemToObject(object, "sub_confusion",
+                          matrix_json(subs, 4, subs, 4, &run->sub_confusion[0][0]));
     bits = cJSON_AddObjectToObject(object, "bits");
     cJSON_AddItemToObject(bits, "x264", motus_bits_json(&run->bits[MOTUS_X264]));
     cJSON_AddItemToObject(bits, "motus", motus_bits_json(&run->bits[MOTUS_OURS]));

@@ -18,7 +18,8 @@ static MotusStatus cut_into_words(MotusCoder *c, MotusError *error) {
     int n = 0;
     memcpy(c->words_text, c->args, sizeof c->words_text);
     for (char *p = c->words_text; *(p += strspn(p, " \t"));) {
-        if (n == MOTUS_X264_WORDS / 2) return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: too many options", c->name);
+        if (n == MOTUS_X264_WORDS / 2)
+            return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: too many options", c->name);
         c->word[n++] = p;
         p += strcspn(p, " \t");
         if (*p) *p++ = 0;
@@ -32,28 +33,34 @@ static MotusStatus read_ours(MotusCoder *c, MotusError *error) {
     MotusEncoderConfig *e = &c->config;
     *e = motus_encoder_config_default(2, 2, (MotusRational){25, 1});
     e->keyint = 0;
-    const MotusOption options[] = {{"preset", 0, &e->preset, motus_option_preset, 0, 0, "NAME", ""},
-                                   {"range", 0, &e->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", ""},
-                                   {"subpel", 0, &e->subpel, motus_option_subpel, 0, 0, "LEVEL", ""},
-                                   {"partitions", 0, &e->partitions, motus_option_partitions, 0, 0, "LIST", ""},
-                                   {"no-deblock", 0, &e->deblock, NULL, 0, 0, NULL, ""},
-                                   {"backend", 0, &e->backend, motus_option_backend, 0, 0, "NAME", ""},
-                                   {0}};
+    const MotusOption options[] = {
+        {"preset", 0, &e->preset, motus_option_preset, 0, 0, "NAME", ""},
+        {"range", 0, &e->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", ""},
+        {"subpel", 0, &e->subpel, motus_option_subpel, 0, 0, "LEVEL", ""},
+        {"partitions", 0, &e->partitions, motus_option_partitions, 0, 0, "LIST", ""},
+        {"no-deblock", 0, &e->deblock, NULL, 0, 0, NULL, ""},
+        {"backend", 0, &e->backend, motus_option_backend, 0, 0, "NAME", ""},
+        {0}};
     char *argv[MOTUS_X264_WORDS + 1] = {c->name};
     int argc = 1;
     for (const char **word = c->word; *word; word++) argv[argc++] = (char *)*word;
     const MotusCommand command = {c->name, "", "", options, NULL, 0};
     if (motus_options_parse(&command, argc, argv) < 0) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                      "%s: settings of ours are --preset, --range, --subpel, --partitions, --no-deblock, --backend", c->name);
+                      "%s: settings of ours are --preset, --range, --subpel, --partitions, "
+                      "--no-deblock, --backend",
+                      c->name);
 }
 
-MotusStatus motus_coders_add(MotusCoders *coders, int is_x264, const char *name, const char *args, MotusError *error) {
-    if (coders->n == MOTUS_MAX_CODERS) return motus_fail(error, MOTUS_ERR_ARGUMENT, "more than %d settings", MOTUS_MAX_CODERS);
+MotusStatus motus_coders_add(MotusCoders *coders, int is_x264, const char *name, const char *args,
+                             MotusError *error) {
+    if (coders->n == MOTUS_MAX_CODERS)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "more than %d settings", MOTUS_MAX_CODERS);
     MotusCoder *c = &coders->coder[coders->n];
     *c = (MotusCoder){.is_x264 = is_x264};
     snprintf(c->name, sizeof c->name, "%s %s", is_x264 ? "x264" : "motus", name);
-    if (strlen(args) >= sizeof c->args) return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: too many options", c->name);
+    if (strlen(args) >= sizeof c->args)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: too many options", c->name);
     snprintf(c->args, sizeof c->args, "%s", args);
     MotusStatus status = cut_into_words(c, error);
     if (!status && !is_x264) status = read_ours(c, error);
@@ -62,18 +69,21 @@ MotusStatus motus_coders_add(MotusCoders *coders, int is_x264, const char *name,
 }
 
 // "x264 NAME: ARGS"; the line is cut up.
-static MotusStatus add_line(MotusCoders *coders, char *line, const char *path, int row, MotusError *error) {
+static MotusStatus add_line(MotusCoders *coders, char *line, const char *path, int row,
+                            MotusError *error) {
     line[strcspn(line, "#\r\n")] = 0;
     line += strspn(line, " \t");
     if (!*line) return MOTUS_OK;
     char *colon = strchr(line, ':');
     const int is_x264 = !strncmp(line, "x264 ", 5), is_ours = !strncmp(line, "motus ", 6);
     if (!colon || !(is_x264 || is_ours))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: line %d is neither 'x264 NAME: OPTIONS' nor 'motus NAME: OPTIONS'",
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "%s: line %d is neither 'x264 NAME: OPTIONS' nor 'motus NAME: OPTIONS'",
                           motus_shown(path), row);
     *colon = 0;
     const char *name = line + (is_x264 ? 5 : 6);
-    return motus_coders_add(coders, is_x264, name + strspn(name, " \t"), colon + 1 + strspn(colon + 1, " \t"), error);
+    return motus_coders_add(coders, is_x264, name + strspn(name, " \t"),
+                            colon + 1 + strspn(colon + 1, " \t"), error);
 }
 
 MotusStatus motus_coders_load(MotusCoders *coders, const char *path, MotusError *error) {
@@ -81,8 +91,10 @@ MotusStatus motus_coders_load(MotusCoders *coders, const char *path, MotusError 
     if (!file) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
     char line[1024];
     MotusStatus status = MOTUS_OK;
-    for (int row = 1; !status && fgets(line, sizeof line, file); row++) status = add_line(coders, line, path, row, error);
-    if (!status && ferror(file)) status = motus_fail(error, MOTUS_ERR_IO, "%s: cannot be read", motus_shown(path));
+    for (int row = 1; !status && fgets(line, sizeof line, file); row++)
+        status = add_line(coders, line, path, row, error);
+    if (!status && ferror(file))
+        status = motus_fail(error, MOTUS_ERR_IO, "%s: cannot be read", motus_shown(path));
     fclose(file);
     return status;
 }

@@ -49,7 +49,9 @@ static int numbers(const char *line, long *value, int n) {
         char *end;
         errno = 0;
         value[i] = strtol(line, &end, 10);
-        if (end == line || errno || value[i] < -65536 || value[i] > 10000000 || (i + 1 < n && *end != ',')) return 0;
+        if (end == line || errno || value[i] < -65536 || value[i] > 10000000 ||
+            (i + 1 < n && *end != ','))
+            return 0;
         line = end + 1;
     }
     return 1;
@@ -57,19 +59,27 @@ static int numbers(const char *line, long *value, int n) {
 
 static MotusStatus read_rows(MotusTruth *t, FILE *file, const char *path, MotusError *error) {
     char line[256];
-    if (!fgets(line, sizeof line, file) || strncmp(line, "frame,x,y,w,h,mv_x,mv_y,layer,whole,flat", 40))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is no table of 'motus synth --vectors'", motus_shown(path));
+    if (!fgets(line, sizeof line, file) ||
+        strncmp(line, "frame,x,y,w,h,mv_x,mv_y,layer,whole,flat", 40))
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is no table of 'motus synth --vectors'",
+                          motus_shown(path));
     for (long row = 2; fgets(line, sizeof line, file); row++) {
         long v[10];
-        if (!numbers(line, v, 10) || v[3] < 4 || v[3] > 64 || v[3] != v[4] || (t->grid && v[3] != t->grid))
-            return motus_fail(error, MOTUS_ERR_FORMAT, "%s: line %ld is not understood", motus_shown(path), row);
+        if (!numbers(line, v, 10) || v[3] < 4 || v[3] > 64 || v[3] != v[4] ||
+            (t->grid && v[3] != t->grid))
+            return motus_fail(error, MOTUS_ERR_FORMAT, "%s: line %ld is not understood",
+                              motus_shown(path), row);
         t->grid = (int)v[3];
-        const Cell cell = {(int)v[0], (int)v[1], (int)v[2], {(int16_t)v[5], (int16_t)v[6]}, v[8] && !v[9]};
-        if (add(t, cell)) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
+        const Cell cell = {
+            (int)v[0], (int)v[1], (int)v[2], {(int16_t)v[5], (int16_t)v[6]}, v[8] && !v[9]};
+        if (add(t, cell))
+            return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     }
-    if (ferror(file)) return motus_fail(error, MOTUS_ERR_IO, "%s: cannot be read", motus_shown(path));
+    if (ferror(file))
+        return motus_fail(error, MOTUS_ERR_IO, "%s: cannot be read", motus_shown(path));
     if (t->n) qsort(t->cell, t->n, sizeof *t->cell, by_place);
-    return t->n ? MOTUS_OK : motus_fail(error, MOTUS_ERR_FORMAT, "%s: holds no vectors", motus_shown(path));
+    return t->n ? MOTUS_OK
+                : motus_fail(error, MOTUS_ERR_FORMAT, "%s: holds no vectors", motus_shown(path));
 }
 
 MotusStatus motus_truth_load(MotusTruth **truth, const char *path, MotusError *error) {
@@ -77,14 +87,16 @@ MotusStatus motus_truth_load(MotusTruth **truth, const char *path, MotusError *e
     FILE *file = fopen(path, "r");
     if (!file) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
     MotusTruth *t = motus_alloc(1, sizeof *t);
-    MotusStatus status = t ? read_rows(t, file, path, error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusStatus status =
+        t ? read_rows(t, file, path, error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     fclose(file);
     *truth = t;
     if (status) motus_truth_free(truth);
     return status;
 }
 
-int motus_truth_at(const MotusTruth *t, int64_t n, int x, int y, int width, int height, MotusMv *mv) {
+int motus_truth_at(const MotusTruth *t, int64_t n, int x, int y, int width, int height,
+                   MotusMv *mv) {
     int first = 1;
     for (int cy = y / t->grid * t->grid; cy < y + height; cy += t->grid)
         for (int cx = x / t->grid * t->grid; cx < x + width; cx += t->grid) {

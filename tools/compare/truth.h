@@ -7,11 +7,14 @@
 
 typedef struct MotusTruth MotusTruth;
 
-// Reads a CSV with the columns frame,x,y,w,h,mv_x,mv_y,layer,whole,flat. MOTUS_ERR_IO, _FORMAT, _MEMORY.
+// Reads a CSV with the columns frame,x,y,w,h,mv_x,mv_y,layer,whole,flat. MOTUS_ERR_IO, _FORMAT,
+// _MEMORY.
 MotusStatus motus_truth_load(MotusTruth **truth, const char *path, MotusError *error);
 
-// The true vector of a block of frame n, luma samples: 1 where all cells that it touches moved as one, were visible before and are not flat; else 0.
-int motus_truth_at(const MotusTruth *truth, int64_t n, int x, int y, int width, int height, MotusMv *mv);
+// The true vector of a block of frame n, luma samples: 1 where all cells that it touches moved as
+// one, were visible before and are not flat; else 0.
+int motus_truth_at(const MotusTruth *truth, int64_t n, int x, int y, int width, int height,
+                   MotusMv *mv);
 
 void motus_truth_free(MotusTruth **truth); // accepts NULL and *truth == NULL
 

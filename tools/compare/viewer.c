@@ -31,7 +31,7 @@ void motus_bytes_free(MotusBytes *b) {
     *b = (MotusBytes){0};
 }
 
-// ---- Records ------------------------------------------------------------------------------------------------------------------------------
+// ---- Records ------------------------------------------------------------------------------------
 
 static void put8(MotusBytes *b, unsigned v) { motus_bytes_add(b, &(uint8_t){(uint8_t)v}, 1); }
 
@@ -47,7 +47,8 @@ static void put_mv(MotusBytes *b, MotusMv mv) {
 
 static void put_type(MotusBytes *b, int type, const uint8_t sub[4]) {
     put8(b, (unsigned)type);
-    put8(b, type == MOTUS_MB_P_8x8 ? (unsigned)(sub[0] | sub[1] << 2 | sub[2] << 4 | sub[3] << 6) : 0);
+    put8(b,
+         type == MOTUS_MB_P_8x8 ? (unsigned)(sub[0] | sub[1] << 2 | sub[2] << 4 | sub[3] << 6) : 0);
 }
 
 static void put_bits(MotusBytes *b, const MotusReadMb *mb) {
@@ -63,7 +64,8 @@ static void put_measures(MotusBytes *b, const MotusPair *p, int intra) {
     put16(b, p->satd[MOTUS_OURS]);
 }
 
-void motus_viewer_mb(MotusBytes *b, const MotusReadMb *x264, const MotusReadMb *ours, const MotusMbPairs *pairs) {
+void motus_viewer_mb(MotusBytes *b, const MotusReadMb *x264, const MotusReadMb *ours,
+                     const MotusMbPairs *pairs) {
     put_type(b, x264->type, x264->sub_type);
     put_type(b, pairs->own_type, pairs->own_sub);
     put_type(b, ours->type, ours->sub_type);
@@ -86,7 +88,7 @@ void motus_viewer_mb(MotusBytes *b, const MotusReadMb *x264, const MotusReadMb *
     }
 }
 
-// ---- Text ---------------------------------------------------------------------------------------------------------------------------------
+// ---- Text ---------------------------------------------------------------------------------------
 
 static char *base64(const char *prefix, const uint8_t *data, size_t n) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -96,8 +98,8 @@ static char *base64(const char *prefix, const uint8_t *data, size_t n) {
     memcpy(p, prefix, length);
     p += length;
     for (size_t i = 0; i < n; i += 3) {
-        const uint32_t v =
-            (uint32_t)data[i] << 16 | (i + 1 < n ? (uint32_t)data[i + 1] << 8 : 0) | (i + 2 < n ? data[i + 2] : 0u);
+        const uint32_t v = (uint32_t)data[i] << 16 | (i + 1 < n ? (uint32_t)data[i + 1] << 8 : 0) |
+                           (i + 2 < n ? data[i + 2] : 0u);
         *p++ = digits[v >> 18];
         *p++ = digits[v >> 12 & 63];
         *p++ = i + 1 < n ? digits[v >> 6 & 63] : '=';
@@ -111,17 +113,19 @@ char *motus_viewer_pack(const MotusBytes *records) {
     uLongf n = compressBound((uLong)records->n);
     uint8_t *packed = records->failed ? NULL : motus_alloc(n, 1);
     char *text = NULL;
-    if (packed && compress2(packed, &n, records->data, (uLong)records->n, 6) == Z_OK) text = base64("", packed, n);
+    if (packed && compress2(packed, &n, records->data, (uLong)records->n, 6) == Z_OK)
+        text = base64("", packed, n);
     motus_free(packed);
     return text;
 }
 
-// ---- Pictures -----------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 // JPEG is full range: 16..235 (luma), 16..240 around 128 (chroma) become 0..255.
 static void stretch(uint8_t table[256], int chroma, int full_range) {
     for (int v = 0; v < 256; v++) {
-        const int wide = chroma ? 128 + ((v - 128) * 255 + (v < 128 ? -112 : 112)) / 224 : ((v - 16) * 255 + 109) / 219;
+        const int wide = chroma ? 128 + ((v - 128) * 255 + (v < 128 ? -112 : 112)) / 224
+                                : ((v - 16) * 255 + 109) / 219;
         table[v] = (uint8_t)(full_range ? v : motus_clip(0, 255, wide));
     }
 }
@@ -132,11 +136,13 @@ static void fill(AVFrame *av, const MotusFrame *frame, int full_range) {
         const MotusPlane *p = &frame->plane[c];
         stretch(table, c, full_range);
         for (int y = 0; y < p->height; y++)
-            for (int x = 0; x < p->width; x++) av->data[c][y * av->linesize[c] + x] = table[p->data[y * p->stride + x]];
+            for (int x = 0; x < p->width; x++)
+                av->data[c][y * av->linesize[c] + x] = table[p->data[y * p->stride + x]];
     }
 }
 
-static MotusStatus encode_jpeg(AVCodecContext *context, AVFrame *av, AVPacket *packet, const MotusFrame *frame, int full_range) {
+static MotusStatus encode_jpeg(AVCodecContext *context, AVFrame *av, AVPacket *packet,
+                               const MotusFrame *frame, int full_range) {
     context->width = av->width = frame->width;
     context->height = av->height = frame->height;
     context->pix_fmt = AV_PIX_FMT_YUVJ420P;
@@ -154,18 +160,23 @@ static MotusStatus encode_jpeg(AVCodecContext *context, AVFrame *av, AVPacket *p
     return MOTUS_OK;
 }
 
-MotusStatus motus_viewer_picture(const MotusFrame *frame, int full_range, char **uri, MotusError *error) {
+MotusStatus motus_viewer_picture(const MotusFrame *frame, int full_range, char **uri,
+                                 MotusError *error) {
     const AVCodec *codec = avcodec_find_encoder(AV_CODEC_ID_MJPEG);
     *uri = NULL;
-    if (!codec) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "libavcodec has no JPEG encoder here");
+    if (!codec)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "libavcodec has no JPEG encoder here");
     AVCodecContext *context = avcodec_alloc_context3(codec);
     AVFrame *av = av_frame_alloc();
     AVPacket *packet = av_packet_alloc();
-    MotusStatus status = context && av && packet ? encode_jpeg(context, av, packet, frame, full_range) : MOTUS_ERR_MEMORY;
+    MotusStatus status = context && av && packet
+                             ? encode_jpeg(context, av, packet, frame, full_range)
+                             : MOTUS_ERR_MEMORY;
     if (!status) *uri = base64("data:image/jpeg;base64,", packet->data, (size_t)packet->size);
     if (!status && !*uri) status = MOTUS_ERR_MEMORY;
     av_packet_free(&packet);
     av_frame_free(&av);
     avcodec_free_context(&context);
-    return status ? motus_fail(error, status, "JPEG encoder: %s", motus_status_text(status)) : MOTUS_OK;
+    return status ? motus_fail(error, status, "JPEG encoder: %s", motus_status_text(status))
+                  : MOTUS_OK;
 }

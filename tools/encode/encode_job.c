@@ -7,25 +7,26 @@
 #include "common/cpu.h"
 #include "common/device.h"
 #include "common/error.h"
-#include "tools/cli/read_ahead.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/input.h"
-#include "tools/encode/measure.h"
 #include "tools/cli/progress.h"
-#include "tools/encode/report.h"
+#include "tools/cli/read_ahead.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
+#include "tools/encode/measure.h"
+#include "tools/encode/report.h"
 
 typedef struct Session {
     const MotusEncodeOptions *options;
     MotusInput input;
-    MotusAhead *ahead;     // reads a file; NULL: frames are read when they are wanted
-    MotusMeasure *measure; // goes with it: nobody waits for a picture of a file. NULL: pictures are measured where they come
-    MotusFieldIn *field;   // NULL: the encoder searches
+    MotusReadAhead *ahead;   // reads a file; NULL: frames are read when they are wanted
+    MotusSsimMeter *measure; // goes with it: nobody waits for a picture of a file. NULL: pictures
+                             // are measured where they come
+    MotusFieldIn *field;     // NULL: the encoder searches
     MotusFilters *filters;
     MotusEncoder *encoder;
     MotusEncodeOutputs outputs;
-    MotusJob job;
+    MotusEncodeReport job;
     MotusTotals totals;
     MotusProgress progress;
     int64_t sent;
@@ -33,19 +34,21 @@ typedef struct Session {
     int interrupted;       // by which signal, before the input's end; 0: not
 } Session;
 
-// ---- Packets -------------------------------------------------------------------------------------------------------------------------------
+// ---- Packets ------------------------------------------------------------------------------------
 
 // Whether anybody looks at a picture's SSIM.
 static int wants_ssim(const Session *s) { return !s->options->quiet || s->outputs.stats; }
 
-static MotusStatus finish_picture(Session *s, const MotusPacket *picture, double ssim, MotusError *error) {
+static MotusStatus finish_picture(Session *s, const MotusPacket *picture, double ssim,
+                                  MotusError *error) {
     if (s->field && picture->type == 'P' && !picture->opaque)
-        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no vectors of picture %lld, which is a P picture",
+        return motus_fail(error, MOTUS_ERR_TRUNCATED,
+                          "%s: has no vectors of picture %lld, which is a P picture",
                           motus_shown(s->options->mvs_in), (long long)picture->number);
     motus_totals_add(&s->totals, picture, ssim);
     char more[64];
-    snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB", motus_totals_kbps(&s->totals, &s->job),
-             motus_totals_psnr(&s->totals, &s->job, 0));
+    snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB",
+             motus_totals_kbps(&s->totals, &s->job), motus_totals_psnr(&s->totals, &s->job, 0));
     motus_progress_show(&s->progress, s->totals.frames, more);
     const MotusTime time = {picture->pts, picture->duration};
     return motus_encode_outputs_picture(&s->outputs, &s->job, picture, time, ssim, error);
@@ -56,7 +59,8 @@ static MotusStatus finish_measured(Session *s, int wait, MotusError *error) {
     MotusPacket *picture;
     MotusStatus status = MOTUS_OK;
     double ssim;
-    while (!status && (picture = motus_measure_take(s->measure, wait || motus_measure_full(s->measure), &ssim))) {
+    while (!status && (picture = motus_ssim_meter_take(
+                           s->measure, wait || motus_ssim_meter_full(s->measure), &ssim))) {
         status = finish_picture(s, picture, ssim, error);
         motus_packet_unref(&picture);
     }
@@ -67,11 +71,12 @@ static MotusStatus finish_measured(Session *s, int wait, MotusError *error) {
 static MotusStatus deal_with(Session *s, MotusPacket *picture, MotusError *error) {
     const int width = s->job.config.width, height = s->job.config.height;
     if (s->measure) {
-        motus_measure_put(s->measure, picture, width, height);
+        motus_ssim_meter_put(s->measure, picture, width, height);
         return finish_measured(s, 0, error);
     }
-    const double ssim =
-        wants_ssim(s) ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], width, height) : 0;
+    const double ssim = wants_ssim(s) ? motus_plane_ssim(&picture->source->plane[0],
+                                                         &picture->recon->plane[0], width, height)
+                                      : 0;
     MotusStatus status = finish_picture(s, picture, ssim, error);
     motus_packet_unref(&picture);
     return status;
@@ -79,10 +84,12 @@ static MotusStatus deal_with(Session *s, MotusPacket *picture, MotusError *error
 
 static MotusStatus encoder_failure(const Session *s, MotusStatus status, MotusError *error) {
     const MotusError *cause = motus_encoder_error(s->encoder);
-    return motus_fail(error, status, "encoder: %s", cause->status == status ? cause->text : motus_status_text(status));
+    return motus_fail(error, status, "encoder: %s",
+                      cause->status == status ? cause->text : motus_status_text(status));
 }
 
-// Deals with the pictures that come: after the first at once (timeout 0), or as long as it takes (-1).
+// Deals with the pictures that come: after the first at once (timeout 0), or as long as it takes
+// (-1).
 static MotusStatus receive(Session *s, int first_timeout, int timeout, MotusError *error) {
     MotusPacket *picture;
     MotusStatus status = motus_encoder_receive(s->encoder, &picture, first_timeout);
@@ -93,11 +100,14 @@ static MotusStatus receive(Session *s, int first_timeout, int timeout, MotusErro
     return status > 0 ? MOTUS_OK : encoder_failure(s, status, error);
 }
 
-// ---- Input --------------------------------------------------------------------------------------------------------------------------------
+// ---- Input --------------------------------------------------------------------------------------
 
 static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
-    if (!o->seek) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode", motus_shown(o->input));
-    return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d, where --seek wants to begin", motus_shown(o->input),
+    if (!o->seek)
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode",
+                          motus_shown(o->input));
+    return motus_fail(error, MOTUS_ERR_TRUNCATED,
+                      "%s: has no frame %d, where --seek wants to begin", motus_shown(o->input),
                       o->seek);
 }
 
@@ -117,8 +127,8 @@ static int idle(void *opaque) {
     return receive(s, 0, 0, &s->idle_error) ? -1 : 1;
 }
 
-MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequenceInfo *info, MotusEncoderConfig *c,
-                                MotusError *error) {
+MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequenceInfo *info,
+                                MotusEncoderConfig *c, MotusError *error) {
     *c = o->config;
     c->width = info->width & ~1;
     c->height = info->height & ~1;
@@ -126,11 +136,12 @@ MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequence
     c->colour = info->colour;
     if (info->variable && c->rate != MOTUS_RATE_QP && !c->hrd) c->time_base = info->time_base;
     if (!c->width || !c->height)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
                           motus_shown(o->input), info->width, info->height);
     if ((c->width != info->width || c->height != info->height) && !o->quiet)
-        motus_warn("%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only", motus_shown(o->input), info->width,
-                   info->height, c->width, c->height);
+        motus_warn("%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only",
+                   motus_shown(o->input), info->width, info->height, c->width, c->height);
     return MOTUS_OK;
 }
 
@@ -161,17 +172,20 @@ static MotusStatus open_input(Session *s, MotusError *error) {
     if (device >= 0) motus_device_use(device); // this thread's pinned memory is for it
     status = o->seek ? motus_reader_skip(s->input.reader, o->seek, error) : MOTUS_OK;
     if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED)
-        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends before frame %d, where --seek wants to begin",
+        return motus_fail(error, MOTUS_ERR_TRUNCATED,
+                          "%s: ends before frame %d, where --seek wants to begin",
                           motus_shown(o->input), o->seek);
     return status;
 }
 
 static MotusStatus read_frame(void *opaque, MotusFrame **frame, MotusError *error) {
     Session *s = opaque;
-    return s->ahead ? motus_ahead_next(s->ahead, frame, error) : motus_input_next(&s->input, frame, error);
+    return s->ahead ? motus_read_ahead_next(s->ahead, frame, error)
+                    : motus_input_next(&s->input, frame, error);
 }
 
-// The next frame to encode, filtered, its even-sized part; where the filters leave it on a device, it lies there.
+// The next frame to encode, filtered, its even-sized part; where the filters leave it on a device,
+// it lies there.
 static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error) {
     const MotusEncoderConfig *c = &s->job.config;
     MotusFrame *whole = NULL;
@@ -182,11 +196,12 @@ static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error)
     return status ? motus_fail(error, status, "cropping: %s", motus_status_text(status)) : MOTUS_OK;
 }
 
-// ---- The loop -----------------------------------------------------------------------------------------------------------------------------
+// ---- The loop -----------------------------------------------------------------------------------
 
 // The vectors that the next frame is sent with; the packet's opaque tells whether there were any.
 static MotusStatus read_field(Session *s, MotusFrameParams *params, MotusError *error) {
-    MotusStatus status = motus_field_in_picture(s->field, s->sent, &params->field, &params->field_modes, error);
+    MotusStatus status =
+        motus_field_in_picture(s->field, s->sent, &params->field, &params->field_modes, error);
     if (!params->field_modes) params->field = NULL;
     params->field_final = s->options->mvs_final;
     params->opaque = params->field ? s : NULL;
@@ -196,8 +211,10 @@ static MotusStatus read_field(Session *s, MotusFrameParams *params, MotusError *
 // Sends a frame; NULL ends.
 static MotusStatus send(Session *s, const MotusFrame *frame, MotusError *error) {
     void *stream;
-    const MotusTime time = frame ? motus_reader_time(s->input.reader, frame->number) : (MotusTime){0};
-    MotusFrameParams params = {.size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
+    const MotusTime time =
+        frame ? motus_reader_time(s->input.reader, frame->number) : (MotusTime){0};
+    MotusFrameParams params = {
+        .size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
     if (frame && s->field) {
         MotusStatus read = read_field(s, &params, error);
         if (read) return read;
@@ -206,13 +223,14 @@ static MotusStatus send(Session *s, const MotusFrame *frame, MotusError *error) 
                              ? motus_encoder_send_device(s->encoder, frame, stream, &params)
                              : motus_encoder_send(s->encoder, frame, &params);
     if (status && params.field && motus_encoder_error(s->encoder)->status == MOTUS_ERR_ARGUMENT)
-        return motus_fail(error, status, "%s: picture %lld: %s", motus_shown(s->options->mvs_in), (long long)s->sent,
-                          motus_encoder_error(s->encoder)->text);
+        return motus_fail(error, status, "%s: picture %lld: %s", motus_shown(s->options->mvs_in),
+                          (long long)s->sent, motus_encoder_error(s->encoder)->text);
     s->sent += frame && !status;
     return status ? encoder_failure(s, status, error) : MOTUS_OK;
 }
 
-// After a signal the picture at hand is awaited, and what is done behind it is kept; the others would let people wait.
+// After a signal the picture at hand is awaited, and what is done behind it is kept; the others
+// would let people wait.
 static MotusStatus finish(Session *s, MotusError *error) {
     MotusStatus status = send(s, NULL, error);
     return status ? status : receive(s, -1, motus_signal_caught() ? 0 : -1, error);
@@ -224,20 +242,21 @@ static MotusStatus encode_frames(Session *s, MotusError *error) {
     const int threads = motus_cpu_threads(s->options->config.threads);
     const MotusEncoderConfig *c = &s->job.config;
     if (s->job.backend == MOTUS_BACKEND_CUDA)
-        s->ahead = motus_ahead_open(&s->input, threads, first_device(c));
+        s->ahead = motus_read_ahead_open(&s->input, threads, first_device(c));
     else
-        s->ahead = motus_ahead_open(&s->input, 1, -1); // one is enough
-    if (s->ahead && wants_ssim(s)) s->measure = motus_measure_open(threads);
+        s->ahead = motus_read_ahead_open(&s->input, 1, -1); // one is enough
+    if (s->ahead && wants_ssim(s)) s->measure = motus_ssim_meter_open(threads);
     while (!status && !(status = next_frame(s, &frame, error))) {
         status = send(s, frame, error);
         if (!status) status = receive(s, 0, 0, error);
         motus_frame_unref(&frame);
     }
-    motus_ahead_close(&s->ahead);
+    motus_read_ahead_close(&s->ahead);
     if (s->idle_error.status) *error = s->idle_error;
     if (s->idle_error.status) return error->status;
     if (status != MOTUS_END) return status;
-    if (!s->input.read && motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted before the first picture");
+    if (!s->input.read && motus_signal_caught())
+        return motus_fail(error, MOTUS_END, "interrupted before the first picture");
     if (!s->input.read) return no_frame(s->options, error);
     return finish(s, error);
 }
@@ -245,7 +264,8 @@ static MotusStatus encode_frames(Session *s, MotusError *error) {
 // Whatever comes of the encoding, pictures that are there are kept.
 static MotusStatus encode_all(Session *s, MotusError *error) {
     MotusError cause = {0};
-    const MotusStatus status = encode_frames(s, error), kept = s->measure ? finish_measured(s, 1, &cause) : MOTUS_OK;
+    const MotusStatus status = encode_frames(s, error),
+                      kept = s->measure ? finish_measured(s, 1, &cause) : MOTUS_OK;
     if (!status && kept) *error = cause;
     return status ? status : kept;
 }
@@ -254,7 +274,8 @@ static MotusStatus encode_all(Session *s, MotusError *error) {
 static void note_backend(Session *s) {
     s->job.backend = motus_encoder_backend(s->encoder);
     const MotusError *cause = motus_encoder_error(s->encoder);
-    if (cause->status) motus_warn("the CUDA device cannot be used (%s); encoding on the CPU", cause->text);
+    if (cause->status)
+        motus_warn("the CUDA device cannot be used (%s); encoding on the CPU", cause->text);
 }
 
 static MotusStatus open_outputs(Session *s, MotusError *error) {
@@ -268,10 +289,12 @@ static MotusStatus open_outputs(Session *s, MotusError *error) {
                                        .opaque = s};
     size_t size;
     const uint8_t *headers = motus_encoder_headers(s->encoder, &size);
-    return motus_encode_outputs_open(&s->outputs, &o->outputs, &settings, &s->job, headers, size, error);
+    return motus_encode_outputs_open(&s->outputs, &o->outputs, &settings, &s->job, headers, size,
+                                     error);
 }
 
-// Whether anybody looks at more of a picture than its stream: else a GPU need not bring the rest down.
+// Whether anybody looks at more of a picture than its stream: else a GPU need not bring the rest
+// down.
 static int wants_pictures(const MotusEncodeOptions *o) {
     const MotusEncodeNames *names = &o->outputs;
     return !o->quiet || names->recon || names->stats || names->mvs || names->field;
@@ -286,24 +309,29 @@ static MotusStatus open_all(Session *s, MotusError *error) {
     s->job.config.stream_only = !wants_pictures(o);
     status = motus_encoder_open(&s->encoder, &s->job.config, &cause);
     if (status) return motus_fail(error, status, "%s: %s", motus_shown(o->input), cause.text);
-    if (o->mvs_in && (status = motus_field_in_open(&s->field, o->mvs_in, s->job.config.width, s->job.config.height, error)))
+    if (o->mvs_in && (status = motus_field_in_open(&s->field, o->mvs_in, s->job.config.width,
+                                                   s->job.config.height, error)))
         return status;
     note_backend(s);
     s->job.level = motus_encoder_level(s->encoder);
-    status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->input.reader), o->config.threads,
-                                o->config.backend, s->job.backend == MOTUS_BACKEND_CUDA, error);
+    status = motus_filters_open(&s->filters, &o->filters, motus_reader_info(s->input.reader),
+                                o->config.threads, o->config.backend,
+                                s->job.backend == MOTUS_BACKEND_CUDA, error);
     return status ? status : open_outputs(s, error);
 }
 
 // Whether the input goes on behind the last picture, because nobody wanted more.
-static int is_part(const Session *s) { return motus_signal_caught() || (s->input.limit && s->input.read >= s->input.limit); }
+static int is_part(const Session *s) {
+    return motus_signal_caught() || (s->input.limit && s->input.read >= s->input.limit);
+}
 
 static void note_input(Session *s) {
     const MotusSequenceInfo *info = motus_reader_info(s->input.reader);
     s->job.damage = motus_reader_damage(s->input.reader);
     s->job.variable = info->variable;
     s->job.complete = !s->input.cut && !s->job.damage.cut && !motus_signal_caught();
-    if (info->variable && !s->job.told_variable && s->options->format == MOTUS_FORMAT_H264 && !s->options->quiet)
+    if (info->variable && !s->job.told_variable && s->options->format == MOTUS_FORMAT_H264 &&
+        !s->options->quiet)
         motus_warn("%s: note: left out, a byte stream holds pictures only: the pictures' own times",
                    motus_shown(s->options->outputs.stream));
 }
@@ -330,7 +358,7 @@ static MotusStatus run(Session *s, MotusError *error) {
 
 static void close_session(Session *s) {
     motus_encode_outputs_abandon(&s->outputs);
-    motus_measure_close(&s->measure);
+    motus_ssim_meter_close(&s->measure);
     motus_encoder_close(&s->encoder);
     motus_field_in_close(&s->field);
     motus_filters_close(&s->filters);
@@ -340,8 +368,11 @@ static void close_session(Session *s) {
 static int warn_of_damage(const Session *s) {
     char text[160];
     motus_damage_text(&s->job.damage, text);
-    if (s->input.cut) motus_warn("%s; whole frames encoded: %lld", s->input.warning.text, (long long)s->totals.frames);
-    if (text[0] && !s->input.cut) motus_warn("%s: damaged: %s; the rest was encoded", motus_shown(s->options->input), text);
+    if (s->input.cut)
+        motus_warn("%s; whole frames encoded: %lld", s->input.warning.text,
+                   (long long)s->totals.frames);
+    if (text[0] && !s->input.cut)
+        motus_warn("%s: damaged: %s; the rest was encoded", motus_shown(s->options->input), text);
     return s->input.cut || text[0];
 }
 
@@ -357,5 +388,6 @@ int motus_encode_job(const MotusEncodeOptions *options) {
     close_session(&s);
     if (status && motus_signal_caught()) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
     if (s.interrupted) return MOTUS_EXIT_SIGNAL + s.interrupted;
-    return status || s.outputs.lost || (options->strict && damaged) ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    return status || s.outputs.lost || (options->strict && damaged) ? MOTUS_EXIT_FAILURE
+                                                                    : MOTUS_EXIT_OK;
 }

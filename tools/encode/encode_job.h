@@ -4,9 +4,9 @@
 #define TOOLS_ENCODE_ENCODE_JOB_H
 
 #include "motus/encoder.h"
+#include "tools/cli/rate_options.h"
 #include "tools/encode/encode_outputs.h"
 #include "tools/filter/filters.h"
-#include "tools/cli/rate_options.h"
 
 typedef struct MotusEncodeOptions {
     const char *input;
@@ -29,15 +29,16 @@ typedef struct MotusEncodeOptions {
 // Returns the exit status; prints errors, warnings, the live line and the summary on stderr.
 int motus_encode_job(const MotusEncodeOptions *options);
 
-// The configuration for an input. MOTUS_ERR_UNSUPPORTED: it is too small. A size that has to be cropped is told.
-MotusStatus motus_encode_config(const MotusEncodeOptions *options, const MotusSequenceInfo *info, MotusEncoderConfig *config,
-                                MotusError *error);
+// The configuration for an input. MOTUS_ERR_UNSUPPORTED: it is too small. A size that has to be
+// cropped is told.
+MotusStatus motus_encode_config(const MotusEncodeOptions *options, const MotusSequenceInfo *info,
+                                MotusEncoderConfig *config, MotusError *error);
 
 // Whether the backend that is asked for is there; the error names the option.
 MotusStatus motus_encode_check_backend(const MotusEncodeOptions *options, MotusError *error);
 
-// Reads the arguments of motus encode; argv[0] is the subcommand. Returns -1, or the exit status after a line or the help. What o->rate holds is the caller's to
-// free (rate.log_text).
+// Reads the arguments of motus encode; argv[0] is the subcommand. Returns -1, or the exit status
+// after a line or the help. What o->rate holds is the caller's to free (rate.log_text).
 MotusEncodeOptions motus_encode_options_default(void);
 int motus_encode_options_read(MotusEncodeOptions *options, int argc, char **argv);
 

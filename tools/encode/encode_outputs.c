@@ -9,27 +9,33 @@
 #include "tools/cli/options.h"
 
 int motus_format_of(const char *path) {
-    static const char *const endings[MOTUS_FORMATS] = {".264\0.h264\0.avc\0", ".mp4\0.m4v\0", ".mov\0", ".mkv\0", ".ts\0"};
+    static const char *const endings[MOTUS_FORMATS] = {".264\0.h264\0.avc\0", ".mp4\0.m4v\0",
+                                                       ".mov\0", ".mkv\0", ".ts\0"};
     for (int format = 0; format < MOTUS_FORMATS; format++)
         if (motus_has_ending(path, endings[format])) return format;
     return -1;
 }
 
-MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNames *names, const MotusMuxSettings *settings,
-                                      const MotusJob *job, const uint8_t *headers, size_t size, MotusError *error) {
+MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNames *names,
+                                      const MotusMuxSettings *settings,
+                                      const MotusEncodeReport *job, const uint8_t *headers,
+                                      size_t size, MotusError *error) {
     const MotusEncoderConfig *c = &job->config;
-    const MotusSequenceInfo recon = {.width = c->width, .height = c->height, .fps = c->fps, .colour = c->colour};
-    MotusStatus status = settings->format == MOTUS_FORMAT_H264
-                             ? motus_output_open(&o->stream, names->stream, error)
-                             : motus_mux_open(&o->mux, names->stream, settings, c, headers, size, error);
+    const MotusSequenceInfo recon = {
+        .width = c->width, .height = c->height, .fps = c->fps, .colour = c->colour};
+    MotusStatus status =
+        settings->format == MOTUS_FORMAT_H264
+            ? motus_output_open(&o->stream, names->stream, error)
+            : motus_mux_open(&o->mux, names->stream, settings, c, headers, size, error);
     if (!status && o->stream) motus_mux_tell_left_out(settings, names->stream);
     if (!status && names->recon) status = motus_writer_open(&o->recon, names->recon, &recon, error);
     if (!status && names->stats) status = motus_stats_open(&o->stats, names->stats, job, error);
     if (!status && names->log) status = motus_output_open(&o->log, names->log, error);
     if (!status && names->mvs) status = motus_mvs_open(&o->mvs, names->mvs, error);
     if (!status && names->field)
-        status = motus_field_out_open(&o->field, names->field, (MotusFieldFormat)motus_field_format_of(names->field), c->width,
-                                      c->height, error);
+        status = motus_field_out_open(&o->field, names->field,
+                                      (MotusFieldFormat)motus_field_format_of(names->field),
+                                      c->width, c->height, error);
     return status;
 }
 
@@ -41,20 +47,30 @@ static int is_lost(MotusEncodeOutputs *o, MotusStatus status, const MotusError *
     return 1;
 }
 
-MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusJob *job, const MotusPacket *picture, MotusTime time,
-                                         double ssim, MotusError *error) {
+MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusEncodeReport *job,
+                                         const MotusPacket *picture, MotusTime time, double ssim,
+                                         MotusError *error) {
     MotusError cause = {0};
-    MotusStatus status = o->mux ? motus_mux_picture(o->mux, picture, time, error)
-                                : motus_output_write(o->stream, picture->data, picture->size, error);
+    MotusStatus status = o->mux
+                             ? motus_mux_picture(o->mux, picture, time, error)
+                             : motus_output_write(o->stream, picture->data, picture->size, error);
     if (status) return status;
-    if (o->log && (status = motus_output_write(o->log, picture->pass_log, strlen(picture->pass_log), error))) return status;
+    if (o->log &&
+        (status = motus_output_write(o->log, picture->pass_log, strlen(picture->pass_log), error)))
+        return status;
     o->logged++;
-    if (o->recon && is_lost(o, motus_writer_put(o->recon, picture->recon, &cause), &cause)) motus_writer_abandon(&o->recon);
-    if (o->stats && is_lost(o, motus_stats_picture(o->stats, job, picture, time, ssim, &cause), &cause))
+    if (o->recon && is_lost(o, motus_writer_put(o->recon, picture->recon, &cause), &cause))
+        motus_writer_abandon(&o->recon);
+    if (o->stats &&
+        is_lost(o, motus_stats_picture(o->stats, job, picture, time, ssim, &cause), &cause))
         motus_stats_abandon(&o->stats);
-    if (o->mvs && is_lost(o, motus_mvs_picture(o->mvs, picture, &cause), &cause)) motus_mvs_abandon(&o->mvs);
+    if (o->mvs && is_lost(o, motus_mvs_picture(o->mvs, picture, &cause), &cause))
+        motus_mvs_abandon(&o->mvs);
     if (o->field && picture->field &&
-        is_lost(o, motus_field_out_picture(o->field, picture->number, picture->field, picture->field_modes, &cause), &cause))
+        is_lost(o,
+                motus_field_out_picture(o->field, picture->number, picture->field,
+                                        picture->field_modes, &cause),
+                &cause))
         motus_field_out_abandon(&o->field);
     return MOTUS_OK;
 }
@@ -68,10 +84,12 @@ static MotusStatus commit_log(MotusEncodeOutputs *o, MotusError *error) {
     return status ? status : motus_output_commit(&o->log, error);
 }
 
-MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals *totals, const MotusJob *job, int partly,
+MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals *totals,
+                                        const MotusEncodeReport *job, int partly,
                                         MotusError *error) {
     MotusError cause = {0};
-    MotusStatus status = o->mux ? motus_mux_commit(&o->mux, partly, error) : motus_output_commit(&o->stream, error);
+    MotusStatus status =
+        o->mux ? motus_mux_commit(&o->mux, partly, error) : motus_output_commit(&o->stream, error);
     if (!status) status = commit_log(o, error);
     if (status) return status;
     if (o->recon) is_lost(o, motus_writer_commit(&o->recon, &cause), &cause);

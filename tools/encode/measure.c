@@ -15,7 +15,7 @@ typedef struct Place {
     double ssim;
 } Place;
 
-struct MotusMeasure {
+struct MotusSsimMeter {
     pthread_t thread[THREADS];
     int threads;
     pthread_mutex_t lock;
@@ -26,7 +26,7 @@ struct MotusMeasure {
 };
 
 static void *measure(void *argument) {
-    MotusMeasure *m = argument;
+    MotusSsimMeter *m = argument;
     pthread_mutex_lock(&m->lock);
     while (!m->closing) {
         if (m->begun == m->put) {
@@ -35,7 +35,8 @@ static void *measure(void *argument) {
         }
         Place *p = &m->place[m->begun++ % DEPTH];
         pthread_mutex_unlock(&m->lock);
-        p->ssim = motus_plane_ssim(&p->packet->source->plane[0], &p->packet->recon->plane[0], p->width, p->height);
+        p->ssim = motus_plane_ssim(&p->packet->source->plane[0], &p->packet->recon->plane[0],
+                                   p->width, p->height);
         pthread_mutex_lock(&m->lock);
         p->done = 1;
         pthread_cond_signal(&m->done); // only one thread takes
@@ -44,29 +45,31 @@ static void *measure(void *argument) {
     return NULL;
 }
 
-MotusMeasure *motus_measure_open(int threads) {
-    MotusMeasure *m = motus_alloc(1, sizeof *m);
+MotusSsimMeter *motus_ssim_meter_open(int threads) {
+    MotusSsimMeter *m = motus_alloc(1, sizeof *m);
     if (!m) return NULL;
-    if (pthread_mutex_init(&m->lock, NULL) || pthread_cond_init(&m->work, NULL) || pthread_cond_init(&m->done, NULL)) {
+    if (pthread_mutex_init(&m->lock, NULL) || pthread_cond_init(&m->work, NULL) ||
+        pthread_cond_init(&m->done, NULL)) {
         motus_free(m);
         return NULL;
     }
-    while (m->threads < threads && m->threads < THREADS && !pthread_create(&m->thread[m->threads], NULL, measure, m))
+    while (m->threads < threads && m->threads < THREADS &&
+           !pthread_create(&m->thread[m->threads], NULL, measure, m))
         m->threads++;
-    if (!m->threads) motus_measure_close(&m);
+    if (!m->threads) motus_ssim_meter_close(&m);
     return m;
 }
 
-void motus_measure_put(MotusMeasure *m, MotusPacket *packet, int width, int height) {
+void motus_ssim_meter_put(MotusSsimMeter *m, MotusPacket *packet, int width, int height) {
     pthread_mutex_lock(&m->lock);
     m->place[m->put++ % DEPTH] = (Place){.packet = packet, .width = width, .height = height};
     pthread_cond_signal(&m->work);
     pthread_mutex_unlock(&m->lock);
 }
 
-int motus_measure_full(const MotusMeasure *m) { return m->put - m->taken == DEPTH; }
+int motus_ssim_meter_full(const MotusSsimMeter *m) { return m->put - m->taken == DEPTH; }
 
-MotusPacket *motus_measure_take(MotusMeasure *m, int wait, double *ssim) {
+MotusPacket *motus_ssim_meter_take(MotusSsimMeter *m, int wait, double *ssim) {
     MotusPacket *packet = NULL;
     if (m->put == m->taken) return NULL;
     Place *oldest = &m->place[m->taken % DEPTH];
@@ -81,8 +84,8 @@ MotusPacket *motus_measure_take(MotusMeasure *m, int wait, double *ssim) {
     return packet;
 }
 
-void motus_measure_close(MotusMeasure **measure) {
-    MotusMeasure *m = *measure;
+void motus_ssim_meter_close(MotusSsimMeter **measure) {
+    MotusSsimMeter *m = *measure;
     if (!m) return;
     pthread_mutex_lock(&m->lock);
     m->closing = 1;

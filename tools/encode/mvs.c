@@ -19,9 +19,9 @@ struct MotusMvsFile {
 };
 
 static const char csv_header[] = "frame,x,y,mv_x,mv_y,w,h,skip\n";
-static const char npy_columns[] =
-    "[('frame', '<i4'), ('x', '<u2'), ('y', '<u2'), ('mv_x', '<i2'), ('mv_y', '<i2'), ('w', '|u1'), "
-    "('h', '|u1'), ('skip', '|u1')]";
+static const char npy_columns[] = "[('frame', '<i4'), ('x', '<u2'), ('y', '<u2'), ('mv_x', '<i2'), "
+                                  "('mv_y', '<i2'), ('w', '|u1'), "
+                                  "('h', '|u1'), ('skip', '|u1')]";
 
 static uint8_t *put16(uint8_t *p, unsigned v) {
     *p++ = (uint8_t)v;
@@ -29,7 +29,8 @@ static uint8_t *put16(uint8_t *p, unsigned v) {
     return p;
 }
 
-static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b, MotusError *error) {
+static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b,
+                              MotusError *error) {
     uint8_t row[ROW_BYTES], *p = put16(row, (unsigned)frame & 0xFFFF);
     p = put16(p, (unsigned)(frame >> 16) & 0xFFFF);
     p = put16(put16(p, b->x), b->y);
@@ -40,10 +41,11 @@ static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCoded
     return motus_output_write(mvs->out, row, sizeof row, error);
 }
 
-static MotusStatus put_text(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b, MotusError *error) {
+static MotusStatus put_text(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b,
+                            MotusError *error) {
     char line[96];
-    int length = snprintf(line, sizeof line, "%lld,%d,%d,%d,%d,%d,%d,%d\n", (long long)frame, b->x, b->y, b->mv.x, b->mv.y,
-                          b->width, b->height, b->skip);
+    int length = snprintf(line, sizeof line, "%lld,%d,%d,%d,%d,%d,%d,%d\n", (long long)frame, b->x,
+                          b->y, b->mv.x, b->mv.y, b->width, b->height, b->skip);
     return motus_output_write(mvs->out, line, (size_t)length, error);
 }
 
@@ -53,8 +55,9 @@ static void npy_header(char header[NPY_HEADER_BYTES], uint64_t n_rows) {
     memset(header, ' ', NPY_HEADER_BYTES);
     memcpy(header, magic, sizeof magic);
     put16((uint8_t *)header + 8, NPY_HEADER_BYTES - 10);
-    int length = snprintf(header + 10, NPY_HEADER_BYTES - 10, "{'descr': %s, 'fortran_order': False, 'shape': (%llu,), }",
-                          npy_columns, (unsigned long long)n_rows);
+    int length = snprintf(header + 10, NPY_HEADER_BYTES - 10,
+                          "{'descr': %s, 'fortran_order': False, 'shape': (%llu,), }", npy_columns,
+                          (unsigned long long)n_rows);
     header[10 + length] = ' '; // where the text's terminating zero was
     header[NPY_HEADER_BYTES - 1] = '\n';
 }
@@ -85,7 +88,8 @@ MotusStatus motus_mvs_commit(MotusMvsFile **mvs, MotusError *error) {
     MotusMvsFile *m = *mvs;
     char header[NPY_HEADER_BYTES];
     npy_header(header, m->n_rows);
-    MotusStatus status = m->npy ? motus_output_rewrite(m->out, header, sizeof header, error) : MOTUS_OK;
+    MotusStatus status =
+        m->npy ? motus_output_rewrite(m->out, header, sizeof header, error) : MOTUS_OK;
     if (!status) status = motus_output_commit(&m->out, error);
     motus_mvs_abandon(mvs);
     return status;

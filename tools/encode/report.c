@@ -31,24 +31,27 @@ void motus_totals_add(MotusTotals *t, const MotusPacket *picture, double ssim) {
     t->qp += picture->mean_qp;
     t->again += picture->again;
     t->late += picture->vbv_fullness < 0;
-    if (t->frames == 1 || picture->vbv_fullness < t->least_vbv) t->least_vbv = picture->vbv_fullness;
+    if (t->frames == 1 || picture->vbv_fullness < t->least_vbv)
+        t->least_vbv = picture->vbv_fullness;
 }
 
-static uint64_t samples(const MotusJob *job, int c) {
+static uint64_t samples(const MotusEncodeReport *job, int c) {
     uint64_t w = (uint64_t)job->config.width, h = (uint64_t)job->config.height;
     return c ? (w / 2) * (h / 2) : w * h;
 }
 
-double motus_totals_psnr(const MotusTotals *t, const MotusJob *job, int c) {
+double motus_totals_psnr(const MotusTotals *t, const MotusEncodeReport *job, int c) {
     return t->frames ? motus_psnr(t->ssd[c], samples(job, c) * (uint64_t)t->frames) : 0;
 }
 
-double motus_totals_kbps(const MotusTotals *t, const MotusJob *job) {
+double motus_totals_kbps(const MotusTotals *t, const MotusEncodeReport *job) {
     if (!t->frames) return 0;
     return 8e-3 * (double)t->bytes / (double)t->frames * job->config.fps.num / job->config.fps.den;
 }
 
-static double share(uint64_t part, uint64_t whole) { return whole ? 100.0 * (double)part / (double)whole : 0; }
+static double share(uint64_t part, uint64_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
 
 static void print_macroblocks(FILE *file, const MotusTotals *t) {
     uint64_t all = 0, subs = 0;
@@ -60,56 +63,65 @@ static void print_macroblocks(FILE *file, const MotusTotals *t) {
     fprintf(file, "\n");
     if (!subs) return;
     fprintf(file, "P_8x8 parts ");
-    for (int k = 0; k < 4; k++) fprintf(file, " %s %.1f%%", motus_sub_name(k), share(t->sub[k], subs));
+    for (int k = 0; k < 4; k++)
+        fprintf(file, " %s %.1f%%", motus_sub_name(k), share(t->sub[k], subs));
     fprintf(file, "\n");
 }
 
 static void print_bits(FILE *file, const MotusTotals *t) {
     uint64_t bits = t->bytes * 8;
-    fprintf(file, "bits         luma %.1f%% chroma %.1f%% vectors %.1f%% modes %.1f%% headers %.1f%%\n",
-            share(t->bits_luma, bits), share(t->bits_chroma, bits), share(t->bits_mv, bits), share(t->bits_mode, bits),
-            share(t->bits_header, bits));
+    fprintf(file,
+            "bits         luma %.1f%% chroma %.1f%% vectors %.1f%% modes %.1f%% headers %.1f%%\n",
+            share(t->bits_luma, bits), share(t->bits_chroma, bits), share(t->bits_mv, bits),
+            share(t->bits_mode, bits), share(t->bits_header, bits));
 }
 
 void motus_damage_text(const MotusDamage *d, char text[160]) {
     const struct {
         int64_t n;
         const char *what;
-    } parts[] = {{d->packets, "lost"},
-                 {d->pictures, "repaired"},
-                 {d->missing, "missing"},
-                 {d->places, d->places == 1 ? "bad place in the container" : "bad places in the container"}};
+    } parts[] = {
+        {d->packets, "lost"},
+        {d->pictures, "repaired"},
+        {d->missing, "missing"},
+        {d->places, d->places == 1 ? "bad place in the container" : "bad places in the container"}};
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < 4; i++)
         if (parts[i].n) {
             const char *kind = i == 3 ? "" : parts[i].n == 1 ? "picture " : "pictures ";
-            used += (size_t)snprintf(text + used, 160 - used, "%s%lld %s%s", used ? ", " : "", (long long)parts[i].n, kind,
-                                     parts[i].what);
+            used += (size_t)snprintf(text + used, 160 - used, "%s%lld %s%s", used ? ", " : "",
+                                     (long long)parts[i].n, kind, parts[i].what);
         }
     if (d->cut) snprintf(text + used, 160 - used, "%scut", used ? ", " : "");
 }
 
-void motus_report_print(FILE *file, const MotusTotals *t, const MotusJob *job) {
+void motus_report_print(FILE *file, const MotusTotals *t, const MotusEncodeReport *job) {
     const MotusEncoderConfig *c = &job->config;
     char rate[96];
     motus_rate_text(c, rate, sizeof rate);
-    fprintf(file, "%s: %dx%d, %lld frames (%lld I), %s, level %d.%d, backend %s\n", job->output, c->width, c->height,
-            (long long)t->frames, (long long)t->i_frames, rate, job->level / 10, job->level % 10,
-            motus_backend_name(job->backend));
+    fprintf(file, "%s: %dx%d, %lld frames (%lld I), %s, level %d.%d, backend %s\n", job->output,
+            c->width, c->height, (long long)t->frames, (long long)t->i_frames, rate,
+            job->level / 10, job->level % 10, motus_backend_name(job->backend));
     if (!t->frames) return;
-    if (c->rate != MOTUS_RATE_QP) fprintf(file, "QP           %.2f on average\n", t->qp / (double)t->frames);
+    if (c->rate != MOTUS_RATE_QP)
+        fprintf(file, "QP           %.2f on average\n", t->qp / (double)t->frames);
     if (c->vbv_maxrate)
-        fprintf(file, "VBV          at least %lld bits left, %lld underflows, %lld pictures coded again\n",
-                (long long)t->least_vbv, (long long)t->late, (long long)t->again);
-    fprintf(file, "size         %llu bytes, %.1f kb/s at %.5g frames/s%s\n", (unsigned long long)t->bytes,
-            motus_totals_kbps(t, job), (double)c->fps.num / c->fps.den, job->variable ? " on average" : "");
-    fprintf(file, "quality      PSNR Y %.3f U %.3f V %.3f dB, SSIM %.5f\n", motus_totals_psnr(t, job, 0),
-            motus_totals_psnr(t, job, 1), motus_totals_psnr(t, job, 2), t->ssim / (double)t->frames);
+        fprintf(
+            file,
+            "VBV          at least %lld bits left, %lld underflows, %lld pictures coded again\n",
+            (long long)t->least_vbv, (long long)t->late, (long long)t->again);
+    fprintf(file, "size         %llu bytes, %.1f kb/s at %.5g frames/s%s\n",
+            (unsigned long long)t->bytes, motus_totals_kbps(t, job),
+            (double)c->fps.num / c->fps.den, job->variable ? " on average" : "");
+    fprintf(file, "quality      PSNR Y %.3f U %.3f V %.3f dB, SSIM %.5f\n",
+            motus_totals_psnr(t, job, 0), motus_totals_psnr(t, job, 1),
+            motus_totals_psnr(t, job, 2), t->ssim / (double)t->frames);
     print_macroblocks(file, t);
     print_bits(file, t);
     char damage[160];
     motus_damage_text(&job->damage, damage);
     if (damage[0]) fprintf(file, "damage       %s\n", damage);
-    fprintf(file, "time         %.2f s, %.1f frames/s\n", job->seconds, job->seconds > 0 ? (double)t->frames / job->seconds : 0);
+    fprintf(file, "time         %.2f s, %.1f frames/s\n", job->seconds,
+            job->seconds > 0 ? (double)t->frames / job->seconds : 0);
 }

@@ -1,4 +1,5 @@
-// The JSON report. Each object is built with cJSON and written at once; only the list of frames is put together by hand, as it grows.
+// The JSON report. Each object is built with cJSON and written at once; only the list of frames is
+// put together by hand, as it grows.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -7,9 +8,9 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "motus/version.h"
-#include "tools/media/checksum.h"
 #include "tools/cli/options.h"
 #include "tools/encode/report.h"
+#include "tools/media/checksum.h"
 
 struct MotusStatsFile {
     MotusOutput *out;
@@ -20,23 +21,28 @@ static MotusStatus put(MotusStatsFile *stats, const char *text, MotusError *erro
     return motus_output_write(stats->out, text, strlen(text), error);
 }
 
-static MotusStatus no_memory(MotusError *error) { return motus_fail(error, MOTUS_ERR_MEMORY, "statistics: out of memory"); }
+static MotusStatus no_memory(MotusError *error) {
+    return motus_fail(error, MOTUS_ERR_MEMORY, "statistics: out of memory");
+}
 
-static MotusStatus put_member(MotusStatsFile *stats, const char *name, const char *value, int more, MotusError *error) {
+static MotusStatus put_member(MotusStatsFile *stats, const char *name, const char *value, int more,
+                              MotusError *error) {
     MotusStatus status = put(stats, name, error);
     if (!status) status = put(stats, ": ", error);
     if (!status) status = put(stats, value, error);
     return status || !more ? status : put(stats, ",\n", error);
 }
 
-// Writes the members of `object` without its braces, one per line, and deletes it (NULL: out of memory).
+// Writes the members of `object` without its braces, one per line, and deletes it (NULL: out of
+// memory).
 static MotusStatus put_members(MotusStatsFile *stats, cJSON *object, MotusError *error) {
     if (!object) return no_memory(error);
     MotusStatus status = MOTUS_OK;
     for (cJSON *m = object->child; m && !status; m = m->next) {
         cJSON *key = cJSON_CreateString(m->string);
         char *name = key ? cJSON_PrintUnformatted(key) : NULL, *value = cJSON_PrintUnformatted(m);
-        status = name && value ? put_member(stats, name, value, m->next != NULL, error) : no_memory(error);
+        status = name && value ? put_member(stats, name, value, m->next != NULL, error)
+                               : no_memory(error);
         cJSON_free(name);
         cJSON_free(value);
         cJSON_Delete(key);
@@ -95,7 +101,8 @@ static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     cJSON_AddNumberToObject(s, "threads", c->threads);
 }
 
-MotusStatus motus_stats_open(MotusStatsFile **stats, const char *path, const MotusJob *job, MotusError *error) {
+MotusStatus motus_stats_open(MotusStatsFile **stats, const char *path, const MotusEncodeReport *job,
+                             MotusError *error) {
     MotusStatsFile *s = *stats = motus_alloc(1, sizeof *s);
     if (!s) return no_memory(error);
     cJSON *head = cJSON_CreateObject();
@@ -126,13 +133,14 @@ static cJSON *mb_counts(const uint64_t counts[MOTUS_MB_KINDS]) {
     return object;
 }
 
-static void add_psnr(cJSON *object, const MotusTotals *t, const MotusJob *job) {
+static void add_psnr(cJSON *object, const MotusTotals *t, const MotusEncodeReport *job) {
     static const char *const names[3] = {"psnr_y", "psnr_u", "psnr_v"};
     for (int c = 0; c < 3; c++) add_decimal(object, names[c], motus_totals_psnr(t, job, c), 4);
 }
 
-MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, const MotusPacket *picture, MotusTime time,
-                                double ssim, MotusError *error) {
+MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *job,
+                                const MotusPacket *picture, MotusTime time, double ssim,
+                                MotusError *error) {
     const char type[2] = {picture->type, 0};
     char md5[MOTUS_MD5_TEXT];
     MotusTotals one = {0};
@@ -143,7 +151,8 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusJob *job, cons
     cJSON_AddStringToObject(object, "type", type);
     cJSON_AddNumberToObject(object, "qp", picture->qp);
     if (job->config.rate != MOTUS_RATE_QP) add_decimal(object, "mean_qp", picture->mean_qp, 3);
-    if (job->config.vbv_maxrate) cJSON_AddNumberToObject(object, "vbv_fullness", (double)picture->vbv_fullness);
+    if (job->config.vbv_maxrate)
+        cJSON_AddNumberToObject(object, "vbv_fullness", (double)picture->vbv_fullness);
     if (job->config.vbv_maxrate) cJSON_AddNumberToObject(object, "coded_again", picture->again);
     if (picture->slices > 1) cJSON_AddNumberToObject(object, "slices", picture->slices);
     cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
@@ -193,13 +202,15 @@ static cJSON *damage_counts(const MotusDamage *d) {
     return object;
 }
 
-MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t, const MotusJob *job, MotusError *error) {
+MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t,
+                               const MotusEncodeReport *job, MotusError *error) {
     cJSON *tail = cJSON_CreateObject();
     cJSON_AddNumberToObject(tail, "frames", (double)t->frames);
     cJSON_AddBoolToObject(tail, "complete", job->complete);
     cJSON_AddBoolToObject(tail, "variable_rate", job->variable);
     cJSON_AddItemToObject(tail, "damage", damage_counts(&job->damage));
-    if (job->config.rate != MOTUS_RATE_QP) add_decimal(tail, "mean_qp", t->frames ? t->qp / (double)t->frames : 0, 3);
+    if (job->config.rate != MOTUS_RATE_QP)
+        add_decimal(tail, "mean_qp", t->frames ? t->qp / (double)t->frames : 0, 3);
     if (job->config.vbv_maxrate) {
         cJSON_AddNumberToObject(tail, "vbv_least_fullness", (double)t->least_vbv);
         cJSON_AddNumberToObject(tail, "vbv_underflows", (double)t->late);

@@ -10,8 +10,10 @@
 #include "tools/filter/one_frame.h"
 
 static const char about[] =
-    "Transforms the luma of one frame of INPUT (a video or a picture) by the 8x8 DCT of JPEG, quantizes,\n"
-    "and transforms back. DIR/dct.png shows the original, the coefficients (logarithmic scale) and the\n"
+    "Transforms the luma of one frame of INPUT (a video or a picture) by the 8x8 DCT of JPEG, "
+    "quantizes,\n"
+    "and transforms back. DIR/dct.png shows the original, the coefficients (logarithmic scale) and "
+    "the\n"
     "reconstruction side by side; PSNR and the share of zero coefficients are printed.\n"
     "\n"
     "Examples:\n"
@@ -24,13 +26,16 @@ typedef struct DctOptions {
     MotusDct8Kind kind;
 } DctOptions;
 
-static void draw_levels(const MotusPlane *picture, const MotusCoefs *coefs, const uint16_t table[64], long *zeros) {
+static void draw_levels(const MotusPlane *picture, const MotusCoefs *coefs,
+                        const uint16_t table[64], long *zeros) {
     double most = 1;
     *zeros = 0;
     for (int pass = 0; pass < 2; pass++) // first the largest, then the picture
         for (int y = 0; y < coefs->height; y++)
             for (int x = 0; x < coefs->width; x++) {
-                int level = ((const int16_t *)((const uint8_t *)coefs->data + y * coefs->stride))[x], at = y % 8 * 8 + x % 8;
+                int level =
+                        ((const int16_t *)((const uint8_t *)coefs->data + y * coefs->stride))[x],
+                    at = y % 8 * 8 + x % 8;
                 double v = abs(level) * (double)table[at];
                 if (pass)
                     picture->data[y * picture->stride + x] = motus_log_shade(v, most);
@@ -47,9 +52,11 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
     long zeros = 0;
     int width = (luma->width + 7) / 8 * 8, height = (luma->height + 7) / 8 * 8;
     MotusCoefs coefs = {motus_alloc((size_t)width * (size_t)height, 2), 2 * width, width, height};
-    MotusPlane planes[3] = {*luma, motus_plane_new(width, height), motus_plane_new(luma->width, luma->height)};
-    MotusStatus status =
-        coefs.data && planes[1].data && planes[2].data ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusPlane planes[3] = {*luma, motus_plane_new(width, height),
+                            motus_plane_new(luma->width, luma->height)};
+    MotusStatus status = coefs.data && planes[1].data && planes[2].data
+                             ? MOTUS_OK
+                             : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     motus_dct8_quality(table, motus_jpeg_luma_table, o->quality);
     if (!status) {
         motus_dct8_forward(&coefs, luma, table, o->kind, &exec);
@@ -59,9 +66,11 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
     }
     if (!status) {
         double n = (double)luma->width * luma->height;
-        printf("%dx%d, quality %d: PSNR %.2f dB, %.1f %% of the coefficients are zero\n", luma->width, luma->height, o->quality,
-               motus_psnr(motus_plane_ssd(luma, &planes[2], luma->width, luma->height), (uint64_t)n),
-               100.0 * (double)zeros / width / height);
+        printf(
+            "%dx%d, quality %d: PSNR %.2f dB, %.1f %% of the coefficients are zero\n", luma->width,
+            luma->height, o->quality,
+            motus_psnr(motus_plane_ssd(luma, &planes[2], luma->width, luma->height), (uint64_t)n),
+            100.0 * (double)zeros / width / height);
     }
     motus_free(coefs.data);
     motus_plane_free(&planes[1]);
@@ -72,8 +81,10 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
 int motus_cmd_dct(int argc, char **argv) {
     DctOptions o = {.quality = 75};
     const MotusOption own[] = {
-        {"quality", 'q', &o.quality, motus_option_int, 1, 100, "N", "of the quantization table, 1..100 (75)"},
-        {"integer", 0, &o.kind, NULL, MOTUS_DCT8_INTEGER, 0, NULL, "the integer transform instead of the float one"},
+        {"quality", 'q', &o.quality, motus_option_int, 1, 100, "N",
+         "of the quantization table, 1..100 (75)"},
+        {"integer", 0, &o.kind, NULL, MOTUS_DCT8_INTEGER, 0, NULL,
+         "the integer transform instead of the float one"},
         {0},
     };
     return motus_one_frame_command("dct", about, own, &o.one, show, &o, argc, argv);

@@ -10,9 +10,12 @@
 #include "tools/filter/one_frame.h"
 
 static const char about[] =
-    "Transforms the luma of one frame of INPUT (a video or a picture) by Daubechies' D4 wavelet, quantizes,\n"
-    "and transforms back. DIR/wavelet.png shows the original, the bands of all levels (details on a\n"
-    "logarithmic scale) and the reconstruction side by side; PSNR and the share of zeros are printed.\n"
+    "Transforms the luma of one frame of INPUT (a video or a picture) by Daubechies' D4 wavelet, "
+    "quantizes,\n"
+    "and transforms back. DIR/wavelet.png shows the original, the bands of all levels (details on "
+    "a\n"
+    "logarithmic scale) and the reconstruction side by side; PSNR and the share of zeros are "
+    "printed.\n"
     "\n"
     "Examples:\n"
     "  motus wavelet photo.png -o out\n"
@@ -25,7 +28,8 @@ typedef struct WaveletOptions {
 } WaveletOptions;
 
 // One band at (x, y): details logarithmically up to `most`, the low-pass band divided by its gain.
-static void draw_band(const MotusPlane *picture, const float *coefs, MotusBand band, int x, int y, double most, double gain) {
+static void draw_band(const MotusPlane *picture, const float *coefs, MotusBand band, int x, int y,
+                      double most, double gain) {
     for (int r = 0; r < band.height; r++)
         for (int c = 0; c < band.width; c++) {
             double v = coefs[band.offset + (size_t)r * (size_t)band.stride + (size_t)c];
@@ -34,7 +38,8 @@ static void draw_band(const MotusPlane *picture, const float *coefs, MotusBand b
         }
 }
 
-// The low-pass band at the top left, and outwards from it the details of each level, which begin where the next level's square ends.
+// The low-pass band at the top left, and outwards from it the details of each level, which begin
+// where the next level's square ends.
 static MotusPlane draw_bands(const float *coefs, const MotusWaveletShape *s) {
     int w = s->low.width, h = s->low.height;
     for (int l = s->levels - 1; l >= 0; l--) {
@@ -61,7 +66,8 @@ static double share_of_zeros(const int16_t *levels, const MotusWaveletShape *s) 
         MotusBand b = i < 3 * s->levels ? s->band[i / 3][i % 3] : s->low;
         all += (double)b.width * b.height;
         for (int y = 0; y < b.height; y++)
-            for (int x = 0; x < b.width; x++) zeros += !levels[b.offset + (size_t)y * (size_t)b.stride + (size_t)x];
+            for (int x = 0; x < b.width; x++)
+                zeros += !levels[b.offset + (size_t)y * (size_t)b.stride + (size_t)x];
     }
     return 100 * zeros / all;
 }
@@ -72,11 +78,14 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
     const MotusExec exec = {o->one.threads, 0};
     MotusWaveletShape shape;
     if (motus_wavelet_shape(&shape, luma->width, luma->height, o->levels, o->edge))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d levels are too many for %dx%d", o->levels, luma->width, luma->height);
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d levels are too many for %dx%d", o->levels,
+                          luma->width, luma->height);
     float *coefs = motus_alloc(shape.size, sizeof *coefs);
     int16_t *levels = motus_alloc(shape.size, sizeof *levels);
     MotusPlane planes[3] = {*luma, {0}, motus_plane_new(luma->width, luma->height)};
-    MotusStatus status = coefs && levels && planes[2].data ? motus_wavelet_forward(coefs, luma, &shape, &exec) : MOTUS_ERR_MEMORY;
+    MotusStatus status = coefs && levels && planes[2].data
+                             ? motus_wavelet_forward(coefs, luma, &shape, &exec)
+                             : MOTUS_ERR_MEMORY;
     if (!status) planes[1] = draw_bands(coefs, &shape);
     if (!status && !planes[1].data) status = MOTUS_ERR_MEMORY;
     if (status) motus_fail(error, status, "wavelet: %s", motus_status_text(status));
@@ -88,9 +97,11 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
         status = motus_strip_write(o->one.output, "wavelet.png", planes, 3, error);
     if (!status) {
         uint64_t n = (uint64_t)luma->width * (uint64_t)luma->height;
-        printf("%dx%d, %d levels, step %d: PSNR %.2f dB", luma->width, luma->height, o->levels, o->step,
+        printf("%dx%d, %d levels, step %d: PSNR %.2f dB", luma->width, luma->height, o->levels,
+               o->step,
                motus_psnr(motus_plane_ssd(luma, &planes[2], luma->width, luma->height), n));
-        printf(o->step ? ", %.1f %% of the coefficients are zero\n" : "\n", share_of_zeros(levels, &shape));
+        printf(o->step ? ", %.1f %% of the coefficients are zero\n" : "\n",
+               share_of_zeros(levels, &shape));
     }
     motus_free(coefs);
     motus_free(levels);
@@ -102,9 +113,12 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
 int motus_cmd_wavelet(int argc, char **argv) {
     WaveletOptions o = {.levels = 3, .step = 8};
     const MotusOption own[] = {
-        {"levels", 'l', &o.levels, motus_option_int, 1, MOTUS_WAVELET_MAX_LEVELS, "N", "levels of the transform (3)"},
-        {"step", 0, &o.step, motus_option_int, 0, 4096, "N", "step of the quantization; 0 = none (8)"},
-        {"symmetric", 0, &o.edge, NULL, MOTUS_WAVELET_SYMMETRIC, 0, NULL, "reflect at the edges instead of wrapping around"},
+        {"levels", 'l', &o.levels, motus_option_int, 1, MOTUS_WAVELET_MAX_LEVELS, "N",
+         "levels of the transform (3)"},
+        {"step", 0, &o.step, motus_option_int, 0, 4096, "N",
+         "step of the quantization; 0 = none (8)"},
+        {"symmetric", 0, &o.edge, NULL, MOTUS_WAVELET_SYMMETRIC, 0, NULL,
+         "reflect at the edges instead of wrapping around"},
         {0},
     };
     return motus_one_frame_command("wavelet", about, own, &o.one, show, &o, argc, argv);

@@ -8,13 +8,19 @@
 
 const char motus_filters_help[] =
     "Filters run in the order in which they are given:\n"
-    "  --equalize[=rgb][,clahe][,tiles=WxH][,clip=X][,smooth=N]   spread the luma's histogram; rgb: those of red, green\n"
-    "                and blue, each by itself; clahe: by 8x8 tiles with clip limit 2; smooth: N/256 of the previous\n"
+    "  --equalize[=rgb][,clahe][,tiles=WxH][,clip=X][,smooth=N]   spread the luma's histogram; "
+    "rgb: those of red, green\n"
+    "                and blue, each by itself; clahe: by 8x8 tiles with clip limit 2; smooth: "
+    "N/256 of the previous\n"
     "                frame's curve, 0..255, against flicker (224)\n"
-    "  --denoise STRENGTH[,levels=N]                        soft-threshold wavelet details; 0..255 sample values\n"
-    "  --key COLOUR[,hue=D][,sat=X][,value=X][,soft=X][,spill=X][,plain]   show --background where the colour is near\n"
-    "                COLOUR (green, blue, red, #RRGGBB): hue within D degrees (30), saturation and value within X\n"
-    "                (0.5, 0.6); soft: width of the soft edge in thresholds (0.25); spill: 0..1 (0.8);\n"
+    "  --denoise STRENGTH[,levels=N]                        soft-threshold wavelet details; 0..255 "
+    "sample values\n"
+    "  --key COLOUR[,hue=D][,sat=X][,value=X][,soft=X][,spill=X][,plain]   show --background where "
+    "the colour is near\n"
+    "                COLOUR (green, blue, red, #RRGGBB): hue within D degrees (30), saturation and "
+    "value within X\n"
+    "                (0.5, 0.6); soft: width of the soft edge in thresholds (0.25); spill: 0..1 "
+    "(0.8);\n"
     "                plain: |H - Hkey| as it stands, not the shorter way round the circle\n";
 
 // One word of a comma list; `value` points behind its '=' or is NULL.
@@ -40,7 +46,8 @@ static int next_word(Word *word, const char **list) {
 }
 
 // The word's value times `scale`, rounded, if it lies in lo..hi (before scaling).
-static int number(const Word *word, double lo, double hi, double scale, int *out, char *cause, size_t size) {
+static int number(const Word *word, double lo, double hi, double scale, int *out, char *cause,
+                  size_t size) {
     char *end = NULL;
     double v = word->value ? strtod(word->value, &end) : 0;
     if (!word->value || end == word->value || *end || !(v >= lo && v <= hi)) {
@@ -51,7 +58,8 @@ static int number(const Word *word, double lo, double hi, double scale, int *out
     return 1;
 }
 
-static MotusFilterStep *append(const MotusOption *option, MotusFilterKind kind, char *cause, size_t size) {
+static MotusFilterStep *append(const MotusOption *option, MotusFilterKind kind, char *cause,
+                               size_t size) {
     MotusFilterList *list = option->value;
     if (list->n == MOTUS_MAX_FILTERS) {
         snprintf(cause, size, "more than %d filters", MOTUS_MAX_FILTERS);
@@ -67,7 +75,8 @@ static int tiles(const char *text, int *x, int *y) {
     char *end;
     long w = strtol(text, &end, 10), h = 0;
     if (*end == 'x') h = strtol(end + 1, &end, 10);
-    if (*end || w < 1 || h < 1 || w > MOTUS_EQUALIZE_MAX_TILES || h > MOTUS_EQUALIZE_MAX_TILES) return 0;
+    if (*end || w < 1 || h < 1 || w > MOTUS_EQUALIZE_MAX_TILES || h > MOTUS_EQUALIZE_MAX_TILES)
+        return 0;
     *x = (int)w, *y = (int)h;
     return 1;
 }
@@ -86,8 +95,10 @@ static int equalize_word(MotusFilterStep *step, const Word *w, char *cause, size
     }
     if (!strcmp(w->name, "clip")) return number(w, 0, 256, 256, &c->clip_q8, cause, size);
     if (!strcmp(w->name, "smooth")) return number(w, 0, 255, 1, &c->smooth_q8, cause, size);
-    if (!strcmp(w->name, "tiles") && w->value && tiles(w->value, &c->tiles_x, &c->tiles_y)) return 1;
-    snprintf(cause, size, "must be a list of rgb, clahe, tiles=WxH (1..%d each), clip=X, smooth=N", MOTUS_EQUALIZE_MAX_TILES);
+    if (!strcmp(w->name, "tiles") && w->value && tiles(w->value, &c->tiles_x, &c->tiles_y))
+        return 1;
+    snprintf(cause, size, "must be a list of rgb, clahe, tiles=WxH (1..%d each), clip=X, smooth=N",
+             MOTUS_EQUALIZE_MAX_TILES);
     return 0;
 }
 
@@ -136,7 +147,8 @@ static int colour(const Word *w, MotusKeyConfig *key) {
             *key = motus_key_config(named[i].rgb[0], named[i].rgb[1], named[i].rgb[2]);
             return 1;
         }
-    if (w->text[0] != '#' || strspn(w->text + 1, "0123456789abcdefABCDEF") != 6 || w->text[7]) return 0;
+    if (w->text[0] != '#' || strspn(w->text + 1, "0123456789abcdefABCDEF") != 6 || w->text[7])
+        return 0;
     unsigned long v = strtoul(w->text + 1, NULL, 16);
     *key = motus_key_config((uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v);
     return 1;

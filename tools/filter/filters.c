@@ -7,8 +7,8 @@
 #include "common/int_core.h"
 #include "motus/filter_cuda.h"
 #include "tools/cli/cmd.h"
-#include "tools/filter/filters_cuda.h"
 #include "tools/cli/signals.h"
+#include "tools/filter/filters_cuda.h"
 
 struct MotusFilters {
     MotusFilterList list;
@@ -33,11 +33,15 @@ static void scale_plane(const MotusPlane *dst, const MotusPlane *src) {
     for (int y = 0; y < dst->height; y++) {
         int64_t sy = dst->height > 1 ? (int64_t)y * (src->height - 1) * 256 / (dst->height - 1) : 0;
         const uint8_t *top = src->data + (sy >> 8) * src->stride,
-                      *bottom = src->data + motus_min((int)(sy >> 8) + 1, src->height - 1) * src->stride;
+                      *bottom =
+                          src->data + motus_min((int)(sy >> 8) + 1, src->height - 1) * src->stride;
         for (int x = 0; x < dst->width; x++) {
-            int64_t sx = dst->width > 1 ? (int64_t)x * (src->width - 1) * 256 / (dst->width - 1) : 0;
-            int left = (int)(sx >> 8), right = motus_min(left + 1, src->width - 1), wx = (int)(sx & 255), wy = (int)(sy & 255);
-            int a = top[left] * (256 - wx) + top[right] * wx, b = bottom[left] * (256 - wx) + bottom[right] * wx;
+            int64_t sx =
+                dst->width > 1 ? (int64_t)x * (src->width - 1) * 256 / (dst->width - 1) : 0;
+            int left = (int)(sx >> 8), right = motus_min(left + 1, src->width - 1),
+                wx = (int)(sx & 255), wy = (int)(sy & 255);
+            int a = top[left] * (256 - wx) + top[right] * wx,
+                b = bottom[left] * (256 - wx) + bottom[right] * wx;
             dst->data[y * dst->stride + x] = (uint8_t)((a * (256 - wy) + b * wy + 32768) >> 16);
         }
     }
@@ -46,7 +50,8 @@ static void scale_plane(const MotusPlane *dst, const MotusPlane *src) {
 static MotusStatus scale_frame(MotusFrame **frame, int width, int height, MotusError *error) {
     MotusFrame *scaled = NULL;
     if ((*frame)->width == width && (*frame)->height == height) return MOTUS_OK;
-    if (motus_frame_alloc(&scaled, width, height)) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (motus_frame_alloc(&scaled, width, height))
+        return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     for (int p = 0; p < 3; p++) scale_plane(&scaled->plane[p], &(*frame)->plane[p]);
     motus_frame_unref(frame);
     *frame = scaled;
@@ -54,9 +59,12 @@ static MotusStatus scale_frame(MotusFrame **frame, int width, int height, MotusE
 }
 
 static MotusStatus open_background(MotusFilters *f, MotusError *error) {
-    static const int quiet = 1; // what the pictures behind the key needed interests nobody; that some are lost does
-    const MotusReaderOptions options = {
-        .threads = f->exec.threads, .interrupted = motus_signal_caught, .tell = motus_tell, .opaque = (void *)&quiet};
+    static const int quiet =
+        1; // what the pictures behind the key needed interests nobody; that some are lost does
+    const MotusReaderOptions options = {.threads = f->exec.threads,
+                                        .interrupted = motus_signal_caught,
+                                        .tell = motus_tell,
+                                        .opaque = (void *)&quiet};
     return motus_reader_open(&f->reader, f->list.background, &options, error);
 }
 
@@ -73,7 +81,9 @@ static MotusStatus next_background(MotusFilters *f, int width, int height, Motus
         status = open_background(f, &cause);
         if (!status) status = motus_reader_next(f->reader, &frame, &cause);
     }
-    if (status == MOTUS_END) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame", motus_shown(f->list.background));
+    if (status == MOTUS_END)
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame",
+                          motus_shown(f->list.background));
     if (status) {
         if (error) *error = cause;
         return status;
@@ -84,44 +94,53 @@ static MotusStatus next_background(MotusFilters *f, int width, int height, Motus
     return scale_frame(&f->background, width, height, error);
 }
 
-static MotusStatus check_background(MotusFilters *f, const MotusSequenceInfo *info, MotusError *error) {
-    if (has_key(&f->list) && !f->list.background) return motus_fail(error, MOTUS_ERR_ARGUMENT, "--key needs a --background");
-    if (!has_key(&f->list) && f->list.background) return motus_fail(error, MOTUS_ERR_ARGUMENT, "--background needs a --key");
+static MotusStatus check_background(MotusFilters *f, const MotusSequenceInfo *info,
+                                    MotusError *error) {
+    if (has_key(&f->list) && !f->list.background)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "--key needs a --background");
+    if (!has_key(&f->list) && f->list.background)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "--background needs a --key");
     if (!f->list.background) return MOTUS_OK;
     MotusStatus status = open_background(f, error);
     if (status) return status;
     const MotusSequenceInfo *b = motus_reader_info(f->reader);
     if (!f->list.scale && (b->width != info->width || b->height != info->height))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: the background is %dx%d, the foreground %dx%d (--scale fits it)",
-                          motus_shown(f->list.background), b->width, b->height, info->width, info->height);
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "%s: the background is %dx%d, the foreground %dx%d (--scale fits it)",
+                          motus_shown(f->list.background), b->width, b->height, info->width,
+                          info->height);
     return MOTUS_OK;
 }
 
 // Checks the step, and opens what it needs on the CPU unless the steps run on a device.
-static MotusStatus open_step(MotusFilters *f, int i, const MotusSequenceInfo *info, MotusError *error) {
+static MotusStatus open_step(MotusFilters *f, int i, const MotusSequenceInfo *info,
+                             MotusError *error) {
     const MotusFilterStep *step = &f->list.step[i];
     MotusStatus status = MOTUS_OK;
     if (step->kind == MOTUS_FILTER_EQUALIZE && !f->cuda)
         status = motus_equalizer_open(&f->equalizer[i], &step->equalize, info->width, info->height);
     if (step->kind == MOTUS_FILTER_EQUALIZE_RGB && !f->cuda)
-        status = motus_rgb_equalizer_open(&f->rgb_equalizer[i], &step->equalize, info->width, info->height, step->key.matrix_709,
-                                          step->key.full_range);
+        status = motus_rgb_equalizer_open(&f->rgb_equalizer[i], &step->equalize, info->width,
+                                          info->height, step->key.matrix_709, step->key.full_range);
     if (status) return motus_fail(error, status, "--equalize: %s", motus_status_text(status));
     MotusWaveletShape shape;
-    if (step->levels && motus_wavelet_shape(&shape, info->width, info->height, step->levels, MOTUS_WAVELET_SYMMETRIC))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "--denoise: %d levels are too many for %dx%d", step->levels, info->width,
-                          info->height);
+    if (step->levels && motus_wavelet_shape(&shape, info->width, info->height, step->levels,
+                                            MOTUS_WAVELET_SYMMETRIC))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "--denoise: %d levels are too many for %dx%d",
+                          step->levels, info->width, info->height);
     return MOTUS_OK;
 }
 
-// Leaves f->cuda NULL where the steps are to run on the CPU: with AUTO also where there is no device and, with a warning, where it fails.
-static MotusStatus open_device(MotusFilters *f, const MotusSequenceInfo *info, MotusBackend wanted, int on_device,
-                               MotusError *error) {
+// Leaves f->cuda NULL where the steps are to run on the CPU: with AUTO also where there is no
+// device and, with a warning, where it fails.
+static MotusStatus open_device(MotusFilters *f, const MotusSequenceInfo *info, MotusBackend wanted,
+                               int on_device, MotusError *error) {
     MotusError cause = {0};
     if (!f->list.n || wanted == MOTUS_BACKEND_CPU) return MOTUS_OK;
     MotusStatus status = motus_cuda_filters_usable(wanted == MOTUS_BACKEND_CUDA ? error : NULL);
     if (status) return wanted == MOTUS_BACKEND_CUDA ? status : MOTUS_OK;
-    status = motus_filters_cuda_open(&f->cuda, &f->list, info->width, info->height, on_device, &cause);
+    status =
+        motus_filters_cuda_open(&f->cuda, &f->list, info->width, info->height, on_device, &cause);
     if (status && wanted == MOTUS_BACKEND_AUTO) {
         motus_warn("the CUDA device failed (%s); frames are filtered on the CPU", cause.text);
         return MOTUS_OK;
@@ -130,15 +149,17 @@ static MotusStatus open_device(MotusFilters *f, const MotusSequenceInfo *info, M
     return status;
 }
 
-MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *list, const MotusSequenceInfo *info, int threads,
-                               MotusBackend backend, int on_device, MotusError *error) {
+MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *list,
+                               const MotusSequenceInfo *info, int threads, MotusBackend backend,
+                               int on_device, MotusError *error) {
     *filters = NULL;
     MotusFilters *f = motus_alloc(1, sizeof *f);
     if (!f) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     f->list = *list;
     f->exec.threads = threads;
     for (int i = 0; i < list->n; i++)
-        f->list.step[i].key.matrix_709 = info->colour.matrix == 1, f->list.step[i].key.full_range = info->colour.full_range == 1;
+        f->list.step[i].key.matrix_709 = info->colour.matrix == 1,
+        f->list.step[i].key.full_range = info->colour.full_range == 1;
     MotusStatus status = check_background(f, info, error);
     if (!status) status = open_device(f, info, backend, on_device, error);
     for (int i = 0; !status && i < list->n; i++) status = open_step(f, i, info, error);
@@ -151,8 +172,8 @@ MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *li
 
 static void denoise(const MotusFilterStep *step, MotusFrame *frame, const MotusExec *exec) {
     for (int p = 0; p < 3; p++) // planes too small for a level stay as they are
-        (void)motus_wavelet_denoise(&frame->plane[p], &frame->plane[p], step->levels, p ? step->strength / 2 : step->strength,
-                                    exec);
+        (void)motus_wavelet_denoise(&frame->plane[p], &frame->plane[p], step->levels,
+                                    p ? step->strength / 2 : step->strength, exec);
 }
 
 static MotusStatus run_step(MotusFilters *f, int i, MotusFrame *frame) {
@@ -170,7 +191,8 @@ static MotusStatus run_step(MotusFilters *f, int i, MotusFrame *frame) {
     }
 }
 
-// Replaces *frame by the filtered frame. The reader's frame may be shared with a decoder: it is not written to.
+// Replaces *frame by the filtered frame. The reader's frame may be shared with a decoder: it is not
+// written to.
 static MotusStatus run_here(MotusFilters *f, MotusFrame **frame, MotusError *error) {
     MotusFrame *out = NULL;
     if (!f->list.n) return MOTUS_OK;
@@ -195,8 +217,8 @@ static MotusStatus send(MotusFilters *f, const MotusFrame *frame, MotusError *er
 }
 
 // Keeps the device supplied, then waits for its oldest frame.
-static MotusStatus next_from_device(MotusFilters *f, MotusFilterSource *read, void *opaque, MotusFrame **frame,
-                                    MotusError *error) {
+static MotusStatus next_from_device(MotusFilters *f, MotusFilterSource *read, void *opaque,
+                                    MotusFrame **frame, MotusError *error) {
     while (!f->ended && motus_filters_cuda_has_room(f->cuda)) {
         MotusFrame *in = NULL;
         MotusStatus status = read(opaque, &in, error);
@@ -211,7 +233,8 @@ static MotusStatus next_from_device(MotusFilters *f, MotusFilterSource *read, vo
     return motus_filters_cuda_receive(f->cuda, frame, error);
 }
 
-MotusStatus motus_filters_next(MotusFilters *f, MotusFilterSource *read, void *opaque, MotusFrame **frame, MotusError *error) {
+MotusStatus motus_filters_next(MotusFilters *f, MotusFilterSource *read, void *opaque,
+                               MotusFrame **frame, MotusError *error) {
     *frame = NULL;
     if (f->cuda) return next_from_device(f, read, opaque, frame, error);
     MotusStatus status = read(opaque, frame, error);

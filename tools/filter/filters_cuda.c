@@ -8,7 +8,10 @@
 #include "motus/filter_cuda.h"
 #include "motus/upload.h"
 
-enum { DEPTH = 4 }; // frames under way: one in each of upload, filters and download, and one that is being read or written
+enum {
+    DEPTH = 4
+}; // frames under way: one in each of upload, filters and download, and one that is being read or
+   // written
 
 struct MotusFiltersCuda {
     MotusFilterList list;
@@ -27,44 +30,54 @@ struct MotusFiltersCuda {
 static MotusFrame frame_at(const MotusFiltersCuda *f, const void *data) {
     MotusFrame frame = f->shape;
     uint8_t *p = (uint8_t *)(uintptr_t)data;
-    for (int k = 0; k < 3; k++) frame.plane[k].data = p, p += frame.plane[k].stride * frame.plane[k].height;
+    for (int k = 0; k < 3; k++)
+        frame.plane[k].data = p, p += frame.plane[k].stride * frame.plane[k].height;
     return frame;
 }
 
 // The shape that motus_wavelet_denoise would choose; MOTUS_ERR_ARGUMENT: it leaves the plane alone.
 static MotusStatus denoise_shape(MotusWaveletShape *shape, const MotusPlane *plane, int levels) {
-    MotusStatus status = motus_wavelet_shape(shape, plane->width, plane->height, levels ? levels : 3, MOTUS_WAVELET_SYMMETRIC);
+    MotusStatus status = motus_wavelet_shape(shape, plane->width, plane->height,
+                                             levels ? levels : 3, MOTUS_WAVELET_SYMMETRIC);
     for (int l = 2; status && !levels && l; l--)
-        status = motus_wavelet_shape(shape, plane->width, plane->height, l, MOTUS_WAVELET_SYMMETRIC);
+        status =
+            motus_wavelet_shape(shape, plane->width, plane->height, l, MOTUS_WAVELET_SYMMETRIC);
     return status;
 }
 
-static MotusStatus denoise(MotusFiltersCuda *f, const MotusFilterStep *step, const MotusFrame *frame, void *stream,
-                           MotusError *error) {
+static MotusStatus denoise(MotusFiltersCuda *f, const MotusFilterStep *step,
+                           const MotusFrame *frame, void *stream, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int p = 0; !status && p < 3; p++) {
         MotusWaveletShape shape;
-        float threshold[MOTUS_WAVELET_MAX_LEVELS], strength = p ? step->strength / 2 : step->strength;
+        float threshold[MOTUS_WAVELET_MAX_LEVELS],
+            strength = p ? step->strength / 2 : step->strength;
         if (denoise_shape(&shape, &frame->plane[p], step->levels)) continue;
         for (int l = 0; l < shape.levels; l++) threshold[l] = strength / (float)(1 << l);
         status = motus_cuda_wavelet_forward(f->coefs, &frame->plane[p], &shape, stream, error);
         if (!status) status = motus_cuda_wavelet_shrink(f->coefs, &shape, threshold, stream, error);
-        if (!status) status = motus_cuda_wavelet_inverse_plane(&frame->plane[p], f->coefs, &shape, stream, error);
+        if (!status)
+            status =
+                motus_cuda_wavelet_inverse_plane(&frame->plane[p], f->coefs, &shape, stream, error);
     }
     return status;
 }
 
 // Every step works on the uploaded frame in place; the last thing is its copy to the output.
-static MotusStatus job(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
+static MotusStatus job(void *opaque, const void *d_in, void *d_out, void *stream,
+                       MotusError *error) {
     MotusFiltersCuda *f = opaque;
-    MotusFrame frame = frame_at(f, d_in), background = frame_at(f, (const uint8_t *)d_in + f->frame_bytes);
+    MotusFrame frame = frame_at(f, d_in),
+               background = frame_at(f, (const uint8_t *)d_in + f->frame_bytes);
     MotusStatus status = MOTUS_OK;
     for (int i = 0; !status && i < f->list.n; i++) {
         const MotusFilterStep *step = &f->list.step[i];
         if (step->kind == MOTUS_FILTER_EQUALIZE)
-            status = motus_cuda_equalizer_run(f->equalizer[i], &frame.plane[0], &frame.plane[0], stream, error);
+            status = motus_cuda_equalizer_run(f->equalizer[i], &frame.plane[0], &frame.plane[0],
+                                              stream, error);
         else if (step->kind == MOTUS_FILTER_EQUALIZE_RGB)
-            status = motus_cuda_rgb_equalizer_run(f->rgb_equalizer[i], &frame, &frame, stream, error);
+            status =
+                motus_cuda_rgb_equalizer_run(f->rgb_equalizer[i], &frame, &frame, stream, error);
         else if (step->kind == MOTUS_FILTER_KEY)
             status = motus_cuda_key_frame(&frame, &frame, &background, &step->key, stream, error);
         else
@@ -73,8 +86,8 @@ static MotusStatus job(void *opaque, const void *d_in, void *d_out, void *stream
     return status ? status : motus_cuda_copy(d_out, d_in, f->frame_bytes, stream, error);
 }
 
-MotusStatus motus_filters_cuda_open(MotusFiltersCuda **filters, const MotusFilterList *list, int width, int height, int on_device,
-                                    MotusError *error) {
+MotusStatus motus_filters_cuda_open(MotusFiltersCuda **filters, const MotusFilterList *list,
+                                    int width, int height, int on_device, MotusError *error) {
     *filters = NULL;
     MotusFiltersCuda *f = motus_alloc(1, sizeof *f);
     if (!f) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -86,21 +99,26 @@ MotusStatus motus_filters_cuda_open(MotusFiltersCuda **filters, const MotusFilte
         f->frame_bytes += (size_t)f->shape.plane[p].stride * (size_t)h;
     }
     size_t in_bytes = list->background ? 2 * f->frame_bytes : f->frame_bytes;
-    MotusStatus status = on_device ? motus_cuda_ring_open_device(&f->ring, DEPTH, in_bytes, f->frame_bytes, error)
-                                   : motus_cuda_ring_open(&f->ring, DEPTH, in_bytes, f->frame_bytes, error);
+    MotusStatus status =
+        on_device ? motus_cuda_ring_open_device(&f->ring, DEPTH, in_bytes, f->frame_bytes, error)
+                  : motus_cuda_ring_open(&f->ring, DEPTH, in_bytes, f->frame_bytes, error);
     size_t coefs = 0;
     for (int i = 0; !status && i < list->n; i++) {
         MotusWaveletShape shape;
         const MotusFilterStep *step = &list->step[i];
         if (step->kind == MOTUS_FILTER_EQUALIZE)
-            status = motus_cuda_equalizer_open(&f->equalizer[i], &step->equalize, width, height, error);
+            status =
+                motus_cuda_equalizer_open(&f->equalizer[i], &step->equalize, width, height, error);
         if (step->kind == MOTUS_FILTER_EQUALIZE_RGB)
-            status = motus_cuda_rgb_equalizer_open(&f->rgb_equalizer[i], &step->equalize, width, height, step->key.matrix_709,
-                                                   step->key.full_range, error);
-        if (step->kind == MOTUS_FILTER_DENOISE && !denoise_shape(&shape, &f->shape.plane[0], step->levels) && shape.size > coefs)
+            status =
+                motus_cuda_rgb_equalizer_open(&f->rgb_equalizer[i], &step->equalize, width, height,
+                                              step->key.matrix_709, step->key.full_range, error);
+        if (step->kind == MOTUS_FILTER_DENOISE &&
+            !denoise_shape(&shape, &f->shape.plane[0], step->levels) && shape.size > coefs)
             coefs = shape.size;
     }
-    if (!status && coefs) status = motus_cuda_alloc((void **)&f->coefs, coefs * sizeof *f->coefs, error);
+    if (!status && coefs)
+        status = motus_cuda_alloc((void **)&f->coefs, coefs * sizeof *f->coefs, error);
     if (status)
         motus_filters_cuda_close(&f);
     else
@@ -111,14 +129,14 @@ MotusStatus motus_filters_cuda_open(MotusFiltersCuda **filters, const MotusFilte
 static void copy_frame(const MotusFrame *dst, const MotusFrame *src) {
     for (int p = 0; p < 3; p++)
         for (int y = 0; y < src->plane[p].height; y++)
-            memcpy(dst->plane[p].data + y * dst->plane[p].stride, src->plane[p].data + y * src->plane[p].stride,
-                   (size_t)src->plane[p].width);
+            memcpy(dst->plane[p].data + y * dst->plane[p].stride,
+                   src->plane[p].data + y * src->plane[p].stride, (size_t)src->plane[p].width);
 }
 
 int motus_filters_cuda_has_room(const MotusFiltersCuda *f) { return f->sent - f->received < DEPTH; }
 
-MotusStatus motus_filters_cuda_send(MotusFiltersCuda *f, const MotusFrame *frame, const MotusFrame *background,
-                                    MotusError *error) {
+MotusStatus motus_filters_cuda_send(MotusFiltersCuda *f, const MotusFrame *frame,
+                                    const MotusFrame *background, MotusError *error) {
     void *input;
     MotusStatus status = motus_cuda_ring_input(f->ring, &input, error);
     if (status) return status;
@@ -146,8 +164,9 @@ static MotusStatus copy_out(MotusFrame **frame, const MotusFrame *at, MotusError
 
 MotusStatus motus_filters_cuda_receive(MotusFiltersCuda *f, MotusFrame **frame, MotusError *error) {
     const void *output = NULL;
-    MotusStatus status = f->on_device ? motus_cuda_ring_take_device(f->ring, &output, &f->stream, error)
-                                      : motus_cuda_ring_take(f->ring, &output, error);
+    MotusStatus status = f->on_device
+                             ? motus_cuda_ring_take_device(f->ring, &output, &f->stream, error)
+                             : motus_cuda_ring_take(f->ring, &output, error);
     if (status) return status;
     const MotusFrame at = frame_at(f, output);
     status = f->on_device ? wrap(frame, &at, error) : copy_out(frame, &at, error);

@@ -7,7 +7,9 @@
 
 #include "motus/status.h"
 
-// Draws the histograms one above the other, before and after, with their running sums as lines, as a PNG.
-MotusStatus motus_histogram_plot(const char *path, const uint32_t before[256], const uint32_t after[256], MotusError *error);
+// Draws the histograms one above the other, before and after, with their running sums as lines, as
+// a PNG.
+MotusStatus motus_histogram_plot(const char *path, const uint32_t before[256],
+                                 const uint32_t after[256], MotusError *error);
 
 #endif

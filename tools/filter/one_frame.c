@@ -13,15 +13,17 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "tools/cli/cmd.h"
-#include "tools/media/png.h"
 #include "tools/cli/signals.h"
+#include "tools/media/png.h"
 
 enum { GAP = 4, GAP_SHADE = 128 };
 
 // -1 to go on, else the exit status.
-static int parse(const char *name, const char *about, const MotusOption *own, MotusOneFrame *o, int argc, char **argv) {
+static int parse(const char *name, const char *about, const MotusOption *own, MotusOneFrame *o,
+                 int argc, char **argv) {
     MotusOption options[MOTUS_ONE_FRAME_OPTIONS + 5] = {
-        {"output", 'o', &o->output, motus_option_text, 0, 0, "DIR", "where the picture goes; made if need be"}};
+        {"output", 'o', &o->output, motus_option_text, 0, 0, "DIR",
+         "where the picture goes; made if need be"}};
     const MotusOption shared[] = {
         {"frame", 'n', &o->frame, motus_option_int, 0, INT_MAX, "N", "which frame (0)"},
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
@@ -43,18 +45,22 @@ static int parse(const char *name, const char *about, const MotusOption *own, Mo
 
 static MotusStatus read_frame(MotusFrame **frame, const MotusOneFrame *o, MotusError *error) {
     MotusReader *reader = NULL;
-    const MotusReaderOptions options = {
-        .width = o->size[0], .height = o->size[1], .tell = motus_tell, .interrupted = motus_signal_caught};
+    const MotusReaderOptions options = {.width = o->size[0],
+                                        .height = o->size[1],
+                                        .tell = motus_tell,
+                                        .interrupted = motus_signal_caught};
     MotusStatus status = motus_reader_open(&reader, o->input, &options, error);
     if (!status && o->frame) status = motus_reader_skip(reader, o->frame, error);
     if (!status) status = motus_reader_next(reader, frame, error);
     motus_reader_close(&reader);
-    return status == MOTUS_END ? motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d", motus_shown(o->input), o->frame)
+    return status == MOTUS_END ? motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d",
+                                            motus_shown(o->input), o->frame)
                                : status;
 }
 
-int motus_one_frame_command(const char *name, const char *about, const MotusOption *own, MotusOneFrame *o, MotusShowFrame *show,
-                            void *opaque, int argc, char **argv) {
+int motus_one_frame_command(const char *name, const char *about, const MotusOption *own,
+                            MotusOneFrame *o, MotusShowFrame *show, void *opaque, int argc,
+                            char **argv) {
     MotusFrame *frame = NULL;
     MotusError error = {0};
     int done = parse(name, about, own, o, argc, argv);
@@ -79,7 +85,8 @@ void motus_plane_free(MotusPlane *plane) {
 
 void motus_plane_paste(const MotusPlane *dst, const MotusPlane *src, int x, int y) {
     for (int r = 0; r < src->height; r++)
-        memcpy(dst->data + (y + r) * dst->stride + x, src->data + r * src->stride, (size_t)src->width);
+        memcpy(dst->data + (y + r) * dst->stride + x, src->data + r * src->stride,
+               (size_t)src->width);
 }
 
 uint8_t motus_log_shade(double v, double most) {
@@ -89,19 +96,24 @@ uint8_t motus_log_shade(double v, double most) {
 // Makes the directory unless it is there.
 static MotusStatus make_directory(const char *path, MotusError *error) {
     struct stat is;
-    if (!mkdir(path, 0777) || (errno == EEXIST && !stat(path, &is) && S_ISDIR(is.st_mode))) return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), errno == EEXIST ? "is no directory" : strerror(errno));
+    if (!mkdir(path, 0777) || (errno == EEXIST && !stat(path, &is) && S_ISDIR(is.st_mode)))
+        return MOTUS_OK;
+    return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path),
+                      errno == EEXIST ? "is no directory" : strerror(errno));
 }
 
-MotusStatus motus_strip_write(const char *directory, const char *name, const MotusPlane *planes, int n, MotusError *error) {
+MotusStatus motus_strip_write(const char *directory, const char *name, const MotusPlane *planes,
+                              int n, MotusError *error) {
     int width = GAP * (n - 1), height = 0, x = 0;
-    for (int i = 0; i < n; i++) width += planes[i].width, height = motus_max(height, planes[i].height);
+    for (int i = 0; i < n; i++)
+        width += planes[i].width, height = motus_max(height, planes[i].height);
     MotusStatus status = make_directory(directory, error);
     if (status) return status;
     MotusPlane strip = motus_plane_new(width, height);
     if (!strip.data) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     memset(strip.data, GAP_SHADE, (size_t)width * (size_t)height);
-    for (int i = 0; i < n; x += planes[i].width + GAP, i++) motus_plane_paste(&strip, &planes[i], x, 0);
+    for (int i = 0; i < n; x += planes[i].width + GAP, i++)
+        motus_plane_paste(&strip, &planes[i], x, 0);
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     status = motus_png_write(path, &strip, 1, error);

@@ -17,10 +17,11 @@ typedef struct MotusOneFrame {
 // Shows the frame as pictures in the directory.
 typedef MotusStatus MotusShowFrame(void *opaque, const MotusFrame *frame, MotusError *error);
 
-// The whole of such a command: reads the command line into `o` and the values of its `own` options (the list ends with a NULL name), reads the
-// frame and shows it. Returns the exit status.
-int motus_one_frame_command(const char *name, const char *about, const MotusOption *own, MotusOneFrame *o, MotusShowFrame *show,
-                            void *opaque, int argc, char **argv);
+// The whole of such a command: reads the command line into `o` and the values of its `own` options
+// (the list ends with a NULL name), reads the frame and shows it. Returns the exit status.
+int motus_one_frame_command(const char *name, const char *about, const MotusOption *own,
+                            MotusOneFrame *o, MotusShowFrame *show, void *opaque, int argc,
+                            char **argv);
 
 // An owned plane without gaps between rows; data NULL: no memory.
 MotusPlane motus_plane_new(int width, int height);
@@ -33,6 +34,7 @@ void motus_plane_paste(const MotusPlane *dst, const MotusPlane *src, int x, int 
 uint8_t motus_log_shade(double v, double most);
 
 // Writes the planes side by side as DIR/NAME, a PNG, with grey lines between.
-MotusStatus motus_strip_write(const char *directory, const char *name, const MotusPlane *planes, int n, MotusError *error);
+MotusStatus motus_strip_write(const char *directory, const char *name, const MotusPlane *planes,
+                              int n, MotusError *error);
 
 #endif

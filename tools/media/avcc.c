@@ -12,10 +12,12 @@ static size_t after_start_code(const uint8_t *stream, size_t size, size_t from) 
     return size;
 }
 
-const uint8_t *motus_avcc_next(const uint8_t *stream, size_t stream_size, size_t *position, size_t *size) {
+const uint8_t *motus_avcc_next(const uint8_t *stream, size_t stream_size, size_t *position,
+                               size_t *size) {
     size_t begin = after_start_code(stream, stream_size, *position);
     if (begin >= stream_size) return NULL;
-    size_t next = after_start_code(stream, stream_size, begin), end = next < stream_size ? next - 3 : stream_size;
+    size_t next = after_start_code(stream, stream_size, begin),
+           end = next < stream_size ? next - 3 : stream_size;
     *position = end;
     while (end > begin && !stream[end - 1]) end--;
     *size = end - begin;
@@ -36,8 +38,9 @@ size_t motus_avcc_record(uint8_t *dst, size_t capacity, const uint8_t *stream, s
         if (unit_size && (unit[0] & 31) == PPS) pps = unit, pps_size = unit_size;
     }
     if (!sps || !pps || sps_size < 4 || 11 + sps_size + pps_size > capacity) return 0;
-    const uint8_t head[6] = {1,      sps[1], sps[2],
-                             sps[3], 0xFF,   0xE1}; // version, profile, constraints, level, 4-byte lengths, 1 SPS
+    const uint8_t head[6] = {
+        1,      sps[1], sps[2],
+        sps[3], 0xFF,   0xE1}; // version, profile, constraints, level, 4-byte lengths, 1 SPS
     memcpy(dst, head, sizeof head);
     uint8_t *end = put_unit(dst + sizeof head, sps, sps_size, 2);
     *end++ = 1; // number of PPS
@@ -50,7 +53,8 @@ size_t motus_avcc_lengths(uint8_t *dst, const uint8_t *stream, size_t size) {
     size_t position = 0, unit_size;
     while ((unit = motus_avcc_next(stream, size, &position, &unit_size))) {
         int type = unit_size ? unit[0] & 31 : DELIMITER;
-        if (type != SPS && type != PPS && type != DELIMITER) end = put_unit(end, unit, unit_size, 4);
+        if (type != SPS && type != PPS && type != DELIMITER)
+            end = put_unit(end, unit, unit_size, 4);
     }
     return (size_t)(end - dst);
 }

@@ -12,7 +12,8 @@ int motus_frame_md5(const MotusFrame *frame, char text[MOTUS_MD5_TEXT]) {
     av_md5_init(md5);
     for (int p = 0; p < 3; p++) {
         const MotusPlane *plane = &frame->plane[p];
-        for (int y = 0; y < plane->height; y++) av_md5_update(md5, plane->data + y * plane->stride, (size_t)plane->width);
+        for (int y = 0; y < plane->height; y++)
+            av_md5_update(md5, plane->data + y * plane->stride, (size_t)plane->width);
     }
     av_md5_final(md5, digest);
     av_free(md5);

@@ -6,7 +6,8 @@
 
 #define MOTUS_MD5_TEXT 33 // 32 hexadecimal digits and the end
 
-// MD5 of a picture's planes without padding, as `ffmpeg -f framemd5` prints it for 8-bit 4:2:0. 0 where libavutil is not built in, or memory ran out.
+// MD5 of a picture's planes without padding, as `ffmpeg -f framemd5` prints it for 8-bit 4:2:0. 0
+// where libavutil is not built in, or memory ran out.
 int motus_frame_md5(const MotusFrame *frame, char text[MOTUS_MD5_TEXT]);
 
 #endif

@@ -13,8 +13,9 @@
 #include "yuv/io/writer.h"
 
 #define IO_BUFFER 65536
-#define FRAGMENT 1000000             // microseconds
-#define MAX_CLOCK (INT64_MAX / 1024) // what goes beyond is damage; sums of times stay within 64 bits
+#define FRAGMENT 1000000 // microseconds
+#define MAX_CLOCK                                                                                  \
+    (INT64_MAX / 1024) // what goes beyond is damage; sums of times stay within 64 bits
 
 struct MotusMux {
     AVFormatContext *context;
@@ -43,11 +44,11 @@ static MotusStatus failed(const MotusMux *mux, int code, MotusError *error) {
     MotusStatus status = mux->file ? motus_output_flush(mux->file, error) : MOTUS_OK;
     if (status) return status;
     av_strerror(code, text, sizeof text);
-    return motus_fail(error, code == AVERROR(ENOMEM) ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: libavformat cannot write it: %s",
-                      motus_shown(mux->path), text);
+    return motus_fail(error, code == AVERROR(ENOMEM) ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO,
+                      "%s: libavformat cannot write it: %s", motus_shown(mux->path), text);
 }
 
-// ---- The file -------------------------------------------------------------------------------------------------------------------------------
+// ---- The file -----------------------------------------------------------------------------------
 
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
 static int write_bytes(void *opaque, const uint8_t *data, int size) {
@@ -56,20 +57,24 @@ static int write_bytes(void *opaque, uint8_t *data, int size) {
 #endif
     MotusMux *mux = opaque;
     MotusStatus status = motus_output_write(mux->file, data, (size_t)size, NULL);
-    if (!status) status = motus_output_flush(mux->file, NULL); // what libavformat hands on is on its way, should we be killed
+    if (!status)
+        status = motus_output_flush(
+            mux->file, NULL); // what libavformat hands on is on its way, should we be killed
     return status ? AVERROR(EIO) : size;
 }
 
 static int64_t seek_file(void *opaque, int64_t offset, int whence) {
     MotusMux *mux = opaque;
     if (!(whence & AVSEEK_SIZE)) return motus_output_seek(mux->file, offset, whence);
-    int64_t at = motus_output_seek(mux->file, 0, SEEK_CUR), size = motus_output_seek(mux->file, 0, SEEK_END);
+    int64_t at = motus_output_seek(mux->file, 0, SEEK_CUR),
+            size = motus_output_seek(mux->file, 0, SEEK_END);
     motus_output_seek(mux->file, at, SEEK_SET);
     return size;
 }
 
 // libavformat reads its own file when it makes room for the index at the front.
-static int open_again(AVFormatContext *context, AVIOContext **io, const char *url, int flags, AVDictionary **options) {
+static int open_again(AVFormatContext *context, AVIOContext **io, const char *url, int flags,
+                      AVDictionary **options) {
     MotusMux *mux = context->opaque;
     char name[4096 + 8];
     (void)url;
@@ -82,7 +87,9 @@ static int open_again(AVFormatContext *context, AVIOContext **io, const char *ur
 static int attach_file(MotusMux *mux) {
     uint8_t *buffer = av_malloc(IO_BUFFER);
     int seekable = motus_output_part(mux->file) != NULL;
-    mux->io = buffer ? avio_alloc_context(buffer, IO_BUFFER, 1, mux, NULL, write_bytes, seekable ? seek_file : NULL) : NULL;
+    mux->io = buffer ? avio_alloc_context(buffer, IO_BUFFER, 1, mux, NULL, write_bytes,
+                                          seekable ? seek_file : NULL)
+                     : NULL;
     if (!mux->io) {
         av_free(buffer);
         return AVERROR(ENOMEM);
@@ -95,7 +102,7 @@ static int attach_file(MotusMux *mux) {
     return 0;
 }
 
-// ---- Opening --------------------------------------------------------------------------------------------------------------------------------
+// ---- Opening ------------------------------------------------------------------------------------
 
 // Tells the container what the parameter sets say as well: size, shape, colours.
 static void describe(AVCodecParameters *p, const MotusEncoderConfig *c) {
@@ -104,19 +111,21 @@ static void describe(AVCodecParameters *p, const MotusEncoderConfig *c) {
     p->format = AV_PIX_FMT_YUV420P;
     p->width = c->width;
     p->height = c->height;
-    if (c->colour.sar.num > 0) p->sample_aspect_ratio = (AVRational){c->colour.sar.num, c->colour.sar.den};
+    if (c->colour.sar.num > 0)
+        p->sample_aspect_ratio = (AVRational){c->colour.sar.num, c->colour.sar.den};
     p->color_primaries = (enum AVColorPrimaries)c->colour.primaries;
     p->color_trc = (enum AVColorTransferCharacteristic)c->colour.transfer;
     p->color_space = (enum AVColorSpace)c->colour.matrix;
     p->color_range = c->colour.full_range < 0 ? AVCOL_RANGE_UNSPECIFIED
                      : c->colour.full_range   ? AVCOL_RANGE_JPEG
                                               : AVCOL_RANGE_MPEG;
-    p->chroma_location =
-        (enum AVChromaLocation)(c->colour.chroma_location + 1); // AVCHROMA_LOC_LEFT is 1, type 0 of table E-1 ff.
+    p->chroma_location = (enum AVChromaLocation)(
+        c->colour.chroma_location + 1); // AVCHROMA_LOC_LEFT is 1, type 0 of table E-1 ff.
 }
 
 // Parameter sets as avcC, or as they are where the pictures stay a byte stream.
-static int add_pictures(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers, size_t size) {
+static int add_pictures(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers,
+                        size_t size) {
     AVStream *stream = avformat_new_stream(mux->context, NULL);
     uint8_t *extra = av_mallocz(size + 16 + AV_INPUT_BUFFER_PADDING_SIZE);
     if (!stream || !extra) {
@@ -141,9 +150,10 @@ static int write_header(MotusMux *mux) {
     AVDictionary *options = NULL;
     // Starts are told in units of their own; a multiple of the pictures' unit makes them exact.
     if (mux->unit.den > 0)
-        av_dict_set_int(&options, "movie_timescale", (int64_t)mux->unit.den * ((999 + mux->unit.den) / mux->unit.den), 0);
-    if (is_mp4(mux) &&
-        mux->settings.fragment) { // the index of the first fragment waits for it, so that it can tell where time begins
+        av_dict_set_int(&options, "movie_timescale",
+                        (int64_t)mux->unit.den * ((999 + mux->unit.den) / mux->unit.den), 0);
+    if (is_mp4(mux) && mux->settings.fragment) { // the index of the first fragment waits for it, so
+                                                 // that it can tell where time begins
         av_dict_set(&options, "movflags", "frag_keyframe+delay_moov+default_base_moof", 0);
         av_dict_set_int(&options, "frag_duration", FRAGMENT, 0);
         mux->context->flush_packets = 1;
@@ -155,22 +165,28 @@ static int write_header(MotusMux *mux) {
     return code < 0 ? code : 0;
 }
 
-static int begin_file(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers, size_t size, int with_streams) {
+static int begin_file(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers,
+                      size_t size, int with_streams) {
     static const char *const names[MOTUS_FORMATS] = {"h264", "mp4", "mov", "matroska", "mpegts"};
     avformat_free_context(mux->context);
     if (mux->io) av_freep(&mux->io->buffer);
     avio_context_free(&mux->io);
-    int code = avformat_alloc_output_context2(&mux->context, NULL, names[mux->settings.format], NULL);
+    int code =
+        avformat_alloc_output_context2(&mux->context, NULL, names[mux->settings.format], NULL);
     if (code < 0) return code;
     mux->context->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; // so it calls FLAC in MP4
-    mux->context->flags |= AVFMT_FLAG_BITEXACT; // no random identifiers: the same pictures give the same file
+    mux->context->flags |=
+        AVFMT_FLAG_BITEXACT; // no random identifiers: the same pictures give the same file
     if ((code = add_pictures(mux, config, headers, size)) < 0) return code;
-    if (with_streams) code = motus_mux_streams_add(&mux->streams, mux->context, &mux->settings, mux->path);
+    if (with_streams)
+        code = motus_mux_streams_add(&mux->streams, mux->context, &mux->settings, mux->path);
     if (code < 0 || (code = attach_file(mux)) < 0) return code;
     return write_header(mux);
 }
 
-static const char *shown(const MotusMux *mux) { return strcmp(mux->path, "-") ? motus_shown(mux->path) : "standard output"; }
+static const char *shown(const MotusMux *mux) {
+    return strcmp(mux->path, "-") ? motus_shown(mux->path) : "standard output";
+}
 
 static void tell(const MotusMux *mux, MotusTold kind, const char *text) {
     char line[300];
@@ -185,7 +201,8 @@ static void tell_clock(const MotusMux *mux) {
     tell(mux, MOTUS_TOLD_NOTE, line);
 }
 
-// A broadcast's clock may have run for a day: a player would wait for as long. MPEG-TS is at home with such clocks.
+// A broadcast's clock may have run for a day: a player would wait for as long. MPEG-TS is at home
+// with such clocks.
 static void set_clock(MotusMux *mux) {
     int64_t start = motus_media_clock_start(mux->settings.reader);
     if (mux->settings.format == MOTUS_FORMAT_TS || !start) return;
@@ -195,11 +212,13 @@ static void set_clock(MotusMux *mux) {
 }
 
 // Without what comes along, where libavformat refuses that only now.
-static MotusStatus begin(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers, size_t size,
-                         MotusError *error) {
+static MotusStatus begin(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers,
+                         size_t size, MotusError *error) {
     int code = begin_file(mux, config, headers, size, 1);
-    if (code < 0 && code != AVERROR(ENOMEM) && mux->streams.copied && !motus_output_flush(mux->file, NULL)) {
-        tell(mux, MOTUS_TOLD_WARNING, "audio and subtitles are left out, the container refuses them as they are");
+    if (code < 0 && code != AVERROR(ENOMEM) && mux->streams.copied &&
+        !motus_output_flush(mux->file, NULL)) {
+        tell(mux, MOTUS_TOLD_WARNING,
+             "audio and subtitles are left out, the container refuses them as they are");
         mux->streams.copied = 0;
         motus_output_seek(mux->file, 0, SEEK_SET);
         code = begin_file(mux, config, headers, size, 0);
@@ -207,8 +226,9 @@ static MotusStatus begin(MotusMux *mux, const MotusEncoderConfig *config, const 
     return code < 0 ? failed(mux, code, error) : MOTUS_OK;
 }
 
-MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
-                           const uint8_t *headers, size_t size, MotusError *error) {
+MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings,
+                           const MotusEncoderConfig *config, const uint8_t *headers, size_t size,
+                           MotusError *error) {
     MotusMux *mux = *out = motus_alloc(1, sizeof *mux);
     if (!mux) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     av_log_set_level(AV_LOG_QUIET); // what goes wrong comes back as a status
@@ -218,7 +238,8 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
     mux->unit = (AVRational){unit.num, unit.den};
     set_clock(mux);
     int live = is_mp4(mux) && settings->fragment;
-    MotusStatus status = live ? motus_output_open_live(&mux->file, path, error) : motus_output_open(&mux->file, path, error);
+    MotusStatus status = live ? motus_output_open_live(&mux->file, path, error)
+                              : motus_output_open(&mux->file, path, error);
     if (!status && !(mux->packet = av_packet_alloc())) status = failed(mux, AVERROR(ENOMEM), error);
     if (!status && is_mp4(mux) && !settings->fragment && !motus_output_part(mux->file)) {
         mux->settings.fragment = 1;
@@ -226,12 +247,13 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
     }
     if (!status) status = begin(mux, config, headers, size, error);
     if (!status && settings->forced_rate && mux->streams.copied)
-        tell(mux, MOTUS_TOLD_NOTE, "note: --fps gives the pictures times of their own, audio and subtitles keep theirs");
+        tell(mux, MOTUS_TOLD_NOTE,
+             "note: --fps gives the pictures times of their own, audio and subtitles keep theirs");
     if (status) motus_mux_abandon(out);
     return status;
 }
 
-// ---- Pictures -------------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 static int fill_packet(MotusMux *mux, const MotusPacket *picture) {
     size_t needed = picture->size / 3 * 4 + 8;
@@ -255,11 +277,14 @@ static int fill_packet(MotusMux *mux, const MotusPacket *picture) {
 }
 
 // Pictures of a forced rate count from 0, the streams beside them from where the clock begins.
-static int64_t beside(const MotusMux *mux, int64_t time) { return mux->settings.forced_rate ? time + mux->clock : time; }
+static int64_t beside(const MotusMux *mux, int64_t time) {
+    return mux->settings.forced_rate ? time + mux->clock : time;
+}
 
 static int write_streams(MotusMux *mux, int64_t until) {
-    return motus_mux_streams_write(&mux->streams, mux->skipped ? beside(mux, mux->first) : INT64_MIN,
-                                   until == INT64_MAX ? until : beside(mux, until), mux->skipped + mux->clock);
+    return motus_mux_streams_write(
+        &mux->streams, mux->skipped ? beside(mux, mux->first) : INT64_MIN,
+        until == INT64_MAX ? until : beside(mux, until), mux->skipped + mux->clock);
 }
 
 // Pictures before zero would be hidden by players.
@@ -272,7 +297,8 @@ static void begin_times(MotusMux *mux, MotusTime time) {
     tell_clock(mux);
 }
 
-MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time, MotusError *error) {
+MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time,
+                              MotusError *error) {
     int code = fill_packet(mux, picture);
     if (code < 0) return failed(mux, code, error);
     if (!mux->n++) begin_times(mux, time);
@@ -296,13 +322,14 @@ int motus_mux_has_streams(const MotusReader *reader) {
     return container && container->nb_streams > 1;
 }
 
-// ---- The end --------------------------------------------------------------------------------------------------------------------------------
+// ---- The end ------------------------------------------------------------------------------------
 
 static int finish_streams(MotusMux *mux, int partly) {
     if (partly) motus_mux_streams_read_on(&mux->streams, beside(mux, mux->end));
     int code = write_streams(mux, partly ? mux->end : INT64_MAX);
     if (mux->streams.lost)
-        tell(mux, MOTUS_TOLD_WARNING, "some packets of audio or subtitles could not be written and are left out");
+        tell(mux, MOTUS_TOLD_WARNING,
+             "some packets of audio or subtitles could not be written and are left out");
     return code;
 }
 
@@ -321,7 +348,8 @@ void motus_mux_abandon(MotusMux **mux) {
     if (!mux || !*mux) return;
     MotusMux *m = *mux;
     if (m->file && motus_output_stays(m->file))
-        tell(m, MOTUS_TOLD_WARNING, "what was written stays; it plays up to its last whole fragment");
+        tell(m, MOTUS_TOLD_WARNING,
+             "what was written stays; it plays up to its last whole fragment");
     avformat_free_context(m->context);
     if (m->io) av_freep(&m->io->buffer);
     avio_context_free(&m->io);

@@ -1,4 +1,5 @@
-// Files around the coded pictures, through libavformat: .mp4, .mov, .mkv, .ts, with what the input has beside its pictures.
+// Files around the coded pictures, through libavformat: .mp4, .mov, .mkv, .ts, with what the input
+// has beside its pictures.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MEDIA_MUX_H
 #define TOOLS_MEDIA_MUX_H
@@ -34,12 +35,15 @@ typedef struct MotusMuxSettings {
 } MotusMuxSettings;
 
 // `headers` are SPS and PPS as a byte stream. MOTUS_ERR_UNSUPPORTED: this build has no libavformat.
-MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
-                           const uint8_t *headers, size_t size, MotusError *error);
+MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings,
+                           const MotusEncoderConfig *config, const uint8_t *headers, size_t size,
+                           MotusError *error);
 
-// Pictures in order, shown at `time` (of the reader's time base); the first one decides what everything is shifted by, so that a start in the middle of
-// the input is shown when the input's own start would be. With them goes what the reader met on the way.
-MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time, MotusError *error);
+// Pictures in order, shown at `time` (of the reader's time base); the first one decides what
+// everything is shifted by, so that a start in the middle of the input is shown when the input's
+// own start would be. With them goes what the reader met on the way.
+MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time,
+                              MotusError *error);
 
 // Frees in every case. partly: the input goes on behind the last picture; audio ends with it.
 MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error);

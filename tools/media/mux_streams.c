@@ -11,7 +11,7 @@
 
 #define READ_ON 5 // seconds beyond the last picture that its audio is looked for
 
-// ---- What is left out ---------------------------------------------------------------------------------------------------------------------
+// ---- What is left out ---------------------------------------------------------------------------
 
 typedef struct LeftOut {
     char text[160];
@@ -27,10 +27,12 @@ static void leave_out(LeftOut *left, const char *format, ...) {
     vsnprintf(item, sizeof item, format, args);
     va_end(args);
     if (left->used >= sizeof left->text - 1 || strstr(left->text, item)) return;
-    left->used += (size_t)snprintf(left->text + left->used, sizeof left->text - left->used, "%s%s", left->used ? ", " : "", item);
+    left->used += (size_t)snprintf(left->text + left->used, sizeof left->text - left->used, "%s%s",
+                                   left->used ? ", " : "", item);
 }
 
-static void tell(const LeftOut *left, const MotusMuxSettings *settings, const char *path, const char *why) {
+static void tell(const LeftOut *left, const MotusMuxSettings *settings, const char *path,
+                 const char *why) {
     char line[400];
     if (!left->used || !settings->tell) return;
     snprintf(line, sizeof line, "%s: note: left out, %s: %s", motus_shown(path), why, left->text);
@@ -39,7 +41,8 @@ static void tell(const LeftOut *left, const MotusMuxSettings *settings, const ch
 
 // Of QuickTime; libavformat's containers make it anew from the pictures' tag, which is copied.
 static int is_timecode(const AVStream *stream) {
-    return stream->codecpar->codec_type == AVMEDIA_TYPE_DATA && stream->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_DATA &&
+           stream->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
 }
 
 static void leave_out_stream(LeftOut *left, const AVStream *stream) {
@@ -71,16 +74,18 @@ void motus_mux_tell_left_out(const MotusMuxSettings *settings, const char *path)
     for (int i = 0; i < (int)input->nb_streams; i++)
         if (i != video) leave_out_stream(&left, input->streams[i]);
     leave_out_rotation(&left, settings->reader);
-    if (motus_reader_info(settings->reader)->variable) leave_out(&left, "the pictures' own times (its rate is their average)");
+    if (motus_reader_info(settings->reader)->variable)
+        leave_out(&left, "the pictures' own times (its rate is their average)");
     tell(&left, settings, path, "a byte stream holds pictures only");
 }
 
-// ---- Streams ------------------------------------------------------------------------------------------------------------------------------
+// ---- Streams ------------------------------------------------------------------------------------
 
 // libavformat's MPEG-TS knows more than it says.
 static int ts_holds(enum AVCodecID id) {
-    static const enum AVCodecID known[] = {AV_CODEC_ID_AAC,  AV_CODEC_ID_MP2, AV_CODEC_ID_MP3,  AV_CODEC_ID_AC3,
-                                           AV_CODEC_ID_EAC3, AV_CODEC_ID_DTS, AV_CODEC_ID_OPUS, AV_CODEC_ID_DVB_SUBTITLE};
+    static const enum AVCodecID known[] = {
+        AV_CODEC_ID_AAC,  AV_CODEC_ID_MP2, AV_CODEC_ID_MP3,  AV_CODEC_ID_AC3,
+        AV_CODEC_ID_EAC3, AV_CODEC_ID_DTS, AV_CODEC_ID_OPUS, AV_CODEC_ID_DVB_SUBTITLE};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i] == id) return 1;
     return 0;
@@ -89,21 +94,27 @@ static int ts_holds(enum AVCodecID id) {
 static int holds(const AVFormatContext *output, const AVStream *stream, MotusFormat format) {
     const AVCodecParameters *p = stream->codecpar;
     if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) return 0;
-    if (p->codec_type == AVMEDIA_TYPE_ATTACHMENT) return format == MOTUS_FORMAT_MKV && p->extradata_size > 0;
+    if (p->codec_type == AVMEDIA_TYPE_ATTACHMENT)
+        return format == MOTUS_FORMAT_MKV && p->extradata_size > 0;
     if (p->codec_type != AVMEDIA_TYPE_AUDIO && p->codec_type != AVMEDIA_TYPE_SUBTITLE) return 0;
-    if (p->codec_type == AVMEDIA_TYPE_AUDIO && (p->sample_rate <= 0 || p->codec_id == AV_CODEC_ID_NONE)) return 0;
+    if (p->codec_type == AVMEDIA_TYPE_AUDIO &&
+        (p->sample_rate <= 0 || p->codec_id == AV_CODEC_ID_NONE))
+        return 0;
     if (format == MOTUS_FORMAT_TS) return ts_holds(p->codec_id);
     return avformat_query_codec(output->oformat, p->codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
 // Titles and languages; not what the input's muxer said of itself, nor its counts.
 static void copy_tags(AVDictionary **to, const AVDictionary *from) {
-    static const char *const own[] = {"encoder",          "major_brand", "minor_version",    "compatible_brands", "vendor_id",
-                                      "DURATION",         "BPS",         "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES",   "rotate",
-                                      "_STATISTICS_TAGS", "alpha_mode",  "variant_bitrate"};
-    for (const AVDictionaryEntry *e = NULL; (e = av_dict_get(from, "", e, AV_DICT_IGNORE_SUFFIX));) {
+    static const char *const own[] = {
+        "encoder",          "major_brand", "minor_version",    "compatible_brands", "vendor_id",
+        "DURATION",         "BPS",         "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES",   "rotate",
+        "_STATISTICS_TAGS", "alpha_mode",  "variant_bitrate"};
+    for (const AVDictionaryEntry *e = NULL;
+         (e = av_dict_get(from, "", e, AV_DICT_IGNORE_SUFFIX));) {
         int skip = !strncmp(e->key, "_STATISTICS", 11);
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++) skip |= !strncasecmp(e->key, own[i], strlen(own[i]));
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            skip |= !strncasecmp(e->key, own[i], strlen(own[i]));
         if (!skip) av_dict_set(to, e->key, e->value, 0);
     }
 }
@@ -137,12 +148,14 @@ static int copy_chapters(AVFormatContext *output, const AVFormatContext *input) 
     return 0;
 }
 
-static int set_side_data(AVStream *stream, enum AVPacketSideDataType type, const void *data, size_t size) {
+static int set_side_data(AVStream *stream, enum AVPacketSideDataType type, const void *data,
+                         size_t size) {
     void *copy = av_memdup(data, size);
     if (!copy) return AVERROR(ENOMEM);
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 102)
     AVCodecParameters *p = stream->codecpar;
-    if (av_packet_side_data_add(&p->coded_side_data, &p->nb_coded_side_data, type, copy, size, 0)) return 0;
+    if (av_packet_side_data_add(&p->coded_side_data, &p->nb_coded_side_data, type, copy, size, 0))
+        return 0;
     av_free(copy);
     return AVERROR(ENOMEM);
 #else
@@ -152,10 +165,11 @@ static int set_side_data(AVStream *stream, enum AVPacketSideDataType type, const
 #endif
 }
 
-static const uint8_t *side_data(const AVStream *stream, enum AVPacketSideDataType type, size_t *size) {
+static const uint8_t *side_data(const AVStream *stream, enum AVPacketSideDataType type,
+                                size_t *size) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 102)
-    const AVPacketSideData *d =
-        av_packet_side_data_get(stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, type);
+    const AVPacketSideData *d = av_packet_side_data_get(stream->codecpar->coded_side_data,
+                                                        stream->codecpar->nb_coded_side_data, type);
     *size = d ? d->size : 0;
     return d ? d->data : NULL;
 #else
@@ -165,10 +179,12 @@ static const uint8_t *side_data(const AVStream *stream, enum AVPacketSideDataTyp
 
 // What the container says of the pictures themselves.
 static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *matrix) {
-    static const enum AVPacketSideDataType kept[] = {AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
+    static const enum AVPacketSideDataType kept[] = {AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+                                                     AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
                                                      AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL};
     to->disposition = from->disposition & ~AV_DISPOSITION_ATTACHED_PIC;
-    int code = matrix ? set_side_data(to, AV_PKT_DATA_DISPLAYMATRIX, matrix, 9 * sizeof *matrix) : 0;
+    int code =
+        matrix ? set_side_data(to, AV_PKT_DATA_DISPLAYMATRIX, matrix, 9 * sizeof *matrix) : 0;
     for (size_t i = 0; i < sizeof kept / sizeof *kept && code >= 0; i++) {
         size_t size = 0;
         const uint8_t *data = side_data(from, kept[i], &size);
@@ -178,9 +194,11 @@ static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *
     return code;
 }
 
-// Matroska has fields for it (ProjectionPoseYaw and PoseRoll); whether the libavformat at hand writes it, for this matrix, is seen in a header of its own.
+// Matroska has fields for it (ProjectionPoseYaw and PoseRoll); whether the libavformat at hand
+// writes it, for this matrix, is seen in a header of its own.
 static int matroska_keeps(const int32_t *matrix) {
-    static const uint8_t fields[2][3] = {{0x76, 0x73, 0x88}, {0x76, 0x75, 0x88}}; // identifier, and the size of a double
+    static const uint8_t fields[2][3] = {
+        {0x76, 0x73, 0x88}, {0x76, 0x75, 0x88}}; // identifier, and the size of a double
     AVFormatContext *trial = NULL;
     uint8_t *bytes = NULL;
     int size = 0, found = 0;
@@ -191,23 +209,27 @@ static int matroska_keeps(const int32_t *matrix) {
         p->codec_type = AVMEDIA_TYPE_VIDEO;
         p->codec_id = AV_CODEC_ID_MJPEG;
         p->width = p->height = 16;
-        int good = set_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, matrix, 9 * sizeof *matrix) >= 0;
+        int good =
+            set_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, matrix, 9 * sizeof *matrix) >= 0;
         if (good && avformat_write_header(trial, NULL) >= 0) avio_flush(trial->pb);
         size = avio_close_dyn_buf(trial->pb, &bytes);
     }
-    for (int i = 0; i + 3 <= size; i++) found |= !memcmp(bytes + i, fields[0], 3) || !memcmp(bytes + i, fields[1], 3);
+    for (int i = 0; i + 3 <= size; i++)
+        found |= !memcmp(bytes + i, fields[0], 3) || !memcmp(bytes + i, fields[1], 3);
     av_free(bytes);
     avformat_free_context(trial);
     return found;
 }
 
 static int holds_matrix(MotusFormat format, const int32_t *matrix) {
-    return matrix &&
-           (format == MOTUS_FORMAT_MP4 || format == MOTUS_FORMAT_MOV || (format == MOTUS_FORMAT_MKV && matroska_keeps(matrix)));
+    return matrix && (format == MOTUS_FORMAT_MP4 || format == MOTUS_FORMAT_MOV ||
+                      (format == MOTUS_FORMAT_MKV && matroska_keeps(matrix)));
 }
 
-int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output, const MotusMuxSettings *settings, const char *path) {
-    static const char *const names[MOTUS_FORMATS] = {"H.264", "MP4", "QuickTime", "Matroska", "MPEG-TS"};
+int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output,
+                          const MotusMuxSettings *settings, const char *path) {
+    static const char *const names[MOTUS_FORMATS] = {"H.264", "MP4", "QuickTime", "Matroska",
+                                                     "MPEG-TS"};
     LeftOut left = {0};
     int video, code = 0;
     const AVFormatContext *input = motus_media_container(settings->reader, &video);
@@ -240,7 +262,7 @@ int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output, const Mot
     return code;
 }
 
-// ---- Packets ------------------------------------------------------------------------------------------------------------------------------
+// ---- Packets ------------------------------------------------------------------------------------
 
 static AVRational unit_of_pictures(const MotusMuxStreams *s) {
     MotusRational r = motus_reader_info(s->reader)->time_base;
@@ -262,11 +284,12 @@ static void make_grow(MotusMuxStreams *s, int i, AVPacket *p) {
     s->last_dts[i] = p->dts;
 }
 
-// Opus begins before zero by what its decoder drops. Matroska has a field for that, which readers subtract: libavformat's muxer writes it and does not add
-// it to the times.
+// Opus begins before zero by what its decoder drops. Matroska has a field for that, which readers
+// subtract: libavformat's muxer writes it and does not add it to the times.
 static int64_t codec_delay(const MotusMuxStreams *s, const AVStream *to) {
     const AVCodecParameters *p = to->codecpar;
-    if (s->format != MOTUS_FORMAT_MKV || p->codec_id != AV_CODEC_ID_OPUS || p->initial_padding <= 0) return 0;
+    if (s->format != MOTUS_FORMAT_MKV || p->codec_id != AV_CODEC_ID_OPUS || p->initial_padding <= 0)
+        return 0;
     return av_rescale_q(p->initial_padding, (AVRational){1, 48000}, to->time_base);
 }
 
@@ -300,7 +323,8 @@ static int take_new(MotusMuxStreams *s, int64_t from) {
         int i = p->stream_index;
         if (i < MOTUS_MUX_STREAMS && s->to[i] >= 0 && begin_of(p) != AV_NOPTS_VALUE) {
             int64_t begin = av_rescale_q(begin_of(p), unit_of(s, p), unit_of_pictures(s));
-            int64_t end = av_rescale_q(begin_of(p) + p->duration, unit_of(s, p), unit_of_pictures(s));
+            int64_t end =
+                av_rescale_q(begin_of(p) + p->duration, unit_of(s, p), unit_of_pictures(s));
             if (end > from || from == INT64_MIN) {
                 if (begin < s->waiting_from) s->waiting_from = begin;
                 code = motus_packets_push(&s->waiting, p);

@@ -23,11 +23,13 @@ typedef struct MotusMuxStreams {
     int64_t lost; // packets that the container refused
 } MotusMuxStreams;
 
-// Adds streams to `output` (its video stream is there) and tells in one line what is left out. 0 or AVERROR.
-int motus_mux_streams_add(MotusMuxStreams *streams, AVFormatContext *output, const MotusMuxSettings *settings, const char *path);
+// Adds streams to `output` (its video stream is there) and tells in one line what is left out. 0 or
+// AVERROR.
+int motus_mux_streams_add(MotusMuxStreams *streams, AVFormatContext *output,
+                          const MotusMuxSettings *settings, const char *path);
 
-// Takes what the reader met and writes what begins before `until`; both times are of the reader's time base, and `shift` is subtracted. What ends before
-// `from` is dropped.
+// Takes what the reader met and writes what begins before `until`; both times are of the reader's
+// time base, and `shift` is subtracted. What ends before `from` is dropped.
 int motus_mux_streams_write(MotusMuxStreams *streams, int64_t from, int64_t until, int64_t shift);
 
 // Reads the input on until the copied streams have reached `until`.

@@ -5,9 +5,11 @@
 #include "tools/media/png.h"
 #include "tools/view/view.h"
 
-MotusStatus motus_png_write(const char *path, const MotusPlane *picture, int channels, MotusError *error) {
+MotusStatus motus_png_write(const char *path, const MotusPlane *picture, int channels,
+                            MotusError *error) {
     (void)picture, (void)channels;
-    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: this build has no PNG encoder (libavcodec was not found)",
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                      "%s: this build has no PNG encoder (libavcodec was not found)",
                       motus_shown(path));
 }
 
@@ -19,5 +21,6 @@ int motus_cmd_compare(int argc, char **argv) {
 
 MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *error) {
     (void)view, (void)path, (void)error;
-    return MOTUS_END; // nothing here tells what is in the file: the reader refuses what it does not know
+    return MOTUS_END; // nothing here tells what is in the file: the reader refuses what it does not
+                      // know
 }

@@ -4,18 +4,21 @@
 #include "tools/media/checksum.h"
 #include "tools/media/mux.h"
 
-MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings, const MotusEncoderConfig *config,
-                           const uint8_t *headers, size_t size, MotusError *error) {
+MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings,
+                           const MotusEncoderConfig *config, const uint8_t *headers, size_t size,
+                           MotusError *error) {
     (void)settings;
     (void)config;
     (void)headers;
     (void)size;
     *out = NULL;
-    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: this build (without libavformat) writes .264 only", motus_shown(path));
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                      "%s: this build (without libavformat) writes .264 only", motus_shown(path));
 }
 
 // No mux was ever opened.
-MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time, MotusError *error) {
+MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time,
+                              MotusError *error) {
     (void)mux;
     (void)picture;
     (void)time;

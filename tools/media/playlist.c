@@ -17,7 +17,7 @@
 #define MAX_DEPTH 4         // playlists of playlists
 #define MAX_NAMES 1000000   // in all of them: they may name one another again and again
 
-// ---- A series: img%03d.png --------------------------------------------------------------------------------------------------------------------
+// ---- A series: img%03d.png ----------------------------------------------------------------------
 
 static int is_in_series(const char *pattern, const struct stat *file) {
     const char *percent = strchr(pattern, '%');
@@ -28,8 +28,9 @@ static int is_in_series(const char *pattern, const struct stat *file) {
     for (int n = 0; n < INT_MAX && (found || n < FIRST_NUMBERS); n++) {
         char name[PATH_MAX];
         struct stat st;
-        int length = snprintf(name, sizeof name, "%.*s%0*d%s", (int)(percent - pattern), pattern,
-                              (int)(width < MAX_WIDTH ? width : MAX_WIDTH), n, percent + digits + 2);
+        int length =
+            snprintf(name, sizeof name, "%.*s%0*d%s", (int)(percent - pattern), pattern,
+                     (int)(width < MAX_WIDTH ? width : MAX_WIDTH), n, percent + digits + 2);
         if (length >= (int)sizeof name) return 0;
         found = !stat(name, &st);
         if (found && motus_same_file(&st, file)) return 1;
@@ -37,7 +38,7 @@ static int is_in_series(const char *pattern, const struct stat *file) {
     return 0;
 }
 
-// ---- A playlist -------------------------------------------------------------------------------------------------------------------------------
+// ---- A playlist ---------------------------------------------------------------------------------
 
 typedef struct Search {
     const struct stat *file;
@@ -51,7 +52,8 @@ static int any_of(const char *pattern, const Search *search) {
     glob_t found;
     int is_it = 0;
     if (glob(pattern, GLOB_NOSORT, NULL, &found)) return 0;
-    for (size_t i = 0; i < found.gl_pathc && !is_it; i++) is_it = leads_to(found.gl_pathv[i], search);
+    for (size_t i = 0; i < found.gl_pathc && !is_it; i++)
+        is_it = leads_to(found.gl_pathv[i], search);
     globfree(&found);
     return is_it;
 }
@@ -97,9 +99,11 @@ static int line_names(const char *list, const char *line, size_t length, const S
     while (length && strchr(" \t", *line)) line++, length--;
     if (!length) return 0;
     if (*line != '#' && names(list, line, length, search)) return 1;
-    if (length > 5 && length < sizeof plain && !strncmp(line, "file", 4) && strchr(" \t", line[4])) {
+    if (length > 5 && length < sizeof plain && !strncmp(line, "file", 4) &&
+        strchr(" \t", line[4])) {
         size_t skip = 5 + strspn(line + 5, " \t");
-        if (skip < length && names(list, plain, unquote(plain, line + skip, length - skip), search)) return 1;
+        if (skip < length && names(list, plain, unquote(plain, line + skip, length - skip), search))
+            return 1;
     }
     for (const char *from = line, *end = line + length; from < end; from++) {
         int closing = *from == '"' || *from == '\'' ? *from : *from == '>' ? '<' : 0;
@@ -122,7 +126,8 @@ static int text_names(const char *list, const char *text, size_t size, const Sea
 // Only its beginning tells a playlist from a film.
 static int is_playlist(const char *text) {
     const char *begin = text + (strncmp(text, "\xEF\xBB\xBF", 3) ? 0 : 3); // a byte order mark
-    return !strncmp(begin, "#EXTM3U", 7) || !strncmp(begin, "ffconcat ", 9) || strstr(begin, "<MPD");
+    return !strncmp(begin, "#EXTM3U", 7) || !strncmp(begin, "ffconcat ", 9) ||
+           strstr(begin, "<MPD");
 }
 
 static int playlist_names(const char *path, const Search *search) {
@@ -131,7 +136,8 @@ static int playlist_names(const char *path, const Search *search) {
     ssize_t size = fd >= 0 ? read(fd, begin, sizeof begin - 1) : 0;
     begin[size > 0 ? size : 0] = 0;
     char *text = is_playlist(begin) ? motus_alloc(1, MAX_TEXT) : NULL;
-    if (text && (size = pread(fd, text, MAX_TEXT - 1, 0)) > 0) is_it = text_names(path, text, (size_t)size, search);
+    if (text && (size = pread(fd, text, MAX_TEXT - 1, 0)) > 0)
+        is_it = text_names(path, text, (size_t)size, search);
     if (fd >= 0) close(fd);
     motus_free(text);
     return is_it;

@@ -7,7 +7,8 @@
 #include "common/error.h"
 #include "yuv/io/writer.h"
 
-static MotusStatus encode(AVCodecContext *encoder, AVFrame *frame, AVPacket *packet, const MotusPlane *picture, int channels) {
+static MotusStatus encode(AVCodecContext *encoder, AVFrame *frame, AVPacket *packet,
+                          const MotusPlane *picture, int channels) {
     encoder->width = frame->width = picture->width / channels;
     encoder->height = frame->height = picture->height;
     encoder->pix_fmt = channels == 3 ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_GRAY8;
@@ -15,22 +16,31 @@ static MotusStatus encode(AVCodecContext *encoder, AVFrame *frame, AVPacket *pac
     encoder->time_base = (AVRational){1, 1};
     if (av_frame_get_buffer(frame, 0)) return MOTUS_ERR_MEMORY;
     for (int y = 0; y < picture->height; y++)
-        memcpy(frame->data[0] + y * frame->linesize[0], picture->data + y * picture->stride, (size_t)picture->width);
+        memcpy(frame->data[0] + y * frame->linesize[0], picture->data + y * picture->stride,
+               (size_t)picture->width);
     encoder->compression_level = 9;
-    if (avcodec_open2(encoder, encoder->codec, NULL) < 0 || avcodec_send_frame(encoder, frame) < 0 ||
-        avcodec_send_frame(encoder, NULL) < 0 || avcodec_receive_packet(encoder, packet) < 0)
+    if (avcodec_open2(encoder, encoder->codec, NULL) < 0 ||
+        avcodec_send_frame(encoder, frame) < 0 || avcodec_send_frame(encoder, NULL) < 0 ||
+        avcodec_receive_packet(encoder, packet) < 0)
         return MOTUS_ERR_UNSUPPORTED;
     return MOTUS_OK;
 }
 
-MotusStatus motus_png_write(const char *path, const MotusPlane *picture, int channels, MotusError *error) {
+MotusStatus motus_png_write(const char *path, const MotusPlane *picture, int channels,
+                            MotusError *error) {
     const AVCodec *codec = avcodec_find_encoder(AV_CODEC_ID_PNG);
-    if (!codec) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: libavcodec has no PNG encoder here", motus_shown(path));
+    if (!codec)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: libavcodec has no PNG encoder here",
+                          motus_shown(path));
     AVCodecContext *encoder = avcodec_alloc_context3(codec);
     AVFrame *frame = av_frame_alloc();
     AVPacket *packet = av_packet_alloc();
-    MotusStatus status = encoder && frame && packet ? encode(encoder, frame, packet, picture, channels) : MOTUS_ERR_MEMORY;
-    if (status) motus_fail(error, status, "%s: PNG encoder: %s", motus_shown(path), motus_status_text(status));
+    MotusStatus status = encoder && frame && packet
+                             ? encode(encoder, frame, packet, picture, channels)
+                             : MOTUS_ERR_MEMORY;
+    if (status)
+        motus_fail(error, status, "%s: PNG encoder: %s", motus_shown(path),
+                   motus_status_text(status));
     MotusOutput *out = NULL;
     if (!status) status = motus_output_open(&out, path, error);
     if (!status) status = motus_output_write(out, packet->data, (size_t)packet->size, error);

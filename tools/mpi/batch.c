@@ -1,4 +1,5 @@
-// Rank 0 of a batch: reads the list, hands files out, the largest first, and tells what became of them.
+// Rank 0 of a batch: reads the list, hands files out, the largest first, and tells what became of
+// them.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/mpi/batch.h"
 
@@ -39,11 +40,12 @@ typedef struct Run {
     double start;
 } Run;
 
-// ---- The list -------------------------------------------------------------------------------------------------------------------------------------
+// ---- The list -----------------------------------------------------------------------------------
 
 // FOLDER/NAME without its ending, and the suffix.
 static char *output_of(const MotusBatch *b, const char *input) {
-    const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input, *dot = strrchr(base, '.');
+    const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input,
+               *dot = strrchr(base, '.');
     const int length = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
     const size_t size = strlen(b->folder) + (size_t)length + strlen(b->suffix) + 2;
     char *name = malloc(size);
@@ -64,7 +66,11 @@ static int add(Run *r, const char *input) {
         r->file = more, r->room = room;
     }
     BatchFile *f = &r->file[r->n];
-    *f = (BatchFile){.input = strdup(input), .output = output_of(r->of, input), .size = size_of(input), .bytes = -1, .rank = -1};
+    *f = (BatchFile){.input = strdup(input),
+                     .output = output_of(r->of, input),
+                     .size = size_of(input),
+                     .bytes = -1,
+                     .rank = -1};
     r->n += f->input && f->output;
     return f->input && f->output;
 }
@@ -85,7 +91,8 @@ static MotusStatus read_list(Run *r, MotusError *error) {
     if (file != stdin) fclose(file);
     if (!good) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(name));
     if (cause) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(name), strerror(cause));
-    return r->n ? MOTUS_OK : motus_fail(error, MOTUS_ERR_FORMAT, "%s: names no file", motus_shown(name));
+    return r->n ? MOTUS_OK
+                : motus_fail(error, MOTUS_ERR_FORMAT, "%s: names no file", motus_shown(name));
 }
 
 static int by_output(const void *a, const void *b) {
@@ -96,10 +103,11 @@ static int by_output(const void *a, const void *b) {
 
 static int by_size(const void *a, const void *b) {
     const BatchFile *x = a, *y = b;
-    return x->size != y->size ? (x->size < y->size) - (x->size > y->size) : strcmp(x->input, y->input);
+    return x->size != y->size ? (x->size < y->size) - (x->size > y->size)
+                              : strcmp(x->input, y->input);
 }
 
-// ---- What became of a file ------------------------------------------------------------------------------------------------------------------------
+// ---- What became of a file ----------------------------------------------------------------------
 
 static void finish(Run *r, BatchFile *f, int state, const char *line) {
     f->state = state;
@@ -122,8 +130,8 @@ static void sort_files(Run *r) {
     for (size_t i = 0; i < r->n; i++) {
         BatchFile *f = &r->file[i];
         if (i && !strcmp(f->output, f[-1].output)) {
-            snprintf(line, sizeof line, "%s: %s is the output of another file of the list", motus_shown(f->input),
-                     motus_shown(f->output));
+            snprintf(line, sizeof line, "%s: %s is the output of another file of the list",
+                     motus_shown(f->input), motus_shown(f->output));
             finish(r, f, FILE_FAILED, line);
         } else if (r->of->resume && is_there(f)) {
             finish(r, f, FILE_KEPT, NULL);
@@ -132,7 +140,7 @@ static void sort_files(Run *r) {
     qsort(r->file, r->n, sizeof *r->file, by_size);
 }
 
-// ---- Handing out ----------------------------------------------------------------------------------------------------------------------------------
+// ---- Handing out --------------------------------------------------------------------------------
 
 static void hand_out(Run *r, int rank) {
     while (r->next < r->n && r->file[r->next].state != FILE_WAITS) r->next++;
@@ -168,17 +176,19 @@ static void show(const Run *r, int quiet, double *shown) {
     const double now = motus_seconds();
     if (quiet || now - *shown < 0.5) return;
     *shown = now;
-    fprintf(stderr, "\r%zu/%zu files, %zu failed, %d ranks\033[K", r->finished, r->n, r->failed, r->ranks);
+    fprintf(stderr, "\r%zu/%zu files, %zu failed, %d ranks\033[K", r->finished, r->n, r->failed,
+            r->ranks);
     fflush(stderr);
 }
 
-// ---- The report -----------------------------------------------------------------------------------------------------------------------------------
+// ---- The report ---------------------------------------------------------------------------------
 
-static MotusStatus put_text(MotusOutput *out, const char *before, const char *text, MotusError *error) {
+static MotusStatus put_text(MotusOutput *out, const char *before, const char *text,
+                            MotusError *error) {
     cJSON *string = cJSON_CreateString(text);
     char *json = string ? cJSON_PrintUnformatted(string) : NULL;
-    MotusStatus status =
-        json ? motus_output_write(out, before, strlen(before), error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusStatus status = json ? motus_output_write(out, before, strlen(before), error)
+                              : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     if (json && !status) status = motus_output_write(out, json, strlen(json), error);
     cJSON_free(json);
     cJSON_Delete(string);
@@ -191,9 +201,10 @@ static MotusStatus put_file(MotusOutput *out, const BatchFile *f, int last, Motu
     MotusStatus status = put_text(out, "    {\"input\": ", f->input, error);
     if (!status) status = put_text(out, ", \"output\": ", f->output, error);
     if (!status && f->line) status = put_text(out, ", \"said\": ", f->line, error);
-    const int n =
-        snprintf(numbers, sizeof numbers, ", \"state\": \"%s\", \"rank\": %d, \"bytes\": %" PRId64 ", \"seconds\": %.6f}%s\n",
-                 states[f->state], f->rank, f->bytes, f->seconds, last ? "" : ",");
+    const int n = snprintf(numbers, sizeof numbers,
+                           ", \"state\": \"%s\", \"rank\": %d, \"bytes\": %" PRId64
+                           ", \"seconds\": %.6f}%s\n",
+                           states[f->state], f->rank, f->bytes, f->seconds, last ? "" : ",");
     return status ? status : motus_output_write(out, numbers, (size_t)n, error);
 }
 
@@ -202,19 +213,21 @@ static MotusStatus write_report(const Run *r, MotusError *error) {
     char head[300];
     if (!r->of->report) return MOTUS_OK;
     const int n = snprintf(head, sizeof head,
-                           "{\n  \"motus\": \"%s\",\n  \"ranks\": %d,\n  \"files\": %zu,\n  \"failed\": %zu,\n  \"seconds\": "
+                           "{\n  \"motus\": \"%s\",\n  \"ranks\": %d,\n  \"files\": %zu,\n  "
+                           "\"failed\": %zu,\n  \"seconds\": "
                            "%.3f,\n  \"results\": [\n",
                            motus_version(), r->ranks, r->n, r->failed, motus_seconds() - r->start);
     MotusStatus status = motus_output_open(&out, r->of->report, error);
     if (!status) status = motus_output_write(out, head, (size_t)n, error);
-    for (size_t i = 0; i < r->n && !status; i++) status = put_file(out, &r->file[i], i + 1 == r->n, error);
+    for (size_t i = 0; i < r->n && !status; i++)
+        status = put_file(out, &r->file[i], i + 1 == r->n, error);
     if (!status) status = motus_output_write(out, "  ]\n}\n", 6, error);
     if (!status) status = motus_output_commit(&out, error);
     motus_output_abandon(&out);
     return status;
 }
 
-// ---- The run --------------------------------------------------------------------------------------------------------------------------------------
+// ---- The run ------------------------------------------------------------------------------------
 
 typedef struct Worker {
     MotusLink *link;
@@ -240,7 +253,8 @@ static void run(Run *r, int quiet) {
             motus_link_nap(r->link, &idle);
         }
     }
-    for (int idle = 0; !motus_signal_caught() && motus_link_pending(r->link);) motus_link_nap(r->link, &idle);
+    for (int idle = 0; !motus_signal_caught() && motus_link_pending(r->link);)
+        motus_link_nap(r->link, &idle);
     if (!quiet && shown > 0) fprintf(stderr, "\r\033[K");
 }
 
@@ -255,20 +269,23 @@ int motus_batch(MotusLink *link, const MotusBatch *batch) {
     MPI_Bcast(&begins, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!status) {
         sort_files(&r);
-        if (pthread_create(&thread, NULL, run_worker, (void *)&worker)) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
+        if (pthread_create(&thread, NULL, run_worker, (void *)&worker))
+            MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
         run(&r, !isatty(STDERR_FILENO));
         status = write_report(&r, &error);
         if (motus_signal_caught()) {
-            motus_warn("ended by signal %d; %zu of %zu files are done: the same command with --resume goes on",
+            motus_warn("ended by signal %d; %zu of %zu files are done: the same command with "
+                       "--resume goes on",
                        motus_signal_caught(), r.finished, r.n);
             MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_SIGNAL + motus_signal_caught());
         }
         pthread_join(thread, NULL);
-        fprintf(stderr, "%zu files: %zu done, %zu failed, in %.1f s by %d ranks\n", r.n, r.n - r.failed, r.failed,
-                motus_seconds() - r.start, r.ranks);
+        fprintf(stderr, "%zu files: %zu done, %zu failed, in %.1f s by %d ranks\n", r.n,
+                r.n - r.failed, r.failed, motus_seconds() - r.start, r.ranks);
     }
     if (status) motus_failure(&error);
-    for (size_t i = 0; i < r.n; i++) free(r.file[i].input), free(r.file[i].output), free(r.file[i].line);
+    for (size_t i = 0; i < r.n; i++)
+        free(r.file[i].input), free(r.file[i].output), free(r.file[i].line);
     free(r.file);
     return status || r.failed ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
 }

@@ -7,8 +7,8 @@
 
 typedef struct MotusBatch {
     const char *list, *folder, *suffix, *report; // report: NULL: none
-    int resume;                                  // outputs that are there and not older than their input stay
-    int argc;                                    // options of motus encode, the same for every file
+    int resume; // outputs that are there and not older than their input stay
+    int argc;   // options of motus encode, the same for every file
     char **argv;
     MotusMpiPlace here;
 } MotusBatch;

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "tools/cli/cmd.h"
-#include "tools/encode/encode_job.h"
-#include "tools/mpi/batch.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
+#include "tools/encode/encode_job.h"
+#include "tools/mpi/batch.h"
 
 // Encodes a file; the last line that was said of it goes to `line`.
 static int encode(const MotusBatch *b, char *input, char *output, char *line, size_t size) {
@@ -18,7 +18,8 @@ static int encode(const MotusBatch *b, char *input, char *output, char *line, si
     if (!argv) return MOTUS_EXIT_FAILURE;
     argv[argc++] = name;
     for (int i = 0; i < b->argc; i++) argv[argc++] = b->argv[i];
-    argv[argc++] = quiet, argv[argc++] = to, argv[argc++] = output, argv[argc++] = end, argv[argc++] = input;
+    argv[argc++] = quiet, argv[argc++] = to, argv[argc++] = output, argv[argc++] = end,
+    argv[argc++] = input;
     argv[argc] = NULL;
     motus_warn_into(line, size);
     int status = motus_encode_options_read(&o, argc, argv);
@@ -35,7 +36,8 @@ static int encode(const MotusBatch *b, char *input, char *output, char *line, si
 
 void motus_batch_work(MotusLink *link, const MotusBatch *batch) {
     char line[512];
-    for (MotusMessage *m; motus_link_say(link, motus_message(MOTUS_SAYS_ASK, NULL, 0)) && (m = motus_link_wait(link, -1));) {
+    for (MotusMessage *m; motus_link_say(link, motus_message(MOTUS_SAYS_ASK, NULL, 0)) &&
+                          (m = motus_link_wait(link, -1));) {
         if (m->kind == MOTUS_SAYS_STOP) {
             motus_message_free(&m);
             break;

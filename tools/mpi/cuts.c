@@ -7,17 +7,19 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
-#include "tools/mpi/rank_input.h"
 #include "tools/cli/system.h"
+#include "tools/mpi/rank_input.h"
 
-// On a GPU each waits for frames to be read, and for one small kernel after the other; on processors a picture is not much work for many threads.
+// On a GPU each waits for frames to be read, and for one small kernel after the other; on
+// processors a picture is not much work for many threads.
 enum { MOST_LOOKERS = 16, FOR_ONE_RANK = 4, THREADS_OF_ONE = 4, LEAST_STRETCH = 240 };
 
 typedef struct Looker {
     MotusCuts *cuts;
     pthread_t thread;
     int on_host; // as long as the device is being opened
-    int again;   // the picture before the next one is looked at once more: a GOP begins there, and nothing before it counts
+    int again;   // the picture before the next one is looked at once more: a GOP begins there, and
+                 // nothing before it counts
     MotusLookahead *look;
     MotusRankInput input;
 } Looker;
@@ -39,7 +41,8 @@ struct MotusCuts {
     const MotusGops *gops;
     int64_t first, end; // what is looked at; no picture is at `end`, or behind
     int64_t frames;     // of the stream, as far as the input tells; -1: it does not
-    int64_t stretch;    // from where a run begins to the next: a multiple of the longest GOP, as runs then meet without cuts
+    int64_t stretch; // from where a run begins to the next: a multiple of the longest GOP, as runs
+                     // then meet without cuts
     Looker looker[MOST_LOOKERS];
     int lookers;
     pthread_mutex_t lock;
@@ -53,7 +56,7 @@ struct MotusCuts {
     double seconds, began;
 };
 
-// ---- Runs, under the lock -----------------------------------------------------------------------------------------------------------------------
+// ---- Runs, under the lock -----------------------------------------------------------------------
 
 static void free_run(Run *r) {
     motus_free(r->begin);
@@ -74,8 +77,9 @@ static int64_t reach(const Run *r) {
     return r->at;
 }
 
-// Drops what the stream has passed: runs before the first one that is still to be handed out, and others that did not meet it and lead less far. Nobody who
-// stays refers to them, since a run leads as far as the one that follows it.
+// Drops what the stream has passed: runs before the first one that is still to be handed out, and
+// others that did not meet it and lead less far. Nobody who stays refers to them, since a run leads
+// as far as the one that follows it.
 static void tidy(MotusCuts *c) {
     for (Run *to; (to = c->runs->follows) && c->runs->begin[c->runs->n - 1] <= c->asked;)
         while (c->runs != to) drop(&c->runs);
@@ -117,9 +121,11 @@ static int note_gop(Run *r) {
     return 1;
 }
 
-// Whether what comes next is not wanted yet; nor does one who may be wrong go on for long beside the next one.
+// Whether what comes next is not wanted yet; nor does one who may be wrong go on for long beside
+// the next one.
 static int may_wait(const MotusCuts *c, const Run *r) {
-    if (r->n && r->begin[r->n - 1] > c->asked && r->at - c->asked >= (c->lookers + 1) * c->stretch) return 1;
+    if (r->n && r->begin[r->n - 1] > c->asked && r->at - c->asked >= (c->lookers + 1) * c->stretch)
+        return 1;
     return r->next && r->at - r->next->from >= c->stretch && !is_true(c, r);
 }
 
@@ -133,23 +139,27 @@ static Run *add_run(MotusCuts *c, int64_t from) {
     return r;
 }
 
-// The run that is to be looked at next: the first one, or a new one ahead of all others. NULL: none for now.
+// The run that is to be looked at next: the first one, or a new one ahead of all others. NULL: none
+// for now.
 static Run *next_run(MotusCuts *c) {
     if (!c->runs->begun) return c->runs;
     int64_t far = c->first;
     for (const Run *r = c->runs; r; r = r->next)
         if (far < r->at) far = r->at;
     const int64_t from = c->first + ((far - c->first) / c->stretch + 1) * c->stretch;
-    return from < c->frames && from < c->end && from - c->asked <= c->lookers * c->stretch ? add_run(c, from) : NULL;
+    return from < c->frames && from < c->end && from - c->asked <= c->lookers * c->stretch
+               ? add_run(c, from)
+               : NULL;
 }
 
-// ---- Who looks ------------------------------------------------------------------------------------------------------------------------------------
+// ---- Who looks ----------------------------------------------------------------------------------
 
 static MotusStatus open_look(Looker *w, MotusError *error) {
     const MotusGops *g = w->cuts->gops;
-    const int device = w->on_host ? MOTUS_LOOK_HOST : g->device;
-    if (device != MOTUS_LOOK_HOST) motus_device_use(device); // pinned memory is for it
-    w->input = (MotusRankInput){.of = w->cuts->of, .pinned = device != MOTUS_LOOK_HOST, .luma_only = 1};
+    const int device = w->on_host ? MOTUS_LOOKAHEAD_HOST : g->device;
+    if (device != MOTUS_LOOKAHEAD_HOST) motus_device_use(device); // pinned memory is for it
+    w->input = (MotusRankInput){
+        .of = w->cuts->of, .pinned = device != MOTUS_LOOKAHEAD_HOST, .luma_only = 1};
     return motus_gops_look_open(&w->look, g, device, error);
 }
 
@@ -160,7 +170,8 @@ static void close_look(Looker *w) {
 
 static MotusStatus look_at(Looker *w, int64_t picture, int *begins, MotusError *error) {
     MotusFrame *frame = NULL;
-    MotusStatus status = motus_rank_input_frame(&w->input, w->cuts->of->options->seek + picture, &frame, error);
+    MotusStatus status =
+        motus_rank_input_frame(&w->input, w->cuts->of->options->seek + picture, &frame, error);
     if (!status) status = motus_gops_look(w->look, frame, begins, error);
     motus_frame_unref(&frame);
     return status;
@@ -188,7 +199,8 @@ static void step(Looker *w, Run *r) {
     c->pictures += !status;
     w->again = 0;
     if (r->dropped || (again && !status)) return;
-    if (!status && begins && !note_gop(r)) status = motus_fail(&error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status && begins && !note_gop(r))
+        status = motus_fail(&error, MOTUS_ERR_MEMORY, "out of memory");
     if (!status) r->at++;
     if (status == MOTUS_END) r->ends = 1;
     if (status == MOTUS_END && at < c->end) c->end = at;
@@ -215,7 +227,8 @@ static void follow(Looker *w, Run *r) {
     MotusCuts *c = w->cuts;
     r->begun = r->taken = 1;
     w->again = 0;
-    for (int begins = 1; !c->closing && !c->lost.status && !r->dropped && !r->follows && !r->ends;) {
+    for (int begins = 1;
+         !c->closing && !c->lost.status && !r->dropped && !r->follows && !r->ends;) {
         const int changes = begins && w->on_host && c->device_open;
         if (changes) change_over(w, r);
         if (changes || !r->n) motus_lookahead_next_part(w->look, r->at);
@@ -237,7 +250,7 @@ static void *look(void *looker) {
     MotusStatus status = open_look(w, &error);
     pthread_mutex_lock(&c->lock);
     if (status) lose(c, &error);
-    c->device_open |= !status && motus_lookahead_device(w->look) != MOTUS_LOOK_HOST;
+    c->device_open |= !status && motus_lookahead_device(w->look) != MOTUS_LOOKAHEAD_HOST;
     while (!c->closing && !c->lost.status) {
         Run *r = next_run(c);
         if (r)
@@ -251,12 +264,13 @@ static void *look(void *looker) {
     return NULL;
 }
 
-// ---- Rank 0 ---------------------------------------------------------------------------------------------------------------------------------------
+// ---- Rank 0 -------------------------------------------------------------------------------------
 
-// How many look, and how many of them on the host: one while the device is being opened, or all, who share the threads.
+// How many look, and how many of them on the host: one while the device is being opened, or all,
+// who share the threads.
 static int lookers_of(MotusGops *gops, int ranks, int64_t frames, int *on_host) {
     int *threads = &gops->stream.look.threads;
-    const int on_device = gops->device != MOTUS_LOOK_HOST;
+    const int on_device = gops->device != MOTUS_LOOKAHEAD_HOST;
     *on_host = !on_device;
     if (frames < 0) return 1;
     if (on_device) {
@@ -276,8 +290,8 @@ static int begin_looker(MotusCuts *c, int on_host) {
     return !pthread_create(&w->thread, NULL, look, w);
 }
 
-MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGops *gops, int ranks, int64_t first, int64_t limit,
-                            int64_t frames, MotusError *error) {
+MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGops *gops, int ranks,
+                            int64_t first, int64_t limit, int64_t frames, MotusError *error) {
     *cuts = NULL;
     MotusCuts *c = motus_alloc(1, sizeof *c);
     if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -287,7 +301,8 @@ MotusStatus motus_cuts_open(MotusCuts **cuts, const MotusMpiWorker *of, MotusGop
     c->end = limit;
     c->frames = frames;
     c->stretch = (LEAST_STRETCH + gop - 1) / gop * gop;
-    int good = add_run(c, first) && !pthread_mutex_init(&c->lock, NULL) && !pthread_cond_init(&c->changed, NULL);
+    int good = add_run(c, first) && !pthread_mutex_init(&c->lock, NULL) &&
+               !pthread_cond_init(&c->changed, NULL);
     int on_host;
     const int wanted = lookers_of(gops, ranks, frames, &on_host);
     if (good) pthread_mutex_lock(&c->lock);
@@ -337,7 +352,8 @@ static MotusStatus find_part(const MotusCuts *c, int64_t first, int64_t gops, Mo
     return MOTUS_AGAIN;
 }
 
-MotusStatus motus_cuts_part(MotusCuts *c, int64_t first, int64_t gops, MotusCutsPart *part, MotusError *error) {
+MotusStatus motus_cuts_part(MotusCuts *c, int64_t first, int64_t gops, MotusCutsPart *part,
+                            MotusError *error) {
     pthread_mutex_lock(&c->lock);
     if (c->asked < first) {
         c->asked = first;

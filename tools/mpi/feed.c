@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "tools/mpi/master.h"
 #include "tools/cli/signals.h"
+#include "tools/mpi/master.h"
 
 int motus_feed_idle(void *master) {
     MotusMaster *m = master;
@@ -45,8 +45,10 @@ static MotusStatus pass_over(MotusMaster *m, MotusStreamPart *part, MotusError *
         if (!m->feed.frame) status = read_frame(m, &m->feed.frame, error);
         motus_frame_unref(&m->feed.frame);
     }
-    if (status == MOTUS_END) return motus_fail(error, MOTUS_ERR_TRUNCATED, "the input is shorter than it was");
-    return status ? status : motus_master_end_part(m, part, part->count, part->gops, part->at_end, error);
+    if (status == MOTUS_END)
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "the input is shorter than it was");
+    return status ? status
+                  : motus_master_end_part(m, part, part->count, part->gops, part->at_end, error);
 }
 
 static MotusStatus end_part(MotusMaster *m, int64_t gops, int at_end, MotusError *error) {
@@ -65,12 +67,14 @@ static MotusStatus end_part(MotusMaster *m, int64_t gops, int at_end, MotusError
 static MotusStatus send_frame(MotusMaster *m, MotusError *error) {
     MotusFeed *f = &m->feed;
     const MotusEncoderConfig *c = &m->setup.config;
-    MotusMessage *message = motus_message(MOTUS_SAYS_FRAME, NULL, (size_t)c->width * (size_t)c->height * 3 / 2);
+    MotusMessage *message =
+        motus_message(MOTUS_SAYS_FRAME, NULL, (size_t)c->width * (size_t)c->height * 3 / 2);
     if (!message) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     uint8_t *to = message->data;
     for (int i = 0; i < 3; i++) {
         const MotusPlane *p = &f->frame->plane[i];
-        for (int y = 0; y < p->height; y++, to += p->width) memcpy(to, p->data + y * p->stride, (size_t)p->width);
+        for (int y = 0; y < p->height; y++, to += p->width)
+            memcpy(to, p->data + y * p->stride, (size_t)p->width);
     }
     message->number = f->time.at;
     message->count = f->time.duration;

@@ -13,19 +13,25 @@
 #include "motus/version.h"
 #include "tools/mpi/journal.h"
 
-void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *c, char *text, size_t size) {
-    const uint64_t log = c->pass_log ? motus_sum(MOTUS_SUM_BEGIN, c->pass_log, strlen(c->pass_log)) : 0;
+void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *c, char *text,
+                         size_t size) {
+    const uint64_t log =
+        c->pass_log ? motus_sum(MOTUS_SUM_BEGIN, c->pass_log, strlen(c->pass_log)) : 0;
     snprintf(text, size,
-             "motus %s %dx%d %d/%d rate %d qp %d %d crf %.9g bitrate %" PRId64 " qps %d %d %d ip %.9g time %d/%d lookahead %d "
+             "motus %s %dx%d %d/%d rate %d qp %d %d crf %.9g bitrate %" PRId64
+             " qps %d %d %d ip %.9g time %d/%d lookahead %d "
              "keyint %d %d scenecut %d aq %d %.9g propagation %d pass %d %016" PRIx64
              " preset %d range %d subpel %d partitions %x "
-             "deblock %d aud %d slices %d %d colour %d/%d %d %d %d %d %d frames %d seek %d fps %d/%d deinterlace %d ssim %d",
-             motus_version(), c->width, c->height, c->fps.num, c->fps.den, (int)c->rate, c->qp, c->qp_i_offset, c->crf,
-             c->bitrate, c->qp_min, c->qp_max, c->qp_step, c->ip_ratio, c->time_base.num, c->time_base.den, c->lookahead,
-             c->keyint, c->min_keyint, c->scenecut, (int)c->aq_mode, c->aq_strength, c->propagation, c->pass, log, (int)c->preset,
-             c->range, (int)c->subpel, c->partitions, c->deblock, c->aud, c->slices, c->slice_max_size, c->colour.sar.num,
-             c->colour.sar.den, c->colour.full_range, c->colour.primaries, c->colour.transfer, c->colour.matrix,
-             c->colour.chroma_location, o->frames, o->seek, o->fps.num, o->fps.den, (int)o->deinterlace, !o->quiet);
+             "deblock %d aud %d slices %d %d colour %d/%d %d %d %d %d %d frames %d seek %d fps "
+             "%d/%d deinterlace %d ssim %d",
+             motus_version(), c->width, c->height, c->fps.num, c->fps.den, (int)c->rate, c->qp,
+             c->qp_i_offset, c->crf, c->bitrate, c->qp_min, c->qp_max, c->qp_step, c->ip_ratio,
+             c->time_base.num, c->time_base.den, c->lookahead, c->keyint, c->min_keyint,
+             c->scenecut, (int)c->aq_mode, c->aq_strength, c->propagation, c->pass, log,
+             (int)c->preset, c->range, (int)c->subpel, c->partitions, c->deblock, c->aud, c->slices,
+             c->slice_max_size, c->colour.sar.num, c->colour.sar.den, c->colour.full_range,
+             c->colour.primaries, c->colour.transfer, c->colour.matrix, c->colour.chroma_location,
+             o->frames, o->seek, o->fps.num, o->fps.den, (int)o->deinterlace, !o->quiet);
 }
 
 MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusError *error) {
@@ -44,22 +50,27 @@ MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusErr
         if (n > 0) sum = motus_sum(sum, part, (size_t)n);
     }
     close(fd);
-    snprintf(text, size, "input of %" PRId64 " bytes, changed %" PRId64 ".%09ld, %016" PRIx64, (int64_t)st.st_size,
-             (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, sum);
+    snprintf(text, size, "input of %" PRId64 " bytes, changed %" PRId64 ".%09ld, %016" PRIx64,
+             (int64_t)st.st_size, (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, sum);
     return MOTUS_OK;
 }
 
 MotusInputStamp motus_input_stamp(const char *path) {
     struct stat st;
-    if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode)) return (MotusInputStamp){.size = -1};
-    return (MotusInputStamp){(int64_t)st.st_size, (int64_t)st.st_mtim.tv_sec, (int64_t)st.st_mtim.tv_nsec};
+    if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode))
+        return (MotusInputStamp){.size = -1};
+    return (MotusInputStamp){(int64_t)st.st_size, (int64_t)st.st_mtim.tv_sec,
+                             (int64_t)st.st_mtim.tv_nsec};
 }
 
-MotusStatus motus_input_unchanged(const char *path, const MotusInputStamp *before, int size_only, MotusError *error) {
+MotusStatus motus_input_unchanged(const char *path, const MotusInputStamp *before, int size_only,
+                                  MotusError *error) {
     const MotusInputStamp now = motus_input_stamp(path);
     if (before->size < 0 || now.size < 0) return MOTUS_OK;
     const int same_time = now.seconds == before->seconds && now.nanoseconds == before->nanoseconds;
     if (now.size == before->size && (size_only || same_time)) return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_IO, "%s: has changed since the job began (%" PRId64 " bytes then, %" PRId64 " now)",
+    return motus_fail(error, MOTUS_ERR_IO,
+                      "%s: has changed since the job began (%" PRId64 " bytes then, %" PRId64
+                      " now)",
                       motus_shown(path), before->size, now.size);
 }

@@ -6,7 +6,7 @@
 #include "common/error.h"
 
 MotusStatus motus_gops_open(MotusGops *g, const MotusEncoderConfig *config, MotusError *error) {
-    *g = (MotusGops){.device = MOTUS_LOOK_HOST};
+    *g = (MotusGops){.device = MOTUS_LOOKAHEAD_HOST};
     MotusStatus status = motus_stream_open(&g->stream, config, error);
     if (status) return status;
     g->looks = g->stream.config.rate != MOTUS_RATE_QP && g->stream.config.scenecut > 0;
@@ -26,9 +26,10 @@ void motus_gops_place(MotusGops *g, const MotusEncoderConfig *config) {
     MotusBackend backend = MOTUS_BACKEND_CPU;
     g->stream.look.threads = motus_cpu_threads(config->threads);
     g->host_will_do = config->backend == MOTUS_BACKEND_AUTO;
-    g->device = MOTUS_LOOK_HOST;
+    g->device = MOTUS_LOOKAHEAD_HOST;
     if (motus_backend_choose(config->backend, &backend) || backend != MOTUS_BACKEND_CUDA) return;
-    if (motus_device_choose(config->device, &g->device, NULL)) g->device = MOTUS_LOOK_HOST; // who codes there says why
+    if (motus_device_choose(config->device, &g->device, NULL))
+        g->device = MOTUS_LOOKAHEAD_HOST; // who codes there says why
 }
 
 int64_t motus_gops_length(const MotusGops *g, int64_t n) {
@@ -58,18 +59,20 @@ MotusStatus motus_gops_put(MotusGops *g, const MotusFrame *frame, int *begins, M
     return MOTUS_OK;
 }
 
-MotusStatus motus_gops_look_open(MotusLookahead **look, const MotusGops *g, int device, MotusError *error) {
+MotusStatus motus_gops_look_open(MotusLookahead **look, const MotusGops *g, int device,
+                                 MotusError *error) {
     MotusError cause = {0};
     MotusStatus status = motus_lookahead_open(look, &g->stream.look, device, &cause);
-    if (status && device != MOTUS_LOOK_HOST && g->host_will_do)
-        status = motus_lookahead_open(look, &g->stream.look, MOTUS_LOOK_HOST, &cause);
+    if (status && device != MOTUS_LOOKAHEAD_HOST && g->host_will_do)
+        status = motus_lookahead_open(look, &g->stream.look, MOTUS_LOOKAHEAD_HOST, &cause);
     return status ? motus_fail(error, status, "look-ahead: %s", cause.text) : MOTUS_OK;
 }
 
-MotusStatus motus_gops_look(MotusLookahead *look, const MotusFrame *frame, int *begins, MotusError *error) {
+MotusStatus motus_gops_look(MotusLookahead *look, const MotusFrame *frame, int *begins,
+                            MotusError *error) {
     MotusError cause = {0};
     *begins = 0; // nobody forces it
-    if (motus_lookahead_device(look) == MOTUS_LOOK_HOST) {
+    if (motus_lookahead_device(look) == MOTUS_LOOKAHEAD_HOST) {
         *begins = motus_lookahead_put(look, &frame->plane[0], 0);
         return MOTUS_OK;
     }

@@ -35,12 +35,14 @@ struct MotusJournal {
     int ours; // opened, and not another job's
     // A thread brings what was written to the disk.
     pthread_t thread;
-    int has_thread, written, closing, failure; // failure: errno of the last try; written: since then. Under the lock
+    int has_thread, written, closing,
+        failure; // failure: errno of the last try; written: since then. Under the lock
     pthread_mutex_t lock;
     pthread_cond_t changed;
 };
 
-// What two words change in the same bit cancels out unless high bits come down: multiplication alone only carries upwards.
+// What two words change in the same bit cancels out unless high bits come down: multiplication
+// alone only carries upwards.
 static uint64_t add_word(uint64_t sum, uint64_t word) {
     sum = (sum ^ word) * 1099511628211u;
     return sum ^ sum >> 32;
@@ -57,7 +59,8 @@ uint64_t motus_sum(uint64_t sum, const void *data, size_t size) {
 }
 
 static MotusStatus failed(const MotusJournal *j, int cause, MotusError *error) {
-    return motus_fail(error, cause == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s", motus_shown(j->name), strerror(cause));
+    return motus_fail(error, cause == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s",
+                      motus_shown(j->name), strerror(cause));
 }
 
 static int write_all(int fd, const void *data, size_t size) {
@@ -93,7 +96,9 @@ static int note(MotusJournal *j, const MotusRecord *record, int64_t at) {
     return 1;
 }
 
-static uint64_t sum_of(const MotusRecord *r) { return motus_sum(MOTUS_SUM_BEGIN, r, offsetof(MotusRecord, checksum)); }
+static uint64_t sum_of(const MotusRecord *r) {
+    return motus_sum(MOTUS_SUM_BEGIN, r, offsetof(MotusRecord, checksum));
+}
 
 // Whole records from j->end on; what follows them is cut off.
 static MotusStatus read_records(MotusJournal *j, MotusError *error) {
@@ -103,7 +108,8 @@ static MotusStatus read_records(MotusJournal *j, MotusError *error) {
         if (r.size < 0 || r.size > size - at || r.count < 1 || r.first < 0) break;
         uint8_t *data = motus_alloc(1, (size_t)r.size + 1);
         if (!data) return failed(j, ENOMEM, error);
-        const int good = read_at(j->fd, at, data, (size_t)r.size) && motus_sum(sum_of(&r), data, (size_t)r.size) == r.checksum;
+        const int good = read_at(j->fd, at, data, (size_t)r.size) &&
+                         motus_sum(sum_of(&r), data, (size_t)r.size) == r.checksum;
         motus_free(data);
         if (!good) break;
         if (!note(j, &r, at)) return failed(j, ENOMEM, error);
@@ -113,7 +119,8 @@ static MotusStatus read_records(MotusJournal *j, MotusError *error) {
 }
 
 // The header's three lines; different ones are told apart.
-static MotusStatus check_header(MotusJournal *j, const char *settings, const char *input, MotusError *error) {
+static MotusStatus check_header(MotusJournal *j, const char *settings, const char *input,
+                                MotusError *error) {
     char *text = motus_alloc(1, MOST_HEADER);
     if (!text) return failed(j, ENOMEM, error);
     const ssize_t n = pread(j->fd, text, MOST_HEADER - 1, 0);
@@ -125,15 +132,17 @@ static MotusStatus check_header(MotusJournal *j, const char *settings, const cha
     const int whole = n > 0 && end, ours = whole && !strncmp(line[0], MAGIC, strlen(MAGIC) - 1);
     const char *other = !ours                       ? "is no journal of motus-mpi"
                         : strcmp(line[1], settings) ? "is of a job with other settings"
-                        : strcmp(line[2], input)    ? "is of another input, or of one that has changed"
-                                                    : NULL;
+                        : strcmp(line[2], input) ? "is of another input, or of one that has changed"
+                                                 : NULL;
     j->end = ours ? end - text : 0;
     motus_free(text);
     if (!other) return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_FORMAT, "%s: %s; --discard begins anew", motus_shown(j->name), other);
+    return motus_fail(error, MOTUS_ERR_FORMAT, "%s: %s; --discard begins anew",
+                      motus_shown(j->name), other);
 }
 
-static MotusStatus begin(MotusJournal *j, const char *settings, const char *input, MotusError *error) {
+static MotusStatus begin(MotusJournal *j, const char *settings, const char *input,
+                         MotusError *error) {
     int cause = ftruncate(j->fd, 0) || lseek(j->fd, 0, SEEK_SET) < 0 ? errno : 0;
     const char *const parts[] = {MAGIC, settings, "\n", input, "\n"};
     for (int i = 0; i < 5 && !cause; i++) {
@@ -148,16 +157,18 @@ static MotusStatus open_file(MotusJournal *j, MotusJournalUse use, MotusError *e
     j->fd = open(j->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (j->fd < 0) return failed(j, errno, error);
     if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return motus_fail(error, MOTUS_ERR_IO, "%s: another job has it; nothing was done", motus_shown(j->name));
+        return motus_fail(error, MOTUS_ERR_IO, "%s: another job has it; nothing was done",
+                          motus_shown(j->name));
     if (fstat(j->fd, &st)) return failed(j, errno, error);
     if (use == MOTUS_JOURNAL_NEW && st.st_size)
         return motus_fail(error, MOTUS_ERR_IO,
-                          "%s: is left of a job that did not end; --resume goes on with it, --discard begins anew",
+                          "%s: is left of a job that did not end; --resume goes on with it, "
+                          "--discard begins anew",
                           motus_shown(j->name));
     return MOTUS_OK;
 }
 
-// ---- To the disk ------------------------------------------------------------------------------------------------------------------------------
+// ---- To the disk --------------------------------------------------------------------------------
 
 static int sync_now(MotusJournal *j) {
     j->written = 0;
@@ -202,7 +213,8 @@ static void end_syncing(MotusJournal *j) {
     pthread_mutex_destroy(&j->lock);
 }
 
-// What was written wants to be on the disk; returns why an earlier try failed. Without a thread it is done here.
+// What was written wants to be on the disk; returns why an earlier try failed. Without a thread it
+// is done here.
 static int want_sync(MotusJournal *j) {
     pthread_mutex_lock(&j->lock);
     j->written = 1;
@@ -213,19 +225,22 @@ static int want_sync(MotusJournal *j) {
     return cause;
 }
 
-// ---- The journal ------------------------------------------------------------------------------------------------------------------------------
+// ---- The journal --------------------------------------------------------------------------------
 
-MotusStatus motus_journal_open(MotusJournal **out, const char *name, const char *settings, const char *input, MotusJournalUse use,
-                               MotusError *error) {
+MotusStatus motus_journal_open(MotusJournal **out, const char *name, const char *settings,
+                               const char *input, MotusJournalUse use, MotusError *error) {
     MotusJournal *j = *out = motus_alloc(1, sizeof *j);
     if (!j) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     j->fd = -1;
     begin_syncing(j);
-    if (!(j->name = motus_alloc(1, strlen(name) + 1))) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!(j->name = motus_alloc(1, strlen(name) + 1)))
+        return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     memcpy(j->name, name, strlen(name) + 1);
     MotusStatus status = open_file(j, use, error);
     const int goes_on = !status && use == MOTUS_JOURNAL_RESUME && lseek(j->fd, 0, SEEK_END) > 0;
-    if (!status) status = goes_on ? check_header(j, settings, input, error) : begin(j, settings, input, error);
+    if (!status)
+        status =
+            goes_on ? check_header(j, settings, input, error) : begin(j, settings, input, error);
     if (!status && goes_on) status = read_records(j, error);
     j->ours = !status;
     if (status) motus_journal_close(out, 0);
@@ -240,7 +255,8 @@ const MotusRecord *motus_journal_find(const MotusJournal *j, int64_t first) {
 
 int64_t motus_journal_pictures(const MotusJournal *j) { return j ? j->pictures : 0; }
 
-MotusStatus motus_journal_read(MotusJournal *j, const MotusRecord *record, uint8_t **data, MotusError *error) {
+MotusStatus motus_journal_read(MotusJournal *j, const MotusRecord *record, uint8_t **data,
+                               MotusError *error) {
     for (size_t i = 0; i < j->n; i++) {
         if (j->entry[i].record.first != record->first) continue;
         if (!(*data = motus_alloc(1, (size_t)record->size + 1))) return failed(j, ENOMEM, error);
@@ -252,7 +268,8 @@ MotusStatus motus_journal_read(MotusJournal *j, const MotusRecord *record, uint8
     return motus_fail(error, MOTUS_ERR_INTERNAL, "%s: no such part", motus_shown(j->name));
 }
 
-MotusStatus motus_journal_add(MotusJournal *j, MotusRecord r, const uint8_t *data, MotusError *error) {
+MotusStatus motus_journal_add(MotusJournal *j, MotusRecord r, const uint8_t *data,
+                              MotusError *error) {
     r.checksum = motus_sum(sum_of(&r), data, (size_t)r.size);
     int cause = lseek(j->fd, j->end, SEEK_SET) < 0 ? errno : write_all(j->fd, &r, sizeof r);
     if (!cause) cause = write_all(j->fd, data, (size_t)r.size);

@@ -107,7 +107,7 @@ void motus_link_close(MotusLink **out) {
     *out = NULL;
 }
 
-// ---- MPI --------------------------------------------------------------------------------------------------------------------------------------
+// ---- MPI ----------------------------------------------------------------------------------------
 
 static int sent_bytes(const MotusMessage *m) { return (int)(MOTUS_MESSAGE_SENT + (size_t)m->size); }
 
@@ -146,7 +146,8 @@ static void let_go(MotusLink *link) {
     }
 }
 
-// A message that nobody has begun to receive. Receiving does not wait: large ones come in pieces, as their sender looks after them.
+// A message that nobody has begun to receive. Receiving does not wait: large ones come in pieces,
+// as their sender looks after them.
 static int begin_receiving(MotusLink *link) {
     int there = 0, bytes = 0;
     MPI_Status status;
@@ -155,7 +156,8 @@ static int begin_receiving(MotusLink *link) {
     MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &handle, &status);
     if (!there) return 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    Transfer *t = transfer_of(motus_message(MOTUS_SAYS_STOP, NULL, (size_t)bytes - MOTUS_MESSAGE_SENT));
+    Transfer *t =
+        transfer_of(motus_message(MOTUS_SAYS_STOP, NULL, (size_t)bytes - MOTUS_MESSAGE_SENT));
     t->message->rank = status.MPI_SOURCE;
     MPI_Imrecv(&t->message->kind, bytes, MPI_BYTE, &handle, &t->request);
     Transfer **end = &link->arriving;
@@ -184,7 +186,7 @@ static MotusMessage *received(MotusLink *link) {
     return NULL;
 }
 
-// ---- The thread that calls MPI ----------------------------------------------------------------------------------------------------------------
+// ---- The thread that calls MPI ------------------------------------------------------------------
 
 static struct timespec later(int64_t ns) {
     struct timespec t;
@@ -196,7 +198,9 @@ static struct timespec later(int64_t ns) {
 }
 
 void motus_link_nap(MotusLink *link, int *idle) {
-    const int moving = link->leaving || link->arriving; // MPI needs to be called for that, unless somebody does not take it
+    const int moving =
+        link->leaving ||
+        link->arriving; // MPI needs to be called for that, unless somebody does not take it
     const int64_t ns = *idle < (moving ? 200 : 4) ? 50000 : moving || *idle < 50 ? 500000 : 5000000;
     const struct timespec until = later(ns);
     ++*idle;
@@ -255,7 +259,8 @@ static int carry(MotusLink *link) {
     int moved = 0;
     MotusMessage *m;
     let_go(link);
-    for (; link->n_leaving < MOST_LEAVING && (m = take_said(link)); moved = 1) begin_sending(link, 0, m);
+    for (; link->n_leaving < MOST_LEAVING && (m = take_said(link)); moved = 1)
+        begin_sending(link, 0, m);
     for (; (m = received(link)); moved = 1) put_locked(link, &link->to_worker, m);
     return moved;
 }
@@ -302,7 +307,7 @@ int motus_link_work(MotusLink *link, void (*work)(void *), void *opaque) {
     return 1;
 }
 
-// ---- Workers ----------------------------------------------------------------------------------------------------------------------------------
+// ---- Workers ------------------------------------------------------------------------------------
 
 int motus_link_is_over(MotusLink *link) {
     pthread_mutex_lock(&link->lock);
@@ -315,7 +320,8 @@ int motus_link_say(MotusLink *link, MotusMessage *m) {
     if (!m) return 0;
     m->rank = link->rank;
     pthread_mutex_lock(&link->lock);
-    while (!link->over && link->from_worker.n >= MOST_SAID) pthread_cond_wait(&link->changed, &link->lock);
+    while (!link->over && link->from_worker.n >= MOST_SAID)
+        pthread_cond_wait(&link->changed, &link->lock);
     const int over = link->over;
     if (!over) put(&link->from_worker, m);
     pthread_cond_broadcast(&link->changed);

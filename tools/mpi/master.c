@@ -1,4 +1,5 @@
-// Rank 0: hands out the parts of the stream as workers ask for them, and puts what they make of them in order into the output.
+// Rank 0: hands out the parts of the stream as workers ask for them, and puts what they make of
+// them in order into the output.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/mpi/master.h"
 
@@ -11,13 +12,14 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "tools/cli/cmd.h"
-#include "tools/mpi/picture.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
+#include "tools/mpi/picture.h"
 
-// ---- Output -------------------------------------------------------------------------------------------------------------------------------------
+// ---- Output -------------------------------------------------------------------------------------
 
-MotusStatus motus_mpi_log_add(MotusMpiPass *pass, const char *text, size_t size, MotusError *error) {
+MotusStatus motus_mpi_log_add(MotusMpiPass *pass, const char *text, size_t size,
+                              MotusError *error) {
     if (pass->log_room < pass->log_size + size + 1) {
         const size_t room = 2 * pass->log_room + size + 4096;
         char *more = realloc(pass->log, room);
@@ -30,29 +32,36 @@ MotusStatus motus_mpi_log_add(MotusMpiPass *pass, const char *text, size_t size,
     return MOTUS_OK;
 }
 
-static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t size, MotusError *error) {
+static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t size,
+                                 MotusError *error) {
     MotusPictureHead head;
-    if (size < (int64_t)sizeof head) return motus_fail(error, MOTUS_ERR_INTERNAL, "a picture without a head");
+    if (size < (int64_t)sizeof head)
+        return motus_fail(error, MOTUS_ERR_INTERNAL, "a picture without a head");
     memcpy(&head, data, sizeof head);
     if (head.size != size - (int64_t)sizeof head || head.number != m->totals.frames)
-        return motus_fail(error, MOTUS_ERR_INTERNAL, "picture %" PRId64 " came where %" PRId64 " was due", head.number,
+        return motus_fail(error, MOTUS_ERR_INTERNAL,
+                          "picture %" PRId64 " came where %" PRId64 " was due", head.number,
                           m->totals.frames);
     const MotusPacket packet = motus_picture_packet(&head, data + sizeof head);
     const MotusTime time = {packet.pts, packet.duration};
     char more[80];
     motus_totals_add(&m->totals, &packet, head.ssim);
-    const int used = snprintf(more, sizeof more, "  %d rank%s  ", m->ranks, m->ranks > 1 ? "s" : "");
+    const int used =
+        snprintf(more, sizeof more, "  %d rank%s  ", m->ranks, m->ranks > 1 ? "s" : "");
     if (m->pass->first)
         snprintf(more + used, sizeof more - (size_t)used, "first pass");
     else
-        snprintf(more + used, sizeof more - (size_t)used, "%.1f kb/s", motus_totals_kbps(&m->totals, &m->job));
+        snprintf(more + used, sizeof more - (size_t)used, "%.1f kb/s",
+                 motus_totals_kbps(&m->totals, &m->job));
     motus_progress_show(&m->progress, m->totals.frames, more);
-    if (m->pass->first) return motus_mpi_log_add(m->pass, (const char *)packet.data, packet.size, error);
+    if (m->pass->first)
+        return motus_mpi_log_add(m->pass, (const char *)packet.data, packet.size, error);
     return motus_encode_outputs_picture(&m->outputs, &m->job, &packet, time, head.ssim, error);
 }
 
 // Pictures one after another; they are whole (motus_part_take).
-static MotusStatus write_pictures(MotusMaster *m, const uint8_t *data, int64_t size, MotusError *error) {
+static MotusStatus write_pictures(MotusMaster *m, const uint8_t *data, int64_t size,
+                                  MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int64_t at = 0; !status && at < size;) {
         MotusPictureHead head;
@@ -63,7 +72,8 @@ static MotusStatus write_pictures(MotusMaster *m, const uint8_t *data, int64_t s
     return status;
 }
 
-static MotusStatus write_from_journal(MotusMaster *m, const MotusStreamPart *part, MotusError *error) {
+static MotusStatus write_from_journal(MotusMaster *m, const MotusStreamPart *part,
+                                      MotusError *error) {
     uint8_t *data = NULL;
     const MotusRecord *found = motus_journal_find(m->journal, part->first);
     if (!found) return motus_fail(error, MOTUS_ERR_INTERNAL, "the journal has lost a part");
@@ -89,7 +99,7 @@ static MotusStatus write_due(MotusMaster *m, MotusError *error) {
     return status;
 }
 
-// ---- Parts --------------------------------------------------------------------------------------------------------------------------------------
+// ---- Parts --------------------------------------------------------------------------------------
 
 // The part's length is known, so that the next one may begin.
 static void settle(MotusMaster *m, MotusStreamPart *p, int64_t count, int64_t gops, int at_end) {
@@ -106,9 +116,11 @@ static int find_cut(MotusMaster *m, MotusCutsPart *cut, MotusError *error) {
     return !status;
 }
 
-// The next part, if it can be told where it begins: of the journal, where that has it, else for `rank`. NULL: there is none now.
+// The next part, if it can be told where it begins: of the journal, where that has it, else for
+// `rank`. NULL: there is none now.
 static MotusStreamPart *next_part(MotusMaster *m, int rank, MotusError *error) {
-    if (m->ended || (m->parts.tail && !m->parts.tail->known && m->parts.tail->count < 0)) return NULL;
+    if (m->ended || (m->parts.tail && !m->parts.tail->known && m->parts.tail->count < 0))
+        return NULL;
     const MotusRecord *found = motus_journal_find(m->journal, m->next_first);
     if (!found && m->parts.under_way >= m->window) return NULL;
     MotusCutsPart cut = {0};
@@ -126,7 +138,8 @@ static MotusStreamPart *next_part(MotusMaster *m, int rank, MotusError *error) {
         settle(m, p, cut.count, cut.gops, cut.at_end);
         return p;
     }
-    const int64_t left = m->limit - m->next_first, length = motus_gops_length(&m->gops, m->setup.gops);
+    const int64_t left = m->limit - m->next_first,
+                  length = motus_gops_length(&m->gops, m->setup.gops);
     p->count = length < left ? length : left;
     p->gops = m->setup.gops;
     m->next_first = p->count == INT64_MAX ? INT64_MAX : p->first + p->count;
@@ -177,23 +190,27 @@ MotusStreamPart *motus_master_open_part(MotusMaster *m, MotusError *error) {
     return p;
 }
 
-MotusStatus motus_master_end_part(MotusMaster *m, MotusStreamPart *p, int64_t count, int64_t gops, int at_end,
-                                  MotusError *error) {
+MotusStatus motus_master_end_part(MotusMaster *m, MotusStreamPart *p, int64_t count, int64_t gops,
+                                  int at_end, MotusError *error) {
     settle(m, p, count, gops, at_end);
     return p->rank < 0 ? write_due(m, error) : MOTUS_OK;
 }
 
-// ---- What workers say ---------------------------------------------------------------------------------------------------------------------------
+// ---- What workers say ---------------------------------------------------------------------------
 
-static MotusStatus part_done(MotusMaster *m, MotusStreamPart *p, const MotusMessage *message, MotusError *error) {
-    if (!p->known && !m->setup.feeds && p->count >= 0) { // its length was given, but the input may have been shorter
+static MotusStatus part_done(MotusMaster *m, MotusStreamPart *p, const MotusMessage *message,
+                             MotusError *error) {
+    if (!p->known && !m->setup.feeds &&
+        p->count >= 0) { // its length was given, but the input may have been shorter
         const int64_t count = message->count, gops = message->gops;
         p->count = count, p->gops = gops, p->at_end = message->at_end;
         p->known = 1;
         m->ended |= p->at_end;
     }
     if (p->came != message->count || p->count != message->count)
-        return motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d: %" PRId64 " pictures came of %" PRId64 "; has the input changed?",
+        return motus_fail(error, MOTUS_ERR_INTERNAL,
+                          "rank %d: %" PRId64 " pictures came of %" PRId64
+                          "; has the input changed?",
                           p->rank, p->came, p->count);
     // What was read from something else is neither kept nor shown.
     MotusStatus status = motus_input_unchanged(m->options->input, &m->setup.input, 0, error);
@@ -201,8 +218,8 @@ static MotusStatus part_done(MotusMaster *m, MotusStreamPart *p, const MotusMess
     p->done = 1;
     m->has[p->rank]--;
     if (m->times && p->count)
-        fprintf(m->times, "%" PRId64 ",%" PRId64 ",%d,%" PRId64 ",%.6f,%.6f\n", p->first, p->count, p->rank, p->bytes,
-                (double)message->reserved / 1e6, motus_seconds() - m->began);
+        fprintf(m->times, "%" PRId64 ",%" PRId64 ",%d,%" PRId64 ",%.6f,%.6f\n", p->first, p->count,
+                p->rank, p->bytes, (double)message->reserved / 1e6, motus_seconds() - m->began);
     status = m->journal && p->count ? motus_part_keep(p, m->journal, error) : MOTUS_OK;
     return status ? status : write_due(m, error);
 }
@@ -217,9 +234,11 @@ static void warn(MotusMaster *m, const char *line) {
 }
 
 // Pictures of a part, the last ones of it where it is done. The message is taken over.
-static MotusStatus take_pictures(MotusMaster *m, MotusStreamPart *p, MotusMessage *message, MotusError *error) {
+static MotusStatus take_pictures(MotusMaster *m, MotusStreamPart *p, MotusMessage *message,
+                                 MotusError *error) {
     const MotusMessage said = *message;
-    if (!motus_part_take(p, message)) return motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d: half a picture came", said.rank);
+    if (!motus_part_take(p, message))
+        return motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d: half a picture came", said.rank);
     if (said.kind == MOTUS_SAYS_DONE) return part_done(m, p, &said, error);
     return p == m->parts.head ? write_due(m, error) : MOTUS_OK;
 }
@@ -229,7 +248,8 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     *heard = 0;
     if (!message) return MOTUS_OK;
-    const int rank = message->rank, pictures = message->kind == MOTUS_SAYS_PICTURES || message->kind == MOTUS_SAYS_DONE;
+    const int rank = message->rank,
+              pictures = message->kind == MOTUS_SAYS_PICTURES || message->kind == MOTUS_SAYS_DONE;
     MotusStreamPart *p = pictures ? motus_parts_of(&m->parts, rank, message->number) : NULL;
     *heard = 1 + pictures;
     m->heard[pictures].messages++;
@@ -242,9 +262,11 @@ MotusStatus motus_master_hear(MotusMaster *m, int *heard, MotusError *error) {
     } else if (message->kind == MOTUS_SAYS_WARNING) {
         warn(m, (const char *)message->data);
     } else if (message->kind == MOTUS_SAYS_FAILED) {
-        status = motus_fail(error, MOTUS_ERR_STATE, "rank %d: %s", rank, (const char *)message->data);
+        status =
+            motus_fail(error, MOTUS_ERR_STATE, "rank %d: %s", rank, (const char *)message->data);
     } else if (!p) {
-        status = motus_fail(error, MOTUS_ERR_INTERNAL, "rank %d tells of a part that it does not have", rank);
+        status = motus_fail(error, MOTUS_ERR_INTERNAL,
+                            "rank %d tells of a part that it does not have", rank);
     } else {
         status = take_pictures(m, p, message, error);
         message = NULL;
@@ -266,7 +288,8 @@ MotusStatus motus_master_run(MotusMaster *m, MotusError *error) {
         const double before = m->times ? thread_seconds() : 0;
         status = motus_master_hear(m, &heard, error);
         if (heard && m->times) m->heard[heard - 1].seconds += thread_seconds() - before;
-        if (!status && motus_signal_caught()) status = motus_fail(error, MOTUS_END, "ended by signal %d", motus_signal_caught());
+        if (!status && motus_signal_caught())
+            status = motus_fail(error, MOTUS_END, "ended by signal %d", motus_signal_caught());
         int fed = 0;
         if (!status && !heard && m->setup.feeds) status = motus_feed(m, &fed, error);
         if (!status && !heard && m->cuts) status = hand_out(m, error);

@@ -48,13 +48,18 @@ int motus_part_take(MotusStreamPart *p, MotusMessage *pictures) {
 }
 
 MotusStatus motus_part_keep(const MotusStreamPart *p, MotusJournal *journal, MotusError *error) {
-    const MotusRecord record = {.first = p->first, .count = p->count, .gops = p->gops, .at_end = p->at_end, .size = p->bytes};
+    const MotusRecord record = {.first = p->first,
+                                .count = p->count,
+                                .gops = p->gops,
+                                .at_end = p->at_end,
+                                .size = p->bytes};
     const MotusMessage *only = p->pictures;
     if (only == p->last) return motus_journal_add(journal, record, only->data, error);
     uint8_t *data = malloc((size_t)p->bytes);
     if (!data) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     int64_t at = 0;
-    for (const MotusMessage *m = p->pictures; m; at += m->size, m = m->next) memcpy(data + at, m->data, (size_t)m->size);
+    for (const MotusMessage *m = p->pictures; m; at += m->size, m = m->next)
+        memcpy(data + at, m->data, (size_t)m->size);
     MotusStatus status = motus_journal_add(journal, record, data, error);
     free(data);
     return status;

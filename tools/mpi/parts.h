@@ -11,8 +11,9 @@ typedef struct MotusStreamPart {
     struct MotusStreamPart *next;
     int64_t first, gop, gops; // gops: how many, once known is set
     int64_t count;            // pictures; -1: not known yet, INT64_MAX: all there are
-    int known, at_end, done;  // count is known; nothing comes after it; all pictures are here or in the journal
-    int rank;                 // who codes it; -1: the journal has it
+    int known, at_end,
+        done; // count is known; nothing comes after it; all pictures are here or in the journal
+    int rank; // who codes it; -1: the journal has it
     MotusMessage *pictures, *last, *unwritten;
     int64_t came, bytes;
 } MotusStreamPart;

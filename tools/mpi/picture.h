@@ -1,4 +1,5 @@
-// A coded picture as it travels and as the journal keeps it: a head, then the access unit, or, of a first pass, its lines of the log.
+// A coded picture as it travels and as the journal keeps it: a head, then the access unit, or, of a
+// first pass, its lines of the log.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_PICTURE_H
 #define TOOLS_MPI_PICTURE_H
@@ -17,9 +18,10 @@ typedef struct MotusPictureHead {
 static inline MotusPictureHead motus_picture_head(const MotusPacket *p, double ssim) {
     MotusPictureHead head;
     memset(&head, 0, sizeof head); // its padding is checksummed too
-    head.number = p->number, head.pts = p->pts, head.duration = p->duration, head.size = (int64_t)p->size;
-    head.is_idr = p->is_idr, head.type = (unsigned char)p->type, head.mean_qp = p->mean_qp, head.ssim = ssim,
-    head.stats = p->stats;
+    head.number = p->number, head.pts = p->pts, head.duration = p->duration,
+    head.size = (int64_t)p->size;
+    head.is_idr = p->is_idr, head.type = (unsigned char)p->type, head.mean_qp = p->mean_qp,
+    head.ssim = ssim, head.stats = p->stats;
     return head;
 }
 

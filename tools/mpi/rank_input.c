@@ -7,7 +7,7 @@
 #include "common/error.h"
 
 void motus_rank_input_end(MotusRankInput *in) {
-    motus_ahead_close(&in->ahead);
+    motus_read_ahead_close(&in->ahead);
     in->next += in->part.begun;
     in->part.begun = 0;
 }
@@ -34,8 +34,8 @@ static MotusStatus open_reader(MotusRankInput *in, MotusError *error) {
     if (status) return status;
     const MotusSequenceInfo *info = motus_reader_info(in->reader);
     if ((info->width & ~1) == c->width && (info->height & ~1) == c->height) return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is another file here: %dx%d", motus_shown(o->input), info->width,
-                      info->height);
+    return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is another file here: %dx%d",
+                      motus_shown(o->input), info->width, info->height);
 }
 
 // Goes to a frame. MOTUS_END, MOTUS_ERR_TRUNCATED: there is none.
@@ -50,22 +50,27 @@ static MotusStatus go_to(MotusRankInput *in, int64_t frame, MotusError *error) {
     return status;
 }
 
-// What reading a frame has ended in, for who wants it: unless it is MOTUS_OK the input is closed, or the job fails.
-static MotusStatus judge(MotusRankInput *in, MotusStatus status, const MotusError *cause, MotusError *error) {
+// What reading a frame has ended in, for who wants it: unless it is MOTUS_OK the input is closed,
+// or the job fails.
+static MotusStatus judge(MotusRankInput *in, MotusStatus status, const MotusError *cause,
+                         MotusError *error) {
     if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED) { // unless it ended later before
-        const MotusStatus changed = motus_input_unchanged(in->of->options->input, &in->of->setup->input, 1, error);
+        const MotusStatus changed =
+            motus_input_unchanged(in->of->options->input, &in->of->setup->input, 1, error);
         if (changed) return changed;
         motus_rank_input_close(in); // what it would do next is not told by its header
     }
     if (status == MOTUS_ERR_TRUNCATED) {
-        const int told = motus_link_say(in->of->link, motus_message(MOTUS_SAYS_WARNING, cause->text, strlen(cause->text) + 1));
+        const int told = motus_link_say(
+            in->of->link, motus_message(MOTUS_SAYS_WARNING, cause->text, strlen(cause->text) + 1));
         return told ? MOTUS_END : motus_fail(error, MOTUS_ERR_STATE, "the job is over");
     }
     if (status < 0) *error = *cause;
     return status;
 }
 
-static MotusStatus crop(const MotusRankInput *in, MotusFrame *whole, MotusFrame **out, MotusError *error) {
+static MotusStatus crop(const MotusRankInput *in, MotusFrame *whole, MotusFrame **out,
+                        MotusError *error) {
     const MotusEncoderConfig *c = &in->of->setup->config;
     MotusStatus status = motus_frame_crop(out, whole, c->width, c->height);
     return status ? motus_fail(error, status, "out of memory") : MOTUS_OK;
@@ -74,7 +79,7 @@ static MotusStatus crop(const MotusRankInput *in, MotusFrame *whole, MotusFrame 
 static MotusStatus frame_ahead(MotusRankInput *in, MotusFrame **out, MotusError *error) {
     MotusFrame *whole = NULL;
     MotusError cause = {0};
-    MotusStatus status = motus_ahead_next(in->ahead, &whole, &cause);
+    MotusStatus status = motus_read_ahead_next(in->ahead, &whole, &cause);
     if (status == MOTUS_END && in->part.cut) status = MOTUS_ERR_TRUNCATED, cause = in->part.warning;
     status = judge(in, status, &cause, error);
     if (!status) status = crop(in, whole, out, error);
@@ -82,7 +87,8 @@ static MotusStatus frame_ahead(MotusRankInput *in, MotusFrame **out, MotusError 
     return status;
 }
 
-MotusStatus motus_rank_input_frame(MotusRankInput *in, int64_t frame, MotusFrame **out, MotusError *error) {
+MotusStatus motus_rank_input_frame(MotusRankInput *in, int64_t frame, MotusFrame **out,
+                                   MotusError *error) {
     if (in->ahead) return frame_ahead(in, out, error);
     MotusError cause = {0};
     MotusStatus status = go_to(in, frame, &cause);
@@ -95,7 +101,8 @@ MotusStatus motus_rank_input_frame(MotusRankInput *in, int64_t frame, MotusFrame
     return status ? status : crop(in, in->last, out, error);
 }
 
-MotusStatus motus_rank_input_begin(MotusRankInput *in, int64_t first, int64_t count, MotusBackend backend, MotusError *error) {
+MotusStatus motus_rank_input_begin(MotusRankInput *in, int64_t first, int64_t count,
+                                   MotusBackend backend, MotusError *error) {
     MotusError cause = {0};
     MotusStatus status = judge(in, go_to(in, first, &cause), &cause, error);
     if (status || in->next != first) return status;
@@ -103,8 +110,8 @@ MotusStatus motus_rank_input_begin(MotusRankInput *in, int64_t first, int64_t co
     in->part = (MotusInput){.reader = in->reader, .limit = count, .ignores_signals = 1};
     const MotusEncoderConfig *c = &in->of->setup->config;
     if (backend == MOTUS_BACKEND_CUDA)
-        in->ahead = motus_ahead_open(&in->part, motus_cpu_threads(c->threads), c->device);
+        in->ahead = motus_read_ahead_open(&in->part, motus_cpu_threads(c->threads), c->device);
     else
-        in->ahead = motus_ahead_open(&in->part, 1, -1); // one is enough
+        in->ahead = motus_read_ahead_open(&in->part, 1, -1); // one is enough
     return MOTUS_OK;
 }

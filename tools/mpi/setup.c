@@ -26,7 +26,8 @@ void motus_mpi_share_machine(MotusEncoderConfig *c, MotusMpiPlace here) {
     const int listed = c->n_devices > 0;
     int devices = c->backend == MOTUS_BACKEND_CPU ? 0 : motus_device_count();
     if (listed) devices = c->n_devices;
-    if (devices > 0 && c->device < 0) c->device = listed ? c->devices[here.rank % devices] : here.rank % devices;
+    if (devices > 0 && c->device < 0)
+        c->device = listed ? c->devices[here.rank % devices] : here.rank % devices;
     c->n_devices = 0;
     c->devices = NULL;
     if (c->threads) return;
@@ -47,11 +48,14 @@ static void share_log(MotusMpiSetup *setup) {
 void motus_mpi_see_own_device(const MotusEncodeOptions *o, MotusMpiPlace here) {
     const MotusEncoderConfig *c = &o->config;
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
-    if (!list || c->backend == MOTUS_BACKEND_CPU || c->device >= 0 || c->n_devices || strlen(list) >= 1024) return;
+    if (!list || c->backend == MOTUS_BACKEND_CPU || c->device >= 0 || c->n_devices ||
+        strlen(list) >= 1024)
+        return;
     char text[1024], *name[64], *rest = text;
     int n = 0;
     snprintf(text, sizeof text, "%s", list);
-    for (char *next; n < 64 && (next = strtok_r(rest, ",", &rest)) != NULL && *next != '-';) name[n++] = next;
+    for (char *next; n < 64 && (next = strtok_r(rest, ",", &rest)) != NULL && *next != '-';)
+        name[n++] = next;
     if (n > 1) setenv("CUDA_VISIBLE_DEVICES", name[here.rank % n], 1); // behind -1 there is none
 }
 

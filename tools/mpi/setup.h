@@ -19,7 +19,8 @@ typedef struct MotusMpiSetup {
     int64_t credit;            // frames that may be on their way to a worker
     MotusEncoderConfig config; // threads, device, list of devices and pass log: the rank's own
     MotusInputStamp input;     // as it was when the job began
-    int64_t log_size; // of a pass log that rank 0 hands out as well, with its NUL; 0: the options have it, if there is one
+    int64_t log_size; // of a pass log that rank 0 hands out as well, with its NUL; 0: the options
+                      // have it, if there is one
     char *log;        // the rank's own; NULL: none
 } MotusMpiSetup;
 
@@ -29,11 +30,13 @@ typedef struct MotusMpiPlace {
 } MotusMpiPlace;
 MotusMpiPlace motus_mpi_place(void);
 
-// Ranks of one machine take its devices (or those listed) in turn, one each, and share its processors evenly, unless they are bound to some of them.
+// Ranks of one machine take its devices (or those listed) in turn, one each, and share its
+// processors evenly, unless they are bound to some of them.
 void motus_mpi_share_machine(MotusEncoderConfig *config, MotusMpiPlace here);
 
-// CUDA opens every device that it sees, 0.2 s each, whichever is used: where the environment lists devices (CUDA_VISIBLE_DEVICES, as schedulers do) and the options
-// name none, this process sees only the one that is the rank's own. Before anything asks CUDA.
+// CUDA opens every device that it sees, 0.2 s each, whichever is used: where the environment lists
+// devices (CUDA_VISIBLE_DEVICES, as schedulers do) and the options name none, this process sees
+// only the one that is the rank's own. Before anything asks CUDA.
 void motus_mpi_see_own_device(const MotusEncodeOptions *options, MotusMpiPlace here);
 
 // Opens the rank's device.
@@ -51,7 +54,8 @@ typedef struct MotusMpiWorker {
 // Whether rank 0 is on this machine and gone.
 int motus_mpi_rank0_is_gone(const MotusMpiSetup *setup);
 
-// Does the work of a rank until rank 0 says that there is no more, or that fails, which rank 0 is told.
+// Does the work of a rank until rank 0 says that there is no more, or that fails, which rank 0 is
+// told.
 void motus_mpi_work(const MotusMpiWorker *of);
 
 // Own flags of motus-mpi encode.
@@ -63,6 +67,7 @@ typedef struct MotusMpiOptions {
 } MotusMpiOptions;
 
 // Rank 0's part; returns the exit status. Ends the whole job by MPI_Abort where it fails.
-int motus_mpi_encode(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own);
+int motus_mpi_encode(MotusLink *link, const MotusEncodeOptions *options,
+                     const MotusMpiOptions *own);
 
 #endif

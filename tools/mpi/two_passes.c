@@ -1,5 +1,6 @@
-// A bitrate by many ranks: a first pass at a CRF says what pictures cost, and a second one shares the bits out, in which no GOP asks what others took. So
-// the stream is the same for any number of ranks, and the one of motus encode --crf N --pass 1 and --bitrate KBPS --pass 2.
+// A bitrate by many ranks: a first pass at a CRF says what pictures cost, and a second one shares
+// the bits out, in which no GOP asks what others took. So the stream is the same for any number of
+// ranks, and the one of motus encode --crf N --pass 1 and --bitrate KBPS --pass 2.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <limits.h>
 #include <stdio.h>
@@ -12,13 +13,18 @@
 #include "tools/mpi/master.h"
 
 #define FIRST_CRF 23.0
-#define NEAR (5 * MOTUS_QP_UNIT) // what a log tells about QPs that are farther away than that misses the rate by percents
+#define NEAR                                                                                       \
+    (5 * MOTUS_QP_UNIT) // what a log tells about QPs that are farther away than that misses the
+                        // rate by percents
 
 static const char *const kinds[] = {"pass1", "pass1-again"};
 
-void motus_mpi_beside(char *name, const char *output, const char *kind) { snprintf(name, PATH_MAX, "%s.motus-%s", output, kind); }
+void motus_mpi_beside(char *name, const char *output, const char *kind) {
+    snprintf(name, PATH_MAX, "%s.motus-%s", output, kind);
+}
 
-// The CRF of a first pass whose QPs are those that the rate will take; below 0: the one at hand is near enough.
+// The CRF of a first pass whose QPs are those that the rate will take; below 0: the one at hand is
+// near enough.
 static double better_crf(const MotusMpiPass *pass, int64_t bitrate) {
     MotusEncoderConfig c = pass->config;
     MotusStream s = {0};
@@ -33,7 +39,8 @@ static double better_crf(const MotusMpiPass *pass, int64_t bitrate) {
 }
 
 // Leaves the log in *pass.
-static int first_passes(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own, MotusMpiPass *pass) {
+static int first_passes(MotusLink *link, const MotusEncodeOptions *options,
+                        const MotusMpiOptions *own, MotusMpiPass *pass) {
     MotusEncodeOptions o = *options;
     int status = MOTUS_EXIT_OK;
     o.config.rate = MOTUS_RATE_CRF, o.config.pass = 1;
@@ -48,7 +55,8 @@ static int first_passes(MotusLink *link, const MotusEncodeOptions *options, cons
     return status;
 }
 
-int motus_mpi_two_passes(MotusLink *link, const MotusEncodeOptions *options, const MotusMpiOptions *own) {
+int motus_mpi_two_passes(MotusLink *link, const MotusEncodeOptions *options,
+                         const MotusMpiOptions *own) {
     MotusMpiPass pass = {0};
     MotusEncodeOptions o = *options;
     int status = first_passes(link, options, own, &pass);

@@ -1,5 +1,6 @@
-// One who encodes: asks rank 0 for a part of the stream before it has finished the last one, so that its lanes never run empty, codes all its parts by one encoder,
-// and sends pictures back, those of a part together.
+// One who encodes: asks rank 0 for a part of the stream before it has finished the last one, so
+// that its lanes never run empty, codes all its parts by one encoder, and sends pictures back,
+// those of a part together.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,16 +10,21 @@
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
+#include "tools/cli/system.h"
+#include "tools/encode/report.h"
 #include "tools/mpi/picture.h"
 #include "tools/mpi/rank_input.h"
 #include "tools/mpi/setup.h"
-#include "tools/encode/report.h"
-#include "tools/cli/system.h"
 
-#define AHEAD 0.05                   // seconds before the last frame of a part is sent when the next part is asked for
-#define HELD ((size_t)1 << 20)       // bytes of coded pictures that wait for the rest of their part, about
-#define HELD_LONGEST 0.2             // seconds that they wait
-enum { LOOK_MS = 2, FRAME_MS = 20 }; // from a look at what rank 0 says to the next, while pictures are awaited
+#define AHEAD                                                                                      \
+    0.05 // seconds before the last frame of a part is sent when the next part is asked for
+#define HELD                                                                                       \
+    ((size_t)1 << 20)    // bytes of coded pictures that wait for the rest of their part, about
+#define HELD_LONGEST 0.2 // seconds that they wait
+enum {
+    LOOK_MS = 2,
+    FRAME_MS = 20
+}; // from a look at what rank 0 says to the next, while pictures are awaited
 
 // A part whose pictures have not all come out of the encoder.
 typedef struct Flight {
@@ -32,9 +38,10 @@ typedef struct Work {
     const MotusMpiWorker *of;
     MotusRankInput input;
     MotusEncoder *encoder;
-    char told[160];       // of the input's damage
-    int asked;            // for another part
-    double each;          // seconds from a frame to the next when those of the last part were sent; below 0: not known yet
+    char told[160]; // of the input's damage
+    int asked;      // for another part
+    double each; // seconds from a frame to the next when those of the last part were sent; below 0:
+                 // not known yet
     Flight *first, *last; // in the order of their pictures
     uint8_t *held;        // pictures of the first one that have not been sent back
     size_t n_held, room;  // bytes
@@ -42,7 +49,8 @@ typedef struct Work {
     double part_done;     // the same, of the last part
 } Work;
 
-static int say(const Work *w, MotusMessageKind kind, int64_t number, int64_t count, int64_t gops, int at_end) {
+static int say(const Work *w, MotusMessageKind kind, int64_t number, int64_t count, int64_t gops,
+               int at_end) {
     MotusMessage *m = motus_message(kind, NULL, 0);
     if (!m) return 0;
     m->number = number, m->count = count, m->gops = gops, m->at_end = at_end;
@@ -53,7 +61,9 @@ static int say_line(const Work *w, MotusMessageKind kind, const char *line) {
     return motus_link_say(w->of->link, motus_message(kind, line, strlen(line) + 1));
 }
 
-static MotusStatus over(MotusError *error) { return motus_fail(error, MOTUS_ERR_STATE, "the job is over"); }
+static MotusStatus over(MotusError *error) {
+    return motus_fail(error, MOTUS_ERR_STATE, "the job is over");
+}
 
 // What is wrong with the input is told once.
 static void tell_damage(Work *w, const MotusRankInput *p) {
@@ -63,21 +73,24 @@ static void tell_damage(Work *w, const MotusRankInput *p) {
     motus_damage_text(&damage, text);
     if (!text[0] || !strcmp(text, w->told)) return;
     snprintf(w->told, sizeof w->told, "%s", text);
-    snprintf(line, sizeof line, "%s: damaged: %s; the rest was encoded", motus_shown(w->of->options->input), text);
+    snprintf(line, sizeof line, "%s: damaged: %s; the rest was encoded",
+             motus_shown(w->of->options->input), text);
     say_line(w, MOTUS_SAYS_WARNING, line);
 }
 
-// ---- Pictures -----------------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 static MotusStatus encoder_failure(const Work *w, MotusStatus status, MotusError *error) {
     const MotusError *cause = motus_encoder_error(w->encoder);
-    return motus_fail(error, status, "encoder: %s", cause->status == status ? cause->text : motus_status_text(status));
+    return motus_fail(error, status, "encoder: %s",
+                      cause->status == status ? cause->text : motus_status_text(status));
 }
 
 // The pictures that are held go to rank 0; `done`: they are the last ones of their part.
 static MotusStatus send_held(Work *w, int done, MotusError *error) {
     const MotusMessage *part = w->first->part;
-    MotusMessage *m = motus_message(done ? MOTUS_SAYS_DONE : MOTUS_SAYS_PICTURES, w->held, w->n_held);
+    MotusMessage *m =
+        motus_message(done ? MOTUS_SAYS_DONE : MOTUS_SAYS_PICTURES, w->held, w->n_held);
     if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     const double now = motus_seconds();
     m->number = part->number;
@@ -90,7 +103,8 @@ static MotusStatus send_held(Work *w, int done, MotusError *error) {
     return motus_link_say(w->of->link, m) ? MOTUS_OK : over(error);
 }
 
-static MotusStatus hold(Work *w, const MotusPictureHead *head, const void *data, MotusError *error) {
+static MotusStatus hold(Work *w, const MotusPictureHead *head, const void *data,
+                        MotusError *error) {
     const size_t size = sizeof *head + (size_t)head->size;
     if (w->room - w->n_held < size) {
         const size_t room = w->n_held + size + HELD;
@@ -121,8 +135,9 @@ static MotusStatus finish_parts(Work *w, MotusError *error) {
 static MotusStatus take_picture(Work *w, const MotusPacket *p, MotusError *error) {
     const MotusEncoderConfig *c = &w->of->setup->config;
     const int shows = w->of->setup->wants_ssim && p->recon;
-    MotusPictureHead head =
-        motus_picture_head(p, shows ? motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], c->width, c->height) : 0);
+    MotusPictureHead head = motus_picture_head(
+        p, shows ? motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], c->width, c->height)
+                 : 0);
     const void *data = c->pass == 1 ? (const void *)p->pass_log : p->data;
     if (c->pass == 1) head.size = (int64_t)strlen(p->pass_log);
     MotusStatus status = hold(w, &head, data, error);
@@ -131,7 +146,8 @@ static MotusStatus take_picture(Work *w, const MotusPacket *p, MotusError *error
     return status || w->n_held < HELD ? status : send_held(w, 0, error);
 }
 
-// Takes what has been coded: what is there (timeout 0), or the next picture, too, where that comes so soon, milliseconds.
+// Takes what has been coded: what is there (timeout 0), or the next picture, too, where that comes
+// so soon, milliseconds.
 static MotusStatus take_pictures(Work *w, int timeout, MotusError *error) {
     MotusPacket *packet;
     MotusStatus status;
@@ -142,16 +158,18 @@ static MotusStatus take_pictures(Work *w, int timeout, MotusError *error) {
         timeout = 0;
     }
     if (status < 0) return encoder_failure(w, status, error);
-    return w->n_held && motus_seconds() - w->held_since >= HELD_LONGEST ? send_held(w, 0, error) : MOTUS_OK;
+    return w->n_held && motus_seconds() - w->held_since >= HELD_LONGEST ? send_held(w, 0, error)
+                                                                        : MOTUS_OK;
 }
 
 static MotusStatus code_frame(Work *w, const MotusFrame *frame, MotusTime time, MotusError *error) {
-    const MotusFrameParams params = {.size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
+    const MotusFrameParams params = {
+        .size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
     MotusStatus status = motus_encoder_send(w->encoder, frame, &params);
     return status ? encoder_failure(w, status, error) : take_pictures(w, 0, error);
 }
 
-// ---- A part -------------------------------------------------------------------------------------------------------------------------------------
+// ---- A part -------------------------------------------------------------------------------------
 
 static MotusStatus ask(Work *w, MotusError *error) {
     if (w->asked) return MOTUS_OK;
@@ -159,12 +177,13 @@ static MotusStatus ask(Work *w, MotusError *error) {
     return say(w, MOTUS_SAYS_ASK, 0, 0, 0, 0) ? MOTUS_OK : over(error);
 }
 
-// Codes a part of the input; its count is what there was. The next part is asked for a little before the end: not in a rank's first part, so that all get one
-// where there are few.
+// Codes a part of the input; its count is what there was. The next part is asked for a little
+// before the end: not in a rank's first part, so that all get one where there are few.
 static MotusStatus code_input(Work *w, MotusMessage *part, MotusError *error) {
     const int64_t first = w->of->options->seek + part->number;
     const double began = motus_seconds();
-    MotusStatus status = motus_rank_input_begin(&w->input, first, part->count, motus_encoder_backend(w->encoder), error);
+    MotusStatus status = motus_rank_input_begin(&w->input, first, part->count,
+                                                motus_encoder_backend(w->encoder), error);
     int64_t n = 0;
     for (; !status && n < part->count; n += !status) {
         MotusFrame *frame = NULL;
@@ -244,7 +263,8 @@ static MotusStatus code_part(Work *w, MotusMessage *part, MotusError *error) {
     const MotusMpiSetup *s = w->of->setup;
     MotusStatus status = begin_part(w, part, motus_seconds(), error);
     if (!status) status = s->feeds ? code_fed(w, part, error) : code_input(w, part, error);
-    if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL))) encoder_failure(w, status, error);
+    if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL)))
+        encoder_failure(w, status, error);
     if (status) return status;
     w->last->ended = 1;
     status = finish_parts(w, error);
@@ -263,7 +283,8 @@ static MotusMessage *next_word(Work *w, MotusError *error) {
 
 static MotusStatus open_encoder(Work *w, MotusError *error) {
     MotusStatus status = motus_encoder_open(&w->encoder, &w->of->setup->config, error);
-    if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL))) encoder_failure(w, status, error); // parts will come
+    if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL)))
+        encoder_failure(w, status, error); // parts will come
     return status;
 }
 
@@ -279,7 +300,9 @@ static void close_work(Work *w) {
 }
 
 void motus_mpi_work(const MotusMpiWorker *of) {
-    Work w = {.of = of, .input = {.of = of, .pinned = of->setup->config.backend != MOTUS_BACKEND_CPU}, .each = -1};
+    Work w = {.of = of,
+              .input = {.of = of, .pinned = of->setup->config.backend != MOTUS_BACKEND_CPU},
+              .each = -1};
     MotusError error = {0};
     const MotusEncoderConfig *c = &of->setup->config;
     if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device);

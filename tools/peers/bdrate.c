@@ -16,22 +16,25 @@ static int by_psnr(const void *a, const void *b) {
     return (p->psnr > q->psnr) - (p->psnr < q->psnr);
 }
 
-// Slope at an end, from the widths and gradients (all positive) of the two pieces next to it: that of the parabola through three points, held at 0 from
-// below so that the curve stays monotone (from above, less than twice d0, it cannot leave).
+// Slope at an end, from the widths and gradients (all positive) of the two pieces next to it: that
+// of the parabola through three points, held at 0 from below so that the curve stays monotone (from
+// above, less than twice d0, it cannot leave).
 static double end_slope(double h0, double h1, double d0, double d1) {
     return fmax(0, ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1));
 }
 
 // Inside, the weighted harmonic mean of the gradients on both sides.
 static void find_slopes(Curve *c) {
-    double h[MOTUS_RD_POINTS] = {0}, d[MOTUS_RD_POINTS] = {0}; // widths and gradients of the pieces, three or more
+    double h[MOTUS_RD_POINTS] = {0},
+           d[MOTUS_RD_POINTS] = {0}; // widths and gradients of the pieces, three or more
     int last = c->n - 1;
     for (int i = 0; i < last; i++) {
         h[i] = c->x[i + 1] - c->x[i];
         d[i] = (c->y[i + 1] - c->y[i]) / h[i];
     }
     for (int i = 1; i < last; i++)
-        c->slope[i] = 3 * (h[i - 1] + h[i]) / ((2 * h[i] + h[i - 1]) / d[i - 1] + (h[i] + 2 * h[i - 1]) / d[i]);
+        c->slope[i] = 3 * (h[i - 1] + h[i]) /
+                      ((2 * h[i] + h[i - 1]) / d[i - 1] + (h[i] + 2 * h[i - 1]) / d[i]);
     c->slope[0] = end_slope(h[0], h[1], d[0], d[1]);
     c->slope[last] = end_slope(h[last - 1], h[last - 2], d[last - 1], d[last - 2]);
 }
@@ -44,7 +47,8 @@ static int make_curve(Curve *c, const MotusRdPoint *points, int n) {
     qsort(sorted, (size_t)n, sizeof *sorted, by_psnr);
     c->n = n;
     for (int i = 0; i < n; i++) {
-        if (!(sorted[i].kbps > 0) || !isfinite(sorted[i].kbps) || !isfinite(sorted[i].psnr)) return 0;
+        if (!(sorted[i].kbps > 0) || !isfinite(sorted[i].kbps) || !isfinite(sorted[i].psnr))
+            return 0;
         c->x[i] = sorted[i].psnr;
         c->y[i] = log10(sorted[i].kbps);
         if (i && (c->x[i] <= c->x[i - 1] || c->y[i] <= c->y[i - 1])) return 0;
@@ -70,9 +74,11 @@ static double integral(const Curve *c, double lo, double hi) {
     return total;
 }
 
-MotusStatus motus_bd_rate(const MotusRdPoint *anchor, int n_anchor, const MotusRdPoint *test, int n_test, double *percent) {
+MotusStatus motus_bd_rate(const MotusRdPoint *anchor, int n_anchor, const MotusRdPoint *test,
+                          int n_test, double *percent) {
     Curve a, b;
-    if (!make_curve(&a, anchor, n_anchor) || !make_curve(&b, test, n_test)) return MOTUS_ERR_ARGUMENT;
+    if (!make_curve(&a, anchor, n_anchor) || !make_curve(&b, test, n_test))
+        return MOTUS_ERR_ARGUMENT;
     double lo = fmax(a.x[0], b.x[0]), hi = fmin(a.x[a.n - 1], b.x[b.n - 1]);
     if (hi <= lo) return MOTUS_ERR_ARGUMENT;
     *percent = 100 * (pow(10, (integral(&b, lo, hi) - integral(&a, lo, hi)) / (hi - lo)) - 1);

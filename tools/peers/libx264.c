@@ -11,7 +11,8 @@
 #include "common/error.h"
 #include "tools/cli/system.h"
 
-// The library's interface, as far as it is the same in all versions. Parameters and pictures have room for what later versions add.
+// The library's interface, as far as it is the same in all versions. Parameters and pictures have
+// room for what later versions add.
 enum {
     OLDEST = 118,
     NEWEST = 250,
@@ -61,7 +62,7 @@ struct MotusLibX264 {
     void (*init)(Picture *);
 };
 
-// ---- The library --------------------------------------------------------------------------------------------------------------------------
+// ---- The library --------------------------------------------------------------------------------
 
 static void *load(const char *path) {
     if (path) return dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -85,7 +86,8 @@ MotusStatus motus_libx264_open(MotusLibX264 **lib, const char *path, MotusError 
     *lib = NULL;
     void *library = load(path);
     if (!library)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: %s", path ? motus_shown(path) : "libx264",
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: %s",
+                          path ? motus_shown(path) : "libx264",
                           path ? "cannot be loaded" : "is not installed");
     MotusLibX264 *l = motus_alloc(1, sizeof *l);
     if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -96,10 +98,12 @@ MotusStatus motus_libx264_open(MotusLibX264 **lib, const char *path, MotusError 
         if (find(library, name, &l->open)) l->build = n;
     }
     const int whole = l->build && find(library, "x264_param_default_preset", &l->default_preset) &&
-                      find(library, "x264_param_parse", &l->parse) && find(library, "x264_param_apply_profile", &l->profile) &&
+                      find(library, "x264_param_parse", &l->parse) &&
+                      find(library, "x264_param_apply_profile", &l->profile) &&
                       find(library, "x264_encoder_encode", &l->encode) &&
                       find(library, "x264_encoder_delayed_frames", &l->delayed) &&
-                      find(library, "x264_encoder_close", &l->close) && find(library, "x264_picture_init", &l->init);
+                      find(library, "x264_encoder_close", &l->close) &&
+                      find(library, "x264_picture_init", &l->init);
     *lib = l;
     if (whole) return MOTUS_OK;
     motus_libx264_close(lib);
@@ -114,14 +118,16 @@ void motus_libx264_close(MotusLibX264 **lib) {
 
 int motus_libx264_build(const MotusLibX264 *lib) { return lib->build; }
 
-// ---- An encode ----------------------------------------------------------------------------------------------------------------------------
+// ---- An encode ----------------------------------------------------------------------------------
 
-static MotusStatus set(const MotusLibX264 *lib, Param *param, const char *name, const char *value, MotusError *error) {
+static MotusStatus set(const MotusLibX264 *lib, Param *param, const char *name, const char *value,
+                       MotusError *error) {
     if (!lib->parse(param, name, value)) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_ARGUMENT, "libx264: refuses %s=%s", name, value);
 }
 
-static MotusStatus configure(const MotusLibX264 *lib, const MotusLibX264Job *job, Param *param, MotusError *error) {
+static MotusStatus configure(const MotusLibX264 *lib, const MotusLibX264Job *job, Param *param,
+                             MotusError *error) {
     char text[64];
     memset(param, 0, sizeof *param);
     if (lib->default_preset(param, job->preset, job->tune))
@@ -138,7 +144,8 @@ static MotusStatus configure(const MotusLibX264 *lib, const MotusLibX264Job *job
     for (const char *(*option)[2] = job->option; !status && (*option)[0]; option++)
         status = set(lib, param, (*option)[0], (*option)[1], error);
     if (!status && job->baseline && lib->profile(param, "baseline"))
-        status = motus_fail(error, MOTUS_ERR_ARGUMENT, "libx264: these options are not in the baseline profile");
+        status = motus_fail(error, MOTUS_ERR_ARGUMENT,
+                            "libx264: these options are not in the baseline profile");
     return status;
 }
 
@@ -157,20 +164,21 @@ static void speak(int before) {
 }
 
 // in: NULL once all frames are in.
-static MotusStatus step(const MotusLibX264 *lib, void *encoder, const Picture *in, int *pictures, MotusLibX264Run *run,
-                        MotusError *error) {
+static MotusStatus step(const MotusLibX264 *lib, void *encoder, const Picture *in, int *pictures,
+                        MotusLibX264Run *run, MotusError *error) {
     Picture out;
     Nal *nal;
     int n = 0;
-    if (lib->encode(encoder, &nal, &n, in, &out) < 0) return motus_fail(error, MOTUS_ERR_INTERNAL, "libx264: failed");
+    if (lib->encode(encoder, &nal, &n, in, &out) < 0)
+        return motus_fail(error, MOTUS_ERR_INTERNAL, "libx264: failed");
     for (int i = 0; i < n; i++)
         if (nal[i].type != NAL_SEI) run->bytes += (uint64_t)nal[i].size;
     if (n) ++*pictures, run->psnr += out.psnr[0];
     return MOTUS_OK;
 }
 
-static MotusStatus encode(const MotusLibX264 *lib, const MotusLibX264Job *job, void *encoder, MotusLibX264Run *run,
-                          MotusError *error) {
+static MotusStatus encode(const MotusLibX264 *lib, const MotusLibX264Job *job, void *encoder,
+                          MotusLibX264Run *run, MotusError *error) {
     Picture picture;
     int pictures = 0;
     MotusStatus status = MOTUS_OK;
@@ -186,15 +194,18 @@ static MotusStatus encode(const MotusLibX264 *lib, const MotusLibX264Job *job, v
         }
         status = step(lib, encoder, &picture, &pictures, run, error);
     }
-    while (!status && lib->delayed(encoder) > 0) status = step(lib, encoder, NULL, &pictures, run, error);
+    while (!status && lib->delayed(encoder) > 0)
+        status = step(lib, encoder, NULL, &pictures, run, error);
     run->seconds = motus_seconds() - began;
     run->psnr = pictures && job->psnr ? run->psnr / pictures : 0;
     if (!status && pictures != job->n)
-        status = motus_fail(error, MOTUS_ERR_INTERNAL, "libx264: %d pictures of %d", pictures, job->n);
+        status =
+            motus_fail(error, MOTUS_ERR_INTERNAL, "libx264: %d pictures of %d", pictures, job->n);
     return status;
 }
 
-MotusStatus motus_libx264_encode(const MotusLibX264 *lib, const MotusLibX264Job *job, MotusLibX264Run *run, MotusError *error) {
+MotusStatus motus_libx264_encode(const MotusLibX264 *lib, const MotusLibX264Job *job,
+                                 MotusLibX264Run *run, MotusError *error) {
     static Param param;
     *run = (MotusLibX264Run){0};
     MotusStatus status = configure(lib, job, &param, error);
@@ -202,8 +213,8 @@ MotusStatus motus_libx264_encode(const MotusLibX264 *lib, const MotusLibX264Job 
     const int before = silence();
     void *encoder = lib->open(&param);
     status = encoder ? encode(lib, job, encoder, run, error)
-                     : motus_fail(error, MOTUS_ERR_UNSUPPORTED, "libx264: cannot encode %dx%d", job->frame[0]->width,
-                                  job->frame[0]->height);
+                     : motus_fail(error, MOTUS_ERR_UNSUPPORTED, "libx264: cannot encode %dx%d",
+                                  job->frame[0]->width, job->frame[0]->height);
     if (encoder) lib->close(encoder);
     speak(before);
     return status;

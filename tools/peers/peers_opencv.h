@@ -11,9 +11,11 @@ extern "C" {
 
 const char *motus_opencv_version(void); // NULL: this build has none
 
-// The job with OpenCV, input and output as in motus_filter_job_run; threads 0: as many as OpenCV takes by itself.
-// MOTUS_ERR_UNSUPPORTED: no OpenCV in this build, or it has nothing for the job. MOTUS_ERR_MEMORY: it threw.
-MotusStatus motus_opencv_run(const MotusFilterJob *job, const void *in, void *out, void *scratch, int threads);
+// The job with OpenCV, input and output as in motus_filter_job_run; threads 0: as many as OpenCV
+// takes by itself. MOTUS_ERR_UNSUPPORTED: no OpenCV in this build, or it has nothing for the job.
+// MOTUS_ERR_MEMORY: it threw.
+MotusStatus motus_opencv_run(const MotusFilterJob *job, const void *in, void *out, void *scratch,
+                             int threads);
 
 #ifdef __cplusplus
 }

@@ -30,14 +30,16 @@ static MotusStatus not_found(const char *program, MotusError *error) {
                       strchr(program, '/') ? "" : " on the PATH");
 }
 
-MotusStatus motus_x264_version(const char *program, const char *log, char *text, size_t size, MotusError *error) {
+MotusStatus motus_x264_version(const char *program, const char *log, char *text, size_t size,
+                               MotusError *error) {
     char *const argv[] = {(char *)program, "--version", NULL};
     char said[LOG_BYTES];
     int status = motus_spawn(argv, log);
     if (status == 127) return not_found(program, error);
     read_log(log, said);
     if (status || strncmp(said, "x264 ", 5))
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: is not x264: does not tell its version", motus_shown(program));
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: is not x264: does not tell its version", motus_shown(program));
     snprintf(text, size, "%.*s", (int)strcspn(said + 5, "\n"), said + 5);
     return MOTUS_OK;
 }
@@ -50,7 +52,8 @@ static MotusStatus read_seconds(const char *log, int frames, double *seconds, Mo
     const char *comma = end ? strchr(end, ',') : NULL;
     double fps = comma ? strtod(comma + 1, NULL) : 0;
     if (n != frames || !(fps > 0))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "x264: did not say that it encoded %d frames", frames);
+        return motus_fail(error, MOTUS_ERR_FORMAT, "x264: did not say that it encoded %d frames",
+                          frames);
     *seconds = frames / fps;
     return MOTUS_OK;
 }
@@ -69,7 +72,8 @@ static MotusStatus tell_failure(const char *log, int exit_status, MotusError *er
     }
     const int length = (int)strcspn(line, "\n");
     if (exit_status == 126)
-        return motus_fail(error, MOTUS_ERR_IO, "x264: ended by a signal%s%.*s", length ? ": " : "", length, line);
+        return motus_fail(error, MOTUS_ERR_IO, "x264: ended by a signal%s%.*s", length ? ": " : "",
+                          length, line);
     return motus_fail(error, MOTUS_ERR_IO, "x264: failed%s%.*s", length ? ": " : "", length, line);
 }
 
@@ -116,15 +120,18 @@ static int make_words(const MotusX264Job *job, char *argv[MOTUS_X264_WORDS], cha
 
 MotusStatus motus_x264_encode(const MotusX264Job *job, double *seconds, MotusError *error) {
     char *argv[MOTUS_X264_WORDS], text[3][16], log[LOG_BYTES];
-    if (!make_words(job, argv, text)) return motus_fail(error, MOTUS_ERR_ARGUMENT, "x264: too many options");
+    if (!make_words(job, argv, text))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "x264: too many options");
     const int status = motus_spawn(argv, job->log);
     if (motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted");
     if (status == 127) return not_found(job->program, error);
     read_log(job->log, log);
-    return status ? tell_failure(log, status, error) : read_seconds(log, job->frames, seconds, error);
+    return status ? tell_failure(log, status, error)
+                  : read_seconds(log, job->frames, seconds, error);
 }
 
-// Bytes of an Annex B stream without its SEI units (nal_unit_type 6). A unit begins with its start code, zero_byte included.
+// Bytes of an Annex B stream without its SEI units (nal_unit_type 6). A unit begins with its start
+// code, zero_byte included.
 static MotusStatus count_bytes(const char *path, uint64_t *bytes, MotusError *error) {
     FILE *file = fopen(path, "rb");
     if (!file) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
@@ -143,11 +150,12 @@ static MotusStatus count_bytes(const char *path, uint64_t *bytes, MotusError *er
     int failed = ferror(file);
     fclose(file);
     *bytes = kept;
-    return failed ? motus_fail(error, MOTUS_ERR_IO, "%s: cannot be read", motus_shown(path)) : MOTUS_OK;
+    return failed ? motus_fail(error, MOTUS_ERR_IO, "%s: cannot be read", motus_shown(path))
+                  : MOTUS_OK;
 }
 
-static MotusStatus add_pictures(MotusReader *reader, int frames, MotusSourceFrame *source, void *opaque, MotusQuality *q,
-                                MotusError *error) {
+static MotusStatus add_pictures(MotusReader *reader, int frames, MotusSourceFrame *source,
+                                void *opaque, MotusQuality *q, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (MotusFrame *frame = NULL; !status; motus_frame_unref(&frame)) {
         const MotusFrame *wanted = NULL;
@@ -156,18 +164,23 @@ static MotusStatus add_pictures(MotusReader *reader, int frames, MotusSourceFram
         if (status) break;
         if (q->frames++ >= frames) continue;
         if (frame->width != wanted->width || frame->height != wanted->height)
-            status = motus_fail(error, MOTUS_ERR_FORMAT, "x264's stream: %dx%d", frame->width, frame->height);
+            status = motus_fail(error, MOTUS_ERR_FORMAT, "x264's stream: %dx%d", frame->width,
+                                frame->height);
         else
-            q->luma_ssd += motus_plane_ssd(&frame->plane[0], &wanted->plane[0], frame->width, frame->height);
-        if (!status) q->ssim += motus_plane_ssim(&frame->plane[0], &wanted->plane[0], frame->width, frame->height);
+            q->luma_ssd +=
+                motus_plane_ssd(&frame->plane[0], &wanted->plane[0], frame->width, frame->height);
+        if (!status)
+            q->ssim +=
+                motus_plane_ssim(&frame->plane[0], &wanted->plane[0], frame->width, frame->height);
     }
     if (status != MOTUS_END) return status;
     if (q->frames == frames) return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_FORMAT, "x264's stream: %d pictures of %d", q->frames, frames);
+    return motus_fail(error, MOTUS_ERR_FORMAT, "x264's stream: %d pictures of %d", q->frames,
+                      frames);
 }
 
-MotusStatus motus_stream_measure(const char *path, int frames, MotusSourceFrame *source, void *opaque, MotusQuality *quality,
-                                 MotusError *error) {
+MotusStatus motus_stream_measure(const char *path, int frames, MotusSourceFrame *source,
+                                 void *opaque, MotusQuality *quality, MotusError *error) {
     MotusReader *reader = NULL;
     *quality = (MotusQuality){0};
     MotusStatus status = count_bytes(path, &quality->bytes, error);

@@ -1,4 +1,5 @@
-// The page that a comparison's data are put into: HTML with the text @MOTUS_DATA@ where they go (docs/compare.md).
+// The page that a comparison's data are put into: HTML with the text @MOTUS_DATA@ where they go
+// (docs/compare.md).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_REPORT_REPORT_PAGE_H
 #define TOOLS_REPORT_REPORT_PAGE_H

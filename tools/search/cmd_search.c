@@ -7,22 +7,27 @@
 #include "common/error.h"
 #include "motus/me.h"
 #include "tools/cli/cmd.h"
-#include "tools/search/field_file.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/signals.h"
+#include "tools/search/field_file.h"
 
 static const char about[] =
-    "Searches each frame of INPUT in the one before and writes the best vector of all 41 blocks of each\n"
+    "Searches each frame of INPUT in the one before and writes the best vector of all 41 blocks of "
+    "each\n"
     "macroblock: one of 16x16, two each of 16x8 and 8x16, four of 8x8, eight each of 8x4 and 4x8,\n"
-    "sixteen of 4x4. The search is exhaustive; beyond the frame its edge samples are repeated. FIELD is\n"
+    "sixteen of 4x4. The search is exhaustive; beyond the frame its edge samples are repeated. "
+    "FIELD is\n"
     ".csv (- is standard output) or .npy, a NumPy structured array. One row per block:\n"
     "  frame,mb,block,w,h,x,y,mv_x,mv_y,sad,cost\n"
-    "mv in quarter samples from the block to its match in the frame before; sad at mv; cost = SAD (with\n"
+    "mv in quarter samples from the block to its match in the frame before; sad at mv; cost = SAD "
+    "(with\n"
     "--subpel full) or SATD, plus lambda * length of mv's code / 256.\n"
     "\n"
-    "Other shapes (--format; see docs/interop.md) have one partition of each macroblock, that of the least\n"
-    "cost, so give a --lambda. flo: dense flow, a file a picture; flow: the same as a NumPy array; nvenc:\n"
+    "Other shapes (--format; see docs/interop.md) have one partition of each macroblock, that of "
+    "the least\n"
+    "cost, so give a --lambda. flo: dense flow, a file a picture; flow: the same as a NumPy array; "
+    "nvenc:\n"
     "NV_ENC_H264_MV_DATA; nvenc-hints: its external hints; fei: MV[16][2].\n"
     "\n"
     "Examples:\n"
@@ -63,34 +68,46 @@ static int parse_format(const MotusOption *option, const char *text, char *cause
 static int parse(SearchOptions *o, int argc, char **argv) {
     MotusMeConfig *me = &o->me;
     const MotusOption options[] = {
-        {"output", 'o', &o->output, motus_option_text, 0, 0, "FIELD", "where the field goes, .csv, .npy or .flo"},
-        {"range", 0, &me->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", "search +-N samples (16)"},
-        {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL", "full, half or quarter sample vectors (quarter)"},
-        {"modes", 0, &me->modes, motus_option_modes, 0, 0, "LIST", "all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
-        {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N", "weight of a vector's bits, 1/256 (0)"},
+        {"output", 'o', &o->output, motus_option_text, 0, 0, "FIELD",
+         "where the field goes, .csv, .npy or .flo"},
+        {"range", 0, &me->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
+         "search +-N samples (16)"},
+        {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL",
+         "full, half or quarter sample vectors (quarter)"},
+        {"modes", 0, &me->modes, motus_option_modes, 0, 0, "LIST",
+         "all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
+        {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N",
+         "weight of a vector's bits, 1/256 (0)"},
         {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "read N frames at most"},
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
-        {"deinterlace", 0, &o->reader.deinterlace, motus_option_deinterlace, 0, 0, "WHEN", "auto, off or on (auto)"},
+        {"deinterlace", 0, &o->reader.deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
+         "auto, off or on (auto)"},
         {"threads", 't', &me->threads, motus_option_int, 0, 256, "N",
          "threads, 0 = all cores (0); the field is the same for any number"},
-        {"backend", 0, &me->backend, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)"},
-        {"format", 0, &o->format, parse_format, 0, 0, "NAME", MOTUS_FIELD_FORMAT_NAMES " (by the output's name)"},
+        {"backend", 0, &me->backend, motus_option_backend, 0, 0, "NAME",
+         "auto, cpu or cuda (auto)"},
+        {"format", 0, &o->format, parse_format, 0, 0, "NAME",
+         MOTUS_FIELD_FORMAT_NAMES " (by the output's name)"},
         {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line"},
         {0},
     };
-    const MotusCommand command = {"search", "INPUT -o FIELD [options]", about, options, &o->input, 1};
+    const MotusCommand command = {"search", "INPUT -o FIELD [options]", about, options, &o->input,
+                                  1};
     int status = motus_options_parse(&command, argc, argv);
     if (status >= 0) return status;
     if (!o->input) return motus_usage_error("search", "the input is missing");
     if (!o->output) return motus_usage_error("search", "the output is missing: -o FILE");
     if (o->format < 0) o->format = motus_field_format_of(o->output);
     if (o->format < 0)
-        return motus_usage_error("search", "-o %s: must end in .csv, .npy or .flo; --format says what else to write", o->output);
+        return motus_usage_error(
+            "search", "-o %s: must end in .csv, .npy or .flo; --format says what else to write",
+            o->output);
     if (o->format >= MOTUS_FIELD_FLO && !(me->modes >> MOTUS_MODE_16x16 & 1))
         return motus_usage_error("search", "--modes: %s needs 16x16 among them",
                                  motus_field_format_name((MotusFieldFormat)o->format));
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = me->threads;
-    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet, o->reader.interrupted = motus_signal_caught;
+    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet,
+    o->reader.interrupted = motus_signal_caught;
     return motus_check_names("search", &o->input, 1, &o->output, 1);
 }
 
@@ -110,15 +127,20 @@ static MotusStatus open_all(Search *s) {
     if (status)
         return motus_fail(s->error, status, "%s: search: %s", motus_shown(o->input),
                           cuda.text[0] ? cuda.text : motus_status_text(status));
-    if (cuda.text[0]) motus_warn("the CUDA device cannot be used (%s); searching on the CPU", cuda.text); // under --backend auto
-    return motus_field_out_open(&s->out, o->output, (MotusFieldFormat)o->format, info->width, info->height, s->error);
+    if (cuda.text[0])
+        motus_warn("the CUDA device cannot be used (%s); searching on the CPU",
+                   cuda.text); // under --backend auto
+    return motus_field_out_open(&s->out, o->output, (MotusFieldFormat)o->format, info->width,
+                                info->height, s->error);
 }
 
 static MotusStatus search_pair(Search *s, const MotusFrame *cur, const MotusFrame *ref) {
     const MotusMeHints hints = {.lambda_q8 = (uint32_t)s->options->lambda};
     MotusStatus status = motus_me_search(s->me, &cur->plane[0], &ref->plane[0], &hints, s->field);
     const char *cuda = motus_me_error(s->me)->text;
-    if (status) return motus_fail(s->error, status, "search: %s", cuda[0] ? cuda : motus_status_text(status));
+    if (status)
+        return motus_fail(s->error, status, "search: %s",
+                          cuda[0] ? cuda : motus_status_text(status));
     return motus_field_out_picture(s->out, s->frames - 1, s->field, s->options->me.modes, s->error);
 }
 
@@ -150,7 +172,8 @@ static MotusStatus search_all(Search *s) {
     motus_progress_end(&progress);
     if (status != MOTUS_END) return status;
     if (s->frames < 2 && !motus_signal_caught())
-        return motus_fail(s->error, MOTUS_ERR_TRUNCATED, "%s: has no second frame to search", motus_shown(s->options->input));
+        return motus_fail(s->error, MOTUS_ERR_TRUNCATED, "%s: has no second frame to search",
+                          motus_shown(s->options->input));
     return MOTUS_OK;
 }
 
@@ -173,5 +196,7 @@ int motus_cmd_search(int argc, char **argv) {
     motus_me_close(&s.me);
     motus_reader_close(&s.reader);
     if (done) motus_failure(&error);
-    return interrupted ? MOTUS_EXIT_SIGNAL + interrupted : done ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    return interrupted ? MOTUS_EXIT_SIGNAL + interrupted
+           : done      ? MOTUS_EXIT_FAILURE
+                       : MOTUS_EXIT_OK;
 }

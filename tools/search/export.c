@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CSV_ROW_MAX 112 // 11 numbers of at most 20, 10, 2, 2, 2, 5, 5, 6, 6, 5 and 10 characters, and what separates them
+#define CSV_ROW_MAX                                                                                \
+    112 // 11 numbers of at most 20, 10, 2, 2, 2, 5, 5, 6, 6, 5 and 10 characters, and what
+        // separates them
 
 typedef struct Row {
     int64_t frame;
@@ -26,9 +28,10 @@ static Row row_of(const MotusField *field, int64_t frame, int mb, int b) {
 }
 
 static size_t format_csv(uint8_t *to, const Row *r) {
-    return (size_t)snprintf((char *)to, CSV_ROW_MAX, "%" PRId64 ",%d,%d,%d,%d,%d,%d,%d,%d,%" PRIu32 ",%" PRIu32 "\n", r->frame,
-                            r->mb, r->block, motus_blocks[r->block].width, motus_blocks[r->block].height, r->x, r->y, r->mv.x,
-                            r->mv.y, r->sad, r->cost);
+    return (size_t)snprintf(
+        (char *)to, CSV_ROW_MAX, "%" PRId64 ",%d,%d,%d,%d,%d,%d,%d,%d,%" PRIu32 ",%" PRIu32 "\n",
+        r->frame, r->mb, r->block, motus_blocks[r->block].width, motus_blocks[r->block].height,
+        r->x, r->y, r->mv.x, r->mv.y, r->sad, r->cost);
 }
 
 static uint8_t *put(uint8_t *to, uint32_t value, int bytes) {
@@ -53,12 +56,14 @@ static size_t format_npy(uint8_t *to, const Row *r) {
 }
 
 static const char npy_columns[] =
-    "[('frame', '<i4'), ('mb', '<i4'), ('block', '|u1'), ('w', '|u1'), ('h', '|u1'), ('x', '<u2'), ('y', '<u2'), "
+    "[('frame', '<i4'), ('mb', '<i4'), ('block', '|u1'), ('w', '|u1'), ('h', '|u1'), ('x', '<u2'), "
+    "('y', '<u2'), "
     "('mv_x', '<i2'), ('mv_y', '<i2'), ('sad', '<u2'), ('cost', '<u4')]";
 
 // Hands the rows over one MB at a time.
-static MotusStatus export_rows(const MotusField *field, int64_t frame, uint32_t modes, size_t (*format)(uint8_t *, const Row *),
-                               MotusSink sink, void *opaque) {
+static MotusStatus export_rows(const MotusField *field, int64_t frame, uint32_t modes,
+                               size_t (*format)(uint8_t *, const Row *), MotusSink sink,
+                               void *opaque) {
     uint8_t text[MOTUS_BLOCKS * CSV_ROW_MAX];
     MotusStatus status = MOTUS_OK;
     for (int mb = 0; mb < field->n_mb && status == MOTUS_OK; mb++) {
@@ -73,11 +78,13 @@ static MotusStatus export_rows(const MotusField *field, int64_t frame, uint32_t 
     return status;
 }
 
-MotusStatus motus_field_csv(const MotusField *field, int64_t frame, uint32_t modes, MotusSink sink, void *opaque) {
+MotusStatus motus_field_csv(const MotusField *field, int64_t frame, uint32_t modes, MotusSink sink,
+                            void *opaque) {
     return export_rows(field, frame, modes, format_csv, sink, opaque);
 }
 
-MotusStatus motus_field_npy(const MotusField *field, int64_t frame, uint32_t modes, MotusSink sink, void *opaque) {
+MotusStatus motus_field_npy(const MotusField *field, int64_t frame, uint32_t modes, MotusSink sink,
+                            void *opaque) {
     return export_rows(field, frame, modes, format_npy, sink, opaque);
 }
 
@@ -93,7 +100,8 @@ void motus_field_npy_header(char header[MOTUS_FIELD_NPY_HEADER_SIZE], uint64_t n
     memcpy(header, magic, sizeof magic);
     put((uint8_t *)header + 8, MOTUS_FIELD_NPY_HEADER_SIZE - 10, 2);
     int length = snprintf(header + 10, MOTUS_FIELD_NPY_HEADER_SIZE - 10,
-                          "{'descr': %s, 'fortran_order': False, 'shape': (%" PRIu64 ",), }", npy_columns, n_rows);
+                          "{'descr': %s, 'fortran_order': False, 'shape': (%" PRIu64 ",), }",
+                          npy_columns, n_rows);
     header[10 + length] = ' '; // where the text's terminating zero was
     header[MOTUS_FIELD_NPY_HEADER_SIZE - 1] = '\n';
 }

@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "tools/search/vector_table.h"
 
-// ---- In -----------------------------------------------------------------------------------------------------------------------------------
+// ---- In -----------------------------------------------------------------------------------------
 
 struct MotusFieldIn {
     const char *path;
@@ -20,7 +20,8 @@ struct MotusFieldIn {
     int at_end;
 };
 
-MotusStatus motus_field_in_open(MotusFieldIn **opened, const char *path, int width, int height, MotusError *error) {
+MotusStatus motus_field_in_open(MotusFieldIn **opened, const char *path, int width, int height,
+                                MotusError *error) {
     MotusFieldIn *in = *opened = motus_alloc(1, sizeof *in);
     if (!in) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     in->path = path, in->width = width, in->height = height;
@@ -52,23 +53,30 @@ static int block_of(long long x, long long y, long long w, long long h) {
 }
 
 static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
-    const long long *r = in->row, x = r[MOTUS_COLUMN_X], y = r[MOTUS_COLUMN_Y], mv_x = r[MOTUS_COLUMN_MV_X],
-                    mv_y = r[MOTUS_COLUMN_MV_Y], number = motus_table_rows(in->table);
+    const long long *r = in->row, x = r[MOTUS_COLUMN_X], y = r[MOTUS_COLUMN_Y],
+                    mv_x = r[MOTUS_COLUMN_MV_X], mv_y = r[MOTUS_COLUMN_MV_Y],
+                    number = motus_table_rows(in->table);
     MotusField *field = in->field;
     if (x < 0 || y < 0 || x >= 16LL * field->mb_width || y >= 16LL * field->mb_height)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: a block at %lld, %lld, outside a picture of %dx%d",
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "%s: row %lld: a block at %lld, %lld, outside a picture of %dx%d",
                           motus_shown(in->path), number, x, y, in->width, in->height);
     const int b = block_of(x % 16, y % 16, r[MOTUS_COLUMN_W], r[MOTUS_COLUMN_H]);
     if (b < 0)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: %lldx%lld at %lld, %lld is no block of a macroblock",
-                          motus_shown(in->path), number, r[MOTUS_COLUMN_W], r[MOTUS_COLUMN_H], x, y);
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "%s: row %lld: %lldx%lld at %lld, %lld is no block of a macroblock",
+                          motus_shown(in->path), number, r[MOTUS_COLUMN_W], r[MOTUS_COLUMN_H], x,
+                          y);
     if (mv_x < INT16_MIN || mv_x > INT16_MAX || mv_y < INT16_MIN || mv_y > INT16_MAX)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: vector (%lld, %lld) is out of range", motus_shown(in->path),
-                          number, mv_x, mv_y);
-    const size_t mb = (size_t)(y / 16 * field->mb_width + x / 16), at = (size_t)b * (size_t)field->n_mb + mb;
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "%s: row %lld: vector (%lld, %lld) is out of range",
+                          motus_shown(in->path), number, mv_x, mv_y);
+    const size_t mb = (size_t)(y / 16 * field->mb_width + x / 16),
+                 at = (size_t)b * (size_t)field->n_mb + mb;
     if (in->there[at])
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld has this block already", motus_shown(in->path),
-                          number, r[MOTUS_COLUMN_FRAME]);
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "%s: row %lld: picture %lld has this block already",
+                          motus_shown(in->path), number, r[MOTUS_COLUMN_FRAME]);
     in->there[at] = 1;
     field->mv[b][mb] = (MotusMv){(int16_t)mv_x, (int16_t)mv_y};
     return MOTUS_OK;
@@ -84,8 +92,9 @@ static MotusStatus take_rows(MotusFieldIn *in, int64_t number, int *taken, Motus
         in->has_row = 1;
         if (in->row[MOTUS_COLUMN_FRAME] > number) break;
         if (in->row[MOTUS_COLUMN_FRAME] < number)
-            return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld is out of order", motus_shown(in->path),
-                              motus_table_rows(in->table), in->row[MOTUS_COLUMN_FRAME]);
+            return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld is out of order",
+                              motus_shown(in->path), motus_table_rows(in->table),
+                              in->row[MOTUS_COLUMN_FRAME]);
         if ((status = take_row(in, error))) return status;
         ++*taken;
     }
@@ -93,7 +102,8 @@ static MotusStatus take_rows(MotusFieldIn *in, int64_t number, int *taken, Motus
 }
 
 // Each mode of which there is one block must have all.
-static MotusStatus check_picture(const MotusFieldIn *in, int64_t number, uint32_t *modes, MotusError *error) {
+static MotusStatus check_picture(const MotusFieldIn *in, int64_t number, uint32_t *modes,
+                                 MotusError *error) {
     const size_t n = (size_t)in->field->n_mb;
     for (int b = 0; b < MOTUS_BLOCKS; b++)
         if (memchr(in->there + (size_t)b * n, 1, n)) *modes |= 1u << motus_blocks[b].mode;
@@ -104,16 +114,17 @@ static MotusStatus check_picture(const MotusFieldIn *in, int64_t number, uint32_
         if (gap)
             return motus_fail(
                 error, MOTUS_ERR_FORMAT,
-                "%s: picture %lld has no vector of the %dx%d block at %d, %d: a field of %dx%d samples has all of them",
-                motus_shown(in->path), (long long)number, motus_blocks[b].width, motus_blocks[b].height,
-                16 * (mb % in->field->mb_width) + motus_blocks[b].x, 16 * (mb / in->field->mb_width) + motus_blocks[b].y,
-                in->width, in->height);
+                "%s: picture %lld has no vector of the %dx%d block at %d, %d: a field of %dx%d "
+                "samples has all of them",
+                motus_shown(in->path), (long long)number, motus_blocks[b].width,
+                motus_blocks[b].height, 16 * (mb % in->field->mb_width) + motus_blocks[b].x,
+                16 * (mb / in->field->mb_width) + motus_blocks[b].y, in->width, in->height);
     }
     return MOTUS_OK;
 }
 
-MotusStatus motus_field_in_picture(MotusFieldIn *in, int64_t number, const MotusField **field, uint32_t *modes,
-                                   MotusError *error) {
+MotusStatus motus_field_in_picture(MotusFieldIn *in, int64_t number, const MotusField **field,
+                                   uint32_t *modes, MotusError *error) {
     int taken;
     *field = in->field;
     *modes = 0;

@@ -7,9 +7,9 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "interop/field.h"
+#include "tools/cli/options.h"
 #include "tools/search/export.h"
 #include "tools/search/field_file.h"
-#include "tools/cli/options.h"
 #include "yuv/io/writer.h"
 
 #define FLOW_HEADER_SIZE 128 // of a NumPy array, with room for any shape
@@ -26,23 +26,27 @@ struct MotusFieldOut {
 };
 
 const char *motus_field_format_name(MotusFieldFormat format) {
-    static const char *const names[MOTUS_FIELD_FORMATS] = {"csv", "npy", "flo", "flow", "nvenc", "nvenc-hints", "fei"};
+    static const char *const names[MOTUS_FIELD_FORMATS] = {"csv",   "npy",         "flo", "flow",
+                                                           "nvenc", "nvenc-hints", "fei"};
     return (unsigned)format < MOTUS_FIELD_FORMATS ? names[format] : NULL;
 }
 
 int motus_field_format_of(const char *path) {
     if (!strcmp(path, "-") || motus_has_ending(path, ".csv\0")) return MOTUS_FIELD_CSV;
-    return motus_has_ending(path, ".npy\0") ? MOTUS_FIELD_NPY : motus_has_ending(path, ".flo\0") ? MOTUS_FIELD_FLO : -1;
+    return motus_has_ending(path, ".npy\0")   ? MOTUS_FIELD_NPY
+           : motus_has_ending(path, ".flo\0") ? MOTUS_FIELD_FLO
+                                              : -1;
 }
 
-// ---- Headers ------------------------------------------------------------------------------------------------------------------------------
+// ---- Headers ------------------------------------------------------------------------------------
 
 static void flow_header(char header[FLOW_HEADER_SIZE], const MotusFieldOut *o) {
     memset(header, ' ', FLOW_HEADER_SIZE);
     memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10); // version 1.0, 118 bytes of text
-    const int length = snprintf(header + 10, FLOW_HEADER_SIZE - 10,
-                                "{'descr': '<f4', 'fortran_order': False, 'shape': (%" PRIu64 ", %d, %d, 2), }", o->pictures,
-                                o->height, o->width);
+    const int length =
+        snprintf(header + 10, FLOW_HEADER_SIZE - 10,
+                 "{'descr': '<f4', 'fortran_order': False, 'shape': (%" PRIu64 ", %d, %d, 2), }",
+                 o->pictures, o->height, o->width);
     header[10 + length] = ' '; // where the text's terminating zero was
     header[FLOW_HEADER_SIZE - 1] = '\n';
 }
@@ -64,7 +68,7 @@ static size_t make_header(char header[MOTUS_FIELD_NPY_HEADER_SIZE], const MotusF
     }
 }
 
-// ---- Names --------------------------------------------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 // Where a path has %d, %4d or %04d, how many digits that asks for, and its length; NULL: nowhere.
 static const char *pattern_of(const char *path, int *width, size_t *length) {
@@ -90,14 +94,14 @@ static MotusStatus open_numbered(MotusFieldOut *o, int64_t number, MotusError *e
     int width = 0;
     size_t length = 0;
     const char *at = pattern_of(o->path, &width, &length);
-    const int size =
-        snprintf(name, sizeof name, "%.*s%0*lld%s", (int)(at - o->path), o->path, width, (long long)number, at + length);
+    const int size = snprintf(name, sizeof name, "%.*s%0*lld%s", (int)(at - o->path), o->path,
+                              width, (long long)number, at + length);
     if (size < 0 || (size_t)size >= sizeof name)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: is too long", motus_shown(o->path));
     return motus_output_open(&o->file, name, error);
 }
 
-// ---- Pictures -----------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 static MotusStatus sink(void *opaque, const void *data, size_t size) {
     const MotusFieldOut *o = opaque;
@@ -106,11 +110,13 @@ static MotusStatus sink(void *opaque, const void *data, size_t size) {
 
 static size_t memory_of(const MotusFieldOut *o) {
     const size_t n_mb = (size_t)((o->width + 15) / 16) * (size_t)((o->height + 15) / 16);
-    const size_t flow = 2 * sizeof(float) * (size_t)o->width * (size_t)o->height, fei = n_mb * sizeof(MotusFeiMb);
+    const size_t flow = 2 * sizeof(float) * (size_t)o->width * (size_t)o->height,
+                 fei = n_mb * sizeof(MotusFeiMb);
     return flow > fei ? flow : fei; // the other shapes are smaller
 }
 
-// Makes the shape; returns its bytes. All of them are little-endian, as the machines that motus runs on.
+// Makes the shape; returns its bytes. All of them are little-endian, as the machines that motus
+// runs on.
 static size_t make_shape(const MotusFieldOut *o, const MotusField *field, uint32_t modes) {
     const size_t n = (size_t)field->n_mb;
     switch (o->format) {
@@ -130,20 +136,23 @@ static size_t make_shape(const MotusFieldOut *o, const MotusField *field, uint32
 }
 
 // A .flo file: "PIEH" (202021.25 as a float), width, height, u and v of each sample.
-static MotusStatus put_flo(MotusFieldOut *o, int64_t number, const MotusField *field, uint32_t modes, MotusError *error) {
+static MotusStatus put_flo(MotusFieldOut *o, int64_t number, const MotusField *field,
+                           uint32_t modes, MotusError *error) {
     const int32_t size[2] = {o->width, o->height};
     if (o->pictures && !is_pattern(o))
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: a .flo file holds one field; --frames 2, or a name with %%04d in it",
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: a .flo file holds one field; --frames 2, or a name with %%04d in it",
                           motus_shown(o->path));
     MotusStatus status = is_pattern(o) ? open_numbered(o, number, error) : MOTUS_OK;
     if (!status) status = motus_output_write(o->file, "PIEH", 4, error);
     if (!status) status = motus_output_write(o->file, size, sizeof size, error);
-    if (!status) status = motus_output_write(o->file, o->memory, make_shape(o, field, modes), error);
+    if (!status)
+        status = motus_output_write(o->file, o->memory, make_shape(o, field, modes), error);
     return !status && is_pattern(o) ? motus_output_commit(&o->file, error) : status;
 }
 
-MotusStatus motus_field_out_picture(MotusFieldOut *o, int64_t number, const MotusField *field, uint32_t modes,
-                                    MotusError *error) {
+MotusStatus motus_field_out_picture(MotusFieldOut *o, int64_t number, const MotusField *field,
+                                    uint32_t modes, MotusError *error) {
     MotusStatus status;
     o->error = error;
     if (o->format == MOTUS_FIELD_FLO)
@@ -151,16 +160,17 @@ MotusStatus motus_field_out_picture(MotusFieldOut *o, int64_t number, const Motu
     else if (o->memory)
         status = motus_output_write(o->file, o->memory, make_shape(o, field, modes), error);
     else
-        status = (o->format == MOTUS_FIELD_NPY ? motus_field_npy : motus_field_csv)(field, number, modes, sink, o);
+        status = (o->format == MOTUS_FIELD_NPY ? motus_field_npy : motus_field_csv)(field, number,
+                                                                                    modes, sink, o);
     o->rows += motus_field_rows(field, modes);
     o->pictures++;
     return status;
 }
 
-// ---- Files --------------------------------------------------------------------------------------------------------------------------------
+// ---- Files --------------------------------------------------------------------------------------
 
-MotusStatus motus_field_out_open(MotusFieldOut **out, const char *path, MotusFieldFormat format, int width, int height,
-                                 MotusError *error) {
+MotusStatus motus_field_out_open(MotusFieldOut **out, const char *path, MotusFieldFormat format,
+                                 int width, int height, MotusError *error) {
     char header[MOTUS_FIELD_NPY_HEADER_SIZE];
     MotusFieldOut *o = *out = motus_alloc(1, sizeof *o);
     if (!o) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
@@ -179,7 +189,8 @@ MotusStatus motus_field_out_commit(MotusFieldOut **out, MotusError *error) {
     char header[MOTUS_FIELD_NPY_HEADER_SIZE];
     MotusFieldOut *o = *out;
     const size_t size = make_header(header, o);
-    const int counts = o->format == MOTUS_FIELD_NPY || o->format == MOTUS_FIELD_FLOW; // in the header
+    const int counts =
+        o->format == MOTUS_FIELD_NPY || o->format == MOTUS_FIELD_FLOW; // in the header
     MotusStatus status = counts ? motus_output_rewrite(o->file, header, size, error) : MOTUS_OK;
     if (!status && o->file) status = motus_output_commit(&o->file, error);
     motus_field_out_abandon(out);

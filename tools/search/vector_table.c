@@ -10,7 +10,8 @@
 #include "common/error.h"
 #include "tools/cli/options.h"
 
-static const char *const names[MOTUS_COLUMNS] = {"frame", "x", "y", "w", "h", "mv_x", "mv_y", "skip", "block", "cost"};
+static const char *const names[MOTUS_COLUMNS] = {"frame", "x",    "y",    "w",     "h",
+                                                 "mv_x",  "mv_y", "skip", "block", "cost"};
 
 enum { MAX_FIELDS = 32, MAX_HEADER = 4096, MAX_ROW = 512 };
 
@@ -37,16 +38,18 @@ static int column_of(const char *name, size_t length) {
 static MotusStatus check_columns(const MotusTable *t, MotusError *error) {
     for (int c = 0; c < MOTUS_COLUMNS_NEEDED; c++)
         if (t->column[c].at < 0)
-            return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: is no table of vectors: has no column %s", motus_shown(t->path),
+            return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                              "%s: is no table of vectors: has no column %s", motus_shown(t->path),
                               names[c]);
     return MOTUS_OK;
 }
 
-// ---- CSV ----------------------------------------------------------------------------------------------------------------------------------
+// ---- CSV ----------------------------------------------------------------------------------------
 
 static MotusStatus csv_header(MotusTable *t, MotusError *error) {
     char line[MAX_ROW];
-    if (!fgets(line, sizeof line, t->file)) return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: is empty", motus_shown(t->path));
+    if (!fgets(line, sizeof line, t->file))
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: is empty", motus_shown(t->path));
     const char *at = line;
     for (int field = 0; field < MAX_FIELDS; field++) {
         size_t length = strcspn(at, ",\r\n");
@@ -72,23 +75,26 @@ static MotusStatus csv_row(MotusTable *t, long long values[MOTUS_COLUMNS], Motus
     }
     for (int c = 0; c < MOTUS_COLUMNS; c++) {
         if (t->column[c].at >= n)
-            return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld is no row of numbers", motus_shown(t->path), t->row);
+            return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld is no row of numbers",
+                              motus_shown(t->path), t->row);
         values[c] = t->column[c].at < 0 ? 0 : field[t->column[c].at];
     }
     return MOTUS_OK;
 }
 
-// ---- .npy ---------------------------------------------------------------------------------------------------------------------------------
+// ---- .npy ---------------------------------------------------------------------------------------
 
 static MotusStatus npy_refuse(const MotusTable *t, MotusError *error) {
-    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: is no table of vectors that motus wrote", motus_shown(t->path));
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: is no table of vectors that motus wrote",
+                      motus_shown(t->path));
 }
 
 // Reads "('NAME', '<i2')" pairs of the header's descr.
 static int npy_columns(MotusTable *t, const char *text) {
     for (const char *at = strchr(text, '('); at && at[1] == '\''; at = strchr(at + 1, '(')) {
         const char *name = at + 2, *end = strchr(name, '\'');
-        if (!end || strncmp(end, "', '", 4) || (end[4] != '<' && end[4] != '|') || !end[5]) return 0;
+        if (!end || strncmp(end, "', '", 4) || (end[4] != '<' && end[4] != '|') || !end[5])
+            return 0;
         const char kind = end[5];
         const int bytes = end[6] && end[7] == '\'' ? end[6] - '0' : 0;
         if ((kind != 'i' && kind != 'u') || (bytes != 1 && bytes != 2 && bytes != 4)) return 0;
@@ -103,9 +109,11 @@ static int npy_columns(MotusTable *t, const char *text) {
 static MotusStatus npy_header(MotusTable *t, MotusError *error) {
     unsigned char start[10];
     char text[MAX_HEADER + 1];
-    if (fread(start, 1, sizeof start, t->file) != sizeof start || memcmp(start, "\x93NUMPY\x01", 7)) return npy_refuse(t, error);
+    if (fread(start, 1, sizeof start, t->file) != sizeof start || memcmp(start, "\x93NUMPY\x01", 7))
+        return npy_refuse(t, error);
     size_t length = start[8] + 256U * start[9];
-    if (length > MAX_HEADER || fread(text, 1, length, t->file) != length) return npy_refuse(t, error);
+    if (length > MAX_HEADER || fread(text, 1, length, t->file) != length)
+        return npy_refuse(t, error);
     text[length] = 0;
     const char *shape = strstr(text, "'shape': (");
     if (!strstr(text, "'fortran_order': False") || !shape) return npy_refuse(t, error);
@@ -128,13 +136,15 @@ static MotusStatus npy_row(MotusTable *t, long long values[MOTUS_COLUMNS], Motus
     unsigned char row[MAX_ROW];
     if (t->row == t->rows) return MOTUS_END;
     if (fread(row, 1, (size_t)t->row_bytes, t->file) != (size_t)t->row_bytes)
-        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends in row %lld of %lld", motus_shown(t->path), t->row + 1, t->rows);
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends in row %lld of %lld",
+                          motus_shown(t->path), t->row + 1, t->rows);
     t->row++;
-    for (int c = 0; c < MOTUS_COLUMNS; c++) values[c] = t->column[c].at < 0 ? 0 : number_at(row, t->column[c]);
+    for (int c = 0; c < MOTUS_COLUMNS; c++)
+        values[c] = t->column[c].at < 0 ? 0 : number_at(row, t->column[c]);
     return MOTUS_OK;
 }
 
-// ---- Both ---------------------------------------------------------------------------------------------------------------------------------
+// ---- Both ---------------------------------------------------------------------------------------
 
 MotusStatus motus_table_open(MotusTable **table, const char *path, MotusError *error) {
     MotusTable *t = *table = motus_alloc(1, sizeof *t);
@@ -143,7 +153,9 @@ MotusStatus motus_table_open(MotusTable **table, const char *path, MotusError *e
     t->npy = motus_has_ending(path, ".npy\0");
     for (int c = 0; c < MOTUS_COLUMNS; c++) t->column[c].at = -1;
     t->file = fopen(path, "rb");
-    MotusStatus status = t->file ? MOTUS_OK : motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
+    MotusStatus status =
+        t->file ? MOTUS_OK
+                : motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
     if (!status) status = (t->npy ? npy_header : csv_header)(t, error);
     if (status) motus_table_close(table);
     return status;
@@ -151,7 +163,8 @@ MotusStatus motus_table_open(MotusTable **table, const char *path, MotusError *e
 
 MotusStatus motus_table_row(MotusTable *t, long long values[MOTUS_COLUMNS], MotusError *error) {
     MotusStatus status = (t->npy ? npy_row : csv_row)(t, values, error);
-    if (status && ferror(t->file)) status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(t->path), strerror(errno));
+    if (status && ferror(t->file))
+        status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(t->path), strerror(errno));
     return status;
 }
 

@@ -12,24 +12,31 @@
 #include "tools/synth/synth.h"
 #include "yuv/io/writer.h"
 
-static const char about[] = "Writes a sequence of textured pictures whose motion is known. The same settings give the same\n"
-                            "bytes on every machine. OUTPUT is .y4m (- is standard output) or headerless .yuv.\n"
-                            "\n"
-                            "Examples:\n"
-                            "  motus synth test.y4m                             a bit of everything, 352x288, 60 frames\n"
-                            "  motus synth pan.y4m --pan 1.25,-0.5 --vectors pan.csv\n"
-                            "                                                   a pan by quarter samples, its true vectors\n"
-                            "  motus synth hd.y4m --size 1920x1080 --objects 12 --noise 2\n"
-                            "                                                   moving objects, a still and noisy background\n"
-                            "  motus synth turn.y4m --zoom 1.01 --rotate 0.5 --cut 30\n"
-                            "                                                   zoom, rotation, a new scene every 30 frames\n"
-                            "  motus synth - --frames 300 | motus encode - -o test.264\n"
-                            "\n"
-                            "--vectors writes one row per block and frame, from the second frame of each scene on:\n"
-                            "  frame,x,y,w,h,mv_x,mv_y,layer,whole,flat\n"
-                            "mv in quarter samples from the block to where it was in the frame before; whole = 1: all of it\n"
-                            "moved as one and was visible before; flat = 1: it touches a flat area, where other vectors are as\n"
-                            "good.\n";
+static const char about[] =
+    "Writes a sequence of textured pictures whose motion is known. The same settings give the "
+    "same\n"
+    "bytes on every machine. OUTPUT is .y4m (- is standard output) or headerless .yuv.\n"
+    "\n"
+    "Examples:\n"
+    "  motus synth test.y4m                             a bit of everything, 352x288, 60 frames\n"
+    "  motus synth pan.y4m --pan 1.25,-0.5 --vectors pan.csv\n"
+    "                                                   a pan by quarter samples, its true "
+    "vectors\n"
+    "  motus synth hd.y4m --size 1920x1080 --objects 12 --noise 2\n"
+    "                                                   moving objects, a still and noisy "
+    "background\n"
+    "  motus synth turn.y4m --zoom 1.01 --rotate 0.5 --cut 30\n"
+    "                                                   zoom, rotation, a new scene every 30 "
+    "frames\n"
+    "  motus synth - --frames 300 | motus encode - -o test.264\n"
+    "\n"
+    "--vectors writes one row per block and frame, from the second frame of each scene on:\n"
+    "  frame,x,y,w,h,mv_x,mv_y,layer,whole,flat\n"
+    "mv in quarter samples from the block to where it was in the frame before; whole = 1: all of "
+    "it\n"
+    "moved as one and was visible before; flat = 1: it touches a flat area, where other vectors "
+    "are as\n"
+    "good.\n";
 
 typedef struct SynthOptions {
     const char *output, *vectors;
@@ -50,10 +57,12 @@ static int scaled_decimal(const char *text, char **end, int scale, double *value
 static int option_pan(const MotusOption *option, const char *text, char *cause, size_t size) {
     double q[2] = {0, 0};
     char *end;
-    int ok = scaled_decimal(text, &end, 4, &q[0]) && *end == ',' && scaled_decimal(end + 1, &end, 4, &q[1]) && !*end;
+    int ok = scaled_decimal(text, &end, 4, &q[0]) && *end == ',' &&
+             scaled_decimal(end + 1, &end, 4, &q[1]) && !*end;
     for (int i = 0; i < 2; i++) ok = ok && q[i] == rint(q[i]) && fabs(q[i]) <= MOTUS_SYNTH_MAX_PAN;
     if (!ok) {
-        snprintf(cause, size, "must be X,Y in samples, multiples of 0.25 up to %d", MOTUS_SYNTH_MAX_PAN / 4);
+        snprintf(cause, size, "must be X,Y in samples, multiples of 0.25 up to %d",
+                 MOTUS_SYNTH_MAX_PAN / 4);
         return 0;
     }
     for (int i = 0; i < 2; i++) ((int *)option->value)[i] = (int)q[i];
@@ -92,14 +101,18 @@ static int parse(SynthOptions *o, int argc, char **argv) {
         {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "number of frames (60)"},
         {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]", "frames per second (25)"},
         {"seed", 0, &seed, motus_option_int, 0, INT_MAX, "N", "another texture, other objects (1)"},
-        {"pan", 0, pan, option_pan, 0, 0, "X,Y", "movement of the background, samples per frame, in steps of 1/4"},
-        {"zoom", 0, &c->zoom_q16, option_zoom, 0, 0, "F", "growth of the background per frame, 0.9..1.1"},
-        {"rotate", 0, &c->rotate_mdeg, option_rotate, 0, 0, "DEG", "rotation of the background per frame"},
+        {"pan", 0, pan, option_pan, 0, 0, "X,Y",
+         "movement of the background, samples per frame, in steps of 1/4"},
+        {"zoom", 0, &c->zoom_q16, option_zoom, 0, 0, "F",
+         "growth of the background per frame, 0.9..1.1"},
+        {"rotate", 0, &c->rotate_mdeg, option_rotate, 0, 0, "DEG",
+         "rotation of the background per frame"},
         {"objects", 0, &c->objects, motus_option_int, 0, MOTUS_SYNTH_MAX_OBJECTS, "N",
          "rectangles and ellipses that move on their own"},
         {"noise", 0, &c->noise, motus_option_int, 0, 64, "N", "noise of up to +-N on every sample"},
         {"cut", 0, &c->cut_every, motus_option_int, 0, INT_MAX, "N", "a new scene every N frames"},
-        {"flat", 0, &c->flat, motus_option_int, 0, 100, "PERCENT", "share of the texture that is flat"},
+        {"flat", 0, &c->flat, motus_option_int, 0, 100, "PERCENT",
+         "share of the texture that is flat"},
         {"vectors", 0, &o->vectors, motus_option_text, 0, 0, "FILE.csv", "write the true vectors"},
         {"grid", 0, &o->grid, motus_option_int, 4, 64, "N", "size of the blocks in --vectors (16)"},
         {0},
@@ -110,8 +123,8 @@ static int parse(SynthOptions *o, int argc, char **argv) {
     if (!o->output) return motus_usage_error("synth", "the output is missing");
     const char *outputs[] = {o->output, o->vectors};
     if ((status = motus_check_names("synth", NULL, 0, outputs, 2)) >= 0) return status;
-    int plain =
-        pan[0] == INT_MAX && c->zoom_q16 == 65536 && !c->rotate_mdeg && !c->objects && !c->noise && !c->cut_every && !c->flat;
+    int plain = pan[0] == INT_MAX && c->zoom_q16 == 65536 && !c->rotate_mdeg && !c->objects &&
+                !c->noise && !c->cut_every && !c->flat;
     if (plain) { // nothing asked for: something to look at
         pan[0] = 6;
         pan[1] = -1;
@@ -126,25 +139,28 @@ static int parse(SynthOptions *o, int argc, char **argv) {
     return -1;
 }
 
-static MotusStatus write_vectors(MotusSynth *synth, int64_t n, const SynthOptions *o, MotusOutput *out, MotusError *error) {
+static MotusStatus write_vectors(MotusSynth *synth, int64_t n, const SynthOptions *o,
+                                 MotusOutput *out, MotusError *error) {
     MotusSynthTruth truth;
     for (int y = 0; y + o->grid <= o->size[1]; y += o->grid)
         for (int x = 0; x + o->grid <= o->size[0]; x += o->grid) {
             if (!motus_synth_truth(synth, n, x, y, o->grid, o->grid, &truth)) return MOTUS_OK;
             char line[128];
-            int length = snprintf(line, sizeof line, "%lld,%d,%d,%d,%d,%d,%d,%d,%d,%d\n", (long long)n, x, y, o->grid, o->grid,
-                                  truth.mv.x, truth.mv.y, truth.layer, truth.whole, truth.flat);
+            int length = snprintf(line, sizeof line, "%lld,%d,%d,%d,%d,%d,%d,%d,%d,%d\n",
+                                  (long long)n, x, y, o->grid, o->grid, truth.mv.x, truth.mv.y,
+                                  truth.layer, truth.whole, truth.flat);
             MotusStatus status = motus_output_write(out, line, (size_t)length, error);
             if (status) return status;
         }
     return MOTUS_OK;
 }
 
-static MotusStatus write_frames(MotusSynth *synth, const SynthOptions *o, MotusWriter *writer, MotusOutput *vectors,
-                                MotusError *error) {
+static MotusStatus write_frames(MotusSynth *synth, const SynthOptions *o, MotusWriter *writer,
+                                MotusOutput *vectors, MotusError *error) {
     MotusFrame *frame = NULL;
     MotusStatus status = motus_frame_alloc(&frame, o->size[0], o->size[1]);
-    if (status) snprintf(error->text, sizeof error->text, "%s: %s", o->output, motus_status_text(status));
+    if (status)
+        snprintf(error->text, sizeof error->text, "%s: %s", o->output, motus_status_text(status));
     for (int n = 0; !status && n < o->frames && !motus_signal_caught(); n++) {
         motus_synth_frame(synth, n, frame);
         status = motus_writer_put(writer, frame, error);
@@ -156,15 +172,17 @@ static MotusStatus write_frames(MotusSynth *synth, const SynthOptions *o, MotusW
 
 static MotusStatus run(const SynthOptions *o, MotusError *error) {
     static const char header[] = "frame,x,y,w,h,mv_x,mv_y,layer,whole,flat\n";
-    const MotusSequenceInfo info = {.width = o->size[0],
-                                    .height = o->size[1],
-                                    .fps = o->fps,
-                                    .colour = {.sar = {1, 1}, .full_range = 0, .primaries = 2, .transfer = 2, .matrix = 2}};
+    const MotusSequenceInfo info = {
+        .width = o->size[0],
+        .height = o->size[1],
+        .fps = o->fps,
+        .colour = {.sar = {1, 1}, .full_range = 0, .primaries = 2, .transfer = 2, .matrix = 2}};
     MotusSynth *synth = NULL;
     MotusWriter *writer = NULL;
     MotusOutput *vectors = NULL;
     MotusStatus status = motus_synth_open(&synth, &o->scene);
-    if (status) snprintf(error->text, sizeof error->text, "%s: %s", o->output, motus_status_text(status));
+    if (status)
+        snprintf(error->text, sizeof error->text, "%s: %s", o->output, motus_status_text(status));
     if (!status) status = motus_writer_open(&writer, o->output, &info, error);
     if (!status && o->vectors) status = motus_output_open(&vectors, o->vectors, error);
     if (!status && vectors) status = motus_output_write(vectors, header, sizeof header - 1, error);
@@ -179,7 +197,11 @@ static MotusStatus run(const SynthOptions *o, MotusError *error) {
 }
 
 int motus_cmd_synth(int argc, char **argv) {
-    SynthOptions o = {.size = {352, 288}, .frames = 60, .grid = 16, .fps = {25, 1}, .scene = motus_synth_config_default(1, 1)};
+    SynthOptions o = {.size = {352, 288},
+                      .frames = 60,
+                      .grid = 16,
+                      .fps = {25, 1},
+                      .scene = motus_synth_config_default(1, 1)};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
     motus_signals_catch();

@@ -18,7 +18,8 @@ typedef struct Object {
     int bias[3];       // added to the samples, so that it can be seen
 } Object;
 
-// Texture position of picture position p (relative to the picture's centre c): origin + [cos -sin; sin cos] * (p - c). All in 1/65536.
+// Texture position of picture position p (relative to the picture's centre c): origin + [cos -sin;
+// sin cos] * (p - c). All in 1/65536.
 typedef struct Camera {
     int64_t u, v;
     int64_t cos, sin;
@@ -40,8 +41,9 @@ static int within(int lo, int hi, int v) { return lo <= v && v <= hi; }
 static int config_ok(const MotusSynthConfig *c) {
     return within(1, MOTUS_MAX_SIZE, c->width) && within(1, MOTUS_MAX_SIZE, c->height) &&
            within(-MOTUS_SYNTH_MAX_PAN, MOTUS_SYNTH_MAX_PAN, c->pan_x) &&
-           within(-MOTUS_SYNTH_MAX_PAN, MOTUS_SYNTH_MAX_PAN, c->pan_y) && within(58982, 72090, c->zoom_q16) &&
-           within(-45000, 45000, c->rotate_mdeg) && within(0, MOTUS_SYNTH_MAX_OBJECTS, c->objects) && within(0, 64, c->noise) &&
+           within(-MOTUS_SYNTH_MAX_PAN, MOTUS_SYNTH_MAX_PAN, c->pan_y) &&
+           within(58982, 72090, c->zoom_q16) && within(-45000, 45000, c->rotate_mdeg) &&
+           within(0, MOTUS_SYNTH_MAX_OBJECTS, c->objects) && within(0, 64, c->noise) &&
            c->cut_every >= 0 && within(0, 100, c->flat);
 }
 
@@ -62,7 +64,9 @@ void motus_synth_close(MotusSynth **synth) {
     *synth = NULL;
 }
 
-static int pick(uint64_t *state, int lo, int hi) { return lo + (int)(motus_synth_random(state) >> 33) % (hi - lo + 1); }
+static int pick(uint64_t *state, int lo, int hi) {
+    return lo + (int)(motus_synth_random(state) >> 33) % (hi - lo + 1);
+}
 
 static void make_object(Object *o, int index, const MotusSynthConfig *c, uint64_t *state) {
     o->ellipse = index & 1;
@@ -100,7 +104,8 @@ static int64_t bounce(int64_t v, int64_t limit) {
     return m <= limit ? m : 2 * limit - m;
 }
 
-// sin(a / 90000 * 90 degrees) for 0 <= a <= 90000, 1/65536: the odd polynomial of degree 5 with the right value and slope at both ends (error below 2e-4).
+// sin(a / 90000 * 90 degrees) for 0 <= a <= 90000, 1/65536: the odd polynomial of degree 5 with the
+// right value and slope at both ends (error below 2e-4).
 static int64_t sine_quarter(int64_t a) {
     int64_t z = a * ONE / 90000, z2 = z * z / ONE;
     int64_t inner = 42047 - z2 * 4639 / ONE;      // pi - 5/2, (pi - 3) / 2
@@ -116,7 +121,8 @@ static int64_t sine(int64_t mdeg) {
 
 static Camera camera_at(const MotusSynthConfig *c, int64_t t) {
     int64_t scale = ONE, angle = -c->rotate_mdeg * t % 360000;
-    for (int64_t i = bounce(t, ZOOM_PERIOD); i > 0; i--) scale = (scale * ONE + c->zoom_q16 / 2) / c->zoom_q16;
+    for (int64_t i = bounce(t, ZOOM_PERIOD); i > 0; i--)
+        scale = (scale * ONE + c->zoom_q16 / 2) / c->zoom_q16;
     return (Camera){.u = 300 * (int64_t)ONE - c->pan_x * t * QUARTER,
                     .v = 200 * (int64_t)ONE - c->pan_y * t * QUARTER,
                     .cos = c->rotate_mdeg ? sine(angle + 90000) * scale / ONE : scale,
@@ -124,16 +130,19 @@ static Camera camera_at(const MotusSynthConfig *c, int64_t t) {
 }
 
 // Texture position of picture position (x, y), 1/65536.
-static void camera_look(const MotusSynthConfig *c, const Camera *camera, int64_t x, int64_t y, int64_t *u, int64_t *v) {
+static void camera_look(const MotusSynthConfig *c, const Camera *camera, int64_t x, int64_t y,
+                        int64_t *u, int64_t *v) {
     int64_t dx = x - c->width / 2 * (int64_t)ONE, dy = y - c->height / 2 * (int64_t)ONE;
     *u = camera->u + ((camera->cos * dx - camera->sin * dy) >> 16);
     *v = camera->v + ((camera->sin * dx + camera->cos * dy) >> 16);
 }
 
 // The picture position that shows texture position (u, v).
-static void camera_find(const MotusSynthConfig *c, const Camera *camera, int64_t u, int64_t v, int64_t *x, int64_t *y) {
+static void camera_find(const MotusSynthConfig *c, const Camera *camera, int64_t u, int64_t v,
+                        int64_t *x, int64_t *y) {
     int64_t du = u - camera->u, dv = v - camera->v;
-    int64_t det = (camera->cos * camera->cos + camera->sin * camera->sin) / ONE; // 1/65536, at least 1/200
+    int64_t det =
+        (camera->cos * camera->cos + camera->sin * camera->sin) / ONE; // 1/65536, at least 1/200
     *x = c->width / 2 * (int64_t)ONE + (camera->cos * du + camera->sin * dv) / det;
     *y = c->height / 2 * (int64_t)ONE + (camera->cos * dv - camera->sin * du) / det;
 }
@@ -165,11 +174,16 @@ static int layer_at(const MotusSynth *s, int64_t t, int x, int y) {
 }
 
 // Large values are pressed together rather than cut off, which would leave flat spots.
-static uint8_t to_sample(int value) { return (uint8_t)motus_clip(16, 235, 128 + value * 160 / (160 + motus_abs(value))); }
+static uint8_t to_sample(int value) {
+    return (uint8_t)motus_clip(16, 235, 128 + value * 160 / (160 + motus_abs(value)));
+}
 
-// Chroma samples lie at even luma columns and half-way between two luma rows (chroma_sample_loc_type 0).
+// Chroma samples lie at even luma columns and half-way between two luma rows
+// (chroma_sample_loc_type 0).
 static int64_t plane_x(int plane, int x) { return (int64_t)(plane ? 2 * x : x) * ONE; }
-static int64_t plane_y(int plane, int y) { return (int64_t)(plane ? 2 * y : y) * ONE + (plane ? ONE / 2 : 0); }
+static int64_t plane_y(int plane, int y) {
+    return (int64_t)(plane ? 2 * y : y) * ONE + (plane ? ONE / 2 : 0);
+}
 
 static void paint_background(const MotusSynth *s, int64_t t, int plane, const MotusPlane *dst) {
     Camera camera = camera_at(&s->config, t);
@@ -183,23 +197,28 @@ static void paint_background(const MotusSynth *s, int64_t t, int plane, const Mo
     }
 }
 
-static void paint_object(const MotusSynth *s, const Object *o, int64_t t, int plane, const MotusPlane *dst) {
+static void paint_object(const MotusSynth *s, const Object *o, int64_t t, int plane,
+                         const MotusPlane *dst) {
     int ox = object_x(&s->config, o, t), oy = object_y(&s->config, o, t), step = plane ? 2 : 1;
     int x_end = motus_min(dst->width, (ox / 4 + o->width) / step + 1),
         y_end = motus_min(dst->height, (oy / 4 + o->height) / step + 1);
     for (int y = oy / 4 / step; y < y_end; y++)
         for (int x = ox / 4 / step; x < x_end; x++) {
             if (!covers(o, ox, oy, x * step, y * step)) continue;
-            int64_t u = o->u + plane_x(plane, x) - (int64_t)ox * QUARTER, v = o->v + plane_y(plane, y) - (int64_t)oy * QUARTER;
-            dst->data[y * dst->stride + x] = to_sample(o->bias[plane] + motus_texture_at(&s->texture, plane, u, v));
+            int64_t u = o->u + plane_x(plane, x) - (int64_t)ox * QUARTER,
+                    v = o->v + plane_y(plane, y) - (int64_t)oy * QUARTER;
+            dst->data[y * dst->stride + x] =
+                to_sample(o->bias[plane] + motus_texture_at(&s->texture, plane, u, v));
         }
 }
 
 static void add_noise(const MotusSynthConfig *c, int64_t n, int plane, const MotusPlane *dst) {
     for (int y = 0; y < dst->height; y++) {
-        uint64_t state = ((uint64_t)c->seed << 40) ^ ((uint64_t)n << 18) ^ ((uint64_t)plane << 16) ^ (uint64_t)y;
+        uint64_t state =
+            ((uint64_t)c->seed << 40) ^ ((uint64_t)n << 18) ^ ((uint64_t)plane << 16) ^ (uint64_t)y;
         uint8_t *row = dst->data + y * dst->stride;
-        for (int x = 0; x < dst->width; x++) row[x] = motus_clip_u8(row[x] + pick(&state, -c->noise, c->noise));
+        for (int x = 0; x < dst->width; x++)
+            row[x] = motus_clip_u8(row[x] + pick(&state, -c->noise, c->noise));
     }
 }
 
@@ -207,15 +226,17 @@ void motus_synth_frame(MotusSynth *s, int64_t n, MotusFrame *frame) {
     int64_t t = enter_scene(s, n);
     for (int plane = 0; plane < 3; plane++) {
         paint_background(s, t, plane, &frame->plane[plane]);
-        for (int i = 0; i < s->config.objects; i++) paint_object(s, &s->object[i], t, plane, &frame->plane[plane]);
+        for (int i = 0; i < s->config.objects; i++)
+            paint_object(s, &s->object[i], t, plane, &frame->plane[plane]);
         if (s->config.noise) add_noise(&s->config, n, plane, &frame->plane[plane]);
     }
     frame->number = n;
 }
 
-// Where the content of frame t's position (x, y) (1/65536) on this layer was in frame t - 1, and its texture position.
-static void trace(const MotusSynth *s, int64_t t, int layer, int64_t x, int64_t y, int64_t *px, int64_t *py, int64_t *u,
-                  int64_t *v) {
+// Where the content of frame t's position (x, y) (1/65536) on this layer was in frame t - 1, and
+// its texture position.
+static void trace(const MotusSynth *s, int64_t t, int layer, int64_t x, int64_t y, int64_t *px,
+                  int64_t *py, int64_t *u, int64_t *v) {
     const MotusSynthConfig *c = &s->config;
     if (layer) {
         const Object *o = &s->object[layer - 1];
@@ -230,10 +251,12 @@ static void trace(const MotusSynth *s, int64_t t, int layer, int64_t x, int64_t 
     camera_find(c, &before, *u, *v, px, py);
 }
 
-int motus_synth_truth(MotusSynth *s, int64_t n, int x, int y, int width, int height, MotusSynthTruth *truth) {
+int motus_synth_truth(MotusSynth *s, int64_t n, int x, int y, int width, int height,
+                      MotusSynthTruth *truth) {
     int64_t t = enter_scene(s, n), px, py, u, v;
     if (t == 0) return 0;
-    int64_t cx = x * (int64_t)ONE + (width - 1) * (int64_t)ONE / 2, cy = y * (int64_t)ONE + (height - 1) * (int64_t)ONE / 2;
+    int64_t cx = x * (int64_t)ONE + (width - 1) * (int64_t)ONE / 2,
+            cy = y * (int64_t)ONE + (height - 1) * (int64_t)ONE / 2;
     *truth = (MotusSynthTruth){.layer = layer_at(s, t, x + width / 2, y + height / 2), .whole = 1};
     trace(s, t, truth->layer, cx, cy, &px, &py, &u, &v);
     truth->mv.x = (int16_t)((px - cx + QUARTER / 2) >> 14);
@@ -242,8 +265,10 @@ int motus_synth_truth(MotusSynth *s, int64_t n, int x, int y, int width, int hei
     for (int j = 0; j < height && truth->whole; j++)
         for (int i = 0; i < width && truth->whole; i++) {
             int bx = x + i + ((truth->mv.x + 2) >> 2), by = y + j + ((truth->mv.y + 2) >> 2);
-            truth->whole = layer_at(s, t, x + i, y + j) == truth->layer && within(0, s->config.width - 1, bx) &&
-                           within(0, s->config.height - 1, by) && layer_at(s, t - 1, bx, by) == truth->layer;
+            truth->whole = layer_at(s, t, x + i, y + j) == truth->layer &&
+                           within(0, s->config.width - 1, bx) &&
+                           within(0, s->config.height - 1, by) &&
+                           layer_at(s, t - 1, bx, by) == truth->layer;
         }
     return 1;
 }

@@ -12,8 +12,9 @@
 #define OCTAVES 7
 #define MAX_POINT 8191
 
-// Largest random addition per octave, 1/16 of a sample value, from 256 samples per period down to 4. Their sum is below MAX_POINT. Luma has most in
-// periods of 8 and 16 samples: detail that half a sample of motion shows, and little that a 6-tap filter loses. Chroma is smoother.
+// Largest random addition per octave, 1/16 of a sample value, from 256 samples per period down
+// to 4. Their sum is below MAX_POINT. Luma has most in periods of 8 and 16 samples: detail that
+// half a sample of motion shows, and little that a 6-tap filter loses. Chroma is smoother.
 static const int luma_amplitude[OCTAVES] = {800, 800, 800, 900, 1100, 1300, 600};
 static const int chroma_amplitude[OCTAVES] = {500, 400, 300, 250, 200, 100, 0};
 
@@ -24,9 +25,12 @@ uint64_t motus_synth_random(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-static int random_within(uint64_t *state, int limit) { return (int)(motus_synth_random(state) >> 33) % (2 * limit + 1) - limit; }
+static int random_within(uint64_t *state, int limit) {
+    return (int)(motus_synth_random(state) >> 33) % (2 * limit + 1) - limit;
+}
 
-// One step of cubic B-spline subdivision along a line of n points, `step` entries apart: the same curve through 2n points.
+// One step of cubic B-spline subdivision along a line of n points, `step` entries apart: the same
+// curve through 2n points.
 static void subdivide_line(int16_t *line, int n, int step) {
     int16_t old[POINTS / 2];
     for (int i = 0; i < n; i++) old[i] = line[i * step];
@@ -37,7 +41,8 @@ static void subdivide_line(int16_t *line, int n, int step) {
     }
 }
 
-static void make_surface(int16_t point[POINTS][POINTS], uint64_t seed, const int amplitude[OCTAVES]) {
+static void make_surface(int16_t point[POINTS][POINTS], uint64_t seed,
+                         const int amplitude[OCTAVES]) {
     memset(point, 0, sizeof(int16_t) * POINTS * POINTS);
     for (int octave = 0, n = COARSEST; octave < OCTAVES; octave++, n *= 2) {
         if (octave) {
@@ -45,34 +50,41 @@ static void make_surface(int16_t point[POINTS][POINTS], uint64_t seed, const int
             for (int x = 0; x < n; x++) subdivide_line(&point[0][x], n / 2, POINTS);
         }
         for (int y = 0; y < n; y++)
-            for (int x = 0; x < n; x++) point[y][x] = (int16_t)(point[y][x] + random_within(&seed, amplitude[octave]));
+            for (int x = 0; x < n; x++)
+                point[y][x] = (int16_t)(point[y][x] + random_within(&seed, amplitude[octave]));
     }
 }
 
 // The surface at the points of row y (any integer), times 36.
 static void values_at_points(int value[POINTS], int16_t point[POINTS][POINTS], int y) {
-    const int16_t *above = point[(y + POINTS - 1) % POINTS], *here = point[y % POINTS], *below = point[(y + 1) % POINTS];
+    const int16_t *above = point[(y + POINTS - 1) % POINTS], *here = point[y % POINTS],
+                  *below = point[(y + 1) % POINTS];
     int column[POINTS];
     for (int x = 0; x < POINTS; x++) column[x] = above[x] + 4 * here[x] + below[x];
-    for (int x = 0; x < POINTS; x++) value[x] = column[(x + POINTS - 1) % POINTS] + 4 * column[x] + column[(x + 1) % POINTS];
+    for (int x = 0; x < POINTS; x++)
+        value[x] = column[(x + POINTS - 1) % POINTS] + 4 * column[x] + column[(x + 1) % POINTS];
 }
 
-// What four values times 36 must span so that samples differ by 3 before rounding: synth.c presses large values together, v to 160 v / (160 + |v|).
+// What four values times 36 must span so that samples differ by 3 before rounding: synth.c presses
+// large values together, v to 160 v / (160 + |v|).
 static int least_span(int value) {
     int64_t steep = 160 * 16 + abs(value) / 36;
     return (int)(3 * 16 * 36 * steep * steep / (160 * 160 * 256));
 }
 
-// Moves a point wherever the surface is nearly flat over four neighbouring points, so that every 4x4 block, which holds four of them, has detail.
-// A point's move by d changes the surface by 4/9 d there and by 1/36 d diagonally across. Returns the number of moves.
+// Moves a point wherever the surface is nearly flat over four neighbouring points, so that every
+// 4x4 block, which holds four of them, has detail. A point's move by d changes the surface by 4/9 d
+// there and by 1/36 d diagonally across. Returns the number of moves.
 static int roughen(int16_t point[POINTS][POINTS]) {
     int moves = 0, top[POINTS], bottom[POINTS];
     for (int y = 0; y < POINTS; y++) {
         values_at_points(top, point, y);
         values_at_points(bottom, point, y + 1);
         for (int x = 0; x < POINTS; x++) {
-            int right = (x + 1) % POINTS, a = top[x], b = top[right], c = bottom[x], d = bottom[right];
-            int span = motus_max(motus_max(a, b), motus_max(c, d)) - motus_min(motus_min(a, b), motus_min(c, d));
+            int right = (x + 1) % POINTS, a = top[x], b = top[right], c = bottom[x],
+                d = bottom[right];
+            int span = motus_max(motus_max(a, b), motus_max(c, d)) -
+                       motus_min(motus_min(a, b), motus_min(c, d));
             if (span >= least_span(a)) continue;
             int16_t *p = &point[(y + 1) % POINTS][right];
             int step = 3 * least_span(a) / 36;
@@ -104,7 +116,8 @@ static void make_weights(int16_t weight[256][4]) {
 void motus_texture_make(MotusTexture *texture, uint64_t seed, int flat_percent) {
     make_weights(texture->weight);
     for (int plane = 0; plane < 3; plane++)
-        make_surface(texture->point[plane], motus_synth_random(&seed), plane ? chroma_amplitude : luma_amplitude);
+        make_surface(texture->point[plane], motus_synth_random(&seed),
+                     plane ? chroma_amplitude : luma_amplitude);
     // A move can flatten a place that was passed before, seldom twice.
     for (int moves = 1, pass = 0; moves && pass < 16; pass++) moves = roughen(texture->point[0]);
     for (int cy = 0; cy < CELLS; cy++)
@@ -112,11 +125,13 @@ void motus_texture_make(MotusTexture *texture, uint64_t seed, int flat_percent) 
             uint64_t r = motus_synth_random(&seed);
             texture->flat[cy][cx] = (int)(r % 100) < flat_percent;
             if (!texture->flat[cy][cx]) continue;
-            for (int plane = 0; plane < 3; plane++) flatten_cell(texture->point[plane], cx, cy, random_within(&seed, 1000));
+            for (int plane = 0; plane < 3; plane++)
+                flatten_cell(texture->point[plane], cx, cy, random_within(&seed, 1000));
         }
 }
 
-// |point| <= MAX_POINT < 2^13: the sum over a row stays below 2^23, after the shift below 2^17, and the sum over rows below 2^27.
+// |point| <= MAX_POINT < 2^13: the sum over a row stays below 2^23, after the shift below 2^17, and
+// the sum over rows below 2^27.
 int motus_texture_at(const MotusTexture *texture, int plane, int64_t u, int64_t v) {
     const int16_t *wx = texture->weight[u >> 9 & 255], *wy = texture->weight[v >> 9 & 255];
     unsigned x0 = (unsigned)(u >> 17) - 1, y0 = (unsigned)(v >> 17) - 1;
@@ -136,6 +151,6 @@ static int cell_is_flat(const MotusTexture *texture, int64_t u, int64_t v) {
 
 int motus_texture_is_flat(const MotusTexture *texture, int64_t u, int64_t v, int margin) {
     int64_t m = (int64_t)margin << 16;
-    return cell_is_flat(texture, u - m, v - m) || cell_is_flat(texture, u + m, v - m) || cell_is_flat(texture, u - m, v + m) ||
-           cell_is_flat(texture, u + m, v + m);
+    return cell_is_flat(texture, u - m, v - m) || cell_is_flat(texture, u + m, v - m) ||
+           cell_is_flat(texture, u - m, v + m) || cell_is_flat(texture, u + m, v + m);
 }

@@ -33,22 +33,30 @@ void motus_canvas_dot(const MotusCanvas *c, int x, int y, MotusColor color, int 
     p[2] = mixed(p[2], color.b, alpha);
 }
 
-void motus_canvas_rect(const MotusCanvas *c, int x, int y, int width, int height, MotusColor color, int alpha) {
+void motus_canvas_rect(const MotusCanvas *c, int x, int y, int width, int height, MotusColor color,
+                       int alpha) {
     int right = motus_min(x + width, c->width), bottom = motus_min(y + height, c->height);
     for (int v = motus_max(y, 0); v < bottom; v++)
         for (int u = motus_max(x, 0); u < right; u++) motus_canvas_dot(c, u, v, color, alpha);
 }
 
-// How much of a pixel something covers whose edge is `outside` pixels nearer than the pixel's centre, in quarters: few colours make small files.
-static int coverage(double outside) { return (int)lround(4 * fmin(fmax(0.5 - outside, 0), 1)) * 255 / 4; }
+// How much of a pixel something covers whose edge is `outside` pixels nearer than the pixel's
+// centre, in quarters: few colours make small files.
+static int coverage(double outside) {
+    return (int)lround(4 * fmin(fmax(0.5 - outside, 0), 1)) * 255 / 4;
+}
 
-void motus_canvas_line(const MotusCanvas *c, double x0, double y0, double x1, double y1, double thickness, MotusColor color) {
+void motus_canvas_line(const MotusCanvas *c, double x0, double y0, double x1, double y1,
+                       double thickness, MotusColor color) {
     double dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy, reach = thickness / 2 + 1;
-    int left = motus_max((int)floor(fmin(x0, x1) - reach), 0), right = motus_min((int)ceil(fmax(x0, x1) + reach), c->width - 1);
-    int top = motus_max((int)floor(fmin(y0, y1) - reach), 0), bottom = motus_min((int)ceil(fmax(y0, y1) + reach), c->height - 1);
+    int left = motus_max((int)floor(fmin(x0, x1) - reach), 0),
+        right = motus_min((int)ceil(fmax(x0, x1) + reach), c->width - 1);
+    int top = motus_max((int)floor(fmin(y0, y1) - reach), 0),
+        bottom = motus_min((int)ceil(fmax(y0, y1) + reach), c->height - 1);
     for (int y = top; y <= bottom; y++)
         for (int x = left; x <= right; x++) {
-            double along = length2 > 0 ? fmin(fmax(((x - x0) * dx + (y - y0) * dy) / length2, 0), 1) : 0;
+            double along =
+                length2 > 0 ? fmin(fmax(((x - x0) * dx + (y - y0) * dy) / length2, 0), 1) : 0;
             int alpha = coverage(hypot(x - x0 - along * dx, y - y0 - along * dy) - thickness / 2);
             if (alpha) motus_canvas_dot(c, x, y, color, alpha);
         }
@@ -58,7 +66,7 @@ void motus_canvas_disc(const MotusCanvas *c, double x, double y, double radius, 
     motus_canvas_line(c, x, y, x, y, 2 * radius, color);
 }
 
-// ---- Text ---------------------------------------------------------------------------------------------------------------------------------
+// ---- Text ---------------------------------------------------------------------------------------
 
 // Seven rows of five pixels, the leftmost is 16.
 typedef struct Glyph {
@@ -126,12 +134,14 @@ static const Glyph *glyph_of(char letter) {
     return g;
 }
 
-void motus_canvas_text(const MotusCanvas *c, int x, int y, int scale, const char *text, int limit, MotusColor color) {
+void motus_canvas_text(const MotusCanvas *c, int x, int y, int scale, const char *text, int limit,
+                       MotusColor color) {
     for (int i = 0; i < limit && text[i]; i++, x += MOTUS_GLYPH_WIDTH * scale) {
         const Glyph *g = glyph_of(text[i]);
         for (int row = 0; row < MOTUS_GLYPH_HEIGHT; row++)
             for (int column = 0; column < 5; column++)
                 if (g->rows[row] >> (4 - column) & 1)
-                    motus_canvas_rect(c, x + column * scale, y + row * scale, scale, scale, color, 255);
+                    motus_canvas_rect(c, x + column * scale, y + row * scale, scale, scale, color,
+                                      255);
     }
 }

@@ -7,33 +7,40 @@
 #include "common/error.h"
 #include "encoder/mb/qp_core.h"
 #include "tools/cli/cmd.h"
-#include "tools/encode/mvs.h"
 #include "tools/cli/options.h"
 #include "tools/cli/signals.h"
+#include "tools/encode/mvs.h"
 #include "tools/view/view.h"
 
-static const char about[] = "Draws the motion vectors of one picture, as a PNG. SOURCE is\n"
-                            "  a table (.npy, .csv) of motus search, motus encode --mvs or motus synth --vectors;\n"
-                            "  a file with H.264 in it, whose own vectors are drawn: all of a Baseline stream (motus's own);\n"
-                            "  else as libavcodec exports them: 8x8 is the smallest block then, only the first vector of an\n"
-                            "  8x8 with smaller ones is known, and vectors into later pictures are left out;\n"
-                            "  or another video, whose pictures are searched as motus search does. Two sources are drawn side\n"
-                            "  by side.\n"
-                            "\n"
-                            "Styles: arrows (a line from where the block was to its centre, in the colour of its movement),\n"
-                            "flow (the usual colour wheel: hue is direction, saturation speed), partitions (sizes of blocks),\n"
-                            "cost (of the search; else the SAD of the picture against the one before), bits (of vectors, as\n"
-                            "differences from H.264's prediction).\n"
-                            "\n"
-                            "Examples:\n"
-                            "  motus view film.264 --frame 12 -o x.png            what the encoder chose\n"
-                            "  motus view film.y4m --frame 12 -o x.png --style flow\n"
-                            "                                                     what an exhaustive search finds\n"
-                            "  motus view film.264 --both --frame 12 -o x.png     the two side by side\n"
-                            "  motus encode film.y4m -o film.264 --recon recon.y4m --mvs mvs.npy\n"
-                            "  motus view mvs.npy --picture recon.y4m --frame 12 -o x.png\n"
-                            "                                                     all blocks as motus coded them\n"
-                            "  motus view field.npy film.264 --picture film.y4m --frame 12 -o x.png --blocks 8x8\n";
+static const char about[] =
+    "Draws the motion vectors of one picture, as a PNG. SOURCE is\n"
+    "  a table (.npy, .csv) of motus search, motus encode --mvs or motus synth --vectors;\n"
+    "  a file with H.264 in it, whose own vectors are drawn: all of a Baseline stream (motus's "
+    "own);\n"
+    "  else as libavcodec exports them: 8x8 is the smallest block then, only the first vector of "
+    "an\n"
+    "  8x8 with smaller ones is known, and vectors into later pictures are left out;\n"
+    "  or another video, whose pictures are searched as motus search does. Two sources are drawn "
+    "side\n"
+    "  by side.\n"
+    "\n"
+    "Styles: arrows (a line from where the block was to its centre, in the colour of its "
+    "movement),\n"
+    "flow (the usual colour wheel: hue is direction, saturation speed), partitions (sizes of "
+    "blocks),\n"
+    "cost (of the search; else the SAD of the picture against the one before), bits (of vectors, "
+    "as\n"
+    "differences from H.264's prediction).\n"
+    "\n"
+    "Examples:\n"
+    "  motus view film.264 --frame 12 -o x.png            what the encoder chose\n"
+    "  motus view film.y4m --frame 12 -o x.png --style flow\n"
+    "                                                     what an exhaustive search finds\n"
+    "  motus view film.264 --both --frame 12 -o x.png     the two side by side\n"
+    "  motus encode film.y4m -o film.264 --recon recon.y4m --mvs mvs.npy\n"
+    "  motus view mvs.npy --picture recon.y4m --frame 12 -o x.png\n"
+    "                                                     all blocks as motus coded them\n"
+    "  motus view field.npy film.264 --picture film.y4m --frame 12 -o x.png --blocks 8x8\n";
 
 typedef struct ViewOptions {
     const char *sources[2], *output;
@@ -42,7 +49,8 @@ typedef struct ViewOptions {
     int both, zoom, stretch, lambda, size[2];
 } ViewOptions;
 
-static const char *const style_names[MOTUS_VIEW_STYLES] = {"arrows", "flow", "partitions", "cost", "bits"};
+static const char *const style_names[MOTUS_VIEW_STYLES] = {"arrows", "flow", "partitions", "cost",
+                                                           "bits"};
 
 static int parse_style(const MotusOption *option, const char *text, char *cause, size_t size) {
     for (int i = 0; i < MOTUS_VIEW_STYLES; i++)
@@ -68,30 +76,43 @@ static int parse(ViewOptions *o, int argc, char **argv) {
     const MotusOption options[] = {
         {"output", 'o', &o->output, motus_option_text, 0, 0, "FILE.png", "where the picture goes"},
         {"frame", 'n', &v->frame, motus_option_int, 0, INT_MAX, "N", "which picture, from 0 (1)"},
-        {"style", 0, &o->style, parse_style, 0, 0, "NAME", "arrows, flow, partitions, cost or bits (arrows)"},
-        {"picture", 0, &v->picture, motus_option_text, 0, 0, "FILE", "the video whose picture is drawn under a table's vectors"},
-        {"both", 0, &o->both, NULL, 1, 0, NULL, "beside a stream's own vectors those of a search of its pictures"},
+        {"style", 0, &o->style, parse_style, 0, 0, "NAME",
+         "arrows, flow, partitions, cost or bits (arrows)"},
+        {"picture", 0, &v->picture, motus_option_text, 0, 0, "FILE",
+         "the video whose picture is drawn under a table's vectors"},
+        {"both", 0, &o->both, NULL, 1, 0, NULL,
+         "beside a stream's own vectors those of a search of its pictures"},
         {"blocks", 0, &v->mode, parse_blocks, 0, 0, "SIZE",
-         "of a search: 16x16 ... 4x4, or least, the partition of least cost (the largest; with partitions: least)"},
-        {"zoom", 'z', &o->zoom, motus_option_int, 1, 8, "N", "pixels a sample (as many as make about 1100 in width)"},
-        {"stretch", 0, &o->stretch, motus_option_int, 10, 10000, "PERCENT", "length of arrows (200)"},
-        {"range", 0, &v->me.range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", "search +-N samples (16)"},
-        {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N", "weight of a vector's bits, 1/256 (QP 28's)"},
+         "of a search: 16x16 ... 4x4, or least, the partition of least cost (the largest; with "
+         "partitions: least)"},
+        {"zoom", 'z', &o->zoom, motus_option_int, 1, 8, "N",
+         "pixels a sample (as many as make about 1100 in width)"},
+        {"stretch", 0, &o->stretch, motus_option_int, 10, 10000, "PERCENT",
+         "length of arrows (200)"},
+        {"range", 0, &v->me.range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
+         "search +-N samples (16)"},
+        {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N",
+         "weight of a vector's bits, 1/256 (QP 28's)"},
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
-        {"threads", 't', &v->me.threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (0)"},
+        {"threads", 't', &v->me.threads, motus_option_int, 0, 256, "N",
+         "threads, 0 = all cores (0)"},
         {0},
     };
-    const MotusCommand command = {"view", "SOURCE [SOURCE] -o FILE.png [options]", about, options, o->sources, 2};
+    const MotusCommand command = {
+        "view", "SOURCE [SOURCE] -o FILE.png [options]", about, options, o->sources, 2};
     int status = motus_options_parse(&command, argc, argv);
     if (status >= 0) return status;
     if (!o->sources[0]) return motus_usage_error("view", "the source is missing");
     if (!o->output) return motus_usage_error("view", "the output is missing: -o FILE.png");
-    if (!motus_has_ending(o->output, ".png\0")) return motus_usage_error("view", "-o %s: must end in .png", o->output);
+    if (!motus_has_ending(o->output, ".png\0"))
+        return motus_usage_error("view", "-o %s: must end in .png", o->output);
     if (o->both && o->sources[1]) return motus_usage_error("view", "--both takes one source");
     if (o->both && motus_has_ending(o->sources[0], MOTUS_MVS_ENDINGS))
-        return motus_usage_error("view", "--both %s: a table has no pictures to search", o->sources[0]);
+        return motus_usage_error("view", "--both %s: a table has no pictures to search",
+                                 o->sources[0]);
     if (v->mode < 0 && o->style == MOTUS_VIEW_PARTITIONS) v->mode = MOTUS_VIEW_LEAST;
-    v->reader.width = o->size[0], v->reader.height = o->size[1], v->reader.threads = v->me.threads, v->reader.tell = motus_tell;
+    v->reader.width = o->size[0], v->reader.height = o->size[1], v->reader.threads = v->me.threads,
+    v->reader.tell = motus_tell;
     v->lambda_q8 = (uint32_t)o->lambda;
     const char *inputs[3] = {o->sources[0], NULL, NULL};
     int others = 1;
@@ -119,11 +140,14 @@ static MotusStatus open_views(MotusView views[2], int *n, const ViewOptions *o, 
         source.search = o->both && *n == 1;
         status = motus_view_open(&views[*n], &source, error);
         if (!status && views[*n].left_out)
-            motus_warn("%s: note: %d vectors into later pictures are left out", motus_shown(source.path), views[*n].left_out);
+            motus_warn("%s: note: %d vectors into later pictures are left out",
+                       motus_shown(source.path), views[*n].left_out);
         if (!status && views[*n].damaged)
-            motus_warn("%s: picture %d is damaged; its vectors may be wrong", motus_shown(source.path), views[*n].frame);
+            motus_warn("%s: picture %d is damaged; its vectors may be wrong",
+                       motus_shown(source.path), views[*n].frame);
         if (!status && !views[*n].is_stream && o->both && *n == 0)
-            status = motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: --both: has no H.264 in it", motus_shown(source.path));
+            status = motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: --both: has no H.264 in it",
+                                motus_shown(source.path));
     }
     return status;
 }
@@ -142,7 +166,9 @@ int motus_cmd_view(int argc, char **argv) {
         if (o.style == MOTUS_VIEW_COST) status = motus_view_costs(&views[i], &error);
         if (o.style == MOTUS_VIEW_BITS) status = motus_view_bits(&views[i], &error);
     }
-    if (!status) status = motus_view_draw(o.output, views, n, o.style, o.zoom ? o.zoom : zoom_for(views, n), o.stretch, &error);
+    if (!status)
+        status = motus_view_draw(o.output, views, n, o.style, o.zoom ? o.zoom : zoom_for(views, n),
+                                 o.stretch, &error);
     for (int i = 0; i < 2; i++) motus_view_close(&views[i]);
     if (status) motus_failure(&error);
     if (motus_signal_caught()) return MOTUS_EXIT_SIGNAL + motus_signal_caught();

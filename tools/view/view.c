@@ -8,11 +8,13 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "tools/cli/options.h"
 #include "tools/encode/mvs.h"
 #include "tools/filter/one_frame.h"
-#include "tools/cli/options.h"
 
-static MotusStatus no_memory(MotusError *error) { return motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory"); }
+static MotusStatus no_memory(MotusError *error) {
+    return motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory");
+}
 
 void motus_view_close(MotusView *view) {
     motus_plane_free(&view->picture);
@@ -42,7 +44,8 @@ static MotusStatus copy_plane(MotusPlane *to, const MotusPlane *from, MotusError
     return MOTUS_OK;
 }
 
-MotusStatus motus_view_pictures(MotusView *view, const MotusPlane *picture, const MotusPlane *before, MotusError *error) {
+MotusStatus motus_view_pictures(MotusView *view, const MotusPlane *picture,
+                                const MotusPlane *before, MotusError *error) {
     assert(picture);
     view->width = picture->width;
     view->height = picture->height;
@@ -51,7 +54,8 @@ MotusStatus motus_view_pictures(MotusView *view, const MotusPlane *picture, cons
 }
 
 // The picture of a file and the one before it.
-static MotusStatus read_pictures(MotusView *view, const char *path, const MotusReaderOptions *options, MotusError *error) {
+static MotusStatus read_pictures(MotusView *view, const char *path,
+                                 const MotusReaderOptions *options, MotusError *error) {
     MotusReader *reader = NULL;
     MotusFrame *before = NULL, *frame = NULL;
     MotusStatus status = motus_reader_open(&reader, path, options, error);
@@ -59,15 +63,18 @@ static MotusStatus read_pictures(MotusView *view, const char *path, const MotusR
     if (!status && view->frame > 0) status = motus_reader_next(reader, &before, error);
     if (!status) status = motus_reader_next(reader, &frame, error);
     if (status == MOTUS_END)
-        status = motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no picture %d", motus_shown(path), view->frame);
-    if (!status) status = motus_view_pictures(view, &frame->plane[0], before ? &before->plane[0] : NULL, error);
+        status = motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no picture %d", motus_shown(path),
+                            view->frame);
+    if (!status)
+        status =
+            motus_view_pictures(view, &frame->plane[0], before ? &before->plane[0] : NULL, error);
     motus_frame_unref(&before);
     motus_frame_unref(&frame);
     motus_reader_close(&reader);
     return status;
 }
 
-// ---- Fields of all sizes ------------------------------------------------------------------------------------------------------------------
+// ---- Fields of all sizes ------------------------------------------------------------------------
 
 // Where MB number mb keeps block b: its place in view->blocks plus 1, 0 for none.
 typedef struct Index {
@@ -81,7 +88,8 @@ static MotusStatus index_blocks(Index *index, const MotusView *view, MotusError 
         right = motus_max(right, view->blocks[i].x / 16 + 1);
         bottom = motus_max(bottom, view->blocks[i].y / 16 + 1);
     }
-    *index = (Index){motus_alloc((size_t)right * (size_t)bottom, MOTUS_BLOCKS * sizeof(uint32_t)), right, right * bottom};
+    *index = (Index){motus_alloc((size_t)right * (size_t)bottom, MOTUS_BLOCKS * sizeof(uint32_t)),
+                     right, right * bottom};
     if (!index->at) return no_memory(error);
     for (size_t i = 0; i < view->n; i++) {
         const MotusViewBlock *b = &view->blocks[i];
@@ -90,13 +98,16 @@ static MotusStatus index_blocks(Index *index, const MotusView *view, MotusError 
     return MOTUS_OK;
 }
 
-// The blocks of `mode` in the part of an MB that begins at (x, y) and is `size` wide and high, as a mask, and their costs' sum; 0: not all are there.
-static uint64_t blocks_in(const MotusView *view, const uint32_t *at, int mode, int x, int y, int size, double *cost) {
+// The blocks of `mode` in the part of an MB that begins at (x, y) and is `size` wide and high, as a
+// mask, and their costs' sum; 0: not all are there.
+static uint64_t blocks_in(const MotusView *view, const uint32_t *at, int mode, int x, int y,
+                          int size, double *cost) {
     uint64_t mask = 0;
     *cost = 0;
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         const MotusBlock *k = &motus_blocks[b];
-        if (k->mode != mode || k->x < x || k->x >= x + size || k->y < y || k->y >= y + size) continue;
+        if (k->mode != mode || k->x < x || k->x >= x + size || k->y < y || k->y >= y + size)
+            continue;
         if (!at[b]) return 0;
         mask |= (uint64_t)1 << b;
         *cost += view->blocks[at[b] - 1].value;
@@ -104,7 +115,8 @@ static uint64_t blocks_in(const MotusView *view, const uint32_t *at, int mode, i
     return mask;
 }
 
-// The blocks of one MB that are drawn: those of the mode, or of the partition with the least cost (on a tie the one with larger blocks).
+// The blocks of one MB that are drawn: those of the mode, or of the partition with the least cost
+// (on a tie the one with larger blocks).
 static uint64_t choose(const MotusView *view, const uint32_t *at, int mode) {
     double cost, least = -1;
     if (mode < MOTUS_MODES) return blocks_in(view, at, mode, 0, 0, 16, &cost);
@@ -132,7 +144,8 @@ static MotusStatus keep_chosen(MotusView *view, int mode, const char *path, Motu
     Index index;
     size_t kept = 0, n = view->n;
     if (mode < 0)
-        for (mode = MOTUS_MODES - 1; n--;) mode = motus_min(mode, motus_blocks[view->blocks[n].block].mode);
+        for (mode = MOTUS_MODES - 1; n--;)
+            mode = motus_min(mode, motus_blocks[view->blocks[n].block].mode);
     MotusStatus status = index_blocks(&index, view, error);
     if (status) return status;
     MotusViewBlock *chosen = motus_alloc(view->n, sizeof *chosen);
@@ -148,11 +161,12 @@ static MotusStatus keep_chosen(MotusView *view, int mode, const char *path, Motu
     view->blocks = chosen;
     view->n = view->capacity = kept;
     if (kept) return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: has no blocks of size %s", motus_shown(path),
-                      mode < MOTUS_MODES ? motus_mode_name((MotusMode)mode) : "that make up a partition");
+    return motus_fail(
+        error, MOTUS_ERR_UNSUPPORTED, "%s: has no blocks of size %s", motus_shown(path),
+        mode < MOTUS_MODES ? motus_mode_name((MotusMode)mode) : "that make up a partition");
 }
 
-// ---- Sources ------------------------------------------------------------------------------------------------------------------------------
+// ---- Sources ------------------------------------------------------------------------------------
 
 static MotusStatus add_field(MotusView *view, const MotusField *field, MotusError *error) {
     MotusStatus status = MOTUS_OK;
@@ -172,7 +186,8 @@ static MotusStatus add_field(MotusView *view, const MotusField *field, MotusErro
     return status;
 }
 
-static MotusStatus search_pictures(MotusView *view, const MotusViewSource *source, MotusError *error) {
+static MotusStatus search_pictures(MotusView *view, const MotusViewSource *source,
+                                   MotusError *error) {
     MotusMe *me = NULL;
     MotusField *field = NULL;
     MotusMeConfig config = source->me;
@@ -182,7 +197,9 @@ static MotusStatus search_pictures(MotusView *view, const MotusViewSource *sourc
     MotusStatus status = motus_me_open(&me, &config);
     if (!status) status = motus_field_alloc(&field, view->width, view->height);
     if (!status) status = motus_me_search(me, &view->picture, &view->before, &hints, field);
-    if (status) motus_fail(error, status, "%s: search: %s", motus_shown(source->path), motus_status_text(status));
+    if (status)
+        motus_fail(error, status, "%s: search: %s", motus_shown(source->path),
+                   motus_status_text(status));
     if (!status) status = add_field(view, field, error);
     motus_field_free(&field);
     motus_me_close(&me);
@@ -191,8 +208,10 @@ static MotusStatus search_pictures(MotusView *view, const MotusViewSource *sourc
 
 static MotusStatus open_table(MotusView *view, const MotusViewSource *source, MotusError *error) {
     MotusStatus status = motus_view_table(view, source->path, error);
-    if (!status && view->blocks[0].block != MOTUS_VIEW_CODED) status = keep_chosen(view, source->mode, source->path, error);
-    if (!status && source->picture) return read_pictures(view, source->picture, &source->reader, error);
+    if (!status && view->blocks[0].block != MOTUS_VIEW_CODED)
+        status = keep_chosen(view, source->mode, source->path, error);
+    if (!status && source->picture)
+        return read_pictures(view, source->picture, &source->reader, error);
     for (size_t i = 0; i < view->n && !status; i++) {
         view->width = motus_max(view->width, view->blocks[i].x + view->blocks[i].width);
         view->height = motus_max(view->height, view->blocks[i].y + view->blocks[i].height);
@@ -207,7 +226,8 @@ MotusStatus motus_view_open(MotusView *view, const MotusViewSource *source, Motu
     MotusStatus status = source->search ? MOTUS_END : motus_view_stream(view, source->path, error);
     if (status != MOTUS_END) return status;
     if (!view->frame)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: picture 0 has none before it to be searched in",
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "%s: picture 0 has none before it to be searched in",
                           motus_shown(source->path));
     status = read_pictures(view, source->path, &source->reader, error);
     return status ? status : search_pictures(view, source, error);

@@ -7,15 +7,16 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
-#include "tools/view/canvas.h"
 #include "tools/media/png.h"
+#include "tools/view/canvas.h"
 #include "tools/view/view.h"
 #include "tools/view/view_colors.h"
 
 enum { GAP = 8, PAD = 8, LINE_GAP = 5, SMALL_PANE = 800 };
 
-static const MotusColor paper = {24, 24, 27}, ink = {228, 228, 231}, faint = {161, 161, 170}, black = {0, 0, 0},
-                        white = {255, 255, 255}, no_vector = {128, 128, 128}, intra = {86, 180, 233}, split = {230, 159, 0};
+static const MotusColor paper = {24, 24, 27}, ink = {228, 228, 231}, faint = {161, 161, 170},
+                        black = {0, 0, 0}, white = {255, 255, 255}, no_vector = {128, 128, 128},
+                        intra = {86, 180, 233}, split = {230, 159, 0};
 
 // One pane: where it is, and what all blocks are compared with.
 typedef struct Pane {
@@ -26,23 +27,25 @@ typedef struct Pane {
     double most;             // samples (flow), value (cost, bits): what gets the last colour
 } Pane;
 
-// ---- The picture --------------------------------------------------------------------------------------------------------------------------
+// ---- The picture --------------------------------------------------------------------------------
 
 static void draw_picture(const Pane *p, int darkest, int lightest) {
     const MotusPlane *luma = &p->view->picture;
     for (int y = 0; y < p->view->height; y++)
         for (int x = 0; x < p->view->width; x++) {
             int v = luma->data ? luma->data[y * luma->stride + x] : 96;
-            uint8_t grey = (uint8_t)(darkest + v * (lightest - darkest) / 255 / 12 * 12); // few greys: small files
-            motus_canvas_rect(p->canvas, p->left + x * p->zoom, y * p->zoom, p->zoom, p->zoom, (MotusColor){grey, grey, grey},
-                              255);
+            uint8_t grey = (uint8_t)(darkest + v * (lightest - darkest) / 255 / 12 *
+                                                   12); // few greys: small files
+            motus_canvas_rect(p->canvas, p->left + x * p->zoom, y * p->zoom, p->zoom, p->zoom,
+                              (MotusColor){grey, grey, grey}, 255);
         }
 }
 
 // Fills a rectangle given in samples, as far as it lies in the picture.
 static void fill(const Pane *p, int x, int y, int width, int height, MotusColor color, int alpha) {
     width = motus_min(width, p->view->width - x), height = motus_min(height, p->view->height - y);
-    motus_canvas_rect(p->canvas, p->left + x * p->zoom, y * p->zoom, width * p->zoom, height * p->zoom, color, alpha);
+    motus_canvas_rect(p->canvas, p->left + x * p->zoom, y * p->zoom, width * p->zoom,
+                      height * p->zoom, color, alpha);
 }
 
 // Left and upper border; the others are the neighbours'.
@@ -60,10 +63,14 @@ static MotusColor lighter(MotusColor c) {
                         (uint8_t)(c.b + (255 - c.b) * 3 / 8)};
 }
 
-static void arrow(const Pane *p, const MotusViewBlock *b, double thickness, const MotusColor *color) {
+static void arrow(const Pane *p, const MotusViewBlock *b, double thickness,
+                  const MotusColor *color) {
     double far = p->stretch / 100.0 * p->zoom / 4; // vectors are in quarter samples
-    double x = p->left + p->zoom * (b->x + b->width / 2.0) - 0.5, y = p->zoom * (b->y + b->height / 2.0) - 0.5;
-    MotusColor c = color ? *color : b->mv.x || b->mv.y ? lighter(motus_flow_color(-b->mv.x, -b->mv.y, 0)) : white;
+    double x = p->left + p->zoom * (b->x + b->width / 2.0) - 0.5,
+           y = p->zoom * (b->y + b->height / 2.0) - 0.5;
+    MotusColor c = color                ? *color
+                   : b->mv.x || b->mv.y ? lighter(motus_flow_color(-b->mv.x, -b->mv.y, 0))
+                                        : white;
     motus_canvas_line(p->canvas, x, y, x + far * b->mv.x, y + far * b->mv.y, thickness, c);
     motus_canvas_disc(p->canvas, x, y, thickness / 2 + (p->zoom > 1 ? 0.7 : 0.4), c);
 }
@@ -82,7 +89,8 @@ static void draw_flow(const Pane *p) {
     fill(p, 0, 0, view->width, view->height, no_vector, 255);
     for (size_t i = 0; i < view->n; i++) {
         const MotusViewBlock *b = &view->blocks[i];
-        fill(p, b->x, b->y, b->width, b->height, motus_flow_color(-b->mv.x, -b->mv.y, 4 * p->most), 255);
+        fill(p, b->x, b->y, b->width, b->height, motus_flow_color(-b->mv.x, -b->mv.y, 4 * p->most),
+             255);
     }
 }
 
@@ -95,14 +103,17 @@ static int tint(int width, int height) {
 static void draw_partitions(const Pane *p) {
     const MotusView *view = p->view;
     draw_picture(p, 70, 240);
-    if (view->is_stream || view->blocks[0].block == MOTUS_VIEW_CODED) { // what has a vector is laid over it again
+    if (view->is_stream ||
+        view->blocks[0].block == MOTUS_VIEW_CODED) { // what has a vector is laid over it again
         fill(p, 0, 0, view->width, view->height, intra, 130);
         for (size_t i = 0; i < view->n; i++) {
             const MotusViewBlock *b = &view->blocks[i];
             const MotusPlane *luma = &view->picture;
             for (int y = b->y; y < motus_min(b->y + b->height, view->height); y++)
                 for (int x = b->x; x < motus_min(b->x + b->width, view->width); x++) {
-                    uint8_t grey = (uint8_t)(70 + (luma->data ? luma->data[y * luma->stride + x] : 96) * 170 / 255 / 12 * 12);
+                    uint8_t grey =
+                        (uint8_t)(70 + (luma->data ? luma->data[y * luma->stride + x] : 96) * 170 /
+                                           255 / 12 * 12);
                     fill(p, x, y, 1, 1, (MotusColor){grey, grey, grey}, 255);
                 }
         }
@@ -111,7 +122,8 @@ static void draw_partitions(const Pane *p) {
         const MotusViewBlock *b = &view->blocks[i];
         fill(p, b->x, b->y, b->width, b->height, split, tint(b->width, b->height));
     }
-    for (size_t i = 0; i < view->n; i++) outline(p, &view->blocks[i], black, view->blocks[i].skip ? 60 : 200);
+    for (size_t i = 0; i < view->n; i++)
+        outline(p, &view->blocks[i], black, view->blocks[i].skip ? 60 : 200);
 }
 
 static void draw_values(const Pane *p) {
@@ -125,7 +137,7 @@ static void draw_values(const Pane *p) {
     for (size_t i = 0; i < view->n; i++) outline(p, &view->blocks[i], black, 70);
 }
 
-// ---- Caption and legend -------------------------------------------------------------------------------------------------------------------
+// ---- Caption and legend -------------------------------------------------------------------------
 
 typedef struct Caption {
     int top, scale, right; // of the strip; `right` of what is still free
@@ -137,8 +149,9 @@ static int strip_height(int scale) { return 3 * line_height(scale) - LINE_GAP + 
 
 static void say(const Pane *p, Caption *c, const char *text, MotusColor color) {
     int x = p->left + PAD;
-    motus_canvas_text(p->canvas, x, c->top + PAD + c->line++ * line_height(c->scale), c->scale, text,
-                      motus_max(c->right - x - PAD, 0) / (MOTUS_GLYPH_WIDTH * c->scale), color);
+    motus_canvas_text(p->canvas, x, c->top + PAD + c->line++ * line_height(c->scale), c->scale,
+                      text, motus_max(c->right - x - PAD, 0) / (MOTUS_GLYPH_WIDTH * c->scale),
+                      color);
 }
 
 // All directions, white in the middle; what lies outside is left.
@@ -148,21 +161,24 @@ static void wheel(const Pane *p, Caption *c) {
     for (int y = (int)-radius; y <= radius; y++)
         for (int x = (int)-radius; x <= radius; x++)
             if (hypot(x, y) <= radius)
-                motus_canvas_dot(
-                    p->canvas, middle_x + x, middle_y + y,
-                    p->style == MOTUS_VIEW_FLOW ? motus_flow_color(x, y, radius) : lighter(motus_flow_color(x, y, 0)), 255);
+                motus_canvas_dot(p->canvas, middle_x + x, middle_y + y,
+                                 p->style == MOTUS_VIEW_FLOW ? motus_flow_color(x, y, radius)
+                                                             : lighter(motus_flow_color(x, y, 0)),
+                                 255);
     c->right = middle_x - (int)radius;
 }
 
 static void ramp(const Pane *p, Caption *c) {
-    int width = 96 * c->scale, x = c->right - PAD - width, y = c->top + PAD, height = line_height(c->scale) + 6;
+    int width = 96 * c->scale, x = c->right - PAD - width, y = c->top + PAD,
+        height = line_height(c->scale) + 6;
     char most[32];
     for (int i = 0; i < width; i++)
-        motus_canvas_rect(p->canvas, x + i, y, 1, height, motus_heat_color((double)i / (width - 1)), 255);
+        motus_canvas_rect(p->canvas, x + i, y, 1, height, motus_heat_color((double)i / (width - 1)),
+                          255);
     int digits = snprintf(most, sizeof most, p->most < 10 ? "%.1f+" : "%.0f+", p->most);
     motus_canvas_text(p->canvas, x, y + height + LINE_GAP, c->scale, "0", 1, ink);
-    motus_canvas_text(p->canvas, x + width - digits * MOTUS_GLYPH_WIDTH * c->scale, y + height + LINE_GAP, c->scale, most, digits,
-                      ink);
+    motus_canvas_text(p->canvas, x + width - digits * MOTUS_GLYPH_WIDTH * c->scale,
+                      y + height + LINE_GAP, c->scale, most, digits, ink);
     c->right = x;
 }
 
@@ -170,16 +186,20 @@ static void swatches(const Pane *p, Caption *c) {
     static const struct {
         const char *name;
         int width, height;
-    } sizes[] = {{"16X16", 16, 16}, {"16X8", 16, 8}, {"8X8", 8, 8}, {"8X4", 8, 4}, {"4X4", 4, 4}, {"INTRA", 0, 0}};
+    } sizes[] = {{"16X16", 16, 16}, {"16X8", 16, 8}, {"8X8", 8, 8},
+                 {"8X4", 8, 4},     {"4X4", 4, 4},   {"INTRA", 0, 0}};
     int step = 6 * MOTUS_GLYPH_WIDTH * c->scale, y = c->top + PAD, n = sizeof sizes / sizeof *sizes,
         x = c->right - PAD - n * step;
     int height = line_height(c->scale) + 6;
     for (int i = 0; i < n; i++) {
         MotusColor grey = {180, 180, 180};
-        motus_canvas_rect(p->canvas, x + i * step, y, step - 4, height, sizes[i].width ? grey : intra, 255);
+        motus_canvas_rect(p->canvas, x + i * step, y, step - 4, height,
+                          sizes[i].width ? grey : intra, 255);
         if (sizes[i].width)
-            motus_canvas_rect(p->canvas, x + i * step, y, step - 4, height, split, tint(sizes[i].width, sizes[i].height));
-        motus_canvas_text(p->canvas, x + i * step, y + height + LINE_GAP, c->scale, sizes[i].name, 5, ink);
+            motus_canvas_rect(p->canvas, x + i * step, y, step - 4, height, split,
+                              tint(sizes[i].width, sizes[i].height));
+        motus_canvas_text(p->canvas, x + i * step, y + height + LINE_GAP, c->scale, sizes[i].name,
+                          5, ink);
     }
     c->right = x;
 }
@@ -195,14 +215,17 @@ static void caption(const Pane *p, int top, int scale, int width) {
     else
         ramp(p, &c);
     say(p, &c, view->name, ink);
-    snprintf(text, sizeof text, "picture %d, %zu vectors%s", view->frame, view->n, view->has_cost ? " of a search" : "");
+    snprintf(text, sizeof text, "picture %d, %zu vectors%s", view->frame, view->n,
+             view->has_cost ? " of a search" : "");
     say(p, &c, text, faint);
     if (p->style == MOTUS_VIEW_ARROWS)
         snprintf(text, sizeof text, "colour: direction of movement, lines x%g", p->stretch / 100.0);
     else if (p->style == MOTUS_VIEW_FLOW)
         snprintf(text, sizeof text, "movement, rim: %.3g samples", p->most);
     else if (p->style == MOTUS_VIEW_COST)
-        snprintf(text, sizeof text, view->has_cost ? "cost of the search a sample" : "SAD from the picture before a sample");
+        snprintf(text, sizeof text,
+                 view->has_cost ? "cost of the search a sample"
+                                : "SAD from the picture before a sample");
     else if (p->style == MOTUS_VIEW_BITS)
         snprintf(text, sizeof text, "bits of each vector");
     else
@@ -210,14 +233,15 @@ static void caption(const Pane *p, int top, int scale, int width) {
     say(p, &c, text, faint);
 }
 
-// ---- Everything ---------------------------------------------------------------------------------------------------------------------------
+// ---- Everything ---------------------------------------------------------------------------------
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-// What 95 of 100 blocks of all views do not pass: outliers must not make everything else pale. 0: no memory.
+// What 95 of 100 blocks of all views do not pass: outliers must not make everything else pale. 0:
+// no memory.
 static double scale_of(const MotusView *views, int n, MotusViewStyle style) {
     size_t total = 0, at = 0;
     for (int i = 0; i < n; i++) total += views[i].n;
@@ -235,22 +259,26 @@ static double scale_of(const MotusView *views, int n, MotusViewStyle style) {
 }
 
 static void draw_pane(const Pane *p) {
-    static void (*const draw[MOTUS_VIEW_STYLES])(const Pane *) = {draw_arrows, draw_flow, draw_partitions, draw_values,
-                                                                  draw_values};
+    static void (*const draw[MOTUS_VIEW_STYLES])(const Pane *) = {
+        draw_arrows, draw_flow, draw_partitions, draw_values, draw_values};
     draw[p->style](p);
 }
 
-MotusStatus motus_view_draw(const char *path, const MotusView *views, int n, MotusViewStyle style, int zoom, int stretch,
-                            MotusError *error) {
+MotusStatus motus_view_draw(const char *path, const MotusView *views, int n, MotusViewStyle style,
+                            int zoom, int stretch, MotusError *error) {
     int width = GAP * (n - 1), height = 0;
-    for (int i = 0; i < n; i++) width += views[i].width * zoom, height = motus_max(height, views[i].height * zoom);
+    for (int i = 0; i < n; i++)
+        width += views[i].width * zoom, height = motus_max(height, views[i].height * zoom);
     int scale = width / n >= SMALL_PANE ? 2 : 1;
     MotusCanvas canvas;
     double most = scale_of(views, n, style);
     MotusStatus status = motus_canvas_alloc(&canvas, width, height + strip_height(scale), paper);
-    if (status || most <= 0) return motus_canvas_free(&canvas), motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory");
+    if (status || most <= 0)
+        return motus_canvas_free(&canvas),
+               motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory");
     for (int i = 0, left = 0; i < n; left += views[i].width * zoom + GAP, i++) {
-        // Arrows that leave their pane end at its edge: each pane is drawn on a canvas that ends there, before the next one.
+        // Arrows that leave their pane end at its edge: each pane is drawn on a canvas that ends
+        // there, before the next one.
         Pane pane = {&canvas, &views[i], style, left, zoom, stretch, most};
         MotusCanvas own = canvas;
         own.width = left + views[i].width * zoom;

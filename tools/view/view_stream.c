@@ -1,4 +1,5 @@
-// The vectors of an H.264 picture as libavcodec exports them, or as our own reader finds them, and the pictures.
+// The vectors of an H.264 picture as libavcodec exports them, or as our own reader finds them, and
+// the pictures.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <libavcodec/avcodec.h>
 #include <libavcodec/bsf.h>
@@ -36,12 +37,15 @@ static MotusStatus av_failure(const Stream *s, int code, MotusError *error) {
 static MotusStatus open_stream(Stream *s, MotusError *error) {
     int opened = avformat_open_input(&s->format, s->path, NULL, NULL);
     if (opened >= 0) opened = avformat_find_stream_info(s->format, NULL);
-    if (opened >= 0) opened = s->index = av_find_best_stream(s->format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
+    if (opened >= 0)
+        opened = s->index = av_find_best_stream(s->format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
     if (opened < 0) return MOTUS_END;
     const AVCodecParameters *parameters = s->format->streams[s->index]->codecpar;
     const AVCodec *codec = avcodec_find_decoder(AV_CODEC_ID_H264);
     if (parameters->codec_id != AV_CODEC_ID_H264) return MOTUS_END;
-    if (!codec) return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: libavcodec has no H.264 decoder here", motus_shown(s->path));
+    if (!codec)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: libavcodec has no H.264 decoder here",
+                          motus_shown(s->path));
     s->decoder = avcodec_alloc_context3(codec);
     s->packet = av_packet_alloc();
     s->frame = av_frame_alloc();
@@ -115,7 +119,8 @@ static MotusStatus decode_up_to(Stream *s, int number, MotusError *error) {
     for (int n = 0;; n++) {
         MotusStatus status = next_picture(s, error);
         if (status == MOTUS_END)
-            return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no picture %d: it has %d", motus_shown(s->path), number, n);
+            return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no picture %d: it has %d",
+                              motus_shown(s->path), number, n);
         if (status || n == number) return status;
         av_frame_unref(s->before);
         av_frame_move_ref(s->before, s->frame);
@@ -128,10 +133,13 @@ static MotusPlane luma_of(const AVFrame *frame) {
 
 static MotusStatus take_pictures(MotusView *view, const Stream *s, MotusError *error) {
     const AVPixFmtDescriptor *kind = av_pix_fmt_desc_get((enum AVPixelFormat)s->frame->format);
-    if (!kind || kind->comp[0].depth != 8 || kind->comp[0].step != 1 || (kind->flags & AV_PIX_FMT_FLAG_RGB))
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: only 8-bit pictures can be shown", motus_shown(s->path));
+    if (!kind || kind->comp[0].depth != 8 || kind->comp[0].step != 1 ||
+        (kind->flags & AV_PIX_FMT_FLAG_RGB))
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: only 8-bit pictures can be shown",
+                          motus_shown(s->path));
     MotusPlane picture = luma_of(s->frame), before = luma_of(s->before);
-    int same = s->before->format == s->frame->format && before.width == picture.width && before.height == picture.height;
+    int same = s->before->format == s->frame->format && before.width == picture.width &&
+               before.height == picture.height;
     return motus_view_pictures(view, &picture, same ? &before : NULL, error);
 }
 
@@ -142,23 +150,25 @@ MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *err
     MotusStatus status = open_stream(&s, error);
     if (!status) status = decode_up_to(&s, view->frame, error);
     if (!status) status = take_pictures(view, &s, error);
-    const AVFrameSideData *side = status ? NULL : av_frame_get_side_data(s.frame, AV_FRAME_DATA_MOTION_VECTORS);
+    const AVFrameSideData *side =
+        status ? NULL : av_frame_get_side_data(s.frame, AV_FRAME_DATA_MOTION_VECTORS);
     const AVMotionVector *v = side ? (const AVMotionVector *)side->data : NULL;
     for (size_t i = 0; side && !status && i < side->size / sizeof *v; i++) {
         if (v[i].source >= 0 || !v[i].motion_scale) {
             view->left_out++;
             continue;
         }
-        const MotusViewBlock block = {
-            .x = v[i].dst_x - v[i].w / 2, // it exports centres
-            .y = v[i].dst_y - v[i].h / 2,
-            .width = v[i].w,
-            .height = v[i].h,
-            .block = MOTUS_VIEW_CODED,
-            .mv = {(int16_t)(v[i].motion_x * 4 / v[i].motion_scale), (int16_t)(v[i].motion_y * 4 / v[i].motion_scale)}};
+        const MotusViewBlock block = {.x = v[i].dst_x - v[i].w / 2, // it exports centres
+                                      .y = v[i].dst_y - v[i].h / 2,
+                                      .width = v[i].w,
+                                      .height = v[i].h,
+                                      .block = MOTUS_VIEW_CODED,
+                                      .mv = {(int16_t)(v[i].motion_x * 4 / v[i].motion_scale),
+                                             (int16_t)(v[i].motion_y * 4 / v[i].motion_scale)}};
         if (block.x >= 0 && block.y >= 0) status = motus_view_add(view, &block, error);
     }
-    if (!status && s.bytes && !s.frame->decode_error_flags) status = motus_view_baseline(view, s.bytes, s.n_bytes, error);
+    if (!status && s.bytes && !s.frame->decode_error_flags)
+        status = motus_view_baseline(view, s.bytes, s.n_bytes, error);
     view->is_stream = status == MOTUS_OK;
     view->damaged = status == MOTUS_OK && s.frame->decode_error_flags;
     close_stream(&s);

@@ -13,11 +13,13 @@ static double block_sad(const MotusRefLuma *ref, const MotusPlane *cur, const Mo
         for (int x = 0; x < b->width; x += 4) {
             uint8_t dst[16 * 16];
             ptrdiff_t stride = 16;
-            const uint8_t *p = motus_ref_luma_block(ref, b->x + x, b->y + y, b->mv, 4, 4, dst, &stride);
+            const uint8_t *p =
+                motus_ref_luma_block(ref, b->x + x, b->y + y, b->mv, 4, 4, dst, &stride);
             for (int i = 0; i < 16; i++) {
                 int u = b->x + x + i % 4, v = b->y + y + i / 4;
                 if (u >= cur->width || v >= cur->height) continue;
-                sum += (uint64_t)motus_abs(cur->data[v * cur->stride + u] - p[i / 4 * stride + i % 4]);
+                sum +=
+                    (uint64_t)motus_abs(cur->data[v * cur->stride + u] - p[i / 4 * stride + i % 4]);
                 samples++;
             }
         }
@@ -26,25 +28,31 @@ static double block_sad(const MotusRefLuma *ref, const MotusPlane *cur, const Mo
 
 MotusStatus motus_view_costs(MotusView *view, MotusError *error) {
     if (view->has_cost) {
-        for (size_t i = 0; i < view->n; i++) view->blocks[i].value /= view->blocks[i].width * view->blocks[i].height;
+        for (size_t i = 0; i < view->n; i++)
+            view->blocks[i].value /= view->blocks[i].width * view->blocks[i].height;
         return MOTUS_OK;
     }
     if (!view->before.data)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                          "%s: has no costs, and without the picture before it none can be measured%s", motus_shown(view->name),
-                          view->is_stream ? "" : " (--picture)");
+        return motus_fail(
+            error, MOTUS_ERR_UNSUPPORTED,
+            "%s: has no costs, and without the picture before it none can be measured%s",
+            motus_shown(view->name), view->is_stream ? "" : " (--picture)");
     MotusRefLuma ref = {0};
     MotusStatus status = motus_ref_luma_alloc(&ref, view->width, view->height);
-    if (status) return motus_fail(error, status, "%s: %s", motus_shown(view->name), motus_status_text(status));
+    if (status)
+        return motus_fail(error, status, "%s: %s", motus_shown(view->name),
+                          motus_status_text(status));
     motus_ref_luma_build(&ref, &view->before, 1, 1);
-    for (size_t i = 0; i < view->n; i++) view->blocks[i].value = block_sad(&ref, &view->picture, &view->blocks[i]);
+    for (size_t i = 0; i < view->n; i++)
+        view->blocks[i].value = block_sad(&ref, &view->picture, &view->blocks[i]);
     motus_ref_luma_free(&ref);
     return MOTUS_OK;
 }
 
-// ---- Bits ---------------------------------------------------------------------------------------------------------------------------------
+// ---- Bits ---------------------------------------------------------------------------------------
 
-// The picture's 4x4 blocks as far as they have been decoded; what has not is not available, MBs without vectors are intra.
+// The picture's 4x4 blocks as far as they have been decoded; what has not is not available, MBs
+// without vectors are intra.
 typedef struct Cells {
     MotusMv *mv;
     uint8_t *state;
@@ -56,16 +64,19 @@ static void load(MotusMvGrid *grid, const Cells *cells, int x, int y) {
     for (int row = 0; row < 5; row++)
         for (int column = 0; column < 6; column++) {
             int u = x + column - 1, v = y + row - 1, at = v * cells->width + u;
-            int inside = u >= 0 && v >= 0 && u < cells->width && v < cells->height && (row == 0 || column < 5);
+            int inside = u >= 0 && v >= 0 && u < cells->width && v < cells->height &&
+                         (row == 0 || column < 5);
             const MotusMv zero = {0, 0};
             grid->state[row][column] = inside ? cells->state[at] : MOTUS_CELL_NONE;
-            grid->mv[row][column] = inside && cells->state[at] == MOTUS_CELL_INTER ? cells->mv[at] : zero;
+            grid->mv[row][column] =
+                inside && cells->state[at] == MOTUS_CELL_INTER ? cells->mv[at] : zero;
         }
 }
 
 static int mode_of(const MotusViewBlock *b) {
     for (int i = 0; i < MOTUS_BLOCKS; i++)
-        if (motus_blocks[i].width == b->width && motus_blocks[i].height == b->height) return motus_blocks[i].mode;
+        if (motus_blocks[i].width == b->width && motus_blocks[i].height == b->height)
+            return motus_blocks[i].mode;
     return -1;
 }
 
@@ -77,7 +88,8 @@ static void put(const Cells *cells, const MotusViewBlock *b) {
         }
 }
 
-// Bits of one vector; 0 for P_Skip, which has none. A 16x16 block of a stream with the vector of P_Skip may be one: the list does not say.
+// Bits of one vector; 0 for P_Skip, which has none. A 16x16 block of a stream with the vector of
+// P_Skip may be one: the list does not say.
 static int bits_of(const Cells *cells, const MotusViewBlock *b, int mode) {
     MotusMvGrid grid;
     load(&grid, cells, b->x / 16 * 4, b->y / 16 * 4);
@@ -87,18 +99,22 @@ static int bits_of(const Cells *cells, const MotusViewBlock *b, int mode) {
     return b->skip ? 0 : motus_se_bits(b->mv.x - p.x) + motus_se_bits(b->mv.y - p.y);
 }
 
-// Blocks come MB by MB in raster order, as all sources have them: whatever lies between two of them in that order is intra.
+// Blocks come MB by MB in raster order, as all sources have them: whatever lies between two of them
+// in that order is intra.
 static MotusStatus count_bits(MotusView *view, const Cells *cells, MotusError *error) {
     int mb_width = cells->width / 4, next = 0;
     for (size_t i = 0; i < view->n; i++) {
         MotusViewBlock *b = &view->blocks[i];
         int mode = mode_of(b), mb = b->y / 16 * mb_width + b->x / 16;
-        if (mode < 0 || b->x % b->width || b->y % b->height || b->x / 16 >= mb_width || mb < next - 1)
-            return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: bits need the blocks of H.264, in raster order of macroblocks",
+        if (mode < 0 || b->x % b->width || b->y % b->height || b->x / 16 >= mb_width ||
+            mb < next - 1)
+            return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                              "%s: bits need the blocks of H.264, in raster order of macroblocks",
                               motus_shown(view->name));
         for (; next <= mb; next++)
             for (int c = 0; next < mb && c < 16; c++)
-                cells->state[(next / mb_width * 4 + c / 4) * cells->width + next % mb_width * 4 + c % 4] = MOTUS_CELL_INTRA;
+                cells->state[(next / mb_width * 4 + c / 4) * cells->width + next % mb_width * 4 +
+                             c % 4] = MOTUS_CELL_INTRA;
         b->value = bits_of(cells, b, mode);
         put(cells, b);
     }
@@ -110,8 +126,9 @@ MotusStatus motus_view_bits(MotusView *view, MotusError *error) {
     size_t n = (size_t)cells.width * (size_t)cells.height;
     cells.mv = motus_alloc(n, sizeof *cells.mv);
     cells.state = motus_alloc(n, 1);
-    MotusStatus status =
-        cells.mv && cells.state ? count_bits(view, &cells, error) : motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory");
+    MotusStatus status = cells.mv && cells.state
+                             ? count_bits(view, &cells, error)
+                             : motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory");
     motus_free(cells.mv);
     motus_free(cells.state);
     return status;

@@ -15,27 +15,32 @@ struct MotusDeinterlacer {
     int width, height, format;
 };
 
-static int add(MotusDeinterlacer *d, AVFilterContext **filter, const char *kind, const char *settings) {
+static int add(MotusDeinterlacer *d, AVFilterContext **filter, const char *kind,
+               const char *settings) {
     const AVFilter *known = avfilter_get_by_name(kind);
-    return known ? avfilter_graph_create_filter(filter, known, kind, settings, NULL, d->graph) : AVERROR(ENOSYS);
+    return known ? avfilter_graph_create_filter(filter, known, kind, settings, NULL, d->graph)
+                 : AVERROR(ENOSYS);
 }
 
 static int build(MotusDeinterlacer *d, const AVFrame *like, int all) {
     char source[160];
     AVFilterContext *bwdif = NULL;
-    snprintf(source, sizeof source, "video_size=%dx%d:pix_fmt=%d:time_base=%d/%d", like->width, like->height, like->format,
-             d->time_base.num, d->time_base.den);
+    snprintf(source, sizeof source, "video_size=%dx%d:pix_fmt=%d:time_base=%d/%d", like->width,
+             like->height, like->format, d->time_base.num, d->time_base.den);
     if (!(d->graph = avfilter_graph_alloc())) return AVERROR(ENOMEM);
     d->graph->nb_threads = 1; // so that it takes no more memory and threads than the rest
     int code = add(d, &d->source, "buffer", source);
-    if (code >= 0) code = add(d, &bwdif, "bwdif", all ? "mode=send_frame:deint=all" : "mode=send_frame:deint=interlaced");
+    if (code >= 0)
+        code = add(d, &bwdif, "bwdif",
+                   all ? "mode=send_frame:deint=all" : "mode=send_frame:deint=interlaced");
     if (code >= 0) code = add(d, &d->sink, "buffersink", NULL);
     if (code >= 0) code = avfilter_link(d->source, 0, bwdif, 0);
     if (code >= 0) code = avfilter_link(bwdif, 0, d->sink, 0);
     return code < 0 ? code : avfilter_graph_config(d->graph, NULL);
 }
 
-int motus_deinterlacer_open(MotusDeinterlacer **deinterlacer, const AVFrame *like, AVRational time_base, int all) {
+int motus_deinterlacer_open(MotusDeinterlacer **deinterlacer, const AVFrame *like,
+                            AVRational time_base, int all) {
     MotusDeinterlacer *d = motus_alloc(1, sizeof *d);
     if (!d) return AVERROR(ENOMEM);
     d->time_base = time_base;

@@ -1,4 +1,5 @@
-// Any file that libavformat and libavcodec read: opening, frames with their times, and what goes along.
+// Any file that libavformat and libavcodec read: opening, frames with their times, and what goes
+// along.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/io/media.h"
 
@@ -12,16 +13,18 @@
 
 #define IO_BUFFER 65536
 
-MotusStatus motus_media_fail(const MotusReader *reader, MotusError *error, int code, const char *what) {
+MotusStatus motus_media_fail(const MotusReader *reader, MotusError *error, int code,
+                             const char *what) {
     if (reader->source && reader->source->error)
-        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(reader->source->error));
+        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name,
+                          strerror(reader->source->error));
     char text[AV_ERROR_MAX_STRING_SIZE];
     av_strerror(code, text, sizeof text);
     MotusStatus status = code == AVERROR(ENOMEM)                              ? MOTUS_ERR_MEMORY
                          : code == AVERROR_EOF                                ? MOTUS_ERR_TRUNCATED
                          : code == AVERROR(ENOENT) || code == AVERROR(EACCES) ? MOTUS_ERR_IO
-                         : code == AVERROR_DECODER_NOT_FOUND                  ? MOTUS_ERR_UNSUPPORTED
-                                                                              : MOTUS_ERR_FORMAT;
+                         : code == AVERROR_DECODER_NOT_FOUND ? MOTUS_ERR_UNSUPPORTED
+                                                             : MOTUS_ERR_FORMAT;
     return motus_fail(error, status, "%s: %s: %s", reader->name, what, text);
 }
 
@@ -33,9 +36,12 @@ static int source_read(void *opaque, uint8_t *data, int size) {
 
 static int64_t source_seek(void *opaque, int64_t offset, int whence) {
     MotusSource *source = opaque;
-    int64_t base = whence == SEEK_CUR ? motus_source_position(source) : whence == SEEK_END ? source->size : 0;
+    int64_t base = whence == SEEK_CUR   ? motus_source_position(source)
+                   : whence == SEEK_END ? source->size
+                                        : 0;
     if (whence & AVSEEK_SIZE) return source->size < 0 ? AVERROR(ENOSYS) : source->size;
-    if (offset > INT64_MAX - base || !motus_source_seek(source, base + offset)) return AVERROR(EINVAL);
+    if (offset > INT64_MAX - base || !motus_source_seek(source, base + offset))
+        return AVERROR(EINVAL);
     return base + offset;
 }
 
@@ -56,11 +62,12 @@ static void media_close(MotusReader *reader) {
     reader->state = NULL;
 }
 
-// ---- Opening --------------------------------------------------------------------------------------------------------------------------------
+// ---- Opening ------------------------------------------------------------------------------------
 
 static int use_source(MotusMedia *m, MotusSource *source) {
     uint8_t *buffer = av_malloc(IO_BUFFER);
-    m->io = buffer ? avio_alloc_context(buffer, IO_BUFFER, 0, source, source_read, NULL, source->seekable ? source_seek : NULL)
+    m->io = buffer ? avio_alloc_context(buffer, IO_BUFFER, 0, source, source_read, NULL,
+                                        source->seekable ? source_seek : NULL)
                    : NULL;
     if (!m->io) {
         av_free(buffer);
@@ -85,8 +92,10 @@ static int open_container(MotusReader *reader, const char *path) {
     int code = source ? use_source(m, source) : 0;
     if (code < 0) return code;
     AVDictionary *options = NULL;
-    av_dict_set(&options, "protocol_whitelist", "file", 0); // a playlist may name files, never the network
-    av_dict_set(&options, "live_start_index", "0", 0);      // nor begins in the middle when it has no end yet
+    av_dict_set(&options, "protocol_whitelist", "file",
+                0); // a playlist may name files, never the network
+    av_dict_set(&options, "live_start_index", "0",
+                0); // nor begins in the middle when it has no end yet
     code = avformat_open_input(&m->format, path, NULL, &options);
     av_dict_free(&options);
     return code < 0 ? code : avformat_find_stream_info(m->format, NULL);
@@ -117,7 +126,7 @@ static int open_decoder(MotusMedia *m, int threads) {
     return code < 0 && threads != 1 ? try_decoder(m, codec, 1) : code;
 }
 
-// ---- Times ----------------------------------------------------------------------------------------------------------------------------------
+// ---- Times --------------------------------------------------------------------------------------
 
 static int64_t duration_of(const AVFrame *frame) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
@@ -130,14 +139,16 @@ static int64_t duration_of(const AVFrame *frame) {
 static void take_time(MotusReader *reader) {
     MotusMedia *m = reader->state;
     MotusTime time = {m->frame->best_effort_timestamp, duration_of(m->frame)};
-    if (time.at != AV_NOPTS_VALUE && llabs(time.at / 2) > MOTUS_MAX_TIME / 2) time.at = AV_NOPTS_VALUE;
+    if (time.at != AV_NOPTS_VALUE && llabs(time.at / 2) > MOTUS_MAX_TIME / 2)
+        time.at = AV_NOPTS_VALUE;
     if (time.duration > MOTUS_MAX_TIME) time.duration = 0;
     int64_t next = m->has_last ? m->last.at + m->last.duration : m->begin;
     if (time.at == AV_NOPTS_VALUE) time.at = next;
     if (m->has_last && time.at <= m->last.at) {
         if (!(m->told & MOTUS_ONCE_TIMES))
             motus_reader_tell(reader, MOTUS_TOLD_WARNING,
-                              "at %.3f s: times do not grow from picture to picture; such pictures are shown one tick apart",
+                              "at %.3f s: times do not grow from picture to picture; such pictures "
+                              "are shown one tick apart",
                               motus_media_seconds(m, m->last.at));
         m->told |= MOTUS_ONCE_TIMES;
         time.at = m->last.at + 1;
@@ -149,7 +160,7 @@ static void take_time(MotusReader *reader) {
     m->has_last = 1;
 }
 
-// ---- The reader -----------------------------------------------------------------------------------------------------------------------------
+// ---- The reader ---------------------------------------------------------------------------------
 
 static MotusStatus next_timed(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
@@ -164,13 +175,16 @@ static void tell_conversion(MotusReader *reader, int done) {
     double at = motus_media_seconds(m, m->last.at);
     if (done & MOTUS_CONVERTED_SIZE && !(m->told & MOTUS_ONCE_SIZE)) {
         m->told |= MOTUS_ONCE_SIZE;
-        motus_reader_tell(reader, MOTUS_TOLD_NOTE, "note: at %.3f s the size changes to %dx%d; pictures are scaled to %dx%d", at,
-                          m->frame->width, m->frame->height, reader->info.width, reader->info.height);
+        motus_reader_tell(reader, MOTUS_TOLD_NOTE,
+                          "note: at %.3f s the size changes to %dx%d; pictures are scaled to %dx%d",
+                          at, m->frame->width, m->frame->height, reader->info.width,
+                          reader->info.height);
     }
     if (done & MOTUS_CONVERTED_ALPHA && !(m->told & MOTUS_ONCE_ALPHA)) {
         m->told |= MOTUS_ONCE_ALPHA;
-        motus_reader_tell(reader, MOTUS_TOLD_NOTE,
-                          "note: transparent pictures are shown over black, H.264 here has no transparency");
+        motus_reader_tell(
+            reader, MOTUS_TOLD_NOTE,
+            "note: transparent pictures are shown over black, H.264 here has no transparency");
     }
 }
 
@@ -192,7 +206,8 @@ static MotusStatus media_next(MotusReader *reader, MotusFrame **frame, MotusErro
     return MOTUS_OK;
 }
 
-// Forgets packets of other streams that end before the last picture: those of pictures that were skipped.
+// Forgets packets of other streams that end before the last picture: those of pictures that were
+// skipped.
 static void drop_side_packets(MotusMedia *m) {
     while (m->side.first < m->side.end) {
         const AVPacket *p = m->side.list[m->side.first];
@@ -222,19 +237,22 @@ static MotusStatus prime(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     MotusStatus status = motus_media_next_picture(reader, error);
     if (status == MOTUS_END) {
-        if (m->last_error) return motus_media_fail(reader, error, m->last_error, "no picture can be decoded");
+        if (m->last_error)
+            return motus_media_fail(reader, error, m->last_error, "no picture can be decoded");
         return motus_fail(error, MOTUS_ERR_FORMAT, "%s: has no pictures", reader->name);
     }
     if (status) return status;
     if (m->frame->width > MOTUS_MAX_SIZE || m->frame->height > MOTUS_MAX_SIZE)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: size %dx%d is out of the range 1x1 to %dx%d", reader->name,
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "%s: size %dx%d is out of the range 1x1 to %dx%d", reader->name,
                           m->frame->width, m->frame->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
     m->first_waits = 1;
     motus_media_describe(reader);
     return MOTUS_OK;
 }
 
-static const MotusReaderOps ops = {.next = media_next, .skip = media_skip, .close = media_close, .has_times = 1};
+static const MotusReaderOps ops = {
+    .next = media_next, .skip = media_skip, .close = media_close, .has_times = 1};
 
 MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *error) {
     MotusMedia *m = motus_alloc(1, sizeof *m);
@@ -247,7 +265,8 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
     int code = open_container(reader, path);
     if (code < 0) return motus_media_fail(reader, error, code, "libavformat cannot open it");
     code = open_decoder(m, reader->options.threads);
-    if (code == AVERROR_STREAM_NOT_FOUND) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: has no video", reader->name);
+    if (code == AVERROR_STREAM_NOT_FOUND)
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: has no video", reader->name);
     if (code < 0) return motus_media_fail(reader, error, code, "libavcodec cannot decode it");
     m->log.opening = 0;
     code = motus_media_measure(reader);
@@ -255,7 +274,7 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
     return prime(reader, error);
 }
 
-// ---- What goes along with the pictures ------------------------------------------------------------------------------------------------------
+// ---- What goes along with the pictures ----------------------------------------------------------
 
 AVFormatContext *motus_media_container(const MotusReader *reader, int *video) {
     if (reader->ops != &ops) return NULL;

@@ -8,7 +8,9 @@
 
 enum { WHOLE, EVEN_PART, TO_ALPHA, FROM_ALPHA };
 
-static int is_420(int format) { return format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P; }
+static int is_420(int format) {
+    return format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P;
+}
 
 int motus_is_rgb(int format) {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
@@ -32,7 +34,8 @@ static int halves_chroma(int format) {
 
 int motus_is_full_range(const AVFrame *frame) {
     return frame->color_range == AVCOL_RANGE_JPEG || frame->format == AV_PIX_FMT_YUVJ420P ||
-           frame->format == AV_PIX_FMT_YUVJ422P || frame->format == AV_PIX_FMT_YUVJ440P || frame->format == AV_PIX_FMT_YUVJ444P;
+           frame->format == AV_PIX_FMT_YUVJ422P || frame->format == AV_PIX_FMT_YUVJ440P ||
+           frame->format == AV_PIX_FMT_YUVJ444P;
 }
 
 int motus_is_interlaced(const AVFrame *frame) {
@@ -45,7 +48,8 @@ int motus_is_interlaced(const AVFrame *frame) {
 
 void motus_set_interlaced(AVFrame *frame, int top_field_first) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
-    frame->flags |= AV_FRAME_FLAG_INTERLACED | (top_field_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
+    frame->flags |=
+        AV_FRAME_FLAG_INTERLACED | (top_field_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
 #else
     frame->interlaced_frame = 1;
     frame->top_field_first = top_field_first;
@@ -53,7 +57,9 @@ void motus_set_interlaced(AVFrame *frame, int top_field_first) {
 }
 
 // RGB becomes what players take untagged video of the size for: BT.709 for HD, else BT.601.
-enum AVColorSpace motus_rgb_matrix(const AVFrame *frame) { return frame->height > 576 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M; }
+enum AVColorSpace motus_rgb_matrix(const AVFrame *frame) {
+    return frame->height > 576 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+}
 
 // A picture's samples in memory, wherever they are.
 typedef struct Samples {
@@ -64,7 +70,8 @@ typedef struct Samples {
 
 static Samples samples_of_frame(const MotusFrame *frame) {
     Samples s = {.width = frame->width, .height = frame->height, .format = AV_PIX_FMT_YUV420P};
-    for (int i = 0; i < 3; i++) s.data[i] = frame->plane[i].data, s.stride[i] = (int)frame->plane[i].stride;
+    for (int i = 0; i < 3; i++)
+        s.data[i] = frame->plane[i].data, s.stride[i] = (int)frame->plane[i].stride;
     return s;
 }
 
@@ -74,31 +81,35 @@ static Samples samples_of_av(const AVFrame *frame) {
     return s;
 }
 
-static int make_scaler(MotusConverter *c, int which, const AVFrame *f, const Samples *from, const Samples *to) {
+static int make_scaler(MotusConverter *c, int which, const AVFrame *f, const Samples *from,
+                       const Samples *to) {
     const int key[8] = {from->width, from->height, from->format,        to->width,
                         to->height,  to->format,   (int)f->color_range, (int)f->colorspace};
     if (c->scaler[which] && !memcmp(c->key[which], key, sizeof key)) return 0;
     sws_freeContext(c->scaler[which]);
     memcpy(c->key[which], key, sizeof key);
-    c->scaler[which] = sws_getContext(from->width, from->height, from->format, to->width, to->height, to->format,
-                                      SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
+    c->scaler[which] = sws_getContext(
+        from->width, from->height, from->format, to->width, to->height, to->format,
+        SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
     if (!c->scaler[which]) return AVERROR(EINVAL);
-    // Samples keep their matrix and range; only RGB gets new ones. libswscale knows no range of gray sources: equal ranges on both sides keep their
-    // samples too.
+    // Samples keep their matrix and range; only RGB gets new ones. libswscale knows no range of
+    // gray sources: equal ranges on both sides keep their samples too.
     int rgb = motus_is_rgb(f->format), full = !rgb && !is_gray(f->format) && motus_is_full_range(f);
     const int *matrix = sws_getCoefficients(rgb ? motus_rgb_matrix(f) : f->colorspace);
     sws_setColorspaceDetails(c->scaler[which], matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
     return 0;
 }
 
-static int scale(MotusConverter *c, int which, const AVFrame *f, const Samples *from, const Samples *to) {
+static int scale(MotusConverter *c, int which, const AVFrame *f, const Samples *from,
+                 const Samples *to) {
     int code = make_scaler(c, which, f, from, to);
     if (code < 0) return code;
-    code = sws_scale(c->scaler[which], (const uint8_t *const *)from->data, from->stride, 0, from->height, to->data, to->stride);
+    code = sws_scale(c->scaler[which], (const uint8_t *const *)from->data, from->stride, 0,
+                     from->height, to->data, to->stride);
     return code < 0 ? code : 0;
 }
 
-// ---- Alpha --------------------------------------------------------------------------------------------------------------------------------
+// ---- Alpha --------------------------------------------------------------------------------------
 
 static int is_opaque(const AVFrame *f, int plane, int first, int step) {
     for (int y = 0; y < f->height; y++)
@@ -125,11 +136,13 @@ static void over_black_yuva(AVFrame *f, int full) {
         for (int y = 0; y < f->height; y++) {
             uint8_t *row = f->data[i] + y * f->linesize[i];
             const uint8_t *alpha = f->data[3] + y * f->linesize[3];
-            for (int x = 0; x < f->width; x++) row[x] = over(row[x], alpha[x], i ? 128 : full ? 0 : 16);
+            for (int x = 0; x < f->width; x++)
+                row[x] = over(row[x], alpha[x], i ? 128 : full ? 0 : 16);
         }
 }
 
-// Leaves in c->composed the picture over black, in a format without alpha. 1: it is transparent somewhere; 0: it is not, use the original.
+// Leaves in c->composed the picture over black, in a format without alpha. 1: it is transparent
+// somewhere; 0: it is not, use the original.
 static int compose(MotusConverter *c, const AVFrame *f) {
     int rgb = motus_is_rgb(f->format), code;
     av_frame_free(&c->composed);
@@ -152,21 +165,24 @@ static int compose(MotusConverter *c, const AVFrame *f) {
     return 1;
 }
 
-// ---- Pictures -----------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 static void copy_planes(const AVFrame *f, const MotusFrame *frame) {
     for (int i = 0; i < 3; i++) {
         const MotusPlane *p = &frame->plane[i];
-        av_image_copy_plane(p->data, (int)p->stride, f->data[i], f->linesize[i], p->width, p->height);
+        av_image_copy_plane(p->data, (int)p->stride, f->data[i], f->linesize[i], p->width,
+                            p->height);
     }
 }
 
-// Chroma of the even part at 2:1 exactly, as H.264 will crop the picture; the last column and row keep what the whole gave them. (libswscale may write
-// beyond a row's end: the whole goes first, to a place of its own.)
+// Chroma of the even part at 2:1 exactly, as H.264 will crop the picture; the last column and row
+// keep what the whole gave them. (libswscale may write beyond a row's end: the whole goes first, to
+// a place of its own.)
 static int scale_odd(MotusConverter *c, int which, const AVFrame *source, const MotusFrame *frame) {
     MotusFrame *whole = NULL;
     if (motus_frame_alloc(&whole, frame->width, frame->height)) return AVERROR(ENOMEM);
-    Samples from = samples_of_av(source), to = samples_of_frame(whole), part = samples_of_frame(frame);
+    Samples from = samples_of_av(source), to = samples_of_frame(whole),
+            part = samples_of_frame(frame);
     int code = scale(c, which, source, &from, &to);
     from.width = part.width = frame->width & ~1;
     from.height = part.height = frame->height & ~1;
@@ -176,7 +192,8 @@ static int scale_odd(MotusConverter *c, int which, const AVFrame *source, const 
         int width = i ? part.width / 2 : part.width, height = i ? part.height / 2 : part.height;
         for (int y = 0; y < p->height; y++) {
             int first = y < height ? width : 0;
-            memcpy(p->data + y * p->stride + first, whole->plane[i].data + y * whole->plane[i].stride + first,
+            memcpy(p->data + y * p->stride + first,
+                   whole->plane[i].data + y * whole->plane[i].stride + first,
                    (size_t)(p->width - first));
         }
     }

@@ -1,5 +1,6 @@
-// What is wrong with an input, and telling it. libavformat and libavcodec repair what they can and go on; what they drop or make up shows in return
-// codes, in flags of pictures, in their logs, and in what the container promised.
+// What is wrong with an input, and telling it. libavformat and libavcodec repair what they can and
+// go on; what they drop or make up shows in return codes, in flags of pictures, in their logs, and
+// in what the container promised.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 enum { TEXT_FREE, TEXT_BEING_WRITTEN, TEXT_READY };
 
-// ---- The log ------------------------------------------------------------------------------------------------------------------------------
+// ---- The log ------------------------------------------------------------------------------------
 
 static void keep_text(MotusMediaLog *log, const char *format, va_list args) {
     int free = TEXT_FREE;
@@ -36,11 +37,16 @@ static void note_error(void *context, int level, const char *format, va_list arg
     if (!context || level > AV_LOG_WARNING) return;
     const AVClass *class = *(const AVClass **)context;
     if (!class) return;
-    int decoder = !strcmp(class->class_name, "AVCodecContext"), container = !strcmp(class->class_name, "AVFormatContext");
-    MotusMediaLog *log = decoder ? ((AVCodecContext *)context)->opaque : container ? ((AVFormatContext *)context)->opaque : NULL;
+    int decoder = !strcmp(class->class_name, "AVCodecContext"),
+        container = !strcmp(class->class_name, "AVFormatContext");
+    MotusMediaLog *log = decoder     ? ((AVCodecContext *)context)->opaque
+                         : container ? ((AVFormatContext *)context)->opaque
+                                     : NULL;
     if (!log || log->magic != LOG_MAGIC) return;
-    // A segment that is not there is only a warning to the readers of playlists, which go on with the next one. A packet that is flagged is its picture's matter.
-    int playlist = container && motus_media_is_playlist(context) && strncmp(format, "Packet corrupt", 14) != 0;
+    // A segment that is not there is only a warning to the readers of playlists, which go on with
+    // the next one. A packet that is flagged is its picture's matter.
+    int playlist =
+        container && motus_media_is_playlist(context) && strncmp(format, "Packet corrupt", 14) != 0;
     if (level > AV_LOG_ERROR ? !playlist : !playlist && log->opening) return;
     atomic_fetch_add(decoder ? &log->decoder : &log->container, 1);
     keep_text(log, format, args);
@@ -59,10 +65,11 @@ static void take_text(MotusMediaLog *log, char text[120]) {
     atomic_store(&log->text_state, TEXT_FREE);
 }
 
-// ---- Counting -----------------------------------------------------------------------------------------------------------------------------
+// ---- Counting -----------------------------------------------------------------------------------
 
 double motus_media_seconds(const MotusMedia *m, int64_t time) {
-    return time == AV_NOPTS_VALUE ? 0 : (double)time * av_q2d(m->format->streams[m->stream]->time_base);
+    return time == AV_NOPTS_VALUE ? 0
+                                  : (double)time * av_q2d(m->format->streams[m->stream]->time_base);
 }
 
 static int may_tell(MotusMedia *m) { return m->told_lines++ < LINES; }
@@ -75,21 +82,25 @@ void motus_media_packet_lost(MotusReader *reader, int code) {
     m->seen_decoder = atomic_load(&m->log.decoder); // the same fault
     reader->damage.packets++;
     if (may_tell(m))
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING, "at %.3f s: a picture is lost, it cannot be decoded: %s%s",
+        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
+                          "at %.3f s: a picture is lost, it cannot be decoded: %s%s",
                           motus_media_seconds(m, m->at), words, text);
 }
 
 void motus_media_picture_came(MotusReader *reader) {
     MotusMedia *m = reader->state;
     int logged = atomic_load(&m->log.decoder) != m->seen_decoder;
-    if (!logged && !(m->frame->flags & AV_FRAME_FLAG_CORRUPT) && !m->frame->decode_error_flags && !m->transient) return;
+    if (!logged && !(m->frame->flags & AV_FRAME_FLAG_CORRUPT) && !m->frame->decode_error_flags &&
+        !m->transient)
+        return;
     char text[120];
     take_text(&m->log, text);
     m->seen_decoder = atomic_load(&m->log.decoder);
     m->transient = 0;
     reader->damage.pictures++;
     if (may_tell(m))
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING, "at %.3f s: a damaged picture was repaired as well as it can be%s",
+        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
+                          "at %.3f s: a damaged picture was repaired as well as it can be%s",
                           motus_media_seconds(m, m->frame->best_effort_timestamp), text);
 }
 
@@ -101,7 +112,8 @@ void motus_media_place_lost(MotusReader *reader, int code) {
     m->seen_container = atomic_load(&m->log.container);
     reader->damage.places++;
     if (may_tell(m))
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING, "after %.3f s: the container is damaged%s%s%s",
+        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
+                          "after %.3f s: the container is damaged%s%s%s",
                           motus_media_seconds(m, m->at), code ? ": " : "", words, text);
 }
 
@@ -119,20 +131,23 @@ void motus_media_packet_came(MotusReader *reader, const AVPacket *packet) {
     if (m->end == AV_NOPTS_VALUE || end > m->end) m->end = end;
 }
 
-// A hole: pictures have followed each other evenly, the container says that they do, and the last one's duration does not reach this one. What a lost
-// packet explains was told already.
+// A hole: pictures have followed each other evenly, the container says that they do, and the last
+// one's duration does not reach this one. What a lost packet explains was told already.
 static void find_hole(MotusReader *reader, int64_t gap) {
     MotusMedia *m = reader->state;
     int64_t missing = (gap + m->period / 2) / m->period - 1;
-    if (!m->says_even || reader->info.variable || m->even < EVEN || missing < 1 || m->last.duration >= gap - m->period / 2)
+    if (!m->says_even || reader->info.variable || m->even < EVEN || missing < 1 ||
+        m->last.duration >= gap - m->period / 2)
         return;
     m->holes += missing;
     int64_t unexplained = m->holes - reader->damage.packets;
     if (unexplained <= reader->damage.missing) return;
     reader->damage.missing = unexplained;
     if (may_tell(m))
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING, "between %.3f s and %.3f s: pictures are missing: %lld",
-                          motus_media_seconds(m, m->last.at), motus_media_seconds(m, m->last.at + gap), (long long)missing);
+        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
+                          "between %.3f s and %.3f s: pictures are missing: %lld",
+                          motus_media_seconds(m, m->last.at),
+                          motus_media_seconds(m, m->last.at + gap), (long long)missing);
 }
 
 void motus_media_time_came(MotusReader *reader, MotusTime time) {
@@ -144,16 +159,18 @@ void motus_media_time_came(MotusReader *reader, MotusTime time) {
         return;
     }
     find_hole(reader, gap);
-    if (!reader->options.fps.num && !reader->damage.missing && !reader->damage.packets) reader->info.variable = 1;
+    if (!reader->options.fps.num && !reader->damage.missing && !reader->damage.packets)
+        reader->info.variable = 1;
 }
 
-// ---- The end ------------------------------------------------------------------------------------------------------------------------------
+// ---- The end ------------------------------------------------------------------------------------
 
 // A transport stream has packets of 188 bytes and no table of contents.
 static int ends_inside_ts_packet(const MotusReader *reader) {
     const MotusMedia *m = reader->state;
-    return !strcmp(m->format->iformat->name, "mpegts") && reader->source && reader->source->size > 188 &&
-           reader->source->size % 188 && reader->source->size % 192 && reader->source->size % 204;
+    return !strcmp(m->format->iformat->name, "mpegts") && reader->source &&
+           reader->source->size > 188 && reader->source->size % 188 && reader->source->size % 192 &&
+           reader->source->size % 204;
 }
 
 // Pictures that an index lists and that did not come. Only MP4's lists all of them.
@@ -163,14 +180,18 @@ static int64_t not_delivered(const MotusMedia *m) {
     return listed > m->packets ? listed - m->packets : 0;
 }
 
-// Whether the header's duration goes beyond the last packet. Formats count it from zero or from their first packet: the kinder of both counts. ASF's holds
-// the time that a player waits before it starts; those without a header for it are estimates.
+// Whether the header's duration goes beyond the last packet. Formats count it from zero or from
+// their first packet: the kinder of both counts. ASF's holds the time that a player waits before it
+// starts; those without a header for it are estimates.
 static int told_end(const MotusMedia *m, int64_t *told, int64_t *seen) {
     const AVFormatContext *f = m->format;
-    if (f->duration <= 0 || m->end == AV_NOPTS_VALUE || f->duration_estimation_method != AVFMT_DURATION_FROM_STREAM) return 0;
+    if (f->duration <= 0 || m->end == AV_NOPTS_VALUE ||
+        f->duration_estimation_method != AVFMT_DURATION_FROM_STREAM)
+        return 0;
     if (strstr(f->iformat->name, "asf")) return 0;
     int64_t start = f->start_time == AV_NOPTS_VALUE || f->start_time > 0 ? 0 : f->start_time;
-    int64_t slack = 3 * av_rescale_q(m->period, f->streams[m->stream]->time_base, AV_TIME_BASE_Q) / 2;
+    int64_t slack =
+        3 * av_rescale_q(m->period, f->streams[m->stream]->time_base, AV_TIME_BASE_Q) / 2;
     if (slack < SLACK * 1000) slack = SLACK * 1000;
     *told = f->duration;
     *seen = m->end - start;
@@ -188,18 +209,21 @@ void motus_media_ended(MotusReader *reader) {
     }
     if (missing) {
         reader->damage.cut = 1;
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING, "its index lists %lld pictures, the last %lld are not there",
+        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
+                          "its index lists %lld pictures, the last %lld are not there",
                           (long long)(m->packets + missing), (long long)missing);
         return;
     }
     if (ends_inside_ts_packet(reader)) {
         reader->damage.cut = 1;
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING, "is cut: it ends inside a packet of the transport stream");
+        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
+                          "is cut: it ends inside a packet of the transport stream");
         return;
     }
     int64_t told, seen;
     if (!told_end(m, &told, &seen)) return;
     reader->damage.cut = 1;
-    motus_reader_tell(reader, MOTUS_TOLD_WARNING, "is cut: it ends at %.3f s, its header says %.3f s",
+    motus_reader_tell(reader, MOTUS_TOLD_WARNING,
+                      "is cut: it ends at %.3f s, its header says %.3f s",
                       (double)seen / AV_TIME_BASE, (double)told / AV_TIME_BASE);
 }

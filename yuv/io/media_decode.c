@@ -1,4 +1,5 @@
-// From libavformat's packets to pictures without fields: what cannot be read or decoded is told and left out.
+// From libavformat's packets to pictures without fields: what cannot be read or decoded is told and
+// left out.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <stdlib.h>
@@ -6,42 +7,48 @@
 #include "common/error.h"
 #include "yuv/io/media_state.h"
 
-#define MAX_ERRORS 1000  // of a decoder in a row, and of a container in all, before the rest is given up
+#define MAX_ERRORS                                                                                 \
+    1000 // of a decoder in a row, and of a container in all, before the rest is given up
 #define JUMP_BACK 100000 // microseconds: times that go farther back have jumped
 #define JUMP_AHEAD 10000000
 #define CUT FFERRTAG('M', 'C', 'U', 'T') // the input ends inside a packet
 
-// ---- Packets --------------------------------------------------------------------------------------------------------------------------------
+// ---- Packets ------------------------------------------------------------------------------------
 
 static int keep_side_packet(MotusReader *reader) {
     MotusMedia *m = reader->state;
     return reader->options.with_side_streams ? motus_packets_push(&m->side, m->packet) : 0;
 }
 
-// Times so far from zero that sums of them could overflow are damage: the packet counts as one without.
+// Times so far from zero that sums of them could overflow are damage: the packet counts as one
+// without.
 static void forget_absurd_times(AVPacket *p) {
     if (llabs(p->pts / 2) > MOTUS_MAX_TIME / 2) p->pts = AV_NOPTS_VALUE;
     if (llabs(p->dts / 2) > MOTUS_MAX_TIME / 2) p->dts = AV_NOPTS_VALUE;
     if (p->duration < 0 || p->duration > MOTUS_MAX_TIME) p->duration = 0;
 }
 
-// Times of broadcasts and of files that were strung together jump: then the rest is moved, so that they go on. (So far back, or so far ahead, that no
-// picture is shown so late or so long.)
+// Times of broadcasts and of files that were strung together jump: then the rest is moved, so that
+// they go on. (So far back, or so far ahead, that no picture is shown so late or so long.)
 static void join_times(MotusReader *reader) {
     MotusMedia *m = reader->state;
     AVPacket *p = m->packet;
     const AVRational unit = m->format->streams[p->stream_index]->time_base, us = AV_TIME_BASE_Q;
-    if (!(m->format->iformat->flags & AVFMT_TS_DISCONT) || p->stream_index >= MOTUS_MEDIA_STREAMS || p->dts == AV_NOPTS_VALUE)
+    if (!(m->format->iformat->flags & AVFMT_TS_DISCONT) || p->stream_index >= MOTUS_MEDIA_STREAMS ||
+        p->dts == AV_NOPTS_VALUE)
         return;
     int64_t *next = &m->next_dts[p->stream_index], dts = av_rescale_q(p->dts, unit, us),
             length = av_rescale_q(p->duration, unit, us);
-    if (llabs(dts / 2) > MOTUS_MAX_TIME / 2 || length > MOTUS_MAX_TIME || llabs(m->moved) > MOTUS_MAX_TIME) return;
+    if (llabs(dts / 2) > MOTUS_MAX_TIME / 2 || length > MOTUS_MAX_TIME ||
+        llabs(m->moved) > MOTUS_MAX_TIME)
+        return;
     dts += m->moved;
     if (*next != AV_NOPTS_VALUE && (dts < *next - JUMP_BACK || dts > *next + JUMP_AHEAD)) {
         if (p->stream_index == m->stream)
-            motus_reader_tell(reader, MOTUS_TOLD_NOTE,
-                              "note: times jump from %.3f s to %.3f s; the rest is moved so that they go on",
-                              (double)*next / AV_TIME_BASE, (double)dts / AV_TIME_BASE);
+            motus_reader_tell(
+                reader, MOTUS_TOLD_NOTE,
+                "note: times jump from %.3f s to %.3f s; the rest is moved so that they go on",
+                (double)*next / AV_TIME_BASE, (double)dts / AV_TIME_BASE);
         m->moved += *next - dts;
         dts = *next;
     }
@@ -52,7 +59,8 @@ static void join_times(MotusReader *reader) {
     forget_absurd_times(p);
 }
 
-// Reads the next packet of the video stream into m->packet; those of other streams are kept for whoever wants them.
+// Reads the next packet of the video stream into m->packet; those of other streams are kept for
+// whoever wants them.
 int motus_media_read_packet(MotusReader *reader) {
     MotusMedia *m = reader->state;
     for (;;) {
@@ -63,8 +71,8 @@ int motus_media_read_packet(MotusReader *reader) {
             continue;
         }
         if (code < 0) return code;
-        int at_end =
-            m->format->pb && avio_feof(m->format->pb) && !motus_media_is_playlist(m->format); // which has been read first of all
+        int at_end = m->format->pb && avio_feof(m->format->pb) &&
+                     !motus_media_is_playlist(m->format); // which has been read first of all
         int ends = at_end && m->packet->flags & AV_PKT_FLAG_CORRUPT;
         forget_absurd_times(m->packet);
         join_times(reader);
@@ -88,24 +96,27 @@ int motus_media_next_packet(MotusReader *reader) {
     return code;
 }
 
-// Gives the decoder the next packet, or tells it that there are no more. A damaged input counts as ended, and leaves its reason in `failure`.
+// Gives the decoder the next packet, or tells it that there are no more. A damaged input counts as
+// ended, and leaves its reason in `failure`.
 static int feed(MotusReader *reader) {
     MotusMedia *m = reader->state;
     int code = m->failure.status ? AVERROR_EOF : motus_media_next_packet(reader);
     if (code == CUT) {
-        motus_fail(&m->failure, MOTUS_ERR_TRUNCATED, "%s: ends inside a picture, at %.3f s", reader->name,
-                   motus_media_seconds(m, m->at));
+        motus_fail(&m->failure, MOTUS_ERR_TRUNCATED, "%s: ends inside a picture, at %.3f s",
+                   reader->name, motus_media_seconds(m, m->at));
     } else if (code < 0 && code != AVERROR_EOF) {
-        MotusStatus status = motus_media_fail(reader, &m->failure, code, "cannot be read to its end");
+        MotusStatus status =
+            motus_media_fail(reader, &m->failure, code, "cannot be read to its end");
         if (status == MOTUS_ERR_FORMAT)
-            m->failure.status = MOTUS_ERR_TRUNCATED; // what came before is as good as the beginning of a cut input
+            m->failure.status =
+                MOTUS_ERR_TRUNCATED; // what came before is as good as the beginning of a cut input
     }
     if (code < 0) m->after_ahead = AVERROR_EOF;
     code = avcodec_send_packet(m->decoder, code < 0 ? NULL : m->packet);
     return code;
 }
 
-// ---- Pictures -------------------------------------------------------------------------------------------------------------------------------
+// ---- Pictures -----------------------------------------------------------------------------------
 
 static MotusStatus at_end(MotusReader *reader, MotusError *error) {
     const MotusMedia *m = reader->state;
@@ -127,7 +138,8 @@ static MotusStatus decode(MotusReader *reader, MotusError *error) {
         if (code == AVERROR_EOF) return at_end(reader, error);
         if (code == AVERROR(EAGAIN) && !(code = feed(reader))) continue;
         if (code == AVERROR_EOF) continue; // told that there are no more: it empties itself
-        if (code == AVERROR(ENOMEM) || code == AVERROR_PATCHWELCOME || code == AVERROR(ENOSYS) || ++m->errors_in_row > MAX_ERRORS)
+        if (code == AVERROR(ENOMEM) || code == AVERROR_PATCHWELCOME || code == AVERROR(ENOSYS) ||
+            ++m->errors_in_row > MAX_ERRORS)
             return motus_media_fail(reader, error, code, "cannot be decoded");
         m->last_error = code;
         motus_media_packet_lost(reader, code);
@@ -149,16 +161,18 @@ static int wants_deinterlacing(const MotusReader *reader) {
 static MotusStatus begin_deinterlacing(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     int all = reader->options.deinterlace == MOTUS_DEINTERLACE_ON || !motus_is_interlaced(m->frame);
-    int code = motus_deinterlacer_open(&m->deinterlacer, m->frame, m->format->streams[m->stream]->time_base, all);
+    int code = motus_deinterlacer_open(&m->deinterlacer, m->frame,
+                                       m->format->streams[m->stream]->time_base, all);
     if (code == AVERROR(ENOSYS))
-        return motus_fail(
-            error, MOTUS_ERR_UNSUPPORTED,
-            "%s: is interlaced, and this build has no libavfilter to deinterlace it; --deinterlace off encodes it as it is",
-            reader->name);
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: is interlaced, and this build has no libavfilter to deinterlace it; "
+                          "--deinterlace off encodes it as it is",
+                          reader->name);
     if (code < 0) return motus_media_fail(reader, error, code, "cannot be deinterlaced");
     if (!(m->told & MOTUS_ONCE_INTERLACED))
         motus_reader_tell(reader, MOTUS_TOLD_NOTE,
-                          "note: interlaced pictures are deinterlaced (bwdif); --deinterlace off keeps their fields");
+                          "note: interlaced pictures are deinterlaced (bwdif); --deinterlace off "
+                          "keeps their fields");
     m->told |= MOTUS_ONCE_INTERLACED;
     return MOTUS_OK;
 }
@@ -170,7 +184,8 @@ static void mark_fields(MotusMedia *m) {
         motus_set_interlaced(m->frame, order == AV_FIELD_TT || order == AV_FIELD_TB);
 }
 
-// Gives m->frame to the deinterlacer. One of another size waits until the old deinterlacer has handed out its last.
+// Gives m->frame to the deinterlacer. One of another size waits until the old deinterlacer has
+// handed out its last.
 static MotusStatus deinterlace(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     MotusStatus status = m->deinterlacer ? MOTUS_OK : begin_deinterlacing(reader, error);
@@ -211,7 +226,8 @@ MotusStatus motus_media_next_picture(MotusReader *reader, MotusError *error) {
         if (status == MOTUS_OK)
             status = deinterlace(reader, error);
         else if (motus_deinterlacer_send(m->deinterlacer, NULL) >= 0)
-            status = MOTUS_OK; // the end, or what comes as one, is told when the last pictures are out
+            status =
+                MOTUS_OK; // the end, or what comes as one, is told when the last pictures are out
         if (status) return status;
     }
 }

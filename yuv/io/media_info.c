@@ -7,7 +7,8 @@
 
 #include "yuv/io/media_state.h"
 
-static int64_t expected_frames(const AVFormatContext *format, const AVStream *stream, MotusRational fps) {
+static int64_t expected_frames(const AVFormatContext *format, const AVStream *stream,
+                               MotusRational fps) {
     const AVRational period = {fps.den, fps.num};
     if (stream->nb_frames > 0) return stream->nb_frames;
     int64_t n = -1;
@@ -40,15 +41,17 @@ static MotusColour colour_of(const AVFrame *f, AVRational sar) {
 static const int32_t *stored_matrix(const MotusMedia *m) {
     const AVStream *stream = m->format->streams[m->stream];
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 102)
-    const AVPacketSideData *side = av_packet_side_data_get(stream->codecpar->coded_side_data,
-                                                           stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+    const AVPacketSideData *side =
+        av_packet_side_data_get(stream->codecpar->coded_side_data,
+                                stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
     if (side && side->size >= sizeof m->matrix) return (const int32_t *)side->data;
 #else
     size_t size = 0;
     const uint8_t *data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
     if (data && size >= sizeof m->matrix) return (const int32_t *)data;
 #endif
-    const AVFrameSideData *coded = av_frame_get_side_data(m->frame, AV_FRAME_DATA_DISPLAYMATRIX); // an SEI message says it
+    const AVFrameSideData *coded =
+        av_frame_get_side_data(m->frame, AV_FRAME_DATA_DISPLAYMATRIX); // an SEI message says it
     return coded && coded->size >= sizeof m->matrix ? (const int32_t *)coded->data : NULL;
 }
 
@@ -59,7 +62,8 @@ static void describe_rotation(MotusReader *reader) {
     memcpy(m->matrix, matrix, sizeof m->matrix);
     m->has_matrix = 1;
     double degrees = av_display_rotation_get(matrix); // counter-clockwise
-    if (!isnan(degrees)) reader->info.rotation = ((int)lround(-degrees / 90) * 90 % 360 + 360) % 360;
+    if (!isnan(degrees))
+        reader->info.rotation = ((int)lround(-degrees / 90) * 90 % 360 + 360) % 360;
 }
 
 // What H.264 as it is written here cannot say.
@@ -67,13 +71,15 @@ static void tell_format(const MotusReader *reader) {
     const MotusMedia *m = reader->state;
     enum AVPixelFormat format = m->frame->format;
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    if (!d || format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_NV12 ||
-        format == AV_PIX_FMT_NV21)
+    if (!d || format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P ||
+        format == AV_PIX_FMT_NV12 || format == AV_PIX_FMT_NV21)
         return;
-    const char *matrix = !motus_is_rgb(format)                           ? ""
-                         : motus_rgb_matrix(m->frame) == AVCOL_SPC_BT709 ? ", BT.709, limited range"
-                                                                         : ", BT.601, limited range";
-    motus_reader_tell(reader, MOTUS_TOLD_NOTE, "note: its pictures (%s) are converted to 8-bit 4:2:0%s", d->name, matrix);
+    const char *matrix = !motus_is_rgb(format) ? ""
+                         : motus_rgb_matrix(m->frame) == AVCOL_SPC_BT709
+                             ? ", BT.709, limited range"
+                             : ", BT.601, limited range";
+    motus_reader_tell(reader, MOTUS_TOLD_NOTE,
+                      "note: its pictures (%s) are converted to 8-bit 4:2:0%s", d->name, matrix);
 }
 
 void motus_media_describe(MotusReader *reader) {
@@ -89,8 +95,10 @@ void motus_media_describe(MotusReader *reader) {
     describe_rotation(reader);
     tell_format(reader);
     const AVDictionaryEntry *alpha = av_dict_get(stream->metadata, "alpha_mode", NULL, 0);
-    if (alpha && !strcmp(alpha->value, "1") && !(av_pix_fmt_desc_get(m->frame->format)->flags & AV_PIX_FMT_FLAG_ALPHA))
-        motus_reader_tell(reader, MOTUS_TOLD_NOTE, "note: its transparency is left out, libavcodec does not decode it here");
+    if (alpha && !strcmp(alpha->value, "1") &&
+        !(av_pix_fmt_desc_get(m->frame->format)->flags & AV_PIX_FMT_FLAG_ALPHA))
+        motus_reader_tell(reader, MOTUS_TOLD_NOTE,
+                          "note: its transparency is left out, libavcodec does not decode it here");
     if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
         motus_reader_tell(reader, MOTUS_TOLD_NOTE, "note: its only video is a cover picture");
 }

@@ -1,4 +1,5 @@
-// The rate of a container's pictures: its own word where the times bear it out, else what the times say.
+// The rate of a container's pictures: its own word where the times bear it out, else what the times
+// say.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 #include <stdlib.h>
@@ -15,20 +16,24 @@ static const MotusRational usual = {25, 1};
 
 static double value(AVRational r) { return r.num > 0 && r.den > 0 ? av_q2d(r) : 0; }
 
-static int within(double a, double b, double part) { return a > 0 && b > 0 && fabs(a / b - 1) <= part; }
+static int within(double a, double b, double part) {
+    return a > 0 && b > 0 && fabs(a / b - 1) <= part;
+}
 
 static int by_value(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-// Times of the first pictures in the order they are shown; the packets wait in m->ahead. *more: the input goes on behind them. *untimed: pictures without a
-// time, where the first one has none.
+// Times of the first pictures in the order they are shown; the packets wait in m->ahead. *more: the
+// input goes on behind them. *untimed: pictures without a time, where the first one has none.
 static int look_ahead(MotusReader *reader, int64_t times[LOOK], int *n, int *more, int *untimed) {
     MotusMedia *m = reader->state;
     int code = 0, none = 0;
     *n = *more = *untimed = 0;
-    for (int i = 0; i < LOOK && m->ahead.bytes < LOOK_BYTES && !(code = motus_media_read_packet(reader)); i++) {
+    for (int i = 0;
+         i < LOOK && m->ahead.bytes < LOOK_BYTES && !(code = motus_media_read_packet(reader));
+         i++) {
         int64_t at = m->packet->pts != AV_NOPTS_VALUE ? m->packet->pts : m->packet->dts;
         if (at != AV_NOPTS_VALUE && !(m->packet->flags & AV_PKT_FLAG_DISCARD)) times[(*n)++] = at;
         none += at == AV_NOPTS_VALUE;
@@ -48,9 +53,12 @@ static int look_ahead(MotusReader *reader, int64_t times[LOOK], int *n, int *mor
     return 0;
 }
 
-static int near(int64_t d, int64_t mean) { return llabs(d - mean) <= (mean >= 20 ? 1 : 0) || llabs(d - mean) * 100 <= mean; }
+static int near(int64_t d, int64_t mean) {
+    return llabs(d - mean) <= (mean >= 20 ? 1 : 0) || llabs(d - mean) * 100 <= mean;
+}
 
-// The distance that most neighbours have where all have it, but for the rounding to their unit, and but for a few holes of whole pictures; else 0.
+// The distance that most neighbours have where all have it, but for the rounding to their unit, and
+// but for a few holes of whole pictures; else 0.
 static double even_distance(const int64_t *times, int n) {
     int64_t d[LOOK];
     for (int i = 0; i < n - 1; i++) d[i] = times[i + 1] - times[i];
@@ -90,14 +98,18 @@ static MotusRational unmeasured(AVRational guess, AVRational average) {
 }
 
 // even: the distance of pictures, 0 where it varies.
-static MotusRational measured(const AVStream *stream, AVRational guess, const int64_t *times, int n, int more, double even) {
-    double unit = av_q2d(stream->time_base), mean = (n - 1) / ((double)(times[n - 1] - times[0]) * unit);
+static MotusRational measured(const AVStream *stream, AVRational guess, const int64_t *times, int n,
+                              int more, double even) {
+    double unit = av_q2d(stream->time_base),
+           mean = (n - 1) / ((double)(times[n - 1] - times[0]) * unit);
     if (even) mean = 1 / (even * unit);
     if (even && within(value(guess), mean, 0.01)) return known(guess);
-    if (even && within(value(stream->avg_frame_rate), mean, 0.01)) return known(stream->avg_frame_rate);
+    if (even && within(value(stream->avg_frame_rate), mean, 0.01))
+        return known(stream->avg_frame_rate);
     if (even) return fraction(mean);
     if (more && stream->nb_frames > 1 &&
-        stream->duration > 0) // an average over the whole file is better than one over its beginning
+        stream->duration >
+            0) // an average over the whole file is better than one over its beginning
         mean = (double)stream->nb_frames / ((double)stream->duration * unit);
     return within(value(guess), mean, 0.03) ? known(guess) : fraction(mean);
 }
@@ -109,13 +121,16 @@ int motus_media_measure(MotusReader *reader) {
     AVRational guess = av_guess_frame_rate(m->format, stream, NULL);
     int64_t times[LOOK];
     int n = 0, more = 1, untimed = 0;
-    if (reader->source && reader->source->seekable) { // a pipe may be slow: no waiting for more than is needed
+    if (reader->source &&
+        reader->source->seekable) { // a pipe may be slow: no waiting for more than is needed
         int code = look_ahead(reader, times, &n, &more, &untimed);
         if (code < 0) return code;
     }
     if (n < 2) {
         int single = !more || stream->disposition & AV_DISPOSITION_ATTACHED_PIC;
-        info->fps = single && value(guess) > HIGHEST_GUESS ? usual : unmeasured(guess, stream->avg_frame_rate);
+        info->fps = single && value(guess) > HIGHEST_GUESS
+                        ? usual
+                        : unmeasured(guess, stream->avg_frame_rate);
     } else {
         double even = even_distance(times, n);
         info->variable = even == 0;
@@ -126,6 +141,7 @@ int motus_media_measure(MotusReader *reader) {
     m->period = av_rescale_q(1, (AVRational){info->fps.den, info->fps.num}, stream->time_base);
     if (m->period < 1) m->period = 1;
     // Matroska's reader leaves out times below zero.
-    if (n && untimed && m->period < MOTUS_MAX_TIME / LOOK) m->begin = times[0] - untimed * m->period;
+    if (n && untimed && m->period < MOTUS_MAX_TIME / LOOK)
+        m->begin = times[0] - untimed * m->period;
     return 0;
 }

@@ -1,4 +1,5 @@
-// What the files of the libavformat reader share: media.c, media_decode.c, media_convert.c, media_info.c, media_rate.c, media_damage.c.
+// What the files of the libavformat reader share: media.c, media_decode.c, media_convert.c,
+// media_info.c, media_rate.c, media_damage.c.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_IO_MEDIA_STATE_H
 #define YUV_IO_MEDIA_STATE_H
@@ -12,25 +13,30 @@
 #include "yuv/io/packets.h"
 #include "yuv/io/reader_ops.h"
 
-// ---- media_convert.c: from libavcodec's pictures to 8-bit 4:2:0 ---------------------------------------------------------------------------
+// ---- media_convert.c: from libavcodec's pictures to 8-bit 4:2:0 ---------------------------------
 
 typedef struct MotusConverter {
-    struct SwsContext *scaler[4]; // whole pictures; their even part; to a form with alpha; from there
-    int key[4][8];                // what each was made for
-    AVFrame *composed;            // over black
+    struct SwsContext
+        *scaler[4];    // whole pictures; their even part; to a form with alpha; from there
+    int key[4][8];     // what each was made for
+    AVFrame *composed; // over black
 } MotusConverter;
 
-enum { MOTUS_CONVERTED_SIZE = 1, MOTUS_CONVERTED_ALPHA = 2 }; // what was done beside the change of format
+enum {
+    MOTUS_CONVERTED_SIZE = 1,
+    MOTUS_CONVERTED_ALPHA = 2
+}; // what was done beside the change of format
 
 int motus_is_rgb(int format);
 enum AVColorSpace motus_rgb_matrix(const AVFrame *frame); // that RGB is converted with
 int motus_is_full_range(const AVFrame *frame);
 
 // Brings the samples of `from` into `frame`. 0 or AVERROR; *done gets a mask of MOTUS_CONVERTED_*.
-int motus_convert(MotusConverter *converter, const AVFrame *from, const MotusFrame *frame, int *done);
+int motus_convert(MotusConverter *converter, const AVFrame *from, const MotusFrame *frame,
+                  int *done);
 void motus_converter_free(MotusConverter *converter);
 
-// ---- media_damage.c: what is wrong with the input -----------------------------------------------------------------------------------------
+// ---- media_damage.c: what is wrong with the input -----------------------------------------------
 
 // What libav* logs as errors about one decoder or container, from whatever thread.
 typedef struct MotusMediaLog {
@@ -44,12 +50,14 @@ typedef struct MotusMediaLog {
 // Whether the container is a list of files, which libavformat opens by itself.
 int motus_media_is_playlist(const AVFormatContext *format);
 
-void motus_media_log_begin(MotusMediaLog *log); // from now on the `opaque` of codec and format contexts may point to it
+void motus_media_log_begin(
+    MotusMediaLog *log); // from now on the `opaque` of codec and format contexts may point to it
 
-#define MOTUS_MAX_TIME (INT64_MAX / 1024) // of packets: sums and small multiples stay within 64 bits
-#define MOTUS_MEDIA_STREAMS 64            // whose times are joined where they jump
+#define MOTUS_MAX_TIME                                                                             \
+    (INT64_MAX / 1024)         // of packets: sums and small multiples stay within 64 bits
+#define MOTUS_MEDIA_STREAMS 64 // whose times are joined where they jump
 
-// ---- The reader ---------------------------------------------------------------------------------------------------------------------------
+// ---- The reader ---------------------------------------------------------------------------------
 
 typedef struct MotusMedia {
     AVIOContext *io; // over the reader's source; NULL where libavformat opens the files
@@ -63,15 +71,17 @@ typedef struct MotusMedia {
     MotusPackets ahead; // of the video stream, read to measure their rate
     MotusPackets side;  // of the others
     int stream;
-    int first_waits;    // `frame` is the first picture, decoded by open and not handed out yet
-    int last_error;     // of the decoder
-    int errors_in_row;  // of the decoder, without a picture between them
-    int ended;          // the end was judged
-    MotusError failure; // of reading packets: reported when the pictures before have been handed out
+    int first_waits;   // `frame` is the first picture, decoded by open and not handed out yet
+    int last_error;    // of the decoder
+    int errors_in_row; // of the decoder, without a picture between them
+    int ended;         // the end was judged
+    MotusError
+        failure; // of reading packets: reported when the pictures before have been handed out
     int32_t matrix[9];
     int has_matrix;
 
-    int64_t next_dts[MOTUS_MEDIA_STREAMS]; // that each stream's next packet should have, AV_TIME_BASE; AV_NOPTS_VALUE: unknown
+    int64_t next_dts[MOTUS_MEDIA_STREAMS]; // that each stream's next packet should have,
+                                           // AV_TIME_BASE; AV_NOPTS_VALUE: unknown
     int64_t moved;                         // what times that jump are moved by, AV_TIME_BASE
     int after_ahead;                       // what reading on behind m->ahead came to, 0: not tried
 
@@ -87,10 +97,11 @@ typedef struct MotusMedia {
     MotusMediaLog log;
     int seen_decoder, seen_container; // of the log's counts
     int64_t packets;                  // of the video stream
-    int64_t read_at, at;              // time of the last one read, and given to the decoder; AV_NOPTS_VALUE: unknown
-    int64_t end;                      // of all streams' packets, in AV_TIME_BASE; AV_NOPTS_VALUE: unknown
-    int64_t holes;                    // pictures missing between others
-    int transient;                    // a packet came damaged, its picture has not come yet
+    int64_t read_at,
+        at;        // time of the last one read, and given to the decoder; AV_NOPTS_VALUE: unknown
+    int64_t end;   // of all streams' packets, in AV_TIME_BASE; AV_NOPTS_VALUE: unknown
+    int64_t holes; // pictures missing between others
+    int transient; // a packet came damaged, its picture has not come yet
     int told_lines;
     unsigned told; // notes that are told once
 } MotusMedia;
@@ -98,18 +109,26 @@ typedef struct MotusMedia {
 // Seconds of a time of the video stream.
 double motus_media_seconds(const MotusMedia *m, int64_t time);
 
-enum { MOTUS_ONCE_INTERLACED = 1, MOTUS_ONCE_SIZE = 2, MOTUS_ONCE_ALPHA = 4, MOTUS_ONCE_TIMES = 8 }; // of `told`
+enum {
+    MOTUS_ONCE_INTERLACED = 1,
+    MOTUS_ONCE_SIZE = 2,
+    MOTUS_ONCE_ALPHA = 4,
+    MOTUS_ONCE_TIMES = 8
+}; // of `told`
 
 // media.c: what libav*'s error code means, in words.
-MotusStatus motus_media_fail(const MotusReader *reader, MotusError *error, int code, const char *what);
+MotusStatus motus_media_fail(const MotusReader *reader, MotusError *error, int code,
+                             const char *what);
 
-// media_decode.c: the next packet of the video stream into m->packet, as it is read and (after those that waited) as it is decoded, 0 or AVERROR; and the
-// next picture, without fields, into m->frame.
+// media_decode.c: the next packet of the video stream into m->packet, as it is read and (after
+// those that waited) as it is decoded, 0 or AVERROR; and the next picture, without fields, into
+// m->frame.
 int motus_media_read_packet(MotusReader *reader);
 int motus_media_next_packet(MotusReader *reader);
 MotusStatus motus_media_next_picture(MotusReader *reader, MotusError *error);
 
-// media_rate.c: finds the rate from the container's word and the times of the first packets, which wait in m->ahead from then on.
+// media_rate.c: finds the rate from the container's word and the times of the first packets, which
+// wait in m->ahead from then on.
 int motus_media_measure(MotusReader *reader);
 
 // media_info.c: fills in reader->info from m->frame, the first picture.

@@ -5,7 +5,8 @@
 
 #include "yuv/io/deinterlace.h"
 
-int motus_deinterlacer_open(MotusDeinterlacer **deinterlacer, const AVFrame *like, AVRational time_base, int all) {
+int motus_deinterlacer_open(MotusDeinterlacer **deinterlacer, const AVFrame *like,
+                            AVRational time_base, int all) {
     (void)like;
     (void)time_base;
     (void)all;
@@ -14,7 +15,9 @@ int motus_deinterlacer_open(MotusDeinterlacer **deinterlacer, const AVFrame *lik
 }
 
 // None was ever opened.
-int motus_deinterlacer_fits(const MotusDeinterlacer *deinterlacer, const AVFrame *frame) { return !deinterlacer && frame; }
+int motus_deinterlacer_fits(const MotusDeinterlacer *deinterlacer, const AVFrame *frame) {
+    return !deinterlacer && frame;
+}
 
 int motus_deinterlacer_send(MotusDeinterlacer *deinterlacer, AVFrame *frame) {
     (void)deinterlacer;

@@ -11,8 +11,9 @@ typedef struct MotusPackets {
     size_t bytes; // of all
 } MotusPackets;
 
-int motus_packets_push(MotusPackets *packets, const AVPacket *packet); // keeps a reference; 0 or AVERROR
-AVPacket *motus_packets_pop(MotusPackets *packets);                    // the caller frees; NULL: empty
+int motus_packets_push(MotusPackets *packets,
+                       const AVPacket *packet);     // keeps a reference; 0 or AVERROR
+AVPacket *motus_packets_pop(MotusPackets *packets); // the caller frees; NULL: empty
 void motus_packets_free(MotusPackets *packets);
 
 #endif

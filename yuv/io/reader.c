@@ -16,19 +16,23 @@
 
 enum { PIECES = 512 }; // of a frame that one call reads
 
-// ---- Pictures stored as three planes without gaps --------------------------------------------------------------------------------------------
+// ---- Pictures stored as three planes without gaps -----------------------------------------------
 
 int64_t motus_picture_bytes(const MotusSequenceInfo *info) {
     int64_t chroma = (int64_t)((info->width + 1) / 2) * ((info->height + 1) / 2);
     return (int64_t)info->width * info->height + 2 * chroma;
 }
 
-// The input ended after `got` bytes of the picture `number`, or could not be read (cause: errno, else 0).
-static MotusStatus cut_picture(const MotusReader *reader, int64_t number, int64_t got, int cause, MotusError *error) {
+// The input ended after `got` bytes of the picture `number`, or could not be read (cause: errno,
+// else 0).
+static MotusStatus cut_picture(const MotusReader *reader, int64_t number, int64_t got, int cause,
+                               MotusError *error) {
     if (cause) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(cause));
-    return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends inside frame %lld, after %lld of the %lld bytes of a %dx%d picture",
-                      reader->name, (long long)number, (long long)got, (long long)motus_picture_bytes(&reader->info),
-                      reader->info.width, reader->info.height);
+    return motus_fail(error, MOTUS_ERR_TRUNCATED,
+                      "%s: ends inside frame %lld, after %lld of the %lld bytes of a %dx%d picture",
+                      reader->name, (long long)number, (long long)got,
+                      (long long)motus_picture_bytes(&reader->info), reader->info.width,
+                      reader->info.height);
 }
 
 // Returns how many bytes came.
@@ -49,20 +53,26 @@ static int64_t read_planes(MotusSource *source, MotusFrame *frame, int planes) {
 
 MotusStatus motus_picture_read(MotusReader *reader, MotusFrame **frame, MotusError *error) {
     int64_t left = reader->source->size - motus_source_position(reader->source);
-    if (reader->source->size >= 0 && left < motus_picture_bytes(&reader->info)) { // no memory for what cannot come
+    if (reader->source->size >= 0 &&
+        left < motus_picture_bytes(&reader->info)) { // no memory for what cannot come
         motus_source_skip(reader->source, left);
-        return cut_picture(reader, reader->number, left > 0 ? left : 0, reader->source->error, error);
+        return cut_picture(reader, reader->number, left > 0 ? left : 0, reader->source->error,
+                           error);
     }
     MotusFrame *f = NULL;
     MotusFramePool *pool = &reader->pool;
-    pool->width = reader->info.width, pool->height = reader->info.height, pool->pinned = reader->options.pinned;
+    pool->width = reader->info.width, pool->height = reader->info.height,
+    pool->pinned = reader->options.pinned;
     MotusStatus status = motus_frame_pool_take(pool, &f);
     if (status) return motus_fail(error, status, "%s: out of memory", reader->name);
-    const int64_t bytes = motus_picture_bytes(&reader->info), at = motus_source_position(reader->source);
+    const int64_t bytes = motus_picture_bytes(&reader->info),
+                  at = motus_source_position(reader->source);
     const int apart = reader->samples_at && reader->source->size >= 0 && reader->source->fd >= 0;
-    const int64_t wanted = reader->options.luma_only ? (int64_t)reader->info.width * reader->info.height : bytes;
+    const int64_t wanted =
+        reader->options.luma_only ? (int64_t)reader->info.width * reader->info.height : bytes;
     int64_t got = apart ? 0 : read_planes(reader->source, f, reader->options.luma_only ? 1 : 3);
-    if (apart || (wanted < bytes && got == wanted)) got += motus_source_skip(reader->source, bytes - got);
+    if (apart || (wanted < bytes && got == wanted))
+        got += motus_source_skip(reader->source, bytes - got);
     if (got < bytes) {
         motus_frame_unref(&f);
         return cut_picture(reader, reader->number, got, reader->source->error, error);
@@ -73,7 +83,8 @@ MotusStatus motus_picture_read(MotusReader *reader, MotusFrame **frame, MotusErr
     return MOTUS_OK;
 }
 
-// The parts of a frame's planes that follow the first `done` bytes of its samples: whole planes where their rows lie as in the file, else rows.
+// The parts of a frame's planes that follow the first `done` bytes of its samples: whole planes
+// where their rows lie as in the file, else rows.
 static int pieces_behind(const MotusFrame *frame, int64_t done, struct iovec *piece, int most) {
     int n = 0;
     for (int i = 0; i < 3; i++) {
@@ -83,18 +94,21 @@ static int pieces_behind(const MotusFrame *frame, int64_t done, struct iovec *pi
         for (int y = 0; y < (whole ? 1 : plane->height) && n < most; y++, done -= size) {
             if (done >= size) continue;
             const int64_t begin = done > 0 ? done : 0;
-            piece[n++] = (struct iovec){plane->data + y * plane->stride + begin, (size_t)(size - begin)};
+            piece[n++] =
+                (struct iovec){plane->data + y * plane->stride + begin, (size_t)(size - begin)};
         }
     }
     return n;
 }
 
-MotusStatus motus_reader_fill(const MotusReader *reader, MotusFrame *frame, int64_t at, MotusError *error) {
+MotusStatus motus_reader_fill(const MotusReader *reader, MotusFrame *frame, int64_t at,
+                              MotusError *error) {
     struct iovec piece[PIECES];
     const int64_t bytes = motus_picture_bytes(&reader->info);
     int64_t done = at < 0 ? bytes : 0;
     while (done < bytes) {
-        const ssize_t got = preadv(reader->source->fd, piece, pieces_behind(frame, done, piece, PIECES), at + done);
+        const ssize_t got =
+            preadv(reader->source->fd, piece, pieces_behind(frame, done, piece, PIECES), at + done);
         if (got <= 0) return cut_picture(reader, frame->number, done, got ? errno : 0, error);
         done += got;
     }
@@ -107,7 +121,8 @@ MotusStatus motus_picture_skip(MotusReader *reader, int64_t n, MotusError *error
     int64_t got = motus_source_skip(reader->source, n * size);
     reader->number += got / size;
     if (got == n * size) return MOTUS_OK;
-    if (got % size || reader->source->error) return cut_picture(reader, reader->number, got % size, reader->source->error, error);
+    if (got % size || reader->source->error)
+        return cut_picture(reader, reader->number, got % size, reader->source->error, error);
     return MOTUS_END;
 }
 
@@ -122,10 +137,11 @@ static void raw_open(MotusReader *reader) {
     reader->ops = &ops;
     reader->info.format = "yuv";
     if (reader->source->size >= 0)
-        reader->info.frames = (reader->source->size - motus_source_position(reader->source)) / motus_picture_bytes(&reader->info);
+        reader->info.frames = (reader->source->size - motus_source_position(reader->source)) /
+                              motus_picture_bytes(&reader->info);
 }
 
-// ---- Finding the kind ------------------------------------------------------------------------------------------------------------------------
+// ---- Finding the kind ---------------------------------------------------------------------------
 
 #ifdef MOTUS_HAVE_DEINTERLACE
 static const int can_deinterlace = 1;
@@ -140,11 +156,13 @@ static int ends_with(const char *name, const char *ending) {
 
 static MotusStatus check_options(const MotusReaderOptions *o, MotusError *error) {
     int given = o->width || o->height;
-    if (given && (o->width < 1 || o->width > MOTUS_MAX_SIZE || o->height < 1 || o->height > MOTUS_MAX_SIZE))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "size %dx%d is out of the range 1x1 to %dx%d", o->width, o->height,
-                          MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
+    if (given &&
+        (o->width < 1 || o->width > MOTUS_MAX_SIZE || o->height < 1 || o->height > MOTUS_MAX_SIZE))
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "size %dx%d is out of the range 1x1 to %dx%d",
+                          o->width, o->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
     if (o->fps.num < 0 || (o->fps.num && o->fps.den < 1))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d/%d is not a frame rate", o->fps.num, o->fps.den);
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%d/%d is not a frame rate", o->fps.num,
+                          o->fps.den);
     return MOTUS_OK;
 }
 
@@ -152,7 +170,8 @@ static MotusStatus check_options(const MotusReaderOptions *o, MotusError *error)
 MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *error) {
     (void)path;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                      "%s: is neither 8-bit 4:2:0 .y4m nor .yuv, and this build (without libavformat) reads nothing else",
+                      "%s: is neither 8-bit 4:2:0 .y4m nor .yuv, and this build (without "
+                      "libavformat) reads nothing else",
                       reader->name);
 }
 #endif
@@ -163,51 +182,68 @@ static MotusStatus open_y4m(MotusReader *reader, const char *path, MotusError *e
     MotusStatus status = motus_y4m_header(reader->source, &header, reader->name, error);
     if (status) return status;
     MotusDeinterlace wanted = reader->options.deinterlace;
-    if (header.interlaced && wanted != MOTUS_DEINTERLACE_OFF && (!can_deinterlace || header.interlaced == 'm'))
+    if (header.interlaced && wanted != MOTUS_DEINTERLACE_OFF &&
+        (!can_deinterlace || header.interlaced == 'm'))
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                          "%s: is interlaced (y4m tag I%c) and cannot be deinterlaced here; --deinterlace off reads it as it is",
+                          "%s: is interlaced (y4m tag I%c) and cannot be deinterlaced here; "
+                          "--deinterlace off reads it as it is",
                           reader->name, header.interlaced);
-    if (header.interlaced ? wanted != MOTUS_DEINTERLACE_OFF : wanted == MOTUS_DEINTERLACE_ON) header.is_420 = 0;
+    if (header.interlaced ? wanted != MOTUS_DEINTERLACE_OFF : wanted == MOTUS_DEINTERLACE_ON)
+        header.is_420 = 0;
     if (!header.is_420) return motus_media_open(reader, path, error);
     motus_y4m_open(reader, &header);
     return MOTUS_OK;
 }
 
-static MotusStatus open_raw(MotusReader *reader, const MotusReaderOptions *options, MotusError *error) {
+static MotusStatus open_raw(MotusReader *reader, const MotusReaderOptions *options,
+                            MotusError *error) {
     if (!options->width)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: has no header, so its size WxH must be given", reader->name);
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "%s: has no header, so its size WxH must be given", reader->name);
     if (options->deinterlace == MOTUS_DEINTERLACE_ON)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: headerless pictures cannot be deinterlaced", reader->name);
-    reader->info = (MotusSequenceInfo){
-        .width = options->width, .height = options->height, .fps = {25, 1}, .frames = -1, .colour = MOTUS_COLOUR_UNKNOWN};
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: headerless pictures cannot be deinterlaced", reader->name);
+    reader->info = (MotusSequenceInfo){.width = options->width,
+                                       .height = options->height,
+                                       .fps = {25, 1},
+                                       .frames = -1,
+                                       .colour = MOTUS_COLOUR_UNKNOWN};
     raw_open(reader);
     return MOTUS_OK;
 }
 
-// The kind is found by content, then by the name. With a size, whatever is no file (a pipe) is headerless.
-static MotusStatus open_kind(MotusReader *reader, const char *path, const MotusReaderOptions *options, MotusError *error) {
+// The kind is found by content, then by the name. With a size, whatever is no file (a pipe) is
+// headerless.
+static MotusStatus open_kind(MotusReader *reader, const char *path,
+                             const MotusReaderOptions *options, MotusError *error) {
     MotusStatus status = check_options(options, error);
     if (status) return status;
     if (!reader->source) return motus_media_open(reader, path, error);
     const size_t magic = strlen(MOTUS_Y4M_MAGIC);
     size_t have = motus_source_peek(reader->source, magic, -1);
-    if (reader->source->error) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(reader->source->error));
+    if (reader->source->error)
+        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name,
+                          strerror(reader->source->error));
     if (!have) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", reader->name);
     int begins_y4m = !memcmp(motus_source_ahead(reader->source), MOTUS_Y4M_MAGIC, have);
-    int is_raw = ends_with(path, ".yuv") || (options->width && (!strcmp(path, "-") || !reader->source->seekable));
-    if (ends_with(path, ".y4m") || (begins_y4m && (have == magic || !is_raw))) return open_y4m(reader, path, error);
+    int is_raw = ends_with(path, ".yuv") ||
+                 (options->width && (!strcmp(path, "-") || !reader->source->seekable));
+    if (ends_with(path, ".y4m") || (begins_y4m && (have == magic || !is_raw)))
+        return open_y4m(reader, path, error);
     if (is_raw) return open_raw(reader, options, error);
     return motus_media_open(reader, path, error);
 }
 
-static MotusStatus apply_options(MotusReader *reader, const MotusReaderOptions *options, MotusError *error) {
+static MotusStatus apply_options(MotusReader *reader, const MotusReaderOptions *options,
+                                 MotusError *error) {
     MotusSequenceInfo *info = &reader->info;
     if (options->width && (options->width != info->width || options->height != info->height))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: pictures are %dx%d, not %dx%d", reader->name, info->width, info->height,
-                          options->width, options->height);
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: pictures are %dx%d, not %dx%d",
+                          reader->name, info->width, info->height, options->width, options->height);
     if (options->fps.num) info->fps = options->fps, info->variable = 0;
     // What has no times of its own, or is not to keep them, counts pictures.
-    if (options->fps.num || !info->time_base.num) info->time_base = (MotusRational){info->fps.den, info->fps.num};
+    if (options->fps.num || !info->time_base.num)
+        info->time_base = (MotusRational){info->fps.den, info->fps.num};
     return MOTUS_OK;
 }
 
@@ -221,7 +257,8 @@ MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, 
     r->source = source;
     if (source && options) source->idle = options->idle, source->opaque = options->opaque;
     if (options) r->options = *options;
-    snprintf(r->name, sizeof r->name, "%s", strcmp(path, "-") ? motus_shown(path) : "standard input");
+    snprintf(r->name, sizeof r->name, "%s",
+             strcmp(path, "-") ? motus_shown(path) : "standard input");
     MotusStatus status = open_kind(r, path, &r->options, error);
     if (!status) status = apply_options(r, &r->options, error);
     if (status)
@@ -237,7 +274,8 @@ static int is_pattern(const char *path) {
     return percent && percent[1 + strspn(percent + 1, "0123456789")] == 'd' && access(path, F_OK);
 }
 
-MotusStatus motus_reader_open(MotusReader **reader, const char *path, const MotusReaderOptions *options, MotusError *error) {
+MotusStatus motus_reader_open(MotusReader **reader, const char *path,
+                              const MotusReaderOptions *options, MotusError *error) {
     if (!reader || !path) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no input is named");
     MotusSource *source = NULL;
     MotusStatus status = is_pattern(path) ? MOTUS_OK : motus_source_open(&source, path, error);
@@ -247,7 +285,9 @@ MotusStatus motus_reader_open(MotusReader **reader, const char *path, const Motu
 const MotusSequenceInfo *motus_reader_info(const MotusReader *reader) { return &reader->info; }
 
 // A reader without times, or one that was given a rate, counts pictures.
-static int has_times(const MotusReader *reader) { return reader->ops->has_times && !reader->options.fps.num; }
+static int has_times(const MotusReader *reader) {
+    return reader->ops->has_times && !reader->options.fps.num;
+}
 
 static void note_time(MotusReader *reader, int64_t number, MotusTime time) {
     reader->times[number % MOTUS_READER_TIMES] = time;
@@ -258,7 +298,9 @@ void motus_reader_set_time(MotusReader *reader, MotusTime time) {
     if (has_times(reader)) note_time(reader, reader->number, time);
 }
 
-MotusTime motus_reader_time(const MotusReader *reader, int64_t number) { return reader->times[number % MOTUS_READER_TIMES]; }
+MotusTime motus_reader_time(const MotusReader *reader, int64_t number) {
+    return reader->times[number % MOTUS_READER_TIMES];
+}
 
 int64_t motus_reader_start(const MotusReader *reader) { return reader->start; }
 
@@ -275,14 +317,16 @@ void motus_reader_tell(const MotusReader *reader, MotusTold kind, const char *fo
 }
 
 MotusStatus motus_reader_next(MotusReader *reader, MotusFrame **frame, MotusError *error) {
-    if (!reader || !frame) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no reader or no place for a frame");
+    if (!reader || !frame)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "no reader or no place for a frame");
     int64_t number = reader->number;
     MotusStatus status = reader->ops->next(reader, frame, error);
     if (!status && !has_times(reader)) note_time(reader, number, (MotusTime){number, 1});
     return status;
 }
 
-MotusStatus motus_reader_begin(MotusReader *reader, MotusFrame **frame, int64_t *at, MotusError *error) {
+MotusStatus motus_reader_begin(MotusReader *reader, MotusFrame **frame, int64_t *at,
+                               MotusError *error) {
     *at = -1;
     reader->samples_at = at;
     MotusStatus status = motus_reader_next(reader, frame, error);
@@ -291,7 +335,8 @@ MotusStatus motus_reader_begin(MotusReader *reader, MotusFrame **frame, int64_t 
 }
 
 MotusStatus motus_reader_skip(MotusReader *reader, int64_t n, MotusError *error) {
-    if (!reader || n < 0) return motus_fail(error, MOTUS_ERR_ARGUMENT, "cannot skip %lld frames", (long long)n);
+    if (!reader || n < 0)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "cannot skip %lld frames", (long long)n);
     return reader->ops->skip(reader, n, error);
 }
 

@@ -15,11 +15,13 @@
 
 static MotusStatus look_at_file(MotusSource *source, const char *name, MotusError *error) {
     struct stat st;
-    if (fstat(source->fd, &st)) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
+    if (fstat(source->fd, &st))
+        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
     if (S_ISDIR(st.st_mode)) return motus_fail(error, MOTUS_ERR_IO, "%s: is a directory", name);
     if (!S_ISREG(st.st_mode)) return MOTUS_OK;
     if (!st.st_size) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", name);
-    off_t position = lseek(source->fd, 0, SEEK_CUR); // standard input may be a file that somebody has begun to read
+    off_t position = lseek(
+        source->fd, 0, SEEK_CUR); // standard input may be a file that somebody has begun to read
     if (position < 0) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
     source->seekable = 1;
     source->size = st.st_size;
@@ -53,11 +55,14 @@ static int would_wait(const MotusSource *s, int ms) {
     return !ready || (ready < 0 && errno == EINTR);
 }
 
-// One read(2) to `to`, after waiting where the descriptor is in non-blocking mode; 0 at the end of the input and on errors.
+// One read(2) to `to`, after waiting where the descriptor is in non-blocking mode; 0 at the end of
+// the input and on errors.
 static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
-    // A pipe that is written to as fast as it is read from is empty now and then, for less than it takes to look elsewhere.
+    // A pipe that is written to as fast as it is read from is empty now and then, for less than it
+    // takes to look elsewhere.
     int more = 1;
-    for (int ms = 1; more > 0 && s->idle && !s->seekable && would_wait(s, ms); ms = 4) more = s->idle(s->opaque);
+    for (int ms = 1; more > 0 && s->idle && !s->seekable && would_wait(s, ms); ms = 4)
+        more = s->idle(s->opaque);
     if (more < 0) s->error = EINTR;
     if (more < 0) return 0;
     ssize_t got = read(s->fd, to, n);
@@ -116,7 +121,9 @@ size_t motus_source_read(MotusSource *s, void *data, size_t n) {
     return n - left;
 }
 
-int64_t motus_source_position(const MotusSource *s) { return s->after - (int64_t)(s->end - s->begin); }
+int64_t motus_source_position(const MotusSource *s) {
+    return s->after - (int64_t)(s->end - s->begin);
+}
 
 int motus_source_seek(MotusSource *s, int64_t position) {
     if (!s->seekable || position < 0 || position > s->size) return 0;

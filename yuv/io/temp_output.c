@@ -20,18 +20,20 @@
 #define MARK ".motus-" // between the output's name and the random digits
 #define ENDING ".part"
 #define RANDOM_DIGITS 12
-#define SHOWN 200       // bytes of the output's name that the part's name begins with: a name's limit is 255
+#define SHOWN                                                                                      \
+    200 // bytes of the output's name that the part's name begins with: a name's limit is 255
 #define MAX_LINKS 40    // symbolic links to follow, as the kernel does
 #define LOCK_TRIES 1000 // of a millisecond each
 
-// ---- Parts to remove at exit ----------------------------------------------------------------------------------------------------------------
+// ---- Parts to remove at exit --------------------------------------------------------------------
 
 #define SLOTS 16
 
-// What a signal handler has to find: a process has one set of parts, so this is the process's. The second half is for live parts.
+// What a signal handler has to find: a process has one set of parts, so this is the process's. The
+// second half is for live parts.
 static _Atomic(const char *) slots[2 * SLOTS];
 
-void motus_parts_remove(void) {
+void motus_temp_outputs_remove(void) {
     for (int i = 0; i < 2 * SLOTS; i++) {
         const char *name = atomic_exchange(&slots[i], NULL);
         struct stat st;
@@ -42,7 +44,8 @@ void motus_parts_remove(void) {
 // -1: all slots are taken, then nobody removes this part after a signal.
 static int remember(const char *name, int live) {
     static atomic_flag at_exit = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&at_exit)) atexit(motus_parts_remove); // libraries that give up (out of threads) call exit
+    if (!atomic_flag_test_and_set(&at_exit))
+        atexit(motus_temp_outputs_remove); // libraries that give up (out of threads) call exit
     for (int i = live * SLOTS; i < (live + 1) * SLOTS; i++) {
         const char *none = NULL;
         if (atomic_compare_exchange_strong(&slots[i], &none, name)) return i;
@@ -50,12 +53,12 @@ static int remember(const char *name, int live) {
     return -1;
 }
 
-static void forget(MotusPart *part) {
+static void forget(MotusTempOutput *part) {
     if (part->slot >= 0) atomic_store(&slots[part->slot], NULL);
     part->slot = -1;
 }
 
-// ---- Names --------------------------------------------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 static const char *base_of(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -69,7 +72,8 @@ static char *join(const char *folder, size_t folder_size, const char *name) {
     return path;
 }
 
-// The path with the symbolic links of its last component followed, whether or not there is a file at the end. NULL: errno.
+// The path with the symbolic links of its last component followed, whether or not there is a file
+// at the end. NULL: errno.
 static char *follow_links(const char *path) {
     char link[4096];
     char *at = join("", 0, path);
@@ -95,8 +99,10 @@ static uint64_t random_number(void) {
     static atomic_uint calls;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 20 ^ atomic_fetch_add(&calls, 1);
-    x = (x ^ x >> 31) * 0x9E3779B97F4A7C15u; // spreads the digits; O_EXCL is what makes the name unique
+    uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 20 ^
+                 atomic_fetch_add(&calls, 1);
+    x = (x ^ x >> 31) *
+        0x9E3779B97F4A7C15u; // spreads the digits; O_EXCL is what makes the name unique
     return x ^ x >> 29;
 }
 
@@ -111,11 +117,12 @@ static char *new_name(const char *target) {
 // Whether `entry` is a part's name for an output called `base`.
 static int is_part_of(const char *entry, const char *base) {
     size_t shown = strlen(base) < SHOWN ? strlen(base) : SHOWN;
-    return strlen(entry) == shown + strlen(MARK) + RANDOM_DIGITS + strlen(ENDING) && !strncmp(entry, base, shown) &&
-           !strncmp(entry + shown, MARK, strlen(MARK)) && !strcmp(entry + shown + strlen(MARK) + RANDOM_DIGITS, ENDING);
+    return strlen(entry) == shown + strlen(MARK) + RANDOM_DIGITS + strlen(ENDING) &&
+           !strncmp(entry, base, shown) && !strncmp(entry + shown, MARK, strlen(MARK)) &&
+           !strcmp(entry + shown + strlen(MARK) + RANDOM_DIGITS, ENDING);
 }
 
-// ---- One job per name -----------------------------------------------------------------------------------------------------------------------
+// ---- One job per name ---------------------------------------------------------------------------
 
 // Whoever builds a part keeps its lock. Files that cannot be opened are taken for abandoned ones.
 static int is_alive(int folder, const char *entry) {
@@ -132,32 +139,38 @@ static int another_job(int folder, const char *base) {
     if (!list && fd >= 0) close(fd);
     if (!list) return 0;
     rewinddir(list); // the position is shared with `folder`
-    for (struct dirent *d; !alive && (d = readdir(list));) alive = is_part_of(d->d_name, base) && is_alive(folder, d->d_name);
+    for (struct dirent *d; !alive && (d = readdir(list));)
+        alive = is_part_of(d->d_name, base) && is_alive(folder, d->d_name);
     closedir(list);
     return alive;
 }
 
-// Looking for other jobs and making the part is one step for all jobs on the folder. A file system without locks does without.
+// Looking for other jobs and making the part is one step for all jobs on the folder. A file system
+// without locks does without.
 static void lock_folder(int folder) {
-    for (int i = 0; folder >= 0 && i < LOCK_TRIES && flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK; i++)
+    for (int i = 0;
+         folder >= 0 && i < LOCK_TRIES && flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+         i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-// ---- The part -------------------------------------------------------------------------------------------------------------------------------
+// ---- The part -----------------------------------------------------------------------------------
 
-// The owner where we may, the permissions always; not the set-user-ID bits, which were given to other contents.
+// The owner where we may, the permissions always; not the set-user-ID bits, which were given to
+// other contents.
 static void inherit(int fd, const struct stat *old) {
     if (fchown(fd, old->st_uid, old->st_gid)) errno = 0; // not ours to give away: it stays ours
     if (fchmod(fd, old->st_mode & 0777)) errno = 0;
 }
 
 // What is at the part's name now, if that is still our file.
-static int look_at(const MotusPart *part, struct stat *st) {
+static int look_at(const MotusTempOutput *part, struct stat *st) {
     struct stat named;
-    return !fstat(part->fd, st) && !stat(part->name, &named) && named.st_dev == st->st_dev && named.st_ino == st->st_ino;
+    return !fstat(part->fd, st) && !stat(part->name, &named) && named.st_dev == st->st_dev &&
+           named.st_ino == st->st_ino;
 }
 
-static int make_live(MotusPart *part) {
+static int make_live(MotusTempOutput *part) {
     if (!(part->name = join("", 0, part->target))) return ENOMEM;
     part->fd = open(part->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (part->fd >= 0) {
@@ -171,7 +184,7 @@ static int make_live(MotusPart *part) {
     return cause;
 }
 
-static int make(MotusPart *part) {
+static int make(MotusTempOutput *part) {
     for (int i = 0; i < 100; i++) {
         if (!(part->name = new_name(part->target))) return ENOMEM;
         part->slot = remember(part->name, 0);
@@ -195,10 +208,11 @@ static int open_folder(const char *target) {
 }
 
 // Under the lock of the folder. 0 or errno, EBUSY for another job.
-static int make_kind(MotusPart *part, int live) {
+static int make_kind(MotusTempOutput *part, int live) {
     struct stat old;
     int replaces = !stat(part->target, &old), cause = 0;
-    if (replaces && access(part->target, W_OK)) return errno; // renaming would replace even a read-only file
+    if (replaces && access(part->target, W_OK))
+        return errno; // renaming would replace even a read-only file
     if (part->folder >= 0 && another_job(part->folder, base_of(part->target))) return EBUSY;
     if (replaces && is_alive(AT_FDCWD, part->target)) return EBUSY;
     if (!(live && !replaces && !make_live(part))) cause = make(part);
@@ -207,28 +221,35 @@ static int make_kind(MotusPart *part, int live) {
     return cause;
 }
 
-MotusStatus motus_part_open(MotusPart *part, const char *path, int live, MotusError *error) {
-    *part = (MotusPart){.fd = -1, .folder = -1, .slot = -1};
+MotusStatus motus_temp_output_open(MotusTempOutput *part, const char *path, int live,
+                                   MotusError *error) {
+    *part = (MotusTempOutput){.fd = -1, .folder = -1, .slot = -1};
     if (!(part->target = follow_links(path)))
-        return motus_fail(error, errno == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
+        return motus_fail(error, errno == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s",
+                          motus_shown(path), strerror(errno));
     part->folder = open_folder(part->target);
     lock_folder(part->folder);
     int cause = make_kind(part, live);
     if (part->folder >= 0) flock(part->folder, LOCK_UN);
     if (!cause) return MOTUS_OK;
-    motus_part_close(part);
+    motus_temp_output_close(part);
     if (cause == EBUSY)
-        return motus_fail(error, MOTUS_ERR_IO, "%s: another job is writing it; nothing was done", motus_shown(path));
-    return motus_fail(error, cause == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(cause));
+        return motus_fail(error, MOTUS_ERR_IO, "%s: another job is writing it; nothing was done",
+                          motus_shown(path));
+    return motus_fail(error, cause == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s",
+                      motus_shown(path), strerror(cause));
 }
 
 // 0 also where the file system has no fsync for such a file.
-static int sync_to_disk(int fd) { return fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS ? errno : 0; }
+static int sync_to_disk(int fd) {
+    return fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS ? errno : 0;
+}
 
-int motus_part_commit(MotusPart *part) {
+int motus_temp_output_commit(MotusTempOutput *part) {
     struct stat st;
     int cause = sync_to_disk(part->fd);
-    if (!cause && part->live && !look_at(part, &st)) cause = ENOENT; // somebody has removed or replaced it meanwhile
+    if (!cause && part->live && !look_at(part, &st))
+        cause = ENOENT; // somebody has removed or replaced it meanwhile
     if (!cause && !part->live && rename(part->name, part->target)) cause = errno;
     if (!cause) {
         forget(part);
@@ -236,16 +257,16 @@ int motus_part_commit(MotusPart *part) {
         part->name = NULL;
         if (part->folder >= 0) cause = sync_to_disk(part->folder);
     }
-    motus_part_close(part); // its lock goes only now, when the name is taken
+    motus_temp_output_close(part); // its lock goes only now, when the name is taken
     return cause;
 }
 
-int motus_part_stays(const MotusPart *part) {
+int motus_temp_output_stays(const MotusTempOutput *part) {
     struct stat st;
     return part->live && part->name && look_at(part, &st) && st.st_size > 0;
 }
 
-void motus_part_close(MotusPart *part) {
+void motus_temp_output_close(MotusTempOutput *part) {
     struct stat st;
     if (part->name && (!part->live || (look_at(part, &st) && !st.st_size))) unlink(part->name);
     forget(part);
@@ -253,5 +274,5 @@ void motus_part_close(MotusPart *part) {
     if (part->folder >= 0) close(part->folder);
     motus_free(part->name);
     motus_free(part->target);
-    *part = (MotusPart){.fd = -1, .folder = -1, .slot = -1};
+    *part = (MotusTempOutput){.fd = -1, .folder = -1, .slot = -1};
 }

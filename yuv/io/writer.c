@@ -14,8 +14,8 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "yuv/io/temp_output.h"
 #include "yuv/io/reader_ops.h"
+#include "yuv/io/temp_output.h"
 
 #define CAPACITY 65536 // bytes of the buffer; longer writes pass it by
 #define PATIENCE 1000  // milliseconds that a reader has after Ctrl-C before it is given up
@@ -25,13 +25,15 @@ struct MotusOutput {
     int error;       // errno of the first write that failed, else 0
     int interrupted; // by a signal, in the middle of a write
     int built;       // 1: under construction in `part`; 0: written directly
-    MotusPart part;
+    MotusTempOutput part;
     size_t used;
     char *path;
     uint8_t *buffer;
 };
 
-static const char *shown(const MotusOutput *out) { return strcmp(out->path, "-") ? motus_shown(out->path) : "standard output"; }
+static const char *shown(const MotusOutput *out) {
+    return strcmp(out->path, "-") ? motus_shown(out->path) : "standard output";
+}
 
 static MotusStatus io_error(const MotusOutput *out, int cause, MotusError *error) {
     return motus_fail(error, MOTUS_ERR_IO, "%s: %s", shown(out), strerror(cause));
@@ -41,7 +43,7 @@ static MotusStatus io_error(const MotusOutput *out, int cause, MotusError *error
 static void discard(MotusOutput **out) {
     MotusOutput *o = *out;
     if (o->built)
-        motus_part_close(&o->part);
+        motus_temp_output_close(&o->part);
     else if (o->fd >= 0)
         close(o->fd);
     motus_free(o->path);
@@ -59,7 +61,7 @@ static MotusStatus open_file(MotusOutput *out, int live, MotusError *error) {
         out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? io_error(out, errno, error) : MOTUS_OK;
     }
-    MotusStatus status = motus_part_open(&out->part, out->path, live, error);
+    MotusStatus status = motus_temp_output_open(&out->part, out->path, live, error);
     out->built = !status;
     out->fd = out->part.fd;
     return status;
@@ -90,15 +92,20 @@ static MotusStatus open_output(MotusOutput **out, const char *path, int live, Mo
     return status;
 }
 
-MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *error) { return open_output(out, path, 0, error); }
+MotusStatus motus_output_open(MotusOutput **out, const char *path, MotusError *error) {
+    return open_output(out, path, 0, error);
+}
 
 MotusStatus motus_output_open_live(MotusOutput **out, const char *path, MotusError *error) {
     return open_output(out, path, 1, error);
 }
 
-int motus_output_stays(const MotusOutput *out) { return out->built && motus_part_stays(&out->part); }
+int motus_output_stays(const MotusOutput *out) {
+    return out->built && motus_temp_output_stays(&out->part);
+}
 
-// Waits until a descriptor takes more: one in non-blocking mode, or any after a signal that a handler caught; then only for a while.
+// Waits until a descriptor takes more: one in non-blocking mode, or any after a signal that a
+// handler caught; then only for a while.
 static int wait_for_room(const MotusOutput *out) {
     struct pollfd waited = {.fd = out->fd, .events = POLLOUT};
     int ready = poll(&waited, 1, out->interrupted ? PATIENCE : -1);
@@ -109,7 +116,9 @@ static int wait_for_room(const MotusOutput *out) {
 static void push(MotusOutput *out, const uint8_t *data, size_t size) {
     while (size && !out->error) {
         if (out->interrupted) out->error = wait_for_room(out);
-        ssize_t done = out->error ? 0 : write(out->fd, data, out->interrupted && size > PIPE_BUF ? PIPE_BUF : size);
+        ssize_t done = out->error ? 0
+                                  : write(out->fd, data,
+                                          out->interrupted && size > PIPE_BUF ? PIPE_BUF : size);
         if (done < 0 && errno == EINTR)
             out->interrupted = 1;
         else if (done < 0 && errno == EAGAIN)
@@ -138,7 +147,8 @@ MotusStatus motus_output_write(MotusOutput *out, const void *data, size_t size, 
     return out->error ? io_error(out, out->error, error) : MOTUS_OK;
 }
 
-MotusStatus motus_output_rewrite(MotusOutput *out, const void *data, size_t size, MotusError *error) {
+MotusStatus motus_output_rewrite(MotusOutput *out, const void *data, size_t size,
+                                 MotusError *error) {
     flush(out);
     const uint8_t *from = data;
     for (size_t done = 0; done < size && !out->error;) {
@@ -167,7 +177,7 @@ MotusStatus motus_output_commit(MotusOutput **out, MotusError *error) {
     MotusOutput *o = *out;
     flush(o);
     if (!o->error && o->built) {
-        o->error = motus_part_commit(&o->part);
+        o->error = motus_temp_output_commit(&o->part);
     } else if (!o->error) {
         if (close(o->fd)) o->error = errno;
         o->fd = -1;
@@ -181,7 +191,7 @@ void motus_output_abandon(MotusOutput **out) {
     if (out && *out) discard(out);
 }
 
-// ---- Frames ---------------------------------------------------------------------------------------------------------------------------------
+// ---- Frames -------------------------------------------------------------------------------------
 
 struct MotusWriter {
     MotusOutput *out;
@@ -207,15 +217,20 @@ static MotusStatus write_header(MotusWriter *w, const MotusSequenceInfo *info, M
     const MotusColour *colour = &info->colour;
     int known_sar = colour->sar.num > 0 && colour->sar.den > 0;
     char line[160];
-    int n = snprintf(line, sizeof line, MOTUS_Y4M_MAGIC " W%d H%d F%d:%d Ip A%d:%d C%s%s\n", info->width, info->height,
-                     info->fps.num, info->fps.den, known_sar ? colour->sar.num : 0, known_sar ? colour->sar.den : 0,
-                     chroma_name(colour->chroma_location), ranges[colour->full_range < 0 ? 0 : 1 + (colour->full_range > 0)]);
+    int n = snprintf(line, sizeof line, MOTUS_Y4M_MAGIC " W%d H%d F%d:%d Ip A%d:%d C%s%s\n",
+                     info->width, info->height, info->fps.num, info->fps.den,
+                     known_sar ? colour->sar.num : 0, known_sar ? colour->sar.den : 0,
+                     chroma_name(colour->chroma_location),
+                     ranges[colour->full_range < 0 ? 0 : 1 + (colour->full_range > 0)]);
     return motus_output_write(w->out, line, (size_t)n, error);
 }
 
-MotusStatus motus_writer_open(MotusWriter **writer, const char *path, const MotusSequenceInfo *info, MotusError *error) {
-    if (!writer || !path || !info || info->width < 1 || info->height < 1 || info->fps.num < 1 || info->fps.den < 1)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "a writer needs a path, a size and a frame rate");
+MotusStatus motus_writer_open(MotusWriter **writer, const char *path, const MotusSequenceInfo *info,
+                              MotusError *error) {
+    if (!writer || !path || !info || info->width < 1 || info->height < 1 || info->fps.num < 1 ||
+        info->fps.den < 1)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "a writer needs a path, a size and a frame rate");
     MotusWriter *w = motus_alloc(1, sizeof *w);
     if (!w) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     size_t length = strlen(path);
@@ -233,12 +248,15 @@ MotusStatus motus_writer_open(MotusWriter **writer, const char *path, const Motu
 
 MotusStatus motus_writer_put(MotusWriter *writer, const MotusFrame *frame, MotusError *error) {
     if (!writer || !frame || frame->width != writer->width || frame->height != writer->height)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "a frame to be written has another size than the sequence");
-    MotusStatus status = writer->headerless ? MOTUS_OK : motus_output_write(writer->out, "FRAME\n", 6, error);
+        return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                          "a frame to be written has another size than the sequence");
+    MotusStatus status =
+        writer->headerless ? MOTUS_OK : motus_output_write(writer->out, "FRAME\n", 6, error);
     for (int i = 0; i < 3; i++) {
         const MotusPlane *plane = &frame->plane[i];
         for (int y = 0; y < plane->height && !status; y++)
-            status = motus_output_write(writer->out, plane->data + y * plane->stride, (size_t)plane->width, error);
+            status = motus_output_write(writer->out, plane->data + y * plane->stride,
+                                        (size_t)plane->width, error);
     }
     return status;
 }

@@ -28,7 +28,9 @@ static int parse_int(const char **p, const char *end, int *value) {
     return *p > start;
 }
 
-static int parse_size(const char *p, const char *end, int *value) { return parse_int(&p, end, value) && p == end; }
+static int parse_size(const char *p, const char *end, int *value) {
+    return parse_int(&p, end, value) && p == end;
+}
 
 // "30000:1001"; a zero denominator is only right in "0:0".
 static int parse_ratio(const char *p, const char *end, MotusRational *ratio) {
@@ -45,7 +47,8 @@ static void parse_comment(Tags *tags, const char *p, const char *end) {
     static const char yscss[] = "YSCSS=";
     if (equal(p, end, "COLORRANGE=FULL")) tags->full_range = 1;
     if (equal(p, end, "COLORRANGE=LIMITED")) tags->full_range = 0;
-    if (!tags->has_c_tag && (size_t)(end - p) >= strlen(yscss) && !memcmp(p, yscss, strlen(yscss))) {
+    if (!tags->has_c_tag && (size_t)(end - p) >= strlen(yscss) &&
+        !memcmp(p, yscss, strlen(yscss))) {
         tags->chroma = p + strlen(yscss);
         tags->chroma_length = (size_t)(end - tags->chroma);
     }
@@ -77,7 +80,8 @@ static int parse_tag(Tags *tags, const char *p, const char *end) {
     }
 }
 
-static MotusStatus parse_tags(Tags *tags, const char *p, const char *end, const char *name, MotusError *error) {
+static MotusStatus parse_tags(Tags *tags, const char *p, const char *end, const char *name,
+                              MotusError *error) {
     while (p < end) {
         const char *stop = memchr(p, ' ', (size_t)(end - p));
         if (!stop) stop = end;
@@ -89,12 +93,16 @@ static MotusStatus parse_tags(Tags *tags, const char *p, const char *end, const 
     return MOTUS_OK;
 }
 
-// Finds where the chroma samples of a 4:2:0 name lie (chroma_sample_loc_type); 0: not 8-bit 4:2:0. Upper case is the older YSCSS spelling.
+// Finds where the chroma samples of a 4:2:0 name lie (chroma_sample_loc_type); 0: not 8-bit 4:2:0.
+// Upper case is the older YSCSS spelling.
 static int chroma_420(const Tags *tags, int *location) {
     static const struct {
         const char *name, *older;
         int location;
-    } kinds[] = {{"420", "420", -1}, {"420jpeg", "420JPEG", 1}, {"420mpeg2", "420MPEG2", 0}, {"420paldv", "420PALDV", 2}};
+    } kinds[] = {{"420", "420", -1},
+                 {"420jpeg", "420JPEG", 1},
+                 {"420mpeg2", "420MPEG2", 0},
+                 {"420paldv", "420PALDV", 2}};
     const char *end = tags->chroma + tags->chroma_length;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (equal(tags->chroma, end, kinds[i].name) || equal(tags->chroma, end, kinds[i].older)) {
@@ -104,11 +112,15 @@ static int chroma_420(const Tags *tags, int *location) {
     return 0;
 }
 
-static MotusStatus judge(MotusY4mHeader *header, const Tags *tags, const char *name, MotusError *error) {
+static MotusStatus judge(MotusY4mHeader *header, const Tags *tags, const char *name,
+                         MotusError *error) {
     if (tags->width < 0 || tags->height < 0)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: the y4m header gives no %s", name, tags->width < 0 ? "width" : "height");
-    if (tags->width < 1 || tags->width > MOTUS_MAX_SIZE || tags->height < 1 || tags->height > MOTUS_MAX_SIZE)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: size %dx%d is out of the range 1x1 to %dx%d", name, tags->width,
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: the y4m header gives no %s", name,
+                          tags->width < 0 ? "width" : "height");
+    if (tags->width < 1 || tags->width > MOTUS_MAX_SIZE || tags->height < 1 ||
+        tags->height > MOTUS_MAX_SIZE)
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "%s: size %dx%d is out of the range 1x1 to %dx%d", name, tags->width,
                           tags->height, MOTUS_MAX_SIZE, MOTUS_MAX_SIZE);
     MotusSequenceInfo *info = &header->info;
     *info = (MotusSequenceInfo){.width = tags->width,
@@ -125,38 +137,50 @@ static MotusStatus judge(MotusY4mHeader *header, const Tags *tags, const char *n
     return MOTUS_OK;
 }
 
-MotusStatus motus_y4m_header(MotusSource *source, MotusY4mHeader *header, const char *name, MotusError *error) {
+MotusStatus motus_y4m_header(MotusSource *source, MotusY4mHeader *header, const char *name,
+                             MotusError *error) {
     size_t length = motus_source_peek(source, MOTUS_Y4M_MAX_LINE, '\n');
     const char *line = (const char *)motus_source_ahead(source);
     const size_t magic = strlen(MOTUS_Y4M_MAGIC);
-    if (source->error) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(source->error));
+    if (source->error)
+        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(source->error));
     if (!length || line[length - 1] != '\n')
         return length < MOTUS_Y4M_MAX_LINE
                    ? motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends inside the y4m header", name)
-                   : motus_fail(error, MOTUS_ERR_FORMAT, "%s: the y4m header is longer than %d bytes", name, MOTUS_Y4M_MAX_LINE);
-    if (length <= magic || memcmp(line, MOTUS_Y4M_MAGIC, magic) || (line[magic] != ' ' && line[magic] != '\n'))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: does not begin with " MOTUS_Y4M_MAGIC, name);
+                   : motus_fail(error, MOTUS_ERR_FORMAT,
+                                "%s: the y4m header is longer than %d bytes", name,
+                                MOTUS_Y4M_MAX_LINE);
+    if (length <= magic || memcmp(line, MOTUS_Y4M_MAGIC, magic) ||
+        (line[magic] != ' ' && line[magic] != '\n'))
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: does not begin with " MOTUS_Y4M_MAGIC,
+                          name);
     Tags tags = {-1, -1, {0, 0}, {0, 0}, '?', -1, "420", 3, 0};
     MotusStatus status = parse_tags(&tags, line + magic, line + length - 1, name, error);
     header->length = length;
     return status ? status : judge(header, &tags, name, error);
 }
 
-// Consumes the line before a picture. Its parameters say how fields lie in interlaced pictures, which are read as they are.
+// Consumes the line before a picture. Its parameters say how fields lie in interlaced pictures,
+// which are read as they are.
 static MotusStatus frame_line(MotusReader *reader, MotusError *error) {
     MotusSource *source = reader->source;
     size_t length = motus_source_peek(source, MOTUS_Y4M_MAX_LINE, '\n');
     const char *line = (const char *)motus_source_ahead(source);
     long long number = (long long)reader->number;
-    if (source->error) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(source->error));
+    if (source->error)
+        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name, strerror(source->error));
     if (!length) return MOTUS_END;
-    if (memcmp(line, "FRAME", length < 5 ? length : 5) || (length > 5 && line[5] != ' ' && line[5] != '\n'))
-        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: frame %lld does not begin with FRAME", reader->name, number);
+    if (memcmp(line, "FRAME", length < 5 ? length : 5) ||
+        (length > 5 && line[5] != ' ' && line[5] != '\n'))
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: frame %lld does not begin with FRAME",
+                          reader->name, number);
     if (line[length - 1] != '\n')
         return length < MOTUS_Y4M_MAX_LINE
-                   ? motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends inside the header of frame %lld", reader->name, number)
-                   : motus_fail(error, MOTUS_ERR_FORMAT, "%s: the header of frame %lld is longer than %d bytes", reader->name,
-                                number, MOTUS_Y4M_MAX_LINE);
+                   ? motus_fail(error, MOTUS_ERR_TRUNCATED,
+                                "%s: ends inside the header of frame %lld", reader->name, number)
+                   : motus_fail(error, MOTUS_ERR_FORMAT,
+                                "%s: the header of frame %lld is longer than %d bytes",
+                                reader->name, number, MOTUS_Y4M_MAX_LINE);
     motus_source_skip(source, (int64_t)length);
     return MOTUS_OK;
 }
