@@ -1,0 +1,15 @@
+// A frame with the place of its samples: host memory, or memory of a CUDA device together with the
+// stream that writes them.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef YUV_FRAME_SOURCE_H
+#define YUV_FRAME_SOURCE_H
+
+#include "motus/frame.h"
+
+typedef struct MotusFrameSource {
+    const MotusFrame *frame; // not owned
+    int on_device;           // 1: the planes point to device memory; 0: to host memory
+    void *stream;            // cudaStream_t that writes the samples; unused if on_device is 0
+} MotusFrameSource;
+
+#endif
