@@ -166,7 +166,7 @@ MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeCon
 
 void motus_predict_cuda_close(MotusPredictCuda **predict) { (void)predict; }
 
-MotusStatus motus_predict_cuda(MotusPredictCuda *predict, const MotusMePredict *asked,
+MotusStatus motus_predict_cuda(MotusPredictCuda *predict, const MotusMeCentres *asked,
                                const MotusReferenceCuda *reference, MotusError *error) {
     (void)predict, (void)asked, (void)reference;
     return refuse(error);

@@ -62,8 +62,7 @@ static MotusStatus open_lanes(MotusEncoder *enc, MotusError *error) {
         if (status) enc->error = again;
     }
     if (status) return motus_fail(error, status, "%s", enc->error.text);
-    if (enc->backend == MOTUS_BACKEND_CUDA ||
-        enc->stream.config.packets_memory == MOTUS_MEMORY_HOST)
+    if (enc->backend == MOTUS_BACKEND_CUDA || enc->stream.config.packet_memory == MOTUS_MEMORY_HOST)
         return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                       "packets in device memory need the CUDA backend%s%s",
@@ -118,7 +117,7 @@ static MotusStatus read_params(MotusEncoder *enc, MotusFrameParams *to,
         return MOTUS_ERR_ARGUMENT;
     memcpy(to, from, from->size);
     if (to->qp_offset && to->n_qp_offset != n_mb) return MOTUS_ERR_ARGUMENT;
-    if (to->field && motus_external_mvs_check(&enc->stream, to, &enc->error))
+    if (to->external_mvs && motus_external_mvs_check(&enc->stream, to, &enc->error))
         return MOTUS_ERR_ARGUMENT;
     return enc->stream.config.time_base.num && to->duration < 1 ? MOTUS_ERR_ARGUMENT : MOTUS_OK;
 }
@@ -164,17 +163,19 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrame *frame, int on_devic
     return sent ? sent : planned(enc, status);
 }
 
-MotusStatus motus_encoder_next_part(MotusEncoder *enc, int64_t first_picture, int64_t first_gop) {
-    if (!enc || !motus_stream_part_is_possible(first_picture, first_gop)) return MOTUS_ERR_ARGUMENT;
+MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
+                                       int64_t first_gop) {
+    if (!enc || !motus_stream_segment_is_possible(first_picture, first_gop))
+        return MOTUS_ERR_ARGUMENT;
     if (!enc->at_end) return MOTUS_ERR_STATE;
     enc->error = enc->lost;
     if (enc->lost.status) return enc->lost.status;
     if (enc->look && motus_rate_feeds_back(&enc->stream.control))
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                           "sizes of earlier pictures decide about QPs: a part needs them all");
-    MotusStatus status =
-        enc->planner ? motus_planner_next_part(enc->planner, first_picture, first_gop, &enc->error)
-                     : MOTUS_OK;
+    MotusStatus status = enc->planner ? motus_planner_next_segment(enc->planner, first_picture,
+                                                                   first_gop, &enc->error)
+                                      : MOTUS_OK;
     if (status) return status;
     enc->next.number = first_picture;
     enc->next.idr_pic_id = (uint32_t)first_gop;

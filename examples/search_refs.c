@@ -58,7 +58,7 @@ int main(void) {
         target[i].cost = cost[i];
     for (int i = 0; i < N_MB; i++)
         skip[i].x = -12, skip[i].y = 8; // what an encoder predicts from an MB's neighbours
-    target[0].skip = skip, target[0].skip_satd = skip_satd;
+    target[0].skip_mv = skip, target[0].skip_satd = skip_satd;
     MotusMeRequest request = motus_me_request_default(&picture[1], target, 2);
     request.region.x = 5, request.region.y = 4, request.region.width = 10,
     request.region.height = 3; // in MBs

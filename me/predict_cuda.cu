@@ -66,12 +66,12 @@ void motus_predict_cuda_close(MotusPredictCuda **predict) {
     *predict = NULL;
 }
 
-MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMePredict *asked,
+MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMeCentres *asked,
                                const MotusReferenceCuda *reference, MotusError *error) {
     MotusOnDevice on(p->device);
     const MotusChain *chain = &p->chain;
     const size_t bytes = p->n_mb * sizeof(MotusMv);
-    const bool on_host = asked->vectors_memory == MOTUS_MEMORY_HOST;
+    const bool on_host = asked->mvs_memory == MOTUS_MEMORY_HOST;
     const bool returns_at_once = asked->stream && !on_host && asked->memory == MOTUS_MEMORY_DEVICE;
     MotusStatus status = motus_chain_begin(chain, asked->stream, error);
     if (!status)

@@ -38,7 +38,7 @@ static int valid_target(const MotusMe *me, const MotusMeTarget *t, MotusMemory h
     if (hints_memory == MOTUS_MEMORY_DEVICE)
         return !t->hints || t->hints->lambda_q8 <= MOTUS_MAX_LAMBDA_Q8;
     return motus_me_valid_hints(t->hints, n_mb_of(me)) &&
-           valid_skip(t->skip, t->reference->has_half, n_mb_of(me));
+           valid_skip(t->skip_mv, t->reference->has_half, n_mb_of(me));
 }
 
 int motus_request_valid(const MotusMe *me, const MotusMeRequest *r) {
@@ -124,7 +124,7 @@ static void measure_target(const MotusMe *me, const MotusMeTarget *t, const Mb *
     const MotusBlock *all = &motus_blocks[MOTUS_BLOCK_16x16];
     uint32_t sad;
     if (t->skip_sad || t->skip_satd) {
-        distance(me, mb, ref, all, vector_at(t->skip, mb->number), t->skip_sad ? &sad : NULL,
+        distance(me, mb, ref, all, vector_at(t->skip_mv, mb->number), t->skip_sad ? &sad : NULL,
                  t->skip_satd ? &t->skip_satd[mb->number] : NULL);
         if (t->skip_sad) t->skip_sad[mb->number] = (uint16_t)sad;
     }
@@ -239,23 +239,23 @@ void motus_stats_store(MotusMbStats *to, const MotusMbStats *from, const uint8_t
 
 // ---- Centres ------------------------------------------------------------------------------------
 
-MotusMePredict motus_me_predict_default(const MotusPlane *cur, const MotusMeReference *reference,
+MotusMeCentres motus_me_centres_default(const MotusPlane *cur, const MotusMeReference *reference,
                                         MotusMv *centre) {
-    return (MotusMePredict){
-        .size = sizeof(MotusMePredict), .cur = cur, .reference = reference, .centre = centre};
+    return (MotusMeCentres){
+        .size = sizeof(MotusMeCentres), .cur = cur, .reference = reference, .centre = centre};
 }
 
-static int valid_predict(const MotusMe *me, const MotusMePredict *p) {
+static int valid_predict(const MotusMe *me, const MotusMeCentres *p) {
     return motus_me_valid_plane(me, p->cur) && motus_me_valid_memory(p->memory) &&
-           motus_me_valid_memory(p->vectors_memory) && p->reference &&
+           motus_me_valid_memory(p->mvs_memory) && p->reference &&
            motus_reference_fits(p->reference, me) && p->centre && p->centre != p->previous &&
            p->lambda_q8 <= MOTUS_MAX_LAMBDA_Q8 && p->reach >= 4 && p->reach <= MOTUS_ME_MAX_REACH &&
            p->reach % 4 == 0 && p->limit_x >= 0 && p->limit_y >= 0;
 }
 
-MotusStatus motus_me_predict(MotusMe *me, const MotusMePredict *predict) {
+MotusStatus motus_me_centres(MotusMe *me, const MotusMeCentres *predict) {
     if (!me || !predict || predict->size != sizeof *predict) return MOTUS_ERR_ARGUMENT;
-    MotusMePredict p = *predict;
+    MotusMeCentres p = *predict;
     if (!p.reach) p.reach = MOTUS_ME_MAX_REACH;
     if (!p.limit_x) p.limit_x = MOTUS_MAX_CENTRE;
     if (!p.limit_y) p.limit_y = MOTUS_MAX_CENTRE;
@@ -268,7 +268,7 @@ MotusStatus motus_me_predict(MotusMe *me, const MotusMePredict *predict) {
             status = motus_predict_cuda_open(&me->predict, &me->config, me->device, &me->error);
         return status ? status : motus_predict_cuda(me->predict, &p, p.reference->cuda, &me->error);
     }
-    if (p.memory != MOTUS_MEMORY_HOST || p.vectors_memory != MOTUS_MEMORY_HOST)
+    if (p.memory != MOTUS_MEMORY_HOST || p.mvs_memory != MOTUS_MEMORY_HOST)
         return MOTUS_ERR_UNSUPPORTED;
     return motus_me_predict_centres(me, motus_me_whole(me, p.cur), &p.reference->luma, p.previous,
                                     p.lambda_q8, p.reach, p.limit_x, p.limit_y, p.centre);

@@ -197,7 +197,7 @@ MotusStatus measure_target(const Work &w, int i, const MotusReferenceCuda *refer
     if (!t->skip_sad && !t->skip_satd && !t->zero_sad) return MOTUS_OK;
     Measures m = {};
     MotusStatus status =
-        bring_vectors(w, t->skip, w.hint(l.skip, i), 8191, reference->has_half ? 1 : 4, &m.skip);
+        bring_vectors(w, t->skip_mv, w.hint(l.skip, i), 8191, reference->has_half ? 1 : 4, &m.skip);
     if (status) return status;
     if (t->skip_sad) m.skip_sad = w.result(t->skip_sad, w.found(l.skip_sad, i));
     if (t->skip_satd) m.skip_satd = w.result(t->skip_satd, w.found(l.skip_satd, i));

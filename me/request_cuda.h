@@ -39,7 +39,7 @@ typedef struct MotusPredictCuda MotusPredictCuda;
 MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeConfig *config,
                                     int device, MotusError *error);
 void motus_predict_cuda_close(MotusPredictCuda **predict); // accepts NULL and *predict == NULL
-MotusStatus motus_predict_cuda(MotusPredictCuda *predict, const MotusMePredict *asked,
+MotusStatus motus_predict_cuda(MotusPredictCuda *predict, const MotusMeCentres *asked,
                                const MotusReferenceCuda *reference, MotusError *error);
 
 #ifdef __cplusplus

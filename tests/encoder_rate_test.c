@@ -38,7 +38,7 @@ static void encode(const MotusEncoderConfig *config, MotusCoded *coded) {
             coded->data = realloc(coded->data, coded->size + packet->size);
             memcpy(coded->data + coded->size, packet->data, packet->size);
             coded->size += packet->size;
-            again += packet->again;
+            again += packet->coded_again;
             coded->slices[coded->pictures] = packet->slices;
             coded->recon[coded->pictures++] = motus_frame_ref(packet->recon);
             CU_ASSERT(packet->vbv_fullness >= 0 &&

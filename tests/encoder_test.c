@@ -247,11 +247,11 @@ static void packets_on_a_device(void) {
     MotusEncoder *enc;
     MotusError error = {0};
     MotusEncoderConfig c = encoder_case_config(48, 32);
-    c.packets_memory = MOTUS_MEMORY_DEVICE;
+    c.packet_memory = MOTUS_MEMORY_DEVICE;
     CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
     CU_ASSERT(!enc && strstr(error.text, "packets in device memory need the CUDA backend") &&
               !strchr(error.text, '\n'));
-    c.packets_memory = (MotusMemory)2;
+    c.packet_memory = (MotusMemory)2;
     CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_ARGUMENT);
     CU_ASSERT(!enc && strstr(error.text, "unknown memory 2"));
 }

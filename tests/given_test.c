@@ -36,7 +36,7 @@ static MotusEncoderConfig config_of(int i) {
     c.threads = motus_test_range(1, 2);
     c.gop_coders = motus_test_range(1, 2);
     c.slices = motus_test_range(1, 3);
-    c.with_field = 1;
+    c.export_field = 1;
     return c;
 }
 
@@ -80,9 +80,9 @@ static void encode(Sequence *s, const MotusEncoderConfig *c) {
     for (int i = 0; i < PICTURES; i++) {
         const MotusFrameParams params = {.size = sizeof params,
                                          .duration = 1,
-                                         .field = s->field[i],
-                                         .field_modes = s->modes,
-                                         .field_final = s->final};
+                                         .external_mvs = s->field[i],
+                                         .external_modes = s->modes,
+                                         .external_final = s->final};
         MotusStatus status = motus_encoder_send(enc, s->frame[i], &params);
         MOTUS_CHECK(!status, "picture %d: %s", i, motus_encoder_error(enc)->text);
     }
@@ -245,7 +245,7 @@ static void refuse(MotusEncoder *enc, const MotusFrame *frame, const Wrong *w) {
     CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, w->width, 48), MOTUS_OK);
     field->mv[w->b][5] = w->mv;
     const MotusFrameParams params = {
-        .size = sizeof params, .duration = 1, .field = field, .field_modes = w->modes};
+        .size = sizeof params, .duration = 1, .external_mvs = field, .external_modes = w->modes};
     CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, &params), MOTUS_ERR_ARGUMENT);
     MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, w->what), "\"%s\" in \"%s\"", w->what,
                 motus_encoder_error(enc)->text);
@@ -274,8 +274,9 @@ static void wrong_fields_are_refused(void) {
         for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
             refuse(enc, s.frame[i], &wrong[k]);
         // A program that knows nothing of fields.
-        const MotusFrameParams params = {
-            .size = offsetof(MotusFrameParams, field), .duration = 1, .field = (MotusField *)&c};
+        const MotusFrameParams params = {.size = offsetof(MotusFrameParams, external_mvs),
+                                         .duration = 1,
+                                         .external_mvs = (MotusField *)&c};
         CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], &params), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
         CU_ASSERT_TRUE(packet->size == s.packet[i]->size &&

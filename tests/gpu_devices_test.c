@@ -86,7 +86,7 @@ static void *encode(void *argument) {
     c->device = e->device;
     for (int turn = 0; turn < TURNS; turn++) {
         MotusEncoder *enc;
-        c->packets_memory = turn & 1 ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
+        c->packet_memory = turn & 1 ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
         c->gop_coders = 1 + turn;
         if (motus_encoder_open(&enc, c, NULL)) break;
         for (int i = 0; i < N_FRAMES; i++) {

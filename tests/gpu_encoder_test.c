@@ -143,7 +143,8 @@ static void parts_in_any_order(void) {
         CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
         for (int k = 0; k < 8; k++) {
             CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
-            CU_ASSERT_EQUAL_FATAL(motus_encoder_next_part(enc, first[k % 2], 1 - k % 2), MOTUS_OK);
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_next_segment(enc, first[k % 2], 1 - k % 2),
+                                  MOTUS_OK);
             for (int i = first[k % 2]; i < end[k % 2]; i++)
                 CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], NULL), MOTUS_OK);
         }
@@ -242,7 +243,7 @@ static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
     MotusEncoder *enc[2] = {0};
     MotusEncoderConfig c = s->config;
     MotusField *field = NULL;
-    c.with_field = 1;
+    c.export_field = 1;
     for (int k = 0; k < 2; k++) {
         c.backend = k ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU;
         CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc[k], &c, NULL), MOTUS_OK);
@@ -253,9 +254,9 @@ static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
         fill_field(field);
         const MotusFrameParams params = {.size = sizeof params,
                                          .duration = 1,
-                                         .field = given ? field : NULL,
-                                         .field_modes = modes,
-                                         .field_final = final};
+                                         .external_mvs = given ? field : NULL,
+                                         .external_modes = modes,
+                                         .external_final = final};
         for (int k = 0; k < 2; k++) {
             CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc[k], s->frame[i], &params), MOTUS_OK);
             CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc[k], &packet[k], -1), MOTUS_OK);

@@ -322,7 +322,7 @@ static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, in
     MOTUS_CHECK(motus_lookahead_open(&look, s, device, &error) == MOTUS_OK, "%s", error.text);
     CU_ASSERT_FATAL(look != NULL && motus_lookahead_device(look) == device);
     for (MotusStatus status = MOTUS_AGAIN; out->n < PICTURES;) {
-        if (status == MOTUS_END) motus_lookahead_next_part(look, 1000), ended = 0;
+        if (status == MOTUS_END) motus_lookahead_next_segment(look, 1000), ended = 0;
         if (status && (i == PICTURES || (i == FIRST_PART && out->n < FIRST_PART && !ended))) {
             motus_lookahead_put(look, NULL, 0);
             ended = 1;

@@ -98,7 +98,7 @@ static void target_to_device(Memory *m, const RequestCase *c, MotusMeTarget *t,
     if (hints->predictor) hints->predictor = on_device(m, hints->predictor, n * sizeof(MotusMv));
     if (hints->lambda) hints->lambda = on_device(m, hints->lambda, n * sizeof(uint16_t));
     t->hints = hints;
-    if (t->skip) t->skip = on_device(m, t->skip, n * sizeof(MotusMv));
+    if (t->skip_mv) t->skip_mv = on_device(m, t->skip_mv, n * sizeof(MotusMv));
     if (t->mv) t->mv = on_device(m, NULL, all * sizeof *t->mv);
     if (t->sad) t->sad = on_device(m, NULL, all * sizeof *t->sad);
     if (t->satd) t->satd = on_device(m, NULL, all * sizeof *t->satd);
@@ -253,23 +253,23 @@ static void centres(void) {
         MotusMe *me[2] = {open_me(motus_me_config_default(w, h), MOTUS_BACKEND_CPU),
                           open_me(motus_me_config_default(w, h), MOTUS_BACKEND_CUDA)};
         MotusMeReference *reference[2] = {filled(me[0], &ref), filled(me[1], &ref)};
-        MotusMePredict p = {.size = sizeof p, .cur = &cur, .lambda_q8 = 256};
+        MotusMeCentres p = {.size = sizeof p, .cur = &cur, .lambda_q8 = 256};
         p.previous = i & 1 ? previous : NULL;
         if (i & 2) p.reach = 4 * motus_test_range(1, 16), p.limit_x = 100, p.limit_y = 77;
         for (int k = 0; k < 2; k++) {
             p.reference = reference[k], p.centre = centre[k];
-            MOTUS_CHECK(motus_me_predict(me[k], &p) == MOTUS_OK, "%s", motus_me_error(me[k])->text);
+            MOTUS_CHECK(motus_me_centres(me[k], &p) == MOTUS_OK, "%s", motus_me_error(me[k])->text);
         }
         Memory m = {.n = 0};
         CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking),
                               cudaSuccess);
         const MotusPlane device_cur = plane_on_device(&m, &cur);
-        p.cur = &device_cur, p.memory = p.vectors_memory = MOTUS_MEMORY_DEVICE, p.stream = m.stream;
+        p.cur = &device_cur, p.memory = p.mvs_memory = MOTUS_MEMORY_DEVICE, p.stream = m.stream;
         p.previous = i & 1 ? on_device(&m, previous, (size_t)n * sizeof *previous) : NULL;
         p.centre = on_device(&m, NULL, (size_t)n * sizeof *p.centre);
-        CU_ASSERT_EQUAL(motus_me_predict(me[0], &p),
+        CU_ASSERT_EQUAL(motus_me_centres(me[0], &p),
                         MOTUS_ERR_ARGUMENT); // another backend's reference
-        CU_ASSERT_EQUAL(motus_me_predict(me[1], &p), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_me_centres(me[1], &p), MOTUS_OK);
         back(&m, centre[2], p.centre, (size_t)n * sizeof *p.centre);
         CU_ASSERT_EQUAL(cudaStreamSynchronize(m.stream), cudaSuccess);
         MOTUS_CHECK(!memcmp(centre[0], centre[1], (size_t)n * sizeof(MotusMv)),
@@ -304,9 +304,9 @@ static int with_fault(long n) {
     motus_device_fail_after(n);
     MotusStatus status = motus_me_reference_alloc(&reference, me);
     if (!status) status = motus_me_reference_fill(reference, me, &plane, MOTUS_MEMORY_HOST, NULL);
-    const MotusMePredict p = {
+    const MotusMeCentres p = {
         .size = sizeof p, .cur = &plane, .reference = reference, .centre = centre};
-    if (!status) status = motus_me_predict(me, &p);
+    if (!status) status = motus_me_centres(me, &p);
     const MotusMeHints hints = {.centre = centre};
     const MotusMeTarget target = {
         .reference = reference, .hints = &hints, .mv = mv, .zero_sad = sad};

@@ -13,7 +13,7 @@ static void encode(MotusPacket *packet[PACKETS], const Sequence *s, MotusMemory 
     MotusEncoderConfig c = s->config;
     MotusEncoder *enc = NULL;
     MotusError error = {0};
-    c.packets_memory = memory;
+    c.packet_memory = memory;
     MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_OK, "%s", error.text);
     for (int i = 0; i < PACKETS; i++)
         CU_ASSERT_EQUAL(motus_encoder_send(enc, s->frame[i % N_FRAMES], NULL), MOTUS_OK);
@@ -78,7 +78,7 @@ static void in_the_order_of_a_stream(void) {
     uint8_t *copies[N_FRAMES];
     if (!motus_test_has_gpu()) return;
     make_sequence(&s, 352, 288);
-    s.config.packets_memory = MOTUS_MEMORY_DEVICE;
+    s.config.packet_memory = MOTUS_MEMORY_DEVICE;
     s.config.gop_coders = 1;
     CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
@@ -93,7 +93,7 @@ static void in_the_order_of_a_stream(void) {
                                         cudaMemcpyDeviceToHost, stream),
                         cudaSuccess);
         other = i & 1 ? motus_packet_ref(packet) : NULL;
-        motus_packet_unref_after(&packet, stream);
+        motus_packet_unref_async(&packet, stream);
         CU_ASSERT_PTR_NULL(packet);
         motus_packet_unref(&other);
     }
@@ -147,7 +147,7 @@ static void failing_device(void) {
     int failed = 0, whole = 0;
     if (!motus_test_has_gpu()) return;
     make_sequence(&s, 64, 48);
-    s.config.packets_memory = MOTUS_MEMORY_DEVICE;
+    s.config.packet_memory = MOTUS_MEMORY_DEVICE;
     s.config.stream_only = s.config.gop_coders = 1;
     for (long n = 1000000; n >= 0; n = n > 400 ? 400 : n - 3) { // the first loads every kernel
         MotusEncoder *enc = NULL;

@@ -60,7 +60,7 @@ static Stream encode(const MotusEncoderConfig *config, int device) {
             memcpy(s.data + s.size, packet->data, packet->size);
             s.size += packet->size;
             s.pictures++;
-            s.again += packet->again;
+            s.again += packet->coded_again;
             if (packet->pass_log)
                 logged += (size_t)snprintf(log_text + logged, sizeof log_text - logged, "%s",
                                            packet->pass_log);

@@ -187,8 +187,8 @@ static MotusStatus send(MotusEncoder *encoder, const GridCase *c, int i, int dev
     MotusFrameParams params = {
         .size = sizeof params, .pts = i, .duration = 1, .qp_offset = map, .n_qp_offset = n_mb};
     if (c->field[i])
-        params.field = c->field[i]->field, params.field_modes = c->field[i]->field_modes;
-    params.field_final = value(c->row, VECTORS) == FINAL;
+        params.external_mvs = c->field[i]->field, params.external_modes = c->field[i]->field_modes;
+    params.external_final = value(c->row, VECTORS) == FINAL;
     const MotusStatus status = device
                                    ? motus_encoder_send_device(encoder, c->device[i], NULL, &params)
                                    : motus_encoder_send(encoder, c->frame[i], &params);
@@ -249,10 +249,10 @@ void grid_case_on_the_cpu(GridCase *c) {
         return;
     }
     MotusPacket *packet[GRID_FRAMES] = {0};
-    config.with_field = 1;
+    config.export_field = 1;
     encode(&c->want, c, &config, packet); // searched, and its own field given back
     drop(&c->want);
-    config.with_field = 0;
+    config.export_field = 0;
     for (int i = 0; i < c->n; i++) c->field[i] = packet[i] && packet[i]->field ? packet[i] : NULL;
     encode(&c->want, c, &config, NULL);
     for (int i = 0; i < c->n; i++)

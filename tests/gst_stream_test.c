@@ -56,7 +56,7 @@ static void set_bounds(MotusEncoderConfig *c) {
     c->qp_max = 33;
     c->qp_step = 2;
     c->ip_ratio = 1.5;
-    c->propagation = 0;
+    c->mb_tree = 0;
     c->keyint = 0;
     c->preset = MOTUS_PRESET_FAST;
 }

@@ -205,11 +205,11 @@ static void centres(void) {
         for (int k = 0; k < n; k++)
             previous[k] = (MotusMv){(int16_t)motus_test_range(-200, 200),
                                     (int16_t)motus_test_range(-200, 200)};
-        MotusMePredict p = motus_me_predict_default(&cur, reference, centre);
+        MotusMeCentres p = motus_me_centres_default(&cur, reference, centre);
         p.lambda_q8 = 256;
         if (i & 1) p.previous = previous;
         if (i & 2) p.reach = 4 * motus_test_range(1, 16), p.limit_x = 100, p.limit_y = 77;
-        CU_ASSERT_EQUAL(motus_me_predict(me, &p), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_me_centres(me, &p), MOTUS_OK);
 
         MotusRefLuma luma;
         MotusFrame *whole = NULL;
@@ -229,13 +229,13 @@ static void centres(void) {
                     "%dx%d, %d", w, h, i);
 
         p.size--;
-        CU_ASSERT_EQUAL(motus_me_predict(me, &p), MOTUS_ERR_ARGUMENT);
+        CU_ASSERT_EQUAL(motus_me_centres(me, &p), MOTUS_ERR_ARGUMENT);
         p.size++, p.reach = 6;
-        CU_ASSERT_EQUAL(motus_me_predict(me, &p), MOTUS_ERR_ARGUMENT);
+        CU_ASSERT_EQUAL(motus_me_centres(me, &p), MOTUS_ERR_ARGUMENT);
         p.reach = 8, p.limit_x = -4;
-        CU_ASSERT_EQUAL(motus_me_predict(me, &p), MOTUS_ERR_ARGUMENT);
-        p.limit_x = 0, p.vectors_memory = MOTUS_MEMORY_DEVICE;
-        CU_ASSERT_EQUAL(motus_me_predict(me, &p), MOTUS_ERR_UNSUPPORTED);
+        CU_ASSERT_EQUAL(motus_me_centres(me, &p), MOTUS_ERR_ARGUMENT);
+        p.limit_x = 0, p.mvs_memory = MOTUS_MEMORY_DEVICE;
+        CU_ASSERT_EQUAL(motus_me_centres(me, &p), MOTUS_ERR_UNSUPPORTED);
         motus_frame_unref(&whole);
         motus_ref_luma_free(&luma);
         motus_test_guard_free((uint8_t *)centre);
@@ -324,7 +324,7 @@ static void refusals(void) {
     const MotusMeHints far_centre = {.centre = far}, odd_centre = {.centre = odd},
                        far_predictor = {.predictor = far}, dear = {.lambda_q8 = 65536};
     uint16_t sad[N_MB];
-    const MotusMeTarget good_target = {.reference = reference, .skip = odd, .skip_sad = sad};
+    const MotusMeTarget good_target = {.reference = reference, .skip_mv = odd, .skip_sad = sad};
     const MotusMeRequest good = {
         .size = sizeof good, .target_size = sizeof good_target, .cur = &plane, .n_targets = 1};
     REFUSED((void)0, MOTUS_OK);
@@ -354,13 +354,13 @@ static void refusals(void) {
     REFUSED(t.reference = coarse, MOTUS_ERR_ARGUMENT); // no half-sample planes
     REFUSED(t.reference = wide, MOTUS_ERR_ARGUMENT);   // of another size
     REFUSED(t.reference = empty, MOTUS_ERR_STATE);
-    REFUSED(t.skip = far, MOTUS_ERR_ARGUMENT);
+    REFUSED(t.skip_mv = far, MOTUS_ERR_ARGUMENT);
     REFUSED(t.hints = &far_centre, MOTUS_ERR_ARGUMENT);
     REFUSED(t.hints = &odd_centre, MOTUS_ERR_ARGUMENT);
     REFUSED(t.hints = &far_predictor, MOTUS_ERR_ARGUMENT);
     REFUSED(t.hints = &dear, MOTUS_ERR_ARGUMENT);
     refused(me_whole, good, good_target, MOTUS_OK, "half-sample vectors in a finer reference");
-    refused(me_whole, good, (MotusMeTarget){.reference = coarse, .skip = odd, .skip_sad = sad},
+    refused(me_whole, good, (MotusMeTarget){.reference = coarse, .skip_mv = odd, .skip_sad = sad},
             MOTUS_ERR_ARGUMENT, "fractions");
     CU_ASSERT_EQUAL(motus_me_request(me, NULL), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_me_request(NULL, &good), MOTUS_ERR_ARGUMENT);

@@ -1,5 +1,5 @@
 // A stream coded in parts by encoders that know nothing of one another (first_picture, first_gop),
-// or by two that take parts in turn (motus_encoder_next_part): packet by packet what one encoder
+// or by two that take parts in turn (motus_encoder_next_segment): packet by packet what one encoder
 // makes of the whole.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
@@ -111,10 +111,10 @@ static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *n
             const int gop = k ? gops / 2 * 2 - i : i, first = n;
             config.first_picture = begin[gop];
             config.first_gop = gop;
-            MotusStatus status = enc ? motus_encoder_next_part(enc, begin[gop], gop)
+            MotusStatus status = enc ? motus_encoder_next_segment(enc, begin[gop], gop)
                                      : motus_encoder_open(&enc, &config, NULL);
             CU_ASSERT_EQUAL_FATAL(status, MOTUS_OK);
-            CU_ASSERT_EQUAL(motus_encoder_next_part(enc, begin[gop], gop), MOTUS_ERR_STATE);
+            CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, begin[gop], gop), MOTUS_ERR_STATE);
             for (; begin[gop] + n - first < begin[gop + 1]; n++) {
                 from[n] = begin[gop] + n - first;
                 CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[from[n]], NULL), MOTUS_OK);
@@ -216,16 +216,16 @@ static void refused(void) {
         CU_ASSERT_EQUAL_FATAL(
             (c.first_picture = c.first_gop = 0, motus_encoder_open(&enc, &c, NULL)), MOTUS_OK);
         CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_encoder_next_part(enc, bad[i][0], bad[i][1]), MOTUS_ERR_ARGUMENT);
+        CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, bad[i][0], bad[i][1]), MOTUS_ERR_ARGUMENT);
         motus_encoder_close(&enc);
     }
     MotusEncoderConfig c = config_of(MOTUS_RATE_BITRATE);
     MotusEncoder *enc;
     c.bitrate = 100000;
-    CU_ASSERT_EQUAL(motus_encoder_next_part(NULL, 0, 0), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_encoder_next_segment(NULL, 0, 0), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_next_part(enc, 12, 1), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, 12, 1), MOTUS_ERR_UNSUPPORTED);
     motus_encoder_close(&enc);
 }
 

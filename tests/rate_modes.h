@@ -59,7 +59,7 @@ static MotusEncoderConfig config_of_mode(int mode) {
                                      : by_quality  ? MOTUS_RATE_CRF
                                                    : MOTUS_RATE_BITRATE);
     if (mode == CRF_AQ) c.aq_mode = MOTUS_AQ_AUTO;
-    if (mode == CRF_PLAIN) c.propagation = 0, c.aq_mode = MOTUS_AQ_VARIANCE, c.aq_strength = 0.5;
+    if (mode == CRF_PLAIN) c.mb_tree = 0, c.aq_mode = MOTUS_AQ_VARIANCE, c.aq_strength = 0.5;
     if (mode == VBV || mode == CAPPED) c.vbv_maxrate = 200000, c.vbv_bufsize = 60000;
     if (mode == VBV) c.hrd = MOTUS_HRD_VBR;
     if (mode == CBR)

@@ -134,7 +134,7 @@ void request_results_free(RequestResults *r) {
 MotusMeRequest request_of(const RequestCase *c, RequestResults *r) {
     for (int i = 0; i < c->n_targets; i++) {
         r->target[i].hints = &c->me[i].hints;
-        r->target[i].skip = c->skip[i];
+        r->target[i].skip_mv = c->skip[i];
     }
     return (MotusMeRequest){.size = sizeof(MotusMeRequest),
                             .target_size = sizeof(MotusMeTarget),

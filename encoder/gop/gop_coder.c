@@ -53,7 +53,7 @@ static MotusStatus open_lane(MotusGopCoder *lane) {
     if (!status)
         status = motus_cuda_coder_open(&lane->cuda, s, e->transfer,
                                        (int)(lane - l->lane) / l->n_executors, &lane->error);
-    if (!status && s->config.packets_memory == MOTUS_MEMORY_DEVICE)
+    if (!status && s->config.packet_memory == MOTUS_MEMORY_DEVICE)
         status = motus_packet_pool_open(&lane->packets, e->device, &lane->error);
     if (!status)
         status = motus_frame_slots_open(&lane->room, s, e->transfer, l->most_waiting, &lane->slots,
@@ -84,7 +84,7 @@ static MotusStatus begin_on_device(MotusGopCoder *lane, MotusPendingPicture *job
     const MotusStream *s = lane->gop_coders->stream;
     MotusStatus status =
         s->config.stream_only ? MOTUS_OK : motus_frame_pool_take(&lane->recs, &job->rec);
-    if (!status && s->config.with_field && !job->order.place.idr)
+    if (!status && s->config.export_field && !job->order.place.idr)
         status = motus_field_alloc(&job->field, s->config.width, s->config.height);
     if (status) return status;
     motus_picture_plan_begin(job->order.planned, &lane->rate, s, &job->order.place);
@@ -151,7 +151,7 @@ static MotusStatus describe(const MotusGopCoders *l, MotusPendingPicture *job) {
     packet->duration = job->order.duration;
     packet->opaque = job->order.opaque;
     packet->mean_qp = planned->mean_q8 / 256.0;
-    packet->again = planned->again;
+    packet->coded_again = planned->again;
     packet->vbv_fullness = planned->held;
     if (l->stream->config.pass != 1) return MOTUS_OK;
     packet->pass_log = motus_picture_plan_log(planned, l->stream, packet->size);

@@ -139,7 +139,7 @@ void motus_packet_unref(MotusPacket **packet) {
     *packet = NULL;
 }
 
-void motus_packet_unref_after(MotusPacket **packet, void *stream) {
+void motus_packet_unref_async(MotusPacket **packet, void *stream) {
     if (!packet || !*packet) return;
     unref(*packet, 1, stream);
     *packet = NULL;

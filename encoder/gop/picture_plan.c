@@ -14,7 +14,8 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **planned, const MotusStre
     const size_t n = (size_t)s->mb_width * (size_t)s->mb_height, ahead = (size_t)s->look.depth;
     const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra;
     const size_t head = (sizeof(MotusPicturePlan) + 15) & ~(size_t)15,
-                 field = params->field ? (motus_external_mvs_bytes(s) + 15) & ~(size_t)15 : 0;
+                 field =
+                     params->external_mvs ? (motus_external_mvs_bytes(s) + 15) & ~(size_t)15 : 0;
     uint8_t *at = motus_alloc(1, head + field + (looks ? ahead * 9 + 2 * n : 0) + (maps ? n : 0) +
                                      (extra ? n : 0));
     MotusPicturePlan *p = *planned = (MotusPicturePlan *)(void *)at;
@@ -63,9 +64,9 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
         if (p->change.wanted)
             motus_rate_change(rate, p->change.bitrate, p->change.vbv_rate, p->change.vbv_size,
                               rate->settings.fps);
-        const int64_t again = rate->again;
+        const int64_t before = rate->coded_again;
         p->qp_q8 = motus_rate_qp(rate, &p->plan, &ahead, p->duration);
-        p->again = (int)(rate->again - again);
+        p->again = (int)(rate->coded_again - before);
         place->hrd = (MotusHrdTiming){.initial = motus_vbv_removal_delay(&rate->vbv),
                                       .whole = motus_vbv_size_delay(&rate->vbv),
                                       .since_idr = 2 * (uint32_t)rate->since_idr};

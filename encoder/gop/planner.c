@@ -175,12 +175,12 @@ MotusStatus motus_planner_end(MotusPlanner *p, MotusError *error) {
     return MOTUS_OK;
 }
 
-MotusStatus motus_planner_next_part(MotusPlanner *p, int64_t first_picture, int64_t first_gop,
-                                    MotusError *error) {
+MotusStatus motus_planner_next_segment(MotusPlanner *p, int64_t first_picture, int64_t first_gop,
+                                       MotusError *error) {
     if (p->has_thread) wait_for_steps(p, 0);
     if (p->lost.status) *error = p->lost;
     if (p->lost.status) return p->lost.status;
     p->idr_pic_id = (uint32_t)first_gop;
-    motus_lookahead_next_part(p->look, first_picture);
+    motus_lookahead_next_segment(p->look, first_picture);
     return MOTUS_OK;
 }

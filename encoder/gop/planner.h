@@ -24,7 +24,7 @@ MotusStatus motus_planner_sent(MotusPlanner *planner, MotusStatus sent,
 MotusStatus motus_planner_end(MotusPlanner *planner, MotusError *error);
 
 // After the end: goes on with another part of the stream.
-MotusStatus motus_planner_next_part(MotusPlanner *planner, int64_t first_picture, int64_t first_gop,
-                                    MotusError *error);
+MotusStatus motus_planner_next_segment(MotusPlanner *planner, int64_t first_picture,
+                                       int64_t first_gop, MotusError *error);
 
 #endif

@@ -229,7 +229,7 @@ static MotusStatus finish(MotusCpuCoder *l, const MotusPictureParams *place,
         status =
             motus_packet_add(*packet, visible, source, l->mvs, motus_list_mvs(&l->pic, l->mvs));
     motus_frame_unref(&visible);
-    if (!status && s->config.with_field && !place->idr)
+    if (!status && s->config.export_field && !place->idr)
         status = motus_packet_add_field(*packet, s, l->field,
                                         motus_external_mvs_effort(s, &place->given).partitions);
     if (status) motus_packet_unref(packet);

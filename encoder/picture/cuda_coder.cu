@@ -305,7 +305,7 @@ MotusStatus bring_recon(MotusCudaCoder *l, const Output *out, const MotusFrame *
 
 // Whether NAL units are packed on the device.
 bool packets_stay(const MotusCudaCoder *l) {
-    return l->stream_settings->config.packets_memory == MOTUS_MEMORY_DEVICE;
+    return l->stream_settings->config.packet_memory == MOTUS_MEMORY_DEVICE;
 }
 
 // What comes down: the NAL unit as far as it is expected to reach, and where a reconstruction is

@@ -9,7 +9,7 @@
 #define MODES_BELOW_8x8 (1u << MOTUS_MODE_8x4 | 1u << MOTUS_MODE_4x8 | 1u << MOTUS_MODE_4x4)
 
 static uint32_t modes_of(const MotusFrameParams *params) {
-    return params->field_modes ? params->field_modes : MOTUS_MODES_ALL;
+    return params->external_modes ? params->external_modes : MOTUS_MODES_ALL;
 }
 
 // A refined vector moves by up to 3 quarter samples.
@@ -32,7 +32,7 @@ static MotusStatus check_vector(const MotusStream *s, MotusMv mv, int mb, int b,
 
 MotusStatus motus_external_mvs_check(const MotusStream *s, const MotusFrameParams *params,
                                      MotusError *error) {
-    const MotusField *field = params->field;
+    const MotusField *field = params->external_mvs;
     const uint32_t modes = modes_of(params);
     if (field->mb_width != s->mb_width || field->mb_height != s->mb_height ||
         field->n_mb != s->mb_width * s->mb_height)
@@ -63,10 +63,10 @@ MotusExternalMvs motus_external_mvs_keep(const MotusStream *s, const MotusFrameP
     const size_t n = (size_t)s->mb_width * (size_t)s->mb_height;
     MotusMv *mv = memory;
     MotusExternalMvs given = {
-        .mv = mv, .modes = modes_of(params), .final = params->field_final != 0};
+        .mv = mv, .modes = modes_of(params), .final = params->external_final != 0};
     for (int b = 0; b < MOTUS_BLOCKS; b++)
         if (given.modes >> motus_blocks[b].mode & 1)
-            memcpy(mv + (size_t)b * n, params->field->mv[b], n * sizeof *mv);
+            memcpy(mv + (size_t)b * n, params->external_mvs->mv[b], n * sizeof *mv);
     return given;
 }
 

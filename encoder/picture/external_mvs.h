@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-// Checks params->field for a picture of the stream. MOTUS_ERR_ARGUMENT, with words in *error.
+// Checks params->external_mvs for a picture of the stream. MOTUS_ERR_ARGUMENT, with words in
+// *error.
 MotusStatus motus_external_mvs_check(const MotusStream *stream, const MotusFrameParams *params,
                                      MotusError *error);
 

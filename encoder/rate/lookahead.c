@@ -244,7 +244,7 @@ void motus_lookahead_undo(MotusLookahead *look) {
     look->begins = look->began;
 }
 
-void motus_lookahead_next_part(MotusLookahead *look, int64_t first) {
+void motus_lookahead_next_segment(MotusLookahead *look, int64_t first) {
     look->ahead = first - look->end;
     look->ended = 0;
     look->begins = 1;

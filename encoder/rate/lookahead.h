@@ -81,7 +81,7 @@ void motus_lookahead_undo(MotusLookahead *look);
 
 // After the end: a part of the stream that begins at this picture follows. What waits has been
 // planned.
-void motus_lookahead_next_part(MotusLookahead *look, int64_t first);
+void motus_lookahead_next_segment(MotusLookahead *look, int64_t first);
 
 // Plans the next picture; offset[n_mb], 1/256 QP, is filled. MOTUS_AGAIN: more pictures first.
 // MOTUS_END: there are none left. On a device MOTUS_ERR_CUDA, with words in *error (may be NULL).

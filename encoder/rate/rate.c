@@ -315,7 +315,7 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
     const MotusDemand demand = demand_at(r, r->plan.idr, bits, r->qp_q8);
     if (bits > room && r->tries < MOTUS_RATE_TRIES && r->qp_q8 < COARSEST) {
         r->tries++;
-        r->again++;
+        r->coded_again++;
         *qp_q8 = r->qp_q8 = again_at(r, bits, room);
         return 1;
     }

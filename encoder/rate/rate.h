@@ -60,8 +60,8 @@ typedef struct MotusRate {
     // For statistics.
     int64_t idr_at, since_idr; // when the last IDR picture was due, and how long before this
                                // picture the one before it was
-    int64_t held;  // in the VBV after the last picture had left, bits; below 0: it came too late
-    int64_t again; // codings that were thrown away
+    int64_t held; // in the VBV after the last picture had left, bits; below 0: it came too late
+    int64_t coded_again; // pictures coded once more because of the VBV, each time counted
 } MotusRate;
 
 void motus_rate_open(MotusRate *rate, const MotusRateSettings *settings);

@@ -146,7 +146,7 @@ MotusStatus motus_rate_config_apply(MotusStream *s, MotusError *error) {
                                  .scenecut = c->scenecut,
                                  .aq_mode = c->aq_mode,
                                  .aq_strength_q8 = q8(c->aq_strength),
-                                 .propagation_q8 = c->propagation && c->lookahead ? PROPAGATION : 0,
+                                 .propagation_q8 = c->mb_tree && c->lookahead ? PROPAGATION : 0,
                                  .first = c->first_picture};
     int scale; // of no interest here
     s->control = (MotusRateSettings){

@@ -75,7 +75,7 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .lookahead = 40,
                                 .scenecut = 40,
                                 .aq_strength = 1,
-                                .propagation = 1,
+                                .mb_tree = 1,
                                 .slices = 1};
 }
 
@@ -98,7 +98,7 @@ static MotusStatus check_devices(const MotusEncoderConfig *c, MotusError *error)
     return MOTUS_OK;
 }
 
-int motus_stream_part_is_possible(int64_t first_picture, int64_t first_gop) {
+int motus_stream_segment_is_possible(int64_t first_picture, int64_t first_gop) {
     return first_picture >= 0 && first_picture <= (int64_t)1 << 62 && first_gop >= 0 &&
            first_gop <= first_picture;
 }
@@ -123,11 +123,11 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
         REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
     if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
     if (c->threads < 0) REFUSE("%d threads", c->threads);
-    if (c->packets_memory != MOTUS_MEMORY_HOST && c->packets_memory != MOTUS_MEMORY_DEVICE)
-        REFUSE("packets in unknown memory %d", (int)c->packets_memory);
+    if (c->packet_memory != MOTUS_MEMORY_HOST && c->packet_memory != MOTUS_MEMORY_DEVICE)
+        REFUSE("packets in unknown memory %d", (int)c->packet_memory);
     if (c->gop_coders < 0 || c->gop_coders > MOTUS_MAX_GOP_CODERS)
         REFUSE("%d lanes are outside 0..%d", c->gop_coders, MOTUS_MAX_GOP_CODERS);
-    if (!motus_stream_part_is_possible(c->first_picture, c->first_gop))
+    if (!motus_stream_segment_is_possible(c->first_picture, c->first_gop))
         REFUSE("a stream's part cannot begin at picture %lld, GOP %lld",
                (long long)c->first_picture, (long long)c->first_gop);
     if (c->slices < 0) REFUSE("%d slices", c->slices);

@@ -69,7 +69,7 @@ typedef struct MotusPictureParams {
 } MotusPictureParams;
 
 // Whether a part may begin at that picture and IDR picture of a stream.
-int motus_stream_part_is_possible(int64_t first_picture, int64_t first_gop);
+int motus_stream_segment_is_possible(int64_t first_picture, int64_t first_gop);
 
 // Checks the configuration. MOTUS_ERR_ARGUMENT, _UNSUPPORTED, _FORMAT (the pass log), _MEMORY with
 // words in *error.

@@ -133,7 +133,7 @@ typedef struct MotusEncoderConfig {
     int scenecut;   // how readily a cut is seen, 0 (never) .. 100
     MotusAqMode aq_mode;
     double aq_strength; // 0..4
-    int propagation;    // 1: MBs that later pictures lean on get finer steps, as far as is looked
+    int mb_tree;        // 1: MBs that later pictures lean on get finer steps, as far as is looked
                         // ahead
     int pass; // 1: packets carry lines of a log; 2: pass_log is that of the first pass; 0: one pass
     const char *pass_log; // text, NUL-terminated; read at the opening
@@ -145,9 +145,9 @@ typedef struct MotusEncoderConfig {
     int64_t first_picture; // pictures of the stream before this part; packets and the pass log are
                            // numbered so. 0..2^62
     int64_t first_gop;     // IDR pictures of the stream before this part, 0..first_picture
-    int time_stages; // 1: packets say how long each stage took, and pictures take a little longer
-                     // for it
-    int with_field;  // 1: packets of P pictures carry their motion field
+    int time_stages;  // 1: packets say how long each stage took, and pictures take a little longer
+                      // for it
+    int export_field; // 1: packets of P pictures carry their motion field
 
     // CUDA devices of this machine that lanes are spread over: the GOPs of lane k are coded on
     // devices[k % n_devices], and with lanes 0 each device gets as many lanes as one alone would.
@@ -169,14 +169,14 @@ typedef struct MotusEncoderConfig {
     // Where packets have their bytes. MOTUS_MEMORY_DEVICE, with CUDA alone: on the device whose
     // lane coded the picture (MotusPacket.device_data), and with stream_only no more than sizes and
     // statistics comes to the host.
-    MotusMemory packets_memory;
+    MotusMemory packet_memory;
 } MotusEncoderConfig;
 
 // qp 26, I offset -3, keyint 250, preset medium and its range, quarter samples, all partitions,
 // deblocking on, no delimiters, backend AUTO, lanes chosen, the current device alone, one slice of
 // any size, packets in host memory. Rate control QP; for the others: crf 23, QPs 0..51 in steps of
 // 4, ip_ratio 1.26, look-ahead 40, min_keyint 0, scenecut 40, AQ MOTUS_AQ_OFF of strength 1,
-// propagation on.
+// mb-tree on.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // MB kinds as statistics count them.
@@ -233,10 +233,10 @@ typedef struct MotusFrameParams {
     // 16x16, must be there. A vector must lead at most 2047 samples to the left or right, and
     // vertically stay a sample within the range of the stream's level (table A-1); it must be no
     // finer than `subpel`.
-    const MotusField *field;
-    uint32_t field_modes; // mask of 1 << MotusMode: those that the field has; P pictures use no
-                          // other partitions. 0: all seven
-    int field_final;      // 1: nothing is refined, vectors of whole samples neither
+    const MotusField *external_mvs;
+    uint32_t external_modes; // mask of 1 << MotusMode: those that the field has; P pictures use no
+                             // other partitions. 0: all seven
+    int external_final;      // 1: nothing is refined, vectors of whole samples neither
 } MotusFrameParams;
 
 // A coded picture, counted: it lives on after later calls and after the encoder, until
@@ -261,7 +261,7 @@ typedef struct MotusPacket {
     size_t n_mvs;
     MotusPictureStats stats;
     double mean_qp;       // of all MBs
-    int again;            // how often it was coded again, because it would have broken the VBV
+    int coded_again;      // how often it was coded again, because it would have broken the VBV
     int64_t vbv_fullness; // bits in the VBV once the picture has left; below 0 it came too late.
                           // INT64_MAX without a VBV
     // First pass: lines of the log, with their ends. The log is those of all packets in order, and
@@ -269,11 +269,12 @@ typedef struct MotusPacket {
     const char *pass_log;
     float stage_us[MOTUS_STAGES]; // with time_stages: microseconds on the lane's threads, or on the
                                   // device's clock; else 0
-    // With with_field, of P pictures: what the whole-sample search found (or was given instead) in
-    // the reconstruction of the picture before, and what decisions began with: SAD, and cost = SAD
-    // + lambda * bits. Of the modes in field_modes. Fed back through MotusFrameParams (field,
-    // field_modes), with the same frames and configuration, it gives the same stream, unless a
-    // picture was coded `again`: then the field is that of the last attempt.
+    // With export_field, of P pictures: what the whole-sample search found (or was given instead)
+    // in the reconstruction of the picture before, and what decisions began with: SAD, and cost =
+    // SAD
+    // + lambda * bits. Of the modes in field_modes. Fed back through MotusFrameParams
+    // (external_mvs, external_modes), with the same frames and configuration, it gives the same
+    // stream, unless a picture was coded `again`: then the field is that of the last attempt.
     const MotusField *field;
     uint32_t field_modes;
     int slices; // of the picture
@@ -295,7 +296,7 @@ MOTUS_API void motus_packet_unref(MotusPacket **packet);
 // default stream): what it has been given before may still read the bytes. Waits for it only where
 // others hold references, too, and with the last packet of an encoder that has been closed. Without
 // bytes on a device it is motus_packet_unref.
-MOTUS_API void motus_packet_unref_after(MotusPacket **packet, void *stream);
+MOTUS_API void motus_packet_unref_async(MotusPacket **packet, void *stream);
 
 typedef struct MotusEncoder MotusEncoder;
 
@@ -351,8 +352,8 @@ MOTUS_API MotusStatus motus_encoder_send_image_device(MotusEncoder *enc, const M
 // code pictures of the part before. Parts may come in any order; packets come in the order of the
 // frames. MOTUS_ERR_ARGUMENT: no stream has such a part. MOTUS_ERR_STATE: the end (a frame NULL)
 // was not sent. MOTUS_ERR_UNSUPPORTED: sizes decide about QPs. Beside them as motus_encoder_send.
-MOTUS_API MotusStatus motus_encoder_next_part(MotusEncoder *enc, int64_t first_picture,
-                                              int64_t first_gop);
+MOTUS_API MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
+                                                 int64_t first_gop);
 
 // Another rate from the next frame on, for senders whose channel changes: bitrate and VBV as in the
 // configuration. Only with MOTUS_RATE_BITRATE, without a second pass and without hrd, and not from

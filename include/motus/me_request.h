@@ -78,16 +78,16 @@ MOTUS_API void motus_me_reference_unref(MotusMeReference **reference);
 
 // Where to search. Small windows follow large motion when their centres are near: this is how our
 // own encoder finds them.
-typedef struct MotusMePredict {
-    size_t size;           // sizeof(MotusMePredict): later versions add members at the end
+typedef struct MotusMeCentres {
+    size_t size;           // sizeof(MotusMeCentres): later versions add members at the end
     const MotusPlane *cur; // the picture that will be searched for, of the configured size
     MotusMemory memory;    // of cur
     const MotusMeReference *reference; // filled
     const MotusMv *previous; // per MB: vectors of the picture before, quarter samples (16x16 as a
                              // rule); NULL: none
     MotusMv *centre;         // per MB: gets the result; not `previous`
-    MotusMemory vectors_memory; // of previous and centre
-    uint32_t lambda_q8;         // as in MotusMeHints, 0..MOTUS_MAX_LAMBDA_Q8
+    MotusMemory mvs_memory;  // of previous and centre
+    uint32_t lambda_q8;      // as in MotusMeHints, 0..MOTUS_MAX_LAMBDA_Q8
     int reach; // of the downscaled search, samples, a multiple of 4, 4..MOTUS_ME_MAX_REACH; 0: the
                // largest
     int limit_x, limit_y; // largest |component| of a centre, quarter samples, cut to whole samples;
@@ -95,11 +95,11 @@ typedef struct MotusMePredict {
     // The cudaStream_t that makes what lies in device memory and will use it. Where all of it does,
     // the call returns at once.
     void *stream;
-} MotusMePredict;
+} MotusMeCentres;
 
 // For cur in reference, both in host memory: no previous vectors, lambda 0, the largest reach and
 // limits.
-MOTUS_API MotusMePredict motus_me_predict_default(const MotusPlane *cur,
+MOTUS_API MotusMeCentres motus_me_centres_default(const MotusPlane *cur,
                                                   const MotusMeReference *reference,
                                                   MotusMv *centre);
 
@@ -110,7 +110,7 @@ MOTUS_API MotusMePredict motus_me_predict_default(const MotusPlane *cur,
 // find. Where the call returns at once, the reference may be filled anew in the order of the stream
 // alone. MOTUS_ERR_ARGUMENT; MOTUS_ERR_STATE: the reference is not filled; MOTUS_ERR_UNSUPPORTED:
 // device memory on the CPU; MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
-MOTUS_API MotusStatus motus_me_predict(MotusMe *me, const MotusMePredict *predict);
+MOTUS_API MotusStatus motus_me_centres(MotusMe *me, const MotusMeCentres *predict);
 
 // ---- Requests -----------------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ typedef struct MotusMeTarget {
         hints; // the structure in host memory, its arrays in the request's hints_memory; NULL: none
     // Per MB: vectors for skip_sad and skip_satd, those of P_Skip (8.4.1.1) as a rule; quarter
     // samples (whole ones without half-sample planes), |component| <= 8191. NULL: zero.
-    const MotusMv *skip;
+    const MotusMv *skip_mv;
     // Per block, after the search. SATD: sum over 4x4 blocks of (sum of |Hadamard coefficients|)
     // / 2. cost: J, which the search has made least: SAD with MOTUS_SUBPEL_FULL, else SATD, plus
     // (lambda_q8 * bits(mv - predictor)) >> 8.
@@ -150,7 +150,7 @@ typedef struct MotusMeTarget {
     uint32_t *satd; // SATD at mv, 0..130,560
     uint32_t *cost; // J at mv, 0..146,431
     // Per MB, of all 16x16 samples, without any vector cost.
-    uint16_t *skip_sad;  // SAD at the vector of `skip`, 0..65,280
+    uint16_t *skip_sad;  // SAD at the vector of `skip_mv`, 0..65,280
     uint32_t *skip_satd; // SATD at it, 0..130,560
     uint16_t *zero_sad;  // SAD at vector zero, 0..65,280
 } MotusMeTarget;

@@ -94,7 +94,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     config->range = x->range;
     config->aq_mode = (MotusAqMode)x->aq_mode;
     config->aq_strength = x->aq_strength;
-    config->propagation = x->mbtree;
+    config->mb_tree = x->mbtree;
     config->aud = x->aud;
     config->deblock = x->deblock && avctx->flags & AV_CODEC_FLAG_LOOP_FILTER;
     if (x->zerolatency) {

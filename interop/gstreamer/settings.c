@@ -252,7 +252,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->keyint = s->keyint == 0 ? 250 : s->keyint == G_MAXINT ? 0 : (int)s->keyint;
     c->lookahead = at_once ? 0 : (int)s->lookahead;
     c->gop_coders = at_once ? 1 : (int)s->gop_coders;
-    c->propagation = s->mbtree != 0;
+    c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;
     c->qp_max = (int)s->qp_max;
     c->qp_step = (int)s->qp_step;

@@ -53,14 +53,14 @@ class EncoderConfig(Structure):
         ("stream_only", c_int), ("backend", c_int), ("colour", Colour), ("gop_coders", c_int), ("device", c_int), ("rate", c_int), ("crf", c_double),
         ("bitrate", c_int64), ("vbv_maxrate", c_int64), ("vbv_bufsize", c_int64), ("qp_min", c_int), ("qp_max", c_int), ("qp_step", c_int),
         ("ip_ratio", c_double), ("hrd", c_int), ("time_base", Rational), ("lookahead", c_int), ("min_keyint", c_int), ("scenecut", c_int),
-        ("aq_mode", c_int), ("aq_strength", c_double), ("propagation", c_int), ("pass_", c_int), ("pass_log", c_char_p), ("first_picture", c_int64),
-        ("first_gop", c_int64), ("time_stages", c_int), ("with_field", c_int), ("n_devices", c_int), ("devices", POINTER(c_int)),
-        ("slices", c_int), ("slice_max_size", c_int), ("packets_memory", c_int)]  # yapf: disable
+        ("aq_mode", c_int), ("aq_strength", c_double), ("mb_tree", c_int), ("pass_", c_int), ("pass_log", c_char_p), ("first_picture", c_int64),
+        ("first_gop", c_int64), ("time_stages", c_int), ("export_field", c_int), ("n_devices", c_int), ("devices", POINTER(c_int)),
+        ("slices", c_int), ("slice_max_size", c_int), ("packet_memory", c_int)]  # yapf: disable
 
 
 class FrameParams(Structure):
     _fields_ = [("size", c_size_t), ("pts", c_int64), ("duration", c_int64), ("opaque", c_void_p), ("force_idr", c_int), ("qp_offset", c_void_p),
-                ("n_qp_offset", c_size_t), ("field", c_void_p), ("field_modes", c_uint32), ("field_final", c_int)]
+                ("n_qp_offset", c_size_t), ("external_mvs", c_void_p), ("external_modes", c_uint32), ("external_final", c_int)]
 
 
 class PictureStats(Structure):
@@ -71,7 +71,7 @@ class PictureStats(Structure):
 class Packet(Structure):
     _fields_ = [("data", POINTER(c_uint8)), ("size", c_size_t), ("number", c_int64), ("pts", c_int64), ("duration", c_int64), ("opaque", c_void_p),
                 ("is_idr", c_int), ("type", c_char), ("qp", c_int), ("recon", POINTER(Frame)), ("source", POINTER(Frame)), ("mvs", c_void_p),
-                ("n_mvs", c_size_t), ("stats", PictureStats), ("mean_qp", c_double), ("again", c_int), ("vbv_fullness", c_int64),
+                ("n_mvs", c_size_t), ("stats", PictureStats), ("mean_qp", c_double), ("coded_again", c_int), ("vbv_fullness", c_int64),
                 ("pass_log", c_char_p), ("stage_us", c_float * STAGES), ("field", c_void_p), ("field_modes", c_uint32), ("slices", c_int),
                 ("device_data", c_void_p), ("device", c_int)]
 

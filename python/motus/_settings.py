@@ -45,7 +45,7 @@ class Settings(TypedDict, total=False):
     scenecut: int
     aq_mode: str  # "off", "variance", "auto"
     aq_strength: float
-    propagation: bool
+    mb_tree: bool
 
 
 _NAMES = {

@@ -49,8 +49,8 @@ const MotusMeJob *bad_job(int n) {
     return &j;
 }
 
-const MotusMePredict *bad_predict(int n) {
-    static MotusMePredict p;
+const MotusMeCentres *bad_predict(int n) {
+    static MotusMeCentres p;
     static const MotusPlane none;
     p = predict;
     switch (n) {
@@ -82,7 +82,7 @@ const MotusMePredict *bad_predict(int n) {
         p.limit_x = p.limit_y = INT_MIN;
         break;
     default:
-        p.memory = p.vectors_memory = (MotusMemory)99;
+        p.memory = p.mvs_memory = (MotusMemory)99;
     }
     return &p;
 }

@@ -60,7 +60,7 @@ TYPES = {
     "MotusMeReference *": ("good_reference", ["NULL", "empty_reference"]),
     "const MotusMeReference *": ("good_reference", ["NULL", "empty_reference"]),
     "MotusMeReference **": ("&any_reference", ["NULL"]),
-    "const MotusMePredict *": ("good_predict", ["NULL"] + [f"bad_predict({i})" for i in range(12)]),
+    "const MotusMeCentres *": ("good_predict", ["NULL"] + [f"bad_predict({i})" for i in range(12)]),
     "const MotusMeRequest *": ("good_request", ["NULL"] + [f"bad_request({i})" for i in range(18)]),
     "const MotusMeTarget *": ("NULL", []),
     "MotusMv *": ("NULL", []),

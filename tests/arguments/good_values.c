@@ -37,8 +37,8 @@ MotusPacket *any_packet;
 const MotusFrameParams params = {.size = sizeof params}, *good_params = &params;
 MotusMe *good_me, *any_me;
 MotusMeReference *good_reference, *empty_reference, *any_reference;
-MotusMePredict predict;
-const MotusMePredict *good_predict = &predict;
+MotusMeCentres predict;
+const MotusMeCentres *good_predict = &predict;
 static MotusMeTarget targets[MOTUS_ME_MAX_TARGETS];
 MotusMeRequest request;
 const MotusMeRequest *good_request = &request;
@@ -115,7 +115,7 @@ void prepare(void) {
     const size_t n_mb = (size_t)good_field->n_mb;
     targets[0] = (MotusMeTarget){.reference = good_reference,
                                  .hints = good_hints,
-                                 .skip = memory(n_mb * sizeof(MotusMv)),
+                                 .skip_mv = memory(n_mb * sizeof(MotusMv)),
                                  .mv = good_field->mv[0],
                                  .sad = good_field->sad[0],
                                  .satd = memory(MOTUS_BLOCKS * n_mb * sizeof(uint32_t)),
@@ -129,7 +129,7 @@ void prepare(void) {
                                .target = targets,
                                .n_targets = 1,
                                .stats = memory(n_mb * sizeof(MotusMbStats))};
-    predict = (MotusMePredict){.size = sizeof predict,
+    predict = (MotusMeCentres){.size = sizeof predict,
                                .cur = good_plane,
                                .reference = good_reference,
                                .centre = memory(n_mb * sizeof(MotusMv))};

@@ -115,7 +115,7 @@ static void apply_tune(const MotusRateOptions *o, MotusEncoderConfig *c) {
                                               : MOTUS_AQ_OFF;
     if (o->tune == MOTUS_TUNE_ZEROLATENCY) c->lookahead = 0, c->gop_coders = 1;
     if (o->aq_strength >= 0) c->aq_strength = o->aq_strength;
-    c->propagation = !o->no_mbtree;
+    c->mb_tree = !o->no_mbtree;
 }
 
 int motus_rate_options_apply(MotusRateOptions *o, MotusEncoderConfig *c) {

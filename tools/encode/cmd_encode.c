@@ -239,7 +239,7 @@ static int check(MotusEncodeOptions *o) {
         return motus_usage_error("encode", "--mvs-in %s: must end in .csv or .npy", o->mvs_in);
     if (o->mvs_final && !o->mvs_in)
         return motus_usage_error("encode", "--mvs-final: says something about --mvs-in only");
-    o->config.with_field = names->field != NULL;
+    o->config.export_field = names->field != NULL;
     o->outputs.log = o->rate.pass == 1 ? o->rate.pass_log : NULL;
     const char *inputs[] = {o->input, o->filters.background,
                             o->rate.pass == 2 ? o->rate.pass_log : NULL, o->mvs_in},

@@ -200,11 +200,11 @@ static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error)
 
 // The vectors that the next frame is sent with; the packet's opaque tells whether there were any.
 static MotusStatus read_field(Session *s, MotusFrameParams *params, MotusError *error) {
-    MotusStatus status =
-        motus_field_in_picture(s->field, s->sent, &params->field, &params->field_modes, error);
-    if (!params->field_modes) params->field = NULL;
-    params->field_final = s->options->mvs_final;
-    params->opaque = params->field ? s : NULL;
+    MotusStatus status = motus_field_in_picture(s->field, s->sent, &params->external_mvs,
+                                                &params->external_modes, error);
+    if (!params->external_modes) params->external_mvs = NULL;
+    params->external_final = s->options->mvs_final;
+    params->opaque = params->external_mvs ? s : NULL;
     return status;
 }
 
@@ -222,7 +222,8 @@ static MotusStatus send(Session *s, const MotusFrame *frame, MotusError *error) 
     MotusStatus status = motus_filters_on_device(s->filters, &stream)
                              ? motus_encoder_send_device(s->encoder, frame, stream, &params)
                              : motus_encoder_send(s->encoder, frame, &params);
-    if (status && params.field && motus_encoder_error(s->encoder)->status == MOTUS_ERR_ARGUMENT)
+    if (status && params.external_mvs &&
+        motus_encoder_error(s->encoder)->status == MOTUS_ERR_ARGUMENT)
         return motus_fail(error, status, "%s: picture %lld: %s", motus_shown(s->options->mvs_in),
                           (long long)s->sent, motus_encoder_error(s->encoder)->text);
     s->sent += frame && !status;

@@ -29,7 +29,7 @@ void motus_totals_add(MotusTotals *t, const MotusPacket *picture, double ssim) {
     for (int c = 0; c < 3; c++) t->ssd[c] += s->ssd[c];
     t->ssim += ssim;
     t->qp += picture->mean_qp;
-    t->again += picture->again;
+    t->again += picture->coded_again;
     t->late += picture->vbv_fullness < 0;
     if (t->frames == 1 || picture->vbv_fullness < t->least_vbv)
         t->least_vbv = picture->vbv_fullness;

@@ -71,7 +71,7 @@ static void add_lookahead(cJSON *s, const MotusEncoderConfig *c) {
     cJSON_AddNumberToObject(s, "scenecut", c->scenecut);
     cJSON_AddNumberToObject(s, "aq_mode", c->aq_mode);
     cJSON_AddNumberToObject(s, "aq_strength", c->aq_strength);
-    cJSON_AddBoolToObject(s, "mbtree", c->propagation);
+    cJSON_AddBoolToObject(s, "mbtree", c->mb_tree);
     cJSON_AddNumberToObject(s, "pass", c->pass);
 }
 
@@ -153,7 +153,8 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *
     if (job->config.rate != MOTUS_RATE_QP) add_decimal(object, "mean_qp", picture->mean_qp, 3);
     if (job->config.vbv_maxrate)
         cJSON_AddNumberToObject(object, "vbv_fullness", (double)picture->vbv_fullness);
-    if (job->config.vbv_maxrate) cJSON_AddNumberToObject(object, "coded_again", picture->again);
+    if (job->config.vbv_maxrate)
+        cJSON_AddNumberToObject(object, "coded_again", picture->coded_again);
     if (picture->slices > 1) cJSON_AddNumberToObject(object, "slices", picture->slices);
     cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
     add_psnr(object, &one, job);

@@ -231,7 +231,7 @@ static void follow(Looker *w, Run *r) {
          !c->closing && !c->lost.status && !r->dropped && !r->follows && !r->ends;) {
         const int changes = begins && w->on_host && c->device_open;
         if (changes) change_over(w, r);
-        if (changes || !r->n) motus_lookahead_next_part(w->look, r->at);
+        if (changes || !r->n) motus_lookahead_next_segment(w->look, r->at);
         if (c->lost.status) break;
         if (may_wait(c, r))
             pthread_cond_wait(&c->changed, &c->lock);

@@ -27,8 +27,8 @@ void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *
              motus_version(), c->width, c->height, c->fps.num, c->fps.den, (int)c->rate, c->qp,
              c->qp_i_offset, c->crf, c->bitrate, c->qp_min, c->qp_max, c->qp_step, c->ip_ratio,
              c->time_base.num, c->time_base.den, c->lookahead, c->keyint, c->min_keyint,
-             c->scenecut, (int)c->aq_mode, c->aq_strength, c->propagation, c->pass, log,
-             (int)c->preset, c->range, (int)c->subpel, c->partitions, c->deblock, c->aud, c->slices,
+             c->scenecut, (int)c->aq_mode, c->aq_strength, c->mb_tree, c->pass, log, (int)c->preset,
+             c->range, (int)c->subpel, c->partitions, c->deblock, c->aud, c->slices,
              c->slice_max_size, c->colour.sar.num, c->colour.sar.den, c->colour.full_range,
              c->colour.primaries, c->colour.transfer, c->colour.matrix, c->colour.chroma_location,
              o->frames, o->seek, o->fps.num, o->fps.den, (int)o->deinterlace, !o->quiet);

@@ -42,7 +42,7 @@ MotusStatus motus_gops_begin(MotusGops *g, MotusError *error) {
     g->gops = 0;
     if (!g->looks) return MOTUS_OK;
     if (!g->look) return motus_gops_look_open(&g->look, g, g->device, error);
-    motus_lookahead_next_part(g->look, 0); // its pictures' numbers do not matter
+    motus_lookahead_next_segment(g->look, 0); // its pictures' numbers do not matter
     return MOTUS_OK;
 }
 

@@ -36,7 +36,7 @@ MotusStatus motus_gops_put(MotusGops *gops, const MotusFrame *frame, int *begins
                            MotusError *error);
 
 // The same for whoever looks by himself, on the device of `gops`, if it has one, or on the host.
-// Only luma is read. After motus_lookahead_next_part the next picture is the first of a GOP.
+// Only luma is read. After motus_lookahead_next_segment the next picture is the first of a GOP.
 MotusStatus motus_gops_look_open(MotusLookahead **look, const MotusGops *gops, int device,
                                  MotusError *error);
 MotusStatus motus_gops_look(MotusLookahead *look, const MotusFrame *frame, int *begins,

@@ -255,7 +255,7 @@ static MotusStatus begin_part(Work *w, MotusMessage *part, double began, MotusEr
     else
         w->first = f, w->part_done = began;
     w->last = f;
-    MotusStatus status = motus_encoder_next_part(w->encoder, part->number, part->gop);
+    MotusStatus status = motus_encoder_next_segment(w->encoder, part->number, part->gop);
     return status ? encoder_failure(w, status, error) : MOTUS_OK;
 }
 
