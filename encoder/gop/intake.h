@@ -59,27 +59,6 @@ void motus_image_cuda_close(MotusImageCuda **room); // accepts NULL inside
 
 // ---- Frames in CUDA device memory (intake_cuda.cu): filled up there and brought to host memory --
 
-// Which device the frame lies on; *device stays as it is where that does not matter (memory that
-// every device reads). MOTUS_ERR_ARGUMENT: a plane of `frame` is in memory that no device can read,
-// or planes are on different devices.
-MotusStatus motus_intake_cuda_device(const MotusFrame *frame, int *device, MotusError *error);
-
-// Gives a picture's planes, whole MBs, their places in a block of device memory whose first *end
-// bytes are taken: rows of whole 64 bytes, and 64 more behind them, since the search reads whole
-// words beyond the last sample. base NULL: only counts.
-void motus_intake_cuda_place(MotusPlane plane[3], int mb_width, int mb_height, uint8_t *base,
-                             size_t *end);
-
-// Copies the frame's planes from host memory, which may be read until `stream` is done. On failure
-// *error gets CUDA's own words, here and below.
-MotusStatus motus_intake_cuda_upload(const MotusPlane to[3], const MotusFrame *frame, void *stream,
-                                     MotusError *error);
-
-// Copies n planes from another device, where the cudaStream_t `made_on` is. Complete on return.
-MotusStatus motus_intake_cuda_bring_over(const MotusPlane *to, int to_device,
-                                         const MotusPlane *from, int from_device, int n,
-                                         void *made_on, MotusError *error);
-
 // width and height: multiples of 16.
 MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height,
                                    MotusError *error);

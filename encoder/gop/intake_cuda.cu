@@ -4,6 +4,7 @@
 #include "common/on_device.h"
 #include "common/slots.h"
 #include "encoder/gop/intake.h"
+#include "yuv/device_frame.h"
 #include "yuv/pad.h"
 
 extern "C" {
@@ -54,72 +55,6 @@ MotusStatus open_slot(MotusIntakeCuda *in, int device, MotusError *error) {
 
 } // namespace
 
-// A plane in ordinary host memory would end every CUDA context of the process; it is found here.
-MotusStatus motus_intake_cuda_device(const MotusFrame *frame, int *device, MotusError *error) {
-    int found = -1;
-    for (int p = 0; p < 3; p++) {
-        cudaPointerAttributes attributes = {};
-        MotusStatus status = motus_cuda_check(
-            cudaPointerGetAttributes(&attributes, frame->plane[p].data), "frame", error);
-        if (status) return status;
-        if (attributes.type == cudaMemoryTypeUnregistered)
-            return motus_fail(error, MOTUS_ERR_ARGUMENT, "frame: plane %d is not in device memory",
-                              p);
-        if (attributes.type != cudaMemoryTypeDevice) continue;
-        if (found >= 0 && found != attributes.device)
-            return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                              "frame: its planes are on devices %d and %d", found,
-                              attributes.device);
-        found = attributes.device;
-    }
-    if (found >= 0) *device = found;
-    return MOTUS_OK;
-}
-
-void motus_intake_cuda_place(MotusPlane plane[3], int mb_width, int mb_height, uint8_t *base,
-                             size_t *end) {
-    for (int p = 0; p < 3; p++) {
-        const int width = (p ? 8 : 16) * mb_width, height = (p ? 8 : 16) * mb_height,
-                  stride = (width + 63) / 64 * 64;
-        plane[p] = {base + motus_slot_place(end, (size_t)stride * height + 64), stride, width,
-                    height};
-    }
-}
-
-MotusStatus motus_intake_cuda_upload(const MotusPlane to[3], const MotusFrame *frame, void *stream,
-                                     MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; p < 3 && !status; p++) {
-        const MotusPlane *from = &frame->plane[p];
-        status = motus_cuda_check(cudaMemcpy2DAsync(to[p].data, (size_t)to[p].stride, from->data,
-                                                    (size_t)from->stride, (size_t)from->width,
-                                                    (size_t)from->height, cudaMemcpyHostToDevice,
-                                                    (cudaStream_t)stream),
-                                  "upload of the frame", error);
-    }
-    return status;
-}
-
-MotusStatus motus_intake_cuda_bring_over(const MotusPlane *to, int to_device,
-                                         const MotusPlane *from, int from_device, int n,
-                                         void *made_on, MotusError *error) {
-    MotusOnDevice there(from_device);
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; p < n && !status; p++) {
-        const size_t width = (size_t)from[p].width, height = (size_t)from[p].height;
-        cudaMemcpy3DPeerParms copy = {};
-        copy.srcPtr = make_cudaPitchedPtr(from[p].data, (size_t)from[p].stride, width, height);
-        copy.dstPtr = make_cudaPitchedPtr(to[p].data, (size_t)to[p].stride, width, height);
-        copy.srcDevice = from_device, copy.dstDevice = to_device;
-        copy.extent = make_cudaExtent(width, height, 1);
-        status = motus_cuda_check(cudaMemcpy3DPeerAsync(&copy, (cudaStream_t)made_on),
-                                  "copy from another device", error);
-    }
-    MotusStatus waited = motus_cuda_check(cudaStreamSynchronize((cudaStream_t)made_on),
-                                          "copy from another device", status ? NULL : error);
-    return status ? status : waited;
-}
-
 MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height,
                                    MotusError *error) {
     *intake = NULL;
@@ -138,7 +73,7 @@ MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int heig
 MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame, void *stream,
                                    MotusFrame *whole, MotusError *error) {
     int device = in->device;
-    MotusStatus status = motus_intake_cuda_device(frame, &device, error);
+    MotusStatus status = motus_device_frame_locate(frame, &device, error);
     if (!status && device < 0) status = motus_cuda_check(cudaGetDevice(&device), "device", error);
     if (status) return status;
     if (device != in->device) close_slot(in);
@@ -203,7 +138,7 @@ MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image,
     int device = -1;
     MotusFrame given = {};
     for (int k = 0; k < 3; k++) given.plane[k].data = (uint8_t *)(uintptr_t)image->data[k];
-    MotusStatus status = motus_intake_cuda_device(&given, &device, error);
+    MotusStatus status = motus_device_frame_locate(&given, &device, error);
     if (!status && device < 0) status = motus_cuda_check(cudaGetDevice(&device), "device", error);
     if (status) return status;
     if (*room && (*room)->device != device) motus_image_cuda_close(room); // waits for its readers

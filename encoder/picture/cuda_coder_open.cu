@@ -3,11 +3,11 @@
 #include "encoder/picture/cuda_coder.cuh"
 
 #include "common/slots.h"
-#include "encoder/gop/intake.h"
 #include "encoder/mb/deblock_cuda.h"
 #include "encoder/picture/frame_slots.h"
 #include "me/centres/centres_cuda.h"
 #include "me/search/search_cuda.h"
+#include "yuv/device_frame.h"
 
 extern "C" {
 #include "common/alloc.h"
@@ -29,9 +29,9 @@ size_t lay_out(MotusCudaCoder *l, const MotusStream *s, uint8_t *base, void **re
     *work_memory =
         base + motus_slot_place(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height));
     for (int k = 0; k < 2; k++)
-        motus_intake_cuda_place(l->rec[k], s->mb_width, s->mb_height, base, &end);
+        motus_device_frame_layout(l->rec[k], s->mb_width, s->mb_height, base, &end);
     if (s->config.deblock)
-        motus_intake_cuda_place(l->unfiltered, s->mb_width, s->mb_height, base, &end);
+        motus_device_frame_layout(l->unfiltered, s->mb_width, s->mb_height, base, &end);
     *ref_memory = base + motus_slot_place(&end, motus_ref_luma_bytes(width, height));
     l->centre = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
     for (int k = 0; k < 2; k++)

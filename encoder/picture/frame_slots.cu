@@ -3,7 +3,7 @@
 
 #include "common/cuda_call.h"
 #include "common/on_device.h"
-#include "encoder/gop/intake.h"
+#include "yuv/device_frame.h"
 #include "yuv/pad.h"
 
 extern "C" {
@@ -47,7 +47,7 @@ MotusStatus open_memory(MotusFrameSlots *r, const MotusStream *s, MotusError *er
     size_t end = 0;
     for (int i = 0; i < r->n; i++) {
         MotusFrameSlot *slot = &r->slot[i];
-        motus_intake_cuda_place(slot->src, s->mb_width, s->mb_height, r->memory, &end);
+        motus_device_frame_layout(slot->src, s->mb_width, s->mb_height, r->memory, &end);
         slot->room = r;
         slot->next = i + 1 < r->n ? slot + 1 : NULL;
     }
@@ -56,7 +56,7 @@ MotusStatus open_memory(MotusFrameSlots *r, const MotusStream *s, MotusError *er
 
 MotusStatus upload(const MotusFrameSlot *to, const MotusFrame *frame, MotusError *error) {
     MotusFrameSlots *r = to->room;
-    MotusStatus status = motus_intake_cuda_upload(to->src, frame, r->uploading, error);
+    MotusStatus status = motus_device_frame_upload(to->src, frame, r->uploading, error);
     return status ? status
                   : motus_cuda_check(cudaEventRecord(r->read, r->uploading), "record", error);
 }
@@ -66,7 +66,7 @@ MotusStatus upload(const MotusFrameSlot *to, const MotusFrame *frame, MotusError
 extern "C" size_t motus_frame_slots_bytes(const MotusStream *stream, int slots) {
     MotusPlane unused[3];
     size_t bytes = 0;
-    motus_intake_cuda_place(unused, stream->mb_width, stream->mb_height, NULL, &bytes);
+    motus_device_frame_layout(unused, stream->mb_width, stream->mb_height, NULL, &bytes);
     return (size_t)slots * bytes;
 }
 
@@ -110,11 +110,11 @@ extern "C" MotusStatus motus_frame_slots_take(MotusFrameSlot *slot, const MotusF
     MotusFrameSlots *r = slot->room;
     MotusOnDevice on(r->device);
     int device = r->device; // that the frame lies on
-    MotusStatus status = on_device ? motus_intake_cuda_device(frame, &device, error) : MOTUS_OK;
+    MotusStatus status = on_device ? motus_device_frame_locate(frame, &device, error) : MOTUS_OK;
     const int here = on_device && device == r->device;
     cudaStream_t stream = here ? (cudaStream_t)made_on : r->uploading;
     if (!status && !here)
-        status = on_device ? motus_intake_cuda_bring_over(slot->src, r->device, frame->plane,
+        status = on_device ? motus_device_frame_copy_peer(slot->src, r->device, frame->plane,
                                                           device, 3, made_on, error)
                            : upload(slot, frame, error);
     if (!status)

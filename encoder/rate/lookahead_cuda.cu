@@ -8,7 +8,7 @@
 #include "common/cuda_call.h"
 #include "common/on_device.h"
 #include "common/slots.h"
-#include "encoder/gop/intake.h"
+#include "yuv/device_frame.h"
 
 extern "C" {
 #include "common/alloc.h"
@@ -77,7 +77,7 @@ size_t lay_out(MotusLookaheadCuda *l, uint8_t *base) {
         uint8_t *memory = base + motus_slot_place(&end, motus_half_bytes(mb_width, mb_height));
         if (base) motus_half_lay_out(&half, memory, mb_width, mb_height);
     }
-    motus_intake_cuda_place(l->frame.plane, mb_width, mb_height, base, &end);
+    motus_device_frame_layout(l->frame.plane, mb_width, mb_height, base, &end);
     l->passed =
         (uint64_t *)(base + motus_slot_place(&end, (size_t)l->n_entries * n * sizeof(uint64_t)));
     for (int i = 0; i < l->n_entries; i++) {
@@ -157,12 +157,12 @@ MotusStatus take_in(MotusLookaheadCuda *l, const MotusFrame *frame, int on_devic
     *luma = l->frame.plane[0];
     int device = l->device;
     MotusStatus status = on_device
-                             ? motus_intake_cuda_device(frame, &device, error)
-                             : motus_intake_cuda_upload(l->frame.plane, frame, l->stream, error);
+                             ? motus_device_frame_locate(frame, &device, error)
+                             : motus_device_frame_upload(l->frame.plane, frame, l->stream, error);
     l->has_frame = !on_device && !status;
     const int here = on_device && device == l->device;
     if (!status && on_device && !here)
-        status = motus_intake_cuda_bring_over(l->frame.plane, l->device, frame->plane, device, 1,
+        status = motus_device_frame_copy_peer(l->frame.plane, l->device, frame->plane, device, 1,
                                               made_on, error);
     if (here) *luma = frame->plane[0];
     return status ? status
