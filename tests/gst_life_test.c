@@ -42,23 +42,42 @@ static void other_caps_are_refused(void) {
     gst_harness_teardown(h);
 }
 
-// Settings that do not go together are told on the bus, in the encoder's words.
-static void bad_settings_are_told(void) {
-    GstHarness *h = gst_harness_new_parse("motush264enc backend=cpu bitrate=500 vbv-maxrate=100");
+// Starts the element alone: the state change has to fail and the bus to hold an error with `words`.
+static void check_start_fails(const char *properties, const char *words) {
+    gchar *text = g_strdup_printf("motush264enc %s", properties);
+    GstElement *element = gst_parse_launch(text, NULL);
     GstBus *bus = gst_bus_new();
-    gst_element_set_bus(h->element, bus);
-    gst_harness_set_src_caps_str(h, CAPS);
-    CU_ASSERT(gst_harness_push(h, motus_gst_buffer_of(WIDTH, HEIGHT, 0, 0)) != GST_FLOW_OK);
-    GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
     GError *error = NULL;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
-    gst_message_parse_error(message, &error, NULL);
-    MOTUS_CHECK(strstr(error->message, "above the VBV's rate") != NULL, "%s", error->message);
-    g_error_free(error);
-    gst_message_unref(message);
-    gst_element_set_bus(h->element, NULL);
+    gst_element_set_bus(element, bus);
+    const GstStateChangeReturn got = gst_element_set_state(element, GST_STATE_PAUSED);
+    GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+    MOTUS_CHECK(got == GST_STATE_CHANGE_FAILURE && message, "%s: state change returned %s", text,
+                gst_element_state_change_return_get_name(got));
+    if (message) gst_message_parse_error(message, &error, NULL);
+    MOTUS_CHECK(error && strstr(error->message, words), "%s: %s", text,
+                error ? error->message : "no message");
+    g_clear_error(&error);
+    g_clear_pointer(&message, gst_message_unref);
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_element_set_bus(element, NULL);
     gst_object_unref(bus);
-    gst_harness_teardown(h);
+    gst_object_unref(element);
+    g_free(text);
+}
+
+static void bad_settings_fail_the_state_change(void) {
+    check_start_fails("backend=cpu bitrate=500 vbv-maxrate=100", "above the VBV's rate");
+    check_start_fails("bitrate=500 vbv-maxrate=100", "above the VBV's rate");
+    check_start_fails("backend=cpu qp-min=40 qp-max=30", "QPs 40..30");
+    check_start_fails("backend=cpu slice-max-size=100", "at most 100 bytes");
+    check_start_fails("backend=cpu pass=pass2 multipass-cache-file=none.log", "none.log");
+}
+
+static void good_settings_start(void) {
+    GstElement *element = gst_parse_launch("motush264enc backend=cpu bitrate=500", NULL);
+    CU_ASSERT_EQUAL(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_object_unref(element);
 }
 
 // ---- Requests while it runs ---------------------------------------------------------------------
@@ -371,18 +390,20 @@ static void late_frames_are_dropped(void) {
     }
 }
 
-static const MotusTest tests[] = {{"other_caps_are_refused", other_caps_are_refused},
-                                  {"bad_settings_are_told", bad_settings_are_told},
-                                  {"key_units_on_request", key_units_on_request},
-                                  {"rate_changes", rate_changes},
-                                  {"rates_from_another_thread", rates_from_another_thread},
-                                  {"latency_is_told", latency_is_told},
-                                  {"end_without_frames", end_without_frames},
-                                  {"sizes_change", sizes_change},
-                                  {"flush_drops", flush_drops},
-                                  {"idr_numbers_differ", idr_numbers_differ},
-                                  {"fifty_lives", fifty_lives},
-                                  {"late_frames_are_dropped", late_frames_are_dropped},
-                                  {0}};
+static const MotusTest tests[] = {
+    {"other_caps_are_refused", other_caps_are_refused},
+    {"bad_settings_fail_the_state_change", bad_settings_fail_the_state_change},
+    {"good_settings_start", good_settings_start},
+    {"key_units_on_request", key_units_on_request},
+    {"rate_changes", rate_changes},
+    {"rates_from_another_thread", rates_from_another_thread},
+    {"latency_is_told", latency_is_told},
+    {"end_without_frames", end_without_frames},
+    {"sizes_change", sizes_change},
+    {"flush_drops", flush_drops},
+    {"idr_numbers_differ", idr_numbers_differ},
+    {"fifty_lives", fifty_lives},
+    {"late_frames_are_dropped", late_frames_are_dropped},
+    {0}};
 
 int main(int argc, char **argv) { return motus_gst_main("gst_life", tests, argc, argv); }

@@ -148,40 +148,67 @@ static gboolean announce(MotusH264Enc *self, const MotusEncoderConfig *config) {
 }
 
 // Frames that push_coded leaves with the encoder: look-ahead, and what is coded side by side.
-static int most_under_way(const MotusEncoder *enc, const MotusEncoderConfig *c, gboolean at_once) {
+static int most_under_way(MotusH264Enc *self, const MotusEncoderConfig *c) {
+    GST_OBJECT_LOCK(self);
+    const gboolean at_once = (self->settings.tune & MOTUS_GST_ZEROLATENCY) != 0;
+    GST_OBJECT_UNLOCK(self);
     const int look = c->rate == MOTUS_RATE_QP ? 0 : c->lookahead,
-              gop_coders = motus_encoder_gop_coders(enc);
+              gop_coders = motus_encoder_gop_coders(self->encoder);
     return look + (at_once ? 0 : gop_coders == 1 ? IN_FLIGHT : gop_coders * c->keyint);
+}
+
+// Fills the configuration from the properties and reads the log that a second pass needs. The
+// caller frees *log.
+static gboolean apply_settings(MotusH264Enc *self, MotusEncoderConfig *config, gchar **log) {
+    GST_OBJECT_LOCK(self);
+    motus_gst_settings_apply(&self->settings, config);
+    gchar *path = g_strdup(self->settings.cache_file);
+    self->rate_changed = FALSE;
+    GST_OBJECT_UNLOCK(self);
+    *log = NULL;
+    const gboolean good = config->pass != 2 || read_log(self, path, log);
+    g_free(path);
+    return good;
+}
+
+static gboolean open_with(MotusH264Enc *self, MotusEncoder **enc, const MotusEncoderConfig *c) {
+    MotusError error = {0};
+    if (motus_encoder_open(enc, c, &error) == MOTUS_OK) return TRUE;
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error.text),
+                      ("%s", motus_status_name(error.status)));
+    return FALSE;
+}
+
+// Opens and closes an encoder of one macroblock. An error in the streaming thread comes too late
+// for an application that still waits for the state change: gst-launch-1.0 may then hang.
+static gboolean check_settings(MotusH264Enc *self) {
+    MotusEncoderConfig config = motus_encoder_config_default(16, 16, (MotusRational){25, 1});
+    MotusEncoder *enc = NULL;
+    gchar *log;
+    if (!apply_settings(self, &config, &log)) return FALSE;
+    g_free(log);
+    if (config.pass == 2) config.pass = 1; // a log belongs to one picture size
+    if (config.backend == MOTUS_BACKEND_AUTO) config.backend = MOTUS_BACKEND_CPU;
+    const gboolean good = open_with(self, &enc, &config);
+    motus_encoder_close(&enc);
+    return good;
 }
 
 static gboolean open_encoder(MotusH264Enc *self) {
     MotusEncoderConfig config = motus_gst_config(&self->input->info);
-    MotusError error = {0};
-    gchar *text = NULL;
-    GST_OBJECT_LOCK(self);
-    motus_gst_settings_apply(&self->settings, &config);
-    const gboolean at_once = (self->settings.tune & MOTUS_GST_ZEROLATENCY) != 0;
-    gchar *path = g_strdup(self->settings.cache_file);
-    self->rate_changed = FALSE;
-    GST_OBJECT_UNLOCK(self);
-
-    // A stream goes on behind a flush: so that two IDR pictures in a row differ in their idr_pic_id
+    gchar *log;
+    if (!apply_settings(self, &config, &log)) return FALSE;
+    // The stream continues after a flush: successive IDR pictures need different idr_pic_ids
     // (7.4.3).
     config.first_picture = self->pictures;
     config.first_gop = self->gops;
-    gboolean good = config.pass != 2 || read_log(self, path, &text);
-    config.pass_log = text;
-    if (good && motus_encoder_open(&self->encoder, &config, &error)) {
-        GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error.text),
-                          ("%s", motus_status_name(error.status)));
-        good = FALSE;
-    }
-    g_free(path);
-    g_free(text);
+    config.pass_log = log;
+    const gboolean good = open_with(self, &self->encoder, &config);
+    g_free(log);
     if (!good) return FALSE;
     if (config.pass == 1 && !self->log) self->log = g_string_new(NULL);
-    self->most_under_way = most_under_way(self->encoder, &config, at_once);
-    GST_INFO_OBJECT(self, "%s, %d lanes, at most %d frames under way",
+    self->most_under_way = most_under_way(self, &config);
+    GST_INFO_OBJECT(self, "%s, %d GOP coders, at most %d pending frames",
                     motus_backend_name(motus_encoder_backend(self->encoder)),
                     motus_encoder_gop_coders(self->encoder), self->most_under_way);
     if (announce(self, &config)) return TRUE;
@@ -302,7 +329,7 @@ static gboolean start(GstVideoEncoder *base) {
     MotusH264Enc *self = of_base(base);
     self->pictures = self->gops = 0;
     self->last_pts = GST_CLOCK_TIME_NONE;
-    return TRUE;
+    return check_settings(self);
 }
 
 static gboolean stop(GstVideoEncoder *base) {
