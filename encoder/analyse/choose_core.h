@@ -6,6 +6,7 @@
 #ifndef ENCODER_ANALYSE_CHOOSE_CORE_H
 #define ENCODER_ANALYSE_CHOOSE_CORE_H
 
+#include "encoder/analyse/effort.h"
 #include "encoder/mb/predict_core.h"
 #include "encoder/mb/qp_core.h"
 #include "me/search/search_core.h"
@@ -21,14 +22,6 @@ typedef struct MotusCandidates {
     uint64_t blocks; // mask of the 41 blocks whose whole-sample costs leave them a chance
     uint8_t n;
 } MotusCandidates;
-
-// What inter MBs of a picture may choose from, and how hard to try.
-typedef struct MotusInterLimits {
-    int max_mvs;  // vectors an MB may have
-    int max_mv_y; // vertical range [-max_mv_y, max_mv_y - 1], quarter samples
-    int unit;     // least difference of two vectors, quarter samples: 4, 2 or 1
-    int steps;    // refinements around a predicted vector that beats the searched ones
-} MotusInterLimits;
 
 // The vectors to choose from, and the SATD of each of the 41 blocks with each.
 typedef struct MotusChoices {

@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "common/lanes.h"
+#include "encoder/analyse/effort.h"
 #include "encoder/bitstream/cavlc_planes_core.h"
 #include "encoder/mb/qp_core.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #endif
-
-// How levels are chosen, cheapest first.
-enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED };
 
 // What choosing levels needs beside the quantizer.
 typedef struct MotusLevelChoice {

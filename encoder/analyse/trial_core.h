@@ -4,29 +4,8 @@
 #ifndef ENCODER_ANALYSE_TRIAL_CORE_H
 #define ENCODER_ANALYSE_TRIAL_CORE_H
 
+#include "encoder/analyse/effort.h"
 #include "encoder/bitstream/syntax_core.h"
-
-// How hard to try (preset.c has the values). Gates are in 1/16: what costs more than gate / 16
-// times the best is not looked at.
-typedef struct MotusEffort {
-    int range;           // R of the whole-sample search
-    int reach;           // of the search in downscaled pictures, samples
-    uint32_t partitions; // modes that are considered at all
-    int rounds, phases;  // of decisions: a round is `colours` passes
-    int type_gate;       // types by their whole-sample costs
-    int sub_gate;        // sub types of an 8x8 block likewise
-    int trial_gate;      // types by SATD: those that are evaluated
-    int skip_gate; // P_Skip whose cost is that of at most so many bits is taken at once; 0: never
-    int steps;     // refinements around predicted vectors
-    int levels;    // MOTUS_LEVELS_*, of inter MBs
-    int intra_levels;    // and of intra MBs as they are coded
-    int intra_gate;      // intra in P pictures: SATD of Intra16x16 against that of inter;
-    int intra_slope;     // the gate rises by so many 1/1024 for each bit that inter's cost is worth
-    int i4_trials;       // Intra4x4 modes evaluated for each block, where the MB is coded
-    int estimate_trials; // and where intra in P pictures is estimated
-    int estimate_levels; // MOTUS_LEVELS_*, of these estimates
-    int intra_chain;     // longest chain of intra MBs in P pictures that depend on one another
-} MotusEffort;
 
 // Working memory of a decision.
 typedef struct MotusDecideScratch {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "me/samples/cost_core.h"
 #include "me/samples/measure_core.h"
 
 #define MODES_BELOW_8x8 (1u << MOTUS_MODE_8x4 | 1u << MOTUS_MODE_4x8 | 1u << MOTUS_MODE_4x4)

@@ -5,6 +5,7 @@
 #define ENCODER_PICTURE_EXTERNAL_MVS_H
 
 #include "encoder/settings/stream.h"
+#include "me/samples/ref_luma.h"
 
 #ifdef __cplusplus
 extern "C" {

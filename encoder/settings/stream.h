@@ -3,9 +3,9 @@
 #ifndef ENCODER_SETTINGS_STREAM_H
 #define ENCODER_SETTINGS_STREAM_H
 
-#include "encoder/analyse/choose_core.h"
-#include "encoder/analyse/trial_core.h"
+#include "encoder/analyse/effort.h"
 #include "encoder/bitstream/headers.h"
+#include "encoder/mb/qp_core.h"
 #include "encoder/rate/rate.h"
 #include "motus/encoder.h"
 

@@ -1,0 +1,41 @@
+// Effort of mode decision: the numbers of a preset, and the limits of MVs that the stream sets.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_EFFORT_H
+#define ENCODER_ANALYSE_EFFORT_H
+
+#include <stdint.h>
+
+// Choice of a block's levels: the nearest ones, or those lowered where bits cost more than error.
+enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED };
+
+// Effort of a preset (preset.c has the values). Gates are in 1/16: a candidate is dropped if it
+// costs more than gate / 16 times the best one.
+typedef struct MotusEffort {
+    int range;           // of the whole-sample search, +- samples
+    int reach;           // of the search in downscaled pictures, +- samples
+    uint32_t partitions; // mask of the MotusModes that are tried
+    int rounds, phases;  // of mode decision: each round runs the phases one after another
+    int type_gate;       // MB types, by whole-sample costs
+    int sub_gate;        // sub-macroblock types, by whole-sample costs
+    int trial_gate;      // MB types that get a trial, by SATD costs
+    int skip_gate;       // P_Skip is taken at once if its RD cost is at most so many bits; 0 never
+    int steps;           // refinements around predicted MVs
+    int levels;          // MOTUS_LEVELS_* of inter MBs
+    int intra_levels;    // MOTUS_LEVELS_* of intra MBs as they are coded
+    int intra_gate;      // intra in P pictures: SATD of Intra16x16 against the best inter type
+    int intra_slope;     // of that gate: 1/1024 for each bit that the inter cost is worth
+    int i4_trials;       // Intra4x4 modes with a trial, per block, where the MB is coded
+    int estimate_trials; // Intra4x4 modes with a trial where intra in P pictures is estimated
+    int estimate_levels; // MOTUS_LEVELS_* of these estimates
+    int intra_chain;     // longest chain of dependent intra MBs in P pictures
+} MotusEffort;
+
+// Limits of the MVs of a picture's inter MBs, and how they are refined.
+typedef struct MotusInterLimits {
+    int max_mvs;  // MVs per MB
+    int max_mv_y; // vertical range [-max_mv_y, max_mv_y - 1], quarter samples
+    int unit;     // smallest difference of two MVs, quarter samples: 4, 2 or 1
+    int steps;    // refinements around a predicted MV that beats the searched ones
+} MotusInterLimits;
+
+#endif
