@@ -75,7 +75,7 @@ MOTUS_HD uint32_t motus_lanes_get(uint32_t v, int from) {
 MOTUS_HD uint32_t motus_lanes_which(int v) { return __ballot_sync(MOTUS_ALL_LANES, v); }
 MOTUS_HD int motus_lanes_count(uint32_t which) { return __popc(which); } // how many lanes that are
 
-#elif defined(MOTUS_EMULATED_LANES) // tests only: tests/emulated_lanes.c runs 32 lanes on a CPU,
+#elif defined(MOTUS_EMULATED_LANES) // tests/lanes/emulated_lanes.c runs 32 lanes on a CPU,
                                     // one after another
 
 #define MOTUS_LANES 32

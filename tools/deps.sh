@@ -22,7 +22,7 @@ usage: tools/deps.sh [--build] [--test] [--browser] [--gstreamer] [--bench] [--l
   --bench   and what comparisons need: x264, ffmpeg, time, OpenCV
   --lint    and the tools of tools/lint.sh
   --list    print the packages instead of installing them
-  --ffmpeg-source puts what tests/ffmpeg_wrapper.sh needs of the distribution's FFmpeg source package (10 MB) into build/ffmpeg-source
+  --ffmpeg-source puts what tests/interop/ffmpeg_wrapper.sh needs of the distribution's FFmpeg source package (10 MB) into build/ffmpeg-source
 MOTUS_NO_INSTALL=1 in the environment makes this script do nothing.
 TXT
 }

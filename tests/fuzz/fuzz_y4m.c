@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/memory_file.h"
+#include "tests/support/memory_file.h"
 #include "yuv/io/reader_ops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/memory_file.h"
+#include "tests/support/memory_file.h"
 
 #define REQUIRE(condition)                                                                         \
     do {                                                                                           \

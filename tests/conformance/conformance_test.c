@@ -1,0 +1,365 @@
+// The encoder against independent decoders: every stream of a reduced grid decodes to exactly the
+// reconstruction, without a complaint, in libavcodec and openh264; and the streams together hold
+// every kind of macroblock, mode and code word.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/conformance/decoders/conform.h"
+#include "tests/conformance/decoders/decoders.h"
+#include "tests/conformance/decoders/material.h"
+#include "tests/conformance/decoders/pairwise.h"
+#include "tests/support/harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_FRAMES = 12, MOST_ROWS = 200 };
+
+static MotusCoverage coverage; // of everything this program encoded
+
+typedef struct Case {
+    MotusMaterial material;
+    int frames, grey, maps; // grey: chroma is flat; maps: QP offsets for each MB
+    MotusEncoderConfig config;
+} Case;
+
+static Case make_case(MotusMaterial material, int width, int height, int frames, int qp) {
+    Case c = {material, frames, 0, 0,
+              motus_encoder_config_default(width, height, (MotusRational){25, 1})};
+    c.config.scenecut = 0; // IDR pictures stand where keyint says
+    c.config.qp = qp;
+    c.config.backend = MOTUS_BACKEND_CPU;
+    c.config.threads = 1;
+    return c;
+}
+
+static void describe(char text[240], const Case *c) {
+    const MotusEncoderConfig *e = &c->config;
+    snprintf(text, 240,
+             "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x "
+             "deblock=%d aud=%d preset=%d threads=%d "
+             "rate=%d maps=%d",
+             motus_material_name(c->material), c->grey ? "-grey" : "", e->width, e->height,
+             c->frames, e->qp, e->qp_i_offset, e->keyint, e->range, (int)e->subpel, e->partitions,
+             e->deblock, e->aud, (int)e->preset, e->threads, (int)e->rate, c->maps);
+}
+
+static MotusFrame *make_frame(const Case *c, int number) {
+    MotusFrame *frame =
+        motus_material_frame(c->material, c->config.width, c->config.height, number);
+    for (int i = 1; i < 3 && c->grey; i++)
+        for (int y = 0; y < frame->plane[i].height; y++)
+            memset(frame->plane[i].data + y * frame->plane[i].stride, 128,
+                   (size_t)frame->plane[i].width);
+    return frame;
+}
+
+static void encode(MotusCoded *coded, const Case *c) {
+    MotusFrame *frames[MOST_FRAMES];
+    for (int i = 0; i < c->frames; i++) frames[i] = make_frame(c, i);
+    motus_conform_encode(coded, &c->config, frames, c->frames, c->maps);
+    for (int i = 0; i < c->frames; i++) motus_frame_unref(&frames[i]);
+}
+
+// Encodes and judges; the figures stay for the caller, the memory does not.
+static MotusPictureStats run_case(const Case *c) {
+    MotusCoded coded;
+    char text[240];
+    describe(text, c);
+    encode(&coded, c);
+    motus_conform_judge(&coded, &coverage);
+    MOTUS_CHECK(!coded.failure[0], "%s: %s", text, coded.failure);
+    const MotusPictureStats stats = coded.stats;
+    motus_coded_free(&coded);
+    return stats;
+}
+
+static void grid(void) {
+    static const int qp[] = {0, 10, 22, 27, 32, 37, 45, 51}, keyint[] = {1, 3, 0},
+                     range[] = {8, 16, 32, 64}, offset[] = {-3, 0, 6};
+    static const int size[][2] = {{16, 16}, {2, 2}, {18, 34}, {80, 64}, {112, 80}};
+    static const uint32_t partitions[] = {1 << MOTUS_MODE_16x16, 0x7, 0xF, MOTUS_MODES_ALL,
+                                          1 << MOTUS_MODE_4x4};
+    enum {
+        QP,
+        KEYINT,
+        RANGE,
+        OFFSET,
+        SIZE,
+        PARTITIONS,
+        SUBPEL,
+        DEBLOCK,
+        MATERIAL,
+        AUD,
+        PRESET,
+        THREADS,
+        RATE,
+        MAPS,
+        AXES
+    };
+    static const int sizes[AXES] = {
+        8, 3, 4, 3, 5, 5, 3, 2, MOTUS_MATERIALS, 2, MOTUS_PRESETS, 2, MOTUS_CONFORM_RATES, 2};
+    static int rows[MOST_ROWS][MOTUS_MAX_AXES];
+    const int n = motus_pairwise(AXES, sizes, rows, MOST_ROWS);
+    CU_ASSERT_FATAL(n <= MOST_ROWS);
+    for (int i = 0; i < n; i++) {
+        const int *row = rows[i];
+        Case c = make_case((MotusMaterial)row[MATERIAL], size[row[SIZE]][0], size[row[SIZE]][1], 5,
+                           qp[row[QP]]);
+        c.config.keyint = keyint[row[KEYINT]];
+        c.config.range = range[row[RANGE]];
+        c.config.qp_i_offset = offset[row[OFFSET]];
+        c.config.partitions = partitions[row[PARTITIONS]];
+        c.config.subpel = (MotusSubpel)row[SUBPEL];
+        c.config.deblock = row[DEBLOCK];
+        c.config.aud = row[AUD];
+        c.config.preset = (MotusPreset)row[PRESET];
+        c.config.threads = 1 + 2 * row[THREADS];
+        c.maps = row[MAPS];
+        motus_conform_rate(&c.config, row[RATE]);
+        run_case(&c);
+    }
+    printf("\n    %d cases ", n);
+}
+
+// Every QP, and every size of the last MB column and row.
+static void every_qp(void) {
+    for (int qp = 0; qp <= 51; qp++) {
+        Case c = make_case(MOTUS_MATERIAL_SCENE, 48 + qp % 8 * 2, 46 - qp % 8 * 2, 4, qp);
+        c.config.qp_i_offset = 0;
+        run_case(&c);
+    }
+}
+
+static void keyint_10(void) {
+    Case c = make_case(MOTUS_MATERIAL_SCENE, 64, 48, 12, 30);
+    c.config.keyint = 10;
+    run_case(&c);
+}
+
+// Material made to use many code words, at QPs that leave many levels or few.
+static void rich_material(void) {
+    for (int qp = 2; qp < 48; qp += 3) {
+        for (int material = 0; material < MOTUS_MATERIALS; material++) {
+            Case c = make_case((MotusMaterial)material, 112, 96, 4, qp);
+            c.config.keyint = material % 2 + 2;
+            c.grey = qp % 2;
+            run_case(&c);
+        }
+    }
+}
+
+// What can't be coded in 3200 bits per MB any other way becomes I_PCM.
+static void noise_at_qp_0(void) {
+    Case c = make_case(MOTUS_MATERIAL_NOISE, 64, 48, 4, 0);
+    MOTUS_CHECK(run_case(&c).mb[MOTUS_MB_I_PCM] > 0, "noise");
+    c.material = MOTUS_MATERIAL_HARD;
+    run_case(&c);
+}
+
+static void still_pictures_are_skipped(void) {
+    Case c = make_case(MOTUS_MATERIAL_STILL, 96, 64, 5, 34);
+    MOTUS_CHECK(run_case(&c).mb[MOTUS_MB_P_SKIP] >= 4 * 24 / 2, "still");
+}
+
+// Vectors as long as the search allows: the level's vertical range must hold all the same.
+static void long_vectors(void) {
+    static const int sizes[][2] = {{32, 256}, {176, 144}, {352, 64}};
+    for (int i = 0; i < 3; i++) {
+        Case c = make_case(MOTUS_MATERIAL_FAST, sizes[i][0], sizes[i][1], 4, 24 + i);
+        c.config.range = 128;
+        c.config.fps = (MotusRational){i == 0 ? 5 : 15, 1};
+        run_case(&c);
+    }
+}
+
+// Rates and sizes that ask for levels on both sides of the limits on vectors per two MBs.
+static void levels(void) {
+    static const int fps[] = {1, 10, 60, 300, 3000};
+    for (int i = 0; i < 5; i++) {
+        Case c = make_case(MOTUS_MATERIAL_HARD, 96, 96, 3, 18);
+        c.config.fps = (MotusRational){fps[i], 1};
+        run_case(&c);
+        c.config.width = 400;
+        run_case(&c);
+    }
+}
+
+static void long_and_thin(void) {
+    static const int sizes[][2] = {{1040, 16}, {16, 1040}, {2, 130}, {130, 2}};
+    for (int i = 0; i < 4; i++) {
+        Case c = make_case(MOTUS_MATERIAL_SCENE, sizes[i][0], sizes[i][1], 3, 24);
+        run_case(&c);
+    }
+}
+
+// What goes into the VUI changes nothing of the pictures.
+static void colours_and_rates(void) {
+    for (int i = 0; i < 6; i++) {
+        Case c = make_case(MOTUS_MATERIAL_STILL, 48, 32, 3, 28);
+        c.config.colour = (MotusColour){{i * 4, 3 + i},  i % 3 - 1,       1 + 4 * (i % 2),
+                                        1 + 5 * (i % 2), 1 + 4 * (i % 2), i - 1};
+        c.config.fps = (MotusRational){i % 2 ? 30000 : 24 + i, i % 2 ? 1001 : 1};
+        run_case(&c);
+    }
+}
+
+static void threads_do_not_matter(void) {
+    Case c = make_case(MOTUS_MATERIAL_SCENE, 112, 80, 6, 26);
+    MotusCoded first, again;
+    encode(&first, &c);
+    for (int threads = 1; threads <= 7; threads += 2) {
+        char what[16];
+        snprintf(what, sizeof what, "threads=%d", threads);
+        c.config.threads = threads;
+        encode(&again, &c);
+        motus_conform_same(&first, &again, what);
+        motus_coded_free(&again);
+    }
+    motus_coded_free(&first);
+}
+
+// Plain C and what this CPU has beyond it.
+static void executors_agree(void) {
+    for (int material = 0; material < MOTUS_MATERIALS; material++) {
+        Case c = make_case((MotusMaterial)material, 112, 80, 4, 12 + 7 * material % 30);
+        MotusCoded fast, plain;
+        encode(&fast, &c);
+        motus_test_cpu("c");
+        encode(&plain, &c);
+        motus_test_cpu(NULL);
+        motus_conform_same(&fast, &plain, motus_material_name(c.material));
+        motus_coded_free(&fast);
+        motus_coded_free(&plain);
+    }
+}
+
+static void ignore(void *context, int number, const MotusPlane plane[3]) {
+    (void)context, (void)number, (void)plane;
+}
+
+// The judges themselves: damage must not go unnoticed.
+static void damage_is_found(void) {
+    Case c = make_case(MOTUS_MATERIAL_SCENE, 112, 80, 4, 24);
+    MotusCoded coded;
+    encode(&coded, &c);
+    coded.recon[2]->plane[1].data[5 * coded.recon[2]->plane[1].stride + 7] ^= 1;
+    motus_conform_judge(&coded, &coverage);
+    MOTUS_CHECK(strstr(coded.failure, "picture 2 plane 1 differs first at 7,5"), "%s",
+                coded.failure);
+    for (int d = 0; d < MOTUS_DECODERS && coded.size > 100; d++) {
+        MotusDecodeReport report;
+        motus_decoders[d].decode(coded.data, coded.size - 40, ignore, NULL, &report);
+        MOTUS_CHECK(report.complaints > 0, "%s: a cut stream", motus_decoders[d].name);
+    }
+    motus_coded_free(&coded);
+}
+
+// How many values of a syntax element (or code words of a table) occurred of those that can, and
+// how often the rarest one did.
+typedef struct Tally {
+    int seen, possible;
+    unsigned least;
+} Tally;
+
+static void count(Tally *tally, unsigned occurrences) {
+    if (tally->possible++ == 0 || occurrences < tally->least) tally->least = occurrences;
+    tally->seen += occurrences > 0;
+}
+
+static Tally count_all(const unsigned *occurrences, int n) {
+    Tally tally = {0};
+    for (int i = 0; i < n; i++) count(&tally, occurrences[i]);
+    return tally;
+}
+
+// At most `spare` of the values may be missing.
+static void expect(const char *name, Tally tally, int spare) {
+    printf("\n    %-26s %4d of %4d, the rarest %u times", name, tally.seen, tally.possible,
+           tally.least);
+    MOTUS_CHECK(tally.seen + spare >= tally.possible, "%s", name);
+}
+
+static Tally tokens(int nc_class) {
+    const int most = nc_class == 4 ? 4 : 16;
+    Tally tally = {0};
+    for (int total = 0; total <= most; total++)
+        for (int ones = 0; ones <= 3 && ones <= total; ones++)
+            count(&tally, coverage.token[nc_class][total][ones]);
+    return tally;
+}
+
+static Tally total_zeros(void) {
+    Tally tally = {0};
+    for (int total = 1; total < 16; total++)
+        for (int zeros = 0; zeros <= 16 - total; zeros++)
+            count(&tally, coverage.total_zeros[total][zeros]);
+    return tally;
+}
+
+static Tally total_zeros_dc(void) {
+    Tally tally = {0};
+    for (int total = 1; total < 4; total++)
+        for (int zeros = 0; zeros <= 4 - total; zeros++)
+            count(&tally, coverage.total_zeros_dc[total][zeros]);
+    return tally;
+}
+
+static Tally runs_before(void) {
+    Tally tally = {0};
+    for (int left = 1; left <= 7; left++)
+        for (int run = 0; run <= (left < 7 ? left : 14); run++)
+            count(&tally, coverage.run_before[left][run]);
+    return tally;
+}
+
+// What the tests before have made. A few code words may be missing, so that another decision of the
+// encoder does not break the test.
+static void everything_occurs(void) {
+    const MotusCoverage *c = &coverage;
+    if (c->pictures[1] == 0) {
+        motus_test_skip("nothing has been encoded: run the whole suite");
+        return;
+    }
+    expect("mb_type, I slices", count_all(c->i_mb_type[0], 26), 0);
+    expect("mb_type, intra in P slices", count_all(c->i_mb_type[1], 26), 0);
+    expect("mb_type, inter", count_all(c->p_mb_type, 4), 0);
+    expect("P_Skip", count_all(&c->p_skip, 1), 0);
+    expect("sub_mb_type", count_all(c->sub_mb_type, 4), 0);
+    expect("intra4x4_pred_mode", count_all(c->intra4x4_pred_mode, 9), 0);
+    expect("intra4x4 mode predicted", count_all(&c->intra4x4_is_predicted, 1), 0);
+    expect("intra_chroma_pred_mode", count_all(c->intra_chroma, 4), 0);
+    expect("coded_block_pattern, inter", count_all(c->cbp[0], 48), 4);
+    // I_NxN with levels in one 8x8 luma block alone is what the decision hardly ever finds worth
+    // its bits.
+    expect("coded_block_pattern, intra", count_all(c->cbp[1], 48), 16);
+    expect("QP", count_all(c->qp, 52), 0);
+    expect("coeff_token, nC 0..1", tokens(0), 2);
+    expect("coeff_token, nC 2..3", tokens(1), 2);
+    expect("coeff_token, nC 4..7", tokens(2), 2);
+    expect("coeff_token, nC 8..", tokens(3), 2);
+    expect("coeff_token, chroma DC", tokens(4), 2);
+    expect("total_zeros", total_zeros(), 2);
+    expect("total_zeros, chroma DC", total_zeros_dc(), 0);
+    expect("run_before", runs_before(), 2);
+    for (int i = 0; i < 7; i++) expect("level_prefix", count_all(c->level_prefix[i], 16), 0);
+    expect("emulation prevention", count_all(&c->emulation_prevention, 1), 0);
+    printf("\n    longest macroblock_layer(): %u bits; %u I and %u P pictures ", c->mb_bits,
+           c->pictures[0], c->pictures[1]);
+}
+
+static const MotusTest tests[] = {{"grid", grid},
+                                  {"every_qp", every_qp},
+                                  {"keyint_10", keyint_10},
+                                  {"rich_material", rich_material},
+                                  {"noise_at_qp_0", noise_at_qp_0},
+                                  {"still_pictures_are_skipped", still_pictures_are_skipped},
+                                  {"long_vectors", long_vectors},
+                                  {"levels", levels},
+                                  {"long_and_thin", long_and_thin},
+                                  {"colours_and_rates", colours_and_rates},
+                                  {"threads_do_not_matter", threads_do_not_matter},
+                                  {"executors_agree", executors_agree},
+                                  {"damage_is_found", damage_is_found},
+                                  {"everything_occurs", everything_occurs},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("conformance", tests, argc, argv); }

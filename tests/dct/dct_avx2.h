@@ -1,0 +1,27 @@
+// dct/dct_avx2.h for tests/dct/dct_test.c, which itself is compiled for any CPU.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_DCT_AVX2_H
+#define TESTS_DCT_AVX2_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct DctAvx2 {
+    void (*forward4x4)(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
+                       const uint8_t *pred, ptrdiff_t pred_stride);
+    void (*forward8x8)(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
+                       const uint8_t *pred, ptrdiff_t pred_stride);
+    void (*forward16x16)(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride,
+                         const uint8_t *pred, ptrdiff_t pred_stride);
+    void (*inverse4x4_add)(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *pred,
+                           ptrdiff_t pred_stride, const int16_t coef[16]);
+    // dct/dct_lanes.h as it is in files compiled for AVX2.
+    void (*forward_luma)(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride,
+                         const uint8_t pred[256]);
+    void (*forward_chroma)(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
+                           const uint8_t pred[64]);
+} DctAvx2;
+
+extern const DctAvx2 dct_avx2; // x86-64 only; needs MOTUS_CPU_AVX2
+
+#endif

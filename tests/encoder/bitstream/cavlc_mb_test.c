@@ -1,0 +1,298 @@
+// encoder/bitstream/slice.c and its cores: slices of random macroblocks are read back by an
+// independent reader (slice_reader.h); rows written side by side, and apart.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/settings/stream.h"
+#include "tests/encoder/bitstream/random_mbs.h"
+#include "tests/encoder/bitstream/slice_reader.h"
+#include "tests/support/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { W = READ_WIDTH, H = READ_HEIGHT, N = READ_MBS }; // MBs of the test picture
+
+static void compare(const MotusPictureState *want, const SliceReader *p,
+                    const MotusPictureStats *stats, const ReadMb *got) {
+    for (int i = 0; i < N; i++) {
+        MotusNeighbours neighbours = motus_neighbours(want->mb, W, i % W, i / W, 0);
+        MotusMbSource src = motus_mb_source(want->src, i % W, i / W);
+        MotusMv mvd[16] = {{0, 0}};
+        MotusMb mb = want->mb[i];
+        uint8_t pcm[384] = {0};
+        int n = mb.type == MOTUS_MB_P_SKIP ? 0 : motus_mb_mvd(&mb, &neighbours, mvd);
+        for (int k = 0; k < 384 && mb.type == MOTUS_MB_I_PCM; k++) {
+            int plane = k / 256 + k / 320, size = plane ? 8 : 16,
+                at = k - (plane ? 192 + 64 * plane : 0);
+            pcm[k] = src.plane[plane][at / size * src.stride[plane] + at % size];
+        }
+        memset(mb.mv, 0, sizeof mb.mv);
+        const void *a = &mb, *b = &got[i].mb; // zeroed before they were filled, padding and all
+        MOTUS_CHECK(!memcmp(a, b, sizeof mb), "MB %d type %d p_slice %d", i, mb.type, p->p_slice);
+        MOTUS_CHECK(!memcmp(&want->coef[i], &got[i].coef, sizeof got[i].coef),
+                    "MB %d type %d coefficients", i, mb.type);
+        MOTUS_CHECK(got[i].n_mvd == n && !memcmp(got[i].mvd, mvd, (size_t)n * sizeof *mvd),
+                    "MB %d type %d vectors", i, mb.type);
+        MOTUS_CHECK(!memcmp(got[i].pcm, pcm, sizeof pcm), "MB %d type %d samples", i, mb.type);
+    }
+    MOTUS_CHECK(!memcmp(&p->stats, stats, sizeof *stats), "bits %ju %ju %ju %ju",
+                (uintmax_t)stats->bits_mode, (uintmax_t)stats->bits_mv, (uintmax_t)stats->bits_luma,
+                (uintmax_t)stats->bits_chroma);
+}
+
+static int unseen(const long *seen, int n) {
+    int count = 0;
+    for (int i = 0; i < n; i++) count += !seen[i];
+    return count;
+}
+
+// Writes the slice once more with levels that nobody may read overwritten.
+static int same_when_poisoned(MotusPictureState *pic, int p_slice, int qp, const uint8_t *data,
+                              size_t size) {
+    static uint8_t again[N * 8192];
+    MotusPictureStats stats = {0};
+    MotusBits bits;
+    random_mbs_poison(pic);
+    motus_bits_init(&bits, again, sizeof again);
+    motus_write_slice_data(&bits, pic, 0, pic->mb_height, p_slice, qp, &stats);
+    return bits.size == size && !memcmp(again, data, size);
+}
+
+static void slices_read_back(void) {
+    static SliceReader p;
+    static ReadMb parsed[N];
+    static uint8_t data[N * 8192];
+    MotusPictureState pic;
+    memset(&p, 0, sizeof p);
+    random_mbs_open(&pic, W, H);
+    for (int round = 0; round < 800; round++) {
+        MotusPictureStats stats = {0};
+        MotusBits bits;
+        int qp = p.qp = motus_test_range(0, 51);
+        p.p_slice = round & 1;
+        random_mbs_fill(&pic, p.p_slice, qp,
+                        round % 8 < 5 ? MBS_MIXED : (MbContent)(round / 8 % MBS_CONTENTS));
+        motus_finalize_mbs(&pic, qp);
+        motus_bits_init(&bits, data, sizeof data);
+        motus_write_slice_data(&bits, &pic, 0, H, p.p_slice, qp, &stats);
+        p.reader = (Reader){data, bits.size, 0, 0};
+        read_slice(&p, parsed);
+        MOTUS_CHECK(!p.reader.error && !bits.overflow && read_bits(&p.reader, 1) == 1 &&
+                        p.reader.pos + 7 >= 8 * bits.size,
+                    "round %d", round);
+        compare(&pic, &p, &stats, parsed);
+        MOTUS_CHECK(same_when_poisoned(&pic, p.p_slice, qp, data, bits.size), "round %d", round);
+    }
+    random_mbs_close(&pic);
+    CU_ASSERT_EQUAL(unseen(p.seen_mb_type[0], 26), 0);
+    CU_ASSERT_EQUAL(unseen(p.seen_mb_type[1], 31), 1); // P_8x8ref0 is not for use
+    CU_ASSERT_EQUAL(unseen(p.seen_sub_type, 4), 0);
+    CU_ASSERT_EQUAL(unseen(p.seen_cbp[0], 48) + unseen(p.seen_cbp[1], 48), 0);
+    CU_ASSERT_EQUAL(unseen(p.seen_mode[0], 81), 0);
+}
+
+// The functions that decisions use must give what the writer uses.
+static void neighbour_functions(void) {
+    MotusPictureState pic;
+    random_mbs_open(&pic, 3, 1);
+    for (int round = 0; round < 500; round++) {
+        random_mbs_fill(&pic, 1, 26, MBS_MIXED);
+        const MotusMb *mb = pic.mb;
+        MotusNeighbours neighbours = {round & 1 ? &mb[1] : NULL, round & 2 ? &mb[2] : NULL, NULL,
+                                      NULL};
+        for (int blk = 0; blk < 24; blk++) {
+            int side = blk < 16 ? 4 : 2, first = blk < 16 ? 0 : blk & ~3, x = (blk - first) % side,
+                y = (blk - first) / side;
+            int left = x           ? mb[0].total_coeff[blk - 1]
+                       : round & 1 ? mb[1].total_coeff[first + y * side + side - 1]
+                                   : -1;
+            int above = y           ? mb[0].total_coeff[blk - side]
+                        : round & 2 ? mb[2].total_coeff[first + (side - 1) * side + x]
+                                    : -1;
+            MOTUS_CHECK(motus_cavlc_nc_at(mb[0].total_coeff, &neighbours, blk) ==
+                            motus_cavlc_nc(left, above),
+                        "blk %d around %d", blk, round & 3);
+        }
+    }
+    random_mbs_close(&pic);
+    MotusMb none = {.type = MOTUS_MB_I_4x4};
+    MotusNeighbours nothing = {0};
+    CU_ASSERT_EQUAL(motus_intra4x4_predicted_mode(&none, &nothing, 0), MOTUS_I4_DC);
+    CU_ASSERT_EQUAL(motus_intra4x4_predicted_mode(&none, &nothing, 5), MOTUS_I4_VERTICAL);
+}
+
+// ---- Threads
+
+typedef struct Written {
+    uint8_t *data;
+    size_t size;
+    int overflow;
+    MotusPictureStats stats;
+} Written;
+
+// A slice behind a header of `header` bits, in a buffer of `capacity` bytes.
+static Written write_rows(const MotusPictureState *pic, int from, int to, int threads, int p_slice,
+                          int qp, int header, size_t capacity) {
+    MotusPictureState with = *pic;
+    Written w = {.data = motus_test_guarded(capacity)};
+    MotusBits bits;
+    with.threads = threads;
+    motus_bits_init(&bits, w.data, capacity);
+    for (int i = 0; i < header; i++) motus_bits_put(&bits, 1, i % 3 == 0);
+    motus_write_slice_data(&bits, &with, from, to, p_slice, qp, &w.stats);
+    w.size = bits.size;
+    w.overflow = bits.overflow;
+    return w;
+}
+
+static Written write_slice(const MotusPictureState *pic, int threads, int p_slice, int qp,
+                           int header, size_t capacity) {
+    return write_rows(pic, 0, pic->mb_height, threads, p_slice, qp, header, capacity);
+}
+
+// Whether several threads write what one does: into plenty of room, room for the slice but not for
+// every row's share, and too little.
+static void one_and_many(const MotusPictureState *pic, int p_slice, int qp, int header) {
+    const Written one = write_slice(pic, 1, p_slice, qp, header, 64 + 8192 * (size_t)pic->n_mb);
+    const size_t capacity[4] = {64 + 8192 * (size_t)pic->n_mb, 2 * one.size, one.size,
+                                one.size - 1};
+    for (int i = 0; i < 4; i++) {
+        const Written many = write_slice(pic, 2 + i, p_slice, qp, header, capacity[i]);
+        MOTUS_CHECK(many.overflow == (i == 3), "%dx%d header %d room %d", pic->mb_width,
+                    pic->mb_height, header, i);
+        MOTUS_CHECK(motus_test_guard_ok(many.data), "%dx%d header %d room %d", pic->mb_width,
+                    pic->mb_height, header, i);
+        if (i < 3)
+            MOTUS_CHECK(many.size == one.size && !memcmp(many.data, one.data, one.size) &&
+                            !memcmp(&many.stats, &one.stats, sizeof one.stats),
+                        "%dx%d header %d room %d", pic->mb_width, pic->mb_height, header, i);
+        motus_test_guard_free(many.data);
+    }
+    motus_test_guard_free(one.data);
+}
+
+static void copy_mbs(MotusMb *to, const MotusPictureState *from) {
+    memcpy(to, from->mb, (size_t)from->n_mb * sizeof *to);
+}
+
+static int same_vectors(const MotusCodedMv *a, const MotusCodedMv *b, size_t n) {
+    size_t i = 0;
+    while (i < n && a[i].x == b[i].x && a[i].y == b[i].y && a[i].width == b[i].width &&
+           a[i].height == b[i].height && a[i].skip == b[i].skip && a[i].mv.x == b[i].mv.x &&
+           a[i].mv.y == b[i].mv.y)
+        i++;
+    return i == n;
+}
+
+// Settles and lists with one thread and with several.
+static void settle_and_list(MotusPictureState *pic, int qp) {
+    enum { MOST = 256 };
+    static MotusMb before[MOST], settled[MOST];
+    static MotusCodedMv mvs[2][16 * MOST];
+    size_t n[2];
+    CU_ASSERT_FATAL(pic->n_mb <= MOST);
+    copy_mbs(before, pic);
+    memset(mvs, 0, sizeof mvs);
+    motus_finalize_mbs(pic, qp);
+    copy_mbs(settled, pic);
+    n[0] = motus_list_mvs(pic, mvs[0]);
+    memcpy(pic->mb, before, (size_t)pic->n_mb * sizeof *before);
+    pic->threads = 4;
+    motus_finalize_mbs(pic, qp);
+    n[1] = motus_list_mvs(pic, mvs[1]);
+    pic->threads = 1;
+    const void *a = settled, *b = pic->mb;
+    MOTUS_CHECK(!memcmp(a, b, (size_t)pic->n_mb * sizeof *settled), "%dx%d settled", pic->mb_width,
+                pic->mb_height);
+    MOTUS_CHECK(n[0] == n[1] && same_vectors(mvs[0], mvs[1], n[0]), "%dx%d vectors", pic->mb_width,
+                pic->mb_height);
+}
+
+// Rows alone, and together: P_Skip runs and QP that pass through whole rows, I_PCM in none, some
+// and all of them.
+static void rows_on_threads(void) {
+    static const int sizes[][2] = {{1, 1}, {1, 17}, {23, 1}, {3, 2}, {7, 5}, {13, 11}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        MotusPictureState pic;
+        random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
+        for (int round = 0; round < 8 * MBS_CONTENTS; round++) {
+            const int qp = motus_test_range(0, 51), p_slice = round & 1;
+            random_mbs_fill(&pic, p_slice, qp, (MbContent)(round / 8));
+            settle_and_list(&pic, qp);
+            one_and_many(&pic, p_slice, qp, motus_test_range(0, 90));
+        }
+        random_mbs_close(&pic);
+    }
+}
+
+// MB rows [from, to) as a picture: what is left of `work` are its MBs' own arrays.
+static MotusPictureState part_of(const MotusPictureState *pic, int from, int to, MotusFrame *src) {
+    MotusPictureState part = *pic;
+    *src = *pic->src;
+    for (int p = 0; p < 3; p++) src->plane[p].data += (p ? 8 : 16) * from * src->plane[p].stride;
+    part.src = src;
+    part.mb_height = to - from;
+    part.n_mb = part.mb_width * part.mb_height;
+    part.mb = pic->mb + from * pic->mb_width;
+    part.coef = pic->coef + from * pic->mb_width;
+    part.slice_first = NULL;
+    return part;
+}
+
+// A slice of whole rows is settled and written as if it were a picture of its own, which is what a
+// device takes it for.
+static void rows_of_slices(void) {
+    static const int sizes[][3] = {{1, 2, 2}, {1, 17, 5},  {3, 2, 2},
+                                   {7, 5, 3}, {13, 11, 4}, {13, 11, 11}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        MotusPictureState pic;
+        MotusSlices slices;
+        random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
+        CU_ASSERT_EQUAL_FATAL(motus_slices_make(&slices, sizes[i][2], pic.mb_width, pic.mb_height),
+                              MOTUS_OK);
+        MotusMb *settled = malloc((size_t)pic.n_mb * sizeof *settled),
+                *before = malloc((size_t)pic.n_mb * sizeof *before);
+        for (int round = 0; round < 2 * MBS_CONTENTS; round++) {
+            const int qp = motus_test_range(0, 51), p_slice = round & 1,
+                      header = motus_test_range(0, 90);
+            random_mbs_fill(&pic, p_slice, qp, (MbContent)(round / 2));
+            copy_mbs(before, &pic);
+            pic.slice_first = slices.first;
+            pic.threads = 1 + round % 3;
+            motus_finalize_mbs(&pic, qp);
+            copy_mbs(settled, &pic);
+            for (int k = 0; k < slices.n; k++) {
+                const int from = slices.begin[k], to = slices.begin[k + 1],
+                          first = from * pic.mb_width;
+                const size_t room = 64 + 1024 * (size_t)((to - from) * pic.mb_width);
+                MotusFrame src;
+                memcpy(pic.mb, settled, (size_t)pic.n_mb * sizeof *settled);
+                const Written a =
+                    write_rows(&pic, from, to, 1 + round % 4, p_slice, qp, header, room);
+                memcpy(pic.mb, before, (size_t)pic.n_mb * sizeof *before);
+                MotusPictureState part = part_of(&pic, from, to, &src);
+                motus_finalize_mbs(&part, qp);
+                const Written b = write_slice(&part, 1, p_slice, qp, header, room);
+                const void *want = settled + first, *got = part.mb;
+                MOTUS_CHECK(!memcmp(got, want, (size_t)part.n_mb * sizeof *settled),
+                            "%dx%d slice %d", pic.mb_width, pic.mb_height, k);
+                MOTUS_CHECK(a.size == b.size && !memcmp(a.data, b.data, a.size) &&
+                                !memcmp(&a.stats, &b.stats, sizeof a.stats),
+                            "%dx%d slice %d", pic.mb_width, pic.mb_height, k);
+                motus_test_guard_free(a.data);
+                motus_test_guard_free(b.data);
+            }
+        }
+        free(settled);
+        free(before);
+        motus_slices_free(&slices);
+        random_mbs_close(&pic);
+    }
+}
+
+static const MotusTest tests[] = {{"slices_read_back", slices_read_back},
+                                  {"neighbour_functions", neighbour_functions},
+                                  {"rows_on_threads", rows_on_threads},
+                                  {"rows_of_slices", rows_of_slices},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("cavlc_mb", tests, argc, argv); }

@@ -1,0 +1,286 @@
+// The encoder's contract: states, refusals, and a stream that depends on nothing but frames and
+// settings. That streams decode to the reconstruction is the conformance suite's part.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "motus/encoder.h"
+#include "tests/encoder/encoder_case.h"
+#include "tests/support/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// One thread, several threads, plain C: the same stream.
+static void stream_depends_on_settings_only(void) {
+    static const int sizes[][2] = {{16, 16}, {176, 144}, {70, 98}, {2, 34}};
+    for (int s = 0; s < 4; s++) {
+        MotusFrame *frames[N_FRAMES];
+        MotusEncoderConfig config = encoder_case_config(sizes[s][0], sizes[s][1]);
+        Stream one = {0}, many = {0}, plain = {0};
+        encoder_case_frames(frames, config.width, config.height);
+        config.qp = motus_test_range(0, 51);
+        config.threads = 1;
+        CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &one), MOTUS_OK);
+        config.threads = 5;
+        CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &many), MOTUS_OK);
+        motus_test_cpu("c");
+        CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &plain), MOTUS_OK);
+        motus_test_cpu(NULL);
+        MOTUS_CHECK(one.size == many.size && !memcmp(one.data, many.data, one.size),
+                    "threads, %dx%d qp %d", config.width, config.height, config.qp);
+        MOTUS_CHECK(one.size == plain.size && !memcmp(one.data, plain.data, one.size),
+                    "plain C, %dx%d qp %d", config.width, config.height, config.qp);
+        free(one.data);
+        free(many.data);
+        free(plain.data);
+        encoder_case_drop(frames);
+    }
+}
+
+static void keyint_places_idr_pictures(void) {
+    static const struct {
+        int keyint, idr[N_FRAMES];
+    } cases[] = {{0, {1, 0, 0, 0}}, {1, {1, 1, 1, 1}}, {2, {1, 0, 1, 0}}, {3, {1, 0, 0, 1}}};
+    MotusFrame *frames[N_FRAMES];
+    encoder_case_frames(frames, 48, 32);
+    for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++) {
+        MotusEncoderConfig config = encoder_case_config(48, 32);
+        Stream stream = {0};
+        config.keyint = cases[c].keyint;
+        CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &stream), MOTUS_OK);
+        MOTUS_CHECK(!memcmp(stream.idr, cases[c].idr, sizeof stream.idr), "keyint %d",
+                    config.keyint);
+        free(stream.data);
+    }
+    encoder_case_drop(frames);
+}
+
+static void calls_out_of_order_are_refused(void) {
+    MotusFrame *frames[N_FRAMES];
+    MotusEncoder *enc;
+    MotusPacket *packet;
+    MotusEncoderConfig config = encoder_case_config(32, 32);
+    encoder_case_frames(frames, 32, 32);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 0), MOTUS_AGAIN);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_AGAIN);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[0], NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+    motus_packet_unref(&packet);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_AGAIN);
+    CU_ASSERT_PTR_NULL(packet);
+    MotusFrame *wrong = NULL;
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&wrong, 32, 34), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, wrong, NULL), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1], &(MotusFrameParams){.size = 3}),
+                    MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_END);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 0), MOTUS_END);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1], NULL), MOTUS_ERR_STATE);
+    motus_encoder_close(&enc);
+    motus_encoder_close(&enc);
+    motus_frame_unref(&wrong);
+    encoder_case_drop(frames);
+}
+
+// Frames that the caller keeps do not change when more pictures are coded, nor when the frame sent
+// is drawn over.
+static void kept_frames_stay(void) {
+    MotusFrame *frames[N_FRAMES], *recon = NULL, *source[N_FRAMES], *sent = NULL;
+    MotusEncoder *enc;
+    uint64_t ssd = 0;
+    MotusEncoderConfig config = encoder_case_config(62, 50);
+    encoder_case_frames(frames, 62, 50);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&sent, 62, 50), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusPacket *packet;
+        CU_ASSERT_EQUAL(motus_frame_copy_padded(sent, frames[i]), MOTUS_OK);
+        sent->number = 100 + i;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, sent, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        CU_ASSERT_EQUAL(packet->source->number, 100 + i);
+        source[i] = motus_frame_ref(packet->source);
+        if (!i) {
+            recon = motus_frame_ref(packet->recon);
+            ssd = packet->stats.ssd[0];
+        }
+        motus_packet_unref(&packet);
+    }
+    motus_encoder_close(&enc);
+    CU_ASSERT_EQUAL(motus_plane_ssd(&recon->plane[0], &frames[0]->plane[0], 62, 50), ssd);
+    for (int i = 0; i < N_FRAMES; i++)
+        MOTUS_CHECK(motus_test_same_frames(source[i], frames[i]), "frame %d", i);
+    for (int i = 0; i < N_FRAMES; i++) motus_frame_unref(&source[i]);
+    motus_frame_unref(&recon);
+    motus_frame_unref(&sent);
+    encoder_case_drop(frames);
+}
+
+// An encoder that was told to use the CPU takes no device frames, and says so without touching
+// them.
+static void device_frames_need_cuda(void) {
+    MotusEncoder *enc;
+    MotusFrame *frame = NULL;
+    MotusPacket *packet;
+    uint8_t *const nowhere[3] = {(uint8_t *)4096, (uint8_t *)4096, (uint8_t *)4096};
+    const ptrdiff_t stride[3] = {64, 32, 32};
+    MotusEncoderConfig config = encoder_case_config(64, 48);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&frame, 64, 48, nowhere, stride, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, frame, NULL, NULL), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_AGAIN);
+    CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT(motus_encoder_error(enc)->text[0] != 0);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, NULL, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_END);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(NULL, frame, NULL, NULL), MOTUS_ERR_ARGUMENT);
+    motus_encoder_close(&enc);
+    motus_frame_unref(&frame);
+}
+
+static void bad_settings_are_refused(void) {
+    static const MotusRational zero = {0, 1};
+    MotusEncoder *enc;
+    for (int i = 0; i < 17; i++) {
+        MotusError error = {0};
+        MotusEncoderConfig c = encoder_case_config(64, 48);
+        switch (i) {
+        case 0:
+            c.width = 0;
+            break;
+        case 1:
+            c.height = 33;
+            break;
+        case 2:
+            c.width = 100000;
+            break;
+        case 3:
+            c.qp = 52;
+            break;
+        case 4:
+            c.qp = -1;
+            break;
+        case 5:
+            c.keyint = -1;
+            break;
+        case 6:
+            c.range = -1;
+            break;
+        case 7:
+            c.range = 129;
+            break;
+        case 8:
+            c.subpel = (MotusSubpel)3;
+            break;
+        case 9:
+            c.partitions = 0x80;
+            break;
+        case 10:
+            c.preset = MOTUS_PRESETS;
+            break;
+        case 11:
+            c.fps = zero;
+            break;
+        case 12:
+            c.threads = -1;
+            break;
+        case 13:
+            c.qp_i_offset = 99;
+            break;
+        case 14:
+            c.gop_coders = MOTUS_MAX_GOP_CODERS + 1;
+            break;
+        case 15:
+            c.size = 1;
+            break;
+        case 16:
+            c.device = -2;
+            break;
+        }
+        MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_ERR_ARGUMENT && !enc &&
+                        error.text[0],
+                    "case %d", i);
+    }
+    MotusEncoderConfig huge = encoder_case_config(16384, 16384); // more MBs than level 6.2 has
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &huge, NULL), MOTUS_ERR_UNSUPPORTED);
+}
+
+// What a list may hold; where it cannot be used, AUTO takes the CPU, as without a list, and CUDA
+// does not open.
+static void lists_of_devices(void) {
+    static const struct {
+        int n, device, list[3];
+        const char *why;
+    } bad[] = {{2, -1, {0, 0}, "device 0 is listed twice"},
+               {3, -1, {1, 0, 1}, "device 1 is listed twice"},
+               {2, -1, {0, -1}, "device -1"},
+               {1, 0, {0}, "beside a list"},
+               {MOTUS_ALL_DEVICES, 2, {0}, "beside a list"},
+               {-2, -1, {0}, "-2 CUDA devices"},
+               {MOTUS_MAX_GOP_CODERS + 1, -1, {0}, "65 CUDA devices"}};
+    static const int absent[] = {200, 201};
+    MotusEncoder *enc;
+    MotusError error = {0};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        MotusEncoderConfig c = encoder_case_config(48, 32);
+        c.device = bad[i].device, c.n_devices = bad[i].n, c.devices = bad[i].list;
+        MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_ERR_ARGUMENT &&
+                        strstr(error.text, bad[i].why),
+                    "case %zu: %s", i, error.text);
+    }
+    MotusEncoderConfig c = encoder_case_config(48, 32);
+    c.n_devices = 2;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_ARGUMENT); // no list
+    c.devices = absent;
+    c.backend = MOTUS_BACKEND_CUDA;
+    MotusStatus status = motus_encoder_open(&enc, &c, &error);
+    CU_ASSERT((status == MOTUS_ERR_NO_DEVICE || status == MOTUS_ERR_UNSUPPORTED) && !enc &&
+              error.text[0]);
+    c.backend = MOTUS_BACKEND_AUTO;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
+    motus_encoder_close(&enc);
+}
+
+// Packets stay on a device only where one codes them.
+static void packets_on_a_device(void) {
+    MotusEncoder *enc;
+    MotusError error = {0};
+    MotusEncoderConfig c = encoder_case_config(48, 32);
+    c.packet_memory = MOTUS_MEMORY_DEVICE;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT(!enc && strstr(error.text, "packets in device memory need the CUDA backend") &&
+              !strchr(error.text, '\n'));
+    c.packet_memory = (MotusMemory)2;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT(!enc && strstr(error.text, "unknown memory 2"));
+}
+
+// The level leaves room for the window: R = 128 at QCIF needs 2.1, whose vertical range is +-256.
+static void level_follows_range(void) {
+    static const int cases[][2] = {{16, 10}, {63, 10}, {64, 11}, {128, 21}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        MotusEncoder *enc;
+        MotusEncoderConfig config = encoder_case_config(176, 144);
+        config.fps = (MotusRational){15, 1};
+        config.range = cases[i][0];
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        MOTUS_CHECK(motus_encoder_level(enc) == cases[i][1], "R %d: level %d", config.range,
+                    motus_encoder_level(enc));
+        motus_encoder_close(&enc);
+    }
+}
+
+static const MotusTest tests[] = {
+    {"stream_depends_on_settings_only", stream_depends_on_settings_only},
+    {"keyint_places_idr_pictures", keyint_places_idr_pictures},
+    {"calls_out_of_order_are_refused", calls_out_of_order_are_refused},
+    {"kept_frames_stay", kept_frames_stay},
+    {"device_frames_need_cuda", device_frames_need_cuda},
+    {"bad_settings_are_refused", bad_settings_are_refused},
+    {"lists_of_devices", lists_of_devices},
+    {"packets_on_a_device", packets_on_a_device},
+    {"level_follows_range", level_follows_range},
+    {0}};
+
+int main(int argc, char **argv) { return motus_test_main("encoder", tests, argc, argv); }

@@ -1,0 +1,206 @@
+// Pictures on their way through the encoder: in lanes, when memory is missing, when it is closed,
+// and how long they take.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/faults.h"
+#include "motus/encoder.h"
+#include "tests/encoder/encoder_case.h"
+#include "tests/support/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Every single allocation may fail: a clean status, nothing leaked (the sanitizer build sees that),
+// and the next run works.
+static void failing_allocations(void) {
+    MotusFrame *frames[N_FRAMES];
+    MotusEncoderConfig config = encoder_case_config(48, 48);
+    encoder_case_frames(frames, 48, 48);
+    int failures = 0;
+    for (long n = 0; n < 300; n++) {
+        motus_alloc_fail_after(n);
+        MotusStatus status = encoder_case_encode(&config, frames, NULL);
+        motus_alloc_fail_after(-1);
+        failures += status != MOTUS_OK;
+        MOTUS_CHECK(status == MOTUS_OK || status == MOTUS_ERR_MEMORY, "allocation %ld: %s", n,
+                    motus_status_name(status));
+    }
+    CU_ASSERT(failures > 20);
+    CU_ASSERT_EQUAL(encoder_case_encode(&config, frames, NULL), MOTUS_OK);
+    encoder_case_drop(frames);
+}
+
+// An allocation fails while frame i is sent and coded. A frame that was not taken in may be sent
+// again; a picture that could not be coded ends the stream, with the same words from then on. What
+// came before is the stream without the failure.
+static void failures_keep_what_was_done(void) {
+    MotusFrame *frames[N_FRAMES];
+    MotusEncoderConfig config = encoder_case_config(48, 48);
+    Stream want = {0};
+    int taken_later = 0, ended = 0;
+    config.keyint = 3;
+    encoder_case_frames(frames, 48, 48);
+    CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &want), MOTUS_OK);
+    for (long n = 0; n < 40; n++) {
+        MotusEncoder *enc;
+        MotusPacket *packet = NULL;
+        size_t at = 0;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        for (int i = 0; i < N_FRAMES; i++) {
+            if (n % N_FRAMES == i) motus_alloc_fail_after(n / N_FRAMES);
+            MotusStatus status = motus_encoder_send(enc, frames[i], NULL);
+            if (status) {
+                motus_alloc_fail_after(-1);
+                MOTUS_CHECK(status == MOTUS_ERR_MEMORY &&
+                                motus_encoder_error(enc)->status == status,
+                            "allocation %ld, frame %d", n, i);
+                CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_OK);
+                taken_later++;
+            }
+            status = motus_encoder_receive(enc, &packet, -1);
+            motus_alloc_fail_after(-1);
+            if (status) {
+                MOTUS_CHECK(status == MOTUS_ERR_MEMORY && motus_encoder_error(enc)->text[0],
+                            "allocation %ld, frame %d", n, i);
+                CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_ERR_MEMORY);
+                CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 0), MOTUS_ERR_MEMORY);
+                ended++;
+                break;
+            }
+            MOTUS_CHECK(at + packet->size <= want.size &&
+                            !memcmp(want.data + at, packet->data, packet->size),
+                        "allocation %ld, frame %d", n, i);
+            at += packet->size;
+            motus_packet_unref(&packet);
+        }
+        motus_encoder_close(&enc);
+    }
+    MOTUS_CHECK(taken_later >= N_FRAMES && ended >= N_FRAMES, "%d frames, %d streams", taken_later,
+                ended);
+    free(want.data);
+    encoder_case_drop(frames);
+}
+
+enum { LONG = 23 };
+
+// Sends all frames before it waits for a packet, with an IDR picture asked for at frame 9, and
+// keeps the packets beyond the encoder's end.
+static void encode_in_lanes(int gop_coders, int threads, MotusFrame **frames,
+                            MotusPacket **packets) {
+    MotusEncoder *enc;
+    MotusEncoderConfig config = encoder_case_config(64, 48);
+    MotusPacket *packet;
+    int n = 0;
+    config.gop_coders = gop_coders;
+    config.threads = threads;
+    config.keyint = 4;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    MOTUS_CHECK(gop_coders ? motus_encoder_gop_coders(enc) == gop_coders
+                           : motus_encoder_gop_coders(enc) >= 1,
+                "%d lanes", motus_encoder_gop_coders(enc));
+    CU_ASSERT(motus_encoder_gop_coder_bytes(enc) > 0);
+    for (int i = 0; i < LONG; i++) {
+        const MotusFrameParams params = {.size = sizeof params,
+                                         .pts = 1000 + 7 * i,
+                                         .duration = 5,
+                                         .opaque = &frames[i % N_FRAMES],
+                                         .force_idr = i == 9};
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i % N_FRAMES], &params), MOTUS_OK);
+    }
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    while (n < LONG && motus_encoder_receive(enc, &packet, n % 2 ? -1 : 10000) == MOTUS_OK)
+        packets[n++] = packet;
+    CU_ASSERT_EQUAL_FATAL(n, LONG);
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_END);
+    motus_encoder_close(&enc);
+}
+
+static void lanes_give_one_stream(void) {
+    static const int counts[][2] = {{1, 2}, {2, 5}, {3, 2},
+                                    {7, 9}, {5, 1}, {0, 4}}; // lanes, threads
+    MotusFrame *frames[N_FRAMES];
+    MotusPacket *want[LONG], *got[LONG];
+    encoder_case_frames(frames, 64, 48);
+    encode_in_lanes(1, 1, frames, want);
+    for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
+        encode_in_lanes(counts[c][0], counts[c][1], frames, got);
+        for (int i = 0; i < LONG; i++) {
+            const MotusPacket *a = want[i], *b = got[i];
+            int idr = i == 0 || i == 4 || i == 8 || i == 9 || i == 13 || i == 17 || i == 21;
+            MOTUS_CHECK(a->size == b->size && !memcmp(a->data, b->data, a->size),
+                        "%d lanes, %d threads, picture %d", counts[c][0], counts[c][1], i);
+            MOTUS_CHECK(b->number == i && b->is_idr == idr && b->pts == 1000 + 7 * i &&
+                            b->duration == 5 && b->opaque == &frames[i % N_FRAMES],
+                        "%d lanes, %d threads, picture %d", counts[c][0], counts[c][1], i);
+            CU_ASSERT(motus_test_same_frames(b->recon, a->recon) &&
+                      motus_test_same_frames(b->source, frames[i % N_FRAMES]));
+            CU_ASSERT(a->n_mvs == b->n_mvs &&
+                      (!a->n_mvs || !memcmp(a->mvs, b->mvs, a->n_mvs * sizeof *a->mvs)));
+            motus_packet_unref(&got[i]);
+        }
+    }
+    MotusPacket *again = motus_packet_ref(want[3]);
+    for (int i = 0; i < LONG; i++) motus_packet_unref(&want[i]);
+    CU_ASSERT(again->size > 0 && !again->is_idr);
+    motus_packet_unref(&again);
+    encoder_case_drop(frames);
+}
+
+// An encoder that is closed in the middle drops what it had.
+static void closed_in_the_middle(void) {
+    MotusFrame *frames[N_FRAMES];
+    encoder_case_frames(frames, 64, 48);
+    for (int gop_coders = 1; gop_coders < 6; gop_coders++) {
+        MotusEncoder *enc;
+        MotusPacket *packet;
+        MotusEncoderConfig config = encoder_case_config(64, 48);
+        config.gop_coders = gop_coders;
+        config.keyint = 2;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        for (int i = 0; i < 5; i++)
+            CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i % N_FRAMES], NULL), MOTUS_OK);
+        if (gop_coders > 2) CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        motus_encoder_close(&enc);
+        if (gop_coders > 2) motus_packet_unref(&packet);
+    }
+    encoder_case_drop(frames);
+}
+
+// Times are there where they are asked for, and the stream does not know.
+static void stages_are_timed(void) {
+    MotusFrame *frames[N_FRAMES];
+    Stream want = {0}, got = {0};
+    encoder_case_frames(frames, 64, 48);
+    for (int timed = 0; timed < 2; timed++) {
+        MotusEncoderConfig config = encoder_case_config(64, 48);
+        MotusEncoder *enc = NULL;
+        MotusPacket *packet;
+        config.time_stages = timed;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        for (int i = 0; i < N_FRAMES; i++) {
+            CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_OK);
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+            for (int k = 0; k < MOTUS_STAGES; k++)
+                MOTUS_CHECK((packet->stage_us[k] > 0) ==
+                                (timed && (k >= MOTUS_STAGE_INTRA || !packet->is_idr)),
+                            "picture %d, %s: %f us", i, motus_stage_name((MotusStage)k),
+                            packet->stage_us[k]);
+            encoder_case_append(timed ? &got : &want, packet);
+            motus_packet_unref(&packet);
+        }
+        motus_encoder_close(&enc);
+    }
+    CU_ASSERT(got.size == want.size && !memcmp(got.data, want.data, want.size));
+    CU_ASSERT_STRING_EQUAL(motus_stage_name(MOTUS_STAGES), "unknown");
+    free(want.data);
+    free(got.data);
+    encoder_case_drop(frames);
+}
+
+static const MotusTest tests[] = {{"failing_allocations", failing_allocations},
+                                  {"failures_keep_what_was_done", failures_keep_what_was_done},
+                                  {"lanes_give_one_stream", lanes_give_one_stream},
+                                  {"closed_in_the_middle", closed_in_the_middle},
+                                  {"stages_are_timed", stages_are_timed},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("encoder_lanes", tests, argc, argv); }

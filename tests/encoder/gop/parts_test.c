@@ -1,0 +1,239 @@
+// A stream coded in parts by encoders that know nothing of one another (first_picture, first_gop),
+// or by two that take parts in turn (motus_encoder_next_segment): packet by packet what one encoder
+// makes of the whole.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "motus/encoder.h"
+#include "tests/support/harness.h"
+
+enum { W = 80, H = 48, PICTURES = 70, SCENES = 5 };
+
+typedef struct Coded {
+    MotusPacket *packet[PICTURES];
+    int n;
+    char *log; // of a first pass
+} Coded;
+
+static MotusFrame *frames[PICTURES];
+
+static uint8_t texture(int scene, int x, int y) {
+    uint32_t h =
+        (uint32_t)(x / 5) * 73856093u ^ (uint32_t)(y / 4) * 19349663u ^ (uint32_t)scene * 83492791u;
+    h = (h ^ h >> 13) * 0x5bd1e995u;
+    return (uint8_t)(h >> 24);
+}
+
+// Scenes of unequal length, each with motion of its own.
+static void draw_frames(void) {
+    static const int begins[SCENES + 1] = {0, 3, 24, 25, 47, PICTURES};
+    for (int i = 0, scene = 0; i < PICTURES; i++) {
+        while (i >= begins[scene + 1]) scene++;
+        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frames[i], W, H), MOTUS_OK);
+        for (int c = 0; c < 3; c++) {
+            const MotusPlane *p = &frames[i]->plane[c];
+            for (int y = 0; y < p->height; y++)
+                for (int x = 0; x < p->width; x++)
+                    p->data[y * p->stride + x] =
+                        (uint8_t)(texture(3 * scene + c, x + scene * i + 900, y + i + 900) / 2 +
+                                  (motus_test_random() & 7));
+        }
+    }
+}
+
+static void receive(MotusEncoder *enc, Coded *to, int timeout) {
+    while (to->n < PICTURES && !motus_encoder_receive(enc, &to->packet[to->n], timeout)) to->n++;
+}
+
+static void code(const MotusEncoderConfig *config, int from, int end, Coded *to) {
+    MotusEncoder *enc = NULL;
+    MotusError error = {0};
+    MOTUS_CHECK(!motus_encoder_open(&enc, config, &error), "%s", error.text);
+    for (int i = from; enc && i < end; i++) {
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_OK);
+        receive(enc, to, 0);
+    }
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    receive(enc, to, -1);
+    motus_encoder_close(&enc);
+}
+
+static void drop(Coded *coded) {
+    for (int i = 0; i < coded->n; i++) motus_packet_unref(&coded->packet[i]);
+    free(coded->log);
+    *coded = (Coded){0};
+}
+
+// Parts of `gops` GOPs each, as the whole stream has them.
+static void in_parts(MotusEncoderConfig config, int gops, const Coded *whole, const char *name) {
+    Coded parts = {0};
+    int gop = 0, found = 0;
+    for (int from = 0, end; from < PICTURES; from = end) {
+        for (end = from + 1, found = 1;
+             end < PICTURES && (!whole->packet[end]->is_idr || found < gops); end++)
+            found += whole->packet[end]->is_idr;
+        config.first_picture = from;
+        config.first_gop = gop;
+        code(&config, from, end, &parts);
+        gop += found;
+    }
+    CU_ASSERT_EQUAL_FATAL(parts.n, PICTURES);
+    int same = 1;
+    for (int i = 0; i < PICTURES && same; i++) {
+        const MotusPacket *a = whole->packet[i], *b = parts.packet[i];
+        same = a->number == b->number && a->pts == b->pts && a->is_idr == b->is_idr &&
+               a->size == b->size && !memcmp(a->data, b->data, a->size);
+        MOTUS_CHECK(same, "%s, %d GOPs a part: picture %d", name, gops, i);
+    }
+    drop(&parts);
+}
+
+static void same_packet(const MotusPacket *a, const MotusPacket *b, int i, const char *name) {
+    const int same = a->number == b->number && a->is_idr == b->is_idr && a->size == b->size &&
+                     !memcmp(a->data, b->data, a->size);
+    MOTUS_CHECK(same, "%s, parts in turn: picture %d", name, i);
+}
+
+// Parts of a GOP each, in turn by two encoders that stay open; one of them takes its parts from the
+// last to the first. Pictures of a part may still be on their way when the next one begins.
+static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *name) {
+    int begin[PICTURES + 1], gops = 0;
+    for (int i = 0; i < PICTURES; i++)
+        if (whole->packet[i]->is_idr) begin[gops++] = i;
+    begin[gops] = PICTURES;
+    for (int k = 0; k < 2; k++) {
+        MotusEncoder *enc = NULL;
+        Coded parts = {0};
+        int from[PICTURES], n = 0;
+        for (int i = k; i < gops; i += 2) {
+            const int gop = k ? gops / 2 * 2 - i : i, first = n;
+            config.first_picture = begin[gop];
+            config.first_gop = gop;
+            MotusStatus status = enc ? motus_encoder_next_segment(enc, begin[gop], gop)
+                                     : motus_encoder_open(&enc, &config, NULL);
+            CU_ASSERT_EQUAL_FATAL(status, MOTUS_OK);
+            CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, begin[gop], gop), MOTUS_ERR_STATE);
+            for (; begin[gop] + n - first < begin[gop + 1]; n++) {
+                from[n] = begin[gop] + n - first;
+                CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[from[n]], NULL), MOTUS_OK);
+                receive(enc, &parts, 0);
+            }
+            CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+            if (gop % 3 == 0) receive(enc, &parts, -1);
+        }
+        receive(enc, &parts, -1);
+        CU_ASSERT_EQUAL_FATAL(parts.n, n);
+        for (int i = 0; i < n; i++)
+            same_packet(whole->packet[from[i]], parts.packet[i], from[i], name);
+        motus_encoder_close(&enc);
+        drop(&parts);
+    }
+}
+
+static int idrs(const Coded *coded) {
+    int n = 0;
+    for (int i = 0; i < coded->n; i++) n += coded->packet[i]->is_idr;
+    return n;
+}
+
+static void check(const MotusEncoderConfig *config, int at_least, const char *name) {
+    Coded whole = {0};
+    code(config, 0, PICTURES, &whole);
+    CU_ASSERT_EQUAL_FATAL(whole.n, PICTURES);
+    MOTUS_CHECK(idrs(&whole) >= at_least, "%s: %d IDR pictures", name, idrs(&whole));
+    for (int gops = 1; gops < 4; gops++) in_parts(*config, gops, &whole, name);
+    in_turn(*config, &whole, name);
+    drop(&whole);
+}
+
+static MotusEncoderConfig config_of(MotusRateControl rate) {
+    if (!frames[0]) draw_frames();
+    MotusEncoderConfig c = motus_encoder_config_default(W, H, (MotusRational){25, 1});
+    c.preset = MOTUS_PRESET_FASTER;
+    c.backend = MOTUS_BACKEND_CPU;
+    c.threads = 2;
+    c.keyint = 12;
+    c.rate = rate;
+    return c;
+}
+
+static void fixed_qp(void) {
+    MotusEncoderConfig c = config_of(MOTUS_RATE_QP);
+    check(&c, 6, "QP");
+    c.gop_coders = 3;
+    check(&c, 6, "QP, three lanes");
+    c.keyint = 1;
+    check(&c, PICTURES, "QP, IDR pictures alone");
+}
+
+static void crf(void) {
+    for (int lookahead = 0; lookahead < 48; lookahead += lookahead ? 19 : 9)
+        for (int keyint = 12; keyint <= 30; keyint += 18) {
+            MotusEncoderConfig c = config_of(MOTUS_RATE_CRF);
+            c.lookahead = lookahead;
+            c.keyint = keyint;
+            c.min_keyint = 1;
+            c.aq_mode = lookahead % 2 ? MOTUS_AQ_AUTO : MOTUS_AQ_OFF;
+            check(&c, 4, "CRF");
+        }
+}
+
+// The log of a first pass by one encoder; the second in parts.
+static void second_pass(void) {
+    MotusEncoderConfig c = config_of(MOTUS_RATE_BITRATE);
+    Coded first = {0};
+    char end[32];
+    size_t used = 0;
+    c.bitrate = 200000;
+    c.min_keyint = 1;
+    c.pass = 1;
+    code(&c, 0, PICTURES, &first);
+    CU_ASSERT_EQUAL_FATAL(first.n, PICTURES);
+    first.log = calloc(PICTURES + 1, 600);
+    for (int i = 0; i < PICTURES; i++) {
+        const size_t size = strlen(first.packet[i]->pass_log);
+        memcpy(first.log + used, first.packet[i]->pass_log, size);
+        used += size;
+    }
+    snprintf(end, sizeof end, "end %d\n", PICTURES);
+    memcpy(first.log + used, end, strlen(end));
+    c.pass = 2;
+    c.pass_log = first.log;
+    check(&c, 6, "second pass");
+    drop(&first);
+}
+
+static void refused(void) {
+    static const int64_t bad[][2] = {{-1, 0}, {5, -1}, {5, 6}, {INT64_MAX, 0}};
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        MotusEncoderConfig c = config_of(MOTUS_RATE_QP);
+        MotusEncoder *enc;
+        c.first_picture = bad[i][0];
+        c.first_gop = bad[i][1];
+        CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, NULL), MOTUS_ERR_ARGUMENT);
+        CU_ASSERT_EQUAL_FATAL(
+            (c.first_picture = c.first_gop = 0, motus_encoder_open(&enc, &c, NULL)), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, bad[i][0], bad[i][1]), MOTUS_ERR_ARGUMENT);
+        motus_encoder_close(&enc);
+    }
+    MotusEncoderConfig c = config_of(MOTUS_RATE_BITRATE);
+    MotusEncoder *enc;
+    c.bitrate = 100000;
+    CU_ASSERT_EQUAL(motus_encoder_next_segment(NULL, 0, 0), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, 12, 1), MOTUS_ERR_UNSUPPORTED);
+    motus_encoder_close(&enc);
+}
+
+static const MotusTest tests[] = {
+    {"fixed_qp", fixed_qp}, {"crf", crf}, {"second_pass", second_pass}, {"refused", refused}, {0}};
+
+int main(int argc, char **argv) {
+    int status = motus_test_main("parts", tests, argc, argv);
+    for (int i = 0; i < PICTURES; i++) motus_frame_unref(&frames[i]);
+    return status;
+}

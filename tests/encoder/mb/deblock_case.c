@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/encoder/mb/deblock_case.h"
+
+#include <string.h>
+
+#include "common/int_core.h"
+#include "tests/support/harness.h"
+
+void deblock_case_samples(MotusPlane *plane, int spread) {
+    for (int y = 0; y < plane->height; y++) {
+        for (int x = 0; x < plane->width; x++) {
+            const int level = 128 + ((x / 4 * 37 + y / 4 * 59) % 16 - 8) * spread / 8;
+            plane->data[y * plane->stride + x] =
+                motus_clip_u8(level + motus_test_range(-spread, spread) / 2);
+        }
+    }
+}
+
+static int random_type(DeblockKind kind) {
+    if (kind == DEBLOCK_STILL) return MOTUS_MB_P_SKIP;
+    const int intra =
+        kind == DEBLOCK_INTRA || (kind == DEBLOCK_MIXED && motus_test_range(0, 2) == 0);
+    return intra ? motus_test_range(MOTUS_MB_I_4x4, MOTUS_MB_I_PCM)
+                 : motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_P_8x8);
+}
+
+void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp) {
+    memset(mb, 0, sizeof *mb);
+    mb->type = (uint8_t)random_type(kind);
+    mb->qp = (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 0 : qp >= 0 ? qp : motus_test_range(0, 51));
+    if (kind == DEBLOCK_STILL) return;
+    const int whole = mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_P_16x16;
+    const MotusMv first = {(int16_t)motus_test_range(-6, 6), (int16_t)motus_test_range(-6, 6)};
+    for (int i = 0; i < 16 && mb->type < MOTUS_MB_I_4x4; i++) {
+        mb->mv[i] = first;
+        if (!whole) mb->mv[i].x = (int16_t)(first.x + motus_test_range(-3, 3));
+        if (!whole) mb->mv[i].y = (int16_t)(first.y + motus_test_range(-3, 3));
+    }
+    mb->cbp = mb->type == MOTUS_MB_P_SKIP ? 0 : (uint8_t)motus_test_range(0, 15);
+    for (int i = 0; i < 16; i++)
+        if (mb->cbp >> (i / 8 * 2 + i / 2 % 2) & 1)
+            mb->total_coeff[i] = (uint8_t)(motus_test_range(0, 2) == 0);
+    if (mb->type == MOTUS_MB_I_PCM) memset(mb->total_coeff, 16, sizeof mb->total_coeff);
+}

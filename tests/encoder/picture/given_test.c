@@ -1,0 +1,299 @@
+// Fields of vectors from elsewhere: the encoder's own, fed back, gives the same stream; any other
+// gives a stream that independent decoders follow; wrong ones are refused and leave no trace.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "motus/encoder.h"
+#include "tests/conformance/decoders/conform.h"
+#include "tests/conformance/decoders/material.h"
+#include "tests/support/harness.h"
+
+enum { PICTURES = 5 };
+
+// A sequence with a field for each picture, and what became of it.
+typedef struct Sequence {
+    MotusFrame *frame[PICTURES];
+    MotusField *field[PICTURES]; // NULL: search
+    uint32_t modes;
+    int final;
+    MotusCoded coded;
+    MotusPacket *packet[PICTURES];
+} Sequence;
+
+static MotusEncoderConfig config_of(int i) {
+    static const int sizes[][2] = {{64, 48}, {82, 50}, {176, 32}, {16, 16}};
+    MotusEncoderConfig c =
+        motus_encoder_config_default(sizes[i % 4][0], sizes[i % 4][1], (MotusRational){25, 1});
+    c.backend = MOTUS_BACKEND_CPU;
+    c.preset = (MotusPreset)(i % MOTUS_PRESETS);
+    c.subpel = (MotusSubpel)(i / 4 % 3);
+    c.qp = motus_test_range(18, 38);
+    c.range = motus_test_range(0, 1) ? motus_test_range(1, 9) : 0;
+    c.keyint = motus_test_range(0, 1) ? 3 : 0;
+    c.partitions = (uint32_t)motus_test_range(0, 127);
+    c.threads = motus_test_range(1, 2);
+    c.gop_coders = motus_test_range(1, 2);
+    c.slices = motus_test_range(1, 3);
+    c.export_field = 1;
+    return c;
+}
+
+static void open_sequence(Sequence *s, MotusMaterial material, const MotusEncoderConfig *c) {
+    memset(s, 0, sizeof *s);
+    for (int i = 0; i < PICTURES; i++)
+        s->frame[i] = motus_material_frame(material, c->width, c->height, i);
+}
+
+static void forget(Sequence *s) {
+    for (int i = 0; i < PICTURES; i++) motus_packet_unref(&s->packet[i]);
+    motus_coded_free(&s->coded);
+    s->coded = (MotusCoded){0};
+}
+
+static void drop_sequence(Sequence *s) {
+    forget(s);
+    for (int i = 0; i < PICTURES; i++) {
+        motus_frame_unref(&s->frame[i]);
+        motus_field_free(&s->field[i]);
+    }
+}
+
+static void keep(Sequence *s, MotusPacket *packet, int i) {
+    MotusCoded *coded = &s->coded;
+    s->packet[i] = packet;
+    coded->data = realloc(coded->data, coded->size + packet->size);
+    memcpy(coded->data + coded->size, packet->data, packet->size);
+    coded->size += packet->size;
+    coded->slices[coded->pictures] = packet->slices;
+    coded->recon[coded->pictures++] = motus_frame_ref(packet->recon);
+}
+
+static void encode(Sequence *s, const MotusEncoderConfig *c) {
+    MotusEncoder *enc = NULL;
+    forget(s);
+    s->coded.recon = calloc(PICTURES, sizeof *s->coded.recon);
+    s->coded.slices = calloc(PICTURES, sizeof *s->coded.slices);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, c, NULL), MOTUS_OK);
+    s->coded.level = motus_encoder_level(enc);
+    for (int i = 0; i < PICTURES; i++) {
+        const MotusFrameParams params = {.size = sizeof params,
+                                         .duration = 1,
+                                         .external_mvs = s->field[i],
+                                         .external_modes = s->modes,
+                                         .external_final = s->final};
+        MotusStatus status = motus_encoder_send(enc, s->frame[i], &params);
+        MOTUS_CHECK(!status, "picture %d: %s", i, motus_encoder_error(enc)->text);
+    }
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    MotusPacket *packet;
+    for (int i = 0; i < PICTURES && !motus_encoder_receive(enc, &packet, -1); i++)
+        keep(s, packet, i);
+    CU_ASSERT_EQUAL(s->coded.pictures, PICTURES);
+    motus_encoder_close(&enc);
+}
+
+static void copy_fields(MotusField *to[PICTURES], const Sequence *s, const MotusEncoderConfig *c) {
+    for (int i = 0; i < PICTURES; i++) {
+        const MotusField *from = s->packet[i]->field;
+        MOTUS_CHECK(!from == (s->packet[i]->type == 'I'), "picture %d, type %c", i,
+                    s->packet[i]->type);
+        if (!from) continue;
+        CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&to[i], c->width, c->height), MOTUS_OK);
+        const size_t n = (size_t)from->n_mb * MOTUS_BLOCKS;
+        memcpy(to[i]->mv[0], from->mv[0], n * sizeof(MotusMv));
+        memcpy(to[i]->sad[0], from->sad[0], n * sizeof(uint16_t));
+        memcpy(to[i]->cost[0], from->cost[0], n * sizeof(uint32_t));
+    }
+}
+
+static int same_fields(const MotusField *a, const MotusField *b, uint32_t modes) {
+    int same = 1;
+    for (int k = 0; k < MOTUS_BLOCKS; k++)
+        if (modes >> motus_blocks[k].mode & 1)
+            same = same && !memcmp(a->mv[k], b->mv[k], (size_t)a->n_mb * sizeof(MotusMv)) &&
+                   !memcmp(a->sad[k], b->sad[k], (size_t)a->n_mb * sizeof(uint16_t)) &&
+                   !memcmp(a->cost[k], b->cost[k], (size_t)a->n_mb * sizeof(uint32_t));
+    return same;
+}
+
+// Encodes twice, the second time with the fields of the first.
+static void feed_back(int number, MotusMaterial material, const MotusEncoderConfig *c) {
+    Sequence s;
+    open_sequence(&s, material, c);
+    encode(&s, c);
+    const size_t size = s.coded.size;
+    uint8_t *first = malloc(size);
+    memcpy(first, s.coded.data, size);
+    copy_fields(s.field, &s, c);
+    for (int i = 0; i < PICTURES; i++) s.modes |= s.packet[i]->field_modes;
+    encode(&s, c);
+    MOTUS_CHECK(s.coded.size == size && !memcmp(first, s.coded.data, size),
+                "case %d: %zu and %zu bytes", number, size, s.coded.size);
+    for (int i = 0; i < PICTURES; i++)
+        MOTUS_CHECK(!s.field[i] || same_fields(s.packet[i]->field, s.field[i], s.modes),
+                    "case %d picture %d: measured anew", number, i);
+    free(first);
+    drop_sequence(&s);
+}
+
+static void own_fields_give_the_same_stream(void) {
+    for (int i = 0; i < 24; i++) {
+        MotusEncoderConfig c = config_of(i);
+        feed_back(i, (MotusMaterial)(i % MOTUS_MATERIALS), &c);
+    }
+}
+
+static void so_they_do_with_rate_control(void) {
+    for (int i = 0; i < 12; i++) {
+        MotusEncoderConfig c = config_of(i);
+        c.rate = i % 2 ? MOTUS_RATE_CRF : MOTUS_RATE_BITRATE;
+        c.bitrate = 60000;
+        c.lookahead = i % 3;
+        c.aq_mode = (MotusAqMode)(i % 3);
+        feed_back(i, (MotusMaterial)(i % MOTUS_MATERIALS), &c);
+    }
+}
+
+// Components up to `most`, some at the very end, of whole samples or with a fraction.
+static int16_t component(int most, int unit, int whole) {
+    const int v = motus_test_range(0, 9)   ? motus_test_range(-60, 60)
+                  : motus_test_range(0, 1) ? most
+                                           : motus_test_range(-most, most);
+    const int step = whole ? 4 : unit, clipped = v > most ? most : v < -most ? -most : v;
+    return (int16_t)(clipped / step * step);
+}
+
+static void fill_field(MotusField *field, int most_y, int unit) {
+    for (int b = 0; b < MOTUS_BLOCKS; b++)
+        for (int mb = 0; mb < field->n_mb; mb++) {
+            const int whole = motus_test_range(0, 1);
+            field->mv[b][mb] =
+                (MotusMv){component(4 * 2047, unit, whole), component(most_y, unit, whole)};
+        }
+}
+
+static void any_field_gives_a_stream(void) {
+    MotusCoverage coverage = {0};
+    size_t searched = 0, random = 0;
+    for (int i = 0; i < 20; i++) {
+        MotusEncoderConfig c = config_of(i);
+        Sequence s;
+        const MotusMaterial material = (MotusMaterial)(i % MOTUS_MATERIALS);
+        open_sequence(&s, material, &c);
+        encode(&s, &c);
+        searched += s.coded.size;
+        s.modes = (uint32_t)motus_test_range(0, 63) << 1 | 1;
+        s.final = i & 1;
+        for (int k = 0; k < PICTURES; k++) {
+            CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&s.field[k], c.width, c.height), MOTUS_OK);
+            fill_field(s.field[k], 252, 4 >> c.subpel); // level 1.0 has +-64 samples
+        }
+        encode(&s, &c);
+        random += s.coded.size;
+        for (int k = 0; k < PICTURES; k++) {
+            const MotusField *field = s.packet[k]->field;
+            MOTUS_CHECK(!field || !memcmp(field->mv[0], s.field[k]->mv[0],
+                                          (size_t)field->n_mb * sizeof(MotusMv)),
+                        "case %d picture %d: other vectors", i, k);
+            MOTUS_CHECK(!(s.packet[k]->field_modes & ~s.modes), "case %d picture %d: modes 0x%x", i,
+                        k, (unsigned)s.packet[k]->field_modes);
+        }
+        motus_conform_judge(&s.coded, &coverage);
+        MOTUS_CHECK(!s.coded.failure[0], "case %d %s %dx%d: %s", i, motus_material_name(material),
+                    c.width, c.height, s.coded.failure);
+        drop_sequence(&s);
+    }
+    MOTUS_CHECK(random > searched, "%zu bytes with random vectors, %zu with searched ones", random,
+                searched);
+}
+
+// Vectors with a fraction stay; final ones all do.
+static void only_whole_samples_are_refined(void) {
+    MotusEncoderConfig c = motus_encoder_config_default(64, 64, (MotusRational){25, 1});
+    c.backend = MOTUS_BACKEND_CPU;
+    Sequence s;
+    open_sequence(&s, MOTUS_MATERIAL_SCENE, &c);
+    size_t size[2][2]; // [whole][final]
+    for (int whole = 0; whole < 2; whole++)
+        for (s.final = 0; s.final < 2; s.final++) {
+            for (int k = 0; k < PICTURES; k++) {
+                motus_field_free(&s.field[k]);
+                CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&s.field[k], c.width, c.height), MOTUS_OK);
+                for (int i = 0; i < MOTUS_BLOCKS * s.field[k]->n_mb; i++)
+                    s.field[k]->mv[0][i] =
+                        (MotusMv){(int16_t)(4 * (i % 7) + !whole), (int16_t)(-4 * (i % 3))};
+            }
+            encode(&s, &c);
+            size[whole][s.final] = s.coded.size;
+        }
+    CU_ASSERT_EQUAL(size[0][0], size[0][1]);
+    CU_ASSERT_NOT_EQUAL(size[1][0], size[1][1]);
+    drop_sequence(&s);
+}
+
+typedef struct Wrong {
+    const char *what; // of the error's text
+    int width, b;     // of the field; the block that is changed
+    MotusMv mv;
+    uint32_t modes;
+} Wrong;
+
+static void refuse(MotusEncoder *enc, const MotusFrame *frame, const Wrong *w) {
+    MotusField *field = NULL;
+    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, w->width, 48), MOTUS_OK);
+    field->mv[w->b][5] = w->mv;
+    const MotusFrameParams params = {
+        .size = sizeof params, .duration = 1, .external_mvs = field, .external_modes = w->modes};
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, &params), MOTUS_ERR_ARGUMENT);
+    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, w->what), "\"%s\" in \"%s\"", w->what,
+                motus_encoder_error(enc)->text);
+    motus_field_free(&field);
+}
+
+static void wrong_fields_are_refused(void) {
+    static const Wrong wrong[] = {{"the picture 4x3", 80, 0, {0, 0}, 0},
+                                  {"macroblock 5, block 0", 64, 0, {8192, 0}, 0},
+                                  {"macroblock 5, block 40", 64, 40, {-8189, 0}, 0},
+                                  {"macroblock 5, block 3", 64, 3, {0, 512}, 0},
+                                  {"macroblock 5, block 7", 64, 7, {0, -32768}, 0},
+                                  {"finer", 64, 1, {2, 1}, 0},
+                                  {"lack 16x16", 64, 0, {0, 0}, 2},
+                                  {"unknown", 64, 0, {0, 0}, 0x81}};
+    MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
+    c.backend = MOTUS_BACKEND_CPU;
+    c.subpel = MOTUS_SUBPEL_HALF;
+    Sequence s;
+    open_sequence(&s, MOTUS_MATERIAL_SCENE, &c);
+    encode(&s, &c);
+    MotusEncoder *enc = NULL;
+    MotusPacket *packet;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
+    for (int i = 0; i < PICTURES; i++) {
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+            refuse(enc, s.frame[i], &wrong[k]);
+        // A program that knows nothing of fields.
+        const MotusFrameParams params = {.size = offsetof(MotusFrameParams, external_mvs),
+                                         .duration = 1,
+                                         .external_mvs = (MotusField *)&c};
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], &params), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        CU_ASSERT_TRUE(packet->size == s.packet[i]->size &&
+                       !memcmp(packet->data, s.packet[i]->data, packet->size));
+        CU_ASSERT_PTR_NULL(packet->field);
+        motus_packet_unref(&packet);
+    }
+    motus_encoder_close(&enc);
+    drop_sequence(&s);
+}
+
+static const MotusTest tests[] = {
+    {"own_fields_give_the_same_stream", own_fields_give_the_same_stream},
+    {"so_they_do_with_rate_control", so_they_do_with_rate_control},
+    {"any_field_gives_a_stream", any_field_gives_a_stream},
+    {"only_whole_samples_are_refined", only_whole_samples_are_refined},
+    {"wrong_fields_are_refused", wrong_fields_are_refused},
+    {0}};
+
+int main(int argc, char **argv) { return motus_test_main("given", tests, argc, argv); }

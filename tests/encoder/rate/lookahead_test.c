@@ -1,0 +1,296 @@
+// Look-ahead: costs that are the same from plain C and on any number of threads, vectors of known
+// motion, cuts, still pictures, the order and number of plans, and offsets that go where later
+// pictures look.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/rate/lookahead.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder/rate/log2_core.h"
+#include "tests/support/harness.h"
+
+// ---- Fixed point --------------------------------------------------------------------------------
+
+static void logarithms(void) {
+    for (int i = 0; i < 20000; i++) {
+        const uint64_t v =
+            ((uint64_t)motus_test_random() << 32 | motus_test_random()) >> motus_test_range(0, 63);
+        if (!v) continue;
+        const double exact = log2((double)v) * MOTUS_OCTAVE;
+        MOTUS_CHECK(fabs(motus_log2_q12(v) - exact) <= 2, "log2 %llu", (unsigned long long)v);
+    }
+    for (int x = -16 * MOTUS_OCTAVE; x < 40 * MOTUS_OCTAVE; x += motus_test_range(1, 999)) {
+        const double exact = exp2((double)x / MOTUS_OCTAVE) * 65536;
+        MOTUS_CHECK(fabs((double)motus_exp2_q16(x) - exact) <= 1 + exact * 2e-7, "2^%d", x);
+    }
+    CU_ASSERT_EQUAL(motus_log2_q12(1), 0);
+    CU_ASSERT_EQUAL(motus_log2_q12(1u << 20), 20 * MOTUS_OCTAVE);
+    CU_ASSERT_EQUAL(motus_exp2_q16(0), 65536);
+}
+
+// ---- Pictures -----------------------------------------------------------------------------------
+
+enum { W = 176, H = 144, MBW = W / 16, MBH = H / 16, N_MB = MBW * MBH };
+
+static int lattice(int scene, int x, int y) {
+    uint32_t h = (uint32_t)x * 73856093u ^ (uint32_t)y * 19349663u ^ (uint32_t)scene * 83492791u;
+    h = (h ^ h >> 13) * 0x5bd1e995u;
+    return (int)((h ^ h >> 15) & 255);
+}
+
+// Values by chance every `cell` samples, linear in between; 0..255.
+static int noise(int scene, int cell, int x, int y) {
+    const int i = x / cell, k = y / cell, u = x % cell, v = y % cell;
+    const int top = lattice(scene, i, k) * (cell - u) + lattice(scene, i + 1, k) * u;
+    const int bottom = lattice(scene, i, k + 1) * (cell - u) + lattice(scene, i + 1, k + 1) * u;
+    return (top * (cell - v) + bottom * v) / (cell * cell);
+}
+
+// A texture without periods, seen from (dx, dy) on. `scene` chooses another one.
+static void draw(MotusPlane *plane, int scene, int dx, int dy) {
+    for (int y = 0; y < plane->height; y++)
+        for (int x = 0; x < plane->width; x++)
+            plane->data[y * plane->stride + x] =
+                (uint8_t)((noise(scene, 32, x + dx + 4096, y + dy + 4096) +
+                           noise(scene + 50, 5, x + dx + 4096, y + dy + 4096)) /
+                          2);
+}
+
+static MotusPlane plane_alloc(int width, int height) {
+    return (MotusPlane){malloc((size_t)(width * height)), width, width, height};
+}
+
+static MotusMbCosts costs_alloc(int n) {
+    return (MotusMbCosts){malloc((size_t)n * 2), malloc((size_t)n * 2),
+                          malloc((size_t)n * sizeof(MotusMv))};
+}
+
+static void costs_free(MotusMbCosts *c) {
+    free(c->intra);
+    free(c->inter);
+    free(c->mv);
+}
+
+static void known_motion(void) {
+    MotusPlane plane[2] = {plane_alloc(W, H), plane_alloc(W, H)};
+    MotusHalfPicture half[2] = {{0}, {0}};
+    MotusMbCosts costs = costs_alloc(N_MB);
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL_FATAL(motus_half_alloc(&half[i], MBW, MBH), MOTUS_OK);
+    int right = 0;
+    for (int k = 0; k < 12; k++) {
+        const int dx = motus_test_range(-9, 9), dy = motus_test_range(-9, 9);
+        draw(&plane[0], k % 3, 0, 0);
+        draw(&plane[1], k % 3, dx, dy);
+        for (int i = 0; i < 2; i++) motus_half_build(&half[i], &plane[i], 1);
+        motus_mb_costs(&costs, &half[1], &half[0], NULL, 1);
+        for (int y = 1; y + 1 < MBH; y++)
+            for (int x = 1; x + 1 < MBW; x++) {
+                const MotusMv mv = costs.mv[y * MBW + x];
+                right += mv.x == dx && mv.y == dy;
+                MOTUS_CHECK(costs.inter[y * MBW + x] <= costs.intra[y * MBW + x],
+                            "pan %d,%d at %d,%d", dx, dy, x, y);
+            }
+    }
+    MOTUS_CHECK(right * 10 >= 8 * 12 * (MBW - 2) * (MBH - 2), "%d of %d", right,
+                12 * (MBW - 2) * (MBH - 2));
+    for (int i = 0; i < 2; i++) motus_half_free(&half[i]), free(plane[i].data);
+    costs_free(&costs);
+}
+
+static int same_costs(const MotusMbCosts *a, const MotusMbCosts *b, int n) {
+    return !memcmp(a->intra, b->intra, (size_t)n * 2) &&
+           !memcmp(a->inter, b->inter, (size_t)n * 2) &&
+           !memcmp(a->mv, b->mv, (size_t)n * sizeof *a->mv);
+}
+
+// Any picture, sizes that are no multiple of 16, motion out of the picture.
+static void versions_agree(void) {
+    for (int k = 0; k < 30; k++) {
+        const int width = motus_test_range(2, 150), height = motus_test_range(2, 100),
+                  mbw = (width + 15) / 16, mbh = (height + 15) / 16, n = mbw * mbh;
+        MotusPlane plane[2] = {plane_alloc(width, height), plane_alloc(width, height)};
+        MotusHalfPicture half[2] = {{0}, {0}};
+        MotusMbCosts costs[3];
+        MotusMv *earlier = calloc((size_t)n, sizeof *earlier);
+        for (int i = 0; i < n; i++)
+            earlier[i] = (MotusMv){(int16_t)motus_test_range(-200, 200),
+                                   (int16_t)motus_test_range(-200, 200)};
+        for (int i = 0; i < 3; i++) costs[i] = costs_alloc(n);
+        for (int i = 0; i < 2; i++) {
+            CU_ASSERT_EQUAL_FATAL(motus_half_alloc(&half[i], mbw, mbh), MOTUS_OK);
+            if (k % 3)
+                draw(&plane[i], k, 3 * i, -5 * i);
+            else
+                motus_test_fill(plane[i].data, (size_t)(width * height));
+        }
+        for (int version = 0; version < 3; version++) {
+            if (version == 2) motus_test_cpu("c");
+            for (int i = 0; i < 2; i++) motus_half_build(&half[i], &plane[i], version == 1 ? 3 : 1);
+            motus_mb_costs(&costs[version], &half[1], &half[0], earlier, version == 1 ? 3 : 1);
+            motus_test_cpu(NULL);
+        }
+        MOTUS_CHECK(same_costs(&costs[0], &costs[1], n), "%dx%d: threads", width, height);
+        MOTUS_CHECK(same_costs(&costs[0], &costs[2], n), "%dx%d: plain C", width, height);
+        for (int i = 0; i < 3; i++) costs_free(&costs[i]);
+        for (int i = 0; i < 2; i++) motus_half_free(&half[i]), free(plane[i].data);
+        free(earlier);
+    }
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+static MotusLookaheadSettings settings_of(int depth) {
+    return (MotusLookaheadSettings){.mb_width = MBW,
+                                    .mb_height = MBH,
+                                    .threads = 1,
+                                    .depth = depth,
+                                    .keyint = 250,
+                                    .min_keyint = 3,
+                                    .scenecut = 40,
+                                    .propagation_q8 = 512};
+}
+
+typedef struct Planned {
+    MotusLookaheadPlan plan[64];
+    int16_t offset[64][N_MB];
+    int held[64], n; // held: pictures that had been put when the plan came
+} Planned;
+
+// Pans by a sample a picture; `scene` per picture, `force` the picture that has to be an IDR
+// picture.
+static void plan_all(Planned *out, const MotusLookaheadSettings *settings, const int *scene, int n,
+                     int force) {
+    MotusLookahead *look;
+    MotusPlane plane = plane_alloc(W, H);
+    int put = 0;
+    out->n = 0;
+    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, settings, MOTUS_LOOKAHEAD_HOST, NULL),
+                          MOTUS_OK);
+    for (MotusStatus status = MOTUS_AGAIN; status != MOTUS_END;) {
+        if (status == MOTUS_AGAIN && put < n) {
+            draw(&plane, scene[put], put, 0);
+            motus_lookahead_put(look, &plane, put == force);
+            put++;
+        } else if (status == MOTUS_AGAIN) {
+            motus_lookahead_put(look, NULL, 0);
+        }
+        status = motus_lookahead_get(look, &out->plan[out->n], out->offset[out->n], NULL);
+        if (!status) out->held[out->n++] = put;
+    }
+    motus_lookahead_close(&look);
+    free(plane.data);
+}
+
+static const int one_scene[64] = {0};
+
+static void order_and_delay(void) {
+    static const int depths[] = {0, 1, 2, 7, 30, 60};
+    static Planned p;
+    for (int d = 0; d < 6; d++) {
+        const MotusLookaheadSettings s = settings_of(depths[d]);
+        plan_all(&p, &s, one_scene, 24, -1);
+        CU_ASSERT_EQUAL(p.n, 24);
+        for (int i = 0; i < p.n; i++) {
+            CU_ASSERT_EQUAL(p.plan[i].number, i);
+            CU_ASSERT_EQUAL(p.plan[i].idr, i == 0);
+            CU_ASSERT_EQUAL(p.held[i], i + 1 + depths[d] < 24
+                                           ? i + 1 + depths[d]
+                                           : 24); // not a picture more than stated
+        }
+    }
+}
+
+static void cuts(void) {
+    static const int scene[40] = {
+        [12] = 1, [13] = 1, [14] = 1, [15] = 1, [16] = 1, [17] = 1, [18] = 1, [19] = 1,
+        [20] = 2, [21] = 3, [22] = 3, [23] = 3, [24] = 3, [25] = 3, [26] = 3, [27] = 3};
+    static Planned p;
+    MotusLookaheadSettings s = settings_of(10);
+    plan_all(&p, &s, scene, 40, -1);
+    for (int i = 0; i < 40; i++)
+        MOTUS_CHECK(p.plan[i].idr == (i == 0 || i == 12 || i == 20 || i == 28), "picture %d", i);
+    s.scenecut = 0; // and a limit of pictures, and one that is asked for
+    s.keyint = 9;
+    plan_all(&p, &s, scene, 40, 5);
+    for (int i = 0; i < 40; i++) {
+        MOTUS_CHECK(p.plan[i].idr == (i == 0 || (i >= 5 && (i - 5) % 9 == 0)), "picture %d", i);
+        CU_ASSERT_EQUAL(p.plan[i].forced, i == 5);
+    }
+}
+
+// Without AQ the last picture of a GOP has no offsets, those before it have negative ones; across
+// an IDR picture nothing is passed on.
+static void offsets_lean_back(void) {
+    static Planned p, alone;
+    const MotusLookaheadSettings s = settings_of(20);
+    plan_all(&p, &s, one_scene, 30, 10);
+    plan_all(&alone, &s, one_scene, 10, -1);
+    CU_ASSERT(!memcmp(p.offset, alone.offset,
+                      sizeof p.offset[0] * 10)); // a GOP's plans depend on nothing that follows it
+    CU_ASSERT_EQUAL(p.plan[9].mean, 0);
+    CU_ASSERT_EQUAL(p.plan[29].mean, 0);
+    for (int i = 0; i < 8; i++) {
+        CU_ASSERT(p.plan[i].mean < p.plan[i + 1].mean + 64);
+        CU_ASSERT(p.plan[i].mean < -MOTUS_QP_UNIT);
+        CU_ASSERT(p.plan[i].weighted > p.plan[i].cost);
+    }
+    for (int i = 0; i < 30; i++)
+        for (int k = 0; k < N_MB; k++) MOTUS_CHECK(p.offset[i][k] <= 0, "picture %d MB %d", i, k);
+}
+
+static void still_pictures(void) {
+    MotusLookahead *look;
+    MotusPlane plane = plane_alloc(W, H);
+    MotusLookaheadSettings s = settings_of(15);
+    int16_t offset[N_MB];
+    MotusLookaheadPlan plan;
+    draw(&plane, 1, 0, 0);
+    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, &s, MOTUS_LOOKAHEAD_HOST, NULL), MOTUS_OK);
+    for (int i = 0; i < 16; i++) motus_lookahead_put(look, &plane, 0);
+    CU_ASSERT_EQUAL_FATAL(motus_lookahead_get(look, &plan, offset, NULL), MOTUS_OK);
+    for (int k = 0; k < N_MB; k++)
+        MOTUS_CHECK(offset[k] < -5 * MOTUS_QP_UNIT, "MB %d: %d", k,
+                    offset[k]); // 15 pictures lean on it
+    uint64_t cost[32];
+    uint8_t idr[32];
+    CU_ASSERT_EQUAL(motus_lookahead_costs(look, cost, idr, 32), 15);
+    for (int i = 0; i < 15; i++) CU_ASSERT(!idr[i] && cost[i] * 20 < plan.intra);
+    CU_ASSERT(!motus_lookahead_ended(look));
+    motus_lookahead_close(&look);
+    free(plane.data);
+}
+
+static void variance(void) {
+    MotusPlane plane = plane_alloc(W, H);
+    int16_t offset[2][N_MB];
+    draw(&plane, 0, 0, 0);
+    for (int y = 0; y < H; y++) // left half flat
+        for (int x = 0; x < W / 2; x++) plane.data[y * W + x] = (uint8_t)(100 + (x + y) % 2);
+    for (int threads = 1; threads < 4; threads += 2)
+        for (int mode = MOTUS_AQ_VARIANCE; mode <= MOTUS_AQ_AUTO; mode++) {
+            int64_t sum = 0;
+            motus_aq_variance(offset[threads / 2], &plane, MBW, MBH, (MotusAqMode)mode, 256,
+                              threads);
+            for (int i = 0; i < N_MB; i++) sum += offset[threads / 2][i];
+            CU_ASSERT(offset[threads / 2][0] < -MOTUS_QP_UNIT);
+            CU_ASSERT(offset[threads / 2][MBW - 1] > offset[threads / 2][0] + 3 * MOTUS_QP_UNIT);
+            if (mode == MOTUS_AQ_AUTO) CU_ASSERT(llabs(sum) < 2 * N_MB);
+        }
+    CU_ASSERT(!memcmp(offset[0], offset[1], sizeof offset[0]));
+    free(plane.data);
+}
+
+static const MotusTest tests[] = {{"logarithms", logarithms},
+                                  {"known_motion", known_motion},
+                                  {"versions_agree", versions_agree},
+                                  {"order_and_delay", order_and_delay},
+                                  {"cuts", cuts},
+                                  {"offsets_lean_back", offsets_lean_back},
+                                  {"still_pictures", still_pictures},
+                                  {"variance", variance},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("lookahead", tests, argc, argv); }

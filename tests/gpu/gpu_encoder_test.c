@@ -1,0 +1,298 @@
+// Frames in CUDA device memory give the streams, reconstructions and sources that the same frames
+// give from host memory on the CPU backend: slices, lanes, fields, the order of streams.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <time.h>
+
+#include "tests/gpu/gpu_sequence.h"
+
+// I and P pictures, all from the device or each third one from the host; the frame is drawn over as
+// soon as it has been sent.
+static void compare(const Sequence *s, int gap, int shift, int mixed, cudaStream_t stream) {
+    MotusEncoder *enc = NULL;
+    MotusError error = {0};
+    DeviceFrame d = device_frame(s->config.width, s->config.height, gap, shift);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s->config, &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CUDA);
+    for (int i = 0; i < N_FRAMES; i++) {
+        int on_host = mixed && i % 3 == 2;
+        upload(&d, s->frame[i], stream);
+        MotusStatus status = on_host ? motus_encoder_send(enc, s->frame[i], NULL)
+                                     : motus_encoder_send_device(enc, d.frame, stream, NULL);
+        CU_ASSERT_EQUAL(cudaMemsetAsync(d.memory, 0x5A, d.size, stream), cudaSuccess);
+        MOTUS_CHECK(!status && as_wanted(enc, s, i),
+                    "%dx%d gap %d shift %d mixed %d frame %d: %d %s", s->config.width,
+                    s->config.height, gap, shift, mixed, i, status, motus_encoder_error(enc)->text);
+    }
+    CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_OK);
+    motus_encoder_close(&enc);
+    drop_device_frame(&d);
+}
+
+static void equal_to_the_cpu(void) {
+    static const int sizes[][2] = {{16, 16}, {34, 18}, {2, 2}, {352, 288}, {130, 66}, {1918, 1080}};
+    if (!motus_test_has_gpu()) return;
+    cudaStream_t stream;
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (int k = 0; k < 6; k++) {
+        Sequence s;
+        make_sequence(&s, sizes[k][0], sizes[k][1]);
+        if (k < 5) compare(&s, 0, 0, 0, stream);
+        compare(&s, 7, 1 + k % 3, k % 2, stream);
+        if (k < 5) compare(&s, 64 - sizes[k][0] % 64, 0, 1, NULL);
+        drop_sequence(&s);
+    }
+    cudaStreamDestroy(stream);
+}
+
+static void slices(void) {
+    static const int cases[][3] = {{34, 18, 2},  {352, 288, 4}, {352, 288, 99},
+                                   {130, 66, 3}, {2, 2, 5},     {1918, 1080, 8}};
+    if (!motus_test_has_gpu()) return;
+    cudaStream_t stream;
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (int k = 0; k < 6; k++) {
+        Sequence s;
+        make_sliced_sequence(&s, cases[k][0], cases[k][1], cases[k][2]);
+        s.config.stream_only = k % 2;
+        compare(&s, 7, k % 3, k % 2, stream);
+        drop_sequence(&s);
+    }
+    cudaStreamDestroy(stream);
+}
+
+// Slices of a largest size are cut on the CPU: the device says so, and AUTO goes there.
+static void sizes_of_slices_are_refused(void) {
+    if (!motus_test_has_gpu()) return;
+    MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
+    MotusEncoder *enc = NULL;
+    MotusError error = {0};
+    c.slice_max_size = 1200;
+    c.backend = MOTUS_BACKEND_CUDA;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT(!enc && strstr(error.text, "slices") && !strchr(error.text, '\n'));
+    c.backend = MOTUS_BACKEND_AUTO;
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
+    CU_ASSERT(strstr(motus_encoder_error(enc)->text, "slices") != NULL);
+    motus_encoder_close(&enc);
+}
+
+// All frames sent before the first packet is waited for, on any number of lanes, with and without
+// what comes down beside the stream.
+static void lanes_give_one_stream(void) {
+    static const int gop_coders[] = {1, 2, 3, 7, 16, 0};
+    if (!motus_test_has_gpu()) return;
+    cudaStream_t stream;
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (int c = 0; c < 12; c++) {
+        Sequence s;
+        MotusEncoder *enc = NULL;
+        make_sequence(&s, c % 2 ? 176 : 130, c % 2 ? 144 : 66);
+        s.config.gop_coders = gop_coders[c / 2];
+        s.config.stream_only = c % 2;
+        DeviceFrame d = device_frame(s.config.width, s.config.height, 0, 0);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+        // The sequence again and again: each time it begins with an IDR picture, and every second
+        // time it is in host memory.
+        for (int i = 0; i < 8 * N_FRAMES; i++) {
+            const MotusFrameParams params = {.size = sizeof params, .force_idr = i % N_FRAMES == 0};
+            const MotusFrame *frame = s.frame[i % N_FRAMES];
+            if (i / N_FRAMES % 2) {
+                CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, &params), MOTUS_OK);
+                continue;
+            }
+            upload(&d, frame, stream);
+            CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, stream, &params), MOTUS_OK);
+            CU_ASSERT_EQUAL(cudaMemsetAsync(d.memory, 0x5A, d.size, stream), cudaSuccess);
+        }
+        // idr_pic_id differs from the sequence's alone: the first time is compared, later ones by
+        // their size.
+        for (int i = 0; i < 8 * N_FRAMES; i++) {
+            MotusPacket *packet;
+            if (i < N_FRAMES) {
+                MOTUS_CHECK(as_wanted(enc, &s, i), "%d lanes, picture %d", s.config.gop_coders, i);
+                continue;
+            }
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+            const int want = (int)s.size[i % N_FRAMES], off = abs((int)packet->size - want);
+            MOTUS_CHECK(packet->is_idr == (i % N_FRAMES % 3 == 0) &&
+                            (packet->is_idr ? off < 4 : !off),
+                        "%d lanes, picture %d", s.config.gop_coders, i);
+            if (packet->recon)
+                CU_ASSERT(motus_test_same_frames(packet->recon, s.recon[i % N_FRAMES]));
+            motus_packet_unref(&packet);
+        }
+        motus_encoder_close(&enc);
+        drop_device_frame(&d);
+        drop_sequence(&s);
+    }
+    cudaStreamDestroy(stream);
+}
+
+// The sequence's GOPs as parts, the second before the first, again and again in lanes that stay
+// open: each time the same packets.
+static void parts_in_any_order(void) {
+    static const int first[2] = {3, 0}, end[2] = {N_FRAMES, 3};
+    if (!motus_test_has_gpu()) return;
+    for (int gop_coders = 1; gop_coders < 4; gop_coders++) {
+        Sequence s;
+        MotusEncoder *enc = NULL;
+        make_sequence(&s, 176, 144);
+        s.config.gop_coders = gop_coders;
+        s.config.stream_only = gop_coders % 2;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+        for (int k = 0; k < 8; k++) {
+            CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_next_segment(enc, first[k % 2], 1 - k % 2),
+                                  MOTUS_OK);
+            for (int i = first[k % 2]; i < end[k % 2]; i++)
+                CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], NULL), MOTUS_OK);
+        }
+        for (int k = 0; k < 8; k++)
+            for (int i = first[k % 2]; i < end[k % 2]; i++)
+                MOTUS_CHECK(as_wanted(enc, &s, i), "%d lanes, part %d, picture %d", gop_coders, k,
+                            i);
+        motus_encoder_close(&enc);
+        drop_sequence(&s);
+    }
+}
+
+static void CUDART_CB sleep_a_while(void *unused) {
+    (void)unused;
+    const struct timespec a_while = {.tv_nsec = 30000000};
+    nanosleep(&a_while, NULL);
+}
+
+// A frame that is not ready when it is sent: what comes before it on the stream is awaited.
+static void frames_made_late(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    MotusEncoder *enc = NULL;
+    cudaStream_t stream;
+    make_sequence(&s, 96, 80);
+    DeviceFrame now = device_frame(96, 80, 3, 0), later = device_frame(96, 80, 3, 0);
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        upload(&later, s.frame[i], stream);
+        CU_ASSERT_EQUAL(cudaStreamSynchronize(stream), cudaSuccess);
+        CU_ASSERT_EQUAL(cudaLaunchHostFunc(stream, sleep_a_while, NULL), cudaSuccess);
+        CU_ASSERT_EQUAL(
+            cudaMemcpyAsync(now.memory, later.memory, now.size, cudaMemcpyDeviceToDevice, stream),
+            cudaSuccess);
+        now.frame->number = s.frame[i]->number;
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, now.frame, stream, NULL), MOTUS_OK);
+        MOTUS_CHECK(as_wanted(enc, &s, i), "frame %d", i);
+    }
+    motus_encoder_close(&enc);
+    drop_device_frame(&now);
+    drop_device_frame(&later);
+    drop_sequence(&s);
+    cudaStreamDestroy(stream);
+}
+
+// Sources that are kept outlive the frames that follow, and the encoder.
+static void kept_sources(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    MotusEncoder *enc = NULL;
+    MotusFrame *source[N_FRAMES];
+    make_sequence(&s, 70, 50);
+    DeviceFrame d = device_frame(70, 50, 0, 0);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusPacket *packet;
+        upload(&d, s.frame[i], NULL);
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL, NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        source[i] = motus_frame_ref(packet->source);
+        motus_packet_unref(&packet);
+    }
+    motus_encoder_close(&enc);
+    for (int i = 0; i < N_FRAMES; i++)
+        MOTUS_CHECK(motus_test_same_frames(source[i], s.frame[i]), "frame %d", i);
+    for (int i = 0; i < N_FRAMES; i++) motus_frame_unref(&source[i]);
+    drop_device_frame(&d);
+    drop_sequence(&s);
+}
+
+// Vectors of whole samples and with fractions, some far outside, in place of the search's: the same
+// streams and fields from both backends.
+static void fill_field(MotusField *field) {
+    for (int i = 0; i < MOTUS_BLOCKS * field->n_mb; i++) {
+        const int reach = motus_test_range(0, 9) ? 40 : 250, step = motus_test_range(0, 1) ? 4 : 1;
+        field->mv[0][i] = (MotusMv){(int16_t)(motus_test_range(-reach, reach) / step * step),
+                                    (int16_t)(motus_test_range(-reach, reach) / step * step)};
+    }
+}
+
+static int same_field(const MotusPacket *a, const MotusPacket *b) {
+    if (!a->field != !b->field || a->field_modes != b->field_modes) return 0;
+    for (int k = 0; k < MOTUS_BLOCKS && a->field; k++) {
+        const size_t n = (size_t)a->field->n_mb;
+        if (!(a->field_modes >> motus_blocks[k].mode & 1)) continue;
+        if (memcmp(a->field->mv[k], b->field->mv[k], n * sizeof(MotusMv)) ||
+            memcmp(a->field->sad[k], b->field->sad[k], n * 2) ||
+            memcmp(a->field->cost[k], b->field->cost[k], n * 4))
+            return 0;
+    }
+    return 1;
+}
+
+static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
+    MotusEncoder *enc[2] = {0};
+    MotusEncoderConfig c = s->config;
+    MotusField *field = NULL;
+    c.export_field = 1;
+    for (int k = 0; k < 2; k++) {
+        c.backend = k ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU;
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc[k], &c, NULL), MOTUS_OK);
+    }
+    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, c.width, c.height), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusPacket *packet[2] = {0};
+        fill_field(field);
+        const MotusFrameParams params = {.size = sizeof params,
+                                         .duration = 1,
+                                         .external_mvs = given ? field : NULL,
+                                         .external_modes = modes,
+                                         .external_final = final};
+        for (int k = 0; k < 2; k++) {
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc[k], s->frame[i], &params), MOTUS_OK);
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc[k], &packet[k], -1), MOTUS_OK);
+        }
+        MOTUS_CHECK(packet[0]->size == packet[1]->size &&
+                        !memcmp(packet[0]->data, packet[1]->data, packet[0]->size) &&
+                        same_field(packet[0], packet[1]),
+                    "preset %d subpel %d modes 0x%x final %d given %d frame %d", (int)c.preset,
+                    (int)c.subpel, (unsigned)modes, final, given, i);
+        for (int k = 0; k < 2; k++) motus_packet_unref(&packet[k]);
+    }
+    for (int k = 0; k < 2; k++) motus_encoder_close(&enc[k]);
+    motus_field_free(&field);
+}
+
+static void fields_as_on_the_cpu(void) {
+    if (!motus_test_has_gpu()) return;
+    Sequence s;
+    make_sequence(&s, 162, 98);
+    for (int i = 0; i < 16; i++) {
+        s.config.preset = (MotusPreset)(i % MOTUS_PRESETS);
+        s.config.subpel = i % 3 ? MOTUS_SUBPEL_QUARTER : MOTUS_SUBPEL_HALF;
+        code_both(&s, 0, 0, 0);
+        if (i % 3) code_both(&s, (uint32_t)motus_test_range(0, 63) << 1 | 1, i / 4 % 2, 1);
+    }
+    drop_sequence(&s);
+}
+
+static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
+                                  {"slices", slices},
+                                  {"sizes_of_slices_are_refused", sizes_of_slices_are_refused},
+                                  {"lanes_give_one_stream", lanes_give_one_stream},
+                                  {"parts_in_any_order", parts_in_any_order},
+                                  {"fields_as_on_the_cpu", fields_as_on_the_cpu},
+                                  {"frames_made_late", frames_made_late},
+                                  {"kept_sources", kept_sources},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("gpu_encoder", tests, argc, argv); }

@@ -1,0 +1,136 @@
+// CUDA's streams against the CPU's over a grid of settings: gpu_grid [options] FILE...
+// Every value of every setting and every pair of two values occurs for each file. Rows are coded on
+// the CPU side by side, then on the device with 1, 2, 7 and 16 lanes: bytes, pass log and
+// reconstruction must be the same. Prints a line per file with a checksum of all its streams and
+// reconstructions, and every failure. --cpu leaves the device out, and --keep leaves the streams,
+// with the Adler-32 of each picture, for tests/conformance/decode_sums.sh: where the checksums of
+// two machines agree, decoding on one of them is enough.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/cpu.h"
+#include "tests/conformance/decoders/pairwise.h"
+#include "tests/gpu/grid_case.h"
+#include "yuv/io/reader.h"
+
+enum { MOST_ROWS = 200 };
+
+typedef struct Options {
+    const char *folder; // NULL: streams are not kept
+    long budget;        // luma samples of a stream
+    int rows, cpu;      // at most so many rows, spread over all; the CPU alone
+    int whole;          // no crops
+} Options;
+
+static int load(GridSequence *sequence, const char *path) {
+    MotusReader *reader;
+    MotusError error;
+    const char *slash = strrchr(path, '/');
+    *sequence = (GridSequence){.name = slash ? slash + 1 : path};
+    if (motus_reader_open(&reader, path, &(MotusReaderOptions){0}, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 0;
+    }
+    while (sequence->n < GRID_FRAMES &&
+           !motus_reader_next(reader, &sequence->frame[sequence->n], &error))
+        sequence->n++;
+    motus_reader_close(&reader);
+    return sequence->n > 0;
+}
+
+// FILE-NUMBER.264, and FILE-NUMBER.sums: a line for each picture.
+static void keep(const GridCoded *coded, const char *folder, const char *name, int number) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s-%03d.264", folder, name, number);
+    FILE *stream = fopen(path, "wb");
+    snprintf(path, sizeof path, "%s/%s-%03d.sums", folder, name, number);
+    FILE *sums = fopen(path, "w");
+    if (!stream || !sums) abort();
+    fwrite(coded->data, 1, coded->size, stream);
+    for (int i = 0; i < coded->pictures; i++) fprintf(sums, "0x%08x\n", coded->sum[i]);
+    if (fclose(stream) || fclose(sums)) abort();
+}
+
+static uint64_t fnv(uint64_t hash, const void *data, size_t size) {
+    for (size_t i = 0; i < size; i++) hash = (hash ^ ((const uint8_t *)data)[i]) * 1099511628211u;
+    return hash;
+}
+
+static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows,
+                             const Options *o) {
+    static GridCase cases[MOST_ROWS];
+    const int n = o->rows && o->rows < n_rows ? o->rows : n_rows;
+    const int threads = motus_cpu_threads(0) / n;
+    const time_t began = time(NULL);
+    unsigned failures = 0, pictures = 0;
+    uint64_t hash = 14695981039346656037u;
+    for (int i = 0; i < n; i++) {
+        grid_case_open(&cases[i], sequence, rows[(long)i * n_rows / n], o->budget, o->whole);
+        cases[i].threads = threads > 1 ? threads : 1;
+    }
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < n; i++) grid_case_on_the_cpu(&cases[i]);
+    const time_t coded = time(NULL);
+    for (int i = 0; i < n; i++) {
+        GridCase *c = &cases[i];
+        const GridCoded *bad = *c->first.failure ? &c->first : &c->want;
+        if (*bad->failure)
+            grid_print_failure(c, 0, bad->failure), failures++;
+        else if (!o->cpu)
+            failures += grid_case_on_the_device(c);
+        pictures += (unsigned)c->want.pictures;
+        hash = fnv(fnv(hash, c->want.data, c->want.size), c->want.sum, sizeof c->want.sum);
+        if (o->folder) keep(&c->want, o->folder, sequence->name, i);
+        grid_case_close(c);
+    }
+    printf(
+        "%-28s %4dx%-4d %3d settings %5u pictures%s %016llx %3u failures, CPU %ld s, all %ld s\n",
+        sequence->name, sequence->frame[0]->width, sequence->frame[0]->height, n, pictures,
+        o->cpu ? "" : " x 4 numbers of lanes", (unsigned long long)hash, failures,
+        (long)(coded - began), (long)(time(NULL) - began));
+    fflush(stdout);
+    for (int i = 0; i < sequence->n; i++) motus_frame_unref(&sequence->frame[i]);
+    return failures;
+}
+
+static int usage(void) {
+    fprintf(stderr, "usage: gpu_grid [--budget LUMA_SAMPLES] [--rows N] [--keep FOLDER] [--cpu] "
+                    "[--whole] FILE...\n");
+    return 2;
+}
+
+int main(int argc, char **argv) {
+    static int rows[MOST_ROWS][MOTUS_MAX_AXES];
+    Options o = {.budget = 12L * 352 * 288};
+    int values[MOTUS_MAX_AXES], i = 1;
+    unsigned failures = 0;
+    for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
+        if (!strcmp(argv[i], "--cpu") || !strcmp(argv[i], "--whole")) {
+            *(argv[i][2] == 'c' ? &o.cpu : &o.whole) = 1;
+            continue;
+        }
+        if (i + 1 == argc) return usage();
+        const char *name = argv[i++];
+        if (!strcmp(name, "--budget"))
+            o.budget = atol(argv[i]);
+        else if (!strcmp(name, "--rows"))
+            o.rows = atoi(argv[i]);
+        else if (!strcmp(name, "--keep"))
+            o.folder = argv[i];
+        else
+            return usage();
+    }
+    if (i == argc) return usage();
+    const int n_rows = motus_pairwise(grid_settings(values), values, rows, MOST_ROWS);
+    for (; i < argc; i++) {
+        GridSequence sequence;
+        if (load(&sequence, argv[i]))
+            failures += run_sequence(&sequence, rows, n_rows, &o);
+        else
+            failures++;
+    }
+    return failures != 0;
+}

@@ -1,0 +1,375 @@
+// Requests, references and predicted centres on a CUDA device: the oracle's results in host and in
+// device memory, several under way, and failures. MOTUS_CASES sets the number of random cases.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+
+#include "common/faults.h"
+#include "common/int_core.h"
+#include "tests/gpu/gpu.h"
+#include "tests/me/request_case.h"
+
+static MotusMe *open_me(MotusMeConfig config, MotusBackend backend) {
+    MotusMe *me = NULL;
+    config.backend = backend;
+    MOTUS_CHECK(motus_me_open(&me, &config) == MOTUS_OK, "%dx%d R=%d", config.width, config.height,
+                config.range);
+    return me;
+}
+
+static MotusMeReference *filled(MotusMe *me, const MotusPlane *plane) {
+    MotusMeReference *reference = NULL;
+    MOTUS_CHECK(motus_me_reference_alloc(&reference, me) == MOTUS_OK, "%s",
+                motus_me_error(me)->text);
+    MOTUS_CHECK(motus_me_reference_fill(reference, me, plane, MOTUS_MEMORY_HOST, NULL) == MOTUS_OK,
+                "%s", motus_me_error(me)->text);
+    return reference;
+}
+
+// ---- Results in host memory ---------------------------------------------------------------------
+
+static void random_cases(void) {
+    if (!motus_test_has_gpu()) return;
+    for (int i = 0, n = motus_test_cases(60); i < n; i++) {
+        RequestCase c;
+        request_case_random(&c, i);
+        MotusMe *me = open_me(c.me[0].config, MOTUS_BACKEND_CUDA);
+        MotusMeReference *reference[REQUEST_TARGETS] = {NULL};
+        RequestResults results[2];
+        for (int k = 0; k < c.n_targets; k++) reference[k] = filled(me, &c.me[k].ref);
+        for (int run = 0; run < 2; run++) { // both are under way at once
+            request_results_alloc(&c, &results[run]);
+            for (int k = 0; k < c.n_targets; k++) results[run].target[k].reference = reference[k];
+            MotusMeRequest request = request_of(&c, &results[run]);
+            request.opaque = &results[run];
+            MOTUS_CHECK(motus_me_request(me, &request) == MOTUS_OK, "case %d: %s", i,
+                        motus_me_error(me)->text);
+        }
+        if (c.n_targets)
+            MOTUS_CHECK(motus_me_reference_fill(reference[0], me, &c.me[0].ref, MOTUS_MEMORY_HOST,
+                                                NULL) == MOTUS_ERR_STATE,
+                        "case %d: filled while it is searched", i);
+        for (int k = 0; k < c.n_targets; k++) motus_me_reference_unref(&reference[k]);
+        for (int run = 0; run < 2; run++) {
+            void *opaque = NULL;
+            MotusStatus status = MOTUS_AGAIN;
+            for (int tries = 0; status == MOTUS_AGAIN && tries < 100; tries++)
+                status = motus_me_wait(me, &opaque, run ? 100 : 0);
+            if (status == MOTUS_AGAIN) status = motus_me_wait(me, &opaque, -1);
+            MOTUS_CHECK(status == MOTUS_OK && opaque == &results[run], "case %d: %s", i,
+                        motus_me_error(me)->text);
+            request_case_check(&c, &results[run], "cuda", i);
+            request_results_free(&results[run]);
+        }
+        MOTUS_CHECK(motus_me_wait(me, NULL, -1) == MOTUS_END, "case %d", i);
+        motus_me_close(&me);
+        request_case_free(&c);
+    }
+}
+
+// ---- Device memory ------------------------------------------------------------------------------
+
+#define POISON 0xDB
+
+typedef struct Memory {
+    uint8_t *block[64];
+    int n;
+    cudaStream_t stream;
+} Memory;
+
+// Device memory with a copy of `from`, or poison.
+static void *on_device(Memory *m, const void *from, size_t bytes) {
+    uint8_t *p = NULL;
+    MOTUS_CHECK(m->n < 64 && cudaMalloc((void **)&p, bytes + 64) == cudaSuccess, "%zu bytes",
+                bytes);
+    m->block[m->n++] = p;
+    cudaMemsetAsync(p, POISON, bytes + 64, m->stream);
+    if (from) cudaMemcpyAsync(p, from, bytes, cudaMemcpyHostToDevice, m->stream);
+    return p;
+}
+
+// Sends target t of the case with all its memory on the device; what comes back replaces the
+// results.
+static void target_to_device(Memory *m, const RequestCase *c, MotusMeTarget *t,
+                             MotusMeHints *hints) {
+    const size_t n = (size_t)c->n_mb, all = n * request_blocks(c->me[0].config.modes);
+    *hints = *t->hints;
+    if (hints->centre) hints->centre = on_device(m, hints->centre, n * sizeof(MotusMv));
+    if (hints->predictor) hints->predictor = on_device(m, hints->predictor, n * sizeof(MotusMv));
+    if (hints->lambda) hints->lambda = on_device(m, hints->lambda, n * sizeof(uint16_t));
+    t->hints = hints;
+    if (t->skip_mv) t->skip_mv = on_device(m, t->skip_mv, n * sizeof(MotusMv));
+    if (t->mv) t->mv = on_device(m, NULL, all * sizeof *t->mv);
+    if (t->sad) t->sad = on_device(m, NULL, all * sizeof *t->sad);
+    if (t->satd) t->satd = on_device(m, NULL, all * sizeof *t->satd);
+    if (t->cost) t->cost = on_device(m, NULL, all * sizeof *t->cost);
+    if (t->skip_sad) t->skip_sad = on_device(m, NULL, n * sizeof *t->skip_sad);
+    if (t->skip_satd) t->skip_satd = on_device(m, NULL, n * sizeof *t->skip_satd);
+    if (t->zero_sad) t->zero_sad = on_device(m, NULL, n * sizeof *t->zero_sad);
+}
+
+static void back(const Memory *m, void *to, const void *from, size_t bytes) {
+    if (to) cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, m->stream);
+}
+
+static void target_back(const Memory *m, const RequestCase *c, const MotusMeTarget *to,
+                        const MotusMeTarget *from) {
+    const size_t n = (size_t)c->n_mb, all = n * request_blocks(c->me[0].config.modes);
+    back(m, to->mv, from->mv, all * sizeof *to->mv);
+    back(m, to->sad, from->sad, all * sizeof *to->sad);
+    back(m, to->satd, from->satd, all * sizeof *to->satd);
+    back(m, to->cost, from->cost, all * sizeof *to->cost);
+    back(m, to->skip_sad, from->skip_sad, n * sizeof *to->skip_sad);
+    back(m, to->skip_satd, from->skip_satd, n * sizeof *to->skip_satd);
+    back(m, to->zero_sad, from->zero_sad, n * sizeof *to->zero_sad);
+}
+
+static MotusPlane plane_on_device(Memory *m, const MotusPlane *plane) {
+    return (MotusPlane){
+        on_device(m, plane->data, (size_t)(plane->stride * (plane->height - 1) + plane->width)),
+        plane->stride, plane->width, plane->height};
+}
+
+// Pictures, references, hints and results in device memory, all on the caller's stream, nobody
+// waits before the event.
+static void device_memory(void) {
+    if (!motus_test_has_gpu()) return;
+    for (int i = 0, n = motus_test_cases(40); i < n; i++) {
+        RequestCase c;
+        Memory m = {.n = 0};
+        cudaEvent_t event;
+        CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking),
+                              cudaSuccess);
+        CU_ASSERT_EQUAL_FATAL(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
+                              cudaSuccess);
+        request_case_random(&c, i);
+        MotusMe *me = open_me(c.me[0].config, MOTUS_BACKEND_CUDA);
+        RequestResults results, device;
+        MotusMeReference *reference[REQUEST_TARGETS] = {NULL};
+        MotusMeHints hints[REQUEST_TARGETS];
+        request_results_alloc(&c, &results);
+        device = results;
+        MotusMeRequest request = request_of(&c, &device);
+        const MotusPlane cur = plane_on_device(&m, request.cur);
+        request.cur = &cur;
+        for (int k = 0; k < c.n_targets; k++) {
+            const MotusPlane ref = plane_on_device(&m, &c.me[k].ref);
+            if (!(i & 1))
+                cudaStreamSynchronize(m.stream); // without a stream the plane must be ready
+            MOTUS_CHECK(motus_me_reference_alloc(&reference[k], me) == MOTUS_OK &&
+                            motus_me_reference_fill(reference[k], me, &ref, MOTUS_MEMORY_DEVICE,
+                                                    i & 1 ? m.stream : NULL) == MOTUS_OK,
+                        "case %d: %s", i, motus_me_error(me)->text);
+            device.target[k].reference = reference[k];
+            target_to_device(&m, &c, &device.target[k], &hints[k]);
+        }
+        if (c.modes) request.modes = on_device(&m, c.modes, (size_t)c.n_mb);
+        if (request.stats)
+            request.stats = on_device(&m, NULL, (size_t)c.n_mb * sizeof *request.stats);
+        request.memory = request.hints_memory = request.results_memory = MOTUS_MEMORY_DEVICE;
+        request.stream = m.stream, request.event = event;
+        MOTUS_CHECK(motus_me_request(me, &request) == MOTUS_OK, "case %d: %s", i,
+                    motus_me_error(me)->text);
+        back(&m, results.stats, request.stats, (size_t)c.n_mb * sizeof *request.stats);
+        for (int k = 0; k < c.n_targets; k++)
+            target_back(&m, &c, &results.target[k], &device.target[k]);
+        CU_ASSERT_EQUAL(cudaEventSynchronize(event), cudaSuccess);
+        CU_ASSERT_EQUAL(motus_me_wait(me, NULL, 0),
+                        MOTUS_OK); // the event has come, so there is nothing to wait for
+        CU_ASSERT_EQUAL(cudaStreamSynchronize(m.stream), cudaSuccess);
+        request_case_check(&c, &results, "device memory", i);
+        for (int k = 0; k < c.n_targets; k++) motus_me_reference_unref(&reference[k]);
+        for (int k = 0; k < m.n; k++) cudaFree(m.block[k]);
+        cudaEventDestroy(event);
+        cudaStreamDestroy(m.stream);
+        request_results_free(&results);
+        motus_me_close(&me);
+        request_case_free(&c);
+    }
+}
+
+// Hints that nobody can check are clipped into their ranges.
+static void clipped_hints(void) {
+    enum { W = 40, H = 20, N = 6 };
+    static uint8_t samples[2][W * H];
+    if (!motus_test_has_gpu()) return;
+    motus_test_fill(samples, sizeof samples);
+    const MotusPlane cur = {samples[0], W, W, H}, ref = {samples[1], W, W, H};
+    MotusMv wild[N], centre[N], predictor[N], found[2][N];
+    for (int i = 0; i < N; i++) {
+        wild[i] =
+            (MotusMv){(int16_t)motus_test_random(), (int16_t)(i ? motus_test_random() : INT16_MIN)};
+        centre[i].x = (int16_t)(motus_clip(-MOTUS_MAX_CENTRE, MOTUS_MAX_CENTRE, wild[i].x) & ~3);
+        centre[i].y = (int16_t)(motus_clip(-MOTUS_MAX_CENTRE, MOTUS_MAX_CENTRE, wild[i].y) & ~3);
+        predictor[i].x = (int16_t)motus_clip(-8191, 8191, wild[i].x);
+        predictor[i].y = (int16_t)motus_clip(-8191, 8191, wild[i].y);
+    }
+    Memory m = {.n = 0};
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking), cudaSuccess);
+    const MotusMv *vectors = on_device(&m, wild, sizeof wild);
+    for (int k = 0; k < 2; k++) {
+        MotusMeConfig config = motus_me_config_default(W, H);
+        config.modes = 1u << MOTUS_MODE_16x16;
+        MotusMe *me = open_me(config, k ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU);
+        MotusMeReference *reference = filled(me, &ref);
+        const MotusMeHints hints = {.centre = k ? vectors : centre,
+                                    .predictor = k ? vectors : predictor,
+                                    .lambda_q8 = 5000};
+        const MotusMeTarget target = {.reference = reference, .hints = &hints, .mv = found[k]};
+        const MotusMeRequest request = {.size = sizeof request,
+                                        .target_size = sizeof target,
+                                        .cur = &cur,
+                                        .target = &target,
+                                        .n_targets = 1,
+                                        .hints_memory = k ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST,
+                                        .stream = k ? m.stream : NULL};
+        CU_ASSERT_EQUAL(motus_me_request(me, &request), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_me_wait(me, NULL, -1), MOTUS_OK);
+        motus_me_reference_unref(&reference);
+        motus_me_close(&me);
+    }
+    CU_ASSERT(!memcmp(found[0], found[1], sizeof found[0]));
+    cudaFree(m.block[0]);
+    cudaStreamDestroy(m.stream);
+}
+
+// ---- Centres ------------------------------------------------------------------------------------
+
+static void centres(void) {
+    if (!motus_test_has_gpu()) return;
+    for (int i = 0, cases = motus_test_cases(24); i < cases; i++) {
+        const int w = motus_test_range(33, 400), h = motus_test_range(17, 200),
+                  n = motus_mbs(w) * motus_mbs(h);
+        MotusPlane ref = {malloc((size_t)(w * h)), w, w, h},
+                   cur = {malloc((size_t)(w * h)), w, w, h};
+        MotusMv *previous = malloc((size_t)n * sizeof *previous), *centre[3];
+        for (int k = 0; k < 3; k++) centre[k] = calloc((size_t)n, sizeof **centre);
+        motus_test_fill(ref.data, (size_t)(w * h));
+        motus_test_fill(cur.data, (size_t)(w * h));
+        memcpy(cur.data, ref.data + w * 9 + 7, (size_t)(w * (h - 10)));
+        for (int k = 0; k < n; k++)
+            previous[k] = (MotusMv){(int16_t)motus_test_range(-200, 200),
+                                    (int16_t)motus_test_range(-200, 200)};
+        MotusMe *me[2] = {open_me(motus_me_config_default(w, h), MOTUS_BACKEND_CPU),
+                          open_me(motus_me_config_default(w, h), MOTUS_BACKEND_CUDA)};
+        MotusMeReference *reference[2] = {filled(me[0], &ref), filled(me[1], &ref)};
+        MotusMeCentres p = {.size = sizeof p, .cur = &cur, .lambda_q8 = 256};
+        p.previous = i & 1 ? previous : NULL;
+        if (i & 2) p.reach = 4 * motus_test_range(1, 16), p.limit_x = 100, p.limit_y = 77;
+        for (int k = 0; k < 2; k++) {
+            p.reference = reference[k], p.centre = centre[k];
+            MOTUS_CHECK(motus_me_centres(me[k], &p) == MOTUS_OK, "%s", motus_me_error(me[k])->text);
+        }
+        Memory m = {.n = 0};
+        CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking),
+                              cudaSuccess);
+        const MotusPlane device_cur = plane_on_device(&m, &cur);
+        p.cur = &device_cur, p.memory = p.mvs_memory = MOTUS_MEMORY_DEVICE, p.stream = m.stream;
+        p.previous = i & 1 ? on_device(&m, previous, (size_t)n * sizeof *previous) : NULL;
+        p.centre = on_device(&m, NULL, (size_t)n * sizeof *p.centre);
+        CU_ASSERT_EQUAL(motus_me_centres(me[0], &p),
+                        MOTUS_ERR_ARGUMENT); // another backend's reference
+        CU_ASSERT_EQUAL(motus_me_centres(me[1], &p), MOTUS_OK);
+        back(&m, centre[2], p.centre, (size_t)n * sizeof *p.centre);
+        CU_ASSERT_EQUAL(cudaStreamSynchronize(m.stream), cudaSuccess);
+        MOTUS_CHECK(!memcmp(centre[0], centre[1], (size_t)n * sizeof(MotusMv)),
+                    "%dx%d, %d: host memory", w, h, i);
+        MOTUS_CHECK(!memcmp(centre[0], centre[2], (size_t)n * sizeof(MotusMv)),
+                    "%dx%d, %d: device memory", w, h, i);
+        for (int k = 0; k < m.n; k++) cudaFree(m.block[k]);
+        cudaStreamDestroy(m.stream);
+        for (int k = 0; k < 2; k++) motus_me_reference_unref(&reference[k]), motus_me_close(&me[k]);
+        for (int k = 0; k < 3; k++) free(centre[k]);
+        free(previous);
+        free(ref.data);
+        free(cur.data);
+    }
+}
+
+// ---- Failures -----------------------------------------------------------------------------------
+
+// All that can be asked for, while CUDA call n and all after it fail. Returns 1 when nothing
+// failed.
+static int with_fault(long n) {
+    enum { W = 64, H = 48, N = 12 };
+    static uint8_t samples[W * H];
+    const MotusPlane plane = {samples, W, W, H};
+    MotusMv mv[N], centre[N] = {{0}};
+    MotusMbStats stats[N];
+    uint16_t sad[N];
+    MotusMeConfig config = motus_me_config_default(W, H);
+    config.modes = 1u << MOTUS_MODE_16x16;
+    MotusMe *me = open_me(config, MOTUS_BACKEND_CUDA);
+    MotusMeReference *reference = NULL;
+    motus_device_fail_after(n);
+    MotusStatus status = motus_me_reference_alloc(&reference, me);
+    if (!status) status = motus_me_reference_fill(reference, me, &plane, MOTUS_MEMORY_HOST, NULL);
+    const MotusMeCentres p = {
+        .size = sizeof p, .cur = &plane, .reference = reference, .centre = centre};
+    if (!status) status = motus_me_centres(me, &p);
+    const MotusMeHints hints = {.centre = centre};
+    const MotusMeTarget target = {
+        .reference = reference, .hints = &hints, .mv = mv, .zero_sad = sad};
+    const MotusMeRequest request = {.size = sizeof request,
+                                    .target_size = sizeof target,
+                                    .cur = &plane,
+                                    .target = &target,
+                                    .n_targets = 1,
+                                    .region = {1, 1, 2, 2},
+                                    .stats = stats};
+    if (!status) status = motus_me_request(me, &request);
+    if (!status) status = motus_me_wait(me, NULL, n & 1 ? 1000 : -1);
+    motus_device_fail_after(-1);
+    const MotusError error = *motus_me_error(me);
+    MOTUS_CHECK(status == (error.text[0] ? MOTUS_ERR_CUDA : MOTUS_OK) && error.status == status,
+                "n=%ld: %d %s", n, status, error.text);
+    if (status) { // it stays so
+        MotusMeReference *other = NULL;
+        MOTUS_CHECK(motus_me_request(me, &request) == MOTUS_ERR_CUDA || !reference, "n=%ld", n);
+        MOTUS_CHECK(motus_me_reference_alloc(&other, me) == MOTUS_ERR_CUDA && !other, "n=%ld", n);
+    }
+    motus_me_reference_unref(&reference);
+    motus_me_close(&me);
+    return !status;
+}
+
+static void failing_device(void) {
+    if (!motus_test_has_gpu()) return;
+    size_t before = 0, after = 0, total;
+    long n = 0;
+    with_fault(1000); // loads every kernel
+    for (int done = 0; !done && n < 500; n++) {
+        done = with_fault(n);
+        cudaMemGetInfo(n < 2 ? &before : &after, &total);
+    }
+    MOTUS_CHECK(before == after && n > 25 && n < 500, "%zu bytes free, then %zu; %ld failures",
+                before, after, n);
+}
+
+// By number; one that is not there.
+static void devices(void) {
+    int n = 0;
+    if (!motus_test_has_gpu()) return;
+    CU_ASSERT_EQUAL(cudaGetDeviceCount(&n), cudaSuccess);
+    for (int device = 0; device <= n; device++) {
+        MotusError error = {0};
+        MotusMe *me = NULL;
+        MotusMeConfig config = motus_me_config_default(64, 48);
+        config.backend = MOTUS_BACKEND_CUDA, config.device = device, config.error = &error;
+        CU_ASSERT_EQUAL(motus_me_open(&me, &config), device < n ? MOTUS_OK : MOTUS_ERR_NO_DEVICE);
+        MOTUS_CHECK(device < n || strstr(error.text, "no CUDA device"), "%s", error.text);
+        int now = -1;
+        CU_ASSERT(cudaGetDevice(&now) == cudaSuccess && now == 0); // the caller's is as it was
+        motus_me_close(&me);
+    }
+}
+
+static const MotusTest tests[] = {{"random_cases", random_cases},
+                                  {"device_memory", device_memory},
+                                  {"clipped_hints", clipped_hints},
+                                  {"centres", centres},
+                                  {"failing_device", failing_device},
+                                  {"devices", devices},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("gpu_me_request", tests, argc, argv); }

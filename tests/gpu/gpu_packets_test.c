@@ -1,0 +1,180 @@
+// Packets that stay in CUDA device memory: the bytes of those that come down, whatever is in them;
+// they outlive the encoder, and go in the order of a stream.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <time.h>
+
+#include "common/faults.h"
+#include "tests/gpu/gpu_sequence.h"
+
+enum { TURNS = 3, PACKETS = TURNS * N_FRAMES };
+
+// Encodes the sequence TURNS times over.
+static void encode(MotusPacket *packet[PACKETS], const Sequence *s, MotusMemory memory) {
+    MotusEncoderConfig c = s->config;
+    MotusEncoder *enc = NULL;
+    MotusError error = {0};
+    c.packet_memory = memory;
+    MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_OK, "%s", error.text);
+    for (int i = 0; i < PACKETS; i++)
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, s->frame[i % N_FRAMES], NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    for (int i = 0; i < PACKETS; i++)
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet[i], -1), MOTUS_OK);
+    motus_encoder_close(&enc);
+}
+
+// Slices, delimiters, filler, one lane and several, with and without a reconstruction.
+static void vary(MotusEncoderConfig *c, int number) {
+    c->gop_coders = 1 + number % 3;
+    c->stream_only = number & 1;
+    c->aud = number >> 1 & 1;
+    c->slices = number % 4 == 3 ? 3 : 1;
+    if (number % 5 != 4) return;
+    c->rate = MOTUS_RATE_BITRATE;
+    c->bitrate = c->vbv_maxrate = 8000000;
+    c->vbv_bufsize = 800000;
+    c->hrd = MOTUS_HRD_CBR;
+    c->lookahead = 3;
+}
+
+static void the_same_bytes(void) {
+    static const int sizes[][2] = {{16, 16}, {130, 66}, {352, 288}};
+    if (!motus_test_has_gpu()) return;
+    for (int k = 0; k < 15; k++) {
+        Sequence s;
+        MotusPacket *here[PACKETS] = {NULL}, *there[PACKETS] = {NULL};
+        make_sequence(&s, sizes[k % 3][0], sizes[k % 3][1]);
+        vary(&s.config, k);
+        encode(here, &s, MOTUS_MEMORY_HOST);
+        encode(there, &s, MOTUS_MEMORY_DEVICE);
+        for (int i = 0; i < PACKETS; i++) {
+            MOTUS_CHECK(there[i]->device_data && !there[i]->data &&
+                            packet_is(there[i], here[i]->data, here[i]->size),
+                        "case %d, packet %d", k, i);
+            CU_ASSERT(!memcmp(&there[i]->stats, &here[i]->stats, sizeof here[i]->stats) &&
+                      there[i]->qp == here[i]->qp);
+            CU_ASSERT(!there[i]->recon == !here[i]->recon && there[i]->slices == here[i]->slices);
+            if (here[i]->recon) CU_ASSERT(motus_test_same_frames(there[i]->recon, here[i]->recon));
+            motus_packet_unref(&here[i]);
+            motus_packet_unref(&there[i]);
+        }
+        drop_sequence(&s);
+    }
+}
+
+static void CUDART_CB sleep_a_while(void *unused) {
+    (void)unused;
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    nanosleep(&a_while, NULL);
+}
+
+// Packets are let go of while a stream has yet to read them; more pictures are coded meanwhile,
+// into what memory there is.
+static void in_the_order_of_a_stream(void) {
+    enum { ROOM = 1 << 20 };
+    Sequence s;
+    MotusEncoder *enc = NULL;
+    cudaStream_t stream;
+    uint8_t *copies[N_FRAMES];
+    if (!motus_test_has_gpu()) return;
+    make_sequence(&s, 352, 288);
+    s.config.packet_memory = MOTUS_MEMORY_DEVICE;
+    s.config.gop_coders = 1;
+    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusPacket *packet, *other;
+        CU_ASSERT_EQUAL_FATAL(cudaMallocHost((void **)&copies[i], ROOM), cudaSuccess);
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        CU_ASSERT_FATAL(packet->size == s.size[i] && packet->size <= ROOM);
+        CU_ASSERT_EQUAL(cudaLaunchHostFunc(stream, sleep_a_while, NULL), cudaSuccess);
+        CU_ASSERT_EQUAL(cudaMemcpyAsync(copies[i], packet->device_data, packet->size,
+                                        cudaMemcpyDeviceToHost, stream),
+                        cudaSuccess);
+        other = i & 1 ? motus_packet_ref(packet) : NULL;
+        motus_packet_unref_async(&packet, stream);
+        CU_ASSERT_PTR_NULL(packet);
+        motus_packet_unref(&other);
+    }
+    motus_encoder_close(&enc);
+    CU_ASSERT_EQUAL(cudaStreamSynchronize(stream), cudaSuccess);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MOTUS_CHECK(!memcmp(copies[i], s.data[i], s.size[i]), "packet %d", i);
+        cudaFreeHost(copies[i]);
+    }
+    cudaStreamDestroy(stream);
+    drop_sequence(&s);
+}
+
+// Each packet has its memory alone, also when the encoder has gone, and gives it back. CUDA takes 2
+// MiB more for itself in one of the first turns, or in none.
+static void memory_comes_back(void) {
+    enum { MOST_TURNS = 12, SAME = 4 };
+    Sequence s;
+    size_t before = 0, held = 0, after = 0, total;
+    int same = 0; // turns in a row that have left as much free as the one before
+    if (!motus_test_has_gpu()) return;
+    make_sequence(&s, 352, 288);
+    for (int turn = 0; turn < MOST_TURNS && same < SAME; turn++) {
+        MotusPacket *packet[PACKETS];
+        encode(packet, &s, MOTUS_MEMORY_DEVICE);
+        cudaDeviceSynchronize();
+        cudaMemGetInfo(&held, &total);
+        for (int i = 0; i < PACKETS; i++) {
+            MotusPacket *more = motus_packet_ref(packet[i]);
+            motus_packet_unref(&packet[i]);
+            if (i < 3)
+                CU_ASSERT(
+                    packet_is(more, s.data[i],
+                              s.size[i])); // idr_pic_id of later GOPs differs from the sequence's
+            motus_packet_unref(&more);
+        }
+        cudaDeviceSynchronize();
+        before = after;
+        cudaMemGetInfo(&after, &total);
+        same = before == after ? same + 1 : 0;
+    }
+    MOTUS_CHECK(same == SAME && held < after,
+                "%zu bytes free, then %zu, %zu while packets were held", before, after, held);
+    drop_sequence(&s);
+}
+
+// CUDA call n and all after it fail: a clear status, and nothing stays.
+static void failing_device(void) {
+    Sequence s;
+    size_t before = 0, after = 0, total;
+    int failed = 0, whole = 0;
+    if (!motus_test_has_gpu()) return;
+    make_sequence(&s, 64, 48);
+    s.config.packet_memory = MOTUS_MEMORY_DEVICE;
+    s.config.stream_only = s.config.gop_coders = 1;
+    for (long n = 1000000; n >= 0; n = n > 400 ? 400 : n - 3) { // the first loads every kernel
+        MotusEncoder *enc = NULL;
+        MotusPacket *packet = NULL;
+        motus_device_fail_after(n);
+        MotusStatus status = motus_encoder_open(&enc, &s.config, NULL);
+        if (!status) status = motus_encoder_send(enc, s.frame[0], NULL);
+        if (!status) status = motus_encoder_receive(enc, &packet, -1);
+        motus_device_fail_after(-1);
+        MOTUS_CHECK(status == MOTUS_OK || (status == MOTUS_ERR_CUDA && !packet), "call %ld: %d", n,
+                    status);
+        if (!status) CU_ASSERT(packet_is(packet, s.data[0], s.size[0]));
+        failed += status != MOTUS_OK, whole += status == MOTUS_OK;
+        motus_packet_unref(&packet);
+        motus_encoder_close(&enc);
+        cudaDeviceSynchronize();
+        cudaMemGetInfo(before ? &after : &before, &total);
+    }
+    MOTUS_CHECK(before == after && failed > 10 && whole > 1,
+                "%zu bytes free, then %zu; %d failures", before, after, failed);
+    drop_sequence(&s);
+}
+
+static const MotusTest tests[] = {{"the_same_bytes", the_same_bytes},
+                                  {"in_the_order_of_a_stream", in_the_order_of_a_stream},
+                                  {"memory_comes_back", memory_comes_back},
+                                  {"failing_device", failing_device},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("gpu_packets", tests, argc, argv); }

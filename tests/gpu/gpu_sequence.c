@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/gpu/gpu_sequence.h"
+
+#define TEXTURE 1024
+
+// Blocks of random grey that move by (3, 2) samples a frame over a gradient, with some noise.
+static MotusFrame *make_frame(int width, int height, int t, const uint8_t *texture) {
+    MotusFrame *frame = NULL;
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, width, height), MOTUS_OK);
+    for (int p = 0; p < 3; p++)
+        for (int y = 0; y < frame->plane[p].height; y++)
+            for (int x = 0; x < frame->plane[p].width; x++) {
+                int scale = p ? 2 : 1, u = (scale * x + 3 * t) / 5, v = (scale * y + 2 * t) / 6;
+                frame->plane[p].data[y * frame->plane[p].stride + x] =
+                    (uint8_t)(texture[(u * 31 + v * 17 + p) % TEXTURE] / 2 + x % 64 +
+                              motus_test_range(0, 3));
+            }
+    frame->number = 70 + t;
+    return frame;
+}
+
+static void configure(Sequence *s, int width, int height) {
+    memset(s, 0, sizeof *s);
+    s->config = motus_encoder_config_default(width, height, (MotusRational){25, 1});
+    s->config.backend = MOTUS_BACKEND_CPU;
+    s->config.keyint = 3;
+    s->config.range = 8;
+}
+
+static void make(Sequence *s) {
+    const int width = s->config.width, height = s->config.height;
+    uint8_t texture[TEXTURE];
+    MotusEncoder *enc = NULL;
+    motus_test_fill(texture, sizeof texture);
+    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s->config, NULL), MOTUS_OK);
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusPacket *packet;
+        s->frame[i] = make_frame(width, height, i, texture);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, s->frame[i], NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        s->recon[i] = motus_frame_ref(packet->recon);
+        s->size[i] = packet->size;
+        s->data[i] = malloc(packet->size);
+        memcpy(s->data[i], packet->data, packet->size);
+        motus_packet_unref(&packet);
+    }
+    motus_encoder_close(&enc);
+    s->config.backend = MOTUS_BACKEND_CUDA;
+}
+
+void make_sliced_sequence(Sequence *s, int width, int height, int slices) {
+    configure(s, width, height);
+    s->config.slices = slices;
+    make(s);
+}
+
+void make_sequence(Sequence *s, int width, int height) {
+    make_sliced_sequence(s, width, height, 1);
+}
+
+void make_rated_sequence(Sequence *s, int width, int height) {
+    configure(s, width, height);
+    s->config.rate = MOTUS_RATE_CRF;
+    s->config.lookahead = 0; // packets come at once
+    s->config.aq_mode = MOTUS_AQ_AUTO;
+    make(s);
+}
+
+void drop_sequence(Sequence *s) {
+    for (int i = 0; i < N_FRAMES; i++) {
+        motus_frame_unref(&s->frame[i]);
+        motus_frame_unref(&s->recon[i]);
+        free(s->data[i]);
+    }
+}
+
+int packet_is(const MotusPacket *packet, const uint8_t *data, size_t size) {
+    if (packet->size != size || !packet->data == !packet->device_data) return 0;
+    if (packet->data) return !memcmp(packet->data, data, size);
+    uint8_t *copy = malloc(size);
+    struct cudaPointerAttributes where = {0};
+    int same = cudaPointerGetAttributes(&where, packet->device_data) == cudaSuccess &&
+               where.type == cudaMemoryTypeDevice && where.device == packet->device;
+    same = same &&
+           cudaMemcpy(copy, packet->device_data, size, cudaMemcpyDeviceToHost) == cudaSuccess &&
+           !memcmp(copy, data, size);
+    free(copy);
+    return same;
+}
+
+int as_wanted(MotusEncoder *enc, const Sequence *s, int i) {
+    MotusPacket *packet;
+    if (motus_encoder_receive(enc, &packet, -1)) return 0;
+    int same = packet_is(packet, s->data[i], s->size[i]);
+    if (packet->recon)
+        same = same && motus_test_same_frames(packet->recon, s->recon[i]) &&
+               motus_test_same_frames(packet->source, s->frame[i]) &&
+               packet->source->number == s->frame[i]->number;
+    motus_packet_unref(&packet);
+    return same;
+}
+
+DeviceFrame device_frame(int width, int height, int gap, int shift) {
+    DeviceFrame d = {0};
+    size_t at[3];
+    ptrdiff_t stride[3];
+    for (int p = 0; p < 3; p++) {
+        int w = p ? (width + 1) / 2 : width, h = p ? (height + 1) / 2 : height;
+        at[p] = (d.size + 255) / 256 * 256 + (size_t)shift;
+        stride[p] = w + gap;
+        d.size =
+            at[p] + (size_t)(stride[p] * (h - 1) + w); // nothing may be read beyond the last sample
+    }
+    CU_ASSERT_EQUAL_FATAL(cudaMalloc((void **)&d.memory, d.size), cudaSuccess);
+    uint8_t *const data[3] = {d.memory + at[0], d.memory + at[1], d.memory + at[2]};
+    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&d.frame, width, height, data, stride, NULL, NULL),
+                          MOTUS_OK);
+    return d;
+}
+
+void drop_device_frame(DeviceFrame *d) {
+    cudaFree(d->memory);
+    motus_frame_unref(&d->frame);
+}
+
+void upload(const DeviceFrame *d, const MotusFrame *frame, cudaStream_t stream) {
+    for (int p = 0; p < 3; p++) {
+        const MotusPlane *to = &d->frame->plane[p], *from = &frame->plane[p];
+        CU_ASSERT_EQUAL(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
+                                          (size_t)from->stride, (size_t)from->width,
+                                          (size_t)from->height, cudaMemcpyHostToDevice, stream),
+                        cudaSuccess);
+    }
+    d->frame->number = frame->number;
+}

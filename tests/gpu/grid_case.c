@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tests/gpu/grid_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "motus/upload.h"
+#include "tests/conformance/decoders/material.h"
+#include "tests/conformance/decoders/pairwise.h"
+
+enum { LEAST_FRAMES = 3, LANE_COUNTS = 4 };
+static const int lane_counts[LANE_COUNTS] = {1, 2, 7, 16};
+
+enum {
+    QP,
+    PRESET,
+    RATE,
+    AHEAD,
+    KEYINT,
+    DEBLOCK,
+    SUBPEL,
+    RANGE,
+    PARTS,
+    SLICES,
+    CROP,
+    MAPS,
+    VECTORS,
+    FRAMES,
+    OUTPUT,
+    AUD,
+    AXES
+};
+enum { RATE_QP, RATE_CRF, RATE_AQ1, RATE_AQ2, RATE_BITRATE, RATE_VBV, RATE_CBR, RATE_TWO_PASSES };
+enum { SEARCHED, GIVEN, FINAL };
+
+_Static_assert(AXES <= (int)MOTUS_MAX_AXES, "see tests/conformance/decoders/pairwise.h");
+
+typedef struct Axis {
+    const char *name;
+    int n;
+    struct {
+        const char *name;
+        int number;
+    } value[MOTUS_MAX_VALUES];
+} Axis;
+
+// Crops: the visible size, from the picture's middle; 0: all of it, negative: less than all.
+static const int crop_size[4][2] = {{0, 0}, {16, 16}, {-2, -6}, {50, 34}};
+
+static const Axis axes[AXES] = {
+    {"qp", 5, {{"0", 0}, {"12", 12}, {"28", 28}, {"40", 40}, {"51", 51}}},
+    {"preset", 4, {{"slow", 0}, {"medium", 1}, {"fast", 2}, {"faster", 3}}},
+    {"rate",
+     8,
+     {{"qp", RATE_QP},
+      {"crf", RATE_CRF},
+      {"crf+aq1", RATE_AQ1},
+      {"crf+aq2", RATE_AQ2},
+      {"bitrate", RATE_BITRATE},
+      {"vbv", RATE_VBV},
+      {"cbr", RATE_CBR},
+      {"two-passes", RATE_TWO_PASSES}}},
+    {"lookahead", 3, {{"40", 40}, {"3", 3}, {"0", 0}}},
+    {"keyint", 3, {{"1", 1}, {"3", 3}, {"250", 250}}},
+    {"deblock", 2, {{"on", 1}, {"off", 0}}},
+    {"subpel",
+     3,
+     {{"quarter", MOTUS_SUBPEL_QUARTER}, {"half", MOTUS_SUBPEL_HALF}, {"full", MOTUS_SUBPEL_FULL}}},
+    {"range", 4, {{"preset's", 0}, {"8", 8}, {"16", 16}, {"32", 32}}},
+    {"partitions", 3, {{"all", 0x7F}, {"16x16", 0x01}, {"+8x8", 0x0F}}},
+    {"slices", 3, {{"1", 1}, {"3", 3}, {"999", 999}}},
+    {"crop", 4, {{"whole", 0}, {"16x16", 1}, {"-2x-6", 2}, {"50x34", 3}}},
+    {"maps", 2, {{"none", 0}, {"wild", 1}}},
+    {"vectors", 3, {{"searched", SEARCHED}, {"given", GIVEN}, {"final", FINAL}}},
+    {"frames", 2, {{"host", 0}, {"device", 1}}},
+    {"output", 2, {{"all", 0}, {"stream", 1}}},
+    {"aud", 2, {{"off", 0}, {"on", 1}}},
+};
+
+static int value(const int *row, int axis) { return axes[axis].value[row[axis]].number; }
+
+static void *must(void *p) {
+    if (!p) abort(); // a test without memory has nothing to say
+    return p;
+}
+
+// ---- Frames -------------------------------------------------------------------------------------
+
+// The same frame in device memory.
+static MotusFrame *on_device(const MotusFrame *frame) {
+    const size_t luma = (size_t)frame->width * (size_t)frame->height;
+    uint8_t *host = must(malloc(luma * 3 / 2)), *to = host;
+    void *memory;
+    for (int c = 0; c < 3; c++)
+        for (int y = 0; y < frame->plane[c].height; y++, to += frame->plane[c].width)
+            memcpy(to, frame->plane[c].data + y * frame->plane[c].stride,
+                   (size_t)frame->plane[c].width);
+    if (motus_cuda_alloc(&memory, luma * 3 / 2, NULL) ||
+        motus_cuda_copy(memory, host, luma * 3 / 2, NULL, NULL))
+        abort();
+    free(host);
+    uint8_t *there = memory, *const data[3] = {there, there + luma, there + luma + luma / 4};
+    const ptrdiff_t stride[3] = {frame->width, frame->width / 2, frame->width / 2};
+    MotusFrame *out;
+    if (motus_frame_wrap(&out, frame->width, frame->height, data, stride, motus_cuda_free, memory))
+        abort();
+    return out;
+}
+
+// As FFmpeg counts: from 0, over the visible samples of Y, Cb, Cr.
+static uint32_t adler32(const MotusFrame *frame) {
+    uint32_t a = 0, b = 0;
+    for (int c = 0; c < 3; c++)
+        for (int y = 0; y < frame->plane[c].height; y++)
+            for (int x = 0; x < frame->plane[c].width; x++) {
+                a = (a + frame->plane[c].data[y * frame->plane[c].stride + x]) % 65521;
+                b = (b + a) % 65521;
+            }
+    return b << 16 | a;
+}
+
+// ---- Encodes ------------------------------------------------------------------------------------
+
+static MotusEncoderConfig configure(const GridCase *c) {
+    const int *row = c->row, rate = value(row, RATE);
+    MotusEncoderConfig config = motus_encoder_config_default(
+        c->frame[0]->width, c->frame[0]->height, (MotusRational){30, 1});
+    config.qp = value(row, QP);
+    config.crf = config.qp;
+    config.preset = (MotusPreset)value(row, PRESET);
+    config.lookahead = value(row, AHEAD);
+    config.keyint = value(row, KEYINT);
+    config.deblock = value(row, DEBLOCK);
+    config.subpel = (MotusSubpel)value(row, SUBPEL);
+    config.range = value(row, RANGE);
+    config.partitions = (uint32_t)value(row, PARTS);
+    config.slices = value(row, SLICES);
+    config.stream_only = value(row, OUTPUT);
+    config.aud = value(row, AUD);
+    config.rate = rate == RATE_QP    ? MOTUS_RATE_QP
+                  : rate <= RATE_AQ2 ? MOTUS_RATE_CRF
+                                     : MOTUS_RATE_BITRATE;
+    config.aq_mode = rate == RATE_AQ1   ? MOTUS_AQ_VARIANCE
+                     : rate == RATE_AQ2 ? MOTUS_AQ_AUTO
+                                        : MOTUS_AQ_OFF;
+    config.bitrate = ((int64_t)config.width * config.height * 30 * 16 >> config.qp / 6) +
+                     20000; // 16 bits a sample at QP 0
+    if (rate == RATE_VBV)
+        config.vbv_maxrate = config.bitrate * 5 / 4, config.vbv_bufsize = config.bitrate / 2;
+    if (rate == RATE_CBR)
+        config.vbv_maxrate = config.vbv_bufsize = config.bitrate, config.hrd = MOTUS_HRD_CBR;
+    config.threads = 1;
+    config.gop_coders = 1;
+    config.backend = MOTUS_BACKEND_CPU;
+    return config;
+}
+
+static void fail(GridCoded *coded, const char *what, const MotusError *error, MotusStatus status) {
+    if (!*coded->failure)
+        snprintf(coded->failure, sizeof coded->failure, "%s: %s", what,
+                 error && error->status ? error->text : motus_status_text(status));
+}
+
+static void append(GridCoded *coded, const MotusPacket *packet) {
+    coded->data = must(realloc(coded->data, coded->size + packet->size));
+    memcpy(coded->data + coded->size, packet->data, packet->size);
+    coded->size += packet->size;
+    if (packet->pass_log) {
+        const size_t had = coded->log ? strlen(coded->log) : 0;
+        coded->log = must(realloc(coded->log, had + strlen(packet->pass_log) + 32));
+        strcpy(coded->log + had, packet->pass_log);
+    }
+    coded->sum[coded->pictures++] = packet->recon ? adler32(packet->recon) : 0;
+}
+
+static MotusStatus send(MotusEncoder *encoder, const GridCase *c, int i, int device) {
+    const size_t n_mb =
+        (size_t)((c->frame[0]->width + 15) / 16 * ((c->frame[0]->height + 15) / 16));
+    int8_t *map = value(c->row, MAPS) ? must(malloc(n_mb)) : NULL;
+    uint32_t chance = (uint32_t)i * 2654435761u + 12345;
+    for (size_t k = 0; map && k < n_mb; k++) { // mostly small offsets, some that reach any QP
+        chance = chance * 1664525 + 1013904223;
+        map[k] =
+            (int8_t)(chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128);
+    }
+    MotusFrameParams params = {
+        .size = sizeof params, .pts = i, .duration = 1, .qp_offset = map, .n_qp_offset = n_mb};
+    if (c->field[i])
+        params.external_mvs = c->field[i]->field, params.external_modes = c->field[i]->field_modes;
+    params.external_final = value(c->row, VECTORS) == FINAL;
+    const MotusStatus status = device
+                                   ? motus_encoder_send_device(encoder, c->device[i], NULL, &params)
+                                   : motus_encoder_send(encoder, c->frame[i], &params);
+    free(map);
+    return status;
+}
+
+// kept: gets the packets; may be NULL.
+static void encode(GridCoded *coded, const GridCase *c, const MotusEncoderConfig *config,
+                   MotusPacket **kept) {
+    MotusEncoder *encoder = NULL;
+    MotusError error = {0};
+    MotusPacket *packet;
+    const int device = config->backend == MOTUS_BACKEND_CUDA && value(c->row, FRAMES);
+    *coded = (GridCoded){0};
+    MotusStatus status = motus_encoder_open(&encoder, config, &error);
+    if (status) fail(coded, "open", &error, status);
+    for (int i = 0; i <= c->n && !status; i++) {
+        status = i < c->n ? send(encoder, c, i, device) : motus_encoder_send(encoder, NULL, NULL);
+        if (status) fail(coded, "send", motus_encoder_error(encoder), status);
+        while (!status && !(status = motus_encoder_receive(encoder, &packet, i < c->n ? 0 : -1))) {
+            append(coded, packet);
+            if (kept) kept[coded->pictures - 1] = motus_packet_ref(packet);
+            motus_packet_unref(&packet);
+        }
+        if (status < 0) fail(coded, "receive", motus_encoder_error(encoder), status);
+        if (status > 0) status = MOTUS_OK;
+    }
+    if (!status && coded->pictures != c->n)
+        fail(coded, "pictures are missing", NULL, MOTUS_ERR_INTERNAL);
+    if (coded->log) sprintf(coded->log + strlen(coded->log), "end %d\n", coded->pictures);
+    motus_encoder_close(&encoder);
+}
+
+static void drop(GridCoded *coded) {
+    free(coded->data);
+    free(coded->log);
+    *coded = (GridCoded){0};
+}
+
+// ---- Cases --------------------------------------------------------------------------------------
+
+// Whether `config` is the first of two passes, and what then follows it.
+static int two_passes(const GridCase *c) { return value(c->row, RATE) == RATE_TWO_PASSES; }
+
+void grid_case_on_the_cpu(GridCase *c) {
+    MotusEncoderConfig config = configure(c);
+    config.threads = c->threads;
+    config.stream_only = 0; // the reconstruction is there for all rows
+    if (two_passes(c)) {
+        config.pass = 1;
+        encode(&c->first, c, &config, NULL);
+        config.pass = 2;
+        config.pass_log = c->first.log;
+    }
+    if (value(c->row, VECTORS) == SEARCHED) {
+        encode(&c->want, c, &config, NULL);
+        return;
+    }
+    MotusPacket *packet[GRID_FRAMES] = {0};
+    config.export_field = 1;
+    encode(&c->want, c, &config, packet); // searched, and its own field given back
+    drop(&c->want);
+    config.export_field = 0;
+    for (int i = 0; i < c->n; i++) c->field[i] = packet[i] && packet[i]->field ? packet[i] : NULL;
+    encode(&c->want, c, &config, NULL);
+    for (int i = 0; i < c->n; i++)
+        if (!c->field[i]) motus_packet_unref(&packet[i]);
+}
+
+static int differ(const GridCoded *want, const GridCoded *got, char *failure, size_t room) {
+    size_t at = 0;
+    int picture = 0;
+    *failure = 0;
+    while (at < want->size && at < got->size && want->data[at] == got->data[at]) at++;
+    while (picture < want->pictures &&
+           (!got->sum[picture] || want->sum[picture] == got->sum[picture]))
+        picture++;
+    if (*got->failure)
+        snprintf(failure, room, "%s", got->failure);
+    else if (want->size != got->size || at < want->size)
+        snprintf(failure, room, "%zu bytes, not %zu; the first that differs: %zu", got->size,
+                 want->size, at);
+    else if (picture < want->pictures)
+        snprintf(failure, room, "reconstruction of picture %d differs", picture);
+    else if (want->log && (!got->log || strcmp(want->log, got->log)))
+        snprintf(failure, room, "the pass log differs");
+    return *failure != 0;
+}
+
+void grid_print_failure(const GridCase *c, int gop_coders, const char *failure) {
+    printf("FAILURE %s", c->sequence->name);
+    for (int a = 0; a < AXES; a++) printf(" %s=%s", axes[a].name, axes[a].value[c->row[a]].name);
+    printf(" lanes=%d: %s\n", gop_coders, failure);
+    fflush(stdout);
+}
+
+unsigned grid_case_on_the_device(GridCase *c) {
+    unsigned failures = 0;
+    char failure[320];
+    GridCoded got;
+    if (value(c->row, FRAMES))
+        for (int i = 0; i < c->n; i++) c->device[i] = on_device(c->frame[i]);
+    for (int k = 0; k < LANE_COUNTS; k++) {
+        MotusEncoderConfig config = configure(c);
+        config.backend = MOTUS_BACKEND_CUDA;
+        config.gop_coders = lane_counts[k];
+        if (two_passes(c)) {
+            config.pass = 1;
+            MotusPacket *field[GRID_FRAMES];
+            memcpy(field, c->field, sizeof field);
+            memset(c->field, 0, sizeof c->field); // as in the CPU's first pass
+            encode(&got, c, &config, NULL);
+            memcpy(c->field, field, sizeof field);
+            if (differ(&c->first, &got, failure, sizeof failure))
+                grid_print_failure(c, config.gop_coders, failure), failures++;
+            drop(&got);
+            config.pass = 2;
+            config.pass_log = c->first.log;
+        }
+        encode(&got, c, &config, NULL);
+        if (differ(&c->want, &got, failure, sizeof failure))
+            grid_print_failure(c, config.gop_coders, failure), failures++;
+        drop(&got);
+    }
+    for (int i = 0; i < c->n; i++) motus_frame_unref(&c->device[i]);
+    return failures;
+}
+
+int grid_settings(int *values) {
+    for (int a = 0; a < AXES; a++) values[a] = axes[a].n;
+    return AXES;
+}
+
+void grid_case_open(GridCase *c, const GridSequence *sequence, const int *row, long budget,
+                    int whole) {
+    const int *size = crop_size[whole ? 0 : value(row, CROP)];
+    *c = (GridCase){.sequence = sequence, .row = row};
+    for (int i = 0; i < sequence->n; i++) c->frame[i] = motus_middle_of(sequence->frame[i], size);
+    const long n = budget / ((long)c->frame[0]->width * c->frame[0]->height);
+    c->n = n < LEAST_FRAMES ? LEAST_FRAMES : n < GRID_FRAMES ? (int)n : GRID_FRAMES;
+    if (c->n > sequence->n) c->n = sequence->n;
+}
+
+void grid_case_close(GridCase *c) {
+    drop(&c->first);
+    drop(&c->want);
+    for (int i = 0; i < GRID_FRAMES; i++) {
+        motus_frame_unref(&c->frame[i]);
+        motus_packet_unref(&c->field[i]);
+    }
+}

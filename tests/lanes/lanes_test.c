@@ -1,0 +1,373 @@
+// The cores' code for 32 lanes, which is what runs on a GPU, against the same code for one lane:
+// every MB's decision, levels, samples, bits and cost. Lanes are emulated (emulated_lanes.h) in
+// random order, and working memory starts out random, so that a missing barrier and memory read
+// before it is written show up.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder/settings/preset.h"
+#include "tests/encoder/analyse/same_levels.h"
+#include "tests/lanes/lanes_calls.h"
+#include "tests/support/harness.h"
+#include "tools/synth/synth.h"
+#include "yuv/io/reader.h"
+#include "yuv/pad.h"
+
+// A picture that is coded MB by MB in raster order.
+typedef struct Picture {
+    int mb_width, mb_height;
+    MotusPictureState pic;
+    MotusFrame *src, *rec, *ref;
+    MotusRefLuma ref_luma;
+    MotusReference reference;
+    MotusQp qp;
+    MotusEffort effort;
+    MotusInterLimits limits;
+    const char *name;
+    int number;  // of the case
+    int at_once; // MBs that became P_Skip without a look at anything else
+} Picture;
+
+enum { MOVES = 4 }; // vectors that an MB's blocks move by
+
+static LanesMemory memory[2]; // for one lane and for 32
+
+static void picture_open(Picture *p, int mb_width, int mb_height) {
+    int width = 16 * mb_width, height = 16 * mb_height;
+    *p = (Picture){.mb_width = mb_width, .mb_height = mb_height};
+    CU_ASSERT_EQUAL_FATAL(motus_picture_state_alloc(&p->pic, mb_width, mb_height, 1), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->src, width, height), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->rec, width, height), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->ref, width, height), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&p->ref_luma, width, height), MOTUS_OK);
+}
+
+static void picture_close(Picture *p) {
+    motus_picture_state_free(&p->pic);
+    motus_ref_luma_free(&p->ref_luma);
+    motus_frame_unref(&p->src);
+    motus_frame_unref(&p->rec);
+    motus_frame_unref(&p->ref);
+}
+
+static void set_effort(Picture *p, MotusPreset preset, int qp) {
+    MotusEncoderConfig config =
+        motus_encoder_config_default(16 * p->mb_width, 16 * p->mb_height, (MotusRational){25, 1});
+    config.preset = preset;
+    p->effort = motus_effort_of(&config);
+    p->qp = motus_qp_at(qp);
+    p->limits = (MotusInterLimits){.max_mvs = motus_test_range(0, 3) ? 16 : 5,
+                                   .max_mv_y = 512,
+                                   .unit = 1 << motus_test_range(0, 2),
+                                   .steps = p->effort.steps};
+}
+
+// Compares what both have found for MB (x, y), and keeps it for the MBs that follow.
+static void settle(Picture *p, int x, int y, const char *what) {
+    const MotusTrial *one = memory[0].best, *many = memory[1].best;
+    const char *failure = memory[1].failure;
+    int i = y * p->mb_width + x;
+    MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d, %s: %s", p->name, p->number, x, y, what, failure);
+    if (failure) return;
+    MOTUS_CHECK(!memcmp(&one->mb, &many->mb, sizeof one->mb) &&
+                    same_levels(&one->mb, &one->coef, &many->coef),
+                "%s, case %d, MB %d,%d, %s: type %d, not %d", p->name, p->number, x, y, what,
+                many->mb.type, one->mb.type);
+    MOTUS_CHECK(!memcmp(one->luma, many->luma, sizeof one->luma) &&
+                    !memcmp(one->chroma, many->chroma, sizeof one->chroma),
+                "%s, case %d, MB %d,%d, %s: samples of type %d", p->name, p->number, x, y, what,
+                one->mb.type);
+    MOTUS_CHECK(one->bits == many->bits && one->ssd == many->ssd && one->cost == many->cost,
+                "%s, case %d, MB %d,%d, %s: bits %u, not %u, SSD %u, not %u", p->name, p->number, x,
+                y, what, many->bits, one->bits, many->ssd, one->ssd);
+    p->pic.mb[i] = one->mb;
+    for (int k = 0; k < 3; k++) {
+        const MotusPlane *plane = &p->rec->plane[k];
+        int size = k ? 8 : 16;
+        for (int row = 0; row < size; row++)
+            memcpy(plane->data + (size * y + row) * plane->stride + size * x,
+                   k ? one->chroma[k - 1] + 8 * row : one->luma + 16 * row, (size_t)size);
+    }
+}
+
+static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
+    MotusMbSource at = motus_mb_source(p->rec, x, y);
+    MotusMbRecon rec;
+    for (int k = 0; k < 3; k++) rec.plane[k] = (uint8_t *)at.plane[k], rec.stride[k] = at.stride[k];
+    return rec;
+}
+
+static void poison(void) {
+    motus_test_fill(&memory[0], sizeof memory[0]);
+    motus_test_fill(&memory[1], sizeof memory[1]);
+}
+
+static void code_intra(Picture *p, int x, int y, int p_slice) {
+    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.intra_levels};
+    MotusNeighbours neighbours = motus_neighbours(p->pic.mb, p->mb_width, x, y, 0);
+    const MotusIntraMb in = {.qp = &p->qp,
+                             .levels = &levels,
+                             .i4_trials = p->effort.i4_trials,
+                             .p_slice = p_slice,
+                             .src = motus_mb_source(p->src, x, y),
+                             .rec = mb_recon(p, x, y),
+                             .neighbours = neighbours,
+                             .has = motus_intra_has(&neighbours)};
+    poison();
+    lanes_calls_1.intra16x16_estimate(&in, &memory[0]);
+    lanes_calls_32.intra16x16_estimate(&in, &memory[1]);
+    MOTUS_CHECK(!memory[1].failure && memory[0].satd == memory[1].satd &&
+                    memory[0].mode == memory[1].mode,
+                "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
+                x, y, memory[1].satd, memory[1].mode, memory[0].satd, memory[0].mode);
+    poison();
+    lanes_calls_1.intra_search(&in, &memory[0]);
+    if ((x ^ y) & 1)
+        lanes_calls_32.intra_team(&in, &memory[1]);
+    else
+        lanes_calls_32.intra_search(&in, &memory[1]);
+    settle(p, x, y, (x ^ y) & 1 ? "intra by three warps" : "intra");
+}
+
+// An MB's vectors: a few that its blocks have moved by (move_blocks), then what lies around them.
+static void draw_candidates(MotusCandidates *found) {
+    int moves = motus_test_range(1, MOVES);
+    found->n = (uint8_t)motus_test_range(moves, MOTUS_CANDIDATES);
+    found->blocks = 1;
+    for (int k = 0; k < 3; k++) found->blocks |= (uint64_t)motus_test_random() << 15 * k;
+    for (int v = 0; v < found->n; v++) {
+        MotusMv mv = v < MOVES ? (MotusMv){0, 0} : found->mv[motus_test_range(0, v - 1)];
+        int reach = v < MOVES ? 8 : 1 << motus_test_range(0, 8), unit = v < MOVES ? 4 : 1;
+        mv.x = (int16_t)motus_clip(-2000, 2000, mv.x + unit * motus_test_range(-reach, reach));
+        mv.y = (int16_t)motus_clip(-600, 600, mv.y + unit * motus_test_range(-reach, reach));
+        found->mv[v] = mv;
+    }
+}
+
+// Makes the MB's source from the reference: its blocks, of some sizes, move by the first of its
+// vectors.
+static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) {
+    const MotusPlane *src = &p->src->plane[0];
+    int w = 4 << motus_test_range(0, 2), h = 4 << motus_test_range(0, 2), which[16];
+    for (int i = 0; i < 16; i++) which[i] = motus_test_range(0, motus_min(found->n, MOVES) - 1);
+    for (int i = 0; i < 256; i++) {
+        int px = i & 15, py = i >> 4;
+        const uint8_t *tap[2];
+        motus_luma_taps(&p->reference, 16 * x + px, 16 * y + py,
+                        found->mv[which[py / h * 4 + px / w]], tap);
+        src->data[(16 * y + py) * src->stride + 16 * x + px] =
+            motus_clip_u8(*tap[0] + motus_test_range(-2, 2));
+    }
+}
+
+// Makes the MB's source what P_Skip predicts.
+static void skip_mb(Picture *p, const MotusInterMb *in) {
+    static MotusTrial trial;
+    MotusMvGrid grid;
+    motus_grid_load(&grid, &in->neighbours);
+    motus_skip_trial(in, motus_mvp_skip(&grid), &trial);
+    for (int k = 0; k < 3; k++) {
+        const MotusPlane *src = &p->src->plane[k];
+        const int size = k ? 8 : 16;
+        for (int y = 0; y < size; y++)
+            memcpy(src->data + (size * in->y + y) * src->stride + size * in->x,
+                   k ? trial.chroma[k - 1] + y * MOTUS_CHROMA_STRIDE
+                     : trial.luma + y * MOTUS_LUMA_STRIDE,
+                   (size_t)size);
+    }
+}
+
+static void same_choices(const Picture *p, int x, int y, const MotusChoice *one,
+                         const MotusChoice *many) {
+    MOTUS_CHECK(memory[1].failure || memory[0].satd == memory[1].satd,
+                "%s, case %d, MB %d,%d: SATD %u, not %u", p->name, p->number, x, y, memory[1].satd,
+                memory[0].satd);
+    for (int k = 0; k < 4; k++) {
+        int same = one->cost[k] == many->cost[k];
+        if (same && one->cost[k] != UINT32_MAX)
+            same = one->mv_bits[k] == many->mv_bits[k] &&
+                   !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
+        MOTUS_CHECK(same, "%s, case %d, MB %d,%d: type %d costs %u, not %u", p->name, p->number, x,
+                    y, k, many->cost[k], one->cost[k]);
+    }
+}
+
+static void code_inter(Picture *p, int x, int y) {
+    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels};
+    const MotusInterMb in = {.ref = &p->reference,
+                             .limits = &p->limits,
+                             .qp = &p->qp,
+                             .src = motus_mb_source(p->src, x, y),
+                             .neighbours = motus_neighbours(p->pic.mb, p->mb_width, x, y, 0),
+                             .x = x,
+                             .y = y};
+    MotusCandidates found;
+    draw_candidates(&found);
+    if (motus_test_range(0, 7))
+        move_blocks(p, x, y, &found);
+    else
+        skip_mb(p, &in);
+    for (int v = 0; v < found.n; v++) {
+        uint16_t satd[16];
+        lanes_calls_1.satd_mb(&in, found.mv[v], found.satd[v], &memory[0]);
+        if (v) continue; // comparing one of each MB is enough
+        lanes_calls_32.satd_mb(&in, found.mv[v], satd, &memory[1]);
+        MOTUS_CHECK(!memory[1].failure && !memcmp(satd, found.satd[v], sizeof satd),
+                    "%s, case %d, MB %d,%d: SATDs", p->name, p->number, x, y);
+    }
+    poison();
+    const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS),
+              shares = warps > 2 && motus_test_range(0, 2);
+    lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, 1, 0, &memory[0]);
+    lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, warps, shares, &memory[1]);
+    if (motus_skip_is_enough(memory[0].best, &p->qp, &p->effort) &&
+        memory[0].best->mb.type == MOTUS_MB_P_SKIP)
+        p->at_once++; // there are no choices
+    else
+        same_choices(p, x, y, &memory[0].decide.choice, &memory[1].inter_team.team.choose.choice);
+    settle(p, x, y,
+           shares       ? "inter by warps that share a type"
+           : warps == 2 ? "inter by two warps"
+                        : "inter by more warps");
+}
+
+// Codes the picture as I, or as P with itself as reference.
+static void code_picture(Picture *p, int p_slice) {
+    for (int k = 0; p_slice && k < 3; k++)
+        motus_plane_copy_padded(&p->ref->plane[k], &p->src->plane[k]);
+    if (p_slice) {
+        motus_ref_luma_build(&p->ref_luma, &p->ref->plane[0], 1, 1);
+        p->reference = (MotusReference){.width = p->ref_luma.width,
+                                        .height = p->ref_luma.height,
+                                        .luma = p->ref_luma.plane[0],
+                                        .chroma = {p->ref->plane[1].data, p->ref->plane[2].data},
+                                        .luma_stride = p->ref_luma.stride,
+                                        .chroma_stride = p->ref->plane[1].stride};
+        memcpy(p->reference.tap, p->ref_luma.tap, sizeof p->reference.tap);
+    }
+    for (int y = 0; y < p->mb_height; y++)
+        for (int x = 0; x < p->mb_width; x++)
+            if (p_slice && motus_test_range(0, 4))
+                code_inter(p, x, y);
+            else
+                code_intra(p, x, y, p_slice);
+    p->number++;
+}
+
+// Every preset at some QPs, the ends among them.
+static void code_all(Picture *p, int qps, int p_slices) {
+    static const int ends[] = {28, 0, 51, 12, 40};
+    for (int preset = 0; preset < MOTUS_PRESETS; preset++)
+        for (int k = 0; k < qps; k++)
+            for (int p_slice = 0; p_slice <= p_slices; p_slice++) {
+                set_effort(p, (MotusPreset)preset, k < 5 ? ends[k] : motus_test_range(14, 44));
+                code_picture(p, p_slice);
+            }
+}
+
+// A plane of blocks that are flat, noise, two values, or edges, so that every mode and size of
+// level comes up.
+static void draw(const MotusPlane *plane, int strength) {
+    for (int y = 0; y < plane->height; y += 4)
+        for (int x = 0; x < plane->width; x += 4) {
+            int kind = motus_test_range(0, 4), base = motus_test_range(0, 255),
+                slope = motus_test_range(-8, 8);
+            for (int i = 0; i < 16; i++) {
+                int px = i & 3, py = i >> 2, noise = motus_test_range(-strength, strength);
+                int v = kind == 0   ? base
+                        : kind == 1 ? (motus_test_random() & 64 ? 255 : 0)
+                        : kind == 2 ? base + slope * px + noise
+                        : kind == 3 ? base + slope * py + noise
+                                    : base + slope * (px + py) + noise;
+                plane->data[(y + py) * plane->stride + x + px] = motus_clip_u8(v);
+            }
+        }
+}
+
+static void drawn(void) {
+    Picture p;
+    picture_open(&p, 5, 3);
+    p.name = "drawn";
+    for (int strength = 0; strength <= 64; strength = 4 * strength + 4) {
+        for (int k = 0; k < 3; k++) draw(&p.src->plane[k], strength);
+        code_all(&p, 2, 1);
+    }
+    picture_close(&p);
+}
+
+static void generated(void) {
+    Picture p;
+    MotusSynth *synth = NULL;
+    picture_open(&p, 5, 4);
+    MotusSynthConfig config = motus_synth_config_default(16 * p.mb_width, 16 * p.mb_height);
+    config.seed = motus_test_random(), config.noise = 2, config.objects = 4, config.flat = 20;
+    p.name = "generated";
+    CU_ASSERT_EQUAL_FATAL(motus_synth_open(&synth, &config), MOTUS_OK);
+    motus_synth_frame(synth, 0, p.src);
+    code_all(&p, 3, 1);
+    CU_ASSERT_TRUE(p.at_once > 0);
+    motus_synth_close(&synth);
+    picture_close(&p);
+}
+
+// The middle of a real picture.
+static void real(void) {
+    const char *dir = getenv("MOTUS_SEQS");
+    char path[1024];
+    MotusReader *reader = NULL;
+    MotusFrame *frame = NULL;
+    Picture p;
+    snprintf(path, sizeof path, "%s/foreman_cif_300.y4m", dir ? dir : "");
+    if (!dir || motus_reader_open(&reader, path, NULL, NULL)) {
+        motus_test_skip("MOTUS_SEQS names no folder with foreman_cif_300.y4m");
+        return;
+    }
+    CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &frame, NULL), MOTUS_OK);
+    picture_open(&p, 8, 5);
+    p.name = "foreman";
+    for (int k = 0; k < 3; k++) {
+        MotusPlane middle = frame->plane[k];
+        middle.data += (k ? 40 : 80) * middle.stride + (k ? 40 : 80);
+        middle.width = p.src->plane[k].width, middle.height = p.src->plane[k].height;
+        motus_plane_copy_padded(&p.src->plane[k], &middle);
+    }
+    code_all(&p, 2, 1);
+    picture_close(&p);
+    motus_frame_unref(&frame);
+    motus_reader_close(&reader);
+}
+
+// What is noted about decisions, of MBs that differ in little or nothing.
+static void noted(void) {
+    for (int n = 0; n < 500; n++) {
+        MotusMb mb[3];
+        uint16_t changed[2] = {3, 3};
+        motus_test_fill(mb, sizeof mb);
+        mb[2] = mb[1] = mb[0];
+        int what = motus_test_range(0, 3), blk = motus_test_range(0, 15);
+        if (what == 1) mb[2].mv[blk].y ^= 1;
+        if (what == 2) mb[2].type = (uint8_t)(motus_test_random() & 7);
+        if (what == 3) mb[2].total_coeff[blk] ^= 3;
+        lanes_calls_1.note(&mb[0], &mb[2], &changed[0], &memory[0]);
+        lanes_calls_32.note(&mb[1], &mb[2], &changed[1], &memory[1]);
+        MOTUS_CHECK(!memory[1].failure && changed[0] == changed[1] &&
+                        !memcmp(&mb[0], &mb[1], sizeof mb[0]) &&
+                        !memcmp(&mb[0], &mb[2], sizeof mb[0]) && (what != 1 || changed[0] == 7) &&
+                        (what != 3 || changed[0] == 3),
+                    "case %d: change %d", n, what);
+        lanes_calls_1.first_guess(&mb[0], mb[2].mv[blk], &memory[0]);
+        lanes_calls_32.first_guess(&mb[1], mb[2].mv[blk], &memory[1]);
+        MotusMb guess = {.type = MOTUS_MB_P_16x16};
+        for (int i = 0; i < 16; i++) guess.mv[i] = mb[2].mv[blk];
+        MOTUS_CHECK(!memory[1].failure && !memcmp(&mb[0], &guess, sizeof guess) &&
+                        !memcmp(&mb[1], &guess, sizeof guess),
+                    "case %d: first guess", n);
+    }
+}
+
+static const MotusTest tests[] = {
+    {"drawn", drawn}, {"generated", generated}, {"real", real}, {"noted", noted}, {0}};
+
+int main(int argc, char **argv) { return motus_test_main("lanes", tests, argc, argv); }

@@ -1,0 +1,243 @@
+// Known motion: pans of a generated texture are found; search centres follow large pans.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "me/centres/centres.h"
+#include "me/me_internal.h"
+#include "tests/support/harness.h"
+#include "tools/synth/synth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 208
+#define HEIGHT 144
+
+typedef struct Pan {
+    MotusFrame *frame[2];
+    MotusSynth *synth;
+} Pan;
+
+static void pan_open(Pan *p, int pan_x, int pan_y, uint32_t seed) {
+    MotusSynthConfig config = motus_synth_config_default(WIDTH, HEIGHT);
+    config.pan_x = pan_x, config.pan_y = pan_y, config.seed = seed;
+    CU_ASSERT_EQUAL_FATAL(motus_synth_open(&p->synth, &config), MOTUS_OK);
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->frame[i], WIDTH, HEIGHT), MOTUS_OK);
+        motus_synth_frame(p->synth, i, p->frame[i]);
+    }
+}
+
+static void pan_close(Pan *p) {
+    for (int i = 0; i < 2; i++) motus_frame_unref(&p->frame[i]);
+    motus_synth_close(&p->synth);
+}
+
+typedef struct Score {
+    int found[MOTUS_MODES], total[MOTUS_MODES];
+} Score;
+
+// Counts interior blocks (visible in both pictures, as the generator says) that find the
+// generator's vector.
+static void score_pan(Score *score, int pan_x, int pan_y, uint32_t seed, MotusSubpel subpel) {
+    Pan p;
+    MotusMe *me;
+    MotusField *field;
+    MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
+    config.subpel = subpel, config.backend = MOTUS_BACKEND_CPU;
+    pan_open(&p, pan_x, pan_y, seed);
+    CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, WIDTH, HEIGHT), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_me_search(me, &p.frame[1]->plane[0], &p.frame[0]->plane[0], NULL, field),
+                    MOTUS_OK);
+    for (int i = 0; i < field->n_mb * MOTUS_BLOCKS; i++) {
+        int mb = i / MOTUS_BLOCKS, b = i % MOTUS_BLOCKS;
+        const MotusBlock *block = &motus_blocks[b];
+        MotusSynthTruth truth;
+        int x = 16 * (mb % field->mb_width) + block->x, y = 16 * (mb / field->mb_width) + block->y;
+        if (!motus_synth_truth(p.synth, 1, x, y, block->width, block->height, &truth) ||
+            !truth.whole)
+            continue;
+        score->total[block->mode]++;
+        score->found[block->mode] +=
+            field->mv[b][mb].x == truth.mv.x && field->mv[b][mb].y == truth.mv.y;
+    }
+    motus_field_free(&field);
+    motus_me_close(&me);
+    pan_close(&p);
+}
+
+static void whole_sample_pans(void) {
+    for (int subpel = MOTUS_SUBPEL_FULL; subpel <= MOTUS_SUBPEL_QUARTER; subpel++) {
+        Score score = {{0}, {0}};
+        for (uint32_t i = 0; i < 6; i++)
+            score_pan(&score, 4 * motus_test_range(-16, 16), 4 * motus_test_range(-16, 16), i + 1,
+                      (MotusSubpel)subpel);
+        for (int m = 0; m < MOTUS_MODES; m++)
+            MOTUS_CHECK(score.total[m] > 100 && score.found[m] >= 0.99 * score.total[m],
+                        "subpel %d mode %d: %d of %d", subpel, m, score.found[m], score.total[m]);
+    }
+}
+
+static void quarter_sample_pans(void) {
+    Score score = {{0}, {0}};
+    for (int i = 0; i < 16; i++) // every fraction once
+        score_pan(&score, 4 * motus_test_range(-12, 12) + i % 4,
+                  4 * motus_test_range(-12, 12) + i / 4, (uint32_t)i + 20, MOTUS_SUBPEL_QUARTER);
+    for (int m = 0; m <= MOTUS_MODE_8x8; m++)
+        MOTUS_CHECK(score.total[m] > 500 && score.found[m] >= 0.95 * score.total[m],
+                    "mode %d: %d of %d", m, score.found[m], score.total[m]);
+}
+
+static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous, int reach,
+                       int limit, MotusMv *centre) {
+    MotusMe *me;
+    MotusRefLuma ref;
+    MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
+    config.threads = threads, config.backend = MOTUS_BACKEND_CPU;
+    if (plain_c) motus_test_cpu("c");
+    CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, WIDTH, HEIGHT), MOTUS_OK);
+    motus_test_cpu(NULL);
+    motus_ref_luma_build(&ref, &p->frame[0]->plane[0], 0, threads);
+    CU_ASSERT_EQUAL(motus_me_predict_centres(me, &p->frame[1]->plane[0], &ref, previous, 300, reach,
+                                             limit, limit, centre),
+                    MOTUS_OK);
+    motus_ref_luma_free(&ref);
+    motus_me_close(&me);
+}
+
+// Pans beyond a search range are met by the centres: of the MBs whose content was visible before,
+// nearly all.
+static void centres(void) {
+    enum { N = WIDTH / 16 * (HEIGHT / 16) };
+    for (int i = 0; i < 8; i++) {
+        Pan p;
+        MotusMv centre[N], other[N], previous[N];
+        int reach = i % 3 == 2 ? 32 : 64, limit = i == 7 ? 99 : 400, near = 0, total = 0;
+        int pan =
+            4 * reach - 26; // quarter samples: the search reaches as far, and fine vectors further
+        pan_open(&p, motus_test_range(-pan, pan), motus_test_range(-pan, pan), (uint32_t)i + 50);
+        for (int k = 0; k < N; k++)
+            previous[k] = (MotusMv){(int16_t)motus_test_range(-999, 999),
+                                    (int16_t)motus_test_range(-999, 999)};
+        const MotusMv *before = i & 1 ? previous : NULL;
+        centres_of(&p, 0, 1, before, reach, limit, centre);
+        centres_of(&p, 1, 3, before, reach, limit, other);
+        MOTUS_CHECK(!memcmp(centre, other, sizeof centre),
+                    "pan %d: C with 3 threads differs from the best with 1", i);
+        for (int k = 0; k < N; k++) {
+            MotusSynthTruth truth;
+            MOTUS_CHECK(!((centre[k].x | centre[k].y) & 3) && abs(centre[k].x) <= limit &&
+                            abs(centre[k].y) <= limit,
+                        "pan %d MB %d: (%d,%d)", i, k, centre[k].x, centre[k].y);
+            int x = k % (WIDTH / 16) * 16, y = k / (WIDTH / 16) * 16;
+            if (!motus_synth_truth(p.synth, 1, x, y, 16, 16, &truth) || !truth.whole) continue;
+            total++;
+            near += abs(centre[k].x - truth.mv.x) <= 8 && abs(centre[k].y - truth.mv.y) <= 8;
+        }
+        if (limit == 400) MOTUS_CHECK(near >= 0.95 * total, "pan %d: %d of %d MBs", i, near, total);
+        pan_close(&p);
+    }
+}
+
+static int ascending(const void *a, const void *b) {
+    return *(const int16_t *)a - *(const int16_t *)b;
+}
+
+static void medians(void) {
+    enum { MOST = 700 };
+    for (int round = 0; round < 300; round++) {
+        MotusMv mv[MOST], median;
+        int16_t x[MOST], y[MOST];
+        int n = motus_test_range(1, round % 3 ? MOST : 4), reach = 1 << motus_test_range(0, 15),
+            off = motus_test_range(-9, 9);
+        for (int i = 0; i < n; i++) {
+            x[i] = mv[i].x = (int16_t)motus_clip(INT16_MIN, INT16_MAX,
+                                                 300 * off + motus_test_range(-reach, reach));
+            y[i] = mv[i].y = (int16_t)motus_test_range(-reach, reach - 1);
+        }
+        median = motus_mv_median(mv, n);
+        qsort(x, (size_t)n, sizeof *x, ascending);
+        qsort(y, (size_t)n, sizeof *y, ascending);
+        MOTUS_CHECK(median.x == x[n / 2] && median.y == y[n / 2], "n %d reach %d", n, reach);
+    }
+    MotusMv none = motus_mv_median(NULL, 9);
+    CU_ASSERT(none.x == 0 && none.y == 0);
+}
+
+enum { VERSIONS = 3 };
+static void open_versions(MotusCoarse coarse[VERSIONS], int mb_width, int mb_height) {
+    static const char *const cpu[VERSIONS] = {"c", "avx2",
+                                              NULL}; // NULL: the best that this CPU runs
+    for (int i = 0; i < VERSIONS; i++) {
+        if (cpu[i]) motus_test_cpu(cpu[i]);
+        CU_ASSERT_EQUAL_FATAL(motus_coarse_alloc(&coarse[i], mb_width, mb_height), MOTUS_OK);
+        motus_test_cpu(NULL);
+    }
+}
+
+// The scaled search is the same for all versions on noise, extremes and where everything ties.
+static void coarse_versions(void) {
+    enum { W = 80, H = 48 };
+    static uint8_t cur[W * H], ref[W * H];
+    for (int i = 0; i < 60; i++) {
+        MotusCoarse coarse[VERSIONS];
+        uint32_t lambda_q8 = (uint32_t[]){0, 65535, 300}[i % 3];
+        int reach = i < 30 ? 64 : 4 * motus_test_range(1, 16);
+        motus_test_fill(cur, sizeof cur);
+        motus_test_fill(ref, sizeof ref);
+        if (i % 4 == 1) memset(cur, 0, sizeof cur), memset(ref, 255, sizeof ref);
+        if (i % 4 == 2) memset(cur, 9, sizeof cur), memset(ref, 9, sizeof ref);
+        for (int k = 0; i % 4 == 3 && k < W * H; k++) cur[k] = ref[k] = k / 16 & 1 ? 255 : 0;
+        open_versions(coarse, W / 16, H / 16);
+        for (int v = 0; v < VERSIONS; v++) {
+            motus_coarse_run(&coarse[v], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H},
+                             lambda_q8, reach, 1 + v);
+            MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[v].mv, W / 16 * (H / 16) * sizeof(MotusMv)),
+                        "case %d version %d reach %d", i, v, reach);
+        }
+        if (i % 4 == 2)
+            MOTUS_CHECK(coarse[0].mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i,
+                        coarse[0].mv[3].x);
+        for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
+    }
+}
+
+// Every point of the window is found, and the first of two that tie.
+static void coarse_points(void) {
+    enum { STRIDE = 48, COLUMNS = MOTUS_COARSE_COLUMNS };
+    static MotusCoarseCosts cost; // zero where points count
+    static uint8_t ref[42 * STRIDE], cur[8 * STRIDE];
+    MotusCoarse coarse[VERSIONS];
+    memset(cost, 0xFF, sizeof cost);
+    for (int row = 0; row < MOTUS_COARSE_POINTS; row++)
+        memset(cost[row], 0, MOTUS_COARSE_POINTS * sizeof cost[0][0]);
+    open_versions(coarse, 1, 1);
+    for (int at = 0; at < MOTUS_COARSE_POINTS * COLUMNS; at++) {
+        int row = at / COLUMNS, column = at % COLUMNS, other_row = motus_test_range(0, 32),
+            other_column = motus_test_range(0, 32);
+        if (column >= MOTUS_COARSE_POINTS) continue;
+        motus_test_fill(ref, sizeof ref);
+        for (int y = 0; y < 8; y++) memcpy(cur + y * STRIDE, ref + (row + y) * STRIDE + column, 8);
+        int tie = abs(other_row - row) >= 8 || abs(other_column - column) >= 8,
+            other = other_row * COLUMNS + other_column;
+        for (int y = 0; y < 8 && tie; y++)
+            memcpy(ref + (other_row + y) * STRIDE + other_column, cur + y * STRIDE, 8);
+        int want = tie && other < at ? other : at;
+        for (int v = 0; v < VERSIONS; v++) {
+            int found = coarse[v].search(cur, ref, STRIDE, cost, MOTUS_COARSE_POINTS);
+            MOTUS_CHECK(found == want, "version %d: %d, want %d (planted at %d and %d)", v, found,
+                        want, at, tie ? other : at);
+        }
+    }
+    for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
+}
+
+static const MotusTest tests[] = {{"whole_sample_pans", whole_sample_pans},
+                                  {"quarter_sample_pans", quarter_sample_pans},
+                                  {"centres", centres},
+                                  {"coarse_versions", coarse_versions},
+                                  {"coarse_points", coarse_points},
+                                  {"medians", medians},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("me_motion", tests, argc, argv); }

@@ -1,0 +1,221 @@
+// Exhaustive search against the oracle: every block's vector, SAD and cost, all versions that this
+// CPU runs, one thread and several.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/cpu.h"
+#include "common/faults.h"
+#include "me/search/search.h"
+#include "tests/me/me_case.h"
+#include "tests/support/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void random_cases(void) {
+    for (int i = 0; i < 520; i++) {
+        static const int ranges[] = {1, 2, 3, 4, 5, 7, 8, 11, 12, 15, 16, 17, 20, 23, 24};
+        MeCase c;
+        me_case_random(&c, ranges[motus_test_range(0, 14)], MOTUS_SUBPEL_FULL);
+        me_case_check(&c, i);
+        me_case_free(&c);
+    }
+}
+
+static void wide_ranges(void) {
+    static const int ranges[] = {32, 33, 63, 64, 100, 127, 128};
+    for (int i = 0; i < 7; i++) {
+        MeCase c;
+        me_case_random(&c, ranges[i], MOTUS_SUBPEL_FULL);
+        c.config.modes = 1u << motus_test_range(0, 6); // the oracle takes its time
+        me_case_check(&c, i);
+        me_case_free(&c);
+    }
+}
+
+// J of 65,535 and more at every point: the largest SAD and a vector cost on top.
+static void costs_beyond_16_bits(void) {
+    for (int i = 0; i < 40; i++) {
+        MeCase c;
+        me_case_random(&c, motus_test_range(1, 8), MOTUS_SUBPEL_FULL);
+        me_case_fill(&c, i % 4 ? ME_OPPOSITE : ME_NEARLY_OPPOSITE);
+        c.hints.lambda = NULL;
+        c.hints.lambda_q8 = (uint32_t[]){65535, 33000, 32768, 20000, 8192, 4000, 40, 1}[i / 4 % 8];
+        me_case_check(&c, i);
+        me_case_free(&c);
+    }
+}
+
+// All points tie: the first in raster order must win everywhere.
+static void ties(void) {
+    for (int i = 0; i < 24; i++) {
+        MeCase c;
+        me_case_random(&c, motus_test_range(1, 20), MOTUS_SUBPEL_FULL);
+        me_case_fill(&c, i % 2 ? ME_FLAT : ME_CHECKERBOARD);
+        c.hints.lambda = NULL;
+        c.hints.lambda_q8 = i % 3 ? 0 : 100;
+        me_case_check(&c, i);
+        me_case_free(&c);
+    }
+}
+
+// One MB, asked of a version by name: the same 41 results as plain C, nothing else written, the
+// scratch memory kept to.
+static void check_version(const MotusMbJob *job, unsigned cpu_flags, const MotusMbMotion *want,
+                          int number) {
+    uint8_t *scratch = motus_test_guarded(motus_search_scratch(job->range));
+    MotusMbMotion out;
+    memset(&out, 0xA5, sizeof out);
+    motus_search_mb(cpu_flags)(job, &out, scratch);
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): what lies between the members was
+    // filled alike
+    MOTUS_CHECK(!memcmp(&out, want, sizeof out),
+                "case %d flags %u R=%d at %d,%d centre %d,%d modes %#x lambda %u", number,
+                cpu_flags, job->range, job->x, job->y, job->centre.x, job->centre.y, job->modes,
+                job->lambda_q8);
+    MOTUS_CHECK(motus_test_guard_ok(scratch), "case %d flags %u R=%d", number, cpu_flags,
+                job->range);
+    motus_test_guard_free(scratch);
+}
+
+static void check_versions(const MotusMbJob *job, int number) {
+    unsigned flags = motus_cpu_flags();
+    MotusMbMotion want;
+    uint8_t *scratch = malloc(motus_search_scratch(job->range));
+    memset(&want, 0xA5, sizeof want);
+    motus_search_mb(0)(job, &want, scratch);
+    free(scratch);
+    if (flags & MOTUS_CPU_AVX2) check_version(job, MOTUS_CPU_AVX2, &want, number);
+    if (flags & MOTUS_CPU_AVX512)
+        check_version(job, MOTUS_CPU_AVX2 | MOTUS_CPU_AVX512, &want, number);
+}
+
+static void versions(void) {
+    enum { W = 96, H = 64 };
+    static uint8_t cur[W * H], luma[W * H];
+    const MotusPlane plane = {luma, W, W, H};
+    MotusRefLuma ref;
+    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, W, H), MOTUS_OK);
+    for (int i = 0; i < 400; i++) {
+        int noise = motus_test_range(0, 3),
+            step = 1 << motus_test_range(0, 7); // few different samples: many ties
+        for (int k = 0; k < W * H; k++) {
+            luma[k] = (uint8_t)(motus_test_range(0, 255) / step * step);
+            cur[k] = (uint8_t)(noise ? motus_test_range(0, 255) / step * step
+                                     : luma[(k + 3 * W + 2) % (W * H)]);
+        }
+        motus_ref_luma_build(&ref, &plane, 0, 1);
+        int x = 16 * motus_test_range(0, W / 16 - 1), y = 16 * motus_test_range(0, H / 16 - 1);
+        MotusMbJob job = {.cur = cur + y * W + x, .cur_stride = W, .ref = &ref, .x = x, .y = y};
+        if (i % 2)
+            job.centre = (MotusMv){(int16_t)(4 * motus_test_range(-90, 90)),
+                                   (int16_t)(4 * motus_test_range(-90, 90))};
+        job.predictor =
+            (MotusMv){(int16_t)motus_test_range(-300, 300), (int16_t)motus_test_range(-300, 300)};
+        job.lambda_q8 = (uint32_t)motus_test_range(0, 4) * (uint32_t)motus_test_range(0, 700);
+        job.modes = i % 3 ? MOTUS_MODES_ALL : (uint32_t)motus_test_range(1, MOTUS_MODES_ALL);
+        job.range = i < 80    ? i % 40 + 1
+                    : i < 384 ? motus_test_range(1, 16)
+                    : i < 392 ? 128
+                              : motus_test_range(60, 127);
+        check_versions(&job, i);
+    }
+    motus_ref_luma_free(&ref);
+}
+
+// The match is perfect just beyond the range, poor within it, and vectors cost as much as they can:
+// points that only fill up vectors must not win.
+static void beyond_range(void) {
+    enum { W = 96, H = 80 };
+    static uint8_t cur[W * H], luma[W * H]; // cur is black
+    const MotusPlane plane = {luma, W, W, H};
+    MotusRefLuma ref;
+    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, W, H), MOTUS_OK);
+    for (int i = 0; i < 80; i++) {
+        MotusMbJob job = {
+            .cur = cur, .cur_stride = W, .ref = &ref, .x = 16, .y = 16, .range = i % 16 + 1};
+        for (int k = 0; k < W * H; k++)
+            luma[k] =
+                k % W > 16 + 15 + job.range || (i & 16 && k / W > 16 + 15 + job.range) ? 0 : 255;
+        motus_ref_luma_build(&ref, &plane, 0, 1);
+        job.predictor = (MotusMv){-8191, -8191};
+        job.lambda_q8 = 65535;
+        job.modes = i < 64 ? MOTUS_MODES_ALL & ~(1u << MOTUS_MODE_16x16)
+                           : 1u << (i % 6 + 1); // 16x16 costs more than 65,535
+        check_versions(&job, i);
+    }
+    motus_ref_luma_free(&ref);
+}
+
+static MotusStatus search_with(const MeCase *c, const MotusMeHints *hints) {
+    MotusMe *me = NULL;
+    MotusField *field = NULL;
+    MotusStatus status = motus_me_open(&me, &c->config);
+    if (status == MOTUS_OK) status = motus_field_alloc(&field, c->config.width, c->config.height);
+    if (status == MOTUS_OK) status = motus_me_search(me, &c->cur, &c->ref, hints, field);
+    motus_field_free(&field);
+    motus_me_close(&me);
+    return status;
+}
+
+static void arguments(void) {
+    MotusMe *me = NULL;
+    const MotusMeConfig good = motus_me_config_default(32, 16);
+    MotusMeConfig bad[] = {good, good, good, good, good, good, good, good, good};
+    bad[0].width = 0, bad[1].height = MOTUS_MAX_SIZE + 1, bad[2].range = 0, bad[3].range = 129,
+    bad[4].modes = 0;
+    bad[5].modes = 0x80, bad[6].subpel = (MotusSubpel)3, bad[7].threads = -1,
+    bad[8].backend = (MotusBackend)7;
+    for (int i = 0; i < 9; i++)
+        MOTUS_CHECK(motus_me_open(&me, &bad[i]) == MOTUS_ERR_ARGUMENT && !me, "setting %d", i);
+    CU_ASSERT_EQUAL(motus_me_open(NULL, &good), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_me_open(&me, NULL), MOTUS_ERR_ARGUMENT);
+
+    MeCase c;
+    me_case_random(&c, 2, MOTUS_SUBPEL_FULL);
+    MotusMv outside[64] = {{0, 0}};
+    MotusMeHints hints = {.centre = outside};
+    CU_ASSERT_EQUAL(search_with(&c, &hints), MOTUS_OK);
+    static const MotusMv wrong[] = {
+        {2, 0}, {0, -1}, {MOTUS_MAX_CENTRE + 4, 0}, {0, -MOTUS_MAX_CENTRE - 4}};
+    for (int i = 0; i < 4; i++) {
+        outside[0] = wrong[i];
+        MOTUS_CHECK(search_with(&c, &hints) == MOTUS_ERR_ARGUMENT, "centre %d", i);
+    }
+    outside[0] = (MotusMv){0, -8192};
+    CU_ASSERT_EQUAL(search_with(&c, &(MotusMeHints){.predictor = outside}), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(search_with(&c, &(MotusMeHints){.lambda_q8 = MOTUS_MAX_LAMBDA_Q8 + 1}),
+                    MOTUS_ERR_ARGUMENT);
+    c.ref.width++;
+    CU_ASSERT_EQUAL(search_with(&c, NULL), MOTUS_ERR_ARGUMENT);
+    c.ref.width--;
+    me_case_free(&c);
+    motus_me_close(&me);
+    motus_me_close(NULL);
+    motus_field_free(NULL);
+}
+
+static void memory_runs_out(void) {
+    MeCase c;
+    me_case_random(&c, 2, MOTUS_SUBPEL_QUARTER);
+    MotusStatus status = MOTUS_ERR_MEMORY;
+    int n = 0;
+    for (; status == MOTUS_ERR_MEMORY && n < 100; n++) {
+        motus_alloc_fail_after(n);
+        status = search_with(&c, NULL);
+    }
+    motus_alloc_fail_after(-1);
+    CU_ASSERT_EQUAL(status, MOTUS_OK);
+    CU_ASSERT(n > 5);
+    me_case_free(&c);
+}
+
+static const MotusTest tests[] = {{"random_cases", random_cases},
+                                  {"wide_ranges", wide_ranges},
+                                  {"costs_beyond_16_bits", costs_beyond_16_bits},
+                                  {"ties", ties},
+                                  {"versions", versions},
+                                  {"beyond_range", beyond_range},
+                                  {"arguments", arguments},
+                                  {"memory_runs_out", memory_runs_out},
+                                  {0}};
+
+int main(int argc, char **argv) { return motus_test_main("me_search", tests, argc, argv); }

@@ -1,0 +1,45 @@
+// Random requests: several references, hints, modes and a region per macroblock (MB), any choice of
+// results; and what they must give, by the oracle.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_REQUEST_CASE_H
+#define TESTS_REQUEST_CASE_H
+
+#include "motus/me_request.h"
+#include "tests/me/me_case.h"
+
+enum { REQUEST_TARGETS = 3 };
+
+typedef struct RequestCase {
+    MeCase me[REQUEST_TARGETS]; // of all: `ref` and hints; of the first: config and cur
+    MotusMv *skip[REQUEST_TARGETS];
+    uint8_t *modes; // NULL: none
+    MotusMeRegion region;
+    int n_targets, n_mb, mb_width;
+    unsigned
+        wanted[REQUEST_TARGETS]; // bit i: the i-th result of MotusMeTarget in its order, mv first
+    int stats;
+} RequestCase;
+
+// What a request gave, in guarded and poisoned memory, as long as it must be and no longer.
+typedef struct RequestResults {
+    MotusMeTarget target[REQUEST_TARGETS];
+    MotusMbStats *stats;
+} RequestResults;
+
+void request_case_random(RequestCase *c, int number);
+void request_case_free(RequestCase *c);
+
+// Blocks of a result that goes by block: up to the last one of the smallest mode.
+size_t request_blocks(uint32_t modes);
+
+void request_results_alloc(const RequestCase *c, RequestResults *r);
+int request_results_guards_ok(const RequestResults *r);
+void request_results_free(RequestResults *r);
+
+// The request itself; the references are those of the results' targets.
+MotusMeRequest request_of(const RequestCase *c, RequestResults *r);
+
+// All results against the oracle; what must not be written against the poison.
+void request_case_check(const RequestCase *c, const RequestResults *r, const char *who, int number);
+
+#endif

@@ -1,0 +1,567 @@
+#!/usr/bin/env bash
+# The program from outside: every bad input ends in one line and an exit status, nothing half-written stays, the main paths give what they promise.
+#   cli_test.sh MOTUS JSON_CHECK [MEDIA_PROBE]
+# MEDIA_PROBE is left out where the build has no libavformat.
+# SPDX-License-Identifier: BSD-2-Clause
+set -u
+export LC_ALL=C
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
+motus=$(realpath "$1") json=$(realpath "$2") probe=${3:+$(realpath "$3")}
+[ -x "$motus" ] && [ -x "$json" ] || exit 2
+work=$(mktemp -d) || exit 2
+mounted=''
+cleanup() {
+    [ -z "$mounted" ] || umount "$mounted"
+    rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 2
+launcher=()
+
+no_parts() { [ -z "$(find . -name '*.motus-*')" ]; }
+
+# refused STATUS PATTERN ARGUMENT...: motus exits so, says one line that fits, and leaves no output behind (outputs are named out.*).
+refused() {
+    local status=$1 pattern=$2 got
+    shift 2
+    rm -f out.*
+    checks=$((checks + 1))
+    "${launcher[@]}" "$motus" "$@" >stdout 2>err
+    got=$?
+    [ $got = "$status" ] || fail "motus $*: exit status $got, not $status"
+    [ "$(wc -l <err)" = 1 ] || fail "motus $*: not one line"
+    grep -q '^motus: ' err || fail "motus $*: the line does not say who speaks"
+    grep -qE -- "$pattern" err || fail "motus $*: the line has no '$pattern'"
+    [ ! -s stdout ] || fail "motus $*: wrote to stdout"
+    [ -z "$(find . -name 'out.*')" ] || fail "motus $*: left $(find . -name 'out.*')"
+    no_parts || fail "motus $*: left a part"
+}
+
+# runs ARGUMENT...: motus succeeds and says nothing.
+runs() {
+    checks=$((checks + 1))
+    "$motus" "$@" 2>err || fail "motus $*"
+    [ ! -s err ] || fail "motus $*: not silent"
+}
+
+# What a playlist names is an input, too.
+refuse_rates() {
+    refused 2 'one of them decides' encode in.y4m -o out.264 --qp 20 --crf 20
+    refused 2 'one of them decides' encode in.y4m -o out.264 --bitrate 500 --crf 20
+    refused 2 '--qp: goes with no VBV' encode in.y4m -o out.264 --qp 20 --vbv-maxrate 500 --vbv-bufsize 500
+    refused 2 'only together' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 500
+    refused 2 '--nal-hrd: needs' encode in.y4m -o out.264 --bitrate 500 --nal-hrd cbr
+    refused 2 '--nal-hrd maybe: must be one of' encode in.y4m -o out.264 --bitrate 500 --nal-hrd maybe
+    refused 2 '--tune film: must be one of' encode in.y4m -o out.264 --tune film
+    refused 2 '--crf nan: is not a number' encode in.y4m -o out.264 --crf nan
+    refused 2 '--crf 60: must be' encode in.y4m -o out.264 --crf 60
+    refused 2 '--pass 1: needs --bitrate' encode in.y4m -o out.264 --qp 28 --pass 1 --pass-log out.log
+    refused 2 '--pass 2: needs --bitrate' encode in.y4m -o out.264 --crf 28 --pass 2 --pass-log out.log
+    refused 2 '--pass 2: needs --pass-log' encode in.y4m -o out.264 --bitrate 500 --pass 2
+    refused 1 'above the VBV' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 100 --vbv-bufsize 100
+    refused 1 'no bitrate given' encode in.y4m -o out.264 --bitrate 0
+    refused 1 'constant rate needs' encode in.y4m -o out.264 --bitrate 50 --vbv-maxrate 100 --vbv-bufsize 100 --nal-hrd cbr
+    refused 1 'nowhere.log: No such file' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log nowhere.log
+    refused 1 'pass log: this is no pass log' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log in.y4m
+    encode in.y4m -o first.264 --bitrate 100 --pass 1 --pass-log first.log
+    head -n 4 first.log >cut.log
+    refused 1 'pass log: it is cut short' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log cut.log
+    refused 1 'made with other settings' encode in.y4m -o out.264 --bitrate 500 --pass 2 --pass-log first.log --keyint 7
+    encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log
+    encode in.y4m -o first.264 --crf 30 --pass 1 --pass-log crf.log
+    encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log crf.log
+}
+
+refuse_listed_inputs() {
+    mkdir 'a list' && cp in.y4m 'a list/it'\''s one.264' && cp in.y4m 'a list/two.264'
+    printf "ffconcat version 1.0\nfile 'it'\\\''s one.264'\n  file two.264\n" >'a list/concat.txt'
+    printf '#EXTM3U\r\n#EXT-X-MAP:URI="two.264"\r\n#EXTINF:1,\r\nit'\''s one.264?x=1\r\n' >'a list/media.m3u8'
+    printf '#EXTM3U\na list/media.m3u8\nmaster.m3u8\n' >master.m3u8
+    # shellcheck disable=SC2016 # $Number$ is DASH's
+    printf '<?xml version="1.0"?>\n<MPD><BaseURL>two.264</BaseURL><SegmentTemplate media="it$Number%%03d$.264"/></MPD>\n' >'a list/dash.mpd'
+    for list in concat.txt media.m3u8 dash.mpd; do
+        refused 2 'is the input as well' encode "a list/$list" -o "a list/it's one.264"
+        refused 2 'is the input as well' encode "a list/$list" -o in.264 --recon 'a list/two.264'
+    done
+    refused 2 'is the input as well' encode master.m3u8 -o 'a list/two.264'
+    refused 2 'is the background, an input' encode in.y4m -o 'a list/two.264' --key green --background 'a list/concat.txt'
+    cp in.y4m three.264 && printf 'three.264\n' >no_list.yuv
+    ok 'text that is no playlist names nothing' "$motus" encode no_list.yuv --size 2x2 --frames 1 -o three.264 --quiet
+    rm -r 'a list' master.m3u8 three.264 no_list.yuv
+}
+
+encode() { runs encode "$@" --quiet; }
+
+# y4m_header TEXT: a file that begins so, with the bytes of stdin behind it.
+y4m() { { printf 'YUV4MPEG2 %s\n' "$1" && cat; } >bad.y4m; }
+
+usage_errors() {
+    refused 2 'command is missing'
+    refused 2 'frobnicate: no such command' frobnicate
+    refused 2 'input is missing' encode
+    refused 2 'output is missing' encode in.y4m
+    refused 2 'one argument too many' encode in.y4m other.y4m -o out.264
+    refused 2 '--zap: no such option' encode in.y4m -o out.264 --zap
+    refused 2 '-z: no such option' encode in.y4m -o out.264 -z
+    refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
+    local bad
+    for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' 'threads 257' 'gop-coders 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' 'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' \
+        'qp 99999999999999999999' 'slices 0' 'slices 1025' 'slice-max-size 127' 'slice-max-size 1k' 'subpel eighth' 'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
+        'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
+        # shellcheck disable=SC2086
+        refused 2 "--$bad: " encode in.y4m -o out.264 --$bad
+    done
+    refused 2 '--device and --devices' encode in.y4m -o out.264 --device 0 --devices 0
+    refused 2 '--devices: with --backend cpu' encode in.y4m -o out.264 --backend cpu --devices 0
+    refused 2 '--devices: with --backend cpu' bench encode --backend cpu --devices 0
+    refused 2 '--devices: goes with encode' bench me --devices 0
+    refused 2 '--preset: goes with encode --gop-coders' bench encode --preset fast
+    refused 2 '--gops: goes with encode --gop-coders' bench encode --gops 4
+    refused 2 '--gops: goes with encode --gop-coders, without --devices' bench encode --gop-coders 2 --devices 0 --gops 4
+    refused 2 '--pictures: goes with encode --devices' bench encode --gop-coders 2 --pictures 100
+    refused 2 '--runs: goes with encode, without --devices' bench encode --devices 0 --runs 2
+    refused 2 '--runs: goes with encode' bench me --runs 2
+    refused 2 '--qp: goes with encode' bench me --qp 0
+    refused 2 '--upload: goes with me' bench encode --upload
+    refused 2 '--peers: goes with me' bench encode --gop-coders 2 --devices 0 --peers
+    refused 2 'is the input as well' encode in.y4m -o in.y4m
+    refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
+    ln -sf in.y4m link.y4m
+    refused 2 'is the input as well' encode in.y4m -o link.y4m
+    cp in.y4m linked.y4m && ln -f linked.y4m other_name.264
+    refused 2 'is the input as well; nothing was done' encode linked.y4m -o other_name.264
+    ln -f linked.y4m back.y4m
+    refused 2 'back.y4m: is the background, an input' encode in.y4m -o out.264 --key green --background linked.y4m --recon back.y4m
+    refused 2 'back.y4m: is the background, an input' filter in.y4m -o back.y4m --key green --background linked.y4m
+    cp in.y4m series01.264
+    refused 2 'series01.264: is the input as well' encode 'series%02d.264' -o series01.264
+    refuse_listed_inputs
+    refuse_rates
+    rm linked.y4m other_name.264 back.y4m series01.264
+    refused 2 'out.avi: ends in none of .264' encode in.y4m -o out.avi
+    refused 2 'out: ends in none of .264' encode in.y4m -o out
+    refused 2 '--format avi: must be one of h264, mp4, mov, mkv, ts' encode in.y4m -o out.264 --format avi
+    refused 2 '--fragment: only .mp4 and .mov' encode in.y4m -o out.264 --fragment
+    refused 2 '--deinterlace maybe: ' encode in.y4m -o out.264 --deinterlace maybe
+    refused 2 'named for two outputs' encode in.y4m -o out.264 --recon out.264
+    refused 2 'named for two outputs' encode in.y4m -o - --stats -
+    refused 2 '--pan 0.1,0: ' synth out.y4m --pan 0.1,0
+    refused 2 '--zoom 2: ' synth out.y4m --zoom 2
+    refused 2 '--rotate nan: ' synth out.y4m --rotate nan
+    refused 2 'must be me, encode or filters' bench
+    refused 2 'output is missing' search in.y4m
+    refused 2 '-o out.264: must end in .csv, .npy or .flo' search in.y4m -o out.264
+    ln -sf in.y4m in.csv
+    refused 2 'is the input as well' search in.y4m -o in.csv
+    for bad in 'modes none' 'modes 5x5' 'lambda -1' 'lambda 65536' 'frames 1' 'range 129'; do
+        # shellcheck disable=SC2086
+        refused 2 "--$bad: " search in.y4m -o out.csv --$bad
+    done
+    refused 2 'one argument too many' info more
+}
+
+bad_inputs() {
+    refused 1 'missing.y4m: No such file' encode missing.y4m -o out.264
+    mkdir -p folder
+    refused 1 'folder: is a directory' encode folder -o out.264
+    : >empty.y4m
+    refused 1 'empty.y4m: is empty' encode empty.y4m -o out.264
+    head -c 20 in.y4m >bad.y4m
+    refused 1 'bad.y4m: ends inside' encode bad.y4m -o out.264
+    head -c 3000 in.y4m >bad.y4m
+    refused 1 'bad.y4m: ends inside frame 0' encode bad.y4m -o out.264
+    y4m 'W352 H288 F25:1 Im' </dev/null
+    refused 1 'bad.y4m: .*interlaced' encode bad.y4m -o out.264
+    local size
+    for size in 'W0 H0' 'W100000 H100000' 'W1 H1' 'W1 H64' 'W64 H1'; do
+        head -c 9999 in.y4m | y4m "$size F25:1"
+        refused 1 'bad.y4m: ' encode bad.y4m -o out.264
+    done
+    head -c 5000 /dev/urandom >bad.bin
+    refused 1 'bad.bin: ' encode bad.bin -o out.264
+    head -c 5000 /dev/urandom >bad.yuv
+    refused 1 'bad.yuv: ' encode bad.yuv -o out.264
+    refused 1 'bad.yuv: ' encode bad.yuv -o out.264 --size 352x288
+    refused 1 'missing.y4m: No such file' search missing.y4m -o out.csv
+    head -c 6000 in.y4m >bad.y4m
+    refused 1 'bad.y4m: ends inside frame 1' search bad.y4m -o out.csv
+    head -c 4674 in.y4m >bad.y4m
+    refused 1 'bad.y4m: .*(second frame|ends inside)' search bad.y4m -o out.npy
+    refused 1 'backend cuda' search in.y4m -o out.csv --backend cuda
+    refused 1 'seek' encode in.y4m -o out.264 --seek 12
+    refused 1 'backend cuda' encode in.y4m -o out.264 --backend cuda
+    refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices all
+    refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices 0,2
+    refused 1 'backend cuda' bench encode --devices all
+    if [ -z "$probe" ]; then
+        { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
+        refused 1 'bad.y4m: ' encode bad.y4m -o out.264
+        refused 1 'libavformat' encode in.y4m -o out.mp4
+    fi
+}
+
+bad_outputs() {
+    local name
+    for name in out.264 out.h264; do
+        refused 1 "nowhere/$name: No such file" encode in.y4m -o "nowhere/$name"
+    done
+    refused 1 'folder: Is a directory' encode in.y4m -o folder
+    refused 1 '/dev/full: No space left' encode in.y4m -o /dev/full
+    refused 1 '/dev/full: No space left' synth /dev/full
+    refused 1 'nowhere/v.csv: No such file' synth out.y4m --vectors nowhere/v.csv
+    refused 1 'nowhere/r.y4m: No such file' encode in.y4m -o out.264 --recon nowhere/r.y4m
+    launcher=(bash -c 'ulimit -f 4 && exec "$@"' limited)
+    refused 1 'out.264: File too large' encode in.y4m -o out.264 --qp 0
+    [ -z "$probe" ] || refused 1 'out.mp4: File too large' encode in.y4m -o out.mp4 --qp 0
+    launcher=()
+    if [ -n "$probe" ]; then
+        refused 1 'nowhere/out.mp4: No such file' encode in.y4m -o nowhere/out.mp4
+    fi
+    "$motus" --help >/dev/full 2>err
+    ok 'help into a full device fails' [ $? = 1 ]
+    mkdir -p small
+    if mount -t tmpfs -o size=8k motus-test small 2>/dev/null; then
+        mounted=$work/small
+        refused 1 'small/out.264: No space left' encode in.y4m -o small/out.264 --qp 0
+        [ -z "$probe" ] || refused 1 'small/out.mp4: No space left' encode in.y4m -o small/out.mp4 --qp 0
+        ok 'nothing on the full disk' [ -z "$(ls small)" ]
+        umount small && mounted=''
+    else
+        echo 'note: no small file system could be mounted; /dev/full and a size limit stand in for it'
+    fi
+}
+
+# Names as people have them; what an output replaces or goes through; and what is not ours.
+output_names() {
+    cp in.y4m t.264.part && cp in.y4m part_input.264.part
+    encode part_input.264.part -o part_input.264
+    ok 'an input called OUTPUT.part' cmp -s part_input.264 ref.264
+    ok 'is what it was' cmp -s part_input.264.part in.y4m
+    encode in.y4m -o t.264
+    ok "a stranger's part is what it was" cmp -s t.264.part in.y4m
+    rm t.264.part part_input.264.part
+    echo old >kept.264 && chmod 604 kept.264 && ln -sf kept.264 link.264
+    encode in.y4m -o link.264
+    ok 'a link stays one' [ -L link.264 ]
+    ok 'the file behind it is new' cmp -s kept.264 ref.264
+    ok 'and has its permissions' [ "$(stat -c %a kept.264)" = 604 ]
+    encode in.y4m -o stream --format h264
+    ok '--format for a name without ending' cmp -s stream ref.264
+    encode in.y4m -o t.H264
+    ok 'endings in capitals' cmp -s t.H264 ref.264
+    [ ! -e /dev/full ] || {
+        "$motus" encode in.y4m -o t.264 --recon /dev/full --mvs t.csv --quiet 2>err
+        ok 'a file beside the stream that fails in the middle is a failure' [ $? = 1 ]
+        ok 'and said in one line' [ "$(grep -c '^motus: /dev/full: No space left.* given up, the stream is not' err)" = "$(wc -l <err)" ]
+        ok 'the stream is whole' cmp -s t.264 ref.264
+        ok 'the other files too' cmp -s t.csv ref.csv
+    }
+}
+
+# A file that stood under the name stays as it is when the encode fails.
+old_output_survives() {
+    echo old >keep.264
+    "$motus" encode cut0.y4m -o keep.264 --quiet 2>err
+    ok 'failure keeps the old file' [ "$(cat keep.264)" = old ]
+    ok 'no part' no_parts
+    encode in.y4m -o keep.264
+    ok 'success replaces the old file' cmp -s keep.264 ref.264
+    rm keep.264
+    "$motus" encode in.y4m -o keep.264 --recon /dev/full --quiet 2>err
+    ok 'another output that fails is a failure' [ $? = 1 ]
+    ok 'the stream is whole all the same' cmp -s keep.264 ref.264
+}
+
+cut_input() {
+    "$motus" encode cut.y4m -o cut.264 --quiet 2>err
+    ok 'a cut last frame is no failure' [ $? = 0 ]
+    ok 'but a warning' grep -q '^motus: cut.y4m: ends inside frame 3' err
+    encode in.y4m -o first3.264 --frames 3
+    ok 'whole frames before the cut are encoded' cmp -s cut.264 first3.264
+    "$motus" encode cut.y4m -o cut.264 --quiet --strict 2>err
+    ok 'with --strict it fails' [ $? = 1 ]
+}
+
+main_paths() {
+    local n
+    for n in 1 2 3 7; do
+        encode in.y4m -o t.264 --threads $n --recon t.y4m --mvs t.csv
+        ok "stream of $n threads" cmp -s t.264 ref.264
+        ok "reconstruction of $n threads" cmp -s t.y4m ref.y4m
+        ok "vectors of $n threads" cmp -s t.csv ref.csv
+    done
+    MOTUS_CPU=c encode in.y4m -o t.264
+    ok 'plain C gives the same stream' cmp -s t.264 ref.264
+    "$motus" encode - -o - --quiet <in.y4m >t.264
+    ok 'through pipes' cmp -s t.264 ref.264
+    "$motus" encode in.y4m -o - 2>/dev/null | cmp -s - ref.264
+    ok 'to a pipe' [ $? = 0 ]
+    runs synth in.yuv --size 64x48 --frames 12 --pan 1.5,-0.25 --objects 1
+    encode in.yuv -o raw.264 --size 64x48 --recon t.y4m
+    ok 'headerless input' cmp -s <(tail -n +2 t.y4m) <(tail -n +2 ref.y4m)
+    encode in.yuv -o t2.264 --size 64x48 --fps 25 --seek 3 --frames 4
+    dd if=in.yuv of=part.yuv bs=4608 skip=3 count=4 status=none
+    encode part.yuv -o t3.264 --size 64x48 --fps 25
+    ok '--seek and --frames' cmp -s t2.264 t3.264
+    encode in.y4m -o t4.264 --seek 3 --frames 4
+    encode in.y4m -o t5.264 --seek 4 --frames 3
+    ok '--seek in y4m' [ "$(cmp t4.264 t5.264 2>&1 | wc -l)" = 1 ]
+    encode in.y4m -o /dev/null --recon /dev/null
+    ok '/dev/null is still a device' [ -c /dev/null ]
+    encode in.y4m -o plain.264 --partitions none --subpel full --no-deblock --aud --preset faster --keyint 2 --range 8
+    ok 'options change the stream' [ "$(cmp plain.264 ref.264 2>&1 | wc -l)" = 1 ]
+    encode in.y4m -o one.264 --keyint 3 --gop-coders 1
+    encode in.y4m -o many.264 --keyint 3 --gop-coders 5 --recon lanes_r.y4m --stats lanes.json
+    ok 'any number of lanes gives the same stream' cmp -s one.264 many.264
+    "$motus" encode in.y4m -o t.264 >stdout 2>err
+    ok 'a summary on stderr' grep -q '^quality  *PSNR Y' err
+    ok 'nothing on stdout' [ ! -s stdout ]
+    ok 'no live line in a pipe' [ "$(tr -d '\n' <err | tr -d '[:print:]' | wc -c)" = 0 ]
+    no_parts || fail 'a part is left'
+}
+
+odd_sizes() {
+    runs synth odd.y4m --size 35x19 --frames 3 --pan 1,0
+    "$motus" encode odd.y4m -o odd.264 --recon odd_r.y4m 2>err
+    ok 'odd sizes are encoded' [ $? = 0 ]
+    ok 'with a note' grep -q '^motus: odd.y4m: note: 35x19 is cropped to 34x18' err
+    ok 'cropped' grep -q 'W34 H18' <(head -1 odd_r.y4m)
+    encode tiny.y4m -o tiny.264 --recon tiny_r.y4m
+    ok '2x2' grep -q 'W2 H2' <(head -1 tiny_r.y4m)
+}
+
+statistics() {
+    local values
+    encode in.y4m -o t.264 --stats t.json --qp 30 --keyint 5
+    values=$("$json" t.json input size.width size.height frames settings.qp backend seconds fps bytes kbps psnr_y psnr_u psnr_v ssim \
+        mb_types.P_Skip mb_types.I_4x4 partitions.16x16 partitions.4x4 per_frame.# per_frame.0.type per_frame.0.qp per_frame.1.qp \
+        per_frame.11.bits per_frame.11.psnr_y complete 2>err) || fail "statistics lack a field"
+    # shellcheck disable=SC2086
+    set -- $values
+    ok 'input' [ "$1" = in.y4m ]
+    ok 'size' [ "$2x$3" = 64x48 ]
+    ok 'frames' [ "$4/${19}" = 12/12 ]
+    ok 'settings' [ "$5" = 30 ]
+    ok 'backend' [ "$6" = cpu ]
+    ok 'bytes' [ "$9" = "$(stat -c %s t.264)" ]
+    ok 'types and QPs' [ "${20} ${21} ${22}" = 'I 27 30' ]
+    ok 'complete' [ "${25}" = true ]
+    if command -v ffmpeg >/dev/null && "$json" t.json per_frame.0.recon_md5 >/dev/null 2>&1; then
+        ffmpeg -v error -i t.264 -fps_mode passthrough -f framemd5 - | grep -v '^#' | awk '{ print $NF }' >their.md5
+        grep -o '"recon_md5":"[0-9a-f]*"' t.json | cut -d '"' -f 4 >our.md5
+        ok "MD5s of a decoder's pictures" cmp their.md5 our.md5
+        ok 'as many as pictures' [ "$(wc -l <our.md5)" = 12 ]
+    fi
+    "$motus" encode in.y4m -o t.264 --stats - --quiet >s.json 2>err
+    ok 'statistics on stdout' "$json" s.json frames
+}
+
+vectors() {
+    encode in.y4m -o t.264 --mvs t.npy
+    ok 'csv header' [ "$(head -1 ref.csv)" = frame,x,y,mv_x,mv_y,w,h,skip ]
+    local rows header
+    rows=$(($(wc -l <ref.csv) - 1))
+    header=$((10 + $(od -An -tu2 -j8 -N2 t.npy)))
+    ok 'npy rows' [ "$(stat -c %s t.npy)" = $((header + 15 * rows)) ]
+    ok 'npy alignment' [ $((header % 64)) = 0 ]
+    ok 'npy shape' grep -aq "'shape': ($rows,)" t.npy
+    ok 'every block of a P picture once' [ "$(awk -F, 'NR > 1 && $1 == 1 {n += $6 * $7} END {print n % 256}' ref.csv)" = 0 ]
+    # The background moves by +1.5, -0.25 samples: most vectors say so.
+    ok 'vectors are those of the pan' [ "$(tail -n +2 ref.csv | cut -d, -f4,5 | sort | uniq -c | sort -rn | awk 'NR == 1 {print $2}')" = -6,1 ]
+}
+
+search_fields() {
+    local n rows=$((11 * 12 * 41)) header=384
+    runs search in.y4m -o field.csv
+    ok 'field header' [ "$(head -1 field.csv)" = frame,mb,block,w,h,x,y,mv_x,mv_y,sad,cost ]
+    ok 'field rows' [ "$(wc -l <field.csv)" = $((rows + 1)) ]
+    ok 'field finds the pan' [ "$(awk -F, '$4 == 16 && $5 == 16 {print $8, $9}' field.csv | sort | uniq -c | sort -rn | awk 'NR == 1 {print $2, $3}')" = '-6 1' ]
+    for n in 1 3; do
+        runs search in.y4m -o f$n.csv --threads $n
+        ok "field of $n threads" cmp -s f$n.csv field.csv
+    done
+    runs search in.y4m -o field.npy
+    ok 'field in npy' [ "$(stat -c %s field.npy)" = $((header + 25 * rows)) ]
+    ok 'npy shape' grep -aq "'shape': ($rows,)" field.npy
+    runs search in.y4m -o part.csv --modes 16x16,8x8 --frames 3
+    ok 'modes and frames' cmp -s part.csv <(awk -F, 'NR == 1 || ($1 < 3 && (($4 == 16 && $5 == 16) || ($4 == 8 && $5 == 8)))' field.csv)
+    "$motus" search in.y4m -o - --subpel full --range 4 >full.csv 2>err
+    ok 'field to a pipe' [ ! -s err ]
+    # shellcheck disable=SC2016
+    ok 'whole samples within the range' awk -F, 'NR > 1 && ($8 % 4 || $9 % 4 || $8 > 16 || $8 < -16 || $10 != $11) {exit 1}' full.csv
+    "$motus" search cut.y4m -o cut.csv 2>err
+    ok 'a cut last frame is a warning' [ $? = 0 ]
+    ok 'which is said' grep -q '^motus: cut.y4m: ends inside frame 3' err
+    no_parts || fail 'a part is left'
+}
+
+interrupts() {
+    mkfifo pipe
+    local signal number pid name
+    for signal in INT TERM; do
+        number=$([ $signal = INT ] && echo 130 || echo 143)
+        rm -f int.264 int.json
+        env --default-signal=INT "$motus" encode - -o int.264 --qp 26 --stats int.json --quiet <pipe 2>err &
+        pid=$!
+        exec 3>pipe
+        cat in.y4m >&3
+        until [ -n "$(find . -name 'int.264.motus-*')" ] || ! kill -0 $pid; do sleep 0.05; done
+        sleep 1
+        kill -$signal $pid
+        wait $pid
+        ok "exit status after SIG$signal" [ $? = "$number" ]
+        exec 3>&-
+        encode in.y4m -o t.264 --qp 26 --frames "$("$json" int.json frames)"
+        ok 'the stream so far is whole' cmp -s int.264 t.264
+        ok 'statistics say that it was cut short' [ "$("$json" int.json complete)" = false ]
+        ok 'no part' no_parts
+    done
+    # The second signal is for good, but leaves no part.
+    env --default-signal=INT "$motus" encode - -o int.264 --quiet <pipe 2>err &
+    pid=$!
+    exec 3>pipe
+    cat in.y4m >&3
+    sleep 0.5
+    kill -STOP $pid
+    kill -INT $pid && kill -TERM $pid
+    kill -CONT $pid
+    wait $pid
+    ok 'exit status after two signals' [ $? -gt 128 ]
+    exec 3>&-
+    ok 'no part after two signals' no_parts
+    # Waiting for the first byte, and for a container's.
+    for name in - pipe; do
+        env --default-signal=INT "$motus" encode "$name" -o none.264 <pipe 2>err &
+        pid=$!
+        exec 3>pipe
+        until grep -qE '^SigCgt:.*[1-9a-f]' /proc/$pid/status || ! kill -0 $pid; do sleep 0.05; done
+        sleep 0.5
+        kill -INT $pid
+        wait $pid
+        ok "exit status while waiting for the first byte of $name" [ $? = 130 ]
+        exec 3>&-
+        ok 'one line says so' [ "$(wc -l <err)" = 1 ]
+        ok 'nothing is there' [ ! -e none.264 ]
+    done
+    # A reader that has stopped reading.
+    mkfifo slow
+    env --default-signal=INT "$motus" encode in.y4m -o slow --qp 0 --recon /dev/null --quiet 2>err &
+    pid=$!
+    exec 4<slow
+    sleep 0.3
+    wait $pid
+    ok 'a slow reader is waited for' [ $? = 0 ]
+    exec 4<&-
+    { sleep 0.5 && "$motus" encode in.y4m -o - --quiet 2>err; echo $? >status; } | true
+    ok 'a closed pipe is a failure' [ "$(cat status)" = 1 ]
+    ok 'and said so' grep -q '^motus: standard output: Broken pipe' err
+}
+
+containers() {
+    local ending line sum whole
+    whole=$("$probe" ref.y4m | sed 's/.*sum=//')
+    for ending in mp4 mkv mov; do
+        encode in.y4m -o t.$ending --keyint 5 --recon t.y4m
+        line=$("$probe" t.$ending 2>err) || fail "$ending does not decode cleanly"
+        sum=$("$probe" t.y4m | sed 's/.*sum=//')
+        ok "$ending: $line" grep -qx "h264 64x48 25/1 packets=12 key=3 first=0.0000 end=0.4800 avcc=1 frames=12 sum=$sum" <<<"$line"
+        encode in.y4m -o t2.$ending --keyint 5
+        ok "$ending is the same each time" cmp -s t.$ending t2.$ending
+    done
+    encode in.y4m -o ntsc.mp4 --fps 30000/1001
+    ok 'the rate reaches the container' grep -q ' 30000/1001 .* end=0.4004 ' <("$probe" ntsc.mp4)
+    for ending in mp4 mov mkv ts; do
+        encode in.y4m -o fmt --format $ending
+        ok "--format $ending" grep -q "^h264 64x48 .*frames=12 sum=$whole" <("$probe" fmt 2>err)
+        encode in.y4m -o t3.$ending --stats t.json
+    done
+    encode in.y4m -o t.mp4 --fragment --keyint 5
+    ok 'fragments' grep -q "packets=12 .*frames=12" <("$probe" t.mp4 2>err)
+    ok 'there are some' grep -q moof t.mp4
+    ls t.mp4.* 2>/dev/null && fail 'fragments are built beside a file that is not there'
+    (ulimit -f 16 && exec "$motus" encode in.y4m -o cut.mp4 --fragment --keyint 1 --qp 0 --fps 4 --quiet) 2>err
+    ok 'a full disk' [ $? = 1 ]
+    ok 'is told, with what stays' grep -qx 'motus: cut.mp4: what was written stays; it plays up to its last whole fragment' err
+    ok 'and plays' grep -Eq '^h264 64x48 .* frames=[4-7] ' <("$probe" cut.mp4 2>/dev/null)
+    encode in.y4m -o cut.mp4 --fragment --keyint 5
+    ok 'and is replaced' cmp -s cut.mp4 t.mp4
+    # A playlist without an end may grow: it is read from its beginning and waited for, until a signal comes.
+    "$motus" synth longer.y4m --size 64x48 --frames 96 2>err
+    encode longer.y4m -o longer.ts
+    printf '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:3.84,\nlonger.ts\n' >live.m3u8
+    "$motus" encode live.m3u8 -o live.mp4 --qp 26 --quiet 2>err &
+    local pid=$!
+    until [ -n "$(find . -name 'live.mp4.motus-*')" ] || ! kill -0 $pid; do sleep 0.05; done
+    sleep 1
+    kill -TERM $pid
+    wait $pid
+    ok 'a growing playlist ends at a signal' [ $? = 143 ]
+    ok 'with what there was' grep -Eq '^h264 64x48 .* frames=[1-9][0-9] ' <("$probe" live.mp4 2>err)
+    ok 'silently' [ ! -s err ]
+    for ending in mp4 mkv ts; do
+        "$motus" encode in.y4m -o - --format $ending 2>err >piped.$ending
+        ok "$ending into a pipe" grep -q "frames=12 sum=$whole" <("$probe" piped.$ending 2>/dev/null)
+    done
+    "$motus" encode in.y4m -o - --format mp4 2>&1 >/dev/null | grep -q 'note: is no file, so MP4 is written in fragments' || fail 'fragments into a pipe are not told'
+    encode t.mkv -o again.264 --frames 3
+    { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
+    encode bad.y4m -o conv.264
+    { echo FRAME && head -c 12288 /dev/zero; } | y4m 'W64 H64 F25:1 C420p10'
+    encode bad.y4m -o conv.264
+}
+
+other_commands() {
+    "$motus" --version | grep -qx 'motus [0-9.]*' || fail version
+    "$motus" info | grep -q '^backend cpu *usable' || fail info
+    local command
+    for command in encode search view synth bench info; do
+        "$motus" $command --help | grep -q '^usage: motus ' || fail "$command --help"
+    done
+    runs synth a.y4m --size 48x32 --frames 4 --objects 2 --noise 3 --seed 5 --cut 3 --vectors a.csv --grid 8
+    runs synth b.y4m --size 48x32 --frames 4 --objects 2 --noise 3 --seed 5 --cut 3
+    ok 'synth repeats itself' cmp -s a.y4m b.y4m
+    ok 'true vectors: none in the first frame of a scene' [ "$(wc -l <a.csv)" = $((1 + 2 * 24)) ]
+    "$motus" synth - --size 48x32 --frames 4 --objects 2 --noise 3 --seed 5 --cut 3 2>/dev/null | cmp -s - a.y4m
+    ok 'synth to a pipe' [ $? = 0 ]
+    "$motus" bench me --size 64x48 --frames 3 --json >b.json 2>err
+    ok 'bench me' "$json" b.json cpu full.fps_median quarter.fps_best full.mb_points_per_second
+    "$motus" bench encode --size 64x48 --frames 3 --runs 2 --json >b.json 2>err
+    ok 'bench encode' "$json" b.json encode.fps_median encode.fps_best kbps
+    bench_filters
+}
+
+# OpenCV's results must be near ours (equalization rounds otherwise): a time of another job would be no comparison.
+bench_filters() {
+    "$motus" bench filters --quick --json >b.json 2>err
+    ok 'bench filters' "$json" b.json cpu rows.0.scalar_ms rows.10.cores_ms
+    if [ "$("$json" b.json opencv)" = null ]; then
+        ok 'no row of OpenCV without it' bash -c '! grep -q opencv_ b.json'
+        ok 'and the table says so' grep -qx 'opencv   not in this build' <("$motus" bench filters --quick 2>err)
+    else
+        ok "OpenCV's times" "$json" b.json rows.{0,1,6,7,8}.opencv_ms rows.{0,1,6,7,8}.opencv_cores_ms
+        # shellcheck disable=SC2016
+        ok "OpenCV's results" awk '/opencv_distance/ && $2 + 0 >= 0.7 {exit 1}' b.json
+    fi
+}
+
+"$motus" synth in.y4m --size 64x48 --frames 12 --pan 1.5,-0.25 --objects 1 || exit 1
+"$motus" synth tiny.y4m --size 2x2 --frames 2 --pan 1,0 || exit 1
+head -c $((4 * 4614)) in.y4m >cut.y4m
+head -c 200 in.y4m >cut0.y4m
+encode in.y4m -o ref.264 --recon ref.y4m --mvs ref.csv
+usage_errors
+bad_inputs
+bad_outputs
+old_output_survives
+output_names
+cut_input
+main_paths
+odd_sizes
+statistics
+vectors
+search_fields
+interrupts
+[ -z "$probe" ] || containers
+other_commands
+checks_done

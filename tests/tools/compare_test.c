@@ -1,0 +1,294 @@
+// motus compare's engine: the judge on x264's vectors in place of ours, on made-up vectors, on
+// motion that is known, and on x264's whole-sample searches; MOTUS_SEQS: on real sequences too.
+// Streams of x264 need the program.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/harness.h"
+#include "tests/tools/compare_material.h"
+
+// ---- The judge ----------------------------------------------------------------------------------
+
+static int clamp(int v, int hi) { return v < 0 ? 0 : v > hi ? hi : v; }
+
+static uint32_t plain_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
+                          MotusMv mv) {
+    uint32_t sum = 0;
+    for (int j = y; j < y + h; j++)
+        for (int i = x; i < x + w; i++)
+            sum += (uint32_t)abs(cur->data[j * cur->stride + i] -
+                                 ref->data[clamp(j + mv.y / 4, ref->height - 1) * ref->stride +
+                                           clamp(i + mv.x / 4, ref->width - 1)]);
+    return sum;
+}
+
+static int plain_bits(int v) { // of se(v)
+    int bits = 1;
+    for (unsigned code = v > 0 ? 2u * (unsigned)v : 2u * (unsigned)-v + 1; code > 1; code >>= 1)
+        bits += 2;
+    return bits;
+}
+
+// The whole sample next to a vector's component; of two the one farther from zero.
+static int nearest(int v) { return (int)lround(v / 4.0) * 4; }
+
+static void check_pair(const MotusPair *p, const MotusPlane *cur, const MotusPlane *ref, int n,
+                       MotusMv predictor, int lambda, int range) {
+    const int x = n % 3 * 16 + 4 * p->part.x, y = n / 3 * 16 + 4 * p->part.y, w = 4 * p->part.width,
+              h = 4 * p->part.height;
+    for (int side = p->has_both ? MOTUS_X264 : MOTUS_OURS; side < MOTUS_SIDES; side++) {
+        const int bits =
+            plain_bits(p->mv[side].x - predictor.x) + plain_bits(p->mv[side].y - predictor.y);
+        const uint32_t sad = plain_sad(cur, ref, x, y, w, h, p->mv[side]);
+        MOTUS_CHECK(p->sad[side] == sad && p->bits[side] == bits &&
+                        p->j[side] == sad + (uint32_t)(lambda * bits >> 8),
+                    "side %d: %u %d %u", side, p->sad[side], p->bits[side], p->j[side]);
+    }
+    if (!p->has_both) return;
+    const int dx = p->mv[MOTUS_X264].x - nearest(predictor.x),
+              dy = p->mv[MOTUS_X264].y - nearest(predictor.y);
+    CU_ASSERT_EQUAL(p->inside, abs(dx) <= 4 * range && abs(dy) <= 4 * range);
+    if (p->inside) CU_ASSERT(p->j[MOTUS_OURS] <= p->j[MOTUS_X264]);
+}
+
+// Made-up answers of whole samples on random pictures, measured again here in the plainest way.
+static void measures(void) {
+    enum { W = 48, H = 32, MBS = 6, RANGE = 5 };
+    uint8_t cur_data[W * H], ref_data[W * H];
+    const MotusPlane cur = {cur_data, W, W, H}, ref = {ref_data, W, W, H};
+    const MotusJudgeConfig config = {.width = W,
+                                     .height = H,
+                                     .range = RANGE,
+                                     .threads = 1,
+                                     .subpel = MOTUS_SUBPEL_FULL,
+                                     .modes = MOTUS_MODES_ALL};
+    MotusJudge *judge = NULL;
+    int several = 0, alone = 0;
+    CU_ASSERT_EQUAL_FATAL(motus_judge_open(&judge, &config), MOTUS_OK);
+    for (int round = 0; round < 40; round++) {
+        MotusReadMb mb[MBS] = {{.type = 0}};
+        const int lambda = motus_test_range(0, 5000);
+        motus_test_fill(cur_data, sizeof cur_data);
+        motus_test_fill(ref_data, sizeof ref_data);
+        for (int n = 0; n < MBS; n++) {
+            mb[n].type = (uint8_t)motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_I_16x16);
+            mb[n].predictor =
+                (MotusMv){(int16_t)motus_test_range(-37, 37), (int16_t)motus_test_range(-37, 37)};
+            for (int q = 0; q < 4; q++) mb[n].sub_type[q] = (uint8_t)motus_test_range(0, 3);
+            MotusPartition parts[16];
+            const int n_parts = motus_read_parts(&mb[n], parts);
+            for (int i = 0; i < n_parts; i++) {
+                const MotusMv mv = {(int16_t)(4 * motus_test_range(-12, 12)),
+                                    (int16_t)(4 * motus_test_range(-12, 12))};
+                for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
+                    for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)
+                        mb[n].mv[4 * y + x] = mv;
+            }
+        }
+        CU_ASSERT_EQUAL(motus_judge_picture(judge, &cur, &ref, mb, (uint32_t)lambda), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_judge_search(judge), MOTUS_OK);
+        for (int n = 0; n < MBS; n++) {
+            MotusMbPairs pairs;
+            motus_judge_mb(judge, n, &pairs);
+            CU_ASSERT(pairs.n_own > 0 && (pairs.n_x264 > 0) == (mb[n].type < MOTUS_MB_I_4x4));
+            for (int i = 0; i < pairs.n_x264; i++)
+                check_pair(&pairs.x264[i], &cur, &ref, n, mb[n].predictor, lambda, RANGE);
+            for (int i = 0; i < pairs.n_own; i++) {
+                check_pair(&pairs.own[i], &cur, &ref, n, mb[n].predictor, lambda, RANGE);
+                several += !pairs.own[i].has_both;
+                alone += pairs.own[i].has_both;
+            }
+        }
+    }
+    CU_ASSERT(several > 20 && alone > 20);
+    motus_judge_close(&judge);
+}
+
+static MotusRun compare(const Material *m, const MotusBytes *x264, int qp, int feed) {
+    MotusOurStream ours = encode_ours(m, qp, MOTUS_PRESET_FASTER);
+    MotusRun run;
+    MotusError error = {0};
+    const MotusRunSetup setup = {.clip = &m->clip,
+                                 .name = "test",
+                                 .x264 = x264->data,
+                                 .x264_size = x264->n,
+                                 .ours = &ours,
+                                 .qp = qp,
+                                 .threads = 1,
+                                 .subpel = -1,
+                                 .feed_x264 = feed};
+    MOTUS_CHECK(!motus_run(&setup, &run, &error), "%s", error.text);
+    cJSON_Delete(run.frame_list);
+    run.frame_list = NULL;
+    MOTUS_CHECK(run.frames == FRAMES && run.p_frames == FRAMES - 1 && run.figures.blocks > 0,
+                "%d frames", run.frames);
+    motus_our_stream_free(&ours);
+    return run;
+}
+
+static int no_difference(const MotusFigures *f) {
+    return f->within[0] == f->blocks && f->distance[0] == f->blocks &&
+           f->difference[5] == f->blocks && f->sad.same == f->blocks && f->satd.same == f->blocks &&
+           f->j.same == f->blocks && f->j.ours == f->j.x264 && !f->sad.less && !f->satd.less &&
+           !f->j.less && f->sad.ours == f->sad.x264 && f->satd.ours == f->satd.x264 && !f->worse;
+}
+
+// With x264's vectors in place of ours there is no difference anywhere.
+static void the_same_vectors(void) {
+    static const char *const words[] = {"--partitions", "all", NULL};
+    if (!have_x264()) return;
+    for (int i = 0; i < 3; i++) {
+        Material m;
+        make_material(&m, lively(128 - 10 * i, 96));
+        MotusBytes x264 = encode_x264(&m, 10 + 12 * i, words);
+        MotusRun run = compare(&m, &x264, 10 + 12 * i, 1);
+        MOTUS_CHECK(no_difference(&run.figures) && no_difference(&run.own),
+                    "figures of %llu blocks", (unsigned long long)run.figures.blocks);
+        uint64_t blocks = 0;
+        for (int s = 0; s < MOTUS_MODES; s++) {
+            MOTUS_CHECK(no_difference(&run.by_size[s]), "size %d", s);
+            blocks += run.by_size[s].blocks;
+        }
+        CU_ASSERT_EQUAL(blocks, run.figures.blocks);
+        motus_bytes_free(&x264);
+        motus_work_folder_remove(&m.folder);
+    }
+}
+
+// x264's whole-sample searches, one of them exhaustive: ours costs no more on any block whose x264
+// vector lies in our window.
+static void whole_samples(void) {
+    static const char *const words[][7] = {
+        {"--me", "esa", "--subme", "0", "--partitions", "all", NULL},
+        {"--me", "umh", "--subme", "0", "--partitions", "all", NULL},
+        {"--me", "dia", "--subme", "0", "--partitions", "p8x8", NULL}};
+    if (!have_x264()) return;
+    for (int i = 0; i < 3; i++) {
+        Material m;
+        MotusSynthConfig scene = lively(160, 128);
+        scene.pan_x = 4; // a sample: x264's exhaustive search misses what is farther at --subme 0,
+                         // and then codes intra
+        scene.pan_y = -4;
+        make_material(&m, scene);
+        MotusBytes x264 = encode_x264(&m, 20 + 6 * i, words[i]);
+        MotusRun run = compare(&m, &x264, 20 + 6 * i, 0);
+        CU_ASSERT_EQUAL(run.subpel, MOTUS_SUBPEL_FULL);
+        CU_ASSERT_EQUAL(run.modes, i == 2 ? 0xFu : MOTUS_MODES_ALL);
+        MOTUS_CHECK(run.figures.inside > run.figures.blocks / 2 && !run.figures.worse,
+                    "%s: %llu of %llu blocks in the window cost more", words[i][1],
+                    (unsigned long long)run.figures.worse, (unsigned long long)run.figures.inside);
+        MOTUS_CHECK(!run.own.worse, "own partition: %llu", (unsigned long long)run.own.worse);
+        motus_bytes_free(&x264);
+        motus_work_folder_remove(&m.folder);
+    }
+}
+
+// A pan by quarter samples: both are right about nearly all blocks, and so about each other.
+static void known_motion(void) {
+    if (!have_x264()) return;
+    MotusSynthConfig scene = motus_synth_config_default(176, 144);
+    scene.pan_x = 5;
+    scene.pan_y = -3;
+    Material m;
+    make_material(&m, scene);
+    MotusBytes x264 = encode_x264(&m, 14, NULL);
+    MotusRun run = compare(&m, &x264, 14, 0);
+    char path[600];
+    snprintf(path, sizeof path, "%s", m.folder.log);
+    FILE *file = fopen(path, "w");
+    fputs("frame,x,y,w,h,mv_x,mv_y,layer,whole,flat\n", file);
+    for (int n = 1; n < FRAMES; n++)
+        for (int y = 0; y < 144; y += 16)
+            for (int x = 0; x < 176; x += 16)
+                fprintf(file, "%d,%d,%d,16,16,-5,3,0,%d,0\n", n, x, y,
+                        x > 0 && y > 0 && x < 160 && y < 128);
+    fclose(file);
+    MotusTruth *truth = NULL;
+    MotusError error = {0};
+    MotusMv mv;
+    MOTUS_CHECK(!motus_truth_load(&truth, path, &error), "%s", error.text);
+    CU_ASSERT(motus_truth_at(truth, 1, 24, 40, 8, 8, &mv) && mv.x == -5 && mv.y == 3);
+    CU_ASSERT(!motus_truth_at(truth, 1, 8, 40, 16, 8, &mv) &&
+              !motus_truth_at(truth, 0, 24, 40, 8, 8, &mv));
+    MotusOurStream ours = encode_ours(&m, 14, MOTUS_PRESET_FASTER);
+    const MotusRunSetup setup = {.clip = &m.clip,
+                                 .name = "pan",
+                                 .x264 = x264.data,
+                                 .x264_size = x264.n,
+                                 .ours = &ours,
+                                 .qp = 14,
+                                 .threads = 1,
+                                 .subpel = -1,
+                                 .truth = truth};
+    motus_run(&setup, &run, &error);
+    cJSON_Delete(run.frame_list);
+    const MotusFigures *f = &run.figures;
+    MOTUS_CHECK(f->true_blocks > 100 && f->error_ours < 0.02 * (double)f->true_blocks &&
+                    f->error_x264 < 0.02 * (double)f->true_blocks,
+                "mean error of %llu blocks: ours %f, x264's %f samples",
+                (unsigned long long)f->true_blocks, f->error_ours / (double)f->true_blocks,
+                f->error_x264 / (double)f->true_blocks);
+    motus_our_stream_free(&ours);
+    motus_truth_free(&truth);
+    motus_bytes_free(&x264);
+    motus_work_folder_remove(&m.folder);
+}
+
+// ---- Real sequences -----------------------------------------------------------------------------
+
+// The first frames of a file: both readings agree, x264's vectors in place of ours make no
+// difference, and no whole-sample vector of x264's in our window is cheaper.
+static void check_file(const char *path) {
+    static const char *const words[][7] = {
+        {"--partitions", "all", "--subme", "9", NULL},
+        {"--me", "umh", "--subme", "0", "--partitions", "all", NULL}};
+    Material m = {.clip = {0}};
+    MotusError error = {0};
+    MotusStatus status = motus_work_folder_make(&m.folder, &error);
+    if (!status) status = motus_compare_clip_make(&m.clip, &m.folder, path, FRAMES, &error);
+    MOTUS_CHECK(!status && m.clip.frames >= 2, "%s", error.text);
+    for (int i = 0; i < 2 && !status && m.clip.frames == FRAMES; i++) {
+        MotusBytes x264 = encode_x264(&m, 27, words[i]);
+        check_extraction(x264.data, x264.n, path);
+        MotusRun fed = compare(&m, &x264, 27, 1);
+        MOTUS_CHECK(no_difference(&fed.figures) && no_difference(&fed.own), "%s", path);
+        if (i == 1) {
+            MotusRun run = compare(&m, &x264, 27, 0);
+            MOTUS_CHECK(!run.figures.worse && !run.own.worse, "%s: %llu blocks", path,
+                        (unsigned long long)run.figures.worse);
+            printf(" %s: %llu blocks, %llu in the window, none cheaper;", path,
+                   (unsigned long long)run.figures.blocks, (unsigned long long)run.figures.inside);
+        }
+        motus_bytes_free(&x264);
+    }
+    motus_work_folder_remove(&m.folder);
+}
+
+static void sequences(void) {
+    const char *folder = getenv("MOTUS_SEQS");
+    DIR *dir = folder ? opendir(folder) : NULL;
+    if (!dir) {
+        motus_test_skip("MOTUS_SEQS names no folder");
+        return;
+    }
+    for (struct dirent *entry; have_x264() && (entry = readdir(dir));) {
+        char path[1024];
+        const size_t n = strlen(entry->d_name);
+        if (n < 4 || strcmp(entry->d_name + n - 4, ".y4m")) continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        check_file(path);
+    }
+    closedir(dir);
+}
+
+int main(int argc, char **argv) {
+    const MotusTest tests[] = {
+        {"measures", measures},           {"the_same_vectors", the_same_vectors},
+        {"whole_samples", whole_samples}, {"known_motion", known_motion},
+        {"sequences", sequences},         {0}};
+    return motus_test_main("compare", tests, argc, argv);
+}

@@ -1,0 +1,156 @@
+// What motus view colours blocks by: bits against the encoder's own count, costs of known motion,
+// the colour wheel's corners.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/view/view.h"
+
+#include <string.h>
+
+#include "motus/encoder.h"
+#include "tests/support/harness.h"
+#include "tools/synth/synth.h"
+#include "tools/view/view_colors.h"
+
+enum { MAX_BLOCKS = 4096 };
+
+static MotusView view_of(const MotusPacket *p, MotusViewBlock blocks[MAX_BLOCKS]) {
+    CU_ASSERT_FATAL(p->n_mvs <= MAX_BLOCKS);
+    for (size_t i = 0; i < p->n_mvs; i++) {
+        const MotusCodedMv *m = &p->mvs[i];
+        blocks[i] = (MotusViewBlock){.x = m->x,
+                                     .y = m->y,
+                                     .width = m->width,
+                                     .height = m->height,
+                                     .skip = m->skip,
+                                     .block = MOTUS_VIEW_CODED,
+                                     .mv = m->mv};
+    }
+    return (MotusView){.name = "test",
+                       .width = p->recon->width,
+                       .height = p->recon->height,
+                       .blocks = blocks,
+                       .n = p->n_mvs};
+}
+
+// Encodes a few frames; what their vectors' bits add up to has to be what the encoder wrote.
+static uint64_t encode_and_count(int width, int height, int qp, int objects, int noise) {
+    static MotusViewBlock blocks[MAX_BLOCKS];
+    MotusSynthConfig scene = motus_synth_config_default(width, height);
+    scene.pan_x = 5, scene.pan_y = -3, scene.objects = objects, scene.noise = noise,
+    scene.seed = motus_test_random();
+    MotusEncoderConfig config = motus_encoder_config_default(width, height, (MotusRational){25, 1});
+    config.qp = qp, config.backend = MOTUS_BACKEND_CPU, config.threads = 1;
+    MotusSynth *synth = NULL;
+    MotusEncoder *encoder = NULL;
+    MotusFrame *frame = NULL;
+    MotusPacket *packet = NULL;
+    uint64_t all = 0;
+    CU_ASSERT_FATAL(!motus_synth_open(&synth, &scene) &&
+                    !motus_encoder_open(&encoder, &config, NULL));
+    CU_ASSERT_FATAL(!motus_frame_alloc(&frame, width, height));
+    for (int n = 0; n < 4; n++) {
+        motus_synth_frame(synth, n, frame);
+        CU_ASSERT_FATAL(!motus_encoder_send(encoder, frame, NULL));
+    }
+    CU_ASSERT_FATAL(!motus_encoder_send(encoder, NULL, NULL));
+    while (!motus_encoder_receive(encoder, &packet, -1)) {
+        MotusView view = view_of(packet, blocks);
+        uint64_t sum = 0;
+        CU_ASSERT_EQUAL(motus_view_bits(&view, NULL), MOTUS_OK);
+        for (size_t i = 0; i < view.n; i++) sum += (uint64_t)blocks[i].value;
+        MOTUS_CHECK(sum == packet->stats.bits_mv,
+                    "%dx%d qp %d picture %d: %llu bits, the encoder wrote %llu", width, height, qp,
+                    (int)packet->number, (unsigned long long)sum,
+                    (unsigned long long)packet->stats.bits_mv);
+        all += sum;
+        motus_packet_unref(&packet);
+    }
+    motus_frame_unref(&frame);
+    motus_encoder_close(&encoder);
+    motus_synth_close(&synth);
+    return all;
+}
+
+static void bits_are_the_encoders(void) {
+    uint64_t all = 0;
+    for (int i = 0; i < 6; i++)
+        all += encode_and_count(2 * motus_test_range(20, 90), 2 * motus_test_range(20, 70),
+                                motus_test_range(16, 34), i, 2 * i);
+    CU_ASSERT(all > 2000);
+}
+
+static void blocks_out_of_order_are_refused(void) {
+    MotusViewBlock blocks[2] = {{.x = 16, .width = 16, .height = 16},
+                                {.x = 0, .width = 16, .height = 16}};
+    MotusView view = {.name = "test", .width = 32, .height = 16, .blocks = blocks, .n = 2};
+    MotusError error = {0};
+    CU_ASSERT_EQUAL(motus_view_bits(&view, &error), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "raster order"));
+    blocks[0] = (MotusViewBlock){.x = 0, .width = 12, .height = 16};
+    CU_ASSERT_EQUAL(motus_view_bits(&view, &error), MOTUS_ERR_UNSUPPORTED);
+}
+
+// A block whose vector is the true one costs nothing; one that is off does. The part outside the
+// picture does not count.
+static void costs_of_known_motion(void) {
+    enum { W = 60, H = 44 };
+    MotusSynthConfig scene = motus_synth_config_default(W, H);
+    scene.pan_x = 8; // two samples to the right
+    MotusSynth *synth = NULL;
+    MotusFrame *frames[2] = {NULL, NULL};
+    CU_ASSERT_FATAL(!motus_synth_open(&synth, &scene));
+    for (int n = 0; n < 2; n++) {
+        CU_ASSERT_FATAL(!motus_frame_alloc(&frames[n], W, H));
+        motus_synth_frame(synth, n, frames[n]);
+    }
+    MotusViewBlock blocks[] = {{.x = 16, .y = 16, .width = 16, .height = 16, .mv = {-8, 0}},
+                               {.x = 48, .y = 32, .width = 16, .height = 16, .mv = {-8, 0}},
+                               {.x = 16, .y = 16, .width = 8, .height = 4, .mv = {9, 3}}};
+    MotusView view = {.name = "test", .width = W, .height = H, .blocks = blocks, .n = 3};
+    MotusError error = {0};
+    view.picture = frames[1]->plane[0];
+    CU_ASSERT_EQUAL(motus_view_costs(&view, &error),
+                    MOTUS_ERR_UNSUPPORTED); // nothing to measure against
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "--picture"));
+    view.before = frames[0]->plane[0];
+    CU_ASSERT_EQUAL(motus_view_costs(&view, &error), MOTUS_OK);
+    CU_ASSERT(blocks[0].value == 0 && blocks[1].value == 0);
+    CU_ASSERT(blocks[2].value > 0.5);
+    view.has_cost = 1;
+    blocks[0].value = 512;
+    CU_ASSERT_EQUAL(motus_view_costs(&view, &error), MOTUS_OK);
+    CU_ASSERT_EQUAL(blocks[0].value, 2); // a sample
+    for (int n = 0; n < 2; n++) motus_frame_unref(&frames[n]);
+    motus_synth_close(&synth);
+}
+
+static int is(MotusColor c, int r, int g, int b) { return c.r == r && c.g == g && c.b == b; }
+
+static void colors(void) {
+    CU_ASSERT(is(motus_flow_color(3, 0, 3), 255, 0, 0));       // to the right: red
+    CU_ASSERT(is(motus_flow_color(0, 0, 3), 255, 255, 255));   // at rest: white
+    CU_ASSERT(is(motus_flow_color(1.5, 0, 3), 255, 128, 128)); // half as fast: half as pale
+    CU_ASSERT(is(motus_flow_color(4, 0, 3), 191, 0, 0));       // beyond the scale: darker
+    MotusColor down = motus_flow_color(0, 2, 2), left = motus_flow_color(-2, 0, 2),
+               up = motus_flow_color(0, -2, 2);
+    CU_ASSERT(down.r == 255 && down.g > 200 && down.b == 0); // yellow
+    CU_ASSERT(left.r == 0 && left.g > 180 && left.b == 255); // cyan
+    CU_ASSERT(up.r > 80 && up.g == 0 && up.b == 255);        // violet
+    int last = -1;
+    for (int i = 0; i <= 64; i++) {
+        MotusColor c = motus_heat_color(i / 64.0);
+        int lightness = 299 * c.r + 587 * c.g + 114 * c.b;
+        MOTUS_CHECK(lightness > last, "heat %d of 64", i);
+        last = lightness;
+    }
+    CU_ASSERT(is(motus_heat_color(7), 253, 231, 37) && is(motus_heat_color(-1), 68, 1, 84));
+}
+
+int main(int argc, char **argv) {
+    static const MotusTest tests[] = {
+        {"bits_are_the_encoders", bits_are_the_encoders},
+        {"blocks_out_of_order_are_refused", blocks_out_of_order_are_refused},
+        {"costs_of_known_motion", costs_of_known_motion},
+        {"colors", colors},
+        {NULL, NULL}};
+    return motus_test_main("view", tests, argc, argv);
+}
