@@ -12,6 +12,7 @@
 
 #include "common/pairs_core.h"
 #include "encoder/analyse/choose_core.h"
+#include "encoder/analyse/levels_core.h"
 #include "me/samples/words_core.h"
 
 // The SATD of each of the 41 blocks with each vector: 65,280 at most for half an MB. That of 16x16

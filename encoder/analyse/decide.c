@@ -46,14 +46,14 @@ typedef struct IntraPass {
 
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
     const MotusPictureState *pic = pass->pic;
-    const int i = y * pic->mb_width + x;
-    MotusNeighbours neighbours =
-        motus_neighbours(pic->mb, pic->mb_width, x, y, motus_slice_first(pic->slice_first, i));
+    const int i = y * pic->mbs.mb_width + x;
+    MotusNeighbours neighbours = motus_neighbours(pic->mbs.mb, pic->mbs.mb_width, x, y,
+                                                  motus_slice_first(pic->mbs.slice_first, i));
     return (MotusIntraMb){.qp = qp_of(pic, pass->coding, i),
                           .levels = &pass->levels,
                           .i4_trials = pass->coding->effort.i4_trials,
                           .p_slice = pass->p_slice,
-                          .src = motus_mb_source(pic->src, x, y),
+                          .src = motus_mb_source(pic->mbs.src, x, y),
                           .rec = mb_recon(pic->rec, x, y),
                           .neighbours = neighbours,
                           .has = motus_intra_has(&neighbours)};
@@ -62,14 +62,14 @@ static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
 // qp -1: the MB's own.
 static void code_intra_at(const IntraPass *pass, int x, int y, int qp) {
     MotusPictureState *pic = pass->pic;
-    int i = y * pic->mb_width + x;
+    int i = y * pic->mbs.mb_width + x;
     MotusIntraMb in = intra_mb(pass, x, y);
     if (qp >= 0) in.qp = &pass->coding->qp_table[qp];
     MotusTrial trials[2];
     MotusIntraScratch scratch;
     const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
-    pic->mb[i] = best->mb;
-    pic->coef[i] = best->coef;
+    pic->mbs.mb[i] = best->mb;
+    pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);
 }
 
@@ -77,9 +77,9 @@ static void code_intra(const IntraPass *pass, int x, int y) { code_intra_at(pass
 
 // Whether an MB of the row above is in the slice.
 static int row_above_is_of_slice(const MotusPictureState *pic, int x, int y) {
-    const int i = y * pic->mb_width + x, above = i - pic->mb_width,
-              first = motus_slice_first(pic->slice_first, i);
-    return above >= first || (x + 1 < pic->mb_width && above + 1 >= first);
+    const int i = y * pic->mbs.mb_width + x, above = i - pic->mbs.mb_width,
+              first = motus_slice_first(pic->mbs.slice_first, i);
+    return above >= first || (x + 1 < pic->mbs.mb_width && above + 1 >= first);
 }
 
 static void visit_i(void *context, int x, int y) { code_intra(context, x, y); }
@@ -95,23 +95,25 @@ static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, i
 static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
     IntraPass pass = intra_pass(pic, coding, 0);
     const MotusWave wave = {visit_i, waits_in_i, &pass, pic->row_order};
-    motus_wavefront(pic->mb_width, pic->mb_height, pic->threads, &wave);
+    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
 // Length of the longest chain of intra MBs that MB i would end.
 static int chain_length(const MotusPictureState *pic, int i) {
-    MotusNeighbours n = motus_neighbours(pic->mb, pic->mb_width, i % pic->mb_width,
-                                         i / pic->mb_width, motus_slice_first(pic->slice_first, i));
+    MotusNeighbours n =
+        motus_neighbours(pic->mbs.mb, pic->mbs.mb_width, i % pic->mbs.mb_width,
+                         i / pic->mbs.mb_width, motus_slice_first(pic->mbs.slice_first, i));
     const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
     int longest = 0;
     for (int k = 0; k < 4; k++)
-        if (around[k]) longest = motus_max(longest, pic->chain[around[k] - pic->mb]);
+        if (around[k]) longest = motus_max(longest, pic->chain[around[k] - pic->mbs.mb]);
     return longest + 1;
 }
 
 static int waits_in_p(void *context, int x, int y) {
     const MotusPictureState *pic = ((const IntraPass *)context)->pic;
-    return motus_mb_is_intra(&pic->mb[y * pic->mb_width + x]) && row_above_is_of_slice(pic, x, y);
+    return motus_mb_is_intra(&pic->mbs.mb[y * pic->mbs.mb_width + x]) &&
+           row_above_is_of_slice(pic, x, y);
 }
 
 // The MBs of a P picture that are to be intra, unless their chain grows too long: an MB that waits
@@ -119,11 +121,11 @@ static int waits_in_p(void *context, int x, int y) {
 static void visit_intra_of_p(void *context, int x, int y) {
     const IntraPass *pass = context;
     MotusPictureState *pic = pass->pic;
-    int i = y * pic->mb_width + x, length;
+    int i = y * pic->mbs.mb_width + x, length;
     pic->chain[i] = 0;
-    if (!motus_mb_is_intra(&pic->mb[i])) return;
+    if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
     if ((length = chain_length(pic, i)) > pass->coding->effort.intra_chain) {
-        pic->mb[i] = pic->mb_inter[i];
+        pic->mbs.mb[i] = pic->mb_inter[i];
         return;
     }
     pic->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
@@ -136,11 +138,11 @@ static void estimate_intra(const IntraPass *pass) {
     MotusPictureState *pic = pass->pic;
     const MotusEffort *effort = &pass->coding->effort;
     const MotusLevelChoice levels = {pic->zero_runs, effort->estimate_levels};
-#pragma omp parallel for num_threads(pic->threads) schedule(dynamic, 16)
-    for (int i = 0; i < pic->n_mb; i++) {
+#pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
+    for (int i = 0; i < pic->mbs.n_mb; i++) {
         pic->intra_cost[i] = UINT32_MAX;
-        if (pic->mb[i].type == MOTUS_MB_P_SKIP) continue;
-        MotusIntraMb in = intra_mb(pass, i % pic->mb_width, i / pic->mb_width);
+        if (pic->mbs.mb[i].type == MOTUS_MB_P_SKIP) continue;
+        MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width);
         in.levels = &levels;
         in.i4_trials = effort->estimate_trials;
         MotusIntraScratch scratch;
@@ -177,8 +179,8 @@ static void find_candidates(const InterPass *pass, int i) {
     MotusPictureState *pic = pass->pic;
     const MotusPCoding *p = pass->p;
     MotusCandidates *found = &pic->candidates[i];
-    int x = i % pic->mb_width, y = i / pic->mb_width;
-    MotusMbSource src = motus_mb_source(pic->src, x, y);
+    int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+    MotusMbSource src = motus_mb_source(pic->mbs.src, x, y);
     uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
     MotusMbJob job = {.cur = src.plane[0],
                       .cur_stride = src.stride[0],
@@ -211,27 +213,27 @@ static void find_candidates(const InterPass *pass, int i) {
 static void note_decision(MotusPictureState *pic, int i, int now) {
     const MotusMb *mb =
         pic->intra_cost[i] < pic->inter_cost[i] ? &pic->mb_intra[i] : &pic->mb_inter[i];
-    motus_note_decision(&pic->mb[i], mb, &pic->changed_at[i], now);
+    motus_note_decision(&pic->mbs.mb[i], mb, &pic->changed_at[i], now);
 }
 
 static void visit_p(const InterPass *pass, int x, int y, int now) {
     MotusPictureState *pic = pass->pic;
     const MotusPCoding *p = pass->p;
-    const int i = y * pic->mb_width + x, first = motus_slice_first(pic->slice_first, i);
-    if (!motus_neighbours_changed(pic->changed_at, pic->seen_at, i, x, pic->mb_width, first))
+    const int i = y * pic->mbs.mb_width + x, first = motus_slice_first(pic->mbs.slice_first, i);
+    if (!motus_neighbours_changed(pic->changed_at, pic->seen_at, i, x, pic->mbs.mb_width, first))
         return; // the decision stands
     MotusInterMb in = {.ref = &p->ref,
                        .limits = &p->limits,
                        .qp = qp_of(pic, pass->coding, i),
-                       .src = motus_mb_source(pic->src, x, y),
-                       .neighbours = motus_neighbours(pic->mb, pic->mb_width, x, y, first),
+                       .src = motus_mb_source(pic->mbs.src, x, y),
+                       .neighbours = motus_neighbours(pic->mbs.mb, pic->mbs.mb_width, x, y, first),
                        .x = x,
                        .y = y};
     MotusDecideScratch scratch;
     const MotusTrial *best = motus_decide_inter(&in, &pic->candidates[i], &pass->coding->effort,
                                                 &pass->levels, &scratch, &pic->satd[i]);
     pic->inter_cost[i] = best->cost;
-    pic->coef[i] = best->coef;
+    pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);
     pic->seen_at[i] = (uint16_t)now;
     pic->mb_inter[i] = best->mb;
@@ -241,7 +243,7 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
 #define PIECES 4 // of a row: 1080p has 68 rows, which can't be shared out evenly among 16 threads
 
 static void visit_piece(const InterPass *pass, int y, int piece, int k, int now) {
-    const int phases = pass->coding->effort.phases, width = pass->pic->mb_width;
+    const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width;
     const int first = width * piece / PIECES, end = width * (piece + 1) / PIECES;
     const int ahead = (k - first - 2 * y) % phases; // to the first MB with (x + 2y) % colours == k
     for (int x = first + (ahead < 0 ? ahead + phases : ahead); x < end; x += phases)
@@ -258,8 +260,8 @@ static void run_round(const InterPass *pass, int *now) {
     int phases = pass->coding->effort.phases;
     for (int k = 0; k < phases; k++) {
         ++*now;
-#pragma omp parallel for num_threads(pic->threads) schedule(dynamic, 1)
-        for (int i = 0; i < PIECES * pic->mb_height; i++)
+#pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 1)
+        for (int i = 0; i < PIECES * pic->mbs.mb_height; i++)
             visit_piece(pass, i / PIECES, i % PIECES, k, *now);
     }
 }
@@ -269,10 +271,10 @@ static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,
     const IntraPass intra = intra_pass(pic, coding, 1);
     InterPass inter = {pic, coding, p, {pic->zero_runs, coding->effort.levels}, motus_refine_ops()};
     int now = 0;
-#pragma omp parallel for num_threads(pic->threads) schedule(dynamic, 16)
-    for (int i = 0; i < pic->n_mb; i++) {
+#pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
+    for (int i = 0; i < pic->mbs.n_mb; i++) {
         find_candidates(&inter, i);
-        motus_first_guess(&pic->mb[i], pic->candidates[i].mv[0]);
+        motus_first_guess(&pic->mbs.mb[i], pic->candidates[i].mv[0]);
         pic->intra_cost[i] = UINT32_MAX;
         pic->changed_at[i] = pic->seen_at[i] = 0;
     }
@@ -282,8 +284,8 @@ static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,
         if (round) continue;
         estimate_intra(&intra);
         ++now;
-#pragma omp parallel for num_threads(pic->threads) schedule(static)
-        for (int i = 0; i < pic->n_mb; i++) note_decision(pic, i, now);
+#pragma omp parallel for num_threads(pic->mbs.threads) schedule(static)
+        for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(pic, i, now);
     }
     motus_stage_ended(pic->clock, MOTUS_STAGE_DECIDE);
 }
@@ -293,12 +295,12 @@ static void code_p_picture(MotusPictureState *pic, const MotusCoding *coding,
     IntraPass intra = intra_pass(pic, coding, 1);
     const MotusWave wave = {visit_intra_of_p, waits_in_p, &intra, pic->row_order};
     decide_p_picture(pic, coding, p);
-    motus_wavefront(pic->mb_width, pic->mb_height, pic->threads, &wave);
+    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
 static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int p_slice, int i, int qp) {
     IntraPass pass = intra_pass(pic, coding, p_slice);
-    const int x = i % pic->mb_width, y = i / pic->mb_width;
+    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
     if (p_slice && qp < 0)
         visit_intra_of_p(&pass, x, y);
     else

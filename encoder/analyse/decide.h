@@ -7,19 +7,16 @@
 #include "encoder/analyse/intra_search_core.h"
 #include "encoder/analyse/stages.h"
 #include "encoder/analyse/trial_core.h"
+#include "encoder/mb/coded_mbs.h"
 #include "motus/frame.h"
 
 // What was decided about a picture's MBs, in raster order, and how they are coded.
 typedef struct MotusPictureState {
-    int mb_width, mb_height, n_mb, threads;
-    const MotusFrame *src; // whole MBs
-    MotusFrame *rec;       // the same size; reconstruction
+    MotusCodedMbs mbs;
+    MotusFrame *rec; // whole MBs; reconstruction
     const int8_t
-        *qp_offset; // per MB, added to the picture's QP (motus_mb_qp); NULL: none. Not owned
-    const int *slice_first; // per MB (motus_slice_first); NULL: one slice. Not owned
-    const int *row_order;   // the order of wavefronts (MotusWave); NULL: from the top. Not owned
-    MotusMb *mb;
-    MotusMbCoef *coef;
+        *qp_offset;       // per MB, added to the picture's QP (motus_mb_qp); NULL: none. Not owned
+    const int *row_order; // the order of wavefronts (MotusWave); NULL: from the top. Not owned
     MotusCandidates *candidates; // of P pictures
     MotusMb *mb_inter;           // how an MB would be coded as inter
     MotusMb *mb_intra;           // how an MB would be coded as intra, where intra_cost is known
@@ -69,17 +66,5 @@ typedef struct MotusPasses {
 
 extern const MotusPasses motus_passes_c, motus_passes_avx2;
 const MotusPasses *motus_passes(void); // the fastest this CPU runs (see motus_cpu_flags)
-
-// Inline: handed back through memory in halves and read as a whole, it would wait for every store
-// before it.
-static inline MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y) {
-    MotusMbSource src;
-    for (int p = 0; p < 3; p++) {
-        int size = p ? 8 : 16;
-        src.stride[p] = frame->plane[p].stride;
-        src.plane[p] = frame->plane[p].data + mb_y * size * src.stride[p] + mb_x * size;
-    }
-    return src;
-}
 
 #endif

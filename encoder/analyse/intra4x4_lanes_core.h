@@ -12,6 +12,7 @@
 #define ENCODER_ANALYSE_INTRA4X4_LANES_CORE_H
 
 #include "encoder/analyse/intra4x4_modes_core.h"
+#include "encoder/analyse/residual_core.h"
 
 #define MOTUS_I4_TRIALS 3 // modes that are evaluated for a block, at most
 

@@ -4,7 +4,9 @@
 #ifndef ENCODER_ANALYSE_INTRA_PARTS_CORE_H
 #define ENCODER_ANALYSE_INTRA_PARTS_CORE_H
 
+#include "encoder/analyse/choose_core.h"
 #include "encoder/analyse/intra_lanes_core.h"
+#include "encoder/analyse/residual_core.h"
 #include "encoder/bitstream/syntax_core.h"
 
 // Samples of the picture being reconstructed: the first of the MB in each plane.

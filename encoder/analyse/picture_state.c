@@ -3,17 +3,16 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "encoder/analyse/decide.h"
-#include "encoder/mb/deblock.h"
 
 MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int mb_height,
                                       int threads) {
     size_t n = (size_t)mb_width * (size_t)mb_height;
     *pic = (MotusPictureState){
-        .mb_width = mb_width, .mb_height = mb_height, .n_mb = (int)n, .threads = threads};
-    pic->mb = motus_alloc(n, sizeof *pic->mb);
+        .mbs = {.mb_width = mb_width, .mb_height = mb_height, .n_mb = (int)n, .threads = threads}};
+    pic->mbs.mb = motus_alloc(n, sizeof *pic->mbs.mb);
     pic->mb_intra = motus_alloc(n, sizeof *pic->mb_intra);
     pic->mb_inter = motus_alloc(n, sizeof *pic->mb_inter);
-    pic->coef = motus_alloc(n, sizeof *pic->coef);
+    pic->mbs.coef = motus_alloc(n, sizeof *pic->mbs.coef);
     pic->candidates = motus_alloc(n, sizeof *pic->candidates);
     pic->inter_cost = motus_alloc(n, sizeof *pic->inter_cost);
     pic->intra_cost = motus_alloc(n, sizeof *pic->intra_cost);
@@ -22,7 +21,7 @@ MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int 
     pic->seen_at = motus_alloc(n, sizeof *pic->seen_at);
     pic->chain = motus_alloc(n, sizeof *pic->chain);
     pic->zero_runs = motus_alloc(MOTUS_ZERO_RUNS, sizeof *pic->zero_runs);
-    if (!pic->mb || !pic->mb_intra || !pic->mb_inter || !pic->coef || !pic->candidates ||
+    if (!pic->mbs.mb || !pic->mb_intra || !pic->mb_inter || !pic->mbs.coef || !pic->candidates ||
         !pic->inter_cost || !pic->intra_cost || !pic->satd || !pic->changed_at || !pic->seen_at ||
         !pic->chain || !pic->zero_runs) {
         motus_picture_state_free(pic);
@@ -34,10 +33,10 @@ MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int 
 }
 
 void motus_picture_state_free(MotusPictureState *pic) {
-    motus_free(pic->mb);
+    motus_free(pic->mbs.mb);
     motus_free(pic->mb_intra);
     motus_free(pic->mb_inter);
-    motus_free(pic->coef);
+    motus_free(pic->mbs.coef);
     motus_free(pic->candidates);
     motus_free(pic->inter_cost);
     motus_free(pic->intra_cost);
@@ -54,15 +53,4 @@ const MotusPasses *motus_passes(void) {
     if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_passes_avx2;
 #endif
     return &motus_passes_c;
-}
-
-void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height,
-                           int threads) {
-#if defined(__x86_64__)
-    if (motus_cpu_flags() & MOTUS_CPU_AVX2) {
-        motus_deblock_picture_avx2(rec, mb, mb_width, mb_height, threads);
-        return;
-    }
-#endif
-    motus_deblock_picture_c(rec, mb, mb_width, mb_height, threads);
 }

@@ -4,7 +4,9 @@
 #ifndef ENCODER_ANALYSE_TRIAL_CORE_H
 #define ENCODER_ANALYSE_TRIAL_CORE_H
 
+#include "encoder/analyse/choose_core.h"
 #include "encoder/analyse/effort.h"
+#include "encoder/analyse/residual_core.h"
 #include "encoder/bitstream/syntax_core.h"
 
 // Working memory of a decision.

@@ -5,8 +5,11 @@
 #ifndef ENCODER_BITSTREAM_CAVLC_MB_CORE_H
 #define ENCODER_BITSTREAM_CAVLC_MB_CORE_H
 
+#include "dct/dct_core.h"
 #include "encoder/bitstream/bits_core.h"
+#include "encoder/bitstream/cavlc_core.h"
 #include "encoder/bitstream/syntax_core.h"
+#include "encoder/mb/mv_core.h"
 
 // ---- residual_block_cavlc (7.3.5.3.2) -----------------------------------------------------------
 

@@ -9,33 +9,33 @@
 #define MAX_ROWS (MOTUS_MAX_SIZE / 16)
 
 // What row y alone would leave; qp -1 without mb_qp_delta.
-static MotusSliceState find_end(const MotusPictureState *pic, int y) {
-    const MotusMb *row = pic->mb + (ptrdiff_t)y * pic->mb_width;
+static MotusSliceState find_end(const MotusCodedMbs *mbs, int y) {
+    const MotusMb *row = mbs->mb + (ptrdiff_t)y * mbs->mb_width;
     MotusSliceState end = {0, -1};
-    int x = pic->mb_width;
+    int x = mbs->mb_width;
     while (x > 0 && row[x - 1].type == MOTUS_MB_P_SKIP) x--;
-    end.skip_run = (uint32_t)(pic->mb_width - x);
+    end.skip_run = (uint32_t)(mbs->mb_width - x);
     while (x > 0 && !motus_mb_has_qp_delta(&row[x - 1])) x--;
     if (x > 0) end.qp = row[x - 1].qp;
     return end;
 }
 
-static int begins_slice(const MotusPictureState *pic, int y) {
-    const int i = y * pic->mb_width;
-    return motus_slice_first(pic->slice_first, i) == i;
+static int begins_slice(const MotusCodedMbs *mbs, int y) {
+    const int i = y * mbs->mb_width;
+    return motus_slice_first(mbs->slice_first, i) == i;
 }
 
 // Of rows [from, to). In: what each alone leaves. Out: what each finds. Returns what the last one
 // leaves.
-static MotusSliceState hand_down(MotusSliceState *rows, const MotusPictureState *pic, int from,
-                                 int to, int slice_qp) {
+static MotusSliceState hand_down(MotusSliceState *rows, const MotusCodedMbs *mbs, int from, int to,
+                                 int slice_qp) {
     MotusSliceState now = {0, slice_qp};
     for (int y = from; y < to; y++) {
         const MotusSliceState end = rows[y];
-        if (begins_slice(pic, y)) now = (MotusSliceState){0, slice_qp};
+        if (begins_slice(mbs, y)) now = (MotusSliceState){0, slice_qp};
         rows[y] = now;
         now.skip_run =
-            end.skip_run == (uint32_t)pic->mb_width ? now.skip_run + end.skip_run : end.skip_run;
+            end.skip_run == (uint32_t)mbs->mb_width ? now.skip_run + end.skip_run : end.skip_run;
         if (end.qp >= 0) now.qp = end.qp;
     }
     return now;
@@ -43,46 +43,46 @@ static MotusSliceState hand_down(MotusSliceState *rows, const MotusPictureState 
 
 // ---- Settling -----------------------------------------------------------------------------------
 
-static MotusNeighbours neighbours_of(const MotusPictureState *pic, int i) {
-    return motus_neighbours(pic->mb, pic->mb_width, i % pic->mb_width, i / pic->mb_width,
-                            motus_slice_first(pic->slice_first, i));
+static MotusNeighbours neighbours_of(const MotusCodedMbs *mbs, int i) {
+    return motus_neighbours(mbs->mb, mbs->mb_width, i % mbs->mb_width, i / mbs->mb_width,
+                            motus_slice_first(mbs->slice_first, i));
 }
 
-static void settle_skip(MotusPictureState *pic, int i) {
-    const MotusNeighbours neighbours = neighbours_of(pic, i);
-    motus_mb_finalize_skip(&pic->mb[i], &neighbours);
+static void settle_skip(MotusCodedMbs *mbs, int i) {
+    const MotusNeighbours neighbours = neighbours_of(mbs, i);
+    motus_mb_finalize_skip(&mbs->mb[i], &neighbours);
 }
 
-static void settle_skips(MotusPictureState *pic, int y) {
-    for (int i = y * pic->mb_width; i < (y + 1) * pic->mb_width; i++) settle_skip(pic, i);
+static void settle_skips(MotusCodedMbs *mbs, int y) {
+    for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++) settle_skip(mbs, i);
 }
 
-static void settle_qps(MotusPictureState *pic, int y, int qp) {
-    MotusMb *row = pic->mb + (ptrdiff_t)y * pic->mb_width;
-    for (int x = 0; x < pic->mb_width; x++) {
+static void settle_qps(MotusCodedMbs *mbs, int y, int qp) {
+    MotusMb *row = mbs->mb + (ptrdiff_t)y * mbs->mb_width;
+    for (int x = 0; x < mbs->mb_width; x++) {
         motus_mb_finalize_qp(&row[x], qp);
         if (motus_mb_has_qp_delta(&row[x])) qp = row[x].qp;
     }
 }
 
-void motus_finalize_mbs(MotusPictureState *pic, int slice_qp) {
+void motus_finalize_mbs(MotusCodedMbs *mbs, int slice_qp) {
     MotusSliceState rows[MAX_ROWS];
-    assert(pic->mb_height <= MAX_ROWS);
-#pragma omp parallel num_threads(pic->threads)
+    assert(mbs->mb_height <= MAX_ROWS);
+#pragma omp parallel num_threads(mbs->threads)
     {
         // Every other row, so that nobody changes a type while a neighbour in the row below reads
         // it.
         for (int odd = 0; odd < 2; odd++) {
 #pragma omp for schedule(static)
-            for (int y = odd; y < pic->mb_height; y += 2) {
-                settle_skips(pic, y);
-                rows[y] = find_end(pic, y);
+            for (int y = odd; y < mbs->mb_height; y += 2) {
+                settle_skips(mbs, y);
+                rows[y] = find_end(mbs, y);
             }
         }
 #pragma omp single
-        hand_down(rows, pic, 0, pic->mb_height, slice_qp);
+        hand_down(rows, mbs, 0, mbs->mb_height, slice_qp);
 #pragma omp for schedule(static)
-        for (int y = 0; y < pic->mb_height; y++) settle_qps(pic, y, rows[y].qp);
+        for (int y = 0; y < mbs->mb_height; y++) settle_qps(mbs, y, rows[y].qp);
     }
 }
 
@@ -133,14 +133,14 @@ static void put_mb(MotusMbWriter *writer, const MotusMbSyntax *s) {
     motus_put_units(bits, s, units, writer->count);
 }
 
-void motus_finalize_mb(MotusPictureState *pic, int i, const MotusSliceState *state) {
-    settle_skip(pic, i);
-    motus_mb_finalize_qp(&pic->mb[i], state->qp);
+void motus_finalize_mb(MotusCodedMbs *mbs, int i, const MotusSliceState *state) {
+    settle_skip(mbs, i);
+    motus_mb_finalize_qp(&mbs->mb[i], state->qp);
 }
 
-void motus_write_mb(MotusMbWriter *writer, const MotusPictureState *pic, int p_slice, int i,
+void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice, int i,
                     MotusSliceState *state) {
-    const MotusMb *mb = &pic->mb[i];
+    const MotusMb *mb = &mbs->mb[i];
     count_kind(mb, &writer->stats);
     if (mb->type == MOTUS_MB_P_SKIP) {
         state->skip_run++;
@@ -148,9 +148,9 @@ void motus_write_mb(MotusMbWriter *writer, const MotusPictureState *pic, int p_s
     }
     const MotusMbSyntax syntax = {
         .mb = mb,
-        .coef = &pic->coef[i],
-        .neighbours = neighbours_of(pic, i),
-        .src = motus_mb_source(pic->src, i % pic->mb_width, i / pic->mb_width),
+        .coef = &mbs->coef[i],
+        .neighbours = neighbours_of(mbs, i),
+        .src = motus_mb_source(mbs->src, i % mbs->mb_width, i / mbs->mb_width),
         .p_slice = p_slice,
         .skip_run = state->skip_run,
         .qp_delta = motus_qp_delta(mb->qp, state->qp)};
@@ -160,10 +160,10 @@ void motus_write_mb(MotusMbWriter *writer, const MotusPictureState *pic, int p_s
 }
 
 // Writes row y; *start goes on to the next one.
-static void put_row(MotusMbWriter *writer, const MotusPictureState *pic, int p_slice, int y,
+static void put_row(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice, int y,
                     MotusSliceState *start) {
-    for (int i = y * pic->mb_width; i < (y + 1) * pic->mb_width; i++)
-        motus_write_mb(writer, pic, p_slice, i, start);
+    for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++)
+        motus_write_mb(writer, mbs, p_slice, i, start);
 }
 
 void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats) {
@@ -184,10 +184,10 @@ static void join(MotusBits *bits, MotusMbWriter *row) {
 }
 
 static void put_row_apart(MotusMbWriter *row, uint8_t *data, size_t capacity,
-                          const MotusPictureState *pic, int p_slice, int y, MotusSliceState start) {
+                          const MotusCodedMbs *mbs, int p_slice, int y, MotusSliceState start) {
     *row = (MotusMbWriter){.apart = 1};
     motus_bits_init(&row->bits, data, capacity);
-    put_row(row, pic, p_slice, y, &start);
+    put_row(row, mbs, p_slice, y, &start);
     if (row->split)
         row->n_rest = end_stretch(&row->rest);
     else
@@ -198,25 +198,25 @@ static void put_row_apart(MotusMbWriter *row, uint8_t *data, size_t capacity,
 // in place: a row's bits go to where they are or before it, since every row before fits its
 // stretch. Returns whether all do and there is memory for it; else *bits, *start and *stats are as
 // they were.
-static int put_rows_apart(MotusBits *bits, const MotusPictureState *pic, int from, int to,
-                          int p_slice, MotusSliceState *start, MotusPictureStats *stats) {
+static int put_rows_apart(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to, int p_slice,
+                          MotusSliceState *start, MotusPictureStats *stats) {
     const int height = to - from;
     const size_t first = bits->size + 4; // behind what is still in the cache
-    if (pic->threads == 1 || height > MAX_ROWS || first > bits->capacity) return 0;
+    if (mbs->threads == 1 || height > MAX_ROWS || first > bits->capacity) return 0;
     const size_t room = (bits->capacity - first) / (size_t)height;
     MotusMbWriter *rows = motus_alloc((size_t)height, sizeof *rows);
     if (!rows) return 0;
     MotusSliceState starts[MAX_ROWS], end = *start; // by rows of the picture
     int overflow = 0;
-#pragma omp parallel num_threads(pic->threads)
+#pragma omp parallel num_threads(mbs->threads)
     {
 #pragma omp for schedule(static)
-        for (int y = from; y < to; y++) starts[y] = find_end(pic, y);
+        for (int y = from; y < to; y++) starts[y] = find_end(mbs, y);
 #pragma omp single
-        end = hand_down(starts, pic, from, to, start->qp);
+        end = hand_down(starts, mbs, from, to, start->qp);
 #pragma omp for schedule(dynamic, 1)
         for (int k = 0; k < height; k++)
-            put_row_apart(&rows[k], bits->data + first + (size_t)k * room, room, pic, p_slice,
+            put_row_apart(&rows[k], bits->data + first + (size_t)k * room, room, mbs, p_slice,
                           from + k, starts[from + k]);
     }
     for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].rest.overflow;
@@ -229,10 +229,10 @@ static int put_rows_apart(MotusBits *bits, const MotusPictureState *pic, int fro
     return !overflow;
 }
 
-static void put_rows_in_order(MotusBits *bits, const MotusPictureState *pic, int from, int to,
+static void put_rows_in_order(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
                               int p_slice, MotusSliceState *start, MotusPictureStats *stats) {
     MotusMbWriter writer = {.bits = *bits};
-    for (int y = from; y < to; y++) put_row(&writer, pic, p_slice, y, start);
+    for (int y = from; y < to; y++) put_row(&writer, mbs, p_slice, y, start);
     motus_add_written(&writer, stats);
     *bits = writer.bits;
 }
@@ -246,11 +246,11 @@ void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPicture
     motus_bits_trailing(bits);
 }
 
-void motus_write_slice_data(MotusBits *bits, const MotusPictureState *pic, int from, int to,
+void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
                             int p_slice, int slice_qp, MotusPictureStats *stats) {
     MotusSliceState state = {0, slice_qp};
-    if (!put_rows_apart(bits, pic, from, to, p_slice, &state, stats))
-        put_rows_in_order(bits, pic, from, to, p_slice, &state, stats);
+    if (!put_rows_apart(bits, mbs, from, to, p_slice, &state, stats))
+        put_rows_in_order(bits, mbs, from, to, p_slice, &state, stats);
     motus_end_slice(bits, &state, stats);
 }
 
@@ -272,9 +272,9 @@ static int part_count(const MotusMb *mb) {
     return motus_mb_partitions(mb, parts);
 }
 
-static void list_row(const MotusPictureState *pic, int y, MotusCodedMv *mvs) {
-    for (int x = 0; x < pic->mb_width; x++) {
-        const MotusMb *mb = pic->mb + (ptrdiff_t)y * pic->mb_width + x;
+static void list_row(const MotusCodedMbs *mbs, int y, MotusCodedMv *mvs) {
+    for (int x = 0; x < mbs->mb_width; x++) {
+        const MotusMb *mb = mbs->mb + (ptrdiff_t)y * mbs->mb_width + x;
         MotusPartition parts[16];
         int n = motus_mb_partitions(mb, parts);
         for (int k = 0; k < n; k++) {
@@ -289,25 +289,25 @@ static void list_row(const MotusPictureState *pic, int y, MotusCodedMv *mvs) {
     }
 }
 
-size_t motus_list_mvs(const MotusPictureState *pic, MotusCodedMv *mvs) {
+size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs) {
     size_t first[MAX_ROWS], total = 0;
-    assert(pic->mb_height <= MAX_ROWS);
-#pragma omp parallel num_threads(pic->threads)
+    assert(mbs->mb_height <= MAX_ROWS);
+#pragma omp parallel num_threads(mbs->threads)
     {
 #pragma omp for schedule(static)
-        for (int y = 0; y < pic->mb_height; y++) {
+        for (int y = 0; y < mbs->mb_height; y++) {
             first[y] = 0;
-            for (int x = 0; x < pic->mb_width; x++)
-                first[y] += (size_t)part_count(pic->mb + (ptrdiff_t)y * pic->mb_width + x);
+            for (int x = 0; x < mbs->mb_width; x++)
+                first[y] += (size_t)part_count(mbs->mb + (ptrdiff_t)y * mbs->mb_width + x);
         }
 #pragma omp single
-        for (int y = 0; y < pic->mb_height; y++) {
+        for (int y = 0; y < mbs->mb_height; y++) {
             size_t n = first[y];
             first[y] = total;
             total += n;
         }
 #pragma omp for schedule(static)
-        for (int y = 0; y < pic->mb_height; y++) list_row(pic, y, mvs + first[y]);
+        for (int y = 0; y < mbs->mb_height; y++) list_row(mbs, y, mvs + first[y]);
     }
     return total;
 }

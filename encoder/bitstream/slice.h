@@ -3,18 +3,18 @@
 #ifndef ENCODER_BITSTREAM_SLICE_H
 #define ENCODER_BITSTREAM_SLICE_H
 
-#include "encoder/analyse/decide.h"
 #include "encoder/bitstream/bits_core.h"
 #include "encoder/bitstream/headers.h"
 #include "encoder/bitstream/slice_core.h"
+#include "encoder/mb/coded_mbs.h"
 
 // Settles what the MBs of a decided picture leave to one another: P_Skip, and the QP of MBs that
 // code none. Its slices are whole rows, all with this QP.
-void motus_finalize_mbs(MotusPictureState *pic, int slice_qp);
+void motus_finalize_mbs(MotusCodedMbs *mbs, int slice_qp);
 
 // Writes slice_data() of the slice that is MB rows [from, to) of a settled picture, with its
 // trailing bits, after a slice header; counts kinds and bits into *stats.
-void motus_write_slice_data(MotusBits *bits, const MotusPictureState *pic, int from, int to,
+void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
                             int p_slice, int slice_qp, MotusPictureStats *stats);
 
 // ---- The same MB for MB, for slices that may begin anywhere -------------------------------------
@@ -38,8 +38,8 @@ typedef struct MotusMbWriter {
 
 // Settles MB i, whose slice has come to *state, and writes it. Then the slice's end, with its
 // trailing bits; and what was counted goes into *stats.
-void motus_finalize_mb(MotusPictureState *pic, int i, const MotusSliceState *state);
-void motus_write_mb(MotusMbWriter *writer, const MotusPictureState *pic, int p_slice, int i,
+void motus_finalize_mb(MotusCodedMbs *mbs, int i, const MotusSliceState *state);
+void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice, int i,
                     MotusSliceState *state);
 void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPictureStats *stats);
 void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats);
@@ -51,6 +51,6 @@ MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings,
 
 // Lists the vectors of a coded P picture, cropped to nothing: blocks may reach past the visible
 // size. `mvs` has room for 16 per MB. Returns how many.
-size_t motus_list_mvs(const MotusPictureState *pic, MotusCodedMv *mvs);
+size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs);
 
 #endif

@@ -29,7 +29,7 @@ static inline size_t motus_mark_words(int n_mb) { return ((size_t)n_mb + 31) / 3
 typedef struct MotusFinalizeCuda {
     int mb_width, n_mb;
     MotusMb *mb;
-    const int *slice_first; // per MB, as in MotusPictureState; NULL: one slice
+    const int *slice_first; // per MB (motus_slice_first); NULL: one slice
     int qp;                 // of every slice
     MotusMarks marks;
     const MotusMv *searched; // what an intra MB leaves in `kept`

@@ -3,9 +3,9 @@
 #ifndef ENCODER_BITSTREAM_SYNTAX_CORE_H
 #define ENCODER_BITSTREAM_SYNTAX_CORE_H
 
-#include "encoder/analyse/choose_core.h"
-#include "encoder/analyse/residual_core.h"
+#include "common/int_core.h"
 #include "encoder/mb/intra_core.h"
+#include "encoder/mb/mb.h"
 
 #define MOTUS_SKIP_RUN_BITS                                                                        \
     1 // an MB's share of mb_skip_run: a skipped MB lengthens a run, a coded one ends it

@@ -126,11 +126,11 @@ static MotusStatus finish_on_device(MotusGopCoder *lane, MotusPendingPicture *jo
             job->packet, s, job->field,
             motus_external_mvs_effort(s, &job->order.place.given).partitions);
     if (status || !job->rec) return status;
-    const MotusPictureState listed = {.mb_width = s->mb_width,
-                                      .mb_height = s->mb_height,
-                                      .n_mb = s->mb_width * s->mb_height,
-                                      .threads = 1,
-                                      .mb = (MotusMb *)coded.mb};
+    const MotusCodedMbs listed = {.mb_width = s->mb_width,
+                                  .mb_height = s->mb_height,
+                                  .n_mb = s->mb_width * s->mb_height,
+                                  .threads = 1,
+                                  .mb = (MotusMb *)coded.mb};
     status = motus_frame_crop(&visible, job->rec, s->config.width, s->config.height);
     if (!status) visible->number = job->order.place.number;
     if (!status)

@@ -12,6 +12,17 @@
 #ifndef MOTUS_DEBLOCK_PICTURE
 #define MOTUS_DEBLOCK_PICTURE motus_deblock_picture_c
 
+void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height,
+                           int threads) {
+#if defined(__x86_64__)
+    if (motus_cpu_flags() & MOTUS_CPU_AVX2) {
+        motus_deblock_picture_avx2(rec, mb, mb_width, mb_height, threads);
+        return;
+    }
+#endif
+    motus_deblock_picture_c(rec, mb, mb_width, mb_height, threads);
+}
+
 // bS of the four edges of one direction, four 4x4 blocks each.
 typedef uint8_t Strengths[4][4];
 

@@ -43,6 +43,12 @@ typedef struct __attribute__((aligned(16))) MotusMbCoef {
     int16_t chroma_dc[2][4];     // Cb, Cr; raster order (8.5.11.1)
 } MotusMbCoef;
 
+// Samples of an MB: the first one of each plane.
+typedef struct MotusMbSource {
+    const uint8_t *plane[3];
+    ptrdiff_t stride[3];
+} MotusMbSource;
+
 // Neighbours of an MB that exist in the slice, else NULL (6.4.9): A left, B above, C above right, D
 // above left.
 typedef struct MotusNeighbours {

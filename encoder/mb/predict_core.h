@@ -19,12 +19,6 @@
 #define MOTUS_LUMA_STRIDE 16  // of the MB-sized luma buffers
 #define MOTUS_CHROMA_STRIDE 8 // of the MB-sized chroma buffers
 
-// An MB's place in a picture: pointers at its first sample of each plane.
-typedef struct MotusMbSource {
-    const uint8_t *plane[3];
-    ptrdiff_t stride[3];
-} MotusMbSource;
-
 // The picture that P MBs refer to. Luma has the border and half-sample planes of MotusRefLuma,
 // whose offsets `tap` are; chroma has no border.
 typedef struct MotusReference {

@@ -36,7 +36,7 @@ struct MotusCpuCoder {
 };
 
 static MotusStatus open_search(MotusCpuCoder *l) {
-    MotusMeConfig me = motus_me_config_default(l->pic.mb_width * 16, l->pic.mb_height * 16);
+    MotusMeConfig me = motus_me_config_default(l->pic.mbs.mb_width * 16, l->pic.mbs.mb_height * 16);
     me.range = l->stream->effort.range;
     me.subpel = MOTUS_SUBPEL_FULL; // what is worth refining is refined by the decisions
     me.modes = l->stream->effort.partitions;
@@ -59,7 +59,7 @@ static MotusStatus alloc_buffers(MotusCpuCoder *l) {
     if (s->config.slice_max_size && !(l->cut_first = motus_alloc(n, sizeof *l->cut_first)))
         return MOTUS_ERR_MEMORY;
     MotusStatus status = motus_picture_state_alloc(&l->pic, s->mb_width, s->mb_height, 1);
-    l->pic.slice_first = s->slices.first;
+    l->pic.mbs.slice_first = s->slices.first;
     l->pic.row_order = s->slices.row_order;
     if (!status) status = motus_ref_luma_alloc(&l->ref_luma, 16 * s->mb_width, 16 * s->mb_height);
     return status ? status : open_search(l);
@@ -126,7 +126,7 @@ static MotusStatus search(MotusCpuCoder *l, const MotusPlane *luma, uint32_t lam
                           const MotusExternalMvs *given, uint32_t modes) {
     const MotusStream *s = l->stream;
     motus_ref_luma_build(&l->ref_luma, &l->ref->plane[0], s->config.subpel != MOTUS_SUBPEL_FULL,
-                         l->pic.threads);
+                         l->pic.mbs.threads);
     MotusStatus status = motus_me_predict_centres(
         l->me, luma, &l->ref_luma, l->has_last_mv ? l->last_mv : NULL, lambda_q8, s->effort.reach,
         MOTUS_MAX_CENTRE, s->centre_limit_y, l->centre);
@@ -134,7 +134,7 @@ static MotusStatus search(MotusCpuCoder *l, const MotusPlane *luma, uint32_t lam
     motus_stage_ended(l->pic.clock, MOTUS_STAGE_REFERENCE);
     if (given->mv) {
         motus_external_mvs_measure(given, modes, luma, &l->ref_luma, l->centre, lambda_q8,
-                                   l->pic.threads, l->field);
+                                   l->pic.mbs.threads, l->field);
         return MOTUS_OK;
     }
     MotusMeHints hints = {.centre = l->centre, .predictor = l->centre, .lambda_q8 = lambda_q8};
@@ -143,8 +143,9 @@ static MotusStatus search(MotusCpuCoder *l, const MotusPlane *luma, uint32_t lam
 
 static MotusStatus code_p(MotusCpuCoder *l, const MotusCoding *coding,
                           const MotusExternalMvs *given) {
-    MotusStatus status = search(l, &l->pic.src->plane[0], coding->qp_table[coding->qp].lambda_q8,
-                                given, coding->effort.partitions);
+    MotusStatus status =
+        search(l, &l->pic.mbs.src->plane[0], coding->qp_table[coding->qp].lambda_q8, given,
+               coding->effort.partitions);
     if (status) return status;
     motus_stage_ended(l->pic.clock, MOTUS_STAGE_SEARCH);
     const MotusPCoding p = {.ref = reference(l),
@@ -160,11 +161,12 @@ static MotusStatus code_p(MotusCpuCoder *l, const MotusCoding *coding,
 // Appends the NAL unit of the slice that is MB rows [from, to) to the *size bytes in l->nal.
 static MotusStatus write_slice(MotusCpuCoder *l, const MotusPictureParams *place, int from, int to,
                                size_t *size, MotusPictureStats *stats) {
-    const MotusSliceSettings slice = motus_slice_settings(l->stream, place, from * l->pic.mb_width);
+    const MotusSliceSettings slice =
+        motus_slice_settings(l->stream, place, from * l->pic.mbs.mb_width);
     MotusBits bits;
     motus_bits_init(&bits, l->rbsp, l->stream->rbsp_capacity);
     motus_write_slice_header(&bits, &l->stream->sequence, &slice);
-    motus_write_slice_data(&bits, &l->pic, from, to, slice.p_slice, place->qp, stats);
+    motus_write_slice_data(&bits, &l->pic.mbs, from, to, slice.p_slice, place->qp, stats);
     if (bits.overflow) return MOTUS_ERR_INTERNAL;
     *size += motus_nal_write(l->nal + *size, 2, place->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE,
                              l->rbsp, bits.size);
@@ -176,7 +178,7 @@ static MotusStatus write_slices(MotusCpuCoder *l, const MotusPictureParams *plac
     const MotusSlices *s = &l->stream->slices;
     MotusStatus status = MOTUS_OK;
     *size = 0;
-    if (!s->begin) return write_slice(l, place, 0, l->pic.mb_height, size, stats);
+    if (!s->begin) return write_slice(l, place, 0, l->pic.mbs.mb_height, size, stats);
     for (int k = 0; k < s->n && !status; k++)
         status = write_slice(l, place, s->begin[k], s->begin[k + 1], size, stats);
     return status;
@@ -202,10 +204,10 @@ static void sum_ssd(const MotusFrame *a, const MotusFrame *b, int threads, uint6
 
 // Of each MB, for the centres of the next picture.
 static void keep_vectors(MotusCpuCoder *l) {
-#pragma omp parallel for num_threads(l->pic.threads) schedule(static)
-    for (int i = 0; i < l->pic.n_mb; i++)
-        l->last_mv[i] = motus_mb_is_intra(&l->pic.mb[i]) ? l->field->mv[MOTUS_BLOCK_16x16][i]
-                                                         : l->pic.mb[i].mv[0];
+#pragma omp parallel for num_threads(l->pic.mbs.threads) schedule(static)
+    for (int i = 0; i < l->pic.mbs.n_mb; i++)
+        l->last_mv[i] = motus_mb_is_intra(&l->pic.mbs.mb[i]) ? l->field->mv[MOTUS_BLOCK_16x16][i]
+                                                             : l->pic.mbs.mb[i].mv[0];
 }
 
 // The packet of the picture in l->nal.
@@ -215,11 +217,11 @@ static MotusStatus finish(MotusCpuCoder *l, const MotusPictureParams *place,
     const MotusStream *s = l->stream;
     MotusFrame *visible = NULL;
     if (s->config.deblock)
-        motus_deblock_picture(l->rec, l->pic.mb, s->mb_width, s->mb_height, l->pic.threads);
+        motus_deblock_picture(l->rec, l->pic.mbs.mb, s->mb_width, s->mb_height, l->pic.mbs.threads);
     MotusStatus status = motus_frame_crop(&visible, l->rec, s->config.width, s->config.height);
     if (status) return status;
     visible->number = place->number;
-    sum_ssd(source, visible, l->pic.threads, stats.ssd);
+    sum_ssd(source, visible, l->pic.mbs.threads, stats.ssd);
     motus_stage_ended(l->pic.clock, MOTUS_STAGE_DEBLOCK);
     status =
         motus_packet_make(packet, s, place, l->nal, size, (size_t)planned->filler_bytes, &stats);
@@ -227,7 +229,7 @@ static MotusStatus finish(MotusCpuCoder *l, const MotusPictureParams *place,
     if (!status) (*packet)->slices = l->n_slices;
     if (!status && !s->config.stream_only)
         status =
-            motus_packet_add(*packet, visible, source, l->mvs, motus_list_mvs(&l->pic, l->mvs));
+            motus_packet_add(*packet, visible, source, l->mvs, motus_list_mvs(&l->pic.mbs, l->mvs));
     motus_frame_unref(&visible);
     if (!status && s->config.export_field && !place->idr)
         status = motus_packet_add_field(*packet, s, l->field,
@@ -238,7 +240,7 @@ static MotusStatus finish(MotusCpuCoder *l, const MotusPictureParams *place,
 
 // OpenMP keeps as many threads as the last region had; more are made before it is asked for them.
 static void use_threads(MotusCpuCoder *l, int threads) {
-    l->pic.threads = l->me->threads = motus_threads_ready(motus_min(threads, l->most));
+    l->pic.mbs.threads = l->me->threads = motus_threads_ready(motus_min(threads, l->most));
 }
 
 // Decides, and writes the slices: all that another QP would change.
@@ -261,7 +263,7 @@ static MotusStatus code_once(MotusCpuCoder *l, const MotusPictureParams *place, 
                                    l->cut_first, l->rbsp, l->nal};
         status = motus_slice_cut_picture(&cut, &l->pic, size, &l->n_slices, stats);
     } else {
-        motus_finalize_mbs(&l->pic, place->qp);
+        motus_finalize_mbs(&l->pic.mbs, place->qp);
         status = write_slices(l, place, size, stats);
     }
     motus_stage_ended(l->pic.clock, MOTUS_STAGE_ENTROPY);
@@ -278,7 +280,7 @@ MotusStatus motus_cpu_coder_code(MotusCpuCoder *l, MotusPictureParams *place,
     *packet = NULL;
     MotusStatus status = motus_frame_pool_take(&l->pool, &l->rec);
     if (status) return status;
-    l->pic.src = whole;
+    l->pic.mbs.src = whole;
     l->pic.rec = l->rec;
     use_threads(l, threads);
     l->pic.clock = s->config.time_stages ? &l->clock : NULL;

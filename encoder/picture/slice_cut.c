@@ -77,8 +77,8 @@ static size_t nal_bytes(Slice *s) {
 static int put(const Walk *walk, Slice *s, int i) {
     const uint32_t run = s->state.skip_run;
     const size_t before = motus_bits_count(&s->writer.bits);
-    motus_finalize_mb(walk->pic, i, &s->state);
-    motus_write_mb(&s->writer, walk->pic, walk->p_slice, i, &s->state);
+    motus_finalize_mb(&walk->pic->mbs, i, &s->state);
+    motus_write_mb(&s->writer, &walk->pic->mbs, walk->p_slice, i, &s->state);
     const size_t bits = motus_bits_count(&s->writer.bits) - before,
                  of_run = walk->p_slice ? (size_t)motus_ue_bits(run) : 0;
     return bits <= MB_BITS + of_run &&
@@ -88,12 +88,12 @@ static int put(const Walk *walk, Slice *s, int i) {
 // Makes MB i, the first of a slice, what it is without a residual: the mean of samples that are not
 // there (8.3.1.2.3). It has less than 4 bytes.
 static void make_flat(MotusPictureState *pic, int i, int qp) {
-    const int x = i % pic->mb_width, y = i / pic->mb_width;
-    pic->mb[i] = (MotusMb){.type = MOTUS_MB_I_16x16,
-                           .intra16x16_pred_mode = MOTUS_I16_DC,
-                           .intra_chroma_pred_mode = MOTUS_IC_DC,
-                           .qp = (uint8_t)qp};
-    pic->coef[i] = (MotusMbCoef){0};
+    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+    pic->mbs.mb[i] = (MotusMb){.type = MOTUS_MB_I_16x16,
+                               .intra16x16_pred_mode = MOTUS_I16_DC,
+                               .intra_chroma_pred_mode = MOTUS_IC_DC,
+                               .qp = (uint8_t)qp};
+    pic->mbs.coef[i] = (MotusMbCoef){0};
     for (int p = 0; p < 3; p++) {
         const MotusPlane *plane = &pic->rec->plane[p];
         const int size = p ? 8 : 16;
@@ -133,7 +133,7 @@ static int try_mb(const Walk *walk, Slice *s, int i) {
 static MotusStatus walk_all(Walk *walk) {
     const int *rows = walk->cut->stream->slices.first;
     Slice s = begin_slice(walk, 0);
-    for (int i = 0; i < walk->pic->n_mb; i++) {
+    for (int i = 0; i < walk->pic->mbs.n_mb; i++) {
         const int begins = i && motus_slice_first(rows, i) == i;
         if (!begins && try_mb(walk, &s, i)) continue;
         if (s.begin < i) {
@@ -149,10 +149,10 @@ static MotusStatus walk_all(Walk *walk) {
 MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState *pic, size_t *size,
                                     int *n_slices, MotusPictureStats *stats) {
     Walk walk = {.cut = cut, .pic = pic, .p_slice = !cut->place->idr, .stats = stats};
-    const int *decided_with = pic->slice_first;
-    pic->slice_first = cut->first;
+    const int *decided_with = pic->mbs.slice_first;
+    pic->mbs.slice_first = cut->first;
     const MotusStatus status = walk_all(&walk);
-    pic->slice_first = decided_with;
+    pic->mbs.slice_first = decided_with;
     *size = walk.size;
     *n_slices = walk.n_slices;
     return status;

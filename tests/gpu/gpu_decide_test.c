@@ -53,7 +53,7 @@ static void bench_open(Bench *b, int width, int height, int range, int slices) {
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&b->ref, b->width, b->height), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_slices_make(&b->slices, slices, b->mb_width, b->mb_height),
                           MOTUS_OK);
-    b->pic.slice_first = b->slices.first;
+    b->pic.mbs.slice_first = b->slices.first;
     b->pic.row_order = b->slices.row_order;
     b->centre = calloc((size_t)b->n_mb, sizeof *b->centre);
     b->mv = calloc((size_t)b->n_mb * MOTUS_BLOCKS, sizeof *b->mv);
@@ -136,10 +136,10 @@ static void compare(Bench *b, const char *what) {
     cudaMemcpy(mb, b->gpu.mb, (size_t)b->n_mb * sizeof *mb, cudaMemcpyDeviceToHost);
     cudaMemcpy(coef, b->gpu.coef, (size_t)b->n_mb * sizeof *coef, cudaMemcpyDeviceToHost);
     for (int i = 0; i < b->n_mb; i++) {
-        int differs = memcmp(&mb[i], &b->pic.mb[i], sizeof mb[i]) != 0;
+        int differs = memcmp(&mb[i], &b->pic.mbs.mb[i], sizeof mb[i]) != 0;
         if (differs && first < 0) first = i;
         mbs += differs;
-        levels += !differs && !same_levels(&mb[i], &coef[i], &b->pic.coef[i]);
+        levels += !differs && !same_levels(&mb[i], &coef[i], &b->pic.mbs.coef[i]);
     }
     for (int p = 0; p < 3; p++) {
         const MotusPlane *plane = &b->rec->plane[p];
@@ -154,7 +154,7 @@ static void compare(Bench *b, const char *what) {
     MOTUS_CHECK(!mbs && !levels && !samples,
                 "%s: %d of %d MBs (first %d,%d: type %d, not %d), levels of %d, %d rows of samples",
                 what, mbs, b->n_mb, first % b->mb_width, first / b->mb_width,
-                first < 0 ? 0 : mb[first].type, first < 0 ? 0 : b->pic.mb[first].type, levels,
+                first < 0 ? 0 : mb[first].type, first < 0 ? 0 : b->pic.mbs.mb[first].type, levels,
                 samples);
     free(mb);
     free(coef);
@@ -262,13 +262,13 @@ static void code_frames(MotusFrame *const *frames, int n, MotusPreset preset, in
                  maps ? " and a map" : "", b.slices.n, t);
         CU_ASSERT_EQUAL_FATAL(motus_frame_copy_padded(b.whole, frames[t]), MOTUS_OK);
         b.alone = (qp + t) % 2;
-        b.pic.src = b.whole;
+        b.pic.mbs.src = b.whole;
         b.pic.rec = b.rec;
         if (t)
             code_p(&b, &effort, qp, what);
         else
             code_i(&b, &effort, qp, what);
-        motus_deblock_picture(b.rec, b.pic.mb, b.mb_width, b.mb_height, 4);
+        motus_deblock_picture(b.rec, b.pic.mbs.mb, b.mb_width, b.mb_height, 4);
         MotusFrame *swap = b.ref;
         b.ref = b.rec;
         b.rec = swap;

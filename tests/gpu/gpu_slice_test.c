@@ -13,7 +13,7 @@
 
 // A picture, what the CPU makes of it, and its buffers on the device.
 typedef struct Case {
-    MotusPictureState pic;
+    MotusCodedMbs pic;
     MotusSlices slices;
     MotusSliceHead head; // of every slice
     uint8_t *nal;        // as it must be
@@ -42,7 +42,7 @@ static void make_head(Case *c, int p_slice) {
 }
 
 // What the CPU makes of slice k of a settled picture; returns its bytes.
-static size_t write_slice(const Case *c, const MotusPictureState *settled, int k, uint8_t *rbsp,
+static size_t write_slice(const Case *c, const MotusCodedMbs *settled, int k, uint8_t *rbsp,
                           size_t capacity, uint8_t *nal, MotusPictureStats *stats) {
     const int *begin = c->slices.begin, from = begin ? begin[k] : 0,
               to = begin ? begin[k + 1] : settled->mb_height;
@@ -57,7 +57,7 @@ static size_t write_slice(const Case *c, const MotusPictureState *settled, int k
 
 // What the CPU writes; the MBs of `work` become settled.
 static void expect(Case *c) {
-    MotusPictureState settled = c->pic;
+    MotusCodedMbs settled = c->pic;
     size_t mb_bytes = (size_t)settled.n_mb * sizeof *settled.mb,
            capacity = (size_t)settled.n_mb * 2048 + 512;
     uint8_t *rbsp = malloc(capacity);

@@ -82,7 +82,7 @@ static void settle(Picture *p, int x, int y, const char *what) {
     MOTUS_CHECK(one->bits == many->bits && one->ssd == many->ssd && one->cost == many->cost,
                 "%s, case %d, MB %d,%d, %s: bits %u, not %u, SSD %u, not %u", p->name, p->number, x,
                 y, what, many->bits, one->bits, many->ssd, one->ssd);
-    p->pic.mb[i] = one->mb;
+    p->pic.mbs.mb[i] = one->mb;
     for (int k = 0; k < 3; k++) {
         const MotusPlane *plane = &p->rec->plane[k];
         int size = k ? 8 : 16;
@@ -106,7 +106,7 @@ static void poison(void) {
 
 static void code_intra(Picture *p, int x, int y, int p_slice) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.intra_levels};
-    MotusNeighbours neighbours = motus_neighbours(p->pic.mb, p->mb_width, x, y, 0);
+    MotusNeighbours neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
                              .i4_trials = p->effort.i4_trials,
@@ -200,7 +200,7 @@ static void code_inter(Picture *p, int x, int y) {
                              .limits = &p->limits,
                              .qp = &p->qp,
                              .src = motus_mb_source(p->src, x, y),
-                             .neighbours = motus_neighbours(p->pic.mb, p->mb_width, x, y, 0),
+                             .neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0),
                              .x = x,
                              .y = y};
     MotusCandidates found;

@@ -112,7 +112,7 @@ static void put_slice(Passes *p, int idr, int qp) {
     MotusBits bits;
     motus_bits_init(&bits, p->rbsp, p->rbsp_capacity);
     motus_write_slice_header(&bits, &p->sequence, &slice);
-    motus_write_slice_data(&bits, &p->pic, 0, p->pic.mb_height, !idr, qp, &p->stats);
+    motus_write_slice_data(&bits, &p->pic.mbs, 0, p->pic.mbs.mb_height, !idr, qp, &p->stats);
     must(!bits.overflow);
     p->size += motus_nal_write(p->stream + p->size, 2, idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE,
                                p->rbsp, bits.size);
@@ -121,26 +121,26 @@ static void put_slice(Passes *p, int idr, int qp) {
 void passes_code(Passes *p, const MotusFrame *frame, int idr, int qp, const int8_t *offset) {
     const MotusCoding coding = {p->qp_table, qp, p->effort};
     must(!motus_frame_copy_padded(p->src, frame));
-    p->pic.src = p->src;
+    p->pic.mbs.src = p->src;
     p->pic.rec = p->rec;
     p->pic.qp_offset = offset;
     if (idr)
         motus_passes()->code_i(&p->pic, &coding);
     else
         code_p(p, &coding);
-    motus_finalize_mbs(&p->pic, qp);
+    motus_finalize_mbs(&p->pic.mbs, qp);
     p->stats = (MotusPictureStats){0};
     p->size = 0;
     if (idr) put_headers(p);
     put_slice(p, idr, qp);
     if (p->config.deblock)
-        motus_deblock_picture(p->rec, p->pic.mb, p->mb_width, p->mb_height, p->config.threads);
+        motus_deblock_picture(p->rec, p->pic.mbs.mb, p->mb_width, p->mb_height, p->config.threads);
     for (int c = 0; c < 3; c++)
         p->stats.ssd[c] = motus_plane_ssd(&p->src->plane[c], &p->rec->plane[c],
                                           p->src->plane[c].width, p->src->plane[c].height);
-    for (int i = 0; i < p->pic.n_mb; i++)
-        p->last_mv[i] = motus_mb_is_intra(&p->pic.mb[i]) ? p->field->mv[MOTUS_BLOCK_16x16][i]
-                                                         : p->pic.mb[i].mv[0];
+    for (int i = 0; i < p->pic.mbs.n_mb; i++)
+        p->last_mv[i] = motus_mb_is_intra(&p->pic.mbs.mb[i]) ? p->field->mv[MOTUS_BLOCK_16x16][i]
+                                                             : p->pic.mbs.mb[i].mv[0];
     p->has_last_mv = !idr;
     p->since_idr = idr ? 1 : p->since_idr + 1;
     p->idrs += idr;

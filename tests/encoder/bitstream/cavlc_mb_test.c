@@ -11,8 +11,8 @@
 
 enum { W = READ_WIDTH, H = READ_HEIGHT, N = READ_MBS }; // MBs of the test picture
 
-static void compare(const MotusPictureState *want, const SliceReader *p,
-                    const MotusPictureStats *stats, const ReadMb *got) {
+static void compare(const MotusCodedMbs *want, const SliceReader *p, const MotusPictureStats *stats,
+                    const ReadMb *got) {
     for (int i = 0; i < N; i++) {
         MotusNeighbours neighbours = motus_neighbours(want->mb, W, i % W, i / W, 0);
         MotusMbSource src = motus_mb_source(want->src, i % W, i / W);
@@ -46,7 +46,7 @@ static int unseen(const long *seen, int n) {
 }
 
 // Writes the slice once more with levels that nobody may read overwritten.
-static int same_when_poisoned(MotusPictureState *pic, int p_slice, int qp, const uint8_t *data,
+static int same_when_poisoned(MotusCodedMbs *pic, int p_slice, int qp, const uint8_t *data,
                               size_t size) {
     static uint8_t again[N * 8192];
     MotusPictureStats stats = {0};
@@ -61,7 +61,7 @@ static void slices_read_back(void) {
     static SliceReader p;
     static ReadMb parsed[N];
     static uint8_t data[N * 8192];
-    MotusPictureState pic;
+    MotusCodedMbs pic;
     memset(&p, 0, sizeof p);
     random_mbs_open(&pic, W, H);
     for (int round = 0; round < 800; round++) {
@@ -92,7 +92,7 @@ static void slices_read_back(void) {
 
 // The functions that decisions use must give what the writer uses.
 static void neighbour_functions(void) {
-    MotusPictureState pic;
+    MotusCodedMbs pic;
     random_mbs_open(&pic, 3, 1);
     for (int round = 0; round < 500; round++) {
         random_mbs_fill(&pic, 1, 26, MBS_MIXED);
@@ -130,9 +130,9 @@ typedef struct Written {
 } Written;
 
 // A slice behind a header of `header` bits, in a buffer of `capacity` bytes.
-static Written write_rows(const MotusPictureState *pic, int from, int to, int threads, int p_slice,
+static Written write_rows(const MotusCodedMbs *pic, int from, int to, int threads, int p_slice,
                           int qp, int header, size_t capacity) {
-    MotusPictureState with = *pic;
+    MotusCodedMbs with = *pic;
     Written w = {.data = motus_test_guarded(capacity)};
     MotusBits bits;
     with.threads = threads;
@@ -144,14 +144,14 @@ static Written write_rows(const MotusPictureState *pic, int from, int to, int th
     return w;
 }
 
-static Written write_slice(const MotusPictureState *pic, int threads, int p_slice, int qp,
-                           int header, size_t capacity) {
+static Written write_slice(const MotusCodedMbs *pic, int threads, int p_slice, int qp, int header,
+                           size_t capacity) {
     return write_rows(pic, 0, pic->mb_height, threads, p_slice, qp, header, capacity);
 }
 
 // Whether several threads write what one does: into plenty of room, room for the slice but not for
 // every row's share, and too little.
-static void one_and_many(const MotusPictureState *pic, int p_slice, int qp, int header) {
+static void one_and_many(const MotusCodedMbs *pic, int p_slice, int qp, int header) {
     const Written one = write_slice(pic, 1, p_slice, qp, header, 64 + 8192 * (size_t)pic->n_mb);
     const size_t capacity[4] = {64 + 8192 * (size_t)pic->n_mb, 2 * one.size, one.size,
                                 one.size - 1};
@@ -170,7 +170,7 @@ static void one_and_many(const MotusPictureState *pic, int p_slice, int qp, int 
     motus_test_guard_free(one.data);
 }
 
-static void copy_mbs(MotusMb *to, const MotusPictureState *from) {
+static void copy_mbs(MotusMb *to, const MotusCodedMbs *from) {
     memcpy(to, from->mb, (size_t)from->n_mb * sizeof *to);
 }
 
@@ -184,7 +184,7 @@ static int same_vectors(const MotusCodedMv *a, const MotusCodedMv *b, size_t n) 
 }
 
 // Settles and lists with one thread and with several.
-static void settle_and_list(MotusPictureState *pic, int qp) {
+static void settle_and_list(MotusCodedMbs *pic, int qp) {
     enum { MOST = 256 };
     static MotusMb before[MOST], settled[MOST];
     static MotusCodedMv mvs[2][16 * MOST];
@@ -212,7 +212,7 @@ static void settle_and_list(MotusPictureState *pic, int qp) {
 static void rows_on_threads(void) {
     static const int sizes[][2] = {{1, 1}, {1, 17}, {23, 1}, {3, 2}, {7, 5}, {13, 11}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        MotusPictureState pic;
+        MotusCodedMbs pic;
         random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
         for (int round = 0; round < 8 * MBS_CONTENTS; round++) {
             const int qp = motus_test_range(0, 51), p_slice = round & 1;
@@ -225,8 +225,8 @@ static void rows_on_threads(void) {
 }
 
 // MB rows [from, to) as a picture: what is left of `work` are its MBs' own arrays.
-static MotusPictureState part_of(const MotusPictureState *pic, int from, int to, MotusFrame *src) {
-    MotusPictureState part = *pic;
+static MotusCodedMbs part_of(const MotusCodedMbs *pic, int from, int to, MotusFrame *src) {
+    MotusCodedMbs part = *pic;
     *src = *pic->src;
     for (int p = 0; p < 3; p++) src->plane[p].data += (p ? 8 : 16) * from * src->plane[p].stride;
     part.src = src;
@@ -244,7 +244,7 @@ static void rows_of_slices(void) {
     static const int sizes[][3] = {{1, 2, 2}, {1, 17, 5},  {3, 2, 2},
                                    {7, 5, 3}, {13, 11, 4}, {13, 11, 11}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        MotusPictureState pic;
+        MotusCodedMbs pic;
         MotusSlices slices;
         random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
         CU_ASSERT_EQUAL_FATAL(motus_slices_make(&slices, sizes[i][2], pic.mb_width, pic.mb_height),
@@ -269,7 +269,7 @@ static void rows_of_slices(void) {
                 const Written a =
                     write_rows(&pic, from, to, 1 + round % 4, p_slice, qp, header, room);
                 memcpy(pic.mb, before, (size_t)pic.n_mb * sizeof *before);
-                MotusPictureState part = part_of(&pic, from, to, &src);
+                MotusCodedMbs part = part_of(&pic, from, to, &src);
                 motus_finalize_mbs(&part, qp);
                 const Written b = write_slice(&part, 1, p_slice, qp, header, room);
                 const void *want = settled + first, *got = part.mb;

@@ -9,11 +9,11 @@
 #define DISTINCT                                                                                   \
     2000 // MBs of a picture that are drawn; later ones repeat them, but for their vectors
 
-void random_mbs_open(MotusPictureState *pic, int mb_width, int mb_height) {
+void random_mbs_open(MotusCodedMbs *pic, int mb_width, int mb_height) {
     size_t n = (size_t)mb_width * (size_t)mb_height;
     MotusFrame *src = NULL;
-    *pic = (MotusPictureState){
-        .mb_width = mb_width, .mb_height = mb_height, .n_mb = (int)n, .threads = 1};
+    *pic =
+        (MotusCodedMbs){.mb_width = mb_width, .mb_height = mb_height, .n_mb = (int)n, .threads = 1};
     pic->mb = aligned_alloc(64, (n * sizeof *pic->mb + 63) & ~(size_t)63);
     pic->coef = aligned_alloc(64, (n * sizeof *pic->coef + 63) & ~(size_t)63);
     CU_ASSERT_FATAL(pic->mb && pic->coef &&
@@ -21,12 +21,12 @@ void random_mbs_open(MotusPictureState *pic, int mb_width, int mb_height) {
     pic->src = src;
 }
 
-void random_mbs_close(MotusPictureState *pic) {
+void random_mbs_close(MotusCodedMbs *pic) {
     MotusFrame *src = (MotusFrame *)pic->src;
     motus_frame_unref(&src);
     free(pic->mb);
     free(pic->coef);
-    *pic = (MotusPictureState){0};
+    *pic = (MotusCodedMbs){0};
 }
 
 static int random_block(int16_t *level, int n, int density) {
@@ -122,7 +122,7 @@ static void random_mb(MotusMb *mb, MotusMbCoef *coef, int p_slice, MbContent con
 }
 
 // I_PCM is what brings long runs of zeros into a slice.
-static void random_samples(MotusPictureState *pic, MbContent content) {
+static void random_samples(MotusCodedMbs *pic, MbContent content) {
     for (int p = 0; p < 3; p++) {
         const MotusPlane *plane = &pic->src->plane[p];
         for (int y = 0; y < plane->height; y++) {
@@ -134,7 +134,7 @@ static void random_samples(MotusPictureState *pic, MbContent content) {
     }
 }
 
-void random_mbs_fill(MotusPictureState *pic, int p_slice, int slice_qp, MbContent content) {
+void random_mbs_fill(MotusCodedMbs *pic, int p_slice, int slice_qp, MbContent content) {
     int any_qp = motus_test_range(0, 1);
     random_samples(pic, content);
     for (int i = 0; i < pic->n_mb; i++) {
@@ -164,7 +164,7 @@ static int poison(int16_t *level, int n) {
     return 1;
 }
 
-int random_mbs_poison(MotusPictureState *pic) {
+int random_mbs_poison(MotusCodedMbs *pic) {
     int count = 0;
     for (int i = 0; i < pic->n_mb; i++) {
         const MotusMb *mb = &pic->mb[i];

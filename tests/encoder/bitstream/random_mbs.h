@@ -15,14 +15,14 @@ typedef enum MbContent {
 } MbContent;
 
 // Allocates the arrays that slices are written from, and no others: work->mb, coef and src.
-void random_mbs_open(MotusPictureState *pic, int mb_width, int mb_height);
-void random_mbs_close(MotusPictureState *pic);
+void random_mbs_open(MotusCodedMbs *pic, int mb_width, int mb_height);
+void random_mbs_close(MotusCodedMbs *pic);
 
 // Fills all three. QP is the slice's or any, per MB; MBs that code none have one that is to be
 // settled. Where cbp has no bit, and where an Intra16x16 block has no level 0, levels are zero.
-void random_mbs_fill(MotusPictureState *pic, int p_slice, int slice_qp, MbContent content);
+void random_mbs_fill(MotusCodedMbs *pic, int p_slice, int slice_qp, MbContent content);
 
 // Overwrites the levels that nobody may read, and says how many blocks that were.
-int random_mbs_poison(MotusPictureState *pic);
+int random_mbs_poison(MotusCodedMbs *pic);
 
 #endif

@@ -1,0 +1,31 @@
+// The decided macroblocks of a picture: input of the entropy coder and of deblocking.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_MB_CODED_MBS_H
+#define ENCODER_MB_CODED_MBS_H
+
+#include "encoder/mb/mb.h"
+#include "motus/frame.h"
+
+// MBs in raster order. Finalizing changes their types and QPs (encoder/bitstream/slice.h).
+typedef struct MotusCodedMbs {
+    int mb_width, mb_height, n_mb;
+    int threads;            // of loops over MB rows
+    const int *slice_first; // per MB (motus_slice_first); NULL: one slice. Not owned
+    const MotusFrame *src;  // whole MBs; I_PCM samples. Not owned
+    MotusMb *mb;
+    MotusMbCoef *coef;
+} MotusCodedMbs;
+
+// Returns the samples of MB (mb_x, mb_y). Inline: returned through memory in halves and read as a
+// whole, the struct would wait for the stores before it.
+static inline MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y) {
+    MotusMbSource src;
+    for (int p = 0; p < 3; p++) {
+        int size = p ? 8 : 16;
+        src.stride[p] = frame->plane[p].stride;
+        src.plane[p] = frame->plane[p].data + mb_y * size * src.stride[p] + mb_x * size;
+    }
+    return src;
+}
+
+#endif
