@@ -6,8 +6,8 @@
 
 #include "common/cuda_call.h"
 #include "common/on_device.h"
-#include "encoder/analyse/decide_cuda.h"
 #include "encoder/bitstream/slice_cuda.h"
+#include "encoder/decide/decide_cuda.h"
 #include "encoder/picture/cuda_coder.h"
 #include "me/samples/ref_luma.h"
 

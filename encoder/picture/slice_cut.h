@@ -11,7 +11,7 @@
 #ifndef ENCODER_PICTURE_SLICE_CUT_H
 #define ENCODER_PICTURE_SLICE_CUT_H
 
-#include "encoder/analyse/decide.h"
+#include "encoder/decide/decide.h"
 #include "encoder/settings/stream.h"
 
 typedef struct MotusSliceCut {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cuda_runtime_api.h>
 
-#include "encoder/analyse/decide_cuda.h"
+#include "encoder/decide/decide_cuda.h"
 #include "encoder/mb/deblock.h"
 #include "encoder/settings/preset.h"
 #include "encoder/settings/stream.h"

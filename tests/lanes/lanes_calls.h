@@ -4,8 +4,8 @@
 #ifndef TESTS_LANES_CALLS_H
 #define TESTS_LANES_CALLS_H
 
-#include "encoder/analyse/decide.h"
 #include "encoder/analyse/trial_lanes_core.h"
+#include "encoder/decide/decide.h"
 
 enum { LANES_INTER_WARPS = 4 }; // of a team that decides an inter MB, at most
 

@@ -4,8 +4,8 @@
 #ifndef TESTS_PASSES_H
 #define TESTS_PASSES_H
 
-#include "encoder/analyse/decide.h"
 #include "encoder/bitstream/headers.h"
+#include "encoder/decide/decide.h"
 #include "me/me_internal.h"
 
 typedef struct Passes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/stages.h"
+#include "encoder/decide/stages.h"
 
 const char *motus_stage_name(MotusStage stage) {
     static const char *const names[MOTUS_STAGES] = {"reference", "search",  "candidates", "decide",

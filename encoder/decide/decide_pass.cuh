@@ -1,11 +1,11 @@
 // What the kernels that decide and code MBs share: a picture's pass, its MBs' samples, a warp's
 // copies.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_DECIDE_PASS_CUH
-#define ENCODER_ANALYSE_DECIDE_PASS_CUH
+#ifndef ENCODER_DECIDE_DECIDE_PASS_CUH
+#define ENCODER_DECIDE_DECIDE_PASS_CUH
 
 #include "common/cuda_call.h"
-#include "encoder/analyse/decide_cuda.h"
+#include "encoder/decide/decide_cuda.h"
 
 namespace motus_decide {
 

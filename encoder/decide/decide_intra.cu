@@ -15,7 +15,7 @@
 //
 // Shared memory: 17 KiB a team of the wavefront. Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/decide_pass.cuh"
+#include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
 

@@ -1,12 +1,12 @@
-// The passes of encoder/analyse/decide.h on a CUDA device: the same results, MB for MB. All
+// The passes of encoder/decide/decide.h on a CUDA device: the same results, MB for MB. All
 // pointers are device memory unless said otherwise.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_DECIDE_CUDA_H
-#define ENCODER_ANALYSE_DECIDE_CUDA_H
+#ifndef ENCODER_DECIDE_DECIDE_CUDA_H
+#define ENCODER_DECIDE_DECIDE_CUDA_H
 
 #include <cuda_runtime_api.h>
 
-#include "encoder/analyse/decide.h"
+#include "encoder/decide/decide.h"
 
 #ifdef __cplusplus
 extern "C" {

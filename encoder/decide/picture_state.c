@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/cpu.h"
-#include "encoder/analyse/decide.h"
+#include "encoder/decide/decide.h"
 
 MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int mb_height,
                                       int threads) {

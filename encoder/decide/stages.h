@@ -1,7 +1,7 @@
 // How long the stages of a picture take, on the CPU.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_STAGES_H
-#define ENCODER_ANALYSE_STAGES_H
+#ifndef ENCODER_DECIDE_STAGES_H
+#define ENCODER_DECIDE_STAGES_H
 
 #include <time.h>
 

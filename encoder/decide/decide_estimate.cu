@@ -10,8 +10,8 @@
 // Shared memory: 6 and 7 KiB a block. Read: MBs, source, reconstruction around them; written:
 // intra_cost and mb_intra.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/decide_pass.cuh"
 #include "encoder/analyse/schedule_core.h"
+#include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
 

@@ -1,12 +1,12 @@
 // A picture on its way through the passes of docs/design.md. Passes over MBs that do not depend on
 // one another run on OpenMP threads.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_DECIDE_H
-#define ENCODER_ANALYSE_DECIDE_H
+#ifndef ENCODER_DECIDE_DECIDE_H
+#define ENCODER_DECIDE_DECIDE_H
 
 #include "encoder/analyse/intra_search_core.h"
-#include "encoder/analyse/stages.h"
 #include "encoder/analyse/trial_core.h"
+#include "encoder/decide/stages.h"
 #include "encoder/mb/coded_mbs.h"
 #include "motus/frame.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "common/slots.h"
-#include "encoder/analyse/decide_cuda.h"
+#include "encoder/decide/decide_cuda.h"
 
 namespace {
 

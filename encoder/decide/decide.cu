@@ -9,9 +9,9 @@
 // Shared memory: 10 or 12 KiB a block of decide_kernel. Read and written: MBs, levels,
 // reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/decide_pass.cuh"
 #include "encoder/analyse/schedule_core.h"
 #include "encoder/analyse/trial_lanes_core.h"
+#include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
 

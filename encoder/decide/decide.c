@@ -1,6 +1,6 @@
 // Decisions of I and P pictures on the CPU. decide_avx2.c compiles this file a second time.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/decide.h"
+#include "encoder/decide/decide.h"
 
 #include "common/wavefront.h"
 #include "encoder/analyse/schedule_core.h"
