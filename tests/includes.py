@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Checks who includes whom: includes.py BUILD CC [NVCC]
+
+- Every #include "..." goes to a folder that the table BELOW allows.
+- No two .c or .cu files need each other's headers, directly or around.
+- Every header compiles alone: .h as C11 with CC, .cuh with NVCC. Left out is x_tmpl.h, whose
+  includers define what it works on.
+- A folder holds at most 25 sources.
+
+BUILD is a build tree; it names the folders with other libraries' headers."""
+# SPDX-License-Identifier: BSD-2-Clause
+import concurrent.futures
+import graphlib
+import os
+import re
+import subprocess
+import sys
+
+# The folders directly below each folder. Includes go to these, to all that is below them, or to
+# the folder itself.
+BELOW = {
+    "include/motus": "",
+    "common": "include/motus",
+    "yuv": "common",
+    "yuv/io": "yuv",
+    "filter": "yuv",
+    "dct": "yuv",
+    "me/samples": "yuv",
+    "me/search": "me/samples",
+    "me/centres": "me/samples",
+    "me": "me/search me/centres",
+    "encoder/mb": "me dct",
+    "encoder/bitstream": "encoder/mb",
+    "encoder/analyse": "encoder/bitstream",
+    "encoder/decide": "encoder/analyse",
+    "encoder/rate": "encoder/analyse",
+    "encoder/settings": "encoder/rate",
+    "encoder/picture": "encoder/settings encoder/decide",
+    "encoder/gop": "encoder/picture",
+    "encoder": "encoder/gop",
+    "interop": "include/motus",
+    "interop/gstreamer": "interop",
+    "tools/cli": "encoder filter yuv/io interop",
+    "tools/baseline": "tools/cli",
+    "tools/media": "tools/cli",
+    "tools/report": "tools/cli",
+    "tools/synth": "tools/cli",
+    "tools/search": "tools/cli",
+    "tools/peers": "tools/cli",
+    "tools/filter": "tools/media",
+    "tools/bench": "tools/peers tools/synth",
+    "tools/encode": "tools/filter tools/search",
+    "tools/view": "tools/encode tools/baseline",
+    "tools/compare": "tools/peers tools/baseline tools/report",
+    "tools/mpi": "tools/encode",
+    "examples": "include/motus",
+    "examples/x265": "include/motus",
+}
+# Exceptions of today: these lists only become shorter.
+UPWARD = {
+    "common>me",
+    "encoder/picture>encoder/gop",
+    "interop/gstreamer>tools/media",
+    "me/centres>me",
+    "tools/cli>tools/media",
+    "tools/media>tools/view",
+    "tools/peers>tools/bench",
+}
+CIRCLES = {
+    "encoder/gop/gop_coder",
+    "encoder/rate/aq",
+    "encoder/settings/rate_config",
+    "me/reference",
+    "tools/media/mux",
+}
+LARGE = {"filter", "tests/gpu", "tools/compare", "tools/mpi"}
+NOT_ALONE = set(
+    """
+common/cuda_call.h common/on_device.h filter/equalize_cuda.h filter/key_cuda.h me/chain_cuda.h
+me/samples/sad_cuda.h me/search/blocks_cuda.h me/search/subpel_cuda.h me/search/search_simd.h
+encoder/analyse/choose_lanes_core.h encoder/analyse/trial_lanes_core.h yuv/image_rows.h
+""".split()
+)
+
+LIMIT = 25
+SOURCE = re.compile(r"\.(c|h|cu|cuh|cpp|py|sh)$")
+FOREIGN = "interop/ffmpeg/"  # compiles inside FFmpeg only
+
+
+def below(folder):
+    direct = BELOW[folder].split()
+    return {folder}.union(*map(below, direct))
+
+
+def includes(files):
+    """Yields (file, line, included file), the latter as a path from the top."""
+    for name in files:
+        with open(name, encoding="utf-8") as text:
+            for number, line in enumerate(text, 1):
+                found = re.match(r'\s*#\s*include\s+["<]((?:motus/)?[^">]+)[">]', line)
+                if found and (found[1].startswith("motus/") or '"' in line):
+                    path = found[1]
+                    yield name, number, "include/" + path if path.startswith("motus/") else path
+
+
+def upward(edges):
+    for name, number, path in edges:
+        source, target = os.path.dirname(name), os.path.dirname(path)
+        if not target or source.startswith("tests"):
+            continue
+        if source not in BELOW:
+            yield f"{name}:{number}: tests/includes.py has no row for {source}"
+        elif target not in below(source) and f"{source}>{target}" not in UPWARD:
+            yield f"{name}:{number}: {source} may not include {path}"
+
+
+def circles(edges, files):
+    """x.c, x.cu, x_avx2.c and their headers are one node; a header of none of these is left out."""
+
+    def noun(path):
+        return re.sub(r"(_cuda|_avx2|_avx512)?\.\w+$", "", path)
+
+    nouns = {noun(name) for name in files if re.search(r"\.(c|cu|cpp)$", name)}
+    graph = {}
+    for name, _, path in edges:
+        if {noun(name), noun(path)} <= nouns and noun(name) != noun(path):
+            graph.setdefault(noun(name), set()).add(noun(path))
+    while True:
+        try:
+            graphlib.TopologicalSorter(graph).prepare()
+            return
+        except graphlib.CycleError as error:
+            circle = error.args[1]
+            if not CIRCLES.intersection(circle):
+                yield "a circle of files: " + " -> ".join(reversed(circle))
+            graph[circle[1]].discard(circle[0])
+
+
+def large(files):
+    folders = [os.path.dirname(name) for name in files]
+    for folder in sorted(set(folders) - LARGE):
+        if folders.count(folder) > LIMIT:
+            yield f"{folder} has {folders.count(folder)} sources, {LIMIT} are the limit"
+
+
+def alone(header, build, cc, nvcc):
+    """Returns the compiler's errors, or None. Headers of libraries that are missing pass."""
+    if header in NOT_ALONE or header.endswith("_tmpl.h") or header.endswith(".cuh") and not nvcc:
+        return None
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as commands:
+        paths = sorted(set(re.findall(r"(?:-I ?|-isystem )/[^ \"]+", commands.read())))
+    paths = [word for path in paths for word in path.split()]
+    if header.endswith(".cuh"):
+        command = [
+            nvcc,
+            "-arch=sm_90",
+            "-std=c++17",
+            "-diag-suppress",
+            "177",
+            *paths,
+            "-ptx",
+            "-o",
+            os.devnull,
+            "-x",
+            "cu",
+            header,
+        ]
+    else:
+        command = [
+            cc,
+            "-std=c11",
+            "-D_POSIX_C_SOURCE=200809L",
+            "-Wall",
+            "-Wextra",
+            "-Wno-unused",
+            "-Werror",
+            *paths,
+            *(["-mavx2"] if header.endswith("_avx2.h") else []),
+            "-fsyntax-only",
+            "-x",
+            "c",
+            header,
+        ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0 or re.search(
+        r"fatal error: .*: No such file.*\n.*include <", done.stderr
+    ):
+        return None
+    return f"{done.stderr[:1000]}\n{header} does not compile alone"
+
+
+def main():
+    build, compilers = os.path.realpath(sys.argv[1]), (sys.argv[2:] + [""])[:2]
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False)
+    if tracked.returncode != 0:
+        print("skipped: this is no checkout of git")
+        sys.exit(77)
+    files = [
+        name
+        for name in tracked.stdout.split()
+        if SOURCE.search(name) and not name.startswith(FOREIGN) and os.path.exists(name)
+    ]
+    edges = list(includes([name for name in files if not name.endswith((".py", ".sh"))]))
+    headers = [
+        name for name in files if name.endswith((".h", ".cuh")) and not name.startswith("examples")
+    ]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        lonely = filter(None, pool.map(lambda header: alone(header, build, *compilers), headers))
+        wrong = [*upward(edges), *circles(edges, files), *large(files), *lonely]
+    print(
+        "\n".join(wrong + [f"{len(edges)} includes, {len(headers)} headers: {len(wrong)} faults"])
+    )
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
