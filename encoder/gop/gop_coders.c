@@ -9,8 +9,6 @@
 #include "common/int_core.h"
 #include "encoder/gop/gop_coder.h"
 
-#define MOST_ROWS_AT_ONCE 68 // 1080p
-
 // ---- Frames in ----------------------------------------------------------------------------------
 
 // How many more frames there will be room for once all lanes are open.
@@ -121,11 +119,10 @@ static MotusStatus wait_for_upload(MotusGopCoders *l, const MotusExecutor *e,
 static MotusStatus choose_type(MotusLookahead *look, MotusPendingPicture *job,
                                const MotusFrame *frame, int on_device, void *made_on,
                                MotusError *error) {
-    int *idr = &job->order.place.idr;
-    if (motus_lookahead_device(look) != MOTUS_LOOKAHEAD_HOST)
-        return motus_lookahead_put_cuda(look, frame, on_device, made_on, idr, error);
-    *idr = motus_lookahead_put(look, on_device ? &job->source->plane[0] : &frame->plane[0], *idr);
-    return MOTUS_OK;
+    MotusFrameSource source = {frame, on_device, made_on};
+    if (on_device && motus_lookahead_device(look) == MOTUS_LOOKAHEAD_HOST)
+        source = (MotusFrameSource){.frame = job->source};
+    return motus_lookahead_put(look, &source, &job->order.place.idr, error);
 }
 
 // The frame is on its way into the slot.
@@ -134,7 +131,7 @@ static MotusStatus begin_look(const MotusGopCoders *l, const MotusPendingPicture
     const MotusEncoderConfig *c = &l->stream->config;
     const MotusPlane *whole = &job->slot->src[0];
     const MotusPlane luma = {whole->data, whole->stride, c->width, c->height};
-    return motus_lookahead_begin_cuda(look, &luma, job->slot->filled, job->order.place.idr, error);
+    return motus_lookahead_begin(look, &luma, job->slot->filled, job->order.place.idr, error);
 }
 
 // Where types come late there is one executor: puts the frame there, where look-ahead begins with
@@ -168,10 +165,9 @@ static MotusStatus send_job(MotusGopCoders *l, MotusPendingPicture *job, MotusLo
     MotusStatus status = wait_for_room(l, job, 0, &e, error);
     if (status) return status;
     MotusFrameSlot *slot = job->slot;
-    void *looks_on;
-    const MotusFrame *uploaded =
-        look ? motus_lookahead_frame(look, e->device, &looks_on) : NULL; // there already
-    if (uploaded) frame = uploaded, on_device = 1, made_on = looks_on;
+    MotusFrameSource uploaded;
+    if (look && motus_lookahead_uploaded(look, e->device, &uploaded))
+        frame = uploaded.frame, on_device = 1, made_on = uploaded.stream;
     if (slot) {
         MotusError cause = {0};
         status = motus_frame_slots_take(slot, frame, on_device, made_on, &cause);
@@ -197,7 +193,7 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *l, MotusOrder *order, MotusLoo
     }
     job->order = *order;
     int sent = 0;
-    const int late = look && motus_gop_coders_type_late(l);
+    const int late = look && motus_gop_coders_type_late(l, look);
     MotusStatus status = take_in(l, job, frame, on_device, made_on, error);
     if (!status && late) {
         status = send_late(l, job, look, frame, on_device, made_on, error);
@@ -219,13 +215,8 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *l, MotusOrder *order, MotusLoo
 
 // ---- Types and plans ----------------------------------------------------------------------------
 
-// Then two pictures are searched at once. The later one keeps its places (a block for each row of
-// MBs) while it waits for the one before, which has to get its own: also on the smallest device,
-// with 6 processors of 16 blocks. Taller pictures are looked at one by one as they are sent, as
-// where there are several devices.
-int motus_gop_coders_type_late(const MotusGopCoders *l) {
-    return l->backend == MOTUS_BACKEND_CUDA && l->n_executors == 1 &&
-           l->stream->mb_height <= MOST_ROWS_AT_ONCE;
+int motus_gop_coders_type_late(const MotusGopCoders *l, const MotusLookahead *look) {
+    return l->n_executors == 1 && motus_lookahead_searches_at_once(look) == 2;
 }
 
 int motus_gop_coders_have_threads(const MotusGopCoders *l) { return l->lane[0].has_thread; }

@@ -47,9 +47,9 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *gop_coders, MotusOrder *order,
                                   MotusLookahead *look, const MotusFrame *frame, int on_device,
                                   void *made_on, MotusError *error);
 
-// Whether types come later, which is where look-ahead is on the only device that lanes are on, and
-// pictures are not too tall.
-int motus_gop_coders_type_late(const MotusGopCoders *gop_coders);
+// True if picture types are decided asynchronously: the lookahead runs on the encoder's only GPU,
+// which has places for two searches at once.
+int motus_gop_coders_type_late(const MotusGopCoders *gop_coders, const MotusLookahead *look);
 
 // Whether lanes have threads of their own; else who sends frames, gives types and plans does their
 // work.

@@ -67,7 +67,7 @@ static MotusStatus choose_type(MotusPlanner *p) {
 static MotusStatus step(MotusPlanner *p, int is_end) {
     if (p->lost.status) return p->lost.status;
     MotusStatus status = p->late && !is_end ? choose_type(p) : MOTUS_OK;
-    if (is_end) motus_lookahead_put(p->look, NULL, 0);
+    if (is_end) motus_lookahead_end(p->look);
     if (!status) status = plan(p);
     if (status) motus_gop_coders_lose(p->gop_coders, &p->lost);
     return status;
@@ -104,7 +104,7 @@ MotusStatus motus_planner_open(MotusPlanner **planner, const MotusStream *stream
     if (!p) return MOTUS_ERR_MEMORY;
     p->stream = stream, p->gop_coders = gop_coders, p->look = look;
     p->idr_pic_id = (uint32_t)first_gop;
-    p->late = motus_gop_coders_type_late(gop_coders);
+    p->late = motus_gop_coders_type_late(gop_coders, look);
     const int has_lock = !pthread_mutex_init(&p->lock, NULL),
               good = has_lock && !pthread_cond_init(&p->changed, NULL);
     if (!good) {
@@ -140,7 +140,7 @@ static void wait_for_steps(MotusPlanner *p, int64_t most) {
 
 void motus_planner_begin(MotusPlanner *p) {
     if (!p->has_thread) return;
-    wait_for_steps(p, MOTUS_LOOKAHEAD_BEGUN - 1);
+    wait_for_steps(p, MOTUS_LOOKAHEAD_MAX_PENDING - 1);
     motus_gop_coders_expect(p->gop_coders, 1);
 }
 

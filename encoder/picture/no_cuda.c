@@ -5,7 +5,6 @@
 #include "encoder/gop/intake.h"
 #include "encoder/gop/packet_cuda.h"
 #include "encoder/picture/cuda_coder.h"
-#include "encoder/rate/lookahead_cuda.h"
 
 // ---- frames -------------------------------------------------------------------------------------
 
@@ -102,59 +101,6 @@ MotusStatus motus_cuda_coder_finish(MotusCudaCoder *lane, MotusCodedPicture *pic
                                     MotusError *error) {
     (void)lane, (void)picture;
     return motus_device_check(error);
-}
-
-// ---- look-ahead ---------------------------------------------------------------------------------
-
-MotusStatus motus_lookahead_cuda_open(MotusLookaheadCuda **look,
-                                      const MotusLookaheadSettings *settings, int entries,
-                                      int device, MotusError *error) {
-    (void)settings, (void)entries, (void)device;
-    *look = NULL;
-    return motus_device_check(error);
-}
-
-void motus_lookahead_cuda_close(MotusLookaheadCuda **look) { (void)look; }
-
-MotusStatus motus_lookahead_cuda_analyse(MotusLookaheadCuda *look, const MotusLookaheadEntry *place,
-                                         const MotusFrame *frame, int on_device, void *made_on,
-                                         MotusLookaheadSums *sums, MotusError *error) {
-    (void)look, (void)place, (void)frame, (void)on_device, (void)made_on;
-    *sums = (MotusLookaheadSums){0};
-    return motus_device_check(error);
-}
-
-MotusStatus motus_lookahead_cuda_begin(MotusLookaheadCuda *look, const MotusLookaheadEntry *place,
-                                       const MotusPlane *luma, void *filled, MotusError *error) {
-    (void)look, (void)place, (void)luma, (void)filled;
-    return motus_device_check(error);
-}
-
-MotusStatus motus_lookahead_cuda_wait(const MotusLookaheadCuda *look, int at,
-                                      MotusLookaheadSums *sums, MotusError *error) {
-    (void)look, (void)at;
-    *sums = (MotusLookaheadSums){0};
-    return motus_device_check(error);
-}
-
-const MotusFrame *motus_lookahead_cuda_frame(const MotusLookaheadCuda *look, int device,
-                                             void **stream) {
-    (void)look, (void)device;
-    *stream = NULL;
-    return NULL;
-}
-
-MotusStatus motus_lookahead_cuda_plan(MotusLookaheadCuda *look, int first, int n, int n_final,
-                                      int first_is_idr, MotusError *error) {
-    (void)look, (void)first, (void)n, (void)n_final, (void)first_is_idr;
-    return motus_device_check(error);
-}
-
-const int16_t *motus_lookahead_cuda_offsets(const MotusLookaheadCuda *look, int at,
-                                            MotusLookaheadSums *sums) {
-    (void)look, (void)at;
-    *sums = (MotusLookaheadSums){0};
-    return NULL;
 }
 
 // ---- packets ------------------------------------------------------------------------------------

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/aq.h"
-
 #include "encoder/rate/aq_core.h"
+#include "encoder/rate/lookahead_passes.h"
 
-// ---- Variance -----------------------------------------------------------------------------------
+// ---- AQ -----------------------------------------------------------------------------------------
 
-static int octaves_of(const MotusPlane *luma, int x, int y) {
+static int log2_energy(const MotusPlane *luma, int x, int y) {
     const int width = motus_min(16, luma->width - 16 * x),
               height = motus_min(16, luma->height - 16 * y);
     const uint8_t *at = luma->data + 16 * y * luma->stride + 16 * x;
@@ -15,54 +14,50 @@ static int octaves_of(const MotusPlane *luma, int x, int y) {
             sum += at[i];
             squares += (uint32_t)(at[i] * at[i]);
         }
-    return motus_aq_octaves(sum, squares, (uint32_t)(width * height));
+    return motus_aq_log2_energy(sum, squares, (uint32_t)(width * height));
 }
 
-void motus_aq_variance(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height,
-                       MotusAqMode mode, int strength_q8, int threads) {
+void motus_aq_offsets(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height,
+                      MotusAqMode mode, int strength_q8, int threads) {
     const int n_mb = mb_width * mb_height;
     int64_t sum = 0;
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
     for (int i = 0; i < n_mb; i++) {
-        const int octaves = octaves_of(luma, i % mb_width, i / mb_width);
-        offset[i] = (int16_t)octaves;
-        sum += octaves;
+        const int energy = log2_energy(luma, i % mb_width, i / mb_width);
+        offset[i] = (int16_t)energy;
+        sum += energy;
     }
     const int middle = mode == MOTUS_AQ_AUTO ? (int)(sum / n_mb) : MOTUS_AQ_MIDDLE;
-    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_moved(offset[i], middle, strength_q8);
+    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_offset(offset[i], middle, strength_q8);
 }
 
-// ---- Propagation --------------------------------------------------------------------------------
+// ---- mb-tree ------------------------------------------------------------------------------------
 
-static void add(uint32_t *to, uint64_t amount) {
+static void add_saturated(uint32_t *to, uint64_t amount) {
     const uint64_t sum = *to + amount;
     *to = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 }
 
-// Adds `amount` to the MBs under the 16x16 samples at (x, y), by their shares.
-static void spread(uint32_t *before, uint64_t amount, int x, int y, int mb_width, int mb_height) {
-    for (int k = 0; k < 4; k++) {
-        uint32_t share;
-        const int at = motus_aq_under(&share, k, x, y, mb_width, mb_height);
-        if (at >= 0) add(&before[at], amount * share >> 8);
-    }
-}
-
-void motus_aq_pass_back(uint32_t *before, const uint32_t *passed, const MotusMbCosts *costs,
-                        const int16_t *aq, int mb_width, int mb_height) {
+void motus_mb_tree_propagate(uint32_t *propagated_before, const uint32_t *propagated,
+                             const MotusMbCosts *costs, const int16_t *aq, int mb_width,
+                             int mb_height) {
     for (int i = 0; i < mb_width * mb_height; i++) {
         const uint32_t intra = costs->intra[i], inter = costs->inter[i];
         if (inter >= intra) continue;
-        spread(before,
-               motus_aq_owed(intra, inter, aq ? motus_aq_worth(intra, aq[i]) : intra, passed[i]),
-               i % mb_width * 16 + costs->mv[i].x, i / mb_width * 16 + costs->mv[i].y, mb_width,
-               mb_height);
+        const uint32_t own = aq ? motus_mb_tree_own_cost(intra, aq[i]) : intra;
+        const uint64_t amount = motus_mb_tree_amount(intra, inter, own, propagated[i]);
+        const int x = i % mb_width * 16 + costs->mv[i].x, y = i / mb_width * 16 + costs->mv[i].y;
+        for (int k = 0; k < 4; k++) {
+            uint32_t share;
+            const int at = motus_mb_tree_target(&share, k, x, y, mb_width, mb_height);
+            if (at >= 0) add_saturated(&propagated_before[at], amount * share >> 8);
+        }
     }
 }
 
-void motus_aq_propagated(int16_t *offset, const uint32_t *passed, const MotusMbCosts *costs,
-                         int n_mb, int strength_q8) {
+void motus_mb_tree_offsets(int16_t *offset, const uint32_t *propagated, const MotusMbCosts *costs,
+                           int n_mb, int strength_q8) {
     for (int i = 0; i < n_mb; i++)
-        offset[i] = motus_aq_lowered(offset[i], costs->intra[i], passed[i], strength_q8);
+        offset[i] = motus_mb_tree_offset(offset[i], costs->intra[i], propagated[i], strength_q8);
 }

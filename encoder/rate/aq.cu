@@ -1,10 +1,10 @@
-// Adaptive quantization, as aq.c finds it.
-//   energies     a warp: an MB, each lane half a row of it; reads the picture once
-//   move         a thread: an MB's offset from its energy
-//   pass_back    a thread: an MB, which adds to up to four of the picture before
-//   propagated   a thread: an MB's offset in the end
+// AQ and mb-tree. The offsets equal those of aq.c.
+//   mb_energies   a warp per MB, half a row of it per lane; reads the picture once
+//   aq_offsets    a thread per MB: its offset from its energy
+//   propagate     a thread per MB, which adds to up to four MBs of the previous picture
+//   final_offsets a thread per MB: its mb-tree offset; sums of offsets and weighted costs
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead_cuda.h"
+#include "encoder/rate/lookahead_passes_cuda.h"
 
 #include "common/cuda_call.h"
 #include "common/lanes.h"
@@ -14,20 +14,20 @@ namespace {
 
 constexpr int THREADS = 128;
 
-typedef unsigned long long Sum; // as atomicAdd has it
+typedef unsigned long long Sum; // the type that atomicAdd takes
 
 __device__ void add(uint64_t *to, uint64_t amount) { atomicAdd((Sum *)to, (Sum)amount); }
 
-// The sum of all lanes' v, in lane 0.
-__device__ uint64_t sum_of_lanes(uint64_t v) {
+// Returns the sum of v over the warp, in lane 0.
+__device__ uint64_t warp_sum(uint64_t v) {
     for (int step = 16; step; step >>= 1) v += __shfl_down_sync(MOTUS_ALL_LANES, v, step);
     return v;
 }
 
-__global__ void energies(int16_t *offset, MotusPlane luma, int mb_width, int n_mb,
-                         MotusLookaheadSums *sums) {
+__global__ void mb_energies(int16_t *offset, MotusPlane luma, int mb_width, int n_mb,
+                            MotusLookaheadSums *sums) {
     const int i = (int)(blockIdx.x * (THREADS / 32) + threadIdx.x / 32);
-    if (i >= n_mb) return; // a whole warp
+    if (i >= n_mb) return; // the whole warp
     const int x = i % mb_width * 16, y = i / mb_width * 16, row = motus_lane() >> 1,
               from = 8 * (motus_lane() & 1);
     const int width = min(16, luma.width - x), height = min(16, luma.height - y);
@@ -39,56 +39,56 @@ __global__ void energies(int16_t *offset, MotusPlane luma, int mb_width, int n_m
     sum = motus_lanes_sum(sum);
     squares = motus_lanes_sum(squares);
     if (motus_lane()) return;
-    const int octaves = motus_aq_octaves(sum, squares, (uint32_t)(width * height));
-    offset[i] = (int16_t)octaves;
-    add(&sums->octaves, (uint64_t)octaves);
+    const int energy = motus_aq_log2_energy(sum, squares, (uint32_t)(width * height));
+    offset[i] = (int16_t)energy;
+    add(&sums->energies, (uint64_t)energy);
 }
 
-__global__ void move(int16_t *offset, int n_mb, int is_auto, int strength_q8,
-                     const MotusLookaheadSums *sums) {
+__global__ void aq_offsets(int16_t *offset, int n_mb, int is_auto, int strength_q8,
+                           const MotusLookaheadSums *sums) {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= n_mb) return;
-    const int middle = is_auto ? (int)(sums->octaves / (uint64_t)n_mb)
-                               : MOTUS_AQ_MIDDLE; // octaves are 8 * 256 or more each
-    offset[i] = motus_aq_moved(offset[i], middle, strength_q8);
+    const int middle = is_auto ? (int)(sums->energies / (uint64_t)n_mb)
+                               : MOTUS_AQ_MIDDLE; // energies are at least 8 * 256 each
+    offset[i] = motus_aq_offset(offset[i], middle, strength_q8);
 }
 
-__device__ uint32_t as_on_cpu(uint64_t passed) {
-    return passed < UINT32_MAX ? (uint32_t)passed : UINT32_MAX;
-}
+// Returns the sum as the CPU has it, which adds up with saturation.
+__device__ uint32_t saturate(uint64_t sum) { return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX; }
 
-__global__ void pass_back(uint64_t *before, const uint64_t *passed, MotusMbCosts costs,
-                          const int16_t *aq, int mb_width, int mb_height) {
+__global__ void propagate(uint64_t *propagated_before, const uint64_t *propagated,
+                          MotusMbCosts costs, const int16_t *aq, int mb_width, int mb_height) {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= mb_width * mb_height) return;
     const uint32_t intra = costs.intra[i], inter = costs.inter[i];
     if (inter >= intra) return;
-    const uint64_t owed = motus_aq_owed(intra, inter, aq ? motus_aq_worth(intra, aq[i]) : intra,
-                                        as_on_cpu(passed[i]));
+    const uint64_t amount = motus_mb_tree_amount(
+        intra, inter, aq ? motus_mb_tree_own_cost(intra, aq[i]) : intra, saturate(propagated[i]));
     const MotusMv mv = costs.mv[i];
     for (int k = 0; k < 4; k++) {
         uint32_t share;
-        const int at = motus_aq_under(&share, k, i % mb_width * 16 + mv.x, i / mb_width * 16 + mv.y,
-                                      mb_width, mb_height);
-        if (at >= 0) add(&before[at], owed * share >> 8); // below 2^33, of at most 2^17 MBs
+        const int at = motus_mb_tree_target(&share, k, i % mb_width * 16 + mv.x,
+                                            i / mb_width * 16 + mv.y, mb_width, mb_height);
+        // No overflow: at most 2^20 MBs add less than 2^33 each.
+        if (at >= 0) add(&propagated_before[at], amount * share >> 8);
     }
 }
 
-__global__ void propagated(int16_t *offset, const uint64_t *passed, const uint16_t *intra,
-                           const uint16_t *cost, int n_mb, int strength_q8,
-                           MotusLookaheadSums *sums) {
+__global__ void final_offsets(int16_t *offset, const uint64_t *propagated, const uint16_t *intra,
+                              const uint16_t *cost, int n_mb, int strength_q8,
+                              MotusLookaheadSums *sums) {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-    int lowered = 0;
+    int final_offset = 0;
     uint64_t weighted = 0;
     if (i < n_mb) {
-        lowered = strength_q8
-                      ? motus_aq_lowered(offset[i], intra[i], as_on_cpu(passed[i]), strength_q8)
-                      : offset[i];
-        offset[i] = (int16_t)lowered;
-        weighted = motus_aq_weighted(cost[i], lowered);
+        final_offset = strength_q8 ? motus_mb_tree_offset(offset[i], intra[i],
+                                                          saturate(propagated[i]), strength_q8)
+                                   : offset[i];
+        offset[i] = (int16_t)final_offset;
+        weighted = motus_weighted_cost(cost[i], final_offset);
     }
-    const uint64_t all = sum_of_lanes((uint64_t)(int64_t)lowered),
-                   all_weighted = sum_of_lanes(weighted);
+    const uint64_t all = warp_sum((uint64_t)(int64_t)final_offset),
+                   all_weighted = warp_sum(weighted);
     if (motus_lane()) return;
     add(&sums->offsets, all);
     add(&sums->weighted, all_weighted);
@@ -100,33 +100,33 @@ int blocks_of(int n) { return (n + THREADS - 1) / THREADS; }
 
 // ---- Launchers ----------------------------------------------------------------------------------
 
-MotusStatus motus_aq_variance_cuda(int16_t *offset, const MotusPlane *luma, int mb_width,
-                                   int mb_height, MotusAqMode mode, int strength_q8,
-                                   MotusLookaheadSums *sums, void *stream, MotusError *error) {
+MotusStatus motus_aq_offsets_cuda(int16_t *offset, const MotusPlane *luma, int mb_width,
+                                  int mb_height, MotusAqMode mode, int strength_q8,
+                                  MotusLookaheadSums *sums, void *stream, MotusError *error) {
     const int n_mb = mb_width * mb_height;
-    energies<<<blocks_of(32 * n_mb), THREADS, 0, (cudaStream_t)stream>>>(offset, *luma, mb_width,
-                                                                         n_mb, sums);
-    MotusStatus status = motus_cuda_launched("look-ahead: energies", error);
+    mb_energies<<<blocks_of(32 * n_mb), THREADS, 0, (cudaStream_t)stream>>>(offset, *luma, mb_width,
+                                                                            n_mb, sums);
+    MotusStatus status = motus_cuda_launched("lookahead: energies", error);
     if (status) return status;
-    move<<<blocks_of(n_mb), THREADS, 0, (cudaStream_t)stream>>>(offset, n_mb, mode == MOTUS_AQ_AUTO,
-                                                                strength_q8, sums);
-    return motus_cuda_launched("look-ahead: offsets", error);
+    aq_offsets<<<blocks_of(n_mb), THREADS, 0, (cudaStream_t)stream>>>(
+        offset, n_mb, mode == MOTUS_AQ_AUTO, strength_q8, sums);
+    return motus_cuda_launched("lookahead: AQ", error);
 }
 
-MotusStatus motus_aq_pass_back_cuda(uint64_t *before, const uint64_t *passed,
-                                    const MotusMbCosts *costs, const int16_t *aq, int mb_width,
-                                    int mb_height, void *stream, MotusError *error) {
-    pass_back<<<blocks_of(mb_width * mb_height), THREADS, 0, (cudaStream_t)stream>>>(
-        before, passed, *costs, aq, mb_width, mb_height);
-    return motus_cuda_launched("look-ahead: propagation", error);
+MotusStatus motus_mb_tree_propagate_cuda(uint64_t *propagated_before, const uint64_t *propagated,
+                                         const MotusMbCosts *costs, const int16_t *aq, int mb_width,
+                                         int mb_height, void *stream, MotusError *error) {
+    propagate<<<blocks_of(mb_width * mb_height), THREADS, 0, (cudaStream_t)stream>>>(
+        propagated_before, propagated, *costs, aq, mb_width, mb_height);
+    return motus_cuda_launched("lookahead: mb-tree", error);
 }
 
-MotusStatus motus_aq_propagated_cuda(int16_t *offset, const uint64_t *passed,
-                                     const MotusMbCosts *costs, int is_idr, int n_mb,
-                                     int strength_q8, MotusLookaheadSums *sums, void *stream,
-                                     MotusError *error) {
-    propagated<<<blocks_of(n_mb), THREADS, 0, (cudaStream_t)stream>>>(
-        offset, passed, costs->intra, is_idr ? costs->intra : costs->inter, n_mb, strength_q8,
+MotusStatus motus_mb_tree_offsets_cuda(int16_t *offset, const uint64_t *propagated,
+                                       const MotusMbCosts *costs, int is_idr, int n_mb,
+                                       int strength_q8, MotusLookaheadSums *sums, void *stream,
+                                       MotusError *error) {
+    final_offsets<<<blocks_of(n_mb), THREADS, 0, (cudaStream_t)stream>>>(
+        offset, propagated, costs->intra, is_idr ? costs->intra : costs->inter, n_mb, strength_q8,
         sums);
-    return motus_cuda_launched("look-ahead: propagated offsets", error);
+    return motus_cuda_launched("lookahead: offsets", error);
 }

@@ -1,5 +1,5 @@
-// Logarithms and powers of two in fixed point, for rate control: no floats, so that every machine
-// plans alike.
+// Fixed-point log2, exp2 and QP arithmetic of rate control, AQ and mb-tree. No floating point:
+// every machine gets the same QPs.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_RATE_LOG2_CORE_H
 #define ENCODER_RATE_LOG2_CORE_H
@@ -8,17 +8,17 @@
 
 #include "common/int_core.h"
 
-#define MOTUS_OCTAVE 4096 // log2 is counted in 1/4096
-#define MOTUS_QP_UNIT 256 // QPs between whole ones are counted in 1/256
+#define MOTUS_OCTAVE 4096 // one octave: log2 counts in 1/4096
+#define MOTUS_QP_UNIT 256 // one QP: names that end in _q8 count in 1/256
 
-// log2(v), v > 0, rounded down: one more bit for each squaring of the mantissa.
+// Returns log2(v) in 1/4096, rounded down; v > 0. Each squaring of the mantissa gives one more bit.
 MOTUS_HD int motus_log2_q12(uint64_t v) {
 #ifdef __CUDA_ARCH__
     int whole = 63 - __clzll((long long)v), bits = 0;
 #else
     int whole = 63 - __builtin_clzll(v), bits = 0;
 #endif
-    uint64_t m = v << (63 - whole) >> 32; // 1 in 2^31
+    uint64_t m = v << (63 - whole) >> 32; // 1.0 is 2^31
     for (int i = 0; i < 12; i++) {
         m = m * m >> 31;
         bits = 2 * bits + (int)(m >> 32);
@@ -27,7 +27,7 @@ MOTUS_HD int motus_log2_q12(uint64_t v) {
     return whole * MOTUS_OCTAVE + bits;
 }
 
-// 2^(x / 4096) * 65536, 0 where that is below 1; x below 44 octaves.
+// Returns 2^(x / 4096) * 65536, or 0 if that is below 1; x is below 44 octaves.
 MOTUS_HD uint64_t motus_exp2_q16(int x) {
     // 2^(2^-k) * 2^30, k = 1..12
     static const uint32_t root[12] = {1518500250, 1276901417, 1170923762, 1121280436,
@@ -41,9 +41,8 @@ MOTUS_HD uint64_t motus_exp2_q16(int x) {
     return whole < -17 ? 0 : whole < 14 ? m >> (14 - whole) : m << (whole - 14);
 }
 
-// Quantizer steps of a QP in 1/256 against those of QP 0, in 1/4096 of an octave: six QPs double
-// them.
+// Returns log2 of the quantizer step of qp_q8 over that of QP 0, in 1/4096. Six QPs double the step
+// (8.5.9).
 MOTUS_HD int motus_qp_octaves(int qp_q8) { return qp_q8 * 8 / 3; }
-MOTUS_HD int motus_octaves_qp(int octaves_q12) { return octaves_q12 * 3 / 8; }
 
 #endif

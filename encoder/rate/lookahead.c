@@ -4,331 +4,231 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/device.h"
 #include "common/error.h"
-#include "common/threads.h"
-#include "encoder/rate/aq_core.h"
 #include "encoder/rate/lookahead_core.h"
-#include "encoder/rate/lookahead_cuda.h"
+#include "encoder/rate/lookahead_ops.h"
 
-#define BATCH                                                                                      \
-    8 // pictures of a window whose offsets are found by one walk: a window may be this share of
-      // `depth` shorter
+// One walk over a window makes the offsets of depth / BATCH pictures final, so that mb-tree looks
+// at least at 7/8 of `depth`.
+#define BATCH 8
 
-// A picture that waits for its plan.
+// A picture in the ring.
 typedef struct Entry {
     MotusLookaheadPlan plan;
-    int begins,
-        force_idr; // it is the first of the stream or of a part; the caller wants an IDR picture
-    int planned;   // offsets are final
-    // On the host; a CUDA device has its own.
-    MotusMbCosts costs;
-    int16_t *offset; // AQ's own; then with propagation
-    uint32_t *passed;
+    int first_in_segment, force_idr;
+    int since_idr; // pictures since the last IDR picture, this one included
+    int planned;   // its offsets are final
 } Entry;
 
 struct MotusLookahead {
     MotusLookaheadSettings settings;
-    int n_mb, capacity;
-    Entry *ring;        // capacity entries: number % capacity
-    int64_t first, end; // of the pictures that wait, counted without gaps: [first, end)
-    int ended;          // no more come
-    int since_idr, since_idr_before; // pictures since the last IDR picture began, itself included;
-                                     // the same before the last put
-    // Whose types are not known yet: [end, begun). What follows belongs to who begins pictures,
-    // what stands above to who settles them.
+    const MotusLookaheadOps *ops;
+    void *executor;
+    int device, searches_at_once, n_mb, n_slots;
+    Entry *ring;        // n_slots entries: number % n_slots
+    int64_t first, end; // [first, end): pictures that have a type and no plan yet
+    int ended;
+    // [end, begun): pending pictures, without a type. The members below belong to the thread that
+    // begins pictures, those above to the thread that waits for types.
     int64_t begun;
-    int64_t ahead; // by which numbers in the stream are larger, since a part began elsewhere
-    int begins;    // the next picture is the first of the stream or of a part
-    int began;     // before the last put
-    MotusHalfPicture half[2]; // of the picture that came last, and of the one before: number & 1
-    int device;
-    MotusLookaheadCuda *cuda; // NULL: on the host
+    int64_t shift;        // added to numbers in the ring gives numbers in the stream
+    int first_in_segment; // of the picture that begins next
 };
 
 static Entry *entry_of(const MotusLookahead *look, int64_t number) {
-    return &look->ring[number % look->capacity];
+    return &look->ring[number % look->n_slots];
 }
 
-static int alloc_entry(Entry *e, size_t n) {
-    e->costs.intra = motus_alloc(n, sizeof *e->costs.intra);
-    e->costs.inter = motus_alloc(n, sizeof *e->costs.inter);
-    e->costs.mv = motus_alloc(n, sizeof *e->costs.mv);
-    e->offset = motus_alloc(n, sizeof *e->offset);
-    e->passed = motus_alloc(n, sizeof *e->passed);
-    return e->costs.intra && e->costs.inter && e->costs.mv && e->offset && e->passed;
+// ---- Opening ------------------------------------------------------------------------------------
+
+static const MotusLookaheadOps *ops_for(int device) {
+    if (device == MOTUS_LOOKAHEAD_HOST) return &motus_lookahead_ops_cpu;
+#ifdef MOTUS_HAVE_CUDA
+    return &motus_lookahead_ops_cuda;
+#else
+    return NULL;
+#endif
 }
 
-static MotusStatus open_host(MotusLookahead *look) {
-    int ok = 1;
-    for (int i = 0; ok && i < look->capacity; i++)
-        ok = alloc_entry(&look->ring[i], (size_t)look->n_mb);
-    for (int i = 0; ok && i < 2; i++)
-        ok = !motus_half_alloc(&look->half[i], look->settings.mb_width, look->settings.mb_height);
-    return ok ? MOTUS_OK : MOTUS_ERR_MEMORY;
+static MotusStatus open_ring(MotusLookahead *look, MotusError *error) {
+    const MotusLookaheadSettings *s = &look->settings;
+    // `depth` pictures, the one to plan, and the one before it, whose MVs the search begins from.
+    look->n_slots = s->depth + 2 + look->ops->max_pending;
+    look->ring = motus_alloc((size_t)look->n_slots, sizeof *look->ring);
+    if (!look->ring) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    return look->ops->open(&look->executor, s, look->n_slots, look->device, error);
 }
 
 MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings,
                                  int device, MotusError *error) {
-    MotusError cause = {0};
     *out = NULL;
+    const MotusLookaheadOps *ops = ops_for(device);
+    if (!ops) return motus_device_check(error);
     MotusLookahead *look = motus_alloc(1, sizeof *look);
     if (!look) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    look->settings = *settings;
-    look->n_mb = settings->mb_width * settings->mb_height;
-    look->first = look->end = look->begun = settings->first;
-    look->begins = 1;
-    look->device = device;
-    look->capacity =
-        settings->depth + 2; // the one handed out last keeps its vectors for the next one's search
-    if (device != MOTUS_LOOKAHEAD_HOST) look->capacity += MOTUS_LOOKAHEAD_BEGUN;
-    look->ring = motus_alloc((size_t)look->capacity, sizeof *look->ring);
-    MotusStatus status = look->ring ? MOTUS_OK : MOTUS_ERR_MEMORY;
-    if (!status)
-        status =
-            device == MOTUS_LOOKAHEAD_HOST
-                ? open_host(look)
-                : motus_lookahead_cuda_open(&look->cuda, settings, look->capacity, device, &cause);
-    if (!status) {
+    *look = (MotusLookahead){.settings = *settings,
+                             .ops = ops,
+                             .device = device,
+                             .searches_at_once = ops->searches_at_once(device, settings->mb_height),
+                             .n_mb = settings->mb_width * settings->mb_height,
+                             .first = settings->first,
+                             .end = settings->first,
+                             .begun = settings->first,
+                             .first_in_segment = 1};
+    MotusStatus status = open_ring(look, error);
+    if (status)
+        motus_lookahead_close(&look);
+    else
         *out = look;
-        return MOTUS_OK;
-    }
-    motus_lookahead_close(&look);
-    return motus_fail(error, status, "%s", cause.status ? cause.text : "out of memory");
+    return status;
 }
 
 void motus_lookahead_close(MotusLookahead **out) {
     if (!out || !*out) return;
     MotusLookahead *look = *out;
-    for (int i = 0; look->ring && i < look->capacity; i++) {
-        Entry *e = &look->ring[i];
-        motus_free(e->costs.intra);
-        motus_free(e->costs.inter);
-        motus_free(e->costs.mv);
-        motus_free(e->offset);
-        motus_free(e->passed);
-    }
-    for (int i = 0; i < 2; i++) motus_half_free(&look->half[i]);
-    motus_lookahead_cuda_close(&look->cuda);
+    look->ops->close(&look->executor);
     motus_free(look->ring);
     motus_free(look);
     *out = NULL;
 }
 
-// ---- A picture comes in -------------------------------------------------------------------------
+int motus_lookahead_device(const MotusLookahead *look) { return look->device; }
 
-static void add_up(const MotusLookahead *look, Entry *e) {
-    e->plan.intra = e->plan.cost = 0;
-    for (int i = 0; i < look->n_mb; i++) {
-        e->plan.intra += e->costs.intra[i];
-        e->plan.cost += e->costs.inter[i];
-    }
+int motus_lookahead_searches_at_once(const MotusLookahead *look) { return look->searches_at_once; }
+
+// ---- Pictures in --------------------------------------------------------------------------------
+
+// True if the previous picture is known to be an IDR picture. With two searches at once its type is
+// another thread's, and the executor finds out by itself.
+static int is_after_idr(const MotusLookahead *look) {
+    return look->searches_at_once == 1 && !look->first_in_segment &&
+           entry_of(look, look->begun - 1)->plan.idr;
 }
 
-static void choose_type(MotusLookahead *look, Entry *e) {
-    const MotusLookaheadSettings *s = &look->settings;
-    const MotusLookaheadType type = {e->begins, e->force_idr, s->keyint, s->min_keyint,
-                                     s->scenecut};
-    look->since_idr_before = look->since_idr;
-    look->since_idr =
-        motus_lookahead_since_idr(&type, look->since_idr, e->plan.intra, e->plan.cost);
-    e->plan.forced = e->force_idr && !e->begins;
-    e->plan.idr = look->since_idr == 1;
-    if (e->plan.idr) e->plan.cost = e->plan.intra;
-}
-
-static void analyse(MotusLookahead *look, Entry *e, int64_t number, const MotusPlane *luma) {
-    const MotusLookaheadSettings *s = &look->settings;
-    const int threads = motus_threads_ready(s->threads); // of whoever sends frames
-    MotusHalfPicture *half = &look->half[number & 1];
-    const Entry *before = look->begins ? NULL : entry_of(look, number - 1);
-    // What comes before an IDR picture leaves no trace behind it: searches begin anew.
-    const MotusMv *earlier = before && !before->plan.idr ? before->costs.mv : NULL;
-    motus_half_build(half, luma, threads);
-    motus_mb_costs(&e->costs, half, before ? &look->half[(number - 1) & 1] : NULL, earlier,
-                   threads);
-    if (s->aq_mode)
-        motus_aq_variance(e->offset, luma, s->mb_width, s->mb_height, s->aq_mode, s->aq_strength_q8,
-                          threads);
-    else
-        for (int i = 0; i < look->n_mb; i++) e->offset[i] = 0;
-}
-
-// The next picture's number and entry.
-static int64_t begin(MotusLookahead *look, Entry **e, int force_idr) {
-    const int64_t number = look->begun;
-    *e = entry_of(look, number);
-    (*e)->plan = (MotusLookaheadPlan){.number = number + look->ahead};
-    (*e)->begins = look->begins;
-    (*e)->force_idr = force_idr;
-    (*e)->planned = 0;
-    return number;
-}
-
-// It has begun.
-static void note_begun(MotusLookahead *look) {
-    look->begun++;
-    look->began = look->begins;
-    look->begins = 0;
-}
-
-// Its costs are known. Returns whether it is an IDR picture.
-static int join(MotusLookahead *look, Entry *e) {
-    look->end++;
-    choose_type(look, e);
-    return e->plan.idr;
-}
-
-int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr) {
-    if (!luma) {
-        look->ended = 1;
-        return 0;
-    }
-    Entry *e;
-    const int64_t number = begin(look, &e, force_idr);
-    analyse(look, e, number, luma);
-    add_up(look, e);
-    note_begun(look);
-    return join(look, e);
-}
-
-static MotusLookaheadEntry place_of(int64_t number, const Entry *e) {
-    return (MotusLookaheadEntry){number, e->begins, e->force_idr};
-}
-
-static int join_sums(MotusLookahead *look, Entry *e, const MotusLookaheadSums *sums) {
-    e->plan.intra = sums->intra, e->plan.cost = sums->inter;
-    return join(look, e);
-}
-
-MotusStatus motus_lookahead_put_cuda(MotusLookahead *look, const MotusFrame *frame, int on_device,
-                                     void *made_on, int *idr, MotusError *error) {
-    Entry *e;
-    MotusLookaheadSums sums;
-    const int64_t number = begin(look, &e, *idr);
-    const MotusLookaheadEntry place = place_of(number, e);
-    MotusStatus status =
-        motus_lookahead_cuda_analyse(look->cuda, &place, frame, on_device, made_on, &sums, error);
+MotusStatus motus_lookahead_begin(MotusLookahead *look, const MotusPlane *luma, void *filled,
+                                  int force_idr, MotusError *error) {
+    Entry *e = entry_of(look, look->begun);
+    *e = (Entry){.plan = {.number = look->begun + look->shift},
+                 .first_in_segment = look->first_in_segment,
+                 .force_idr = force_idr};
+    const MotusLookaheadPicture picture = {.number = look->begun,
+                                           .first_in_segment = e->first_in_segment,
+                                           .force_idr = force_idr,
+                                           .after_idr = is_after_idr(look)};
+    MotusStatus status = look->ops->begin(look->executor, &picture, luma, filled, error);
     if (status) return status;
-    note_begun(look);
-    *idr = join_sums(look, e, &sums);
+    look->begun++;
+    look->first_in_segment = 0;
     return MOTUS_OK;
 }
 
-MotusStatus motus_lookahead_begin_cuda(MotusLookahead *look, const MotusPlane *luma, void *filled,
-                                       int force_idr, MotusError *error) {
-    Entry *e;
-    const int64_t number = begin(look, &e, force_idr);
-    const MotusLookaheadEntry place = place_of(number, e);
-    MotusStatus status = motus_lookahead_cuda_begin(look->cuda, &place, luma, filled, error);
-    if (!status) note_begun(look);
-    return status;
+// Sets the type of the oldest pending picture from its costs.
+static void set_type(MotusLookahead *look, Entry *e, uint64_t intra, uint64_t inter) {
+    const MotusLookaheadSettings *s = &look->settings;
+    const MotusLookaheadRules rules = {e->first_in_segment, e->force_idr, s->keyint, s->min_keyint,
+                                       s->scenecut};
+    const int before = e->first_in_segment ? 0 : entry_of(look, look->end - 1)->since_idr;
+    e->since_idr = motus_lookahead_since_idr(&rules, before, intra, inter);
+    e->plan.idr = e->since_idr == 1;
+    e->plan.forced = e->force_idr && !e->first_in_segment;
+    e->plan.intra = intra;
+    e->plan.cost = e->plan.idr ? intra : inter;
 }
 
 MotusStatus motus_lookahead_wait_type(MotusLookahead *look, int *idr, MotusError *error) {
     MotusLookaheadSums sums;
     MotusStatus status =
-        motus_lookahead_cuda_wait(look->cuda, (int)(look->end % look->capacity), &sums, error);
-    if (!status) *idr = join_sums(look, entry_of(look, look->end), &sums);
+        look->ops->wait(look->executor, (int)(look->end % look->n_slots), &sums, error);
+    if (status) return status;
+    Entry *e = entry_of(look, look->end);
+    set_type(look, e, sums.intra, sums.inter);
+    look->end++;
+    *idr = e->plan.idr;
+    return MOTUS_OK;
+}
+
+// Takes back the picture that began last.
+static void unbegin(MotusLookahead *look) {
+    look->begun--;
+    look->first_in_segment = entry_of(look, look->begun)->first_in_segment;
+}
+
+MotusStatus motus_lookahead_put(MotusLookahead *look, const MotusFrameSource *source, int *idr,
+                                MotusError *error) {
+    MotusPlane luma;
+    void *filled = NULL;
+    MotusStatus status = look->ops->take(look->executor, source, &luma, &filled, error);
+    if (!status) status = motus_lookahead_begin(look, &luma, filled, *idr, error);
+    if (status) return status;
+    status = motus_lookahead_wait_type(look, idr, error);
+    if (status) unbegin(look);
     return status;
 }
 
-int motus_lookahead_device(const MotusLookahead *look) { return look->device; }
-
-const MotusFrame *motus_lookahead_frame(const MotusLookahead *look, int device, void **stream) {
-    return look->cuda ? motus_lookahead_cuda_frame(look->cuda, device, stream) : NULL;
+int motus_lookahead_uploaded(const MotusLookahead *look, int device, MotusFrameSource *source) {
+    return look->ops->uploaded(look->executor, device, source);
 }
 
 void motus_lookahead_undo(MotusLookahead *look) {
-    look->end--, look->begun--;
-    look->since_idr = look->since_idr_before;
-    look->begins = look->began;
+    look->end--;
+    unbegin(look);
 }
+
+void motus_lookahead_end(MotusLookahead *look) { look->ended = 1; }
 
 void motus_lookahead_next_segment(MotusLookahead *look, int64_t first) {
-    look->ahead = first - look->end;
+    look->shift = first - look->end;
     look->ended = 0;
-    look->begins = 1;
+    look->first_in_segment = 1;
 }
 
-// ---- A plan goes out ----------------------------------------------------------------------------
+// ---- Plans out ----------------------------------------------------------------------------------
 
-// The last picture of a window (a GOP's, or of what is known) that begins with the next picture,
-// and the last one whose offsets nothing that comes later changes. With propagation that is the
-// first BATCH-th of the pictures asked for, or all where the window ends with a GOP or with
-// everything.
+static int has_offsets(const MotusLookahead *look) {
+    return look->settings.aq_mode || look->settings.mb_tree_q8;
+}
+
+// Finds the window that begins with the next picture and ends with its GOP or with the last picture
+// known. *final: the last picture whose offsets are final, which are all of a window that no
+// further picture can extend.
 static void find_window(const MotusLookahead *look, int64_t *last, int64_t *final) {
     const MotusLookaheadSettings *s = &look->settings;
     int64_t n = look->first;
     while (n + 1 < look->end && !entry_of(look, n + 1)->plan.idr) n++;
-    const int whole = look->ended || n + 1 < look->end;
+    const int complete = look->ended || n + 1 < look->end;
     *last = n;
     *final = look->first + s->depth / BATCH;
-    if (whole || !s->propagation_q8 || *final > n) *final = n;
-}
-
-// From the end of the window back to its first picture.
-static void propagate(MotusLookahead *look, int64_t last, int64_t final) {
-    const MotusLookaheadSettings *s = &look->settings;
-    for (int64_t n = look->first; n <= last; n++) {
-        Entry *e = entry_of(look, n);
-        for (int i = 0; i < look->n_mb; i++) e->passed[i] = 0;
-    }
-    for (int64_t n = last; n > look->first; n--) {
-        const Entry *e = entry_of(look, n);
-        motus_aq_pass_back(entry_of(look, n - 1)->passed, e->passed, &e->costs,
-                           s->aq_mode ? e->offset : NULL, s->mb_width, s->mb_height);
-    }
-    for (int64_t n = look->first; n <= final; n++) {
-        Entry *e = entry_of(look, n);
-        motus_aq_propagated(e->offset, e->passed, &e->costs, look->n_mb, s->propagation_q8);
-    }
-}
-
-static int has_offsets(const MotusLookahead *look) {
-    return look->settings.aq_mode || look->settings.propagation_q8;
+    if (complete || !s->mb_tree_q8 || *final > n) *final = n;
 }
 
 static MotusStatus plan_window(MotusLookahead *look, MotusError *error) {
-    const MotusLookaheadSettings *s = &look->settings;
     int64_t last, final;
-    MotusStatus status = MOTUS_OK;
     find_window(look, &last, &final);
-    if (look->cuda && has_offsets(look))
-        status = motus_lookahead_cuda_plan(
-            look->cuda, (int)(look->first % look->capacity), (int)(last - look->first + 1),
-            (int)(final - look->first + 1), entry_of(look, look->first)->plan.idr, error);
-    else if (!look->cuda && s->propagation_q8)
-        propagate(look, last, final);
+    MotusStatus status = MOTUS_OK;
+    if (has_offsets(look))
+        status = look->ops->plan(look->executor, (int)(look->first % look->n_slots),
+                                 (int)(last - look->first + 1), (int)(final - look->first + 1),
+                                 entry_of(look, look->first)->plan.idr, error);
     for (int64_t n = look->first; n <= final; n++) entry_of(look, n)->planned = !status;
     return status;
 }
 
-static void weigh(const MotusLookahead *look, const Entry *e, int64_t *sum, uint64_t *weighted) {
-    const uint16_t *cost = e->plan.idr ? e->costs.intra : e->costs.inter;
-    *sum = 0, *weighted = 0;
-    for (int i = 0; i < look->n_mb; i++) {
-        *sum += e->offset[i];
-        *weighted += motus_aq_weighted(cost[i], e->offset[i]);
-    }
-}
-
-// A planned picture's offsets, their sum, and the sum of its costs at the steps they make.
-static void hand_out(const MotusLookahead *look, const Entry *e, int16_t *offset, int64_t *sum,
-                     uint64_t *weighted) {
+// Copies the next picture's offsets and completes its plan.
+static void finish_plan(const MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset) {
     const size_t bytes = (size_t)look->n_mb * sizeof *offset;
-    if (!look->cuda) {
-        weigh(look, e, sum, weighted);
-        memcpy(offset, e->offset, bytes);
-    } else if (has_offsets(look)) {
-        MotusLookaheadSums sums;
-        memcpy(offset,
-               motus_lookahead_cuda_offsets(look->cuda, (int)(look->first % look->capacity), &sums),
-               bytes);
-        *sum = (int64_t)sums.offsets, *weighted = sums.weighted;
-    } else {
+    plan->has_offsets = has_offsets(look);
+    if (!plan->has_offsets) {
         memset(offset, 0, bytes);
-        *sum = 0, *weighted = e->plan.cost << 16;
+        plan->mean = 0;
+        plan->weighted = plan->cost;
+        return;
     }
+    MotusLookaheadSums sums;
+    memcpy(offset, look->ops->offsets(look->executor, (int)(look->first % look->n_slots), &sums),
+           bytes);
+    plan->mean = (int)((int64_t)sums.offsets / look->n_mb);
+    plan->weighted = sums.weighted >> 16;
 }
 
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset,
@@ -338,12 +238,7 @@ MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, 
     Entry *e = entry_of(look, look->first);
     MotusStatus status = e->planned ? MOTUS_OK : plan_window(look, error);
     if (status) return status;
-    int64_t sum;
-    uint64_t weighted;
-    hand_out(look, e, offset, &sum, &weighted);
-    e->plan.mean = (int)(sum / look->n_mb);
-    e->plan.weighted = weighted >> 16;
-    e->plan.has_offsets = has_offsets(look);
+    finish_plan(look, &e->plan, offset);
     *plan = e->plan;
     look->first++;
     return MOTUS_OK;

@@ -1,100 +1,105 @@
-// Look-ahead: source pictures go in, in order; out come, `depth` pictures later, their types and
-// the QP offsets of their MBs. It keeps costs, not pictures, and reads nothing that is coded. A
-// closed GOP's plan, and where the next one begins, depend on its own pictures and those that
-// follow alone.
+// Lookahead: source pictures go in, in display order; `depth` pictures later their types and the QP
+// offsets of their MBs come out (AQ, mb-tree). It keeps costs, not pictures, and reads no coded
+// data. The plan of a closed GOP depends only on its own pictures and on those that follow it.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_RATE_LOOKAHEAD_H
 #define ENCODER_RATE_LOOKAHEAD_H
 
-#include "encoder/rate/aq.h"
+#include "motus/encoder.h"
+#include "yuv/frame_source.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct MotusLookaheadSettings {
-    int mb_width, mb_height, threads;
+    int mb_width, mb_height;
+    int threads;    // CPU threads
     int depth;      // pictures known beyond the one that is planned, 0..MOTUS_MAX_LOOKAHEAD
-    int keyint;     // most pictures of a GOP; 0: any number
-    int min_keyint; // least pictures between a scene cut's IDR picture and the one before
-    int scenecut;   // how readily a cut is seen, 0 (never) to 100
+    int keyint;     // longest GOP in pictures; 0: no limit
+    int min_keyint; // fewest pictures from an IDR picture to a scene cut's
+    int scenecut;   // scene cut sensitivity, 0 (off) to 100
     MotusAqMode aq_mode;
     int aq_strength_q8; // 1/256
-    int propagation_q8; // QPs an octave, 1/256; 0: none
+    int mb_tree_q8;     // mb-tree strength: QPs per octave, 1/256; 0: off
     int64_t first;      // number of the first picture
 } MotusLookaheadSettings;
 
-// What is known of a picture before it is coded.
+// Plan of a picture: everything that is known of it before it is coded.
 typedef struct MotusLookaheadPlan {
     int64_t number;       // of the picture in the stream
-    int idr, forced;      // forced: because the caller said so
-    int has_offsets;      // 0: they are all 0
-    uint64_t cost, intra; // sums over MBs: as they would be coded, and all as intra
-    uint64_t weighted;    // of cost, each MB's at its own step: cost * 2^(-offset / 6)
-    int mean;             // of offsets, weighted by nothing
+    int idr, forced;      // forced: the caller asked for the IDR picture
+    int has_offsets;      // 0: all offsets are 0
+    uint64_t cost, intra; // sums of MB costs: as the picture's type has it, and all intra
+    uint64_t weighted;    // sum of MB costs at each MB's quantizer step: cost * 2^(-offset / 6)
+    int mean;             // mean of the offsets, 1/256 QP
 } MotusLookaheadPlan;
 
 typedef struct MotusLookahead MotusLookahead;
 
 enum {
     MOTUS_LOOKAHEAD_HOST = -1,
-    MOTUS_LOOKAHEAD_BEGUN = 8, // pictures on a device that have begun and are not settled, at most
+    MOTUS_LOOKAHEAD_MAX_PENDING = 8, // pictures that have begun and have no type yet
 };
 
-// On that CUDA device, or on the host's threads. MOTUS_ERR_MEMORY, and on a device MOTUS_ERR_CUDA,
-// with words in *error (may be NULL). What is planned does not depend on where.
-MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings,
+// Opens a lookahead on a CUDA device, or on the CPU (MOTUS_LOOKAHEAD_HOST). Plans do not depend on
+// the device. MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA with CUDA's text in *error (may be NULL).
+MotusStatus motus_lookahead_open(MotusLookahead **look, const MotusLookaheadSettings *settings,
                                  int device, MotusError *error);
-void motus_lookahead_close(MotusLookahead **out); // accepts NULL inside
+void motus_lookahead_close(MotusLookahead **look); // accepts NULL inside
 
-// Takes the next source picture's luma, which is read and not kept; NULL: there are no more. To be
-// called while motus_lookahead_get says MOTUS_AGAIN. Returns whether it is an IDR picture. Pictures
-// only on the host.
-int motus_lookahead_put(MotusLookahead *look, const MotusPlane *luma, int force_idr);
-
-// The same on a CUDA device, for a frame in host memory, or one made on the cudaStream_t `made_on`
-// of a device; it has been read on return. *idr: whether it has to be an IDR picture, then whether
-// it is one. After a failure nothing has changed.
-MotusStatus motus_lookahead_put_cuda(MotusLookahead *look, const MotusFrame *frame, int on_device,
-                                     void *made_on, int *idr, MotusError *error);
-
-// The same without waiting: the luma of a frame on that device, which is there when the cudaEvent_t
-// `filled` has come, and stays until the picture is settled. Its type is told by
-// motus_lookahead_wait_type. After a failure nothing has changed, and nothing on the device waits
-// for `filled` or reads luma. One thread may begin pictures (and end: motus_lookahead_put) while
-// another settles and gets those that have begun before, which the two have to tell each other.
-MotusStatus motus_lookahead_begin_cuda(MotusLookahead *look, const MotusPlane *luma, void *filled,
-                                       int force_idr, MotusError *error);
-
-// Waits for the oldest picture that is not settled. *idr: whether it is an IDR picture.
-MotusStatus motus_lookahead_wait_type(MotusLookahead *look, int *idr, MotusError *error);
-
-// The device, or MOTUS_LOOKAHEAD_HOST.
+// Returns the device, or MOTUS_LOOKAHEAD_HOST.
 int motus_lookahead_device(const MotusLookahead *look);
 
-// The frame that was put last, if it came from host memory and lies on that device now: to be read
-// on *stream, until the next one is put. Else NULL.
-const MotusFrame *motus_lookahead_frame(const MotusLookahead *look, int device, void **stream);
+// Returns how many pictures may be analysed at once. 1: types come from motus_lookahead_put alone.
+// 2: motus_lookahead_begin may be called as well.
+int motus_lookahead_searches_at_once(const MotusLookahead *look);
+
+// ---- Pictures in: motus_lookahead_get has returned MOTUS_AGAIN ----------------------------------
+
+// Analyses the luma of the next picture and returns once the source has been read. A lookahead on
+// the CPU takes host memory only. *idr: in, 1 asks for an IDR picture; out, 1 if it is one. After a
+// failure nothing has changed.
+MotusStatus motus_lookahead_put(MotusLookahead *look, const MotusFrameSource *source, int *idr,
+                                MotusError *error);
+
+// True if the last put uploaded its frame to `device`: *source is that copy, valid until the next
+// put.
+int motus_lookahead_uploaded(const MotusLookahead *look, int device, MotusFrameSource *source);
 
 // Takes back the last put.
 void motus_lookahead_undo(MotusLookahead *look);
 
-// After the end: a part of the stream that begins at this picture follows. What waits has been
-// planned.
+// Begins the analysis of the next picture and returns immediately. luma lies on the lookahead's
+// device, may be read once the cudaEvent_t `filled` has fired, and stays until
+// motus_lookahead_wait_type. After a failure nothing has changed, and luma is no longer read. At
+// most MOTUS_LOOKAHEAD_MAX_PENDING pictures may be pending.
+// One thread may call begin while another calls wait_type, end and get.
+MotusStatus motus_lookahead_begin(MotusLookahead *look, const MotusPlane *luma, void *filled,
+                                  int force_idr, MotusError *error);
+
+// Blocks until the type of the oldest pending picture is known. *idr: 1 if it is an IDR picture.
+MotusStatus motus_lookahead_wait_type(MotusLookahead *look, int *idr, MotusError *error);
+
+// Tells that no more pictures come.
+void motus_lookahead_end(MotusLookahead *look);
+
+// After the end, with no plan left: goes on with the segment of the stream that begins at picture
+// `first`.
 void motus_lookahead_next_segment(MotusLookahead *look, int64_t first);
 
-// Plans the next picture; offset[n_mb], 1/256 QP, is filled. MOTUS_AGAIN: more pictures first.
-// MOTUS_END: there are none left. On a device MOTUS_ERR_CUDA, with words in *error (may be NULL).
+// ---- Plans out ----------------------------------------------------------------------------------
+
+// Plans the next picture and fills offset[n_mb], 1/256 QP. MOTUS_AGAIN: more pictures are needed.
+// MOTUS_END: none are left. MOTUS_ERR_CUDA with CUDA's text in *error (may be NULL).
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset,
                                 MotusError *error);
 
-// Costs of the pictures after the last one that was handed out, as far as they are known, nearest
-// first; up to n. Returns how many. intra, where the picture is an IDR picture, else what it would
-// cost; idr[i] says which.
+// Copies the costs of up to n pictures that follow the last plan, nearest first, as far as they are
+// known, and returns their number. cost[i] is the intra cost if idr[i] is set.
 int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *idr, int n);
 
-// Whether the last picture has been put, so that what motus_lookahead_costs tells is all that is
-// left.
+// True if motus_lookahead_end was called: motus_lookahead_costs then tells all that is left.
 int motus_lookahead_ended(const MotusLookahead *look);
 
 #ifdef __cplusplus

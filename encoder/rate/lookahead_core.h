@@ -1,68 +1,74 @@
-// What the executors of look-ahead's costs share: the picture of half the size, where a search
-// looks and what vectors cost. The CPU tries candidates one after another (lookahead_cost.c), a GPU
-// sixteen at a time (lookahead_cost.cu); the least cost wins, and the first candidate among equals.
+// Arithmetic of the lookahead's costs and picture types. The CPU tries candidates one after another
+// (lookahead_cost.c), a GPU sixteen at a time (lookahead_cost.cu). The least cost wins; on a tie
+// the candidate with the lower index wins.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_RATE_LOOKAHEAD_CORE_H
 #define ENCODER_RATE_LOOKAHEAD_CORE_H
 
-#include "encoder/rate/lookahead_cost.h"
-
 #include "common/int_core.h"
 #include "encoder/mb/intra_core.h"
+#include "encoder/rate/lookahead_passes.h"
 
 enum {
-    MOTUS_LOOKAHEAD_MB = 8,            // samples of an MB in a row at half the size
-    MOTUS_LOOKAHEAD_REACH = 24,        // an MB may be taken from this far outside the picture
-    MOTUS_LOOKAHEAD_STEPS = 12,        // of the descent
+    MOTUS_LOOKAHEAD_MB = 8,            // samples of an MB's side at half size
+    MOTUS_LOOKAHEAD_REACH = 24,        // half-size samples that a prediction may lie outside
+    MOTUS_LOOKAHEAD_STEPS = 12,        // hexagon steps at most
     MOTUS_LOOKAHEAD_STARTS = 6,        // candidates that a search begins with
-    MOTUS_LOOKAHEAD_LAMBDA = 2,        // of a bit, in SAD and SATD
-    MOTUS_LOOKAHEAD_INTRA_BITS = 6,    // what an intra MB costs beside its residual
-    MOTUS_LOOKAHEAD_MOST_COST = 65535, // of an MB
+    MOTUS_LOOKAHEAD_LAMBDA = 2,        // cost of a bit, in SAD and SATD
+    MOTUS_LOOKAHEAD_INTRA_BITS = 6,    // bits of an intra MB beside its residual
+    MOTUS_LOOKAHEAD_MAX_COST = 65535,  // of an MB
+    MOTUS_LOOKAHEAD_LONGEST_GOP = 250, // assumed by the scene cut rule if keyint sets no limit
 };
 
-// What decides about a picture's type beside its costs.
-typedef struct MotusLookaheadType {
-    int begins,
-        force_idr; // it is the first of the stream or of a part; the caller wants an IDR picture
-    int keyint, min_keyint, scenecut; // as in MotusLookaheadSettings
-} MotusLookaheadType;
+// ---- Picture types ------------------------------------------------------------------------------
 
-// A cut is seen where the picture before saves little; how little is enough grows with the distance
-// from the last IDR picture.
-MOTUS_HD int motus_lookahead_is_cut(const MotusLookaheadType *t, int since_idr, uint64_t intra,
+// Inputs of a picture's type beside its costs.
+typedef struct MotusLookaheadRules {
+    int first_in_segment;             // the picture is the first of the stream or of a segment
+    int force_idr;                    // the caller asks for an IDR picture
+    int keyint, min_keyint, scenecut; // as in MotusLookaheadSettings
+} MotusLookaheadRules;
+
+// True if prediction from the previous picture saves so little that a scene begins. The saving that
+// prevents a cut grows with the distance from the last IDR picture. intra, inter: sums of MB costs.
+MOTUS_HD int motus_lookahead_is_cut(const MotusLookaheadRules *r, int since_idr, uint64_t intra,
                                     uint64_t inter) {
-    if (!t->scenecut || since_idr < motus_max(t->min_keyint, 1)) return 0;
-    const int longest = t->keyint ? t->keyint : 250, from = motus_min(t->min_keyint, longest - 1);
+    if (!r->scenecut || since_idr < motus_max(r->min_keyint, 1)) return 0;
+    const int longest = r->keyint ? r->keyint : MOTUS_LOOKAHEAD_LONGEST_GOP,
+              from = motus_min(r->min_keyint, longest - 1);
     const int way = motus_min(longest - from, since_idr - from);
     const int64_t bias =
-        (int64_t)t->scenecut * 256 * (longest - from + 3 * way) / (400 * (longest - from)); // 1/256
+        (int64_t)r->scenecut * 256 * (longest - from + 3 * way) / (400 * (longest - from)); // 1/256
     return (int64_t)inter * 256 >= (int64_t)intra * (256 - bias);
 }
 
-// Pictures since the last IDR picture began, itself included, of a picture with these sums of
-// costs; since_idr: of the one before. 1: it is an IDR picture.
-MOTUS_HD int motus_lookahead_since_idr(const MotusLookaheadType *t, int since_idr, uint64_t intra,
+// Returns the number of pictures since the last IDR picture, this one included: 1 makes it an IDR
+// picture. since_idr: the previous picture's number.
+MOTUS_HD int motus_lookahead_since_idr(const MotusLookaheadRules *r, int since_idr, uint64_t intra,
                                        uint64_t inter) {
-    const int full = t->keyint && since_idr >= t->keyint;
-    return t->begins || full || t->force_idr || motus_lookahead_is_cut(t, since_idr, intra, inter)
+    const int full = r->keyint && since_idr >= r->keyint;
+    return r->first_in_segment || full || r->force_idr ||
+                   motus_lookahead_is_cut(r, since_idr, intra, inter)
                ? 1
                : since_idr + 1;
 }
 
-// The mean of 2x2 samples, from the sums of its columns.
+// ---- Half-size picture and costs ----------------------------------------------------------------
+
+// Returns the mean of 2x2 samples from the sums of their columns.
 MOTUS_HD uint8_t motus_half_mean(int left, int right) { return (uint8_t)((left + right + 2) >> 2); }
 
-// Neighbours that MB (x, y) has for intra prediction.
+// Returns the neighbours that MB (x, y) has for intra prediction, a mask of MOTUS_HAS_*.
 MOTUS_HD int motus_lookahead_has(int x, int y) {
     return (x ? MOTUS_HAS_LEFT : 0) | (y ? MOTUS_HAS_TOP : 0) | (x && y ? MOTUS_HAS_CORNER : 0);
 }
 
 MOTUS_HD uint16_t motus_lookahead_cost(uint32_t cost) {
-    const uint32_t most = MOTUS_LOOKAHEAD_MOST_COST;
+    const uint32_t most = MOTUS_LOOKAHEAD_MAX_COST;
     return (uint16_t)(cost < most ? cost : most);
 }
 
-// ---- Vectors, in samples of the full picture; those of the descent are even ---------------------
+// ---- MVs, in samples of the full picture; those of the descent are even -------------------------
 
 MOTUS_HD MotusMv motus_lookahead_mv(int x, int y) {
     MotusMv mv = {(int16_t)x, (int16_t)y};
@@ -72,12 +78,13 @@ MOTUS_HD MotusMv motus_lookahead_even(MotusMv mv) {
     return motus_lookahead_mv(mv.x & ~1, mv.y & ~1);
 }
 
-MOTUS_HD uint32_t motus_lookahead_vector_cost(MotusMv mv, MotusMv predicted) {
+MOTUS_HD uint32_t motus_lookahead_mv_cost(MotusMv mv, MotusMv predictor) {
     return MOTUS_LOOKAHEAD_LAMBDA *
-           (uint32_t)(motus_se_bits(mv.x - predicted.x) + motus_se_bits(mv.y - predicted.y));
+           (uint32_t)(motus_se_bits(mv.x - predictor.x) + motus_se_bits(mv.y - predictor.y));
 }
 
-// (x, y): the MB's first sample in the half picture, here and below.
+// True if the prediction by mv lies within reach of the picture. (x, y): the MB's first sample in
+// the half-size picture, here and below.
 MOTUS_HD int motus_lookahead_inside(const MotusHalfPicture *half, int x, int y, MotusMv mv) {
     const int u = x + (mv.x >> 1), v = y + (mv.y >> 1),
               most = MOTUS_LOOKAHEAD_REACH - MOTUS_LOOKAHEAD_MB;
@@ -86,19 +93,19 @@ MOTUS_HD int motus_lookahead_inside(const MotusHalfPicture *half, int x, int y, 
            v <= MOTUS_LOOKAHEAD_MB * half->mb_height + most;
 }
 
-// The sample that the MB's first one is predicted from.
+// Returns the first sample of the MB's prediction by mv.
 MOTUS_HD const uint8_t *motus_lookahead_at(const MotusHalfPicture *half, int x, int y, MotusMv mv) {
     return half->plane[2 * (mv.y & 1) + (mv.x & 1)] + (y + (mv.y >> 1)) * half->stride + x +
            (mv.x >> 1);
 }
 
-// Candidate i of the MOTUS_LOOKAHEAD_STARTS that a search begins with: zero, the MB to the left,
-// and the picture before. 0: there is none.
-MOTUS_HD int motus_lookahead_start(MotusMv *mv, int i, MotusMv predicted, const MotusMv *earlier,
+// Sets *mv to start candidate i: 0 zero, 1 the left MB's MV (the predictor), 2..5 the previous
+// picture's MVs of this MB and of those to the right, above and below. Returns 0 if there is none.
+MOTUS_HD int motus_lookahead_start(MotusMv *mv, int i, MotusMv predictor, const MotusMv *earlier,
                                    const MotusHalfPicture *half, int mb_x, int mb_y) {
     const int width = half->mb_width, at = mb_y * width + mb_x;
     *mv = motus_lookahead_mv(0, 0);
-    if (i == 1) *mv = motus_lookahead_even(predicted);
+    if (i == 1) *mv = motus_lookahead_even(predictor);
     if (i < 2) return 1;
     if (!earlier || i >= MOTUS_LOOKAHEAD_STARTS) return 0;
     const int there = i == 2 || (i == 3   ? mb_x + 1 < width
@@ -112,20 +119,31 @@ MOTUS_HD int motus_lookahead_start(MotusMv *mv, int i, MotusMv predicted, const 
     return there;
 }
 
-// Steps are the nibbles of constants, 8 for none.
+// Eight steps of -8..7 samples in a word, the first one in the lowest nibble, so that a lane finds
+// its step by a shift.
+#define MOTUS_NIBBLES(a, b, c, d, e, f, g, h)                                                      \
+    (MOTUS_NIBBLE(a, 0) | MOTUS_NIBBLE(b, 1) | MOTUS_NIBBLE(c, 2) | MOTUS_NIBBLE(d, 3) |           \
+     MOTUS_NIBBLE(e, 4) | MOTUS_NIBBLE(f, 5) | MOTUS_NIBBLE(g, 6) | MOTUS_NIBBLE(h, 7))
+#define MOTUS_NIBBLE(v, i) ((uint32_t)((v) + 8) << (4 * (i)))
+
 MOTUS_HD MotusMv motus_lookahead_step(MotusMv from, uint32_t x, uint32_t y, int i) {
     return motus_lookahead_mv(from.x + (int)(x >> (4 * i) & 15) - 8,
                               from.y + (int)(y >> (4 * i) & 15) - 8);
 }
 
-// The six points of a wide hexagon, the eight even neighbours, and the nine points of the square
-// around a vector, itself in the middle.
+// Returns point i (0..5) of a wide hexagon around `from`.
 MOTUS_HD MotusMv motus_lookahead_hexagon(MotusMv from, int i) {
-    return motus_lookahead_step(from, 0x6ACA64, 0x448CC8, i);
+    return motus_lookahead_step(from, MOTUS_NIBBLES(-4, -2, 2, 4, 2, -2, -8, -8),
+                                MOTUS_NIBBLES(0, 4, 4, 0, -4, -4, -8, -8), i);
 }
+
+// Returns point i (0..7) of the even neighbours of `from`.
 MOTUS_HD MotusMv motus_lookahead_around(MotusMv from, int i) {
-    return motus_lookahead_step(from, 0xA6A688A6, 0xAA66A688, i);
+    return motus_lookahead_step(from, MOTUS_NIBBLES(-2, 2, 0, 0, -2, 2, -2, 2),
+                                MOTUS_NIBBLES(0, 0, -2, 2, -2, -2, 2, 2), i);
 }
+
+// Returns point i (0..8) of the square of whole samples around `from`, which is point 4.
 MOTUS_HD MotusMv motus_lookahead_next_to(MotusMv from, int i) {
     return motus_lookahead_mv(from.x + i % 3 - 1, from.y + i / 3 - 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead_cost.h"
+#include "encoder/rate/lookahead_passes.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ size_t motus_half_bytes(int mb_width, int mb_height) {
     return 4 * plane_bytes(mb_width, mb_height);
 }
 
-void motus_half_lay_out(MotusHalfPicture *half, uint8_t *memory, int mb_width, int mb_height) {
+void motus_half_layout(MotusHalfPicture *half, uint8_t *memory, int mb_width, int mb_height) {
     half->memory = memory;
     half->mb_width = mb_width, half->mb_height = mb_height;
     half->stride = stride_of(mb_width);
@@ -35,7 +35,7 @@ void motus_half_lay_out(MotusHalfPicture *half, uint8_t *memory, int mb_width, i
 MotusStatus motus_half_alloc(MotusHalfPicture *half, int mb_width, int mb_height) {
     uint8_t *memory = motus_alloc(1, motus_half_bytes(mb_width, mb_height));
     if (!memory) return MOTUS_ERR_MEMORY;
-    motus_half_lay_out(half, memory, mb_width, mb_height);
+    motus_half_layout(half, memory, mb_width, mb_height);
     return MOTUS_OK;
 }
 
@@ -46,8 +46,8 @@ void motus_half_free(MotusHalfPicture *half) {
 
 // ---- Scaling ------------------------------------------------------------------------------------
 
-// Means of two rows of `width` samples and one more: pairs that begin at even columns, and at odd
-// ones.
+// Writes the 2x2 means of rows a and b that begin at even and at odd columns. The rows have width +
+// 1 samples.
 static void scale_rows(uint8_t *even, uint8_t *odd, const uint8_t *a, const uint8_t *b, int width) {
     for (int x = 0; x < width / 2; x++) {
         const int s0 = a[2 * x] + b[2 * x], s1 = a[2 * x + 1] + b[2 * x + 1],
@@ -61,7 +61,7 @@ static void repeat_rows(uint8_t *row, ptrdiff_t stride, size_t bytes, ptrdiff_t 
     for (int i = 1; i <= MOTUS_HALF_BORDER; i++) memcpy(row + i * step * stride, row, bytes);
 }
 
-// Row y of the full picture, and the one below it.
+// Builds row y / 2 of the two planes that begin at rows of y's parity, with their borders.
 static void build_row(const MotusHalfPicture *half, const MotusPlane *luma, int y) {
     const int border = MOTUS_HALF_BORDER, width = 16 * half->mb_width, rows = MB * half->mb_height;
     uint8_t line[2][MOST_SAMPLES + 1];
@@ -107,20 +107,21 @@ static uint32_t intra_cost(const MotusPixelOps *ops, const MotusHalfPicture *cur
 
 // ---- Inter --------------------------------------------------------------------------------------
 
-// A search of one MB.
+// Search of one MB.
 typedef struct Search {
     const MotusPixelOps *ops;
     const uint8_t *at;
     const MotusHalfPicture *before;
-    int x, y; // of the MB, samples of the half picture
-    MotusMv predicted, best;
+    int x, y; // the MB's first sample at half size
+    MotusMv predictor, best;
     uint32_t cost;
 } Search;
 
-static int try_vector(Search *s, MotusMv mv, MotusPixelCompare compare) {
+// Returns 1 if mv becomes the best one.
+static int try_mv(Search *s, MotusMv mv, MotusPixelCompare compare) {
     const MotusHalfPicture *half = s->before;
     if (!motus_lookahead_inside(half, s->x, s->y, mv)) return 0;
-    const uint32_t cost = motus_lookahead_vector_cost(mv, s->predicted) +
+    const uint32_t cost = motus_lookahead_mv_cost(mv, s->predictor) +
                           compare(s->at, half->stride, motus_lookahead_at(half, s->x, s->y, mv),
                                   half->stride, MB, MB);
     if (cost >= s->cost) return 0;
@@ -129,33 +130,32 @@ static int try_vector(Search *s, MotusMv mv, MotusPixelCompare compare) {
     return 1;
 }
 
-// Goes downhill: a wide hexagon while that helps, then the eight neighbours.
+// Descends by SAD: hexagon steps while the best MV moves, then the eight even neighbours.
 static void descend(Search *s) {
     for (int step = 0, found = 1; found && step < MOTUS_LOOKAHEAD_STEPS; step++) {
         const MotusMv from = s->best;
         found = 0;
         for (int i = 0; i < 6; i++)
-            found |= try_vector(s, motus_lookahead_hexagon(from, i), s->ops->sad);
+            found |= try_mv(s, motus_lookahead_hexagon(from, i), s->ops->sad);
     }
     const MotusMv from = s->best;
-    for (int i = 0; i < 8; i++) try_vector(s, motus_lookahead_around(from, i), s->ops->sad);
+    for (int i = 0; i < 8; i++) try_mv(s, motus_lookahead_around(from, i), s->ops->sad);
 }
 
-// Every sample of the full picture around the best even vector, by SATD.
+// Refines to whole samples around the best even MV by SATD. Zero is a candidate too.
 static void refine(Search *s) {
     const MotusMv from = s->best;
     s->cost = UINT32_MAX;
-    for (int i = 0; i < 9; i++) try_vector(s, motus_lookahead_next_to(from, i), s->ops->satd);
-    try_vector(s, (MotusMv){0, 0}, s->ops->satd);
+    for (int i = 0; i < 9; i++) try_mv(s, motus_lookahead_next_to(from, i), s->ops->satd);
+    try_mv(s, (MotusMv){0, 0}, s->ops->satd);
 }
 
-// Rows do not look at one another.
 static void search(Search *s, const MotusMv *earlier, int mb_x, int mb_y) {
     s->cost = UINT32_MAX;
     for (int i = 0; i < MOTUS_LOOKAHEAD_STARTS; i++) {
         MotusMv mv;
-        if (motus_lookahead_start(&mv, i, s->predicted, earlier, s->before, mb_x, mb_y))
-            try_vector(s, mv, s->ops->sad);
+        if (motus_lookahead_start(&mv, i, s->predictor, earlier, s->before, mb_x, mb_y))
+            try_mv(s, mv, s->ops->sad);
     }
     descend(s);
     refine(s);
@@ -176,7 +176,7 @@ static void costs_of_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
                         .before = before,
                         .x = MB * x,
                         .y = MB * y,
-                        .predicted = left};
+                        .predictor = left};
             search(&s, earlier, x, y);
             left = costs->mv[i] = s.best;
             if (s.cost < inter) inter = s.cost;

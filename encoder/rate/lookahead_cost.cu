@@ -1,23 +1,16 @@
-// What an MB costs before it is coded, as lookahead_cost.c finds it. Reads the picture once and
-// writes four planes of a quarter of its size (half_planes); then reads those, and the four of the
-// picture before around each MB's vectors.
-//   half_planes  a thread: four samples of each of the four planes, borders included; grid over the
-//   half picture with its border intra_costs  a thread: an MB and a mode inter_costs  a warp: a row
-//   of MBs, one after another, since each begins from its left neighbour's vector; rows do not look
-//   at one another choose_type  a thread: whether the picture is an IDR picture, on which the
-//   search of the next one depends, and which the host learns later
-// A row waits for itself nearly all the time, so that two pictures are searched at once: one begins
-// when the type of the picture two before is known, follows the one before from MB to MB, and takes
-// it for no cut. Where it was one, inter_costs_again does what should have been done. A search's
-// candidates are tried 16 at a time: lanes 2 c and 2 c + 1 have candidate c, the upper and the
-// lower half of its 8x8 samples. A round waits for the one before, so that it has as many
-// candidates as may be needed next, and what the MB to the right begins with is fetched meanwhile.
+// Half-size planes, MB costs and picture types; the results equal those of lookahead_cost.c.
+//   half_planes        a thread: four samples of each of the four planes, with their borders
+//   intra_costs        a thread: one mode of one MB
+//   inter_costs        a warp: a row of MBs from left to right, because an MB begins from its left
+//                      neighbour's MV; lanes 2c and 2c + 1 measure candidate c, 4 rows each
+//   inter_costs_again  the same without MVs of the previous picture
+//   choose_type        one thread
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead_cuda.h"
+#include "encoder/rate/lookahead_passes_cuda.h"
 
 #include "common/cuda_call.h"
 #include "common/lanes.h"
-#include "encoder/rate/lookahead_core.h"
+#include "common/on_device.h"
 #include "me/samples/cost_core.h"
 #include "me/samples/pixel_core.h"
 #include "me/samples/sad_cuda.h"
@@ -43,7 +36,7 @@ __global__ void half_planes(MotusHalfPicture half, MotusPlane luma) {
     uint32_t word[4] = {};
     for (int i = 0; i < 4; i++) {
         const int x = 2 * motus_clip(0, columns - 1, x0 + i);
-        int s[3][3]; // sums of two rows: [odd plane's or not][column]
+        int s[2][3]; // sums of two rows: [row parity of the plane][column]
         for (int k = 0; k < 3; k++) {
             const int a = sample(luma, x + k, y), b = sample(luma, x + k, y + 1),
                       c = sample(luma, x + k, y + 2);
@@ -70,7 +63,7 @@ __device__ uint32_t satd8x8(const uint8_t *a, ptrdiff_t stride, const uint8_t *p
 __global__ void intra_costs(uint16_t *intra, MotusHalfPicture cur) {
     const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x), n = cur.mb_width * cur.mb_height;
     const int i = min(t >> 2, n - 1), mode = t & 3, x = i % cur.mb_width,
-              y = i / cur.mb_width; // all lanes come along to the end
+              y = i / cur.mb_width; // no lane returns: all take part in the shuffles
     const uint8_t *at = cur.plane[0] + MB * (y * cur.stride + x);
     const int has = motus_lookahead_has(x, y);
     uint32_t cost = UINT32_MAX;
@@ -89,17 +82,16 @@ __global__ void intra_costs(uint16_t *intra, MotusHalfPicture cur) {
 
 // ---- Inter --------------------------------------------------------------------------------------
 
-// A lane's part of the search of an MB; all but `row` is every lane's alike.
+// Search of an MB. All members but `row` are uniform over the warp.
 struct Search {
     const MotusHalfPicture *before;
-    int x, y;           // of the MB, samples of the half picture
-    uint32_t row[2][4]; // of the lane's half: the words of its left and its right 4x4 block
-    MotusMv predicted, best;
+    int x, y;           // the MB's first sample at half size
+    uint32_t row[2][4]; // the lane's 4 rows: words of the left and the right 4x4 block
+    MotusMv predictor, best;
     uint32_t cost;
 };
 
-// Two blocks side by side, from any address; no word is touched but those that hold one of the
-// samples.
+// Loads two 4x4 blocks side by side from any address. Reads only words that hold a sample of them.
 __device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t stride) {
     const int byte = (int)((uintptr_t)from & 3);
     const uint8_t *at = from - byte;
@@ -112,13 +104,13 @@ __device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t s
     }
 }
 
-// The lane's candidate as a key: its cost, below 2^20, then its number; UINT32_MAX: it is none. All
-// lanes come here together.
+// Returns the key of the lane's candidate: cost, below 2^20, then index; UINT32_MAX if it has none
+// or it lies outside. The whole warp must call it.
 template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, int has_one) {
     const MotusHalfPicture *half = s->before;
     const int lower = motus_lane() & 1, candidate = motus_lane() >> 1;
     has_one = has_one && motus_lookahead_inside(half, s->x, s->y, *mv);
-    if (!has_one) *mv = motus_lookahead_mv(0, 0); // which can always be read
+    if (!has_one) *mv = motus_lookahead_mv(0, 0); // always readable
     uint32_t ref[2][4], cost = 0;
     load_blocks(ref, motus_lookahead_at(half, s->x, s->y, *mv) + 4 * lower * half->stride,
                 half->stride);
@@ -127,11 +119,11 @@ template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, i
         for (int i = 0; i < 4 && !SATD; i++) cost = motus_sad4(s->row[k][i], ref[k][i], cost);
     }
     cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
-    cost += motus_lookahead_vector_cost(*mv, s->predicted);
+    cost += motus_lookahead_mv_cost(*mv, s->predictor);
     return has_one ? cost << 4 | (uint32_t)candidate : UINT32_MAX;
 }
 
-// The least of the lanes' keys is the best one if it beats the one before.
+// Makes the candidate of least key the best one if it beats the best so far. Returns 1 if it does.
 __device__ int take(Search *s, uint32_t key, MotusMv mv) {
     const uint32_t least = motus_lanes_min(key);
     if (least >> 4 >= s->cost) return 0;
@@ -141,8 +133,8 @@ __device__ int take(Search *s, uint32_t key, MotusMv mv) {
     return 1;
 }
 
-// A hexagon while that helps, then the eight neighbours, which are measured together with every
-// hexagon.
+// Descends by SAD as lookahead_cost.c does. Each round measures the hexagon and the eight even
+// neighbours at once, because a round's latency counts and 16 candidates fit.
 __device__ void descend(Search *s) {
     const int c = motus_lane() >> 1;
     for (int step = 0; step <= MOTUS_LOOKAHEAD_STEPS; step++) {
@@ -155,7 +147,7 @@ __device__ void descend(Search *s) {
     }
 }
 
-// mv: what the search begins with.
+// mv: the lane's start candidate.
 __device__ void search(Search *s, MotusMv mv, int has_one) {
     const int c = motus_lane() >> 1;
     s->cost = UINT32_MAX;
@@ -168,7 +160,7 @@ __device__ void search(Search *s, MotusMv mv, int has_one) {
     take(s, last, mv);
 }
 
-// The sums of a row: lane by lane, then all.
+// Adds the costs of all lanes to the picture's sums.
 __device__ void add_up(MotusLookaheadSums *sums, uint32_t intra, uint32_t inter) {
     const uint32_t all_intra = motus_lanes_sum(intra),
                    all_inter = motus_lanes_sum(inter); // a row has at most 2^9 MBs
@@ -177,10 +169,10 @@ __device__ void add_up(MotusLookaheadSums *sums, uint32_t intra, uint32_t inter)
     atomicAdd((unsigned long long *)&sums->inter, (unsigned long long)all_inter);
 }
 
-// What the search of an MB needs, fetched while the one before is searched.
+// Input of the next MB's search, fetched while the current MB is searched.
 struct Next {
     uint32_t row[2][4], intra;
-    MotusMv mv; // to begin with, but for the left neighbour's
+    MotusMv mv; // start candidate; the left neighbour's MV comes later
     int has_one;
 };
 
@@ -194,10 +186,14 @@ __device__ void fetch(Next *next, const MotusMbCosts &costs, const MotusHalfPict
                                           earlier, &cur, x, y);
 }
 
-// ---- Behind another search ----------------------------------------------------------------------
+// ---- Two searches at once -----------------------------------------------------------------------
+//
+// A row of MBs mostly waits for its own loads, so two pictures are searched at once. The later
+// search begins once the type of the picture two before is known, follows the earlier one from MB
+// to MB and assumes that its picture is no scene cut. If it is one, inter_costs_again repeats the
+// search.
 
-// Progress and types are read and written with the whole device's order: whoever has acquired one
-// sees what was written before it was released.
+// Progress and types: an acquire sees all that was written before the release (scope: the device).
 __device__ uint64_t acquire(const uint64_t *from) {
     uint64_t v;
     asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(v) : "l"(from) : "memory");
@@ -215,15 +211,15 @@ __device__ void release(uint32_t *to, uint32_t v) {
     asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(to), "r"(v) : "memory");
 }
 
-// The vectors of the picture before that a search may begin from, as they come.
+// MVs of the previous picture, as its search writes them.
 struct Earlier {
     const MotusMv *mv;        // NULL: none
-    const uint32_t *progress; // NULL: all are there
-    int known;                // MBs of each of the three rows around, from the left, that are there
+    const uint32_t *progress; // NULL: all MVs are written
+    int known;                // MVs written so far in each of the three rows around
 };
 
-// Behind a cut the type of the picture before is waited for, so that the one search that a cut
-// leads astray is the next picture's.
+// Returns the candidates of the previous picture. Behind a cut it waits for the previous picture's
+// type: so a cut misleads only the next picture's search.
 __device__ Earlier find_earlier(const MotusLookaheadSearch &s) {
     const Earlier none = {NULL, NULL, 0};
     if (!s.sums_before) return {s.earlier, NULL, 0};
@@ -233,12 +229,12 @@ __device__ Earlier find_earlier(const MotusLookaheadSearch &s) {
         __syncwarp();
         return since_idr == 1 ? none : Earlier{s.earlier, NULL, 0};
     }
-    if (motus_lookahead_since_idr(&s.type_before, (int)s.sums_two_before->since_idr, 0, 0) == 1)
+    if (motus_lookahead_since_idr(&s.rules_before, (int)s.sums_two_before->since_idr, 0, 0) == 1)
         return none;
     return {s.earlier, s.progress_before, 0};
 }
 
-// Waits for the vectors that the search of MB x may begin from, which reach to the MB to its right.
+// Waits for the MVs that MB x begins from; the rightmost is that of MB x + 1.
 __device__ void follow(Earlier *e, const MotusHalfPicture &cur, int x, int y) {
     if (!e->progress || x >= cur.mb_width) return;
     const int needed = min(x + 2, cur.mb_width),
@@ -247,12 +243,12 @@ __device__ void follow(Earlier *e, const MotusHalfPicture &cur, int x, int y) {
         e->known = (int)motus_lanes_min(acquire(e->progress + row));
         if (e->known < needed) __nanosleep(500);
     }
-    __syncwarp(); // what one lane has acquired the others may read
+    __syncwarp(); // orders the lanes' reads behind the one that acquired
 }
 
-constexpr int TOLD = 8; // progress is told every so many MBs
+constexpr int PROGRESS_STEP = 8; // MBs between two reports
 
-// The sum of the row's costs as intra, and as it would be coded, in lane 0; 0 in the others.
+// Searches a row. *all_intra and *all_inter: its sums of costs in lane 0, 0 in the other lanes.
 __device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint32_t *progress,
                            uint32_t *all_intra, uint32_t *all_inter) {
     const int y = (int)blockIdx.x, width = p.cur.mb_width;
@@ -268,9 +264,9 @@ __device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint3
         const int i = y * width + x, has_one = next.has_one;
         const uint32_t intra = next.intra;
         s.x = MB * x;
-        s.predicted = s.best;
+        s.predictor = s.best;
         memcpy(s.row, next.row, sizeof s.row);
-        const MotusMv mv = motus_lane() >> 1 == 1 ? motus_lookahead_even(s.predicted) : next.mv;
+        const MotusMv mv = motus_lane() >> 1 == 1 ? motus_lookahead_even(s.predictor) : next.mv;
         follow(&earlier, p.cur, x + 1, y);
         fetch(&next, p.costs, p.cur, earlier.mv, x + 1, y);
         search(&s, mv, has_one);
@@ -279,7 +275,7 @@ __device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint3
         p.costs.mv[i] = s.best;
         p.costs.inter[i] = (uint16_t)inter;
         *all_intra += intra, *all_inter += inter;
-        if (progress && ((x + 1) % TOLD == 0 || x + 1 == width))
+        if (progress && ((x + 1) % PROGRESS_STEP == 0 || x + 1 == width))
             release(progress + y, (uint32_t)x + 1);
     }
 }
@@ -290,7 +286,7 @@ __global__ void __launch_bounds__(32) inter_costs(const __grid_constant__ MotusL
     add_up(p.sums, all_intra, all_inter);
 }
 
-// Whether a picture was searched from vectors that do not count.
+// True if a picture was searched from MVs of a scene cut.
 __device__ int is_misled(const MotusLookaheadSums *before, const MotusLookaheadSums *two_before) {
     return before && before->cut && !two_before->cut;
 }
@@ -301,10 +297,10 @@ __global__ void __launch_bounds__(32)
     if (!is_misled(p.sums_before, p.sums_two_before)) return;
     search_row(p, {NULL, NULL, 0}, NULL, &all_intra, &all_inter);
     if (!motus_lane())
-        atomicAdd((unsigned long long *)&p.sums->again, (unsigned long long)all_inter);
+        atomicAdd((unsigned long long *)&p.sums->repeated, (unsigned long long)all_inter);
 }
 
-// Of a picture that has none before it.
+// Inter costs of a picture without a previous one: its intra costs.
 __global__ void __launch_bounds__(32)
     no_inter_costs(MotusMbCosts costs, int width, MotusLookaheadSums *sums) {
     uint32_t all = 0;
@@ -318,12 +314,12 @@ __global__ void __launch_bounds__(32)
 }
 
 __global__ void choose_type(MotusLookaheadSums *sums, const MotusLookaheadSums *before,
-                            const MotusLookaheadSums *two_before, MotusLookaheadType type) {
+                            const MotusLookaheadSums *two_before, MotusLookaheadRules rules) {
     const int since_before = before ? (int)before->since_idr : 0;
-    if (is_misled(before, two_before)) sums->inter = sums->again;
-    const int since_idr = motus_lookahead_since_idr(&type, since_before, sums->intra, sums->inter);
-    type.scenecut = 0;
-    sums->cut = since_idr == 1 && motus_lookahead_since_idr(&type, since_before, 0, 0) != 1;
+    if (is_misled(before, two_before)) sums->inter = sums->repeated;
+    const int since_idr = motus_lookahead_since_idr(&rules, since_before, sums->intra, sums->inter);
+    rules.scenecut = 0;
+    sums->cut = since_idr == 1 && motus_lookahead_since_idr(&rules, since_before, 0, 0) != 1;
     release(&sums->since_idr, (uint64_t)since_idr);
 }
 
@@ -336,7 +332,7 @@ MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane
     const int words = (MB * half->mb_width + 2 * BORDER) / 4;
     const dim3 grid((words + THREADS - 1) / THREADS, MB * half->mb_height + 2 * BORDER);
     half_planes<<<grid, THREADS, 0, (cudaStream_t)stream>>>(*half, *luma);
-    return motus_cuda_launched("look-ahead: scaling", error);
+    return motus_cuda_launched("lookahead: scaling", error);
 }
 
 MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPicture *cur,
@@ -344,7 +340,7 @@ MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPic
     const int threads = 4 * cur->mb_width * cur->mb_height;
     intra_costs<<<(threads + THREADS - 1) / THREADS, THREADS, 0, (cudaStream_t)stream>>>(
         costs->intra, *cur);
-    return motus_cuda_launched("look-ahead: intra costs", error);
+    return motus_cuda_launched("lookahead: intra costs", error);
 }
 
 MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void *stream,
@@ -355,19 +351,30 @@ MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void
     else
         no_inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(
             search->costs, cur->mb_width, search->sums);
-    return motus_cuda_launched("look-ahead: inter costs", error);
+    return motus_cuda_launched("lookahead: inter costs", error);
 }
 
 MotusStatus motus_lookahead_type_cuda(const MotusLookaheadSearch *search,
-                                      const MotusLookaheadType *type, void *stream,
+                                      const MotusLookaheadRules *rules, void *stream,
                                       MotusError *error) {
     MotusStatus status = MOTUS_OK;
     if (search->sums_before) {
         inter_costs_again<<<search->cur.mb_height, 32, 0, (cudaStream_t)stream>>>(*search);
-        status = motus_cuda_launched("look-ahead: another search", error);
+        status = motus_cuda_launched("lookahead: repeated search", error);
     }
     if (status) return status;
     choose_type<<<1, 1, 0, (cudaStream_t)stream>>>(search->sums, search->sums_before,
-                                                   search->sums_two_before, *type);
-    return motus_cuda_launched("look-ahead: type", error);
+                                                   search->sums_two_before, *rules);
+    return motus_cuda_launched("lookahead: type", error);
+}
+
+// A block of the later search holds its place on an SM while it waits for the earlier search. If
+// one search could fill the device, the earlier one's blocks would never start: a deadlock.
+int motus_lookahead_searches_at_once_cuda(int device, int mb_height) {
+    MotusOnDevice on(device);
+    int blocks = 0, sms = 0;
+    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, inter_costs, 32, 0) != cudaSuccess ||
+        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        (void)cudaGetLastError(); // one picture is always possible
+    return mb_height < blocks * sms ? 2 : 1;
 }

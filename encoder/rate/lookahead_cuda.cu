@@ -1,13 +1,14 @@
-// Pictures' costs on a CUDA device: a ring of entries, the frame at hand and its half picture, on
-// streams of its own that go before the lanes'. The host waits for a picture's costs before it
-// plans with them; nothing of them is written any more then, so that plans need not wait for the
-// pictures that have begun since.
+// Lookahead on a CUDA device: a ring of pictures' costs, the frame at hand and three half-size
+// pictures, on streams of their own with the highest priority. The host waits for a picture's sums
+// before it plans with it; nothing writes its costs after that, so plans need not wait for pictures
+// that have begun since.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead_cuda.h"
+#include "encoder/rate/lookahead_ops.h"
 
 #include "common/cuda_call.h"
 #include "common/on_device.h"
 #include "common/slots.h"
+#include "encoder/rate/lookahead_passes_cuda.h"
 #include "yuv/device_frame.h"
 
 extern "C" {
@@ -16,350 +17,363 @@ extern "C" {
 
 namespace {
 
-// What is known of a picture; sums and offsets lie in one block, so that they come down together,
-// and progress in front of them is cleared with them.
-struct Entry {
+// Slot of the ring. Progress, sums and offsets lie in one block: one copy brings sums and offsets
+// to the host, one memset clears them with the progress.
+struct CudaSlot {
     MotusMbCosts costs;
-    MotusLookaheadType type;
-    uint32_t *progress; // of its search
+    MotusLookaheadRules rules;
+    uint32_t *progress; // of the picture's search
     MotusLookaheadSums *sums;
     int16_t *offset;
-    uint64_t *passed;
-    cudaEvent_t prepared; // the half picture is there, and progress and sums are 0
+    uint64_t *propagated;
+    cudaEvent_t prepared; // the half-size picture is built; progress and sums are 0
     cudaEvent_t done;     // the sums are on the host
 };
 
-constexpr int HALVES = 3; // half pictures: of two that are searched, and the one before
+constexpr int HALVES = 3; // half-size pictures: two that are searched, and the one before them
 
-} // namespace
-
-struct MotusLookaheadCuda {
+struct Cuda {
     MotusLookaheadSettings settings;
-    int device, n_entries, n_mb;
-    uint8_t *memory, *host; // the device's, pinned
-    cudaStream_t stream, analysing[2],
-        planning; // uploads; even and odd pictures; windows of pictures whose types are known
-    cudaEvent_t made, planned; // the frame at hand is there; offsets are on the host
-    Entry *entry;
-    uint64_t *passed; // of all entries, one behind the other
+    int device, n_slots, n_mb;
+    uint8_t *memory, *host;    // device memory; pinned memory: a block of each slot
+    cudaStream_t stream;       // uploads
+    cudaStream_t analysing[2]; // even and odd pictures
+    cudaStream_t planning;
+    cudaEvent_t made;    // the frame at hand may be read
+    cudaEvent_t planned; // offsets are on the host
+    CudaSlot *slot;
+    uint64_t *propagated; // of all slots, without gaps
     MotusHalfPicture half[HALVES];
-    MotusFrame frame; // in `memory`: the one at hand, where it did not lie on this device
-    int has_frame;    // all of it, from the host
+    MotusFrame frame; // in `memory`: the frame at hand, if it did not lie on this device
+    int has_upload;   // `frame` is a complete frame from the host
 };
 
-namespace {
-
-constexpr size_t SUMS_BYTES = 256; // in front of an entry's offsets
+constexpr size_t SUMS_BYTES = 256; // before a slot's offsets
 static_assert(sizeof(MotusLookaheadSums) <= SUMS_BYTES, "");
 
-size_t block_bytes(const MotusLookaheadCuda *l) {
-    return SUMS_BYTES + ((size_t)l->n_mb * sizeof(int16_t) + 255) / 256 * 256;
+size_t block_bytes(const Cuda *c) {
+    return SUMS_BYTES + ((size_t)c->n_mb * sizeof(int16_t) + 255) / 256 * 256;
 }
 
-uint8_t *host_block(const MotusLookaheadCuda *l, int at) {
-    return l->host + (size_t)at * block_bytes(l);
+uint8_t *host_block(const Cuda *c, int slot) { return c->host + (size_t)slot * block_bytes(c); }
+
+size_t progress_bytes(const Cuda *c) {
+    return ((size_t)c->settings.mb_height * sizeof(uint32_t) + 255) / 256 * 256;
 }
 
-size_t progress_bytes(const MotusLookaheadCuda *l) {
-    return ((size_t)l->settings.mb_height * sizeof(uint32_t) + 255) / 256 * 256;
+CudaSlot *slot_of(const Cuda *c, int64_t number) {
+    return &c->slot[(number + c->n_slots) % c->n_slots];
 }
 
-Entry *entry_of(const MotusLookaheadCuda *l, int64_t number) {
-    return &l->entry[(number + l->n_entries) % l->n_entries];
-}
+// ---- Opening ------------------------------------------------------------------------------------
 
-// Lays everything out from `base` on; returns the bytes.
-size_t lay_out(MotusLookaheadCuda *l, uint8_t *base) {
-    const int mb_width = l->settings.mb_width, mb_height = l->settings.mb_height;
-    const size_t n = (size_t)l->n_mb;
+// Lays out all buffers from `base` on (NULL: only counts) and returns their bytes.
+size_t lay_out(Cuda *c, uint8_t *base) {
+    const int mb_width = c->settings.mb_width, mb_height = c->settings.mb_height;
+    const size_t n = (size_t)c->n_mb;
     size_t end = 0;
-    for (MotusHalfPicture &half : l->half) {
+    for (MotusHalfPicture &half : c->half) {
         uint8_t *memory = base + motus_slot_place(&end, motus_half_bytes(mb_width, mb_height));
-        if (base) motus_half_lay_out(&half, memory, mb_width, mb_height);
+        if (base) motus_half_layout(&half, memory, mb_width, mb_height);
     }
-    motus_device_frame_layout(l->frame.plane, mb_width, mb_height, base, &end);
-    l->passed =
-        (uint64_t *)(base + motus_slot_place(&end, (size_t)l->n_entries * n * sizeof(uint64_t)));
-    for (int i = 0; i < l->n_entries; i++) {
-        Entry *e = &l->entry[i];
+    motus_device_frame_layout(c->frame.plane, mb_width, mb_height, base, &end);
+    c->propagated =
+        (uint64_t *)(base + motus_slot_place(&end, (size_t)c->n_slots * n * sizeof(uint64_t)));
+    for (int i = 0; i < c->n_slots; i++) {
+        CudaSlot *s = &c->slot[i];
         uint8_t *block =
-            base + motus_slot_place(&end, progress_bytes(l) + block_bytes(l)) + progress_bytes(l);
-        e->progress = (uint32_t *)(block - progress_bytes(l));
-        e->sums = (MotusLookaheadSums *)block;
-        e->offset = (int16_t *)(block + SUMS_BYTES);
-        e->passed = l->passed + (size_t)i * n;
-        e->costs.intra = (uint16_t *)(base + motus_slot_place(&end, n * sizeof(uint16_t)));
-        e->costs.inter = (uint16_t *)(base + motus_slot_place(&end, n * sizeof(uint16_t)));
-        e->costs.mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+            base + motus_slot_place(&end, progress_bytes(c) + block_bytes(c)) + progress_bytes(c);
+        s->progress = (uint32_t *)(block - progress_bytes(c));
+        s->sums = (MotusLookaheadSums *)block;
+        s->offset = (int16_t *)(block + SUMS_BYTES);
+        s->propagated = c->propagated + (size_t)i * n;
+        s->costs.intra = (uint16_t *)(base + motus_slot_place(&end, n * sizeof(uint16_t)));
+        s->costs.inter = (uint16_t *)(base + motus_slot_place(&end, n * sizeof(uint16_t)));
+        s->costs.mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
     }
     return end;
 }
 
-MotusStatus open_waiting_event(cudaEvent_t *event, MotusError *error) {
+// Creates an event that the host waits for without spinning.
+MotusStatus open_host_event(cudaEvent_t *event, MotusError *error) {
     return motus_cuda_check(
         cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventBlockingSync), "event",
         error);
 }
 
-MotusStatus open_order(MotusLookaheadCuda *l, MotusError *error) {
-    int least, greatest; // numbers of priorities, the greatest one being the lower number
+MotusStatus open_stream_event(cudaEvent_t *event, MotusError *error) {
+    return motus_cuda_check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event",
+                            error);
+}
+
+MotusStatus open_streams(Cuda *c, MotusError *error) {
+    int least, greatest; // the greatest priority is the lower number
     MotusStatus status =
         motus_cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
-    for (cudaStream_t *stream : {&l->stream, &l->analysing[0], &l->analysing[1], &l->planning})
+    for (cudaStream_t *stream : {&c->stream, &c->analysing[0], &c->analysing[1], &c->planning})
         if (!status)
             status = motus_cuda_check(
                 cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, greatest), "stream",
                 error);
-    if (!status)
-        status = motus_cuda_check(cudaEventCreateWithFlags(&l->made, cudaEventDisableTiming),
-                                  "event", error);
-    if (!status) status = open_waiting_event(&l->planned, error);
-    for (int i = 0; i < l->n_entries && !status; i++) {
-        Entry *e = &l->entry[i];
-        status = motus_cuda_check(cudaEventCreateWithFlags(&e->prepared, cudaEventDisableTiming),
-                                  "event", error);
-        if (!status) status = open_waiting_event(&e->done, error);
+    if (!status) status = open_stream_event(&c->made, error);
+    if (!status) status = open_host_event(&c->planned, error);
+    for (int i = 0; i < c->n_slots && !status; i++) {
+        status = open_stream_event(&c->slot[i].prepared, error);
+        if (!status) status = open_host_event(&c->slot[i].done, error);
     }
     return status;
 }
 
-MotusStatus open_all(MotusLookaheadCuda *l, MotusError *error) {
-    const size_t bytes = lay_out(l, NULL);
-    MotusStatus status = open_order(l, error);
+MotusStatus open_memory(Cuda *c, MotusError *error) {
+    const size_t bytes = lay_out(c, NULL);
+    MotusStatus status =
+        motus_cuda_check(cudaMalloc((void **)&c->memory, bytes), "device memory", error);
     if (!status)
-        status = motus_cuda_check(cudaMalloc((void **)&l->memory, bytes), "device memory", error);
-    if (!status)
-        status = motus_cuda_check(cudaMemsetAsync(l->memory, 0, bytes, l->stream), "device memory",
+        status = motus_cuda_check(cudaMemsetAsync(c->memory, 0, bytes, c->stream), "device memory",
                                   error);
     if (!status)
-        status = motus_cuda_check(cudaStreamSynchronize(l->stream), "device memory", error);
+        status = motus_cuda_check(cudaStreamSynchronize(c->stream), "device memory", error);
     if (!status)
-        status = motus_cuda_check(
-            cudaMallocHost((void **)&l->host, (size_t)l->n_entries * block_bytes(l)),
-            "pinned memory", error);
-    if (!status) lay_out(l, l->memory);
+        status =
+            motus_cuda_check(cudaMallocHost((void **)&c->host, (size_t)c->n_slots * block_bytes(c)),
+                             "pinned memory", error);
+    if (!status) lay_out(c, c->memory);
     return status;
 }
 
-// ---- A frame comes in ---------------------------------------------------------------------------
+void wait_for_all(Cuda *c) {
+    for (cudaStream_t stream : {c->stream, c->analysing[0], c->analysing[1], c->planning})
+        if (stream) cudaStreamSynchronize(stream);
+}
 
-void show_planes(MotusLookaheadCuda *l, const MotusFrame *frame) {
-    l->frame.width = frame->width, l->frame.height = frame->height;
+void close_cuda(void **executor) {
+    Cuda *c = (Cuda *)*executor;
+    if (!c) return;
+    MotusOnDevice on(c->device);
+    wait_for_all(c);
+    for (cudaStream_t stream : {c->stream, c->analysing[0], c->analysing[1], c->planning})
+        if (stream) cudaStreamDestroy(stream);
+    for (cudaEvent_t event : {c->made, c->planned})
+        if (event) cudaEventDestroy(event);
+    for (int i = 0; c->slot && i < c->n_slots; i++)
+        for (cudaEvent_t event : {c->slot[i].prepared, c->slot[i].done})
+            if (event) cudaEventDestroy(event);
+    cudaFree(c->memory);
+    cudaFreeHost(c->host);
+    (void)cudaGetLastError();
+    motus_free(c->slot);
+    motus_free(c);
+    *executor = NULL;
+}
+
+MotusStatus open_cuda(void **executor, const MotusLookaheadSettings *settings, int n_slots,
+                      int device, MotusError *error) {
+    MotusOnDevice on(device);
+    Cuda *c = (Cuda *)motus_alloc(1, sizeof *c);
+    *executor = c;
+    if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    c->settings = *settings;
+    c->device = device, c->n_slots = n_slots;
+    c->n_mb = settings->mb_width * settings->mb_height;
+    c->slot = (CudaSlot *)motus_alloc((size_t)n_slots, sizeof *c->slot);
+    MotusStatus status =
+        c->slot ? open_streams(c, error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status) status = open_memory(c, error);
+    if (status) close_cuda(executor);
+    return status;
+}
+
+// ---- Frames in ----------------------------------------------------------------------------------
+
+void set_sizes(MotusFrame *frame, const MotusFrame *from) {
+    frame->width = from->width, frame->height = from->height;
     for (int p = 0; p < 3; p++)
-        l->frame.plane[p].width = frame->plane[p].width,
-        l->frame.plane[p].height = frame->plane[p].height;
+        frame->plane[p].width = from->plane[p].width,
+        frame->plane[p].height = from->plane[p].height;
 }
 
-// *luma: where it may be read behind `made`.
-MotusStatus take_in(MotusLookaheadCuda *l, const MotusFrame *frame, int on_device, void *made_on,
-                    MotusPlane *luma, MotusError *error) {
-    show_planes(l, frame);
-    *luma = l->frame.plane[0];
-    int device = l->device;
-    MotusStatus status = on_device
-                             ? motus_device_frame_locate(frame, &device, error)
-                             : motus_device_frame_upload(l->frame.plane, frame, l->stream, error);
-    l->has_frame = !on_device && !status;
-    const int here = on_device && device == l->device;
-    if (!status && on_device && !here)
-        status = motus_device_frame_copy_peer(l->frame.plane, l->device, frame->plane, device, 1,
-                                              made_on, error);
-    if (here) *luma = frame->plane[0];
-    return status ? status
-                  : motus_cuda_check(
-                        cudaEventRecord(l->made, here ? (cudaStream_t)made_on : l->stream),
-                        "record", error);
+// Uploads a frame from the host, or copies luma from another device. A frame on this device is read
+// where it lies.
+MotusStatus bring(Cuda *c, const MotusFrameSource *source, MotusPlane *luma, cudaStream_t *made_on,
+                  MotusError *error) {
+    const MotusFrame *frame = source->frame;
+    int device = c->device;
+    *luma = c->frame.plane[0], *made_on = c->stream;
+    if (!source->on_device)
+        return motus_device_frame_upload(c->frame.plane, frame, c->stream, error);
+    MotusStatus status = motus_device_frame_locate(frame, &device, error);
+    if (status) return status;
+    if (device != c->device)
+        return motus_device_frame_copy_peer(c->frame.plane, c->device, frame->plane, device, 1,
+                                            source->stream, error);
+    *luma = frame->plane[0], *made_on = (cudaStream_t)source->stream;
+    return MOTUS_OK;
 }
+
+MotusStatus take(void *executor, const MotusFrameSource *source, MotusPlane *luma, void **filled,
+                 MotusError *error) {
+    Cuda *c = (Cuda *)executor;
+    MotusOnDevice on(c->device);
+    cudaStream_t made_on;
+    set_sizes(&c->frame, source->frame);
+    MotusStatus status = bring(c, source, luma, &made_on, error);
+    if (!status) status = motus_cuda_check(cudaEventRecord(c->made, made_on), "record", error);
+    c->has_upload = !source->on_device && !status;
+    *filled = c->made;
+    if (status) wait_for_all(c); // nothing may read the caller's frame after the return
+    return status;
+}
+
+int uploaded(const void *executor, int device, MotusFrameSource *source) {
+    const Cuda *c = (const Cuda *)executor;
+    *source = {&c->frame, 1, c->stream};
+    return c->has_upload && device == c->device;
+}
+
+// ---- Analysis -----------------------------------------------------------------------------------
 
 MotusStatus wait_on(cudaStream_t stream, cudaEvent_t event, MotusError *error) {
     return motus_cuda_check(cudaStreamWaitEvent(stream, event, 0), "wait", error);
 }
 
-// What needs no other picture.
-MotusStatus prepare(MotusLookaheadCuda *l, int64_t number, const MotusPlane *luma,
-                    cudaStream_t stream, MotusError *error) {
-    const MotusLookaheadSettings *s = &l->settings;
-    const Entry *e = entry_of(l, number);
-    const MotusHalfPicture *half = &l->half[number % HALVES];
-    const size_t bytes = progress_bytes(l) + (s->aq_mode ? sizeof *e->sums : block_bytes(l));
+// Runs the passes that need no other picture.
+MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_t stream,
+                    MotusError *error) {
+    const MotusLookaheadSettings *s = &c->settings;
+    const CudaSlot *cur = slot_of(c, number);
+    const MotusHalfPicture *half = &c->half[number % HALVES];
+    const size_t bytes = progress_bytes(c) + (s->aq_mode ? sizeof *cur->sums : block_bytes(c));
     MotusStatus status =
-        motus_cuda_check(cudaMemsetAsync(e->progress, 0, bytes, stream), "sums", error);
+        motus_cuda_check(cudaMemsetAsync(cur->progress, 0, bytes, stream), "sums", error);
     if (!status) status = motus_half_build_cuda(half, luma, stream, error);
-    if (!status) status = motus_cuda_check(cudaEventRecord(e->prepared, stream), "record", error);
-    if (!status) status = motus_intra_costs_cuda(&e->costs, half, stream, error);
+    if (!status) status = motus_cuda_check(cudaEventRecord(cur->prepared, stream), "record", error);
+    if (!status) status = motus_intra_costs_cuda(&cur->costs, half, stream, error);
     if (!status && s->aq_mode)
-        status = motus_aq_variance_cuda(e->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
-                                        s->aq_strength_q8, e->sums, stream, error);
+        status = motus_aq_offsets_cuda(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
+                                       s->aq_strength_q8, cur->sums, stream, error);
     return status;
 }
 
-MotusLookaheadSearch search_of(const MotusLookaheadCuda *l, int64_t number, int begins) {
-    const Entry *e = entry_of(l, number), *before = entry_of(l, number - 1);
+MotusLookaheadSearch search_of(const Cuda *c, int64_t number) {
+    const CudaSlot *cur = slot_of(c, number), *before = slot_of(c, number - 1);
     MotusLookaheadSearch search = {};
-    search.costs = e->costs;
-    search.cur = l->half[number % HALVES];
-    search.sums = e->sums, search.progress = e->progress;
-    if (begins) return search;
-    search.before = l->half[(number - 1) % HALVES];
+    search.costs = cur->costs;
+    search.cur = c->half[number % HALVES];
+    search.sums = cur->sums, search.progress = cur->progress;
+    if (cur->rules.first_in_segment) return search;
+    search.before = c->half[(number - 1) % HALVES];
     search.earlier = before->costs.mv;
-    search.sums_before = before->sums, search.sums_two_before = entry_of(l, number - 2)->sums;
+    search.sums_before = before->sums, search.sums_two_before = slot_of(c, number - 2)->sums;
     search.progress_before = before->progress;
-    search.type_before = before->type;
-    search.type_before.scenecut = 0;
+    search.rules_before = before->rules;
+    search.rules_before.scenecut = 0;
     return search;
 }
 
-// Even and odd pictures are on two streams, so that a picture begins when the type of the one two
-// before is known: nothing looks any more at the half picture that lay where its own will, three
-// before. Types are chosen in order.
-MotusStatus analyse(MotusLookaheadCuda *l, const MotusLookaheadEntry *place, const MotusPlane *luma,
+// Enqueues a picture's passes. Even and odd pictures have a stream each: a picture begins once the
+// type of the picture two before is known. By then no search reads the half-size picture three
+// before, whose memory it takes. Types are set in order.
+MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPlane *luma,
                     cudaEvent_t filled, MotusError *error) {
-    const MotusLookaheadSettings *s = &l->settings;
-    Entry *e = entry_of(l, place->number);
-    const Entry *before = entry_of(l, place->number - 1);
-    const cudaStream_t stream = l->analysing[place->number & 1];
-    e->type = {place->begins, place->force_idr, s->keyint, s->min_keyint, s->scenecut};
-    const MotusLookaheadSearch search = search_of(l, place->number, place->begins);
+    const MotusLookaheadSettings *s = &c->settings;
+    const int64_t number = picture->number;
+    CudaSlot *cur = slot_of(c, number);
+    const CudaSlot *before = slot_of(c, number - 1);
+    const cudaStream_t stream = c->analysing[number & 1];
+    cur->rules = {picture->first_in_segment, picture->force_idr, s->keyint, s->min_keyint,
+                  s->scenecut};
+    const MotusLookaheadSearch search = search_of(c, number);
     MotusStatus status = wait_on(stream, filled, error);
-    if (!status) status = prepare(l, place->number, luma, stream, error);
+    if (!status) status = prepare(c, number, luma, stream, error);
     if (!status) status = wait_on(stream, before->prepared, error);
     if (!status) status = motus_lookahead_search_cuda(&search, stream, error);
     if (!status) status = wait_on(stream, before->done, error);
-    if (!status) status = motus_lookahead_type_cuda(&search, &e->type, stream, error);
+    if (!status) status = motus_lookahead_type_cuda(&search, &cur->rules, stream, error);
     if (!status)
-        status = motus_cuda_check(cudaMemcpyAsync(host_block(l, (int)(e - l->entry)), e->sums,
-                                                  sizeof *e->sums, cudaMemcpyDeviceToHost, stream),
-                                  "sums", error);
-    return status ? status : motus_cuda_check(cudaEventRecord(e->done, stream), "record", error);
+        status =
+            motus_cuda_check(cudaMemcpyAsync(host_block(c, (int)(cur - c->slot)), cur->sums,
+                                             sizeof *cur->sums, cudaMemcpyDeviceToHost, stream),
+                             "sums", error);
+    return status ? status : motus_cuda_check(cudaEventRecord(cur->done, stream), "record", error);
 }
 
-void wait_for_all(MotusLookaheadCuda *l) {
-    for (cudaStream_t stream : {l->stream, l->analysing[0], l->analysing[1], l->planning})
-        if (stream) cudaStreamSynchronize(stream);
+MotusStatus begin(void *executor, const MotusLookaheadPicture *picture, const MotusPlane *luma,
+                  void *filled, MotusError *error) {
+    Cuda *c = (Cuda *)executor;
+    MotusOnDevice on(c->device);
+    MotusStatus status = enqueue(c, picture, luma, (cudaEvent_t)filled, error);
+    if (!status) return MOTUS_OK;
+    cudaEventSynchronize((cudaEvent_t)filled);
+    wait_for_all(c); // nothing may read luma after the return
+    return status;
+}
+
+MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, MotusError *error) {
+    Cuda *c = (Cuda *)executor;
+    MotusOnDevice on(c->device);
+    MotusStatus status =
+        motus_cuda_check(cudaEventSynchronize(c->slot[slot].done), "lookahead", error);
+    if (status) wait_for_all(c);
+    memcpy(sums, host_block(c, slot), sizeof *sums);
+    return status;
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+// Runs mb-tree from the last of n pictures back to the one in slot `first`.
+MotusStatus propagate(Cuda *c, int first, int n, MotusError *error) {
+    const MotusLookaheadSettings *s = &c->settings;
+    const size_t bytes = (size_t)c->n_slots * (size_t)c->n_mb * sizeof *c->propagated;
+    MotusStatus status =
+        motus_cuda_check(cudaMemsetAsync(c->propagated, 0, bytes, c->planning), "mb-tree", error);
+    for (int k = n - 1; k > 0 && !status; k--) {
+        const CudaSlot *cur = &c->slot[(first + k) % c->n_slots],
+                       *before = &c->slot[(first + k - 1) % c->n_slots];
+        status = motus_mb_tree_propagate_cuda(before->propagated, cur->propagated, &cur->costs,
+                                              s->aq_mode ? cur->offset : NULL, s->mb_width,
+                                              s->mb_height, c->planning, error);
+    }
+    return status;
+}
+
+MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr,
+                 MotusError *error) {
+    Cuda *c = (Cuda *)executor;
+    MotusOnDevice on(c->device);
+    const int strength = c->settings.mb_tree_q8;
+    MotusStatus status = strength ? propagate(c, first, n, error) : MOTUS_OK;
+    for (int k = 0; k < n_final && !status; k++) {
+        const int slot = (first + k) % c->n_slots;
+        const CudaSlot *s = &c->slot[slot];
+        status = motus_mb_tree_offsets_cuda(s->offset, s->propagated, &s->costs, !k && first_is_idr,
+                                            c->n_mb, strength, s->sums, c->planning, error);
+        if (!status)
+            status =
+                motus_cuda_check(cudaMemcpyAsync(host_block(c, slot), s->sums,
+                                                 SUMS_BYTES + (size_t)c->n_mb * sizeof *s->offset,
+                                                 cudaMemcpyDeviceToHost, c->planning),
+                                 "offsets", error);
+    }
+    if (!status)
+        status = motus_cuda_check(cudaEventRecord(c->planned, c->planning), "record", error);
+    return status ? status : motus_cuda_check(cudaEventSynchronize(c->planned), "lookahead", error);
+}
+
+const int16_t *offsets(const void *executor, int slot, MotusLookaheadSums *sums) {
+    const uint8_t *block = host_block((const Cuda *)executor, slot);
+    memcpy(sums, block, sizeof *sums);
+    return (const int16_t *)(block + SUMS_BYTES);
 }
 
 } // namespace
 
-extern "C" MotusStatus motus_lookahead_cuda_open(MotusLookaheadCuda **look,
-                                                 const MotusLookaheadSettings *settings,
-                                                 int entries, int device, MotusError *error) {
-    MotusOnDevice on(device);
-    *look = NULL;
-    MotusLookaheadCuda *l = (MotusLookaheadCuda *)motus_alloc(1, sizeof *l);
-    if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    l->settings = *settings;
-    l->device = device, l->n_entries = entries;
-    l->n_mb = settings->mb_width * settings->mb_height;
-    l->entry = (Entry *)motus_alloc((size_t)entries, sizeof *l->entry);
-    MotusStatus status =
-        l->entry ? open_all(l, error) : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    if (status) motus_lookahead_cuda_close(&l);
-    *look = l;
-    return status;
-}
-
-extern "C" void motus_lookahead_cuda_close(MotusLookaheadCuda **look) {
-    if (!look || !*look) return;
-    MotusLookaheadCuda *l = *look;
-    MotusOnDevice on(l->device);
-    wait_for_all(l);
-    for (cudaStream_t stream : {l->stream, l->analysing[0], l->analysing[1], l->planning})
-        if (stream) cudaStreamDestroy(stream);
-    for (cudaEvent_t event : {l->made, l->planned})
-        if (event) cudaEventDestroy(event);
-    for (int i = 0; l->entry && i < l->n_entries; i++)
-        for (cudaEvent_t event : {l->entry[i].prepared, l->entry[i].done})
-            if (event) cudaEventDestroy(event);
-    cudaFree(l->memory);
-    cudaFreeHost(l->host);
-    (void)cudaGetLastError();
-    motus_free(l->entry);
-    motus_free(l);
-    *look = NULL;
-}
-
-extern "C" MotusStatus motus_lookahead_cuda_analyse(MotusLookaheadCuda *l,
-                                                    const MotusLookaheadEntry *place,
-                                                    const MotusFrame *frame, int on_device,
-                                                    void *made_on, MotusLookaheadSums *sums,
-                                                    MotusError *error) {
-    MotusOnDevice on(l->device);
-    MotusPlane luma;
-    MotusStatus status = take_in(l, frame, on_device, made_on, &luma, error);
-    if (!status) status = analyse(l, place, &luma, l->made, error);
-    if (!status)
-        status = motus_lookahead_cuda_wait(l, (int)(place->number % l->n_entries), sums, error);
-    if (status) wait_for_all(l); // nothing may read the frame behind the caller's back
-    return status;
-}
-
-extern "C" MotusStatus motus_lookahead_cuda_begin(MotusLookaheadCuda *l,
-                                                  const MotusLookaheadEntry *place,
-                                                  const MotusPlane *luma, void *filled,
-                                                  MotusError *error) {
-    MotusOnDevice on(l->device);
-    l->has_frame = 0;
-    MotusStatus status = analyse(l, place, luma, (cudaEvent_t)filled, error);
-    if (!status) return MOTUS_OK;
-    cudaEventSynchronize((cudaEvent_t)filled);
-    wait_for_all(l);
-    return status;
-}
-
-extern "C" MotusStatus motus_lookahead_cuda_wait(const MotusLookaheadCuda *l, int at,
-                                                 MotusLookaheadSums *sums, MotusError *error) {
-    MotusOnDevice on(l->device);
-    MotusStatus status =
-        motus_cuda_check(cudaEventSynchronize(l->entry[at].done), "look-ahead", error);
-    memcpy(sums, host_block(l, at), sizeof *sums);
-    return status;
-}
-
-extern "C" const MotusFrame *motus_lookahead_cuda_frame(const MotusLookaheadCuda *l, int device,
-                                                        void **stream) {
-    *stream = l->stream;
-    return l->has_frame && device == l->device ? &l->frame : NULL;
-}
-
-extern "C" MotusStatus motus_lookahead_cuda_plan(MotusLookaheadCuda *l, int first, int n,
-                                                 int n_final, int first_is_idr, MotusError *error) {
-    MotusOnDevice on(l->device);
-    const MotusLookaheadSettings *s = &l->settings;
-    MotusStatus status = MOTUS_OK;
-    if (s->propagation_q8)
-        status = motus_cuda_check(
-            cudaMemsetAsync(l->passed, 0,
-                            (size_t)l->n_entries * (size_t)l->n_mb * sizeof *l->passed,
-                            l->planning),
-            "propagation", error);
-    for (int k = n - 1; k > 0 && s->propagation_q8 && !status; k--) {
-        const Entry *e = &l->entry[(first + k) % l->n_entries],
-                    *before = &l->entry[(first + k - 1) % l->n_entries];
-        status = motus_aq_pass_back_cuda(before->passed, e->passed, &e->costs,
-                                         s->aq_mode ? e->offset : NULL, s->mb_width, s->mb_height,
-                                         l->planning, error);
-    }
-    for (int k = 0; k < n_final && !status; k++) {
-        const int at = (first + k) % l->n_entries;
-        const Entry *e = &l->entry[at];
-        status = motus_aq_propagated_cuda(e->offset, e->passed, &e->costs, !k && first_is_idr,
-                                          l->n_mb, s->propagation_q8, e->sums, l->planning, error);
-        if (!status)
-            status =
-                motus_cuda_check(cudaMemcpyAsync(host_block(l, at), e->sums,
-                                                 SUMS_BYTES + (size_t)l->n_mb * sizeof *e->offset,
-                                                 cudaMemcpyDeviceToHost, l->planning),
-                                 "offsets", error);
-    }
-    if (!status)
-        status = motus_cuda_check(cudaEventRecord(l->planned, l->planning), "record", error);
-    return status ? status
-                  : motus_cuda_check(cudaEventSynchronize(l->planned), "look-ahead", error);
-}
-
-extern "C" const int16_t *motus_lookahead_cuda_offsets(const MotusLookaheadCuda *l, int at,
-                                                       MotusLookaheadSums *sums) {
-    const uint8_t *block = host_block(l, at);
-    memcpy(sums, block, sizeof *sums);
-    return (const int16_t *)(block + SUMS_BYTES);
-}
+const MotusLookaheadOps motus_lookahead_ops_cuda = {MOTUS_LOOKAHEAD_MAX_PENDING,
+                                                    open_cuda,
+                                                    close_cuda,
+                                                    motus_lookahead_searches_at_once_cuda,
+                                                    take,
+                                                    begin,
+                                                    wait_for,
+                                                    uploaded,
+                                                    plan,
+                                                    offsets};

@@ -97,7 +97,7 @@ static int q8(double v) { return (int)(v * 256 + 0.5); }
 
 // 6 log2(ratio) in 1/256 QP.
 static int ip_q8(double ratio) {
-    return motus_octaves_qp(motus_log2_q12((uint64_t)(ratio * 65536)) - 16 * MOTUS_OCTAVE);
+    return (motus_log2_q12((uint64_t)(ratio * 65536)) - 16 * MOTUS_OCTAVE) * 3 / 8;
 }
 
 static void put_fingerprint(MotusStream *s) {
@@ -107,8 +107,7 @@ static void put_fingerprint(MotusStream *s) {
         s->fingerprint, sizeof s->fingerprint,
         "%dx%d %d/%d time %d/%d lookahead %d keyint %d min %d scenecut %d aq %d %d propagation %d",
         c->width, c->height, c->fps.num, c->fps.den, c->time_base.num, c->time_base.den, l->depth,
-        l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8,
-        l->propagation_q8);
+        l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8, l->mb_tree_q8);
 }
 
 static MotusStatus read_log(MotusStream *s, MotusError *error) {
@@ -136,23 +135,22 @@ static MotusStatus read_log(MotusStream *s, MotusError *error) {
 MotusStatus motus_rate_config_apply(MotusStream *s, MotusError *error) {
     const MotusEncoderConfig *c = &s->config;
     if (c->rate == MOTUS_RATE_QP) return MOTUS_OK;
-    s->look =
-        (MotusLookaheadSettings){.mb_width = s->mb_width,
-                                 .mb_height = s->mb_height,
-                                 .threads = c->threads,
-                                 .depth = c->lookahead,
-                                 .keyint = c->keyint,
-                                 .min_keyint = motus_max(1, c->min_keyint),
-                                 .scenecut = c->scenecut,
-                                 .aq_mode = c->aq_mode,
-                                 .aq_strength_q8 = q8(c->aq_strength),
-                                 .propagation_q8 = c->mb_tree && c->lookahead ? PROPAGATION : 0,
-                                 .first = c->first_picture};
+    s->look = (MotusLookaheadSettings){.mb_width = s->mb_width,
+                                       .mb_height = s->mb_height,
+                                       .threads = c->threads,
+                                       .depth = c->lookahead,
+                                       .keyint = c->keyint,
+                                       .min_keyint = motus_max(1, c->min_keyint),
+                                       .scenecut = c->scenecut,
+                                       .aq_mode = c->aq_mode,
+                                       .aq_strength_q8 = q8(c->aq_strength),
+                                       .mb_tree_q8 = c->mb_tree && c->lookahead ? PROPAGATION : 0,
+                                       .first = c->first_picture};
     int scale; // of no interest here
     s->control = (MotusRateSettings){
         .kind = c->rate,
         .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
-        .crf_q8 = q8(c->crf) + (s->look.propagation_q8 ? PROPAGATED_CRF : 0),
+        .crf_q8 = q8(c->crf) + (s->look.mb_tree_q8 ? PROPAGATED_CRF : 0),
         .bitrate = c->bitrate,
         .vbv_rate = c->hrd ? motus_hrd_value(c->vbv_maxrate, 6, &scale) : c->vbv_maxrate,
         .vbv_size = c->hrd ? motus_hrd_value(c->vbv_bufsize, 4, &scale) : c->vbv_bufsize,

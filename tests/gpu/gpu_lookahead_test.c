@@ -4,8 +4,7 @@
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
-#include "encoder/rate/aq.h"
-#include "encoder/rate/lookahead_cuda.h"
+#include "encoder/rate/lookahead_passes_cuda.h"
 #include "tests/gpu/gpu.h"
 
 // ---- Pictures -----------------------------------------------------------------------------------
@@ -115,12 +114,12 @@ static void check_offsets(const Case *c, const MotusMbCosts *costs, MotusLookahe
     for (int mode = MOTUS_AQ_VARIANCE; mode <= MOTUS_AQ_AUTO; mode++) {
         const int strength = motus_test_range(50, 1000), is_idr = mode == MOTUS_AQ_AUTO;
         memset(sums, 0, sizeof *sums);
-        CU_ASSERT_EQUAL(motus_aq_variance_cuda(offset, &plane, c->mb_width, c->mb_height,
-                                               (MotusAqMode)mode, strength, sums, NULL, NULL),
+        CU_ASSERT_EQUAL(motus_aq_offsets_cuda(offset, &plane, c->mb_width, c->mb_height,
+                                              (MotusAqMode)mode, strength, sums, NULL, NULL),
                         MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL((int)cudaDeviceSynchronize(), 0);
-        motus_aq_variance(c->offset, &plane, c->mb_width, c->mb_height, (MotusAqMode)mode, strength,
-                          1);
+        motus_aq_offsets(c->offset, &plane, c->mb_width, c->mb_height, (MotusAqMode)mode, strength,
+                         1);
         MOTUS_CHECK(same(offset, c->offset, n * 2), "%s: variance, mode %d", what, mode);
         for (size_t i = 0; i < n; i++) { // some so that they no longer fit
             const int kind = motus_test_range(0, 5);
@@ -132,17 +131,17 @@ static void check_offsets(const Case *c, const MotusMbCosts *costs, MotusLookahe
             c->passed[0][i] = 0, passed[0][i] = 0;
         }
         const int with_aq = motus_test_range(0, 1);
-        motus_aq_pass_back(c->passed[0], c->passed[1], &c->costs[1], with_aq ? c->offset : NULL,
-                           c->mb_width, c->mb_height);
-        CU_ASSERT_EQUAL(motus_aq_pass_back_cuda(passed[0], passed[1], costs,
-                                                with_aq ? offset : NULL, c->mb_width, c->mb_height,
-                                                NULL, NULL),
+        motus_mb_tree_propagate(c->passed[0], c->passed[1], &c->costs[1],
+                                with_aq ? c->offset : NULL, c->mb_width, c->mb_height);
+        CU_ASSERT_EQUAL(motus_mb_tree_propagate_cuda(passed[0], passed[1], costs,
+                                                     with_aq ? offset : NULL, c->mb_width,
+                                                     c->mb_height, NULL, NULL),
                         MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_aq_propagated_cuda(offset, passed[1], costs, is_idr, c->n, strength,
-                                                 sums, NULL, NULL),
+        CU_ASSERT_EQUAL(motus_mb_tree_offsets_cuda(offset, passed[1], costs, is_idr, c->n, strength,
+                                                   sums, NULL, NULL),
                         MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL((int)cudaDeviceSynchronize(), 0);
-        motus_aq_propagated(c->offset, c->passed[1], &c->costs[1], c->n, strength);
+        motus_mb_tree_offsets(c->offset, c->passed[1], &c->costs[1], c->n, strength);
         int equal = 1;
         for (size_t i = 0; i < n; i++)
             equal &= (passed[0][i] < UINT32_MAX ? passed[0][i] : UINT32_MAX) == c->passed[0][i];
@@ -173,7 +172,7 @@ static void check_case(Case *c, int content, int with_earlier, int with_before) 
     for (int i = 0; i < 2; i++) {
         const MotusPlane plane = plane_of(c, i);
         draw(&plane, content, i);
-        motus_half_lay_out(&half[i], managed(half_bytes), c->mb_width, c->mb_height);
+        motus_half_layout(&half[i], managed(half_bytes), c->mb_width, c->mb_height);
         motus_half_build(&c->half[i], &plane, 1);
         CU_ASSERT_EQUAL(motus_half_build_cuda(&half[i], &plane, NULL, NULL), MOTUS_OK);
     }
@@ -270,18 +269,15 @@ static void drop_clip(Clip *clip) {
 // device: MOTUS_LOOKAHEAD_HOST for what must come out.
 static void put(MotusLookahead *look, Clip *clip, int i, int device) {
     int idr = i == 11;
-    void *stream = NULL;
-    if (device == MOTUS_LOOKAHEAD_HOST) {
-        motus_lookahead_put(look, &clip->host[i]->plane[0], idr);
-        return;
-    }
-    const int on_device = i % 3 == 1;
-    const MotusFrame *frame = on_device ? &clip->device[i] : clip->host[i];
-    CU_ASSERT_EQUAL(motus_lookahead_put_cuda(look, frame, on_device, NULL, &idr, NULL), MOTUS_OK);
-    const MotusFrame *up = motus_lookahead_frame(look, device, &stream);
-    CU_ASSERT((up == NULL) == on_device && !motus_lookahead_frame(look, device + 1, &stream));
-    for (int p = 0; up && p < 3; p++) { // all of it is there
-        const MotusPlane *want = &clip->host[i]->plane[p], *got = &up->plane[p];
+    const int on_device = device != MOTUS_LOOKAHEAD_HOST && i % 3 == 1;
+    const MotusFrameSource source = {on_device ? &clip->device[i] : clip->host[i], on_device, NULL};
+    MotusFrameSource up;
+    CU_ASSERT_EQUAL(motus_lookahead_put(look, &source, &idr, NULL), MOTUS_OK);
+    const int is_up = motus_lookahead_uploaded(look, device, &up);
+    CU_ASSERT(is_up == (device != MOTUS_LOOKAHEAD_HOST && !on_device));
+    CU_ASSERT(!motus_lookahead_uploaded(look, device + 1, &up));
+    for (int p = 0; is_up && p < 3; p++) {
+        const MotusPlane *want = &clip->host[i]->plane[p], *got = &up.frame->plane[p];
         uint8_t row[512];
         CU_ASSERT(got->width == want->width && got->height == want->height);
         for (int y = 0; y < want->height; y += want->height / 2 + 1) {
@@ -298,12 +294,12 @@ static void put(MotusLookahead *look, Clip *clip, int i, int device) {
 static void begin_and_settle(MotusLookahead *look, Clip *clip, int i, int end, int *begun,
                              cudaEvent_t filled) {
     int idr;
-    for (const int most = motus_test_range(1, MOTUS_LOOKAHEAD_BEGUN);
+    for (const int most = motus_test_range(1, MOTUS_LOOKAHEAD_MAX_PENDING);
          *begun < end && (*begun <= i || *begun - i < most); ++*begun) {
         CU_ASSERT_EQUAL((int)cudaEventRecord(filled, NULL), 0);
-        CU_ASSERT_EQUAL(motus_lookahead_begin_cuda(look, &clip->device[*begun].plane[0], filled,
-                                                   *begun == 11, NULL),
-                        MOTUS_OK);
+        CU_ASSERT_EQUAL(
+            motus_lookahead_begin(look, &clip->device[*begun].plane[0], filled, *begun == 11, NULL),
+            MOTUS_OK);
     }
     CU_ASSERT_EQUAL(motus_lookahead_wait_type(look, &idr, NULL), MOTUS_OK);
 }
@@ -324,7 +320,7 @@ static void plan_all(Plans *out, const MotusLookaheadSettings *s, Clip *clip, in
     for (MotusStatus status = MOTUS_AGAIN; out->n < PICTURES;) {
         if (status == MOTUS_END) motus_lookahead_next_segment(look, 1000), ended = 0;
         if (status && (i == PICTURES || (i == FIRST_PART && out->n < FIRST_PART && !ended))) {
-            motus_lookahead_put(look, NULL, 0);
+            motus_lookahead_end(look);
             ended = 1;
         } else if (status && late) {
             begin_and_settle(look, clip, i, i < FIRST_PART ? FIRST_PART : PICTURES, &begun, filled);
@@ -374,10 +370,10 @@ static void plans_agree(void) {
                                           .scenecut = k % 4 ? 40 : 0,
                                           .aq_mode = (MotusAqMode)(k % 3),
                                           .aq_strength_q8 = 256,
-                                          .propagation_q8 = k / 3 % 4 ? 512 : 0};
+                                          .mb_tree_q8 = k / 3 % 4 ? 512 : 0};
         char what[100];
-        snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, propagation %d", width, height,
-                 s.depth, (int)s.aq_mode, s.propagation_q8);
+        snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, mb-tree %d", width, height, s.depth,
+                 (int)s.aq_mode, s.mb_tree_q8);
         Clip clip;
         static Plans plans[2];
         for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].offset[i / 2] = malloc(n_mb * 2);

@@ -12,7 +12,7 @@ MotusStatus motus_gops_open(MotusGops *g, const MotusEncoderConfig *config, Motu
     g->looks = g->stream.config.rate != MOTUS_RATE_QP && g->stream.config.scenecut > 0;
     g->stream.look.threads = motus_cpu_threads(config->threads);
     g->stream.look.aq_mode = MOTUS_AQ_OFF; // only costs are asked for
-    g->stream.look.propagation_q8 = 0;
+    g->stream.look.mb_tree_q8 = 0;
     g->stream.look.depth = 0;
     return MOTUS_OK;
 }
@@ -71,13 +71,10 @@ MotusStatus motus_gops_look_open(MotusLookahead **look, const MotusGops *g, int 
 MotusStatus motus_gops_look(MotusLookahead *look, const MotusFrame *frame, int *begins,
                             MotusError *error) {
     MotusError cause = {0};
-    *begins = 0; // nobody forces it
-    if (motus_lookahead_device(look) == MOTUS_LOOKAHEAD_HOST) {
-        *begins = motus_lookahead_put(look, &frame->plane[0], 0);
-        return MOTUS_OK;
-    }
-    MotusFrame luma = *frame; // what is not there is not uploaded
+    *begins = 0;              // nobody forces it
+    MotusFrame luma = *frame; // chroma without rows is not uploaded
     luma.plane[1].height = luma.plane[2].height = 0;
-    MotusStatus status = motus_lookahead_put_cuda(look, &luma, 0, NULL, begins, &cause);
+    const MotusFrameSource source = {.frame = &luma};
+    MotusStatus status = motus_lookahead_put(look, &source, begins, &cause);
     return status ? motus_fail(error, status, "look-ahead: %s", cause.text) : MOTUS_OK;
 }

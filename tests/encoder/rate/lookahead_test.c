@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "encoder/rate/log2_core.h"
+#include "encoder/rate/lookahead_passes.h"
 #include "tests/support/harness.h"
 
 // ---- Fixed point --------------------------------------------------------------------------------
@@ -150,7 +151,7 @@ static MotusLookaheadSettings settings_of(int depth) {
                                     .keyint = 250,
                                     .min_keyint = 3,
                                     .scenecut = 40,
-                                    .propagation_q8 = 512};
+                                    .mb_tree_q8 = 512};
 }
 
 typedef struct Planned {
@@ -159,26 +160,32 @@ typedef struct Planned {
     int held[64], n; // held: pictures that had been put when the plan came
 } Planned;
 
+static void put(MotusLookahead *look, const MotusPlane *luma, int force_idr) {
+    const MotusFrame frame = {.width = W, .height = H, .plane = {*luma}};
+    const MotusFrameSource source = {.frame = &frame};
+    CU_ASSERT_EQUAL(motus_lookahead_put(look, &source, &force_idr, NULL), MOTUS_OK);
+}
+
 // Pans by a sample a picture; `scene` per picture, `force` the picture that has to be an IDR
 // picture.
 static void plan_all(Planned *out, const MotusLookaheadSettings *settings, const int *scene, int n,
                      int force) {
     MotusLookahead *look;
     MotusPlane plane = plane_alloc(W, H);
-    int put = 0;
+    int n_put = 0;
     out->n = 0;
     CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, settings, MOTUS_LOOKAHEAD_HOST, NULL),
                           MOTUS_OK);
     for (MotusStatus status = MOTUS_AGAIN; status != MOTUS_END;) {
-        if (status == MOTUS_AGAIN && put < n) {
-            draw(&plane, scene[put], put, 0);
-            motus_lookahead_put(look, &plane, put == force);
-            put++;
+        if (status == MOTUS_AGAIN && n_put < n) {
+            draw(&plane, scene[n_put], n_put, 0);
+            put(look, &plane, n_put == force);
+            n_put++;
         } else if (status == MOTUS_AGAIN) {
-            motus_lookahead_put(look, NULL, 0);
+            motus_lookahead_end(look);
         }
         status = motus_lookahead_get(look, &out->plan[out->n], out->offset[out->n], NULL);
-        if (!status) out->held[out->n++] = put;
+        if (!status) out->held[out->n++] = n_put;
     }
     motus_lookahead_close(&look);
     free(plane.data);
@@ -249,7 +256,7 @@ static void still_pictures(void) {
     MotusLookaheadPlan plan;
     draw(&plane, 1, 0, 0);
     CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, &s, MOTUS_LOOKAHEAD_HOST, NULL), MOTUS_OK);
-    for (int i = 0; i < 16; i++) motus_lookahead_put(look, &plane, 0);
+    for (int i = 0; i < 16; i++) put(look, &plane, 0);
     CU_ASSERT_EQUAL_FATAL(motus_lookahead_get(look, &plan, offset, NULL), MOTUS_OK);
     for (int k = 0; k < N_MB; k++)
         MOTUS_CHECK(offset[k] < -5 * MOTUS_QP_UNIT, "MB %d: %d", k,
@@ -272,8 +279,8 @@ static void variance(void) {
     for (int threads = 1; threads < 4; threads += 2)
         for (int mode = MOTUS_AQ_VARIANCE; mode <= MOTUS_AQ_AUTO; mode++) {
             int64_t sum = 0;
-            motus_aq_variance(offset[threads / 2], &plane, MBW, MBH, (MotusAqMode)mode, 256,
-                              threads);
+            motus_aq_offsets(offset[threads / 2], &plane, MBW, MBH, (MotusAqMode)mode, 256,
+                             threads);
             for (int i = 0; i < N_MB; i++) sum += offset[threads / 2][i];
             CU_ASSERT(offset[threads / 2][0] < -MOTUS_QP_UNIT);
             CU_ASSERT(offset[threads / 2][MBW - 1] > offset[threads / 2][0] + 3 * MOTUS_QP_UNIT);

@@ -1,0 +1,183 @@
+// Lookahead on the CPU: a picture is analysed when it begins, on OpenMP threads.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <assert.h>
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "common/threads.h"
+#include "encoder/rate/aq_core.h"
+#include "encoder/rate/lookahead_ops.h"
+#include "encoder/rate/lookahead_passes.h"
+
+// Slot of the ring.
+typedef struct CpuSlot {
+    MotusMbCosts costs;
+    int16_t *offset;      // AQ's; after `plan` final
+    uint32_t *propagated; // mb-tree
+    MotusLookaheadSums sums;
+} CpuSlot;
+
+typedef struct Cpu {
+    MotusLookaheadSettings settings;
+    int n_mb, n_slots;
+    CpuSlot *slot;
+    MotusHalfPicture half[2]; // of the last two pictures: number & 1
+} Cpu;
+
+// ---- Opening ------------------------------------------------------------------------------------
+
+static int alloc_slot(CpuSlot *s, size_t n) {
+    s->costs.intra = motus_alloc(n, sizeof *s->costs.intra);
+    s->costs.inter = motus_alloc(n, sizeof *s->costs.inter);
+    s->costs.mv = motus_alloc(n, sizeof *s->costs.mv);
+    s->offset = motus_alloc(n, sizeof *s->offset);
+    s->propagated = motus_alloc(n, sizeof *s->propagated);
+    return s->costs.intra && s->costs.inter && s->costs.mv && s->offset && s->propagated;
+}
+
+static void free_slot(CpuSlot *s) {
+    motus_free(s->costs.intra);
+    motus_free(s->costs.inter);
+    motus_free(s->costs.mv);
+    motus_free(s->offset);
+    motus_free(s->propagated);
+}
+
+static void close_cpu(void **executor) {
+    Cpu *c = *executor;
+    if (!c) return;
+    for (int i = 0; c->slot && i < c->n_slots; i++) free_slot(&c->slot[i]);
+    for (int i = 0; i < 2; i++) motus_half_free(&c->half[i]);
+    motus_free(c->slot);
+    motus_free(c);
+    *executor = NULL;
+}
+
+static MotusStatus open_cpu(void **executor, const MotusLookaheadSettings *settings, int n_slots,
+                            int device, MotusError *error) {
+    (void)device;
+    const int mb_width = settings->mb_width, mb_height = settings->mb_height;
+    Cpu *c = *executor = motus_alloc(1, sizeof *c);
+    if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    c->settings = *settings;
+    c->n_mb = mb_width * mb_height, c->n_slots = n_slots;
+    c->slot = motus_alloc((size_t)n_slots, sizeof *c->slot);
+    int ok = c->slot != NULL;
+    for (int i = 0; ok && i < n_slots; i++) ok = alloc_slot(&c->slot[i], (size_t)c->n_mb);
+    for (int i = 0; ok && i < 2; i++) ok = !motus_half_alloc(&c->half[i], mb_width, mb_height);
+    if (ok) return MOTUS_OK;
+    close_cpu(executor);
+    return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+}
+
+static int searches_at_once(int device, int mb_height) {
+    (void)device, (void)mb_height;
+    return 1;
+}
+
+// ---- Analysis -----------------------------------------------------------------------------------
+
+static MotusStatus take(void *executor, const MotusFrameSource *source, MotusPlane *luma,
+                        void **filled, MotusError *error) {
+    (void)executor, (void)error;
+    assert(!source->on_device);
+    *luma = source->frame->plane[0];
+    *filled = NULL;
+    return MOTUS_OK;
+}
+
+static int uploaded(const void *executor, int device, MotusFrameSource *source) {
+    (void)executor, (void)device, (void)source;
+    return 0;
+}
+
+static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
+                         const MotusPlane *luma, void *filled, MotusError *error) {
+    (void)filled, (void)error;
+    Cpu *c = executor;
+    const MotusLookaheadSettings *s = &c->settings;
+    const int threads = motus_threads_ready(s->threads); // a team of the calling thread
+    CpuSlot *cur = &c->slot[picture->number % c->n_slots],
+            *before =
+                picture->first_in_segment ? NULL : &c->slot[(picture->number - 1) % c->n_slots];
+    MotusHalfPicture *half = &c->half[picture->number & 1];
+    motus_half_build(half, luma, threads);
+    // MVs of an IDR picture are no candidates: a GOP's plan depends on nothing before it.
+    motus_mb_costs(&cur->costs, half, before ? &c->half[(picture->number - 1) & 1] : NULL,
+                   before && !picture->after_idr ? before->costs.mv : NULL, threads);
+    if (s->aq_mode)
+        motus_aq_offsets(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
+                         s->aq_strength_q8, threads);
+    else
+        memset(cur->offset, 0, (size_t)c->n_mb * sizeof *cur->offset);
+    cur->sums = (MotusLookaheadSums){0};
+    for (int i = 0; i < c->n_mb; i++) {
+        cur->sums.intra += cur->costs.intra[i];
+        cur->sums.inter += cur->costs.inter[i];
+    }
+    return MOTUS_OK;
+}
+
+static MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, MotusError *error) {
+    (void)error;
+    const Cpu *c = executor;
+    *sums = c->slot[slot].sums;
+    return MOTUS_OK;
+}
+
+// ---- Plans --------------------------------------------------------------------------------------
+
+// Runs mb-tree from the last of n pictures back to the one in slot `first`.
+static void propagate(Cpu *c, int first, int n) {
+    const MotusLookaheadSettings *s = &c->settings;
+    for (int k = 0; k < n; k++)
+        memset(c->slot[(first + k) % c->n_slots].propagated, 0, (size_t)c->n_mb * sizeof(uint32_t));
+    for (int k = n - 1; k > 0; k--) {
+        const CpuSlot *cur = &c->slot[(first + k) % c->n_slots];
+        motus_mb_tree_propagate(c->slot[(first + k - 1) % c->n_slots].propagated, cur->propagated,
+                                &cur->costs, s->aq_mode ? cur->offset : NULL, s->mb_width,
+                                s->mb_height);
+    }
+}
+
+static void sum_offsets(CpuSlot *s, int n_mb, int is_idr) {
+    const uint16_t *cost = is_idr ? s->costs.intra : s->costs.inter;
+    int64_t sum = 0;
+    s->sums.weighted = 0;
+    for (int i = 0; i < n_mb; i++) {
+        sum += s->offset[i];
+        s->sums.weighted += motus_weighted_cost(cost[i], s->offset[i]);
+    }
+    s->sums.offsets = (uint64_t)sum;
+}
+
+static MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr,
+                        MotusError *error) {
+    (void)error;
+    Cpu *c = executor;
+    const int strength = c->settings.mb_tree_q8;
+    if (strength) propagate(c, first, n);
+    for (int k = 0; k < n_final; k++) {
+        CpuSlot *s = &c->slot[(first + k) % c->n_slots];
+        if (strength) motus_mb_tree_offsets(s->offset, s->propagated, &s->costs, c->n_mb, strength);
+        sum_offsets(s, c->n_mb, !k && first_is_idr);
+    }
+    return MOTUS_OK;
+}
+
+static const int16_t *offsets(const void *executor, int slot, MotusLookaheadSums *sums) {
+    const Cpu *c = executor;
+    *sums = c->slot[slot].sums;
+    return c->slot[slot].offset;
+}
+
+const MotusLookaheadOps motus_lookahead_ops_cpu = {.open = open_cpu,
+                                                   .close = close_cpu,
+                                                   .searches_at_once = searches_at_once,
+                                                   .take = take,
+                                                   .begin = begin,
+                                                   .wait = wait_for,
+                                                   .uploaded = uploaded,
+                                                   .plan = plan,
+                                                   .offsets = offsets};

@@ -1,0 +1,76 @@
+// Executors of a lookahead: what differs between the CPU and a CUDA device. lookahead.c holds the
+// ring of pictures, their types and windows. An executor analyses pictures and plans their offsets;
+// both give the same results.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_RATE_LOOKAHEAD_OPS_H
+#define ENCODER_RATE_LOOKAHEAD_OPS_H
+
+#include "encoder/rate/lookahead.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Sums over a picture's MBs. The last four members are the CUDA executor's alone.
+typedef struct MotusLookaheadSums {
+    uint64_t intra, inter; // costs
+    uint64_t energies;     // motus_aq_log2_energy
+    uint64_t offsets;      // QP offsets, 1/256 QP: a signed number
+    uint64_t weighted;     // motus_weighted_cost
+    uint64_t since_idr;    // pictures since the last IDR picture, this one included; 0: not known
+    uint64_t cut;          // 1: an IDR picture because of its costs alone
+    uint64_t repeated;     // inter costs of a repeated search
+} MotusLookaheadSums;
+
+// A picture to analyse.
+typedef struct MotusLookaheadPicture {
+    int64_t number;       // in the ring: slot number % n_slots
+    int first_in_segment; // no previous picture
+    int force_idr;        // the caller asks for an IDR picture
+    int after_idr;        // CPU: the previous picture is an IDR picture, its MVs are no candidates
+} MotusLookaheadPicture;
+
+typedef struct MotusLookaheadOps {
+    int max_pending; // pictures that may have begun and have no type yet
+
+    // Opens an executor whose ring has n_slots slots. MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
+    MotusStatus (*open)(void **executor, const MotusLookaheadSettings *settings, int n_slots,
+                        int device, MotusError *error);
+    void (*close)(void **executor); // accepts NULL inside
+
+    // Returns how many pictures may be analysed at once: 1 or 2.
+    int (*searches_at_once)(int device, int mb_height);
+
+    // Makes the source's luma readable by the executor: *luma, once *filled (cudaEvent_t) has
+    // fired. An upload is kept for `uploaded`.
+    MotusStatus (*take)(void *executor, const MotusFrameSource *source, MotusPlane *luma,
+                        void **filled, MotusError *error);
+
+    // Begins the analysis of a picture, after all that have begun before. After a failure nothing
+    // waits for `filled` or reads luma any more.
+    MotusStatus (*begin)(void *executor, const MotusLookaheadPicture *picture,
+                         const MotusPlane *luma, void *filled, MotusError *error);
+
+    // Blocks until the picture in `slot` has been analysed; fills sums->intra and inter. After a
+    // failure nothing reads a luma plane any more.
+    MotusStatus (*wait)(void *executor, int slot, MotusLookaheadSums *sums, MotusError *error);
+
+    // As motus_lookahead_uploaded.
+    int (*uploaded)(const void *executor, int device, MotusFrameSource *source);
+
+    // Plans the offsets of the first n_final of n pictures, from slot `first` on (slot 0 follows
+    // the last one). Blocks until they are done. Called only with AQ or mb-tree.
+    MotusStatus (*plan)(void *executor, int first, int n, int n_final, int first_is_idr,
+                        MotusError *error);
+
+    // Returns the offsets that `plan` left in `slot`; fills sums->offsets and weighted.
+    const int16_t *(*offsets)(const void *executor, int slot, MotusLookaheadSums *sums);
+} MotusLookaheadOps;
+
+extern const MotusLookaheadOps motus_lookahead_ops_cpu;
+extern const MotusLookaheadOps motus_lookahead_ops_cuda; // only in builds with the CUDA backend
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,77 @@
+// Passes of the lookahead over a source picture: half-size planes, MB costs, AQ and mb-tree. They
+// read no coded data, so results do not depend on what is coded or in which order.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_RATE_LOOKAHEAD_PASSES_H
+#define ENCODER_RATE_LOOKAHEAD_PASSES_H
+
+#include "motus/encoder.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Half-size picture --------------------------------------------------------------------------
+
+enum { MOTUS_HALF_BORDER = 32 }; // repeated samples on each side of a plane
+
+// A luma plane at half size, in whole MBs (8x8 samples here): four planes of means of 2x2 samples.
+// plane[2 * (y & 1) + (x & 1)] begins at column x and row y of the full picture, so that MVs reach
+// every full-size sample.
+typedef struct MotusHalfPicture {
+    uint8_t *memory, *plane[4];
+    ptrdiff_t stride; // bytes, a multiple of 64
+    int mb_width, mb_height;
+} MotusHalfPicture;
+
+// Returns the bytes of one picture's planes.
+size_t motus_half_bytes(int mb_width, int mb_height);
+
+// Points *half into `memory`, which holds motus_half_bytes() bytes.
+void motus_half_layout(MotusHalfPicture *half, uint8_t *memory, int mb_width, int mb_height);
+
+MotusStatus motus_half_alloc(MotusHalfPicture *half, int mb_width, int mb_height);
+void motus_half_free(MotusHalfPicture *half); // accepts a zeroed one
+
+// Scales a luma plane down. The plane covers all MBs except for less than one MB on the right and
+// at the bottom, which is filled with its edge samples.
+void motus_half_build(MotusHalfPicture *half, const MotusPlane *luma, int threads);
+
+// ---- Costs --------------------------------------------------------------------------------------
+
+// Costs of a picture's MBs, one entry per MB: SATD at half size plus lambda * bits of mode and MV,
+// at most 65,535.
+typedef struct MotusMbCosts {
+    uint16_t *intra;
+    uint16_t *inter; // at most intra; equal to intra if there is no previous picture
+    MotusMv *mv;     // whole samples of the full picture, into the previous picture
+} MotusMbCosts;
+
+// Fills *costs. `before` is the previous picture, NULL if there is none; `earlier` holds its MVs,
+// which become candidates, or is NULL. The result does not depend on `threads`.
+void motus_mb_costs(const MotusMbCosts *costs, const MotusHalfPicture *cur,
+                    const MotusHalfPicture *before, const MotusMv *earlier, int threads);
+
+// ---- AQ and mb-tree: QP offsets of MBs, 1/256 QP ------------------------------------------------
+
+// Fills offset[mb_width * mb_height] from the variance of each MB's luma. strength_q8: 1/256. The
+// plane covers the MBs as in motus_half_build.
+void motus_aq_offsets(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height,
+                      MotusAqMode mode, int strength_q8, int threads);
+
+// mb-tree: adds to propagated_before[], of the previous picture, the cost that prediction from it
+// saves the current picture and those after it. propagated[] holds the latter, 0 for the last
+// picture of a window. Each MB spreads its amount over the up to four MBs that its MV points at.
+// aq: the current picture's AQ offsets, or NULL.
+void motus_mb_tree_propagate(uint32_t *propagated_before, const uint32_t *propagated,
+                             const MotusMbCosts *costs, const int16_t *aq, int mb_width,
+                             int mb_height);
+
+// mb-tree: lowers offset[] in place by strength * log2((cost + propagated) / cost). strength_q8:
+// QPs per octave, 1/256.
+void motus_mb_tree_offsets(int16_t *offset, const uint32_t *propagated, const MotusMbCosts *costs,
+                           int n_mb, int strength_q8);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

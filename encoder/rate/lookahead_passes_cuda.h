@@ -1,0 +1,70 @@
+// The lookahead's passes on a CUDA device. They give the results of lookahead_passes.h. Pointers
+// are device memory; calls are asynchronous on the cudaStream_t `stream` of the current device and
+// return MOTUS_ERR_CUDA with CUDA's text in *error.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_RATE_LOOKAHEAD_PASSES_CUDA_H
+#define ENCODER_RATE_LOOKAHEAD_PASSES_CUDA_H
+
+#include "encoder/rate/lookahead_core.h"
+#include "encoder/rate/lookahead_ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane *luma,
+                                  void *stream, MotusError *error);
+
+MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPicture *cur,
+                                   void *stream, MotusError *error);
+
+// Search of a picture in the previous one. The previous picture's search may still run on another
+// stream: rows wait for the rows whose MVs they begin from.
+typedef struct MotusLookaheadSearch {
+    MotusMbCosts costs;           // intra is filled in
+    MotusHalfPicture cur, before; // before.memory NULL: no previous picture
+    const MotusMv *earlier;       // MVs of the previous picture; NULL: none
+    MotusLookaheadSums *sums;     // zeroed by the caller
+    uint32_t *progress; // per row: MBs searched so far, zeroed by the caller; NULL: not reported
+    // The previous picture's sums and those of the picture before it, whose type is known. NULL:
+    // the previous picture is complete, and its MVs are candidates.
+    const MotusLookaheadSums *sums_before, *sums_two_before;
+    const uint32_t *progress_before;
+    MotusLookaheadRules rules_before; // of the previous picture; scenecut 0, its costs are unknown
+} MotusLookaheadSearch;
+
+// Fills costs.inter and costs.mv and adds the costs to *sums. Assumes that the previous picture is
+// no scene cut, except behind a scene cut.
+MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void *stream,
+                                        MotusError *error);
+
+// Repeats the search if its assumption was wrong, then sets the picture's type in *sums. Must
+// follow the search and the previous picture's type.
+MotusStatus motus_lookahead_type_cuda(const MotusLookaheadSearch *search,
+                                      const MotusLookaheadRules *rules, void *stream,
+                                      MotusError *error);
+
+// Returns how many pictures of mb_height rows may be searched at once on the device: 1 or 2.
+int motus_lookahead_searches_at_once_cuda(int device, int mb_height);
+
+// sums->energies is zeroed by the caller.
+MotusStatus motus_aq_offsets_cuda(int16_t *offset, const MotusPlane *luma, int mb_width,
+                                  int mb_height, MotusAqMode mode, int strength_q8,
+                                  MotusLookaheadSums *sums, void *stream, MotusError *error);
+
+// Adds up in 64 bits, in any order; the CPU's 32-bit amounts are these, saturated.
+MotusStatus motus_mb_tree_propagate_cuda(uint64_t *propagated_before, const uint64_t *propagated,
+                                         const MotusMbCosts *costs, const int16_t *aq, int mb_width,
+                                         int mb_height, void *stream, MotusError *error);
+
+// Applies mb-tree if strength_q8 is above 0, then adds offsets and weighted costs (is_idr: intra
+// costs) to *sums.
+MotusStatus motus_mb_tree_offsets_cuda(int16_t *offset, const uint64_t *propagated,
+                                       const MotusMbCosts *costs, int is_idr, int n_mb,
+                                       int strength_q8, MotusLookaheadSums *sums, void *stream,
+                                       MotusError *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
