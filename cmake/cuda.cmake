@@ -37,3 +37,12 @@ function(motus_cuda_sources)
   target_compile_definitions(motus_objects PRIVATE MOTUS_HAVE_CUDA)
   target_link_libraries(motus_objects PUBLIC CUDA::cudart_static)
 endfunction()
+
+# motus_no_cuda_source(FILE.c): stands in for a folder's .cu files in a build without the backend; its functions ignore their parameters.
+function(motus_no_cuda_source file)
+  if(MOTUS_HAVE_CUDA)
+    return()
+  endif()
+  target_sources(motus_objects PRIVATE ${file})
+  set_source_files_properties(${file} TARGET_DIRECTORY motus_objects PROPERTIES COMPILE_OPTIONS "-Wno-unused-parameter")
+endfunction()

@@ -1,10 +1,14 @@
+// The CUDA backend. Whole pictures (jobs) go through a ring of slots, each with a stream, in which
+// upload, search, refinement and download of neighbouring pictures overlap. Nothing is allocated
+// per picture. Requests: request_cuda.cu; references: reference_cuda.cu; centres: predict_cuda.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/me_cuda.h"
-
 #include "common/cuda_call.h"
 #include "common/int_core.h"
 #include "common/on_device.h"
 #include "common/slots.h"
+#include "me/backend.h"
+#include "me/field.h"
+#include "me/request_cuda.h"
 #include "me/samples/ref_luma_cuda.h"
 #include "me/search/refine_cuda.h"
 #include "me/search/search_cuda.h"
@@ -16,16 +20,15 @@ extern "C" {
 
 namespace {
 
-constexpr int SLOTS =
-    MOTUS_ME_IN_FLIGHT + 1; // the job before stays whole: its picture is the reference of the next
+// One more than may be pending: the previous job's picture may be the next one's reference.
+constexpr int SLOTS = MOTUS_ME_IN_FLIGHT + 1;
 
 // The device memory of a slot is one allocation, carved at these offsets.
 struct Layout {
     size_t cur, ref, planes, centre, predictor, lambda, mv, sad, cost, size;
 };
 
-// What is under way in a slot, on a stream of its own. The slot's pinned block holds mv, sad and
-// cost as they lie on the device.
+// The job of a slot. The slot's pinned block holds mv, sad and cost with the device's layout.
 struct Task {
     MotusSlot *slot;
     cudaStream_t stream;
@@ -34,18 +37,15 @@ struct Task {
     MotusField *field;
 };
 
-} // namespace
-
-struct MotusMeCuda {
+struct MeCuda {
     MotusMeConfig config;
     int device, stride, n_mb, threads;
     Layout layout;
-    MotusSlots slots;   // as many streams as slots
-    Task task[SLOTS];   // of each slot
-    MotusStatus failed; // sticky
+    MotusSlots slots;           // as many streams as slots
+    Task task[SLOTS];           // of each slot
+    MotusRequestCuda *requests; // opened with the first request
+    MotusPredictCuda *predict;  // opened with the first prediction
 };
-
-namespace {
 
 Layout lay_out(const MotusMeConfig *c, int stride, int n_mb) {
     size_t n = (size_t)n_mb, plane = (size_t)stride * c->height + 32, end = 0;
@@ -64,50 +64,44 @@ Layout lay_out(const MotusMeConfig *c, int stride, int n_mb) {
     return l;
 }
 
-// Every CUDA call passes here.
-MotusStatus check(MotusMeCuda *m, cudaError_t status, const char *what, MotusError *error) {
-    if (m->failed) return m->failed;
-    return m->failed = motus_cuda_check(status, what, error);
-}
-
 // Copies a plane of `memory` into the slot, unless it is on the device already and lies as the
 // kernels want it.
-MotusStatus bring(MotusMeCuda *m, Task *t, const MotusPlane *plane, MotusMemory memory, size_t at,
+MotusStatus bring(MeCuda *m, Task *t, const MotusPlane *plane, MotusMemory memory, size_t at,
                   const uint8_t **data, int *stride, MotusError *error) {
     *data = plane->data, *stride = (int)plane->stride;
     if (memory == MOTUS_MEMORY_DEVICE &&
         !(((uintptr_t)plane->data | (uintptr_t)plane->stride) & 15))
         return MOTUS_OK;
     *data = t->slot->device + at, *stride = m->stride;
-    return check(m,
-                 cudaMemcpy2DAsync(t->slot->device + at, (size_t)m->stride, plane->data,
-                                   (size_t)plane->stride, (size_t)m->config.width,
-                                   (size_t)m->config.height, cudaMemcpyDefault, t->stream),
-                 "upload", error);
+    return motus_cuda_check(cudaMemcpy2DAsync(t->slot->device + at, (size_t)m->stride, plane->data,
+                                              (size_t)plane->stride, (size_t)m->config.width,
+                                              (size_t)m->config.height, cudaMemcpyDefault,
+                                              t->stream),
+                            "upload", error);
 }
 
-MotusStatus bring_hint(MotusMeCuda *m, Task *t, const void *hint, size_t bytes, size_t at,
-                       const void **data, MotusError *error) {
+MotusStatus bring_hint(Task *t, const void *hint, size_t bytes, size_t at, const void **data,
+                       MotusError *error) {
     *data = hint ? t->slot->device + at : NULL;
     if (!hint) return MOTUS_OK;
-    return check(
-        m, cudaMemcpyAsync(t->slot->device + at, hint, bytes, cudaMemcpyHostToDevice, t->stream),
+    return motus_cuda_check(
+        cudaMemcpyAsync(t->slot->device + at, hint, bytes, cudaMemcpyHostToDevice, t->stream),
         "upload of hints", error);
 }
 
-MotusStatus bring_hints(MotusMeCuda *m, Task *t, const MotusMeHints *hints, MotusSearchPicture *p,
+MotusStatus bring_hints(MeCuda *m, Task *t, const MotusMeHints *hints, MotusSearchPicture *p,
                         MotusError *error) {
     if (!hints) return MOTUS_OK;
     const void *centre, *predictor, *lambda;
     size_t n = (size_t)m->n_mb;
     MotusStatus status =
-        bring_hint(m, t, hints->centre, n * sizeof(MotusMv), m->layout.centre, &centre, error);
+        bring_hint(t, hints->centre, n * sizeof(MotusMv), m->layout.centre, &centre, error);
     if (!status)
-        status = bring_hint(m, t, hints->predictor, n * sizeof(MotusMv), m->layout.predictor,
+        status = bring_hint(t, hints->predictor, n * sizeof(MotusMv), m->layout.predictor,
                             &predictor, error);
     if (!status)
         status =
-            bring_hint(m, t, hints->lambda, n * sizeof(uint16_t), m->layout.lambda, &lambda, error);
+            bring_hint(t, hints->lambda, n * sizeof(uint16_t), m->layout.lambda, &lambda, error);
     if (status) return status;
     p->centre = (const MotusMv *)centre, p->predictor = (const MotusMv *)predictor,
     p->lambda = (const uint16_t *)lambda;
@@ -128,17 +122,17 @@ int run_of_modes(uint32_t modes, int from, int *first, int *end) {
     return from;
 }
 
-MotusStatus take_back(MotusMeCuda *m, Task *t, size_t array, size_t entry, int first, int end,
+MotusStatus take_back(MeCuda *m, Task *t, size_t array, size_t entry, int first, int end,
                       MotusError *error) {
     size_t from = array + (size_t)first * m->n_mb * entry,
            bytes = (size_t)(end - first) * m->n_mb * entry;
-    return check(m,
-                 cudaMemcpyAsync(t->slot->host + (from - m->layout.mv), t->slot->device + from,
-                                 bytes, cudaMemcpyDeviceToHost, t->stream),
-                 "download", error);
+    return motus_cuda_check(cudaMemcpyAsync(t->slot->host + (from - m->layout.mv),
+                                            t->slot->device + from, bytes, cudaMemcpyDeviceToHost,
+                                            t->stream),
+                            "download", error);
 }
 
-MotusStatus download(MotusMeCuda *m, Task *t, MotusError *error) {
+MotusStatus download(MeCuda *m, Task *t, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int mode = 0, first, end; mode < MOTUS_MODES && !status;) {
         mode = run_of_modes(m->config.modes, mode, &first, &end);
@@ -150,68 +144,78 @@ MotusStatus download(MotusMeCuda *m, Task *t, MotusError *error) {
     return status;
 }
 
-MotusStatus run(MotusMeCuda *m, Task *t, const MotusSearchPicture *p, MotusError *error) {
+MotusStatus run(MeCuda *m, Task *t, const MotusSearchPicture *p, MotusError *error) {
     const MotusMeConfig *c = &m->config;
-    MotusStatus status =
-        check(m, motus_search_cuda(p, 1, c->width, c->height, c->range, c->modes, t->stream),
-              "search", error);
+    MotusStatus status = motus_cuda_check(
+        motus_search_cuda(p, 1, c->width, c->height, c->range, c->modes, t->stream), "search",
+        error);
     if (status || c->subpel == MOTUS_SUBPEL_FULL) return status;
     MotusRefLuma ref;
     motus_ref_luma_layout(&ref, t->slot->device + m->layout.planes, c->width, c->height);
     const MotusPlane luma = {const_cast<uint8_t *>(p->ref), p->ref_stride, c->width,
                              c->height}; // which the build only reads
-    status = check(m, motus_ref_luma_cuda_build(&ref, &luma, t->stream), "reference", error);
+    status =
+        motus_cuda_check(motus_ref_luma_cuda_build(&ref, &luma, t->stream), "reference", error);
     return status ? status
-                  : check(m,
-                          motus_refine_cuda(p, &ref, c->width, c->height, c->subpel, c->modes, {},
-                                            t->stream),
-                          "refinement", error);
+                  : motus_cuda_check(motus_refine_cuda(p, &ref, c->width, c->height, c->subpel,
+                                                       c->modes, {}, t->stream),
+                                     "refinement", error);
 }
 
 // The slot's stream waits for the caller's planes, and for the job after the slot's last one, which
 // read the slot's picture.
-MotusStatus wait_before(MotusMeCuda *m, Task *t, Task *next, const MotusMeJob *job,
-                        MotusError *error) {
+MotusStatus wait_before(Task *t, Task *next, const MotusMeJob *job, MotusError *error) {
     MotusStatus status =
-        check(m, cudaStreamWaitEvent(t->stream, next->slot->done, 0), "wait", error);
+        motus_cuda_check(cudaStreamWaitEvent(t->stream, next->slot->done, 0), "wait", error);
     if (status || job->memory != MOTUS_MEMORY_DEVICE || !job->stream) return status;
-    status =
-        check(m, cudaEventRecord(t->slot->uploaded, (cudaStream_t)job->stream), "record", error);
+    status = motus_cuda_check(cudaEventRecord(t->slot->uploaded, (cudaStream_t)job->stream),
+                              "record", error);
     return status ? status
-                  : check(m, cudaStreamWaitEvent(t->stream, t->slot->uploaded, 0), "wait", error);
+                  : motus_cuda_check(cudaStreamWaitEvent(t->stream, t->slot->uploaded, 0), "wait",
+                                     error);
 }
 
-MotusStatus bring_reference(MotusMeCuda *m, Task *t, const Task *before, const MotusMeJob *job,
-                            MotusMemory memory, MotusSearchPicture *p, MotusError *error) {
+MotusStatus bring_reference(MeCuda *m, Task *t, const Task *before, const MotusMeJob *job,
+                            MotusSearchPicture *p, MotusError *error) {
     if (job->ref)
-        return bring(m, t, job->ref, memory, m->layout.ref, &p->ref, &p->ref_stride, error);
+        return bring(m, t, job->ref, job->memory, m->layout.ref, &p->ref, &p->ref_stride, error);
     p->ref = before->cur, p->ref_stride = before->cur_stride;
-    return check(m, cudaStreamWaitEvent(t->stream, before->slot->uploaded, 0), "wait", error);
+    return motus_cuda_check(cudaStreamWaitEvent(t->stream, before->slot->uploaded, 0), "wait",
+                            error);
 }
 
-MotusStatus finish(MotusMeCuda *m, Task *t, const MotusMeJob *job, MotusError *error) {
+MotusStatus end_job(MeCuda *m, Task *t, const MotusMeJob *job, MotusError *error) {
     MotusStatus status = job->device_mv ? MOTUS_OK : download(m, t, error);
-    if (!status) status = check(m, cudaEventRecord(t->slot->done, t->stream), "record", error);
+    if (!status)
+        status = motus_cuda_check(cudaEventRecord(t->slot->done, t->stream), "record", error);
     if (!status && job->memory == MOTUS_MEMORY_DEVICE && job->stream)
-        status = check(m, cudaStreamWaitEvent((cudaStream_t)job->stream, t->slot->done, 0), "wait",
-                       error);
+        status = motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)job->stream, t->slot->done, 0),
+                                  "wait", error);
     return status;
 }
 
-void store(const MotusMeCuda *m, const Task *t, MotusField *field) {
+void store(const MeCuda *m, const Task *t, MotusField *field) {
     auto at = [&](size_t array) { return t->slot->host + (array - m->layout.mv); };
     motus_field_store(field, m->config.modes, (const MotusMv *)at(m->layout.mv),
                       (const uint16_t *)at(m->layout.sad), (const uint32_t *)at(m->layout.cost),
                       m->threads);
 }
 
-} // namespace
+// ---- The table ----------------------------------------------------------------------------------
 
-MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, int device,
-                               MotusError *error) {
+void close_state(void *state) {
+    MeCuda *m = (MeCuda *)state;
+    if (!m) return;
+    MotusOnDevice on(m->device);
+    motus_slots_close(&m->slots);
+    motus_request_cuda_close(&m->requests);
+    motus_predict_cuda_close(&m->predict);
+    motus_free(m);
+}
+
+MotusStatus open_state(void **state, const MotusMeConfig *config, int device, MotusError *error) {
     MotusOnDevice on(device);
-    *cuda = NULL;
-    MotusMeCuda *m = (MotusMeCuda *)motus_alloc(1, sizeof *m);
+    MeCuda *m = (MeCuda *)motus_alloc(1, sizeof *m);
     if (!m) return MOTUS_ERR_MEMORY;
     m->config = *config;
     m->device = device;
@@ -219,29 +223,21 @@ MotusStatus motus_me_cuda_open(MotusMeCuda **cuda, const MotusMeConfig *config, 
     m->n_mb = motus_mbs(config->width) * motus_mbs(config->height);
     m->threads = motus_cpu_threads(config->threads);
     m->layout = lay_out(config, m->stride, m->n_mb);
-    MotusStatus status = check(m, motus_search_cuda_prepare(), "kernels", error);
+    MotusStatus status = motus_cuda_check(motus_search_cuda_prepare(), "kernels", error);
     if (!status)
         status = motus_slots_open(&m->slots, SLOTS, SLOTS, m->layout.size,
                                   m->layout.size - m->layout.mv, error);
     for (int i = 0; i < SLOTS; i++)
         m->task[i].slot = &m->slots.slot[i], m->task[i].stream = m->slots.stream[i];
-    *cuda = m;
-    if (status) motus_me_cuda_close(cuda);
+    if (status)
+        close_state(m);
+    else
+        *state = m;
     return status;
 }
 
-void motus_me_cuda_close(MotusMeCuda **cuda) {
-    if (!cuda || !*cuda) return;
-    MotusOnDevice on((*cuda)->device);
-    motus_slots_close(&(*cuda)->slots);
-    motus_free(*cuda);
-    *cuda = NULL;
-}
-
-MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusMemory ref_memory,
-                                 MotusError *error) {
-    if (m->failed) return m->failed;
-    if (motus_slots_under_way(&m->slots) >= MOTUS_ME_IN_FLIGHT) return MOTUS_AGAIN;
+MotusStatus submit(void *state, const MotusMeJob *job, MotusError *error) {
+    MeCuda *m = (MeCuda *)state;
     MotusOnDevice on(m->device);
     int64_t n = m->slots.submitted;
     Task *t = &m->task[n % SLOTS], *next = &m->task[(n + 1) % SLOTS],
@@ -250,31 +246,74 @@ MotusStatus motus_me_cuda_submit(MotusMeCuda *m, const MotusMeJob *job, MotusMem
     p.mv = job->device_mv ? job->device_mv : (MotusMv *)(t->slot->device + m->layout.mv);
     p.sad = job->device_mv ? job->device_sad : (uint16_t *)(t->slot->device + m->layout.sad);
     p.cost = job->device_mv ? job->device_cost : (uint32_t *)(t->slot->device + m->layout.cost);
-    MotusStatus status = wait_before(m, t, next, job, error);
+    MotusStatus status = wait_before(t, next, job, error);
     if (!status)
         status = bring(m, t, job->cur, job->memory, m->layout.cur, &p.cur, &p.cur_stride, error);
     t->cur = p.cur, t->cur_stride = p.cur_stride;
-    if (!status) status = check(m, cudaEventRecord(t->slot->uploaded, t->stream), "record", error);
-    if (!status) status = bring_reference(m, t, before, job, ref_memory, &p, error);
+    if (!status)
+        status = motus_cuda_check(cudaEventRecord(t->slot->uploaded, t->stream), "record", error);
+    if (!status) status = bring_reference(m, t, before, job, &p, error);
     if (!status) status = bring_hints(m, t, job->hints, &p, error);
     if (!status) status = run(m, t, &p, error);
-    if (!status) status = finish(m, t, job, error);
+    if (!status) status = end_job(m, t, job, error);
     t->field = job->device_mv ? NULL : job->field;
     if (!status) m->slots.submitted++;
     return status;
 }
 
-MotusStatus motus_me_cuda_receive(MotusMeCuda *m, MotusField **field, int timeout_ms,
-                                  MotusError *error) {
-    if (field) *field = NULL;
-    if (m->failed) return m->failed;
-    if (!motus_slots_under_way(&m->slots)) return MOTUS_END;
+MotusStatus request(void *state, const MotusMeRequest *r, void *const planes[], MotusError *error) {
+    MeCuda *m = (MeCuda *)state;
+    MotusOnDevice on(m->device);
+    MotusStatus status =
+        m->requests ? MOTUS_OK : motus_request_cuda_open(&m->requests, &m->config, error);
+    return status ? status
+                  : motus_request_cuda_submit(m->requests, r,
+                                              (const MotusReferenceCuda *const *)planes, error);
+}
+
+MotusStatus finish(void *state, const MotusMeRequest *r, int timeout_ms, MotusError *error) {
+    MeCuda *m = (MeCuda *)state;
+    MotusOnDevice on(m->device);
+    if (r) return motus_request_cuda_finish(m->requests, r, timeout_ms, error);
     Task *t = &m->task[m->slots.taken % SLOTS];
     MotusStatus status = motus_cuda_wait(t->slot->done, timeout_ms, "motion estimation", error);
-    if (status < 0) m->failed = status;
     if (status) return status;
     m->slots.taken++;
     if (t->field) store(m, t, t->field);
-    if (field) *field = t->field;
     return MOTUS_OK;
 }
+
+MotusStatus search(void *state, const MotusPlane *cur, const MotusPlane *ref,
+                   const MotusMeHints *hints, MotusField *field, MotusError *error) {
+    MotusMeJob job = {};
+    job.cur = cur, job.ref = ref, job.hints = hints, job.field = field;
+    MotusStatus status = submit(state, &job, error);
+    return status ? status : finish(state, NULL, -1, error);
+}
+
+MotusStatus predict(void *state, const MotusMeCentres *p, const void *planes, MotusError *error) {
+    MeCuda *m = (MeCuda *)state;
+    MotusOnDevice on(m->device);
+    MotusStatus status =
+        m->predict ? MOTUS_OK : motus_predict_cuda_open(&m->predict, &m->config, error);
+    return status ? status
+                  : motus_predict_cuda(m->predict, p, (const MotusReferenceCuda *)planes, error);
+}
+
+MotusStatus planes_alloc(void **planes, const MotusMeConfig *config, int device,
+                         MotusError *error) {
+    return motus_reference_cuda_open((MotusReferenceCuda **)planes, config, device, error);
+}
+
+MotusStatus planes_fill(void *planes, void *, const MotusPlane *luma, MotusMemory memory, int,
+                        void *stream, MotusError *error) {
+    return motus_reference_cuda_fill((MotusReferenceCuda *)planes, luma, memory, stream, error);
+}
+
+void planes_free(void *planes) { motus_reference_cuda_close((MotusReferenceCuda *)planes); }
+
+} // namespace
+
+const MotusMeOps motus_me_ops_cuda = {open_state,  close_state, search,  submit,
+                                      request,     finish,      predict, planes_alloc,
+                                      planes_fill, planes_free, NULL};

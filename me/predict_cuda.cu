@@ -1,11 +1,8 @@
-// Predicted centres on a device: one chain on a stream of its own, one picture at a time;
-// centres.cu has the work itself.
+// Predicted centres on a device: copies to and from the kernels of centres.cu, on one stream.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/on_device.h"
 #include "common/slots.h"
 #include "me/centres/centres_cuda.h"
 #include "me/chain_cuda.h"
-#include "me/reference_cuda.h"
 #include "me/request_cuda.h"
 
 extern "C" {
@@ -13,10 +10,9 @@ extern "C" {
 }
 
 struct MotusPredictCuda {
-    int device;
     size_t n_mb;
     MotusChain chain;
-    uint8_t *memory; // holds what follows
+    uint8_t *memory; // holds all below
     MotusPlane cur;  // whole MBs
     uint8_t *upload;
     MotusMv *previous, *centre;
@@ -24,13 +20,10 @@ struct MotusPredictCuda {
 };
 
 MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeConfig *config,
-                                    int device, MotusError *error) {
-    MotusOnDevice on(device);
-    *predict = NULL;
-    MotusPredictCuda *p = (MotusPredictCuda *)motus_alloc(1, sizeof *p);
+                                    MotusError *error) {
+    MotusPredictCuda *p = *predict = (MotusPredictCuda *)motus_alloc(1, sizeof *p);
     if (!p) return MOTUS_ERR_MEMORY;
     const int width = 16 * motus_mbs(config->width), height = 16 * motus_mbs(config->height);
-    p->device = device;
     p->n_mb = (size_t)width * height / 256;
     size_t bytes = (size_t)width * height + 64, vectors = p->n_mb * sizeof(MotusMv), end = 0;
     size_t cur = motus_slot_place(&end, bytes), upload = motus_slot_place(&end, bytes);
@@ -49,7 +42,6 @@ MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeCon
         p->centre = (MotusMv *)(p->memory + centre);
         p->work = p->memory + work;
     }
-    *predict = p;
     if (status) motus_predict_cuda_close(predict);
     return status;
 }
@@ -57,47 +49,44 @@ MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeCon
 void motus_predict_cuda_close(MotusPredictCuda **predict) {
     if (!predict || !*predict) return;
     MotusPredictCuda *p = *predict;
-    MotusOnDevice on(p->device);
-    cudaFree(p->memory); // waits for the device
+    cudaFree(p->memory); // blocks until the device is idle
     motus_chain_close(&p->chain);
-    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own
-                        // calls
+    cudaGetLastError(); // a reported error must not reappear in the caller's own calls
     motus_free(p);
     *predict = NULL;
 }
 
-MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMeCentres *asked,
+MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMeCentres *wanted,
                                const MotusReferenceCuda *reference, MotusError *error) {
-    MotusOnDevice on(p->device);
     const MotusChain *chain = &p->chain;
     const size_t bytes = p->n_mb * sizeof(MotusMv);
-    const bool on_host = asked->mvs_memory == MOTUS_MEMORY_HOST;
-    const bool returns_at_once = asked->stream && !on_host && asked->memory == MOTUS_MEMORY_DEVICE;
-    MotusStatus status = motus_chain_begin(chain, asked->stream, error);
+    const bool on_host = wanted->mvs_memory == MOTUS_MEMORY_HOST;
+    const bool asynchronous = wanted->stream && !on_host && wanted->memory == MOTUS_MEMORY_DEVICE;
+    MotusStatus status = motus_chain_begin(chain, wanted->stream, error);
     if (!status)
         status = motus_cuda_check(cudaStreamWaitEvent(chain->stream, reference->ready, 0), "wait",
                                   error);
     if (!status)
-        status = motus_chain_bring(chain, &p->cur, p->upload, asked->cur, asked->memory, error);
-    if (!status && on_host && asked->previous)
-        status = motus_chain_copy(chain, p->previous, asked->previous, bytes, "upload of vectors",
+        status = motus_chain_bring(chain, &p->cur, p->upload, wanted->cur, wanted->memory, error);
+    if (!status && on_host && wanted->previous)
+        status = motus_chain_copy(chain, p->previous, wanted->previous, bytes, "upload of vectors",
                                   error);
     if (status) return status;
     MotusCentresPicture picture = {};
     picture.cur = p->cur.data, picture.cur_stride = p->cur.stride;
     picture.ref = &reference->luma;
-    picture.previous = on_host && asked->previous ? p->previous : asked->previous;
-    picture.lambda_q8 = asked->lambda_q8;
-    picture.reach = asked->reach;
-    picture.limit_x = asked->limit_x, picture.limit_y = asked->limit_y;
-    picture.centre = on_host ? p->centre : asked->centre;
+    picture.previous = on_host && wanted->previous ? p->previous : wanted->previous;
+    picture.lambda_q8 = wanted->lambda_q8;
+    picture.reach = wanted->reach;
+    picture.limit_x = wanted->limit_x, picture.limit_y = wanted->limit_y;
+    picture.centre = on_host ? p->centre : wanted->centre;
     status =
         motus_cuda_check(motus_centres_cuda(&picture, p->work, chain->stream), "centres", error);
     if (!status && on_host)
         status =
-            motus_chain_copy(chain, asked->centre, p->centre, bytes, "download of centres", error);
-    if (!status) status = motus_chain_end(chain, asked->stream, error);
-    if (!status && !returns_at_once)
+            motus_chain_copy(chain, wanted->centre, p->centre, bytes, "download of centres", error);
+    if (!status) status = motus_chain_end(chain, wanted->stream, error);
+    if (!status && !asynchronous)
         status = motus_cuda_check(cudaEventSynchronize(chain->done), "centres", error);
     return status;
 }

@@ -1,4 +1,3 @@
-// References in device memory.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/reference_cuda.h"
 
@@ -11,16 +10,10 @@ extern "C" {
 #include "common/alloc.h"
 }
 
-MotusStatus motus_reference_cuda_open(MotusReferenceCuda **reference, int device, int width,
-                                      int height, int has_half, MotusError *error) {
-    MotusOnDevice on(device);
-    *reference = NULL;
-    MotusReferenceCuda *r = (MotusReferenceCuda *)motus_alloc(1, sizeof *r);
-    if (!r) return MOTUS_ERR_MEMORY;
-    r->device = device, r->has_half = has_half;
-    size_t end = 0, stride = ((size_t)width + 15) & ~(size_t)15;
-    size_t planes = motus_slot_place(&end, motus_ref_luma_bytes(width, height)),
-           plane = motus_slot_place(&end, stride * height + 32);
+static MotusStatus open_planes(MotusReferenceCuda *r, const MotusMeConfig *c, MotusError *error) {
+    const size_t stride = ((size_t)c->width + 15) & ~(size_t)15;
+    size_t end = 0, planes = motus_slot_place(&end, motus_ref_luma_bytes(c->width, c->height)),
+           upload = motus_slot_place(&end, stride * c->height + 32);
     MotusStatus status = motus_cuda_check(
         cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking), "stream", error);
     if (!status)
@@ -28,56 +21,59 @@ MotusStatus motus_reference_cuda_open(MotusReferenceCuda **reference, int device
                                   "event", error);
     if (!status)
         status = motus_cuda_check(cudaMalloc((void **)&r->memory, end), "device memory", error);
-    // What kernels read beyond a row's end has a value.
+    // Kernels read beyond the end of a row: those bytes need a value.
     if (!status)
         status =
             motus_cuda_check(cudaMemsetAsync(r->memory, 0, end, r->stream), "device memory", error);
     if (!status)
         status = motus_cuda_check(cudaStreamSynchronize(r->stream), "device memory", error);
-    if (!status) {
-        motus_ref_luma_layout(&r->luma, r->memory + planes, width, height);
-        r->plane = MotusPlane{r->memory + plane, (ptrdiff_t)stride, width, height};
-    }
-    *reference = r;
-    if (status) motus_reference_cuda_close(reference);
+    if (status) return status;
+    motus_ref_luma_layout(&r->luma, r->memory + planes, c->width, c->height);
+    r->upload = MotusPlane{r->memory + upload, (ptrdiff_t)stride, c->width, c->height};
+    return MOTUS_OK;
+}
+
+MotusStatus motus_reference_cuda_open(MotusReferenceCuda **planes, const MotusMeConfig *config,
+                                      int device, MotusError *error) {
+    MotusOnDevice on(device);
+    MotusReferenceCuda *r = *planes = (MotusReferenceCuda *)motus_alloc(1, sizeof *r);
+    if (!r) return MOTUS_ERR_MEMORY;
+    r->device = device, r->has_half = config->subpel != MOTUS_SUBPEL_FULL;
+    MotusStatus status = open_planes(r, config, error);
+    if (status) motus_reference_cuda_close(r), *planes = NULL;
     return status;
 }
 
-void motus_reference_cuda_close(MotusReferenceCuda **reference) {
-    if (!reference || !*reference) return;
-    MotusReferenceCuda *r = *reference;
+void motus_reference_cuda_close(MotusReferenceCuda *r) {
+    if (!r) return;
     MotusOnDevice on(r->device);
-    cudaFree(r->memory); // waits for the device
+    cudaFree(r->memory); // blocks until the device is idle
     if (r->ready) cudaEventDestroy(r->ready);
     if (r->stream) cudaStreamDestroy(r->stream);
-    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own
-                        // calls
+    cudaGetLastError(); // a reported error must not reappear in the caller's own calls
     motus_free(r);
-    *reference = NULL;
 }
-
-int motus_reference_cuda_device(const MotusReferenceCuda *reference) { return reference->device; }
 
 MotusStatus motus_reference_cuda_fill(MotusReferenceCuda *r, const MotusPlane *luma,
                                       MotusMemory memory, void *stream, MotusError *error) {
     MotusOnDevice on(r->device);
-    const bool returns_at_once = memory == MOTUS_MEMORY_DEVICE && stream;
+    const bool asynchronous = memory == MOTUS_MEMORY_DEVICE && stream;
     const bool in_place =
         memory == MOTUS_MEMORY_DEVICE && !(((uintptr_t)luma->data | (uintptr_t)luma->stride) & 15);
-    cudaStream_t s = returns_at_once ? (cudaStream_t)stream : r->stream;
-    const MotusPlane *from = in_place ? luma : &r->plane;
-    MotusStatus status = motus_cuda_check(cudaStreamWaitEvent(s, r->ready, 0), "wait",
-                                          error); // for the filling before, on whatever stream
+    cudaStream_t s = asynchronous ? (cudaStream_t)stream : r->stream;
+    const MotusPlane *from = in_place ? luma : &r->upload;
+    // The previous fill may be on another stream.
+    MotusStatus status = motus_cuda_check(cudaStreamWaitEvent(s, r->ready, 0), "wait", error);
     if (!status && !in_place)
         status =
-            motus_cuda_check(cudaMemcpy2DAsync(r->plane.data, (size_t)r->plane.stride, luma->data,
+            motus_cuda_check(cudaMemcpy2DAsync(r->upload.data, (size_t)r->upload.stride, luma->data,
                                                (size_t)luma->stride, (size_t)luma->width,
                                                (size_t)luma->height, cudaMemcpyDefault, s),
                              "upload of a reference", error);
     if (!status)
         status = motus_cuda_check(motus_ref_luma_cuda_build(&r->luma, from, s), "reference", error);
     if (!status) status = motus_cuda_check(cudaEventRecord(r->ready, s), "record", error);
-    if (!status && !returns_at_once)
+    if (!status && !asynchronous)
         status = motus_cuda_check(cudaStreamSynchronize(s), "reference", error);
     return status;
 }

@@ -5,11 +5,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/request_cuda.h"
 
-#include "common/on_device.h"
 #include "common/slots.h"
 #include "me/chain_cuda.h"
-#include "me/reference_cuda.h"
-#include "me/request.h"
+#include "me/field.h"
 #include "me/request_kernels.cuh"
 #include "me/search/refine_cuda.h"
 
@@ -38,9 +36,9 @@ struct Slot {
 
 struct MotusRequestCuda {
     MotusMeConfig config;
-    int device, width, height, mb_width, n_mb; // whole MBs
+    int width, height, mb_width, n_mb; // whole MBs
     Slot slot[MOTUS_ME_IN_FLIGHT];
-    uint64_t submitted, taken;
+    uint64_t submitted, finished;
 };
 
 namespace {
@@ -295,20 +293,16 @@ void store(const MotusRequestCuda *q, const Slot *s, const MotusMeRequest *r) {
 // ---- Calls --------------------------------------------------------------------------------------
 
 MotusStatus motus_request_cuda_open(MotusRequestCuda **requests, const MotusMeConfig *config,
-                                    int device, MotusError *error) {
-    MotusOnDevice on(device);
-    *requests = NULL;
-    MotusRequestCuda *q = (MotusRequestCuda *)motus_alloc(1, sizeof *q);
+                                    MotusError *error) {
+    MotusRequestCuda *q = *requests = (MotusRequestCuda *)motus_alloc(1, sizeof *q);
     if (!q) return MOTUS_ERR_MEMORY;
     q->config = *config;
-    q->device = device;
     q->mb_width = motus_mbs(config->width);
     q->n_mb = q->mb_width * motus_mbs(config->height);
     q->width = 16 * q->mb_width, q->height = 16 * motus_mbs(config->height);
     MotusStatus status = MOTUS_OK;
     for (Slot *s = q->slot; s < q->slot + MOTUS_ME_IN_FLIGHT && !status; s++)
         status = motus_chain_open(&s->chain, error);
-    *requests = q;
     if (status) motus_request_cuda_close(requests);
     return status;
 }
@@ -316,15 +310,13 @@ MotusStatus motus_request_cuda_open(MotusRequestCuda **requests, const MotusMeCo
 void motus_request_cuda_close(MotusRequestCuda **requests) {
     if (!requests || !*requests) return;
     MotusRequestCuda *q = *requests;
-    MotusOnDevice on(q->device);
     for (Slot *s = q->slot; s < q->slot + MOTUS_ME_IN_FLIGHT; s++) {
         if (s->chain.stream) cudaStreamSynchronize(s->chain.stream);
         cudaFree(s->device);
         cudaFreeHost(s->host);
         motus_chain_close(&s->chain);
     }
-    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own
-                        // calls
+    cudaGetLastError(); // a reported error must not reappear in the caller's own calls
     motus_free(q);
     *requests = NULL;
 }
@@ -332,7 +324,6 @@ void motus_request_cuda_close(MotusRequestCuda **requests) {
 MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest *r,
                                       const MotusReferenceCuda *const *reference,
                                       MotusError *error) {
-    MotusOnDevice on(q->device);
     Slot *s = &q->slot[q->submitted % MOTUS_ME_IN_FLIGHT];
     s->layout = lay_out(q, r->n_targets);
     const bool comes_down = r->results_memory == MOTUS_MEMORY_HOST;
@@ -360,13 +351,12 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest 
     return status;
 }
 
-MotusStatus motus_request_cuda_take(MotusRequestCuda *q, const MotusMeRequest *r, int timeout_ms,
-                                    MotusError *error) {
-    MotusOnDevice on(q->device);
-    Slot *s = &q->slot[q->taken % MOTUS_ME_IN_FLIGHT];
+MotusStatus motus_request_cuda_finish(MotusRequestCuda *q, const MotusMeRequest *r, int timeout_ms,
+                                      MotusError *error) {
+    Slot *s = &q->slot[q->finished % MOTUS_ME_IN_FLIGHT];
     MotusStatus status = motus_cuda_wait(s->chain.done, timeout_ms, "motion estimation", error);
     if (status) return status;
     if (r->results_memory == MOTUS_MEMORY_HOST) store(q, s, r);
-    q->taken++;
+    q->finished++;
     return MOTUS_OK;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/alloc.h"
-#include "me/me_cuda.h"
+#include "me/field.h"
 
 // A packet, its count and its bytes are one allocation.
 typedef struct Counted {

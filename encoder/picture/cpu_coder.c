@@ -12,14 +12,14 @@
 #include "encoder/mb/deblock.h"
 #include "encoder/picture/external_mvs.h"
 #include "encoder/picture/slice_cut.h"
-#include "me/me_internal.h"
+#include "me/me_cpu.h"
 #include "yuv/frame_pool.h"
 #include "yuv/pad.h"
 
 struct MotusCpuCoder {
     const MotusStream *stream;
     const MotusPasses *passes;
-    MotusMe *me;
+    MotusMeCpu *me;
     MotusField *field;
     MotusPictureState pic;
     int most;                  // threads
@@ -41,8 +41,7 @@ static MotusStatus open_search(MotusCpuCoder *l) {
     me.subpel = MOTUS_SUBPEL_FULL; // what is worth refining is refined by the decisions
     me.modes = l->stream->effort.partitions;
     me.threads = l->most;
-    me.backend = MOTUS_BACKEND_CPU;
-    MotusStatus status = motus_me_open(&l->me, &me);
+    MotusStatus status = motus_me_cpu_open(&l->me, &me);
     if (!status) l->most = l->me->threads;
     return status ? status : motus_field_alloc(&l->field, me.width, me.height);
 }
@@ -92,7 +91,7 @@ MotusStatus motus_cpu_coder_open(MotusCpuCoder **lane, const MotusStream *stream
 void motus_cpu_coder_close(MotusCpuCoder **lane) {
     if (!lane || !*lane) return;
     MotusCpuCoder *l = *lane;
-    motus_me_close(&l->me);
+    motus_me_cpu_close(&l->me);
     motus_field_free(&l->field);
     motus_picture_state_free(&l->pic);
     motus_ref_luma_free(&l->ref_luma);
@@ -122,31 +121,34 @@ static MotusReference reference(const MotusCpuCoder *l) {
 }
 
 // Fills the field; vectors that were given are only measured.
-static MotusStatus search(MotusCpuCoder *l, const MotusPlane *luma, uint32_t lambda_q8,
-                          const MotusExternalMvs *given, uint32_t modes) {
+static void search(MotusCpuCoder *l, const MotusPlane *luma, uint32_t lambda_q8,
+                   const MotusExternalMvs *given, uint32_t modes) {
     const MotusStream *s = l->stream;
     motus_ref_luma_build(&l->ref_luma, &l->ref->plane[0], s->config.subpel != MOTUS_SUBPEL_FULL,
                          l->pic.mbs.threads);
-    MotusStatus status = motus_me_predict_centres(
-        l->me, luma, &l->ref_luma, l->has_last_mv ? l->last_mv : NULL, lambda_q8, s->effort.reach,
-        MOTUS_MAX_CENTRE, s->centre_limit_y, l->centre);
-    if (status) return status;
+    motus_me_cpu_predict(l->me,
+                         &(MotusCentresPicture){.cur = luma->data,
+                                                .cur_stride = luma->stride,
+                                                .ref = &l->ref_luma,
+                                                .previous = l->has_last_mv ? l->last_mv : NULL,
+                                                .lambda_q8 = lambda_q8,
+                                                .reach = s->effort.reach,
+                                                .limit_x = MOTUS_MAX_CENTRE,
+                                                .limit_y = s->centre_limit_y,
+                                                .centre = l->centre});
     motus_stage_ended(l->pic.clock, MOTUS_STAGE_REFERENCE);
     if (given->mv) {
         motus_external_mvs_measure(given, modes, luma, &l->ref_luma, l->centre, lambda_q8,
                                    l->pic.mbs.threads, l->field);
-        return MOTUS_OK;
+        return;
     }
     MotusMeHints hints = {.centre = l->centre, .predictor = l->centre, .lambda_q8 = lambda_q8};
-    return motus_me_search_prepared(l->me, luma, &l->ref_luma, &hints, l->field);
+    motus_me_cpu_search(l->me, luma, &l->ref_luma, &hints, l->field);
 }
 
-static MotusStatus code_p(MotusCpuCoder *l, const MotusCoding *coding,
-                          const MotusExternalMvs *given) {
-    MotusStatus status =
-        search(l, &l->pic.mbs.src->plane[0], coding->qp_table[coding->qp].lambda_q8, given,
-               coding->effort.partitions);
-    if (status) return status;
+static void code_p(MotusCpuCoder *l, const MotusCoding *coding, const MotusExternalMvs *given) {
+    search(l, &l->pic.mbs.src->plane[0], coding->qp_table[coding->qp].lambda_q8, given,
+           coding->effort.partitions);
     motus_stage_ended(l->pic.clock, MOTUS_STAGE_SEARCH);
     const MotusPCoding p = {.ref = reference(l),
                             .ref_luma = &l->ref_luma,
@@ -155,7 +157,6 @@ static MotusStatus code_p(MotusCpuCoder *l, const MotusCoding *coding,
                             .subpel = given->final ? MOTUS_SUBPEL_FULL : l->stream->config.subpel,
                             .limits = l->stream->limits};
     (l->cut_first ? l->passes->decide_p : l->passes->code_p)(&l->pic, coding, &p);
-    return MOTUS_OK;
 }
 
 // Appends the NAL unit of the slice that is MB rows [from, to) to the *size bytes in l->nal.
@@ -253,10 +254,9 @@ static MotusStatus code_once(MotusCpuCoder *l, const MotusPictureParams *place, 
     l->n_slices = l->stream->slices.n;
     *stats = (MotusPictureStats){0};
     if (!place->idr)
-        status = code_p(l, &coding, &place->given);
+        code_p(l, &coding, &place->given);
     else if (!l->cut_first)
         l->passes->code_i(&l->pic, &coding);
-    if (status) return status;
     motus_stage_ended(l->pic.clock, MOTUS_STAGE_INTRA);
     if (l->cut_first) {
         const MotusSliceCut cut = {l->stream,    place,   l->passes, &coding,

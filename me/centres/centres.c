@@ -6,8 +6,6 @@
 
 #include "common/alloc.h"
 #include "common/cpu.h"
-#include "common/threads.h"
-#include "me/me_internal.h"
 #include "yuv/pad.h"
 
 static int search_c(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
@@ -143,69 +141,50 @@ MotusMv motus_mv_median(const MotusMv *mv, int n) {
     return (MotusMv){median_of(mv, n, 0), median_of(mv, n, 1)};
 }
 
-typedef struct Centre {
-    const MotusMe *me;
-    const MotusPlane *cur;
-    const MotusRefLuma *ref;
-    uint32_t lambda_q8;
+// The picture and what its MBs' candidates are made from.
+typedef struct Centres {
+    const MotusCentresPicture *picture;
+    const MotusPixelOps *pixel;
     MotusCentreSource source;
-} Centre;
+} Centres;
 
-typedef struct Best {
-    MotusMv mv;
-    uint32_t cost;
-} Best;
-
-// Keeps a vector if it is better than *best.
-static void try_vector(const Centre *c, int mb_x, int mb_y, MotusMv mv, Best *best) {
-    uint32_t cost = motus_mv_cost(c->lambda_q8, mv, c->source.median);
-    if (cost >= best->cost) return;
-    int x = 16 * mb_x, y = 16 * mb_y;
-    uint8_t unused[1];
-    ptrdiff_t stride = 16;
-    const uint8_t *pred = motus_ref_luma_block(c->ref, x, y, mv, 16, 16, unused,
-                                               &stride); // whole samples: nothing is written
-    cost += c->me->pixel->sad(c->cur->data + y * c->cur->stride + x, c->cur->stride, pred, stride,
-                              16, 16);
-    if (cost < best->cost) *best = (Best){mv, cost};
+// Finds the first candidate of least cost of MB (mb_x, mb_y).
+static MotusMv centre_of(const Centres *c, int mb_x, int mb_y) {
+    const MotusCentresPicture *p = c->picture;
+    const uint8_t *cur = p->cur + 16 * (mb_y * p->cur_stride + mb_x);
+    MotusMv mv, best = {0, 0};
+    uint32_t least = UINT32_MAX;
+    for (int i = 0; i < MOTUS_CENTRES; i++) {
+        if (!motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv)) continue;
+        uint32_t cost = motus_mv_cost(p->lambda_q8, mv, c->source.median);
+        if (cost >= least) continue;
+        uint8_t unused[1]; // a whole MV needs no interpolation
+        ptrdiff_t stride = 16;
+        const uint8_t *pred =
+            motus_ref_luma_block(p->ref, 16 * mb_x, 16 * mb_y, mv, 16, 16, unused, &stride);
+        cost += c->pixel->sad(cur, p->cur_stride, pred, stride, 16, 16);
+        if (cost < least) least = cost, best = mv;
+    }
+    return best;
 }
 
-static MotusMv centre_of(const Centre *c, int mb_x, int mb_y) {
-    Best best = {{0, 0}, UINT32_MAX};
-    MotusMv mv;
-    for (int i = 0; i < MOTUS_CENTRES; i++)
-        if (motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv))
-            try_vector(c, mb_x, mb_y, mv, &best);
-    return best.mv;
-}
-
-MotusStatus motus_me_predict_centres(MotusMe *me, const MotusPlane *cur, const MotusRefLuma *ref,
-                                     const MotusMv *previous, uint32_t lambda_q8, int reach,
-                                     int limit_x, int limit_y, MotusMv *centre) {
-    if (!me || !cur || !ref || !centre || lambda_q8 > MOTUS_MAX_LAMBDA_Q8)
-        return MOTUS_ERR_ARGUMENT;
-    if (reach < 4 || reach > MOTUS_MAX_COARSE_REACH || reach % 4) return MOTUS_ERR_ARGUMENT;
-    if (cur->width != me->ref.width || cur->height != me->ref.height) return MOTUS_ERR_ARGUMENT;
-    if (ref->width != cur->width || ref->height != cur->height || limit_x < 0 || limit_y < 0)
-        return MOTUS_ERR_ARGUMENT;
-    int mb_width = cur->width / 16, mb_height = cur->height / 16;
-    MotusCoarse *coarse = &me->coarse;
-    const MotusPlane full = {ref->plane[0], ref->stride, ref->width, ref->height};
-    Centre c = {.me = me,
-                .cur = cur,
-                .ref = ref,
-                .lambda_q8 = lambda_q8,
-                .source = {.previous = previous,
-                           .coarse = coarse->mv,
-                           .median = motus_mv_median(previous, mb_width * mb_height),
-                           .limit_x = motus_centre_limit(limit_x),
-                           .limit_y = motus_centre_limit(limit_y),
-                           .mb_width = mb_width,
-                           .mb_height = mb_height}};
-    const int threads = motus_threads_ready(me->threads);
-    motus_coarse_run(coarse, cur, &full, lambda_q8, reach, threads);
+void motus_centres(const MotusCentresPicture *p, MotusCoarse *coarse, const MotusPixelOps *pixel,
+                   int threads) {
+    const MotusRefLuma *ref = p->ref;
+    const int mb_width = ref->width / 16, mb_height = ref->height / 16;
+    const MotusPlane cur = {(uint8_t *)p->cur, p->cur_stride, ref->width, ref->height},
+                     full = {ref->plane[0], ref->stride, ref->width, ref->height};
+    const Centres c = {.picture = p,
+                       .pixel = pixel,
+                       .source = {.previous = p->previous,
+                                  .coarse = coarse->mv,
+                                  .median = motus_mv_median(p->previous, mb_width * mb_height),
+                                  .limit_x = motus_centre_limit(p->limit_x),
+                                  .limit_y = motus_centre_limit(p->limit_y),
+                                  .mb_width = mb_width,
+                                  .mb_height = mb_height}};
+    motus_coarse_run(coarse, &cur, &full, p->lambda_q8, p->reach, threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
     for (int mb = 0; mb < mb_width * mb_height; mb++)
-        centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width);
-    return MOTUS_OK;
+        p->centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width);
 }

@@ -1,4 +1,4 @@
-// Search centres of a picture, as motus_me_predict_centres chooses them, from the vectors that
+// Search centres of a picture, as motus_centres chooses them, from the vectors that
 // coarse.cu finds: one kernel, a warp per MB.
 //
 // Lanes hold a candidate each, and the warp computes the SADs of two candidates after two others,
@@ -10,7 +10,6 @@
 
 #include "common/cuda_call.h"
 #include "common/lanes.h"
-#include "me/centres/centres_core.h"
 #include "me/samples/sad_cuda.h"
 
 namespace {

@@ -1,11 +1,11 @@
-// What window centres are predicted from (motus_me_predict_centres) beside earlier vectors: a
-// search in pictures scaled down 4:1, one vector per MB within +-reach samples, whatever the MB's
-// neighbours do.
+// Predicted search centres, and the coarse search that they are predicted from: one MV per MB, from
+// an exhaustive search of both pictures downscaled 4:1.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_CENTRES_CENTRES_H
 #define ME_CENTRES_CENTRES_H
 
 #include "me/centres/centres_core.h"
+#include "me/samples/pixel.h"
 
 #define MOTUS_COARSE_POINTS 33  // the most in a row or column of the window
 #define MOTUS_COARSE_COLUMNS 40 // a row of points, rounded up to eights
@@ -47,7 +47,13 @@ void motus_coarse_free(MotusCoarse *coarse); // accepts a zeroed one
 void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref,
                       uint32_t lambda_q8, int reach, int threads);
 
-// Component-wise median of n vectors (the one with n / 2 others before it), zero where mv is NULL.
+// Predicts a search centre per MB: the candidate (centres_core.h) of least J = 16x16 SAD + MV cost
+// against the median of picture->previous. cur and ref are in whole MBs. No MB depends on another
+// one of the same picture.
+void motus_centres(const MotusCentresPicture *picture, MotusCoarse *coarse,
+                   const MotusPixelOps *pixel, int threads);
+
+// Component-wise median of n MVs (the one with n / 2 others before it), zero if mv is NULL.
 MotusMv motus_mv_median(const MotusMv *mv, int n);
 
 #endif

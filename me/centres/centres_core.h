@@ -5,6 +5,7 @@
 #define ME_CENTRES_CENTRES_CORE_H
 
 #include "me/samples/cost_core.h"
+#include "me/samples/ref_luma.h"
 
 #define MOTUS_MAX_COARSE_REACH                                                                     \
     64                        // samples of the full picture; a reach is a multiple of 4 from 4 on
@@ -13,6 +14,20 @@
 // Around a scaled picture: the margin and up to 16 samples of range, and what vector code may read
 // beyond.
 #define MOTUS_COARSE_BORDER 32
+
+// A picture to predict centres for, in host memory, or in device memory apart from the struct and
+// *ref.
+typedef struct MotusCentresPicture {
+    const uint8_t *cur; // luma plane of ref's size; on a device data and stride multiples of 16
+    ptrdiff_t cur_stride;
+    const MotusRefLuma *ref; // only plane 0 is read
+    const MotusMv *previous; // MVs of the previous picture, one per MB; NULL: none
+    uint32_t lambda_q8;      // 0..MOTUS_MAX_LAMBDA_Q8
+    int reach;               // samples, a multiple of 4, 4..MOTUS_MAX_COARSE_REACH
+    int limit_x, limit_y;    // largest |component| of a centre, quarter samples, 0 or more
+    MotusMv *centre;         // result per MB, multiples of 4; not `previous`
+    int early;               // CUDA: launches may begin early (common/cuda_call.h)
+} MotusCentresPicture;
 
 // Points in a row or column of the scaled search's window, at most 33.
 MOTUS_HD int motus_coarse_points(int reach) { return reach / 2 + 1; }

@@ -20,7 +20,6 @@
 #include "common/cuda_call.h"
 #include "common/lanes.h"
 #include "common/slots.h"
-#include "me/centres/centres_core.h"
 #include "me/centres/centres_cuda.h"
 #include "me/samples/sad_cuda.h"
 

@@ -4,7 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "me/centres/centres_cuda.h"
-#include "me/me_internal.h"
+#include "me/me_cpu.h"
 #include "me/samples/ref_luma_cuda.h"
 #include "tests/gpu/gpu.h"
 
@@ -179,19 +179,24 @@ static void free_case(Case *c) {
 }
 
 static MotusMv *on_cpu(const Case *c) {
-    MotusMe *me;
+    MotusMeCpu *me;
     MotusRefLuma ref;
-    MotusMeConfig config = motus_me_config_default(c->cur.width, c->cur.height);
-    config.backend = MOTUS_BACKEND_CPU;
+    const MotusMeConfig config = motus_me_config_default(c->cur.width, c->cur.height);
     MotusMv *centre = malloc((size_t)c->n_mb * sizeof *centre);
-    CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&me, &config), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, c->cur.width, c->cur.height), MOTUS_OK);
     motus_ref_luma_build(&ref, &c->ref, 0, 1);
-    CU_ASSERT_EQUAL(motus_me_predict_centres(me, &c->cur, &ref, c->previous, c->lambda_q8, c->reach,
-                                             c->limit_x, c->limit_y, centre),
-                    MOTUS_OK);
+    motus_me_cpu_predict(me, &(MotusCentresPicture){.cur = c->cur.data,
+                                                    .cur_stride = c->cur.stride,
+                                                    .ref = &ref,
+                                                    .previous = c->previous,
+                                                    .lambda_q8 = c->lambda_q8,
+                                                    .reach = c->reach,
+                                                    .limit_x = c->limit_x,
+                                                    .limit_y = c->limit_y,
+                                                    .centre = centre});
     motus_ref_luma_free(&ref);
-    motus_me_close(&me);
+    motus_me_cpu_close(&me);
     return centre;
 }
 

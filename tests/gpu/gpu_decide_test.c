@@ -7,7 +7,7 @@
 #include "encoder/mb/deblock.h"
 #include "encoder/settings/preset.h"
 #include "encoder/settings/stream.h"
-#include "me/me_internal.h"
+#include "me/me_cpu.h"
 #include "me/search/refine.h"
 #include "tests/encoder/analyse/same_levels.h"
 #include "tests/gpu/gpu.h"
@@ -18,7 +18,7 @@
 typedef struct Bench {
     int width, height, mb_width, mb_height, n_mb;
     MotusPictureState pic;
-    MotusMe *me;
+    MotusMeCpu *me;
     MotusField *field;
     MotusRefLuma ref_luma;
     MotusMv *centre;
@@ -42,10 +42,9 @@ static void bench_open(Bench *b, int width, int height, int range, int slices) {
     MotusMeConfig config = motus_me_config_default(b->width, b->height);
     config.subpel = MOTUS_SUBPEL_FULL;
     config.range = range;
-    config.backend = MOTUS_BACKEND_CPU;
     CU_ASSERT_EQUAL_FATAL(motus_picture_state_alloc(&b->pic, b->mb_width, b->mb_height, 4),
                           MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_me_open(&b->me, &config), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&b->me, &config), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&b->field, b->width, b->height), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&b->ref_luma, b->width, b->height), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&b->whole, b->width, b->height), MOTUS_OK);
@@ -71,7 +70,7 @@ static void bench_close(Bench *b) {
     cudaFree(b->device);
     motus_slices_free(&b->slices);
     motus_picture_state_free(&b->pic);
-    motus_me_close(&b->me);
+    motus_me_cpu_close(&b->me);
     motus_field_free(&b->field);
     motus_ref_luma_free(&b->ref_luma);
     motus_frame_unref(&b->whole);
@@ -200,12 +199,16 @@ static void code_p(Bench *b, const MotusEffort *effort, int qp, const char *what
     const MotusPlane *luma = &b->whole->plane[0];
     uint32_t lambda_q8 = b->qp_table[qp].lambda_q8;
     motus_ref_luma_build(&b->ref_luma, &b->ref->plane[0], 1, 4);
-    CU_ASSERT_EQUAL_FATAL(motus_me_predict_centres(b->me, luma, &b->ref_luma, NULL, lambda_q8, 64,
-                                                   400, 400, b->centre),
-                          MOTUS_OK);
+    motus_me_cpu_predict(b->me, &(MotusCentresPicture){.cur = luma->data,
+                                                       .cur_stride = luma->stride,
+                                                       .ref = &b->ref_luma,
+                                                       .lambda_q8 = lambda_q8,
+                                                       .reach = 64,
+                                                       .limit_x = 400,
+                                                       .limit_y = 400,
+                                                       .centre = b->centre});
     MotusMeHints hints = {.centre = b->centre, .predictor = b->centre, .lambda_q8 = lambda_q8};
-    CU_ASSERT_EQUAL_FATAL(motus_me_search_prepared(b->me, luma, &b->ref_luma, &hints, b->field),
-                          MOTUS_OK);
+    motus_me_cpu_search(b->me, luma, &b->ref_luma, &hints, b->field);
     refine_marked(b, effort, qp);
 
     size_t end = place_work(b), rows = (size_t)b->height + 2 * MOTUS_REF_PAD,

@@ -1,7 +1,7 @@
 // Known motion: pans of a generated texture are found; search centres follow large pans.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres.h"
-#include "me/me_internal.h"
+#include "me/me_cpu.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 
@@ -89,20 +89,27 @@ static void quarter_sample_pans(void) {
 
 static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous, int reach,
                        int limit, MotusMv *centre) {
-    MotusMe *me;
+    MotusMeCpu *me;
     MotusRefLuma ref;
+    const MotusPlane *cur = &p->frame[1]->plane[0];
     MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
-    config.threads = threads, config.backend = MOTUS_BACKEND_CPU;
+    config.threads = threads;
     if (plain_c) motus_test_cpu("c");
-    CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&me, &config), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, WIDTH, HEIGHT), MOTUS_OK);
     motus_test_cpu(NULL);
     motus_ref_luma_build(&ref, &p->frame[0]->plane[0], 0, threads);
-    CU_ASSERT_EQUAL(motus_me_predict_centres(me, &p->frame[1]->plane[0], &ref, previous, 300, reach,
-                                             limit, limit, centre),
-                    MOTUS_OK);
+    motus_me_cpu_predict(me, &(MotusCentresPicture){.cur = cur->data,
+                                                    .cur_stride = cur->stride,
+                                                    .ref = &ref,
+                                                    .previous = previous,
+                                                    .lambda_q8 = 300,
+                                                    .reach = reach,
+                                                    .limit_x = limit,
+                                                    .limit_y = limit,
+                                                    .centre = centre});
     motus_ref_luma_free(&ref);
-    motus_me_close(&me);
+    motus_me_cpu_close(&me);
 }
 
 // Pans beyond a search range are met by the centres: of the MBs whose content was visible before,

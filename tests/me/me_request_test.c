@@ -6,7 +6,7 @@
 
 #include "common/faults.h"
 #include "common/int_core.h"
-#include "me/me_internal.h"
+#include "me/me_cpu.h"
 #include "tests/me/me_oracle.h"
 #include "tests/me/request_case.h"
 #include "tests/support/harness.h"
@@ -197,7 +197,8 @@ static void centres(void) {
                          cur = {motus_test_guarded((size_t)(w * h)), w, w, h};
         motus_test_fill(ref.data, (size_t)(w * h));
         memcpy(cur.data, ref.data + w * 9 + 7, (size_t)(w * (h - 10)));
-        MotusMe *me = open_cpu(motus_me_config_default(w, h), NULL, 1 + i % 3);
+        const MotusMeConfig config = motus_me_config_default(w, h);
+        MotusMe *me = open_cpu(config, NULL, 1 + i % 3);
         MotusMeReference *reference = filled(me, &ref);
         MotusMv *previous = malloc((size_t)n * sizeof *previous),
                 *want = malloc((size_t)n * sizeof *want);
@@ -213,17 +214,25 @@ static void centres(void) {
 
         MotusRefLuma luma;
         MotusFrame *whole = NULL;
+        MotusMeCpu *cpu = NULL;
         CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&luma, w, h), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&whole, luma.width, luma.height), MOTUS_OK);
         motus_ref_luma_build(&luma, &ref, 0, 1);
         for (int k = 0; k < luma.width * luma.height; k++)
             whole->plane[0].data[k / luma.width * whole->plane[0].stride + k % luma.width] =
                 cur.data[motus_min(k / luma.width, h - 1) * w + motus_min(k % luma.width, w - 1)];
-        CU_ASSERT_EQUAL(motus_me_predict_centres(me, &whole->plane[0], &luma, p.previous, 256,
-                                                 p.reach ? p.reach : 64,
-                                                 p.limit_x ? p.limit_x : MOTUS_MAX_CENTRE,
-                                                 p.limit_y ? p.limit_y : MOTUS_MAX_CENTRE, want),
-                        MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&cpu, &config), MOTUS_OK);
+        motus_me_cpu_predict(
+            cpu, &(MotusCentresPicture){.cur = whole->plane[0].data,
+                                        .cur_stride = whole->plane[0].stride,
+                                        .ref = &luma,
+                                        .previous = p.previous,
+                                        .lambda_q8 = 256,
+                                        .reach = p.reach ? p.reach : 64,
+                                        .limit_x = p.limit_x ? p.limit_x : MOTUS_MAX_CENTRE,
+                                        .limit_y = p.limit_y ? p.limit_y : MOTUS_MAX_CENTRE,
+                                        .centre = want});
+        motus_me_cpu_close(&cpu);
         MOTUS_CHECK(!memcmp(want, centre, (size_t)n * sizeof *want) &&
                         motus_test_guard_ok((uint8_t *)centre),
                     "%dx%d, %d", w, h, i);

@@ -5,12 +5,12 @@
 
 #include "common/alloc.h"
 #include "common/threads.h"
-#include "me/me_internal.h"
+#include "me/me_cpu.h"
 #include "yuv/pad.h"
 
 struct MotusJudge {
     MotusJudgeConfig config;
-    MotusMe *me;
+    MotusMeCpu *me;
     MotusField *field;
     MotusRefLuma ref;
     MotusPlane cur; // whole MBs
@@ -34,7 +34,6 @@ MotusStatus motus_judge_open(MotusJudge **judge, const MotusJudgeConfig *config)
     me.threads = config->threads;
     me.subpel = config->subpel;
     me.modes = config->modes;
-    me.backend = MOTUS_BACKEND_CPU;
     const size_t samples = (size_t)config->width * (size_t)config->height;
     j->cur = (MotusPlane){motus_alloc(samples, 1), config->width, config->width, config->height};
     j->centre = motus_alloc((size_t)j->n_mb, sizeof *j->centre);
@@ -42,7 +41,7 @@ MotusStatus motus_judge_open(MotusJudge **judge, const MotusJudgeConfig *config)
     MotusStatus status = j->cur.data && j->centre && j->predictor ? MOTUS_OK : MOTUS_ERR_MEMORY;
     if (!status) status = motus_ref_luma_alloc(&j->ref, config->width, config->height);
     if (!status) status = motus_field_alloc(&j->field, config->width, config->height);
-    if (!status) status = motus_me_open(&j->me, &me);
+    if (!status) status = motus_me_cpu_open(&j->me, &me);
     if (status) motus_judge_close(judge);
     return status;
 }
@@ -50,7 +49,7 @@ MotusStatus motus_judge_open(MotusJudge **judge, const MotusJudgeConfig *config)
 void motus_judge_close(MotusJudge **judge) {
     if (!judge || !*judge) return;
     MotusJudge *j = *judge;
-    motus_me_close(&j->me);
+    motus_me_cpu_close(&j->me);
     motus_field_free(&j->field);
     motus_ref_luma_free(&j->ref);
     motus_free(j->cur.data);
@@ -85,7 +84,8 @@ MotusStatus motus_judge_picture(MotusJudge *j, const MotusPlane *source, const M
 MotusStatus motus_judge_search(MotusJudge *j) {
     const MotusMeHints hints = {
         .centre = j->centre, .predictor = j->predictor, .lambda_q8 = j->lambda_q8};
-    return motus_me_search_prepared(j->me, &j->cur, &j->ref, &hints, j->field);
+    motus_me_cpu_search(j->me, &j->cur, &j->ref, &hints, j->field);
+    return MOTUS_OK;
 }
 
 // ---- Measures -----------------------------------------------------------------------------------

@@ -37,8 +37,8 @@ void passes_open(Passes *p, const MotusEncoderConfig *config) {
                            .steps = p->effort.steps};
     MotusMeConfig me = motus_me_config_default(width, height);
     me.range = p->effort.range, me.subpel = MOTUS_SUBPEL_FULL, me.modes = p->effort.partitions;
-    me.threads = config->threads, me.backend = MOTUS_BACKEND_CPU;
-    must(!motus_me_open(&p->me, &me) && !motus_field_alloc(&p->field, width, height));
+    me.threads = config->threads;
+    must(!motus_me_cpu_open(&p->me, &me) && !motus_field_alloc(&p->field, width, height));
     must(!motus_picture_state_alloc(&p->pic, p->mb_width, p->mb_height, config->threads));
     must(!motus_ref_luma_alloc(&p->ref_luma, width, height));
     must(!motus_frame_alloc(&p->src, width, height) && !motus_frame_alloc(&p->rec, width, height) &&
@@ -51,7 +51,7 @@ void passes_open(Passes *p, const MotusEncoderConfig *config) {
 }
 
 void passes_close(Passes *p) {
-    motus_me_close(&p->me);
+    motus_me_cpu_close(&p->me);
     motus_field_free(&p->field);
     motus_picture_state_free(&p->pic);
     motus_ref_luma_free(&p->ref_luma);
@@ -71,12 +71,19 @@ static void code_p(Passes *p, const MotusCoding *coding) {
     const MotusRefLuma *luma = &p->ref_luma;
     motus_ref_luma_build(&p->ref_luma, &p->ref->plane[0], p->config.subpel != MOTUS_SUBPEL_FULL,
                          p->config.threads);
-    must(!motus_me_predict_centres(p->me, &p->src->plane[0], luma,
-                                   p->has_last_mv ? p->last_mv : NULL, lambda_q8, p->effort.reach,
-                                   MOTUS_MAX_CENTRE, reach_y, p->centre));
+    motus_me_cpu_predict(p->me,
+                         &(MotusCentresPicture){.cur = p->src->plane[0].data,
+                                                .cur_stride = p->src->plane[0].stride,
+                                                .ref = luma,
+                                                .previous = p->has_last_mv ? p->last_mv : NULL,
+                                                .lambda_q8 = lambda_q8,
+                                                .reach = p->effort.reach,
+                                                .limit_x = MOTUS_MAX_CENTRE,
+                                                .limit_y = reach_y,
+                                                .centre = p->centre});
     const MotusMeHints hints = {
         .centre = p->centre, .predictor = p->centre, .lambda_q8 = lambda_q8};
-    must(!motus_me_search_prepared(p->me, &p->src->plane[0], luma, &hints, p->field));
+    motus_me_cpu_search(p->me, &p->src->plane[0], luma, &hints, p->field);
     MotusPCoding coded = {.ref = {.width = luma->width,
                                   .height = luma->height,
                                   .luma = luma->plane[0],

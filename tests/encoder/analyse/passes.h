@@ -6,7 +6,7 @@
 
 #include "encoder/bitstream/headers.h"
 #include "encoder/decide/decide.h"
-#include "me/me_internal.h"
+#include "me/me_cpu.h"
 
 typedef struct Passes {
     MotusEncoderConfig config;
@@ -15,7 +15,7 @@ typedef struct Passes {
     MotusInterLimits limits;
     int mb_width, mb_height;
     MotusPictureState pic;
-    MotusMe *me;
+    MotusMeCpu *me;
     MotusField *field;
     MotusRefLuma ref_luma;
     MotusMv *centre, *last_mv;

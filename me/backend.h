@@ -1,0 +1,52 @@
+// Backends of the motion estimator. The public API (me.c, request.c, reference.c) checks the
+// arguments, keeps the queue and calls one of the two tables.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ME_BACKEND_H
+#define ME_BACKEND_H
+
+#include "motus/me_request.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// `state` is an open backend, `planes` the prepared planes of a reference. Functions that take
+// `error` leave CUDA's own text in it if a CUDA call fails.
+typedef struct MotusMeOps {
+    // device: CUDA's number of it; -1 with the CPU backend.
+    MotusStatus (*open)(void **state, const MotusMeConfig *config, int device, MotusError *error);
+    void (*close)(void *state); // blocks until pending work is done; accepts NULL
+
+    // Searches one picture in host memory. Nothing is pending.
+    MotusStatus (*search)(void *state, const MotusPlane *cur, const MotusPlane *ref,
+                          const MotusMeHints *hints, MotusField *field, MotusError *error);
+    // Start a job or a request; planes[i] are those of the i-th target's reference.
+    MotusStatus (*submit)(void *state, const MotusMeJob *job, MotusError *error);
+    MotusStatus (*request)(void *state, const MotusMeRequest *request, void *const planes[],
+                           MotusError *error);
+    // Completes the oldest pending one: *request, or a job if request is NULL. MOTUS_AGAIN: not
+    // done within timeout_ms (negative: blocks).
+    MotusStatus (*finish)(void *state, const MotusMeRequest *request, int timeout_ms,
+                          MotusError *error);
+
+    // Predicts search centres. All members of *predict are set; none is 0 for a default.
+    MotusStatus (*predict)(void *state, const MotusMeCentres *predict, const void *planes,
+                           MotusError *error);
+
+    MotusStatus (*planes_alloc)(void **planes, const MotusMeConfig *config, int device,
+                                MotusError *error);
+    MotusStatus (*planes_fill)(void *planes, void *state, const MotusPlane *luma,
+                               MotusMemory memory, int with_half, void *stream, MotusError *error);
+    void (*planes_free)(void *planes); // accepts NULL
+    // Predicts a block as motus_ref_luma_block does; NULL: planes are in device memory.
+    const uint8_t *(*block)(const void *planes, int x, int y, MotusMv mv, int width, int height,
+                            uint8_t *dst, ptrdiff_t *stride);
+} MotusMeOps;
+
+extern const MotusMeOps motus_me_ops_cpu;
+extern const MotusMeOps motus_me_ops_cuda; // only in a build with CUDA
+
+#ifdef __cplusplus
+}
+#endif
+#endif

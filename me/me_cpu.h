@@ -1,0 +1,35 @@
+// Motion estimation on the CPU. The encoder's CPU coder calls it with references of its own.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ME_ME_CPU_H
+#define ME_ME_CPU_H
+
+#include "me/centres/centres.h"
+#include "me/search/refine.h"
+
+typedef struct MotusMeCpu {
+    MotusMeConfig config;
+    int threads; // of the next call, from 1 to the number it was opened with
+    MotusSearchMb search;
+    const MotusRefineOps *refine;
+    const MotusPixelOps *pixel;
+    uint8_t *scratch;    // scratch_size bytes per thread
+    size_t scratch_size; // multiple of 64
+    MotusCoarse coarse;
+    MotusPlane cur;   // whole MBs; used if the size is no multiple of 16
+    MotusRefLuma ref; // prepared from a caller's plane
+    MotusPlane last;  // the last job's picture, allocated with the first job
+} MotusMeCpu;
+
+// Opens it for a valid configuration. MOTUS_ERR_MEMORY.
+MotusStatus motus_me_cpu_open(MotusMeCpu **cpu, const MotusMeConfig *config);
+void motus_me_cpu_close(MotusMeCpu **cpu); // accepts NULL inside
+
+// Searches `cur` in a prepared reference (with half planes if the configuration refines) and fills
+// the field. cur and ref: whole MBs.
+void motus_me_cpu_search(const MotusMeCpu *cpu, const MotusPlane *cur, const MotusRefLuma *ref,
+                         const MotusMeHints *hints, MotusField *field);
+
+// Predicts a search centre for each MB. Reads no results of the picture itself.
+void motus_me_cpu_predict(MotusMeCpu *cpu, const MotusCentresPicture *picture);
+
+#endif
