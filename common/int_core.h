@@ -32,6 +32,14 @@ MOTUS_HD int motus_se_bits(int v) {
     return motus_ue_bits(v > 0 ? 2u * (uint32_t)v - 1 : 2u * (uint32_t)-v);
 }
 
+// A table of 8 or 16 small numbers as a 64-bit constant: `n` bits each, the first one lowest.
+#define MOTUS_PACK8(n, a, b, c, d, e, f, g, h)                                                     \
+    ((uint64_t)(a) | (uint64_t)(b) << (n) | (uint64_t)(c) << 2 * (n) | (uint64_t)(d) << 3 * (n) |  \
+     (uint64_t)(e) << 4 * (n) | (uint64_t)(f) << 5 * (n) | (uint64_t)(g) << 6 * (n) |              \
+     (uint64_t)(h) << 7 * (n))
+#define MOTUS_PACK16(n, a, b, c, d, e, f, g, h, ...)                                               \
+    (MOTUS_PACK8(n, a, b, c, d, e, f, g, h) | MOTUS_PACK8(n, __VA_ARGS__) << 8 * (n))
+
 // Whole MBs that cover n samples.
 MOTUS_HD int motus_mbs(int n) { return (n + 15) >> 4; }
 

@@ -31,9 +31,9 @@ MotusStatus motus_dct8_quality(uint16_t table[64], const uint16_t base[64], int 
     return MOTUS_OK;
 }
 
-// A step of the integer quantizer: multiplier / 2^shift, the multiplier odd and of 24 bits, the
-// quotient at most 3 of its units above the exact step, so that halves are rounded away from 0. (No
-// entry of a table, at no place, gives a multiplier of 25 bits.)
+// Sets a step of the integer quantizer to multiplier / 2^shift. The multiplier is odd and has 24
+// bits (25 never occur, for any table entry). The quotient is at most 3 units of the multiplier
+// above the exact step, so that halves are rounded away from 0.
 static void set_integer_step(MotusDct8Steps *steps, int i, double step) {
     int exponent;
     float mantissa = frexpf((float)step, &exponent);
@@ -47,8 +47,7 @@ MotusStatus motus_dct8_steps(MotusDct8Steps *steps, const uint16_t table[64]) {
     static const double s[8] = {
         1.0, 1.3870398453221474618,  1.3065629648763765279,  1.1758756024193587170,
         1.0, 0.78569495838710218128, 0.54119610014619698440, 0.27589937928294301234};
-    // of the integer transform: what motus_dct8_int_1d multiplies an orthonormal coefficient by,
-    // and the shift after the columns
+    // Scales of the integer transform (DCT8_COLUMNS after the shift, DCT8_ROWS), by coefficient.
     static const double o = 11706.94567854791 / (1 << DCT8_SHIFT),
                         e = 12428.027243757268 / (1 << DCT8_SHIFT), z = 2.8284271247461901;
     static const double columns[8] = {z, o, e, o, z, o, e, o};
@@ -145,8 +144,7 @@ static const MotusDct8Ops *choose_ops(const MotusExec *exec) {
     return &motus_dct8_ops_c;
 }
 
-// The block at (x, y) of a plane that does not hold all of it: the last column and row are
-// repeated.
+// Copies the block at (x, y), which reaches past the plane: last column and row are repeated.
 static void gather_edge(uint8_t block[64], const MotusPlane *src, int x, int y) {
     for (int i = 0; i < 64; i++)
         block[i] = src->data[motus_min(y + i / 8, src->height - 1) * src->stride +

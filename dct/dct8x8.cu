@@ -1,10 +1,8 @@
-// 8x8 DCT of whole planes on a CUDA device; equals motus_dct8_forward and motus_dct8_inverse bit
-// for bit (built without contraction).
-//
-// One thread transforms one block, all 64 values in registers: no shared memory, no barrier. The 32
-// threads of a warp take 32 blocks in a row, so that a row of theirs is 256 bytes of samples
-// (8-byte accesses) and 512 bytes of levels (16-byte accesses). Grid: linear over blocks. Read and
-// written once: 1 byte of samples and 2 bytes of level per sample.
+// 8x8 DCT of whole planes on a CUDA device. Equals motus_dct8_forward and motus_dct8_inverse bit
+// for bit (built without contraction). Grid: linear over 8x8 blocks, one thread each, all 64 values
+// in registers; no shared memory. A warp's row is 256 bytes of samples (8-byte accesses) and 512
+// bytes of levels (16-byte accesses). Samples and levels are read or written once: 3 bytes per
+// sample.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
@@ -16,8 +14,8 @@ extern "C" {
 
 namespace {
 
-constexpr int THREADS = 128,
-              BLOCKS = 6; // of a block; on a multiprocessor at once, at 80 registers a thread
+constexpr int THREADS = 128; // of a block
+constexpr int BLOCKS = 6;    // resident per multiprocessor, at 80 registers a thread
 
 struct Samples {
     uint8_t *data;
@@ -29,10 +27,11 @@ struct Levels {
     int pitch, blocks_x, blocks; // pitch in elements
 };
 
-// One of MotusDct8Steps' arrays.
+// An array of MotusDct8Steps, as a kernel parameter.
 template <class T> struct Table { T of[64]; };
 
-// Eight samples of row y from column x on; beyond the plane its last column and row are repeated.
+// Loads eight samples of row y from column x on. Past the plane its last column and row are
+// repeated.
 __device__ uint2 load_row(const Samples &p, int x, int y) {
     const uint8_t *row = p.data + (ptrdiff_t)min(y, p.height - 1) * p.stride;
     if (x + 8 <= p.width) return __ldcs(reinterpret_cast<const uint2 *>(row + x));
@@ -51,7 +50,7 @@ __device__ void store_row(const Samples &p, int x, int y, uint2 v) {
             row[x + i] = (uint8_t)((i < 4 ? v.x : v.y) >> (8 * (i % 4)));
 }
 
-// Byte i of a row as sample - 128: the byte becomes the low bits of 2^23's mantissa.
+// Returns byte i of a row minus 128. The byte becomes the low mantissa bits of 2^23.
 __device__ __forceinline__ float to_float(uint2 v, int i) {
     return __uint_as_float(
                __byte_perm(i < 4 ? v.x : v.y, 0x4B000000u, 0x7440u + (unsigned)(i & 3))) -
@@ -62,7 +61,7 @@ __device__ __forceinline__ uint32_t pack(int32_t low, int32_t high) {
     return __byte_perm((uint32_t)low, (uint32_t)high, 0x5410);
 }
 
-// Samples to coefficients still to be scaled, in place.
+// Transforms a block forward, in place; coefficients are not scaled yet.
 template <MotusDct8Kind KIND> __device__ __forceinline__ void transform(float x[64]) {
 #pragma unroll
     for (int c = 0; c < 8; c++)
@@ -77,8 +76,8 @@ template <MotusDct8Kind KIND> __device__ __forceinline__ void transform(float x[
                                  : motus_dct8_exact_1d(x + 8 * r, 1, DCT8_ROWS);
 }
 
-// The level in the low 16 bits. Float: product and sum are both rounded. Integer: only the sum (see
-// motus_dct8_int_level).
+// Returns the level in the low 16 bits. Float: product and sum are both rounded. Integer: the sum
+// alone (motus_dct8_int_level).
 template <MotusDct8Kind KIND> __device__ __forceinline__ int32_t level_bits(float x, float step) {
     return KIND == MOTUS_DCT8_FLOAT ? motus_round_bits(x * step)
                                     : __float_as_int(fmaf(x, step, 12582912.0f));
@@ -121,7 +120,7 @@ __device__ __forceinline__ uint32_t pack4(const int32_t *v) {
                        __byte_perm((uint32_t)v[2], (uint32_t)v[3], 0x0040), 0x5410);
 }
 
-// Levels to samples, in place; the types say which transform.
+// Transforms levels to samples; the type of `steps` selects the transform.
 __device__ __forceinline__ void reconstruct(int32_t sample[64], const uint4 row[8],
                                             const Table<float> &steps) {
     float x[64];
@@ -173,7 +172,7 @@ bool aligned(const void *data, ptrdiff_t stride) {
     return ((uintptr_t)data | (uintptr_t)stride) % 16 == 0;
 }
 
-// Checks everything and makes the kernels' arguments.
+// Checks the arguments and converts them to those of the kernels.
 MotusStatus prepare(Levels *levels, Samples *samples, MotusDct8Steps *steps,
                     const MotusCoefs *coefs, const MotusPlane *plane, const uint16_t table[64],
                     MotusDct8Kind kind, MotusError *error) {

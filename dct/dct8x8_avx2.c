@@ -1,12 +1,11 @@
-// 8x8 DCT, AVX2: the same one-dimensional transforms run over eight columns at once, with a
-// transposition between the passes. The loops over columns are left to the compiler's vectorizer,
-// so that the arithmetic stays the core's.
+// 8x8 DCT with AVX2: the transforms of dct8x8_core.h over eight columns at once, transposed between
+// the passes. The compiler vectorizes the loops over columns, so the arithmetic exists once.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
 #include "dct/dct8x8.h"
 
-// Eight rows of eight 32-bit elements, in place.
+// Transposes eight rows of eight 32-bit elements, in place.
 static inline void transpose32(__m256i r[8]) {
     __m256 t[8], u[8];
     for (int i = 0; i < 8; i += 2) {
@@ -25,7 +24,7 @@ static inline void transpose32(__m256i r[8]) {
     }
 }
 
-// 64 elements in memory, through registers.
+// Transposes a block in memory.
 static inline void transpose_block(void *x) {
     __m256i r[8];
     for (int i = 0; i < 8; i++) r[i] = _mm256_load_si256((const __m256i *)x + i);
@@ -33,7 +32,7 @@ static inline void transpose_block(void *x) {
     for (int i = 0; i < 8; i++) _mm256_store_si256((__m256i *)x + i, r[i]);
 }
 
-// Rows i and i + 1 of 32-bit levels to two rows of int16.
+// Stores 32-bit levels as rows of int16.
 static inline void store_levels(int16_t *dst, ptrdiff_t stride, const int32_t x[64]) {
     for (int r = 0; r < 8; r += 2) {
         __m256i a = _mm256_load_si256((const __m256i *)(x + 8 * r)),
@@ -109,7 +108,7 @@ static void inverse_float(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src
     }
 }
 
-// Four levels of the integer transform: the product of two floats is exact in a double.
+// Returns four levels of the integer transform: the product of two floats is exact in a double.
 static inline __m128i int_levels(const float *x, const float *step) {
     return _mm256_cvtpd_epi32(
         _mm256_mul_pd(_mm256_cvtps_pd(_mm_load_ps(x)), _mm256_cvtps_pd(_mm_loadu_ps(step))));

@@ -1,6 +1,6 @@
-// One-dimensional 8-point transforms, float and integer, and the quantizers around them: the
-// arithmetic that CPU and GPU share. Floats are only multiplied and added, never fused (files that
-// include this are compiled without contraction), so both sides give the same bits.
+// 8-point transforms, float and integer, and their quantizers. Floats are multiplied and added,
+// never fused: files that include this are compiled without contraction. So CPU and GPU give the
+// same bits.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef DCT_DCT8X8_CORE_H
 #define DCT_DCT8X8_CORE_H
@@ -11,8 +11,8 @@
 #include "common/hd.h"
 #include "common/int_core.h"
 
-// Steps as the transforms want them. The forward transforms and the float inverse leave out the
-// factors of each row and column, which are put into the steps here.
+// Quantizer steps. They contain the factors of rows and columns that the forward transforms and the
+// float inverse leave out.
 typedef struct MotusDct8Steps {
     float forward[64];      // 1 / (8 * s_u * s_v * q)
     float inverse[64];      // s_u * s_v * q / 8
@@ -22,8 +22,8 @@ typedef struct MotusDct8Steps {
     uint16_t q[64];
 } MotusDct8Steps;
 
-// Eight samples at x[0], x[step], ..., forward, in place; output k is s_k * 2 sqrt 2 times the
-// orthonormal coefficient, s_0 = 1, s_k = sqrt 2 cos(k pi / 16).
+// Transforms x[0], x[step], ..., x[7 * step] forward, in place. Output k is s_k * 2 sqrt 2 times
+// the orthonormal coefficient, s_0 = 1, s_k = sqrt 2 cos(k pi / 16).
 MOTUS_HD void motus_dct8_float_1d(float *x, int step) {
     float a0 = x[0] + x[7 * step], a7 = x[0] - x[7 * step], a1 = x[step] + x[6 * step],
           a6 = x[step] - x[6 * step];
@@ -39,7 +39,7 @@ MOTUS_HD void motus_dct8_float_1d(float *x, int step) {
     x[5 * step] = f7 + z2, x[3 * step] = f7 - z2, x[step] = e7 + z4, x[7 * step] = e7 - z4;
 }
 
-// The inverse; input k is the orthonormal coefficient times s_k / (2 sqrt 2).
+// Transforms back; input k is the orthonormal coefficient times s_k / (2 sqrt 2).
 MOTUS_HD void motus_idct8_float_1d(float *x, int step) {
     float a0 = x[0] + x[4 * step], a1 = x[0] - x[4 * step], a3 = x[2 * step] + x[6 * step];
     float a2 = (x[2 * step] - x[6 * step]) * 1.414213562f - a3;
@@ -52,44 +52,24 @@ MOTUS_HD void motus_idct8_float_1d(float *x, int step) {
     x[2 * step] = b2 + c5, x[5 * step] = b2 - c5, x[3 * step] = b3 + c4, x[4 * step] = b3 - c4;
 }
 
-// Factors of the integer forward transform, about cos(k pi / 16) / 2 times a scale that is the same
-// for 1, 3, 5, 7 and for 2, 6 (and sqrt 8 for 0 and 4, whose factors are 1). The scales are those,
-// among all that keep the bounds below, whose factors come nearest to integers.
+// Factors of the integer forward transform: cos(k pi / 16) / 2 times one scale for k = 1, 3, 5, 7
+// and one for 2, 6, rounded. Outputs 0 and 4 have factor 1 (scale sqrt 8). Of the scales that keep
+// the bounds below, these bring the factors nearest to integers.
 typedef struct MotusDct8Factors {
     int c1, c3, c5, c7, c2, c6;
 } MotusDct8Factors;
 
-#define DCT8_COLUMNS                                                                               \
-    ((MotusDct8Factors){5741, 4867, 3252, 1142, 5741, 2378}) // scales 11706.94568 and 12428.02724
-#define DCT8_ROWS ((MotusDct8Factors){729, 618, 413, 145, 577, 239}) // 1486.563909 and 1249.080599
+// Scales 11706.94568 and 12428.02724; 1486.563909 and 1249.080599.
+#define DCT8_COLUMNS ((MotusDct8Factors){5741, 4867, 3252, 1142, 5741, 2378})
+#define DCT8_ROWS ((MotusDct8Factors){729, 618, 413, 145, 577, 239})
 
-// Columns are transformed first; all but their coefficients 0 and 4 then lose DCT8_SHIFT bits.
-// Bounds, for samples within +-128: before the shift 128 * 4 * (5741 + 2378) < 2^22, after it 4060;
-// coefficients 0 and 4 are at most 1024. After the rows 4060 * 2 * (729 + 618 + 413 + 145) < 2^24.
-// So every value is also exact as a float, and floats that are multiplied and added, fused or not,
-// give the same integers.
+// Columns come first; their coefficients but 0 and 4 then lose DCT8_SHIFT bits. Bounds for samples
+// within +-128: 128 * 4 * (5741 + 2378) < 2^22 before the shift, 4060 after it, 1024 for
+// coefficients 0 and 4, 4060 * 2 * (729 + 618 + 413 + 145) < 2^24 after the rows. So floats hold
+// every value exactly and give the same integers, fused or not.
 enum { DCT8_SHIFT = 10 };
 
-MOTUS_HD void motus_dct8_int_1d(int32_t *x, int step, MotusDct8Factors k) {
-    int32_t a0 = x[0] + x[7 * step], o0 = x[0] - x[7 * step], a1 = x[step] + x[6 * step],
-            o1 = x[step] - x[6 * step];
-    int32_t a2 = x[2 * step] + x[5 * step], o2 = x[2 * step] - x[5 * step],
-            a3 = x[3 * step] + x[4 * step], o3 = x[3 * step] - x[4 * step];
-    int32_t b0 = a0 + a3, b3 = a0 - a3, b1 = a1 + a2, b2 = a1 - a2;
-    x[0] = b0 + b1, x[4 * step] = b0 - b1;
-    x[2 * step] = b3 * k.c2 + b2 * k.c6, x[6 * step] = b3 * k.c6 - b2 * k.c2;
-    x[step] = o0 * k.c1 + o1 * k.c3 + o2 * k.c5 + o3 * k.c7,
-    x[3 * step] = o0 * k.c3 - o1 * k.c7 - o2 * k.c1 - o3 * k.c5;
-    x[5 * step] = o0 * k.c5 - o1 * k.c1 + o2 * k.c7 + o3 * k.c3,
-          x[7 * step] = o0 * k.c7 - o1 * k.c5 + o2 * k.c3 - o3 * k.c1;
-}
-
-// Halves go up.
-MOTUS_HD int32_t motus_dct8_int_shift(int32_t x) {
-    return (x + (1 << (DCT8_SHIFT - 1))) >> DCT8_SHIFT;
-}
-
-// motus_dct8_int_1d on floats.
+// Equals motus_dct8_int_1d (dct8x8.h), on floats.
 MOTUS_HD void motus_dct8_exact_1d(float *x, int step, MotusDct8Factors k) {
     float c1 = (float)k.c1, c3 = (float)k.c3, c5 = (float)k.c5, c7 = (float)k.c7, c2 = (float)k.c2,
           c6 = (float)k.c6;
@@ -110,10 +90,10 @@ MOTUS_HD void motus_dct8_exact_1d(float *x, int step, MotusDct8Factors k) {
         motus_exact_madd(o3, -c1, motus_exact_madd(o2, c3, motus_exact_madd(o1, -c5, o0 * c7)));
 }
 
-// motus_dct8_int_shift on floats: x + 1/2 is still exact below 2^22, and no integer plus 1/2 lies
+// Equals motus_dct8_int_shift, on floats: x + 1/2 is exact below 2^22, and no integer plus 1/2 lies
 // halfway between two multiples of 2^10.
 MOTUS_HD float motus_dct8_exact_shift(float x) {
-    const float bias = 12582912.0f; // 1.5 * 2^23: what is below 1 is rounded off
+    const float bias = 12582912.0f; // 1.5 * 2^23: its unit in the last place is 1
     return motus_exact_madd(x + 0.5f, 1.0f / (1 << DCT8_SHIFT), bias) - bias;
 }
 
@@ -128,8 +108,8 @@ enum {
     DCT8_C7 = 799
 };
 
-// The inverse of the orthonormal 8-point DCT, with 13 fraction bits, shifted right by `shift` with
-// rounding, in place. The sum of |factors| of an output is at most 2.83 * 2^13, so |x| < 92,000
+// Transforms orthonormal coefficients back with 13 fraction bits, in place, and shifts right by
+// `shift` with rounding. |factors| of an output add up to at most 2.83 * 2^13, so |x| < 92,000
 // keeps every sum in 32 bits.
 MOTUS_HD void motus_idct8_int_1d(int32_t *x, int step, int shift) {
     int32_t half = 1 << (shift - 1), y1 = x[step], y3 = x[3 * step], y5 = x[5 * step],
@@ -148,24 +128,17 @@ MOTUS_HD void motus_idct8_int_1d(int32_t *x, int step, int shift) {
     x[3 * step] = (e3 + o3) >> shift, x[4 * step] = (e3 - o3) >> shift;
 }
 
-// Shifts of the inverse's two passes (3 fraction bits between them), and its largest coefficient.
+// Shifts of the integer inverse, 3 fraction bits between its passes; its largest coefficient.
 enum { IDCT8_SHIFT_1 = 10, IDCT8_SHIFT_2 = 16, DCT8_MAX_COEF = 2047 };
 
-// Nearest integer of v * multiplier / 2^shift, |v| < 2^24. There are no ties: half of 2^shift would
-// have to divide v, as the multiplier is odd, and shift is 26 at least. So whoever rounds the exact
-// product once, by whatever rule, gets the same.
-MOTUS_HD int motus_dct8_int_level(int32_t v, int32_t multiplier, int shift) {
-    return (int)(((int64_t)v * multiplier + (1ll << (shift - 1))) >> shift);
-}
-
-// Kept within +-2047 (a coefficient of samples is within +-1024), so that no level from outside can
-// overflow the inverse.
+// Scales a level. Clipped to +-DCT8_MAX_COEF, so that no level of a caller overflows the inverse;
+// coefficients of samples are within +-1024.
 MOTUS_HD int32_t motus_dct8_int_coef(int level, uint16_t q) {
     return motus_clip(-DCT8_MAX_COEF, DCT8_MAX_COEF, level * (int32_t)q);
 }
 
-// A sample from the float inverse, in the low 8 bits. Clipped before it is rounded, so that any
-// levels, however wild, stay within motus_round_bits' range.
+// Returns a sample of the float inverse in the low 8 bits. Clipped before it is rounded, so that
+// any level stays within the range of motus_round_bits.
 MOTUS_HD int32_t motus_dct8_float_sample(float x) {
     return motus_round_bits(motus_float_min(motus_float_max(x + 128.0f, 0.0f), 255.0f));
 }

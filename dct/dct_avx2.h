@@ -1,6 +1,5 @@
-// The 4x4 transforms, AVX2: for files compiled for it. Transforms run in 16-bit lanes: the forward
-// ones can't overflow (residuals of +-255 stay within
-// +-9180), and the inverse one is defined modulo 2^16 (dct_core.h), which is what these lanes do.
+// 4x4 transforms with AVX2 in 16-bit SIMD lanes. Forward ones cannot overflow: residuals of +-255
+// stay within +-9180. The inverse is defined modulo 2^16 (dct_core.h), as these lanes compute.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef DCT_DCT_AVX2_H
 #define DCT_DCT_AVX2_H
@@ -19,7 +18,7 @@ static inline int motus_load32_avx2(const uint8_t *p) {
 static inline __m256i motus_add_avx2(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
 static inline __m256i motus_sub_avx2(__m256i a, __m256i b) { return _mm256_sub_epi16(a, b); }
 
-// motus_forward4 over v[0..3], in every lane.
+// Equals motus_forward4 over v[0..3] in every lane.
 static inline void motus_forward4_avx2(__m256i v[4]) {
     __m256i sum03 = motus_add_avx2(v[0], v[3]), diff03 = motus_sub_avx2(v[0], v[3]),
             sum12 = motus_add_avx2(v[1], v[2]), diff12 = motus_sub_avx2(v[1], v[2]);
@@ -29,9 +28,9 @@ static inline void motus_forward4_avx2(__m256i v[4]) {
     v[3] = motus_sub_avx2(diff03, motus_add_avx2(diff12, diff12));
 }
 
-// v[0..3] hold rows of four 4x4 matrices, 64 bits each: 0 and 1 in the low half, 2 and 3 in the
-// high half. After it u[0] holds columns 0 and 1, u[1] columns 2 and 3 of matrices 0 (low) and 2
-// (high), u[2] and u[3] those of 1 and 3.
+// Transposes four 4x4 matrices. v[0..3]: their rows, 64 bits each, matrices 0 and 1 in the low
+// half, 2 and 3 in the high half. u[0], u[1]: columns 0 and 1, columns 2 and 3 of matrices 0 (low)
+// and 2 (high). u[2], u[3]: those of matrices 1 and 3.
 static inline void motus_transpose_avx2(__m256i u[4], const __m256i v[4]) {
     __m256i t0 = _mm256_unpacklo_epi16(v[0], v[1]), t1 = _mm256_unpackhi_epi16(v[0], v[1]);
     __m256i t2 = _mm256_unpacklo_epi16(v[2], v[3]), t3 = _mm256_unpackhi_epi16(v[2], v[3]);
@@ -41,8 +40,8 @@ static inline void motus_transpose_avx2(__m256i u[4], const __m256i v[4]) {
     u[3] = _mm256_unpackhi_epi32(t1, t3);
 }
 
-// Both passes over four blocks laid out as motus_transpose_avx2() takes them; it leaves them as
-// whole rows the same way. Nothing is rounded, so that columns first is as good as rows first.
+// Transforms four blocks. v: laid out as for motus_transpose_avx2(); u: rows, laid out as it leaves
+// columns. Columns come first, which is the same as rows first: nothing is rounded.
 static inline void motus_forward_blocks_avx2(__m256i u[4], __m256i v[4]) {
     motus_forward4_avx2(v);
     motus_transpose_avx2(u, v);
@@ -90,7 +89,7 @@ static inline void motus_forward16x16_avx2(int16_t coef[16][16], const uint8_t *
     }
 }
 
-// Eight samples of rows y and y + 4.
+// Loads eight samples each of rows y and y + 4.
 static inline __m256i motus_load_rows_avx2(const uint8_t *p, ptrdiff_t stride, int y) {
     __m128i upper = _mm_loadl_epi64((const __m128i *)(p + y * stride));
     __m128i lower = _mm_loadl_epi64((const __m128i *)(p + (y + 4) * stride));
@@ -108,7 +107,7 @@ static inline void motus_forward8x8_avx2(int16_t coef[4][16], const uint8_t *src
     motus_store_blocks_avx2(coef, u);
 }
 
-// motus_inverse4 over the low 64 bits of v[0..3].
+// Equals motus_inverse4 over the low 64 bits of v[0..3].
 static inline void motus_inverse4_avx2(__m128i v[4]) {
     __m128i sum02 = _mm_add_epi16(v[0], v[2]), diff02 = _mm_sub_epi16(v[0], v[2]);
     __m128i odd1 = _mm_sub_epi16(_mm_srai_epi16(v[1], 1), v[3]),
@@ -119,7 +118,7 @@ static inline void motus_inverse4_avx2(__m128i v[4]) {
     v[3] = _mm_sub_epi16(sum02, odd3);
 }
 
-// Four lines of a matrix, two in a register, to v[0..3].
+// Splits two registers of two lines each into v[0..3].
 static inline void motus_split_avx2(__m128i v[4], __m128i first, __m128i second) {
     v[0] = first;
     v[1] = _mm_unpackhi_epi64(first, first);

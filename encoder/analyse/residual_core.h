@@ -7,7 +7,7 @@
 #ifndef ENCODER_ANALYSE_RESIDUAL_CORE_H
 #define ENCODER_ANALYSE_RESIDUAL_CORE_H
 
-#include "dct/dct_lanes.h"
+#include "dct/dct_cpu.h"
 #include "encoder/analyse/levels_lanes_core.h"
 #include "encoder/mb/predict_core.h"
 

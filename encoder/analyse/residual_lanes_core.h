@@ -5,7 +5,7 @@
 #ifndef ENCODER_ANALYSE_RESIDUAL_LANES_CORE_H
 #define ENCODER_ANALYSE_RESIDUAL_LANES_CORE_H
 
-#include "dct/dct_pairs_core.h"
+#include "dct/dct_warp.cuh"
 #include "encoder/analyse/levels_lanes_core.h"
 #include "encoder/analyse/trial_core.h"
 

@@ -3,7 +3,7 @@
 #include "tests/dct/dct_avx2.h"
 
 #include "dct/dct_avx2.h"
-#include "dct/dct_lanes.h"
+#include "dct/dct_mb_core.h"
 
 const DctAvx2 dct_avx2 = {motus_forward4x4_avx2,     motus_forward8x8_avx2, motus_forward16x16_avx2,
                           motus_inverse4x4_add_avx2, motus_forward_luma,    motus_forward_chroma};

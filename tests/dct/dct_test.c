@@ -2,8 +2,8 @@
 // block, AVX2 against plain C. Inverses: quant_test.c.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
-#include "dct/dct_lanes.h"
-#include "dct/dct_pairs_core.h"
+#include "dct/dct_mb_core.h"
+#include "dct/dct_warp.cuh"
 #include "tests/dct/dct_avx2.h"
 #include "tests/dct/dct_case.h"
 #include "tests/support/harness.h"

@@ -1,8 +1,8 @@
-// The transforms of a macroblock's blocks as the lanes that work on it share them out
-// (common/lanes.h); with AVX2, where this is compiled for it, many at once.
+// Transforms of a macroblock's 4x4 blocks: shared out among the lanes of a warp (common/lanes.h),
+// or several at once with AVX2.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef DCT_DCT_LANES_H
-#define DCT_DCT_LANES_H
+#ifndef DCT_DCT_MB_CORE_H
+#define DCT_DCT_MB_CORE_H
 
 #include "common/lanes.h"
 #include "dct/dct_core.h"
@@ -10,7 +10,7 @@
 #include "dct/dct_avx2.h"
 #endif
 
-// Forward transforms of 16x16 samples of src - pred (pred: rows of 16): 16 blocks in raster order.
+// Transforms the 16 luma blocks of src - pred, in raster order. pred: rows of 16.
 MOTUS_HD void motus_forward_luma(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride,
                                  const uint8_t pred[256]) {
 #ifdef DCT_DCT_AVX2_H
@@ -24,7 +24,7 @@ MOTUS_HD void motus_forward_luma(int16_t coef[16][16], const uint8_t *src, ptrdi
 #endif
 }
 
-// The same for 8x8 samples of chroma (pred: rows of 8): 4 blocks.
+// Transforms the 4 blocks of one chroma plane. pred: rows of 8.
 MOTUS_HD void motus_forward_chroma(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
                                    const uint8_t pred[64]) {
 #ifdef DCT_DCT_AVX2_H
@@ -38,16 +38,7 @@ MOTUS_HD void motus_forward_chroma(int16_t coef[4][16], const uint8_t *src, ptrd
 #endif
 }
 
-MOTUS_HD void motus_forward_block(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
-                                  const uint8_t *pred, ptrdiff_t pred_stride) {
-#ifdef DCT_DCT_AVX2_H
-    motus_forward4x4_avx2(coef, src, src_stride, pred, pred_stride);
-#else
-    motus_forward4x4(coef, src, src_stride, pred, pred_stride);
-#endif
-}
-
-// Scaling of zigzag levels; the result is in raster order.
+// Scales levels in zigzag order to coefficients in raster order.
 MOTUS_HD void motus_dequant_zigzag(int16_t coef[16], const int16_t zigzag[16], int qp) {
     int rem = qp % 6, per = qp / 6;
     for (int i = 0; i < 16; i++) {
@@ -56,28 +47,13 @@ MOTUS_HD void motus_dequant_zigzag(int16_t coef[16], const int16_t zigzag[16], i
     }
 }
 
-// at = clip(at + ((inverse(coef) + 32) >> 6)).
+// Adds the inverse transform of coef to the 4x4 samples at `at`.
 MOTUS_HD void motus_inverse4x4_in_place(uint8_t *at, ptrdiff_t stride, const int16_t coef[16]) {
 #ifdef DCT_DCT_AVX2_H
     motus_inverse4x4_add_avx2(at, stride, at, stride, coef);
 #else
     motus_inverse4x4_add(at, stride, at, stride, coef);
 #endif
-}
-
-// DC levels of an Intra16x16 MB (raster order) from the blocks' DCs, which their dequantized values
-// replace (8.5.10).
-MOTUS_HD void motus_luma_dc_code(int16_t level[16], int16_t dc[16], int qp, int deadzone) {
-    int v[16];
-    MotusQuantizer q = motus_quantizer(qp, deadzone, 1);
-    for (int i = 0; i < 16; i++) v[i] = dc[i];
-    motus_hadamard4x4(v);
-    for (int i = 0; i < 16; i++) {
-        level[i] = (int16_t)motus_quant((int16_t)((v[i] + 1) >> 1), q.scale[0], q.offset, q.shift);
-        v[i] = level[i];
-    }
-    motus_hadamard4x4(v);
-    for (int i = 0; i < 16; i++) dc[i] = motus_luma_dc_dequant(v[i], qp);
 }
 
 #endif

@@ -1,15 +1,13 @@
-// The 4x4 transforms of H.264 on words of two 16-bit values, as a GPU's lanes hold a block: the
-// same values as dct_core.h's, in fewer steps.
-//
-// Words stand in one of two orders. By columns: word 2y + h has values (y, 2h) and (y, 2h + 1), the
-// first one low; samples are loaded so. By rows: word 4h + x has values (2h, x) and (2h + 1, x).
+// 4x4 transforms on words of two 16-bit values, for a warp lane that holds a block. Equal to those
+// of dct_core.h (suite dct). Orders of words. By columns: word 2y + h has values (y, 2h), low, and
+// (y, 2h + 1); samples are loaded so. By rows: word 4h + x has values (2h, x) and (2h + 1, x).
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef DCT_DCT_PAIRS_CORE_H
-#define DCT_DCT_PAIRS_CORE_H
+#ifndef DCT_DCT_WARP_CUH
+#define DCT_DCT_WARP_CUH
 
 #include "common/pairs_core.h"
 
-// motus_forward4 and motus_inverse4 of two columns, or rows, at once; words lie `step` apart.
+// Equals motus_forward4 of two columns, or rows; words lie `step` apart.
 MOTUS_HD void motus_pairs_forward4(uint32_t *v, int step) {
     const uint32_t sum03 = motus_pairs_add(v[0], v[3 * step]),
                    diff03 = motus_pairs_sub(v[0], v[3 * step]);
@@ -20,6 +18,8 @@ MOTUS_HD void motus_pairs_forward4(uint32_t *v, int step) {
     v[2 * step] = motus_pairs_sub(sum03, sum12);
     v[3 * step] = motus_pairs_sub(diff03, motus_pairs_add(diff12, diff12));
 }
+
+// Equals motus_inverse4 of two columns, or rows.
 MOTUS_HD void motus_pairs_inverse4(uint32_t *v, int step) {
     const uint32_t sum02 = motus_pairs_add(v[0], v[2 * step]),
                    diff02 = motus_pairs_sub(v[0], v[2 * step]);
@@ -31,7 +31,7 @@ MOTUS_HD void motus_pairs_inverse4(uint32_t *v, int step) {
     v[3 * step] = motus_pairs_sub(sum02, odd3);
 }
 
-// Forward transform of src - pred, a word of four samples a row each; by rows.
+// Transforms src - pred, one word of four samples per row. coef: by rows.
 MOTUS_HD void motus_pairs_forward(uint32_t coef[8], const uint32_t src[4], const uint32_t pred[4]) {
     uint32_t d[8];
     for (int y = 0; y < 4; y++) {
@@ -49,12 +49,11 @@ MOTUS_HD void motus_pairs_forward(uint32_t coef[8], const uint32_t src[4], const
     }
 }
 
-// Inverse transform of scaled coefficients by rows, which it changes, added to pred: rows of four
-// samples.
+// Adds the inverse transform of coef (scaled, by rows; overwritten) to pred, one word per row.
 MOTUS_HD void motus_pairs_inverse_add(uint32_t sum[4], uint32_t coef[8], const uint32_t pred[4]) {
     uint32_t r[8];
-    // Rounding, and 512 of the 1024 that residuals are below after the shift, which makes them
-    // positive for it: both pass through the DC.
+    // Adds 32 for rounding and 512 << 6, so that the shift below sees positive values. Residuals
+    // are within +-512 after it. The DC carries both to every sample.
     coef[0] = motus_pairs_add(coef[0], 0x8020);
     for (int h = 0; h < 2; h++) motus_pairs_inverse4(coef + 4 * h, 1);
     for (int i = 0; i < 8; i++) { // word 2y + h
@@ -63,7 +62,7 @@ MOTUS_HD void motus_pairs_inverse_add(uint32_t sum[4], uint32_t coef[8], const u
     }
     for (int h = 0; h < 2; h++) motus_pairs_inverse4(r + h, 2);
     for (int y = 0; y < 4; y++) {
-        // Samples less 512: their upper byte is that of -512.
+        // Samples minus 512: 0xFE is the upper byte of -512.
         const uint32_t low = motus_pairs_add_clip(r[2 * y] >> 6 & 0x03FF03FF,
                                                   motus_word_bytes(pred[y], 0xFE, 0x4140));
         const uint32_t high = motus_pairs_add_clip(r[2 * y + 1] >> 6 & 0x03FF03FF,
