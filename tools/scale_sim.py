@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""How motus-mpi would do on many ranks: a discrete-event simulation of its protocol, from measured times.
+"""Predicts motus-mpi on many ranks: a discrete-event simulation of its protocol from measured times.
 
     mpirun -n 2 motus-mpi encode film.y4m -o film.264 --times times.csv
     tools/scale_sim.py times.csv                     a table for 1 to 4,096 ranks
-    tools/scale_sim.py times.csv --check             the measured run again, simulated
-    tools/scale_sim.py --check-formulas              the simulator against cases whose result is known
+    tools/scale_sim.py times.csv --check             the measured run, simulated
+    tools/scale_sim.py --check-formulas              cases whose result is known
 
-Times of parts are drawn from the measured ones in turn, so that a longer film is a longer row of the same parts. A worker does parts one after another: a part's time is what
-passes from the end of the one before it to its own. Its encoder takes all frames of a part when the one that had the same lane before is done, and the worker asks for
-another one 50 ms before that, as tools/mpi/worker.c does. Rank 0 is one server: a message costs it --per-word seconds, pictures --per-picture-message and --per-byte; messages
-take --latency. No more than 2 * ranks * (lanes + 1) + 1 parts are handed out before the first of them is written, as in tools/mpi/master.c, which gives a part to the one
-of those who ask who has least to do. Where GOPs begin at scene cuts, rank 0 looks for them ahead of those who code, several stretches of the input at a time (tools/mpi/cuts.h), and
-a part cannot be handed out before its end has been seen.
+Segment times repeat the measured ones in order. A worker codes its segments one after another; a
+segment's time runs from the end of the one before. The worker requests the next segment 50 ms
+before the last frame of this one is sent (tools/mpi/worker.c). Rank 0 is one server: a message
+costs it --per-message seconds, pictures --per-picture-message and --per-byte; --latency is one way.
+At most 2 * ranks * (GOP coders + 1) + 1 segments are handed out before the oldest is written, each
+to the requesting rank that has the fewest (tools/mpi/master.c). If GOPs begin at scene cuts, a
+segment is handed out once its end has been scanned (tools/mpi/scene_scan.h).
 """
 # SPDX-License-Identifier: BSD-2-Clause
 import argparse
@@ -21,52 +22,57 @@ import sys
 
 
 def read_times(path):
-    """Parts as (pictures, bytes, seconds, first, rank, when it was done), in the stream's order, and what the last line says of the run."""
-    parts, run = [], {}
+    """Returns segments as (pictures, bytes, seconds, first, rank, end) in stream order, and the
+    last line's values."""
+    segments, run = [], {}
     with open(path, newline="") as file:
         for row in csv.reader(file):
             if row and row[0].startswith("#"):
                 words = row[0].split()[1:]
                 run = {words[i]: float(words[i + 1]) for i in range(0, len(words), 2)}
             elif row:
-                parts.append((int(row[1]), int(row[3]), float(row[4]), int(row[0]), int(row[2]), float(row[5])))
-    if not parts or not run:
+                first, pictures, rank, size = map(int, row[:4])
+                segments.append((pictures, size, float(row[4]), first, rank, float(row[5])))
+    if not segments or not run:
         sys.exit(f"{path}: has no times of a whole run")
-    return sorted(parts, key=lambda part: part[3]), run
+    return sorted(segments, key=lambda segment: segment[3]), run
 
 
 class Costs:
-    """Of rank 0, in seconds; and the way between it and the others."""
+    """Seconds of rank 0 per message, message of pictures and byte; seconds of latency."""
 
-    def __init__(self, word=0.0, pictures=0.0, byte=0.0, latency=0.0):
-        self.word, self.pictures, self.byte, self.latency = word, pictures, byte, latency
+    def __init__(self, message=0.0, pictures=0.0, byte=0.0, latency=0.0):
+        self.message, self.pictures, self.byte, self.latency = message, pictures, byte, latency
 
-    def part(self, size):
-        """A part's pictures: a message a MiB (tools/mpi/worker.c, HELD)."""
+    def segment(self, size):
+        """A segment's pictures: a message a MiB (tools/mpi/worker.c, HELD_BYTES)."""
         return self.pictures * (1 + size // (1 << 20)) + self.byte * size
 
 
-class Looking:
-    """For cuts: how many look, seconds of a picture, pictures of a stretch, how many times each is looked at on average, and when that begins. No lookers: nobody has to."""
+class SceneScan:
+    """Scanners, seconds a picture, pictures of a stretch, mean scans of a picture, and when the
+    scan begins. No scanners: no scan."""
 
-    def __init__(self, lookers=0, seconds=0.0, stretch=240, times=1.0, begin=0.0):
-        self.lookers, self.seconds, self.stretch, self.times, self.begin = lookers, seconds, stretch, times, begin
+    def __init__(self, scanners=0, seconds=0.0, stretch=240, times=1.0, begin=0.0):
+        self.scanners, self.seconds, self.stretch = scanners, seconds, stretch
+        self.times, self.begin = times, begin
 
-    def known(self, parts):
-        """When the end of each part is: as its last picture and the one after that have been seen, and all stretches before have met the next one."""
-        if not self.lookers:
-            return [0.0] * len(parts)
-        total, end, found, known = sum(part[0] for part in parts), 0, 0.0, []
+    def known(self, segments):
+        """Returns when each segment's end is known: its last picture and the next one have been
+        scanned, and all stretches before have met the next one."""
+        if not self.scanners:
+            return [0.0] * len(segments)
+        total, end, found, known = sum(segment[0] for segment in segments), 0, 0.0, []
 
-        def begins(run):  # pictures that each looker has seen when a run begins
-            return run // self.lookers * self.stretch * self.times
+        def begins(stretch):  # pictures that each scanner has scanned before this stretch
+            return stretch // self.scanners * self.stretch * self.times
 
-        for part in parts:
-            end += part[0]
-            run = end // self.stretch if self.lookers > 1 else 0
-            found = max(found, begins(run) + end - run * self.stretch + (end < total))
-            if run:
-                found = max(found, begins(run - 1) + self.stretch * self.times + 1)
+        for segment in segments:
+            end += segment[0]
+            stretch = end // self.stretch if self.scanners > 1 else 0
+            found = max(found, begins(stretch) + end - stretch * self.stretch + (end < total))
+            if stretch:
+                found = max(found, begins(stretch - 1) + self.stretch * self.times + 1)
             known.append(self.begin + self.seconds * found)
         return known
 
@@ -74,182 +80,205 @@ class Looking:
 AHEAD = 0.05  # seconds (tools/mpi/worker.c)
 
 
-def window_of(ranks, lanes):
-    return 2 * ranks * (lanes + 1) + 1
+def window_of(ranks, gop_coders):
+    return 2 * ranks * (gop_coders + 1) + 1
 
 
-def simulate(parts, workers, lanes, window, costs, ahead=AHEAD, opening=(), looking=None):
-    """Seconds for all parts, and for how many of them rank 0 was busy. parts: (pictures, bytes, seconds, ...). opening: when each worker first asks; 0 where there is none."""
-    server, busy, order = 0.0, 0.0, 0  # when rank 0 is free; for how long it worked
-    ends = [[0.0] for _ in range(workers)]  # when a worker's parts are done; at first nothing is under way
-    has = [0] * workers  # parts under way, as rank 0 knows it
-    queue = lanes if lanes > 1 else 0  # parts that are under way when the frames of another one have been sent; a lone lane holds four frames
-    done = [False] * len(parts)
-    asking, handed, head, awaited = [], 0, 0, 0
-    known = (looking or Looking()).known(parts)
-    events = []  # (when, order, what, worker, part): "ask", "done" and "known" at rank 0, "comes" at a worker
+def simulate(segments, workers, gop_coders, window, costs, ahead=AHEAD, opening=(), scan=None):
+    """Returns the seconds for all segments, and those that rank 0 was busy. segments: (pictures,
+    bytes, seconds, ...). opening: each worker's first request, 0 by default."""
+    server, busy, order = 0.0, 0.0, 0  # when rank 0 is free, how long it worked
+    ends = [[0.0] for _ in range(workers)]  # of each worker's segments
+    assigned = [0] * workers  # segments in progress, as rank 0 knows it
+    # Segments in progress when the frames of another one have been sent; a lone GOP coder holds
+    # four frames.
+    queue = gop_coders if gop_coders > 1 else 0
+    done = [False] * len(segments)
+    requests, handed, head, awaited = [], 0, 0, 0
+    known = (scan or SceneScan()).known(segments)
+    # (when, order, what, worker, segment): "request", "done" and "known" at rank 0, "arrives" at a
+    # worker
+    events = []
 
-    def happens(when, what, worker, part=None):
+    def happens(when, what, worker, segment=None):
         nonlocal order
         order += 1
-        heapq.heappush(events, (when, order, what, worker, part))
+        heapq.heappush(events, (when, order, what, worker, segment))
 
     for worker in range(workers):
-        happens((opening[worker] if worker < len(opening) else 0) + costs.latency, "ask", worker)
+        begin = opening[worker] if worker < len(opening) else 0
+        happens(begin + costs.latency, "request", worker)
     while events:
-        now, _, what, worker, part = heapq.heappop(events)
-        if what == "comes":
+        now, _, what, worker, segment = heapq.heappop(events)
+        if what == "arrives":
             own = ends[worker]
-            own.append(max(own[-1], now) + parts[part][2])
-            happens(own[-1] + costs.latency, "done", worker, part)
+            own.append(max(own[-1], now) + segments[segment][2])
+            happens(own[-1] + costs.latency, "done", worker, segment)
             before = len(own) - 1 - queue
-            sent = own[before] - (ahead if len(own) > 2 else 0) if before > 0 else now  # of its first part a worker does not know how long it takes
-            happens(max(now, sent) + costs.latency, "ask", worker)
+            # A worker does not know how long its first segment takes.
+            sent = own[before] - (ahead if len(own) > 2 else 0) if before > 0 else now
+            happens(max(now, sent) + costs.latency, "request", worker)
             continue
-        cost = {"ask": costs.word, "known": 0.0, "done": costs.part(parts[part][1]) if what == "done" else 0.0}[what]
+        cost = {"request": costs.message, "known": 0.0,
+                "done": costs.segment(segments[segment][1]) if what == "done" else 0.0}[what]
         server = max(server, now) + cost
         busy += cost
-        if what == "ask":
-            heapq.heappush(asking, (has[worker], worker))
+        if what == "request":
+            heapq.heappush(requests, (assigned[worker], worker))
         elif what == "done":
-            has[worker] -= 1
-            done[part] = True
-            while head < len(parts) and done[head]:
+            assigned[worker] -= 1
+            done[segment] = True
+            while head < len(segments) and done[head]:
                 head += 1
-        while asking and handed < len(parts) and handed - head < window:
+        while requests and handed < len(segments) and handed - head < window:
             if known[handed] > server:
                 if awaited <= handed:
                     happens(known[handed], "known", None)
                     awaited = handed + 1
                 break
-            least, worker = heapq.heappop(asking)
-            if least != has[worker]:  # it has finished some since
-                heapq.heappush(asking, (has[worker], worker))
+            least, worker = heapq.heappop(requests)
+            if least != assigned[worker]:  # it has finished some since
+                heapq.heappush(requests, (assigned[worker], worker))
                 continue
-            has[worker] += 1
-            happens(server + costs.latency, "comes", worker, handed)
+            assigned[worker] += 1
+            happens(server + costs.latency, "arrives", worker, handed)
             handed += 1
     return server, busy
 
 
-def looking_of(parts, run):
-    """As it was in a run."""
-    if not run.get("looked"):
-        return Looking()
-    pictures = sum(part[0] for part in parts)
-    return Looking(int(run["lookers"]), run["looking"] / run["looked"], int(run["stretch"]), max(1.0, run["looked"] / pictures), run["looking_from"])
+def scan_of(segments, run):
+    """Returns the scan of a measured run."""
+    if not run.get("scanned"):
+        return SceneScan()
+    pictures = sum(segment[0] for segment in segments)
+    return SceneScan(int(run["scanners"]), run["scan_seconds"] / run["scanned"],
+                     int(run["stretch"]), max(1.0, run["scanned"] / pictures), run["scan_start"])
 
 
-def repeated(parts, n):
-    return [parts[i % len(parts)] for i in range(n)]
-
-
-def table(parts, args, costs, looking):
-    work = sum(part[2] for part in parts) / len(parts)
-    pictures = sum(part[0] for part in parts) / len(parts)
-    size = sum(part[1] for part in parts) / len(parts)
-    print(f"a part: {pictures:.1f} pictures, {size:.0f} bytes, {work:.3f} s; rank 0: {costs.word * 1e6:.1f} us a word, {costs.pictures * 1e6:.1f} us "
-          f"a message of pictures and {costs.byte * 1e9:.2f} ns a byte; latency {costs.latency * 1e6:.0f} us; {args.parts} parts a rank")
-    print(f"{'ranks':>6} {'parts':>8} {'seconds':>10} {'efficiency':>10} {'rank 0 busy':>11} {'pictures/s':>11}")
+def table(segments, args, costs, scan):
+    n = len(segments)
+    work, pictures, size = (sum(segment[i] for segment in segments) / n for i in (2, 0, 1))
+    print(f"a segment: {pictures:.1f} pictures, {size:.0f} bytes, {work:.3f} s; rank 0: "
+          f"{costs.message * 1e6:.1f} us a message, {costs.pictures * 1e6:.1f} us a message of "
+          f"pictures and {costs.byte * 1e9:.2f} ns a byte; latency {costs.latency * 1e6:.0f} us; "
+          f"{args.segments} segments a rank")
+    print(f"{'ranks':>6} {'segments':>8} {'seconds':>10} {'efficiency':>10} {'rank 0 busy':>11} "
+          f"{'pictures/s':>11}")
     ranks = 1
     while ranks <= args.most:
-        all_parts = repeated(parts, ranks * args.parts)
-        seconds, busy = simulate(all_parts, ranks, args.lanes, window_of(ranks, args.lanes), costs, looking=looking)
-        ideal = sum(part[2] for part in all_parts) / ranks
-        coded = sum(part[0] for part in all_parts)
-        print(f"{ranks:6} {len(all_parts):8} {seconds:10.2f} {ideal / seconds:10.1%} {busy / seconds:11.1%} {coded / seconds:11.0f}")
+        repeated = [segments[i % n] for i in range(ranks * args.segments)]
+        seconds, busy = simulate(repeated, ranks, args.gop_coders,
+                                 window_of(ranks, args.gop_coders), costs, scan=scan)
+        ideal = sum(segment[2] for segment in repeated) / ranks
+        coded = sum(segment[0] for segment in repeated)
+        print(f"{ranks:6} {len(repeated):8} {seconds:10.2f} {ideal / seconds:10.1%} "
+              f"{busy / seconds:11.1%} {coded / seconds:11.0f}")
         ranks *= 2
-    if looking.lookers:
-        print(f"{looking.lookers} look for cuts, {looking.seconds * 1e6:.0f} us a picture, each {looking.times:.2f} times: "
-              f"the limit from about {work / pictures * looking.lookers / (looking.seconds * looking.times):.1f} ranks on")
-    print(f"rank 0 is the limit from about {work / (costs.word + costs.part(size)):.0f} ranks on")
+    if scan.scanners:
+        limit = work / pictures * scan.scanners / (scan.seconds * scan.times)
+        print(f"{scan.scanners} scanners, {scan.seconds * 1e6:.0f} us a picture, each scanned "
+              f"{scan.times:.2f} times: the limit from about {limit:.1f} ranks on")
+    limit = work / (costs.message + costs.segment(size))
+    print(f"rank 0 is the limit from about {limit:.0f} ranks on")
 
 
-def check(parts, run, args, costs, looking):
-    """The run that was measured: its own parts, workers and times."""
+def check(segments, run, args, costs, scan):
+    """Simulates the measured run: its segments, workers and times."""
     workers, ranks = int(run["workers"]), int(run["ranks"])
-    begins = {}  # when each rank's first part began: until then it opened its device
-    for _, _, seconds, _, rank, ended in parts:
+    begins = {}  # of each rank's first segment: until then it opened its device
+    for _, _, seconds, _, rank, ended in segments:
         begins[rank] = min(begins.get(rank, ended), ended - seconds)
-    seconds, busy = simulate(parts, workers, args.lanes, window_of(ranks, args.lanes), costs, opening=sorted(begins.values()), looking=looking)
-    print(f"{ranks} ranks, {workers} workers, {len(parts)} parts: measured {run['seconds']:.3f} s, simulated {seconds:.3f} s "
+    seconds, busy = simulate(segments, workers, args.gop_coders, window_of(ranks, args.gop_coders),
+                             costs, opening=sorted(begins.values()), scan=scan)
+    print(f"{ranks} ranks, {workers} workers, {len(segments)} segments: measured "
+          f"{run['seconds']:.3f} s, simulated {seconds:.3f} s "
           f"({seconds / run['seconds'] - 1:+.1%}), rank 0 busy {busy / seconds:.1%}")
 
 
 def check_formulas():
-    """Cases with a known result."""
+    """Simulates cases with a known result."""
     free = Costs()
     failures = 0
 
-    def expect(what, got, wanted):
+    def expect(what, wanted, segments, workers, gop_coders, window, costs=free, **more):
         nonlocal failures
+        got = simulate(segments, workers, gop_coders, window, costs, **more)[0]
         if abs(got - wanted) > 1e-9 * max(1, wanted):
             print(f"{what}: {got}, not {wanted}")
             failures += 1
 
     same = [(10, 1000, 2.0)] * 12
     for workers in (1, 2, 3, 4, 6, 12):
-        for lanes in (1, 2, 3):
-            if 12 // workers > lanes:
-                expect(f"{workers} workers, {lanes} lanes", simulate(same, workers, lanes, 99, free)[0], 24 / workers)
-    expect("more workers than parts", simulate(same, 50, 1, 999, free)[0], 2)
+        for coders in (1, 2, 3):
+            if 12 // workers > coders:
+                expect(f"{workers} workers, {coders} GOP coders", 24 / workers,
+                       same, workers, coders, 99)
+    expect("more workers than segments", 2, same, 50, 1, 999)
     long_first = [(1, 1, 10.0)] + [(1, 1, 1.0)] * 9
-    expect("a long part first", simulate(long_first, 2, 1, 99, free)[0], 10)
-    expect("a long part first, three wait behind it", simulate(long_first, 2, 2, 99, free)[0], 12)
-    expect("a long part first, narrow window", simulate(long_first, 2, 1, 2, free)[0], 14)
-    expect("latency, asked for in time", simulate(same, 1, 1, 9, Costs(latency=0.25), ahead=0.5)[0], 1 + 12 * 2 + 0.25)
-    expect("latency, asked for late", simulate(same, 1, 1, 9, Costs(latency=0.25), ahead=0.2)[0], 1 + 12 * 2 + 10 * 0.3 + 0.25)
-    # Rank 0 is the limit: 11 seconds for the pictures of a part, and 1 for each question, of which every worker has one left at the end.
-    seconds, busy = simulate(same, 12, 1, 99, Costs(word=1, byte=0.011))
-    expect("rank 0's work", busy, 12 * 11 + 24)
-    if not busy <= seconds <= busy + 3:
+    expect("a long segment first", 10, long_first, 2, 1, 99)
+    expect("a long segment first, three wait behind it", 12, long_first, 2, 2, 99)
+    expect("a long segment first, narrow window", 14, long_first, 2, 1, 2)
+    late = Costs(latency=0.25)
+    expect("latency, requested in time", 1 + 12 * 2 + 0.25, same, 1, 1, 9, late, ahead=0.5)
+    expect("latency, requested late", 1 + 12 * 2 + 10 * 0.3 + 0.25, same, 1, 1, 9, late, ahead=0.2)
+    # Rank 0 is the limit: 11 seconds for the pictures of a segment, and 1 for each request, of
+    # which every worker has one left at the end.
+    seconds, busy = simulate(same, 12, 1, 99, Costs(message=1, byte=0.011))
+    if abs(busy - (12 * 11 + 24)) > 1e-6 or not busy <= seconds <= busy + 3:
         print(f"rank 0 is the limit: {seconds} s, busy {busy} s")
         failures += 1
-    expect("bytes", simulate([(0, 500, 1.0)], 1, 1, 9, Costs(byte=0.01))[0], 6)
-    expect("a worker that opens late", simulate(same, 2, 1, 99, free, opening=(0, 11))[0], 18)
-    looks = 0.5 * 120  # of the last part the next picture is not there
-    expect("one looks", simulate(same, 12, 1, 99, free, looking=Looking(1, 0.5))[0], looks + 2)
-    expect("one looks, later", simulate(same, 12, 1, 99, free, looking=Looking(1, 0.5, begin=7))[0], 7 + looks + 2)
-    expect("one looks, nobody waits", simulate(same, 1, 1, 99, free, looking=Looking(1, 0.1))[0], 1.1 + 24)
-    expect("two look", simulate(same, 12, 1, 99, free, looking=Looking(2, 0.5, stretch=60))[0], 0.5 * 61 + 2)
-    expect("two look, half of it twice", simulate(same, 12, 1, 99, free, looking=Looking(2, 0.5, stretch=60, times=1.5))[0], 0.5 * 91 + 2)
-    expect("two look, four stretches", simulate(same, 12, 1, 99, free, looking=Looking(2, 0.5, stretch=30))[0], 0.5 * 61 + 2)
-    expect("messages of a MiB", simulate([(0, 5 << 19, 1.0)], 1, 1, 9, Costs(pictures=1))[0], 4)
+    expect("bytes", 6, [(0, 500, 1.0)], 1, 1, 9, Costs(byte=0.01))
+    expect("a worker that opens late", 18, same, 2, 1, 99, opening=(0, 11))
+    scanned = 0.5 * 120  # no picture follows the last segment
+    expect("one scanner", scanned + 2, same, 12, 1, 99, scan=SceneScan(1, 0.5))
+    expect("one scanner, later", 7 + scanned + 2, same, 12, 1, 99, scan=SceneScan(1, 0.5, begin=7))
+    expect("one fast scanner", 1.1 + 24, same, 1, 1, 99, scan=SceneScan(1, 0.1))
+    expect("two scanners", 0.5 * 61 + 2, same, 12, 1, 99, scan=SceneScan(2, 0.5, stretch=60))
+    expect("two scanners, half of it twice", 0.5 * 91 + 2, same, 12, 1, 99,
+           scan=SceneScan(2, 0.5, stretch=60, times=1.5))
+    expect("two scanners, four stretches", 0.5 * 61 + 2, same, 12, 1, 99,
+           scan=SceneScan(2, 0.5, stretch=30))
+    expect("messages of a MiB", 4, [(0, 5 << 19, 1.0)], 1, 1, 9, Costs(pictures=1))
     print("failed" if failures else "all cases are right")
     return 1 if failures else 0
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("times", nargs="?", help="of motus-mpi encode --times")
-    parser.add_argument("--check", action="store_true", help="simulate the measured run")
-    parser.add_argument("--check-formulas", action="store_true", help="cases whose result is known")
-    parser.add_argument("--per-word", type=float, help="seconds of rank 0 for a message without pictures (default: of the processor, in the run)")
-    parser.add_argument("--per-picture-message", type=float, default=0.0, help="seconds for one with pictures (0)")
-    parser.add_argument("--per-byte", type=float, help="and for each of its bytes (default: all that they took in the run)")
-    parser.add_argument("--gop-coders", type=int, help="of a worker (default: of the run)")
-    parser.add_argument("--latency", type=float, default=20e-6, help="seconds, one way (20e-6)")
-    parser.add_argument("--parts", type=int, default=20, help="parts for each rank in the table (20)")
-    parser.add_argument("--most", type=int, default=4096, help="ranks (4096)")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("times", nargs="?", help="of motus-mpi encode --times")
+    add("--check", action="store_true", help="simulate the measured run")
+    add("--check-formulas", action="store_true", help="cases whose result is known")
+    add("--per-message", type=float,
+        help="seconds of rank 0 for a message without pictures (default: CPU time of the run)")
+    add("--per-picture-message", type=float, default=0.0, help="for one with pictures (0)")
+    add("--per-byte", type=float,
+        help="for each of its bytes (default: all that they took in the run)")
+    add("--gop-coders", type=int, help="of a worker (default: of the run)")
+    add("--latency", type=float, default=20e-6, help="seconds, one way (20e-6)")
+    add("--segments", type=int, default=20, help="for each rank in the table (20)")
+    add("--most", type=int, default=4096, help="ranks (4096)")
     args = parser.parse_args()
     if args.check_formulas:
         return check_formulas()
     if not args.times:
         parser.error("the times are missing")
-    parts, run = read_times(args.times)
-    if args.per_word is None:
-        args.per_word = run["cpu"] / max(1, run["words"])
+    segments, run = read_times(args.times)
+    if args.per_message is None:
+        args.per_message = run["cpu"] / max(1, run["messages"])
     if args.per_byte is None:
-        args.per_byte = (run["cpu_pictures"] - args.per_picture_message * run["pictures"]) / max(1, run["bytes"])
-    if args.lanes is None:
-        args.lanes = int(run["lanes"])
-    costs = Costs(args.per_word, args.per_picture_message, args.per_byte, args.latency)
-    looking = looking_of(parts, run)
+        messages = args.per_picture_message * run["pictures"]
+        args.per_byte = (run["cpu_pictures"] - messages) / max(1, run["bytes"])
+    if args.gop_coders is None:
+        args.gop_coders = int(run["gop_coders"])
+    costs = Costs(args.per_message, args.per_picture_message, args.per_byte, args.latency)
+    scan = scan_of(segments, run)
     if args.check:
-        check(parts, run, args, costs, looking)
+        check(segments, run, args, costs, scan)
     else:
-        looking.begin = 0.0
-        table(parts, args, costs, looking)
+        scan.begin = 0.0
+        table(segments, args, costs, scan)
     return 0
 
 

@@ -90,15 +90,15 @@ same() {
 same "QP" long.y4m "1 2 3 5 8" --qp 30 --keyint 7
 same "CRF with cuts" scenes.y4m "1 3" --crf 28 --keyint 12 --min-keyint 2
 ok "there are cuts" [ "$("$motus" encode scenes.y4m -o - "${common[@]}" --crf 28 --quiet | grep -caP '\x00\x00\x00\x01\x67|\x00\x00\x01\x67')" -ge 1 ]
-# Several look for cuts at the same time, each in a stretch of the input.
+# Several scanners look for cuts, each in a stretch of the input.
 {
     cat scenes.y4m
     for _ in 1 2 3 4 5 6 7; do tail -c +$(($(head -n 1 scenes.y4m | wc -c) + 1)) scenes.y4m; done
 } >film.y4m
-same "several look" film.y4m "1 3" --crf 30 --keyint 50 --threads 12
+same "several scanners" film.y4m "1 3" --crf 30 --keyint 50 --threads 12
 ranks 2 encode film.y4m -o out.264 "${common[@]}" --quiet --crf 30 --keyint 50 --threads 12 --times times.csv
-ok "three have looked" grep -q ' lookers 3 ' times.csv
-ok "most of the film is looked at once" [ "$(sed -n 's/.* looked \([0-9]*\) .*/\1/p' times.csv)" -lt 1000 ]
+ok "three scanners" grep -q ' scanners 3 ' times.csv
+ok "most of the film is scanned once" [ "$(sed -n 's/.* scanned \([0-9]*\) .*/\1/p' times.csv)" -lt 1000 ]
 rm -f out.264
 same "fewer GOPs than ranks" odd.y4m "5" --qp 33 --keyint 12
 same "one frame" one.y4m "3" --crf 30
@@ -243,7 +243,7 @@ leave_journal() {
     done
 }
 
-# Cuts are looked for from the first part on that the journal has not got.
+# The scene scan begins at the first segment that the journal does not have.
 cuts=("$work/film.y4m" "${common[@]}" --preset slow --crf 24 --keyint 20 --quiet)
 "$motus" encode "${cuts[@]}" -o cuts.264 2>err
 leave_journal encode "${cuts[@]}" -o "$work/out.264"

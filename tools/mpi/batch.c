@@ -1,5 +1,5 @@
-// Rank 0 of a batch: reads the list, hands files out, the largest first, and tells what became of
-// them.
+// motus-mpi batch. Rank 0 reads the list, hands out files, the largest first, and writes the
+// report; every rank codes one file at a time.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/mpi/batch.h"
 
@@ -19,31 +19,31 @@
 #include "tools/cli/cmd.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
+#include "tools/encode/encode_job.h"
 #include "yuv/io/writer.h"
 
 enum { FILE_WAITS, FILE_DONE, FILE_FAILED, FILE_KEPT };
 
 typedef struct BatchFile {
     char *input, *output;
-    int64_t size, bytes; // of input and output; -1: there is none
+    int64_t size, bytes; // of input and output; -1: no such file
     int state, rank;
     double seconds;
-    char *line; // what was said of it; NULL: nothing
+    char *line; // printed about it; NULL: none
 } BatchFile;
 
 typedef struct Run {
-    MotusLink *link;
-    const MotusBatch *of;
+    const MotusBatch *batch;
     BatchFile *file;
-    size_t n, room, next, finished, failed;
-    int ranks, asking; // asking: who has nothing to do
+    size_t n, capacity, next, finished, failed;
+    int ranks, stopped; // stopped: ranks that are done
     double start;
 } Run;
 
 // ---- The list -----------------------------------------------------------------------------------
 
-// FOLDER/NAME without its ending, and the suffix.
-static char *output_of(const MotusBatch *b, const char *input) {
+// Returns FOLDER/NAME with the suffix in place of the input's extension.
+static char *output_name(const MotusBatch *b, const char *input) {
     const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input,
                *dot = strrchr(base, '.');
     const int length = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
@@ -53,22 +53,22 @@ static char *output_of(const MotusBatch *b, const char *input) {
     return name;
 }
 
-static int64_t size_of(const char *path) {
+static int64_t file_size(const char *path) {
     struct stat st;
     return stat(path, &st) ? -1 : (int64_t)st.st_size;
 }
 
 static int add(Run *r, const char *input) {
-    if (r->n == r->room) {
-        const size_t room = r->room ? 2 * r->room : 256;
-        BatchFile *more = realloc(r->file, room * sizeof *more);
+    if (r->n == r->capacity) {
+        const size_t capacity = r->capacity ? 2 * r->capacity : 256;
+        BatchFile *more = realloc(r->file, capacity * sizeof *more);
         if (!more) return 0;
-        r->file = more, r->room = room;
+        r->file = more, r->capacity = capacity;
     }
     BatchFile *f = &r->file[r->n];
     *f = (BatchFile){.input = strdup(input),
-                     .output = output_of(r->of, input),
-                     .size = size_of(input),
+                     .output = output_name(r->batch, input),
+                     .size = file_size(input),
                      .bytes = -1,
                      .rank = -1};
     r->n += f->input && f->output;
@@ -76,13 +76,13 @@ static int add(Run *r, const char *input) {
 }
 
 static MotusStatus read_list(Run *r, MotusError *error) {
-    const char *name = r->of->list;
+    const char *name = r->batch->list;
     FILE *file = strcmp(name, "-") ? fopen(name, "r") : stdin;
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     int good = 1;
     if (!file) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(name), strerror(errno));
-    for (ssize_t length; good && (length = getline(&line, &room, file)) > 0;) {
+    for (ssize_t length; good && (length = getline(&line, &capacity, file)) > 0;) {
         while (length && (line[length - 1] == '\n' || line[length - 1] == '\r')) line[--length] = 0;
         if (length) good = add(r, line);
     }
@@ -107,23 +107,24 @@ static int by_size(const void *a, const void *b) {
                               : strcmp(x->input, y->input);
 }
 
-// ---- What became of a file ----------------------------------------------------------------------
+// ---- State of a file ----------------------------------------------------------------------------
 
 static void finish(Run *r, BatchFile *f, int state, const char *line) {
     f->state = state;
-    f->bytes = state == FILE_FAILED ? -1 : size_of(f->output);
+    f->bytes = state == FILE_FAILED ? -1 : file_size(f->output);
     if (line && line[0]) f->line = strdup(line);
     r->finished++;
     r->failed += state == FILE_FAILED;
     if (line && line[0]) motus_warn("%s", line);
 }
 
-static int is_there(const BatchFile *f) {
+static int is_up_to_date(const BatchFile *f) {
     struct stat in, out;
     return !stat(f->input, &in) && !stat(f->output, &out) && out.st_mtime >= in.st_mtime;
 }
 
-// Two inputs with one output: the second one fails. What is there stays, where that is wanted.
+// Fails the second of two inputs with the same output, skips files that are done with --resume, and
+// sorts the list by size.
 static void sort_files(Run *r) {
     char line[512];
     qsort(r->file, r->n, sizeof *r->file, by_output);
@@ -133,7 +134,7 @@ static void sort_files(Run *r) {
             snprintf(line, sizeof line, "%s: %s is the output of another file of the list",
                      motus_shown(f->input), motus_shown(f->output));
             finish(r, f, FILE_FAILED, line);
-        } else if (r->of->resume && is_there(f)) {
+        } else if (r->batch->resume && is_up_to_date(f)) {
             finish(r, f, FILE_KEPT, NULL);
         }
     }
@@ -144,12 +145,12 @@ static void sort_files(Run *r) {
 
 static void hand_out(Run *r, int rank) {
     while (r->next < r->n && r->file[r->next].state != FILE_WAITS) r->next++;
-    MotusMessage *m = motus_message(r->next < r->n ? MOTUS_SAYS_FILE : MOTUS_SAYS_STOP, NULL, 0);
+    MotusMessage *m = motus_message(r->next < r->n ? MOTUS_MSG_FILE : MOTUS_MSG_STOP, NULL, 0);
     if (r->next < r->n && m) {
         BatchFile *f = &r->file[r->next];
         const size_t in = strlen(f->input) + 1, out = strlen(f->output) + 1;
         motus_message_free(&m);
-        if ((m = motus_message(MOTUS_SAYS_FILE, NULL, in + out))) {
+        if ((m = motus_message(MOTUS_MSG_FILE, NULL, in + out))) {
             memcpy(m->data, f->input, in);
             memcpy(m->data + in, f->output, out);
             m->number = (int64_t)r->next++;
@@ -160,15 +161,15 @@ static void hand_out(Run *r, int rank) {
         MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
         return;
     }
-    r->asking += m->kind == MOTUS_SAYS_STOP;
-    motus_link_tell(r->link, rank, m);
+    r->stopped += m->kind == MOTUS_MSG_STOP;
+    motus_link_send(r->batch->link, rank, m);
 }
 
-static void hear(Run *r, const MotusMessage *m) {
-    if (m->kind == MOTUS_SAYS_ASK) hand_out(r, m->rank);
-    if (m->kind != MOTUS_SAYS_DONE || m->number < 0 || (size_t)m->number >= r->n) return;
+static void handle(Run *r, const MotusMessage *m) {
+    if (m->kind == MOTUS_MSG_REQUEST) hand_out(r, m->rank);
+    if (m->kind != MOTUS_MSG_DONE || m->number < 0 || (size_t)m->number >= r->n) return;
     BatchFile *f = &r->file[m->number];
-    f->seconds = (double)m->reserved / 1e6;
+    f->seconds = (double)m->microseconds / 1e6;
     finish(r, f, m->count ? FILE_FAILED : FILE_DONE, (const char *)m->data);
 }
 
@@ -211,13 +212,13 @@ static MotusStatus put_file(MotusOutput *out, const BatchFile *f, int last, Motu
 static MotusStatus write_report(const Run *r, MotusError *error) {
     MotusOutput *out = NULL;
     char head[300];
-    if (!r->of->report) return MOTUS_OK;
+    if (!r->batch->report) return MOTUS_OK;
     const int n = snprintf(head, sizeof head,
                            "{\n  \"motus\": \"%s\",\n  \"ranks\": %d,\n  \"files\": %zu,\n  "
                            "\"failed\": %zu,\n  \"seconds\": "
                            "%.3f,\n  \"results\": [\n",
                            motus_version(), r->ranks, r->n, r->failed, motus_seconds() - r->start);
-    MotusStatus status = motus_output_open(&out, r->of->report, error);
+    MotusStatus status = motus_output_open(&out, r->batch->report, error);
     if (!status) status = motus_output_write(out, head, (size_t)n, error);
     for (size_t i = 0; i < r->n && !status; i++)
         status = put_file(out, &r->file[i], i + 1 == r->n, error);
@@ -227,40 +228,80 @@ static MotusStatus write_report(const Run *r, MotusError *error) {
     return status;
 }
 
-// ---- The run ------------------------------------------------------------------------------------
+// ---- The worker thread --------------------------------------------------------------------------
 
-typedef struct Worker {
-    MotusLink *link;
-    const MotusBatch *batch;
-} Worker;
+// Encodes a file; returns the exit status. `line` receives the last line it printed.
+static int encode(const MotusBatch *b, char *input, char *output, char *line, size_t size) {
+    static char name[] = "encode", to[] = "-o", end[] = "--", quiet[] = "--quiet";
+    MotusEncodeOptions o = motus_encode_options_default();
+    char **argv = malloc(((size_t)b->argc + 8) * sizeof *argv);
+    int argc = 0;
+    if (!argv) return MOTUS_EXIT_FAILURE;
+    argv[argc++] = name;
+    for (int i = 0; i < b->argc; i++) argv[argc++] = b->argv[i];
+    argv[argc++] = quiet, argv[argc++] = to, argv[argc++] = output, argv[argc++] = end,
+    argv[argc++] = input;
+    argv[argc] = NULL;
+    motus_warn_into(line, size);
+    int status = motus_encode_options_read(&o, argc, argv);
+    if (status < 0) {
+        motus_mpi_share_host(&o.config, b->local);
+        status = motus_encode_job(&o);
+    }
+    motus_warn_into(NULL, 0);
+    motus_signals_go_on();
+    free(o.rate.log_text);
+    free(argv);
+    return status;
+}
 
-static void *run_worker(void *worker) {
-    const Worker *w = worker;
-    motus_batch_work(w->link, w->batch);
+void *motus_batch_worker(void *batch) {
+    const MotusBatch *b = batch;
+    char line[512];
+    for (MotusMessage *m; motus_link_reply(b->link, motus_message(MOTUS_MSG_REQUEST, NULL, 0)) &&
+                          (m = motus_link_wait(b->link, -1));) {
+        if (m->kind == MOTUS_MSG_STOP) {
+            motus_message_free(&m);
+            break;
+        }
+        char *input = (char *)m->data, *output = input + strlen(input) + 1;
+        const double start = motus_seconds();
+        line[0] = 0;
+        const int status = encode(b, input, output, line, sizeof line);
+        MotusMessage *done = motus_message(MOTUS_MSG_DONE, line, strlen(line) + 1);
+        if (done) {
+            done->number = m->number;
+            done->count = status;
+            done->microseconds = (int64_t)((motus_seconds() - start) * 1e6);
+        }
+        motus_message_free(&m);
+        if (!motus_link_reply(b->link, done)) break;
+    }
     return NULL;
 }
 
+// ---- The run ------------------------------------------------------------------------------------
+
 static void run(Run *r, int quiet) {
     double shown = 0;
-    for (int idle = 0; r->asking < r->ranks && !motus_signal_caught();) {
-        MotusMessage *m = motus_link_hear(r->link);
+    for (int idle = 0; r->stopped < r->ranks && !motus_signal_caught();) {
+        MotusMessage *m = motus_link_receive(r->batch->link);
         if (m) {
-            hear(r, m);
+            handle(r, m);
             motus_message_free(&m);
             idle = 0;
         } else {
             show(r, quiet, &shown);
-            motus_link_nap(r->link, &idle);
+            motus_link_sleep(r->batch->link, &idle);
         }
     }
-    for (int idle = 0; !motus_signal_caught() && motus_link_pending(r->link);)
-        motus_link_nap(r->link, &idle);
+    for (int idle = 0; !motus_signal_caught() && motus_link_pending(r->batch->link);)
+        motus_link_sleep(r->batch->link, &idle);
     if (!quiet && shown > 0) fprintf(stderr, "\r\033[K");
 }
 
-int motus_batch(MotusLink *link, const MotusBatch *batch) {
-    Run r = {.link = link, .of = batch, .start = motus_seconds()};
-    const Worker worker = {link, batch};
+int motus_batch(MotusBatch *batch) {
+    Run r = {.batch = batch, .start = motus_seconds()};
     MotusError error = {0};
     pthread_t thread;
     MPI_Comm_size(MPI_COMM_WORLD, &r.ranks);
@@ -269,7 +310,7 @@ int motus_batch(MotusLink *link, const MotusBatch *batch) {
     MPI_Bcast(&begins, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!status) {
         sort_files(&r);
-        if (pthread_create(&thread, NULL, run_worker, (void *)&worker))
+        if (pthread_create(&thread, NULL, motus_batch_worker, batch))
             MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
         run(&r, !isatty(STDERR_FILENO));
         status = write_report(&r, &error);

@@ -1,4 +1,4 @@
-// motus-mpi batch: many files, each of them as motus encode would do it.
+// motus-mpi batch: many files, each coded as by motus encode.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_BATCH_H
 #define TOOLS_MPI_BATCH_H
@@ -6,17 +6,19 @@
 #include "tools/mpi/setup.h"
 
 typedef struct MotusBatch {
-    const char *list, *folder, *suffix, *report; // report: NULL: none
-    int resume; // outputs that are there and not older than their input stay
-    int argc;   // options of motus encode, the same for every file
+    MotusLink *link;
+    const char *list, *folder, *suffix;
+    const char *report; // NULL: none
+    int resume;         // keeps outputs that are no older than their input
+    int argc;           // options of motus encode for every file
     char **argv;
-    MotusMpiPlace here;
+    MotusLocalRank local;
 } MotusBatch;
 
-// Rank 0; returns the exit status.
-int motus_batch(MotusLink *link, const MotusBatch *batch);
+// Runs the batch on rank 0, which codes too; returns the exit status.
+int motus_batch(MotusBatch *batch);
 
-// Everybody who works.
-void motus_batch_work(MotusLink *link, const MotusBatch *batch);
+// Codes files on any rank (batch: MotusBatch) until rank 0 says stop. Returns NULL.
+void *motus_batch_worker(void *batch);
 
 #endif

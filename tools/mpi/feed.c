@@ -1,4 +1,4 @@
-// Frames that rank 0 reads for the others: of a pipe, or of a container whose audio goes along.
+// Frames that rank 0 reads for all ranks: from a pipe, or from a container whose audio is copied.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
@@ -6,16 +6,16 @@
 #include "tools/cli/signals.h"
 #include "tools/mpi/master.h"
 
-int motus_feed_idle(void *master) {
+int motus_feed_while_input_waits(void *master) {
     MotusMaster *m = master;
-    int heard, idle = 30;
+    int received, idle = 30;
     if (motus_signal_caught() || m->feed.error.status) return -1;
-    if (motus_master_hear(m, &heard, &m->feed.error)) return -1;
-    if (!heard) motus_link_nap(m->link, &idle);
+    if (motus_master_receive(m, &received, &m->feed.error)) return -1;
+    if (!received) motus_link_sleep(m->link, &idle);
     return 1;
 }
 
-// The input's next frame, its even-sized part. MOTUS_END after the last one that is wanted.
+// Reads the next frame, cropped to the coded size. MOTUS_END: there is none.
 static MotusStatus read_frame(MotusMaster *m, MotusFrame **out, MotusError *error) {
     const MotusEncoderConfig *c = &m->setup.config;
     MotusFrame *whole = NULL;
@@ -27,7 +27,7 @@ static MotusStatus read_frame(MotusMaster *m, MotusFrame **out, MotusError *erro
         return error->status;
     }
     if (status == MOTUS_ERR_TRUNCATED && m->next_first + m->feed.count > 0) {
-        m->cut = cause;
+        m->truncated = cause;
         return MOTUS_END;
     }
     if (status < 0) *error = cause;
@@ -38,29 +38,28 @@ static MotusStatus read_frame(MotusMaster *m, MotusFrame **out, MotusError *erro
     return status ? motus_fail(error, status, "out of memory") : MOTUS_OK;
 }
 
-// The journal has the part: its frames are read for the sake of what goes along with them.
-static MotusStatus pass_over(MotusMaster *m, MotusStreamPart *part, MotusError *error) {
+// Reads the frames of a segment that the journal has, so that the audio beside them is copied.
+static MotusStatus skip_segment(MotusMaster *m, MotusSegment *s, MotusError *error) {
     MotusStatus status = MOTUS_OK;
-    for (int64_t n = 0; n < part->count && !status; n++) {
+    for (int64_t n = 0; n < s->count && !status; n++) {
         if (!m->feed.frame) status = read_frame(m, &m->feed.frame, error);
         motus_frame_unref(&m->feed.frame);
     }
     if (status == MOTUS_END)
         return motus_fail(error, MOTUS_ERR_TRUNCATED, "the input is shorter than it was");
-    return status ? status
-                  : motus_master_end_part(m, part, part->count, part->gops, part->at_end, error);
+    return status ? status : motus_master_end_segment(m, s, s->count, s->gops, s->at_end, error);
 }
 
-static MotusStatus end_part(MotusMaster *m, int64_t gops, int at_end, MotusError *error) {
+static MotusStatus end_segment(MotusMaster *m, int64_t gops, int at_end, MotusError *error) {
     MotusFeed *f = &m->feed;
-    MotusStreamPart *part = f->part;
-    MotusMessage *message = motus_message(MOTUS_SAYS_FRAMES, NULL, 0);
+    MotusSegment *s = f->segment;
+    MotusMessage *message = motus_message(MOTUS_MSG_FRAMES_END, NULL, 0);
     if (!message) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     message->gops = gops;
-    f->part = NULL;
-    MotusStatus status = motus_master_end_part(m, part, f->count, gops, at_end, error);
+    f->segment = NULL;
+    MotusStatus status = motus_master_end_segment(m, s, f->count, gops, at_end, error);
     f->count = 0;
-    motus_link_tell(m->link, part->rank, message);
+    motus_link_send(m->link, s->rank, message);
     return status;
 }
 
@@ -68,7 +67,7 @@ static MotusStatus send_frame(MotusMaster *m, MotusError *error) {
     MotusFeed *f = &m->feed;
     const MotusEncoderConfig *c = &m->setup.config;
     MotusMessage *message =
-        motus_message(MOTUS_SAYS_FRAME, NULL, (size_t)c->width * (size_t)c->height * 3 / 2);
+        motus_message(MOTUS_MSG_FRAME, NULL, (size_t)c->width * (size_t)c->height * 3 / 2);
     if (!message) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     uint8_t *to = message->data;
     for (int i = 0; i < 3; i++) {
@@ -78,21 +77,21 @@ static MotusStatus send_frame(MotusMaster *m, MotusError *error) {
     }
     message->number = f->time.at;
     message->count = f->time.duration;
-    m->credit[f->part->rank]--;
-    motus_link_tell(m->link, f->part->rank, message);
+    m->credit[f->segment->rank]--;
+    motus_link_send(m->link, f->segment->rank, message);
     motus_frame_unref(&f->frame);
     f->count++;
     return MOTUS_OK;
 }
 
-static MotusStatus open_part(MotusMaster *m, int *fed, MotusError *error) {
+static MotusStatus open_segment(MotusMaster *m, int *fed, MotusError *error) {
     MotusFeed *f = &m->feed;
-    MotusStreamPart *part = motus_master_open_part(m, error);
+    MotusSegment *s = motus_master_open_segment(m, error);
     f->count = 0;
-    if (!part) return error->status;
+    if (!s) return error->status;
     *fed = 1;
-    if (part->rank < 0) return pass_over(m, part, error);
-    f->part = part;
+    if (s->rank < 0) return skip_segment(m, s, error);
+    f->segment = s;
     return motus_gops_begin(&m->gops, error);
 }
 
@@ -100,15 +99,15 @@ MotusStatus motus_feed(MotusMaster *m, int *fed, MotusError *error) {
     MotusFeed *f = &m->feed;
     MotusStatus status = MOTUS_OK;
     if (m->ended) return MOTUS_OK;
-    if (!f->part) return open_part(m, fed, error);
-    if (!m->credit[f->part->rank]) return MOTUS_OK;
+    if (!f->segment) return open_segment(m, fed, error);
+    if (!m->credit[f->segment->rank]) return MOTUS_OK;
     *fed = 1;
-    if (f->part->first + f->count >= m->limit) return end_part(m, m->gops.gops, 1, error);
+    if (f->segment->first + f->count >= m->limit) return end_segment(m, m->gops.gops, 1, error);
     if (!f->frame) status = read_frame(m, &f->frame, error);
-    if (status == MOTUS_END) return end_part(m, m->gops.gops, 1, error);
+    if (status == MOTUS_END) return end_segment(m, m->gops.gops, 1, error);
     if (status) return status;
     int begins;
-    if ((status = motus_gops_put(&m->gops, f->frame, &begins, error))) return status;
-    if (begins && m->gops.gops > m->setup.gops) return end_part(m, m->gops.gops - 1, 0, error);
+    if ((status = motus_gops_add(&m->gops, f->frame, &begins, error))) return status;
+    if (begins && m->gops.gops > m->setup.gops) return end_segment(m, m->gops.gops - 1, 0, error);
     return send_frame(m, error);
 }

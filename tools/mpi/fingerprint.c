@@ -16,7 +16,7 @@
 void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *c, char *text,
                          size_t size) {
     const uint64_t log =
-        c->pass_log ? motus_sum(MOTUS_SUM_BEGIN, c->pass_log, strlen(c->pass_log)) : 0;
+        c->pass_log ? motus_checksum(MOTUS_CHECKSUM_START, c->pass_log, strlen(c->pass_log)) : 0;
     snprintf(text, size,
              "motus %s %dx%d %d/%d rate %d qp %d %d crf %.9g bitrate %" PRId64
              " qps %d %d %d ip %.9g time %d/%d lookahead %d "
@@ -35,7 +35,7 @@ void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *
 }
 
 MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusError *error) {
-    static uint8_t part[65536];
+    static uint8_t piece[65536];
     struct stat st;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st)) {
@@ -43,11 +43,12 @@ MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusErr
         if (fd >= 0) close(fd);
         return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(cause));
     }
-    uint64_t sum = MOTUS_SUM_BEGIN;
-    const off_t at[2] = {0, st.st_size > (off_t)sizeof part ? st.st_size - (off_t)sizeof part : 0};
+    uint64_t sum = MOTUS_CHECKSUM_START;
+    const off_t at[2] = {0,
+                         st.st_size > (off_t)sizeof piece ? st.st_size - (off_t)sizeof piece : 0};
     for (int i = 0; i < 2; i++) {
-        const ssize_t n = pread(fd, part, sizeof part, at[i]);
-        if (n > 0) sum = motus_sum(sum, part, (size_t)n);
+        const ssize_t n = pread(fd, piece, sizeof piece, at[i]);
+        if (n > 0) sum = motus_checksum(sum, piece, (size_t)n);
     }
     close(fd);
     snprintf(text, size, "input of %" PRId64 " bytes, changed %" PRId64 ".%09ld, %016" PRIx64,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@
 #include "tools/cli/system.h"
 
 #define MAGIC "motus journal 2\n"
-#define SYNC 1 // seconds from one try to bring records to the disk to the next
-#define MOST_HEADER 8192
+#define SYNC_SECONDS 1
+#define MAX_HEADER_BYTES 8192
 
 typedef struct Entry {
     MotusRecord record;
@@ -30,25 +31,26 @@ struct MotusJournal {
     int fd;
     char *name;
     Entry *entry;
-    size_t n, room;
+    size_t n, capacity;
     int64_t end, pictures;
-    int ours; // opened, and not another job's
-    // A thread brings what was written to the disk.
+    int ours; // opened, and no other job has it
+    // A thread syncs the file; `lock` guards these.
     pthread_t thread;
-    int has_thread, written, closing,
-        failure; // failure: errno of the last try; written: since then. Under the lock
+    int has_thread, closing;
+    int written; // since the last sync
+    int failure; // errno of the last sync
     pthread_mutex_t lock;
     pthread_cond_t changed;
 };
 
-// What two words change in the same bit cancels out unless high bits come down: multiplication
-// alone only carries upwards.
+// Folds the high bits down: multiplication only carries upwards, and changes of the same bit in two
+// words would cancel out.
 static uint64_t add_word(uint64_t sum, uint64_t word) {
     sum = (sum ^ word) * 1099511628211u;
     return sum ^ sum >> 32;
 }
 
-uint64_t motus_sum(uint64_t sum, const void *data, size_t size) {
+uint64_t motus_checksum(uint64_t sum, const void *data, size_t size) {
     const uint8_t *p = data;
     for (uint64_t word; size >= sizeof word; p += sizeof word, size -= sizeof word) {
         memcpy(&word, p, sizeof word);
@@ -73,7 +75,7 @@ static int write_all(int fd, const void *data, size_t size) {
     return 0;
 }
 
-// Whether so many bytes came.
+// True if all bytes could be read.
 static int read_at(int fd, int64_t at, void *data, size_t size) {
     for (uint8_t *p = data; size;) {
         const ssize_t n = pread(fd, p, size, at);
@@ -84,23 +86,23 @@ static int read_at(int fd, int64_t at, void *data, size_t size) {
     return 1;
 }
 
-static int note(MotusJournal *j, const MotusRecord *record, int64_t at) {
-    if (j->n == j->room) {
-        const size_t room = j->room ? 2 * j->room : 64;
-        Entry *more = realloc(j->entry, room * sizeof *more);
+static int add_entry(MotusJournal *j, const MotusRecord *record, int64_t at) {
+    if (j->n == j->capacity) {
+        const size_t capacity = j->capacity ? 2 * j->capacity : 64;
+        Entry *more = realloc(j->entry, capacity * sizeof *more);
         if (!more) return 0;
-        j->entry = more, j->room = room;
+        j->entry = more, j->capacity = capacity;
     }
     j->entry[j->n++] = (Entry){*record, at};
     j->pictures += record->count;
     return 1;
 }
 
-static uint64_t sum_of(const MotusRecord *r) {
-    return motus_sum(MOTUS_SUM_BEGIN, r, offsetof(MotusRecord, checksum));
+static uint64_t record_checksum(const MotusRecord *r) {
+    return motus_checksum(MOTUS_CHECKSUM_START, r, offsetof(MotusRecord, checksum));
 }
 
-// Whole records from j->end on; what follows them is cut off.
+// Reads the complete records from j->end on and truncates the file after them.
 static MotusStatus read_records(MotusJournal *j, MotusError *error) {
     const int64_t size = lseek(j->fd, 0, SEEK_END);
     for (MotusRecord r; read_at(j->fd, j->end, &r, sizeof r);) {
@@ -109,21 +111,21 @@ static MotusStatus read_records(MotusJournal *j, MotusError *error) {
         uint8_t *data = motus_alloc(1, (size_t)r.size + 1);
         if (!data) return failed(j, ENOMEM, error);
         const int good = read_at(j->fd, at, data, (size_t)r.size) &&
-                         motus_sum(sum_of(&r), data, (size_t)r.size) == r.checksum;
+                         motus_checksum(record_checksum(&r), data, (size_t)r.size) == r.checksum;
         motus_free(data);
         if (!good) break;
-        if (!note(j, &r, at)) return failed(j, ENOMEM, error);
+        if (!add_entry(j, &r, at)) return failed(j, ENOMEM, error);
         j->end = at + r.size;
     }
     return ftruncate(j->fd, j->end) ? failed(j, errno, error) : MOTUS_OK;
 }
 
-// The header's three lines; different ones are told apart.
+// Compares the header's three lines with those of this job.
 static MotusStatus check_header(MotusJournal *j, const char *settings, const char *input,
                                 MotusError *error) {
-    char *text = motus_alloc(1, MOST_HEADER);
+    char *text = motus_alloc(1, MAX_HEADER_BYTES);
     if (!text) return failed(j, ENOMEM, error);
-    const ssize_t n = pread(j->fd, text, MOST_HEADER - 1, 0);
+    const ssize_t n = pread(j->fd, text, MAX_HEADER_BYTES - 1, 0);
     char *line[3] = {text, NULL, NULL}, *end = text;
     for (int i = 0; i < 3 && end && n > 0; i++) {
         line[i] = end;
@@ -141,13 +143,13 @@ static MotusStatus check_header(MotusJournal *j, const char *settings, const cha
                       motus_shown(j->name), other);
 }
 
-static MotusStatus begin(MotusJournal *j, const char *settings, const char *input,
-                         MotusError *error) {
+static MotusStatus write_header(MotusJournal *j, const char *settings, const char *input,
+                                MotusError *error) {
     int cause = ftruncate(j->fd, 0) || lseek(j->fd, 0, SEEK_SET) < 0 ? errno : 0;
-    const char *const parts[] = {MAGIC, settings, "\n", input, "\n"};
+    const char *const piece[] = {MAGIC, settings, "\n", input, "\n"};
     for (int i = 0; i < 5 && !cause; i++) {
-        cause = write_all(j->fd, parts[i], strlen(parts[i]));
-        j->end += (int64_t)strlen(parts[i]);
+        cause = write_all(j->fd, piece[i], strlen(piece[i]));
+        j->end += (int64_t)strlen(piece[i]);
     }
     return cause ? failed(j, cause, error) : MOTUS_OK;
 }
@@ -168,7 +170,7 @@ static MotusStatus open_file(MotusJournal *j, MotusJournalUse use, MotusError *e
     return MOTUS_OK;
 }
 
-// ---- To the disk --------------------------------------------------------------------------------
+// ---- Syncing ------------------------------------------------------------------------------------
 
 static int sync_now(MotusJournal *j) {
     j->written = 0;
@@ -178,7 +180,7 @@ static int sync_now(MotusJournal *j) {
     return cause;
 }
 
-static void *keep_synced(void *journal) {
+static void *sync_thread(void *journal) {
     MotusJournal *j = journal;
     pthread_mutex_lock(&j->lock);
     while (!j->closing) {
@@ -190,20 +192,20 @@ static void *keep_synced(void *journal) {
         if (cause) j->failure = cause;
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += SYNC;
+        until.tv_sec += SYNC_SECONDS;
         while (!j->closing && pthread_cond_timedwait(&j->changed, &j->lock, &until) != ETIMEDOUT) {}
     }
     pthread_mutex_unlock(&j->lock);
     return NULL;
 }
 
-static void begin_syncing(MotusJournal *j) {
+static void start_sync_thread(MotusJournal *j) {
     pthread_mutex_init(&j->lock, NULL);
     motus_cond_open(&j->changed);
-    j->has_thread = !pthread_create(&j->thread, NULL, keep_synced, j);
+    j->has_thread = !pthread_create(&j->thread, NULL, sync_thread, j);
 }
 
-static void end_syncing(MotusJournal *j) {
+static void stop_sync_thread(MotusJournal *j) {
     pthread_mutex_lock(&j->lock);
     j->closing = 1;
     pthread_cond_broadcast(&j->changed);
@@ -213,9 +215,8 @@ static void end_syncing(MotusJournal *j) {
     pthread_mutex_destroy(&j->lock);
 }
 
-// What was written wants to be on the disk; returns why an earlier try failed. Without a thread it
-// is done here.
-static int want_sync(MotusJournal *j) {
+// Asks for a sync; returns the errno of an earlier one. Without a thread it syncs here.
+static int request_sync(MotusJournal *j) {
     pthread_mutex_lock(&j->lock);
     j->written = 1;
     if (!j->has_thread) j->failure = sync_now(j);
@@ -227,21 +228,25 @@ static int want_sync(MotusJournal *j) {
 
 // ---- The journal --------------------------------------------------------------------------------
 
+void motus_journal_name(char *name, const char *output, const char *kind) {
+    snprintf(name, PATH_MAX, "%s.motus-%s", output, kind);
+}
+
 MotusStatus motus_journal_open(MotusJournal **out, const char *name, const char *settings,
                                const char *input, MotusJournalUse use, MotusError *error) {
     MotusJournal *j = *out = motus_alloc(1, sizeof *j);
     if (!j) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     j->fd = -1;
-    begin_syncing(j);
+    start_sync_thread(j);
     if (!(j->name = motus_alloc(1, strlen(name) + 1)))
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     memcpy(j->name, name, strlen(name) + 1);
     MotusStatus status = open_file(j, use, error);
-    const int goes_on = !status && use == MOTUS_JOURNAL_RESUME && lseek(j->fd, 0, SEEK_END) > 0;
+    const int resumes = !status && use == MOTUS_JOURNAL_RESUME && lseek(j->fd, 0, SEEK_END) > 0;
     if (!status)
-        status =
-            goes_on ? check_header(j, settings, input, error) : begin(j, settings, input, error);
-    if (!status && goes_on) status = read_records(j, error);
+        status = resumes ? check_header(j, settings, input, error)
+                         : write_header(j, settings, input, error);
+    if (!status && resumes) status = read_records(j, error);
     j->ours = !status;
     if (status) motus_journal_close(out, 0);
     return status;
@@ -265,17 +270,17 @@ MotusStatus motus_journal_read(MotusJournal *j, const MotusRecord *record, uint8
         *data = NULL;
         return failed(j, EIO, error);
     }
-    return motus_fail(error, MOTUS_ERR_INTERNAL, "%s: no such part", motus_shown(j->name));
+    return motus_fail(error, MOTUS_ERR_INTERNAL, "%s: no such segment", motus_shown(j->name));
 }
 
 MotusStatus motus_journal_add(MotusJournal *j, MotusRecord r, const uint8_t *data,
                               MotusError *error) {
-    r.checksum = motus_sum(sum_of(&r), data, (size_t)r.size);
+    r.checksum = motus_checksum(record_checksum(&r), data, (size_t)r.size);
     int cause = lseek(j->fd, j->end, SEEK_SET) < 0 ? errno : write_all(j->fd, &r, sizeof r);
     if (!cause) cause = write_all(j->fd, data, (size_t)r.size);
-    if (!cause) cause = want_sync(j);
+    if (!cause) cause = request_sync(j);
     if (cause) return failed(j, cause, error);
-    if (!note(j, &r, j->end + (int64_t)sizeof r)) return failed(j, ENOMEM, error);
+    if (!add_entry(j, &r, j->end + (int64_t)sizeof r)) return failed(j, ENOMEM, error);
     j->end += (int64_t)sizeof r + r.size;
     return MOTUS_OK;
 }
@@ -283,11 +288,11 @@ MotusStatus motus_journal_add(MotusJournal *j, MotusRecord r, const uint8_t *dat
 void motus_journal_close(MotusJournal **out, int done) {
     if (!out || !*out) return;
     MotusJournal *j = *out;
-    end_syncing(j);
-    if (j->ours && (done || !j->n))
-        unlink(j->name); // without a record nothing is lost
+    stop_sync_thread(j);
+    if (j->ours && (done || !j->n)) // a journal without records is of no use
+        unlink(j->name);
     else if (j->fd >= 0)
-        fdatasync(j->fd); // what the thread had no time for
+        fdatasync(j->fd);
     if (j->fd >= 0) close(j->fd);
     free(j->entry);
     motus_free(j->name);

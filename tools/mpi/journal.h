@@ -1,8 +1,7 @@
-// What has been coded, kept beside the output until that is whole, so that nothing is done twice
-// after a crash: OUTPUT.motus-journal, and OUTPUT.motus-pass1 of a first pass. A header of text
-// says of which input and settings it is; then come parts of the stream in the order in which they
-// were done, each with a checksum. A last record that was cut off is dropped. One job at a time has
-// it.
+// Journal of coded segments, OUTPUT.motus-journal (OUTPUT.motus-pass1 of a first pass): lets a job
+// resume after a crash. A text header names input and settings; records follow in the order in
+// which segments were finished, each with a checksum. An incomplete last record is dropped. A lock
+// admits one job at a time.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_JOURNAL_H
 #define TOOLS_MPI_JOURNAL_H
@@ -15,43 +14,44 @@
 typedef struct MotusJournal MotusJournal;
 
 typedef struct MotusRecord {
-    int64_t first, count, gops, size; // pictures from `first` on; size of the pictures' data, bytes
-    int32_t at_end, reserved;         // at_end: nothing comes after them
-    uint64_t checksum;                // of the members before it and the data
+    int64_t first, count, gops, size; // first picture, pictures, GOPs, bytes of data
+    int32_t at_end, reserved;         // at_end: the input ends with it
+    uint64_t checksum;                // of the members before and the data
 } MotusRecord;
 
 typedef enum MotusJournalUse {
-    MOTUS_JOURNAL_NEW,
-    MOTUS_JOURNAL_RESUME,
-    MOTUS_JOURNAL_DISCARD
+    MOTUS_JOURNAL_NEW,     // fails if there is one
+    MOTUS_JOURNAL_RESUME,  // continues the one there is, if any
+    MOTUS_JOURNAL_DISCARD, // empties the one there is
 } MotusJournalUse;
 
-// NEW: there must not be one. RESUME: goes on with the one there is, or begins where there is none.
-// DISCARD: begins anew. `settings` and `input`: one line each without its end; a journal that has
-// others is refused (MOTUS_ERR_FORMAT), and so is one that another job has (MOTUS_ERR_IO).
+// Writes OUTPUT.motus-KIND into `name` of PATH_MAX bytes.
+void motus_journal_name(char *name, const char *output, const char *kind);
+
+// Opens a journal. `settings` and `input` are one line each, without its end. MOTUS_ERR_FORMAT: the
+// journal has other ones. MOTUS_ERR_IO: also if another job has it open.
 MotusStatus motus_journal_open(MotusJournal **out, const char *name, const char *settings,
                                const char *input, MotusJournalUse use, MotusError *error);
 
-// What is known of the part that begins with that picture; NULL: nothing.
+// Returns the record of the segment that begins with picture `first`, or NULL.
 const MotusRecord *motus_journal_find(const MotusJournal *journal, int64_t first);
-int64_t motus_journal_pictures(const MotusJournal *journal); // in all of it
+int64_t motus_journal_pictures(const MotusJournal *journal); // of all records
 
-// The data of such a record, to be freed with motus_free.
+// Reads a record's data; the caller frees it with motus_free.
 MotusStatus motus_journal_read(MotusJournal *journal, const MotusRecord *record, uint8_t **data,
                                MotusError *error);
 
-// Adds a part with its record.size bytes of data: record's checksum is filled in here. It is on the
-// disk within a second or so, for which nobody waits; where that fails, the next part that is added
-// says so.
+// Appends a record with record.size bytes of data and fills in its checksum. A thread syncs the
+// file about once a second; if that fails, the next call returns the error.
 MotusStatus motus_journal_add(MotusJournal *journal, MotusRecord record, const uint8_t *data,
                               MotusError *error);
 
-// done: it has served its purpose and goes. Accepts NULL inside.
+// Closes the journal and deletes the file if the job is `done`. Accepts NULL inside.
 void motus_journal_close(MotusJournal **out, int done);
 
-// After FNV-1a, 64 bits, but eight bytes at a time: going on from `sum`; MOTUS_SUM_BEGIN at first.
-// Of pieces of data it is not the sum of the whole.
-#define MOTUS_SUM_BEGIN 14695981039346656037u
-uint64_t motus_sum(uint64_t sum, const void *data, size_t size);
+// Extends a checksum: FNV-1a with 64 bits on eight bytes at a time, so that splitting the data
+// differently changes the result. Begins with MOTUS_CHECKSUM_START.
+#define MOTUS_CHECKSUM_START 14695981039346656037u
+uint64_t motus_checksum(uint64_t sum, const void *data, size_t size);
 
 #endif

@@ -13,9 +13,9 @@
 
 enum {
     TAG = 1,
-    MOST_SAID = 16,     // what a worker has said and nobody has taken: then it waits
-    MOST_LEAVING = 8,   // of it that MPI has: the rest waits here
-    MOST_ARRIVING = 32, // messages that MPI is receiving at the same time
+    MAX_QUEUED = 16,    // replies in a worker's queue; then it blocks
+    MAX_SENDING = 8,    // of them that MPI is sending at once
+    MAX_RECEIVING = 32, // that MPI is receiving at once
 };
 
 typedef struct Queue {
@@ -23,7 +23,8 @@ typedef struct Queue {
     int n;
 } Queue;
 
-typedef struct Transfer { // a message that MPI sends or receives
+// A message that MPI sends or receives.
+typedef struct Transfer {
     struct Transfer *next;
     MotusMessage *message;
     MPI_Request request;
@@ -32,14 +33,14 @@ typedef struct Transfer { // a message that MPI sends or receives
 
 struct MotusLink {
     int rank;
-    Transfer *leaving, *arriving; // arriving: in the order in which they were sent, of each rank
-    int n_leaving, n_arriving;
-    // Between this rank's worker and the thread that calls MPI.
+    Transfer *sending, *receiving; // receiving: in the order in which each rank sent them
+    int n_sending, n_receiving;
+    // Between this rank's worker thread and the thread that calls MPI.
     pthread_mutex_t lock;
     pthread_cond_t changed;
     Queue to_worker, from_worker;
-    int over, finished; // the job; the worker
-    int woken;          // there is something to do
+    int job_is_over, worker_finished;
+    int woken; // ends the next sleep
 };
 
 MotusMessage *motus_message(MotusMessageKind kind, const void *data, size_t size) {
@@ -95,7 +96,7 @@ void motus_link_close(MotusLink **out) {
     MotusLink *link = *out;
     empty(&link->to_worker);
     empty(&link->from_worker);
-    for (Transfer *t = link->leaving, *next; t; t = next) {
+    for (Transfer *t = link->sending, *next; t; t = next) {
         next = t->next;
         MPI_Wait(&t->request, MPI_STATUS_IGNORE);
         motus_message_free(&t->message);
@@ -109,9 +110,11 @@ void motus_link_close(MotusLink **out) {
 
 // ---- MPI ----------------------------------------------------------------------------------------
 
-static int sent_bytes(const MotusMessage *m) { return (int)(MOTUS_MESSAGE_SENT + (size_t)m->size); }
+static int sent_bytes(const MotusMessage *m) {
+    return (int)(MOTUS_MESSAGE_HEADER_BYTES + (size_t)m->size);
+}
 
-// No memory for what is on its way: nothing can be right after that.
+// Aborts without memory: a message that is lost cannot be repaired.
 static Transfer *transfer_of(MotusMessage *m) {
     Transfer *t = m ? motus_alloc(1, sizeof *t) : NULL;
     if (!t) {
@@ -122,17 +125,17 @@ static Transfer *transfer_of(MotusMessage *m) {
     return t;
 }
 
-static void begin_sending(MotusLink *link, int rank, MotusMessage *m) {
+static void begin_send(MotusLink *link, int rank, MotusMessage *m) {
     Transfer *t = transfer_of(m);
     MPI_Isend(&m->kind, sent_bytes(m), MPI_BYTE, rank, TAG, MPI_COMM_WORLD, &t->request);
-    t->next = link->leaving;
-    link->leaving = t;
-    link->n_leaving++;
+    t->next = link->sending;
+    link->sending = t;
+    link->n_sending++;
 }
 
-// Forgets what has left.
-static void let_go(MotusLink *link) {
-    for (Transfer **at = &link->leaving; *at;) {
+// Frees messages that have left.
+static void free_sent(MotusLink *link) {
+    for (Transfer **at = &link->sending; *at;) {
         Transfer *t = *at;
         MPI_Test(&t->request, &t->done, MPI_STATUS_IGNORE);
         if (!t->done) {
@@ -142,45 +145,44 @@ static void let_go(MotusLink *link) {
         *at = t->next;
         motus_message_free(&t->message);
         motus_free(t);
-        link->n_leaving--;
+        link->n_sending--;
     }
 }
 
-// A message that nobody has begun to receive. Receiving does not wait: large ones come in pieces,
-// as their sender looks after them.
-static int begin_receiving(MotusLink *link) {
+// Begins to receive a message, if there is one. Large ones arrive in pieces while others follow.
+static int begin_receive(MotusLink *link) {
     int there = 0, bytes = 0;
     MPI_Status status;
     MPI_Message handle;
-    if (link->n_arriving == MOST_ARRIVING) return 0;
+    if (link->n_receiving == MAX_RECEIVING) return 0;
     MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &handle, &status);
     if (!there) return 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    Transfer *t =
-        transfer_of(motus_message(MOTUS_SAYS_STOP, NULL, (size_t)bytes - MOTUS_MESSAGE_SENT));
+    Transfer *t = transfer_of(
+        motus_message(MOTUS_MSG_STOP, NULL, (size_t)bytes - MOTUS_MESSAGE_HEADER_BYTES));
     t->message->rank = status.MPI_SOURCE;
     MPI_Imrecv(&t->message->kind, bytes, MPI_BYTE, &handle, &t->request);
-    Transfer **end = &link->arriving;
+    Transfer **end = &link->receiving;
     while (*end) end = &(*end)->next;
     *end = t;
-    link->n_arriving++;
+    link->n_receiving++;
     return 1;
 }
 
-// What has come, in its sender's order.
+// Returns a complete message that is the oldest of its sender, or NULL.
 static MotusMessage *received(MotusLink *link) {
-    while (begin_receiving(link)) {}
-    for (Transfer **at = &link->arriving; *at; at = &(*at)->next) {
+    while (begin_receive(link)) {}
+    for (Transfer **at = &link->receiving; *at; at = &(*at)->next) {
         Transfer *t = *at;
         int first = 1;
-        for (const Transfer *before = link->arriving; before != t; before = before->next)
+        for (const Transfer *before = link->receiving; before != t; before = before->next)
             first &= before->message->rank != t->message->rank;
         if (!t->done) MPI_Test(&t->request, &t->done, MPI_STATUS_IGNORE);
         if (!t->done || !first) continue;
         MotusMessage *m = t->message;
         *at = t->next;
         motus_free(t);
-        link->n_arriving--;
+        link->n_receiving--;
         return m;
     }
     return NULL;
@@ -188,7 +190,7 @@ static MotusMessage *received(MotusLink *link) {
 
 // ---- The thread that calls MPI ------------------------------------------------------------------
 
-static struct timespec later(int64_t ns) {
+static struct timespec time_after(int64_t ns) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     ns += t.tv_nsec;
@@ -197,15 +199,14 @@ static struct timespec later(int64_t ns) {
     return t;
 }
 
-void motus_link_nap(MotusLink *link, int *idle) {
-    const int moving =
-        link->leaving ||
-        link->arriving; // MPI needs to be called for that, unless somebody does not take it
+void motus_link_sleep(MotusLink *link, int *idle) {
+    // MPI moves data only while it is called: sleeps are short while messages are on their way.
+    const int moving = link->sending || link->receiving;
     const int64_t ns = *idle < (moving ? 200 : 4) ? 50000 : moving || *idle < 50 ? 500000 : 5000000;
-    const struct timespec until = later(ns);
+    const struct timespec until = time_after(ns);
     ++*idle;
     pthread_mutex_lock(&link->lock);
-    const int takes = link->from_worker.first && (!link->rank || link->n_leaving < MOST_LEAVING);
+    const int takes = link->from_worker.first && (!link->rank || link->n_sending < MAX_SENDING);
     if (!takes && !link->woken) pthread_cond_timedwait(&link->changed, &link->lock, &until);
     link->woken = 0;
     pthread_mutex_unlock(&link->lock);
@@ -225,7 +226,7 @@ static void put_locked(MotusLink *link, Queue *q, MotusMessage *m) {
     pthread_mutex_unlock(&link->lock);
 }
 
-static MotusMessage *take_said(MotusLink *link) {
+static MotusMessage *take_reply(MotusLink *link) {
     pthread_mutex_lock(&link->lock);
     MotusMessage *m = take(&link->from_worker);
     if (m) pthread_cond_broadcast(&link->changed);
@@ -233,96 +234,97 @@ static MotusMessage *take_said(MotusLink *link) {
     return m;
 }
 
-void motus_link_tell(MotusLink *link, int rank, MotusMessage *m) {
+void motus_link_send(MotusLink *link, int rank, MotusMessage *m) {
     m->rank = rank;
     if (rank) {
-        let_go(link);
-        begin_sending(link, rank, m);
+        free_sent(link);
+        begin_send(link, rank, m);
     } else {
         put_locked(link, &link->to_worker, m);
     }
 }
 
-MotusMessage *motus_link_hear(MotusLink *link) {
-    let_go(link);
-    MotusMessage *m = take_said(link);
+MotusMessage *motus_link_receive(MotusLink *link) {
+    free_sent(link);
+    MotusMessage *m = take_reply(link);
     return m ? m : received(link);
 }
 
 int motus_link_pending(MotusLink *link) {
-    let_go(link);
-    return link->n_leaving;
+    free_sent(link);
+    return link->n_sending;
 }
 
-// One round of what a rank but 0 does for its worker; whether anything moved.
-static int carry(MotusLink *link) {
+// Moves messages between MPI and this rank's worker; returns 1 if there were any.
+static int forward(MotusLink *link) {
     int moved = 0;
     MotusMessage *m;
-    let_go(link);
-    for (; link->n_leaving < MOST_LEAVING && (m = take_said(link)); moved = 1)
-        begin_sending(link, 0, m);
+    free_sent(link);
+    for (; link->n_sending < MAX_SENDING && (m = take_reply(link)); moved = 1)
+        begin_send(link, 0, m);
     for (; (m = received(link)); moved = 1) put_locked(link, &link->to_worker, m);
     return moved;
 }
 
-typedef struct Work {
+typedef struct WorkerCall {
     MotusLink *link;
-    void (*work)(void *);
+    void *(*work)(void *);
     void *opaque;
-} Work;
+} WorkerCall;
 
-static void *run_work(void *argument) {
-    const Work *w = argument;
+static void *run_worker(void *argument) {
+    const WorkerCall *w = argument;
     w->work(w->opaque);
     pthread_mutex_lock(&w->link->lock);
-    w->link->finished = 1;
+    w->link->worker_finished = 1;
     pthread_cond_broadcast(&w->link->changed);
     pthread_mutex_unlock(&w->link->lock);
     return NULL;
 }
 
-// Whether the worker is done and, unless the job is over, all that it said has left.
-static int carried(MotusLink *link) {
+// True if the worker has returned and, unless the job is over, all its replies have left.
+static int worker_is_done(MotusLink *link) {
     pthread_mutex_lock(&link->lock);
-    if (motus_signal_caught() && !link->over) {
-        link->over = 1;
+    if (motus_signal_caught() && !link->job_is_over) {
+        link->job_is_over = 1;
         pthread_cond_broadcast(&link->changed);
     }
-    const int done = link->finished && (link->over || (!link->from_worker.first && !link->leaving));
+    const int done = link->worker_finished &&
+                     (link->job_is_over || (!link->from_worker.first && !link->sending));
     pthread_mutex_unlock(&link->lock);
     return done;
 }
 
-int motus_link_work(MotusLink *link, void (*work)(void *), void *opaque) {
-    Work w = {link, work, opaque};
+int motus_link_run_worker(MotusLink *link, void *(*work)(void *), void *opaque) {
+    WorkerCall w = {link, work, opaque};
     pthread_t thread;
-    link->finished = 0;
-    if (pthread_create(&thread, NULL, run_work, &w)) return 0;
-    for (int idle = 0; !carried(link);)
-        if (carry(link))
+    link->worker_finished = 0;
+    if (pthread_create(&thread, NULL, run_worker, &w)) return 0;
+    for (int idle = 0; !worker_is_done(link);)
+        if (forward(link))
             idle = 0;
         else
-            motus_link_nap(link, &idle);
+            motus_link_sleep(link, &idle);
     pthread_join(thread, NULL);
     return 1;
 }
 
-// ---- Workers ------------------------------------------------------------------------------------
+// ---- The worker thread --------------------------------------------------------------------------
 
-int motus_link_is_over(MotusLink *link) {
+int motus_link_job_is_over(MotusLink *link) {
     pthread_mutex_lock(&link->lock);
-    const int over = link->over;
+    const int over = link->job_is_over;
     pthread_mutex_unlock(&link->lock);
     return over;
 }
 
-int motus_link_say(MotusLink *link, MotusMessage *m) {
+int motus_link_reply(MotusLink *link, MotusMessage *m) {
     if (!m) return 0;
     m->rank = link->rank;
     pthread_mutex_lock(&link->lock);
-    while (!link->over && link->from_worker.n >= MOST_SAID)
+    while (!link->job_is_over && link->from_worker.n >= MAX_QUEUED)
         pthread_cond_wait(&link->changed, &link->lock);
-    const int over = link->over;
+    const int over = link->job_is_over;
     if (!over) put(&link->from_worker, m);
     pthread_cond_broadcast(&link->changed);
     pthread_mutex_unlock(&link->lock);
@@ -331,15 +333,15 @@ int motus_link_say(MotusLink *link, MotusMessage *m) {
 }
 
 MotusMessage *motus_link_wait(MotusLink *link, int timeout_ms) {
-    const struct timespec until = later((int64_t)(timeout_ms < 0 ? 0 : timeout_ms) * 1000000);
+    const struct timespec until = time_after((int64_t)(timeout_ms < 0 ? 0 : timeout_ms) * 1000000);
     int late = 0;
     pthread_mutex_lock(&link->lock);
-    while (!link->over && !link->to_worker.first && !late)
+    while (!link->job_is_over && !link->to_worker.first && !late)
         if (timeout_ms < 0)
             pthread_cond_wait(&link->changed, &link->lock);
         else
             late = !timeout_ms || pthread_cond_timedwait(&link->changed, &link->lock, &until);
-    MotusMessage *m = link->over ? NULL : take(&link->to_worker);
+    MotusMessage *m = link->job_is_over ? NULL : take(&link->to_worker);
     pthread_mutex_unlock(&link->lock);
     return m;
 }

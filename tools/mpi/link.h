@@ -1,43 +1,76 @@
-// The way between rank 0 and the workers: MPI between ranks, and in each rank queues in memory
-// between its worker, which has a thread of its own, and the thread that calls MPI: so messages go
-// on while a worker codes. Nobody spins while there is nothing to do.
+// Messages between rank 0 and the workers. MPI carries them between ranks; in each rank, queues
+// carry them between the thread that calls MPI and the worker thread, so that messages move while
+// the worker codes. Ranks run the same build on machines of one byte order.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_LINK_H
 #define TOOLS_MPI_LINK_H
 
-#include "tools/mpi/message.h"
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum MotusMessageKind {
+    // From workers.
+    MOTUS_MSG_REQUEST,  // asks for another segment or file
+    MOTUS_MSG_PICTURES, // number: first picture of the segment; data: pictures (segments.h)
+    // The last pictures of a segment. count, gops: of the segment; at_end: the input ends there;
+    // microseconds: since the worker finished its segment before. In a batch: number of the file,
+    // count: its exit status, microseconds, data: the line to print.
+    MOTUS_MSG_DONE,
+    MOTUS_MSG_CREDIT,  // one frame from rank 0 has been taken by the encoder
+    MOTUS_MSG_WARNING, // data: a line to print
+    MOTUS_MSG_FAILED,  // data: why the job cannot continue
+    // From rank 0.
+    MOTUS_MSG_SEGMENT,    // number: first picture, gop: first GOP; gops; count: pictures or -1
+    MOTUS_MSG_FRAME,      // number: pts, count: duration; data: I420 without padding
+    MOTUS_MSG_FRAMES_END, // the segment's last frame has been sent; gops: of the segment
+    MOTUS_MSG_FILE,       // number: of the file; data: input and output, NUL-terminated
+    MOTUS_MSG_STOP,
+} MotusMessageKind;
+
+typedef struct MotusMessage {
+    struct MotusMessage *next;
+    int rank;      // sender or receiver
+    uint32_t kind; // MotusMessageKind; the members from here on are sent
+    int32_t at_end;
+    int64_t number, count, gop, gops, microseconds;
+    int64_t size; // bytes of data
+    uint8_t data[];
+} MotusMessage;
+
+// Bytes that are sent before data.
+#define MOTUS_MESSAGE_HEADER_BYTES (sizeof(MotusMessage) - offsetof(MotusMessage, kind))
+
+// Returns NULL without memory. With data == NULL the caller fills in the `size` bytes.
+MotusMessage *motus_message(MotusMessageKind kind, const void *data, size_t size);
+void motus_message_free(MotusMessage **message); // accepts *message == NULL
 
 typedef struct MotusLink MotusLink;
 
-// NULL where there is no memory. data may be NULL: then the caller fills it in.
-MotusMessage *motus_message(MotusMessageKind kind, const void *data, size_t size);
-void motus_message_free(MotusMessage **message); // accepts NULL inside
-
-// One for each rank, between MPI_Init and MPI_Finalize. NULL where there is no memory.
+// Opens a rank's end of the link, between MPI_Init and MPI_Finalize. Returns NULL without memory.
 MotusLink *motus_link_open(void);
-void motus_link_close(
-    MotusLink **out); // accepts NULL inside; what was sent has arrived, or never will
+void motus_link_close(MotusLink **out); // blocks until sent messages have left; accepts NULL inside
 
-// Rank 0. The message is taken over; the call does not wait. Receiving never waits either: NULL
-// where nobody has said anything.
-void motus_link_tell(MotusLink *link, int rank, MotusMessage *message);
-MotusMessage *motus_link_hear(MotusLink *link);
-int motus_link_pending(MotusLink *link); // messages that have not left yet
+// Rank 0. Both return immediately; send() takes the message over, receive() returns NULL if no
+// message has arrived.
+void motus_link_send(MotusLink *link, int rank, MotusMessage *message);
+MotusMessage *motus_link_receive(MotusLink *link);
+int motus_link_pending(MotusLink *link); // messages that MPI is still sending
 
-// A worker. Saying something (the message is taken over) waits only where some messages wait
-// already; 0: the job is over. Asking waits, up to timeout_ms where that is not negative: NULL
-// after that, or where the job is over (motus_link_is_over).
-int motus_link_say(MotusLink *link, MotusMessage *message);
+// Worker. Takes the message over; blocks while 16 replies are queued. Returns 0 if the job is over.
+int motus_link_reply(MotusLink *link, MotusMessage *message);
+
+// Worker. Returns rank 0's next message, or NULL after timeout_ms (negative: no limit) or if the
+// job is over.
 MotusMessage *motus_link_wait(MotusLink *link, int timeout_ms);
-int motus_link_is_over(MotusLink *link);
+int motus_link_job_is_over(MotusLink *link);
 
-// Ranks but 0: does `work` on a thread of its own and carries what is said until it is done; a
-// signal ends the job for this rank. 0: there is no thread.
-int motus_link_work(MotusLink *link, void (*work)(void *), void *opaque);
+// Ranks above 0: runs `work` on its own thread and carries messages until it returns. A signal ends
+// the job for this rank. Returns 0 if no thread could be started.
+int motus_link_run_worker(MotusLink *link, void *(*work)(void *), void *opaque);
 
-// Where the thread that calls MPI has nothing to do: sleeps for a moment, longer, the longer that
-// lasts, or until rank 0's own worker says something. *idle counts; 0 begins anew.
-void motus_link_nap(MotusLink *link, int *idle);
-void motus_link_wake(MotusLink *link); // ends that on rank 0, or the next one at once; any thread
+// Sleeps on the thread that calls MPI, longer with each call, until rank 0's own worker replies or
+// motus_link_wake is called. *idle counts the calls; the caller sets it to 0 after a message.
+void motus_link_sleep(MotusLink *link, int *idle);
+void motus_link_wake(MotusLink *link); // from any thread; also ends the next sleep
 
 #endif

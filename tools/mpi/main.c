@@ -1,4 +1,4 @@
-// The program motus-mpi: one stream, or many files, by many ranks.
+// The program motus-mpi: one stream, or many files, coded by many ranks.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <mpi.h>
 #include <pthread.h>
@@ -15,52 +15,41 @@
 
 static const char help[] =
     "usage: mpirun -n N motus-mpi encode INPUT -o OUTPUT [options]\n"
-    "       mpirun -n N motus-mpi batch LIST -o FOLDER [--suffix .264] [--report FILE.json] "
-    "[options]\n"
+    "       mpirun -n N motus-mpi batch LIST -o FOLDER [--suffix .264] [--report FILE.json]\n"
+    "                             [options]\n"
     "\n"
-    "Encodes one stream by many processes, on one machine or on many that share a file system. "
-    "Rank 0\n"
-    "hands out closed GOPs as the others ask for them and writes the output; the stream is the one "
-    "that\n"
-    "motus encode makes with the same options (motus encode --help), whatever N is.\n"
+    "Encodes one stream by many processes, on one machine or on many that share a file system.\n"
+    "Rank 0 hands out closed GOPs as the others ask for them and writes the output. The stream\n"
+    "is the one that motus encode makes with the same options (motus encode --help), for any N.\n"
     "\n"
     "Examples:\n"
     "  mpirun -n 8 motus-mpi encode film.y4m -o film.mp4 --crf 20\n"
     "  mpirun -n 8 motus-mpi encode film.y4m -o film.mp4 --crf 20 --resume\n"
-    "                                           goes on after a rank, a machine or the power has "
-    "failed\n"
+    "                      goes on after a rank, a machine or the power has failed\n"
     "  srun motus-mpi encode film.mkv -o film.mkv.264 --preset slow\n"
     "  decoder | mpirun -n 4 motus-mpi encode - -o film.264\n"
-    "                                           a pipe is read by rank 0, which sends frames to "
-    "the others\n"
-    "\n"
+    "                      rank 0 reads the pipe and sends frames to the others\n"
     "  mpirun -n 8 motus-mpi batch list.txt -o coded --suffix .mp4 --report report.json --crf 21\n"
-    "                                           many files, a line each in list.txt (- is standard "
-    "input),\n"
-    "                                           the largest first, each as motus encode would do "
-    "it\n"
+    "                      many files, one a line in list.txt (- is standard input), the\n"
+    "                      largest first, each as motus encode would do it\n"
     "\n"
-    "Each rank codes with its share of the machine's processors, or, where there are GPUs, on the "
-    "GPU\n"
-    "whose number is its own on that machine (--threads, --device: for all ranks; --devices 0,2: "
-    "the\n"
-    "GPUs of each machine that its ranks take in turn).\n"
+    "Each rank codes with its share of the machine's processors or, where there are GPUs, on\n"
+    "the GPU whose number is its own on that machine (--threads, --device: for all ranks;\n"
+    "--devices 0,2: the GPUs of each machine that its ranks take in turn).\n"
     "\n"
     "Options of its own:\n"
-    "  --resume               go on from OUTPUT.motus-journal, where finished GOPs are kept until "
-    "the end\n"
-    "  --discard              begin anew although there is such a journal\n"
-    "  --rank0-muxes-only     rank 0 codes nothing itself; for many ranks\n"
-    "  --times FILE.csv       what each part of the stream took (for tools/scale_sim.py)\n"
-    "A batch does not end with a file that fails: the others are done, the failure is told, and "
-    "the exit\n"
-    "status is 1. --resume leaves out files whose output is there and not older than they are.\n"
-    "--bitrate takes two passes, the first at CRF 23, over an input that is a file. Not here yet, "
-    "but for a\n"
-    "batch: VBV, --pass 1, --recon, --stats, --mvs, filters.\n"
+    "  --resume            go on from OUTPUT.motus-journal, which keeps finished GOPs until the\n"
+    "                      end\n"
+    "  --discard           begin anew although there is such a journal\n"
+    "  --rank0-muxes-only  rank 0 codes nothing itself; for many ranks\n"
+    "  --times FILE.csv    the time of each segment of the stream (for tools/scale_sim.py)\n"
+    "A batch does not end with a file that fails: the others are done, the failure is printed,\n"
+    "and the exit status is 1. --resume leaves out files whose output is no older than they are.\n"
+    "--bitrate takes two passes, the first at CRF 23, over an input that is a file. Not here\n"
+    "yet, but for a batch: VBV, --pass 1, --recon, --stats, --mvs, filters.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
-// Takes options of motus-mpi's own out of the arguments.
+// Removes a flag of motus-mpi from the arguments; returns 1 if it was there.
 static int take_flag(int *argc, char **argv, const char *name) {
     int found = 0, kept = 0;
     for (int i = 0; i < *argc; i++) {
@@ -74,7 +63,7 @@ static int take_flag(int *argc, char **argv, const char *name) {
     return found;
 }
 
-// The same for one that has a value; NULL: it was not given.
+// Removes an option and its value from the arguments; returns NULL if it was not there.
 static const char *take_value(int *argc, char **argv, const char *name) {
     for (int i = 0; i + 1 < *argc; i++) {
         if (strcmp(argv[i], name)) continue;
@@ -92,7 +81,7 @@ static int batch_usage(const char *what) {
     return MOTUS_EXIT_USAGE;
 }
 
-// Options of motus encode are tried once, on rank 0, before any file is.
+// Checks the options of motus encode once, on rank 0, before any file is coded.
 static int check_batch(const MotusBatch *b) {
     static char name[] = "encode", to[] = "-o", null[] = "/dev/null", input[] = "input",
                 format[] = "--format", h264[] = "h264";
@@ -110,16 +99,6 @@ static int check_batch(const MotusBatch *b) {
     return status;
 }
 
-typedef struct BatchWork {
-    MotusLink *link;
-    const MotusBatch *batch;
-} BatchWork;
-
-static void work_on_batch(void *work) {
-    const BatchWork *w = work;
-    motus_batch_work(w->link, w->batch);
-}
-
 static int batch(int rank, int argc, char **argv) {
     MotusBatch b = {.resume = take_flag(&argc, argv, "--resume"),
                     .folder = take_value(&argc, argv, "-o"),
@@ -132,67 +111,64 @@ static int batch(int rank, int argc, char **argv) {
     int status = rank ? -1 : check_batch(&b), begins = 0;
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (status >= 0) return status;
-    b.here = motus_mpi_place();
-    MotusLink *link = motus_link_open();
-    if (!link) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
+    b.local = motus_mpi_local_rank();
+    b.link = motus_link_open();
+    if (!b.link) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
     motus_signals_catch();
     if (!rank) {
-        status = motus_batch(link, &b);
+        status = motus_batch(&b);
     } else {
-        BatchWork work = {link, &b};
         MPI_Bcast(&begins, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        if (begins && !motus_link_work(link, work_on_batch, &work))
+        if (begins && !motus_link_run_worker(b.link, motus_batch_worker, &b))
             MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
         if (motus_signal_caught())
             MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_SIGNAL + motus_signal_caught());
         status = MOTUS_EXIT_OK;
     }
-    motus_link_close(&link);
+    motus_link_close(&b.link);
     return status;
 }
 
-// GNU OpenMP's idle threads would take the processors from the other ranks (see motus.c). The
-// runtime reads its environment before main: start over.
-static void sleep_when_idle(char **argv) {
+// Restarts the program with idle OpenMP threads asleep; spinning ones would take the processors
+// from other ranks (see motus.c). The runtime reads its environment before main.
+static void restart_with_passive_threads(char **argv) {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
     if (!setenv("OMP_WAIT_POLICY", "passive", 1)) execv("/proc/self/exe", argv);
 }
 
-// A rank that was told to end takes the others along, who would wait for it. Where rank 0 cannot
-// say any more how to go on, rank 1 does.
-static void give_up(int rank, const MotusEncodeOptions *o, const MotusMpiSetup *setup) {
-    if (rank == 1 && motus_mpi_rank0_is_gone(setup))
+// Aborts the job after a signal, since the other ranks would wait for this one. Rank 1 prints how
+// to resume if rank 0 no longer can.
+static void abort_job(int rank, const MotusEncodeOptions *o, const MotusMpiSetup *setup) {
+    if (rank == 1 && motus_mpi_rank0_has_exited(setup))
         motus_warn("rank 0 is gone; what is done is kept beside %s: the same command with --resume "
                    "goes on",
                    o->outputs.stream);
     MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_SIGNAL + motus_signal_caught());
 }
 
-static void work_on_stream(void *worker) { motus_mpi_work(worker); }
-
-// A GPU takes most of a second to open: that begins at once, beside all else that a rank does
-// before it has a part.
-typedef struct Opening {
+// Opens the GPU on a thread while the rank does everything else that precedes its first segment: it
+// takes most of a second.
+typedef struct DeviceOpening {
     const MotusEncodeOptions *options;
-    MotusMpiPlace here;
+    MotusLocalRank local;
     pthread_t thread;
     int begun;
-} Opening;
+} DeviceOpening;
 
 static void *open_device(void *opening) {
-    const Opening *o = opening;
-    motus_mpi_open_device(o->options, o->here);
+    const DeviceOpening *o = opening;
+    motus_mpi_open_device(o->options, o->local);
     return NULL;
 }
 
-static void begin_opening(Opening *o, const MotusEncodeOptions *options, const MotusMpiOptions *own,
-                          int rank) {
-    *o = (Opening){.options = options, .here = own->here};
+static void begin_opening(DeviceOpening *o, const MotusEncodeOptions *options,
+                          const MotusMpiOptions *own, int rank) {
+    *o = (DeviceOpening){.options = options, .local = own->local};
     if (options->config.backend == MOTUS_BACKEND_CPU || (!rank && own->rank0_muxes_only)) return;
     o->begun = !pthread_create(&o->thread, NULL, open_device, o);
 }
 
-// Rank 0 reads the options first: what is wrong with them is said once.
+// Reads the options on rank 0 first, so that an error in them is printed once.
 static int encode(int rank, int argc, char **argv) {
     MotusMpiOptions own = {take_flag(&argc, argv, "--resume"),
                            take_flag(&argc, argv, "--discard"),
@@ -207,23 +183,23 @@ static int encode(int rank, int argc, char **argv) {
     MotusLink *link = status < 0 ? motus_link_open() : NULL;
     if (status < 0) motus_signals_catch();
     if (status < 0 && !link) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
-    Opening opening = {0};
-    if (status < 0) own.here = motus_mpi_place();
-    if (status < 0) motus_mpi_see_own_device(&o, own.here);
+    DeviceOpening opening = {0};
+    if (status < 0) own.local = motus_mpi_local_rank();
+    if (status < 0) motus_mpi_hide_other_devices(&o, own.local);
     if (status < 0) begin_opening(&opening, &o, &own, rank);
     if (status < 0 && !rank) {
         status = motus_mpi_encode(link, &o, &own);
     } else if (status < 0) {
         do {
-            motus_mpi_share(&setup, &o, own.here);
+            motus_mpi_broadcast(&setup, &o, own.local);
             status = setup.status < 0 ? MOTUS_EXIT_OK : setup.status;
             MotusMpiWorker worker = {link, &o, &setup};
-            if (setup.status < 0 && !motus_link_work(link, work_on_stream, &worker))
+            if (setup.status < 0 && !motus_link_run_worker(link, motus_mpi_worker, &worker))
                 MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
-            if (motus_signal_caught()) give_up(rank, &o, &setup);
+            if (motus_signal_caught()) abort_job(rank, &o, &setup);
             free(setup.log);
             setup.log = NULL;
-        } while (setup.status < 0 && setup.more);
+        } while (setup.status < 0 && setup.another_pass);
     }
     if (opening.begun) pthread_join(opening.thread, NULL);
     motus_link_close(&link);
@@ -242,7 +218,7 @@ int main(int argc, char **argv) {
         printf("motus-mpi %s\n", motus_version());
         return motus_flush_stdout();
     }
-    sleep_when_idle(argv);
+    restart_with_passive_threads(argv);
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "16", 0); // see motus.c
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

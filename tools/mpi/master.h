@@ -1,106 +1,95 @@
-// What rank 0 keeps of an encode.
+// Rank 0 of an encode: its state, and handing out and collecting segments (master.c).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_MASTER_H
 #define TOOLS_MPI_MASTER_H
 
 #include <stdio.h>
-#include <time.h>
 
 #include "tools/cli/progress.h"
-#include "tools/mpi/cuts.h"
-#include "tools/mpi/parts.h"
+#include "tools/mpi/scene_scan.h"
+#include "tools/mpi/segments.h"
 #include "tools/mpi/setup.h"
 #include "yuv/io/reader.h"
 
-typedef struct MotusFeed { // where frames go from rank 0
-    MotusStreamPart *part; // the one that frames belong to
+// Frames that rank 0 reads and sends (feed.c).
+typedef struct MotusFeed {
+    MotusSegment *segment; // that frames belong to
     int64_t count;         // its frames so far
-    MotusFrame *frame;     // read and not yet sent
-    MotusTime time;        // of it
-    int64_t number;        // of the input's next frame
-    MotusError error;      // of what was done while the input was silent
+    MotusFrame *frame;     // read and not sent yet
+    MotusTime time;        // of that frame
+    MotusError error;      // of messages received while the input was silent
 } MotusFeed;
 
-// One of the passes over the input, which are one after another of the same options but for rate
-// control.
+// One pass over the input. All passes have the same options but for rate control.
 typedef struct MotusMpiPass {
-    const char *journal; // its name ends so
-    int first;           // leaves a log, and no output
-    int more;            // another one follows
-    char *log; // with a NUL: of the pass before, or what a first pass has left; to be freed
-    size_t log_size, log_room; // without it
-    MotusEncoderConfig config; // with what the input says; pass_log does not hold
+    const char *journal;           // suffix of its name
+    int first;                     // writes a log and no output
+    int another;                   // pass follows
+    char *log;                     // of the pass before, or of this first pass; freed by the caller
+    size_t log_size, log_capacity; // without the NUL
+    MotusEncoderConfig config;     // completed from the input; pass_log is not valid
 } MotusMpiPass;
 
-// Messages that came, and what they took on rank 0's thread.
-typedef struct MotusHeard {
+// Messages received and the CPU time that rank 0's thread spent on them.
+typedef struct MotusMessageStats {
     int64_t messages, bytes;
-    double seconds; // of the processor, without the time between messages
-} MotusHeard;
+    double cpu_seconds;
+} MotusMessageStats;
 
 typedef struct MotusMaster {
     MotusMpiPass *pass;
     MotusLink *link;
     const MotusEncodeOptions *options;
     MotusMpiSetup setup;
-    MotusReader *reader; // for the first frame's time, and for all frames where they are fed
+    MotusReader *reader; // for the first frame's time, or for all frames if rank 0 reads
     MotusGops gops;
     MotusFeed feed;
-    MotusCuts *cuts;       // where parts of a file end that ranks read; NULL: that is known without
-                           // looking, or frames are fed
+    MotusSceneScan *scan;  // NULL: GOPs begin at known pictures, or rank 0 reads
     MotusJournal *journal; // NULL: none
-    MotusParts parts;
-    int64_t next_first, next_gop; // where the part after the last one begins
+    MotusSegments segments;
+    int64_t next_first, next_gop; // first picture and GOP of the next segment
     int64_t limit;                // pictures at most
-    int ended;                    // no part comes after the last one
-    int ranks, workers,
-        window;      // window: parts that may be handed out before the first of them is written
-    int *asks;       // by rank: takes another part
-    int *has;        // by rank: parts that it has not finished
-    int64_t *credit; // by rank: frames that may be sent
+    int ended;                    // no segment follows the last one
+    int ranks, workers;
+    int window;      // segments that may be handed out before the oldest is written
+    int *requested;  // per rank: wants another segment
+    int *assigned;   // per rank: segments it has not finished
+    int64_t *credit; // per rank: frames that may be sent
     MotusEncodeOutputs outputs;
-    MotusEncodeReport job;
+    MotusEncodeReport report;
     MotusTotals totals;
     MotusProgress progress;
-    double began, asked; // motus_seconds: of the run; when the first rank had opened its encoder
-                         // and asked for work
-    FILE *times;         // NULL: nobody wants to know
-    MotusHeard heard[2]; // messages without pictures and with them
-    int damaged;
-    MotusError cut; // the input ended inside a frame
-    char warned[512];
+    double began;               // motus_seconds
+    double first_request;       // motus_seconds; equal to `began` before it
+    FILE *times;                // NULL: not wanted
+    MotusMessageStats stats[2]; // of messages without pictures, with pictures
+    int damaged;                // a warning about the input was printed
+    MotusError truncated;       // status != MOTUS_OK: the input ended inside a frame
+    char warned[512];           // the last warning
 } MotusMaster;
 
-// Rank 0's part in one pass; returns the exit status. A first pass leaves its journal, for the
-// whole job to be resumed.
+// Runs one pass on rank 0 (pass.c); returns the exit status. A first pass keeps its journal until
+// the whole job is done.
 int motus_mpi_run_pass(MotusLink *link, const MotusEncodeOptions *options,
                        const MotusMpiOptions *own, MotusMpiPass *pass);
 
-// The same for a bitrate (two_passes.c).
-int motus_mpi_two_passes(MotusLink *link, const MotusEncodeOptions *options,
-                         const MotusMpiOptions *own);
-
-// OUTPUT.motus-KIND, in PATH_MAX bytes.
-void motus_mpi_beside(char *name, const char *output, const char *kind);
-
-// Adds to the log of a first pass.
+// Appends to the log of a first pass.
 MotusStatus motus_mpi_log_add(MotusMpiPass *pass, const char *text, size_t size, MotusError *error);
 
-// Until everything is in the output; the output is not committed.
-MotusStatus motus_master_run(MotusMaster *master, MotusError *error);
+// Hands segments to ranks that requested one. Does nothing if rank 0 reads (see feed.c).
+MotusStatus motus_master_assign(MotusMaster *master, MotusError *error);
 
-// Deals with what somebody says, if anything. *heard: 0 nothing, 1 something, 2 something with
-// pictures.
-MotusStatus motus_master_hear(MotusMaster *master, int *heard, MotusError *error);
+// Handles one message if there is one. *received: 0 = none, 1 = one, 2 = one with pictures.
+MotusStatus motus_master_receive(MotusMaster *master, int *received, MotusError *error);
 
-// For feeding: the next part, for somebody who asks or of the journal; NULL: not now, or an error.
-// And its end.
-MotusStreamPart *motus_master_open_part(MotusMaster *master, MotusError *error);
-MotusStatus motus_master_end_part(MotusMaster *master, MotusStreamPart *part, int64_t count,
-                                  int64_t gops, int at_end, MotusError *error);
+// Opens the next segment for a rank that requested one, or from the journal. NULL: not possible
+// yet, or *error.
+MotusSegment *motus_master_open_segment(MotusMaster *master, MotusError *error);
+MotusStatus motus_master_end_segment(MotusMaster *master, MotusSegment *segment, int64_t count,
+                                     int64_t gops, int at_end, MotusError *error);
 
-// Reads the next frame of the input and sends it on, if somebody takes it.
+// Reads the input's next frame and sends it, if its rank has credit. *fed: something was done.
 MotusStatus motus_feed(MotusMaster *master, int *fed, MotusError *error);
-int motus_feed_idle(void *master); // for MotusReaderOptions.idle
+int motus_feed_while_input_waits(void *master); // for MotusReaderOptions.idle
 
 #endif

@@ -8,8 +8,8 @@
 
 void motus_rank_input_end(MotusRankInput *in) {
     motus_read_ahead_close(&in->ahead);
-    in->next += in->part.begun;
-    in->part.begun = 0;
+    in->next += in->segment.begun;
+    in->segment.begun = 0;
 }
 
 void motus_rank_input_close(MotusRankInput *in) {
@@ -20,8 +20,8 @@ void motus_rank_input_close(MotusRankInput *in) {
 }
 
 static MotusStatus open_reader(MotusRankInput *in, MotusError *error) {
-    const MotusEncodeOptions *o = in->of->options;
-    const MotusEncoderConfig *c = &in->of->setup->config;
+    const MotusEncodeOptions *o = in->worker->options;
+    const MotusEncoderConfig *c = &in->worker->setup->config;
     const MotusReaderOptions wanted = {.width = o->size[0],
                                        .height = o->size[1],
                                        .fps = o->fps,
@@ -39,7 +39,7 @@ static MotusStatus open_reader(MotusRankInput *in, MotusError *error) {
 }
 
 // Goes to a frame. MOTUS_END, MOTUS_ERR_TRUNCATED: there is none.
-static MotusStatus go_to(MotusRankInput *in, int64_t frame, MotusError *error) {
+static MotusStatus seek_frame(MotusRankInput *in, int64_t frame, MotusError *error) {
     const int stays = in->reader && (in->next <= frame || (in->last && in->next - 1 == frame));
     MotusStatus status = stays ? MOTUS_OK : open_reader(in, error);
     if (!status && in->next < frame) {
@@ -50,20 +50,21 @@ static MotusStatus go_to(MotusRankInput *in, int64_t frame, MotusError *error) {
     return status;
 }
 
-// What reading a frame has ended in, for who wants it: unless it is MOTUS_OK the input is closed,
-// or the job fails.
-static MotusStatus judge(MotusRankInput *in, MotusStatus status, const MotusError *cause,
-                         MotusError *error) {
-    if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED) { // unless it ended later before
+// Handles the end of the input and errors. Any status but MOTUS_OK closes the input or ends the
+// job.
+static MotusStatus close_at_end(MotusRankInput *in, MotusStatus status, const MotusError *cause,
+                                MotusError *error) {
+    if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED) {
         const MotusStatus changed =
-            motus_input_unchanged(in->of->options->input, &in->of->setup->input, 1, error);
+            motus_input_unchanged(in->worker->options->input, &in->worker->setup->input, 1, error);
         if (changed) return changed;
-        motus_rank_input_close(in); // what it would do next is not told by its header
+        motus_rank_input_close(in); // its header no longer says how many frames there are
     }
     if (status == MOTUS_ERR_TRUNCATED) {
-        const int told = motus_link_say(
-            in->of->link, motus_message(MOTUS_SAYS_WARNING, cause->text, strlen(cause->text) + 1));
-        return told ? MOTUS_END : motus_fail(error, MOTUS_ERR_STATE, "the job is over");
+        const int sent =
+            motus_link_reply(in->worker->link, motus_message(MOTUS_MSG_WARNING, cause->text,
+                                                             strlen(cause->text) + 1));
+        return sent ? MOTUS_END : motus_fail(error, MOTUS_ERR_STATE, "the job is over");
     }
     if (status < 0) *error = *cause;
     return status;
@@ -71,17 +72,18 @@ static MotusStatus judge(MotusRankInput *in, MotusStatus status, const MotusErro
 
 static MotusStatus crop(const MotusRankInput *in, MotusFrame *whole, MotusFrame **out,
                         MotusError *error) {
-    const MotusEncoderConfig *c = &in->of->setup->config;
+    const MotusEncoderConfig *c = &in->worker->setup->config;
     MotusStatus status = motus_frame_crop(out, whole, c->width, c->height);
     return status ? motus_fail(error, status, "out of memory") : MOTUS_OK;
 }
 
-static MotusStatus frame_ahead(MotusRankInput *in, MotusFrame **out, MotusError *error) {
+static MotusStatus next_ahead(MotusRankInput *in, MotusFrame **out, MotusError *error) {
     MotusFrame *whole = NULL;
     MotusError cause = {0};
     MotusStatus status = motus_read_ahead_next(in->ahead, &whole, &cause);
-    if (status == MOTUS_END && in->part.cut) status = MOTUS_ERR_TRUNCATED, cause = in->part.warning;
-    status = judge(in, status, &cause, error);
+    if (status == MOTUS_END && in->segment.cut)
+        status = MOTUS_ERR_TRUNCATED, cause = in->segment.warning;
+    status = close_at_end(in, status, &cause, error);
     if (!status) status = crop(in, whole, out, error);
     motus_frame_unref(&whole);
     return status;
@@ -89,29 +91,29 @@ static MotusStatus frame_ahead(MotusRankInput *in, MotusFrame **out, MotusError 
 
 MotusStatus motus_rank_input_frame(MotusRankInput *in, int64_t frame, MotusFrame **out,
                                    MotusError *error) {
-    if (in->ahead) return frame_ahead(in, out, error);
+    if (in->ahead) return next_ahead(in, out, error);
     MotusError cause = {0};
-    MotusStatus status = go_to(in, frame, &cause);
+    MotusStatus status = seek_frame(in, frame, &cause);
     if (!status && in->next == frame) {
         motus_frame_unref(&in->last);
         status = motus_reader_next(in->reader, &in->last, &cause);
         if (!status) in->next++;
     }
-    status = judge(in, status, &cause, error);
+    status = close_at_end(in, status, &cause, error);
     return status ? status : crop(in, in->last, out, error);
 }
 
 MotusStatus motus_rank_input_begin(MotusRankInput *in, int64_t first, int64_t count,
                                    MotusBackend backend, MotusError *error) {
     MotusError cause = {0};
-    MotusStatus status = judge(in, go_to(in, first, &cause), &cause, error);
+    MotusStatus status = close_at_end(in, seek_frame(in, first, &cause), &cause, error);
     if (status || in->next != first) return status;
     motus_frame_unref(&in->last);
-    in->part = (MotusInput){.reader = in->reader, .limit = count, .ignores_signals = 1};
-    const MotusEncoderConfig *c = &in->of->setup->config;
+    in->segment = (MotusInput){.reader = in->reader, .limit = count, .ignores_signals = 1};
+    const MotusEncoderConfig *c = &in->worker->setup->config;
     if (backend == MOTUS_BACKEND_CUDA)
-        in->ahead = motus_read_ahead_open(&in->part, motus_cpu_threads(c->threads), c->device);
+        in->ahead = motus_read_ahead_open(&in->segment, motus_cpu_threads(c->threads), c->device);
     else
-        in->ahead = motus_read_ahead_open(&in->part, 1, -1); // one is enough
+        in->ahead = motus_read_ahead_open(&in->segment, 1, -1);
     return MOTUS_OK;
 }

@@ -1,4 +1,4 @@
-// The input as a rank reads it by itself: frames by number, and those of a part read ahead.
+// The input as each rank reads it: frames by number, or a segment read ahead.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_RANK_INPUT_H
 #define TOOLS_MPI_RANK_INPUT_H
@@ -6,28 +6,25 @@
 #include "tools/cli/read_ahead.h"
 #include "tools/mpi/setup.h"
 
-// A reader and the frame that it has handed out last, so that frames are found by number without
-// going back for one.
 typedef struct MotusRankInput {
-    const MotusMpiWorker *of;
-    int pinned, luma_only; // as MotusReaderOptions has them
-    MotusReader *reader;   // NULL: it is not open
-    int64_t next;          // frame of the input
-    MotusFrame *last;
-    MotusInput part;       // that is read ahead
-    MotusReadAhead *ahead; // NULL: none is
+    const MotusMpiWorker *worker;
+    int pinned, luma_only; // as in MotusReaderOptions
+    MotusReader *reader;   // NULL: not open
+    int64_t next;          // number of the reader's next frame
+    MotusFrame *last;      // kept so that it can be asked for again
+    MotusInput segment;    // that is read ahead
+    MotusReadAhead *ahead; // NULL: nothing is read ahead
 } MotusRankInput;
 
-// Hands out that frame's even-sized part; in a part that has begun, its next one. MOTUS_END: there
-// is none; a cut input is told to rank 0 before.
+// Returns a frame cropped to the coded size: frame number `frame`, or the next one of a segment
+// that has begun. MOTUS_END: there is none; if the input is truncated, rank 0 is warned before.
 MotusStatus motus_rank_input_frame(MotusRankInput *input, int64_t frame, MotusFrame **out,
                                    MotusError *error);
 
-// Goes to `first`; from there `count` frames are read ahead, where that can be done, until the part
-// is ended. Statuses as above.
+// Begins a segment: goes to `first` and reads `count` frames ahead. Statuses as above.
 MotusStatus motus_rank_input_begin(MotusRankInput *input, int64_t first, int64_t count,
                                    MotusBackend backend, MotusError *error);
-void motus_rank_input_end(MotusRankInput *input); // accepts one that has not begun
+void motus_rank_input_end(MotusRankInput *input); // accepts one without a segment
 
 void motus_rank_input_close(MotusRankInput *input); // accepts one that is not open
 

@@ -12,40 +12,40 @@
 #include "common/cpu.h"
 #include "common/device.h"
 
-MotusMpiPlace motus_mpi_place(void) {
-    MPI_Comm here;
-    MotusMpiPlace place;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    MPI_Comm_rank(here, &place.rank);
-    MPI_Comm_size(here, &place.ranks);
-    MPI_Comm_free(&here);
-    return place;
+MotusLocalRank motus_mpi_local_rank(void) {
+    MPI_Comm host;
+    MotusLocalRank local;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &local.rank);
+    MPI_Comm_size(host, &local.ranks);
+    MPI_Comm_free(&host);
+    return local;
 }
 
-void motus_mpi_share_machine(MotusEncoderConfig *c, MotusMpiPlace here) {
+void motus_mpi_share_host(MotusEncoderConfig *c, MotusLocalRank local) {
     const int listed = c->n_devices > 0;
     int devices = c->backend == MOTUS_BACKEND_CPU ? 0 : motus_device_count();
     if (listed) devices = c->n_devices;
     if (devices > 0 && c->device < 0)
-        c->device = listed ? c->devices[here.rank % devices] : here.rank % devices;
+        c->device = listed ? c->devices[local.rank % devices] : local.rank % devices;
     c->n_devices = 0;
     c->devices = NULL;
     if (c->threads) return;
     const int offered = motus_cpu_threads(0), all = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    c->threads = offered < all ? offered : all / here.ranks > 1 ? all / here.ranks : 1;
+    c->threads = offered < all ? offered : all / local.ranks > 1 ? all / local.ranks : 1;
 }
 
-static void share_log(MotusMpiSetup *setup) {
+static void broadcast_log(MotusMpiSetup *setup) {
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank && !(setup->log = malloc((size_t)setup->log_size))) MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int64_t at = 0, n; at < setup->log_size; at += n) { // a call carries less than 2 GiB
+    for (int64_t at = 0, n; at < setup->log_size; at += n) { // MPI counts bytes by an int
         n = setup->log_size - at < 1 << 30 ? setup->log_size - at : 1 << 30;
         MPI_Bcast(setup->log + at, (int)n, MPI_BYTE, 0, MPI_COMM_WORLD);
     }
 }
 
-void motus_mpi_see_own_device(const MotusEncodeOptions *o, MotusMpiPlace here) {
+void motus_mpi_hide_other_devices(const MotusEncodeOptions *o, MotusLocalRank local) {
     const MotusEncoderConfig *c = &o->config;
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
     if (!list || c->backend == MOTUS_BACKEND_CPU || c->device >= 0 || c->n_devices ||
@@ -56,27 +56,28 @@ void motus_mpi_see_own_device(const MotusEncodeOptions *o, MotusMpiPlace here) {
     snprintf(text, sizeof text, "%s", list);
     for (char *next; n < 64 && (next = strtok_r(rest, ",", &rest)) != NULL && *next != '-';)
         name[n++] = next;
-    if (n > 1) setenv("CUDA_VISIBLE_DEVICES", name[here.rank % n], 1); // behind -1 there is none
+    if (n > 1) setenv("CUDA_VISIBLE_DEVICES", name[local.rank % n], 1);
 }
 
-void motus_mpi_open_device(const MotusEncodeOptions *options, MotusMpiPlace here) {
+void motus_mpi_open_device(const MotusEncodeOptions *options, MotusLocalRank local) {
     MotusEncoderConfig c = options->config;
-    motus_mpi_share_machine(&c, here);
+    motus_mpi_share_host(&c, local);
     if (c.backend != MOTUS_BACKEND_CPU && c.device >= 0) motus_device_use(c.device);
 }
 
-void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options, MotusMpiPlace here) {
+void motus_mpi_broadcast(MotusMpiSetup *setup, const MotusEncodeOptions *options,
+                         MotusLocalRank local) {
     setup->pid = (int64_t)getpid();
     if (gethostname(setup->host, sizeof setup->host - 1)) setup->host[0] = 0;
     MPI_Bcast(setup, (int)sizeof *setup, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (setup->status >= 0) return;
-    if (setup->log_size) share_log(setup);
+    if (setup->log_size) broadcast_log(setup);
     setup->config.pass_log = setup->log_size ? setup->log : options->config.pass_log;
     setup->config.devices = options->config.devices;
-    motus_mpi_share_machine(&setup->config, here);
+    motus_mpi_share_host(&setup->config, local);
 }
 
-int motus_mpi_rank0_is_gone(const MotusMpiSetup *setup) {
+int motus_mpi_rank0_has_exited(const MotusMpiSetup *setup) {
     char host[sizeof setup->host] = "";
     if (gethostname(host, sizeof host - 1) || !host[0] || strcmp(host, setup->host)) return 0;
     return kill((pid_t)setup->pid, 0) && errno == ESRCH;

@@ -1,4 +1,4 @@
-// What every rank of an encode knows before it begins.
+// What every rank of an encode knows before it begins, and its share of the host.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_SETUP_H
 #define TOOLS_MPI_SETUP_H
@@ -7,43 +7,45 @@
 #include "tools/mpi/fingerprint.h"
 #include "tools/mpi/link.h"
 
-// Handed out by rank 0, but for what is said to be the rank's own.
+// Sent by rank 0; members marked (own) are set by each rank.
 typedef struct MotusMpiSetup {
-    int64_t pid; // rank 0's process, on `host`
+    int64_t pid; // rank 0's process on `host`
     char host[64];
-    int status;                // exit status where the job does not begin; below 0: it does
-    int more;                  // another pass follows
-    int feeds;                 // frames come from rank 0, not from the input
-    int gops;                  // of a part
-    int wants_ssim;            //
+    int status;       // exit status if the job does not begin, else -1
+    int another_pass; // follows this one
+    int rank0_reads;  // rank 0 reads the input and sends frames
+    int gops;         // of a segment
+    int wants_ssim;
     int64_t credit;            // frames that may be on their way to a worker
-    MotusEncoderConfig config; // threads, device, list of devices and pass log: the rank's own
-    MotusInputStamp input;     // as it was when the job began
-    int64_t log_size; // of a pass log that rank 0 hands out as well, with its NUL; 0: the options
-                      // have it, if there is one
-    char *log;        // the rank's own; NULL: none
+    MotusEncoderConfig config; // (own): threads, device, devices, pass_log
+    MotusInputStamp input;     // when the job began
+    int64_t log_size;          // bytes of rank 0's pass log with its NUL; 0: use the options' log
+    char *log;                 // (own), NULL: none
 } MotusMpiSetup;
 
-// Where a rank is among those of its machine. All ranks have to ask.
-typedef struct MotusMpiPlace {
+// A rank's number among the ranks of its host, and their count.
+typedef struct MotusLocalRank {
     int rank, ranks;
-} MotusMpiPlace;
-MotusMpiPlace motus_mpi_place(void);
+} MotusLocalRank;
+MotusLocalRank motus_mpi_local_rank(void); // collective
 
-// Ranks of one machine take its devices (or those listed) in turn, one each, and share its
-// processors evenly, unless they are bound to some of them.
-void motus_mpi_share_machine(MotusEncoderConfig *config, MotusMpiPlace here);
+// Takes this rank's share of the host: its devices (or those listed) in turn, and an equal share of
+// the processors unless the rank is bound to some.
+void motus_mpi_share_host(MotusEncoderConfig *config, MotusLocalRank local);
 
-// CUDA opens every device that it sees, 0.2 s each, whichever is used: where the environment lists
-// devices (CUDA_VISIBLE_DEVICES, as schedulers do) and the options name none, this process sees
-// only the one that is the rank's own. Before anything asks CUDA.
-void motus_mpi_see_own_device(const MotusEncodeOptions *options, MotusMpiPlace here);
+// Reduces CUDA_VISIBLE_DEVICES to this rank's device if the options name none: CUDA opens each
+// device that it sees, 0.2 s each. Call it before any CUDA call.
+void motus_mpi_hide_other_devices(const MotusEncodeOptions *options, MotusLocalRank local);
 
-// Opens the rank's device.
-void motus_mpi_open_device(const MotusEncodeOptions *options, MotusMpiPlace here);
+// Opens this rank's device.
+void motus_mpi_open_device(const MotusEncodeOptions *options, MotusLocalRank local);
 
-// Rank 0 hands *setup out. Others free setup->log when the pass is over.
-void motus_mpi_share(MotusMpiSetup *setup, const MotusEncodeOptions *options, MotusMpiPlace here);
+// Broadcasts rank 0's *setup (collective). Other ranks free setup->log after the pass.
+void motus_mpi_broadcast(MotusMpiSetup *setup, const MotusEncodeOptions *options,
+                         MotusLocalRank local);
+
+// True if rank 0 ran on this host and has exited.
+int motus_mpi_rank0_has_exited(const MotusMpiSetup *setup);
 
 typedef struct MotusMpiWorker {
     MotusLink *link;
@@ -51,22 +53,20 @@ typedef struct MotusMpiWorker {
     const MotusMpiSetup *setup;
 } MotusMpiWorker;
 
-// Whether rank 0 is on this machine and gone.
-int motus_mpi_rank0_is_gone(const MotusMpiSetup *setup);
+// Codes segments (worker: MotusMpiWorker) until rank 0 says stop, or reports an error to it.
+// Returns NULL.
+void *motus_mpi_worker(void *worker);
 
-// Does the work of a rank until rank 0 says that there is no more, or that fails, which rank 0 is
-// told.
-void motus_mpi_work(const MotusMpiWorker *of);
-
-// Own flags of motus-mpi encode.
+// Options that only motus-mpi encode has.
 typedef struct MotusMpiOptions {
     int resume, discard;
-    int rank0_muxes_only; // rank 0 codes nothing where there are others
-    const char *times;    // where to write what each part took; NULL: nowhere
-    MotusMpiPlace here;
+    int rank0_muxes_only; // rank 0 codes nothing if there are other ranks
+    const char *times;    // CSV file for the time of each segment; NULL: none
+    MotusLocalRank local;
 } MotusMpiOptions;
 
-// Rank 0's part; returns the exit status. Ends the whole job by MPI_Abort where it fails.
+// Runs the job on rank 0, in two passes for a bitrate; returns the exit status. Calls MPI_Abort if
+// the job fails after its start.
 int motus_mpi_encode(MotusLink *link, const MotusEncodeOptions *options,
                      const MotusMpiOptions *own);
 

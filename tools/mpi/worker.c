@@ -1,6 +1,6 @@
-// One who encodes: asks rank 0 for a part of the stream before it has finished the last one, so
-// that its lanes never run empty, codes all its parts by one encoder, and sends pictures back,
-// those of a part together.
+// The worker thread of a rank: codes its segments with one encoder and replies with pictures, a
+// message a segment. It requests the next segment before it has sent all frames of the last one, so
+// that no GOP coder runs empty.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,70 +12,68 @@
 #include "common/error.h"
 #include "tools/cli/system.h"
 #include "tools/encode/report.h"
-#include "tools/mpi/picture.h"
 #include "tools/mpi/rank_input.h"
+#include "tools/mpi/segments.h"
 #include "tools/mpi/setup.h"
 
-#define AHEAD                                                                                      \
-    0.05 // seconds before the last frame of a part is sent when the next part is asked for
-#define HELD                                                                                       \
-    ((size_t)1 << 20)    // bytes of coded pictures that wait for the rest of their part, about
-#define HELD_LONGEST 0.2 // seconds that they wait
-enum {
-    LOOK_MS = 2,
-    FRAME_MS = 20
-}; // from a look at what rank 0 says to the next, while pictures are awaited
+// Seconds before the last frame of a segment is sent when the next segment is requested.
+#define REQUEST_AHEAD 0.05
+#define HELD_BYTES ((size_t)1 << 20) // of coded pictures that wait for the rest of their segment
+#define MAX_HELD_SECONDS 0.2         // that they wait
 
-// A part whose pictures have not all come out of the encoder.
-typedef struct Flight {
-    struct Flight *next;
-    MotusMessage *part; // as it was told; count, gops and at_end are true once it has `ended`
-    int ended;          // all of its frames have been sent
-    int64_t came;       // pictures
-} Flight;
+// Milliseconds between checks for messages while pictures, or frames from rank 0, are awaited.
+enum { POLL_MS = 2, FRAME_MS = 20 };
+
+// A segment some of whose pictures are still in the encoder.
+typedef struct PendingSegment {
+    struct PendingSegment *next;
+    MotusMessage *segment; // from rank 0; count, gops and at_end are valid once `ended`
+    int ended;             // all its frames have been sent
+    int64_t pictures;      // that have come out
+} PendingSegment;
 
 typedef struct Work {
-    const MotusMpiWorker *of;
+    const MotusMpiWorker *worker;
     MotusRankInput input;
     MotusEncoder *encoder;
-    char told[160]; // of the input's damage
-    int asked;      // for another part
-    double each; // seconds from a frame to the next when those of the last part were sent; below 0:
-                 // not known yet
-    Flight *first, *last; // in the order of their pictures
-    uint8_t *held;        // pictures of the first one that have not been sent back
-    size_t n_held, room;  // bytes
-    double held_since;    // motus_seconds
-    double part_done;     // the same, of the last part
+    char warned[160]; // damage of the input reported so far
+    int requested;    // a segment has been requested
+    // Seconds from one frame to the next while the last segment's were sent; below 0: unknown.
+    double seconds_per_frame;
+    PendingSegment *first, *last; // in stream order
+    uint8_t *held;                // pictures of the first segment not sent to rank 0 yet
+    size_t n_held, capacity;      // bytes
+    double held_since;            // motus_seconds
+    double segment_done;          // when the last segment was finished, motus_seconds
 } Work;
 
-static int say(const Work *w, MotusMessageKind kind, int64_t number, int64_t count, int64_t gops,
-               int at_end) {
+static int reply(const Work *w, MotusMessageKind kind, int64_t number, int64_t count, int64_t gops,
+                 int at_end) {
     MotusMessage *m = motus_message(kind, NULL, 0);
     if (!m) return 0;
     m->number = number, m->count = count, m->gops = gops, m->at_end = at_end;
-    return motus_link_say(w->of->link, m);
+    return motus_link_reply(w->worker->link, m);
 }
 
-static int say_line(const Work *w, MotusMessageKind kind, const char *line) {
-    return motus_link_say(w->of->link, motus_message(kind, line, strlen(line) + 1));
+static int reply_text(const Work *w, MotusMessageKind kind, const char *line) {
+    return motus_link_reply(w->worker->link, motus_message(kind, line, strlen(line) + 1));
 }
 
-static MotusStatus over(MotusError *error) {
+static MotusStatus job_is_over(MotusError *error) {
     return motus_fail(error, MOTUS_ERR_STATE, "the job is over");
 }
 
-// What is wrong with the input is told once.
-static void tell_damage(Work *w, const MotusRankInput *p) {
+// Warns of damage in the input, once.
+static void warn_of_damage(Work *w, const MotusRankInput *p) {
     char text[160], line[400];
     if (!p->reader) return;
     const MotusDamage damage = motus_reader_damage(p->reader);
     motus_damage_text(&damage, text);
-    if (!text[0] || !strcmp(text, w->told)) return;
-    snprintf(w->told, sizeof w->told, "%s", text);
+    if (!text[0] || !strcmp(text, w->warned)) return;
+    snprintf(w->warned, sizeof w->warned, "%s", text);
     snprintf(line, sizeof line, "%s: damaged: %s; the rest was encoded",
-             motus_shown(w->of->options->input), text);
-    say_line(w, MOTUS_SAYS_WARNING, line);
+             motus_shown(w->worker->options->input), text);
+    reply_text(w, MOTUS_MSG_WARNING, line);
 }
 
 // ---- Pictures -----------------------------------------------------------------------------------
@@ -86,68 +84,68 @@ static MotusStatus encoder_failure(const Work *w, MotusStatus status, MotusError
                       cause->status == status ? cause->text : motus_status_text(status));
 }
 
-// The pictures that are held go to rank 0; `done`: they are the last ones of their part.
+// Sends the held pictures to rank 0. done: they complete their segment.
 static MotusStatus send_held(Work *w, int done, MotusError *error) {
-    const MotusMessage *part = w->first->part;
-    MotusMessage *m =
-        motus_message(done ? MOTUS_SAYS_DONE : MOTUS_SAYS_PICTURES, w->held, w->n_held);
+    const MotusMessage *segment = w->first->segment;
+    MotusMessage *m = motus_message(done ? MOTUS_MSG_DONE : MOTUS_MSG_PICTURES, w->held, w->n_held);
     if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     const double now = motus_seconds();
-    m->number = part->number;
+    m->number = segment->number;
     if (done) {
-        m->count = part->count, m->gops = part->gops, m->at_end = part->at_end;
-        m->reserved = (int64_t)((now - w->part_done) * 1e6);
-        w->part_done = now;
+        m->count = segment->count, m->gops = segment->gops, m->at_end = segment->at_end;
+        m->microseconds = (int64_t)((now - w->segment_done) * 1e6);
+        w->segment_done = now;
     }
     w->n_held = 0;
-    return motus_link_say(w->of->link, m) ? MOTUS_OK : over(error);
+    return motus_link_reply(w->worker->link, m) ? MOTUS_OK : job_is_over(error);
 }
 
-static MotusStatus hold(Work *w, const MotusPictureHead *head, const void *data,
+static MotusStatus hold(Work *w, const MotusPictureHeader *header, const void *data,
                         MotusError *error) {
-    const size_t size = sizeof *head + (size_t)head->size;
-    if (w->room - w->n_held < size) {
-        const size_t room = w->n_held + size + HELD;
-        uint8_t *more = realloc(w->held, room);
+    const size_t size = sizeof *header + (size_t)header->size;
+    if (w->capacity - w->n_held < size) {
+        const size_t capacity = w->n_held + size + HELD_BYTES;
+        uint8_t *more = realloc(w->held, capacity);
         if (!more) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-        w->held = more, w->room = room;
+        w->held = more, w->capacity = capacity;
     }
     if (!w->n_held) w->held_since = motus_seconds();
-    memcpy(w->held + w->n_held, head, sizeof *head);
-    memcpy(w->held + w->n_held + sizeof *head, data, (size_t)head->size);
+    memcpy(w->held + w->n_held, header, sizeof *header);
+    memcpy(w->held + w->n_held + sizeof *header, data, (size_t)header->size);
     w->n_held += size;
     return MOTUS_OK;
 }
 
-// Parts of which everything is known and all pictures have come.
-static MotusStatus finish_parts(Work *w, MotusError *error) {
+// Replies with segments whose pictures have all come out.
+static MotusStatus finish_segments(Work *w, MotusError *error) {
     MotusStatus status = MOTUS_OK;
-    for (Flight *f; !status && (f = w->first) && f->ended && f->came == f->part->count;) {
+    for (PendingSegment *f;
+         !status && (f = w->first) && f->ended && f->pictures == f->segment->count;) {
         status = send_held(w, 1, error);
         w->first = f->next;
         if (!w->first) w->last = NULL;
-        motus_message_free(&f->part);
+        motus_message_free(&f->segment);
         motus_free(f);
     }
     return status;
 }
 
 static MotusStatus take_picture(Work *w, const MotusPacket *p, MotusError *error) {
-    const MotusEncoderConfig *c = &w->of->setup->config;
-    const int shows = w->of->setup->wants_ssim && p->recon;
-    MotusPictureHead head = motus_picture_head(
-        p, shows ? motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], c->width, c->height)
-                 : 0);
+    const MotusEncoderConfig *c = &w->worker->setup->config;
+    const int wants_ssim = w->worker->setup->wants_ssim && p->recon;
+    MotusPictureHeader header = motus_picture_header(
+        p, wants_ssim
+               ? motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], c->width, c->height)
+               : 0);
     const void *data = c->pass == 1 ? (const void *)p->pass_log : p->data;
-    if (c->pass == 1) head.size = (int64_t)strlen(p->pass_log);
-    MotusStatus status = hold(w, &head, data, error);
-    w->first->came++;
-    if (!status) status = finish_parts(w, error);
-    return status || w->n_held < HELD ? status : send_held(w, 0, error);
+    if (c->pass == 1) header.size = (int64_t)strlen(p->pass_log);
+    MotusStatus status = hold(w, &header, data, error);
+    w->first->pictures++;
+    if (!status) status = finish_segments(w, error);
+    return status || w->n_held < HELD_BYTES ? status : send_held(w, 0, error);
 }
 
-// Takes what has been coded: what is there (timeout 0), or the next picture, too, where that comes
-// so soon, milliseconds.
+// Takes the pictures that are coded, and waits up to `timeout` milliseconds for the first.
 static MotusStatus take_pictures(Work *w, int timeout, MotusError *error) {
     MotusPacket *packet;
     MotusStatus status;
@@ -158,8 +156,8 @@ static MotusStatus take_pictures(Work *w, int timeout, MotusError *error) {
         timeout = 0;
     }
     if (status < 0) return encoder_failure(w, status, error);
-    return w->n_held && motus_seconds() - w->held_since >= HELD_LONGEST ? send_held(w, 0, error)
-                                                                        : MOTUS_OK;
+    return w->n_held && motus_seconds() - w->held_since >= MAX_HELD_SECONDS ? send_held(w, 0, error)
+                                                                            : MOTUS_OK;
 }
 
 static MotusStatus code_frame(Work *w, const MotusFrame *frame, MotusTime time, MotusError *error) {
@@ -169,37 +167,38 @@ static MotusStatus code_frame(Work *w, const MotusFrame *frame, MotusTime time, 
     return status ? encoder_failure(w, status, error) : take_pictures(w, 0, error);
 }
 
-// ---- A part -------------------------------------------------------------------------------------
+// ---- Segments -----------------------------------------------------------------------------------
 
-static MotusStatus ask(Work *w, MotusError *error) {
-    if (w->asked) return MOTUS_OK;
-    w->asked = 1;
-    return say(w, MOTUS_SAYS_ASK, 0, 0, 0, 0) ? MOTUS_OK : over(error);
+static MotusStatus request(Work *w, MotusError *error) {
+    if (w->requested) return MOTUS_OK;
+    w->requested = 1;
+    return reply(w, MOTUS_MSG_REQUEST, 0, 0, 0, 0) ? MOTUS_OK : job_is_over(error);
 }
 
-// Codes a part of the input; its count is what there was. The next part is asked for a little
-// before the end: not in a rank's first part, so that all get one where there are few.
-static MotusStatus code_input(Work *w, MotusMessage *part, MotusError *error) {
-    const int64_t first = w->of->options->seek + part->number;
+// Codes a segment that this rank reads, and sets its true length. Requests the next segment shortly
+// before the end; not in the rank's first segment, so that each rank gets one if there are few.
+static MotusStatus code_input(Work *w, MotusMessage *segment, MotusError *error) {
+    const int64_t first = w->worker->options->seek + segment->number;
     const double began = motus_seconds();
-    MotusStatus status = motus_rank_input_begin(&w->input, first, part->count,
+    MotusStatus status = motus_rank_input_begin(&w->input, first, segment->count,
                                                 motus_encoder_backend(w->encoder), error);
     int64_t n = 0;
-    for (; !status && n < part->count; n += !status) {
+    for (; !status && n < segment->count; n += !status) {
         MotusFrame *frame = NULL;
-        if (motus_link_is_over(w->of->link)) return over(error);
-        const int soon = w->each >= 0 && (double)(part->count - n) * w->each < AHEAD;
-        if (soon && (status = ask(w, error))) break;
+        if (motus_link_job_is_over(w->worker->link)) return job_is_over(error);
+        const int soon = w->seconds_per_frame >= 0 &&
+                         (double)(segment->count - n) * w->seconds_per_frame < REQUEST_AHEAD;
+        if (soon && (status = request(w, error))) break;
         if ((status = motus_rank_input_frame(&w->input, first + n, &frame, error))) break;
         status = code_frame(w, frame, motus_reader_time(w->input.reader, first + n), error);
         motus_frame_unref(&frame);
     }
     motus_rank_input_end(&w->input);
     if (status < 0) return status;
-    if (n) w->each = (motus_seconds() - began) / (double)n;
-    part->at_end |= n < part->count;
-    part->count = n;
-    tell_damage(w, &w->input);
+    if (n) w->seconds_per_frame = (motus_seconds() - began) / (double)n;
+    segment->at_end |= n < segment->count;
+    segment->count = n;
+    warn_of_damage(w, &w->input);
     return MOTUS_OK;
 }
 
@@ -208,8 +207,8 @@ static void release_message(void *opaque) {
     motus_message_free(&m);
 }
 
-static MotusStatus code_message(Work *w, MotusMessage *m, MotusError *error) {
-    const MotusEncoderConfig *c = &w->of->setup->config;
+static MotusStatus code_received_frame(Work *w, MotusMessage *m, MotusError *error) {
+    const MotusEncoderConfig *c = &w->worker->setup->config;
     const size_t luma = (size_t)c->width * (size_t)c->height;
     uint8_t *const data[3] = {m->data, m->data + luma, m->data + luma + luma / 4};
     const ptrdiff_t stride[3] = {c->width, c->width / 2, c->width / 2};
@@ -221,77 +220,79 @@ static MotusStatus code_message(Work *w, MotusMessage *m, MotusError *error) {
     }
     MotusStatus status = code_frame(w, frame, time, error);
     motus_frame_unref(&frame);
-    return status || say(w, MOTUS_SAYS_TAKEN, 0, 1, 0, 0) ? status : over(error);
+    return status || reply(w, MOTUS_MSG_CREDIT, 0, 1, 0, 0) ? status : job_is_over(error);
 }
 
-// Codes the frames that rank 0 sends, until it says that this was the last.
-static MotusStatus code_fed(Work *w, MotusMessage *part, MotusError *error) {
-    part->count = 0;
+// Codes the frames that rank 0 sends until it says that the segment ends.
+static MotusStatus code_received(Work *w, MotusMessage *segment, MotusError *error) {
+    segment->count = 0;
     for (;;) {
-        MotusMessage *m = motus_link_wait(w->of->link, FRAME_MS);
+        MotusMessage *m = motus_link_wait(w->worker->link, FRAME_MS);
         MotusStatus status = MOTUS_OK;
-        if (!m && motus_link_is_over(w->of->link)) return over(error);
-        if (m && m->kind == MOTUS_SAYS_FRAMES) {
-            part->gops = m->gops;
+        if (!m && motus_link_job_is_over(w->worker->link)) return job_is_over(error);
+        if (m && m->kind == MOTUS_MSG_FRAMES_END) {
+            segment->gops = m->gops;
             motus_message_free(&m);
             return MOTUS_OK;
         }
-        if (m) part->count++;
-        status = m ? code_message(w, m, error) : take_pictures(w, 0, error);
+        if (m) segment->count++;
+        status = m ? code_received_frame(w, m, error) : take_pictures(w, 0, error);
         if (status) return status;
     }
 }
 
-// The encoder goes on where this part begins.
-static MotusStatus begin_part(Work *w, MotusMessage *part, double began, MotusError *error) {
-    Flight *f = motus_alloc(1, sizeof *f);
+// Adds the segment to the pending ones and moves the encoder to it.
+static MotusStatus begin_segment(Work *w, MotusMessage *segment, double began, MotusError *error) {
+    PendingSegment *f = motus_alloc(1, sizeof *f);
     if (!f) {
-        motus_message_free(&part);
+        motus_message_free(&segment);
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     }
-    f->part = part;
+    f->segment = segment;
     if (w->last)
         w->last->next = f;
     else
-        w->first = f, w->part_done = began;
+        w->first = f, w->segment_done = began;
     w->last = f;
-    MotusStatus status = motus_encoder_next_segment(w->encoder, part->number, part->gop);
+    MotusStatus status = motus_encoder_next_segment(w->encoder, segment->number, segment->gop);
     return status ? encoder_failure(w, status, error) : MOTUS_OK;
 }
 
-static MotusStatus code_part(Work *w, MotusMessage *part, MotusError *error) {
-    const MotusMpiSetup *s = w->of->setup;
-    MotusStatus status = begin_part(w, part, motus_seconds(), error);
-    if (!status) status = s->feeds ? code_fed(w, part, error) : code_input(w, part, error);
+static MotusStatus code_segment(Work *w, MotusMessage *segment, MotusError *error) {
+    const MotusMpiSetup *s = w->worker->setup;
+    MotusStatus status = begin_segment(w, segment, motus_seconds(), error);
+    if (!status)
+        status = s->rank0_reads ? code_received(w, segment, error) : code_input(w, segment, error);
     if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL)))
         encoder_failure(w, status, error);
     if (status) return status;
     w->last->ended = 1;
-    status = finish_parts(w, error);
-    return status ? status : ask(w, error);
+    status = finish_segments(w, error);
+    return status ? status : request(w, error);
 }
 
-// What rank 0 says next; pictures are taken meanwhile. NULL: the job is over, or *error.
-static MotusMessage *next_word(Work *w, MotusError *error) {
+// Returns rank 0's next message and takes pictures until it arrives. NULL: the job is over, or
+// *error.
+static MotusMessage *next_message(Work *w, MotusError *error) {
     MotusMessage *m = NULL;
-    while (w->first && !m && !motus_link_is_over(w->of->link)) {
-        if (take_pictures(w, LOOK_MS, error)) return NULL;
-        m = motus_link_wait(w->of->link, 0);
+    while (w->first && !m && !motus_link_job_is_over(w->worker->link)) {
+        if (take_pictures(w, POLL_MS, error)) return NULL;
+        m = motus_link_wait(w->worker->link, 0);
     }
-    return m ? m : motus_link_wait(w->of->link, -1);
+    return m ? m : motus_link_wait(w->worker->link, -1);
 }
 
 static MotusStatus open_encoder(Work *w, MotusError *error) {
-    MotusStatus status = motus_encoder_open(&w->encoder, &w->of->setup->config, error);
+    MotusStatus status = motus_encoder_open(&w->encoder, &w->worker->setup->config, error);
     if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL)))
-        encoder_failure(w, status, error); // parts will come
+        encoder_failure(w, status, error); // segments begin after an end
     return status;
 }
 
 static void close_work(Work *w) {
-    for (Flight *f = w->first, *next; f; f = next) {
+    for (PendingSegment *f = w->first, *next; f; f = next) {
         next = f->next;
-        motus_message_free(&f->part);
+        motus_message_free(&f->segment);
         motus_free(f);
     }
     free(w->held);
@@ -299,22 +300,25 @@ static void close_work(Work *w) {
     motus_rank_input_close(&w->input);
 }
 
-void motus_mpi_work(const MotusMpiWorker *of) {
-    Work w = {.of = of,
-              .input = {.of = of, .pinned = of->setup->config.backend != MOTUS_BACKEND_CPU},
-              .each = -1};
-    MotusError error = {0};
+void *motus_mpi_worker(void *worker) {
+    const MotusMpiWorker *of = worker;
     const MotusEncoderConfig *c = &of->setup->config;
+    Work w = {.worker = of,
+              .input = {.worker = of, .pinned = c->backend != MOTUS_BACKEND_CPU},
+              .seconds_per_frame = -1};
+    MotusError error = {0};
     if (c->backend != MOTUS_BACKEND_CPU && c->device >= 0) motus_device_use(c->device);
     MotusStatus status = open_encoder(&w, &error);
-    if (!status) status = ask(&w, &error);
-    for (MotusMessage *m; !status && (m = next_word(&w, &error));) {
-        const int stops = m->kind == MOTUS_SAYS_STOP;
-        w.asked = 0;
+    if (!status) status = request(&w, &error);
+    for (MotusMessage *m; !status && (m = next_message(&w, &error));) {
+        const int stops = m->kind == MOTUS_MSG_STOP;
+        w.requested = 0;
         if (stops) motus_message_free(&m);
         if (stops) break;
-        status = code_part(&w, m, &error);
+        status = code_segment(&w, m, &error);
     }
-    if (error.status && !motus_link_is_over(of->link)) say_line(&w, MOTUS_SAYS_FAILED, error.text);
+    if (error.status && !motus_link_job_is_over(of->link))
+        reply_text(&w, MOTUS_MSG_FAILED, error.text);
     close_work(&w);
+    return NULL;
 }
