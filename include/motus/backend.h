@@ -1,4 +1,4 @@
-// Which executor does the work. All give the same bits.
+// Backends: the CPU or a CUDA device. All give the same bits.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_BACKEND_H
 #define MOTUS_BACKEND_H
@@ -10,17 +10,16 @@ extern "C" {
 #endif
 
 typedef enum MotusBackend {
-    MOTUS_BACKEND_AUTO =
-        0, // chosen once, at the opening: CUDA where a device can be opened, else the CPU
+    MOTUS_BACKEND_AUTO = 0, // CUDA if a device can be opened, else the CPU; chosen at the opening
     MOTUS_BACKEND_CPU = 1,
     MOTUS_BACKEND_CUDA = 2,
 } MotusBackend;
 
-// "auto", "cpu", "cuda". Static storage.
+// Returns "auto", "cpu" or "cuda". Static storage.
 MOTUS_API const char *motus_backend_name(MotusBackend backend);
 
-// Resolves AUTO and checks the others. MOTUS_ERR_NO_DEVICE: CUDA asked for, none usable.
-// MOTUS_ERR_UNSUPPORTED: this build has no CUDA backend.
+// Resolves AUTO and checks the others. MOTUS_ERR_ARGUMENT: unknown value. MOTUS_ERR_NO_DEVICE: CUDA
+// is wanted and no device is usable. MOTUS_ERR_UNSUPPORTED: this build has no CUDA backend.
 MOTUS_API MotusStatus motus_backend_choose(MotusBackend wanted, MotusBackend *chosen);
 
 #ifdef __cplusplus

@@ -1,12 +1,11 @@
-// The filters and the 8x8 DCT on pictures in the memory of a CUDA device: same results as
-// motus/filter.h and motus/dct8x8.h, bit for bit.
+// Filters and 8x8 DCT in CUDA device memory, bit for bit as motus/filter.h and motus/dct8x8.h.
+// motus/upload.h moves pictures between host and device.
 //
-// Planes, coefficients and frames have the same types as on the host; their data are device
-// pointers. Data (levels too) and strides are multiples of 16 bytes (MOTUS_ERR_ARGUMENT otherwise),
-// and the bytes between a row's end and the next multiple of 16 may be overwritten. Calls return at
-// once; the work is done in the order of `stream` (a cudaStream_t, NULL: the default stream) on the
-// current device. `error` (may be NULL) gets CUDA's own words. motus/upload.h brings pictures up
-// and down. A build without CUDA has these functions too; they return MOTUS_ERR_UNSUPPORTED.
+// Data pointers are device memory; they and strides are multiples of 16 bytes. Bytes between a
+// row's end and the next multiple of 16 may be overwritten. Calls return immediately and run in the
+// order of `stream` (a cudaStream_t, NULL = the default stream) on the current device. `error` may
+// be NULL. Errors, unless a function says otherwise: MOTUS_ERR_ARGUMENT as on the CPU or for
+// alignment, MOTUS_ERR_CUDA, MOTUS_ERR_UNSUPPORTED in a build without CUDA.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_FILTER_CUDA_H
 #define MOTUS_FILTER_CUDA_H
@@ -18,9 +17,11 @@
 extern "C" {
 #endif
 
-// MOTUS_OK where a device can run these functions, else MOTUS_ERR_NO_DEVICE or
+// Returns MOTUS_OK if the current device can run these functions, else MOTUS_ERR_NO_DEVICE or
 // MOTUS_ERR_UNSUPPORTED.
 MOTUS_API MotusStatus motus_cuda_filters_usable(MotusError *error);
+
+// ---- 8x8 DCT ------------------------------------------------------------------------------------
 
 MOTUS_API MotusStatus motus_cuda_dct8_forward(const MotusCoefs *dst, const MotusPlane *src,
                                               const uint16_t table[64], MotusDct8Kind kind,
@@ -29,8 +30,10 @@ MOTUS_API MotusStatus motus_cuda_dct8_inverse(const MotusPlane *dst, const Motus
                                               const uint16_t table[64], MotusDct8Kind kind,
                                               void *stream, MotusError *error);
 
+// ---- Histogram equalization ---------------------------------------------------------------------
+
 // Equalizer with its curves in device memory. Runs of one equalizer must follow each other in
-// stream order. One whose run met MOTUS_ERR_CUDA gives that error from then on: close it.
+// stream order. After MOTUS_ERR_CUDA every run fails with it: close the equalizer.
 typedef struct MotusCudaEqualizer MotusCudaEqualizer;
 MOTUS_API MotusStatus motus_cuda_equalizer_open(MotusCudaEqualizer **equalizer,
                                                 const MotusEqualizeConfig *config, int width,
@@ -38,13 +41,16 @@ MOTUS_API MotusStatus motus_cuda_equalizer_open(MotusCudaEqualizer **equalizer,
 MOTUS_API MotusStatus motus_cuda_equalizer_run(MotusCudaEqualizer *equalizer, const MotusPlane *dst,
                                                const MotusPlane *src, void *stream,
                                                MotusError *error);
-// Waits for `stream` and copies the curves in use to curves[tiles][256].
+
+// Blocks until `stream` is done and copies the current curves to curves[tiles][256], host memory.
 MOTUS_API MotusStatus motus_cuda_equalizer_curves(MotusCudaEqualizer *equalizer,
                                                   uint8_t (*curves)[256], int tiles, void *stream,
                                                   MotusError *error);
+
+// Closes and sets *equalizer to NULL; accepts NULL and *equalizer == NULL.
 MOTUS_API void motus_cuda_equalizer_close(MotusCudaEqualizer **equalizer);
 
-// R, G and B by themselves; as motus_rgb_equalizer_*. Runs of one must follow each other in stream
+// Equalizer of R, G and B, as MotusRgbEqualizer. Runs of one must follow each other in stream
 // order.
 typedef struct MotusCudaRgbEqualizer MotusCudaRgbEqualizer;
 MOTUS_API MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer,
@@ -55,6 +61,8 @@ MOTUS_API MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *equali
                                                    const MotusFrame *dst, const MotusFrame *src,
                                                    void *stream, MotusError *error);
 MOTUS_API void motus_cuda_rgb_equalizer_close(MotusCudaRgbEqualizer **equalizer);
+
+// ---- Chroma key and RGB -------------------------------------------------------------------------
 
 MOTUS_API MotusStatus motus_cuda_key_rgb24(const MotusPlane *dst, const MotusPlane *fg,
                                            const MotusPlane *bg, const MotusKeyConfig *config,
@@ -73,6 +81,8 @@ MOTUS_API MotusStatus motus_cuda_rgb24_split(const MotusPlane planes[3], const M
                                              void *stream, MotusError *error);
 MOTUS_API MotusStatus motus_cuda_rgb24_join(const MotusPlane *rgb, const MotusPlane planes[3],
                                             void *stream, MotusError *error);
+
+// ---- Daubechies D4 wavelet ----------------------------------------------------------------------
 
 MOTUS_API MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane *src,
                                                  const MotusWaveletShape *shape, void *stream,

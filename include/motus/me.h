@@ -1,13 +1,18 @@
-// Motion estimation: for every macroblock (MB, 16x16 luma) the best vector, its SAD and its cost
-// for each of the 41 blocks of the seven H.264 partition modes. Exhaustive integer search, then
+// Motion estimation: for each macroblock (MB, 16x16 luma) the best MV, its SAD and its cost for
+// each of the 41 blocks of the seven H.264 partition modes. Exhaustive whole-sample search, then
 // half- and quarter-sample refinement.
 //
 //     MotusMeConfig config = motus_me_config_default(1920, 1080);
-//     MotusMe *me; MotusField *field;
+//     MotusMe *me;
+//     MotusField *field;
 //     motus_me_open(&me, &config);
 //     motus_field_alloc(&field, 1920, 1080);
-//     while (...) motus_me_search(me, &cur->plane[0], &ref->plane[0], NULL, field);   //
-//     field->mv[block][mb] motus_field_free(&field); motus_me_close(&me);
+//     while (...) {
+//         motus_me_search(me, &cur->plane[0], &ref->plane[0], NULL, field);
+//         use(field->mv[block][mb]);
+//     }
+//     motus_field_free(&field);
+//     motus_me_close(&me);
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_ME_H
 #define MOTUS_ME_H
@@ -22,8 +27,10 @@
 extern "C" {
 #endif
 
-// The 41 blocks of an MB, in this order everywhere; inside a mode in raster order of the block's
-// top-left corner. Sizes are width x height.
+// ---- Blocks and vectors -------------------------------------------------------------------------
+
+// Indices of the 41 blocks of an MB: the first block of each mode, whose blocks follow in raster
+// order of their top-left corners. Sizes are width x height (tables 7-13 and 7-17).
 enum {
     MOTUS_BLOCK_16x16 = 0, // 1 block
     MOTUS_BLOCK_16x8 = 1,  // 2
@@ -35,7 +42,7 @@ enum {
     MOTUS_BLOCKS = 41,
 };
 
-// The seven modes, numbered in the order above; masks are 1 << mode.
+// Partition modes in the order above; masks are 1 << mode.
 typedef enum MotusMode {
     MOTUS_MODE_16x16,
     MOTUS_MODE_16x8,
@@ -48,135 +55,136 @@ typedef enum MotusMode {
 } MotusMode;
 #define MOTUS_MODES_ALL 0x7Fu
 
-// Place and size of a block inside its MB, in luma samples, and the mode it belongs to.
+// Position and size of a block inside its MB, in luma samples, and its mode.
 typedef struct MotusBlock {
     uint8_t x, y, width, height, mode;
 } MotusBlock;
+
+// Table of the blocks, static storage.
 MOTUS_API extern const MotusBlock motus_blocks[MOTUS_BLOCKS];
 
-// A vector in quarter samples, from the current block to its match: sample(ref, x + mv.x / 4, y +
-// mv.y / 4).
+// Motion vector (MV) in quarter luma samples, from the current block to its match:
+// ref(x + mv.x / 4, y + mv.y / 4).
 typedef struct MotusMv {
     int16_t x, y;
 } MotusMv;
 
+// Precision of MVs; samples between whole ones by 8.4.2.2.1.
 typedef enum MotusSubpel {
-    MOTUS_SUBPEL_FULL,    // integer vectors (multiples of 4)
-    MOTUS_SUBPEL_HALF,    // multiples of 2
-    MOTUS_SUBPEL_QUARTER, // H.264 8.4.2.2.1, luma
+    MOTUS_SUBPEL_FULL, // whole samples: multiples of 4
+    MOTUS_SUBPEL_HALF, // multiples of 2
+    MOTUS_SUBPEL_QUARTER,
 } MotusSubpel;
 
-#define MOTUS_MAX_RANGE 128 // largest R
-// Largest |component| of a search centre, quarter samples: keeps every vector within H.264's
-// +-2048.
+// ---- Motion estimator ---------------------------------------------------------------------------
+
+#define MOTUS_MAX_RANGE 128 // largest search range R, samples
+// Largest |component| of a search centre in quarter samples: keeps MVs within +-2048 samples (A.3).
 #define MOTUS_MAX_CENTRE (1880 * 4)
 #define MOTUS_MAX_LAMBDA_Q8 65535
 
 typedef struct MotusMeConfig {
     int width, height; // luma samples, 1..MOTUS_MAX_SIZE; need not be multiples of 16
-    int range;         // R, 1..128: all (2R+1)^2 integer displacements around the centre are tried
+    int range; // R, 1..MOTUS_MAX_RANGE: all (2R + 1)^2 whole-sample MVs around the centre are tried
     MotusSubpel subpel;
-    uint32_t modes; // mask of 1 << MotusMode: blocks of other modes are left out of the field
-                    // (their entries are not written)
-    int threads;    // 0 = as many as OpenMP offers; the result does not depend on it
+    uint32_t modes; // mask of 1 << MotusMode; field entries of other modes are not written
+    int threads;    // 0 = as many as OpenMP offers; results do not depend on it
     MotusBackend backend;
-    MotusError *error; // where motus_me_open leaves the words of a CUDA failure, or NULL
-    int device;        // CUDA's number of the device; -1: the current one
+    MotusError *error; // gets the text of a CUDA error of motus_me_open; or NULL
+    int device;        // CUDA device number; -1 = the current one
 } MotusMeConfig;
 
-// R = 16, quarter samples, all modes, all threads, backend AUTO, the current device.
+// Returns R = 16, quarter samples, all modes, all threads, backend AUTO, the current device.
 MOTUS_API MotusMeConfig motus_me_config_default(int width, int height);
 
-// Optional knowledge of the caller, per MB in raster order. Any pointer may be NULL.
-// Cost J = SAD + ((lambda_q8 * bits(mv - predictor)) >> 8), bits = length of the two se(v) codes
-// (9.1) of the difference in quarter samples.
+// Hints of the caller, an entry per MB in raster order. Any pointer may be NULL.
+// Cost J = distortion + ((lambda_q8 * bits(mv - predictor)) >> 8), where bits is the length of the
+// two se(v) codes (9.1) of the difference in quarter samples.
 typedef struct MotusMeHints {
-    const MotusMv *centre;    // window centre, quarter samples, multiples of 4, |component| <=
-                              // MOTUS_MAX_CENTRE; NULL = zero
-    const MotusMv *predictor; // what bits() is relative to; |component| <= 8191; NULL = zero
+    // Search centre: quarter samples, multiples of 4, |component| <= MOTUS_MAX_CENTRE; NULL = zero.
+    const MotusMv *centre;
+    const MotusMv *predictor; // MV predictor, |component| <= 8191; NULL = zero
     const uint16_t *lambda;   // lambda_q8 of each MB; NULL = lambda_q8 below for all
-    uint32_t lambda_q8;       // 0..MOTUS_MAX_LAMBDA_Q8; 0 gives plain SAD
+    uint32_t lambda_q8;       // 0..MOTUS_MAX_LAMBDA_Q8; 0 = cost without bits
 } MotusMeHints;
 
-// A motion field: structure of arrays, one entry per block and MB (raster order of MBs).
-// `sad` is the SAD at `mv` (at most 65,280); `cost` is J at `mv`: over SAD for MOTUS_SUBPEL_FULL,
-// over SATD (4x4 Hadamard, halved) after refinement. Ties: the point that comes first in raster
-// order of (dy, dx) wins; the centre wins over its sub-pel neighbours, those in raster order.
+// Motion field: arrays [block][MB], MBs in raster order. On equal costs the first MV in raster
+// order of (dy, dx) wins; in refinement the centre wins, then its neighbours in raster order.
 typedef struct MotusField {
     int mb_width, mb_height, n_mb;
     MotusMv *mv[MOTUS_BLOCKS];
-    uint16_t *sad[MOTUS_BLOCKS];
-    uint32_t *cost[MOTUS_BLOCKS];
+    uint16_t *sad[MOTUS_BLOCKS];  // SAD at mv, at most 65,280
+    uint32_t *cost[MOTUS_BLOCKS]; // J at mv; distortion is SAD with MOTUS_SUBPEL_FULL, else SATD
 } MotusField;
 
-// Allocates a zeroed field for pictures of this size. Free with motus_field_free (accepts NULL and
-// *field == NULL).
+// Allocates a zeroed field for pictures of width x height samples. Free it with motus_field_free,
+// which accepts NULL and *field == NULL. MOTUS_ERR_ARGUMENT, MOTUS_ERR_MEMORY.
 MOTUS_API MotusStatus motus_field_alloc(MotusField **field, int width, int height);
 MOTUS_API void motus_field_free(MotusField **field);
 
 typedef struct MotusMe MotusMe;
 
-// Opens a motion estimator. MOTUS_ERR_ARGUMENT, _MEMORY, _NO_DEVICE, _UNSUPPORTED, _CUDA. With AUTO
-// a device that cannot be opened leaves the work to the CPU: motus_me_backend tells, and
-// motus_me_error why. Later the backend never changes: a device that fails is an error, of this
-// call and all that follow.
+// Opens a motion estimator. With AUTO, a device that cannot be opened leaves the work to the CPU:
+// motus_me_backend tells, motus_me_error why. The backend never changes later: after a device
+// failure all calls fail.
+// MOTUS_ERR_ARGUMENT, MOTUS_ERR_MEMORY, MOTUS_ERR_NO_DEVICE, MOTUS_ERR_UNSUPPORTED, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_open(MotusMe **me, const MotusMeConfig *config);
 
-// Searches `cur` in `ref` (luma planes of the configured size; only read, not kept) and fills
-// `field`. Samples outside a plane are its edge sample repeated, to any distance (8.4.2.2.1);
-// partial MBs at the right and bottom are filled up the same way. One call at a time per context;
-// contexts are independent. MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (jobs wait to be received),
-// MOTUS_ERR_CUDA.
+// Searches `cur` in `ref` and fills `field`. Both are luma planes of the configured size in host
+// memory, read before the call returns. Beyond a plane its edge samples repeat (8.4.2.2.1), also in
+// partial MBs at the right and bottom. One call at a time per estimator.
+// MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (jobs are pending), MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref,
                                       const MotusMeHints *hints, MotusField *field);
 
 // ---- Several pictures in flight -----------------------------------------------------------------
 
+// Memory that samples or results lie in.
 typedef enum MotusMemory {
     MOTUS_MEMORY_HOST,
     MOTUS_MEMORY_DEVICE, // CUDA device memory; needs the CUDA backend
 } MotusMemory;
 
-#define MOTUS_ME_IN_FLIGHT 3 // jobs that may wait to be received
+#define MOTUS_ME_IN_FLIGHT 3 // largest number of pending jobs
 
-// One picture to search. Planes, hints, and field must stay valid and unchanged until the job has
+// Search of one picture. Planes, hints and results must stay valid and unchanged until the job has
 // been received.
 typedef struct MotusMeJob {
     const MotusPlane *cur;
-    const MotusPlane
-        *ref; // NULL: the cur of the job submitted before, which need not be given again
-    // Of both planes. Host planes are best pinned (motus_host_alloc, motus/upload.h): only then do
-    // uploads overlap.
+    const MotusPlane *ref; // NULL = cur of the job before
+    // Memory of both planes. Uploads overlap with searches only if host planes are pinned
+    // (motus_host_alloc).
     MotusMemory memory;
-    void *stream; // device planes: the cudaStream_t that made them and will use the results (NULL:
-                  // they are ready)
-    const MotusMeHints *hints; // in host memory; NULL: none
-    MotusField
-        *field; // gets the results, in host memory; NULL where they are to stay on the device:
+    // Device planes: the cudaStream_t that makes them and will use the results; NULL = they are
+    // complete.
+    void *stream;
+    const MotusMeHints *hints; // host memory; NULL = none
+    // Results in host memory; NULL = they stay on the device, in the three arrays below.
+    MotusField *field;
     MotusMv *device_mv; // [MOTUS_BLOCKS][n_mb] each, all three or none
     uint16_t *device_sad;
     uint32_t *device_cost;
 } MotusMeJob;
 
-// Starts a job. With the CUDA backend upload, search and download of several jobs overlap; the CPU
-// backend does the work here. MOTUS_AGAIN: MOTUS_ME_IN_FLIGHT jobs wait already, receive one first.
-// MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (the first job has no ref), MOTUS_ERR_UNSUPPORTED (device
-// memory on the CPU), MOTUS_ERR_CUDA.
+// Starts a job. With CUDA, upload, search and download of several jobs overlap; the CPU backend
+// searches before the call returns. MOTUS_AGAIN: MOTUS_ME_IN_FLIGHT jobs are pending, receive one
+// first. MOTUS_ERR_ARGUMENT, MOTUS_ERR_STATE (the first job has no ref), MOTUS_ERR_UNSUPPORTED
+// (device memory on the CPU), MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job);
 
-// Waits for the oldest job and hands out its field (NULL where the results stay on the device;
-// field may be NULL). MOTUS_END: no job waits. A call that does not wait as long as it takes, and
-// what encoders need beside a search: motus/me_request.h.
+// Blocks until the oldest job is done and sets *field (may be NULL) to its field, NULL if the
+// results stay on the device. MOTUS_END: no job is pending. MOTUS_ERR_CUDA. motus_me_wait of
+// motus/me_request.h takes a timeout.
 MOTUS_API MotusStatus motus_me_receive(MotusMe *me, MotusField **field);
 
-// What failed on the device, in CUDA's own words: since when every call fails, or why AUTO took the
-// CPU at the opening. status is MOTUS_OK and text empty if nothing did.
+// Returns the device error that makes every call fail, or the one for which AUTO chose the CPU,
+// with CUDA's text; else MOTUS_OK and no text.
 MOTUS_API const MotusError *motus_me_error(const MotusMe *me);
 
-// The backend that runs (never AUTO).
+// Returns the backend that runs, never AUTO.
 MOTUS_API MotusBackend motus_me_backend(const MotusMe *me);
 
-// Closes and sets *me to NULL; accepts NULL and *me == NULL.
+// Closes the estimator and sets *me to NULL; accepts NULL and *me == NULL.
 MOTUS_API void motus_me_close(MotusMe **me);
 
 #ifdef __cplusplus

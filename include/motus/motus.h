@@ -1,4 +1,4 @@
-// Everything motus offers.
+// All public headers.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_MOTUS_H
 #define MOTUS_MOTUS_H

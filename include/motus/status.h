@@ -1,4 +1,4 @@
-// Status codes of every motus function that can fail, and the two export macros.
+// Status codes of every motus function that can fail, and the export macro.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_STATUS_H
 #define MOTUS_STATUS_H
@@ -18,7 +18,7 @@ extern "C" {
 typedef enum MotusStatus {
     MOTUS_OK = 0,
     MOTUS_END = 1,   // no more data will come (end of the input; encoder flushed)
-    MOTUS_AGAIN = 2, // nothing to hand out yet: give more input first
+    MOTUS_AGAIN = 2, // no output yet: send more input first
 
     MOTUS_ERR_ARGUMENT = -1,    // an argument is out of its documented range, or NULL
     MOTUS_ERR_MEMORY = -2,      // memory could not be allocated, on the host or on a device
@@ -28,24 +28,22 @@ typedef enum MotusStatus {
     MOTUS_ERR_TRUNCATED = -6,   // the input ends in the middle of a header or picture
     MOTUS_ERR_STATE = -7,       // call out of order (e.g. a frame after the flush)
     MOTUS_ERR_NO_DEVICE = -8,   // no usable CUDA device
-    MOTUS_ERR_CUDA = -9,        // a CUDA call failed; the context keeps CUDA's own words
-    MOTUS_ERR_INTERNAL = -10,   // motus broke a bound of its own (a bug: please report it); nothing
-                                // was written beyond it
+    MOTUS_ERR_CUDA = -9,        // a CUDA call failed; the context keeps CUDA's text
+    MOTUS_ERR_INTERNAL = -10,   // a bug: motus reached a bound of its own; please report it
 } MotusStatus;
 
-// The enumerator's name, e.g. "MOTUS_ERR_IO"; "MOTUS_ERR_?" for a number that is none. Static
-// storage, never NULL.
+// Returns the enumerator's name, e.g. "MOTUS_ERR_IO"; "MOTUS_ERR_?" for any other number. Static
+// storage.
 MOTUS_API const char *motus_status_name(MotusStatus status);
 
-// A short English description, e.g. "input/output error". Static storage, never NULL.
+// Returns a short English description, e.g. "input/output error". Static storage.
 MOTUS_API const char *motus_status_text(MotusStatus status);
 
-// What went wrong, for people: one line without newline that names the file or parameter and the
-// cause. Functions that take a MotusError * accept NULL; they write it only when they return an
-// error.
+// Description of an error for people. Functions that take a MotusError * accept NULL and write it
+// only if they fail.
 typedef struct MotusError {
     MotusStatus status;
-    char text[248];
+    char text[248]; // one line, without newline: the file or parameter and the cause
 } MotusError;
 
 #ifdef __cplusplus

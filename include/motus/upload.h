@@ -1,9 +1,8 @@
-// Pictures from host memory through a job on a CUDA device, and back, several under way at once;
-// and device and pinned memory for callers who use no CUDA themselves.
+// Memory of a CUDA device, and a ring that uploads pictures, runs a job on them and downloads the
+// results, several at once.
 //
-// All calls concern the current device. MOTUS_ERR_CUDA: a CUDA call failed; MOTUS_ERR_MEMORY: for
-// want of device or pinned memory; `error` (may be NULL) gets CUDA's own words. A build without
-// CUDA has these functions too; what needs a device returns MOTUS_ERR_UNSUPPORTED.
+// All calls concern the current device; `error` may be NULL. Errors of every call: MOTUS_ERR_CUDA,
+// MOTUS_ERR_MEMORY (device or pinned memory), MOTUS_ERR_UNSUPPORTED (a build without CUDA).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_UPLOAD_H
 #define MOTUS_UPLOAD_H
@@ -16,65 +15,79 @@
 extern "C" {
 #endif
 
-// Device memory, zeroed, that the caller frees; and a copy between device or pinned memory in the
-// order of `stream` (a cudaStream_t, NULL: the default stream), which returns at once.
-// MOTUS_ERR_CUDA.
+// ---- Memory -------------------------------------------------------------------------------------
+
+// Allocates zeroed device memory. Free it with motus_cuda_free, which accepts NULL.
 MOTUS_API MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError *error);
-MOTUS_API void motus_cuda_free(void *memory); // accepts NULL
+MOTUS_API void motus_cuda_free(void *memory);
+
+// Copies between device and pinned memory in the order of `stream` (a cudaStream_t, NULL = the
+// default stream) and returns immediately.
 MOTUS_API MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes, void *stream,
                                       MotusError *error);
 
-// Pinned memory where a CUDA device is there, else ordinary memory; aligned to 64 bytes at least,
-// not initialized. NULL: none.
+// Returns `size` bytes of pinned memory if there is a CUDA device, else of ordinary memory; NULL if
+// there is none. Aligned to 64 bytes at least, not initialized. Free it with motus_host_free, which
+// accepts NULL.
 MOTUS_API void *motus_host_alloc(size_t size);
-MOTUS_API void motus_host_free(void *memory); // accepts NULL
+MOTUS_API void motus_host_free(void *memory);
 
-// A ring of slots, each a pinned and a device buffer for a picture's input and output. Uploads,
-// jobs and downloads run on three streams, so that the upload of one picture, the job of the one
-// before and the download of the one before that overlap.
+// ---- Ring ---------------------------------------------------------------------------------------
+
+// Ring of slots, each with pinned and device buffers for a picture's input and output. Uploads,
+// jobs and downloads of successive pictures overlap, on a stream each.
 //
 //     for (n = 0; n < pictures + slots; n++) {
-//         if (n >= slots) motus_cuda_ring_take(ring, &result, error), use(result);
-//         if (n < pictures) motus_cuda_ring_input(ring, &input, error), fill(input),
-//         motus_cuda_ring_submit(ring, job, opaque, error);
+//         if (n >= slots) {
+//             motus_cuda_ring_take(ring, &result, error);
+//             use(result);
+//         }
+//         if (n < pictures) {
+//             motus_cuda_ring_input(ring, &input, error);
+//             fill(input);
+//             motus_cuda_ring_submit(ring, job, opaque, error);
+//         }
 //     }
 typedef struct MotusCudaRing MotusCudaRing;
 
-// Launches one picture's work on `stream`: d_in holds the picture, d_out takes the result. Both are
-// the ring's.
+// Job: launches a picture's kernels on `stream` (a cudaStream_t). d_in holds the picture, d_out
+// takes the result; both belong to the ring.
 typedef MotusStatus MotusCudaJob(void *opaque, const void *d_in, void *d_out, void *stream,
                                  MotusError *error);
 
-// slots 2..16; in_bytes and out_bytes of one picture, 1..SIZE_MAX / 4. Close with
-// motus_cuda_ring_close; *ring is NULL after an error: MOTUS_ERR_ARGUMENT, MOTUS_ERR_NO_DEVICE,
-// MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
+// Opens a ring of 2..16 slots. in_bytes, out_bytes: per picture, 1..SIZE_MAX / 4. *ring is NULL
+// after an error: also MOTUS_ERR_ARGUMENT, MOTUS_ERR_NO_DEVICE.
 MOTUS_API MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes,
                                            size_t out_bytes, MotusError *error);
-// The same for results that stay on the device: nothing is downloaded, and
-// motus_cuda_ring_take_device takes in place of motus_cuda_ring_take.
+
+// The same for results that stay on the device; motus_cuda_ring_take_device takes them.
 MOTUS_API MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes,
                                                   size_t out_bytes, MotusError *error);
-// Pinned memory for the next picture, the ring's, to be filled before its submit. MOTUS_ERR_STATE:
-// every slot is taken; take a result first. MOTUS_ERR_ARGUMENT (NULL), MOTUS_ERR_CUDA.
+
+// Sets *input to the ring's pinned memory for the next picture; fill it, then submit.
+// MOTUS_ERR_STATE: every slot is in use, take a result first. MOTUS_ERR_ARGUMENT (NULL).
 MOTUS_API MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, MotusError *error);
-// Sends it on its way. The job is called before the function returns. MOTUS_ERR_STATE: every slot
-// is taken; MOTUS_ERR_ARGUMENT (NULL), MOTUS_ERR_CUDA, and whatever the job returns. After an error
-// the picture is not under way and will not be taken; the slot waits for the next.
+
+// Starts upload, job and download of the picture in the input. Calls `job` before it returns.
+// MOTUS_ERR_STATE: every slot is in use. MOTUS_ERR_ARGUMENT (NULL), and the job's own errors. After
+// an error the picture is dropped and its slot is free.
 MOTUS_API MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque,
                                              MotusError *error);
-// Waits for the oldest picture; its pinned output, the ring's, is valid until the slot's next
-// submit. MOTUS_END: none is under way. MOTUS_ERR_STATE: results stay on the device.
-// MOTUS_ERR_ARGUMENT (NULL). MOTUS_ERR_CUDA: also where the picture's job failed on the device.
+
+// Blocks until the oldest picture is done and sets *output to its result in the ring's pinned
+// memory, valid until the slot's next submit. MOTUS_END: no picture is pending. MOTUS_ERR_STATE:
+// results stay on the device. MOTUS_ERR_ARGUMENT (NULL). MOTUS_ERR_CUDA: also if the job failed.
 MOTUS_API MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output,
                                            MotusError *error);
-// Hands out the oldest picture's result without waiting: device memory, there for work that the
-// caller puts on *stream (a cudaStream_t of the ring's) before the slot's next submit; jobs of
-// later pictures run beside it. MOTUS_END: none is under way. MOTUS_ERR_STATE: results are
-// downloaded. MOTUS_ERR_ARGUMENT (NULL), MOTUS_ERR_CUDA.
+
+// Sets *d_output to the oldest picture's result in device memory without blocking. It may be used
+// by work put on *stream (a cudaStream_t of the ring) before the slot's next submit. MOTUS_END: no
+// picture is pending. MOTUS_ERR_STATE: results are downloaded. MOTUS_ERR_ARGUMENT (NULL).
 MOTUS_API MotusStatus motus_cuda_ring_take_device(MotusCudaRing *ring, const void **d_output,
                                                   void **stream, MotusError *error);
-// Waits for what is under way, the caller's work on the ring's stream too, frees everything and
-// sets *ring to NULL; accepts NULL and *ring == NULL.
+
+// Blocks until the ring's streams are done, frees everything and sets *ring to NULL; accepts NULL
+// and *ring == NULL.
 MOTUS_API void motus_cuda_ring_close(MotusCudaRing **ring);
 
 #ifdef __cplusplus

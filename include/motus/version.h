@@ -1,3 +1,4 @@
+// Version of the headers and of the library.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_VERSION_H
 #define MOTUS_VERSION_H
@@ -12,8 +13,8 @@
 extern "C" {
 #endif
 
-// "0.1.0": the version of the library that runs, which may differ from the macros above. Static
-// storage.
+// Returns the version of the library that runs, e.g. "0.1.0"; it may differ from the macros above.
+// Static storage.
 MOTUS_API const char *motus_version(void);
 
 #ifdef __cplusplus
