@@ -6,24 +6,12 @@
 #include <sys/prctl.h>
 #endif
 
-#include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
-#include "encoder/bitstream/slice.h"
-#include "encoder/picture/external_mvs.h"
+#include "encoder/gop/packet.h"
 
-// ---- A picture in its lane ----------------------------------------------------------------------
-
-void motus_pending_free(MotusPendingPicture *job) {
-    motus_frame_unref(&job->whole);
-    motus_frame_unref(&job->source);
-    motus_frame_unref(&job->rec);
-    motus_packet_unref(&job->packet);
-    motus_field_free(&job->field);
-    motus_free(job->order.planned);
-    motus_free(job);
-}
+// ---- Opening ------------------------------------------------------------------------------------
 
 void motus_name_device(const MotusGopCoders *l, const MotusExecutor *executor, MotusError *error) {
     if (l->n_devices < 2 || !error->status) return;
@@ -31,353 +19,294 @@ void motus_name_device(const MotusGopCoders *l, const MotusExecutor *executor, M
     motus_fail(error, plain.status, "CUDA device %d: %s", executor->device, plain.text);
 }
 
-static MotusStatus open_lane(MotusGopCoder *lane) {
-    MotusGopCoders *l = lane->gop_coders;
-    motus_rate_open(&lane->rate, &l->stream->control);
-    if (l->backend == MOTUS_BACKEND_CPU) {
-        MotusStatus status = motus_cpu_coder_open(&lane->cpu, l->stream, l->threads);
-        return status ? motus_fail(&lane->error, status, "%s", motus_status_text(status))
-                      : MOTUS_OK;
-    }
-    const MotusStream *s = l->stream;
-    lane->recs =
-        (MotusFramePool){.width = 16 * s->mb_width, .height = 16 * s->mb_height, .pinned = 1};
-    lane->mvs =
-        motus_alloc(s->config.stream_only ? 1 : 16 * (size_t)s->mb_width * (size_t)s->mb_height,
-                    sizeof *lane->mvs);
-    if (!lane->mvs) return motus_fail(&lane->error, MOTUS_ERR_MEMORY, "out of memory");
-    MotusExecutor *e = lane->executor;
-    MotusStatus status = e->transfer ? MOTUS_OK
-                                     : motus_copy_streams_open(&e->transfer, e->device,
-                                                               &lane->error); // the first lane
+// The first coder of a device opens what its coders share.
+static void open_coder(MotusGopCoder *coder) {
+    const MotusGopCoders *l = coder->coders;
+    const MotusExecutorOps *ops = l->ops;
+    MotusExecutor *e = coder->executor;
+    const int index = (int)(coder - l->coder) / l->n_executors;
+    motus_rate_open(&coder->rate, &l->stream->control);
+    MotusStatus status = index ? MOTUS_OK : ops->open_device(&e->shared, e->device, &coder->error);
     if (!status)
-        status = motus_cuda_coder_open(&lane->cuda, s, e->transfer,
-                                       (int)(lane - l->lane) / l->n_executors, &lane->error);
-    if (!status && s->config.packet_memory == MOTUS_MEMORY_DEVICE)
-        status = motus_packet_pool_open(&lane->packets, e->device, &lane->error);
+        status = ops->open(&coder->coder, l->stream, e->shared, index, l->threads, &coder->error);
     if (!status)
-        status = motus_frame_slots_open(&lane->room, s, e->transfer, l->most_waiting, &lane->slots,
-                                        &lane->error);
-    motus_name_device(l, e, &lane->error);
-    return status;
+        status = ops->open_slots(&coder->slots, l->stream, e->shared, l->slots_per_coder,
+                                 &coder->opened_slots, &coder->error);
+    motus_name_device(l, e, &coder->error);
 }
 
-void motus_gop_coder_stop(MotusGopCoder *lane) {
-    motus_cpu_coder_close(&lane->cpu);
-    motus_cuda_coder_close(&lane->cuda);
-    motus_packet_pool_close(&lane->packets);
-    motus_frame_pool_close(&lane->recs);
-    motus_free(lane->mvs);
-    lane->mvs = NULL;
+void motus_gop_coder_stop(MotusGopCoder *coder) {
+    if (coder->coder) coder->coders->ops->close(&coder->coder);
 }
 
-// All lanes of a device are taken to be at work, whether they have pictures or not: going by those
-// that have, racecheck did not end (docs/kernels.md, queues).
-static MotusStatus begin_coding(MotusGopCoder *lane, MotusPendingPicture *job) {
-    const MotusGopCoders *l = lane->gop_coders;
-    const int at_work = (l->n + l->n_devices - 1) / l->n_devices;
-    return motus_cuda_coder_begin(lane->cuda, job->slot, &job->order.place, at_work, job->rec,
-                                  job->field, &job->error);
-}
-
-static MotusStatus begin_on_device(MotusGopCoder *lane, MotusPendingPicture *job) {
-    const MotusStream *s = lane->gop_coders->stream;
-    MotusStatus status =
-        s->config.stream_only ? MOTUS_OK : motus_frame_pool_take(&lane->recs, &job->rec);
-    if (!status && s->config.export_field && !job->order.place.idr)
-        status = motus_field_alloc(&job->field, s->config.width, s->config.height);
-    if (status) return status;
-    motus_picture_plan_begin(job->order.planned, &lane->rate, s, &job->order.place);
-    return begin_coding(lane, job);
-}
-
-// Waits for a picture; one that turns out too large is coded again.
-static MotusStatus wait_for_device(MotusGopCoder *lane, MotusPendingPicture *job,
-                                   MotusCodedPicture *coded) {
-    const MotusStream *s = lane->gop_coders->stream;
-    MotusPictureParams *place = &job->order.place;
-    for (;;) {
-        MotusStatus status = motus_cuda_coder_finish(lane->cuda, coded, &job->error);
-        if (status) return status;
-        const size_t bytes = motus_packet_bytes(s, place, coded->size);
-        if (!motus_picture_plan_coded(job->order.planned, &lane->rate, s, place, bytes))
-            return MOTUS_OK;
-        motus_cuda_coder_undo(lane->cuda);
-        status = begin_coding(lane, job);
-        if (status) return status;
+static void free_slots(MotusExecutor *e, MotusFrameSlot *list) {
+    while (list) {
+        MotusFrameSlot *slot = list;
+        list = slot->next;
+        slot->next = e->free_slots;
+        e->free_slots = slot;
     }
 }
 
-// The packet of what has come from the device.
-static MotusStatus finish_on_device(MotusGopCoder *lane, MotusPendingPicture *job) {
-    const MotusStream *s = lane->gop_coders->stream;
-    MotusCodedPicture coded;
-    MotusFrame *visible = NULL;
-    MotusStatus status = wait_for_device(lane, job, &coded);
-    if (!status)
-        status = motus_packet_make(&job->packet, s, &job->order.place, coded.nal, coded.size,
-                                   (size_t)job->order.planned->filler_bytes, &coded.stats);
-    if (!status && lane->packets)
-        status = motus_packet_leave(job->packet, s, &job->order.place, lane->packets,
-                                    coded.device_nal, coded.size, &job->error);
-    if (!status) memcpy(job->packet->stage_us, coded.stage_us, sizeof coded.stage_us);
-    if (!status && job->field)
-        status = motus_packet_add_field(
-            job->packet, s, job->field,
-            motus_external_mvs_effort(s, &job->order.place.given).partitions);
-    if (status || !job->rec) return status;
-    const MotusCodedMbs listed = {.mb_width = s->mb_width,
-                                  .mb_height = s->mb_height,
-                                  .n_mb = s->mb_width * s->mb_height,
-                                  .threads = 1,
-                                  .mb = (MotusMb *)coded.mb};
-    status = motus_frame_crop(&visible, job->rec, s->config.width, s->config.height);
-    if (!status) visible->number = job->order.place.number;
-    if (!status)
-        status = motus_packet_add(job->packet, visible, job->source, lane->mvs,
-                                  motus_list_mvs(&listed, lane->mvs));
-    motus_frame_unref(&visible);
-    return status;
+static void note_opened(MotusGopCoder *coder) {
+    MotusGopCoders *l = coder->coders;
+    MotusExecutor *e = coder->executor;
+    coder->opened = 1;
+    l->opening--;
+    if (coder->error.status) {
+        if (!e->failed) e->max_coders = e->coders;
+        e->failed = 1;
+        e->max_coders--;
+    } else {
+        free_slots(e, coder->opened_slots);
+    }
+    pthread_cond_broadcast(&l->done);
 }
 
-// ---- A lane's thread ----------------------------------------------------------------------------
+// ---- Pictures of a coder ------------------------------------------------------------------------
 
-// What is known of a packet beside its picture. The first pass's log costs the packet if there is
-// no memory for it.
-static MotusStatus describe(const MotusGopCoders *l, MotusPendingPicture *job) {
-    const MotusPicturePlan *planned = job->order.planned;
-    MotusPacket *packet = job->packet;
-    packet->pts = job->order.pts;
-    packet->duration = job->order.duration;
-    packet->opaque = job->order.opaque;
-    packet->mean_qp = planned->mean_q8 / 256.0;
-    packet->coded_again = planned->again;
-    packet->vbv_fullness = planned->held;
-    if (l->stream->config.pass != 1) return MOTUS_OK;
-    packet->pass_log = motus_picture_plan_log(planned, l->stream, packet->size);
+// A coder's GOP is a run of pictures in stream order, so its pictures need no list of their own.
+static void add(MotusGopCoder *coder, MotusPendingPicture *picture) {
+    if (!coder->first) {
+        coder->first = picture;
+        coder->coders->active++;
+    }
+    if (!coder->next) coder->next = picture;
+}
+
+// Takes the executor's oldest GOP that no coder has, as far as it is queued.
+static void take_gop(MotusGopCoder *coder) {
+    MotusExecutor *e = coder->executor;
+    add(coder, e->untaken);
+    do e->untaken = e->untaken->next;
+    while (e->untaken && !(e->untaken->executor == e && e->untaken->params.idr));
+    if (!e->untaken) e->newest = coder;
+}
+
+// Returns coder i of the executor.
+static MotusGopCoder *coder_at(MotusGopCoders *l, const MotusExecutor *e, int i) {
+    return &l->coder[e - l->executor + i * l->n_executors];
+}
+
+static MotusGopCoder *idle_coder(MotusGopCoders *l, const MotusExecutor *e) {
+    for (int i = 0; i < e->coders; i++) {
+        MotusGopCoder *coder = coder_at(l, e, i);
+        if (coder->opened && !coder->error.status && !coder->first) return coder;
+    }
+    return NULL;
+}
+
+void motus_executor_add(MotusGopCoders *l, MotusExecutor *e, MotusPendingPicture *picture) {
+    MotusGopCoder *coder = e->newest;
+    picture->executor = e;
+    e->n_pictures++;
+    if (picture->params.idr || e->untaken) {
+        if (!e->untaken) e->untaken = picture;
+        coder = idle_coder(l, e);
+        if (coder) take_gop(coder);
+    } else {
+        add(coder, picture);
+    }
+    if (coder) pthread_cond_signal(&coder->wake);
+}
+
+static int can_begin(const MotusGopCoder *coder) {
+    const MotusGopCoders *l = coder->coders;
+    return !l->failure.status && coder->begun < l->depth && coder->next &&
+           coder->next->state == MOTUS_PENDING_READY;
+}
+
+int motus_gop_coder_has_work(MotusGopCoder *coder) {
+    if (!coder->first && coder->executor->untaken) take_gop(coder);
+    if (!coder->first) return 0;
+    return coder->begun || can_begin(coder) || coder->coders->failure.status;
+}
+
+// ---- Coding one picture -------------------------------------------------------------------------
+
+static MotusStatus begin_coding(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
+    const MotusGopCoders *l = coder->coders;
+    const MotusPictureInput input = {.params = &p->params,
+                                     .whole = p->whole,
+                                     .visible = p->visible,
+                                     .slot = p->slot,
+                                     .threads = p->threads,
+                                     .coders = (l->n + l->n_devices - 1) / l->n_devices};
+    return l->ops->begin(coder->coder, &input, error);
+}
+
+// Completes a packet with what is known beside the coded picture. A packet of the first pass is
+// lost if there is no memory for its log.
+static MotusStatus describe(const MotusStream *stream, MotusPendingPicture *p) {
+    const MotusPicturePlan *plan = p->plan;
+    MotusPacket *packet = p->packet;
+    packet->pts = p->pts;
+    packet->duration = p->duration;
+    packet->opaque = p->opaque;
+    packet->mean_qp = plan->mean_q8 / 256.0;
+    packet->coded_again = plan->again;
+    packet->vbv_fullness = plan->held;
+    if (stream->config.pass != 1) return MOTUS_OK;
+    packet->pass_log = motus_picture_plan_log(plan, stream, packet->size);
     return packet->pass_log ? MOTUS_OK : MOTUS_ERR_MEMORY;
 }
 
-// Room for frames. Under the lock.
-static void free_slots(MotusExecutor *e, MotusFrameSlot *first, MotusFrameSlot *last) {
-    last->next = e->free;
-    e->free = first;
+static MotusStatus make_packet(MotusGopCoder *coder, MotusPendingPicture *p,
+                               const MotusCodedPicture *coded, MotusError *error) {
+    const MotusGopCoders *l = coder->coders;
+    MotusStatus status =
+        motus_packet_make(&p->packet, l->stream, &p->params, coded, (size_t)p->plan->filler_bytes);
+    if (!status && coded->recon) status = motus_packet_add_recon(p->packet, coded, p->visible);
+    if (!status && coded->field)
+        status = motus_packet_add_field(p->packet, l->stream, &p->params, coded->field);
+    if (!status && !coded->nal)
+        status = motus_packet_store(p->packet, l->stream, &p->params, coded, l->ops, coder->coder,
+                                    error);
+    return status ? status : describe(l->stream, p);
 }
+
+// Blocks until the picture is coded, again if it turns out too large, and makes its packet.
+static MotusStatus finish_coding(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
+    const MotusGopCoders *l = coder->coders;
+    size_t size;
+    MotusStatus status = l->ops->wait(coder->coder, &size, error);
+    while (!status && motus_picture_plan_coded(p->plan, &coder->rate, l->stream, &p->params,
+                                               motus_packet_bytes(l->stream, &p->params, size))) {
+        l->ops->undo(coder->coder);
+        status = begin_coding(coder, p, error);
+        if (!status) status = l->ops->wait(coder->coder, &size, error);
+    }
+    if (status) return status;
+    MotusCodedPicture coded = {0};
+    status = l->ops->finish(coder->coder, &coded, error);
+    if (!status) status = make_packet(coder, p, &coded, error);
+    motus_frame_unref(&coded.recon);
+    return status;
+}
+
+// ---- Steps, under the lock, which they release meanwhile ----------------------------------------
 
 void motus_gop_coders_fail(MotusGopCoders *l, const MotusError *error) {
     if (l->failure.status) return;
     l->failure = *error;
-    for (int k = 0; k < l->n; k++) pthread_cond_signal(&l->lane[k].work);
+    for (int k = 0; k < l->n; k++) pthread_cond_signal(&l->coder[k].wake);
 }
 
-// The lane's oldest picture is done, or will never be. Under the lock.
-static void retire(MotusGopCoder *lane, MotusStatus status) {
-    MotusGopCoders *l = lane->gop_coders;
-    MotusPendingPicture *job = lane->first;
-    if (!status) status = describe(l, job);
-    job->status = status;
-    if (status && !job->error.status && l->failure.status)
-        job->error = l->failure; // of a picture before, here or in another lane
-    if (status && !job->error.status)
-        motus_fail(&job->error, status, "%s", motus_status_text(status));
-    if (status) motus_packet_unref(&job->packet);
-    if (status) motus_gop_coders_fail(l, &job->error);
-    motus_frame_unref(&job->whole);
-    motus_frame_unref(&job->source);
-    motus_frame_unref(&job->rec);
-    if (job->slot) free_slots(lane->executor, job->slot, job->slot);
-    lane->first = job->behind;
-    lane->executor->under_way--;
-    l->active -= !lane->first;
-    job->done = 1;
-    for (; l->oldest && l->oldest->done; l->oldest = l->oldest->next) l->since_oldest--;
-    pthread_cond_broadcast(&l->done);
-}
-
-// The steps of a lane that has something to do, under the lock, which they let go of meanwhile.
-// Once a picture has failed, those behind it are not coded.
-
-// The lane's share of the threads while it codes a picture: as many as any other lane that has
-// work, and one of the remainder if it has not been given away.
+// Returns the CPU threads for one picture: an even share for each coder that has pictures, and one
+// of the remainder if it is still there.
 static int share_of_threads(const MotusGopCoders *l) {
     const int share = motus_max(1, l->threads / l->active);
-    return share + (share * l->active < l->threads && share < l->threads - l->busy);
+    return share + (share * l->active < l->threads && share < l->threads - l->busy_threads);
 }
 
-static void step_on_cpu(MotusGopCoder *lane) {
-    MotusGopCoders *l = lane->gop_coders;
-    MotusPendingPicture *job = lane->first;
-    MotusStatus status = l->failure.status;
-    lane->waiting = job->behind;
-    if (!status) {
-        const int threads = share_of_threads(l);
-        l->busy += threads;
-        pthread_mutex_unlock(&l->lock);
-        status = motus_cpu_coder_code(lane->cpu, &job->order.place, job->order.planned, &lane->rate,
-                                      job->whole, job->source, threads, &job->packet);
-        pthread_mutex_lock(&l->lock);
-        l->busy -= threads;
+// Completes an error with the words of its status, and with the device.
+static void explain(const MotusGopCoder *coder, MotusStatus status, MotusError *error) {
+    if (!error->status) motus_fail(error, status, "%s", motus_status_text(status));
+    motus_name_device(coder->coders, coder->executor, error);
+}
+
+static void begin_picture(MotusGopCoder *coder) {
+    MotusGopCoders *l = coder->coders;
+    MotusPendingPicture *p = coder->next;
+    motus_pending_advance(&l->pending, p, MOTUS_PENDING_CODING);
+    coder->next = motus_pending_follower(p);
+    coder->begun++;
+    p->threads = share_of_threads(l);
+    l->busy_threads += p->threads;
+    pthread_mutex_unlock(&l->lock);
+    motus_picture_plan_begin(p->plan, &coder->rate, l->stream, &p->params);
+    MotusStatus status = begin_coding(coder, p, &p->error);
+    if (status) explain(coder, status, &p->error);
+    pthread_mutex_lock(&l->lock);
+    if (status) motus_gop_coders_fail(l, &p->error);
+}
+
+// Ends the pending state of the coder's first picture, and frees its source.
+static void retire(MotusGopCoder *coder) {
+    MotusGopCoders *l = coder->coders;
+    MotusPendingPicture *p = coder->first;
+    if (p->error.status) {
+        motus_packet_unref(&p->packet);
+        motus_gop_coders_fail(l, &p->error);
     }
-    retire(lane, status);
-}
-
-// Begins the next picture, or waits for the oldest one: the device always has one to go on with.
-static void step_on_device(MotusGopCoder *lane) {
-    MotusGopCoders *l = lane->gop_coders;
-    if (!l->failure.status && lane->waiting && lane->waiting->order.planned->known &&
-        lane->begun < l->most_begun) {
-        MotusPendingPicture *job = lane->waiting;
-        lane->waiting = job->behind;
-        lane->begun++;
-        pthread_mutex_unlock(&l->lock);
-        job->status = begin_on_device(lane, job);
-        motus_name_device(l, lane->executor, &job->error);
-        pthread_mutex_lock(&l->lock);
-        if (job->status && !job->error.status)
-            motus_fail(&job->error, job->status, "%s", motus_status_text(job->status));
-        if (job->status) motus_gop_coders_fail(l, &job->error);
-        return;
-    }
-    MotusPendingPicture *job = lane->first;
-    MotusStatus status = l->failure.status;
-    if (!lane->begun) {
-        lane->waiting = job->behind;
-    } else {
-        pthread_mutex_unlock(&l->lock);
-        MotusStatus finished = job->status;
-        if (!finished) {
-            finished = finish_on_device(lane, job);
-            motus_name_device(l, lane->executor, &job->error);
-        }
-        pthread_mutex_lock(&l->lock);
-        lane->begun--;
-        if (finished) status = finished;
-    }
-    retire(lane, status);
-}
-
-static void give(MotusGopCoder *lane, MotusPendingPicture *job) {
-    if (lane->first)
-        lane->last->behind = job;
-    else
-        lane->first = job, lane->gop_coders->active++;
-    lane->last = job;
-    if (!lane->waiting) lane->waiting = job;
-}
-
-// The lane takes the oldest GOP that has none, as far as it has come.
-static void take_gop(MotusGopCoder *lane) {
-    MotusExecutor *e = lane->executor;
-    e->taker = lane;
-    do {
-        MotusPendingPicture *job = e->untaken;
-        e->untaken = job->behind;
-        job->behind = NULL;
-        give(lane, job);
-    } while (e->untaken && !e->untaken->order.place.idr);
-}
-
-// Lane i of the executor.
-static MotusGopCoder *lane_of(MotusGopCoders *l, const MotusExecutor *e, int i) {
-    return &l->lane[e - l->executor + i * l->n_executors];
-}
-
-static MotusGopCoder *idle_lane(MotusGopCoders *l, const MotusExecutor *e) {
-    for (int i = 0; i < e->begun; i++) {
-        MotusGopCoder *lane = lane_of(l, e, i);
-        if (lane->opened && !lane->status && !lane->first) return lane;
-    }
-    return NULL;
-}
-
-void motus_executor_give(MotusGopCoders *l, MotusExecutor *e, MotusPendingPicture *job) {
-    MotusGopCoder *lane = e->taker;
-    e->under_way++;
-    if (job->order.place.idr || e->untaken) {
-        if (e->untaken)
-            e->last->behind = job;
-        else
-            e->untaken = job;
-        e->last = job;
-        lane = idle_lane(l, e);
-        if (lane) take_gop(lane);
-    } else {
-        give(lane, job);
-    }
-    if (lane) pthread_cond_signal(&lane->work);
-}
-
-// Whether there is something to do: a picture whose plan is known, one on a device, or pictures
-// that will never be coded.
-int motus_gop_coder_finds_work(MotusGopCoder *lane) {
-    if (!lane->first && lane->executor->untaken) take_gop(lane);
-    if (!lane->first) return 0;
-    return lane->gop_coders->failure.status || lane->begun ||
-           (lane->waiting && lane->waiting->order.planned->known);
-}
-
-void motus_gop_coder_step(MotusGopCoder *lane) {
-    if (lane->cuda)
-        step_on_device(lane);
-    else
-        step_on_cpu(lane);
-}
-
-static void note_opened(MotusGopCoder *lane, MotusStatus status) {
-    MotusGopCoders *l = lane->gop_coders;
-    MotusExecutor *e = lane->executor;
-    lane->status = status;
-    lane->opened = 1;
-    l->opening--;
-    if (status) {
-        if (!e->failed) e->gop_coders = e->begun;
-        e->failed = 1;
-        e->gop_coders--;
-    } else if (lane->slots) {
-        MotusFrameSlot *last = lane->slots;
-        while (last->next) last = last->next;
-        free_slots(e, lane->slots, last);
-    }
+    motus_frame_unref(&p->whole);
+    motus_frame_unref(&p->visible);
+    p->slot->next = NULL;
+    free_slots(coder->executor, p->slot);
+    coder->executor->n_pictures--;
+    coder->first = motus_pending_follower(p);
+    l->active -= !coder->first;
+    if (p->state != MOTUS_PENDING_DONE) motus_pending_advance(&l->pending, p, MOTUS_PENDING_DONE);
     pthread_cond_broadcast(&l->done);
 }
 
-static void *run_lane(void *argument) {
-    MotusGopCoder *lane = argument;
-    MotusGopCoders *l = lane->gop_coders;
-    if (l->backend == MOTUS_BACKEND_CUDA) motus_device_use(lane->executor->device);
-#ifdef __linux__
-    prctl(PR_SET_TIMERSLACK,
-          5000ul); // ns, for sleeps of some 10 us (lane_cuda.cu); 50,000 by default
-#endif
-    MotusStatus status = open_lane(lane);
-    pthread_mutex_lock(&l->lock);
-    note_opened(lane, status);
-    while (!status) {
-        while (!motus_gop_coder_finds_work(lane) && !l->closing)
-            pthread_cond_wait(&lane->work, &l->lock);
-        if (l->closing) break;
-        motus_gop_coder_step(lane);
-    }
+static void finish_picture(MotusGopCoder *coder) {
+    MotusGopCoders *l = coder->coders;
+    MotusPendingPicture *p = coder->first;
     pthread_mutex_unlock(&l->lock);
-    motus_gop_coder_stop(lane);
+    MotusStatus status = p->error.status;
+    if (!status && (status = finish_coding(coder, p, &p->error))) explain(coder, status, &p->error);
+    pthread_mutex_lock(&l->lock);
+    coder->begun--;
+    l->busy_threads -= p->threads;
+    retire(coder);
+}
+
+// Drops a picture that will not be coded, since the stream has failed.
+static void drop_picture(MotusGopCoder *coder) {
+    MotusPendingPicture *p = coder->first;
+    coder->next = motus_pending_follower(p);
+    if (!p->error.status) p->error = coder->coders->failure;
+    retire(coder);
+}
+
+// A device has the next picture before the oldest one is waited for, so that it is never idle.
+void motus_gop_coder_step(MotusGopCoder *coder) {
+    if (can_begin(coder))
+        begin_picture(coder);
+    else if (coder->begun)
+        finish_picture(coder);
+    else
+        drop_picture(coder);
+}
+
+// ---- Threads ------------------------------------------------------------------------------------
+
+static void *run_coder(void *argument) {
+    MotusGopCoder *coder = argument;
+    MotusGopCoders *l = coder->coders;
+    if (coder->executor->device >= 0) motus_device_use(coder->executor->device);
+#ifdef __linux__
+    prctl(PR_SET_TIMERSLACK, 5000ul); // ns, for sleeps of some 10 us; 50,000 by default
+#endif
+    open_coder(coder);
+    pthread_mutex_lock(&l->lock);
+    note_opened(coder);
+    while (!coder->error.status && !l->closing)
+        if (motus_gop_coder_has_work(coder))
+            motus_gop_coder_step(coder);
+        else
+            pthread_cond_wait(&coder->wake, &l->lock);
+    pthread_mutex_unlock(&l->lock);
+    motus_gop_coder_stop(coder);
     return NULL;
 }
 
-// Lane 0 without a thread does its work where frames are sent.
-static void begin_lane(MotusGopCoders *l, MotusExecutor *e, MotusGopCoder *lane) {
-    lane->gop_coders = l;
-    lane->executor = e;
+static void begin_coder(MotusGopCoders *l, MotusExecutor *e, MotusGopCoder *coder) {
+    coder->coders = l;
+    coder->executor = e;
     l->opening++;
-    lane->has_thread = !pthread_create(&lane->thread, NULL, run_lane, lane);
-    if (lane->has_thread) return;
-    MotusStatus status =
-        lane != l->lane ? motus_fail(&lane->error, MOTUS_ERR_MEMORY, "no thread for another lane")
-                        : open_lane(lane);
-    if (status) motus_gop_coder_stop(lane);
-    note_opened(lane, status);
+    coder->has_thread = !pthread_create(&coder->thread, NULL, run_coder, coder);
+    if (coder->has_thread) return;
+    if (coder == l->coder)
+        open_coder(coder);
+    else
+        motus_fail(&coder->error, MOTUS_ERR_MEMORY, "no thread for another GOP coder");
+    if (coder->error.status) motus_gop_coder_stop(coder);
+    note_opened(coder);
 }
 
-void motus_executor_open(MotusGopCoders *l, MotusExecutor *e, int n) {
-    for (; n > 0 && !e->failed && e->begun < e->gop_coders; n--)
-        begin_lane(l, e, lane_of(l, e, e->begun++));
+void motus_executor_open_coders(MotusGopCoders *l, MotusExecutor *e, int n) {
+    for (; n > 0 && !e->failed && e->coders < e->max_coders; n--)
+        begin_coder(l, e, coder_at(l, e, e->coders++));
 }

@@ -1,79 +1,63 @@
-// The lanes of a stream: closed GOPs are dealt out to them as they have nothing to do, each codes
-// its pictures one after another on a thread of its own, and packets come out in the order of the
-// frames. Lanes are opened as GOPs arrive, while those that are open work; where one cannot be,
-// they go on without it.
+// All GOP coders of a stream. Frames go in, in stream order; closed GOPs are dealt to the coders;
+// packets come out in stream order. Coders are opened as GOPs arrive.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_GOP_CODERS_H
 #define ENCODER_GOP_GOP_CODERS_H
 
-#include "encoder/gop/picture_plan.h"
-#include "encoder/settings/stream.h"
+#include "encoder/gop/pending.h"
+#include "encoder/rate/lookahead.h"
 
 typedef struct MotusGopCoders MotusGopCoders;
 
-// What comes with a frame on its way to its packet.
-typedef struct MotusOrder {
-    MotusPictureParams place;
-    int64_t pts, duration;
-    void *opaque;
-    MotusPicturePlan *planned; // goes with the order
-} MotusOrder;
-
-// Opens the first lane on a backend that is not AUTO, on the first of its CUDA devices; `threads`
-// of all lanes together (as motus_cpu_threads has it). The stream is only referred to. With words
-// in *error: MOTUS_ERR_MEMORY, _CUDA, _NO_DEVICE, _UNSUPPORTED.
-MotusStatus motus_gop_coders_open(MotusGopCoders **gop_coders, const MotusStream *stream,
+// Opens the first coder of each device. MOTUS_ERR_MEMORY, _CUDA, _NO_DEVICE, _UNSUPPORTED.
+MotusStatus motus_gop_coders_open(MotusGopCoders **coders, const MotusStream *stream,
                                   MotusBackend backend, MotusError *error);
+void motus_gop_coders_close(MotusGopCoders **coders); // drops pending pictures; accepts NULL inside
 
-// Drops what is under way; accepts NULL inside.
-void motus_gop_coders_close(MotusGopCoders **gop_coders);
+int motus_gop_coders_count(MotusGopCoders *coders);        // at most; blocks while some are opened
+int motus_gop_coders_device(const MotusGopCoders *coders); // the first one; -1: the CPU
+size_t motus_gop_coders_bytes(const MotusGopCoders *coders);      // memory of one coder
+int motus_gop_coders_store_packets(const MotusGopCoders *coders); // 1: packets can stay on a device
 
-int motus_gop_coders_count(
-    MotusGopCoders *gop_coders); // that there may be; waits for those that are being opened
+// Queues a picture with its frame, and owns the picture from then on. Blocks while all frame slots
+// are taken. The frame is the caller's again on return, or in stream order if it is on a device.
+// `look` (NULL: fixed QP) tells the picture's type now, or analyses the picture on the device and
+// has its type set later. An error of this frame alone changes nothing; after others every later
+// call fails.
+MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *picture,
+                                  MotusLookahead *look, const MotusFrameSource *source,
+                                  MotusError *error);
 
-int motus_gop_coders_device(
-    const MotusGopCoders *gop_coders); // the first one; MOTUS_LOOKAHEAD_HOST: they run on the CPU
+// Begins another segment of the stream after the end of one: the next picture is IDR picture number
+// `first_gop` of the stream.
+void motus_gop_coders_next_segment(MotusGopCoders *coders, int64_t first_gop);
 
-size_t motus_gop_coders_bytes(const MotusGopCoders *gop_coders); // of one
+// Returns like motus_encoder_receive, and MOTUS_AGAIN if no picture is pending.
+MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packet, int timeout_ms,
+                                     MotusError *error);
+int motus_gop_coders_empty(MotusGopCoders *coders); // 1: no picture is pending
 
-// Puts a frame on its way: in host memory, or (on_device) made on `made_on` of a CUDA device. Waits
-// where there are as many as there may be. The frame is not needed any more when the call returns
-// (on a device: in what comes later on made_on). After an error of this frame alone nothing has
-// changed, else every later call fails as well. order->planned is taken over in any case; where it
-// is not known, the picture waits for motus_gop_coders_planned. look (NULL: *order has the type) is
-// asked for the picture's type, and told to forget the picture if the call fails; or the picture
-// begins there, and its type, which *order then has not, comes by motus_gop_coders_type.
-MotusStatus motus_gop_coders_send(MotusGopCoders *gop_coders, MotusOrder *order,
-                                  MotusLookahead *look, const MotusFrame *frame, int on_device,
-                                  void *made_on, MotusError *error);
+// ---- For the planner ----------------------------------------------------------------------------
 
-// True if picture types are decided asynchronously: the lookahead runs on the encoder's only GPU,
-// which has places for two searches at once.
-int motus_gop_coders_type_late(const MotusGopCoders *gop_coders, const MotusLookahead *look);
+// True if picture types are set after send(): the lookahead runs on the only device that has
+// coders, which can search two pictures at once.
+int motus_gop_coders_type_later(const MotusGopCoders *coders, const MotusLookahead *look);
 
-// Whether lanes have threads of their own; else who sends frames, gives types and plans does their
-// work.
-int motus_gop_coders_have_threads(const MotusGopCoders *gop_coders);
+// True if coders have threads. Otherwise send() and the functions below code pictures.
+int motus_gop_coders_have_threads(const MotusGopCoders *coders);
 
-// The type of the oldest frame that has none. since_idr counts where it is no IDR picture.
-void motus_gop_coders_type(MotusGopCoders *gop_coders, int idr, uint32_t since_idr,
-                           uint32_t idr_pic_id);
+// Sets the type of the oldest picture whose type is unknown.
+void motus_gop_coders_set_type(MotusGopCoders *coders, int idr);
 
-// So many more (or fewer) things are under way that may plan the oldest frame: who waits for its
-// packet need not send another first.
-void motus_gop_coders_expect(MotusGopCoders *gop_coders, int more);
+// Adds `more` (may be negative) to the count of pending lookahead jobs. While it is above 0,
+// receive() blocks instead of returning MOTUS_AGAIN.
+void motus_gop_coders_expect(MotusGopCoders *coders, int more);
 
-// The oldest frame without a plan has one now: its `planned` has been filled in. Or it will never
-// have one: its packet's place has the error, for good.
-MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *gop_coders); // NULL: there is none
-void motus_gop_coders_planned(MotusGopCoders *gop_coders);
-void motus_gop_coders_lose(MotusGopCoders *gop_coders, const MotusError *error);
+// Returns the plan of the oldest picture without one, to be filled in; NULL: there is none.
+MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *coders);
 
-// As motus_encoder_receive, with MOTUS_AGAIN where no frame is under way.
-MotusStatus motus_gop_coders_receive(MotusGopCoders *gop_coders, MotusPacket **packet,
-                                     int timeout_ms, MotusError *error);
-
-int motus_gop_coders_empty(
-    MotusGopCoders *gop_coders); // 1: no frame is under way and no packet waits
+// Releases that picture for coding; or gives it the error, for good, and none after it a plan.
+void motus_gop_coders_planned(MotusGopCoders *coders);
+void motus_gop_coders_lose(MotusGopCoders *coders, const MotusError *error);
 
 #endif

@@ -17,38 +17,24 @@ void motus_intake_close(MotusIntake *in) {
     motus_frame_pool_close(&in->pool);
 }
 
-static MotusStatus show(const MotusIntake *in, int64_t number, MotusFrame **whole,
-                        MotusFrame **visible, MotusStatus status) {
+MotusStatus motus_intake_take(MotusIntake *in, const MotusFrameSource *source, MotusFrame **whole,
+                              MotusFrame **visible, MotusError *error) {
+    *whole = *visible = NULL;
+    MotusStatus status = motus_frame_pool_take(&in->pool, whole);
+    if (!status)
+        status = source->on_device ? motus_intake_cuda_take(&in->cuda, source, *whole, error)
+                                   : motus_frame_copy_padded(*whole, source->frame);
     if (!status) status = motus_frame_crop(visible, *whole, in->width, in->height);
-    if (status) {
+    if (status)
         motus_frame_unref(whole);
-        return status;
-    }
-    (*visible)->number = number;
-    return MOTUS_OK;
-}
-
-MotusStatus motus_intake_host(MotusIntake *in, const MotusFrame *frame, MotusFrame **whole,
-                              MotusFrame **visible) {
-    *whole = *visible = NULL;
-    MotusStatus status = motus_frame_pool_take(&in->pool, whole);
-    if (!status) status = motus_frame_copy_padded(*whole, frame);
-    return show(in, frame->number, whole, visible, status);
-}
-
-MotusStatus motus_intake_device(MotusIntake *in, const MotusFrame *frame, void *stream,
-                                MotusFrame **whole, MotusFrame **visible, MotusError *error) {
-    *whole = *visible = NULL;
-    MotusStatus status = motus_frame_pool_take(&in->pool, whole);
-    if (!status && !in->cuda)
-        status = motus_intake_cuda_open(&in->cuda, in->pool.width, in->pool.height, error);
-    if (!status) status = motus_intake_cuda_take(in->cuda, frame, stream, *whole, error);
-    return show(in, frame->number, whole, visible, status);
+    else
+        (*visible)->number = source->frame->number;
+    return status;
 }
 
 // ---- Images -------------------------------------------------------------------------------------
 
-// Planes of 4:2:0 without gaps between samples are a frame as they lie. 1: *frame shows them.
+// True if the image is 4:2:0 without gaps between samples: *frame then shows its planes.
 static int show_as_frame(MotusFrame *frame, const MotusImage *image) {
     if (image->samples != MOTUS_SAMPLES_YUV420) return 0;
     *frame = (MotusFrame){.width = image->width, .height = image->height};
@@ -61,10 +47,10 @@ static int show_as_frame(MotusFrame *frame, const MotusImage *image) {
     return motus_frame_usable(frame);
 }
 
-MotusStatus motus_intake_image(MotusIntakeImage *in, const MotusImage *image,
-                               const MotusColour *colour, const MotusFrame **frame,
-                               MotusError *error) {
-    static const MotusExec alone = {.threads = 1}; // the others encode
+MotusStatus motus_image_intake_take(MotusImageIntake *in, const MotusImage *image,
+                                    const MotusColour *colour, const MotusFrame **frame,
+                                    MotusError *error) {
+    static const MotusExec alone = {.threads = 1}; // other threads encode
     MotusYuvMatrix matrix;
     *frame = &in->view;
     if (show_as_frame(&in->view, image)) return MOTUS_OK;
@@ -79,7 +65,7 @@ MotusStatus motus_intake_image(MotusIntakeImage *in, const MotusImage *image,
     return motus_image_convert(in->host, image, colour, &alone);
 }
 
-void motus_intake_image_close(MotusIntakeImage *in) {
+void motus_image_intake_close(MotusImageIntake *in) {
     motus_frame_unref(&in->host);
     motus_image_cuda_close(&in->cuda);
 }

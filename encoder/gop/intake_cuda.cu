@@ -1,4 +1,4 @@
-// Frames in device memory: filled up to whole MBs, their one way down, and images made into frames.
+// Frames in device memory, padded there and downloaded; images in device memory, made frames.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.h"
 #include "common/on_device.h"
@@ -11,12 +11,11 @@ extern "C" {
 #include "common/alloc.h"
 }
 
-// One slot, since a frame has gone its way when the call returns. It is on the device that the
-// frames lie on.
+// One slot, on the device of the frames: a call returns when its frame has been downloaded.
 struct MotusIntakeCuda {
     MotusSlots ring;
     MotusPlane plane[3]; // in the slot's device memory, whole MBs, rows without gaps
-    int device;          // -1: there is no slot
+    int device;          // -1: no slot is open
 };
 
 namespace {
@@ -41,7 +40,7 @@ void close_slot(MotusIntakeCuda *in) {
     in->device = -1;
 }
 
-// On the current device, whose number `device` is.
+// Opens the slot on the current device, number `device`.
 MotusStatus open_slot(MotusIntakeCuda *in, int device, MotusError *error) {
     const size_t luma = (size_t)in->plane[0].width * in->plane[0].height;
     MotusStatus status = motus_slots_open(&in->ring, 1, 1, luma + luma / 2, 0, error);
@@ -55,25 +54,30 @@ MotusStatus open_slot(MotusIntakeCuda *in, int device, MotusError *error) {
 
 } // namespace
 
-MotusStatus motus_intake_cuda_open(MotusIntakeCuda **intake, int width, int height,
-                                   MotusError *error) {
-    *intake = NULL;
+namespace {
+
+MotusStatus open_intake(MotusIntakeCuda **intake, int width, int height, MotusError *error) {
     MotusStatus status = motus_device_check(error);
     if (status) return status;
-    MotusIntakeCuda *in = (MotusIntakeCuda *)motus_alloc(1, sizeof *in);
+    MotusIntakeCuda *in = *intake = (MotusIntakeCuda *)motus_alloc(1, sizeof *in);
     if (!in) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     for (int p = 0; p < 3; p++)
         in->plane[p] = {NULL, p ? width / 2 : width, p ? width / 2 : width,
                         p ? height / 2 : height};
     in->device = -1;
-    *intake = in;
     return MOTUS_OK;
 }
 
-MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame, void *stream,
+} // namespace
+
+MotusStatus motus_intake_cuda_take(MotusIntakeCuda **intake, const MotusFrameSource *source,
                                    MotusFrame *whole, MotusError *error) {
+    MotusStatus status =
+        *intake ? MOTUS_OK : open_intake(intake, whole->width, whole->height, error);
+    if (status) return status;
+    MotusIntakeCuda *in = *intake;
     int device = in->device;
-    MotusStatus status = motus_device_frame_locate(frame, &device, error);
+    status = motus_device_frame_locate(source->frame, &device, error);
     if (!status && device < 0) status = motus_cuda_check(cudaGetDevice(&device), "device", error);
     if (status) return status;
     if (device != in->device) close_slot(in);
@@ -81,13 +85,12 @@ MotusStatus motus_intake_cuda_take(MotusIntakeCuda *in, const MotusFrame *frame,
     if (in->device < 0) status = open_slot(in, device, error);
     if (status) return status;
     cudaEvent_t filled = in->ring.slot[0].uploaded;
-    cudaStream_t down = in->ring.stream[0];
-    status = motus_planes_copy_padded_cuda(in->plane, frame->plane, stream, error);
-    if (!status)
-        status = motus_cuda_check(cudaEventRecord(filled, (cudaStream_t)stream), "record", error);
+    cudaStream_t down = in->ring.stream[0], stream = (cudaStream_t)source->stream;
+    status = motus_planes_copy_padded_cuda(in->plane, source->frame->plane, stream, error);
+    if (!status) status = motus_cuda_check(cudaEventRecord(filled, stream), "record", error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(down, filled, 0), "wait", error);
     if (!status) status = download(in, whole, error);
-    // Even after a failure nothing may write to `whole` behind the caller's back.
+    // Blocks after a failure, too: no download outlives the call.
     MotusStatus waited = motus_cuda_check(cudaStreamSynchronize(down), "download of the frame",
                                           status ? NULL : error);
     return status ? status : waited;
@@ -106,14 +109,14 @@ struct MotusImageCuda {
     int device;
     uint8_t *memory;
     MotusFrame *frame; // in `memory`
-    cudaEvent_t read;  // what reads the frame has been done
+    cudaEvent_t read;  // all readers of the frame have run
 };
 
-static MotusStatus open_room(MotusImageCuda **room, int device, int width, int height,
-                             MotusError *error) {
-    *room = (MotusImageCuda *)motus_alloc(1, sizeof **room);
-    if (!*room) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    MotusImageCuda *r = *room;
+static MotusStatus open_frame(MotusImageCuda **intake, int device, int width, int height,
+                              MotusError *error) {
+    *intake = (MotusImageCuda *)motus_alloc(1, sizeof **intake);
+    if (!*intake) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusImageCuda *r = *intake;
     const size_t chroma_width = (size_t)(width + 1) / 2,
                  chroma = chroma_width * ((size_t)(height + 1) / 2),
                  luma = (size_t)width * (size_t)height;
@@ -127,43 +130,44 @@ static MotusStatus open_room(MotusImageCuda **room, int device, int width, int h
     const ptrdiff_t stride[3] = {width, (ptrdiff_t)chroma_width, (ptrdiff_t)chroma_width};
     if (!status && (status = motus_frame_wrap(&r->frame, width, height, data, stride, NULL, NULL)))
         motus_fail(error, status, "out of memory");
-    if (status) motus_image_cuda_close(room);
+    if (status) motus_image_cuda_close(intake);
     return status;
 }
 
-// The frame's readers of before may have been on another stream.
-MotusStatus motus_image_cuda(MotusImageCuda **room, const MotusImage *image,
-                             const MotusColour *colour, void *stream, const MotusFrame **frame,
-                             MotusError *error) {
+// Waits on the stream for the previous readers, which may be on another stream.
+MotusStatus motus_image_cuda_take(MotusImageCuda **intake, const MotusImage *image,
+                                  const MotusColour *colour, void *stream, const MotusFrame **frame,
+                                  MotusError *error) {
     int device = -1;
     MotusFrame given = {};
     for (int k = 0; k < 3; k++) given.plane[k].data = (uint8_t *)(uintptr_t)image->data[k];
     MotusStatus status = motus_device_frame_locate(&given, &device, error);
     if (!status && device < 0) status = motus_cuda_check(cudaGetDevice(&device), "device", error);
     if (status) return status;
-    if (*room && (*room)->device != device) motus_image_cuda_close(room); // waits for its readers
+    if (*intake && (*intake)->device != device)
+        motus_image_cuda_close(intake); // blocks until it is read
     MotusOnDevice on(device);
-    if (!*room) status = open_room(room, device, image->width, image->height, error);
+    if (!*intake) status = open_frame(intake, device, image->width, image->height, error);
     if (status) return status;
-    *frame = (*room)->frame;
-    status = motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)stream, (*room)->read, 0), "wait",
+    *frame = (*intake)->frame;
+    status = motus_cuda_check(cudaStreamWaitEvent((cudaStream_t)stream, (*intake)->read, 0), "wait",
                               error);
     return status ? status : motus_cuda_image_convert(*frame, image, colour, stream, error);
 }
 
-MotusStatus motus_image_cuda_read(MotusImageCuda *room, void *stream, MotusError *error) {
-    MotusOnDevice on(room->device);
-    return motus_cuda_check(cudaEventRecord(room->read, (cudaStream_t)stream), "record", error);
+MotusStatus motus_image_cuda_read(MotusImageCuda *intake, void *stream, MotusError *error) {
+    MotusOnDevice on(intake->device);
+    return motus_cuda_check(cudaEventRecord(intake->read, (cudaStream_t)stream), "record", error);
 }
 
-void motus_image_cuda_close(MotusImageCuda **room) {
-    if (!room || !*room) return;
-    MotusOnDevice on((*room)->device);
-    if ((*room)->read) cudaEventSynchronize((*room)->read);
-    if ((*room)->read) cudaEventDestroy((*room)->read);
-    cudaFree((*room)->memory);
+void motus_image_cuda_close(MotusImageCuda **intake) {
+    if (!intake || !*intake) return;
+    MotusOnDevice on((*intake)->device);
+    if ((*intake)->read) cudaEventSynchronize((*intake)->read);
+    if ((*intake)->read) cudaEventDestroy((*intake)->read);
+    cudaFree((*intake)->memory);
     (void)cudaGetLastError();
-    motus_frame_unref(&(*room)->frame);
-    motus_free(*room);
-    *room = NULL;
+    motus_frame_unref(&(*intake)->frame);
+    motus_free(*intake);
+    *intake = NULL;
 }

@@ -5,23 +5,24 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "encoder/picture/external_mvs.h"
 #include "me/field.h"
 
-// A packet, its count and its bytes are one allocation.
+// A packet, its reference count and its bytes in one allocation.
 typedef struct Counted {
     MotusPacket packet;
     atomic_int count;
-    MotusPacketBlock *block; // holds the bytes where they were left on a device
+    MotusPacketBlock *block; // holds the bytes if they are in device memory
     uint8_t bytes[];
 } Counted;
 
-// Filler data NAL units (7.3.2.7) of at least 6 bytes, with start code, which together have so
-// many; none passes `most` bytes without it (0: any size).
-static void put_filler(uint8_t *to, size_t bytes, size_t most) {
+// Writes filler data NAL units (7.3.2.7) of `bytes` in all, at least 6 each, start codes included.
+// None exceeds `max` bytes without its start code (0: no limit).
+static void put_filler(uint8_t *to, size_t bytes, size_t max) {
     static const uint8_t start[5] = {0, 0, 0, 1, MOTUS_NAL_FILLER};
     while (bytes) {
-        size_t n = most && bytes > most + 4 ? most + 4 : bytes;
-        if (n < bytes && bytes - n < 6) n -= 6; // which leaves room for the last one
+        size_t n = max && bytes > max + 4 ? max + 4 : bytes;
+        if (n < bytes && bytes - n < 6) n -= 6; // leaves room for the last one
         memcpy(to, start, sizeof start);
         memset(to + 5, 0xFF, n - 6);
         to[n - 1] = 0x80;
@@ -30,54 +31,55 @@ static void put_filler(uint8_t *to, size_t bytes, size_t most) {
     }
 }
 
-size_t motus_packet_bytes(const MotusStream *stream, const MotusPictureParams *place,
+size_t motus_packet_bytes(const MotusStream *stream, const MotusPictureParams *params,
                           size_t nal_size) {
     uint8_t before[2 * MOTUS_HEADER_BYTES];
-    return motus_access_unit_begin(stream, place, before) + nal_size;
+    return motus_access_unit_begin(stream, params, before) + nal_size;
 }
 
 MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream,
-                              const MotusPictureParams *place, const uint8_t *nal, size_t nal_size,
-                              size_t filler, const MotusPictureStats *stats) {
+                              const MotusPictureParams *params, const MotusCodedPicture *coded,
+                              size_t filler) {
     uint8_t before[2 * MOTUS_HEADER_BYTES];
-    size_t before_size = motus_access_unit_begin(stream, place, before),
-           size = before_size + nal_size + filler;
-    const size_t here = nal ? nal_size : 0;
+    const size_t before_size = motus_access_unit_begin(stream, params, before),
+                 size = before_size + coded->size + filler, here = coded->nal ? coded->size : 0;
+    const MotusPictureStats *stats = &coded->stats;
     Counted *counted = motus_alloc(1, sizeof *counted + before_size + here + filler);
     if (!counted) return MOTUS_ERR_MEMORY;
     memcpy(counted->bytes, before, before_size);
-    if (here) memcpy(counted->bytes + before_size, nal, here);
+    if (here) memcpy(counted->bytes + before_size, coded->nal, here);
     if (filler)
         put_filler(counted->bytes + before_size + here, filler,
                    (size_t)stream->config.slice_max_size);
     atomic_init(&counted->count, 1);
-    counted->packet = (MotusPacket){.data = counted->bytes,
-                                    .size = size,
-                                    .number = place->number,
-                                    .is_idr = place->idr,
-                                    .type = place->idr ? 'I' : 'P',
-                                    .qp = place->qp,
-                                    .mean_qp = place->qp,
-                                    .vbv_fullness = INT64_MAX,
-                                    .stats = *stats,
-                                    .slices = stream->slices.n};
-    counted->packet.stats.bits_header = 8 * (uint64_t)size - stats->bits_mode - stats->bits_mv -
-                                        stats->bits_luma - stats->bits_chroma;
-    *packet = &counted->packet;
+    MotusPacket *p = *packet = &counted->packet;
+    *p = (MotusPacket){.data = counted->bytes,
+                       .size = size,
+                       .number = params->number,
+                       .is_idr = params->idr,
+                       .type = params->idr ? 'I' : 'P',
+                       .qp = params->qp,
+                       .mean_qp = params->qp,
+                       .vbv_fullness = INT64_MAX,
+                       .stats = *stats,
+                       .slices = coded->slices};
+    p->stats.bits_header = 8 * (uint64_t)size - stats->bits_mode - stats->bits_mv -
+                           stats->bits_luma - stats->bits_chroma;
+    memcpy(p->stage_us, coded->stage_us, sizeof p->stage_us);
     return MOTUS_OK;
 }
 
-MotusStatus motus_packet_leave(MotusPacket *packet, const MotusStream *stream,
-                               const MotusPictureParams *place, MotusPacketPool *pool,
-                               const uint8_t *nal, size_t nal_size, MotusError *error) {
+MotusStatus motus_packet_store(MotusPacket *packet, const MotusStream *stream,
+                               const MotusPictureParams *params, const MotusCodedPicture *coded,
+                               const MotusExecutorOps *ops, void *coder, MotusError *error) {
     uint8_t before[2 * MOTUS_HEADER_BYTES];
-    const size_t before_size = motus_access_unit_begin(stream, place, before);
+    const size_t before_size = motus_access_unit_begin(stream, params, before);
     const MotusPacketPiece pieces[3] = {
         {packet->data, before_size},
-        {nal, nal_size},
-        {packet->data + before_size, packet->size - before_size - nal_size}};
+        {coded->device_nal, coded->size},
+        {packet->data + before_size, packet->size - before_size - coded->size}};
     MotusPacketBlock *block;
-    MotusStatus status = motus_packet_pool_put(pool, pieces, 3, &block, error);
+    MotusStatus status = ops->store(coder, pieces, 3, &block, error);
     if (status) return status;
     packet->data = NULL;
     packet->device_data = block->data;
@@ -86,20 +88,21 @@ MotusStatus motus_packet_leave(MotusPacket *packet, const MotusStream *stream,
     return MOTUS_OK;
 }
 
-MotusStatus motus_packet_add(MotusPacket *packet, const MotusFrame *recon, const MotusFrame *source,
-                             const MotusCodedMv *mvs, size_t n_mvs) {
-    MotusCodedMv *copy = n_mvs ? motus_alloc(n_mvs, sizeof *copy) : NULL;
-    if (n_mvs && !copy) return MOTUS_ERR_MEMORY;
-    if (n_mvs) memcpy(copy, mvs, n_mvs * sizeof *copy);
+MotusStatus motus_packet_add_recon(MotusPacket *packet, const MotusCodedPicture *coded,
+                                   const MotusFrame *source) {
+    MotusCodedMv *copy = coded->n_mvs ? motus_alloc(coded->n_mvs, sizeof *copy) : NULL;
+    if (coded->n_mvs && !copy) return MOTUS_ERR_MEMORY;
+    if (copy) memcpy(copy, coded->mvs, coded->n_mvs * sizeof *copy);
     packet->mvs = copy;
-    packet->n_mvs = n_mvs;
-    packet->recon = motus_frame_ref(recon);
+    packet->n_mvs = coded->n_mvs;
+    packet->recon = motus_frame_ref(coded->recon);
     packet->source = motus_frame_ref(source);
     return MOTUS_OK;
 }
 
 MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *stream,
-                                   const MotusField *field, uint32_t modes) {
+                                   const MotusPictureParams *params, const MotusField *field) {
+    const uint32_t modes = motus_external_mvs_effort(stream, &params->external).partitions;
     MotusField *copy;
     MotusStatus status = motus_field_alloc(&copy, stream->config.width, stream->config.height);
     if (status) return status;
@@ -114,15 +117,15 @@ MotusPacket *motus_packet_ref(MotusPacket *packet) {
     return packet;
 }
 
+// Bytes in device memory are freed in the order of `stream` if in_order. A reference that is not
+// the last one waits for the stream instead: the owner of the last one knows nothing of it.
 static void unref(MotusPacket *packet, int in_order, void *stream) {
-    MotusPacketBlock *block = ((Counted *)packet)->block;
-    if (block && in_order &&
-        atomic_load_explicit(&((Counted *)packet)->count, memory_order_acquire) != 1)
-        motus_packet_block_wait(block,
-                                stream); // whoever drops the last reference knows nothing of it
-    if (atomic_fetch_sub_explicit(&((Counted *)packet)->count, 1, memory_order_acq_rel) != 1)
-        return;
-    if (block) motus_packet_block_free(block, in_order ? stream : NULL);
+    Counted *counted = (Counted *)packet;
+    MotusPacketBlock *block = counted->block;
+    if (block && in_order && atomic_load_explicit(&counted->count, memory_order_acquire) != 1)
+        block->wait(block, stream);
+    if (atomic_fetch_sub_explicit(&counted->count, 1, memory_order_acq_rel) != 1) return;
+    if (block) block->free(block, in_order ? stream : NULL);
     MotusFrame *recon = (MotusFrame *)packet->recon, *source = (MotusFrame *)packet->source;
     motus_frame_unref(&recon);
     motus_frame_unref(&source);

@@ -1,37 +1,33 @@
-// Packets: what a coded picture is handed out as.
+// Packets: made of coded pictures, handed out by motus_encoder_receive.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_PACKET_H
 #define ENCODER_GOP_PACKET_H
 
-#include "encoder/gop/packet_cuda.h"
-#include "encoder/settings/stream.h"
+#include "encoder/picture/executor.h"
 
-// Makes a packet of the picture at `place`: its access unit is what motus_access_unit_begin writes,
-// then `nal`, then filler data NAL units of so many bytes (0, or 6 at least). nal may be NULL: it
-// is left out, to be followed by motus_packet_leave. What does not follow from these is left to the
-// caller. MOTUS_ERR_MEMORY.
+// Makes a packet of a coded picture: what motus_access_unit_begin writes, its NAL units, and filler
+// data NAL units of `filler` bytes in all (0, or at least 6). If coded->nal is NULL, the NAL units
+// are left out until motus_packet_store(). MOTUS_ERR_MEMORY.
 MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream,
-                              const MotusPictureParams *place, const uint8_t *nal, size_t nal_size,
-                              size_t filler, const MotusPictureStats *stats);
+                              const MotusPictureParams *params, const MotusCodedPicture *coded,
+                              size_t filler);
 
-// Leaves the bytes of a packet that was made without its NAL unit in a block of the pool, with
-// `nal` from that device in its place. MOTUS_ERR_CUDA with CUDA's words.
-MotusStatus motus_packet_leave(MotusPacket *packet, const MotusStream *stream,
-                               const MotusPictureParams *place, MotusPacketPool *pool,
-                               const uint8_t *nal, size_t nal_size, MotusError *error);
+// Moves the packet's bytes to device memory, with the NAL units in their place. MOTUS_ERR_CUDA.
+MotusStatus motus_packet_store(MotusPacket *packet, const MotusStream *stream,
+                               const MotusPictureParams *params, const MotusCodedPicture *coded,
+                               const MotusExecutorOps *ops, void *coder, MotusError *error);
 
-// Bytes of the access unit without filler.
-size_t motus_packet_bytes(const MotusStream *stream, const MotusPictureParams *place,
+// Returns the bytes of the access unit, filler excluded.
+size_t motus_packet_bytes(const MotusStream *stream, const MotusPictureParams *params,
                           size_t nal_size);
 
-// Adds what a packet with stream_only has not: references to both frames, and a copy of the
-// vectors. MOTUS_ERR_MEMORY.
-MotusStatus motus_packet_add(MotusPacket *packet, const MotusFrame *recon, const MotusFrame *source,
-                             const MotusCodedMv *mvs, size_t n_mvs);
+// Adds references to the reconstruction and the source, and a copy of the MVs. MOTUS_ERR_MEMORY.
+MotusStatus motus_packet_add_recon(MotusPacket *packet, const MotusCodedPicture *coded,
+                                   const MotusFrame *source);
 
-// Adds a copy of those modes of a P picture's field, whose arrays follow one another as
-// motus_field_alloc lays them out. MOTUS_ERR_MEMORY.
+// Adds a copy of a P picture's motion field, whose arrays lie as motus_field_alloc makes them, in
+// the modes that the picture used. MOTUS_ERR_MEMORY.
 MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *stream,
-                                   const MotusField *field, uint32_t modes);
+                                   const MotusPictureParams *params, const MotusField *field);
 
 #endif

@@ -4,82 +4,85 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/int_core.h"
 #include "encoder/picture/external_mvs.h"
 #include "encoder/rate/log2_core.h"
 
-MotusStatus motus_picture_plan_alloc(MotusPicturePlan **planned, const MotusStream *stream,
-                                     const MotusFrameParams *params, MotusExternalMvs *given) {
-    const MotusStream *s = stream;
+static size_t aligned(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
+
+// One block holds the plan and its arrays.
+MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream *s,
+                                     const MotusFrameParams *params, MotusExternalMvs *external) {
     const int8_t *extra = params->qp_offset;
-    const size_t n = (size_t)s->mb_width * (size_t)s->mb_height, ahead = (size_t)s->look.depth;
+    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height, depth = (size_t)s->look.depth,
+                 head = aligned(sizeof(MotusPicturePlan)),
+                 mvs = params->external_mvs ? aligned(motus_external_mvs_bytes(s)) : 0;
     const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra;
-    const size_t head = (sizeof(MotusPicturePlan) + 15) & ~(size_t)15,
-                 field =
-                     params->external_mvs ? (motus_external_mvs_bytes(s) + 15) & ~(size_t)15 : 0;
-    uint8_t *at = motus_alloc(1, head + field + (looks ? ahead * 9 + 2 * n : 0) + (maps ? n : 0) +
-                                     (extra ? n : 0));
-    MotusPicturePlan *p = *planned = (MotusPicturePlan *)(void *)at;
+    uint8_t *at = motus_alloc(1, head + mvs + (looks ? depth * 9 + 2 * n_mb : 0) +
+                                     (maps ? n_mb : 0) + (extra ? n_mb : 0));
+    MotusPicturePlan *p = *plan = (MotusPicturePlan *)(void *)at;
     if (!p) return MOTUS_ERR_MEMORY;
     at += head;
-    if (field) *given = motus_external_mvs_keep(s, params, at), at += field;
-    if (looks) p->cost = (uint64_t *)(void *)at, at += 8 * ahead;
-    if (looks) p->offset = (int16_t *)(void *)at, at += 2 * n;
-    if (looks) p->idr = at, at += ahead;
-    if (maps) p->map = (int8_t *)at, at += n;
-    if (extra) p->extra = memcpy(at, extra, n);
-    p->known = !looks;
+    if (mvs) *external = motus_external_mvs_copy(s, params, at), at += mvs;
+    if (looks) p->future_cost = (uint64_t *)(void *)at, at += 8 * depth;
+    if (looks) p->offset = (int16_t *)(void *)at, at += 2 * n_mb;
+    if (looks) p->future_is_idr = at, at += depth;
+    if (maps) p->map = (int8_t *)at, at += n_mb;
+    if (extra) p->extra = memcpy(at, extra, n_mb);
     p->held = INT64_MAX;
     return MOTUS_OK;
 }
 
-MotusStatus motus_picture_plan_get(MotusPicturePlan *planned, MotusLookahead *look,
-                                   MotusError *error) {
-    MotusPicturePlan *p = planned;
-    const MotusStatus status = motus_lookahead_get(look, &p->plan, p->offset, error);
+MotusStatus motus_picture_plan_get(MotusPicturePlan *p, MotusLookahead *look, MotusError *error) {
+    const MotusStatus status = motus_lookahead_get(look, &p->lookahead, p->offset, error);
     if (status) return status;
-    p->n_ahead = motus_lookahead_costs(look, p->cost, p->idr, MOTUS_MAX_LOOKAHEAD);
+    p->n_future =
+        motus_lookahead_costs(look, p->future_cost, p->future_is_idr, MOTUS_MAX_LOOKAHEAD);
     p->ended = motus_lookahead_ended(look);
     return MOTUS_OK;
 }
 
-// Offsets that are all the same, and none from the caller, need no map.
-static void map_qps(MotusPicturePlan *p, const MotusStream *s, MotusPictureParams *place) {
+// Maps QPs to MBs. If all offsets are 0, the picture needs no map.
+static void map_qps(MotusPicturePlan *p, const MotusStream *s, MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
-    const int fixed = c->rate == MOTUS_RATE_QP, n = s->mb_width * s->mb_height;
-    place->qp_offset = NULL;
-    p->mean_q8 = place->qp * MOTUS_QP_UNIT;
+    const int fixed = c->rate == MOTUS_RATE_QP, n_mb = s->mb_width * s->mb_height;
+    params->qp_offset = NULL;
+    p->mean_q8 = params->qp * MOTUS_QP_UNIT;
     if (!p->map) return;
-    place->qp =
-        motus_rate_map(p->map, fixed ? place->qp * MOTUS_QP_UNIT : p->qp_q8, p->offset, p->extra, n,
-                       fixed ? 0 : c->qp_min, fixed ? 51 : c->qp_max, &p->mean_q8);
+    params->qp =
+        motus_rate_map(p->map, fixed ? params->qp * MOTUS_QP_UNIT : p->qp_q8, p->offset, p->extra,
+                       n_mb, fixed ? 0 : c->qp_min, fixed ? 51 : c->qp_max, &p->mean_q8);
     int8_t any = 0;
-    for (int i = 0; i < n; i++) any |= p->map[i];
-    if (any) place->qp_offset = p->map;
+    for (int i = 0; i < n_mb; i++) any |= p->map[i];
+    if (any) params->qp_offset = p->map;
 }
 
 void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
-                              MotusPictureParams *place) {
-    if (s->config.rate != MOTUS_RATE_QP) {
-        const MotusFutureCosts ahead = {p->cost, p->idr, p->n_ahead, p->ended};
+                              MotusPictureParams *params) {
+    const MotusEncoderConfig *c = &s->config;
+    if (c->rate == MOTUS_RATE_QP) {
+        params->qp = params->idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
+    } else {
+        const MotusFutureCosts future = {p->future_cost, p->future_is_idr, p->n_future, p->ended};
         if (p->change.wanted)
             motus_rate_change(rate, p->change.bitrate, p->change.vbv_rate, p->change.vbv_size,
                               rate->settings.fps);
         const int64_t before = rate->coded_again;
-        p->qp_q8 = motus_rate_qp(rate, &p->plan, &ahead, p->duration);
+        p->qp_q8 = motus_rate_qp(rate, &p->lookahead, &future, p->duration);
         p->again = (int)(rate->coded_again - before);
-        place->hrd = (MotusHrdTiming){.initial = motus_vbv_removal_delay(&rate->vbv),
-                                      .whole = motus_vbv_size_delay(&rate->vbv),
-                                      .since_idr = 2 * (uint32_t)rate->since_idr};
+        params->hrd = (MotusHrdTiming){.initial = motus_vbv_removal_delay(&rate->vbv),
+                                       .whole = motus_vbv_size_delay(&rate->vbv),
+                                       .since_idr = 2 * (uint32_t)rate->since_idr};
     }
-    map_qps(p, s, place);
+    map_qps(p, s, params);
 }
 
 int motus_picture_plan_coded(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
-                             MotusPictureParams *place, size_t bytes) {
+                             MotusPictureParams *params, size_t bytes) {
     if (s->config.rate == MOTUS_RATE_QP || !motus_rate_wants_sizes(&rate->settings)) return 0;
     if (motus_rate_coded(rate, 8 * (int64_t)bytes, &p->qp_q8, &p->filler_bytes)) {
         p->again++;
-        map_qps(p, s, place);
+        map_qps(p, s, params);
         return 1;
     }
     p->held = rate->held;
@@ -87,19 +90,19 @@ int motus_picture_plan_coded(MotusPicturePlan *p, MotusRate *rate, const MotusSt
 }
 
 char *motus_picture_plan_log(const MotusPicturePlan *p, const MotusStream *s, size_t bytes) {
-    MotusPassPicture picture = {.idr = p->plan.idr,
+    enum { MAX_BYTES = 512 };
+    MotusPassPicture picture = {.idr = p->lookahead.idr,
                                 .qp_q8 = p->qp_q8,
                                 .bits = 8 * (int64_t)bytes,
                                 .duration = p->duration,
-                                .cost = p->plan.cost,
-                                .weighted = p->plan.weighted};
+                                .cost = p->lookahead.cost,
+                                .weighted = p->lookahead.weighted};
     MotusPassLog log = {.picture = &picture, .n = 1};
     memcpy(log.fingerprint, s->fingerprint, sizeof log.fingerprint);
-    const size_t most = 512;
-    char *text = motus_alloc(most, 1);
+    char *text = motus_alloc(MAX_BYTES, 1);
     size_t size = 0;
     if (!text) return NULL;
-    for (int64_t line = p->plan.number ? 0 : -2; line < 1; line++)
-        size += (size_t)motus_pass_log_line(&log, line, text + size, most - size);
+    for (int64_t line = p->lookahead.number ? 0 : -2; line < 1; line++) // -2, -1: the log's head
+        size += (size_t)motus_pass_log_line(&log, line, text + size, MAX_BYTES - size);
     return text;
 }

@@ -1,5 +1,5 @@
-// A picture between its frame and its coding: what look-ahead knows of it, and the QPs that rate
-// control gives it when its turn comes.
+// The plan of one pending picture: what the lookahead knows of it, and the QPs that rate control
+// gives it when it is coded.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_PICTURE_PLAN_H
 #define ENCODER_GOP_PICTURE_PLAN_H
@@ -7,46 +7,47 @@
 #include "encoder/rate/rate.h"
 #include "encoder/settings/stream.h"
 
-// Another rate, from a picture on.
+// New rates, from a picture on (motus_encoder_set_rate).
 typedef struct MotusRateChange {
     int wanted;
     int64_t bitrate, vbv_rate, vbv_size;
 } MotusRateChange;
 
 typedef struct MotusPicturePlan {
-    int known; // look-ahead has seen enough: the picture may be coded
-    MotusLookaheadPlan plan;
-    int64_t duration;
-    int16_t *offset; // n_mb, 1/256 QP; NULL where QP is fixed
-    int8_t *extra;   // n_mb, the caller's; NULL: none
-    int8_t *map;     // n_mb, becomes place->qp_offset; NULL: without offsets
-    uint64_t *cost;  // of n_ahead pictures that follow, and their types
-    uint8_t *idr;
-    int n_ahead, ended;
+    int64_t duration; // in 1 / fps
     MotusRateChange change;
-    int qp_q8, mean_q8, again; // what it was coded with
+    int8_t *extra; // n_mb, QP offsets of the caller; NULL: none
+    // From the lookahead; not used with fixed QP.
+    MotusLookaheadPlan lookahead;
+    int16_t *offset;        // n_mb, 1/256 QP
+    uint64_t *future_cost;  // of the n_future pictures that follow, nearest first
+    uint8_t *future_is_idr; // their types
+    int n_future, ended;    // ended: the stream ends behind them
+    // Results of rate control.
+    int8_t *map; // n_mb, becomes params->qp_offset; NULL: every MB has the slice's QP
+    int qp_q8, mean_q8, again;
     int64_t held, filler_bytes;
 } MotusPicturePlan;
 
-// Room for a picture of the stream; the parameters' offsets of QP and their field (checked) are
-// copied, *given gets the latter. MOTUS_ERR_MEMORY. Goes with motus_free.
-MotusStatus motus_picture_plan_alloc(MotusPicturePlan **planned, const MotusStream *stream,
-                                     const MotusFrameParams *params, MotusExternalMvs *given);
+// Allocates a plan and copies the caller's QP offsets and external MVs (checked) into it; *external
+// refers to the latter. Free with motus_free. MOTUS_ERR_MEMORY.
+MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream *stream,
+                                     const MotusFrameParams *params, MotusExternalMvs *external);
 
-// Fills in what look-ahead says of its next picture, and of those behind it. MOTUS_AGAIN where it
-// has to see more; else as motus_lookahead_get.
-MotusStatus motus_picture_plan_get(MotusPicturePlan *planned, MotusLookahead *look,
-                                   MotusError *error);
+// Fills in what the lookahead knows of its next picture and of those that follow. MOTUS_AGAIN: it
+// needs more pictures. Otherwise like motus_lookahead_get.
+MotusStatus motus_picture_plan_get(MotusPicturePlan *plan, MotusLookahead *look, MotusError *error);
 
-// The picture's turn: chooses place->qp, qp_offset and what the HRD says. rate is the lane's.
-void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
-                              MotusPictureParams *place);
+// Chooses params->qp, qp_offset and the HRD's times. `rate` belongs to the picture's GOP coder.
+void motus_picture_plan_begin(MotusPicturePlan *plan, MotusRate *rate, const MotusStream *stream,
+                              MotusPictureParams *params);
 
-// The access unit has so many bytes. 1: it has to be coded again, with what is now in *place.
-int motus_picture_plan_coded(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
-                             MotusPictureParams *place, size_t bytes);
+// Takes the size of the access unit. Returns 1 if the picture has to be coded again, with the QPs
+// that are now in *params.
+int motus_picture_plan_coded(MotusPicturePlan *plan, MotusRate *rate, const MotusStream *stream,
+                             MotusPictureParams *params, size_t bytes);
 
-// The picture's lines of the first pass's log. NULL without memory; goes with motus_free.
-char *motus_picture_plan_log(const MotusPicturePlan *p, const MotusStream *s, size_t bytes);
+// Returns the picture's lines of the pass log, to be freed with motus_free. NULL: no memory.
+char *motus_picture_plan_log(const MotusPicturePlan *plan, const MotusStream *stream, size_t bytes);
 
 #endif

@@ -6,29 +6,26 @@
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
-#include "encoder/rate/lookahead.h"
 
 struct MotusPlanner {
     const MotusStream *stream;
-    MotusGopCoders *gop_coders;
+    MotusGopCoders *coders;
     MotusLookahead *look;
-    int late;       // types are not known when frames are sent
-    int has_thread; // else the steps are done by who sends frames
+    int type_later; // motus_gop_coders_type_later
+    int has_thread; // 0: the sender does the jobs
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    // Under the lock: steps, one for each picture that has been sent, and one for the end.
+    // Under the lock: jobs, one for each picture and one for the end.
     int64_t sent, done;
-    int ended; // the last one is the end
+    int ended; // the last job is the end
     int closing;
-    // Of whoever does the steps.
-    uint32_t since_idr, idr_pic_id; // of the next picture, unless it is an IDR picture
-    MotusError lost;                // why no more pictures can be planned
+    MotusError lost; // of the thread that does the jobs: no more pictures can be planned
 };
 
-// ---- A step -------------------------------------------------------------------------------------
+// ---- Jobs ---------------------------------------------------------------------------------------
 
-// Whether this is the picture that the first pass saw.
+// Fails if the picture is not the one that the first pass saw.
 static MotusStatus check_log(const MotusPlanner *p, const MotusLookaheadPlan *plan,
                              MotusError *error) {
     const MotusPassLog *log = p->stream->control.log;
@@ -40,36 +37,34 @@ static MotusStatus check_log(const MotusPlanner *p, const MotusLookaheadPlan *pl
                       (long long)plan->number);
 }
 
-// Hands out the plans that look-ahead has become able to make.
-static MotusStatus plan(MotusPlanner *p) {
-    MotusPicturePlan *planned;
+// Hands out the plans that the lookahead can make now.
+static MotusStatus hand_out_plans(MotusPlanner *p) {
+    MotusPicturePlan *plan;
     MotusStatus status = MOTUS_OK;
-    while (!status && (planned = motus_gop_coders_unplanned(p->gop_coders))) {
-        status = motus_picture_plan_get(planned, p->look, &p->lost);
-        if (!status) status = check_log(p, &planned->plan, &p->lost);
-        if (!status) motus_gop_coders_planned(p->gop_coders);
+    while (!status && (plan = motus_gop_coders_unplanned(p->coders))) {
+        status = motus_picture_plan_get(plan, p->look, &p->lost);
+        if (!status) status = check_log(p, &plan->lookahead, &p->lost);
+        if (!status) motus_gop_coders_planned(p->coders);
     }
     return status < 0 ? status : MOTUS_OK;
 }
 
-// Tells lanes the type of the oldest picture that has none.
-static MotusStatus choose_type(MotusPlanner *p) {
+// Sets the type of the oldest picture without one, once the lookahead knows it.
+static MotusStatus set_type(MotusPlanner *p) {
     int idr;
     MotusStatus status = motus_lookahead_wait_type(p->look, &idr, &p->lost);
-    if (status) return status;
-    motus_gop_coders_type(p->gop_coders, idr, p->since_idr, p->idr_pic_id);
-    p->since_idr = idr ? 1 : p->since_idr + 1;
-    p->idr_pic_id += (uint32_t)idr;
-    return MOTUS_OK;
+    if (!status) motus_gop_coders_set_type(p->coders, idr);
+    return status;
 }
 
-// Where it fails, the stream ends before the picture that has no plan.
-static MotusStatus step(MotusPlanner *p, int is_end) {
+// Does the job of a picture, or of the end. If it fails, the stream ends before the first picture
+// without a plan.
+static MotusStatus do_job(MotusPlanner *p, int is_end) {
     if (p->lost.status) return p->lost.status;
-    MotusStatus status = p->late && !is_end ? choose_type(p) : MOTUS_OK;
+    MotusStatus status = p->type_later && !is_end ? set_type(p) : MOTUS_OK;
     if (is_end) motus_lookahead_end(p->look);
-    if (!status) status = plan(p);
-    if (status) motus_gop_coders_lose(p->gop_coders, &p->lost);
+    if (!status) status = hand_out_plans(p);
+    if (status) motus_gop_coders_lose(p->coders, &p->lost);
     return status;
 }
 
@@ -84,8 +79,8 @@ static void *run(void *argument) {
         }
         const int is_end = p->ended && p->done + 1 == p->sent;
         pthread_mutex_unlock(&p->lock);
-        step(p, is_end);
-        motus_gop_coders_expect(p->gop_coders, -1);
+        do_job(p, is_end);
+        motus_gop_coders_expect(p->coders, -1);
         pthread_mutex_lock(&p->lock);
         p->done++;
         pthread_cond_broadcast(&p->changed);
@@ -94,17 +89,15 @@ static void *run(void *argument) {
     return NULL;
 }
 
-// ---- For who sends frames -----------------------------------------------------------------------
+// ---- The sender's side --------------------------------------------------------------------------
 
 MotusStatus motus_planner_open(MotusPlanner **planner, const MotusStream *stream,
-                               MotusGopCoders *gop_coders, MotusLookahead *look,
-                               int64_t first_gop) {
+                               MotusGopCoders *coders, MotusLookahead *look) {
     *planner = NULL;
     MotusPlanner *p = motus_alloc(1, sizeof *p);
     if (!p) return MOTUS_ERR_MEMORY;
-    p->stream = stream, p->gop_coders = gop_coders, p->look = look;
-    p->idr_pic_id = (uint32_t)first_gop;
-    p->late = motus_gop_coders_type_late(gop_coders, look);
+    p->stream = stream, p->coders = coders, p->look = look;
+    p->type_later = motus_gop_coders_type_later(coders, look);
     const int has_lock = !pthread_mutex_init(&p->lock, NULL),
               good = has_lock && !pthread_cond_init(&p->changed, NULL);
     if (!good) {
@@ -112,7 +105,7 @@ MotusStatus motus_planner_open(MotusPlanner **planner, const MotusStream *stream
         motus_free(p);
         return MOTUS_ERR_MEMORY;
     }
-    p->has_thread = p->late && motus_gop_coders_have_threads(gop_coders) &&
+    p->has_thread = p->type_later && motus_gop_coders_have_threads(coders) &&
                     !pthread_create(&p->thread, NULL, run, p);
     *planner = p;
     return MOTUS_OK;
@@ -132,20 +125,20 @@ void motus_planner_close(MotusPlanner **planner) {
     *planner = NULL;
 }
 
-static void wait_for_steps(MotusPlanner *p, int64_t most) {
+// Blocks until at most `max` jobs are pending.
+static void wait_for_jobs(MotusPlanner *p, int64_t max) {
     pthread_mutex_lock(&p->lock);
-    while (p->sent - p->done > most) pthread_cond_wait(&p->changed, &p->lock);
+    while (p->sent - p->done > max) pthread_cond_wait(&p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
 }
 
 void motus_planner_begin(MotusPlanner *p) {
     if (!p->has_thread) return;
-    wait_for_steps(p, MOTUS_LOOKAHEAD_MAX_PENDING - 1);
-    motus_gop_coders_expect(p->gop_coders, 1);
+    wait_for_jobs(p, MOTUS_LOOKAHEAD_MAX_PENDING - 1);
+    motus_gop_coders_expect(p->coders, 1);
 }
 
-// Leaves a step to the thread.
-static void leave(MotusPlanner *p, int is_end) {
+static void leave_job(MotusPlanner *p, int is_end) {
     pthread_mutex_lock(&p->lock);
     p->sent++;
     p->ended = is_end;
@@ -153,34 +146,32 @@ static void leave(MotusPlanner *p, int is_end) {
     pthread_mutex_unlock(&p->lock);
 }
 
-static MotusStatus step_here(MotusPlanner *p, int is_end, MotusError *error) {
-    const MotusStatus status = step(p, is_end);
+static MotusStatus do_job_here(MotusPlanner *p, int is_end, MotusError *error) {
+    const MotusStatus status = do_job(p, is_end);
     if (status) *error = p->lost;
     return status;
 }
 
 MotusStatus motus_planner_sent(MotusPlanner *p, MotusStatus sent, MotusError *error) {
-    if (!p->has_thread) return sent ? sent : step_here(p, 0, error);
+    if (!p->has_thread) return sent ? sent : do_job_here(p, 0, error);
     if (sent)
-        motus_gop_coders_expect(p->gop_coders, -1);
+        motus_gop_coders_expect(p->coders, -1);
     else
-        leave(p, 0);
+        leave_job(p, 0);
     return sent;
 }
 
 MotusStatus motus_planner_end(MotusPlanner *p, MotusError *error) {
-    if (!p->has_thread) return step_here(p, 1, error);
-    motus_gop_coders_expect(p->gop_coders, 1);
-    leave(p, 1);
+    if (!p->has_thread) return do_job_here(p, 1, error);
+    motus_gop_coders_expect(p->coders, 1);
+    leave_job(p, 1);
     return MOTUS_OK;
 }
 
-MotusStatus motus_planner_next_segment(MotusPlanner *p, int64_t first_picture, int64_t first_gop,
-                                       MotusError *error) {
-    if (p->has_thread) wait_for_steps(p, 0);
+MotusStatus motus_planner_next_segment(MotusPlanner *p, int64_t first_picture, MotusError *error) {
+    if (p->has_thread) wait_for_jobs(p, 0);
     if (p->lost.status) *error = p->lost;
     if (p->lost.status) return p->lost.status;
-    p->idr_pic_id = (uint32_t)first_gop;
     motus_lookahead_next_segment(p->look, first_picture);
     return MOTUS_OK;
 }

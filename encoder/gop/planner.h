@@ -1,6 +1,5 @@
-// Between frames and lanes, where QP is not fixed: pictures get their types and plans from
-// look-ahead as it becomes able to tell them. Where look-ahead and lanes are on one CUDA device, a
-// thread waits for that, so that whoever sends frames does not.
+// Types and plans of pending pictures, if QP is not fixed: the lookahead makes them as frames come.
+// If the lookahead runs ahead of the sender on a device, a thread waits for it.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_PLANNER_H
 #define ENCODER_GOP_PLANNER_H
@@ -9,22 +8,22 @@
 
 typedef struct MotusPlanner MotusPlanner;
 
-// All three are only referred to. The first picture has that number of an IDR picture.
-// MOTUS_ERR_MEMORY.
+// The three must outlive it. MOTUS_ERR_MEMORY.
 MotusStatus motus_planner_open(MotusPlanner **planner, const MotusStream *stream,
-                               MotusGopCoders *gop_coders, MotusLookahead *look, int64_t first_gop);
-void motus_planner_close(MotusPlanner **planner); // drops what is under way; accepts NULL inside
+                               MotusGopCoders *coders, MotusLookahead *look);
+void motus_planner_close(MotusPlanner **planner); // drops pending jobs; accepts NULL inside
 
-// Around motus_gop_coders_send (_begin waits while look-ahead has as many pictures under way as it
-// may), and where there are no more frames. What could not be planned ends the stream: that is the
-// error of a call, where the planner works in it, and what lanes say from then on.
+// Called before motus_gop_coders_send. Blocks while the lookahead has as many jobs as it can have.
 void motus_planner_begin(MotusPlanner *planner);
-MotusStatus motus_planner_sent(MotusPlanner *planner, MotusStatus sent,
-                               MotusError *error); // with what motus_gop_coders_send said
+
+// Called after motus_gop_coders_send, with its status, and at the end of the stream. A picture that
+// cannot be planned ends the stream: with the error of this call if the planner has no thread, else
+// of later calls of motus_gop_coders_*.
+MotusStatus motus_planner_sent(MotusPlanner *planner, MotusStatus sent, MotusError *error);
 MotusStatus motus_planner_end(MotusPlanner *planner, MotusError *error);
 
-// After the end: goes on with another part of the stream.
+// Goes on with another segment of the stream after the end of one.
 MotusStatus motus_planner_next_segment(MotusPlanner *planner, int64_t first_picture,
-                                       int64_t first_gop, MotusError *error);
+                                       MotusError *error);
 
 #endif

@@ -1,8 +1,10 @@
-// What a lane on a CUDA device is made of (encoder/picture/cuda_coder.h): lane_cuda_open.cu makes
-// it, lane_cuda.cu codes pictures.
+// Members of MotusCudaCoder (cuda_coder.h): cuda_coder_open.cu opens it, cuda_coder.cu launches a
+// picture, cuda_coder_output.cu downloads and waits.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_PICTURE_CUDA_CODER_CUH
 #define ENCODER_PICTURE_CUDA_CODER_CUH
+
+#include <time.h>
 
 #include "common/cuda_call.h"
 #include "common/on_device.h"
@@ -13,81 +15,100 @@
 
 namespace motus_cuda_coder {
 
-constexpr int FEW_LANES = 4; // that do not fill the device
+constexpr int FEW_CODERS = 4; // do not fill a device
 
-// What the device hands back of a picture beside its NAL unit.
+// Downloaded from each picture beside its NAL units.
 typedef struct Report {
-    MotusSliceResult result;
+    MotusSliceResult result; // of the last slice: the bytes of all
     MotusPictureStats stats;
 } Report;
 
-// What goes in and comes out of a picture beside its samples: two, as the next picture begins
-// before the host has seen to this one.
+// Buffers of one picture in flight, beside samples. h_: pinned.
 typedef struct Output {
-    MotusSliceHead *head; // on the device; one for each slice
-    int8_t *qp_offset;
-    Report *report;
-    uint8_t *nal;
-    MotusSliceHead *h_head; // pinned
-    int8_t *h_qp_offset;
-    Report *h_report;
-    MotusMb *h_mb; // not there where nobody wants reconstructions
-    uint8_t *h_nal;
-    size_t nal_room; // bytes there
-    size_t brought;  // bytes of the NAL unit that come down without its size being known
+    MotusSliceHead *head, *h_head; // one per slice
+    int8_t *qp_offset, *h_qp_offset;
+    Report *report, *h_report;
+    uint8_t *nal, *h_nal;
+    MotusMb *h_mb;     // NULL with stream_only
+    size_t nal_room;   // bytes of h_nal
+    size_t downloaded; // bytes of the NAL units that are downloaded before their size is known
     int with_mb, is_i;
-    int64_t begun_us; // by the monotonic clock
+    int64_t begun_us; // now_us()
     cudaEvent_t done;
-    cudaEvent_t began, ended[MOTUS_STAGES]; // where stages are timed
+    cudaEvent_t began, ended[MOTUS_STAGES]; // with config.time_stages
 } Output;
 
 } // namespace motus_cuda_coder
 
 struct MotusCudaCoder {
-    const MotusStream *stream_settings;
+    const MotusStream *settings;
     int device;
-    cudaStream_t stream, copying; // coding; what comes down late, which is not its own
-    cudaStream_t own_writing,
-        writing; // of NAL units: not every lane's; that of the picture that is put on its way
-    cudaEvent_t coded, settled, written,
-        made; // a picture's MBs, as they are written, its NAL unit, its reconstruction
+    cudaStream_t stream;      // of all passes
+    cudaStream_t own_writing; // of the NAL units; NULL if the coder is not among the first few
+    cudaStream_t writing;     // own_writing or stream, as the current picture uses it
+    cudaStream_t down;        // of MotusCopyStreams
+    // The current picture's MBs are decided; finalized; its NAL units are written; it is
+    // reconstructed.
+    cudaEvent_t coded, finalized, written, made;
     uint8_t *memory, *host; // device memory, pinned memory
-    // What the lane's thread uses.
     MotusPictureStateCuda pic;
-    MotusPlane rec[2][3];     // reconstructions in turn
-    MotusPlane unfiltered[3]; // what deblocking makes them of; not there without it
-    const MotusPlane *src;    // of the picture that is put on its way
+    MotusPlane rec[2][3];     // reconstructions, alternating; [current] is being made
+    MotusPlane unfiltered[3]; // before deblocking; unused without it
+    int current;
+    const MotusPlane *src; // the current picture's slot
     MotusRefLuma ref_luma;
-    MotusMv *centre, *mv, *whole_mv; // whole_mv: of 16x16 before refinement
-    MotusMv *last_mv[2];             // what a picture leaves to the next one, in turn as rec is
+    MotusMv *centre, *mv, *whole_mv; // whole_mv: of 16x16, before refinement
+    MotusMv *last_mv[2];             // for the next picture's centres, alternating as rec does
+    int has_last_mv, had_last_mv;    // had: before the picture that was begun last
     uint16_t *sad;
     uint32_t *cost;
-    void *centres_work, *slice_work, *deblock_work;
-    MotusSliceResult *slice_results; // of all slices but the last one
-    MotusMarks marks;                // of the picture that is written
-    int *slice_first;                // of work; not there for one slice
+    void *centres_work, *slice_work, *deblock_work; // scratch memory
+    MotusSliceResult *slice_results;                // of all slices but the last one
+    MotusMarks marks;
+    int *slice_first; // device copy of MotusSlices.first; NULL for one slice
     motus_cuda_coder::Output output[MOTUS_CODER_DEPTH];
-    unsigned begun, finished; // pictures
-    int64_t expected_us[2];   // of a P and an I picture with none behind it, from its beginning on
-    size_t expected;          // bytes of the next NAL unit, with some to spare
-    int current;              // of rec: the picture that is put on its way
-    int most_teams, may_be_early; // see decide_cuda.h
-    int has_last_mv, had_last_mv; // had: before the picture that was begun last
-    MotusError failure;           // of the call that failed: the lane stays so
+    unsigned begun, finished;        // pictures
+    int64_t expected_us[2];          // duration of a P and an I picture that run alone
+    size_t expected;                 // bytes of the next NAL units, generously
+    int max_teams, can_launch_early; // decide_cuda.h
+    MotusError failure;              // of the first call that failed; the coder stays failed
 };
 
 namespace motus_cuda_coder {
 
-// Every CUDA call of the lane's thread passes here.
-static inline MotusStatus check(MotusCudaCoder *l, cudaError_t status, const char *what,
+// Every CUDA call of the coder passes here. Keeps the first failure.
+static inline MotusStatus check(MotusCudaCoder *c, cudaError_t status, const char *what,
                                 MotusError *error) {
-    if (!l->failure.status) motus_cuda_check(status, what, &l->failure);
-    if (l->failure.status && error) *error = l->failure;
-    return l->failure.status;
+    if (!c->failure.status) motus_cuda_check(status, what, &c->failure);
+    if (c->failure.status && error) *error = c->failure;
+    return c->failure.status;
 }
 
-// Room for so many bytes of a NAL unit in pinned memory; what was there is lost.
-MotusStatus reserve_nal(MotusCudaCoder *l, Output *out, size_t bytes, MotusError *error);
+// Makes stream `after` wait for the work that is on stream `before` now.
+static inline MotusStatus follow(MotusCudaCoder *c, cudaStream_t after, cudaStream_t before,
+                                 cudaEvent_t event, MotusError *error) {
+    MotusStatus status = check(c, cudaEventRecord(event, before), "record", error);
+    return status ? status : check(c, cudaStreamWaitEvent(after, event, 0), "wait", error);
+}
+
+// True if NAL units are packed into packets on the device.
+static inline bool packets_stay(const MotusCudaCoder *c) {
+    return c->settings->config.packet_memory == MOTUS_MEMORY_DEVICE;
+}
+
+static inline int64_t now_us() {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+// Makes room for `bytes` of NAL units in pinned memory; the old content is lost.
+MotusStatus reserve_nal(MotusCudaCoder *c, Output *out, size_t bytes, MotusError *error);
+
+// Puts on their streams: the download of the NAL units as far as they are expected to reach, of the
+// reconstruction and the MBs (rec not NULL), and of the statistics.
+MotusStatus download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
+                     MotusError *error);
 
 } // namespace motus_cuda_coder
 

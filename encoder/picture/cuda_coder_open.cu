@@ -1,4 +1,4 @@
-// A lane's memory, streams and events.
+// Memory, streams and events of a coder.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/cuda_coder.cuh"
 
@@ -17,11 +17,11 @@ using namespace motus_cuda_coder;
 
 namespace {
 
-constexpr size_t LEAST_NAL =
-    65536; // bytes of pinned memory for a NAL unit at first, unless none can be so large
+constexpr size_t MIN_NAL =
+    65536; // first bytes of pinned memory for NAL units, if they can be so large
 
-// Lays the lane out from `base` on; returns the bytes.
-size_t lay_out(MotusCudaCoder *l, const MotusStream *s, uint8_t *base, void **ref_memory,
+// Lays the device memory out from `base` on; returns the bytes.
+size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, void **ref_memory,
                void **work_memory) {
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
     size_t n = (size_t)s->mb_width * s->mb_height, nal_capacity = motus_nal_bound(s->rbsp_capacity),
@@ -29,34 +29,34 @@ size_t lay_out(MotusCudaCoder *l, const MotusStream *s, uint8_t *base, void **re
     *work_memory =
         base + motus_slot_place(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height));
     for (int k = 0; k < 2; k++)
-        motus_device_frame_layout(l->rec[k], s->mb_width, s->mb_height, base, &end);
+        motus_device_frame_layout(c->rec[k], s->mb_width, s->mb_height, base, &end);
     if (s->config.deblock)
-        motus_device_frame_layout(l->unfiltered, s->mb_width, s->mb_height, base, &end);
+        motus_device_frame_layout(c->unfiltered, s->mb_width, s->mb_height, base, &end);
     *ref_memory = base + motus_slot_place(&end, motus_ref_luma_bytes(width, height));
-    l->centre = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+    c->centre = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
     for (int k = 0; k < 2; k++)
-        l->last_mv[k] = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
-    l->whole_mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
-    l->mv = (MotusMv *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
-    l->sad = (uint16_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
-    l->cost = (uint32_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
-    l->centres_work = base + motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
-    l->slice_work =
+        c->last_mv[k] = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+    c->whole_mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+    c->mv = (MotusMv *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
+    c->sad = (uint16_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
+    c->cost = (uint32_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
+    c->centres_work = base + motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
+    c->slice_work =
         base + motus_slot_place(&end, motus_slice_cuda_bytes((int)n, (uint32_t)nal_capacity));
-    l->marks.coded =
+    c->marks.coded =
         (uint32_t *)(base + motus_slot_place(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
-    l->marks.with_qp =
+    c->marks.with_qp =
         (uint32_t *)(base + motus_slot_place(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
     if (s->slices.first) {
-        l->slice_first = (int *)(base + motus_slot_place(&end, n * sizeof(int)));
-        l->slice_results =
+        c->slice_first = (int *)(base + motus_slot_place(&end, n * sizeof(int)));
+        c->slice_results =
             (MotusSliceResult *)(base + motus_slot_place(&end, (size_t)s->slices.n *
                                                                    sizeof(MotusSliceResult)));
     }
     if (s->config.deblock)
-        l->deblock_work =
+        c->deblock_work =
             base + motus_slot_place(&end, motus_deblock_cuda_bytes(s->mb_width, s->mb_height));
-    for (Output *out = l->output; out < l->output + MOTUS_CODER_DEPTH; out++) {
+    for (Output *out = c->output; out < c->output + MOTUS_CODER_DEPTH; out++) {
         out->nal = base + motus_slot_place(&end, nal_capacity);
         out->head = (MotusSliceHead *)(base + motus_slot_place(&end, (size_t)s->slices.n *
                                                                          sizeof(MotusSliceHead)));
@@ -66,9 +66,9 @@ size_t lay_out(MotusCudaCoder *l, const MotusStream *s, uint8_t *base, void **re
     return end;
 }
 
-size_t lay_out_host(MotusCudaCoder *l, const MotusStream *s, uint8_t *host) {
+size_t lay_out_host(MotusCudaCoder *c, const MotusStream *s, uint8_t *host) {
     size_t end = 0, n = (size_t)s->mb_width * s->mb_height;
-    for (Output *out = l->output; out < l->output + MOTUS_CODER_DEPTH; out++) {
+    for (Output *out = c->output; out < c->output + MOTUS_CODER_DEPTH; out++) {
         out->h_report = (Report *)(host + motus_slot_place(&end, sizeof(Report)));
         out->h_head = (MotusSliceHead *)(host + motus_slot_place(&end, (size_t)s->slices.n *
                                                                            sizeof(MotusSliceHead)));
@@ -79,43 +79,43 @@ size_t lay_out_host(MotusCudaCoder *l, const MotusStream *s, uint8_t *host) {
     return end;
 }
 
-MotusStatus open_memory(MotusCudaCoder *l, MotusError *error) {
-    const MotusStream *s = l->stream_settings;
+MotusStatus open_memory(MotusCudaCoder *c, MotusError *error) {
+    const MotusStream *s = c->settings;
     void *ref_memory, *work_memory;
-    size_t bytes = lay_out(l, s, NULL, &ref_memory, &work_memory);
-    MotusStatus status = check(l, cudaMalloc((void **)&l->memory, bytes), "device memory", error);
+    size_t bytes = lay_out(c, s, NULL, &ref_memory, &work_memory);
+    MotusStatus status = check(c, cudaMalloc((void **)&c->memory, bytes), "device memory", error);
     if (!status)
-        status = check(l, cudaMemsetAsync(l->memory, 0, bytes, l->stream), "device memory", error);
+        status = check(c, cudaMemsetAsync(c->memory, 0, bytes, c->stream), "device memory", error);
     if (!status)
-        status = check(l, cudaMallocHost((void **)&l->host, lay_out_host(l, s, NULL)),
+        status = check(c, cudaMallocHost((void **)&c->host, lay_out_host(c, s, NULL)),
                        "pinned memory", error);
     const size_t most = motus_nal_bound(s->rbsp_capacity),
-                 usual = most / 16 > LEAST_NAL ? most / 16 : LEAST_NAL;
+                 usual = most / 16 > MIN_NAL ? most / 16 : MIN_NAL;
     for (int i = 0; i < MOTUS_CODER_DEPTH && !status; i++)
-        status = reserve_nal(l, &l->output[i], usual < most ? usual : most, error);
+        status = reserve_nal(c, &c->output[i], usual < most ? usual : most, error);
     if (status) return status;
-    lay_out(l, s, l->memory, &ref_memory, &work_memory);
-    lay_out_host(l, s, l->host);
-    motus_ref_luma_layout(&l->ref_luma, ref_memory, 16 * s->mb_width, 16 * s->mb_height);
+    lay_out(c, s, c->memory, &ref_memory, &work_memory);
+    lay_out_host(c, s, c->host);
+    motus_ref_luma_layout(&c->ref_luma, ref_memory, 16 * s->mb_width, 16 * s->mb_height);
     if (s->slices.first)
-        status = check(l,
-                       cudaMemcpyAsync(l->slice_first, s->slices.first,
+        status = check(c,
+                       cudaMemcpyAsync(c->slice_first, s->slices.first,
                                        (size_t)s->mb_width * s->mb_height * sizeof(int),
-                                       cudaMemcpyHostToDevice, l->stream),
+                                       cudaMemcpyHostToDevice, c->stream),
                        "slices", error);
-    if (!status) status = check(l, cudaStreamSynchronize(l->stream), "device memory", error);
+    if (!status) status = check(c, cudaStreamSynchronize(c->stream), "device memory", error);
     if (!status)
         status = check(
-            l, motus_picture_state_cuda_place(&l->pic, work_memory, s->mb_width, s->mb_height),
+            c, motus_picture_state_cuda_place(&c->pic, work_memory, s->mb_width, s->mb_height),
             "device memory", error);
-    l->pic.slice_first = s->slices.first ? l->slice_first : NULL;
+    c->pic.slice_first = s->slices.first ? c->slice_first : NULL;
     return status;
 }
 
-MotusStatus open_timing(MotusCudaCoder *l, Output *out, MotusError *error) {
-    MotusStatus status = check(l, cudaEventCreate(&out->began), "event", error);
+MotusStatus open_timing(MotusCudaCoder *c, Output *out, MotusError *error) {
+    MotusStatus status = check(c, cudaEventCreate(&out->began), "event", error);
     for (int k = 0; k < MOTUS_STAGES && !status; k++)
-        status = check(l, cudaEventCreate(&out->ended[k]), "event", error);
+        status = check(c, cudaEventCreate(&out->ended[k]), "event", error);
     return status;
 }
 
@@ -125,42 +125,41 @@ void close_timing(Output *out) {
         if (event) cudaEventDestroy(event);
 }
 
-MotusStatus open_streams(MotusCudaCoder *l, int index, MotusError *error) {
+MotusStatus open_streams(MotusCudaCoder *c, int index, MotusError *error) {
     MotusStatus status =
-        check(l, cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking), "stream", error);
-    if (!status && index < FEW_LANES)
-        status = check(l, cudaStreamCreateWithFlags(&l->own_writing, cudaStreamNonBlocking),
+        check(c, cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "stream", error);
+    if (!status && index < FEW_CODERS)
+        status = check(c, cudaStreamCreateWithFlags(&c->own_writing, cudaStreamNonBlocking),
                        "stream", error);
-    for (cudaEvent_t *event : {&l->coded, &l->settled, &l->written, &l->made})
+    for (cudaEvent_t *event : {&c->coded, &c->finalized, &c->written, &c->made})
         if (!status)
             status =
-                check(l, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
+                check(c, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < MOTUS_CODER_DEPTH && !status; i++) {
-        status = check(l,
-                       cudaEventCreateWithFlags(&l->output[i].done,
+        status = check(c,
+                       cudaEventCreateWithFlags(&c->output[i].done,
                                                 cudaEventDisableTiming | cudaEventBlockingSync),
                        "event", error);
-        if (!status && l->stream_settings->config.time_stages)
-            status = open_timing(l, &l->output[i], error);
+        if (!status && c->settings->config.time_stages)
+            status = open_timing(c, &c->output[i], error);
     }
     return status;
 }
 
 } // namespace
 
-// Few pictures take a large part of what they might, and memory is pinned by one thread of a
-// machine at a time, half a millisecond a megabyte: with room for the largest of pictures 32 lanes
-// of 1080p took 0.13 s longer to open. So there is as much as has been needed, or twice that.
-MotusStatus motus_cuda_coder::reserve_nal(MotusCudaCoder *l, Output *out, size_t bytes,
+// Pinning takes half a millisecond a megabyte, one thread of a machine at a time, and few pictures
+// come near the largest size. So the memory is as large as has been needed, or twice that.
+MotusStatus motus_cuda_coder::reserve_nal(MotusCudaCoder *c, Output *out, size_t bytes,
                                           MotusError *error) {
-    const size_t most = motus_nal_bound(l->stream_settings->rbsp_capacity);
+    const size_t most = motus_nal_bound(c->settings->rbsp_capacity);
     if (bytes <= out->nal_room) return MOTUS_OK;
     if (out->h_nal) bytes = 2 * bytes < most ? 2 * bytes : most;
     cudaFreeHost(out->h_nal);
     out->h_nal = NULL;
     out->nal_room = 0;
     MotusStatus status =
-        check(l, cudaMallocHost((void **)&out->h_nal, bytes), "pinned memory", error);
+        check(c, cudaMallocHost((void **)&out->h_nal, bytes), "pinned memory", error);
     if (!status) out->nal_room = bytes;
     return status;
 }
@@ -179,48 +178,48 @@ extern "C" size_t motus_cuda_coder_free_bytes(int device) {
 }
 
 extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusStream *stream,
-                                             const MotusCopyStreams *transfer, int index,
+                                             const MotusCopyStreams *copies, int index,
                                              MotusError *error) {
-    MotusOnDevice on(transfer->device);
+    MotusOnDevice on(copies->device);
     *out = NULL;
     if (stream->config.slice_max_size)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "slices of a largest size are cut on the CPU only");
-    MotusCudaCoder *l = (MotusCudaCoder *)motus_alloc(1, sizeof *l);
-    if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    l->stream_settings = stream;
-    l->device = transfer->device;
-    l->copying = (cudaStream_t)transfer->down;
-    MotusStatus status = check(l, motus_search_cuda_prepare(), "kernels", error);
-    if (!status) status = open_streams(l, index, error);
-    if (!status) status = open_memory(l, error);
-    l->most_teams = l->pic.teams, l->may_be_early = l->pic.early;
-    l->expected = 4096 < motus_nal_bound(stream->rbsp_capacity)
+    MotusCudaCoder *c = (MotusCudaCoder *)motus_alloc(1, sizeof *c);
+    if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    c->settings = stream;
+    c->device = copies->device;
+    c->down = (cudaStream_t)copies->down;
+    MotusStatus status = check(c, motus_search_cuda_prepare(), "kernels", error);
+    if (!status) status = open_streams(c, index, error);
+    if (!status) status = open_memory(c, error);
+    c->max_teams = c->pic.teams, c->can_launch_early = c->pic.early;
+    c->expected = 4096 < motus_nal_bound(stream->rbsp_capacity)
                       ? 4096
                       : motus_nal_bound(stream->rbsp_capacity);
-    if (status) motus_cuda_coder_close(&l);
-    *out = l;
+    if (status) motus_cuda_coder_close(&c);
+    *out = c;
     return status;
 }
 
-extern "C" void motus_cuda_coder_close(MotusCudaCoder **lane) {
-    if (!lane || !*lane) return;
-    MotusCudaCoder *l = *lane;
-    MotusOnDevice on(l->device);
-    for (cudaStream_t stream : {l->stream, l->own_writing}) {
+extern "C" void motus_cuda_coder_close(MotusCudaCoder **coder) {
+    if (!coder || !*coder) return;
+    MotusCudaCoder *c = *coder;
+    MotusOnDevice on(c->device);
+    for (cudaStream_t stream : {c->stream, c->own_writing}) {
         if (stream) cudaStreamSynchronize(stream);
         if (stream) cudaStreamDestroy(stream);
     }
-    for (cudaEvent_t event : {l->coded, l->settled, l->written, l->made})
+    for (cudaEvent_t event : {c->coded, c->finalized, c->written, c->made})
         if (event) cudaEventDestroy(event);
     for (int i = 0; i < MOTUS_CODER_DEPTH; i++) {
-        if (l->output[i].done) cudaEventDestroy(l->output[i].done);
-        cudaFreeHost(l->output[i].h_nal);
-        close_timing(&l->output[i]);
+        if (c->output[i].done) cudaEventDestroy(c->output[i].done);
+        cudaFreeHost(c->output[i].h_nal);
+        close_timing(&c->output[i]);
     }
-    cudaFree(l->memory);
-    cudaFreeHost(l->host);
+    cudaFree(c->memory);
+    cudaFreeHost(c->host);
     (void)cudaGetLastError();
-    motus_free(l);
-    *lane = NULL;
+    motus_free(c);
+    *coder = NULL;
 }

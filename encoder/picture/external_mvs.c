@@ -59,28 +59,28 @@ size_t motus_external_mvs_bytes(const MotusStream *s) {
     return MOTUS_BLOCKS * sizeof(MotusMv) * (size_t)s->mb_width * (size_t)s->mb_height;
 }
 
-MotusExternalMvs motus_external_mvs_keep(const MotusStream *s, const MotusFrameParams *params,
+MotusExternalMvs motus_external_mvs_copy(const MotusStream *s, const MotusFrameParams *params,
                                          void *memory) {
     const size_t n = (size_t)s->mb_width * (size_t)s->mb_height;
     MotusMv *mv = memory;
-    MotusExternalMvs given = {
+    MotusExternalMvs external = {
         .mv = mv, .modes = modes_of(params), .final = params->external_final != 0};
     for (int b = 0; b < MOTUS_BLOCKS; b++)
-        if (given.modes >> motus_blocks[b].mode & 1)
+        if (external.modes >> motus_blocks[b].mode & 1)
             memcpy(mv + (size_t)b * n, params->external_mvs->mv[b], n * sizeof *mv);
-    return given;
+    return external;
 }
 
-MotusEffort motus_external_mvs_effort(const MotusStream *s, const MotusExternalMvs *given) {
+MotusEffort motus_external_mvs_effort(const MotusStream *s, const MotusExternalMvs *external) {
     MotusEffort effort = s->effort;
-    if (!given->mv) return effort;
-    effort.partitions &= given->modes;
+    if (!external->mv) return effort;
+    effort.partitions &= external->modes;
     if (!(effort.partitions >> MOTUS_MODE_8x8 & 1))
         effort.partitions &= ~MODES_BELOW_8x8; // sub types need their 8x8
     return effort;
 }
 
-void motus_external_mvs_measure(const MotusExternalMvs *given, uint32_t modes,
+void motus_external_mvs_measure(const MotusExternalMvs *external, uint32_t modes,
                                 const MotusPlane *src, const MotusRefLuma *ref,
                                 const MotusMv *predictor, uint32_t lambda_q8, int threads,
                                 MotusField *field) {
@@ -90,7 +90,7 @@ void motus_external_mvs_measure(const MotusExternalMvs *given, uint32_t modes,
         const int x = 16 * (mb % field->mb_width), y = 16 * (mb / field->mb_width);
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             if (!(modes >> motus_blocks[b].mode & 1)) continue;
-            const MotusMv mv = given->mv[(size_t)b * (size_t)field->n_mb + (size_t)mb];
+            const MotusMv mv = external->mv[(size_t)b * (size_t)field->n_mb + (size_t)mb];
             const uint32_t sad = motus_measure_block(&motus_blocks[b], src, ref, x, y, mv).sad;
             field->mv[b][mb] = mv;
             field->sad[b][mb] = (uint16_t)sad;

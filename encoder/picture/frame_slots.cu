@@ -11,124 +11,169 @@ extern "C" {
 }
 
 struct MotusFrameSlots {
-    int device, n, width, height; // visible
-    cudaStream_t uploading;       // not its own
-    cudaEvent_t read;             // the frame in host memory that came last
+    int device, n, width, height; // visible size
+    cudaStream_t up;              // of MotusCopyStreams
+    cudaEvent_t read;             // the last frame from host memory has been read
     uint8_t *memory;
     MotusFrameSlot *slot;
 };
 
 namespace {
 
-// Waiting for a frame's upload, some 60 us at 1080p, keeps the processor: CUDA would notice the end
-// some 100 us late, and one thread may have to feed several devices.
-MotusStatus open_events(MotusFrameSlots *r, MotusError *error) {
+// A wait for an upload (60 us at 1080p) keeps the processor busy: CUDA's blocking wait returns some
+// 100 us late, and one thread may have to feed several devices.
+MotusStatus open_events(MotusFrameSlots *s, MotusError *error) {
     MotusStatus status = motus_cuda_check(
-        cudaEventCreateWithFlags(&r->read, cudaEventDisableTiming), "event", error);
-    for (int i = 0; i < r->n && !status; i++) {
+        cudaEventCreateWithFlags(&s->read, cudaEventDisableTiming), "event", error);
+    for (int i = 0; i < s->n && !status; i++) {
         cudaEvent_t filled = NULL;
         status = motus_cuda_check(cudaEventCreateWithFlags(&filled, cudaEventDisableTiming),
                                   "event", error);
-        r->slot[i].filled = filled;
+        s->slot[i].filled = filled;
     }
     return status;
 }
 
-MotusStatus open_memory(MotusFrameSlots *r, const MotusStream *s, MotusError *error) {
-    const size_t bytes = motus_frame_slots_bytes(s, r->n);
+MotusStatus open_memory(MotusFrameSlots *s, const MotusStream *stream, MotusError *error) {
+    const size_t bytes = motus_frame_slots_bytes(stream, s->n);
     MotusStatus status =
-        motus_cuda_check(cudaMalloc((void **)&r->memory, bytes), "device memory", error);
+        motus_cuda_check(cudaMalloc((void **)&s->memory, bytes), "device memory", error);
     if (!status)
-        status = motus_cuda_check(cudaMemsetAsync(r->memory, 0, bytes, r->uploading),
-                                  "device memory", error);
-    if (!status)
-        status = motus_cuda_check(cudaStreamSynchronize(r->uploading), "device memory", error);
+        status =
+            motus_cuda_check(cudaMemsetAsync(s->memory, 0, bytes, s->up), "device memory", error);
+    if (!status) status = motus_cuda_check(cudaStreamSynchronize(s->up), "device memory", error);
     if (status) return status;
     size_t end = 0;
-    for (int i = 0; i < r->n; i++) {
-        MotusFrameSlot *slot = &r->slot[i];
-        motus_device_frame_layout(slot->src, s->mb_width, s->mb_height, r->memory, &end);
-        slot->room = r;
-        slot->next = i + 1 < r->n ? slot + 1 : NULL;
+    for (int i = 0; i < s->n; i++) {
+        MotusFrameSlot *slot = &s->slot[i];
+        motus_device_frame_layout(slot->plane, stream->mb_width, stream->mb_height, s->memory,
+                                  &end);
+        slot->origin = s;
+        slot->next = i + 1 < s->n ? slot + 1 : NULL;
     }
     return MOTUS_OK;
 }
 
-MotusStatus upload(const MotusFrameSlot *to, const MotusFrame *frame, MotusError *error) {
-    MotusFrameSlots *r = to->room;
-    MotusStatus status = motus_device_frame_upload(to->src, frame, r->uploading, error);
-    return status ? status
-                  : motus_cuda_check(cudaEventRecord(r->read, r->uploading), "record", error);
+MotusStatus upload(const MotusFrameSlot *slot, const MotusFrame *frame, MotusError *error) {
+    MotusFrameSlots *s = slot->origin;
+    MotusStatus status = motus_device_frame_upload(slot->plane, frame, s->up, error);
+    return status ? status : motus_cuda_check(cudaEventRecord(s->read, s->up), "record", error);
+}
+
+// Copies a frame from host memory or from device `from`, and pads it on the copy stream.
+MotusStatus fill_from_elsewhere(const MotusFrameSlot *slot, const MotusFrameSource *source,
+                                int from, MotusError *error) {
+    const MotusFrameSlots *s = slot->origin;
+    MotusStatus status =
+        source->on_device
+            ? motus_device_frame_copy_peer(slot->plane, s->device, source->frame->plane, from, 3,
+                                           source->stream, error)
+            : upload(slot, source->frame, error);
+    return status ? status : motus_planes_pad_cuda(slot->plane, s->width, s->height, s->up, error);
 }
 
 } // namespace
 
-extern "C" size_t motus_frame_slots_bytes(const MotusStream *stream, int slots) {
+// ---- Copy streams -------------------------------------------------------------------------------
+
+extern "C" MotusStatus motus_copy_streams_open(MotusCopyStreams **out, int device,
+                                               MotusError *error) {
+    MotusOnDevice on(device);
+    int lowest, highest;
+    MotusCopyStreams *c = *out = (MotusCopyStreams *)motus_alloc(1, sizeof *c);
+    if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    c->device = device;
+    MotusStatus status =
+        motus_cuda_check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "stream", error);
+    if (!status)
+        status = motus_cuda_check(
+            cudaStreamCreateWithPriority((cudaStream_t *)&c->up, cudaStreamNonBlocking, highest),
+            "stream", error);
+    if (!status)
+        status = motus_cuda_check(
+            cudaStreamCreateWithFlags((cudaStream_t *)&c->down, cudaStreamNonBlocking), "stream",
+            error);
+    if (status) motus_copy_streams_close(out);
+    return status;
+}
+
+extern "C" void motus_copy_streams_close(MotusCopyStreams **copies) {
+    if (!*copies) return;
+    MotusOnDevice on((*copies)->device);
+    for (void *stream : {(*copies)->up, (*copies)->down}) {
+        if (stream) cudaStreamSynchronize((cudaStream_t)stream);
+        if (stream) cudaStreamDestroy((cudaStream_t)stream);
+    }
+    (void)cudaGetLastError();
+    motus_free(*copies);
+    *copies = NULL;
+}
+
+// ---- Slots --------------------------------------------------------------------------------------
+
+extern "C" size_t motus_frame_slots_bytes(const MotusStream *stream, int n) {
     MotusPlane unused[3];
     size_t bytes = 0;
     motus_device_frame_layout(unused, stream->mb_width, stream->mb_height, NULL, &bytes);
-    return (size_t)slots * bytes;
+    return (size_t)n * bytes;
 }
 
 extern "C" MotusStatus motus_frame_slots_open(MotusFrameSlots **out, const MotusStream *stream,
-                                              const MotusCopyStreams *transfer, int n,
-                                              MotusFrameSlot **slots, MotusError *error) {
-    MotusOnDevice on(transfer->device);
+                                              const MotusCopyStreams *copies, int n,
+                                              MotusFrameSlot **first, MotusError *error) {
+    MotusOnDevice on(copies->device);
     *out = NULL;
-    MotusFrameSlots *r = (MotusFrameSlots *)motus_alloc(1, sizeof *r);
-    if (!r) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    r->device = transfer->device, r->n = n;
-    r->uploading = (cudaStream_t)transfer->up;
-    r->width = stream->config.width, r->height = stream->config.height;
-    r->slot = (MotusFrameSlot *)motus_alloc((size_t)n, sizeof *r->slot);
-    MotusStatus status = r->slot ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    if (!status) status = open_events(r, error);
-    if (!status) status = open_memory(r, stream, error);
-    if (status) motus_frame_slots_close(&r);
-    *slots = r ? r->slot : NULL;
-    *out = r;
+    MotusFrameSlots *s = (MotusFrameSlots *)motus_alloc(1, sizeof *s);
+    if (!s) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    s->device = copies->device, s->n = n;
+    s->up = (cudaStream_t)copies->up;
+    s->width = stream->config.width, s->height = stream->config.height;
+    s->slot = (MotusFrameSlot *)motus_alloc((size_t)n, sizeof *s->slot);
+    MotusStatus status = s->slot ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status) status = open_events(s, error);
+    if (!status) status = open_memory(s, stream, error);
+    if (status) motus_frame_slots_close(&s);
+    *first = s ? s->slot : NULL;
+    *out = s;
     return status;
 }
 
-extern "C" void motus_frame_slots_close(MotusFrameSlots **room) {
-    if (!room || !*room) return;
-    MotusFrameSlots *r = *room;
-    MotusOnDevice on(r->device);
-    if (r->uploading) cudaStreamSynchronize(r->uploading);
-    if (r->read) cudaEventDestroy(r->read);
-    for (int i = 0; r->slot && i < r->n; i++)
-        if (r->slot[i].filled) cudaEventDestroy((cudaEvent_t)r->slot[i].filled);
-    cudaFree(r->memory);
+extern "C" void motus_frame_slots_close(MotusFrameSlots **slots) {
+    if (!slots || !*slots) return;
+    MotusFrameSlots *s = *slots;
+    MotusOnDevice on(s->device);
+    if (s->up) cudaStreamSynchronize(s->up);
+    if (s->read) cudaEventDestroy(s->read);
+    for (int i = 0; s->slot && i < s->n; i++)
+        if (s->slot[i].filled) cudaEventDestroy((cudaEvent_t)s->slot[i].filled);
+    cudaFree(s->memory);
     (void)cudaGetLastError();
-    motus_free(r->slot);
-    motus_free(r);
-    *room = NULL;
+    motus_free(s->slot);
+    motus_free(s);
+    *slots = NULL;
 }
 
-extern "C" MotusStatus motus_frame_slots_take(MotusFrameSlot *slot, const MotusFrame *frame,
-                                              int on_device, void *made_on, MotusError *error) {
-    MotusFrameSlots *r = slot->room;
-    MotusOnDevice on(r->device);
-    int device = r->device; // that the frame lies on
-    MotusStatus status = on_device ? motus_device_frame_locate(frame, &device, error) : MOTUS_OK;
-    const int here = on_device && device == r->device;
-    cudaStream_t stream = here ? (cudaStream_t)made_on : r->uploading;
-    if (!status && !here)
-        status = on_device ? motus_device_frame_copy_peer(slot->src, r->device, frame->plane,
-                                                          device, 3, made_on, error)
-                           : upload(slot, frame, error);
+extern "C" MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFrameSource *source,
+                                             MotusError *error) {
+    MotusFrameSlots *s = slot->origin;
+    MotusOnDevice on(s->device);
+    int device = s->device; // of the frame
+    MotusStatus status =
+        source->on_device ? motus_device_frame_locate(source->frame, &device, error) : MOTUS_OK;
+    const int here = source->on_device && device == s->device;
+    cudaStream_t stream = here ? (cudaStream_t)source->stream : s->up;
     if (!status)
-        status = here ? motus_planes_copy_padded_cuda(slot->src, frame->plane, stream, error)
-                      : motus_planes_pad_cuda(slot->src, r->width, r->height, stream, error);
+        status =
+            here ? motus_planes_copy_padded_cuda(slot->plane, source->frame->plane, stream, error)
+                 : fill_from_elsewhere(slot, source, device, error);
     if (!status)
         status =
             motus_cuda_check(cudaEventRecord((cudaEvent_t)slot->filled, stream), "record", error);
-    if (status && !here)
-        cudaStreamSynchronize(stream); // nothing may read the frame behind the caller's back
+    if (status && !here) cudaStreamSynchronize(stream); // no copy outlives the call
     return status;
 }
 
-extern "C" MotusStatus motus_frame_slots_taken(const MotusFrameSlot *slot, MotusError *error) {
-    MotusOnDevice on(slot->room->device);
-    return motus_cuda_check(cudaEventSynchronize(slot->room->read), "upload of the frame", error);
+extern "C" MotusStatus motus_frame_slot_wait(const MotusFrameSlot *slot, MotusError *error) {
+    MotusOnDevice on(slot->origin->device);
+    return motus_cuda_check(cudaEventSynchronize(slot->origin->read), "upload of the frame", error);
 }

@@ -1,44 +1,47 @@
-// Room for frames that wait on a CUDA device until they are coded, and how they come there. Each
-// lane brings some; all lanes of its device use it.
+// The source frames of pending pictures on a CUDA device, and the copy streams that the coders of
+// a device share. Each coder brings some slots; all coders of its device use them.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_PICTURE_FRAME_SLOTS_H
 #define ENCODER_PICTURE_FRAME_SLOTS_H
 
-#include "encoder/picture/copy_streams.h"
-#include "encoder/settings/stream.h"
+#include "encoder/picture/executor.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+// A process has few hardware queues on a device (8, or CUDA_DEVICE_MAX_CONNECTIONS). Each takes
+// some 15 ms to open, and streams that share one wait for each other: so coders share these two.
+typedef struct MotusCopyStreams {
+    int device;
+    void *up;   // cudaStream_t of the highest priority, for frames: their sender waits for them
+    void *down; // cudaStream_t, for the rest of NAL units that are longer than expected
+} MotusCopyStreams;
+
+// MOTUS_ERR_CUDA, _MEMORY: nothing is left open then.
+MotusStatus motus_copy_streams_open(MotusCopyStreams **copies, int device, MotusError *error);
+void motus_copy_streams_close(MotusCopyStreams **copies); // after its users; accepts NULL inside
+
 typedef struct MotusFrameSlots MotusFrameSlots;
 
-// Room for one frame.
-typedef struct MotusFrameSlot {
-    struct MotusFrameSlot *next; // of those that are free: for whoever deals them out
-    MotusFrameSlots *room;       // that it is part of
-    MotusPlane src[3];           // whole MBs, on the device
-    void *filled;                // cudaEvent_t: the frame is there
-} MotusFrameSlot;
+size_t motus_frame_slots_bytes(const MotusStream *stream, int n); // of device memory
 
-size_t motus_frame_slots_bytes(const MotusStream *stream, int slots); // of device memory
-
-// Opens n slots on the device of `transfer`, which has to stay; *slots gets all of them, linked.
-// MOTUS_ERR_CUDA, _MEMORY with CUDA's words in *error: nothing is left open then.
-MotusStatus motus_frame_slots_open(MotusFrameSlots **room, const MotusStream *stream,
-                                   const MotusCopyStreams *transfer, int n, MotusFrameSlot **slots,
+// Opens n slots on the device of `copies`, which has to outlive them; *first gets them as a list.
+// MOTUS_ERR_CUDA, _MEMORY: nothing is left open then.
+MotusStatus motus_frame_slots_open(MotusFrameSlots **slots, const MotusStream *stream,
+                                   const MotusCopyStreams *copies, int n, MotusFrameSlot **first,
                                    MotusError *error);
-void motus_frame_slots_close(MotusFrameSlots **room); // when no slot is in use; accepts NULL inside
+void motus_frame_slots_close(MotusFrameSlots **slots); // accepts NULL inside
 
-// Puts a frame of the visible size into a slot whose picture before is finished: one in host
-// memory, which may still be read until motus_frame_slots_taken has returned, or one made on
-// `made_on`, which is read there if it lies on the slot's device, and else copied over before the
-// call returns. After a failure nothing reads the frame. One thread at a time.
-MotusStatus motus_frame_slots_take(MotusFrameSlot *slot, const MotusFrame *frame, int on_device,
-                                   void *made_on, MotusError *error);
+// Puts a frame of the visible size into a free slot, padded to whole MBs. A frame in host memory
+// may be read until motus_frame_slot_wait() returns; one on the slot's device is read in the order
+// of its stream; one on another device is copied before the call returns. After a failure nothing
+// reads the frame. One thread at a time.
+MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFrameSource *source,
+                                  MotusError *error);
 
-// Waits until a frame from host memory has been read. Its picture may have begun meanwhile.
-MotusStatus motus_frame_slots_taken(const MotusFrameSlot *slot, MotusError *error);
+// Blocks until the frame that came last from host memory has been read.
+MotusStatus motus_frame_slot_wait(const MotusFrameSlot *slot, MotusError *error);
 
 #ifdef __cplusplus
 }

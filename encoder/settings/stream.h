@@ -65,7 +65,7 @@ typedef struct MotusPictureParams {
     const int8_t *qp_offset; // per MB, NULL: none
     uint32_t since_idr, idr_pic_id;
     MotusHrdTiming hrd;
-    MotusExternalMvs given; // for a P picture
+    MotusExternalMvs external; // for a P picture
 } MotusPictureParams;
 
 // Whether a part may begin at that picture and IDR picture of a stream.

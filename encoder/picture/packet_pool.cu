@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/gop/packet_cuda.h"
+#include "encoder/picture/packet_pool.h"
 
 #include <pthread.h>
 
@@ -12,18 +12,16 @@ extern "C" {
 
 namespace {
 
-// What is given back waits in the pool's list, for whoever comes next to wait for its event on the
-// device.
+// A free block waits in the pool's list. Its next user waits for `unused` on the device.
 struct Block {
-    MotusPacketBlock shown; // first: what others see of it
+    MotusPacketBlock shown; // first: what packets see of it
     size_t room;
-    cudaEvent_t unused; // the stream in whose order it was given back has come so far
+    cudaEvent_t unused; // the stream in whose order it was freed has come so far
     Block *next;        // in the list
 };
 
 constexpr size_t UNIT =
-    1
-    << 16; // of a block's bytes: pictures of about the same size find room in one another's blocks
+    65536; // room is a multiple: pictures of similar size fit each other's blocks
 
 } // namespace
 
@@ -33,7 +31,7 @@ struct MotusPacketPool {
     pthread_mutex_t lock;
     // Under the lock.
     Block *list;
-    int owners; // whoever has it open, and each block that is in use
+    int owners; // 1 while it is open, and 1 for each block in use
 };
 
 namespace {
@@ -51,13 +49,12 @@ void drop_pool(MotusPacketPool *p) {
         drop_block(b);
     }
     if (p->stream) cudaStreamDestroy(p->stream);
-    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own
-                        // calls
+    cudaGetLastError(); // the caller's own calls shall not report what was reported here
     pthread_mutex_destroy(&p->lock);
     motus_free(p);
 }
 
-// Of an owner; `back` (or NULL) goes into the list.
+// Drops one owner. `back` (or NULL) goes into the list.
 void let_go(MotusPacketPool *p, Block *back) {
     pthread_mutex_lock(&p->lock);
     if (back) back->next = p->list, p->list = back;
@@ -66,7 +63,7 @@ void let_go(MotusPacketPool *p, Block *back) {
     if (!owners) drop_pool(p);
 }
 
-// The first of the list that has the room; the pool has an owner more.
+// Takes the first block of the list that has the room, NULL if none has, and counts an owner.
 Block *take_block(MotusPacketPool *p, size_t size) {
     pthread_mutex_lock(&p->lock);
     Block **at = &p->list;
@@ -78,10 +75,25 @@ Block *take_block(MotusPacketPool *p, size_t size) {
     return b;
 }
 
+void wait_block(const MotusPacketBlock *block, void *stream) {
+    MotusOnDevice on(block->device);
+    cudaStreamSynchronize((cudaStream_t)stream);
+    cudaGetLastError();
+}
+
+void free_block(MotusPacketBlock *block, void *stream) {
+    MotusOnDevice on(block->device);
+    Block *b = (Block *)block;
+    cudaEventRecord(b->unused, (cudaStream_t)stream);
+    cudaGetLastError(); // there is nobody to tell
+    let_go(block->pool, b);
+}
+
 MotusStatus new_block(Block **block, MotusPacketPool *p, size_t size, MotusError *error) {
     Block *b = *block = (Block *)motus_alloc(1, sizeof *b);
     if (!b) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     b->shown.device = p->device, b->shown.pool = p;
+    b->shown.wait = wait_block, b->shown.free = free_block;
     b->room = (size + size / 4 + UNIT - 1) / UNIT * UNIT;
     MotusStatus status = motus_cuda_check(
         cudaEventCreateWithFlags(&b->unused, cudaEventDisableTiming), "event", error);
@@ -136,18 +148,4 @@ extern "C" MotusStatus motus_packet_pool_put(MotusPacketPool *p, const MotusPack
     if (b) drop_block(b);
     let_go(p, NULL);
     return status;
-}
-
-extern "C" void motus_packet_block_wait(const MotusPacketBlock *block, void *stream) {
-    MotusOnDevice on(block->device);
-    cudaStreamSynchronize((cudaStream_t)stream);
-    cudaGetLastError();
-}
-
-extern "C" void motus_packet_block_free(MotusPacketBlock *block, void *stream) {
-    MotusOnDevice on(block->device);
-    Block *b = (Block *)block;
-    cudaEventRecord(b->unused, (cudaStream_t)stream);
-    cudaGetLastError(); // nobody is told: there is nothing to be done about it
-    let_go(block->pool, b);
 }

@@ -1,0 +1,64 @@
+// Pending pictures: those between motus_encoder_send and motus_encoder_receive, in stream order.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_GOP_PENDING_H
+#define ENCODER_GOP_PENDING_H
+
+#include "encoder/gop/picture_plan.h"
+#include "encoder/picture/executor.h"
+
+// A picture passes the states in this order. It may skip some, and none is entered twice.
+typedef enum MotusPendingState {
+    MOTUS_PENDING_TYPE,   // its type is unknown: the lookahead runs on a device
+    MOTUS_PENDING_PLAN,   // typed and dealt to an executor; its lookahead plan is unknown
+    MOTUS_PENDING_READY,  // may be coded
+    MOTUS_PENDING_CODING, // between begin() and finish() of its executor
+    MOTUS_PENDING_DONE,   // has its packet, or its error
+    MOTUS_PENDING_STATES,
+} MotusPendingState;
+
+typedef struct MotusPendingPicture {
+    struct MotusPendingPicture *next; // in stream order
+    MotusPendingState state;
+    int64_t index; // counts pictures of the queue, without gaps
+    int force_idr; // the caller wants an IDR picture
+    MotusPictureParams params;
+    MotusPicturePlan *plan;
+    int64_t pts, duration;
+    void *opaque;
+    MotusFrame *whole, *visible; // source in host memory: whole MBs, and their visible part; NULL
+                                 // if only a device has it
+    struct MotusExecutor *executor; // codes its GOP; NULL until the type is known
+    MotusFrameSlot *slot;           // of the executor
+    int threads;                    // CPU threads it is being coded with
+    MotusPacket *packet;
+    MotusError error;
+} MotusPendingPicture;
+
+typedef struct MotusPendingQueue {
+    MotusPendingPicture *first, *last;
+    MotusPendingPicture *oldest[MOTUS_PENDING_DONE]; // [s]: the oldest picture in state s or before
+    int64_t n_queued;                                // pictures ever appended
+} MotusPendingQueue;
+
+// Allocates a picture whose source is not there yet; params: checked. MOTUS_ERR_MEMORY.
+MotusStatus motus_pending_alloc(MotusPendingPicture **picture, const MotusStream *stream,
+                                const MotusFrameParams *params);
+void motus_pending_free(MotusPendingPicture *picture); // its slot is not touched; accepts NULL
+
+void motus_pending_append(MotusPendingQueue *queue, MotusPendingPicture *picture,
+                          MotusPendingState state);
+
+// Moves a picture of the queue to a later state.
+void motus_pending_advance(MotusPendingQueue *queue, MotusPendingPicture *picture,
+                           MotusPendingState state);
+
+// Removes and returns the first picture, which is done. The caller frees it.
+MotusPendingPicture *motus_pending_take(MotusPendingQueue *queue);
+
+// Returns how many pictures were queued from the oldest unfinished one on.
+int64_t motus_pending_unfinished(const MotusPendingQueue *queue);
+
+// Returns the next picture of the same GOP; NULL if it is not queued yet, or has no type yet.
+MotusPendingPicture *motus_pending_follower(const MotusPendingPicture *picture);
+
+#endif

@@ -1,0 +1,382 @@
+// The CPU executor: search -> decisions -> entropy coding -> deblocking -> squared errors.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "common/int_core.h"
+#include "common/threads.h"
+#include "encoder/bitstream/slice.h"
+#include "encoder/decide/decide.h"
+#include "encoder/mb/deblock.h"
+#include "encoder/picture/executor.h"
+#include "encoder/picture/external_mvs.h"
+#include "encoder/picture/slice_cut.h"
+#include "me/me_cpu.h"
+#include "yuv/frame_pool.h"
+#include "yuv/pad.h"
+
+#define GOPS_BYTES ((size_t)256 << 20) // of pending frames, if the number of coders is chosen here
+
+typedef struct Coder {
+    const MotusStream *stream;
+    const MotusPasses *passes;
+    MotusMeCpu *me;
+    MotusField *field;
+    MotusPictureState pic;
+    int max_threads;
+    MotusMv *centre, *last_mv; // per MB: search centres; MVs of the last P picture
+    int has_last_mv;
+    MotusRefLuma ref_luma;
+    MotusFramePool pool;
+    MotusFrame *rec, *ref; // whole MBs
+    uint8_t *rbsp, *nal;
+    int *cut_first; // n_mb, with config.slice_max_size (MotusSliceCut)
+    MotusCodedMv *mvs;
+    // The picture between begin() and finish().
+    MotusPictureInput input;
+    MotusStageClock clock;
+    MotusPictureStats stats;
+    size_t size; // bytes in nal
+    int n_slices;
+} Coder;
+
+// ---- Opening ------------------------------------------------------------------------------------
+
+static MotusStatus open_search(Coder *c) {
+    MotusMeConfig me = motus_me_config_default(c->pic.mbs.mb_width * 16, c->pic.mbs.mb_height * 16);
+    me.range = c->stream->effort.range;
+    me.subpel = MOTUS_SUBPEL_FULL; // the decisions refine the blocks that are worth it
+    me.modes = c->stream->effort.partitions;
+    me.threads = c->max_threads;
+    MotusStatus status = motus_me_cpu_open(&c->me, &me);
+    if (!status) c->max_threads = c->me->threads;
+    return status ? status : motus_field_alloc(&c->field, me.width, me.height);
+}
+
+static MotusStatus alloc_buffers(Coder *c) {
+    const MotusStream *s = c->stream;
+    size_t n = (size_t)s->mb_width * (size_t)s->mb_height;
+    c->rbsp = motus_alloc(s->rbsp_capacity, 1);
+    c->nal = motus_alloc(motus_nal_bound(s->rbsp_capacity), 1);
+    c->mvs = motus_alloc(16 * n, sizeof *c->mvs);
+    c->centre = motus_alloc(n, sizeof *c->centre);
+    c->last_mv = motus_alloc(n, sizeof *c->last_mv);
+    if (!c->rbsp || !c->nal || !c->mvs || !c->centre || !c->last_mv) return MOTUS_ERR_MEMORY;
+    if (s->config.slice_max_size && !(c->cut_first = motus_alloc(n, sizeof *c->cut_first)))
+        return MOTUS_ERR_MEMORY;
+    MotusStatus status = motus_picture_state_alloc(&c->pic, s->mb_width, s->mb_height, 1);
+    c->pic.mbs.slice_first = s->slices.first;
+    c->pic.row_order = s->slices.row_order;
+    if (!status) status = motus_ref_luma_alloc(&c->ref_luma, 16 * s->mb_width, 16 * s->mb_height);
+    return status ? status : open_search(c);
+}
+
+// Counts what alloc_buffers() allocates, and two reconstructions.
+static size_t coder_bytes(const MotusStream *s, int slots) {
+    (void)slots;
+    size_t n = (size_t)s->mb_width * (size_t)s->mb_height, samples = 256 * n;
+    size_t per_mb = 16 * sizeof(MotusCodedMv) + 2 * sizeof(MotusMv) + 3 * sizeof(MotusMb) +
+                    sizeof(MotusMbCoef) + sizeof(MotusCandidates) + 3 * sizeof(uint32_t) +
+                    2 * sizeof(uint16_t) + 1 + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4) +
+                    sizeof(int);
+    return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) + 7 * samples;
+}
+
+static void close_coder(void **coder) {
+    Coder *c = *coder;
+    if (!c) return;
+    motus_me_cpu_close(&c->me);
+    motus_field_free(&c->field);
+    motus_picture_state_free(&c->pic);
+    motus_ref_luma_free(&c->ref_luma);
+    motus_frame_unref(&c->rec);
+    motus_frame_unref(&c->ref);
+    motus_frame_pool_close(&c->pool);
+    motus_free(c->rbsp);
+    motus_free(c->nal);
+    motus_free(c->cut_first);
+    motus_free(c->mvs);
+    motus_free(c->centre);
+    motus_free(c->last_mv);
+    motus_free(c);
+    *coder = NULL;
+}
+
+// OpenMP's threads belong to the thread that calls begin(): it has to open the coder, too.
+static MotusStatus open_coder(void **coder, const MotusStream *stream, void *shared, int index,
+                              int threads, MotusError *error) {
+    (void)shared, (void)index;
+    Coder *c = *coder = motus_alloc(1, sizeof *c);
+    MotusStatus status = MOTUS_ERR_MEMORY;
+    if (c) {
+        c->stream = stream;
+        c->max_threads = threads;
+        c->passes = motus_passes();
+        c->pool =
+            (MotusFramePool){.width = 16 * stream->mb_width, .height = 16 * stream->mb_height};
+        status = alloc_buffers(c);
+    }
+    if (!status) return MOTUS_OK;
+    close_coder(coder);
+    return motus_fail(error, status, "%s", motus_status_text(status));
+}
+
+// ---- A P picture --------------------------------------------------------------------------------
+
+static MotusReference reference(const Coder *c) {
+    const MotusRefLuma *luma = &c->ref_luma;
+    MotusReference ref = {.width = luma->width,
+                          .height = luma->height,
+                          .luma = luma->plane[0],
+                          .chroma = {c->ref->plane[1].data, c->ref->plane[2].data},
+                          .luma_stride = luma->stride,
+                          .chroma_stride = c->ref->plane[1].stride};
+    memcpy(ref.tap, luma->tap, sizeof ref.tap);
+    return ref;
+}
+
+// Fills the motion field. External MVs are only measured.
+static void search(Coder *c, const MotusPlane *luma, uint32_t lambda_q8,
+                   const MotusExternalMvs *external, uint32_t modes) {
+    const MotusStream *s = c->stream;
+    motus_ref_luma_build(&c->ref_luma, &c->ref->plane[0], s->config.subpel != MOTUS_SUBPEL_FULL,
+                         c->pic.mbs.threads);
+    motus_me_cpu_predict(c->me,
+                         &(MotusCentresPicture){.cur = luma->data,
+                                                .cur_stride = luma->stride,
+                                                .ref = &c->ref_luma,
+                                                .previous = c->has_last_mv ? c->last_mv : NULL,
+                                                .lambda_q8 = lambda_q8,
+                                                .reach = s->effort.reach,
+                                                .limit_x = MOTUS_MAX_CENTRE,
+                                                .limit_y = s->centre_limit_y,
+                                                .centre = c->centre});
+    motus_stage_ended(c->pic.clock, MOTUS_STAGE_REFERENCE);
+    if (external->mv) {
+        motus_external_mvs_measure(external, modes, luma, &c->ref_luma, c->centre, lambda_q8,
+                                   c->pic.mbs.threads, c->field);
+        return;
+    }
+    MotusMeHints hints = {.centre = c->centre, .predictor = c->centre, .lambda_q8 = lambda_q8};
+    motus_me_cpu_search(c->me, luma, &c->ref_luma, &hints, c->field);
+}
+
+static void code_p(Coder *c, const MotusCoding *coding, const MotusExternalMvs *external) {
+    search(c, &c->pic.mbs.src->plane[0], coding->qp_table[coding->qp].lambda_q8, external,
+           coding->effort.partitions);
+    motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
+    const MotusPCoding p = {.ref = reference(c),
+                            .ref_luma = &c->ref_luma,
+                            .field = c->field,
+                            .centre = c->centre,
+                            .subpel =
+                                external->final ? MOTUS_SUBPEL_FULL : c->stream->config.subpel,
+                            .limits = c->stream->limits};
+    (c->cut_first ? c->passes->decide_p : c->passes->code_p)(&c->pic, coding, &p);
+}
+
+// ---- Slices -------------------------------------------------------------------------------------
+
+// Appends the NAL unit of the slice that is MB rows [from, to).
+static MotusStatus write_slice(Coder *c, int from, int to) {
+    const MotusPictureParams *params = c->input.params;
+    const MotusSliceSettings slice =
+        motus_slice_settings(c->stream, params, from * c->pic.mbs.mb_width);
+    MotusBits bits;
+    motus_bits_init(&bits, c->rbsp, c->stream->rbsp_capacity);
+    motus_write_slice_header(&bits, &c->stream->sequence, &slice);
+    motus_write_slice_data(&bits, &c->pic.mbs, from, to, slice.p_slice, params->qp, &c->stats);
+    if (bits.overflow) return MOTUS_ERR_INTERNAL;
+    c->size += motus_nal_write(c->nal + c->size, 2, params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE,
+                               c->rbsp, bits.size);
+    return MOTUS_OK;
+}
+
+static MotusStatus write_slices(Coder *c) {
+    const MotusSlices *s = &c->stream->slices;
+    MotusStatus status = MOTUS_OK;
+    if (!s->begin) return write_slice(c, 0, c->pic.mbs.mb_height);
+    for (int k = 0; k < s->n && !status; k++) status = write_slice(c, s->begin[k], s->begin[k + 1]);
+    return status;
+}
+
+// Decides the picture and writes its slices: all that depends on QP.
+static MotusStatus code(Coder *c) {
+    const MotusPictureParams *params = c->input.params;
+    const MotusCoding coding = {c->stream->qp_table, params->qp,
+                                motus_external_mvs_effort(c->stream, &params->external)};
+    MotusStatus status = MOTUS_OK;
+    c->pic.qp_offset = params->qp_offset;
+    c->n_slices = c->stream->slices.n;
+    c->stats = (MotusPictureStats){0};
+    c->size = 0;
+    if (!params->idr)
+        code_p(c, &coding, &params->external);
+    else if (!c->cut_first)
+        c->passes->code_i(&c->pic, &coding);
+    motus_stage_ended(c->pic.clock, MOTUS_STAGE_INTRA);
+    if (c->cut_first) {
+        const MotusSliceCut cut = {c->stream,    params,  c->passes, &coding,
+                                   c->cut_first, c->rbsp, c->nal};
+        status = motus_slice_cut_picture(&cut, &c->pic, &c->size, &c->n_slices, &c->stats);
+    } else {
+        motus_finalize_mbs(&c->pic.mbs, params->qp);
+        status = write_slices(c);
+    }
+    motus_stage_ended(c->pic.clock, MOTUS_STAGE_ENTROPY);
+    return status;
+}
+
+static MotusStatus begin(void *coder, const MotusPictureInput *input, MotusError *error) {
+    Coder *c = coder;
+    MotusStatus status = c->rec ? MOTUS_OK : motus_frame_pool_take(&c->pool, &c->rec);
+    c->input = *input;
+    c->pic.mbs.src = input->whole;
+    c->pic.rec = c->rec;
+    // OpenMP keeps as many threads as its last region had, and cannot report that one is missing.
+    c->pic.mbs.threads = c->me->threads =
+        motus_threads_ready(motus_min(input->threads, c->max_threads));
+    c->pic.clock = c->stream->config.time_stages ? &c->clock : NULL;
+    motus_stages_begin(c->pic.clock);
+    if (!status) status = code(c);
+    return status ? motus_fail(error, status, "%s", motus_status_text(status)) : MOTUS_OK;
+}
+
+static MotusStatus wait_coded(void *coder, size_t *size, MotusError *error) {
+    (void)error;
+    *size = ((Coder *)coder)->size;
+    return MOTUS_OK;
+}
+
+static void undo(void *coder) { (void)coder; } // begin() starts over in the same frame
+
+// ---- Completion ---------------------------------------------------------------------------------
+
+static uint64_t rows_ssd(const MotusPlane *a, const MotusPlane *b, int first, int n) {
+    const MotusPlane rows = motus_plane_rows(a, first, n), others = motus_plane_rows(b, first, n);
+    return motus_plane_ssd(&rows, &others, rows.width, rows.height);
+}
+
+// Sums the squared errors of the three planes, by rows of MBs.
+static void sum_ssd(const MotusFrame *a, const MotusFrame *b, int threads, uint64_t ssd[3]) {
+    uint64_t y = 0, cb = 0, cr = 0;
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(+ : y, cb, cr)
+    for (int row = 0; row < motus_mbs(a->height); row++) {
+        y += rows_ssd(&a->plane[0], &b->plane[0], 16 * row, 16);
+        cb += rows_ssd(&a->plane[1], &b->plane[1], 8 * row, 8);
+        cr += rows_ssd(&a->plane[2], &b->plane[2], 8 * row, 8);
+    }
+    ssd[0] = y, ssd[1] = cb, ssd[2] = cr;
+}
+
+// Keeps an MV of each MB for the search centres of the next picture.
+static void keep_mvs(Coder *c) {
+#pragma omp parallel for num_threads(c->pic.mbs.threads) schedule(static)
+    for (int i = 0; i < c->pic.mbs.n_mb; i++)
+        c->last_mv[i] = motus_mb_is_intra(&c->pic.mbs.mb[i]) ? c->field->mv[MOTUS_BLOCK_16x16][i]
+                                                             : c->pic.mbs.mb[i].mv[0];
+}
+
+static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error) {
+    Coder *c = coder;
+    const MotusStream *s = c->stream;
+    const MotusPictureParams *params = c->input.params;
+    MotusFrame *visible = NULL;
+    if (s->config.deblock)
+        motus_deblock_picture(c->rec, c->pic.mbs.mb, s->mb_width, s->mb_height, c->pic.mbs.threads);
+    MotusStatus status = motus_frame_crop(&visible, c->rec, s->config.width, s->config.height);
+    if (status) return motus_fail(error, status, "%s", motus_status_text(status));
+    sum_ssd(c->input.visible, visible, c->pic.mbs.threads, c->stats.ssd);
+    motus_stage_ended(c->pic.clock, MOTUS_STAGE_DEBLOCK);
+    *out = (MotusCodedPicture){
+        .nal = c->nal, .size = c->size, .slices = c->n_slices, .stats = c->stats};
+    if (c->pic.clock) memcpy(out->stage_us, c->clock.us, sizeof out->stage_us);
+    if (s->config.stream_only) {
+        motus_frame_unref(&visible);
+    } else {
+        visible->number = params->number;
+        out->recon = visible;
+        out->mvs = c->mvs;
+        out->n_mvs = motus_list_mvs(&c->pic.mbs, c->mvs);
+    }
+    if (s->config.export_field && !params->idr) out->field = c->field;
+    c->has_last_mv = !params->idr;
+    if (!params->idr) keep_mvs(c);
+    motus_frame_unref(&c->ref); // the reconstruction becomes the next picture's reference
+    c->ref = c->rec;
+    c->rec = NULL;
+    return MOTUS_OK;
+}
+
+// ---- What a CPU does not need -------------------------------------------------------------------
+
+static MotusStatus find_devices(const MotusEncoderConfig *config, int device[MOTUS_MAX_GOP_CODERS],
+                                int *n, MotusError *error) {
+    (void)config, (void)error;
+    device[0] = -1;
+    *n = 1;
+    return MOTUS_OK;
+}
+
+// Two threads share a picture well; each further coder costs the memory of its pending frames.
+static int best_coders(const MotusStream *s, const int *device, int n_devices, int threads,
+                       int slots) {
+    (void)device, (void)n_devices;
+    const size_t gop = (size_t)slots * 384 * (size_t)s->mb_width * (size_t)s->mb_height;
+    return motus_min((int)(1 + GOPS_BYTES / gop), motus_max(1, threads / 2));
+}
+
+static MotusStatus open_device(void **shared, int device, MotusError *error) {
+    (void)device, (void)error;
+    *shared = NULL;
+    return MOTUS_OK;
+}
+
+static void close_device(void **shared) { (void)shared; }
+
+// The slots only count pending pictures, whose frames are in host memory.
+static MotusStatus open_slots(void **slots, const MotusStream *stream, void *shared, int n,
+                              MotusFrameSlot **first, MotusError *error) {
+    (void)stream, (void)shared;
+    MotusFrameSlot *slot = *slots = *first = motus_alloc((size_t)n, sizeof *slot);
+    if (!slot) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    for (int i = 0; i + 1 < n; i++) slot[i].next = &slot[i + 1];
+    return MOTUS_OK;
+}
+
+static void close_slots(void **slots) {
+    motus_free(*slots);
+    *slots = NULL;
+}
+
+static MotusStatus fill_slot(MotusFrameSlot *slot, const MotusFrameSource *source,
+                             MotusError *error) {
+    (void)slot, (void)source, (void)error;
+    return MOTUS_OK;
+}
+
+static MotusStatus wait_filled(const MotusFrameSlot *slot, MotusError *error) {
+    (void)slot, (void)error;
+    return MOTUS_OK;
+}
+
+const MotusExecutorOps motus_executor_ops_cpu = {.backend = MOTUS_BACKEND_CPU,
+                                                 .depth = 1,
+                                                 .codes_from_host = 1,
+                                                 .find_devices = find_devices,
+                                                 .best_coders = best_coders,
+                                                 .coder_bytes = coder_bytes,
+                                                 .open_device = open_device,
+                                                 .close_device = close_device,
+                                                 .open_slots = open_slots,
+                                                 .close_slots = close_slots,
+                                                 .fill_slot = fill_slot,
+                                                 .wait_filled = wait_filled,
+                                                 .open = open_coder,
+                                                 .close = close_coder,
+                                                 .begin = begin,
+                                                 .wait = wait_coded,
+                                                 .undo = undo,
+                                                 .finish = finish};

@@ -1,0 +1,143 @@
+// The results of a picture: their way down, and the host's wait for them.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
+#include "encoder/picture/cuda_coder.cuh"
+
+extern "C" {
+#include "encoder/bitstream/headers.h"
+}
+
+using namespace motus_cuda_coder;
+
+namespace {
+
+constexpr int64_t MAX_EXPECTED_US = 50000;
+
+MotusStatus download_recon(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
+                           MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int p = 0; rec && p < 3 && !status; p++) {
+        const MotusPlane *from = &c->rec[c->current][p], *to = &rec->plane[p];
+        status = check(c,
+                       cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
+                                         (size_t)from->stride, (size_t)from->width,
+                                         (size_t)from->height, cudaMemcpyDeviceToHost, c->stream),
+                       "download", error);
+    }
+    if (!status && out->with_mb)
+        status = check(c,
+                       cudaMemcpyAsync(out->h_mb, c->pic.mb, (size_t)c->pic.n_mb * sizeof(MotusMb),
+                                       cudaMemcpyDeviceToHost, c->stream),
+                       "download", error);
+    return status;
+}
+
+} // namespace
+
+MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
+                                       MotusError *error) {
+    MotusStatus status = download_recon(c, out, rec, error);
+    if (!status && out->downloaded)
+        status = check(c,
+                       cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
+                                       cudaMemcpyDeviceToHost, c->writing),
+                       "download", error);
+    if (!status) status = follow(c, c->writing, c->stream, c->made, error);
+    if (!status)
+        status = check(
+            c,
+            motus_plane_errors_cuda(c->src, c->rec[c->current], c->settings->config.width,
+                                    c->settings->config.height, out->report->stats.ssd, c->writing),
+            "statistics", error);
+    if (!status)
+        status = check(c,
+                       cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
+                                       cudaMemcpyDeviceToHost, c->writing),
+                       "download", error);
+    return status ? status : check(c, cudaEventRecord(out->done, c->writing), "record", error);
+}
+
+namespace {
+
+void pause_us(int64_t us) {
+    const struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000 * 1000)};
+    if (us > 0) nanosleep(&t, NULL);
+}
+
+// Blocks until the coder's only picture is done. CUDA's blocking wait returns some 100 us late, and
+// here nothing else runs meanwhile: sleeps for 7/8 of the expected time, then polls, and leaves a
+// picture that takes twice as long to CUDA. The next picture is expected to take as long as this
+// one, or less if this one was done at the first poll.
+cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
+    const int64_t expected = c->expected_us[out->is_i];
+    pause_us(out->begun_us + expected - expected / 8 - now_us());
+    cudaError_t status = cudaEventQuery(out->done);
+    const int too_late = status == cudaSuccess;
+    while (status == cudaErrorNotReady && now_us() < out->begun_us + 2 * expected) {
+        pause_us(15);
+        status = cudaEventQuery(out->done);
+    }
+    if (status == cudaErrorNotReady) {
+        (void)cudaGetLastError(); // so that no later call reports it
+        status = cudaEventSynchronize(out->done);
+    }
+    const int64_t took = now_us() - out->begun_us;
+    c->expected_us[out->is_i] = too_late                 ? expected * 3 / 4
+                                : took < MAX_EXPECTED_US ? took
+                                                         : MAX_EXPECTED_US;
+    return status;
+}
+
+// Downloads the rest of NAL units that are longer than expected.
+MotusStatus download_rest(MotusCudaCoder *c, Output *out, size_t size, MotusError *error) {
+    size_t done = out->downloaded;
+    if (size <= done) return MOTUS_OK;
+    if (size > out->nal_room) done = 0;
+    MotusStatus status = reserve_nal(c, out, size, error);
+    if (!status)
+        status = check(c,
+                       cudaMemcpyAsync(out->h_nal + done, out->nal + done, size - done,
+                                       cudaMemcpyDeviceToHost, c->down),
+                       "download", error);
+    return status ? status : check(c, cudaStreamSynchronize(c->down), "download", error);
+}
+
+// Reads how long each stage of a picture took.
+MotusStatus read_timing(MotusCudaCoder *c, const Output *out, float us[MOTUS_STAGES],
+                        MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    cudaEvent_t before = out->began;
+    memset(us, 0, MOTUS_STAGES * sizeof *us);
+    for (int k = out->is_i ? MOTUS_STAGE_INTRA : 0; out->began && k < MOTUS_STAGES && !status;
+         k++) {
+        status = check(c, cudaEventElapsedTime(&us[k], before, out->ended[k]), "timing", error);
+        us[k] *= 1000;
+        before = out->ended[k];
+    }
+    return status;
+}
+
+} // namespace
+
+extern "C" MotusStatus motus_cuda_coder_wait(MotusCudaCoder *c, MotusCudaPicture *picture,
+                                             MotusError *error) {
+    MotusOnDevice on(c->device);
+    Output *out = &c->output[c->finished % MOTUS_CODER_DEPTH];
+    const int alone = c->begun - c->finished == 1;
+    MotusStatus status =
+        check(c, alone ? wait_alone(c, out) : cudaEventSynchronize(out->done), "picture", error);
+    c->finished++;
+    if (status) return status;
+    size_t size = out->h_report->result.size, most = motus_nal_bound(c->settings->rbsp_capacity);
+    if (out->h_report->result.overflow)
+        return motus_fail(error, MOTUS_ERR_INTERNAL, "the picture is larger than its buffer");
+    if (!packets_stay(c)) status = download_rest(c, out, size, error);
+    c->expected = size + size / 4 + 4096 < most ? size + size / 4 + 4096 : most;
+    picture->nal = packets_stay(c) ? NULL : out->h_nal;
+    picture->device_nal = out->nal;
+    picture->size = size;
+    picture->stats = out->h_report->stats;
+    picture->mb = out->with_mb ? out->h_mb : NULL;
+    return status ? status : read_timing(c, out, picture->stage_us, error);
+}
