@@ -1,113 +1,152 @@
 #!/usr/bin/env python3
-"""Reads the public headers and writes, as C, one call for every function and every bad value of each of its parameters, the others being good.
+"""Writes C calls of every public function with bad arguments: generate.py VALUES HEADER...
 
-    generate.py HEADER... > calls.inc
-
-Each call is one CALL(name, what, expression) for arguments_test.c, which has the values (good_*, bad_*) and runs each in a process of its own."""
+For each function that the headers declare, each bad value of each parameter makes one call; the
+other parameters are good. Bad structures come from VALUES (values.txt), the rest is below.
+arguments_test.c includes the output and runs each call in a process of its own."""
 # SPDX-License-Identifier: BSD-2-Clause
 import re
 import sys
 
-INT = ["0", "-1", "INT_MIN", "INT_MAX", "99"]
-PLANE = ["NULL"] + [f"bad_plane({i})" for i in range(10)]
-FRAME = ["NULL"] + [f"bad_frame({i})" for i in range(12)]
-ENUM = ["-1", "99", "INT_MAX"]
-
-# Parameter type (without names, "const" kept) -> good value and bad ones.
-TYPES = {
-    "int": ("1", INT),
-    "float": ("2.0f", ["NAN", "INFINITY", "-1.0f", "1e30f", "0.0f"]),
-    "size_t": ("good_size", ["0", "1", "SIZE_MAX"]),
-    "uint8_t": ("128", ["0", "255"]),
-    "uint64_t": ("7u", ["0", "UINT64_MAX"]),
-    "int64_t": ("1", ["-1", "INT64_MAX"]),
-    "uint32_t": ("1u", ["0", "UINT32_MAX"]),
-    "MotusRational": ("((MotusRational){25, 1})", ["((MotusRational){0, 0})", "((MotusRational){-1, 1})", "((MotusRational){INT_MAX, INT_MAX})",
-                                                   "((MotusRational){1, 0})"]),
-    "const MotusPlane *": ("good_plane", PLANE),
-    "MotusPlane *": ("good_out_plane", PLANE),
-    "const MotusPlane [3]": ("good_planes", ["NULL", "bad_planes(0)", "bad_planes(1)", "bad_planes(2)"]),
-    "MotusPlane [3]": ("good_out_planes", ["NULL", "bad_planes(0)", "bad_planes(1)", "bad_planes(2)"]),
-    "const MotusFrame *": ("good_frame", FRAME),
-    "MotusFrame *": ("good_out_frame", FRAME),
-    "MotusFrame **": ("&any_frame", ["NULL"]),
-    "MotusImage *": ("&any_image", ["NULL"]),
-    "const MotusImage *": ("good_image", ["NULL"] + [f"bad_image({i})" for i in range(10)]),
-    "const MotusColour *": ("good_colour", ["NULL", "bad_colour(0)", "bad_colour(1)"]),
-    "const void *const [3]": ("(const void *const *)good_data", ["NULL", "(const void *const *)bad_data"]),
-    "const MotusExec *": ("good_exec", ["NULL", "bad_exec(0)", "bad_exec(1)", "bad_exec(2)"]),
-    "const MotusEncoderConfig *": ("good_encoder_config", ["NULL"] + [f"bad_encoder_config({i})" for i in range(24)]),
-    "const MotusMeConfig *": ("good_me_config", ["NULL"] + [f"bad_me_config({i})" for i in range(12)]),
-    "const MotusEqualizeConfig *": ("good_equalize", ["NULL"] + [f"bad_equalize({i})" for i in range(8)]),
-    "const MotusKeyConfig *": ("good_key", ["NULL"] + [f"bad_key({i})" for i in range(10)]),
-    "const MotusWaveletShape *": ("good_shape", ["NULL"] + [f"bad_shape({i})" for i in range(8)]),
-    "MotusWaveletShape *": ("&any_shape", ["NULL"]),
-    "const MotusCoefs *": ("good_coefs", ["NULL"] + [f"bad_coefs({i})" for i in range(8)]),
-    "MotusCoefs *": ("good_out_coefs", ["NULL"] + [f"bad_coefs({i})" for i in range(8)]),
-    "MotusField *": ("good_field", ["NULL"] + [f"bad_field({i})" for i in range(4)]),
-    "MotusField **": ("&any_field", ["NULL"]),
-    "const MotusMeHints *": ("good_hints", ["NULL"] + [f"bad_hints({i})" for i in range(4)]),
-    "const MotusMeJob *": ("good_job", ["NULL"] + [f"bad_job({i})" for i in range(8)]),
-    "MotusEncoder *": ("good_encoder", ["NULL"]),
-    "const MotusEncoder *": ("good_encoder", ["NULL"]),
-    "MotusEncoder **": ("&any_encoder", ["NULL"]),
-    "MotusPacket *": ("any_packet", ["NULL"]),
-    "MotusPacket **": ("&any_packet", ["NULL"]),
-    "const MotusFrameParams *": ("good_params", ["NULL"] + [f"bad_params({i})" for i in range(3)]),
-    "MotusMe *": ("good_me", ["NULL"]),
-    "const MotusMe *": ("good_me", ["NULL"]),
-    "MotusMe **": ("&any_me", ["NULL"]),
-    "MotusMeReference *": ("good_reference", ["NULL", "empty_reference"]),
-    "const MotusMeReference *": ("good_reference", ["NULL", "empty_reference"]),
-    "MotusMeReference **": ("&any_reference", ["NULL"]),
-    "const MotusMeCentres *": ("good_predict", ["NULL"] + [f"bad_predict({i})" for i in range(12)]),
-    "const MotusMeRequest *": ("good_request", ["NULL"] + [f"bad_request({i})" for i in range(18)]),
-    "const MotusMeTarget *": ("NULL", []),
-    "MotusMv *": ("NULL", []),
-    "MotusMv": ("((MotusMv){5, -3})", ["((MotusMv){INT16_MIN, INT16_MIN})", "((MotusMv){INT16_MAX, INT16_MAX})"]),
-    "ptrdiff_t": ("16", ["0", "-1", "3", "PTRDIFF_MIN"]),
-    "uint8_t *": ("good_bytes", ["NULL"]),
-    "MotusEqualizer *": ("good_equalizer", ["NULL"]),
-    "const MotusEqualizer *": ("good_equalizer", ["NULL"]),
-    "MotusEqualizer **": ("&any_equalizer", ["NULL"]),
-    "MotusRgbEqualizer *": ("good_rgb_equalizer", ["NULL"]),
-    "MotusRgbEqualizer **": ("&any_rgb_equalizer", ["NULL"]),
-    "MotusCudaEqualizer *": ("NULL", []),
-    "MotusCudaEqualizer **": ("&any_cuda_equalizer", ["NULL"]),
-    "MotusCudaRgbEqualizer *": ("NULL", []),
-    "MotusCudaRgbEqualizer **": ("&any_cuda_rgb_equalizer", ["NULL"]),
-    "MotusCudaRing *": ("NULL", []),
-    "MotusCudaRing **": ("&any_ring", ["NULL"]),
-    "MotusCudaJob *": ("NULL", []),
-    "MotusError *": ("&any_error", ["NULL"]),
-    "MotusBackend *": ("&any_backend", ["NULL"]),
-    "int *": ("&any_int", ["NULL"]),
-    "size_t *": ("&any_size", ["NULL"]),
-    "float *": ("good_floats", ["NULL"]),
-    "const float *": ("good_floats", ["NULL"]),
-    "int16_t *": ("good_levels", ["NULL"]),
-    "const int16_t *": ("good_levels", ["NULL"]),
-    "uint8_t (*)[256]": ("good_curves", ["NULL"]),
-    "void *": ("NULL", []),
-    "const void *": ("NULL", []),
-    "void **": ("&any_pointer", ["NULL"]),
-    "const void **": ("&any_const_pointer", ["NULL"]),
-    "void (*)(void *)": ("NULL", []),
-    "uint8_t *const [3]": ("good_data", ["NULL", "bad_data"]),
-    "const ptrdiff_t [3]": ("good_strides", ["NULL", "bad_strides(0)", "bad_strides(1)", "bad_strides(2)"]),
+SCALARS = {  # type: good value, bad values
+    "int": ("1", "-1 INT_MIN INT_MAX 0 101"),
+    "float": ("2.0f", "NAN INFINITY -1.0f 1e30f 0.0f"),
+    "size_t": ("64", "0 1 SIZE_MAX"),
+    "uint8_t": ("128", "0 255"),
+    "uint64_t": ("7u", "0 UINT64_MAX"),
+    "int64_t": ("1", "-1 INT64_MAX"),
+    "ptrdiff_t": ("16", "0 -1 3 PTRDIFF_MIN"),
+    "MotusRational": (
+        "(MotusRational){25,1}",
+        "(MotusRational){0,0} (MotusRational){-1,1} "
+        "(MotusRational){INT_MAX,INT_MAX} (MotusRational){1,0}",
+    ),
+    "MotusMv": ("(MotusMv){5,-3}", "(MotusMv){INT16_MIN,INT16_MIN} (MotusMv){INT16_MAX,INT16_MAX}"),
+    "MotusStatus": ("MOTUS_OK", ""),
+    "MotusBackend": ("MOTUS_BACKEND_CPU", ""),
+    "MotusDct8Kind": ("MOTUS_DCT8_INTEGER", ""),
+    "MotusWaveletEdge": ("MOTUS_WAVELET_SYMMETRIC", ""),
+    "MotusPreset": ("MOTUS_PRESET_MEDIUM", ""),
+    "MotusStage": ("MOTUS_STAGE_SEARCH", ""),
+    "MotusMemory": ("MOTUS_MEMORY_HOST", ""),
+    "MotusImageFormat": ("MOTUS_IMAGE_RGB24", ""),
 }
-ENUMS = {"MotusStatus": "MOTUS_OK", "MotusBackend": "MOTUS_BACKEND_CPU", "MotusDct8Kind": "MOTUS_DCT8_INTEGER",
-         "MotusWaveletEdge": "MOTUS_WAVELET_SYMMETRIC", "MotusPreset": "MOTUS_PRESET_MEDIUM",
-         "MotusStage": "MOTUS_STAGE_SEARCH", "MotusMemory": "MOTUS_MEMORY_HOST",
-         "MotusImageFormat": "MOTUS_IMAGE_RGB24"}
-ARRAYS = {"uint8_t": "good_bytes", "uint16_t": "good_table", "uint32_t": "good_counts"}  # by what they hold
-# Values that a name asks for, where "any good int" is not good enough.
-BY_NAME = {"width": "64", "height": "48", "quality": "50", "levels": "2", "slots": "3", "tiles": "1", "matrix_709": "0", "full_range": "0"}
-BY_FUNCTION = {("motus_me_reference_block", "width"): "8", ("motus_me_reference_block", "height"): "8"}
+ENUM = "-1 99 INT_MAX"
+INTS = {  # good values by a parameter's name, or by function and name
+    "width": "64",
+    "height": "48",
+    "quality": "50",
+    "levels": "2",
+    "slots": "3",
+    "matrix_709": "0",
+    "full_range": "0",
+    "motus_me_reference_block width": "8",
+    "motus_me_reference_block height": "8",
+}
+BOUNDED = {"width": 4, "height": 4, "quality": 5, "levels": 3, "slots": 3}  # bad ones of the five
+POINTERS = {  # good values; without one, a new object for the result
+    "const MotusPlane *": "good_plane",
+    "MotusPlane *": "good_out_plane",
+    "const MotusPlane [3]": "good_planes",
+    "MotusPlane [3]": "good_out_planes",
+    "const MotusFrame *": "good_frame",
+    "MotusFrame *": "good_out_frame",
+    "const MotusImage *": "&image",
+    "const MotusColour *": "&colour",
+    "const MotusExec *": "&good_exec",
+    "const MotusEncoderConfig *": "&encoder_config",
+    "const MotusFrameParams *": "&params",
+    "const MotusMeConfig *": "&me_config",
+    "const MotusMeHints *": "&hints",
+    "const MotusMeJob *": "&job",
+    "const MotusMeCentres *": "&predict",
+    "const MotusMeRequest *": "&request",
+    "MotusField *": "good_field",
+    "const MotusEqualizeConfig *": "&equalize_config",
+    "const MotusKeyConfig *": "&key_config",
+    "const MotusWaveletShape *": "&shape",
+    "const MotusCoefs *": "&coefs",
+    "MotusCoefs *": "&out_coefs",
+    "const void *const [3]": "(const void *const *)good_data",
+    "uint8_t *const [3]": "good_data",
+    "const ptrdiff_t [3]": "good_strides",
+    "MotusEncoder *": "good_encoder",
+    "const MotusEncoder *": "good_encoder",
+    "MotusMe *": "good_me",
+    "const MotusMe *": "good_me",
+    "MotusMeReference *": "good_reference",
+    "const MotusMeReference *": "good_reference",
+    "MotusEqualizer *": "good_equalizer",
+    "const MotusEqualizer *": "good_equalizer",
+    "MotusRgbEqualizer *": "good_rgb_equalizer",
+    "MotusCudaEqualizer *": "good_cuda_equalizer",
+    "MotusCudaRgbEqualizer *": "good_cuda_rgb_equalizer",
+    "MotusError *": "&any_error",
+    "float *": "good_floats",
+    "const float *": "good_floats",
+    "int16_t *": "good_levels",
+    "const int16_t *": "good_levels",
+    "uint8_t *": "good_bytes",
+    "uint8_t (*)[256]": "good_curves",
+    "uint8_t [256]": "good_bytes",
+    "const uint8_t [256]": "good_bytes",
+    "uint16_t [64]": "good_table",
+    "const uint16_t [64]": "good_table",
+    "uint32_t [256]": "good_counts",
+    "const uint32_t [256]": "good_counts",
+}
+NULLS = {  # NULL is good: what they point to is on a GPU, or NULL has a meaning
+    *("void *", "const void *", "void (*)(void *)", "const MotusMeTarget *", "MotusMv *"),
+    *("MotusCudaRing *", "MotusCudaJob *", "MotusPacket *"),
+}
+MORE = {  # bad pointers besides NULL
+    "MotusMeReference *": ["empty_reference"],
+    "const MotusMeReference *": ["empty_reference"],
+    "const void *const [3]": ["(const void *const *)bad_data"],
+    "uint8_t *const [3]": ["bad_data"],
+    "const ptrdiff_t [3]": [f"(const ptrdiff_t[]){{{v}, {v}, {v}}}" for v in (0, -64, 1)],
+    "const uint16_t [64]": ["zero_table"],
+}
+# Parameters that may be NULL, of any function or of one.
+OPTIONAL = {"error", "exec", "hints", "stream", "params", "release", "opaque", "frame", "image"}
+OPTIONAL |= {"motus_me_receive field"}
+
+
+def read_values(path):
+    """Returns {type: (prologue, changes)}; a change: C text, the status wanted, the error's text."""
+    found = {}
+    change = r'    (.*?)(?: -> (\w+(?: if \w+)?))?(?:(?<=[^=({,"]) "([^"]*)")?\n'
+    with open(path, encoding="utf-8") as text:
+        for line in text:
+            if m := re.fullmatch(r"(\w+(?:\[3\])?):(.*)\n", line):
+                changes = []
+                found[m[1].replace("[", " [")] = m[2].strip(), changes
+            elif m := re.fullmatch(change, line):
+                changes.append((m[1], m[2] or "ARGUMENT", m[3] or ""))
+            elif line.strip() and line[0] != "#":
+                raise SystemExit(f"{path}: {line}")
+    return found
+
+
+def function_of(kind):
+    return "bad_" + re.sub(r"\W", "", kind)
+
+
+def print_values(structures):
+    """Writes a C function for each structure: a copy of `good` with change n."""
+    for kind, (prologue, changes) in structures.items():
+        element, array = (kind[:-4], "[3]") if kind.endswith("[3]") else (kind, "")
+        print(f"static {element} *{function_of(kind)}(const {element} *good, int n) {{")
+        print(f"    static {element} v{array};")
+        print(f"    memcpy({'' if array else '&'}v, good, sizeof v);")
+        print(f"    {prologue or '(void)0'};\n    switch (n) {{")
+        for n, (change, _, _) in enumerate(changes):
+            print(f"    case {n}:\n        {change};\n        break;")
+        print(f"    }}\n    return {'' if array else '&'}v;\n}}\n")
 
 
 def split(text):
-    """Parameters, split at commas outside of parentheses."""
+    """Splits parameters at commas outside of parentheses."""
     parts, depth, at = [], 0, 0
     for i, c in enumerate(text):
         depth += (c == "(") - (c == ")")
@@ -118,7 +157,7 @@ def split(text):
 
 
 def parse(parameter):
-    """Type and name."""
+    """Returns a parameter's type and name."""
     if m := re.fullmatch(r"void \(\*(\w+)\)\(void \*\w*\)", parameter):
         return "void (*)(void *)", m[1]
     if m := re.fullmatch(r"uint8_t \(\*(\w+)\)\[256\]", parameter):
@@ -129,61 +168,95 @@ def parse(parameter):
     return m[1].strip(), m[2]
 
 
-def values(function, kind, name):
-    if kind in TYPES:
-        good, bad = TYPES[kind]
+def values(structures, function, kind, name):
+    """Returns the good value, and bad ones: (C text, description, status wanted, error's text)."""
+    if kind in SCALARS:
+        good, bad = SCALARS[kind]
         if kind == "int":
-            good = BY_FUNCTION.get((function, name), BY_NAME.get(name, good))
-        if name == "shape" and "Shape" not in kind:
-            raise SystemExit(f"{kind} {name}")
-        return good, bad
-    if kind in ENUMS:
-        return ENUMS[kind], [f"(({kind}){v})" for v in ENUM]
-    if m := re.fullmatch(r"(?:const )?(\w+) \[\d+\]", kind):
-        good = ARRAYS[m[1]]
-        return good, ["NULL"] + (["zero_table"] if m[1] == "uint16_t" and kind.startswith("const") else [])
-    raise SystemExit(f"no values for a parameter of type '{kind}' ({name}): add them to generate.py and arguments_test.c")
+            good = INTS.get(f"{function} {name}", INTS.get(name, good))
+        bad = bad.split() or [f"({kind}){v}" for v in ENUM.split()]
+        sure = BOUNDED.get(name, 0) if kind == "int" else 0
+        sure = len(bad) if kind.startswith("Motus") and not SCALARS[kind][1] else sure
+        return good, [(v, v, "ARGUMENT" if i < sure else "any", "") for i, v in enumerate(bad)]
+    optional = name in OPTIONAL or f"{function} {name}" in OPTIONAL or kind in NULLS
+    bad = [("NULL", "NULL", "any" if optional else "refused", "")]
+    want = "ARGUMENT" if name == "table" else "any"
+    bad += [(v, v, want, "") for v in MORE.get(kind, [])]
+    if kind in NULLS:
+        return "NULL", []
+    good = POINTERS.get(kind)
+    if "rgb24" in function and kind.endswith("MotusPlane *"):
+        good = "good_rgb"
+    structure = re.sub(r"^const | \*$", "", kind)
+    if good and structure in structures:
+        changes = structures[structure][1]
+        bad += [(f"{function_of(structure)}({good}, {n})", *c) for n, c in enumerate(changes)]
+    elif not good and re.fullmatch(r"\w.* \**\*", kind) and not kind.startswith("const Motus"):
+        good = f"&({kind[:-1].strip()}){{0}}"  # the result
+    if not good:
+        raise SystemExit(f"{function}: no values for a parameter of type '{kind}' ({name})")
+    return good, bad
 
 
 def functions(text):
-    """Return type, name, parameters and the comment before it."""
+    """Yields return type, name, parameters and the comment before a function."""
     comment = end = ""
-    for m in re.finditer(r"((?:^ *//[^\n]*\n)*)^MOTUS_API (?!extern)([^;]*?)(\w+)\(([^;]*)\)(\)\[256\])?;", text, re.M):
+    declaration = r"((?:^ *//[^\n]*\n)*)^MOTUS_API (?!extern)([^;]*?)(\w+)\(([^;]*)\)(\)\[256\])?;"
+    for m in re.finditer(declaration, text, re.M):
         flat = " ".join(m[4].split())
-        if m[1] or text[end or 0:m.start()].strip(" ") not in ("", "\n"):  # a comment holds for all functions that follow it without a gap
+        # A comment holds for all functions that follow it without a gap.
+        if m[1] or text[end or 0 : m.start()].strip(" ") not in ("", "\n"):
             comment = " ".join(m[1].split())
         end = m.end()
         yield m[2].strip(), m[3], [] if flat == "void" else [parse(p) for p in split(flat)], comment
 
 
-def calls(name, parameters, comment):
+def calls(structures, name, parameters, comment):
     never_null = "must not be NULL" in comment.replace(" // ", " ")
-    chosen = [values(name, kind, parameter) for kind, parameter in parameters]
+    chosen = [values(structures, name, kind, parameter) for kind, parameter in parameters]
     good = [g for g, _ in chosen]
-    yield "good", good
+    yield "good", good, "any", ""
     for i, (_, bad) in enumerate(chosen):
-        for value in bad:
+        for value, what, want, text in bad:
             if value != "NULL" or not never_null:
-                yield f"{parameters[i][1]} = {value}", good[:i] + [value] + good[i + 1:]
-    if not never_null and sum("NULL" in bad for _, bad in chosen) > 1:
-        yield "all NULL", ["NULL" if "NULL" in bad else g for g, bad in chosen]
+                arguments = good[:i] + [value] + good[i + 1 :]
+                yield f"{parameters[i][1]}: {what}", arguments, want, text
+    nulls = [bool(bad) and bad[0][0] == "NULL" for _, bad in chosen]
+    if not never_null and sum(nulls) > 1:
+        yield "all NULL", ["NULL" if null else g for null, g in zip(nulls, good)], "any", ""
 
 
 def main():
-    print("// Made by generate.py from the public headers.")
-    for header in sys.argv[1:]:
+    structures = read_values(sys.argv[1])
+    print("// Made by generate.py.\n#ifndef CALL")
+    print_values(structures)
+    print("#else")
+    for header in sys.argv[2:]:
         with open(header, encoding="utf-8") as file:
             text = file.read()
         declared = len(re.findall(r"^MOTUS_API (?!extern)", text, re.M))
         found = list(functions(text))
         if len(found) != declared:
-            raise SystemExit(f"{header}: {declared} functions, {len(found)} understood: {[f[1] for f in found]}")
+            understood = [name for _, name, _, _ in found]
+            raise SystemExit(f"{header}: {declared} functions, understood are {understood}")
         for result, name, parameters, comment in found:
-            status = 1 if result == "MotusStatus" else 0
-            for what, arguments in calls(name, parameters, comment):
+            for what, arguments, want, text in calls(structures, name, parameters, comment):
                 expression = f"{name}({', '.join(arguments)})"
-                text = what.replace('"', "'")
-                print(f'CALL("{name}", "{text}", {status}, {"(int)" + expression if status else "((void)" + expression + ", 0)"})')
+                want, _, taker = want.partition(" if ")
+                if taker and taker not in name:
+                    want = "ARGUMENT"
+                if result != "MotusStatus":
+                    expression, want = f"((void){expression}, 0)", "any"
+                elif re.search("_cuda_|_device$", name):
+                    want = "any" if want == "any" else "refused"  # NO_DEVICE may come first
+                elif want == "cuda":
+                    want = "any"
+                text = "NULL" if want in ("any", "refused") or not text else f'"{text}"'
+                what = what.replace("\\", "\\\\").replace('"', '\\"')
+                encoder = int(bool(re.search(r"good_encoder\b|good_cuda", expression)))
+                want = {"any": "ANY", "refused": "REFUSED"}.get(want, "MOTUS_ERR_" + want)
+                print(f'CALL("{name}", "{what}", {want}, {text}, {encoder}, {expression})')
+    print("#endif")
 
 
 if __name__ == "__main__":

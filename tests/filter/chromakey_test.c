@@ -331,24 +331,6 @@ static void executors_agree(void) {
     }
 }
 
-static void bad_arguments(void) {
-    uint8_t data[64] = {0};
-    MotusPlane a = {data, 6, 6, 2}, b = {data, 6, 6, 1};
-    MotusKeyConfig key = motus_key_config(0, 255, 0), bad = key;
-    CU_ASSERT_EQUAL(motus_key_rgb24(&a, &a, &b, &key, NULL), MOTUS_ERR_ARGUMENT);
-    bad.hue = 5760;
-    CU_ASSERT_EQUAL(motus_key_rgb24(&a, &a, &a, &bad, NULL), MOTUS_ERR_ARGUMENT);
-    bad = key, bad.sat_range = 0;
-    CU_ASSERT_EQUAL(motus_key_rgb24(&a, &a, &a, &bad, NULL), MOTUS_ERR_ARGUMENT);
-    bad = key, bad.soft_q8 = 1025;
-    CU_ASSERT_EQUAL(motus_key_rgb24(&a, &a, &a, &bad, NULL), MOTUS_ERR_ARGUMENT);
-    MotusFrame *f = make_frame(4, 4, 0), *g = make_frame(5, 4, 0);
-    CU_ASSERT_EQUAL(motus_key_frame(f, f, g, &key, NULL), MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(motus_key_frame(f, f, NULL, &key, NULL), MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(motus_rgb24_to_frame(f, &a, 0, 0, NULL), MOTUS_ERR_ARGUMENT);
-    motus_frame_unref(&f), motus_frame_unref(&g);
-}
-
 static const MotusTest tests[] = {{"rgb_is_the_document", rgb_is_the_document},
                                   {"around_the_circle", around_the_circle},
                                   {"soft_edge", soft_edge},
@@ -358,7 +340,6 @@ static const MotusTest tests[] = {{"rgb_is_the_document", rgb_is_the_document},
                                   {"rgb_round_trip", rgb_round_trip},
                                   {"channels", channels},
                                   {"executors_agree", executors_agree},
-                                  {"bad_arguments", bad_arguments},
                                   {0}};
 
 int main(int argc, char **argv) { return motus_test_main("chromakey", tests, argc, argv); }

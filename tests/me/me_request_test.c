@@ -257,12 +257,11 @@ static void centres(void) {
     }
 }
 
-// ---- The queue, and what is refused -------------------------------------------------------------
+// ---- The queue, states ------------------------------------------------------------------------
 
 enum { WIDTH = 40, HEIGHT = 20, N_MB = 6 };
 static uint8_t samples[WIDTH * HEIGHT];
-static const MotusPlane plane = {samples, WIDTH, WIDTH, HEIGHT},
-                        small = {samples, WIDTH, WIDTH - 1, HEIGHT};
+static const MotusPlane plane = {samples, WIDTH, WIDTH, HEIGHT};
 
 static void queue(void) {
     MotusMe *me = open_cpu(motus_me_config_default(WIDTH, HEIGHT), NULL, 1);
@@ -301,23 +300,16 @@ static void queue(void) {
     motus_me_close(&me);
 }
 
-static void refused(MotusMe *me, MotusMeRequest request, MotusMeTarget target, MotusStatus want,
-                    const char *what) {
+static void check_request(MotusMe *me, MotusMeRequest request, MotusMeTarget target,
+                          MotusStatus want, const char *what) {
     if (request.n_targets) request.target = &target;
     MotusStatus got = motus_me_request(me, &request);
     MOTUS_CHECK(got == want, "%s: %d", what, got);
     if (got == MOTUS_OK) motus_me_wait(me, NULL, -1);
 }
 
-#define REFUSED(change, want)                                                                      \
-    do {                                                                                           \
-        MotusMeRequest r = good;                                                                   \
-        MotusMeTarget t = good_target;                                                             \
-        change;                                                                                    \
-        refused(me, r, t, want, #change);                                                          \
-    } while (0)
-
-static void refusals(void) {
+// States and references of other contexts; bad arguments are tested by tests/arguments.
+static void states(void) {
     MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT), whole = config, other = config;
     whole.subpel = MOTUS_SUBPEL_FULL;
     other.width++;
@@ -330,52 +322,22 @@ static void refusals(void) {
     MotusMeReference *wide = filled(me_other, &(MotusPlane){larger, WIDTH + 1, WIDTH + 1, HEIGHT});
     MotusMv far[N_MB] = {{0}}, odd[N_MB] = {{0}};
     far[N_MB - 1].y = -8192, odd[2].x = 2;
-    const MotusMeHints far_centre = {.centre = far}, odd_centre = {.centre = odd},
-                       far_predictor = {.predictor = far}, dear = {.lambda_q8 = 65536};
     uint16_t sad[N_MB];
     const MotusMeTarget good_target = {.reference = reference, .skip_mv = odd, .skip_sad = sad};
     const MotusMeRequest good = {
         .size = sizeof good, .target_size = sizeof good_target, .cur = &plane, .n_targets = 1};
-    REFUSED((void)0, MOTUS_OK);
-    REFUSED(r.n_targets = 0; r.target_size = 0, MOTUS_OK);
-    REFUSED(r.stream = &r, MOTUS_OK); // as with jobs
-    REFUSED(r.size--, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.size++, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.target_size--, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.cur = NULL, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.cur = &small, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.n_targets = -1, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.n_targets = MOTUS_ME_MAX_TARGETS + 1, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.memory = (MotusMemory)2, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.hints_memory = (MotusMemory)-1, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.results_memory = (MotusMemory)2, MOTUS_ERR_ARGUMENT);
-    REFUSED(r.memory = MOTUS_MEMORY_DEVICE, MOTUS_ERR_UNSUPPORTED);
-    REFUSED(r.hints_memory = MOTUS_MEMORY_DEVICE, MOTUS_ERR_UNSUPPORTED);
-    REFUSED(r.results_memory = MOTUS_MEMORY_DEVICE, MOTUS_ERR_UNSUPPORTED);
-    REFUSED(r.event = &r, MOTUS_ERR_UNSUPPORTED);
-    REFUSED(r.region = ((MotusMeRegion){2, 1, 1, 1}), MOTUS_OK);
-    REFUSED(r.region = ((MotusMeRegion){2, 1, 2, 1}), MOTUS_ERR_ARGUMENT);
-    REFUSED(r.region = ((MotusMeRegion){0, 0, 0, 1}), MOTUS_ERR_ARGUMENT);
-    REFUSED(r.region = ((MotusMeRegion){-1, 0, 1, 1}), MOTUS_ERR_ARGUMENT);
-    REFUSED(r.region = ((MotusMeRegion){0, 2, 1, 1}), MOTUS_ERR_ARGUMENT);
-    REFUSED(r.region = ((MotusMeRegion){1, 1, INT32_MAX, 1}), MOTUS_ERR_ARGUMENT);
-    REFUSED(t.reference = NULL, MOTUS_ERR_ARGUMENT);
-    REFUSED(t.reference = coarse, MOTUS_ERR_ARGUMENT); // no half-sample planes
-    REFUSED(t.reference = wide, MOTUS_ERR_ARGUMENT);   // of another size
-    REFUSED(t.reference = empty, MOTUS_ERR_STATE);
-    REFUSED(t.skip_mv = far, MOTUS_ERR_ARGUMENT);
-    REFUSED(t.hints = &far_centre, MOTUS_ERR_ARGUMENT);
-    REFUSED(t.hints = &odd_centre, MOTUS_ERR_ARGUMENT);
-    REFUSED(t.hints = &far_predictor, MOTUS_ERR_ARGUMENT);
-    REFUSED(t.hints = &dear, MOTUS_ERR_ARGUMENT);
-    refused(me_whole, good, good_target, MOTUS_OK, "half-sample vectors in a finer reference");
-    refused(me_whole, good, (MotusMeTarget){.reference = coarse, .skip_mv = odd, .skip_sad = sad},
-            MOTUS_ERR_ARGUMENT, "fractions");
-    CU_ASSERT_EQUAL(motus_me_request(me, NULL), MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(motus_me_request(NULL, &good), MOTUS_ERR_ARGUMENT);
-
-    CU_ASSERT_EQUAL(motus_me_reference_fill(reference, me, &small, MOTUS_MEMORY_HOST, NULL),
-                    MOTUS_ERR_ARGUMENT);
+    MotusMeRequest r = good;
+    r.n_targets = 0, r.target_size = 0;
+    check_request(me, r, good_target, MOTUS_OK, "no targets");
+    r = good, r.stream = &r; // of CUDA only
+    check_request(me, r, good_target, MOTUS_OK, "a stream on the CPU");
+    r = good, r.region = (MotusMeRegion){2, 1, 1, 1};
+    check_request(me, r, good_target, MOTUS_OK, "the last MB");
+    check_request(me_whole, good, good_target, MOTUS_OK,
+                  "half-sample vectors in a finer reference");
+    check_request(me_whole, good,
+                  (MotusMeTarget){.reference = coarse, .skip_mv = odd, .skip_sad = sad},
+                  MOTUS_ERR_ARGUMENT, "fractions");
     CU_ASSERT_EQUAL(motus_me_reference_fill(reference, me_other, &plane, MOTUS_MEMORY_HOST, NULL),
                     MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_me_reference_fill(reference, me, &plane, MOTUS_MEMORY_DEVICE, NULL),
@@ -417,7 +379,7 @@ static const MotusTest tests[] = {{"random_cases", random_cases},
                                   {"shared", shared},
                                   {"centres", centres},
                                   {"queue", queue},
-                                  {"refusals", refusals},
+                                  {"states", states},
                                   {0}};
 
 int main(int argc, char **argv) { return motus_test_main("me_request", tests, argc, argv); }

@@ -210,11 +210,7 @@ static void refused(void) {
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         MotusEncoderConfig c = config_of(MOTUS_RATE_QP);
         MotusEncoder *enc;
-        c.first_picture = bad[i][0];
-        c.first_gop = bad[i][1];
-        CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, NULL), MOTUS_ERR_ARGUMENT);
-        CU_ASSERT_EQUAL_FATAL(
-            (c.first_picture = c.first_gop = 0, motus_encoder_open(&enc, &c, NULL)), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
         CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
         CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, bad[i][0], bad[i][1]), MOTUS_ERR_ARGUMENT);
         motus_encoder_close(&enc);
@@ -222,7 +218,6 @@ static void refused(void) {
     MotusEncoderConfig c = config_of(MOTUS_RATE_BITRATE);
     MotusEncoder *enc;
     c.bitrate = 100000;
-    CU_ASSERT_EQUAL(motus_encoder_next_segment(NULL, 0, 0), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, 12, 1), MOTUS_ERR_UNSUPPORTED);
