@@ -73,7 +73,7 @@ CIRCLES = {
     "me/reference",
     "tools/media/mux",
 }
-LARGE = {"filter", "tests/gpu", "tools/compare", "tools/mpi"}
+LARGE = {"filter", "tests/gpu"}
 NOT_ALONE = set(
     """
 common/cuda_call.h common/on_device.h filter/equalize_cuda.h filter/key_cuda.h me/chain_cuda.h

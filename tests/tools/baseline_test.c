@@ -14,7 +14,7 @@ static void our_streams(void) {
         make_material(&m, lively(i % 2 ? 96 : 118, i % 2 ? 80 : 66));
         MotusOurStream s = encode_ours(&m, 12 * i + 4, (MotusPreset)i);
         MotusBaseline *stream = NULL;
-        MotusReadPicture p;
+        MotusParsedPicture p;
         uint64_t bits[3] = {0}, bytes = 0;
         char what[32];
         snprintf(what, sizeof what, "ours, QP %d", 12 * i + 4);
@@ -79,11 +79,11 @@ static void refusals(void) {
     for (int i = 0; i < 3; i++) {
         MotusBytes bytes = encode_x264(&m, 30, words[i]);
         MotusBaseline *stream = NULL;
-        MotusReadPicture picture;
+        MotusParsedPicture picture;
         MotusStatus status = motus_baseline_open(&stream, bytes.data, bytes.n, NULL);
         while (!status) status = motus_baseline_next(stream, &picture);
-        MOTUS_CHECK(status == MOTUS_ERR_FORMAT && !strcmp(motus_baseline_wrong(stream), text[i]),
-                    "%s", motus_baseline_wrong(stream));
+        MOTUS_CHECK(status == MOTUS_ERR_FORMAT && !strcmp(motus_baseline_error(stream), text[i]),
+                    "%s", motus_baseline_error(stream));
         motus_baseline_close(&stream);
         motus_bytes_free(&bytes);
     }
@@ -105,12 +105,12 @@ static void damaged(void) {
         for (int k = motus_test_range(0, 6); k > 0; k--)
             copy.data[motus_test_range(0, (int)copy.n - 1)] = (uint8_t)motus_test_random();
         MotusBaseline *stream = NULL;
-        MotusReadPicture picture;
+        MotusParsedPicture picture;
         int pictures = 0;
         MotusStatus status = motus_baseline_open(&stream, copy.data, copy.n, NULL);
         while (!status && !(status = motus_baseline_next(stream, &picture))) pictures++;
         MOTUS_CHECK(status == MOTUS_END ||
-                        (status == MOTUS_ERR_FORMAT && motus_baseline_wrong(stream)),
+                        (status == MOTUS_ERR_FORMAT && motus_baseline_error(stream)),
                     "status %d", status);
         MOTUS_CHECK(pictures <= FRAMES * 40, "%d pictures", pictures);
         motus_baseline_close(&stream);
@@ -127,7 +127,7 @@ static void disagreement(void) {
     MotusOurStream s = encode_ours(&m, 20, MOTUS_PRESET_MEDIUM);
     MotusBaseline *stream = NULL;
     MotusStreamDecoder *decoder = NULL;
-    MotusReadPicture picture;
+    MotusParsedPicture picture;
     MotusDecoded decoded;
     CU_ASSERT(!motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL) &&
               !motus_stream_decoder_open(&decoder, NULL));

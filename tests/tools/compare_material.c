@@ -96,7 +96,7 @@ MotusOurStream encode_ours(const Material *m, int qp, MotusPreset preset) {
 MotusExtraction check_extraction(const uint8_t *data, size_t size, const char *what) {
     MotusBaseline *stream = NULL;
     MotusStreamDecoder *decoder = NULL;
-    MotusReadPicture picture;
+    MotusParsedPicture picture;
     MotusDecoded decoded;
     MotusExtraction e = {0};
     MotusError error = {0};
@@ -111,7 +111,7 @@ MotusExtraction check_extraction(const uint8_t *data, size_t size, const char *w
     }
     MOTUS_CHECK(
         status == MOTUS_END && pictures == FRAMES, "%s: %s %s, %d pictures", what, error.text,
-        status == MOTUS_ERR_FORMAT && motus_baseline_wrong(stream) ? motus_baseline_wrong(stream)
+        status == MOTUS_ERR_FORMAT && motus_baseline_error(stream) ? motus_baseline_error(stream)
                                                                    : "",
         pictures);
     MOTUS_CHECK(e.compared > 0 && e.equal == e.compared && e.unknown == 0,

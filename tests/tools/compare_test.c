@@ -38,8 +38,8 @@ static int nearest(int v) { return (int)lround(v / 4.0) * 4; }
 
 static void check_pair(const MotusPair *p, const MotusPlane *cur, const MotusPlane *ref, int n,
                        MotusMv predictor, int lambda, int range) {
-    const int x = n % 3 * 16 + 4 * p->part.x, y = n / 3 * 16 + 4 * p->part.y, w = 4 * p->part.width,
-              h = 4 * p->part.height;
+    const int x = n % 3 * 16 + 4 * p->partition.x, y = n / 3 * 16 + 4 * p->partition.y,
+              w = 4 * p->partition.width, h = 4 * p->partition.height;
     for (int side = p->has_both ? MOTUS_X264 : MOTUS_OURS; side < MOTUS_SIDES; side++) {
         const int bits =
             plain_bits(p->mv[side].x - predictor.x) + plain_bits(p->mv[side].y - predictor.y);
@@ -70,7 +70,7 @@ static void measures(void) {
     int several = 0, alone = 0;
     CU_ASSERT_EQUAL_FATAL(motus_judge_open(&judge, &config), MOTUS_OK);
     for (int round = 0; round < 40; round++) {
-        MotusReadMb mb[MBS] = {{.type = 0}};
+        MotusParsedMb mb[MBS] = {{.type = 0}};
         const int lambda = motus_test_range(0, 5000);
         motus_test_fill(cur_data, sizeof cur_data);
         motus_test_fill(ref_data, sizeof ref_data);
@@ -80,7 +80,7 @@ static void measures(void) {
                 (MotusMv){(int16_t)motus_test_range(-37, 37), (int16_t)motus_test_range(-37, 37)};
             for (int q = 0; q < 4; q++) mb[n].sub_type[q] = (uint8_t)motus_test_range(0, 3);
             MotusPartition parts[16];
-            const int n_parts = motus_read_parts(&mb[n], parts);
+            const int n_parts = motus_parsed_partitions(&mb[n], parts);
             for (int i = 0; i < n_parts; i++) {
                 const MotusMv mv = {(int16_t)(4 * motus_test_range(-12, 12)),
                                     (int16_t)(4 * motus_test_range(-12, 12))};

@@ -10,24 +10,25 @@
 struct MotusBaseline {
     const uint8_t *data;
     size_t size;
-    size_t nal,
-        start; // the next NAL unit: its first byte and that of its start code; nal >= size: none
+    size_t nal;   // offset of the next NAL unit's first byte; data size or more: there is none
+    size_t start; // offset of its start code
     MotusSps sps;
     MotusPps pps;
     MotusCodes *codes;
-    MotusCoverage *coverage;
-    MotusReadMb *mb;
+    MotusCoverage *coverage, not_wanted;
+    MotusParsedMb *mb;
     int n_mb;
-    uint32_t slices; // so far
+    uint32_t slices; // parsed so far
     uint8_t *rbsp;
-    const char *wrong;
+    const char *error;
 };
 
 MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, size_t size,
                                 MotusCoverage *coverage) {
     MotusBaseline *s = *stream = motus_alloc(1, sizeof *s);
     if (!s) return MOTUS_ERR_MEMORY;
-    *s = (MotusBaseline){.data = data, .size = size, .coverage = coverage};
+    *s = (MotusBaseline){
+        .data = data, .size = size, .coverage = coverage ? coverage : &s->not_wanted};
     s->codes = motus_alloc(1, sizeof *s->codes);
     s->rbsp = motus_alloc(size + 8, 1);
     if (!s->codes || !s->rbsp) {
@@ -37,7 +38,7 @@ MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, siz
     motus_codes_build(s->codes);
     s->nal = motus_next_nal(data, size, 0, &s->start);
     if (s->start != 0)
-        s->wrong = size ? "bytes before the first start code" : "the stream is empty";
+        s->error = size ? "bytes before the first start code" : "the stream is empty";
     return MOTUS_OK;
 }
 
@@ -50,38 +51,38 @@ void motus_baseline_close(MotusBaseline **stream) {
     *stream = NULL;
 }
 
-const char *motus_baseline_wrong(const MotusBaseline *stream) { return stream->wrong; }
+const char *motus_baseline_error(const MotusBaseline *stream) { return stream->error; }
 
-// Position of the rbsp_stop_one_bit.
+// Returns the position of the rbsp_stop_one_bit.
 static size_t end_of_data(const MotusRbsp *rbsp) {
     size_t bits = rbsp->bits;
     while (bits && !(rbsp->data[(bits - 1) / 8] >> (7 - (bits - 1) % 8) & 1)) bits--;
     return bits ? bits - 1 : 0;
 }
 
-// Reads mb_skip_run and the MBs it stands for. Its bits go to the MB behind it, or to the last of
+// Parses mb_skip_run and its MBs. The run's bits count for the MB after it, or for the last MB of
 // the slice.
-static void read_skip_run(MotusMbReader *r, int n_mb, uint32_t slice, size_t end) {
+static void parse_skip_run(MotusMbParser *r, int n_mb, uint32_t slice, size_t end) {
     const size_t from = r->rbsp->at;
     const uint32_t run = motus_rbsp_ue(r->rbsp), bits = (uint32_t)(r->rbsp->at - from);
     if (run > (uint32_t)(n_mb - r->n)) {
         motus_rbsp_fail(r->rbsp, "mb_skip_run");
         return;
     }
-    if (r->coverage) r->coverage->p_skip += run;
+    r->coverage->p_skip += run;
     for (uint32_t i = 0; i < run; i++, r->n++) {
         r->mb[r->n].slice = slice;
         r->mb[r->n].bits_mode = 0;
-        motus_read_skip_mb(r);
+        motus_parse_skip_mb(r);
     }
     if (r->rbsp->at >= end && run) r->mb[r->n - 1].bits_mode += bits;
     if (r->rbsp->at < end && r->n < n_mb) r->mb[r->n].bits_mode = bits;
 }
 
-// slice_data(); returns the number of the MB behind the slice's last one.
-static int read_slice_data(MotusBaseline *s, MotusRbsp *rbsp, const MotusSlice *slice) {
+// Parses slice_data(); returns the number of the MB after the slice.
+static int parse_slice_data(MotusBaseline *s, MotusRbsp *rbsp, const MotusParsedSlice *slice) {
     const size_t end = end_of_data(rbsp);
-    MotusMbReader r = {rbsp,
+    MotusMbParser r = {rbsp,
                        s->codes,
                        s->coverage,
                        s->mb,
@@ -91,17 +92,17 @@ static int read_slice_data(MotusBaseline *s, MotusRbsp *rbsp, const MotusSlice *
                        slice->is_p,
                        s->pps.constrained_intra,
                        slice->qp};
-    while (rbsp->at < end && !rbsp->wrong) {
+    while (rbsp->at < end && !rbsp->error) {
         if (r.n < s->n_mb) s->mb[r.n].bits_mode = 0;
-        if (slice->is_p) read_skip_run(&r, s->n_mb, slice->number, end);
-        if (rbsp->at >= end || rbsp->wrong) break;
+        if (slice->is_p) parse_skip_run(&r, s->n_mb, slice->number, end);
+        if (rbsp->at >= end || rbsp->error) break;
         motus_rbsp_expect(rbsp, r.n < s->n_mb, "more MBs than the picture has");
-        if (rbsp->wrong) break;
+        if (rbsp->error) break;
         s->mb[r.n].slice = slice->number;
         const size_t before = rbsp->at;
-        motus_read_mb(&r);
+        motus_parse_mb(&r);
         const unsigned bits = (unsigned)(rbsp->at - before);
-        if (s->coverage && bits > s->coverage->mb_bits) s->coverage->mb_bits = bits;
+        if (bits > s->coverage->mb_bits) s->coverage->mb_bits = bits;
         motus_rbsp_expect(rbsp, bits <= 3200, "macroblock_layer() of more than 3200 bits (A.3.1)");
         r.n++;
     }
@@ -109,24 +110,24 @@ static int read_slice_data(MotusBaseline *s, MotusRbsp *rbsp, const MotusSlice *
     return r.n;
 }
 
-// Reads a slice whose first MB has to be `next`; returns the number of the MB behind its last one.
-static int read_slice(MotusBaseline *s, MotusRbsp *rbsp, int ref_idc, int idr, int next,
-                      MotusReadPicture *picture) {
-    MotusSlice slice = {.number = ++s->slices};
-    motus_rbsp_expect(rbsp, s->mb && s->pps.there, "a slice before its parameter sets");
-    if (!rbsp->wrong) motus_read_slice_header(rbsp, &s->sps, &s->pps, ref_idc, idr, &slice);
+// Parses a slice that has to begin with MB `next`; returns the number of the MB after it.
+static int parse_slice(MotusBaseline *s, MotusRbsp *rbsp, int ref_idc, int idr, int next,
+                       MotusParsedPicture *picture) {
+    MotusParsedSlice slice = {.number = ++s->slices};
+    motus_rbsp_expect(rbsp, s->mb && s->pps.is_valid, "a slice before its parameter sets");
+    if (!rbsp->error) motus_parse_slice_header(rbsp, &s->sps, &s->pps, ref_idc, idr, &slice);
     motus_rbsp_expect(rbsp, slice.first_mb == next && next < s->n_mb,
                       "slices out of order, or MBs are missing");
-    if (rbsp->wrong || !s->mb) return next;
-    if (s->coverage && !picture->n_slices) s->coverage->pictures[slice.is_p]++;
+    if (rbsp->error || !s->mb) return next;
+    if (!picture->n_slices) s->coverage->pictures[slice.is_p]++;
     if (slice.is_p) picture->type = 'P';
     picture->n_slices++;
-    return read_slice_data(s, rbsp, &slice);
+    return parse_slice_data(s, rbsp, &slice);
 }
 
 static MotusStatus new_size(MotusBaseline *s, MotusRbsp *rbsp) {
     const int n_mb = s->sps.mb_width * s->sps.mb_height;
-    if (rbsp->wrong || n_mb == s->n_mb) return MOTUS_OK;
+    if (rbsp->error || n_mb == s->n_mb) return MOTUS_OK;
     motus_free(s->mb);
     s->n_mb = 0;
     s->mb = motus_alloc((size_t)n_mb, sizeof *s->mb);
@@ -135,44 +136,43 @@ static MotusStatus new_size(MotusBaseline *s, MotusRbsp *rbsp) {
     return MOTUS_OK;
 }
 
-// Reads the NAL unit [nal, nal + size); *next is the MB that the picture goes on with.
-static MotusStatus read_nal(MotusBaseline *s, const uint8_t *nal, size_t size, int *next,
-                            MotusReadPicture *picture) {
+// Parses a NAL unit; *next is the first MB of the picture's next slice.
+static MotusStatus parse_nal(MotusBaseline *s, const uint8_t *nal, size_t size, int *next,
+                             MotusParsedPicture *picture) {
     if (size < 2) {
-        s->wrong = "an empty NAL unit";
+        s->error = "an empty NAL unit";
         return MOTUS_ERR_FORMAT;
     }
     const int type = nal[0] & 31, ref_idc = nal[0] >> 5 & 3;
-    const char *wrong = NULL;
-    const size_t n = motus_unescape(s->rbsp, nal + 1, size - 1, s->coverage, &wrong);
+    const char *error = NULL;
+    const size_t n = motus_unescape(s->rbsp, nal + 1, size - 1, s->coverage, &error);
     memset(s->rbsp + n, 0, 8);
-    MotusRbsp rbsp = {s->rbsp, 8 * n, 0, wrong};
+    MotusRbsp rbsp = {s->rbsp, 8 * n, 0, error};
     MotusStatus status = MOTUS_OK;
-    if (s->coverage) s->coverage->nal_unit_type[type]++;
+    s->coverage->nal_unit_type[type]++;
     motus_rbsp_expect(&rbsp, nal[size - 1] != 0, "a NAL unit that ends in a zero byte");
     if (type == 1 || type == 5) {
-        *next = read_slice(s, &rbsp, ref_idc, type == 5, *next, picture);
+        *next = parse_slice(s, &rbsp, ref_idc, type == 5, *next, picture);
     } else if (type == 7) {
-        motus_read_sps(&rbsp, &s->sps);
+        motus_parse_sps(&rbsp, &s->sps);
         status = new_size(s, &rbsp);
     } else if (type == 8) {
-        motus_read_pps(&rbsp, &s->pps);
+        motus_parse_pps(&rbsp, &s->pps);
     } else {
-        motus_rbsp_expect(&rbsp, type == 6 || type == 9 || type == 12,
-                          "nal_unit_type"); // SEI, delimiter, filler
+        motus_rbsp_expect(&rbsp, type == 6 || type == 9 || type == 12, "nal_unit_type");
     }
-    s->wrong = status ? "no memory" : rbsp.wrong;
-    return status ? status : s->wrong ? MOTUS_ERR_FORMAT : MOTUS_OK;
+    s->error = status ? "no memory" : rbsp.error;
+    return status ? status : s->error ? MOTUS_ERR_FORMAT : MOTUS_OK;
 }
 
-MotusStatus motus_baseline_next(MotusBaseline *s, MotusReadPicture *picture) {
-    *picture = (MotusReadPicture){.type = 'I', .begin = s->start};
+MotusStatus motus_baseline_next(MotusBaseline *s, MotusParsedPicture *picture) {
+    *picture = (MotusParsedPicture){.type = 'I', .begin = s->start};
     int next = 0;
-    if (s->wrong) return MOTUS_ERR_FORMAT;
+    if (s->error) return MOTUS_ERR_FORMAT;
     while (s->nal < s->size && (next == 0 || next < s->n_mb)) {
         size_t start;
         const size_t after = motus_next_nal(s->data, s->size, s->nal, &start);
-        const MotusStatus status = read_nal(s, s->data + s->nal, start - s->nal, &next, picture);
+        const MotusStatus status = parse_nal(s, s->data + s->nal, start - s->nal, &next, picture);
         if (status) return status;
         if ((s->data[s->nal] & 31) != 6) picture->bytes += start - s->start;
         s->nal = after;
@@ -180,7 +180,7 @@ MotusStatus motus_baseline_next(MotusBaseline *s, MotusReadPicture *picture) {
     }
     if (next == 0) return MOTUS_END;
     if (next < s->n_mb) {
-        s->wrong = "fewer MBs than the picture has";
+        s->error = "fewer MBs than the picture has";
         return MOTUS_ERR_FORMAT;
     }
     picture->end = s->start;
@@ -190,8 +190,7 @@ MotusStatus motus_baseline_next(MotusBaseline *s, MotusReadPicture *picture) {
     return MOTUS_OK;
 }
 
-// The text begins behind the UUID of a user_data_unregistered message: "x264 - core 164 ...
-// options: cabac=0 ref=1 ...".
+// Searches a user_data_unregistered message: "x264 - core 164 ... options: cabac=0 ref=1 ...".
 int motus_baseline_x264_option(const uint8_t *data, size_t size, const char *key, char *value,
                                size_t value_size) {
     const size_t length = strlen(key);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/baseline/baseline_internal.h"
 
-static void read_poc(MotusRbsp *rbsp, MotusSps *sps) {
+static void parse_poc(MotusRbsp *rbsp, MotusSps *sps) {
     sps->poc_type = (int)motus_rbsp_ue(rbsp);
     motus_rbsp_expect(rbsp, sps->poc_type >= 0 && sps->poc_type <= 2, "pic_order_cnt_type");
     if (sps->poc_type == 0) {
@@ -15,11 +15,11 @@ static void read_poc(MotusRbsp *rbsp, MotusSps *sps) {
         motus_rbsp_se(rbsp); // offset_for_top_to_bottom_field
         uint32_t cycle = motus_rbsp_ue(rbsp);
         motus_rbsp_expect(rbsp, cycle < 256, "num_ref_frames_in_pic_order_cnt_cycle");
-        for (uint32_t i = 0; i < cycle && !rbsp->wrong; i++) motus_rbsp_se(rbsp);
+        for (uint32_t i = 0; i < cycle && !rbsp->error; i++) motus_rbsp_se(rbsp);
     }
 }
 
-void motus_read_sps(MotusRbsp *rbsp, MotusSps *sps) {
+void motus_parse_sps(MotusRbsp *rbsp, MotusSps *sps) {
     *sps = (MotusSps){0};
     const uint32_t profile = motus_rbsp_u(rbsp, 8);
     motus_rbsp_expect(rbsp, profile == 66 || profile == 77,
@@ -29,19 +29,19 @@ void motus_read_sps(MotusRbsp *rbsp, MotusSps *sps) {
     sps->log2_max_frame_num = 4 + (int)motus_rbsp_ue(rbsp);
     motus_rbsp_expect(rbsp, sps->log2_max_frame_num >= 4 && sps->log2_max_frame_num <= 16,
                       "log2_max_frame_num_minus4");
-    read_poc(rbsp, sps);
+    parse_poc(rbsp, sps);
     motus_rbsp_expect(rbsp, motus_rbsp_ue(rbsp) <= 16, "max_num_ref_frames");
     motus_rbsp_u(rbsp, 1); // gaps_in_frame_num_value_allowed_flag
     const uint32_t width = motus_rbsp_ue(rbsp), height = motus_rbsp_ue(rbsp);
     motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 1,
                       "fields are not read (frame_mbs_only_flag)");
     motus_rbsp_expect(rbsp, width < 1024 && height < 1024, "picture size");
-    if (rbsp->wrong) return;
+    if (rbsp->error) return;
     sps->mb_width = 1 + (int)width;
     sps->mb_height = 1 + (int)height;
 }
 
-void motus_read_pps(MotusRbsp *rbsp, MotusPps *pps) {
+void motus_parse_pps(MotusRbsp *rbsp, MotusPps *pps) {
     *pps = (MotusPps){0};
     const uint32_t id = motus_rbsp_ue(rbsp), sps_id = motus_rbsp_ue(rbsp);
     motus_rbsp_expect(rbsp, id == 0 && sps_id == 0, "parameter set ids");
@@ -60,13 +60,13 @@ void motus_read_pps(MotusRbsp *rbsp, MotusPps *pps) {
     pps->deblocking_control = (int)motus_rbsp_u(rbsp, 1);
     pps->constrained_intra = (int)motus_rbsp_u(rbsp, 1);
     motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 0, "redundant_pic_cnt_present_flag");
-    pps->there = !rbsp->wrong;
+    pps->is_valid = !rbsp->error;
 }
 
-// ref_pic_list_modification() (7.3.3.1): which pictures the indices stand for does not matter here.
+// Skips ref_pic_list_modification() (7.3.3.1): the parser does not need to know the pictures.
 static void skip_list_modification(MotusRbsp *rbsp) {
     if (!motus_rbsp_u(rbsp, 1)) return;
-    for (int i = 0; i < 67 && !rbsp->wrong; i++) {
+    for (int i = 0; i < 67 && !rbsp->error; i++) {
         const uint32_t operation = motus_rbsp_ue(rbsp);
         if (operation == 3) return;
         motus_rbsp_expect(rbsp, operation < 3, "modification_of_pic_nums_idc");
@@ -75,13 +75,14 @@ static void skip_list_modification(MotusRbsp *rbsp) {
     motus_rbsp_fail(rbsp, "ref_pic_list_modification()");
 }
 
-static void skip_marking(MotusRbsp *rbsp, int idr) { // dec_ref_pic_marking(), 7.3.3.3
+// Skips dec_ref_pic_marking() (7.3.3.3).
+static void skip_marking(MotusRbsp *rbsp, int idr) {
     if (idr) {
         motus_rbsp_u(rbsp, 2);
         return;
     }
     if (!motus_rbsp_u(rbsp, 1)) return;
-    for (int i = 0; i < 67 && !rbsp->wrong; i++) {
+    for (int i = 0; i < 67 && !rbsp->error; i++) {
         const uint32_t operation = motus_rbsp_ue(rbsp);
         if (operation == 0) return;
         motus_rbsp_expect(rbsp, operation < 7, "memory_management_control_operation");
@@ -109,8 +110,8 @@ static void skip_deblocking(MotusRbsp *rbsp) {
     }
 }
 
-void motus_read_slice_header(MotusRbsp *rbsp, const MotusSps *sps, const MotusPps *pps,
-                             int nal_ref_idc, int idr, MotusSlice *slice) {
+void motus_parse_slice_header(MotusRbsp *rbsp, const MotusSps *sps, const MotusPps *pps,
+                              int nal_ref_idc, int idr, MotusParsedSlice *slice) {
     slice->first_mb = (int)motus_rbsp_ue(rbsp);
     const uint32_t type = motus_rbsp_ue(rbsp);
     slice->is_p = type % 5 == 0;

@@ -1,10 +1,10 @@
-// macroblock_layer (7.3.5).
+// macroblock_layer() (7.3.5).
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
 #include "tools/baseline/baseline_internal.h"
 
-// coded_block_pattern by codeNum (table 9-4), for intra and inter MBs.
+// coded_block_pattern by codeNum, of intra and of inter MBs (table 9-4).
 static const uint8_t cbp_of_code[2][48] = {
     {0,  16, 1,  2,  4,  8,  32, 3,  5,  10, 12, 15, 47, 7,  11, 13,
      14, 6,  9,  31, 35, 37, 42, 44, 33, 34, 36, 40, 39, 43, 45, 46,
@@ -13,40 +13,34 @@ static const uint8_t cbp_of_code[2][48] = {
      16, 3,  5,  10, 12, 19, 21, 26, 28, 35, 37, 42, 44, 1,  2,  4,
      8,  17, 18, 20, 24, 6,  9,  22, 25, 32, 33, 34, 36, 40, 38, 41}};
 
-const MotusReadMb *motus_read_neighbour(const MotusMbReader *r, int dx, int dy) {
-    const int column = r->n % r->mb_width + dx, n = r->n + dx + dy * r->mb_width;
-    if (column < 0 || column >= r->mb_width || n < 0) return NULL;
-    return r->mb[n].slice == r->mb[r->n].slice ? r->mb + n : NULL;
-}
-
-// The MB that holds block (x, y), where -1 looks into the neighbour.
-static const MotusReadMb *mb_at(const MotusMbReader *r, int x, int y) {
-    return x < 0   ? motus_read_neighbour(r, -1, 0)
-           : y < 0 ? motus_read_neighbour(r, 0, -1)
+// Returns the MB that holds block (x, y); -1 is in the left or upper neighbour.
+static const MotusParsedMb *mb_at(const MotusMbParser *r, int x, int y) {
+    return x < 0   ? motus_parsed_neighbour(r, -1, 0)
+           : y < 0 ? motus_parsed_neighbour(r, 0, -1)
                    : r->mb + r->n;
 }
 
-// total_coeff at block (x, y) of a component that begins at `first` and is `side` blocks wide. -1:
-// not available.
-static int count_at(const MotusMbReader *r, int first, int side, int x, int y) {
-    const MotusReadMb *mb = mb_at(r, x, y);
+// Returns total_coeff of block (x, y) of a component that begins at `first` and is `side` blocks
+// wide, or -1 if it is not available.
+static int count_at(const MotusMbParser *r, int first, int side, int x, int y) {
+    const MotusParsedMb *mb = mb_at(r, x, y);
     return mb ? mb->total_coeff[first + (y + side) % side * side + (x + side) % side] : -1;
 }
 
-static int nc_at(const MotusMbReader *r, int first, int side, int x, int y) {
+static int nc_at(const MotusMbParser *r, int first, int side, int x, int y) {
     const int left = count_at(r, first, side, x - 1, y), above = count_at(r, first, side, x, y - 1);
     if (left >= 0 && above >= 0) return (left + above + 1) >> 1;
     return left >= 0 ? left : above >= 0 ? above : 0;
 }
 
-// -1: DC is predicted whatever the other neighbour has (8.3.1.1).
-static int mode_at(const MotusMbReader *r, int x, int y) {
-    const MotusReadMb *mb = mb_at(r, x, y);
+// Returns the prediction mode of block (x, y), or -1 if DC is predicted because of it (8.3.1.1).
+static int mode_at(const MotusMbParser *r, int x, int y) {
+    const MotusParsedMb *mb = mb_at(r, x, y);
     if (!mb || (r->constrained_intra && mb->type < MOTUS_MB_I_4x4)) return -1;
     return mb->intra4x4_pred_mode[(y & 3) * 4 + (x & 3)];
 }
 
-static void read_intra4x4_modes(MotusMbReader *r) {
+static void parse_intra4x4_modes(MotusMbParser *r) {
     for (int i = 0; i < 16; i++) {
         const int x = (i >> 2 & 1) * 2 + (i & 1), y = (i >> 3) * 2 + (i >> 1 & 1);
         const int left = mode_at(r, x - 1, y), above = mode_at(r, x, y - 1);
@@ -57,64 +51,65 @@ static void read_intra4x4_modes(MotusMbReader *r) {
             mode = rem + (rem >= mode);
         }
         r->mb[r->n].intra4x4_pred_mode[y * 4 + x] = (uint8_t)mode;
-        if (!r->coverage) continue;
         r->coverage->intra4x4_is_predicted += (unsigned)predicted;
         r->coverage->intra4x4_pred_mode[mode]++;
     }
 }
 
-static int read_ref_idx(MotusMbReader *r) { // te(v), 9.1
+// Parses te(v) (9.1).
+static int parse_ref_idx(MotusMbParser *r) {
     if (r->num_ref_idx == 1) return 0;
     const uint32_t index = r->num_ref_idx == 2 ? !motus_rbsp_u(r->rbsp, 1) : motus_rbsp_ue(r->rbsp);
     motus_rbsp_expect(r->rbsp, index < (uint32_t)r->num_ref_idx, "ref_idx_l0");
     return (int)(index & 31);
 }
 
-// mb_pred() and sub_mb_pred() of inter MBs, up to their vectors; mb_type as in table 7-13.
-static void read_inter_prediction(MotusMbReader *r, uint32_t mb_type) {
-    MotusReadMb *mb = r->mb + r->n;
+// Parses mb_pred() or sub_mb_pred() of an inter MB up to its MVs; mb_type as in table 7-13.
+static void parse_inter_prediction(MotusMbParser *r, uint32_t mb_type) {
+    MotusParsedMb *mb = r->mb + r->n;
     if (mb->type == MOTUS_MB_P_8x8)
         for (int q = 0; q < 4; q++) {
             const uint32_t sub = motus_rbsp_ue(r->rbsp);
             motus_rbsp_expect(r->rbsp, sub <= 3, "sub_mb_type");
             mb->sub_type[q] = (uint8_t)(sub & 3);
-            if (r->coverage) r->coverage->sub_mb_type[sub & 3]++;
+            r->coverage->sub_mb_type[sub & 3]++;
         }
+    // Quarters of one partition share its reference index.
     static const uint8_t reads_own[4][4] = {{1, 0, 0, 0}, {1, 0, 1, 0}, {1, 1, 0, 0}, {1, 1, 1, 1}};
     const uint8_t *own = reads_own[mb->type - MOTUS_MB_P_16x16];
-    for (int q = 0; q < 4; q++) { // a quarter without its own has that of the partition it lies in
+    for (int q = 0; q < 4; q++) {
         const int from = mb->type == MOTUS_MB_P_16x8   ? q & 2
                          : mb->type == MOTUS_MB_P_8x16 ? q & 1
                                                        : 0;
         if (own[q])
-            mb->ref_idx[q] = (int8_t)(mb_type == 4 ? 0 : read_ref_idx(r));
+            mb->ref_idx[q] = (int8_t)(mb_type == 4 ? 0 : parse_ref_idx(r));
         else
             mb->ref_idx[q] = mb->ref_idx[from];
     }
 }
 
-static void read_luma(MotusMbReader *r, int intra16x16) {
-    MotusReadMb *mb = r->mb + r->n;
-    if (intra16x16) motus_read_residual(r, 16, nc_at(r, 0, 4, 0, 0));
+static void parse_luma(MotusMbParser *r, int intra16x16) {
+    MotusParsedMb *mb = r->mb + r->n;
+    if (intra16x16) motus_parse_residual(r, 16, nc_at(r, 0, 4, 0, 0));
     for (int i = 0; i < 16; i++) {
         const int x = (i >> 2 & 1) * 2 + (i & 1), y = (i >> 3) * 2 + (i >> 1 & 1);
         if (mb->cbp >> (i >> 2) & 1)
             mb->total_coeff[y * 4 + x] =
-                (uint8_t)motus_read_residual(r, intra16x16 ? 15 : 16, nc_at(r, 0, 4, x, y));
+                (uint8_t)motus_parse_residual(r, intra16x16 ? 15 : 16, nc_at(r, 0, 4, x, y));
     }
 }
 
-static void read_chroma(MotusMbReader *r) {
-    MotusReadMb *mb = r->mb + r->n;
-    for (int c = 0; c < 2 && mb->cbp >> 4; c++) motus_read_residual(r, 4, -1);
+static void parse_chroma(MotusMbParser *r) {
+    MotusParsedMb *mb = r->mb + r->n;
+    for (int c = 0; c < 2 && mb->cbp >> 4; c++) motus_parse_residual(r, 4, -1);
     for (int i = 0; i < 8 && mb->cbp >> 4 == 2; i++) {
         const int first = 16 + i / 4 * 4, x = i & 1, y = i >> 1 & 1;
-        mb->total_coeff[16 + i] = (uint8_t)motus_read_residual(r, 15, nc_at(r, first, 2, x, y));
+        mb->total_coeff[16 + i] = (uint8_t)motus_parse_residual(r, 15, nc_at(r, first, 2, x, y));
     }
 }
 
-static void read_pcm(MotusMbReader *r) {
-    MotusReadMb *mb = r->mb + r->n;
+static void parse_pcm(MotusMbParser *r) {
+    MotusParsedMb *mb = r->mb + r->n;
     const size_t from = r->rbsp->at;
     while (r->rbsp->at % 8)
         if (motus_rbsp_u(r->rbsp, 1)) motus_rbsp_fail(r->rbsp, "pcm_alignment_zero_bit");
@@ -125,7 +120,7 @@ static void read_pcm(MotusMbReader *r) {
     memset(mb->total_coeff, 16, sizeof mb->total_coeff);
 }
 
-static void begin_mb(MotusReadMb *mb) {
+static void begin_mb(MotusParsedMb *mb) {
     const uint32_t slice = mb->slice, bits_mode = mb->bits_mode;
     memset(mb, 0, sizeof *mb);
     memset(mb->intra4x4_pred_mode, 2, sizeof mb->intra4x4_pred_mode);
@@ -133,55 +128,54 @@ static void begin_mb(MotusReadMb *mb) {
     mb->bits_mode = bits_mode;
 }
 
-// Type and prediction; returns whether it is an Intra16x16, whose mb_type holds
+// Parses the prediction of an intra MB; returns 1 for Intra16x16, whose mb_type implies
 // coded_block_pattern.
-static int read_intra_prediction(MotusMbReader *r, uint32_t type) {
-    MotusReadMb *mb = r->mb + r->n;
+static int parse_intra_prediction(MotusMbParser *r, uint32_t type) {
+    MotusParsedMb *mb = r->mb + r->n;
     memset(mb->ref_idx, -1, sizeof mb->ref_idx);
-    if (type == 0) read_intra4x4_modes(r);
+    if (type == 0) parse_intra4x4_modes(r);
     const uint32_t mode = motus_rbsp_ue(r->rbsp);
     motus_rbsp_expect(r->rbsp, mode <= 3, "intra_chroma_pred_mode");
-    if (r->coverage) r->coverage->intra_chroma[mode & 3]++;
+    r->coverage->intra_chroma[mode & 3]++;
     if (type > 0) mb->cbp = (uint8_t)((type - 1) / 4 % 3 * 16 + (type > 12 ? 15 : 0));
     return type > 0;
 }
 
-static void read_cbp(MotusMbReader *r, int inter) {
+static void parse_cbp(MotusMbParser *r, int inter) {
     const uint32_t code = motus_rbsp_ue(r->rbsp);
     motus_rbsp_expect(r->rbsp, code <= 47, "coded_block_pattern");
     const int cbp = cbp_of_code[!inter][code % 48];
     r->mb[r->n].cbp = (uint8_t)cbp;
-    if (r->coverage) r->coverage->cbp[!inter][cbp]++;
+    r->coverage->cbp[!inter][cbp]++;
 }
 
-static void read_coded(MotusMbReader *r, uint32_t type, int inter) {
-    MotusReadMb *mb = r->mb + r->n;
+static void parse_coded(MotusMbParser *r, uint32_t type, int inter) {
+    MotusParsedMb *mb = r->mb + r->n;
     int intra16x16 = 0;
-    size_t vectors = 0;
     const size_t from = r->rbsp->at;
     if (inter) {
-        read_inter_prediction(r, type);
-        vectors = r->rbsp->at;
-        motus_read_vectors(r);
-        mb->bits_mv = (uint32_t)(r->rbsp->at - vectors);
+        parse_inter_prediction(r, type);
+        const size_t mvs = r->rbsp->at;
+        motus_parse_mvs(r);
+        mb->bits_mv = (uint32_t)(r->rbsp->at - mvs);
     } else {
-        intra16x16 = read_intra_prediction(r, type);
+        intra16x16 = parse_intra_prediction(r, type);
     }
-    if (!intra16x16) read_cbp(r, inter);
+    if (!intra16x16) parse_cbp(r, inter);
     if (mb->cbp || intra16x16) r->qp = (r->qp + motus_rbsp_se(r->rbsp) % 52 + 52) % 52;
     mb->qp = (uint8_t)r->qp;
-    if (r->coverage) r->coverage->qp[mb->qp]++;
+    r->coverage->qp[mb->qp]++;
     mb->bits_mode += (uint32_t)(r->rbsp->at - from) - mb->bits_mv;
     const size_t residual = r->rbsp->at;
     if (mb->cbp || intra16x16) {
-        read_luma(r, intra16x16);
-        read_chroma(r);
+        parse_luma(r, intra16x16);
+        parse_chroma(r);
     }
     mb->bits_residual = (uint32_t)(r->rbsp->at - residual);
 }
 
-void motus_read_mb(MotusMbReader *r) {
-    MotusReadMb *mb = r->mb + r->n;
+void motus_parse_mb(MotusMbParser *r) {
+    MotusParsedMb *mb = r->mb + r->n;
     begin_mb(mb);
     const size_t from = r->rbsp->at;
     uint32_t type = motus_rbsp_ue(r->rbsp);
@@ -192,23 +186,24 @@ void motus_read_mb(MotusMbReader *r) {
         motus_rbsp_fail(r->rbsp, "mb_type");
         return;
     }
-    if (r->coverage && inter) r->coverage->p_mb_type[type]++;
-    if (r->coverage && !inter) r->coverage->i_mb_type[r->is_p][type]++;
-    if (inter)
+    if (inter) {
+        r->coverage->p_mb_type[type]++;
         mb->type = (uint8_t)(type == 4 ? MOTUS_MB_P_8x8 : MOTUS_MB_P_16x16 + type);
-    else
+    } else {
+        r->coverage->i_mb_type[r->is_p][type]++;
         mb->type = type == 0 ? MOTUS_MB_I_4x4 : type == 25 ? MOTUS_MB_I_PCM : MOTUS_MB_I_16x16;
+    }
     mb->predictor = motus_predict_16x16(r);
     if (mb->type == MOTUS_MB_I_PCM) {
         memset(mb->ref_idx, -1, sizeof mb->ref_idx);
-        read_pcm(r);
+        parse_pcm(r);
     } else {
-        read_coded(r, type, inter);
+        parse_coded(r, type, inter);
     }
 }
 
-void motus_read_skip_mb(MotusMbReader *r) {
-    MotusReadMb *mb = r->mb + r->n;
+void motus_parse_skip_mb(MotusMbParser *r) {
+    MotusParsedMb *mb = r->mb + r->n;
     begin_mb(mb);
     mb->type = MOTUS_MB_P_SKIP;
     mb->qp = (uint8_t)r->qp;

@@ -1,4 +1,4 @@
-// Bits of an RBSP (7.2, 9.1), and how it lies in a byte stream (7.3.1, Annex B).
+// Bits of an RBSP (7.2, 9.1) and NAL units of a byte stream (7.3.1, Annex B).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/baseline/baseline_internal.h"
 
@@ -30,7 +30,7 @@ int32_t motus_rbsp_se(MotusRbsp *rbsp) {
 }
 
 void motus_rbsp_fail(MotusRbsp *rbsp, const char *text) {
-    if (!rbsp->wrong) rbsp->wrong = text;
+    if (!rbsp->error) rbsp->error = text;
 }
 
 void motus_rbsp_expect(MotusRbsp *rbsp, int ok, const char *text) {
@@ -38,13 +38,13 @@ void motus_rbsp_expect(MotusRbsp *rbsp, int ok, const char *text) {
 }
 
 size_t motus_unescape(uint8_t *rbsp, const uint8_t *nal, size_t size, MotusCoverage *coverage,
-                      const char **wrong) {
+                      const char **error) {
     size_t n = 0, zeros = 0;
     for (size_t i = 0; i < size; i++) {
-        if (zeros >= 2 && nal[i] < 3) *wrong = "a start code inside a NAL unit";
+        if (zeros >= 2 && nal[i] < 3) *error = "a start code inside a NAL unit";
         if (zeros >= 2 && nal[i] == 3) {
-            if (i + 1 < size && nal[i + 1] > 3) *wrong = "a needless emulation prevention byte";
-            if (coverage) coverage->emulation_prevention++;
+            if (i + 1 < size && nal[i + 1] > 3) *error = "a needless emulation prevention byte";
+            coverage->emulation_prevention++;
             zeros = 0;
             continue;
         }
@@ -57,7 +57,8 @@ size_t motus_unescape(uint8_t *rbsp, const uint8_t *nal, size_t size, MotusCover
 size_t motus_next_nal(const uint8_t *data, size_t size, size_t from, size_t *start) {
     for (size_t i = from; i + 3 < size; i++) {
         if (data[i] || data[i + 1] || data[i + 2] != 1) continue;
-        *start = i > from && data[i - 1] == 0 ? i - 1 : i; // zero_byte belongs to the start code
+        // zero_byte belongs to the start code.
+        *start = i > from && data[i - 1] == 0 ? i - 1 : i;
         return i + 3;
     }
     *start = size;

@@ -1,5 +1,5 @@
-// residual_block_cavlc (7.3.5.3.2, 9.2), read with the encoder's own code tables: that these are
-// right is for the decoders to say.
+// residual_block_cavlc() (7.3.5.3.2, 9.2) with the encoder's own code tables; independent decoders
+// test those.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
@@ -8,28 +8,23 @@
 
 // ---- Tables -------------------------------------------------------------------------------------
 
-// Enters a code into a table of 2^bits entries: everything that begins with it.
+// Enters a code into a table of 2^bits entries: all values that begin with it.
 static void enter(uint16_t *table, int bits, MotusVlc vlc, int value) {
     if (vlc.length == 0) return;
     const uint32_t first = vlc.bits << (bits - vlc.length), n = 1u << (bits - vlc.length);
     for (uint32_t i = 0; i < n; i++) table[first + i] = (uint16_t)(vlc.length << 8 | value);
 }
 
-static const uint8_t token_bits[MOTUS_TOKEN_CLASSES] = {
-    16, 14, 10, 6, 8}; // longest code of each column of table 9-5
-
-static uint16_t *token_table(MotusCodes *codes, int class) {
-    uint16_t *const table[MOTUS_TOKEN_CLASSES] = {codes->token_a, codes->token_b, codes->token_c,
-                                                  codes->token_d, codes->token_dc};
-    return table[class];
-}
+// Longest code of each column of table 9-5, and where the columns begin in MotusCodes.token.
+static const uint8_t token_bits[MOTUS_TOKEN_CLASSES] = {16, 14, 10, 6, 8};
+static const uint32_t token_begin[MOTUS_TOKEN_CLASSES] = {0, 65536, 81920, 82944, 83008};
 
 void motus_codes_build(MotusCodes *codes) {
     memset(codes, 0, sizeof *codes);
     for (int class = 0; class < MOTUS_TOKEN_CLASSES; class ++)
         for (int total = 0; total <= (class == MOTUS_TOKEN_CHROMA_DC ? 4 : 16); total++)
             for (int ones = 0; ones <= 3 && ones <= total; ones++)
-                enter(token_table(codes, class), token_bits[class],
+                enter(codes->token + token_begin[class], token_bits[class],
                       motus_cavlc_token(class, total, ones), total << 2 | ones);
     for (int total = 1; total < 16; total++)
         for (int zeros = 0; zeros <= 16 - total; zeros++)
@@ -43,8 +38,8 @@ void motus_codes_build(MotusCodes *codes) {
             enter(codes->run_before[left], 11, motus_cavlc_run(left, run), run);
 }
 
-// Consumes the code that comes next; -1: there is none in the table.
-static int take(MotusRbsp *rbsp, const uint16_t *table, int bits) {
+// Consumes the next code and returns its value, or -1 if the table has none.
+static int next_code(MotusRbsp *rbsp, const uint16_t *table, int bits) {
     const uint16_t entry = table[motus_rbsp_peek(rbsp, bits)];
     if (!entry) return -1;
     motus_rbsp_u(rbsp, entry >> 8);
@@ -53,29 +48,27 @@ static int take(MotusRbsp *rbsp, const uint16_t *table, int bits) {
 
 // ---- A block ------------------------------------------------------------------------------------
 
-static int read_token(MotusMbReader *r, int class, int most, int *trailing_ones) {
-    const MotusCodes *c = r->codes;
-    const uint16_t *const table[MOTUS_TOKEN_CLASSES] = {c->token_a, c->token_b, c->token_c,
-                                                        c->token_d, c->token_dc};
-    const int value = take(r->rbsp, table[class], token_bits[class]), total = value >> 2;
+static int parse_token(MotusMbParser *r, int class, int most, int *trailing_ones) {
+    const int value = next_code(r->rbsp, r->codes->token + token_begin[class], token_bits[class]),
+              total = value >> 2;
     if (value < 0 || total > most) {
         motus_rbsp_fail(r->rbsp, "coeff_token");
         return 0;
     }
     *trailing_ones = value & 3;
-    if (r->coverage) r->coverage->token[class][total][*trailing_ones]++;
+    r->coverage->token[class][total][*trailing_ones]++;
     return total;
 }
 
-// One level after the trailing ones (9.2.2.1); returns its magnitude.
-static int read_level(MotusMbReader *r, int suffix_length, int offset) {
+// Parses one level after the trailing ones (9.2.2.1); returns its magnitude.
+static int parse_level(MotusMbParser *r, int suffix_length, int offset) {
     int prefix = 0;
     while (prefix < 16 && !motus_rbsp_u(r->rbsp, 1)) prefix++;
     if (prefix > 15) {
         motus_rbsp_fail(r->rbsp, "level_prefix");
         return 1;
     }
-    if (r->coverage) r->coverage->level_prefix[suffix_length][prefix]++;
+    r->coverage->level_prefix[suffix_length][prefix]++;
     const int suffix_size = prefix == 14 && suffix_length == 0 ? 4
                             : prefix == 15                     ? 12
                                                                : suffix_length;
@@ -85,24 +78,24 @@ static int read_level(MotusMbReader *r, int suffix_length, int offset) {
     return level_code % 2 ? (level_code + 1) / 2 : level_code / 2 + 1;
 }
 
-static void read_levels(MotusMbReader *r, int total, int ones) {
+static void parse_levels(MotusMbParser *r, int total, int ones) {
     motus_rbsp_u(r->rbsp, ones);
     int suffix_length = total > 10 && ones < 3;
     for (int i = ones; i < total; i++) {
-        const int magnitude = read_level(r, suffix_length, i == ones && ones < 3 ? 2 : 0);
+        const int magnitude = parse_level(r, suffix_length, i == ones && ones < 3 ? 2 : 0);
         if (suffix_length == 0) suffix_length = 1;
         if (suffix_length < 6 && magnitude > 3 << (suffix_length - 1)) suffix_length++;
     }
 }
 
-static int read_total_zeros(MotusMbReader *r, int total, int n) {
-    const int zeros = n == 4 ? take(r->rbsp, r->codes->total_zeros_dc[total], 3)
-                             : take(r->rbsp, r->codes->total_zeros[total], 9);
+static int parse_total_zeros(MotusMbParser *r, int total, int n) {
+    const int zeros = n == 4 ? next_code(r->rbsp, r->codes->total_zeros_dc[total], 3)
+                             : next_code(r->rbsp, r->codes->total_zeros[total], 9);
     if (zeros < 0 || zeros > n - total) {
         motus_rbsp_fail(r->rbsp, "total_zeros");
         return 0;
     }
-    if (r->coverage) {
+    {
         if (n == 4)
             r->coverage->total_zeros_dc[total][zeros]++;
         else
@@ -111,23 +104,23 @@ static int read_total_zeros(MotusMbReader *r, int total, int n) {
     return zeros;
 }
 
-static int read_run(MotusMbReader *r, int zeros_left) {
+static int parse_run(MotusMbParser *r, int zeros_left) {
     const int row = zeros_left < 7 ? zeros_left : 7,
-              run = take(r->rbsp, r->codes->run_before[row], 11);
+              run = next_code(r->rbsp, r->codes->run_before[row], 11);
     if (run < 0 || run > zeros_left) {
         motus_rbsp_fail(r->rbsp, "run_before");
         return zeros_left;
     }
-    if (r->coverage) r->coverage->run_before[row][run]++;
+    r->coverage->run_before[row][run]++;
     return run;
 }
 
-int motus_read_residual(MotusMbReader *r, int n, int nc) {
+int motus_parse_residual(MotusMbParser *r, int n, int nc) {
     int ones = 0;
-    const int total = read_token(r, motus_cavlc_token_class(nc), n, &ones);
+    const int total = parse_token(r, motus_cavlc_token_class(nc), n, &ones);
     if (total == 0) return 0;
-    read_levels(r, total, ones);
-    int zeros_left = total < n ? read_total_zeros(r, total, n) : 0;
-    for (int i = 1; i < total && zeros_left > 0; i++) zeros_left -= read_run(r, zeros_left);
+    parse_levels(r, total, ones);
+    int zeros_left = total < n ? parse_total_zeros(r, total, n) : 0;
+    for (int i = 1; i < total && zeros_left > 0; i++) zeros_left -= parse_run(r, zeros_left);
     return total;
 }

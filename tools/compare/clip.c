@@ -10,7 +10,7 @@
 #include "tools/cli/signals.h"
 #include "yuv/io/writer.h"
 
-// Copies what is left of the input; its frames lose an odd row or column.
+// Copies the rest of the input; frames lose an odd row or column.
 static MotusStatus copy_frames(MotusInput *in, MotusWriter *writer, MotusCompareClip *clip,
                                MotusError *error) {
     MotusFrame *frame = NULL;

@@ -1,4 +1,4 @@
-// motus compare: vectors, cost, rate and distortion beside x264's, as a report.
+// motus compare: MVs, costs, rate and distortion beside x264's, as a report.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <limits.h>
 #include <stdio.h>
@@ -11,46 +11,37 @@
 #include "tools/compare/compare.h"
 
 static const char about[] =
-    "Encodes each INPUT with the program x264 and with motus, searches vectors for the very "
-    "problem that x264\n"
-    "had (its source pictures in its own reference pictures), and writes what came out into "
-    "REPORT_DIR/index.html:\n"
-    "how our vectors differ from x264's, who found the better match, where, and what it means in "
-    "bits.\n"
+    "Encodes each INPUT with the program x264 and with motus, searches motion vectors in x264's\n"
+    "own pictures (its source in its own reference), and writes REPORT_DIR/index.html: how\n"
+    "motus's vectors differ from x264's, which match better, where, and what it means in bits.\n"
     "\n"
     "Examples:\n"
-    "  motus compare foreman.y4m -o report                    QPs 22, 27, 32 and 37; open "
-    "report/index.html\n"
+    "  motus compare foreman.y4m -o report           QPs 22, 27, 32, 37; open report/index.html\n"
     "  motus compare foreman.y4m -o report --qp 28 --frames 100\n"
-    "  motus compare *.y4m -o report --settings curves.txt    any number of settings of both, for "
-    "the curves:\n"
-    "                                                           x264 medium: --preset medium\n"
-    "                                                           x264 fast: --preset faster\n"
-    "                                                           motus slow: --preset slow\n"
-    "                                                           motus fast: --preset fast --range "
-    "12\n"
-    "                                                         the first of each are compared block "
-    "by block\n"
+    "  motus compare *.y4m -o report --settings curves.txt\n"
+    "                                                any number of settings of both, for curves:\n"
+    "                                                  x264 medium: --preset medium\n"
+    "                                                  x264 fast: --preset faster\n"
+    "                                                  motus slow: --preset slow\n"
+    "                                                  motus fast: --preset fast --range 12\n"
+    "                                                the first of each are compared by block\n"
     "  motus compare clip.mp4 -o report --x264-args '--me esa --subme 0 --partitions all'\n"
-    "                                                         x264's own exhaustive whole-sample "
-    "search\n"
-    "  motus synth pan.y4m --pan 1.25,-0.5 --vectors pan.csv && motus compare pan.y4m -o report "
-    "--truth pan.csv\n"
-    "                                                         beside the vectors that are known to "
-    "be right\n"
+    "                                                x264's exhaustive whole-sample search\n"
+    "  motus synth pan.y4m --pan 1.25,-0.5 --vectors pan.csv &&\n"
+    "    motus compare pan.y4m -o report --truth pan.csv\n"
+    "                                                with ground truth\n"
     "\n"
-    "x264 runs with --profile baseline --preset medium --tune psnr --ref 1 --bframes 0 --weightp 0 "
-    "--keyint infinite\n"
-    "--no-scenecut, and then with what --x264-args or the settings say; these win. --json has the "
-    "report's numbers,\n"
-    "--csv a row for each block (docs/compare.md). Ctrl-C leaves a report of what is done.\n";
+    "x264 runs with --profile baseline --preset medium --tune psnr --ref 1 --bframes 0\n"
+    "--weightp 0 --keyint infinite --no-scenecut; --x264-args or the settings override these.\n"
+    "--json has the report's numbers, --csv a row for each block (docs/compare.md). Ctrl-C\n"
+    "leaves a report of what is done.\n";
 
 typedef struct Given {
     int qp;
     const char *x264_args, *settings;
 } Given;
 
-// "22,27,32" to options->qp.
+// Reads "22,27,32" into options->qp.
 static int option_qps(const MotusOption *option, const char *text, char *cause, size_t size) {
     MotusCompareOptions *o = option->value;
     o->n_qps = 0;
@@ -134,14 +125,16 @@ static int check(MotusCompareOptions *o, const Given *given) {
     return motus_check_names("compare", o->input, o->n_inputs, outputs, 2);
 }
 
-static MotusStatus choose_coders(MotusCompareOptions *o, const Given *given, MotusError *error) {
-    MotusStatus status =
-        given->settings ? motus_coders_load(&o->coders, given->settings, error) : MOTUS_OK;
+static MotusStatus choose_encoders(MotusCompareOptions *o, const Given *given, MotusError *error) {
+    MotusStatus status = given->settings
+                             ? motus_compare_encoders_load(&o->encoders, given->settings, error)
+                             : MOTUS_OK;
     const char *args = given->x264_args ? given->x264_args : "";
-    if (!status && motus_coders_first(&o->coders, 1) < 0)
-        status = motus_coders_add(&o->coders, 1, *args ? "as given" : "medium", args, error);
-    if (!status && motus_coders_first(&o->coders, 0) < 0)
-        status = motus_coders_add(&o->coders, 0, "medium", "", error);
+    if (!status && motus_compare_encoders_first(&o->encoders, 1) < 0)
+        status =
+            motus_compare_encoders_add(&o->encoders, 1, *args ? "as given" : "medium", args, error);
+    if (!status && motus_compare_encoders_first(&o->encoders, 0) < 0)
+        status = motus_compare_encoders_add(&o->encoders, 0, "medium", "", error);
     return status;
 }
 
@@ -156,7 +149,7 @@ static void choose_qps(MotusCompareOptions *o, const Given *given) {
     }
 }
 
-// The command line as one text; NULL: no memory. free() it.
+// Joins the command line into a new text, NULL without memory; the caller frees it.
 static char *join(int argc, char **argv) {
     size_t n = 8;
     for (int i = 0; i < argc; i++) n += strlen(argv[i]) + 3;
@@ -183,7 +176,7 @@ int motus_cmd_compare(int argc, char **argv) {
     if (status < 0) status = check(o, &given);
     if (status < 0) {
         choose_qps(o, &given);
-        if (choose_coders(o, &given, &error)) status = motus_failure(&error);
+        if (choose_encoders(o, &given, &error)) status = motus_failure(&error);
     }
     if (status < 0) {
         motus_signals_catch();

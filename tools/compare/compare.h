@@ -1,4 +1,4 @@
-// motus compare: the job.
+// motus compare: the job and what its files share.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_COMPARE_COMPARE_H
 #define TOOLS_COMPARE_COMPARE_H
@@ -11,21 +11,21 @@ enum { MOTUS_COMPARE_INPUTS = 64, MOTUS_COMPARE_QPS = 16 };
 typedef struct MotusCompareOptions {
     const char *input[MOTUS_COMPARE_INPUTS + 1];
     int n_inputs;
-    const char *folder, *json, *csv; // json, csv: NULL: none
-    const char *x264, *truth;        // truth: of the only input, or NULL
+    const char *folder, *json, *csv; // json, csv: NULL if not wanted
+    const char *x264, *truth;        // truth: ground truth of the only input, or NULL
     int qp[MOTUS_COMPARE_QPS], n_qps;
     int frames, range, threads, subpel; // frames 0: all; range 0: x264's; subpel -1: as x264's
     int force, quiet;
-    MotusCoders coders;
-    const char *command; // the command line, for the report
+    MotusCompareEncoders encoders;
+    const char *command; // for the report
 } MotusCompareOptions;
 
-// Returns the exit status after one line for what went wrong.
+// Returns the exit status; prints one line about an error.
 int motus_compare_job(const MotusCompareOptions *options);
 
 // ---- What the files of the job share ------------------------------------------------------------
 
-// A point of a rate-distortion curve.
+// Point of a rate-distortion curve.
 typedef struct MotusComparePoint {
     int done;
     uint64_t bytes;
@@ -36,24 +36,24 @@ typedef struct MotusComparePoint {
 
 typedef struct MotusCompareSequence {
     MotusCompareClip clip;
-    MotusComparePoint point[MOTUS_MAX_CODERS][MOTUS_COMPARE_QPS];
+    MotusComparePoint point[MOTUS_COMPARE_ENCODERS][MOTUS_COMPARE_QPS];
 } MotusCompareSequence;
 
-// What the verdict is made of.
+// Totals for the verdict.
 typedef struct MotusCompareTotals {
     MotusFigures figures;
     MotusExtraction extraction;
     int p_frames;
-    double bd_rate_sum; // of our first setting against x264's first one, over n_bd_rates sequences
+    double bd_rate_sum; // of motus's first setting against x264's, over n_bd_rates sequences
     int n_bd_rates;
     double seconds[MOTUS_SIDES]; // of the first settings
-    int frames;                  // that these took
+    int frames;                  // of `seconds`
     int range;                   // of the last run
     MotusSubpel subpel;
     uint32_t modes;
 } MotusCompareTotals;
 
-// "rd" and "bd_rate" of a sequence.
+// Return "rd" and "bd_rate" of a sequence.
 cJSON *motus_points_json(const MotusCompareOptions *o, const MotusCompareSequence *s);
 cJSON *motus_bd_rates_json(const MotusCompareOptions *o, const MotusCompareSequence *s,
                            MotusCompareTotals *totals);
@@ -63,9 +63,12 @@ void motus_compare_describe(cJSON *report, const MotusCompareOptions *o,
                             const MotusCompareTotals *totals, const char *x264_version,
                             int complete);
 
-// Writes FOLDER/index.html, and the JSON file, for which pictures and MB records are taken out of
-// the report.
+// Write FOLDER/index.html and the JSON file. The latter removes pictures and MB records from the
+// report.
 MotusStatus motus_compare_write_page(const char *folder, const cJSON *report, MotusError *error);
 MotusStatus motus_compare_write_json(const char *path, cJSON *report, MotusError *error);
+
+// Prints the report's summary on standard output.
+void motus_compare_print(const cJSON *report);
 
 #endif

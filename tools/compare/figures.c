@@ -6,20 +6,20 @@
 
 #include "common/int_core.h"
 
-static const int within_edges[MOTUS_WITHIN] = {0, 1, 2, 4, 8}; // quarter samples
-static const int distance_edges[MOTUS_DISTANCES - 1] = {0, 1,  2,  4,
-                                                        8, 16, 32, 64}; // quarter samples
+// Quarter samples, quarter samples, J.
+static const int within_edges[MOTUS_WITHIN] = {0, 1, 2, 4, 8};
+static const int distance_edges[MOTUS_DISTANCES - 1] = {0, 1, 2, 4, 8, 16, 32, 64};
 static const int difference_edges[MOTUS_DIFFERENCES - 1] = {-1024, -256, -64, -16, -1,
-                                                            0,     15,   63,  255, 1023}; // J
+                                                            0,     15,   63,  255, 1023};
 
-// The first edge that is not below v; n where all are.
-static int slot(const int *edges, int n, int v) {
+// Returns the index of the first edge that is not below v, n if all are.
+static int bin_of(const int *edges, int n, int v) {
     int i = 0;
     while (i < n && v > edges[i]) i++;
     return i;
 }
 
-static void add_measure(MotusLead *m, const uint32_t value[MOTUS_SIDES]) {
+static void add_values(MotusCostTally *m, const uint32_t value[MOTUS_SIDES]) {
     const uint32_t ours = value[MOTUS_OURS], x264 = value[MOTUS_X264];
     m->less += ours < x264;
     m->same += ours == x264;
@@ -41,12 +41,12 @@ void motus_figures_add(MotusFigures *f, const MotusPair *pair, const MotusMv *tr
                               abs(mv[MOTUS_OURS].y - mv[MOTUS_X264].y));
     f->blocks++;
     for (int i = 0; i < MOTUS_WITHIN; i++) f->within[i] += far <= within_edges[i];
-    f->distance[slot(distance_edges, MOTUS_DISTANCES - 1, far)]++;
-    f->difference[slot(difference_edges, MOTUS_DIFFERENCES - 1,
-                       (int)pair->j[MOTUS_OURS] - (int)pair->j[MOTUS_X264])]++;
-    add_measure(&f->sad, pair->sad);
-    add_measure(&f->satd, pair->satd);
-    add_measure(&f->j, pair->j);
+    f->distance[bin_of(distance_edges, MOTUS_DISTANCES - 1, far)]++;
+    f->difference[bin_of(difference_edges, MOTUS_DIFFERENCES - 1,
+                         (int)pair->j[MOTUS_OURS] - (int)pair->j[MOTUS_X264])]++;
+    add_values(&f->sad, pair->sad);
+    add_values(&f->satd, pair->satd);
+    add_values(&f->j, pair->j);
     f->inside += (uint64_t)pair->inside;
     f->worse += pair->inside && pair->j[MOTUS_OURS] > pair->j[MOTUS_X264];
     if (!truth) return;
@@ -55,7 +55,7 @@ void motus_figures_add(MotusFigures *f, const MotusPair *pair, const MotusMv *tr
     f->error_x264 += error_of(mv[MOTUS_X264], *truth);
 }
 
-static void merge_measure(MotusLead *m, const MotusLead *more) {
+static void merge_tally(MotusCostTally *m, const MotusCostTally *more) {
     m->less += more->less, m->same += more->same, m->more += more->more;
     m->ours += more->ours, m->x264 += more->x264;
     m->gain += more->gain, m->loss += more->loss;
@@ -66,9 +66,9 @@ void motus_figures_merge(MotusFigures *f, const MotusFigures *more) {
     for (int i = 0; i < MOTUS_WITHIN; i++) f->within[i] += more->within[i];
     for (int i = 0; i < MOTUS_DISTANCES; i++) f->distance[i] += more->distance[i];
     for (int i = 0; i < MOTUS_DIFFERENCES; i++) f->difference[i] += more->difference[i];
-    merge_measure(&f->sad, &more->sad);
-    merge_measure(&f->satd, &more->satd);
-    merge_measure(&f->j, &more->j);
+    merge_tally(&f->sad, &more->sad);
+    merge_tally(&f->satd, &more->satd);
+    merge_tally(&f->j, &more->j);
     f->inside += more->inside, f->worse += more->worse;
     f->true_blocks += more->true_blocks;
     f->error_ours += more->error_ours, f->error_x264 += more->error_x264;
@@ -92,7 +92,7 @@ static void add_number(cJSON *object, const char *name, uint64_t value) {
     cJSON_AddNumberToObject(object, name, (double)value);
 }
 
-static void add_measure_json(cJSON *object, const char *name, const MotusLead *m) {
+static void add_tally(cJSON *object, const char *name, const MotusCostTally *m) {
     cJSON *measure = cJSON_AddObjectToObject(object, name);
     add_number(measure, "less", m->less);
     add_number(measure, "same", m->same);
@@ -108,9 +108,9 @@ cJSON *motus_figures_json(const MotusFigures *f, int has_truth) {
     add_number(object, "blocks", f->blocks);
     add_counts(object, "within", f->within, MOTUS_WITHIN);
     add_histogram(object, "distance", distance_edges, f->distance, MOTUS_DISTANCES);
-    add_measure_json(object, "sad", &f->sad);
-    add_measure_json(object, "satd", &f->satd);
-    add_measure_json(object, "j", &f->j);
+    add_tally(object, "sad", &f->sad);
+    add_tally(object, "satd", &f->satd);
+    add_tally(object, "j", &f->j);
     add_histogram(object, "difference", difference_edges, f->difference, MOTUS_DIFFERENCES);
     cJSON *window = cJSON_AddObjectToObject(object, "window");
     add_number(window, "inside", f->inside);

@@ -1,5 +1,5 @@
-// The job: every sequence, every QP, every setting; the report at the end, also of what a Ctrl-C
-// leaves.
+// The job: each sequence at each QP with each setting, then the report. A signal leaves a report of
+// what is done.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <stdio.h>
@@ -14,10 +14,9 @@
 #include "tools/cli/progress.h"
 #include "tools/cli/signals.h"
 #include "tools/compare/compare.h"
-#include "tools/compare/print.h"
 
-// Bytes of pictures and MB records in the page: it should open in a second or two. More sequences
-// may have more, but not as much as each alone.
+// Bytes of pictures and MB records in the page, so that it opens in a second or two. With several
+// sequences the page may be larger, but each has less.
 enum { VIEWER_BYTES = 24000000, VIEWER_BYTES_OF_MANY = 8000000 };
 
 typedef struct Job {
@@ -27,8 +26,8 @@ typedef struct Job {
     MotusOutput *csv;
     MotusTruth *truth;
     MotusProgress progress;
-    int64_t done;      // frames of encodes and comparisons
-    const char *doing; // for the live line
+    int64_t done;      // frames encoded and compared
+    const char *doing; // for the progress line
     int qp;
     cJSON *sequences;
     MotusCompareTotals totals;
@@ -52,8 +51,7 @@ static void begin(Job *j, const char *doing) {
     show(j, 0);
 }
 
-// How many frames there will be to work on; -1: not known. Finds inputs that cannot be opened
-// before any work is done.
+// Opens each input once and counts the frames to process, -1 if a count is unknown.
 static MotusStatus count_work(Job *j, int64_t *total) {
     const MotusCompareOptions *o = j->o;
     *total = 0;
@@ -69,7 +67,7 @@ static MotusStatus count_work(Job *j, int64_t *total) {
         else
             *total = frames < 0 || *total < 0 ? -1 : *total + frames;
     }
-    if (*total > 0) *total *= (int64_t)o->n_qps * (o->coders.n + 1);
+    if (*total > 0) *total *= (int64_t)o->n_qps * (o->encoders.n + 1);
     return MOTUS_OK;
 }
 
@@ -80,7 +78,7 @@ static double kbps(const MotusCompareClip *clip, uint64_t bytes, int frames) {
 }
 
 static void fill_point(MotusComparePoint *p, const MotusCompareClip *clip, uint64_t bytes,
-                       uint64_t ssd, double ssim, double seconds) {
+                       uint64_t ssd, double ssim, double seconds, const MotusBitSums *bits) {
     const uint64_t samples =
         (uint64_t)clip->frames * (uint64_t)clip->width * (uint64_t)clip->height;
     p->done = 1;
@@ -90,12 +88,19 @@ static void fill_point(MotusComparePoint *p, const MotusCompareClip *clip, uint6
     p->ssim = ssim / clip->frames;
     p->seconds = seconds;
     p->fps = seconds > 0 ? clip->frames / seconds : 0;
+    p->has_bits = bits != NULL;
+    if (bits) p->bits = *bits;
 }
 
-static MotusStatus encode_x264(Job *j, const MotusCompareClip *clip, int coder, int qp,
+static void fill_ours(MotusComparePoint *p, const MotusCompareClip *clip,
+                      const MotusOurStream *out) {
+    fill_point(p, clip, out->stream.n, out->luma_ssd, out->ssim, out->seconds, &out->bits);
+}
+
+static MotusStatus encode_x264(Job *j, const MotusCompareClip *clip, int encoder, int qp,
                                double *seconds) {
     const MotusX264Job job = {.program = j->o->x264,
-                              .words = j->o->coders.coder[coder].word,
+                              .words = j->o->encoders.encoder[encoder].word,
                               .qp = qp,
                               .threads = j->o->threads,
                               .range = j->o->range,
@@ -103,48 +108,46 @@ static MotusStatus encode_x264(Job *j, const MotusCompareClip *clip, int coder, 
                               .output = j->folder.stream,
                               .log = j->folder.log,
                               .frames = clip->frames};
-    begin(j, j->o->coders.coder[coder].name);
+    begin(j, j->o->encoders.encoder[encoder].name);
     MotusStatus status = motus_x264_encode(&job, seconds, j->error);
     if (!status) j->done += clip->frames;
     return status;
 }
 
-static MotusStatus encode_ours(Job *j, const MotusCompareClip *clip, int coder, int qp,
+static MotusStatus encode_ours(Job *j, const MotusCompareClip *clip, int encoder, int qp,
                                MotusOurStream *out) {
-    MotusEncoderConfig config = j->o->coders.coder[coder].config;
+    MotusEncoderConfig config = j->o->encoders.encoder[encoder].config;
     config.width = clip->width;
     config.height = clip->height;
     config.fps = clip->fps;
     config.qp = qp;
     config.threads = j->o->threads;
-    begin(j, j->o->coders.coder[coder].name);
+    begin(j, j->o->encoders.encoder[encoder].name);
     MotusStatus status = motus_our_encode(&config, clip, show_frames, j, out, j->error);
     if (!status) j->done += clip->frames;
     return status;
 }
 
-// A setting that only its curve is wanted of.
-static MotusStatus trace_point(Job *j, MotusCompareSequence *s, int coder, int q) {
-    MotusComparePoint *p = &s->point[coder][q];
-    if (j->o->coders.coder[coder].is_x264) {
+// Encodes with a setting of which only the curve is wanted.
+static MotusStatus trace_point(Job *j, MotusCompareSequence *s, int encoder, int q) {
+    MotusComparePoint *p = &s->point[encoder][q];
+    if (j->o->encoders.encoder[encoder].is_x264) {
         MotusQuality quality = {0};
         double seconds = 0;
         MotusClipFrames frames = {0};
-        MotusStatus status = encode_x264(j, &s->clip, coder, j->o->qp[q], &seconds);
+        MotusStatus status = encode_x264(j, &s->clip, encoder, j->o->qp[q], &seconds);
         if (!status) status = motus_clip_frames_open(&frames, &s->clip, j->error);
         if (!status)
             status = motus_stream_measure(j->folder.stream, s->clip.frames, motus_clip_frames_next,
                                           &frames, &quality, j->error);
         motus_clip_frames_close(&frames);
         if (!status)
-            fill_point(p, &s->clip, quality.bytes, quality.luma_ssd, quality.ssim, seconds);
+            fill_point(p, &s->clip, quality.bytes, quality.luma_ssd, quality.ssim, seconds, NULL);
         return status;
     }
     MotusOurStream out;
-    MotusStatus status = encode_ours(j, &s->clip, coder, j->o->qp[q], &out);
-    if (!status) fill_point(p, &s->clip, out.stream.n, out.luma_ssd, out.ssim, out.seconds);
-    p->bits = out.bits;
-    p->has_bits = p->done;
+    MotusStatus status = encode_ours(j, &s->clip, encoder, j->o->qp[q], &out);
+    if (!status) fill_ours(p, &s->clip, &out);
     motus_our_stream_free(&out);
     return status;
 }
@@ -154,8 +157,8 @@ static MotusStatus trace_point(Job *j, MotusCompareSequence *s, int coder, int q
 static MotusStatus read_stream(const char *path, MotusBytes *bytes, MotusError *error) {
     FILE *file = fopen(path, "rb");
     if (!file) return motus_fail(error, MOTUS_ERR_IO, "x264's stream: %s", strerror(errno));
-    uint8_t part[65536];
-    for (size_t n; (n = fread(part, 1, sizeof part, file));) motus_bytes_add(bytes, part, n);
+    uint8_t piece[65536];
+    for (size_t n; (n = fread(piece, 1, sizeof piece, file));) motus_bytes_add(bytes, piece, n);
     const int failed = ferror(file);
     fclose(file);
     if (failed) return motus_fail(error, MOTUS_ERR_IO, "x264's stream: cannot be read");
@@ -180,11 +183,12 @@ static void add_times(MotusCompareTotals *t, const MotusCompareClip *clip, doubl
     t->frames += clip->frames;
 }
 
-// Both first settings at one QP, compared. What was done before a signal is kept.
+// Compares the first setting of each encoder at one QP. Keeps what was done before a signal.
 static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name, int q,
                               size_t viewer_bytes, cJSON *runs) {
     const MotusCompareOptions *o = j->o;
-    const int x264 = motus_coders_first(&o->coders, 1), ours = motus_coders_first(&o->coders, 0);
+    const int x264 = motus_compare_encoders_first(&o->encoders, 1),
+              ours = motus_compare_encoders_first(&o->encoders, 0);
     MotusBytes stream = {0};
     MotusOurStream out = {0};
     MotusRun run = {0};
@@ -218,16 +222,11 @@ static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name,
         j->left_out += run.left_out;
         j->done += s->clip.frames;
         cJSON_AddItemToArray(runs, motus_run_json(&run, o->qp[q], o->truth != NULL));
-        fill_point(&s->point[ours][q], &s->clip, out.stream.n, out.luma_ssd, out.ssim, out.seconds);
-        s->point[ours][q].bits = out.bits;
-        s->point[ours][q].has_bits = 1;
+        fill_ours(&s->point[ours][q], &s->clip, &out);
     }
-    if (!status) {
-        MotusComparePoint *p = &s->point[x264][q];
-        fill_point(p, &s->clip, run.quality.bytes, run.quality.luma_ssd, run.quality.ssim, seconds);
-        p->bits = run.bits[MOTUS_X264];
-        p->has_bits = 1;
-    }
+    if (!status)
+        fill_point(&s->point[x264][q], &s->clip, run.quality.bytes, run.quality.luma_ssd,
+                   run.quality.ssim, seconds, &run.bits[MOTUS_X264]);
     motus_our_stream_free(&out);
     motus_bytes_free(&stream);
     return status;
@@ -240,11 +239,12 @@ static void name_of(const char *path, char *name, size_t size) {
     const char *dot = strrchr(base, '.');
     snprintf(name, size, "%.*s", (int)(dot && dot > base ? dot - base : (long)strlen(base)), base);
     for (char *p = name; *p; p++)
-        if (*p == ',' || *p == '"') *p = '_'; // it stands in a CSV
+        if (*p == ',' || *p == '"') *p = '_'; // for the CSV
 }
 
-// "pictures": as many from the first on as there is room for; returns their bytes.
-static size_t add_pictures(Job *j, cJSON *sequence, const MotusCompareClip *clip, size_t room) {
+// Adds "pictures": as many from the first on as fit into `max_bytes`. Returns their bytes.
+static size_t add_pictures(Job *j, cJSON *sequence, const MotusCompareClip *clip,
+                           size_t max_bytes) {
     cJSON *pictures = cJSON_AddArrayToObject(sequence, "pictures");
     MotusClipFrames frames = {0};
     size_t used = 0;
@@ -254,7 +254,7 @@ static size_t add_pictures(Job *j, cJSON *sequence, const MotusCompareClip *clip
         char *uri = NULL;
         full = full || motus_clip_frames_next(&frames, n, &frame, NULL) ||
                motus_viewer_picture(frame, clip->full_range, &uri, NULL);
-        full = full || used + strlen(uri) > room;
+        full = full || used + strlen(uri) > max_bytes;
         cJSON_AddItemToArray(pictures, full ? cJSON_CreateNull() : cJSON_CreateString(uri));
         used += full ? 0 : strlen(uri);
         j->left_out += full;
@@ -296,11 +296,12 @@ static MotusStatus compare_sequence(Job *j, const char *input) {
     const size_t all =
         o->n_inputs > 2 ? (size_t)VIEWER_BYTES_OF_MANY : (size_t)VIEWER_BYTES / (size_t)o->n_inputs;
     const size_t left = all - add_pictures(j, sequence, &s->clip, all * 6 / 10);
-    const int first[2] = {motus_coders_first(&o->coders, 0), motus_coders_first(&o->coders, 1)};
+    const int first[2] = {motus_compare_encoders_first(&o->encoders, 0),
+                          motus_compare_encoders_first(&o->encoders, 1)};
     for (int q = 0; q < o->n_qps && !status; q++) {
         j->qp = o->qp[q];
         status = compare_at(j, s, name, q, left / (size_t)o->n_qps, runs);
-        for (int c = 0; c < o->coders.n && !status; c++)
+        for (int c = 0; c < o->encoders.n && !status; c++)
             if (c != first[0] && c != first[1]) status = trace_point(j, s, c, q);
     }
     cJSON_AddItemToObject(sequence, "rd", motus_points_json(o, s));
@@ -364,7 +365,7 @@ static MotusStatus write_all(Job *j, int complete) {
     return status;
 }
 
-// A signal or a failure leaves a report of what was done before.
+// Runs the job. A signal or a failure leaves a report of what was done before.
 static MotusStatus run(Job *j) {
     MotusStatus status = open_all(j);
     j->sequences = cJSON_CreateArray();
@@ -390,7 +391,7 @@ int motus_compare_job(const MotusCompareOptions *options) {
     motus_truth_free(&j.truth);
     cJSON_Delete(j.sequences);
     motus_work_folder_remove(&j.folder);
-    if (status && j.made_folder) rmdir(options->folder); // stays where something is in it
+    if (status && j.made_folder) rmdir(options->folder); // only if it is empty
     if (status) motus_failure(&error);
     if (interrupted) return MOTUS_EXIT_SIGNAL + interrupted;
     return status ? MOTUS_EXIT_FAILURE : motus_flush_stdout();

@@ -13,10 +13,10 @@ struct MotusJudge {
     MotusMeCpu *me;
     MotusField *field;
     MotusRefLuma ref;
-    MotusPlane cur; // whole MBs
+    MotusPlane cur; // padded to whole MBs
     MotusMv *centre, *predictor;
     const MotusPixelOps *pixel;
-    const MotusReadMb *mb; // x264's
+    const MotusParsedMb *mb; // of x264's stream
     uint32_t lambda_q8;
     int mb_width, n_mb, threads;
 };
@@ -59,14 +59,14 @@ void motus_judge_close(MotusJudge **judge) {
     *judge = NULL;
 }
 
-// To the nearest whole sample, away from zero between two, within what the search takes.
-static int16_t whole(int v) {
+// Rounds to whole samples, halves away from zero, within the search's limit.
+static int16_t to_whole(int v) {
     const int rounded = (v < 0 ? -((-v + 2) >> 2) : (v + 2) >> 2) * 4;
     return (int16_t)motus_clip(-MOTUS_MAX_CENTRE, MOTUS_MAX_CENTRE, rounded);
 }
 
 MotusStatus motus_judge_picture(MotusJudge *j, const MotusPlane *source, const MotusPlane *ref,
-                                const MotusReadMb *mb, uint32_t lambda_q8) {
+                                const MotusParsedMb *mb, uint32_t lambda_q8) {
     if (source->width > j->cur.width || source->height > j->cur.height ||
         ref->width != j->cur.width || ref->height != j->cur.height)
         return MOTUS_ERR_ARGUMENT;
@@ -76,7 +76,7 @@ MotusStatus motus_judge_picture(MotusJudge *j, const MotusPlane *source, const M
     j->lambda_q8 = lambda_q8;
     for (int n = 0; n < j->n_mb; n++) {
         j->predictor[n] = mb[n].predictor;
-        j->centre[n] = (MotusMv){whole(mb[n].predictor.x), whole(mb[n].predictor.y)};
+        j->centre[n] = (MotusMv){to_whole(mb[n].predictor.x), to_whole(mb[n].predictor.y)};
     }
     return MOTUS_OK;
 }
@@ -90,9 +90,9 @@ MotusStatus motus_judge_search(MotusJudge *j) {
 
 // ---- Measures -----------------------------------------------------------------------------------
 
-static int is_intra(const MotusReadMb *mb) { return mb->type >= MOTUS_MB_I_4x4; }
+static int is_intra(const MotusParsedMb *mb) { return mb->type >= MOTUS_MB_I_4x4; }
 
-// What the block at p of MB n costs with this vector.
+// Measures the block p of MB n with this MV.
 static void measure(const MotusJudge *j, int n, const MotusPartition *p, MotusMv mv, uint32_t *sad,
                     uint32_t *satd) {
     uint8_t samples[16 * 16];
@@ -105,7 +105,9 @@ static void measure(const MotusJudge *j, int n, const MotusPartition *p, MotusMv
     *satd = j->pixel->satd(cur, j->cur.stride, ref, stride, w, h);
 }
 
-static void weigh(const MotusJudge *j, int n, MotusPair *pair, int side) {
+// Measures the pair's block with the MV of one side.
+static void measure_side(const MotusJudge *j, int n, MotusPair *pair, int side) {
+    measure(j, n, &pair->partition, pair->mv[side], &pair->sad[side], &pair->satd[side]);
     pair->bits[side] = motus_mv_bits(pair->mv[side], j->predictor[n]);
     const uint32_t distortion =
         j->config.subpel == MOTUS_SUBPEL_FULL ? pair->sad[side] : pair->satd[side];
@@ -117,8 +119,8 @@ static int within_window(const MotusJudge *j, int n, MotusMv mv) {
     return abs(mv.x - j->centre[n].x) <= reach && abs(mv.y - j->centre[n].y) <= reach;
 }
 
-// Whether x264 has one vector in all of the block.
-static int one_vector(const MotusReadMb *mb, const MotusPartition *p) {
+// True if x264 has one MV in the whole block.
+static int has_one_mv(const MotusParsedMb *mb, const MotusPartition *p) {
     const MotusMv mv = mb->mv[4 * p->y + p->x];
     for (int y = p->y; y < p->y + p->height; y++)
         for (int x = p->x; x < p->x + p->width; x++)
@@ -126,10 +128,9 @@ static int one_vector(const MotusReadMb *mb, const MotusPartition *p) {
     return 1;
 }
 
-// SAD and SATD of x264's prediction of a block in which it has several vectors: sums over its 4x4
-// blocks.
+// Sums SAD and SATD over the 4x4 blocks of a block in which x264 has several MVs.
 static void measure_several(const MotusJudge *j, int n, MotusPair *pair) {
-    const MotusPartition *p = &pair->part;
+    const MotusPartition *p = &pair->partition;
     for (int y = p->y; y < p->y + p->height; y++)
         for (int x = p->x; x < p->x + p->width; x++) {
             const MotusPartition cell = {.x = (uint8_t)x, .y = (uint8_t)y, .width = 1, .height = 1};
@@ -140,17 +141,15 @@ static void measure_several(const MotusJudge *j, int n, MotusPair *pair) {
         }
 }
 
-static MotusPair compare_block(const MotusJudge *j, int n, const MotusPartition *part) {
-    const MotusReadMb *mb = j->mb + n;
-    MotusPair pair = {.part = *part, .has_both = !is_intra(mb) && one_vector(mb, part)};
-    pair.mv[MOTUS_OURS] = j->field->mv[part->block][n];
-    measure(j, n, part, pair.mv[MOTUS_OURS], &pair.sad[MOTUS_OURS], &pair.satd[MOTUS_OURS]);
-    weigh(j, n, &pair, MOTUS_OURS);
+static MotusPair compare_block(const MotusJudge *j, int n, const MotusPartition *p) {
+    const MotusParsedMb *mb = j->mb + n;
+    MotusPair pair = {.partition = *p, .has_both = !is_intra(mb) && has_one_mv(mb, p)};
+    pair.mv[MOTUS_OURS] = j->field->mv[p->block][n];
+    measure_side(j, n, &pair, MOTUS_OURS);
     if (pair.has_both) {
-        pair.mv[MOTUS_X264] = mb->mv[4 * part->y + part->x];
+        pair.mv[MOTUS_X264] = mb->mv[4 * p->y + p->x];
         pair.inside = within_window(j, n, pair.mv[MOTUS_X264]);
-        measure(j, n, part, pair.mv[MOTUS_X264], &pair.sad[MOTUS_X264], &pair.satd[MOTUS_X264]);
-        weigh(j, n, &pair, MOTUS_X264);
+        measure_side(j, n, &pair, MOTUS_X264);
     } else if (!is_intra(mb)) {
         measure_several(j, n, &pair);
     }
@@ -161,22 +160,19 @@ void motus_judge_copy_x264(MotusJudge *j) {
     for (int n = 0; n < j->n_mb; n++)
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             const MotusBlock *block = &motus_blocks[b];
-            const MotusPartition part =
-                motus_partition_at(block->mode, 0, block->x / 4, block->y / 4);
-            MotusPair pair = {.part = part};
-            pair.mv[MOTUS_OURS] = j->mb[n].mv[part.y * 4 + part.x];
-            measure(j, n, &part, pair.mv[MOTUS_OURS], &pair.sad[MOTUS_OURS],
-                    &pair.satd[MOTUS_OURS]);
-            weigh(j, n, &pair, MOTUS_OURS);
+            const int x = block->x / 4, y = block->y / 4;
+            MotusPair pair = {.partition = motus_partition_at(block->mode, 0, x, y)};
+            pair.mv[MOTUS_OURS] = j->mb[n].mv[4 * y + x];
+            measure_side(j, n, &pair, MOTUS_OURS);
             j->field->mv[b][n] = pair.mv[MOTUS_OURS];
             j->field->sad[b][n] = (uint16_t)pair.sad[MOTUS_OURS];
             j->field->cost[b][n] = pair.j[MOTUS_OURS];
         }
 }
 
-// ---- Our partition ------------------------------------------------------------------------------
+// ---- The partition with the least J -------------------------------------------------------------
 
-// The sub type of quarter q with the least J, and that J.
+// Chooses the sub type of quarter q with the least J; returns that J.
 static uint32_t best_sub(const MotusJudge *j, int n, int q, uint8_t *sub) {
     uint32_t best = UINT32_MAX;
     for (int s = 0; s < 4; s++) {
@@ -191,7 +187,7 @@ static uint32_t best_sub(const MotusJudge *j, int n, int q, uint8_t *sub) {
     return best;
 }
 
-// Types in the order of mb_type, whose code is what a type costs; the first wins a tie.
+// Chooses the MB type with the least J. mb_type's code counts; the lower mb_type wins a tie.
 static void choose_own(const MotusJudge *j, int n, MotusMbPairs *pairs) {
     static const uint8_t first[3] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16};
     uint32_t best = UINT32_MAX;
@@ -212,20 +208,14 @@ static void choose_own(const MotusJudge *j, int n, MotusMbPairs *pairs) {
     for (int q = 0; q < 4; q++) pairs->own_sub[q] = sub[q];
 }
 
-int motus_read_parts(const MotusReadMb *mb, MotusPartition parts[16]) {
-    MotusMb shape = {.type = mb->type};
-    for (int q = 0; q < 4; q++) shape.sub_type[q] = mb->sub_type[q];
-    return motus_mb_partitions(&shape, parts);
-}
-
 void motus_judge_mb(const MotusJudge *j, int n, MotusMbPairs *pairs) {
-    MotusPartition parts[16];
+    MotusPartition partitions[16];
     *pairs = (MotusMbPairs){.predictor = j->predictor[n]};
-    pairs->n_x264 = motus_read_parts(j->mb + n, parts);
-    for (int i = 0; i < pairs->n_x264; i++) pairs->x264[i] = compare_block(j, n, parts + i);
+    pairs->n_x264 = motus_parsed_partitions(j->mb + n, partitions);
+    for (int i = 0; i < pairs->n_x264; i++) pairs->x264[i] = compare_block(j, n, partitions + i);
     choose_own(j, n, pairs);
-    MotusReadMb own = {.type = pairs->own_type};
+    MotusParsedMb own = {.type = pairs->own_type};
     for (int q = 0; q < 4; q++) own.sub_type[q] = pairs->own_sub[q];
-    pairs->n_own = motus_read_parts(&own, parts);
-    for (int i = 0; i < pairs->n_own; i++) pairs->own[i] = compare_block(j, n, parts + i);
+    pairs->n_own = motus_parsed_partitions(&own, partitions);
+    for (int i = 0; i < pairs->n_own; i++) pairs->own[i] = compare_block(j, n, partitions + i);
 }

@@ -20,8 +20,7 @@ static void add_picture(MotusOurStream *out, const MotusPacket *p, const MotusCo
     out->frames++;
 }
 
-// Sends a frame (NULL ends) and waits until nothing is under way; only the encoder's own time
-// counts.
+// Sends a frame (NULL: the end) and takes all packets. Only the encoder's own time counts.
 static MotusStatus code(MotusEncoder *encoder, const MotusFrame *frame,
                         const MotusCompareClip *clip, MotusOurStream *out) {
     double start = motus_seconds();

@@ -1,4 +1,4 @@
-// An encode by motus, in memory.
+// Encodes a clip with motus, in memory.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_COMPARE_OURS_H
 #define TOOLS_COMPARE_OURS_H
@@ -7,7 +7,7 @@
 #include "tools/compare/clip.h"
 #include "tools/compare/viewer.h"
 
-// Bits by what they are spent on.
+// Bits by syntax elements.
 typedef struct MotusBitSums {
     uint64_t header, mode, mv, residual;
 } MotusBitSums;
@@ -16,17 +16,17 @@ typedef struct MotusOurStream {
     MotusBytes stream;
     int frames;
     uint64_t luma_ssd;
-    uint64_t *frame_ssd; // of each frame
-    double ssim;         // sum
-    double seconds;      // of encoding alone: reading frames and measuring are left out
+    uint64_t *frame_ssd; // per frame
+    double ssim;         // sum over the frames
+    double seconds;      // of the encoder only, without reading and measuring
     MotusBitSums bits;
 } MotusOurStream;
 
-// Called after each picture with what was done.
+// Receives the number of pictures done.
 typedef void MotusOurProgress(void *opaque, int frames);
 
-// Encodes the clip; config's size, rate, QP and threads are set. MOTUS_END: a signal came. Free
-// with motus_our_stream_free in every case.
+// Encodes the clip with `config`, whose size, rate, QP and threads are set. MOTUS_END: a signal.
+// Call motus_our_stream_free in every case.
 MotusStatus motus_our_encode(const MotusEncoderConfig *config, const MotusCompareClip *clip,
                              MotusOurProgress *progress, void *opaque, MotusOurStream *out,
                              MotusError *error);

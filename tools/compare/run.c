@@ -8,9 +8,10 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "encoder/mb/qp_core.h"
+#include "tools/cli/options.h"
 #include "tools/cli/signals.h"
 
-// What a walk along the two streams holds.
+// State of a walk along the two streams.
 typedef struct Walk {
     const MotusRunSetup *setup;
     MotusRun *run;
@@ -20,14 +21,13 @@ typedef struct Walk {
     MotusClipFrames frames;
     MotusPlane ref; // luma of the picture that x264's stream decoded to before, whole MBs
     MotusBytes records;
-    size_t viewer_bytes; // used
+    size_t viewer_bytes; // used so far
     MotusError *error;
 } Walk;
 
 // ---- What x264 says of itself -------------------------------------------------------------------
 
-// The settings in its SEI message: how far it looked, whether vectors have fractions, which
-// partitions it could choose.
+// Reads range, sub-sample precision and partitions from x264's SEI message.
 static void read_settings(const MotusRunSetup *s, MotusRun *run) {
     char text[64];
     run->range = s->range ? s->range : 16;
@@ -42,7 +42,7 @@ static void read_settings(const MotusRunSetup *s, MotusRun *run) {
         run->subpel = MOTUS_SUBPEL_FULL;
     run->modes = MOTUS_MODES_ALL;
     if (!motus_baseline_x264_option(s->x264, s->x264_size, "analyse=", text, sizeof text)) return;
-    const char *inter = strchr(text, ':'); // of intra and inter blocks, in hexadecimal
+    const char *inter = strchr(text, ':'); // intra:inter, hexadecimal
     const unsigned long flags = inter ? strtoul(inter + 1, NULL, 16) : 0x30;
     const uint32_t down_to_8x8 = 0xF;
     run->modes = flags & 0x20   ? MOTUS_MODES_ALL
@@ -52,32 +52,32 @@ static void read_settings(const MotusRunSetup *s, MotusRun *run) {
 
 // ---- One P picture ------------------------------------------------------------------------------
 
-static MotusStatus put_row(Walk *w, int frame, int n, int mb_width, const MotusReadMb *mb,
+static MotusStatus put_row(Walk *w, int frame, int n, int mb_width, const MotusParsedMb *mb,
                            const MotusPair *p) {
-    const MotusPartition *part = &p->part;
+    const MotusPartition *b = &p->partition;
     char row[400];
     const int length = snprintf(
         row, sizeof row, "%s,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%u,%u,%u,%u,%d,%d,%u,%u,%d\n",
-        w->setup->name, w->setup->qp, frame, n, n % mb_width * 16 + part->x * 4,
-        n / mb_width * 16 + part->y * 4, part->width * 4, part->height * 4,
-        mb->type == MOTUS_MB_P_SKIP, p->mv[0].x, p->mv[0].y, p->mv[1].x, p->mv[1].y, p->sad[0],
-        p->sad[1], p->satd[0], p->satd[1], p->bits[0], p->bits[1], p->j[0], p->j[1], p->inside);
+        w->setup->name, w->setup->qp, frame, n, n % mb_width * 16 + b->x * 4,
+        n / mb_width * 16 + b->y * 4, b->width * 4, b->height * 4, mb->type == MOTUS_MB_P_SKIP,
+        p->mv[0].x, p->mv[0].y, p->mv[1].x, p->mv[1].y, p->sad[0], p->sad[1], p->satd[0],
+        p->satd[1], p->bits[0], p->bits[1], p->j[0], p->j[1], p->inside);
     return motus_output_write(w->setup->csv, row, (size_t)length, w->error);
 }
 
 static void add_pair(Walk *w, MotusFigures *all, MotusFigures *by_size, MotusFigures *of_frame,
                      const MotusPair *p, int frame, int mb_x, int mb_y) {
     MotusMv truth;
-    const int known =
-        w->setup->truth &&
-        motus_truth_at(w->setup->truth, frame, 16 * mb_x + 4 * p->part.x, 16 * mb_y + 4 * p->part.y,
-                       4 * p->part.width, 4 * p->part.height, &truth);
+    const MotusPartition *b = &p->partition;
+    const int known = w->setup->truth &&
+                      motus_truth_at(w->setup->truth, frame, 16 * mb_x + 4 * b->x,
+                                     16 * mb_y + 4 * b->y, 4 * b->width, 4 * b->height, &truth);
     motus_figures_add(all, p, known ? &truth : NULL);
-    motus_figures_add(&by_size[p->part.mode], p, known ? &truth : NULL);
+    motus_figures_add(&by_size[b->mode], p, known ? &truth : NULL);
     if (of_frame) motus_figures_add(of_frame, p, known ? &truth : NULL);
 }
 
-static MotusStatus add_mb(Walk *w, int frame, int n, int mb_width, const MotusReadMb *mb,
+static MotusStatus add_mb(Walk *w, int frame, int n, int mb_width, const MotusParsedMb *mb,
                           const MotusMbPairs *pairs, MotusFigures *of_frame) {
     MotusRun *run = w->run;
     const int mb_x = n % mb_width, mb_y = n / mb_width;
@@ -94,7 +94,7 @@ static MotusStatus add_mb(Walk *w, int frame, int n, int mb_width, const MotusRe
     return status;
 }
 
-static int refers_back(const MotusReadPicture *p) {
+static int refers_back(const MotusParsedPicture *p) {
     for (int n = 0; n < p->mb_width * p->mb_height; n++)
         for (int q = 0; q < 4; q++)
             if (p->mb[n].ref_idx[q] > 0) return 1;
@@ -102,7 +102,7 @@ static int refers_back(const MotusReadPicture *p) {
 }
 
 static MotusStatus compare_p(Walk *w, int frame, const MotusFrame *source,
-                             const MotusReadPicture *x264, const MotusReadPicture *ours,
+                             const MotusParsedPicture *x264, const MotusParsedPicture *ours,
                              MotusFigures *figures) {
     if (refers_back(x264))
         return motus_fail(
@@ -128,7 +128,7 @@ static MotusStatus compare_p(Walk *w, int frame, const MotusFrame *source,
 
 // ---- One frame ----------------------------------------------------------------------------------
 
-static MotusBitSums bits_of(const MotusReadPicture *p) {
+static MotusBitSums bits_of(const MotusParsedPicture *p) {
     MotusBitSums b = {0};
     for (int n = 0; n < p->mb_width * p->mb_height; n++) {
         b.mode += p->mb[n].bits_mode;
@@ -147,7 +147,7 @@ static double psnr_of(const MotusCompareClip *clip, uint64_t ssd) {
     return motus_psnr(ssd, (uint64_t)clip->width * (uint64_t)clip->height);
 }
 
-// "mbs", as long as there is room.
+// Adds "mbs" while there is space.
 static void add_records(Walk *w, cJSON *frame, int is_p) {
     char *packed = is_p ? motus_viewer_pack(&w->records) : NULL;
     const size_t n = packed ? strlen(packed) : 0;
@@ -155,15 +155,14 @@ static void add_records(Walk *w, cJSON *frame, int is_p) {
         w->viewer_bytes += n;
         cJSON_AddStringToObject(frame, "mbs", packed);
     } else {
-        w->viewer_bytes =
-            is_p ? SIZE_MAX / 2 : w->viewer_bytes; // no gaps: what follows is left out too
+        if (is_p) w->viewer_bytes = SIZE_MAX / 2; // no gaps: later ones are left out too
         w->run->left_out += is_p;
         cJSON_AddNullToObject(frame, "mbs");
     }
     motus_free(packed);
 }
 
-static void add_frame(Walk *w, int n, const MotusReadPicture picture[MOTUS_SIDES], uint64_t ssd,
+static void add_frame(Walk *w, int n, const MotusParsedPicture picture[MOTUS_SIDES], uint64_t ssd,
                       const MotusFigures *figures) {
     const MotusCompareClip *clip = w->setup->clip;
     cJSON *frame = cJSON_CreateObject(), *psnr, *bits;
@@ -187,14 +186,14 @@ static void add_frame(Walk *w, int n, const MotusReadPicture picture[MOTUS_SIDES
 }
 
 static MotusStatus read_next(MotusBaseline *stream, const char *whose, int n,
-                             MotusReadPicture *picture, MotusError *error) {
+                             MotusParsedPicture *picture, MotusError *error) {
     MotusStatus status = motus_baseline_next(stream, picture);
     if (!status) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_FORMAT, "%s stream, picture %d: %s", whose, n,
-                      status == MOTUS_END ? "there is none" : motus_baseline_wrong(stream));
+                      status == MOTUS_END ? "there is none" : motus_baseline_error(stream));
 }
 
-static MotusStatus open_judge(Walk *w, const MotusReadPicture *p) {
+static MotusStatus open_judge(Walk *w, const MotusParsedPicture *p) {
     const MotusJudgeConfig config = {.width = 16 * p->mb_width,
                                      .height = 16 * p->mb_height,
                                      .range = w->run->range,
@@ -208,10 +207,10 @@ static MotusStatus open_judge(Walk *w, const MotusReadPicture *p) {
                   : MOTUS_OK;
 }
 
-// Both streams, the decoder and the search have to mean the same pictures.
-static MotusStatus check_sizes(const Walk *w, const MotusReadPicture picture[MOTUS_SIDES],
+// Checks that both streams, the decoder and the search have the same picture size.
+static MotusStatus check_sizes(const Walk *w, const MotusParsedPicture picture[MOTUS_SIDES],
                                const MotusDecoded *decoded) {
-    const MotusReadPicture *x = &picture[MOTUS_X264], *o = &picture[MOTUS_OURS];
+    const MotusParsedPicture *x = &picture[MOTUS_X264], *o = &picture[MOTUS_OURS];
     if (x->mb_width == o->mb_width && x->mb_height == o->mb_height &&
         decoded->plane[0].width == 16 * x->mb_width &&
         decoded->plane[0].height == 16 * x->mb_height && decoded->width == w->setup->clip->width &&
@@ -223,7 +222,7 @@ static MotusStatus check_sizes(const Walk *w, const MotusReadPicture picture[MOT
                       decoded->width, decoded->height);
 }
 
-static void add_quality(MotusQuality *q, const MotusReadPicture *p, const MotusPlane *source,
+static void add_quality(MotusQuality *q, const MotusParsedPicture *p, const MotusPlane *source,
                         const MotusPlane *decoded, uint64_t ssd) {
     q->bytes += p->bytes;
     q->luma_ssd += ssd;
@@ -232,13 +231,13 @@ static void add_quality(MotusQuality *q, const MotusReadPicture *p, const MotusP
 }
 
 static MotusStatus walk_frame(Walk *w, int n) {
-    MotusReadPicture picture[MOTUS_SIDES];
+    MotusParsedPicture picture[MOTUS_SIDES];
     MotusDecoded decoded;
     const MotusFrame *source = NULL;
     MotusFigures figures = {0};
     MotusStatus status = read_next(w->x264, "x264's", n, &picture[MOTUS_X264], w->error);
     if (!status) status = read_next(w->ours, "our", n, &picture[MOTUS_OURS], w->error);
-    const MotusReadPicture *x264 = &picture[MOTUS_X264];
+    const MotusParsedPicture *x264 = &picture[MOTUS_X264];
     if (!status)
         status = motus_stream_decoder_next(w->decoder, w->setup->x264 + x264->begin,
                                            x264->end - x264->begin, &decoded, w->error);
@@ -293,4 +292,72 @@ MotusStatus motus_run(const MotusRunSetup *setup, MotusRun *run, MotusError *err
     motus_bytes_free(&w.records);
     motus_free(w.ref.data);
     return status;
+}
+
+// ---- JSON (docs/compare.md) ---------------------------------------------------------------------
+
+cJSON *motus_bits_json(const MotusBitSums *bits) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "header", (double)bits->header);
+    cJSON_AddNumberToObject(object, "mode", (double)bits->mode);
+    cJSON_AddNumberToObject(object, "mv", (double)bits->mv);
+    cJSON_AddNumberToObject(object, "residual", (double)bits->residual);
+    return object;
+}
+
+static cJSON *by_size_json(const MotusFigures figures[MOTUS_MODES], int has_truth) {
+    cJSON *array = cJSON_CreateArray();
+    for (int m = 0; m < MOTUS_MODES; m++) {
+        cJSON *object = motus_figures_json(&figures[m], has_truth);
+        cJSON_AddStringToObject(object, "size", motus_mode_name((MotusMode)m));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+static cJSON *matrix_json(const char *const *rows, int n_rows, const char *const *columns,
+                          int n_columns, const uint64_t *count) {
+    cJSON *object = cJSON_CreateObject(), *counts;
+    cJSON_AddItemToObject(object, "rows", cJSON_CreateStringArray(rows, n_rows));
+    cJSON_AddItemToObject(object, "columns", cJSON_CreateStringArray(columns, n_columns));
+    counts = cJSON_AddArrayToObject(object, "counts");
+    for (int r = 0; r < n_rows; r++) {
+        cJSON *row = cJSON_CreateArray();
+        for (int c = 0; c < n_columns; c++)
+            cJSON_AddItemToArray(row, cJSON_CreateNumber((double)count[r * n_columns + c]));
+        cJSON_AddItemToArray(counts, row);
+    }
+    return object;
+}
+
+static cJSON *extraction_json(const MotusExtraction *e) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "compared", (double)e->compared);
+    cJSON_AddNumberToObject(object, "equal", (double)e->equal);
+    cJSON_AddNumberToObject(object, "only_here", (double)e->only_here);
+    return object;
+}
+
+cJSON *motus_run_json(const MotusRun *run, int qp, int has_truth) {
+    static const char *const types[MOTUS_X264_TYPES] = {"skip", "16x16", "16x8",   "8x16",
+                                                        "8x8",  "I4x4",  "I16x16", "PCM"};
+    static const char *const subs[4] = {"8x8", "8x4", "4x8", "4x4"};
+    cJSON *object = cJSON_CreateObject(), *bits;
+    cJSON_AddNumberToObject(object, "qp", qp);
+    cJSON_AddNumberToObject(object, "lambda_q8", run->lambda_q8);
+    cJSON_AddItemToObject(object, "figures", motus_figures_json(&run->figures, has_truth));
+    cJSON_AddItemToObject(object, "by_size", by_size_json(run->by_size, has_truth));
+    cJSON_AddItemToObject(object, "own", motus_figures_json(&run->own, has_truth));
+    cJSON_AddItemToObject(object, "own_by_size", by_size_json(run->own_by_size, has_truth));
+    cJSON_AddItemToObject(
+        object, "confusion",
+        matrix_json(types, MOTUS_X264_TYPES, types + 1, MOTUS_OWN_TYPES, &run->confusion[0][0]));
+    cJSON_AddItemToObject(object, "sub_confusion",
+                          matrix_json(subs, 4, subs, 4, &run->sub_confusion[0][0]));
+    bits = cJSON_AddObjectToObject(object, "bits");
+    cJSON_AddItemToObject(bits, "x264", motus_bits_json(&run->bits[MOTUS_X264]));
+    cJSON_AddItemToObject(bits, "motus", motus_bits_json(&run->bits[MOTUS_OURS]));
+    cJSON_AddItemToObject(object, "extraction", extraction_json(&run->extraction));
+    cJSON_AddItemToObject(object, "frames", run->frame_list);
+    return object;
 }

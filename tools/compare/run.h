@@ -1,10 +1,10 @@
-// One sequence at one QP: two streams side by side, picture by picture, and our search on x264's
-// problem.
+// Compares one sequence at one QP: two streams picture by picture, and motus's search on x264's
+// pictures.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_COMPARE_RUN_H
 #define TOOLS_COMPARE_RUN_H
 
-#include "tools/compare/extraction.h"
+#include "tools/compare/decode.h"
 #include "tools/compare/figures.h"
 #include "tools/compare/ours.h"
 #include "tools/compare/truth.h"
@@ -13,19 +13,19 @@
 
 enum { MOTUS_X264_TYPES = 8, MOTUS_OWN_TYPES = 4 };
 
-// What a run is about.
+// Inputs of a run.
 typedef struct MotusRunSetup {
     const MotusCompareClip *clip;
     const char *name;    // of the sequence
-    const uint8_t *x264; // its stream
+    const uint8_t *x264; // stream
     size_t x264_size;
-    const MotusOurStream *ours; // the stream of our encoder
-    int qp, range, threads;     // range 0: the one that x264 says it used
-    int subpel;                 // MotusSubpel; -1: as x264's --subme says
-    int feed_x264;              // x264's vectors in place of ours: every difference has to be zero
-    const MotusTruth *truth;    // NULL: not known
-    MotusOutput *csv;           // NULL: none
-    size_t viewer_bytes;        // of MB records in the report, at most
+    const MotusOurStream *ours; // motus's stream
+    int qp, range, threads;     // range 0: x264's own
+    int subpel;                 // MotusSubpel; -1: as x264's --subme
+    int feed_x264;              // takes x264's MVs for motus's, as a test: all differences are zero
+    const MotusTruth *truth;    // NULL: unknown
+    MotusOutput *csv;           // NULL: not wanted
+    size_t viewer_bytes;        // limit for MB records in the report
     MotusOurProgress *progress; // may be NULL
     void *opaque;
 } MotusRunSetup;
@@ -35,26 +35,24 @@ typedef struct MotusRun {
     MotusSubpel subpel;
     uint32_t modes; // that x264 could choose from
     uint32_t lambda_q8;
-    int frames, p_frames, left_out; // compared; P pictures among them; without MB records
+    int frames, p_frames, left_out; // compared, P pictures among them, those without MB records
     MotusFigures figures, by_size[MOTUS_MODES], own, own_by_size[MOTUS_MODES];
     uint64_t confusion[MOTUS_X264_TYPES][MOTUS_OWN_TYPES], sub_confusion[4][4];
     MotusExtraction extraction;
-    MotusBitSums bits[MOTUS_SIDES]; // of the streams, as far as they were compared
+    MotusBitSums bits[MOTUS_SIDES]; // of the pictures compared
     MotusQuality quality;           // of x264's stream
-    cJSON *frame_list;              // "frames" of docs/compare.md; the caller's
+    cJSON *frame_list;              // "frames" of docs/compare.md; owned by the caller
 } MotusRun;
 
-// Fills *run, in every case; a signal ends it early with MOTUS_END and what was done.
-// MOTUS_ERR_UNSUPPORTED: x264's stream is no problem that can be compared (several references);
-// MOTUS_ERR_FORMAT.
+// Fills *run in every case. MOTUS_END: a signal came; *run has what was done.
+// MOTUS_ERR_UNSUPPORTED: x264's stream has several references. MOTUS_ERR_FORMAT.
 MotusStatus motus_run(const MotusRunSetup *setup, MotusRun *run, MotusError *error);
 
-cJSON *motus_run_json(const MotusRun *run, int qp, int has_truth); // takes frame_list
+cJSON *motus_run_json(const MotusRun *run, int qp, int has_truth); // takes frame_list over
 cJSON *motus_bits_json(const MotusBitSums *bits);
 
 #define MOTUS_COMPARE_CSV_HEADER                                                                   \
     "sequence,qp,frame,mb,x,y,w,h,skip,x264_mv_x,x264_mv_y,mv_x,mv_y,x264_sad,sad,x264_satd,satd," \
-    "x264_bits,bits,x264_j,j,"                                                                     \
-    "inside\n"
+    "x264_bits,bits,x264_j,j,inside\n"
 
 #endif

@@ -8,13 +8,13 @@
 #include "common/error.h"
 #include "tools/cli/options.h"
 
-int motus_coders_first(const MotusCoders *coders, int is_x264) {
-    for (int i = 0; i < coders->n; i++)
-        if (coders->coder[i].is_x264 == is_x264) return i;
+int motus_compare_encoders_first(const MotusCompareEncoders *encoders, int is_x264) {
+    for (int i = 0; i < encoders->n; i++)
+        if (encoders->encoder[i].is_x264 == is_x264) return i;
     return -1;
 }
 
-static MotusStatus cut_into_words(MotusCoder *c, MotusError *error) {
+static MotusStatus cut_into_words(MotusCompareEncoder *c, MotusError *error) {
     int n = 0;
     memcpy(c->words_text, c->args, sizeof c->words_text);
     for (char *p = c->words_text; *(p += strspn(p, " \t"));) {
@@ -28,8 +28,8 @@ static MotusStatus cut_into_words(MotusCoder *c, MotusError *error) {
     return MOTUS_OK;
 }
 
-// The options of 'motus encode' that say how to encode.
-static MotusStatus read_ours(MotusCoder *c, MotusError *error) {
+// Reads the options of motus encode that a setting may have.
+static MotusStatus read_ours(MotusCompareEncoder *c, MotusError *error) {
     MotusEncoderConfig *e = &c->config;
     *e = motus_encoder_config_default(2, 2, (MotusRational){25, 1});
     e->keyint = 0;
@@ -52,24 +52,25 @@ static MotusStatus read_ours(MotusCoder *c, MotusError *error) {
                       c->name);
 }
 
-MotusStatus motus_coders_add(MotusCoders *coders, int is_x264, const char *name, const char *args,
-                             MotusError *error) {
-    if (coders->n == MOTUS_MAX_CODERS)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "more than %d settings", MOTUS_MAX_CODERS);
-    MotusCoder *c = &coders->coder[coders->n];
-    *c = (MotusCoder){.is_x264 = is_x264};
+MotusStatus motus_compare_encoders_add(MotusCompareEncoders *encoders, int is_x264,
+                                       const char *name, const char *args, MotusError *error) {
+    if (encoders->n == MOTUS_COMPARE_ENCODERS)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "more than %d settings",
+                          MOTUS_COMPARE_ENCODERS);
+    MotusCompareEncoder *c = &encoders->encoder[encoders->n];
+    *c = (MotusCompareEncoder){.is_x264 = is_x264};
     snprintf(c->name, sizeof c->name, "%s %s", is_x264 ? "x264" : "motus", name);
     if (strlen(args) >= sizeof c->args)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: too many options", c->name);
     snprintf(c->args, sizeof c->args, "%s", args);
     MotusStatus status = cut_into_words(c, error);
     if (!status && !is_x264) status = read_ours(c, error);
-    if (!status) coders->n++;
+    if (!status) encoders->n++;
     return status;
 }
 
-// "x264 NAME: ARGS"; the line is cut up.
-static MotusStatus add_line(MotusCoders *coders, char *line, const char *path, int row,
+// Adds the setting of a line "x264 NAME: ARGS". Modifies the line.
+static MotusStatus add_line(MotusCompareEncoders *encoders, char *line, const char *path, int row,
                             MotusError *error) {
     line[strcspn(line, "#\r\n")] = 0;
     line += strspn(line, " \t");
@@ -82,17 +83,18 @@ static MotusStatus add_line(MotusCoders *coders, char *line, const char *path, i
                           motus_shown(path), row);
     *colon = 0;
     const char *name = line + (is_x264 ? 5 : 6);
-    return motus_coders_add(coders, is_x264, name + strspn(name, " \t"),
-                            colon + 1 + strspn(colon + 1, " \t"), error);
+    return motus_compare_encoders_add(encoders, is_x264, name + strspn(name, " \t"),
+                                      colon + 1 + strspn(colon + 1, " \t"), error);
 }
 
-MotusStatus motus_coders_load(MotusCoders *coders, const char *path, MotusError *error) {
+MotusStatus motus_compare_encoders_load(MotusCompareEncoders *encoders, const char *path,
+                                        MotusError *error) {
     FILE *file = fopen(path, "r");
     if (!file) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
     char line[1024];
     MotusStatus status = MOTUS_OK;
     for (int row = 1; !status && fgets(line, sizeof line, file); row++)
-        status = add_line(coders, line, path, row, error);
+        status = add_line(encoders, line, path, row, error);
     if (!status && ferror(file))
         status = motus_fail(error, MOTUS_ERR_IO, "%s: cannot be read", motus_shown(path));
     fclose(file);

@@ -12,38 +12,38 @@
 typedef struct Cell {
     int frame, x, y;
     MotusMv mv;
-    int known; // whole and not flat
+    int known; // moves as one and is not flat
 } Cell;
 
 struct MotusTruth {
     int grid;
-    Cell *cell; // by frame, y, x, as the file has them
-    size_t n, room;
+    Cell *cell; // sorted by frame, y, x
+    size_t n, capacity;
 };
 
-static int place(const Cell *a, const Cell *b) {
+static int compare_cells(const Cell *a, const Cell *b) {
     if (a->frame != b->frame) return a->frame < b->frame ? -1 : 1;
     if (a->y != b->y) return a->y < b->y ? -1 : 1;
     return (a->x > b->x) - (a->x < b->x);
 }
 
-static int by_place(const void *a, const void *b) { return place(a, b); }
+static int by_position(const void *a, const void *b) { return compare_cells(a, b); }
 
 static MotusStatus add(MotusTruth *t, Cell cell) {
-    if (t->n == t->room) {
-        const size_t room = t->room ? 2 * t->room : 4096;
-        Cell *more = motus_alloc(room, sizeof *more);
+    if (t->n == t->capacity) {
+        const size_t capacity = t->capacity ? 2 * t->capacity : 4096;
+        Cell *more = motus_alloc(capacity, sizeof *more);
         if (!more) return MOTUS_ERR_MEMORY;
         if (t->n) memcpy(more, t->cell, t->n * sizeof *more);
         motus_free(t->cell);
         t->cell = more;
-        t->room = room;
+        t->capacity = capacity;
     }
     t->cell[t->n++] = cell;
     return MOTUS_OK;
 }
 
-// Reads n whole numbers with commas between them.
+// Reads n integers separated by commas; returns 0 if there are fewer.
 static int numbers(const char *line, long *value, int n) {
     for (int i = 0; i < n; i++) {
         char *end;
@@ -77,7 +77,7 @@ static MotusStatus read_rows(MotusTruth *t, FILE *file, const char *path, MotusE
     }
     if (ferror(file))
         return motus_fail(error, MOTUS_ERR_IO, "%s: cannot be read", motus_shown(path));
-    if (t->n) qsort(t->cell, t->n, sizeof *t->cell, by_place);
+    if (t->n) qsort(t->cell, t->n, sizeof *t->cell, by_position);
     return t->n ? MOTUS_OK
                 : motus_fail(error, MOTUS_ERR_FORMAT, "%s: holds no vectors", motus_shown(path));
 }
@@ -101,7 +101,7 @@ int motus_truth_at(const MotusTruth *t, int64_t n, int x, int y, int width, int 
     for (int cy = y / t->grid * t->grid; cy < y + height; cy += t->grid)
         for (int cx = x / t->grid * t->grid; cx < x + width; cx += t->grid) {
             const Cell wanted = {.frame = (int)n, .x = cx, .y = cy};
-            const Cell *cell = bsearch(&wanted, t->cell, t->n, sizeof *t->cell, by_place);
+            const Cell *cell = bsearch(&wanted, t->cell, t->n, sizeof *t->cell, by_position);
             if (!cell || !cell->known) return 0;
             if (!first && (cell->mv.x != mv->x || cell->mv.y != mv->y)) return 0;
             *mv = cell->mv;

@@ -1,4 +1,4 @@
-// The true vectors of a generated sequence, as motus synth --vectors writes them.
+// Ground truth: the true MVs of a generated sequence, written by motus synth --vectors.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_COMPARE_TRUTH_H
 #define TOOLS_COMPARE_TRUTH_H
@@ -7,12 +7,12 @@
 
 typedef struct MotusTruth MotusTruth;
 
-// Reads a CSV with the columns frame,x,y,w,h,mv_x,mv_y,layer,whole,flat. MOTUS_ERR_IO, _FORMAT,
-// _MEMORY.
+// Reads a CSV file with the columns frame,x,y,w,h,mv_x,mv_y,layer,whole,flat. MOTUS_ERR_IO,
+// _FORMAT, _MEMORY.
 MotusStatus motus_truth_load(MotusTruth **truth, const char *path, MotusError *error);
 
-// The true vector of a block of frame n, luma samples: 1 where all cells that it touches moved as
-// one, were visible before and are not flat; else 0.
+// Finds the true MV of a block of frame n (luma samples). Returns 0 unless all its cells move as
+// one, were visible before and are not flat.
 int motus_truth_at(const MotusTruth *truth, int64_t n, int x, int y, int width, int height,
                    MotusMv *mv);
 

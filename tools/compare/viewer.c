@@ -10,9 +10,9 @@
 #include "common/int_core.h"
 
 void motus_bytes_add(MotusBytes *b, const void *data, size_t n) {
-    if (b->n + n > b->room) {
-        const size_t room = 2 * (b->n + n) + 4096;
-        uint8_t *more = motus_alloc(room, 1);
+    if (b->n + n > b->capacity) {
+        const size_t capacity = 2 * (b->n + n) + 4096;
+        uint8_t *more = motus_alloc(capacity, 1);
         if (!more) {
             b->failed = 1;
             return;
@@ -20,7 +20,7 @@ void motus_bytes_add(MotusBytes *b, const void *data, size_t n) {
         if (b->n) memcpy(more, b->data, b->n);
         motus_free(b->data);
         b->data = more;
-        b->room = room;
+        b->capacity = capacity;
     }
     memcpy(b->data + b->n, data, n);
     b->n += n;
@@ -51,7 +51,7 @@ static void put_type(MotusBytes *b, int type, const uint8_t sub[4]) {
          type == MOTUS_MB_P_8x8 ? (unsigned)(sub[0] | sub[1] << 2 | sub[2] << 4 | sub[3] << 6) : 0);
 }
 
-static void put_bits(MotusBytes *b, const MotusReadMb *mb) {
+static void put_bits(MotusBytes *b, const MotusParsedMb *mb) {
     put16(b, mb->bits_mode);
     put16(b, mb->bits_mv);
     put16(b, mb->bits_residual);
@@ -64,7 +64,7 @@ static void put_measures(MotusBytes *b, const MotusPair *p, int intra) {
     put16(b, p->satd[MOTUS_OURS]);
 }
 
-void motus_viewer_mb(MotusBytes *b, const MotusReadMb *x264, const MotusReadMb *ours,
+void motus_viewer_mb(MotusBytes *b, const MotusParsedMb *x264, const MotusParsedMb *ours,
                      const MotusMbPairs *pairs) {
     put_type(b, x264->type, x264->sub_type);
     put_type(b, pairs->own_type, pairs->own_sub);
@@ -121,7 +121,7 @@ char *motus_viewer_pack(const MotusBytes *records) {
 
 // ---- Pictures -----------------------------------------------------------------------------------
 
-// JPEG is full range: 16..235 (luma), 16..240 around 128 (chroma) become 0..255.
+// Maps 16..235 (luma) and 16..240 (chroma) to JPEG's full range.
 static void stretch(uint8_t table[256], int chroma, int full_range) {
     for (int v = 0; v < 256; v++) {
         const int wide = chroma ? 128 + ((v - 128) * 255 + (v < 128 ? -112 : 112)) / 224
@@ -150,7 +150,7 @@ static MotusStatus encode_jpeg(AVCodecContext *context, AVFrame *av, AVPacket *p
     context->color_range = AVCOL_RANGE_JPEG;
     context->time_base = (AVRational){1, 25};
     context->flags |= AV_CODEC_FLAG_QSCALE;
-    context->global_quality = av->quality = 5 * FF_QP2LAMBDA; // 13 KB for foreman's CIF pictures
+    context->global_quality = av->quality = 5 * FF_QP2LAMBDA; // 13 KB a CIF picture
     context->thread_count = 1;
     if (av_frame_get_buffer(av, 0)) return MOTUS_ERR_MEMORY;
     fill(av, frame, full_range);

@@ -3,8 +3,8 @@
 #include "tools/baseline/baseline.h"
 #include "tools/view/view.h"
 
-static MotusStatus add_mode(MotusView *view, const MotusReadMb *mb, int mode, int quarter, int left,
-                            int top, MotusError *error) {
+static MotusStatus add_mode(MotusView *view, const MotusParsedMb *mb, int mode, int quarter,
+                            int left, int top, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int b = 0; b < MOTUS_BLOCKS && !status; b++) {
         const MotusBlock *k = &motus_blocks[b];
@@ -21,7 +21,7 @@ static MotusStatus add_mode(MotusView *view, const MotusReadMb *mb, int mode, in
     return status;
 }
 
-static MotusStatus add_mb(MotusView *view, const MotusReadMb *mb, int left, int top,
+static MotusStatus add_mb(MotusView *view, const MotusParsedMb *mb, int left, int top,
                           MotusError *error) {
     static const int modes[] = {MOTUS_MODE_16x16, MOTUS_MODE_16x16, MOTUS_MODE_16x8,
                                 MOTUS_MODE_8x16}; // of P_SKIP .. P_8x16
@@ -35,7 +35,7 @@ static MotusStatus add_mb(MotusView *view, const MotusReadMb *mb, int left, int 
 MotusStatus motus_view_baseline(MotusView *view, const uint8_t *data, size_t size,
                                 MotusError *error) {
     MotusBaseline *stream = NULL;
-    MotusReadPicture picture = {0};
+    MotusParsedPicture picture = {0};
     MotusStatus status = motus_baseline_open(&stream, data, size, NULL);
     for (int n = 0; n <= view->frame && !status; n++)
         status = motus_baseline_next(stream, &picture);
