@@ -1,6 +1,8 @@
+// The allocator, and the failures that tests plan for it and for CUDA calls.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,3 +22,21 @@ void *motus_alloc(size_t n, size_t size) {
 }
 
 void motus_free(void *p) { free(p); }
+
+#ifdef MOTUS_FAULTS
+static atomic_long allocations_left = -1, calls_left = -1; // < 0: no failure is planned
+
+void motus_alloc_fail_after(long n) { atomic_store(&allocations_left, n); }
+void motus_device_fail_after(long n) { atomic_store(&calls_left, n); }
+
+// Counts down; returns 0 while n > 0 was left.
+static int count_down(atomic_long *n, long least) {
+    long left = atomic_load(n);
+    while (left >= least)
+        if (atomic_compare_exchange_weak(n, &left, left - 1)) break;
+    return left == 0;
+}
+
+int motus_alloc_fault(void) { return count_down(&allocations_left, 0); } // later ones succeed
+int motus_device_fault(void) { return count_down(&calls_left, 1); }      // later ones fail too
+#endif

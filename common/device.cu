@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 
 // Oldest chips the kernels are built for: 7.5.
 static int usable(int device) {

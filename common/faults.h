@@ -1,5 +1,5 @@
-// Planned failures, so that tests see every error path. Built only with the tests (MOTUS_TESTS): a
-// library built without them keeps no state outside its contexts. They concern the whole process.
+// Failures that tests plan, to reach every error path. They concern the whole process, and exist in
+// builds with tests only: other builds keep no state outside their contexts.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_FAULTS_H
 #define COMMON_FAULTS_H
@@ -9,15 +9,13 @@
 extern "C" {
 #endif
 
-// The next `n` allocations (motus_alloc) succeed, the one after fails, later ones succeed again; n
-// < 0 switches it off.
+// Makes the allocation (motus_alloc) after the next n fail, and no later one. n < 0: none.
 void motus_alloc_fail_after(long n);
 
-// The next n CUDA calls whose status is looked at (motus_cuda_check) succeed, the one after fails,
-// and so does every later one; n < 0 switches it off.
+// Makes all CUDA calls that motus_cuda_check sees after the next n fail. n < 0: none.
 void motus_device_fail_after(long n);
 
-// Count an allocation or a call and tell whether it is to fail.
+// Count an allocation or a call. True if it must fail.
 int motus_alloc_fault(void);
 int motus_device_fault(void);
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/hd.h"
+#include "common/int_core.h"
 
 MOTUS_HD uint32_t motus_float_bits(float x) {
 #ifdef __CUDA_ARCH__

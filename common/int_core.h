@@ -1,11 +1,30 @@
-// Small integer helpers shared by CPU and GPU code.
+// What every x_core.h stands on: the marks of functions that gcc and nvcc both compile, and small
+// integer functions.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_INT_CORE_H
 #define COMMON_INT_CORE_H
 
 #include <stdint.h>
 
-#include "common/hd.h"
+#ifdef __CUDACC__
+#define MOTUS_HD static inline __host__ __device__
+#else
+#define MOTUS_HD static inline
+#endif
+
+// Marks a function that a kernel calls rarely: not inlined there.
+#ifdef __CUDACC__
+#define MOTUS_HD_RARE static __host__ __device__ __noinline__ __attribute__((unused))
+#else
+#define MOTUS_HD_RARE static inline
+#endif
+
+// Stands before a loop that a kernel must not unroll.
+#ifdef __CUDA_ARCH__
+#define MOTUS_ONE_BODY _Pragma("unroll 1")
+#else
+#define MOTUS_ONE_BODY
+#endif
 
 MOTUS_HD int motus_min(int a, int b) { return a < b ? a : b; }
 MOTUS_HD int motus_max(int a, int b) { return a > b ? a : b; }
@@ -17,7 +36,7 @@ MOTUS_HD int motus_median(int a, int b, int c) {
     return motus_max(motus_min(a, b), motus_min(motus_max(a, b), c));
 }
 
-// Number of significant bits of v > 0: 1 for 1, 2 for 2..3, ...
+// Returns the number of significant bits of v > 0: 1 for 1, 2 for 2..3, ...
 MOTUS_HD int motus_bit_length(uint32_t v) {
 #ifdef __CUDA_ARCH__
     return 32 - __clz((int)v);
@@ -26,7 +45,7 @@ MOTUS_HD int motus_bit_length(uint32_t v) {
 #endif
 }
 
-// Length in bits of ue(v) and se(v) codes (9.1, 9.1.1).
+// Length in bits of a ue(v) and an se(v) code (9.1, 9.1.1).
 MOTUS_HD int motus_ue_bits(uint32_t v) { return 2 * motus_bit_length(v + 1) - 1; }
 MOTUS_HD int motus_se_bits(int v) {
     return motus_ue_bits(v > 0 ? 2u * (uint32_t)v - 1 : 2u * (uint32_t)-v);
@@ -40,7 +59,7 @@ MOTUS_HD int motus_se_bits(int v) {
 #define MOTUS_PACK16(n, a, b, c, d, e, f, g, h, ...)                                               \
     (MOTUS_PACK8(n, a, b, c, d, e, f, g, h) | MOTUS_PACK8(n, __VA_ARGS__) << 8 * (n))
 
-// Whole MBs that cover n samples.
+// Returns the number of whole MBs that cover n samples.
 MOTUS_HD int motus_mbs(int n) { return (n + 15) >> 4; }
 
 #endif

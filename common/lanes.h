@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "common/hd.h"
+#include "common/int_core.h"
 
 #define MOTUS_ALL_LANES 0xFFFFFFFFu
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/slots.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 
 static MotusStatus open_slot(MotusSlot *s, size_t device_bytes, size_t host_bytes,
                              cudaStream_t stream, MotusError *error) {

@@ -6,7 +6,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 
 extern "C" {
 #include "dct/dct8x8.h"

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "common/float_core.h"
-#include "common/hd.h"
 #include "common/int_core.h"
 
 // Quantizer steps. They contain the factors of rows and columns that the forward transforms and the

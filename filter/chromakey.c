@@ -4,7 +4,7 @@
 
 #include "common/cpu.h"
 #include "common/threads.h"
-#include "filter/key_rows.h"
+#include "filter/key_tmpl.h"
 #include "filter/planes.h"
 
 const MotusKeyOps motus_key_ops_c = {split, join,           weights, weights_yuv, unspill,

@@ -8,13 +8,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 
 extern "C" {
 #include "filter/key.h"
 }
 
-#include "filter/key_cuda.h"
+#include "filter/key.cuh"
 #include "filter/planes.h"
 
 namespace {

@@ -10,13 +10,13 @@
 
 #include <cuda_pipeline.h>
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 
 extern "C" {
 #include "filter/key.h"
 }
 
-#include "filter/key_cuda.h"
+#include "filter/key.cuh"
 #include "filter/planes.h"
 
 namespace {

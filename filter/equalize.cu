@@ -8,7 +8,7 @@
 // (programmatic dependent launch, from sm_90 on). Bytes: the picture is read twice and written
 // once. Tiles: see equalize_tiles.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "filter/equalize_cuda.h"
+#include "filter/equalize.cuh"
 #include "filter/planes.h"
 
 extern "C" {

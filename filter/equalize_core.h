@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-#include "common/hd.h"
 #include "common/int_core.h"
 
 // int(255 * cumulated / total + 0.5), total > 0. Below 2^28 samples 510 * cumulated stays far

@@ -11,7 +11,7 @@
 // taken one by one, a warp for each row. Bytes: the picture is read twice (the second time partly
 // from the L2) and written once.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "filter/equalize_cuda.h"
+#include "filter/equalize.cuh"
 
 #include <cuda_pipeline_primitives.h>
 

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "common/float_core.h"
-#include "common/hd.h"
 #include "common/int_core.h"
 #include "motus/filter.h"
 #include "yuv/rgb_core.h"

@@ -13,7 +13,7 @@
 
 #include <type_traits>
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/float_core.h"
 #include "common/int_core.h"
 #include "filter/wavelet_core.h"

@@ -5,7 +5,7 @@
 #ifndef FILTER_WAVELET_CORE_H
 #define FILTER_WAVELET_CORE_H
 
-#include "common/hd.h"
+#include "common/int_core.h"
 #include "motus/filter.h"
 
 #ifdef __cplusplus

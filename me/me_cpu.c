@@ -10,7 +10,7 @@
 #include "common/cpu.h"
 #include "common/threads.h"
 #include "me/backend.h"
-#include "me/samples/cost_core.h"
+#include "me/pixel/cost_core.h"
 #include "me/stats_core.h"
 #include "yuv/pad.h"
 

@@ -2,14 +2,13 @@
 // upload, search, refinement and download of neighbouring pictures overlap. Nothing is allocated
 // per picture. Requests: request_cuda.cu; references: reference_cuda.cu; centres: predict_cuda.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/int_core.h"
-#include "common/on_device.h"
 #include "common/slots.h"
 #include "me/backend.h"
 #include "me/field.h"
+#include "me/pixel/ref_luma_cuda.h"
 #include "me/request_cuda.h"
-#include "me/samples/ref_luma_cuda.h"
 #include "me/search/refine_cuda.h"
 #include "me/search/search_cuda.h"
 

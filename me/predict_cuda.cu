@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/slots.h"
 #include "me/centres/centres_cuda.h"
-#include "me/chain_cuda.h"
+#include "me/chain.cuh"
 #include "me/request_cuda.h"
 
 extern "C" {
@@ -67,7 +67,8 @@ MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMeCentres *wanted
         status = motus_cuda_check(cudaStreamWaitEvent(chain->stream, reference->ready, 0), "wait",
                                   error);
     if (!status)
-        status = motus_chain_bring(chain, &p->cur, p->upload, wanted->cur, wanted->memory, error);
+        status =
+            motus_chain_copy_padded(chain, &p->cur, p->upload, wanted->cur, wanted->memory, error);
     if (!status && on_host && wanted->previous)
         status = motus_chain_copy(chain, p->previous, wanted->previous, bytes, "upload of vectors",
                                   error);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/reference_cuda.h"
 
-#include "common/cuda_call.h"
-#include "common/on_device.h"
+#include "common/cuda_call.cuh"
 #include "common/slots.h"
-#include "me/samples/ref_luma_cuda.h"
+#include "me/pixel/ref_luma_cuda.h"
 
 extern "C" {
 #include "common/alloc.h"

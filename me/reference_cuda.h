@@ -5,7 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "me/samples/ref_luma.h"
+#include "me/pixel/ref_luma.h"
 
 typedef struct MotusReferenceCuda {
     int device, has_half; // has_half: MVs may have fractions

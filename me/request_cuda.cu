@@ -6,7 +6,7 @@
 #include "me/request_cuda.h"
 
 #include "common/slots.h"
-#include "me/chain_cuda.h"
+#include "me/chain.cuh"
 #include "me/field.h"
 #include "me/request_kernels.cuh"
 #include "me/search/refine_cuda.h"
@@ -334,8 +334,8 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest 
               NULL, {NULL, 0}, error};
     status = motus_chain_begin(&s->chain, r->stream, error);
     if (!status)
-        status = motus_chain_bring(&s->chain, &w.cur, s->device + s->layout.upload, r->cur,
-                                   r->memory, error);
+        status = motus_chain_copy_padded(&s->chain, &w.cur, s->device + s->layout.upload, r->cur,
+                                         r->memory, error);
     if (!status) status = prepare_mask(w);
     if (!status) status = describe_picture(w);
     for (int i = 0; i < r->n_targets && !status; i++) {

@@ -5,8 +5,8 @@
 #ifndef ME_REQUEST_KERNELS_CUH
 #define ME_REQUEST_KERNELS_CUH
 
-#include "me/samples/cost_core.h"
-#include "me/samples/measure_core.h"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/measure_core.h"
 #include "me/search/search_cuda.h"
 #include "me/stats_core.h"
 

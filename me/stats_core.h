@@ -4,8 +4,8 @@
 #define ME_STATS_CORE_H
 
 #include "me/intra16_core.h"
-#include "me/samples/pixel.h"
-#include "me/samples/pixel_core.h"
+#include "me/pixel/pixel.h"
+#include "me/pixel/pixel_core.h"
 #include "motus/me_request.h"
 
 // Energy of n = 1 << log2_n samples from their sum (at most 65,280) and sum of squares (at most

@@ -47,7 +47,7 @@ check "tidy tests" tidy "--checks=-clang-analyzer-*,-misc-redundant-expression,-
 # Right shifts of negative numbers are arithmetic in every compiler that builds this. Rows of a plane are read left of their first sample on purpose. Arrays that
 # a loop fills from its start to a variable end count as uninitialized. MOTUS_SHARED is nothing on a CPU.
 check cppcheck cppcheck --quiet --error-exitcode=1 --enable=warning,portability,performance --inline-suppr --library=gtk --std=c11 -j "$jobs" -I . -I include \
-    --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned --suppress=negativeIndex:me/samples/ref_luma.c \
+    --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned --suppress=negativeIndex:me/pixel/ref_luma.c \
     --suppress=uninitvar:yuv/io/media_rate.c --suppress=uninitvar:encoder/analyse/choose_core.h --suppress=uninitStructMember:encoder/analyse/choose_core.h --suppress=uninitvar:encoder/analyse/intra_lanes_core.h --suppress=selfAssignment:encoder/analyse/intra_parts_core.h --suppress=uninitvar:encoder/mb/deblock_avx2.c \
     "--suppress=negativeIndex:tests/*" "--suppress=uninitvar:tests/*" "${sources[@]}" "${tests[@]}"
 check shellcheck shellcheck "${scripts[@]}"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/device_frame.h"
 
-#include "common/cuda_call.h"
-#include "common/on_device.h"
+#include "common/cuda_call.cuh"
 #include "common/slots.h"
 
 // A plane in ordinary host memory would end every CUDA context of the process; it is found here.

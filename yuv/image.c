@@ -11,7 +11,7 @@ static void round_row(uint8_t *restrict dst, const float *restrict src, int n) {
     for (int i = 0; i < n; i++) dst[i] = motus_unit_to_u8(src[i]);
 }
 
-#include "yuv/image_rows.h"
+#include "yuv/image_tmpl.h"
 
 static void luma(uint8_t *restrict y, const MotusRgbRow *restrict rgb, int n,
                  const MotusYuvMatrix *matrix) {

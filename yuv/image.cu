@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/image.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 
 extern "C" {
 #include "yuv/usable.h"

@@ -28,7 +28,7 @@ static void round_row(uint8_t *dst, const float *src, int n) {
     for (; i < n; i++) dst[i] = motus_unit_to_u8(src[i]);
 }
 
-#include "yuv/image_rows.h"
+#include "yuv/image_tmpl.h"
 
 // Factors of R and G, and of B and 1, for 16 products each.
 typedef struct Factors {

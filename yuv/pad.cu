@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/pad.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/slots.h"
 
 extern "C" {

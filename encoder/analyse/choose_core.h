@@ -9,7 +9,7 @@
 #include "encoder/analyse/effort.h"
 #include "encoder/mb/predict_core.h"
 #include "encoder/mb/qp_core.h"
-#include "me/search/search_core.h"
+#include "me/pixel/pixel_core.h"
 
 #define MOTUS_CANDIDATES 24 // vectors that the search leaves for an MB
 #define MOTUS_CHOICES 32    // with those of the neighbours; one a lane of a warp

@@ -13,7 +13,7 @@
 #include "common/pairs_core.h"
 #include "encoder/analyse/choose_core.h"
 #include "encoder/analyse/levels_core.h"
-#include "me/samples/words_core.h"
+#include "me/pixel/words_warp.cuh"
 
 // The SATD of each of the 41 blocks with each vector: 65,280 at most for half an MB. That of 16x16
 // may pass 16 bits: it is the sum of two, and 0 stands in its place.

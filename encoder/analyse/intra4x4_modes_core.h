@@ -7,7 +7,7 @@
 #include "common/lanes.h"
 #include "encoder/bitstream/syntax_core.h"
 #include "encoder/mb/intra_core.h"
-#include "me/samples/words_core.h"
+#include "me/pixel/words_warp.cuh"
 
 #define MOTUS_CANVAS_STRIDE                                                                        \
     32 // Intra4x4 reconstructs on a canvas with one row above and one column to the left

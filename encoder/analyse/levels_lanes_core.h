@@ -6,7 +6,7 @@
 #define ENCODER_ANALYSE_LEVELS_LANES_CORE_H
 
 #include "encoder/analyse/levels_core.h"
-#include "me/samples/words_core.h"
+#include "me/pixel/words_warp.cuh"
 
 #if MOTUS_LANES > 1
 

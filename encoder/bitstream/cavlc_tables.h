@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "common/hd.h"
+#include "common/int_core.h"
 
 // A code word: `bits` holds its `length` bits, right-aligned. Length 0 marks a combination that
 // cannot occur.

@@ -4,7 +4,7 @@
 #ifndef ENCODER_DECIDE_DECIDE_PASS_CUH
 #define ENCODER_DECIDE_DECIDE_PASS_CUH
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "encoder/decide/decide_cuda.h"
 
 namespace motus_decide {

@@ -1,7 +1,6 @@
 // Frames in device memory, padded there and downloaded; images in device memory, made frames.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/cuda_call.h"
-#include "common/on_device.h"
+#include "common/cuda_call.cuh"
 #include "common/slots.h"
 #include "encoder/gop/intake.h"
 #include "yuv/device_frame.h"

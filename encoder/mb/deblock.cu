@@ -33,7 +33,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/deblock_cuda.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
 #include "encoder/mb/deblock_core.h"
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/hd.h"
+#include "common/int_core.h"
 #include "motus/encoder.h"
 
 // sub_mb_type of P MBs, table 7-17.

@@ -5,7 +5,7 @@
 #define ENCODER_MB_MV_CORE_H
 
 #include "encoder/mb/mb.h"
-#include "me/samples/cost_core.h"
+#include "me/pixel/cost_core.h"
 
 // State of a grid cell. A block that is not available (outside the slice, or later in decoding
 // order) has no vector at all; an intra block counts as a zero vector with a reference that never

@@ -9,11 +9,11 @@
 #include "common/lanes.h"
 #include "encoder/mb/chroma_mc_core.h"
 #include "encoder/mb/mv_core.h"
-#include "me/samples/pixel_core.h"
-#include "me/samples/ref_luma.h"
+#include "me/pixel/pixel_core.h"
+#include "me/pixel/ref_luma.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)
 #define MOTUS_USE_AVX2
-#include "me/samples/satd_avx2.h"
+#include "me/pixel/satd_avx2.h"
 #endif
 
 #define MOTUS_LUMA_STRIDE 16  // of the MB-sized luma buffers
@@ -32,8 +32,8 @@ typedef struct MotusReference {
 // where one is enough.
 MOTUS_HD void motus_luma_taps(const MotusReference *ref, int x, int y, MotusMv mv,
                               const uint8_t *tap[2]) {
-    int px = motus_ref_luma_place(ref->width, x + (mv.x >> 2)),
-        py = motus_ref_luma_place(ref->height, y + (mv.y >> 2));
+    int px = motus_ref_luma_clip(ref->width, x + (mv.x >> 2)),
+        py = motus_ref_luma_clip(ref->height, y + (mv.y >> 2));
     const uint8_t *full = ref->luma + py * ref->luma_stride + px;
     const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
     tap[0] = full + offset[0];

@@ -12,7 +12,7 @@
 #include "encoder/mb/deblock_cuda.h"
 #include "encoder/picture/external_mvs.h"
 #include "me/centres/centres_cuda.h"
-#include "me/samples/ref_luma_cuda.h"
+#include "me/pixel/ref_luma_cuda.h"
 #include "me/search/refine_cuda.h"
 #include "me/search/search_cuda.h"
 

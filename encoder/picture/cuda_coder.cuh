@@ -6,12 +6,11 @@
 
 #include <time.h>
 
-#include "common/cuda_call.h"
-#include "common/on_device.h"
+#include "common/cuda_call.cuh"
 #include "encoder/bitstream/slice_cuda.h"
 #include "encoder/decide/decide_cuda.h"
 #include "encoder/picture/cuda_coder.h"
-#include "me/samples/ref_luma.h"
+#include "me/pixel/ref_luma.h"
 
 namespace motus_cuda_coder {
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/error.h"
-#include "me/samples/cost_core.h"
-#include "me/samples/measure_core.h"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/measure_core.h"
 
 #define MODES_BELOW_8x8 (1u << MOTUS_MODE_8x4 | 1u << MOTUS_MODE_4x8 | 1u << MOTUS_MODE_4x4)
 

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/external_mvs.h"
 
-#include "me/samples/cost_core.h"
-#include "me/samples/measure_core.h"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/measure_core.h"
 
 namespace {
 

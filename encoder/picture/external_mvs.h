@@ -5,7 +5,7 @@
 #define ENCODER_PICTURE_EXTERNAL_MVS_H
 
 #include "encoder/settings/stream.h"
-#include "me/samples/ref_luma.h"
+#include "me/pixel/ref_luma.h"
 #ifdef __CUDACC__
 #include <cuda_runtime_api.h>
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/frame_slots.h"
 
-#include "common/cuda_call.h"
-#include "common/on_device.h"
+#include "common/cuda_call.cuh"
 #include "yuv/device_frame.h"
 #include "yuv/pad.h"
 

@@ -3,8 +3,7 @@
 
 #include <pthread.h>
 
-#include "common/cuda_call.h"
-#include "common/on_device.h"
+#include "common/cuda_call.cuh"
 
 extern "C" {
 #include "common/alloc.h"

@@ -6,7 +6,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/lookahead_passes_cuda.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
 #include "encoder/rate/aq_core.h"
 

@@ -5,7 +5,7 @@
 
 #include "common/alloc.h"
 #include "encoder/rate/lookahead_core.h"
-#include "me/samples/pixel.h"
+#include "me/pixel/pixel.h"
 #include "yuv/pad.h"
 
 #define MB MOTUS_LOOKAHEAD_MB

@@ -8,13 +8,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/lookahead_passes_cuda.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
-#include "common/on_device.h"
-#include "me/samples/cost_core.h"
-#include "me/samples/pixel_core.h"
-#include "me/samples/sad_cuda.h"
-#include "me/samples/words_core.h"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/pixel_core.h"
+#include "me/pixel/sad.cuh"
+#include "me/pixel/words_warp.cuh"
 
 namespace {
 

@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/lookahead_ops.h"
 
-#include "common/cuda_call.h"
-#include "common/on_device.h"
+#include "common/cuda_call.cuh"
 #include "common/slots.h"
 #include "encoder/rate/lookahead_passes_cuda.h"
 #include "yuv/device_frame.h"

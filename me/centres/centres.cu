@@ -8,9 +8,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres_cuda.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
-#include "me/samples/sad_cuda.h"
+#include "me/pixel/sad.cuh"
 
 namespace {
 
@@ -37,8 +37,8 @@ struct Mb {
 // and compares it with what of the MB's row lies there, since a row of one chunk costs the same as
 // any other and samples loaded word by word cost three times that.
 __device__ uint32_t sad_of_lane(const Centres &c, const Mb &mb, uint32_t mv) {
-    const int x = motus_ref_luma_place(c.width, mb.x + ((int16_t)(mv & 0xFFFF) >> 2));
-    const int y = motus_ref_luma_place(c.height, mb.y + ((int16_t)(mv >> 16) >> 2));
+    const int x = motus_ref_luma_clip(c.width, mb.x + ((int16_t)(mv & 0xFFFF) >> 2));
+    const int y = motus_ref_luma_clip(c.height, mb.y + ((int16_t)(mv >> 16) >> 2));
     const uint8_t *from = c.ref + (ptrdiff_t)(y + mb.row) * c.ref_stride + x;
     const int offset = (int)((uintptr_t)from & 15), words = offset >> 2,
               bits = 8 * (offset & 3); // the same in all rows
@@ -157,7 +157,7 @@ __device__ uint32_t best_of_fine(const Centres &c, const MotusCentreSource &sour
 }
 
 // Whether a coordinate of the MB moved by v - 8 .. v + 8 quarter samples is one that
-// motus_ref_luma_place leaves alone, and the vector within its limit.
+// motus_ref_luma_clip leaves alone, and the vector within its limit.
 __device__ bool inside(int at, int size, int v, int limit) {
     return at + v / 4 - 2 >= -24 && at + v / 4 + 2 <= size + 8 && motus_abs(v) + 8 <= limit;
 }

@@ -5,7 +5,7 @@
 #define ME_CENTRES_CENTRES_H
 
 #include "me/centres/centres_core.h"
-#include "me/samples/pixel.h"
+#include "me/pixel/pixel.h"
 
 #define MOTUS_COARSE_POINTS 33  // the most in a row or column of the window
 #define MOTUS_COARSE_COLUMNS 40 // a row of points, rounded up to eights

@@ -4,8 +4,8 @@
 #ifndef ME_CENTRES_CENTRES_CORE_H
 #define ME_CENTRES_CENTRES_CORE_H
 
-#include "me/samples/cost_core.h"
-#include "me/samples/ref_luma.h"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/ref_luma.h"
 
 #define MOTUS_MAX_COARSE_REACH                                                                     \
     64                        // samples of the full picture; a reach is a multiple of 4 from 4 on

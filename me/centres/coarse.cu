@@ -17,11 +17,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cassert>
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
 #include "common/slots.h"
 #include "me/centres/centres_cuda.h"
-#include "me/samples/sad_cuda.h"
+#include "me/pixel/sad.cuh"
 
 namespace {
 

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "common/cpu.h"
-#include "me/samples/cost_core.h"
-#include "me/samples/pixel_core.h"
-#include "me/search/search_core.h"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/pixel_core.h"
 
 static void prepare_c(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t stride) {
     cur->samples = samples;
@@ -93,7 +92,7 @@ static Component components(int centre, int step, int predictor, int corner, int
         int v = centre + (i - 1) * step;
         c.mv[i] = (int16_t)v;
         c.bits[i] = motus_se_bits(v - predictor);
-        c.place[i] = motus_ref_luma_place(size, corner + (v >> 2));
+        c.place[i] = motus_ref_luma_clip(size, corner + (v >> 2));
         c.fraction[i] = v & 3;
     }
     return c;

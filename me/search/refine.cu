@@ -12,10 +12,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search/refine_cuda.h"
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
-#include "me/samples/cost_core.h"
-#include "me/search/subpel_cuda.h"
+#include "me/pixel/cost_core.h"
+#include "me/search/subpel.cuh"
 
 namespace {
 

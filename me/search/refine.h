@@ -3,7 +3,7 @@
 #ifndef ME_SEARCH_REFINE_H
 #define ME_SEARCH_REFINE_H
 
-#include "me/samples/pixel.h"
+#include "me/pixel/pixel.h"
 #include "me/search/search.h"
 
 // The current MB as SATDs want it.

@@ -2,7 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "me/samples/satd_avx2.h"
+#include "me/pixel/satd_avx2.h"
 #include "me/search/refine.h"
 
 static __m128i load16(const uint8_t *p) { return _mm_loadu_si128((const __m128i *)p); }

@@ -4,7 +4,7 @@
 #ifndef ME_SEARCH_REFINE_CUDA_H
 #define ME_SEARCH_REFINE_CUDA_H
 
-#include "me/samples/ref_luma.h"
+#include "me/pixel/ref_luma.h"
 #include "me/search/search_cuda.h"
 
 #ifdef __cplusplus

@@ -2,9 +2,8 @@
 #include "me/search/search.h"
 
 #include "common/cpu.h"
-#include "me/samples/cost_core.h"
-#include "me/samples/pixel_core.h"
-#include "me/search/search_core.h"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/pixel_core.h"
 
 // Reference samples under the window, rows (2R + 16) bytes apart, wherever the window lies.
 static void copy_window(const MotusMbJob *job, uint8_t *window, int size) {

@@ -15,10 +15,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search/search_cuda.h"
 
-#include "common/cuda_call.h"
-#include "me/samples/cost_core.h"
-#include "me/samples/sad_cuda.h"
-#include "me/search/blocks_cuda.h"
+#include "common/cuda_call.cuh"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/sad.cuh"
+#include "me/search/blocks.cuh"
 
 namespace {
 

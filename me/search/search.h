@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "me/samples/ref_luma.h"
+#include "me/pixel/ref_luma.h"
 #include "motus/me.h"
 
 // What is known of the 41 blocks of one MB.

@@ -66,7 +66,7 @@ INLINE int first_lane(V v, uint16_t value, V place, uint16_t at) {
     return (int)_tzcnt_u32((unsigned)_mm256_movemask_epi8(both)) / 2;
 }
 
-#include "me/search/search_simd.h"
+#include "me/search/search_tmpl.h"
 
 size_t motus_search_scratch_avx2(int range) { return scratch_of(range); }
 

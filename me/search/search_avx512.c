@@ -61,7 +61,7 @@ INLINE int first_lane(V v, uint16_t value, V place, uint16_t at) {
                            _mm512_cmpeq_epi16_mask(place, splat(at)));
 }
 
-#include "me/search/search_simd.h"
+#include "me/search/search_tmpl.h"
 
 size_t motus_search_scratch_avx512(int range) { return scratch_of(range); }
 

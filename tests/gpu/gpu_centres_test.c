@@ -5,7 +5,7 @@
 
 #include "me/centres/centres_cuda.h"
 #include "me/me_cpu.h"
-#include "me/samples/ref_luma_cuda.h"
+#include "me/pixel/ref_luma_cuda.h"
 #include "tests/gpu/gpu.h"
 
 #define POISON 0xA5

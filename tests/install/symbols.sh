@@ -13,7 +13,7 @@ symbols=$(nm -g --defined-only "$1" 2>/dev/null | awk 'NF == 3 { print $3 }')
 foreign=$(grep -vE '^(motus_|__|DW\.ref\.__|_Z.*(motus|_GLOBAL__N_))' <<<"$symbols" | sort -u || true)
 [ -z "$foreign" ] || { echo "not motus_*: $foreign" && exit 1; }
 # Objects in writable sections (constants with addresses in them lie in .data.rel.ro). Left out: C++ names, which are nvcc's own handles, the sanitizers', and the
-# planned failures of common/faults.c, which are built for tests only, and what common/threads.c notes of each thread's OpenMP team.
+# planned failures of common/faults.h, which are built for tests only, and what common/threads.c notes of each thread's OpenMP team.
 objects=$(objdump -t "$1" 2>/dev/null | awk -F'\t' 'NF == 2 { n = split($1, a, " "); m = split($2, b, " "); print a[n], b[m] }')
 variables=$(awk '$1 ~ /^(\.t?(data|bss)|\*COM\*)$/ && $2 !~ /^[_.]/ { print $2 }' <<<"$objects" | grep -vxE 'allocations_left|calls_left|team' | sort -u || true)
 [ -z "$variables" ] || { echo "variables outside contexts: $variables" && exit 1; }

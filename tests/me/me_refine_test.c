@@ -1,7 +1,7 @@
 // Reference planes and sub-pel refinement against a direct 8.4.2.2.1.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
-#include "me/samples/ref_luma.h"
+#include "me/pixel/ref_luma.h"
 #include "tests/me/me_case.h"
 #include "tests/me/me_oracle.h"
 #include "tests/support/harness.h"

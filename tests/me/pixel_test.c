@@ -1,7 +1,7 @@
 // Block distances: plain C and AVX2 against their definition, for every size, content and
 // alignment.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/samples/pixel.h"
+#include "me/pixel/pixel.h"
 #include "tests/support/harness.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "motus/upload.h"
 
 namespace {

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/int_core.h"
-#include "me/samples/ref_luma_cuda.h"
-#include "me/samples/sad_cuda.h"
+#include "me/pixel/ref_luma_cuda.h"
+#include "me/pixel/sad.cuh"
 #include "me/search/refine_cuda.h"
 #include "me/search/search_cuda.h"
 

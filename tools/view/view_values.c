@@ -3,7 +3,7 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "encoder/mb/mv_core.h"
-#include "me/samples/ref_luma.h"
+#include "me/pixel/ref_luma.h"
 #include "tools/view/view.h"
 
 // SAD of the block against its prediction, of the part that lies inside the picture, a sample.

@@ -1,7 +1,8 @@
-// Calls to CUDA: statuses as ours with CUDA's own words, and launches that begin early.
+// Calls of the CUDA runtime: statuses with CUDA's own text, the current device, launches that begin
+// early.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef COMMON_CUDA_CALL_H
-#define COMMON_CUDA_CALL_H
+#ifndef COMMON_CUDA_CALL_CUH
+#define COMMON_CUDA_CALL_CUH
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -13,12 +14,12 @@ extern "C" {
 #include "common/faults.h"
 }
 
-// MOTUS_OK, or the error that `what` met.
+// Returns MOTUS_OK, or the error that `what` met, with CUDA's text in *error.
 static inline MotusStatus motus_cuda_check(cudaError_t status, const char *what,
                                            MotusError *error) {
     if (status == cudaSuccess && motus_device_fault()) status = cudaErrorUnknown;
     if (status == cudaSuccess) return MOTUS_OK;
-    (void)cudaGetLastError(); // told once: the next launch is not to meet it again
+    (void)cudaGetLastError(); // reported once: the next launch must not meet it again
     MotusStatus ours = status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver
                            ? MOTUS_ERR_NO_DEVICE
                        : status == cudaErrorMemoryAllocation ? MOTUS_ERR_MEMORY
@@ -26,62 +27,75 @@ static inline MotusStatus motus_cuda_check(cudaError_t status, const char *what,
     return motus_fail(error, ours, "%s: %s", what, cudaGetErrorString(status));
 }
 
-// After a launch.
+// Checks the launch just made.
 static inline MotusStatus motus_cuda_launched(const char *what, MotusError *error) {
     return motus_cuda_check(cudaGetLastError(), what, error);
 }
 
-// Waits for an event up to timeout_ms milliseconds, without end if that is negative. MOTUS_AGAIN:
-// it has not come.
+// Blocks until the event has occurred, for up to timeout_ms milliseconds (negative: any time).
+// MOTUS_AGAIN: it has not occurred.
 static inline MotusStatus motus_cuda_wait(cudaEvent_t event, int timeout_ms, const char *what,
                                           MotusError *error) {
     if (timeout_ms < 0) return motus_cuda_check(cudaEventSynchronize(event), what, error);
-    struct timespec now, pause = {0, 50000}; // CUDA can only be asked
+    struct timespec now, pause = {0, 50000}; // CUDA has no wait with a timeout
     clock_gettime(CLOCK_MONOTONIC, &now);
     const int64_t end =
         now.tv_sec * INT64_C(1000000000) + now.tv_nsec + timeout_ms * INT64_C(1000000);
     for (;;) {
         cudaError_t status = cudaEventQuery(event);
         if (status != cudaErrorNotReady) return motus_cuda_check(status, what, error);
-        (void)cudaGetLastError(); // not to be taken for an error later
+        (void)cudaGetLastError(); // cudaErrorNotReady must not be taken for an error later
         clock_gettime(CLOCK_MONOTONIC, &now);
         if (now.tv_sec * INT64_C(1000000000) + now.tv_nsec >= end) return MOTUS_AGAIN;
         nanosleep(&pause, NULL);
     }
 }
 
+// Makes a device the current one while the object lives.
+struct MotusOnDevice {
+    int before;
+    explicit MotusOnDevice(int device) : before(-1) {
+        int now;
+        if (cudaGetDevice(&now) == cudaSuccess && now != device &&
+            cudaSetDevice(device) == cudaSuccess)
+            before = now;
+    }
+    ~MotusOnDevice() {
+        if (before >= 0) cudaSetDevice(before);
+    }
+    MotusOnDevice(const MotusOnDevice &) = delete;
+    MotusOnDevice &operator=(const MotusOnDevice &) = delete;
+};
+
 // ---- Early launches -----------------------------------------------------------------------------
 //
-// They may begin while the kernel before them in the stream is still finishing (programmatic
-// dependent launch, from sm_90 on; elsewhere they are plain launches). Every kernel launched so
-// calls motus_wait_for_predecessor before it touches what another kernel may use.
+// An early launch may begin while the kernel before it in the stream is finishing (programmatic
+// dependent launch, from sm_90 on; elsewhere it is a plain launch). Its kernel calls
+// motus_wait_for_predecessor before it touches memory that another kernel may use.
 //
-// One exception: a kernel may fetch its input without waiting where one before it, of the same job,
-// has waited already and nothing from that one on writes the input. All blocks of the one that
-// waited must do so before they call motus_let_successor_start: only then has whoever made the
-// input finished by the time the later kernel's blocks begin.
+// One exception: a kernel may load its input without waiting if an earlier kernel of the same job
+// has waited and nothing since writes the input. All blocks of that kernel must wait before they
+// call motus_let_successor_start: only then is the input complete when later blocks begin.
 
-// Waits until everything before this kernel in its stream has finished; until then only shared
-// memory and what no kernel writes may be touched.
+// Blocks until all that precedes the kernel in its stream is done. Before the call a kernel may
+// touch shared memory, and memory that no kernel writes.
 static __device__ __forceinline__ void motus_wait_for_predecessor(void) {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
 }
 
-// The next kernel's blocks may take their places as soon as all of this kernel's have said so or
-// ended.
+// Lets the blocks of the next kernel begin once all blocks of this one have called it or ended.
 static __device__ __forceinline__ void motus_let_successor_start(void) {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-// T itself: so that arguments become what the kernel takes.
+// T, not deduced: arguments convert to the kernel's parameter types.
 template <class T> struct MotusSame { typedef T type; };
 
-// A launch, early if `early` is set: then the kernel has been compiled for sm_90 or newer
-// (motus_decide_cuda_prepare, and below).
+// Launches a kernel; early if `early` is set, which needs code compiled for sm_90 or newer.
 template <class... T>
 static cudaError_t motus_launch(int early, dim3 blocks, dim3 threads, size_t shared,
                                 cudaStream_t stream, void (*kernel)(T...),
@@ -96,13 +110,13 @@ static cudaError_t motus_launch(int early, dim3 blocks, dim3 threads, size_t sha
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
+// Launches a kernel early if it was compiled for sm_90 or newer.
 template <class... T>
 static MotusStatus motus_launch_early(dim3 blocks, dim3 threads, cudaStream_t stream,
                                       const char *what, MotusError *error, void (*kernel)(T...),
                                       T... arguments) {
-    // Whether the kernel waits is settled where __CUDA_ARCH__ is: by the virtual architecture it
-    // was compiled for. The binary's, like the device, may be newer, as PTX for sm_80 becomes a
-    // binary for sm_90 on loading.
+    // __CUDA_ARCH__ is the virtual architecture (ptxVersion). The binary may be newer: PTX for
+    // sm_80 becomes a binary for sm_90 on loading, without the wait.
     cudaFuncAttributes compiled = {};
     MotusStatus status = motus_cuda_check(cudaFuncGetAttributes(&compiled, kernel), what, error);
     if (status) return status;

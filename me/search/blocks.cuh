@@ -3,10 +3,10 @@
 // J << INDEX_BITS | index of the point: the smaller key is the better point, or the earlier of two
 // equally good ones.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_SEARCH_BLOCKS_CUDA_H
-#define ME_SEARCH_BLOCKS_CUDA_H
+#ifndef ME_SEARCH_BLOCKS_CUH
+#define ME_SEARCH_BLOCKS_CUH
 
-#include "me/samples/sad_cuda.h"
+#include "me/pixel/sad.cuh"
 #include "motus/me.h"
 
 namespace {

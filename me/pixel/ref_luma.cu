@@ -1,28 +1,25 @@
-// The four planes of half-sample positions (G, b, h, j of 8.4.2.2.1) with a border beyond which
-// samples only repeat, as motus_ref_luma_build makes them.
+// The four planes of a MotusRefLuma, border included; equals motus_ref_luma_build.
 //
-// Grid: tiles of 128x16 samples of the bordered plane; block 256 threads. Shared memory: the tile's
-// full samples and its unrounded b. Read: the reference once (and halos); written: four planes. A
-// thread makes four neighbours of each plane at a time.
+// Grid: tiles of 128x16 samples of the bordered plane; block: 256 threads. Shared memory: the
+// tile's full samples and its unrounded b. A thread computes four neighbours of each plane at a
+// time. Read: the reference once, and halos; written: four planes.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/samples/ref_luma_cuda.h"
+#include "me/pixel/ref_luma_cuda.h"
 
-#include "common/cuda_call.h"
-#include "me/samples/luma_core.h"
-#include "me/samples/sad_cuda.h"
+#include "common/cuda_call.cuh"
+#include "me/pixel/sad.cuh"
 
 namespace {
 
 constexpr int TILE_X = 128, TILE_Y = 16, THREADS = 256;
 constexpr int ROWS = TILE_Y + 5, PITCH = TILE_X + 16;
 
-// Where a tile is written: sample (0, 0) of plane 0, bytes to the next plane and row, columns from
-// the left border to the right one.
+// The planes to write.
 struct Target {
-    uint8_t *full;
-    size_t plane;
+    uint8_t *full; // sample (0, 0) of plane 0
+    size_t plane;  // bytes from a plane to the next
     ptrdiff_t stride;
-    int columns;
+    int columns; // both borders included
 };
 
 // Four neighbouring sums or samples.
@@ -44,7 +41,7 @@ template <class Round> __device__ uint32_t rounded(const Four &s, Round round) {
     return round(s.v[0]) | round(s.v[1]) << 8 | round(s.v[2]) << 16 | (uint32_t)round(s.v[3]) << 24;
 }
 
-// The filter down the columns of six rows.
+// Filters down the columns of six rows.
 __device__ Four down(const Four r[6]) {
     Four sum;
 #pragma unroll
@@ -53,7 +50,7 @@ __device__ Four down(const Four r[6]) {
     return sum;
 }
 
-// Unrounded b of the four samples at `aligned`.
+// Computes the unrounded b of the four samples at `aligned`.
 __device__ short4 across(const uint8_t *aligned) {
     Four left = bytes(aligned - 4), middle = bytes(aligned), right = bytes(aligned + 4);
     int s[9] = {left.v[2],   left.v[3],  middle.v[0], middle.v[1], middle.v[2],
@@ -65,7 +62,7 @@ __device__ short4 across(const uint8_t *aligned) {
     return make_short4((short)b[0], (short)b[1], (short)b[2], (short)b[3]);
 }
 
-// Four samples of each plane; the rows of `full` and `half` begin two above.
+// Writes four samples of each plane. `full` and `half` point two rows above them.
 __device__ void write_four(const Target &to, ptrdiff_t at, const uint8_t *full,
                            const short4 *half) {
     auto once = [](int sum) { return motus_round_once(sum); };
@@ -85,7 +82,7 @@ __device__ void write_four(const Target &to, ptrdiff_t at, const uint8_t *full,
 
 __global__ void __launch_bounds__(THREADS)
     planes_kernel(Target to, const uint8_t *ref, int stride, int width, int height) {
-    __shared__ __align__(16) uint8_t full[ROWS][PITCH]; // from (-8, -2) of the tile on
+    __shared__ __align__(16) uint8_t full[ROWS][PITCH]; // from (-8, -2) of the tile
     __shared__ short4 half[ROWS][TILE_X / 4];           // b before rounding
     motus_let_successor_start();
     int x0 = blockIdx.x * TILE_X - MOTUS_REF_PAD, y0 = blockIdx.y * TILE_Y - MOTUS_REF_PAD;
@@ -95,12 +92,12 @@ __global__ void __launch_bounds__(THREADS)
         motus_load_clamped<2>(w, ref, stride, width, height, x0 - 8 + column, y0 - 2 + row);
         *reinterpret_cast<uint2 *>(&full[row][column]) = make_uint2(w[0], w[1]);
     }
-    __syncthreads(); // full samples are whole
+    __syncthreads(); // `full` is complete
     for (int i = threadIdx.x; i < ROWS * (TILE_X / 4); i += THREADS) {
         int row = i / (TILE_X / 4), x = i % (TILE_X / 4);
         half[row][x] = across(&full[row][4 * x + 8]);
     }
-    __syncthreads(); // b is whole
+    __syncthreads(); // `half` is complete
     for (int i = threadIdx.x; i < TILE_Y * (TILE_X / 4); i += THREADS) {
         int y = i / (TILE_X / 4), x = i % (TILE_X / 4);
         if ((int)blockIdx.x * TILE_X + 4 * x >= to.columns) continue; // columns are whole words

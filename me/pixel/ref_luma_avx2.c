@@ -2,7 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "me/samples/ref_luma.h"
+#include "me/pixel/ref_luma.h"
 
 static inline __m256i load16(const uint8_t *p) {
     return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)p));

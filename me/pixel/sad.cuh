@@ -1,30 +1,30 @@
-// Device functions that search and refinement share: absolute differences, and loads that repeat a
-// plane's edge.
+// Absolute differences of words of samples, and loads that repeat a plane's edge.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_SAMPLES_SAD_CUDA_H
-#define ME_SAMPLES_SAD_CUDA_H
+#ifndef ME_PIXEL_SAD_CUH
+#define ME_PIXEL_SAD_CUH
 
 #include <stdint.h>
 
-// c + the sum of |a - b| over four bytes: one instruction (VABSDIFF4) where the chip has it.
+// Returns c + the sum of |a - b| over four bytes: one instruction (VABSDIFF4) on chips that have
+// it.
 static __device__ __forceinline__ uint32_t motus_sad4(uint32_t a, uint32_t b, uint32_t c) {
     uint32_t d;
     asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
     return d;
 }
 
-// Four samples of a row from column x (a multiple of 4) on, edge samples repeated.
+// Loads the four samples of a row at column x (a multiple of 4), edge samples repeated.
 static __device__ __forceinline__ uint32_t motus_edge_word(const uint8_t *row, int width, int x) {
     int at = min(max(x, 0), (width - 1) & ~3), last = width - 1 - at;
-    uint32_t take = 0x3210; // byte i of the result is byte (take >> 4 * i & 3) of the word at `at`
+    uint32_t take = 0x3210; // __byte_perm's selector: nibble i names the source of byte i
     if (x < at) take = 0;
     if (x >= at && last < 3) take = last == 2 ? 0x2210 : last == 1 ? 0x1110 : 0;
     if (x > at) take = 0x1111 * min(last, 3);
     return __byte_perm(*reinterpret_cast<const uint32_t *>(row + at), 0, take);
 }
 
-// N words (6 or 2) of row y from column x on, a multiple of 16 (8 for 2 words); outside the plane
-// its edge samples repeat. Rows begin at multiples of 16 bytes.
+// Loads N words (6 or 2) of row y from column x, a multiple of 16 (8 for 2 words). Outside the
+// plane its edge samples repeat. Rows begin at multiples of 16 bytes.
 template <int N>
 __device__ __forceinline__ void motus_load_clamped(uint32_t w[N], const uint8_t *plane, int stride,
                                                    int width, int height, int x, int y) {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/samples/ref_luma.h"
+#include "me/pixel/ref_luma.h"
 
 #include <string.h>
 
 #include "common/alloc.h"
 #include "common/cpu.h"
-#include "me/samples/luma_core.h"
 #include "yuv/pad.h"
 
-#define MARGIN                                                                                     \
-    32 // beyond the border: the six taps reach 3 samples out, and vector code may read (never use)
-       // up to a vector more
+// Beyond the border: the six taps reach 3 samples out, and vector code reads up to a register more.
+#define MARGIN 32
 
-// Six-tap sum down column x.
+// Returns the six-tap sum down column x.
 static int16_t vertical(const uint8_t *const row[6], int x) {
     return (int16_t)motus_six_tap(row[0][x], row[1][x], row[2][x], row[3][x], row[4][x], row[5][x]);
 }
@@ -46,6 +44,29 @@ static const MotusLumaOps *luma_ops(void) {
     return &luma_ops_c;
 }
 
+// A tap of a quarter position: the sample of half plane `plane`, or the one x to the right or y
+// below.
+typedef struct Tap {
+    int plane, x, y;
+} Tap;
+
+// Both taps of position (mv.x & 3, mv.y & 3), equal if nothing is averaged. Letters: figure 8-4.
+static void quarter_taps(int fx, int fy, Tap tap[2]) {
+    const Tap j = {3, 0, 0};
+    tap[0] = (Tap){fx != 0, 0, fy == 3};    // G or b of the nearer row
+    tap[1] = (Tap){fy ? 2 : 0, fx == 3, 0}; // G or h of the nearer column
+    if (fx == 2 && fy == 2)
+        tap[0] = tap[1] = j;
+    else if (fx == 2 && fy)
+        tap[1] = j; // f, q
+    else if (fy == 2 && fx)
+        tap[0] = j; // i, k
+    else if (fx == 2)
+        tap[1] = tap[0]; // b
+    else if (fy == 2)
+        tap[0] = tap[1]; // h
+}
+
 static size_t row_bytes(int width) {
     return ((size_t)(16 * motus_mbs(width)) + 2 * (MOTUS_REF_PAD + MARGIN) + 63) / 64 * 64;
 }
@@ -67,11 +88,11 @@ void motus_ref_luma_layout(MotusRefLuma *ref, void *memory, int width, int heigh
         ref->plane[k] = ref->memory + (size_t)k * plane_size + MOTUS_REF_PAD * ref->stride +
                         MOTUS_REF_PAD + MARGIN;
     for (int i = 0; i < 16; i++) {
-        MotusQuarterTap tap[2];
-        motus_quarter_taps(i & 3, i >> 2, tap);
+        Tap tap[2];
+        quarter_taps(i & 3, i >> 2, tap);
         for (int k = 0; k < 2; k++)
             ref->tap[i][k] =
-                (ptrdiff_t)(tap[k].plane * plane_size) + tap[k].y * ref->stride + tap[k].x;
+                tap[k].plane * (ptrdiff_t)plane_size + tap[k].y * ref->stride + tap[k].x;
     }
 }
 
@@ -91,7 +112,8 @@ void motus_ref_luma_free(MotusRefLuma *ref) {
     memset(ref, 0, sizeof *ref);
 }
 
-// Row y of plane 0 with border and margin; rows outside the picture repeat the first or last one.
+// Writes row y of plane 0 with border and margin. Rows outside the picture repeat its first or
+// last.
 static void copy_row(const MotusRefLuma *ref, const MotusPlane *luma, int y) {
     const uint8_t *src = luma->data + motus_clip(0, luma->height - 1, y) * luma->stride;
     uint8_t *dst = ref->plane[0] + y * ref->stride;
@@ -100,7 +122,7 @@ static void copy_row(const MotusRefLuma *ref, const MotusPlane *luma, int y) {
                   ref->width - luma->width + MOTUS_REF_PAD + MARGIN);
 }
 
-// Row y of the half planes over the whole border.
+// Writes row y of the half planes, border included.
 static void filter_row(const MotusRefLuma *ref, int y) {
     int last = ref->height + MOTUS_REF_PAD - 1;
     for (int x = -MOTUS_REF_PAD; x < ref->width + MOTUS_REF_PAD; x += MOTUS_LUMA_SLICE) {
@@ -127,8 +149,8 @@ void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_ha
 
 const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h,
                                     uint8_t *dst, ptrdiff_t *stride) {
-    int px = motus_ref_luma_place(ref->width, x + (mv.x >> 2)),
-        py = motus_ref_luma_place(ref->height, y + (mv.y >> 2));
+    int px = motus_ref_luma_clip(ref->width, x + (mv.x >> 2)),
+        py = motus_ref_luma_clip(ref->height, y + (mv.y >> 2));
     const uint8_t *full = ref->plane[0] + py * ref->stride + px;
     const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
     if (offset[0] == offset[1]) {

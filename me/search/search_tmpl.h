@@ -20,12 +20,12 @@
 //   where v has that value, else 65,535 first_lane(v, value, place, at)  the first lane with both
 //   values
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_SEARCH_SEARCH_SIMD_H
-#define ME_SEARCH_SEARCH_SIMD_H
+#ifndef ME_SEARCH_SEARCH_TMPL_H
+#define ME_SEARCH_SEARCH_TMPL_H
 
 #include <string.h>
 
-#include "me/samples/cost_core.h"
+#include "me/pixel/cost_core.h"
 #include "me/search/search.h"
 
 #define LANES (8 * PARTS)

@@ -1,12 +1,12 @@
-// SAD and SATD of a block displaced by any vector, 4x4 block by 4x4 block.
+// SAD and SATD of a block displaced by any MV, summed over its 4x4 blocks.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_SAMPLES_MEASURE_CORE_H
-#define ME_SAMPLES_MEASURE_CORE_H
+#ifndef ME_PIXEL_MEASURE_CORE_H
+#define ME_PIXEL_MEASURE_CORE_H
 
 #include <string.h>
 
-#include "me/samples/pixel_core.h"
-#include "me/samples/ref_luma.h"
+#include "me/pixel/pixel_core.h"
+#include "me/pixel/ref_luma.h"
 
 typedef struct MotusDistance {
     uint32_t sad, satd; // of 16x16 at most 65,280 and 130,560
@@ -15,8 +15,8 @@ typedef struct MotusDistance {
 // Adds the 4x4 block at (x, y) displaced by mv; cur points at its samples.
 MOTUS_HD void motus_measure4x4(MotusDistance *sum, const uint8_t *cur, ptrdiff_t cur_stride,
                                const MotusRefLuma *ref, int x, int y, MotusMv mv) {
-    const int px = motus_ref_luma_place(ref->width, x + (mv.x >> 2)),
-              py = motus_ref_luma_place(ref->height, y + (mv.y >> 2));
+    const int px = motus_ref_luma_clip(ref->width, x + (mv.x >> 2)),
+              py = motus_ref_luma_clip(ref->height, y + (mv.y >> 2));
     const uint8_t *full = ref->plane[0] + py * ref->stride + px;
     const ptrdiff_t *tap = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
     uint8_t pred[16];
@@ -28,7 +28,7 @@ MOTUS_HD void motus_measure4x4(MotusDistance *sum, const uint8_t *cur, ptrdiff_t
     sum->satd += motus_satd4x4(cur, cur_stride, pred, 4);
 }
 
-// The w x h block at (x, y).
+// Measures the w x h block at (x, y) displaced by mv.
 MOTUS_HD MotusDistance motus_measure(const uint8_t *cur, ptrdiff_t cur_stride,
                                      const MotusRefLuma *ref, int x, int y, int w, int h,
                                      MotusMv mv) {
@@ -39,7 +39,7 @@ MOTUS_HD MotusDistance motus_measure(const uint8_t *cur, ptrdiff_t cur_stride,
     return sum;
 }
 
-// One of the 41 blocks of the MB at (x, y) of a picture of whole MBs.
+// Measures one of the 41 blocks of the MB at (x, y) of a picture of whole MBs.
 MOTUS_HD MotusDistance motus_measure_block(const MotusBlock *block, const MotusPlane *cur,
                                            const MotusRefLuma *ref, int x, int y, MotusMv mv) {
     x += block->x, y += block->y;
@@ -47,7 +47,7 @@ MOTUS_HD MotusDistance motus_measure_block(const MotusBlock *block, const MotusP
                          block->height, mv);
 }
 
-// motus_blocks for kernels, as an argument: the array itself is the host's.
+// A copy of motus_blocks, to pass to kernels.
 typedef struct MotusBlockTable {
     MotusBlock block[MOTUS_BLOCKS];
 } MotusBlockTable;

@@ -1,10 +1,10 @@
 // What the two files of CUDA equalization share: state in device memory, counting into copies of a
 // histogram, sums over blocks, early launches.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef FILTER_EQUALIZE_CUDA_H
-#define FILTER_EQUALIZE_CUDA_H
+#ifndef FILTER_EQUALIZE_CUH
+#define FILTER_EQUALIZE_CUH
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
 #include "motus/filter_cuda.h"
 

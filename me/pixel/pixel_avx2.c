@@ -2,8 +2,8 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "me/samples/pixel.h"
-#include "me/samples/satd_avx2.h"
+#include "me/pixel/pixel.h"
+#include "me/pixel/satd_avx2.h"
 
 // `width` (4, 8 or 16) bytes, zeros above.
 static inline __m128i load_row(const uint8_t *p, int width) {

@@ -1,13 +1,13 @@
 // Samples of a 4x4 block at vectors with fractions, by one lane: the half-sample places around one,
 // the quarter-sample places between them, and distances.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_SEARCH_SUBPEL_CUDA_H
-#define ME_SEARCH_SUBPEL_CUDA_H
+#ifndef ME_SEARCH_SUBPEL_CUH
+#define ME_SEARCH_SUBPEL_CUH
 
-#include "me/samples/cost_core.h"
-#include "me/samples/ref_luma.h"
-#include "me/samples/sad_cuda.h"
-#include "me/samples/words_core.h"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/ref_luma.h"
+#include "me/pixel/sad.cuh"
+#include "me/pixel/words_warp.cuh"
 
 namespace {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "me/samples/pixel.h"
+#include "me/pixel/pixel.h"
 
 #include "common/cpu.h"
-#include "me/samples/pixel_core.h"
+#include "me/pixel/pixel_core.h"
 
 static uint32_t sad_c(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b, ptrdiff_t b_stride,
                       int width, int height) {

@@ -1,16 +1,17 @@
-// A chain of work on a stream of its own, between what the caller's stream has done and what it
-// will do; and the caller's picture at its beginning. For .cu files.
+// A chain of copies and kernels on a stream of its own, ordered with the caller's stream by events.
+// `caller` is that stream, or NULL.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_CHAIN_CUDA_H
-#define ME_CHAIN_CUDA_H
+#ifndef ME_CHAIN_CUH
+#define ME_CHAIN_CUH
 
-#include "common/cuda_call.h"
+#include "common/cuda_call.cuh"
+#include "motus/me.h"
 #include "yuv/pad.h"
 
 typedef struct MotusChain {
     cudaStream_t stream;
-    cudaEvent_t begun,
-        done; // the caller's stream has come so far; the chain's memory is free again
+    cudaEvent_t begun; // on the caller's stream, before the chain
+    cudaEvent_t done;  // at the end of the chain: its memory is free again
 } MotusChain;
 
 static inline MotusStatus motus_chain_open(MotusChain *chain, MotusError *error) {
@@ -25,14 +26,14 @@ static inline MotusStatus motus_chain_open(MotusChain *chain, MotusError *error)
     return status;
 }
 
-// Accepts one that is half open. Waits for nothing.
+// Accepts a half-open chain. Does not wait for its work.
 static inline void motus_chain_close(MotusChain *chain) {
     if (chain->begun) cudaEventDestroy(chain->begun);
     if (chain->done) cudaEventDestroy(chain->done);
     if (chain->stream) cudaStreamDestroy(chain->stream);
 }
 
-// The chain goes on when `caller`, a stream or NULL, has come so far.
+// Lets the chain wait for what is on the caller's stream.
 static inline MotusStatus motus_chain_begin(const MotusChain *chain, void *caller,
                                             MotusError *error) {
     if (!caller) return MOTUS_OK;
@@ -43,7 +44,7 @@ static inline MotusStatus motus_chain_begin(const MotusChain *chain, void *calle
                                      error);
 }
 
-// `caller`, a stream or NULL, goes on when the chain has come so far.
+// Ends the chain, and lets the caller's stream wait for it.
 static inline MotusStatus motus_chain_end(const MotusChain *chain, void *caller,
                                           MotusError *error) {
     MotusStatus status =
@@ -59,11 +60,11 @@ static inline MotusStatus motus_chain_copy(const MotusChain *chain, void *to, co
                             what, error);
 }
 
-// The caller's plane as whole MBs in *whole; from host memory by way of `upload`, which has the
-// room of whole MBs.
-static inline MotusStatus motus_chain_bring(const MotusChain *chain, const MotusPlane *whole,
-                                            uint8_t *upload, const MotusPlane *plane,
-                                            MotusMemory memory, MotusError *error) {
+// Copies the caller's plane to *whole, padded to whole MBs. `upload`: as large as *whole, used for
+// a plane in host memory.
+static inline MotusStatus motus_chain_copy_padded(const MotusChain *chain, const MotusPlane *whole,
+                                                  uint8_t *upload, const MotusPlane *plane,
+                                                  MotusMemory memory, MotusError *error) {
     const MotusPlane uploaded = {upload, whole->stride, plane->width, plane->height};
     MotusStatus status = MOTUS_OK;
     if (memory == MOTUS_MEMORY_HOST)

@@ -1,17 +1,18 @@
-// Four neighbouring samples in a word, the first one lowest: samples as a GPU's lanes load, compare
-// and add them up.
+// Arithmetic of a warp's lanes on words of four neighbouring samples, the first one lowest. The C
+// versions are for the test suite `lanes`, which compares the decisions made with them with the
+// CPU's (pixel_core.h).
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ME_SAMPLES_WORDS_CORE_H
-#define ME_SAMPLES_WORDS_CORE_H
+#ifndef ME_PIXEL_WORDS_WARP_CUH
+#define ME_PIXEL_WORDS_WARP_CUH
 
 #include <stddef.h>
 #include <string.h>
 
 #include "common/int_core.h"
 
-// Loads `bytes` (3 or 4) samples of each of n rows, from any address; rows are a multiple of 4
-// bytes apart. No word is touched but those that hold one of the samples. Of 3 samples, what stands
-// in the fourth byte is not defined.
+// Loads `bytes` (3 or 4) samples of each of n rows from any address; rows are a multiple of 4 bytes
+// apart. Reads only words that hold one of the samples. With 3 samples the fourth byte is
+// undefined.
 MOTUS_HD void motus_words_load(uint32_t *row, int n, const uint8_t *from, ptrdiff_t stride,
                                int bytes) {
 #ifdef __CUDA_ARCH__
@@ -29,7 +30,7 @@ MOTUS_HD void motus_words_load(uint32_t *row, int n, const uint8_t *from, ptrdif
 #endif
 }
 
-// One word whose address is a multiple of 4.
+// A word at a multiple of 4.
 MOTUS_HD uint32_t motus_word_get(const void *from) {
     uint32_t v;
     memcpy(&v, __builtin_assume_aligned(from, 4), 4);
@@ -41,12 +42,12 @@ MOTUS_HD void motus_word_put(void *to, uint32_t v) {
 
 MOTUS_HD int motus_word_sample(uint32_t word, int i) { return (int)(word >> (8 * i) & 255); }
 
-// (a + b + 1) >> 1 of each pair of samples: a + b = 2 (a | b) - (a ^ b).
+// Returns (a + b + 1) >> 1 of each pair of samples: a + b = 2 (a | b) - (a ^ b).
 MOTUS_HD uint32_t motus_words_average(uint32_t a, uint32_t b) {
     return (a | b) - ((a ^ b) >> 1 & 0x7F7F7F7Fu);
 }
 
-// Adds up the products of a's and b's bytes.
+// Returns sum + the products of a's and b's bytes.
 MOTUS_HD uint32_t motus_words_dot(uint32_t a, uint32_t b, uint32_t sum) {
 #ifdef __CUDA_ARCH__
     return __dp4a(a, b, sum);
@@ -57,21 +58,19 @@ MOTUS_HD uint32_t motus_words_dot(uint32_t a, uint32_t b, uint32_t sum) {
 #endif
 }
 
-// Adds up the squared differences of samples.
+// Returns sum + the squared differences of the samples.
 MOTUS_HD uint32_t motus_words_ssd(uint32_t a, uint32_t b, uint32_t sum) {
 #ifdef __CUDA_ARCH__
     const uint32_t d = __vabsdiffu4(a, b);
-    return __dp4a(d, d, sum);
 #else
-    for (int i = 0; i < 4; i++) {
-        int d = motus_word_sample(a, i) - motus_word_sample(b, i);
-        sum += (uint32_t)(d * d);
-    }
-    return sum;
+    uint32_t d = 0;
+    for (int i = 0; i < 4; i++)
+        d |= (uint32_t)motus_abs(motus_word_sample(a, i) - motus_word_sample(b, i)) << 8 * i;
 #endif
+    return motus_words_dot(d, d, sum);
 }
 
-// Samples 0 and 1, and 2 and 3, of a word as the halves of one.
+// Samples 0 and 1, or 2 and 3, of a word as the halves of a word.
 MOTUS_HD uint32_t motus_words_low_pair(uint32_t word) {
 #ifdef __CUDA_ARCH__
     return __byte_perm(word, 0, 0x4140);
@@ -87,13 +86,13 @@ MOTUS_HD uint32_t motus_words_high_pair(uint32_t word) {
 #endif
 }
 
-// motus_satd4x4 of rows. The last step of the transform makes a + b and a - b of two coefficients,
-// and |a + b| + |a - b| is twice the larger of |a| and |b|.
+// Equals motus_satd4x4, of rows. The last step of the transform gives a + b and a - b of two
+// coefficients, and |a + b| + |a - b| is twice the larger of |a| and |b|.
 MOTUS_HD uint32_t motus_words_satd(const uint32_t a[4], const uint32_t b[4]) {
-#ifdef __CUDA_ARCH__
-    // Halves of words with an offset, so that none is ever negative: 256 and twice as much after
-    // each of three steps, in which their magnitudes double as well: 255, ..., 2040.
     uint32_t d[4][2], sum = 0;
+#ifdef __CUDA_ARCH__
+    // An offset keeps halves of words from becoming negative: 256, doubled by each of three steps
+    // as the largest magnitude is: 255, ..., 2040.
     for (int r = 0; r < 4; r++) {
         d[r][0] = motus_words_low_pair(a[r]) + 0x01000100u - motus_words_low_pair(b[r]);
         d[r][1] = motus_words_high_pair(a[r]) + 0x01000100u - motus_words_high_pair(b[r]);
@@ -101,21 +100,20 @@ MOTUS_HD uint32_t motus_words_satd(const uint32_t a[4], const uint32_t b[4]) {
     for (int i = 0; i < 2; i++) {
         const uint32_t s = d[0][i] + d[2][i], t = d[1][i] + d[3][i];
         const uint32_t u = d[0][i] - d[2][i] + 0x02000200u, v = d[1][i] - d[3][i] + 0x02000200u;
-        d[0][i] = s + t, d[1][i] = s - t + 0x04000400u, d[2][i] = u + v,
-        d[3][i] = u - v + 0x04000400u;
+        d[0][i] = s + t, d[1][i] = s - t + 0x04000400u;
+        d[2][i] = u + v, d[3][i] = u - v + 0x04000400u;
     }
     for (int r = 0; r < 4; r++) {
         const uint32_t both = d[r][0] + d[r][1], between = d[r][0] - d[r][1] + 0x08000800u;
         const uint32_t low = __byte_perm(both, between, 0x5410),
                        high = __byte_perm(both, between, 0x7632);
-        sum += __vimax3_u16x2(low, high,
-                              0x10001000u - __vminu2(low, high)); // 2048 + the larger magnitude
+        // 2048 + the larger magnitude.
+        sum += __vimax3_u16x2(low, high, 0x10001000u - __vminu2(low, high));
     }
     return (sum & 0xFFFF) + (sum >> 16) - 8 * 2048;
 #else
-    // Words are high * 65536 + low, both signed: sums of such words need no care, as each half
-    // stays within +-2040 up to the last step.
-    uint32_t d[4][2], sum = 0;
+    // A word is high * 65536 + low, both signed and within +-2040 up to the last step: words add
+    // without care for the carry.
     for (int r = 0; r < 4; r++) {
         d[r][0] = motus_words_low_pair(a[r]) - motus_words_low_pair(b[r]);
         d[r][1] = motus_words_high_pair(a[r]) - motus_words_high_pair(b[r]);
