@@ -1,4 +1,4 @@
-// The decided macroblocks of a picture: input of the entropy coder and of deblocking.
+// Decided macroblocks of a picture: input of the entropy coder and of deblocking.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_CODED_MBS_H
 #define ENCODER_MB_CODED_MBS_H
@@ -16,8 +16,8 @@ typedef struct MotusCodedMbs {
     MotusMbCoef *coef;
 } MotusCodedMbs;
 
-// Returns the samples of MB (mb_x, mb_y). Inline: returned through memory in halves and read as a
-// whole, the struct would wait for the stores before it.
+// Returns the samples of MB (mb_x, mb_y). Inline: a call would return the struct through memory, in
+// stores that the reads after it wait for.
 static inline MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y) {
     MotusMbSource src;
     for (int p = 0; p < 3; p++) {

@@ -1,5 +1,4 @@
-// Deblocking of a picture: see deblock.h. deblock_avx2.c compiles this file a second time, with its
-// own edges.
+// Deblocking of a picture (8.7). deblock_avx2.c includes this file, with edges of its own.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/deblock.h"
 
@@ -12,22 +11,21 @@
 #ifndef MOTUS_DEBLOCK_PICTURE
 #define MOTUS_DEBLOCK_PICTURE motus_deblock_picture_c
 
-void motus_deblock_picture(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height,
-                           int threads) {
+void motus_deblock_picture(MotusFrame *rec, const MotusCodedMbs *mbs) {
 #if defined(__x86_64__)
     if (motus_cpu_flags() & MOTUS_CPU_AVX2) {
-        motus_deblock_picture_avx2(rec, mb, mb_width, mb_height, threads);
+        motus_deblock_picture_avx2(rec, mbs);
         return;
     }
 #endif
-    motus_deblock_picture_c(rec, mb, mb_width, mb_height, threads);
+    motus_deblock_picture_c(rec, mbs);
 }
 
-// bS of the four edges of one direction, four 4x4 blocks each.
+// bS of one direction, [edge][4x4 block along it].
 typedef uint8_t Strengths[4][4];
 
-// `outside` is the MB on the other side of edge 0, NULL where that edge is not filtered. Returns
-// whether any is not 0.
+// Computes bS of one direction. outside: MB beyond edge 0; NULL: that edge is not filtered. Returns
+// 0 if all are 0.
 static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
                           int direction) {
     int any = 0;
@@ -43,7 +41,7 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
     return any;
 }
 
-// 16 lines; s is the first sample beyond the edge.
+// Filters 16 luma lines across an edge. s: first q0 sample.
 static void luma_edge(uint8_t *s, ptrdiff_t stride, int direction, const uint8_t strength[4],
                       const MotusDeblockLimits *limits) {
     const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride,
@@ -57,7 +55,7 @@ static void luma_edge(uint8_t *s, ptrdiff_t stride, int direction, const uint8_t
     }
 }
 
-// 8 lines of both planes, two for each bS.
+// Filters 8 lines of both chroma planes across an edge, two lines for each bS.
 static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int direction,
                         const uint8_t strength[4], const MotusDeblockLimits *limits) {
     const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride,
@@ -76,19 +74,18 @@ static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int directio
 
 static int any(const uint8_t edge[4]) { return edge[0] | edge[1] | edge[2] | edge[3]; }
 
-// All edges of one direction of an MB. `at` are the MB's first samples in the three planes; the
-// chroma planes have one stride.
+// Filters the edges of one direction of an MB. at: its first samples; stride: luma, chroma.
 static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[2], const MotusMb *mb,
                              const MotusMb *outside, int direction) {
     Strengths strengths;
     if (!find_strengths(strengths, mb, outside, direction)) return;
-    const ptrdiff_t luma_step = direction == MOTUS_VERTICAL ? 4 : 4 * stride[0],
-                    chroma_step =
-                        direction == MOTUS_VERTICAL ? 2 : 2 * stride[1]; // from edge to edge
+    // From edge to edge.
+    const ptrdiff_t luma_step = 4 * (direction == MOTUS_VERTICAL ? 1 : stride[0]),
+                    chroma_step = 2 * (direction == MOTUS_VERTICAL ? 1 : stride[1]);
     for (int edge = 0; edge < 4; edge++) {
         if (!any(strengths[edge])) continue;
         const MotusMb *p = edge == 0 ? outside : mb;
-        assert(p); // at the picture's border strengths are 0
+        assert(p); // bS is 0 at the picture's border
         const MotusDeblockLimits luma = motus_deblock_limits(motus_deblock_qp(p, mb, 0));
         if (luma.alpha)
             luma_edge(at[0] + edge * luma_step, stride[0], direction, strengths[edge], &luma);
@@ -102,28 +99,27 @@ static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[2], co
 
 typedef struct Picture {
     MotusFrame *rec;
-    const MotusMb *mb;
-    int mb_width;
+    const MotusCodedMbs *mbs;
 } Picture;
 
-// An MB changes the last rows of the one above, which the MB to the right of that one changes
-// before it: motus_wavefront keeps that order.
+// Filters MB (x, y). It changes the last rows of the MB above after the MB above right did, an
+// order that motus_wavefront keeps.
 static void filter_mb(void *context, int x, int y) {
     const Picture *picture = context;
-    const MotusMb *mb = picture->mb + y * picture->mb_width + x;
+    const int mb_width = picture->mbs->mb_width;
+    const MotusMb *mb = picture->mbs->mb + y * mb_width + x;
     const MotusPlane *plane = picture->rec->plane;
     const ptrdiff_t stride[2] = {plane[0].stride, plane[1].stride};
     uint8_t *const at[3] = {plane[0].data + 16 * (y * stride[0] + x),
                             plane[1].data + 8 * (y * stride[1] + x),
                             plane[2].data + 8 * (y * stride[1] + x)};
     filter_direction(at, stride, mb, x > 0 ? mb - 1 : NULL, MOTUS_VERTICAL);
-    filter_direction(at, stride, mb, y > 0 ? mb - picture->mb_width : NULL, MOTUS_HORIZONTAL);
+    filter_direction(at, stride, mb, y > 0 ? mb - mb_width : NULL, MOTUS_HORIZONTAL);
 }
 
-void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height,
-                           int threads) {
-    Picture picture = {rec, mb, mb_width};
+void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusCodedMbs *mbs) {
+    Picture picture = {rec, mbs};
     assert(rec->plane[1].stride == rec->plane[2].stride);
     const MotusWave wave = {filter_mb, NULL, &picture, NULL};
-    motus_wavefront(mb_width, mb_height, motus_cpu_threads(threads), &wave);
+    motus_wavefront(mbs->mb_width, mbs->mb_height, motus_cpu_threads(mbs->threads), &wave);
 }

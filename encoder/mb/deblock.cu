@@ -1,35 +1,8 @@
-// Deblocking of a picture on a CUDA device: the samples that motus_deblock_picture makes, without
-// its order: no MB waits for another one.
-//
-// Why there is no wavefront. By 8.7 an MB is filtered after the MBs to its left and above it, from
-// their results. But only edge 0 of an MB may have bS 4; an edge inside reads three samples on each
-// side and changes two, and edges are four samples apart. So edge e reaches edge e + 1 by one
-// sample alone, its q1', which edge e + 1 reads as its p2; and q1' is made of p1, p0, q0, q1 and
-// q2, none of which edge e - 1 has changed, but for e = 1 behind an edge 0 of bS 4. From this
-// follows, across the vertical edges of an MB and likewise down the horizontal ones (in luma;
-// chroma's edges change one sample on each side, and reach still less far):
-//   samples 9 to 15 of a line depend on that MB's line alone, not on the MB to the left.
-// What an MB takes from its left neighbour is that one's last four columns (its strip) after both
-// directions, what it takes from above is the last four lines:
-//   corner: lines 12..15 of a strip need samples 9..15 of lines 6..15: the MB's own samples; then
-//   the right-hand neighbour's edge 0 on them, its own samples too; strip: the whole of it needs
-//   samples 9..15 of the MB's lines, and from above the corner of the MB above; lines: all vertical
-//   edges of an MB need the strip of the MB to the left; lines 12..15 need lines 6..15 after their
-//   vertical edges; and with those of the MB above come all horizontal edges.
-// Thus nothing is farther away than two MBs. strip_kernel finds corners and strips, filter_kernel
-// the rest; each repeats the little it needs of the MB above.
-//
-// The order within a strip is kept: first its MB's edges of both directions, then edge 0 of the MB
-// to the right, then, for its last lines, edge 0 of the MB below. The picture is read from one set
-// of planes and written to another one, each word once: by strip_kernel the last lines of strips,
-// and the strips of the last column, else by filter_kernel.
-//
-// prepare_kernel: strengths and limits of all edges, a warp per MB, a lane per strength. The
-// others: a block for RUN neighbours of a row; first a thread per line, then, through shared
-// memory, one per column. Lines are laid out so that a warp's accesses to memory are whole runs.
-//
-// Shared memory: 5 KiB. Read: the picture twice, in 26 of 16 lines, MBs; written: the picture, 192
-// bytes per MB besides.
+// Deblocking of a picture on a CUDA device, without a wavefront. Equals motus_deblock_picture.
+// prepare_kernel: bS and limits of all edges, a warp per MB. strip_kernel, filter_kernel: a block
+// per RUN MBs of a row; a thread per line, then per column, through shared memory (5 KiB). Reads
+// one set of planes twice, in 26 of 16 lines, and writes another, each word once, and 192 bytes per
+// MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/deblock_cuda.h"
 
@@ -39,7 +12,7 @@
 
 namespace {
 
-// MotusDeblockLimits in two words.
+// MotusDeblockLimits, packed.
 struct __align__(8) Limits {
     uint32_t alpha_beta; // alpha | beta << 16
     uint32_t tc0;        // a byte per bS
@@ -47,14 +20,13 @@ struct __align__(8) Limits {
 
 enum { LEFT, TOP, INSIDE }; // edges with limits of their own
 
-// All that the filter has to know of an MB.
+// bS and limits of an MB's edges.
 struct __align__(16) Edges {
     uint16_t strength[2][4]; // [direction][block along the edge], a nibble per edge
     Limits limits[2][3];     // [luma, chroma][LEFT, TOP, INSIDE]
 };
 
-// The last four columns of an MB after both directions: what the MB to the right takes over. A word
-// a line.
+// Last four columns of an MB after both directions, a word per line: input of the MB to the right.
 struct __align__(64) Strip {
     uint32_t luma[16], chroma[2][8];
 };
@@ -86,8 +58,7 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
                   *above = n >= p.mb_width ? mb - p.mb_width : nullptr;
     Edges &edges = p.edges[n];
 
-    const int direction = lane >> 4, k = lane >> 2 & 3,
-              edge = lane & 3; // a lane for each of 32 strengths
+    const int direction = lane >> 4, k = lane >> 2 & 3, edge = lane & 3; // one bS per lane
     const MotusMb *outside = direction == MOTUS_VERTICAL ? left : above;
     int strength = motus_deblock_strength_edge(mb, outside, edge);
     if (strength < 0) strength = motus_deblock_strength_block(mb, outside, direction, edge, k);
@@ -108,23 +79,25 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
 
 constexpr int RUN = 8; // MBs of a block: 128 bytes of a luma line
 
-// A plane's part of an MB, and of a block's lines.
-template <bool LUMA> struct Part {
+// Sizes of a plane's MB.
+template <bool LUMA> struct Layout {
     static constexpr int SIZE = LUMA ? 16 : 8;
     static constexpr int WORDS = SIZE / 4;
-    static constexpr int EDGES = LUMA ? 4 : 2;  // of a direction, four samples apart
-    static constexpr int HANDED = LUMA ? 4 : 2; // last lines of an MB that wait for the MB below
-    static constexpr int ABOVE = LUMA ? 10 : HANDED; // lines of the MB above that those are made of
-    static constexpr int LINES = ABOVE + SIZE;
+    static constexpr int EDGES = LUMA ? 4 : 2;     // per direction, four samples apart
+    static constexpr int HELD = LUMA ? 4 : 2;      // last lines, which the MB below changes too
+    static constexpr int ABOVE = LUMA ? 10 : HELD; // lines of the MB above that those depend on
+    static constexpr int LINES = ABOVE + SIZE;     // of a block
 };
 
-// Along an edge a block has four samples of luma, two of chroma.
+// Returns the nibbles of bS at sample `along` of the edges: four luma samples a block, two of
+// chroma.
 template <bool LUMA>
 __device__ uint32_t strengths_at(const Edges &edges, int direction, int along) {
     return edges.strength[direction][LUMA ? along >> 2 : along >> 1];
 }
 
-// Edge E of a line or column: v[0..3] lie outside the MB. Chroma's edges are luma's 0 and 2.
+// Filters edge E of a line or column. v[0..3] lie outside the MB. Chroma's edges are luma's 0
+// and 2.
 template <bool LUMA, int E>
 __device__ void filter_edge(uint8_t (&v)[20], uint32_t strengths, const Limits &of) {
     const uint32_t strength = strengths >> (LUMA ? 4 : 8) * E & 15;
@@ -137,11 +110,11 @@ __device__ void filter_edge(uint8_t (&v)[20], uint32_t strengths, const Limits &
         motus_deblock_normal(v + 4 + 4 * E, 1, !LUMA, (int)(of.tc0 >> 8 * strength & 255), &limits);
 }
 
-// The edges that the MB's last four samples depend on.
+// Filters the edges that the MB's last four samples depend on.
 template <bool LUMA>
 __device__ void filter_last(uint8_t (&v)[20], uint32_t strengths, const Limits &inside) {
     if (LUMA) filter_edge<LUMA, 2>(v, strengths, inside);
-    filter_edge<LUMA, Part<LUMA>::EDGES - 1>(v, strengths, inside);
+    filter_edge<LUMA, Layout<LUMA>::EDGES - 1>(v, strengths, inside);
 }
 
 template <bool LUMA>
@@ -161,7 +134,7 @@ __device__ uint32_t pack(const uint8_t *v) {
     return (uint32_t)v[0] | (uint32_t)v[1] << 8 | (uint32_t)v[2] << 16 | (uint32_t)v[3] << 24;
 }
 
-// An MB's samples of a line.
+// Loads an MB's samples of a line.
 template <bool LUMA> __device__ void load_line(uint8_t *v, const uint8_t *at) {
     if (LUMA) {
         const uint4 all = __ldg(reinterpret_cast<const uint4 *>(at));
@@ -172,33 +145,34 @@ template <bool LUMA> __device__ void load_line(uint8_t *v, const uint8_t *at) {
     }
 }
 
-// Line l of a block's lines, MB k of its run: the MB that it belongs to, and where it begins.
+// Line of a thread block.
 struct Line {
-    int n, in_mb; // MB; line of it
-    bool there;
+    int n, in_mb; // MB; line in it
+    bool there;   // inside the picture
 };
 
 template <bool LUMA> __device__ Line line_of(const Picture &p, int x, int y, int l) {
-    const int line = l - Part<LUMA>::ABOVE, above = line < 0;
-    return {(y - above) * p.mb_width + x, line + above * Part<LUMA>::SIZE,
+    const int line = l - Layout<LUMA>::ABOVE, above = line < 0;
+    return {(y - above) * p.mb_width + x, line + above * Layout<LUMA>::SIZE,
             x < p.mb_width && y >= above};
 }
 
 template <bool LUMA>
 __device__ ptrdiff_t offset_of(const Picture &p, int plane, int x, int y, int line) {
-    return (y * Part<LUMA>::SIZE + line) * p.stride[plane] + x * Part<LUMA>::SIZE;
+    return (y * Layout<LUMA>::SIZE + line) * p.stride[plane] + x * Layout<LUMA>::SIZE;
 }
 
 template <bool LUMA> __device__ uint32_t *strip_of(const Picture &p, int plane, int n) {
     return LUMA ? p.strip[n].luma : p.strip[n].chroma[plane - 1];
 }
 
-// The threads of both kernels: luma's warps come first, then those of the chroma planes.
+// Threads of strip_kernel and filter_kernel: luma's warps, then those of the chroma planes.
 constexpr int LUMA_THREADS = 7 * 32, PLANE_THREADS = 5 * 16,
               THREADS = LUMA_THREADS + 2 * PLANE_THREADS;
 
+// Thread t of the `threads` of a plane.
 struct Task {
-    int plane, t, threads; // thread t of so many that have this plane
+    int plane, t, threads;
 };
 
 __device__ Task task_of(int thread) {
@@ -209,32 +183,47 @@ __device__ Task task_of(int thread) {
 }
 
 // ---- Strips -------------------------------------------------------------------------------------
+//
+// Why no MB waits for another: only edge 0 of an MB has bS 4. An inner edge reads three samples on
+// each side and changes two, and edges are four samples apart. So edge e reaches edge e + 1 only by
+// its q1', which that edge reads as p2. q1' depends on p1..q2, which edge e - 1 changes only if it
+// is edge 0 with bS 4. Hence samples 9..15 of a line or column of an MB depend on that MB alone.
+// Chroma has fewer edges, which change one sample on each side.
+//
+// corner, lines 12..15 of a strip: samples 9..15 of lines 6..15, then edge 0 of the MB to the
+// right. strip: samples 9..15 of all lines, and the corner of the MB above. others: vertical edges
+// need the strip of the MB to the left; lines 12..15 need lines 6..15 after their vertical edges;
+// horizontal edges need lines 12..15 of the MB above.
+//
+// strip_kernel computes corners and strips, filter_kernel the rest. Each repeats what it needs of
+// the MB above. Edges of a strip keep their order: its MB's, edge 0 of the MB to the right, edge 0
+// below.
 
-template <bool LUMA> using StripTile = uint32_t[Part<LUMA>::LINES][RUN];
+template <bool LUMA> using StripTile = uint32_t[Layout<LUMA>::LINES][RUN];
 
-// Samples of the strip after the vertical edges inside the MB.
+// Computes the strips' samples after the vertical edges inside the MB.
 template <bool LUMA>
 __device__ void strip_lines(const Picture &p, const Task &task, int x0, int y,
                             StripTile<LUMA> &tile) {
-    for (int t = task.t; t < RUN * Part<LUMA>::LINES; t += task.threads) {
+    for (int t = task.t; t < RUN * Layout<LUMA>::LINES; t += task.threads) {
         const int k = t % RUN, l = t / RUN;
         const Line line = line_of<LUMA>(p, x0 + k, y, l);
         if (!line.there) continue;
         const Edges &edges = p.edges[line.n];
         uint8_t v[20];
         load_line<LUMA>(v + 4, p.from[task.plane] + offset_of<LUMA>(p, task.plane, x0 + k, y,
-                                                                    l - Part<LUMA>::ABOVE));
+                                                                    l - Layout<LUMA>::ABOVE));
         filter_last<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb),
                           edges.limits[!LUMA][INSIDE]);
-        tile[l][k] = pack(v + Part<LUMA>::SIZE);
+        tile[l][k] = pack(v + Layout<LUMA>::SIZE);
     }
 }
 
-// The columns of the strips of the MBs above, down to their ends. (In chroma the edges inside don't
-// reach the last lines.)
+// Filters the ends of the strips' columns of the MBs above. Chroma's inner edges do not reach
+// there.
 __device__ void corner_columns(const Picture &p, const Task &task, int x0, int y,
                                StripTile<true> &tile) {
-    constexpr int ABOVE = Part<true>::ABOVE, HANDED = Part<true>::HANDED;
+    constexpr int ABOVE = Layout<true>::ABOVE, HELD = Layout<true>::HELD;
     for (int t = task.t; t < RUN * 4; t += task.threads) {
         const int x = x0 + t / 4;
         if (x >= p.mb_width || !y) continue;
@@ -245,62 +234,61 @@ __device__ void corner_columns(const Picture &p, const Task &task, int x0, int y
         filter_last<true>(v, strengths_at<true>(edges, MOTUS_HORIZONTAL, 15),
                           edges.limits[0][INSIDE]);
 #pragma unroll
-        for (int i = 0; i < HANDED; i++)
-            column[(ABOVE - HANDED + i) * 4 * RUN] = v[20 - HANDED + i];
+        for (int i = 0; i < HELD; i++) column[(ABOVE - HELD + i) * 4 * RUN] = v[20 - HELD + i];
     }
 }
 
-// Edge 0 of the MBs to the right of those above.
+// Filters edge 0 of the MBs to the right of those above: corners are done.
 template <bool LUMA>
 __device__ void corner_lines(const Picture &p, const Task &task, int x0, int y,
                              StripTile<LUMA> &tile) {
-    constexpr int HANDED = Part<LUMA>::HANDED;
-    for (int t = task.t; t < RUN * HANDED; t += task.threads) {
+    constexpr int HELD = Layout<LUMA>::HELD;
+    for (int t = task.t; t < RUN * HELD; t += task.threads) {
         const int k = t % RUN, j = t / RUN, x = x0 + k + 1;
         if (x >= p.mb_width || !y) continue;
         const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
-        uint32_t &corner = tile[Part<LUMA>::ABOVE - HANDED + j][k];
+        uint32_t &corner = tile[Layout<LUMA>::ABOVE - HELD + j][k];
         uint8_t v[20];
         unpack(v, corner);
         unpack(v + 4, __ldg(reinterpret_cast<const uint32_t *>(
-                          p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, j - HANDED))));
-        filter_edge<LUMA, 0>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, Part<LUMA>::SIZE - 1),
+                          p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, j - HELD))));
+        filter_edge<LUMA, 0>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, Layout<LUMA>::SIZE - 1),
                              edges.limits[!LUMA][LEFT]);
         corner = pack(v);
     }
 }
 
-// The columns of the strips, from the corners above.
+// Filters the strips' columns, from the corners above.
 template <bool LUMA>
 __device__ void strip_columns(const Picture &p, const Task &task, int x0, int y,
                               StripTile<LUMA> &tile) {
-    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED,
-                  FIRST = Part<LUMA>::ABOVE - HANDED;
+    constexpr int SIZE = Layout<LUMA>::SIZE, HELD = Layout<LUMA>::HELD,
+                  FIRST = Layout<LUMA>::ABOVE - HELD;
     for (int t = task.t; t < RUN * 4; t += task.threads) {
         const int x = x0 + t / 4;
         if (x >= p.mb_width) continue;
         const Edges &edges = p.edges[y * p.mb_width + x];
         uint8_t v[20], *column = reinterpret_cast<uint8_t *>(tile) + t;
 #pragma unroll
-        for (int i = 0; i < HANDED + SIZE; i++) v[4 - HANDED + i] = column[(FIRST + i) * 4 * RUN];
+        for (int i = 0; i < HELD + SIZE; i++) v[4 - HELD + i] = column[(FIRST + i) * 4 * RUN];
         filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, SIZE - 4 + t % 4),
                          edges.limits[!LUMA][TOP], edges.limits[!LUMA][INSIDE]);
 #pragma unroll
-        for (int i = 0; i < HANDED + SIZE; i++) column[(FIRST + i) * 4 * RUN] = v[4 - HANDED + i];
+        for (int i = 0; i < HELD + SIZE; i++) column[(FIRST + i) * 4 * RUN] = v[4 - HELD + i];
     }
 }
 
-// What of it is finished goes into the picture.
+// Stores strips, and into the picture what no other MB changes.
 template <bool LUMA>
 __device__ void store_strip(const Picture &p, const Task &task, int x0, int y,
                             const StripTile<LUMA> &tile) {
-    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED;
-    for (int t = task.t; t < RUN * (HANDED + SIZE); t += task.threads) {
-        const int k = t % RUN, line = t / RUN - HANDED, x = x0 + k;
+    constexpr int SIZE = Layout<LUMA>::SIZE, HELD = Layout<LUMA>::HELD;
+    for (int t = task.t; t < RUN * (HELD + SIZE); t += task.threads) {
+        const int k = t % RUN, line = t / RUN - HELD, x = x0 + k;
         if (x >= p.mb_width || (line < 0 && !y)) continue;
-        const uint32_t word = tile[Part<LUMA>::ABOVE + line][k];
+        const uint32_t word = tile[Layout<LUMA>::ABOVE + line][k];
         if (line >= 0) strip_of<LUMA>(p, task.plane, y * p.mb_width + x)[line] = word;
-        if (line < 0 || (x == p.mb_width - 1 && (line < SIZE - HANDED || y == p.mb_height - 1)))
+        if (line < 0 || (x == p.mb_width - 1 && (line < SIZE - HELD || y == p.mb_height - 1)))
             *reinterpret_cast<uint32_t *>(
                 p.to[task.plane] + offset_of<LUMA>(p, task.plane, x, y, line) + SIZE - 4) = word;
     }
@@ -317,10 +305,10 @@ __global__ void __launch_bounds__(THREADS) strip_kernel(const __grid_constant__ 
     task.plane ? strip_lines<false>(p, task, x0, y, tile) : strip_lines<true>(p, task, x0, y, luma);
     __syncthreads(); // lines are whole before columns are read
     if (!task.plane) corner_columns(p, task, x0, y, luma);
-    __syncthreads(); // the last lines of the MBs above are there
+    __syncthreads(); // last lines of the MBs above are written
     task.plane ? corner_lines<false>(p, task, x0, y, tile)
                : corner_lines<true>(p, task, x0, y, luma);
-    __syncthreads(); // and corners
+    __syncthreads(); // corners are written
     task.plane ? strip_columns<false>(p, task, x0, y, tile)
                : strip_columns<true>(p, task, x0, y, luma);
     __syncthreads(); // columns are whole before lines are read
@@ -329,12 +317,12 @@ __global__ void __launch_bounds__(THREADS) strip_kernel(const __grid_constant__ 
 
 // ---- Filter -------------------------------------------------------------------------------------
 
-// Of each MB the strip to its left, and all of its own words but its strip.
-template <bool LUMA> using Tile = uint32_t[Part<LUMA>::LINES][RUN * Part<LUMA>::WORDS];
+// Per MB the strip to its left and its own words but its strip.
+template <bool LUMA> using Tile = uint32_t[Layout<LUMA>::LINES][RUN * Layout<LUMA>::WORDS];
 
 template <bool LUMA>
 __device__ void filter_lines(const Picture &p, const Task &task, int x0, int y, Tile<LUMA> &tile) {
-    for (int t = task.t; t < RUN * Part<LUMA>::LINES; t += task.threads) {
+    for (int t = task.t; t < RUN * Layout<LUMA>::LINES; t += task.threads) {
         const int k = t % RUN, l = t / RUN, x = x0 + k;
         const Line line = line_of<LUMA>(p, x, y, l);
         if (!line.there) continue;
@@ -342,10 +330,10 @@ __device__ void filter_lines(const Picture &p, const Task &task, int x0, int y, 
         uint8_t v[20];
         unpack(v, x ? strip_of<LUMA>(p, task.plane, line.n - 1)[line.in_mb] : 0);
         load_line<LUMA>(v + 4, p.from[task.plane] +
-                                   offset_of<LUMA>(p, task.plane, x, y, l - Part<LUMA>::ABOVE));
+                                   offset_of<LUMA>(p, task.plane, x, y, l - Layout<LUMA>::ABOVE));
         filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb),
                          edges.limits[!LUMA][LEFT], edges.limits[!LUMA][INSIDE]);
-        uint32_t *to = &tile[l][k * Part<LUMA>::WORDS];
+        uint32_t *to = &tile[l][k * Layout<LUMA>::WORDS];
         if (LUMA)
             *reinterpret_cast<uint4 *>(to) =
                 make_uint4(pack(v), pack(v + 4), pack(v + 8), pack(v + 12));
@@ -354,11 +342,11 @@ __device__ void filter_lines(const Picture &p, const Task &task, int x0, int y, 
     }
 }
 
-// The columns of the tile but those of strips.
+// Filters the columns of the tile but those of strips.
 template <bool LUMA>
 __device__ void filter_columns(const Picture &p, const Task &task, int x0, int y,
                                Tile<LUMA> &tile) {
-    constexpr int SIZE = Part<LUMA>::SIZE, HANDED = Part<LUMA>::HANDED, ABOVE = Part<LUMA>::ABOVE,
+    constexpr int SIZE = Layout<LUMA>::SIZE, HELD = Layout<LUMA>::HELD, ABOVE = Layout<LUMA>::ABOVE,
                   PITCH = RUN * SIZE;
     for (int t = task.t; t < RUN * (SIZE - 4); t += task.threads) {
         const int k = t / (SIZE - 4), x = x0 + k, along = t % (SIZE - 4);
@@ -374,31 +362,30 @@ __device__ void filter_columns(const Picture &p, const Task &task, int x0, int y
                 filter_last<LUMA>(u, strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along),
                                   above.limits[!LUMA][INSIDE]);
 #pragma unroll
-            for (int i = 0; i < HANDED; i++) v[4 - HANDED + i] = u[4 + SIZE - HANDED + i];
+            for (int i = 0; i < HELD; i++) v[4 - HELD + i] = u[4 + SIZE - HELD + i];
         }
 #pragma unroll
         for (int i = 0; i < SIZE; i++) v[4 + i] = column[(ABOVE + i) * PITCH];
         filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along),
                          edges.limits[!LUMA][TOP], edges.limits[!LUMA][INSIDE]);
 #pragma unroll
-        for (int i = 0; i < HANDED + SIZE; i++)
-            column[(ABOVE - HANDED + i) * PITCH] = v[4 - HANDED + i];
+        for (int i = 0; i < HELD + SIZE; i++) column[(ABOVE - HELD + i) * PITCH] = v[4 - HELD + i];
     }
 }
 
-// What is finished, word by word.
+// Stores what no other MB changes, word by word.
 template <bool LUMA>
 __device__ void store(const Picture &p, const Task &task, int x0, int y, const Tile<LUMA> &tile) {
-    constexpr int SIZE = Part<LUMA>::SIZE, WORDS = Part<LUMA>::WORDS, HANDED = Part<LUMA>::HANDED,
+    constexpr int SIZE = Layout<LUMA>::SIZE, WORDS = Layout<LUMA>::WORDS, HELD = Layout<LUMA>::HELD,
                   PITCH = RUN * WORDS;
-    const int end = y == p.mb_height - 1 ? SIZE : SIZE - HANDED;
-    for (int i = task.t; i < (HANDED + end) * PITCH; i += task.threads) {
-        const int line = i / PITCH - HANDED, at = i % PITCH, x = x0 + at / WORDS,
+    const int end = y == p.mb_height - 1 ? SIZE : SIZE - HELD;
+    for (int i = task.t; i < (HELD + end) * PITCH; i += task.threads) {
+        const int line = i / PITCH - HELD, at = i % PITCH, x = x0 + at / WORDS,
                   of_strip = at % WORDS == 0;
         if (x >= p.mb_width || (line < 0 && (of_strip || !y)) || (of_strip && !x)) continue;
         *reinterpret_cast<uint32_t *>(
             p.to[task.plane] + offset_of<LUMA>(p, task.plane, x, y, line) + 4 * (at % WORDS) - 4) =
-            tile[Part<LUMA>::ABOVE + line][at];
+            tile[Layout<LUMA>::ABOVE + line][at];
     }
 }
 

@@ -1,6 +1,5 @@
-// Deblocking with AVX2: the edges of deblock.c, 16 lines at once in 16-bit lanes. Luma has 16
-// lines, Cb and Cr eight each. Every number below fits a lane: sums of weighted samples are at most
-// 8 * 255 + 4, differences of them at least -5 * 255.
+// Edges of deblock.c with AVX2: 16 lines at once, of luma or eight each of Cb and Cr, in 16-bit
+// SIMD lanes. Sums of weighted samples are at most 8 * 255 + 4, differences at least -5 * 255.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 #include <string.h>
@@ -16,8 +15,8 @@ typedef uint8_t Strengths[4][4];
 
 static __m128i load(const void *p) { return _mm_loadu_si128(p); }
 
-// Two rows of vectors against their neighbours: 16-bit lanes of 0 where both components differ by
-// less than 4. Saturated differences: any two vectors will do.
+// Compares two rows of MVs with their neighbours: a 16-bit lane is 0 if that component differs by
+// less than 4. Differences saturate, so any MVs are allowed.
 static __m128i far_apart(__m128i a0, __m128i b0, __m128i a1, __m128i b1) {
     const __m128i three = _mm_set1_epi16(3);
     const __m128i d0 = _mm_max_epi16(_mm_subs_epi16(a0, b0), _mm_subs_epi16(b0, a0)),
@@ -25,8 +24,7 @@ static __m128i far_apart(__m128i a0, __m128i b0, __m128i a1, __m128i b1) {
     return _mm_packs_epi16(_mm_cmpgt_epi16(d0, three), _mm_cmpgt_epi16(d1, three));
 }
 
-// bS of the 16 blocks of an inter MB against their neighbours, in raster order; `outside` is an
-// inter MB too.
+// Returns bS of the 16 blocks of an inter MB in raster order. outside: an inter MB.
 static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
     const __m128i zero = _mm_setzero_si128(), one = _mm_set1_epi8(1), two = _mm_set1_epi8(2);
     const __m128i count = load(mb->total_coeff), count_outside = load(outside->total_coeff);
@@ -60,7 +58,7 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
         all = inter_strengths(mb, outside && !motus_mb_is_intra(outside) ? outside : mb, direction);
         if (direction == MOTUS_VERTICAL) all = _mm_shuffle_epi8(all, by_column);
     }
-    const int first = motus_deblock_strength_edge(mb, outside, 0); // -1: as found
+    const int first = motus_deblock_strength_edge(mb, outside, 0); // -1: keep
     if (first >= 0) all = _mm_blendv_epi8(all, _mm_set1_epi8((char)first), edge0);
     _mm_storeu_si128((__m128i *)strengths, all);
     return !_mm_testz_si128(all, all);
@@ -85,14 +83,14 @@ static __m256i clip(__m256i v, __m256i most) {
                             _mm256_max_epi16(_mm256_sub_epi16(_mm256_setzero_si256(), most), v));
 }
 
-// filterSamplesFlag, bS aside.
+// Returns filterSamplesFlag for bS > 0.
 static __m256i wanted(const Lines *l, const MotusDeblockLimits *limits) {
     return _mm256_and_si256(below(distance(l->p[0], l->q[0]), limits->alpha),
                             _mm256_and_si256(below(distance(l->p[1], l->p[0]), limits->beta),
                                              below(distance(l->q[1], l->q[0]), limits->beta)));
 }
 
-// As motus_deblock_normal where `on`. p0 and q0 may leave 0..255: they are stored with saturation.
+// Equals motus_deblock_normal in the lanes of `on`. p0 and q0 may leave 0..255; stores saturate.
 static void normal(Lines *l, int chroma, __m256i on, __m256i tc0, int beta) {
     const __m256i p1 = l->p[1], p0 = l->p[0], q0 = l->q[0], q1 = l->q[1];
     __m256i tc = _mm256_add_epi16(tc0, _mm256_set1_epi16(1));
@@ -115,8 +113,8 @@ static void normal(Lines *l, int chroma, __m256i on, __m256i tc0, int beta) {
     l->q[0] = _mm256_sub_epi16(q0, delta);
 }
 
-// As motus_deblock_side_strong where `on`: a is this side, b the other one's samples before the
-// filter.
+// Equals motus_deblock_side_strong in the lanes of `on`. a: this side, b: the unfiltered other
+// side.
 static void side_strong(__m256i a[4], __m256i b0, __m256i b1, int chroma, __m256i on, __m256i near,
                         int beta) {
     const __m256i a0 = a[0], a1 = a[1], two = _mm256_set1_epi16(2), four = _mm256_set1_epi16(4);
@@ -137,7 +135,7 @@ static void side_strong(__m256i a[4], __m256i b0, __m256i b1, int chroma, __m256
     a[2] = _mm256_blendv_epi8(a2, new2, smooth);
 }
 
-// tc0: -1 where bS is 0, anything where it is 4. Returns whether any line changes.
+// Filters 16 lines. tc0: -1 if bS is 0, ignored if it is 4. Returns 0 if no line changes.
 static int filter(Lines *l, int chroma, int strong, __m256i tc0, const MotusDeblockLimits *limits) {
     __m256i on = wanted(l, limits);
     if (!strong) on = _mm256_andnot_si256(_mm256_srai_epi16(tc0, 15), on);
@@ -155,9 +153,9 @@ static int filter(Lines *l, int chroma, int strong, __m256i tc0, const MotusDebl
 
 // ---- From memory and back -----------------------------------------------------------------------
 
-// Interleaves the bytes of the first half of n vectors with those of the second half. Four times
-// that turns 16 rows of n bytes into n columns of 16, and log2(n) times more turns them back: every
-// time the index of a byte, row * n + column, is rotated by a bit.
+// Interleaves the bytes of the first half of n vectors with those of the second half: the index of
+// a byte, row * n + column, is rotated by a bit. Four calls turn 16 rows of n bytes into n columns,
+// log2(n) more turn them back.
 static void interleave(__m128i *v, int n) {
     __m128i to[8];
     for (int i = 0; i < n / 2; i++) {
@@ -172,12 +170,12 @@ static __m128i narrow(__m256i v) {
     return _mm_packus_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
 }
 
-// The upper half of a vector; the lower one has an instruction of its own.
+// Stores the upper half of a vector.
 static void store_high(uint8_t *to, __m128i v) {
     _mm_storel_epi64((__m128i *)to, _mm_unpackhi_epi64(v, v));
 }
 
-// v: p3..p0, q0..q3, or p1, p0, q0, q1.
+// Convert between v (p3..p0, q0..q3, or p1, p0, q0, q1) and lines. half: samples on a side.
 static Lines lines_of(const __m128i *v, int half) {
     Lines l;
     for (int i = 0; i < 4; i++) {
@@ -193,7 +191,7 @@ static void lines_to(__m128i *v, int half, const Lines *l) {
     }
 }
 
-// tc0 of bS, `repeat` 16-bit lanes of it.
+// Returns tc0 of a bS in the 16-bit lanes of `repeat`.
 static int64_t tc0_lanes(int strength, const MotusDeblockLimits *limits, int64_t repeat) {
     return strength ? limits->tc0[strength & 3] * repeat : -1;
 }
@@ -235,7 +233,7 @@ static int load4(const uint8_t *p) {
     return v;
 }
 
-// 8 lines of both planes by columns p1, p0, q0, q1; at: their p1 samples.
+// Load and store 8 lines of both planes by columns p1, p0, q0, q1. at: first p1 samples.
 static void load_columns(__m128i v[4], uint8_t *const at[2], ptrdiff_t stride) {
     for (int i = 0; i < 4; i++) {
         const uint8_t *p = at[i >> 1] + 4 * (i & 1) * stride;
@@ -281,5 +279,4 @@ static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int directio
     }
 }
 
-// Compiled again, for these leaves.
 #include "encoder/mb/deblock.c" // NOLINT(bugprone-suspicious-include)

@@ -1,5 +1,4 @@
-// Arithmetic of the deblocking filter (8.7): strengths, thresholds, and the filter across one line
-// of samples.
+// Deblocking (8.7): boundary strength (bS), thresholds, and the filter across one line of samples.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_DEBLOCK_CORE_H
 #define ENCODER_MB_DEBLOCK_CORE_H
@@ -10,13 +9,13 @@
 #include "dct/dct_core.h"
 #include "encoder/mb/mb.h"
 
-// Thresholds of an edge, from the mean QP of the two MBs (table 8-16 with indexA = indexB = QP,
-// table 8-17).
+// Thresholds of an edge.
 typedef struct MotusDeblockLimits {
-    int alpha, beta; // alpha 0: nothing is filtered
+    int alpha, beta; // alpha 0: the edge is not filtered
     uint8_t tc0[4];  // by bS 1..3; [0] is not used
 } MotusDeblockLimits;
 
+// Returns the thresholds at the mean QP of two MBs (tables 8-16 and 8-17, indexA = indexB = QP).
 MOTUS_HD MotusDeblockLimits motus_deblock_limits(int qp) {
     static const uint8_t alpha[36] = {4,  4,  5,   6,   7,   8,   9,   10,  12,  13,  15,  17,
                                       20, 22, 25,  28,  32,  36,  40,  45,  50,  56,  63,  71,
@@ -39,8 +38,7 @@ MOTUS_HD MotusDeblockLimits motus_deblock_limits(int qp) {
     return limits;
 }
 
-// bS between two 4x4 blocks of P MBs that refer to the same picture (8.7.2.1); intra MBs have 4
-// or 3.
+// Returns bS between two 4x4 blocks of P MBs with the same reference (8.7.2.1).
 MOTUS_HD int motus_deblock_strength_inter(const MotusMb *p, int p_blk, const MotusMb *q,
                                           int q_blk) {
     if (p->total_coeff[p_blk] | q->total_coeff[q_blk]) return 2;
@@ -50,20 +48,19 @@ MOTUS_HD int motus_deblock_strength_inter(const MotusMb *p, int p_blk, const Mot
 
 enum { MOTUS_VERTICAL, MOTUS_HORIZONTAL }; // direction of an edge
 
-// bS of all four blocks of an edge where the types of the MBs say it, else -1. Edges of a direction
-// are 0..3 from the left or from the top; `outside` is the MB on the other side of edge 0, NULL
-// where that edge is not filtered.
+// Returns bS of edge 0..3 of a direction, from the left or the top, if it follows from the MB
+// types, else -1. outside: MB beyond edge 0; NULL: that edge is not filtered.
 MOTUS_HD int motus_deblock_strength_edge(const MotusMb *mb, const MotusMb *outside, int edge) {
     if (edge == 0) {
         if (!outside) return 0;
         return motus_mb_is_intra(mb) || motus_mb_is_intra(outside) ? 4 : -1;
     }
     if (motus_mb_is_intra(mb)) return 3;
-    const int one_vector = mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_P_16x16;
-    return one_vector && !(mb->cbp & 15) ? 0 : -1;
+    const int one_mv = mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_P_16x16;
+    return one_mv && !(mb->cbp & 15) ? 0 : -1;
 }
 
-// bS of block k (0..3) of an edge for which motus_deblock_strength_edge gives -1.
+// Returns bS of block k (0..3) of an edge for which motus_deblock_strength_edge returns -1.
 MOTUS_HD int motus_deblock_strength_block(const MotusMb *mb, const MotusMb *outside, int direction,
                                           int edge, int k) {
     const int across = direction == MOTUS_VERTICAL ? 1 : 4, along = 5 - across;
@@ -72,13 +69,13 @@ MOTUS_HD int motus_deblock_strength_block(const MotusMb *mb, const MotusMb *outs
     return motus_deblock_strength_inter(mb, blk - across, mb, blk);
 }
 
-// QP of an edge between p and q, which may be the same MB (8.7.2.2).
+// Returns the QP of an edge between p and q, which may be the same MB (8.7.2.2).
 MOTUS_HD int motus_deblock_qp(const MotusMb *p, const MotusMb *q, int chroma) {
     if (chroma) return (motus_chroma_qp_of(p->qp) + motus_chroma_qp_of(q->qp) + 1) >> 1;
     return (p->qp + q->qp + 1) >> 1;
 }
 
-// filterSamplesFlag for bS > 0; s points at q0, the samples of the line are `step` apart.
+// Returns filterSamplesFlag for bS > 0. s: q0; samples of the line are `step` apart.
 MOTUS_HD int motus_deblock_wanted(const uint8_t *s, ptrdiff_t step,
                                   const MotusDeblockLimits *limits) {
     const int p0 = s[-step], q0 = s[0];
@@ -86,7 +83,7 @@ MOTUS_HD int motus_deblock_wanted(const uint8_t *s, ptrdiff_t step,
            motus_abs(s[step] - q0) < limits->beta;
 }
 
-// bS 1..3 (8.7.2.3). Chroma changes p0 and q0 alone and reads no more than p1..q1.
+// Filters a line with bS 1..3 (8.7.2.3). Chroma changes p0 and q0 and reads p1..q1.
 MOTUS_HD void motus_deblock_normal(uint8_t *s, ptrdiff_t step, int chroma, int tc0,
                                    const MotusDeblockLimits *limits) {
     if (!motus_deblock_wanted(s, step, limits)) return;
@@ -104,8 +101,8 @@ MOTUS_HD void motus_deblock_normal(uint8_t *s, ptrdiff_t step, int chroma, int t
     s[0] = motus_clip_u8(q0 - delta);
 }
 
-// One side of a line for bS 4 (8.7.2.4): a is this side, b the other one; s points at a0, a1 and a2
-// follow `out` apart.
+// Filters one side of a line with bS 4 (8.7.2.4). a: this side, b: the other one. s: a0; a1 and a2
+// follow at distance `out`.
 MOTUS_HD void motus_deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a1, int b0, int b1,
                                         int near, int beta) {
     const int a2 = near ? s[2 * out] : 0;
@@ -119,7 +116,7 @@ MOTUS_HD void motus_deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a
     }
 }
 
-// bS 4. Chroma changes p0 and q0 alone and reads no more than p1..q1.
+// Filters a line with bS 4. Chroma changes p0 and q0 and reads p1..q1.
 MOTUS_HD void motus_deblock_strong(uint8_t *s, ptrdiff_t step, int chroma,
                                    const MotusDeblockLimits *limits) {
     if (!motus_deblock_wanted(s, step, limits)) return;

@@ -11,15 +11,13 @@
 extern "C" {
 #endif
 
-// Bytes of the memory that a picture's filtering works in.
+// Returns the bytes of `work`.
 size_t motus_deblock_cuda_bytes(int mb_width, int mb_height);
 
-// Filters the three planes `from` of whole MBs into the planes `to`, other ones with the same
-// strides, on `stream`; may be captured into a graph. All pointers but the arrays themselves are
-// device memory: planes at multiples of 16 bytes with strides (in bytes) that are multiples of 16,
-// mb as for motus_deblock_picture, work: motus_deblock_cuda_bytes at a multiple of 64 bytes, in any
-// state, not used by another call until this one's work is done. early: the launches but the first
-// may begin early (common/cuda_call.h).
+// Filters planes `from` (whole MBs) into other planes `to` with the same strides. May be captured
+// into a graph. Planes, mb and work are device memory. Planes and strides (bytes): multiples of 16.
+// mb: finalized MBs in raster order. work: motus_deblock_cuda_bytes, aligned to 64, not shared with
+// another call in flight. early: launches after the first may begin early (common/cuda_call.h).
 cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *const from[3],
                                const ptrdiff_t stride[3], const MotusMb *mb, int mb_width,
                                int mb_height, void *work, int early, cudaStream_t stream);

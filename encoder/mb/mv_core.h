@@ -1,5 +1,5 @@
-// Partitions of an inter MB, the prediction of their vectors (8.4.1.1, 8.4.1.3) for one reference
-// picture on a small grid of 4x4 blocks, and what vectors cost.
+// Partitions of an inter MB and the prediction of their MVs (8.4.1.1, 8.4.1.3) for one reference
+// picture, on a grid of the MB's and its neighbours' 4x4 blocks.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_MV_CORE_H
 #define ENCODER_MB_MV_CORE_H
@@ -7,18 +7,18 @@
 #include "encoder/mb/mb.h"
 #include "me/pixel/cost_core.h"
 
-// State of a grid cell. A block that is not available (outside the slice, or later in decoding
-// order) has no vector at all; an intra block counts as a zero vector with a reference that never
-// matches.
+// State of a grid cell. NONE: not available (outside the slice, or later in decoding order). INTRA:
+// a zero MV with a reference that never matches.
 enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER };
 
-// The MB's 4x4 blocks are cells (row 1..4, column 1..4); row 0 and column 0 are the neighbours',
-// column 5 of row 0 the upper right MB's.
+// Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
+// column 5 of row 0 that of the MB above right.
 typedef struct MotusMvGrid {
     MotusMv mv[5][6];
     uint8_t state[5][6];
 } MotusMvGrid;
 
+// Sets a cell to block blk of a neighbouring MB; NULL: not available.
 MOTUS_HD void motus_grid_neighbour(MotusMvGrid *grid, int row, int column, const MotusMb *mb,
                                    int blk) {
     const MotusMv zero = {0, 0};
@@ -29,7 +29,7 @@ MOTUS_HD void motus_grid_neighbour(MotusMvGrid *grid, int row, int column, const
     grid->mv[row][column] = inter ? mb->mv[blk] : zero;
 }
 
-// Loads the neighbours; the MB's own cells become "not available".
+// Loads the neighbours; the MB's own cells become not available.
 MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbours) {
     motus_grid_neighbour(grid, 0, 0, neighbours->d, 15);
     motus_grid_neighbour(grid, 0, 5, neighbours->c, 12);
@@ -40,7 +40,7 @@ MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbou
     }
 }
 
-// Sets the cells of the block at (x, y), width x height, all in units of 4 samples inside the MB.
+// Sets the cells of the width x height block at (x, y) of the MB, in units of 4 samples.
 MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int height, int state,
                              MotusMv mv) {
     for (int row = y + 1; row <= y + height; row++)
@@ -50,7 +50,8 @@ MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int hei
         }
 }
 
-// Cell C of a block `width` cells wide at (x, y), or D where C is not available (8.4.1.3.2).
+// Returns the column of cell C of a block at (x, y), `width` cells wide, or of D if C is not
+// available (8.4.1.3.2).
 MOTUS_HD int motus_grid_c_column(const MotusMvGrid *grid, int x, int y, int width) {
     return grid->state[y][x + 1 + width] != MOTUS_CELL_NONE ? x + 1 + width : x;
 }
@@ -68,8 +69,7 @@ MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int colum
     return cell;
 }
 
-// Median prediction (8.4.1.3.1) from the cells A, B and C, which D has replaced where C is not
-// available.
+// Returns the median prediction (8.4.1.3.1) from cells A, B and C (D if C is not available).
 MOTUS_HD MotusMv motus_mvp_of(MotusMvCell a, MotusMvCell b, MotusMvCell c) {
     MotusMv mv;
     if (b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE)
@@ -82,13 +82,14 @@ MOTUS_HD MotusMv motus_mvp_of(MotusMvCell a, MotusMvCell b, MotusMvCell c) {
     return mv;
 }
 
+// Returns the median prediction of a block at (x, y), `width` cells wide.
 MOTUS_HD MotusMv motus_mvp_median(const MotusMvGrid *grid, int x, int y, int width) {
     return motus_mvp_of(motus_grid_cell(grid, y + 1, x), motus_grid_cell(grid, y, x + 1),
                         motus_grid_cell(grid, y, motus_grid_c_column(grid, x, y, width)));
 }
 
-// Predicted vector of a partition or sub-partition; part tells the first (0) from the second (1) of
-// 16x8 and 8x16, which have directional predictors (8.4.1.3).
+// Returns the predicted MV of a partition or sub-macroblock partition. part: mbPartIdx of 16x8 and
+// 8x16, whose predictors are directional (8.4.1.3).
 MOTUS_HD MotusMv motus_mvp(const MotusMvGrid *grid, int mode, int part, int x, int y, int width) {
     if (mode == MOTUS_MODE_16x8) {
         if (part == 0 && grid->state[0][1] == MOTUS_CELL_INTER) return grid->mv[0][1];
@@ -101,13 +102,14 @@ MOTUS_HD MotusMv motus_mvp(const MotusMvGrid *grid, int mode, int part, int x, i
     return motus_mvp_median(grid, x, y, width);
 }
 
-// Whether P_Skip's vector is zero without a look at the median: by cell A or B (8.4.1.1).
+// True if P_Skip's MV is zero because this cell, A or B, is unavailable or has refIdx 0 and a zero
+// MV (8.4.1.1).
 MOTUS_HD int motus_skip_is_zero(MotusMvCell cell) {
     return cell.state == MOTUS_CELL_NONE ||
            (cell.state == MOTUS_CELL_INTER && !cell.mv.x && !cell.mv.y);
 }
 
-// Vector of P_Skip (8.4.1.1).
+// Returns the MV of P_Skip (8.4.1.1).
 MOTUS_HD MotusMv motus_mvp_skip(const MotusMvGrid *grid) {
     const MotusMv zero = {0, 0};
     if (motus_skip_is_zero(motus_grid_cell(grid, 1, 0)) ||
@@ -116,21 +118,20 @@ MOTUS_HD MotusMv motus_mvp_skip(const MotusMvGrid *grid) {
     return motus_mvp_median(grid, 0, 0, 4);
 }
 
-// One block that an inter MB is coded in: x, y, width and height in units of 4 luma samples inside
-// the MB.
+// Partition or sub-macroblock partition of an inter MB.
 typedef struct MotusPartition {
-    uint8_t x, y, width, height;
-    uint8_t mode;  // MotusMode
-    uint8_t part;  // 0 or 1 of 16x8 and 8x16, else 0
-    uint8_t block; // of the 41 blocks
+    uint8_t x, y, width, height; // inside the MB, in units of 4 luma samples
+    uint8_t mode;                // MotusMode
+    uint8_t part;                // mbPartIdx of 16x8 and 8x16, else 0
+    uint8_t block;               // of the 41 blocks
 } MotusPartition;
 
-// The block of `mode` whose corner is at (x, y), units of 4 samples.
+// Returns the partition of `mode` at (x, y), in units of 4 samples.
 MOTUS_HD MotusPartition motus_partition_at(int mode, int part, int x, int y) {
-    // Width, height and first block of each mode, a byte each.
-    int width = (int)(0x01010202020404ULL >> (8 * mode) & 15),
-        height = (int)(0x01020102040204ULL >> (8 * mode) & 15);
-    int first = (int)(0x19110905030100ULL >> (8 * mode) & 63);
+    // By mode: 16x16, 16x8, 8x16, 8x8, 8x4, 4x8, 4x4.
+    int width = (int)(MOTUS_PACK8(8, 4, 4, 2, 2, 2, 1, 1, 0) >> (8 * mode) & 15),
+        height = (int)(MOTUS_PACK8(8, 4, 2, 4, 2, 1, 2, 1, 0) >> (8 * mode) & 15);
+    int first = (int)(MOTUS_PACK8(8, 0, 1, 3, 5, 9, 17, 25, 0) >> (8 * mode) & 63); // block
     MotusPartition p;
     p.x = (uint8_t)x, p.y = (uint8_t)y, p.width = (uint8_t)width, p.height = (uint8_t)height;
     p.mode = (uint8_t)mode, p.part = (uint8_t)part;
@@ -143,7 +144,7 @@ MOTUS_HD int motus_sub_partitions(int sub_type) {
     return sub_type == MOTUS_SUB_8x8 ? 1 : sub_type == MOTUS_SUB_4x4 ? 4 : 2;
 }
 
-// The i-th block of 8x8 block q with this sub type.
+// Returns sub-macroblock partition i of 8x8 block q.
 MOTUS_HD MotusPartition motus_sub_partition(int sub_type, int q, int i) {
     int x = q % 2 * 2, y = q / 2 * 2;
     if (sub_type == MOTUS_SUB_8x4) return motus_partition_at(MOTUS_MODE_8x4, 0, x, y + i);
@@ -153,7 +154,7 @@ MOTUS_HD MotusPartition motus_sub_partition(int sub_type, int q, int i) {
     return motus_partition_at(MOTUS_MODE_8x8, 0, x, y);
 }
 
-// Lists the 1..16 blocks of an inter MB in coding order; none for intra. Returns how many.
+// Lists the 1..16 partitions of an inter MB in coding order. Returns their number, 0 for intra.
 MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
     int n = 0;
     if (mb->type <= MOTUS_MB_P_16x16) {
@@ -170,7 +171,7 @@ MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
     return n;
 }
 
-// Vector differences in coding order; returns how many.
+// Lists mvd_l0 of an inter MB in coding order. Returns their number.
 MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, MotusMv mvd[16]) {
     MotusPartition parts[16];
     MotusMvGrid grid;
@@ -187,7 +188,7 @@ MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, 
     return n;
 }
 
-// Vector that P_Skip would have here.
+// Returns the MV that P_Skip would have in this MB.
 MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours) {
     MotusMvGrid grid;
     motus_grid_load(&grid, neighbours);

@@ -284,8 +284,7 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
     const MotusStream *s = c->stream;
     const MotusPictureParams *params = c->input.params;
     MotusFrame *visible = NULL;
-    if (s->config.deblock)
-        motus_deblock_picture(c->rec, c->pic.mbs.mb, s->mb_width, s->mb_height, c->pic.mbs.threads);
+    if (s->config.deblock) motus_deblock_picture(c->rec, &c->pic.mbs);
     MotusStatus status = motus_frame_crop(&visible, c->rec, s->config.width, s->config.height);
     if (status) return motus_fail(error, status, "%s", motus_status_text(status));
     sum_ssd(c->input.visible, visible, c->pic.mbs.threads, c->stats.ssd);

@@ -94,7 +94,8 @@ static void submit(Picture *p) {
 
 // After this `before` is the filtered picture.
 static void expect(Picture *p) {
-    motus_deblock_picture(&p->frame, p->mb, p->mb_width, p->mb_height, 0);
+    const MotusCodedMbs mbs = {.mb_width = p->mb_width, .mb_height = p->mb_height, .mb = p->mb};
+    motus_deblock_picture(&p->frame, &mbs);
 }
 
 static int as_expected(Picture *p) {

@@ -271,7 +271,7 @@ static void code_frames(MotusFrame *const *frames, int n, MotusPreset preset, in
             code_p(&b, &effort, qp, what);
         else
             code_i(&b, &effort, qp, what);
-        motus_deblock_picture(b.rec, b.pic.mbs.mb, b.mb_width, b.mb_height, 4);
+        motus_deblock_picture(b.rec, &b.pic.mbs);
         MotusFrame *swap = b.ref;
         b.ref = b.rec;
         b.rec = swap;

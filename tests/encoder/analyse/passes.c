@@ -140,8 +140,7 @@ void passes_code(Passes *p, const MotusFrame *frame, int idr, int qp, const int8
     p->size = 0;
     if (idr) put_headers(p);
     put_slice(p, idr, qp);
-    if (p->config.deblock)
-        motus_deblock_picture(p->rec, p->pic.mbs.mb, p->mb_width, p->mb_height, p->config.threads);
+    if (p->config.deblock) motus_deblock_picture(p->rec, &p->pic.mbs);
     for (int c = 0; c < 3; c++)
         p->stats.ssd[c] = motus_plane_ssd(&p->src->plane[c], &p->rec->plane[c],
                                           p->src->plane[c].width, p->src->plane[c].height);

@@ -1,6 +1,6 @@
 // encoder/chroma_mc: against equation 8-270 with every sample fetched and clipped by itself.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/mb/chroma_mc_core.h"
+#include "encoder/mb/predict_cpu.h"
 #include "motus/me.h"
 #include "tests/support/harness.h"
 

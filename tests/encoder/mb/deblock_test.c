@@ -147,13 +147,14 @@ static int differences(const MotusFrame *a, const MotusFrame *b) {
     return n;
 }
 
-typedef void (*Version)(MotusFrame *rec, const MotusMb *mb, int mb_width, int mb_height,
-                        int threads);
+typedef void (*Version)(MotusFrame *rec, const MotusCodedMbs *mbs);
 
 static void one_version(const char *name, Version deblock, const Scene *scene,
                         const Scene *expected, int threads) {
     Scene got = copy_scene(scene);
-    deblock(got.frame, got.mb, got.mb_width, got.mb_height, threads);
+    const MotusCodedMbs mbs = {
+        .mb_width = got.mb_width, .mb_height = got.mb_height, .threads = threads, .mb = got.mb};
+    deblock(got.frame, &mbs);
     const int wrong = differences(got.frame, expected->frame);
     MOTUS_CHECK(wrong == 0, "%s: %dx%d MBs threads=%d: %d rows", name, got.mb_width, got.mb_height,
                 threads, wrong);

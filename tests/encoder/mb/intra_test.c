@@ -1,6 +1,6 @@
 // encoder/intra: every mode against the sample equations of 8.3, written out one sample at a time.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/mb/intra_core.h"
+#include "encoder/mb/intra4x4_cpu.h"
 #include "tests/support/harness.h"
 
 #include <string.h>

@@ -1,0 +1,157 @@
+// Inter prediction of an MB on the CPU (8.4.2.2): whole partitions, with AVX2 where compiled for
+// it. The warp's version is in encoder/analyse.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_MB_PREDICT_CPU_H
+#define ENCODER_MB_PREDICT_CPU_H
+
+#include <string.h>
+
+#include "encoder/mb/predict_core.h"
+
+// ---- Luma ---------------------------------------------------------------------------------------
+
+MOTUS_HD void motus_average_row4(uint8_t *dst, const uint8_t *p, const uint8_t *q) {
+    for (int x = 0; x < 4; x++) dst[x] = (uint8_t)((p[x] + q[x] + 1) >> 1);
+}
+
+// Returns the SATD of 4x4 block blk of the MB at (x, y) predicted with mv: at most 8,160.
+MOTUS_HD uint32_t motus_satd_at(int blk, const uint8_t *src, ptrdiff_t src_stride,
+                                const MotusReference *ref, int x, int y, MotusMv mv) {
+    const uint8_t *tap[2];
+    int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
+    uint8_t pred[16];
+    motus_luma_taps(ref, x, y, mv, tap);
+    for (int i = 0; i < 4; i++) {
+        ptrdiff_t at = (by + i) * ref->luma_stride + bx;
+        motus_average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
+    }
+    return motus_satd4x4(src + by * src_stride + bx, src_stride, pred, 4);
+}
+
+// Computes the SATDs of all sixteen blocks.
+MOTUS_HD void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_t src_stride,
+                            const MotusReference *ref, int x, int y, MotusMv mv) {
+#ifdef MOTUS_USE_AVX2
+    const uint8_t *tap[2];
+    motus_luma_taps(ref, x, y, mv, tap);
+    for (int row = 0; row < 4; row++) {
+        __m256i d[4];
+        for (int i = 0; i < 4; i++) { // the average of a sample with itself is the sample
+            ptrdiff_t at = (4 * row + i) * ref->luma_stride;
+            __m128i pred = _mm_avg_epu8(_mm_loadu_si128((const __m128i *)(tap[0] + at)),
+                                        _mm_loadu_si128((const __m128i *)(tap[1] + at)));
+            __m128i cur = _mm_loadu_si128((const __m128i *)(src + (4 * row + i) * src_stride));
+            d[i] = _mm256_sub_epi16(motus_pairs_avx2(cur), motus_pairs_avx2(pred));
+        }
+        __m256i sum = motus_satd_strip_avx2(d);
+        __m128i four = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+        _mm_storel_epi64((__m128i *)(satd + 4 * row), _mm_packus_epi32(four, four));
+    }
+#else
+    for (int blk = 0; blk < 16; blk++)
+        satd[blk] = (uint16_t)motus_satd_at(blk, src, src_stride, ref, x, y, mv);
+#endif
+}
+
+// Predicts luma of the w x h block at (x, y) of the MB; w and h are multiples of 4.
+MOTUS_HD void motus_predict_luma_block(uint8_t luma[256], const MotusReference *ref, int mb_x,
+                                       int mb_y, int x, int y, int w, int h, MotusMv mv) {
+    const uint8_t *tap[2];
+    uint8_t *dst = luma + y * MOTUS_LUMA_STRIDE + x;
+    motus_luma_taps(ref, 16 * mb_x + x, 16 * mb_y + y, mv, tap);
+    for (int row = 0; row < h; row++, dst += MOTUS_LUMA_STRIDE) {
+        const uint8_t *p = tap[0] + row * ref->luma_stride, *q = tap[1] + row * ref->luma_stride;
+#ifdef MOTUS_USE_AVX2
+        // A prepared plane is readable 16 samples on from any block; only w are written.
+        __m128i v =
+            _mm_avg_epu8(_mm_loadu_si128((const __m128i *)p), _mm_loadu_si128((const __m128i *)q));
+        int32_t four = _mm_cvtsi128_si32(v);
+        if (w == 16)
+            _mm_storeu_si128((__m128i *)dst, v);
+        else if (w == 8)
+            _mm_storel_epi64((__m128i *)dst, v);
+        else
+            memcpy(dst, &four, sizeof four);
+#else
+        for (int i = 0; i < w; i += 4) motus_average_row4(dst + i, p + i, q + i);
+#endif
+    }
+}
+
+// ---- Chroma (8.4.2.2.2) -------------------------------------------------------------------------
+
+MOTUS_HD uint8_t motus_chroma_sample(const uint8_t *row, const uint8_t *below,
+                                     MotusChromaWeights w) {
+    const uint16_t sum =
+        (uint16_t)(w.a * row[0] + w.b * row[1] + w.c * below[0] + w.d * below[1] + 32);
+    return (uint8_t)(sum >> 6);
+}
+
+// Interpolates w x h samples, w 2, 4 or 8. src: readable one sample further right and below.
+// Callers pass w as a constant; with the loop not unrolled the compiler then uses whole vectors
+// (3 times faster).
+MOTUS_HD void motus_chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                                       ptrdiff_t src_stride, MotusChromaWeights weights, int w,
+                                       int h) {
+    for (int y = 0; y < h; y++, dst += dst_stride, src += src_stride) {
+#ifndef __CUDACC__
+#pragma GCC unroll 1
+#endif
+        for (int x = 0; x < w; x++)
+            dst[x] = motus_chroma_sample(src + x, src + src_stride + x, weights);
+    }
+}
+
+// Predicts w x h samples from (x, y) of a plane whose edge samples repeat outside it.
+MOTUS_HD void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *plane,
+                                 ptrdiff_t stride, int width, int height, int x, int y,
+                                 MotusChromaWeights weights, int w, int h) {
+    const uint8_t *src = plane + y * stride + x;
+    uint8_t edge[9 * 16];
+    if (x < 0 || y < 0 || x + w >= width || y + h >= height) {
+        for (int j = 0; j <= h; j++)
+            for (int i = 0; i <= w; i++)
+                edge[16 * j + i] = plane[motus_clip(0, height - 1, y + j) * stride +
+                                         motus_clip(0, width - 1, x + i)];
+        src = edge;
+        stride = 16;
+    }
+    if (w == 8)
+        motus_chroma_interpolate(dst, dst_stride, src, stride, weights, 8, h);
+    else if (w == 4)
+        motus_chroma_interpolate(dst, dst_stride, src, stride, weights, 4, h);
+    else
+        motus_chroma_interpolate(dst, dst_stride, src, stride, weights, 2, h);
+}
+
+// Predicts plane c of the w x h block at (x, y) of the MB, in chroma samples.
+MOTUS_HD void motus_predict_chroma_block(uint8_t chroma[64], const MotusReference *ref, int c,
+                                         int mb_x, int mb_y, int x, int y, int w, int h,
+                                         MotusMv mv) {
+    const MotusChromaWeights weights = motus_chroma_weights(mv.x & 7, mv.y & 7);
+    uint8_t *dst = chroma + y * MOTUS_CHROMA_STRIDE + x;
+    int px = 8 * mb_x + x + (mv.x >> 3), py = 8 * mb_y + y + (mv.y >> 3), width = ref->width / 2,
+        height = ref->height / 2;
+    motus_chroma_block(dst, MOTUS_CHROMA_STRIDE, ref->chroma[c], ref->chroma_stride, width, height,
+                       px, py, weights, w, h);
+}
+
+// ---- Macroblock ---------------------------------------------------------------------------------
+
+// Predicts an MB with its MVs.
+MOTUS_HD void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
+                                  const MotusReference *ref, int mb_x, int mb_y) {
+    MotusPartition parts[16];
+    int n = motus_mb_partitions(mb, parts);
+    for (int i = 0; i < n; i++) {
+        const MotusPartition *p = &parts[i];
+        MotusMv mv = mb->mv[4 * p->y + p->x];
+        motus_predict_luma_block(luma, ref, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
+                                 4 * p->height, mv);
+        for (int c = 0; c < 2; c++)
+            motus_predict_chroma_block(chroma[c], ref, c, mb_x, mb_y, 2 * p->x, 2 * p->y,
+                                       2 * p->width, 2 * p->height, mv);
+    }
+}
+
+#endif
