@@ -67,16 +67,16 @@ MotusStatus motus_frame_to_av(AVFrame **av, const MotusFrame *frame) {
     return status;
 }
 
-// Room for n vectors; NULL without memory.
-static AVMotionVector *new_vectors(AVFrame *av, size_t n) {
+// Attaches n uninitialized MVs; returns NULL without memory.
+static AVMotionVector *attach_mvs(AVFrame *av, size_t n) {
     AVFrameSideData *side =
         av_frame_new_side_data(av, AV_FRAME_DATA_MOTION_VECTORS, n * sizeof(AVMotionVector));
     return side ? (AVMotionVector *)side->data : NULL;
 }
 
-// A block at (x, y); places are centres, and the source is cut to whole samples, as libavcodec has
-// it.
-static AVMotionVector vector_of(int x, int y, int width, int height, MotusMv mv) {
+// Converts the MV of a block at (x, y). Like libavcodec it gives block centres and cuts the source
+// to whole samples.
+static AVMotionVector av_mv(int x, int y, int width, int height, MotusMv mv) {
     x += width / 2, y += height / 2;
     return (AVMotionVector){.source = -1,
                             .w = (uint8_t)width,
@@ -93,10 +93,10 @@ static AVMotionVector vector_of(int x, int y, int width, int height, MotusMv mv)
 MotusStatus motus_mvs_to_av(AVFrame *av, const MotusCodedMv *mvs, size_t n_mvs) {
     if (!av || (!mvs && n_mvs)) return MOTUS_ERR_ARGUMENT;
     if (!n_mvs) return MOTUS_OK;
-    AVMotionVector *list = new_vectors(av, n_mvs);
+    AVMotionVector *list = attach_mvs(av, n_mvs);
     if (!list) return MOTUS_ERR_MEMORY;
     for (size_t i = 0; i < n_mvs; i++)
-        list[i] = vector_of(mvs[i].x, mvs[i].y, mvs[i].width, mvs[i].height, mvs[i].mv);
+        list[i] = av_mv(mvs[i].x, mvs[i].y, mvs[i].width, mvs[i].height, mvs[i].mv);
     return MOTUS_OK;
 }
 
@@ -104,7 +104,7 @@ MotusStatus motus_field_to_av(AVFrame *av, const MotusField *field, uint32_t mod
     size_t n = 0;
     if (!av || !field || !(modes & MOTUS_MODES_ALL)) return MOTUS_ERR_ARGUMENT;
     for (int b = 0; b < MOTUS_BLOCKS; b++) n += modes >> motus_blocks[b].mode & 1;
-    AVMotionVector *list = new_vectors(av, n * (size_t)field->n_mb);
+    AVMotionVector *list = attach_mvs(av, n * (size_t)field->n_mb);
     if (!list) return MOTUS_ERR_MEMORY;
     for (int mb = 0; mb < field->n_mb; mb++)
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
@@ -112,7 +112,7 @@ MotusStatus motus_field_to_av(AVFrame *av, const MotusField *field, uint32_t mod
             if (!(modes >> k->mode & 1)) continue;
             const int x = 16 * (mb % field->mb_width) + k->x,
                       y = 16 * (mb / field->mb_width) + k->y;
-            *list++ = vector_of(x, y, k->width, k->height, field->mv[b][mb]);
+            *list++ = av_mv(x, y, k->width, k->height, field->mv[b][mb]);
         }
     return MOTUS_OK;
 }

@@ -3,8 +3,7 @@
 
 #include <libavutil/hwcontext.h>
 
-// FFmpeg's header wants these of CUDA's driver, whose own header need not be here: both are
-// pointers to what only the driver knows.
+// FFmpeg's header needs these types of CUDA's driver, whose own header may be missing.
 #ifndef CUDA_VERSION
 #define CUDA_VERSION 0
 typedef struct CUctx_st *CUcontext;
@@ -29,7 +28,7 @@ MotusStatus motus_image_from_av_cuda(MotusImage *image, void **stream, const AVF
         av->width, av->height, data, stride);
 }
 
-// Planes as they are: no kernel has to bring them into another order.
+// Sends three planes as a frame, which need no conversion.
 static MotusStatus send_planes(MotusEncoder *enc, const AVFrame *av, void *stream,
                                const MotusFrameParams *params) {
     MotusFrame *frame;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "interop/field.h"
 
-// Block `mode` has at the 4x4 block with this raster number.
+// Returns the block of `mode` that contains the 4x4 block with this raster number.
 static int block_at(int mode, int at) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         const MotusBlock *k = &motus_blocks[b];
@@ -13,8 +13,8 @@ static int block_at(int mode, int at) {
     return 0;
 }
 
-// Cost of the blocks of a mode that lie in the 8x8 blocks of a mask; UINT64_MAX: the field does not
-// have it.
+// Returns the cost of the blocks of a mode in a mask of 8x8 quarters, UINT64_MAX if the field does
+// not have the mode.
 static uint64_t cost_of(const MotusField *field, uint32_t modes, int mb, int mode,
                         unsigned quarters) {
     uint64_t sum = 0;
@@ -26,9 +26,9 @@ static uint64_t cost_of(const MotusField *field, uint32_t modes, int mb, int mod
     return sum;
 }
 
-// The least of the modes from `first` to `last`; -1: none of them is there.
-static int least_mode(const MotusField *field, uint32_t modes, int mb, int first, int last,
-                      unsigned quarters, uint64_t *least) {
+// Returns the mode of least cost from `first` to `last`, -1 if the field has none of them.
+static int best_mode(const MotusField *field, uint32_t modes, int mb, int first, int last,
+                     unsigned quarters, uint64_t *least) {
     int best = -1;
     *least = UINT64_MAX;
     for (int mode = first; mode <= last; mode++) {
@@ -38,12 +38,12 @@ static int least_mode(const MotusField *field, uint32_t modes, int mb, int first
     return best;
 }
 
-void motus_field_least(const MotusField *field, uint32_t modes, int mb, uint8_t block[16]) {
+void motus_field_best_blocks(const MotusField *field, uint32_t modes, int mb, uint8_t block[16]) {
     uint64_t whole, quarters = 0;
-    int mode = least_mode(field, modes, mb, MOTUS_MODE_16x16, MOTUS_MODE_8x16, 15, &whole), sub[4];
+    int mode = best_mode(field, modes, mb, MOTUS_MODE_16x16, MOTUS_MODE_8x16, 15, &whole), sub[4];
     for (int q = 0; q < 4; q++) {
         uint64_t cost;
-        sub[q] = least_mode(field, modes, mb, MOTUS_MODE_8x8, MOTUS_MODE_4x4, 1u << q, &cost);
+        sub[q] = best_mode(field, modes, mb, MOTUS_MODE_8x8, MOTUS_MODE_4x4, 1u << q, &cost);
         quarters = sub[q] < 0 || quarters == UINT64_MAX ? UINT64_MAX : quarters + cost;
     }
     if (quarters < whole) mode = -1;
@@ -57,7 +57,7 @@ void motus_field_to_nvenc(const MotusField *field, uint32_t modes, MotusNvencMb 
     static const uint8_t type[4] = {0, 2, 3, 1};
     for (int mb = 0; mb < field->n_mb; mb++) {
         uint64_t cost;
-        const int mode = least_mode(field, modes, mb, MOTUS_MODE_16x16, MOTUS_MODE_8x8, 15, &cost);
+        const int mode = best_mode(field, modes, mb, MOTUS_MODE_16x16, MOTUS_MODE_8x8, 15, &cost);
         to[mb] = (MotusNvencMb){.mb_type = 1};
         if (mode < 0) continue;
         to[mb].partition_type = type[mode];
@@ -75,7 +75,7 @@ int motus_nvenc_hints(uint32_t modes) {
     return sum;
 }
 
-// A component in whole samples, in so many bits.
+// Rounds a component to whole samples and clips it to `bits`.
 static uint32_t hint_component(int v, int bits) {
     const int most = (1 << (bits - 1)) - 1, whole = (v + 2) >> 2;
     return (uint32_t)(whole > most        ? most
@@ -107,7 +107,7 @@ void motus_field_to_fei(const MotusField *field, uint32_t modes, MotusFeiMb *to)
     const MotusMv none = {INT16_MIN, INT16_MIN};
     for (int mb = 0; mb < field->n_mb; mb++) {
         uint8_t block[16];
-        motus_field_least(field, modes, mb, block);
+        motus_field_best_blocks(field, modes, mb, block);
         for (int i = 0; i < 16; i++) {
             const int raster = (i & 8) | (i & 4) >> 1 | (i & 2) << 1 | (i & 1);
             to[mb].mv[i][0] = field->mv[block[raster]][mb];
@@ -123,7 +123,7 @@ void motus_field_to_flow(const MotusField *field, uint32_t modes, int width, int
     for (int mb = 0; mb < field->n_mb; mb++) {
         const int left = 16 * (mb % field->mb_width), top = 16 * (mb / field->mb_width);
         uint8_t block[16];
-        motus_field_least(field, modes, mb, block);
+        motus_field_best_blocks(field, modes, mb, block);
         for (int y = top; y < top + 16 && y < height; y++)
             for (int x = left; x < left + 16 && x < width; x++) {
                 const MotusMv mv = field->mv[block[(y - top) / 4 * 4 + (x - left) / 4]][mb];

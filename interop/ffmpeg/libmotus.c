@@ -1,7 +1,6 @@
-// FFmpeg's encoder "libmotus": a file of libavcodec, built with FFmpeg itself (docs/ffmpeg.md;
-// apply.sh puts it there). It compiles with FFmpeg 5.1. Frames are sent as they come and packets
-// taken as they are ready: motus codes several GOPs at a time, and looks ahead, on threads of its
-// own.
+// FFmpeg's encoder "libmotus", a file of libavcodec 5.1 that is built with FFmpeg itself (apply.sh
+// adds it; docs/ffmpeg.md). Frames are sent as they come and packets taken as they are ready: motus
+// codes several GOPs at a time on threads of its own.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
 
@@ -17,8 +16,8 @@ typedef struct LibmotusContext {
     const AVClass *class;
     MotusEncoder *encoder;
     AVFrame *frame;
-    int ended;       // the end was sent
-    int64_t packets; // handed out
+    int ended;
+    int64_t packets; // handed out so far
 
     // Options.
     float crf, aq_strength, scenecut;
@@ -55,8 +54,8 @@ static int failure(AVCodecContext *avctx, MotusStatus status) {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-// What AVCodecContext has under general names wins where it was set: -b:v, -maxrate, -bufsize, -g,
-// -qmin, ...
+// Sets rate control. FFmpeg's own options (-b:v, -maxrate, -bufsize, -g, -qmin ...) win if they are
+// set.
 static void set_rate(MotusEncoderConfig *config, const AVCodecContext *avctx) {
     const LibmotusContext *x = avctx->priv_data;
     config->rate = MOTUS_RATE_CRF;
@@ -103,7 +102,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     }
 }
 
-// Fields of the VUI are numbered as FFmpeg numbers them, both after Annex E.
+// VUI fields have the same numbers in FFmpeg (Annex E).
 static MotusColour colour_of(const AVCodecContext *avctx) {
     MotusColour colour = MOTUS_COLOUR_UNKNOWN;
     if (avctx->sample_aspect_ratio.num > 0) {
@@ -119,11 +118,11 @@ static MotusColour colour_of(const AVCodecContext *avctx) {
     colour.matrix = avctx->colorspace;
     if (avctx->chroma_sample_location != AVCHROMA_LOC_UNSPECIFIED)
         colour.chroma_location =
-            avctx->chroma_sample_location - AVCHROMA_LOC_LEFT; // 0 is left there, 1 here
+            avctx->chroma_sample_location - AVCHROMA_LOC_LEFT; // 1 there, 0 here
     return colour;
 }
 
-// SPS and PPS as a byte stream: muxers make of it what their container wants.
+// Sets the extradata: SPS and PPS as a byte stream, which muxers convert.
 static int set_extradata(AVCodecContext *avctx) {
     const LibmotusContext *x = avctx->priv_data;
     size_t size;
@@ -168,8 +167,7 @@ static int libmotus_init(AVCodecContext *avctx) {
 
 // ---- Frames -------------------------------------------------------------------------------------
 
-// A MotusFrame of FFmpeg's planes; where rows are stored from the bottom up, which motus does not
-// take, of a copy.
+// Makes a MotusFrame of FFmpeg's planes; copies them if rows are stored bottom-up.
 static MotusStatus wrap(MotusFrame **wrapped, const AVFrame *frame) {
     const ptrdiff_t strides[3] = {frame->linesize[0], frame->linesize[1], frame->linesize[2]};
     MotusStatus status;
@@ -207,7 +205,7 @@ static MotusStatus send(AVCodecContext *avctx) {
     return status;
 }
 
-// Sends the next frame, or the end, as far as there is one.
+// Sends the next frame, or the end.
 static int feed(AVCodecContext *avctx) {
     LibmotusContext *x = avctx->priv_data;
     int ret = ff_encode_get_frame(avctx, x->frame);
@@ -221,48 +219,46 @@ static int feed(AVCodecContext *avctx) {
 
 // ---- Packets ------------------------------------------------------------------------------------
 
-// The log of a first pass is what FFmpeg writes down after each packet, and once more after the
-// last one.
-static int note(AVCodecContext *avctx, const char *lines) {
+// Hands lines of a first pass's log to FFmpeg, which writes them after each packet.
+static int set_log(AVCodecContext *avctx, const char *lines) {
     if (!(avctx->flags & AV_CODEC_FLAG_PASS1)) return 0;
     av_freep(&avctx->stats_out);
     avctx->stats_out = av_strdup(lines ? lines : "");
     return avctx->stats_out ? 0 : AVERROR(ENOMEM);
 }
 
-static int note_end(AVCodecContext *avctx) {
+static int set_log_end(AVCodecContext *avctx) {
     const LibmotusContext *x = avctx->priv_data;
     char line[32];
     int ret;
     snprintf(line, sizeof line, "end %lld\n", (long long)x->packets);
-    ret = note(avctx, line);
+    ret = set_log(avctx, line);
     return ret < 0 ? ret : AVERROR_EOF;
 }
 
-// Bytes in the packet before its first slice that the container has already, as extradata: of
-// parameter sets that lie at the beginning, or behind a delimiter.
-static size_t headers_at(const AVCodecContext *avctx, const MotusPacket *packet, size_t delimiter) {
+// Returns the bytes of parameter sets after the delimiter that the extradata already holds.
+static size_t extradata_size(const AVCodecContext *avctx, const MotusPacket *packet,
+                             size_t delimiter) {
     size_t size = avctx->extradata_size;
     if (!size || packet->size < delimiter + size) return 0;
     return memcmp(packet->data + delimiter, avctx->extradata, size) ? 0 : size;
 }
 
-static int hand_out(AVCodecContext *avctx, AVPacket *pkt, const MotusPacket *packet) {
+static int fill_packet(AVCodecContext *avctx, AVPacket *pkt, const MotusPacket *packet) {
     const LibmotusContext *x = avctx->priv_data;
-    const size_t delimiter =
-        x->aud ? 6 : 0; // four bytes of start code, NAL header, primary_pic_type
-    const size_t cut = packet->is_idr ? headers_at(avctx, packet, delimiter) : 0;
+    const size_t delimiter = x->aud ? 6 : 0; // start code, NAL header, primary_pic_type
+    const size_t cut = packet->is_idr ? extradata_size(avctx, packet, delimiter) : 0;
     int ret = ff_get_encode_buffer(avctx, pkt, (int64_t)(packet->size - cut), 0);
     if (ret < 0) return ret;
     memcpy(pkt->data, packet->data, delimiter);
     memcpy(pkt->data + delimiter, packet->data + delimiter + cut, packet->size - delimiter - cut);
-    pkt->pts = pkt->dts = packet->pts; // no picture refers to a later one
+    pkt->pts = pkt->dts = packet->pts; // there is no picture reordering
     pkt->duration = packet->duration;
     if (packet->is_idr) pkt->flags |= AV_PKT_FLAG_KEY;
     ret =
         ff_side_data_set_encoder_stats(pkt, packet->qp * FF_QP2LAMBDA, NULL, 0,
                                        packet->type == 'I' ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_P);
-    return ret < 0 ? ret : note(avctx, packet->pass_log);
+    return ret < 0 ? ret : set_log(avctx, packet->pass_log);
 }
 
 static int libmotus_receive_packet(AVCodecContext *avctx, AVPacket *pkt) {
@@ -273,12 +269,12 @@ static int libmotus_receive_packet(AVCodecContext *avctx, AVPacket *pkt) {
         MotusStatus status =
             motus_encoder_receive(x->encoder, &packet, x->ended || x->zerolatency ? -1 : 0);
         if (status == MOTUS_OK) {
-            ret = hand_out(avctx, pkt, packet);
+            ret = fill_packet(avctx, pkt, packet);
             x->packets++;
             motus_packet_unref(&packet);
             return ret;
         }
-        if (status == MOTUS_END) return note_end(avctx);
+        if (status == MOTUS_END) return set_log_end(avctx);
         if (status != MOTUS_AGAIN) return failure(avctx, status);
         ret = feed(avctx);
         if (ret < 0) return ret;
@@ -309,11 +305,9 @@ static int libmotus_close(AVCodecContext *avctx) {
     { name, "", 0, AV_OPT_TYPE_CONST, {.i64 = value}, 0, 0, VE, of }
 
 static const AVOption options[] = {
-    FRACTION("crf", "one quality for all pictures (23 where neither qp nor a bit rate is given)",
-             crf, -1, -1, 51),
-    NUMBER("qp", "the same quantizer for all P pictures", qp, -1, -1, 51),
-    CHOICE("preset", "from the fewest bits to the most pictures a second", preset,
-           MOTUS_PRESET_MEDIUM, MOTUS_PRESETS - 1),
+    FRACTION("crf", "constant quality (23 unless qp or a bit rate is set)", crf, -1, -1, 51),
+    NUMBER("qp", "constant quantizer of P pictures", qp, -1, -1, 51),
+    CHOICE("preset", "speed against bits", preset, MOTUS_PRESET_MEDIUM, MOTUS_PRESETS - 1),
     WORD("preset", "slow", MOTUS_PRESET_SLOW),
     WORD("preset", "medium", MOTUS_PRESET_MEDIUM),
     WORD("preset", "fast", MOTUS_PRESET_FAST),
@@ -322,29 +316,27 @@ static const AVOption options[] = {
            1),
     WORD("tune", "none", 0),
     WORD("tune", "zerolatency", 1),
-    CHOICE("aq-mode", "quantizer by the macroblock's variance", aq_mode, MOTUS_AQ_OFF,
-           MOTUS_AQ_AUTO),
+    CHOICE("aq-mode", "adaptive quantization by variance", aq_mode, MOTUS_AQ_OFF, MOTUS_AQ_AUTO),
     WORD("aq-mode", "none", MOTUS_AQ_OFF),
     WORD("aq-mode", "variance", MOTUS_AQ_VARIANCE),
     WORD("aq-mode", "autovariance", MOTUS_AQ_AUTO),
-    FRACTION("aq-strength", "of aq-mode", aq_strength, 1, 0, 4),
+    FRACTION("aq-strength", "strength of aq-mode", aq_strength, 1, 0, 4),
     NUMBER("rc-lookahead", "pictures known ahead (-1: 40)", lookahead, -1, -1, MOTUS_MAX_LOOKAHEAD),
-    FRACTION("sc_threshold", "how readily cuts get key pictures, 0: never (-1: 40)", scenecut, -1,
-             -1, 100),
-    SWITCH("mbtree", "finer quantizers where later pictures look", mbtree, 1),
-    CHOICE("nal-hrd", "what the stream says of the decoder's buffer", hrd, MOTUS_HRD_NONE,
-           MOTUS_HRD_CBR),
+    FRACTION("sc_threshold", "scene cut threshold, 0: no key pictures at cuts (-1: 40)", scenecut,
+             -1, -1, 100),
+    SWITCH("mbtree", "finer quantizers for macroblocks that later pictures predict from", mbtree,
+           1),
+    CHOICE("nal-hrd", "HRD parameters in the stream", hrd, MOTUS_HRD_NONE, MOTUS_HRD_CBR),
     WORD("nal-hrd", "none", MOTUS_HRD_NONE),
     WORD("nal-hrd", "vbr", MOTUS_HRD_VBR),
     WORD("nal-hrd", "cbr", MOTUS_HRD_CBR),
     SWITCH("aud", "access unit delimiters", aud, 0),
     SWITCH("deblock", "deblocking filter", deblock, 1),
-    NUMBER("slice-max-size", "bytes that no slice passes (0: any size)", slice_max_size, 0, 0,
-           INT_MAX),
+    NUMBER("slice-max-size", "largest slice in bytes (0: no limit)", slice_max_size, 0, 0, INT_MAX),
     NUMBER("range", "search +-range samples (0: the preset's)", range, 0, 0, MOTUS_MAX_RANGE),
-    NUMBER("gop-coders", "GOPs coded at a time (0: as memory allows)", gop_coders, 0, 0,
+    NUMBER("gop-coders", "GOPs coded in parallel (0: as memory allows)", gop_coders, 0, 0,
            MOTUS_MAX_GOP_CODERS),
-    CHOICE("backend", "what does the work", backend, MOTUS_BACKEND_AUTO, MOTUS_BACKEND_CUDA),
+    CHOICE("backend", "CPU or CUDA", backend, MOTUS_BACKEND_AUTO, MOTUS_BACKEND_CUDA),
     WORD("backend", "auto", MOTUS_BACKEND_AUTO),
     WORD("backend", "cpu", MOTUS_BACKEND_CPU),
     WORD("backend", "cuda", MOTUS_BACKEND_CUDA),
@@ -359,7 +351,7 @@ static const AVClass libmotus_class = {
     .version = LIBAVUTIL_VERSION_INT,
 };
 
-// -1: not set, and motus's own default holds.
+// -1: not set; motus's own default holds.
 static const FFCodecDefault defaults[] = {
     {"b", "0"},      {"g", "-1"},         {"keyint_min", "-1"}, {"qmin", "-1"},   {"qmax", "-1"},
     {"qdiff", "-1"}, {"i_qfactor", "-1"}, {"flags", "+loop"},   {"threads", "0"}, {NULL},

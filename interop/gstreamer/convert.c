@@ -5,7 +5,7 @@
 
 // ---- In -----------------------------------------------------------------------------------------
 
-// Table E-1's figure: chroma_sample_loc_type; -1: not said.
+// Returns chroma_sample_loc_type (figure E-1), -1 if unknown.
 static int chroma_location(GstVideoChromaSite site) {
     switch ((guint)site) {
     case GST_VIDEO_CHROMA_SITE_MPEG2:
@@ -34,13 +34,13 @@ static MotusColour colour_of(const GstVideoInfo *info) {
 }
 
 MotusEncoderConfig motus_gst_config(const GstVideoInfo *info) {
-    // A variable rate has its most in the place of the rate, or nothing.
+    // max-framerate takes the place of a variable rate.
     const gboolean variable = GST_VIDEO_INFO_FPS_N(info) == 0 ||
                               GST_VIDEO_INFO_FLAG_IS_SET(info, GST_VIDEO_FLAG_VARIABLE_FPS);
-    const MotusRational said = {GST_VIDEO_INFO_FPS_N(info), GST_VIDEO_INFO_FPS_D(info)},
-                        usual = {25, 1};
+    const MotusRational fps = {GST_VIDEO_INFO_FPS_N(info), GST_VIDEO_INFO_FPS_D(info)},
+                        default_fps = {25, 1};
     MotusEncoderConfig config = motus_encoder_config_default(
-        GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info), said.num ? said : usual);
+        GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info), fps.num ? fps : default_fps);
     if (variable) config.time_base = (MotusRational){1, MOTUS_GST_TIME_UNIT};
     config.colour = colour_of(info);
     return config;
@@ -59,15 +59,15 @@ MotusStatus motus_gst_frame(MotusFrame **frame, const GstVideoFrame *mapped) {
 
 // ---- Out ----------------------------------------------------------------------------------------
 
-static gboolean takes(const GstCaps *allowed, const char *field, const char *value) {
+static gboolean allows(const GstCaps *allowed, const char *field, const char *value) {
     if (!allowed) return TRUE;
-    GstCaps *one = gst_caps_new_simple("video/x-h264", field, G_TYPE_STRING, value, NULL);
-    const gboolean meet = gst_caps_can_intersect(allowed, one);
-    gst_caps_unref(one);
-    return meet;
+    GstCaps *wanted = gst_caps_new_simple("video/x-h264", field, G_TYPE_STRING, value, NULL);
+    const gboolean allows_it = gst_caps_can_intersect(allowed, wanted);
+    gst_caps_unref(wanted);
+    return allows_it;
 }
 
-// level_idc 31 is level "3.1", 40 is "4".
+// Sets level "3.1" for level_idc 31, "4" for 40.
 static void set_level(GstCaps *caps, int level_idc) {
     char text[8];
     g_snprintf(text, sizeof text, level_idc % 10 ? "%d.%d" : "%d", level_idc / 10, level_idc % 10);
@@ -88,11 +88,11 @@ static gboolean set_codec_data(GstCaps *caps, const MotusEncoder *enc) {
 
 GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gboolean *avc) {
     if (allowed && gst_caps_is_empty(allowed)) return NULL;
-    *avc = !takes(allowed, "stream-format", "byte-stream");
+    *avc = !allows(allowed, "stream-format", "byte-stream");
     GstCaps *caps = gst_caps_new_simple(
         "video/x-h264", "stream-format", G_TYPE_STRING, *avc ? "avc" : "byte-stream", "alignment",
         G_TYPE_STRING, "au", "profile", G_TYPE_STRING,
-        takes(allowed, "profile", "constrained-baseline") ? "constrained-baseline" : "baseline",
+        allows(allowed, "profile", "constrained-baseline") ? "constrained-baseline" : "baseline",
         NULL);
     set_level(caps, motus_encoder_level(enc));
     if (*avc && !set_codec_data(caps, enc)) gst_clear_caps(&caps);

@@ -1,4 +1,4 @@
-// Between GStreamer's terms and the encoder's: raw caps and frames in, H.264 caps and buffers out.
+// Converts raw caps and frames to the encoder's, and its streams to H.264 caps and buffers.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef INTEROP_GSTREAMER_CONVERT_H
 #define INTEROP_GSTREAMER_CONVERT_H
@@ -10,33 +10,31 @@
 #define MOTUS_GST_SINK_CAPS                                                                        \
     "video/x-raw, format=(string)I420, width=(int)[2, 16384, 2], height=(int)[2, 16384, 2], "      \
     "framerate=(fraction)[0/1, 2147483647/1], interlace-mode=(string)progressive"
-// A Constrained Baseline stream is a Baseline stream, too (A.2.1): who asks for that is given it.
+// profile=baseline is granted too: a Constrained Baseline stream is also a Baseline stream (A.2.1).
 #define MOTUS_GST_SRC_CAPS                                                                         \
     "video/x-h264, width=(int)[2, 16384], height=(int)[2, 16384], framerate=(fraction)[0/1, "      \
     "2147483647/1], "                                                                              \
     "stream-format=(string){byte-stream, avc}, alignment=(string)au, "                             \
     "profile=(string){constrained-baseline, baseline}"
 
-// The unit of MotusFrameParams.duration where pictures are shown for different times: a 90,000th of
-// a second.
+// Units of MotusFrameParams.duration in a second, if the frame rate is variable.
 enum { MOTUS_GST_TIME_UNIT = 90000 };
 
-// A configuration with its defaults and what the caps say: size, rate (a variable one: time_base is
-// set, and fps is that of max-framerate, or 25), sample aspect ratio, colour, place of chroma
-// samples.
+// Returns a default configuration with the caps' size, frame rate (variable: time_base is set and
+// fps is max-framerate or 25), sample aspect ratio, colour and chroma location.
 MotusEncoderConfig motus_gst_config(const GstVideoInfo *info);
 
-// Caps of the stream of an open encoder, out of those that downstream takes (NULL: any). *avc says
-// which stream format they have. NULL: downstream takes none.
+// Returns the caps of the stream of an open encoder, restricted to `allowed` (NULL: any); *avc is
+// their stream format. Returns NULL if none is allowed.
 GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gboolean *avc);
 
-// Makes a frame that shares the samples of a mapped I420 one, which must stay mapped as long as the
-// frame lives.
+// Makes a frame that shares the samples of a mapped I420 frame, which stays mapped while the frame
+// lives.
 MotusStatus motus_gst_frame(MotusFrame **frame, const GstVideoFrame *mapped);
 
-// A buffer with the packet's access unit, which is the packet's own memory; takes the caller's
-// reference to it. With avc its NAL units are copied behind their lengths, without parameter sets
-// and delimiters.
+// Makes a buffer of the packet's access unit and takes the caller's reference over. The buffer is
+// the packet's own memory; with avc it is a copy with lengths before NAL units, without parameter
+// sets and delimiters.
 GstBuffer *motus_gst_buffer(MotusPacket *packet, gboolean avc);
 
 #endif

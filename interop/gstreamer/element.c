@@ -1,7 +1,6 @@
-// The GStreamer element motush264enc. All of its work is done in the streaming thread, under
-// GstVideoEncoder's lock: a frame is sent, and what the encoder's own threads have coded by then
-// goes downstream. So packets keep their order, no thread of ours pushes, and flushing and stopping
-// have nobody to wait for.
+// The GStreamer element motush264enc. It works in the streaming thread only, under
+// GstVideoEncoder's lock: each frame is sent, and packets that are ready go downstream. So packets
+// keep their order, and flushing and stopping wait for no other thread.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <gst/video/gstvideoencoder.h>
 
@@ -12,22 +11,21 @@
 GST_DEBUG_CATEGORY_STATIC(motus_debug);
 #define GST_CAT_DEFAULT motus_debug
 
-// Frames beyond the look-ahead that may be under way in one lane, unless tuned for latency: while
-// one is coded, look-ahead and upstream work on the next two.
-enum { IN_FLIGHT = 2 };
+// Frames beyond the lookahead that may be pending with one GOP coder, unless tuned for latency.
+enum { MAX_PENDING = 2 };
 
 typedef struct MotusH264Enc {
     GstVideoEncoder parent;
-    MotusGstSettings settings; // under the object's lock, as is rate_changed
+    MotusGstSettings settings; // guarded by the object's lock, as rate_changed
     gboolean rate_changed;
 
     GstVideoCodecState *input;
     MotusEncoder *encoder; // NULL between a drain or flush and the next frame
     gboolean avc;
-    GString *log;           // of a first pass
-    int64_t pictures, gops; // that have come out since the element was started
-    int under_way, most_under_way;
-    GstClockTime last_pts; // of the frame sent before; GST_CLOCK_TIME_NONE: none
+    GString *log;           // log of a first pass
+    int64_t pictures, gops; // pushed since the element was started
+    int pending, most_pending;
+    GstClockTime last_pts; // of the last frame sent; GST_CLOCK_TIME_NONE: none
 } MotusH264Enc;
 
 typedef struct MotusH264EncClass {
@@ -55,11 +53,11 @@ static GstFlowReturn push(MotusH264Enc *self, MotusPacket *packet) {
     GstVideoEncoder *base = GST_VIDEO_ENCODER(self);
     GstVideoCodecFrame *frame =
         gst_video_encoder_get_frame(base, (int)GPOINTER_TO_UINT(packet->opaque));
-    self->under_way--;
+    self->pending--;
     self->pictures++;
     self->gops += packet->is_idr;
     if (self->log && packet->pass_log) g_string_append(self->log, packet->pass_log);
-    if (!frame) { // the base class has let go of it
+    if (!frame) { // the base class has dropped it
         motus_packet_unref(&packet);
         return GST_FLOW_OK;
     }
@@ -68,13 +66,13 @@ static GstFlowReturn push(MotusH264Enc *self, MotusPacket *packet) {
     return gst_video_encoder_finish_frame(base, frame);
 }
 
-// Pushes what has been coded, and waits where more than `most` frames are under way.
+// Pushes the packets that are ready; blocks while more than `most` frames are pending.
 static GstFlowReturn push_coded(MotusH264Enc *self, int most) {
     GstFlowReturn flow = GST_FLOW_OK;
     while (flow == GST_FLOW_OK) {
         MotusPacket *packet;
         const MotusStatus status =
-            motus_encoder_receive(self->encoder, &packet, self->under_way > most ? -1 : 0);
+            motus_encoder_receive(self->encoder, &packet, self->pending > most ? -1 : 0);
         if (status < 0) return fail(self, status);
         if (status) break;
         flow = push(self, packet);
@@ -86,11 +84,11 @@ static GstFlowReturn push_coded(MotusH264Enc *self, int most) {
 
 static void close_encoder(MotusH264Enc *self) {
     motus_encoder_close(&self->encoder);
-    self->under_way = 0;
+    self->pending = 0;
     self->last_pts = GST_CLOCK_TIME_NONE;
 }
 
-// The log of the first pass is read at the opening and written when all pictures have come.
+// Reads the log of the first pass.
 static gboolean read_log(MotusH264Enc *self, const char *path, gchar **text) {
     GError *error = NULL;
     if (g_file_get_contents(path ? path : "", text, NULL, &error)) return TRUE;
@@ -118,7 +116,7 @@ static gboolean write_log(MotusH264Enc *self) {
     return good;
 }
 
-// What downstream and the application are told of an encoder that has been opened.
+// Sets caps, tags and latency of an open encoder.
 static gboolean announce(MotusH264Enc *self, const MotusEncoderConfig *config) {
     GstVideoEncoder *base = GST_VIDEO_ENCODER(self);
     GstCaps *allowed = gst_pad_get_allowed_caps(GST_VIDEO_ENCODER_SRC_PAD(base));
@@ -141,20 +139,20 @@ static gboolean announce(MotusH264Enc *self, const MotusEncoderConfig *config) {
     gst_tag_list_unref(tags);
 
     const GstClockTime latency =
-        gst_util_uint64_scale((guint64)self->most_under_way * GST_SECOND, (guint64)config->fps.den,
+        gst_util_uint64_scale((guint64)self->most_pending * GST_SECOND, (guint64)config->fps.den,
                               (guint64)config->fps.num);
     gst_video_encoder_set_latency(base, latency, latency);
     return gst_video_encoder_negotiate(base);
 }
 
-// Frames that push_coded leaves with the encoder: look-ahead, and what is coded side by side.
-static int most_under_way(MotusH264Enc *self, const MotusEncoderConfig *c) {
+// Returns the pending frames that push_coded allows: lookahead and parallel coding.
+static int most_pending(MotusH264Enc *self, const MotusEncoderConfig *c) {
     GST_OBJECT_LOCK(self);
-    const gboolean at_once = (self->settings.tune & MOTUS_GST_ZEROLATENCY) != 0;
+    const gboolean zerolatency = (self->settings.tune & MOTUS_GST_ZEROLATENCY) != 0;
     GST_OBJECT_UNLOCK(self);
-    const int look = c->rate == MOTUS_RATE_QP ? 0 : c->lookahead,
+    const int lookahead = c->rate == MOTUS_RATE_QP ? 0 : c->lookahead,
               gop_coders = motus_encoder_gop_coders(self->encoder);
-    return look + (at_once ? 0 : gop_coders == 1 ? IN_FLIGHT : gop_coders * c->keyint);
+    return lookahead + (zerolatency ? 0 : gop_coders == 1 ? MAX_PENDING : gop_coders * c->keyint);
 }
 
 // Fills the configuration from the properties and reads the log that a second pass needs. The
@@ -179,15 +177,15 @@ static gboolean open_with(MotusH264Enc *self, MotusEncoder **enc, const MotusEnc
     return FALSE;
 }
 
-// Opens and closes an encoder of one macroblock. An error in the streaming thread comes too late
-// for an application that still waits for the state change: gst-launch-1.0 may then hang.
+// Opens and closes an encoder of one macroblock, so that bad settings fail the state change. An
+// error in the streaming thread would be later, and gst-launch-1.0 may hang on it.
 static gboolean check_settings(MotusH264Enc *self) {
     MotusEncoderConfig config = motus_encoder_config_default(16, 16, (MotusRational){25, 1});
     MotusEncoder *enc = NULL;
     gchar *log;
     if (!apply_settings(self, &config, &log)) return FALSE;
     g_free(log);
-    if (config.pass == 2) config.pass = 1; // a log belongs to one picture size
+    if (config.pass == 2) config.pass = 1; // a log fits one picture size only
     if (config.backend == MOTUS_BACKEND_AUTO) config.backend = MOTUS_BACKEND_CPU;
     const gboolean good = open_with(self, &enc, &config);
     motus_encoder_close(&enc);
@@ -207,16 +205,16 @@ static gboolean open_encoder(MotusH264Enc *self) {
     g_free(log);
     if (!good) return FALSE;
     if (config.pass == 1 && !self->log) self->log = g_string_new(NULL);
-    self->most_under_way = most_under_way(self, &config);
+    self->most_pending = most_pending(self, &config);
     GST_INFO_OBJECT(self, "%s, %d GOP coders, at most %d pending frames",
                     motus_backend_name(motus_encoder_backend(self->encoder)),
-                    motus_encoder_gop_coders(self->encoder), self->most_under_way);
+                    motus_encoder_gop_coders(self->encoder), self->most_pending);
     if (announce(self, &config)) return TRUE;
     close_encoder(self);
     return FALSE;
 }
 
-// Pushes all that is under way; the encoder takes no frame after that and is closed.
+// Pushes all pending frames and closes the encoder.
 static GstFlowReturn drain(MotusH264Enc *self) {
     if (!self->encoder) return GST_FLOW_OK;
     const MotusStatus status = motus_encoder_send(self->encoder, NULL, NULL);
@@ -225,12 +223,12 @@ static GstFlowReturn drain(MotusH264Enc *self) {
     return flow;
 }
 
-// ---- What GstVideoEncoder asks for --------------------------------------------------------------
+// ---- Virtual functions of GstVideoEncoder -------------------------------------------------------
 
 static gboolean set_format(GstVideoEncoder *base, GstVideoCodecState *state) {
     MotusH264Enc *self = of_base(base);
     if (drain(self) != GST_FLOW_OK)
-        GST_DEBUG_OBJECT(self, "pictures before the change went nowhere");
+        GST_DEBUG_OBJECT(self, "pictures before the change were dropped");
     if (self->input) gst_video_codec_state_unref(self->input);
     self->input = gst_video_codec_state_ref(state);
     return open_encoder(self);
@@ -251,8 +249,8 @@ static void apply_rate(MotusH264Enc *self) {
             ("The rate stays as it is: %s", motus_encoder_error(self->encoder)->text), (NULL));
 }
 
-// For how long a frame is shown, in MOTUS_GST_TIME_UNIT, where that differs: what its buffer says,
-// else as long as the one before.
+// Returns how long a frame is shown, in MOTUS_GST_TIME_UNIT: its duration, or else that of the
+// previous frame.
 static int64_t duration_of(MotusH264Enc *self, const GstVideoCodecFrame *frame) {
     GstClockTime ns = frame->duration;
     if (!GST_CLOCK_TIME_IS_VALID(ns) && GST_CLOCK_TIME_IS_VALID(self->last_pts) &&
@@ -263,8 +261,8 @@ static int64_t duration_of(MotusH264Enc *self, const GstVideoCodecFrame *frame) 
     return (int64_t)MAX(1, gst_util_uint64_scale_round(ns, MOTUS_GST_TIME_UNIT, GST_SECOND));
 }
 
-// The encoder copies (or uploads) the samples before it returns: whatever strides the frame has,
-// there is no copy before that one.
+// Sends a frame. The encoder copies or uploads the samples before it returns; that is the only
+// copy.
 static GstFlowReturn send(MotusH264Enc *self, GstVideoCodecFrame *frame) {
     GstVideoFrame mapped;
     MotusFrame *picture = NULL;
@@ -282,12 +280,12 @@ static GstFlowReturn send(MotusH264Enc *self, GstVideoCodecFrame *frame) {
     motus_frame_unref(&picture);
     gst_video_frame_unmap(&mapped);
     if (status) return fail(self, status);
-    self->under_way++;
+    self->pending++;
     return GST_FLOW_OK;
 }
 
-// Lets go of the samples while the picture is under way, so that a pool upstream gets them back;
-// what hangs on the buffer goes on.
+// Releases the samples while the picture is pending, so that an upstream pool gets them back. Keeps
+// the buffer's metadata.
 static void keep_metas_only(GstVideoCodecFrame *frame) {
     GstBuffer *metas = gst_buffer_new();
     gst_buffer_copy_into(metas, frame->input_buffer, GST_BUFFER_COPY_METADATA, 0, 0);
@@ -297,7 +295,7 @@ static void keep_metas_only(GstVideoCodecFrame *frame) {
 
 static GstFlowReturn handle_frame(GstVideoEncoder *base, GstVideoCodecFrame *frame) {
     MotusH264Enc *self = of_base(base);
-    // Too late to be shown (only with qos=true): a frame without output counts as dropped.
+    // Too late to be shown (qos=true): a frame without output counts as dropped.
     if (!GST_VIDEO_CODEC_FRAME_IS_FORCE_KEYFRAME(frame) &&
         gst_video_encoder_get_max_encode_time(base, frame) < 0)
         return gst_video_encoder_finish_frame(base, frame);
@@ -309,10 +307,10 @@ static GstFlowReturn handle_frame(GstVideoEncoder *base, GstVideoCodecFrame *fra
     }
     if (flow == GST_FLOW_OK) keep_metas_only(frame);
     gst_video_codec_frame_unref(frame);
-    return flow == GST_FLOW_OK ? push_coded(self, self->most_under_way) : flow;
+    return flow == GST_FLOW_OK ? push_coded(self, self->most_pending) : flow;
 }
 
-// The end of the stream, or of a segment, after which frames may come again.
+// Ends the stream or a segment; frames may follow.
 static GstFlowReturn finish(GstVideoEncoder *base) {
     MotusH264Enc *self = of_base(base);
     GstFlowReturn flow = drain(self);
@@ -342,7 +340,7 @@ static gboolean stop(GstVideoEncoder *base) {
 }
 
 static gboolean propose_allocation(GstVideoEncoder *base, GstQuery *query) {
-    gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL); // any strides will do
+    gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL); // any strides are allowed
     return GST_VIDEO_ENCODER_CLASS(motus_h264_enc_parent_class)->propose_allocation(base, query);
 }
 
@@ -405,7 +403,7 @@ static void motus_h264_enc_class_init(MotusH264EncClass *class) {
 static void motus_h264_enc_init(MotusH264Enc *self) {
     motus_gst_settings_init(&self->settings);
     self->last_pts = GST_CLOCK_TIME_NONE;
-    // Caps without an interlace-mode are progressive ones, though no subset of ours.
+    // Accept caps without interlace-mode, which are progressive but no subset of the template.
     GST_PAD_SET_ACCEPT_INTERSECT(GST_VIDEO_ENCODER_SINK_PAD(self));
 }
 

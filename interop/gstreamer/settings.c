@@ -3,6 +3,11 @@
 
 // ---- Names of values ----------------------------------------------------------------------------
 
+static GType enum_type(gsize *type, const char *name, const GEnumValue *values) {
+    if (g_once_init_enter(type)) g_once_init_leave(type, g_enum_register_static(name, values));
+    return *type;
+}
+
 static GType pass_type(void) {
     static const GEnumValue values[] = {
         {MOTUS_GST_CBR, "Bitrate (kbit/s on average, VBV by vbv-buf-capacity)", "cbr"},
@@ -12,12 +17,10 @@ static GType pass_type(void) {
         {MOTUS_GST_PASS2, "Second of two passes", "pass2"},
         {0, NULL, NULL}};
     static gsize type;
-    if (g_once_init_enter(&type))
-        g_once_init_leave(&type, g_enum_register_static("GstMotusH264EncPass", values));
-    return type;
+    return enum_type(&type, "GstMotusH264EncPass", values);
 }
 
-// x264's names, each the nearest preset there is.
+// x264's preset names; each stands for the nearest of motus's presets.
 static GType preset_type(void) {
     static const GEnumValue values[] = {{1, "as faster", "ultrafast"},
                                         {2, "as faster", "superfast"},
@@ -31,14 +34,12 @@ static GType preset_type(void) {
                                         {10, "as slow", "placebo"},
                                         {0, NULL, NULL}};
     static gsize type;
-    if (g_once_init_enter(&type))
-        g_once_init_leave(&type, g_enum_register_static("GstMotusH264EncPreset", values));
-    return type;
+    return enum_type(&type, "GstMotusH264EncPreset", values);
 }
 
 static GType tune_type(void) {
     static const GFlagsValue values[] = {
-        {MOTUS_GST_ZEROLATENCY, "No look-ahead: each picture comes out before the next goes in",
+        {MOTUS_GST_ZEROLATENCY, "No lookahead: each picture comes out before the next goes in",
          "zerolatency"},
         {0, NULL, NULL}};
     static gsize type;
@@ -49,34 +50,31 @@ static GType tune_type(void) {
 
 static GType backend_type(void) {
     static const GEnumValue values[] = {
-        {MOTUS_BACKEND_AUTO, "CUDA where there is a device, else the CPU", "auto"},
+        {MOTUS_BACKEND_AUTO, "CUDA if there is a device, else the CPU", "auto"},
         {MOTUS_BACKEND_CPU, "CPU", "cpu"},
         {MOTUS_BACKEND_CUDA, "CUDA", "cuda"},
         {0, NULL, NULL}};
     static gsize type;
-    if (g_once_init_enter(&type))
-        g_once_init_leave(&type, g_enum_register_static("GstMotusH264EncBackend", values));
-    return type;
+    return enum_type(&type, "GstMotusH264EncBackend", values);
 }
 
 // ---- Properties ---------------------------------------------------------------------------------
 
-// Numbers: properties are numbered from 1 in this order.
+// Property ids count from 1 in the order of this table.
 typedef enum Kind { KIND_UINT, KIND_BOOLEAN, KIND_ENUM, KIND_FLAGS } Kind;
 
 typedef struct Property {
     const char *name, *nick, *text;
     GType (*type)(void);
     Kind kind;
-    guint least, most, standard, offset;
-    gboolean rate; // may change while frames go in
+    guint least, most, initial, offset;
+    gboolean rate; // may change while playing
 } Property;
 
 #define AT(member) (guint) G_STRUCT_OFFSET(MotusGstSettings, member)
 
 static const Property properties[] = {
-    {"pass", "Pass", "What decides about quantizers", pass_type, KIND_ENUM, 0, 0, MOTUS_GST_CBR,
-     AT(pass), FALSE},
+    {"pass", "Pass", "Rate control", pass_type, KIND_ENUM, 0, 0, MOTUS_GST_CBR, AT(pass), FALSE},
     {"bitrate", "Bitrate", "Bitrate in kbit/s", NULL, KIND_UINT, 1, 2048000, 2048, AT(bitrate),
      TRUE},
     {"quantizer", "Quantizer", "Quantizer of P pictures (pass=quant) or quality (CRF, pass=qual)",
@@ -85,62 +83,59 @@ static const Property properties[] = {
      "Size of the decoder's buffer (VBV) in milliseconds at its rate; 0: no VBV", NULL, KIND_UINT,
      0, 10000, 600, AT(vbv_capacity), TRUE},
     {"vbv-maxrate", "VBV rate",
-     "Rate at which the VBV is filled in kbit/s, at least the bitrate; 0: the bitrate, and no VBV "
-     "with pass=qual",
+     "Rate that fills the VBV in kbit/s, at least the bitrate; 0: the bitrate, and no VBV with "
+     "pass=qual",
      NULL, KIND_UINT, 0, 2048000, 0, AT(vbv_maxrate), TRUE},
-    {"speed-preset", "Speed preset",
-     "How much work goes into decisions: slow, medium, fast or faster", preset_type, KIND_ENUM, 0,
-     0, 6, AT(preset), FALSE},
-    {"tune", "Tune", "zerolatency: no look-ahead, no picture held back", tune_type, KIND_FLAGS, 0,
-     0, 0, AT(tune), FALSE},
+    {"speed-preset", "Speed preset", "Effort of mode decision: slow, medium, fast or faster",
+     preset_type, KIND_ENUM, 0, 0, 6, AT(preset), FALSE},
+    {"tune", "Tune", "zerolatency: no lookahead, no picture held back", tune_type, KIND_FLAGS, 0, 0,
+     0, AT(tune), FALSE},
     {"key-int-max", "Key picture interval",
      "Most pictures from one IDR picture to the next (0: 250; 2147483647: only the first)", NULL,
      KIND_UINT, 0, G_MAXINT, 0, AT(keyint), FALSE},
-    {"rc-lookahead", "Look-ahead",
-     "Pictures known beyond the one that is coded: each comes out that many later", NULL, KIND_UINT,
-     0, MOTUS_MAX_LOOKAHEAD, 40, AT(lookahead), FALSE},
-    {"mb-tree", "Macroblock tree", "Finer quantizers where later pictures look (needs look-ahead)",
-     NULL, KIND_BOOLEAN, 0, 0, TRUE, AT(mbtree), FALSE},
+    {"rc-lookahead", "Lookahead", "Pictures known in advance: each comes out that many later", NULL,
+     KIND_UINT, 0, MOTUS_MAX_LOOKAHEAD, 40, AT(lookahead), FALSE},
+    {"mb-tree", "Macroblock tree",
+     "Finer quantizers for macroblocks that later pictures predict from (needs lookahead)", NULL,
+     KIND_BOOLEAN, 0, 0, TRUE, AT(mbtree), FALSE},
     {"qp-min", "Least QP", "Finest quantizer (not with pass=quant)", NULL, KIND_UINT, 0, 51, 0,
      AT(qp_min), FALSE},
     {"qp-max", "Most QP", "Coarsest quantizer (not with pass=quant)", NULL, KIND_UINT, 0, 51, 51,
      AT(qp_max), FALSE},
-    {"qp-step", "QP step", "Most QPs from a P picture to the next with a bitrate", NULL, KIND_UINT,
+    {"qp-step", "QP step", "Largest QP change between P pictures with a bitrate", NULL, KIND_UINT,
      1, 51, 4, AT(qp_step), FALSE},
     {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", NULL, KIND_BOOLEAN,
      0, 0, TRUE, AT(aud), FALSE},
-    {"slices", "Slices", "Slices of a picture, whole rows of macroblocks each", NULL, KIND_UINT, 1,
+    {"slices", "Slices", "Slices of a picture, each of whole macroblock rows", NULL, KIND_UINT, 1,
      1024, 1, AT(slices), FALSE},
     {"slice-max-size", "Slice size",
-     "Bytes that no slice's NAL unit passes, 128 or more, for packets; 0: any size. On the CPU",
-     NULL, KIND_UINT, 0, G_MAXINT, 0, AT(slice_max_size), FALSE},
-    {"threads", "Threads",
-     "Threads (0: as many as there are processors); the stream is the same for any number", NULL,
-     KIND_UINT, 0, 1024, 0, AT(threads), FALSE},
+     "Largest NAL unit of a slice in bytes, 128 or more, for packets; 0: no limit. CPU only", NULL,
+     KIND_UINT, 0, G_MAXINT, 0, AT(slice_max_size), FALSE},
+    {"threads", "Threads", "Threads (0: one per processor); the stream does not depend on them",
+     NULL, KIND_UINT, 0, 1024, 0, AT(threads), FALSE},
     {"gop-coders", "GOP coders",
-     "GOPs that are coded at the same time (0: as memory allows): faster, with up to so many "
-     "key-int-max more of latency, and "
-     "the same stream. One where sizes decide about quantizers (pass=cbr, VBV)",
+     "GOPs coded in parallel (0: as memory allows): faster, the same stream, with a latency of up "
+     "to as many key-int-max. One with pass=cbr or a VBV",
      NULL, KIND_UINT, 0, MOTUS_MAX_GOP_CODERS, 1, AT(gop_coders), FALSE},
-    {"backend", "Backend", "Where pictures are coded; the stream is the same", backend_type,
-     KIND_ENUM, 0, 0, MOTUS_BACKEND_AUTO, AT(backend), FALSE},
+    {"backend", "Backend", "CPU or CUDA; the stream is the same", backend_type, KIND_ENUM, 0, 0,
+     MOTUS_BACKEND_AUTO, AT(backend), FALSE},
 };
 
 enum { IP_FACTOR = G_N_ELEMENTS(properties) + 1, CACHE_FILE };
 
-static GParamSpec *spec_of(const Property *p) {
+static GParamSpec *make_spec(const Property *p) {
     const GParamFlags flags =
         (GParamFlags)(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS) |
         (p->rate ? (GParamFlags)GST_PARAM_MUTABLE_PLAYING : (GParamFlags)GST_PARAM_MUTABLE_READY);
     switch (p->kind) {
     case KIND_BOOLEAN:
-        return g_param_spec_boolean(p->name, p->nick, p->text, (gboolean)p->standard, flags);
+        return g_param_spec_boolean(p->name, p->nick, p->text, (gboolean)p->initial, flags);
     case KIND_ENUM:
-        return g_param_spec_enum(p->name, p->nick, p->text, p->type(), (gint)p->standard, flags);
+        return g_param_spec_enum(p->name, p->nick, p->text, p->type(), (gint)p->initial, flags);
     case KIND_FLAGS:
-        return g_param_spec_flags(p->name, p->nick, p->text, p->type(), p->standard, flags);
+        return g_param_spec_flags(p->name, p->nick, p->text, p->type(), p->initial, flags);
     default:
-        return g_param_spec_uint(p->name, p->nick, p->text, p->least, p->most, p->standard, flags);
+        return g_param_spec_uint(p->name, p->nick, p->text, p->least, p->most, p->initial, flags);
     }
 }
 
@@ -149,16 +144,16 @@ void motus_gst_settings_install(GObjectClass *class) {
                               (GParamFlags)GST_PARAM_MUTABLE_READY;
     const double ip = motus_encoder_config_default(16, 16, (MotusRational){25, 1}).ip_ratio;
     for (guint i = 0; i < G_N_ELEMENTS(properties); i++)
-        g_object_class_install_property(class, i + 1, spec_of(&properties[i]));
+        g_object_class_install_property(class, i + 1, make_spec(&properties[i]));
     g_object_class_install_property(
         class, IP_FACTOR,
         g_param_spec_double("ip-factor", "IP factor",
-                            "Quantizer steps of P pictures against those of I pictures", 0.1, 10,
-                            ip, flags));
+                            "Ratio of the quantizer steps of P and I pictures", 0.1, 10, ip,
+                            flags));
     g_object_class_install_property(
         class, CACHE_FILE,
         g_param_spec_string("multipass-cache-file", "Multipass cache file",
-                            "What the first pass leaves to the second", "motus.log", flags));
+                            "Log of the first pass for the second", "motus.log", flags));
 }
 
 static guint *number(const MotusGstSettings *s, guint id) {
@@ -166,7 +161,7 @@ static guint *number(const MotusGstSettings *s, guint id) {
 }
 
 void motus_gst_settings_init(MotusGstSettings *s) {
-    for (guint i = 0; i < G_N_ELEMENTS(properties); i++) *number(s, i + 1) = properties[i].standard;
+    for (guint i = 0; i < G_N_ELEMENTS(properties); i++) *number(s, i + 1) = properties[i].initial;
     s->ip_factor = motus_encoder_config_default(16, 16, (MotusRational){25, 1}).ip_ratio;
     s->cache_file = g_strdup("motus.log");
 }
@@ -200,19 +195,19 @@ gboolean motus_gst_settings_get(const MotusGstSettings *s, guint id, GValue *val
     } else if (id == CACHE_FILE) {
         g_value_set_string(value, s->cache_file);
     } else if (id >= 1 && id <= G_N_ELEMENTS(properties)) {
-        const guint is = *number(s, id);
+        const guint n = *number(s, id);
         switch (properties[id - 1].kind) {
         case KIND_BOOLEAN:
-            g_value_set_boolean(value, (gboolean)is);
+            g_value_set_boolean(value, (gboolean)n);
             break;
         case KIND_ENUM:
-            g_value_set_enum(value, (gint)is);
+            g_value_set_enum(value, (gint)n);
             break;
         case KIND_FLAGS:
-            g_value_set_flags(value, is);
+            g_value_set_flags(value, n);
             break;
         case KIND_UINT:
-            g_value_set_uint(value, is);
+            g_value_set_uint(value, n);
             break;
         }
     } else {
@@ -221,7 +216,7 @@ gboolean motus_gst_settings_get(const MotusGstSettings *s, guint id, GValue *val
     return TRUE;
 }
 
-// ---- What they mean -----------------------------------------------------------------------------
+// ---- Configuration ------------------------------------------------------------------------------
 
 static MotusPreset preset_of(guint x264) {
     return x264 <= 4   ? MOTUS_PRESET_FASTER
@@ -246,12 +241,12 @@ static void apply_rate(const MotusGstSettings *s, MotusEncoderConfig *c) {
 }
 
 void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) {
-    const gboolean at_once = (s->tune & MOTUS_GST_ZEROLATENCY) != 0;
+    const gboolean zerolatency = (s->tune & MOTUS_GST_ZEROLATENCY) != 0;
     apply_rate(s, c);
     c->preset = preset_of(s->preset);
     c->keyint = s->keyint == 0 ? 250 : s->keyint == G_MAXINT ? 0 : (int)s->keyint;
-    c->lookahead = at_once ? 0 : (int)s->lookahead;
-    c->gop_coders = at_once ? 1 : (int)s->gop_coders;
+    c->lookahead = zerolatency ? 0 : (int)s->lookahead;
+    c->gop_coders = zerolatency ? 1 : (int)s->gop_coders;
     c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;
     c->qp_max = (int)s->qp_max;

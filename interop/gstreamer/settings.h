@@ -1,5 +1,5 @@
-// The properties of motush264enc, under the names and units that x264enc gives them, and the
-// encoder's configuration that they mean.
+// Properties of motush264enc, with the names, units and numbers of x264enc, and the configuration
+// that they stand for.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef INTEROP_GSTREAMER_SETTINGS_H
 #define INTEROP_GSTREAMER_SETTINGS_H
@@ -8,43 +8,42 @@
 
 #include "motus/encoder.h"
 
-// Values as x264enc numbers them, so that scripts which set numbers go on working.
+// Numbered as in x264enc, for scripts that set numbers.
 typedef enum MotusGstPass {
     MOTUS_GST_CBR = 0,    // `bitrate`
     MOTUS_GST_QUANT = 4,  // `quantizer` for every P picture
     MOTUS_GST_QUAL = 5,   // `quantizer` as a CRF
-    MOTUS_GST_PASS1 = 17, // first and second of two passes with `bitrate`
+    MOTUS_GST_PASS1 = 17, // first and second pass with `bitrate`
     MOTUS_GST_PASS2 = 18,
 } MotusGstPass;
 
 enum { MOTUS_GST_ZEROLATENCY = 4 }; // of `tune`
 
-// The first members have 32 bits each: settings.c finds them by their offsets.
+// settings.c finds the 32-bit members by their offsets.
 typedef struct MotusGstSettings {
     guint pass;                 // MotusGstPass
     guint bitrate, vbv_maxrate; // kbit/s
-    guint vbv_capacity;         // ms at the VBV's rate
+    guint vbv_capacity;         // milliseconds at the VBV's rate
     guint quantizer, qp_min, qp_max, qp_step;
-    guint preset, tune; // as x264enc numbers them
+    guint preset, tune; // numbered as in x264enc
     guint keyint, lookahead, slices, slice_max_size, threads, gop_coders, backend;
     gint aud, mbtree;
     double ip_factor;
-    char *cache_file; // log of the first pass, for the second
+    char *cache_file; // log between two passes
 } MotusGstSettings;
 
-// Adds the properties to a class, numbered from 1.
+// Adds the properties to a class; ids count from 1.
 void motus_gst_settings_install(GObjectClass *class);
 
 void motus_gst_settings_init(MotusGstSettings *settings);
 void motus_gst_settings_clear(MotusGstSettings *settings);
 
-// FALSE: no property of ours. *rate: whether it is one that may change while frames go in.
+// Returns FALSE if the id is not one of these. *rate: the property may change while playing.
 gboolean motus_gst_settings_set(MotusGstSettings *settings, guint id, const GValue *value,
                                 gboolean *rate);
 gboolean motus_gst_settings_get(const MotusGstSettings *settings, guint id, GValue *value);
 
-// Puts everything but size, rate and colour of the pictures into the configuration; pass_log is
-// left alone.
+// Sets everything but size, frame rate and colour in the configuration; leaves pass_log alone.
 void motus_gst_settings_apply(const MotusGstSettings *settings, MotusEncoderConfig *config);
 
 #endif

@@ -52,7 +52,7 @@ static int covers(int b, int at) {
 // has more.
 static void check_least(const MotusField *f, uint32_t modes, int mb) {
     uint8_t block[16];
-    motus_field_least(f, modes, mb, block);
+    motus_field_best_blocks(f, modes, mb, block);
     uint64_t cost = 0, quarters = 0;
     for (int i = 0; i < 16; i++) {
         MOTUS_CHECK(block[i] < MOTUS_BLOCKS && covers(block[i], i) &&
@@ -204,7 +204,7 @@ static void fei_vectors(void) {
         motus_field_to_fei(f, modes, to);
         for (int mb = 0; mb < f->n_mb; mb++) {
             uint8_t block[16];
-            motus_field_least(f, modes, mb, block);
+            motus_field_best_blocks(f, modes, mb, block);
             for (int k = 0; k < 16; k++) {
                 const MotusMv want = f->mv[block[order[k]]][mb];
                 MOTUS_CHECK(to[mb].mv[k][0].x == want.x && to[mb].mv[k][0].y == want.y &&
@@ -228,7 +228,7 @@ static void dense_flow(void) {
             for (int x = 0; x < WIDTH; x++) {
                 const int mb = y / 16 * f->mb_width + x / 16;
                 uint8_t block[16];
-                motus_field_least(f, modes, mb, block);
+                motus_field_best_blocks(f, modes, mb, block);
                 const MotusMv mv = f->mv[block[y % 16 / 4 * 4 + x % 16 / 4]][mb];
                 const float *at = flow + 2 * (y * WIDTH + x);
                 MOTUS_CHECK(at[0] * 4 == (float)mv.x && at[1] * 4 == (float)mv.y, "%d, %d", x, y);
