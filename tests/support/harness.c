@@ -19,6 +19,8 @@ uint32_t motus_test_random(void) {
     return state;
 }
 
+void motus_test_seed(uint32_t seed) { state = seed ? seed : 1; }
+
 int motus_test_range(int lo, int hi) {
     return lo + (int)(motus_test_random() % ((uint32_t)(hi - lo) + 1));
 }
@@ -30,7 +32,10 @@ void motus_test_fill(void *data, size_t size) {
 
 void motus_test_check(int ok, const char *what, const char *file, int line, const char *format,
                       ...) {
+    static CU_pTest last;
     CU_assertImplementation(ok ? CU_TRUE : CU_FALSE, (unsigned)line, what, file, "", CU_FALSE);
+    if (CU_get_current_test() != last) messages = 0;
+    last = CU_get_current_test();
     if (ok || ++messages > MAX_MESSAGES) return;
     va_list args;
     va_start(args, format);
@@ -103,11 +108,12 @@ void motus_test_skip(const char *reason) {
     skipped++;
 }
 
+int motus_test_skips(void) { return skipped; }
+
 int motus_test_main(const char *suite, const MotusTest *tests, int argc, char **argv) {
     const char *seed = getenv("MOTUS_SEED");
     uint32_t start = seed ? (uint32_t)strtoul(seed, NULL, 0)
                           : 1; // the same cases in every run, unless others are asked for
-    if (!start) start = 1;
     printf("%s: MOTUS_SEED=%u\n", suite, start);
     if (CU_initialize_registry() != CUE_SUCCESS) return 1;
     CU_pSuite s = CU_add_suite(suite, NULL, NULL);
@@ -119,7 +125,7 @@ int motus_test_main(const char *suite, const MotusTest *tests, int argc, char **
         return 2;
     }
     CU_basic_set_mode(CU_BRM_VERBOSE);
-    state = start;
+    motus_test_seed(start);
     CU_basic_run_tests();
     unsigned failed = CU_get_number_of_failures();
     CU_cleanup_registry();

@@ -22,6 +22,7 @@ int motus_test_main(const char *suite, const MotusTest *tests, int argc, char **
 
 // xorshift generator seeded by motus_test_main.
 uint32_t motus_test_random(void);
+void motus_test_seed(uint32_t seed);           // seeds it again; 0 counts as 1
 int motus_test_range(int lo, int hi);          // both ends included
 void motus_test_fill(void *data, size_t size); // random bytes
 
@@ -51,5 +52,6 @@ void motus_test_cpu(const char *name);
 // Marks the running test as skipped (printed, and the process exits with 77 if every test was
 // skipped).
 void motus_test_skip(const char *reason);
+int motus_test_skips(void); // how many were skipped
 
 #endif
