@@ -109,6 +109,17 @@ void me_case_random(MeCase *c, int range, MotusSubpel subpel) {
                                            : (MeContent)motus_test_range(0, ME_CONTENTS - 1));
 }
 
+void me_case_moved(MeCase *c, int width, int height, int range, MotusSubpel subpel) {
+    memset(c, 0, sizeof *c);
+    c->config = motus_me_config_default(width, height);
+    c->config.range = range;
+    c->config.subpel = subpel;
+    c->hints.lambda_q8 = 900;
+    c->cur = (MotusPlane){malloc((size_t)width * (size_t)height), width, width, height};
+    c->ref = (MotusPlane){malloc((size_t)width * (size_t)height), width, width, height};
+    me_case_fill(c, ME_MOVED);
+}
+
 void me_case_free(MeCase *c) {
     free(c->cur.data);
     free(c->ref.data);
@@ -117,21 +128,38 @@ void me_case_free(MeCase *c) {
     free(c->lambda);
 }
 
-static MotusField *run(const MeCase *c, const char *cpu, int threads) {
-    MotusMeConfig config = c->config;
+MotusMe *me_case_open(MotusMeConfig config, MotusBackend backend) {
     MotusMe *me = NULL;
+    config.backend = backend;
+    MOTUS_CHECK(motus_me_open(&me, &config) == MOTUS_OK, "%dx%d R=%d", config.width, config.height,
+                config.range);
+    MOTUS_CHECK(me && motus_me_backend(me) == backend, "%s", motus_backend_name(backend));
+    return me;
+}
+
+MotusField *me_case_field(int width, int height) {
     MotusField *field = NULL;
-    config.threads = threads;
-    if (cpu) motus_test_cpu(cpu);
-    MOTUS_CHECK(motus_me_open(&me, &config) == MOTUS_OK, "%dx%d", config.width, config.height);
-    motus_test_cpu(NULL);
-    MOTUS_CHECK(motus_field_alloc(&field, config.width, config.height) == MOTUS_OK, "%dx%d",
-                config.width, config.height);
+    MOTUS_CHECK(motus_field_alloc(&field, width, height) == MOTUS_OK, "%dx%d", width, height);
     memset(field->mv[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(MotusMv));
     memset(field->sad[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint16_t));
     memset(field->cost[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint32_t));
-    MOTUS_CHECK(motus_me_search(me, &c->cur, &c->ref, &c->hints, field) == MOTUS_OK, "%dx%d",
-                config.width, config.height);
+    return field;
+}
+
+MotusField *me_case_search(MotusMe *me, const MeCase *c) {
+    MotusField *field = me_case_field(c->config.width, c->config.height);
+    MOTUS_CHECK(motus_me_search(me, &c->cur, &c->ref, &c->hints, field) == MOTUS_OK, "%s",
+                motus_me_error(me)->text);
+    return field;
+}
+
+static MotusField *run(const MeCase *c, const char *cpu, int threads) {
+    MotusMeConfig config = c->config;
+    config.threads = threads;
+    if (cpu) motus_test_cpu(cpu);
+    MotusMe *me = me_case_open(config, config.backend);
+    motus_test_cpu(NULL);
+    MotusField *field = me_case_search(me, c);
     motus_me_close(&me);
     return field;
 }

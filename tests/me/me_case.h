@@ -29,7 +29,16 @@ typedef struct MeCase {
 // Draws size (fewer MBs for larger ranges), content, modes and hints.
 void me_case_random(MeCase *c, int range, MotusSubpel subpel);
 void me_case_fill(MeCase *c, MeContent content);
+// A picture that has moved, with rows of exactly `width` bytes and one lambda.
+void me_case_moved(MeCase *c, int width, int height, int range, MotusSubpel subpel);
 void me_case_free(MeCase *c);
+
+// Opens a context of that backend.
+MotusMe *me_case_open(MotusMeConfig config, MotusBackend backend);
+
+// Returns a poisoned field, and one with the results of a search.
+MotusField *me_case_field(int width, int height);
+MotusField *me_case_search(MotusMe *me, const MeCase *c);
 
 // Searches with plain C and with the fastest version, with one thread and with three, and compares
 // all with the oracle; entries of blocks that were not asked for must stay as they were.
