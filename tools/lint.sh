@@ -21,7 +21,7 @@ check() {
 
 jobs=$(nproc)
 mapfile -t sources < <(git ls-files '*.c' ':!examples' ':!tests' ':!interop/ffmpeg') # that is a file of FFmpeg's
-mapfile -t tests < <(git grep -L -e cuda_runtime_api.h -e gpu_sequence.h -e '_cuda.h"' -- 'tests/*.c' ':!tests/install/subproject') # without CUDA's headers
+mapfile -t tests < <(git grep -L -e cuda_runtime_api.h -e tests/gpu/gpu_test.h -e tests/gpu/sequence.h -e '_cuda.h"' -- 'tests/*.c' ':!tests/install/subproject') # without CUDA's headers
 mapfile -t all < <(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
 format=$(command -v clang-format-14 || command -v clang-format)

@@ -1,24 +1,35 @@
 #!/usr/bin/env bash
-# What only a GPU can show, in one run: the GPU suites, streams equal to the CPU's, compute-sanitizer. Needs programs alone: they may have been built elsewhere.
+# Runs all that needs a GPU: gpu_test's suites, streams against the CPU's, compute-sanitizer,
+# benchmarks. Only the programs are needed; they may have been built elsewhere.
 # SPDX-License-Identifier: BSD-2-Clause
 set -uo pipefail
 usage() {
     cat <<TXT
 usage: tests/gpu/gpu.sh PROGRAMS SEQUENCES [PART...]
-  PROGRAMS   folder with motus and the gpu_*_test programs: a build tree, or a copy of what is in its tools/ and tests/
+  PROGRAMS   folder with motus and gpu_test: a build tree, or a copy of its tools/ and tests/
   SEQUENCES  folder with .y4m files
-  PART       suites    each GPU suite
-             same      CUDA's streams are the CPU's: sequences x presets x rate controls x lanes
+  PART       suites    each suite of gpu_test, in a process of its own
+             same      CUDA's streams are the CPU's: sequences x presets x rate controls x
+                       GOP coders
              sanitize  compute-sanitizer's four tools over an encode, CIF and an odd size
-             (these where none is named)
-             rates     the same in every mode of rate control, presets x lanes, six encodes at a time: SEQUENCES with cuts tell most
-             python    arrays of PyTorch, CuPy and JAX in device memory, as far as those are installed
-             grid      gpu_grid: pairs of all settings over each sequence, then generated ones of 16x16 to 7680x4320, with 1, 2, 7 and 16 lanes
+             (these three by default)
+             kernels   compute-sanitizer's four tools over gpu_test's kernels, few cases of each
+             bench     times of gpu_test's kernels at 1080p
+             rates     as same, every mode of rate control, six encodes at a time; SEQUENCES with
+                       cuts tell most
+             python    arrays of PyTorch, CuPy and JAX in device memory, as far as installed
+             grid      gpu_grid: pairs of all settings over each sequence and generated ones,
+                       16x16 to 7680x4320, 1 to 16 GOP coders
              long      20,000 pictures of the first CIF sequence: memory; what kills leave behind
-             speed     motus bench encode for the 720p and 1080p sequences and the first 1080p one doubled, beside libx264; then python/bench.py
-Environment: MOTUS_FRAMES=N, frames of a sequence in \`same\` (8); MOTUS_LIMIT=N, seconds for one suite or sanitizer (120); MOTUS_LIBX264=FILE, the library
-to compare with (the loader's); MOTUS_PRESETS, those that \`speed\` measures (medium,fast,faster);
-MOTUS_EXHAUST=1: gpu_lost may take all memory of the device, so nothing else may run there.
+             speed     motus bench encode for 720p, 1080p and 4K, beside libx264; then
+                       python/bench.py
+Environment:
+  MOTUS_FRAMES=N        frames of a sequence in same and rates (8)
+  MOTUS_LIMIT=N         seconds for one step (120)
+  MOTUS_LIBX264=FILE    the library to compare with (the loader's)
+  MOTUS_PRESETS=LIST    what speed measures (medium,fast,faster)
+  MOTUS_EXHAUST=1       the suite lost may take all memory of the device; nothing else may run
+                        there
 Example: tests/gpu/gpu.sh build/release ~/sequences suites same
 TXT
 }
@@ -38,72 +49,97 @@ cd "$dir" || exit 1
 program() { find "$programs" -name "$1" -type f -perm -u+x | head -n 1; }
 motus=$(program motus)
 [ -x "$motus" ] || { echo "$programs: no program motus in it" && exit 2; }
+test=$(program gpu_test)
 
-# step NAME COMMAND...: says how it went, and of a failure what was said.
+# step NAME COMMAND...: prints how it went, and the errors of a failure.
 step() {
-    local name=$1 began=$SECONDS status
+    local name=$1 began=$SECONDS status result=ok
     shift
-    if [ "$(type -t "$1")" = function ]; then "$@" >log 2>&1; else timeout "$limit" "$@" >log 2>&1; fi
+    if [ "$(type -t "$1")" = function ]; then
+        "$@" >log 2>&1
+    else
+        timeout "$limit" "$@" >log 2>&1
+    fi
     status=$?
-    printf '%-44s %s %4d s\n' "$name" "$([ $status = 0 ] && echo ok || echo "FAILED ($status)")" $((SECONDS - began))
+    [ $status = 0 ] || result="FAILED ($status)"
+    printf '%-44s %s %4d s  %s\n' "$name" "$result" $((SECONDS - began)) \
+        "$(sed -n 's/^gpu_[a-z_]*: \(.*\), [0-9]* s$/\1/p' log)"
     [ $status = 0 ] && return
     failures=$((failures + 1))
-    grep -E 'FAILED|rror|CUDA|^ +[0-9]+\. |race|Invalid' log | head -n 12
+    grep -E 'FAILED|rror|CUDA|^ +[0-9]+\. |race|Invalid|gpu_test --seed' log | head -n 12
 }
+
+# check COMMAND...: counts a failure.
+check() { "$@" || failures=$((failures + 1)); }
 
 suites() {
     local suite
-    for suite in $(find "$programs" -name 'gpu_*_test' -type f -perm -u+x | sort); do
-        step "$(basename "$suite")" "$suite"
-    done
+    for suite in $("$test" --list | cut -d. -f1 | uniq); do step "gpu_$suite" "$test" "$suite"; done
 }
 
-# same_streams FILE OPTION...: 1, 2 and 7 lanes.
+bench() { check "$test" --bench; }
+
+# same_streams FILE OPTION...: with 1, 2 and 7 GOP coders.
 same_streams() {
-    local input=$1 lanes
+    local input=$1 coders common
     shift
-    "$motus" encode "$input" -o cpu.264 --frames "$frames" --keyint 3 --backend cpu --quiet "$@" || return 1
-    for lanes in 1 2 7; do
-        "$motus" encode "$input" -o gpu.264 --frames "$frames" --keyint 3 --backend cuda --gop-coders $lanes --quiet "$@" || return 1
-        cmp cpu.264 gpu.264 || { echo "FAILED: --gop-coders $lanes $*" && return 1; }
+    common=(--frames "$frames" --keyint 3 --quiet "$@")
+    "$motus" encode "$input" -o cpu.264 --backend cpu "${common[@]}" || return 1
+    for coders in 1 2 7; do
+        "$motus" encode "$input" -o gpu.264 --backend cuda --gop-coders $coders "${common[@]}" ||
+            return 1
+        cmp cpu.264 gpu.264 || { echo "FAILED: --gop-coders $coders $*" && return 1; }
     done
 }
 
 same() {
-    local input preset
+    local input preset name
     for input in "$sequences"/*.y4m; do
-        for preset in slow medium fast faster; do step "$(basename "$input") $preset" same_streams "$input" --preset $preset --qp 28; done
-        step "$(basename "$input") crf" same_streams "$input" --crf 24 --aq-mode 1
-        step "$(basename "$input") bitrate" same_streams "$input" --bitrate 500 --preset fast
+        name=$(basename "$input")
+        for preset in slow medium fast faster; do
+            step "$name $preset" same_streams "$input" --preset $preset --qp 28
+        done
+        step "$name crf" same_streams "$input" --crf 24 --aq-mode 1
+        step "$name bitrate" same_streams "$input" --bitrate 500 --preset fast
     done
 }
 
-# One line of `rates`: INPUT PRESET LANES OPTION... %LOG in an option: the log of a first pass, which has to be the same as well.
+# same_rate INPUT PRESET GOP-CODERS OPTION...: one line of `rates`. %LOG in an option is the log of
+# a first pass, which must be the same, too.
 same_rate() {
-    local input=$1 preset=$2 lanes=$3 here backend
+    local input=$1 here backend common equal=1
+    common=("$input" --preset "$2" --gop-coders "$3" --frames "$frames" --keyint 12 --quiet)
     shift 3
     here=$(mktemp -d -p "$dir") && cd "$here" || return 1
     for backend in cpu cuda; do
-        "$motus" encode "$input" -o $backend.264 --preset "$preset" --gop-coders "$lanes" --frames "$frames" --keyint 12 --backend $backend --quiet \
+        "$motus" encode "${common[@]}" -o $backend.264 --backend $backend \
             "${@//%LOG/$backend.log}" || break
-        [[ "$*" != *%LOG* ]] || "$motus" encode "$input" -o $backend-2.264 --preset "$preset" --gop-coders "$lanes" --frames "$frames" --keyint 12 \
-            --backend $backend --quiet --bitrate 700 --pass 2 --pass-log $backend.log || break
+        [[ "$*" == *%LOG* ]] || continue
+        "$motus" encode "${common[@]}" -o $backend-2.264 --backend $backend --bitrate 700 \
+            --pass 2 --pass-log $backend.log || break
     done
-    if cmp cpu.264 cuda.264 && { [[ "$*" != *%LOG* ]] || { cmp cpu.log cuda.log && cmp cpu-2.264 cuda-2.264; }; }; then echo "same $*"; else echo "FAILED: $input $preset $lanes lanes $*"; fi
+    cmp cpu.264 cuda.264 || equal=0
+    if [[ "$*" == *%LOG* ]]; then cmp cpu.log cuda.log && cmp cpu-2.264 cuda-2.264 || equal=0; fi
+    if [ $equal = 1 ]; then echo "same $*"; else echo "FAILED: ${common[*]} $*"; fi
     rm -r "$here"
 }
 
 rates() {
-    local input preset lanes mode
-    local modes=('--qp 30' '--crf 24' '--crf 27.5 --aq-mode 1' '--crf 24 --aq-mode 2 --no-mbtree --ipratio 1.4' '--crf 24 --tune zerolatency'
-        '--crf 20 --vbv-maxrate 900 --vbv-bufsize 500 --nal-hrd vbr' '--bitrate 700' '--bitrate 700 --vbv-maxrate 800 --vbv-bufsize 300'
-        '--bitrate 600 --vbv-maxrate 600 --vbv-bufsize 300 --nal-hrd cbr' '--bitrate 500 --vbv-maxrate 500 --vbv-bufsize 60 --rc-lookahead 0'
+    local input preset coders mode modes
+    modes=('--qp 30' '--crf 24' '--crf 27.5 --aq-mode 1'
+        '--crf 24 --aq-mode 2 --no-mbtree --ipratio 1.4' '--crf 24 --tune zerolatency'
+        '--crf 20 --vbv-maxrate 900 --vbv-bufsize 500 --nal-hrd vbr' '--bitrate 700'
+        '--bitrate 700 --vbv-maxrate 800 --vbv-bufsize 300'
+        '--bitrate 600 --vbv-maxrate 600 --vbv-bufsize 300 --nal-hrd cbr'
+        '--bitrate 500 --vbv-maxrate 500 --vbv-bufsize 60 --rc-lookahead 0'
         '--crf 23 --slices 4 --scenecut 0' '--crf 25 --pass 1 --pass-log %LOG')
     export -f same_rate
     export motus frames dir
     for input in "$sequences"/*.y4m; do
         for mode in "${modes[@]}"; do
-            for preset in slow medium fast faster; do for lanes in 1 3; do echo "$input $preset $lanes $mode"; done; done
+            for preset in slow medium fast faster; do
+                for coders in 1 3; do echo "$input $preset $coders $mode"; done
+            done
         done
     done | xargs -P 6 -d '\n' -I LINE bash -c 'same_rate LINE' >rates.log 2>&1
     grep -v '^same' rates.log
@@ -111,20 +147,43 @@ rates() {
     echo "rates: $(grep -c '^same' rates.log) equal to the CPU's"
 }
 
-sanitize() {
-    local tool input
-    command -v compute-sanitizer >/dev/null || { echo "SKIP: compute-sanitizer is missing" && return; }
-    "$motus" synth odd.y4m --size 178x130 --frames 4 >/dev/null || return
-    for input in odd.y4m "$(find "$sequences" -name '*cif*.y4m' | sort | head -n 1)"; do
-        [ -f "$input" ] || continue
-        for tool in memcheck racecheck synccheck initcheck; do
-            step "$tool $(basename "$input")" compute-sanitizer --tool $tool --error-exitcode 9 "$motus" encode "$input" -o s.264 \
-                --qp 28 --frames 4 --keyint 2 --gop-coders 2 --backend cuda --quiet
-        done
+# sanitized NAME COMMAND...: under each of compute-sanitizer's tools.
+sanitized() {
+    local name=$1 tool
+    shift
+    for tool in memcheck racecheck synccheck initcheck; do
+        step "$tool $name" compute-sanitizer --tool $tool --error-exitcode 9 "$@"
     done
 }
 
-python() { step "python/tests -k gpu" "$root/python/tests/run.sh" python3 "$(find "$programs" -name libmotus.so | head -n 1)" "$motus" -k gpu; }
+has_sanitizer() {
+    command -v compute-sanitizer >/dev/null || { echo 'SKIP: no compute-sanitizer' && return 1; }
+}
+
+sanitize() {
+    local input
+    has_sanitizer || return
+    "$motus" synth odd.y4m --size 178x130 --frames 4 >/dev/null || return
+    for input in odd.y4m "$(find "$sequences" -name '*cif*.y4m' | sort | head -n 1)"; do
+        [ -f "$input" ] || continue
+        sanitized "$(basename "$input")" "$motus" encode "$input" -o s.264 --qp 28 --frames 4 \
+            --keyint 2 --gop-coders 2 --backend cuda --quiet
+    done
+}
+
+kernels() {
+    has_sanitizer || return
+    MOTUS_CASES=3 sanitized kernels "$test" centres.centres colour deblock decide.generated \
+        filters.dct_forward filters.dct_inverse filters.equalize filters.wavelet image.convert \
+        lookahead.half_planes lookahead.intra_costs lookahead.search lookahead.aq_offsets \
+        lookahead.mb_tree_propagate lookahead.mb_tree_offsets me.random_cases slice.contents
+}
+
+library() { find "$programs" -name libmotus.so | head -n 1; }
+
+python() {
+    step 'python/tests -k gpu' "$root/python/tests/run.sh" python3 "$(library)" "$motus" -k gpu
+}
 
 # first SIZE: the first sequence of this size.
 first() {
@@ -139,10 +198,13 @@ grid() {
     grid=$(program gpu_grid)
     for input in "$sequences"/*.y4m; do step "grid $(basename "$input")" "$grid" "$input"; done
     for size in 16x16 34x18 66x130 640x34; do
-        "$motus" synth "$size.y4m" --size $size --frames 9 >/dev/null && step "grid $size" "$grid" "$size.y4m"
+        "$motus" synth $size.y4m --size $size --frames 9 >/dev/null &&
+            step "grid $size" "$grid" $size.y4m
     done
-    "$motus" synth 4k.y4m --size 4096x2304 --frames 4 >/dev/null && step 'grid 4096x2304' "$grid" --whole --rows 4 4k.y4m
-    "$motus" synth 8k.y4m --size 7680x4320 --frames 3 >/dev/null && step 'grid 7680x4320' "$grid" --whole --rows 2 8k.y4m
+    "$motus" synth 4k.y4m --size 4096x2304 --frames 4 >/dev/null &&
+        step 'grid 4096x2304' "$grid" --whole --rows 4 4k.y4m
+    "$motus" synth 8k.y4m --size 7680x4320 --frames 3 >/dev/null &&
+        step 'grid 7680x4320' "$grid" --whole --rows 2 8k.y4m
     rm -f ./*.y4m
 }
 
@@ -150,10 +212,10 @@ long() {
     local input
     input=$(first 352x288)
     [ -n "$input" ] || { echo 'SKIP: no sequence of 352x288' && return; }
-    python3 "$root/tests/tools/long_run.py" "$motus" "$input" || failures=$((failures + 1))
+    check python3 "$root/tests/tools/long_run.py" "$motus" "$input"
 }
 
-# twice FILE: a .y4m with four times the samples on stdout, those between as the means of their neighbours.
+# twice FILE: writes a .y4m of twice the size to stdout, with means of neighbours in between.
 twice() {
     python3 - "$1" <<'PY'
 import sys
@@ -164,10 +226,13 @@ def wider(plane):
     out[:, 1:-1:2] = (plane[:, :-1] + plane[:, 1:] + 1) // 2
     return out
 
+def doubled(word):
+    return b"%c%d" % (word[0], 2 * int(word[1:])) if word[:1] in (b"W", b"H") else word
+
 data, out = open(sys.argv[1], "rb"), sys.stdout.buffer
 words = data.readline().split()
 width, height = (int(next(w[1:] for w in words if w[:1] == tag)) for tag in (b"W", b"H"))
-out.write(b" ".join(b"W%d" % (2 * width) if w[:1] == b"W" else b"H%d" % (2 * height) if w[:1] == b"H" else w for w in words) + b"\n")
+out.write(b" ".join(map(doubled, words)) + b"\n")
 while line := data.readline():
     out.write(line)
     for w, h in ((width, height), (width // 2, height // 2), (width // 2, height // 2)):
@@ -177,23 +242,24 @@ PY
 }
 
 speed() {
-    local input peers=(--peers) film
-    [ -z "${MOTUS_LIBX264:-}" ] || peers+=(--libx264 "$MOTUS_LIBX264")
+    local input film x264=() presets=${MOTUS_PRESETS:-medium,fast,faster}
+    [ -z "${MOTUS_LIBX264:-}" ] || x264=(--libx264 "$MOTUS_LIBX264")
     film=$(first 1920x1080)
     [ -z "$film" ] || twice "$film" >2160p.y4m
     for input in "$(first 1280x720)" "$film" 2160p.y4m; do
         [ -s "$input" ] || continue
         echo "---- $(basename "$input")"
-        "$motus" bench encode --input "$input" --frames 40 --gop-coders 16 --preset "${MOTUS_PRESETS:-medium,fast,faster}" --backend cuda --runs 1 "${peers[@]}" || failures=$((failures + 1))
+        check "$motus" bench encode --input "$input" --frames 40 --gop-coders 16 \
+            --preset "$presets" --backend cuda --runs 1 --peers "${x264[@]}"
     done
     rm -f 2160p.y4m
-    MOTUS_LIBRARY=$(find "$programs" -name libmotus.so | head -n 1) python3 "$root/python/bench.py" ${film:+--input "$film"} ${MOTUS_LIBX264:+--libx264 "$MOTUS_LIBX264"} \
-        --runs 3 --presets faster,fast --gop-coders 4,8,16 --keyint 31,61 || failures=$((failures + 1))
+    MOTUS_LIBRARY=$(library) check python3 "$root/python/bench.py" ${film:+--input "$film"} \
+        "${x264[@]}" --runs 3 --presets faster,fast --gop-coders 4,8,16 --keyint 31,61
 }
 
 for part in $parts; do
     case $part in
-    suites | same | sanitize | python | grid | long | speed | rates) $part ;;
+    suites | same | sanitize | kernels | bench | rates | python | grid | long | speed) $part ;;
     *) usage >&2 && exit 2 ;;
     esac
 done

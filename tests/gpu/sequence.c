@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tests/gpu/gpu_sequence.h"
+#include "tests/gpu/sequence.h"
 
-#define TEXTURE 1024
+#include <time.h>
 
-// Blocks of random grey that move by (3, 2) samples a frame over a gradient, with some noise.
+#include "motus/upload.h"
+
+enum { TEXTURE = 1024 };
+
+// Draws blocks of random grey that move by (3, 2) samples a frame over a gradient, with some noise.
 static MotusFrame *make_frame(int width, int height, int t, const uint8_t *texture) {
     MotusFrame *frame = NULL;
     CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, width, height), MOTUS_OK);
@@ -30,9 +34,8 @@ static void configure(Sequence *s, int width, int height) {
 static void make(Sequence *s) {
     const int width = s->config.width, height = s->config.height;
     uint8_t texture[TEXTURE];
-    MotusEncoder *enc = NULL;
     motus_test_fill(texture, sizeof texture);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s->config, NULL), MOTUS_OK);
+    MotusEncoder *enc = open_encoder(&s->config);
     for (int i = 0; i < N_FRAMES; i++) {
         MotusPacket *packet;
         s->frame[i] = make_frame(width, height, i, texture);
@@ -74,6 +77,15 @@ void drop_sequence(Sequence *s) {
     }
 }
 
+MotusEncoder *open_encoder(const MotusEncoderConfig *config) {
+    MotusEncoder *enc = NULL;
+    MotusError error = {0};
+    const MotusStatus status = motus_encoder_open(&enc, config, &error);
+    MOTUS_CHECK(status == MOTUS_OK, "%s", error.text);
+    CU_ASSERT_FATAL(enc != NULL);
+    return enc;
+}
+
 int packet_is(const MotusPacket *packet, const uint8_t *data, size_t size) {
     if (packet->size != size || !packet->data == !packet->device_data) return 0;
     if (packet->data) return !memcmp(packet->data, data, size);
@@ -100,6 +112,14 @@ int as_wanted(MotusEncoder *enc, const Sequence *s, int i) {
     return same;
 }
 
+void encode_all(MotusEncoder *enc, const Sequence *s) {
+    for (int i = 0; i < N_FRAMES; i++) {
+        MotusStatus status = motus_encoder_send(enc, s->frame[i], NULL);
+        MOTUS_CHECK(status == MOTUS_OK, "frame %d: %s", i, motus_encoder_error(enc)->text);
+        MOTUS_CHECK(as_wanted(enc, s, i), "picture %d", i);
+    }
+}
+
 DeviceFrame device_frame(int width, int height, int gap, int shift) {
     DeviceFrame d = {0};
     size_t at[3];
@@ -108,10 +128,9 @@ DeviceFrame device_frame(int width, int height, int gap, int shift) {
         int w = p ? (width + 1) / 2 : width, h = p ? (height + 1) / 2 : height;
         at[p] = (d.size + 255) / 256 * 256 + (size_t)shift;
         stride[p] = w + gap;
-        d.size =
-            at[p] + (size_t)(stride[p] * (h - 1) + w); // nothing may be read beyond the last sample
+        d.size = at[p] + (size_t)(stride[p] * (h - 1) + w); // up to the last sample
     }
-    CU_ASSERT_EQUAL_FATAL(cudaMalloc((void **)&d.memory, d.size), cudaSuccess);
+    CU_ASSERT_FATAL(GPU_OK(cudaMalloc((void **)&d.memory, d.size)));
     uint8_t *const data[3] = {d.memory + at[0], d.memory + at[1], d.memory + at[2]};
     CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&d.frame, width, height, data, stride, NULL, NULL),
                           MOTUS_OK);
@@ -126,10 +145,34 @@ void drop_device_frame(DeviceFrame *d) {
 void upload(const DeviceFrame *d, const MotusFrame *frame, cudaStream_t stream) {
     for (int p = 0; p < 3; p++) {
         const MotusPlane *to = &d->frame->plane[p], *from = &frame->plane[p];
-        CU_ASSERT_EQUAL(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
-                                          (size_t)from->stride, (size_t)from->width,
-                                          (size_t)from->height, cudaMemcpyHostToDevice, stream),
-                        cudaSuccess);
+        GPU_OK(cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data, (size_t)from->stride,
+                                 (size_t)from->width, (size_t)from->height, cudaMemcpyHostToDevice,
+                                 stream));
     }
     d->frame->number = frame->number;
+}
+
+void overwrite(const DeviceFrame *d, cudaStream_t stream) {
+    GPU_OK(cudaMemsetAsync(d->memory, 0x5A, d->size, stream));
+}
+
+cudaStream_t open_stream(void) {
+    cudaStream_t stream = NULL;
+    CU_ASSERT_FATAL(GPU_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)));
+    return stream;
+}
+
+void close_stream(cudaStream_t stream) { GPU_OK(cudaStreamDestroy(stream)); }
+
+static void CUDART_CB sleep_here(void *milliseconds) {
+    const struct timespec t = {.tv_nsec = 1000000 * (long)(intptr_t)milliseconds};
+    nanosleep(&t, NULL);
+}
+
+void sleep_on(cudaStream_t stream, int milliseconds) {
+    GPU_OK(cudaLaunchHostFunc(stream, sleep_here, (void *)(intptr_t)milliseconds));
+}
+
+MotusStatus copy_job(void *opaque, const void *d_in, void *d_out, void *stream, MotusError *error) {
+    return motus_cuda_copy(d_out, d_in, *(size_t *)opaque, stream, error);
 }

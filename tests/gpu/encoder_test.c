@@ -1,24 +1,21 @@
-// Frames in CUDA device memory give the streams, reconstructions and sources that the same frames
-// give from host memory on the CPU backend: slices, lanes, fields, the order of streams.
+// Frames in device memory give the streams, reconstructions and sources that the same frames give
+// from host memory on the CPU backend: slices, GOP coders, fields, the order of streams.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <time.h>
+#include "motus/upload.h"
+#include "tests/gpu/sequence.h"
 
-#include "tests/gpu/gpu_sequence.h"
-
-// I and P pictures, all from the device or each third one from the host; the frame is drawn over as
-// soon as it has been sent.
+// Sends I and P pictures, all from the device or each third one from the host. The frame is
+// overwritten as soon as it has been sent.
 static void compare(const Sequence *s, int gap, int shift, int mixed, cudaStream_t stream) {
-    MotusEncoder *enc = NULL;
-    MotusError error = {0};
     DeviceFrame d = device_frame(s->config.width, s->config.height, gap, shift);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s->config, &error), MOTUS_OK);
+    MotusEncoder *enc = open_encoder(&s->config);
     CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CUDA);
     for (int i = 0; i < N_FRAMES; i++) {
         int on_host = mixed && i % 3 == 2;
         upload(&d, s->frame[i], stream);
         MotusStatus status = on_host ? motus_encoder_send(enc, s->frame[i], NULL)
                                      : motus_encoder_send_device(enc, d.frame, stream, NULL);
-        CU_ASSERT_EQUAL(cudaMemsetAsync(d.memory, 0x5A, d.size, stream), cudaSuccess);
+        overwrite(&d, stream);
         MOTUS_CHECK(!status && as_wanted(enc, s, i),
                     "%dx%d gap %d shift %d mixed %d frame %d: %d %s", s->config.width,
                     s->config.height, gap, shift, mixed, i, status, motus_encoder_error(enc)->text);
@@ -30,9 +27,7 @@ static void compare(const Sequence *s, int gap, int shift, int mixed, cudaStream
 
 static void equal_to_the_cpu(void) {
     static const int sizes[][2] = {{16, 16}, {34, 18}, {2, 2}, {352, 288}, {130, 66}, {1918, 1080}};
-    if (!motus_test_has_gpu()) return;
-    cudaStream_t stream;
-    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    cudaStream_t stream = open_stream();
     for (int k = 0; k < 6; k++) {
         Sequence s;
         make_sequence(&s, sizes[k][0], sizes[k][1]);
@@ -41,15 +36,13 @@ static void equal_to_the_cpu(void) {
         if (k < 5) compare(&s, 64 - sizes[k][0] % 64, 0, 1, NULL);
         drop_sequence(&s);
     }
-    cudaStreamDestroy(stream);
+    close_stream(stream);
 }
 
 static void slices(void) {
     static const int cases[][3] = {{34, 18, 2},  {352, 288, 4}, {352, 288, 99},
                                    {130, 66, 3}, {2, 2, 5},     {1918, 1080, 8}};
-    if (!motus_test_has_gpu()) return;
-    cudaStream_t stream;
-    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    cudaStream_t stream = open_stream();
     for (int k = 0; k < 6; k++) {
         Sequence s;
         make_sliced_sequence(&s, cases[k][0], cases[k][1], cases[k][2]);
@@ -57,12 +50,11 @@ static void slices(void) {
         compare(&s, 7, k % 3, k % 2, stream);
         drop_sequence(&s);
     }
-    cudaStreamDestroy(stream);
+    close_stream(stream);
 }
 
-// Slices of a largest size are cut on the CPU: the device says so, and AUTO goes there.
-static void sizes_of_slices_are_refused(void) {
-    if (!motus_test_has_gpu()) return;
+// Slices of a largest size are cut on the CPU: CUDA refuses them, and AUTO chooses the CPU.
+static void slice_sizes_are_refused(void) {
     MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
     MotusEncoder *enc = NULL;
     MotusError error = {0};
@@ -77,23 +69,20 @@ static void sizes_of_slices_are_refused(void) {
     motus_encoder_close(&enc);
 }
 
-// All frames sent before the first packet is waited for, on any number of lanes, with and without
-// what comes down beside the stream.
-static void lanes_give_one_stream(void) {
+// Sends all frames before the first packet is received, to any number of GOP coders, with and
+// without reconstructions.
+static void gop_coders_give_one_stream(void) {
     static const int gop_coders[] = {1, 2, 3, 7, 16, 0};
-    if (!motus_test_has_gpu()) return;
-    cudaStream_t stream;
-    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    cudaStream_t stream = open_stream();
     for (int c = 0; c < 12; c++) {
         Sequence s;
-        MotusEncoder *enc = NULL;
         make_sequence(&s, c % 2 ? 176 : 130, c % 2 ? 144 : 66);
         s.config.gop_coders = gop_coders[c / 2];
         s.config.stream_only = c % 2;
         DeviceFrame d = device_frame(s.config.width, s.config.height, 0, 0);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
-        // The sequence again and again: each time it begins with an IDR picture, and every second
-        // time it is in host memory.
+        MotusEncoder *enc = open_encoder(&s.config);
+        // The sequence in turns: each begins with an IDR picture, every second one is in host
+        // memory.
         for (int i = 0; i < 8 * N_FRAMES; i++) {
             const MotusFrameParams params = {.size = sizeof params, .force_idr = i % N_FRAMES == 0};
             const MotusFrame *frame = s.frame[i % N_FRAMES];
@@ -103,21 +92,21 @@ static void lanes_give_one_stream(void) {
             }
             upload(&d, frame, stream);
             CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, stream, &params), MOTUS_OK);
-            CU_ASSERT_EQUAL(cudaMemsetAsync(d.memory, 0x5A, d.size, stream), cudaSuccess);
+            overwrite(&d, stream);
         }
-        // idr_pic_id differs from the sequence's alone: the first time is compared, later ones by
-        // their size.
+        // Later turns have another idr_pic_id: only their sizes are compared.
         for (int i = 0; i < 8 * N_FRAMES; i++) {
             MotusPacket *packet;
             if (i < N_FRAMES) {
-                MOTUS_CHECK(as_wanted(enc, &s, i), "%d lanes, picture %d", s.config.gop_coders, i);
+                MOTUS_CHECK(as_wanted(enc, &s, i), "%d GOP coders, picture %d", s.config.gop_coders,
+                            i);
                 continue;
             }
             CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
             const int want = (int)s.size[i % N_FRAMES], off = abs((int)packet->size - want);
             MOTUS_CHECK(packet->is_idr == (i % N_FRAMES % 3 == 0) &&
                             (packet->is_idr ? off < 4 : !off),
-                        "%d lanes, picture %d", s.config.gop_coders, i);
+                        "%d GOP coders, picture %d", s.config.gop_coders, i);
             if (packet->recon)
                 CU_ASSERT(motus_test_same_frames(packet->recon, s.recon[i % N_FRAMES]));
             motus_packet_unref(&packet);
@@ -126,21 +115,19 @@ static void lanes_give_one_stream(void) {
         drop_device_frame(&d);
         drop_sequence(&s);
     }
-    cudaStreamDestroy(stream);
+    close_stream(stream);
 }
 
-// The sequence's GOPs as parts, the second before the first, again and again in lanes that stay
-// open: each time the same packets.
-static void parts_in_any_order(void) {
+// The sequence's GOPs as segments, the second before the first, in turns in GOP coders that stay
+// open: each turn gives the same packets.
+static void segments_in_any_order(void) {
     static const int first[2] = {3, 0}, end[2] = {N_FRAMES, 3};
-    if (!motus_test_has_gpu()) return;
     for (int gop_coders = 1; gop_coders < 4; gop_coders++) {
         Sequence s;
-        MotusEncoder *enc = NULL;
         make_sequence(&s, 176, 144);
         s.config.gop_coders = gop_coders;
         s.config.stream_only = gop_coders % 2;
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+        MotusEncoder *enc = open_encoder(&s.config);
         for (int k = 0; k < 8; k++) {
             CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
             CU_ASSERT_EQUAL_FATAL(motus_encoder_next_segment(enc, first[k % 2], 1 - k % 2),
@@ -150,36 +137,26 @@ static void parts_in_any_order(void) {
         }
         for (int k = 0; k < 8; k++)
             for (int i = first[k % 2]; i < end[k % 2]; i++)
-                MOTUS_CHECK(as_wanted(enc, &s, i), "%d lanes, part %d, picture %d", gop_coders, k,
-                            i);
+                MOTUS_CHECK(as_wanted(enc, &s, i), "%d GOP coders, turn %d, picture %d", gop_coders,
+                            k, i);
         motus_encoder_close(&enc);
         drop_sequence(&s);
     }
 }
 
-static void CUDART_CB sleep_a_while(void *unused) {
-    (void)unused;
-    const struct timespec a_while = {.tv_nsec = 30000000};
-    nanosleep(&a_while, NULL);
-}
-
-// A frame that is not ready when it is sent: what comes before it on the stream is awaited.
+// A frame that is not ready when it is sent: the encoder waits for the stream.
 static void frames_made_late(void) {
-    if (!motus_test_has_gpu()) return;
     Sequence s;
-    MotusEncoder *enc = NULL;
-    cudaStream_t stream;
     make_sequence(&s, 96, 80);
     DeviceFrame now = device_frame(96, 80, 3, 0), later = device_frame(96, 80, 3, 0);
-    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    cudaStream_t stream = open_stream();
+    MotusEncoder *enc = open_encoder(&s.config);
     for (int i = 0; i < N_FRAMES; i++) {
         upload(&later, s.frame[i], stream);
-        CU_ASSERT_EQUAL(cudaStreamSynchronize(stream), cudaSuccess);
-        CU_ASSERT_EQUAL(cudaLaunchHostFunc(stream, sleep_a_while, NULL), cudaSuccess);
-        CU_ASSERT_EQUAL(
-            cudaMemcpyAsync(now.memory, later.memory, now.size, cudaMemcpyDeviceToDevice, stream),
-            cudaSuccess);
+        GPU_OK(cudaStreamSynchronize(stream));
+        sleep_on(stream, 30);
+        GPU_OK(
+            cudaMemcpyAsync(now.memory, later.memory, now.size, cudaMemcpyDeviceToDevice, stream));
         now.frame->number = s.frame[i]->number;
         CU_ASSERT_EQUAL(motus_encoder_send_device(enc, now.frame, stream, NULL), MOTUS_OK);
         MOTUS_CHECK(as_wanted(enc, &s, i), "frame %d", i);
@@ -188,18 +165,16 @@ static void frames_made_late(void) {
     drop_device_frame(&now);
     drop_device_frame(&later);
     drop_sequence(&s);
-    cudaStreamDestroy(stream);
+    close_stream(stream);
 }
 
 // Sources that are kept outlive the frames that follow, and the encoder.
 static void kept_sources(void) {
-    if (!motus_test_has_gpu()) return;
     Sequence s;
-    MotusEncoder *enc = NULL;
     MotusFrame *source[N_FRAMES];
     make_sequence(&s, 70, 50);
     DeviceFrame d = device_frame(70, 50, 0, 0);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    MotusEncoder *enc = open_encoder(&s.config);
     for (int i = 0; i < N_FRAMES; i++) {
         MotusPacket *packet;
         upload(&d, s.frame[i], NULL);
@@ -216,8 +191,7 @@ static void kept_sources(void) {
     drop_sequence(&s);
 }
 
-// Vectors of whole samples and with fractions, some far outside, in place of the search's: the same
-// streams and fields from both backends.
+// Draws MVs of whole samples and with fractions, some far outside.
 static void fill_field(MotusField *field) {
     for (int i = 0; i < MOTUS_BLOCKS * field->n_mb; i++) {
         const int reach = motus_test_range(0, 9) ? 40 : 250, step = motus_test_range(0, 1) ? 4 : 1;
@@ -239,6 +213,7 @@ static int same_field(const MotusPacket *a, const MotusPacket *b) {
     return 1;
 }
 
+// Codes the sequence on both backends, with external MVs or without: equal packets and fields.
 static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
     MotusEncoder *enc[2] = {0};
     MotusEncoderConfig c = s->config;
@@ -246,7 +221,7 @@ static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
     c.export_field = 1;
     for (int k = 0; k < 2; k++) {
         c.backend = k ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU;
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc[k], &c, NULL), MOTUS_OK);
+        enc[k] = open_encoder(&c);
     }
     CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, c.width, c.height), MOTUS_OK);
     for (int i = 0; i < N_FRAMES; i++) {
@@ -273,7 +248,6 @@ static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
 }
 
 static void fields_as_on_the_cpu(void) {
-    if (!motus_test_has_gpu()) return;
     Sequence s;
     make_sequence(&s, 162, 98);
     for (int i = 0; i < 16; i++) {
@@ -285,14 +259,83 @@ static void fields_as_on_the_cpu(void) {
     drop_sequence(&s);
 }
 
+// ---- Where frames come from ---------------------------------------------------------------------
+
+static MotusFrame *tight_frame(const Sequence *s, void *memory) {
+    int w = s->config.width, h = s->config.height;
+    MotusFrame *frame = NULL;
+    uint8_t *luma = memory, *cb = luma + w * h;
+    uint8_t *const data[3] = {luma, cb, cb + w * h / 4};
+    const ptrdiff_t stride[3] = {w, w / 2, w / 2};
+    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&frame, w, h, data, stride, NULL, NULL), MOTUS_OK);
+    return frame;
+}
+
+// Results of the ring that stay on the device go into the encoder while the next pictures pass
+// through the same slots.
+static void frames_from_a_ring(void) {
+    Sequence s;
+    MotusCudaRing *ring = NULL;
+    const void *output;
+    void *input, *stream;
+    make_sequence(&s, 192, 112);
+    size_t bytes = 192 * 112 * 3 / 2;
+    MotusEncoder *enc = open_encoder(&s.config);
+    CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_open_device(&ring, 2, bytes, bytes, NULL), MOTUS_OK);
+    CU_ASSERT_EQUAL(motus_cuda_ring_take_device(ring, &output, &stream, NULL), MOTUS_END);
+    for (int n = 0; n < 40; n++) {
+        if (n < 38) {
+            CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_input(ring, &input, NULL), MOTUS_OK);
+            MotusFrame *up = tight_frame(&s, input);
+            CU_ASSERT_EQUAL(motus_frame_copy_padded(up, s.frame[n % N_FRAMES]), MOTUS_OK);
+            motus_frame_unref(&up);
+            CU_ASSERT_EQUAL(motus_cuda_ring_submit(ring, copy_job, &bytes, NULL), MOTUS_OK);
+        }
+        if (!n || n > 38) continue;
+        const int i = (n - 1) % N_FRAMES;
+        CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL), MOTUS_ERR_STATE);
+        CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_take_device(ring, &output, &stream, NULL), MOTUS_OK);
+        MotusFrame *down = tight_frame(&s, (void *)(uintptr_t)output);
+        down->number = s.frame[i]->number;
+        CU_ASSERT_EQUAL(motus_encoder_send_device(enc, down, stream, NULL), MOTUS_OK);
+        motus_frame_unref(&down);
+        MOTUS_CHECK(as_wanted(enc, &s, i), "picture %d", n - 1);
+        if (i < N_FRAMES - 1) continue;
+        motus_encoder_close(&enc);
+        enc = open_encoder(&s.config);
+    }
+    motus_cuda_ring_close(&ring);
+    motus_encoder_close(&enc);
+    drop_sequence(&s);
+}
+
+// A plane that the device cannot read is refused before it is touched. The encoder goes on.
+static void host_memory_is_refused(void) {
+    Sequence s;
+    make_sequence(&s, 64, 48);
+    DeviceFrame d = device_frame(64, 48, 0, 0);
+    MotusEncoder *enc = open_encoder(&s.config);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, s.frame[0], NULL, NULL), MOTUS_ERR_ARGUMENT);
+    MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "device memory") != NULL, "%s",
+                motus_encoder_error(enc)->text);
+    upload(&d, s.frame[0], NULL);
+    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL, NULL), MOTUS_OK);
+    CU_ASSERT(as_wanted(enc, &s, 0));
+    CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_OK);
+    motus_encoder_close(&enc);
+    drop_device_frame(&d);
+    drop_sequence(&s);
+}
+
 static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
                                   {"slices", slices},
-                                  {"sizes_of_slices_are_refused", sizes_of_slices_are_refused},
-                                  {"lanes_give_one_stream", lanes_give_one_stream},
-                                  {"parts_in_any_order", parts_in_any_order},
+                                  {"slice_sizes_are_refused", slice_sizes_are_refused},
+                                  {"gop_coders_give_one_stream", gop_coders_give_one_stream},
+                                  {"segments_in_any_order", segments_in_any_order},
                                   {"fields_as_on_the_cpu", fields_as_on_the_cpu},
                                   {"frames_made_late", frames_made_late},
                                   {"kept_sources", kept_sources},
+                                  {"frames_from_a_ring", frames_from_a_ring},
+                                  {"host_memory_is_refused", host_memory_is_refused},
                                   {0}};
-
-int main(int argc, char **argv) { return motus_test_main("gpu_encoder", tests, argc, argv); }
+const GpuSuite gpu_encoder = {"encoder", NULL, tests};

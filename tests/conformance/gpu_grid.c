@@ -13,7 +13,7 @@
 
 #include "common/cpu.h"
 #include "tests/conformance/decoders/pairwise.h"
-#include "tests/gpu/grid_case.h"
+#include "tests/conformance/grid_case.h"
 #include "yuv/io/reader.h"
 
 enum { MOST_ROWS = 200 };

@@ -1,16 +1,23 @@
-// Several CUDA devices: one encoder's lanes on all of them, and encoders in one process, each on
-// its own, that know nothing of one another.
+// Suite device: the CUDA backend runs and AUTO chooses it. Suite devices: one encoder's GOP coders
+// on several devices, and encoders of one process, each on a device of its own.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <pthread.h>
 
-#include "tests/gpu/gpu_sequence.h"
+#include "tests/gpu/sequence.h"
 
-// Lanes on all devices there are, in another order than CUDA's; frames in host memory and on any
-// device. One device makes a list, too.
-static void lanes_on_all_devices(void) {
-    if (!motus_test_has_gpu()) return;
+static void auto_takes_cuda(void) {
+    MotusBackend chosen = MOTUS_BACKEND_AUTO;
+    CU_ASSERT_EQUAL(motus_backend_choose(MOTUS_BACKEND_AUTO, &chosen), MOTUS_OK);
+    CU_ASSERT_EQUAL(chosen, MOTUS_BACKEND_CUDA);
+}
+
+// ---- GOP coders on all devices ------------------------------------------------------------------
+
+// GOP coders on all devices, in another order than CUDA's; frames in host memory and on any device.
+// A single device makes a list, too.
+static void gop_coders_on_all_devices(void) {
     int n = 0, list[16], none = 16;
-    CU_ASSERT_EQUAL_FATAL(cudaGetDeviceCount(&n), cudaSuccess);
+    CU_ASSERT_FATAL(GPU_OK(cudaGetDeviceCount(&n)));
     n = n > 16 ? 16 : n;
     printf("%d devices\n", n);
     for (int i = 0; i < n; i++) list[i] = n - 1 - i;
@@ -26,20 +33,20 @@ static void lanes_on_all_devices(void) {
         s.config.n_devices = c / 2 % 2 ? n : MOTUS_ALL_DEVICES;
         s.config.devices = c / 2 % 2 ? list : NULL;
         for (int i = 0; i < n; i++) {
-            CU_ASSERT_EQUAL(cudaSetDevice(i), cudaSuccess);
+            GPU_OK(cudaSetDevice(i));
             d[i] = device_frame(s.config.width, s.config.height, 5, 3);
         }
-        CU_ASSERT_EQUAL(cudaSetDevice(0), cudaSuccess);
+        GPU_OK(cudaSetDevice(0));
         MotusStatus opened = motus_encoder_open(&enc, &s.config, &error);
         MOTUS_CHECK(!opened, "%d: %s", opened, error.text);
         for (int turn = 0, sent = 0; !opened && turn < 3; turn++) {
             for (int i = 0; i < N_FRAMES; i++, sent++) {
                 const int at = sent % (n + 1);
                 if (at < n) {
-                    CU_ASSERT_EQUAL(cudaSetDevice(at), cudaSuccess);
+                    GPU_OK(cudaSetDevice(at));
                     upload(&d[at], s.frame[i], NULL);
-                    // The current one does not matter: frames tell where they lie.
-                    CU_ASSERT_EQUAL(cudaSetDevice(sent % n), cudaSuccess);
+                    // The current device does not matter: frames tell where they lie.
+                    GPU_OK(cudaSetDevice(sent % n));
                 }
                 MotusStatus status = at < n
                                          ? motus_encoder_send_device(enc, d[at].frame, NULL, NULL)
@@ -48,14 +55,14 @@ static void lanes_on_all_devices(void) {
                             motus_encoder_error(enc)->text);
             }
             for (int i = 0; i < N_FRAMES; i++)
-                MOTUS_CHECK(as_wanted(enc, &s, i), "%d devices, %d lanes, picture %d", n,
+                MOTUS_CHECK(as_wanted(enc, &s, i), "%d devices, %d GOP coders, picture %d", n,
                             s.config.gop_coders, i);
             motus_encoder_close(&enc);
             opened = motus_encoder_open(&enc, &s.config, &error);
         }
         motus_encoder_close(&enc);
         for (int i = 0; i < n; i++) drop_device_frame(&d[i]);
-        CU_ASSERT_EQUAL(cudaSetDevice(0), cudaSuccess);
+        GPU_OK(cudaSetDevice(0));
         drop_sequence(&s);
     }
     MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
@@ -68,6 +75,8 @@ static void lanes_on_all_devices(void) {
     MOTUS_CHECK(strstr(error.text, "16") != NULL, "%s", error.text);
 }
 
+// ---- An encoder per device ----------------------------------------------------------------------
+
 // An encoder with a thread of its own.
 typedef struct Encoding {
     Sequence sequence;
@@ -77,7 +86,7 @@ typedef struct Encoding {
 
 enum { TURNS = 4 };
 
-// Frames from host memory and from the device in turn, packets to either.
+// Sends frames from host memory and from the device in turn; packets go to either.
 static void *encode(void *argument) {
     Encoding *e = argument;
     MotusEncoderConfig *c = &e->sequence.config;
@@ -106,16 +115,13 @@ static void *encode(void *argument) {
     return NULL;
 }
 
-// One after the other on each device, and on the first two at the same time.
+// Two encoders, one after the other and at the same time.
 static void encoders_on_two_devices(void) {
     static Encoding e[2];
     int n = 0;
-    if (!motus_test_has_gpu()) return;
-    CU_ASSERT_EQUAL_FATAL(cudaGetDeviceCount(&n), cudaSuccess);
-    if (n < 2) {
-        motus_test_skip("one CUDA device");
-        return;
-    }
+    CU_ASSERT_FATAL(GPU_OK(cudaGetDeviceCount(&n)));
+    if (n < 2) motus_test_skip("one CUDA device");
+    if (n < 2) return;
     for (int k = 0; k < 2; k++) {
         make_sequence(&e[k].sequence, k ? 176 : 130, k ? 144 : 66);
         e[k].device = k;
@@ -136,8 +142,10 @@ static void encoders_on_two_devices(void) {
     for (int k = 0; k < 2; k++) drop_sequence(&e[k].sequence);
 }
 
-static const MotusTest tests[] = {{"lanes_on_all_devices", lanes_on_all_devices},
+static const MotusTest device_tests[] = {{"auto_takes_cuda", auto_takes_cuda}, {0}};
+const GpuSuite gpu_device = {"device", NULL, device_tests};
+
+static const MotusTest tests[] = {{"gop_coders_on_all_devices", gop_coders_on_all_devices},
                                   {"encoders_on_two_devices", encoders_on_two_devices},
                                   {0}};
-
-int main(int argc, char **argv) { return motus_test_main("gpu_devices", tests, argc, argv); }
+const GpuSuite gpu_devices = {"devices", NULL, tests};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tests/gpu/grid_case.h"
+#include "tests/conformance/grid_case.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,20 +1,16 @@
-// Packets that stay in CUDA device memory: the bytes of those that come down, whatever is in them;
-// they outlive the encoder, and go in the order of a stream.
+// Packets that stay in device memory have the bytes of those that are downloaded. They outlive the
+// encoder, and are released in the order of a stream.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <time.h>
-
 #include "common/faults.h"
-#include "tests/gpu/gpu_sequence.h"
+#include "tests/gpu/sequence.h"
 
 enum { TURNS = 3, PACKETS = TURNS * N_FRAMES };
 
 // Encodes the sequence TURNS times over.
 static void encode(MotusPacket *packet[PACKETS], const Sequence *s, MotusMemory memory) {
     MotusEncoderConfig c = s->config;
-    MotusEncoder *enc = NULL;
-    MotusError error = {0};
     c.packet_memory = memory;
-    MOTUS_CHECK(motus_encoder_open(&enc, &c, &error) == MOTUS_OK, "%s", error.text);
+    MotusEncoder *enc = open_encoder(&c);
     for (int i = 0; i < PACKETS; i++)
         CU_ASSERT_EQUAL(motus_encoder_send(enc, s->frame[i % N_FRAMES], NULL), MOTUS_OK);
     CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
@@ -23,7 +19,7 @@ static void encode(MotusPacket *packet[PACKETS], const Sequence *s, MotusMemory 
     motus_encoder_close(&enc);
 }
 
-// Slices, delimiters, filler, one lane and several, with and without a reconstruction.
+// Varies slices, delimiters, filler, GOP coders and reconstruction.
 static void vary(MotusEncoderConfig *c, int number) {
     c->gop_coders = 1 + number % 3;
     c->stream_only = number & 1;
@@ -39,7 +35,6 @@ static void vary(MotusEncoderConfig *c, int number) {
 
 static void the_same_bytes(void) {
     static const int sizes[][2] = {{16, 16}, {130, 66}, {352, 288}};
-    if (!motus_test_has_gpu()) return;
     for (int k = 0; k < 15; k++) {
         Sequence s;
         MotusPacket *here[PACKETS] = {NULL}, *there[PACKETS] = {NULL};
@@ -62,77 +57,64 @@ static void the_same_bytes(void) {
     }
 }
 
-static void CUDART_CB sleep_a_while(void *unused) {
-    (void)unused;
-    const struct timespec a_while = {.tv_nsec = 20000000};
-    nanosleep(&a_while, NULL);
-}
-
-// Packets are let go of while a stream has yet to read them; more pictures are coded meanwhile,
-// into what memory there is.
+// Packets are released before a stream has read them, while more pictures are coded into what
+// memory there is.
 static void in_the_order_of_a_stream(void) {
-    enum { ROOM = 1 << 20 };
+    enum { MOST_BYTES = 1 << 20 };
     Sequence s;
-    MotusEncoder *enc = NULL;
-    cudaStream_t stream;
     uint8_t *copies[N_FRAMES];
-    if (!motus_test_has_gpu()) return;
     make_sequence(&s, 352, 288);
     s.config.packet_memory = MOTUS_MEMORY_DEVICE;
     s.config.gop_coders = 1;
-    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &s.config, NULL), MOTUS_OK);
+    cudaStream_t stream = open_stream();
+    MotusEncoder *enc = open_encoder(&s.config);
     for (int i = 0; i < N_FRAMES; i++) {
         MotusPacket *packet, *other;
-        CU_ASSERT_EQUAL_FATAL(cudaMallocHost((void **)&copies[i], ROOM), cudaSuccess);
+        CU_ASSERT_FATAL(GPU_OK(cudaMallocHost((void **)&copies[i], MOST_BYTES)));
         CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], NULL), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
-        CU_ASSERT_FATAL(packet->size == s.size[i] && packet->size <= ROOM);
-        CU_ASSERT_EQUAL(cudaLaunchHostFunc(stream, sleep_a_while, NULL), cudaSuccess);
-        CU_ASSERT_EQUAL(cudaMemcpyAsync(copies[i], packet->device_data, packet->size,
-                                        cudaMemcpyDeviceToHost, stream),
-                        cudaSuccess);
+        CU_ASSERT_FATAL(packet->size == s.size[i] && packet->size <= MOST_BYTES);
+        sleep_on(stream, 20);
+        GPU_OK(cudaMemcpyAsync(copies[i], packet->device_data, packet->size, cudaMemcpyDeviceToHost,
+                               stream));
         other = i & 1 ? motus_packet_ref(packet) : NULL;
         motus_packet_unref_async(&packet, stream);
         CU_ASSERT_PTR_NULL(packet);
         motus_packet_unref(&other);
     }
     motus_encoder_close(&enc);
-    CU_ASSERT_EQUAL(cudaStreamSynchronize(stream), cudaSuccess);
+    GPU_OK(cudaStreamSynchronize(stream));
     for (int i = 0; i < N_FRAMES; i++) {
         MOTUS_CHECK(!memcmp(copies[i], s.data[i], s.size[i]), "packet %d", i);
-        cudaFreeHost(copies[i]);
+        GPU_OK(cudaFreeHost(copies[i]));
     }
-    cudaStreamDestroy(stream);
+    close_stream(stream);
     drop_sequence(&s);
 }
 
-// Each packet has its memory alone, also when the encoder has gone, and gives it back. CUDA takes 2
+// Each packet owns its memory, also after the encoder is closed, and gives it back. CUDA takes 2
 // MiB more for itself in one of the first turns, or in none.
 static void memory_comes_back(void) {
     enum { MOST_TURNS = 12, SAME = 4 };
     Sequence s;
-    size_t before = 0, held = 0, after = 0, total;
-    int same = 0; // turns in a row that have left as much free as the one before
-    if (!motus_test_has_gpu()) return;
+    size_t before = 0, held = 0, after = 0;
+    int same = 0; // turns in a row with as much free memory as the one before
     make_sequence(&s, 352, 288);
     for (int turn = 0; turn < MOST_TURNS && same < SAME; turn++) {
         MotusPacket *packet[PACKETS];
         encode(packet, &s, MOTUS_MEMORY_DEVICE);
-        cudaDeviceSynchronize();
-        cudaMemGetInfo(&held, &total);
+        GPU_OK(cudaDeviceSynchronize());
+        held = gpu_free_bytes();
         for (int i = 0; i < PACKETS; i++) {
             MotusPacket *more = motus_packet_ref(packet[i]);
             motus_packet_unref(&packet[i]);
-            if (i < 3)
-                CU_ASSERT(
-                    packet_is(more, s.data[i],
-                              s.size[i])); // idr_pic_id of later GOPs differs from the sequence's
+            // Later GOPs have another idr_pic_id than the sequence.
+            if (i < 3) CU_ASSERT(packet_is(more, s.data[i], s.size[i]));
             motus_packet_unref(&more);
         }
-        cudaDeviceSynchronize();
+        GPU_OK(cudaDeviceSynchronize());
         before = after;
-        cudaMemGetInfo(&after, &total);
+        after = gpu_free_bytes();
         same = before == after ? same + 1 : 0;
     }
     MOTUS_CHECK(same == SAME && held < after,
@@ -140,12 +122,11 @@ static void memory_comes_back(void) {
     drop_sequence(&s);
 }
 
-// CUDA call n and all after it fail: a clear status, and nothing stays.
+// CUDA call n and all later ones fail: a clear status, and no memory is lost.
 static void failing_device(void) {
     Sequence s;
-    size_t before = 0, after = 0, total;
+    size_t before = 0, after = 0;
     int failed = 0, whole = 0;
-    if (!motus_test_has_gpu()) return;
     make_sequence(&s, 64, 48);
     s.config.packet_memory = MOTUS_MEMORY_DEVICE;
     s.config.stream_only = s.config.gop_coders = 1;
@@ -163,8 +144,8 @@ static void failing_device(void) {
         failed += status != MOTUS_OK, whole += status == MOTUS_OK;
         motus_packet_unref(&packet);
         motus_encoder_close(&enc);
-        cudaDeviceSynchronize();
-        cudaMemGetInfo(before ? &after : &before, &total);
+        GPU_OK(cudaDeviceSynchronize());
+        *(before ? &after : &before) = gpu_free_bytes();
     }
     MOTUS_CHECK(before == after && failed > 10 && whole > 1,
                 "%zu bytes free, then %zu; %d failures", before, after, failed);
@@ -176,5 +157,4 @@ static const MotusTest tests[] = {{"the_same_bytes", the_same_bytes},
                                   {"memory_comes_back", memory_comes_back},
                                   {"failing_device", failing_device},
                                   {0}};
-
-int main(int argc, char **argv) { return motus_test_main("gpu_packets", tests, argc, argv); }
+const GpuSuite gpu_packets = {"packets", NULL, tests};

@@ -1,21 +1,10 @@
-// Requests, references and predicted centres on a CUDA device: the oracle's results in host and in
-// device memory, several under way, and failures. MOTUS_CASES sets the number of random cases.
+// Requests, references and predicted centres: the oracle's results in host and in device memory,
+// several pending requests, and failures. MOTUS_CASES sets the number of random cases.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <cuda_runtime_api.h>
-#include <stdio.h>
-
 #include "common/faults.h"
 #include "common/int_core.h"
-#include "tests/gpu/gpu.h"
+#include "tests/gpu/gpu_test.h"
 #include "tests/me/request_case.h"
-
-static MotusMe *open_me(MotusMeConfig config, MotusBackend backend) {
-    MotusMe *me = NULL;
-    config.backend = backend;
-    MOTUS_CHECK(motus_me_open(&me, &config) == MOTUS_OK, "%dx%d R=%d", config.width, config.height,
-                config.range);
-    return me;
-}
 
 static MotusMeReference *filled(MotusMe *me, const MotusPlane *plane) {
     MotusMeReference *reference = NULL;
@@ -29,15 +18,14 @@ static MotusMeReference *filled(MotusMe *me, const MotusPlane *plane) {
 // ---- Results in host memory ---------------------------------------------------------------------
 
 static void random_cases(void) {
-    if (!motus_test_has_gpu()) return;
     for (int i = 0, n = motus_test_cases(60); i < n; i++) {
         RequestCase c;
         request_case_random(&c, i);
-        MotusMe *me = open_me(c.me[0].config, MOTUS_BACKEND_CUDA);
+        MotusMe *me = me_case_open(c.me[0].config, MOTUS_BACKEND_CUDA);
         MotusMeReference *reference[REQUEST_TARGETS] = {NULL};
         RequestResults results[2];
         for (int k = 0; k < c.n_targets; k++) reference[k] = filled(me, &c.me[k].ref);
-        for (int run = 0; run < 2; run++) { // both are under way at once
+        for (int run = 0; run < 2; run++) { // both are pending at once
             request_results_alloc(&c, &results[run]);
             for (int k = 0; k < c.n_targets; k++) results[run].target[k].reference = reference[k];
             MotusMeRequest request = request_of(&c, &results[run]);
@@ -69,27 +57,36 @@ static void random_cases(void) {
 
 // ---- Device memory ------------------------------------------------------------------------------
 
-#define POISON 0xDB
+enum { RESULT_POISON = 0xDB, MOST_BLOCKS = 64 }; // the poison of motus_test_guarded
 
 typedef struct Memory {
-    uint8_t *block[64];
+    void *block[MOST_BLOCKS];
     int n;
     cudaStream_t stream;
 } Memory;
 
-// Device memory with a copy of `from`, or poison.
+static Memory open_memory(void) {
+    Memory m = {.n = 0};
+    CU_ASSERT_FATAL(GPU_OK(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking)));
+    return m;
+}
+
+static void close_memory(Memory *m) {
+    while (m->n) GPU_OK(cudaFree(m->block[--m->n]));
+    GPU_OK(cudaStreamDestroy(m->stream));
+}
+
+// Returns device memory with a copy of `from`, or poison.
 static void *on_device(Memory *m, const void *from, size_t bytes) {
-    uint8_t *p = NULL;
-    MOTUS_CHECK(m->n < 64 && cudaMalloc((void **)&p, bytes + 64) == cudaSuccess, "%zu bytes",
-                bytes);
+    void *p = NULL;
+    CU_ASSERT_FATAL(m->n < MOST_BLOCKS && GPU_OK(cudaMalloc(&p, bytes + 64)));
     m->block[m->n++] = p;
-    cudaMemsetAsync(p, POISON, bytes + 64, m->stream);
-    if (from) cudaMemcpyAsync(p, from, bytes, cudaMemcpyHostToDevice, m->stream);
+    GPU_OK(cudaMemsetAsync(p, RESULT_POISON, bytes + 64, m->stream));
+    if (from) GPU_OK(cudaMemcpyAsync(p, from, bytes, cudaMemcpyHostToDevice, m->stream));
     return p;
 }
 
-// Sends target t of the case with all its memory on the device; what comes back replaces the
-// results.
+// Moves a target's hints and results to device memory.
 static void target_to_device(Memory *m, const RequestCase *c, MotusMeTarget *t,
                              MotusMeHints *hints) {
     const size_t n = (size_t)c->n_mb, all = n * request_blocks(c->me[0].config.modes);
@@ -109,7 +106,7 @@ static void target_to_device(Memory *m, const RequestCase *c, MotusMeTarget *t,
 }
 
 static void back(const Memory *m, void *to, const void *from, size_t bytes) {
-    if (to) cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, m->stream);
+    if (to) GPU_OK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, m->stream));
 }
 
 static void target_back(const Memory *m, const RequestCase *c, const MotusMeTarget *to,
@@ -130,20 +127,16 @@ static MotusPlane plane_on_device(Memory *m, const MotusPlane *plane) {
         plane->stride, plane->width, plane->height};
 }
 
-// Pictures, references, hints and results in device memory, all on the caller's stream, nobody
-// waits before the event.
+// Pictures, references, hints and results in device memory, all on the caller's stream. Nothing
+// blocks before the event.
 static void device_memory(void) {
-    if (!motus_test_has_gpu()) return;
     for (int i = 0, n = motus_test_cases(40); i < n; i++) {
         RequestCase c;
-        Memory m = {.n = 0};
+        Memory m = open_memory();
         cudaEvent_t event;
-        CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking),
-                              cudaSuccess);
-        CU_ASSERT_EQUAL_FATAL(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
-                              cudaSuccess);
+        CU_ASSERT_FATAL(GPU_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)));
         request_case_random(&c, i);
-        MotusMe *me = open_me(c.me[0].config, MOTUS_BACKEND_CUDA);
+        MotusMe *me = me_case_open(c.me[0].config, MOTUS_BACKEND_CUDA);
         RequestResults results, device;
         MotusMeReference *reference[REQUEST_TARGETS] = {NULL};
         MotusMeHints hints[REQUEST_TARGETS];
@@ -154,8 +147,7 @@ static void device_memory(void) {
         request.cur = &cur;
         for (int k = 0; k < c.n_targets; k++) {
             const MotusPlane ref = plane_on_device(&m, &c.me[k].ref);
-            if (!(i & 1))
-                cudaStreamSynchronize(m.stream); // without a stream the plane must be ready
+            if (!(i & 1)) GPU_OK(cudaStreamSynchronize(m.stream)); // no stream: the plane is ready
             MOTUS_CHECK(motus_me_reference_alloc(&reference[k], me) == MOTUS_OK &&
                             motus_me_reference_fill(reference[k], me, &ref, MOTUS_MEMORY_DEVICE,
                                                     i & 1 ? m.stream : NULL) == MOTUS_OK,
@@ -173,26 +165,23 @@ static void device_memory(void) {
         back(&m, results.stats, request.stats, (size_t)c.n_mb * sizeof *request.stats);
         for (int k = 0; k < c.n_targets; k++)
             target_back(&m, &c, &results.target[k], &device.target[k]);
-        CU_ASSERT_EQUAL(cudaEventSynchronize(event), cudaSuccess);
-        CU_ASSERT_EQUAL(motus_me_wait(me, NULL, 0),
-                        MOTUS_OK); // the event has come, so there is nothing to wait for
-        CU_ASSERT_EQUAL(cudaStreamSynchronize(m.stream), cudaSuccess);
+        GPU_OK(cudaEventSynchronize(event));
+        CU_ASSERT_EQUAL(motus_me_wait(me, NULL, 0), MOTUS_OK); // the event has fired
+        GPU_OK(cudaStreamSynchronize(m.stream));
         request_case_check(&c, &results, "device memory", i);
         for (int k = 0; k < c.n_targets; k++) motus_me_reference_unref(&reference[k]);
-        for (int k = 0; k < m.n; k++) cudaFree(m.block[k]);
-        cudaEventDestroy(event);
-        cudaStreamDestroy(m.stream);
+        GPU_OK(cudaEventDestroy(event));
+        close_memory(&m);
         request_results_free(&results);
         motus_me_close(&me);
         request_case_free(&c);
     }
 }
 
-// Hints that nobody can check are clipped into their ranges.
+// Hints in device memory cannot be checked: they are clipped into their ranges.
 static void clipped_hints(void) {
     enum { W = 40, H = 20, N = 6 };
     static uint8_t samples[2][W * H];
-    if (!motus_test_has_gpu()) return;
     motus_test_fill(samples, sizeof samples);
     const MotusPlane cur = {samples[0], W, W, H}, ref = {samples[1], W, W, H};
     MotusMv wild[N], centre[N], predictor[N], found[2][N];
@@ -204,13 +193,12 @@ static void clipped_hints(void) {
         predictor[i].x = (int16_t)motus_clip(-8191, 8191, wild[i].x);
         predictor[i].y = (int16_t)motus_clip(-8191, 8191, wild[i].y);
     }
-    Memory m = {.n = 0};
-    CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking), cudaSuccess);
+    Memory m = open_memory();
     const MotusMv *vectors = on_device(&m, wild, sizeof wild);
     for (int k = 0; k < 2; k++) {
         MotusMeConfig config = motus_me_config_default(W, H);
         config.modes = 1u << MOTUS_MODE_16x16;
-        MotusMe *me = open_me(config, k ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU);
+        MotusMe *me = me_case_open(config, k ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU);
         MotusMeReference *reference = filled(me, &ref);
         const MotusMeHints hints = {.centre = k ? vectors : centre,
                                     .predictor = k ? vectors : predictor,
@@ -229,14 +217,12 @@ static void clipped_hints(void) {
         motus_me_close(&me);
     }
     CU_ASSERT(!memcmp(found[0], found[1], sizeof found[0]));
-    cudaFree(m.block[0]);
-    cudaStreamDestroy(m.stream);
+    close_memory(&m);
 }
 
 // ---- Centres ------------------------------------------------------------------------------------
 
 static void centres(void) {
-    if (!motus_test_has_gpu()) return;
     for (int i = 0, cases = motus_test_cases(24); i < cases; i++) {
         const int w = motus_test_range(33, 400), h = motus_test_range(17, 200),
                   n = motus_mbs(w) * motus_mbs(h);
@@ -250,8 +236,8 @@ static void centres(void) {
         for (int k = 0; k < n; k++)
             previous[k] = (MotusMv){(int16_t)motus_test_range(-200, 200),
                                     (int16_t)motus_test_range(-200, 200)};
-        MotusMe *me[2] = {open_me(motus_me_config_default(w, h), MOTUS_BACKEND_CPU),
-                          open_me(motus_me_config_default(w, h), MOTUS_BACKEND_CUDA)};
+        MotusMe *me[2] = {me_case_open(motus_me_config_default(w, h), MOTUS_BACKEND_CPU),
+                          me_case_open(motus_me_config_default(w, h), MOTUS_BACKEND_CUDA)};
         MotusMeReference *reference[2] = {filled(me[0], &ref), filled(me[1], &ref)};
         MotusMeCentres p = {.size = sizeof p, .cur = &cur, .lambda_q8 = 256};
         p.previous = i & 1 ? previous : NULL;
@@ -260,9 +246,7 @@ static void centres(void) {
             p.reference = reference[k], p.centre = centre[k];
             MOTUS_CHECK(motus_me_centres(me[k], &p) == MOTUS_OK, "%s", motus_me_error(me[k])->text);
         }
-        Memory m = {.n = 0};
-        CU_ASSERT_EQUAL_FATAL(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking),
-                              cudaSuccess);
+        Memory m = open_memory();
         const MotusPlane device_cur = plane_on_device(&m, &cur);
         p.cur = &device_cur, p.memory = p.mvs_memory = MOTUS_MEMORY_DEVICE, p.stream = m.stream;
         p.previous = i & 1 ? on_device(&m, previous, (size_t)n * sizeof *previous) : NULL;
@@ -271,13 +255,12 @@ static void centres(void) {
                         MOTUS_ERR_ARGUMENT); // another backend's reference
         CU_ASSERT_EQUAL(motus_me_centres(me[1], &p), MOTUS_OK);
         back(&m, centre[2], p.centre, (size_t)n * sizeof *p.centre);
-        CU_ASSERT_EQUAL(cudaStreamSynchronize(m.stream), cudaSuccess);
+        GPU_OK(cudaStreamSynchronize(m.stream));
         MOTUS_CHECK(!memcmp(centre[0], centre[1], (size_t)n * sizeof(MotusMv)),
                     "%dx%d, %d: host memory", w, h, i);
         MOTUS_CHECK(!memcmp(centre[0], centre[2], (size_t)n * sizeof(MotusMv)),
                     "%dx%d, %d: device memory", w, h, i);
-        for (int k = 0; k < m.n; k++) cudaFree(m.block[k]);
-        cudaStreamDestroy(m.stream);
+        close_memory(&m);
         for (int k = 0; k < 2; k++) motus_me_reference_unref(&reference[k]), motus_me_close(&me[k]);
         for (int k = 0; k < 3; k++) free(centre[k]);
         free(previous);
@@ -288,8 +271,7 @@ static void centres(void) {
 
 // ---- Failures -----------------------------------------------------------------------------------
 
-// All that can be asked for, while CUDA call n and all after it fail. Returns 1 when nothing
-// failed.
+// Makes every kind of call while CUDA call n and all later ones fail. Returns 1 if nothing failed.
 static int with_fault(long n) {
     enum { W = 64, H = 48, N = 12 };
     static uint8_t samples[W * H];
@@ -299,7 +281,7 @@ static int with_fault(long n) {
     uint16_t sad[N];
     MotusMeConfig config = motus_me_config_default(W, H);
     config.modes = 1u << MOTUS_MODE_16x16;
-    MotusMe *me = open_me(config, MOTUS_BACKEND_CUDA);
+    MotusMe *me = me_case_open(config, MOTUS_BACKEND_CUDA);
     MotusMeReference *reference = NULL;
     motus_device_fail_after(n);
     MotusStatus status = motus_me_reference_alloc(&reference, me);
@@ -323,7 +305,7 @@ static int with_fault(long n) {
     const MotusError error = *motus_me_error(me);
     MOTUS_CHECK(status == (error.text[0] ? MOTUS_ERR_CUDA : MOTUS_OK) && error.status == status,
                 "n=%ld: %d %s", n, status, error.text);
-    if (status) { // it stays so
+    if (status) { // the failure stays
         MotusMeReference *other = NULL;
         MOTUS_CHECK(motus_me_request(me, &request) == MOTUS_ERR_CUDA || !reference, "n=%ld", n);
         MOTUS_CHECK(motus_me_reference_alloc(&other, me) == MOTUS_ERR_CUDA && !other, "n=%ld", n);
@@ -333,24 +315,20 @@ static int with_fault(long n) {
     return !status;
 }
 
-static void failing_device(void) {
-    if (!motus_test_has_gpu()) return;
-    size_t before = 0, after = 0, total;
-    long n = 0;
-    with_fault(1000); // loads every kernel
-    for (int done = 0; !done && n < 500; n++) {
-        done = with_fault(n);
-        cudaMemGetInfo(n < 2 ? &before : &after, &total);
-    }
-    MOTUS_CHECK(before == after && n > 25 && n < 500, "%zu bytes free, then %zu; %ld failures",
-                before, after, n);
+static int attempt(void *unused, long n) {
+    (void)unused;
+    return !with_fault(n);
 }
 
-// By number; one that is not there.
+static void failing_device(void) {
+    with_fault(1000); // loads every kernel
+    CU_ASSERT(gpu_fail_everywhere(attempt, NULL) >= 25);
+}
+
+// Each device by its number, then one that is not there.
 static void devices(void) {
     int n = 0;
-    if (!motus_test_has_gpu()) return;
-    CU_ASSERT_EQUAL(cudaGetDeviceCount(&n), cudaSuccess);
+    GPU_OK(cudaGetDeviceCount(&n));
     for (int device = 0; device <= n; device++) {
         MotusError error = {0};
         MotusMe *me = NULL;
@@ -371,5 +349,4 @@ static const MotusTest tests[] = {{"random_cases", random_cases},
                                   {"failing_device", failing_device},
                                   {"devices", devices},
                                   {0}};
-
-int main(int argc, char **argv) { return motus_test_main("gpu_me_request", tests, argc, argv); }
+const GpuSuite gpu_me_request = {"me_request", NULL, tests};

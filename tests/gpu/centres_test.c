@@ -1,0 +1,229 @@
+// What precedes the search of a P picture: reference planes and search centres.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "me/centres/centres_cuda.h"
+#include "me/me_cpu.h"
+#include "me/pixel/ref_luma_cuda.h"
+#include "tests/gpu/gpu_test.h"
+
+static ptrdiff_t stride_of(int width) { return (width + 63) / 64 * 64; }
+
+// ---- Planes -------------------------------------------------------------------------------------
+
+typedef struct Planes {
+    GpuPlane luma;
+    GpuBuffer *planes;
+    MotusRefLuma cpu, cuda;
+} Planes;
+
+static void open_planes(GpuCase *c) {
+    Planes *p = c->state;
+    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&p->cpu, c->width, c->height), MOTUS_OK);
+    p->luma = gpu_plane(c, "luma", GPU_INPUT, c->width, c->height, stride_of(c->width), 1);
+    p->planes = gpu_buffer(c, "planes", GPU_OUTPUT, motus_ref_luma_bytes(c->width, c->height));
+    motus_ref_luma_layout(&p->cuda, p->planes->cuda, c->width, c->height);
+    gpu_expect(c,
+               !memcmp(p->cuda.tap, p->cpu.tap, sizeof p->cpu.tap) &&
+                   p->cuda.stride == p->cpu.stride && !p->cuda.ops,
+               "layout");
+}
+
+// The planes with their border; the bytes beyond it stay poisoned.
+static void planes_cpu(GpuCase *c) {
+    Planes *p = c->state;
+    const MotusRefLuma *ref = &p->cpu;
+    motus_ref_luma_build(&p->cpu, &p->luma.cpu, 1, 1);
+    for (int k = 0; k < 4; k++)
+        for (int y = -MOTUS_REF_PAD; y < ref->height + MOTUS_REF_PAD; y++) {
+            const uint8_t *row = ref->plane[k] + y * ref->stride - MOTUS_REF_PAD;
+            memcpy((uint8_t *)p->planes->cpu + (row - ref->memory), row,
+                   (size_t)(ref->width + 2 * MOTUS_REF_PAD));
+        }
+}
+
+static MotusStatus planes_cuda(GpuCase *c, cudaStream_t stream) {
+    Planes *p = c->state;
+    return gpu_launched(c, motus_ref_luma_cuda_build(&p->cuda, &p->luma.cuda, stream));
+}
+
+static void close_planes(GpuCase *c) { motus_ref_luma_free(&((Planes *)c->state)->cpu); }
+
+static const GpuKernel planes = {sizeof(Planes), open_planes, NULL,        planes_cpu,
+                                 planes_cuda,    NULL,        close_planes};
+
+// ---- Centres ------------------------------------------------------------------------------------
+
+enum { MOVED, NOISE, FLAT, BLACK_AND_WHITE, STRIPES, CONTENTS };
+enum { CYCLED, LARGE, SMALLER_LARGE, GRAPHS }; // which cases: row->variant
+
+typedef struct Centres {
+    int content, reach, limit_x, limit_y, n_mb, with_previous;
+    uint32_t lambda_q8;
+    GpuPlane cur, luma;
+    GpuBuffer *previous, *planes, *centre, *scratch;
+    MotusMeCpu *me;
+    MotusRefLuma cpu_ref, cuda_ref;
+} Centres;
+
+static void open_centres(GpuCase *c) {
+    Centres *s = c->state;
+    const MotusMeConfig config = motus_me_config_default(c->width, c->height);
+    s->n_mb = c->width / 16 * (c->height / 16);
+    const size_t mvs = (size_t)s->n_mb * sizeof(MotusMv);
+    CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&s->me, &config), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&s->cpu_ref, c->width, c->height), MOTUS_OK);
+    s->cur = gpu_plane(c, "cur", GPU_INPUT, c->width, c->height, stride_of(c->width), 1);
+    s->luma = gpu_plane(c, "luma", GPU_INPUT, c->width, c->height, stride_of(c->width), 1);
+    s->previous = gpu_buffer(c, "previous", GPU_INPUT, mvs);
+    s->planes = gpu_buffer(c, "planes", GPU_SCRATCH, motus_ref_luma_bytes(c->width, c->height));
+    s->centre = gpu_buffer(c, "centres", GPU_OUTPUT, mvs);
+    s->scratch =
+        gpu_buffer(c, "scratch", GPU_SCRATCH, motus_centres_cuda_bytes(c->width, c->height));
+    motus_ref_luma_layout(&s->cuda_ref, s->planes->cuda, c->width, c->height);
+}
+
+// Fills both pictures with a texture of small blocks; cur takes 96x96 areas of ref from elsewhere.
+static void fill_moved(const MotusPlane *cur, const MotusPlane *ref) {
+    uint8_t texture[1024];
+    int shift[16][2];
+    motus_test_fill(texture, sizeof texture);
+    for (int i = 0; i < 16; i++)
+        shift[i][0] = motus_test_range(-70, 70), shift[i][1] = motus_test_range(-70, 70);
+    for (int y = 0; y < ref->height; y++)
+        for (int x = 0; x < ref->width; x++)
+            ref->data[y * ref->stride + x] =
+                (uint8_t)(texture[(x / 6 * 37 + y / 5 * 101) % 1024] / 2 + (x ^ y) % 16);
+    for (int y = 0; y < cur->height; y++)
+        for (int x = 0; x < cur->width; x++) {
+            const int *s = shift[(x / 96 + 5 * (y / 96)) & 15];
+            const int from_x = motus_clip(0, ref->width - 1, x + s[0]),
+                      from_y = motus_clip(0, ref->height - 1, y + s[1]);
+            cur->data[y * cur->stride + x] = (uint8_t)(ref->data[from_y * ref->stride + from_x] +
+                                                       (texture[(x * 7 + y * 13) & 1023] & 3));
+        }
+}
+
+static void fill_pictures(const Centres *s) {
+    const size_t size = (size_t)(s->cur.cpu.stride * s->cur.cpu.height);
+    uint8_t *cur = s->cur.cpu.data, *ref = s->luma.cpu.data;
+    switch (s->content) {
+    case MOVED:
+        fill_moved(&s->cur.cpu, &s->luma.cpu);
+        break;
+    case NOISE:
+        motus_test_fill(cur, size);
+        motus_test_fill(ref, size);
+        break;
+    case STRIPES:
+        for (size_t i = 0; i < size; i++) cur[i] = ref[i] = i / 16 & 1 ? 255 : 0;
+        break;
+    default:
+        memset(cur, s->content == FLAT ? 9 : 0, size);
+        memset(ref, s->content == FLAT ? 9 : 255, size);
+    }
+}
+
+// Previous MVs: small ones, any, or all the same (kind 3).
+static void fill_previous(const Centres *s, int kind) {
+    MotusMv *mv = s->previous->cpu;
+    const int most = kind == 1 ? 300 : 8191;
+    for (int i = 0; i < s->n_mb; i++)
+        mv[i] = kind == 3 && i ? mv[0]
+                               : (MotusMv){(int16_t)motus_test_range(-most, most),
+                                           (int16_t)motus_test_range(-most, most)};
+}
+
+// Numbers of the cases with motion that large pictures and graphs have: with previous MVs or
+// without, a wide reach or a narrow one.
+static int case_number(const GpuCase *c) {
+    static const int numbers[][2] = {{0, 0}, {10, 25}, {20, 30}};
+    return c->row->variant == CYCLED   ? c->round
+           : c->row->variant == GRAPHS ? 5 * c->number + 10
+                                       : numbers[c->row->variant][c->round];
+}
+
+static void fill_centres(GpuCase *c) {
+    static const uint32_t lambdas[] = {0, 300, 65535, 2000};
+    static const int reaches[] = {64, 32, 4, 60, 28},
+                     limits[] = {MOTUS_MAX_CENTRE, 99, 0, 400, 100000, 263};
+    Centres *s = c->state;
+    const int number = case_number(c);
+    s->content = number % CONTENTS;
+    s->reach = reaches[number / 2 % 5];
+    s->limit_x = limits[number % 6];
+    s->limit_y = limits[number / 3 % 6];
+    s->lambda_q8 = lambdas[number / 3 % 4];
+    s->with_previous = number % 4 > 0;
+    fill_pictures(s);
+    fill_previous(s, number % 4);
+    snprintf(c->what, sizeof c->what, "content %d reach %d limits %d, %d lambda %u previous %d",
+             s->content, s->reach, s->limit_x, s->limit_y, s->lambda_q8, number % 4);
+}
+
+static MotusCentresPicture picture_of(const Centres *s, int on_device) {
+    const MotusPlane *cur = on_device ? &s->cur.cuda : &s->cur.cpu;
+    MotusCentresPicture p = {.cur = cur->data,
+                             .cur_stride = cur->stride,
+                             .ref = on_device ? &s->cuda_ref : &s->cpu_ref,
+                             .lambda_q8 = s->lambda_q8,
+                             .reach = s->reach,
+                             .limit_x = s->limit_x,
+                             .limit_y = s->limit_y,
+                             .centre = on_device ? s->centre->cuda : s->centre->cpu};
+    if (s->with_previous) p.previous = on_device ? s->previous->cuda : s->previous->cpu;
+    return p;
+}
+
+static void centres_cpu(GpuCase *c) {
+    Centres *s = c->state;
+    const MotusCentresPicture picture = picture_of(s, 0);
+    motus_ref_luma_build(&s->cpu_ref, &s->luma.cpu, 0, 1);
+    motus_me_cpu_predict(s->me, &picture);
+}
+
+static MotusStatus centres_cuda(GpuCase *c, cudaStream_t stream) {
+    const Centres *s = c->state;
+    const MotusCentresPicture picture = picture_of(s, 1);
+    cudaError_t status = motus_ref_luma_cuda_build(&s->cuda_ref, &s->luma.cuda, stream);
+    if (!status) status = motus_centres_cuda(&picture, s->scratch->cuda, stream);
+    return gpu_launched(c, status);
+}
+
+static void close_centres(GpuCase *c) {
+    Centres *s = c->state;
+    motus_ref_luma_free(&s->cpu_ref);
+    motus_me_cpu_close(&s->me);
+}
+
+static const GpuKernel centres = {sizeof(Centres), open_centres, fill_centres, centres_cpu,
+                                  centres_cuda,    NULL,         close_centres};
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+static const GpuSize plane_sizes[] = {{16, 16, 0},   {16, 64, 0},     {64, 16, 0},     {48, 80, 0},
+                                      {352, 288, 0}, {1920, 1088, 0}, {4096, 2304, 3}, {1, 1, 0},
+                                      {17, 15, 0},   {83, 61, 0},     {1281, 33, 0},   {0, 0, 0}};
+static const GpuSize small[] = {{16, 16, 60}, {16, 64, 60},   {64, 16, 60},
+                                {48, 80, 60}, {352, 288, 20}, {0, 0, 0}};
+static const GpuSize hd[] = {{1920, 1088, 2}, {0, 0, 0}}, uhd[] = {{4096, 2304, 2}, {0, 0, 0}};
+static const GpuSize three[] = {{640, 352, 1}, {640, 352, 1}, {640, 352, 1}, {0, 0, 0}};
+
+static const GpuRow rows[] = {
+    {.name = "planes",
+     .kernel = &planes,
+     .rounds = GPU_CONTENTS,
+     .sizes = plane_sizes,
+     .bench = {1920, 1088, 0}},
+    {.name = "centres", .kernel = &centres, .sizes = small},
+    {.name = "large", .kernel = &centres, .variant = LARGE, .sizes = hd, .bench = {1920, 1088, 0}},
+    {.name = "larger", .kernel = &centres, .variant = SMALLER_LARGE, .sizes = uhd},
+    // Several pictures in flight, each by a graph of its own that is launched twice.
+    {.name = "graphs",
+     .kernel = &centres,
+     .variant = GRAPHS,
+     .sizes = three,
+     .together = 1,
+     .launches = 2,
+     .graph = 1},
+    {0}};
+
+const GpuSuite gpu_centres = {"centres", rows, NULL};

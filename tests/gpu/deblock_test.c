@@ -1,0 +1,113 @@
+// Deblocking of whole pictures. Nothing beside the planes may be touched.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/mb/deblock.h"
+
+#include "encoder/mb/deblock_cuda.h"
+#include "tests/encoder/mb/deblock_case.h"
+#include "tests/gpu/gpu_test.h"
+
+typedef struct Deblock {
+    int mb_width, mb_height;
+    GpuPlane from[3], to[3];
+    GpuBuffer *mb, *scratch;
+} Deblock;
+
+// Rows have a gap of at least 64 bytes.
+static void open_deblock(GpuCase *c) {
+    Deblock *d = c->state;
+    d->mb_width = (c->width + 15) / 16, d->mb_height = (c->height + 15) / 16;
+    c->width = 16 * d->mb_width, c->height = 16 * d->mb_height;
+    for (int p = 0; p < 3; p++) {
+        const int width = c->width >> (p > 0), height = c->height >> (p > 0),
+                  stride = (width + 127) / 64 * 64;
+        d->from[p] = gpu_plane(c, "from", GPU_INPUT, width, height, stride, 1);
+        d->to[p] = gpu_plane(c, "to", GPU_OUTPUT, width, height, stride, 1);
+    }
+    const size_t n_mb = (size_t)d->mb_width * (size_t)d->mb_height;
+    d->mb = gpu_buffer(c, "MBs", GPU_INPUT, n_mb * sizeof(MotusMb));
+    d->scratch =
+        gpu_buffer(c, "scratch", GPU_SCRATCH, motus_deblock_cuda_bytes(d->mb_width, d->mb_height));
+}
+
+static void fill_with(GpuCase *c, DeblockKind kind, int qp, int spread) {
+    Deblock *d = c->state;
+    for (int p = 0; p < 3; p++) deblock_case_samples(&d->from[p].cpu, spread);
+    for (int i = 0; i < d->mb_width * d->mb_height; i++)
+        deblock_case_mb((MotusMb *)d->mb->cpu + i, kind, qp);
+    snprintf(c->what, sizeof c->what, "kind %d, QP %d, spread %d", (int)kind, qp, spread);
+}
+
+static void deblock_cpu(GpuCase *c) {
+    Deblock *d = c->state;
+    MotusFrame frame = {.width = c->width, .height = c->height};
+    for (int p = 0; p < 3; p++) {
+        const MotusPlane *from = &d->from[p].cpu;
+        frame.plane[p] = d->to[p].cpu;
+        for (int y = 0; y < from->height; y++)
+            memcpy(frame.plane[p].data + y * from->stride, from->data + y * from->stride,
+                   (size_t)from->width);
+    }
+    const MotusCodedMbs mbs = {
+        .mb_width = d->mb_width, .mb_height = d->mb_height, .mb = d->mb->cpu};
+    motus_deblock_picture(&frame, &mbs);
+}
+
+static MotusStatus deblock_cuda(GpuCase *c, cudaStream_t stream) {
+    Deblock *d = c->state;
+    uint8_t *to[3];
+    const uint8_t *from[3];
+    ptrdiff_t stride[3];
+    for (int p = 0; p < 3; p++)
+        to[p] = d->to[p].cuda.data, from[p] = d->from[p].cuda.data,
+        stride[p] = d->to[p].cuda.stride;
+    return gpu_launched(c, motus_deblock_cuda(to, from, stride, d->mb->cuda, d->mb_width,
+                                              d->mb_height, d->scratch->cuda, 0, stream));
+}
+
+// ---- Contents -----------------------------------------------------------------------------------
+
+static int any_spread(void) { return 2 << motus_test_range(0, 6); }
+
+static void fill_every_qp(GpuCase *c) {
+    fill_with(c, (DeblockKind)(c->round % DEBLOCK_KINDS), c->round / 8 - 1, any_spread());
+}
+
+static void fill_any(GpuCase *c) {
+    fill_with(c, c->number % 3 ? DEBLOCK_MIXED : DEBLOCK_INTER,
+              c->number % 2 ? -1 : motus_test_range(20, 51), any_spread());
+}
+
+// Every kind, the last round intra with a high QP.
+static void fill_each_kind(GpuCase *c) {
+    if (c->round == c->rounds - 1)
+        fill_with(c, DEBLOCK_INTRA, 44, 24);
+    else
+        fill_with(c, (DeblockKind)c->round, -1, 16);
+}
+
+static void fill_in_flight(GpuCase *c) {
+    fill_with(c, c->number % 2 ? DEBLOCK_INTER : DEBLOCK_MIXED, c->number % 3 ? -1 : 38, 16);
+}
+
+#define KERNEL(fill)                                                                               \
+    { sizeof(Deblock), open_deblock, fill, deblock_cpu, deblock_cuda, NULL, NULL }
+static const GpuKernel every_qp = KERNEL(fill_every_qp), any = KERNEL(fill_any),
+                       each_kind = KERNEL(fill_each_kind), in_flight = KERNEL(fill_in_flight);
+
+static const GpuSize one[] = {{80, 64, 53 * 8}, {0, 0, 0}}, cif[] = {{352, 288, 4}, {0, 0, 0}};
+static const GpuSize usual[] = {{16, 16, 5},     {16, 64, 5},     {64, 16, 5},
+                                {48, 80, 5},     {352, 288, 5},   {1280, 720, 5},
+                                {1920, 1088, 2}, {4096, 2304, 2}, {0, 0, 0}};
+static const GpuSize six[] = {{960, 192, 12}, {816, 368, 0},  {672, 544, 0}, {528, 720, 0},
+                              {384, 896, 0},  {240, 1072, 0}, {0, 0, 0}};
+
+static const GpuRow rows[] = {
+    {.name = "every_qp", .kernel = &every_qp, .sizes = one},
+    {.name = "any_size", .kernel = &any, .most = {192, 192, 0}, .cases = 60},
+    {.name = "usual_sizes", .kernel = &each_kind, .sizes = usual, .bench = {1920, 1088, 2}},
+    // More row walkers than one stream has; each picture's memory is used again at once.
+    {.name = "in_flight", .kernel = &in_flight, .sizes = six, .together = 1, .launches = 3},
+    {.name = "graph", .kernel = &in_flight, .sizes = cif, .launches = 2, .graph = 1},
+    {0}};
+
+const GpuSuite gpu_deblock = {"deblock", rows, NULL};

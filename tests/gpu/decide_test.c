@@ -1,0 +1,368 @@
+// Decisions: every MB, its levels and its reconstruction, for I and P pictures of generated and
+// (MOTUS_SEQS) real sequences. Each picture refers to what the CPU made of the one before.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/decide/decide_cuda.h"
+#include "encoder/mb/deblock.h"
+#include "encoder/settings/preset.h"
+#include "encoder/settings/stream.h"
+#include "me/me_cpu.h"
+#include "me/search/refine.h"
+#include "tests/encoder/analyse/same_levels.h"
+#include "tests/gpu/gpu_test.h"
+#include "tools/synth/synth.h"
+#include "yuv/io/reader.h"
+
+enum { FRAMES = 3 }; // of a sequence: I, P, P
+
+static MotusFrame *real_frame[FRAMES]; // NULL: a generated sequence
+
+// How a sequence is coded.
+typedef struct Settings {
+    MotusPreset preset;
+    int qp, maps, slices; // maps: MBs have QP offsets
+} Settings;
+
+typedef struct Decide {
+    int mb_width, mb_height, n_mb;
+    Settings settings;
+    MotusEffort effort;
+    int is_p, teams, early;
+    MotusFrame *frame[FRAMES];
+    // Of the CPU.
+    MotusPictureState pic;
+    MotusSlices slices;
+    MotusMeCpu *me;
+    MotusField *field;
+    MotusRefLuma ref_luma;
+    MotusMv *centre;
+    MotusQp qp_table[52];
+    MotusFrame *rec, *ref, *whole;
+    // Of the device.
+    MotusPictureStateCuda gpu;
+    GpuPlane src[3], d_rec[3], chroma[3]; // chroma[1], [2]: the reference's
+    GpuBuffer *state, *offset, *slice_first, *planes, *mv, *cost;
+} Decide;
+
+// ---- Memory -------------------------------------------------------------------------------------
+
+static void generate(GpuCase *c, Decide *d) {
+    MotusSynth *synth = NULL;
+    MotusSynthConfig config = motus_synth_config_default(c->width, c->height);
+    config.pan_x = 5, config.pan_y = -3, config.objects = 6, config.noise = 3, config.cut_every = 7;
+    CU_ASSERT_EQUAL_FATAL(motus_synth_open(&synth, &config), MOTUS_OK);
+    for (int t = 0; t < FRAMES; t++) {
+        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&d->frame[t], c->width, c->height), MOTUS_OK);
+        motus_synth_frame(synth, t, d->frame[t]);
+    }
+    motus_synth_close(&synth);
+}
+
+static void open_device(GpuCase *c, Decide *d) {
+    const size_t n = (size_t)d->n_mb;
+    d->state =
+        gpu_buffer(c, "state", GPU_KEPT, motus_picture_state_cuda_bytes(d->mb_width, d->mb_height));
+    CU_ASSERT_EQUAL_FATAL(
+        (int)motus_picture_state_cuda_place(&d->gpu, d->state->cuda, d->mb_width, d->mb_height), 0);
+    d->teams = d->gpu.teams, d->early = d->gpu.early;
+    for (int p = 0; p < 3; p++) {
+        const int w = d->whole->plane[p].width, h = d->whole->plane[p].height;
+        d->src[p] = gpu_plane(c, "source", GPU_INPUT, w, h, gpu_round16(w), 1);
+        d->d_rec[p] = gpu_plane(c, "reconstruction", GPU_OUTPUT, w, h, gpu_round16(w), 1);
+        if (p) d->chroma[p] = gpu_plane(c, "reference", GPU_INPUT, w, h, gpu_round16(w), 1);
+        d->gpu.src[p] = d->src[p].cuda.data, d->gpu.rec[p] = d->d_rec[p].cuda.data;
+        d->gpu.src_stride[p] = d->gpu.rec_stride[p] = d->src[p].cuda.stride;
+    }
+    d->offset = gpu_buffer(c, "QP offsets", GPU_INPUT, n);
+    d->slice_first = gpu_buffer(c, "first MBs", GPU_INPUT, n * sizeof(int));
+    d->planes = gpu_buffer(c, "luma planes", GPU_INPUT,
+                           motus_ref_luma_bytes(16 * d->mb_width, 16 * d->mb_height));
+    d->mv = gpu_buffer(c, "MVs", GPU_INPUT, n * MOTUS_BLOCKS * sizeof(MotusMv));
+    d->cost = gpu_buffer(c, "costs", GPU_INPUT, n * MOTUS_BLOCKS * sizeof(uint32_t));
+}
+
+static void open_decide(GpuCase *c) {
+    Decide *d = c->state;
+    const int w = (c->width + 15) & ~15, h = (c->height + 15) & ~15;
+    d->mb_width = w / 16, d->mb_height = h / 16, d->n_mb = d->mb_width * d->mb_height;
+    for (int qp = 0; qp < 52; qp++) d->qp_table[qp] = motus_qp_at(qp);
+    CU_ASSERT_EQUAL_FATAL(motus_picture_state_alloc(&d->pic, d->mb_width, d->mb_height, 4),
+                          MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&d->field, w, h), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&d->ref_luma, w, h), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&d->whole, w, h), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&d->rec, w, h), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&d->ref, w, h), MOTUS_OK);
+    d->centre = calloc((size_t)d->n_mb, sizeof *d->centre);
+    for (int t = 0; t < FRAMES; t++)
+        if (real_frame[0]) d->frame[t] = motus_frame_ref(real_frame[t]);
+    if (!real_frame[0]) generate(c, d);
+    open_device(c, d);
+}
+
+static void close_decide(GpuCase *c) {
+    Decide *d = c->state;
+    for (int t = 0; t < FRAMES; t++) motus_frame_unref(&d->frame[t]);
+    motus_slices_free(&d->slices);
+    motus_picture_state_free(&d->pic);
+    motus_me_cpu_close(&d->me);
+    motus_field_free(&d->field);
+    motus_ref_luma_free(&d->ref_luma);
+    motus_frame_unref(&d->whole);
+    motus_frame_unref(&d->rec);
+    motus_frame_unref(&d->ref);
+    free(d->centre);
+}
+
+// ---- Content ------------------------------------------------------------------------------------
+
+// Settings of sequence k, for the size of that number: each preset plain, with offsets and in
+// slices; the ends of the QP range; a slice a row.
+static Settings settings_of(int k, int number) {
+    static const int qps[4] = {20, 28, 36, 44};
+    static const Settings ends[3] = {{MOTUS_PRESET_MEDIUM, 0, 0, 1},
+                                     {MOTUS_PRESET_FAST, 51, 0, 1},
+                                     {MOTUS_PRESET_MEDIUM, 8, 0, 99}};
+    const int preset = k / 3, way = k % 3, qp = qps[(preset + number + way) % 4];
+    if (preset >= MOTUS_PRESETS) return ends[way];
+    return (Settings){(MotusPreset)preset, qp, way == 2 ? preset % 2 : way,
+                      way == 2 ? 2 + 3 * preset : 1};
+}
+
+static Settings real_settings_of(int preset) {
+    return (Settings){(MotusPreset)preset, 26 + 3 * preset, preset % 2,
+                      preset == MOTUS_PRESET_FASTER ? 4 : 1};
+}
+
+static void begin_sequence(Decide *d, const Settings *settings) {
+    const int w = 16 * d->mb_width, h = 16 * d->mb_height;
+    MotusEncoderConfig config = motus_encoder_config_default(w, h, (MotusRational){25, 1});
+    MotusMeConfig me = motus_me_config_default(w, h);
+    config.preset = settings->preset;
+    d->settings = *settings;
+    d->effort = motus_effort_of(&config);
+    me.subpel = MOTUS_SUBPEL_FULL, me.range = d->effort.range;
+    motus_slices_free(&d->slices);
+    motus_me_cpu_close(&d->me);
+    CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&d->me, &me), MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        motus_slices_make(&d->slices, settings->slices, d->mb_width, d->mb_height), MOTUS_OK);
+    d->pic.mbs.slice_first = d->slices.first;
+    d->pic.row_order = d->slices.row_order;
+}
+
+// Leaves the picture that was coded last as reference.
+static void end_picture(Decide *d) {
+    motus_deblock_picture(d->rec, &d->pic.mbs);
+    MotusFrame *swap = d->ref;
+    d->ref = d->rec, d->rec = swap;
+}
+
+// Leaves in `mv` what refining the marked blocks gives, as the search of the device would.
+static void refine_marked(Decide *d, uint32_t lambda_q8) {
+    MotusMv *mv = d->mv->cpu;
+    for (int i = 0; i < d->n_mb; i++) {
+        const int x = i % d->mb_width * 16, y = i / d->mb_width * 16;
+        const MotusPlane *luma = &d->whole->plane[0];
+        MotusMbJob job = {.cur = luma->data + y * luma->stride + x,
+                          .cur_stride = luma->stride,
+                          .ref = &d->ref_luma,
+                          .x = x,
+                          .y = y,
+                          .predictor = d->centre[i],
+                          .lambda_q8 = lambda_q8};
+        MotusMbMotion motion;
+        for (int k = 0; k < MOTUS_BLOCKS; k++)
+            motion.mv[k] = d->field->mv[k][i], motion.cost[k] = d->field->cost[k][i];
+        motus_refine_blocks(&job, MOTUS_SUBPEL_QUARTER, motus_refine_ops(),
+                            motus_blocks_with_a_chance(motion.cost, &d->effort, lambda_q8),
+                            &motion);
+        for (int k = 0; k < MOTUS_BLOCKS; k++)
+            mv[(size_t)k * (size_t)d->n_mb + (size_t)i] = motion.mv[k];
+    }
+}
+
+static void search_p(Decide *d) {
+    const MotusPlane *luma = &d->whole->plane[0];
+    const uint32_t lambda_q8 = d->qp_table[d->settings.qp].lambda_q8;
+    const MotusMeHints hints = {
+        .centre = d->centre, .predictor = d->centre, .lambda_q8 = lambda_q8};
+    motus_ref_luma_build(&d->ref_luma, &d->ref->plane[0], 1, 4);
+    motus_me_cpu_predict(d->me, &(MotusCentresPicture){.cur = luma->data,
+                                                       .cur_stride = luma->stride,
+                                                       .ref = &d->ref_luma,
+                                                       .lambda_q8 = lambda_q8,
+                                                       .reach = 64,
+                                                       .limit_x = 400,
+                                                       .limit_y = 400,
+                                                       .centre = d->centre});
+    motus_me_cpu_search(d->me, luma, &d->ref_luma, &hints, d->field);
+    refine_marked(d, lambda_q8);
+    memcpy(d->planes->cpu, d->ref_luma.memory, d->planes->bytes);
+    memcpy(d->cost->cpu, d->field->cost[0], d->cost->bytes);
+}
+
+static void copy_plane(const MotusPlane *to, const MotusPlane *from) {
+    for (int y = 0; y < to->height; y++)
+        memcpy(to->data + y * to->stride, from->data + y * from->stride, (size_t)to->width);
+}
+
+// Picture t of the sequence. `alone`, the device has nothing else to do: the intra wavefront has a
+// block for each MB that it has at a time, decisions begin early.
+static void fill_picture(GpuCase *c, int t) {
+    Decide *d = c->state;
+    const int alone = (d->settings.qp + t) % 2, maps = d->settings.maps;
+    int8_t *offset = d->offset->cpu;
+    if (t) end_picture(d);
+    d->is_p = t > 0;
+    CU_ASSERT_EQUAL_FATAL(motus_frame_copy_padded(d->whole, d->frame[t]), MOTUS_OK);
+    d->pic.mbs.src = d->whole, d->pic.rec = d->rec;
+    for (int i = 0; i < d->n_mb; i++)
+        offset[i] = (int8_t)(i % 7 ? motus_test_range(-8, 8) : motus_test_range(-51, 51));
+    d->pic.qp_offset = maps ? offset : NULL;
+    d->gpu.qp_offset = maps ? d->offset->cuda : NULL;
+    d->gpu.slice_first = d->slices.first ? d->slice_first->cuda : NULL;
+    d->gpu.teams = alone ? 1 : d->teams, d->gpu.early = alone ? d->early : 0;
+    if (d->slices.first) memcpy(d->slice_first->cpu, d->slices.first, d->slice_first->bytes);
+    if (d->is_p) search_p(d);
+    for (int p = 0; p < 3; p++) {
+        copy_plane(&d->src[p].cpu, &d->whole->plane[p]);
+        if (p && d->is_p) copy_plane(&d->chroma[p].cpu, &d->ref->plane[p]);
+    }
+    snprintf(c->what, sizeof c->what, "%s, QP %d%s, %d slices, picture %d",
+             motus_preset_name(d->settings.preset), d->settings.qp, maps ? " and a map" : "",
+             d->slices.n, t);
+}
+
+static void fill_decide(GpuCase *c) {
+    const int k = c->round / FRAMES;
+    const Settings settings = real_frame[0] ? real_settings_of(k) : settings_of(k, c->number);
+    if (c->round % FRAMES == 0) begin_sequence(c->state, &settings);
+    fill_picture(c, c->round % FRAMES);
+}
+
+// ---- Both versions ------------------------------------------------------------------------------
+
+static MotusReference reference(const Decide *d, const uint8_t *luma, const GpuPlane *chroma,
+                                int on_device) {
+    MotusReference ref = {.width = d->ref_luma.width,
+                          .height = d->ref_luma.height,
+                          .luma = luma,
+                          .luma_stride = d->ref_luma.stride,
+                          .chroma_stride = chroma[1].cpu.stride};
+    for (int k = 0; k < 2; k++)
+        ref.chroma[k] = on_device ? chroma[1 + k].cuda.data : chroma[1 + k].cpu.data;
+    memcpy(ref.tap, d->ref_luma.tap, sizeof ref.tap);
+    return ref;
+}
+
+static MotusInterLimits limits_of(const Decide *d) {
+    return (MotusInterLimits){.max_mvs = 16, .max_mv_y = 512, .unit = 1, .steps = d->effort.steps};
+}
+
+static void decide_cpu(GpuCase *c) {
+    Decide *d = c->state;
+    const MotusCoding coding = {d->qp_table, d->settings.qp, d->effort};
+    const MotusPCoding p = {.ref = reference(d, d->ref_luma.plane[0], d->chroma, 0),
+                            .ref_luma = &d->ref_luma,
+                            .field = d->field,
+                            .centre = d->centre,
+                            .limits = limits_of(d),
+                            .subpel = MOTUS_SUBPEL_QUARTER};
+    if (d->is_p)
+        motus_passes()->code_p(&d->pic, &coding, &p);
+    else
+        motus_passes()->code_i(&d->pic, &coding);
+    for (int i = 0; i < 3; i++) copy_plane(&d->d_rec[i].cpu, &d->rec->plane[i]);
+}
+
+static MotusStatus decide_cuda(GpuCase *c, cudaStream_t stream) {
+    const Decide *d = c->state;
+    const int qp = d->settings.qp;
+    if (!d->is_p) return gpu_launched(c, motus_code_i_cuda(&d->gpu, qp, &d->effort, stream));
+    const uint8_t *planes = d->planes->cuda;
+    const MotusPCodingCuda p = {
+        .ref = reference(d, planes + (d->ref_luma.plane[0] - d->ref_luma.memory), d->chroma, 1),
+        .mv = d->mv->cuda,
+        .cost = d->cost->cuda,
+        .limits = limits_of(d)};
+    cudaError_t status =
+        motus_mark_blocks_cuda(&d->gpu, p.cost, p.mv, NULL, qp, &d->effort, stream);
+    if (!status) status = motus_code_p_cuda(&d->gpu, &p, qp, &d->effort, stream);
+    return gpu_launched(c, status);
+}
+
+static void check_mbs(GpuCase *c) {
+    const Decide *d = c->state;
+    const size_t n = (size_t)d->n_mb;
+    const MotusMb *want = d->pic.mbs.mb;
+    MotusMb *mb = malloc(n * sizeof *mb);
+    MotusMbCoef *coef = malloc(n * sizeof *coef);
+    int mbs = 0, levels = 0, first = 0;
+    gpu_download(c, mb, d->gpu.mb, n * sizeof *mb);
+    gpu_download(c, coef, d->gpu.coef, n * sizeof *coef);
+    for (int i = 0; i < d->n_mb; i++) {
+        const int differs = memcmp(&mb[i], &want[i], sizeof mb[i]) != 0;
+        if (differs && !mbs) first = i;
+        mbs += differs;
+        levels += !differs && !same_levels(&mb[i], &coef[i], &d->pic.mbs.coef[i]);
+    }
+    gpu_expect(c, !mbs, "%d of %d MBs, the first (%d, %d): type %d, not %d", mbs, d->n_mb,
+               first % d->mb_width, first / d->mb_width, mb[first].type, want[first].type);
+    gpu_expect(c, !levels, "levels of %d of %d MBs", levels, d->n_mb);
+    free(mb);
+    free(coef);
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+// One picture again and again: as I, or as P behind one that the CPU codes.
+static void fill_bench(GpuCase *c) {
+    static const Settings medium = {MOTUS_PRESET_MEDIUM, 28, 0, 1};
+    Decide *d = c->state;
+    begin_sequence(d, &medium);
+    fill_picture(c, 0);
+    if (!c->row->variant) return;
+    motus_passes()->code_i(&d->pic, &(MotusCoding){d->qp_table, d->settings.qp, d->effort});
+    fill_picture(c, 1);
+}
+
+static const GpuKernel decide = {sizeof(Decide), open_decide, fill_decide, decide_cpu,
+                                 decide_cuda,    check_mbs,   close_decide};
+static const GpuKernel timed = {sizeof(Decide), open_decide, fill_bench,  decide_cpu,
+                                decide_cuda,    check_mbs,   close_decide};
+
+enum { ROUNDS = 15 * FRAMES };
+static const GpuSize sizes[] = {{16, 16, ROUNDS},   {64, 16, ROUNDS},   {16, 80, ROUNDS},
+                                {176, 144, ROUNDS}, {352, 288, ROUNDS}, {640, 368, ROUNDS},
+                                {0, 0, 0}};
+
+static const GpuRow rows[] = {
+    {.name = "generated", .kernel = &decide, .sizes = sizes},
+    {.name = "code_i", .kernel = &timed, .bench = {1920, 1088, 0}},
+    {.name = "code_p", .kernel = &timed, .variant = 1, .bench = {1920, 1088, 0}},
+    {0}};
+
+static void real(void) {
+    static const char *const names[] = {"foreman_cif_300", "carphone_qcif_120", "scenecuts_cif_39",
+                                        "soccer_720x480_24", "street_1080p_40"};
+    const char *dir = getenv("MOTUS_SEQS");
+    if (!dir) motus_test_skip("MOTUS_SEQS names no folder");
+    for (size_t i = 0; dir && i < sizeof names / sizeof *names; i++) {
+        char path[1024];
+        MotusReader *reader = NULL;
+        int n = 0;
+        snprintf(path, sizeof path, "%s/%s.y4m", dir, names[i]);
+        if (motus_reader_open(&reader, path, NULL, NULL)) continue;
+        while (n < FRAMES && !motus_reader_next(reader, &real_frame[n], NULL)) n++;
+        if (n == FRAMES) {
+            const GpuSize size[] = {
+                {real_frame[0]->width, real_frame[0]->height, n * MOTUS_PRESETS}, {0, 0, 0}};
+            gpu_row_run("decide", &(GpuRow){.name = "real", .kernel = &decide, .sizes = size});
+        }
+        while (n > 0) motus_frame_unref(&real_frame[--n]);
+        motus_reader_close(&reader);
+    }
+}
+
+static const MotusTest tests[] = {{"real", real}, {0}};
+const GpuSuite gpu_decide = {"decide", rows, tests};

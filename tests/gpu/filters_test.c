@@ -1,0 +1,372 @@
+// Suite filters: the 8x8 DCT, equalization, the wavelet, and the upload ring's order. Suite
+// refusals: arguments that CUDA filters refuse, and equalizers that failed.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/faults.h"
+#include "motus/filter_cuda.h"
+#include "motus/upload.h"
+#include "tests/gpu/gpu_test.h"
+
+// Filters may overwrite a row up to the next multiple of 16 bytes.
+enum { ALIGN = 16 };
+
+// ---- 8x8 DCT ------------------------------------------------------------------------------------
+
+typedef struct Dct {
+    GpuPlane samples, rows; // rows: bytes of levels
+    uint16_t table[64];
+    MotusDct8Kind kind;
+} Dct;
+
+static void open_dct(GpuCase *c, GpuUse samples, GpuUse levels) {
+    Dct *d = c->state;
+    const int n = c->number, width = (c->width + 7) & ~7, height = (c->height + 7) & ~7;
+    d->kind = (MotusDct8Kind)(n & 1);
+    motus_dct8_quality(d->table, motus_jpeg_luma_table, motus_test_range(1, 100));
+    for (int i = 0; i < 64 && n % 5 == 4; i++)
+        d->table[i] = (uint16_t)(1 + (motus_test_random() >> motus_test_range(16, 31)));
+    d->samples = gpu_plane(c, "samples", samples, c->width, c->height,
+                           gpu_round16(c->width) + n % 3 * 16, ALIGN);
+    d->rows = gpu_plane(c, "levels", levels, 2 * width, height, gpu_round16(2 * width), ALIGN);
+    snprintf(c->what, sizeof c->what, "kind %d", (int)d->kind);
+}
+
+static void open_forward(GpuCase *c) { open_dct(c, GPU_INPUT, GPU_OUTPUT); }
+static void open_inverse(GpuCase *c) { open_dct(c, GPU_OUTPUT, GPU_INPUT); }
+
+static MotusCoefs levels_of(const MotusPlane *rows) {
+    return (MotusCoefs){(int16_t *)(void *)rows->data, rows->stride, rows->width / 2, rows->height};
+}
+
+static void forward_cpu(GpuCase *c) {
+    Dct *d = c->state;
+    MotusCoefs levels = levels_of(&d->rows.cpu);
+    motus_dct8_forward(&levels, &d->samples.cpu, d->table, d->kind, NULL);
+}
+
+static MotusStatus forward_cuda(GpuCase *c, cudaStream_t stream) {
+    Dct *d = c->state;
+    const MotusCoefs levels = levels_of(&d->rows.cuda);
+    return motus_cuda_dct8_forward(&levels, &d->samples.cuda, d->table, d->kind, stream, &c->error);
+}
+
+static void inverse_cpu(GpuCase *c) {
+    Dct *d = c->state;
+    const MotusCoefs levels = levels_of(&d->rows.cpu);
+    motus_dct8_inverse(&d->samples.cpu, &levels, d->table, d->kind, NULL);
+}
+
+static MotusStatus inverse_cuda(GpuCase *c, cudaStream_t stream) {
+    Dct *d = c->state;
+    const MotusCoefs levels = levels_of(&d->rows.cuda);
+    return motus_cuda_dct8_inverse(&d->samples.cuda, &levels, d->table, d->kind, stream, &c->error);
+}
+
+static const GpuKernel dct_forward = {sizeof(Dct),  open_forward, NULL, forward_cpu,
+                                      forward_cuda, NULL,         NULL};
+static const GpuKernel dct_inverse = {sizeof(Dct),  open_inverse, NULL, inverse_cpu,
+                                      inverse_cuda, NULL,         NULL};
+
+// ---- Equalization -------------------------------------------------------------------------------
+
+typedef struct Equalize {
+    GpuPlane src, dst;
+    MotusEqualizer *cpu;
+    MotusCudaEqualizer *cuda;
+} Equalize;
+
+static MotusEqualizeConfig equalize_config(GpuCase *c) {
+    MotusEqualizeConfig config = motus_equalize_config_default();
+    const int n = c->number;
+    if (n % 3 == 2)
+        config.tiles_x = motus_test_range(1, 12), config.tiles_y = motus_test_range(1, 12),
+        config.clip_q8 = motus_test_range(0, 2000);
+    if (n % 12 == 5)
+        config.tiles_x = MOTUS_EQUALIZE_MAX_TILES,
+        config.tiles_y = MOTUS_EQUALIZE_MAX_TILES - n % 9;
+    if (n % 12 == 11) config.tiles_x = 1, config.clip_q8 = 512;
+    if (n % 2) config.smooth_q8 = motus_test_range(1, 255), c->rounds = 5;
+    snprintf(c->what, sizeof c->what, "tiles %dx%d, clip %d, smooth %d", config.tiles_x,
+             config.tiles_y, config.clip_q8, config.smooth_q8);
+    return config;
+}
+
+static void open_equalize(GpuCase *c) {
+    Equalize *e = c->state;
+    const MotusEqualizeConfig config = equalize_config(c);
+    if (c->number % 12 == 11) // a row of a tile has more chunks than a block has threads
+        c->width = motus_test_range(8200, 9900), c->height = motus_test_range(1, 300);
+    const int stride = gpu_round16(c->width);
+    if (c->number % 4 == 0) c->width = stride;
+    CU_ASSERT_EQUAL_FATAL(motus_cuda_equalizer_open(&e->cuda, &config, c->width, c->height, NULL),
+                          MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_equalizer_open(&e->cpu, &config, c->width, c->height), MOTUS_OK);
+    e->src = gpu_plane(c, "src", GPU_INPUT, c->width, c->height, stride, ALIGN);
+    e->dst = gpu_plane(c, "dst", GPU_OUTPUT, c->width, c->height, stride, ALIGN);
+}
+
+// A scene that changes at the fourth picture.
+static void fill_equalize(GpuCase *c) {
+    Equalize *e = c->state;
+    gpu_fill(e->src.cpu.data, (size_t)(e->src.cpu.stride * c->height),
+             c->round == 3 ? GPU_EXTREMES
+                           : (GpuContent)((c->number + c->round / 3) % GPU_CONTENTS));
+}
+
+static void equalize_cpu(GpuCase *c) {
+    Equalize *e = c->state;
+    motus_equalizer_run(e->cpu, &e->dst.cpu, &e->src.cpu, NULL);
+}
+
+static MotusStatus equalize_cuda(GpuCase *c, cudaStream_t stream) {
+    Equalize *e = c->state;
+    return motus_cuda_equalizer_run(e->cuda, &e->dst.cuda, &e->src.cuda, stream, &c->error);
+}
+
+static void check_curves(GpuCase *c) {
+    static uint8_t curves[64 * 64][256];
+    Equalize *e = c->state;
+    int tiles;
+    const uint8_t(*want)[256] = motus_equalizer_curves(e->cpu, &tiles);
+    CU_ASSERT_EQUAL(motus_cuda_equalizer_curves(e->cuda, curves, tiles, NULL, NULL), MOTUS_OK);
+    gpu_expect(c, !memcmp(curves, want, (size_t)tiles * 256), "curves");
+}
+
+static void close_equalize(GpuCase *c) {
+    Equalize *e = c->state;
+    motus_cuda_equalizer_close(&e->cuda);
+    motus_equalizer_close(&e->cpu);
+}
+
+static const GpuKernel equalize = {sizeof(Equalize), open_equalize, fill_equalize, equalize_cpu,
+                                   equalize_cuda,    check_curves,  close_equalize};
+
+// ---- Wavelet ------------------------------------------------------------------------------------
+
+typedef struct Wavelet {
+    MotusWaveletShape shape;
+    GpuPlane src, dst;
+    GpuBuffer *coefs, *levels;
+    float step, threshold[MOTUS_WAVELET_MAX_LEVELS];
+} Wavelet;
+
+static void open_wavelet(GpuCase *c) {
+    Wavelet *w = c->state;
+    const MotusWaveletEdge edge = (MotusWaveletEdge)(c->number & 1);
+    int levels = 0;
+    while (c->width < 2 || c->height < 2)
+        gpu_random_size(&c->width, &c->height, c->row->most.width, c->row->most.height);
+    while (levels < 6 && !motus_wavelet_shape(&w->shape, c->width, c->height, levels + 1, edge))
+        levels++;
+    levels = motus_test_range(1, levels);
+    motus_wavelet_shape(&w->shape, c->width, c->height, levels, edge);
+    w->step = (float)motus_test_range(1, 64) / 8;
+    for (int l = 0; l < levels; l++) w->threshold[l] = (float)motus_test_range(0, 40) / 4;
+    w->src = gpu_plane(c, "src", GPU_INPUT, c->width, c->height, gpu_round16(c->width), ALIGN);
+    w->dst = gpu_plane(c, "dst", GPU_OUTPUT, c->width, c->height, gpu_round16(c->width), ALIGN);
+    w->coefs = gpu_buffer(c, "coefficients", GPU_RESULT, w->shape.size * sizeof(float));
+    w->levels = gpu_buffer(c, "levels", GPU_OUTPUT, w->shape.size * sizeof(int16_t));
+    snprintf(c->what, sizeof c->what, "%d levels, edge %d", levels, (int)edge);
+}
+
+// Forward, shrunk, quantized and back. The inverse overwrites the coefficients.
+static void wavelet_cpu(GpuCase *c) {
+    Wavelet *w = c->state;
+    float *coefs = w->coefs->cpu;
+    motus_wavelet_forward(coefs, &w->src.cpu, &w->shape, NULL);
+    motus_wavelet_shrink(coefs, &w->shape, w->threshold, NULL);
+    motus_wavelet_quantize(w->levels->cpu, coefs, &w->shape, w->step, NULL);
+    motus_wavelet_dequantize(coefs, w->levels->cpu, &w->shape, w->step, NULL);
+    motus_wavelet_inverse_plane(&w->dst.cpu, coefs, &w->shape, NULL);
+}
+
+static MotusStatus wavelet_cuda(GpuCase *c, cudaStream_t stream) {
+    Wavelet *w = c->state;
+    const MotusWaveletShape *shape = &w->shape;
+    float *coefs = w->coefs->cuda;
+    int16_t *levels = w->levels->cuda;
+    MotusError *error = &c->error;
+    MotusStatus status = motus_cuda_wavelet_forward(coefs, &w->src.cuda, shape, stream, error);
+    if (!status) status = motus_cuda_wavelet_shrink(coefs, shape, w->threshold, stream, error);
+    if (!status) status = motus_cuda_wavelet_quantize(levels, coefs, shape, w->step, stream, error);
+    if (!status)
+        status = motus_cuda_wavelet_dequantize(coefs, levels, shape, w->step, stream, error);
+    if (!status)
+        status = motus_cuda_wavelet_inverse_plane(&w->dst.cuda, coefs, shape, stream, error);
+    return status;
+}
+
+static const GpuKernel wavelet = {sizeof(Wavelet), open_wavelet, NULL, wavelet_cpu,
+                                  wavelet_cuda,    NULL,         NULL};
+
+// ---- The ring -----------------------------------------------------------------------------------
+
+static MotusStatus ring_job(void *opaque, const void *d_in, void *d_out, void *stream,
+                            MotusError *error) {
+    const MotusPlane plane = {(uint8_t *)(uintptr_t)d_in, 64, 64, 8};
+    const MotusCoefs coefs = {d_out, 128, 64, 8};
+    return motus_cuda_dct8_forward(&coefs, &plane, opaque, MOTUS_DCT8_INTEGER, stream, error);
+}
+
+// Order of results, full and empty rings, and pictures that follow each other through the same
+// buffers.
+static void ring_order(void) {
+    MotusCudaRing *ring = NULL;
+    MotusError error;
+    const void *output;
+    void *input;
+    uint16_t table[64];
+    for (int i = 0; i < 64; i++) table[i] = 1;
+    MOTUS_CHECK(motus_cuda_ring_open(&ring, 2, 3 << 20, 12 << 20, &error) == MOTUS_OK, "%s",
+                error.text);
+    CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL), MOTUS_END);
+    for (int n = 0; n < 22; n++) {
+        if (n >= 2) {
+            CU_ASSERT_EQUAL(motus_cuda_ring_input(ring, &input, NULL), MOTUS_ERR_STATE);
+            CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL), MOTUS_OK);
+            MOTUS_CHECK(*(const int16_t *)output == 8 * (n - 2 + 100 - 128), "picture %d: %d",
+                        n - 2, *(const int16_t *)output);
+        }
+        CU_ASSERT_EQUAL(motus_cuda_ring_input(ring, &input, NULL), MOTUS_OK);
+        memset(input, 100 + n, 64 * 8);
+        CU_ASSERT_EQUAL(motus_cuda_ring_submit(ring, ring_job, table, NULL), MOTUS_OK);
+    }
+    motus_cuda_ring_close(&ring);
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+#define BENCH .bench = {1920, 1080, 0}
+static const GpuRow rows[] = {
+    {.name = "dct_forward", .kernel = &dct_forward, .most = {1200, 900, 0}, .cases = 120, BENCH},
+    {.name = "dct_inverse", .kernel = &dct_inverse, .most = {1200, 900, 0}, .cases = 120, BENCH},
+    {.name = "equalize", .kernel = &equalize, .most = {1700, 1500, 0}, .cases = 60, BENCH},
+    {.name = "wavelet", .kernel = &wavelet, .most = {1100, 1000, 0}, .cases = 100, BENCH},
+    {0}};
+
+static const MotusTest tests[] = {{"ring_order", ring_order}, {0}};
+const GpuSuite gpu_filters = {"filters", rows, tests};
+
+// ---- Refusals -----------------------------------------------------------------------------------
+
+enum { WIDTH = 64, HEIGHT = 48 };
+
+// An equalizer whose run failed returns that error from then on.
+static int attempt_equalizer(void *opaque, long n) {
+    const MotusEqualizeConfig config = *(const MotusEqualizeConfig *)opaque;
+    MotusCudaEqualizer *equalizer = NULL;
+    MotusError error = {0}, again = {0};
+    void *memory = NULL;
+    CU_ASSERT_EQUAL_FATAL(motus_cuda_alloc(&memory, WIDTH * HEIGHT, NULL), MOTUS_OK);
+    const MotusPlane plane = {memory, WIDTH, WIDTH, HEIGHT};
+    CU_ASSERT_EQUAL_FATAL(motus_cuda_equalizer_open(&equalizer, &config, WIDTH, HEIGHT, NULL),
+                          MOTUS_OK);
+    motus_device_fail_after(n);
+    const MotusStatus status = motus_cuda_equalizer_run(equalizer, &plane, &plane, NULL, &error);
+    motus_device_fail_after(-1);
+    MOTUS_CHECK(!status || (status == MOTUS_ERR_CUDA && strstr(error.text, "unknown error")),
+                "n=%ld: %d %s", n, status, error.text);
+    const MotusStatus later = motus_cuda_equalizer_run(equalizer, &plane, &plane, NULL, &again);
+    MOTUS_CHECK(later == error.status && !strcmp(error.text, again.text), "n=%ld: %d %s", n, later,
+                again.text);
+    motus_cuda_equalizer_close(&equalizer);
+    motus_cuda_free(memory);
+    return status != MOTUS_OK;
+}
+
+static void failed_equalizers_stay_so(void) {
+    MotusEqualizeConfig config[] = {motus_equalize_config_default(), motus_equalize_config_clahe()};
+    for (int tiles = 0; tiles < 2; tiles++) {
+        attempt_equalizer(&config[tiles], -1);                                  // loads kernels
+        CU_ASSERT(gpu_fail_everywhere(attempt_equalizer, &config[tiles]) >= 2); // launches
+    }
+}
+
+// A frame and an RGB24 picture of one size with its planes, at addresses that are never touched.
+typedef struct Pictures {
+    MotusFrame frame;
+    MotusPlane rgb, channel[3];
+} Pictures;
+
+static Pictures pictures(void) {
+    Pictures p = {.frame = {.width = WIDTH, .height = HEIGHT}};
+    uint8_t *nowhere = (uint8_t *)4096;
+    p.rgb = (MotusPlane){nowhere, 3 * WIDTH, 3 * WIDTH, HEIGHT};
+    for (int k = 0; k < 3; k++) {
+        p.frame.plane[k] =
+            (MotusPlane){nowhere, WIDTH, k ? WIDTH / 2 : WIDTH, k ? HEIGHT / 2 : HEIGHT};
+        p.channel[k] = (MotusPlane){nowhere, WIDTH, WIDTH, HEIGHT};
+    }
+    return p;
+}
+
+static void refused(MotusStatus status, const char *call, int plane, int bad) {
+    MOTUS_CHECK(status == MOTUS_ERR_ARGUMENT, "%s, plane %d, case %d: %s", call, plane, bad,
+                motus_status_name(status));
+}
+
+// No address, an odd one and an odd stride, in each plane in turn: 0..2 of the frame, 3 RGB24, 4..6
+// its planes.
+static void bad_planes_are_refused(void) {
+    const MotusEqualizeConfig config = motus_equalize_config_default();
+    MotusCudaEqualizer *equalizer = NULL;
+    MotusCudaRgbEqualizer *rgb = NULL;
+    CU_ASSERT_EQUAL_FATAL(motus_cuda_equalizer_open(&equalizer, &config, WIDTH, HEIGHT, NULL),
+                          MOTUS_OK);
+    CU_ASSERT_EQUAL_FATAL(motus_cuda_rgb_equalizer_open(&rgb, &config, WIDTH, HEIGHT, 0, 0, NULL),
+                          MOTUS_OK);
+    for (int plane = 0; plane < 7; plane++)
+        for (int bad = 0; bad < 3; bad++) {
+            const Pictures good = pictures();
+            Pictures p = pictures();
+            MotusPlane *spoilt = plane < 3    ? &p.frame.plane[plane]
+                                 : plane == 3 ? &p.rgb
+                                              : &p.channel[plane - 4];
+            if (bad == 2)
+                spoilt->stride += 8;
+            else
+                spoilt->data = bad ? spoilt->data + 8 : NULL;
+            if (plane <= 3) {
+                refused(motus_cuda_rgb24_to_frame(&p.frame, &p.rgb, 0, 0, NULL, NULL),
+                        "rgb24_to_frame", plane, bad);
+                refused(motus_cuda_frame_to_rgb24(&p.rgb, &p.frame, 0, 0, NULL, NULL),
+                        "frame_to_rgb24", plane, bad);
+            }
+            if (plane >= 3) {
+                refused(motus_cuda_rgb24_split(p.channel, &p.rgb, NULL, NULL), "split", plane, bad);
+                refused(motus_cuda_rgb24_join(&p.rgb, p.channel, NULL, NULL), "join", plane, bad);
+            }
+            if (plane < 3) {
+                refused(motus_cuda_rgb_equalizer_run(rgb, &p.frame, &good.frame, NULL, NULL),
+                        "to the frame", plane, bad);
+                refused(motus_cuda_rgb_equalizer_run(rgb, &good.frame, &p.frame, NULL, NULL),
+                        "from the frame", plane, bad);
+            }
+            if (plane > 3) {
+                refused(motus_cuda_equalizer_run(equalizer, spoilt, &good.channel[0], NULL, NULL),
+                        "to the plane", plane, bad);
+                refused(motus_cuda_equalizer_run(equalizer, &good.channel[0], spoilt, NULL, NULL),
+                        "from the plane", plane, bad);
+            }
+        }
+    motus_cuda_rgb_equalizer_close(&rgb);
+    motus_cuda_equalizer_close(&equalizer);
+}
+
+static void bad_arguments(void) {
+    MotusError error = {0};
+    MotusCudaRing *none = NULL;
+    MotusCudaEqualizer *equalizer = NULL;
+    MotusEqualizeConfig config = motus_equalize_config_default();
+    CU_ASSERT_EQUAL(motus_cuda_ring_open(&none, 1, 1, 1, &error), MOTUS_ERR_ARGUMENT);
+    CU_ASSERT_EQUAL(motus_cuda_ring_open(&none, 2, (size_t)1 << 50, 1, &error), MOTUS_ERR_MEMORY);
+    MOTUS_CHECK(strstr(error.text, "memory") != NULL, "%s", error.text);
+    CU_ASSERT_PTR_NULL(none);
+    CU_ASSERT_EQUAL(motus_cuda_equalizer_open(&equalizer, &config, 0, 5, &error),
+                    MOTUS_ERR_ARGUMENT);
+}
+
+static const MotusTest refusals[] = {{"bad_arguments", bad_arguments},
+                                     {"bad_planes_are_refused", bad_planes_are_refused},
+                                     {"failed_equalizers_stay_so", failed_equalizers_stay_so},
+                                     {0}};
+const GpuSuite gpu_refusals = {"refusals", NULL, refusals};

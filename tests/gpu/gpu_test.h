@@ -1,0 +1,164 @@
+// The GPU tests: one program. A suite has rows, each a kernel or a pass whose CUDA version must
+// leave the bytes that its CPU version leaves, and tests of behaviour. kernel_test.c runs and times
+// rows; gpu_test.c lists and chooses suites.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_GPU_TEST_H
+#define TESTS_GPU_TEST_H
+
+#include <cuda_runtime_api.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "motus/frame.h"
+#include "tests/support/harness.h"
+
+#define GPU_POISON 0xA5
+
+typedef struct GpuRow GpuRow;
+
+typedef struct GpuSuite {
+    const char *name;       // of the test gpu_NAME
+    const GpuRow *rows;     // ends with a NULL name; may be NULL
+    const MotusTest *tests; // likewise
+} GpuSuite;
+
+// Checks that a CUDA call succeeded, and returns 1 if so.
+#define GPU_OK(call) gpu_ok(call, #call, __FILE__, __LINE__)
+int gpu_ok(cudaError_t status, const char *call, const char *file, int line);
+
+size_t gpu_free_bytes(void); // of device memory
+
+// Calls attempt(opaque, n) for n = 0, 1, ... until it returns 0, having met no failure; it lets
+// CUDA call n and all later ones fail. Checks that no device memory is lost, and returns n.
+long gpu_fail_everywhere(int (*attempt)(void *opaque, long n), void *opaque);
+
+// ---- Memory of a row's case ---------------------------------------------------------------------
+
+enum { GPU_FILLED = 1, GPU_WRITTEN = 2, GPU_COMPARED = 4, GPU_DEVICE_ONLY = 8, GPU_LEFT = 16 };
+
+typedef enum GpuUse {
+    GPU_INPUT = GPU_FILLED,                      // must be unchanged afterwards
+    GPU_OUTPUT = GPU_WRITTEN | GPU_COMPARED,     // poisoned before, equal afterwards
+    GPU_IN_OUT = GPU_FILLED | GPU_OUTPUT,        // changed in place, equal afterwards
+    GPU_RESULT = GPU_WRITTEN,                    // poisoned before; the row's check() compares
+    GPU_STATE = GPU_FILLED | GPU_WRITTEN,        // changed in place; the row's check() compares
+    GPU_SCRATCH = GPU_WRITTEN | GPU_DEVICE_ONLY, // poisoned before every round
+    GPU_KEPT = GPU_SCRATCH | GPU_LEFT,           // poisoned when it is added
+} GpuUse;
+
+// Memory of the CPU version and of the CUDA version. What is written has guard bands on both sides.
+typedef struct GpuBuffer {
+    const char *name;
+    GpuUse use;
+    size_t bytes;
+    void *cpu, *cuda, *got; // got: host memory, what the CUDA version left
+    // Of a plane: `width` bytes of each row are compared, the bytes up to the next multiple of
+    // `align` may be overwritten, the others must be untouched. height 0: all bytes are compared.
+    int width, height, align;
+    ptrdiff_t stride;
+} GpuBuffer;
+
+typedef struct GpuPlane {
+    MotusPlane cpu, cuda;
+} GpuPlane;
+
+typedef struct GpuFrame {
+    MotusFrame cpu, cuda;
+} GpuFrame;
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+typedef enum GpuContent {
+    GPU_RANDOM,
+    GPU_EXTREMES, // 0 or 255
+    GPU_FLAT,     // one value
+    GPU_SLOPE,    // with some noise
+    GPU_NEARLY_FLAT,
+    GPU_MINIMUM, // 0
+    GPU_MAXIMUM, // 255
+    GPU_CONTENTS
+} GpuContent;
+
+typedef struct GpuSize {
+    int width, height, rounds;
+} GpuSize;
+
+enum { GPU_MAX_BUFFERS = 32 };
+
+// A row at one size. A round is one content of it.
+typedef struct GpuCase {
+    const GpuRow *row;
+    int number, round, rounds; // `rounds` may be changed by open()
+    int width, height;         // may be changed by open()
+    GpuContent content;
+    void *state;        // kernel->state zeroed bytes
+    char what[128];     // parameters, for messages
+    MotusError error;   // of the CUDA version
+    cudaError_t failed; // by this call of a step
+    const char *failed_call;
+    cudaStream_t stream;
+    cudaGraphExec_t graph;
+    GpuBuffer buffer[GPU_MAX_BUFFERS];
+    int n_buffers;
+} GpuCase;
+
+// Both versions of a kernel or a pass. All but `open` and `cuda` may be NULL.
+typedef struct GpuKernel {
+    size_t state;
+    void (*open)(GpuCase *c); // draws parameters, declares memory
+    void (*fill)(GpuCase *c); // fills it; NULL: inputs get c->content
+    void (*cpu)(GpuCase *c);
+    MotusStatus (*cuda)(GpuCase *c, cudaStream_t stream);
+    void (*check)(GpuCase *c); // beside the comparison of buffers
+    void (*close)(GpuCase *c);
+} GpuKernel;
+
+struct GpuRow {
+    const char *name;
+    const GpuKernel *kernel;
+    int variant;  // for the kernel's functions
+    int rounds;   // 0: 1
+    GpuSize most; // random sizes up to this one, `cases` of them; or
+    int cases;
+    const GpuSize *sizes; // these, up to a width of 0
+    int together;         // all sizes are in flight at once, each on a stream of its own
+    int launches;         // of each round, 0: 1
+    int graph;            // launches replay what was captured in the first round
+    GpuSize bench;        // size that --bench measures; width 0: none
+};
+
+// Adds memory to the case. It lives until the case is closed.
+GpuBuffer *gpu_buffer(GpuCase *c, const char *name, GpuUse use, size_t bytes);
+GpuPlane gpu_plane(GpuCase *c, const char *name, GpuUse use, int width, int height,
+                   ptrdiff_t stride, int align);
+// Three planes with rows of whole 16 bytes. align as in GpuBuffer.
+GpuFrame gpu_frame(GpuCase *c, const char *name, GpuUse use, int width, int height, int align);
+
+void gpu_fill(void *data, size_t bytes, GpuContent content);
+
+// Draws a size up to width x height, often a small one.
+void gpu_random_size(int *width, int *height, int most_width, int most_height);
+
+// Copies `bytes` bytes of device memory.
+void gpu_download(GpuCase *c, void *to, const void *from, size_t bytes);
+
+// Turns the status of a launcher into a MotusStatus, with CUDA's text in c->error.
+MotusStatus gpu_launched(GpuCase *c, cudaError_t status);
+
+// Like MOTUS_CHECK; the message begins with the case.
+void gpu_expect(GpuCase *c, int ok, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static inline int gpu_round16(int n) { return (n + 15) & ~15; }
+
+void gpu_row_run(const char *suite, const GpuRow *row);
+void gpu_row_bench(const char *suite, const GpuRow *row);
+
+// Runs a row on memory of the host, where cuda() must be a CPU function too, and returns the number
+// of failed expectations, which are not reported.
+int gpu_row_failures(const GpuRow *row);
+
+// Seeds of rows and tests come from this one and their names.
+extern uint32_t gpu_seed;
+uint32_t gpu_seed_of(const char *suite, const char *name, int number);
+
+#endif

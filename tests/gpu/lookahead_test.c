@@ -1,0 +1,273 @@
+// The lookahead's passes over pictures of any size, random and moving ones. plans_test.c has whole
+// plans.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/rate/lookahead_passes_cuda.h"
+#include "tests/gpu/gpu_test.h"
+
+// ---- Pictures -----------------------------------------------------------------------------------
+
+static int lattice(int scene, int x, int y) {
+    uint32_t h = (uint32_t)x * 73856093u ^ (uint32_t)y * 19349663u ^ (uint32_t)scene * 83492791u;
+    h = (h ^ h >> 13) * 0x5bd1e995u;
+    return (int)((h ^ h >> 15) & 255);
+}
+
+// Returns random values every 7 samples, linear in between.
+static int noise(int scene, int x, int y) {
+    const int i = x / 7, k = y / 7, u = x % 7, v = y % 7;
+    const int top = lattice(scene, i, k) * (7 - u) + lattice(scene, i + 1, k) * u;
+    const int bottom = lattice(scene, i, k + 1) * (7 - u) + lattice(scene, i + 1, k + 1) * u;
+    return (top * (7 - v) + bottom * v) / 49;
+}
+
+enum { PAN, RANDOM, FLAT, CHECKERS, CONTENTS }; // CHECKERS: the largest costs
+
+// Draws picture t of a sequence. Some areas of PAN stand still.
+static void draw(const MotusPlane *plane, int content, int t) {
+    for (int y = 0; y < plane->height; y++)
+        for (int x = 0; x < plane->width; x++) {
+            const int moves = (x / 40 + y / 30) % 3, u = x + 4096 + (moves ? 5 * t * moves : 0),
+                      v = y + 4096 - (moves ? 3 * t : 0);
+            uint8_t *to = &plane->data[y * plane->stride + x];
+            *to = (uint8_t)(content == PAN        ? noise(1, u, v)
+                            : content == RANDOM   ? motus_test_range(0, 255)
+                            : content == CHECKERS ? (x / 2 + y / 2 + t) % 2 * 255
+                                                  : 90 + t % 2);
+        }
+}
+
+// ---- Passes -------------------------------------------------------------------------------------
+
+// Two pictures and what the passes make of the second. Of pairs, [1] is the device's.
+typedef struct Passes {
+    int mb_width, mb_height, with_earlier, with_before, with_aq, is_idr, strength;
+    size_t n; // MBs
+    MotusAqMode mode;
+    GpuPlane luma[2];
+    GpuBuffer *half_memory[2], *intra, *inter, *mv, *earlier, *offset, *aq, *propagated, *before,
+        *sums;
+    MotusHalfPicture half[2][2];
+    MotusMbCosts costs[2];
+    uint32_t *propagated32, *before32; // the CPU's amounts
+} Passes;
+
+enum { HALF, INTRA, SEARCH, AQ, PROPAGATE, OFFSETS, PASSES }; // row->variant
+
+static void open_passes(GpuCase *c) {
+    static const struct {
+        GpuUse half, intra, inter, offset;
+    } uses[PASSES] = {{GPU_OUTPUT, GPU_RESULT, GPU_RESULT, GPU_RESULT},
+                      {GPU_INPUT, GPU_OUTPUT, GPU_RESULT, GPU_RESULT},
+                      {GPU_INPUT, GPU_INPUT, GPU_OUTPUT, GPU_RESULT},
+                      {GPU_INPUT, GPU_INPUT, GPU_INPUT, GPU_OUTPUT},
+                      {GPU_INPUT, GPU_INPUT, GPU_INPUT, GPU_RESULT},
+                      {GPU_INPUT, GPU_INPUT, GPU_INPUT, GPU_IN_OUT}};
+    const int pass = c->row->variant;
+    Passes *p = c->state;
+    p->mb_width = (c->width + 15) / 16, p->mb_height = (c->height + 15) / 16;
+    p->n = (size_t)p->mb_width * (size_t)p->mb_height;
+    for (int k = 0; k < 2; k++) {
+        p->luma[k] = gpu_plane(c, "luma", GPU_INPUT, c->width, c->height, c->width + 3, 1);
+        p->half_memory[k] = gpu_buffer(c, "half planes", uses[pass].half,
+                                       motus_half_bytes(p->mb_width, p->mb_height));
+        motus_half_layout(&p->half[k][0], p->half_memory[k]->cpu, p->mb_width, p->mb_height);
+        motus_half_layout(&p->half[k][1], p->half_memory[k]->cuda, p->mb_width, p->mb_height);
+    }
+    p->intra = gpu_buffer(c, "intra costs", uses[pass].intra, p->n * sizeof(uint16_t));
+    p->inter = gpu_buffer(c, "inter costs", uses[pass].inter, p->n * sizeof(uint16_t));
+    p->mv = gpu_buffer(c, "MVs", uses[pass].inter, p->n * sizeof(MotusMv));
+    p->costs[0] = (MotusMbCosts){p->intra->cpu, p->inter->cpu, p->mv->cpu};
+    p->costs[1] = (MotusMbCosts){p->intra->cuda, p->inter->cuda, p->mv->cuda};
+    p->earlier = gpu_buffer(c, "earlier MVs", GPU_INPUT, p->n * sizeof(MotusMv));
+    p->offset = gpu_buffer(c, "offsets", uses[pass].offset, p->n * sizeof(int16_t));
+    p->aq = gpu_buffer(c, "AQ offsets", GPU_INPUT, p->n * sizeof(int16_t));
+    p->propagated = gpu_buffer(c, "propagated", GPU_INPUT, p->n * sizeof(uint64_t));
+    p->before = gpu_buffer(c, "propagated before", GPU_STATE, p->n * sizeof(uint64_t));
+    p->sums = gpu_buffer(c, "sums", GPU_STATE, sizeof(MotusLookaheadSums));
+    p->propagated32 = malloc(p->n * sizeof(uint32_t));
+    p->before32 = malloc(p->n * sizeof(uint32_t));
+}
+
+static void close_passes(GpuCase *c) {
+    Passes *p = c->state;
+    free(p->propagated32);
+    free(p->before32);
+}
+
+static void mb_costs(const Passes *p) {
+    motus_mb_costs(&p->costs[0], &p->half[1][0], p->with_before ? &p->half[0][0] : NULL,
+                   p->with_earlier ? p->earlier->cpu : NULL, 1);
+}
+
+// Draws amounts of all magnitudes; some pass 32 bits.
+static void fill_propagated(Passes *p) {
+    uint64_t *wide = p->propagated->cpu;
+    for (size_t i = 0; i < p->n; i++) {
+        const int kind = motus_test_range(0, 5);
+        const uint32_t amount = kind ? (uint32_t)motus_test_range(0, 1 << (4 * kind))
+                                     : UINT32_MAX - (uint32_t)motus_test_range(0, 9);
+        p->propagated32[i] = amount;
+        wide[i] = amount == UINT32_MAX ? (uint64_t)1 << 40 : amount;
+    }
+    memset(p->before->cpu, 0, p->before->bytes);
+    memset(p->before32, 0, p->n * sizeof *p->before32);
+}
+
+// Each content with the MVs and half planes of the picture before, without the MVs, and without
+// both. Passes that read offsets get AQ's.
+static void fill_passes(GpuCase *c) {
+    Passes *p = c->state;
+    const int content = c->round / 3 % CONTENTS;
+    MotusMv *earlier = p->earlier->cpu;
+    p->with_earlier = c->round % 3 == 0, p->with_before = c->round % 3 < 2;
+    p->mode = c->round % 2 ? MOTUS_AQ_AUTO : MOTUS_AQ_VARIANCE, p->is_idr = c->round % 2;
+    p->strength = motus_test_range(50, 1000), p->with_aq = motus_test_range(0, 1);
+    for (size_t i = 0; i < p->n; i++)
+        earlier[i] =
+            (MotusMv){(int16_t)motus_test_range(-200, 200), (int16_t)motus_test_range(-200, 200)};
+    memset(p->sums->cpu, 0, p->sums->bytes);
+    for (int k = 0; k < 2; k++) {
+        draw(&p->luma[k].cpu, content, k);
+        if (p->half_memory[k]->use & GPU_FILLED)
+            motus_half_build(&p->half[k][0], &p->luma[k].cpu, 1);
+    }
+    if (p->intra->use & GPU_FILLED) mb_costs(p);
+    motus_aq_offsets(p->aq->cpu, &p->luma[1].cpu, p->mb_width, p->mb_height, p->mode, p->strength,
+                     1);
+    memcpy(p->offset->cpu, p->aq->cpu, p->offset->bytes);
+    fill_propagated(p);
+    snprintf(c->what, sizeof c->what, "content %d, earlier %d, before %d, AQ %d, mode %d", content,
+             p->with_earlier, p->with_before, p->with_aq, (int)p->mode);
+}
+
+static void half_cpu(GpuCase *c) {
+    Passes *p = c->state;
+    for (int k = 0; k < 2; k++) motus_half_build(&p->half[k][0], &p->luma[k].cpu, 1);
+}
+
+static MotusStatus half_cuda(GpuCase *c, cudaStream_t stream) {
+    const Passes *p = c->state;
+    MotusStatus status = MOTUS_OK;
+    for (int k = 0; k < 2 && !status; k++)
+        status = motus_half_build_cuda(&p->half[k][1], &p->luma[k].cuda, stream, &c->error);
+    return status;
+}
+
+static void costs_cpu(GpuCase *c) { mb_costs(c->state); }
+
+static MotusStatus intra_cuda(GpuCase *c, cudaStream_t stream) {
+    const Passes *p = c->state;
+    return motus_intra_costs_cuda(&p->costs[1], &p->half[1][1], stream, &c->error);
+}
+
+static MotusStatus search_cuda(GpuCase *c, cudaStream_t stream) {
+    const Passes *p = c->state;
+    MotusLookaheadSearch search = {.costs = p->costs[1],
+                                   .cur = p->half[1][1],
+                                   .earlier = p->with_earlier ? p->earlier->cuda : NULL,
+                                   .sums = p->sums->cuda};
+    if (p->with_before) search.before = p->half[0][1];
+    return motus_lookahead_search_cuda(&search, stream, &c->error);
+}
+
+static uint64_t sum_of(const uint16_t *v, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += v[i];
+    return sum;
+}
+
+static void check_sums(GpuCase *c) {
+    const Passes *p = c->state;
+    const MotusLookaheadSums *sums = p->sums->got;
+    gpu_expect(
+        c, sums->intra == sum_of(p->intra->cpu, p->n) && sums->inter == sum_of(p->inter->cpu, p->n),
+        "sums");
+}
+
+static void aq_cpu(GpuCase *c) {
+    Passes *p = c->state;
+    motus_aq_offsets(p->offset->cpu, &p->luma[1].cpu, p->mb_width, p->mb_height, p->mode,
+                     p->strength, 1);
+}
+
+static MotusStatus aq_cuda(GpuCase *c, cudaStream_t stream) {
+    const Passes *p = c->state;
+    return motus_aq_offsets_cuda(p->offset->cuda, &p->luma[1].cuda, p->mb_width, p->mb_height,
+                                 p->mode, p->strength, p->sums->cuda, stream, &c->error);
+}
+
+static void propagate_cpu(GpuCase *c) {
+    Passes *p = c->state;
+    motus_mb_tree_propagate(p->before32, p->propagated32, &p->costs[0],
+                            p->with_aq ? p->aq->cpu : NULL, p->mb_width, p->mb_height);
+}
+
+static MotusStatus propagate_cuda(GpuCase *c, cudaStream_t stream) {
+    const Passes *p = c->state;
+    return motus_mb_tree_propagate_cuda(p->before->cuda, p->propagated->cuda, &p->costs[1],
+                                        p->with_aq ? p->aq->cuda : NULL, p->mb_width, p->mb_height,
+                                        stream, &c->error);
+}
+
+// The CPU's amounts are the device's, saturated.
+static void check_propagated(GpuCase *c) {
+    const Passes *p = c->state;
+    const uint64_t *got = p->before->got;
+    size_t i = 0;
+    while (i < p->n && (got[i] < UINT32_MAX ? got[i] : UINT32_MAX) == p->before32[i]) i++;
+    gpu_expect(c, i == p->n, "MB %zu", i);
+}
+
+static void offsets_cpu(GpuCase *c) {
+    Passes *p = c->state;
+    motus_mb_tree_offsets(p->offset->cpu, p->propagated32, &p->costs[0], (int)p->n, p->strength);
+}
+
+static MotusStatus offsets_cuda(GpuCase *c, cudaStream_t stream) {
+    const Passes *p = c->state;
+    return motus_mb_tree_offsets_cuda(p->offset->cuda, p->propagated->cuda, &p->costs[1], p->is_idr,
+                                      (int)p->n, p->strength, p->sums->cuda, stream, &c->error);
+}
+
+static void check_offsets(GpuCase *c) {
+    const Passes *p = c->state;
+    const MotusLookaheadSums *sums = p->sums->got;
+    int64_t all = 0;
+    for (size_t i = 0; i < p->n; i++) all += ((const int16_t *)p->offset->cpu)[i];
+    gpu_expect(c, (int64_t)sums->offsets == all, "sum of offsets %lld, not %lld",
+               (long long)sums->offsets, (long long)all);
+}
+
+#define KERNEL(cpu, cuda, check)                                                                   \
+    { sizeof(Passes), open_passes, fill_passes, cpu, cuda, check, close_passes }
+static const GpuKernel passes[PASSES] = {KERNEL(half_cpu, half_cuda, NULL),
+                                         KERNEL(costs_cpu, intra_cuda, NULL),
+                                         KERNEL(costs_cpu, search_cuda, check_sums),
+                                         KERNEL(aq_cpu, aq_cuda, NULL),
+                                         KERNEL(propagate_cpu, propagate_cuda, check_propagated),
+                                         KERNEL(offsets_cpu, offsets_cuda, check_offsets)};
+
+enum { ROUNDS = 3 * CONTENTS };
+static const GpuSize sizes[] = {{2, 2, ROUNDS},     {16, 16, ROUNDS},  {18, 14, ROUNDS},
+                                {176, 144, ROUNDS}, {130, 66, ROUNDS}, {34, 258, ROUNDS},
+                                {958, 62, ROUNDS},  {1920, 1080, 1},   {0, 0, 0}};
+
+#define ROW(label, pass)                                                                           \
+    {                                                                                              \
+        .name = label, .kernel = &passes[pass], .variant = pass, .rounds = ROUNDS,                 \
+        .most = {200, 150, 0}, .cases = 14, .sizes = sizes, .bench = {                             \
+            1920,                                                                                  \
+            1080,                                                                                  \
+            0                                                                                      \
+        }                                                                                          \
+    }
+static const GpuRow rows[] = {ROW("half_planes", HALF),
+                              ROW("intra_costs", INTRA),
+                              ROW("search", SEARCH),
+                              ROW("aq_offsets", AQ),
+                              ROW("mb_tree_propagate", PROPAGATE),
+                              ROW("mb_tree_offsets", OFFSETS),
+                              {0}};
+
+extern const MotusTest gpu_plan_tests[];
+const GpuSuite gpu_lookahead = {"lookahead", rows, gpu_plan_tests};

@@ -1,0 +1,150 @@
+// Motion estimation: the search kernels, and the public API on the same cases. MOTUS_CASES sets the
+// number of random ones. me_jobs_test.c has jobs, sequences and failures.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "me/pixel/ref_luma_cuda.h"
+#include "me/search/refine_cuda.h"
+#include "me/search/search_cuda.h"
+#include "tests/gpu/gpu_test.h"
+#include "tests/me/me_case.h"
+
+// ---- Kernels ------------------------------------------------------------------------------------
+
+// A case for the kernels, and for the public API on both backends.
+typedef struct Search {
+    MeCase me;
+    MotusMe *cpu, *cuda;
+    MotusField *want;
+    int stride;
+    GpuBuffer *cur, *ref, *centre, *predictor, *lambda, *mv, *sad, *cost, *planes;
+    MotusRefLuma ref_luma;
+} Search;
+
+static GpuBuffer *input(GpuCase *c, const char *name, const void *data, size_t bytes) {
+    GpuBuffer *b = gpu_buffer(c, name, GPU_INPUT, bytes);
+    if (data) memcpy(b->cpu, data, bytes);
+    return b;
+}
+
+// Kernels read up to 32 bytes behind a plane.
+static GpuBuffer *input_plane(GpuCase *c, const char *name, const MotusPlane *plane, int stride) {
+    GpuBuffer *b = gpu_buffer(c, name, GPU_INPUT, (size_t)stride * (size_t)plane->height + 32);
+    for (int y = 0; y < plane->height; y++)
+        memcpy((uint8_t *)b->cpu + y * stride, plane->data + y * plane->stride,
+               (size_t)plane->width);
+    return b;
+}
+
+static void open_case(GpuCase *c) {
+    Search *s = c->state;
+    const MotusMeConfig *config = &s->me.config;
+    const MotusMeHints *hints = &s->me.hints;
+    c->width = config->width, c->height = config->height;
+    s->cpu = me_case_open(*config, MOTUS_BACKEND_CPU),
+    s->cuda = me_case_open(*config, MOTUS_BACKEND_CUDA);
+    s->want = me_case_field(c->width, c->height);
+    const size_t n = (size_t)s->want->n_mb, all = n * MOTUS_BLOCKS;
+    s->stride = gpu_round16(c->width);
+    s->cur = input_plane(c, "cur", &s->me.cur, s->stride);
+    s->ref = input_plane(c, "ref", &s->me.ref, s->stride);
+    s->centre = input(c, "centres", hints->centre, n * sizeof(MotusMv));
+    s->predictor = input(c, "predictors", hints->predictor, n * sizeof(MotusMv));
+    s->lambda = input(c, "lambdas", hints->lambda, n * sizeof(uint16_t));
+    s->mv = gpu_buffer(c, "MVs", GPU_OUTPUT, all * sizeof(MotusMv));
+    s->sad = gpu_buffer(c, "SADs", GPU_OUTPUT, all * sizeof(uint16_t));
+    s->cost = gpu_buffer(c, "costs", GPU_OUTPUT, all * sizeof(uint32_t));
+    s->planes = gpu_buffer(c, "planes", GPU_SCRATCH, motus_ref_luma_bytes(c->width, c->height));
+    motus_ref_luma_layout(&s->ref_luma, s->planes->cuda, c->width, c->height);
+    GPU_OK(motus_search_cuda_prepare());
+    snprintf(c->what, sizeof c->what, "R=%d subpel %d modes %x content %d lambda %u %d %d",
+             config->range, (int)config->subpel, (unsigned)config->modes, (int)s->me.content,
+             hints->lambda_q8, hints->centre != NULL, hints->predictor != NULL);
+}
+
+static void open_random(GpuCase *c) {
+    static const int ranges[] = {1,  2,  3,  7,  8,  15, 16, 16,  17, 24,
+                                 31, 32, 33, 48, 64, 90, 91, 127, 128};
+    Search *s = c->state;
+    const int range = c->number & 1 ? ranges[motus_test_range(0, 18)] : motus_test_range(1, 40);
+    me_case_random(&s->me, range, (MotusSubpel)motus_test_range(0, 2));
+    open_case(c);
+}
+
+static void open_moved(GpuCase *c) {
+    static const int ranges[] = {16, 32, 8, 16, 20, 128};
+    Search *s = c->state;
+    const int full = c->number % 2 || c->row->variant;
+    me_case_moved(&s->me, c->width, c->height, ranges[c->number],
+                  full ? MOTUS_SUBPEL_FULL : MOTUS_SUBPEL_QUARTER);
+    open_case(c);
+}
+
+static void fill_nothing(GpuCase *c) { (void)c; } // open() did
+
+static void search_cpu(GpuCase *c) {
+    Search *s = c->state;
+    MOTUS_CHECK(motus_me_search(s->cpu, &s->me.cur, &s->me.ref, &s->me.hints, s->want) == MOTUS_OK,
+                "%s", c->what);
+    memcpy(s->mv->cpu, s->want->mv[0], s->mv->bytes);
+    memcpy(s->sad->cpu, s->want->sad[0], s->sad->bytes);
+    memcpy(s->cost->cpu, s->want->cost[0], s->cost->bytes);
+}
+
+static MotusStatus search_cuda(GpuCase *c, cudaStream_t stream) {
+    const Search *s = c->state;
+    const MotusMeConfig *config = &s->me.config;
+    const MotusMeHints *hints = &s->me.hints;
+    const MotusSearchPicture p = {.cur = s->cur->cuda,
+                                  .ref = s->ref->cuda,
+                                  .cur_stride = s->stride,
+                                  .ref_stride = s->stride,
+                                  .centre = hints->centre ? s->centre->cuda : NULL,
+                                  .predictor = hints->predictor ? s->predictor->cuda : NULL,
+                                  .lambda = hints->lambda ? s->lambda->cuda : NULL,
+                                  .lambda_q8 = hints->lambda_q8,
+                                  .mv = s->mv->cuda,
+                                  .sad = s->sad->cuda,
+                                  .cost = s->cost->cuda};
+    const MotusPlane luma = {s->ref->cuda, s->stride, c->width, c->height};
+    cudaError_t status =
+        motus_search_cuda(&p, 1, c->width, c->height, config->range, config->modes, stream);
+    if (!status && config->subpel != MOTUS_SUBPEL_FULL) {
+        status = motus_ref_luma_cuda_build(&s->ref_luma, &luma, stream);
+        if (!status)
+            status = motus_refine_cuda(&p, &s->ref_luma, c->width, c->height, config->subpel,
+                                       config->modes, (MotusWantedBlocks){0}, stream);
+    }
+    return gpu_launched(c, status);
+}
+
+// The same by the public API, twice in the same context.
+static void check_api(GpuCase *c) {
+    Search *s = c->state;
+    for (int run = 0; run < 2; run++) {
+        MotusField *got = me_case_search(s->cuda, &s->me);
+        gpu_expect(c, motus_test_same_fields(s->want, got), "motus_me_search, run %d", run);
+        motus_field_free(&got);
+    }
+}
+
+static void close_case(GpuCase *c) {
+    Search *s = c->state;
+    motus_field_free(&s->want);
+    motus_me_close(&s->cpu);
+    motus_me_close(&s->cuda);
+    me_case_free(&s->me);
+}
+
+#define KERNEL(open)                                                                               \
+    { sizeof(Search), open, fill_nothing, search_cpu, search_cuda, check_api, close_case }
+static const GpuKernel random_kernel = KERNEL(open_random), moved = KERNEL(open_moved);
+
+static const GpuSize large[] = {{1920, 1080, 0}, {1281, 719, 0}, {4096, 2304, 0}, {16, 4096, 0},
+                                {4093, 16, 0},   {352, 288, 0},  {0, 0, 0}};
+static const GpuRow rows[] = {
+    {.name = "random_cases", .kernel = &random_kernel, .most = {1, 1, 0}, .cases = 100},
+    {.name = "large", .kernel = &moved, .sizes = large, .bench = {1920, 1080, 0}},
+    {.name = "whole_samples", .kernel = &moved, .variant = 1, .bench = {1920, 1080, 0}},
+    {0}};
+
+extern const MotusTest gpu_me_tests[];
+const GpuSuite gpu_me = {"me", rows, gpu_me_tests};
