@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "interop/gstreamer/convert.h"
 
-#include "tools/media/avcc.h"
+#include "interop/avcc.h"
 
 // ---- In -----------------------------------------------------------------------------------------
 

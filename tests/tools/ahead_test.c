@@ -6,7 +6,7 @@
 
 #include "tests/support/harness.h"
 #include "tests/support/test_folder.h"
-#include "tools/cli/read_ahead.h"
+#include "tools/cli/input.h"
 #include "yuv/io/writer.h"
 
 enum { FRAMES = 41, WIDTH = 34, HEIGHT = 18, PICTURE = WIDTH * HEIGHT * 3 / 2 };

@@ -52,8 +52,8 @@ refuse_rates() {
     refused 2 '--qp: goes with no VBV' encode in.y4m -o out.264 --qp 20 --vbv-maxrate 500 --vbv-bufsize 500
     refused 2 'only together' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 500
     refused 2 '--nal-hrd: needs' encode in.y4m -o out.264 --bitrate 500 --nal-hrd cbr
-    refused 2 '--nal-hrd maybe: must be one of' encode in.y4m -o out.264 --bitrate 500 --nal-hrd maybe
-    refused 2 '--tune film: must be one of' encode in.y4m -o out.264 --tune film
+    refused 2 '--nal-hrd maybe: must be none, vbr or cbr' encode in.y4m -o out.264 --bitrate 500 --nal-hrd maybe
+    refused 2 '--tune film: must be none, psnr, ssim or zerolatency' encode in.y4m -o out.264 --tune film
     refused 2 '--crf nan: is not a number' encode in.y4m -o out.264 --crf nan
     refused 2 '--crf 60: must be' encode in.y4m -o out.264 --crf 60
     refused 2 '--pass 1: needs --bitrate' encode in.y4m -o out.264 --qp 28 --pass 1 --pass-log out.log
@@ -141,7 +141,7 @@ usage_errors() {
     rm linked.y4m other_name.264 back.y4m series01.264
     refused 2 'out.avi: ends in none of .264' encode in.y4m -o out.avi
     refused 2 'out: ends in none of .264' encode in.y4m -o out
-    refused 2 '--format avi: must be one of h264, mp4, mov, mkv, ts' encode in.y4m -o out.264 --format avi
+    refused 2 '--format avi: must be h264, mp4, mov, mkv or ts' encode in.y4m -o out.264 --format avi
     refused 2 '--fragment: only .mp4 and .mov' encode in.y4m -o out.264 --fragment
     refused 2 '--deinterlace maybe: ' encode in.y4m -o out.264 --deinterlace maybe
     refused 2 'named for two outputs' encode in.y4m -o out.264 --recon out.264

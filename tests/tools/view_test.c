@@ -8,7 +8,7 @@
 #include "motus/encoder.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
-#include "tools/view/view_colors.h"
+#include "tools/view/canvas.h"
 
 enum { MAX_BLOCKS = 4096 };
 

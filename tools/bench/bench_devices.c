@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/bench/bench_devices.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,28 +6,28 @@
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
+#include "tools/bench/bench.h"
 #include "tools/cli/system.h"
 
-// What all rows of a preset have in common. The first row keeps its packets, which the others' are
-// compared with.
-typedef struct Table {
-    const MotusBenchDevices *of;
+// All that the rows of a preset share. The others' packets are compared with the first row's.
+typedef struct DeviceTable {
+    const MotusBench *b;
+    const MotusBenchDevices *settings;
     MotusDeviceList list;
     MotusFrame **frame; // in pinned memory
-    int warm; // pictures that come first and open all lanes; in every row the same, since they are
-              // part of the stream
+    int warm;           // first pictures, which open all GOP coders: as many in every row
     MotusPacket **first;
     int n_first;
     double fps; // of one device
-} Table;
+} DeviceTable;
 
 // One encoder of a row.
 typedef struct Party {
-    Table *table;
+    DeviceTable *table;
     MotusEncoderConfig config;
     MotusEncoder *encoder;
-    int pictures; // of the pass that comes next
-    int received; // of all passes
+    int pictures; // of the next pass
+    int received; // in all passes
     int keeps, differs;
     MotusStatus status;
     MotusError error;
@@ -39,8 +37,9 @@ typedef struct Party {
 
 // ---- One encoder --------------------------------------------------------------------------------
 
-static void look_at(Party *p, MotusPacket *packet) {
-    Table *t = p->table;
+// Keeps the packet, or compares it with the first row's.
+static void check_packet(Party *p, MotusPacket *packet) {
+    DeviceTable *t = p->table;
     const int i = p->received++;
     if (p->keeps) {
         t->first[t->n_first++] = packet;
@@ -52,21 +51,21 @@ static void look_at(Party *p, MotusPacket *packet) {
     motus_packet_unref(&packet);
 }
 
-// Sends the pass's frames and takes their packets.
+// Runs a pass: sends its frames and takes their packets.
 static void *run_pass(void *argument) {
     Party *p = argument;
-    const Table *t = p->table;
+    const DeviceTable *t = p->table;
     const int end = p->received + p->pictures;
     MotusPacket *packet;
     MotusStatus status = MOTUS_OK;
     for (int i = 0; i < p->pictures && !status; i++) {
-        status = motus_encoder_send(p->encoder, t->frame[i % t->of->clip->n], NULL);
+        status = motus_encoder_send(p->encoder, t->frame[i % t->b->clip->n], NULL);
         while (!status && !(status = motus_encoder_receive(p->encoder, &packet, 0)))
-            look_at(p, packet);
+            check_packet(p, packet);
         if (status == MOTUS_AGAIN) status = MOTUS_OK;
     }
     while (p->received < end && !status)
-        if (!(status = motus_encoder_receive(p->encoder, &packet, -1))) look_at(p, packet);
+        if (!(status = motus_encoder_receive(p->encoder, &packet, -1))) check_packet(p, packet);
     if (status) motus_fail(&p->error, status, "encoder: %s", motus_encoder_error(p->encoder)->text);
     p->status = status;
     return NULL;
@@ -74,7 +73,7 @@ static void *run_pass(void *argument) {
 
 // ---- A row --------------------------------------------------------------------------------------
 
-// A pass of each party, side by side.
+// Runs a pass of all encoders in parallel.
 static MotusStatus run_all(Party *party, int n, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int k = 0; k < n; k++)
@@ -89,7 +88,7 @@ static MotusStatus run_all(Party *party, int n, MotusError *error) {
     return status;
 }
 
-static void report_row(Table *t, MotusPreset preset, int devices, int encoders, double fps,
+static void report_row(DeviceTable *t, MotusPreset preset, int devices, int encoders, double fps,
                        double cores, int same) {
     if (devices == 1) t->fps = fps;
     const double share = fps / (t->fps * devices);
@@ -101,28 +100,28 @@ static void report_row(Table *t, MotusPreset preset, int devices, int encoders, 
     cJSON_AddNumberToObject(row, "of_linear", share);
     cJSON_AddNumberToObject(row, "host_cores", cores);
     cJSON_AddBoolToObject(row, "same_stream", same);
-    cJSON_AddItemToArray(cJSON_GetObjectItem(t->of->report, "rows"), row);
-    if (!t->of->print) return;
+    cJSON_AddItemToArray(cJSON_GetObjectItem(t->b->report, "rows"), row);
+    if (!t->b->print) return;
     printf("%-8s %7d %8d %11.1f %9.1f %% %10.2f  %s\n", motus_preset_name(preset), devices,
            encoders, fps, 100 * share, cores, same ? "same" : "DIFFERENT");
     fflush(stdout);
 }
 
-// One encoder on the first `devices` devices, or one for each of them; the pictures are shared out
-// evenly.
-static MotusStatus time_row(Table *t, MotusPreset preset, int devices, int encoders,
+// Times one encoder on the first `devices` devices, or one for each of them, with an equal share of
+// the pictures.
+static MotusStatus time_row(DeviceTable *t, MotusPreset preset, int devices, int encoders,
                             MotusError *error) {
-    const MotusBenchDevices *o = t->of;
-    const int gops = o->pictures / o->clip->n / encoders;
+    const MotusBenchDevices *o = t->settings;
+    const int n = t->b->clip->n, gops = o->pictures / n / encoders;
     MotusStatus status = MOTUS_OK;
     int same = 1;
     Party *party = motus_alloc((size_t)encoders, sizeof *party);
     if (!party) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     for (int k = 0; k < encoders && !status; k++) {
         Party *p = &party[k];
-        *p = (Party){.table = t, .config = o->config, .pictures = t->warm, .keeps = !t->n_first};
+        *p = (Party){.table = t, .config = t->b->config, .pictures = t->warm, .keeps = !t->n_first};
         p->config.preset = preset;
-        p->config.keyint = o->clip->n;
+        p->config.keyint = n;
         p->config.stream_only = 1;
         p->config.gop_coders = o->gop_coders * devices / encoders;
         p->config.n_devices = devices / encoders;
@@ -130,7 +129,7 @@ static MotusStatus time_row(Table *t, MotusPreset preset, int devices, int encod
         status = motus_encoder_open(&p->encoder, &p->config, error);
     }
     if (!status) status = run_all(party, encoders, error);
-    for (int k = 0; k < encoders; k++) party[k].pictures = gops * o->clip->n;
+    for (int k = 0; k < encoders; k++) party[k].pictures = gops * n;
     const double start = motus_seconds(), used = motus_processor_seconds();
     if (!status) status = run_all(party, encoders, error);
     const double seconds = motus_seconds() - start, processors = motus_processor_seconds() - used;
@@ -140,16 +139,16 @@ static MotusStatus time_row(Table *t, MotusPreset preset, int devices, int encod
     }
     motus_free(party);
     if (status) return status;
-    report_row(t, preset, devices, encoders, encoders * gops * o->clip->n / seconds,
-               processors / seconds, same);
-    return same ? MOTUS_OK
-                : motus_fail(error, MOTUS_ERR_INTERNAL, "the stream of %d devices is another one",
-                             devices);
+    report_row(t, preset, devices, encoders, encoders * gops * n / seconds, processors / seconds,
+               same);
+    return same
+               ? MOTUS_OK
+               : motus_fail(error, MOTUS_ERR_INTERNAL, "the stream of %d devices differs", devices);
 }
 
 // ---- The table ----------------------------------------------------------------------------------
 
-static MotusStatus preset_rows(Table *t, MotusPreset preset, MotusError *error) {
+static MotusStatus preset_rows(DeviceTable *t, MotusPreset preset, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     const int n = t->list.n;
     for (int devices = 1; !status; devices = 2 * devices < n ? 2 * devices : n) {
@@ -162,9 +161,9 @@ static MotusStatus preset_rows(Table *t, MotusPreset preset, MotusError *error) 
     return status;
 }
 
-static MotusStatus open_table(Table *t, MotusError *error) {
-    const MotusBenchDevices *o = t->of;
-    const int n = o->clip->n;
+static MotusStatus open_table(DeviceTable *t, MotusError *error) {
+    const MotusBenchDevices *o = t->settings;
+    const int n = t->b->clip->n;
     t->list = *o->devices;
     if (t->list.n == MOTUS_ALL_DEVICES) {
         t->list.n = motus_device_count() < MOTUS_MAX_GOP_CODERS ? motus_device_count()
@@ -173,7 +172,7 @@ static MotusStatus open_table(Table *t, MotusError *error) {
     }
     if (o->gop_coders * t->list.n > MOTUS_MAX_GOP_CODERS)
         return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                          "%d lanes on each of %d devices are more than %d", o->gop_coders,
+                          "%d GOP coders on each of %d devices are more than %d", o->gop_coders,
                           t->list.n, MOTUS_MAX_GOP_CODERS);
     if (o->pictures < n * t->list.n)
         return motus_fail(error, MOTUS_ERR_ARGUMENT,
@@ -185,19 +184,20 @@ static MotusStatus open_table(Table *t, MotusError *error) {
     if (!t->frame || !t->first) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = MOTUS_OK;
     for (int i = 0; i < n && !status; i++)
-        status = motus_bench_frame(&t->frame[i], o->clip->frame[i], 0, error);
+        status = motus_bench_frame(&t->frame[i], t->b->clip->frame[i], 0, error);
     return status;
 }
 
-MotusStatus motus_bench_devices(const MotusBenchDevices *o, MotusError *error) {
-    Table t = {.of = o};
+MotusStatus motus_bench_devices(const MotusBench *b, const MotusBenchDevices *settings,
+                                MotusError *error) {
+    DeviceTable t = {.b = b, .settings = settings};
     MotusStatus status = open_table(&t, error);
-    cJSON_AddArrayToObject(o->report, "rows");
-    if (o->print && !status)
+    cJSON_AddArrayToObject(b->report, "rows");
+    if (b->print && !status)
         printf("preset   devices encoders    frames/s   of linear host cores  stream\n");
     for (int preset = 0; preset < MOTUS_PRESETS && !status; preset++)
-        if (o->presets >> preset & 1) status = preset_rows(&t, (MotusPreset)preset, error);
-    for (int i = 0; t.frame && i < o->clip->n; i++) motus_frame_unref(&t.frame[i]);
+        if (b->presets >> preset & 1) status = preset_rows(&t, (MotusPreset)preset, error);
+    for (int i = 0; t.frame && i < b->clip->n; i++) motus_frame_unref(&t.frame[i]);
     motus_free(t.frame);
     motus_free(t.first);
     return status;

@@ -1,5 +1,4 @@
-// Timing of the filters' jobs on a CUDA device: kernels alone, and pictures from host memory and
-// back.
+// Times the filter jobs on a CUDA device: kernels alone, and pictures from host memory and back.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/bench/filter_jobs.h"
 
@@ -14,9 +13,8 @@
 
 namespace {
 
-constexpr size_t ROTATION =
-    (size_t)768 << 20;    // bytes that jobs go through in turn; a GPU's L2 holds at most 126 MiB
-constexpr int ROUNDS = 9; // timed
+constexpr size_t ROTATION = (size_t)768 << 20; // bytes of pictures in turn; an L2 has up to 126 MiB
+constexpr int ROUNDS = 9;                      // timed
 
 double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -28,14 +26,13 @@ MotusFilterTime time_of(double *seconds, int n) {
     return MotusFilterTime{seconds[n / 2], seconds[0]};
 }
 
-// NVIDIA's own image library, loaded at run time where it is installed. It has no 8x8 DCT any more;
-// of these jobs it does equalization, as a histogram and a look-up table (the curve between them, a
-// millionth of the work, is not counted).
-struct Size {
+// NVIDIA's image library, loaded at run time if it is installed. Of these jobs it does
+// equalization, as a histogram and a look-up table; the curve between them is not counted.
+struct NppSize {
     int width, height;
 };
 
-struct StreamContext { // NppStreamContext
+struct NppStream { // NppStreamContext
     cudaStream_t stream;
     int device, processors, threads_per_processor, threads_per_block;
     size_t shared_per_block;
@@ -45,12 +42,12 @@ struct StreamContext { // NppStreamContext
 };
 
 struct Npp {
-    int (*buffer_size)(Size, int, size_t *, StreamContext);
-    int (*histogram)(const uint8_t *, int, Size, int32_t *, int, int32_t, int32_t, uint8_t *,
-                     StreamContext);
-    int (*look_up)(const uint8_t *, int, uint8_t *, int, Size, const int32_t *, const int32_t *,
-                   int, StreamContext);
-    StreamContext context;
+    int (*buffer_size)(NppSize, int, size_t *, NppStream);
+    int (*histogram)(const uint8_t *, int, NppSize, int32_t *, int, int32_t, int32_t, uint8_t *,
+                     NppStream);
+    int (*look_up)(const uint8_t *, int, uint8_t *, int, NppSize, const int32_t *, const int32_t *,
+                   int, NppStream);
+    NppStream context;
     uint8_t *buffer;
     int32_t *counts, *levels, *values;
 };
@@ -97,7 +94,7 @@ void close_device(Device *d) {
 
 MotusStatus launch_npp(Device *d, const MotusFilterJob *s, const uint8_t *in, uint8_t *out,
                        MotusError *error) {
-    Size size = {s->width, s->height};
+    NppSize size = {s->width, s->height};
     int stride = (s->width + 15) / 16 * 16;
     int failed = d->npp.histogram(in, stride, size, d->npp.counts, 257, 0, 256, d->npp.buffer,
                                   d->npp.context);
@@ -132,7 +129,7 @@ MotusStatus open_npp(Npp *npp, const MotusFilterJob *s, MotusError *error) {
     npp->context.threads_per_processor = properties.maxThreadsPerMultiProcessor;
     npp->context.shared_per_block = properties.sharedMemPerBlock;
     npp->context.major = properties.major, npp->context.minor = properties.minor;
-    if (npp->buffer_size(Size{s->width, s->height}, 257, &bytes, npp->context))
+    if (npp->buffer_size(NppSize{s->width, s->height}, 257, &bytes, npp->context))
         return motus_fail(error, MOTUS_ERR_CUDA, "NPP: no buffer size");
     MotusStatus status = motus_cuda_check(cudaMalloc(&npp->buffer, bytes + 1), "NPP", error);
     if (!status) status = motus_cuda_check(cudaMalloc(&npp->counts, 3 * 1024), "NPP", error);
@@ -146,7 +143,7 @@ MotusStatus open_npp(Npp *npp, const MotusFilterJob *s, MotusError *error) {
     return status;
 }
 
-// One round: every set once, at least 20 launches. Seconds of one.
+// Times a round: every set once, at least 20 launches. *seconds: of one launch.
 MotusStatus time_round(Device *d, const MotusFilterJob *s, double *seconds, MotusError *error) {
     int launches = std::max(d->sets, 20);
     float ms = 0;
@@ -167,7 +164,7 @@ MotusStatus time_round(Device *d, const MotusFilterJob *s, double *seconds, Motu
     return status;
 }
 
-// A copy of `bytes`, ROUNDS times after a warm-up: bytes per second of the median.
+// Times a copy, ROUNDS times after a warm-up. *rate: bytes per second of the median.
 MotusStatus time_copy(void *dst, const void *src, size_t bytes, cudaMemcpyKind kind, double *rate,
                       MotusError *error) {
     cudaEvent_t begin = NULL, end = NULL;
@@ -190,7 +187,7 @@ MotusStatus time_copy(void *dst, const void *src, size_t bytes, cudaMemcpyKind k
     return status;
 }
 
-struct StreamWork {
+struct RingJob {
     const MotusFilterJob *job;
     void *scratch;
     MotusCudaEqualizer *equalizer;
@@ -198,12 +195,12 @@ struct StreamWork {
 
 MotusStatus launch_work(void *opaque, const void *d_in, void *d_out, void *stream,
                         MotusError *error) {
-    StreamWork *w = (StreamWork *)opaque;
+    RingJob *w = (RingJob *)opaque;
     return motus_filter_job_launch(w->job, d_in, d_out, w->scratch, w->equalizer, stream, error);
 }
 
-// `pictures` through the ring with `depth` under way. Seconds of one.
-MotusStatus stream_round(MotusCudaRing *ring, StreamWork *work, int depth, int pictures,
+// Sends `pictures` through the ring with `depth` in flight. *seconds: of one picture.
+MotusStatus stream_round(MotusCudaRing *ring, RingJob *work, int depth, int pictures,
                          const void **last, double *seconds, MotusError *error) {
     double start = seconds_now();
     MotusStatus status = MOTUS_OK;
@@ -264,7 +261,7 @@ extern "C" MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const
                                                 MotusError *error) {
     constexpr int slots = 4, pictures = 24;
     MotusCudaRing *ring = NULL;
-    StreamWork work = {job, NULL, NULL};
+    RingJob work = {job, NULL, NULL};
     double seconds[ROUNDS];
     const void *last = NULL;
     MotusEqualizeConfig config = motus_filter_job_equalize_config(job->kind);

@@ -1,46 +1,52 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/bench/bench_gop_coders.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "tools/bench/bench.h"
 #include "tools/cli/system.h"
 
-enum { HOST, DEVICE, PLACES, LATENCY_FRAMES = 200, STAGE_FRAMES = 60 };
+enum { HOST, DEVICE, MEMORIES, LATENCY_FRAMES = 200, STAGE_FRAMES = 60 };
 
-// The clip's frames where an encoder finds them at its best: in pinned memory, and in device
-// memory.
-typedef struct Frames {
-    MotusFrame **at[PLACES]; // [DEVICE] NULL: the backend is the CPU
+// The clip's frames in pinned host memory and in device memory.
+typedef struct BenchFrames {
+    MotusFrame **at[MEMORIES]; // [DEVICE] NULL: the backend is the CPU
     int n;
-} Frames;
+} BenchFrames;
 
-typedef struct Run {
-    double fps, cores; // processors in use, of the host
-} Run;
+typedef struct CoderRun {
+    double fps, cores; // cores of the host in use
+} CoderRun;
+
+// All that the rows of a table share.
+typedef struct CoderTable {
+    const MotusBench *b;
+    const MotusBenchGopCoders *settings;
+    BenchFrames frames;
+    double *fps; // MotusPreset -> best frames/s
+} CoderTable;
 
 // ---- Frames -------------------------------------------------------------------------------------
 
-static void free_frames(Frames *frames) {
-    for (int place = 0; place < PLACES; place++) {
-        for (int i = 0; frames->at[place] && i < frames->n; i++)
-            motus_frame_unref(&frames->at[place][i]);
-        motus_free(frames->at[place]);
+static void free_frames(BenchFrames *frames) {
+    for (int memory = 0; memory < MEMORIES; memory++) {
+        for (int i = 0; frames->at[memory] && i < frames->n; i++)
+            motus_frame_unref(&frames->at[memory][i]);
+        motus_free(frames->at[memory]);
     }
 }
 
-static MotusStatus load_frames(Frames *frames, const MotusBenchClip *clip, int with_device,
+static MotusStatus load_frames(BenchFrames *frames, const MotusBenchClip *clip, int with_device,
                                MotusError *error) {
-    *frames = (Frames){.n = clip->n};
-    for (int place = 0; place < (with_device ? PLACES : DEVICE); place++) {
-        frames->at[place] = motus_alloc((size_t)clip->n, sizeof *frames->at[place]);
-        if (!frames->at[place])
+    *frames = (BenchFrames){.n = clip->n};
+    for (int memory = 0; memory < (with_device ? MEMORIES : DEVICE); memory++) {
+        frames->at[memory] = motus_alloc((size_t)clip->n, sizeof *frames->at[memory]);
+        if (!frames->at[memory])
             return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
         for (int i = 0; i < clip->n; i++) {
             MotusStatus status =
-                motus_bench_frame(&frames->at[place][i], clip->frame[i], place == DEVICE, error);
+                motus_bench_frame(&frames->at[memory][i], clip->frame[i], memory == DEVICE, error);
             if (status) return status;
         }
     }
@@ -49,19 +55,19 @@ static MotusStatus load_frames(Frames *frames, const MotusBenchClip *clip, int w
 
 // ---- Throughput ---------------------------------------------------------------------------------
 
-static MotusStatus send(MotusEncoder *encoder, const Frames *frames, int place, int i) {
-    const MotusFrame *frame = frames->at[place][i % frames->n];
-    return place == DEVICE ? motus_encoder_send_device(encoder, frame, NULL, NULL)
-                           : motus_encoder_send(encoder, frame, NULL);
+static MotusStatus send(MotusEncoder *encoder, const BenchFrames *frames, int memory, int i) {
+    const MotusFrame *frame = frames->at[memory][i % frames->n];
+    return memory == DEVICE ? motus_encoder_send_device(encoder, frame, NULL, NULL)
+                            : motus_encoder_send(encoder, frame, NULL);
 }
 
 // Sends n frames and takes n packets.
-static MotusStatus pass(MotusEncoder *encoder, const Frames *frames, int place, int n) {
+static MotusStatus pass(MotusEncoder *encoder, const BenchFrames *frames, int memory, int n) {
     MotusPacket *packet;
     MotusStatus status = MOTUS_OK;
     int done = 0;
     for (int i = 0; i < n && !status; i++) {
-        status = send(encoder, frames, place, i);
+        status = send(encoder, frames, memory, i);
         while (!status && !(status = motus_encoder_receive(encoder, &packet, 0)))
             done++, motus_packet_unref(&packet);
         if (status == MOTUS_AGAIN) status = MOTUS_OK;
@@ -73,21 +79,22 @@ static MotusStatus pass(MotusEncoder *encoder, const Frames *frames, int place, 
     return status;
 }
 
-// The first pass opens all lanes and is not counted. In each of the others every lane codes o->gops
-// GOPs, from the first frame that is sent to the last packet.
-static MotusStatus measure(const MotusBenchGopCoders *o, const MotusEncoderConfig *config,
-                           const Frames *frames, int place, Run *run, size_t *bytes,
-                           MotusError *error) {
+// Times passes in which every GOP coder codes settings->gops GOPs, from the first frame sent to the
+// last packet. A first pass, which opens all GOP coders, is not counted.
+static MotusStatus measure(const CoderTable *t, const MotusEncoderConfig *config, int memory,
+                           CoderRun *run, size_t *bytes, MotusError *error) {
+    const BenchFrames *frames = &t->frames;
+    const MotusBenchGopCoders *o = t->settings;
     MotusEncoder *encoder = NULL;
     MotusStatus status = motus_encoder_open(&encoder, config, error);
     if (status) return status;
     const int round = config->gop_coders * frames->n;
-    double seconds[100];
-    status = pass(encoder, frames, place, round);
+    double seconds[MOTUS_BENCH_RUNS];
+    status = pass(encoder, frames, memory, round);
     double before = motus_processor_seconds(), began = motus_seconds();
     for (int r = 0; r < o->runs && !status; r++) {
         double start = motus_seconds();
-        status = pass(encoder, frames, place, o->gops * round);
+        status = pass(encoder, frames, memory, o->gops * round);
         seconds[r] = motus_seconds() - start;
     }
     run->cores = (motus_processor_seconds() - before) / (motus_seconds() - began);
@@ -100,16 +107,16 @@ static MotusStatus measure(const MotusBenchGopCoders *o, const MotusEncoderConfi
 
 // ---- Latency ------------------------------------------------------------------------------------
 
+// Milliseconds from sending a frame to its packet: of P pictures, and the median of I pictures.
 typedef struct Latency {
-    double median, p99,
-        idr; // milliseconds from the sending of a frame to its packet; of I pictures the median
+    double median, p99, idr;
 } Latency;
 
 static int by_size(const void *a, const void *b) {
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-static MotusStatus time_single(const MotusEncoderConfig *config, const Frames *frames,
+static MotusStatus time_single(const MotusEncoderConfig *config, const BenchFrames *frames,
                                Latency *latency, MotusError *error) {
     MotusEncoder *encoder = NULL;
     MotusEncoderConfig alone = *config;
@@ -138,13 +145,13 @@ static MotusStatus time_single(const MotusEncoderConfig *config, const Frames *f
 
 // ---- Stages -------------------------------------------------------------------------------------
 
-typedef struct Stages {
-    double us[2][MOTUS_STAGES]; // of P and of I pictures, medians
-} Stages;
+typedef struct StageTimes {
+    double us[2][MOTUS_STAGES]; // medians, of P and of I pictures
+} StageTimes;
 
-// One lane, pictures one behind the other.
-static MotusStatus time_stages(const MotusEncoderConfig *config, const Frames *frames,
-                               Stages *stages, MotusError *error) {
+// Times the stages of pictures in sequence, with one GOP coder.
+static MotusStatus time_stages(const MotusEncoderConfig *config, const BenchFrames *frames,
+                               StageTimes *stages, MotusError *error) {
     MotusEncoder *encoder = NULL;
     MotusEncoderConfig timed = *config;
     double us[2][MOTUS_STAGES][STAGE_FRAMES];
@@ -172,8 +179,7 @@ static MotusStatus time_stages(const MotusEncoderConfig *config, const Frames *f
     return status;
 }
 
-static void report_stages(const MotusBenchGopCoders *o, const char *preset, const Stages *stages,
-                          cJSON *rows) {
+static void report_stages(const MotusBench *b, const char *preset, const StageTimes *stages) {
     for (int type = 0; type < 2; type++) {
         const double *us = stages->us[type];
         double sum = 0;
@@ -183,8 +189,8 @@ static void report_stages(const MotusBenchGopCoders *o, const char *preset, cons
         cJSON_AddStringToObject(row, "type", type ? "I" : "P");
         for (int k = 0; k < MOTUS_STAGES; k++)
             cJSON_AddNumberToObject(row, motus_stage_name((MotusStage)k), us[k]);
-        cJSON_AddItemToArray(rows, row);
-        if (!o->print) continue;
+        cJSON_AddItemToArray(cJSON_GetObjectItem(b->report, "stages_us"), row);
+        if (!b->print) continue;
         printf("%-8s %c picture, us:", preset, type ? 'I' : 'P');
         for (int k = 0; k < MOTUS_STAGES; k++)
             if (us[k] > 0)
@@ -196,107 +202,112 @@ static void report_stages(const MotusBenchGopCoders *o, const char *preset, cons
 
 // ---- The table ----------------------------------------------------------------------------------
 
-// What a row is about, and the frames/s that it is compared with: on the CPU one thread's.
-typedef struct Row {
+// A row of the table.
+typedef struct CoderRow {
     const char *preset;
     int gop_coders, threads, with_device;
-    double one_thread;
-} Row;
+    double one_thread; // frames/s of one thread, on the CPU
+} CoderRow;
 
-static void report_row(const MotusBenchGopCoders *o, const Row *about, const Run run[PLACES],
-                       size_t bytes, cJSON *rows) {
-    cJSON *row = cJSON_CreateObject();
-    cJSON_AddStringToObject(row, "preset", about->preset);
-    cJSON_AddNumberToObject(row, "gop_coders", about->gop_coders);
-    cJSON_AddNumberToObject(row, "threads", about->threads);
-    cJSON_AddNumberToObject(row, "fps", run[HOST].fps);
-    cJSON_AddNumberToObject(row, "host_cores", run[HOST].cores);
-    if (about->with_device)
-        cJSON_AddNumberToObject(row, "fps_device_frames", run[DEVICE].fps);
+static void report_row(const MotusBench *b, const CoderRow *row, const CoderRun run[MEMORIES],
+                       size_t bytes) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "preset", row->preset);
+    cJSON_AddNumberToObject(object, "gop_coders", row->gop_coders);
+    cJSON_AddNumberToObject(object, "threads", row->threads);
+    cJSON_AddNumberToObject(object, "fps", run[HOST].fps);
+    cJSON_AddNumberToObject(object, "host_cores", run[HOST].cores);
+    if (row->with_device)
+        cJSON_AddNumberToObject(object, "fps_device_frames", run[DEVICE].fps);
     else
-        cJSON_AddNumberToObject(row, "times_one_thread", run[HOST].fps / about->one_thread);
-    cJSON_AddNumberToObject(row, "lane_bytes", (double)bytes);
-    cJSON_AddItemToArray(rows, row);
-    if (!o->print) return;
-    if (about->with_device)
-        printf("%-8s %5d %11.1f %13.1f", about->preset, about->gop_coders, run[HOST].fps,
-               run[DEVICE].fps);
+        cJSON_AddNumberToObject(object, "times_one_thread", run[HOST].fps / row->one_thread);
+    cJSON_AddNumberToObject(object, "gop_coder_bytes", (double)bytes);
+    cJSON_AddItemToArray(cJSON_GetObjectItem(b->report, "rows"), object);
+    if (!b->print) return;
+    printf("%-8s %6d", row->preset, row->gop_coders);
+    if (row->with_device)
+        printf(" %11.1f %13.1f", run[HOST].fps, run[DEVICE].fps);
     else
-        printf("%-8s %5d %7d %11.1f %16.2f", about->preset, about->gop_coders, about->threads,
-               run[HOST].fps, run[HOST].fps / about->one_thread);
+        printf(" %7d %11.1f %16.2f", row->threads, run[HOST].fps, run[HOST].fps / row->one_thread);
     printf(" %10.2f %9.1f\n", run[HOST].cores, (double)bytes / (1 << 20));
     fflush(stdout);
 }
 
-// One row: `lanes` lanes on `threads` threads.
-static MotusStatus time_row(const MotusBenchGopCoders *o, const Frames *frames,
-                            MotusEncoderConfig *config, Row *row, MotusError *error) {
-    Run run[PLACES] = {{0}};
+static MotusStatus time_row(const CoderTable *t, MotusEncoderConfig *config, CoderRow *row,
+                            MotusError *error) {
+    CoderRun run[MEMORIES] = {{0}};
     size_t bytes = 0;
     config->gop_coders = row->gop_coders;
     config->threads = row->threads;
-    for (int place = 0; place < (row->with_device ? PLACES : DEVICE); place++) {
-        MotusStatus status = measure(o, config, frames, place, &run[place], &bytes, error);
+    for (int memory = 0; memory < (row->with_device ? MEMORIES : DEVICE); memory++) {
+        MotusStatus status = measure(t, config, memory, &run[memory], &bytes, error);
         if (status) return status;
     }
     if (!row->one_thread) row->one_thread = run[HOST].fps;
-    report_row(o, row, run, bytes, cJSON_GetObjectItem(o->report, "rows"));
-    if (o->fps && run[HOST].fps > o->fps[config->preset]) o->fps[config->preset] = run[HOST].fps;
+    report_row(t->b, row, run, bytes);
+    if (run[HOST].fps > t->fps[config->preset]) t->fps[config->preset] = run[HOST].fps;
     return MOTUS_OK;
 }
 
-static MotusStatus preset_rows(const MotusBenchGopCoders *o, const Frames *frames,
-                               MotusPreset preset, MotusError *error) {
-    cJSON *latencies = cJSON_GetObjectItem(o->report, "latency"),
-          *stage_rows = cJSON_GetObjectItem(o->report, "stages_us");
-    MotusEncoderConfig config = o->config;
-    const char *name = motus_preset_name(preset);
-    Row row = {
-        .preset = name, .gop_coders = 1, .threads = 1, .with_device = frames->at[DEVICE] != NULL};
+// Times 1, 2, 4, ... GOP coders; on the CPU first one thread.
+static MotusStatus time_coders(const CoderTable *t, MotusEncoderConfig *config, const char *name,
+                               MotusError *error) {
+    const int most = t->settings->most;
+    CoderRow row = {
+        .preset = name, .gop_coders = 1, .threads = 1, .with_device = t->frames.at[DEVICE] != NULL};
     MotusStatus status = MOTUS_OK;
-    config.preset = preset;
-    config.keyint = frames->n;
-    config.stream_only = 1;
-    if (!row.with_device && o->config.threads > 1)
-        status = time_row(o, frames, &config, &row, error);
-    row.threads = o->config.threads;
+    if (!row.with_device && t->b->config.threads > 1) status = time_row(t, config, &row, error);
+    row.threads = t->b->config.threads;
     for (row.gop_coders = 1; !status;
-         row.gop_coders = 2 * row.gop_coders < o->most ? 2 * row.gop_coders : o->most) {
-        status = time_row(o, frames, &config, &row, error);
-        if (row.gop_coders == o->most) break;
+         row.gop_coders = 2 * row.gop_coders < most ? 2 * row.gop_coders : most) {
+        status = time_row(t, config, &row, error);
+        if (row.gop_coders == most) break;
     }
-    if (status) return status;
-    Latency latency;
-    status = time_single(&config, frames, &latency, error);
-    if (status) return status;
-    cJSON *alone = cJSON_CreateObject();
-    cJSON_AddStringToObject(alone, "preset", name);
-    cJSON_AddNumberToObject(alone, "p_median_ms", latency.median);
-    cJSON_AddNumberToObject(alone, "p_99_ms", latency.p99);
-    cJSON_AddNumberToObject(alone, "i_median_ms", latency.idr);
-    cJSON_AddItemToArray(latencies, alone);
-    if (o->print)
-        printf("%-8s alone: P picture %.2f ms (median), %.2f ms (99 %%); I picture %.2f ms\n", name,
-               latency.median, latency.p99, latency.idr);
-    Stages stages;
-    status = time_stages(&config, frames, &stages, error);
-    if (!status) report_stages(o, name, &stages, stage_rows);
     return status;
 }
 
-MotusStatus motus_bench_gop_coders(const MotusBenchGopCoders *o, MotusError *error) {
-    Frames frames;
-    MotusStatus status =
-        load_frames(&frames, o->clip, o->config.backend == MOTUS_BACKEND_CUDA, error);
-    for (int k = 0; k < 3; k++)
-        cJSON_AddArrayToObject(o->report,
-                               ((const char *const[]){"rows", "latency", "stages_us"})[k]);
-    if (o->print)
-        printf(frames.at[DEVICE]
-                   ? "preset   lanes    frames/s  from a device host cores  MiB/lane\n"
-                   : "preset   lanes threads    frames/s times one thread host cores  MiB/lane\n");
+static void report_latency(const MotusBench *b, const char *name, const Latency *latency) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "preset", name);
+    cJSON_AddNumberToObject(object, "p_median_ms", latency->median);
+    cJSON_AddNumberToObject(object, "p_99_ms", latency->p99);
+    cJSON_AddNumberToObject(object, "i_median_ms", latency->idr);
+    cJSON_AddItemToArray(cJSON_GetObjectItem(b->report, "latency"), object);
+    if (b->print)
+        printf("%-8s alone: P picture %.2f ms (median), %.2f ms (99 %%); I picture %.2f ms\n", name,
+               latency->median, latency->p99, latency->idr);
+}
+
+static MotusStatus preset_rows(const CoderTable *t, MotusPreset preset, MotusError *error) {
+    MotusEncoderConfig config = t->b->config;
+    const char *name = motus_preset_name(preset);
+    config.preset = preset;
+    config.keyint = t->frames.n;
+    config.stream_only = 1;
+    Latency latency;
+    StageTimes stages;
+    MotusStatus status = time_coders(t, &config, name, error);
+    if (!status) status = time_single(&config, &t->frames, &latency, error);
+    if (status) return status;
+    report_latency(t->b, name, &latency);
+    status = time_stages(&config, &t->frames, &stages, error);
+    if (!status) report_stages(t->b, name, &stages);
+    return status;
+}
+
+MotusStatus motus_bench_gop_coders(const MotusBench *b, const MotusBenchGopCoders *settings,
+                                   double fps[MOTUS_PRESETS], MotusError *error) {
+    CoderTable t = {.b = b, .settings = settings, .fps = fps};
+    MotusStatus status = load_frames(&t.frames, b->clip, b->backend == MOTUS_BACKEND_CUDA, error);
+    cJSON_AddArrayToObject(b->report, "rows");
+    cJSON_AddArrayToObject(b->report, "latency");
+    cJSON_AddArrayToObject(b->report, "stages_us");
+    if (b->print)
+        printf(t.frames.at[DEVICE]
+                   ? "preset   coders    frames/s  from a device host cores MiB/coder\n"
+                   : "preset   coders threads    frames/s times one thread host cores MiB/coder\n");
     for (int preset = 0; preset < MOTUS_PRESETS && !status; preset++)
-        if (o->presets >> preset & 1) status = preset_rows(o, &frames, (MotusPreset)preset, error);
-    free_frames(&frames);
+        if (b->presets >> preset & 1) status = preset_rows(&t, (MotusPreset)preset, error);
+    free_frames(&t.frames);
     return status;
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/bench/bench_me_cuda.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +8,7 @@
 #include "me/pixel/sad.cuh"
 #include "me/search/refine_cuda.h"
 #include "me/search/search_cuda.h"
+#include "tools/bench/bench.h"
 
 extern "C" {
 #include "common/alloc.h"
@@ -19,11 +18,10 @@ extern "C" {
 namespace {
 
 constexpr int REPEATS = 30, WARM_UP = 3, CHAINS = 8, LIMIT_ROUNDS = 400, IN_FLIGHT = 16;
-constexpr size_t ROTATE =
-    128u << 20; // bytes of pictures that kernels go through: more than twice the L2
+constexpr size_t ROTATE = 128u << 20; // bytes of pictures in turn: more than twice the L2
 
-struct Bench {
-    const MotusBenchMeCuda *b;
+struct MeBench {
+    const MotusBench *b;
     MotusError *error;
     cudaStream_t stream, second;
     cudaEvent_t begin, end, handover;
@@ -34,10 +32,10 @@ struct Bench {
     MotusMv *mv;     // of MOTUS_SEARCH_BATCH fields
     uint16_t *sad;
     uint32_t *cost;
-    double vabsdiff4; // lanes per second
+    double vabsdiff4; // instructions of one thread per second
 };
 
-MotusStatus check(Bench *b, cudaError_t status, const char *what) {
+MotusStatus check(MeBench *b, cudaError_t status, const char *what) {
     return motus_cuda_check(status, what, b->error);
 }
 
@@ -59,21 +57,21 @@ __global__ void limit_kernel(uint32_t *out, uint32_t seed) {
     if (all == 0x12345678) *out = all; // keeps the sums alive
 }
 
-// Seconds of REPEATS runs: of the median, of the shortest.
-struct Time {
+// Seconds: the median and the shortest of REPEATS runs.
+struct BenchTime {
     double median, best;
 };
 
-// What is timed: run number i of `opaque` on b->stream.
-typedef cudaError_t (*Work)(Bench *b, int i, int parameter);
+// Run number i of a timed function, on b->stream.
+typedef cudaError_t (*TimedRun)(MeBench *b, int i, int parameter);
 
-MotusStatus time_work(Bench *b, Work work, int parameter, Time *time) {
+MotusStatus time_runs(MeBench *b, TimedRun run, int parameter, BenchTime *time) {
     double seconds[REPEATS];
     MotusStatus status = MOTUS_OK;
     for (int i = -WARM_UP; i < REPEATS && !status; i++) {
         float ms = 0;
         cudaEventRecord(b->begin, b->stream);
-        status = check(b, work(b, i + WARM_UP, parameter), "benchmark");
+        status = check(b, run(b, i + WARM_UP, parameter), "benchmark");
         cudaEventRecord(b->end, b->stream);
         if (!status) status = check(b, cudaEventSynchronize(b->end), "benchmark");
         if (!status) status = check(b, cudaEventElapsedTime(&ms, b->begin, b->end), "benchmark");
@@ -83,12 +81,12 @@ MotusStatus time_work(Bench *b, Work work, int parameter, Time *time) {
     return status;
 }
 
-cudaError_t run_limit(Bench *b, int, int blocks) {
+cudaError_t run_limit(MeBench *b, int, int blocks) {
     limit_kernel<<<blocks, 256, 0, b->stream>>>(b->cost, 7);
     return cudaGetLastError();
 }
 
-MotusSearchPicture picture(const Bench *b, int number, int field) {
+MotusSearchPicture picture(const MeBench *b, int number, int field) {
     MotusSearchPicture p = {};
     size_t entries = (size_t)field * MOTUS_BLOCKS * b->n_mb;
     p.cur = b->pictures + (size_t)(1 + number % (b->n - 1)) * b->plane;
@@ -99,16 +97,16 @@ MotusSearchPicture picture(const Bench *b, int number, int field) {
     return p;
 }
 
-cudaError_t run_search(Bench *b, int i, int batch) {
+cudaError_t run_search(MeBench *b, int i, int batch) {
     MotusSearchPicture p[MOTUS_SEARCH_BATCH];
     for (int k = 0; k < batch; k++) p[k] = picture(b, i * batch + k, k);
     return motus_search_cuda(p, batch, b->width, b->height, b->b->range, MOTUS_MODES_ALL,
                              b->stream);
 }
 
-// Pictures one a launch, on two streams in turn, as a context with several in flight has them: the
-// end of one overlaps the beginning of the next.
-cudaError_t run_in_flight(Bench *b, int i, int pictures) {
+// Searches pictures with a launch each, on two streams in turn, as a context with several in flight
+// does: the end of one overlaps the beginning of the next.
+cudaError_t run_in_flight(MeBench *b, int i, int pictures) {
     cudaEventRecord(b->handover, b->stream), cudaStreamWaitEvent(b->second, b->handover, 0);
     cudaError_t error = cudaSuccess;
     for (int k = 0; k < pictures && error == cudaSuccess; k++) {
@@ -120,39 +118,38 @@ cudaError_t run_in_flight(Bench *b, int i, int pictures) {
     return error;
 }
 
-cudaError_t run_refine(Bench *b, int i, int) {
+cudaError_t run_refine(MeBench *b, int i, int) {
     MotusSearchPicture p = picture(b, i, 0);
     MotusRefLuma ref;
     motus_ref_luma_layout(&ref, b->planes, b->width, b->height);
-    const MotusPlane luma = {const_cast<uint8_t *>(p.ref), p.ref_stride, b->width,
-                             b->height}; // which the build only reads
+    const MotusPlane luma = {const_cast<uint8_t *>(p.ref), p.ref_stride, b->width, b->height};
     cudaError_t error = motus_ref_luma_cuda_build(&ref, &luma, b->stream);
     if (error != cudaSuccess) return error;
     return motus_refine_cuda(&p, &ref, b->width, b->height, MOTUS_SUBPEL_QUARTER, MOTUS_MODES_ALL,
                              {}, b->stream);
 }
 
-cudaError_t run_device_copy(Bench *b, int, int) {
+cudaError_t run_device_copy(MeBench *b, int, int) {
     return cudaMemcpyAsync(b->pictures, b->pictures + ROTATE / 2, ROTATE / 2,
                            cudaMemcpyDeviceToDevice, b->stream);
 }
 
-size_t frame_bytes(const Bench *b) { return (size_t)b->width * b->height; }
+size_t frame_bytes(const MeBench *b) { return (size_t)b->width * b->height; }
 
-cudaError_t run_upload(Bench *b, int i, int) {
+cudaError_t run_upload(MeBench *b, int i, int) {
     return cudaMemcpyAsync(b->pictures, b->pinned + i % b->b->clip->n * frame_bytes(b),
                            frame_bytes(b), cudaMemcpyHostToDevice, b->stream);
 }
 
-// Vectors, SADs and costs of 16x16 to 8x8: nine blocks.
-size_t field_bytes(const Bench *b) { return 10 * (size_t)MOTUS_BLOCK_8x4 * b->n_mb; }
+// Returns the bytes of MVs, SADs and costs of 16x16 to 8x8: nine blocks.
+size_t field_bytes(const MeBench *b) { return 10 * (size_t)MOTUS_BLOCK_8x4 * b->n_mb; }
 
-cudaError_t run_download(Bench *b, int, int) {
+cudaError_t run_download(MeBench *b, int, int) {
     return cudaMemcpyAsync(b->pinned + frame_bytes(b) * b->b->clip->n, b->mv, field_bytes(b),
                            cudaMemcpyDeviceToHost, b->stream);
 }
 
-void line(const Bench *b, const char *name, double value, const char *format, const char *extra) {
+void line(const MeBench *b, const char *name, double value, const char *format, const char *extra) {
     cJSON_AddNumberToObject(b->b->report, name, value);
     if (!b->b->print) return;
     printf("%-26s ", name);
@@ -160,69 +157,69 @@ void line(const Bench *b, const char *name, double value, const char *format, co
     printf("%s\n", extra);
 }
 
-// The least time that VABSDIFF4 alone needs for one picture's whole MBs.
-double limit_seconds(const Bench *b) {
+// Returns the time that VABSDIFF4 alone takes for one picture's MBs.
+double limit_seconds(const MeBench *b) {
     double points = 2.0 * b->b->range + 1;
-    return b->n_mb * points * points * 64 / b->vabsdiff4; // 64 per MB and point, a lane each
+    return b->n_mb * points * points * 64 / b->vabsdiff4; // 64 per MB and point
 }
 
-void search_line(const Bench *b, const char *name, Time time, int batch) {
+void search_line(const MeBench *b, const char *name, BenchTime time, int batch) {
     char extra[120], key[64];
     snprintf(
-        extra, sizeof extra, " us a picture (median %.1f) = %.0f frames/s, %.1f %% of the limit",
+        extra, sizeof extra, " us per picture (median %.1f) = %.0f frames/s, %.1f %% of the limit",
         1e6 * time.median / batch, batch / time.best, 100 * limit_seconds(b) * batch / time.best);
     line(b, name, 1e6 * time.best / batch, "%.1f", extra);
     snprintf(key, sizeof key, "%s_fraction", name);
     cJSON_AddNumberToObject(b->b->report, key, limit_seconds(b) * batch / time.best);
 }
 
-// *search: seconds a picture, launched as a context does it: several in flight.
-MotusStatus measure_kernels(Bench *b, double *search) {
-    Time time;
+// Times the kernels. *search: seconds per picture with several in flight.
+MotusStatus measure_kernels(MeBench *b, double *search) {
+    BenchTime time;
     int batch = b->n_mb < 2000 ? MOTUS_SEARCH_BATCH : 8, processors = 0;
     MotusStatus status =
         check(b, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "device");
-    if (!status) status = time_work(b, run_limit, 8 * processors, &time);
+    if (!status) status = time_runs(b, run_limit, 8 * processors, &time);
     if (status) return status;
     b->vabsdiff4 = 8.0 * processors * 256 * LIMIT_ROUNDS * 16 * CHAINS / time.best;
     line(b, "vabsdiff4_limit", 1e-12 * b->vabsdiff4, "%.2f", " T/s");
-    line(b, "limit_us", 1e6 * limit_seconds(b), "%.1f", " us a picture");
-    if (!(status = time_work(b, run_search, 1, &time))) search_line(b, "search_us", time, 1);
-    if (!status && !(status = time_work(b, run_in_flight, IN_FLIGHT, &time))) {
+    line(b, "limit_us", 1e6 * limit_seconds(b), "%.1f", " us per picture");
+    if (!(status = time_runs(b, run_search, 1, &time))) search_line(b, "search_us", time, 1);
+    if (!status && !(status = time_runs(b, run_in_flight, IN_FLIGHT, &time))) {
         search_line(b, "search_in_flight_us", time, IN_FLIGHT);
         *search = time.best / IN_FLIGHT;
     }
-    if (!status && !(status = time_work(b, run_search, batch, &time))) {
+    if (!status && !(status = time_runs(b, run_search, batch, &time))) {
         char name[40];
         snprintf(name, sizeof name, "search_batch_of_%d_us", batch);
         search_line(b, name, time, batch);
     }
-    if (!status && !(status = time_work(b, run_refine, 0, &time)))
+    if (!status && !(status = time_runs(b, run_refine, 0, &time)))
         line(b, "refine_us", 1e6 * time.best, "%.1f",
-             " us a picture, all blocks to quarter samples");
+             " us per picture, all blocks to quarter samples");
     return status;
 }
 
-MotusStatus measure_copies(Bench *b, double *upload, double *back) {
-    Time time;
-    MotusStatus status = time_work(b, run_device_copy, 0, &time);
+MotusStatus measure_copies(MeBench *b, double *upload, double *back) {
+    BenchTime time;
+    MotusStatus status = time_runs(b, run_device_copy, 0, &time);
     if (!status)
         line(b, "device_copy_gbs", 1e-9 * ROTATE / time.best, "%.0f", " GB/s (read and written)");
-    if (!status) status = time_work(b, run_upload, 0, &time);
+    if (!status) status = time_runs(b, run_upload, 0, &time);
     if (status) return status;
     *upload = time.best;
     line(b, "upload_gbs", 1e-9 * frame_bytes(b) / time.best, "%.1f",
          " GB/s, a luma plane from pinned memory");
-    if ((status = time_work(b, run_download, 0, &time))) return status;
+    if ((status = time_runs(b, run_download, 0, &time))) return status;
     *back = time.best;
     line(b, "download_gbs", 1e-9 * field_bytes(b) / time.best, "%.1f",
          " GB/s, the field of 16x16 to 8x8");
     return MOTUS_OK;
 }
 
-// Seconds for `pictures` pictures from host memory and back, MOTUS_ME_IN_FLIGHT at a time; *first
-// gets the first one's.
-MotusStatus stream_pictures(Bench *b, MotusMe *me, MotusField *const field[MOTUS_ME_IN_FLIGHT],
+// Searches `pictures` pictures from host memory and back, MOTUS_ME_IN_FLIGHT at a time. *seconds:
+// all of them; *first: the first one.
+MotusStatus stream_pictures(MeBench *b, MotusMe *me, MotusField *const field[MOTUS_ME_IN_FLIGHT],
                             int pictures, double *seconds, double *first) {
     MotusStatus status = MOTUS_OK;
     double start = motus_seconds();
@@ -242,7 +239,7 @@ MotusStatus stream_pictures(Bench *b, MotusMe *me, MotusField *const field[MOTUS
     return status;
 }
 
-MotusStatus measure_end_to_end(Bench *b, double search, double upload, double back) {
+MotusStatus measure_end_to_end(MeBench *b, double search, double upload, double back) {
     MotusMeConfig config = motus_me_config_default(b->width, b->height);
     config.range = b->b->range, config.subpel = MOTUS_SUBPEL_FULL, config.modes = 0x0F,
     config.backend = MOTUS_BACKEND_CUDA;
@@ -273,9 +270,10 @@ MotusStatus measure_end_to_end(Bench *b, double search, double upload, double ba
                   : MOTUS_OK;
 }
 
-// One whole 4:2:0 picture in `parts` copies on as many streams; seconds a picture by the host's
+// Uploads a 4:2:0 picture in `parts` copies on as many streams. Returns seconds by the host's
 // clock.
-double upload_split(Bench *b, cudaStream_t *streams, int parts, const uint8_t *from, size_t bytes) {
+double upload_split(MeBench *b, cudaStream_t *streams, int parts, const uint8_t *from,
+                    size_t bytes) {
     double best = 1;
     for (int run = 0; run < REPEATS; run++) {
         double start = motus_seconds();
@@ -291,8 +289,8 @@ double upload_split(Bench *b, cudaStream_t *streams, int parts, const uint8_t *f
     return best;
 }
 
-// Uploads and searches of pictures one after the other, on one stream or on two in turn.
-double upload_and_work(Bench *b, cudaStream_t *streams, int in_turn, const uint8_t *from,
+// Uploads and searches pictures on `in_turn` streams in turn. Returns seconds per picture.
+double upload_and_work(MeBench *b, cudaStream_t *streams, int in_turn, const uint8_t *from,
                        size_t bytes) {
     cudaStream_t kept = b->stream;
     int pictures = 60;
@@ -309,7 +307,7 @@ double upload_and_work(Bench *b, cudaStream_t *streams, int in_turn, const uint8
     return (motus_seconds() - start) / pictures;
 }
 
-MotusStatus measure_uploads(Bench *b) {
+MotusStatus measure_uploads(MeBench *b) {
     size_t bytes = frame_bytes(b) * 3 / 2;
     uint8_t *pageable = (uint8_t *)motus_alloc(bytes, 1), *pinned = NULL;
     cudaStream_t streams[4] = {};
@@ -321,7 +319,7 @@ MotusStatus measure_uploads(Bench *b) {
     if (!status) {
         memcpy(pageable, b->pinned, frame_bytes(b)), memset(pinned, 1, bytes);
         line(b, "upload_pageable_us", 1e6 * upload_split(b, streams, 1, pageable, bytes), "%.1f",
-             " us a 4:2:0 picture, ordinary memory");
+             " us per 4:2:0 picture, pageable memory");
         line(b, "upload_pinned_us", 1e6 * upload_split(b, streams, 1, pinned, bytes), "%.1f",
              " us, pinned");
         line(b, "upload_2_streams_us", 1e6 * upload_split(b, streams, 2, pinned, bytes), "%.1f",
@@ -341,7 +339,7 @@ MotusStatus measure_uploads(Bench *b) {
     return status;
 }
 
-MotusStatus prepare(Bench *b) {
+MotusStatus prepare(MeBench *b) {
     const MotusBenchClip *clip = b->b->clip;
     b->width = clip->width, b->height = clip->height;
     b->stride = (b->width + 15) & ~15;
@@ -390,7 +388,7 @@ MotusStatus prepare(Bench *b) {
     return status;
 }
 
-void release(Bench *b) {
+void release(MeBench *b) {
     cudaFree(b->pictures);
     cudaFree(b->planes);
     cudaFree(b->mv);
@@ -406,15 +404,15 @@ void release(Bench *b) {
 
 } // namespace
 
-MotusStatus motus_bench_me_cuda(const MotusBenchMeCuda *bench, MotusError *error) {
-    Bench b = {};
-    double search = 0, upload = 0, back = 0;
+MotusStatus motus_bench_me_cuda(const MotusBench *bench, int upload, MotusError *error) {
+    MeBench b = {};
+    double search = 0, up = 0, back = 0;
     b.b = bench, b.error = error;
     MotusStatus status = prepare(&b);
     if (!status) status = measure_kernels(&b, &search);
-    if (!status) status = measure_copies(&b, &upload, &back);
-    if (!status) status = measure_end_to_end(&b, search, upload, back);
-    if (!status && bench->upload) status = measure_uploads(&b);
+    if (!status) status = measure_copies(&b, &up, &back);
+    if (!status) status = measure_end_to_end(&b, search, up, back);
+    if (!status && upload) status = measure_uploads(&b);
     release(&b);
     return status;
 }

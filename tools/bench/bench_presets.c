@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/bench/bench_presets.h"
-
 #include <stdio.h>
 
 #include "common/error.h"
+#include "tools/bench/bench.h"
 #include "tools/cli/cmd.h"
-#include "tools/cli/progress.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
 #include "tools/peers/bdrate.h"
-#include "tools/peers/peers.h"
+#include "tools/peers/programs.h"
 #include "tools/peers/x264.h"
 
-// The QPs of a curve, those of motus compare.
+// The QPs of a curve, as in motus compare.
 enum { CURVE = 4 };
 static const int curve_qp[CURVE] = {22, 27, 32, 37};
 
 static const char *const x264_presets[] = {"medium", "superfast", "ultrafast"};
 enum { X264_PRESETS = 3, ROWS = MOTUS_PRESETS + X264_PRESETS, ANCHOR = MOTUS_PRESETS };
 
-// One line of the table. Rows from ANCHOR on are x264's, the first of them is the one to compare
-// with.
-typedef struct Row {
+// A row of the table. Those from ANCHOR on are x264's; the first of them is the anchor.
+typedef struct PresetRow {
     const char *preset;
     double seconds[MOTUS_BENCH_RUNS]; // sorted at the end
     double median;
@@ -29,18 +26,19 @@ typedef struct Row {
     MotusRdPoint curve[CURVE]; // at curve_qp
     double bd_rate;            // per cent
     int has_bd_rate;
-} Row;
+} PresetRow;
 
-typedef struct Table {
-    const MotusBenchPresets *o;
+typedef struct PresetTable {
+    const MotusBench *b;
+    int runs;
     MotusWorkFolder folder;
-    char x264[128]; // its version; empty: none here
+    char x264[128]; // its version; empty: not installed
     int has_decoder;
     int n_rows;
-    Row row[ROWS];
+    PresetRow row[ROWS];
     MotusProgress progress;
     int64_t frames_done;
-} Table;
+} PresetTable;
 
 // ---- One encode ---------------------------------------------------------------------------------
 
@@ -76,29 +74,52 @@ MotusStatus motus_bench_encode_once(const MotusEncoderConfig *config, const Motu
                   : interrupted(error);
 }
 
+MotusStatus motus_bench_encode(const MotusBench *b, int runs, MotusError *error) {
+    const MotusBenchClip *clip = b->clip;
+    double seconds[MOTUS_BENCH_RUNS];
+    MotusEncodeRun run = {0};
+    for (int i = 0; i < runs; i++) {
+        MotusStatus status = motus_bench_encode_once(&b->config, clip, &run, error);
+        if (status) return status;
+        seconds[i] = run.seconds;
+    }
+    const double median = clip->n / motus_median_of(seconds, runs), // sorts
+        best = clip->n / seconds[0],
+                 kbps = 8e-3 * (double)run.bytes / clip->n * clip->fps.num / clip->fps.den;
+    cJSON_AddNumberToObject(b->report, "runs", runs);
+    cJSON_AddNumberToObject(b->report, "kbps", kbps);
+    cJSON *rate = cJSON_AddObjectToObject(b->report, "encode");
+    cJSON_AddNumberToObject(rate, "fps_median", median);
+    cJSON_AddNumberToObject(rate, "fps_best", best);
+    if (b->print)
+        printf("encode     %.1f frames/s (best %.1f) of %d runs; QP %d, R=%d, %.1f kb/s\n", median,
+               best, runs, b->config.qp, b->config.range, kbps);
+    return MOTUS_OK;
+}
+
 static MotusStatus clip_frame(void *opaque, int n, const MotusFrame **frame, MotusError *error) {
     (void)error;
     *frame = ((const MotusBenchClip *)opaque)->frame[n];
     return MOTUS_OK;
 }
 
-// x264's stream is measured in the same way as ours; where there is no decoder, luma_ssd stays 0.
-static MotusStatus encode_x264(Table *t, int r, int qp, int measure, MotusEncodeRun *run,
+// Encodes with x264 and measures its stream as ours. Without a decoder luma_ssd stays 0.
+static MotusStatus encode_x264(PresetTable *t, int r, int qp, int measure, MotusEncodeRun *run,
                                MotusError *error) {
-    const MotusBenchPresets *o = t->o;
+    const MotusBench *b = t->b;
     const MotusX264Job job = {.program = "x264",
                               .preset = t->row[r].preset,
                               .qp = qp,
-                              .threads = o->config.threads,
+                              .threads = b->config.threads,
                               .input = t->folder.clip,
                               .output = t->folder.stream,
                               .log = t->folder.log,
-                              .frames = o->clip->n};
+                              .frames = b->clip->n};
     *run = (MotusEncodeRun){0};
     MotusStatus status = motus_x264_encode(&job, &run->seconds, error);
     if (status || !measure) return status;
     MotusQuality quality;
-    status = motus_stream_measure(t->folder.stream, o->clip->n, clip_frame, (void *)o->clip,
+    status = motus_stream_measure(t->folder.stream, b->clip->n, clip_frame, (void *)b->clip,
                                   &quality, error);
     run->bytes = quality.bytes;
     run->luma_ssd = quality.luma_ssd;
@@ -109,15 +130,15 @@ static MotusStatus encode_x264(Table *t, int r, int qp, int measure, MotusEncode
     return MOTUS_OK;
 }
 
-// Encodes with row r at this QP; measure: *point is filled in too.
-static MotusStatus encode_row(Table *t, int r, int qp, double *seconds, MotusRdPoint *point,
+// Encodes with row r at this QP. *seconds and *point are filled in unless NULL.
+static MotusStatus encode_row(PresetTable *t, int r, int qp, double *seconds, MotusRdPoint *point,
                               MotusError *error) {
-    const MotusBenchClip *clip = t->o->clip;
+    const MotusBenchClip *clip = t->b->clip;
     char more[64];
     snprintf(more, sizeof more, "  %s %s, QP %d", r < ANCHOR ? "motus" : "x264", t->row[r].preset,
              qp);
     motus_progress_show(&t->progress, t->frames_done, more);
-    MotusEncoderConfig config = t->o->config;
+    MotusEncoderConfig config = t->b->config;
     MotusEncodeRun run;
     config.preset = (MotusPreset)r;
     config.qp = qp;
@@ -136,40 +157,42 @@ static MotusStatus encode_row(Table *t, int r, int qp, double *seconds, MotusRdP
 
 // ---- All of them --------------------------------------------------------------------------------
 
-static MotusStatus time_rows(Table *t, MotusError *error) {
-    for (int run = 0; run < t->o->runs; run++)
+static MotusStatus time_rows(PresetTable *t, MotusError *error) {
+    for (int run = 0; run < t->runs; run++)
         for (int r = 0; r < t->n_rows; r++) {
-            Row *row = &t->row[r];
-            MotusStatus status = encode_row(t, r, t->o->config.qp, &row->seconds[run],
+            PresetRow *row = &t->row[r];
+            MotusStatus status = encode_row(t, r, t->b->config.qp, &row->seconds[run],
                                             run ? NULL : &row->point, error);
             if (status) return status;
         }
     for (int r = 0; r < t->n_rows; r++)
-        t->row[r].median = motus_median_of(t->row[r].seconds, t->o->runs);
+        t->row[r].median = motus_median_of(t->row[r].seconds, t->runs);
     return MOTUS_OK;
 }
 
-static MotusStatus trace_curves(Table *t, MotusError *error) {
+static MotusStatus trace_curves(PresetTable *t, MotusError *error) {
     for (int q = 0; q < CURVE; q++)
         for (int r = 0; r < t->n_rows; r++) {
-            Row *row = &t->row[r];
+            PresetRow *row = &t->row[r];
             MotusStatus status = MOTUS_OK;
-            if (curve_qp[q] == t->o->config.qp)
+            if (curve_qp[q] == t->b->config.qp)
                 row->curve[q] = row->point;
             else
                 status = encode_row(t, r, curve_qp[q], NULL, &row->curve[q], error);
             if (status) return status;
         }
-    for (int r = 0; r < t->n_rows; r++) // there may be none: no common range of PSNR
+    for (int r = 0; r < t->n_rows; r++) // fails without a common range of PSNR
         t->row[r].has_bd_rate =
             !motus_bd_rate(t->row[ANCHOR].curve, CURVE, t->row[r].curve, CURVE, &t->row[r].bd_rate);
     return MOTUS_OK;
 }
 
-// Without x264 the table has our rows only.
-static MotusStatus find_x264(Table *t, MotusError *error) {
+// Finds x264. Without it the table has motus's rows only.
+static MotusStatus find_x264(PresetTable *t, MotusError *error) {
     MotusError none = {0};
-    MotusStatus status = motus_peer_folder_make(&t->folder, t->o->clip, t->o->clip->n, error);
+    const MotusBenchClip *clip = t->b->clip;
+    MotusStatus status =
+        motus_work_folder_make_clip(&t->folder, clip->frame, clip->n, clip->fps, error);
     if (status) return status;
     if (motus_x264_version("x264", t->folder.log, t->x264, sizeof t->x264, &none)) {
         motus_warn("note: %s; only motus's rows, without BD-rate", none.text);
@@ -180,16 +203,15 @@ static MotusStatus find_x264(Table *t, MotusError *error) {
     return MOTUS_OK;
 }
 
-static MotusStatus measure(Table *t, MotusError *error) {
-    const MotusBenchPresets *o = t->o;
+static MotusStatus measure(PresetTable *t, int peers, MotusError *error) {
     t->n_rows = MOTUS_PRESETS;
     for (int p = 0; p < MOTUS_PRESETS; p++) t->row[p].preset = motus_preset_name((MotusPreset)p);
     for (int p = 0; p < X264_PRESETS; p++) t->row[ANCHOR + p].preset = x264_presets[p];
-    MotusStatus status = o->peers ? find_x264(t, error) : MOTUS_OK;
+    MotusStatus status = peers ? find_x264(t, error) : MOTUS_OK;
     if (status) return status;
-    int encodes = o->runs;
-    for (int q = 0; *t->x264 && q < CURVE; q++) encodes += curve_qp[q] != o->config.qp;
-    t->progress = motus_progress_begin((int64_t)encodes * t->n_rows * o->clip->n, 0);
+    int encodes = t->runs;
+    for (int q = 0; *t->x264 && q < CURVE; q++) encodes += curve_qp[q] != t->b->config.qp;
+    t->progress = motus_progress_begin((int64_t)encodes * t->n_rows * t->b->clip->n, 0);
     status = time_rows(t, error);
     if (!status && t->has_decoder) status = trace_curves(t, error);
     motus_progress_end(&t->progress);
@@ -198,10 +220,10 @@ static MotusStatus measure(Table *t, MotusError *error) {
 
 // ---- Report -------------------------------------------------------------------------------------
 
-static void print_row(const Table *t, int r) {
-    const Row *row = &t->row[r];
+static void print_row(const PresetTable *t, int r) {
+    const PresetRow *row = &t->row[r];
     printf("%-5s %-10s %9.1f %9.1f %10.1f", r < ANCHOR ? "motus" : "x264", row->preset,
-           t->o->clip->n / row->median, t->o->clip->n / row->seconds[0], row->point.kbps);
+           t->b->clip->n / row->median, t->b->clip->n / row->seconds[0], row->point.kbps);
     if (row->point.psnr > 0)
         printf(" %8.3f", row->point.psnr);
     else
@@ -211,8 +233,8 @@ static void print_row(const Table *t, int r) {
     printf("\n");
 }
 
-static void print_table(const Table *t) {
-    printf("encode     QP %d, one IDR picture, %d runs\n", t->o->config.qp, t->o->runs);
+static void print_table(const PresetTable *t) {
+    printf("encode     QP %d, one IDR picture, %d runs\n", t->b->config.qp, t->runs);
     if (*t->x264)
         printf("x264       %s; speed and BD-rate are against its preset medium\n", t->x264);
     printf("\n%-16s %9s %9s %10s %8s%s%s\n", "", "frames/s", "best", "kb/s", "PSNR-Y",
@@ -220,13 +242,13 @@ static void print_table(const Table *t) {
     for (int r = 0; r < t->n_rows; r++) print_row(t, r);
 }
 
-static void report_row(const Table *t, int r, cJSON *rows) {
-    const Row *row = &t->row[r];
+static void report_row(const PresetTable *t, int r, cJSON *rows) {
+    const PresetRow *row = &t->row[r];
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "encoder", r < ANCHOR ? "motus" : "x264");
     cJSON_AddStringToObject(object, "preset", row->preset);
-    cJSON_AddNumberToObject(object, "fps_median", t->o->clip->n / row->median);
-    cJSON_AddNumberToObject(object, "fps_best", t->o->clip->n / row->seconds[0]);
+    cJSON_AddNumberToObject(object, "fps_median", t->b->clip->n / row->median);
+    cJSON_AddNumberToObject(object, "fps_best", t->b->clip->n / row->seconds[0]);
     cJSON_AddNumberToObject(object, "kbps", row->point.kbps);
     if (row->point.psnr > 0) cJSON_AddNumberToObject(object, "psnr_y", row->point.psnr);
     if (row->has_bd_rate) cJSON_AddNumberToObject(object, "bd_rate", row->bd_rate);
@@ -242,14 +264,15 @@ static void report_row(const Table *t, int r, cJSON *rows) {
     cJSON_AddItemToArray(rows, object);
 }
 
-MotusStatus motus_bench_presets(const MotusBenchPresets *options, MotusError *error) {
-    Table t = {.o = options};
-    MotusStatus status = measure(&t, error);
+MotusStatus motus_bench_presets(const MotusBench *b, int runs, int peers, MotusError *error) {
+    PresetTable t = {.b = b, .runs = runs};
+    MotusStatus status = measure(&t, peers, error);
     motus_work_folder_remove(&t.folder);
     if (status) return status;
-    if (*t.x264) cJSON_AddStringToObject(options->report, "x264", t.x264);
-    cJSON *rows = cJSON_AddArrayToObject(options->report, "rows");
+    cJSON_AddNumberToObject(b->report, "runs", runs);
+    if (*t.x264) cJSON_AddStringToObject(b->report, "x264", t.x264);
+    cJSON *rows = cJSON_AddArrayToObject(b->report, "rows");
     for (int r = 0; r < t.n_rows; r++) report_row(&t, r, rows);
-    if (options->print) print_table(&t);
+    if (b->print) print_table(&t);
     return MOTUS_OK;
 }

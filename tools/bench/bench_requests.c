@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/bench/bench_requests.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "motus/me_request.h"
 #include "motus/upload.h"
+#include "tools/bench/bench.h"
 #include "tools/cli/system.h"
 
-enum { UNDER_WAY = 2 };             // requests
+enum { IN_FLIGHT = 2 };             // requests
 static const double AT_LEAST = 0.4; // seconds of a measurement
 
-// What is asked of each reference, and of the picture.
-typedef struct Wanted {
-    int searched, measured, stats; // vectors and costs; SADs and SATD at zero; MotusMbStats
-    MotusMemory memory;            // of pictures and results
-} Wanted;
+// The results of a request: MVs and costs; SADs and SATD at the zero MV; MotusMbStats.
+typedef struct RequestKind {
+    int search, zero, stats;
+    MotusMemory memory; // of pictures and results
+} RequestKind;
 
-typedef struct Bench {
-    const MotusBenchRequests *b;
+typedef struct RequestBench {
+    const MotusBench *b;
     MotusError *error;
     int n_mb, n_planes;
-    MotusPlane *host, *device; // the clip's luma, pinned where that is possible; device: with CUDA
+    MotusPlane *host, *device; // the clip's luma, pinned if possible; device: with CUDA
     uint8_t *host_memory;
     void *device_memory;
     MotusMe *me;
-} Bench;
+} RequestBench;
 
-static MotusStatus failed(const Bench *b, MotusStatus status, const char *what) {
+static MotusStatus failed(const RequestBench *b, MotusStatus status, const char *what) {
     const char *words = motus_me_error(b->me)->text;
     return status ? motus_fail(b->error, status, "%s: %s", what,
                                words[0] ? words : motus_status_text(status))
                   : MOTUS_OK;
 }
 
-static const MotusPlane *plane(const Bench *b, MotusMemory memory, int i) {
+static const MotusPlane *plane(const RequestBench *b, MotusMemory memory, int i) {
     return &(memory == MOTUS_MEMORY_DEVICE ? b->device : b->host)[i % b->n_planes];
 }
 
-static MotusStatus prepare(Bench *b) {
+static MotusStatus prepare(RequestBench *b) {
     const MotusBenchClip *clip = b->b->clip;
     const size_t size = (size_t)clip->width * (size_t)clip->height,
                  step = (size_t)(clip->n ? clip->n : 1);
@@ -71,7 +71,7 @@ static MotusStatus prepare(Bench *b) {
                : MOTUS_OK;
 }
 
-static void release(Bench *b) {
+static void release(RequestBench *b) {
     motus_me_close(&b->me);
     motus_cuda_free(b->device_memory);
     motus_host_free(b->host_memory);
@@ -79,8 +79,8 @@ static void release(Bench *b) {
     motus_free(b->host);
 }
 
-// Each picture in each reference by a call of its own.
-static MotusStatus time_calls(Bench *b, int n, double *searches) {
+// Times searches by a call for each reference of a picture.
+static MotusStatus time_calls(RequestBench *b, int n, double *searches) {
     MotusField *field;
     double start = 0, now = 0;
     int pictures = -1; // the first warms up
@@ -98,55 +98,58 @@ static MotusStatus time_calls(Bench *b, int n, double *searches) {
     return failed(b, status, "search");
 }
 
-// Results of one request.
-typedef struct Results {
+// The results of one request.
+typedef struct RequestResults {
     MotusMeTarget target[MOTUS_ME_MAX_TARGETS];
     MotusMbStats *stats;
     void *memory; // holds them
-} Results;
+} RequestResults;
 
-// The next `bytes` of a block, of which *end are in use; base NULL: only counts.
+// Allocates `bytes` of a block of which *end are in use; base NULL: only counts.
 static void *take(uint8_t *base, size_t *end, size_t bytes) {
     void *p = base ? base + *end : NULL;
     *end += (bytes + 255) & ~(size_t)255;
     return p;
 }
 
-// Returns the bytes of all results.
-static size_t place_results(Results *r, const Bench *b, int n, const Wanted *w, uint8_t *base) {
+// Sets the pointers of all results. Returns their size in bytes.
+static size_t lay_out(RequestResults *r, const RequestBench *b, int n, const RequestKind *w,
+                      uint8_t *base) {
     const size_t per_mb = (size_t)b->n_mb, per_block = MOTUS_BLOCKS * per_mb;
     size_t end = 0;
     for (MotusMeTarget *t = r->target; t < r->target + n; t++) {
-        if (w->searched) t->mv = take(base, &end, per_block * sizeof *t->mv);
-        if (w->searched) t->cost = take(base, &end, per_block * sizeof *t->cost);
-        if (w->measured) t->zero_sad = take(base, &end, per_mb * sizeof *t->zero_sad);
-        if (w->measured) t->skip_satd = take(base, &end, per_mb * sizeof *t->skip_satd);
+        if (w->search) t->mv = take(base, &end, per_block * sizeof *t->mv);
+        if (w->search) t->cost = take(base, &end, per_block * sizeof *t->cost);
+        if (w->zero) t->zero_sad = take(base, &end, per_mb * sizeof *t->zero_sad);
+        if (w->zero) t->skip_satd = take(base, &end, per_mb * sizeof *t->skip_satd);
     }
     if (w->stats) r->stats = take(base, &end, per_mb * sizeof *r->stats);
     return end;
 }
 
-static MotusStatus open_results(Results *r, const Bench *b, int n, const Wanted *w) {
-    const size_t bytes = place_results(r, b, n, w, NULL);
+static MotusStatus open_results(RequestResults *r, const RequestBench *b, int n,
+                                const RequestKind *w) {
+    const size_t bytes = lay_out(r, b, n, w, NULL);
     MotusStatus status = MOTUS_OK;
     if (w->memory == MOTUS_MEMORY_DEVICE)
         status = motus_cuda_alloc(&r->memory, bytes, b->error);
     else if (!(r->memory = motus_host_alloc(bytes)))
         status = failed(b, MOTUS_ERR_MEMORY, "results");
-    if (!status) place_results(r, b, n, w, r->memory);
+    if (!status) lay_out(r, b, n, w, r->memory);
     return status;
 }
 
-static void close_results(Results *r, MotusMemory memory) {
+static void close_results(RequestResults *r, MotusMemory memory) {
     if (memory == MOTUS_MEMORY_DEVICE)
         motus_cuda_free(r->memory);
     else
         motus_host_free(r->memory);
 }
 
-// One reference is filled a picture, as in an encoder, and the newest n are searched.
-static MotusStatus request(Bench *b, MotusMeReference **ring, int ring_size, int n, int picture,
-                           const Wanted *w, Results *r) {
+// Sends a request. One reference is filled per picture, as in an encoder; the newest n are
+// searched.
+static MotusStatus request(RequestBench *b, MotusMeReference **ring, int ring_size, int n,
+                           int picture, const RequestKind *w, RequestResults *r) {
     MotusStatus status = MOTUS_OK;
     for (int k = picture ? 1 : n; k >= 1 && n && !status; k--)
         status = motus_me_reference_fill(ring[(picture + n - k) % ring_size], b->me,
@@ -159,41 +162,42 @@ static MotusStatus request(Bench *b, MotusMeReference **ring, int ring_size, int
     return status ? status : motus_me_request(b->me, &request);
 }
 
-static MotusStatus time_requests(Bench *b, int n, const Wanted *w, double *requests) {
-    MotusMeReference *ring[MOTUS_ME_MAX_TARGETS + UNDER_WAY] = {NULL};
-    Results results[UNDER_WAY] = {0};
-    const int ring_size = n + UNDER_WAY;
+static MotusStatus time_requests(RequestBench *b, int n, const RequestKind *w, double *requests) {
+    MotusMeReference *ring[MOTUS_ME_MAX_TARGETS + IN_FLIGHT] = {NULL};
+    RequestResults results[IN_FLIGHT] = {0};
+    const int ring_size = n + IN_FLIGHT;
     double start = 0, now = 0;
     int sent = 0, received = 0;
     MotusStatus status = MOTUS_OK;
     for (int k = 0; k < ring_size && n && !status; k++)
         status = motus_me_reference_alloc(&ring[k], b->me);
-    for (int k = 0; k < UNDER_WAY && !status; k++) status = open_results(&results[k], b, n, w);
-    while (!status && (received < UNDER_WAY + 2 || now - start < AT_LEAST)) {
-        if (sent - received < UNDER_WAY) {
-            status = request(b, ring, ring_size, n, sent, w, &results[sent % UNDER_WAY]);
+    for (int k = 0; k < IN_FLIGHT && !status; k++) status = open_results(&results[k], b, n, w);
+    while (!status && (received < IN_FLIGHT + 2 || now - start < AT_LEAST)) {
+        if (sent - received < IN_FLIGHT) {
+            status = request(b, ring, ring_size, n, sent, w, &results[sent % IN_FLIGHT]);
             sent++;
             continue;
         }
         status = motus_me_wait(b->me, NULL, -1);
         now = motus_seconds();
-        if (++received == UNDER_WAY) start = now; // those before warm up
+        if (++received == IN_FLIGHT) start = now; // those before warm up
     }
-    *requests = (received - UNDER_WAY) / (now - start);
+    *requests = (received - IN_FLIGHT) / (now - start);
     while (!status && received++ < sent) status = motus_me_wait(b->me, NULL, -1);
     for (int k = 0; k < ring_size; k++) motus_me_reference_unref(&ring[k]);
-    for (int k = 0; k < UNDER_WAY; k++) close_results(&results[k], w->memory);
+    for (int k = 0; k < IN_FLIGHT; k++) close_results(&results[k], w->memory);
     return failed(b, status, "requests");
 }
 
-static MotusStatus time_rows(Bench *b, cJSON *rows) {
+static MotusStatus time_rows(RequestBench *b, int most, cJSON *rows) {
     const int on_device = b->b->backend == MOTUS_BACKEND_CUDA;
     MotusStatus status = MOTUS_OK;
     if (b->b->print)
         printf("references searches/s: a call each   a request   %s\n",
                on_device ? "a request, all in device memory" : "");
-    for (int n = 1; n <= b->b->most && !status; n *= 2) {
-        const Wanted here = {.searched = 1}, there = {.searched = 1, .memory = MOTUS_MEMORY_DEVICE};
+    for (int n = 1; n <= most && !status; n *= 2) {
+        const RequestKind here = {.search = 1},
+                          there = {.search = 1, .memory = MOTUS_MEMORY_DEVICE};
         double calls = 0, requests = 0, device = 0;
         status = time_calls(b, n, &calls);
         if (!status) status = time_requests(b, n, &here, &requests);
@@ -212,23 +216,22 @@ static MotusStatus time_rows(Bench *b, cJSON *rows) {
     return status;
 }
 
-MotusStatus motus_bench_requests(const MotusBenchRequests *bench, MotusError *error) {
-    Bench b = {.b = bench, .error = error};
+MotusStatus motus_bench_requests(const MotusBench *bench, int most, MotusError *error) {
+    RequestBench b = {.b = bench, .error = error};
     const MotusMemory memory =
         bench->backend == MOTUS_BACKEND_CUDA ? MOTUS_MEMORY_DEVICE : MOTUS_MEMORY_HOST;
-    const Wanted stats = {.stats = 1, .memory = memory},
-                 measures = {.measured = 1, .memory = memory};
+    const RequestKind stats = {.stats = 1, .memory = memory}, zero = {.zero = 1, .memory = memory};
     double rate[2] = {0};
     MotusStatus status = prepare(&b);
-    if (!status) status = time_rows(&b, cJSON_AddArrayToObject(bench->report, "references"));
+    if (!status) status = time_rows(&b, most, cJSON_AddArrayToObject(bench->report, "references"));
     if (!status) status = time_requests(&b, 0, &stats, &rate[0]);
-    if (!status) status = time_requests(&b, 1, &measures, &rate[1]);
+    if (!status) status = time_requests(&b, 1, &zero, &rate[1]);
     if (!status) {
         cJSON_AddNumberToObject(bench->report, "statistics_fps", rate[0]);
         cJSON_AddNumberToObject(bench->report, "measures_fps", rate[1]);
         if (bench->print)
-            printf("statistics %.1f pictures/s without a search; SAD and SATD at vector zero, with "
-                   "the reference made ready, %.1f\n",
+            printf("statistics %.1f pictures/s without a search; SAD and SATD at the zero vector, "
+                   "with the reference made ready, %.1f\n",
                    rate[0], rate[1]);
     }
     release(&b);

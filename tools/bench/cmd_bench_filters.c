@@ -1,5 +1,5 @@
-// motus bench filters: how fast the filters and the 8x8 DCT are here, on the sizes of published
-// comparisons and on 8K.
+// motus bench filters: the speed of the filters and the 8x8 DCT on this machine, at the sizes of
+// published comparisons and at 8K.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -7,32 +7,28 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "common/error.h"
-#include "tools/bench/filter_jobs.h"
+#include "tools/bench/filter_opencv.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
 #include "tools/cli/system.h"
-#include "tools/peers/peers_opencv.h"
 
 static const char about[] =
-    "Times the 8x8 DCT, wavelet, equalization and chroma key (docs/filters.md) against "
-    "single-thread scalar C, on 8K and\n"
-    "on the sizes of published CUDA programs, whose speed-up stands in brackets. Columns, "
-    "milliseconds of one picture:\n"
-    "  scalar     plain C, one thread: the yardstick of the speed-ups (x)\n"
-    "  simd       one thread with the fastest instructions        cores     all cores with them\n"
-    "  in+out     CUDA from pinned memory and back, pictures overlapped\n"
-    "  one by one the same without overlap                        kernel    CUDA alone, data in "
-    "device memory\n"
-    "  GB/s, %    bytes that the job must move over the kernel's time; share of a device copy in "
-    "the same run\n"
-    "  same       CPU's and CUDA's results are equal, byte for byte\n"
-    "NPP's histogram and look-up table are timed beside equalization where they are installed. "
-    "OpenCV's functions, on one\n"
-    "thread and on all cores, stand at the ends of their rows in a build with -DMOTUS_OPENCV=ON "
-    "(docs/bench.md).\n";
+    "Times the 8x8 DCT, wavelet, equalization and chroma key (docs/filters.md) against\n"
+    "single-thread scalar C, at 8K and at the sizes of published CUDA programs, whose speed-up is\n"
+    "in brackets. Columns, in milliseconds per picture:\n"
+    "  scalar      plain C, one thread: the base of the speed-ups (x)\n"
+    "  simd        one thread with the fastest instructions\n"
+    "  cores       all cores with them\n"
+    "  in+out      CUDA from pinned memory and back, pictures overlapped\n"
+    "  one by one  the same without overlap\n"
+    "  kernel      CUDA alone, data in device memory\n"
+    "  GB/s, %     bytes that the job must move over the kernel's time; share of a device copy\n"
+    "  same        the results of CPU and CUDA are equal, byte for byte\n"
+    "NPP's histogram and look-up table are timed beside equalization if they are installed.\n"
+    "OpenCV's functions, on one thread and on all cores, end the rows of a build with\n"
+    "-DMOTUS_OPENCV=ON (docs/bench.md).\n";
 
-// What is measured. In brackets: the speed-up over one CPU thread that others have published for
-// their CUDA programs.
+// The jobs. In brackets: published speed-ups of CUDA programs over one CPU thread.
 static const struct {
     const char *title;
     MotusFilterJobKind kind;
@@ -73,39 +69,46 @@ typedef struct BenchFiltersOptions {
     const char *none;
 } BenchFiltersOptions;
 
-// One row; times in seconds, 0 = not measured.
-typedef struct Row {
+// A row; times in seconds, 0 = not measured.
+typedef struct FilterRow {
     MotusFilterJob job;
     double scalar, simd, cores;
     MotusFilterTime stream, serial, kernel, npp;
-    double opencv, opencv_cores,
-        opencv_distance; // distance: of its result from ours, mean over the samples
-    int same;            // -1: not compared
-} Row;
+    double opencv, opencv_cores, opencv_distance; // distance: mean difference of the results
+    int same;                                     // CPU and CUDA; -1: not compared
+} FilterRow;
 
-typedef struct Buffers {
+typedef struct FilterBuffers {
     uint8_t *in, *out, *other_out, *scratch;
-} Buffers;
+} FilterBuffers;
 
-enum Who { MOTUS, OPENCV };
+#ifdef MOTUS_HAVE_OPENCV
+enum { HAS_OPENCV = 1 };
+#else
+enum { HAS_OPENCV = 0 }; // its functions are not in this build and must not be called
+#endif
 
-static MotusStatus run_once(enum Who who, const MotusFilterJob *s, const Buffers *b,
+enum Library { MOTUS, OPENCV };
+
+static MotusStatus run_once(enum Library library, const MotusFilterJob *s, const FilterBuffers *b,
                             const MotusExec *exec) {
-    return who == OPENCV ? motus_opencv_run(s, b->in, b->other_out, b->scratch, exec->threads)
-                         : motus_filter_job_run(s, b->in, b->out, b->scratch, exec);
+    if (HAS_OPENCV && library == OPENCV)
+        return motus_opencv_run(s, b->in, b->other_out, b->scratch, exec->threads);
+    return motus_filter_job_run(s, b->in, b->out, b->scratch, exec);
 }
 
-// Seconds: the best of three, or of what fits in a second; 0 where OpenCV has no such function.
-static MotusStatus time_cpu(double *best, enum Who who, const MotusFilterJob *s, const Buffers *b,
-                            MotusExec exec, MotusError *error) {
+// Times a job: the best of three runs, or of those that fit in a second; 0 if OpenCV has no such
+// function.
+static MotusStatus time_cpu(double *best, enum Library library, const MotusFilterJob *s,
+                            const FilterBuffers *b, MotusExec exec, MotusError *error) {
     double begin = motus_seconds();
     *best = 0;
     for (int i = 0; i < 3 && (i < 1 || motus_seconds() - begin < 1); i++) {
         double start = motus_seconds();
-        MotusStatus status = run_once(who, s, b, &exec);
-        if (who == OPENCV && status == MOTUS_ERR_UNSUPPORTED) return MOTUS_OK;
+        MotusStatus status = run_once(library, s, b, &exec);
+        if (library == OPENCV && status == MOTUS_ERR_UNSUPPORTED) return MOTUS_OK;
         if (status)
-            return motus_fail(error, status, "%s%s: %s", who == OPENCV ? "OpenCV, " : "",
+            return motus_fail(error, status, "%s%s: %s", library == OPENCV ? "OpenCV, " : "",
                               motus_filter_job_name(s->kind), motus_status_text(status));
         double seconds = motus_seconds() - start;
         *best = i && *best < seconds ? *best : seconds;
@@ -113,29 +116,31 @@ static MotusStatus time_cpu(double *best, enum Who who, const MotusFilterJob *s,
     return MOTUS_OK;
 }
 
-static MotusStatus measure_cpu(Row *row, const Buffers *b, int threads, MotusError *error) {
+static MotusStatus measure_cpu(FilterRow *row, const FilterBuffers *b, int threads,
+                               MotusError *error) {
     const MotusFilterJob *s = &row->job;
     MotusStatus status = time_cpu(&row->scalar, MOTUS, s, b, (MotusExec){1, 1}, error);
     if (!status) status = time_cpu(&row->simd, MOTUS, s, b, (MotusExec){1, 0}, error);
     if (!status) status = time_cpu(&row->cores, MOTUS, s, b, (MotusExec){threads, 0}, error);
-    if (!status) status = time_cpu(&row->opencv, OPENCV, s, b, (MotusExec){1, 0}, error);
+    if (status || !HAS_OPENCV) return status;
+    status = time_cpu(&row->opencv, OPENCV, s, b, (MotusExec){1, 0}, error);
     if (status || row->opencv <= 0) return status;
     row->opencv_distance = motus_filter_job_distance(s, b->out, b->other_out);
     return time_cpu(&row->opencv_cores, OPENCV, s, b, (MotusExec){motus_cpu_threads(threads), 0},
                     error);
 }
 
-static void free_buffers(Buffers *b) {
+static void free_buffers(FilterBuffers *b) {
     motus_free(b->in);
     motus_free(b->out);
     motus_free(b->other_out);
     motus_free(b->scratch);
 }
 
-static MotusStatus measure(Row *row, int device, int threads, MotusError *error) {
+static MotusStatus measure(FilterRow *row, int device, int threads, MotusError *error) {
     const MotusFilterJob *s = &row->job;
-    Buffers b = {motus_alloc(s->in_bytes, 1), motus_alloc(s->out_bytes, 1),
-                 motus_alloc(s->out_bytes, 1), motus_alloc(s->scratch_bytes, 1)};
+    FilterBuffers b = {motus_alloc(s->in_bytes, 1), motus_alloc(s->out_bytes, 1),
+                       motus_alloc(s->out_bytes, 1), motus_alloc(s->scratch_bytes, 1)};
     if (!b.in || !b.out || !b.other_out || !b.scratch) {
         free_buffers(&b);
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -143,7 +148,7 @@ static MotusStatus measure(Row *row, int device, int threads, MotusError *error)
     motus_filter_job_fill(s, b.in);
     MotusStatus status = measure_cpu(row, &b, threads, error);
     row->same = -1;
-    if (!status && device) {
+    if (MOTUS_BENCH_HAS_CUDA && !status && device) {
         status = motus_filter_time_stream(s, b.in, b.other_out, 0, &row->serial, error);
         if (!status)
             status = motus_filter_time_stream(s, b.in, b.other_out, 1, &row->stream, error);
@@ -157,7 +162,7 @@ static MotusStatus measure(Row *row, int device, int threads, MotusError *error)
     return status;
 }
 
-static void print_row(const Row *r, double copy) {
+static void print_row(const FilterRow *r, double copy) {
     char size[32];
     snprintf(size, sizeof size, "%dx%d", r->job.width, r->job.height);
     printf("  %-20s %-10s %8.2f %8.2f %8.2f", motus_filter_job_name(r->job.kind), size,
@@ -174,7 +179,7 @@ static void print_row(const Row *r, double copy) {
     fflush(stdout);
 }
 
-static void add_row(cJSON *rows, const Row *r) {
+static void add_row(cJSON *rows, const FilterRow *r) {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "job", motus_filter_job_name(r->job.kind));
     cJSON_AddNumberToObject(o, "width", r->job.width);
@@ -203,7 +208,8 @@ static MotusStatus run(const BenchFiltersOptions *o, cJSON *report, MotusError *
     MotusError why = {0};
     double copy = 0, up = 0, down = 0;
     int device = !motus_cuda_filters_usable(&why);
-    MotusStatus status = device ? motus_filter_time_copies(&copy, &up, &down, error) : MOTUS_OK;
+    MotusStatus status = MOTUS_OK;
+    if (MOTUS_BENCH_HAS_CUDA && device) status = motus_filter_time_copies(&copy, &up, &down, error);
     char cpu[128];
     motus_cpu_name(cpu, sizeof cpu);
     cJSON_AddStringToObject(report, "cpu", cpu);
@@ -211,7 +217,7 @@ static MotusStatus run(const BenchFiltersOptions *o, cJSON *report, MotusError *
     cJSON_AddNumberToObject(report, "device_copy_gbps", 1e-9 * copy);
     cJSON_AddNumberToObject(report, "upload_gbps", 1e-9 * up);
     cJSON_AddNumberToObject(report, "download_gbps", 1e-9 * down);
-    const char *opencv = motus_opencv_version();
+    const char *opencv = HAS_OPENCV ? motus_opencv_version() : NULL;
     cJSON_AddItemToObject(report, "opencv",
                           opencv ? cJSON_CreateString(opencv) : cJSON_CreateNull());
     cJSON *rows = cJSON_AddArrayToObject(report, "rows");
@@ -228,7 +234,7 @@ static MotusStatus run(const BenchFiltersOptions *o, cJSON *report, MotusError *
     }
     for (unsigned i = 0; !status && i < sizeof cases / sizeof *cases; i++) {
         if (o->quick && cases[i].width > 2592) continue;
-        Row row = {.same = -1};
+        FilterRow row = {.same = -1};
         if (cases[i].title && !o->json) printf("%s\n", cases[i].title);
         motus_filter_job_init(&row.job, cases[i].kind, cases[i].width, cases[i].height);
         status = measure(&row, device, o->threads, error);
@@ -241,10 +247,9 @@ static MotusStatus run(const BenchFiltersOptions *o, cJSON *report, MotusError *
 int motus_cmd_bench_filters(int argc, char **argv) {
     BenchFiltersOptions o = {0};
     const MotusOption options[] = {
-        {"threads", 't', &o.threads, motus_option_int, 0, 256, "N",
-         "of the column cores, 0 = all (0)"},
-        {"quick", 0, &o.quick, NULL, 1, 0, NULL, "leave out the large pictures"},
-        {"json", 0, &o.json, NULL, 1, 0, NULL, "print JSON"},
+        MOTUS_OPTION_THREADS(&o.threads, "of the column cores, 0 = all (0)"),
+        MOTUS_FLAG("quick", &o.quick, "leave out the large pictures"),
+        MOTUS_FLAG("json", &o.json, "print JSON"),
         {0},
     };
     const MotusCommand command = {"bench filters", "[options]", about, options, &o.none, 0};

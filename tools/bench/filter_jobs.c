@@ -1,4 +1,3 @@
-// The jobs of motus bench filters: sizes, inputs, and how CPU and CUDA are called for each.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/bench/filter_jobs.h"
 
@@ -117,119 +116,127 @@ MotusEqualizeConfig motus_filter_job_equalize_config(MotusFilterJobKind kind) {
     return kind == JOB_CLAHE ? motus_equalize_config_clahe() : motus_equalize_config_default();
 }
 
-static MotusStatus equalize(const MotusFilterJob *job, const void *in, void *out,
-                            const MotusExec *exec) {
+// Where a job runs, and what the calls there need.
+typedef struct JobExecutor {
+    int cuda;
+    const MotusExec *exec;         // CPU
+    MotusCudaEqualizer *equalizer; // CUDA; NULL: the job needs none
+    void *stream;
+    MotusError *error;
+} JobExecutor;
+
+static MotusStatus equalize(const JobExecutor *e, const MotusFilterJob *job, MotusPlane *dst,
+                            const MotusPlane *src) {
+    if (e->cuda) return motus_cuda_equalizer_run(e->equalizer, dst, src, e->stream, e->error);
     MotusEqualizer *equalizer;
     MotusEqualizeConfig config = motus_filter_job_equalize_config(job->kind);
-    MotusPlane src = motus_filter_job_plane(in, job->width, job->height),
-               dst = motus_filter_job_plane(out, job->width, job->height);
     MotusStatus status = motus_equalizer_open(&equalizer, &config, job->width, job->height);
-    if (!status) status = motus_equalizer_run(equalizer, &dst, &src, exec);
+    if (!status) status = motus_equalizer_run(equalizer, dst, src, e->exec);
     motus_equalizer_close(&equalizer);
     return status;
 }
 
-MotusStatus motus_filter_job_run(const MotusFilterJob *job, const void *in, void *out,
-                                 void *scratch, const MotusExec *exec) {
+static MotusStatus forward(const JobExecutor *e, const MotusFilterJob *job, MotusCoefs *to,
+                           const MotusPlane *src) {
+    const MotusDct8Kind kind = job->kind == JOB_DCT_INTEGER ? MOTUS_DCT8_INTEGER : MOTUS_DCT8_FLOAT;
+    return e->cuda ? motus_cuda_dct8_forward(to, src, job->table, kind, e->stream, e->error)
+                   : motus_dct8_forward(to, src, job->table, kind, e->exec);
+}
+
+static MotusStatus inverse(const JobExecutor *e, const MotusFilterJob *job, MotusPlane *dst,
+                           const MotusCoefs *from) {
+    const MotusDct8Kind kind = MOTUS_DCT8_FLOAT;
+    return e->cuda ? motus_cuda_dct8_inverse(dst, from, job->table, kind, e->stream, e->error)
+                   : motus_dct8_inverse(dst, from, job->table, kind, e->exec);
+}
+
+static MotusStatus key_rgb(const JobExecutor *e, const MotusFilterJob *job, const void *in,
+                           void *out) {
+    MotusPlane fg = motus_filter_job_plane(in, 3 * job->width, job->height), bg = fg,
+               mix = motus_filter_job_plane(out, 3 * job->width, job->height);
+    bg.data += job->in_bytes / 2;
+    return e->cuda ? motus_cuda_key_rgb24(&mix, &fg, &bg, &job->key, e->stream, e->error)
+                   : motus_key_rgb24(&mix, &fg, &bg, &job->key, e->exec);
+}
+
+static MotusStatus key_yuv(const JobExecutor *e, const MotusFilterJob *job, const void *in,
+                           void *out) {
+    MotusFrame fg = frame_at(job, in), bg = frame_at(job, (const uint8_t *)in + job->in_bytes / 2),
+               mix = frame_at(job, out);
+    return e->cuda ? motus_cuda_key_frame(&mix, &fg, &bg, &job->key, e->stream, e->error)
+                   : motus_key_frame(&mix, &fg, &bg, &job->key, e->exec);
+}
+
+static MotusStatus wavelet(const JobExecutor *e, const MotusFilterJob *job, float *out,
+                           const MotusPlane *src) {
+    return e->cuda ? motus_cuda_wavelet_forward(out, src, &job->shape, e->stream, e->error)
+                   : motus_wavelet_forward(out, src, &job->shape, e->exec);
+}
+
+static MotusStatus quantize(const JobExecutor *e, const MotusFilterJob *job, int16_t *out,
+                            const float *in) {
+    if (e->cuda)
+        return motus_cuda_wavelet_quantize(out, in, &job->shape, 4.0f, e->stream, e->error);
+    motus_wavelet_quantize(out, in, &job->shape, 4.0f, e->exec);
+    return MOTUS_OK;
+}
+
+static MotusStatus inverse_wavelet(const JobExecutor *e, const MotusFilterJob *job, MotusPlane *dst,
+                                   float *in) {
+    return e->cuda ? motus_cuda_wavelet_inverse_plane(dst, in, &job->shape, e->stream, e->error)
+                   : motus_wavelet_inverse_plane(dst, in, &job->shape, e->exec);
+}
+
+static MotusStatus run(const JobExecutor *e, const MotusFilterJob *job, const void *in, void *out,
+                       void *scratch) {
     MotusPlane src = motus_filter_job_plane(in, job->width, job->height),
                dst = motus_filter_job_plane(out, job->width, job->height);
     MotusCoefs from = motus_filter_job_coefs(job, in), to = motus_filter_job_coefs(job, out),
                between = motus_filter_job_coefs(job, scratch);
-    MotusStatus status = MOTUS_OK;
+    MotusStatus status;
     switch (job->kind) {
     case JOB_DCT:
-        return motus_dct8_forward(&to, &src, job->table, MOTUS_DCT8_FLOAT, exec);
     case JOB_DCT_INTEGER:
-        return motus_dct8_forward(&to, &src, job->table, MOTUS_DCT8_INTEGER, exec);
+        return forward(e, job, &to, &src);
     case JOB_IDCT:
-        return motus_dct8_inverse(&dst, &from, job->table, MOTUS_DCT8_FLOAT, exec);
+        return inverse(e, job, &dst, &from);
     case JOB_DCT_ROUND:
-        status = motus_dct8_forward(&between, &src, job->table, MOTUS_DCT8_FLOAT, exec);
-        return status ? status
-                      : motus_dct8_inverse(&dst, &between, job->table, MOTUS_DCT8_FLOAT, exec);
+        status = forward(e, job, &between, &src);
+        return status ? status : inverse(e, job, &dst, &between);
     case JOB_EQUALIZE:
     case JOB_CLAHE:
-        return equalize(job, in, out, exec);
+        return equalize(e, job, &dst, &src);
     case JOB_KEY_RGB:
-    case JOB_KEY_RGB_SOFT: {
-        MotusPlane fg = motus_filter_job_plane(in, 3 * job->width, job->height), bg = fg,
-                   mix = motus_filter_job_plane(out, 3 * job->width, job->height);
-        bg.data += job->in_bytes / 2;
-        return motus_key_rgb24(&mix, &fg, &bg, &job->key, exec);
-    }
+    case JOB_KEY_RGB_SOFT:
+        return key_rgb(e, job, in, out);
     case JOB_KEY_YUV:
-    case JOB_KEY_YUV_SOFT: {
-        MotusFrame fg = frame_at(job, in),
-                   bg = frame_at(job, (const uint8_t *)in + job->in_bytes / 2),
-                   mix = frame_at(job, out);
-        return motus_key_frame(&mix, &fg, &bg, &job->key, exec);
-    }
+    case JOB_KEY_YUV_SOFT:
+        return key_yuv(e, job, in, out);
     case JOB_WAVELET:
-        return motus_wavelet_forward(out, &src, &job->shape, exec);
+        return wavelet(e, job, out, &src);
     case JOB_WAVELET_LEVELS:
-        status = motus_wavelet_forward(scratch, &src, &job->shape, exec);
-        if (!status) motus_wavelet_quantize(out, scratch, &job->shape, 4.0f, exec);
-        return status;
+        status = wavelet(e, job, scratch, &src);
+        return status ? status : quantize(e, job, out, scratch);
     case JOB_IWAVELET:
-        return motus_wavelet_inverse_plane(&dst, (float *)(uintptr_t)in, &job->shape, exec);
+        return inverse_wavelet(e, job, &dst, (float *)(uintptr_t)in);
     default:
         return MOTUS_ERR_ARGUMENT;
     }
+}
+
+MotusStatus motus_filter_job_run(const MotusFilterJob *job, const void *in, void *out,
+                                 void *scratch, const MotusExec *exec) {
+    return run(&(JobExecutor){.exec = exec}, job, in, out, scratch);
 }
 
 MotusStatus motus_filter_job_launch(const MotusFilterJob *job, const void *in, void *out,
                                     void *scratch, MotusCudaEqualizer *equalizer, void *stream,
                                     MotusError *error) {
-    MotusPlane src = motus_filter_job_plane(in, job->width, job->height),
-               dst = motus_filter_job_plane(out, job->width, job->height);
-    MotusCoefs from = motus_filter_job_coefs(job, in), to = motus_filter_job_coefs(job, out),
-               between = motus_filter_job_coefs(job, scratch);
-    MotusStatus status = MOTUS_OK;
-    switch (job->kind) {
-    case JOB_DCT:
-        return motus_cuda_dct8_forward(&to, &src, job->table, MOTUS_DCT8_FLOAT, stream, error);
-    case JOB_DCT_INTEGER:
-        return motus_cuda_dct8_forward(&to, &src, job->table, MOTUS_DCT8_INTEGER, stream, error);
-    case JOB_IDCT:
-        return motus_cuda_dct8_inverse(&dst, &from, job->table, MOTUS_DCT8_FLOAT, stream, error);
-    case JOB_DCT_ROUND:
-        status =
-            motus_cuda_dct8_forward(&between, &src, job->table, MOTUS_DCT8_FLOAT, stream, error);
-        return status ? status
-                      : motus_cuda_dct8_inverse(&dst, &between, job->table, MOTUS_DCT8_FLOAT,
-                                                stream, error);
-    case JOB_EQUALIZE:
-    case JOB_CLAHE:
-        return motus_cuda_equalizer_run(equalizer, &dst, &src, stream, error);
-    case JOB_KEY_RGB:
-    case JOB_KEY_RGB_SOFT: {
-        MotusPlane fg = motus_filter_job_plane(in, 3 * job->width, job->height), bg = fg,
-                   mix = motus_filter_job_plane(out, 3 * job->width, job->height);
-        bg.data += job->in_bytes / 2;
-        return motus_cuda_key_rgb24(&mix, &fg, &bg, &job->key, stream, error);
-    }
-    case JOB_KEY_YUV:
-    case JOB_KEY_YUV_SOFT: {
-        MotusFrame fg = frame_at(job, in),
-                   bg = frame_at(job, (const uint8_t *)in + job->in_bytes / 2),
-                   mix = frame_at(job, out);
-        return motus_cuda_key_frame(&mix, &fg, &bg, &job->key, stream, error);
-    }
-    case JOB_WAVELET:
-        return motus_cuda_wavelet_forward(out, &src, &job->shape, stream, error);
-    case JOB_WAVELET_LEVELS:
-        status = motus_cuda_wavelet_forward(scratch, &src, &job->shape, stream, error);
-        return status ? status
-                      : motus_cuda_wavelet_quantize(out, scratch, &job->shape, 4.0f, stream, error);
-    case JOB_IWAVELET:
-        return motus_cuda_wavelet_inverse_plane(&dst, (float *)(uintptr_t)in, &job->shape, stream,
-                                                error);
-    default:
-        return MOTUS_ERR_ARGUMENT;
-    }
+    const JobExecutor e = {.cuda = 1, .equalizer = equalizer, .stream = stream, .error = error};
+    return run(&e, job, in, out, scratch);
 }
 
-// Smooth shapes under noise; a third of it near the key's colour where bytes are taken for RGB.
+// Fills in smooth shapes under noise; a third of them near the key's colour if read as RGB.
 static void fill_samples(uint8_t *p, size_t n, size_t row) {
     uint32_t state = 2463534242u;
     for (size_t i = 0; i < n; i++) {

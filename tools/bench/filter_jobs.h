@@ -1,5 +1,5 @@
-// What motus bench filters measures: filters and 8x8 DCT as jobs with the same bytes in and out for
-// every executor, to be timed and compared.
+// The jobs of motus bench filters: filters and 8x8 DCT with the same bytes in and out on CPU and
+// CUDA, to be timed and compared.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_BENCH_FILTER_JOBS_H
 #define TOOLS_BENCH_FILTER_JOBS_H
@@ -32,8 +32,8 @@ typedef struct MotusFilterJob {
     MotusFilterJobKind kind;
     int width, height;
     size_t in_bytes, out_bytes, scratch_bytes;
-    double moved_bytes; // by device memory: every input byte read once (equalization: twice), every
-                        // output byte written once
+    double moved_bytes; // device memory traffic: input read once (equalization: twice), output
+                        // written once
     MotusWaveletShape shape;
     MotusKeyConfig key;
     uint16_t table[64];
@@ -42,30 +42,27 @@ typedef struct MotusFilterJob {
 const char *motus_filter_job_name(MotusFilterJobKind kind);
 void motus_filter_job_init(MotusFilterJob *job, MotusFilterJobKind kind, int width, int height);
 
-// Samples (RGB24: width is three times the picture's) and quantized levels as they lie in a job's
-// buffers.
+// Wrap samples (RGB24: width is three times the picture's) and quantized levels in a job's buffers.
 MotusPlane motus_filter_job_plane(const void *data, int width, int height);
 MotusCoefs motus_filter_job_coefs(const MotusFilterJob *job, const void *data);
 
-// The job on the CPU; scratch: scratch_bytes.
+// Runs the job on the CPU. scratch: scratch_bytes.
 MotusStatus motus_filter_job_run(const MotusFilterJob *job, const void *in, void *out,
                                  void *scratch, const MotusExec *exec);
 
-// Whether two outputs hold the same picture (bytes between a row's end and its stride do not
-// count).
+// True if two outputs hold the same picture; padding at a row's end does not count.
 int motus_filter_job_same(const MotusFilterJob *job, const void *a, const void *b);
 
-// Mean absolute difference of two outputs' samples or levels; for kinds that leave either.
+// Returns the mean absolute difference of two outputs of samples or levels.
 double motus_filter_job_distance(const MotusFilterJob *job, const void *a, const void *b);
 
-// The job on device memory. equalizer: open for the kinds that need one, else NULL.
+// Launches the job on device memory. equalizer: open for the kinds that need one, else NULL.
 MotusStatus motus_filter_job_launch(const MotusFilterJob *job, const void *in, void *out,
                                     void *scratch, MotusCudaEqualizer *equalizer, void *stream,
                                     MotusError *error);
 MotusEqualizeConfig motus_filter_job_equalize_config(MotusFilterJobKind kind);
 
-// Deterministic input with the statistics of a picture (levels or coefficients: transformed from
-// one).
+// Fills in deterministic input like a picture (levels or coefficients: transformed from one).
 void motus_filter_job_fill(const MotusFilterJob *job, void *in);
 
 // Seconds.
@@ -73,16 +70,28 @@ typedef struct MotusFilterTime {
     double median, best;
 } MotusFilterTime;
 
-// Of one picture on the device alone, over so many pictures in turn that none is left in the cache;
-// of a copy of `bytes` (device to device, up, down).
+// ---- Timing on a CUDA device (bench_filters_cuda.cu) --------------------------------------------
+
+// 0 in builds without CUDA, which must not call the functions below.
+#ifdef MOTUS_HAVE_CUDA
+enum { MOTUS_BENCH_HAS_CUDA = 1 };
+#else
+enum { MOTUS_BENCH_HAS_CUDA = 0 };
+#endif
+
+// Times one picture on the device alone, in turn over more pictures than the cache holds.
 MotusStatus motus_filter_time_kernel(const MotusFilterJob *job, const void *in,
                                      MotusFilterTime *time, MotusError *error);
-MotusStatus motus_filter_time_copies(double *device, double *up, double *down,
-                                     MotusError *error); // bytes per second; device: read + written
-// Of one picture from pinned host memory and back, many under way; `out` gets the last result.
+
+// Times copies in bytes per second. device: read + written.
+MotusStatus motus_filter_time_copies(double *device, double *up, double *down, MotusError *error);
+
+// Times one picture from pinned host memory and back, several in flight if `overlapped`; `out` gets
+// the last result.
 MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const void *in, void *out,
                                      int overlapped, MotusFilterTime *time, MotusError *error);
-// NVIDIA's NPP at the same job, where it is installed and has one: MOTUS_ERR_UNSUPPORTED else.
+
+// Times NVIDIA's NPP. MOTUS_ERR_UNSUPPORTED: it is not installed or has no such function.
 MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in, MotusFilterTime *time,
                                   MotusError *error);
 

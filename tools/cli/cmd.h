@@ -1,10 +1,10 @@
-// The subcommands of the program and what they share: exit statuses and the one line that says what
-// went wrong.
+// What all subcommands share: exit statuses, messages and the live line on stderr.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_CLI_CMD_H
 #define TOOLS_CLI_CMD_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "motus/status.h"
 
@@ -15,7 +15,7 @@ enum {
     MOTUS_EXIT_SIGNAL = 128, // + number of the signal: 130 for Ctrl-C
 };
 
-// argv[0] is the subcommand's name. They return the exit status.
+// The subcommands return the exit status. argv[0] is the subcommand's name.
 int motus_cmd_encode(int argc, char **argv);
 int motus_cmd_search(int argc, char **argv);
 int motus_cmd_compare(int argc, char **argv);
@@ -28,16 +28,44 @@ int motus_cmd_filter(int argc, char **argv);
 int motus_cmd_dct(int argc, char **argv);
 int motus_cmd_wavelet(int argc, char **argv);
 
-// What was printed on stdout has to arrive: the exit status.
-int motus_flush_stdout(void);
+// ---- Messages -----------------------------------------------------------------------------------
 
-// Print one line, "motus: ...", on stderr and return the exit status that goes with it.
+// Prints one line, "motus: ...", on stderr.
+void motus_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// Print such a line and return the exit status that belongs to it.
 int motus_failure(const MotusError *error);
 int motus_usage_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void motus_warn_into(
-    char *text,
-    size_t size); // this thread's lines go there, the last one stays; NULL: to stderr again
-void motus_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+// Prints the error if `status` is one. Returns the exit status of a subcommand that `signal`
+// (0: none) ended.
+int motus_exit_status(MotusStatus status, const MotusError *error, int signal);
+
+// Redirects this thread's lines into `text`, which keeps the last one. NULL: back to stderr.
+void motus_warn_into(char *text, size_t size);
+
+// Flushes stdout. Returns the exit status: a failure is printed.
+int motus_flush_stdout(void);
+
+// ---- The live line ------------------------------------------------------------------------------
+
+typedef struct MotusProgress {
+    int on;              // stderr is a terminal
+    int64_t total;       // frames expected, -1 = unknown
+    double start, shown; // motus_seconds()
+} MotusProgress;
+
+// Starts the clock. The line stays off if `quiet` or if stderr is no terminal.
+MotusProgress motus_progress_begin(int64_t total, int quiet);
+
+// Shows the frames done and `more` (kb/s, PSNR ...), at most ten times a second.
+void motus_progress_show(MotusProgress *progress, int64_t done, const char *more);
+
+// Wipes the line ahead of a message; the next motus_progress_show draws it again.
+void motus_progress_wipe(const MotusProgress *progress);
+
+// Wipes the line for good.
+void motus_progress_end(MotusProgress *progress);
 
 #endif

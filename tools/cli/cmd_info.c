@@ -60,6 +60,7 @@ int motus_cmd_info(int argc, char **argv) {
         options, NULL, 0};
     int status = motus_options_parse(&command, argc, argv);
     if (status >= 0) return status;
+    motus_devices_show();
     char cpu[128];
     motus_cpu_name(cpu, sizeof cpu);
     printf("motus         %s\n", motus_version());

@@ -1,64 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/cli/options.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "tools/cli/cmd.h"
 
-#define MAX_OPTIONS 80
-#define FIRST_CODE 256 // getopt's return value of option i is FIRST_CODE + i
-
-static _Thread_local char *lines_to; // NULL: stderr
-static _Thread_local size_t lines_size;
-
-void motus_warn_into(char *text, size_t size) {
-    lines_to = text;
-    lines_size = size;
-}
-
-static void print_line(const char *format, va_list args) {
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 32) *c = '?'; // a name with a newline must not make two lines
-    if (lines_to)
-        snprintf(lines_to, lines_size, "%s", text);
-    else
-        fprintf(stderr, "motus: %s\n", text);
-}
-
-void motus_warn(const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    print_line(format, args);
-    va_end(args);
-}
-
-int motus_failure(const MotusError *error) {
-    motus_warn("%s", error->text);
-    return MOTUS_EXIT_FAILURE;
-}
-
-int motus_usage_error(const char *command, const char *format, ...) {
-    char text[400];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    motus_warn("%s (see motus %s --help)", text, command);
-    return MOTUS_EXIT_USAGE;
-}
-
-int motus_flush_stdout(void) {
-    if (!fflush(stdout) && !ferror(stdout)) return MOTUS_EXIT_OK;
-    motus_warn("standard output: %s", strerror(errno));
-    return MOTUS_EXIT_FAILURE;
-}
+enum {
+    MAX_OPTIONS = 80,
+    FIRST_CODE = 256, // getopt_long returns FIRST_CODE + i for option i
+};
 
 static void print_help(const MotusCommand *command) {
     printf("usage: motus %s %s\n\n%s", command->name, command->usage, command->about);
@@ -72,6 +25,7 @@ static void print_help(const MotusCommand *command) {
     printf("  %-30s %s\n", "-h, --help", "this text");
 }
 
+// Prints what getopt_long refused. Returns the exit status.
 static int bad_option(const MotusCommand *command, char **argv) {
     const char *given = argv[optind - 1];
     if (optopt >= FIRST_CODE) return motus_usage_error(command->name, "%s: needs a value", given);
@@ -84,6 +38,7 @@ static int bad_option(const MotusCommand *command, char **argv) {
     return motus_usage_error(command->name, "%s: no such option", given);
 }
 
+// Parses the option's value. Returns -1, or the exit status after one line.
 static int apply(const MotusCommand *command, const MotusOption *o, const char *text) {
     char cause[160] = "";
     if (!o->parse) {
@@ -133,9 +88,9 @@ int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
     return take_operands(command, argc, argv);
 }
 
-void motus_tell(void *opaque, MotusTold kind, const char *line) {
+void motus_print_log(void *opaque, MotusLogLevel level, const char *line) {
     const int *quiet = opaque;
-    if (kind == MOTUS_TOLD_WARNING || !quiet || !*quiet) motus_warn("%s", line);
+    if (level == MOTUS_LOG_WARNING || !quiet || !*quiet) motus_warn("%s", line);
 }
 
 int motus_has_ending(const char *path, const char *endings) {

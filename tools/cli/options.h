@@ -10,77 +10,90 @@
 
 typedef struct MotusOption MotusOption;
 
-// Reads `text` into *option->value. On failure returns 0 with the cause, "must be ...", in `cause`.
+// Parses `text` into *option->value. Returns 0 on failure, with "must be ..." in `cause`.
 typedef int MotusOptionParse(const MotusOption *option, const char *text, char *cause, size_t size);
 
 struct MotusOption {
     const char *name; // without dashes
-    char letter;      // its short form, 0 = none
+    char letter;      // short form, 0 = none
     void *value;
     MotusOptionParse *parse; // NULL: a flag, *(int *)value = lo
     int lo, hi;              // range of numbers
-    const char *argument; // as shown in the help; NULL for a flag; "[=...]": may be left out, and
-                          // is "" then
+    const char *argument;    // as the help shows it, NULL for a flag; "[=...]" is optional, "" then
     const char *help;
 };
 
-// What a subcommand takes.
+// A subcommand's command line.
 typedef struct MotusCommand {
     const char *name;
     const char *usage;          // after "motus NAME "
-    const char *about;          // what it does, with examples
+    const char *about;          // text of --help, with examples
     const MotusOption *options; // ends with a NULL name
-    const char **operands;      // filled in; NULL where none was given
+    const char **operands;      // filled in; NULL for missing ones
     int max_operands;
 } MotusCommand;
 
-// Reads the command line. Returns -1 to go on, else the exit status (help was printed, or an
-// error).
+// Parses the command line. Returns -1 to go on, else the exit status: help was printed, or an
+// error.
 int motus_options_parse(const MotusCommand *command, int argc, char **argv);
 
-// CUDA devices as --devices names them.
+// CUDA devices as --devices lists them.
 typedef struct MotusDeviceList {
     int n; // 0: not given; or MOTUS_ALL_DEVICES
     int device[MOTUS_MAX_GOP_CODERS];
 } MotusDeviceList;
 
-// Parsers; *value is an int, a const char *, int[2] (width, height), MotusRational, MotusSubpel,
-// MotusBackend, MotusPreset, MotusDeinterlace, MotusDeviceList, a mask of MotusMode (uint32_t).
-MotusOptionParse motus_option_int;
-MotusOptionParse motus_option_text;
-MotusOptionParse motus_option_size;
-MotusOptionParse motus_option_rate;
-MotusOptionParse motus_option_subpel;
-MotusOptionParse motus_option_backend;
-MotusOptionParse motus_option_deinterlace;
-MotusOptionParse motus_option_preset;
-MotusOptionParse motus_option_presets; // a list; *value is a mask (int) of 1 << MotusPreset
-MotusOptionParse motus_option_devices;
-MotusOptionParse motus_option_partitions; // 16x16 is always part of it
-MotusOptionParse motus_option_modes;      // at least one
+// Parsers, and the types that *value has.
+MotusOptionParse motus_option_int;         // int in lo..hi
+MotusOptionParse motus_option_number;      // double in lo..hi
+MotusOptionParse motus_option_text;        // const char *, not empty
+MotusOptionParse motus_option_size;        // int[2]: width, height
+MotusOptionParse motus_option_rate;        // MotusRational
+MotusOptionParse motus_option_subpel;      // MotusSubpel
+MotusOptionParse motus_option_backend;     // MotusBackend
+MotusOptionParse motus_option_deinterlace; // MotusDeinterlace
+MotusOptionParse motus_option_preset;      // MotusPreset
+MotusOptionParse motus_option_presets;     // int: a mask of 1 << MotusPreset
+MotusOptionParse motus_option_device;      // int; shows the CUDA devices (motus_devices_show)
+MotusOptionParse motus_option_devices;     // MotusDeviceList; shows them, too
+MotusOptionParse motus_option_partitions;  // uint32_t: a mask of 1 << MotusMode, always with 16x16
+MotusOptionParse motus_option_modes;       // the same of any modes, at least one
 
-// "16x16", ... of a mode; "full", "half", "quarter". Static storage.
+// Sets *(int *)option->value to the index of `text` among n names.
+int motus_option_name(const MotusOption *option, const char *text, const char *const *names, int n,
+                      char *cause, size_t size);
+
+// Rows that several commands have.
+#define MOTUS_FLAG(name, value, help)                                                              \
+    { name, 0, value, NULL, 1, 0, NULL, help }
+#define MOTUS_OPTION_SIZE(value)                                                                   \
+    { "size", 's', value, motus_option_size, 0, 0, "WxH", "size of headerless input" }
+#define MOTUS_OPTION_THREADS(value, help)                                                          \
+    { "threads", 't', value, motus_option_int, 0, 256, "N", help }
+#define MOTUS_OPTION_BACKEND(value)                                                                \
+    { "backend", 0, value, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)" }
+
+// Return "16x16", ... of a mode; "full", "half", "quarter". Static storage.
 const char *motus_mode_name(MotusMode mode);
 const char *motus_subpel_name(MotusSubpel subpel);
 
-// Whether this build and machine have the backend; the error names the option.
-MotusStatus motus_backend_check(MotusBackend backend, MotusError *error);
-
-// Writes a mask as the list that motus_option_partitions reads.
+// Writes a mask of modes as motus_option_partitions reads it.
 void motus_modes_text(uint32_t modes, char *text, size_t size);
 
-// An output must be no input (a file of a numbered series neither) and no other output; files are
-// told apart by device and inode, devices and pipes may be named twice. NULL names are skipped.
-// Returns -1, or the exit status after one line.
+// MOTUS_OK if this build and machine have the backend; else *error names the option.
+MotusStatus motus_backend_check(MotusBackend backend, MotusError *error);
+
+// Returns -1 if no output is an input, too, or named twice; else the exit status after one line.
+// Inputs include the files of a numbered series and of playlists. Files are compared by device and
+// inode; devices and pipes may be named twice. NULL names are skipped.
 int motus_check_names(const char *command, const char *const *inputs, int n_inputs,
                       const char *const *outputs, int n_outputs);
 
-// A MotusTell (yuv/io/reader.h) that prints all, or with *(const int *)opaque (quiet) only
-// warnings; opaque may be NULL.
-void motus_tell(void *opaque, MotusTold kind, const char *line);
-
-// Whether `path` ends in one of the endings (".a\0.b\0" style list, closed by an empty one),
-// ignoring case.
+// True if `path` ends in one of the endings, ignoring case: ".a\0.b\0", closed by an empty one.
 int motus_has_ending(const char *path, const char *endings);
+
+// A MotusLogCallback that prints every line, or with *(const int *)opaque (quiet) only warnings;
+// opaque may be NULL.
+void motus_print_log(void *opaque, MotusLogLevel level, const char *line);
 
 #endif

@@ -8,7 +8,7 @@
 
 static volatile sig_atomic_t caught, finishing;
 
-// Dies of the signal as if it had not been caught, but for the parts.
+// Removes the temporary output files, then dies of the signal.
 static void give_up(int number) {
     struct sigaction action;
     memset(&action, 0, sizeof action);

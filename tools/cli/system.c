@@ -2,6 +2,7 @@
 #include "tools/cli/system.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -39,4 +40,14 @@ void motus_cpu_name(char *text, size_t size) {
 const char *motus_cpu_instructions(void) {
     unsigned flags = motus_cpu_flags();
     return flags & MOTUS_CPU_AVX512 ? "avx512" : flags & MOTUS_CPU_AVX2 ? "avx2" : "c";
+}
+
+static const char visible[] = "CUDA_VISIBLE_DEVICES";
+static int hidden; // `visible` was set here
+
+void motus_devices_hide(void) { hidden = !getenv(visible) && !setenv(visible, "0", 0); }
+
+void motus_devices_show(void) {
+    if (hidden) unsetenv(visible);
+    hidden = 0;
 }

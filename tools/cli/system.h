@@ -1,20 +1,27 @@
-// What the machine is and what time it is.
+// The machine: clocks, the CPU, and the CUDA devices that this process sees.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_CLI_SYSTEM_H
 #define TOOLS_CLI_SYSTEM_H
 
 #include <stddef.h>
 
-// Seconds from some fixed point, never going back.
+// Returns seconds of a monotonic clock.
 double motus_seconds(void);
 
-// Seconds that the processors have spent on this process so far, all threads together.
+// Returns the CPU seconds of this process, all threads together.
 double motus_processor_seconds(void);
 
-// The processor's name as it tells it itself, "unknown CPU" where it does not.
+// Writes the CPU's model name, "unknown CPU" if the system does not tell it.
 void motus_cpu_name(char *text, size_t size);
 
-// "avx2" or "c": the fastest instructions that motus uses here.
+// Returns the fastest instructions that motus uses here: "avx512", "avx2" or "c".
 const char *motus_cpu_instructions(void);
+
+// Hides all CUDA devices but the first: CUDA opens every device that it sees, 0.2 s each.
+// CUDA_VISIBLE_DEVICES, if set, stays as it is. Call it before CUDA's first call.
+void motus_devices_hide(void);
+
+// Undoes motus_devices_hide, also before CUDA's first call.
+void motus_devices_show(void);
 
 #endif

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/error.h"
 #include "tools/cli/options.h"
+#include "tools/cli/system.h"
 #ifdef MOTUS_HAVE_MEDIA
 #include <libavutil/parseutils.h>
 #endif
@@ -17,22 +19,29 @@ static int refuse(char *cause, size_t size, const char *text) {
     return 0;
 }
 
-// A whole number that takes up all of `text`.
-static int whole_number(const char *text, long *value) {
-    char *end;
-    errno = 0;
-    *value = strtol(text, &end, 10);
-    return end != text && !*end && !errno;
+static int refuse_range(const MotusOption *option, char *cause, size_t size) {
+    snprintf(cause, size, "must be %d..%d", option->lo, option->hi);
+    return 0;
 }
 
 int motus_option_int(const MotusOption *option, const char *text, char *cause, size_t size) {
-    long value;
-    if (!whole_number(text, &value)) return refuse(cause, size, "is not a whole number");
-    if (value < option->lo || value > option->hi) {
-        snprintf(cause, size, "must be %d..%d", option->lo, option->hi);
-        return 0;
-    }
+    char *end;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (end == text || *end || errno) return refuse(cause, size, "is not a whole number");
+    if (value < option->lo || value > option->hi) return refuse_range(option, cause, size);
     *(int *)option->value = (int)value;
+    return 1;
+}
+
+int motus_option_number(const MotusOption *option, const char *text, char *cause, size_t size) {
+    char *end;
+    errno = 0;
+    const double value = strtod(text, &end);
+    if (end == text || *end || errno || !isfinite(value))
+        return refuse(cause, size, "is not a number");
+    if (value < option->lo || value > option->hi) return refuse_range(option, cause, size);
+    *(double *)option->value = value;
     return 1;
 }
 
@@ -41,6 +50,8 @@ int motus_option_text(const MotusOption *option, const char *text, char *cause, 
     *(const char **)option->value = text;
     return 1;
 }
+
+// ---- Sizes and rates ----------------------------------------------------------------------------
 
 // libavutil knows names (cif, hd1080, ntsc) and decimals beside plain numbers.
 #ifdef MOTUS_HAVE_MEDIA
@@ -55,7 +66,7 @@ static int read_rate(const char *text, MotusRational *rate) {
     return 1;
 }
 #else
-// A positive whole number at *text, which moves behind it.
+// Reads a positive whole number and moves *text behind it.
 static int positive(const char **text, int *value) {
     char *end;
     errno = 0;
@@ -102,50 +113,125 @@ int motus_option_rate(const MotusOption *option, const char *text, char *cause, 
     return 1;
 }
 
+// ---- Names --------------------------------------------------------------------------------------
+
+int motus_option_name(const MotusOption *option, const char *text, const char *const *names, int n,
+                      char *cause, size_t size) {
+    size_t used = (size_t)snprintf(cause, size, "must be ");
+    for (int i = 0; i < n; i++) {
+        if (!strcmp(text, names[i])) {
+            *(int *)option->value = i;
+            return 1;
+        }
+        const char *before = !i ? "" : i + 1 < n ? ", " : " or ";
+        if (used < size)
+            used += (size_t)snprintf(cause + used, size - used, "%s%s", before, names[i]);
+    }
+    return 0;
+}
+
 static const char *const subpel_names[] = {"full", "half", "quarter"};
+
+const char *motus_subpel_name(MotusSubpel subpel) { return subpel_names[subpel]; }
+
+int motus_option_subpel(const MotusOption *option, const char *text, char *cause, size_t size) {
+    return motus_option_name(option, text, subpel_names, 3, cause, size);
+}
+
+int motus_option_preset(const MotusOption *option, const char *text, char *cause, size_t size) {
+    const char *names[MOTUS_PRESETS];
+    for (int i = 0; i < MOTUS_PRESETS; i++) names[i] = motus_preset_name((MotusPreset)i);
+    return motus_option_name(option, text, names, MOTUS_PRESETS, cause, size);
+}
+
+int motus_option_backend(const MotusOption *option, const char *text, char *cause, size_t size) {
+    const char *names[MOTUS_BACKEND_CUDA + 1];
+    for (int i = 0; i <= MOTUS_BACKEND_CUDA; i++) names[i] = motus_backend_name((MotusBackend)i);
+    return motus_option_name(option, text, names, MOTUS_BACKEND_CUDA + 1, cause, size);
+}
+
+MotusStatus motus_backend_check(MotusBackend backend, MotusError *error) {
+    MotusBackend chosen;
+    MotusStatus status = motus_backend_choose(backend, &chosen);
+    if (!status) return MOTUS_OK;
+    const char *cause =
+        status == MOTUS_ERR_UNSUPPORTED ? "this build does not have it" : motus_status_text(status);
+    return motus_fail(error, status, "--backend %s: %s", motus_backend_name(backend), cause);
+}
+
+int motus_option_deinterlace(const MotusOption *option, const char *text, char *cause,
+                             size_t size) {
+    static const char *const names[] = {"auto", "off", "on"}; // by MotusDeinterlace
+    return motus_option_name(option, text, names, 3, cause, size);
+}
+
+// ---- Lists --------------------------------------------------------------------------------------
+
 static const char *const mode_names[MOTUS_MODES] = {"16x16", "16x8", "8x16", "8x8",
                                                     "8x4",   "4x8",  "4x4"};
 
 const char *motus_mode_name(MotusMode mode) { return mode_names[mode]; }
-const char *motus_subpel_name(MotusSubpel subpel) { return subpel_names[subpel]; }
 
-int motus_option_subpel(const MotusOption *option, const char *text, char *cause, size_t size) {
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(text, subpel_names[i])) {
-            *(MotusSubpel *)option->value = (MotusSubpel)i;
-            return 1;
-        }
-    return refuse(cause, size, "must be full, half or quarter");
-}
-
-int motus_option_preset(const MotusOption *option, const char *text, char *cause, size_t size) {
-    for (int i = 0; i < MOTUS_PRESETS; i++)
-        if (!strcmp(text, motus_preset_name((MotusPreset)i))) {
-            *(MotusPreset *)option->value = (MotusPreset)i;
-            return 1;
-        }
-    return refuse(cause, size, "must be slow, medium, fast or faster");
+// Reads names with commas between them into a mask of their indices. Returns 0 if one is unknown.
+static int read_mask(const char *text, const char *const *names, int n, uint32_t *mask) {
+    for (*mask = 0;;) {
+        const size_t length = strcspn(text, ",");
+        int i = 0;
+        while (i < n && (strlen(names[i]) != length || strncmp(names[i], text, length))) i++;
+        if (i == n) return 0;
+        *mask |= 1u << i;
+        if (!text[length]) return 1;
+        text += length + 1;
+    }
 }
 
 int motus_option_presets(const MotusOption *option, const char *text, char *cause, size_t size) {
-    int mask = 0;
-    for (const char *end; text; text = *end ? end + 1 : NULL) {
-        int found = 0;
-        end = text + strcspn(text, ",");
-        for (int i = 0; i < MOTUS_PRESETS; i++) {
-            const char *name = motus_preset_name((MotusPreset)i);
-            if (strlen(name) == (size_t)(end - text) && !strncmp(text, name, strlen(name)))
-                found = 1 << i;
-        }
-        if (!found) return refuse(cause, size, "must be of slow,medium,fast,faster");
-        mask |= found;
-    }
-    *(int *)option->value = mask;
+    const char *names[MOTUS_PRESETS];
+    uint32_t mask;
+    for (int i = 0; i < MOTUS_PRESETS; i++) names[i] = motus_preset_name((MotusPreset)i);
+    if (!read_mask(text, names, MOTUS_PRESETS, &mask))
+        return refuse(cause, size, "must be of slow,medium,fast,faster");
+    *(int *)option->value = (int)mask;
     return 1;
+}
+
+int motus_option_partitions(const MotusOption *option, const char *text, char *cause, size_t size) {
+    uint32_t modes = 0;
+    if (!strcmp(text, "all"))
+        modes = MOTUS_MODES_ALL;
+    else if (strcmp(text, "none") && !read_mask(text, mode_names, MOTUS_MODES, &modes))
+        return refuse(cause, size, "must be all, none, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4");
+    *(uint32_t *)option->value = modes | 1u << MOTUS_MODE_16x16;
+    return 1;
+}
+
+int motus_option_modes(const MotusOption *option, const char *text, char *cause, size_t size) {
+    uint32_t modes = MOTUS_MODES_ALL;
+    if (strcmp(text, "all") && !read_mask(text, mode_names, MOTUS_MODES, &modes))
+        return refuse(cause, size, "must be all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4");
+    *(uint32_t *)option->value = modes;
+    return 1;
+}
+
+void motus_modes_text(uint32_t modes, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int mode = 0; mode < MOTUS_MODES && used < size; mode++)
+        if (modes >> mode & 1)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "",
+                                     mode_names[mode]);
+}
+
+// ---- CUDA devices -------------------------------------------------------------------------------
+
+int motus_option_device(const MotusOption *option, const char *text, char *cause, size_t size) {
+    motus_devices_show();
+    return motus_option_int(option, text, cause, size);
 }
 
 int motus_option_devices(const MotusOption *option, const char *text, char *cause, size_t size) {
     MotusDeviceList *list = option->value;
+    motus_devices_show();
     list->n = MOTUS_ALL_DEVICES;
     if (!strcmp(text, "all")) return 1;
     for (list->n = 0;; text++) {
@@ -164,78 +250,4 @@ int motus_option_devices(const MotusOption *option, const char *text, char *caus
     }
     return refuse(cause, size,
                   "must be \"all\" or numbers 0..255 with commas between, as in 0,2,3");
-}
-
-int motus_option_backend(const MotusOption *option, const char *text, char *cause, size_t size) {
-    for (int i = MOTUS_BACKEND_AUTO; i <= MOTUS_BACKEND_CUDA; i++)
-        if (!strcmp(text, motus_backend_name((MotusBackend)i))) {
-            *(MotusBackend *)option->value = (MotusBackend)i;
-            return 1;
-        }
-    return refuse(cause, size, "must be auto, cpu or cuda");
-}
-
-int motus_option_deinterlace(const MotusOption *option, const char *text, char *cause,
-                             size_t size) {
-    static const char *const names[] = {"auto", "off", "on"};
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(text, names[i])) {
-            *(MotusDeinterlace *)option->value = (MotusDeinterlace)i;
-            return 1;
-        }
-    return refuse(cause, size, "must be auto, off or on");
-}
-
-MotusStatus motus_backend_check(MotusBackend backend, MotusError *error) {
-    MotusBackend chosen;
-    MotusStatus status = motus_backend_choose(backend, &chosen);
-    if (!status) return MOTUS_OK;
-    const char *cause =
-        status == MOTUS_ERR_UNSUPPORTED ? "this build does not have it" : motus_status_text(status);
-    return motus_fail(error, status, "--backend %s: %s", motus_backend_name(backend), cause);
-}
-
-static int read_modes(const char *text, uint32_t *modes) {
-    *modes = 0;
-    if (!strcmp(text, "none")) return 1;
-    if (!strcmp(text, "all")) {
-        *modes = MOTUS_MODES_ALL;
-        return 1;
-    }
-    for (;;) {
-        size_t length = strcspn(text, ",");
-        int mode = 0;
-        while (mode < MOTUS_MODES &&
-               (strlen(mode_names[mode]) != length || strncmp(mode_names[mode], text, length)))
-            mode++;
-        if (mode == MOTUS_MODES) return 0;
-        *modes |= 1u << mode;
-        if (!text[length]) return 1;
-        text += length + 1;
-    }
-}
-
-int motus_option_partitions(const MotusOption *option, const char *text, char *cause, size_t size) {
-    uint32_t modes;
-    if (!read_modes(text, &modes))
-        return refuse(cause, size, "must be all, none, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4");
-    *(uint32_t *)option->value = modes | 1u << MOTUS_MODE_16x16;
-    return 1;
-}
-
-int motus_option_modes(const MotusOption *option, const char *text, char *cause, size_t size) {
-    uint32_t modes;
-    if (!read_modes(text, &modes) || !modes)
-        return refuse(cause, size, "must be all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4");
-    *(uint32_t *)option->value = modes;
-    return 1;
-}
-
-void motus_modes_text(uint32_t modes, char *text, size_t size) {
-    size_t used = 0;
-    text[0] = 0;
-    for (int mode = 0; mode < MOTUS_MODES && used < size; mode++)
-        if (modes >> mode & 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "",
-                                     mode_names[mode]);
 }

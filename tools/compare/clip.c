@@ -57,7 +57,7 @@ MotusStatus motus_compare_clip_make(MotusCompareClip *clip, const MotusWorkFolde
     *clip = (MotusCompareClip){.path = folder->clip};
     MotusInput in = {.limit = limit};
     MotusStatus status =
-        motus_reader_open(&in.reader, input, &(MotusReaderOptions){.tell = motus_tell}, error);
+        motus_reader_open(&in.reader, input, &(MotusReaderOptions){.log = motus_print_log}, error);
     if (!status) status = write_clip(clip, &in, input, error);
     motus_reader_close(&in.reader);
     return status;

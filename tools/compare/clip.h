@@ -4,7 +4,7 @@
 #ifndef TOOLS_COMPARE_CLIP_H
 #define TOOLS_COMPARE_CLIP_H
 
-#include "tools/cli/work_folder.h"
+#include "tools/peers/programs.h"
 #include "yuv/io/reader.h"
 
 typedef struct MotusCompareClip {

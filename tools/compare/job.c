@@ -11,7 +11,6 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "tools/cli/cmd.h"
-#include "tools/cli/progress.h"
 #include "tools/cli/signals.h"
 #include "tools/compare/compare.h"
 

@@ -2,6 +2,7 @@
 #include "tools/encode/encode_job.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/cpu.h"
@@ -9,20 +10,17 @@
 #include "common/error.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/input.h"
-#include "tools/cli/progress.h"
-#include "tools/cli/read_ahead.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
-#include "tools/encode/measure.h"
 #include "tools/encode/report.h"
+#include "tools/encode/ssim_meter.h"
 
-typedef struct Session {
+typedef struct EncodeSession {
     const MotusEncodeOptions *options;
     MotusInput input;
-    MotusReadAhead *ahead;   // reads a file; NULL: frames are read when they are wanted
-    MotusSsimMeter *measure; // goes with it: nobody waits for a picture of a file. NULL: pictures
-                             // are measured where they come
-    MotusFieldIn *field;     // NULL: the encoder searches
+    MotusReadAhead *ahead;      // NULL: frames are read when they are needed
+    MotusSsimMeter *meter;      // only with `ahead`; NULL: SSIM is measured on this thread
+    MotusFieldIn *external_mvs; // NULL: the encoder searches
     MotusFilters *filters;
     MotusEncoder *encoder;
     MotusEncodeOutputs outputs;
@@ -30,18 +28,17 @@ typedef struct Session {
     MotusTotals totals;
     MotusProgress progress;
     int64_t sent;
-    MotusError idle_error; // of what was done while the input was silent
-    int interrupted;       // by which signal, before the input's end; 0: not
-} Session;
+    MotusError idle_error; // of packets received while the input was silent
+    int interrupted;       // signal that came before the input's end; 0: none
+} EncodeSession;
 
 // ---- Packets ------------------------------------------------------------------------------------
 
-// Whether anybody looks at a picture's SSIM.
-static int wants_ssim(const Session *s) { return !s->options->quiet || s->outputs.stats; }
+static int wants_ssim(const EncodeSession *s) { return !s->options->quiet || s->outputs.stats; }
 
-static MotusStatus finish_picture(Session *s, const MotusPacket *picture, double ssim,
+static MotusStatus finish_picture(EncodeSession *s, const MotusPacket *picture, double ssim,
                                   MotusError *error) {
-    if (s->field && picture->type == 'P' && !picture->opaque)
+    if (s->external_mvs && picture->type == 'P' && !picture->opaque)
         return motus_fail(error, MOTUS_ERR_TRUNCATED,
                           "%s: has no vectors of picture %lld, which is a P picture",
                           motus_shown(s->options->mvs_in), (long long)picture->number);
@@ -54,24 +51,24 @@ static MotusStatus finish_picture(Session *s, const MotusPacket *picture, double
     return motus_encode_outputs_picture(&s->outputs, &s->job, picture, time, ssim, error);
 }
 
-// Finishes the pictures that have been measured, in order; with `wait` all there are.
-static MotusStatus finish_measured(Session *s, int wait, MotusError *error) {
+// Finishes, in order, the pictures whose SSIM has been measured; with `wait` all of them.
+static MotusStatus finish_measured(EncodeSession *s, int wait, MotusError *error) {
     MotusPacket *picture;
     MotusStatus status = MOTUS_OK;
     double ssim;
     while (!status && (picture = motus_ssim_meter_take(
-                           s->measure, wait || motus_ssim_meter_full(s->measure), &ssim))) {
+                           s->meter, wait || motus_ssim_meter_full(s->meter), &ssim))) {
         status = finish_picture(s, picture, ssim, error);
         motus_packet_unref(&picture);
     }
     return status;
 }
 
-// Takes the packet over.
-static MotusStatus deal_with(Session *s, MotusPacket *picture, MotusError *error) {
+// Takes the packet over: measures it and finishes what is due.
+static MotusStatus take_packet(EncodeSession *s, MotusPacket *picture, MotusError *error) {
     const int width = s->job.config.width, height = s->job.config.height;
-    if (s->measure) {
-        motus_ssim_meter_put(s->measure, picture, width, height);
+    if (s->meter) {
+        motus_ssim_meter_put(s->meter, picture, width, height);
         return finish_measured(s, 0, error);
     }
     const double ssim = wants_ssim(s) ? motus_plane_ssim(&picture->source->plane[0],
@@ -82,19 +79,19 @@ static MotusStatus deal_with(Session *s, MotusPacket *picture, MotusError *error
     return status;
 }
 
-static MotusStatus encoder_failure(const Session *s, MotusStatus status, MotusError *error) {
+static MotusStatus encoder_failure(const EncodeSession *s, MotusStatus status, MotusError *error) {
     const MotusError *cause = motus_encoder_error(s->encoder);
     return motus_fail(error, status, "encoder: %s",
                       cause->status == status ? cause->text : motus_status_text(status));
 }
 
-// Deals with the pictures that come: after the first at once (timeout 0), or as long as it takes
-// (-1).
-static MotusStatus receive(Session *s, int first_timeout, int timeout, MotusError *error) {
+// Takes packets until none comes within the timeout (as in motus_encoder_receive), which may differ
+// for the first one.
+static MotusStatus receive(EncodeSession *s, int first_timeout, int timeout, MotusError *error) {
     MotusPacket *picture;
     MotusStatus status = motus_encoder_receive(s->encoder, &picture, first_timeout);
     for (; !status; status = motus_encoder_receive(s->encoder, &picture, timeout)) {
-        status = deal_with(s, picture, error);
+        status = take_packet(s, picture, error);
         if (status) return status;
     }
     return status > 0 ? MOTUS_OK : encoder_failure(s, status, error);
@@ -102,55 +99,28 @@ static MotusStatus receive(Session *s, int first_timeout, int timeout, MotusErro
 
 // ---- Input --------------------------------------------------------------------------------------
 
-static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
-    if (!o->seek)
-        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode",
-                          motus_shown(o->input));
-    return motus_fail(error, MOTUS_ERR_TRUNCATED,
-                      "%s: has no frame %d, where --seek wants to begin", motus_shown(o->input),
-                      o->seek);
-}
-
-// Notes and warnings of the reader and the muxer.
-static void tell(void *opaque, MotusTold kind, const char *line) {
-    Session *s = opaque;
-    if (kind == MOTUS_TOLD_NOTE && s->options->quiet) return;
+// Prints a note or warning of the reader or the mux.
+static void print_log(void *opaque, MotusLogLevel level, const char *line) {
+    EncodeSession *s = opaque;
+    if (level == MOTUS_LOG_NOTE && s->options->quiet) return;
     motus_progress_wipe(&s->progress);
     motus_warn("%s", line);
 }
 
-// While a pipe is silent, what is done goes on its way.
+// Takes packets while a pipe is silent (MotusReaderOptions.idle).
 static int idle(void *opaque) {
-    Session *s = opaque;
+    EncodeSession *s = opaque;
     if (motus_signal_caught()) return -1;
     if (!s->encoder || s->idle_error.status || s->sent == s->totals.frames) return 0;
     return receive(s, 0, 0, &s->idle_error) ? -1 : 1;
 }
 
-MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequenceInfo *info,
-                                MotusEncoderConfig *c, MotusError *error) {
-    *c = o->config;
-    c->width = info->width & ~1;
-    c->height = info->height & ~1;
-    c->fps = info->fps;
-    c->colour = info->colour;
-    if (info->variable && c->rate != MOTUS_RATE_QP && !c->hrd) c->time_base = info->time_base;
-    if (!c->width || !c->height)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                          "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
-                          motus_shown(o->input), info->width, info->height);
-    if ((c->width != info->width || c->height != info->height) && !o->quiet)
-        motus_warn("%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only",
-                   motus_shown(o->input), info->width, info->height, c->width, c->height);
-    return MOTUS_OK;
-}
-
-// Of those that the job names; -1: none.
+// Returns the number of the first CUDA device that the job names, -1: none.
 static int first_device(const MotusEncoderConfig *c) {
     return c->backend == MOTUS_BACKEND_CPU ? -1 : c->n_devices > 0 ? c->devices[0] : c->device;
 }
 
-static MotusStatus open_input(Session *s, MotusError *error) {
+static MotusStatus open_input(EncodeSession *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     const MotusReaderOptions wanted = {.width = o->size[0],
                                        .height = o->size[1],
@@ -160,7 +130,7 @@ static MotusStatus open_input(Session *s, MotusError *error) {
                                        .deinterlace = o->deinterlace,
                                        .with_side_streams = o->format != MOTUS_FORMAT_H264,
                                        .interrupted = motus_signal_caught,
-                                       .tell = tell,
+                                       .log = print_log,
                                        .idle = idle,
                                        .opaque = s};
     MotusStatus status = motus_reader_open(&s->input.reader, o->input, &wanted, error);
@@ -172,21 +142,20 @@ static MotusStatus open_input(Session *s, MotusError *error) {
     if (device >= 0) motus_device_use(device); // this thread's pinned memory is for it
     status = o->seek ? motus_reader_skip(s->input.reader, o->seek, error) : MOTUS_OK;
     if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED)
-        return motus_fail(error, MOTUS_ERR_TRUNCATED,
-                          "%s: ends before frame %d, where --seek wants to begin",
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends before frame %d (--seek)",
                           motus_shown(o->input), o->seek);
     return status;
 }
 
 static MotusStatus read_frame(void *opaque, MotusFrame **frame, MotusError *error) {
-    Session *s = opaque;
+    EncodeSession *s = opaque;
     return s->ahead ? motus_read_ahead_next(s->ahead, frame, error)
                     : motus_input_next(&s->input, frame, error);
 }
 
-// The next frame to encode, filtered, its even-sized part; where the filters leave it on a device,
-// it lies there.
-static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error) {
+// Hands out the next frame, filtered and cropped to even sizes. It may lie in device memory
+// (motus_filters_on_device).
+static MotusStatus next_frame(EncodeSession *s, MotusFrame **frame, MotusError *error) {
     const MotusEncoderConfig *c = &s->job.config;
     MotusFrame *whole = NULL;
     MotusStatus status = motus_filters_next(s->filters, read_frame, s, &whole, error);
@@ -196,11 +165,18 @@ static MotusStatus next_frame(Session *s, MotusFrame **frame, MotusError *error)
     return status ? motus_fail(error, status, "cropping: %s", motus_status_text(status)) : MOTUS_OK;
 }
 
+static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
+    return o->seek ? motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d (--seek)",
+                                motus_shown(o->input), o->seek)
+                   : motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode",
+                                motus_shown(o->input));
+}
+
 // ---- The loop -----------------------------------------------------------------------------------
 
-// The vectors that the next frame is sent with; the packet's opaque tells whether there were any.
-static MotusStatus read_field(Session *s, MotusFrameParams *params, MotusError *error) {
-    MotusStatus status = motus_field_in_picture(s->field, s->sent, &params->external_mvs,
+// Reads the next frame's external MVs. The packet's `opaque` is NULL if there are none.
+static MotusStatus read_mvs(EncodeSession *s, MotusFrameParams *params, MotusError *error) {
+    MotusStatus status = motus_field_in_picture(s->external_mvs, s->sent, &params->external_mvs,
                                                 &params->external_modes, error);
     if (!params->external_modes) params->external_mvs = NULL;
     params->external_final = s->options->mvs_final;
@@ -208,45 +184,41 @@ static MotusStatus read_field(Session *s, MotusFrameParams *params, MotusError *
     return status;
 }
 
-// Sends a frame; NULL ends.
-static MotusStatus send(Session *s, const MotusFrame *frame, MotusError *error) {
+// Sends a frame; NULL ends the sequence.
+static MotusStatus send(EncodeSession *s, const MotusFrame *frame, MotusError *error) {
     void *stream;
     const MotusTime time =
         frame ? motus_reader_time(s->input.reader, frame->number) : (MotusTime){0};
     MotusFrameParams params = {
         .size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
-    if (frame && s->field) {
-        MotusStatus read = read_field(s, &params, error);
-        if (read) return read;
-    }
-    MotusStatus status = motus_filters_on_device(s->filters, &stream)
-                             ? motus_encoder_send_device(s->encoder, frame, stream, &params)
-                             : motus_encoder_send(s->encoder, frame, &params);
-    if (status && params.external_mvs &&
-        motus_encoder_error(s->encoder)->status == MOTUS_ERR_ARGUMENT)
+    MotusStatus status = frame && s->external_mvs ? read_mvs(s, &params, error) : MOTUS_OK;
+    if (status) return status;
+    status = motus_filters_on_device(s->filters, &stream)
+                 ? motus_encoder_send_device(s->encoder, frame, stream, &params)
+                 : motus_encoder_send(s->encoder, frame, &params);
+    const MotusError *cause = motus_encoder_error(s->encoder);
+    if (status && params.external_mvs && cause->status == MOTUS_ERR_ARGUMENT)
         return motus_fail(error, status, "%s: picture %lld: %s", motus_shown(s->options->mvs_in),
-                          (long long)s->sent, motus_encoder_error(s->encoder)->text);
+                          (long long)s->sent, cause->text);
     s->sent += frame && !status;
     return status ? encoder_failure(s, status, error) : MOTUS_OK;
 }
 
-// After a signal the picture at hand is awaited, and what is done behind it is kept; the others
-// would let people wait.
-static MotusStatus finish(Session *s, MotusError *error) {
+// Ends the sequence and takes its packets; after a signal only the next one and those that are
+// ready.
+static MotusStatus finish(EncodeSession *s, MotusError *error) {
     MotusStatus status = send(s, NULL, error);
     return status ? status : receive(s, -1, motus_signal_caught() ? 0 : -1, error);
 }
 
-static MotusStatus encode_frames(Session *s, MotusError *error) {
+static MotusStatus encode_frames(EncodeSession *s, MotusError *error) {
     MotusFrame *frame = NULL;
     MotusStatus status = MOTUS_OK;
-    const int threads = motus_cpu_threads(s->options->config.threads);
-    const MotusEncoderConfig *c = &s->job.config;
-    if (s->job.backend == MOTUS_BACKEND_CUDA)
-        s->ahead = motus_read_ahead_open(&s->input, threads, first_device(c));
-    else
-        s->ahead = motus_read_ahead_open(&s->input, 1, -1); // one is enough
-    if (s->ahead && wants_ssim(s)) s->measure = motus_ssim_meter_open(threads);
+    const int threads = motus_cpu_threads(s->options->config.threads),
+              on_gpu = s->job.backend == MOTUS_BACKEND_CUDA;
+    s->ahead = motus_read_ahead_open(&s->input, on_gpu ? threads : 1,
+                                     on_gpu ? first_device(&s->job.config) : -1);
+    if (s->ahead && wants_ssim(s)) s->meter = motus_ssim_meter_open(threads);
     while (!status && !(status = next_frame(s, &frame, error))) {
         status = send(s, frame, error);
         if (!status) status = receive(s, 0, 0, error);
@@ -262,31 +234,33 @@ static MotusStatus encode_frames(Session *s, MotusError *error) {
     return finish(s, error);
 }
 
-// Whatever comes of the encoding, pictures that are there are kept.
-static MotusStatus encode_all(Session *s, MotusError *error) {
+// Encodes all frames. Also after a failure, the pictures that are coded are written.
+static MotusStatus encode_all(EncodeSession *s, MotusError *error) {
     MotusError cause = {0};
     const MotusStatus status = encode_frames(s, error),
-                      kept = s->measure ? finish_measured(s, 1, &cause) : MOTUS_OK;
+                      kept = s->meter ? finish_measured(s, 1, &cause) : MOTUS_OK;
     if (!status && kept) *error = cause;
     return status ? status : kept;
 }
 
-// Under --backend auto a device that cannot be opened leaves the work to the CPU: say so.
-static void note_backend(Session *s) {
+// ---- Opening and closing ------------------------------------------------------------------------
+
+// Notes the backend that runs, and warns if --backend auto fell back to the CPU.
+static void note_backend(EncodeSession *s) {
     s->job.backend = motus_encoder_backend(s->encoder);
     const MotusError *cause = motus_encoder_error(s->encoder);
     if (cause->status)
         motus_warn("the CUDA device cannot be used (%s); encoding on the CPU", cause->text);
 }
 
-static MotusStatus open_outputs(Session *s, MotusError *error) {
+static MotusStatus open_outputs(EncodeSession *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     const MotusMuxSettings settings = {.format = (MotusFormat)o->format,
                                        .fragment = o->fragment,
                                        .no_audio = o->no_audio,
                                        .forced_rate = o->fps.num != 0,
                                        .reader = s->input.reader,
-                                       .tell = tell,
+                                       .log = print_log,
                                        .opaque = s};
     size_t size;
     const uint8_t *headers = motus_encoder_headers(s->encoder, &size);
@@ -294,14 +268,13 @@ static MotusStatus open_outputs(Session *s, MotusError *error) {
                                      error);
 }
 
-// Whether anybody looks at more of a picture than its stream: else a GPU need not bring the rest
-// down.
+// True if more of a picture is used than its stream: else a GPU need not download it.
 static int wants_pictures(const MotusEncodeOptions *o) {
     const MotusEncodeNames *names = &o->outputs;
     return !o->quiet || names->recon || names->stats || names->mvs || names->field;
 }
 
-static MotusStatus open_all(Session *s, MotusError *error) {
+static MotusStatus open_all(EncodeSession *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     MotusStatus status = motus_encode_check_backend(o, error);
     if (!status) status = open_input(s, error);
@@ -310,7 +283,7 @@ static MotusStatus open_all(Session *s, MotusError *error) {
     s->job.config.stream_only = !wants_pictures(o);
     status = motus_encoder_open(&s->encoder, &s->job.config, &cause);
     if (status) return motus_fail(error, status, "%s: %s", motus_shown(o->input), cause.text);
-    if (o->mvs_in && (status = motus_field_in_open(&s->field, o->mvs_in, s->job.config.width,
+    if (o->mvs_in && (status = motus_field_in_open(&s->external_mvs, o->mvs_in, s->job.config.width,
                                                    s->job.config.height, error)))
         return status;
     note_backend(s);
@@ -321,30 +294,41 @@ static MotusStatus open_all(Session *s, MotusError *error) {
     return status ? status : open_outputs(s, error);
 }
 
-// Whether the input goes on behind the last picture, because nobody wanted more.
-static int is_part(const Session *s) {
+static void close_session(EncodeSession *s) {
+    motus_encode_outputs_abandon(&s->outputs);
+    motus_ssim_meter_close(&s->meter);
+    motus_encoder_close(&s->encoder);
+    motus_field_in_close(&s->external_mvs);
+    motus_filters_close(&s->filters);
+    motus_reader_close(&s->input.reader);
+}
+
+// ---- The job ------------------------------------------------------------------------------------
+
+// True if the encode stopped before the input's end.
+static int is_part(const EncodeSession *s) {
     return motus_signal_caught() || (s->input.limit && s->input.read >= s->input.limit);
 }
 
-static void note_input(Session *s) {
+static void note_input(EncodeSession *s) {
     const MotusSequenceInfo *info = motus_reader_info(s->input.reader);
     s->job.damage = motus_reader_damage(s->input.reader);
     s->job.variable = info->variable;
     s->job.complete = !s->input.cut && !s->job.damage.cut && !motus_signal_caught();
-    if (info->variable && !s->job.told_variable && s->options->format == MOTUS_FORMAT_H264 &&
+    if (info->variable && !s->job.known_variable && s->options->format == MOTUS_FORMAT_H264 &&
         !s->options->quiet)
         motus_warn("%s: note: left out, a byte stream holds pictures only: the pictures' own times",
                    motus_shown(s->options->outputs.stream));
 }
 
-static MotusStatus run(Session *s, MotusError *error) {
+static MotusStatus run(EncodeSession *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     MotusStatus status = open_all(s, error);
     if (status) return status;
     int64_t total = motus_reader_info(s->input.reader)->frames;
     if (total >= 0) total -= o->seek;
     if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
-    s->job.told_variable = motus_reader_info(s->input.reader)->variable;
+    s->job.known_variable = motus_reader_info(s->input.reader)->variable;
     s->progress = motus_progress_begin(total, o->quiet);
     double start = motus_seconds();
     status = encode_all(s, error);
@@ -357,38 +341,39 @@ static MotusStatus run(Session *s, MotusError *error) {
     return motus_encode_outputs_commit(&s->outputs, &s->totals, &s->job, is_part(s), error);
 }
 
-static void close_session(Session *s) {
-    motus_encode_outputs_abandon(&s->outputs);
-    motus_ssim_meter_close(&s->measure);
-    motus_encoder_close(&s->encoder);
-    motus_field_in_close(&s->field);
-    motus_filters_close(&s->filters);
-    motus_reader_close(&s->input.reader);
-}
-
-static int warn_of_damage(const Session *s) {
+// Returns 1 if the input was cut or damaged.
+static int warn_of_damage(const EncodeSession *s) {
     char text[160];
     motus_damage_text(&s->job.damage, text);
     if (s->input.cut)
         motus_warn("%s; whole frames encoded: %lld", s->input.warning.text,
                    (long long)s->totals.frames);
-    if (text[0] && !s->input.cut)
+    else if (text[0])
         motus_warn("%s: damaged: %s; the rest was encoded", motus_shown(s->options->input), text);
     return s->input.cut || text[0];
 }
 
 int motus_encode_job(const MotusEncodeOptions *options) {
-    Session s = {.options = options,
-                 .input = {.limit = options->frames},
-                 .job = {.input = options->input, .output = options->outputs.stream}};
+    EncodeSession s = {.options = options,
+                       .input = {.limit = options->frames},
+                       .job = {.input = options->input, .output = options->outputs.stream}};
     MotusError error = {0};
     MotusStatus status = run(&s, &error);
-    int damaged = !status && warn_of_damage(&s);
-    if (status) motus_failure(&error);
+    int damaged = !status && warn_of_damage(&s),
+        result = motus_exit_status(status, &error, status ? motus_signal_caught() : s.interrupted);
     if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job);
     close_session(&s);
-    if (status && motus_signal_caught()) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
-    if (s.interrupted) return MOTUS_EXIT_SIGNAL + s.interrupted;
-    return status || s.outputs.lost || (options->strict && damaged) ? MOTUS_EXIT_FAILURE
-                                                                    : MOTUS_EXIT_OK;
+    const int failed = s.outputs.lost || (options->strict && damaged);
+    return result ? result : failed ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+}
+
+int motus_cmd_encode(int argc, char **argv) {
+    MotusEncodeOptions o = motus_encode_options_default();
+    int status = motus_encode_options_read(&o, argc, argv);
+    if (status < 0) {
+        motus_signals_catch();
+        status = motus_encode_job(&o);
+    }
+    free(o.rate.log_text);
+    return status;
 }

@@ -27,10 +27,11 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNa
         settings->format == MOTUS_FORMAT_H264
             ? motus_output_open(&o->stream, names->stream, error)
             : motus_mux_open(&o->mux, names->stream, settings, c, headers, size, error);
-    if (!status && o->stream) motus_mux_tell_left_out(settings, names->stream);
+    if (!status && o->stream) motus_mux_note_left_out(settings, names->stream);
     if (!status && names->recon) status = motus_writer_open(&o->recon, names->recon, &recon, error);
     if (!status && names->stats) status = motus_stats_open(&o->stats, names->stats, job, error);
-    if (!status && names->log) status = motus_output_open(&o->log, names->log, error);
+    if (!status && names->pass_log)
+        status = motus_output_open(&o->pass_log, names->pass_log, error);
     if (!status && names->mvs) status = motus_mvs_open(&o->mvs, names->mvs, error);
     if (!status && names->field)
         status = motus_field_out_open(&o->field, names->field,
@@ -39,7 +40,7 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNa
     return status;
 }
 
-// Whether to close a file beside the stream: it failed, and the stream goes on without.
+// Warns of a file beside the stream that failed. Returns 1 if it has to be closed.
 static int is_lost(MotusEncodeOutputs *o, MotusStatus status, const MotusError *cause) {
     if (!status) return 0;
     o->lost++;
@@ -54,10 +55,10 @@ MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusEncod
     MotusStatus status = o->mux
                              ? motus_mux_picture(o->mux, picture, time, error)
                              : motus_output_write(o->stream, picture->data, picture->size, error);
+    if (!status && o->pass_log)
+        status =
+            motus_output_write(o->pass_log, picture->pass_log, strlen(picture->pass_log), error);
     if (status) return status;
-    if (o->log &&
-        (status = motus_output_write(o->log, picture->pass_log, strlen(picture->pass_log), error)))
-        return status;
     o->logged++;
     if (o->recon && is_lost(o, motus_writer_put(o->recon, picture->recon, &cause), &cause))
         motus_writer_abandon(&o->recon);
@@ -66,22 +67,21 @@ MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusEncod
         motus_stats_abandon(&o->stats);
     if (o->mvs && is_lost(o, motus_mvs_picture(o->mvs, picture, &cause), &cause))
         motus_mvs_abandon(&o->mvs);
-    if (o->field && picture->field &&
-        is_lost(o,
-                motus_field_out_picture(o->field, picture->number, picture->field,
-                                        picture->field_modes, &cause),
-                &cause))
-        motus_field_out_abandon(&o->field);
+    if (o->field && picture->field) {
+        status = motus_field_out_picture(o->field, picture->number, picture->field,
+                                         picture->field_modes, &cause);
+        if (is_lost(o, status, &cause)) motus_field_out_abandon(&o->field);
+    }
     return MOTUS_OK;
 }
 
-// The log of a first pass is what that pass is for: without it the encode has failed.
-static MotusStatus commit_log(MotusEncodeOutputs *o, MotusError *error) {
+// Commits the pass log, without which a first pass has failed.
+static MotusStatus commit_pass_log(MotusEncodeOutputs *o, MotusError *error) {
     char end[40];
     const int length = snprintf(end, sizeof end, "end %lld\n", (long long)o->logged);
-    if (!o->log) return MOTUS_OK;
-    MotusStatus status = motus_output_write(o->log, end, (size_t)length, error);
-    return status ? status : motus_output_commit(&o->log, error);
+    if (!o->pass_log) return MOTUS_OK;
+    MotusStatus status = motus_output_write(o->pass_log, end, (size_t)length, error);
+    return status ? status : motus_output_commit(&o->pass_log, error);
 }
 
 MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals *totals,
@@ -90,7 +90,7 @@ MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals
     MotusError cause = {0};
     MotusStatus status =
         o->mux ? motus_mux_commit(&o->mux, partly, error) : motus_output_commit(&o->stream, error);
-    if (!status) status = commit_log(o, error);
+    if (!status) status = commit_pass_log(o, error);
     if (status) return status;
     if (o->recon) is_lost(o, motus_writer_commit(&o->recon, &cause), &cause);
     if (o->stats) is_lost(o, motus_stats_commit(&o->stats, totals, job, &cause), &cause);
@@ -102,7 +102,7 @@ MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals
 void motus_encode_outputs_abandon(MotusEncodeOutputs *o) {
     motus_field_out_abandon(&o->field);
     motus_mvs_abandon(&o->mvs);
-    motus_output_abandon(&o->log);
+    motus_output_abandon(&o->pass_log);
     motus_stats_abandon(&o->stats);
     motus_writer_abandon(&o->recon);
     motus_mux_abandon(&o->mux);

@@ -1,4 +1,4 @@
-// The files that an encode writes: the stream, and those beside it, which may fail without harm to
+// The files that an encode writes: the stream, and others beside it, whose failure does not harm
 // the stream.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_ENCODE_ENCODE_OUTPUTS_H
@@ -12,35 +12,37 @@
 
 typedef struct MotusEncodeNames {
     const char *stream;
-    const char *recon, *stats, *mvs, *log, *field; // NULL: not wanted
+    const char *recon, *stats, *mvs, *pass_log, *field; // NULL: not written
 } MotusEncodeNames;
 
 typedef struct MotusEncodeOutputs {
-    MotusOutput *stream; // this or mux
+    MotusOutput *stream; // a byte stream; else mux
     MotusMux *mux;
     MotusWriter *recon;
     MotusStatsFile *stats;
     MotusMvsFile *mvs;
     MotusFieldOut *field;
-    MotusOutput *log; // of the first pass
-    int64_t logged;
-    int lost; // files beside the stream that were given up
+    MotusOutput *pass_log; // of the first pass
+    int64_t logged;        // pictures in it
+    int lost;              // files beside the stream that were given up
 } MotusEncodeOutputs;
 
-// Opens all; `settings` are the mux's, with the stream's format.
+// Returns the MotusFormat that a name's ending asks for, -1: none.
+int motus_format_of(const char *path);
+
+// Opens all files. `settings` are the mux's, with the stream's format.
 MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *outputs, const MotusEncodeNames *names,
                                       const MotusMuxSettings *settings,
                                       const MotusEncodeReport *job, const uint8_t *headers,
                                       size_t size, MotusError *error);
 
-// Adds a picture, shown at `time`. A file beside the stream that fails is told, removed and done
-// without.
+// Adds a picture that is shown at `time`. A file beside the stream that fails is warned about and
+// removed.
 MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *outputs, const MotusEncodeReport *job,
                                          const MotusPacket *picture, MotusTime time, double ssim,
                                          MotusError *error);
 
-// The stream first: where another file fails, it is whole. partly: the input goes on behind the
-// last picture.
+// Commits all files, the stream first. partly: the input goes on after the last picture.
 MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *outputs, const MotusTotals *totals,
                                         const MotusEncodeReport *job, int partly,
                                         MotusError *error);

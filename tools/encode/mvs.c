@@ -2,15 +2,14 @@
 #include "tools/encode/mvs.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
 #include "tools/cli/options.h"
+#include "tools/search/export.h"
 #include "yuv/io/writer.h"
 
-#define ROW_BYTES 15
-#define NPY_HEADER_BYTES 320 // a multiple of 64, with room for any number of rows
+enum { ROW_BYTES = 15, NPY_HEADER_BYTES = 320 };
 
 struct MotusMvsFile {
     MotusOutput *out;
@@ -19,22 +18,15 @@ struct MotusMvsFile {
 };
 
 static const char csv_header[] = "frame,x,y,mv_x,mv_y,w,h,skip\n";
-static const char npy_columns[] = "[('frame', '<i4'), ('x', '<u2'), ('y', '<u2'), ('mv_x', '<i2'), "
-                                  "('mv_y', '<i2'), ('w', '|u1'), "
-                                  "('h', '|u1'), ('skip', '|u1')]";
-
-static uint8_t *put16(uint8_t *p, unsigned v) {
-    *p++ = (uint8_t)v;
-    *p++ = (uint8_t)(v >> 8);
-    return p;
-}
+static const char npy_columns[] =
+    "[('frame', '<i4'), ('x', '<u2'), ('y', '<u2'), ('mv_x', '<i2'), ('mv_y', '<i2'), "
+    "('w', '|u1'), ('h', '|u1'), ('skip', '|u1')]";
 
 static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b,
                               MotusError *error) {
-    uint8_t row[ROW_BYTES], *p = put16(row, (unsigned)frame & 0xFFFF);
-    p = put16(p, (unsigned)(frame >> 16) & 0xFFFF);
-    p = put16(put16(p, b->x), b->y);
-    p = put16(put16(p, (uint16_t)b->mv.x), (uint16_t)b->mv.y);
+    uint8_t row[ROW_BYTES], *p = motus_put_le(row, (uint32_t)frame, 4);
+    p = motus_put_le(motus_put_le(p, b->x, 2), b->y, 2);
+    p = motus_put_le(motus_put_le(p, (uint16_t)b->mv.x, 2), (uint16_t)b->mv.y, 2);
     *p++ = b->width;
     *p++ = b->height;
     *p = b->skip;
@@ -49,17 +41,10 @@ static MotusStatus put_text(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv
     return motus_output_write(mvs->out, line, (size_t)length, error);
 }
 
-// NumPy's format 1.0: magic, length of the text, text padded with spaces and a newline.
 static void npy_header(char header[NPY_HEADER_BYTES], uint64_t n_rows) {
-    static const char magic[8] = "\x93NUMPY\x01";
-    memset(header, ' ', NPY_HEADER_BYTES);
-    memcpy(header, magic, sizeof magic);
-    put16((uint8_t *)header + 8, NPY_HEADER_BYTES - 10);
-    int length = snprintf(header + 10, NPY_HEADER_BYTES - 10,
-                          "{'descr': %s, 'fortran_order': False, 'shape': (%llu,), }", npy_columns,
-                          (unsigned long long)n_rows);
-    header[10 + length] = ' '; // where the text's terminating zero was
-    header[NPY_HEADER_BYTES - 1] = '\n';
+    char shape[32];
+    snprintf(shape, sizeof shape, "(%llu,)", (unsigned long long)n_rows);
+    motus_npy_header(header, NPY_HEADER_BYTES, npy_columns, shape);
 }
 
 MotusStatus motus_mvs_open(MotusMvsFile **mvs, const char *path, MotusError *error) {

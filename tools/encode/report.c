@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/encode/report.h"
 
-#include "tools/cli/rate_options.h"
+#include "tools/encode/rate_options.h"
 
-const char *motus_mb_kind_name(MotusMbKind kind) {
-    static const char *const names[MOTUS_MB_KINDS] = {"P_Skip", "P_16x16", "P_16x8",  "P_8x16",
-                                                      "P_8x8",  "I_4x4",   "I_16x16", "I_PCM"};
-    return names[kind];
-}
+const char *const motus_mb_kind_names[MOTUS_MB_KINDS] = {"P_Skip", "P_16x16", "P_16x8",  "P_8x16",
+                                                         "P_8x8",  "I_4x4",   "I_16x16", "I_PCM"};
 
-const char *motus_sub_name(int sub) {
-    static const char *const names[4] = {"8x8", "8x4", "4x8", "4x4"};
-    return names[sub];
-}
+const char *const motus_sub_names[4] = {"8x8", "8x4", "4x8", "4x4"};
 
 void motus_totals_add(MotusTotals *t, const MotusPacket *picture, double ssim) {
     const MotusPictureStats *s = &picture->stats;
@@ -29,8 +23,8 @@ void motus_totals_add(MotusTotals *t, const MotusPacket *picture, double ssim) {
     for (int c = 0; c < 3; c++) t->ssd[c] += s->ssd[c];
     t->ssim += ssim;
     t->qp += picture->mean_qp;
-    t->again += picture->coded_again;
-    t->late += picture->vbv_fullness < 0;
+    t->coded_again += picture->coded_again;
+    t->underflows += picture->vbv_fullness < 0;
     if (t->frames == 1 || picture->vbv_fullness < t->least_vbv)
         t->least_vbv = picture->vbv_fullness;
 }
@@ -49,6 +43,7 @@ double motus_totals_kbps(const MotusTotals *t, const MotusEncodeReport *job) {
     return 8e-3 * (double)t->bytes / (double)t->frames * job->config.fps.num / job->config.fps.den;
 }
 
+// Returns per cent.
 static double share(uint64_t part, uint64_t whole) {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -59,12 +54,12 @@ static void print_macroblocks(FILE *file, const MotusTotals *t) {
     for (int k = 0; k < 4; k++) subs += t->sub[k];
     fprintf(file, "macroblocks ");
     for (int k = 0; k < MOTUS_MB_KINDS; k++)
-        fprintf(file, " %s %.1f%%", motus_mb_kind_name((MotusMbKind)k), share(t->mb[k], all));
+        fprintf(file, " %s %.1f%%", motus_mb_kind_names[k], share(t->mb[k], all));
     fprintf(file, "\n");
     if (!subs) return;
     fprintf(file, "P_8x8 parts ");
     for (int k = 0; k < 4; k++)
-        fprintf(file, " %s %.1f%%", motus_sub_name(k), share(t->sub[k], subs));
+        fprintf(file, " %s %.1f%%", motus_sub_names[k], share(t->sub[k], subs));
     fprintf(file, "\n");
 }
 
@@ -79,20 +74,18 @@ static void print_bits(FILE *file, const MotusTotals *t) {
 void motus_damage_text(const MotusDamage *d, char text[160]) {
     const struct {
         int64_t n;
-        const char *what;
-    } parts[] = {
-        {d->packets, "lost"},
-        {d->pictures, "repaired"},
-        {d->missing, "missing"},
-        {d->places, d->places == 1 ? "bad place in the container" : "bad places in the container"}};
+        const char *kind, *kinds;
+    } counts[] = {{d->lost, "picture lost", "pictures lost"},
+                  {d->repaired, "picture repaired", "pictures repaired"},
+                  {d->missing, "picture missing", "pictures missing"},
+                  {d->container_errors, "container error", "container errors"}};
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < 4; i++)
-        if (parts[i].n) {
-            const char *kind = i == 3 ? "" : parts[i].n == 1 ? "picture " : "pictures ";
-            used += (size_t)snprintf(text + used, 160 - used, "%s%lld %s%s", used ? ", " : "",
-                                     (long long)parts[i].n, kind, parts[i].what);
-        }
+        if (counts[i].n)
+            used += (size_t)snprintf(text + used, 160 - used, "%s%lld %s", used ? ", " : "",
+                                     (long long)counts[i].n,
+                                     counts[i].n == 1 ? counts[i].kind : counts[i].kinds);
     if (d->cut) snprintf(text + used, 160 - used, "%scut", used ? ", " : "");
 }
 
@@ -107,10 +100,8 @@ void motus_report_print(FILE *file, const MotusTotals *t, const MotusEncodeRepor
     if (c->rate != MOTUS_RATE_QP)
         fprintf(file, "QP           %.2f on average\n", t->qp / (double)t->frames);
     if (c->vbv_maxrate)
-        fprintf(
-            file,
-            "VBV          at least %lld bits left, %lld underflows, %lld pictures coded again\n",
-            (long long)t->least_vbv, (long long)t->late, (long long)t->again);
+        fprintf(file, "VBV          at least %lld bits left, %lld underflows, %lld coded again\n",
+                (long long)t->least_vbv, (long long)t->underflows, (long long)t->coded_again);
     fprintf(file, "size         %llu bytes, %.1f kb/s at %.5g frames/s%s\n",
             (unsigned long long)t->bytes, motus_totals_kbps(t, job),
             (double)c->fps.num / c->fps.den, job->variable ? " on average" : "");

@@ -1,5 +1,5 @@
-// The JSON report. Each object is built with cJSON and written at once; only the list of frames is
-// put together by hand, as it grows.
+// The JSON file. cJSON builds each object, which is written at once; the list of frames is written
+// by hand as it grows.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -10,7 +10,10 @@
 #include "motus/version.h"
 #include "tools/cli/options.h"
 #include "tools/encode/report.h"
-#include "tools/media/checksum.h"
+#ifdef MOTUS_HAVE_MEDIA
+#include <libavutil/md5.h>
+#include <libavutil/mem.h>
+#endif
 
 struct MotusStatsFile {
     MotusOutput *out;
@@ -51,7 +54,7 @@ static MotusStatus put_members(MotusStatsFile *stats, cJSON *object, MotusError 
     return status;
 }
 
-// A number with so many decimals, as people want to read it.
+// Adds a number with a fixed number of decimals.
 static void add_decimal(cJSON *object, const char *name, double value, int decimals) {
     char text[64];
     snprintf(text, sizeof text, "%.*f", decimals, value);
@@ -126,10 +129,35 @@ MotusStatus motus_stats_open(MotusStatsFile **stats, const char *path, const Mot
     return status;
 }
 
-static cJSON *mb_counts(const uint64_t counts[MOTUS_MB_KINDS]) {
+#define MD5_TEXT 33 // 32 hexadecimal digits and the zero
+
+// Computes the MD5 of a picture's planes without padding, as `ffmpeg -f framemd5` prints it for
+// 8-bit 4:2:0. Returns 0 without libavutil or memory.
+static int frame_md5(const MotusFrame *frame, char text[MD5_TEXT]) {
+#ifdef MOTUS_HAVE_MEDIA
+    struct AVMD5 *md5 = av_md5_alloc();
+    uint8_t digest[16];
+    if (!md5) return 0;
+    av_md5_init(md5);
+    for (int p = 0; p < 3; p++) {
+        const MotusPlane *plane = &frame->plane[p];
+        for (int y = 0; y < plane->height; y++)
+            av_md5_update(md5, plane->data + y * plane->stride, (size_t)plane->width);
+    }
+    av_md5_final(md5, digest);
+    av_free(md5);
+    for (int i = 0; i < 16; i++) snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    return 1;
+#else
+    (void)frame;
+    text[0] = 0;
+    return 0;
+#endif
+}
+
+static cJSON *numbers(const char *const *names, const uint64_t *values, int n) {
     cJSON *object = cJSON_CreateObject();
-    for (int k = 0; k < MOTUS_MB_KINDS; k++)
-        cJSON_AddNumberToObject(object, motus_mb_kind_name((MotusMbKind)k), (double)counts[k]);
+    for (int i = 0; i < n; i++) cJSON_AddNumberToObject(object, names[i], (double)values[i]);
     return object;
 }
 
@@ -142,7 +170,7 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *
                                 const MotusPacket *picture, MotusTime time, double ssim,
                                 MotusError *error) {
     const char type[2] = {picture->type, 0};
-    char md5[MOTUS_MD5_TEXT];
+    char md5[MD5_TEXT];
     MotusTotals one = {0};
     motus_totals_add(&one, picture, ssim);
     cJSON *object = cJSON_CreateObject();
@@ -159,8 +187,8 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *
     cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
     add_psnr(object, &one, job);
     add_decimal(object, "ssim", ssim, 6);
-    cJSON_AddItemToObject(object, "mb_types", mb_counts(one.mb));
-    if (motus_frame_md5(picture->recon, md5)) cJSON_AddStringToObject(object, "recon_md5", md5);
+    cJSON_AddItemToObject(object, "mb_types", numbers(motus_mb_kind_names, one.mb, MOTUS_MB_KINDS));
+    if (frame_md5(picture->recon, md5)) cJSON_AddStringToObject(object, "recon_md5", md5);
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
     if (!text) return no_memory(error);
@@ -170,7 +198,7 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *
     return status;
 }
 
-// Blocks of each size in P MBs, P_Skip left out: what the partition choice came to.
+// Counts the blocks of each size in P MBs other than P_Skip.
 static cJSON *partition_counts(const MotusTotals *t) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "16x16", (double)t->mb[MOTUS_MB_P_16x16]);
@@ -178,27 +206,23 @@ static cJSON *partition_counts(const MotusTotals *t) {
     cJSON_AddNumberToObject(object, "8x16", 2.0 * (double)t->mb[MOTUS_MB_P_8x16]);
     for (int k = 0; k < 4; k++) {
         static const int blocks[4] = {1, 2, 2, 4}; // of a sub-macroblock
-        cJSON_AddNumberToObject(object, motus_sub_name(k), blocks[k] * (double)t->sub[k]);
+        cJSON_AddNumberToObject(object, motus_sub_names[k], blocks[k] * (double)t->sub[k]);
     }
     return object;
 }
 
 static cJSON *bit_counts(const MotusTotals *t) {
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddNumberToObject(object, "header", (double)t->bits_header);
-    cJSON_AddNumberToObject(object, "mode", (double)t->bits_mode);
-    cJSON_AddNumberToObject(object, "mv", (double)t->bits_mv);
-    cJSON_AddNumberToObject(object, "luma", (double)t->bits_luma);
-    cJSON_AddNumberToObject(object, "chroma", (double)t->bits_chroma);
-    return object;
+    static const char *const names[] = {"header", "mode", "mv", "luma", "chroma"};
+    const uint64_t values[] = {t->bits_header, t->bits_mode, t->bits_mv, t->bits_luma,
+                               t->bits_chroma};
+    return numbers(names, values, 5);
 }
 
 static cJSON *damage_counts(const MotusDamage *d) {
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddNumberToObject(object, "lost", (double)d->packets);
-    cJSON_AddNumberToObject(object, "repaired", (double)d->pictures);
-    cJSON_AddNumberToObject(object, "missing", (double)d->missing);
-    cJSON_AddNumberToObject(object, "places", (double)d->places);
+    static const char *const names[] = {"lost", "repaired", "missing", "container_errors"};
+    const uint64_t values[] = {(uint64_t)d->lost, (uint64_t)d->repaired, (uint64_t)d->missing,
+                               (uint64_t)d->container_errors};
+    cJSON *object = numbers(names, values, 4);
     cJSON_AddBoolToObject(object, "cut", d->cut);
     return object;
 }
@@ -214,8 +238,8 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t,
         add_decimal(tail, "mean_qp", t->frames ? t->qp / (double)t->frames : 0, 3);
     if (job->config.vbv_maxrate) {
         cJSON_AddNumberToObject(tail, "vbv_least_fullness", (double)t->least_vbv);
-        cJSON_AddNumberToObject(tail, "vbv_underflows", (double)t->late);
-        cJSON_AddNumberToObject(tail, "coded_again", (double)t->again);
+        cJSON_AddNumberToObject(tail, "vbv_underflows", (double)t->underflows);
+        cJSON_AddNumberToObject(tail, "coded_again", (double)t->coded_again);
     }
     add_decimal(tail, "seconds", job->seconds, 3);
     add_decimal(tail, "fps", job->seconds > 0 ? (double)t->frames / job->seconds : 0, 2);
@@ -223,7 +247,7 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t,
     add_decimal(tail, "kbps", motus_totals_kbps(t, job), 3);
     add_psnr(tail, t, job);
     add_decimal(tail, "ssim", t->frames ? t->ssim / (double)t->frames : 0, 6);
-    cJSON_AddItemToObject(tail, "mb_types", mb_counts(t->mb));
+    cJSON_AddItemToObject(tail, "mb_types", numbers(motus_mb_kind_names, t->mb, MOTUS_MB_KINDS));
     cJSON_AddItemToObject(tail, "partitions", partition_counts(t));
     cJSON_AddItemToObject(tail, "bits", bit_counts(t));
     MotusStatus status = put(*stats, "\n],\n", error);

@@ -1,4 +1,4 @@
-// motus dct: what the 8x8 DCT and its quantization do to a picture.
+// motus dct: the effect of the 8x8 DCT and its quantization on a picture.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "tools/filter/one_frame.h"
 
 static const char about[] =
-    "Transforms the luma of one frame of INPUT (a video or a picture) by the 8x8 DCT of JPEG, "
-    "quantizes,\n"
-    "and transforms back. DIR/dct.png shows the original, the coefficients (logarithmic scale) and "
-    "the\n"
-    "reconstruction side by side; PSNR and the share of zero coefficients are printed.\n"
+    "Transforms the luma of one frame of INPUT (a video or a picture) by the 8x8 DCT of JPEG,\n"
+    "quantizes, and transforms back. DIR/dct.png shows the original, the coefficients "
+    "(logarithmic\n"
+    "scale) and the reconstruction side by side; PSNR and the share of zero coefficients are\n"
+    "printed.\n"
     "\n"
     "Examples:\n"
     "  motus dct photo.png -o out --quality 75\n"
@@ -26,11 +26,12 @@ typedef struct DctOptions {
     MotusDct8Kind kind;
 } DctOptions;
 
+// Draws the dequantized levels on a logarithmic scale and counts the zeros.
 static void draw_levels(const MotusPlane *picture, const MotusCoefs *coefs,
                         const uint16_t table[64], long *zeros) {
     double most = 1;
     *zeros = 0;
-    for (int pass = 0; pass < 2; pass++) // first the largest, then the picture
+    for (int pass = 0; pass < 2; pass++) // 0: finds the largest; 1: draws
         for (int y = 0; y < coefs->height; y++)
             for (int x = 0; x < coefs->width; x++) {
                 int level =
@@ -52,8 +53,8 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
     long zeros = 0;
     int width = (luma->width + 7) / 8 * 8, height = (luma->height + 7) / 8 * 8;
     MotusCoefs coefs = {motus_alloc((size_t)width * (size_t)height, 2), 2 * width, width, height};
-    MotusPlane planes[3] = {*luma, motus_plane_new(width, height),
-                            motus_plane_new(luma->width, luma->height)};
+    MotusPlane planes[3] = {*luma, motus_plane_alloc(width, height),
+                            motus_plane_alloc(luma->width, luma->height)};
     MotusStatus status = coefs.data && planes[1].data && planes[2].data
                              ? MOTUS_OK
                              : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -82,9 +83,9 @@ int motus_cmd_dct(int argc, char **argv) {
     DctOptions o = {.quality = 75};
     const MotusOption own[] = {
         {"quality", 'q', &o.quality, motus_option_int, 1, 100, "N",
-         "of the quantization table, 1..100 (75)"},
+         "quality of the quantization table, 1..100 (75)"},
         {"integer", 0, &o.kind, NULL, MOTUS_DCT8_INTEGER, 0, NULL,
-         "the integer transform instead of the float one"},
+         "integer transform instead of the float one"},
         {0},
     };
     return motus_one_frame_command("dct", about, own, &o.one, show, &o, argc, argv);

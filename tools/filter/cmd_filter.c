@@ -1,15 +1,15 @@
-// motus filter: equalization, denoising and keying of a sequence.
+// motus filter: equalizes, denoises and keys a sequence.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/error.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/input.h"
-#include "tools/cli/progress.h"
 #include "tools/cli/signals.h"
 #include "tools/filter/filters.h"
-#include "tools/filter/histogram_plot.h"
+#include "tools/media/png.h"
 #include "yuv/io/writer.h"
 
 static const char about[] =
@@ -32,29 +32,26 @@ typedef struct FilterOptions {
 static int parse(FilterOptions *o, int argc, char **argv) {
     MotusFilterList *list = &o->list;
     const MotusOption options[] = {
-        {"output", 'o', &o->output, motus_option_text, 0, 0, "FILE", "where the frames go"},
+        {"output", 'o', &o->output, motus_option_text, 0, 0, "FILE", "output file"},
         {"equalize", 0, list, motus_option_equalize, 0, 0, "[=SETTINGS]", "spread the histogram"},
         {"denoise", 0, list, motus_option_denoise, 0, 0, "STRENGTH",
          "remove noise by wavelet thresholds"},
-        {"key", 0, list, motus_option_key, 0, 0, "COLOUR",
-         "show the background where this colour is"},
+        {"key", 0, list, motus_option_key, 0, 0, "COLOUR", "replace this colour by the background"},
         {"background", 0, &list->background, motus_option_text, 0, 0, "FILE",
          "sequence or still behind the key; its last frame stays"},
-        {"loop", 0, &list->loop, NULL, 1, 0, NULL, "start the background again when it ends"},
-        {"scale", 0, &list->scale, NULL, 1, 0, NULL,
-         "scale the background to the foreground's size"},
+        MOTUS_FLAG("loop", &list->loop, "restart the background when it ends"),
+        MOTUS_FLAG("scale", &list->scale, "scale the background to the foreground's size"),
         {"plot", 0, &o->plot, motus_option_text, 0, 0, "FILE.png",
          "luma histograms of the first frame, before and after"},
-        {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "N frames at most"},
-        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
+        {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "at most N frames"},
+        MOTUS_OPTION_SIZE(o->size),
         {"fps", 'r', &o->reader.fps, motus_option_rate, 0, 0, "N[/D]",
-         "rate of headerless input, or instead of what the input says"},
+         "rate of headerless input, or instead of the input's"},
         {"deinterlace", 0, &o->reader.deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
          "auto, off or on (auto)"},
-        {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (0)"},
-        {"backend", 0, &o->backend, motus_option_backend, 0, 0, "NAME",
-         "auto, cpu or cuda (auto); the result is the same"},
-        {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line"},
+        MOTUS_OPTION_THREADS(&o->threads, "threads, 0 = all cores (0)"),
+        MOTUS_OPTION_BACKEND(&o->backend),
+        MOTUS_FLAG("quiet", &o->quiet, "no live line"),
         {0},
     };
     char text[4096];
@@ -66,23 +63,57 @@ static int parse(FilterOptions *o, int argc, char **argv) {
     if (!o->input) return motus_usage_error("filter", "the input is missing");
     if (!o->output) return motus_usage_error("filter", "the output is missing: -o FILE");
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = o->threads;
-    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet,
+    o->reader.log = motus_print_log, o->reader.opaque = &o->quiet,
     o->reader.interrupted = motus_signal_caught;
     const char *inputs[] = {o->input, list->background}, *outputs[] = {o->output, o->plot};
     return motus_check_names("filter", inputs, 2, outputs, 2);
 }
 
-typedef struct Job {
+// ---- The plot -----------------------------------------------------------------------------------
+
+enum { BAR = 3, HEIGHT = 200, MARGIN = 8, PAPER = 255, INK = 90, LINE = 0 };
+
+// Draws a histogram as bars, and its running sum as a line.
+static void draw_histogram(const MotusPlane *p, int top, const uint32_t counts[256]) {
+    uint64_t most = 1, total = 0, sum = 0;
+    for (int k = 0; k < 256; k++) total += counts[k], most = counts[k] > most ? counts[k] : most;
+    for (int k = 0; k < 256; k++) {
+        int height = (int)(counts[k] * (uint64_t)HEIGHT / most), x = MARGIN + BAR * k;
+        for (int y = 0; y < height; y++)
+            memset(p->data + (top + HEIGHT - 1 - y) * p->stride + x, INK, BAR - 1);
+        sum += counts[k];
+        const int level = (int)(total ? sum * (HEIGHT - 1) / total : 0);
+        memset(p->data + (top + HEIGHT - 1 - level) * p->stride + x, LINE, BAR);
+    }
+    memset(p->data + (top + HEIGHT) * p->stride + MARGIN, LINE, BAR * 256);
+}
+
+// Writes two histograms one above the other as a PNG.
+static MotusStatus plot_histograms(const char *path, const uint32_t before[256],
+                                   const uint32_t after[256], MotusError *error) {
+    MotusPlane p = motus_plane_alloc(256 * BAR + 2 * MARGIN, 2 * HEIGHT + 3 * MARGIN);
+    if (!p.data) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    memset(p.data, PAPER, (size_t)p.width * (size_t)p.height);
+    draw_histogram(&p, MARGIN, before);
+    draw_histogram(&p, HEIGHT + 2 * MARGIN, after);
+    MotusStatus status = motus_png_write(path, &p, 1, error);
+    motus_plane_free(&p);
+    return status;
+}
+
+// ---- The job ------------------------------------------------------------------------------------
+
+typedef struct FilterRun {
     const FilterOptions *o;
     MotusInput input;
     MotusFilters *filters;
     MotusWriter *writer;
     int64_t written;      // frames
-    uint32_t before[256]; // histogram of the first
-    int interrupted;      // by which signal, 0: not
-} Job;
+    uint32_t before[256]; // histogram of the first frame
+    int interrupted;      // signal that came before the input's end, 0: none
+} FilterRun;
 
-static MotusStatus open_job(Job *j, MotusError *error) {
+static MotusStatus open_job(FilterRun *j, MotusError *error) {
     const FilterOptions *o = j->o;
     MotusStatus status = motus_reader_open(&j->input.reader, o->input, &o->reader, error);
     if (status) return status;
@@ -92,22 +123,22 @@ static MotusStatus open_job(Job *j, MotusError *error) {
 }
 
 static MotusStatus read_frame(void *opaque, MotusFrame **frame, MotusError *error) {
-    Job *j = opaque;
+    FilterRun *j = opaque;
     MotusStatus status = motus_input_next(&j->input, frame, error);
     if (!status && j->input.read == 1 && j->o->plot)
         motus_histogram(j->before, &(*frame)->plane[0], NULL);
     return status;
 }
 
-static MotusStatus write_frame(Job *j, const MotusFrame *frame, MotusError *error) {
+static MotusStatus write_frame(FilterRun *j, const MotusFrame *frame, MotusError *error) {
     uint32_t after[256];
     MotusStatus status = motus_writer_put(j->writer, frame, error);
     if (status || j->written++ || !j->o->plot) return status;
     motus_histogram(after, &frame->plane[0], NULL);
-    return motus_histogram_plot(j->o->plot, j->before, after, error);
+    return plot_histograms(j->o->plot, j->before, after, error);
 }
 
-static MotusStatus run(Job *j, MotusError *error) {
+static MotusStatus run(FilterRun *j, MotusError *error) {
     int64_t total = motus_reader_info(j->input.reader)->frames;
     if (j->o->frames && (total < 0 || total > j->o->frames)) total = j->o->frames;
     MotusProgress progress = motus_progress_begin(total, j->o->quiet);
@@ -127,9 +158,8 @@ static MotusStatus run(Job *j, MotusError *error) {
     if (!j->written)
         return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame", motus_shown(j->o->input));
     if (motus_reader_info(j->input.reader)->variable && !j->o->quiet)
-        motus_warn(
-            "%s: note: pictures come at a variable rate; the output gives them their average",
-            motus_shown(j->o->input));
+        motus_warn("%s: note: pictures have no constant rate; the output gives them the average",
+                   motus_shown(j->o->input));
     j->interrupted = motus_signal_caught();
     motus_signals_finish();
     return motus_writer_commit(&j->writer, error);
@@ -139,7 +169,7 @@ int motus_cmd_filter(int argc, char **argv) {
     FilterOptions o = {0};
     int status = parse(&o, argc, argv);
     if (status >= 0) return status;
-    Job job = {.o = &o, .input = {.limit = o.frames}};
+    FilterRun job = {.o = &o, .input = {.limit = o.frames}};
     MotusError error = {0};
     motus_signals_catch();
     MotusStatus done = open_job(&job, &error);
@@ -147,7 +177,5 @@ int motus_cmd_filter(int argc, char **argv) {
     if (job.writer) motus_writer_abandon(&job.writer);
     motus_filters_close(&job.filters);
     motus_reader_close(&job.input.reader);
-    if (done) motus_failure(&error);
-    int signal = done ? motus_signal_caught() : job.interrupted;
-    return signal ? MOTUS_EXIT_SIGNAL + signal : done ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    return motus_exit_status(done, &error, done ? motus_signal_caught() : job.interrupted);
 }

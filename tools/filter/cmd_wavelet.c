@@ -1,4 +1,4 @@
-// motus wavelet: what the D4 wavelet transform and its quantization do to a picture.
+// motus wavelet: the effect of the D4 wavelet transform and its quantization on a picture.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +10,10 @@
 #include "tools/filter/one_frame.h"
 
 static const char about[] =
-    "Transforms the luma of one frame of INPUT (a video or a picture) by Daubechies' D4 wavelet, "
-    "quantizes,\n"
-    "and transforms back. DIR/wavelet.png shows the original, the bands of all levels (details on "
-    "a\n"
-    "logarithmic scale) and the reconstruction side by side; PSNR and the share of zeros are "
-    "printed.\n"
+    "Transforms the luma of one frame of INPUT (a video or a picture) by Daubechies' D4 wavelet,\n"
+    "quantizes, and transforms back. DIR/wavelet.png shows the original, the bands of all levels\n"
+    "(details on a logarithmic scale) and the reconstruction side by side; PSNR and the share of\n"
+    "zeros are printed.\n"
     "\n"
     "Examples:\n"
     "  motus wavelet photo.png -o out\n"
@@ -27,7 +25,8 @@ typedef struct WaveletOptions {
     MotusWaveletEdge edge;
 } WaveletOptions;
 
-// One band at (x, y): details logarithmically up to `most`, the low-pass band divided by its gain.
+// Draws a band at (x, y): details on a logarithmic scale up to `most`; the low-pass band (most 0)
+// divided by its gain.
 static void draw_band(const MotusPlane *picture, const float *coefs, MotusBand band, int x, int y,
                       double most, double gain) {
     for (int r = 0; r < band.height; r++)
@@ -38,15 +37,14 @@ static void draw_band(const MotusPlane *picture, const float *coefs, MotusBand b
         }
 }
 
-// The low-pass band at the top left, and outwards from it the details of each level, which begin
-// where the next level's square ends.
+// Draws all bands: the low-pass band at the top left, then the details of each level outwards.
 static MotusPlane draw_bands(const float *coefs, const MotusWaveletShape *s) {
     int w = s->low.width, h = s->low.height;
     for (int l = s->levels - 1; l >= 0; l--) {
         w = (w > s->band[l][0].width ? w : s->band[l][0].width) + s->band[l][0].width;
         h = (h > s->band[l][0].height ? h : s->band[l][0].height) + s->band[l][0].height;
     }
-    MotusPlane picture = motus_plane_new(w, h);
+    MotusPlane picture = motus_plane_alloc(w, h);
     if (!picture.data) return picture;
     draw_band(&picture, coefs, s->low, 0, 0, 0, (double)(1 << s->levels));
     w = s->low.width, h = s->low.height;
@@ -60,6 +58,7 @@ static MotusPlane draw_bands(const float *coefs, const MotusWaveletShape *s) {
     return picture;
 }
 
+// Returns the share of zero levels, per cent.
 static double share_of_zeros(const int16_t *levels, const MotusWaveletShape *s) {
     double zeros = 0, all = 0;
     for (int i = 0; i <= 3 * s->levels; i++) {
@@ -82,7 +81,7 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
                           luma->width, luma->height);
     float *coefs = motus_alloc(shape.size, sizeof *coefs);
     int16_t *levels = motus_alloc(shape.size, sizeof *levels);
-    MotusPlane planes[3] = {*luma, {0}, motus_plane_new(luma->width, luma->height)};
+    MotusPlane planes[3] = {*luma, {0}, motus_plane_alloc(luma->width, luma->height)};
     MotusStatus status = coefs && levels && planes[2].data
                              ? motus_wavelet_forward(coefs, luma, &shape, &exec)
                              : MOTUS_ERR_MEMORY;
@@ -115,8 +114,7 @@ int motus_cmd_wavelet(int argc, char **argv) {
     const MotusOption own[] = {
         {"levels", 'l', &o.levels, motus_option_int, 1, MOTUS_WAVELET_MAX_LEVELS, "N",
          "levels of the transform (3)"},
-        {"step", 0, &o.step, motus_option_int, 0, 4096, "N",
-         "step of the quantization; 0 = none (8)"},
+        {"step", 0, &o.step, motus_option_int, 0, 4096, "N", "quantization step; 0 = none (8)"},
         {"symmetric", 0, &o.edge, NULL, MOTUS_WAVELET_SYMMETRIC, 0, NULL,
          "reflect at the edges instead of wrapping around"},
         {0},

@@ -1,4 +1,4 @@
-// Reading filters from the command line.
+// Parses filters on the command line.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,29 +8,28 @@
 
 const char motus_filters_help[] =
     "Filters run in the order in which they are given:\n"
-    "  --equalize[=rgb][,clahe][,tiles=WxH][,clip=X][,smooth=N]   spread the luma's histogram; "
-    "rgb: those of red, green\n"
-    "                and blue, each by itself; clahe: by 8x8 tiles with clip limit 2; smooth: "
-    "N/256 of the previous\n"
-    "                frame's curve, 0..255, against flicker (224)\n"
-    "  --denoise STRENGTH[,levels=N]                        soft-threshold wavelet details; 0..255 "
-    "sample values\n"
-    "  --key COLOUR[,hue=D][,sat=X][,value=X][,soft=X][,spill=X][,plain]   show --background where "
-    "the colour is near\n"
-    "                COLOUR (green, blue, red, #RRGGBB): hue within D degrees (30), saturation and "
-    "value within X\n"
-    "                (0.5, 0.6); soft: width of the soft edge in thresholds (0.25); spill: 0..1 "
-    "(0.8);\n"
-    "                plain: |H - Hkey| as it stands, not the shorter way round the circle\n";
+    "  --equalize[=rgb][,clahe][,tiles=WxH][,clip=X][,smooth=N]\n"
+    "                spread the luma's histogram; rgb: those of red, green and blue; clahe: of "
+    "8x8\n"
+    "                tiles with clip limit 2; smooth: N/256 of the previous frame's curve, "
+    "0..255,\n"
+    "                against flicker (224)\n"
+    "  --denoise STRENGTH[,levels=N]\n"
+    "                soft-threshold wavelet details; 0..255 sample values\n"
+    "  --key COLOUR[,hue=D][,sat=X][,value=X][,soft=X][,spill=X][,plain]\n"
+    "                show --background where the colour is near COLOUR (green, blue, red,\n"
+    "                #RRGGBB): hue within D degrees (30), saturation and value within X (0.5,\n"
+    "                0.6); soft: width of the soft edge in thresholds (0.25); spill: 0..1 (0.8);\n"
+    "                plain: |H - Hkey| as it is, not the shorter way round the circle\n";
 
-// One word of a comma list; `value` points behind its '=' or is NULL.
+// One word of a comma list. `value` points behind its '=' or is NULL.
 typedef struct Word {
     char name[32];
     const char *value;
     char text[64];
 } Word;
 
-// Takes the next word off *list; 0 at the end or where a word is too long.
+// Takes the next word off *list. Returns 0 at the end or if a word is too long.
 static int next_word(Word *word, const char **list) {
     size_t length = strcspn(*list, ",");
     if (!length || length >= sizeof word->text) return 0;
@@ -45,7 +44,7 @@ static int next_word(Word *word, const char **list) {
     return 1;
 }
 
-// The word's value times `scale`, rounded, if it lies in lo..hi (before scaling).
+// Parses the word's value, in lo..hi, and multiplies it by `scale`, rounded.
 static int number(const Word *word, double lo, double hi, double scale, int *out, char *cause,
                   size_t size) {
     char *end = NULL;
@@ -70,7 +69,7 @@ static MotusFilterStep *append(const MotusOption *option, MotusFilterKind kind, 
     return step;
 }
 
-// "WxH", each 1..MOTUS_EQUALIZE_MAX_TILES.
+// Parses "WxH", each 1..MOTUS_EQUALIZE_MAX_TILES.
 static int tiles(const char *text, int *x, int *y) {
     char *end;
     long w = strtol(text, &end, 10), h = 0;
@@ -110,7 +109,7 @@ int motus_option_equalize(const MotusOption *option, const char *text, char *cau
     step->equalize.smooth_q8 = 224;
     while (*text)
         if (!next_word(&word, &text) || !equalize_word(step, &word, cause, size)) {
-            if (!*cause) snprintf(cause, size, "is no list of settings");
+            if (!*cause) snprintf(cause, size, "is not a list of settings");
             return 0;
         }
     return 1;
@@ -176,7 +175,7 @@ int motus_option_key(const MotusOption *option, const char *text, char *cause, s
     step->key.soft_q8 = 64, step->key.spill_q8 = 205;
     while (*text)
         if (!next_word(&word, &text) || !key_word(&step->key, &word, cause, size)) {
-            if (!*cause) snprintf(cause, size, "is no list of settings");
+            if (!*cause) snprintf(cause, size, "is not a list of settings");
             return 0;
         }
     return 1;

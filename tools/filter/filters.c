@@ -1,4 +1,3 @@
-// Filters over the frames of a sequence, on the CPU or on a CUDA device.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/filter/filters.h"
 
@@ -13,13 +12,13 @@
 struct MotusFilters {
     MotusFilterList list;
     MotusExec exec;
-    MotusEqualizer *equalizer[MOTUS_MAX_FILTERS]; // of the steps that are one
+    MotusEqualizer *equalizer[MOTUS_MAX_FILTERS]; // by step
     MotusRgbEqualizer *rgb_equalizer[MOTUS_MAX_FILTERS];
-    MotusReader *reader; // of the background; NULL once it has ended and its last frame stays
+    MotusReader *reader; // of the background; NULL after its end: its last frame stays
     MotusFrame *background;
-    MotusFiltersCuda *cuda; // where the steps run there
+    MotusFiltersCuda *cuda; // NULL: the steps run on the CPU
     int64_t background_frames;
-    int ended; // the source; with `cuda` frames may still be under way
+    int ended; // the source; with `cuda` frames may still be in flight
 };
 
 static int has_key(const MotusFilterList *list) {
@@ -28,7 +27,7 @@ static int has_key(const MotusFilterList *list) {
     return 0;
 }
 
-// Bilinear, in 1/256 of a sample; corners meet corners.
+// Scales bilinearly, in 1/256 of a sample; corners meet corners.
 static void scale_plane(const MotusPlane *dst, const MotusPlane *src) {
     for (int y = 0; y < dst->height; y++) {
         int64_t sy = dst->height > 1 ? (int64_t)y * (src->height - 1) * 256 / (dst->height - 1) : 0;
@@ -59,16 +58,15 @@ static MotusStatus scale_frame(MotusFrame **frame, int width, int height, MotusE
 }
 
 static MotusStatus open_background(MotusFilters *f, MotusError *error) {
-    static const int quiet =
-        1; // what the pictures behind the key needed interests nobody; that some are lost does
+    static const int quiet = 1; // only warnings
     const MotusReaderOptions options = {.threads = f->exec.threads,
                                         .interrupted = motus_signal_caught,
-                                        .tell = motus_tell,
+                                        .log = motus_print_log,
                                         .opaque = (void *)&quiet};
     return motus_reader_open(&f->reader, f->list.background, &options, error);
 }
 
-// The background's next frame; after its end the first again, or the last for ever.
+// Reads the background's next frame; after its end the first one again, or none.
 static MotusStatus next_background(MotusFilters *f, int width, int height, MotusError *error) {
     MotusFrame *frame = NULL;
     MotusError cause = {0};
@@ -112,7 +110,7 @@ static MotusStatus check_background(MotusFilters *f, const MotusSequenceInfo *in
     return MOTUS_OK;
 }
 
-// Checks the step, and opens what it needs on the CPU unless the steps run on a device.
+// Checks the step, and opens its state for the CPU unless the steps run on a device.
 static MotusStatus open_step(MotusFilters *f, int i, const MotusSequenceInfo *info,
                              MotusError *error) {
     const MotusFilterStep *step = &f->list.step[i];
@@ -131,8 +129,8 @@ static MotusStatus open_step(MotusFilters *f, int i, const MotusSequenceInfo *in
     return MOTUS_OK;
 }
 
-// Leaves f->cuda NULL where the steps are to run on the CPU: with AUTO also where there is no
-// device and, with a warning, where it fails.
+// Opens the device unless the steps run on the CPU: as asked, or with AUTO without a device or,
+// after a warning, if it fails.
 static MotusStatus open_device(MotusFilters *f, const MotusSequenceInfo *info, MotusBackend wanted,
                                int on_device, MotusError *error) {
     MotusError cause = {0};
@@ -191,8 +189,7 @@ static MotusStatus run_step(MotusFilters *f, int i, MotusFrame *frame) {
     }
 }
 
-// Replaces *frame by the filtered frame. The reader's frame may be shared with a decoder: it is not
-// written to.
+// Replaces *frame by a filtered copy: the reader's frame may be shared with a decoder.
 static MotusStatus run_here(MotusFilters *f, MotusFrame **frame, MotusError *error) {
     MotusFrame *out = NULL;
     if (!f->list.n) return MOTUS_OK;
@@ -216,7 +213,7 @@ static MotusStatus send(MotusFilters *f, const MotusFrame *frame, MotusError *er
     return status ? status : motus_filters_cuda_send(f->cuda, frame, f->background, error);
 }
 
-// Keeps the device supplied, then waits for its oldest frame.
+// Sends frames to the device as it has room, then receives its oldest one.
 static MotusStatus next_from_device(MotusFilters *f, MotusFilterSource *read, void *opaque,
                                     MotusFrame **frame, MotusError *error) {
     while (!f->ended && motus_filters_cuda_has_room(f->cuda)) {

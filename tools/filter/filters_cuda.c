@@ -8,17 +8,14 @@
 #include "motus/filter_cuda.h"
 #include "motus/upload.h"
 
-enum {
-    DEPTH = 4
-}; // frames under way: one in each of upload, filters and download, and one that is being read or
-   // written
+enum { DEPTH = 4 }; // frames in flight: in upload, filters, download, and on the host
 
 struct MotusFiltersCuda {
     MotusFilterList list;
     MotusCudaRing *ring;
     int on_device;
     void *stream;          // of the frames that stay there
-    int64_t number[DEPTH]; // of the frames under way, at their place modulo DEPTH
+    int64_t number[DEPTH]; // of the frames in flight, a ring
     int64_t sent, received;
     MotusCudaEqualizer *equalizer[MOTUS_MAX_FILTERS];
     MotusCudaRgbEqualizer *rgb_equalizer[MOTUS_MAX_FILTERS];
@@ -27,6 +24,7 @@ struct MotusFiltersCuda {
     size_t frame_bytes;
 };
 
+// Returns a frame whose planes lie at `data`.
 static MotusFrame frame_at(const MotusFiltersCuda *f, const void *data) {
     MotusFrame frame = f->shape;
     uint8_t *p = (uint8_t *)(uintptr_t)data;
@@ -35,7 +33,7 @@ static MotusFrame frame_at(const MotusFiltersCuda *f, const void *data) {
     return frame;
 }
 
-// The shape that motus_wavelet_denoise would choose; MOTUS_ERR_ARGUMENT: it leaves the plane alone.
+// Chooses the shape as motus_wavelet_denoise does. MOTUS_ERR_ARGUMENT: the plane stays as it is.
 static MotusStatus denoise_shape(MotusWaveletShape *shape, const MotusPlane *plane, int levels) {
     MotusStatus status = motus_wavelet_shape(shape, plane->width, plane->height,
                                              levels ? levels : 3, MOTUS_WAVELET_SYMMETRIC);
@@ -63,7 +61,7 @@ static MotusStatus denoise(MotusFiltersCuda *f, const MotusFilterStep *step,
     return status;
 }
 
-// Every step works on the uploaded frame in place; the last thing is its copy to the output.
+// Applies the steps to the uploaded frame in place and copies it to the output (MotusCudaJob).
 static MotusStatus job(void *opaque, const void *d_in, void *d_out, void *stream,
                        MotusError *error) {
     MotusFiltersCuda *f = opaque;

@@ -9,25 +9,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/signals.h"
-#include "tools/media/png.h"
 
 enum { GAP = 4, GAP_SHADE = 128 };
 
-// -1 to go on, else the exit status.
+// Returns -1 to go on, else the exit status.
 static int parse(const char *name, const char *about, const MotusOption *own, MotusOneFrame *o,
                  int argc, char **argv) {
-    MotusOption options[MOTUS_ONE_FRAME_OPTIONS + 5] = {
-        {"output", 'o', &o->output, motus_option_text, 0, 0, "DIR",
-         "where the picture goes; made if need be"}};
+    MotusOption options[MOTUS_ONE_FRAME_OPTIONS + 5] = {{"output", 'o', &o->output,
+                                                         motus_option_text, 0, 0, "DIR",
+                                                         "folder of the picture, made if needed"}};
     const MotusOption shared[] = {
-        {"frame", 'n', &o->frame, motus_option_int, 0, INT_MAX, "N", "which frame (0)"},
-        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
-        {"threads", 't', &o->threads, motus_option_int, 0, 256, "N", "threads, 0 = all cores (0)"},
+        {"frame", 'n', &o->frame, motus_option_int, 0, INT_MAX, "N", "number of the frame (0)"},
+        MOTUS_OPTION_SIZE(o->size),
+        MOTUS_OPTION_THREADS(&o->threads, "threads, 0 = all cores (0)"),
     };
     MotusOption *next = options + 1;
     for (; own->name; own++) {
@@ -47,7 +45,7 @@ static MotusStatus read_frame(MotusFrame **frame, const MotusOneFrame *o, MotusE
     MotusReader *reader = NULL;
     const MotusReaderOptions options = {.width = o->size[0],
                                         .height = o->size[1],
-                                        .tell = motus_tell,
+                                        .log = motus_print_log,
                                         .interrupted = motus_signal_caught};
     MotusStatus status = motus_reader_open(&reader, o->input, &options, error);
     if (!status && o->frame) status = motus_reader_skip(reader, o->frame, error);
@@ -69,31 +67,15 @@ int motus_one_frame_command(const char *name, const char *about, const MotusOpti
     MotusStatus status = read_frame(&frame, o, &error);
     if (!status) status = show(opaque, frame, &error);
     motus_frame_unref(&frame);
-    if (status) motus_failure(&error);
-    if (motus_signal_caught()) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
-    return status ? MOTUS_EXIT_FAILURE : motus_flush_stdout();
-}
-
-MotusPlane motus_plane_new(int width, int height) {
-    return (MotusPlane){motus_alloc((size_t)width, (size_t)height), width, width, height};
-}
-
-void motus_plane_free(MotusPlane *plane) {
-    motus_free(plane->data);
-    plane->data = NULL;
-}
-
-void motus_plane_paste(const MotusPlane *dst, const MotusPlane *src, int x, int y) {
-    for (int r = 0; r < src->height; r++)
-        memcpy(dst->data + (y + r) * dst->stride + x, src->data + r * src->stride,
-               (size_t)src->width);
+    done = motus_exit_status(status, &error, motus_signal_caught());
+    return done ? done : motus_flush_stdout();
 }
 
 uint8_t motus_log_shade(double v, double most) {
     return (uint8_t)lround(255 * log1p(fmin(fabs(v), most)) / log1p(fmax(most, 1)));
 }
 
-// Makes the directory unless it is there.
+// Makes the directory unless it exists.
 static MotusStatus make_directory(const char *path, MotusError *error) {
     struct stat is;
     if (!mkdir(path, 0777) || (errno == EEXIST && !stat(path, &is) && S_ISDIR(is.st_mode)))
@@ -109,7 +91,7 @@ MotusStatus motus_strip_write(const char *directory, const char *name, const Mot
         width += planes[i].width, height = motus_max(height, planes[i].height);
     MotusStatus status = make_directory(directory, error);
     if (status) return status;
-    MotusPlane strip = motus_plane_new(width, height);
+    MotusPlane strip = motus_plane_alloc(width, height);
     if (!strip.data) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     memset(strip.data, GAP_SHADE, (size_t)width * (size_t)height);
     for (int i = 0; i < n; x += planes[i].width + GAP, i++)

@@ -7,15 +7,14 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "tools/media/avcc.h"
+#include "interop/avcc.h"
 #include "tools/media/mux_streams.h"
 #include "yuv/io/media.h"
 #include "yuv/io/writer.h"
 
 #define IO_BUFFER 65536
-#define FRAGMENT 1000000 // microseconds
-#define MAX_CLOCK                                                                                  \
-    (INT64_MAX / 1024) // what goes beyond is damage; sums of times stay within 64 bits
+#define FRAGMENT 1000000             // microseconds
+#define MAX_CLOCK (INT64_MAX / 1024) // sums of times fit into 64 bits
 
 struct MotusMux {
     AVFormatContext *context;
@@ -24,10 +23,10 @@ struct MotusMux {
     AVPacket *packet;
     MotusMuxSettings settings;
     MotusMuxStreams streams;
-    AVRational unit;    // of the pictures' times
+    AVRational unit;    // of the following times, the reader's time base
     int64_t first, end; // of the pictures
     int64_t skipped;    // by --seek
-    int64_t clock;      // where the input's clock begins, which is 0 here
+    int64_t clock;      // start of the input's clock, which becomes 0
     int n;              // pictures so far
     uint8_t *data;      // the packet's bytes
     size_t capacity;
@@ -38,7 +37,7 @@ static int is_mp4(const MotusMux *mux) {
     return mux->settings.format == MOTUS_FORMAT_MP4 || mux->settings.format == MOTUS_FORMAT_MOV;
 }
 
-// What the file's errors were is better told by the file.
+// Fills *error: by the file if that has failed, else by libavformat's code.
 static MotusStatus failed(const MotusMux *mux, int code, MotusError *error) {
     char text[128];
     MotusStatus status = mux->file ? motus_output_flush(mux->file, error) : MOTUS_OK;
@@ -57,9 +56,7 @@ static int write_bytes(void *opaque, uint8_t *data, int size) {
 #endif
     MotusMux *mux = opaque;
     MotusStatus status = motus_output_write(mux->file, data, (size_t)size, NULL);
-    if (!status)
-        status = motus_output_flush(
-            mux->file, NULL); // what libavformat hands on is on its way, should we be killed
+    if (!status) status = motus_output_flush(mux->file, NULL); // safe if the process is killed
     return status ? AVERROR(EIO) : size;
 }
 
@@ -72,7 +69,7 @@ static int64_t seek_file(void *opaque, int64_t offset, int whence) {
     return size;
 }
 
-// libavformat reads its own file when it makes room for the index at the front.
+// Opens the file for libavformat, which reads it to move the index to the front.
 static int open_again(AVFormatContext *context, AVIOContext **io, const char *url, int flags,
                       AVDictionary **options) {
     MotusMux *mux = context->opaque;
@@ -80,13 +77,13 @@ static int open_again(AVFormatContext *context, AVIOContext **io, const char *ur
     (void)url;
     if (flags != AVIO_FLAG_READ) return AVERROR(EACCES);
     motus_output_flush(mux->file, NULL);
-    snprintf(name, sizeof name, "file:%s", motus_output_part(mux->file));
+    snprintf(name, sizeof name, "file:%s", motus_output_temp_name(mux->file));
     return avio_open2(io, name, flags, NULL, options);
 }
 
 static int attach_file(MotusMux *mux) {
     uint8_t *buffer = av_malloc(IO_BUFFER);
-    int seekable = motus_output_part(mux->file) != NULL;
+    int seekable = motus_output_temp_name(mux->file) != NULL;
     mux->io = buffer ? avio_alloc_context(buffer, IO_BUFFER, 1, mux, NULL, write_bytes,
                                           seekable ? seek_file : NULL)
                      : NULL;
@@ -104,7 +101,7 @@ static int attach_file(MotusMux *mux) {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-// Tells the container what the parameter sets say as well: size, shape, colours.
+// Describes the pictures to the container: size, sample aspect ratio, colours.
 static void describe(AVCodecParameters *p, const MotusEncoderConfig *c) {
     p->codec_type = AVMEDIA_TYPE_VIDEO;
     p->codec_id = AV_CODEC_ID_H264;
@@ -119,11 +116,11 @@ static void describe(AVCodecParameters *p, const MotusEncoderConfig *c) {
     p->color_range = c->colour.full_range < 0 ? AVCOL_RANGE_UNSPECIFIED
                      : c->colour.full_range   ? AVCOL_RANGE_JPEG
                                               : AVCOL_RANGE_MPEG;
-    p->chroma_location = (enum AVChromaLocation)(
-        c->colour.chroma_location + 1); // AVCHROMA_LOC_LEFT is 1, type 0 of table E-1 ff.
+    // AVCHROMA_LOC_LEFT is 1, chroma_sample_loc_type 0.
+    p->chroma_location = (enum AVChromaLocation)(c->colour.chroma_location + 1);
 }
 
-// Parameter sets as avcC, or as they are where the pictures stay a byte stream.
+// Adds the video stream, with the parameter sets as avcC or (MPEG-TS) as a byte stream.
 static int add_pictures(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers,
                         size_t size) {
     AVStream *stream = avformat_new_stream(mux->context, NULL);
@@ -133,7 +130,7 @@ static int add_pictures(MotusMux *mux, const MotusEncoderConfig *config, const u
         return AVERROR(ENOMEM);
     }
     describe(stream->codecpar, config);
-    stream->codecpar->extradata = extra; // the stream's from here on
+    stream->codecpar->extradata = extra; // owned by the stream
     if (mux->settings.format == MOTUS_FORMAT_TS) {
         memcpy(extra, headers, size);
         stream->codecpar->extradata_size = (int)size;
@@ -148,12 +145,12 @@ static int add_pictures(MotusMux *mux, const MotusEncoderConfig *config, const u
 
 static int write_header(MotusMux *mux) {
     AVDictionary *options = NULL;
-    // Starts are told in units of their own; a multiple of the pictures' unit makes them exact.
+    // Start times have this unit; a multiple of the pictures' unit makes them exact.
     if (mux->unit.den > 0)
         av_dict_set_int(&options, "movie_timescale",
                         (int64_t)mux->unit.den * ((999 + mux->unit.den) / mux->unit.den), 0);
-    if (is_mp4(mux) && mux->settings.fragment) { // the index of the first fragment waits for it, so
-                                                 // that it can tell where time begins
+    if (is_mp4(mux) && mux->settings.fragment) {
+        // The index waits for the first fragment, whose start time it holds.
         av_dict_set(&options, "movflags", "frag_keyframe+delay_moov+default_base_moof", 0);
         av_dict_set_int(&options, "frag_duration", FRAGMENT, 0);
         mux->context->flush_packets = 1;
@@ -174,9 +171,8 @@ static int begin_file(MotusMux *mux, const MotusEncoderConfig *config, const uin
     int code =
         avformat_alloc_output_context2(&mux->context, NULL, names[mux->settings.format], NULL);
     if (code < 0) return code;
-    mux->context->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; // so it calls FLAC in MP4
-    mux->context->flags |=
-        AVFMT_FLAG_BITEXACT; // no random identifiers: the same pictures give the same file
+    mux->context->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; // FLAC in MP4
+    mux->context->flags |= AVFMT_FLAG_BITEXACT;                       // no random identifiers
     if ((code = add_pictures(mux, config, headers, size)) < 0) return code;
     if (with_streams)
         code = motus_mux_streams_add(&mux->streams, mux->context, &mux->settings, mux->path);
@@ -188,37 +184,38 @@ static const char *shown(const MotusMux *mux) {
     return strcmp(mux->path, "-") ? motus_shown(mux->path) : "standard output";
 }
 
-static void tell(const MotusMux *mux, MotusTold kind, const char *text) {
+static void log_line(const MotusMux *mux, MotusLogLevel level, const char *text) {
     char line[300];
-    snprintf(line, sizeof line, "%s: %s", shown(mux), text);
-    if (mux->settings.tell) mux->settings.tell(mux->settings.opaque, kind, line);
+    snprintf(line, sizeof line, "%s: %s%s", shown(mux), level == MOTUS_LOG_NOTE ? "note: " : "",
+             text);
+    if (mux->settings.log) mux->settings.log(mux->settings.opaque, level, line);
 }
 
-static void tell_clock(const MotusMux *mux) {
+static void note_clock(const MotusMux *mux) {
     char line[160];
-    snprintf(line, sizeof line, "note: times begin at 0, where the input's clock says %.3f s",
+    snprintf(line, sizeof line, "times begin at 0, where the input's clock says %.3f s",
              (double)mux->clock * av_q2d(mux->unit));
-    tell(mux, MOTUS_TOLD_NOTE, line);
+    log_line(mux, MOTUS_LOG_NOTE, line);
 }
 
-// A broadcast's clock may have run for a day: a player would wait for as long. MPEG-TS is at home
-// with such clocks.
+// Makes the input's clock start at 0: a player would wait for a broadcast's clock. MPEG-TS keeps
+// it.
 static void set_clock(MotusMux *mux) {
     int64_t start = motus_media_clock_start(mux->settings.reader);
     if (mux->settings.format == MOTUS_FORMAT_TS || !start) return;
     mux->clock = av_rescale_q(start, AV_TIME_BASE_Q, mux->unit);
     if (mux->clock > MAX_CLOCK || mux->clock < -MAX_CLOCK) mux->clock = 0;
-    if (mux->clock) tell_clock(mux);
+    if (mux->clock) note_clock(mux);
 }
 
-// Without what comes along, where libavformat refuses that only now.
+// Begins the file; without the other streams if libavformat refuses them only now.
 static MotusStatus begin(MotusMux *mux, const MotusEncoderConfig *config, const uint8_t *headers,
                          size_t size, MotusError *error) {
     int code = begin_file(mux, config, headers, size, 1);
     if (code < 0 && code != AVERROR(ENOMEM) && mux->streams.copied &&
         !motus_output_flush(mux->file, NULL)) {
-        tell(mux, MOTUS_TOLD_WARNING,
-             "audio and subtitles are left out, the container refuses them as they are");
+        log_line(mux, MOTUS_LOG_WARNING,
+                 "audio and subtitles are left out, the container refuses them as they are");
         mux->streams.copied = 0;
         motus_output_seek(mux->file, 0, SEEK_SET);
         code = begin_file(mux, config, headers, size, 0);
@@ -231,7 +228,7 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
                            MotusError *error) {
     MotusMux *mux = *out = motus_alloc(1, sizeof *mux);
     if (!mux) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
-    av_log_set_level(AV_LOG_QUIET); // what goes wrong comes back as a status
+    av_log_set_level(AV_LOG_QUIET); // errors come back as a status
     MotusRational unit = motus_reader_info(settings->reader)->time_base;
     mux->path = path;
     mux->settings = *settings;
@@ -241,14 +238,14 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
     MotusStatus status = live ? motus_output_open_live(&mux->file, path, error)
                               : motus_output_open(&mux->file, path, error);
     if (!status && !(mux->packet = av_packet_alloc())) status = failed(mux, AVERROR(ENOMEM), error);
-    if (!status && is_mp4(mux) && !settings->fragment && !motus_output_part(mux->file)) {
+    if (!status && is_mp4(mux) && !settings->fragment && !motus_output_temp_name(mux->file)) {
         mux->settings.fragment = 1;
-        tell(mux, MOTUS_TOLD_NOTE, "note: is no file, so MP4 is written in fragments (--fragment)");
+        log_line(mux, MOTUS_LOG_NOTE, "is no file, so MP4 is written in fragments (--fragment)");
     }
     if (!status) status = begin(mux, config, headers, size, error);
     if (!status && settings->forced_rate && mux->streams.copied)
-        tell(mux, MOTUS_TOLD_NOTE,
-             "note: --fps gives the pictures times of their own, audio and subtitles keep theirs");
+        log_line(mux, MOTUS_LOG_NOTE,
+                 "--fps gives the pictures times of their own, audio and subtitles keep theirs");
     if (status) motus_mux_abandon(out);
     return status;
 }
@@ -276,25 +273,25 @@ static int fill_packet(MotusMux *mux, const MotusPacket *picture) {
     return 0;
 }
 
-// Pictures of a forced rate count from 0, the streams beside them from where the clock begins.
-static int64_t beside(const MotusMux *mux, int64_t time) {
+// Converts a picture's time to the other streams' clock: pictures of a forced rate count from 0.
+static int64_t stream_time(const MotusMux *mux, int64_t time) {
     return mux->settings.forced_rate ? time + mux->clock : time;
 }
 
 static int write_streams(MotusMux *mux, int64_t until) {
     return motus_mux_streams_write(
-        &mux->streams, mux->skipped ? beside(mux, mux->first) : INT64_MIN,
-        until == INT64_MAX ? until : beside(mux, until), mux->skipped + mux->clock);
+        &mux->streams, mux->skipped ? stream_time(mux, mux->first) : INT64_MIN,
+        until == INT64_MAX ? until : stream_time(mux, until), mux->skipped + mux->clock);
 }
 
-// Pictures before zero would be hidden by players.
+// Notes the first picture's time. Players hide pictures before zero: the clock moves.
 static void begin_times(MotusMux *mux, MotusTime time) {
     int64_t start = motus_reader_start(mux->settings.reader);
     mux->first = time.at;
     mux->skipped = time.at - start;
     if (mux->settings.forced_rate || start >= mux->clock) return;
     mux->clock = start;
-    tell_clock(mux);
+    note_clock(mux);
 }
 
 MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time,
@@ -307,7 +304,7 @@ MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTi
     p->pts = p->dts = time.at - mux->skipped - (mux->settings.forced_rate ? 0 : mux->clock);
     p->duration = time.duration;
     av_packet_rescale_ts(p, mux->unit, mux->context->streams[0]->time_base);
-    if (mux->streams.copied) { // before the picture that they lead up to
+    if (mux->streams.copied) { // packets up to the picture come first
         code = write_streams(mux, mux->end);
         if (code >= 0) code = av_interleaved_write_frame(mux->context, p);
     } else {
@@ -322,14 +319,18 @@ int motus_mux_has_streams(const MotusReader *reader) {
     return container && container->nb_streams > 1;
 }
 
+void motus_mux_note_left_out(const MotusMuxSettings *settings, const char *path) {
+    motus_mux_streams_note_left_out(settings, path);
+}
+
 // ---- The end ------------------------------------------------------------------------------------
 
 static int finish_streams(MotusMux *mux, int partly) {
-    if (partly) motus_mux_streams_read_on(&mux->streams, beside(mux, mux->end));
+    if (partly) motus_mux_streams_read_on(&mux->streams, stream_time(mux, mux->end));
     int code = write_streams(mux, partly ? mux->end : INT64_MAX);
     if (mux->streams.lost)
-        tell(mux, MOTUS_TOLD_WARNING,
-             "some packets of audio or subtitles could not be written and are left out");
+        log_line(mux, MOTUS_LOG_WARNING,
+                 "some packets of audio or subtitles could not be written and are left out");
     return code;
 }
 
@@ -348,8 +349,8 @@ void motus_mux_abandon(MotusMux **mux) {
     if (!mux || !*mux) return;
     MotusMux *m = *mux;
     if (m->file && motus_output_stays(m->file))
-        tell(m, MOTUS_TOLD_WARNING,
-             "what was written stays; it plays up to its last whole fragment");
+        log_line(m, MOTUS_LOG_WARNING,
+                 "what was written stays; it plays up to its last whole fragment");
     avformat_free_context(m->context);
     if (m->io) av_freep(&m->io->buffer);
     avio_context_free(&m->io);

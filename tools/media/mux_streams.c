@@ -9,9 +9,9 @@
 #include "common/error.h"
 #include "yuv/io/media.h"
 
-#define READ_ON 5 // seconds beyond the last picture that its audio is looked for
+#define READ_ON 5 // seconds to read beyond the last picture for its audio
 
-// ---- What is left out ---------------------------------------------------------------------------
+// ---- The note on what is left out ---------------------------------------------------------------
 
 typedef struct LeftOut {
     char text[160];
@@ -31,15 +31,15 @@ static void leave_out(LeftOut *left, const char *format, ...) {
                                    left->used ? ", " : "", item);
 }
 
-static void tell(const LeftOut *left, const MotusMuxSettings *settings, const char *path,
-                 const char *why) {
+static void log_note(const LeftOut *left, const MotusMuxSettings *settings, const char *path,
+                     const char *why) {
     char line[400];
-    if (!left->used || !settings->tell) return;
+    if (!left->used || !settings->log) return;
     snprintf(line, sizeof line, "%s: note: left out, %s: %s", motus_shown(path), why, left->text);
-    settings->tell(settings->opaque, MOTUS_TOLD_NOTE, line);
+    settings->log(settings->opaque, MOTUS_LOG_NOTE, line);
 }
 
-// Of QuickTime; libavformat's containers make it anew from the pictures' tag, which is copied.
+// True for QuickTime's timecode, which libavformat remakes from a tag of the video stream.
 static int is_timecode(const AVStream *stream) {
     return stream->codecpar->codec_type == AVMEDIA_TYPE_DATA &&
            stream->codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
@@ -66,7 +66,7 @@ static void leave_out_rotation(LeftOut *left, const MotusReader *reader) {
         leave_out(left, "mirroring or rotation (.mp4 and .mov hold it)");
 }
 
-void motus_mux_tell_left_out(const MotusMuxSettings *settings, const char *path) {
+void motus_mux_streams_note_left_out(const MotusMuxSettings *settings, const char *path) {
     LeftOut left = {0};
     int video;
     const AVFormatContext *input = motus_media_container(settings->reader, &video);
@@ -76,12 +76,12 @@ void motus_mux_tell_left_out(const MotusMuxSettings *settings, const char *path)
     leave_out_rotation(&left, settings->reader);
     if (motus_reader_info(settings->reader)->variable)
         leave_out(&left, "the pictures' own times (its rate is their average)");
-    tell(&left, settings, path, "a byte stream holds pictures only");
+    log_note(&left, settings, path, "a byte stream holds pictures only");
 }
 
 // ---- Streams ------------------------------------------------------------------------------------
 
-// libavformat's MPEG-TS knows more than it says.
+// True for the codecs that libavformat writes into MPEG-TS: it does not list them.
 static int ts_holds(enum AVCodecID id) {
     static const enum AVCodecID known[] = {
         AV_CODEC_ID_AAC,  AV_CODEC_ID_MP2, AV_CODEC_ID_MP3,  AV_CODEC_ID_AC3,
@@ -104,7 +104,7 @@ static int holds(const AVFormatContext *output, const AVStream *stream, MotusFor
     return avformat_query_codec(output->oformat, p->codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
-// Titles and languages; not what the input's muxer said of itself, nor its counts.
+// Copies titles and languages, not the tags of the input's muxer.
 static void copy_tags(AVDictionary **to, const AVDictionary *from) {
     static const char *const own[] = {
         "encoder",          "major_brand", "minor_version",    "compatible_brands", "vendor_id",
@@ -124,7 +124,7 @@ static int copy_stream(MotusMuxStreams *s, int i, const AVStream *from) {
     if (!to) return AVERROR(ENOMEM);
     int code = avcodec_parameters_copy(to->codecpar, from->codecpar);
     if (code < 0) return code;
-    to->codecpar->codec_tag = 0; // of the other container
+    to->codecpar->codec_tag = 0; // belongs to the input's container
     to->time_base = from->time_base;
     to->disposition = from->disposition;
     copy_tags(&to->metadata, from->metadata);
@@ -177,7 +177,7 @@ static const uint8_t *side_data(const AVStream *stream, enum AVPacketSideDataTyp
 #endif
 }
 
-// What the container says of the pictures themselves.
+// Copies the container's data about the pictures.
 static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *matrix) {
     static const enum AVPacketSideDataType kept[] = {AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
                                                      AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
@@ -194,11 +194,11 @@ static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *
     return code;
 }
 
-// Matroska has fields for it (ProjectionPoseYaw and PoseRoll); whether the libavformat at hand
-// writes it, for this matrix, is seen in a header of its own.
+// True if this libavformat writes the matrix into Matroska (ProjectionPoseYaw, PoseRoll): found out
+// by a trial header.
 static int matroska_keeps(const int32_t *matrix) {
-    static const uint8_t fields[2][3] = {
-        {0x76, 0x73, 0x88}, {0x76, 0x75, 0x88}}; // identifier, and the size of a double
+    // Identifier, and the size of a double.
+    static const uint8_t fields[2][3] = {{0x76, 0x73, 0x88}, {0x76, 0x75, 0x88}};
     AVFormatContext *trial = NULL;
     uint8_t *bytes = NULL;
     int size = 0, found = 0;
@@ -258,7 +258,7 @@ int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output,
     if (!held) leave_out_rotation(&left, s->reader);
     char why[64];
     snprintf(why, sizeof why, "%s as written here cannot hold it", names[settings->format]);
-    if (code >= 0) tell(&left, settings, path, why);
+    if (code >= 0) log_note(&left, settings, path, why);
     return code;
 }
 
@@ -276,7 +276,7 @@ static AVRational unit_of(const MotusMuxStreams *s, const AVPacket *packet) {
 
 static int64_t begin_of(const AVPacket *p) { return p->pts != AV_NOPTS_VALUE ? p->pts : p->dts; }
 
-// Decoding times have to grow; those of damaged inputs do not always.
+// Makes decoding times increase, which damaged inputs do not always have.
 static void make_grow(MotusMuxStreams *s, int i, AVPacket *p) {
     if (p->dts == AV_NOPTS_VALUE) p->dts = p->pts;
     if (s->last_dts[i] != AV_NOPTS_VALUE && p->dts <= s->last_dts[i]) p->dts = s->last_dts[i] + 1;
@@ -284,8 +284,8 @@ static void make_grow(MotusMuxStreams *s, int i, AVPacket *p) {
     s->last_dts[i] = p->dts;
 }
 
-// Opus begins before zero by what its decoder drops. Matroska has a field for that, which readers
-// subtract: libavformat's muxer writes it and does not add it to the times.
+// Returns the delay of Opus in Matroska, which readers subtract and libavformat's muxer does not
+// add; 0 for others.
 static int64_t codec_delay(const MotusMuxStreams *s, const AVStream *to) {
     const AVCodecParameters *p = to->codecpar;
     if (s->format != MOTUS_FORMAT_MKV || p->codec_id != AV_CODEC_ID_OPUS || p->initial_padding <= 0)
@@ -298,7 +298,7 @@ static int write_one(MotusMuxStreams *s, AVPacket *p, int64_t shift) {
     AVRational unit = unit_of(s, p);
     const AVStream *to = s->output->streams[s->to[i]];
     int64_t back = av_rescale_q(shift, unit_of_pictures(s), unit), delay = codec_delay(s, to);
-    if (back == INT64_MIN) back = 0; // beyond all bounds
+    if (back == INT64_MIN) back = 0; // overflow
     if (p->pts != AV_NOPTS_VALUE) p->pts -= back;
     if (p->dts != AV_NOPTS_VALUE) p->dts -= back;
     av_packet_rescale_ts(p, unit, to->time_base);
@@ -315,7 +315,7 @@ static int write_one(MotusMuxStreams *s, AVPacket *p, int64_t shift) {
     return code;
 }
 
-// Puts what the reader met to what waits.
+// Moves the reader's packets to those that wait.
 static int take_new(MotusMuxStreams *s, int64_t from) {
     AVPacket *p;
     int code = 0;

@@ -1,4 +1,5 @@
-// What comes along with the pictures: audio, subtitles, attachments, rotation, chapters, titles.
+// The other streams of a container's input, copied: audio, subtitles, attachments, rotation,
+// chapters, titles.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MEDIA_MUX_STREAMS_H
 #define TOOLS_MEDIA_MUX_STREAMS_H
@@ -6,35 +7,38 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
-#include "tools/media/mux.h"
+#include "tools/media/mux_settings.h"
 #include "yuv/io/packets.h"
 
-#define MOTUS_MUX_STREAMS 64 // of the input that are looked at
+#define MOTUS_MUX_STREAMS 64 // most streams of the input
 
 typedef struct MotusMuxStreams {
     MotusReader *reader;
     AVFormatContext *output;
-    int to[MOTUS_MUX_STREAMS];           // stream of the output for one of the input, -1: left out
+    int to[MOTUS_MUX_STREAMS];           // output stream of an input stream, -1: left out
     int64_t last_dts[MOTUS_MUX_STREAMS]; // of the input's streams, in the output's unit
-    MotusPackets waiting;                // for the pictures to reach them
-    int64_t waiting_from;                // least time among them, reader's time base
+    MotusPackets waiting;                // until the pictures reach them
+    int64_t waiting_from;                // smallest time among them, reader's time base
     int copied;                          // streams
     MotusFormat format;
     int64_t lost; // packets that the container refused
 } MotusMuxStreams;
 
-// Adds streams to `output` (its video stream is there) and tells in one line what is left out. 0 or
-// AVERROR.
+// Adds streams to `output`, which has its video stream, and logs in one note what is left out.
+// Returns 0 or AVERROR.
 int motus_mux_streams_add(MotusMuxStreams *streams, AVFormatContext *output,
                           const MotusMuxSettings *settings, const char *path);
 
-// Takes what the reader met and writes what begins before `until`; both times are of the reader's
-// time base, and `shift` is subtracted. What ends before `from` is dropped.
+// Takes the reader's packets and writes those that begin before `until`; those that end before
+// `from` are dropped. `shift` is subtracted from their times. All in the reader's time base.
 int motus_mux_streams_write(MotusMuxStreams *streams, int64_t from, int64_t until, int64_t shift);
 
 // Reads the input on until the copied streams have reached `until`.
 void motus_mux_streams_read_on(MotusMuxStreams *streams, int64_t until);
 
 void motus_mux_streams_free(MotusMuxStreams *streams);
+
+// Logs what a byte stream leaves out (motus_mux_note_left_out).
+void motus_mux_streams_note_left_out(const MotusMuxSettings *settings, const char *path);
 
 #endif

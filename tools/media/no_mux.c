@@ -1,51 +1,37 @@
-// Stands in for mux.c and checksum.c in builds without FFmpeg's libraries.
+// Stands in for mux.c and mux_streams.c in builds without FFmpeg's libraries.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/error.h"
-#include "tools/media/checksum.h"
 #include "tools/media/mux.h"
 
 MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSettings *settings,
                            const MotusEncoderConfig *config, const uint8_t *headers, size_t size,
                            MotusError *error) {
-    (void)settings;
-    (void)config;
-    (void)headers;
-    (void)size;
+    (void)settings, (void)config, (void)headers, (void)size;
     *out = NULL;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                       "%s: this build (without libavformat) writes .264 only", motus_shown(path));
 }
 
-// No mux was ever opened.
+// Never called: no mux was opened.
 MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time,
                               MotusError *error) {
-    (void)mux;
-    (void)picture;
-    (void)time;
+    (void)mux, (void)picture, (void)time;
     return motus_fail(error, MOTUS_ERR_STATE, "no container is open");
 }
 
 MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error) {
-    (void)mux;
-    (void)partly;
+    (void)mux, (void)partly;
     return motus_fail(error, MOTUS_ERR_STATE, "no container is open");
 }
 
 void motus_mux_abandon(MotusMux **mux) { (void)mux; }
 
+// Inputs have pictures only.
 int motus_mux_has_streams(const MotusReader *reader) {
     (void)reader;
     return 0;
 }
 
-// Inputs of this build have nothing but pictures.
-void motus_mux_tell_left_out(const MotusMuxSettings *settings, const char *path) {
-    (void)settings;
-    (void)path;
-}
-
-int motus_frame_md5(const MotusFrame *frame, char text[MOTUS_MD5_TEXT]) {
-    (void)frame;
-    text[0] = 0;
-    return 0;
+void motus_mux_note_left_out(const MotusMuxSettings *settings, const char *path) {
+    (void)settings, (void)path;
 }

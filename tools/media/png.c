@@ -1,12 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/media/png.h"
 
-#include <libavcodec/avcodec.h>
 #include <string.h>
 
+#include "common/alloc.h"
 #include "common/error.h"
 #include "yuv/io/writer.h"
+#ifdef MOTUS_HAVE_MEDIA
+#include <libavcodec/avcodec.h>
+#endif
 
+MotusPlane motus_plane_alloc(int width, int height) {
+    return (MotusPlane){motus_alloc((size_t)width, (size_t)height), width, width, height};
+}
+
+void motus_plane_free(MotusPlane *plane) {
+    motus_free(plane->data);
+    plane->data = NULL;
+}
+
+void motus_plane_paste(const MotusPlane *dst, const MotusPlane *src, int x, int y) {
+    for (int r = 0; r < src->height; r++)
+        memcpy(dst->data + (y + r) * dst->stride + x, src->data + r * src->stride,
+               (size_t)src->width);
+}
+
+#ifndef MOTUS_HAVE_MEDIA
+MotusStatus motus_png_write(const char *path, const MotusPlane *picture, int channels,
+                            MotusError *error) {
+    (void)picture, (void)channels;
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                      "%s: this build has no PNG encoder (libavcodec was not found)",
+                      motus_shown(path));
+}
+#else
 static MotusStatus encode(AVCodecContext *encoder, AVFrame *frame, AVPacket *packet,
                           const MotusPlane *picture, int channels) {
     encoder->width = frame->width = picture->width / channels;
@@ -44,12 +71,11 @@ MotusStatus motus_png_write(const char *path, const MotusPlane *picture, int cha
     MotusOutput *out = NULL;
     if (!status) status = motus_output_open(&out, path, error);
     if (!status) status = motus_output_write(out, packet->data, (size_t)packet->size, error);
-    if (!status)
-        status = motus_output_commit(&out, error);
-    else if (out)
-        motus_output_abandon(&out);
+    if (!status) status = motus_output_commit(&out, error);
+    motus_output_abandon(&out);
     av_packet_free(&packet);
     av_frame_free(&frame);
     avcodec_free_context(&encoder);
     return status;
 }
+#endif

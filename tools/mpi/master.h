@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "tools/cli/progress.h"
+#include "tools/cli/cmd.h"
 #include "tools/mpi/scene_scan.h"
 #include "tools/mpi/segments.h"
 #include "tools/mpi/setup.h"

@@ -14,8 +14,8 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "tools/cli/cmd.h"
+#include "tools/cli/input.h"
 #include "tools/cli/options.h"
-#include "tools/cli/read_ahead.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
 #include "tools/mpi/fingerprint.h"
@@ -27,10 +27,10 @@
 
 static int is_file(const char *path) { return motus_input_stamp(path).size >= 0; }
 
-static void tell(void *opaque, MotusTold kind, const char *line) {
+static void tell(void *opaque, MotusLogLevel kind, const char *line) {
     const MotusMaster *m = opaque;
     if (m->pass->first) return; // the last pass reports it
-    if (kind == MOTUS_TOLD_NOTE && m->options->quiet) return;
+    if (kind == MOTUS_LOG_NOTE && m->options->quiet) return;
     motus_progress_wipe(&m->progress);
     motus_warn("%s", line);
 }
@@ -73,7 +73,7 @@ static MotusStatus open_reader(MotusMaster *m, int streams, MotusError *error) {
                                         .pinned = !is_file(o->input) &&
                                                   o->config.backend != MOTUS_BACKEND_CPU,
                                         .with_side_streams = streams,
-                                        .tell = tell,
+                                        .log = tell,
                                         .idle = motus_feed_while_input_waits,
                                         .opaque = m};
     return motus_reader_open(&m->reader, o->input, &options, error);
@@ -149,7 +149,7 @@ static MotusStatus open_outputs(MotusMaster *m, MotusError *error) {
                                        .no_audio = o->no_audio || !m->setup.rank0_reads,
                                        .forced_rate = o->fps.num != 0,
                                        .reader = m->reader,
-                                       .tell = tell,
+                                       .log = tell,
                                        .opaque = m};
     return motus_encode_outputs_open(&m->outputs, &o->outputs, &settings, &m->report,
                                      m->gops.stream.headers, m->gops.stream.headers_size, error);
@@ -256,7 +256,7 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
     int64_t total = motus_reader_info(m->reader)->frames;
     if (total >= 0) total -= o->seek;
     if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
-    m->report.told_variable = m->report.variable = motus_reader_info(m->reader)->variable;
+    m->report.known_variable = m->report.variable = motus_reader_info(m->reader)->variable;
     m->progress = motus_progress_begin(total, o->quiet);
     m->began = m->first_request = motus_seconds();
     MotusStatus status = serve(m, error);

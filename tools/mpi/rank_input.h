@@ -3,7 +3,7 @@
 #ifndef TOOLS_MPI_RANK_INPUT_H
 #define TOOLS_MPI_RANK_INPUT_H
 
-#include "tools/cli/read_ahead.h"
+#include "tools/cli/input.h"
 #include "tools/mpi/setup.h"
 
 typedef struct MotusRankInput {

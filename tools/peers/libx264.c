@@ -11,55 +11,55 @@
 #include "common/error.h"
 #include "tools/cli/system.h"
 
-// The library's interface, as far as it is the same in all versions. Parameters and pictures have
-// room for what later versions add.
+// The part of the library's interface that all versions share. Parameters and pictures are larger
+// than in any version.
 enum {
     OLDEST = 118,
     NEWEST = 250,
-    FIRST_WITH_I400 = 155, // in which I420 became 2
+    FIRST_WITH_I400 = 155, // I420 is 2 from here on, else 1
     PARAM_INTS = 4096,
-    PARAM_WIDTH = 7, // width, height and format are ints 7 to 9 of the parameters
+    PARAM_WIDTH = 7, // index of width; height and format follow
     NAL_SEI = 6,
     LOG_NONE = -1,
-    LOG_INFO = 2, // less, and x264 measures no PSNR
+    LOG_INFO = 2, // x264 measures PSNR from this level on
 };
 
-typedef struct Param {
+typedef struct X264Param {
     int word[PARAM_INTS];
-} Param;
+} X264Param;
 
-typedef struct Image {
+typedef struct X264Image {
     int csp, planes, stride[4];
     uint8_t *plane[4];
-} Image;
+} X264Image;
 
-typedef struct Picture {
+typedef struct X264Picture {
     int type, qpplus1, pic_struct, keyframe;
     int64_t pts, dts;
     void *param;
-    Image image;
+    X264Image image;
     void *pointers[4];
     double ssim, psnr_avg, psnr[3];
-    uint8_t room[4096];
-} Picture;
+    uint8_t reserved[4096];
+} X264Picture;
 
-typedef struct Nal {
+typedef struct X264Nal {
     int ref_idc, type, long_start, first, last, size;
     uint8_t *data;
     int padding;
-} Nal;
+} X264Nal;
 
 struct MotusLibX264 {
     void *library;
     int build;
-    int (*default_preset)(Param *, const char *preset, const char *tune);
-    int (*parse)(Param *, const char *name, const char *value);
-    int (*profile)(Param *, const char *name);
-    void *(*open)(Param *);
-    int (*encode)(void *, Nal **, int *n, const Picture *in, Picture *out);
+    int (*default_preset)(X264Param *, const char *preset, const char *tune);
+    int (*parse)(X264Param *, const char *name, const char *value);
+    int (*profile)(X264Param *, const char *name);
+    void *(*open)(X264Param *);
+    int (*encode)(void *, X264Nal **, int *n, const X264Picture *in, X264Picture *out);
     int (*delayed)(void *);
     void (*close)(void *);
-    void (*init)(Picture *);
+    void (*init)(X264Picture *);
 };
 
 // ---- The library --------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ static void *load(const char *path) {
     return library;
 }
 
-// Puts the function `name` where `function` points, whatever its type. 1: it is there.
+// Stores the address of function `name` in *function, a pointer to a function. Returns 1 if found.
 static int find(void *library, const char *name, void *function) {
     void *symbol = dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
@@ -112,7 +112,7 @@ MotusStatus motus_libx264_open(MotusLibX264 **lib, const char *path, MotusError 
 }
 
 void motus_libx264_close(MotusLibX264 **lib) {
-    motus_free(*lib); // the library may have threads of its own: it stays
+    motus_free(*lib); // the library may have threads: it stays loaded
     *lib = NULL;
 }
 
@@ -120,13 +120,13 @@ int motus_libx264_build(const MotusLibX264 *lib) { return lib->build; }
 
 // ---- An encode ----------------------------------------------------------------------------------
 
-static MotusStatus set(const MotusLibX264 *lib, Param *param, const char *name, const char *value,
-                       MotusError *error) {
+static MotusStatus set(const MotusLibX264 *lib, X264Param *param, const char *name,
+                       const char *value, MotusError *error) {
     if (!lib->parse(param, name, value)) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_ARGUMENT, "libx264: refuses %s=%s", name, value);
 }
 
-static MotusStatus configure(const MotusLibX264 *lib, const MotusLibX264Job *job, Param *param,
+static MotusStatus configure(const MotusLibX264 *lib, const MotusLibX264Job *job, X264Param *param,
                              MotusError *error) {
     char text[64];
     memset(param, 0, sizeof *param);
@@ -149,25 +149,25 @@ static MotusStatus configure(const MotusLibX264 *lib, const MotusLibX264Job *job
     return status;
 }
 
-// What x264 measures it also prints: stderr leads nowhere meanwhile. Returns what speak needs.
-static int silence(void) {
+// Redirects stderr to nowhere: x264 prints what it measures. Returns the old one.
+static int mute_stderr(void) {
     const int before = dup(STDERR_FILENO), nothing = open("/dev/null", O_WRONLY);
     if (before >= 0 && nothing >= 0) dup2(nothing, STDERR_FILENO);
     if (nothing >= 0) close(nothing);
     return before;
 }
 
-static void speak(int before) {
+static void restore_stderr(int before) {
     if (before < 0) return;
     dup2(before, STDERR_FILENO);
     close(before);
 }
 
-// in: NULL once all frames are in.
-static MotusStatus step(const MotusLibX264 *lib, void *encoder, const Picture *in, int *pictures,
-                        MotusLibX264Run *run, MotusError *error) {
-    Picture out;
-    Nal *nal;
+// Encodes one frame; in: NULL once all frames were sent.
+static MotusStatus step(const MotusLibX264 *lib, void *encoder, const X264Picture *in,
+                        int *pictures, MotusLibX264Run *run, MotusError *error) {
+    X264Picture out;
+    X264Nal *nal;
     int n = 0;
     if (lib->encode(encoder, &nal, &n, in, &out) < 0)
         return motus_fail(error, MOTUS_ERR_INTERNAL, "libx264: failed");
@@ -179,11 +179,11 @@ static MotusStatus step(const MotusLibX264 *lib, void *encoder, const Picture *i
 
 static MotusStatus encode(const MotusLibX264 *lib, const MotusLibX264Job *job, void *encoder,
                           MotusLibX264Run *run, MotusError *error) {
-    Picture picture;
+    X264Picture picture;
     int pictures = 0;
     MotusStatus status = MOTUS_OK;
     lib->init(&picture);
-    picture.image = (Image){.csp = lib->build >= FIRST_WITH_I400 ? 2 : 1, .planes = 3};
+    picture.image = (X264Image){.csp = lib->build >= FIRST_WITH_I400 ? 2 : 1, .planes = 3};
     const double began = motus_seconds();
     for (int i = 0; i < job->n && !status; i++) {
         const MotusFrame *frame = job->frame[i % job->n_frames];
@@ -206,16 +206,16 @@ static MotusStatus encode(const MotusLibX264 *lib, const MotusLibX264Job *job, v
 
 MotusStatus motus_libx264_encode(const MotusLibX264 *lib, const MotusLibX264Job *job,
                                  MotusLibX264Run *run, MotusError *error) {
-    static Param param;
+    static X264Param param;
     *run = (MotusLibX264Run){0};
     MotusStatus status = configure(lib, job, &param, error);
     if (status) return status;
-    const int before = silence();
+    const int before = mute_stderr();
     void *encoder = lib->open(&param);
     status = encoder ? encode(lib, job, encoder, run, error)
                      : motus_fail(error, MOTUS_ERR_UNSUPPORTED, "libx264: cannot encode %dx%d",
                                   job->frame[0]->width, job->frame[0]->height);
     if (encoder) lib->close(encoder);
-    speak(before);
+    restore_stderr(before);
     return status;
 }

@@ -8,12 +8,12 @@
 
 #include "common/error.h"
 #include "tools/cli/signals.h"
-#include "tools/cli/spawn.h"
+#include "tools/peers/programs.h"
 #include "yuv/io/reader.h"
 
 #define LOG_BYTES 8192 // x264 prints some 20 lines
 
-// The last LOG_BYTES - 1 bytes of what a program printed; empty where there is nothing to read.
+// Reads the last LOG_BYTES - 1 bytes of a program's output, "" if there is none.
 static void read_log(const char *path, char text[LOG_BYTES]) {
     FILE *file = fopen(path, "rb");
     size_t n = 0;
@@ -44,7 +44,7 @@ MotusStatus motus_x264_version(const char *program, const char *log, char *text,
     return MOTUS_OK;
 }
 
-// "encoded 300 frames, 321.04 fps, 441.70 kb/s" is its last word.
+// Parses its last line, "encoded 300 frames, 321.04 fps, 441.70 kb/s".
 static MotusStatus read_seconds(const char *log, int frames, double *seconds, MotusError *error) {
     const char *line = strstr(log, "encoded ");
     char *end = NULL;
@@ -58,8 +58,8 @@ static MotusStatus read_seconds(const char *log, int frames, double *seconds, Mo
     return MOTUS_OK;
 }
 
-// Its first line that says "[error]", else its last line.
-static MotusStatus tell_failure(const char *log, int exit_status, MotusError *error) {
+// Fails with its first line that has "[error]", else with its last line.
+static MotusStatus encode_failure(const char *log, int exit_status, MotusError *error) {
     const char *line = strstr(log, "[error]");
     if (line) {
         line += strspn(line + 7, ": ") + 7;
@@ -77,7 +77,7 @@ static MotusStatus tell_failure(const char *log, int exit_status, MotusError *er
     return motus_fail(error, MOTUS_ERR_IO, "x264: failed%s%.*s", length ? ": " : "", length, line);
 }
 
-// The command line; numbers live in `text`.
+// Makes the command line, with its numbers in `text`. Returns 0 if it has too many words.
 static int make_words(const MotusX264Job *job, char *argv[MOTUS_X264_WORDS], char text[3][16]) {
     const char *const fixed[] = {job->program,
                                  "--profile",
@@ -126,16 +126,16 @@ MotusStatus motus_x264_encode(const MotusX264Job *job, double *seconds, MotusErr
     if (motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted");
     if (status == 127) return not_found(job->program, error);
     read_log(job->log, log);
-    return status ? tell_failure(log, status, error)
+    return status ? encode_failure(log, status, error)
                   : read_seconds(log, job->frames, seconds, error);
 }
 
-// Bytes of an Annex B stream without its SEI units (nal_unit_type 6). A unit begins with its start
-// code, zero_byte included.
+// Counts the bytes of an Annex B stream without SEI units (nal_unit_type 6). A unit begins with its
+// start code, zero_byte included.
 static MotusStatus count_bytes(const char *path, uint64_t *bytes, MotusError *error) {
     FILE *file = fopen(path, "rb");
     if (!file) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path), strerror(errno));
-    uint64_t kept = 0, zeros = 0; // zeros just read: of this unit or of the next one's start code
+    uint64_t kept = 0, zeros = 0; // zeros: of this unit or of the next start code
     int sei = 0;
     for (int c; (c = getc(file)) != EOF;) {
         if (!c) {
@@ -154,8 +154,9 @@ static MotusStatus count_bytes(const char *path, uint64_t *bytes, MotusError *er
                   : MOTUS_OK;
 }
 
-static MotusStatus add_pictures(MotusReader *reader, int frames, MotusSourceFrame *source,
-                                void *opaque, MotusQuality *q, MotusError *error) {
+// Compares the stream's pictures with the source.
+static MotusStatus compare_pictures(MotusReader *reader, int frames, MotusSourceFrame *source,
+                                    void *opaque, MotusQuality *q, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (MotusFrame *frame = NULL; !status; motus_frame_unref(&frame)) {
         const MotusFrame *wanted = NULL;
@@ -185,7 +186,7 @@ MotusStatus motus_stream_measure(const char *path, int frames, MotusSourceFrame 
     *quality = (MotusQuality){0};
     MotusStatus status = count_bytes(path, &quality->bytes, error);
     if (!status) status = motus_reader_open(&reader, path, &(MotusReaderOptions){0}, error);
-    if (!status) status = add_pictures(reader, frames, source, opaque, quality, error);
+    if (!status) status = compare_pictures(reader, frames, source, opaque, quality, error);
     motus_reader_close(&reader);
     return status;
 }

@@ -8,44 +8,42 @@
 #include "motus/me.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
-#include "tools/cli/progress.h"
 #include "tools/cli/signals.h"
 #include "tools/search/field_file.h"
 
 static const char about[] =
-    "Searches each frame of INPUT in the one before and writes the best vector of all 41 blocks of "
-    "each\n"
-    "macroblock: one of 16x16, two each of 16x8 and 8x16, four of 8x8, eight each of 8x4 and 4x8,\n"
-    "sixteen of 4x4. The search is exhaustive; beyond the frame its edge samples are repeated. "
-    "FIELD is\n"
-    ".csv (- is standard output) or .npy, a NumPy structured array. One row per block:\n"
+    "Searches each frame of INPUT in the one before and writes the best vectors of all 41 blocks "
+    "of\n"
+    "each macroblock: one of 16x16, two each of 16x8 and 8x16, four of 8x8, eight each of 8x4 and\n"
+    "4x8, sixteen of 4x4. The search is exhaustive; the frame's edge samples are repeated beyond\n"
+    "it. FIELD is .csv (- is standard output) or .npy, a NumPy structured array, with one row per\n"
+    "block:\n"
     "  frame,mb,block,w,h,x,y,mv_x,mv_y,sad,cost\n"
-    "mv in quarter samples from the block to its match in the frame before; sad at mv; cost = SAD "
-    "(with\n"
-    "--subpel full) or SATD, plus lambda * length of mv's code / 256.\n"
+    "mv in quarter samples from the block to its match in the frame before; sad at mv; cost = SAD\n"
+    "(with --subpel full) or SATD, plus lambda * length of mv's code / 256.\n"
     "\n"
-    "Other shapes (--format; see docs/interop.md) have one partition of each macroblock, that of "
-    "the least\n"
-    "cost, so give a --lambda. flo: dense flow, a file a picture; flow: the same as a NumPy array; "
-    "nvenc:\n"
-    "NV_ENC_H264_MV_DATA; nvenc-hints: its external hints; fei: MV[16][2].\n"
+    "Other shapes (--format, docs/interop.md) have one partition per macroblock, that of the "
+    "least\n"
+    "cost, so they need a --lambda. flo: dense flow, a file per picture; flow: the same as a "
+    "NumPy\n"
+    "array; nvenc: NV_ENC_H264_MV_DATA; nvenc-hints: its external hints; fei: MV[16][2].\n"
     "\n"
     "Examples:\n"
-    "  motus search film.y4m -o field.csv               quarter samples, +-16, all 41 blocks\n"
+    "  motus search film.y4m -o field.csv              quarter samples, +-16, all 41 blocks\n"
     "  motus search film.y4m -o field.npy --modes 16x16,8x8 --range 32\n"
     "  motus search film.y4m -o flow-%04d.flo --lambda 1500\n"
     "  motus search film.mp4 -o - --frames 2 --subpel full | head\n"
-    "                                                   vectors of whole samples, plain SAD\n";
+    "                                                  full samples, plain SAD\n";
 
 typedef struct SearchOptions {
     const char *input, *output;
     int frames, lambda, quiet;
     MotusReaderOptions reader;
     int size[2], format; // MotusFieldFormat; -1: by the output's name
-    MotusMeConfig me;    // size is taken from the input
+    MotusMeConfig me;    // without size, which the input gives
 } SearchOptions;
 
-typedef struct Search {
+typedef struct SearchJob {
     const SearchOptions *options;
     MotusReader *reader;
     MotusMe *me;
@@ -53,23 +51,18 @@ typedef struct Search {
     MotusFieldOut *out;
     int64_t frames; // read so far
     MotusError *error;
-} Search;
+} SearchJob;
 
 static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {
-    for (int i = 0; i < MOTUS_FIELD_FORMATS; i++)
-        if (!strcmp(text, motus_field_format_name((MotusFieldFormat)i))) {
-            *(int *)option->value = i;
-            return 1;
-        }
-    snprintf(cause, size, "must be one of " MOTUS_FIELD_FORMAT_NAMES);
-    return 0;
+    return motus_option_name(option, text, motus_field_format_names, MOTUS_FIELD_FORMATS, cause,
+                             size);
 }
 
 static int parse(SearchOptions *o, int argc, char **argv) {
     MotusMeConfig *me = &o->me;
     const MotusOption options[] = {
         {"output", 'o', &o->output, motus_option_text, 0, 0, "FIELD",
-         "where the field goes, .csv, .npy or .flo"},
+         "output file, .csv, .npy or .flo"},
         {"range", 0, &me->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
          "search +-N samples (16)"},
         {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL",
@@ -77,18 +70,16 @@ static int parse(SearchOptions *o, int argc, char **argv) {
         {"modes", 0, &me->modes, motus_option_modes, 0, 0, "LIST",
          "all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
         {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N",
-         "weight of a vector's bits, 1/256 (0)"},
-        {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "read N frames at most"},
-        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
+         "weight of a vector's bits, in 1/256 (0)"},
+        {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "read at most N frames"},
+        MOTUS_OPTION_SIZE(o->size),
         {"deinterlace", 0, &o->reader.deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
          "auto, off or on (auto)"},
-        {"threads", 't', &me->threads, motus_option_int, 0, 256, "N",
-         "threads, 0 = all cores (0); the field is the same for any number"},
-        {"backend", 0, &me->backend, motus_option_backend, 0, 0, "NAME",
-         "auto, cpu or cuda (auto)"},
+        MOTUS_OPTION_THREADS(&me->threads, "threads, 0 = all cores (0); same field for any number"),
+        MOTUS_OPTION_BACKEND(&me->backend),
         {"format", 0, &o->format, parse_format, 0, 0, "NAME",
-         MOTUS_FIELD_FORMAT_NAMES " (by the output's name)"},
-        {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line"},
+         "csv, npy, flo, flow, nvenc, nvenc-hints or fei (by the output's name)"},
+        MOTUS_FLAG("quiet", &o->quiet, "no live line"),
         {0},
     };
     const MotusCommand command = {"search", "INPUT -o FIELD [options]", about, options, &o->input,
@@ -104,14 +95,14 @@ static int parse(SearchOptions *o, int argc, char **argv) {
             o->output);
     if (o->format >= MOTUS_FIELD_FLO && !(me->modes >> MOTUS_MODE_16x16 & 1))
         return motus_usage_error("search", "--modes: %s needs 16x16 among them",
-                                 motus_field_format_name((MotusFieldFormat)o->format));
+                                 motus_field_format_names[o->format]);
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = me->threads;
-    o->reader.tell = motus_tell, o->reader.opaque = &o->quiet,
+    o->reader.log = motus_print_log, o->reader.opaque = &o->quiet,
     o->reader.interrupted = motus_signal_caught;
     return motus_check_names("search", &o->input, 1, &o->output, 1);
 }
 
-static MotusStatus open_all(Search *s) {
+static MotusStatus open_all(SearchJob *s) {
     const SearchOptions *o = s->options;
     MotusStatus status = motus_backend_check(o->me.backend, s->error);
     if (!status) status = motus_reader_open(&s->reader, o->input, &o->reader, s->error);
@@ -127,14 +118,13 @@ static MotusStatus open_all(Search *s) {
     if (status)
         return motus_fail(s->error, status, "%s: search: %s", motus_shown(o->input),
                           cuda.text[0] ? cuda.text : motus_status_text(status));
-    if (cuda.text[0])
-        motus_warn("the CUDA device cannot be used (%s); searching on the CPU",
-                   cuda.text); // under --backend auto
+    if (cuda.text[0]) // with --backend auto
+        motus_warn("the CUDA device cannot be used (%s); searching on the CPU", cuda.text);
     return motus_field_out_open(&s->out, o->output, (MotusFieldFormat)o->format, info->width,
                                 info->height, s->error);
 }
 
-static MotusStatus search_pair(Search *s, const MotusFrame *cur, const MotusFrame *ref) {
+static MotusStatus search_pair(SearchJob *s, const MotusFrame *cur, const MotusFrame *ref) {
     const MotusMeHints hints = {.lambda_q8 = (uint32_t)s->options->lambda};
     MotusStatus status = motus_me_search(s->me, &cur->plane[0], &ref->plane[0], &hints, s->field);
     const char *cuda = motus_me_error(s->me)->text;
@@ -144,7 +134,7 @@ static MotusStatus search_pair(Search *s, const MotusFrame *cur, const MotusFram
     return motus_field_out_picture(s->out, s->frames - 1, s->field, s->options->me.modes, s->error);
 }
 
-static MotusStatus next_frame(Search *s, MotusFrame **frame) {
+static MotusStatus next_frame(SearchJob *s, MotusFrame **frame) {
     int64_t limit = s->options->frames;
     if (motus_signal_caught() || (limit && s->frames >= limit)) return MOTUS_END;
     MotusStatus status = motus_reader_next(s->reader, frame, s->error);
@@ -154,7 +144,7 @@ static MotusStatus next_frame(Search *s, MotusFrame **frame) {
     return MOTUS_END;
 }
 
-static MotusStatus search_all(Search *s) {
+static MotusStatus search_all(SearchJob *s) {
     MotusFrame *cur = NULL, *ref = NULL;
     int64_t total = motus_reader_info(s->reader)->frames;
     if (s->options->frames && (total < 0 || total > s->options->frames)) total = s->options->frames;
@@ -183,7 +173,7 @@ int motus_cmd_search(int argc, char **argv) {
     if (status >= 0) return status;
     motus_signals_catch();
     MotusError error = {0};
-    Search s = {.options = &o, .error = &error};
+    SearchJob s = {.options = &o, .error = &error};
     MotusStatus done = open_all(&s);
     if (!done) done = search_all(&s);
     int interrupted = motus_signal_caught();
@@ -195,8 +185,5 @@ int motus_cmd_search(int argc, char **argv) {
     motus_field_free(&s.field);
     motus_me_close(&s.me);
     motus_reader_close(&s.reader);
-    if (done) motus_failure(&error);
-    return interrupted ? MOTUS_EXIT_SIGNAL + interrupted
-           : done      ? MOTUS_EXIT_FAILURE
-                       : MOTUS_EXIT_OK;
+    return motus_exit_status(done, &error, interrupted);
 }

@@ -1,5 +1,6 @@
-// Fields on their way into files.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "tools/search/field_file.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,11 +10,9 @@
 #include "interop/field.h"
 #include "tools/cli/options.h"
 #include "tools/search/export.h"
-#include "tools/search/field_file.h"
 #include "yuv/io/writer.h"
 
-#define FLOW_HEADER_SIZE 128 // of a NumPy array, with room for any shape
-#define LONGEST_NAME 4096
+enum { FLOW_HEADER_SIZE = 128, LONGEST_NAME = 4096 };
 
 struct MotusFieldOut {
     MotusOutput *file; // NULL between the files of a pattern
@@ -21,15 +20,12 @@ struct MotusFieldOut {
     MotusFieldFormat format;
     int width, height;
     uint64_t pictures, rows;
-    void *memory;      // of a picture in one of the shapes
-    MotusError *error; // of the call at hand
+    void *memory;      // a picture in one of the shapes
+    MotusError *error; // of the current call
 };
 
-const char *motus_field_format_name(MotusFieldFormat format) {
-    static const char *const names[MOTUS_FIELD_FORMATS] = {"csv",   "npy",         "flo", "flow",
-                                                           "nvenc", "nvenc-hints", "fei"};
-    return (unsigned)format < MOTUS_FIELD_FORMATS ? names[format] : NULL;
-}
+const char *const motus_field_format_names[MOTUS_FIELD_FORMATS] = {
+    "csv", "npy", "flo", "flow", "nvenc", "nvenc-hints", "fei"};
 
 int motus_field_format_of(const char *path) {
     if (!strcmp(path, "-") || motus_has_ending(path, ".csv\0")) return MOTUS_FIELD_CSV;
@@ -41,17 +37,12 @@ int motus_field_format_of(const char *path) {
 // ---- Headers ------------------------------------------------------------------------------------
 
 static void flow_header(char header[FLOW_HEADER_SIZE], const MotusFieldOut *o) {
-    memset(header, ' ', FLOW_HEADER_SIZE);
-    memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10); // version 1.0, 118 bytes of text
-    const int length =
-        snprintf(header + 10, FLOW_HEADER_SIZE - 10,
-                 "{'descr': '<f4', 'fortran_order': False, 'shape': (%" PRIu64 ", %d, %d, 2), }",
-                 o->pictures, o->height, o->width);
-    header[10 + length] = ' '; // where the text's terminating zero was
-    header[FLOW_HEADER_SIZE - 1] = '\n';
+    char shape[64];
+    snprintf(shape, sizeof shape, "(%" PRIu64 ", %d, %d, 2)", o->pictures, o->height, o->width);
+    motus_npy_header(header, FLOW_HEADER_SIZE, "'<f4'", shape);
 }
 
-// The header as far as it is known; returns its size.
+// Writes the header with the counts so far. Returns its size.
 static size_t make_header(char header[MOTUS_FIELD_NPY_HEADER_SIZE], const MotusFieldOut *o) {
     switch (o->format) {
     case MOTUS_FIELD_CSV:
@@ -70,7 +61,7 @@ static size_t make_header(char header[MOTUS_FIELD_NPY_HEADER_SIZE], const MotusF
 
 // ---- Names --------------------------------------------------------------------------------------
 
-// Where a path has %d, %4d or %04d, how many digits that asks for, and its length; NULL: nowhere.
+// Finds %d, %4d or %04d in a path: its width in digits and its length. NULL: there is none.
 static const char *pattern_of(const char *path, int *width, size_t *length) {
     for (const char *at = strchr(path, '%'); at; at = strchr(at + 1, '%')) {
         const size_t digits = strspn(at + 1, "0123456789");
@@ -108,15 +99,15 @@ static MotusStatus sink(void *opaque, const void *data, size_t size) {
     return motus_output_write(o->file, data, size, o->error);
 }
 
+// Returns the size in bytes of the largest shape.
 static size_t memory_of(const MotusFieldOut *o) {
     const size_t n_mb = (size_t)((o->width + 15) / 16) * (size_t)((o->height + 15) / 16);
     const size_t flow = 2 * sizeof(float) * (size_t)o->width * (size_t)o->height,
                  fei = n_mb * sizeof(MotusFeiMb);
-    return flow > fei ? flow : fei; // the other shapes are smaller
+    return flow > fei ? flow : fei;
 }
 
-// Makes the shape; returns its bytes. All of them are little-endian, as the machines that motus
-// runs on.
+// Makes the shape, little-endian as the machines that motus runs on. Returns its size in bytes.
 static size_t make_shape(const MotusFieldOut *o, const MotusField *field, uint32_t modes) {
     const size_t n = (size_t)field->n_mb;
     switch (o->format) {

@@ -15,7 +15,7 @@ static const char *const names[MOTUS_COLUMNS] = {"frame", "x",    "y",    "w",  
 
 enum { MAX_FIELDS = 32, MAX_HEADER = 4096, MAX_ROW = 512 };
 
-// Where a column is: CSV: the field's number; .npy: byte offset, size, sign.
+// Place of a column. CSV: the field's number; .npy: byte offset, size, sign.
 typedef struct Column {
     int at, bytes, is_signed;
 } Column;
@@ -24,7 +24,7 @@ struct MotusTable {
     const char *path;
     FILE *file;
     int npy;
-    Column column[MOTUS_COLUMNS]; // at < 0: not there
+    Column column[MOTUS_COLUMNS]; // at < 0: missing
     int row_bytes;                // .npy
     long long rows, row;          // .npy: in all; read so far
 };
@@ -61,7 +61,7 @@ static MotusStatus csv_header(MotusTable *t, MotusError *error) {
     return check_columns(t, error);
 }
 
-// The next row's values. MOTUS_END after the last one.
+// Reads the next row's values. MOTUS_END after the last one.
 static MotusStatus csv_row(MotusTable *t, long long values[MOTUS_COLUMNS], MotusError *error) {
     char line[MAX_ROW];
     long long field[MAX_FIELDS];

@@ -1,12 +1,14 @@
-// Reads tables of vectors row by row: CSV text or a NumPy structured array, whose columns are found
-// by their names.
+// Reads tables of vectors row by row: CSV, or a NumPy structured array. Columns are found by their
+// names.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_SEARCH_VECTOR_TABLE_H
 #define TOOLS_SEARCH_VECTOR_TABLE_H
 
 #include "motus/status.h"
 
-// Every table has the first seven: picture, corner and size of the block in samples, vector in
+#define MOTUS_TABLE_ENDINGS ".csv\0.npy\0" // for motus_has_ending
+
+// The first seven are in every table: picture, corner and size of the block in samples, vector in
 // quarter samples.
 enum {
     MOTUS_COLUMN_FRAME,
@@ -25,16 +27,16 @@ enum {
 
 typedef struct MotusTable MotusTable;
 
-// The path is referred to; .npy is a NumPy array, every other ending CSV. MOTUS_ERR_IO,
-// _UNSUPPORTED (no such table), _TRUNCATED (empty), _MEMORY.
+// Opens a table and keeps the pointer `path`: .npy is a NumPy array, any other ending CSV.
+// MOTUS_ERR_IO, _UNSUPPORTED (no such table), _TRUNCATED (empty), _MEMORY.
 MotusStatus motus_table_open(MotusTable **table, const char *path, MotusError *error);
 
-// The next row, 0 in columns that the table has not. MOTUS_END behind the last one.
+// Reads the next row; columns that the table lacks are 0. MOTUS_END after the last one.
 // MOTUS_ERR_TRUNCATED, _FORMAT, _IO.
 MotusStatus motus_table_row(MotusTable *table, long long values[MOTUS_COLUMNS], MotusError *error);
 
 int motus_table_has(const MotusTable *table, int column);
-long long motus_table_rows(const MotusTable *table); // that have been read
+long long motus_table_rows(const MotusTable *table); // rows read so far
 void motus_table_close(MotusTable **table);          // accepts NULL and *table == NULL
 
 #endif

@@ -18,25 +18,21 @@ static const char about[] =
     "bytes on every machine. OUTPUT is .y4m (- is standard output) or headerless .yuv.\n"
     "\n"
     "Examples:\n"
-    "  motus synth test.y4m                             a bit of everything, 352x288, 60 frames\n"
+    "  motus synth test.y4m                       a bit of everything, 352x288, 60 frames\n"
     "  motus synth pan.y4m --pan 1.25,-0.5 --vectors pan.csv\n"
-    "                                                   a pan by quarter samples, its true "
-    "vectors\n"
+    "                                             a pan by quarter samples, its true vectors\n"
     "  motus synth hd.y4m --size 1920x1080 --objects 12 --noise 2\n"
-    "                                                   moving objects, a still and noisy "
-    "background\n"
+    "                                             moving objects on a still, noisy background\n"
     "  motus synth turn.y4m --zoom 1.01 --rotate 0.5 --cut 30\n"
-    "                                                   zoom, rotation, a new scene every 30 "
-    "frames\n"
+    "                                             zoom, rotation, a new scene every 30 frames\n"
     "  motus synth - --frames 300 | motus encode - -o test.264\n"
     "\n"
     "--vectors writes one row per block and frame, from the second frame of each scene on:\n"
     "  frame,x,y,w,h,mv_x,mv_y,layer,whole,flat\n"
-    "mv in quarter samples from the block to where it was in the frame before; whole = 1: all of "
-    "it\n"
-    "moved as one and was visible before; flat = 1: it touches a flat area, where other vectors "
-    "are as\n"
-    "good.\n";
+    "mv in quarter samples from the block to its position in the frame before; whole = 1: all of\n"
+    "it moved as one and was visible before; flat = 1: it touches a flat area, where other "
+    "vectors\n"
+    "are as good.\n";
 
 typedef struct SynthOptions {
     const char *output, *vectors;
@@ -45,7 +41,7 @@ typedef struct SynthOptions {
     MotusSynthConfig scene;
 } SynthOptions;
 
-// A decimal times `scale`, to the nearest whole number; `end` as in strtod.
+// Parses a decimal and multiplies it by `scale`; `end` as in strtod.
 static int scaled_decimal(const char *text, char **end, int scale, double *value) {
     double v = strtod(text, end);
     if (*end == text || !(fabs(v) < 1e6)) return 0;
@@ -53,7 +49,7 @@ static int scaled_decimal(const char *text, char **end, int scale, double *value
     return 1;
 }
 
-// "X,Y" in samples, to int[2] in quarter samples.
+// Parses "X,Y" in samples into int[2] in quarter samples.
 static int option_pan(const MotusOption *option, const char *text, char *cause, size_t size) {
     double q[2] = {0, 0};
     char *end;
@@ -69,7 +65,7 @@ static int option_pan(const MotusOption *option, const char *text, char *cause, 
     return 1;
 }
 
-// A factor, to 1/65536.
+// Parses a factor into 1/65536.
 static int option_zoom(const MotusOption *option, const char *text, char *cause, size_t size) {
     double v;
     char *end;
@@ -81,7 +77,7 @@ static int option_zoom(const MotusOption *option, const char *text, char *cause,
     return 1;
 }
 
-// Degrees, to thousandths.
+// Parses degrees into thousandths.
 static int option_rotate(const MotusOption *option, const char *text, char *cause, size_t size) {
     double v;
     char *end;
@@ -100,7 +96,7 @@ static int parse(SynthOptions *o, int argc, char **argv) {
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of the pictures (352x288)"},
         {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "number of frames (60)"},
         {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]", "frames per second (25)"},
-        {"seed", 0, &seed, motus_option_int, 0, INT_MAX, "N", "another texture, other objects (1)"},
+        {"seed", 0, &seed, motus_option_int, 0, INT_MAX, "N", "seed of texture and objects (1)"},
         {"pan", 0, pan, option_pan, 0, 0, "X,Y",
          "movement of the background, samples per frame, in steps of 1/4"},
         {"zoom", 0, &c->zoom_q16, option_zoom, 0, 0, "F",
@@ -109,7 +105,7 @@ static int parse(SynthOptions *o, int argc, char **argv) {
          "rotation of the background per frame"},
         {"objects", 0, &c->objects, motus_option_int, 0, MOTUS_SYNTH_MAX_OBJECTS, "N",
          "rectangles and ellipses that move on their own"},
-        {"noise", 0, &c->noise, motus_option_int, 0, 64, "N", "noise of up to +-N on every sample"},
+        {"noise", 0, &c->noise, motus_option_int, 0, 64, "N", "noise of up to +-N per sample"},
         {"cut", 0, &c->cut_every, motus_option_int, 0, INT_MAX, "N", "a new scene every N frames"},
         {"flat", 0, &c->flat, motus_option_int, 0, 100, "PERCENT",
          "share of the texture that is flat"},
@@ -125,7 +121,7 @@ static int parse(SynthOptions *o, int argc, char **argv) {
     if ((status = motus_check_names("synth", NULL, 0, outputs, 2)) >= 0) return status;
     int plain = pan[0] == INT_MAX && c->zoom_q16 == 65536 && !c->rotate_mdeg && !c->objects &&
                 !c->noise && !c->cut_every && !c->flat;
-    if (plain) { // nothing asked for: something to look at
+    if (plain) { // something to look at
         pan[0] = 6;
         pan[1] = -1;
         c->objects = 4;
@@ -206,9 +202,6 @@ int motus_cmd_synth(int argc, char **argv) {
     if (status >= 0) return status;
     motus_signals_catch();
     MotusError error = {0};
-    if (run(&o, &error)) {
-        motus_failure(&error);
-        if (!motus_signal_caught()) return MOTUS_EXIT_FAILURE;
-    }
-    return motus_signal_caught() ? MOTUS_EXIT_SIGNAL + motus_signal_caught() : MOTUS_EXIT_OK;
+    MotusStatus done = run(&o, &error);
+    return motus_exit_status(done, &error, motus_signal_caught());
 }

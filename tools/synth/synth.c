@@ -10,16 +10,16 @@
 #define QUARTER (ONE / 4) // a quarter sample
 
 // A rectangle or ellipse with its own piece of texture. Positions in quarter samples.
-typedef struct Object {
+typedef struct SynthObject {
     int ellipse;
     int width, height; // samples
     int x, y, vx, vy;  // at the scene's first frame, and per frame
     int64_t u, v;      // texture position of its top-left corner
     int bias[3];       // added to the samples, so that it can be seen
-} Object;
+} SynthObject;
 
-// Texture position of picture position p (relative to the picture's centre c): origin + [cos -sin;
-// sin cos] * (p - c). All in 1/65536.
+// Maps picture position p to texture position (u, v) + [cos -sin; sin cos] * (p - c), c: the
+// picture's centre. All in 1/65536.
 typedef struct Camera {
     int64_t u, v;
     int64_t cos, sin;
@@ -27,8 +27,8 @@ typedef struct Camera {
 
 struct MotusSynth {
     MotusSynthConfig config;
-    int64_t scene; // the one that texture and objects belong to
-    Object object[MOTUS_SYNTH_MAX_OBJECTS];
+    int64_t scene; // of texture and objects
+    SynthObject object[MOTUS_SYNTH_MAX_OBJECTS];
     MotusTexture texture;
 };
 
@@ -68,7 +68,7 @@ static int pick(uint64_t *state, int lo, int hi) {
     return lo + (int)(motus_synth_random(state) >> 33) % (hi - lo + 1);
 }
 
-static void make_object(Object *o, int index, const MotusSynthConfig *c, uint64_t *state) {
+static void make_object(SynthObject *o, int index, const MotusSynthConfig *c, uint64_t *state) {
     o->ellipse = index & 1;
     o->width = motus_max(1, pick(state, c->width / 8, c->width / 4));
     o->height = motus_max(1, pick(state, c->height / 8, c->height / 4));
@@ -83,7 +83,7 @@ static void make_object(Object *o, int index, const MotusSynthConfig *c, uint64_
     for (int p = 0; p < 3; p++) o->bias[p] = pick(state, -40, 40);
 }
 
-// Makes the scene of frame n; returns n's number inside it.
+// Makes the scene of frame n. Returns n's number in it.
 static int64_t enter_scene(MotusSynth *s, int64_t n) {
     const MotusSynthConfig *c = &s->config;
     int64_t scene = c->cut_every ? n / c->cut_every : 0;
@@ -96,7 +96,7 @@ static int64_t enter_scene(MotusSynth *s, int64_t n) {
     return c->cut_every ? n % c->cut_every : n;
 }
 
-// v wandering in 0..limit with a turn at both ends.
+// Reflects v at the ends of 0..limit.
 static int64_t bounce(int64_t v, int64_t limit) {
     if (limit <= 0) return 0;
     int64_t m = v % (2 * limit);
@@ -104,8 +104,8 @@ static int64_t bounce(int64_t v, int64_t limit) {
     return m <= limit ? m : 2 * limit - m;
 }
 
-// sin(a / 90000 * 90 degrees) for 0 <= a <= 90000, 1/65536: the odd polynomial of degree 5 with the
-// right value and slope at both ends (error below 2e-4).
+// Returns sin(a / 90000 * 90 degrees) for 0 <= a <= 90000, in 1/65536, by the odd polynomial of
+// degree 5 with the right value and slope at both ends (error below 2e-4).
 static int64_t sine_quarter(int64_t a) {
     int64_t z = a * ONE / 90000, z2 = z * z / ONE;
     int64_t inner = 42047 - z2 * 4639 / ONE;      // pi - 5/2, (pi - 3) / 2
@@ -129,7 +129,7 @@ static Camera camera_at(const MotusSynthConfig *c, int64_t t) {
                     .sin = c->rotate_mdeg ? sine(angle) * scale / ONE : 0};
 }
 
-// Texture position of picture position (x, y), 1/65536.
+// Maps picture position (x, y) to the texture, 1/65536.
 static void camera_look(const MotusSynthConfig *c, const Camera *camera, int64_t x, int64_t y,
                         int64_t *u, int64_t *v) {
     int64_t dx = x - c->width / 2 * (int64_t)ONE, dy = y - c->height / 2 * (int64_t)ONE;
@@ -137,7 +137,7 @@ static void camera_look(const MotusSynthConfig *c, const Camera *camera, int64_t
     *v = camera->v + ((camera->sin * dx + camera->cos * dy) >> 16);
 }
 
-// The picture position that shows texture position (u, v).
+// Maps texture position (u, v) to the picture.
 static void camera_find(const MotusSynthConfig *c, const Camera *camera, int64_t u, int64_t v,
                         int64_t *x, int64_t *y) {
     int64_t du = u - camera->u, dv = v - camera->v;
@@ -147,16 +147,16 @@ static void camera_find(const MotusSynthConfig *c, const Camera *camera, int64_t
     *y = c->height / 2 * (int64_t)ONE + (camera->cos * dv - camera->sin * du) / det;
 }
 
-static int object_x(const MotusSynthConfig *c, const Object *o, int64_t t) {
+static int object_x(const MotusSynthConfig *c, const SynthObject *o, int64_t t) {
     return (int)bounce(o->x + o->vx * t, 4 * (c->width - o->width));
 }
 
-static int object_y(const MotusSynthConfig *c, const Object *o, int64_t t) {
+static int object_y(const MotusSynthConfig *c, const SynthObject *o, int64_t t) {
     return (int)bounce(o->y + o->vy * t, 4 * (c->height - o->height));
 }
 
-// Whether the object, its corner at (ox, oy), covers luma sample (x, y).
-static int covers(const Object *o, int ox, int oy, int x, int y) {
+// True if the object with its corner at (ox, oy) covers luma sample (x, y).
+static int covers(const SynthObject *o, int ox, int oy, int x, int y) {
     int64_t px = 4 * x - ox, py = 4 * y - oy, w = 4 * o->width, h = 4 * o->height;
     if (px < 0 || py < 0 || px >= w || py >= h) return 0;
     if (!o->ellipse) return 1;
@@ -164,22 +164,23 @@ static int covers(const Object *o, int ox, int oy, int x, int y) {
     return ex * ex + ey * ey <= w * h * (w * h);
 }
 
-// The topmost layer at luma sample (x, y) in frame t of the scene: 0 background, i + 1 object i.
+// Returns the topmost layer at luma sample (x, y) in frame t of the scene: 0 background, i + 1
+// object i.
 static int layer_at(const MotusSynth *s, int64_t t, int x, int y) {
     for (int i = s->config.objects - 1; i >= 0; i--) {
-        const Object *o = &s->object[i];
+        const SynthObject *o = &s->object[i];
         if (covers(o, object_x(&s->config, o, t), object_y(&s->config, o, t), x, y)) return i + 1;
     }
     return 0;
 }
 
-// Large values are pressed together rather than cut off, which would leave flat spots.
+// Converts a value to a sample, compressing large ones: clipping would leave flat spots.
 static uint8_t to_sample(int value) {
     return (uint8_t)motus_clip(16, 235, 128 + value * 160 / (160 + motus_abs(value)));
 }
 
-// Chroma samples lie at even luma columns and half-way between two luma rows
-// (chroma_sample_loc_type 0).
+// Return the position of a sample: chroma lies at even luma columns and half-way between two luma
+// rows (chroma_sample_loc_type 0).
 static int64_t plane_x(int plane, int x) { return (int64_t)(plane ? 2 * x : x) * ONE; }
 static int64_t plane_y(int plane, int y) {
     return (int64_t)(plane ? 2 * y : y) * ONE + (plane ? ONE / 2 : 0);
@@ -197,7 +198,7 @@ static void paint_background(const MotusSynth *s, int64_t t, int plane, const Mo
     }
 }
 
-static void paint_object(const MotusSynth *s, const Object *o, int64_t t, int plane,
+static void paint_object(const MotusSynth *s, const SynthObject *o, int64_t t, int plane,
                          const MotusPlane *dst) {
     int ox = object_x(&s->config, o, t), oy = object_y(&s->config, o, t), step = plane ? 2 : 1;
     int x_end = motus_min(dst->width, (ox / 4 + o->width) / step + 1),
@@ -233,13 +234,13 @@ void motus_synth_frame(MotusSynth *s, int64_t n, MotusFrame *frame) {
     frame->number = n;
 }
 
-// Where the content of frame t's position (x, y) (1/65536) on this layer was in frame t - 1, and
-// its texture position.
+// Finds the position in frame t - 1, and in the texture, of what this layer shows at (x, y) in
+// frame t. All in 1/65536.
 static void trace(const MotusSynth *s, int64_t t, int layer, int64_t x, int64_t y, int64_t *px,
                   int64_t *py, int64_t *u, int64_t *v) {
     const MotusSynthConfig *c = &s->config;
     if (layer) {
-        const Object *o = &s->object[layer - 1];
+        const SynthObject *o = &s->object[layer - 1];
         *px = x + (int64_t)(object_x(c, o, t - 1) - object_x(c, o, t)) * QUARTER;
         *py = y + (int64_t)(object_y(c, o, t - 1) - object_y(c, o, t)) * QUARTER;
         *u = o->u + x - (int64_t)object_x(c, o, t) * QUARTER;

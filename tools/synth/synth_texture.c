@@ -12,9 +12,9 @@
 #define OCTAVES 7
 #define MAX_POINT 8191
 
-// Largest random addition per octave, 1/16 of a sample value, from 256 samples per period down
-// to 4. Their sum is below MAX_POINT. Luma has most in periods of 8 and 16 samples: detail that
-// half a sample of motion shows, and little that a 6-tap filter loses. Chroma is smoother.
+// Amplitude of each octave, periods of 256 samples down to 4, in 1/16 of a sample value; the sum is
+// below MAX_POINT. Luma has most at 8 and 16 samples: half a sample of motion shows, and a 6-tap
+// filter loses little. Chroma is smoother.
 static const int luma_amplitude[OCTAVES] = {800, 800, 800, 900, 1100, 1300, 600};
 static const int chroma_amplitude[OCTAVES] = {500, 400, 300, 250, 200, 100, 0};
 
@@ -29,8 +29,8 @@ static int random_within(uint64_t *state, int limit) {
     return (int)(motus_synth_random(state) >> 33) % (2 * limit + 1) - limit;
 }
 
-// One step of cubic B-spline subdivision along a line of n points, `step` entries apart: the same
-// curve through 2n points.
+// Subdivides a cubic B-spline along a line of n points, `step` entries apart: the same curve by 2n
+// points.
 static void subdivide_line(int16_t *line, int n, int step) {
     int16_t old[POINTS / 2];
     for (int i = 0; i < n; i++) old[i] = line[i * step];
@@ -55,7 +55,7 @@ static void make_surface(int16_t point[POINTS][POINTS], uint64_t seed,
     }
 }
 
-// The surface at the points of row y (any integer), times 36.
+// Evaluates the surface at the points of row y (any integer), times 36.
 static void values_at_points(int value[POINTS], int16_t point[POINTS][POINTS], int y) {
     const int16_t *above = point[(y + POINTS - 1) % POINTS], *here = point[y % POINTS],
                   *below = point[(y + 1) % POINTS];
@@ -65,16 +65,16 @@ static void values_at_points(int value[POINTS], int16_t point[POINTS][POINTS], i
         value[x] = column[(x + POINTS - 1) % POINTS] + 4 * column[x] + column[(x + 1) % POINTS];
 }
 
-// What four values times 36 must span so that samples differ by 3 before rounding: synth.c presses
-// large values together, v to 160 v / (160 + |v|).
+// Returns the span of four values, times 36, at which samples differ by 3 before rounding: synth.c
+// compresses v to 160 v / (160 + |v|).
 static int least_span(int value) {
     int64_t steep = 160 * 16 + abs(value) / 36;
     return (int)(3 * 16 * 36 * steep * steep / (160 * 160 * 256));
 }
 
-// Moves a point wherever the surface is nearly flat over four neighbouring points, so that every
-// 4x4 block, which holds four of them, has detail. A point's move by d changes the surface by 4/9 d
-// there and by 1/36 d diagonally across. Returns the number of moves.
+// Moves a point where the surface is nearly flat over four neighbouring points, so that every 4x4
+// block, which holds four, has detail. A move by d changes the surface by 4/9 d there and by 1/36 d
+// diagonally across. Returns the number of moves.
 static int roughen(int16_t point[POINTS][POINTS]) {
     int moves = 0, top[POINTS], bottom[POINTS];
     for (int y = 0; y < POINTS; y++) {
@@ -118,7 +118,7 @@ void motus_texture_make(MotusTexture *texture, uint64_t seed, int flat_percent) 
     for (int plane = 0; plane < 3; plane++)
         make_surface(texture->point[plane], motus_synth_random(&seed),
                      plane ? chroma_amplitude : luma_amplitude);
-    // A move can flatten a place that was passed before, seldom twice.
+    // A move can flatten the surface at an earlier point, seldom twice.
     for (int moves = 1, pass = 0; moves && pass < 16; pass++) moves = roughen(texture->point[0]);
     for (int cy = 0; cy < CELLS; cy++)
         for (int cx = 0; cx < CELLS; cx++) {

@@ -40,8 +40,8 @@ void motus_canvas_rect(const MotusCanvas *c, int x, int y, int width, int height
         for (int u = motus_max(x, 0); u < right; u++) motus_canvas_dot(c, u, v, color, alpha);
 }
 
-// How much of a pixel something covers whose edge is `outside` pixels nearer than the pixel's
-// centre, in quarters: few colours make small files.
+// Returns the alpha of a pixel whose centre lies `outside` pixels beyond an edge, in quarters: few
+// colours make small files.
 static int coverage(double outside) {
     return (int)lround(4 * fmin(fmax(0.5 - outside, 0), 1)) * 255 / 4;
 }
@@ -68,7 +68,7 @@ void motus_canvas_disc(const MotusCanvas *c, double x, double y, double radius, 
 
 // ---- Text ---------------------------------------------------------------------------------------
 
-// Seven rows of five pixels, the leftmost is 16.
+// Seven rows of five pixels; the leftmost is bit 4.
 typedef struct Glyph {
     char letter;
     uint8_t rows[MOTUS_GLYPH_HEIGHT];
@@ -124,7 +124,7 @@ static const Glyph glyphs[] = {
     {'=', {0, 0, 31, 0, 31, 0, 0}},
     {'>', {8, 4, 2, 1, 2, 4, 8}},
     {' ', {0}},
-    {'?', {14, 17, 1, 2, 4, 0, 4}}, // the last one stands for what is not here
+    {'?', {14, 17, 1, 2, 4, 0, 4}}, // the last one is drawn for unknown characters
 };
 
 static const Glyph *glyph_of(char letter) {
@@ -144,4 +144,49 @@ void motus_canvas_text(const MotusCanvas *c, int x, int y, int scale, const char
                     motus_canvas_rect(c, x + column * scale, y + row * scale, scale, scale, color,
                                       255);
     }
+}
+
+// ---- Colours ------------------------------------------------------------------------------------
+
+#define HUES 55
+#define PI 3.14159265358979323846
+
+// Steps of the wheel between red, yellow, green, cyan, blue, magenta and red, as perceived.
+static const int steps[6] = {15, 6, 4, 11, 13, 6};
+
+// Converts hue number 0..54 to shares of red, green, blue.
+static void hue(int number, double rgb[3]) {
+    static const int corners[7][3] = {{1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 1, 1},
+                                      {0, 0, 1}, {1, 0, 1}, {1, 0, 0}};
+    int sector = 0;
+    while (number >= steps[sector]) number -= steps[sector++];
+    double share = (double)number / steps[sector];
+    for (int i = 0; i < 3; i++)
+        rgb[i] = corners[sector][i] + share * (corners[sector + 1][i] - corners[sector][i]);
+}
+
+static uint8_t level(double v) { return (uint8_t)lround(255 * fmin(fmax(v, 0), 1)); }
+
+MotusColor motus_flow_color(double dx, double dy, double most) {
+    double at = (atan2(-dy, -dx) / PI + 1) / 2 * HUES, share = at - floor(at),
+           length = most > 0 ? hypot(dx, dy) / most : 1;
+    double first[3], second[3], rgb[3];
+    hue((int)at % HUES, first);
+    hue(((int)at + 1) % HUES, second);
+    for (int i = 0; i < 3; i++) {
+        double full = first[i] + share * (second[i] - first[i]);
+        rgb[i] = length <= 1 ? 1 - length * (1 - full) : 0.75 * full;
+    }
+    return (MotusColor){level(rgb[0]), level(rgb[1]), level(rgb[2])};
+}
+
+MotusColor motus_heat_color(double share) {
+    static const uint8_t stops[6][3] = {{68, 1, 84},    {65, 68, 135},  {42, 120, 142},
+                                        {34, 168, 132}, {122, 209, 81}, {253, 231, 37}};
+    double at = 5 * fmin(fmax(share, 0), 1);
+    int i = at >= 5 ? 4 : (int)at;
+    uint8_t rgb[3];
+    for (int c = 0; c < 3; c++)
+        rgb[c] = level((stops[i][c] + (at - i) * (stops[i + 1][c] - stops[i][c])) / 255);
+    return (MotusColor){rgb[0], rgb[1], rgb[2]};
 }

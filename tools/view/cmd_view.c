@@ -1,36 +1,29 @@
 // motus view: a picture of motion vectors.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "common/error.h"
 #include "encoder/mb/qp_core.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
 #include "tools/cli/signals.h"
-#include "tools/encode/mvs.h"
+#include "tools/search/vector_table.h"
 #include "tools/view/view.h"
 
 static const char about[] =
     "Draws the motion vectors of one picture, as a PNG. SOURCE is\n"
     "  a table (.npy, .csv) of motus search, motus encode --mvs or motus synth --vectors;\n"
-    "  a file with H.264 in it, whose own vectors are drawn: all of a Baseline stream (motus's "
-    "own);\n"
-    "  else as libavcodec exports them: 8x8 is the smallest block then, only the first vector of "
-    "an\n"
-    "  8x8 with smaller ones is known, and vectors into later pictures are left out;\n"
-    "  or another video, whose pictures are searched as motus search does. Two sources are drawn "
-    "side\n"
-    "  by side.\n"
+    "  a file with H.264, whose own vectors are drawn: all of a Baseline stream (motus's own), "
+    "else\n"
+    "  those that libavcodec exports: at most one per 8x8 block, none into later pictures;\n"
+    "  or another video, whose pictures are searched as motus search does.\n"
+    "Two sources are drawn side by side.\n"
     "\n"
     "Styles: arrows (a line from where the block was to its centre, in the colour of its "
     "movement),\n"
-    "flow (the usual colour wheel: hue is direction, saturation speed), partitions (sizes of "
-    "blocks),\n"
-    "cost (of the search; else the SAD of the picture against the one before), bits (of vectors, "
-    "as\n"
-    "differences from H.264's prediction).\n"
+    "flow (the usual colour wheel: hue is direction, saturation speed), partitions (sizes of\n"
+    "blocks), cost (of the search; else the SAD of the picture against the one before), bits (of\n"
+    "vectors, as differences from H.264's prediction).\n"
     "\n"
     "Examples:\n"
     "  motus view film.264 --frame 12 -o x.png            what the encoder chose\n"
@@ -49,53 +42,42 @@ typedef struct ViewOptions {
     int both, zoom, stretch, lambda, size[2];
 } ViewOptions;
 
-static const char *const style_names[MOTUS_VIEW_STYLES] = {"arrows", "flow", "partitions", "cost",
-                                                           "bits"};
-
 static int parse_style(const MotusOption *option, const char *text, char *cause, size_t size) {
-    for (int i = 0; i < MOTUS_VIEW_STYLES; i++)
-        if (!strcmp(text, style_names[i])) {
-            *(MotusViewStyle *)option->value = (MotusViewStyle)i;
-            return 1;
-        }
-    snprintf(cause, size, "must be arrows, flow, partitions, cost or bits");
-    return 0;
+    static const char *const names[MOTUS_VIEW_STYLES] = {"arrows", "flow", "partitions", "cost",
+                                                         "bits"};
+    return motus_option_name(option, text, names, MOTUS_VIEW_STYLES, cause, size);
 }
 
 static int parse_blocks(const MotusOption *option, const char *text, char *cause, size_t size) {
-    int mode = 0;
-    while (mode < MOTUS_MODES && strcmp(text, motus_mode_name((MotusMode)mode))) mode++;
-    *(int *)option->value = mode; // MOTUS_VIEW_LEAST follows the modes
-    if (mode < MOTUS_MODES || !strcmp(text, "least")) return 1;
-    snprintf(cause, size, "must be 16x16, 16x8, 8x16, 8x8, 8x4, 4x8, 4x4 or least");
-    return 0;
+    const char *names[MOTUS_MODES + 1];
+    for (int mode = 0; mode < MOTUS_MODES; mode++) names[mode] = motus_mode_name((MotusMode)mode);
+    names[MOTUS_VIEW_LEAST] = "least";
+    return motus_option_name(option, text, names, MOTUS_MODES + 1, cause, size);
 }
 
 static int parse(ViewOptions *o, int argc, char **argv) {
     MotusViewSource *v = &o->view;
     const MotusOption options[] = {
-        {"output", 'o', &o->output, motus_option_text, 0, 0, "FILE.png", "where the picture goes"},
-        {"frame", 'n', &v->frame, motus_option_int, 0, INT_MAX, "N", "which picture, from 0 (1)"},
+        {"output", 'o', &o->output, motus_option_text, 0, 0, "FILE.png", "output file"},
+        {"frame", 'n', &v->frame, motus_option_int, 0, INT_MAX, "N", "picture, from 0 (1)"},
         {"style", 0, &o->style, parse_style, 0, 0, "NAME",
          "arrows, flow, partitions, cost or bits (arrows)"},
         {"picture", 0, &v->picture, motus_option_text, 0, 0, "FILE",
-         "the video whose picture is drawn under a table's vectors"},
-        {"both", 0, &o->both, NULL, 1, 0, NULL,
-         "beside a stream's own vectors those of a search of its pictures"},
+         "video whose picture is drawn under a table's vectors"},
+        MOTUS_FLAG("both", &o->both, "a stream's own vectors beside those of a search"),
         {"blocks", 0, &v->mode, parse_blocks, 0, 0, "SIZE",
          "of a search: 16x16 ... 4x4, or least, the partition of least cost (the largest; with "
          "partitions: least)"},
         {"zoom", 'z', &o->zoom, motus_option_int, 1, 8, "N",
-         "pixels a sample (as many as make about 1100 in width)"},
+         "pixels per sample (for a width of about 1100)"},
         {"stretch", 0, &o->stretch, motus_option_int, 10, 10000, "PERCENT",
          "length of arrows (200)"},
         {"range", 0, &v->me.range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
          "search +-N samples (16)"},
         {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N",
-         "weight of a vector's bits, 1/256 (QP 28's)"},
-        {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of headerless input"},
-        {"threads", 't', &v->me.threads, motus_option_int, 0, 256, "N",
-         "threads, 0 = all cores (0)"},
+         "weight of a vector's bits, in 1/256 (QP 28's)"},
+        MOTUS_OPTION_SIZE(o->size),
+        MOTUS_OPTION_THREADS(&v->me.threads, "threads, 0 = all cores (0)"),
         {0},
     };
     const MotusCommand command = {
@@ -107,25 +89,20 @@ static int parse(ViewOptions *o, int argc, char **argv) {
     if (!motus_has_ending(o->output, ".png\0"))
         return motus_usage_error("view", "-o %s: must end in .png", o->output);
     if (o->both && o->sources[1]) return motus_usage_error("view", "--both takes one source");
-    if (o->both && motus_has_ending(o->sources[0], MOTUS_MVS_ENDINGS))
+    if (o->both && motus_has_ending(o->sources[0], MOTUS_TABLE_ENDINGS))
         return motus_usage_error("view", "--both %s: a table has no pictures to search",
                                  o->sources[0]);
     if (v->mode < 0 && o->style == MOTUS_VIEW_PARTITIONS) v->mode = MOTUS_VIEW_LEAST;
     v->reader.width = o->size[0], v->reader.height = o->size[1], v->reader.threads = v->me.threads,
-    v->reader.tell = motus_tell;
+    v->reader.log = motus_print_log;
     v->lambda_q8 = (uint32_t)o->lambda;
-    const char *inputs[3] = {o->sources[0], NULL, NULL};
-    int others = 1;
-    if (o->sources[1]) inputs[others++] = o->sources[1];
-    if (v->picture) inputs[others++] = v->picture;
-    for (int i = 0; i < others; i++) {
+    const char *inputs[3] = {o->sources[0], o->sources[1], v->picture};
+    for (int i = 0; i < 3 && status < 0; i++)
         status = motus_check_names("view", &inputs[i], 1, &o->output, 1);
-        if (status >= 0) return status;
-    }
-    return -1;
+    return status;
 }
 
-// As many pixels a sample as make about 1100 in width.
+// Returns the pixels per sample that make a picture of about 1100 pixels width.
 static int zoom_for(const MotusView *views, int n) {
     int width = 0;
     for (int i = 0; i < n; i++) width += views[i].width;
@@ -170,7 +147,5 @@ int motus_cmd_view(int argc, char **argv) {
         status = motus_view_draw(o.output, views, n, o.style, o.zoom ? o.zoom : zoom_for(views, n),
                                  o.stretch, &error);
     for (int i = 0; i < 2; i++) motus_view_close(&views[i]);
-    if (status) motus_failure(&error);
-    if (motus_signal_caught()) return MOTUS_EXIT_SIGNAL + motus_signal_caught();
-    return status ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    return motus_exit_status(status, &error, motus_signal_caught());
 }

@@ -9,8 +9,8 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "tools/cli/options.h"
-#include "tools/encode/mvs.h"
-#include "tools/filter/one_frame.h"
+#include "tools/media/png.h"
+#include "tools/search/vector_table.h"
 
 static MotusStatus no_memory(MotusError *error) {
     return motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory");
@@ -38,7 +38,7 @@ MotusStatus motus_view_add(MotusView *view, const MotusViewBlock *block, MotusEr
 }
 
 static MotusStatus copy_plane(MotusPlane *to, const MotusPlane *from, MotusError *error) {
-    *to = motus_plane_new(from->width, from->height);
+    *to = motus_plane_alloc(from->width, from->height);
     if (!to->data) return no_memory(error);
     motus_plane_paste(to, from, 0, 0);
     return MOTUS_OK;
@@ -53,7 +53,7 @@ MotusStatus motus_view_pictures(MotusView *view, const MotusPlane *picture,
     return status || !before ? status : copy_plane(&view->before, before, error);
 }
 
-// The picture of a file and the one before it.
+// Reads the picture of a file and the one before it.
 static MotusStatus read_pictures(MotusView *view, const char *path,
                                  const MotusReaderOptions *options, MotusError *error) {
     MotusReader *reader = NULL;
@@ -76,19 +76,20 @@ static MotusStatus read_pictures(MotusView *view, const char *path,
 
 // ---- Fields of all sizes ------------------------------------------------------------------------
 
-// Where MB number mb keeps block b: its place in view->blocks plus 1, 0 for none.
-typedef struct Index {
+// Maps MB and block to an index of view->blocks plus 1, 0 for none.
+typedef struct BlockIndex {
     uint32_t *at;
     int mb_width, n_mb;
-} Index;
+} BlockIndex;
 
-static MotusStatus index_blocks(Index *index, const MotusView *view, MotusError *error) {
+static MotusStatus index_blocks(BlockIndex *index, const MotusView *view, MotusError *error) {
     int right = 0, bottom = 0;
     for (size_t i = 0; i < view->n; i++) {
         right = motus_max(right, view->blocks[i].x / 16 + 1);
         bottom = motus_max(bottom, view->blocks[i].y / 16 + 1);
     }
-    *index = (Index){motus_alloc((size_t)right * (size_t)bottom, MOTUS_BLOCKS * sizeof(uint32_t)),
+    *index =
+        (BlockIndex){motus_alloc((size_t)right * (size_t)bottom, MOTUS_BLOCKS * sizeof(uint32_t)),
                      right, right * bottom};
     if (!index->at) return no_memory(error);
     for (size_t i = 0; i < view->n; i++) {
@@ -98,8 +99,8 @@ static MotusStatus index_blocks(Index *index, const MotusView *view, MotusError 
     return MOTUS_OK;
 }
 
-// The blocks of `mode` in the part of an MB that begins at (x, y) and is `size` wide and high, as a
-// mask, and their costs' sum; 0: not all are there.
+// Returns the blocks of `mode` in the square of an MB at (x, y) as a mask, and the sum of their
+// costs; 0: some are missing.
 static uint64_t blocks_in(const MotusView *view, const uint32_t *at, int mode, int x, int y,
                           int size, double *cost) {
     uint64_t mask = 0;
@@ -115,7 +116,7 @@ static uint64_t blocks_in(const MotusView *view, const uint32_t *at, int mode, i
     return mask;
 }
 
-// The blocks of one MB that are drawn: those of the mode, or of the partition with the least cost
+// Chooses the blocks of one MB to draw: those of the mode, or of the partition with the least cost
 // (on a tie the one with larger blocks).
 static uint64_t choose(const MotusView *view, const uint32_t *at, int mode) {
     double cost, least = -1;
@@ -139,9 +140,9 @@ static uint64_t choose(const MotusView *view, const uint32_t *at, int mode) {
     return !best || sum < least ? quarters : best;
 }
 
-// Keeps of all blocks those that are drawn. mode as in MotusViewSource.
+// Keeps the blocks to draw, drops the others. mode as in MotusViewSource.
 static MotusStatus keep_chosen(MotusView *view, int mode, const char *path, MotusError *error) {
-    Index index;
+    BlockIndex index;
     size_t kept = 0, n = view->n;
     if (mode < 0)
         for (mode = MOTUS_MODES - 1; n--;)
@@ -164,6 +165,62 @@ static MotusStatus keep_chosen(MotusView *view, int mode, const char *path, Motu
     return motus_fail(
         error, MOTUS_ERR_UNSUPPORTED, "%s: has no blocks of size %s", motus_shown(path),
         mode < MOTUS_MODES ? motus_mode_name((MotusMode)mode) : "that make up a partition");
+}
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+static int in_range(long long v, long long lo, long long hi) { return v >= lo && v <= hi; }
+
+static MotusStatus add_row(MotusView *view, const MotusTable *t, const char *path,
+                           const long long v[MOTUS_COLUMNS], MotusError *error) {
+    const int all_sizes = motus_table_has(t, MOTUS_COLUMN_BLOCK);
+    const long long x = v[MOTUS_COLUMN_X], y = v[MOTUS_COLUMN_Y], w = v[MOTUS_COLUMN_W],
+                    h = v[MOTUS_COLUMN_H];
+    const long long mv_x = v[MOTUS_COLUMN_MV_X], mv_y = v[MOTUS_COLUMN_MV_Y],
+                    b = v[MOTUS_COLUMN_BLOCK];
+    if (!in_range(x, 0, MOTUS_MAX_SIZE) || !in_range(y, 0, MOTUS_MAX_SIZE) ||
+        !in_range(w, 1, 255) || !in_range(h, 1, 255) || !in_range(mv_x, INT16_MIN, INT16_MAX) ||
+        !in_range(mv_y, INT16_MIN, INT16_MAX) || (all_sizes && !in_range(b, 0, MOTUS_BLOCKS - 1)))
+        return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld is no block of a picture",
+                          motus_shown(path), motus_table_rows(t));
+    const MotusViewBlock block = {.x = (int)x,
+                                  .y = (int)y,
+                                  .width = (uint8_t)w,
+                                  .height = (uint8_t)h,
+                                  .skip = v[MOTUS_COLUMN_SKIP] != 0,
+                                  .block = all_sizes ? (uint8_t)b : MOTUS_VIEW_CODED,
+                                  .mv = {(int16_t)mv_x, (int16_t)mv_y},
+                                  .value = (double)v[MOTUS_COLUMN_COST]};
+    return motus_view_add(view, &block, error);
+}
+
+static MotusStatus read_table(MotusView *view, MotusTable *t, const char *path, MotusError *error) {
+    long long values[MOTUS_COLUMNS], last = -1;
+    MotusStatus status = MOTUS_OK;
+    while (!status && !(status = motus_table_row(t, values, error))) {
+        if (values[MOTUS_COLUMN_FRAME] > last) last = values[MOTUS_COLUMN_FRAME];
+        if (values[MOTUS_COLUMN_FRAME] == view->frame)
+            status = add_row(view, t, path, values, error);
+    }
+    if (status != MOTUS_END) return status;
+    view->has_cost = motus_table_has(t, MOTUS_COLUMN_COST);
+    if (view->n) return MOTUS_OK;
+    if (last < 0)
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no vectors at all",
+                          motus_shown(path));
+    return motus_fail(
+        error, MOTUS_ERR_TRUNCATED,
+        "%s: has no vectors of picture %d (its last picture is %lld; I pictures have none)",
+        motus_shown(path), view->frame, last);
+}
+
+// Reads the rows of view->frame in a table of vectors.
+static MotusStatus add_table(MotusView *view, const char *path, MotusError *error) {
+    MotusTable *table;
+    MotusStatus status = motus_table_open(&table, path, error);
+    if (!status) status = read_table(view, table, path, error);
+    motus_table_close(&table);
+    return status;
 }
 
 // ---- Sources ------------------------------------------------------------------------------------
@@ -207,7 +264,7 @@ static MotusStatus search_pictures(MotusView *view, const MotusViewSource *sourc
 }
 
 static MotusStatus open_table(MotusView *view, const MotusViewSource *source, MotusError *error) {
-    MotusStatus status = motus_view_table(view, source->path, error);
+    MotusStatus status = add_table(view, source->path, error);
     if (!status && view->blocks[0].block != MOTUS_VIEW_CODED)
         status = keep_chosen(view, source->mode, source->path, error);
     if (!status && source->picture)
@@ -222,8 +279,11 @@ static MotusStatus open_table(MotusView *view, const MotusViewSource *source, Mo
 MotusStatus motus_view_open(MotusView *view, const MotusViewSource *source, MotusError *error) {
     const char *slash = strrchr(source->path, '/');
     *view = (MotusView){.name = slash ? slash + 1 : source->path, .frame = source->frame};
-    if (motus_has_ending(source->path, MOTUS_MVS_ENDINGS)) return open_table(view, source, error);
-    MotusStatus status = source->search ? MOTUS_END : motus_view_stream(view, source->path, error);
+    if (motus_has_ending(source->path, MOTUS_TABLE_ENDINGS)) return open_table(view, source, error);
+    MotusStatus status = MOTUS_END;
+#ifdef MOTUS_HAVE_MEDIA
+    if (!source->search) status = motus_view_stream(view, source->path, error);
+#endif
     if (status != MOTUS_END) return status;
     if (!view->frame)
         return motus_fail(error, MOTUS_ERR_ARGUMENT,

@@ -1,4 +1,4 @@
-// Pictures of vectors: one pane a view, each with a caption and a legend below.
+// Draws views: one pane each, with a caption and a legend below.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include "tools/media/png.h"
 #include "tools/view/canvas.h"
 #include "tools/view/view.h"
-#include "tools/view/view_colors.h"
 
 enum { GAP = 8, PAD = 8, LINE_GAP = 5, SMALL_PANE = 800 };
 
@@ -18,37 +17,40 @@ static const MotusColor paper = {24, 24, 27}, ink = {228, 228, 231}, faint = {16
                         black = {0, 0, 0}, white = {255, 255, 255}, no_vector = {128, 128, 128},
                         intra = {86, 180, 233}, split = {230, 159, 0};
 
-// One pane: where it is, and what all blocks are compared with.
+// One pane of the picture.
 typedef struct Pane {
     MotusCanvas *canvas;
     const MotusView *view;
     MotusViewStyle style;
     int left, zoom, stretch; // stretch in percent
-    double most;             // samples (flow), value (cost, bits): what gets the last colour
+    double most;             // samples (flow) or value (cost, bits) of the last colour
 } Pane;
 
 // ---- The picture --------------------------------------------------------------------------------
 
-static void draw_picture(const Pane *p, int darkest, int lightest) {
+// Returns the grey of a sample in few steps, for small files; a medium one without a picture.
+static MotusColor grey_at(const Pane *p, int x, int y, int darkest, int lightest) {
     const MotusPlane *luma = &p->view->picture;
-    for (int y = 0; y < p->view->height; y++)
-        for (int x = 0; x < p->view->width; x++) {
-            int v = luma->data ? luma->data[y * luma->stride + x] : 96;
-            uint8_t grey = (uint8_t)(darkest + v * (lightest - darkest) / 255 / 12 *
-                                                   12); // few greys: small files
-            motus_canvas_rect(p->canvas, p->left + x * p->zoom, y * p->zoom, p->zoom, p->zoom,
-                              (MotusColor){grey, grey, grey}, 255);
-        }
+    int v = luma->data ? luma->data[y * luma->stride + x] : 96;
+    uint8_t grey = (uint8_t)(darkest + v * (lightest - darkest) / 255 / 12 * 12);
+    return (MotusColor){grey, grey, grey};
 }
 
-// Fills a rectangle given in samples, as far as it lies in the picture.
+static void draw_picture(const Pane *p, int darkest, int lightest) {
+    for (int y = 0; y < p->view->height; y++)
+        for (int x = 0; x < p->view->width; x++)
+            motus_canvas_rect(p->canvas, p->left + x * p->zoom, y * p->zoom, p->zoom, p->zoom,
+                              grey_at(p, x, y, darkest, lightest), 255);
+}
+
+// Fills a rectangle given in samples, clipped to the picture.
 static void fill(const Pane *p, int x, int y, int width, int height, MotusColor color, int alpha) {
     width = motus_min(width, p->view->width - x), height = motus_min(height, p->view->height - y);
     motus_canvas_rect(p->canvas, p->left + x * p->zoom, y * p->zoom, width * p->zoom,
                       height * p->zoom, color, alpha);
 }
 
-// Left and upper border; the others are the neighbours'.
+// Draws the left and upper border; the others belong to the neighbours.
 static void outline(const Pane *p, const MotusViewBlock *b, MotusColor color, int alpha) {
     if (b->x >= p->view->width || b->y >= p->view->height) return;
     int width = motus_min(b->width, p->view->width - b->x) * p->zoom,
@@ -57,7 +59,7 @@ static void outline(const Pane *p, const MotusViewBlock *b, MotusColor color, in
     motus_canvas_rect(p->canvas, p->left + b->x * p->zoom, b->y * p->zoom, 1, height, color, alpha);
 }
 
-// Blue and violet are dark colours: over a picture all hues are mixed with white.
+// Mixes a colour with white: blue and violet are dark over a picture.
 static MotusColor lighter(MotusColor c) {
     return (MotusColor){(uint8_t)(c.r + (255 - c.r) * 3 / 8), (uint8_t)(c.g + (255 - c.g) * 3 / 8),
                         (uint8_t)(c.b + (255 - c.b) * 3 / 8)};
@@ -94,7 +96,7 @@ static void draw_flow(const Pane *p) {
     }
 }
 
-// How strongly a block is tinted: the smaller, the more.
+// Returns the alpha of a block's tint: the smaller the block, the stronger.
 static int tint(int width, int height) {
     int area = width * height;
     return area >= 256 ? 0 : area >= 128 ? 60 : area >= 64 ? 110 : area >= 32 ? 160 : 210;
@@ -103,19 +105,14 @@ static int tint(int width, int height) {
 static void draw_partitions(const Pane *p) {
     const MotusView *view = p->view;
     draw_picture(p, 70, 240);
-    if (view->is_stream ||
-        view->blocks[0].block == MOTUS_VIEW_CODED) { // what has a vector is laid over it again
+    if (view->is_stream || view->blocks[0].block == MOTUS_VIEW_CODED) {
+        // Tints all, then restores the MBs that have a vector.
         fill(p, 0, 0, view->width, view->height, intra, 130);
         for (size_t i = 0; i < view->n; i++) {
             const MotusViewBlock *b = &view->blocks[i];
-            const MotusPlane *luma = &view->picture;
             for (int y = b->y; y < motus_min(b->y + b->height, view->height); y++)
-                for (int x = b->x; x < motus_min(b->x + b->width, view->width); x++) {
-                    uint8_t grey =
-                        (uint8_t)(70 + (luma->data ? luma->data[y * luma->stride + x] : 96) * 170 /
-                                           255 / 12 * 12);
-                    fill(p, x, y, 1, 1, (MotusColor){grey, grey, grey}, 255);
-                }
+                for (int x = b->x; x < motus_min(b->x + b->width, view->width); x++)
+                    fill(p, x, y, 1, 1, grey_at(p, x, y, 70, 240), 255);
         }
     }
     for (size_t i = 0; i < view->n; i++) {
@@ -154,7 +151,7 @@ static void say(const Pane *p, Caption *c, const char *text, MotusColor color) {
                       color);
 }
 
-// All directions, white in the middle; what lies outside is left.
+// Draws the colours of all directions as a disc.
 static void wheel(const Pane *p, Caption *c) {
     double radius = (strip_height(c->scale) - 2 * PAD) / 2.0;
     int middle_x = c->right - PAD - (int)radius, middle_y = c->top + strip_height(c->scale) / 2;
@@ -240,7 +237,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// What 95 of 100 blocks of all views do not pass: outliers must not make everything else pale. 0:
+// Returns the 95th percentile of all views' blocks, so that outliers do not make the rest pale. 0:
 // no memory.
 static double scale_of(const MotusView *views, int n, MotusViewStyle style) {
     size_t total = 0, at = 0;
@@ -277,8 +274,7 @@ MotusStatus motus_view_draw(const char *path, const MotusView *views, int n, Mot
         return motus_canvas_free(&canvas),
                motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory");
     for (int i = 0, left = 0; i < n; left += views[i].width * zoom + GAP, i++) {
-        // Arrows that leave their pane end at its edge: each pane is drawn on a canvas that ends
-        // there, before the next one.
+        // Each pane is drawn on a canvas that ends with it, which clips its arrows.
         Pane pane = {&canvas, &views[i], style, left, zoom, stretch, most};
         MotusCanvas own = canvas;
         own.width = left + views[i].width * zoom;

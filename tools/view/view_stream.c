@@ -1,5 +1,5 @@
-// The vectors of an H.264 picture as libavcodec exports them, or as our own reader finds them, and
-// the pictures.
+// Reads the vectors and pictures of an H.264 stream: of Baseline by motus's own reader, else as
+// libavcodec exports them.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <libavcodec/avcodec.h>
 #include <libavcodec/bsf.h>
@@ -10,31 +10,32 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "tools/baseline/baseline.h"
 #include "tools/cli/signals.h"
 #include "tools/view/view.h"
 
-typedef struct Stream {
+typedef struct ViewStream {
     const char *path;
     AVFormatContext *format;
     AVCodecContext *decoder;
-    AVBSFContext *filter; // makes a byte stream of the packets of .mp4 and its like
+    AVBSFContext *filter; // from packets of .mp4 and its like to a byte stream
     AVPacket *packet;
     AVFrame *frame, *before; // the last picture, and the one shown before it
     int index;               // of the video stream
-    uint8_t *bytes;          // the byte stream so far, n_bytes of it; NULL: given up
-    size_t n_bytes, room;
-} Stream;
+    uint8_t *bytes;          // the byte stream so far; NULL: given up
+    size_t n_bytes, capacity;
+} ViewStream;
 
-#define MAX_BYTES ((size_t)256 << 20) // of a byte stream that is kept for our own reader
+#define MAX_BYTES ((size_t)256 << 20) // of a byte stream that is kept for the Baseline reader
 
-static MotusStatus av_failure(const Stream *s, int code, MotusError *error) {
+static MotusStatus av_failure(const ViewStream *s, int code, MotusError *error) {
     char text[AV_ERROR_MAX_STRING_SIZE] = "";
     av_strerror(code, text, sizeof text);
     return motus_fail(error, MOTUS_ERR_FORMAT, "%s: libavcodec: %s", motus_shown(s->path), text);
 }
 
-// MOTUS_END: no H.264 in it.
-static MotusStatus open_stream(Stream *s, MotusError *error) {
+// Opens the file. MOTUS_END: there is no H.264 in it.
+static MotusStatus open_stream(ViewStream *s, MotusError *error) {
     int opened = avformat_open_input(&s->format, s->path, NULL, NULL);
     if (opened >= 0) opened = avformat_find_stream_info(s->format, NULL);
     if (opened >= 0)
@@ -63,7 +64,7 @@ static MotusStatus open_stream(Stream *s, MotusError *error) {
     return code < 0 ? av_failure(s, code, error) : MOTUS_OK;
 }
 
-static void close_stream(Stream *s) {
+static void close_stream(ViewStream *s) {
     av_frame_free(&s->frame);
     av_frame_free(&s->before);
     av_packet_free(&s->packet);
@@ -73,22 +74,22 @@ static void close_stream(Stream *s) {
     avformat_close_input(&s->format);
 }
 
-static void keep_bytes(Stream *s, const AVPacket *packet) {
+static void keep_bytes(ViewStream *s, const AVPacket *packet) {
     size_t size = (size_t)packet->size, wanted = s->n_bytes + size;
-    if (wanted > s->room && (s->bytes || !s->room)) {
+    if (wanted > s->capacity && (s->bytes || !s->capacity)) {
         uint8_t *more = wanted <= MAX_BYTES ? motus_alloc(2 * wanted, 1) : NULL;
         if (more && s->bytes) memcpy(more, s->bytes, s->n_bytes);
         motus_free(s->bytes);
         s->bytes = more;
-        s->room = 2 * wanted;
+        s->capacity = 2 * wanted;
     }
     if (!s->bytes) return;
     memcpy(s->bytes + s->n_bytes, packet->data, size);
     s->n_bytes = wanted;
 }
 
-// Gives the decoder its next packet, or the end. 0 or AVERROR.
-static int feed(Stream *s) {
+// Sends the decoder its next packet, or the end. Returns 0 or AVERROR.
+static int feed(ViewStream *s) {
     for (;;) {
         int code = av_read_frame(s->format, s->packet);
         if (code < 0) return avcodec_send_packet(s->decoder, NULL);
@@ -100,12 +101,12 @@ static int feed(Stream *s) {
             code = avcodec_send_packet(s->decoder, s->packet);
         }
         av_packet_unref(s->packet);
-        if (code == AVERROR(EAGAIN)) continue;                // the filter wants more
-        if (ours && code != AVERROR_INVALIDDATA) return code; // a damaged packet is passed over
+        if (code == AVERROR(EAGAIN)) continue;                // the filter needs more
+        if (ours && code != AVERROR_INVALIDDATA) return code; // damaged packets are skipped
     }
 }
 
-static MotusStatus next_picture(Stream *s, MotusError *error) {
+static MotusStatus next_picture(ViewStream *s, MotusError *error) {
     for (;;) {
         int code = avcodec_receive_frame(s->decoder, s->frame);
         if (code >= 0) return MOTUS_OK;
@@ -115,7 +116,7 @@ static MotusStatus next_picture(Stream *s, MotusError *error) {
     }
 }
 
-static MotusStatus decode_up_to(Stream *s, int number, MotusError *error) {
+static MotusStatus decode_up_to(ViewStream *s, int number, MotusError *error) {
     for (int n = 0;; n++) {
         MotusStatus status = next_picture(s, error);
         if (status == MOTUS_END)
@@ -131,7 +132,7 @@ static MotusPlane luma_of(const AVFrame *frame) {
     return (MotusPlane){frame->data[0], frame->linesize[0], frame->width, frame->height};
 }
 
-static MotusStatus take_pictures(MotusView *view, const Stream *s, MotusError *error) {
+static MotusStatus take_pictures(MotusView *view, const ViewStream *s, MotusError *error) {
     const AVPixFmtDescriptor *kind = av_pix_fmt_desc_get((enum AVPixelFormat)s->frame->format);
     if (!kind || kind->comp[0].depth != 8 || kind->comp[0].step != 1 ||
         (kind->flags & AV_PIX_FMT_FLAG_RGB))
@@ -143,10 +144,63 @@ static MotusStatus take_pictures(MotusView *view, const Stream *s, MotusError *e
     return motus_view_pictures(view, &picture, same ? &before : NULL, error);
 }
 
+// ---- Baseline -----------------------------------------------------------------------------------
+
+static MotusStatus add_mode(MotusView *view, const MotusParsedMb *mb, int mode, int quarter,
+                            int left, int top, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int b = 0; b < MOTUS_BLOCKS && !status; b++) {
+        const MotusBlock *k = &motus_blocks[b];
+        if (k->mode != mode || (quarter >= 0 && k->y / 8 * 2 + k->x / 8 != quarter)) continue;
+        const MotusViewBlock block = {.x = left + k->x,
+                                      .y = top + k->y,
+                                      .width = k->width,
+                                      .height = k->height,
+                                      .skip = mb->type == MOTUS_MB_P_SKIP,
+                                      .block = MOTUS_VIEW_CODED,
+                                      .mv = mb->mv[k->y / 4 * 4 + k->x / 4]};
+        status = motus_view_add(view, &block, error);
+    }
+    return status;
+}
+
+static MotusStatus add_mb(MotusView *view, const MotusParsedMb *mb, int left, int top,
+                          MotusError *error) {
+    static const int modes[] = {MOTUS_MODE_16x16, MOTUS_MODE_16x16, MOTUS_MODE_16x8,
+                                MOTUS_MODE_8x16}; // of P_SKIP .. P_8x16
+    MotusStatus status = MOTUS_OK;
+    if (mb->type < MOTUS_MB_P_8x8) return add_mode(view, mb, modes[mb->type], -1, left, top, error);
+    for (int q = 0; q < 4 && !status && mb->type == MOTUS_MB_P_8x8; q++)
+        status = add_mode(view, mb, MOTUS_MODE_8x8 + mb->sub_type[q], q, left, top, error);
+    return status;
+}
+
+// Replaces the blocks by those of picture number view->frame of a byte stream, down to 4x4; leaves
+// them if it is no Baseline stream.
+static MotusStatus read_baseline(MotusView *view, const uint8_t *data, size_t size,
+                                 MotusError *error) {
+    MotusBaseline *stream = NULL;
+    MotusParsedPicture picture = {0};
+    MotusStatus status = motus_baseline_open(&stream, data, size, NULL);
+    for (int n = 0; n <= view->frame && !status; n++)
+        status = motus_baseline_next(stream, &picture);
+    int fits =
+        !status && view->width <= 16 * picture.mb_width && view->height <= 16 * picture.mb_height;
+    status = MOTUS_OK;
+    if (fits) view->n = 0, view->left_out = 0;
+    for (int i = 0; fits && i < picture.mb_width * picture.mb_height && !status; i++)
+        status = add_mb(view, &picture.mb[i], 16 * (i % picture.mb_width),
+                        16 * (i / picture.mb_width), error);
+    motus_baseline_close(&stream);
+    return status;
+}
+
+// ---- All streams --------------------------------------------------------------------------------
+
 MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *error) {
-    Stream s = {.path = path};
+    ViewStream s = {.path = path};
     int level = av_log_get_level();
-    av_log_set_level(AV_LOG_QUIET); // a damaged picture is told in one line
+    av_log_set_level(AV_LOG_QUIET);
     MotusStatus status = open_stream(&s, error);
     if (!status) status = decode_up_to(&s, view->frame, error);
     if (!status) status = take_pictures(view, &s, error);
@@ -158,7 +212,7 @@ MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *err
             view->left_out++;
             continue;
         }
-        const MotusViewBlock block = {.x = v[i].dst_x - v[i].w / 2, // it exports centres
+        const MotusViewBlock block = {.x = v[i].dst_x - v[i].w / 2, // of the centre
                                       .y = v[i].dst_y - v[i].h / 2,
                                       .width = v[i].w,
                                       .height = v[i].h,
@@ -168,7 +222,7 @@ MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *err
         if (block.x >= 0 && block.y >= 0) status = motus_view_add(view, &block, error);
     }
     if (!status && s.bytes && !s.frame->decode_error_flags)
-        status = motus_view_baseline(view, s.bytes, s.n_bytes, error);
+        status = read_baseline(view, s.bytes, s.n_bytes, error);
     view->is_stream = status == MOTUS_OK;
     view->damaged = status == MOTUS_OK && s.frame->decode_error_flags;
     close_stream(&s);

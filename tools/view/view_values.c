@@ -1,4 +1,4 @@
-// What a block costs: its difference from the prediction, or the bits of its vector.
+// Values of blocks: their difference from the prediction, or the bits of their vectors.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/error.h"
@@ -6,7 +6,7 @@
 #include "me/pixel/ref_luma.h"
 #include "tools/view/view.h"
 
-// SAD of the block against its prediction, of the part that lies inside the picture, a sample.
+// Returns the SAD per sample of the block against its prediction, inside the picture.
 static double block_sad(const MotusRefLuma *ref, const MotusPlane *cur, const MotusViewBlock *b) {
     uint64_t sum = 0, samples = 0;
     for (int y = 0; y < b->height; y += 4)
@@ -51,16 +51,15 @@ MotusStatus motus_view_costs(MotusView *view, MotusError *error) {
 
 // ---- Bits ---------------------------------------------------------------------------------------
 
-// The picture's 4x4 blocks as far as they have been decoded; what has not is not available, MBs
-// without vectors are intra.
-typedef struct Cells {
+// The picture's 4x4 blocks decoded so far; MBs without vectors are intra.
+typedef struct ViewCells {
     MotusMv *mv;
     uint8_t *state;
     int width, height;
-} Cells;
+} ViewCells;
 
-// Loads the surroundings of the MB at (x, y), in cells.
-static void load(MotusMvGrid *grid, const Cells *cells, int x, int y) {
+// Loads the neighbourhood of the MB at (x, y), in cells.
+static void load(MotusMvGrid *grid, const ViewCells *cells, int x, int y) {
     for (int row = 0; row < 5; row++)
         for (int column = 0; column < 6; column++) {
             int u = x + column - 1, v = y + row - 1, at = v * cells->width + u;
@@ -80,7 +79,7 @@ static int mode_of(const MotusViewBlock *b) {
     return -1;
 }
 
-static void put(const Cells *cells, const MotusViewBlock *b) {
+static void put(const ViewCells *cells, const MotusViewBlock *b) {
     for (int y = b->y / 4; y < (b->y + b->height) / 4 && y < cells->height; y++)
         for (int x = b->x / 4; x < (b->x + b->width) / 4 && x < cells->width; x++) {
             cells->mv[y * cells->width + x] = b->mv;
@@ -88,9 +87,8 @@ static void put(const Cells *cells, const MotusViewBlock *b) {
         }
 }
 
-// Bits of one vector; 0 for P_Skip, which has none. A 16x16 block of a stream with the vector of
-// P_Skip may be one: the list does not say.
-static int bits_of(const Cells *cells, const MotusViewBlock *b, int mode) {
+// Returns the bits of one vector, 0 for P_Skip. libavcodec does not mark P_Skip.
+static int bits_of(const ViewCells *cells, const MotusViewBlock *b, int mode) {
     MotusMvGrid grid;
     load(&grid, cells, b->x / 16 * 4, b->y / 16 * 4);
     int x = b->x % 16 / 4, y = b->y % 16 / 4;
@@ -99,9 +97,9 @@ static int bits_of(const Cells *cells, const MotusViewBlock *b, int mode) {
     return b->skip ? 0 : motus_se_bits(b->mv.x - p.x) + motus_se_bits(b->mv.y - p.y);
 }
 
-// Blocks come MB by MB in raster order, as all sources have them: whatever lies between two of them
-// in that order is intra.
-static MotusStatus count_bits(MotusView *view, const Cells *cells, MotusError *error) {
+// Counts the bits of blocks in raster order of MBs, as all sources have them. MBs left out are
+// intra.
+static MotusStatus count_bits(MotusView *view, const ViewCells *cells, MotusError *error) {
     int mb_width = cells->width / 4, next = 0;
     for (size_t i = 0; i < view->n; i++) {
         MotusViewBlock *b = &view->blocks[i];
@@ -122,7 +120,7 @@ static MotusStatus count_bits(MotusView *view, const Cells *cells, MotusError *e
 }
 
 MotusStatus motus_view_bits(MotusView *view, MotusError *error) {
-    Cells cells = {.width = 4 * motus_mbs(view->width), .height = 4 * motus_mbs(view->height)};
+    ViewCells cells = {.width = 4 * motus_mbs(view->width), .height = 4 * motus_mbs(view->height)};
     size_t n = (size_t)cells.width * (size_t)cells.height;
     cells.mv = motus_alloc(n, sizeof *cells.mv);
     cells.state = motus_alloc(n, 1);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/io/deinterlace.h"
 
+#include <errno.h>
+#include <libavutil/error.h>
+
+#ifdef MOTUS_HAVE_DEINTERLACE
 #include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
@@ -28,7 +32,7 @@ static int build(MotusDeinterlacer *d, const AVFrame *like, int all) {
     snprintf(source, sizeof source, "video_size=%dx%d:pix_fmt=%d:time_base=%d/%d", like->width,
              like->height, like->format, d->time_base.num, d->time_base.den);
     if (!(d->graph = avfilter_graph_alloc())) return AVERROR(ENOMEM);
-    d->graph->nb_threads = 1; // so that it takes no more memory and threads than the rest
+    d->graph->nb_threads = 1;
     int code = add(d, &d->source, "buffer", source);
     if (code >= 0)
         code = add(d, &bwdif, "bwdif",
@@ -64,11 +68,11 @@ int motus_deinterlacer_send(MotusDeinterlacer *d, AVFrame *frame) {
     return av_buffersrc_add_frame(d->source, frame);
 }
 
-// bwdif counts in halves of the unit that it was given.
 int motus_deinterlacer_receive(MotusDeinterlacer *d, AVFrame *frame) {
-    av_frame_unref(frame); // which the sink does not do
+    av_frame_unref(frame); // the sink does not
     int code = av_buffersink_get_frame(d->sink, frame);
     if (code < 0) return code;
+    // bwdif counts in half units.
     frame->pts = av_rescale_q(frame->pts, av_buffersink_get_time_base(d->sink), d->time_base);
     frame->best_effort_timestamp = frame->pts;
     return 0;
@@ -80,3 +84,29 @@ void motus_deinterlacer_close(MotusDeinterlacer **deinterlacer) {
     motus_free(*deinterlacer);
     *deinterlacer = NULL;
 }
+
+#else // without libavfilter: none is ever opened
+
+int motus_deinterlacer_open(MotusDeinterlacer **deinterlacer, const AVFrame *like,
+                            AVRational time_base, int all) {
+    (void)like, (void)time_base, (void)all;
+    *deinterlacer = NULL;
+    return AVERROR(ENOSYS);
+}
+
+int motus_deinterlacer_fits(const MotusDeinterlacer *d, const AVFrame *frame) {
+    return !d && frame;
+}
+
+int motus_deinterlacer_send(MotusDeinterlacer *d, AVFrame *frame) {
+    (void)d, (void)frame;
+    return AVERROR(ENOSYS);
+}
+
+int motus_deinterlacer_receive(MotusDeinterlacer *d, AVFrame *frame) {
+    (void)d, (void)frame;
+    return AVERROR(ENOSYS);
+}
+
+void motus_deinterlacer_close(MotusDeinterlacer **deinterlacer) { (void)deinterlacer; }
+#endif

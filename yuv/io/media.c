@@ -1,5 +1,5 @@
-// Any file that libavformat and libavcodec read: opening, frames with their times, and what goes
-// along.
+// Reads any file that libavformat and libavcodec read: opening, frames with their times, and the
+// other streams.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/io/media.h"
 
@@ -9,7 +9,7 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "yuv/io/media_state.h"
+#include "yuv/io/media_internal.h"
 
 #define IO_BUFFER 65536
 
@@ -92,10 +92,10 @@ static int open_container(MotusReader *reader, const char *path) {
     int code = source ? use_source(m, source) : 0;
     if (code < 0) return code;
     AVDictionary *options = NULL;
-    av_dict_set(&options, "protocol_whitelist", "file",
-                0); // a playlist may name files, never the network
-    av_dict_set(&options, "live_start_index", "0",
-                0); // nor begins in the middle when it has no end yet
+    // A playlist may name files, never the network, and starts at its first file also while it
+    // grows.
+    av_dict_set(&options, "protocol_whitelist", "file", 0);
+    av_dict_set(&options, "live_start_index", "0", 0);
     code = avformat_open_input(&m->format, path, NULL, &options);
     av_dict_free(&options);
     return code < 0 ? code : avformat_find_stream_info(m->format, NULL);
@@ -113,7 +113,7 @@ static int try_decoder(MotusMedia *m, const AVCodec *codec, int threads) {
     return avcodec_open2(m->decoder, codec, NULL);
 }
 
-// Threads that cannot be made are no reason to give up.
+// Opens the decoder, with one thread if it cannot have `threads`.
 static int open_decoder(MotusMedia *m, int threads) {
     const AVCodec *codec = NULL;
     m->stream = av_find_best_stream(m->format, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
@@ -136,6 +136,7 @@ static int64_t duration_of(const AVFrame *frame) {
 #endif
 }
 
+// Sets the time of m->frame: increasing, and guessed if the stream has none.
 static void take_time(MotusReader *reader) {
     MotusMedia *m = reader->state;
     MotusTime time = {m->frame->best_effort_timestamp, duration_of(m->frame)};
@@ -146,7 +147,7 @@ static void take_time(MotusReader *reader) {
     if (time.at == AV_NOPTS_VALUE) time.at = next;
     if (m->has_last && time.at <= m->last.at) {
         if (!(m->told & MOTUS_ONCE_TIMES))
-            motus_reader_tell(reader, MOTUS_TOLD_WARNING,
+            motus_reader_warn(reader,
                               "at %.3f s: times do not grow from picture to picture; such pictures "
                               "are shown one tick apart",
                               motus_media_seconds(m, m->last.at));
@@ -162,6 +163,7 @@ static void take_time(MotusReader *reader) {
 
 // ---- The reader ---------------------------------------------------------------------------------
 
+// Decodes the next picture into m->frame and sets its time.
 static MotusStatus next_timed(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     MotusStatus status = m->first_waits ? MOTUS_OK : motus_media_next_picture(reader, error);
@@ -170,21 +172,19 @@ static MotusStatus next_timed(MotusReader *reader, MotusError *error) {
     return status;
 }
 
-static void tell_conversion(MotusReader *reader, int done) {
+static void note_conversion(MotusReader *reader, int done) {
     MotusMedia *m = reader->state;
     double at = motus_media_seconds(m, m->last.at);
     if (done & MOTUS_CONVERTED_SIZE && !(m->told & MOTUS_ONCE_SIZE)) {
         m->told |= MOTUS_ONCE_SIZE;
-        motus_reader_tell(reader, MOTUS_TOLD_NOTE,
-                          "note: at %.3f s the size changes to %dx%d; pictures are scaled to %dx%d",
-                          at, m->frame->width, m->frame->height, reader->info.width,
-                          reader->info.height);
+        motus_reader_note(
+            reader, "at %.3f s the size changes to %dx%d; pictures are scaled to %dx%d", at,
+            m->frame->width, m->frame->height, reader->info.width, reader->info.height);
     }
     if (done & MOTUS_CONVERTED_ALPHA && !(m->told & MOTUS_ONCE_ALPHA)) {
         m->told |= MOTUS_ONCE_ALPHA;
-        motus_reader_tell(
-            reader, MOTUS_TOLD_NOTE,
-            "note: transparent pictures are shown over black, H.264 here has no transparency");
+        motus_reader_note(
+            reader, "transparent pictures are shown over black, H.264 here has no transparency");
     }
 }
 
@@ -200,14 +200,13 @@ static MotusStatus media_next(MotusReader *reader, MotusFrame **frame, MotusErro
         motus_frame_unref(&f);
         return motus_media_fail(reader, error, code, "cannot be converted to 8-bit 4:2:0");
     }
-    tell_conversion(reader, done);
+    note_conversion(reader, done);
     f->number = reader->number++;
     *frame = f;
     return MOTUS_OK;
 }
 
-// Forgets packets of other streams that end before the last picture: those of pictures that were
-// skipped.
+// Drops packets of other streams that end before the last picture, for pictures that were skipped.
 static void drop_side_packets(MotusMedia *m) {
     while (m->side.first < m->side.end) {
         const AVPacket *p = m->side.list[m->side.first];
@@ -220,7 +219,7 @@ static void drop_side_packets(MotusMedia *m) {
     }
 }
 
-// Decodes without converting: exact for every container, where seeking is not.
+// Skips pictures by decoding them: exact for every container, unlike seeking.
 static MotusStatus media_skip(MotusReader *reader, int64_t n, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (; n > 0 && !status; n--) {
@@ -232,7 +231,7 @@ static MotusStatus media_skip(MotusReader *reader, int64_t n, MotusError *error)
     return status;
 }
 
-// Decodes the first picture, which knows its size and colours better than any header.
+// Decodes the first picture, whose size and colours are more reliable than any header.
 static MotusStatus prime(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     MotusStatus status = motus_media_next_picture(reader, error);
@@ -259,9 +258,9 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
     if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", reader->name);
     reader->state = m;
     reader->ops = &ops;
-    m->read_at = m->at = m->end = AV_NOPTS_VALUE;
+    m->at = m->end = AV_NOPTS_VALUE;
     for (int i = 0; i < MOTUS_MEDIA_STREAMS; i++) m->next_dts[i] = AV_NOPTS_VALUE;
-    motus_media_log_begin(&m->log); // what libav* has to say comes in MotusError and MotusDamage
+    motus_media_log_begin(&m->log); // libav* prints nothing
     int code = open_container(reader, path);
     if (code < 0) return motus_media_fail(reader, error, code, "libavformat cannot open it");
     code = open_decoder(m, reader->options.threads);
@@ -274,7 +273,7 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
     return prime(reader, error);
 }
 
-// ---- What goes along with the pictures ----------------------------------------------------------
+// ---- Other streams ------------------------------------------------------------------------------
 
 AVFormatContext *motus_media_container(const MotusReader *reader, int *video) {
     if (reader->ops != &ops) return NULL;
@@ -286,8 +285,8 @@ AVFormatContext *motus_media_container(const MotusReader *reader, int *video) {
 int64_t motus_media_clock_start(const MotusReader *reader) {
     const MotusMedia *m = reader->ops == &ops ? reader->state : NULL;
     const char *name = m ? m->format->iformat->name : "";
-    int runs = !strcmp(name, "mpegts") || !strcmp(name, "mpeg") || !strcmp(name, "hls");
-    return runs && m->format->start_time != AV_NOPTS_VALUE ? m->format->start_time : 0;
+    int has_clock = !strcmp(name, "mpegts") || !strcmp(name, "mpeg") || !strcmp(name, "hls");
+    return has_clock && m->format->start_time != AV_NOPTS_VALUE ? m->format->start_time : 0;
 }
 
 const int32_t *motus_media_matrix(const MotusReader *reader) {

@@ -1,5 +1,5 @@
-// What the program needs of a libavformat input beside its pictures: the container, and the packets
-// of its other streams.
+// The parts of a libavformat input beside its pictures: the container, and the packets of its other
+// streams.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_IO_MEDIA_H
 #define YUV_IO_MEDIA_H
@@ -8,24 +8,23 @@
 
 #include "yuv/io/reader.h"
 
-// The open input and the index of its video stream; NULL where libavformat does not read it (y4m,
-// headerless). The reader's.
+// Returns the open input, which the reader owns, and the index of its video stream. NULL: the
+// reader does not use libavformat (y4m, headerless).
 AVFormatContext *motus_media_container(const MotusReader *reader, int *video);
 
-// Where the times of an input begin that count from no zero of their own (a transport or program
-// stream, cut out of a broadcast or a recording), in AV_TIME_BASE; 0 for all others.
+// Returns the start of an input whose clock does not start at 0 (a transport or program stream, cut
+// out of a broadcast or a recording), in AV_TIME_BASE; 0 for all others.
 int64_t motus_media_clock_start(const MotusReader *reader);
 
-// The matrix that players apply to the pictures, nine numbers as libavutil/display.h has them;
-// NULL: none.
+// Returns the display matrix, nine numbers as in libavutil/display.h; NULL: none.
 const int32_t *motus_media_matrix(const MotusReader *reader);
 
-// The next packet of another stream that came along with the pictures read so far
-// (options.with_side_streams); NULL: none waits. The caller frees it.
+// Returns the next packet of another stream that was read along with the pictures
+// (options.with_side_streams); NULL: there is none. The caller frees it.
 AVPacket *motus_media_side_packet(MotusReader *reader);
 
-// Reads on for the other streams' sake, past a picture that nobody wants, whose time goes to *at
-// (AV_NOPTS_VALUE: unknown). 0: the input has ended.
+// Reads on to the next packet of the video stream, for the sake of the other streams. *at gets its
+// time (AV_NOPTS_VALUE: unknown). Returns 0 at the input's end.
 int motus_media_read_on(MotusReader *reader, int64_t *at);
 
 #endif

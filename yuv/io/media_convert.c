@@ -1,10 +1,10 @@
-// Pictures as decoders give them, to 8-bit 4:2:0.
+// Converts decoded pictures to 8-bit 4:2:0.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
 #include <string.h>
 
-#include "yuv/io/media_state.h"
+#include "yuv/io/media_internal.h"
 
 enum { WHOLE, EVEN_PART, TO_ALPHA, FROM_ALPHA };
 
@@ -56,12 +56,13 @@ void motus_set_interlaced(AVFrame *frame, int top_field_first) {
 #endif
 }
 
-// RGB becomes what players take untagged video of the size for: BT.709 for HD, else BT.601.
+// Returns the matrix that players assume for untagged video of this size: BT.709 for HD, else
+// BT.601.
 enum AVColorSpace motus_rgb_matrix(const AVFrame *frame) {
     return frame->height > 576 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
 }
 
-// A picture's samples in memory, wherever they are.
+// Pointers to the samples of a picture.
 typedef struct Samples {
     uint8_t *data[4];
     int stride[4];
@@ -93,7 +94,7 @@ static int make_scaler(MotusConverter *c, int which, const AVFrame *f, const Sam
         SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
     if (!c->scaler[which]) return AVERROR(EINVAL);
     // Samples keep their matrix and range; only RGB gets new ones. libswscale knows no range of
-    // gray sources: equal ranges on both sides keep their samples too.
+    // gray sources: equal ranges on both sides keep their samples, too.
     int rgb = motus_is_rgb(f->format), full = !rgb && !is_gray(f->format) && motus_is_full_range(f);
     const int *matrix = sws_getCoefficients(rgb ? motus_rgb_matrix(f) : f->colorspace);
     sws_setColorspaceDetails(c->scaler[which], matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
@@ -118,7 +119,7 @@ static int is_opaque(const AVFrame *f, int plane, int first, int step) {
     return 1;
 }
 
-// value * alpha / 255, rounded, around the value that black has.
+// Mixes a sample with black: rounded, alpha 0..255.
 static uint8_t over(uint8_t value, int alpha, int black) {
     return (uint8_t)((value * alpha + black * (255 - alpha) + 127) / 255);
 }
@@ -141,8 +142,8 @@ static void over_black_yuva(AVFrame *f, int full) {
         }
 }
 
-// Leaves in c->composed the picture over black, in a format without alpha. 1: it is transparent
-// somewhere; 0: it is not, use the original.
+// Composes the picture over black into c->composed, in a format without alpha. Returns 1, or 0 if
+// the picture is opaque: use the original.
 static int compose(MotusConverter *c, const AVFrame *f) {
     int rgb = motus_is_rgb(f->format), code;
     av_frame_free(&c->composed);
@@ -175,9 +176,9 @@ static void copy_planes(const AVFrame *f, const MotusFrame *frame) {
     }
 }
 
-// Chroma of the even part at 2:1 exactly, as H.264 will crop the picture; the last column and row
-// keep what the whole gave them. (libswscale may write beyond a row's end: the whole goes first, to
-// a place of its own.)
+// Scales a picture of odd size: the even part with chroma at exactly 2:1, since H.264 crops to it;
+// the last column and row from the whole picture. libswscale may write beyond a row's end, so the
+// whole goes to a frame of its own.
 static int scale_odd(MotusConverter *c, int which, const AVFrame *source, const MotusFrame *frame) {
     MotusFrame *whole = NULL;
     if (motus_frame_alloc(&whole, frame->width, frame->height)) return AVERROR(ENOMEM);

@@ -1,17 +1,17 @@
-// What is wrong with an input, and telling it. libavformat and libavcodec repair what they can and
-// go on; what they drop or make up shows in return codes, in flags of pictures, in their logs, and
-// in what the container promised.
+// Finds the damage of an input and reports it. libavformat and libavcodec conceal what they can;
+// return codes, flags of pictures, their logs and the container's own counts show what they
+// dropped.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "yuv/io/media_state.h"
+#include "yuv/io/media_internal.h"
 
 #define LOG_MAGIC 0x6D6F7475
-#define LINES 5  // warnings about single places; the totals come at the end
+#define LINES 5  // warnings about single errors; the totals come at the end
 #define EVEN 12  // pictures at one distance, after which a gap is a hole
-#define SLACK 40 // milliseconds that a container's duration may promise too much
+#define SLACK 40 // milliseconds by which a container may overstate its duration
 
 enum { TEXT_FREE, TEXT_BEING_WRITTEN, TEXT_READY };
 
@@ -32,7 +32,7 @@ int motus_media_is_playlist(const AVFormatContext *f) {
     return 0;
 }
 
-// libav*'s log is one for the process; who is meant shows in the context's `opaque`.
+// Counts an error. libav* has one log per process; the context's `opaque` points to ours.
 static void note_error(void *context, int level, const char *format, va_list args) {
     if (!context || level > AV_LOG_WARNING) return;
     const AVClass *class = *(const AVClass **)context;
@@ -43,8 +43,8 @@ static void note_error(void *context, int level, const char *format, va_list arg
                          : container ? ((AVFormatContext *)context)->opaque
                                      : NULL;
     if (!log || log->magic != LOG_MAGIC) return;
-    // A segment that is not there is only a warning to the readers of playlists, which go on with
-    // the next one. A packet that is flagged is its picture's matter.
+    // Readers of playlists only warn of a missing segment. A flagged packet counts with its
+    // picture.
     int playlist =
         container && motus_media_is_playlist(context) && strncmp(format, "Packet corrupt", 14) != 0;
     if (level > AV_LOG_ERROR ? !playlist : !playlist && log->opening) return;
@@ -57,7 +57,7 @@ void motus_media_log_begin(MotusMediaLog *log) {
     av_log_set_callback(note_error);
 }
 
-// The last text as " (TEXT)", or nothing.
+// Writes the last text as " (TEXT)", or "".
 static void take_text(MotusMediaLog *log, char text[120]) {
     text[0] = 0;
     if (atomic_load(&log->text_state) != TEXT_READY) return;
@@ -72,7 +72,7 @@ double motus_media_seconds(const MotusMedia *m, int64_t time) {
                                   : (double)time * av_q2d(m->format->streams[m->stream]->time_base);
 }
 
-static int may_tell(MotusMedia *m) { return m->told_lines++ < LINES; }
+static int may_warn(MotusMedia *m) { return m->lines++ < LINES; }
 
 void motus_media_packet_lost(MotusReader *reader, int code) {
     MotusMedia *m = reader->state;
@@ -80,10 +80,9 @@ void motus_media_packet_lost(MotusReader *reader, int code) {
     av_strerror(code, words, sizeof words);
     take_text(&m->log, text);
     m->seen_decoder = atomic_load(&m->log.decoder); // the same fault
-    reader->damage.packets++;
-    if (may_tell(m))
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
-                          "at %.3f s: a picture is lost, it cannot be decoded: %s%s",
+    reader->damage.lost++;
+    if (may_warn(m))
+        motus_reader_warn(reader, "at %.3f s: a picture is lost, it cannot be decoded: %s%s",
                           motus_media_seconds(m, m->at), words, text);
 }
 
@@ -97,42 +96,38 @@ void motus_media_picture_came(MotusReader *reader) {
     take_text(&m->log, text);
     m->seen_decoder = atomic_load(&m->log.decoder);
     m->transient = 0;
-    reader->damage.pictures++;
-    if (may_tell(m))
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
+    reader->damage.repaired++;
+    if (may_warn(m))
+        motus_reader_warn(reader,
                           "at %.3f s: a damaged picture was repaired as well as it can be%s",
                           motus_media_seconds(m, m->frame->best_effort_timestamp), text);
 }
 
-void motus_media_place_lost(MotusReader *reader, int code) {
+void motus_media_container_error(MotusReader *reader, int code) {
     MotusMedia *m = reader->state;
     char words[AV_ERROR_MAX_STRING_SIZE] = "", text[120];
     if (code) av_strerror(code, words, sizeof words);
     take_text(&m->log, text);
     m->seen_container = atomic_load(&m->log.container);
-    reader->damage.places++;
-    if (may_tell(m))
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
-                          "after %.3f s: the container is damaged%s%s%s",
+    reader->damage.container_errors++;
+    if (may_warn(m))
+        motus_reader_warn(reader, "after %.3f s: the container is damaged%s%s%s",
                           motus_media_seconds(m, m->at), code ? ": " : "", words, text);
 }
 
 void motus_media_packet_came(MotusReader *reader, const AVPacket *packet) {
     MotusMedia *m = reader->state;
     const AVStream *stream = m->format->streams[packet->stream_index];
-    if (atomic_load(&m->log.container) != m->seen_container) motus_media_place_lost(reader, 0);
+    if (atomic_load(&m->log.container) != m->seen_container) motus_media_container_error(reader, 0);
     int64_t at = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    if (packet->stream_index == m->stream) {
-        m->packets++;
-        m->read_at = at;
-    }
+    m->packets += packet->stream_index == m->stream;
     if (at == AV_NOPTS_VALUE) return;
     int64_t end = av_rescale_q(at + packet->duration, stream->time_base, AV_TIME_BASE_Q);
     if (m->end == AV_NOPTS_VALUE || end > m->end) m->end = end;
 }
 
-// A hole: pictures have followed each other evenly, the container says that they do, and the last
-// one's duration does not reach this one. What a lost packet explains was told already.
+// Counts the pictures missing in a gap, if pictures have a constant rate, by the container and so
+// far, and the last one's duration does not fill it. Lost packets have been reported already.
 static void find_hole(MotusReader *reader, int64_t gap) {
     MotusMedia *m = reader->state;
     int64_t missing = (gap + m->period / 2) / m->period - 1;
@@ -140,12 +135,11 @@ static void find_hole(MotusReader *reader, int64_t gap) {
         m->last.duration >= gap - m->period / 2)
         return;
     m->holes += missing;
-    int64_t unexplained = m->holes - reader->damage.packets;
+    int64_t unexplained = m->holes - reader->damage.lost;
     if (unexplained <= reader->damage.missing) return;
     reader->damage.missing = unexplained;
-    if (may_tell(m))
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
-                          "between %.3f s and %.3f s: pictures are missing: %lld",
+    if (may_warn(m))
+        motus_reader_warn(reader, "between %.3f s and %.3f s: pictures are missing: %lld",
                           motus_media_seconds(m, m->last.at),
                           motus_media_seconds(m, m->last.at + gap), (long long)missing);
 }
@@ -159,13 +153,13 @@ void motus_media_time_came(MotusReader *reader, MotusTime time) {
         return;
     }
     find_hole(reader, gap);
-    if (!reader->options.fps.num && !reader->damage.missing && !reader->damage.packets)
+    if (!reader->options.fps.num && !reader->damage.missing && !reader->damage.lost)
         reader->info.variable = 1;
 }
 
 // ---- The end ------------------------------------------------------------------------------------
 
-// A transport stream has packets of 188 bytes and no table of contents.
+// True if a transport stream, in packets of 188 bytes, ends inside one.
 static int ends_inside_ts_packet(const MotusReader *reader) {
     const MotusMedia *m = reader->state;
     return !strcmp(m->format->iformat->name, "mpegts") && reader->source &&
@@ -173,17 +167,17 @@ static int ends_inside_ts_packet(const MotusReader *reader) {
            reader->source->size % 204;
 }
 
-// Pictures that an index lists and that did not come. Only MP4's lists all of them.
+// Returns the pictures that the index lists and that did not come. Only MP4 lists all of them.
 static int64_t not_delivered(const MotusMedia *m) {
     if (!strstr(m->format->iformat->name, "mp4")) return 0;
     int64_t listed = avformat_index_get_entries_count(m->format->streams[m->stream]);
     return listed > m->packets ? listed - m->packets : 0;
 }
 
-// Whether the header's duration goes beyond the last packet. Formats count it from zero or from
-// their first packet: the kinder of both counts. ASF's holds the time that a player waits before it
-// starts; those without a header for it are estimates.
-static int told_end(const MotusMedia *m, int64_t *told, int64_t *seen) {
+// True if the header's duration exceeds the last packet. Formats count it from zero or from their
+// first packet: the lower estimate is used. ASF adds the player's delay; without a header it is an
+// estimate.
+static int promises_more(const MotusMedia *m, int64_t *told, int64_t *seen) {
     const AVFormatContext *f = m->format;
     if (f->duration <= 0 || m->end == AV_NOPTS_VALUE ||
         f->duration_estimation_method != AVFMT_DURATION_FROM_STREAM)
@@ -203,27 +197,24 @@ void motus_media_ended(MotusReader *reader) {
     if (m->ended++) return;
     int64_t missing = not_delivered(m);
     reader->damage.missing += missing;
-    if (m->failure.status) { // which says what happened
+    if (m->failure.status) { // reported by itself
         reader->damage.cut |= m->failure.status == MOTUS_ERR_TRUNCATED;
         return;
     }
     if (missing) {
         reader->damage.cut = 1;
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
-                          "its index lists %lld pictures, the last %lld are not there",
+        motus_reader_warn(reader, "its index lists %lld pictures, the last %lld are not there",
                           (long long)(m->packets + missing), (long long)missing);
         return;
     }
     if (ends_inside_ts_packet(reader)) {
         reader->damage.cut = 1;
-        motus_reader_tell(reader, MOTUS_TOLD_WARNING,
-                          "is cut: it ends inside a packet of the transport stream");
+        motus_reader_warn(reader, "is cut: it ends inside a packet of the transport stream");
         return;
     }
     int64_t told, seen;
-    if (!told_end(m, &told, &seen)) return;
+    if (!promises_more(m, &told, &seen)) return;
     reader->damage.cut = 1;
-    motus_reader_tell(reader, MOTUS_TOLD_WARNING,
-                      "is cut: it ends at %.3f s, its header says %.3f s",
+    motus_reader_warn(reader, "is cut: it ends at %.3f s, its header says %.3f s",
                       (double)seen / AV_TIME_BASE, (double)told / AV_TIME_BASE);
 }

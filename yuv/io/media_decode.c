@@ -1,16 +1,14 @@
-// From libavformat's packets to pictures without fields: what cannot be read or decoded is told and
-// left out.
+// Reads packets, decodes and deinterlaces. Damage is reported and left out.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <stdlib.h>
 
 #include "common/error.h"
-#include "yuv/io/media_state.h"
+#include "yuv/io/media_internal.h"
 
-#define MAX_ERRORS                                                                                 \
-    1000 // of a decoder in a row, and of a container in all, before the rest is given up
-#define JUMP_BACK 100000 // microseconds: times that go farther back have jumped
-#define JUMP_AHEAD 10000000
+#define MAX_ERRORS 1000     // of a decoder in a row, of a container in all, before giving up
+#define JUMP_BACK 100000    // microseconds; a time farther back is a jump
+#define JUMP_AHEAD 10000000 // and one farther ahead
 #define CUT FFERRTAG('M', 'C', 'U', 'T') // the input ends inside a packet
 
 // ---- Packets ------------------------------------------------------------------------------------
@@ -20,16 +18,15 @@ static int keep_side_packet(MotusReader *reader) {
     return reader->options.with_side_streams ? motus_packets_push(&m->side, m->packet) : 0;
 }
 
-// Times so far from zero that sums of them could overflow are damage: the packet counts as one
-// without.
+// Clears times so far from zero that their sums could overflow.
 static void forget_absurd_times(AVPacket *p) {
     if (llabs(p->pts / 2) > MOTUS_MAX_TIME / 2) p->pts = AV_NOPTS_VALUE;
     if (llabs(p->dts / 2) > MOTUS_MAX_TIME / 2) p->dts = AV_NOPTS_VALUE;
     if (p->duration < 0 || p->duration > MOTUS_MAX_TIME) p->duration = 0;
 }
 
-// Times of broadcasts and of files that were strung together jump: then the rest is moved, so that
-// they go on. (So far back, or so far ahead, that no picture is shown so late or so long.)
+// Joins times that jump, in broadcasts and concatenated files: adds an offset to all times after
+// the jump.
 static void join_times(MotusReader *reader) {
     MotusMedia *m = reader->state;
     AVPacket *p = m->packet;
@@ -45,9 +42,8 @@ static void join_times(MotusReader *reader) {
     dts += m->moved;
     if (*next != AV_NOPTS_VALUE && (dts < *next - JUMP_BACK || dts > *next + JUMP_AHEAD)) {
         if (p->stream_index == m->stream)
-            motus_reader_tell(
-                reader, MOTUS_TOLD_NOTE,
-                "note: times jump from %.3f s to %.3f s; the rest is moved so that they go on",
+            motus_reader_note(
+                reader, "times jump from %.3f s to %.3f s; the rest is moved so that they go on",
                 (double)*next / AV_TIME_BASE, (double)dts / AV_TIME_BASE);
         m->moved += *next - dts;
         dts = *next;
@@ -59,20 +55,18 @@ static void join_times(MotusReader *reader) {
     forget_absurd_times(p);
 }
 
-// Reads the next packet of the video stream into m->packet; those of other streams are kept for
-// whoever wants them.
 int motus_media_read_packet(MotusReader *reader) {
     MotusMedia *m = reader->state;
     for (;;) {
         av_packet_unref(m->packet);
         int code = av_read_frame(m->format, m->packet);
-        if (code == AVERROR_INVALIDDATA && reader->damage.places < MAX_ERRORS) {
-            motus_media_place_lost(reader, code);
+        if (code == AVERROR_INVALIDDATA && reader->damage.container_errors < MAX_ERRORS) {
+            motus_media_container_error(reader, code);
             continue;
         }
         if (code < 0) return code;
         int at_end = m->format->pb && avio_feof(m->format->pb) &&
-                     !motus_media_is_playlist(m->format); // which has been read first of all
+                     !motus_media_is_playlist(m->format); // a playlist is read before its files
         int ends = at_end && m->packet->flags & AV_PKT_FLAG_CORRUPT;
         forget_absurd_times(m->packet);
         join_times(reader);
@@ -96,8 +90,8 @@ int motus_media_next_packet(MotusReader *reader) {
     return code;
 }
 
-// Gives the decoder the next packet, or tells it that there are no more. A damaged input counts as
-// ended, and leaves its reason in `failure`.
+// Sends the decoder the next packet, or the end. A damaged input counts as ended, with the reason
+// in m->failure.
 static int feed(MotusReader *reader) {
     MotusMedia *m = reader->state;
     int code = m->failure.status ? AVERROR_EOF : motus_media_next_packet(reader);
@@ -107,9 +101,7 @@ static int feed(MotusReader *reader) {
     } else if (code < 0 && code != AVERROR_EOF) {
         MotusStatus status =
             motus_media_fail(reader, &m->failure, code, "cannot be read to its end");
-        if (status == MOTUS_ERR_FORMAT)
-            m->failure.status =
-                MOTUS_ERR_TRUNCATED; // what came before is as good as the beginning of a cut input
+        if (status == MOTUS_ERR_FORMAT) m->failure.status = MOTUS_ERR_TRUNCATED; // as if cut here
     }
     if (code < 0) m->after_ahead = AVERROR_EOF;
     code = avcodec_send_packet(m->decoder, code < 0 ? NULL : m->packet);
@@ -125,7 +117,7 @@ static MotusStatus at_end(MotusReader *reader, MotusError *error) {
     return motus_fail(error, m->failure.status, "%s", m->failure.text);
 }
 
-// The decoder's next picture into m->frame. What it cannot decode is told and left out.
+// Decodes the next picture into m->frame. Packets that cannot be decoded are warned about.
 static MotusStatus decode(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     for (;;) {
@@ -137,7 +129,7 @@ static MotusStatus decode(MotusReader *reader, MotusError *error) {
         }
         if (code == AVERROR_EOF) return at_end(reader, error);
         if (code == AVERROR(EAGAIN) && !(code = feed(reader))) continue;
-        if (code == AVERROR_EOF) continue; // told that there are no more: it empties itself
+        if (code == AVERROR_EOF) continue; // the decoder drains itself
         if (code == AVERROR(ENOMEM) || code == AVERROR_PATCHWELCOME || code == AVERROR(ENOSYS) ||
             ++m->errors_in_row > MAX_ERRORS)
             return motus_media_fail(reader, error, code, "cannot be decoded");
@@ -170,22 +162,21 @@ static MotusStatus begin_deinterlacing(MotusReader *reader, MotusError *error) {
                           reader->name);
     if (code < 0) return motus_media_fail(reader, error, code, "cannot be deinterlaced");
     if (!(m->told & MOTUS_ONCE_INTERLACED))
-        motus_reader_tell(reader, MOTUS_TOLD_NOTE,
-                          "note: interlaced pictures are deinterlaced (bwdif); --deinterlace off "
-                          "keeps their fields");
+        motus_reader_note(reader, "interlaced pictures are deinterlaced (bwdif); --deinterlace off "
+                                  "keeps their fields");
     m->told |= MOTUS_ONCE_INTERLACED;
     return MOTUS_OK;
 }
 
-// Fields of raw samples are known to the container only.
+// Marks the frame as interlaced if only the container says so (raw samples).
 static void mark_fields(MotusMedia *m) {
     enum AVFieldOrder order = m->format->streams[m->stream]->codecpar->field_order;
     if (is_interlaced_stream(m) && !motus_is_interlaced(m->frame))
         motus_set_interlaced(m->frame, order == AV_FIELD_TT || order == AV_FIELD_TB);
 }
 
-// Gives m->frame to the deinterlacer. One of another size waits until the old deinterlacer has
-// handed out its last.
+// Sends m->frame to the deinterlacer. A frame of another size waits until the old deinterlacer has
+// handed out its last one.
 static MotusStatus deinterlace(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     MotusStatus status = m->deinterlacer ? MOTUS_OK : begin_deinterlacing(reader, error);
@@ -197,7 +188,7 @@ static MotusStatus deinterlace(MotusReader *reader, MotusError *error) {
     return code < 0 ? motus_media_fail(reader, error, code, "cannot be deinterlaced") : MOTUS_OK;
 }
 
-// What the deinterlacer has ready; MOTUS_AGAIN: nothing.
+// Receives a picture from the deinterlacer. MOTUS_AGAIN: none is ready.
 static MotusStatus deinterlaced(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     int code = motus_deinterlacer_receive(m->deinterlacer, m->frame);
@@ -211,7 +202,6 @@ static MotusStatus deinterlaced(MotusReader *reader, MotusError *error) {
     return status ? status : MOTUS_AGAIN;
 }
 
-// The next picture into m->frame, without fields.
 MotusStatus motus_media_next_picture(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
     for (;;) {
@@ -226,8 +216,7 @@ MotusStatus motus_media_next_picture(MotusReader *reader, MotusError *error) {
         if (status == MOTUS_OK)
             status = deinterlace(reader, error);
         else if (motus_deinterlacer_send(m->deinterlacer, NULL) >= 0)
-            status =
-                MOTUS_OK; // the end, or what comes as one, is told when the last pictures are out
+            status = MOTUS_OK; // the end is reported after the last pictures
         if (status) return status;
     }
 }

@@ -1,11 +1,11 @@
-// What a container and its first picture say of the sequence.
+// Describes the sequence by its container and its first picture.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <libavutil/display.h>
 #include <libavutil/pixdesc.h>
 #include <math.h>
 #include <string.h>
 
-#include "yuv/io/media_state.h"
+#include "yuv/io/media_internal.h"
 
 static int64_t expected_frames(const AVFormatContext *format, const AVStream *stream,
                                MotusRational fps) {
@@ -51,7 +51,7 @@ static const int32_t *stored_matrix(const MotusMedia *m) {
     if (data && size >= sizeof m->matrix) return (const int32_t *)data;
 #endif
     const AVFrameSideData *coded =
-        av_frame_get_side_data(m->frame, AV_FRAME_DATA_DISPLAYMATRIX); // an SEI message says it
+        av_frame_get_side_data(m->frame, AV_FRAME_DATA_DISPLAYMATRIX); // from an SEI message
     return coded && coded->size >= sizeof m->matrix ? (const int32_t *)coded->data : NULL;
 }
 
@@ -66,8 +66,8 @@ static void describe_rotation(MotusReader *reader) {
         reader->info.rotation = ((int)lround(-degrees / 90) * 90 % 360 + 360) % 360;
 }
 
-// What H.264 as it is written here cannot say.
-static void tell_format(const MotusReader *reader) {
+// Notes a pixel format that is converted.
+static void note_format(const MotusReader *reader) {
     const MotusMedia *m = reader->state;
     enum AVPixelFormat format = m->frame->format;
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
@@ -78,8 +78,7 @@ static void tell_format(const MotusReader *reader) {
                          : motus_rgb_matrix(m->frame) == AVCOL_SPC_BT709
                              ? ", BT.709, limited range"
                              : ", BT.601, limited range";
-    motus_reader_tell(reader, MOTUS_TOLD_NOTE,
-                      "note: its pictures (%s) are converted to 8-bit 4:2:0%s", d->name, matrix);
+    motus_reader_note(reader, "its pictures (%s) are converted to 8-bit 4:2:0%s", d->name, matrix);
 }
 
 void motus_media_describe(MotusReader *reader) {
@@ -93,12 +92,12 @@ void motus_media_describe(MotusReader *reader) {
     info->colour = colour_of(m->frame, sar);
     info->format = m->format->iformat->name;
     describe_rotation(reader);
-    tell_format(reader);
+    note_format(reader);
     const AVDictionaryEntry *alpha = av_dict_get(stream->metadata, "alpha_mode", NULL, 0);
     if (alpha && !strcmp(alpha->value, "1") &&
         !(av_pix_fmt_desc_get(m->frame->format)->flags & AV_PIX_FMT_FLAG_ALPHA))
-        motus_reader_tell(reader, MOTUS_TOLD_NOTE,
-                          "note: its transparency is left out, libavcodec does not decode it here");
+        motus_reader_note(reader,
+                          "its transparency is left out, libavcodec does not decode it here");
     if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
-        motus_reader_tell(reader, MOTUS_TOLD_NOTE, "note: its only video is a cover picture");
+        motus_reader_note(reader, "its only video is a cover picture");
 }

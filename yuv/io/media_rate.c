@@ -1,16 +1,16 @@
-// The rate of a container's pictures: its own word where the times bear it out, else what the times
-// say.
+// Measures the rate of pictures: the container's own claim if the times confirm it, else the times'
+// rate.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 #include <stdlib.h>
 
-#include "yuv/io/media_state.h"
+#include "yuv/io/media_internal.h"
 
-#define LOOK 64               // packets whose times are looked at
-#define LOOK_BYTES (16 << 20) // and what they may come to
-#define FEW_HOLES 16          // one in so many distances
-#define UNSETTLED 16          // of the latest, whose neighbours may not have come yet (B pictures)
-#define HIGHEST_GUESS 240     // frames/s that a container may claim for a single picture
+#define LOOK 64               // most packets whose times are examined
+#define LOOK_BYTES (16 << 20) // and their most bytes
+#define FEW_HOLES 16          // one hole in so many distances is allowed
+#define UNSETTLED 16          // latest times, whose neighbours may come later (B pictures)
+#define HIGHEST_GUESS 240     // most frames/s that a container may claim for a single picture
 #define MAX_TERM 1001000      // of a measured rate's fraction
 static const MotusRational usual = {25, 1};
 
@@ -25,8 +25,8 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Times of the first pictures in the order they are shown; the packets wait in m->ahead. *more: the
-// input goes on behind them. *untimed: pictures without a time, where the first one has none.
+// Reads the first packets into m->ahead and sorts the times of their pictures. *more: the input
+// goes on. *untimed: number of pictures without a time, if the first one has none.
 static int look_ahead(MotusReader *reader, int64_t times[LOOK], int *n, int *more, int *untimed) {
     MotusMedia *m = reader->state;
     int code = 0, none = 0;
@@ -57,8 +57,8 @@ static int near(int64_t d, int64_t mean) {
     return llabs(d - mean) <= (mean >= 20 ? 1 : 0) || llabs(d - mean) * 100 <= mean;
 }
 
-// The distance that most neighbours have where all have it, but for the rounding to their unit, and
-// but for a few holes of whole pictures; else 0.
+// Returns the distance of neighbours if all have it, except for rounding and a few holes of whole
+// pictures; else 0.
 static double even_distance(const int64_t *times, int n) {
     int64_t d[LOOK];
     for (int i = 0; i < n - 1; i++) d[i] = times[i + 1] - times[i];
@@ -91,13 +91,14 @@ static MotusRational fraction(double rate) {
 
 static MotusRational known(AVRational r) { return (MotusRational){r.num, r.den}; }
 
-// Without times to look at: the container's guess unless its own average contradicts it.
+// Returns the rate without times: libavformat's guess unless the container's average contradicts
+// it.
 static MotusRational unmeasured(AVRational guess, AVRational average) {
     if (value(average) && !within(value(guess), value(average), 0.25)) return known(average);
     return value(guess) ? known(guess) : usual;
 }
 
-// even: the distance of pictures, 0 where it varies.
+// Returns the rate by the times. even: distance of pictures, 0 if it varies.
 static MotusRational measured(const AVStream *stream, AVRational guess, const int64_t *times, int n,
                               int more, double even) {
     double unit = av_q2d(stream->time_base),
@@ -107,9 +108,7 @@ static MotusRational measured(const AVStream *stream, AVRational guess, const in
     if (even && within(value(stream->avg_frame_rate), mean, 0.01))
         return known(stream->avg_frame_rate);
     if (even) return fraction(mean);
-    if (more && stream->nb_frames > 1 &&
-        stream->duration >
-            0) // an average over the whole file is better than one over its beginning
+    if (more && stream->nb_frames > 1 && stream->duration > 0) // the average over the whole file
         mean = (double)stream->nb_frames / ((double)stream->duration * unit);
     return within(value(guess), mean, 0.03) ? known(guess) : fraction(mean);
 }
@@ -121,8 +120,7 @@ int motus_media_measure(MotusReader *reader) {
     AVRational guess = av_guess_frame_rate(m->format, stream, NULL);
     int64_t times[LOOK];
     int n = 0, more = 1, untimed = 0;
-    if (reader->source &&
-        reader->source->seekable) { // a pipe may be slow: no waiting for more than is needed
+    if (reader->source && reader->source->seekable) { // a pipe may be slow
         int code = look_ahead(reader, times, &n, &more, &untimed);
         if (code < 0) return code;
     }

@@ -1,4 +1,4 @@
-// Packets that wait for the decoder or the muxer, in the order they came.
+// A queue of packets.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_IO_PACKETS_H
 #define YUV_IO_PACKETS_H
@@ -8,12 +8,14 @@
 typedef struct MotusPackets {
     AVPacket **list; // list[first .. end)
     size_t first, end, capacity;
-    size_t bytes; // of all
+    size_t bytes; // of all packets
 } MotusPackets;
 
-int motus_packets_push(MotusPackets *packets,
-                       const AVPacket *packet);     // keeps a reference; 0 or AVERROR
-AVPacket *motus_packets_pop(MotusPackets *packets); // the caller frees; NULL: empty
+// Keeps a reference. Returns 0 or AVERROR.
+int motus_packets_push(MotusPackets *packets, const AVPacket *packet);
+
+// Returns the oldest packet, which the caller frees; NULL: empty.
+AVPacket *motus_packets_pop(MotusPackets *packets);
 void motus_packets_free(MotusPackets *packets);
 
 #endif

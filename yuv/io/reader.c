@@ -1,4 +1,4 @@
-// Readers of every kind, and the pictures without gaps that y4m and headerless files hold.
+// Opens readers of every kind; reads the pictures without gaps of y4m and headerless files.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/io/reader.h"
 
@@ -14,7 +14,7 @@
 #include "common/error.h"
 #include "yuv/io/reader_ops.h"
 
-enum { PIECES = 512 }; // of a frame that one call reads
+enum { PIECES = 512 }; // of a frame, read by one call
 
 // ---- Pictures stored as three planes without gaps -----------------------------------------------
 
@@ -23,7 +23,7 @@ int64_t motus_picture_bytes(const MotusSequenceInfo *info) {
     return (int64_t)info->width * info->height + 2 * chroma;
 }
 
-// The input ended after `got` bytes of the picture `number`, or could not be read (cause: errno,
+// Fails because the input ended after `got` bytes of a picture, or could not be read (cause: errno,
 // else 0).
 static MotusStatus cut_picture(const MotusReader *reader, int64_t number, int64_t got, int cause,
                                MotusError *error) {
@@ -35,12 +35,12 @@ static MotusStatus cut_picture(const MotusReader *reader, int64_t number, int64_
                       reader->info.height);
 }
 
-// Returns how many bytes came.
+// Returns the number of bytes read.
 static int64_t read_planes(MotusSource *source, MotusFrame *frame, int planes) {
     int64_t total = 0;
     for (int i = 0; i < planes; i++) {
         const MotusPlane *plane = &frame->plane[i];
-        const int whole = plane->stride == plane->width; // then its rows lie as in the file
+        const int whole = plane->stride == plane->width; // its rows have no gaps, as in the file
         const size_t piece = (size_t)plane->width * (size_t)(whole ? plane->height : 1);
         for (int y = 0; y < (whole ? 1 : plane->height); y++) {
             size_t got = motus_source_read(source, plane->data + y * plane->stride, piece);
@@ -53,8 +53,7 @@ static int64_t read_planes(MotusSource *source, MotusFrame *frame, int planes) {
 
 MotusStatus motus_picture_read(MotusReader *reader, MotusFrame **frame, MotusError *error) {
     int64_t left = reader->source->size - motus_source_position(reader->source);
-    if (reader->source->size >= 0 &&
-        left < motus_picture_bytes(&reader->info)) { // no memory for what cannot come
+    if (reader->source->size >= 0 && left < motus_picture_bytes(&reader->info)) {
         motus_source_skip(reader->source, left);
         return cut_picture(reader, reader->number, left > 0 ? left : 0, reader->source->error,
                            error);
@@ -83,8 +82,8 @@ MotusStatus motus_picture_read(MotusReader *reader, MotusFrame **frame, MotusErr
     return MOTUS_OK;
 }
 
-// The parts of a frame's planes that follow the first `done` bytes of its samples: whole planes
-// where their rows lie as in the file, else rows.
+// Lists the pieces of a frame after the first `done` bytes: whole planes if their rows have no
+// gaps, else rows. Returns their number.
 static int pieces_behind(const MotusFrame *frame, int64_t done, struct iovec *piece, int most) {
     int n = 0;
     for (int i = 0; i < 3; i++) {
@@ -131,7 +130,7 @@ static MotusStatus raw_next(MotusReader *reader, MotusFrame **frame, MotusError 
     return motus_picture_read(reader, frame, error);
 }
 
-// A headerless sequence of reader->info.width x height.
+// Makes `reader` a reader of a headerless sequence of reader->info.width x height.
 static void raw_open(MotusReader *reader) {
     static const MotusReaderOps ops = {.next = raw_next, .skip = motus_picture_skip};
     reader->ops = &ops;
@@ -176,7 +175,7 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
 }
 #endif
 
-// Interlaced pictures go the way that has a deinterlacer, unless they are wanted as they are.
+// Opens y4m. Interlaced pictures go through libavformat, which deinterlaces, unless that is off.
 static MotusStatus open_y4m(MotusReader *reader, const char *path, MotusError *error) {
     MotusY4mHeader header;
     MotusStatus status = motus_y4m_header(reader->source, &header, reader->name, error);
@@ -212,8 +211,7 @@ static MotusStatus open_raw(MotusReader *reader, const MotusReaderOptions *optio
     return MOTUS_OK;
 }
 
-// The kind is found by content, then by the name. With a size, whatever is no file (a pipe) is
-// headerless.
+// Finds the kind by content, then by the name, and opens it. With a size, a pipe is headerless.
 static MotusStatus open_kind(MotusReader *reader, const char *path,
                              const MotusReaderOptions *options, MotusError *error) {
     MotusStatus status = check_options(options, error);
@@ -241,7 +239,7 @@ static MotusStatus apply_options(MotusReader *reader, const MotusReaderOptions *
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "%s: pictures are %dx%d, not %dx%d",
                           reader->name, info->width, info->height, options->width, options->height);
     if (options->fps.num) info->fps = options->fps, info->variable = 0;
-    // What has no times of its own, or is not to keep them, counts pictures.
+    // Without times of its own, or with a forced rate, the reader counts pictures.
     if (options->fps.num || !info->time_base.num)
         info->time_base = (MotusRational){info->fps.den, info->fps.num};
     return MOTUS_OK;
@@ -268,7 +266,7 @@ MotusStatus motus_reader_open_source(MotusReader **reader, MotusSource *source, 
     return status;
 }
 
-// A name like img%03d.png stands for many files, which libavformat opens by itself.
+// True for a name like img%03d.png, which stands for files that libavformat opens.
 static int is_pattern(const char *path) {
     const char *percent = strchr(path, '%');
     return percent && percent[1 + strspn(percent + 1, "0123456789")] == 'd' && access(path, F_OK);
@@ -284,7 +282,7 @@ MotusStatus motus_reader_open(MotusReader **reader, const char *path,
 
 const MotusSequenceInfo *motus_reader_info(const MotusReader *reader) { return &reader->info; }
 
-// A reader without times, or one that was given a rate, counts pictures.
+// True unless the reader counts pictures: without times, or with a forced rate.
 static int has_times(const MotusReader *reader) {
     return reader->ops->has_times && !reader->options.fps.num;
 }
@@ -306,19 +304,32 @@ int64_t motus_reader_start(const MotusReader *reader) { return reader->start; }
 
 MotusDamage motus_reader_damage(const MotusReader *reader) { return reader->damage; }
 
-void motus_reader_tell(const MotusReader *reader, MotusTold kind, const char *format, ...) {
+static void log_line(const MotusReader *reader, MotusLogLevel level, const char *format,
+                     va_list args) {
     char text[300];
-    int used = snprintf(text, sizeof text, "%s: ", reader->name);
+    int used = snprintf(text, sizeof text, "%s: %s", reader->name,
+                        level == MOTUS_LOG_NOTE ? "note: " : "");
+    vsnprintf(text + used, sizeof text - (size_t)used, format, args);
+    if (reader->options.log) reader->options.log(reader->options.opaque, level, text);
+}
+
+void motus_reader_note(const MotusReader *reader, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(text + used, sizeof text - (size_t)used, format, args);
+    log_line(reader, MOTUS_LOG_NOTE, format, args);
     va_end(args);
-    if (reader->options.tell) reader->options.tell(reader->options.opaque, kind, text);
+}
+
+void motus_reader_warn(const MotusReader *reader, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    log_line(reader, MOTUS_LOG_WARNING, format, args);
+    va_end(args);
 }
 
 MotusStatus motus_reader_next(MotusReader *reader, MotusFrame **frame, MotusError *error) {
     if (!reader || !frame)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "no reader or no place for a frame");
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "no reader or no pointer for a frame");
     int64_t number = reader->number;
     MotusStatus status = reader->ops->next(reader, frame, error);
     if (!status && !has_times(reader)) note_time(reader, number, (MotusTime){number, 1});

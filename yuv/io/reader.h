@@ -1,5 +1,5 @@
-// Sequence readers: one frame at a time from .y4m, headerless .yuv, or (where libavformat was
-// found) any other video file.
+// Sequence readers: one frame at a time from .y4m, headerless .yuv, or (through libavformat) any
+// other video file.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_IO_READER_H
 #define YUV_IO_READER_H
@@ -8,101 +8,91 @@
 
 typedef struct MotusReader MotusReader;
 
-// What becomes of interlaced pictures: AUTO deinterlaces those that say so, ON all, OFF none.
+// Deinterlacing: AUTO of pictures that are marked as interlaced, ON of all, OFF of none.
 typedef enum MotusDeinterlace {
     MOTUS_DEINTERLACE_AUTO,
     MOTUS_DEINTERLACE_OFF,
     MOTUS_DEINTERLACE_ON
 } MotusDeinterlace;
 
-// Told by a reader when it happens, one line that names the file. A note says what was done to the
-// pictures, a warning that something is lost.
-typedef enum MotusTold { MOTUS_TOLD_NOTE, MOTUS_TOLD_WARNING } MotusTold;
-typedef void MotusTell(void *opaque, MotusTold kind, const char *line);
+// A line about the input, which begins with its name. Note: the pictures were changed. Warning:
+// something is lost.
+typedef enum MotusLogLevel { MOTUS_LOG_NOTE, MOTUS_LOG_WARNING } MotusLogLevel;
+typedef void MotusLogCallback(void *opaque, MotusLogLevel level, const char *line);
 
 typedef struct MotusReaderOptions {
-    int width, height; // of headerless .yuv (both 0: not given); must agree with the header of
-                       // files that have one
-    MotusRational fps; // of headerless .yuv, or to override; num 0: not given
-    int threads;       // for decoders; 0 = automatic
-    int pinned; // 1: frames are to lie in pinned memory where there is such memory (.y4m and .yuv):
-                // a GPU takes them several times as fast
-    int luma_only; // 1: chroma is not wanted; of .y4m and .yuv it is not read
+    int width, height; // of headerless .yuv, 0: not given; must agree with a header if there is one
+    MotusRational fps; // of headerless .yuv, or instead of the input's; num 0: not given
+    int threads;       // of decoders; 0 = automatic
+    int pinned;        // 1: frames of .y4m and .yuv in pinned host memory, if possible
+    int luma_only;     // 1: chroma is not needed; that of .y4m and .yuv is not read
     MotusDeinterlace deinterlace;
-    int with_side_streams; // keep the container's audio and subtitles for motus_media_side_packet
-                           // (yuv/io/media.h)
-    MotusTell *tell;       // NULL: nobody listens
-    // What else there is to do while an input that is no file has nothing to read: called every few
-    // milliseconds until it returns 0, or -1 where reading is to end as if a signal had interrupted
-    // it. It may neither read nor wait long. NULL: reading just waits.
+    int with_side_streams; // 1: keep audio and subtitles for motus_media_side_packet (media.h)
+    MotusLogCallback *log; // may be NULL
+    // Called every few milliseconds while a pipe has nothing to read, until it returns 0. -1: end
+    // the read as a signal would. It must neither read nor block long. May be NULL.
     int (*idle)(void *opaque);
-    void *opaque;             // for both
-    int (*interrupted)(void); // whether a signal came: ends libavformat's waiting for more of a
-                              // playlist. NULL: never
+    void *opaque;             // for log and idle
+    int (*interrupted)(void); // true once a signal came: ends libavformat's waiting. May be NULL
 } MotusReaderOptions;
 
 typedef struct MotusSequenceInfo {
     int width, height;
-    MotusRational
-        fps; // pictures per second, on average where `variable`; 25/1 where the input does not say
-    int64_t frames; // how many frames to expect (from the file's length or the container); -1 =
-                    // unknown (pipes)
+    MotusRational fps; // pictures per second, the average if `variable`; 25/1 if unknown
+    int64_t frames;    // expected, by the file's length or the container; -1 = unknown (pipes)
     MotusColour colour;
-    const char *format;      // "y4m", "yuv", or the container's name; lives as long as the reader
-    MotusRational time_base; // seconds, of motus_reader_time
-    int variable;            // pictures do not follow each other at one rate
-    int rotation; // degrees clockwise that players turn the picture by, 0, 90, 180, 270; the
-                  // samples are as stored
+    const char *format;      // "y4m", "yuv", or the container's name; valid as long as the reader
+    MotusRational time_base; // seconds, unit of motus_reader_time
+    int variable;            // pictures have no constant rate
+    int rotation; // by players, degrees clockwise: 0, 90, 180, 270; samples are as stored
 } MotusSequenceInfo;
 
-// When a frame is shown.
+// Display time of a frame in units of info.time_base; `at` grows from frame to frame.
 typedef struct MotusTime {
-    int64_t at, duration; // in units of info.time_base; `at` grows from frame to frame
+    int64_t at, duration;
 } MotusTime;
 
-// What was wrong with the input, so far.
+// Damage of the input so far.
 typedef struct MotusDamage {
-    int64_t packets;  // that the decoder could not use
-    int64_t pictures; // that were decoded with errors or concealment
-    int64_t missing;  // that the container counts or its times show, but that did not come
-    int64_t places;   // in the container that could not be parsed
-    int cut;          // the input ends before its time
+    int64_t lost;             // pictures that could not be decoded
+    int64_t repaired;         // pictures decoded with errors or concealment
+    int64_t missing;          // pictures that the container counts, or its times show
+    int64_t container_errors; // places that could not be parsed
+    int cut;                  // the input ends early
 } MotusDamage;
 
-// Opens `path` ("-" is standard input: y4m, or yuv when a size is given). The kind is found by
-// content (y4m's magic), then by the name's ending (.yuv), then libavformat is asked (also for y4m
-// that is not 8-bit 4:2:0). Directories, empty files, cut headers, absurd sizes are refused with a
-// clear line in *error. A read that a signal interrupts (handler without SA_RESTART) ends in
-// MOTUS_ERR_IO.
+// Opens `path`; "-" is standard input (y4m, or yuv if a size is given). The kind is found by
+// content (y4m's magic), then by the ending (.yuv); the rest goes to libavformat, and y4m that is
+// not 8-bit 4:2:0. Directories, empty files, cut headers and absurd sizes are refused. A read that
+// a signal interrupts (handler without SA_RESTART) ends with MOTUS_ERR_IO.
 MotusStatus motus_reader_open(MotusReader **reader, const char *path,
                               const MotusReaderOptions *options, MotusError *error);
 
 const MotusSequenceInfo *motus_reader_info(const MotusReader *reader);
 
-// Time of a frame that was handed out: of the last MOTUS_READER_TIMES ones, by frame->number; and
-// of frame 0, as soon as it was read or skipped.
+// Returns the time of one of the last MOTUS_READER_TIMES frames handed out, by frame->number.
 #define MOTUS_READER_TIMES 64
 MotusTime motus_reader_time(const MotusReader *reader, int64_t number);
+
+// Returns the time of frame 0, once it has been read or skipped.
 int64_t motus_reader_start(const MotusReader *reader);
 
 MotusDamage motus_reader_damage(const MotusReader *reader);
 
-// Reads the next frame into *frame (a new reference; the caller unrefs). MOTUS_END after the last
-// whole frame. MOTUS_ERR_TRUNCATED: the input ends inside a frame (the whole frames before have
-// been handed out).
+// Reads the next frame into *frame (a new reference, which the caller unrefs). MOTUS_END after the
+// last whole frame. MOTUS_ERR_TRUNCATED: the input ends inside a frame.
 MotusStatus motus_reader_next(MotusReader *reader, MotusFrame **frame, MotusError *error);
 
-// The same in two steps, so that several threads read frames of a file at the same time. The first,
-// by one thread at a time, finds the next frame and makes room for it; *at: where in the file its
-// samples lie, or -1 where they are in place. The second, by any number of threads, reads them;
-// after a failure, with the errors of motus_reader_next, the frame is to be dropped, and so are
-// those behind it.
+// Does the same in two steps, so that several threads can read a file. begin (one thread at a time)
+// allocates the next frame; *at gets the file offset of its samples, -1 if they are read already.
+// fill (any thread) reads them. After a failure, with the errors of motus_reader_next, drop this
+// frame and the later ones.
 MotusStatus motus_reader_begin(MotusReader *reader, MotusFrame **frame, int64_t *at,
                                MotusError *error);
 MotusStatus motus_reader_fill(const MotusReader *reader, MotusFrame *frame, int64_t at,
                               MotusError *error);
 
-// Skips n frames (seeks where the file allows). MOTUS_END when there are fewer.
+// Skips n frames, by seeking if the file allows. MOTUS_END: there are fewer.
 MotusStatus motus_reader_skip(MotusReader *reader, int64_t n, MotusError *error);
 
 void motus_reader_close(MotusReader **reader);

@@ -20,8 +20,7 @@ static MotusStatus look_at_file(MotusSource *source, const char *name, MotusErro
     if (S_ISDIR(st.st_mode)) return motus_fail(error, MOTUS_ERR_IO, "%s: is a directory", name);
     if (!S_ISREG(st.st_mode)) return MOTUS_OK;
     if (!st.st_size) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", name);
-    off_t position = lseek(
-        source->fd, 0, SEEK_CUR); // standard input may be a file that somebody has begun to read
+    off_t position = lseek(source->fd, 0, SEEK_CUR); // not 0 if standard input was read before
     if (position < 0) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
     source->seekable = 1;
     source->size = st.st_size;
@@ -48,18 +47,17 @@ MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError
     return status;
 }
 
-// Whether nothing comes within so many milliseconds.
+// True if nothing comes within `ms` milliseconds.
 static int would_wait(const MotusSource *s, int ms) {
     struct pollfd asked = {.fd = s->fd, .events = POLLIN};
     const int ready = poll(&asked, 1, ms);
     return !ready || (ready < 0 && errno == EINTR);
 }
 
-// One read(2) to `to`, after waiting where the descriptor is in non-blocking mode; 0 at the end of
-// the input and on errors.
+// Does one read(2) into `to`; blocks also if the descriptor is in non-blocking mode. Returns 0 at
+// the input's end and on errors.
 static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
-    // A pipe that is written to as fast as it is read from is empty now and then, for less than it
-    // takes to look elsewhere.
+    // First waits 1 ms: a fast pipe is empty now and then.
     int more = 1;
     for (int ms = 1; more > 0 && s->idle && !s->seekable && would_wait(s, ms); ms = 4)
         more = s->idle(s->opaque);
@@ -76,7 +74,7 @@ static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
     return (size_t)got;
 }
 
-// Adds bytes behind the buffered ones; 0 when there are none or no room for them.
+// Adds bytes to the buffered ones. Returns 0 at the end, or if the buffer is full.
 static size_t refill(MotusSource *s) {
     if (s->begin == s->end || s->begin > CAPACITY - MOTUS_SOURCE_PEEK) {
         memmove(s->buffer, s->buffer + s->begin, s->end - s->begin);

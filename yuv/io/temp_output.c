@@ -20,17 +20,15 @@
 #define MARK ".motus-" // between the output's name and the random digits
 #define ENDING ".part"
 #define RANDOM_DIGITS 12
-#define SHOWN                                                                                      \
-    200 // bytes of the output's name that the part's name begins with: a name's limit is 255
+#define PREFIX 200      // most bytes of the output's name: a file name may have 255
 #define MAX_LINKS 40    // symbolic links to follow, as the kernel does
 #define LOCK_TRIES 1000 // of a millisecond each
 
-// ---- Parts to remove at exit --------------------------------------------------------------------
+// ---- Files to remove at exit --------------------------------------------------------------------
 
 #define SLOTS 16
 
-// What a signal handler has to find: a process has one set of parts, so this is the process's. The
-// second half is for live parts.
+// The temporary files of the process, for signal handlers. The second half is for live ones.
 static _Atomic(const char *) slots[2 * SLOTS];
 
 void motus_temp_outputs_remove(void) {
@@ -41,7 +39,7 @@ void motus_temp_outputs_remove(void) {
     }
 }
 
-// -1: all slots are taken, then nobody removes this part after a signal.
+// Returns a slot, -1: all are taken, and nothing removes this file after a signal.
 static int remember(const char *name, int live) {
     static atomic_flag at_exit = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&at_exit))
@@ -53,9 +51,9 @@ static int remember(const char *name, int live) {
     return -1;
 }
 
-static void forget(MotusTempOutput *part) {
-    if (part->slot >= 0) atomic_store(&slots[part->slot], NULL);
-    part->slot = -1;
+static void forget(MotusTempOutput *temp) {
+    if (temp->slot >= 0) atomic_store(&slots[temp->slot], NULL);
+    temp->slot = -1;
 }
 
 // ---- Names --------------------------------------------------------------------------------------
@@ -72,8 +70,8 @@ static char *join(const char *folder, size_t folder_size, const char *name) {
     return path;
 }
 
-// The path with the symbolic links of its last component followed, whether or not there is a file
-// at the end. NULL: errno.
+// Follows the symbolic links of the path's last component, also if no file is at the end. NULL:
+// errno.
 static char *follow_links(const char *path) {
     char link[4096];
     char *at = join("", 0, path);
@@ -101,8 +99,7 @@ static uint64_t random_number(void) {
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 20 ^
                  atomic_fetch_add(&calls, 1);
-    x = (x ^ x >> 31) *
-        0x9E3779B97F4A7C15u; // spreads the digits; O_EXCL is what makes the name unique
+    x = (x ^ x >> 31) * 0x9E3779B97F4A7C15u; // only spreads the digits: O_EXCL makes names unique
     return x ^ x >> 29;
 }
 
@@ -110,21 +107,21 @@ static char *new_name(const char *target) {
     char tail[sizeof MARK + RANDOM_DIGITS + sizeof ENDING];
     snprintf(tail, sizeof tail, "%s%0*llx%s", MARK, RANDOM_DIGITS,
              (unsigned long long)(random_number() & ((1ull << 4 * RANDOM_DIGITS) - 1)), ENDING);
-    size_t folder = (size_t)(base_of(target) - target), shown = strlen(target + folder);
-    return join(target, folder + (shown < SHOWN ? shown : SHOWN), tail);
+    size_t folder = (size_t)(base_of(target) - target), length = strlen(target + folder);
+    return join(target, folder + (length < PREFIX ? length : PREFIX), tail);
 }
 
-// Whether `entry` is a part's name for an output called `base`.
-static int is_part_of(const char *entry, const char *base) {
-    size_t shown = strlen(base) < SHOWN ? strlen(base) : SHOWN;
-    return strlen(entry) == shown + strlen(MARK) + RANDOM_DIGITS + strlen(ENDING) &&
-           !strncmp(entry, base, shown) && !strncmp(entry + shown, MARK, strlen(MARK)) &&
-           !strcmp(entry + shown + strlen(MARK) + RANDOM_DIGITS, ENDING);
+// True if `entry` is the name of a temporary file for an output called `base`.
+static int is_temp_of(const char *entry, const char *base) {
+    size_t prefix = strlen(base) < PREFIX ? strlen(base) : PREFIX;
+    return strlen(entry) == prefix + strlen(MARK) + RANDOM_DIGITS + strlen(ENDING) &&
+           !strncmp(entry, base, prefix) && !strncmp(entry + prefix, MARK, strlen(MARK)) &&
+           !strcmp(entry + prefix + strlen(MARK) + RANDOM_DIGITS, ENDING);
 }
 
 // ---- One job per name ---------------------------------------------------------------------------
 
-// Whoever builds a part keeps its lock. Files that cannot be opened are taken for abandoned ones.
+// True if another job holds the lock of this file, and so is building it.
 static int is_alive(int folder, const char *entry) {
     int fd = openat(folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return 0;
@@ -140,13 +137,13 @@ static int another_job(int folder, const char *base) {
     if (!list) return 0;
     rewinddir(list); // the position is shared with `folder`
     for (struct dirent *d; !alive && (d = readdir(list));)
-        alive = is_part_of(d->d_name, base) && is_alive(folder, d->d_name);
+        alive = is_temp_of(d->d_name, base) && is_alive(folder, d->d_name);
     closedir(list);
     return alive;
 }
 
-// Looking for other jobs and making the part is one step for all jobs on the folder. A file system
-// without locks does without.
+// Locks the folder, so that jobs look for each other and create their file one at a time. File
+// systems without locks do without.
 static void lock_folder(int folder) {
     for (int i = 0;
          folder >= 0 && i < LOCK_TRIES && flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
@@ -154,46 +151,45 @@ static void lock_folder(int folder) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-// ---- The part -----------------------------------------------------------------------------------
+// ---- The temporary file -------------------------------------------------------------------------
 
-// The owner where we may, the permissions always; not the set-user-ID bits, which were given to
-// other contents.
+// Copies the owner, if allowed, and the permissions, without the set-user-ID bits.
 static void inherit(int fd, const struct stat *old) {
-    if (fchown(fd, old->st_uid, old->st_gid)) errno = 0; // not ours to give away: it stays ours
+    if (fchown(fd, old->st_uid, old->st_gid)) errno = 0; // not allowed: it keeps its owner
     if (fchmod(fd, old->st_mode & 0777)) errno = 0;
 }
 
-// What is at the part's name now, if that is still our file.
-static int look_at(const MotusTempOutput *part, struct stat *st) {
+// True if the file at temp->name is still ours; *st gets its state.
+static int is_ours(const MotusTempOutput *temp, struct stat *st) {
     struct stat named;
-    return !fstat(part->fd, st) && !stat(part->name, &named) && named.st_dev == st->st_dev &&
+    return !fstat(temp->fd, st) && !stat(temp->name, &named) && named.st_dev == st->st_dev &&
            named.st_ino == st->st_ino;
 }
 
-static int make_live(MotusTempOutput *part) {
-    if (!(part->name = join("", 0, part->target))) return ENOMEM;
-    part->fd = open(part->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (part->fd >= 0) {
-        part->live = 1;
-        part->slot = remember(part->name, 1);
+static int make_live(MotusTempOutput *temp) {
+    if (!(temp->name = join("", 0, temp->target))) return ENOMEM;
+    temp->fd = open(temp->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (temp->fd >= 0) {
+        temp->live = 1;
+        temp->slot = remember(temp->name, 1);
         return 0;
     }
     int cause = errno;
-    motus_free(part->name);
-    part->name = NULL;
+    motus_free(temp->name);
+    temp->name = NULL;
     return cause;
 }
 
-static int make(MotusTempOutput *part) {
+static int make(MotusTempOutput *temp) {
     for (int i = 0; i < 100; i++) {
-        if (!(part->name = new_name(part->target))) return ENOMEM;
-        part->slot = remember(part->name, 0);
-        part->fd = open(part->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (part->fd >= 0) return 0;
+        if (!(temp->name = new_name(temp->target))) return ENOMEM;
+        temp->slot = remember(temp->name, 0);
+        temp->fd = open(temp->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (temp->fd >= 0) return 0;
         int cause = errno;
-        forget(part);
-        motus_free(part->name);
-        part->name = NULL;
+        forget(temp);
+        motus_free(temp->name);
+        temp->name = NULL;
         if (cause != EEXIST) return cause;
     }
     return EEXIST;
@@ -207,32 +203,31 @@ static int open_folder(const char *target) {
     return fd;
 }
 
-// Under the lock of the folder. 0 or errno, EBUSY for another job.
-static int make_kind(MotusTempOutput *part, int live) {
+// Creates the file, under the folder's lock. Returns 0 or errno, EBUSY for another job.
+static int make_kind(MotusTempOutput *temp, int live) {
     struct stat old;
-    int replaces = !stat(part->target, &old), cause = 0;
-    if (replaces && access(part->target, W_OK))
-        return errno; // renaming would replace even a read-only file
-    if (part->folder >= 0 && another_job(part->folder, base_of(part->target))) return EBUSY;
-    if (replaces && is_alive(AT_FDCWD, part->target)) return EBUSY;
-    if (!(live && !replaces && !make_live(part))) cause = make(part);
-    if (!cause && flock(part->fd, LOCK_EX | LOCK_NB)) errno = 0; // a file system without locks
-    if (!cause && replaces) inherit(part->fd, &old);
+    int replaces = !stat(temp->target, &old), cause = 0;
+    if (replaces && access(temp->target, W_OK)) return errno; // a rename would ignore that
+    if (temp->folder >= 0 && another_job(temp->folder, base_of(temp->target))) return EBUSY;
+    if (replaces && is_alive(AT_FDCWD, temp->target)) return EBUSY;
+    if (!(live && !replaces && !make_live(temp))) cause = make(temp);
+    if (!cause && flock(temp->fd, LOCK_EX | LOCK_NB)) errno = 0; // a file system without locks
+    if (!cause && replaces) inherit(temp->fd, &old);
     return cause;
 }
 
-MotusStatus motus_temp_output_open(MotusTempOutput *part, const char *path, int live,
+MotusStatus motus_temp_output_open(MotusTempOutput *temp, const char *path, int live,
                                    MotusError *error) {
-    *part = (MotusTempOutput){.fd = -1, .folder = -1, .slot = -1};
-    if (!(part->target = follow_links(path)))
+    *temp = (MotusTempOutput){.fd = -1, .folder = -1, .slot = -1};
+    if (!(temp->target = follow_links(path)))
         return motus_fail(error, errno == ENOMEM ? MOTUS_ERR_MEMORY : MOTUS_ERR_IO, "%s: %s",
                           motus_shown(path), strerror(errno));
-    part->folder = open_folder(part->target);
-    lock_folder(part->folder);
-    int cause = make_kind(part, live);
-    if (part->folder >= 0) flock(part->folder, LOCK_UN);
+    temp->folder = open_folder(temp->target);
+    lock_folder(temp->folder);
+    int cause = make_kind(temp, live);
+    if (temp->folder >= 0) flock(temp->folder, LOCK_UN);
     if (!cause) return MOTUS_OK;
-    motus_temp_output_close(part);
+    motus_temp_output_close(temp);
     if (cause == EBUSY)
         return motus_fail(error, MOTUS_ERR_IO, "%s: another job is writing it; nothing was done",
                           motus_shown(path));
@@ -240,39 +235,38 @@ MotusStatus motus_temp_output_open(MotusTempOutput *part, const char *path, int 
                       motus_shown(path), strerror(cause));
 }
 
-// 0 also where the file system has no fsync for such a file.
+// Returns 0 or errno; 0 also if the file system has no fsync for such a file.
 static int sync_to_disk(int fd) {
     return fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS ? errno : 0;
 }
 
-int motus_temp_output_commit(MotusTempOutput *part) {
+int motus_temp_output_commit(MotusTempOutput *temp) {
     struct stat st;
-    int cause = sync_to_disk(part->fd);
-    if (!cause && part->live && !look_at(part, &st))
-        cause = ENOENT; // somebody has removed or replaced it meanwhile
-    if (!cause && !part->live && rename(part->name, part->target)) cause = errno;
+    int cause = sync_to_disk(temp->fd);
+    if (!cause && temp->live && !is_ours(temp, &st)) cause = ENOENT; // removed or replaced
+    if (!cause && !temp->live && rename(temp->name, temp->target)) cause = errno;
     if (!cause) {
-        forget(part);
-        motus_free(part->name);
-        part->name = NULL;
-        if (part->folder >= 0) cause = sync_to_disk(part->folder);
+        forget(temp);
+        motus_free(temp->name);
+        temp->name = NULL;
+        if (temp->folder >= 0) cause = sync_to_disk(temp->folder);
     }
-    motus_temp_output_close(part); // its lock goes only now, when the name is taken
+    motus_temp_output_close(temp); // drops its lock only now that the name is taken
     return cause;
 }
 
-int motus_temp_output_stays(const MotusTempOutput *part) {
+int motus_temp_output_stays(const MotusTempOutput *temp) {
     struct stat st;
-    return part->live && part->name && look_at(part, &st) && st.st_size > 0;
+    return temp->live && temp->name && is_ours(temp, &st) && st.st_size > 0;
 }
 
-void motus_temp_output_close(MotusTempOutput *part) {
+void motus_temp_output_close(MotusTempOutput *temp) {
     struct stat st;
-    if (part->name && (!part->live || (look_at(part, &st) && !st.st_size))) unlink(part->name);
-    forget(part);
-    if (part->fd >= 0) close(part->fd);
-    if (part->folder >= 0) close(part->folder);
-    motus_free(part->name);
-    motus_free(part->target);
-    *part = (MotusTempOutput){.fd = -1, .folder = -1, .slot = -1};
+    if (temp->name && (!temp->live || (is_ours(temp, &st) && !st.st_size))) unlink(temp->name);
+    forget(temp);
+    if (temp->fd >= 0) close(temp->fd);
+    if (temp->folder >= 0) close(temp->folder);
+    motus_free(temp->name);
+    motus_free(temp->target);
+    *temp = (MotusTempOutput){.fd = -1, .folder = -1, .slot = -1};
 }

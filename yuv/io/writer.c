@@ -17,15 +17,15 @@
 #include "yuv/io/reader_ops.h"
 #include "yuv/io/temp_output.h"
 
-#define CAPACITY 65536 // bytes of the buffer; longer writes pass it by
-#define PATIENCE 1000  // milliseconds that a reader has after Ctrl-C before it is given up
+#define CAPACITY 65536 // bytes of the buffer; longer writes bypass it
+#define PATIENCE 1000  // milliseconds that a pipe's reader has after Ctrl-C
 
 struct MotusOutput {
-    int fd;          // the part's, or that of standard output, a device, a pipe
+    int fd;          // of the temporary file, or of standard output, a device, a pipe
     int error;       // errno of the first write that failed, else 0
     int interrupted; // by a signal, in the middle of a write
-    int built;       // 1: under construction in `part`; 0: written directly
-    MotusTempOutput part;
+    int built;       // 1: under construction in `temp`; 0: written directly
+    MotusTempOutput temp;
     size_t used;
     char *path;
     uint8_t *buffer;
@@ -39,11 +39,11 @@ static MotusStatus io_error(const MotusOutput *out, int cause, MotusError *error
     return motus_fail(error, MOTUS_ERR_IO, "%s: %s", shown(out), strerror(cause));
 }
 
-// Closes and frees everything; the part, where there still is one, is removed.
+// Closes and frees everything, and removes the temporary file if there still is one.
 static void discard(MotusOutput **out) {
     MotusOutput *o = *out;
     if (o->built)
-        motus_temp_output_close(&o->part);
+        motus_temp_output_close(&o->temp);
     else if (o->fd >= 0)
         close(o->fd);
     motus_free(o->path);
@@ -52,7 +52,7 @@ static void discard(MotusOutput **out) {
     *out = NULL;
 }
 
-// Opens a part, or what is no regular file (devices, pipes) directly.
+// Opens a temporary file; devices and pipes directly.
 static MotusStatus open_file(MotusOutput *out, int live, MotusError *error) {
     struct stat st;
     int exists = !stat(out->path, &st);
@@ -61,9 +61,9 @@ static MotusStatus open_file(MotusOutput *out, int live, MotusError *error) {
         out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? io_error(out, errno, error) : MOTUS_OK;
     }
-    MotusStatus status = motus_temp_output_open(&out->part, out->path, live, error);
+    MotusStatus status = motus_temp_output_open(&out->temp, out->path, live, error);
     out->built = !status;
-    out->fd = out->part.fd;
+    out->fd = out->temp.fd;
     return status;
 }
 
@@ -101,11 +101,11 @@ MotusStatus motus_output_open_live(MotusOutput **out, const char *path, MotusErr
 }
 
 int motus_output_stays(const MotusOutput *out) {
-    return out->built && motus_temp_output_stays(&out->part);
+    return out->built && motus_temp_output_stays(&out->temp);
 }
 
-// Waits until a descriptor takes more: one in non-blocking mode, or any after a signal that a
-// handler caught; then only for a while.
+// Blocks until a descriptor in non-blocking mode takes more; after a signal for at most PATIENCE.
+// Returns 0 or errno.
 static int wait_for_room(const MotusOutput *out) {
     struct pollfd waited = {.fd = out->fd, .events = POLLOUT};
     int ready = poll(&waited, 1, out->interrupted ? PATIENCE : -1);
@@ -170,14 +170,16 @@ int64_t motus_output_seek(MotusOutput *out, int64_t offset, int whence) {
     return (int64_t)lseek(out->fd, (off_t)offset, whence);
 }
 
-const char *motus_output_part(const MotusOutput *out) { return out->built ? out->part.name : NULL; }
+const char *motus_output_temp_name(const MotusOutput *out) {
+    return out->built ? out->temp.name : NULL;
+}
 
 MotusStatus motus_output_commit(MotusOutput **out, MotusError *error) {
     if (!out || !*out) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no output is open");
     MotusOutput *o = *out;
     flush(o);
     if (!o->error && o->built) {
-        o->error = motus_temp_output_commit(&o->part);
+        o->error = motus_temp_output_commit(&o->temp);
     } else if (!o->error) {
         if (close(o->fd)) o->error = errno;
         o->fd = -1;

@@ -6,15 +6,15 @@
 
 #include "common/error.h"
 
-// Tags as the stream header gives them, before they are judged.
+// Tags of the stream header, not yet checked.
 typedef struct Tags {
     int width, height;
-    MotusRational fps, sar; // 0/0 is "unknown" in this format
+    MotusRational fps, sar; // 0/0: unknown
     char interlace;         // 'p' progressive, '?' unknown, 't', 'b', 'm'
     int full_range;         // as in MotusColour
     const char *chroma;     // "420jpeg"...; not terminated
     size_t chroma_length;
-    int has_c_tag; // C beats the older X comment YSCSS
+    int has_c_tag; // tag C wins over the older comment XYSCSS
 } Tags;
 
 static int parse_int(const char **p, const char *end, int *value) {
@@ -32,7 +32,7 @@ static int parse_size(const char *p, const char *end, int *value) {
     return parse_int(&p, end, value) && p == end;
 }
 
-// "30000:1001"; a zero denominator is only right in "0:0".
+// Parses "30000:1001"; a zero denominator is only valid in "0:0".
 static int parse_ratio(const char *p, const char *end, MotusRational *ratio) {
     if (!parse_int(&p, end, &ratio->num) || p == end || *p++ != ':') return 0;
     return parse_int(&p, end, &ratio->den) && p == end && (ratio->den || !ratio->num);
@@ -42,7 +42,7 @@ static int equal(const char *p, const char *end, const char *word) {
     return (size_t)(end - p) == strlen(word) && !memcmp(p, word, strlen(word));
 }
 
-// The X tags that other programs agree on; all others are comments.
+// Parses the X tags that other programs share; all others are comments.
 static void parse_comment(Tags *tags, const char *p, const char *end) {
     static const char yscss[] = "YSCSS=";
     if (equal(p, end, "COLORRANGE=FULL")) tags->full_range = 1;
@@ -76,7 +76,7 @@ static int parse_tag(Tags *tags, const char *p, const char *end) {
         parse_comment(tags, p, end);
         return 1;
     default:
-        return 1; // tags to come
+        return 1; // unknown tags are ignored
     }
 }
 
@@ -93,8 +93,8 @@ static MotusStatus parse_tags(Tags *tags, const char *p, const char *end, const 
     return MOTUS_OK;
 }
 
-// Finds where the chroma samples of a 4:2:0 name lie (chroma_sample_loc_type); 0: not 8-bit 4:2:0.
-// Upper case is the older YSCSS spelling.
+// Finds the chroma_sample_loc_type of a 4:2:0 name. Returns 0 if it is not 8-bit 4:2:0. Upper case
+// is the older YSCSS spelling.
 static int chroma_420(const Tags *tags, int *location) {
     static const struct {
         const char *name, *older;
@@ -112,8 +112,9 @@ static int chroma_420(const Tags *tags, int *location) {
     return 0;
 }
 
-static MotusStatus judge(MotusY4mHeader *header, const Tags *tags, const char *name,
-                         MotusError *error) {
+// Checks the tags and fills in the header.
+static MotusStatus check_tags(MotusY4mHeader *header, const Tags *tags, const char *name,
+                              MotusError *error) {
     if (tags->width < 0 || tags->height < 0)
         return motus_fail(error, MOTUS_ERR_FORMAT, "%s: the y4m header gives no %s", name,
                           tags->width < 0 ? "width" : "height");
@@ -157,11 +158,10 @@ MotusStatus motus_y4m_header(MotusSource *source, MotusY4mHeader *header, const 
     Tags tags = {-1, -1, {0, 0}, {0, 0}, '?', -1, "420", 3, 0};
     MotusStatus status = parse_tags(&tags, line + magic, line + length - 1, name, error);
     header->length = length;
-    return status ? status : judge(header, &tags, name, error);
+    return status ? status : check_tags(header, &tags, name, error);
 }
 
-// Consumes the line before a picture. Its parameters say how fields lie in interlaced pictures,
-// which are read as they are.
+// Consumes the line before a picture. Its parameters, about fields, are ignored.
 static MotusStatus frame_line(MotusReader *reader, MotusError *error) {
     MotusSource *source = reader->source;
     size_t length = motus_source_peek(source, MOTUS_Y4M_MAX_LINE, '\n');
@@ -205,7 +205,7 @@ void motus_y4m_open(MotusReader *reader, const MotusY4mHeader *header) {
     reader->info = header->info;
     motus_source_skip(reader->source, (int64_t)header->length);
     if (reader->source->size < 0) return;
-    // All frame headers are taken to be as long as the first one.
+    // Assumes that all frame headers are as long as the first one.
     int64_t left = reader->source->size - motus_source_position(reader->source);
     int64_t line = (int64_t)motus_source_peek(reader->source, MOTUS_Y4M_MAX_LINE, '\n');
     reader->info.frames = left > 0 ? left / (line + motus_picture_bytes(&reader->info)) : 0;

@@ -86,7 +86,7 @@ static void output_parts(void) {
     put_file(in_folder("p.bin.part"), "a stranger's", 12);
     CU_ASSERT_EQUAL_FATAL(motus_output_open(&first, path, &error), MOTUS_OK);
     CU_ASSERT(parts(name) == 1 && !strncmp(name + strlen(test_folder()) + 1, "p.bin.motus-", 12));
-    CU_ASSERT_STRING_EQUAL(motus_output_part(first), name);
+    CU_ASSERT_STRING_EQUAL(motus_output_temp_name(first), name);
     CU_ASSERT_EQUAL(motus_output_open(&second, path, &error), MOTUS_ERR_IO); // one job per name
     CU_ASSERT(!second && strstr(error.text, "p.bin: another job is writing it") &&
               parts(NULL) == 1);

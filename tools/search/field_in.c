@@ -7,16 +7,14 @@
 #include "common/error.h"
 #include "tools/search/vector_table.h"
 
-// ---- In -----------------------------------------------------------------------------------------
-
 struct MotusFieldIn {
     const char *path;
     MotusTable *table;
     int width, height;
     MotusField *field;
-    uint8_t *there; // [MOTUS_BLOCKS][n_mb]: 1 where the picture has a vector
+    uint8_t *there; // [MOTUS_BLOCKS][n_mb]: 1 if the picture has an MV
     long long row[MOTUS_COLUMNS];
-    int has_row; // `row` is of a later picture
+    int has_row; // `row` belongs to a later picture
     int at_end;
 };
 
@@ -43,7 +41,7 @@ void motus_field_in_close(MotusFieldIn **in) {
     *in = NULL;
 }
 
-// Number of the block at (x, y) of its MB; -1: none of the 41.
+// Returns the number of the block at (x, y) of its MB; -1: none of the 41.
 static int block_of(long long x, long long y, long long w, long long h) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         const MotusBlock *block = &motus_blocks[b];
@@ -52,6 +50,7 @@ static int block_of(long long x, long long y, long long w, long long h) {
     return -1;
 }
 
+// Puts in->row into the field.
 static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
     const long long *r = in->row, x = r[MOTUS_COLUMN_X], y = r[MOTUS_COLUMN_Y],
                     mv_x = r[MOTUS_COLUMN_MV_X], mv_y = r[MOTUS_COLUMN_MV_Y],
@@ -82,7 +81,7 @@ static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
     return MOTUS_OK;
 }
 
-// What there is of picture `number`, and the first row behind it.
+// Takes the rows of picture `number`, and reads the first one behind them.
 static MotusStatus take_rows(MotusFieldIn *in, int64_t number, int *taken, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (*taken = 0; !in->at_end; in->has_row = 0) {
@@ -101,7 +100,7 @@ static MotusStatus take_rows(MotusFieldIn *in, int64_t number, int *taken, Motus
     return MOTUS_OK;
 }
 
-// Each mode of which there is one block must have all.
+// Collects the modes. Fails if a mode has an MV for some of its blocks only.
 static MotusStatus check_picture(const MotusFieldIn *in, int64_t number, uint32_t *modes,
                                  MotusError *error) {
     const size_t n = (size_t)in->field->n_mb;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/media/avcc.h"
+#include "interop/avcc.h"
 
 #include <string.h>
 
 enum { SPS = 7, PPS = 8, DELIMITER = 9 }; // nal_unit_type, table 7-1
 
-// Offset of the first byte after the next start code (00 00 01), or `size`.
+// Returns the offset of the first byte after the next start code (00 00 01), or `size`.
 static size_t after_start_code(const uint8_t *stream, size_t size, size_t from) {
     for (size_t i = from; i + 3 <= size; i++)
         if (!stream[i] && !stream[i + 1] && stream[i + 2] == 1) return i + 3;
     return size;
 }
 
-const uint8_t *motus_avcc_next(const uint8_t *stream, size_t stream_size, size_t *position,
-                               size_t *size) {
+// Finds the next NAL unit at or after *position, which moves behind it; *size is without start
+// codes and trailing zeros. Returns NULL at the end.
+static const uint8_t *next_unit(const uint8_t *stream, size_t stream_size, size_t *position,
+                                size_t *size) {
     size_t begin = after_start_code(stream, stream_size, *position);
     if (begin >= stream_size) return NULL;
     size_t next = after_start_code(stream, stream_size, begin),
@@ -33,14 +35,13 @@ static uint8_t *put_unit(uint8_t *dst, const uint8_t *unit, size_t size, int len
 size_t motus_avcc_record(uint8_t *dst, size_t capacity, const uint8_t *stream, size_t size) {
     const uint8_t *sps = NULL, *pps = NULL, *unit;
     size_t sps_size = 0, pps_size = 0, position = 0, unit_size;
-    while ((unit = motus_avcc_next(stream, size, &position, &unit_size))) {
+    while ((unit = next_unit(stream, size, &position, &unit_size))) {
         if (unit_size && (unit[0] & 31) == SPS) sps = unit, sps_size = unit_size;
         if (unit_size && (unit[0] & 31) == PPS) pps = unit, pps_size = unit_size;
     }
     if (!sps || !pps || sps_size < 4 || 11 + sps_size + pps_size > capacity) return 0;
-    const uint8_t head[6] = {
-        1,      sps[1], sps[2],
-        sps[3], 0xFF,   0xE1}; // version, profile, constraints, level, 4-byte lengths, 1 SPS
+    // Version, profile, constraints, level, 4-byte lengths, 1 SPS.
+    const uint8_t head[6] = {1, sps[1], sps[2], sps[3], 0xFF, 0xE1};
     memcpy(dst, head, sizeof head);
     uint8_t *end = put_unit(dst + sizeof head, sps, sps_size, 2);
     *end++ = 1; // number of PPS
@@ -51,7 +52,7 @@ size_t motus_avcc_lengths(uint8_t *dst, const uint8_t *stream, size_t size) {
     uint8_t *end = dst;
     const uint8_t *unit;
     size_t position = 0, unit_size;
-    while ((unit = motus_avcc_next(stream, size, &position, &unit_size))) {
+    while ((unit = next_unit(stream, size, &position, &unit_size))) {
         int type = unit_size ? unit[0] & 31 : DELIMITER;
         if (type != SPS && type != PPS && type != DELIMITER)
             end = put_unit(end, unit, unit_size, 4);

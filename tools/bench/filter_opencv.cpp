@@ -1,7 +1,7 @@
-// OpenCV at the same jobs, as a user of it would write them. Work that its functions do not thread themselves is cut into strips for its own
-// cv::parallel_for_. docs/bench.md says what each row compares.
+// The jobs with OpenCV, as a user of it would write them. Functions that are not threaded run on
+// strips, by cv::parallel_for_. docs/bench.md says what each row compares.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/peers/peers_opencv.h"
+#include "tools/bench/filter_opencv.h"
 
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
@@ -12,22 +12,23 @@ namespace {
 
 using cv::Mat;
 
-// The bytes that a plane describes; OpenCV's input is never written to.
+// Wraps a plane. OpenCV's input is never written to.
 Mat mat_of(const MotusPlane &p, int channels = 1) {
     return Mat(p.height, p.width / channels, CV_8UC(channels), p.data, (size_t)p.stride);
 }
 
 Mat mat_of(const MotusCoefs &c) { return Mat(c.height, c.width, CV_16S, c.data, (size_t)c.stride); }
 
-// work(range of rows) for strips of `unit` rows.
-template <class Work> void in_strips(int height, int unit, Work work) {
+// Calls work(range of rows) for strips of `unit` rows.
+template <class StripWork> void in_strips(int height, int unit, StripWork work) {
     cv::parallel_for_(cv::Range(0, (height + unit - 1) / unit), [&](const cv::Range &range) {
-        for (int i = range.start; i < range.end; i++) work(cv::Range(i * unit, std::min(height, (i + 1) * unit)));
+        for (int i = range.start; i < range.end; i++)
+            work(cv::Range(i * unit, std::min(height, (i + 1) * unit)));
     });
 }
 
-// Both passes of the 8x8 transform over a strip of 8 rows. OpenCV has no call for many blocks; DCT_ROWS over groups of 8 samples, turned between
-// the passes, is faster than cv::dct block by block.
+// Transforms a strip of 8 rows. OpenCV has no call for many blocks; DCT_ROWS over groups of 8
+// samples, transposed between the passes, is faster than cv::dct block by block.
 void transform(Mat &strip, int inverse) {
     Mat rows = strip.reshape(1, strip.cols), turned;
     cv::dct(rows, rows, cv::DCT_ROWS | inverse);
@@ -36,7 +37,7 @@ void transform(Mat &strip, int inverse) {
     cv::transpose(turned, strip);
 }
 
-// The quantization table, once for each block of a strip.
+// Repeats the quantization table for each block of a strip.
 Mat steps_of(const MotusFilterJob *s) {
     Mat one(8, 8, CV_32F);
     for (int k = 0; k < 64; k++) one.at<float>(k / 8, k % 8) = s->table[k];
@@ -65,12 +66,13 @@ void inverse(const MotusFilterJob *s, const Mat &levels, Mat samples) {
     });
 }
 
-// Hue in units of two degrees, saturation and value in 1/255, both rounded: a pixel near a threshold can fall on the other side. The key's
-// hue must be farther from 0 degrees than its range.
+// Keys with hue in units of two degrees, saturation and value in 1/255, rounded: a pixel near a
+// threshold can fall on the other side. The key's hue must exceed its range.
 void key(const MotusFilterJob *s, const Mat &fg, const Mat &bg, Mat mix) {
     const MotusKeyConfig &k = s->key;
     const auto bound = [&k](int sign) {
-        return cv::Scalar((k.hue + sign * k.hue_range) / 32, (k.saturation + sign * k.sat_range) * 255 / 1024,
+        return cv::Scalar((k.hue + sign * k.hue_range) / 32,
+                          (k.saturation + sign * k.sat_range) * 255 / 1024,
                           (k.value + sign * k.value_range) * 255 / 1024);
     };
     const cv::Scalar low = bound(-1), high = bound(1);
@@ -111,7 +113,9 @@ MotusStatus run(const MotusFilterJob *s, const void *in, void *out, void *scratc
     }
     case JOB_KEY_RGB: {
         Mat fg = mat_of(motus_filter_job_plane(in, 3 * s->width, s->height), 3);
-        Mat bg = mat_of(motus_filter_job_plane(static_cast<const uint8_t *>(in) + s->in_bytes / 2, 3 * s->width, s->height), 3);
+        Mat bg = mat_of(motus_filter_job_plane(static_cast<const uint8_t *>(in) + s->in_bytes / 2,
+                                               3 * s->width, s->height),
+                        3);
         key(s, fg, bg, mat_of(motus_filter_job_plane(out, 3 * s->width, s->height), 3));
         return MOTUS_OK;
     }
@@ -124,7 +128,8 @@ MotusStatus run(const MotusFilterJob *s, const void *in, void *out, void *scratc
 
 extern "C" const char *motus_opencv_version(void) { return CV_VERSION; }
 
-extern "C" MotusStatus motus_opencv_run(const MotusFilterJob *job, const void *in, void *out, void *scratch, int threads) {
+extern "C" MotusStatus motus_opencv_run(const MotusFilterJob *job, const void *in, void *out,
+                                        void *scratch, int threads) {
     try {
         cv::setNumThreads(threads ? threads : -1);
         return run(job, in, out, scratch);

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/encode/measure.h"
+#include "tools/encode/ssim_meter.h"
 
 #include <pthread.h>
 
 #include "common/alloc.h"
 #include "motus/frame.h"
 
-#define THREADS 8 // at most
-#define DEPTH 16  // packets that are measured or wait to be taken
+enum { MOST_THREADS = 8, DEPTH = 16 };
 
-typedef struct Place {
+// A packet that is measured, or waits for it or to be taken.
+typedef struct MeterSlot {
     MotusPacket *packet;
     int width, height, done;
     double ssim;
-} Place;
+} MeterSlot;
 
 struct MotusSsimMeter {
-    pthread_t thread[THREADS];
+    pthread_t thread[MOST_THREADS];
     int threads;
     pthread_mutex_t lock;
     pthread_cond_t work, done;
-    Place place[DEPTH]; // a ring
+    MeterSlot ring[DEPTH];
     unsigned put, begun, taken;
     int closing;
 };
@@ -33,13 +33,13 @@ static void *measure(void *argument) {
             pthread_cond_wait(&m->work, &m->lock);
             continue;
         }
-        Place *p = &m->place[m->begun++ % DEPTH];
+        MeterSlot *p = &m->ring[m->begun++ % DEPTH];
         pthread_mutex_unlock(&m->lock);
         p->ssim = motus_plane_ssim(&p->packet->source->plane[0], &p->packet->recon->plane[0],
                                    p->width, p->height);
         pthread_mutex_lock(&m->lock);
         p->done = 1;
-        pthread_cond_signal(&m->done); // only one thread takes
+        pthread_cond_signal(&m->done);
     }
     pthread_mutex_unlock(&m->lock);
     return NULL;
@@ -53,7 +53,7 @@ MotusSsimMeter *motus_ssim_meter_open(int threads) {
         motus_free(m);
         return NULL;
     }
-    while (m->threads < threads && m->threads < THREADS &&
+    while (m->threads < threads && m->threads < MOST_THREADS &&
            !pthread_create(&m->thread[m->threads], NULL, measure, m))
         m->threads++;
     if (!m->threads) motus_ssim_meter_close(&m);
@@ -62,7 +62,7 @@ MotusSsimMeter *motus_ssim_meter_open(int threads) {
 
 void motus_ssim_meter_put(MotusSsimMeter *m, MotusPacket *packet, int width, int height) {
     pthread_mutex_lock(&m->lock);
-    m->place[m->put++ % DEPTH] = (Place){.packet = packet, .width = width, .height = height};
+    m->ring[m->put++ % DEPTH] = (MeterSlot){.packet = packet, .width = width, .height = height};
     pthread_cond_signal(&m->work);
     pthread_mutex_unlock(&m->lock);
 }
@@ -72,7 +72,7 @@ int motus_ssim_meter_full(const MotusSsimMeter *m) { return m->put - m->taken ==
 MotusPacket *motus_ssim_meter_take(MotusSsimMeter *m, int wait, double *ssim) {
     MotusPacket *packet = NULL;
     if (m->put == m->taken) return NULL;
-    Place *oldest = &m->place[m->taken % DEPTH];
+    MeterSlot *oldest = &m->ring[m->taken % DEPTH];
     pthread_mutex_lock(&m->lock);
     while (wait && !oldest->done) pthread_cond_wait(&m->done, &m->lock);
     if (oldest->done) {
@@ -84,18 +84,18 @@ MotusPacket *motus_ssim_meter_take(MotusSsimMeter *m, int wait, double *ssim) {
     return packet;
 }
 
-void motus_ssim_meter_close(MotusSsimMeter **measure) {
-    MotusSsimMeter *m = *measure;
+void motus_ssim_meter_close(MotusSsimMeter **meter) {
+    MotusSsimMeter *m = *meter;
     if (!m) return;
     pthread_mutex_lock(&m->lock);
     m->closing = 1;
     pthread_cond_broadcast(&m->work);
     pthread_mutex_unlock(&m->lock);
     for (int k = 0; k < m->threads; k++) pthread_join(m->thread[k], NULL);
-    for (; m->taken != m->put; m->taken++) motus_packet_unref(&m->place[m->taken % DEPTH].packet);
+    for (; m->taken != m->put; m->taken++) motus_packet_unref(&m->ring[m->taken % DEPTH].packet);
     pthread_cond_destroy(&m->work);
     pthread_cond_destroy(&m->done);
     pthread_mutex_destroy(&m->lock);
     motus_free(m);
-    *measure = NULL;
+    *meter = NULL;
 }

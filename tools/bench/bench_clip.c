@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/bench/bench_input.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
 #include "motus/upload.h"
+#include "tools/bench/bench.h"
 #include "tools/synth/synth.h"
 #include "yuv/io/reader.h"
 
+// Appends a copy of the frame, cropped to the clip's even size.
 static MotusStatus keep(MotusBenchClip *clip, const MotusFrame *frame, MotusError *error) {
     MotusFrame *copy = NULL;
     MotusStatus status = motus_frame_alloc(&copy, clip->width, clip->height);
     if (status) return motus_fail(error, status, "%s: %s", clip->name, motus_status_text(status));
-    MotusFrame part = *frame; // only the even-sized part is looked at
+    MotusFrame part = *frame;
     part.width = clip->width;
     part.height = clip->height;
     for (int p = 0; p < 3; p++) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/cli/rate_options.h"
+#include "tools/encode/rate_options.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,64 +20,32 @@ MotusRateOptions motus_rate_options_default(void) {
                               .aq_mode = -1};
 }
 
-int motus_option_number(const MotusOption *option, const char *text, char *cause, size_t size) {
-    char *end;
-    errno = 0;
-    const double value = strtod(text, &end);
-    if (end == text || *end || errno || !isfinite(value)) {
-        snprintf(cause, size, "is not a number");
-        return 0;
-    }
-    if (value < option->lo || value > option->hi) {
-        snprintf(cause, size, "must be %d..%d", option->lo, option->hi);
-        return 0;
-    }
-    *(double *)option->value = value;
-    return 1;
-}
-
-static int parse_name(const MotusOption *option, const char *text, const char *const *names, int n,
-                      char *cause, size_t size) {
-    size_t used = (size_t)snprintf(cause, size, "must be one of");
-    for (int i = 0; i < n; i++) {
-        if (!strcmp(text, names[i])) {
-            *(int *)option->value = i;
-            return 1;
-        }
-        if (used < size)
-            used += (size_t)snprintf(cause + used, size - used, "%s %s", i ? "," : "", names[i]);
-    }
-    return 0;
-}
-
 int motus_option_tune(const MotusOption *option, const char *text, char *cause, size_t size) {
     static const char *const names[] = {"none", "psnr", "ssim", "zerolatency"};
-    return parse_name(option, text, names, 4, cause, size);
+    return motus_option_name(option, text, names, 4, cause, size);
 }
 
 int motus_option_hrd(const MotusOption *option, const char *text, char *cause, size_t size) {
     static const char *const names[] = {"none", "vbr", "cbr"};
-    return parse_name(option, text, names, 3, cause, size);
+    return motus_option_name(option, text, names, 3, cause, size);
 }
 
-static int64_t thousands(double v) { return v < 0 ? 0 : (int64_t)(v * 1000 + 0.5); }
-
-// The whole file with a NUL behind it.
+// Reads a whole file into a string. NULL: `cause` says why.
 static char *read_file(const char *path, char *cause, size_t size) {
     FILE *file = fopen(path, "rb");
     char *text = NULL, *more;
-    size_t used = 0, room = 0;
+    size_t used = 0, capacity = 0;
     if (!file) {
         snprintf(cause, size, "%s", strerror(errno));
         return NULL;
     }
     do {
-        room = room ? 2 * room : 65536;
-        if (room > MOST_LOG || !(more = realloc(text, room))) break;
+        capacity = capacity ? 2 * capacity : 65536;
+        if (capacity > MOST_LOG || !(more = realloc(text, capacity))) break;
         text = more;
-        used += fread(text + used, 1, room - used - 1, file);
-    } while (used == room - 1);
-    const int whole = text && used < room - 1 && !ferror(file);
+        used += fread(text + used, 1, capacity - used - 1, file);
+    } while (used == capacity - 1);
+    const int whole = text && used < capacity - 1 && !ferror(file);
     fclose(file);
     if (whole) {
         text[used] = 0;
@@ -90,24 +57,28 @@ static char *read_file(const char *path, char *cause, size_t size) {
 }
 
 static int check(const MotusRateOptions *o) {
+    const char *wrong = NULL;
     if ((o->qp >= 0) + (o->crf >= 0) + (o->bitrate >= 0) > 1)
-        return motus_usage_error("encode", "--qp, --crf and --bitrate: one of them decides");
-    if (o->pass == 1 && o->qp >= 0)
-        return motus_usage_error("encode", "--pass 1: needs --bitrate or --crf");
-    if (o->pass == 2 && o->bitrate < 0)
-        return motus_usage_error("encode", "--pass 2: needs --bitrate");
-    if (o->pass && !o->pass_log)
-        return motus_usage_error("encode", "--pass %d: needs --pass-log FILE", o->pass);
-    if (!o->pass && o->pass_log)
-        return motus_usage_error("encode", "--pass-log: needs --pass 1 or 2");
-    if (o->qp >= 0 && (o->vbv_maxrate >= 0 || o->vbv_bufsize >= 0))
-        return motus_usage_error("encode", "--qp: goes with no VBV");
-    if (o->hrd && o->vbv_maxrate < 0)
-        return motus_usage_error("encode", "--nal-hrd: needs --vbv-maxrate and --vbv-bufsize");
-    if ((o->vbv_maxrate >= 0) != (o->vbv_bufsize >= 0))
-        return motus_usage_error("encode", "--vbv-maxrate and --vbv-bufsize: only together");
-    return -1;
+        wrong = "--qp, --crf and --bitrate: one of them decides";
+    else if (o->pass == 1 && o->qp >= 0)
+        wrong = "--pass 1: needs --bitrate or --crf";
+    else if (o->pass == 2 && o->bitrate < 0)
+        wrong = "--pass 2: needs --bitrate";
+    else if (o->pass && !o->pass_log)
+        wrong =
+            o->pass == 1 ? "--pass 1: needs --pass-log FILE" : "--pass 2: needs --pass-log FILE";
+    else if (!o->pass && o->pass_log)
+        wrong = "--pass-log: needs --pass 1 or 2";
+    else if (o->qp >= 0 && (o->vbv_maxrate >= 0 || o->vbv_bufsize >= 0))
+        wrong = "--qp: goes with no VBV";
+    else if (o->hrd && o->vbv_maxrate < 0)
+        wrong = "--nal-hrd: needs --vbv-maxrate and --vbv-bufsize";
+    else if ((o->vbv_maxrate >= 0) != (o->vbv_bufsize >= 0))
+        wrong = "--vbv-maxrate and --vbv-bufsize: only together";
+    return wrong ? motus_usage_error("encode", "%s", wrong) : -1;
 }
+
+static int64_t thousands(double v) { return v < 0 ? 0 : (int64_t)(v * 1000 + 0.5); }
 
 static void apply_tune(const MotusRateOptions *o, MotusEncoderConfig *c) {
     c->aq_mode = o->aq_mode >= 0              ? (MotusAqMode)o->aq_mode
@@ -132,8 +103,7 @@ int motus_rate_options_apply(MotusRateOptions *o, MotusEncoderConfig *c) {
     apply_tune(o, c);
     if (o->pass != 2) return -1;
     char cause[128];
-    o->log_text = read_file(o->pass_log, cause, sizeof cause);
-    c->pass_log = o->log_text;
+    c->pass_log = o->log_text = read_file(o->pass_log, cause, sizeof cause);
     if (o->log_text) return -1;
     motus_warn("%s: %s", o->pass_log, cause);
     return MOTUS_EXIT_FAILURE;

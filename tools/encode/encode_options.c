@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/encode/encode_options.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/error.h"
+#include "tools/cli/cmd.h"
+#include "tools/search/vector_table.h"
+
+static const char about[] =
+    "Encodes INPUT (.y4m, headerless .yuv with --size, or any video file that libavformat reads;\n"
+    "- is standard input) into an H.264 stream of Constrained Baseline profile. OUTPUT is a byte\n"
+    "stream (.264; - is standard output) or a container (.mp4, .mov, .mkv, .ts), which also gets\n"
+    "the input's times, audio, subtitles and rotation.\n"
+    "\n"
+    "Examples:\n"
+    "  motus encode film.y4m -o film.264              good defaults: CRF 23, IDR every 250\n"
+    "  motus encode film.y4m -o film.mp4 --crf 18     better and larger; 5 less doubles the bits\n"
+    "  motus encode film.y4m -o film.mp4 --bitrate 800\n"
+    "                                                 800 kb/s on average\n"
+    "  motus encode film.y4m -o film.mp4 --bitrate 800 --pass 1 --pass-log film.log\n"
+    "  motus encode film.y4m -o film.mp4 --bitrate 800 --pass 2 --pass-log film.log\n"
+    "                                                 the same, bits better distributed\n"
+    "  motus encode cam.y4m -o cam.ts --bitrate 2000 --vbv-maxrate 2000 --vbv-bufsize 1000 \\\n"
+    "      --tune zerolatency                         for a channel of 2 Mb/s, 0.5 s of buffer\n"
+    "  motus encode cam.y4m -o cam.264 --slice-max-size 1200\n"
+    "                                                 a slice per packet: NAL units of at most\n"
+    "                                                 1,200 bytes\n"
+    "  motus encode shot.yuv -o shot.264 --size 352x288 --fps 30000/1001\n"
+    "                                                 headerless input\n"
+    "  motus encode film.mkv -o part.264 --seek 100 --frames 50\n"
+    "                                                 only frames 100 to 149\n"
+    "  motus encode film.y4m -o film.264 --recon out.y4m --stats out.json\n"
+    "                                                 what decoders will show, figures per frame\n"
+    "  motus encode film.y4m -o film.264 --mvs mvs.npy\n"
+    "                                                 the motion vectors as they were coded\n"
+    "  motus search film.y4m -o field.npy --lambda 1500\n"
+    "  motus encode film.y4m -o film.264 --mvs-in field.npy\n"
+    "                                                 external motion vectors, no search\n"
+    "  motus encode actor.mp4 -o scene.264 --key green --background street.mp4 --scale\n"
+    "                                                 filtered first, in the order given\n"
+    "  motus encode film.y4m -o film.264 --devices all\n"
+    "                                                 on all GPUs of this machine\n"
+    "  motus encode - -o - < film.y4m | ffplay -      through pipes\n"
+    "  motus encode camera.ts -o film.mp4 --fragment  plays up to its last second, even after\n"
+    "                                                 kill -9\n"
+    "\n"
+    "FIELD is what motus search and --field write: one row per block, ordered by picture, with\n"
+    "the columns frame, x, y, w, h, mv_x, mv_y. Each P picture needs a vector for every 16x16\n"
+    "block; other partitions are used if every block of their size has one. Vectors are in "
+    "quarter\n"
+    "samples, from the block to its match in the picture before. Those at full samples are\n"
+    "refined unless --mvs-final is given.\n"
+    "\n"
+    "Ctrl-C finishes the current picture: what has been encoded is a complete stream. Outputs get\n"
+    "their names once they are complete; until then they are NAME.motus-*.part. With --fragment a\n"
+    "new file has its name at once and plays while it grows.\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 130 after Ctrl-C.\n";
+
+static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const names[MOTUS_FORMATS] = {"h264", "mp4", "mov", "mkv", "ts"};
+    return motus_option_name(option, text, names, MOTUS_FORMATS, cause, size);
+}
+
+static int parse(MotusEncodeOptions *o, int argc, char **argv) {
+    MotusEncoderConfig *c = &o->config;
+    MotusFilterList *filters = &o->filters;
+    MotusRateOptions *r = &o->rate;
+    const MotusOption options[] = {
+        {"output", 'o', &o->outputs.stream, motus_option_text, 0, 0, "FILE", "output file"},
+        {"crf", 0, &r->crf, motus_option_number, 0, 51, "N", "constant quality, as a QP (23)"},
+        {"qp", 'q', &r->qp, motus_option_int, 0, 51, "N", "constant QP of P pictures, 0..51"},
+        {"bitrate", 'b', &r->bitrate, motus_option_number, 0, 1000000000, "KBPS",
+         "average bit rate in kb/s"},
+        {"vbv-maxrate", 0, &r->vbv_maxrate, motus_option_number, 0, 1000000000, "KBPS",
+         "rate at which the decoder's buffer fills, in kb/s"},
+        {"vbv-bufsize", 0, &r->vbv_bufsize, motus_option_number, 0, 1000000000, "KBIT",
+         "size of that buffer, in kbit"},
+        {"nal-hrd", 0, &r->hrd, motus_option_hrd, 0, 0, "NAME",
+         "none, vbr or cbr: buffer parameters in the stream; cbr adds filler data (none)"},
+        {"pass", 0, &r->pass, motus_option_int, 1, 2, "N",
+         "first or second of two passes, with --bitrate"},
+        {"pass-log", 0, &r->pass_log, motus_option_text, 0, 0, "FILE",
+         "statistics that the first pass writes and the second reads"},
+        {"qpmin", 0, &c->qp_min, motus_option_int, 0, 51, "N", "smallest QP (0)"},
+        {"qpmax", 0, &c->qp_max, motus_option_int, 0, 51, "N", "largest QP (51)"},
+        {"qpstep", 0, &c->qp_step, motus_option_int, 1, 51, "N",
+         "largest QP change from picture to picture, with --bitrate (4)"},
+        {"ipratio", 0, &c->ip_ratio, motus_option_number, 0, 10, "N",
+         "quantizer step of P pictures over that of I pictures (1.26)"},
+        {"aq-mode", 0, &r->aq_mode, motus_option_int, 0, 2, "N",
+         "QP by the MB's variance: 0 off, 1 against a constant, 2 against the mean (0)"},
+        {"aq-strength", 0, &r->aq_strength, motus_option_number, 0, 4, "N", "of --aq-mode (1)"},
+        MOTUS_FLAG("no-mbtree", &r->no_mbtree,
+                   "do not lower the QP of MBs that later pictures predict from"),
+        {"rc-lookahead", 0, &c->lookahead, motus_option_int, 0, MOTUS_MAX_LOOKAHEAD, "N",
+         "pictures of lookahead (40)"},
+        {"tune", 0, &r->tune, motus_option_tune, 0, 0, "NAME",
+         "none, psnr, ssim (AQ) or zerolatency (no lookahead: each picture comes out at once)"},
+        {"keyint", 'k', &c->keyint, motus_option_int, 0, INT_MAX, "N",
+         "IDR picture at least every N; 0 = only the first (250)"},
+        {"min-keyint", 0, &c->min_keyint, motus_option_int, 0, INT_MAX, "N",
+         "no IDR picture at a scene cut sooner than N after the last (0)"},
+        {"scenecut", 0, &c->scenecut, motus_option_int, 0, 100, "N",
+         "how readily scene cuts become IDR pictures; 0 = never (40)"},
+        {"range", 0, &c->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
+         "search +-N samples around the prediction (the preset's)"},
+        {"subpel", 0, &c->subpel, motus_option_subpel, 0, 0, "LEVEL",
+         "full, half or quarter sample vectors (quarter)"},
+        {"partitions", 0, &c->partitions, motus_option_partitions, 0, 0, "LIST",
+         "all, none, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
+        {"no-deblock", 0, &c->deblock, NULL, 0, 0, NULL, "no deblocking filter"},
+        {"slices", 0, &c->slices, motus_option_int, 1, MOTUS_MAX_SIZE / 16, "N",
+         "slices per picture, of whole MB rows (1)"},
+        {"slice-max-size", 0, &c->slice_max_size, motus_option_int, MOTUS_MIN_SLICE_SIZE, INT_MAX,
+         "BYTES", "largest NAL unit (no limit); on the CPU"},
+        {"preset", 0, &c->preset, motus_option_preset, 0, 0, "NAME",
+         "slow, medium, fast or faster (medium)"},
+        MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
+        {"frames", 'n', &o->frames, motus_option_int, 1, INT_MAX, "N", "encode at most N frames"},
+        {"seek", 0, &o->seek, motus_option_int, 0, INT_MAX, "N", "skip the first N frames"},
+        {"recon", 0, &o->outputs.recon, motus_option_text, 0, 0, "FILE.y4m",
+         "write the reconstruction"},
+        {"stats", 0, &o->outputs.stats, motus_option_text, 0, 0, "FILE.json",
+         "write figures, in all and for each frame"},
+        {"mvs", 0, &o->outputs.mvs, motus_option_text, 0, 0, "FILE",
+         "write the coded motion vectors, .csv or .npy"},
+        {"mvs-in", 0, &o->mvs_in, motus_option_text, 0, 0, "FIELD",
+         "external vectors instead of a search, .csv or .npy (see above)"},
+        MOTUS_FLAG("mvs-final", &o->mvs_final, "do not refine these vectors"),
+        {"field", 0, &o->outputs.field, motus_option_text, 0, 0, "FILE",
+         "write the searched motion field, for --mvs-in"},
+        {"equalize", 0, filters, motus_option_equalize, 0, 0, "[=SETTINGS]",
+         "first spread the histogram (see motus filter --help)"},
+        {"denoise", 0, filters, motus_option_denoise, 0, 0, "STRENGTH",
+         "first remove noise by wavelet thresholds"},
+        {"key", 0, filters, motus_option_key, 0, 0, "COLOUR",
+         "first replace this colour by the background"},
+        {"background", 0, &filters->background, motus_option_text, 0, 0, "FILE",
+         "background for --key; its last frame stays"},
+        MOTUS_FLAG("loop", &filters->loop, "restart the background when it ends"),
+        MOTUS_FLAG("scale", &filters->scale, "scale the background to the input's size"),
+        MOTUS_OPTION_SIZE(o->size),
+        {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]",
+         "rate of headerless input, or a constant one instead of the input's times"},
+        MOTUS_OPTION_THREADS(&c->threads, "threads, 0 = all cores (0); same stream for any number"),
+        MOTUS_OPTION_BACKEND(&c->backend),
+        {"gop-coders", 0, &c->gop_coders, motus_option_int, 0, MOTUS_MAX_GOP_CODERS, "N",
+         "GOPs coded in parallel; 0 = as memory allows (0); same stream"},
+        {"device", 0, &c->device, motus_option_device, 0, 255, "N", "CUDA device (the first)"},
+        {"devices", 0, &o->devices, motus_option_devices, 0, 0, "LIST",
+         "CUDA devices that share the GOPs: all, or as in 0,2,3; same stream"},
+        {"format", 0, &o->format, parse_format, 0, 0, "NAME",
+         "h264, mp4, mov, mkv or ts (by the output's name)"},
+        MOTUS_FLAG("fragment", &o->fragment,
+                   ".mp4 and .mov in fragments, which play up to the last second at any time"),
+        MOTUS_FLAG("no-audio", &o->no_audio, "leave out the input's audio"),
+        {"deinterlace", 0, &o->deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
+         "auto, off or on (auto: pictures marked as interlaced)"},
+        MOTUS_FLAG("strict", &o->strict, "exit with 1 if the input is cut or damaged"),
+        MOTUS_FLAG("quiet", &o->quiet, "no live line and no summary"),
+        {0},
+    };
+    const MotusCommand command = {"encode", "INPUT -o OUTPUT [options]", about, options, &o->input,
+                                  1};
+    return motus_options_parse(&command, argc, argv);
+}
+
+// Chooses the format: --format, else the output's ending, else a byte stream for standard output, a
+// device or a pipe.
+static int choose_format(MotusEncodeOptions *o) {
+    struct stat st;
+    const char *path = o->outputs.stream;
+    int no_file = !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
+    if (o->format < 0) o->format = motus_format_of(path);
+    if (o->format < 0 && no_file) o->format = MOTUS_FORMAT_H264;
+    if (o->format < 0)
+        return motus_usage_error(
+            "encode", "%s: ends in none of " MOTUS_FORMAT_ENDINGS "; --format says what to write",
+            path);
+    if (o->fragment && o->format != MOTUS_FORMAT_MP4 && o->format != MOTUS_FORMAT_MOV)
+        return motus_usage_error("encode", "--fragment: only .mp4 and .mov have fragments");
+    return -1;
+}
+
+// Applies --devices, which asks for the CUDA backend.
+static int check_devices(MotusEncodeOptions *o) {
+    MotusEncoderConfig *c = &o->config;
+    if (!o->devices.n) return -1;
+    if (c->device >= 0)
+        return motus_usage_error("encode", "--device and --devices: one of the two");
+    if (c->backend == MOTUS_BACKEND_CPU)
+        return motus_usage_error("encode", "--devices: with --backend cpu none is used");
+    c->backend = MOTUS_BACKEND_CUDA;
+    c->n_devices = o->devices.n;
+    c->devices = o->devices.device;
+    return -1;
+}
+
+static int check_table(const char *option, const char *path) {
+    if (!path || motus_has_ending(path, MOTUS_TABLE_ENDINGS)) return -1;
+    return motus_usage_error("encode", "%s %s: must end in .csv or .npy", option, path);
+}
+
+static int check(MotusEncodeOptions *o) {
+    MotusEncodeNames *names = &o->outputs;
+    if (!o->input || !*o->input) return motus_usage_error("encode", "the input is missing");
+    if (!names->stream) return motus_usage_error("encode", "the output is missing: -o FILE");
+    int status = check_table("--mvs", names->mvs);
+    if (status < 0) status = check_table("--field", names->field);
+    if (status < 0) status = check_table("--mvs-in", o->mvs_in);
+    if (status >= 0) return status;
+    if (o->mvs_final && !o->mvs_in)
+        return motus_usage_error("encode", "--mvs-final: goes with --mvs-in");
+    o->config.export_field = names->field != NULL;
+    names->pass_log = o->rate.pass == 1 ? o->rate.pass_log : NULL;
+    const char *log_in = o->rate.pass == 2 ? o->rate.pass_log : NULL,
+               *inputs[] = {o->input, o->filters.background, log_in, o->mvs_in},
+               *outputs[] = {names->stream, names->recon,    names->stats,
+                             names->mvs,    names->pass_log, names->field};
+    status = motus_check_names("encode", inputs, 4, outputs, 6);
+    if (status < 0) status = motus_rate_options_apply(&o->rate, &o->config);
+    if (status < 0) status = check_devices(o);
+    return status < 0 ? choose_format(o) : status;
+}
+
+MotusEncodeOptions motus_encode_options_default(void) {
+    return (MotusEncodeOptions){.format = -1,
+                                .rate = motus_rate_options_default(),
+                                .config =
+                                    motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
+}
+
+int motus_encode_options_read(MotusEncodeOptions *o, int argc, char **argv) {
+    const int status = parse(o, argc, argv);
+    return status < 0 ? check(o) : status;
+}
+
+MotusStatus motus_encode_check_backend(const MotusEncodeOptions *o, MotusError *error) {
+    MotusError cause = {0};
+    MotusStatus status = motus_backend_check(o->config.backend, &cause);
+    const char *before = o->config.n_devices ? "--devices needs " : "";
+    return status ? motus_fail(error, status, "%s%s", before, cause.text) : MOTUS_OK;
+}
+
+MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequenceInfo *info,
+                                MotusEncoderConfig *c, MotusError *error) {
+    *c = o->config;
+    c->width = info->width & ~1;
+    c->height = info->height & ~1;
+    c->fps = info->fps;
+    c->colour = info->colour;
+    if (info->variable && c->rate != MOTUS_RATE_QP && !c->hrd) c->time_base = info->time_base;
+    if (!c->width || !c->height)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
+                          motus_shown(o->input), info->width, info->height);
+    if ((c->width != info->width || c->height != info->height) && !o->quiet)
+        motus_warn("%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only",
+                   motus_shown(o->input), info->width, info->height, c->width, c->height);
+    return MOTUS_OK;
+}

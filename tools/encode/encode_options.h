@@ -1,0 +1,43 @@
+// The command line of motus encode.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_ENCODE_ENCODE_OPTIONS_H
+#define TOOLS_ENCODE_ENCODE_OPTIONS_H
+
+#include "motus/encoder.h"
+#include "tools/encode/encode_outputs.h"
+#include "tools/encode/rate_options.h"
+#include "tools/filter/filters.h"
+
+typedef struct MotusEncodeOptions {
+    const char *input;
+    MotusEncodeNames outputs;
+    int format; // MotusFormat; -1: by the output's name
+    int fragment, no_audio;
+    MotusDeinterlace deinterlace;
+    int size[2];        // of headerless input, 0: not given
+    MotusRational fps;  // num 0: not given
+    int frames, seek;   // frames 0: all
+    const char *mvs_in; // table of external MVs; NULL: search
+    int mvs_final;      // 1: external MVs are not refined
+    int strict, quiet;
+    MotusFilterList filters;   // applied to each frame before it is encoded
+    MotusDeviceList devices;   // config.devices points into it
+    MotusRateOptions rate;     // applied to config
+    MotusEncoderConfig config; // without size, rate and colours, which the input gives
+} MotusEncodeOptions;
+
+MotusEncodeOptions motus_encode_options_default(void);
+
+// Parses and checks the arguments; argv[0] is the subcommand. Returns -1 to go on, else the exit
+// status after a line or the help. The caller frees rate.log_text.
+int motus_encode_options_read(MotusEncodeOptions *options, int argc, char **argv);
+
+// MOTUS_OK if the backend asked for is there; else *error names the option.
+MotusStatus motus_encode_check_backend(const MotusEncodeOptions *options, MotusError *error);
+
+// Makes the configuration for an input and prints a note if its size is cropped to even numbers.
+// MOTUS_ERR_UNSUPPORTED: it is too small.
+MotusStatus motus_encode_config(const MotusEncodeOptions *options, const MotusSequenceInfo *info,
+                                MotusEncoderConfig *config, MotusError *error);
+
+#endif
