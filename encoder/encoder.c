@@ -10,7 +10,6 @@
 #include "encoder/gop/intake.h"
 #include "encoder/gop/planner.h"
 #include "encoder/picture/external_mvs.h"
-#include "encoder/settings/rate_config.h"
 #include "encoder/settings/stream.h"
 #include "yuv/image.h"
 #include "yuv/usable.h"
@@ -33,7 +32,7 @@ struct MotusEncoder {
 static MotusStatus open_backend(MotusEncoder *enc, MotusError *error) {
     MotusStatus status = motus_gop_coders_open(&enc->coders, &enc->stream, enc->backend, error);
     if (status || enc->stream.config.rate == MOTUS_RATE_QP) return status;
-    status = motus_lookahead_open(&enc->look, &enc->stream.look,
+    status = motus_lookahead_open(&enc->look, &enc->stream.rate.lookahead,
                                   motus_gop_coders_device(enc->coders), error);
     if (!status) {
         status = motus_planner_open(&enc->planner, &enc->stream, enc->coders, enc->look);
@@ -153,7 +152,7 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
     if (!enc->at_end) return MOTUS_ERR_STATE;
     enc->error = enc->lost;
     if (enc->lost.status) return enc->lost.status;
-    if (enc->look && motus_rate_feeds_back(&enc->stream.control))
+    if (enc->look && motus_rate_feeds_back(&enc->stream.rate.control))
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                           "sizes of earlier pictures decide about QPs: a part needs them all");
     MotusStatus status = enc->planner
@@ -169,12 +168,13 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
 MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t vbv_maxrate,
                                    int64_t vbv_bufsize) {
     if (!enc) return MOTUS_ERR_ARGUMENT;
-    const MotusRateSettings *r = &enc->stream.control;
+    const MotusRateSettings *r = &enc->stream.rate.control;
     enc->error = (MotusError){0};
     if (enc->stream.config.rate != MOTUS_RATE_BITRATE || r->log || enc->stream.config.hrd)
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                           "this encoder's rate cannot be changed");
-    MotusStatus status = motus_rate_config_rates(bitrate, vbv_maxrate, vbv_bufsize, &enc->error);
+    MotusStatus status =
+        motus_rate_config_check_rates(bitrate, vbv_maxrate, vbv_bufsize, &enc->error);
     if (!status && bitrate < 1)
         status = motus_fail(&enc->error, MOTUS_ERR_ARGUMENT, "no bitrate given");
     if (!status && !r->vbv_rate != !vbv_maxrate)

@@ -25,7 +25,7 @@ static void open_coder(MotusGopCoder *coder) {
     const MotusExecutorOps *ops = l->ops;
     MotusExecutor *e = coder->executor;
     const int index = (int)(coder - l->coder) / l->n_executors;
-    motus_rate_open(&coder->rate, &l->stream->control);
+    motus_rate_open(&coder->rate, &l->stream->rate.control);
     MotusStatus status = index ? MOTUS_OK : ops->open_device(&e->shared, e->device, &coder->error);
     if (!status)
         status = ops->open(&coder->coder, l->stream, e->shared, index, l->threads, &coder->error);

@@ -19,7 +19,7 @@ static int unplanned_pictures(const MotusStream *s) {
 // the frames of the other coders' GOPs fit into memory while it codes its own.
 static int count_coders(const MotusGopCoders *l, const int *device) {
     const MotusEncoderConfig *c = &l->stream->config;
-    if (!c->keyint || (c->rate != MOTUS_RATE_QP && motus_rate_feeds_back(&l->stream->control)))
+    if (!c->keyint || (c->rate != MOTUS_RATE_QP && motus_rate_feeds_back(&l->stream->rate.control)))
         return 1;
     if (c->gop_coders) return c->gop_coders;
     const int best = l->ops->best_coders(l->stream, device, l->n_devices, l->threads,
@@ -90,7 +90,7 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **coders, const MotusStream *st
     l->n = count_coders(l, device);
     l->slots_per_coder =
         unplanned_pictures(stream) + (l->n == 1 ? MIN_SLOTS : motus_max(MIN_SLOTS, c->keyint));
-    l->depth = looks_ahead && motus_rate_wants_sizes(&stream->control) ? 1 : l->ops->depth;
+    l->depth = looks_ahead && motus_rate_wants_sizes(&stream->rate.control) ? 1 : l->ops->depth;
     motus_intake_open(&l->intake, c->width, c->height, !l->ops->codes_from_host);
     status = open_executors(l, device, error);
     *coders = l;

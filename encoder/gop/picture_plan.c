@@ -14,8 +14,8 @@ static size_t aligned(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
 MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream *s,
                                      const MotusFrameParams *params, MotusExternalMvs *external) {
     const int8_t *extra = params->qp_offset;
-    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height, depth = (size_t)s->look.depth,
-                 head = aligned(sizeof(MotusPicturePlan)),
+    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
+                 depth = (size_t)s->rate.lookahead.depth, head = aligned(sizeof(MotusPicturePlan)),
                  mvs = params->external_mvs ? aligned(motus_external_mvs_bytes(s)) : 0;
     const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra;
     uint8_t *at = motus_alloc(1, head + mvs + (looks ? depth * 9 + 2 * n_mb : 0) +
@@ -90,19 +90,11 @@ int motus_picture_plan_coded(MotusPicturePlan *p, MotusRate *rate, const MotusSt
 }
 
 char *motus_picture_plan_log(const MotusPicturePlan *p, const MotusStream *s, size_t bytes) {
-    enum { MAX_BYTES = 512 };
     MotusPassPicture picture = {.idr = p->lookahead.idr,
                                 .qp_q8 = p->qp_q8,
                                 .bits = 8 * (int64_t)bytes,
                                 .duration = p->duration,
                                 .cost = p->lookahead.cost,
                                 .weighted = p->lookahead.weighted};
-    MotusPassLog log = {.picture = &picture, .n = 1};
-    memcpy(log.fingerprint, s->fingerprint, sizeof log.fingerprint);
-    char *text = motus_alloc(MAX_BYTES, 1);
-    size_t size = 0;
-    if (!text) return NULL;
-    for (int64_t line = p->lookahead.number ? 0 : -2; line < 1; line++) // -2, -1: the log's head
-        size += (size_t)motus_pass_log_line(&log, line, text + size, MAX_BYTES - size);
-    return text;
+    return motus_pass_log_text(&picture, p->lookahead.number ? NULL : s->rate.fingerprint);
 }

@@ -11,6 +11,7 @@
 #include "common/error.h"
 
 #define FIRST_LINE "motus pass log 1"
+#define MAX_TEXT 512 // bytes of the first two lines and a picture's
 
 MotusStatus motus_pass_log_add(MotusPassLog *log, const MotusPassPicture *picture) {
     if (log->n == log->capacity) {
@@ -31,18 +32,21 @@ void motus_pass_log_free(MotusPassLog *log) {
     *log = (MotusPassLog){0};
 }
 
-int motus_pass_log_line(const MotusPassLog *log, int64_t line, char *text, size_t size) {
-    if (line == -2) return snprintf(text, size, FIRST_LINE "\n");
-    if (line == -1) return snprintf(text, size, "%s\n", log->fingerprint);
-    if (line >= log->n) return snprintf(text, size, "end %" PRId64 "\n", log->n);
-    const MotusPassPicture *p = &log->picture[line];
-    return snprintf(text, size, "%c %d %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n",
-                    p->idr ? 'I' : 'P', p->qp_q8, p->bits, p->duration, p->cost, p->weighted);
+char *motus_pass_log_text(const MotusPassPicture *p, const char *fingerprint) {
+    char *text = motus_alloc(MAX_TEXT, 1);
+    if (!text) return NULL;
+    const int head = fingerprint ? snprintf(text, MAX_TEXT, FIRST_LINE "\n%s\n", fingerprint) : 0;
+    snprintf(text + head, MAX_TEXT - (size_t)head,
+             "%c %d %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n", p->idr ? 'I' : 'P',
+             p->qp_q8, p->bits, p->duration, p->cost, p->weighted);
+    return text;
 }
 
-// A whole number at *text, behind which a space or the end of the line stands; *text moves behind
-// it. Returns whether there is one.
-static int take_number(const char **text, int64_t *value) {
+// ---- Reading: each function takes one line, terminated by NUL -----------------------------------
+
+// Reads a whole number at *text that ends at a space or with the line, and moves *text behind it.
+// Returns 0 if there is none.
+static int read_number(const char **text, int64_t *value) {
     char *end;
     errno = 0;
     *value = strtoll(*text, &end, 10);
@@ -51,29 +55,28 @@ static int take_number(const char **text, int64_t *value) {
     return good;
 }
 
-static MotusStatus take_end(const MotusPassLog *log, const char *text, MotusError *error) {
-    const char *at = text + 3;
+static MotusStatus read_end(const MotusPassLog *log, const char *line, MotusError *error) {
+    const char *at = line + 3;
     int64_t n = 0;
-    if (strncmp(text, "end", 3) || !take_number(&at, &n) || n != log->n || !n)
+    if (strncmp(line, "end", 3) || !read_number(&at, &n) || n != log->n || !n)
         return motus_fail(error, MOTUS_ERR_FORMAT,
                           "its last line does not count its %" PRId64 " pictures", log->n);
     return MOTUS_OK;
 }
 
-static MotusStatus take_picture(MotusPassLog *log, int64_t line, const char *text,
-                                MotusError *error) {
+static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError *error) {
     enum { QP, BITS, DURATION, COST, WEIGHTED, NUMBERS };
     const int64_t most = (int64_t)1 << 40;
     int64_t number[NUMBERS] = {0};
-    const char *at = text + (*text != 0);
-    int good = *text == 'I' || (*text == 'P' && line);
-    for (int i = 0; i < NUMBERS && good; i++) good = take_number(&at, &number[i]);
+    const char *at = line + (*line != 0);
+    int good = *line == 'I' || (*line == 'P' && log->n);
+    for (int i = 0; i < NUMBERS && good; i++) good = read_number(&at, &number[i]);
     good = good && number[QP] > -65536 && number[QP] < 65536 && number[BITS] > 0 &&
            number[BITS] <= most && number[DURATION] > 0 && number[DURATION] <= most &&
            number[COST] >= 0 && number[WEIGHTED] >= 0;
     if (!good)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "picture %" PRId64 " is not readable", line);
-    const MotusPassPicture p = {.idr = *text == 'I',
+        return motus_fail(error, MOTUS_ERR_FORMAT, "picture %" PRId64 " is not readable", log->n);
+    const MotusPassPicture p = {.idr = *line == 'I',
                                 .qp_q8 = (int)number[QP],
                                 .bits = number[BITS],
                                 .duration = number[DURATION],
@@ -83,20 +86,30 @@ static MotusStatus take_picture(MotusPassLog *log, int64_t line, const char *tex
     return status ? motus_fail(error, status, "out of memory") : MOTUS_AGAIN;
 }
 
-MotusStatus motus_pass_log_read_line(MotusPassLog *log, int64_t line, const char *text,
-                                     MotusError *error) {
-    const size_t length = strcspn(text, "\r\n");
-    if (line == -2) {
-        if (length != strlen(FIRST_LINE) || memcmp(text, FIRST_LINE, length))
-            return motus_fail(error, MOTUS_ERR_FORMAT, "this is no pass log (of this version)");
-        return MOTUS_AGAIN;
+// Reads line number n. MOTUS_AGAIN: more lines belong to the log.
+static MotusStatus read_line(MotusPassLog *log, int64_t n, const char *line, MotusError *error) {
+    const size_t length = strcspn(line, "\r");
+    if (n > 1) return *line == 'e' ? read_end(log, line, error) : read_picture(log, line, error);
+    if (n == 0 && (length != strlen(FIRST_LINE) || memcmp(line, FIRST_LINE, length)))
+        return motus_fail(error, MOTUS_ERR_FORMAT, "this is no pass log (of this version)");
+    if (n == 0) return MOTUS_AGAIN;
+    if (length >= sizeof log->fingerprint)
+        return motus_fail(error, MOTUS_ERR_FORMAT, "its second line is too long");
+    memcpy(log->fingerprint, line, length);
+    log->fingerprint[length] = 0;
+    return MOTUS_AGAIN;
+}
+
+MotusStatus motus_pass_log_read(MotusPassLog *log, const char *text, MotusError *error) {
+    MotusStatus status = MOTUS_AGAIN;
+    for (int64_t n = 0; status == MOTUS_AGAIN && *text; n++) {
+        char line[MAX_TEXT];
+        const size_t length = strcspn(text, "\n"),
+                     kept = length < sizeof line ? length : sizeof line - 1;
+        memcpy(line, text, kept);
+        line[kept] = 0;
+        status = read_line(log, n, line, error);
+        text += length + (text[length] == '\n');
     }
-    if (line == -1) {
-        if (length >= sizeof log->fingerprint)
-            return motus_fail(error, MOTUS_ERR_FORMAT, "its second line is too long");
-        memcpy(log->fingerprint, text, length);
-        log->fingerprint[length] = 0;
-        return MOTUS_AGAIN;
-    }
-    return text[0] == 'e' ? take_end(log, text, error) : take_picture(log, line, text, error);
+    return status == MOTUS_AGAIN ? motus_fail(error, MOTUS_ERR_FORMAT, "it is cut short") : status;
 }

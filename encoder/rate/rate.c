@@ -3,54 +3,98 @@
 
 #include "encoder/rate/log2_core.h"
 
-// How many QPs halve a picture's bits, measured from QP 16 to 40 on real sequences: for I pictures
-// six (then bits go as the quantizer's step does), for P pictures five, whose MBs are skipped more
-// and more.
+// QPs that halve a picture's bits, measured from QP 16 to 40 on real sequences. Bits of I pictures
+// follow the quantizer step; those of P pictures fall faster, as more MBs are skipped.
 enum { HALVES_I = 6, HALVES_P = 5 };
 
-// Bits at QP 0 a unit of weighted cost, until sizes are known.
-enum { FIRST_DEMAND_I = 4, FIRST_DEMAND_P = 8 };
+// Bits at QP 0 per unit of weighted cost, until sizes are known.
+enum { FIRST_COMPLEXITY_I = 4, FIRST_COMPLEXITY_P = 8 };
 
-#define COARSEST (81 * MOTUS_QP_UNIT) // with any offsets, every MB has QP 51
-// How far QP may go from what is right for all pictures so that the last ones meet the rate
-// exactly.
-#define END_STEP (6 * MOTUS_QP_UNIT)
-#define LONGEST_GOP 250 // where keyint sets no limit
-#define RESERVE 10      // one in so many bits of the VBV is left alone by predictions
+#define MAX_QP (81 * MOTUS_QP_UNIT)  // every MB has QP 51, whatever the offsets
+#define END_STEP (6 * MOTUS_QP_UNIT) // largest QP change to meet the rate at the end
+#define LONGEST_GOP 250              // assumed if keyint sets no limit
+#define RESERVE 10                   // predictions leave 1 / RESERVE of the VBV unused
 
-typedef __int128 Wide; // of products of bits, rates and times
+typedef __int128 Wide; // products of bits, rates and times; factors may be near 2^62
 
-// ---- Model --------------------------------------------------------------------------------------
+// ---- VBV ----------------------------------------------------------------------------------------
+
+void motus_vbv_open(MotusVbv *v, int64_t rate, int64_t size, MotusRational fps) {
+    *v = (MotusVbv){.unit = rate ? fps.num : 0,
+                    .size = size * fps.num,
+                    .arriving = rate * fps.den,
+                    .rate = rate};
+    v->fullness = v->size / 10 * 9;
+}
+
+void motus_vbv_change(MotusVbv *v, int64_t rate, int64_t size, MotusRational fps) {
+    const int64_t held = motus_vbv_limit(v);
+    const int was = v->unit != 0;
+    motus_vbv_open(v, rate, size, fps);
+    if (was) v->fullness = held < size ? held * v->unit : v->size;
+}
+
+int64_t motus_vbv_limit(const MotusVbv *v) { return v->unit ? v->fullness / v->unit : INT64_MAX; }
+
+int64_t motus_vbv_remove(MotusVbv *v, int64_t bits, int64_t duration) {
+    if (!v->unit) return INT64_MAX;
+    const int64_t held = v->fullness / v->unit - bits;
+    v->fullness = held < 0 ? 0 : v->fullness - bits * v->unit;
+    const Wide then = v->fullness + (Wide)v->arriving * duration;
+    v->fullness = then > v->size ? v->size : (int64_t)then;
+    return held;
+}
+
+int64_t motus_vbv_overflow(const MotusVbv *v, int64_t bits, int64_t duration) {
+    if (!v->unit) return 0;
+    const Wide over = v->fullness - (Wide)bits * v->unit + (Wide)v->arriving * duration - v->size;
+    return over > 0 ? (int64_t)((over + v->unit - 1) / v->unit) : 0;
+}
+
+static uint32_t arrival_time(const MotusVbv *v, int64_t units) {
+    return v->unit ? (uint32_t)((Wide)units * 90000 / ((Wide)v->rate * v->unit)) : 0;
+}
+
+uint32_t motus_vbv_removal_delay(const MotusVbv *v) { return arrival_time(v, v->fullness); }
+
+uint32_t motus_vbv_size_delay(const MotusVbv *v) { return arrival_time(v, v->size); }
+
+// ---- Complexity: bits at QP 0 -------------------------------------------------------------------
 
 static int octaves(int qp_q8, int halves) {
     return qp_q8 * (MOTUS_OCTAVE / MOTUS_QP_UNIT) / halves;
 }
 
-// Bits at QP 0 of a picture that took `bits` at a QP, and back.
-static uint64_t demand_of(uint64_t bits, int qp_q8, int halves) {
-    return bits ? motus_exp2_q16(motus_min(motus_log2_q12(bits) + octaves(qp_q8, halves),
-                                           46 * MOTUS_OCTAVE)) >>
-                      16
-                : 0;
+// Returns bits * 2^(octaves / MOTUS_OCTAVE), below 2^46.
+static uint64_t shifted(uint64_t bits, int octaves) {
+    if (!bits) return 0;
+    return motus_exp2_q16(motus_min(motus_log2_q12(bits) + octaves, 46 * MOTUS_OCTAVE)) >> 16;
 }
 
-static uint64_t bits_of(uint64_t demand, int qp_q8, int halves) {
-    return demand ? motus_exp2_q16(motus_min(motus_log2_q12(demand) - octaves(qp_q8, halves),
-                                             46 * MOTUS_OCTAVE)) >>
-                        16
-                  : 0;
+static MotusComplexity of_type(int idr, uint64_t complexity) {
+    return (MotusComplexity){idr ? complexity : 0, idr ? 0 : complexity};
 }
 
-static int64_t bits_at(MotusDemand d, int qp_q8) {
-    return (int64_t)(bits_of(d.i, qp_q8, HALVES_I) + bits_of(d.p, qp_q8, HALVES_P));
+static void add(MotusComplexity *c, MotusComplexity more) {
+    c->i += more.i;
+    c->p += more.p;
 }
 
-// Least QP at which this takes no more than `bits`.
-static int qp_for(MotusDemand d, int64_t bits) {
-    int low = -20 * MOTUS_QP_UNIT, high = COARSEST;
+static MotusComplexity scale(MotusComplexity c, int64_t n, int64_t of) {
+    return (MotusComplexity){(uint64_t)((Wide)c.i * n / of), (uint64_t)((Wide)c.p * n / of)};
+}
+
+static int64_t bits_at(MotusComplexity c, int qp_q8) {
+    return (int64_t)(shifted(c.i, -octaves(qp_q8, HALVES_I)) +
+                     shifted(c.p, -octaves(qp_q8, HALVES_P)));
+}
+
+// Returns the lowest QP at which the complexity takes at most `bits`.
+static int qp_for(MotusComplexity c, int64_t bits) {
+    int low = -20 * MOTUS_QP_UNIT, high = MAX_QP;
     while (low < high) {
         const int middle = low + (high - low) / 2;
-        if (bits_at(d, middle) <= bits)
+        if (bits_at(c, middle) <= bits)
             high = middle;
         else
             low = middle + 1;
@@ -58,69 +102,58 @@ static int qp_for(MotusDemand d, int64_t bits) {
     return low;
 }
 
-static MotusDemand demand_of_type(int idr, uint64_t demand) {
-    return (MotusDemand){idr ? demand : 0, idr ? 0 : demand};
+// Returns the complexity of a picture that took `bits` at a QP. An I picture counts at the QP that
+// a P picture would have.
+static MotusComplexity measured(const MotusRate *r, int idr, int64_t bits, int qp_q8) {
+    return of_type(idr, shifted((uint64_t)bits, idr ? octaves(qp_q8 + r->settings.ip_q8, HALVES_I)
+                                                    : octaves(qp_q8, HALVES_P)));
 }
 
-static void add_demand(MotusDemand *d, MotusDemand more) {
-    d->i += more.i;
-    d->p += more.p;
+// Predicts the complexity of a picture from its weighted cost.
+static MotusComplexity predict(const MotusRate *r, int idr, uint64_t weighted) {
+    return of_type(idr, (uint64_t)((Wide)weighted * r->complexity[!idr] / r->cost[!idr]));
 }
 
-static MotusDemand times(MotusDemand d, int64_t n, int64_t of) {
-    return (MotusDemand){(uint64_t)((Wide)d.i * n / of), (uint64_t)((Wide)d.p * n / of)};
-}
-
-// Demand of a picture with this weighted cost.
-static MotusDemand predict(const MotusRate *r, int idr, uint64_t weighted) {
-    return demand_of_type(idr, (uint64_t)((Wide)weighted * r->demand[!idr] / r->cost[!idr]));
-}
-
-// By how much the offsets of a picture's MBs (AQ, propagation) make it dearer or cheaper.
+// Returns weighted cost / cost in 1/256, 1..256: the effect of the QP offsets on the picture's
+// bits.
 static uint32_t ratio_of(const MotusLookaheadPlan *plan) {
     if (!plan->cost || plan->weighted / plan->cost >= 256) return 256;
     return (uint32_t)motus_max(1, (int)(plan->weighted * 256 / plan->cost));
 }
 
-// Of a picture that lies ahead. Until one of its type has been coded, its offsets are taken to be
-// like those of the picture that is planned.
-static MotusDemand predict_ahead(const MotusRate *r, const MotusFutureCosts *ahead, int i) {
-    const uint32_t last = r->ratio_q8[!ahead->idr[i]];
-    return predict(r, ahead->idr[i], ahead->cost[i] * (last ? last : ratio_of(&r->plan)) / 256);
+// Predicts the complexity of a future picture. Until a picture of its type has been coded, assumes
+// the current picture's QP offsets.
+static MotusComplexity predict_future(const MotusRate *r, const MotusFutureCosts *future, int i) {
+    const uint32_t last = r->ratio_q8[!future->idr[i]];
+    return predict(r, future->idr[i], future->cost[i] * (last ? last : ratio_of(&r->plan)) / 256);
 }
 
-// QPs of I pictures are finer by ip; demands are those at the QP that P pictures would have.
-static MotusDemand demand_at(const MotusRate *r, int idr, int64_t bits, int qp_q8) {
-    return demand_of_type(idr, demand_of((uint64_t)bits, qp_q8 + (idr ? r->settings.ip_q8 : 0),
-                                         idr ? HALVES_I : HALVES_P));
-}
-
-// What sizes say of predictions: those of the last two I pictures or so, of the last eight P
-// pictures.
-static void learn(MotusRate *r, MotusDemand demand) {
+// Updates the predictions by the complexity of the coded picture. The sums decay over about two I
+// pictures and eight P pictures.
+static void learn(MotusRate *r, MotusComplexity c) {
     const int t = !r->plan.idr;
     const uint64_t weighted = r->plan.weighted ? r->plan.weighted : 1;
-    r->demand[t] += demand.i + demand.p - r->demand[t] / (t ? 8 : 2);
+    r->complexity[t] += c.i + c.p - r->complexity[t] / (t ? 8 : 2);
     r->cost[t] += weighted - r->cost[t] / (t ? 8 : 2);
-    if (!r->demand[t]) r->demand[t] = 1;
+    if (!r->complexity[t]) r->complexity[t] = 1;
     r->ratio_q8[t] = ratio_of(&r->plan);
 }
 
-// ---- VBV ----------------------------------------------------------------------------------------
+// ---- QP for the VBV -----------------------------------------------------------------------------
 
+// Buffer after the removals of the current picture and the future ones.
 typedef struct Outlook {
-    int64_t least; // of what the buffer holds after any of the known pictures, bits; below 0: one
-                   // of them comes too late
-    int full;      // how often it is full
+    int64_t least; // fewest bits after a removal; below 0: underflow
+    int full;      // times that the buffer is full
 } Outlook;
 
-static Outlook look_ahead(const MotusRate *r, MotusDemand demand, const MotusFutureCosts *ahead,
-                          int qp_q8) {
+static Outlook simulate(const MotusRate *r, MotusComplexity cur, const MotusFutureCosts *future,
+                        int qp_q8) {
     MotusVbv v = r->vbv;
     Outlook o = {INT64_MAX, 0};
-    for (int i = -1; i < ahead->n && o.least >= 0; i++) {
-        const MotusDemand d = i < 0 ? demand : predict_ahead(r, ahead, i);
-        const int64_t held = motus_vbv_take(&v, bits_at(d, qp_q8), r->duration);
+    for (int i = -1; i < future->n && o.least >= 0; i++) {
+        const MotusComplexity c = i < 0 ? cur : predict_future(r, future, i);
+        const int64_t held = motus_vbv_remove(&v, bits_at(c, qp_q8), r->duration);
         if (held < o.least) o.least = held;
         o.full += v.fullness == v.size;
     }
@@ -131,19 +164,18 @@ static int is_constant(const MotusRateSettings *s) {
     return s->kind == MOTUS_RATE_BITRATE && s->vbv_rate <= s->bitrate;
 }
 
-// Raises the QP until the known pictures leave a reserve in the buffer; where the rate is constant,
-// lowers it before while the buffer stays full.
-static int qp_for_vbv(const MotusRate *r, MotusDemand demand, const MotusFutureCosts *ahead,
+// Raises the QP until the known pictures leave a reserve in the buffer. With a constant rate, first
+// lowers it while the buffer stays full.
+static int qp_for_vbv(const MotusRate *r, MotusComplexity cur, const MotusFutureCosts *future,
                       int qp_q8) {
     const int64_t size = r->settings.vbv_size;
     const int step = MOTUS_QP_UNIT / 4;
     for (int i = 0; i < 40 && is_constant(&r->settings); i++) {
-        const Outlook o = look_ahead(r, demand, ahead, qp_q8);
-        if (2 * o.full <= ahead->n + 1 || o.least < size / 2) break;
+        const Outlook o = simulate(r, cur, future, qp_q8);
+        if (2 * o.full <= future->n + 1 || o.least < size / 2) break;
         qp_q8 -= step;
     }
-    while (qp_q8 < COARSEST && look_ahead(r, demand, ahead, qp_q8).least < size / RESERVE)
-        qp_q8 += step;
+    while (qp_q8 < MAX_QP && simulate(r, cur, future, qp_q8).least < size / RESERVE) qp_q8 += step;
     return qp_q8;
 }
 
@@ -165,61 +197,63 @@ static int64_t square_root(int64_t v) {
     return low;
 }
 
-// One QP for all pictures that are known and, after them, a stretch of what pictures asked for on
-// average, so that both together end where the rate says: what a surplus or a lack is spread over.
-// It grows with the square root of what has been coded.
-static int qp_for_average(const MotusRate *r, MotusDemand window, int64_t known) {
+// Returns the QP at which the known pictures and a stretch of average ones after them meet the
+// rate. The stretch spreads a surplus or a lack; it grows with the square root of the time coded.
+// window: complexity of the current and future pictures. known: time from the first picture to
+// their end.
+static int qp_for_average(const MotusRate *r, MotusComplexity window, int64_t known) {
     const MotusRateSettings *s = &r->settings;
     const int64_t second = motus_max(1, s->fps.num / s->fps.den),
                   stretch = second + square_root(second * r->elapsed);
     const int64_t gop =
         (s->keyint && s->keyint < LONGEST_GOP ? s->keyint : LONGEST_GOP) * r->duration;
-    MotusDemand sum = window;
-    add_demand(&sum, r->past);
-    sum = times(sum, stretch, known);
-    if (known < gop / 2)
-        sum.i = sum.i * (uint64_t)known /
-                (uint64_t)(gop / 2); // one I picture so far, and no telling when the next comes
-    add_demand(&sum, window);
+    MotusComplexity sum = window;
+    add(&sum, r->past);
+    sum = scale(sum, stretch, known);
+    // Until half a GOP is known, its one I picture counts as one per half GOP.
+    if (known < gop / 2) sum.i = sum.i * (uint64_t)known / (uint64_t)(gop / 2);
+    add(&sum, window);
     const int64_t left = bits_in(s, known + stretch) - r->spent;
     return qp_for(sum, left > 1 ? left : 1);
 }
 
-static int qp_within(const MotusRate *r, MotusDemand window, int64_t durations) {
+// Returns the QP at which the window ends with the bits of `durations`.
+static int qp_within(const MotusRate *r, MotusComplexity window, int64_t durations) {
     const int64_t bits = bits_in(&r->settings, durations) - r->spent;
     return qp_for(window, bits > 1 ? bits : 1);
 }
 
-// Wherever the sequence may end, the rate is met within half a hundredth and a quarter of a second;
-// where the end is known, it is met exactly if QP need not jump.
-static int qp_for_bitrate(const MotusRate *r, MotusDemand window, const MotusFutureCosts *ahead) {
+// Keeps the rate within 0.5 % and a quarter of a second, wherever the stream ends. Once its end is
+// known, meets the rate exactly if END_STEP allows.
+static int qp_for_bitrate(const MotusRate *r, MotusComplexity window,
+                          const MotusFutureCosts *future) {
     const MotusRateSettings *s = &r->settings;
-    for (int i = 0; i < ahead->n; i++) add_demand(&window, predict_ahead(r, ahead, i));
-    const int64_t known = r->elapsed + (1 + ahead->n) * r->duration;
+    for (int i = 0; i < future->n; i++) add(&window, predict_future(r, future, i));
+    const int64_t known = r->elapsed + (1 + future->n) * r->duration;
     const int64_t most = known / 200 + motus_max(1, s->fps.num / s->fps.den / 4);
     const int qp = motus_clip(qp_within(r, window, known + most),
                               qp_within(r, window, known - most), qp_for_average(r, window, known));
-    if (!ahead->ended) return qp;
-    // The last few pictures cannot use up what is left: coded finer than their references, they
-    // take more than any model says.
-    const int finer = motus_min(END_STEP, (1 + ahead->n) * MOTUS_QP_UNIT / 2);
+    if (!future->ended) return qp;
+    // The last few pictures cannot use up a surplus: coded finer than their references, they take
+    // more bits than the model predicts.
+    const int finer = motus_min(END_STEP, (1 + future->n) * MOTUS_QP_UNIT / 2);
     return motus_clip(qp - finer, qp + END_STEP, qp_within(r, window, known));
 }
 
 // ---- Second pass --------------------------------------------------------------------------------
 
-static MotusDemand demand_in_log(const MotusRate *r, int64_t number) {
+static MotusComplexity log_complexity(const MotusRate *r, int64_t number) {
     const MotusPassPicture *p = &r->settings.log->picture[number];
-    return demand_at(r, p->idr, p->bits, p->qp_q8);
+    return measured(r, p->idr, p->bits, p->qp_q8);
 }
 
-// The one QP at which the whole log fits the rate.
+// Returns the QP at which the whole log fits the rate.
 static int qp_of_log(const MotusRate *r) {
     const MotusPassLog *log = r->settings.log;
-    MotusDemand all = {0, 0};
+    MotusComplexity all = {0, 0};
     int64_t durations = 0;
     for (int64_t i = 0; i < log->n; i++) {
-        add_demand(&all, demand_in_log(r, i));
+        add(&all, log_complexity(r, i));
         durations += log->picture[i].duration;
     }
     const int64_t bits = bits_in(&r->settings, durations);
@@ -229,24 +263,24 @@ static int qp_of_log(const MotusRate *r) {
 static void begin_gop_of_log(MotusRate *r) {
     const MotusPassLog *log = r->settings.log;
     r->planned = r->expected = r->taken = 0;
-    if (!motus_rate_feeds_back(&r->settings)) r->last_qp_q8 = -1; // nothing of other GOPs
-    r->rest = (MotusDemand){0, 0};
+    if (!motus_rate_feeds_back(&r->settings)) r->last_qp_q8 = -1; // GOPs do not depend on others
+    r->rest = (MotusComplexity){0, 0};
     for (int64_t i = r->plan.number; i < log->n && (i == r->plan.number || !log->picture[i].idr);
          i++)
-        add_demand(&r->rest, demand_in_log(r, i));
+        add(&r->rest, log_complexity(r, i));
 }
 
-// A GOP gets the bits that it takes at the one QP that fits everything; what its pictures take more
-// or less than that is made up for within it.
+// Gives a GOP the bits that it takes at log_qp_q8. Deviations of its pictures are made up for
+// within the GOP.
 static int qp_for_second_pass(MotusRate *r) {
     if (r->plan.idr) begin_gop_of_log(r);
-    MotusDemand rest = r->rest;
+    MotusComplexity rest = r->rest;
     const int64_t left = bits_at(rest, r->log_qp_q8) + r->planned - r->taken;
     if (r->taken > r->expected / 2 && r->taken / 2 < r->expected)
-        rest = times(rest, r->taken, r->expected);
+        rest = scale(rest, r->taken, r->expected);
     const int qp = motus_clip(r->log_qp_q8 - END_STEP, r->log_qp_q8 + END_STEP,
                               qp_for(rest, left > 1 ? left : 1));
-    r->now = demand_in_log(r, r->plan.number);
+    r->now = log_complexity(r, r->plan.number);
     r->planned += bits_at(r->now, r->log_qp_q8);
     r->rest.i -= r->now.i;
     r->rest.p -= r->now.p;
@@ -257,7 +291,7 @@ static int qp_for_second_pass(MotusRate *r) {
 
 void motus_rate_open(MotusRate *r, const MotusRateSettings *settings) {
     *r = (MotusRate){.settings = *settings,
-                     .demand = {FIRST_DEMAND_I, FIRST_DEMAND_P},
+                     .complexity = {FIRST_COMPLEXITY_I, FIRST_COMPLEXITY_P},
                      .cost = {1, 1},
                      .last_qp_q8 = -1};
     motus_vbv_open(&r->vbv, settings->vbv_rate, settings->vbv_size, settings->fps);
@@ -272,20 +306,20 @@ int motus_rate_feeds_back(const MotusRateSettings *s) {
     return s->vbv_rate || (s->kind == MOTUS_RATE_BITRATE && !s->log);
 }
 
-int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutureCosts *ahead,
+int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutureCosts *future,
                   int64_t duration) {
     const MotusRateSettings *s = &r->settings;
     const int step = s->qp_step * MOTUS_QP_UNIT;
     r->plan = *plan;
     r->duration = duration;
     r->tries = 0;
-    const MotusDemand demand = predict(r, plan->idr, plan->weighted);
+    const MotusComplexity cur = predict(r, plan->idr, plan->weighted);
     int qp = s->kind == MOTUS_RATE_CRF ? s->crf_q8
              : s->log                  ? qp_for_second_pass(r)
-                                       : qp_for_bitrate(r, demand, ahead);
+                                       : qp_for_bitrate(r, cur, future);
     if (r->last_qp_q8 >= 0 && s->kind == MOTUS_RATE_BITRATE)
         qp = motus_clip(r->last_qp_q8 - step, r->last_qp_q8 + step, qp);
-    if (s->vbv_rate) qp = qp_for_vbv(r, demand, ahead, qp);
+    if (s->vbv_rate) qp = qp_for_vbv(r, cur, future, qp);
     if (plan->idr) qp -= s->ip_q8;
     r->since_idr = r->elapsed - r->idr_at;
     if (plan->idr) r->idr_at = r->elapsed;
@@ -294,36 +328,38 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
     return r->qp_q8;
 }
 
-// The size does not fit: a QP that should make it fit. The last try takes the coarsest there is.
-static int again_at(const MotusRate *r, int64_t bits, int64_t room) {
+// Returns the QP at which a picture that took `bits` should fit into `limit` bits; MAX_QP for the
+// last try.
+static int qp_again(const MotusRate *r, int64_t bits, int64_t limit) {
     const int halves = r->plan.idr ? HALVES_I : HALVES_P;
     const int over =
-        motus_log2_q12((uint64_t)bits) - (room > 1 ? motus_log2_q12((uint64_t)room) : 0);
+        motus_log2_q12((uint64_t)bits) - (limit > 1 ? motus_log2_q12((uint64_t)limit) : 0);
     const int more = motus_max(MOTUS_QP_UNIT,
                                over * halves / (MOTUS_OCTAVE / MOTUS_QP_UNIT) + MOTUS_QP_UNIT / 2);
-    return r->tries == MOTUS_RATE_TRIES ? COARSEST : motus_min(r->qp_q8 + more, COARSEST);
+    return r->tries == MOTUS_RATE_TRIES ? MAX_QP : motus_min(r->qp_q8 + more, MAX_QP);
 }
 
-// Bytes of a filler data NAL unit that takes up so many bits at least: start code, header and
-// trailing bits are six.
-static int64_t filler_for(int64_t over) {
-    return over > 0 ? (over + 7) / 8 < 6 ? 6 : (over + 7) / 8 : 0;
+// Returns the bytes of a filler data NAL unit (7.3.2.7) of at least `bits` bits. Start code, header
+// and trailing bits take six.
+static int64_t filler_for(int64_t bits) {
+    return bits > 0 ? (bits + 7) / 8 < 6 ? 6 : (bits + 7) / 8 : 0;
 }
 
 int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_bytes) {
-    const int64_t room = motus_vbv_room(&r->vbv);
-    const MotusDemand demand = demand_at(r, r->plan.idr, bits, r->qp_q8);
-    if (bits > room && r->tries < MOTUS_RATE_TRIES && r->qp_q8 < COARSEST) {
+    const int64_t limit = motus_vbv_limit(&r->vbv);
+    const MotusComplexity c = measured(r, r->plan.idr, bits, r->qp_q8);
+    if (bits > limit && r->tries < MOTUS_RATE_TRIES && r->qp_q8 < MAX_QP) {
         r->tries++;
         r->coded_again++;
-        *qp_q8 = r->qp_q8 = again_at(r, bits, room);
+        *qp_q8 = r->qp_q8 = qp_again(r, bits, limit);
         return 1;
     }
-    learn(r, demand);
-    add_demand(&r->past, demand);
-    *filler_bytes = r->settings.filler ? filler_for(motus_vbv_over(&r->vbv, bits, r->duration)) : 0;
+    learn(r, c);
+    add(&r->past, c);
+    *filler_bytes =
+        r->settings.filler ? filler_for(motus_vbv_overflow(&r->vbv, bits, r->duration)) : 0;
     bits += 8 * *filler_bytes;
-    r->held = motus_vbv_take(&r->vbv, bits, r->duration);
+    r->held = motus_vbv_remove(&r->vbv, bits, r->duration);
     r->spent += bits;
     r->taken += bits;
     r->expected += bits_at(r->now, r->qp_q8 + (r->plan.idr ? r->settings.ip_q8 : 0));
@@ -337,7 +373,7 @@ void motus_rate_change(MotusRate *r, int64_t bitrate, int64_t vbv_rate, int64_t 
     MotusRateSettings *s = &r->settings;
     s->bitrate = bitrate, s->vbv_rate = vbv_rate, s->vbv_size = vbv_size, s->fps = fps;
     motus_vbv_change(&r->vbv, vbv_rate, vbv_size, fps);
-    // What went before met another aim: it counts as if it had met this one.
+    // Earlier pictures met another target: they count as if they had met this one.
     r->spent = bits_in(s, r->elapsed);
 }
 

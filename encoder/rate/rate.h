@@ -1,100 +1,132 @@
-// Rate control: the QP of each picture from its plan (lookahead.h), the wanted rate, and the sizes
+// Rate control: the QP of each picture from its plan (lookahead.h), the target rate and the sizes
 // of the pictures coded before. Integers only: the same QPs on every machine.
 //
-// Sizes are fed back without delay: by the time a picture's QP is asked for, every picture before
-// it has been coded, where motus_rate_feeds_back. Then closed GOPs are coded one after another.
-// CRF, fixed QP and second passes without VBV look at no other GOP's sizes, so that GOPs may be
-// coded side by side, each with a MotusRate of its own.
+// If motus_rate_feeds_back, a picture's QP is asked for when all pictures before it have been
+// coded, so GOPs are coded one after another. Otherwise (CRF, and second passes without a VBV) each
+// GOP has a MotusRate of its own, and GOPs may be coded in parallel.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_RATE_RATE_H
 #define ENCODER_RATE_RATE_H
 
 #include "encoder/rate/lookahead.h"
 #include "encoder/rate/pass_log.h"
-#include "encoder/rate/vbv.h"
 
-#define MOTUS_RATE_TRIES                                                                           \
-    3 // how often a picture that would break the VBV is coded again, at most; the last time at QP
-      // 51
+// ---- VBV: the decoder's buffer (HRD, Annex C) ---------------------------------------------------
+
+// Bits arrive at a rate; a picture's bits leave at once when it is decoded (removal); while the
+// buffer is full a VBR channel pauses. Counted in 1 / fps.num bits, so that nothing is rounded.
+typedef struct MotusVbv {
+    int64_t unit;     // units per bit; 0: no VBV
+    int64_t size;     // units
+    int64_t fullness; // units, before the next removal
+    int64_t arriving; // units per 1 / fps
+    int64_t rate;     // bits per second
+} MotusVbv;
+
+// Opens a buffer of `size` bits, nine tenths full. rate 0: no VBV.
+void motus_vbv_open(MotusVbv *vbv, int64_t rate, int64_t size, MotusRational fps);
+
+// Changes rate and size; the buffer keeps what it holds, up to its new size.
+void motus_vbv_change(MotusVbv *vbv, int64_t rate, int64_t size, MotusRational fps);
+
+// Returns the largest number of bits that the next picture may have.
+int64_t motus_vbv_limit(const MotusVbv *vbv);
+
+// Removes a picture, then lets `duration` / fps pass. Returns the bits left by the removal; below 0
+// the buffer underflowed.
+int64_t motus_vbv_remove(MotusVbv *vbv, int64_t bits, int64_t duration);
+
+// Returns the bits that would overflow the buffer after such a removal on a CBR channel.
+int64_t motus_vbv_overflow(const MotusVbv *vbv, int64_t bits, int64_t duration);
+
+// Return the time in 1 / 90000 s in which the fullness (initial_cpb_removal_delay, D.2.2), or the
+// whole size, arrives.
+uint32_t motus_vbv_removal_delay(const MotusVbv *vbv);
+uint32_t motus_vbv_size_delay(const MotusVbv *vbv);
+
+// ---- Rate control -------------------------------------------------------------------------------
+
+// Times that a picture is coded again if it would underflow the VBV; the last time at QP 51.
+#define MOTUS_RATE_TRIES 3
 
 typedef struct MotusRateSettings {
-    MotusRateControl kind;   // not QP
-    MotusRational fps;       // a picture's duration is counted in 1 / fps
+    MotusRateControl kind;   // not MOTUS_RATE_QP
+    MotusRational fps;       // durations count in 1 / fps
     int crf_q8;              // CRF, 1/256
-    int64_t bitrate;         // BITRATE: bits a second
-    int64_t vbv_rate;        // bits a second; 0: no VBV
+    int64_t bitrate;         // BITRATE: bits per second
+    int64_t vbv_rate;        // bits per second; 0: no VBV
     int64_t vbv_size;        // bits
-    int qp_min, qp_max;      // of MBs
-    int qp_step;             // most QPs from a P picture to the next
-    int ip_q8;               // I pictures are quantized finer by this much, 1/256 QP
-    int filler;              // the channel never pauses: what is missing is made up for
-    int keyint;              // pictures of a GOP, as far as is known; 0: any number
-    const MotusPassLog *log; // BITRATE, second pass; NULL: none. The caller's
+    int qp_min, qp_max;      // bounds of MB QPs
+    int qp_step;             // largest QP change from one P picture to the next
+    int ip_q8;               // QP of P pictures minus that of I pictures, 1/256
+    int filler;              // CBR channel: filler data make up for missing bits
+    int keyint;              // longest GOP in pictures; 0: no limit
+    const MotusPassLog *log; // second pass of BITRATE; NULL: none. Not owned
 } MotusRateSettings;
 
-// Bits that pictures of each type ask for, times what their QP divides them by.
-typedef struct MotusDemand {
+// Complexity of I and P pictures: the bits that they would take at QP 0.
+typedef struct MotusComplexity {
     uint64_t i, p;
-} MotusDemand;
+} MotusComplexity;
 
 typedef struct MotusRate {
     MotusRateSettings settings;
     MotusVbv vbv;
-    // Of what has been coded.
-    MotusDemand past;
+    // Pictures coded so far.
+    MotusComplexity past;
     int64_t spent, elapsed; // bits; durations
-    uint64_t demand[2],
-        cost[2]; // decaying sums, I and P: of demand, and of the weighted costs that it came from
-    uint32_t ratio_q8[2]; // weighted cost / cost of the last picture, I and P; 0: there was none
+    // Decaying sums of complexity and of the weighted costs it came from: [0] I, [1] P.
+    uint64_t complexity[2], cost[2];
+    uint32_t ratio_q8[2]; // weighted cost / cost of the last I and the last P picture; 0: none yet
     int last_qp_q8;       // of the last P picture; below 0: none
-    // Second pass: one QP for the whole log; of this GOP what the log's pictures still ask for,
-    // what those before were to take at that QP, what they were expected to take at theirs, and
-    // what they took.
-    int log_qp_q8;
-    MotusDemand rest, now; // now: the picture's own
-    int64_t planned, expected, taken;
-    // The picture that is being coded.
+    // Second pass.
+    int log_qp_q8;           // QP at which the whole log fits the rate
+    MotusComplexity rest;    // of the GOP's pictures that are left
+    MotusComplexity now;     // of the current picture
+    int64_t planned;         // bits of the GOP's coded pictures at log_qp_q8
+    int64_t expected, taken; // bits of them at their own QPs: by the log, and really
+    // The current picture.
     MotusLookaheadPlan plan;
     int qp_q8, tries;
     int64_t duration;
-    // For statistics.
-    int64_t idr_at, since_idr; // when the last IDR picture was due, and how long before this
-                               // picture the one before it was
-    int64_t held; // in the VBV after the last picture had left, bits; below 0: it came too late
-    int64_t coded_again; // pictures coded once more because of the VBV, each time counted
+    // Statistics.
+    int64_t idr_at;      // time of the last IDR picture
+    int64_t since_idr;   // from the IDR picture before the current picture to it
+    int64_t held;        // bits in the VBV after the last picture's removal; below 0: underflow
+    int64_t coded_again; // codings that were thrown away because of the VBV
 } MotusRate;
 
-void motus_rate_open(MotusRate *rate, const MotusRateSettings *settings);
-
-// Whether sizes of other GOPs matter (see above); and whether those of the GOP's own pictures do.
-int motus_rate_feeds_back(const MotusRateSettings *settings);
-int motus_rate_wants_sizes(const MotusRateSettings *settings);
-
-// What is known of the pictures after the one in question (motus_lookahead_costs).
+// Costs of the pictures that follow the current one (motus_lookahead_costs).
 typedef struct MotusFutureCosts {
     const uint64_t *cost;
     const uint8_t *idr;
-    int n, ended;
+    int n, ended; // ended: no more pictures follow these
 } MotusFutureCosts;
 
-// QP of a picture in 1/256, to which the plan's offsets are added; duration: how long it is shown,
-// in 1 / fps.
-int motus_rate_qp(MotusRate *rate, const MotusLookaheadPlan *plan, const MotusFutureCosts *ahead,
+void motus_rate_open(MotusRate *rate, const MotusRateSettings *settings);
+
+// True if coded sizes of other GOPs set QPs (see above).
+int motus_rate_feeds_back(const MotusRateSettings *settings);
+
+// True if coded sizes of any picture set QPs.
+int motus_rate_wants_sizes(const MotusRateSettings *settings);
+
+// Returns the QP of the next picture in 1/256; the plan's offsets are added to it. duration: in
+// 1 / fps.
+int motus_rate_qp(MotusRate *rate, const MotusLookaheadPlan *plan, const MotusFutureCosts *future,
                   int64_t duration);
 
-// Tells how many bits its access unit has. Returns 0, or 1 where the picture has to be coded again,
-// at *qp_q8. filler_bytes: of a filler data NAL unit that goes with it, where settings.filler asks
-// for one.
+// Takes the bits of the picture's access unit. Returns 1 if the picture must be coded again at
+// *qp_q8, else 0 with the bytes of a filler data NAL unit to add in *filler_bytes.
 int motus_rate_coded(MotusRate *rate, int64_t bits, int *qp_q8, int64_t *filler_bytes);
 
-// From now on; for a sender whose channel changes. The buffer keeps what it holds, up to its new
-// size.
+// Changes the rates from the next picture on.
 void motus_rate_change(MotusRate *rate, int64_t bitrate, int64_t vbv_rate, int64_t vbv_size,
                        MotusRational fps);
 
-// The picture's slice QP, and each MB's QP as an offset from it: base + offset rounded, within
-// [qp_min, qp_max]; extra: offsets in whole QPs that the caller asked for, NULL: none. Returns the
-// slice's QP; *mean_q8 is that of the MBs.
+// Fills map[n_mb] with QP offsets to the slice QP, which it returns. An MB's QP is qp_q8 +
+// offset[], rounded, plus extra[] (whole QPs, or NULL), within [qp_min, qp_max]. *mean_q8: mean QP
+// of the MBs.
 int motus_rate_map(int8_t *map, int qp_q8, const int16_t *offset, const int8_t *extra, int n_mb,
                    int qp_min, int qp_max, int *mean_q8);
 

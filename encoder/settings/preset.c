@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/settings/preset.h"
 
-// What costs time on a GPU is the number of passes that depend on one another (rounds * colours, 16
-// at most but for `slow`) and the chains of intra MBs in P pictures; on a CPU it is the number of
-// evaluations, which the gates hold down.
+// A GPU's time is set by the passes that depend on one another (rounds * phases) and by the chains
+// of intra MBs in P pictures; a CPU's by the number of trials, which the gates limit.
 static const MotusEffort presets[MOTUS_PRESETS] = {
     [MOTUS_PRESET_SLOW] = {.range = 16,
                            .reach = 64,
@@ -90,7 +89,7 @@ MotusEffort motus_effort_of(const MotusEncoderConfig *config) {
     if (config->range) effort.range = config->range;
     effort.partitions &= config->partitions;
     if (effort.partitions >> MOTUS_MODE_8x4)
-        effort.partitions |= 1u << MOTUS_MODE_8x8; // sub types need their 8x8
+        effort.partitions |= 1u << MOTUS_MODE_8x8; // sub-macroblock types need it
     effort.partitions |= 1u << MOTUS_MODE_16x16;
     return effort;
 }

@@ -1,4 +1,4 @@
-// What the presets mean.
+// Presets: their effort in mode decision.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_SETTINGS_PRESET_H
 #define ENCODER_SETTINGS_PRESET_H
@@ -6,7 +6,7 @@
 #include "encoder/analyse/effort.h"
 #include "motus/encoder.h"
 
-// The effort of the configuration's preset, with what the configuration says otherwise.
+// Returns the effort of config->preset with the configuration's own range and partitions.
 MotusEffort motus_effort_of(const MotusEncoderConfig *config);
 
 #endif

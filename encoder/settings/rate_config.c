@@ -7,28 +7,28 @@
 
 #include "common/error.h"
 #include "common/int_core.h"
+#include "encoder/bitstream/headers.h"
 #include "encoder/rate/log2_core.h"
 
-// QPs an octave of what later pictures owe to an MB, 1/256: the strength with the lowest BD-rates
-// on real sequences.
-#define PROPAGATION 256
+// mb-tree strength with the lowest BD-rates on real sequences: QPs per octave, 1/256.
+#define MB_TREE_STRENGTH 256
 
-// CRF counts as the QPs of a stream without propagation do, which raises QPs where nothing is
-// passed on by about as much as it lowers the mean.
-#define PROPAGATED_CRF (4 * MOTUS_QP_UNIT + MOTUS_QP_UNIT / 2)
+// mb-tree lowers the mean QP; adding this to CRF keeps the bits about those of the same CRF without
+// mb-tree.
+#define MB_TREE_CRF (4 * MOTUS_QP_UNIT + MOTUS_QP_UNIT / 2)
 
-#define MOST_RATE ((int64_t)1000000000000) // bits a second, and bits
+#define MAX_RATE ((int64_t)1000000000000) // bits per second, and bits
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
 
-MotusStatus motus_rate_config_rates(int64_t bitrate, int64_t vbv_rate, int64_t vbv_size,
-                                    MotusError *error) {
-    if (bitrate < 0 || bitrate > MOST_RATE)
-        REFUSE("bitrate %" PRId64 " is outside 0..%" PRId64 " bit/s", bitrate, MOST_RATE);
-    if (vbv_rate < 0 || vbv_rate > MOST_RATE)
-        REFUSE("VBV rate %" PRId64 " is outside 0..%" PRId64 " bit/s", vbv_rate, MOST_RATE);
-    if (vbv_size < 0 || vbv_size > MOST_RATE)
-        REFUSE("VBV size %" PRId64 " is outside 0..%" PRId64 " bits", vbv_size, MOST_RATE);
+MotusStatus motus_rate_config_check_rates(int64_t bitrate, int64_t vbv_rate, int64_t vbv_size,
+                                          MotusError *error) {
+    if (bitrate < 0 || bitrate > MAX_RATE)
+        REFUSE("bitrate %" PRId64 " is outside 0..%" PRId64 " bit/s", bitrate, MAX_RATE);
+    if (vbv_rate < 0 || vbv_rate > MAX_RATE)
+        REFUSE("VBV rate %" PRId64 " is outside 0..%" PRId64 " bit/s", vbv_rate, MAX_RATE);
+    if (vbv_size < 0 || vbv_size > MAX_RATE)
+        REFUSE("VBV size %" PRId64 " is outside 0..%" PRId64 " bits", vbv_size, MAX_RATE);
     if (vbv_rate && !vbv_size) REFUSE("a VBV rate needs a VBV size");
     if (vbv_size && !vbv_rate) REFUSE("a VBV size needs a VBV rate");
     if (vbv_rate && bitrate > vbv_rate)
@@ -36,13 +36,12 @@ MotusStatus motus_rate_config_rates(int64_t bitrate, int64_t vbv_rate, int64_t v
     return MOTUS_OK;
 }
 
-static int within(double value, double low, double high) {
-    return value >= low && value <= high;
-} // not so for NaN
+// True if low <= value <= high; false for NaN.
+static int within(double value, double low, double high) { return value >= low && value <= high; }
 
 static MotusStatus check_lookahead(const MotusEncoderConfig *c, MotusError *error) {
     if (c->lookahead < 0 || c->lookahead > MOTUS_MAX_LOOKAHEAD)
-        REFUSE("look-ahead of %d pictures is outside 0..%d", c->lookahead, MOTUS_MAX_LOOKAHEAD);
+        REFUSE("lookahead of %d pictures is outside 0..%d", c->lookahead, MOTUS_MAX_LOOKAHEAD);
     if (c->min_keyint < 0) REFUSE("min-keyint %d is negative", c->min_keyint);
     if (c->keyint && c->min_keyint > c->keyint)
         REFUSE("min-keyint %d is above keyint %d", c->min_keyint, c->keyint);
@@ -72,7 +71,8 @@ MotusStatus motus_rate_config_check(const MotusEncoderConfig *c, MotusError *err
             REFUSE("a fixed QP goes with no VBV, HRD and pass");
         return MOTUS_OK;
     }
-    MotusStatus status = motus_rate_config_rates(c->bitrate, c->vbv_maxrate, c->vbv_bufsize, error);
+    MotusStatus status =
+        motus_rate_config_check_rates(c->bitrate, c->vbv_maxrate, c->vbv_bufsize, error);
     if (status) return status;
     if (c->rate == MOTUS_RATE_BITRATE && c->bitrate < 1) REFUSE("no bitrate given");
     if (c->rate == MOTUS_RATE_CRF && !within(c->crf, 0, 51))
@@ -91,81 +91,81 @@ MotusStatus motus_rate_config_check(const MotusEncoderConfig *c, MotusError *err
     return status ? status : check_lookahead(c, error);
 }
 
-// ---- In their own terms -------------------------------------------------------------------------
+#undef REFUSE
+
+// ---- Settings -----------------------------------------------------------------------------------
 
 static int q8(double v) { return (int)(v * 256 + 0.5); }
 
-// 6 log2(ratio) in 1/256 QP.
+// Returns 6 log2(ratio) in 1/256 QP: the QP difference of two quantizer steps.
 static int ip_q8(double ratio) {
     return (motus_log2_q12((uint64_t)(ratio * 65536)) - 16 * MOTUS_OCTAVE) * 3 / 8;
 }
 
-static void put_fingerprint(MotusStream *s) {
-    const MotusEncoderConfig *c = &s->config;
-    const MotusLookaheadSettings *l = &s->look;
-    snprintf(
-        s->fingerprint, sizeof s->fingerprint,
-        "%dx%d %d/%d time %d/%d lookahead %d keyint %d min %d scenecut %d aq %d %d propagation %d",
-        c->width, c->height, c->fps.num, c->fps.den, c->time_base.num, c->time_base.den, l->depth,
-        l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8, l->mb_tree_q8);
+static MotusLookaheadSettings lookahead_of(const MotusEncoderConfig *c, int mb_width,
+                                           int mb_height) {
+    return (MotusLookaheadSettings){.mb_width = mb_width,
+                                    .mb_height = mb_height,
+                                    .threads = c->threads,
+                                    .depth = c->lookahead,
+                                    .keyint = c->keyint,
+                                    .min_keyint = motus_max(1, c->min_keyint),
+                                    .scenecut = c->scenecut,
+                                    .aq_mode = c->aq_mode,
+                                    .aq_strength_q8 = q8(c->aq_strength),
+                                    .mb_tree_q8 = c->mb_tree && c->lookahead ? MB_TREE_STRENGTH : 0,
+                                    .first = c->first_picture};
 }
 
-static MotusStatus read_log(MotusStream *s, MotusError *error) {
-    const char *text = s->config.pass_log;
-    MotusError cause = {0};
-    MotusStatus status = MOTUS_AGAIN;
-    for (int64_t line = -2; status == MOTUS_AGAIN && *text; line++) {
-        char one[512];
-        const size_t length = strcspn(text, "\n");
-        snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1),
-                 text);
-        status = motus_pass_log_read_line(&s->log, line, one, &cause);
-        text += length + (text[length] == '\n');
-    }
-    if (status == MOTUS_AGAIN)
-        return motus_fail(error, MOTUS_ERR_FORMAT, "pass log: it is cut short");
-    if (status) return motus_fail(error, status, "pass log: %s", cause.text);
-    if (strcmp(s->log.fingerprint, s->fingerprint))
-        return motus_fail(error, MOTUS_ERR_FORMAT,
-                          "pass log: made with other settings: %.90s; now %.90s",
-                          s->log.fingerprint, s->fingerprint);
-    return MOTUS_OK;
+// The HRD can express a rate or size only approximately (E.2.2): the VBV takes the same value.
+static int64_t vbv_value(const MotusEncoderConfig *c, int64_t value, int unit) {
+    int scale;
+    return c->hrd ? motus_hrd_value(value, unit, &scale) : value;
 }
 
-MotusStatus motus_rate_config_apply(MotusStream *s, MotusError *error) {
-    const MotusEncoderConfig *c = &s->config;
-    if (c->rate == MOTUS_RATE_QP) return MOTUS_OK;
-    s->look = (MotusLookaheadSettings){.mb_width = s->mb_width,
-                                       .mb_height = s->mb_height,
-                                       .threads = c->threads,
-                                       .depth = c->lookahead,
-                                       .keyint = c->keyint,
-                                       .min_keyint = motus_max(1, c->min_keyint),
-                                       .scenecut = c->scenecut,
-                                       .aq_mode = c->aq_mode,
-                                       .aq_strength_q8 = q8(c->aq_strength),
-                                       .mb_tree_q8 = c->mb_tree && c->lookahead ? PROPAGATION : 0,
-                                       .first = c->first_picture};
-    int scale; // of no interest here
-    s->control = (MotusRateSettings){
+static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree) {
+    return (MotusRateSettings){
         .kind = c->rate,
         .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
-        .crf_q8 = q8(c->crf) + (s->look.mb_tree_q8 ? PROPAGATED_CRF : 0),
+        .crf_q8 = q8(c->crf) + (has_mb_tree ? MB_TREE_CRF : 0),
         .bitrate = c->bitrate,
-        .vbv_rate = c->hrd ? motus_hrd_value(c->vbv_maxrate, 6, &scale) : c->vbv_maxrate,
-        .vbv_size = c->hrd ? motus_hrd_value(c->vbv_bufsize, 4, &scale) : c->vbv_bufsize,
+        .vbv_rate = vbv_value(c, c->vbv_maxrate, 6),
+        .vbv_size = vbv_value(c, c->vbv_bufsize, 4),
         .qp_min = c->qp_min,
         .qp_max = c->qp_max,
         .qp_step = c->qp_step,
         .ip_q8 = ip_q8(c->ip_ratio),
         .filler = c->hrd == MOTUS_HRD_CBR,
         .keyint = c->keyint};
-    s->sequence.hrd = c->hrd;
-    s->sequence.hrd_rate = s->control.vbv_rate;
-    s->sequence.hrd_size = s->control.vbv_size;
-    put_fingerprint(s);
-    MotusStatus status = c->pass == 2 ? read_log(s, error) : MOTUS_OK;
-    s->config.pass_log = NULL; // the caller's
-    if (!status && c->pass == 2) s->control.log = &s->log;
-    return status;
 }
+
+static void write_fingerprint(MotusRateConfig *rate, const MotusEncoderConfig *c) {
+    const MotusLookaheadSettings *l = &rate->lookahead;
+    snprintf(
+        rate->fingerprint, sizeof rate->fingerprint,
+        "%dx%d %d/%d time %d/%d lookahead %d keyint %d min %d scenecut %d aq %d %d propagation %d",
+        c->width, c->height, c->fps.num, c->fps.den, c->time_base.num, c->time_base.den, l->depth,
+        l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8, l->mb_tree_q8);
+}
+
+static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError *error) {
+    MotusError cause = {0};
+    MotusStatus status = motus_pass_log_read(&rate->log, text, &cause);
+    if (status) return motus_fail(error, status, "pass log: %s", cause.text);
+    if (strcmp(rate->log.fingerprint, rate->fingerprint))
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "pass log: made with other settings: %.90s; now %.90s",
+                          rate->log.fingerprint, rate->fingerprint);
+    rate->control.log = &rate->log;
+    return MOTUS_OK;
+}
+
+MotusStatus motus_rate_config_open(MotusRateConfig *rate, const MotusEncoderConfig *c, int mb_width,
+                                   int mb_height, MotusError *error) {
+    rate->lookahead = lookahead_of(c, mb_width, mb_height);
+    rate->control = control_of(c, rate->lookahead.mb_tree_q8 != 0);
+    write_fingerprint(rate, c);
+    return c->pass == 2 ? read_log(rate, c->pass_log, error) : MOTUS_OK;
+}
+
+void motus_rate_config_close(MotusRateConfig *rate) { motus_pass_log_free(&rate->log); }

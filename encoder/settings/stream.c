@@ -9,11 +9,11 @@
 #include "encoder/settings/preset.h"
 #include "encoder/settings/rate_config.h"
 
-#define LOG2_MAX_FRAME_NUM 16
-#define RESIDUAL_BYTES_PER_MB 416 // 3,200 bits of macroblock_layer() and its mb_skip_run
-#define BYTES_PER_SLICE 32        // header (120 bits), trailing bits, start code
+#define LOG2_MAX_FRAME_NUM 16 // 4..16 (7.4.2.1.1)
+#define MAX_MB_BYTES 416      // macroblock_layer(), 3,200 bits (A.3.1), and its mb_skip_run
+#define MAX_SLICE_BYTES 32    // slice header (120 bits), trailing bits, start code
 
-// ---- Slices of whole rows -----------------------------------------------------------------------
+// ---- Slices of whole MB rows --------------------------------------------------------------------
 
 static void place_rows(MotusSlices *s, int mb_width, int mb_height) {
     int at = 0;
@@ -26,7 +26,7 @@ static void place_rows(MotusSlices *s, int mb_width, int mb_height) {
             if (s->begin[k] + row < s->begin[k + 1]) s->row_order[at++] = s->begin[k] + row;
 }
 
-MotusStatus motus_slices_make(MotusSlices *s, int wanted, int mb_width, int mb_height) {
+MotusStatus motus_slices_alloc(MotusSlices *s, int wanted, int mb_width, int mb_height) {
     *s = (MotusSlices){.n = motus_clip(1, mb_height, wanted)};
     if (s->n == 1) return MOTUS_OK;
     s->first = motus_alloc((size_t)mb_width * (size_t)mb_height, sizeof *s->first);
@@ -57,7 +57,6 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .qp = 26,
                                 .qp_i_offset = -3,
                                 .keyint = 250,
-                                .range = 0,
                                 .subpel = MOTUS_SUBPEL_QUARTER,
                                 .partitions = MOTUS_MODES_ALL,
                                 .deblock = 1,
@@ -103,7 +102,7 @@ int motus_stream_segment_is_possible(int64_t first_picture, int64_t first_gop) {
            first_gop <= first_picture;
 }
 
-static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) {
+static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error) {
     if (c->width < 2 || c->height < 2 || c->width > MOTUS_MAX_SIZE || c->height > MOTUS_MAX_SIZE)
         REFUSE("size %dx%d is outside 2x2 .. %dx%d", c->width, c->height, MOTUS_MAX_SIZE,
                MOTUS_MAX_SIZE);
@@ -122,19 +121,25 @@ static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) 
     if (c->partitions & ~MOTUS_MODES_ALL)
         REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
     if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
-    if (c->threads < 0) REFUSE("%d threads", c->threads);
-    if (c->packet_memory != MOTUS_MEMORY_HOST && c->packet_memory != MOTUS_MEMORY_DEVICE)
-        REFUSE("packets in unknown memory %d", (int)c->packet_memory);
-    if (c->gop_coders < 0 || c->gop_coders > MOTUS_MAX_GOP_CODERS)
-        REFUSE("%d lanes are outside 0..%d", c->gop_coders, MOTUS_MAX_GOP_CODERS);
-    if (!motus_stream_segment_is_possible(c->first_picture, c->first_gop))
-        REFUSE("a stream's part cannot begin at picture %lld, GOP %lld",
-               (long long)c->first_picture, (long long)c->first_gop);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
         REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size,
                MOTUS_MIN_SLICE_SIZE);
-    MotusStatus status = check_devices(c, error);
+    return MOTUS_OK;
+}
+
+static MotusStatus check_config(const MotusEncoderConfig *c, MotusError *error) {
+    MotusStatus status = check_picture(c, error);
+    if (status) return status;
+    if (c->threads < 0) REFUSE("%d threads", c->threads);
+    if (c->packet_memory != MOTUS_MEMORY_HOST && c->packet_memory != MOTUS_MEMORY_DEVICE)
+        REFUSE("packets in unknown memory %d", (int)c->packet_memory);
+    if (c->gop_coders < 0 || c->gop_coders > MOTUS_MAX_GOP_CODERS)
+        REFUSE("%d GOP coders are outside 0..%d", c->gop_coders, MOTUS_MAX_GOP_CODERS);
+    if (!motus_stream_segment_is_possible(c->first_picture, c->first_gop))
+        REFUSE("a segment cannot begin at picture %lld, GOP %lld", (long long)c->first_picture,
+               (long long)c->first_gop);
+    status = check_devices(c, error);
     return status ? status : motus_rate_config_check(c, error);
 }
 #undef REFUSE
@@ -156,8 +161,8 @@ static MotusStatus write_headers(MotusStream *s, MotusError *error) {
                : MOTUS_OK;
 }
 
-// Vectors reach R + 0.75 samples after refinement, and farther around centres that the level leaves
-// room for.
+// Chooses the level and the limits of MVs. MVs reach range + 0.75 samples around a centre; centres
+// use up the rest of the level's vertical range.
 static MotusStatus choose_level(MotusStream *s, MotusError *error) {
     const MotusEncoderConfig *c = &s->config;
     const MotusLevel *level =
@@ -178,8 +183,8 @@ static MotusStatus choose_level(MotusStream *s, MotusError *error) {
     return MOTUS_OK;
 }
 
-// A program that was built with an older header knows only the first members; the others have their
-// defaults.
+// Copies and checks a configuration. A program built with an older header has a smaller one: the
+// members that it lacks get their defaults.
 static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig *from,
                                MotusError *error) {
     if (from->size < offsetof(MotusEncoderConfig, qp) || from->size > sizeof *to)
@@ -191,28 +196,41 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
     return check_config(to, error);
 }
 
-MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, MotusError *error) {
-    MotusStatus status = read_config(&s->config, config, error);
-    if (status) return status;
+static MotusSequenceSettings sequence_of(const MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
+    return (MotusSequenceSettings){.width = c->width,
+                                   .height = c->height,
+                                   .fps = c->fps,
+                                   .colour = c->colour,
+                                   .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
+                                   .pic_init_qp = 26,
+                                   .deblock = c->deblock,
+                                   .hrd = c->hrd,
+                                   .hrd_rate = s->rate.control.vbv_rate,
+                                   .hrd_size = s->rate.control.vbv_size};
+}
+
+static size_t rbsp_capacity(const MotusStream *s) {
+    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
+                 slices = s->config.slice_max_size ? n_mb : (size_t)s->slices.n;
+    return n_mb * MAX_MB_BYTES + slices * MAX_SLICE_BYTES + MOTUS_HEADER_BYTES;
+}
+
+MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, MotusError *error) {
+    MotusEncoderConfig *c = &s->config;
+    MotusStatus status = read_config(c, config, error);
+    if (status) return status;
     s->effort = motus_effort_of(c);
     for (int qp = 0; qp < 52; qp++) s->qp_table[qp] = motus_qp_at(qp);
     s->mb_width = motus_mbs(c->width);
     s->mb_height = motus_mbs(c->height);
-    if (motus_slices_make(&s->slices, c->slices, s->mb_width, s->mb_height))
+    if (motus_slices_alloc(&s->slices, c->slices, s->mb_width, s->mb_height))
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
-                 most_slices = c->slice_max_size ? n_mb : (size_t)s->slices.n;
-    s->rbsp_capacity =
-        n_mb * RESIDUAL_BYTES_PER_MB + most_slices * BYTES_PER_SLICE + MOTUS_HEADER_BYTES;
-    s->sequence = (MotusSequenceSettings){.width = c->width,
-                                          .height = c->height,
-                                          .fps = c->fps,
-                                          .colour = c->colour,
-                                          .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
-                                          .pic_init_qp = 26,
-                                          .deblock = c->deblock};
-    status = motus_rate_config_apply(s, error);
+    s->rbsp_capacity = rbsp_capacity(s);
+    if (c->rate != MOTUS_RATE_QP)
+        status = motus_rate_config_open(&s->rate, c, s->mb_width, s->mb_height, error);
+    c->pass_log = NULL; // the caller's, and read
+    s->sequence = sequence_of(s);
     if (!status) status = choose_level(s, error);
     if (!status) status = write_headers(s, error);
     if (status) motus_stream_close(s);
@@ -220,7 +238,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
 }
 
 void motus_stream_close(MotusStream *s) {
-    motus_pass_log_free(&s->log);
+    motus_rate_config_close(&s->rate);
     motus_slices_free(&s->slices);
 }
 

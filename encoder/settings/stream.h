@@ -1,4 +1,5 @@
-// What all pictures of a stream have in common: made once at the opening, read by every lane.
+// Settings of a stream, made once at the opening and read by every GOP coder; and the parameters of
+// a picture.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_SETTINGS_STREAM_H
 #define ENCODER_SETTINGS_STREAM_H
@@ -6,83 +7,82 @@
 #include "encoder/analyse/effort.h"
 #include "encoder/bitstream/headers.h"
 #include "encoder/mb/qp_core.h"
-#include "encoder/rate/rate.h"
+#include "encoder/settings/rate_config.h"
 #include "motus/encoder.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { MOTUS_HEADER_BYTES = 512 }; // parameter sets, delimiter and slice header
+enum { MOTUS_HEADER_BYTES = 512 }; // bound of parameter sets, delimiter, SEI and slice header
 
-// The slices of whole MB rows that every picture of a stream has.
+// Slices of whole MB rows, the same for every picture of a stream. Arrays are NULL for one slice.
 typedef struct MotusSlices {
-    int n;      // of a picture, from 1 on
-    int *first; // per MB: the first MB of its slice (motus_slice_first); NULL: one slice
-    // Rows in the order of wavefronts (MotusWave): all slices' first rows, then their second ones,
-    // ...; NULL: from the top.
+    int n;      // slices per picture, at least 1
+    int *first; // per MB: first MB of its slice (motus_slice_first)
+    // MB rows in the order of wavefronts (MotusWave): the slices' first rows, then their second
+    // ones.
     int *row_order;
-    int *begin; // n + 1: the row that slice k begins with, and the end of the last one; NULL: one
-                // slice
+    int *begin; // n + 1 entries: first row of slice k; begin[n] is the number of rows
 } MotusSlices;
 
-// `wanted` slices, or as many as there are rows, as even as possible. MOTUS_ERR_MEMORY.
-MotusStatus motus_slices_make(MotusSlices *slices, int wanted, int mb_width, int mb_height);
+// Divides the rows into `wanted` slices, at most one per row, as even as possible.
+// MOTUS_ERR_MEMORY.
+MotusStatus motus_slices_alloc(MotusSlices *slices, int wanted, int mb_width, int mb_height);
 void motus_slices_free(MotusSlices *slices); // accepts a zeroed one
 
+// Must not be copied: rate.control.log points into it.
 typedef struct MotusStream {
     MotusEncoderConfig config;
     MotusSequenceSettings sequence;
     int mb_width, mb_height;
     MotusEffort effort;
     MotusInterLimits limits;
-    int centre_limit_y; // of search centres, quarter samples: the whole window stays within the
-                        // level's vertical range
+    // Largest |y| of search centres, quarter samples: keeps search windows in the level's range.
+    int centre_limit_y;
     MotusSlices slices;
-    size_t rbsp_capacity; // bytes of a picture's largest slices, together
+    size_t rbsp_capacity; // bound of the bytes of a picture's slices
     MotusQp qp_table[52];
     uint8_t headers[MOTUS_HEADER_BYTES]; // SPS and PPS, Annex B
     size_t headers_size;
-    MotusLookaheadSettings look; // with a rate control other than QP
-    MotusRateSettings control;
-    MotusPassLog log;      // of the first pass; control.log points at it
-    char fingerprint[200]; // of what both passes must share
+    MotusRateConfig rate; // unused with rate control QP
 } MotusStream;
 
-// Vectors in place of the search's: [MOTUS_BLOCKS][n_mb], of those modes (16x16 among them). mv
-// NULL: none are given.
+// External MVs of a P picture.
 typedef struct MotusExternalMvs {
-    const MotusMv *mv;
-    uint32_t modes;
-    int final; // 1: none is refined
+    const MotusMv *mv; // [MOTUS_BLOCKS][n_mb]; NULL: none
+    uint32_t modes;    // modes in mv, mask of 1 << MotusMode, 16x16 among them
+    int final;         // 1: no MV is refined
 } MotusExternalMvs;
 
-// A picture's place in the stream: with the frame and the pictures before it in its GOP it
-// determines every bit.
+// Parameters of a picture. Together with the frame and the pictures before it in its GOP they
+// determine every bit.
 typedef struct MotusPictureParams {
-    int64_t number; // from 0
-    int idr, qp;
-    const int8_t *qp_offset; // per MB, NULL: none
-    uint32_t since_idr, idr_pic_id;
+    int64_t number; // in the stream, from 0
+    int idr;
+    int qp;                  // of the slices
+    const int8_t *qp_offset; // per MB, added to qp; NULL: none
+    uint32_t since_idr;      // pictures since the IDR picture; 0 for itself
+    uint32_t idr_pic_id;     // number of the GOP
     MotusHrdTiming hrd;
-    MotusExternalMvs external; // for a P picture
+    MotusExternalMvs external;
 } MotusPictureParams;
 
-// Whether a part may begin at that picture and IDR picture of a stream.
+// True if a segment may begin at this picture and this IDR picture of a stream.
 int motus_stream_segment_is_possible(int64_t first_picture, int64_t first_gop);
 
-// Checks the configuration. MOTUS_ERR_ARGUMENT, _UNSUPPORTED, _FORMAT (the pass log), _MEMORY with
-// words in *error.
+// Checks the configuration and fills a zeroed *stream. MOTUS_ERR_ARGUMENT, MOTUS_ERR_UNSUPPORTED,
+// MOTUS_ERR_FORMAT (the pass log), MOTUS_ERR_MEMORY.
 MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *config,
                               MotusError *error);
 void motus_stream_close(MotusStream *stream); // accepts a zeroed one
 
-// Of the slice that begins with that MB.
+// Returns the header settings of the slice that begins with MB first_mb.
 MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPictureParams *place,
                                         int first_mb);
 
-// Writes what comes before the picture's slices into `dst`, which has room for 2 *
-// MOTUS_HEADER_BYTES; returns the bytes.
+// Writes the NAL units before a picture's slices (delimiter, parameter sets, SEI) to dst, which
+// holds 2 * MOTUS_HEADER_BYTES. Returns the bytes.
 size_t motus_access_unit_begin(const MotusStream *stream, const MotusPictureParams *place,
                                uint8_t *dst);
 

@@ -145,7 +145,7 @@ static void begin_sequence(Decide *d, const Settings *settings) {
     motus_me_cpu_close(&d->me);
     CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&d->me, &me), MOTUS_OK);
     CU_ASSERT_EQUAL_FATAL(
-        motus_slices_make(&d->slices, settings->slices, d->mb_width, d->mb_height), MOTUS_OK);
+        motus_slices_alloc(&d->slices, settings->slices, d->mb_width, d->mb_height), MOTUS_OK);
     d->pic.mbs.slice_first = d->slices.first;
     d->pic.row_order = d->slices.row_order;
 }

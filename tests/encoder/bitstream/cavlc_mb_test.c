@@ -247,7 +247,7 @@ static void rows_of_slices(void) {
         MotusCodedMbs pic;
         MotusSlices slices;
         random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
-        CU_ASSERT_EQUAL_FATAL(motus_slices_make(&slices, sizes[i][2], pic.mb_width, pic.mb_height),
+        CU_ASSERT_EQUAL_FATAL(motus_slices_alloc(&slices, sizes[i][2], pic.mb_width, pic.mb_height),
                               MOTUS_OK);
         MotusMb *settled = malloc((size_t)pic.n_mb * sizeof *settled),
                 *before = malloc((size_t)pic.n_mb * sizeof *before);
