@@ -242,29 +242,29 @@ void motus_stream_close(MotusStream *s) {
     motus_slices_free(&s->slices);
 }
 
-MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPictureParams *place,
+MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPictureParams *params,
                                         int first_mb) {
     return (MotusSliceSettings){
         .first_mb = first_mb,
-        .idr = place->idr,
-        .idr_pic_id = (int)(place->idr_pic_id & 0xFFFF),
-        .p_slice = !place->idr,
-        .frame_num = place->idr ? 0 : place->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
-        .qp = place->qp,
+        .idr = params->idr,
+        .idr_pic_id = (int)(params->idr_pic_id & 0xFFFF),
+        .p_slice = !params->idr,
+        .frame_num = params->idr ? 0 : params->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
+        .qp = params->qp,
         .deblock = s->config.deblock};
 }
 
-size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *place,
+size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *params,
                                uint8_t *dst) {
     size_t size = 0;
     if (s->config.aud) {
         uint8_t rbsp[16];
         MotusBits bits;
         motus_bits_init(&bits, rbsp, sizeof rbsp);
-        motus_write_aud(&bits, !place->idr);
+        motus_write_aud(&bits, !params->idr);
         size += motus_nal_write(dst, 0, MOTUS_NAL_AUD, rbsp, bits.size);
     }
-    if (place->idr) {
+    if (params->idr) {
         memcpy(dst + size, s->headers, s->headers_size);
         size += s->headers_size;
     }
@@ -272,7 +272,7 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *p
         uint8_t rbsp[64];
         MotusBits bits;
         motus_bits_init(&bits, rbsp, sizeof rbsp);
-        motus_write_sei(&bits, &place->hrd, place->idr);
+        motus_write_sei(&bits, &params->hrd, params->idr);
         size += motus_nal_write(dst + size, 0, MOTUS_NAL_SEI, rbsp, bits.size);
     }
     return size;

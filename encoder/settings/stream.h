@@ -78,12 +78,12 @@ MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *con
 void motus_stream_close(MotusStream *stream); // accepts a zeroed one
 
 // Returns the header settings of the slice that begins with MB first_mb.
-MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPictureParams *place,
+MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPictureParams *params,
                                         int first_mb);
 
 // Writes the NAL units before a picture's slices (delimiter, parameter sets, SEI) to dst, which
 // holds 2 * MOTUS_HEADER_BYTES. Returns the bytes.
-size_t motus_access_unit_begin(const MotusStream *stream, const MotusPictureParams *place,
+size_t motus_access_unit_begin(const MotusStream *stream, const MotusPictureParams *params,
                                uint8_t *dst);
 
 #ifdef __cplusplus
