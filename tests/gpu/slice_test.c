@@ -35,7 +35,8 @@ static void open_with(GpuCase *c, int slices, int bytes_per_mb) {
     s->slices.n = 1, s->qp = -1;
     random_mbs_open(&s->pic, mb_width, mb_height);
     if (slices > 1)
-        CU_ASSERT_EQUAL_FATAL(motus_slices_alloc(&s->slices, slices, mb_width, mb_height), MOTUS_OK);
+        CU_ASSERT_EQUAL_FATAL(motus_slices_alloc(&s->slices, slices, mb_width, mb_height),
+                              MOTUS_OK);
     s->most = s->capacity = (uint32_t)(n * (size_t)bytes_per_mb + 1024);
     s->nal = gpu_buffer(c, "NAL units", GPU_RESULT, s->most);
     s->result = gpu_buffer(c, "result", GPU_OUTPUT, sizeof(MotusSliceResult));
