@@ -63,8 +63,8 @@ int motus_lookahead_searches_at_once(const MotusLookahead *look);
 MotusStatus motus_lookahead_put(MotusLookahead *look, const MotusFrameSource *source, int *idr,
                                 MotusError *error);
 
-// True if the last put uploaded its frame to `device`: *source is that copy, valid until the next
-// put.
+// True if the last put uploaded its frame to `device`: *source becomes that copy, valid until the
+// next put; else it stays as it is.
 int motus_lookahead_uploaded(const MotusLookahead *look, int device, MotusFrameSource *source);
 
 // Takes back the last put.
