@@ -5,10 +5,10 @@
 #ifndef DCT_DCT_WARP_CUH
 #define DCT_DCT_WARP_CUH
 
-#include "common/pairs_core.h"
+#include "common/pairs_warp.cuh"
 
 // Equals motus_forward4 of two columns, or rows; words lie `step` apart.
-MOTUS_HD void motus_pairs_forward4(uint32_t *v, int step) {
+MOTUS_WARP void motus_pairs_forward4(uint32_t *v, int step) {
     const uint32_t sum03 = motus_pairs_add(v[0], v[3 * step]),
                    diff03 = motus_pairs_sub(v[0], v[3 * step]);
     const uint32_t sum12 = motus_pairs_add(v[step], v[2 * step]),
@@ -20,7 +20,7 @@ MOTUS_HD void motus_pairs_forward4(uint32_t *v, int step) {
 }
 
 // Equals motus_inverse4 of two columns, or rows.
-MOTUS_HD void motus_pairs_inverse4(uint32_t *v, int step) {
+MOTUS_WARP void motus_pairs_inverse4(uint32_t *v, int step) {
     const uint32_t sum02 = motus_pairs_add(v[0], v[2 * step]),
                    diff02 = motus_pairs_sub(v[0], v[2 * step]);
     const uint32_t odd1 = motus_pairs_sub(motus_pairs_half(v[step]), v[3 * step]);
@@ -32,7 +32,8 @@ MOTUS_HD void motus_pairs_inverse4(uint32_t *v, int step) {
 }
 
 // Transforms src - pred, one word of four samples per row. coef: by rows.
-MOTUS_HD void motus_pairs_forward(uint32_t coef[8], const uint32_t src[4], const uint32_t pred[4]) {
+MOTUS_WARP void motus_pairs_forward(uint32_t coef[8], const uint32_t src[4],
+                                    const uint32_t pred[4]) {
     uint32_t d[8];
     for (int y = 0; y < 4; y++) {
         d[2 * y] = motus_pairs_sub(motus_word_bytes(src[y], 0, 0x4140),
@@ -50,7 +51,7 @@ MOTUS_HD void motus_pairs_forward(uint32_t coef[8], const uint32_t src[4], const
 }
 
 // Adds the inverse transform of coef (scaled, by rows; overwritten) to pred, one word per row.
-MOTUS_HD void motus_pairs_inverse_add(uint32_t sum[4], uint32_t coef[8], const uint32_t pred[4]) {
+MOTUS_WARP void motus_pairs_inverse_add(uint32_t sum[4], uint32_t coef[8], const uint32_t pred[4]) {
     uint32_t r[8];
     // Adds 32 for rounding and 512 << 6, so that the shift below sees positive values. Residuals
     // are within +-512 after it. The DC carries both to every sample.

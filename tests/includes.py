@@ -67,11 +67,7 @@ CIRCLES = {
     "encoder/settings/rate_config",
 }
 LARGE = {"filter", "tests/gpu"}
-NOT_ALONE = set(
-    """
-encoder/analyse/choose_lanes_core.h encoder/analyse/trial_lanes_core.h
-""".split()
-)
+NOT_ALONE = set()
 
 LIMIT = 25
 SOURCE = re.compile(r"\.(c|h|cu|cuh|cpp|py|sh)$")

@@ -41,14 +41,14 @@ check clang-format "$format" --dry-run -Werror "${all[@]}"
 # MPI's requests live in lists, and are waited for elsewhere than where they began.
 check clang-tidy tidy "--checks=-clang-analyzer-optin.mpi.MPI-Checker" -- "${sources[@]}"
 # Tests: the analyzer does not know that CUnit's fatal checks do not return; readers of test streams call the same function twice on purpose; the cores' modes are
-# signed numbers of a byte, and lanes_32.c compiles another file in its own way.
+# signed numbers of a byte.
 check "tidy tests" tidy "--checks=-clang-analyzer-*,-misc-redundant-expression,-cert-err34-c,-performance-type-promotion-in-math-fn,-bugprone-signed-char-misuse,-cert-str34-c,-bugprone-suspicious-include" \
     -- "${tests[@]}"
 # Right shifts of negative numbers are arithmetic in every compiler that builds this. Rows of a plane are read left of their first sample on purpose. Arrays that
 # a loop fills from its start to a variable end count as uninitialized. MOTUS_SHARED is nothing on a CPU.
 check cppcheck cppcheck --quiet --error-exitcode=1 --enable=warning,portability,performance --inline-suppr --library=gtk --std=c11 -j "$jobs" -I . -I include \
     --suppress=missingIncludeSystem --suppress=shiftTooManyBitsSigned --suppress=negativeIndex:me/pixel/ref_luma.c \
-    --suppress=uninitvar:yuv/io/media_rate.c --suppress=uninitvar:encoder/analyse/choose_core.h --suppress=uninitStructMember:encoder/analyse/choose_core.h --suppress=uninitvar:encoder/analyse/intra_lanes_core.h --suppress=selfAssignment:encoder/analyse/intra_parts_core.h --suppress=uninitvar:encoder/mb/deblock_avx2.c \
+    --suppress=uninitvar:yuv/io/media_rate.c --suppress=uninitvar:encoder/analyse/inter_choice_cpu.h --suppress=uninitStructMember:encoder/analyse/inter_choice_cpu.h --suppress=uninitvar:encoder/analyse/intra_modes_warp.cuh --suppress=selfAssignment:encoder/analyse/intra_trial_warp.cuh --suppress=uninitvar:encoder/mb/deblock_avx2.c \
     "--suppress=negativeIndex:tests/*" "--suppress=uninitvar:tests/*" "${sources[@]}" "${tests[@]}"
 check shellcheck shellcheck "${scripts[@]}"
 if [ ${#failed[@]} -gt 0 ]; then

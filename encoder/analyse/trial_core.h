@@ -1,152 +1,141 @@
-// Decision of an inter MB: its vectors by SATD, then the ways to code it that come close to the
-// best, evaluated to the last bit.
+// A trial: one way to code an MB, with its levels, reconstruction, bits and RD cost; and the parts
+// of its residual that the CPU and warps code alike.
+//
+// All 24 blocks are coded side by side: nC, which selects the code tables that bits are counted
+// with, comes from the counts of live coefficients (motus_live_coefs), not from chosen levels. The
+// entropy coder uses the true nC; bits counted here may differ slightly.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_TRIAL_CORE_H
 #define ENCODER_ANALYSE_TRIAL_CORE_H
 
-#include "encoder/analyse/choose_core.h"
-#include "encoder/analyse/effort.h"
-#include "encoder/analyse/residual_core.h"
-#include "encoder/bitstream/syntax_core.h"
+#include <string.h>
 
-// Working memory of a decision.
-typedef struct MotusDecideScratch {
-    MotusTrial trial[2];
-    MotusChooseScratch choose;
-    MotusChoice choice;
-    MotusResidual residual;
-} MotusDecideScratch;
+#include "dct/dct_mb_core.h"
+#include "encoder/analyse/levels_core.h"
+#include "encoder/mb/predict_core.h"
 
-// Evaluates trial->mb (type, sub types and vectors set) as an inter MB: residual, bits, cost. A
-// 16x16 MB with the skip vector and no residual becomes P_Skip.
-MOTUS_HD void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                uint32_t mv_bits, MotusMv skip, MotusResidual *residual,
-                                MotusTrial *trial) {
-    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
-    uint32_t bits =
-        motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, in->qp, levels);
-    bits += motus_code_chroma(residual, trial, &in->src, &in->neighbours, in->qp, levels, 0);
-    if (motus_lane() == 0) {
-        if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp &&
-            motus_mv_equal(trial->mb.mv[0], skip))
-            trial->mb.type = MOTUS_MB_P_SKIP;
-        trial->bits = bits + motus_inter_bits(&trial->mb, mv_bits);
-    }
-    motus_lanes_sync();
-    motus_trial_judge(trial, &in->src, in->qp);
+// An MB is coded as I_PCM if its estimated size exceeds this limit: macroblock_layer() may not
+// exceed 3,200 bits (A.3.1), and I_PCM takes about 3,085. The margin covers what later passes
+// change around the MB: coeff_token of 24 blocks by up to 10 bits each, and MVs.
+#define MOTUS_MB_BITS_LIMIT 2600
+#define MOTUS_PCM_BITS 3090
+
+typedef struct __attribute__((aligned(64))) MotusTrial {
+    uint8_t luma[256]; // prediction, then reconstruction before deblocking
+    uint8_t chroma[2][64];
+    MotusMbCoef coef;
+    MotusMb mb;
+    uint32_t bits; // of macroblock_layer() and its mb_skip_run
+    uint32_t ssd;  // all three planes
+    uint32_t cost; // motus_rd_cost
+} MotusTrial;
+
+// Residual of an MB. Blocks: luma 0..15 in raster order, Cb 16..19, Cr 20..23.
+typedef struct MotusResidual {
+    int16_t coef[24][16]; // forward transforms
+    uint16_t live[24];    // motus_live_coefs
+    uint8_t count[24];    // of live coefficients
+    MotusLevels levels[24];
+    int16_t dc[24]; // dequantized, where DCs are coded apart
+    uint32_t reserved[2];
+} MotusResidual;
+
+MOTUS_HD uint32_t motus_mode_cost(const MotusQp *qp, uint32_t bits) {
+    return qp->lambda_q8 * bits >> 8;
 }
 
-// Evaluates P_Skip. Its vector may point anywhere that the neighbours' vectors do.
-MOTUS_HD void motus_skip_trial(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
+// Returns the first sample of block blk in the trial, and its stride.
+MOTUS_HD uint8_t *motus_trial_block(MotusTrial *trial, int blk, ptrdiff_t *stride) {
+    *stride = blk < 16 ? MOTUS_LUMA_STRIDE : MOTUS_CHROMA_STRIDE;
+    if (blk < 16) return trial->luma + (blk >> 2) * 4 * MOTUS_LUMA_STRIDE + (blk & 3) * 4;
+    return trial->chroma[(blk - 16) >> 2] + ((blk >> 1) & 1) * 4 * MOTUS_CHROMA_STRIDE +
+           (blk & 1) * 4;
+}
+
+MOTUS_HD int16_t *motus_coef_block(MotusMbCoef *coef, int blk) {
+    return blk < 16 ? coef->luma[blk] : coef->chroma_ac[(blk - 16) >> 2][blk & 3];
+}
+
+// Adds the residual of n nonzero levels (zigzag order) to a prediction in place. dc replaces the
+// block's own DC if has_dc is set.
+MOTUS_HD void motus_reconstruct_block(uint8_t *at, ptrdiff_t stride, const int16_t zigzag[16],
+                                      int n, int has_dc, int16_t dc, int qp) {
+    int16_t coef[16];
+    if (n)
+        motus_dequant_zigzag(coef, zigzag, qp);
+    else
+        memset(coef, 0, sizeof coef);
+    if (has_dc) coef[0] = dc;
+    motus_inverse4x4_in_place(at, stride, coef);
+}
+
+// Transform the residual of luma, or of both chroma planes (where live coefficients are AC only).
+MOTUS_HD void motus_residual_luma_forward(MotusResidual *r, const MotusMbSource *src,
+                                          const MotusTrial *trial, const MotusQuant *q) {
+    motus_forward_luma(r->coef, src->plane[0], src->stride[0], trial->luma);
+    motus_live_blocks(r->live, r->count, r->coef, 16, q);
+}
+MOTUS_HD void motus_residual_chroma_forward(MotusResidual *r, const MotusMbSource *src,
+                                            const MotusTrial *trial, const MotusQuant *q) {
+    for (int c = 0; c < 2; c++)
+        motus_forward_chroma(r->coef + 16 + 4 * c, src->plane[c + 1], src->stride[c + 1],
+                             trial->chroma[c]);
+    motus_live_blocks(r->live + 16, r->count + 16, r->coef + 16, 8, q);
+    for (int blk = 16 + motus_lane(); blk < 24; blk += MOTUS_LANES) {
+        r->count[blk] = (uint8_t)(r->count[blk] - (r->live[blk] & 1));
+        r->live[blk] &= 0xFFFE;
+    }
+    motus_lanes_sync();
+}
+
+// Adds the residual of blocks [from, to) to the prediction.
+MOTUS_HD void motus_residual_add(MotusResidual *r, MotusTrial *trial, int from, int to, int has_dc,
+                                 int qp) {
+    for (int blk = from + motus_lane(); blk < to; blk += MOTUS_LANES) {
+        ptrdiff_t stride;
+        uint8_t *at = motus_trial_block(trial, blk, &stride);
+        int n = trial->mb.total_coeff[blk];
+        if (n || (has_dc && r->dc[blk]))
+            motus_reconstruct_block(at, stride, motus_coef_block(&trial->coef, blk), n, has_dc,
+                                    has_dc ? r->dc[blk] : 0, qp);
+    }
+    motus_lanes_sync();
+}
+
+// Codes the DCs of chroma plane c by a plain dead zone: they are few and matter much.
+MOTUS_HD void motus_code_chroma_dc(MotusResidual *r, MotusTrial *trial, int c, int deadzone,
+                                   int qp) {
+    int v[4];
+    int16_t *level = trial->coef.chroma_dc[c];
+    MotusQuantizer quantizer = motus_quantizer(qp, deadzone, 1);
+    for (int i = 0; i < 4; i++) v[i] = r->coef[16 + 4 * c + i][0];
+    motus_hadamard2x2(v);
+    for (int i = 0; i < 4; i++) {
+        level[i] = (int16_t)motus_quant((int16_t)v[i], quantizer.scale[0], quantizer.offset,
+                                        quantizer.shift);
+        v[i] = level[i];
+    }
+    motus_hadamard2x2(v);
+    for (int i = 0; i < 4; i++) r->dc[16 + 4 * c + i] = motus_chroma_dc_dequant(v[i], qp);
+}
+
+// Makes the trial an I_PCM macroblock.
+MOTUS_HD void motus_trial_pcm(MotusTrial *trial, const MotusMbSource *src, const MotusQp *qp) {
+    for (int i = motus_lane(); i < 256; i += MOTUS_LANES)
+        trial->luma[i] = src->plane[0][(i >> 4) * src->stride[0] + (i & 15)];
+    for (int c = 0; c < 2; c++)
+        for (int i = motus_lane(); i < 64; i += MOTUS_LANES)
+            trial->chroma[c][i] = src->plane[1 + c][(i >> 3) * src->stride[1 + c] + (i & 7)];
+    motus_lanes_sync();
     if (motus_lane() == 0) {
         memset(&trial->mb, 0, sizeof trial->mb);
-        trial->mb.type = MOTUS_MB_P_SKIP;
-        trial->mb.qp = in->qp->luma.qp;
-        trial->bits = MOTUS_SKIP_RUN_BITS;
+        trial->mb.type = MOTUS_MB_I_PCM;
+        memset(trial->mb.total_coeff, 16, sizeof trial->mb.total_coeff);
+        trial->bits = MOTUS_PCM_BITS;
+        trial->ssd = 0;
+        trial->cost = motus_rd_cost(0, MOTUS_PCM_BITS, qp->lambda_ssd_q8);
     }
     motus_lanes_sync();
-    for (int i = motus_lane(); i < 16; i += MOTUS_LANES) trial->mb.mv[i] = skip;
-    motus_lanes_sync();
-    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
-    motus_trial_judge(trial, &in->src, in->qp);
-}
-
-// Whether type k comes close enough to the best one by SATD to be evaluated.
-MOTUS_HD int motus_type_is_close(const MotusChoice *choice, int k, int best,
-                                 const MotusEffort *effort) {
-    return choice->cost[k] != UINT32_MAX &&
-           (uint64_t)choice->cost[k] * 16 <=
-               (uint64_t)choice->cost[best] * (uint32_t)effort->trial_gate;
-}
-
-// Evaluates type k.
-MOTUS_HD void motus_type_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                               const MotusChoice *choice, int k, MotusResidual *residual,
-                               MotusTrial *trial) {
-    if (motus_lane() == 0) {
-        trial->mb = choice->mb[k];
-        trial->mb.qp = in->qp->luma.qp;
-    }
-    motus_lanes_sync();
-    motus_inter_trial(in, levels, choice->mv_bits[k], choice->skip, residual, trial);
-}
-
-// Whether P_Skip, evaluated, is taken at once. Its cost is nearly all distortion: less than a gate
-// of few bits is more than other vectors could save.
-MOTUS_HD int motus_skip_is_enough(const MotusTrial *skip, const MotusQp *qp,
-                                  const MotusEffort *effort) {
-    return skip->cost <= motus_rd_cost(0, (uint32_t)effort->skip_gate, qp->lambda_ssd_q8);
-}
-
-// The cheapest way to code the MB with vectors, in one of the scratch's two trials. *satd is the
-// cost of the best type by SATD; 0 where none was looked at.
-MOTUS_HD MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
-                                        const MotusEffort *effort, const MotusLevelChoice *levels,
-                                        MotusDecideScratch *s, uint32_t *satd) {
-    MotusTrial *best = &s->trial[0], *other = &s->trial[1];
-    MotusChoice *choice = &s->choice;
-    motus_grid_load(&s->choose.grid, &in->neighbours);
-    choice->skip = motus_mvp_skip(&s->choose.grid);
-    motus_skip_trial(in, choice->skip, best);
-    *satd = 0;
-    if (motus_skip_is_enough(best, in->qp, effort)) return best;
-    motus_choose_begin(in, found, &s->choose, choice);
-    for (int k = 0; k < 4; k++)
-        motus_choose_type(&s->choose.choices, in, found->blocks, &s->choose.grid, &s->choose.trial,
-                          k, choice);
-    int first = motus_choice_best(choice);
-    *satd = choice->cost[first];
-    for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
-        int k = (first + i) & 3;
-        if (!motus_type_is_close(choice, k, first, effort)) continue;
-        motus_type_trial(in, levels, choice, k, &s->residual, other);
-        if (other->cost >= best->cost) continue;
-        MotusTrial *swap = best;
-        best = other;
-        other = swap;
-    }
-    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
-    return best;
-}
-
-// Whether the blocks of an MB have a chance, by their whole-sample costs (SAD + lambda * bits): the
-// blocks of a type, or sub type of an 8x8 block, whose sum is within the gate of the best.
-MOTUS_HD uint64_t motus_blocks_with_a_chance(const uint32_t cost[MOTUS_BLOCKS],
-                                             const MotusEffort *effort, uint32_t lambda_q8) {
-    uint64_t blocks = 1, subs = 0;
-    uint32_t whole[4] = {cost[0], cost[1] + cost[2], cost[3] + cost[4], 0}, best = UINT32_MAX;
-    for (int q = 0; q < 4; q++) {
-        uint32_t sub[4], least = UINT32_MAX;
-        for (int k = 0; k < 4; k++) {
-            sub[k] = lambda_q8 * (uint32_t)motus_ue_bits((uint32_t)k) >> 8;
-            for (int i = 0; i < motus_sub_partitions(k); i++)
-                sub[k] += cost[motus_sub_partition(k, q, i).block];
-            if (!(effort->partitions >> motus_sub_mode(k) & 1)) sub[k] = UINT32_MAX;
-            least = sub[k] < least ? sub[k] : least;
-        }
-        for (int k = 0; k < 4; k++) {
-            if (sub[k] == UINT32_MAX ||
-                (k && (uint64_t)sub[k] * 16 > (uint64_t)least * (uint32_t)effort->sub_gate))
-                continue;
-            for (int i = 0; i < motus_sub_partitions(k); i++)
-                subs |= 1ull << motus_sub_partition(k, q, i).block;
-        }
-        whole[3] = least == UINT32_MAX || whole[3] == UINT32_MAX ? UINT32_MAX : whole[3] + least;
-    }
-    for (int k = 0; k < 4; k++) {
-        int mode = k == 3 ? MOTUS_MODE_8x8 : k;
-        if (!(effort->partitions >> mode & 1)) whole[k] = UINT32_MAX;
-        if (whole[k] == UINT32_MAX) continue;
-        whole[k] += lambda_q8 * (uint32_t)motus_ue_bits((uint32_t)k) >> 8;
-        best = whole[k] < best ? whole[k] : best;
-    }
-    for (int k = 1; k < 4; k++) {
-        if (whole[k] == UINT32_MAX ||
-            (uint64_t)whole[k] * 16 > (uint64_t)best * (uint32_t)effort->type_gate)
-            continue;
-        blocks |= k == 1 ? 3ull << MOTUS_BLOCK_16x8 : k == 2 ? 3ull << MOTUS_BLOCK_8x16 : subs;
-    }
-    return blocks;
 }
 
 #endif

@@ -3,7 +3,9 @@
 #include "encoder/decide/decide.h"
 
 #include "common/wavefront.h"
-#include "encoder/analyse/schedule_core.h"
+#include "encoder/analyse/inter_trial_cpu.h"
+#include "encoder/analyse/intra_trial_cpu.h"
+#include "encoder/decide/decide_core.h"
 #include "me/search/refine.h"
 
 #ifndef MOTUS_PASSES
@@ -194,7 +196,7 @@ static void find_candidates(const InterPass *pass, int i) {
         motion.mv[b] = p->field->mv[b][i];
         motion.cost[b] = p->field->cost[b][i];
     }
-    found->blocks = motus_blocks_with_a_chance(motion.cost, &pass->coding->effort, lambda_q8);
+    found->blocks = motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8);
     motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks & whole_vectors(motion.mv),
                         &motion);
     found->n = 0;

@@ -9,8 +9,8 @@
 // Shared memory: 10 or 12 KiB a block of decide_kernel. Read and written: MBs, levels,
 // reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/schedule_core.h"
-#include "encoder/analyse/trial_lanes_core.h"
+#include "encoder/analyse/inter_team_warp.cuh"
+#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++) own[b] = cost[(size_t)b * pass.pic.n_mb + i];
     pass.pic.candidates[i].blocks =
-        motus_blocks_with_a_chance(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
+        motus_candidate_blocks(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
 }
 
 // The different vectors of the marked blocks, in the order of the blocks, measured; and what
@@ -40,7 +40,6 @@ __global__ void __launch_bounds__(256)
 __global__ void __launch_bounds__(32 * WARPS)
     candidates_kernel(const __grid_constant__ Pass pass,
                       const __grid_constant__ MotusPCodingCuda p) {
-#if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp(), lane = motus_lane();
     motus_let_successor_start();
@@ -51,13 +50,13 @@ __global__ void __launch_bounds__(32 * WARPS)
     for (int h = 0; h < 2; h++) {
         const int b = lane + 32 * h, marked = b < MOTUS_BLOCKS && blocks >> b & 1;
         own[h] = marked ? motus_mv_word(p.mv[(size_t)b * w.n_mb + i]) : 0;
-        left[h] = motus_lanes_which(marked);
+        left[h] = motus_lanes_ballot(marked);
     }
     int n = 0;
     for (; n < MOTUS_CANDIDATES && (left[0] | left[1]); n++) {
-        const uint32_t next = motus_lanes_get(left[0] ? own[0] : own[1],
-                                              __ffs((int)(left[0] ? left[0] : left[1])) - 1);
-        for (int h = 0; h < 2; h++) left[h] &= ~motus_lanes_which(own[h] == next);
+        const uint32_t next = motus_lanes_shuffle(left[0] ? own[0] : own[1],
+                                                  __ffs((int)(left[0] ? left[0] : left[1])) - 1);
+        for (int h = 0; h < 2; h++) left[h] &= ~motus_lanes_ballot(own[h] == next);
         if (lane == n) mv = next;
     }
     if (lane < n) found->mv[lane] = motus_mv_of_word(mv);
@@ -67,17 +66,16 @@ __global__ void __launch_bounds__(32 * WARPS)
     in.src = mb_source(w, in.x, in.y);
     for (int v = lane >> 4; v - (lane >> 4) < n;
          v += 2) { // two vectors at a time, a lane a 4x4 block
-        const uint32_t satd = motus_team_satd(&in, motus_mv_of_word(motus_lanes_get(mv, v)));
+        const uint32_t satd = motus_team_satd(&in, motus_mv_of_word(motus_lanes_shuffle(mv, v)));
         if (v < n) found->satd[v][lane & 15] = (uint16_t)satd;
     }
-    motus_first_guess(&w.mb[i], motus_mv_of_word(motus_lanes_get(mv, 0)));
+    motus_first_guess(&w.mb[i], motus_mv_of_word(motus_lanes_shuffle(mv, 0)));
     if (lane == 0) {
         found->n = (uint8_t)n;
         w.intra_cost[i] = UINT32_MAX;
         w.changed_at[i] = w.seen_at[i] = 0;
         if (i == 0) w.flags[2] = 0;
     }
-#endif
 }
 
 // Launches of the first round may begin early: a launch's blocks take the places that the one
@@ -138,7 +136,6 @@ __global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     in.x = x, in.y = y;
     const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
-#if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;
@@ -159,7 +156,6 @@ __global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
         copy(&w.mb_inter[i], &best->mb);
         store_samples(best, w, x, y);
     }
-#endif
 }
 
 // Takes intra coding where it is the cheaper way after the first round: inter is what is noted

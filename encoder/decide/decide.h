@@ -4,8 +4,7 @@
 #ifndef ENCODER_DECIDE_DECIDE_H
 #define ENCODER_DECIDE_DECIDE_H
 
-#include "encoder/analyse/intra_search_core.h"
-#include "encoder/analyse/trial_core.h"
+#include "encoder/analyse/inter_core.h"
 #include "encoder/decide/stages.h"
 #include "encoder/mb/coded_mbs.h"
 #include "motus/frame.h"

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "encoder/analyse/intra_trial_core.h"
 #include "encoder/decide/decide.h"
 
 #ifdef __cplusplus

@@ -10,7 +10,8 @@
 // Shared memory: 6 and 7 KiB a block. Read: MBs, source, reconstruction around them; written:
 // intra_cost and mb_intra.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/schedule_core.h"
+#include "encoder/analyse/intra_trial_warp.cuh"
+#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -23,12 +24,12 @@ constexpr int BLOCKS =
 
 struct Shared16x16 {
     MotusTrial trial;
-    MotusIntraScratch scratch;
+    MotusIntraShared scratch;
 };
 
 struct Shared4x4 {
     MotusTrial trial[2];
-    MotusIntraScratch scratch;
+    MotusIntraShared scratch;
 };
 
 // Leaves the MB as Intra16x16 in mb_intra, and the rest of what estimate4x4_kernel needs in
@@ -43,7 +44,8 @@ __global__ void __launch_bounds__(32, PLACES) estimate_kernel(const __grid_const
     const MotusLevelChoice levels = {w.zero_runs, pass.effort.estimate_levels};
     const MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
     int mode;
-    const uint32_t satd = motus_intra16x16_estimate(&in, &s.scratch, &mode);
+    const uint32_t satd =
+        motus_intra16x16_estimate_warp(&in, &s.scratch.sides, s.scratch.pred, &mode);
     if (!motus_intra_is_close(satd, w.satd[i], w.inter_cost[i], in.qp, &pass.effort)) return;
     motus_intra_begin_as(&in, &s.trial, MOTUS_MB_I_16x16);
     const MotusIntraPart chroma = motus_intra_search16x16(&in, &s.scratch, &s.trial);

@@ -15,6 +15,7 @@
 //
 // Shared memory: 17 KiB a team of the wavefront. Read and written: MBs, levels, reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/analyse/intra_trial_warp.cuh"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -108,7 +109,6 @@ __global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4)
               warp = t / 32;
     IntraTeam *s = reinterpret_cast<IntraTeam *>(memory) + team;
     motus_wait_for_predecessor();
-#if MOTUS_LANES > 1 // nvcc compiles this for the host as well, which has no warps
     for (;;) {
         MotusI4Mb i4;
         if (t == 0) s->at = atomicAdd(&w.flags[0], 1);
@@ -138,7 +138,6 @@ __global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4)
         mark_done(w, i);
         copy(&w.coef[i], &best->coef); // which no MB of the wavefront reads
     }
-#endif
 }
 
 // ---- The list -----------------------------------------------------------------------------------

@@ -15,8 +15,6 @@ typedef struct MotusIntraLine {
     uint8_t smooth[16]; // [1..13]: (e[i - 1] + 2 e[i] + e[i + 1] + 2) / 4
 } MotusIntraLine;
 
-enum { MOTUS_LINE_CORNER = 4, MOTUS_LINE_TOP = 5 };
-
 MOTUS_HD void motus_intra_line(MotusIntraLine *line, const MotusIntraEdge *edge) {
     uint8_t *e = line->e;
     for (int i = 0; i < 4; i++) e[i] = edge->left[3 - i];

@@ -22,6 +22,9 @@ enum { // tables 8-2 and 8-5
 };
 enum { MOTUS_IC_DC, MOTUS_IC_HORIZONTAL, MOTUS_IC_VERTICAL, MOTUS_IC_PLANE, MOTUS_IC_MODES };
 
+// Positions in the edge of a 4x4 block as one line: L3 L2 L1 L0 corner T0 .. T7.
+enum { MOTUS_LINE_CORNER = 4, MOTUS_LINE_TOP = 5 };
+
 // Returns the DC of 4x4 chroma block (x, y), in blocks (8.3.4.1 to 8.3.4.3). Off the diagonal one
 // side is preferred: above for the upper right block, left for the lower left one.
 MOTUS_HD int motus_intra_chroma_dc(const MotusIntraEdge *edge, int x, int y) {
@@ -82,7 +85,5 @@ MOTUS_HD void motus_intra_chroma(uint8_t *pred, ptrdiff_t stride, const MotusInt
         break;
     }
 }
-
-#include "encoder/mb/intra4x4_cpu.h" // for encoder/analyse, until it includes it
 
 #endif

@@ -120,6 +120,4 @@ MOTUS_HD uint32_t motus_ssd_chroma(const MotusMbSource *src, uint8_t chroma[2][6
 #endif
 }
 
-#include "encoder/mb/predict_cpu.h" // for encoder/analyse, until it includes it
-
 #endif

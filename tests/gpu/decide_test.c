@@ -174,8 +174,7 @@ static void refine_marked(Decide *d, uint32_t lambda_q8) {
         for (int k = 0; k < MOTUS_BLOCKS; k++)
             motion.mv[k] = d->field->mv[k][i], motion.cost[k] = d->field->cost[k][i];
         motus_refine_blocks(&job, MOTUS_SUBPEL_QUARTER, motus_refine_ops(),
-                            motus_blocks_with_a_chance(motion.cost, &d->effort, lambda_q8),
-                            &motion);
+                            motus_candidate_blocks(motion.cost, &d->effort, lambda_q8), &motion);
         for (int k = 0; k < MOTUS_BLOCKS; k++)
             mv[(size_t)k * (size_t)d->n_mb + (size_t)i] = motion.mv[k];
     }

@@ -1,21 +1,24 @@
-// The cores' code for 32 lanes, which is what runs on a GPU, against the same code for one lane:
-// every MB's decision, levels, samples, bits and cost. Lanes are emulated (emulated_lanes.h) in
-// random order, and working memory starts out random, so that a missing barrier and memory read
-// before it is written show up.
+// Compares the warp formulations, which GPUs run, with the CPU's functions: every MB's decision,
+// levels, samples, bits and cost. Lanes are emulated (emulated_lanes.h) in random order, and
+// their memory starts out random: missing barriers and reads of unwritten memory show up.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/analyse/inter_trial_cpu.h"
+#include "encoder/analyse/intra_trial_cpu.h"
+#include "encoder/decide/decide.h"
+#include "encoder/decide/decide_core.h"
 #include "encoder/settings/preset.h"
 #include "tests/encoder/analyse/same_levels.h"
-#include "tests/lanes/lanes_calls.h"
+#include "tests/lanes/lanes_warp.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 #include "yuv/io/reader.h"
 #include "yuv/pad.h"
 
-// A picture that is coded MB by MB in raster order.
+// A picture coded MB by MB in raster order.
 typedef struct Picture {
     int mb_width, mb_height;
     MotusPictureState pic;
@@ -27,12 +30,19 @@ typedef struct Picture {
     MotusInterLimits limits;
     const char *name;
     int number;  // of the case
-    int at_once; // MBs that became P_Skip without a look at anything else
+    int at_once; // MBs that were taken as P_Skip at once
 } Picture;
 
-enum { MOVES = 4 }; // vectors that an MB's blocks move by
+enum { MOVES = 4 }; // MVs that an MB's blocks move by
 
-static LanesMemory memory[2]; // for one lane and for 32
+// The CPU's working memory, random before each call.
+static struct Memory {
+    MotusTrial trial[2];
+    MotusIntraScratch intra;
+    MotusDecideScratch decide;
+} memory;
+
+static LanesResult lanes;
 
 static void picture_open(Picture *p, int mb_width, int mb_height) {
     int width = 16 * mb_width, height = 16 * mb_height;
@@ -64,10 +74,10 @@ static void set_effort(Picture *p, MotusPreset preset, int qp) {
                                    .steps = p->effort.steps};
 }
 
-// Compares what both have found for MB (x, y), and keeps it for the MBs that follow.
-static void settle(Picture *p, int x, int y, const char *what) {
-    const MotusTrial *one = memory[0].best, *many = memory[1].best;
-    const char *failure = memory[1].failure;
+// Compares the trials of MB (x, y), and stores the CPU's for the MBs that follow.
+static void compare(Picture *p, int x, int y, const MotusTrial *one, const char *what) {
+    const MotusTrial *many = &lanes.trial;
+    const char *failure = lanes.failure;
     int i = y * p->mb_width + x;
     MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d, %s: %s", p->name, p->number, x, y, what, failure);
     if (failure) return;
@@ -99,11 +109,6 @@ static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
     return rec;
 }
 
-static void poison(void) {
-    motus_test_fill(&memory[0], sizeof memory[0]);
-    motus_test_fill(&memory[1], sizeof memory[1]);
-}
-
 static void code_intra(Picture *p, int x, int y, int p_slice) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.intra_levels};
     MotusNeighbours neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0);
@@ -115,23 +120,25 @@ static void code_intra(Picture *p, int x, int y, int p_slice) {
                              .rec = mb_recon(p, x, y),
                              .neighbours = neighbours,
                              .has = motus_intra_has(&neighbours)};
-    poison();
-    lanes_calls_1.intra16x16_estimate(&in, &memory[0]);
-    lanes_calls_32.intra16x16_estimate(&in, &memory[1]);
-    MOTUS_CHECK(!memory[1].failure && memory[0].satd == memory[1].satd &&
-                    memory[0].mode == memory[1].mode,
+    int mode;
+    motus_test_fill(&memory, sizeof memory);
+    const uint32_t satd = motus_intra16x16_estimate(&in, &memory.intra, &mode);
+    lanes_intra16x16_estimate(&in, &lanes);
+    MOTUS_CHECK(!lanes.failure && lanes.satd == satd && lanes.mode == mode,
                 "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
-                x, y, memory[1].satd, memory[1].mode, memory[0].satd, memory[0].mode);
-    poison();
-    lanes_calls_1.intra_search(&in, &memory[0]);
-    if ((x ^ y) & 1)
-        lanes_calls_32.intra_team(&in, &memory[1]);
+                x, y, lanes.satd, lanes.mode, satd, mode);
+    motus_test_fill(&memory, sizeof memory);
+    const MotusTrial *best =
+        motus_intra_search(&in, &memory.intra, &memory.trial[0], &memory.trial[1]);
+    const int team = (x ^ y) & 1;
+    if (team)
+        lanes_intra_team(&in, &lanes);
     else
-        lanes_calls_32.intra_search(&in, &memory[1]);
-    settle(p, x, y, (x ^ y) & 1 ? "intra by three warps" : "intra");
+        lanes_intra_search(&in, &lanes);
+    compare(p, x, y, best, team ? "intra by three warps" : "intra");
 }
 
-// An MB's vectors: a few that its blocks have moved by (move_blocks), then what lies around them.
+// Draws an MB's MVs: a few that its blocks move by (move_blocks), then others around them.
 static void draw_candidates(MotusCandidates *found) {
     int moves = motus_test_range(1, MOVES);
     found->n = (uint8_t)motus_test_range(moves, MOTUS_CANDIDATES);
@@ -146,8 +153,7 @@ static void draw_candidates(MotusCandidates *found) {
     }
 }
 
-// Makes the MB's source from the reference: its blocks, of some sizes, move by the first of its
-// vectors.
+// Makes the MB's source from the reference: its blocks, of random sizes, move by its first MVs.
 static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) {
     const MotusPlane *src = &p->src->plane[0];
     int w = 4 << motus_test_range(0, 2), h = 4 << motus_test_range(0, 2), which[16];
@@ -162,7 +168,7 @@ static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) 
     }
 }
 
-// Makes the MB's source what P_Skip predicts.
+// Makes the MB's source the prediction of P_Skip.
 static void skip_mb(Picture *p, const MotusInterMb *in) {
     static MotusTrial trial;
     MotusMvGrid grid;
@@ -179,11 +185,10 @@ static void skip_mb(Picture *p, const MotusInterMb *in) {
     }
 }
 
-static void same_choices(const Picture *p, int x, int y, const MotusChoice *one,
-                         const MotusChoice *many) {
-    MOTUS_CHECK(memory[1].failure || memory[0].satd == memory[1].satd,
-                "%s, case %d, MB %d,%d: SATD %u, not %u", p->name, p->number, x, y, memory[1].satd,
-                memory[0].satd);
+static void compare_choices(const Picture *p, int x, int y, uint32_t satd, const MotusChoice *one) {
+    const MotusChoice *many = &lanes.choice;
+    MOTUS_CHECK(lanes.satd == satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name, p->number, x,
+                y, lanes.satd, satd);
     for (int k = 0; k < 4; k++) {
         int same = one->cost[k] == many->cost[k];
         if (same && one->cost[k] != UINT32_MAX)
@@ -210,30 +215,32 @@ static void code_inter(Picture *p, int x, int y) {
     else
         skip_mb(p, &in);
     for (int v = 0; v < found.n; v++) {
-        uint16_t satd[16];
-        lanes_calls_1.satd_mb(&in, found.mv[v], found.satd[v], &memory[0]);
-        if (v) continue; // comparing one of each MB is enough
-        lanes_calls_32.satd_mb(&in, found.mv[v], satd, &memory[1]);
-        MOTUS_CHECK(!memory[1].failure && !memcmp(satd, found.satd[v], sizeof satd),
+        uint16_t satds[16];
+        motus_satd_mb(found.satd[v], in.src.plane[0], in.src.stride[0], in.ref, 16 * x, 16 * y,
+                      found.mv[v]);
+        if (v) continue; // one of each MB is compared
+        const char *failure = lanes_satd_mb(&in, found.mv[v], satds);
+        MOTUS_CHECK(!failure && !memcmp(satds, found.satd[v], sizeof satds),
                     "%s, case %d, MB %d,%d: SATDs", p->name, p->number, x, y);
     }
-    poison();
     const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS),
               shares = warps > 2 && motus_test_range(0, 2);
-    lanes_calls_1.decide_inter(&in, &found, &p->effort, &levels, 1, 0, &memory[0]);
-    lanes_calls_32.decide_inter(&in, &found, &p->effort, &levels, warps, shares, &memory[1]);
-    if (motus_skip_is_enough(memory[0].best, &p->qp, &p->effort) &&
-        memory[0].best->mb.type == MOTUS_MB_P_SKIP)
+    uint32_t satd;
+    motus_test_fill(&memory, sizeof memory);
+    const MotusTrial *best =
+        motus_decide_inter(&in, &found, &p->effort, &levels, &memory.decide, &satd);
+    lanes_decide_inter(&in, &found, &p->effort, &levels, warps, shares, &lanes);
+    if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best, &p->qp, &p->effort))
         p->at_once++; // there are no choices
-    else
-        same_choices(p, x, y, &memory[0].decide.choice, &memory[1].inter_team.team.choose.choice);
-    settle(p, x, y,
-           shares       ? "inter by warps that share a type"
-           : warps == 2 ? "inter by two warps"
-                        : "inter by more warps");
+    else if (!lanes.failure)
+        compare_choices(p, x, y, satd, &memory.decide.choice);
+    compare(p, x, y, best,
+            shares       ? "inter by warps that share a type"
+            : warps == 2 ? "inter by two warps"
+                         : "inter by more warps");
 }
 
-// Codes the picture as I, or as P with itself as reference.
+// Codes the picture as I, or as P with itself as its reference.
 static void code_picture(Picture *p, int p_slice) {
     for (int k = 0; p_slice && k < 3; k++)
         motus_plane_copy_padded(&p->ref->plane[k], &p->src->plane[k]);
@@ -256,7 +263,7 @@ static void code_picture(Picture *p, int p_slice) {
     p->number++;
 }
 
-// Every preset at some QPs, the ends among them.
+// Codes the picture with every preset at some QPs, the ends among them.
 static void code_all(Picture *p, int qps, int p_slices) {
     static const int ends[] = {28, 0, 51, 12, 40};
     for (int preset = 0; preset < MOTUS_PRESETS; preset++)
@@ -267,8 +274,8 @@ static void code_all(Picture *p, int qps, int p_slices) {
             }
 }
 
-// A plane of blocks that are flat, noise, two values, or edges, so that every mode and size of
-// level comes up.
+// Draws blocks that are flat, noise, two values, or slopes, so that every mode and size of level
+// occurs.
 static void draw(const MotusPlane *plane, int strength) {
     for (int y = 0; y < plane->height; y += 4)
         for (int x = 0; x < plane->width; x += 4) {
@@ -312,7 +319,7 @@ static void generated(void) {
     picture_close(&p);
 }
 
-// The middle of a real picture.
+// Codes the middle of a real picture.
 static void real(void) {
     const char *dir = getenv("MOTUS_SEQS");
     char path[1024];
@@ -339,7 +346,7 @@ static void real(void) {
     motus_reader_close(&reader);
 }
 
-// What is noted about decisions, of MBs that differ in little or nothing.
+// Notes decisions about MBs that differ in little or nothing.
 static void noted(void) {
     for (int n = 0; n < 500; n++) {
         MotusMb mb[3];
@@ -350,24 +357,28 @@ static void noted(void) {
         if (what == 1) mb[2].mv[blk].y ^= 1;
         if (what == 2) mb[2].type = (uint8_t)(motus_test_random() & 7);
         if (what == 3) mb[2].total_coeff[blk] ^= 3;
-        lanes_calls_1.note(&mb[0], &mb[2], &changed[0], &memory[0]);
-        lanes_calls_32.note(&mb[1], &mb[2], &changed[1], &memory[1]);
-        MOTUS_CHECK(!memory[1].failure && changed[0] == changed[1] &&
-                        !memcmp(&mb[0], &mb[1], sizeof mb[0]) &&
+        motus_note_decision(&mb[0], &mb[2], &changed[0], 7);
+        const char *failure = lanes_note_decision(&mb[1], &mb[2], &changed[1], 7);
+        MOTUS_CHECK(!failure && changed[0] == changed[1] && !memcmp(&mb[0], &mb[1], sizeof mb[0]) &&
                         !memcmp(&mb[0], &mb[2], sizeof mb[0]) && (what != 1 || changed[0] == 7) &&
                         (what != 3 || changed[0] == 3),
                     "case %d: change %d", n, what);
-        lanes_calls_1.first_guess(&mb[0], mb[2].mv[blk], &memory[0]);
-        lanes_calls_32.first_guess(&mb[1], mb[2].mv[blk], &memory[1]);
+        motus_first_guess(&mb[0], mb[2].mv[blk]);
+        failure = lanes_first_guess(&mb[1], mb[2].mv[blk]);
         MotusMb guess = {.type = MOTUS_MB_P_16x16};
         for (int i = 0; i < 16; i++) guess.mv[i] = mb[2].mv[blk];
-        MOTUS_CHECK(!memory[1].failure && !memcmp(&mb[0], &guess, sizeof guess) &&
+        MOTUS_CHECK(!failure && !memcmp(&mb[0], &guess, sizeof guess) &&
                         !memcmp(&mb[1], &guess, sizeof guess),
                     "case %d: first guess", n);
     }
 }
 
-static const MotusTest tests[] = {
-    {"drawn", drawn}, {"generated", generated}, {"real", real}, {"noted", noted}, {0}};
+static void tables(void) {
+    const char *failure = lanes_check_tables();
+    MOTUS_CHECK(!failure, "%s", failure);
+}
+
+static const MotusTest tests[] = {{"drawn", drawn}, {"generated", generated}, {"real", real},
+                                  {"noted", noted}, {"tables", tables},       {0}};
 
 int main(int argc, char **argv) { return motus_test_main("lanes", tests, argc, argv); }

@@ -1,29 +1,25 @@
-// Choice of an inter MB's partitions and vectors by a team of warps: the same result as
-// choose_core.h's, another order. What counts here is the longest chain of steps that wait for one
-// another, and that no warp is held by what has no chance.
-//
-// Every lane of every warp knows one vector of the MB (the v-th lane the v-th vector), so that
-// listing needs no memory; measuring is shared out, two vectors a warp, a lane a 4x4 block. Then
-// one warp chooses P_8x8: eight lanes for each sub type, side by side, each on a grid of its own;
-// another one chooses P_16x16, P_16x8 and P_8x16 in the same way.
+// Choice of an inter MB's partitions and MVs by a team: the warps that decide one MB together.
+// Lane v of every warp holds MV v, so that listing needs no memory. Measuring takes two MVs a warp,
+// a lane a 4x4 block. Then one warp chooses P_8x8 by eight lanes for each sub type, each on its own
+// grid; another one chooses P_16x16, P_16x8 and P_8x16 in the same way.
+// Equals motus_choose_types (inter_choice_cpu.h): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_CHOOSE_LANES_CORE_H
-#define ENCODER_ANALYSE_CHOOSE_LANES_CORE_H
+#ifndef ENCODER_ANALYSE_INTER_CHOICE_WARP_CUH
+#define ENCODER_ANALYSE_INTER_CHOICE_WARP_CUH
 
-#include "common/pairs_core.h"
-#include "encoder/analyse/choose_core.h"
-#include "encoder/analyse/levels_core.h"
+#include "common/pairs_warp.cuh"
+#include "encoder/analyse/inter_core.h"
 #include "me/pixel/words_warp.cuh"
 
-// The SATD of each of the 41 blocks with each vector: 65,280 at most for half an MB. That of 16x16
-// may pass 16 bits: it is the sum of two, and 0 stands in its place.
+// SATD of each of the 41 blocks with each MV: at most 65,280 for half an MB. That of 16x16 may
+// exceed 16 bits: it is stored as 0 and computed as the sum of the two 16x8 blocks.
 typedef struct MotusTeamSums {
     uint16_t sum[MOTUS_CHOICES][MOTUS_BLOCKS];
 } MotusTeamSums;
 
-enum { MOTUS_CHOOSE_8x8, MOTUS_CHOOSE_WHOLE, MOTUS_CHOOSERS }; // the warps that choose
+enum { MOTUS_CHOOSE_8x8, MOTUS_CHOOSE_WHOLE, MOTUS_CHOOSERS }; // warps that choose
 
-// MotusMvGrid with a vector and its state side by side.
+// MotusMvGrid with an MV and its state in one 8-byte cell.
 typedef struct __attribute__((aligned(8))) MotusLaneCell {
     uint32_t mv; // motus_mv_word
     int32_t state;
@@ -32,59 +28,55 @@ typedef struct MotusLaneGrid {
     MotusLaneCell cell[30]; // 6 row + column
 } MotusLaneGrid;
 
-// Blocks whose levels a team chooses together, and what comes of them.
+// Blocks whose levels a team chooses together, and their levels.
 typedef struct MotusTeamLevels {
-    int n; // how many; 0: a lane chooses those of its block by itself
+    int n; // 0: each lane chooses those of its block alone
     uint8_t block[24], nc[24];
     MotusLevels of[24];
 } MotusTeamLevels;
 
-// What the warps of a team share while they choose.
+// Shared memory of a team while it chooses.
 typedef struct MotusChooseTeam {
     union {
         MotusLaneGrid grid[MOTUS_CHOOSERS][4];
-        MotusTeamLevels levels; // once types have been chosen
+        MotusTeamLevels levels; // after types are chosen
     } of;
-    MotusChoice choice; // but for `skip`
+    MotusChoice choice; // without `skip`
 } MotusChooseTeam;
 
-// What a lane knows of the MB's surroundings: a cell of the grid (6 row + column), and how many
-// levels the block there has.
+// A lane's cell of the grid (6 row + column) around the MB.
 typedef struct MotusTeamEdge {
     uint32_t mv; // motus_mv_word
     int32_t state;
-    uint32_t counts; // total_coeff of the luma block, and of a chroma block from bit 8 on; 65535
-                     // where there is no MB
+    uint32_t counts; // total_coeff of the luma block, of a chroma block in bits 8..15; 65535: no MB
 } MotusTeamEdge;
 
-// What a lane knows: its vector, and what all lanes have the same.
+// A lane's MV, and values that all lanes have alike.
 typedef struct MotusTeamLane {
     uint32_t mv; // motus_mv_word
-    int n;       // vectors that there are
+    int n;       // MVs in the list
     MotusMv predictor, skip;
 } MotusTeamLane;
 
-#if MOTUS_LANES > 1
+// ---- MVs to choose from -------------------------------------------------------------------------
 
-// ---- The vectors --------------------------------------------------------------------------------
-
-// A vector becomes the last one, unless it is there, is not allowed, or finds no room.
-MOTUS_HD void motus_team_add(MotusTeamLane *own, const MotusInterLimits *limits, MotusMv mv) {
+// Appends an MV to the list, unless it is there already, is not allowed, or the list is full.
+MOTUS_WARP void motus_team_add(MotusTeamLane *own, const MotusInterLimits *limits, MotusMv mv) {
     const uint32_t word = motus_mv_word(mv);
-    const uint32_t same = motus_lanes_which(motus_lane() < own->n && own->mv == word);
+    const uint32_t same = motus_lanes_ballot(motus_lane() < own->n && own->mv == word);
     if (own->n == MOTUS_CHOICES || same || !motus_mv_allowed(limits, mv)) return;
     if (motus_lane() == own->n) own->mv = word;
     own->n++;
 }
 
-// Half of a warp brings the SATDs of a vector's sixteen blocks, and leaves those of all 41.
-MOTUS_HD void motus_team_put(uint16_t sum[MOTUS_BLOCKS], uint32_t satd, int valid) {
+// Stores the SATDs of an MV's 41 blocks from its sixteen 4x4 blocks, a lane of half a warp each.
+MOTUS_WARP void motus_team_put(uint16_t sum[MOTUS_BLOCKS], uint32_t satd, int valid) {
     const int lane = motus_lane(), blk = lane & 15, x = blk & 3, y = blk >> 2;
-    const uint32_t wide = satd + motus_lanes_get(satd, lane ^ 1),
-                   high = satd + motus_lanes_get(satd, lane ^ 4);
-    const uint32_t square = wide + motus_lanes_get(wide, lane ^ 4);
-    const uint32_t row = square + motus_lanes_get(square, lane ^ 2),
-                   column = square + motus_lanes_get(square, lane ^ 8);
+    const uint32_t wide = satd + motus_lanes_shuffle(satd, lane ^ 1),
+                   high = satd + motus_lanes_shuffle(satd, lane ^ 4);
+    const uint32_t square = wide + motus_lanes_shuffle(wide, lane ^ 4);
+    const uint32_t row = square + motus_lanes_shuffle(square, lane ^ 2),
+                   column = square + motus_lanes_shuffle(square, lane ^ 8);
     if (!valid) return;
     sum[MOTUS_BLOCK_4x4 + blk] = (uint16_t)satd;
     if (!(x & 1)) sum[MOTUS_BLOCK_8x4 + 2 * y + x / 2] = (uint16_t)wide;
@@ -96,7 +88,8 @@ MOTUS_HD void motus_team_put(uint16_t sum[MOTUS_BLOCKS], uint32_t satd, int vali
     if (!blk) sum[MOTUS_BLOCK_16x16] = 0;
 }
 
-MOTUS_HD uint32_t motus_team_satd(const MotusInterMb *in, MotusMv mv) {
+// Returns the SATD of a lane's 4x4 block (lane & 15) with an MV.
+MOTUS_WARP uint32_t motus_team_satd(const MotusInterMb *in, MotusMv mv) {
     const int blk = motus_lane() & 15, bx = 4 * (blk & 3), by = 4 * (blk >> 2);
     const uint8_t *src = in->src.plane[0] + by * in->src.stride[0] + bx, *tap[2];
     const ptrdiff_t stride = in->ref->luma_stride, at = by * stride + bx;
@@ -111,47 +104,44 @@ MOTUS_HD uint32_t motus_team_satd(const MotusInterMb *in, MotusMv mv) {
     return motus_words_satd(s, a);
 }
 
-// Measures the vectors from `from` on.
-MOTUS_HD void motus_team_measure(MotusTeamSums *sums, const MotusInterMb *in,
-                                 const MotusTeamLane *own, int from, int warp, int warps) {
+// Measures the MVs from `from` on.
+MOTUS_WARP void motus_team_measure(MotusTeamSums *sums, const MotusInterMb *in,
+                                   const MotusTeamLane *own, int from, int warp, int warps) {
     for (int first = from + 2 * warp; first < own->n; first += 2 * warps) {
         const int v = first + (motus_lane() >> 4), valid = v < own->n;
-        const MotusMv mv = motus_mv_of_word(motus_lanes_get(own->mv, v));
+        const MotusMv mv = motus_mv_of_word(motus_lanes_shuffle(own->mv, v));
         motus_team_put(sums->sum[v & (MOTUS_CHOICES - 1)], valid ? motus_team_satd(in, mv) : 0,
                        valid);
     }
 }
 
-// The SATD of a block with vector v; `whole`: it may be that of 16x16.
-MOTUS_HD uint32_t motus_team_sum(const MotusTeamSums *sums, int v, int block, int whole) {
+// Returns the SATD of a block with MV v. `whole`: the block may be 16x16.
+MOTUS_WARP uint32_t motus_team_sum(const MotusTeamSums *sums, int v, int block, int whole) {
     const uint16_t *sum = sums->sum[v];
     if (!whole) return sum[block];
     return (uint32_t)sum[block ? block : MOTUS_BLOCK_16x8] +
            sum[block ? MOTUS_BLOCK_16x16 : MOTUS_BLOCK_16x8 + 1];
 }
 
-// motus_mv_bits of words.
-MOTUS_HD uint32_t motus_word_mv_bits(uint32_t mv, uint32_t predictor) {
+// Returns motus_mv_bits of MVs in words.
+MOTUS_WARP uint32_t motus_word_mv_bits(uint32_t mv, uint32_t predictor) {
     const uint32_t apart = motus_pairs_abs(motus_pairs_sub(mv, predictor));
-    return (uint32_t)(motus_se_bits_of((int)(apart & 0xFFFF)) +
-                      motus_se_bits_of((int)(apart >> 16)));
+    return (uint32_t)(motus_mvd_bits((int)(apart & 0xFFFF)) + motus_mvd_bits((int)(apart >> 16)));
 }
 
-// What a lane's vector costs for a block, over its number; UINT32_MAX where it has none.
-MOTUS_HD uint32_t motus_team_cost(const MotusTeamSums *sums, uint32_t mv, int v, int n, int block,
-                                  int whole, uint32_t predictor, uint32_t lambda_q8) {
+// Returns the cost of a lane's MV for a block, above its number (as in motus_choose_mv); UINT32_MAX
+// if v >= n.
+MOTUS_WARP uint32_t motus_team_cost(const MotusTeamSums *sums, uint32_t mv, int v, int n, int block,
+                                    int whole, uint32_t predictor, uint32_t lambda_q8) {
     if (v >= n) return UINT32_MAX;
     const uint32_t bits = motus_word_mv_bits(mv, predictor);
-    return (motus_team_sum(sums, v, block, whole) + (lambda_q8 * bits >> 8)) << 5 |
-           (uint32_t)v; // as in motus_choose_mv
+    return (motus_team_sum(sums, v, block, whole) + (lambda_q8 * bits >> 8)) << 5 | (uint32_t)v;
 }
 
-// ---- The beginning ------------------------------------------------------------------------------
-
-// A lane's part: of A the right column, of B the lowest row, of D its last block and of C the first
-// one of that row. The four cells of A stand for the right columns of Cb and Cr as well, those of B
-// for their lowest rows. Nothing is loaded that depends on what was loaded.
-MOTUS_HD MotusTeamEdge motus_team_edge(const MotusNeighbours *n) {
+// Returns a lane's cell: A's right column, B's lowest row, D's last block, C's first block of its
+// lowest row. The four cells of A also carry the right columns of Cb and Cr, those of B their
+// lowest rows. No load depends on another.
+MOTUS_WARP MotusTeamEdge motus_team_edge(const MotusNeighbours *n) {
     const int row = motus_lane() / 6, column = motus_lane() % 6, k = (column - 1) & 3;
     const MotusMb *mb = row > 4       ? NULL
                         : row         ? (column ? NULL : n->a)
@@ -168,16 +158,16 @@ MOTUS_HD MotusTeamEdge motus_team_edge(const MotusNeighbours *n) {
     return edge;
 }
 
-MOTUS_HD MotusMvCell motus_lane_cell_at(uint32_t mv, int state, int row, int column) {
+MOTUS_WARP MotusMvCell motus_lane_cell_at(uint32_t mv, int state, int row, int column) {
     MotusMvCell cell;
-    cell.mv = motus_mv_of_word(motus_lanes_get(mv, 6 * row + column));
-    cell.state = (int)motus_lanes_get((uint32_t)state, 6 * row + column);
+    cell.mv = motus_mv_of_word(motus_lanes_shuffle(mv, 6 * row + column));
+    cell.state = (int)motus_lanes_shuffle((uint32_t)state, 6 * row + column);
     return cell;
 }
 
-// Adds the neighbours' vectors, P_Skip's and zero; makes the warp's four grids, if it has some.
-MOTUS_HD void motus_team_list(MotusTeamLane *own, const MotusTeamEdge *edge, const MotusInterMb *in,
-                              MotusLaneGrid *grid) {
+// Lists P_Skip's MV, the median, zero and the neighbours' MVs; fills the warp's four grids, if any.
+MOTUS_WARP void motus_team_list(MotusTeamLane *own, const MotusTeamEdge *edge,
+                                const MotusInterMb *in, MotusLaneGrid *grid) {
     const int lane = motus_lane();
     const uint32_t mv = edge->mv;
     const MotusMv zero = {0, 0};
@@ -197,10 +187,10 @@ MOTUS_HD void motus_team_list(MotusTeamLane *own, const MotusTeamEdge *edge, con
     if (c.state == MOTUS_CELL_INTER) motus_team_add(own, in->limits, c.mv);
 }
 
-// What does not depend on the neighbours: lists what the search has left, with its SATDs. The
-// team's memory is free.
-MOTUS_HD void motus_team_begin(MotusTeamLane *own, const MotusCandidates *found,
-                               MotusChoice *choice, MotusTeamSums *sums, int warp, int warps) {
+// Lists the search's candidates with their SATDs, and clears the choice: all that depends on no
+// neighbour.
+MOTUS_WARP void motus_team_begin(MotusTeamLane *own, const MotusCandidates *found,
+                                 MotusChoice *choice, MotusTeamSums *sums, int warp, int warps) {
     const int lane = motus_lane();
     own->n = found->n;
     own->mv = lane < own->n ? motus_mv_word(found->mv[lane]) : 0;
@@ -215,17 +205,17 @@ MOTUS_HD void motus_team_begin(MotusTeamLane *own, const MotusCandidates *found,
     }
 }
 
-// Adds what lies around a neighbour's vector that serves the whole MB best; the first `old` vectors
-// are those that the search has left. The team has met.
-MOTUS_HD void motus_team_refine(MotusTeamLane *own, const MotusInterMb *in, int old,
-                                MotusTeamSums *sums, int warp, int warps) {
+// Adds the MVs around the best one for the whole MB, as long as that is not among the first `old`,
+// the search's. Begins after a motus_team_sync().
+MOTUS_WARP void motus_team_refine(MotusTeamLane *own, const MotusInterMb *in, int old,
+                                  MotusTeamSums *sums, int warp, int warps) {
     const uint32_t predictor = motus_mv_word(own->predictor);
     for (int step = 0; step < in->limits->steps; step++) {
         const uint32_t cost = motus_team_cost(sums, own->mv, motus_lane(), own->n,
                                               MOTUS_BLOCK_16x16, 1, predictor, in->qp->lambda_q8);
         const int best = (int)(motus_lanes_min(cost) & 31), first = own->n;
         if (best < old) break;
-        const MotusMv centre = motus_mv_of_word(motus_lanes_get(own->mv, best));
+        const MotusMv centre = motus_mv_of_word(motus_lanes_shuffle(own->mv, best));
         for (int i = 0; i < 4; i++) {
             MotusMv mv;
             mv.x = (int16_t)(centre.x + in->limits->unit * (i == 1 ? -1 : i == 2));
@@ -233,49 +223,50 @@ MOTUS_HD void motus_team_refine(MotusTeamLane *own, const MotusInterMb *in, int 
             motus_team_add(own, in->limits, mv);
         }
         motus_team_measure(sums, in, own, first, warp, warps);
-        motus_team_sync(); // these as well
+        motus_team_sync(); // they are measured
         old = first;
     }
 }
 
-// ---- The types, by eight lanes each -------------------------------------------------------------
+// ---- Types, by eight lanes each -----------------------------------------------------------------
 
-// What eight lanes choose from: lane k has the vectors k, k + 8, k + 16, k + 24.
+// MVs that eight lanes choose from: lane k holds k, k + 8, k + 16 and k + 24 in `own`.
 typedef struct MotusTeamChooser {
     const MotusTeamSums *sums;
-    uint32_t own[4], all; // `all`: as in MotusTeamLane
+    uint32_t own[4], all; // all: MotusTeamLane's mv
     int n;
     uint32_t lambda_q8;
 } MotusTeamChooser;
 
-MOTUS_HD MotusTeamChooser motus_team_chooser(const MotusTeamSums *sums, const MotusTeamLane *own,
-                                             const MotusInterMb *in) {
+MOTUS_WARP MotusTeamChooser motus_team_chooser(const MotusTeamSums *sums, const MotusTeamLane *own,
+                                               const MotusInterMb *in) {
     MotusTeamChooser c;
     c.sums = sums;
     c.all = own->mv;
     c.n = own->n;
     c.lambda_q8 = in->qp->lambda_q8;
-    for (int k = 0; k < 4; k++) c.own[k] = motus_lanes_get(own->mv, (motus_lane() & 7) + 8 * k);
+    for (int k = 0; k < 4; k++) c.own[k] = motus_lanes_shuffle(own->mv, (motus_lane() & 7) + 8 * k);
     return c;
 }
 
-// A block that is chosen: in units of 4 samples inside the MB.
+// The cell that alone predicts a block of 16x8 or 8x16 if it is inter (8.4.1.3).
+enum { MOTUS_ALONE_NONE, MOTUS_ALONE_A, MOTUS_ALONE_B, MOTUS_ALONE_C };
+
+// A block whose MV is chosen, in units of 4 samples inside the MB.
 typedef struct MotusLanePartition {
     int at;         // cell D: 6 y + x
     int width;      // for cell C
     int block;      // of the 41
     uint32_t cells; // bit 4 y + x
-    int alone;      // the cell that predicts it by itself where it is inter: see below
+    int alone;      // MOTUS_ALONE_*
 } MotusLanePartition;
 
-enum { MOTUS_ALONE_NONE, MOTUS_ALONE_A, MOTUS_ALONE_B, MOTUS_ALONE_C };
-
-MOTUS_HD uint32_t motus_partition_cells(int x, int y, int width, int height) {
+MOTUS_WARP uint32_t motus_partition_cells(int x, int y, int width, int height) {
     return ((1u << width) - 1) * (0x1111u & ((1u << 4 * height) - 1)) << (4 * y + x);
 }
 
-// The i-th block of P_16x16, P_16x8 or P_8x16: k is 0, 1 or 2.
-MOTUS_HD MotusLanePartition motus_whole_partition(int k, int i) {
+// Returns the i-th block of P_16x16, P_16x8 or P_8x16: k is 0, 1 or 2.
+MOTUS_WARP MotusLanePartition motus_whole_partition(int k, int i) {
     const int x = k == 2 ? 2 * i : 0, y = k == 1 ? 2 * i : 0, width = k == 2 ? 2 : 4,
               height = k == 1 ? 2 : 4;
     MotusLanePartition p;
@@ -288,21 +279,26 @@ MOTUS_HD MotusLanePartition motus_whole_partition(int k, int i) {
     return p;
 }
 
-// The i-th block of 8x8 block q with this sub type: 8x8, 8x4, 4x8, 4x4.
-MOTUS_HD MotusLanePartition motus_lane_sub_partition(int sub, int q, int i) {
-    const int narrow = sub >> 1, flat = sub & 1;
+// First block of each sub type, a byte each.
+#define MOTUS_SUB_FIRSTS                                                                           \
+    ((uint32_t)MOTUS_BLOCK_8x8 | MOTUS_BLOCK_8x4 << 8 | MOTUS_BLOCK_4x8 << 16 |                    \
+     (uint32_t)MOTUS_BLOCK_4x4 << 24)
+
+// Returns the i-th block of 8x8 block q with this sub type (motus_sub_partition).
+MOTUS_WARP MotusLanePartition motus_lane_sub_partition(int sub, int q, int i) {
+    const int narrow = sub >> 1, flat = sub & 1; // 4 samples wide; 4 high
     const int x = 2 * (q & 1) + (narrow ? i & 1 : 0), y = (q & 2) + (flat ? i >> narrow : 0);
     MotusLanePartition p;
     p.at = 6 * y + x, p.width = 2 - narrow;
-    p.block = (int)(0x19110905u >> (8 * sub) & 63) + ((flat ? y : y >> 1) << (1 + narrow)) +
+    p.block = (int)(MOTUS_SUB_FIRSTS >> (8 * sub) & 63) + ((flat ? y : y >> 1) << (1 + narrow)) +
               (narrow ? x : x >> 1);
     p.cells = motus_partition_cells(x, y, 2 - narrow, 2 - flat);
     p.alone = MOTUS_ALONE_NONE;
     return p;
 }
 
-// motus_mvp.
-MOTUS_HD uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePartition *p) {
+// Returns motus_mvp of a block.
+MOTUS_WARP uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePartition *p) {
     const MotusLaneCell *at = grid->cell + p->at, d = at[0], b = at[1], a = at[6],
                         beyond = at[1 + p->width];
     const MotusLaneCell c = beyond.state == MOTUS_CELL_NONE ? d : beyond;
@@ -318,17 +314,15 @@ MOTUS_HD uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLaneParti
     return mv;
 }
 
-// Chooses the vector of a block, notes it in the grid, and adds to cost and bits; where `active` is
-// 0, the eight lanes only come along. `whole`: one of 16x16, 16x8 and 8x16.
-MOTUS_HD void motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneGrid *grid,
-                                          MotusLanePartition p, int whole, int active,
-                                          uint32_t *cost, uint32_t *mv_bits) {
-    const int lane = motus_lane() & 7, most = c->n > 16 ? 4 : 2; // vectors of a lane
+// Chooses the MV of a block, sets it in the grid, and adds to cost and mv_bits. Lanes that are not
+// `active` take part in exchanges only. `whole`: the block may be 16x16.
+MOTUS_WARP void motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneGrid *grid,
+                                            MotusLanePartition p, int whole, int active,
+                                            uint32_t *cost, uint32_t *mv_bits) {
+    const int lane = motus_lane() & 7, most = c->n > 16 ? 4 : 2; // MVs of a lane
     uint32_t best = UINT32_MAX, satd[4];
-    for (int k = 0; k < 4; k++)
-        if (k < most)
-            satd[k] = motus_team_sum(c->sums, lane + 8 * k, p.block,
-                                     whole); // on its way while the block is predicted
+    for (int k = 0; k < 4; k++) // loads overlap the prediction
+        if (k < most) satd[k] = motus_team_sum(c->sums, lane + 8 * k, p.block, whole);
     const uint32_t predictor = motus_lane_mvp(grid, &p);
     for (int k = 0; k < 4; k++) {
         if (k >= most) break;
@@ -337,73 +331,73 @@ MOTUS_HD void motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneGr
                              (uint32_t)(lane + 8 * k); // as in motus_choose_mv
         best = lane + 8 * k < c->n && own < best ? own : best;
     }
-    best = motus_lanes_min_of(best, 8);
-    const MotusLaneCell chosen = {motus_lanes_get(c->all, (int)(best & 31)), MOTUS_CELL_INTER};
-    motus_lanes_sync(); // the grid has been read by all
+    best = motus_lanes_group_min(best, 8);
+    const MotusLaneCell chosen = {motus_lanes_shuffle(c->all, (int)(best & 31)), MOTUS_CELL_INTER};
+    motus_lanes_sync(); // all have read the grid
     for (int cell = lane; cell < 16; cell += 8)
         if (active && (p.cells >> cell & 1)) grid->cell[6 * (cell >> 2) + (cell & 3) + 7] = chosen;
-    motus_lanes_sync(); // and written, before the next block is predicted
+    motus_lanes_sync(); // the grid is written
     if (!active) return;
     *cost += best >> 5;
     *mv_bits += motus_word_mv_bits(chosen.mv, predictor);
 }
 
-// P_16x16, P_16x8 and P_8x16, as far as `blocks` leave them a chance; the fourth eight lanes only
-// come along.
-MOTUS_HD void motus_team_choose_whole(const MotusTeamChooser *c, const MotusInterMb *in,
-                                      uint64_t blocks, MotusLaneGrid grids[4],
-                                      MotusChoice *choice) {
+// Chooses the MVs of P_16x16, P_16x8 and P_8x16, as far as `blocks` has them. The last eight lanes
+// take part in exchanges only.
+MOTUS_WARP void motus_team_choose_whole(const MotusTeamChooser *c, const MotusInterMb *in,
+                                        uint64_t blocks, MotusLaneGrid grids[4],
+                                        MotusChoice *choice) {
     const int group = motus_lane() >> 3, k = motus_min(group, 2), parts = k ? 2 : 1;
-    const int chance =
+    const int wanted =
         group < 3 && (!k || (blocks >> (k == 1 ? MOTUS_BLOCK_16x8 : MOTUS_BLOCK_8x16) &
                              1)); // blocks of a type go together
-    const int steps = motus_lanes_which(chance && k) ? 2 : 1;
+    const int steps = motus_lanes_ballot(wanted && k) ? 2 : 1;
     MotusLaneGrid *grid = &grids[group];
     uint32_t cost = motus_mode_cost(in->qp, k ? 3 : 1), mv_bits = 0; // ue(k)
     for (int i = 0; i < steps; i++)
         motus_team_choose_partition(c, grid, motus_whole_partition(k, motus_min(i, parts - 1)), 1,
-                                    chance && i < parts, &cost, &mv_bits);
-    if (!chance) return;
+                                    wanted && i < parts, &cost, &mv_bits);
+    if (!wanted) return;
     for (int cell = motus_lane() & 7; cell < 16; cell += 8)
         motus_word_put(&choice->mb[k].mv[cell], grid->cell[6 * (cell >> 2) + (cell & 3) + 7].mv);
     if (!(motus_lane() & 7)) motus_choice_put(choice, k, cost, mv_bits);
 }
 
-// The best sub type of 8x8 block q with at most max_mvs vectors. Returns its cost over its number.
-MOTUS_HD uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const MotusInterMb *in,
-                                        uint64_t blocks, MotusLaneGrid grid[4], MotusMb *mb, int q,
-                                        int max_mvs, uint32_t *mv_bits) {
+// Chooses the sub type of 8x8 block q with at most max_mvs MVs. Returns its cost << 2 | sub type.
+MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const MotusInterMb *in,
+                                          uint64_t blocks, MotusLaneGrid grid[4], MotusMb *mb,
+                                          int q, int max_mvs, uint32_t *mv_bits) {
     const int sub = motus_lane() >> 3, parts = motus_sub_partitions(sub);
-    const int chance =
+    const int wanted =
         sub == MOTUS_SUB_8x8 ||
         (parts <= max_mvs && (blocks >> motus_lane_sub_partition(sub, q, 0).block & 1));
-    const uint32_t some = motus_lanes_which(chance && parts > 1);
+    const uint32_t some = motus_lanes_ballot(wanted && parts > 1);
     const int steps = some >> 8 * MOTUS_SUB_4x4 ? 4 : some ? 2 : 1;
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub)), bits = 0;
     for (int i = 0; i < steps; i++)
         motus_team_choose_partition(c, &grid[sub],
                                     motus_lane_sub_partition(sub, q, motus_min(i, parts - 1)), 0,
-                                    chance && i < parts, &cost, &bits);
-    const uint32_t best = motus_lanes_min(chance ? cost << 2 | (uint32_t)sub
-                                                 : UINT32_MAX); // the first of equals; below 2^20
+                                    wanted && i < parts, &cost, &bits);
+    const uint32_t best = // the first of equals; below 2^20
+        motus_lanes_min(wanted ? cost << 2 | (uint32_t)sub : UINT32_MAX);
     const int k = motus_lane() & 3, x = 2 * (q & 1) + (k & 1), y = (q & 2) + (k >> 1),
               at = 6 * y + x + 7;
     const MotusLaneCell chosen = grid[best & 3].cell[at];
-    *mv_bits += motus_lanes_get(bits, 8 * (int)(best & 3));
-    motus_lanes_sync(); // its vectors have been read
+    *mv_bits += motus_lanes_shuffle(bits, 8 * (int)(best & 3));
+    motus_lanes_sync(); // all have read its MVs
     if ((motus_lane() & 7) < 4) grid[sub].cell[at] = chosen;
     if (motus_lane() < 4) motus_word_put(&mb->mv[4 * y + x], chosen.mv);
     if (motus_lane() == 0) mb->sub_type[q] = (uint8_t)(best & 3);
-    motus_lanes_sync(); // and are in all grids
+    motus_lanes_sync(); // its MVs are in all grids
     return best;
 }
 
-MOTUS_HD void motus_team_choose_8x8(const MotusTeamChooser *c, const MotusInterMb *in,
-                                    uint64_t blocks, MotusLaneGrid grid[4], MotusChoice *choice) {
+MOTUS_WARP void motus_team_choose_8x8(const MotusTeamChooser *c, const MotusInterMb *in,
+                                      uint64_t blocks, MotusLaneGrid grid[4], MotusChoice *choice) {
     const int k = MOTUS_MB_P_8x8 - MOTUS_MB_P_16x16;
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     int left = in->limits->max_mvs;
-    for (int q = 0; q < 4; q++) { // each later 8x8 block needs at least one vector
+    for (int q = 0; q < 4; q++) { // each later 8x8 block needs at least one MV
         const uint32_t best =
             motus_team_choose_sub(c, in, blocks, grid, &choice->mb[k], q, left - (3 - q), &mv_bits);
         cost += best >> 2;
@@ -412,15 +406,14 @@ MOTUS_HD void motus_team_choose_8x8(const MotusTeamChooser *c, const MotusInterM
     if (!motus_lane()) motus_choice_put(choice, k, cost, mv_bits);
 }
 
-// motus_choice_best and motus_type_is_close: bit k of what is returned stands for type k.
-MOTUS_HD uint32_t motus_team_close(const MotusChoice *choice, int gate, int *best) {
+// Returns the mask of types that motus_type_is_close, and *best, motus_choice_best.
+MOTUS_WARP uint32_t motus_team_close(const MotusChoice *choice, int gate, int *best) {
     const uint32_t cost = choice->cost[motus_lane() & 3], least = motus_lanes_min(cost);
-    const uint32_t which = motus_lanes_which(cost == least);
+    const uint32_t which = motus_lanes_ballot(cost == least);
     *best = motus_bit_length(which & (0u - which)) - 1;
-    return motus_lanes_which(cost != UINT32_MAX &&
-                             (uint64_t)cost * 16 <= (uint64_t)least * (uint32_t)gate) &
+    return motus_lanes_ballot(cost != UINT32_MAX &&
+                              (uint64_t)cost * 16 <= (uint64_t)least * (uint32_t)gate) &
            15;
 }
 
-#endif
 #endif

@@ -1,68 +1,56 @@
-// Intra4x4 of an MB by the 32 lanes of a warp: the same result as motus_code_intra4x4 for one lane,
-// another order. What counts here is the longest chain of steps that wait for one another, since
-// MBs wait for MBs.
-//
-// The sixteen blocks of an MB depend on those to the left, above, and above on both sides, so those
-// with the same x + 2y are independent of one another: ten steps, six of them of two blocks. Each
-// half of the lanes has a block: a lane a sample of its edge, then a lane a mode; then eight lanes
-// evaluate a mode, two coefficients each, in registers. Where a step has one block, both halves do
-// the same, and the second half's result is dropped.
+// Intra4x4 of an MB by a warp. Blocks with the same x + 2y are independent of one another: ten
+// steps, six of them of two blocks. Each half of the warp has a block: a lane a sample of its edge,
+// then a lane a mode, then eight lanes a trial, two coefficients each. In a step of one block the
+// second half computes the same, and its result is dropped.
+// Equals motus_code_intra4x4 (intra_trial_cpu.h): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA4X4_LANES_CORE_H
-#define ENCODER_ANALYSE_INTRA4X4_LANES_CORE_H
+#ifndef ENCODER_ANALYSE_INTRA4X4_WARP_CUH
+#define ENCODER_ANALYSE_INTRA4X4_WARP_CUH
 
-#include "encoder/analyse/intra4x4_modes_core.h"
-#include "encoder/analyse/residual_core.h"
+#include "encoder/analyse/intra4x4_modes_warp.cuh"
+#include "encoder/analyse/levels_warp.cuh"
 
-#define MOTUS_I4_TRIALS 3 // modes that are evaluated for a block, at most
-
-// Working memory of an MB. `runs` of two blocks: see motus_i4_line; `coef` and `level` of the modes
-// that four times eight lanes evaluate: scaled coefficients in raster order, levels in zigzag
-// order.
+// Shared memory of an MB.
 typedef struct MotusI4Lanes {
-    uint32_t runs[2][40];
-    __attribute__((aligned(16))) int16_t coef[4][16];
-    int16_t level[4][16];
-    uint8_t has[16]; // of the MB's blocks: motus_intra4x4_has
-    uint8_t samples[16]
-                   [16]; // of the source's blocks, two for each of eight lanes: motus_i4_samples
-    // Of the MB's blocks (rows and columns 1..4) and what surrounds them: total_coeff and Intra4x4
-    // mode, -1 outside the slice.
+    uint32_t runs[2][40];                             // of two blocks: motus_i4_line
+    __attribute__((aligned(16))) int16_t coef[4][16]; // of four trials: scaled, raster order
+    int16_t level[4][16];                             // of four trials: zigzag order
+    uint8_t has[16];                                  // of the MB's blocks: motus_intra4x4_has
+    uint8_t samples[16][16]; // of the source's blocks, two for each of eight lanes
+    // total_coeff and Intra4x4 mode of the MB's blocks (rows and columns 1..4) and those around
+    // them, -1 outside the slice.
     int8_t count[5][5], mode[5][5];
-    // Of the modes chosen: squared errors, of two samples each, and bits.
-    __attribute__((aligned(16))) uint32_t error[16][8];
-    uint32_t bits[16], mode_bits[16];
+    __attribute__((aligned(16))) uint32_t error[16][8]; // of the chosen modes, two samples each
+    uint32_t bits[16], mode_bits[16];                   // of the chosen modes
 } MotusI4Lanes;
 
-#if MOTUS_LANES > 1
+// ---- A trial by eight lanes ---------------------------------------------------------------------
 
-// ---- A mode, by eight lanes ---------------------------------------------------------------------
-
-// The factors of a coefficient in the forward transform: of its row's four sums, and as bytes of a
-// row's four samples.
+// Factors of a lane's two coefficients in the forward transform: of the four row sums, and
+// of a row's four samples, as bytes.
 typedef struct MotusI4Basis {
     int row[2][4];
     uint32_t column[2];
 } MotusI4Basis;
 
-MOTUS_HD MotusI4Basis motus_i4_basis(const MotusLevelPair *pair) {
+MOTUS_WARP MotusI4Basis motus_i4_basis(const MotusLevelPair *pair) {
     MotusI4Basis basis;
     for (int h = 0; h < 2; h++)
         for (int way = 0; way < 2; way++) {
             const int k = way ? pair->at[h] & 3 : pair->at[h] >> 2;
-            const uint32_t bytes = k == 0   ? 0x01010101u
-                                   : k == 1 ? 0xFEFF0102u
-                                   : k == 2 ? 0x01FFFF01u
-                                            : 0xFF02FE01u;
+            const uint32_t bytes = k == 0   ? MOTUS_BYTES(1, 1, 1, 1)
+                                   : k == 1 ? MOTUS_BYTES(2, 1, -1, -2)
+                                   : k == 2 ? MOTUS_BYTES(1, -1, -1, 1)
+                                            : MOTUS_BYTES(1, -2, 2, -1);
             if (way) basis.column[h] = bytes;
             for (int y = 0; y < 4 && !way; y++) basis.row[h][y] = (int8_t)(bytes >> (8 * y));
         }
     return basis;
 }
 
-// A lane's two coefficients of four rows of samples (motus_forward4x4 of samples in place of
-// residuals).
-MOTUS_HD void motus_i4_forward(int coef[2], const uint32_t rows[4], const MotusI4Basis *basis) {
+// Transforms four rows of samples (not residuals) into a lane's two coefficients of
+// motus_forward4x4.
+MOTUS_WARP void motus_i4_forward(int coef[2], const uint32_t rows[4], const MotusI4Basis *basis) {
     for (int h = 0; h < 2; h++) {
         coef[h] = 0;
         for (int y = 0; y < 4; y++)
@@ -70,18 +58,18 @@ MOTUS_HD void motus_i4_forward(int coef[2], const uint32_t rows[4], const MotusI
     }
 }
 
-// One of two pairs of outputs of motus_inverse4: outputs 0 and 3 (outer) or 1 and 2 are even + odd
-// and even - odd.
-MOTUS_HD void motus_i4_inverse_pair(int *even, int *odd, int v0, int v1, int v2, int v3,
-                                    int outer) {
+// Computes two outputs of motus_inverse4, 0 and 3 (outer) or 1 and 2: they are even + odd and even
+// - odd.
+MOTUS_WARP void motus_i4_inverse_pair(int *even, int *odd, int v0, int v1, int v2, int v3,
+                                      int outer) {
     const int a = outer ? v1 : v1 >> 1, b = outer ? v3 >> 1 : v3;
     *even = outer ? v0 + v2 : v0 - v2;
     *odd = outer ? a + b : a - b;
 }
 
-// A lane's two samples, rows `row` and 3 - row of column x (lane k of eight: column k & 3, row k >>
-// 2), of the reconstruction from scaled coefficients.
-MOTUS_HD void motus_i4_samples(int sample[2], const int16_t coef[16], const uint32_t pred[4]) {
+// Reconstructs a lane's two samples from scaled coefficients: lane k of eight has column k & 3,
+// rows k >> 2 and 3 - (k >> 2).
+MOTUS_WARP void motus_i4_samples(int sample[2], const int16_t coef[16], const uint32_t pred[4]) {
     const int x = motus_lane() & 3, row = motus_lane() >> 2 & 1, outer = x == 0 || x == 3;
     int v[4], even, odd;
     uint32_t words[8];
@@ -97,21 +85,20 @@ MOTUS_HD void motus_i4_samples(int sample[2], const int16_t coef[16], const uint
     sample[1] = motus_clip_u8(motus_word_sample(below, x) + ((int16_t)(even - odd + 32) >> 6));
 }
 
-// Squared error of those two samples.
-MOTUS_HD uint32_t motus_i4_error(const int sample[2], const int src[2]) {
+// Returns the squared error of those two samples.
+MOTUS_WARP uint32_t motus_i4_error(const int sample[2], const int src[2]) {
     const int above = src[0] - sample[0], below = src[1] - sample[1];
     return (uint32_t)(above * above + below * below);
 }
 
 // ---- The MB -------------------------------------------------------------------------------------
 
-// Puts what surrounds the MB where its blocks look for it: counts and modes, -1 where there is no
-// neighbour; the row above with its corner and four samples of the upper right MB; the column to
-// the left. All loads come before the first store, so that they wait together. rec: the MB's first
-// sample.
-MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas,
-                                    const MotusNeighbours *neighbours, const uint8_t *rec,
-                                    ptrdiff_t stride, int has) {
+// Loads the surroundings of the MB: counts and modes, -1 without a neighbour; the row above with
+// its corner and four samples of the upper right MB; the column to the left. All loads come before
+// the first store, so that they overlap. rec: the MB's first sample.
+MOTUS_WARP void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas,
+                                      const MotusNeighbours *neighbours, const uint8_t *rec,
+                                      ptrdiff_t stride, int has) {
     const int lane = motus_lane(), i = lane & 3, is_left = lane < 4;
     const int needed = lane == 0    ? MOTUS_HAS_CORNER
                        : lane <= 16 ? MOTUS_HAS_TOP
@@ -137,30 +124,29 @@ MOTUS_HD void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas,
     motus_lanes_sync();
 }
 
-// What every block of an MB needs, and nothing that the neighbours decide.
+// Parameters of an MB's blocks that do not depend on its neighbours.
 typedef struct MotusI4Mb {
-    MotusQp qp; // copies, which stay in registers: nothing that is written can be meant
+    MotusQp qp; // copies stay in registers: no store can alias them
     MotusLevelChoice levels;
-    uint32_t rows; // of this lane's mode
+    uint32_t rows; // motus_i4_rows of this lane's mode
     MotusI4Edge edge;
     MotusI4Basis basis;
     MotusLevelPair pair;
 } MotusI4Mb;
 
-// Where its blocks' data are.
+// Shared memory of its blocks.
 typedef struct MotusI4Memory {
     MotusI4Lanes *s;
     MotusTrial *to;
     uint8_t *canvas;
-    const int32_t (*minus)[16];  // the source's: see motus_satd_with
-    const int16_t (*source)[16]; // forward transforms of the source's blocks, two coefficients for
-                                 // each of eight lanes
+    const int32_t (*minus)[16];  // of the source (motus_satd_with)
+    const int16_t (*source)[16]; // transformed source blocks, two coefficients a lane of eight
 } MotusI4Memory;
 
 // Fills `source`, `samples` and `minus` of the MB whose luma begins at src; eight lanes a block.
-MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], uint8_t samples[16][16],
-                                        int32_t minus[16][16], const uint8_t *src, ptrdiff_t stride,
-                                        const MotusI4Basis *basis) {
+MOTUS_WARP void motus_i4_transform_source(int16_t source[16][16], uint8_t samples[16][16],
+                                          int32_t minus[16][16], const uint8_t *src,
+                                          ptrdiff_t stride, const MotusI4Basis *basis) {
     const int lane = motus_lane(), row = lane >> 1 & 3, k = lane & 7;
     MOTUS_ONE_BODY
     for (int blk = lane >> 3; blk < 16; blk += 4) {
@@ -179,18 +165,17 @@ MOTUS_HD void motus_i4_transform_source(int16_t source[16][16], uint8_t samples[
     }
 }
 
-// A half's block in a step, as far as it is known before the step: nothing of it depends on the
-// blocks before.
+// The block of half a warp in a step, independent of the blocks before it.
 typedef struct MotusI4Block {
-    int blk, at;   // its first sample on the canvas
+    int blk, at;   // at: its first sample on the canvas
     int has, kept; // kept 0: the result is dropped
-    int from[3];   // of the line: motus_i4_line
+    int from[3];   // motus_i4_line
     int source[2]; // this lane's two coefficients of the source
-    int src[2];    // and its two samples: motus_i4_samples
+    int src[2];    // this lane's two samples of the source (motus_i4_samples)
 } MotusI4Block;
 
-// Those with x + 2y == step, or the first of them twice.
-MOTUS_HD MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, const MotusI4Memory *m, int step) {
+// Returns a half's block of those with x + 2y == step; a single one is both halves'.
+MOTUS_WARP MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, const MotusI4Memory *m, int step) {
     const int lane = motus_lane(), k = lane & 7, first = motus_max(0, (step - 2) >> 1),
               own = first + (lane >> 4);
     const int y = motus_min(own, motus_min(3, step >> 1)), x = step - 2 * y;
@@ -207,10 +192,10 @@ MOTUS_HD MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, const MotusI4Memory
     return b;
 }
 
-// The eight lanes that have found the best mode so far put it where it belongs.
-MOTUS_HD void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int mode, int mode_bits,
-                            const int sample[2], const MotusPairLevels *own,
-                            const MotusLevels *levels, uint32_t error) {
+// Stores the trial of the eight lanes whose mode is the best so far.
+MOTUS_WARP void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int mode,
+                              int mode_bits, const int sample[2], const MotusPairLevels *own,
+                              const MotusLevels *levels, uint32_t error) {
     const int k = motus_lane() & 7, x = b->blk & 3, y = b->blk >> 2, row = k >> 2;
     uint8_t *at = m->canvas + b->at + (k & 3);
     MotusI4Lanes *s = m->s;
@@ -226,10 +211,10 @@ MOTUS_HD void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int m
     s->mode_bits[b->blk] = (uint32_t)mode_bits;
 }
 
-// Codes a block by the best of the `most` modes that are cheapest by SATD, of those allowed, two at
-// a time. Returns its cost where `asked` is set, or where there is a choice.
-MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, const MotusI4Block *b,
-                                 int most, int asked) {
+// Codes a block by the best of the `most` modes that are cheapest by SATD, two trials at a time.
+// Returns its cost, if `asked` is set or there is a choice.
+MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
+                                   const MotusI4Block *b, int most, int asked) {
     const int lane = motus_lane(), group = lane >> 3, slot = group & 1, x = b->blk & 3,
               y = b->blk >> 2;
     MotusI4Lanes *s = m->s;
@@ -238,7 +223,7 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, co
     const int predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
     const int nc = motus_cavlc_nc(s->count[y + 1][x], s->count[y][x + 1]);
     motus_i4_line(runs, m->canvas, b->from, &mb->edge);
-    motus_lanes_sync(); // the line is there
+    motus_lanes_sync(); // the line is written
     uint32_t key =
         motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, b->has, predicted, mb->rows);
     MOTUS_ONE_BODY
@@ -255,7 +240,7 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, co
         uint32_t pred[4];
         int coef[2], sample[2], wins = !slot;
         MotusPairLevels own;
-        for (int i = 0; i < 4; i++) pred[i] = motus_lanes_get(own_pred[i], (lane & 16) + mode);
+        for (int i = 0; i < 4; i++) pred[i] = motus_lanes_shuffle(own_pred[i], (lane & 16) + mode);
         motus_i4_forward(coef, pred, &mb->basis);
         for (int h = 0; h < 2; h++) coef[h] = b->source[h] - coef[h];
         const MotusLevels levels = motus_eight_levels(s->level[group], coef, &mb->pair, active, 0,
@@ -265,25 +250,23 @@ MOTUS_HD uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m, co
                 levels.n ? motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h],
                                          mb->qp.luma.qp / 6)
                          : (int16_t)0;
-        motus_lanes_sync(); // coefficients are there
+        motus_lanes_sync(); // coefficients are written
         motus_i4_samples(sample, s->coef[group], pred);
         const uint32_t error = motus_i4_error(sample, b->src);
         if (most > 1 || asked) {
-            const uint32_t ssd = motus_lanes_sum_of(error, 8),
+            const uint32_t ssd = motus_lanes_group_sum(error, 8),
                            bits = levels.bits + (uint32_t)mode_bits;
             const uint32_t cost =
                 active ? motus_rd_cost(ssd, bits, mb->qp.lambda_ssd_q8) : UINT32_MAX;
-            const uint32_t other = motus_lanes_get(cost, lane ^ 8),
+            const uint32_t other = motus_lanes_shuffle(cost, lane ^ 8),
                            least = other < cost ? other : cost;
             wins = cost < best && (slot ? cost < other : cost <= other);
             best = least < best ? least : best;
         }
         if (b->kept && wins) motus_i4_keep(m, b, mode, mode_bits, sample, &own, &levels, error);
-        motus_lanes_sync(); // kept before it is predicted from or replaced; coefficients have been
-                            // read
+        motus_lanes_sync(); // the trial is stored; all have read the coefficients
     }
     return best;
 }
 
-#endif
 #endif

@@ -1,46 +1,43 @@
-// Decision of an inter MB by a team of two warps or more: the same result as motus_decide_inter's.
-// Types are evaluated side by side, a warp each as far as there are warps (residual_lanes_core.h).
+// Decision of an inter MB by a team of two warps or more. Types are evaluated side by side, a warp
+// each (inter_trial_warp.cuh) as far as there are warps.
+// Equals motus_decide_inter (inter_trial_cpu.h): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_TRIAL_LANES_CORE_H
-#define ENCODER_ANALYSE_TRIAL_LANES_CORE_H
+#ifndef ENCODER_ANALYSE_INTER_TEAM_WARP_CUH
+#define ENCODER_ANALYSE_INTER_TEAM_WARP_CUH
 
-#include "encoder/analyse/choose_lanes_core.h"
-#include "encoder/analyse/residual_lanes_core.h"
+#include "encoder/analyse/inter_choice_warp.cuh"
+#include "encoder/analyse/inter_trial_warp.cuh"
 
-// Shared memory of a team, beside the coefficients of each warp. All meet between
-// motus_team_measure (with what comes before it), motus_team_refine, motus_team_choose,
-// motus_team_evaluate and motus_team_join, and while they evaluate a type together.
+// Shared memory of a team, beside the coefficients of each warp.
 typedef struct MotusInterTeam {
     union {
         MotusTrial trial[4];
-        MotusTeamSums sums; // until types have been chosen
+        MotusTeamSums sums; // until types are chosen
     } of;
     MotusTrial skip;
     MotusChooseTeam choose;
 } MotusInterTeam;
 
-#if MOTUS_LANES > 1
-
-// ---- Ways to code the MB ------------------------------------------------------------------------
+// ---- A type by one warp -------------------------------------------------------------------------
 
 enum { MOTUS_TRIAL_SKIP = 4 }; // beside the four types
 
-// Makes trial->mb what P_Skip is.
-MOTUS_HD void motus_team_skip(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
+// Makes trial->mb a P_Skip MB.
+MOTUS_WARP void motus_team_skip(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
     const int lane = motus_lane();
     if (lane < 16)
         trial->mb.mv[lane] = skip;
     else
-        motus_word_put((char *)&trial->mb + 4 * lane, 0); // all that follows the vectors
+        motus_word_put((char *)&trial->mb + 4 * lane, 0); // all that follows the MVs
     motus_lanes_sync();                                   // before a part of it is set
     if (lane) return;
     trial->mb.type = MOTUS_MB_P_SKIP;
     trial->mb.qp = in->qp->luma.qp;
 }
 
-// The same for type k.
-MOTUS_HD void motus_team_type(const MotusInterMb *in, const MotusChoice *choice, int k,
-                              MotusTrial *trial) {
+// Makes trial->mb the MB of type k.
+MOTUS_WARP void motus_team_type(const MotusInterMb *in, const MotusChoice *choice, int k,
+                                MotusTrial *trial) {
     const int lane = motus_lane();
     motus_word_put((char *)&trial->mb + 4 * lane,
                    motus_word_get((const char *)&choice->mb[k] + 4 * lane));
@@ -48,11 +45,12 @@ MOTUS_HD void motus_team_type(const MotusInterMb *in, const MotusChoice *choice,
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
 }
 
-// The bits of a type whose levels are chosen, complete in the first lane; the MB becomes P_Skip
-// where it has turned out to be one.
-MOTUS_HD uint32_t motus_lane_type_bits(MotusTrial *trial, MotusLaneBlock *b, const MotusInterMb *in,
-                                       const MotusLaneResidual *r, const MotusLevels *levels,
-                                       MotusMv skip, uint32_t mv_bits) {
+// Completes the residual and returns the MB's bits, which are right in lane 0. A 16x16 MB with
+// P_Skip's MV and no residual becomes P_Skip.
+MOTUS_WARP uint32_t motus_lane_type_bits(MotusTrial *trial, MotusLaneBlock *b,
+                                         const MotusInterMb *in, const MotusLaneResidual *r,
+                                         const MotusLevels *levels, MotusMv skip,
+                                         uint32_t mv_bits) {
     const uint32_t bits = motus_lane_residual(trial, b, in, r, levels);
     if (motus_lane()) return bits;
     if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp &&
@@ -61,10 +59,10 @@ MOTUS_HD uint32_t motus_lane_type_bits(MotusTrial *trial, MotusLaneBlock *b, con
     return bits + motus_inter_bits(&trial->mb, mv_bits);
 }
 
-// Evaluates type k, or P_Skip (motus_type_trial, motus_skip_trial). edge: MotusTeamEdge's counts.
-MOTUS_HD void motus_team_trial(const MotusInterMb *in, uint32_t edge,
-                               const MotusLevelChoice *levels, const MotusChoice *choice,
-                               MotusMv skip, int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
+// Evaluates type k, or P_Skip for MOTUS_TRIAL_SKIP. edge: MotusTeamEdge's counts.
+MOTUS_WARP void motus_team_trial(const MotusInterMb *in, uint32_t edge,
+                                 const MotusLevelChoice *levels, const MotusChoice *choice,
+                                 MotusMv skip, int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
     uint32_t bits = MOTUS_SKIP_RUN_BITS;
     if (k == MOTUS_TRIAL_SKIP)
         motus_team_skip(in, skip, trial);
@@ -80,22 +78,22 @@ MOTUS_HD void motus_team_trial(const MotusInterMb *in, uint32_t edge,
                                   b.blk >= 16, r.nc, motus_lane_quant(in, b.blk), levels);
         bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, skip, choice->mv_bits[k]);
     }
-    motus_lane_judge(trial, &b, in->qp, bits);
+    motus_lane_measure(trial, &b, in->qp, bits);
 }
 
 // ---- A type by the whole team -------------------------------------------------------------------
 //
-// Where one type is evaluated, the other warps have nothing to do meanwhile, and the longest of all
-// is the choice of levels where one block has many: a lane tries to lower them one after the other.
-// Eight lanes try them together.
+// If only one type is evaluated, the other warps are idle. The slowest step then is the choice of
+// levels of a block with many: one lane tries to lower them one after another. Eight lanes try them
+// together.
 
-enum { MOTUS_SHARED_LEVELS = 3 }; // of a block: from then on it is worth the meeting of warps
+enum { MOTUS_SHARED_LEVELS = 3 }; // live coefficients of a block that are worth the barriers
 
-// Lists the blocks whose levels are to be chosen together, if any.
-MOTUS_HD void motus_team_list_levels(MotusTeamLevels *shared, const MotusLaneResidual *r) {
-    const int lane = motus_lane(), many = motus_lanes_which(motus_cavlc_total_coeff(r->live) >=
-                                                            MOTUS_SHARED_LEVELS) != 0;
-    const uint32_t listed = motus_lanes_which(r->live != 0);
+// Lists the blocks whose levels are chosen together, if any block has many.
+MOTUS_WARP void motus_team_list_levels(MotusTeamLevels *shared, const MotusLaneResidual *r) {
+    const int lane = motus_lane(), many = motus_lanes_ballot(motus_cavlc_total_coeff(r->live) >=
+                                                             MOTUS_SHARED_LEVELS) != 0;
+    const uint32_t listed = motus_lanes_ballot(r->live != 0);
     if (many && r->live) {
         shared->block[motus_lanes_count(listed & ((1u << lane) - 1))] = (uint8_t)lane;
         shared->nc[lane] = (uint8_t)r->nc;
@@ -103,12 +101,12 @@ MOTUS_HD void motus_team_list_levels(MotusTeamLevels *shared, const MotusLaneRes
     if (lane == 0) shared->n = many ? motus_lanes_count(listed) : 0;
 }
 
-// Chooses the levels of the listed blocks, eight lanes a block. spare: four rows that no other warp
-// uses, for lanes without a block.
-MOTUS_HD void motus_team_levels(MotusTeamLevels *shared, MotusTrial *trial,
-                                const MotusTrialCoefs *coefs, int16_t (*spare)[18],
-                                const MotusInterMb *in, const MotusLevelChoice *choice, int warp,
-                                int warps) {
+// Chooses the levels of the listed blocks, eight lanes a block. spare: four rows of this warp's
+// own, for lanes without a block.
+MOTUS_WARP void motus_team_levels(MotusTeamLevels *shared, MotusTrial *trial,
+                                  const MotusTrialCoefs *coefs, int16_t (*spare)[18],
+                                  const MotusInterMb *in, const MotusLevelChoice *choice, int warp,
+                                  int warps) {
     const int n = shared->n, eight = motus_lane() >> 3;
     for (int first = 4 * warp; first < n; first += 4 * warps) {
         const int active = first + eight < n, blk = active ? shared->block[first + eight] : 0;
@@ -125,13 +123,13 @@ MOTUS_HD void motus_team_levels(MotusTeamLevels *shared, MotusTrial *trial,
     }
 }
 
-// motus_team_trial of type k by all warps. coefs: of each of them, sixteen rows for all of the
-// lanes without a block in the second one's.
-MOTUS_HD void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
-                                      const MotusLevelChoice *levels, MotusTeamLevels *shared,
-                                      const MotusChoice *choice, MotusMv skip, int k,
-                                      MotusTrialCoefs *coefs, MotusTrial *trial, int warp,
-                                      int warps) {
+// Evaluates type k by all warps. coefs: each warp's; the second one's also has the spare rows of
+// all lanes without a block.
+MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
+                                        const MotusLevelChoice *levels, MotusTeamLevels *shared,
+                                        const MotusChoice *choice, MotusMv skip, int k,
+                                        MotusTrialCoefs *coefs, MotusTrial *trial, int warp,
+                                        int warps) {
     MotusLaneBlock b;
     MotusLaneResidual r;
     if (warp == 0) {
@@ -140,12 +138,12 @@ MOTUS_HD void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
         r = motus_lane_transform(trial, &b, &coefs[0], in, edge);
         motus_team_list_levels(shared, &r);
     }
-    motus_team_sync(); // coefficients and the list are there
+    motus_team_sync(); // coefficients and the list are written
     const int together = shared->n;
     if (together) {
         motus_team_levels(shared, trial, &coefs[0], coefs[1].coef + 4 * warp, in, levels, warp,
                           warps);
-        motus_team_sync(); // levels are there
+        motus_team_sync(); // levels are written
     }
     if (warp) return;
     MotusLevels chosen = {0, 0, 0};
@@ -158,14 +156,14 @@ MOTUS_HD void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
     }
     const uint32_t bits =
         motus_lane_type_bits(trial, &b, in, &r, &chosen, skip, choice->mv_bits[k]);
-    motus_lane_judge(trial, &b, in->qp, bits);
+    motus_lane_measure(trial, &b, in->qp, bits);
 }
 
-// ---- A team -------------------------------------------------------------------------------------
+// ---- The MB -------------------------------------------------------------------------------------
 
-// Chooses the vectors of all types.
-MOTUS_HD void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks,
-                                MotusInterTeam *t, int warp) {
+// Chooses the MVs of all types.
+MOTUS_WARP void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks,
+                                  MotusInterTeam *t, int warp) {
     const int eights = (int)(blocks >> MOTUS_BLOCK_8x8 & 1);
     const MotusTeamChooser c = motus_team_chooser(&t->of.sums, own, in);
     if (warp == MOTUS_CHOOSE_8x8 && eights)
@@ -174,12 +172,11 @@ MOTUS_HD void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in
         motus_team_choose_whole(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
 }
 
-// Evaluates the types that come close to the best one, the warps in turn; or a single one together,
-// where `shares` is set.
-MOTUS_HD void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in,
-                                  const MotusLevelChoice *levels, int best, uint32_t close,
-                                  MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps,
-                                  int shares) {
+// Evaluates the types in the mask `close`, the warps in turn; a single one together if `shares`.
+MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in,
+                                    const MotusLevelChoice *levels, int best, uint32_t close,
+                                    MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps,
+                                    int shares) {
     if (shares && !(close & (close - 1))) {
         motus_team_shared_trial(in, edge, levels, &t->choose.of.levels, &t->choose.choice,
                                 own->skip, best, coefs, &t->of.trial[best], warp, warps);
@@ -195,37 +192,37 @@ MOTUS_HD void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const
     }
 }
 
-// The cheapest way, known to all warps: P_Skip wins ties, then the best one by SATD, then the one
-// that follows.
-MOTUS_HD MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam *t) {
+// Returns the cheapest trial, to all warps. P_Skip wins ties, then the best type by SATD, then the
+// next type.
+MOTUS_WARP MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam *t) {
     const int k = (first + (motus_lane() & 3)) & 3;
     const uint32_t cost = close >> k & 1 ? t->of.trial[k].cost : UINT32_MAX,
                    least = motus_lanes_min(cost);
-    const uint32_t which = motus_lanes_which(cost == least);
+    const uint32_t which = motus_lanes_ballot(cost == least);
     return least < t->skip.cost
                ? &t->of.trial[(first + motus_bit_length(which & (0u - which)) - 1) & 3]
                : &t->skip;
 }
 
-// motus_decide_inter, after motus_team_begin: own is what that has left. coefs: of each warp;
-// shares: the team evaluates a single type together.
-MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own,
-                                       const MotusTeamEdge *edge, const MotusCandidates *found,
-                                       const MotusEffort *effort, const MotusLevelChoice *levels,
-                                       MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
-                                       int warps, int shares, uint32_t *satd) {
+// Returns the cheapest inter coding of the MB, after motus_team_begin, which set `own`. coefs: each
+// warp's. shares: all warps evaluate a single type together. *satd: as in motus_decide_inter.
+MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own,
+                                         const MotusTeamEdge *edge, const MotusCandidates *found,
+                                         const MotusEffort *effort, const MotusLevelChoice *levels,
+                                         MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
+                                         int warps, int shares, uint32_t *satd) {
     const int old = own.n;
     int first;
     motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->choose.of.grid[warp] : NULL);
-    if (warp == warps - 1) // which has the least to measure
+    if (warp == warps - 1) // it has the least to measure
         motus_team_trial(in, edge->counts, NULL, NULL, own.skip, MOTUS_TRIAL_SKIP, NULL, &t->skip);
     motus_team_measure(&t->of.sums, in, &own, old, warp, warps);
-    motus_team_sync(); // all are measured
+    motus_team_sync(); // all MVs are measured, P_Skip is evaluated
     *satd = 0;
     if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
     motus_team_refine(&own, in, old, &t->of.sums, warp, warps);
     motus_team_choose(&own, in, found->blocks, t, warp);
-    motus_team_sync(); // chosen
+    motus_team_sync(); // types are chosen
     const uint32_t close = motus_team_close(&t->choose.choice, effort->trial_gate, &first);
     motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, warp, warps,
                         shares);
@@ -233,12 +230,11 @@ MOTUS_HD MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own
     MotusTrial *best = motus_team_join(first, close, t);
     *satd = t->choose.choice.cost[first];
     if (best->bits > MOTUS_MB_BITS_LIMIT) {
-        motus_team_sync(); // all have compared
+        motus_team_sync(); // all warps have compared
         if (warp == 0) motus_trial_pcm(best, &in->src, in->qp);
-        motus_team_sync(); // replaced
+        motus_team_sync(); // the trial is replaced
     }
     return best;
 }
 
-#endif
 #endif

@@ -1,24 +1,26 @@
-// A mode of Intra4x4 as one lane of a warp predicts and measures it, in words of four samples
-// (intra4x4_lanes_core.h has the whole of it).
+// Prediction and SATD of an Intra4x4 mode by one lane of a warp, in words of four samples; part of
+// intra4x4_warp.cuh.
+// Equals motus_intra4x4 (encoder/mb/intra_core.h) and motus_satd4x4: suite `lanes`.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA4X4_MODES_CORE_H
-#define ENCODER_ANALYSE_INTRA4X4_MODES_CORE_H
+#ifndef ENCODER_ANALYSE_INTRA4X4_MODES_WARP_CUH
+#define ENCODER_ANALYSE_INTRA4X4_MODES_WARP_CUH
+
+#include <string.h>
 
 #include "common/lanes.h"
-#include "encoder/bitstream/syntax_core.h"
+#include "encoder/analyse/intra_trial_core.h"
 #include "encoder/mb/intra_core.h"
 #include "me/pixel/words_warp.cuh"
 
-#define MOTUS_CANVAS_STRIDE                                                                        \
-    32 // Intra4x4 reconstructs on a canvas with one row above and one column to the left
-#define MOTUS_CANVAS_ORIGIN (MOTUS_CANVAS_STRIDE + 8)
-
-#if MOTUS_LANES > 1
-
 // ---- Words --------------------------------------------------------------------------------------
 
-// sum + the products of four samples and four signed bytes.
-MOTUS_HD int motus_dot4(uint32_t samples, uint32_t factors, int sum) {
+// A word of four signed bytes, the first one lowest. A macro, so that it is a constant.
+#define MOTUS_BYTES(a, b, c, d)                                                                    \
+    ((uint32_t)((a)&255) | (uint32_t)((b)&255) << 8 | (uint32_t)((c)&255) << 16 |                  \
+     (uint32_t)((d)&255) << 24)
+
+// Returns sum + the products of four samples and four signed bytes.
+MOTUS_WARP int motus_dot4(uint32_t samples, uint32_t factors, int sum) {
 #ifdef __CUDA_ARCH__
     asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(samples), "r"(factors), "r"(sum));
 #else
@@ -26,12 +28,13 @@ MOTUS_HD int motus_dot4(uint32_t samples, uint32_t factors, int sum) {
 #endif
     return sum;
 }
-MOTUS_HD int motus_sum_of_samples(uint32_t word) { return motus_dot4(word, 0x01010101, 0); }
 
-// motus_satd4x4 of rows in words. Two samples' differences go together as low + (high << 16) modulo
-// 2^32, which sums and differences keep; a coefficient is within +-4080. |a + b| + |a - b| is twice
-// the larger of |a| and |b|: the last step of the transform.
-MOTUS_HD uint32_t motus_satd_rows(const uint32_t a[4], const uint32_t b[4]) {
+MOTUS_WARP int motus_sum_of_samples(uint32_t word) { return motus_dot4(word, 0x01010101, 0); }
+
+// Returns motus_satd4x4 of rows in words. Differences of two samples are packed as low + (high <<
+// 16) modulo 2^32, which sums and differences preserve; a coefficient is within +-4080. The last
+// step of the transform: |a + b| + |a - b| is twice the larger of |a| and |b|.
+MOTUS_WARP uint32_t motus_satd_rows(const uint32_t a[4], const uint32_t b[4]) {
     uint32_t v[4][2];
     int sum = 0;
     for (int y = 0; y < 4; y++)
@@ -52,14 +55,17 @@ MOTUS_HD uint32_t motus_satd_rows(const uint32_t a[4], const uint32_t b[4]) {
     return (uint32_t)sum;
 }
 
-// A row of the 4x4 Hadamard transform, as bytes of four samples' factors.
-MOTUS_HD uint32_t motus_hadamard_bytes(int k) {
-    return k == 0 ? 0x01010101u : k == 1 ? 0xFFFF0101u : k == 2 ? 0x01FFFF01u : 0xFF01FF01u;
+// Returns row k of the 4x4 Hadamard transform.
+MOTUS_WARP uint32_t motus_hadamard_bytes(int k) {
+    return k == 0   ? MOTUS_BYTES(1, 1, 1, 1)
+           : k == 1 ? MOTUS_BYTES(1, 1, -1, -1)
+           : k == 2 ? MOTUS_BYTES(1, -1, -1, 1)
+                    : MOTUS_BYTES(1, -1, 1, -1);
 }
 
-// motus_satd4x4 of a prediction, of whose source the rows' transforms are known, negative: minus[4
-// * y + k]. The last step as in motus_satd_rows.
-MOTUS_HD uint32_t motus_satd_with(const int32_t minus[16], const uint32_t pred[4]) {
+// Returns motus_satd4x4 of a prediction. minus[4 * y + k]: the negated transforms of the source's
+// rows. The last step is that of motus_satd_rows.
+MOTUS_WARP uint32_t motus_satd_with(const int32_t minus[16], const uint32_t pred[4]) {
     int v[4][4], sum = 0;
     for (int y = 0; y < 4; y++) {
         int32_t own[4];
@@ -75,63 +81,65 @@ MOTUS_HD uint32_t motus_satd_with(const int32_t minus[16], const uint32_t pred[4
 
 // ---- Prediction ---------------------------------------------------------------------------------
 
-// Every row of every mode but DC is four neighbouring bytes of `runs`: of the line around the
-// corner, its half and smooth means (MotusIntraLine) and what the directions between them
-// interleave. Places of the four rows, by mode, lowest first.
+// Bytes of `runs`. Every row of every mode but DC is four consecutive ones.
 enum {
-    MOTUS_RUN_LINE = 0,
-    MOTUS_RUN_HALF = 16,
-    MOTUS_RUN_SMOOTH = 32,
-    MOTUS_RUN_LEFT = 48
-}; // left: each sample four times, top one first
-enum {
-    MOTUS_RUN_VR2 = 64,
-    MOTUS_RUN_VR3 = 68,
-    MOTUS_RUN_HD = 72,
-    MOTUS_RUN_HU = 82,
-    MOTUS_RUN_NOWHERE = 96
-}; // rows 2 and 3 of vertical right; the runs of 8.3.1.2.6 and 8; where 16 lanes write what nobody
-   // needs, a word each
+    MOTUS_RUN_LINE = 0,     // MotusIntraLine: e
+    MOTUS_RUN_HALF = 16,    // half
+    MOTUS_RUN_SMOOTH = 32,  // smooth
+    MOTUS_RUN_LEFT = 48,    // each sample to the left four times, top one first
+    MOTUS_RUN_VR2 = 64,     // rows 2 and 3 of vertical right (8.3.1.2.5)
+    MOTUS_RUN_VR3 = 68,     //
+    MOTUS_RUN_HD = 72,      // interleaved half and smooth of horizontal down (8.3.1.2.6)
+    MOTUS_RUN_HU = 82,      // and of horizontal up (8.3.1.2.8)
+    MOTUS_RUN_NOWHERE = 96, // a word for each of 16 lanes to write what is not needed
+};
 
-MOTUS_HD uint32_t motus_i4_rows(int mode) {
+// Returns the first bytes in `runs` of a mode's four rows, packed, top row lowest.
+MOTUS_WARP uint32_t motus_i4_rows(int mode) {
+    enum {
+        TOP = MOTUS_RUN_LINE + MOTUS_LINE_TOP,
+        LEFT = MOTUS_RUN_LEFT,
+        HALF = MOTUS_RUN_HALF,
+        SMOOTH = MOTUS_RUN_SMOOTH
+    };
     switch (mode) {
     case MOTUS_I4_VERTICAL:
-        return 0x05050505;
+        return MOTUS_BYTES(TOP, TOP, TOP, TOP);
     case MOTUS_I4_HORIZONTAL:
-        return 0x3C383430;
+        return MOTUS_BYTES(LEFT, LEFT + 4, LEFT + 8, LEFT + 12);
     case MOTUS_I4_DOWN_LEFT:
-        return 0x29282726;
+        return MOTUS_BYTES(SMOOTH + 6, SMOOTH + 7, SMOOTH + 8, SMOOTH + 9);
     case MOTUS_I4_DOWN_RIGHT:
-        return 0x21222324;
+        return MOTUS_BYTES(SMOOTH + 4, SMOOTH + 3, SMOOTH + 2, SMOOTH + 1);
     case MOTUS_I4_VERTICAL_RIGHT:
-        return 0x44402414;
+        return MOTUS_BYTES(HALF + 4, SMOOTH + 4, MOTUS_RUN_VR2, MOTUS_RUN_VR3);
     case MOTUS_I4_HORIZONTAL_DOWN:
-        return 0x484A4C4E;
+        return MOTUS_BYTES(MOTUS_RUN_HD + 6, MOTUS_RUN_HD + 4, MOTUS_RUN_HD + 2, MOTUS_RUN_HD);
     case MOTUS_I4_VERTICAL_LEFT:
-        return 0x27162615;
+        return MOTUS_BYTES(HALF + 5, SMOOTH + 6, HALF + 6, SMOOTH + 7);
     case MOTUS_I4_HORIZONTAL_UP:
-        return 0x58565452;
+        return MOTUS_BYTES(MOTUS_RUN_HU, MOTUS_RUN_HU + 2, MOTUS_RUN_HU + 4, MOTUS_RUN_HU + 6);
     default:
         return 0;
     }
 }
 
-// What lane j of 16 does with sample j of the line, the same for every block: where on the canvas
-// it and its neighbours are, from the block's first sample on, without and with an upper right
-// block; and where their means stand in `runs` beside their own places.
+// Addresses of lane j of 16, which handles sample j of the line; the same for every block.
 typedef struct MotusI4Edge {
+    // Samples j - 1, j and j + 1 on the canvas, relative to the block, without ([0]) and with ([1])
+    // an upper right block.
     int16_t from[2][3];
-    uint8_t half_at[2], smooth_at[3], left_at, last_at;
+    uint8_t half_at[2], smooth_at[3], left_at, last_at; // further copies in `runs`
 } MotusI4Edge;
 
-MOTUS_HD int motus_i4_offset(int j, int right) {
-    if (j < MOTUS_LINE_CORNER)
-        return (3 - motus_max(j, 0)) * MOTUS_CANVAS_STRIDE -
-               1; // before the line: its first sample once more
+// Returns the place of sample j of the line on the canvas, relative to the block. Before the line
+// its first sample repeats, behind it the one at `right`.
+MOTUS_WARP int motus_i4_offset(int j, int right) {
+    if (j < MOTUS_LINE_CORNER) return (3 - motus_max(j, 0)) * MOTUS_CANVAS_STRIDE - 1;
     return motus_min(j - MOTUS_LINE_TOP, right) - MOTUS_CANVAS_STRIDE;
 }
 
-MOTUS_HD MotusI4Edge motus_i4_edge(void) {
+MOTUS_WARP MotusI4Edge motus_i4_edge(void) {
     const int j = motus_lane() & 15, nowhere = MOTUS_RUN_NOWHERE + 4 * j;
     MotusI4Edge edge;
     for (int right = 0; right < 2; right++)
@@ -156,10 +164,10 @@ MOTUS_HD MotusI4Edge motus_i4_edge(void) {
     return edge;
 }
 
-// Fills `runs`, lane j of 16 dealing with sample j of the line. `from`: where samples j - 1, j and
-// j + 1 are. Samples that are not there have any value: modes that need them are not allowed.
-MOTUS_HD void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const int from[3],
-                            const MotusI4Edge *edge) {
+// Fills `runs`, lane j of 16 from sample j of the line. `from`: samples j - 1, j and j + 1 on the
+// canvas. Samples that do not exist may have any value: modes that need them are not allowed.
+MOTUS_WARP void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const int from[3],
+                              const MotusI4Edge *edge) {
     const int j = motus_lane() & 15;
     const uint32_t before = canvas[from[0]], e = canvas[from[1]], next = canvas[from[2]];
     const uint8_t half = (uint8_t)((e + next + 1) >> 1),
@@ -174,33 +182,34 @@ MOTUS_HD void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const int 
     motus_word_put(to + edge->last_at, e * 0x01010101u);
 }
 
-// Four bytes of `runs` from byte `at` <= 88 on.
-MOTUS_HD uint32_t motus_i4_row(const uint32_t runs[40], int at) {
+// Returns four bytes of `runs` from byte `at` <= 88 on.
+MOTUS_WARP uint32_t motus_i4_row(const uint32_t runs[40], int at) {
     uint64_t both = runs[at >> 2] | (uint64_t)runs[(at >> 2) + 1] << 32;
     return (uint32_t)(both >> (8 * (at & 3)));
 }
 
-MOTUS_HD int motus_i4_dc(const uint32_t runs[40], int has) {
+MOTUS_WARP int motus_i4_dc(const uint32_t runs[40], int has) {
     const int left = motus_sum_of_samples(runs[0]),
               top = motus_sum_of_samples(motus_i4_row(runs, MOTUS_LINE_TOP));
-    const int both = (has & MOTUS_HAS_LEFT ? left : 512) +
-                     (has & MOTUS_HAS_TOP ? top : 512); // what is not there: see below
+    const int both = (has & MOTUS_HAS_LEFT ? left : 512) + (has & MOTUS_HAS_TOP ? top : 512);
     const int one = (has & MOTUS_HAS_LEFT ? left : 0) + (has & MOTUS_HAS_TOP ? top : 0);
     const int sides = has & (MOTUS_HAS_LEFT | MOTUS_HAS_TOP);
     return sides && sides != (MOTUS_HAS_LEFT | MOTUS_HAS_TOP)
                ? (one + 2) >> 2
-               : (both + 4) >> 3; // of two times 512: 128
+               : (both + 4) >> 3; // 128 if neither exists
 }
 
-// Fills a lane's mode of its half's block. Returns (its cost by SATD + 1) << 4 | mode, never 0;
-// UINT32_MAX where it is not allowed. Lanes from MOTUS_I4_MODES on only come along.
-MOTUS_HD uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40], const int32_t minus[16],
-                                const MotusQp *qp, int has, int predicted, uint32_t rows) {
+// Predicts the block of half a warp by a lane's mode, (lane & 15). Returns (SATD + lambda * bits +
+// 1)
+// << 4 | mode, never 0, or UINT32_MAX if the mode is not allowed.
+MOTUS_WARP uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40],
+                                  const int32_t minus[16], const MotusQp *qp, int has,
+                                  int predicted, uint32_t rows) {
     const int lane = motus_lane(), mode = motus_min(lane & 15, MOTUS_I4_MODES - 1);
     const int allowed = (lane & 15) < MOTUS_I4_MODES && motus_intra4x4_allowed(mode, has);
     const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u,
                    flat = mode == MOTUS_I4_DC ? UINT32_MAX : 0;
-    for (int y = 0; y < 4; y++) { // no branch: all rows are on their way together
+    for (int y = 0; y < 4; y++) { // no branch: the loads of all rows overlap
         const uint32_t row = motus_i4_row(runs, (int)(rows >> (8 * y) & 255));
         pred[y] = row ^ ((row ^ dc) & flat);
     }
@@ -209,14 +218,12 @@ MOTUS_HD uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40], const
     return allowed ? (cost + 1) << 4 | (uint32_t)mode : UINT32_MAX;
 }
 
-// The least key of each half of the lanes.
-MOTUS_HD uint32_t motus_least_of_half(uint32_t key) {
+// Returns the smallest key of a lane's half of the warp.
+MOTUS_WARP uint32_t motus_least_of_half(uint32_t key) {
     const int upper = motus_lane() & 16;
     const uint32_t first = motus_lanes_min(upper ? UINT32_MAX : key),
                    second = motus_lanes_min(upper ? key : UINT32_MAX);
     return upper ? second : first;
 }
-
-#endif // MOTUS_LANES > 1
 
 #endif

@@ -1,27 +1,26 @@
-// Prediction and residual of an inter MB by a warp: all 24 blocks at once, a lane a block, whose
-// samples stay in registers. The same as motus_predict_inter, motus_code_inter_luma and
-// motus_code_chroma.
+// Prediction and residual of an inter MB by a warp: all 24 blocks at once, a lane a block, with its
+// samples in registers.
+// Equals motus_predict_inter, motus_code_inter_luma and motus_code_chroma (residual_cpu.h): suite
+// `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_RESIDUAL_LANES_CORE_H
-#define ENCODER_ANALYSE_RESIDUAL_LANES_CORE_H
+#ifndef ENCODER_ANALYSE_INTER_TRIAL_WARP_CUH
+#define ENCODER_ANALYSE_INTER_TRIAL_WARP_CUH
 
 #include "dct/dct_warp.cuh"
-#include "encoder/analyse/levels_lanes_core.h"
-#include "encoder/analyse/trial_core.h"
+#include "encoder/analyse/inter_core.h"
+#include "encoder/analyse/levels_warp.cuh"
 
-// Forward transforms of a trial's blocks that may have levels; 18, so that lanes with a block each
-// meet in no bank.
+// Forward transforms of a trial's blocks with live coefficients; 18 a block, so that lanes with a
+// block each have no bank conflicts.
 typedef struct MotusTrialCoefs {
     int16_t coef[24][18];
 } MotusTrialCoefs;
 
-#if MOTUS_LANES > 1
-
 // ---- Prediction ---------------------------------------------------------------------------------
 
-// A lane predicts two rows of a 4x4 block of luma.
-MOTUS_HD void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *in,
-                                      const MotusMb *mb) {
+// Predicts luma, a lane two rows of a 4x4 block.
+MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *in,
+                                        const MotusMb *mb) {
     const int blk = motus_lane() >> 1, x = 4 * (blk & 3), y = (blk & 12) + 2 * (motus_lane() & 1);
     const ptrdiff_t stride = in->ref->luma_stride;
     const uint8_t *tap[2];
@@ -33,9 +32,9 @@ MOTUS_HD void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *in,
         motus_word_put(luma + (y + i) * MOTUS_LUMA_STRIDE + x, motus_words_average(a[i], b[i]));
 }
 
-// A lane predicts 2x2 samples of chroma, those that one vector belongs to, from 3x3.
-MOTUS_HD void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInterMb *in,
-                                        const MotusMb *mb) {
+// Predicts chroma, a lane the 2x2 samples of one MV, from 3x3.
+MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInterMb *in,
+                                          const MotusMb *mb) {
     const int lane = motus_lane(), plane = lane >> 4, x = 2 * (lane & 3), y = 2 * (lane >> 2 & 3);
     const MotusMv mv = mb->mv[lane & 15];
     const int width = in->ref->width / 2, height = in->ref->height / 2;
@@ -65,17 +64,17 @@ MOTUS_HD void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInterM
     }
 }
 
-// A lane's block: luma 0..15 in raster order, Cb, Cr; lanes from 24 on have block 23 once more, and
+// A lane's block: luma 0..15 in raster order, Cb, Cr. Lanes from 24 on have block 23 as well, and
 // write nothing.
 typedef struct MotusLaneBlock {
     int blk;
     uint8_t *at; // in the trial
     ptrdiff_t stride;
-    uint32_t src[4], rec[4]; // rec: the prediction first
+    uint32_t src[4], rec[4]; // rec: prediction, then reconstruction
 } MotusLaneBlock;
 
-// Predicts the MB with the vectors of trial->mb, and loads each lane's block.
-MOTUS_HD MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInterMb *in) {
+// Predicts the MB with the MVs of trial->mb, and loads each lane's block.
+MOTUS_WARP MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInterMb *in) {
     MotusLaneBlock b;
     b.blk = motus_min(motus_lane(), 23);
     b.at = motus_trial_block(trial, b.blk, &b.stride);
@@ -91,21 +90,17 @@ MOTUS_HD MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInterMb
     for (int i = 0; i < 4; i++) b.src[i] = motus_word_get(src + i * stride);
     motus_lane_predict_luma(trial->luma, in, &trial->mb);
     motus_lane_predict_chroma(trial->chroma, in, &trial->mb);
-    motus_lanes_sync(); // predicted
+    motus_lanes_sync(); // the prediction is written
     for (int i = 0; i < 4; i++) b.rec[i] = motus_word_get(b.at + i * b.stride);
     return b;
 }
 
-// Squared error of the MB from its blocks.
-MOTUS_HD uint32_t motus_lane_ssd(const MotusLaneBlock *b) {
+// Sets bits, SSD and cost of a trial from its blocks. bits: lane 0's.
+MOTUS_WARP void motus_lane_measure(MotusTrial *trial, const MotusLaneBlock *b, const MotusQp *qp,
+                                   uint32_t bits) {
     uint32_t ssd = 0;
     for (int i = 0; i < 4; i++) ssd = motus_words_ssd(b->src[i], b->rec[i], ssd);
-    return motus_lanes_sum(motus_lane() < 24 ? ssd : 0);
-}
-
-MOTUS_HD void motus_lane_judge(MotusTrial *trial, const MotusLaneBlock *b, const MotusQp *qp,
-                               uint32_t bits) {
-    const uint32_t ssd = motus_lane_ssd(b);
+    ssd = motus_lanes_sum(motus_lane() < 24 ? ssd : 0);
     if (motus_lane() == 0) {
         trial->bits = bits;
         trial->ssd = ssd;
@@ -115,16 +110,16 @@ MOTUS_HD void motus_lane_judge(MotusTrial *trial, const MotusLaneBlock *b, const
 
 // ---- Residual -----------------------------------------------------------------------------------
 
-// Forward transform of a lane's block: the DC, and which coefficients may become levels (a mask as
-// motus_lane_levels wants it); all of them in `to`, by rows.
-MOTUS_HD uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *q, int16_t to[16],
-                                     int *dc) {
+// Transforms a lane's block. Returns the mask of its live coefficients (motus_lane_levels); writes
+// its DC, and all coefficients to `to`, by rows, if some are live.
+MOTUS_WARP uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *q, int16_t to[16],
+                                       int *dc) {
     const uint32_t mixed = (uint16_t)q->threshold[2],
                    even = (uint16_t)q->threshold[0] | mixed << 16;
     const uint32_t odd = mixed | (uint32_t)(uint16_t)q->threshold[1] << 16; // of columns
     uint32_t coef[8], less = 0;
     motus_pairs_forward(coef, b->src, b->rec);
-    for (int i = 0; i < 8; i++) // two sign bits each, side by side in the end: bytes 1 and 3
+    for (int i = 0; i < 8; i++) // two sign bits each, next to each other in bytes 1 and 3
         less |=
             (motus_pairs_sub(motus_pairs_abs(coef[i]), i & 1 ? odd : even) & 0x80008000) >> (7 - i);
     const uint32_t live = motus_word_bytes(~less, 0, 0x4431);
@@ -134,31 +129,32 @@ MOTUS_HD uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant *
     return live;
 }
 
-// nC of a lane's block, as motus_cavlc_nc_at has it, from each lane's count and the edge's counts.
-MOTUS_HD int motus_lane_nc(int blk, int count, uint32_t edge) {
+// Returns nC of a lane's block (motus_cavlc_nc_at) from each lane's count and the edge's counts.
+MOTUS_WARP int motus_lane_nc(int blk, int count, uint32_t edge) {
     const int luma = blk < 16, side = luma ? 4 : 2, x = blk & (side - 1),
               y = blk >> (luma ? 2 : 1) & (side - 1);
     const int row = luma ? y : blk >> 1 & 3,
               column = luma ? x : (blk >> 1 & 2) + x; // cells of A and B
-    int left = (int)motus_lanes_get((uint32_t)count, motus_lane() - 1);
-    int above = (int)motus_lanes_get((uint32_t)count, motus_lane() - side);
-    const int of_a = (int8_t)(motus_lanes_get(edge, 6 * row + 6) >> (luma ? 0 : 8) & 0xFF);
-    const int of_b = (int8_t)(motus_lanes_get(edge, column + 1) >> (luma ? 0 : 8) & 0xFF);
+    int left = (int)motus_lanes_shuffle((uint32_t)count, motus_lane() - 1);
+    int above = (int)motus_lanes_shuffle((uint32_t)count, motus_lane() - side);
+    const int of_a = (int8_t)(motus_lanes_shuffle(edge, 6 * row + 6) >> (luma ? 0 : 8) & 0xFF);
+    const int of_b = (int8_t)(motus_lanes_shuffle(edge, column + 1) >> (luma ? 0 : 8) & 0xFF);
     if (!x) left = of_a;
     if (!y) above = of_b;
     return motus_cavlc_nc(left, above);
 }
 
-// The Hadamard transform of the DCs of each four lanes.
-MOTUS_HD int motus_lane_hadamard2x2(int v) {
-    const int lane = motus_lane(), beside = (int)motus_lanes_get((uint32_t)v, lane ^ 1);
+// Returns motus_hadamard2x2 of the values of each four lanes.
+MOTUS_WARP int motus_lane_hadamard2x2(int v) {
+    const int lane = motus_lane(), beside = (int)motus_lanes_shuffle((uint32_t)v, lane ^ 1);
     v = lane & 1 ? beside - v : v + beside;
-    const int below = (int)motus_lanes_get((uint32_t)v, lane ^ 2);
+    const int below = (int)motus_lanes_shuffle((uint32_t)v, lane ^ 2);
     return lane & 2 ? below - v : v + below;
 }
 
-// Chroma DC levels (motus_code_chroma_dc): of a lane's block, and what it is scaled to.
-MOTUS_HD int motus_lane_chroma_dc(int dc, int qp, int *scaled) {
+// Returns the chroma DC level of a lane's block (motus_code_chroma_dc), and *scaled, the
+// dequantized DC.
+MOTUS_WARP int motus_lane_chroma_dc(int dc, int qp, int *scaled) {
     const MotusQuantizer q = motus_quantizer(qp, MOTUS_DEADZONE_INTER, 1);
     const int level =
         motus_quant((int16_t)motus_lane_hadamard2x2(dc), q.scale[0], q.offset, q.shift);
@@ -166,35 +162,34 @@ MOTUS_HD int motus_lane_chroma_dc(int dc, int qp, int *scaled) {
     return level;
 }
 
-// Whether the levels of a lane's group pay for their bits together: an 8x8 block of luma, all of
-// chroma's AC. *bits: of all groups that pay.
-MOTUS_HD uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
-                                        uint32_t *bits) {
+// Returns the mask of lanes whose group (an 8x8 block of luma, or all of chroma's AC) is worth its
+// bits, and *bits, the sum of those groups.
+MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
+                                          uint32_t *bits) {
     const int lane = motus_lane(), luma = blk < 16;
     uint32_t sum[2] = {(uint32_t)levels->gain, levels->bits};
     for (int i = 0; i < 2; i++) {
         if (lane >= 24) sum[i] = 0;
-        sum[i] += motus_lanes_get(sum[i], lane ^ 1);
-        const uint32_t two = motus_lanes_get(sum[i], lane ^ 2);
+        sum[i] += motus_lanes_shuffle(sum[i], lane ^ 1);
+        const uint32_t two = motus_lanes_shuffle(sum[i], lane ^ 2);
         if (!luma) sum[i] += two;
-        sum[i] += motus_lanes_get(sum[i], lane ^ 4);
+        sum[i] += motus_lanes_shuffle(sum[i], lane ^ 4);
     }
     const int pays = (int32_t)sum[0] > (int32_t)(sum[1] * rate),
               first = luma ? !(blk & 5) : lane == 16;
     *bits = motus_lanes_sum(first && pays ? sum[1] : 0);
-    return motus_lanes_which(pays);
+    return motus_lanes_ballot(pays);
 }
 
-// Adds a block's residual to its prediction: levels in zigzag order, if there are any, and chroma's
-// DC.
-MOTUS_HD void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc,
-                                     int qp) {
+// Adds a block's residual to its prediction: n levels in zigzag order, and chroma's DC.
+MOTUS_WARP void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc,
+                                       int qp) {
     const int rem = qp % 6, per = qp / 6;
     uint32_t scale[3], scaled[16], coef[8]; // the lower halves of `scaled`
     for (int k = 0; k < 3; k++) scale[k] = (uint32_t)motus_dequant_scale(rem, k) << per;
     for (int i = 0; i < 16; i += 2) {
         const uint32_t two =
-            n ? motus_word_get(level + i) : 0; // where there are none, nothing was written
+            n ? motus_word_get(level + i) : 0; // nothing was written if there are none
         scaled[i] = two * scale[motus_coef_class(motus_zigzag_at(i))];
         scaled[i + 1] = (two >> 16) * scale[motus_coef_class(motus_zigzag_at(i + 1))];
     }
@@ -208,43 +203,42 @@ MOTUS_HD void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16],
     for (int y = 0; y < 4; y++) motus_word_put(b->at + y * b->stride, b->rec[y]);
 }
 
-// What a lane's block has become before its levels are chosen.
+// Residual of a lane's block before its levels are chosen.
 typedef struct MotusLaneResidual {
-    uint32_t live; // coefficients that may become levels, but chroma's DC (motus_lane_levels); none
-                   // of a lane without a block
-    uint32_t any;  // lanes with some
-    uint32_t dc_any; // with a level of chroma's DC
-    int scaled;      // what chroma's DC adds
-    int nc;          // where there are `any`
+    uint32_t live;   // mask of live coefficients without chroma's DC; 0 for a lane without a block
+    uint32_t any;    // mask of lanes with live coefficients
+    uint32_t dc_any; // mask of lanes with a level of chroma's DC
+    int scaled;      // chroma's DC, dequantized
+    int nc;          // set if `any`
 } MotusLaneResidual;
 
-MOTUS_HD const MotusQuant *motus_lane_quant(const MotusInterMb *in, int blk) {
+MOTUS_WARP const MotusQuant *motus_lane_quant(const MotusInterMb *in, int blk) {
     return blk < 16 ? &in->qp->luma : &in->qp->chroma;
 }
 
-// Transform of the predicted MB, and levels of chroma's DC.
-MOTUS_HD MotusLaneResidual motus_lane_transform(MotusTrial *trial, const MotusLaneBlock *b,
-                                                MotusTrialCoefs *coefs, const MotusInterMb *in,
-                                                uint32_t edge) {
+// Transforms the predicted MB and codes chroma's DC.
+MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const MotusLaneBlock *b,
+                                                  MotusTrialCoefs *coefs, const MotusInterMb *in,
+                                                  uint32_t edge) {
     const int blk = b->blk, chroma = blk >= 16 && motus_lane() < 24;
     MotusLaneResidual r = {0};
     int dc;
     r.live = motus_lane_forward(b, motus_lane_quant(in, blk), coefs->coef[blk], &dc);
-    if (blk >= 16) r.live &= 0xFFFE; // AC only
+    if (blk >= 16) r.live &= 0xFFFE; // AC
     const int dc_level = motus_lane_chroma_dc(dc, in->qp->chroma.qp, &r.scaled);
-    r.dc_any = motus_lanes_which(chroma && dc_level);
+    r.dc_any = motus_lanes_ballot(chroma && dc_level);
     if (chroma) trial->coef.chroma_dc[(blk - 16) >> 2][blk & 3] = (int16_t)dc_level;
-    r.any = motus_lanes_which(r.live != 0);
-    if (r.any)
-        r.nc = motus_lane_nc(blk, motus_cavlc_total_coeff(r.live),
-                             edge); // there are none in half of all trials
+    r.any = motus_lanes_ballot(r.live != 0);
+    if (r.any) // half of all trials have none
+        r.nc = motus_lane_nc(blk, motus_cavlc_total_coeff(r.live), edge);
     if (motus_lane() >= 24) r.live = 0;
     return r;
 }
 
-// The rest, once levels are chosen: what pays for its bits, and reconstruction. Returns the bits.
-MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, const MotusInterMb *in,
-                                      const MotusLaneResidual *r, const MotusLevels *levels) {
+// Completes the residual from the chosen levels: cbp, counts and reconstruction. Returns the bits.
+MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
+                                        const MotusInterMb *in, const MotusLaneResidual *r,
+                                        const MotusLevels *levels) {
     const int lane = motus_lane(), blk = b->blk, luma = blk < 16, scaled = r->scaled;
     const MotusQuant *q = motus_lane_quant(in, blk);
     const int16_t *level = motus_coef_block(&trial->coef, blk);
@@ -257,11 +251,11 @@ MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, cons
     }
     const uint32_t ac = pays >> 16 & 1;
     if (lane < 24) trial->mb.total_coeff[blk] = (uint8_t)n;
-    motus_lanes_sync(); // chroma's DC levels are there
+    motus_lanes_sync(); // chroma's DC levels are written
     if (ac || found) {
         const uint32_t dc_bits =
             (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane & 1]);
-        bits += motus_lanes_get(dc_bits, 0) + motus_lanes_get(dc_bits, 1);
+        bits += motus_lanes_shuffle(dc_bits, 0) + motus_lanes_shuffle(dc_bits, 1);
     }
     if (lane < 24 && (n || (!luma && scaled))) motus_lane_reconstruct(b, level, n, scaled, q->qp);
     if (lane == 0)
@@ -273,5 +267,4 @@ MOTUS_HD uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b, cons
     return bits;
 }
 
-#endif
 #endif

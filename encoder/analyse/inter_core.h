@@ -1,0 +1,117 @@
+// An inter MB, its candidate MVs and the choice among them: what inter_choice_cpu.h and
+// inter_choice_warp.cuh share.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_INTER_CORE_H
+#define ENCODER_ANALYSE_INTER_CORE_H
+
+#include "encoder/analyse/effort.h"
+#include "encoder/analyse/trial_core.h"
+#include "encoder/bitstream/syntax_core.h"
+
+#define MOTUS_CANDIDATES 24 // MVs of an MB from the search
+#define MOTUS_CHOICES 32    // with those of its neighbours; one per lane of a warp
+
+// MVs that the search found for an MB, measured. Written once per picture, before the first
+// decision.
+typedef struct MotusCandidates {
+    MotusMv mv[MOTUS_CANDIDATES];
+    uint16_t satd[MOTUS_CANDIDATES][16]; // 4x4 blocks in raster order
+    uint64_t blocks;                     // motus_candidate_blocks
+    uint8_t n;
+} MotusCandidates;
+
+// An inter MB and its surroundings.
+typedef struct MotusInterMb {
+    const MotusReference *ref;
+    const MotusInterLimits *limits;
+    const MotusQp *qp;
+    MotusMbSource src;
+    MotusNeighbours neighbours;
+    int x, y; // MBs
+} MotusInterMb;
+
+// The MB with the best MVs (and sub types) of each of the four types P_16x16, P_16x8, P_8x16 and
+// P_8x8. cost is UINT32_MAX for types that were not considered.
+typedef struct MotusChoice {
+    MotusMb mb[4];
+    uint32_t cost[4];    // SATD + lambda * bits of type and MVs
+    uint32_t mv_bits[4]; // of the MVs alone
+    MotusMv skip;        // P_Skip's MV
+} MotusChoice;
+
+// True if an MV is within the level's vertical range, and any two differ by less than 16 bits.
+MOTUS_HD int motus_mv_allowed(const MotusInterLimits *limits, MotusMv mv) {
+    return mv.y >= -limits->max_mv_y && mv.y < limits->max_mv_y && mv.x >= -8192 && mv.x < 8192;
+}
+
+// Returns the bits of one component of an MV difference, se(v), |v| < 2^15: from the exponent of
+// |v| as a float, for which SIMD code has an instruction.
+MOTUS_HD int motus_mvd_bits(int v) {
+#ifdef __CUDA_ARCH__
+    return 2 * (32 - __clz(motus_abs(v))) + 1;
+#else
+    union {
+        float f;
+        int32_t i;
+    } magnitude;
+    magnitude.f = (float)motus_abs(v) + 0.5f; // 0.5 for 0: exponent -1, where 1 has 0
+    return 2 * ((magnitude.i >> 23) - 126) + 1;
+#endif
+}
+
+// Completes the choice of type k, whose MVs are set.
+MOTUS_HD void motus_choice_put(MotusChoice *choice, int k, uint32_t cost, uint32_t mv_bits) {
+    choice->mb[k].type = (uint8_t)(MOTUS_MB_P_16x16 + k);
+    choice->cost[k] = cost;
+    choice->mv_bits[k] = mv_bits;
+}
+
+// True if P_Skip, evaluated, is taken at once. Its cost is nearly all distortion: if it is below
+// the cost of skip_gate bits, other MVs could not save more.
+MOTUS_HD int motus_skip_is_enough(const MotusTrial *skip, const MotusQp *qp,
+                                  const MotusEffort *effort) {
+    return skip->cost <= motus_rd_cost(0, (uint32_t)effort->skip_gate, qp->lambda_ssd_q8);
+}
+
+// Returns the mask of the 41 blocks that are refined and become candidates, by whole-sample costs
+// (SAD + lambda * bits): the blocks of each type, or sub type of an 8x8 block, whose sum is within
+// the gate of the best.
+MOTUS_HD uint64_t motus_candidate_blocks(const uint32_t cost[MOTUS_BLOCKS],
+                                         const MotusEffort *effort, uint32_t lambda_q8) {
+    uint64_t blocks = 1, subs = 0;
+    uint32_t whole[4] = {cost[0], cost[1] + cost[2], cost[3] + cost[4], 0}, best = UINT32_MAX;
+    for (int q = 0; q < 4; q++) {
+        uint32_t sub[4], least = UINT32_MAX;
+        for (int k = 0; k < 4; k++) {
+            sub[k] = lambda_q8 * (uint32_t)motus_ue_bits((uint32_t)k) >> 8;
+            for (int i = 0; i < motus_sub_partitions(k); i++)
+                sub[k] += cost[motus_sub_partition(k, q, i).block];
+            if (!(effort->partitions >> motus_sub_mode(k) & 1)) sub[k] = UINT32_MAX;
+            least = sub[k] < least ? sub[k] : least;
+        }
+        for (int k = 0; k < 4; k++) {
+            if (sub[k] == UINT32_MAX ||
+                (k && (uint64_t)sub[k] * 16 > (uint64_t)least * (uint32_t)effort->sub_gate))
+                continue;
+            for (int i = 0; i < motus_sub_partitions(k); i++)
+                subs |= 1ull << motus_sub_partition(k, q, i).block;
+        }
+        whole[3] = least == UINT32_MAX || whole[3] == UINT32_MAX ? UINT32_MAX : whole[3] + least;
+    }
+    for (int k = 0; k < 4; k++) {
+        int mode = k == 3 ? MOTUS_MODE_8x8 : k;
+        if (!(effort->partitions >> mode & 1)) whole[k] = UINT32_MAX;
+        if (whole[k] == UINT32_MAX) continue;
+        whole[k] += lambda_q8 * (uint32_t)motus_ue_bits((uint32_t)k) >> 8;
+        best = whole[k] < best ? whole[k] : best;
+    }
+    for (int k = 1; k < 4; k++) {
+        if (whole[k] == UINT32_MAX ||
+            (uint64_t)whole[k] * 16 > (uint64_t)best * (uint32_t)effort->type_gate)
+            continue;
+        blocks |= k == 1 ? 3ull << MOTUS_BLOCK_16x8 : k == 2 ? 3ull << MOTUS_BLOCK_8x16 : subs;
+    }
+    return blocks;
+}
+
+#endif

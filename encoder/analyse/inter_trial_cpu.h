@@ -1,0 +1,90 @@
+// Decision of an inter MB on the CPU: choice of MVs by SATD, then trials of the types that come
+// close to the best one. inter_team_warp.cuh has the same for warps.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_INTER_TRIAL_CPU_H
+#define ENCODER_ANALYSE_INTER_TRIAL_CPU_H
+
+#include "encoder/analyse/inter_choice_cpu.h"
+#include "encoder/analyse/residual_cpu.h"
+
+typedef struct MotusDecideScratch {
+    MotusTrial trial[2];
+    MotusChooseScratch choose;
+    MotusChoice choice;
+    MotusResidual residual;
+} MotusDecideScratch;
+
+// Sets ssd and cost of a trial from its reconstruction and bits.
+static inline void motus_trial_measure(MotusTrial *trial, const MotusMbSource *src,
+                                       const MotusQp *qp) {
+    trial->ssd = motus_ssd_luma(src, trial->luma) + motus_ssd_chroma(src, trial->chroma);
+    trial->cost = motus_rd_cost(trial->ssd, trial->bits, qp->lambda_ssd_q8);
+}
+
+// Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
+static inline void motus_skip_trial(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
+    memset(&trial->mb, 0, sizeof trial->mb);
+    trial->mb.type = MOTUS_MB_P_SKIP;
+    trial->mb.qp = in->qp->luma.qp;
+    for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
+    trial->bits = MOTUS_SKIP_RUN_BITS;
+    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
+    motus_trial_measure(trial, &in->src, in->qp);
+}
+
+// Evaluates type k. A 16x16 MB with P_Skip's MV and no residual becomes P_Skip.
+static inline void motus_type_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                    const MotusChoice *choice, int k, MotusResidual *residual,
+                                    MotusTrial *trial) {
+    MotusMb *mb = &trial->mb;
+    *mb = choice->mb[k];
+    mb->qp = in->qp->luma.qp;
+    motus_predict_inter(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
+    uint32_t bits =
+        motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
+    bits += motus_code_chroma(residual, trial, &in->src, &in->neighbours, &in->qp->chroma, levels,
+                              MOTUS_DEADZONE_INTER);
+    if (mb->type == MOTUS_MB_P_16x16 && !mb->cbp && motus_mv_equal(mb->mv[0], choice->skip))
+        mb->type = MOTUS_MB_P_SKIP;
+    trial->bits = bits + motus_inter_bits(mb, choice->mv_bits[k]);
+    motus_trial_measure(trial, &in->src, in->qp);
+}
+
+// True if type k comes close enough to the best one by SATD to be evaluated.
+static inline int motus_type_is_close(const MotusChoice *choice, int k, int best,
+                                      const MotusEffort *effort) {
+    return choice->cost[k] != UINT32_MAX &&
+           (uint64_t)choice->cost[k] * 16 <=
+               (uint64_t)choice->cost[best] * (uint32_t)effort->trial_gate;
+}
+
+// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
+// cost of the best type by SATD, 0 if P_Skip was taken at once.
+static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
+                                             const MotusEffort *effort,
+                                             const MotusLevelChoice *levels, MotusDecideScratch *s,
+                                             uint32_t *satd) {
+    MotusTrial *best = &s->trial[0], *other = &s->trial[1];
+    MotusChoice *choice = &s->choice;
+    motus_grid_load(&s->choose.grid, &in->neighbours);
+    choice->skip = motus_mvp_skip(&s->choose.grid);
+    motus_skip_trial(in, choice->skip, best);
+    *satd = 0;
+    if (motus_skip_is_enough(best, in->qp, effort)) return best;
+    motus_choose_types(in, found, &s->choose, choice);
+    const int first = motus_choice_best(choice);
+    *satd = choice->cost[first];
+    for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
+        const int k = (first + i) & 3;
+        if (!motus_type_is_close(choice, k, first, effort)) continue;
+        motus_type_trial(in, levels, choice, k, &s->residual, other);
+        if (other->cost >= best->cost) continue;
+        MotusTrial *swap = best;
+        best = other;
+        other = swap;
+    }
+    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
+    return best;
+}
+
+#endif

@@ -1,0 +1,162 @@
+// Choice of the Intra16x16 and the chroma mode by a warp, a lane a 4x4 block of a mode.
+// Equals motus_intra16x16_estimate and motus_intra_chroma_mode (intra_trial_cpu.h): suite `lanes`,
+// and `gpu_decide` on a device.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_INTRA_MODES_WARP_CUH
+#define ENCODER_ANALYSE_INTRA_MODES_WARP_CUH
+
+#include "encoder/analyse/intra4x4_modes_warp.cuh"
+#include "encoder/analyse/intra_trial_core.h"
+
+// Samples above an MB ([0]) and to its left ([1]); 0 without a neighbour.
+typedef struct __attribute__((aligned(16))) MotusIntraSides {
+    uint8_t luma[2][16], chroma[2][2][8];
+} MotusIntraSides;
+
+// Returns four samples of a row of a plane prediction, from x on.
+MOTUS_WARP uint32_t motus_plane_row4(int base, int b, int c, int x, int y) {
+    uint32_t row = 0;
+    for (int i = 0; i < 4; i++)
+        row |= (uint32_t)motus_clip_u8((base + b * (x + i) + c * y) >> 5) << (8 * i);
+    return row;
+}
+
+// Returns row y of a 4x4 block at x, predicted by an Intra16x16 mode.
+MOTUS_WARP uint32_t motus_mode_row4(const uint8_t *top, const uint8_t *left, uint32_t dc,
+                                    const MotusIntraPlane *plane, int mode, int x, int y) {
+    if (mode == MOTUS_I16_VERTICAL) return motus_word_get(top + x);
+    if (mode == MOTUS_I16_HORIZONTAL) return left[y] * 0x01010101u;
+    return mode == MOTUS_I16_DC ? dc * 0x01010101u
+                                : motus_plane_row4(plane->base, plane->b, plane->c, x, y);
+}
+
+// Returns motus_intra_dc from the sums of 1 << log2_n samples above and to the left.
+MOTUS_WARP uint32_t motus_dc_of_sums(uint32_t top, uint32_t left, int log2_n, int has) {
+    const uint32_t n = 1u << log2_n;
+    has &= MOTUS_HAS_LEFT | MOTUS_HAS_TOP;
+    if (has == (MOTUS_HAS_LEFT | MOTUS_HAS_TOP)) return (top + left + n) >> (log2_n + 1);
+    return !has ? 128 : ((has & MOTUS_HAS_LEFT ? left : top) + n / 2) >> log2_n;
+}
+
+// Returns the smallest of four costs as cost << 2 | index, the first of equals. Costs are below
+// 2^20; UINT32_MAX stands for a mode that is not allowed.
+MOTUS_WARP uint32_t motus_least_of_4(const uint32_t cost[4]) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t k = 0; k < 4; k++) {
+        uint32_t key = cost[k] == UINT32_MAX ? UINT32_MAX : cost[k] << 2 | k;
+        best = key < best ? key : best;
+    }
+    return best;
+}
+
+// Returns SATD + lambda * bits of the best Intra16x16 mode, and leaves predictions in pred.
+MOTUS_WARP uint32_t motus_intra16x16_estimate_warp(const MotusIntraMb *in, MotusIntraSides *s,
+                                                   uint8_t pred[4][256], int *mode) {
+    const uint8_t *at = in->rec.plane[0];
+    const ptrdiff_t stride = in->rec.stride[0];
+    const int has = in->has;
+    // A lane a sample of the edge: 16 above, 16 to the left. In motus_intra_slope sample i counts
+    // i - 7 times, the corner -8 times.
+    const int lane = motus_lane(), i = lane & 15, left = lane >> 4;
+    uint32_t sample = 0, corner = has & MOTUS_HAS_CORNER ? at[-stride - 1] : 0, best = UINT32_MAX;
+    if (has & (left ? MOTUS_HAS_LEFT : MOTUS_HAS_TOP))
+        sample = left ? at[i * stride - 1] : at[i - stride];
+    s->luma[left][i] = (uint8_t)sample;
+    uint32_t sum = motus_lanes_group_sum(sample, 16),
+             weighted = motus_lanes_group_sum(sample * (uint32_t)(i - 7), 16);
+    int slope = (5 * ((int)weighted - 8 * (int)corner) + 32) >> 6;
+    MotusIntraPlane plane;
+    plane.b = (int)motus_lanes_shuffle((uint32_t)slope, 0);
+    plane.c = (int)motus_lanes_shuffle((uint32_t)slope, 16);
+    plane.base = 16 * (int)(motus_lanes_shuffle(sample, 15) + motus_lanes_shuffle(sample, 31)) +
+                 16 - 7 * (plane.b + plane.c);
+    const uint32_t dc =
+        motus_dc_of_sums(motus_lanes_shuffle(sum, 0), motus_lanes_shuffle(sum, 16), 4, has);
+    const int x = 4 * (lane & 3), y = 4 * (lane >> 2 & 3);
+    uint32_t rows[4], own[4];
+    for (int k = 0; k < 4; k++)
+        own[k] = motus_word_get(in->src.plane[0] + (y + k) * in->src.stride[0] + x);
+    motus_lanes_sync(); // the sides are written
+    MOTUS_ONE_BODY
+    for (int m = 0; m < 4; m += 2) {
+        int own_mode = m + (lane >> 4);
+        for (int k = 0; k < 4; k++) {
+            rows[k] = motus_mode_row4(s->luma[0], s->luma[1], dc, &plane, own_mode, x, y + k);
+            motus_word_put(pred[own_mode] + MOTUS_LUMA_STRIDE * (y + k) + x, rows[k]);
+        }
+        uint32_t satd = motus_lanes_group_sum(motus_satd_rows(own, rows), 16);
+        for (int k = m; k < m + 2; k++) { // the first of equals, as in motus_least_of_4
+            const uint32_t cost =
+                motus_lanes_shuffle(satd, 16 * (k - m)) +
+                motus_mode_cost(in->qp, (uint32_t)motus_ue_bits(1u + (uint32_t)k));
+            if (motus_intra16x16_allowed(k, has) && (cost << 2 | (uint32_t)k) < best)
+                best = cost << 2 | (uint32_t)k;
+        }
+    }
+    motus_lanes_sync(); // predictions are written
+    *mode = (int)(best & 3);
+    return best >> 2;
+}
+
+// Returns the best chroma mode by SATD, and leaves its prediction in chroma.
+MOTUS_WARP int motus_intra_chroma_mode_warp(const MotusIntraMb *in, MotusIntraSides *s,
+                                            uint8_t chroma[2][64]) {
+    uint8_t *const *at = in->rec.plane + 1;
+    const ptrdiff_t *stride = in->rec.stride + 1;
+    const int has = in->has;
+    // A lane a sample of the edges: plane, side, sample. In slopes sample i counts i - 3 times, the
+    // corner -4 times; DC takes them by fours.
+    const int lane = motus_lane();
+    {
+        const int c = lane >> 4, left = lane >> 3 & 1, i = lane & 7;
+        const uint8_t *from = c ? at[1] : at[0];
+        const ptrdiff_t step = c ? stride[1] : stride[0];
+        uint32_t sample = 0;
+        if (has & (left ? MOTUS_HAS_LEFT : MOTUS_HAS_TOP))
+            sample = left ? from[i * step - 1] : from[i - step];
+        s->chroma[c][left][i] = (uint8_t)sample;
+    }
+    motus_lanes_sync(); // the sides are written
+    // A lane a 4x4 block: mode, plane, block.
+    const int mode = lane >> 3, c = lane >> 2 & 1, x = lane & 1, y = lane >> 1 & 1;
+    const uint8_t *top = s->chroma[c][0], *left = s->chroma[c][1];
+    const uint8_t *corner_at = c ? at[1] - stride[1] - 1 : at[0] - stride[0] - 1;
+    const int corner = has & MOTUS_HAS_CORNER ? *corner_at : 0;
+    const int same =
+        MOTUS_I16_DC << 4 * MOTUS_IC_DC | MOTUS_I16_HORIZONTAL << 4 * MOTUS_IC_HORIZONTAL |
+        MOTUS_I16_VERTICAL << 4 * MOTUS_IC_VERTICAL | MOTUS_I16_PLANE << 4 * MOTUS_IC_PLANE;
+    const int as16 = same >> (4 * mode) & 3; // the Intra16x16 mode that predicts alike
+    int across = -4 * corner, down = across, dc_has = has;
+    for (int i = 0; i < 8; i++) {
+        across += (i - 3) * top[i];
+        down += (i - 3) * left[i];
+    }
+    MotusIntraPlane plane;
+    plane.b = (34 * across + 32) >> 6;
+    plane.c = (34 * down + 32) >> 6;
+    plane.base = 16 * (top[7] + left[7]) + 16 - 3 * (plane.b + plane.c);
+    if (x > y && (has & MOTUS_HAS_TOP)) dc_has = MOTUS_HAS_TOP; // motus_intra_chroma_dc
+    if (x < y && (has & MOTUS_HAS_LEFT)) dc_has = MOTUS_HAS_LEFT;
+    const uint32_t dc =
+        motus_dc_of_sums((uint32_t)motus_sum_of_samples(motus_word_get(top + 4 * x)),
+                         (uint32_t)motus_sum_of_samples(motus_word_get(left + 4 * y)), 2, dc_has);
+    uint32_t rows[4], own[4], cost[4];
+    for (int k = 0; k < 4; k++) {
+        own[k] = motus_word_get((c ? in->src.plane[2] : in->src.plane[1]) +
+                                (4 * y + k) * (c ? in->src.stride[2] : in->src.stride[1]) + 4 * x);
+        rows[k] = motus_mode_row4(top, left, dc, &plane, as16, 4 * x, 4 * y + k);
+    }
+    uint32_t satd = motus_lanes_group_sum(motus_satd_rows(own, rows), 8);
+    for (int k = 0; k < 4; k++) {
+        cost[k] = motus_lanes_shuffle(satd, 8 * k) +
+                  motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k));
+        if (!motus_intra_chroma_allowed(k, has)) cost[k] = UINT32_MAX;
+    }
+    int best = (int)(motus_least_of_4(cost) & 3);
+    for (int k = 0; k < 4 && mode == best; k++)
+        motus_word_put(chroma[c] + MOTUS_CHROMA_STRIDE * (4 * y + k) + 4 * x, rows[k]);
+    motus_lanes_sync();
+    return best;
+}
+
+#endif

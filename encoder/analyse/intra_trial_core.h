@@ -1,0 +1,102 @@
+// Trials of an intra MB, as Intra16x16 with chroma and as Intra4x4: what intra_trial_cpu.h and
+// intra_trial_warp.cuh share.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_INTRA_TRIAL_CORE_H
+#define ENCODER_ANALYSE_INTRA_TRIAL_CORE_H
+
+#include "encoder/analyse/trial_core.h"
+#include "encoder/bitstream/syntax_core.h"
+
+#define MOTUS_I4_TRIALS 3 // Intra4x4 modes per block that get a trial, at most
+
+// Intra4x4 reconstructs on a canvas with one row above and one column to the left of the MB.
+#define MOTUS_CANVAS_STRIDE 32
+#define MOTUS_CANVAS_ORIGIN (MOTUS_CANVAS_STRIDE + 8)
+
+// Samples of the picture being reconstructed: the first one of the MB in each plane.
+typedef struct MotusMbRecon {
+    uint8_t *plane[3];
+    ptrdiff_t stride[3];
+} MotusMbRecon;
+
+// An MB to be coded as intra. `rec` holds the reconstruction around it.
+typedef struct MotusIntraMb {
+    const MotusQp *qp;
+    const MotusLevelChoice *levels;
+    int i4_trials; // Intra4x4 modes with a trial per block, best SATD first; 0 leaves out Intra4x4
+    int p_slice;
+    MotusMbSource src;
+    MotusMbRecon rec;
+    MotusNeighbours neighbours;
+    int has; // MOTUS_HAS_* of the MB
+} MotusIntraMb;
+
+// Result of one part of an intra MB: Intra4x4 luma, Intra16x16 luma or chroma. The three are
+// independent of one another.
+typedef struct MotusIntraPart {
+    uint32_t cost;      // of Intra4x4's blocks; if it exceeds the MB's cost as Intra16x16,
+                        // Intra4x4 is not taken
+    uint32_t bits, ssd; // bits of the residual
+    uint32_t mode_bits; // of Intra4x4's modes
+    int cbp;            // its bits of coded_block_pattern
+} MotusIntraPart;
+
+// Returns the mask MOTUS_HAS_* of the neighbours that exist.
+MOTUS_HD int motus_intra_has(const MotusNeighbours *n) {
+    return (n->a ? MOTUS_HAS_LEFT : 0) | (n->b ? MOTUS_HAS_TOP : 0) |
+           (n->d ? MOTUS_HAS_CORNER : 0) | (n->c ? MOTUS_HAS_TOP_RIGHT : 0);
+}
+
+// Begins a trial with an MB of this type and nothing else.
+MOTUS_HD void motus_intra_begin_as(const MotusIntraMb *in, MotusTrial *trial, int type) {
+    for (int i = motus_lane(); i < (int)(sizeof trial->mb / 16); i += MOTUS_LANES)
+        memset(__builtin_assume_aligned((char *)&trial->mb + 16 * i, 16), 0, 16);
+    motus_lanes_sync(); // before fields are set
+    if (motus_lane() == 0) {
+        trial->mb.type = (uint8_t)type;
+        trial->mb.qp = in->qp->luma.qp;
+    }
+    motus_lanes_sync();
+}
+
+// Begins the MB's two trials: Intra16x16 with chroma, and Intra4x4.
+MOTUS_HD void motus_intra_begin(const MotusIntraMb *in, MotusTrial *first, MotusTrial *second) {
+    motus_intra_begin_as(in, first, MOTUS_MB_I_16x16);
+    motus_intra_begin_as(in, second, MOTUS_MB_I_4x4);
+}
+
+// Sets cbp, bits, SSD and cost of a trial from its luma and chroma. One lane calls it.
+MOTUS_HD void motus_intra_add_up(const MotusIntraMb *in, MotusTrial *trial,
+                                 const MotusIntraPart *luma, const MotusIntraPart *chroma) {
+    trial->mb.cbp = (uint8_t)(luma->cbp | chroma->cbp);
+    trial->bits =
+        luma->bits + chroma->bits + motus_intra_bits(&trial->mb, luma->mode_bits, in->p_slice);
+    trial->ssd = luma->ssd + chroma->ssd;
+    trial->cost = motus_rd_cost(trial->ssd, trial->bits, in->qp->lambda_ssd_q8);
+}
+
+// Gives the Intra4x4 trial the chroma that was coded for Intra16x16.
+MOTUS_HD void motus_intra_copy_chroma(MotusTrial *to, const MotusTrial *from) {
+    for (int i = motus_lane(); i < 8; i += MOTUS_LANES) {
+        memcpy(to->chroma[0] + 16 * i, from->chroma[0] + 16 * i, 16);
+        memcpy(to->coef.chroma_ac[i >> 2][i & 3], from->coef.chroma_ac[i >> 2][i & 3],
+               sizeof to->coef.chroma_ac[0][0]);
+        to->coef.chroma_dc[i >> 2][i & 3] = from->coef.chroma_dc[i >> 2][i & 3];
+        to->mb.total_coeff[16 + i] = from->mb.total_coeff[16 + i];
+    }
+    if (motus_lane() == 0) to->mb.intra_chroma_pred_mode = from->mb.intra_chroma_pred_mode;
+    motus_lanes_sync();
+}
+
+// Returns the cheaper of the two trials, or I_PCM in its place as a last resort. i4: the second one
+// is complete.
+MOTUS_HD MotusTrial *motus_intra_cheaper(const MotusIntraMb *in, MotusTrial *first,
+                                         MotusTrial *second, int i4) {
+    MotusTrial *best = i4 && second->cost < first->cost ? second : first;
+    if (best->bits > MOTUS_MB_BITS_LIMIT ||
+        best->cost > motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8))
+        motus_trial_pcm(best, &in->src, in->qp);
+    return best;
+}
+
+#endif

@@ -1,0 +1,250 @@
+// Intra search on the CPU: the best coding of an MB as Intra16x16 or Intra4x4, each mode chosen by
+// SATD, modes of 4x4 blocks then by RD cost. intra_trial_warp.cuh has the same for warps.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_INTRA_TRIAL_CPU_H
+#define ENCODER_ANALYSE_INTRA_TRIAL_CPU_H
+
+#include "encoder/analyse/intra_trial_core.h"
+#include "encoder/analyse/residual_cpu.h"
+#include "encoder/mb/intra4x4_cpu.h"
+
+typedef struct __attribute__((aligned(16))) MotusIntraScratch {
+    uint8_t pred[4][256]; // by mode; 4x4 modes in the first one
+    uint8_t canvas[18 * MOTUS_CANVAS_STRIDE];
+    MotusResidual residual;
+    MotusIntraEdge edge[2];
+    uint32_t cost[16];                  // of modes
+    int16_t level[MOTUS_I4_TRIALS][16]; // of a 4x4 block's trials
+    uint8_t block[MOTUS_I4_TRIALS][16]; // their reconstructions, rows of 4
+} MotusIntraScratch;
+
+// ---- Intra16x16 and chroma ----------------------------------------------------------------------
+
+static inline uint32_t motus_satd_block(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b,
+                                        ptrdiff_t b_stride, int w, int h) {
+    uint32_t sum = 0;
+#ifdef MOTUS_USE_AVX2
+    if (w >= 8) {
+        __m256i total = _mm256_setzero_si256();
+        for (int y = 0; y < h; y += 4) {
+            __m256i d[4];
+            for (int i = 0; i < 4; i++, a += a_stride, b += b_stride) {
+                __m128i p = w == 16 ? _mm_loadu_si128((const __m128i *)a)
+                                    : _mm_loadl_epi64((const __m128i *)a);
+                __m128i q = w == 16 ? _mm_loadu_si128((const __m128i *)b)
+                                    : _mm_loadl_epi64((const __m128i *)b);
+                d[i] = _mm256_sub_epi16(motus_pairs_avx2(p), motus_pairs_avx2(q));
+            }
+            total = _mm256_add_epi32(total, motus_satd_strip_avx2(d));
+        }
+        return motus_sum32_avx2(total);
+    }
+#endif
+    for (int y = 0; y < h; y += 4)
+        for (int x = 0; x < w; x += 4)
+            sum += motus_satd4x4(a + y * a_stride + x, a_stride, b + y * b_stride + x, b_stride);
+    return sum;
+}
+
+// Returns the index of the smallest of n costs, the first of equals. UINT32_MAX stands for a mode
+// that is not allowed.
+static inline int motus_least(const uint32_t *cost, int n) {
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (cost[i] < cost[best]) best = i;
+    return best;
+}
+
+// Chooses the chroma mode by SATD and leaves its prediction in trial->chroma.
+static inline void motus_intra_chroma_mode(const MotusIntraMb *in, MotusIntraScratch *s,
+                                           MotusTrial *trial) {
+    for (int c = 0; c < 2; c++)
+        motus_intra_edge(&s->edge[c], in->rec.plane[c + 1], in->rec.stride[c + 1], 8, in->has);
+    for (int mode = 0; mode < MOTUS_IC_MODES; mode++) {
+        uint32_t satd = 0;
+        s->cost[mode] = UINT32_MAX;
+        if (!motus_intra_chroma_allowed(mode, in->has)) continue;
+        for (int c = 0; c < 2; c++) {
+            uint8_t *pred = s->pred[mode] + 64 * c;
+            motus_intra_chroma(pred, MOTUS_CHROMA_STRIDE, &s->edge[c], mode);
+            satd += motus_satd_block(in->src.plane[c + 1], in->src.stride[c + 1], pred,
+                                     MOTUS_CHROMA_STRIDE, 8, 8);
+        }
+        s->cost[mode] = satd + motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)mode));
+    }
+    int best = motus_least(s->cost, MOTUS_IC_MODES);
+    memcpy(trial->chroma, s->pred[best], 128);
+    trial->mb.intra_chroma_pred_mode = (uint8_t)best;
+}
+
+// Returns SATD + lambda * bits of the best Intra16x16 mode, whose prediction is left in
+// s->pred[*mode].
+static inline uint32_t motus_intra16x16_estimate(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                 int *mode) {
+    motus_intra_edge(&s->edge[0], in->rec.plane[0], in->rec.stride[0], 16, in->has);
+    for (int m = 0; m < MOTUS_I16_MODES; m++) {
+        s->cost[m] = UINT32_MAX;
+        if (!motus_intra16x16_allowed(m, in->has)) continue;
+        motus_intra16x16(s->pred[m], MOTUS_LUMA_STRIDE, &s->edge[0], m);
+        s->cost[m] = motus_satd_block(in->src.plane[0], in->src.stride[0], s->pred[m],
+                                      MOTUS_LUMA_STRIDE, 16, 16) +
+                     motus_mode_cost(in->qp, (uint32_t)motus_ue_bits(1u + (uint32_t)m));
+    }
+    *mode = motus_least(s->cost, MOTUS_I16_MODES);
+    return s->cost[*mode];
+}
+
+static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                     MotusTrial *trial) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    motus_intra_chroma_mode(in, s, trial);
+    part.bits = motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours, &in->qp->chroma,
+                                  in->levels, MOTUS_DEADZONE_INTRA);
+    part.ssd = motus_ssd_chroma(&in->src, trial->chroma);
+    part.cbp = trial->mb.cbp & 0x30;
+    return part;
+}
+
+static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                   MotusTrial *trial) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    int mode;
+    motus_intra16x16_estimate(in, s, &mode);
+    memcpy(trial->luma, s->pred[mode], sizeof trial->luma);
+    trial->mb.intra16x16_pred_mode = (uint8_t)mode;
+    part.bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours,
+                                           &in->qp->luma, in->levels);
+    part.ssd = motus_ssd_luma(&in->src, trial->luma);
+    part.cbp = trial->mb.cbp & 0xF;
+    return part;
+}
+
+// ---- Intra4x4 -----------------------------------------------------------------------------------
+
+// Copies the samples that Intra4x4 predicts from: the row above with its corner and four samples of
+// the upper right MB, and the column to the left.
+static inline void motus_canvas_load(const MotusIntraMb *in, uint8_t *canvas) {
+    const uint8_t *at = in->rec.plane[0];
+    const ptrdiff_t stride = in->rec.stride[0];
+    for (int i = 0; i < 21; i++) {
+        int needed = i == 0 ? MOTUS_HAS_CORNER : i <= 16 ? MOTUS_HAS_TOP : MOTUS_HAS_TOP_RIGHT;
+        if (in->has & needed)
+            canvas[MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE - 1 + i] = at[-stride - 1 + i];
+    }
+    for (int y = 0; y < 16; y++)
+        if (in->has & MOTUS_HAS_LEFT)
+            canvas[MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE - 1] = at[y * stride - 1];
+}
+
+// Bits of prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode.
+static inline uint32_t motus_i4_mode_bits(int mode, int predicted) {
+    return mode == predicted ? 1 : 4;
+}
+
+// Predicts the block at `at` on the canvas by every allowed mode, into s->pred[0] + 16 * mode, and
+// lists the best ones by SATD + lambda * bits, at most i4_trials. Returns their number.
+static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch *s, int blk,
+                                      const uint8_t *src, const uint8_t *at, int predicted,
+                                      int list[MOTUS_I4_TRIALS]) {
+    int n = 0;
+    MotusIntraEdge edge;
+    MotusIntraLine line;
+    motus_intra_edge(&edge, at, MOTUS_CANVAS_STRIDE, 4, motus_intra4x4_has(blk, in->has));
+    motus_intra_line(&line, &edge);
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
+        uint8_t *pred = s->pred[0] + 16 * mode;
+        s->cost[mode] = UINT32_MAX;
+        if (!motus_intra4x4_allowed(mode, edge.has)) continue;
+        motus_intra4x4(pred, 4, &edge, &line, mode);
+        s->cost[mode] = motus_satd4x4(src, in->src.stride[0], pred, 4) +
+                        motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted));
+    }
+    for (; n < in->i4_trials; n++) {
+        const int best = motus_least(s->cost, MOTUS_I4_MODES);
+        if (s->cost[best] == UINT32_MAX) break;
+        s->cost[best] = UINT32_MAX;
+        list[n] = best;
+    }
+    return n;
+}
+
+// Codes luma block blk and adds to the part's cost, SSD and mode bits. Sets the block's mode,
+// levels and count, and its samples on the canvas and in trial->luma. Returns the bits of its
+// levels.
+static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScratch *s,
+                                           MotusTrial *trial, int blk, MotusIntraPart *part) {
+    const int x = blk % 4 * 4, y = blk / 4 * 4,
+              nc = motus_cavlc_nc_at(trial->mb.total_coeff, &in->neighbours, blk),
+              predicted = motus_intra4x4_predicted_mode(&trial->mb, &in->neighbours, blk);
+    const uint8_t *src = in->src.plane[0] + y * in->src.stride[0] + x;
+    const MotusQuant *q = &in->qp->luma;
+    uint8_t *at = s->canvas + MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE + x;
+    int list[MOTUS_I4_TRIALS];
+    uint32_t ssd[MOTUS_I4_TRIALS];
+    MotusLevels levels[MOTUS_I4_TRIALS];
+    const int n = motus_i4_list_modes(in, s, blk, src, at, predicted, list);
+    for (int i = 0; i < n; i++) {
+        int16_t coef[16];
+        const uint8_t *pred = s->pred[0] + 16 * list[i];
+        memcpy(s->block[i], pred, 16);
+        motus_forward_block(coef, src, in->src.stride[0], pred, 4);
+        levels[i] =
+            motus_choose_levels(s->level[i], coef, motus_live_coefs(coef, q), 0, nc, q, in->levels);
+        if (levels[i].n)
+            motus_reconstruct_block(s->block[i], 4, s->level[i], levels[i].n, 0, 0, q->qp);
+        ssd[i] = motus_ssd_block(src, in->src.stride[0], s->block[i], 4, 4, 4);
+        s->cost[i] = motus_rd_cost(ssd[i], levels[i].bits + motus_i4_mode_bits(list[i], predicted),
+                                   in->qp->lambda_ssd_q8);
+    }
+    const int best = motus_least(s->cost, n);
+    part->cost += s->cost[best];
+    part->ssd += ssd[best];
+    part->mode_bits += motus_i4_mode_bits(list[best], predicted);
+    for (int i = 0; i < 4; i++) {
+        memcpy(at + i * MOTUS_CANVAS_STRIDE, s->block[best] + 4 * i, 4);
+        memcpy(trial->luma + (y + i) * MOTUS_LUMA_STRIDE + x, s->block[best] + 4 * i, 4);
+    }
+    memcpy(trial->coef.luma[blk], s->level[best], sizeof s->level[best]);
+    trial->mb.intra4x4_pred_mode[blk] = (uint8_t)list[best];
+    trial->mb.total_coeff[blk] = (uint8_t)levels[best].n;
+    return levels[best].bits;
+}
+
+// Codes luma as Intra4x4. Stops as soon as the cost exceeds `limit`.
+static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                 MotusTrial *trial, uint32_t limit) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    motus_canvas_load(in, s->canvas);
+    for (int q = 0; q < 4; q++) {
+        uint32_t q_bits = 0, found = 0;
+        for (int i = 4 * q; i < 4 * q + 4; i++) {
+            q_bits += motus_code_i4_block(in, s, trial, motus_blk_at(i), &part);
+            found |= trial->mb.total_coeff[motus_blk_at(i)];
+        }
+        if (found) part.cbp |= 1 << q, part.bits += q_bits;
+        if (part.cost > limit) return part;
+    }
+    return part;
+}
+
+// ---- The MB -------------------------------------------------------------------------------------
+
+// Returns the cheapest intra coding of the MB, one of the two trials.
+static inline MotusTrial *motus_intra_search(const MotusIntraMb *in, MotusIntraScratch *s,
+                                             MotusTrial *first, MotusTrial *second) {
+    motus_intra_begin(in, first, second);
+    const MotusIntraPart chroma = motus_code_intra_chroma(in, s, first),
+                         i16 = motus_code_intra16x16(in, s, first);
+    motus_intra_add_up(in, first, &i16, &chroma);
+    int i4 = 0;
+    if (in->i4_trials) {
+        const MotusIntraPart luma = motus_code_intra4x4(in, s, second, first->cost);
+        if ((i4 = luma.cost <= first->cost)) {
+            motus_intra_copy_chroma(second, first);
+            motus_intra_add_up(in, second, &luma, &chroma);
+        }
+    }
+    return motus_intra_cheaper(in, first, second, i4);
+}
+
+#endif

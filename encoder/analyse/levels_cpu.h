@@ -1,0 +1,86 @@
+// Choice of a block's levels on the CPU: the nearest level of each live coefficient, then levels
+// are lowered where the bits saved outweigh the error added. levels_warp.cuh has the same for
+// warps.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_LEVELS_CPU_H
+#define ENCODER_ANALYSE_LEVELS_CPU_H
+
+#include "encoder/analyse/levels_core.h"
+
+// A block whose levels are being chosen: levels and coefficients in zigzag order, coefficients in
+// 1/256 of a level (below 2^20). Bit i of `shape` is position i.
+typedef struct MotusLevelBlock {
+    int16_t *level;
+    int *t; // [16]
+    MotusCavlcShape shape;
+    int first; // 1 for AC blocks
+} MotusLevelBlock;
+
+// Sets zigzag position i to +-magnitude.
+static inline void motus_level_set(MotusLevelBlock *b, int i, int magnitude, int negative) {
+    const uint32_t bit = 1u << i;
+    b->level[i] = (int16_t)(negative ? -magnitude : magnitude);
+    b->shape.nonzero = magnitude ? b->shape.nonzero | bit : b->shape.nonzero & ~bit;
+    b->shape.ones = magnitude == 1 ? b->shape.ones | bit : b->shape.ones & ~bit;
+}
+
+static inline uint32_t motus_level_block_bits(const MotusLevelBlock *b, int token_class,
+                                              const uint8_t *zero_runs) {
+    const MotusCavlcShape shape = {b->shape.nonzero >> b->first, b->shape.ones >> b->first};
+    return (uint32_t)motus_cavlc_block_bits(shape, b->level + b->first, 16 - b->first, token_class,
+                                            zero_runs);
+}
+
+// Lowers levels by one, from the highest frequency down, where that reduces the RD cost.
+static inline void motus_lower_levels(MotusLevelBlock *b, MotusLevels *levels, const MotusQuant *q,
+                                      int token_class, const uint8_t *zero_runs) {
+    for (uint32_t left = b->shape.nonzero; left;) {
+        const int i = motus_bit_length(left) - 1, negative = b->level[i] < 0,
+                  magnitude = motus_abs(b->level[i]);
+        left ^= 1u << i;
+        const int loss = 512 * b->t[i] - 65536 * (2 * magnitude - 1); // of gain; below 2^30
+        if (magnitude > 2 && loss > 0) continue; // large levels only lose what rounding up added
+        motus_level_set(b, i, magnitude - 1, negative);
+        const uint32_t bits = motus_level_block_bits(b, token_class, zero_runs);
+        if (loss + (int32_t)(bits * q->rate) < (int32_t)(levels->bits * q->rate)) {
+            levels->bits = bits;
+            levels->n -= magnitude == 1;
+        } else {
+            motus_level_set(b, i, magnitude, negative);
+        }
+    }
+}
+
+// Chooses the levels of a 4x4 block of forward-transformed coefficients (raster order) from its
+// live coefficients `live` (motus_live_coefs). first = 1 leaves out the DC. Writes level[16] in
+// zigzag order, or nothing if the result has no levels.
+static inline MotusLevels motus_choose_levels(int16_t level[16], const int16_t coef[16],
+                                              uint32_t live, int first, int nc, const MotusQuant *q,
+                                              const MotusLevelChoice *choice) {
+    const int token_class = motus_cavlc_token_class(nc);
+    const uint32_t zero_bits = (uint32_t)motus_cavlc_token(token_class, 0, 0).length;
+    const MotusLevels none = {0, zero_bits, 0};
+    if (first) live &= ~1u;
+    if (!live) return none;
+    int t[16];
+    MotusLevelBlock b = {level, t, {0, 0}, first};
+    for (int i = 0; i < 16; i++) level[i] = 0;
+    for (; live; live &= live - 1) {
+        const int at = motus_bit_length(live & -live) - 1, i = motus_zigzag_of(at);
+        t[i] = (int)((uint32_t)motus_abs(coef[at]) * q->scale[motus_coef_class(at)] >> q->shift);
+        motus_level_set(&b, i, motus_clip(1, MOTUS_MAX_LEVEL, (t[i] + 128) >> 8), coef[at] < 0);
+    }
+    MotusLevels levels = {motus_cavlc_total_coeff(b.shape.nonzero),
+                          motus_level_block_bits(&b, token_class, choice->zero_runs), 0};
+    if (choice->method == MOTUS_LEVELS_LOWERED)
+        motus_lower_levels(&b, &levels, q, token_class, choice->zero_runs);
+    int32_t gain = 0;
+    for (uint32_t left = b.shape.nonzero; left; left &= left - 1) {
+        const int i = motus_bit_length(left & -left) - 1;
+        gain += motus_level_gain(t[i], motus_abs(level[i]));
+    }
+    levels.gain = motus_min(gain, MOTUS_GAIN_MAX);
+    return levels.gain > (int32_t)((levels.bits - zero_bits) * q->rate) ? levels : none;
+}
+
+#endif

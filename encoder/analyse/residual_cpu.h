@@ -1,0 +1,111 @@
+// Residual of an MB on the CPU: choice of levels and coded_block_pattern, bits, reconstruction.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_RESIDUAL_CPU_H
+#define ENCODER_ANALYSE_RESIDUAL_CPU_H
+
+#include "dct/dct_cpu.h"
+#include "encoder/analyse/levels_cpu.h"
+#include "encoder/analyse/trial_core.h"
+
+// Chooses the levels of blocks [from, to) of one component.
+static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
+                                         int first, const MotusNeighbours *neighbours,
+                                         const MotusQuant *q, const MotusLevelChoice *choice) {
+    for (int blk = from; blk < to; blk++) {
+        const int nc = motus_cavlc_nc_at(r->count, neighbours, blk);
+        r->levels[blk] = motus_choose_levels(motus_coef_block(&trial->coef, blk), r->coef[blk],
+                                             r->live[blk], first, nc, q, choice);
+        trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
+    }
+}
+
+// True if the levels of n <= 16 blocks together are worth their bits.
+static inline int motus_levels_pay(const MotusLevels *levels, int n, const MotusQuant *q,
+                                   uint32_t *bits) {
+    int32_t gain = 0;
+    *bits = 0;
+    for (int i = 0; i < n; i++) {
+        gain += levels[i].gain;
+        *bits += levels[i].bits;
+    }
+    return gain > (int32_t)(*bits * q->rate);
+}
+
+// Codes luma of an inter MB. Drops each 8x8 block whose levels are not worth their bits. Returns
+// the bits.
+static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial,
+                                             const MotusMbSource *src,
+                                             const MotusNeighbours *neighbours, const MotusQuant *q,
+                                             const MotusLevelChoice *choice) {
+    uint32_t bits = 0;
+    motus_residual_luma_forward(r, src, trial, q);
+    motus_residual_levels(r, trial, 0, 16, 0, neighbours, q, choice);
+    for (int q8 = 0; q8 < 4; q8++) {
+        MotusLevels four[4];
+        uint32_t sum;
+        const int at = q8 / 2 * 8 + q8 % 2 * 2;
+        for (int i = 0; i < 4; i++) four[i] = r->levels[at + i / 2 * 4 + i % 2];
+        if (motus_levels_pay(four, 4, q, &sum)) {
+            trial->mb.cbp |= (uint8_t)(1u << q8);
+            bits += sum;
+        } else {
+            for (int i = 0; i < 4; i++) trial->mb.total_coeff[at + i / 2 * 4 + i % 2] = 0;
+        }
+    }
+    if (bits) motus_residual_add(r, trial, 0, 16, 0, q->qp);
+    return bits;
+}
+
+// Codes both chroma planes and sets chroma's bits of cbp. Returns the bits.
+static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
+                                         const MotusMbSource *src,
+                                         const MotusNeighbours *neighbours, const MotusQuant *q,
+                                         const MotusLevelChoice *choice, int deadzone) {
+    uint32_t bits, dc_found = 0;
+    motus_residual_chroma_forward(r, src, trial, q);
+    for (int c = 0; c < 2; c++) motus_code_chroma_dc(r, trial, c, deadzone, q->qp);
+    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
+    const int ac = motus_levels_pay(r->levels + 16, 8, q, &bits);
+    for (int i = 0; i < 8; i++) dc_found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
+    if (!ac) {
+        bits = 0;
+        memset(trial->mb.total_coeff + 16, 0, 8);
+    }
+    trial->mb.cbp |= (uint8_t)(ac ? 32 : dc_found ? 16 : 0);
+    if (!ac && !dc_found) return 0;
+    for (int c = 0; c < 2; c++)
+        bits += (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[c]);
+    motus_residual_add(r, trial, 16, 24, 1, q->qp);
+    return bits;
+}
+
+// Codes luma of an Intra16x16 MB, the AC of all blocks or of none, and sets luma's bits of cbp.
+// Returns the bits.
+static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial,
+                                                  const MotusMbSource *src,
+                                                  const MotusNeighbours *neighbours,
+                                                  const MotusQuant *q,
+                                                  const MotusLevelChoice *choice) {
+    uint32_t ac_bits;
+    int16_t level[16];
+    motus_residual_luma_forward(r, src, trial, q);
+    motus_residual_levels(r, trial, 0, 16, 1, neighbours, q, choice);
+    const int ac = motus_levels_pay(r->levels, 16, q, &ac_bits);
+    for (int blk = 0; blk < 16; blk++) r->dc[blk] = r->coef[blk][0];
+    motus_luma_dc_code(level, r->dc, q->qp, MOTUS_DEADZONE_INTRA);
+    for (int i = 0; i < 16; i++) {
+        trial->coef.luma_dc[i] = level[motus_zigzag_at(i)];
+        trial->coef.luma[i][0] = 0;
+        if (!ac) trial->mb.total_coeff[i] = 0;
+    }
+    trial->mb.cbp |= ac ? 15 : 0;
+    const int left = neighbours->a ? neighbours->a->total_coeff[3] : -1,
+              above = neighbours->b ? neighbours->b->total_coeff[12] : -1;
+    const uint32_t dc_bits = (uint32_t)motus_cavlc_block_bits(
+        motus_cavlc_shape(trial->coef.luma_dc, 16), trial->coef.luma_dc, 16,
+        motus_cavlc_token_class(motus_cavlc_nc(left, above)), choice->zero_runs);
+    motus_residual_add(r, trial, 0, 16, 1, q->qp);
+    return dc_bits + (ac ? ac_bits : 0);
+}
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#define MOTUS_EMULATED_LANES
+// gcc does not see that only the first warp uses what only it has set (motus_team_shared_trial).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include "tests/lanes/lanes_warp.h"
+
+#include "encoder/analyse/inter_team_warp.cuh"
+#include "encoder/analyse/intra_trial_warp.cuh"
+#include "encoder/decide/decide_core.h"
+#include "tests/lanes/emulated_lanes.h"
+#include "tests/support/harness.h"
+
+// Shared memory of the lanes.
+static struct Shared {
+    MotusTrial trial[2];
+    MotusIntraShared intra;
+    MotusIntraTeam team;
+    MotusInterTeam inter;
+    MotusTrialCoefs coefs[LANES_INTER_WARPS];
+} shared;
+
+typedef struct Arguments {
+    const MotusIntraMb *intra;
+    const MotusInterMb *inter;
+    const MotusCandidates *found;
+    const MotusEffort *effort;
+    const MotusLevelChoice *levels;
+    int warps, shares;
+    LanesResult *r;
+} Arguments;
+
+static void run(int warps, void (*body)(void *), Arguments *a) {
+    motus_test_fill(&shared, sizeof shared);
+    a->r->failure = emulated_lanes_run(warps, body, a);
+}
+
+// ---- Intra --------------------------------------------------------------------------------------
+
+static void estimate_body(void *argument) {
+    const Arguments *a = argument;
+    int mode;
+    const uint32_t satd =
+        motus_intra16x16_estimate_warp(a->intra, &shared.intra.sides, shared.intra.pred, &mode);
+    if (motus_lane() == MOTUS_LANES - 1) a->r->satd = satd, a->r->mode = mode;
+}
+
+void lanes_intra16x16_estimate(const MotusIntraMb *in, LanesResult *r) {
+    Arguments a = {.intra = in, .r = r};
+    run(1, estimate_body, &a);
+}
+
+static void search_body(void *argument) {
+    const Arguments *a = argument;
+    MotusTrial *first = &shared.trial[0], *second = &shared.trial[1];
+    motus_intra_begin(a->intra, first, second);
+    const MotusIntraPart chroma = motus_intra_search16x16(a->intra, &shared.intra, first);
+    const MotusTrial *best = motus_intra_search4x4(a->intra, &shared.intra, first, second, &chroma);
+    if (motus_lane() == MOTUS_LANES - 1) a->r->trial = *best;
+}
+
+void lanes_intra_search(const MotusIntraMb *in, LanesResult *r) {
+    Arguments a = {.intra = in, .r = r};
+    run(1, search_body, &a);
+}
+
+static void intra_team_body(void *argument) {
+    const Arguments *a = argument;
+    MotusIntraTeam *team = &shared.team;
+    MotusI4Mb i4;
+    const int warp = emulated_warp();
+    memset(&i4, 0, sizeof i4);
+    if (warp == 0) {
+        motus_intra_begin(a->intra, &team->trial[0], &team->trial[1]);
+        i4 = motus_i4_prepare(a->intra, &team->scratch[0]);
+    }
+    motus_team_sync();
+    motus_intra_role(a->intra, team, warp, &i4);
+    motus_team_sync();
+    if (warp > 0) return;
+    const MotusTrial *best = motus_intra_join(a->intra, team);
+    if (motus_lane() == MOTUS_LANES - 1) a->r->trial = *best;
+}
+
+void lanes_intra_team(const MotusIntraMb *in, LanesResult *r) {
+    Arguments a = {.intra = in, .r = r};
+    run(MOTUS_INTRA_ROLES, intra_team_body, &a);
+}
+
+// ---- Inter --------------------------------------------------------------------------------------
+
+static void inter_team_body(void *argument) {
+    const Arguments *a = argument;
+    MotusInterTeam *team = &shared.inter;
+    const int warp = emulated_warp();
+    const MotusTeamEdge edge = motus_team_edge(&a->inter->neighbours);
+    MotusTeamLane own;
+    uint32_t satd;
+    motus_team_begin(&own, a->found, &team->choose.choice, &team->of.sums, warp, a->warps);
+    const MotusTrial *best =
+        motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
+                          warp, a->warps, a->shares, &satd);
+    motus_team_sync();
+    if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
+        a->r->trial = *best, a->r->choice = team->choose.choice, a->r->satd = satd;
+}
+
+void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
+                        const MotusEffort *effort, const MotusLevelChoice *levels, int warps,
+                        int shares, LanesResult *r) {
+    Arguments a = {NULL, in, found, effort, levels, warps, shares, r};
+    run(warps, inter_team_body, &a);
+}
+
+typedef struct Call {
+    const MotusInterMb *inter;
+    MotusMv mv;
+    MotusMb *to;
+    const MotusMb *decided;
+    uint16_t *satd, *changed_at;
+    int now;
+} Call;
+
+static void satd_body(void *argument) {
+    const Call *c = argument;
+    c->satd[motus_lane() & 15] = (uint16_t)motus_team_satd(c->inter, c->mv);
+}
+
+const char *lanes_satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16]) {
+    Call c = {.inter = in, .mv = mv, .satd = satd};
+    return emulated_lanes_run(1, satd_body, &c);
+}
+
+static void note_body(void *argument) {
+    const Call *c = argument;
+    motus_note_decision(c->to, c->decided, c->changed_at, c->now);
+}
+
+const char *lanes_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at,
+                                int now) {
+    Call c = {.to = to, .decided = decided, .changed_at = changed_at, .now = now};
+    return emulated_lanes_run(1, note_body, &c);
+}
+
+static void guess_body(void *argument) {
+    const Call *c = argument;
+    motus_first_guess(c->to, c->mv);
+}
+
+const char *lanes_first_guess(MotusMb *mb, MotusMv mv) {
+    Call c = {.to = mb, .mv = mv};
+    return emulated_lanes_run(1, guess_body, &c);
+}
+
+// ---- Tables -------------------------------------------------------------------------------------
+
+const char *lanes_check_tables(void) {
+    for (int y = 0; y < 4; y++)
+        for (int x = 0; x < 4; x++) {
+            const int at = 4 * y + x, g = 8 * (y & 1) + 4 * (y >> 1) + x;
+            if (motus_pairs_coded_at(g) != 15 - motus_zigzag_of(at)) return "coding order";
+            if (motus_pairs_class(g) != motus_coef_class(at)) return "coefficient class";
+            if (motus_pairs_of_raster(at) != motus_pairs_at(g)) return "index of a coefficient";
+        }
+    for (int sub = 0; sub < 4; sub++)
+        for (int q = 0; q < 4; q++)
+            for (int i = 0; i < motus_sub_partitions(sub); i++)
+                if (motus_lane_sub_partition(sub, q, i).block !=
+                    motus_sub_partition(sub, q, i).block)
+                    return "first block of a sub type";
+    return NULL;
+}
