@@ -154,7 +154,7 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
     if (enc->lost.status) return enc->lost.status;
     if (enc->look && motus_rate_feeds_back(&enc->stream.rate.control))
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
-                          "sizes of earlier pictures decide about QPs: a part needs them all");
+                          "sizes of earlier pictures set QPs: a segment needs them all");
     MotusStatus status = enc->planner
                              ? motus_planner_next_segment(enc->planner, first_picture, &enc->error)
                              : MOTUS_OK;

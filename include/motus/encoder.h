@@ -7,11 +7,12 @@
 //     motus_encoder_open(&enc, &config, NULL);
 //     while (have frame) {
 //         motus_encoder_send(enc, frame, NULL);
-//         while (!motus_encoder_receive(enc, &packet, 0)) write(packet),
-//         motus_packet_unref(&packet);
+//         while (!motus_encoder_receive(enc, &packet, 0)) {
+//             write(packet->data, packet->size);
+//             motus_packet_unref(&packet);
+//         }
 //     }
-//     motus_encoder_send(enc, NULL, NULL);
-//     while (!motus_encoder_receive(enc, &packet, -1)) write(packet), motus_packet_unref(&packet);
+//     motus_encoder_send(enc, NULL, NULL); // the end: receive the rest with timeout -1
 //     motus_encoder_close(&enc);
 //
 // GOP coders, each with its own thread and buffers, code one closed GOP at a time. They share no

@@ -59,7 +59,7 @@ POINTERS = {  # good values; without one, a new object for the result
     "const MotusMeConfig *": "&me_config",
     "const MotusMeHints *": "&hints",
     "const MotusMeJob *": "&job",
-    "const MotusMeCentres *": "&predict",
+    "const MotusMeCentres *": "&centres",
     "const MotusMeRequest *": "&request",
     "MotusField *": "good_field",
     "const MotusEqualizeConfig *": "&equalize_config",

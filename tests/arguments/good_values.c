@@ -25,7 +25,7 @@ MotusEncoder *good_encoder;
 const MotusFrameParams params = {.size = sizeof params};
 MotusMe *good_me;
 MotusMeReference *good_reference;
-MotusMeCentres predict;
+MotusMeCentres centres;
 static MotusMeTarget targets[MOTUS_ME_MAX_TARGETS];
 MotusMeTarget t;
 MotusMeRequest request;
@@ -147,7 +147,7 @@ void prepare(void) {
                                .target = targets,
                                .n_targets = 1,
                                .stats = memory(n_mb * sizeof(MotusMbStats))};
-    predict = (MotusMeCentres){.size = sizeof predict,
+    centres = (MotusMeCentres){.size = sizeof centres,
                                .cur = good_plane,
                                .reference = good_reference,
                                .centre = memory(n_mb * sizeof(MotusMv))};

@@ -26,7 +26,7 @@ extern MotusEncoder *good_encoder;
 extern const MotusFrameParams params;
 extern MotusMe *good_me;
 extern MotusMeReference *good_reference;
-extern MotusMeCentres predict;
+extern MotusMeCentres centres;
 extern MotusMeTarget t; // the one target of a bad request
 extern MotusMeRequest request;
 extern MotusEqualizer *good_equalizer;
