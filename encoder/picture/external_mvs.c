@@ -13,15 +13,14 @@ static uint32_t modes_of(const MotusFrameParams *params) {
     return params->external_modes ? params->external_modes : MOTUS_MODES_ALL;
 }
 
-// A refined vector moves by up to 3 quarter samples.
-static MotusStatus check_vector(const MotusStream *s, MotusMv mv, int mb, int b,
-                                MotusError *error) {
-    const int most_x = 4 * 2047, most_y = s->limits.max_mv_y - 4, unit = s->limits.unit;
-    if (motus_abs(mv.x) > most_x || motus_abs(mv.y) > most_y)
+// Leaves room for refinement, which moves an MV by up to 3 quarter samples.
+static MotusStatus check_mv(const MotusStream *s, MotusMv mv, int mb, int b, MotusError *error) {
+    const int max_x = 4 * 2047, max_y = s->limits.max_mv_y - 4, unit = s->limits.unit;
+    if (motus_abs(mv.x) > max_x || motus_abs(mv.y) > max_y)
         return motus_fail(error, MOTUS_ERR_ARGUMENT,
                           "vector (%d, %d) of macroblock %d, block %d, is outside +-%d, +-%d "
                           "quarter samples, the range of level %d.%d",
-                          mv.x, mv.y, mb, b, most_x, most_y, s->sequence.level->level_idc / 10,
+                          mv.x, mv.y, mb, b, max_x, max_y, s->sequence.level->level_idc / 10,
                           s->sequence.level->level_idc % 10);
     if ((mv.x | mv.y) & (unit - 1))
         return motus_fail(error, MOTUS_ERR_ARGUMENT,
@@ -48,7 +47,7 @@ MotusStatus motus_external_mvs_check(const MotusStream *s, const MotusFrameParam
         if (!field->mv[b])
             return motus_fail(error, MOTUS_ERR_ARGUMENT, "the field has no vectors of block %d", b);
         for (int mb = 0; mb < field->n_mb; mb++) {
-            MotusStatus status = check_vector(s, field->mv[b][mb], mb, b, error);
+            MotusStatus status = check_mv(s, field->mv[b][mb], mb, b, error);
             if (status) return status;
         }
     }

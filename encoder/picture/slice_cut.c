@@ -4,17 +4,17 @@
 #include "common/int_core.h"
 #include "encoder/bitstream/slice.h"
 
-#define MB_BITS 3200 // that macroblock_layer() may have (A.3.1)
-#define COARSER 2    // QPs from one try to the next
+#define MAX_MB_BITS 3200 // of macroblock_layer() (A.3.1)
+#define QP_STEP 2        // from one attempt to the next
 
-// A slice as far as it has been written. Taking a copy back undoes what has been put since: of the
-// bytes before `bits.size` none changes.
+// The slice that is being written. Restoring a copy undoes the MBs since, because the bytes before
+// bits.size never change.
 typedef struct Slice {
     int begin; // its first MB
     MotusMbWriter writer;
     MotusSliceState state;
-    size_t looked_at, escapes; // emulation prevention bytes among the first `looked_at` bytes
-    int zeros;                 // that these end with
+    size_t scanned, escapes; // emulation prevention bytes among the first `scanned` bytes
+    int zeros;               // zero bytes at the end of these
 } Slice;
 
 typedef struct Walk {
@@ -26,8 +26,8 @@ typedef struct Walk {
     MotusPictureStats *stats;
 } Walk;
 
-// Counts emulation_prevention_three_byte (7.4.1) among bytes [from, to); *zeros before and behind
-// them.
+// Counts emulation_prevention_three_byte (7.4.1) for bytes [from, to). *zeros: zero bytes in front
+// of them, then at their end.
 static size_t count_escapes(const uint8_t *rbsp, size_t from, size_t to, int *zeros) {
     size_t n = 0;
     for (size_t i = from; i < to; i++) {
@@ -42,8 +42,8 @@ static size_t count_escapes(const uint8_t *rbsp, size_t from, size_t to, int *ze
 
 static Slice begin_slice(const Walk *walk, int i) {
     const MotusSliceCut *cut = walk->cut;
-    const MotusSliceSettings settings = motus_slice_settings(cut->stream, cut->place, i);
-    Slice s = {.begin = i, .state = {0, cut->place->qp}};
+    const MotusSliceSettings settings = motus_slice_settings(cut->stream, cut->params, i);
+    Slice s = {.begin = i, .state = {0, cut->params->qp}};
     motus_bits_init(&s.writer.bits, cut->rbsp, cut->stream->rbsp_capacity);
     motus_write_slice_header(&s.writer.bits, &cut->stream->sequence, &settings);
     return s;
@@ -56,24 +56,24 @@ static MotusStatus end_slice(Walk *walk, Slice *s) {
     motus_add_written(&s->writer, walk->stats);
     if (bits->overflow) return MOTUS_ERR_INTERNAL;
     walk->size +=
-        motus_nal_write(cut->nal + walk->size, 2, cut->place->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE,
-                        cut->rbsp, bits->size);
+        motus_nal_write(cut->nal + walk->size, 2,
+                        cut->params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, cut->rbsp, bits->size);
     walk->n_slices++;
     return MOTUS_OK;
 }
 
-// Bytes of the NAL unit without its start code, if the slice ended here.
+// Returns the bytes of the NAL unit, start code excluded, if the slice ended here.
 static size_t nal_bytes(Slice *s) {
     MotusBits *bits = &s->writer.bits, end = *bits;
     MotusPictureStats unused = {0};
-    s->escapes += count_escapes(bits->data, s->looked_at, bits->size, &s->zeros);
-    s->looked_at = bits->size;
+    s->escapes += count_escapes(bits->data, s->scanned, bits->size, &s->zeros);
+    s->scanned = bits->size;
     motus_end_slice(&end, &s->state, &unused); // writes behind bits->size only
     int zeros = s->zeros;
     return 1 + end.size + s->escapes + count_escapes(end.data, bits->size, end.size, &zeros);
 }
 
-// Settles and writes MB i. Returns whether it and its slice keep their limits.
+// Finalizes and writes MB i. Returns 1 if the MB and its slice stay within their limits.
 static int put(const Walk *walk, Slice *s, int i) {
     const uint32_t run = s->state.skip_run;
     const size_t before = motus_bits_count(&s->writer.bits);
@@ -81,12 +81,12 @@ static int put(const Walk *walk, Slice *s, int i) {
     motus_write_mb(&s->writer, &walk->pic->mbs, walk->p_slice, i, &s->state);
     const size_t bits = motus_bits_count(&s->writer.bits) - before,
                  of_run = walk->p_slice ? (size_t)motus_ue_bits(run) : 0;
-    return bits <= MB_BITS + of_run &&
+    return bits <= MAX_MB_BITS + of_run &&
            nal_bytes(s) <= (size_t)walk->cut->stream->config.slice_max_size;
 }
 
-// Makes MB i, the first of a slice, what it is without a residual: the mean of samples that are not
-// there (8.3.1.2.3). It has less than 4 bytes.
+// Codes MB i, the first of a slice, without a residual: grey, as its neighbours are unavailable
+// (8.3.3.3). Takes less than 4 bytes.
 static void make_flat(MotusPictureState *pic, int i, int qp) {
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
     pic->mbs.mb[i] = (MotusMb){.type = MOTUS_MB_I_16x16,
@@ -102,24 +102,25 @@ static void make_flat(MotusPictureState *pic, int i, int qp) {
     }
 }
 
-// MB i is too large even alone in the slice that begins with it.
+// Codes MB i, which is too large even alone in its slice, at coarser QPs until it fits.
 static void put_coarser(const Walk *walk, Slice *s, int i) {
     const MotusSliceCut *cut = walk->cut;
     const Slice empty = begin_slice(walk, i);
     for (int qp = motus_mb_qp(cut->coding->qp, walk->pic->qp_offset, i); qp < 51;) {
-        qp = motus_min(qp + COARSER, 51);
+        qp = motus_min(qp + QP_STEP, 51);
         *s = empty;
         cut->passes->code_mb(walk->pic, cut->coding, walk->p_slice, i, qp);
         if (put(walk, s, i)) return;
     }
     *s = empty;
-    make_flat(walk->pic, i, cut->place->qp);
+    make_flat(walk->pic, i, cut->params->qp);
     const int fits = put(walk, s, i);
     assert(fits);
     (void)fits;
 }
 
-// MB i as the slice's next one. Returns whether it fits; else the slice is as it was.
+// Codes and writes MB i as the slice's next one. Returns 0, with the slice unchanged, if it does
+// not fit.
 static int try_mb(const Walk *walk, Slice *s, int i) {
     const MotusSliceCut *cut = walk->cut;
     const Slice before = *s;
@@ -148,11 +149,11 @@ static MotusStatus walk_all(Walk *walk) {
 
 MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState *pic, size_t *size,
                                     int *n_slices, MotusPictureStats *stats) {
-    Walk walk = {.cut = cut, .pic = pic, .p_slice = !cut->place->idr, .stats = stats};
-    const int *decided_with = pic->mbs.slice_first;
+    Walk walk = {.cut = cut, .pic = pic, .p_slice = !cut->params->idr, .stats = stats};
+    const int *whole_rows = pic->mbs.slice_first;
     pic->mbs.slice_first = cut->first;
     const MotusStatus status = walk_all(&walk);
-    pic->mbs.slice_first = decided_with;
+    pic->mbs.slice_first = whole_rows;
     *size = walk.size;
     *n_slices = walk.n_slices;
     return status;

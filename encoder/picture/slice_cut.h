@@ -1,12 +1,9 @@
-// Slices that end before their NAL units pass a size.
+// Slices that end before their NAL units exceed a size.
 //
-// Decisions run over whole pictures; where slices begin is known only while they are written, and
-// changes what MBs may be predicted from. So what the decisions leave open (inter MBs: nothing;
-// intra MBs: all but that they are intra) is done in one walk over the MBs in raster order, which
-// codes, settles and writes one after another. Where an MB would make the slice too large, the
-// slice ends before it, and the MB is done again as the first one of the next slice. An MB that is
-// too large alone becomes intra at a coarser QP, in the end a flat one of a few bits, so that the
-// walk ends and every slice fits.
+// Where slices begin is known only while they are written, and it changes what MBs may be predicted
+// from. One walk in raster order codes the intra MBs that are decided to be intra, finalizes and
+// writes each MB. An MB that would make the slice too large begins the next one; an MB that is too
+// large alone is coded as intra at coarser QPs.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_PICTURE_SLICE_CUT_H
 #define ENCODER_PICTURE_SLICE_CUT_H
@@ -15,18 +12,17 @@
 #include "encoder/settings/stream.h"
 
 typedef struct MotusSliceCut {
-    const MotusStream
-        *stream; // its slice_max_size, and its slices of whole rows, which are cut further
-    const MotusPictureParams *place;
+    const MotusStream *stream; // slice_max_size; slices of whole rows are cut further
+    const MotusPictureParams *params;
     const MotusPasses *passes;
     const MotusCoding *coding;
-    int *first;          // per MB: room for the slices that are found (motus_slice_first)
+    int *first;          // n_mb: scratch for the slices that are found (motus_slice_first)
     uint8_t *rbsp, *nal; // rbsp_capacity bytes, and motus_nal_bound of that
 } MotusSliceCut;
 
-// Codes and settles the MBs of a picture (a P picture's are decided: decide_p) and writes its
-// *n_slices NAL units, *size bytes, to cut->nal; adds to *stats. One thread. MOTUS_ERR_INTERNAL:
-// they are larger than rbsp_capacity, which cannot be.
+// Codes and writes a picture; the MBs of a P picture are decided (MotusPasses.decide_p). cut->nal
+// gets *n_slices NAL units, *size bytes; *stats is added to. One thread. MOTUS_ERR_INTERNAL: they
+// are larger than rbsp_capacity.
 MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState *pic, size_t *size,
                                     int *n_slices, MotusPictureStats *stats);
 
