@@ -27,9 +27,23 @@ MotusStatus motus_clip_load(MotusBenchClip *clip, const char *path, const int si
                             MotusError *error);
 void motus_clip_free(MotusBenchClip *clip);
 
-// Copies a frame to pinned host memory, or to the current device's memory, with rows without gaps.
-MotusStatus motus_bench_frame(MotusFrame **out, const MotusFrame *from, int on_device,
-                              MotusError *error);
+// Copies the clip's frames to pinned host memory, or to the current device's memory, with rows
+// without gaps. The caller frees them, also after a failure.
+MotusStatus motus_bench_frames(MotusFrame ***frames, const MotusBenchClip *clip, int on_device,
+                               MotusError *error);
+void motus_bench_frames_free(MotusFrame ***frames, int n); // accepts *frames == NULL
+
+// The frames of a pass, and their encoder.
+typedef struct MotusBenchPass {
+    MotusEncoder *encoder;
+    MotusFrame *const *frame; // n_frames, encoded over and over
+    int n_frames, on_device;
+    void (*take)(void *opaque, MotusPacket *packet); // gets each packet over; NULL: dropped
+    void *opaque;                                    // for take
+} MotusBenchPass;
+
+// Sends n frames, from the first one on, and takes n packets.
+MotusStatus motus_bench_pass(const MotusBenchPass *pass, int n, MotusError *error);
 
 // Sorts n > 0 values. Returns the one in the middle (the lower of two).
 double motus_median_of(double *values, int n);

@@ -101,34 +101,75 @@ double motus_median_of(double *values, int n) {
     return values[(n - 1) / 2];
 }
 
-MotusStatus motus_bench_frame(MotusFrame **out, const MotusFrame *from, int on_device,
-                              MotusError *error) {
-    size_t luma = (size_t)from->width * (size_t)from->height;
-    MotusFrame *host = NULL;
-    void *memory = NULL;
+// Copies a frame without gaps between rows to pinned host memory.
+static MotusStatus copy_to_host(MotusFrame **out, const MotusFrame *from, MotusError *error) {
+    const size_t luma = (size_t)from->width * (size_t)from->height;
     const ptrdiff_t stride[3] = {from->width, from->width / 2, from->width / 2};
-    uint8_t *pinned = motus_host_alloc(luma * 3 / 2);
-    if (!pinned) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
-    uint8_t *const data[3] = {pinned, pinned + luma, pinned + luma + luma / 4};
+    uint8_t *memory = motus_host_alloc(luma * 3 / 2);
+    if (!memory) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+    uint8_t *const data[3] = {memory, memory + luma, memory + luma + luma / 4};
     MotusStatus status =
-        motus_frame_wrap(&host, from->width, from->height, data, stride, motus_host_free, pinned);
-    if (status) {
-        motus_host_free(pinned);
-        return motus_fail(error, status, "%s", motus_status_text(status));
-    }
-    status = motus_frame_copy_padded(host, from);
-    if (!on_device) {
-        *out = host;
-        return status;
-    }
-    if (!status) status = motus_cuda_alloc(&memory, luma * 3 / 2, error);
-    if (!status) status = motus_cuda_copy(memory, pinned, luma * 3 / 2, NULL, error);
+        motus_frame_wrap(out, from->width, from->height, data, stride, motus_host_free, memory);
+    if (status) motus_host_free(memory);
+    if (status) return motus_fail(error, status, "%s", motus_status_text(status));
+    return motus_frame_copy_padded(*out, from);
+}
+
+// Copies such a frame to device memory.
+static MotusStatus copy_to_device(MotusFrame **out, const MotusFrame *host, MotusError *error) {
+    const size_t luma = (size_t)host->width * (size_t)host->height;
+    const ptrdiff_t stride[3] = {host->width, host->width / 2, host->width / 2};
+    void *memory = NULL;
+    MotusStatus status = motus_cuda_alloc(&memory, luma * 3 / 2, error);
+    if (!status) status = motus_cuda_copy(memory, host->plane[0].data, luma * 3 / 2, NULL, error);
     if (!status) {
-        uint8_t *there = memory, *const planes[3] = {there, there + luma, there + luma + luma / 4};
-        status = motus_frame_wrap(out, from->width, from->height, planes, stride, motus_cuda_free,
-                                  memory);
+        uint8_t *y = memory, *const data[3] = {y, y + luma, y + luma + luma / 4};
+        status =
+            motus_frame_wrap(out, host->width, host->height, data, stride, motus_cuda_free, memory);
     }
     if (status) motus_cuda_free(memory);
-    motus_frame_unref(&host);
     return status;
+}
+
+MotusStatus motus_bench_frames(MotusFrame ***frames, const MotusBenchClip *clip, int on_device,
+                               MotusError *error) {
+    *frames = motus_alloc((size_t)clip->n, sizeof **frames);
+    MotusStatus status =
+        *frames ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+    for (int i = 0; i < clip->n && !status; i++) {
+        MotusFrame *host = NULL;
+        status = copy_to_host(on_device ? &host : &(*frames)[i], clip->frame[i], error);
+        if (!status && on_device) status = copy_to_device(&(*frames)[i], host, error);
+        motus_frame_unref(&host);
+    }
+    return status;
+}
+
+void motus_bench_frames_free(MotusFrame ***frames, int n) {
+    for (int i = 0; *frames && i < n; i++) motus_frame_unref(&(*frames)[i]);
+    motus_free(*frames);
+    *frames = NULL;
+}
+
+MotusStatus motus_bench_pass(const MotusBenchPass *p, int n, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int sent = 0, taken = 0; taken < n && !status;) {
+        MotusPacket *packet;
+        if (sent < n) {
+            const MotusFrame *frame = p->frame[sent++ % p->n_frames];
+            status = p->on_device ? motus_encoder_send_device(p->encoder, frame, NULL, NULL)
+                                  : motus_encoder_send(p->encoder, frame, NULL);
+        }
+        while (!status && taken < n &&
+               !(status = motus_encoder_receive(p->encoder, &packet, sent < n ? 0 : -1))) {
+            taken++;
+            if (p->take)
+                p->take(p->opaque, packet);
+            else
+                motus_packet_unref(&packet);
+        }
+        if (status == MOTUS_AGAIN && sent < n) status = MOTUS_OK;
+    }
+    return status ? motus_fail(error, status, "encoder: %s", motus_encoder_error(p->encoder)->text)
+                  : MOTUS_OK;
 }

@@ -38,7 +38,8 @@ typedef struct Party {
 // ---- One encoder --------------------------------------------------------------------------------
 
 // Keeps the packet, or compares it with the first row's.
-static void check_packet(Party *p, MotusPacket *packet) {
+static void check_packet(void *party, MotusPacket *packet) {
+    Party *p = party;
     DeviceTable *t = p->table;
     const int i = p->received++;
     if (p->keeps) {
@@ -51,23 +52,11 @@ static void check_packet(Party *p, MotusPacket *packet) {
     motus_packet_unref(&packet);
 }
 
-// Runs a pass: sends its frames and takes their packets.
-static void *run_pass(void *argument) {
-    Party *p = argument;
-    const DeviceTable *t = p->table;
-    const int end = p->received + p->pictures;
-    MotusPacket *packet;
-    MotusStatus status = MOTUS_OK;
-    for (int i = 0; i < p->pictures && !status; i++) {
-        status = motus_encoder_send(p->encoder, t->frame[i % t->b->clip->n], NULL);
-        while (!status && !(status = motus_encoder_receive(p->encoder, &packet, 0)))
-            check_packet(p, packet);
-        if (status == MOTUS_AGAIN) status = MOTUS_OK;
-    }
-    while (p->received < end && !status)
-        if (!(status = motus_encoder_receive(p->encoder, &packet, -1))) check_packet(p, packet);
-    if (status) motus_fail(&p->error, status, "encoder: %s", motus_encoder_error(p->encoder)->text);
-    p->status = status;
+static void *run_pass(void *party) {
+    Party *p = party;
+    const MotusBenchPass pass = {p->encoder, p->table->frame, p->table->b->clip->n,
+                                 0,          check_packet,    p};
+    p->status = motus_bench_pass(&pass, p->pictures, &p->error);
     return NULL;
 }
 
@@ -179,13 +168,9 @@ static MotusStatus open_table(DeviceTable *t, MotusError *error) {
                           "%d pictures are less than a GOP of %d for each of %d devices",
                           o->pictures, n, t->list.n);
     t->warm = o->gop_coders * t->list.n * n;
-    t->frame = motus_alloc((size_t)n, sizeof(void *));
     t->first = motus_alloc((size_t)(t->warm + o->pictures), sizeof(void *));
-    if (!t->frame || !t->first) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    MotusStatus status = MOTUS_OK;
-    for (int i = 0; i < n && !status; i++)
-        status = motus_bench_frame(&t->frame[i], t->b->clip->frame[i], 0, error);
-    return status;
+    if (!t->first) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    return motus_bench_frames(&t->frame, t->b->clip, 0, error);
 }
 
 MotusStatus motus_bench_devices(const MotusBench *b, const MotusBenchDevices *settings,
@@ -197,8 +182,7 @@ MotusStatus motus_bench_devices(const MotusBench *b, const MotusBenchDevices *se
         printf("preset   devices encoders    frames/s   of linear host cores  stream\n");
     for (int preset = 0; preset < MOTUS_PRESETS && !status; preset++)
         if (b->presets >> preset & 1) status = preset_rows(&t, (MotusPreset)preset, error);
-    for (int i = 0; t.frame && i < b->clip->n; i++) motus_frame_unref(&t.frame[i]);
-    motus_free(t.frame);
+    motus_bench_frames_free(&t.frame, b->clip->n);
     motus_free(t.first);
     return status;
 }

@@ -9,12 +9,6 @@
 
 enum { HOST, DEVICE, MEMORIES, LATENCY_FRAMES = 200, STAGE_FRAMES = 60 };
 
-// The clip's frames in pinned host memory and in device memory.
-typedef struct BenchFrames {
-    MotusFrame **at[MEMORIES]; // [DEVICE] NULL: the backend is the CPU
-    int n;
-} BenchFrames;
-
 typedef struct CoderRun {
     double fps, cores; // cores of the host in use
 } CoderRun;
@@ -23,82 +17,31 @@ typedef struct CoderRun {
 typedef struct CoderTable {
     const MotusBench *b;
     const MotusBenchGopCoders *settings;
-    BenchFrames frames;
-    double *fps; // MotusPreset -> best frames/s
+    MotusFrame **frames[MEMORIES]; // of the clip; [DEVICE] NULL: the backend is the CPU
+    double *fps;                   // MotusPreset -> best frames/s
 } CoderTable;
 
-// ---- Frames -------------------------------------------------------------------------------------
-
-static void free_frames(BenchFrames *frames) {
-    for (int memory = 0; memory < MEMORIES; memory++) {
-        for (int i = 0; frames->at[memory] && i < frames->n; i++)
-            motus_frame_unref(&frames->at[memory][i]);
-        motus_free(frames->at[memory]);
-    }
-}
-
-static MotusStatus load_frames(BenchFrames *frames, const MotusBenchClip *clip, int with_device,
-                               MotusError *error) {
-    *frames = (BenchFrames){.n = clip->n};
-    for (int memory = 0; memory < (with_device ? MEMORIES : DEVICE); memory++) {
-        frames->at[memory] = motus_alloc((size_t)clip->n, sizeof *frames->at[memory]);
-        if (!frames->at[memory])
-            return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
-        for (int i = 0; i < clip->n; i++) {
-            MotusStatus status =
-                motus_bench_frame(&frames->at[memory][i], clip->frame[i], memory == DEVICE, error);
-            if (status) return status;
-        }
-    }
-    return MOTUS_OK;
-}
-
 // ---- Throughput ---------------------------------------------------------------------------------
-
-static MotusStatus send(MotusEncoder *encoder, const BenchFrames *frames, int memory, int i) {
-    const MotusFrame *frame = frames->at[memory][i % frames->n];
-    return memory == DEVICE ? motus_encoder_send_device(encoder, frame, NULL, NULL)
-                            : motus_encoder_send(encoder, frame, NULL);
-}
-
-// Sends n frames and takes n packets.
-static MotusStatus pass(MotusEncoder *encoder, const BenchFrames *frames, int memory, int n) {
-    MotusPacket *packet;
-    MotusStatus status = MOTUS_OK;
-    int done = 0;
-    for (int i = 0; i < n && !status; i++) {
-        status = send(encoder, frames, memory, i);
-        while (!status && !(status = motus_encoder_receive(encoder, &packet, 0)))
-            done++, motus_packet_unref(&packet);
-        if (status == MOTUS_AGAIN) status = MOTUS_OK;
-    }
-    while (done < n && !status) {
-        status = motus_encoder_receive(encoder, &packet, -1);
-        if (!status) done++, motus_packet_unref(&packet);
-    }
-    return status;
-}
 
 // Times passes in which every GOP coder codes settings->gops GOPs, from the first frame sent to the
 // last packet. A first pass, which opens all GOP coders, is not counted.
 static MotusStatus measure(const CoderTable *t, const MotusEncoderConfig *config, int memory,
                            CoderRun *run, size_t *bytes, MotusError *error) {
-    const BenchFrames *frames = &t->frames;
     const MotusBenchGopCoders *o = t->settings;
+    const int n = t->b->clip->n, round = config->gop_coders * n;
+    double seconds[MOTUS_BENCH_RUNS];
     MotusEncoder *encoder = NULL;
     MotusStatus status = motus_encoder_open(&encoder, config, error);
     if (status) return status;
-    const int round = config->gop_coders * frames->n;
-    double seconds[MOTUS_BENCH_RUNS];
-    status = pass(encoder, frames, memory, round);
+    const MotusBenchPass pass = {encoder, t->frames[memory], n, memory == DEVICE, NULL, NULL};
+    status = motus_bench_pass(&pass, round, error);
     double before = motus_processor_seconds(), began = motus_seconds();
     for (int r = 0; r < o->runs && !status; r++) {
         double start = motus_seconds();
-        status = pass(encoder, frames, memory, o->gops * round);
+        status = motus_bench_pass(&pass, o->gops * round, error);
         seconds[r] = motus_seconds() - start;
     }
     run->cores = (motus_processor_seconds() - before) / (motus_seconds() - began);
-    if (status) motus_fail(error, status, "encoder: %s", motus_encoder_error(encoder)->text);
     if (!status) run->fps = o->gops * round / motus_median_of(seconds, o->runs);
     *bytes = motus_encoder_gop_coder_bytes(encoder);
     motus_encoder_close(&encoder);
@@ -116,8 +59,8 @@ static int by_size(const void *a, const void *b) {
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-static MotusStatus time_single(const MotusEncoderConfig *config, const BenchFrames *frames,
-                               Latency *latency, MotusError *error) {
+static MotusStatus time_single(const MotusEncoderConfig *config, MotusFrame *const *frame,
+                               int n_frames, Latency *latency, MotusError *error) {
     MotusEncoder *encoder = NULL;
     MotusEncoderConfig alone = *config;
     double p[LATENCY_FRAMES] = {0}, idr[LATENCY_FRAMES];
@@ -127,7 +70,7 @@ static MotusStatus time_single(const MotusEncoderConfig *config, const BenchFram
     for (int i = 0; i < LATENCY_FRAMES && !status; i++) {
         MotusPacket *packet;
         double start = motus_seconds();
-        status = send(encoder, frames, HOST, i);
+        status = motus_encoder_send(encoder, frame[i % n_frames], NULL);
         if (!status) status = motus_encoder_receive(encoder, &packet, -1);
         if (status) break;
         *(packet->is_idr ? &idr[n_idr++] : &p[n_p++]) = 1e3 * (motus_seconds() - start);
@@ -150,8 +93,8 @@ typedef struct StageTimes {
 } StageTimes;
 
 // Times the stages of pictures in sequence, with one GOP coder.
-static MotusStatus time_stages(const MotusEncoderConfig *config, const BenchFrames *frames,
-                               StageTimes *stages, MotusError *error) {
+static MotusStatus time_stages(const MotusEncoderConfig *config, MotusFrame *const *frame,
+                               int n_frames, StageTimes *stages, MotusError *error) {
     MotusEncoder *encoder = NULL;
     MotusEncoderConfig timed = *config;
     double us[2][MOTUS_STAGES][STAGE_FRAMES];
@@ -160,7 +103,8 @@ static MotusStatus time_stages(const MotusEncoderConfig *config, const BenchFram
     timed.time_stages = 1;
     MotusStatus status = motus_encoder_open(&encoder, &timed, error);
     if (status) return status;
-    for (int i = 0; i < STAGE_FRAMES && !status; i++) status = send(encoder, frames, HOST, i);
+    for (int i = 0; i < STAGE_FRAMES && !status; i++)
+        status = motus_encoder_send(encoder, frame[i % n_frames], NULL);
     if (!status) status = motus_encoder_send(encoder, NULL, NULL);
     while (!status && done++ < STAGE_FRAMES) {
         MotusPacket *packet;
@@ -254,7 +198,7 @@ static MotusStatus time_coders(const CoderTable *t, MotusEncoderConfig *config, 
                                MotusError *error) {
     const int most = t->settings->most;
     CoderRow row = {
-        .preset = name, .gop_coders = 1, .threads = 1, .with_device = t->frames.at[DEVICE] != NULL};
+        .preset = name, .gop_coders = 1, .threads = 1, .with_device = t->frames[DEVICE] != NULL};
     MotusStatus status = MOTUS_OK;
     if (!row.with_device && t->b->config.threads > 1) status = time_row(t, config, &row, error);
     row.threads = t->b->config.threads;
@@ -282,15 +226,15 @@ static MotusStatus preset_rows(const CoderTable *t, MotusPreset preset, MotusErr
     MotusEncoderConfig config = t->b->config;
     const char *name = motus_preset_name(preset);
     config.preset = preset;
-    config.keyint = t->frames.n;
+    config.keyint = t->b->clip->n;
     config.stream_only = 1;
     Latency latency;
     StageTimes stages;
     MotusStatus status = time_coders(t, &config, name, error);
-    if (!status) status = time_single(&config, &t->frames, &latency, error);
+    if (!status) status = time_single(&config, t->frames[HOST], t->b->clip->n, &latency, error);
     if (status) return status;
     report_latency(t->b, name, &latency);
-    status = time_stages(&config, &t->frames, &stages, error);
+    status = time_stages(&config, t->frames[HOST], t->b->clip->n, &stages, error);
     if (!status) report_stages(t->b, name, &stages);
     return status;
 }
@@ -298,16 +242,18 @@ static MotusStatus preset_rows(const CoderTable *t, MotusPreset preset, MotusErr
 MotusStatus motus_bench_gop_coders(const MotusBench *b, const MotusBenchGopCoders *settings,
                                    double fps[MOTUS_PRESETS], MotusError *error) {
     CoderTable t = {.b = b, .settings = settings, .fps = fps};
-    MotusStatus status = load_frames(&t.frames, b->clip, b->backend == MOTUS_BACKEND_CUDA, error);
+    MotusStatus status = motus_bench_frames(&t.frames[HOST], b->clip, 0, error);
+    if (!status && b->backend == MOTUS_BACKEND_CUDA)
+        status = motus_bench_frames(&t.frames[DEVICE], b->clip, 1, error);
     cJSON_AddArrayToObject(b->report, "rows");
     cJSON_AddArrayToObject(b->report, "latency");
     cJSON_AddArrayToObject(b->report, "stages_us");
     if (b->print)
-        printf(t.frames.at[DEVICE]
+        printf(t.frames[DEVICE]
                    ? "preset   coders    frames/s  from a device host cores MiB/coder\n"
                    : "preset   coders threads    frames/s times one thread host cores MiB/coder\n");
     for (int preset = 0; preset < MOTUS_PRESETS && !status; preset++)
         if (b->presets >> preset & 1) status = preset_rows(&t, (MotusPreset)preset, error);
-    free_frames(&t.frames);
+    for (int m = 0; m < MEMORIES; m++) motus_bench_frames_free(&t.frames[m], b->clip->n);
     return status;
 }

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <initializer_list>
+
 #include "common/cuda_call.cuh"
 #include "common/int_core.h"
 #include "me/pixel/ref_luma_cuda.h"
@@ -318,18 +320,22 @@ MotusStatus measure_uploads(MeBench *b) {
         status = check(b, cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking), "stream");
     if (!status) {
         memcpy(pageable, b->pinned, frame_bytes(b)), memset(pinned, 1, bytes);
-        line(b, "upload_pageable_us", 1e6 * upload_split(b, streams, 1, pageable, bytes), "%.1f",
-             " us per 4:2:0 picture, pageable memory");
-        line(b, "upload_pinned_us", 1e6 * upload_split(b, streams, 1, pinned, bytes), "%.1f",
-             " us, pinned");
-        line(b, "upload_2_streams_us", 1e6 * upload_split(b, streams, 2, pinned, bytes), "%.1f",
-             " us, split over 2 streams");
-        line(b, "upload_4_streams_us", 1e6 * upload_split(b, streams, 4, pinned, bytes), "%.1f",
-             " us, split over 4 streams");
-        line(b, "upload_then_search_us", 1e6 * upload_and_work(b, streams, 1, pinned, bytes),
-             "%.1f", " us, upload and search on one stream");
-        line(b, "upload_beside_search_us", 1e6 * upload_and_work(b, streams, 3, pinned, bytes),
-             "%.1f", " us, pictures on 3 streams in turn: they overlap");
+        const struct {
+            const char *name;
+            double seconds;
+            const char *text;
+        } rows[] = {{"upload_pageable_us", upload_split(b, streams, 1, pageable, bytes),
+                     " us per 4:2:0 picture, pageable memory"},
+                    {"upload_pinned_us", upload_split(b, streams, 1, pinned, bytes), " us, pinned"},
+                    {"upload_2_streams_us", upload_split(b, streams, 2, pinned, bytes),
+                     " us, split over 2 streams"},
+                    {"upload_4_streams_us", upload_split(b, streams, 4, pinned, bytes),
+                     " us, split over 4 streams"},
+                    {"upload_then_search_us", upload_and_work(b, streams, 1, pinned, bytes),
+                     " us, upload and search on one stream"},
+                    {"upload_beside_search_us", upload_and_work(b, streams, 3, pinned, bytes),
+                     " us, pictures on 3 streams in turn: they overlap"}};
+        for (const auto &row : rows) line(b, row.name, 1e6 * row.seconds, "%.1f", row.text);
         status = check(b, cudaDeviceSynchronize(), "uploads");
     }
     for (int i = 0; i < 4; i++)
@@ -347,33 +353,26 @@ MotusStatus prepare(MeBench *b) {
     b->plane = ((size_t)b->stride * b->height + 255) & ~(size_t)255;
     b->n = (int)(ROTATE / b->plane) + 2;
     size_t entries = (size_t)MOTUS_BLOCKS * b->n_mb * MOTUS_SEARCH_BATCH;
+    const struct {
+        void **memory;
+        size_t bytes;
+    } blocks[] = {{(void **)&b->pictures, b->plane * b->n + ROTATE / 2},
+                  {(void **)&b->planes, motus_ref_luma_bytes(b->width, b->height)},
+                  {(void **)&b->mv, entries * sizeof *b->mv},
+                  {(void **)&b->sad, entries * sizeof *b->sad},
+                  {(void **)&b->cost, entries * sizeof *b->cost}};
     MotusStatus status = check(b, motus_search_cuda_prepare(), "kernels");
-    if (!status)
-        status = check(b, cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking), "stream");
-    if (!status)
-        status = check(b, cudaStreamCreateWithFlags(&b->second, cudaStreamNonBlocking), "stream");
-    if (!status) status = check(b, cudaEventCreate(&b->begin), "event");
-    if (!status) status = check(b, cudaEventCreate(&b->end), "event");
+    for (cudaStream_t *s : {&b->stream, &b->second})
+        if (!status)
+            status = check(b, cudaStreamCreateWithFlags(s, cudaStreamNonBlocking), "stream");
+    for (cudaEvent_t *e : {&b->begin, &b->end})
+        if (!status) status = check(b, cudaEventCreate(e), "event");
     if (!status)
         status = check(b, cudaEventCreateWithFlags(&b->handover, cudaEventDisableTiming), "event");
-    if (!status)
-        status = check(b, cudaMalloc((void **)&b->pictures, b->plane * b->n + ROTATE / 2),
-                       "device memory");
-    if (!status)
-        status =
-            check(b, cudaMalloc((void **)&b->planes, motus_ref_luma_bytes(b->width, b->height)),
-                  "device memory");
-    if (!status)
-        status = check(b, cudaMalloc((void **)&b->mv, entries * sizeof *b->mv), "device memory");
-    if (!status)
-        status = check(b, cudaMalloc((void **)&b->sad, entries * sizeof *b->sad), "device memory");
-    if (!status)
-        status =
-            check(b, cudaMalloc((void **)&b->cost, entries * sizeof *b->cost), "device memory");
-    if (!status)
-        status =
-            check(b, cudaMallocHost((void **)&b->pinned, frame_bytes(b) * clip->n + field_bytes(b)),
-                  "pinned memory");
+    for (const auto &block : blocks)
+        if (!status) status = check(b, cudaMalloc(block.memory, block.bytes), "device memory");
+    const size_t pinned = frame_bytes(b) * clip->n + field_bytes(b);
+    if (!status) status = check(b, cudaMallocHost((void **)&b->pinned, pinned), "pinned memory");
     for (int i = 0; i < b->n && !status; i++) {
         const MotusPlane *luma = &clip->frame[i % clip->n]->plane[0];
         for (int y = 0; i < clip->n && y < b->height; y++)

@@ -99,11 +99,11 @@ static MotusStatus time_calls(RequestBench *b, int n, double *searches) {
 }
 
 // The results of one request.
-typedef struct RequestResults {
+typedef struct TimedResults {
     MotusMeTarget target[MOTUS_ME_MAX_TARGETS];
     MotusMbStats *stats;
     void *memory; // holds them
-} RequestResults;
+} TimedResults;
 
 // Allocates `bytes` of a block of which *end are in use; base NULL: only counts.
 static void *take(uint8_t *base, size_t *end, size_t bytes) {
@@ -113,7 +113,7 @@ static void *take(uint8_t *base, size_t *end, size_t bytes) {
 }
 
 // Sets the pointers of all results. Returns their size in bytes.
-static size_t lay_out(RequestResults *r, const RequestBench *b, int n, const RequestKind *w,
+static size_t lay_out(TimedResults *r, const RequestBench *b, int n, const RequestKind *w,
                       uint8_t *base) {
     const size_t per_mb = (size_t)b->n_mb, per_block = MOTUS_BLOCKS * per_mb;
     size_t end = 0;
@@ -127,7 +127,7 @@ static size_t lay_out(RequestResults *r, const RequestBench *b, int n, const Req
     return end;
 }
 
-static MotusStatus open_results(RequestResults *r, const RequestBench *b, int n,
+static MotusStatus open_results(TimedResults *r, const RequestBench *b, int n,
                                 const RequestKind *w) {
     const size_t bytes = lay_out(r, b, n, w, NULL);
     MotusStatus status = MOTUS_OK;
@@ -139,7 +139,7 @@ static MotusStatus open_results(RequestResults *r, const RequestBench *b, int n,
     return status;
 }
 
-static void close_results(RequestResults *r, MotusMemory memory) {
+static void close_results(TimedResults *r, MotusMemory memory) {
     if (memory == MOTUS_MEMORY_DEVICE)
         motus_cuda_free(r->memory);
     else
@@ -149,7 +149,7 @@ static void close_results(RequestResults *r, MotusMemory memory) {
 // Sends a request. One reference is filled per picture, as in an encoder; the newest n are
 // searched.
 static MotusStatus request(RequestBench *b, MotusMeReference **ring, int ring_size, int n,
-                           int picture, const RequestKind *w, RequestResults *r) {
+                           int picture, const RequestKind *w, TimedResults *r) {
     MotusStatus status = MOTUS_OK;
     for (int k = picture ? 1 : n; k >= 1 && n && !status; k--)
         status = motus_me_reference_fill(ring[(picture + n - k) % ring_size], b->me,
@@ -164,7 +164,7 @@ static MotusStatus request(RequestBench *b, MotusMeReference **ring, int ring_si
 
 static MotusStatus time_requests(RequestBench *b, int n, const RequestKind *w, double *requests) {
     MotusMeReference *ring[MOTUS_ME_MAX_TARGETS + IN_FLIGHT] = {NULL};
-    RequestResults results[IN_FLIGHT] = {0};
+    TimedResults results[IN_FLIGHT] = {0};
     const int ring_size = n + IN_FLIGHT;
     double start = 0, now = 0;
     int sent = 0, received = 0;

@@ -39,32 +39,34 @@ static double kbps(const MotusBenchClip *clip, uint64_t bytes, int pictures) {
 // ---- motus
 // ---------------------------------------------------------------------------------------
 
+typedef struct PacketSums {
+    uint64_t bytes, samples; // samples of a picture
+    double psnr;
+} PacketSums;
+
+static void add_packet(void *sums, MotusPacket *packet) {
+    PacketSums *s = sums;
+    s->bytes += packet->size;
+    s->psnr += motus_psnr(packet->stats.ssd[0], s->samples);
+    motus_packet_unref(&packet);
+}
+
 // Encodes the clip as one GOP. PSNR is the mean over pictures, as x264 counts it.
 static MotusStatus encode_ours(const MotusBench *b, int preset, int qp, MotusRdPoint *point,
                                MotusError *error) {
-    MotusEncoder *encoder = NULL;
+    const MotusBenchClip *clip = b->clip;
+    PacketSums sums = {.samples = (uint64_t)clip->width * (uint64_t)clip->height};
+    MotusBenchPass pass = {NULL, clip->frame, clip->n, 0, add_packet, &sums};
     MotusEncoderConfig config = b->config;
-    uint64_t bytes = 0;
-    double psnr = 0;
     config.preset = (MotusPreset)preset;
     config.qp = qp;
-    config.keyint = b->clip->n;
+    config.keyint = clip->n;
     config.stream_only = 1;
     config.gop_coders = 1;
-    MotusStatus status = motus_encoder_open(&encoder, &config, error);
-    if (status) return status;
-    for (int i = 0; i < b->clip->n && !status; i++) {
-        MotusPacket *packet;
-        status = motus_encoder_send(encoder, b->clip->frame[i], NULL);
-        if (!status) status = motus_encoder_receive(encoder, &packet, -1);
-        if (status) break;
-        bytes += packet->size;
-        psnr += motus_psnr(packet->stats.ssd[0], (uint64_t)config.width * (uint64_t)config.height);
-        motus_packet_unref(&packet);
-    }
-    if (status) motus_fail(error, status, "encoder: %s", motus_encoder_error(encoder)->text);
-    motus_encoder_close(&encoder);
-    *point = (MotusRdPoint){kbps(b->clip, bytes, b->clip->n), psnr / b->clip->n};
+    MotusStatus status = motus_encoder_open(&pass.encoder, &config, error);
+    if (!status) status = motus_bench_pass(&pass, clip->n, error);
+    motus_encoder_close(&pass.encoder);
+    *point = (MotusRdPoint){kbps(clip, sums.bytes, clip->n), sums.psnr / clip->n};
     return status;
 }
 

@@ -7,7 +7,7 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "common/error.h"
-#include "tools/bench/filter_opencv.h"
+#include "tools/bench/filter_jobs.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
 #include "tools/cli/system.h"

@@ -95,6 +95,16 @@ MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const void *in, 
 MotusStatus motus_filter_time_npp(const MotusFilterJob *job, const void *in, MotusFilterTime *time,
                                   MotusError *error);
 
+// ---- OpenCV (filter_opencv.cpp, in a build with -DMOTUS_OPENCV=ON) ------------------------------
+
+const char *motus_opencv_version(void);
+
+// Runs the job with OpenCV's CPU functions, input and output as in motus_filter_job_run. threads 0:
+// OpenCV's choice. MOTUS_ERR_UNSUPPORTED: OpenCV has nothing for the job. MOTUS_ERR_MEMORY: it
+// threw.
+MotusStatus motus_opencv_run(const MotusFilterJob *job, const void *in, void *out, void *scratch,
+                             int threads);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,7 @@
 // The jobs with OpenCV, as a user of it would write them. Functions that are not threaded run on
 // strips, by cv::parallel_for_. docs/bench.md says what each row compares.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/bench/filter_opencv.h"
+#include "tools/bench/filter_jobs.h"
 
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>

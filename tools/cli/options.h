@@ -63,13 +63,16 @@ MotusOptionParse motus_option_modes;       // the same of any modes, at least on
 int motus_option_name(const MotusOption *option, const char *text, const char *const *names, int n,
                       char *cause, size_t size);
 
-// Rows that several commands have.
+// Rows of flags, whole numbers and texts, and rows that several commands have.
 #define MOTUS_FLAG(name, value, help)                                                              \
     { name, 0, value, NULL, 1, 0, NULL, help }
+#define MOTUS_INT(name, letter, value, lo, hi, help)                                               \
+    { name, letter, value, motus_option_int, lo, hi, "N", help }
+#define MOTUS_TEXT(name, letter, value, argument, help)                                            \
+    { name, letter, value, motus_option_text, 0, 0, argument, help }
 #define MOTUS_OPTION_SIZE(value)                                                                   \
     { "size", 's', value, motus_option_size, 0, 0, "WxH", "size of headerless input" }
-#define MOTUS_OPTION_THREADS(value, help)                                                          \
-    { "threads", 't', value, motus_option_int, 0, 256, "N", help }
+#define MOTUS_OPTION_THREADS(value, help) MOTUS_INT("threads", 't', value, 0, 256, help)
 #define MOTUS_OPTION_BACKEND(value)                                                                \
     { "backend", 0, value, motus_option_backend, 0, 0, "NAME", "auto, cpu or cuda (auto)" }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/encode/encode_job.h"
+#include "tools/encode/encode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static MotusStatus finish_measured(EncodeSession *s, int wait, MotusError *error
     return status;
 }
 
-// Takes the packet over: measures it and finishes what is due.
+// Takes the packet over: measures its SSIM and finishes the pictures that are due.
 static MotusStatus take_packet(EncodeSession *s, MotusPacket *picture, MotusError *error) {
     const int width = s->job.config.width, height = s->job.config.height;
     if (s->meter) {

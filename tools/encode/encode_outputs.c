@@ -4,9 +4,93 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/alloc.h"
 #include "common/error.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
+#include "tools/search/export.h"
+
+// ---- The table of coded MVs ---------------------------------------------------------------------
+
+enum { ROW_BYTES = 15, NPY_HEADER_BYTES = 320 };
+
+struct MotusMvsFile {
+    MotusOutput *out;
+    int npy;
+    uint64_t n_rows;
+};
+
+static const char csv_header[] = "frame,x,y,mv_x,mv_y,w,h,skip\n";
+static const char npy_columns[] =
+    "[('frame', '<i4'), ('x', '<u2'), ('y', '<u2'), ('mv_x', '<i2'), ('mv_y', '<i2'), "
+    "('w', '|u1'), ('h', '|u1'), ('skip', '|u1')]";
+
+static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b,
+                              MotusError *error) {
+    uint8_t row[ROW_BYTES], *p = motus_put_le(row, (uint32_t)frame, 4);
+    p = motus_put_le(motus_put_le(p, b->x, 2), b->y, 2);
+    p = motus_put_le(motus_put_le(p, (uint16_t)b->mv.x, 2), (uint16_t)b->mv.y, 2);
+    *p++ = b->width;
+    *p++ = b->height;
+    *p = b->skip;
+    return motus_output_write(mvs->out, row, sizeof row, error);
+}
+
+static MotusStatus put_text(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b,
+                            MotusError *error) {
+    char line[96];
+    int length = snprintf(line, sizeof line, "%lld,%d,%d,%d,%d,%d,%d,%d\n", (long long)frame, b->x,
+                          b->y, b->mv.x, b->mv.y, b->width, b->height, b->skip);
+    return motus_output_write(mvs->out, line, (size_t)length, error);
+}
+
+static void npy_header(char header[NPY_HEADER_BYTES], uint64_t n_rows) {
+    char shape[32];
+    snprintf(shape, sizeof shape, "(%llu,)", (unsigned long long)n_rows);
+    motus_npy_header(header, NPY_HEADER_BYTES, npy_columns, shape);
+}
+
+static void mvs_abandon(MotusMvsFile **mvs) {
+    if (!mvs || !*mvs) return;
+    motus_output_abandon(&(*mvs)->out);
+    motus_free(*mvs);
+    *mvs = NULL;
+}
+
+static MotusStatus mvs_open(MotusMvsFile **mvs, const char *path, MotusError *error) {
+    char header[NPY_HEADER_BYTES];
+    MotusMvsFile *m = *mvs = motus_alloc(1, sizeof *m);
+    if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
+    m->npy = motus_has_ending(path, ".npy\0");
+    npy_header(header, 0);
+    MotusStatus status = motus_output_open(&m->out, path, error);
+    if (!status)
+        status = m->npy ? motus_output_write(m->out, header, sizeof header, error)
+                        : motus_output_write(m->out, csv_header, sizeof csv_header - 1, error);
+    if (status) mvs_abandon(mvs);
+    return status;
+}
+
+static MotusStatus mvs_picture(MotusMvsFile *mvs, const MotusPacket *picture, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (size_t i = 0; i < picture->n_mvs && !status; i++)
+        status = (mvs->npy ? put_binary : put_text)(mvs, picture->number, &picture->mvs[i], error);
+    mvs->n_rows += picture->n_mvs;
+    return status;
+}
+
+static MotusStatus mvs_commit(MotusMvsFile **mvs, MotusError *error) {
+    MotusMvsFile *m = *mvs;
+    char header[NPY_HEADER_BYTES];
+    npy_header(header, m->n_rows);
+    MotusStatus status =
+        m->npy ? motus_output_rewrite(m->out, header, sizeof header, error) : MOTUS_OK;
+    if (!status) status = motus_output_commit(&m->out, error);
+    mvs_abandon(mvs);
+    return status;
+}
+
+// ---- All files ----------------------------------------------------------------------------------
 
 int motus_format_of(const char *path) {
     static const char *const endings[MOTUS_FORMATS] = {".264\0.h264\0.avc\0", ".mp4\0.m4v\0",
@@ -32,7 +116,7 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNa
     if (!status && names->stats) status = motus_stats_open(&o->stats, names->stats, job, error);
     if (!status && names->pass_log)
         status = motus_output_open(&o->pass_log, names->pass_log, error);
-    if (!status && names->mvs) status = motus_mvs_open(&o->mvs, names->mvs, error);
+    if (!status && names->mvs) status = mvs_open(&o->mvs, names->mvs, error);
     if (!status && names->field)
         status = motus_field_out_open(&o->field, names->field,
                                       (MotusFieldFormat)motus_field_format_of(names->field),
@@ -65,8 +149,7 @@ MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusEncod
     if (o->stats &&
         is_lost(o, motus_stats_picture(o->stats, job, picture, time, ssim, &cause), &cause))
         motus_stats_abandon(&o->stats);
-    if (o->mvs && is_lost(o, motus_mvs_picture(o->mvs, picture, &cause), &cause))
-        motus_mvs_abandon(&o->mvs);
+    if (o->mvs && is_lost(o, mvs_picture(o->mvs, picture, &cause), &cause)) mvs_abandon(&o->mvs);
     if (o->field && picture->field) {
         status = motus_field_out_picture(o->field, picture->number, picture->field,
                                          picture->field_modes, &cause);
@@ -94,14 +177,14 @@ MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals
     if (status) return status;
     if (o->recon) is_lost(o, motus_writer_commit(&o->recon, &cause), &cause);
     if (o->stats) is_lost(o, motus_stats_commit(&o->stats, totals, job, &cause), &cause);
-    if (o->mvs) is_lost(o, motus_mvs_commit(&o->mvs, &cause), &cause);
+    if (o->mvs) is_lost(o, mvs_commit(&o->mvs, &cause), &cause);
     if (o->field) is_lost(o, motus_field_out_commit(&o->field, &cause), &cause);
     return MOTUS_OK;
 }
 
 void motus_encode_outputs_abandon(MotusEncodeOutputs *o) {
     motus_field_out_abandon(&o->field);
-    motus_mvs_abandon(&o->mvs);
+    mvs_abandon(&o->mvs);
     motus_output_abandon(&o->pass_log);
     motus_stats_abandon(&o->stats);
     motus_writer_abandon(&o->recon);

@@ -4,7 +4,6 @@
 #ifndef TOOLS_ENCODE_ENCODE_OUTPUTS_H
 #define TOOLS_ENCODE_ENCODE_OUTPUTS_H
 
-#include "tools/encode/mvs.h"
 #include "tools/encode/report.h"
 #include "tools/media/mux.h"
 #include "tools/search/field_file.h"
@@ -14,6 +13,10 @@ typedef struct MotusEncodeNames {
     const char *stream;
     const char *recon, *stats, *mvs, *pass_log, *field; // NULL: not written
 } MotusEncodeNames;
+
+// The MVs of coded pictures as a table, .csv or .npy (a one-dimensional structured array): one row
+// per block as it was coded. Columns: frame, x, y, mv_x, mv_y (quarter samples), w, h, skip.
+typedef struct MotusMvsFile MotusMvsFile;
 
 typedef struct MotusEncodeOutputs {
     MotusOutput *stream; // a byte stream; else mux

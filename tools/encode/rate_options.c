@@ -11,13 +11,9 @@
 #define MOST_LOG ((size_t)1 << 30) // bytes of a pass log
 
 MotusRateOptions motus_rate_options_default(void) {
-    return (MotusRateOptions){.qp = -1,
-                              .crf = -1,
-                              .bitrate = -1,
-                              .vbv_maxrate = -1,
-                              .vbv_bufsize = -1,
-                              .aq_strength = -1,
-                              .aq_mode = -1};
+    MotusRateOptions o = {.qp = -1, .aq_mode = -1};
+    o.crf = o.bitrate = o.vbv_maxrate = o.vbv_bufsize = o.aq_strength = -1;
+    return o;
 }
 
 int motus_option_tune(const MotusOption *option, const char *text, char *cause, size_t size) {

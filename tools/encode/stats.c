@@ -28,27 +28,18 @@ static MotusStatus no_memory(MotusError *error) {
     return motus_fail(error, MOTUS_ERR_MEMORY, "statistics: out of memory");
 }
 
-static MotusStatus put_member(MotusStatsFile *stats, const char *name, const char *value, int more,
-                              MotusError *error) {
-    MotusStatus status = put(stats, name, error);
-    if (!status) status = put(stats, ": ", error);
-    if (!status) status = put(stats, value, error);
-    return status || !more ? status : put(stats, ",\n", error);
-}
-
 // Writes the members of `object` without its braces, one per line, and deletes it (NULL: out of
 // memory).
 static MotusStatus put_members(MotusStatsFile *stats, cJSON *object, MotusError *error) {
-    if (!object) return no_memory(error);
-    MotusStatus status = MOTUS_OK;
-    for (cJSON *m = object->child; m && !status; m = m->next) {
-        cJSON *key = cJSON_CreateString(m->string);
-        char *name = key ? cJSON_PrintUnformatted(key) : NULL, *value = cJSON_PrintUnformatted(m);
-        status = name && value ? put_member(stats, name, value, m->next != NULL, error)
-                               : no_memory(error);
-        cJSON_free(name);
+    MotusStatus status = object ? MOTUS_OK : no_memory(error);
+    for (cJSON *m = object ? object->child : NULL; m && !status; m = m->next) {
+        char *value = cJSON_PrintUnformatted(m);
+        status = value ? put(stats, "\"", error) : no_memory(error);
+        if (!status) status = put(stats, m->string, error);
+        if (!status) status = put(stats, "\": ", error);
+        if (!status) status = put(stats, value, error);
+        if (!status && m->next) status = put(stats, ",\n", error);
         cJSON_free(value);
-        cJSON_Delete(key);
     }
     cJSON_Delete(object);
     return status;

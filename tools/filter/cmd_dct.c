@@ -82,8 +82,8 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
 int motus_cmd_dct(int argc, char **argv) {
     DctOptions o = {.quality = 75};
     const MotusOption own[] = {
-        {"quality", 'q', &o.quality, motus_option_int, 1, 100, "N",
-         "quality of the quantization table, 1..100 (75)"},
+        MOTUS_INT("quality", 'q', &o.quality, 1, 100,
+                  "quality of the quantization table, 1..100 (75)"),
         {"integer", 0, &o.kind, NULL, MOTUS_DCT8_INTEGER, 0, NULL,
          "integer transform instead of the float one"},
         {0},

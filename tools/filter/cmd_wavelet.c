@@ -112,9 +112,9 @@ static MotusStatus show(void *opaque, const MotusFrame *frame, MotusError *error
 int motus_cmd_wavelet(int argc, char **argv) {
     WaveletOptions o = {.levels = 3, .step = 8};
     const MotusOption own[] = {
-        {"levels", 'l', &o.levels, motus_option_int, 1, MOTUS_WAVELET_MAX_LEVELS, "N",
-         "levels of the transform (3)"},
-        {"step", 0, &o.step, motus_option_int, 0, 4096, "N", "quantization step; 0 = none (8)"},
+        MOTUS_INT("levels", 'l', &o.levels, 1, MOTUS_WAVELET_MAX_LEVELS,
+                  "levels of the transform (3)"),
+        MOTUS_INT("step", 0, &o.step, 0, 4096, "quantization step; 0 = none (8)"),
         {"symmetric", 0, &o.edge, NULL, MOTUS_WAVELET_SYMMETRIC, 0, NULL,
          "reflect at the edges instead of wrapping around"},
         {0},

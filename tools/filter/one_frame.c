@@ -23,7 +23,7 @@ static int parse(const char *name, const char *about, const MotusOption *own, Mo
                                                          motus_option_text, 0, 0, "DIR",
                                                          "folder of the picture, made if needed"}};
     const MotusOption shared[] = {
-        {"frame", 'n', &o->frame, motus_option_int, 0, INT_MAX, "N", "number of the frame (0)"},
+        MOTUS_INT("frame", 'n', &o->frame, 0, INT_MAX, "number of the frame (0)"),
         MOTUS_OPTION_SIZE(o->size),
         MOTUS_OPTION_THREADS(&o->threads, "threads, 0 = all cores (0)"),
     };

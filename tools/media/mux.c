@@ -37,7 +37,7 @@ static int is_mp4(const MotusMux *mux) {
     return mux->settings.format == MOTUS_FORMAT_MP4 || mux->settings.format == MOTUS_FORMAT_MOV;
 }
 
-// Fills *error: by the file if that has failed, else by libavformat's code.
+// Fills *error from the file if that has failed, else from libavformat's code.
 static MotusStatus failed(const MotusMux *mux, int code, MotusError *error) {
     char text[128];
     MotusStatus status = mux->file ? motus_output_flush(mux->file, error) : MOTUS_OK;

@@ -19,7 +19,7 @@
 #include "tools/cli/cmd.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
-#include "tools/encode/encode_job.h"
+#include "tools/encode/encode.h"
 #include "yuv/io/writer.h"
 
 enum { FILE_WAITS, FILE_DONE, FILE_FAILED, FILE_KEPT };

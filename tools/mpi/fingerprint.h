@@ -3,7 +3,7 @@
 #ifndef TOOLS_MPI_FINGERPRINT_H
 #define TOOLS_MPI_FINGERPRINT_H
 
-#include "tools/encode/encode_job.h"
+#include "tools/encode/encode.h"
 
 // Writes the settings that the stream depends on as one line: not threads, GOP coders, ranks or
 // backend.

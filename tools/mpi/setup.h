@@ -3,7 +3,7 @@
 #ifndef TOOLS_MPI_SETUP_H
 #define TOOLS_MPI_SETUP_H
 
-#include "tools/encode/encode_job.h"
+#include "tools/encode/encode.h"
 #include "tools/mpi/fingerprint.h"
 #include "tools/mpi/link.h"
 

@@ -79,27 +79,17 @@ static MotusStatus encode_failure(const char *log, int exit_status, MotusError *
 
 // Makes the command line, with its numbers in `text`. Returns 0 if it has too many words.
 static int make_words(const MotusX264Job *job, char *argv[MOTUS_X264_WORDS], char text[3][16]) {
-    const char *const fixed[] = {job->program,
-                                 "--profile",
-                                 "baseline",
-                                 "--preset",
-                                 job->preset ? job->preset : "medium",
-                                 "--tune",
-                                 "psnr",
-                                 "--ref",
-                                 "1",
-                                 "--bframes",
-                                 "0",
-                                 "--weightp",
-                                 "0",
-                                 "--keyint",
-                                 "infinite",
-                                 "--no-scenecut"};
+    static const char *const fixed[] = {
+        "--profile", "baseline", "--tune",   "psnr",     "--ref",        "1", "--bframes", "0",
+        "--weightp", "0",        "--keyint", "infinite", "--no-scenecut"};
     const struct {
         const char *name;
         int value;
     } number[3] = {{"--qp", job->qp}, {"--threads", job->threads}, {"--merange", job->range}};
     int n = 0;
+    argv[n++] = (char *)job->program;
+    argv[n++] = "--preset";
+    argv[n++] = (char *)(job->preset ? job->preset : "medium");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) argv[n++] = (char *)fixed[i];
     for (int i = 0; i < (job->range ? 3 : 2); i++) {
         snprintf(text[i], sizeof text[i], "%d", number[i].value);

@@ -61,17 +61,15 @@ static int parse_format(const MotusOption *option, const char *text, char *cause
 static int parse(SearchOptions *o, int argc, char **argv) {
     MotusMeConfig *me = &o->me;
     const MotusOption options[] = {
-        {"output", 'o', &o->output, motus_option_text, 0, 0, "FIELD",
-         "output file, .csv, .npy or .flo"},
-        {"range", 0, &me->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N",
-         "search +-N samples (16)"},
+        MOTUS_TEXT("output", 'o', &o->output, "FIELD", "output file, .csv, .npy or .flo"),
+        MOTUS_INT("range", 0, &me->range, 1, MOTUS_MAX_RANGE, "search +-N samples (16)"),
         {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL",
          "full, half or quarter sample vectors (quarter)"},
         {"modes", 0, &me->modes, motus_option_modes, 0, 0, "LIST",
          "all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
-        {"lambda", 0, &o->lambda, motus_option_int, 0, MOTUS_MAX_LAMBDA_Q8, "N",
-         "weight of a vector's bits, in 1/256 (0)"},
-        {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "read at most N frames"},
+        MOTUS_INT("lambda", 0, &o->lambda, 0, MOTUS_MAX_LAMBDA_Q8,
+                  "weight of a vector's bits, in 1/256 (0)"),
+        MOTUS_INT("frames", 'n', &o->frames, 2, INT_MAX, "read at most N frames"),
         MOTUS_OPTION_SIZE(o->size),
         {"deinterlace", 0, &o->reader.deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
          "auto, off or on (auto)"},

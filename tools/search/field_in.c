@@ -12,7 +12,7 @@ struct MotusFieldIn {
     MotusTable *table;
     int width, height;
     MotusField *field;
-    uint8_t *there; // [MOTUS_BLOCKS][n_mb]: 1 if the picture has an MV
+    uint8_t *present; // [MOTUS_BLOCKS][n_mb]: 1 if the picture has an MV
     long long row[MOTUS_COLUMNS];
     int has_row; // `row` belongs to a later picture
     int at_end;
@@ -26,7 +26,7 @@ MotusStatus motus_field_in_open(MotusFieldIn **opened, const char *path, int wid
     MotusStatus status = motus_table_open(&in->table, path, error);
     if (!status && (status = motus_field_alloc(&in->field, width, height)))
         motus_fail(error, status, "%s: %s", motus_shown(path), motus_status_text(status));
-    if (!status && !(in->there = motus_alloc(MOTUS_BLOCKS * (size_t)in->field->n_mb, 1)))
+    if (!status && !(in->present = motus_alloc(MOTUS_BLOCKS * (size_t)in->field->n_mb, 1)))
         status = motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     if (status) motus_field_in_close(opened);
     return status;
@@ -36,7 +36,7 @@ void motus_field_in_close(MotusFieldIn **in) {
     if (!in || !*in) return;
     motus_table_close(&(*in)->table);
     motus_field_free(&(*in)->field);
-    motus_free((*in)->there);
+    motus_free((*in)->present);
     motus_free(*in);
     *in = NULL;
 }
@@ -72,11 +72,11 @@ static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
                           motus_shown(in->path), number, mv_x, mv_y);
     const size_t mb = (size_t)(y / 16 * field->mb_width + x / 16),
                  at = (size_t)b * (size_t)field->n_mb + mb;
-    if (in->there[at])
+    if (in->present[at])
         return motus_fail(error, MOTUS_ERR_FORMAT,
                           "%s: row %lld: picture %lld has this block already",
                           motus_shown(in->path), number, r[MOTUS_COLUMN_FRAME]);
-    in->there[at] = 1;
+    in->present[at] = 1;
     field->mv[b][mb] = (MotusMv){(int16_t)mv_x, (int16_t)mv_y};
     return MOTUS_OK;
 }
@@ -105,11 +105,11 @@ static MotusStatus check_picture(const MotusFieldIn *in, int64_t number, uint32_
                                  MotusError *error) {
     const size_t n = (size_t)in->field->n_mb;
     for (int b = 0; b < MOTUS_BLOCKS; b++)
-        if (memchr(in->there + (size_t)b * n, 1, n)) *modes |= 1u << motus_blocks[b].mode;
+        if (memchr(in->present + (size_t)b * n, 1, n)) *modes |= 1u << motus_blocks[b].mode;
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         if (!(*modes >> motus_blocks[b].mode & 1) && b) continue;
-        const uint8_t *gap = memchr(in->there + (size_t)b * n, 0, n);
-        const int mb = gap ? (int)(gap - (in->there + (size_t)b * n)) : 0;
+        const uint8_t *gap = memchr(in->present + (size_t)b * n, 0, n);
+        const int mb = gap ? (int)(gap - (in->present + (size_t)b * n)) : 0;
         if (gap)
             return motus_fail(
                 error, MOTUS_ERR_FORMAT,
@@ -127,7 +127,7 @@ MotusStatus motus_field_in_picture(MotusFieldIn *in, int64_t number, const Motus
     int taken;
     *field = in->field;
     *modes = 0;
-    memset(in->there, 0, MOTUS_BLOCKS * (size_t)in->field->n_mb);
+    memset(in->present, 0, MOTUS_BLOCKS * (size_t)in->field->n_mb);
     MotusStatus status = take_rows(in, number, &taken, error);
     return status || !taken ? status : check_picture(in, number, modes, error);
 }

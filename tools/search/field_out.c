@@ -126,7 +126,7 @@ static size_t make_shape(const MotusFieldOut *o, const MotusField *field, uint32
     }
 }
 
-// A .flo file: "PIEH" (202021.25 as a float), width, height, u and v of each sample.
+// Writes a .flo file: "PIEH" (202021.25 as a float), width, height, u and v of each sample.
 static MotusStatus put_flo(MotusFieldOut *o, int64_t number, const MotusField *field,
                            uint32_t modes, MotusError *error) {
     const int32_t size[2] = {o->width, o->height};

@@ -16,17 +16,17 @@ static const char *const names[MOTUS_COLUMNS] = {"frame", "x",    "y",    "w",  
 enum { MAX_FIELDS = 32, MAX_HEADER = 4096, MAX_ROW = 512 };
 
 // Place of a column. CSV: the field's number; .npy: byte offset, size, sign.
-typedef struct Column {
+typedef struct TableColumn {
     int at, bytes, is_signed;
-} Column;
+} TableColumn;
 
 struct MotusTable {
     const char *path;
     FILE *file;
     int npy;
-    Column column[MOTUS_COLUMNS]; // at < 0: missing
-    int row_bytes;                // .npy
-    long long rows, row;          // .npy: in all; read so far
+    TableColumn column[MOTUS_COLUMNS]; // at < 0: missing
+    int row_bytes;                     // .npy
+    long long rows, row;               // .npy: in all; read so far
 };
 
 static int column_of(const char *name, size_t length) {
@@ -99,7 +99,7 @@ static int npy_columns(MotusTable *t, const char *text) {
         const int bytes = end[6] && end[7] == '\'' ? end[6] - '0' : 0;
         if ((kind != 'i' && kind != 'u') || (bytes != 1 && bytes != 2 && bytes != 4)) return 0;
         int c = column_of(name, (size_t)(end - name));
-        if (c >= 0) t->column[c] = (Column){t->row_bytes, bytes, kind == 'i'};
+        if (c >= 0) t->column[c] = (TableColumn){t->row_bytes, bytes, kind == 'i'};
         t->row_bytes += bytes;
         if (t->row_bytes > MAX_ROW) return 0;
     }
@@ -125,7 +125,7 @@ static MotusStatus npy_header(MotusTable *t, MotusError *error) {
     return npy_columns(t, text) ? check_columns(t, error) : npy_refuse(t, error);
 }
 
-static long long number_at(const unsigned char *row, Column c) {
+static long long number_at(const unsigned char *row, TableColumn c) {
     uint32_t v = 0;
     for (int i = 0; i < c.bytes; i++) v |= (uint32_t)row[c.at + i] << 8 * i;
     if (!c.is_signed) return v;

@@ -74,6 +74,7 @@ typedef struct Glyph {
     uint8_t rows[MOTUS_GLYPH_HEIGHT];
 } Glyph;
 
+// The last one stands for unknown characters.
 static const Glyph glyphs[] = {
     {'0', {14, 17, 19, 21, 25, 17, 14}},
     {'1', {4, 12, 4, 4, 4, 4, 14}},
@@ -124,7 +125,7 @@ static const Glyph glyphs[] = {
     {'=', {0, 0, 31, 0, 31, 0, 0}},
     {'>', {8, 4, 2, 1, 2, 4, 8}},
     {' ', {0}},
-    {'?', {14, 17, 1, 2, 4, 0, 4}}, // the last one is drawn for unknown characters
+    {'?', {14, 17, 1, 2, 4, 0, 4}},
 };
 
 static const Glyph *glyph_of(char letter) {

@@ -63,27 +63,28 @@ enum AVColorSpace motus_rgb_matrix(const AVFrame *frame) {
 }
 
 // Pointers to the samples of a picture.
-typedef struct Samples {
+typedef struct PictureSamples {
     uint8_t *data[4];
     int stride[4];
     int width, height, format;
-} Samples;
+} PictureSamples;
 
-static Samples samples_of_frame(const MotusFrame *frame) {
-    Samples s = {.width = frame->width, .height = frame->height, .format = AV_PIX_FMT_YUV420P};
+static PictureSamples samples_of_frame(const MotusFrame *frame) {
+    PictureSamples s = {
+        .width = frame->width, .height = frame->height, .format = AV_PIX_FMT_YUV420P};
     for (int i = 0; i < 3; i++)
         s.data[i] = frame->plane[i].data, s.stride[i] = (int)frame->plane[i].stride;
     return s;
 }
 
-static Samples samples_of_av(const AVFrame *frame) {
-    Samples s = {.width = frame->width, .height = frame->height, .format = frame->format};
+static PictureSamples samples_of_av(const AVFrame *frame) {
+    PictureSamples s = {.width = frame->width, .height = frame->height, .format = frame->format};
     for (int i = 0; i < 4; i++) s.data[i] = frame->data[i], s.stride[i] = frame->linesize[i];
     return s;
 }
 
-static int make_scaler(MotusConverter *c, int which, const AVFrame *f, const Samples *from,
-                       const Samples *to) {
+static int make_scaler(MotusConverter *c, int which, const AVFrame *f, const PictureSamples *from,
+                       const PictureSamples *to) {
     const int key[8] = {from->width, from->height, from->format,        to->width,
                         to->height,  to->format,   (int)f->color_range, (int)f->colorspace};
     if (c->scaler[which] && !memcmp(c->key[which], key, sizeof key)) return 0;
@@ -93,16 +94,16 @@ static int make_scaler(MotusConverter *c, int which, const AVFrame *f, const Sam
         from->width, from->height, from->format, to->width, to->height, to->format,
         SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INP, NULL, NULL, NULL);
     if (!c->scaler[which]) return AVERROR(EINVAL);
-    // Samples keep their matrix and range; only RGB gets new ones. libswscale knows no range of
-    // gray sources: equal ranges on both sides keep their samples, too.
+    // PictureSamples keep their matrix and range; only RGB gets new ones. libswscale knows no range
+    // of gray sources: equal ranges on both sides keep their samples, too.
     int rgb = motus_is_rgb(f->format), full = !rgb && !is_gray(f->format) && motus_is_full_range(f);
     const int *matrix = sws_getCoefficients(rgb ? motus_rgb_matrix(f) : f->colorspace);
     sws_setColorspaceDetails(c->scaler[which], matrix, full, matrix, full, 0, 1 << 16, 1 << 16);
     return 0;
 }
 
-static int scale(MotusConverter *c, int which, const AVFrame *f, const Samples *from,
-                 const Samples *to) {
+static int scale(MotusConverter *c, int which, const AVFrame *f, const PictureSamples *from,
+                 const PictureSamples *to) {
     int code = make_scaler(c, which, f, from, to);
     if (code < 0) return code;
     code = sws_scale(c->scaler[which], (const uint8_t *const *)from->data, from->stride, 0,
@@ -119,7 +120,7 @@ static int is_opaque(const AVFrame *f, int plane, int first, int step) {
     return 1;
 }
 
-// Mixes a sample with black: rounded, alpha 0..255.
+// Mixes a sample with black (alpha 0: black .. 255), rounded.
 static uint8_t over(uint8_t value, int alpha, int black) {
     return (uint8_t)((value * alpha + black * (255 - alpha) + 127) / 255);
 }
@@ -155,7 +156,7 @@ static int compose(MotusConverter *c, const AVFrame *f) {
     t->color_range = f->color_range;
     t->colorspace = f->colorspace;
     if ((code = av_frame_get_buffer(t, 0)) < 0) return code;
-    Samples from = samples_of_av(f), to = samples_of_av(t);
+    PictureSamples from = samples_of_av(f), to = samples_of_av(t);
     if ((code = scale(c, TO_ALPHA, f, &from, &to)) < 0) return code;
     if (rgb ? is_opaque(t, 0, 3, 4) : is_opaque(t, 3, 0, 1)) return 0;
     if (rgb)
@@ -182,8 +183,8 @@ static void copy_planes(const AVFrame *f, const MotusFrame *frame) {
 static int scale_odd(MotusConverter *c, int which, const AVFrame *source, const MotusFrame *frame) {
     MotusFrame *whole = NULL;
     if (motus_frame_alloc(&whole, frame->width, frame->height)) return AVERROR(ENOMEM);
-    Samples from = samples_of_av(source), to = samples_of_frame(whole),
-            part = samples_of_frame(frame);
+    PictureSamples from = samples_of_av(source), to = samples_of_frame(whole),
+                   part = samples_of_frame(frame);
     int code = scale(c, which, source, &from, &to);
     from.width = part.width = frame->width & ~1;
     from.height = part.height = frame->height & ~1;
@@ -216,7 +217,7 @@ int motus_convert(MotusConverter *c, const AVFrame *f, const MotusFrame *frame, 
     }
     if (same_size && !halves_chroma(source->format) && (frame->width | frame->height) & 1)
         return scale_odd(c, which, source, frame);
-    Samples from = samples_of_av(source), to = samples_of_frame(frame);
+    PictureSamples from = samples_of_av(source), to = samples_of_frame(frame);
     return scale(c, which, source, &from, &to);
 }
 

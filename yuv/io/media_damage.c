@@ -126,8 +126,8 @@ void motus_media_packet_came(MotusReader *reader, const AVPacket *packet) {
     if (m->end == AV_NOPTS_VALUE || end > m->end) m->end = end;
 }
 
-// Counts the pictures missing in a gap, if pictures have a constant rate, by the container and so
-// far, and the last one's duration does not fill it. Lost packets have been reported already.
+// Counts the pictures missing in a gap that the last picture's duration does not fill. The rate
+// must be constant, by the container and so far. Lost packets have been reported already.
 static void find_hole(MotusReader *reader, int64_t gap) {
     MotusMedia *m = reader->state;
     int64_t missing = (gap + m->period / 2) / m->period - 1;

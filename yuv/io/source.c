@@ -11,7 +11,7 @@
 #include "common/alloc.h"
 #include "common/error.h"
 
-#define CAPACITY 65536 // bytes of the buffer; longer reads pass it by
+#define CAPACITY 65536 // bytes of the buffer; longer reads bypass it
 
 static MotusStatus look_at_file(MotusSource *source, const char *name, MotusError *error) {
     struct stat st;

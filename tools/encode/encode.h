@@ -1,7 +1,7 @@
-// The command line of motus encode.
+// motus encode: its command line and the job.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef TOOLS_ENCODE_ENCODE_OPTIONS_H
-#define TOOLS_ENCODE_ENCODE_OPTIONS_H
+#ifndef TOOLS_ENCODE_ENCODE_H
+#define TOOLS_ENCODE_ENCODE_H
 
 #include "motus/encoder.h"
 #include "tools/encode/encode_outputs.h"
@@ -39,5 +39,9 @@ MotusStatus motus_encode_check_backend(const MotusEncodeOptions *options, MotusE
 // MOTUS_ERR_UNSUPPORTED: it is too small.
 MotusStatus motus_encode_config(const MotusEncodeOptions *options, const MotusSequenceInfo *info,
                                 MotusEncoderConfig *config, MotusError *error);
+
+// Encodes one input into finished files. Prints errors, warnings, the live line and the summary on
+// stderr. Returns the exit status.
+int motus_encode_job(const MotusEncodeOptions *options);
 
 #endif
