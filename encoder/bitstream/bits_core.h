@@ -1,5 +1,5 @@
-// Bit writer (7.2, 9.1), and counter. Bits are collected most significant first; the buffer never
-// grows: the owner sizes it for the worst case.
+// Bit writer and counter (7.2, 9.1). Bits are collected most significant first. The buffer never
+// grows: its owner sizes it for the worst case.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_BITS_CORE_H
 #define ENCODER_BITSTREAM_BITS_CORE_H
@@ -26,20 +26,21 @@ MOTUS_HD void motus_bits_init(MotusBits *bits, uint8_t *data, size_t capacity) {
     bits->cached = bits->overflow = 0;
 }
 
-// Bits written so far.
+// Returns the number of bits written so far.
 MOTUS_HD size_t motus_bits_count(const MotusBits *bits) {
     return bits->size * 8 + (size_t)bits->cached;
 }
 
+// ---- Device: threads write into one buffer ------------------------------------------------------
+
 #ifdef __CUDACC__
 
-// On a device many threads write into one buffer of zeroed words, each from a bit of its own on:
-// they share the words at which they meet, so words are joined by or. `data` begins at a multiple
-// of 4, and nobody looks at the capacity: who has the bits counted knows that they fit.
+// Begins at bit `at` of a zeroed buffer of 32-bit words. Threads share the words at which their
+// bits meet, so words are joined by or. Nothing checks the capacity: the bits were counted before.
 static inline __device__ void motus_bits_init_at(MotusBits *bits, uint8_t *data, uint32_t at) {
     motus_bits_init(bits, data, 0);
     bits->size = at >> 5 << 2;
-    bits->cached = (int)(at & 31); // zeros, which leave what others write there
+    bits->cached = (int)(at & 31); // zeros, which keep what others write there
 }
 
 static inline __device__ void motus_bits_word(MotusBits *bits, uint32_t word) {
@@ -48,31 +49,41 @@ static inline __device__ void motus_bits_word(MotusBits *bits, uint32_t word) {
     bits->size += 4;
 }
 
-// Gives away what is still in the cache; nothing can be written after that.
+// Writes the rest of the cache; ends the writer.
 static inline __device__ void motus_bits_finish(MotusBits *bits) {
     if (bits->cached) motus_bits_word(bits, (uint32_t)(bits->cache << (32 - bits->cached)));
 }
 
 #endif
-#ifndef __CUDA_ARCH__
 
-// Moves the whole bytes among the oldest `n` bits of the cache to the buffer. Rarely called, and so
-// kept out of the way.
-static __attribute__((noinline, unused)) void motus_bits_bytes(MotusBits *bits, int n) {
-    for (; n >= 8; n -= 8) {
-        bits->cached -= 8;
-        if (bits->data && bits->size == bits->capacity)
-            bits->overflow = 1;
-        else if (bits->data)
-            bits->data[bits->size++] = (uint8_t)(bits->cache >> bits->cached);
-        else
-            bits->size++;
-    }
-}
+// ---- Host ---------------------------------------------------------------------------------------
 
+#ifdef __cplusplus
+extern "C" {
 #endif
 
-MOTUS_HD void motus_bits_put(MotusBits *bits, int n, uint32_t value) { // n 0..32, value < 2^n
+// Moves the whole bytes among the oldest `n` bits of the cache to the buffer.
+void motus_bits_flush(MotusBits *bits, int n);
+
+// Writes pcm_alignment_zero_bit up to a whole byte; flushes the cache.
+void motus_bits_align_zero(MotusBits *bits);
+
+// Writes rbsp_trailing_bits: a one, then zeros up to a whole byte; flushes the cache.
+void motus_bits_trailing(MotusBits *bits);
+
+// Appends the first `n` bits at `from`, whose last byte is read whole. `from` may lie in the
+// writer's own buffer, at or after the place that the bits go to: words are read before they are
+// written.
+void motus_bits_append(MotusBits *bits, const uint8_t *from, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+// ---- Both ---------------------------------------------------------------------------------------
+
+// Writes the low n bits of value; n 0..32, value < 2^n.
+MOTUS_HD void motus_bits_put(MotusBits *bits, int n, uint32_t value) {
     assert(n >= 0 && n <= 32 && (n == 32 || value >> n == 0));
     bits->cache = bits->cache << n | value; // at most 31 + 32 bits
     bits->cached += n;
@@ -82,7 +93,7 @@ MOTUS_HD void motus_bits_put(MotusBits *bits, int n, uint32_t value) { // n 0..3
     motus_bits_word(bits, (uint32_t)(bits->cache >> bits->cached));
 #else
     if (!bits->data || bits->capacity - bits->size < 4) {
-        motus_bits_bytes(bits, 32);
+        motus_bits_flush(bits, 32);
         return;
     }
     bits->cached -= 32;
@@ -94,41 +105,16 @@ MOTUS_HD void motus_bits_put(MotusBits *bits, int n, uint32_t value) { // n 0..3
 #endif
 }
 
-MOTUS_HD void motus_bits_ue(MotusBits *bits, uint32_t value) { // value < 2^32 - 1
+// Writes ue(v); value < 2^32 - 1.
+MOTUS_HD void motus_bits_ue(MotusBits *bits, uint32_t value) {
     int length = motus_bit_length(value + 1);
     motus_bits_put(bits, length - 1, 0);
     motus_bits_put(bits, length, value + 1);
 }
 
+// Writes se(v).
 MOTUS_HD void motus_bits_se(MotusBits *bits, int32_t value) {
     motus_bits_ue(bits, value > 0 ? 2u * (uint32_t)value - 1 : 2u * (0u - (uint32_t)value));
 }
 
-#ifndef __CUDA_ARCH__
-
-// pcm_alignment_zero_bit; flushes the cache.
-static inline void motus_bits_align_zero(MotusBits *bits) {
-    motus_bits_put(bits, -bits->cached & 7, 0);
-    motus_bits_bytes(bits, bits->cached);
-}
-
-// Appends the first `n` bits at `from`, whole bytes of which can be read. `from` may lie in the
-// writer's own buffer, at or after the place that these bits go to: a word is read before its place
-// is written.
-static inline void motus_bits_append(MotusBits *bits, const uint8_t *from, size_t n) {
-    for (; n >= 32; n -= 32, from += 4)
-        motus_bits_put(bits, 32,
-                       (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 |
-                           from[3]);
-    for (; n >= 8; n -= 8) motus_bits_put(bits, 8, *from++);
-    if (n) motus_bits_put(bits, (int)n, (uint32_t)*from >> (8 - n));
-}
-
-// rbsp_trailing_bits: a one, then zeros up to the byte; flushes the cache.
-static inline void motus_bits_trailing(MotusBits *bits) {
-    motus_bits_put(bits, 1, 1);
-    motus_bits_align_zero(bits);
-}
-
-#endif
 #endif

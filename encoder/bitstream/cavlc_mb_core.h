@@ -1,6 +1,6 @@
-// Macroblock syntax (7.3.4, 7.3.5) with CAVLC residuals (9.2): the one walk that counts and writes,
-// on a CPU and on a GPU. What an MB puts into a slice is cut into units that don't depend on one
-// another's bits: a CPU takes them in order, a warp a lane each.
+// Macroblock syntax (7.3.4, 7.3.5) with CAVLC residuals (9.2): one writer that also counts. An MB
+// consists of units that do not depend on one another's bits: a CPU writes them in order, a warp
+// one per lane.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_CAVLC_MB_CORE_H
 #define ENCODER_BITSTREAM_CAVLC_MB_CORE_H
@@ -9,7 +9,6 @@
 #include "encoder/bitstream/bits_core.h"
 #include "encoder/bitstream/cavlc_core.h"
 #include "encoder/bitstream/syntax_core.h"
-#include "encoder/mb/mv_core.h"
 
 // ---- residual_block_cavlc (7.3.5.3.2) -----------------------------------------------------------
 
@@ -22,12 +21,11 @@ MOTUS_HD void motus_put_trailing_signs(MotusBits *bits, const int16_t *level, ui
         motus_bits_put(bits, 1, level[motus_bit_length(trailing) - 1] < 0);
 }
 
-// The levels left in `nonzero`, last one first.
+// Writes the levels in `nonzero`, last one first.
 MOTUS_HD void motus_put_levels(MotusBits *bits, const int16_t *level, uint32_t nonzero,
                                int total_coeff, int trailing_ones) {
     int suffix_length = total_coeff > 10 && trailing_ones < 3;
-    int offset =
-        trailing_ones < 3 ? 2 : 0; // the first one can't be +-1, or it would be a trailing one
+    int offset = trailing_ones < 3 ? 2 : 0; // the first one is not +-1, or it would be trailing
     while (nonzero) {
         int last = motus_bit_length(nonzero) - 1, value = level[last], magnitude = motus_abs(value);
         assert(magnitude <= MOTUS_MAX_LEVEL);
@@ -49,7 +47,7 @@ MOTUS_HD void motus_put_runs(MotusBits *bits, uint32_t nonzero, int zeros_left) 
     }
 }
 
-// `n` levels (4, 15 or 16) in coding order; nc -1 is chroma DC.
+// Writes residual_block_cavlc for n levels (4, 15 or 16) in coding order; nc -1: chroma DC.
 MOTUS_HD void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n, int nc) {
     int token_class = motus_cavlc_token_class(nc);
     MotusCavlcShape shape = motus_cavlc_shape(level, n);
@@ -68,19 +66,19 @@ MOTUS_HD void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n,
 
 // ---- An MB of a slice ---------------------------------------------------------------------------
 
-// A coded MB and what its syntax depends on.
+// Coded MB with the values that its syntax depends on.
 typedef struct MotusMbSyntax {
     const MotusMb *mb;
     const MotusMbCoef *coef;
     MotusNeighbours neighbours;
-    MotusMbSource src; // the samples, for I_PCM
-    int p_slice;       // mb_type is of table 7-13, else of table 7-11
+    MotusMbSource src; // I_PCM
+    int p_slice;       // mb_type of table 7-13, else of table 7-11
     uint32_t skip_run; // mb_skip_run before it (P slices)
-    int qp_delta;      // mb_qp_delta, where it has one
+    int qp_delta;      // mb_qp_delta, if it has one
 } MotusMbSyntax;
 
-// Units in the order of the syntax. Luma and chroma blocks are in coding order; of I_PCM each of
-// them is 16 samples.
+// Units in the order of the syntax. Luma and chroma: a block each, in coding order; I_PCM: 16
+// samples each.
 enum {
     MOTUS_UNIT_RUN, // mb_skip_run
     MOTUS_UNIT_MODE,
@@ -93,7 +91,7 @@ enum {
     MOTUS_UNITS = MOTUS_UNIT_CHROMA + 8,
 };
 
-// What statistics tell apart; mb_skip_run and alignment count as mode.
+// Kinds of bits in statistics; mb_skip_run and alignment count as mode.
 enum { MOTUS_BITS_MODE, MOTUS_BITS_MV, MOTUS_BITS_LUMA, MOTUS_BITS_CHROMA, MOTUS_BIT_KINDS };
 
 MOTUS_HD int motus_unit_kind(int unit) {
@@ -103,12 +101,7 @@ MOTUS_HD int motus_unit_kind(int unit) {
                                       : MOTUS_BITS_MODE;
 }
 
-// Whether mb_qp_delta is there.
-MOTUS_HD int motus_mb_has_qp_delta(const MotusMb *mb) {
-    return mb->type != MOTUS_MB_I_PCM && (mb->cbp || mb->type == MOTUS_MB_I_16x16);
-}
-
-// The units of a coded MB, bit i standing for unit i. None for P_Skip.
+// Returns the mask of an MB's units, bit i standing for unit i; 0 for P_Skip.
 MOTUS_HD uint32_t motus_mb_units(const MotusMb *mb, int p_slice) {
     const uint32_t luma = 0xFFFFu << MOTUS_UNIT_LUMA, chroma = 0xFFu << MOTUS_UNIT_CHROMA;
     uint32_t units = 1u << MOTUS_UNIT_MODE | (p_slice ? 1u << MOTUS_UNIT_RUN : 0);
@@ -124,7 +117,7 @@ MOTUS_HD uint32_t motus_mb_units(const MotusMb *mb, int p_slice) {
     return units;
 }
 
-// mb_type, and the intra modes or sub types.
+// Writes mb_type, and the intra modes or sub_mb_type.
 MOTUS_HD void motus_put_mode(MotusBits *bits, const MotusMbSyntax *s) {
     const MotusMb *mb = s->mb;
     motus_bits_ue(bits, motus_mb_type_code(mb, s->p_slice));
@@ -157,8 +150,8 @@ MOTUS_HD void motus_put_cbp(MotusBits *bits, const MotusMbSyntax *s) {
     if (motus_mb_has_qp_delta(mb)) motus_bits_se(bits, s->qp_delta);
 }
 
-// The levels of one block. All kinds of blocks take one way, so that the lanes of a warp, of which
-// each has another one, take it together.
+// Writes the levels of a block. All kinds of blocks share one path, so that the lanes of a warp do
+// not diverge.
 MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit) {
     const MotusMbCoef *coef = s->coef;
     const int ac = s->mb->type == MOTUS_MB_I_16x16; // luma blocks carry AC only
@@ -179,7 +172,7 @@ MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit)
     const int nc = n == 4 ? -1 : motus_cavlc_nc_at(s->mb->total_coeff, &s->neighbours, blk);
     if (dc || s->mb->total_coeff[blk])
         motus_cavlc_residual(bits, level, n, nc);
-    else // has nothing to read
+    else // its levels are undefined
         motus_put_vlc(bits, motus_cavlc_token(motus_cavlc_token_class(nc), 0, 0));
 }
 
@@ -187,7 +180,7 @@ MOTUS_HD void motus_put_samples(MotusBits *bits, const uint8_t *sample, int n) {
     for (int i = 0; i < n; i++) motus_bits_put(bits, 8, sample[i]);
 }
 
-// Row i of I_PCM's luma; pair i of its chroma rows, Cb first.
+// Write row i of I_PCM's luma, and pair i of its chroma rows, Cb first.
 MOTUS_HD void motus_put_pcm_luma(MotusBits *bits, const MotusMbSource *src, int i) {
     motus_put_samples(bits, src->plane[0] + i * src->stride[0], 16);
 }
@@ -197,8 +190,7 @@ MOTUS_HD void motus_put_pcm_chroma(MotusBits *bits, const MotusMbSource *src, in
         motus_put_samples(bits, src->plane[p] + (row + k) * src->stride[p], 8);
 }
 
-// Puts one of the MB's units. What stands between I_PCM's mb_type and its samples,
-// pcm_alignment_zero_bit, is the caller's.
+// Writes a unit of the MB. The caller writes pcm_alignment_zero_bit.
 MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) {
     if (unit >= MOTUS_UNIT_LUMA_DC && s->mb->type == MOTUS_MB_I_PCM) {
         if (unit >= MOTUS_UNIT_CHROMA)
@@ -218,20 +210,4 @@ MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) 
     }
 }
 
-#ifndef __CUDACC__
-
-// Puts some of the MB's units (bit i standing for unit i) in order, and adds to the bits of each
-// kind.
-static inline void motus_put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units,
-                                   uint64_t count[MOTUS_BIT_KINDS]) {
-    size_t mark = motus_bits_count(bits), now;
-    for (; units; units &= units - 1, mark = now) {
-        int unit = motus_bit_length(units & (0u - units)) - 1;
-        motus_put_unit(bits, s, unit);
-        now = motus_bits_count(bits);
-        count[motus_unit_kind(unit)] += now - mark;
-    }
-}
-
-#endif
 #endif

@@ -1,17 +1,17 @@
-// Settling a decided picture's MBs on a CUDA device, as motus_finalize_mbs does it: P_Skip and QP
-// of all slices in one launch, a thread per MB. A bit is set for each MB that is coded and for each
-// that has mb_qp_delta, by which the slices' writers (slice.cu) find the last such MB before
-// another one.
+// Finalization of a decided picture's MBs on a CUDA device. Equals motus_finalize_mbs: P_Skip and
+// QP of all slices in one launch, a thread per MB. The marks let slice.cu find the last MB before
+// another one that is coded or has mb_qp_delta.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/lanes.h"
 #include "encoder/bitstream/slice_cuda.h"
+#include "encoder/bitstream/syntax_core.h"
 
 namespace {
 
 constexpr int THREADS = 256; // of a block
 
-// One more than the number of the last MB with mb_qp_delta in [first, end); 0: there is none. The
-// whole block comes here, and every thread gets it.
+// Returns 1 + the last MB with mb_qp_delta in [first, end), 0 if there is none, to every thread of
+// the block, all of which call it.
 __device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
     if (threadIdx.x == 0) *room = 0;
     __syncthreads(); // cleared before it is added to
@@ -24,10 +24,10 @@ __device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
     return *room;
 }
 
-// While a thread settles an MB others may read its type: skipped or not, it is inter, has the same
-// vectors and no mb_qp_delta. Only the QP of MBs without mb_qp_delta changes, and only others are
-// asked for theirs.
-__global__ void __launch_bounds__(THREADS) settle_kernel(MotusFinalizeCuda s) {
+// Finalizes an MB per thread. Threads read the types of MBs that others change: skipped or not,
+// such an MB is inter, has the same MVs and no mb_qp_delta. QPs change of MBs without mb_qp_delta,
+// and are read of the others.
+__global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) {
     __shared__ uint32_t with_qp[THREADS / 32];
     __shared__ int room;
     const int block = (int)blockIdx.x * THREADS, i = block + (int)threadIdx.x,
@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(THREADS) settle_kernel(MotusFinalizeCuda s) {
     const uint32_t delta = __ballot_sync(MOTUS_ALL_LANES, there && motus_mb_has_qp_delta(mb));
     if (motus_lane() == 0) with_qp[warp] = delta;
     if (motus_lane() == 0 && there) s.marks.coded[i / 32] = coded, s.marks.with_qp[i / 32] = delta;
-    // With a barrier: the bits are there.
     const int before = last_with_qp(s.mb, motus_slice_first(s.slice_first, block), block, &room);
+    // Its barrier: with_qp is written.
     if (!there || motus_mb_has_qp_delta(mb)) return;
     uint32_t bits = delta & ((1u << motus_lane()) - 1);
     int word = warp, last = before;
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(THREADS) settle_kernel(MotusFinalizeCuda s) {
 
 } // namespace
 
-cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *settle, cudaStream_t stream) {
-    settle_kernel<<<(settle->n_mb + THREADS - 1) / THREADS, THREADS, 0, stream>>>(*settle);
+cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *finalize, cudaStream_t stream) {
+    finalize_kernel<<<(finalize->n_mb + THREADS - 1) / THREADS, THREADS, 0, stream>>>(*finalize);
     return cudaGetLastError();
 }

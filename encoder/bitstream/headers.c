@@ -1,8 +1,65 @@
-// Parameter sets, access unit delimiter and slice header (7.3.2, 7.3.3, E.1.1).
+// Levels, parameter sets, access unit delimiter, SEI, slice header and NAL units (headers.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/headers.h"
 
+#include <string.h>
+
 #include "common/int_core.h"
+
+// ---- Levels (A.3.1) -----------------------------------------------------------------------------
+
+// Table A-1. Level 1b is left out: it differs from level 1 in bit rates only. MaxDpbMbs is not
+// checked: it is at least MaxFS, which is one reference.
+static const MotusLevel levels[] = {
+    {10, 1485, 99, 64, 0, 64, 175},
+    {11, 3000, 396, 128, 0, 192, 500},
+    {12, 6000, 396, 128, 0, 384, 1000},
+    {13, 11880, 396, 128, 0, 768, 2000},
+    {20, 11880, 396, 128, 0, 2000, 2000},
+    {21, 19800, 792, 256, 0, 4000, 4000},
+    {22, 20250, 1620, 256, 0, 4000, 4000},
+    {30, 40500, 1620, 256, 32, 10000, 10000},
+    {31, 108000, 3600, 512, 16, 14000, 14000},
+    {32, 216000, 5120, 512, 16, 20000, 20000},
+    {40, 245760, 8192, 512, 16, 20000, 25000},
+    {41, 245760, 8192, 512, 16, 50000, 62500},
+    {42, 522240, 8704, 512, 16, 50000, 62500},
+    {50, 589824, 22080, 512, 16, 135000, 135000},
+    {51, 983040, 36864, 512, 16, 240000, 240000},
+    {52, 2073600, 36864, 512, 16, 240000, 240000},
+    {60, 4177920, 139264, 8192, 16, 240000, 240000},
+    {61, 8355840, 139264, 8192, 16, 480000, 480000},
+    {62, 16711680, 139264, 8192, 16, 800000, 800000},
+};
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+static int size_fits(const MotusLevel *level, int mb_width, int mb_height) {
+    uint64_t w = (uint64_t)mb_width, h = (uint64_t)mb_height, side = w > h ? w : h;
+    return w * h <= level->max_fs && side * side <= 8u * (uint64_t)level->max_fs;
+}
+
+const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational fps, int reach_y) {
+    const MotusLevel *highest = &levels[LEVELS - 1];
+    if (!size_fits(highest, mb_width, mb_height)) return NULL;
+    reach_y = motus_min(reach_y, highest->max_mv_y - 1);
+    uint64_t rate = (uint64_t)(mb_width * mb_height) * (uint64_t)fps.num; // MBs per fps.den seconds
+    for (const MotusLevel *level = levels; level < highest; level++)
+        if (size_fits(level, mb_width, mb_height) && rate <= level->max_mbps * (uint64_t)fps.den &&
+            reach_y < level->max_mv_y)
+            return level;
+    return highest;
+}
+
+#define BITS_OF_UNIT 1200 // cpbBrNalFactor of the Baseline profiles
+
+const MotusLevel *motus_level_for_rate(const MotusLevel *level, int64_t rate, int64_t size) {
+    while (level < &levels[LEVELS - 1] && (rate > level->max_br * (int64_t)BITS_OF_UNIT ||
+                                           size > level->max_cpb * (int64_t)BITS_OF_UNIT))
+        level++;
+    return level;
+}
+
+// ---- Parameter sets (7.3.2, E.1.1) --------------------------------------------------------------
 
 enum {
     EXTENDED_SAR = 255,
@@ -23,7 +80,7 @@ static int gcd(int a, int b) {
     return a;
 }
 
-// aspect_ratio_idc of a reduced ratio (table E-1).
+// Returns aspect_ratio_idc of a reduced ratio (table E-1).
 static int aspect_ratio_idc(int num, int den) {
     static const uint8_t table[16][2] = {
         {1, 1},   {12, 11}, {10, 11}, {16, 11}, {40, 33},  {24, 11}, {20, 11}, {32, 11},
@@ -33,7 +90,7 @@ static int aspect_ratio_idc(int num, int den) {
     return EXTENDED_SAR;
 }
 
-// A ratio whose reduced terms pass 16 bits can't be said and counts as unknown.
+// Writes a ratio whose reduced terms exceed 16 bits as unknown.
 static void write_aspect_ratio(MotusBits *bits, MotusRational sar) {
     int known = sar.num > 0 && sar.den > 0, divisor = known ? gcd(sar.num, sar.den) : 1;
     int num = sar.num / divisor, den = sar.den / divisor;
@@ -74,20 +131,20 @@ static void write_bitstream_restriction(MotusBits *bits, const MotusLevel *level
     motus_bits_ue(bits, 0);  // max_bytes_per_pic_denom: no limit
     motus_bits_ue(bits, 0);  // max_bits_per_mb_denom: no limit
     motus_bits_ue(bits, 13); // log2_max_mv_length_horizontal: 2048 luma samples in quarters
-    motus_bits_ue(bits, (uint32_t)motus_bit_length((uint32_t)level->max_mv_y) +
-                            1); // log2_max_mv_length_vertical
-    motus_bits_ue(bits, 0);     // max_num_reorder_frames
-    motus_bits_ue(bits, 1);     // max_dec_frame_buffering
+    // log2_max_mv_length_vertical
+    motus_bits_ue(bits, (uint32_t)motus_bit_length((uint32_t)level->max_mv_y) + 1);
+    motus_bits_ue(bits, 0); // max_num_reorder_frames
+    motus_bits_ue(bits, 1); // max_dec_frame_buffering
 }
 
-#define DELAY_BITS 24 // of every delay: 186 s, and 97 hours at 24 pictures a second
+#define DELAY_BITS 24 // of every delay: 186 s in 1/90000 s, 97 hours in ticks of 24 pictures/s
 
 int64_t motus_hrd_value(int64_t value, int unit, int *scale) {
     for (*scale = 0; *scale < 15 && value >> (unit + *scale) > 65535;) ++*scale;
     return value >> (unit + *scale) << (unit + *scale);
 }
 
-// One schedule (E.1.2).
+// Writes hrd_parameters() with one schedule (E.1.2).
 static void write_hrd(MotusBits *bits, const MotusSequenceSettings *settings) {
     int rate_scale, size_scale;
     const int64_t rate = motus_hrd_value(settings->hrd_rate, 6, &rate_scale),
@@ -121,9 +178,9 @@ static void write_vui(MotusBits *bits, const MotusSequenceSettings *settings) {
 }
 
 static void write_cropping(MotusBits *bits, const MotusSequenceSettings *settings) {
-    int right = (motus_mbs(settings->width) * 16 - settings->width) /
-                2; // CropUnitX = CropUnitY = 2 for frames of 4:2:0
-    int bottom = (motus_mbs(settings->height) * 16 - settings->height) / 2;
+    // CropUnitX = CropUnitY = 2 for frames of 4:2:0.
+    int right = (motus_mbs(settings->width) * 16 - settings->width) / 2,
+        bottom = (motus_mbs(settings->height) * 16 - settings->height) / 2;
     put_flag(bits, right || bottom); // frame_cropping_flag
     if (!right && !bottom) return;
     motus_bits_ue(bits, 0);
@@ -175,16 +232,18 @@ void motus_write_aud(MotusBits *bits, int p_slice) {
     motus_bits_trailing(bits);
 }
 
+// ---- SEI (7.3.2.3.1, D.1) -----------------------------------------------------------------------
+
 enum { SEI_BUFFERING_PERIOD = 0, SEI_PIC_TIMING = 1 };
 
-// A message of less than 255 bytes, filled up to a whole byte (7.3.2.3.1).
+// Writes a message of less than 255 bytes.
 static void write_message(MotusBits *bits, uint32_t type, const MotusBits *payload) {
     motus_bits_put(bits, 8, type);
     motus_bits_put(bits, 8, (uint32_t)payload->size);
     for (size_t i = 0; i < payload->size; i++) motus_bits_put(bits, 8, payload->data[i]);
 }
 
-// Ends a payload that is no whole number of bytes (D.1.1).
+// Ends a payload; bit_equal_to_one and zeros fill up a partial byte (D.1.1).
 static void end_payload(MotusBits *bits) {
     if (motus_bits_count(bits) % 8)
         motus_bits_trailing(bits);
@@ -225,6 +284,8 @@ void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
     motus_bits_trailing(bits);
 }
 
+// ---- Slice header (7.3.3) -----------------------------------------------------------------------
+
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings,
                               const MotusSliceSettings *slice) {
     motus_bits_ue(bits, (uint32_t)slice->first_mb);
@@ -245,4 +306,53 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
         motus_bits_se(bits, 0); // slice_alpha_c0_offset_div2
         motus_bits_se(bits, 0); // slice_beta_offset_div2
     }
+}
+
+MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings,
+                                const MotusSliceSettings *slice, int nal_ref_idc) {
+    MotusSliceHead head = {.p_slice = slice->p_slice != 0, .qp = (uint8_t)slice->qp};
+    MotusBits bits;
+    motus_bits_init(&bits, head.header, sizeof head.header);
+    motus_write_slice_header(&bits, settings, slice);
+    head.header_bits = (uint32_t)motus_bits_count(&bits);
+    motus_bits_align_zero(&bits);
+    assert(!bits.overflow);
+    head.nal_header = (uint8_t)(nal_ref_idc << 5 | (slice->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE));
+    return head;
+}
+
+// ---- NAL units in the byte stream format (7.3.1, 7.4.1.1, Annex B) ------------------------------
+
+size_t motus_nal_bound(size_t size) { return 4 + 1 + size + size / 2 + 1; }
+
+// Returns the first zero byte from `at` on that a zero byte follows, else `size`.
+static size_t next_pair(const uint8_t *rbsp, size_t at, size_t size) {
+    while (at + 1 < size) {
+        const uint8_t *zero = memchr(rbsp + at, 0, size - 1 - at);
+        if (!zero) break;
+        if (!zero[1]) return (size_t)(zero - rbsp);
+        at = (size_t)(zero - rbsp) + 2;
+    }
+    return size;
+}
+
+static uint8_t *put(uint8_t *p, const uint8_t *from, size_t n) {
+    memcpy(p, from, n);
+    return p + n;
+}
+
+size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp,
+                       size_t size) {
+    const uint8_t start[5] = {0, 0, 0, 1, (uint8_t)(nal_ref_idc << 5 | nal_unit_type)};
+    uint8_t *p = put(dst, start, sizeof start);
+    size_t done = 0, at = 0; // bytes copied; bytes searched for pairs of zeros
+    while ((at = next_pair(rbsp, at, size) + 2) < size) {
+        if (rbsp[at] > 3) continue;
+        p = put(p, rbsp + done, at - done);
+        *p++ = 3; // emulation_prevention_three_byte
+        done = at;
+    }
+    p = put(p, rbsp + done, size - done);
+    if (size && !rbsp[size - 1]) *p++ = 3; // a NAL unit never ends with a zero byte
+    return (size_t)(p - dst);
 }

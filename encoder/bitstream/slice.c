@@ -1,14 +1,14 @@
+// Slices on the CPU: MB rows are finalized and written in parallel, then joined (slice.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/slice.h"
 
 #include "common/alloc.h"
-#include "encoder/bitstream/slice_core.h"
 
-// ---- What MB rows hand down ---------------------------------------------------------------------
+// ---- State at the start of each MB row ----------------------------------------------------------
 
 #define MAX_ROWS (MOTUS_MAX_SIZE / 16)
 
-// What row y alone would leave; qp -1 without mb_qp_delta.
+// Returns the state after row y alone; qp -1: the row has no mb_qp_delta.
 static MotusSliceState find_end(const MotusCodedMbs *mbs, int y) {
     const MotusMb *row = mbs->mb + (ptrdiff_t)y * mbs->mb_width;
     MotusSliceState end = {0, -1};
@@ -25,9 +25,9 @@ static int begins_slice(const MotusCodedMbs *mbs, int y) {
     return motus_slice_first(mbs->slice_first, i) == i;
 }
 
-// Of rows [from, to). In: what each alone leaves. Out: what each finds. Returns what the last one
-// leaves.
-static MotusSliceState hand_down(MotusSliceState *rows, const MotusCodedMbs *mbs, int from, int to,
+// Replaces the states after rows [from, to) alone by those before them. Returns the state after the
+// last row.
+static MotusSliceState propagate(MotusSliceState *rows, const MotusCodedMbs *mbs, int from, int to,
                                  int slice_qp) {
     MotusSliceState now = {0, slice_qp};
     for (int y = from; y < to; y++) {
@@ -41,23 +41,23 @@ static MotusSliceState hand_down(MotusSliceState *rows, const MotusCodedMbs *mbs
     return now;
 }
 
-// ---- Settling -----------------------------------------------------------------------------------
+// ---- Finalization -------------------------------------------------------------------------------
 
 static MotusNeighbours neighbours_of(const MotusCodedMbs *mbs, int i) {
     return motus_neighbours(mbs->mb, mbs->mb_width, i % mbs->mb_width, i / mbs->mb_width,
                             motus_slice_first(mbs->slice_first, i));
 }
 
-static void settle_skip(MotusCodedMbs *mbs, int i) {
+static void finalize_skip(MotusCodedMbs *mbs, int i) {
     const MotusNeighbours neighbours = neighbours_of(mbs, i);
     motus_mb_finalize_skip(&mbs->mb[i], &neighbours);
 }
 
-static void settle_skips(MotusCodedMbs *mbs, int y) {
-    for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++) settle_skip(mbs, i);
+static void finalize_skips(MotusCodedMbs *mbs, int y) {
+    for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++) finalize_skip(mbs, i);
 }
 
-static void settle_qps(MotusCodedMbs *mbs, int y, int qp) {
+static void finalize_qps(MotusCodedMbs *mbs, int y, int qp) {
     MotusMb *row = mbs->mb + (ptrdiff_t)y * mbs->mb_width;
     for (int x = 0; x < mbs->mb_width; x++) {
         motus_mb_finalize_qp(&row[x], qp);
@@ -70,19 +70,18 @@ void motus_finalize_mbs(MotusCodedMbs *mbs, int slice_qp) {
     assert(mbs->mb_height <= MAX_ROWS);
 #pragma omp parallel num_threads(mbs->threads)
     {
-        // Every other row, so that nobody changes a type while a neighbour in the row below reads
-        // it.
+        // Every other row: no type changes while the row below reads it.
         for (int odd = 0; odd < 2; odd++) {
 #pragma omp for schedule(static)
             for (int y = odd; y < mbs->mb_height; y += 2) {
-                settle_skips(mbs, y);
+                finalize_skips(mbs, y);
                 rows[y] = find_end(mbs, y);
             }
         }
 #pragma omp single
-        hand_down(rows, mbs, 0, mbs->mb_height, slice_qp);
+        propagate(rows, mbs, 0, mbs->mb_height, slice_qp);
 #pragma omp for schedule(static)
-        for (int y = 0; y < mbs->mb_height; y++) settle_qps(mbs, y, rows[y].qp);
+        for (int y = 0; y < mbs->mb_height; y++) finalize_qps(mbs, y, rows[y].qp);
     }
 }
 
@@ -100,41 +99,52 @@ static void align(MotusBits *bits, uint64_t count[MOTUS_BIT_KINDS]) {
     count[MOTUS_BITS_MODE] += motus_bits_count(bits) - before;
 }
 
-// Ends a stretch of bits that is to be moved: padded to a whole byte. Returns how many bits there
-// are.
-static size_t end_stretch(MotusBits *bits) {
+// Pads bits that will be moved to a whole byte. Returns their number without the padding.
+static size_t pad(MotusBits *bits) {
     size_t n = motus_bits_count(bits);
     motus_bits_align_zero(bits);
     return n;
 }
 
-// Begins `rest`, at the first byte that `bits` leaves free.
-static void split(MotusMbWriter *row) {
-    row->n = end_stretch(&row->bits);
-    row->split = 1;
-    motus_bits_init(&row->rest, row->bits.data + row->bits.size,
+// Begins `tail` after the last byte of `bits`.
+static void begin_tail(MotusMbWriter *row) {
+    row->n = pad(&row->bits);
+    row->in_tail = 1;
+    motus_bits_init(&row->tail, row->bits.data + row->bits.size,
                     row->bits.capacity - row->bits.size);
 }
 
+// Writes units of an MB (bit i standing for unit i) in order, and counts their bits.
+static void put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units,
+                      uint64_t count[MOTUS_BIT_KINDS]) {
+    size_t mark = motus_bits_count(bits), now;
+    for (; units; units &= units - 1, mark = now) {
+        int unit = motus_bit_length(units & (0u - units)) - 1;
+        motus_put_unit(bits, s, unit);
+        now = motus_bits_count(bits);
+        count[motus_unit_kind(unit)] += now - mark;
+    }
+}
+
 static void put_mb(MotusMbWriter *writer, const MotusMbSyntax *s) {
-    MotusBits *bits = writer->split ? &writer->rest : &writer->bits;
+    MotusBits *bits = writer->in_tail ? &writer->tail : &writer->bits;
     uint32_t units = motus_mb_units(s->mb, s->p_slice);
     if (s->mb->type == MOTUS_MB_I_PCM) {
         const uint32_t first = units & (1u << MOTUS_UNIT_RUN | 1u << MOTUS_UNIT_MODE);
-        motus_put_units(bits, s, first, writer->count);
+        put_units(bits, s, first, writer->count);
         units ^= first;
-        if (writer->apart && !writer->split) {
-            split(writer);
-            bits = &writer->rest;
+        if (writer->floating && !writer->in_tail) {
+            begin_tail(writer);
+            bits = &writer->tail;
         } else {
             align(bits, writer->count);
         }
     }
-    motus_put_units(bits, s, units, writer->count);
+    put_units(bits, s, units, writer->count);
 }
 
 void motus_finalize_mb(MotusCodedMbs *mbs, int i, const MotusSliceState *state) {
-    settle_skip(mbs, i);
+    finalize_skip(mbs, i);
     motus_mb_finalize_qp(&mbs->mb[i], state->qp);
 }
 
@@ -159,11 +169,10 @@ void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice
     state->skip_run = 0;
 }
 
-// Writes row y; *start goes on to the next one.
 static void put_row(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice, int y,
-                    MotusSliceState *start) {
+                    MotusSliceState *state) {
     for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++)
-        motus_write_mb(writer, mbs, p_slice, i, start);
+        motus_write_mb(writer, mbs, p_slice, i, state);
 }
 
 void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats) {
@@ -175,64 +184,65 @@ void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats) {
     stats->bits_chroma += writer->count[MOTUS_BITS_CHROMA];
 }
 
-// Appends a row that was written apart.
+// ---- Rows in parallel ---------------------------------------------------------------------------
+
+// Appends a row that put_floating_row wrote.
 static void join(MotusBits *bits, MotusMbWriter *row) {
     motus_bits_append(bits, row->bits.data, row->n);
-    if (!row->split) return;
+    if (!row->in_tail) return;
     align(bits, row->count);
-    motus_bits_append(bits, row->rest.data, row->n_rest);
+    motus_bits_append(bits, row->tail.data, row->n_tail);
 }
 
-static void put_row_apart(MotusMbWriter *row, uint8_t *data, size_t capacity,
-                          const MotusCodedMbs *mbs, int p_slice, int y, MotusSliceState start) {
-    *row = (MotusMbWriter){.apart = 1};
+static void put_floating_row(MotusMbWriter *row, uint8_t *data, size_t capacity,
+                             const MotusCodedMbs *mbs, int p_slice, int y, MotusSliceState start) {
+    *row = (MotusMbWriter){.floating = 1};
     motus_bits_init(&row->bits, data, capacity);
     put_row(row, mbs, p_slice, y, &start);
-    if (row->split)
-        row->n_rest = end_stretch(&row->rest);
+    if (row->in_tail)
+        row->n_tail = pad(&row->tail);
     else
-        row->n = end_stretch(&row->bits);
+        row->n = pad(&row->bits);
 }
 
-// Rows [from, to) side by side, each into a stretch of its own of the buffer, which are then joined
-// in place: a row's bits go to where they are or before it, since every row before fits its
-// stretch. Returns whether all do and there is memory for it; else *bits, *start and *stats are as
-// they were.
-static int put_rows_apart(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to, int p_slice,
-                          MotusSliceState *start, MotusPictureStats *stats) {
+// Writes rows [from, to) in parallel, each into its own part of the buffer, and joins them in
+// place: as every row fits its part, bits only move towards the front. Returns 0 if a row does not
+// fit or memory is missing; *bits, *state and *stats are then unchanged.
+static int put_rows_parallel(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
+                             int p_slice, MotusSliceState *state, MotusPictureStats *stats) {
     const int height = to - from;
-    const size_t first = bits->size + 4; // behind what is still in the cache
+    const size_t first = bits->size + 4; // after what is still in the cache
     if (mbs->threads == 1 || height > MAX_ROWS || first > bits->capacity) return 0;
-    const size_t room = (bits->capacity - first) / (size_t)height;
+    const size_t part = (bits->capacity - first) / (size_t)height;
     MotusMbWriter *rows = motus_alloc((size_t)height, sizeof *rows);
     if (!rows) return 0;
-    MotusSliceState starts[MAX_ROWS], end = *start; // by rows of the picture
+    MotusSliceState starts[MAX_ROWS], end = *state; // by row of the picture
     int overflow = 0;
 #pragma omp parallel num_threads(mbs->threads)
     {
 #pragma omp for schedule(static)
         for (int y = from; y < to; y++) starts[y] = find_end(mbs, y);
 #pragma omp single
-        end = hand_down(starts, mbs, from, to, start->qp);
+        end = propagate(starts, mbs, from, to, state->qp);
 #pragma omp for schedule(dynamic, 1)
         for (int k = 0; k < height; k++)
-            put_row_apart(&rows[k], bits->data + first + (size_t)k * room, room, mbs, p_slice,
-                          from + k, starts[from + k]);
+            put_floating_row(&rows[k], bits->data + first + (size_t)k * part, part, mbs, p_slice,
+                             from + k, starts[from + k]);
     }
-    for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].rest.overflow;
+    for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].tail.overflow;
     for (int y = 0; y < height && !overflow; y++) {
         join(bits, &rows[y]);
         motus_add_written(&rows[y], stats);
     }
-    if (!overflow) *start = end;
+    if (!overflow) *state = end;
     motus_free(rows);
     return !overflow;
 }
 
 static void put_rows_in_order(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
-                              int p_slice, MotusSliceState *start, MotusPictureStats *stats) {
+                              int p_slice, MotusSliceState *state, MotusPictureStats *stats) {
     MotusMbWriter writer = {.bits = *bits};
-    for (int y = from; y < to; y++) put_row(&writer, mbs, p_slice, y, start);
+    for (int y = from; y < to; y++) put_row(&writer, mbs, p_slice, y, state);
     motus_add_written(&writer, stats);
     *bits = writer.bits;
 }
@@ -249,25 +259,14 @@ void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPicture
 void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
                             int p_slice, int slice_qp, MotusPictureStats *stats) {
     MotusSliceState state = {0, slice_qp};
-    if (!put_rows_apart(bits, mbs, from, to, p_slice, &state, stats))
+    if (!put_rows_parallel(bits, mbs, from, to, p_slice, &state, stats))
         put_rows_in_order(bits, mbs, from, to, p_slice, &state, stats);
     motus_end_slice(bits, &state, stats);
 }
 
-MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings,
-                                const MotusSliceSettings *slice, int nal_ref_idc) {
-    MotusSliceHead head = {.p_slice = slice->p_slice != 0, .qp = (uint8_t)slice->qp};
-    MotusBits bits;
-    motus_bits_init(&bits, head.header, sizeof head.header);
-    motus_write_slice_header(&bits, settings, slice);
-    head.header_bits = (uint32_t)motus_bits_count(&bits);
-    motus_bits_align_zero(&bits);
-    assert(!bits.overflow);
-    head.nal_header = (uint8_t)(nal_ref_idc << 5 | (slice->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE));
-    return head;
-}
+// ---- Motion vectors -----------------------------------------------------------------------------
 
-static int part_count(const MotusMb *mb) {
+static int partition_count(const MotusMb *mb) {
     MotusPartition parts[16];
     return motus_mb_partitions(mb, parts);
 }
@@ -298,7 +297,7 @@ size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs) {
         for (int y = 0; y < mbs->mb_height; y++) {
             first[y] = 0;
             for (int x = 0; x < mbs->mb_width; x++)
-                first[y] += (size_t)part_count(mbs->mb + (ptrdiff_t)y * mbs->mb_width + x);
+                first[y] += (size_t)partition_count(mbs->mb + (ptrdiff_t)y * mbs->mb_width + x);
         }
 #pragma omp single
         for (int y = 0; y < mbs->mb_height; y++) {

@@ -1,50 +1,42 @@
-// Entropy coding of a slice of settled MBs (settle.cu) on a CUDA device. Equals
-// motus_write_slice_data and motus_nal_write; the syntax is cavlc_mb_core.h's.
-//
-// In the order of the launches: count_kernel (a warp per MB, a lane per unit of syntax) makes and
-// counts every unit's bits, keeps up to 64 of them, and clears the RBSP; a scan of the MBs' spans
-// of bits gives where each begins. write_kernel (a warp per MB, a lane per unit) ors every unit's
-// bits into the RBSP; only longer ones are made once more. escapes_kernel counts, and nal_kernel
-// inserts, emulation prevention, 16 bytes a thread, a tile a block. Whoever asks for the last MB
-// before another one that is coded, or has mb_qp_delta, walks back over the picture's marks, 1024
-// MBs a step.
-//
-// Memory: MBs are read twice, levels once; what is written is the RBSP (zeros up to the capacity)
-// and the NAL unit, and 328 bytes for each coded MB, which are read once. Grids follow from the
-// picture's size and the capacity alone; tiles that the slice doesn't reach end at once.
+// Entropy coding of a slice of finalized MBs (finalize.cu) on a CUDA device. Equals
+// motus_write_slice_data and motus_nal_write. In the order of the launches, a warp per MB and a
+// lane per unit of syntax: count_kernel counts every unit's bits and keeps up to 64 of them; a scan
+// gives each MB's first bit; write_kernel ors the bits into the RBSP. Then, 16 bytes a thread:
+// escapes_kernel counts, and nal_kernel inserts, emulation prevention. Grids depend on picture size
+// and capacity only; memory: MBs are read twice, levels once, 328 bytes kept per coded MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/slice_cuda.h"
 
+#include "common/int_core.h"
 #include "common/slots.h"
+#include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/bitstream/slice_scan.cuh"
 
 namespace {
 
-constexpr int WARPS = 8;              // MBs of a block
-constexpr int THREADS = 256;          // of a block that deals with bytes
-constexpr int BYTES = 16;             // of a thread
-constexpr int TILE = THREADS * BYTES; // of a block
-constexpr int CODE_BITS = 64;         // of a unit that are kept
-constexpr int START = 5;              // start code and NAL header
+constexpr int WARPS = 8;              // MBs per block
+constexpr int THREADS = 256;          // per block of the kernels for bytes
+constexpr int BYTES = 16;             // per thread
+constexpr int TILE = THREADS * BYTES; // bytes per block
+constexpr int CODE_BITS = 64;         // kept of a unit
+constexpr int START = 5;              // bytes of start code and NAL header
 constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
 
 struct Job {
     MotusSliceCuda slice;
     int n_mb, n_tiles;
-    MotusSpan *span; // [n_mb + 1]: the slice's first MBs up to and with this one; the last entry is
-                     // what follows them
-    // [n_mb], of coded MBs: the bits of each unit, alignment left out, and the last 64 of them.
-    uint16_t (*length)[32];
-    uint64_t (*code)[32];
-    uint8_t *rbsp;     // words
-    uint32_t *escapes; // [n_tiles]
+    Span *span;             // [n_mb + 1], scanned: MBs 0..i; the last entry adds the slice's end
+    uint16_t (*length)[32]; // [n_mb], coded MBs: bits of each unit, without alignment
+    uint64_t (*code)[32];   // [n_mb], coded MBs: the last 64 bits of each unit
+    uint8_t *rbsp;          // words
+    uint32_t *escapes;      // [n_tiles]
 };
 
-// Shares out `work`; returns its size.
+// Lays out `work`. Returns its size.
 size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     size_t n = (size_t)job->n_mb, end = 0;
     job->n_tiles = (int)((capacity + (size_t)TILE - 1) / TILE);
-    job->span = (MotusSpan *)(work + motus_slot_place(&end, (n + 1) * sizeof *job->span));
+    job->span = (Span *)(work + motus_slot_place(&end, (n + 1) * sizeof *job->span));
     job->length = (uint16_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->length));
     job->code = (uint64_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->code));
     job->rbsp = work + motus_slot_place(&end, (size_t)job->n_tiles * TILE);
@@ -53,39 +45,39 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     return end;
 }
 
-// ---- Where every bit goes -----------------------------------------------------------------------
+// ---- Bit positions ------------------------------------------------------------------------------
 
-// Bits of the whole RBSP, trailing bits included.
+// Returns the bits of the whole RBSP with its trailing bits.
 __device__ uint32_t rbsp_bits(const Job &job) {
-    return motus_align8(motus_span_end(job.span[job.n_mb], job.slice.head->header_bits));
+    return align8(span_end(job.span[job.n_mb], job.slice.head->header_bits));
 }
 
-// Where the NAL unit begins in the buffer; at its end where the slice before has found no room.
+// Returns the first byte of the NAL unit; the capacity if the previous slice overflowed.
 __device__ uint32_t nal_begin(const MotusSliceCuda &slice) {
     return !slice.before ? 0 : slice.before->overflow ? slice.capacity : slice.before->size;
 }
 
-// Bytes of the RBSP; 0 where they are more than the NAL unit has room for.
+// Returns the bytes of the RBSP, 0 if the NAL unit exceeds the capacity.
 __device__ uint32_t rbsp_bytes(const Job &job) {
     uint32_t bytes = rbsp_bits(job) / 8;
     return nal_begin(job.slice) + bytes + START <= job.slice.capacity ? bytes : 0;
 }
 
-// First bit of MB i, or of what follows the MBs.
+// Returns the first bit of MB i; i = n_mb: of the slice's end.
 __device__ uint32_t first_bit(const Job &job, int i) {
     uint32_t header = job.slice.head->header_bits;
-    return i ? motus_span_end(job.span[i - 1], header) : header;
+    return i ? span_end(job.span[i - 1], header) : header;
 }
 
-// One more than the number of the last MB of the slice before MB i of it whose bit is set; 0: there
-// is none. A warp's lanes come here together.
+// Returns 1 + the last MB of the slice before MB i whose bit is set, 0 if there is none. Called by
+// a whole warp, which walks back over the marks 1024 MBs a step.
 __device__ int last_before(const Job &job, const uint32_t *bits, int i) {
     const int first = job.slice.first_mb, end = first + i; // in the picture, as bits are
     for (int word = end / 32; 32 * word + 31 >= first; word -= 32) {
         const int own = word - motus_lane();
         uint32_t set = own >= 0 && 32 * own < end ? bits[own] : 0;
         if (own == end / 32) set &= (1u << end % 32) - 1; // before the MB
-        if (own < first / 32) set = 0;                    // not those of slices before
+        if (own < first / 32) set = 0;                    // of previous slices
         if (own == first / 32) set &= ~0u << first % 32;
         const uint32_t lanes = __ballot_sync(MOTUS_ALL_LANES, set != 0);
         if (!lanes) continue;
@@ -96,8 +88,7 @@ __device__ int last_before(const Job &job, const uint32_t *bits, int i) {
     return 0;
 }
 
-// MBs of the run of skipped ones that ends before MB i. Of a warp, as is all of what follows from
-// it.
+// Returns mb_skip_run before MB i. Called by a whole warp, as are its callers.
 __device__ uint32_t skip_run(const Job &job, int i) {
     return (uint32_t)(i - last_before(job, job.slice.marks.coded, i));
 }
@@ -136,7 +127,7 @@ enum {
 
 __device__ uint32_t sum_of_lanes_before(uint32_t v) { return scan_lanes(v, Sum()) - v; }
 
-// One MB, by a warp: its units' lengths and bits, its span, and its part of the statistics.
+// Counts an MB by a warp: lengths and bits of its units, its span, its statistics.
 __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     const MotusMb *mb = &job.slice.mb[i];
     const int unit = motus_lane(), pcm = mb->type == MOTUS_MB_I_PCM;
@@ -153,7 +144,7 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     const uint32_t all = __shfl_sync(MOTUS_ALL_LANES, at + length, 31);
     const uint32_t samples = pcm ? all - __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA) : 0;
     job.length[i][unit] = (uint16_t)length;
-    job.code[i][unit] = bits.cache; // which keeps what it gives away
+    job.code[i][unit] = bits.cache; // counting leaves written bits in the cache
     if (length) atomicAdd(&tally[TALLY_BITS + motus_unit_kind(unit)], length);
     if (unit == 0) {
         job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
@@ -163,7 +154,7 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
         atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
 }
 
-// What follows the MBs: the last run of skipped ones, and rbsp_stop_one_bit.
+// Writes the slice's end: the last mb_skip_run and rbsp_stop_one_bit.
 __device__ void put_end(MotusBits *bits, uint32_t run) {
     if (run) motus_bits_ue(bits, run);
     motus_bits_put(bits, 1, 1);
@@ -188,7 +179,7 @@ __device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
     atomicAdd((unsigned long long *)to, (unsigned long long)bits);
 }
 
-// Clears the RBSP too: its size is not known before the spans are joined.
+// Counts all MBs. Clears the whole RBSP, whose size is known only after the scan.
 __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
@@ -219,7 +210,7 @@ __device__ void put_code(MotusBits *bits, uint64_t code, int length) {
     motus_bits_put(bits, motus_min(length, 32), (uint32_t)code);
 }
 
-// What of a unit is longer than that is found once more.
+// Writes an MB by a warp. Units of more than CODE_BITS bits are coded again.
 __device__ void write_mb(const Job &job, int i) {
     const int unit = motus_lane();
     const MotusMb *mb = &job.slice.mb[i];
@@ -228,8 +219,7 @@ __device__ void write_mb(const Job &job, int i) {
     const int length = job.length[i][unit];
     uint32_t at = first_bit(job, i) + sum_of_lanes_before((uint32_t)length);
     if (mb->type == MOTUS_MB_I_PCM) {
-        uint32_t end = __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA),
-                 aligned = motus_align8(end);
+        uint32_t end = __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA), aligned = align8(end);
         if (unit >= MOTUS_UNIT_LUMA) at += aligned - end;
         if (unit == 0) add_bits(job.slice.stats, MOTUS_BITS_MODE, aligned - end);
     }
@@ -278,17 +268,18 @@ __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
 
 // ---- NAL unit -----------------------------------------------------------------------------------
 //
-// motus_nal_write counts zeros from the last insertion on. Seen from a byte that means:
-// emulation_prevention_three_byte goes before a byte of at most 3 with an even number of zeros, two
-// or more, right before it. The last byte of a slice is not zero (it has rbsp_stop_one_bit), so
-// nothing goes behind it; and neither is the NAL header, so no run begins before the RBSP.
+// motus_nal_write counts zeros from the last insertion on. So emulation_prevention_three_byte
+// precedes each byte of at most 3 with an even number of zeros, two or more, directly before it.
+// The last byte of a slice is not zero (rbsp_stop_one_bit) and gets no byte after it; the NAL
+// header is not zero, so no run begins before the RBSP.
 
-// Of the 16 bytes at `at` (fewer at the end), those that need a byte before them.
+// Returns the mask of those of the 16 bytes at `at` (fewer at the end) that need a byte before
+// them.
 __device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t at) {
     if (at >= size) return 0;
     uint32_t mask = 0, zeros = 0;
-    while (zeros < at && !rbsp[at - 1 - zeros])
-        zeros++; // 384 and little more, in I_PCM: other syntax has no such runs
+    // At most little more than 384 steps, in I_PCM; other syntax has no long runs of zeros.
+    while (zeros < at && !rbsp[at - 1 - zeros]) zeros++;
     for (uint32_t i = 0, n = min((uint32_t)BYTES, size - at); i < n; i++) {
         uint8_t byte = rbsp[at + i];
         if (zeros >= 2 && !(zeros & 1) && byte <= 3) mask |= 1u << i;
@@ -311,7 +302,7 @@ __global__ void __launch_bounds__(THREADS) escapes_kernel(Job job) {
     if (threadIdx.x == 0) job.escapes[blockIdx.x] = sum;
 }
 
-// Bytes inserted in the tiles before this one; every thread of the block gets it.
+// Returns the bytes inserted in previous tiles, to every thread of the block.
 __device__ uint32_t escapes_before(const Job &job, uint32_t *sum) {
     uint32_t mine = 0;
     if (threadIdx.x == 0) *sum = 0;

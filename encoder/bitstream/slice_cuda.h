@@ -1,70 +1,70 @@
-// Entropy coding of a slice on a CUDA device: the NAL unit that motus_finalize_mbs,
-// motus_write_slice_data and motus_nal_write give on the CPU.
+// Finalization and entropy coding of slices on a CUDA device. Equals motus_finalize_mbs,
+// motus_write_slice_data and motus_nal_write.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_SLICE_CUDA_H
 #define ENCODER_BITSTREAM_SLICE_CUDA_H
 
 #include <cuda_runtime_api.h>
 
-#include "encoder/bitstream/slice_core.h"
+#include "encoder/bitstream/headers.h"
+#include "encoder/mb/mb.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Where the NAL unit ends.
+// End of a NAL unit.
 typedef struct MotusSliceResult {
-    uint32_t size;     // bytes in `nal`, with those of the slices before; 0 after an overflow
-    uint32_t overflow; // 1: it, or one before, has no room in `capacity` bytes
+    uint32_t size;     // bytes in `nal`, including previous slices; 0 after an overflow
+    uint32_t overflow; // 1: this slice or a previous one exceeds `capacity`
 } MotusSliceResult;
 
-// A bit for each MB of a picture, the first one in the lowest: it is coded; it has mb_qp_delta.
+// Masks over the MBs of a picture, MB 0 in the lowest bit of the first word.
 typedef struct MotusMarks {
-    uint32_t *coded, *with_qp; // motus_mark_words
+    uint32_t *coded;   // not P_Skip; motus_mark_words
+    uint32_t *with_qp; // mb_qp_delta; motus_mark_words
 } MotusMarks;
 
 static inline size_t motus_mark_words(int n_mb) { return ((size_t)n_mb + 31) / 32; }
 
-// A picture whose MBs are to be settled. All pointers are device memory.
+// Picture whose MBs are finalized. All pointers are device memory.
 typedef struct MotusFinalizeCuda {
     int mb_width, n_mb;
     MotusMb *mb;
     const int *slice_first; // per MB (motus_slice_first); NULL: one slice
     int qp;                 // of every slice
     MotusMarks marks;
-    const MotusMv *searched; // what an intra MB leaves in `kept`
-    MotusMv *kept; // the first vector of each MB, for the next picture's centres; NULL: not wanted
+    const MotusMv *searched; // per MB: MV that an intra MB puts in `kept`
+    MotusMv *kept; // first MV of each MB, for the next picture's search centres; NULL: not wanted
 } MotusFinalizeCuda;
 
-// Settles the MBs in place, as motus_finalize_mbs does, and marks them.
-cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *settle, cudaStream_t stream);
+// Finalizes the MBs in place and sets their marks.
+cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *finalize, cudaStream_t stream);
 
-// One slice of whole MB rows: `mb`, `coef` and `src` begin with its first one, as if it were a
-// picture of its own. All pointers are device memory. Everything is read when the kernels run, so
-// that a captured launch may be played again with another head of the same QP.
+// Slice of whole MB rows; `mb`, `coef` and `src` begin with its first one. All pointers are device
+// memory, read when the kernels run: a captured launch may be replayed with another head of the
+// same QP.
 typedef struct MotusSliceCuda {
     int mb_width, mb_height; // at most 139,264 MBs (level 6.2)
-    const MotusMb *mb;       // settled
+    const MotusMb *mb;       // finalized
     MotusMarks marks;        // of the picture
     int first_mb;            // the slice's first MB in the picture
     const MotusMbCoef *coef;
-    const uint8_t *src[3]; // the source, for I_PCM
+    const uint8_t *src[3]; // source, for I_PCM
     ptrdiff_t src_stride[3];
     const MotusSliceHead *head;
-    void *work; // motus_slice_cuda_bytes, aligned to 256, its content of no interest
+    void *work; // motus_slice_cuda_bytes, aligned to 256, uninitialized
     uint8_t *nal;
-    uint32_t capacity; // of nal, bytes; nothing is written past it
-    const MotusSliceResult
-        *before; // of the slice whose NAL unit this one follows in `nal`; NULL: it comes first
+    uint32_t capacity;              // bytes of nal
+    const MotusSliceResult *before; // of the previous slice in `nal`; NULL: this is the first
     MotusSliceResult *result;
-    MotusPictureStats *stats; // mb, sub, bits_mode, bits_mv, bits_luma and bits_chroma are added
-                              // to; 8-byte aligned
+    MotusPictureStats *stats; // mb, sub, bits_mode to bits_chroma are added to; 8-byte aligned
 } MotusSliceCuda;
 
-// Bytes of `work` for pictures of n_mb MBs and NAL units of at most `capacity` bytes.
+// Returns the bytes of `work` for pictures of n_mb MBs and NAL units of at most `capacity` bytes.
 size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity);
 
-// Writes `nal` and `result`. Others may read what it reads meanwhile.
+// Writes `nal` and `result`, and adds to `stats`. Other kernels may read the inputs meanwhile.
 cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -1,24 +1,51 @@
-// Prefix scans of entropy coding on a CUDA device (slice.cu): by a warp, by a block, over an array;
-// of counts and of MotusSpan.
-//
-// Not CUB's DeviceScan: its host side throws exceptions and keeps state of its own in the process.
+// Prefix sums of counts and of bit spans for slice.cu: by a warp, by a block, over an array. CUB's
+// DeviceScan is not used: its host side throws exceptions and keeps state in the process.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_SLICE_SCAN_CUH
 #define ENCODER_BITSTREAM_SLICE_SCAN_CUH
 
 #include "common/lanes.h"
-#include "encoder/bitstream/slice_core.h"
 
 namespace {
+
+// ---- Bit spans ----------------------------------------------------------------------------------
+
+// Bit count of neighbouring MBs. If they contain I_PCM, `before` and `after` count the bits on
+// either side of its byte alignment; else `after` is -1. Bit positions in a slice are below 2^31.
+struct Span {
+    uint32_t before;
+    int32_t after;
+};
+
+__device__ uint32_t align8(uint32_t at) { return (at + 7) & ~7u; }
+
+// Returns the end of a span that begins at bit `at`.
+__device__ uint32_t span_end(Span span, uint32_t at) {
+    at += span.before;
+    return span.after < 0 ? at : align8(at) + (uint32_t)span.after;
+}
+
+// Returns the span of `a` followed by `b`. Associative.
+__device__ Span span_join(Span a, Span b) {
+    Span both = a;
+    if (a.after < 0) {
+        both.before += b.before;
+        both.after = b.after;
+    } else {
+        both.after += (int32_t)b.before;
+        if (b.after >= 0) both.after = (int32_t)align8((uint32_t)both.after) + b.after;
+    }
+    return both;
+}
+
+// ---- Scans --------------------------------------------------------------------------------------
 
 constexpr int SCAN_THREADS = 1024;
 constexpr int SCAN_EACH = 8; // entries of a thread
 
 struct Join {
-    static __device__ MotusSpan none() { return {0, -1}; }
-    __device__ MotusSpan operator()(MotusSpan a, MotusSpan b) const {
-        return motus_span_join(a, b);
-    }
+    static __device__ Span none() { return {0, -1}; }
+    __device__ Span operator()(Span a, Span b) const { return span_join(a, b); }
 };
 
 struct Sum {
@@ -30,7 +57,7 @@ __device__ uint32_t from_before(uint32_t v, int step) {
     return __shfl_up_sync(MOTUS_ALL_LANES, v, step);
 }
 
-__device__ MotusSpan from_before(MotusSpan v, int step) {
+__device__ Span from_before(Span v, int step) {
     return {from_before(v.before, step), (int32_t)from_before((uint32_t)v.after, step)};
 }
 
@@ -38,11 +65,11 @@ __device__ uint32_t from_lane(uint32_t v, int lane) {
     return __shfl_sync(MOTUS_ALL_LANES, v, lane);
 }
 
-__device__ MotusSpan from_lane(MotusSpan v, int lane) {
+__device__ Span from_lane(Span v, int lane) {
     return {from_lane(v.before, lane), (int32_t)from_lane((uint32_t)v.after, lane)};
 }
 
-// What the warp's lanes up to and with this one have, together.
+// Returns the scan of v over the warp's lanes up to this one.
 template <class T, class Op> __device__ T scan_lanes(T v, Op op) {
     for (int step = 1; step < 32; step *= 2) {
         const T other = from_before(v, step);
@@ -51,8 +78,8 @@ template <class T, class Op> __device__ T scan_lanes(T v, Op op) {
     return v;
 }
 
-// What the block's warps before this one have, together, where each has `mine` (the same in all
-// lanes); *all: what all of them have. A barrier comes before `room` is used again.
+// Returns the scan of `mine`, the same in all lanes of a warp, over the warps before this one.
+// *all: of all warps. The caller waits at a barrier before `room` is used again.
 template <int N, class T, class Op>
 __device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
     const int warp = (int)threadIdx.x / 32, lane = motus_lane();
@@ -67,13 +94,13 @@ __device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
     return warp ? room[warp - 1] : Op::none();
 }
 
-// v[i] becomes what v[0..i] are together. One block; a warp has 32 * SCAN_EACH neighbouring
-// entries, of which its lanes load and store neighbours at a time.
+// Scans v in place with one block. A warp takes 32 * SCAN_EACH neighbouring entries, of which its
+// lanes load and store neighbours at a time.
 template <class T, class Op>
 __global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) {
     __shared__ T room[SCAN_THREADS / 32];
     const int warp = (int)threadIdx.x / 32, lane = motus_lane();
-    T done = Op::none(); // what comes before this round
+    T done = Op::none(); // of previous rounds
     for (int from = 0; from < n; from += SCAN_THREADS * SCAN_EACH) {
         const int first = from + 32 * SCAN_EACH * warp + lane;
         T own[SCAN_EACH], upto = Op::none(), all;

@@ -27,8 +27,7 @@ MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int 
         motus_picture_state_free(pic);
         return MOTUS_ERR_MEMORY;
     }
-    for (uint32_t mask = 1; mask < MOTUS_ZERO_RUNS; mask++)
-        pic->zero_runs[mask] = (uint8_t)motus_cavlc_zero_run_bits(mask);
+    motus_cavlc_zero_runs(pic->zero_runs);
     return MOTUS_OK;
 }
 

@@ -100,9 +100,7 @@ extern "C" cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *w, 
     w->ended = NULL;
     w->mb_width = mb_width, w->mb_height = mb_height, w->n_mb = mb_width * mb_height;
     for (int qp = 0; qp < 52; qp++) qp_table[qp] = motus_qp_at(qp);
-    zero_runs[0] = 0;
-    for (uint32_t mask = 1; mask < MOTUS_ZERO_RUNS; mask++)
-        zero_runs[mask] = (uint8_t)motus_cavlc_zero_run_bits(mask);
+    motus_cavlc_zero_runs(zero_runs);
     cudaError_t status =
         cudaMemcpy((void *)w->zero_runs, zero_runs, MOTUS_ZERO_RUNS, cudaMemcpyHostToDevice);
     if (status == cudaSuccess)

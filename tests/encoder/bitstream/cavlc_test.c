@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dct/dct_core.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
-#include "encoder/bitstream/cavlc_planes_core.h"
+#include "encoder/bitstream/cavlc_warp.cuh"
 #include "encoder/bitstream/syntax_core.h"
 #include "tests/encoder/bitstream/cavlc_reader.h"
 #include "tests/support/harness.h"
@@ -199,8 +199,7 @@ static int missing(const long *hits, int n) {
 }
 
 static void blocks_read_back_and_reach_every_code(void) {
-    for (uint32_t mask = 1; mask < MOTUS_ZERO_RUNS; mask++)
-        zero_runs[mask] = (uint8_t)motus_cavlc_zero_run_bits(mask);
+    motus_cavlc_zero_runs(zero_runs);
     cavlc_hits_reset();
     for (int round = 0; round < 200; round++) check_masks(4, -1, -1);
     check_every_token();
@@ -224,6 +223,11 @@ static void lengths_of_coded_block_patterns(void) {
                         "pattern %d, intra %d: %u bits", cbp, intra, motus_cbp_bits(cbp, intra));
 }
 
+static void lengths_of_empty_blocks(void) {
+    for (int k = 0; k <= MOTUS_TOKEN_CHROMA_DC; k++)
+        CU_ASSERT_EQUAL(motus_cavlc_empty_length(k), motus_cavlc_token(k, 0, 0).length);
+}
+
 static void nc_of_two_neighbours(void) {
     for (int left = -1; left <= 16; left++)
         for (int above = -1; above <= 16; above++) {
@@ -241,6 +245,7 @@ static const MotusTest tests[] = {
     {"code_tables_are_prefix_codes", code_tables_are_prefix_codes},
     {"blocks_read_back_and_reach_every_code", blocks_read_back_and_reach_every_code},
     {"lengths_of_coded_block_patterns", lengths_of_coded_block_patterns},
+    {"lengths_of_empty_blocks", lengths_of_empty_blocks},
     {"nc_of_two_neighbours", nc_of_two_neighbours},
     {0}};
 
