@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The arrow whose direction is nearest; "." for less than a quarter sample. On the screen y grows
-// downwards, as in pictures.
+// Returns the arrow nearest in direction, "." for no motion. On the screen y grows downwards, as in
+// pictures.
 static const char *arrow(int x, int y) {
     int ax = abs(x), ay = abs(y);
     if (!x && !y) return ".";
@@ -21,7 +21,7 @@ static void show(const MotusField *field, int number) {
     printf("picture %d\n", number);
     for (int mb = 0; mb < field->n_mb; mb++) {
         const MotusMv mv = field->mv[MOTUS_BLOCK_16x16][mb];
-        // A vector points to where the block comes from: what is on the screen moved the other way.
+        // The MV points to where the block comes from: it moved the other way.
         printf("%s%s", arrow(-mv.x, -mv.y), (mb + 1) % field->mb_width ? "" : "\n");
     }
 }
@@ -43,8 +43,7 @@ int main(int argc, char **argv) {
          !status && cur && ref && fread(cur, 1, luma + 2 * chroma, stdin) == luma + 2 * chroma;
          n++) {
         const MotusPlane now = {cur, width, width, height}, before = {ref, width, width, height};
-        const MotusMeHints hints = {NULL, NULL, NULL,
-                                    1024}; // vectors cost bits: flat areas do not wander
+        const MotusMeHints hints = {NULL, NULL, NULL, 1024}; // bits cost: flat areas stay calm
         if (n) status = motus_me_search(me, &now, &before, &hints, field);
         if (n && !status) show(field, n);
         swap = ref, ref = cur, cur = swap;

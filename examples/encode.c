@@ -7,7 +7,7 @@
 
 enum { WIDTH = 320, HEIGHT = 192, FRAMES = 30 };
 
-// A bright disc that crosses a diagonal gradient.
+// Draws a bright disc that crosses a diagonal gradient.
 static void draw(MotusFrame *frame, int t) {
     int cx = 20 + 9 * t, cy = HEIGHT / 2 + (t - FRAMES / 2) * 3;
     for (int p = 0; p < 3; p++) {
@@ -25,8 +25,7 @@ static void draw(MotusFrame *frame, int t) {
     }
 }
 
-// Writes every picture that is ready, or (wait) all that are under way. Returns 0 when more frames
-// are wanted or all is done.
+// Writes the packets that are ready, or all pending ones (wait). Returns 0 unless that fails.
 static int drain(MotusEncoder *enc, FILE *out, int wait) {
     MotusPacket *packet;
     MotusStatus status;

@@ -1,5 +1,4 @@
-// Renders frames on the GPU and encodes them there: no frame is ever in host memory, only the
-// stream comes down.
+// Renders frames on the GPU and encodes them there: only the stream reaches host memory.
 //     nvcc -std=c++17 encode_gpu.cu $(pkg-config --cflags --libs motus) -o encode_gpu &&
 //     ./encode_gpu out.264
 // SPDX-License-Identifier: BSD-2-Clause
@@ -11,8 +10,8 @@
 
 constexpr int WIDTH = 640, HEIGHT = 360, FRAMES = 60;
 
-// One plane of a ring of light around a point that wanders over a gradient. Chroma planes (p = 1,
-// 2) are half as wide and high.
+// Draws one plane: a ring of light around a point that moves over a gradient. Chroma planes (p = 1,
+// 2) have half the width and height.
 __global__ void draw(MotusPlane plane, int p, int t) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= plane.width || y >= plane.height) return;
@@ -20,13 +19,12 @@ __global__ void draw(MotusPlane plane, int p, int t) {
     float dx = scale * x - WIDTH * (0.5f + 0.4f * cosf(0.07f * t)),
           dy = scale * y - HEIGHT * (0.5f + 0.3f * sinf(0.11f * t));
     float light = expf(-fabsf(sqrtf(dx * dx + dy * dy) - 60) / 12);
-    float ground = p == 0 ? 40 + 120.0f * (x + y) / (WIDTH + HEIGHT) : 128, glow = p == 0   ? 60
-                                                                                   : p == 1 ? -50
-                                                                                            : 60;
+    float ground = p == 0 ? 40 + 120.0f * (x + y) / (WIDTH + HEIGHT) : 128;
+    float glow = p == 1 ? -50 : 60;
     plane.data[y * plane.stride + x] = (uint8_t)(ground + glow * light + 0.5f);
 }
 
-// Says what failed; true where nothing did.
+// Prints an error; returns true if there is none.
 static bool fine(cudaError_t status, const char *what) {
     if (status != cudaSuccess)
         std::fprintf(stderr, "encode_gpu: %s: %s\n", what, cudaGetErrorString(status));
@@ -51,7 +49,7 @@ static bool render(const MotusFrame *frame, int t, cudaStream_t stream) {
     return true;
 }
 
-// A frame in device memory, which `memory` owns.
+// Returns a frame in device memory, which *memory owns.
 static MotusFrame *frame_on_device(uint8_t **memory) {
     MotusFrame *frame = nullptr;
     size_t luma = (size_t)WIDTH * HEIGHT, chroma = luma / 4;
@@ -64,7 +62,7 @@ static MotusFrame *frame_on_device(uint8_t **memory) {
     return frame;
 }
 
-// Writes every picture that is ready, or (wait) all that are under way. False when that fails.
+// Writes the packets that are ready, or all pending ones (wait). Returns false if that fails.
 static bool drain(MotusEncoder *enc, FILE *out, bool wait) {
     MotusPacket *packet;
     MotusStatus status;
@@ -87,8 +85,7 @@ static bool encode(MotusEncoder *enc, FILE *out) {
     cudaStream_t stream = nullptr;
     MotusFrame *frame = frame_on_device(&memory);
     bool good = frame && fine(cudaStreamCreate(&stream), "stream");
-    // The encoder waits for the rendering, and the next rendering for the encoder: one frame is
-    // enough.
+    // One frame is enough: rendering and reading alternate on the stream.
     for (int t = 0; t < FRAMES && good; t++)
         good = render(frame, t, stream) &&
                fine(enc, motus_encoder_send_device(enc, frame, stream, nullptr)) &&
@@ -104,7 +101,7 @@ int main(int argc, char **argv) {
     const char *path = argc > 1 ? argv[1] : "out.264";
     MotusEncoderConfig config = motus_encoder_config_default(WIDTH, HEIGHT, MotusRational{30, 1});
     config.backend = MOTUS_BACKEND_CUDA;
-    config.stream_only = 1; // else each packet brings its reconstruction and its source to the host
+    config.stream_only = 1; // packets bring neither reconstruction nor source to the host
     MotusEncoder *enc = nullptr;
     MotusError error = {};
     if (motus_encoder_open(&enc, &config, &error) != MOTUS_OK) {

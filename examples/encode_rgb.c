@@ -1,5 +1,4 @@
-// Encodes RGB pictures, as programs that draw have them: the encoder makes 4:2:0 of them and says
-// in the stream how.
+// Encodes RGB pictures. The encoder converts them to 4:2:0 and says so in the stream.
 //     cc encode_rgb.c $(pkg-config --cflags --libs motus) -o encode_rgb && ./encode_rgb out.264
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
@@ -8,20 +7,18 @@
 
 enum { WIDTH = 320, HEIGHT = 192, FRAMES = 30 };
 
-// Colours that drift, in floats of 0..1: R, G, B of one pixel after another.
+// Draws drifting colours in floats of 0..1: R, G, B of each pixel.
 static void draw(float *rgb, int t) {
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++, rgb += 3) {
             for (int k = 0; k < 3; k++) {
-                const int phase =
-                    (x + y + 5 * t + 170 * k) % 512; // up for half of it, and down again
+                const int phase = (x + y + 5 * t + 170 * k) % 512; // up for one half, then down
                 rgb[k] = (float)(phase < 256 ? phase : 511 - phase) / 255;
             }
         }
 }
 
-// Writes every picture that is ready, or (wait) all that are under way. Returns 0 when more frames
-// are wanted or all is done.
+// Writes the packets that are ready, or all pending ones (wait). Returns 0 unless that fails.
 static int drain(MotusEncoder *enc, FILE *out, int wait) {
     MotusPacket *packet;
     MotusStatus status;
@@ -41,7 +38,7 @@ static int encode(FILE *out) {
     MotusError error = {MOTUS_OK, ""};
     const MotusColour colour = MOTUS_COLOUR_BT709;
     MotusEncoderConfig config = motus_encoder_config_default(WIDTH, HEIGHT, fps);
-    config.rate = MOTUS_RATE_CRF; // 23, unless config.crf says otherwise
+    config.rate = MOTUS_RATE_CRF; // crf is 23 by default
     config.colour = colour;
     if (motus_encoder_open(&enc, &config, &error)) {
         fprintf(stderr, "encode_rgb: %s\n", error.text);
@@ -52,7 +49,7 @@ static int encode(FILE *out) {
     int bad = motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT, WIDTH, HEIGHT, data, stride) !=
               MOTUS_OK;
     for (int t = 0; t < FRAMES && !bad; t++) {
-        draw(pixels, t); // what was sent has been read
+        draw(pixels, t); // the encoder has read the previous picture
         bad = motus_encoder_send_image(enc, &image, NULL) || drain(enc, out, 0);
     }
     bad = bad || motus_encoder_send(enc, NULL, NULL) || drain(enc, out, 1);

@@ -44,7 +44,7 @@ int main(void) {
         return EXIT_FAILURE;
     }
 
-    // The content moved by (+3, -2), so its match in `ref` lies at (-3, +2): (-12, 8) in quarter
+    // The content moved by (+3, -2), so the match in `ref` is at (-3, +2): (-12, 8) in quarter
     // samples.
     int found = 0;
     for (int mb = 0; mb < field->n_mb; mb++) {

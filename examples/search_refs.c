@@ -1,6 +1,6 @@
-// Motion of a picture in the one before it and the one after it, as an encoder that knows B
-// pictures asks for it: references prepared once, only a region searched, statistics of its
-// macroblocks (MBs), and what P_Skip would cost there.
+// Searches a picture in the one before and the one after it, as an encoder with B pictures does:
+// references prepared once, a region only, statistics of its macroblocks (MBs), and the cost of
+// P_Skip.
 //     cc search_refs.c $(pkg-config --cflags --libs motus) -o search_refs && ./search_refs
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
@@ -34,7 +34,7 @@ static void check(MotusStatus status, const char *what) {
 
 int main(void) {
     static uint8_t samples[3][WIDTH * HEIGHT];
-    static MotusMv mv[2][N_MB], skip[N_MB]; // one block per MB: 16x16 is the first
+    static MotusMv mv[2][N_MB], skip[N_MB]; // one block per MB, 16x16
     static uint32_t cost[2][N_MB], skip_satd[N_MB];
     static MotusMbStats stats[N_MB];
     static MotusMeTarget target[2];
@@ -57,7 +57,7 @@ int main(void) {
         target[i].reference = reference[i], target[i].hints = &hints, target[i].mv = mv[i],
         target[i].cost = cost[i];
     for (int i = 0; i < N_MB; i++)
-        skip[i].x = -12, skip[i].y = 8; // what an encoder predicts from an MB's neighbours
+        skip[i].x = -12, skip[i].y = 8; // an encoder's prediction from neighbouring MBs
     target[0].skip_mv = skip, target[0].skip_satd = skip_satd;
     MotusMeRequest request = motus_me_request_default(&picture[1], target, 2);
     request.region.x = 5, request.region.y = 4, request.region.width = 10,

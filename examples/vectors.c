@@ -1,5 +1,5 @@
-// Draws where the second picture of a .y4m file (8-bit 4:2:0) comes from in the first: a line per
-// 8x8 block, over the picture. docs/tutorial-me.md explains it.
+// Draws, over the second picture of a .y4m file (8-bit 4:2:0), a line for each 8x8 block to where
+// it was in the first. docs/tutorial-me.md explains it.
 //     cc vectors.c $(pkg-config --cflags --libs motus) -o vectors && ./vectors two.y4m vectors.ppm
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
@@ -14,7 +14,7 @@ static int fail(const char *what) {
     return EXIT_FAILURE;
 }
 
-// Reads a luma plane and passes over the chroma behind it.
+// Reads a luma plane and skips the chroma after it.
 static int read_picture(FILE *in, const MotusPlane *luma) {
     char line[256];
     if (!fgets(line, sizeof line, in) || strncmp(line, "FRAME", 5) != 0) return 0;
@@ -31,7 +31,7 @@ static void dot(uint8_t *rgb, int width, int height, int x, int y, int red) {
     p[0] = (uint8_t)red, p[1] = 0, p[2] = 0;
 }
 
-// A line from the block's centre to where the block was; vectors are quarter samples.
+// Draws a line from the block's centre to where the block was; MVs are in quarter samples.
 static void line(uint8_t *rgb, int width, int height, int x, int y, MotusMv mv) {
     int dx = mv.x * ZOOM / 4, dy = mv.y * ZOOM / 4, steps = abs(dx) > abs(dy) ? abs(dx) : abs(dy);
     for (int i = 1; i <= steps; i++)
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
         if (*word == 'C' && (strncmp(word, "C420", 4) != 0 || strncmp(word, "C420p1", 6) == 0))
             return fail("not 8-bit 4:2:0");
     }
-    MotusFrame *ref = NULL, *cur = NULL; // for their luma planes alone
+    MotusFrame *ref = NULL, *cur = NULL; // only their luma planes are used
     if (motus_frame_alloc(&ref, width, height) || motus_frame_alloc(&cur, width, height))
         return fail("no such size");
     MotusPlane before = {ref->plane[0].data, width, width, height},
@@ -83,9 +83,8 @@ int main(int argc, char **argv) {
 
     MotusMeConfig config = motus_me_config_default(width, height); // +-16 samples, quarter samples
     config.modes = 1u << MOTUS_MODE_8x8;
-    MotusMeHints hints = {
-        NULL, NULL, NULL,
-        4 * 256}; // a bit costs as much as 4 of SATD: calm vectors where there is little to see
+    // A bit costs as much as 4 of SATD: MVs stay calm where there is little texture.
+    MotusMeHints hints = {NULL, NULL, NULL, 4 * 256};
     MotusMe *me = NULL;
     MotusField *field = NULL;
     MotusStatus status = motus_me_open(&me, &config);

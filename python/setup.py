@@ -1,5 +1,6 @@
-"""Puts libmotus into the package: a copy of the one that MOTUS_LIBRARY names, or one built here by CMake from the sources around this folder. With MOTUS_LIBRARY=system
-there is none, and the package takes what the system's loader finds. MOTUS_CMAKE_ARGS: further settings for CMake, such as -DMOTUS_CUDA=OFF."""
+"""Puts libmotus into the package: a copy of MOTUS_LIBRARY, or one that CMake builds from the
+sources around this folder. MOTUS_LIBRARY=system: none, the system's loader finds it.
+MOTUS_CMAKE_ARGS: further settings for CMake, such as -DMOTUS_CUDA=OFF."""
 # SPDX-License-Identifier: BSD-2-Clause
 import os
 import shlex
@@ -16,11 +17,15 @@ ROOT = os.path.dirname(HERE)
 def build_library(folder: str) -> str:
     """Builds the shared library in `folder`; returns its path."""
     if not os.path.exists(os.path.join(ROOT, "encoder", "CMakeLists.txt")):
-        raise SystemExit("motus: the library's sources are not around this folder; name an installed one: MOTUS_LIBRARY=/path/to/libmotus.so (or system)")
+        raise SystemExit("motus: the library's sources are not around this folder; name an "
+                         "installed one: MOTUS_LIBRARY=/path/to/libmotus.so (or system)")
     ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
-    subprocess.run(["cmake", *ninja, "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DMOTUS_TOOLS=OFF", "-DMOTUS_TESTS=OFF", "-DMOTUS_MEDIA=OFF",
-                    "-DMOTUS_MPI=OFF", "-DMOTUS_GSTREAMER=OFF", *shlex.split(os.environ.get("MOTUS_CMAKE_ARGS", ""))], check=True)
-    subprocess.run(["cmake", "--build", folder, "--target", "motus_shared", "--parallel"], check=True)
+    parts = [f"-DMOTUS_{part}=OFF" for part in ("TOOLS", "TESTS", "MEDIA", "MPI", "GSTREAMER")]
+    more = shlex.split(os.environ.get("MOTUS_CMAKE_ARGS", ""))
+    subprocess.run(["cmake", *ninja, "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", *parts,
+                    *more], check=True)
+    build = ["cmake", "--build", folder, "--target", "motus_shared", "--parallel"]
+    subprocess.run(build, check=True)
     return os.path.join(folder, "libmotus.so")
 
 
@@ -28,15 +33,18 @@ class BuildWithLibrary(build_py):
 
     def run(self) -> None:
         super().run()
-        given = os.environ.get("MOTUS_LIBRARY")
-        if given == "system":
+        library = os.environ.get("MOTUS_LIBRARY")
+        if library == "system":
             return
-        library = given or build_library(os.path.abspath(os.path.join(self.get_finalized_command("build").build_temp, "library")))
-        shutil.copyfile(os.path.realpath(library), os.path.join(self.build_lib, "motus", "libmotus.so"))
+        if not library:
+            folder = os.path.join(self.get_finalized_command("build").build_temp, "library")
+            library = build_library(os.path.abspath(folder))
+        target = os.path.join(self.build_lib, "motus", "libmotus.so")
+        shutil.copyfile(os.path.realpath(library), target)
 
 
 class BinaryDistribution(Distribution):
-    """Not for every machine, whatever setuptools thinks of a package without extension modules."""
+    """Marks the package as specific to a machine although it has no extension modules."""
 
     def has_ext_modules(self) -> bool:
         return True

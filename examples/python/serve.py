@@ -1,4 +1,4 @@
-"""A video that plays while it is made, over HTTP: fragmented MP4 from a FastAPI endpoint.
+"""Serves a video that plays while it is made: fragmented MP4 from a FastAPI endpoint.
 
     uvicorn serve:app          and http://127.0.0.1:8000/ in a browser"""
 # SPDX-License-Identifier: BSD-2-Clause
@@ -12,19 +12,22 @@ app = FastAPI()
 
 
 def draw(seconds: float, fps: int):
-    """Stands for a model: RGB frames, one after another. Arrays on a GPU are encoded there."""
-    y, x = np.mgrid[0:360, 0:640]
+    """Yields RGB frames, in place of a model. Arrays on a GPU would be encoded there."""
+    y, x = np.mgrid[0:360, 0:640][..., None]
     for t in range(int(seconds * fps)):
-        wave = 0.5 + 0.5 * np.sin(0.02 * (x[..., None] + np.array([0, 40, 80])) + 0.03 * y[..., None] + 0.15 * t)
-        yield wave.astype(np.float32)
+        phase = 0.02 * (x + np.array([0, 40, 80])) + 0.03 * y + 0.15 * t
+        yield (0.5 + 0.5 * np.sin(phase)).astype(np.float32)
 
 
 @app.get("/video.mp4")
 def video(seconds: float = 10, fps: int = 30) -> StreamingResponse:
-    # Every picture is sent as soon as it is coded. Starlette runs a plain generator in a thread, and closes it when the viewer goes: the encoder is closed with it.
-    return StreamingResponse(motus.stream(draw(seconds, fps), fps, fragment=0, lookahead=0, crf=25), media_type="video/mp4")
+    # Each picture is sent as soon as it is coded. Starlette runs a plain generator in a thread and
+    # closes it when the viewer leaves, which closes the encoder.
+    pieces = motus.stream(draw(seconds, fps), fps, fragment=0, lookahead=0, crf=25)
+    return StreamingResponse(pieces, media_type="video/mp4")
 
 
 @app.get("/", response_class=HTMLResponse)
 def page() -> str:
-    return "<!doctype html><title>motus</title><video src='/video.mp4' autoplay muted controls></video>"
+    return ("<!doctype html><title>motus</title>"
+            "<video src='/video.mp4' autoplay muted controls></video>")

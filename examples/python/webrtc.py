@@ -1,8 +1,10 @@
-"""motus as aiortc's H.264 encoder: Constrained Baseline, which every WebRTC browser decodes, without look-ahead, at the bitrate that the receiver asks for.
+"""motus as aiortc's H.264 encoder: Constrained Baseline, which every WebRTC browser decodes,
+without lookahead, at the bitrate that the receiver asks for.
 
     import webrtc
-    webrtc.install()                       # before the first connection; then use aiortc as ever, and prefer H.264:
-    transceiver.setCodecPreferences([c for c in RTCRtpSender.getCapabilities("video").codecs if c.mimeType == "video/H264"])"""
+    webrtc.install()                       # before the first connection; prefer H.264:
+    codecs = RTCRtpSender.getCapabilities("video").codecs
+    transceiver.setCodecPreferences([c for c in codecs if c.mimeType == "video/H264"])"""
 # SPDX-License-Identifier: BSD-2-Clause
 from typing import Iterator, Optional
 
@@ -15,7 +17,7 @@ from motus.mp4 import nal_units
 
 
 class MotusEncoder(H264Encoder):
-    """aiortc's own splits NAL units into RTP packets; what makes them is ours."""
+    """Encodes with motus; aiortc's encoder splits the NAL units into RTP packets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,19 +26,21 @@ class MotusEncoder(H264Encoder):
 
     def _encode_frame(self, frame: VideoFrame, force_keyframe: bool) -> Iterator[bytes]:
         wanted = self.target_bitrate
-        if self._encoder is None or (frame.width, frame.height) != (self._encoder.width, self._encoder.height):
-            self._encoder, self._bitrate = motus.Encoder(frame.width, frame.height, 30, bitrate=wanted, vbv_maxrate=wanted, vbv_bufsize=wanted // 2, lookahead=0, keyint=0,
-                                                         preset="faster", colour=None, layout="I420"), wanted
-        if wanted != self._bitrate:
-            self._encoder.reconfigure(bitrate=wanted, vbv_maxrate=wanted, vbv_bufsize=wanted // 2)
-            self._bitrate = wanted
+        rate = {"bitrate": wanted, "vbv_maxrate": wanted, "vbv_bufsize": wanted // 2}
+        size = frame.width, frame.height
+        if self._encoder is None or size != (self._encoder.width, self._encoder.height):
+            self._encoder = motus.Encoder(*size, 30, lookahead=0, keyint=0, preset="faster",
+                                          colour=None, layout="I420", **rate)
+        elif wanted != self._bitrate:
+            self._encoder.reconfigure(**rate)
+        self._bitrate = wanted
         self._encoder.send(frame.to_ndarray(format="yuv420p"), keyframe=force_keyframe)
         for packet in self._encoder.packets(None):
             yield from nal_units(packet.data)
 
 
 def install() -> None:
-    """From now on senders of H.264 use motus."""
+    """Makes senders of H.264 use motus."""
     before = aiortc.rtcrtpsender.get_encoder
 
     def get_encoder(codec):

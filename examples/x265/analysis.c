@@ -1,19 +1,18 @@
 // The layout is that of x265 3.5 with analysis-load-reuse-level 10 and no file: for each CTU in
-// raster order its CUs in z-order, one entry each. Level 10 makes x265 keep the sizes of CUs; with
-// refine-inter 2 or 3 it evaluates its own modes at each CU's size and begins its search at the
-// vector that it finds here.
+// raster order one entry per CU in z-order. At level 10 x265 keeps the CU sizes; with refine-inter
+// 2 or 3 it evaluates its own modes for each CU and begins its search at the entry's MV.
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis.h"
 
 #include <limits.h>
 #include <string.h>
 
-// Values that x265.h does not name.
+// Values that x265.h does not define.
 enum { MODE_INTER = 1, PART_2Nx2N = 0, DIR_L0 = 1 };
 
 int analysis_open(Analysis *a, x265_param *param, int width, int height) {
     x265_picture picture;
-    x265_picture_init(param, &picture); // works out how many CTUs there are
+    x265_picture_init(param, &picture); // computes the number of CTUs
     *a = (Analysis){.data = picture.analysisData,
                     .width = param->sourceWidth,
                     .height = param->sourceHeight,
@@ -48,8 +47,7 @@ void analysis_close(Analysis *a, x265_param *param) {
 void analysis_of_intra(Analysis *a) {
     a->data.sliceType = X265_TYPE_IDR;
     a->data.lookahead.keyframe = 1;
-    a->data.depthBytes =
-        a->data.numCUsInFrame; // one CU a CTU: with refine-intra 4 nothing of it is used
+    a->data.depthBytes = a->data.numCUsInFrame; // one CU a CTU; ignored with refine-intra 4
     memset(a->data.intraData->depth, 0, a->data.depthBytes);
     memset(a->data.intraData->chromaModes, 0, a->data.depthBytes);
     memset(a->data.intraData->partSizes, 0, a->data.depthBytes);
@@ -70,16 +68,15 @@ static void put(Analysis *a, int depth, MotusMv mv) {
     a->data.intraData->chromaModes[d] = 0;
 }
 
-// Whether a macroblock is better coded as four CUs of 8x8: by the costs of the search, and some
-// bits of syntax. (Two units of 16x8 or 8x16, which x265 could take as well, only cost bits where
-// they were tried: x265 evaluates rectangles itself.)
+// True if four CUs of 8x8 cost less than the macroblock, with some bits of syntax. x265 evaluates
+// rectangular partitions itself.
 static int is_split(const MotusField *f, int mb, uint32_t lambda_q8) {
     uint32_t cost = lambda_q8 * 4 >> 8;
     for (int i = 0; i < 4; i++) cost += f->cost[MOTUS_BLOCK_8x8 + i][mb];
     return cost < f->cost[MOTUS_BLOCK_16x16][mb];
 }
 
-// Whether a square of macroblocks moves as one: then it is one CU.
+// True if all macroblocks of a square have the same MV: they become one CU.
 static int moves_as_one(const MotusField *f, int x, int y, int size, uint32_t lambda_q8) {
     const int corner = y / 16 * f->mb_width + x / 16;
     const MotusMv mv = f->mv[MOTUS_BLOCK_16x16][corner];

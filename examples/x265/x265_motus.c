@@ -1,5 +1,5 @@
-// Encodes a .y4m file by x265, alone or with the vectors that motus finds in x265's own
-// reconstruction; prints bits, PSNR and processor time.
+// Encodes a .y4m file with x265, alone or with the MVs that motus finds in x265's own
+// reconstruction; prints bits, PSNR and CPU time.
 //     x265_motus film.y4m -o film.hevc --qp 30 --search motus
 // x265 is under the GPL, and so is this program; the library motus is not.
 // SPDX-License-Identifier: GPL-2.0-or-later
@@ -20,20 +20,19 @@ typedef struct Options {
 
 typedef struct Totals {
     long frames;
-    double bytes, ssd, x265_seconds, motus_seconds; // processor time of all threads
+    double bytes, ssd, x265_seconds, motus_seconds; // CPU time of all threads
 } Totals;
 
 typedef struct Session {
     const Options *options;
     Y4m in;
     FILE *out, *recon;
-    x265_param *param, actual; // as asked for, and as x265 uses them
+    x265_param *param, actual; // as requested, and as x265 uses them
     x265_encoder *encoder;
-    MotusFrame *cur, *ref; // ref: x265's reconstruction of the picture before
+    MotusFrame *cur, *ref; // ref: x265's reconstruction of the previous picture
     MotusMe *me;
     MotusField *field;
-    MotusMv
-        *centre; // of each MB: where its window lies, and what its vectors' bits are relative to
+    MotusMv *centre; // per MB: search centre, and predictor for the bits of MVs
     Analysis analysis;
     Totals totals;
 } Session;
@@ -51,9 +50,8 @@ static int fail(const char *what) {
 
 // ---- x265 ---------------------------------------------------------------------------------------
 
-// P pictures behind one IDR picture, one reference, a fixed quantizer, one picture at a time: what
-// comes out of a call is the picture that went in, so that its reconstruction is there when the
-// next one is searched.
+// Opens x265 with P pictures after one IDR picture, one reference, constant QP and no delay: each
+// call returns the picture that it was passed, whose reconstruction the next search needs.
 static int open_x265(Session *s) {
     const Options *o = s->options;
     char number[16];
@@ -113,10 +111,10 @@ static int open_motus(Session *s) {
     return 0;
 }
 
-// x265's weight of a bit against SATD, for the field's costs.
+// Returns x265's weight of a bit against SATD.
 static uint32_t lambda_q8(int qp) { return (uint32_t)(256 * sqrt(0.85) * pow(2, (qp - 12) / 6.0)); }
 
-// Windows lie around what the picture before had in the same place.
+// Searches around the MVs of the previous picture.
 static int search(Session *s) {
     const MotusMeHints hints = {
         .centre = s->centre, .predictor = s->centre, .lambda_q8 = lambda_q8(s->options->qp)};
@@ -192,7 +190,7 @@ static int encode_picture(Session *s) {
     return write_picture(s, nal, n);
 }
 
-// --again: an input that ends begins once more, until all frames are there.
+// Reads the next frame; with --again, begins the input again at its end.
 static int next_frame(Session *s) {
     if (s->options->frames && s->totals.frames >= s->options->frames) return 0;
     if (y4m_read(&s->in, s->cur)) return 1;
@@ -206,8 +204,7 @@ static int encode_all(Session *s) {
     if (!s->totals.frames) return fail("no frame to encode");
     x265_nal *nal;
     uint32_t n = 0;
-    while (x265_encoder_encode(s->encoder, &nal, &n, NULL, NULL) > 0) {
-    } // nothing is left: each picture came out at once
+    while (x265_encoder_encode(s->encoder, &nal, &n, NULL, NULL) > 0) {} // no picture is delayed
     return 0;
 }
 
@@ -221,8 +218,7 @@ static void print(const Session *s) {
     const double kbps = 8e-3 * t->bytes * s->in.fps.num / s->in.fps.den / (double)t->frames;
     printf(o->csv ? "%s,%s,%d,%d,%ld,%.0f,%.2f,%.3f,%.2f,%.2f\n"
                   : "%s: search by %s, ctu %d, qp %d: %ld pictures, %.0f bits, %.2f kb/s, luma "
-                    "PSNR %.3f dB; processor: x265 "
-                    "%.2f s, motus %.2f s\n",
+                    "PSNR %.3f dB; processor: x265 %.2f s, motus %.2f s\n",
            o->input, searches[o->motus], o->ctu, o->qp, t->frames, 8 * t->bytes, kbps, psnr,
            t->x265_seconds, t->motus_seconds);
 }
@@ -233,16 +229,13 @@ static const char help[] =
     "Usage: x265_motus INPUT.y4m [options]\n"
     "  -o FILE             the HEVC stream\n"
     "  --recon FILE.y4m    x265's reconstruction\n"
-    "  --search NAME       who searches: motus, or x265 alone; sizes: units as by motus, but no "
-    "vectors (motus)\n"
+    "  --search NAME       motus; x265: alone; sizes: only motus's unit sizes, no MVs (motus)\n"
     "  --qp N              quantizer of P pictures (30)\n"
     "  --preset NAME       x265's (medium)\n"
     "  --ctu N             largest coding unit: 16, 32 or 64 (64)\n"
-    "  --refine N          what x265 evaluates beside what it is given: refine-inter 0..3 (2)\n"
-    "  --range N           motus searches +-N samples around the vectors of the picture before "
-    "(16)\n"
-    "  --frames N          so many frames at most; with --again the input is repeated until there "
-    "are as many\n"
+    "  --refine N          x265's refine-inter: what it evaluates beside motus's field, 0..3 (2)\n"
+    "  --range N           motus searches +-N samples around the previous picture's MVs (16)\n"
+    "  --frames N          at most N frames; with --again the input repeats until there are N\n"
     "  --plain             x265 without assembly, for valgrind\n"
     "  --csv               "
     "input,search,ctu,qp,pictures,bits,kbps,psnr_y,x265_seconds,motus_seconds\n";

@@ -8,14 +8,14 @@
 
 typedef struct Y4m {
     FILE *file;
-    long first; // where the first frame begins
+    long first; // offset of the first frame
     int width, height;
     MotusRational fps;
 } Y4m;
 
-int y4m_open(Y4m *y, const char *path);        // 0, or -1 after a line
+int y4m_open(Y4m *y, const char *path);        // 0; -1 after printing an error
 int y4m_read(Y4m *y, const MotusFrame *frame); // 1; 0 at the end
-int y4m_begin_again(Y4m *y);                   // 0, or -1: no file that can
+int y4m_begin_again(Y4m *y);                   // 0; -1: the file cannot seek
 void y4m_close(Y4m *y);
 
 #endif

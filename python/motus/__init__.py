@@ -6,15 +6,18 @@
     motus.search(cur, ref, range=16)                        motion vectors"""
 # SPDX-License-Identifier: BSD-2-Clause
 from ._encode import encode, stream
-from ._errors import ArgumentError, DeviceError, Error, OutOfMemoryError, StateError, UnsupportedError
+from ._errors import (ArgumentError, DeviceError, Error, OutOfMemoryError, StateError,
+                      UnsupportedError)
 from ._lib import lib as _library
+from ._packet import Packet
 from ._search import BLOCKS, SearchResult, search
 from ._settings import Settings
-from .encoder import Encoder, Packet
+from .encoder import Encoder
 from .mp4 import Mp4Writer
 
 __version__ = "0.1.0"
 library_version: str = _library.motus_version().decode()
 
-__all__ = ["BLOCKS", "ArgumentError", "DeviceError", "Encoder", "Error", "Mp4Writer", "OutOfMemoryError", "Packet", "SearchResult", "Settings", "StateError",
+__all__ = ["BLOCKS", "ArgumentError", "DeviceError", "Encoder", "Error", "Mp4Writer",
+           "OutOfMemoryError", "Packet", "SearchResult", "Settings", "StateError",
            "UnsupportedError", "encode", "library_version", "search", "stream"]

@@ -1,5 +1,5 @@
-"""Arrays of any library as addresses, shapes and strides: NumPy and what NumPy can look into, PyTorch, and what speaks __cuda_array_interface__ or DLPack (CuPy, JAX).
-Nothing is copied here, and nothing is imported but NumPy."""
+"""Arrays of any library as addresses, shapes and strides: NumPy and what it can wrap, PyTorch, and
+arrays with __cuda_array_interface__ or DLPack (CuPy, JAX). Copies nothing; imports only NumPy."""
 # SPDX-License-Identifier: BSD-2-Clause
 from __future__ import annotations
 
@@ -16,22 +16,25 @@ _CPU, _CUDA, _CUDA_HOST, _MANAGED = 1, 2, 3, 13  # DLPack's devices
 
 @dataclass(frozen=True)
 class View:
-    """Samples in memory. `owner` keeps them alive. `stream`: the cudaStream_t after which they are there, for device memory."""
+    """Samples in memory, kept alive by `owner`. Device memory is valid once the work on `stream` (a
+    cudaStream_t) is done."""
     address: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # bytes
     dtype: np.dtype[Any]
     owner: Any
-    device: int | None = None  # CUDA's number, -1: not told; None: host memory
+    device: int | None = None  # CUDA's number, -1: unknown; None: host memory
     stream: int = 0
-    hold: bool = False  # the owner's memory may be reused without regard to the stream: keep it until the picture is coded
+    hold: bool = False  # keep it until the picture is coded: its library ignores the stream
 
     def __getitem__(self, i: int) -> View:
-        return replace(self, address=self.address + i * self.strides[0], shape=self.shape[1:], strides=self.strides[1:])
+        return replace(self, address=self.address + i * self.strides[0], shape=self.shape[1:],
+                       strides=self.strides[1:])
 
 
 def _host(array: np.ndarray[Any, Any]) -> View:
-    return View(array.__array_interface__["data"][0], array.shape, array.strides, array.dtype, array)
+    address = array.__array_interface__["data"][0]
+    return View(address, array.shape, array.strides, array.dtype, array)
 
 
 def _packed(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
@@ -45,34 +48,41 @@ def _torch(tensor: Any) -> View:
     torch = sys.modules["torch"]
     tensor = tensor.detach()
     if tensor.dtype in (torch.bfloat16, torch.float16, torch.float64):
-        tensor = tensor.float()  # where it is
+        tensor = tensor.float()  # on its device
     if not tensor.is_cuda:
         return _host(tensor.numpy())
     if tensor.dtype not in (torch.uint8, torch.float32, torch.int16, torch.int32):
         raise TypeError(f"a tensor of {tensor.dtype}; uint8 or floats are needed")
     size = tensor.element_size()
     stream = torch.cuda.current_stream(tensor.device).cuda_stream
-    return View(tensor.data_ptr(), tuple(tensor.shape), tuple(s * size for s in tensor.stride()), np.dtype(str(tensor.dtype).split(".")[1]), tensor,
+    strides = tuple(s * size for s in tensor.stride())
+    dtype = np.dtype(str(tensor.dtype).split(".")[1])
+    return View(tensor.data_ptr(), tuple(tensor.shape), strides, dtype, tensor,
                 tensor.device.index, stream or LEGACY_STREAM)
 
 
 def _cuda_array(array: Any) -> View:
-    told = array.__cuda_array_interface__
-    dtype = np.dtype(told["typestr"])
+    info = array.__cuda_array_interface__
+    dtype = np.dtype(info["typestr"])
     if dtype.kind == "f" and dtype != np.float32 and hasattr(array, "astype"):
-        return _cuda_array(array.astype(np.float32))  # where it is
-    if told.get("mask") is not None:
+        return _cuda_array(array.astype(np.float32))  # on its device
+    if info.get("mask") is not None:
         raise TypeError("a masked array")
-    shape = tuple(told["shape"])
+    shape = tuple(info["shape"])
+    strides = tuple(info.get("strides") or _packed(shape, dtype.itemsize))
     device = getattr(array, "device", None)
-    number = next((n for n in (getattr(device, "id", None), getattr(device, "index", None)) if isinstance(n, int)), -1)
-    # Version 3 names the stream; before, and where it is None, there is nothing to wait for that the default stream does not wait for.
-    return View(told["data"][0], shape, tuple(told.get("strides") or _packed(shape, dtype.itemsize)), dtype, array, number, told.get("stream") or LEGACY_STREAM)
+    numbers = (getattr(device, name, None) for name in ("id", "index"))
+    number = next((n for n in numbers if isinstance(n, int)), -1)
+    # Without a stream (None, or before version 3) the default stream waits for all work.
+    stream = info.get("stream") or LEGACY_STREAM
+    return View(info["data"][0], shape, strides, dtype, array, number, stream)
 
 
 class _DLTensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
-                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
+                ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)),
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
@@ -82,15 +92,19 @@ _KINDS = {0: "i", 1: "u", 2: "f"}
 
 
 def parse_dlpack(capsule: Any, stream: int) -> View:
-    """Of an unversioned capsule, which stays the owner (it is not consumed: its own destructor gives the memory back)."""
-    tensor = ctypes.cast(_pointer_of(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
+    """Returns the view of an unversioned capsule, which is not consumed: it owns the memory."""
+    address = _pointer_of(capsule, b"dltensor")
+    tensor = ctypes.cast(address, ctypes.POINTER(_DLTensor)).contents
     if tensor.lanes != 1 or tensor.code not in _KINDS:
         raise TypeError("a DLPack array of a type that is none of uint8 and float32")
     dtype = np.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
-    strides = tuple(tensor.strides[i] * dtype.itemsize for i in range(tensor.ndim)) if tensor.strides else _packed(shape, dtype.itemsize)
+    strides = _packed(shape, dtype.itemsize)
+    if tensor.strides:
+        strides = tuple(tensor.strides[i] * dtype.itemsize for i in range(tensor.ndim))
     device = None if tensor.device_type in (_CPU, _CUDA_HOST) else tensor.device_id
-    return View((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, capsule, device, stream if device is not None else 0, hold=True)
+    return View((tensor.data or 0) + tensor.byte_offset, shape, strides, dtype, capsule, device,
+                stream if device is not None else 0, hold=True)
 
 
 def _dlpack(array: Any) -> View:
@@ -105,17 +119,22 @@ def _is_torch(array: Any) -> bool:
     return torch is not None and isinstance(array, torch.Tensor)
 
 
+def _is_on_device(array: Any) -> bool:
+    return (hasattr(array, "__dlpack_device__")
+            and array.__dlpack_device__()[0] in (_CUDA, _MANAGED))
+
+
 def view_of(array: Any) -> View:
-    """What `array` is made of. TypeError: it is none."""
+    """Returns the view of an array. TypeError: it is none."""
     if isinstance(array, (View, np.ndarray)):
         return array if isinstance(array, View) else _host(array)
     if _is_torch(array):
         return _torch(array)
-    if hasattr(array, "__dlpack_device__") and hasattr(array, "block_until_ready") and array.__dlpack_device__()[0] in (_CUDA, _MANAGED):
+    if hasattr(array, "block_until_ready") and _is_on_device(array):
         return _dlpack(array)
     if hasattr(array, "__cuda_array_interface__"):
         return _cuda_array(array)
-    if hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] in (_CUDA, _MANAGED):
+    if _is_on_device(array):
         return _dlpack(array)
     host = np.asarray(array)
     if host.dtype == object:
@@ -124,5 +143,7 @@ def view_of(array: Any) -> View:
 
 
 def is_array(thing: Any) -> bool:
-    """Whether it is one array, rather than something to iterate over."""
-    return isinstance(thing, (View, np.ndarray)) or any(hasattr(thing, name) for name in ("__cuda_array_interface__", "__dlpack__", "__array_interface__")) or _is_torch(thing)
+    """True for one array, False for another iterable."""
+    protocols = ("__cuda_array_interface__", "__dlpack__", "__array_interface__")
+    return (isinstance(thing, (View, np.ndarray)) or _is_torch(thing)
+            or any(hasattr(thing, name) for name in protocols))

@@ -22,25 +22,30 @@ CONTAINERS = ("mp4", "h264")
 
 
 def _each(frames: Any, layout: str) -> Iterator[Any]:
-    """The frames of an array, whose first axis they are, or of anything else that can be iterated over."""
+    """Yields the frames of an array (along its first axis) or of an iterable."""
     if not is_array(frames):
         yield from frames
         return
-    # What has to be converted, half precision for one, is so frame by frame.
-    video = view_of(frames) if str(getattr(frames, "dtype", "uint8")).endswith(("uint8", "float32")) else frames
-    shape = tuple(video.shape)
-    if len(shape) != (3 if layout in ("I420", "NV12") else 4):
-        what = "[T, H * 3 / 2, W]" if layout in ("I420", "NV12") else "[T, H, W, C] or [T, C, H, W]"
-        raise ArgumentError(f"an array of shape {shape} is no video: {what} is needed; or give an iterable of frames")
+    # Other types are converted frame by frame.
+    is_plain = str(getattr(frames, "dtype", "uint8")).endswith(("uint8", "float32"))
+    video = view_of(frames) if is_plain else frames
+    shape, is_420 = tuple(video.shape), layout in ("I420", "NV12")
+    if len(shape) != (3 if is_420 else 4):
+        what = "[T, H * 3 / 2, W]" if is_420 else "[T, H, W, C] or [T, C, H, W]"
+        raise ArgumentError(f"an array of shape {shape} is no video: {what} is needed; or give an "
+                            "iterable of frames")
     for i in range(shape[0]):
         yield video[i]
 
 
-def stream(frames: Any, fps: Rate = 24, *, container: str = "mp4", fragment: float = 1.0, layout: str = "auto", **settings: Unpack[Settings]) -> Iterator[bytes]:
-    """Encodes frames and hands the video out as it is made, in pieces that may be sent on at once: fragmented MP4, or a plain H.264 stream (container="h264").
+def stream(frames: Any, fps: Rate = 24, *, container: str = "mp4", fragment: float = 1.0,
+           layout: str = "auto", **settings: Unpack[Settings]) -> Iterator[bytes]:
+    """Encodes frames and yields the video in pieces as it is made: fragmented MP4, or a plain H.264
+    stream (container="h264").
 
-    frames: as motus.encode takes them. fragment: seconds of MP4 in a piece; 0: every picture is one, and is waited for before the next frame is asked for, as far as
-    it does not need that frame: with lookahead=0 it never does. The encoder is opened for the size (and on the device) of the first frame."""
+    frames: as in motus.encode; the first one sets the size (and the device). fragment: seconds of
+    MP4 in a piece. 0: a piece a picture, yielded before the next frame is read unless lookahead
+    needs that frame."""
     if container not in CONTAINERS:
         raise ArgumentError(f"container {container!r} is none of {', '.join(CONTAINERS)}")
     return _stream(frames, fps, container, fragment, layout, dict(settings))
@@ -54,7 +59,8 @@ def _open(frame: Any, fps: Rate, layout: str, settings: dict[str, Any]) -> Encod
     return Encoder(*picture.size, fps, layout=layout, **settings)
 
 
-def _stream(frames: Any, fps: Rate, container: str, fragment: float, layout: str, settings: dict[str, Any]) -> Iterator[bytes]:
+def _stream(frames: Any, fps: Rate, container: str, fragment: float, layout: str,
+            settings: dict[str, Any]) -> Iterator[bytes]:
     encoder = mp4 = None
     wait = 0 if fragment else None
     try:
@@ -82,39 +88,46 @@ def _stream(frames: Any, fps: Rate, container: str, fragment: float, layout: str
 
 @contextmanager
 def _file(path: str) -> Iterator[IO[bytes]]:
-    """A file that has its name once it is whole; nothing is left where it does not get that far."""
+    """Opens a temporary file that becomes `path` at the end, or is deleted after an exception."""
     directory, name = os.path.split(os.path.abspath(path))
     mask = os.umask(0)
     os.umask(mask)
-    handle, part = tempfile.mkstemp(prefix=name + ".motus-", suffix=".part", dir=directory)
+    handle, temporary = tempfile.mkstemp(prefix=name + ".motus-", suffix=".part", dir=directory)
     try:
         with os.fdopen(handle, "wb") as out:
             yield out
-        os.chmod(part, 0o666 & ~mask)
-        os.replace(part, path)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
     except BaseException:
-        os.unlink(part)
+        os.unlink(temporary)
         raise
 
 
-def encode(frames: Iterable[Any], output: str | os.PathLike[str] | IO[bytes] | None = None, fps: Rate = 24, *, container: str | None = None, fragment: float = 1.0,
+def encode(frames: Iterable[Any], output: str | os.PathLike[str] | IO[bytes] | None = None,
+           fps: Rate = 24, *, container: str | None = None, fragment: float = 1.0,
            layout: str = "auto", **settings: Unpack[Settings]) -> bytes | None:
     """Encodes a video.
 
         motus.encode(frames, "out.mp4", fps=24, crf=23)
 
-    frames: one array, [T, H, W, C] or [T, C, H, W] with 1, 3 (RGB) or 4 channels (the fourth is not read), uint8 or floats of 0..1; or any iterable of such frames
-    without T, or of [H, W] (grey), (Y, Cb, Cr) or (Y, CbCr); with layout="I420" or "NV12" arrays [H * 3 / 2, W]. NumPy, PyTorch, CuPy, JAX: what is on a GPU is
-    encoded there, on its own stream, and only the video comes to the host. Sizes are even.
+    frames: one array, [T, H, W, C] or [T, C, H, W] with 1, 3 (RGB) or 4 channels (the fourth is
+    ignored), uint8 or floats of 0..1; or an iterable of such frames without T, or of [H, W] (grey),
+    (Y, Cb, Cr) or (Y, CbCr); with layout="I420" or "NV12" arrays [H * 3 / 2, W]. Arrays of NumPy,
+    PyTorch, CuPy or JAX; those on a GPU are encoded there, on their own stream. Sizes are even.
 
-    output: a path (a file appears there once it is whole), a file object, or None: the video is returned as bytes. container: "mp4" or "h264"; by default what the
-    path ends in, else MP4, in fragments. settings: see Settings. RGB becomes 4:2:0 by BT.709 in limited range unless `colour` and `full_range` say otherwise, and the
-    stream and the file say so.
+    output: a path (the file appears when it is complete), a file object, or None: the video is
+    returned as bytes. container: "mp4" (fragmented) or "h264"; by default from the path's
+    extension, or "mp4". settings: see Settings. RGB becomes 4:2:0 by BT.709 in limited range unless
+    `colour` and `full_range` say otherwise; stream and file carry that.
 
-    Errors: ArgumentError (a ValueError), TypeError, other motus.Error, what the iterable or the file raises."""
-    path, file = (os.fspath(output), None) if isinstance(output, (str, os.PathLike)) else (None, output)
+    Raises ArgumentError (a ValueError), TypeError, other motus.Error, and the exceptions of the
+    iterable and the file."""
+    path, file = None, output
+    if isinstance(output, (str, os.PathLike)):
+        path, file = os.fspath(output), None
     if container is None:
-        container = "h264" if path is not None and path.lower().endswith((".264", ".h264")) else "mp4"
+        is_plain = path is not None and path.lower().endswith((".264", ".h264"))
+        container = "h264" if is_plain else "mp4"
     pieces = stream(frames, fps, container=container, fragment=fragment, layout=layout, **settings)
     if path is not None:
         with _file(path) as out:

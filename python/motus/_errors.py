@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Error(RuntimeError):
-    """A call of libmotus failed; `status` is its MotusStatus, the text is the library's."""
+    """An error of libmotus; `status` is its MotusStatus, the text is the library's."""
 
     def __init__(self, text: str, status: int = 0) -> None:
         super().__init__(text)
@@ -28,10 +28,11 @@ class StateError(Error):
 
 
 class DeviceError(Error):
-    """There is no usable CUDA device, or one failed (MOTUS_ERR_NO_DEVICE, MOTUS_ERR_CUDA)."""
+    """No usable CUDA device, or a failure of one (MOTUS_ERR_NO_DEVICE, MOTUS_ERR_CUDA)."""
 
 
-_BY_STATUS = {-1: ArgumentError, -2: OutOfMemoryError, -3: UnsupportedError, -7: StateError, -8: DeviceError, -9: DeviceError}
+_BY_STATUS = {-1: ArgumentError, -2: OutOfMemoryError, -3: UnsupportedError, -7: StateError,
+              -8: DeviceError, -9: DeviceError}
 
 
 def error_of(status: int, text: str) -> Error:

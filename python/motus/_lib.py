@@ -1,7 +1,7 @@
-"""libmotus through ctypes: where it is, its structures and functions, its errors.
+"""libmotus through ctypes: structures, functions, loading, errors.
 
-Structures are written down once more here. Those that a caller fills in carry their size, so that a library with more members at their ends is served as well;
-tests/test_layout.py holds all of them against the headers with a C compiler, and load() refuses a library whose version or configuration is not the one meant."""
+tests/test_layout.py compares the structures with the headers by a C compiler. load() refuses a
+library of another series or with another configuration."""
 # SPDX-License-Identifier: BSD-2-Clause
 from __future__ import annotations
 
@@ -9,197 +9,242 @@ import ctypes
 import ctypes.util
 import glob
 import os
+import re
 from contextlib import contextmanager
-from ctypes import (CDLL, POINTER, Structure, byref, c_char, c_char_p, c_double, c_float, c_int, c_int16, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16,
-                    c_uint32, c_uint64, c_void_p)
-from typing import Iterator
+from ctypes import CDLL, POINTER, Structure
+from typing import Any, Iterator
 
 from ._errors import error_of
 
 BLOCKS, MB_KINDS, STAGES = 41, 8, 7
 OK, END, AGAIN = 0, 1, 2
-SERIES = "0.1"  # of the library: structures change from one to the next only
+SERIES = "0.1"  # of the library; structures do not change within a series
 
-
-class Rational(Structure):
-    _fields_ = [("num", c_int), ("den", c_int)]
-
-
-class Colour(Structure):
-    _fields_ = [("sar", Rational), ("full_range", c_int), ("primaries", c_int), ("transfer", c_int), ("matrix", c_int), ("chroma_location", c_int)]
-
-
-class Error(Structure):
-    _fields_ = [("status", c_int), ("text", c_char * 248)]
-
-
-class Plane(Structure):
-    _fields_ = [("data", c_void_p), ("stride", c_ssize_t), ("width", c_int), ("height", c_int)]
-
-
-class Frame(Structure):
-    _fields_ = [("width", c_int), ("height", c_int), ("plane", Plane * 3), ("number", c_int64), ("owner", c_void_p)]
-
-
-class Image(Structure):
-    _fields_ = [("size", c_size_t), ("width", c_int), ("height", c_int), ("samples", c_int), ("data", c_void_p * 3), ("row", c_ssize_t * 3),
-                ("pixel", c_ssize_t * 3)]
-
-
-class EncoderConfig(Structure):
-    _fields_ = [
-        ("size", c_size_t), ("width", c_int), ("height", c_int), ("fps", Rational), ("qp", c_int), ("qp_i_offset", c_int), ("keyint", c_int),
-        ("preset", c_int), ("range", c_int), ("subpel", c_int), ("partitions", c_uint32), ("deblock", c_int), ("aud", c_int), ("threads", c_int),
-        ("stream_only", c_int), ("backend", c_int), ("colour", Colour), ("gop_coders", c_int), ("device", c_int), ("rate", c_int), ("crf", c_double),
-        ("bitrate", c_int64), ("vbv_maxrate", c_int64), ("vbv_bufsize", c_int64), ("qp_min", c_int), ("qp_max", c_int), ("qp_step", c_int),
-        ("ip_ratio", c_double), ("hrd", c_int), ("time_base", Rational), ("lookahead", c_int), ("min_keyint", c_int), ("scenecut", c_int),
-        ("aq_mode", c_int), ("aq_strength", c_double), ("mb_tree", c_int), ("pass_", c_int), ("pass_log", c_char_p), ("first_picture", c_int64),
-        ("first_gop", c_int64), ("time_stages", c_int), ("export_field", c_int), ("n_devices", c_int), ("devices", POINTER(c_int)),
-        ("slices", c_int), ("slice_max_size", c_int), ("packet_memory", c_int)]  # yapf: disable
-
-
-class FrameParams(Structure):
-    _fields_ = [("size", c_size_t), ("pts", c_int64), ("duration", c_int64), ("opaque", c_void_p), ("force_idr", c_int), ("qp_offset", c_void_p),
-                ("n_qp_offset", c_size_t), ("external_mvs", c_void_p), ("external_modes", c_uint32), ("external_final", c_int)]
-
-
-class PictureStats(Structure):
-    _fields_ = [("mb", c_uint32 * MB_KINDS), ("sub", c_uint32 * 4), ("bits_header", c_uint64), ("bits_mode", c_uint64), ("bits_mv", c_uint64),
-                ("bits_luma", c_uint64), ("bits_chroma", c_uint64), ("ssd", c_uint64 * 3)]
-
-
-class Packet(Structure):
-    _fields_ = [("data", POINTER(c_uint8)), ("size", c_size_t), ("number", c_int64), ("pts", c_int64), ("duration", c_int64), ("opaque", c_void_p),
-                ("is_idr", c_int), ("type", c_char), ("qp", c_int), ("recon", POINTER(Frame)), ("source", POINTER(Frame)), ("mvs", c_void_p),
-                ("n_mvs", c_size_t), ("stats", PictureStats), ("mean_qp", c_double), ("coded_again", c_int), ("vbv_fullness", c_int64),
-                ("pass_log", c_char_p), ("stage_us", c_float * STAGES), ("field", c_void_p), ("field_modes", c_uint32), ("slices", c_int),
-                ("device_data", c_void_p), ("device", c_int)]
-
-
-class MeConfig(Structure):
-    _fields_ = [("width", c_int), ("height", c_int), ("range", c_int), ("subpel", c_int), ("modes", c_uint32), ("threads", c_int), ("backend", c_int),
-                ("error", POINTER(Error)), ("device", c_int)]
-
-
-class MeHints(Structure):
-    _fields_ = [("centre", c_void_p), ("predictor", c_void_p), ("lambda_", c_void_p), ("lambda_q8", c_uint32)]
-
-
-class Field(Structure):
-    _fields_ = [("mb_width", c_int), ("mb_height", c_int), ("n_mb", c_int), ("mv", POINTER(c_int16) * BLOCKS), ("sad", POINTER(c_uint16) * BLOCKS),
-                ("cost", POINTER(c_uint32) * BLOCKS)]
-
-
-class MeJob(Structure):
-    _fields_ = [("cur", POINTER(Plane)), ("ref", POINTER(Plane)), ("memory", c_int), ("stream", c_void_p), ("hints", POINTER(MeHints)),
-                ("field", POINTER(Field)), ("device_mv", c_void_p), ("device_sad", c_void_p), ("device_cost", c_void_p)]
-
-
-class _Roomy(Structure):
-    """A configuration that a newer library returns may be longer than ours; it is returned through memory either way."""
-    _fields_ = [("config", EncoderConfig), ("more", c_uint8 * 4096)]
-
-
-class _RoomyMe(Structure):
-    _fields_ = [("config", MeConfig), ("more", c_uint8 * 1024)]
-
-
-_P, _S = c_void_p, c_int  # an object of the library's, a MotusStatus
-FUNCTIONS = {
-    "motus_version": (c_char_p, []),
-    "motus_status_text": (c_char_p, [_S]),
-    "motus_image_convert": (_S, [POINTER(Frame), POINTER(Image), POINTER(Colour), c_void_p]),
-    "motus_cuda_image_convert": (_S, [POINTER(Frame), POINTER(Image), POINTER(Colour), c_void_p, POINTER(Error)]),
-    "motus_cuda_alloc": (_S, [POINTER(c_void_p), c_size_t, POINTER(Error)]),
-    "motus_cuda_free": (None, [c_void_p]),
-    "motus_encoder_config_default": (_Roomy, [c_int, c_int, Rational]),
-    "motus_encoder_open": (_S, [POINTER(_P), POINTER(EncoderConfig), POINTER(Error)]),
-    "motus_encoder_send": (_S, [_P, POINTER(Frame), POINTER(FrameParams)]),
-    "motus_encoder_send_image": (_S, [_P, POINTER(Image), POINTER(FrameParams)]),
-    "motus_encoder_send_image_device": (_S, [_P, POINTER(Image), c_void_p, POINTER(FrameParams)]),
-    "motus_encoder_set_rate": (_S, [_P, c_int64, c_int64, c_int64]),
-    "motus_encoder_receive": (_S, [_P, POINTER(POINTER(Packet)), c_int]),
-    "motus_encoder_headers": (_P, [_P, POINTER(c_size_t)]),
-    "motus_encoder_level": (c_int, [_P]),
-    "motus_encoder_error": (POINTER(Error), [_P]),
-    "motus_encoder_backend": (c_int, [_P]),
-    "motus_encoder_gop_coders": (c_int, [_P]),
-    "motus_encoder_close": (None, [POINTER(_P)]),
-    "motus_packet_unref": (None, [POINTER(POINTER(Packet))]),
-    "motus_me_config_default": (_RoomyMe, [c_int, c_int]),
-    "motus_me_open": (_S, [POINTER(_P), POINTER(MeConfig)]),
-    "motus_me_search": (_S, [_P, POINTER(Plane), POINTER(Plane), POINTER(MeHints), POINTER(Field)]),
-    "motus_me_submit": (_S, [_P, POINTER(MeJob)]),
-    "motus_me_receive": (_S, [_P, POINTER(POINTER(Field))]),
-    "motus_me_error": (POINTER(Error), [_P]),
-    "motus_me_close": (None, [POINTER(_P)]),
+_TYPES: dict[str, Any] = {
+    "void": None, "char": ctypes.c_char, "int": ctypes.c_int, "float": ctypes.c_float,
+    "double": ctypes.c_double, "size_t": ctypes.c_size_t, "ptrdiff_t": ctypes.c_ssize_t,
+    "uint8_t": ctypes.c_uint8, "int16_t": ctypes.c_int16, "uint16_t": ctypes.c_uint16,
+    "uint32_t": ctypes.c_uint32, "int64_t": ctypes.c_int64, "uint64_t": ctypes.c_uint64,
 }
 
 
-def candidates() -> list[str]:
-    """Where the library may be, best first: MOTUS_LIBRARY, beside this file (pip puts it there), where the system's loader looks."""
-    if path := os.environ.get("MOTUS_LIBRARY"):
-        return [path]
-    found = sorted(glob.glob(os.path.join(os.path.dirname(__file__), "libmotus.so*")))
-    return found + [name for name in ("libmotus.so.0.1", ctypes.util.find_library("motus")) if name]
+def _type(name: str, stars: int) -> Any:
+    """Returns the ctypes type of a C type, or of one of the structures below, with pointers."""
+    if name == "char" and stars == 1:
+        return ctypes.c_char_p
+    made = _TYPES[name] if name in _TYPES else globals()[name]
+    for _ in range(stars):
+        made = POINTER(made)
+    return made
+
+
+def _members(declarations: str) -> list[tuple[str, Any]]:
+    """Returns the _fields_ of C declarations such as "int a, b; float *c[3];"."""
+    fields = []
+    for declaration in declarations.strip().rstrip(";").split(";"):
+        type_name, names = declaration.split(None, 1)
+        for name in names.split(","):
+            match = re.fullmatch(r"\s*(\**)(\w+)(?:\[(\d+)\])?\s*", name)
+            assert match, declaration
+            made = _type(type_name, len(match[1]))
+            fields.append((match[2], made * int(match[3]) if match[3] else made))
+    return fields
+
+
+class Rational(Structure):
+    _fields_ = _members("int num, den;")
+
+
+class Colour(Structure):
+    _fields_ = _members("""
+        Rational sar; int full_range, primaries, transfer, matrix, chroma_location;""")
+
+
+class Error(Structure):
+    _fields_ = _members("int status; char text[248];")
+
+
+class Plane(Structure):
+    _fields_ = _members("void *data; ptrdiff_t stride; int width, height;")
+
+
+class Frame(Structure):
+    _fields_ = _members("int width, height; Plane plane[3]; int64_t number; void *owner;")
+
+
+class Image(Structure):
+    _fields_ = _members("""
+        size_t size; int width, height, samples; void *data[3]; ptrdiff_t row[3], pixel[3];""")
+
+
+class EncoderConfig(Structure):
+    _fields_ = _members("""
+        size_t size; int width, height; Rational fps; int qp, qp_i_offset, keyint, preset, range,
+        subpel; uint32_t partitions; int deblock, aud, threads, stream_only, backend;
+        Colour colour; int gop_coders, device, rate; double crf;
+        int64_t bitrate, vbv_maxrate, vbv_bufsize; int qp_min, qp_max, qp_step; double ip_ratio;
+        int hrd; Rational time_base; int lookahead, min_keyint, scenecut, aq_mode;
+        double aq_strength; int mb_tree, pass_; char *pass_log; int64_t first_picture, first_gop;
+        int time_stages, export_field, n_devices; int *devices;
+        int slices, slice_max_size, packet_memory;""")
+
+
+class FrameParams(Structure):
+    _fields_ = _members("""
+        size_t size; int64_t pts, duration; void *opaque; int force_idr; void *qp_offset;
+        size_t n_qp_offset; void *external_mvs; uint32_t external_modes; int external_final;""")
+
+
+class PictureStats(Structure):
+    _fields_ = _members(f"""
+        uint32_t mb[{MB_KINDS}], sub[4];
+        uint64_t bits_header, bits_mode, bits_mv, bits_luma, bits_chroma, ssd[3];""")
+
+
+class Packet(Structure):
+    _fields_ = _members(f"""
+        uint8_t *data; size_t size; int64_t number, pts, duration; void *opaque; int is_idr;
+        char type; int qp; Frame *recon, *source; void *mvs; size_t n_mvs; PictureStats stats;
+        double mean_qp; int coded_again; int64_t vbv_fullness; char *pass_log;
+        float stage_us[{STAGES}]; void *field; uint32_t field_modes; int slices;
+        void *device_data; int device;""")
+
+
+class MeConfig(Structure):
+    _fields_ = _members("""
+        int width, height, range, subpel; uint32_t modes; int threads, backend; Error *error;
+        int device;""")
+
+
+class MeHints(Structure):
+    _fields_ = _members("void *centre, *predictor, *lambda_; uint32_t lambda_q8;")
+
+
+class Field(Structure):
+    _fields_ = _members(f"""
+        int mb_width, mb_height, n_mb;
+        int16_t *mv[{BLOCKS}]; uint16_t *sad[{BLOCKS}]; uint32_t *cost[{BLOCKS}];""")
+
+
+class MeJob(Structure):
+    _fields_ = _members("""
+        Plane *cur, *ref; int memory; void *stream; MeHints *hints; Field *field;
+        void *device_mv, *device_sad, *device_cost;""")
+
+
+class _LongEncoderConfig(Structure):
+    """Space for the longer configuration that a newer library may return."""
+    _fields_ = _members("EncoderConfig config; uint8_t more[4096];")
+
+
+class _LongMeConfig(Structure):
+    _fields_ = _members("MeConfig config; uint8_t more[1024];")
+
+
+# The library's objects are void *, a MotusStatus is int.
+_PROTOTYPES = """
+    char *motus_version()
+    char *motus_status_text(int)
+    int motus_image_convert(Frame *, Image *, Colour *, void *)
+    int motus_cuda_image_convert(Frame *, Image *, Colour *, void *, Error *)
+    int motus_cuda_alloc(void **, size_t, Error *)
+    void motus_cuda_free(void *)
+    _LongEncoderConfig motus_encoder_config_default(int, int, Rational)
+    int motus_encoder_open(void **, EncoderConfig *, Error *)
+    int motus_encoder_send(void *, Frame *, FrameParams *)
+    int motus_encoder_send_image(void *, Image *, FrameParams *)
+    int motus_encoder_send_image_device(void *, Image *, void *, FrameParams *)
+    int motus_encoder_set_rate(void *, int64_t, int64_t, int64_t)
+    int motus_encoder_receive(void *, Packet **, int)
+    void *motus_encoder_headers(void *, size_t *)
+    int motus_encoder_level(void *)
+    Error *motus_encoder_error(void *)
+    int motus_encoder_backend(void *)
+    int motus_encoder_gop_coders(void *)
+    void motus_encoder_close(void **)
+    void motus_packet_unref(Packet **)
+    _LongMeConfig motus_me_config_default(int, int)
+    int motus_me_open(void **, MeConfig *)
+    int motus_me_search(void *, Plane *, Plane *, MeHints *, Field *)
+    int motus_me_submit(void *, MeJob *)
+    int motus_me_receive(void *, Field **)
+    Error *motus_me_error(void *)
+    void motus_me_close(void **)
+"""
 
 
 def _declare(dll: CDLL) -> CDLL:
-    for name, (result, arguments) in FUNCTIONS.items():
-        function = getattr(dll, name)  # AttributeError: not this series
-        function.restype, function.argtypes = result, arguments
+    for prototype in _PROTOTYPES.strip().splitlines():
+        match = re.fullmatch(r"\s*(\w+) (\**)(\w+)\((.*)\)", prototype)
+        assert match, prototype
+        function = getattr(dll, match[3])  # AttributeError: another series
+        function.restype = _type(match[1], len(match[2]))
+        arguments = [argument.split() for argument in match[4].split(",") if argument]
+        function.argtypes = [_type(name, len("".join(stars))) for name, *stars in arguments]
     return dll
 
 
+def candidates() -> list[str]:
+    """Returns paths of the library, best first: MOTUS_LIBRARY, or else beside this file (pip puts
+    it there), then the system's loader."""
+    if path := os.environ.get("MOTUS_LIBRARY"):
+        return [path]
+    found = sorted(glob.glob(os.path.join(os.path.dirname(__file__), "libmotus.so*")))
+    return found + [n for n in ("libmotus.so.0.1", ctypes.util.find_library("motus")) if n]
+
+
 def _check(dll: CDLL, path: str) -> None:
-    """Before anything is done with structures of another length than the library's."""
+    """Raises ImportError if the library's structures are not those of this package."""
     version = dll.motus_version().decode()
     if version.split(".")[:2] != SERIES.split("."):
         raise ImportError(f"{path}: libmotus {version}, but this package is for {SERIES}")
     size = dll.motus_encoder_config_default(16, 16, Rational(25, 1)).config.size
-    if size < ctypes.sizeof(EncoderConfig):
-        raise ImportError(f"{path}: its encoder configuration has {size} bytes, this package's {ctypes.sizeof(EncoderConfig)}: the library is too old")
-    me = dll.motus_me_config_default(16, 16)  # which carries no size, but ends in -1
+    ours = ctypes.sizeof(EncoderConfig)
+    if size < ours:
+        raise ImportError(f"{path}: its encoder configuration has {size} bytes, this package's "
+                          f"{ours}: the library is too old")
+    me = dll.motus_me_config_default(16, 16)  # carries no size, but its last member is -1
     if me.config.device != -1:
-        raise ImportError(f"{path}: its MotusMeConfig is not this package's: the two are of different times")
+        raise ImportError(f"{path}: its MotusMeConfig is not this package's: versions differ")
 
 
 @contextmanager
-def _patient() -> Iterator[None]:
-    """GNU OpenMP is told, should it be loaded now, that idle threads are to sleep: spinning, they take the processors from the encoder's own."""
-    given = os.environ.get("OMP_WAIT_POLICY")
+def _passive_threads() -> Iterator[None]:
+    """Makes idle OpenMP threads sleep if the runtime is loaded now: spinning ones take the
+    processors from the encoder's own threads."""
+    before = os.environ.get("OMP_WAIT_POLICY")
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
         yield
     finally:
-        if given is None:
+        if before is None:
             del os.environ["OMP_WAIT_POLICY"]
 
 
 def load() -> CDLL:
-    """Loads the library. ctypes lets go of the interpreter's lock for as long as each call takes."""
+    """Loads the library. Its calls release the interpreter lock."""
     tried = []
     for path in candidates():
         try:
-            with _patient():
+            with _passive_threads():
                 dll = _declare(CDLL(path))
         except (OSError, AttributeError) as error:
             tried.append(f"{path}: {error}")
             continue
         _check(dll, path)
         return dll
-    raise ImportError("libmotus was not found; install it, or name it in MOTUS_LIBRARY (" + "; ".join(tried or ["nothing there"]) + ")")
+    raise ImportError("libmotus was not found; install it, or name it in MOTUS_LIBRARY ("
+                      + "; ".join(tried or ["no candidates"]) + ")")
 
 
 lib = load()
 
 
 def check(status: int, error: Error | None = None) -> int:
-    """Raises what an error is; states (0 and above) are returned."""
+    """Raises an exception for an error (below 0); returns other statuses."""
     if status >= 0:
         return status
-    text = error.text.decode(errors="replace") if error is not None and error.status == status else ""
+    text = ""
+    if error is not None and error.status == status:
+        text = error.text.decode(errors="replace")
     raise error_of(status, text or lib.motus_status_text(status).decode())
-
-
-__all__ = ["lib", "check", "byref"]

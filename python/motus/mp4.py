@@ -1,25 +1,18 @@
-"""Fragmented MP4 (ISO/IEC 14496-12, H.264 in it: 14496-15): a header, then pictures in fragments, each of which can be sent as soon as it is there."""
+"""Fragmented MP4 (ISO/IEC 14496-12, with H.264: 14496-15): a header, then fragments that can be
+sent as soon as they are made."""
 # SPDX-License-Identifier: BSD-2-Clause
 from __future__ import annotations
 
 from fractions import Fraction
 from struct import pack
-from typing import TYPE_CHECKING
 
 from ._errors import ArgumentError
-
-if TYPE_CHECKING:
-    from .encoder import Packet
+from ._packet import Packet, nal_units
 
 _SPS, _PPS = 7, 8
 _MATRIX = pack(">9I", 0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 _KEY, _NOT_KEY = 0x02000000, 0x01010000  # sample_depends_on, sample_is_non_sync_sample (8.8.3.1)
 _LEAST_TIMESCALE = 10000  # players round times to it
-
-
-def nal_units(stream: bytes) -> list[bytes]:
-    """What lies between start codes. A NAL unit never ends in a zero byte (7.4.1): zeros before a start code belong to that."""
-    return [unit for unit in (part.rstrip(b"\0") for part in stream.split(b"\0\0\1")) if unit]
 
 
 def _box(name: bytes, *content: bytes) -> bytes:
@@ -32,7 +25,7 @@ def _full(name: bytes, version: int, flags: int, *content: bytes) -> bytes:
 
 
 class Mp4Writer:
-    """Makes fragmented MP4 of an encoder's packets, in memory:
+    """Writes an encoder's packets as fragmented MP4, in memory:
 
         mp4 = encoder.mp4()
         out.write(mp4.header())
@@ -40,11 +33,12 @@ class Mp4Writer:
             out.write(mp4.add(packet))
         out.write(mp4.finish())
 
-    fragment: seconds of a fragment; each key picture begins one. 0: every picture is one, for streams that are watched as they are made. headers: SPS and PPS with
-    start codes. colour: primaries, transfer, matrix (H.264 tables E-3 to E-5) and whether the range is full, for a `colr` box."""
+    fragment: seconds; each key picture begins a fragment. 0: a fragment a picture, for live
+    streams. headers: SPS and PPS with start codes. colour: primaries, transfer, matrix (H.264
+    tables E-3 to E-5) and full range, for a `colr` box."""
 
-    def __init__(self, headers: bytes, width: int, height: int, time_base: Fraction, *, colour: tuple[int, int, int, bool] | None = None,
-                 fragment: float = 1.0) -> None:
+    def __init__(self, headers: bytes, width: int, height: int, time_base: Fraction, *,
+                 colour: tuple[int, int, int, bool] | None = None, fragment: float = 1.0) -> None:
         units = nal_units(headers)
         self._sps = [u for u in units if u[0] & 31 == _SPS]
         self._pps = [u for u in units if u[0] & 31 == _PPS]
@@ -53,41 +47,49 @@ class Mp4Writer:
         factor = 1
         while time_base.denominator * factor < _LEAST_TIMESCALE:
             factor *= 2
-        self.timescale, self._unit = time_base.denominator * factor, time_base.numerator * factor  # of a unit of pts
+        self.timescale = time_base.denominator * factor
+        self._unit = time_base.numerator * factor  # of pts, in the time scale
         if self.timescale >= 1 << 32:
             raise ArgumentError(f"a time base of {time_base} is too fine")
         self.width, self.height, self._colour = width, height, colour
         self._most = fragment * self.timescale
-        self._samples: list[tuple[bytes, int, int, bool]] = []  # data, pts, duration, is a key picture: of the fragment at hand
+        # The current fragment's samples: data, pts, duration, is a key picture.
+        self._samples: list[tuple[bytes, int, int, bool]] = []
         self._sequence = 0
 
-    # ---- Header ---------------------------------------------------------------------------------------------------------------------------------
+    # ---- Header --------------------------------------------------------------------------------
 
     def _sample_entry(self) -> bytes:
-        sps = self._sps[0]
-        avcc = _box(b"avcC", pack(">B3sBB", 1, sps[1:4], 0xFF, 0xE0 | len(self._sps)), *(pack(">H", len(u)) + u for u in self._sps), pack(">B", len(self._pps)),
-                    *(pack(">H", len(u)) + u for u in self._pps))
+        sps, pps = ([pack(">H", len(u)) + u for u in units] for units in (self._sps, self._pps))
+        head = pack(">B3sBB", 1, self._sps[0][1:4], 0xFF, 0xE0 | len(sps))
+        avcc = _box(b"avcC", head, *sps, pack(">B", len(pps)), *pps)
         colr = b""
         if self._colour:
-            primaries, transfer, matrix, full = self._colour
-            colr = _box(b"colr", b"nclx", pack(">HHHB", primaries, transfer, matrix, full << 7))
-        return _box(b"avc1", pack(">6xH16xHHIIIH32xHh", 1, self.width, self.height, 0x480000, 0x480000, 0, 1, 24, -1), avcc, colr,
-                    _box(b"pasp", pack(">II", 1, 1)))
+            *numbers, full = self._colour
+            colr = _box(b"colr", b"nclx", pack(">HHHB", *numbers, full << 7))
+        visual = pack(">6xH16xHHIIIH32xHh", 1, self.width, self.height, 0x480000, 0x480000, 0, 1,
+                      24, -1)
+        return _box(b"avc1", visual, avcc, colr, _box(b"pasp", pack(">II", 1, 1)))
 
     def header(self) -> bytes:
-        """ftyp and moov: what a player needs before the first fragment."""
+        """Returns ftyp and moov, which precede the first fragment."""
         empty = [_full(name, 0, 0, pack(">I", 0)) for name in (b"stts", b"stsc", b"stco")]
-        stbl = _box(b"stbl", _full(b"stsd", 0, 0, pack(">I", 1), self._sample_entry()), *empty, _full(b"stsz", 0, 0, pack(">II", 0, 0)))
-        dinf = _box(b"dinf", _full(b"dref", 0, 0, pack(">I", 1), _full(b"url ", 0, 1)))
-        minf = _box(b"minf", _full(b"vmhd", 0, 1, pack(">8x")), dinf, stbl)
-        mdia = _box(b"mdia", _full(b"mdhd", 0, 0, pack(">8xIIHH", self.timescale, 0, 0x55C4, 0)),  # "und"
-                    _full(b"hdlr", 0, 0, pack(">4x4s12x", b"vide"), b"motus\0"), minf)
-        tkhd = _full(b"tkhd", 0, 3, pack(">8xI4xI8xHHHH", 1, 0, 0, 0, 0, 0), _MATRIX, pack(">II", self.width << 16, self.height << 16))
-        mvhd = _full(b"mvhd", 0, 0, pack(">8xIIIH10x", self.timescale, 0, 0x10000, 0x100), _MATRIX, pack(">24xI", 2))
+        stsd = _full(b"stsd", 0, 0, pack(">I", 1), self._sample_entry())
+        stbl = _box(b"stbl", stsd, *empty, _full(b"stsz", 0, 0, pack(">II", 0, 0)))
+        dref = _full(b"dref", 0, 0, pack(">I", 1), _full(b"url ", 0, 1))
+        minf = _box(b"minf", _full(b"vmhd", 0, 1, pack(">8x")), _box(b"dinf", dref), stbl)
+        mdhd = _full(b"mdhd", 0, 0, pack(">8xIIHH", self.timescale, 0, 0x55C4, 0))  # "und"
+        hdlr = _full(b"hdlr", 0, 0, pack(">4x4s12x", b"vide"), b"motus\0")
+        tkhd = _full(b"tkhd", 0, 3, pack(">8xI4xI8xHHHH", 1, 0, 0, 0, 0, 0), _MATRIX,
+                     pack(">II", self.width << 16, self.height << 16))
+        mvhd = _full(b"mvhd", 0, 0, pack(">8xIIIH10x", self.timescale, 0, 0x10000, 0x100), _MATRIX,
+                     pack(">24xI", 2))
         mvex = _box(b"mvex", _full(b"trex", 0, 0, pack(">IIIII", 1, 1, 0, 0, 0)))
-        return _box(b"ftyp", b"iso5", pack(">I", 512), b"iso5iso6avc1mp41") + _box(b"moov", mvhd, _box(b"trak", tkhd, mdia), mvex)
+        trak = _box(b"trak", tkhd, _box(b"mdia", mdhd, hdlr, minf))
+        ftyp = _box(b"ftyp", b"iso5", pack(">I", 512), b"iso5iso6avc1mp41")
+        return ftyp + _box(b"moov", mvhd, trak, mvex)
 
-    # ---- Fragments ------------------------------------------------------------------------------------------------------------------------------
+    # ---- Fragments -----------------------------------------------------------------------------
 
     def _fragment(self) -> bytes:
         if not self._samples:
@@ -100,8 +102,10 @@ class Mp4Writer:
             entries.append(pack(">III", duration, len(data), _KEY if key else _NOT_KEY))
 
         def moof(offset: int) -> bytes:
-            trun = _full(b"trun", 0, 0x701, pack(">Ii", n, offset), *entries)  # offset, and of each sample duration, size and flags
-            traf = _box(b"traf", _full(b"tfhd", 0, 0x20000, pack(">I", 1)), _full(b"tfdt", 1, 0, pack(">Q", self._samples[0][1])), trun)
+            # Flags: data offset; each sample's duration, size and flags.
+            trun = _full(b"trun", 0, 0x701, pack(">Ii", n, offset), *entries)
+            traf = _box(b"traf", _full(b"tfhd", 0, 0x20000, pack(">I", 1)),
+                        _full(b"tfdt", 1, 0, pack(">Q", self._samples[0][1])), trun)
             return _box(b"moof", _full(b"mfhd", 0, 0, pack(">I", self._sequence)), traf)
 
         size = len(moof(0))
@@ -110,15 +114,19 @@ class Mp4Writer:
         return made
 
     def add(self, packet: Packet) -> bytes:
-        """Takes a packet; returns the fragment that is complete with it or before it, or nothing. Times must rise."""
+        """Adds a packet and returns the fragment that it completes, or b"". Times must rise."""
         pts, duration = packet.pts * self._unit, packet.duration * self._unit
         if pts < 0 or self._samples and pts <= self._samples[-1][1]:
-            raise ArgumentError(f"packet {packet.number}: time {packet.pts} does not come after the one before")
-        done = self._fragment() if self._samples and (packet.is_key or pts + duration - self._samples[0][1] > self._most) else b""
-        units = (u for u in nal_units(packet.data) if u[0] & 31 not in (_SPS, _PPS))  # those are in the header
-        self._samples.append((b"".join(pack(">I", len(u)) + u for u in units), pts, duration, packet.is_key))
+            raise ArgumentError(
+                f"packet {packet.number}: time {packet.pts} does not come after the one before")
+        done = b""
+        if self._samples and (packet.is_key or pts + duration - self._samples[0][1] > self._most):
+            done = self._fragment()
+        units = (u for u in nal_units(packet.data) if u[0] & 31 not in (_SPS, _PPS))
+        data = b"".join(pack(">I", len(u)) + u for u in units)
+        self._samples.append((data, pts, duration, packet.is_key))
         return done + (self._fragment() if self._most <= 0 else b"")
 
     def finish(self) -> bytes:
-        """The last fragment."""
+        """Returns the last fragment."""
         return self._fragment()

@@ -1,4 +1,4 @@
-"""What the tests share: sequences, the program, FFmpeg."""
+"""Fixtures of the tests: sequences, the program, FFmpeg."""
 # SPDX-License-Identifier: BSD-2-Clause
 import json
 import os
@@ -19,7 +19,7 @@ T, H, W = 9, 64, 80
 
 
 def clip(frames=T, height=H, width=W, seed=1):
-    """RGB: a texture that moves, with a bright square that moves otherwise."""
+    """Returns RGB: a moving texture and a bright square with another motion."""
     rng = np.random.default_rng(seed)
     coarse = rng.integers(0, 256, (height // 4 + 2, width // 4 + 2, 3))
     texture = np.kron(coarse, np.ones((4, 4, 1))).astype(np.uint8)[:height, :width]
@@ -39,8 +39,8 @@ def i420():
     """[T, H * 3 / 2, W]."""
     rng = np.random.default_rng(2)
     luma = clip()[..., 1]
-    chroma = np.repeat(rng.integers(100, 150, (T, 1, 1)), H // 2 * W, 2).astype(np.uint8).reshape(T, H // 2, W)
-    return np.concatenate([luma, chroma], 1)
+    chroma = np.repeat(rng.integers(100, 150, (T, 1, 1)), H // 2 * W, 2).astype(np.uint8)
+    return np.concatenate([luma, chroma.reshape(T, H // 2, W)], 1)
 
 
 @pytest.fixture(scope="session")
@@ -56,19 +56,21 @@ def ffmpeg():
     if not shutil.which("ffmpeg") or not shutil.which("ffprobe"):
         pytest.skip("ffmpeg and ffprobe are not installed")
 
+    def run(*command):
+        out = subprocess.run(command, check=True, capture_output=True)
+        assert not out.stderr, out.stderr
+        return out.stdout
+
     class Ffmpeg:
 
         @staticmethod
         def probe(path, *what):
-            out = subprocess.run(["ffprobe", "-v", "error", "-of", "json", *what, str(path)], check=True, capture_output=True)
-            assert not out.stderr, out.stderr
-            return json.loads(out.stdout)
+            return json.loads(run("ffprobe", "-v", "error", "-of", "json", *what, str(path)))
 
         @staticmethod
         def decode(path):
-            """Y, Cb, Cr of all pictures, one after another."""
-            out = subprocess.run(["ffmpeg", "-nostdin", "-v", "warning", "-i", str(path), "-f", "rawvideo", "-fps_mode", "passthrough", "-"], check=True, capture_output=True)
-            assert not out.stderr, out.stderr
-            return out.stdout
+            """Returns Y, Cb, Cr of all pictures."""
+            return run("ffmpeg", "-nostdin", "-v", "warning", "-i", str(path), "-f", "rawvideo",
+                       "-fps_mode", "passthrough", "-")
 
     return Ffmpeg

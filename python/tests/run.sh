@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the Python package's tests with a Python that has NumPy and pytest: run.sh PYTHON LIBMOTUS MOTUS [PYTEST OPTIONS...]. Skipped (77) where there is none.
+# Runs the Python package's tests: run.sh PYTHON LIBMOTUS MOTUS [PYTEST OPTIONS...]
+# Exit status 77 (skipped) without a Python that has NumPy and pytest.
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd) python=$1

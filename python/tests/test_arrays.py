@@ -1,4 +1,4 @@
-"""Arrays of other libraries: how they are taken apart (everywhere), and encoded where they are (on a GPU)."""
+"""Arrays of other libraries: their views (everywhere) and their encoding (on a GPU)."""
 # SPDX-License-Identifier: BSD-2-Clause
 import ctypes
 import os
@@ -12,15 +12,17 @@ from motus._arrays import _DLTensor, _pointer_of, parse_dlpack, view_of
 
 
 class OnDevice:
-    """Claims to lie in device memory."""
+    """Claims to be in device memory."""
 
     def __init__(self, array, **more):
         self.array = array
-        self.__cuda_array_interface__ = {"version": 3, "shape": array.shape, "typestr": array.dtype.str, "data": (array.ctypes.data, False), **more}
+        self.__cuda_array_interface__ = {
+            "version": 3, "shape": array.shape, "typestr": array.dtype.str,
+            "data": (array.ctypes.data, False), **more}
 
 
 class ByDlpack:
-    """NumPy's own, but for the device it claims."""
+    """NumPy's DLPack with another device."""
 
     def __init__(self, array, device=(1, 0)):
         self.array, self.device, self.streams = array, device, []
@@ -31,13 +33,15 @@ class ByDlpack:
     def __dlpack__(self, *, stream=None):
         self.streams.append(stream)
         capsule = self.array.__dlpack__()
-        tensor = ctypes.cast(_pointer_of(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
+        address = _pointer_of(capsule, b"dltensor")
+        tensor = ctypes.cast(address, ctypes.POINTER(_DLTensor)).contents
         tensor.device_type, tensor.device_id = self.device
         return capsule
 
 
 def same(view, array):
-    return (view.address, view.shape, view.strides, view.dtype) == (array.ctypes.data, array.shape, array.strides, array.dtype)
+    want = array.ctypes.data, array.shape, array.strides, array.dtype
+    return (view.address, view.shape, view.strides, view.dtype) == want
 
 
 def test_numpy(rgb):
@@ -52,7 +56,8 @@ def test_cuda_array_interface(rgb):
     part = rgb[:, 2:, 4:]
     view = view_of(OnDevice(part, strides=part.strides, stream=4711))
     assert same(view, part) and view.stream == 4711 and same(view[2], part[2])
-    assert view_of(OnDevice(rgb, stream=None)).stream == 1 and view_of(OnDevice(rgb, strides=None)).strides == rgb.strides
+    assert view_of(OnDevice(rgb, stream=None)).stream == 1
+    assert view_of(OnDevice(rgb, strides=None)).strides == rgb.strides
     with pytest.raises(TypeError, match="masked"):
         view_of(OnDevice(rgb, mask=OnDevice(rgb)))
 
@@ -66,10 +71,11 @@ def test_dlpack(dtype):
 
 
 def test_dlpack_on_a_device(rgb):
-    """The producer is told our stream, and kept until the picture is coded."""
+    """The producer gets the stream, and is kept until the picture is coded."""
     array = ByDlpack(rgb, (2, 3))
     view = view_of(array)
-    assert array.streams == [1] and (view.stream, view.device) == (1, 3) and view.hold and view.owner[1] is array
+    assert array.streams == [1] and (view.stream, view.device) == (1, 3)
+    assert view.hold and view.owner[1] is array
 
 
 def test_other_things_in_host_memory(rgb):
@@ -88,7 +94,7 @@ def test_other_things_in_host_memory(rgb):
 
 
 def test_device_memory_needs_a_device(rgb):
-    """Nobody reads what claims to be device memory here, and nothing is copied in secret."""
+    """What claims to be device memory is neither read nor copied here."""
     for array in (OnDevice(rgb), ByDlpack(rgb, (2, 0))):
         with pytest.raises(motus.UnsupportedError, match="device memory"):
             motus.encode(array, qp=28, backend="cpu")
@@ -99,11 +105,12 @@ def test_device_memory_needs_a_device(rgb):
 
 def test_mixed_memory(rgb):
     y, half = rgb[0, :, :, 0].copy(), rgb[0, ::2, ::2, 0].copy()
-    with motus.Encoder(W, H, qp=28, backend="cpu") as encoder, pytest.raises(motus.ArgumentError, match="different memory"):
-        encoder.send((y, OnDevice(half), half))
+    with motus.Encoder(W, H, qp=28, backend="cpu") as encoder:
+        with pytest.raises(motus.ArgumentError, match="different memory"):
+            encoder.send((y, OnDevice(half), half))
 
 
-# ---- On a GPU -----------------------------------------------------------------------------------------------------------------------------------
+# ---- On a GPU ----------------------------------------------------------------------------------
 
 
 def has_gpu():
@@ -116,7 +123,8 @@ def has_gpu():
 
 def need_gpu():
     if not has_gpu():
-        (pytest.fail if os.environ.get("MOTUS_REQUIRE_GPU") == "1" else pytest.skip)("no usable CUDA device")
+        required = os.environ.get("MOTUS_REQUIRE_GPU") == "1"
+        (pytest.fail if required else pytest.skip)("no usable CUDA device")
 
 
 def torch_arrays(array):
@@ -147,7 +155,8 @@ def test_gpu_arrays(library, settings):
     for array in (video, units, np.ascontiguousarray(units.transpose(0, 3, 1, 2))):
         there = library(array)
         assert motus.encode(there, container="h264", backend="cuda", **settings) == want
-        assert motus.encode((there[t] for t in range(T)), container="h264", backend="auto", **settings) == want
+        frames = (there[t] for t in range(T))
+        assert motus.encode(frames, container="h264", backend="auto", **settings) == want
 
 
 @pytest.mark.parametrize("library", [torch_arrays, cupy_arrays])
@@ -156,7 +165,8 @@ def test_gpu_search(library):
     video = clip(2)
     for a, b in ((video[1], video[0]), (video[1, ..., 1].copy(), video[0, ..., 1].copy())):
         want, got = motus.search(a, b, backend="cpu"), motus.search(library(a), library(b))
-        assert np.array_equal(got.mv, want.mv) and np.array_equal(got.sad, want.sad) and np.array_equal(got.cost, want.cost)
+        for name in ("mv", "sad", "cost"):
+            assert np.array_equal(getattr(got, name), getattr(want, name)), name
 
 
 def test_gpu_search_results_stay():
@@ -164,7 +174,8 @@ def test_gpu_search_results_stay():
     need_gpu()
     video = clip(2)[..., 1].copy()
     shape = (41, H // 16, W // 16)
-    out = cupy.zeros(shape + (2,), cupy.int16), cupy.zeros(shape, cupy.uint16), cupy.zeros(shape, cupy.uint32)
+    out = (cupy.zeros(shape + (2,), cupy.int16), cupy.zeros(shape, cupy.uint16),
+           cupy.zeros(shape, cupy.uint32))
     motus.search(cupy.asarray(video[1]), cupy.asarray(video[0]), out=out)
     want = motus.search(video[1], video[0], backend="cpu")
     assert np.array_equal(out[0].get(), want.mv) and np.array_equal(out[2].get(), want.cost)
@@ -175,4 +186,5 @@ def test_torch_on_the_host():
     video = clip()
     want = motus.encode(video, qp=28, backend="cpu")
     assert motus.encode(torch.from_numpy(video), qp=28, backend="cpu") == want
-    assert motus.encode((torch.from_numpy(video).permute(0, 3, 1, 2).float() / 255).requires_grad_(), qp=28, backend="cpu") == want
+    units = (torch.from_numpy(video).permute(0, 3, 1, 2).float() / 255).requires_grad_()
+    assert motus.encode(units, qp=28, backend="cpu") == want

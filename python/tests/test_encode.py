@@ -1,4 +1,4 @@
-"""motus.encode and motus.stream: the program's streams, every layout and type, what is refused, what is left behind."""
+"""motus.encode and motus.stream: the program's streams, layouts and types, errors, files."""
 # SPDX-License-Identifier: BSD-2-Clause
 import io
 import os
@@ -19,24 +19,29 @@ def h264(frames, **settings):
 
 
 @pytest.mark.parametrize("settings, options", [
-    ({"qp": 28}, ["--qp", "28"]),
-    ({}, []),
-    ({"crf": 31.5, "preset": "fast", "keyint": 4, "aq_mode": "auto"}, ["--crf", "31.5", "--preset", "fast", "--keyint", "4", "--aq-mode", "2"]),
-    ({"bitrate": 200_000, "vbv_maxrate": 250_000, "vbv_bufsize": 100_000, "lookahead": 3, "scenecut": 0},
-     ["--bitrate", "200", "--vbv-maxrate", "250", "--vbv-bufsize", "100", "--rc-lookahead", "3", "--scenecut", "0"]),
-    ({"qp": 25, "slices": 2}, ["--qp", "25", "--slices", "2"]),
-    ({"qp": 20, "subpel": "half", "range": 5, "deblock": False, "aud": True}, ["--qp", "20", "--subpel", "half", "--range", "5", "--no-deblock", "--aud"]),
+    ({"qp": 28}, "--qp 28"),
+    ({}, ""),
+    ({"crf": 31.5, "preset": "fast", "keyint": 4, "aq_mode": "auto"},
+     "--crf 31.5 --preset fast --keyint 4 --aq-mode 2"),
+    ({"bitrate": 200_000, "vbv_maxrate": 250_000, "vbv_bufsize": 100_000, "lookahead": 3,
+      "scenecut": 0},
+     "--bitrate 200 --vbv-maxrate 250 --vbv-bufsize 100 --rc-lookahead 3 --scenecut 0"),
+    ({"qp": 25, "slices": 2}, "--qp 25 --slices 2"),
+    ({"qp": 20, "subpel": "half", "range": 5, "deblock": False, "aud": True},
+     "--qp 20 --subpel half --range 5 --no-deblock --aud"),
 ])
 def test_same_stream_as_the_program(program, i420, tmp_path, settings, options):
     source, out = tmp_path / "in.yuv", tmp_path / "out.264"
     i420.tofile(source)
-    subprocess.run([program, "encode", str(source), "-o", str(out), "--size", f"{W}x{H}", "--fps", "24000/1001", "--backend", "cpu", "--quiet", *options], check=True)
+    always = f"--size {W}x{H} --fps 24000/1001 --backend cpu --quiet"
+    subprocess.run([program, "encode", str(source), "-o", str(out), *always.split(),
+                    *options.split()], check=True)
     ours = motus.encode(i420, fps=23.976, layout="I420", container="h264", **CPU, **settings)
     assert ours == out.read_bytes()
 
 
 def layouts(rgb):
-    """The same video in many forms."""
+    """Yields the same video in many forms."""
     units = rgb.astype(np.float32) / 255
     wide = np.zeros((T, H, W + 7, 3), np.uint8)
     wide[:, :, 3:-4] = rgb
@@ -45,8 +50,9 @@ def layouts(rgb):
     yield "generator", (frame for frame in rgb)
     yield "CHW", rgb.transpose(0, 3, 1, 2)
     yield "CHW packed", np.ascontiguousarray(rgb.transpose(0, 3, 1, 2))
-    yield "RGBA", np.concatenate([rgb, np.full((T, H, W, 1), 77, np.uint8)], 3)
-    yield "ARGB's last three", np.concatenate([np.full((T, H, W, 1), 77, np.uint8), rgb], 3)[..., 1:]
+    alpha = np.full((T, H, W, 1), 77, np.uint8)
+    yield "RGBA", np.concatenate([rgb, alpha], 3)
+    yield "ARGB's last three", np.concatenate([alpha, rgb], 3)[..., 1:]
     yield "BGR backwards", np.ascontiguousarray(rgb[..., ::-1])[..., ::-1]
     yield "a window", wide[:, :, 3:-4]
     yield "upside down twice", np.ascontiguousarray(rgb[:, ::-1])[:, ::-1]
@@ -76,7 +82,8 @@ def test_grey(rgb):
 
 
 def test_yuv_forms(i420):
-    y, u, v = i420[:, :H], i420[:, H:].reshape(T, 2, H // 2, W // 2)[:, 0], i420[:, H:].reshape(T, 2, H // 2, W // 2)[:, 1]
+    chroma = i420[:, H:].reshape(T, 2, H // 2, W // 2)
+    y, u, v = i420[:, :H], chroma[:, 0], chroma[:, 1]
     pairs = np.stack([u, v], 3)
     nv12 = np.concatenate([y, pairs.reshape(T, H // 2, W)], 1)
     want = h264(i420, layout="I420")
@@ -89,11 +96,14 @@ def test_yuv_forms(i420):
 
 def test_colours(rgb, ffmpeg, tmp_path):
     seen = set()
-    for colour, full, space, span in (("bt709", False, "bt709", "tv"), ("bt601", False, "smpte170m", "tv"), ("bt709", True, "bt709", "pc")):
+    for colour, full, space, span in (("bt709", False, "bt709", "tv"),
+                                      ("bt601", False, "smpte170m", "tv"),
+                                      ("bt709", True, "bt709", "pc")):
         for name in ("c.264", "c.mp4"):
             motus.encode(rgb, tmp_path / name, qp=20, colour=colour, full_range=full, **CPU)
             stream = ffmpeg.probe(tmp_path / name, "-show_streams")["streams"][0]
-            assert (stream["color_space"], stream["color_range"], stream["chroma_location"]) == (space, span, "center")
+            told = stream["color_space"], stream["color_range"], stream["chroma_location"]
+            assert told == (space, span, "center")
         seen.add((tmp_path / "c.264").read_bytes())
         first = np.frombuffer(ffmpeg.decode(tmp_path / "c.mp4"), np.uint8)[:H * W].reshape(H, W)
         kr, kb = (0.2126, 0.0722) if colour == "bt709" else (0.299, 0.114)
@@ -105,9 +115,10 @@ def test_colours(rgb, ffmpeg, tmp_path):
 def test_outputs(rgb, tmp_path):
     whole = motus.encode(rgb, qp=28, **CPU)
     path, file = tmp_path / "a.mp4", io.BytesIO()
-    assert motus.encode(rgb, path, qp=28, **CPU) is None and motus.encode(rgb, file, qp=28, **CPU) is None
-    assert motus.encode(rgb, str(path), qp=28, **CPU) is None  # over it
-    assert path.read_bytes() == file.getvalue() == whole == b"".join(motus.stream(rgb, qp=28, **CPU))
+    for output in (path, file, str(path)):  # the last one replaces the first
+        assert motus.encode(rgb, output, qp=28, **CPU) is None
+    assert path.read_bytes() == file.getvalue() == whole
+    assert whole == b"".join(motus.stream(rgb, qp=28, **CPU))
     assert whole[4:8] == b"ftyp" and motus.encode(rgb, tmp_path / "b.H264", qp=28, **CPU) is None
     assert (tmp_path / "b.H264").read_bytes() == h264(rgb)
     assert path.stat().st_mode & 0o777 == 0o666 & ~current_umask()
@@ -143,7 +154,7 @@ def test_a_stream_comes_as_it_is_made(rgb):
     (np.zeros((1, 2, 32, 32, 3), np.uint8), "is no video"),
     (np.zeros((0, 32, 32, 3), np.uint8), "no frames"),
     ([], "no frames"),
-    ([np.zeros((32, 32, 3), np.uint8), np.zeros((32, 48, 3), np.uint8)], "48x32 for an encoder of 32x32"),
+    ([np.zeros((32, w, 3), np.uint8) for w in (32, 48)], "48x32 for an encoder of 32x32"),
     ([np.zeros((16400, 2, 3), np.uint8)], "outside"),
 ])
 def test_wrong_shapes(frames, cause, tmp_path):
@@ -152,28 +163,34 @@ def test_wrong_shapes(frames, cause, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("frame", [np.zeros((32, 32, 3), np.int16), np.zeros((32, 32, 3), bool), np.zeros((32, 32, 3), complex), "frame", None, object(), [object()]])
+@pytest.mark.parametrize("frame", [*(np.zeros((32, 32, 3), t) for t in (np.int16, bool, complex)),
+                                   "frame", None, object(), [object()]])
 def test_wrong_types(frame):
     with pytest.raises(TypeError):
         motus.encode([frame], qp=28, **CPU)
 
 
-@pytest.mark.parametrize("settings, error", [
-    ({"crf": 52}, motus.ArgumentError), ({"qp": -1}, motus.ArgumentError), ({"qp": 3, "crf": 3}, motus.ArgumentError), ({"preset": "placebo"}, motus.ArgumentError),
-    ({"fps": 0}, motus.ArgumentError), ({"fps": "x"}, motus.ArgumentError), ({"fps": -5.0}, motus.ArgumentError), ({"keyint": 1 << 40}, motus.ArgumentError),
-    ({"no_such": 1}, TypeError), ({"keyint": 2.5}, TypeError), ({"colour": "bt2020"}, motus.ArgumentError), ({"colour": None}, motus.ArgumentError),
-    ({"layout": "WHC"}, motus.ArgumentError), ({"container": "avi"}, motus.ArgumentError), ({"device": -7}, motus.ArgumentError),
-    ({"devices": [1 << 40]}, motus.ArgumentError), ({"devices": ["first"]}, TypeError), ({"devices": [0, 0]}, motus.ArgumentError),
-])  # yapf: disable
-def test_wrong_settings(rgb, settings, error):
-    with pytest.raises(error):
+@pytest.mark.parametrize("settings", [
+    {"crf": 52}, {"qp": -1}, {"qp": 3, "crf": 3}, {"preset": "placebo"}, {"fps": 0}, {"fps": "x"},
+    {"fps": -5.0}, {"keyint": 1 << 40}, {"colour": "bt2020"}, {"colour": None}, {"layout": "WHC"},
+    {"container": "avi"}, {"device": -7}, {"devices": [1 << 40]}, {"devices": [0, 0]},
+])
+def test_wrong_settings(rgb, settings):
+    with pytest.raises(motus.ArgumentError):
+        motus.encode(rgb, **{**CPU, **settings})
+
+
+@pytest.mark.parametrize("settings", [{"no_such": 1}, {"keyint": 2.5}, {"devices": ["first"]}])
+def test_settings_of_wrong_types(rgb, settings):
+    with pytest.raises(TypeError):
         motus.encode(rgb, **{**CPU, **settings})
 
 
 def test_the_librarys_words(rgb):
     with pytest.raises(motus.ArgumentError, match="QP 99 is outside 0..51") as caught:
         motus.encode(rgb, qp=99, **CPU)
-    assert caught.value.status == -1 and isinstance(caught.value, ValueError) and isinstance(caught.value, motus.Error)
+    assert caught.value.status == -1
+    assert isinstance(caught.value, ValueError) and isinstance(caught.value, motus.Error)
 
 
 def test_an_iterable_that_fails(rgb, tmp_path):
@@ -200,12 +217,14 @@ def test_a_file_that_fails(rgb, tmp_path):
         motus.encode(rgb, tmp_path / "nowhere" / "x.mp4", qp=28, **CPU)
 
 
-@pytest.mark.parametrize("fps, want", [(24, Fraction(24)), (29.97, Fraction(30000, 1001)), (23.976, Fraction(24000, 1001)), (59.94, Fraction(60000, 1001)),
-                                       (12.5, Fraction(25, 2)), ("30000/1001", Fraction(30000, 1001)), ((25, 1), Fraction(25)), (60.0, Fraction(60)),
-                                       (np.float64(30), Fraction(30)), (0.5, Fraction(1, 2))])  # yapf: disable
+@pytest.mark.parametrize("fps, want", [
+    (24, "24"), (29.97, "30000/1001"), (23.976, "24000/1001"), (59.94, "60000/1001"),
+    (12.5, "25/2"), ("30000/1001", "30000/1001"), ((25, 1), "25"), (60.0, "60"),
+    (np.float64(30), "30"), (0.5, "1/2"),
+])
 def test_rates(fps, want):
     with motus.Encoder(32, 32, fps, qp=30, **CPU) as encoder:
-        assert encoder.fps == want
+        assert encoder.fps == Fraction(want)
 
 
 def test_seeds_differ():

@@ -10,11 +10,9 @@ from conftest import ROOT
 import motus
 from motus import _lib
 
-STRUCTURES = {
-    "MotusRational": _lib.Rational, "MotusColour": _lib.Colour, "MotusError": _lib.Error, "MotusPlane": _lib.Plane, "MotusFrame": _lib.Frame,
-    "MotusImage": _lib.Image, "MotusEncoderConfig": _lib.EncoderConfig, "MotusFrameParams": _lib.FrameParams, "MotusPictureStats": _lib.PictureStats,
-    "MotusPacket": _lib.Packet, "MotusMeConfig": _lib.MeConfig, "MotusMeHints": _lib.MeHints, "MotusField": _lib.Field, "MotusMeJob": _lib.MeJob,
-}  # yapf: disable
+STRUCTURES = {f"Motus{name}": getattr(_lib, name) for name in (
+    "Rational Colour Error Plane Frame Image EncoderConfig FrameParams PictureStats Packet "
+    "MeConfig MeHints Field MeJob").split()}
 C_NAMES = {"pass_": "pass", "lambda_": "lambda"}
 
 
@@ -28,14 +26,18 @@ def test_structures(tmp_path):
         want.append(f"{name} {ctypes.sizeof(structure)}")
         for member, *_ in structure._fields_:
             c_name = C_NAMES.get(member, member)
-            lines.append(f'printf("{name}.{member} %zu %zu\\n", offsetof({name}, {c_name}), sizeof((({name} *)0)->{c_name}));')
+            lines.append(f'printf("{name}.{member} %zu %zu\\n", offsetof({name}, {c_name}), '
+                         f'sizeof((({name} *)0)->{c_name}));')
             field = getattr(structure, member)
             want.append(f"{name}.{member} {field.offset} {field.size}")
     source = tmp_path / "layout.c"
-    source.write_text("#include <motus/motus.h>\n#include <stdio.h>\nint main(void) {" + "\n".join(lines) + "}\n")
-    subprocess.run([cc, "-std=c11", "-I", str(ROOT / "include"), str(source), "-o", str(tmp_path / "layout")], check=True)
-    got = subprocess.run([str(tmp_path / "layout")], check=True, capture_output=True, text=True).stdout.splitlines()
-    assert got == want
+    source.write_text("#include <motus/motus.h>\n#include <stdio.h>\nint main(void) {"
+                      + "\n".join(lines) + "}\n")
+    program = str(tmp_path / "layout")
+    subprocess.run([cc, "-std=c11", "-I", str(ROOT / "include"), str(source), "-o", program],
+                   check=True)
+    got = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    assert got.splitlines() == want
 
 
 def test_versions_are_one():
@@ -43,7 +45,7 @@ def test_versions_are_one():
     assert f'version = "{motus.__version__}"' in (ROOT / "python" / "pyproject.toml").read_text()
 
 
-def test_a_library_that_is_none(monkeypatch, tmp_path):
+def test_no_library(monkeypatch, tmp_path):
     other = tmp_path / "libmotus.so"
     other.write_bytes(b"nothing")
     monkeypatch.setenv("MOTUS_LIBRARY", str(other))
@@ -62,13 +64,13 @@ def test_configurations_of_another_length(monkeypatch):
     with pytest.raises(ImportError, match="libmotus 0.2.0, but this package is for 0.1"):
         _lib._check(Library, "a later one")
     monkeypatch.setattr(Library, "motus_version", staticmethod(lambda: b"0.1.9"))
-    longer = _lib._RoomyMe()
+    longer = _lib._LongMeConfig()
     longer.config.device = 0  # where another member is
-    monkeypatch.setattr(Library, "motus_me_config_default", staticmethod(lambda width, height: longer))
-    with pytest.raises(ImportError, match="different times"):
+    monkeypatch.setattr(Library, "motus_me_config_default", lambda width, height: longer)
+    with pytest.raises(ImportError, match="versions differ"):
         _lib._check(Library, "another one")
-    older = _lib._Roomy()
+    older = _lib._LongEncoderConfig()
     older.config.size = 200
-    monkeypatch.setattr(Library, "motus_encoder_config_default", staticmethod(lambda width, height, fps: older))
+    monkeypatch.setattr(Library, "motus_encoder_config_default", lambda width, height, fps: older)
     with pytest.raises(ImportError, match="200 bytes.*too old"):
         _lib._check(Library, "an older one")

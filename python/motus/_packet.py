@@ -1,0 +1,33 @@
+"""Coded pictures and their NAL units."""
+# SPDX-License-Identifier: BSD-2-Clause
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log10
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A coded picture: an access unit with start codes (Annex B); a key picture begins with its
+    parameter sets."""
+    data: bytes
+    number: int  # of the picture, from 0
+    pts: int  # in units of the encoder's time_base, as `duration`
+    duration: int
+    is_key: bool
+    type: str  # "I" or "P"
+    qp: int
+    mean_qp: float
+    ssd: tuple[int, int, int]  # squared differences from the source frame: Y, Cb, Cr
+    luma_samples: int
+
+    @property
+    def psnr(self) -> float:
+        """PSNR of luma in dB, 100 if nothing differs."""
+        return 10 * log10(255 * 255 * self.luma_samples / self.ssd[0]) if self.ssd[0] else 100.0
+
+
+def nal_units(stream: bytes) -> list[bytes]:
+    """Splits a byte stream at its start codes. Zeros before a start code belong to it, since a NAL
+    unit never ends in a zero byte (7.4.1)."""
+    return [unit for unit in (piece.rstrip(b"\0") for piece in stream.split(b"\0\0\1")) if unit]
