@@ -70,12 +70,14 @@ MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSetti
     *look = (MotusLookahead){.settings = *settings,
                              .ops = ops,
                              .device = device,
-                             .searches_at_once = ops->searches_at_once(device, settings->mb_height),
+                             .searches_at_once = 1,
                              .n_mb = settings->mb_width * settings->mb_height,
                              .first = settings->first,
                              .end = settings->first,
                              .begun = settings->first,
                              .first_in_segment = 1};
+    if (ops->searches_at_once)
+        look->searches_at_once = ops->searches_at_once(device, settings->mb_height);
     MotusStatus status = open_ring(look, error);
     if (status)
         motus_lookahead_close(&look);
@@ -167,7 +169,7 @@ MotusStatus motus_lookahead_put(MotusLookahead *look, const MotusFrameSource *so
 }
 
 int motus_lookahead_uploaded(const MotusLookahead *look, int device, MotusFrameSource *source) {
-    return look->ops->uploaded(look->executor, device, source);
+    return look->ops->uploaded && look->ops->uploaded(look->executor, device, source);
 }
 
 void motus_lookahead_undo(MotusLookahead *look) {

@@ -10,11 +10,11 @@
 #include "encoder/rate/lookahead_ops.h"
 #include "encoder/rate/lookahead_passes.h"
 
-// Slot of the ring.
+// Slot of the ring. Its arrays lie in one block.
 typedef struct CpuSlot {
+    uint32_t *propagated; // mb-tree; begins the block
     MotusMbCosts costs;
-    int16_t *offset;      // AQ's; after `plan` final
-    uint32_t *propagated; // mb-tree
+    int16_t *offset; // AQ's; final after `plan`
     MotusLookaheadSums sums;
 } CpuSlot;
 
@@ -28,26 +28,21 @@ typedef struct Cpu {
 // ---- Opening ------------------------------------------------------------------------------------
 
 static int alloc_slot(CpuSlot *s, size_t n) {
-    s->costs.intra = motus_alloc(n, sizeof *s->costs.intra);
-    s->costs.inter = motus_alloc(n, sizeof *s->costs.inter);
-    s->costs.mv = motus_alloc(n, sizeof *s->costs.mv);
-    s->offset = motus_alloc(n, sizeof *s->offset);
-    s->propagated = motus_alloc(n, sizeof *s->propagated);
-    return s->costs.intra && s->costs.inter && s->costs.mv && s->offset && s->propagated;
-}
-
-static void free_slot(CpuSlot *s) {
-    motus_free(s->costs.intra);
-    motus_free(s->costs.inter);
-    motus_free(s->costs.mv);
-    motus_free(s->offset);
-    motus_free(s->propagated);
+    const size_t bytes = sizeof *s->propagated + sizeof *s->costs.mv + sizeof *s->costs.intra +
+                         sizeof *s->costs.inter + sizeof *s->offset;
+    s->propagated = motus_alloc(n, bytes);
+    if (!s->propagated) return 0;
+    s->costs.mv = (MotusMv *)(s->propagated + n);
+    s->costs.intra = (uint16_t *)(s->costs.mv + n);
+    s->costs.inter = s->costs.intra + n;
+    s->offset = (int16_t *)(s->costs.inter + n);
+    return 1;
 }
 
 static void close_cpu(void **executor) {
     Cpu *c = *executor;
     if (!c) return;
-    for (int i = 0; c->slot && i < c->n_slots; i++) free_slot(&c->slot[i]);
+    for (int i = 0; c->slot && i < c->n_slots; i++) motus_free(c->slot[i].propagated);
     for (int i = 0; i < 2; i++) motus_half_free(&c->half[i]);
     motus_free(c->slot);
     motus_free(c);
@@ -71,11 +66,6 @@ static MotusStatus open_cpu(void **executor, const MotusLookaheadSettings *setti
     return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
 }
 
-static int searches_at_once(int device, int mb_height) {
-    (void)device, (void)mb_height;
-    return 1;
-}
-
 // ---- Analysis -----------------------------------------------------------------------------------
 
 static MotusStatus take(void *executor, const MotusFrameSource *source, MotusPlane *luma,
@@ -85,11 +75,6 @@ static MotusStatus take(void *executor, const MotusFrameSource *source, MotusPla
     *luma = source->frame->plane[0];
     *filled = NULL;
     return MOTUS_OK;
-}
-
-static int uploaded(const void *executor, int device, MotusFrameSource *source) {
-    (void)executor, (void)device, (void)source;
-    return 0;
 }
 
 static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
@@ -174,10 +159,8 @@ static const int16_t *offsets(const void *executor, int slot, MotusLookaheadSums
 
 const MotusLookaheadOps motus_lookahead_ops_cpu = {.open = open_cpu,
                                                    .close = close_cpu,
-                                                   .searches_at_once = searches_at_once,
                                                    .take = take,
                                                    .begin = begin,
                                                    .wait = wait_for,
-                                                   .uploaded = uploaded,
                                                    .plan = plan,
                                                    .offsets = offsets};

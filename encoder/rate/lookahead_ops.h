@@ -38,7 +38,7 @@ typedef struct MotusLookaheadOps {
                         int device, MotusError *error);
     void (*close)(void **executor); // accepts NULL inside
 
-    // Returns how many pictures may be analysed at once: 1 or 2.
+    // Returns how many pictures may be analysed at once: 1 or 2. NULL: 1.
     int (*searches_at_once)(int device, int mb_height);
 
     // Makes the source's luma readable by the executor: *luma, once *filled (cudaEvent_t) has
@@ -55,7 +55,7 @@ typedef struct MotusLookaheadOps {
     // failure nothing reads a luma plane any more.
     MotusStatus (*wait)(void *executor, int slot, MotusLookaheadSums *sums, MotusError *error);
 
-    // As motus_lookahead_uploaded.
+    // Same as motus_lookahead_uploaded. NULL: nothing is uploaded.
     int (*uploaded)(const void *executor, int device, MotusFrameSource *source);
 
     // Plans the offsets of the first n_final of n pictures, from slot `first` on (slot 0 follows
